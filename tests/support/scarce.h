@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Memory that runs out at a chosen call: once, or from then on.
+/// Memory that is counted, and that runs out at a chosen call: once, or from then on.
 #pragma once
 
 #include "base/alloc.h"
@@ -12,6 +12,7 @@ typedef struct scarce_memory {
     base_allocator allocator;
     _Atomic uint64_t calls;   ///< so far
     _Atomic int64_t bytes;    ///< held
+    _Atomic int64_t blocks;   ///< held
     _Atomic uint64_t refused; ///< calls
     uint64_t fail_at;         ///< number of the first call that fails, from 1; 0: none
     bool is_lasting;          ///< and every later one
@@ -28,12 +29,14 @@ static inline void* scarce_allocate(void* context, size_t size, size_t align) {
     const base_allocator* heap = base_allocator_heap();
     void* block = heap->allocate(heap->context, size, align);
     if (block) memory->bytes += (int64_t)size;
+    memory->blocks += block != NULL;
     return block;
 }
 
 static inline void scarce_release(void* context, void* block, size_t size) {
     scarce_memory* memory = context;
-    memory->bytes -= (int64_t)size;
+    memory->bytes -= block ? (int64_t)size : 0;
+    memory->blocks -= block != NULL;
     const base_allocator* heap = base_allocator_heap();
     heap->release(heap->context, block, size);
 }

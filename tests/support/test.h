@@ -50,5 +50,71 @@ static inline size_t test_step(size_t at) {
     return test_is_short() && at >= 16 ? 7 : 1;
 }
 
+/// A call succeeds: NET_OK and its like are 0.
+#define assert_ok(call) assert_int_equal(call, 0)
+
 /// An entry of a list of cases.
 #define TEST(name) cmocka_unit_test(name)
+
+/// A case stands once: what it proves as its name, and behind it the function that proves it. All
+/// cases of a program run, in the order of their lines; its main is in test_main.c.
+///
+///     CASE(a_row_that_is_taken_twice_counts_once) {
+///         ...
+///     }
+typedef struct test_case {
+    const char* name;
+    CMUnitTestFunction run;
+    int line;
+    struct test_case* next;
+} test_case;
+
+/// Add a case to those that test_run() runs. `added` must not move.
+void test_add(test_case* added);
+
+/// Run all cases. @return how many failed.
+int test_run(void);
+
+#define CASE(name)                                                                                 \
+    static void name(void);                                                                        \
+    static void name##_run(void** state) {                                                         \
+        (void)state;                                                                               \
+        name();                                                                                    \
+    }                                                                                              \
+    TEST_ADD(name)                                                                                 \
+    static void name(void)
+
+/// A case with an object of its own: `self` points to it. `open` and `close` are the calls before
+/// and after it. The header of a fixture makes its own macro from this one:
+///
+///     #define DUEL_CASE(name) CASE_WITH(duel, at, duel_open(at), duel_close(at), name)
+#define CASE_WITH(type, self, open, close, name)                                                   \
+    static void name(type* self);                                                                  \
+    static void name##_run(void** state) {                                                         \
+        type object;                                                                               \
+        type* self = &object;                                                                      \
+        (void)state;                                                                               \
+        open;                                                                                      \
+        name(self);                                                                                \
+        close;                                                                                     \
+    }                                                                                              \
+    TEST_ADD(name)                                                                                 \
+    static void name(type* self)
+
+/// The same with an object that a call makes, and another one takes back.
+#define CASE_MADE(type, self, make, take_back, name)                                               \
+    static void name(type* self);                                                                  \
+    static void name##_run(void** state) {                                                         \
+        type* self = make;                                                                         \
+        (void)state;                                                                               \
+        name(self);                                                                                \
+        take_back;                                                                                 \
+    }                                                                                              \
+    TEST_ADD(name)                                                                                 \
+    static void name(type* self)
+
+#define TEST_ADD(name)                                                                             \
+    static test_case name##_case = {#name, name##_run, __LINE__, NULL};                            \
+    __attribute__((constructor)) static void name##_add(void) {                                    \
+        test_add(&name##_case);                                                                    \
+    }

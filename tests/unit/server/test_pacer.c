@@ -15,8 +15,7 @@ static server_pacer new_pacer(void) {
     return pacer;
 }
 
-static void the_first_tick_is_due_at_once_and_the_next_a_period_later(void** state) {
-    (void)state;
+CASE(the_first_tick_is_due_at_once_and_the_next_a_period_later) {
     server_pacer pacer = new_pacer();
     assert_true(server_pacer_is_due(&pacer, false, BEGIN_US));
     server_pacer_tick(&pacer, false, BEGIN_US);
@@ -24,8 +23,7 @@ static void the_first_tick_is_due_at_once_and_the_next_a_period_later(void** sta
     assert_true(server_pacer_is_due(&pacer, false, BEGIN_US + PERIOD_US));
 }
 
-static void a_late_tick_does_not_shift_the_ones_after_it(void** state) {
-    (void)state;
+CASE(a_late_tick_does_not_shift_the_ones_after_it) {
     server_pacer pacer = new_pacer();
     server_pacer_tick(&pacer, false, BEGIN_US + 7000);
     assert_true(pacer.next_us == BEGIN_US + PERIOD_US);
@@ -33,8 +31,7 @@ static void a_late_tick_does_not_shift_the_ones_after_it(void** state) {
     assert_true(pacer.next_us == BEGIN_US + 2 * PERIOD_US);
 }
 
-static void a_fast_match_is_always_due_and_leaves_no_debt(void** state) {
-    (void)state;
+CASE(a_fast_match_is_always_due_and_leaves_no_debt) {
     server_pacer pacer = new_pacer();
     assert_true(server_pacer_is_due(&pacer, true, BEGIN_US - 1));
     for (uint64_t us = BEGIN_US; us < BEGIN_US + 100; us++)
@@ -51,8 +48,7 @@ static uint32_t catch_up(server_pacer* pacer, uint64_t now_us) {
     return count;
 }
 
-static void a_short_stall_is_caught_up(void** state) {
-    (void)state;
+CASE(a_short_stall_is_caught_up) {
     server_pacer pacer = new_pacer();
     // One tick that is due, and as many late ones as may be caught up.
     uint64_t now_us = BEGIN_US + NET_CATCH_UP_TICKS_MAX * PERIOD_US;
@@ -60,8 +56,7 @@ static void a_short_stall_is_caught_up(void** state) {
     assert_int_equal(server_pacer_take_lost(&pacer, now_us), 0);
 }
 
-static void a_long_stall_is_given_up_and_every_tick_of_it_reported_once(void** state) {
-    (void)state;
+CASE(a_long_stall_is_given_up_and_every_tick_of_it_reported_once) {
     server_pacer pacer = new_pacer();
     uint64_t now_us = BEGIN_US + 1000 * PERIOD_US;
     uint32_t ran = catch_up(&pacer, now_us);
@@ -71,8 +66,7 @@ static void a_long_stall_is_given_up_and_every_tick_of_it_reported_once(void** s
     assert_int_equal(server_pacer_take_lost(&pacer, now_us), 0);
 }
 
-static void a_clock_that_jumps_gives_at_most_the_ticks_of_a_short_stall(void** state) {
-    (void)state;
+CASE(a_clock_that_jumps_gives_at_most_the_ticks_of_a_short_stall) {
     static const uint64_t jumps_us[] = {1000000, 40000000, UINT64_C(3600000000)};
     for (size_t i = 0; i < BASE_COUNT(jumps_us); i++) {
         server_pacer pacer;
@@ -87,8 +81,7 @@ static void a_clock_that_jumps_gives_at_most_the_ticks_of_a_short_stall(void** s
     }
 }
 
-static void stalls_are_reported_once_a_second_at_most(void** state) {
-    (void)state;
+CASE(stalls_are_reported_once_a_second_at_most) {
     server_pacer pacer = new_pacer();
     uint64_t now_us = BEGIN_US + 1000 * PERIOD_US;
     (void)catch_up(&pacer, now_us);
@@ -100,8 +93,7 @@ static void stalls_are_reported_once_a_second_at_most(void** state) {
     assert_true(server_pacer_take_lost(&pacer, now_us + 1000001) > 0);
 }
 
-static void a_server_that_is_always_late_receives_every_few_ticks(void** state) {
-    (void)state;
+CASE(a_server_that_is_always_late_receives_every_few_ticks) {
     server_pacer pacer = new_pacer();
     uint64_t now_us = BEGIN_US;
     for (uint32_t i = 0; i < SERVER_UNHEARD_TICKS_MAX; i++) {
@@ -115,8 +107,7 @@ static void a_server_that_is_always_late_receives_every_few_ticks(void** state) 
     assert_false(server_pacer_must_receive(&pacer));
 }
 
-static void a_tick_before_its_time_is_a_mistake(void** state) {
-    (void)state;
+CASE(a_tick_before_its_time_is_a_mistake) {
     server_pacer pacer = new_pacer();
     base_assert_handler_set(test_assert_handler);
     expect_assert_failure(server_pacer_tick(&pacer, false, BEGIN_US - 1));
@@ -124,8 +115,7 @@ static void a_tick_before_its_time_is_a_mistake(void** state) {
     base_assert_handler_set(NULL);
 }
 
-static void percentiles_are_within_three_percent(void** state) {
-    (void)state;
+CASE(percentiles_are_within_three_percent) {
     static server_timing timing;
     assert_int_equal(server_timing_percentile(&timing, 50), 0);
     for (uint64_t us = 1; us <= 10000; us++)
@@ -135,20 +125,4 @@ static void percentiles_are_within_three_percent(void** state) {
     assert_int_equal(server_timing_percentile(&timing, 0), 1);
     server_timing_add(&timing, UINT64_MAX);
     assert_true(server_timing_percentile(&timing, 100) > 10000);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(the_first_tick_is_due_at_once_and_the_next_a_period_later),
-        TEST(a_late_tick_does_not_shift_the_ones_after_it),
-        TEST(a_fast_match_is_always_due_and_leaves_no_debt),
-        TEST(a_short_stall_is_caught_up),
-        TEST(a_long_stall_is_given_up_and_every_tick_of_it_reported_once),
-        TEST(a_clock_that_jumps_gives_at_most_the_ticks_of_a_short_stall),
-        TEST(stalls_are_reported_once_a_second_at_most),
-        TEST(a_server_that_is_always_late_receives_every_few_ticks),
-        TEST(a_tick_before_its_time_is_a_mistake),
-        TEST(percentiles_are_within_three_percent),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

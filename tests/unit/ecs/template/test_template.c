@@ -750,6 +750,7 @@ static void memory_may_run_out_at_any_allocation_of_a_load(void** state) {
     }
 }
 
+#undef CASE
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {

@@ -160,6 +160,7 @@ static void alone_a_text_may_speak_of_what_its_parents_have(void** state) {
     assert_int_equal(ecs_template_load_alone(world, "x.blk", text, sizeof text - 1, NULL), ECS_OK);
 }
 
+#undef CASE
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 static void an_angle_is_a_whole_turn_in_bits(void** state) {

@@ -309,6 +309,7 @@ static void kinds_know_their_size(void** state) {
     base_assert_handler_set(NULL);
 }
 
+#undef CASE
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {

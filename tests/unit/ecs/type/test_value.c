@@ -268,6 +268,7 @@ static void values_are_formatted_as_a_datablock_writes_them(void** state) {
     ecs_string_clear(NULL, &string);
 }
 
+#undef CASE
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {

@@ -27,9 +27,8 @@ static net_result check(mistake planted, net_check_result* result) {
     calls_outside = 0;
     said[0] = '\0';
     files_open(&files);
-    assert_int_equal(
-        net_module_wrap(mistaken_module(), mistaken_templates(), "paddle.blk", &reporter, &module),
-        NET_OK);
+    assert_ok(
+        net_module_wrap(mistaken_module(), mistaken_templates(), "paddle.blk", &reporter, &module));
     const net_check_config config = {
         .module = module, .file = "paddle.so", .reporter = &reporter, .log_file = files.log};
     net_result code = net_check_play(&config, result);
@@ -41,7 +40,7 @@ static net_result check(mistake planted, net_check_result* result) {
 static void expect_among(const expectation* expected, uint32_t count, uint32_t warnings_max) {
     for (uint32_t i = 0; i < count; i++) {
         net_check_result result;
-        assert_int_equal(check(expected[i].mistake, &result), NET_OK);
+        assert_ok(check(expected[i].mistake, &result));
         print_message("%s", said);
         if (!strstr(said, expected[i].says) || result.warnings > warnings_max)
             fail_msg("mistake %d: expected: %s\nsaid: %s", expected[i].mistake, expected[i].says,
@@ -55,10 +54,9 @@ static void expect(const expectation* expected, uint32_t count) {
     expect_among(expected, count, 1);
 }
 
-static void a_game_without_mistakes_gets_no_line(void** state) {
-    (void)state;
+CASE(a_game_without_mistakes_gets_no_line) {
     net_check_result result;
-    assert_int_equal(check(MISTAKE_NONE, &result), NET_OK);
+    assert_ok(check(MISTAKE_NONE, &result));
     assert_string_equal(said, "");
     assert_int_equal(result.warnings, 0);
     assert_int_equal(result.ticks, NET_CHECK_TICKS_DEFAULT);
@@ -67,8 +65,7 @@ static void a_game_without_mistakes_gets_no_line(void** state) {
     assert_true(result.datagrams > 2 * NET_CHECK_TICKS_DEFAULT);
 }
 
-static void what_is_not_sent_or_handled_is_named(void** state) {
-    (void)state;
+CASE(what_is_not_sent_or_handled_is_named) {
     static const expectation expected[] = {
         {MISTAKE_UNKNOWN_TAG, "warning: system lost_es never runs: no world has all of its tags"},
         {MISTAKE_UNKNOWN_STAGE,
@@ -101,23 +98,21 @@ static void what_is_not_sent_or_handled_is_named(void** state) {
     expect_among(&no_predict, 1, 3);
 }
 
-static void fields_that_do_not_come_back_are_named(void** state) {
-    (void)state;
+CASE(fields_that_do_not_come_back_are_named) {
     static const expectation lost = {
         MISTAKE_LOST_FIELD,
         "warning: message Steer: field dy of steer does not come back from the wire: see its "
         "to_wire and from_wire"};
     expect(&lost, 1);
     net_check_result result;
-    assert_int_equal(check(MISTAKE_SWAPPED_FIELD, &result), NET_OK);
+    assert_ok(check(MISTAKE_SWAPPED_FIELD, &result));
     assert_non_null(strstr(said, "field dx of steer does not come back from the wire, it changes "
                                  "dy"));
     assert_non_null(strstr(said, "field dy of steer does not come back from the wire, it changes "
                                  "dx"));
 }
 
-static void values_that_cannot_be_sent_are_named(void** state) {
-    (void)state;
+CASE(values_that_cannot_be_sent_are_named) {
     static const expectation expected[] = {
         {MISTAKE_RANGE, "warning: component pos of template paddle: field y is 400 in tick 50 "
                         "(entity 2:1), outside of its range -64..63.9375: clients get the limit"},
@@ -131,8 +126,7 @@ static void values_that_cannot_be_sent_are_named(void** state) {
     expect(expected, BASE_COUNT(expected));
 }
 
-static void who_writes_what_it_may_not_is_named(void** state) {
-    (void)state;
+CASE(who_writes_what_it_may_not_is_named) {
     static const expectation expected[] = {
         {MISTAKE_CONST, "warning: system move_es declares that it only reads steer, and writes it"},
         {MISTAKE_BOT, "warning: bot_think writes component pos of paddle (entity "},
@@ -144,8 +138,7 @@ static void who_writes_what_it_may_not_is_named(void** state) {
     expect(expected, BASE_COUNT(expected));
 }
 
-static void what_decides_differently_is_named(void** state) {
-    (void)state;
+CASE(what_decides_differently_is_named) {
     static const expectation predicted = {
         MISTAKE_PREDICTION, "warning: prediction: component pos differs from the server's in "};
     expect(&predicted, 1);
@@ -155,8 +148,7 @@ static void what_decides_differently_is_named(void** state) {
     expect_among(&outside, 1, 2);
 }
 
-static void unknown_names_come_with_kind_place_and_the_nearest_name(void** state) {
-    (void)state;
+CASE(unknown_names_come_with_kind_place_and_the_nearest_name) {
     static const expectation expected[] = {
         {MISTAKE_UNKNOWN_TERM,
          "of draw_es: no template or module has a component 'poss', did you mean 'pos'?"},
@@ -175,38 +167,22 @@ static void unknown_names_come_with_kind_place_and_the_nearest_name(void** state
     }
 }
 
-static void declarations_alone_are_checked_without_a_step(void** state) {
-    (void)state;
+CASE(declarations_alone_are_checked_without_a_step) {
     const base_reporter reporter = {save_line, NULL};
     net_module* module = NULL;
     net_match* match = NULL;
     net_check_result result;
     the_mistake = MISTAKE_NO_KICK;
     said[0] = '\0';
-    assert_int_equal(
-        net_module_wrap(mistaken_module(), mistaken_templates(), "paddle.blk", &reporter, &module),
-        NET_OK);
+    assert_ok(
+        net_module_wrap(mistaken_module(), mistaken_templates(), "paddle.blk", &reporter, &module));
     const net_match_config config = net_match_config_default(module);
-    assert_int_equal(net_match_create(&config, &reporter, &match), NET_OK);
+    assert_ok(net_match_create(&config, &reporter, &match));
     const net_check_config asked = {.module = module, .reporter = &reporter};
-    assert_int_equal(net_check_declared(&asked, match, &result), NET_OK);
+    assert_ok(net_check_declared(&asked, match, &result));
     assert_int_equal(result.warnings, 1);
     assert_int_equal(result.ticks, 0);
     assert_int_equal(net_match_tick(match), 0);
     net_match_destroy(match);
     net_module_close(module);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_game_without_mistakes_gets_no_line),
-        TEST(what_is_not_sent_or_handled_is_named),
-        TEST(fields_that_do_not_come_back_are_named),
-        TEST(values_that_cannot_be_sent_are_named),
-        TEST(who_writes_what_it_may_not_is_named),
-        TEST(what_decides_differently_is_named),
-        TEST(unknown_names_come_with_kind_place_and_the_nearest_name),
-        TEST(declarations_alone_are_checked_without_a_step),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

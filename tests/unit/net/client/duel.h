@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// A client of ours against a server without rules. Their memory is counted and bounded.
+/// A client of ours against a server without rules. Their memory is counted and bounded, and the
+/// lines of the client are kept.
 #pragma once
 
 #include "raw_server.h"
@@ -11,15 +12,17 @@
 #include "swarm.pb-c.h"
 
 typedef struct duel_config {
-    const char* name;              ///< NULL: "dueller"
-    const char* templates;         ///< NULL: those of the test game
-    const base_reporter* reporter; ///< of the client; NULL: silent
-    bool has_view;                 ///< with a presenter, as a client with a window
-    size_t bytes_max;              ///< 0: NET_CLIENT_BYTES_MAX
+    const char* name;      ///< NULL: "dueller"
+    const char* templates; ///< NULL: those of the test game
+    bool has_view;         ///< with a presenter, as a client with a window
+    size_t bytes_max;      ///< 0: NET_CLIENT_BYTES_MAX
 } duel_config;
 
 typedef struct duel {
-    table_memory memory;
+    uint32_t lines; ///< that the client printed
+    char last_line[BASE_REPORT_BYTES_MAX];
+    base_reporter reporter;
+    scarce_memory memory;
     base_quota quota;
     net_module* module;
     net_match* match;
@@ -31,28 +34,35 @@ typedef struct duel {
     uint64_t now_us;
 } duel;
 
+static inline void duel_keep_line(void* context, const char* file, uint32_t line,
+                                  const char* message) {
+    duel* at = context;
+    (void)file, (void)line;
+    at->lines++;
+    (void)snprintf(at->last_line, sizeof at->last_line, "%s", message);
+}
+
 static inline void duel_open_as(duel* at, duel_config config) {
     memset(at, 0, sizeof *at);
-    table_memory_init(&at->memory);
+    at->reporter = (base_reporter){duel_keep_line, at};
+    scarce_init(&at->memory, 0, false);
     base_quota_init(&at->quota, &at->memory.allocator,
                     config.bytes_max ? config.bytes_max : NET_CLIENT_BYTES_MAX);
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(net_module_wrap(swarm_module_get(),
-                                     config.templates ? config.templates : swarm_templates(),
-                                     "swarm.blk", &reporter, &at->module),
-                     NET_OK);
+    assert_ok(net_module_wrap(swarm_module_get(),
+                              config.templates ? config.templates : swarm_templates(), "swarm.blk",
+                              &reporter, &at->module));
     net_match_config match = net_match_config_default(at->module);
     match.allocator = &at->quota.allocator;
     match.role = NET_ROLE_MIRROR;
-    assert_int_equal(net_match_create(&match, &reporter, &at->match), NET_OK);
-    assert_int_equal(net_sim_create(NULL, 1, &at->sim), NET_OK);
-    assert_int_equal(net_sim_server(at->sim, 2, &at->there), NET_OK);
+    assert_ok(net_match_create(&match, &reporter, &at->match));
+    assert_ok(net_sim_create(NULL, 1, &at->sim));
+    assert_ok(net_sim_server(at->sim, 2, &at->there));
     const net_link_config link = {.delay_ms = 1};
-    assert_int_equal(net_sim_client(at->sim, &link, &at->here), NET_OK);
+    assert_ok(net_sim_client(at->sim, &link, &at->here));
     const net_presenter_config view = {
         .allocator = &at->quota.allocator, .module = at->module, .is_predicting = true};
-    if (config.has_view)
-        assert_int_equal(net_presenter_create(&view, &reporter, &at->presenter), NET_OK);
+    if (config.has_view) assert_ok(net_presenter_create(&view, &reporter, &at->presenter));
     net_client_config client = {
         .allocator = &at->quota.allocator,
         .match = at->match,
@@ -60,10 +70,10 @@ static inline void duel_open_as(duel* at, duel_config config) {
         .address = "sim",
         .name = config.name ? config.name : "dueller",
         .seed = 1,
-        .reporter = config.reporter,
+        .reporter = &at->reporter,
         .presenter = at->presenter,
     };
-    assert_int_equal(net_client_create(&client, &at->client), NET_OK);
+    assert_ok(net_client_create(&client, &at->client));
     raw_server_open(&at->server, at->there);
     at->now_us = 1000000;
 }
@@ -107,6 +117,36 @@ static inline void duel_open_welcomed(duel* at) {
     duel_open(at);
     duel_welcome(at);
 }
+
+static inline void duel_expect_end(const duel* at, net_client_end end) {
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_ENDED);
+    assert_int_equal(net_client_get_end(at->client), end);
+}
+
+/// Send a roster of clients first..first + count - 1, all of one name.
+static inline void duel_send_roster(duel* at, uint32_t first, uint32_t count, const char* name) {
+    enum { ENTRIES_MAX = 1024 };
+    static Shoal__Wire__RosterEntry entries[ENTRIES_MAX];
+    static Shoal__Wire__RosterEntry* pointers[ENTRIES_MAX];
+    assert_true(count <= ENTRIES_MAX);
+    Shoal__Wire__Roster roster = SHOAL__WIRE__ROSTER__INIT;
+    for (uint32_t i = 0; i < count; i++) {
+        shoal__wire__roster_entry__init(&entries[i]);
+        entries[i].client = first + i;
+        entries[i].name = (char*)(uintptr_t)name;
+        pointers[i] = &entries[i];
+    }
+    roster.n_came = count;
+    roster.came = pointers;
+    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_ROSTER;
+    control.roster = &roster;
+    assert_ok(raw_server_send(&at->server, NET_CHANNEL_CONTROL, &control.base));
+}
+
+/// Cases with a duel: from its first packet, and from the welcome on.
+#define DUEL_CASE(name) CASE_WITH(duel, at, duel_open(at), duel_close(at), name)
+#define WELCOMED_CASE(name) CASE_WITH(duel, at, duel_open_welcomed(at), duel_close(at), name)
 
 // Send one valid packet without changes, so that the client goes on.
 static inline void duel_send_nothing_new(duel* at, uint64_t tick) {

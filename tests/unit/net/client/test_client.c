@@ -12,27 +12,22 @@ static const swarm_context* game(const duel* at) {
     return net_match_context(at->match);
 }
 
-static void a_client_greets_with_its_game_schema_and_name(void** state) {
-    (void)state;
-    duel at;
-    duel_open(&at);
-    duel_run(&at, 6);
-    assert_int_equal(at.server.protocol, NET_PROTOCOL_VERSION);
-    assert_true(at.server.schema_hash == net_schema_hash(net_match_schema(at.match)));
-    assert_string_equal(at.server.game, "swarm");
-    assert_string_equal(at.server.name, "dueller");
-    assert_false(at.server.is_bot);
-    raw_server_ask(&at.server);
-    duel_run(&at, 3);
-    assert_true(at.server.is_answered);
+DUEL_CASE(a_client_greets_with_its_game_schema_and_name) {
+    duel_run(at, 6);
+    assert_int_equal(at->server.protocol, NET_PROTOCOL_VERSION);
+    assert_true(at->server.schema_hash == net_schema_hash(net_match_schema(at->match)));
+    assert_string_equal(at->server.game, "swarm");
+    assert_string_equal(at->server.name, "dueller");
+    assert_false(at->server.is_bot);
+    raw_server_ask(&at->server);
+    duel_run(at, 3);
+    assert_true(at->server.is_answered);
     uint32_t count = 0;
-    (void)net_schema_items(net_match_schema(at.match), &count);
-    assert_int_equal(at.server.answer_items, count);
-    duel_close(&at);
+    (void)net_schema_items(net_match_schema(at->match), &count);
+    assert_int_equal(at->server.answer_items, count);
 }
 
-static void a_name_that_is_no_text_is_cleaned_before_it_is_sent(void** state) {
-    (void)state;
+CASE(a_name_that_is_no_text_is_cleaned_before_it_is_sent) {
     duel at;
     duel_open_as(&at, (duel_config){.name = "J\xF6rg \xC3\xA9\xC3"});
     duel_run(&at, 6);
@@ -41,92 +36,69 @@ static void a_name_that_is_no_text_is_cleaned_before_it_is_sent(void** state) {
     duel_close(&at);
 }
 
-static void nobody_answering_is_unreachable_after_five_seconds(void** state) {
-    (void)state;
-    duel at;
-    duel_open(&at);
+DUEL_CASE(nobody_answering_is_unreachable_after_five_seconds) {
     const net_link_config dead = {.loss_percent = 100};
-    net_sim_link_set(at.here, &dead);
-    duel_run(&at, 4 * TICKS_PER_SECOND);
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_CONNECTING);
-    duel_run(&at, 2 * TICKS_PER_SECOND);
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_ENDED);
-    assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_UNREACHABLE);
-    duel_close(&at);
+    net_sim_link_set(at->here, &dead);
+    duel_run(at, 4 * TICKS_PER_SECOND);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_CONNECTING);
+    duel_run(at, 2 * TICKS_PER_SECOND);
+    duel_expect_end(at, NET_CLIENT_END_UNREACHABLE);
 }
 
 // Sequence numbers have 16 bits. An empty packet with seq 0 has no bytes.
-static void a_client_may_wait_for_its_match_longer_than_its_numbers_last(void** state) {
-    (void)state;
-    duel at;
-    duel_open_welcomed(&at);
-    duel_run(&at, UINT16_MAX + 100);
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
-    duel_send_nothing_new(&at, 1);
-    duel_run(&at, 2);
-    assert_int_equal(net_client_get_report(at.client).tick, 1);
-    assert_int_equal(malformed(&at), 0);
-    duel_close(&at);
+WELCOMED_CASE(a_client_may_wait_for_its_match_longer_than_its_numbers_last) {
+    duel_run(at, UINT16_MAX + 100);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_PLAYING);
+    duel_send_nothing_new(at, 1);
+    duel_run(at, 2);
+    assert_int_equal(net_client_get_report(at->client).tick, 1);
+    assert_int_equal(malformed(at), 0);
 }
 
-static void a_server_that_does_not_welcome_is_given_up_after_five_seconds(void** state) {
-    (void)state;
-    duel at;
-    duel_open(&at);
-    duel_run(&at, 4 * TICKS_PER_SECOND);
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_GREETING);
-    raw_server_ask(&at.server); // requests of the server do not extend the time
-    duel_run(&at, 2 * TICKS_PER_SECOND);
-    assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_UNREACHABLE);
-    duel_run(&at, 2);
-    assert_true(at.server.is_gone);
-    duel_close(&at);
+DUEL_CASE(a_server_that_does_not_welcome_is_given_up_after_five_seconds) {
+    duel_run(at, 4 * TICKS_PER_SECOND);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_GREETING);
+    raw_server_ask(&at->server); // requests of the server do not extend the time
+    duel_run(at, 2 * TICKS_PER_SECOND);
+    duel_expect_end(at, NET_CLIENT_END_UNREACHABLE);
+    duel_run(at, 2);
+    assert_true(at->server.is_gone);
 }
 
-static void a_refusal_is_kept_with_its_words(void** state) {
-    (void)state;
-    duel at;
-    duel_open(&at);
-    duel_run(&at, 6);
+DUEL_CASE(a_refusal_is_kept_with_its_words) {
+    duel_run(at, 6);
     char long_text[600];
     memset(long_text, 'x', sizeof long_text);
     long_text[sizeof long_text - 1] = '\0';
-    raw_server_refuse(&at.server, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL, long_text, long_text);
-    duel_run(&at, 2 * TICKS_PER_SECOND); // the server does not close the connection either
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_ENDED);
-    assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_REFUSED);
+    raw_server_refuse(&at->server, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL, long_text, long_text);
+    duel_run(at, 2 * TICKS_PER_SECOND); // the server does not close the connection either
+    duel_expect_end(at, NET_CLIENT_END_REFUSED);
     char text[64];
-    assert_int_equal(net_client_refusal(at.client, text, sizeof text),
+    assert_int_equal(net_client_refusal(at->client, text, sizeof text),
                      SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL);
     assert_int_equal(text[0], 'x');
-    assert_true(strlen(net_client_refusal_game(at.client)) < NET_GAME_NAME_BYTES_MAX);
-    duel_close(&at);
+    assert_true(strlen(net_client_refusal_game(at->client)) < NET_GAME_NAME_BYTES_MAX);
 }
 
-static void impossible_welcomes_are_ignored_and_counted(void** state) {
-    (void)state;
-    duel at;
-    duel_open(&at);
-    duel_run(&at, 6);
-    raw_server_welcome(&at.server, 0, 60);
-    raw_server_welcome(&at.server, 1, NET_TICK_RATE_HZ_MIN - 1);
-    raw_server_welcome(&at.server, 1, NET_TICK_RATE_HZ_MAX + 1);
-    raw_server_welcome(&at.server, 1, UINT32_MAX);
-    duel_run(&at, 3);
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_GREETING);
-    assert_int_equal(malformed(&at), 4);
-    raw_server_welcome(&at.server, 7, NET_TICK_RATE_HZ_MAX);
-    duel_run(&at, 3);
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
-    raw_server_welcome(&at.server, 8, 60); // a second welcome
-    duel_run(&at, 3);
-    assert_int_equal(malformed(&at), 5);
-    assert_int_equal(net_client_get_report(at.client).client, 7);
-    duel_close(&at);
+DUEL_CASE(impossible_welcomes_are_ignored_and_counted) {
+    duel_run(at, 6);
+    raw_server_welcome(&at->server, 0, 60);
+    raw_server_welcome(&at->server, 1, NET_TICK_RATE_HZ_MIN - 1);
+    raw_server_welcome(&at->server, 1, NET_TICK_RATE_HZ_MAX + 1);
+    raw_server_welcome(&at->server, 1, UINT32_MAX);
+    duel_run(at, 3);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_GREETING);
+    assert_int_equal(malformed(at), 4);
+    raw_server_welcome(&at->server, 7, NET_TICK_RATE_HZ_MAX);
+    duel_run(at, 3);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_PLAYING);
+    raw_server_welcome(&at->server, 8, 60); // a second welcome
+    duel_run(at, 3);
+    assert_int_equal(malformed(at), 5);
+    assert_int_equal(net_client_get_report(at->client).client, 7);
 }
 
-static void a_goodbye_says_how_it_ended(void** state) {
-    (void)state;
+CASE(a_goodbye_says_how_it_ended) {
     static const struct {
         uint32_t reason;
         net_client_end end;
@@ -142,86 +114,69 @@ static void a_goodbye_says_how_it_ended(void** state) {
         duel_run(&at, 2);
         assert_int_equal(net_client_send_event(at.client, 4, &(uint32_t){1}), NET_ERR_CLOSED);
         duel_run(&at, 70);
-        assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_ENDED);
-        assert_int_equal(net_client_get_end(at.client), CASES[i].end);
+        duel_expect_end(&at, CASES[i].end);
         duel_close(&at);
     }
 }
 
-static void a_goodbye_before_the_welcome_is_a_refusal(void** state) {
-    (void)state;
-    duel at;
-    duel_open(&at);
-    duel_run(&at, 6);
-    raw_server_goodbye(&at.server, NET_END_GOODBYE);
-    duel_run(&at, 70);
+DUEL_CASE(a_goodbye_before_the_welcome_is_a_refusal) {
+    duel_run(at, 6);
+    raw_server_goodbye(&at->server, NET_END_GOODBYE);
+    duel_run(at, 70);
     char text[128];
-    assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_REFUSED);
-    assert_int_equal(net_client_refusal(at.client, text, sizeof text),
+    duel_expect_end(at, NET_CLIENT_END_REFUSED);
+    assert_int_equal(net_client_refusal(at->client, text, sizeof text),
                      SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED);
-    duel_close(&at);
 }
 
-static void a_connection_that_ends_without_a_word_is_lost(void** state) {
-    (void)state;
-    duel at;
-    duel_open_welcomed(&at);
-    at.there->ops->disconnect(at.there, at.server.peer, 0, true);
-    duel_run(&at, 3);
-    assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_LOST);
-    duel_close(&at);
+WELCOMED_CASE(a_connection_that_ends_without_a_word_is_lost) {
+    at->there->ops->disconnect(at->there, at->server.peer, 0, true);
+    duel_run(at, 3);
+    duel_expect_end(at, NET_CLIENT_END_LOST);
 }
 
-static void a_server_that_falls_silent_is_lost_after_thirty_seconds(void** state) {
-    (void)state;
-    duel at;
-    duel_open_welcomed(&at);
-    duel_send_nothing_new(&at, 1);
-    duel_run(&at, 29 * TICKS_PER_SECOND);
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
-    duel_run(&at, 2 * TICKS_PER_SECOND);
-    assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_LOST);
-    duel_run(&at, 2);
-    assert_true(at.server.is_gone);
-    duel_close(&at);
+WELCOMED_CASE(a_server_that_falls_silent_is_lost_after_thirty_seconds) {
+    duel_send_nothing_new(at, 1);
+    duel_run(at, 29 * TICKS_PER_SECOND);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_PLAYING);
+    duel_run(at, 2 * TICKS_PER_SECOND);
+    duel_expect_end(at, NET_CLIENT_END_LOST);
+    duel_run(at, 2);
+    assert_true(at->server.is_gone);
 }
 
-static void malformed_packets_are_counted_and_never_acknowledged(void** state) {
-    (void)state;
-    duel at;
-    duel_open_welcomed(&at);
-    duel_send_nothing_new(&at, 1); // seq 0
-    duel_run(&at, 3);
-    assert_true(at.server.has_ack);
-    assert_int_equal(at.server.ack, 0);
+WELCOMED_CASE(malformed_packets_are_counted_and_never_acknowledged) {
+    duel_send_nothing_new(at, 1); // seq 0
+    duel_run(at, 3);
+    assert_true(at->server.has_ack);
+    assert_int_equal(at->server.ack, 0);
 
     static uint8_t noise[NET_STATE_BYTES_MAX];
     memset(noise, 0xA5, sizeof noise);
-    (void)raw_server_send_bytes(&at.server, NET_CHANNEL_REALTIME, noise, sizeof noise);
-    (void)raw_server_send_bytes(&at.server, NET_CHANNEL_CONTROL, noise, sizeof noise);
-    raw_state packet = raw_server_packet(&at.server, 2); // seq 1
+    (void)raw_server_send_bytes(&at->server, NET_CHANNEL_REALTIME, noise, sizeof noise);
+    (void)raw_server_send_bytes(&at->server, NET_CHANNEL_CONTROL, noise, sizeof noise);
+    raw_state packet = raw_server_packet(&at->server, 2); // seq 1
     packet.body = noise;
     packet.body_size = 200;
-    raw_server_send_state(&at.server, packet);
-    packet = raw_server_packet(&at.server, 2); // seq 2
+    raw_server_send_state(&at->server, packet);
+    packet = raw_server_packet(&at->server, 2); // seq 2
     packet.header.has_ack = true;
     packet.header.ack = 30000; // this packet was never sent
-    raw_server_send_state(&at.server, packet);
-    packet = raw_server_packet(&at.server, 2);
+    raw_server_send_state(&at->server, packet);
+    packet = raw_server_packet(&at->server, 2);
     packet.header.has_probe = true;
     packet.header.probe_age = 3; // the probe would be before tick 0
-    raw_server_send_state(&at.server, packet);
-    duel_run(&at, 3);
-    assert_int_equal(malformed(&at), 5);
-    assert_int_equal(at.server.ack, 0);
-    assert_int_equal(at.server.ack_bits, 0);
-    packet = raw_server_packet(&at.server, 3); // seq 4
-    raw_server_send_state(&at.server, packet);
-    duel_run(&at, 3);
-    assert_int_equal(at.server.ack, 4);
-    assert_int_equal(at.server.ack_bits, 1u << 3); // of the packets before it, only packet 0
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
-    duel_close(&at);
+    raw_server_send_state(&at->server, packet);
+    duel_run(at, 3);
+    assert_int_equal(malformed(at), 5);
+    assert_int_equal(at->server.ack, 0);
+    assert_int_equal(at->server.ack_bits, 0);
+    packet = raw_server_packet(&at->server, 3); // seq 4
+    raw_server_send_state(&at->server, packet);
+    duel_run(at, 3);
+    assert_int_equal(at->server.ack, 4);
+    assert_int_equal(at->server.ack_bits, 1u << 3); // of the packets before it, only packet 0
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_PLAYING);
 }
 
 static void tell_player(duel* at, uint32_t number, uint32_t entity) {
@@ -232,28 +187,24 @@ static void tell_player(duel* at, uint32_t number, uint32_t entity) {
     raw_server_event(&at->server, raw_server_packet(&at->server, 5), number, 0, 0, bytes, size);
 }
 
-static void inputs_begin_with_the_assigned_player_and_repeat_eight(void** state) {
-    (void)state;
-    duel at;
-    duel_open_welcomed(&at);
-    duel_run(&at, 5);
-    assert_int_equal(at.server.input_count, 0);
-    assert_int_equal(net_client_player(at.client), ECS_ENTITY_NONE);
-    tell_player(&at, 1, 77);
-    duel_run(&at, 3);
-    assert_int_equal(net_client_player(at.client), 77);
-    assert_int_equal(at.server.event_ack, 1);
-    duel_run(&at, 20);
-    assert_int_equal(at.server.input_count, NET_INPUT_REDUNDANCY);
-    assert_true(at.server.input_first > 8);
-    uint64_t packets = at.server.packets;
-    tell_player(&at, 2, 0); // the client is a spectator from now on
-    duel_run(&at, 3);
-    uint32_t first = at.server.input_first;
-    duel_run(&at, 10);
-    assert_int_equal(at.server.input_first, first);
-    assert_true(at.server.packets > packets + 10);
-    duel_close(&at);
+WELCOMED_CASE(inputs_begin_with_the_assigned_player_and_repeat_eight) {
+    duel_run(at, 5);
+    assert_int_equal(at->server.input_count, 0);
+    assert_int_equal(net_client_player(at->client), ECS_ENTITY_NONE);
+    tell_player(at, 1, 77);
+    duel_run(at, 3);
+    assert_int_equal(net_client_player(at->client), 77);
+    assert_int_equal(at->server.event_ack, 1);
+    duel_run(at, 20);
+    assert_int_equal(at->server.input_count, NET_INPUT_REDUNDANCY);
+    assert_true(at->server.input_first > 8);
+    uint64_t packets = at->server.packets;
+    tell_player(at, 2, 0); // the client is a spectator from now on
+    duel_run(at, 3);
+    uint32_t first = at->server.input_first;
+    duel_run(at, 10);
+    assert_int_equal(at->server.input_first, first);
+    assert_true(at->server.packets > packets + 10);
 }
 
 static void ping(duel* at, uint32_t number, uint32_t target, uint32_t content) {
@@ -265,39 +216,31 @@ static void ping(duel* at, uint32_t number, uint32_t target, uint32_t content) {
                      size);
 }
 
-static void reliable_events_are_delivered_once_and_in_order(void** state) {
-    (void)state;
-    duel at;
-    duel_open_welcomed(&at);
+WELCOMED_CASE(reliable_events_are_delivered_once_and_in_order) {
     static const uint32_t NUMBERS[] = {2, 1, 1, 3, 2, 3, 2, 4, 1};
     for (uint32_t i = 0; i < BASE_COUNT(NUMBERS); i++) {
-        ping(&at, NUMBERS[i], 0, NUMBERS[i]);
-        duel_run(&at, 2);
+        ping(at, NUMBERS[i], 0, NUMBERS[i]);
+        duel_run(at, 2);
     }
-    duel_run(&at, 2);
-    assert_int_equal(game(&at)->pings, 4);
-    assert_int_equal(game(&at)->ping_faults, 0);
-    assert_int_equal(at.server.event_ack, 4);
-    assert_int_equal(malformed(&at), 0);
-    duel_close(&at);
+    duel_run(at, 2);
+    assert_int_equal(game(at)->pings, 4);
+    assert_int_equal(game(at)->ping_faults, 0);
+    assert_int_equal(at->server.event_ack, 4);
+    assert_int_equal(malformed(at), 0);
 }
 
-static void forged_events_are_counted_and_go_nowhere(void** state) {
-    (void)state;
-    duel at;
-    duel_open_welcomed(&at);
-    raw_server_event(&at.server, raw_server_packet(&at.server, 5), 0, 1, 0, "", 0); // an input
+WELCOMED_CASE(forged_events_are_counted_and_go_nowhere) {
+    raw_server_event(&at->server, raw_server_packet(&at->server, 5), 0, 1, 0, "", 0); // an input
     // An event that only clients may send.
-    raw_server_event(&at.server, raw_server_packet(&at.server, 5), 0, 4, 0, "", 0);
-    raw_server_event(&at.server, raw_server_packet(&at.server, 5), 0, UINT32_MAX, 0, "", 0);
-    raw_server_event(&at.server, raw_server_packet(&at.server, 5), 0, 2, 0, "\xFF", 1);
-    raw_server_event(&at.server, raw_server_packet(&at.server, 5), 0, 0, 0, "\xFF", 1);
-    duel_run(&at, 4);
-    assert_int_equal(malformed(&at), 5);
-    assert_int_equal(game(&at)->pings, 0);
-    assert_int_equal(net_client_player(at.client), ECS_ENTITY_NONE);
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
-    duel_close(&at);
+    raw_server_event(&at->server, raw_server_packet(&at->server, 5), 0, 4, 0, "", 0);
+    raw_server_event(&at->server, raw_server_packet(&at->server, 5), 0, UINT32_MAX, 0, "", 0);
+    raw_server_event(&at->server, raw_server_packet(&at->server, 5), 0, 2, 0, "\xFF", 1);
+    raw_server_event(&at->server, raw_server_packet(&at->server, 5), 0, 0, 0, "\xFF", 1);
+    duel_run(at, 4);
+    assert_int_equal(malformed(at), 5);
+    assert_int_equal(game(at)->pings, 0);
+    assert_int_equal(net_client_player(at->client), ECS_ENTITY_NONE);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_PLAYING);
 }
 
 static ecs_entity make(duel* at) {
@@ -307,136 +250,104 @@ static ecs_entity make(duel* at) {
     return entity;
 }
 
-static void an_event_waits_for_its_entity_and_holds_the_next(void** state) {
-    (void)state;
-    duel at;
-    duel_open_welcomed(&at);
-    ecs_entity first = make(&at), second = make(&at);
+WELCOMED_CASE(an_event_waits_for_its_entity_and_holds_the_next) {
+    ecs_entity first = make(at), second = make(at);
     ecs_entity third = second + (second - first);
-    ping(&at, 1, third, 1);
-    duel_run(&at, 2);
-    ping(&at, 2, 0, 1);
-    duel_run(&at, 30);
+    ping(at, 1, third, 1);
+    duel_run(at, 2);
+    ping(at, 2, 0, 1);
+    duel_run(at, 30);
     // The server received it, so the client does not send it again.
-    assert_int_equal(at.server.event_ack, 2);
-    assert_int_equal(game(&at)->pings, 0);
-    assert_int_equal(make(&at), third);
-    duel_run(&at, 2);
-    assert_true(game(&at)->pings >= 1);
-    assert_int_equal(net_client_get_report(at.client).events_dropped, 0);
-    duel_close(&at);
+    assert_int_equal(at->server.event_ack, 2);
+    assert_int_equal(game(at)->pings, 0);
+    assert_int_equal(make(at), third);
+    duel_run(at, 2);
+    assert_true(game(at)->pings >= 1);
+    assert_int_equal(net_client_get_report(at->client).events_dropped, 0);
 }
 
-static void an_event_whose_entity_never_comes_is_given_up(void** state) {
-    (void)state;
-    duel at;
-    duel_open_welcomed(&at);
-    ping(&at, 1, 4000, 1);
-    ping(&at, 2, UINT32_MAX, 1);
-    ping(&at, 3, 0, 1);
-    duel_run(&at, NET_EVENT_WAIT_TICKS_MAX - 2);
-    assert_int_equal(game(&at)->pings, 0);
-    duel_run(&at, 8);
-    assert_int_equal(game(&at)->pings, 1);
-    assert_int_equal(net_client_get_report(at.client).events_dropped, 2);
-    duel_close(&at);
+WELCOMED_CASE(an_event_whose_entity_never_comes_is_given_up) {
+    ping(at, 1, 4000, 1);
+    ping(at, 2, UINT32_MAX, 1);
+    ping(at, 3, 0, 1);
+    duel_run(at, NET_EVENT_WAIT_TICKS_MAX - 2);
+    assert_int_equal(game(at)->pings, 0);
+    duel_run(at, 8);
+    assert_int_equal(game(at)->pings, 1);
+    assert_int_equal(net_client_get_report(at->client).events_dropped, 2);
 }
 
-static void a_full_queue_of_own_events_says_so(void** state) {
-    (void)state;
-    duel at;
-    duel_open_welcomed(&at);
+WELCOMED_CASE(a_full_queue_of_own_events_says_so) {
     for (uint32_t i = 1; i <= NET_EVENTS_RELIABLE_MAX; i++)
-        assert_int_equal(net_client_send_event(at.client, 4, &i), NET_OK);
+        assert_ok(net_client_send_event(at->client, 4, &i));
     uint32_t more = NET_EVENTS_RELIABLE_MAX + 1;
-    assert_int_equal(net_client_send_event(at.client, 4, &more), NET_ERR_FULL);
-    duel_run(&at, 3);
-    assert_true(at.server.event_newest > 0);
-    raw_state packet = raw_server_packet(&at.server, 5);
-    raw_server_send_state(&at.server, packet);
-    duel_run(&at, 3);
-    assert_int_equal(net_client_send_event(at.client, 4, &more), NET_OK);
-    duel_close(&at);
+    assert_int_equal(net_client_send_event(at->client, 4, &more), NET_ERR_FULL);
+    duel_run(at, 3);
+    assert_true(at->server.event_newest > 0);
+    raw_state packet = raw_server_packet(&at->server, 5);
+    raw_server_send_state(&at->server, packet);
+    duel_run(at, 3);
+    assert_ok(net_client_send_event(at->client, 4, &more));
 }
 
-static void acknowledging_events_that_were_never_sent_is_counted(void** state) {
-    (void)state;
-    duel at;
-    duel_open_welcomed(&at);
-    assert_int_equal(net_client_send_event(at.client, 4, &(uint32_t){1}), NET_OK);
-    duel_run(&at, 2);
-    raw_state packet = raw_server_packet(&at.server, 5);
+WELCOMED_CASE(acknowledging_events_that_were_never_sent_is_counted) {
+    assert_ok(net_client_send_event(at->client, 4, &(uint32_t){1}));
+    duel_run(at, 2);
+    raw_state packet = raw_server_packet(&at->server, 5);
     packet.header.has_event_ack = true;
     packet.header.event_ack = 500;
-    raw_server_send_state(&at.server, packet);
-    duel_run(&at, 3);
-    assert_int_equal(malformed(&at), 1);
-    assert_int_equal(at.server.event_newest, 1); // the client still sends it
-    duel_close(&at);
+    raw_server_send_state(&at->server, packet);
+    duel_run(at, 3);
+    assert_int_equal(malformed(at), 1);
+    assert_int_equal(at->server.event_newest, 1); // the client still sends it
 }
 
-static void acknowledgements_follow_sequence_numbers_round_the_wrap(void** state) {
-    (void)state;
-    duel at;
-    duel_open_welcomed(&at);
-    at.server.seq = 65000;
+WELCOMED_CASE(acknowledgements_follow_sequence_numbers_round_the_wrap) {
+    at->server.seq = 65000;
     for (uint32_t tick = 1; tick <= 1200; tick++) {
-        duel_send_nothing_new(&at, tick);
-        duel_run(&at, 1);
+        duel_send_nothing_new(at, tick);
+        duel_run(at, 1);
     }
-    duel_run(&at, 3);
-    assert_int_equal(at.server.ack, (uint16_t)(65000 + 1199));
-    assert_true(at.server.ack_bits == UINT64_MAX);
-    assert_int_equal(malformed(&at), 0);
-    duel_close(&at);
+    duel_run(at, 3);
+    assert_int_equal(at->server.ack, (uint16_t)(65000 + 1199));
+    assert_true(at->server.ack_bits == UINT64_MAX);
+    assert_int_equal(malformed(at), 0);
 }
 
-static void input_packets_wrap_and_keep_their_acknowledgements(void** state) {
-    (void)state;
-    duel at;
-    duel_open_welcomed(&at);
-    tell_player(&at, 1, 77);
+WELCOMED_CASE(input_packets_wrap_and_keep_their_acknowledgements) {
+    tell_player(at, 1, 77);
     uint32_t wraps = 0;
     uint16_t before = 0;
     for (uint32_t tick = 1; tick <= 66000; tick++) {
-        duel_send_nothing_new(&at, tick);
-        duel_run(&at, 1);
-        if (at.server.input_seq < before) wraps++;
-        before = at.server.input_seq;
+        duel_send_nothing_new(at, tick);
+        duel_run(at, 1);
+        if (at->server.input_seq < before) wraps++;
+        before = at->server.input_seq;
     }
     assert_int_equal(wraps, 1);
-    assert_int_equal(malformed(&at), 0);
-    assert_true(net_client_get_report(at.client).rtt_ms > 0);
-    assert_true(net_client_get_report(at.client).rtt_ms < 100);
-    duel_close(&at);
+    assert_int_equal(malformed(at), 0);
+    assert_true(net_client_get_report(at->client).rtt_ms > 0);
+    assert_true(net_client_get_report(at->client).rtt_ms < 100);
 }
 
-static void leaving_says_goodbye(void** state) {
-    (void)state;
-    duel at;
-    duel_open_welcomed(&at);
-    net_client_leave(at.client, at.now_us);
-    net_client_leave(at.client, at.now_us);
-    duel_run(&at, 5);
-    assert_true(at.server.is_told_goodbye);
-    assert_true(at.server.is_gone);
-    assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_LEFT);
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_ENDED);
-    duel_close(&at);
+WELCOMED_CASE(leaving_says_goodbye) {
+    net_client_leave(at->client, at->now_us);
+    net_client_leave(at->client, at->now_us);
+    duel_run(at, 5);
+    assert_true(at->server.is_told_goodbye);
+    assert_true(at->server.is_gone);
+    duel_expect_end(at, NET_CLIENT_END_LEFT);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_ENDED);
 }
 
-static void misuse_is_seen(void** state) {
-    (void)state;
-    duel at;
-    duel_open_welcomed(&at);
+WELCOMED_CASE(misuse_is_seen) {
     base_assert_handler_set(test_assert_handler);
     uint32_t number = 1;
-    expect_assert_failure((void)!net_client_send_event(at.client, 0, &number));
+    expect_assert_failure((void)!net_client_send_event(at->client, 0, &number));
     // Only the server may send it.
-    expect_assert_failure((void)!net_client_send_event(at.client, 2, &number));
-    expect_assert_failure((void)!net_client_send_event(at.client, 5, &number));
+    expect_assert_failure((void)!net_client_send_event(at->client, 2, &number));
+    expect_assert_failure((void)!net_client_send_event(at->client, 5, &number));
     base_assert_handler_set(NULL);
-    duel_close(&at);
 }
 
 // ---- settings, roster, resuming
@@ -465,12 +376,11 @@ static void open_with_secret(duel* at) {
     assert_int_equal(net_client_get_report(at->client).tick, 1);
 }
 
-static void settings_that_no_server_has_are_malformed(void** state) {
-    (void)state;
+#define SECRET_CASE(name) CASE_WITH(duel, at, open_with_secret(at), duel_close(at), name)
+
+DUEL_CASE(settings_that_no_server_has_are_malformed) {
     const net_game_module* game = swarm_module_get();
-    duel at;
-    duel_open(&at);
-    duel_run(&at, 6);
+    duel_run(at, 6);
     double settings[NET_SETTINGS_MAX + 1];
     for (uint32_t i = 0; i < BASE_COUNT(settings); i++)
         settings[i] = i < game->setting_count ? game->settings[i].min : 0;
@@ -478,243 +388,155 @@ static void settings_that_no_server_has_are_malformed(void** state) {
                             game->settings[0].max + 1};
     for (size_t i = 0; i < BASE_COUNT(wrong); i++) {
         settings[0] = wrong[i];
-        raw_server_welcome_as(&at.server, welcome_with(settings, game->setting_count));
+        raw_server_welcome_as(&at->server, welcome_with(settings, game->setting_count));
     }
     settings[0] = game->settings[0].min;
-    raw_server_welcome_as(&at.server, welcome_with(settings, game->setting_count + 1));
-    raw_server_welcome_as(&at.server, welcome_with(settings, BASE_COUNT(settings)));
+    raw_server_welcome_as(&at->server, welcome_with(settings, game->setting_count + 1));
+    raw_server_welcome_as(&at->server, welcome_with(settings, BASE_COUNT(settings)));
     Shoal__Wire__Welcome resumed = welcome_with(settings, 1);
     resumed.is_resumed = true; // the client did not request a resume
-    raw_server_welcome_as(&at.server, resumed);
+    raw_server_welcome_as(&at->server, resumed);
     Shoal__Wire__Welcome cut = welcome_with(settings, 1);
     cut.resume.len--;
-    raw_server_welcome_as(&at.server, cut);
-    duel_run(&at, 3);
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_GREETING);
-    assert_int_equal(malformed(&at), BASE_COUNT(wrong) + 4);
+    raw_server_welcome_as(&at->server, cut);
+    duel_run(at, 3);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_GREETING);
+    assert_int_equal(malformed(at), BASE_COUNT(wrong) + 4);
     settings[0] = game->settings[0].max;
-    raw_server_welcome_as(&at.server, welcome_with(settings, game->setting_count));
-    duel_run(&at, 3);
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
-    assert_true(net_match_get_config(at.match)->settings[0] == game->settings[0].max);
-    duel_close(&at);
+    raw_server_welcome_as(&at->server, welcome_with(settings, game->setting_count));
+    duel_run(at, 3);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_PLAYING);
+    assert_true(net_match_get_config(at->match)->settings[0] == game->settings[0].max);
 }
 
 static void send_roster(duel* at, uint32_t first, uint32_t count, const char* name) {
-    static Shoal__Wire__RosterEntry entries[256];
-    static Shoal__Wire__RosterEntry* pointers[256];
-    Shoal__Wire__Roster roster = SHOAL__WIRE__ROSTER__INIT;
-    assert_true(count <= BASE_COUNT(entries));
-    for (uint32_t i = 0; i < count; i++) {
-        shoal__wire__roster_entry__init(&entries[i]);
-        entries[i].client = first + i;
-        entries[i].name = (char*)(uintptr_t)name;
-        pointers[i] = &entries[i];
-    }
-    roster.n_came = count;
-    roster.came = pointers;
-    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_ROSTER;
-    control.roster = &roster;
-    (void)raw_server_send(&at->server, NET_CHANNEL_CONTROL, &control.base);
+    duel_send_roster(at, first, count, name);
     duel_run(at, 2);
 }
 
-static void a_roster_is_bounded_and_its_names_are_cleaned(void** state) {
-    (void)state;
-    duel at;
-    duel_open(&at);
-    duel_run(&at, 6);
-    send_roster(&at, 1, 1, "early");
-    assert_int_equal(malformed(&at), 1); // the packet came before welcome
-    raw_server_welcome(&at.server, 3, 60);
-    duel_run(&at, 2);
-    send_roster(&at, 5, 1, "\x02 a name that is much longer than thirty-one bytes can be");
-    assert_int_equal(strlen(net_client_player_name(at.client, 5)), NET_PLAYER_NAME_BYTES_MAX - 1);
-    send_roster(&at, 5, 1, "");
-    assert_string_equal(net_client_player_name(at.client, 5), "player");
-    send_roster(&at, 0, 1, "absent");
-    assert_int_equal(malformed(&at), 2);
-    assert_null(net_client_player_name(at.client, 0));
+DUEL_CASE(a_roster_is_bounded_and_its_names_are_cleaned) {
+    duel_run(at, 6);
+    send_roster(at, 1, 1, "early");
+    assert_int_equal(malformed(at), 1); // the packet came before welcome
+    raw_server_welcome(&at->server, 3, 60);
+    duel_run(at, 2);
+    send_roster(at, 5, 1, "\x02 a name that is much longer than thirty-one bytes can be");
+    assert_int_equal(strlen(net_client_player_name(at->client, 5)), NET_PLAYER_NAME_BYTES_MAX - 1);
+    send_roster(at, 5, 1, "");
+    assert_string_equal(net_client_player_name(at->client, 5), "player");
+    send_roster(at, 0, 1, "absent");
+    assert_int_equal(malformed(at), 2);
+    assert_null(net_client_player_name(at->client, 0));
     // The numbers fall, so each entry goes before the others.
     uint32_t number = 100000;
     for (uint32_t told = 1; told < NET_CLIENTS_MAX;) {
         uint32_t count = NET_CLIENTS_MAX - told < 256 ? NET_CLIENTS_MAX - told : 256;
         number -= count;
-        send_roster(&at, number, count, "many");
+        send_roster(at, number, count, "many");
         told += count;
     }
-    assert_int_equal(malformed(&at), 2);
+    assert_int_equal(malformed(at), 2);
     char last[NET_PLAYER_NAME_BYTES_MAX]; // another player has the name already
     (void)snprintf(last, sizeof last, "many#%u", number);
-    assert_string_equal(net_client_player_name(at.client, number), last);
-    send_roster(&at, 1, 1, "one too many");
-    assert_int_equal(malformed(&at), 3);
-    assert_null(net_client_player_name(at.client, 1));
-    send_roster(&at, 5, 1, "known already");
-    assert_int_equal(malformed(&at), 3);
-    assert_string_equal(net_client_player_name(at.client, 5), "known already");
-    duel_close(&at);
+    assert_string_equal(net_client_player_name(at->client, number), last);
+    send_roster(at, 1, 1, "one too many");
+    assert_int_equal(malformed(at), 3);
+    assert_null(net_client_player_name(at->client, 1));
+    send_roster(at, 5, 1, "known already");
+    assert_int_equal(malformed(at), 3);
+    assert_string_equal(net_client_player_name(at->client, 5), "known already");
 }
 
-static void three_seconds_of_silence_are_answered_with_the_secret(void** state) {
-    (void)state;
-    duel at;
-    open_with_secret(&at);
-    duel_run(&at, 3 * TICKS_PER_SECOND + 10);
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_RESUMING);
-    assert_int_equal(at.server.hellos, 2);
-    assert_int_equal(at.server.resume_size, sizeof SECRET);
-    assert_memory_equal(at.server.resume, SECRET, sizeof SECRET);
-    assert_true(at.server.is_gone);
-    assert_int_equal(at.server.gone_reason, 0); // the client did not leave on purpose
+SECRET_CASE(three_seconds_of_silence_are_answered_with_the_secret) {
+    duel_run(at, 3 * TICKS_PER_SECOND + 10);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_RESUMING);
+    assert_int_equal(at->server.hellos, 2);
+    assert_int_equal(at->server.resume_size, sizeof SECRET);
+    assert_memory_equal(at->server.resume, SECRET, sizeof SECRET);
+    assert_true(at->server.is_gone);
+    assert_int_equal(at->server.gone_reason, 0); // the client did not leave on purpose
     // The client sends nothing before the next welcome, and it ignores state packets.
-    uint64_t packets = at.server.packets;
-    duel_send_nothing_new(&at, 2);
-    duel_run(&at, 30);
-    assert_int_equal(at.server.packets, packets);
-    assert_int_equal(net_client_get_report(at.client).tick, 1);
+    uint64_t packets = at->server.packets;
+    duel_send_nothing_new(at, 2);
+    duel_run(at, 30);
+    assert_int_equal(at->server.packets, packets);
+    assert_int_equal(net_client_get_report(at->client).tick, 1);
     // A welcome with another number, or for a session that is not resumed, is refused.
     Shoal__Wire__Welcome other = welcome_with(NULL, 0);
-    raw_server_welcome_as(&at.server, other);
+    raw_server_welcome_as(&at->server, other);
     other.is_resumed = true;
     other.client = 4;
-    raw_server_welcome_as(&at.server, other);
-    duel_run(&at, 3);
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_RESUMING);
-    assert_int_equal(malformed(&at), 2);
+    raw_server_welcome_as(&at->server, other);
+    duel_run(at, 3);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_RESUMING);
+    assert_int_equal(malformed(at), 2);
     Shoal__Wire__Welcome ours = welcome_with(NULL, 0);
     ours.is_resumed = true;
-    raw_server_welcome_as(&at.server, ours);
-    duel_run(&at, 3);
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
-    duel_send_nothing_new(&at, 3);
-    duel_run(&at, 3);
-    assert_int_equal(net_client_get_report(at.client).tick, 3);
-    assert_true(at.server.input_seq > 1); // the numbers continued
-    duel_close(&at);
+    raw_server_welcome_as(&at->server, ours);
+    duel_run(at, 3);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_PLAYING);
+    duel_send_nothing_new(at, 3);
+    duel_run(at, 3);
+    assert_int_equal(net_client_get_report(at->client).tick, 3);
+    assert_true(at->server.input_seq > 1); // the numbers continued
 }
 
-static void a_connection_that_breaks_is_made_again_at_once(void** state) {
-    (void)state;
-    duel at;
-    open_with_secret(&at);
-    at.there->ops->disconnect(at.there, at.server.peer, 0, true);
-    duel_run(&at, 10);
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_RESUMING);
-    assert_int_equal(at.server.hellos, 2);
-    duel_close(&at);
+SECRET_CASE(a_connection_that_breaks_is_made_again_at_once) {
+    at->there->ops->disconnect(at->there, at->server.peer, 0, true);
+    duel_run(at, 10);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_RESUMING);
+    assert_int_equal(at->server.hellos, 2);
 }
 
-static void a_connection_that_is_ended_with_a_reason_is_lost(void** state) {
-    (void)state;
-    duel at;
-    open_with_secret(&at);
-    at.there->ops->disconnect(at.there, at.server.peer, NET_END_TIMEOUT, true);
-    duel_run(&at, 10);
-    assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_LOST);
-    assert_int_equal(at.server.hellos, 1);
-    duel_close(&at);
+SECRET_CASE(a_connection_that_is_ended_with_a_reason_is_lost) {
+    at->there->ops->disconnect(at->there, at->server.peer, NET_END_TIMEOUT, true);
+    duel_run(at, 10);
+    duel_expect_end(at, NET_CLIENT_END_LOST);
+    assert_int_equal(at->server.hellos, 1);
 }
 
-static void a_session_that_is_gone_is_lost(void** state) {
-    (void)state;
-    duel at;
-    open_with_secret(&at);
-    duel_run(&at, 3 * TICKS_PER_SECOND + 10);
-    raw_server_refuse(&at.server, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE, "it is over", "");
-    duel_run(&at, 2 * TICKS_PER_SECOND);
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_ENDED);
-    assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_LOST);
+SECRET_CASE(a_session_that_is_gone_is_lost) {
+    duel_run(at, 3 * TICKS_PER_SECOND + 10);
+    raw_server_refuse(&at->server, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE, "it is over", "");
+    duel_run(at, 2 * TICKS_PER_SECOND);
+    duel_expect_end(at, NET_CLIENT_END_LOST);
     char text[64];
-    assert_int_equal(net_client_refusal(at.client, text, sizeof text),
+    assert_int_equal(net_client_refusal(at->client, text, sizeof text),
                      SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE);
     assert_string_equal(text, "it is over");
-    duel_close(&at);
 }
 
-static void attempts_end_thirty_seconds_after_the_last_word(void** state) {
-    (void)state;
-    duel at;
-    open_with_secret(&at);
-    duel_run(&at, 29 * TICKS_PER_SECOND);
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_RESUMING);
-    assert_true(at.server.hellos >= 4); // each new connection repeats an unanswered hello
-    duel_run(&at, 2 * TICKS_PER_SECOND);
-    assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_LOST);
-    duel_close(&at);
+SECRET_CASE(attempts_end_thirty_seconds_after_the_last_word) {
+    duel_run(at, 29 * TICKS_PER_SECOND);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_RESUMING);
+    assert_true(at->server.hellos >= 4); // each new connection repeats an unanswered hello
+    duel_run(at, 2 * TICKS_PER_SECOND);
+    duel_expect_end(at, NET_CLIENT_END_LOST);
 }
 
 // The silence before the welcome does not count. The client gets time for the next state.
-static void who_is_welcome_again_at_the_last_moment_stays(void** state) {
-    (void)state;
-    duel at;
-    open_with_secret(&at);
-    duel_run(&at, 29 * TICKS_PER_SECOND);
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_RESUMING);
-    duel_run(&at, 40);
+SECRET_CASE(who_is_welcome_again_at_the_last_moment_stays) {
+    duel_run(at, 29 * TICKS_PER_SECOND);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_RESUMING);
+    duel_run(at, 40);
     Shoal__Wire__Welcome ours = welcome_with(NULL, 0);
     ours.is_resumed = true;
-    while (net_client_get_phase(at.client) == NET_CLIENT_RESUMING) {
-        if (at.server.is_connected) raw_server_welcome_as(&at.server, ours);
-        duel_run(&at, 1);
+    while (net_client_get_phase(at->client) == NET_CLIENT_RESUMING) {
+        if (at->server.is_connected) raw_server_welcome_as(&at->server, ours);
+        duel_run(at, 1);
     }
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
-    duel_run(&at, TICKS_PER_SECOND);
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
-    duel_send_nothing_new(&at, 3);
-    duel_run(&at, 3);
-    assert_int_equal(net_client_get_report(at.client).tick, 3);
-    duel_close(&at);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_PLAYING);
+    duel_run(at, TICKS_PER_SECOND);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_PLAYING);
+    duel_send_nothing_new(at, 3);
+    duel_run(at, 3);
+    assert_int_equal(net_client_get_report(at->client).tick, 3);
 }
 
-static void who_leaves_while_resuming_has_left(void** state) {
-    (void)state;
-    duel at;
-    open_with_secret(&at);
-    duel_run(&at, 3 * TICKS_PER_SECOND + 10);
+SECRET_CASE(who_leaves_while_resuming_has_left) {
+    duel_run(at, 3 * TICKS_PER_SECOND + 10);
     const uint32_t number = 1;
-    assert_int_equal(net_client_send_event(at.client, 4, &number), NET_ERR_CLOSED);
-    net_client_leave(at.client, at.now_us);
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_ENDED);
-    assert_int_equal(net_client_get_end(at.client), NET_CLIENT_END_LEFT);
-    duel_close(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_client_greets_with_its_game_schema_and_name),
-        TEST(a_name_that_is_no_text_is_cleaned_before_it_is_sent),
-        TEST(nobody_answering_is_unreachable_after_five_seconds),
-        TEST(a_server_that_does_not_welcome_is_given_up_after_five_seconds),
-        TEST(a_client_may_wait_for_its_match_longer_than_its_numbers_last),
-        TEST(a_refusal_is_kept_with_its_words),
-        TEST(impossible_welcomes_are_ignored_and_counted),
-        TEST(a_goodbye_says_how_it_ended),
-        TEST(a_goodbye_before_the_welcome_is_a_refusal),
-        TEST(a_connection_that_ends_without_a_word_is_lost),
-        TEST(a_server_that_falls_silent_is_lost_after_thirty_seconds),
-        TEST(malformed_packets_are_counted_and_never_acknowledged),
-        TEST(inputs_begin_with_the_assigned_player_and_repeat_eight),
-        TEST(reliable_events_are_delivered_once_and_in_order),
-        TEST(forged_events_are_counted_and_go_nowhere),
-        TEST(an_event_waits_for_its_entity_and_holds_the_next),
-        TEST(an_event_whose_entity_never_comes_is_given_up),
-        TEST(a_full_queue_of_own_events_says_so),
-        TEST(acknowledging_events_that_were_never_sent_is_counted),
-        TEST(acknowledgements_follow_sequence_numbers_round_the_wrap),
-        TEST(input_packets_wrap_and_keep_their_acknowledgements),
-        TEST(leaving_says_goodbye),
-        TEST(misuse_is_seen),
-        TEST(settings_that_no_server_has_are_malformed),
-        TEST(a_roster_is_bounded_and_its_names_are_cleaned),
-        TEST(three_seconds_of_silence_are_answered_with_the_secret),
-        TEST(a_connection_that_breaks_is_made_again_at_once),
-        TEST(a_connection_that_is_ended_with_a_reason_is_lost),
-        TEST(a_session_that_is_gone_is_lost),
-        TEST(attempts_end_thirty_seconds_after_the_last_word),
-        TEST(who_is_welcome_again_at_the_last_moment_stays),
-        TEST(who_leaves_while_resuming_has_left),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_int_equal(net_client_send_event(at->client, 4, &number), NET_ERR_CLOSED);
+    net_client_leave(at->client, at->now_us);
+    duel_expect_end(at, NET_CLIENT_END_LEFT);
 }

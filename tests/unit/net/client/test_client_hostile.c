@@ -3,7 +3,6 @@
 // client keeps, what it uploads, what it prints. `has_view` adds what a window keeps.
 #include "client/duel.h"
 
-#include "base/text.h"
 #include "body_pen.h"
 #include "client/client_state.h"
 #include "net/ration.h"
@@ -13,25 +12,8 @@
 
 #define MIB ((size_t)1 << 20)
 
-typedef struct lines {
-    uint32_t count;
-    char last[BASE_REPORT_BYTES_MAX];
-} lines;
-
-static void keep_line(void* context, const char* file, uint32_t line, const char* message) {
-    lines* kept = context;
-    (void)file, (void)line;
-    kept->count++;
-    (void)base_text_copy(kept->last, sizeof kept->last, message);
-}
-
 static uint64_t sent_bytes(const duel* at) {
     return net_client_get_report(at->client).sent_bytes;
-}
-
-static void expect_end(duel* at, net_client_end end) {
-    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_ENDED);
-    assert_int_equal(net_client_get_end(at->client), end);
 }
 
 // Beside what the match took before the server said a word.
@@ -43,50 +25,36 @@ static void expect_kept_below(const duel* at, size_t before, size_t limit) {
 
 // ---- 1, 2, 3: faults
 
-static void one_schema_question_is_answered_per_connection(void** state) {
-    (void)state;
-    lines kept = {0};
-    const base_reporter reporter = {keep_line, &kept};
-    duel at;
-    duel_open_as(&at, (duel_config){.reporter = &reporter});
-    duel_run(&at, 6);
-    const uint64_t before = sent_bytes(&at);
-    raw_server_ask(&at.server);
-    duel_run(&at, 3);
+DUEL_CASE(one_schema_question_is_answered_per_connection) {
+    duel_run(at, 6);
+    const uint64_t before = sent_bytes(at);
+    raw_server_ask(&at->server);
+    duel_run(at, 3);
     for (uint32_t i = 1; i < 1000; i++)
-        raw_server_ask(&at.server);
-    duel_run(&at, 10);
+        raw_server_ask(&at->server);
+    duel_run(at, 10);
     print_message("    1,000 questions: %u bytes of answers\n",
-                  (unsigned)(sent_bytes(&at) - before));
-    assert_true(at.server.is_answered);
-    assert_true(sent_bytes(&at) - before < 4096);
-    expect_end(&at, NET_CLIENT_END_UNREACHABLE);
+                  (unsigned)(sent_bytes(at) - before));
+    assert_true(at->server.is_answered);
+    assert_true(sent_bytes(at) - before < 4096);
+    duel_expect_end(at, NET_CLIENT_END_UNREACHABLE);
     char text[64];
-    assert_int_equal(net_client_refusal(at.client, text, sizeof text), 0);
+    assert_int_equal(net_client_refusal(at->client, text, sizeof text), 0);
     assert_string_equal(text, "the server broke the protocol too often");
-    duel_close(&at);
 }
 
-static void every_connection_may_ask_once(void** state) {
-    (void)state;
-    duel at;
-    duel_open_welcomed(&at);
-    raw_server_ask(&at.server); // too late: it has the hello, and welcomed
-    duel_run(&at, 3);
-    assert_false(at.server.is_answered);
-    assert_int_equal(net_client_get_report(at.client).packets_malformed, 1);
-    duel_close(&at);
+WELCOMED_CASE(every_connection_may_ask_once) {
+    raw_server_ask(&at->server); // too late: it has the hello, and welcomed
+    duel_run(at, 3);
+    assert_false(at->server.is_answered);
+    assert_int_equal(net_client_get_report(at->client).packets_malformed, 1);
 }
 
-static void who_sends_faults_is_left_after_thirty_two(void** state) {
-    (void)state;
+CASE(who_sends_faults_is_left_after_thirty_two) {
     static const net_channel CHANNELS[] = {NET_CHANNEL_CONTROL, NET_CHANNEL_REALTIME};
     for (uint32_t c = 0; c < BASE_COUNT(CHANNELS); c++) {
-        lines kept = {0};
-        const base_reporter reporter = {keep_line, &kept};
         duel at;
-        duel_open_as(&at, (duel_config){.reporter = &reporter});
-        duel_welcome(&at);
+        duel_open_welcomed(&at);
         static uint8_t noise[1000];
         memset(noise, 0xA5, sizeof noise);
         const uint64_t before = sent_bytes(&at);
@@ -99,9 +67,10 @@ static void who_sends_faults_is_left_after_thirty_two(void** state) {
         assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
         (void)raw_server_send_bytes(&at.server, CHANNELS[c], noise, sizeof noise);
         duel_run(&at, 3);
-        expect_end(&at, NET_CLIENT_END_LOST);
-        assert_string_equal(kept.last, "connection lost: the server broke the protocol too often");
-        assert_int_equal(kept.count, 1);
+        duel_expect_end(&at, NET_CLIENT_END_LOST);
+        assert_string_equal(at.last_line,
+                            "connection lost: the server broke the protocol too often");
+        assert_int_equal(at.lines, 1);
         assert_int_equal(net_client_get_report(at.client).packets_malformed,
                          NET_CLIENT_FAULTS_MAX + 1);
         // The hellos of a client that plays: a packet a tick, whatever the server sends.
@@ -110,158 +79,109 @@ static void who_sends_faults_is_left_after_thirty_two(void** state) {
     }
 }
 
-static void the_window_of_faults_is_ten_seconds(void** state) {
-    (void)state;
-    duel at;
-    duel_open_welcomed(&at);
+WELCOMED_CASE(the_window_of_faults_is_ten_seconds) {
     // With something right in between, a fault every 20 ticks is 31 within ten seconds.
     for (uint32_t tick = 1; tick <= 100; tick++) {
-        (void)raw_server_send_bytes(&at.server, NET_CHANNEL_CONTROL, "\xFF", 1);
-        duel_send_nothing_new(&at, tick);
-        duel_run(&at, 20);
+        (void)raw_server_send_bytes(&at->server, NET_CHANNEL_CONTROL, "\xFF", 1);
+        duel_send_nothing_new(at, tick);
+        duel_run(at, 20);
     }
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
-    assert_int_equal(net_client_get_report(at.client).packets_malformed, 100);
-    duel_close(&at);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_PLAYING);
+    assert_int_equal(net_client_get_report(at->client).packets_malformed, 100);
 }
 
-static void who_does_nothing_right_is_left_after_ten_seconds(void** state) {
-    (void)state;
-    lines kept = {0};
-    const base_reporter reporter = {keep_line, &kept};
-    duel at;
-    duel_open_as(&at, (duel_config){.reporter = &reporter});
-    duel_welcome(&at);
+WELCOMED_CASE(who_does_nothing_right_is_left_after_ten_seconds) {
     for (uint32_t second = 0; second < 10; second++) {
-        (void)raw_server_send_bytes(&at.server, NET_CHANNEL_REALTIME, "\xFF", 1);
-        duel_run(&at, TICKS_PER_SECOND);
+        (void)raw_server_send_bytes(&at->server, NET_CHANNEL_REALTIME, "\xFF", 1);
+        duel_run(at, TICKS_PER_SECOND);
     }
-    assert_int_equal(net_client_get_phase(at.client), NET_CLIENT_PLAYING);
-    duel_run(&at, TICKS_PER_SECOND);
-    expect_end(&at, NET_CLIENT_END_LOST);
-    assert_string_equal(kept.last, "connection lost: the server sent nothing but faults for 10 s");
-    duel_close(&at);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_PLAYING);
+    duel_run(at, TICKS_PER_SECOND);
+    duel_expect_end(at, NET_CLIENT_END_LOST);
+    assert_string_equal(at->last_line,
+                        "connection lost: the server sent nothing but faults for 10 s");
 }
 
 // ---- 4: connections
 
-static void
-a_server_that_ends_each_connection_is_not_called_faster_than_twice_a_second(void** state) {
-    (void)state;
+DUEL_CASE(a_server_that_ends_each_connection_is_not_called_faster_than_twice_a_second) {
     static const uint8_t secret[NET_RESUME_BYTES] = {1};
-    lines kept = {0};
-    const base_reporter reporter = {keep_line, &kept};
-    duel at;
-    duel_open_as(&at, (duel_config){.reporter = &reporter});
-    duel_run(&at, 6);
+    duel_run(at, 6);
     Shoal__Wire__Welcome welcome = SHOAL__WIRE__WELCOME__INIT;
     welcome.client = 3;
     welcome.tick_rate_hz = 60;
     welcome.resume = (ProtobufCBinaryData){sizeof secret, (uint8_t*)(uintptr_t)secret};
-    raw_server_welcome_as(&at.server, welcome);
-    duel_run(&at, 3);
-    duel_send_nothing_new(&at, 1);
-    duel_run(&at, 3);
+    raw_server_welcome_as(&at->server, welcome);
+    duel_run(at, 3);
+    duel_send_nothing_new(at, 1);
+    duel_run(at, 3);
     welcome.is_resumed = true;
-    const uint64_t before = sent_bytes(&at);
-    uint32_t hellos = at.server.hellos;
+    const uint64_t before = sent_bytes(at);
+    uint32_t hellos = at->server.hellos;
     for (uint32_t i = 0; i < 20 * TICKS_PER_SECOND; i++) {
-        if (at.server.hellos > hellos) raw_server_welcome_as(&at.server, welcome);
-        duel_run(&at, 1);
-        if (net_client_get_phase(at.client) != NET_CLIENT_PLAYING) continue;
-        hellos = at.server.hellos;
-        at.there->ops->disconnect(at.there, at.server.peer, 0, true);
+        if (at->server.hellos > hellos) raw_server_welcome_as(&at->server, welcome);
+        duel_run(at, 1);
+        if (net_client_get_phase(at->client) != NET_CLIENT_PLAYING) continue;
+        hellos = at->server.hellos;
+        at->there->ops->disconnect(at->there, at->server.peer, 0, true);
     }
-    print_message("    20 s: %u connections, %u lines, %u bytes up\n", at.server.hellos, kept.count,
-                  (unsigned)(sent_bytes(&at) - before));
-    assert_true(at.server.hellos > 10 && at.server.hellos <= 42);
-    assert_true(kept.count <= 2 * (NET_RATION_LINES_BURST + 20));
-    assert_true(sent_bytes(&at) - before < 32 * 1024);
-    duel_close(&at);
+    print_message("    20 s: %u connections, %u lines, %u bytes up\n", at->server.hellos, at->lines,
+                  (unsigned)(sent_bytes(at) - before));
+    assert_true(at->server.hellos > 10 && at->server.hellos <= 42);
+    assert_true(at->lines <= 2 * (NET_RATION_LINES_BURST + 20));
+    assert_true(sent_bytes(at) - before < 32 * 1024);
 }
 
 // ---- 5: what a person is shown
 
-static void what_a_server_says_cannot_steer_a_terminal(void** state) {
-    (void)state;
-    duel at;
-    duel_open(&at);
-    duel_run(&at, 6);
-    raw_server_refuse(&at.server, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME,
+DUEL_CASE(what_a_server_says_cannot_steer_a_terminal) {
+    duel_run(at, 6);
+    raw_server_refuse(&at->server, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME,
                       "\x1B]0;x\x07 full\xE2\x80\xAE\xC2\x9B"
                       "2J",
                       "../\x1B[2J\xE2\x80\xAEgame");
-    duel_run(&at, 2 * TICKS_PER_SECOND);
-    expect_end(&at, NET_CLIENT_END_REFUSED);
+    duel_run(at, 2 * TICKS_PER_SECOND);
+    duel_expect_end(at, NET_CLIENT_END_REFUSED);
     char text[64];
-    (void)net_client_refusal(at.client, text, sizeof text);
+    (void)net_client_refusal(at->client, text, sizeof text);
     assert_string_equal(text, "]0;x full2J");
-    assert_string_equal(net_client_refusal_game(at.client), "../[2Jgame"); // no name: game.c
-    duel_close(&at);
+    assert_string_equal(net_client_refusal_game(at->client), "../[2Jgame"); // no name: game.c
 }
 
-static void send_roster(duel* at, uint32_t first, uint32_t count, const char* name) {
-    enum { ENTRIES_MAX = 1024 };
-    static Shoal__Wire__RosterEntry entries[ENTRIES_MAX];
-    static Shoal__Wire__RosterEntry* pointers[ENTRIES_MAX];
-    assert_true(count <= ENTRIES_MAX);
-    Shoal__Wire__Roster roster = SHOAL__WIRE__ROSTER__INIT;
-    for (uint32_t i = 0; i < count; i++) {
-        shoal__wire__roster_entry__init(&entries[i]);
-        entries[i].client = first + i;
-        entries[i].name = (char*)(uintptr_t)name;
-        pointers[i] = &entries[i];
-    }
-    roster.n_came = count;
-    roster.came = pointers;
-    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_ROSTER;
-    control.roster = &roster;
-    assert_int_equal(raw_server_send(&at->server, NET_CHANNEL_CONTROL, &control.base), NET_OK);
-}
-
-static void names_show_nothing_hidden_and_no_two_are_alike(void** state) {
-    (void)state;
-    duel at;
-    duel_open_welcomed(&at);
-    send_roster(&at, 1, 1, "bob");
-    send_roster(&at, 2, 1, "b\xE2\x80\x8Bob");
-    send_roster(&at, 3, 1, "\xE2\x80\xAE\x1B[1mbob\xE2\x81\xA6");
-    send_roster(&at, 4, 1, "\xE2\x80\xAE");
-    send_roster(&at, 55, 2, "a name of as many as thirty-one");
-    duel_run(&at, 3);
-    assert_string_equal(net_client_player_name(at.client, 1), "bob");
-    assert_string_equal(net_client_player_name(at.client, 2), "bob#2");
-    assert_string_equal(net_client_player_name(at.client, 3), "[1mbob");
-    assert_string_equal(net_client_player_name(at.client, 4), "player");
-    assert_string_equal(net_client_player_name(at.client, 55), "a name of as many as thirty-one");
-    assert_string_equal(net_client_player_name(at.client, 56), "a name of as many as thirty-#56");
-    send_roster(&at, 2, 1, "bob"); // again: still the second of that name
-    duel_run(&at, 3);
-    assert_string_equal(net_client_player_name(at.client, 2), "bob#2");
-    duel_close(&at);
+WELCOMED_CASE(names_show_nothing_hidden_and_no_two_are_alike) {
+    duel_send_roster(at, 1, 1, "bob");
+    duel_send_roster(at, 2, 1, "b\xE2\x80\x8Bob");
+    duel_send_roster(at, 3, 1, "\xE2\x80\xAE\x1B[1mbob\xE2\x81\xA6");
+    duel_send_roster(at, 4, 1, "\xE2\x80\xAE");
+    duel_send_roster(at, 55, 2, "a name of as many as thirty-one");
+    duel_run(at, 3);
+    assert_string_equal(net_client_player_name(at->client, 1), "bob");
+    assert_string_equal(net_client_player_name(at->client, 2), "bob#2");
+    assert_string_equal(net_client_player_name(at->client, 3), "[1mbob");
+    assert_string_equal(net_client_player_name(at->client, 4), "player");
+    assert_string_equal(net_client_player_name(at->client, 55), "a name of as many as thirty-one");
+    assert_string_equal(net_client_player_name(at->client, 56), "a name of as many as thirty-#56");
+    duel_send_roster(at, 2, 1, "bob"); // again: still the second of that name
+    duel_run(at, 3);
+    assert_string_equal(net_client_player_name(at->client, 2), "bob#2");
 }
 
 // ---- 6: the roster
 
-static void a_roster_of_any_length_is_bounded(void** state) {
-    (void)state;
-    duel at;
-    duel_open_welcomed(&at);
-    const size_t before = at.quota.used_bytes;
+WELCOMED_CASE(a_roster_of_any_length_is_bounded) {
+    const size_t before = at->quota.used_bytes;
     clock_t longest = 0;
     for (uint32_t i = 0; i < 200; i++) {
         // The numbers fall, so each entry goes before the others.
-        send_roster(&at, UINT32_MAX - (i + 1) * 600, 600, i % 2 ? "alike" : "equal");
+        duel_send_roster(at, UINT32_MAX - (i + 1) * 600, 600, i % 2 ? "alike" : "equal");
         clock_t begin = clock();
-        duel_run(&at, 1);
+        duel_run(at, 1);
         if (clock() - begin > longest) longest = clock() - begin;
-        if (net_client_get_phase(at.client) != NET_CLIENT_PLAYING) break;
+        if (net_client_get_phase(at->client) != NET_CLIENT_PLAYING) break;
     }
     print_message("    longest message %.1f ms\n", (double)longest * 1e3 / CLOCKS_PER_SEC);
-    expect_kept_below(&at, before, MIB);
-    expect_end(&at, NET_CLIENT_END_LOST); // each message beyond 4,095 players is a fault
-    duel_close(&at);
+    expect_kept_below(at, before, MIB);
+    duel_expect_end(at, NET_CLIENT_END_LOST); // each message beyond 4,095 players is a fault
 }
 
 // ---- 7, 8: worlds
@@ -294,8 +214,8 @@ typedef struct forger {
 static void forger_open(forger* f, duel* at) {
     net_match_config match = net_match_config_default(at->module);
     match.role = NET_ROLE_MIRROR;
-    assert_int_equal(net_match_create(&match, NULL, &f->match), NET_OK);
-    assert_int_equal(net_rows_create(NULL, net_match_world(f->match), NULL, &f->rows), NET_OK);
+    assert_ok(net_match_create(&match, NULL, &f->match));
+    assert_ok(net_rows_create(NULL, net_match_world(f->match), NULL, &f->rows));
     net_rows_set_tick_rate(f->rows, 60);
     f->tick = 0;
 }
@@ -363,13 +283,12 @@ static void compositions_are_bounded(duel* at, uint32_t entities) {
                   index, (unsigned)report.updates, (unsigned)report.packets_malformed,
                   (int)report.end, (double)longest * 1e3 / CLOCKS_PER_SEC);
     assert_true(report.dropped[NET_DROP_COMPOSITION] > 0);
-    expect_end(at, NET_CLIENT_END_LOST);
+    duel_expect_end(at, NET_CLIENT_END_LOST);
     expect_kept_below(at, before, (at->presenter ? 128 : 64) * MIB);
     forger_close(&f);
 }
 
-static void more_compositions_than_sane_end_the_session(void** state) {
-    (void)state;
+CASE(more_compositions_than_sane_end_the_session) {
     for (uint32_t view = 0; view < 2; view++) {
         duel at;
         duel_open_as(&at, (duel_config){.templates = many_templates(2), .has_view = view});
@@ -437,27 +356,21 @@ static void worlds_are_bounded(duel* at, bool is_told) {
     forger_close(&f);
 }
 
-static void a_world_of_any_size_ends_at_the_limit_of_bytes(void** state) {
-    (void)state;
+CASE(a_world_of_any_size_ends_at_the_limit_of_bytes) {
     for (uint32_t view = 0; view < 2; view++) {
-        lines kept = {0};
-        const base_reporter reporter = {keep_line, &kept};
         duel at;
-        duel_open_as(
-            &at,
-            (duel_config){.templates = many_templates(4), .has_view = view, .reporter = &reporter});
+        duel_open_as(&at, (duel_config){.templates = many_templates(4), .has_view = view});
         duel_welcome(&at);
         worlds_are_bounded(&at, true);
-        expect_end(&at, NET_CLIENT_END_LOST);
-        assert_string_equal(kept.last,
+        duel_expect_end(&at, NET_CLIENT_END_LOST);
+        assert_string_equal(at.last_line,
                             "connection lost: no memory is left for what the server sends");
         duel_close(&at);
     }
 }
 
 // The same with less and less memory, so that it runs out in every part of the client.
-static void memory_that_runs_out_anywhere_ends_the_session_in_order(void** state) {
-    (void)state;
+CASE(memory_that_runs_out_anywhere_ends_the_session_in_order) {
     duel at;
     duel_open_as(&at, (duel_config){.templates = many_templates(2), .has_view = true});
     const size_t least = at.quota.used_peak;
@@ -493,8 +406,7 @@ static void send_title(duel* at, uint32_t index, uint64_t version, uint32_t size
     (void)raw_server_send(&at->server, NET_CHANNEL_CONTROL, &control.base);
 }
 
-static void texts_without_entities_are_bounded(void** state) {
-    (void)state;
+CASE(texts_without_entities_are_bounded) {
     static const uint32_t SIZES[] = {1, 4000};
     for (uint32_t i = 0; i < 2 * BASE_COUNT(SIZES); i++) {
         duel at;
@@ -520,8 +432,7 @@ static void texts_without_entities_are_bounded(void** state) {
     }
 }
 
-static void events_without_entities_are_bounded(void** state) {
-    (void)state;
+CASE(events_without_entities_are_bounded) {
     for (uint32_t view = 0; view < 2; view++) {
         duel at;
         duel_open_as(&at, (duel_config){.has_view = view});
@@ -542,8 +453,7 @@ static void events_without_entities_are_bounded(void** state) {
 
 // ---- 10: numbers
 
-static void no_tick_is_too_far_away(void** state) {
-    (void)state;
+CASE(no_tick_is_too_far_away) {
     static const uint64_t TICKS[] = {1,
                                      2,
                                      1000,
@@ -570,25 +480,4 @@ static void no_tick_is_too_far_away(void** state) {
             duel_close(&at);
         }
     }
-}
-
-int main(void) {
-    const struct CMUnitTest cases[] = {
-        TEST(one_schema_question_is_answered_per_connection),
-        TEST(every_connection_may_ask_once),
-        TEST(who_sends_faults_is_left_after_thirty_two),
-        TEST(the_window_of_faults_is_ten_seconds),
-        TEST(who_does_nothing_right_is_left_after_ten_seconds),
-        TEST(a_server_that_ends_each_connection_is_not_called_faster_than_twice_a_second),
-        TEST(what_a_server_says_cannot_steer_a_terminal),
-        TEST(names_show_nothing_hidden_and_no_two_are_alike),
-        TEST(a_roster_of_any_length_is_bounded),
-        TEST(more_compositions_than_sane_end_the_session),
-        TEST(a_world_of_any_size_ends_at_the_limit_of_bytes),
-        TEST(memory_that_runs_out_anywhere_ends_the_session_in_order),
-        TEST(texts_without_entities_are_bounded),
-        TEST(events_without_entities_are_bounded),
-        TEST(no_tick_is_too_far_away),
-    };
-    return cmocka_run_group_tests(cases, NULL, NULL);
 }

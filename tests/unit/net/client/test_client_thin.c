@@ -43,7 +43,7 @@ static net_match* open_match(const crowd* c, net_role role, uint64_t seed) {
     config.seed = seed;
     config.settings[0] = QUIET_TICK;
     net_match* match = NULL;
-    assert_int_equal(net_match_create(&config, &reporter, &match), NET_OK);
+    assert_ok(net_match_create(&config, &reporter, &match));
     return match;
 }
 
@@ -52,19 +52,18 @@ static void crowd_open(crowd* c, uint64_t seed) {
     base_reporter reporter = base_reporter_stderr();
     const net_game_module* game = swarm_wild_make(
         &c->wild, SWARM_RADIUS | SWARM_OWNER | SWARM_TEAM | SWARM_GROUPS | SWARM_GRANTS);
-    assert_int_equal(
-        net_module_wrap(game, swarm_wild_templates(), "swarm.blk", &reporter, &c->module), NET_OK);
+    assert_ok(net_module_wrap(game, swarm_wild_templates(), "swarm.blk", &reporter, &c->module));
     c->match = open_match(c, NET_ROLE_SERVER, seed);
     c->whole = open_match(c, NET_ROLE_MIRROR, seed);
     c->shared = open_match(c, NET_ROLE_MIRROR, seed);
-    assert_int_equal(net_sim_create(NULL, seed, &c->sim), NET_OK);
-    assert_int_equal(net_sim_server(c->sim, CLIENTS, &c->transport), NET_OK);
+    assert_ok(net_sim_create(NULL, seed, &c->sim));
+    assert_ok(net_sim_server(c->sim, CLIENTS, &c->transport));
     const net_server_config server = {.match = c->match,
                                       .transport = c->transport,
                                       .clients_max = CLIENTS,
                                       .clients_min = CLIENTS,
                                       .ticks_max = TICKS};
-    assert_int_equal(net_server_create(&server, &c->server), NET_OK);
+    assert_ok(net_server_create(&server, &c->server));
     for (uint32_t i = 0; i < CLIENTS; i++) {
         const net_link_config link = {.loss_percent = 10,
                                       .delay_ms = 40,
@@ -72,7 +71,7 @@ static void crowd_open(crowd* c, uint64_t seed) {
                                       .reorder_percent = 3,
                                       .duplicate_percent = 2,
                                       .seed = seed + i};
-        assert_int_equal(net_sim_client(c->sim, &link, &c->lines[i]), NET_OK);
+        assert_ok(net_sim_client(c->sim, &link, &c->lines[i]));
         const net_client_config client = {.match = i == 0 ? c->whole : c->shared,
                                           .is_thin = i > 0,
                                           .transport = c->lines[i],
@@ -81,7 +80,7 @@ static void crowd_open(crowd* c, uint64_t seed) {
                                           .is_bot = true,
                                           .trace = i > 0 ? count_row : NULL,
                                           .trace_context = c};
-        assert_int_equal(net_client_create(&client, &c->clients[i]), NET_OK);
+        assert_ok(net_client_create(&client, &c->clients[i]));
     }
 }
 
@@ -135,8 +134,7 @@ static void check(crowd* c, uint32_t i) {
     assert_true(report.probes > 10);
 }
 
-static void thin_clients_have_what_the_server_gave_them(void** state) {
-    (void)state;
+CASE(thin_clients_have_what_the_server_gave_them) {
     for (uint64_t seed = 1; seed <= 6; seed++) {
         crowd c;
         crowd_open(&c, seed);
@@ -150,11 +148,4 @@ static void thin_clients_have_what_the_server_gave_them(void** state) {
         assert_int_equal(ecs_world_tick(net_match_world(c.shared)), 0);
         crowd_close(&c);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(thin_clients_have_what_the_server_gave_them),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,12 +7,11 @@
 
 static net_address parsed(const char* text) {
     net_address address = {0};
-    assert_int_equal(net_address_parse(text, &address), NET_OK);
+    assert_ok(net_address_parse(text, &address));
     return address;
 }
 
-static void a_literal_comes_back_as_it_was_written(void** state) {
-    (void)state;
+CASE(a_literal_comes_back_as_it_was_written) {
     static const char* const TEXTS[] = {"1.2.3.4:7",    "0.0.0.0:0", "255.255.255.255:65535",
                                         "[::1]:7",      "[::]:0",    "[2001:db8::5]:1",
                                         "[fe80::1%1]:9"};
@@ -26,16 +25,14 @@ static void a_literal_comes_back_as_it_was_written(void** state) {
     }
 }
 
-static void the_longest_text_fits(void** state) {
-    (void)state;
+CASE(the_longest_text_fits) {
     net_address address = {.scope = UINT32_MAX, .port = UINT16_MAX};
     memset(address.ip, 0xAB, sizeof address.ip);
     char text[NET_ADDRESS_TEXT_BYTES];
     assert_true(net_address_print(&address, text, sizeof text));
 }
 
-static void ipv4_is_kept_as_mapped_ipv6(void** state) {
-    (void)state;
+CASE(ipv4_is_kept_as_mapped_ipv6) {
     net_address mapped = parsed("[::ffff:1.2.3.4]:7"), plain = parsed("1.2.3.4:7");
     assert_true(net_address_equal(&mapped, &plain));
     assert_true(net_address_is_ipv4(&mapped));
@@ -47,8 +44,7 @@ static void ipv4_is_kept_as_mapped_ipv6(void** state) {
     assert_int_equal(net_address_ipv4_host(&other), 0);
 }
 
-static void host_scope_and_port_make_an_address(void** state) {
-    (void)state;
+CASE(host_scope_and_port_make_an_address) {
     net_address a = parsed("[fe80::1%1]:7"), b = a;
     assert_true(net_address_equal(&a, &b));
     b.port = 8;
@@ -61,8 +57,7 @@ static void host_scope_and_port_make_an_address(void** state) {
     assert_false(net_address_equal(&a, &b));
 }
 
-static void what_is_no_address_is_refused_and_changes_nothing(void** state) {
-    (void)state;
+CASE(what_is_no_address_is_refused_and_changes_nothing) {
     static const char* const TEXTS[] = {
         "",           ":7",        "1.2.3.4",  "1.2.3.4:", "1.2.3.4:65536",
         "1.2.3.4:-1", "1.2.3.4:x", "::1:7",    "[::1]",    "[::1:7",
@@ -88,7 +83,7 @@ static void resolves_to(const char* text, uint32_t capacity, const char* expecte
     net_address found[8];
     char all[8 * NET_ADDRESS_TEXT_BYTES] = "";
     uint32_t count = 0;
-    assert_int_equal(net_address_resolve(&names, text, found, capacity, &count), NET_OK);
+    assert_ok(net_address_resolve(&names, text, found, capacity, &count));
     assert_in_range(count, 1, capacity);
     for (uint32_t i = 0; i < count; i++) {
         char one[NET_ADDRESS_TEXT_BYTES];
@@ -99,8 +94,7 @@ static void resolves_to(const char* text, uint32_t capacity, const char* expecte
     assert_string_equal(all, expected);
 }
 
-static void the_families_of_a_name_come_in_turn_the_best_one_first(void** state) {
-    (void)state;
+CASE(the_families_of_a_name_come_in_turn_the_best_one_first) {
     resolves_to("six.first:9", 8, "[::1]:9 127.0.0.1:9");
     resolves_to("four.first:9", 8, "127.0.0.1:9 [::1]:9");
     resolves_to("four.first:9", 1, "127.0.0.1:9");
@@ -113,8 +107,7 @@ static void the_families_of_a_name_come_in_turn_the_best_one_first(void** state)
     resolves_to("[::2]:9", 8, "[::2]:9");
 }
 
-static void one_address_of_a_name_is_ipv4_where_there_is_one(void** state) {
-    (void)state;
+CASE(one_address_of_a_name_is_ipv4_where_there_is_one) {
     net_address address;
     char text[NET_ADDRESS_TEXT_BYTES];
     static const char* const CASES[][2] = {{"six.first:9", "127.0.0.1:9"},
@@ -122,7 +115,7 @@ static void one_address_of_a_name_is_ipv4_where_there_is_one(void** state) {
                                            {"only.six:9", "[::1]:9"},
                                            {"10.0.0.1:9", "10.0.0.1:9"}};
     for (size_t i = 0; i < BASE_COUNT(CASES); i++) {
-        assert_int_equal(net_address_resolve_one(&names, CASES[i][0], &address), NET_OK);
+        assert_ok(net_address_resolve_one(&names, CASES[i][0], &address));
         assert_true(net_address_print(&address, text, sizeof text));
         assert_string_equal(text, CASES[i][1]);
     }
@@ -132,8 +125,7 @@ static void one_address_of_a_name_is_ipv4_where_there_is_one(void** state) {
     assert_true(net_address_equal(&address, &kept));
 }
 
-static void kinds_of_hosts_are_told_apart(void** state) {
-    (void)state;
+CASE(kinds_of_hosts_are_told_apart) {
     static const struct {
         const char* text;
         bool is_loopback, is_private, is_wildcard;
@@ -174,18 +166,4 @@ static void kinds_of_hosts_are_told_apart(void** state) {
         assert_int_equal(net_address_is_private(&address), CASES[i].is_private);
         assert_int_equal(net_address_is_wildcard(&address), CASES[i].is_wildcard);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_literal_comes_back_as_it_was_written),
-        TEST(the_longest_text_fits),
-        TEST(ipv4_is_kept_as_mapped_ipv6),
-        TEST(host_scope_and_port_make_an_address),
-        TEST(what_is_no_address_is_refused_and_changes_nothing),
-        TEST(the_families_of_a_name_come_in_turn_the_best_one_first),
-        TEST(one_address_of_a_name_is_ipv4_where_there_is_one),
-        TEST(kinds_of_hosts_are_told_apart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "test.h"
 
 #include "net/bans.h"
+#include "scarce.h"
 
 #include "base/rng.h"
 #include "base/text.h"
@@ -25,17 +26,19 @@ static net_address host(const char* text) {
 static net_ban parsed(const char* line) {
     net_ban ban;
     char fault[256] = "";
-    assert_int_equal(net_ban_parse(line, &ban, fault, sizeof fault), NET_OK);
+    assert_ok(net_ban_parse(line, &ban, fault, sizeof fault));
     return ban;
 }
 
 static net_bans* make(const char* text) {
     net_bans* bans = NULL;
     const base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(net_bans_create(NULL, &bans), NET_OK);
-    assert_int_equal(net_bans_read(bans, text, strlen(text), "bans.txt", &reporter), NET_OK);
+    assert_ok(net_bans_create(NULL, &bans));
+    assert_ok(net_bans_read(bans, text, strlen(text), "bans.txt", &reporter));
     return bans;
 }
+
+#define BANS_CASE(name, text) CASE_MADE(net_bans, bans, make(text), net_bans_destroy(bans), name)
 
 static const char* reason_for(const net_bans* bans, const char* address) {
     const net_address asked = host(address);
@@ -43,8 +46,7 @@ static const char* reason_for(const net_bans* bans, const char* address) {
     return found ? found->reason : "-";
 }
 
-static void a_line_is_a_ban_and_prints_as_it_was(void** state) {
-    (void)state;
+CASE(a_line_is_a_ban_and_prints_as_it_was) {
     static const char* const LINES[] = {
         "address 203.0.113.0/24",      "address 203.0.113.7/32",
         "address 10.0.0.0/8",          "address 2001:db8::/32",
@@ -65,8 +67,7 @@ static void a_line_is_a_ban_and_prints_as_it_was(void** state) {
     assert_string_equal(ban.reason, "flooded the server");
 }
 
-static void a_wrong_line_is_explained(void** state) {
-    (void)state;
+CASE(a_wrong_line_is_explained) {
     static const struct {
         const char *line, *says;
     } CASES[] = {
@@ -105,8 +106,7 @@ static void a_wrong_line_is_explained(void** state) {
     assert_int_equal(net_ban_parse("# player 3", &ban, fault, sizeof fault), NET_ERR_UNKNOWN);
 }
 
-static void a_line_has_a_longest_length(void** state) {
-    (void)state;
+CASE(a_line_has_a_longest_length) {
     for (size_t bytes = NET_BAN_LINE_BYTES_MAX - 2; bytes <= NET_BAN_LINE_BYTES_MAX; bytes++) {
         char line[NET_BAN_LINE_BYTES_MAX + 8];
         memset(line, 'x', sizeof line);
@@ -122,10 +122,9 @@ static void a_line_has_a_longest_length(void** state) {
     }
 }
 
-static void the_most_exact_prefix_counts(void** state) {
-    (void)state;
-    net_bans* bans = make("address 10.0.0.0/8 wide\naddress 10.1.0.0/16 near\n\n# a comment\n"
-                          "address 10.1.2.3 one\naddress 2001:db8::/32 six\nplayer 9 nine\nkey 2");
+BANS_CASE(the_most_exact_prefix_counts,
+          "address 10.0.0.0/8 wide\naddress 10.1.0.0/16 near\n\n# a comment\n"
+          "address 10.1.2.3 one\naddress 2001:db8::/32 six\nplayer 9 nine\nkey 2") {
     assert_int_equal(net_bans_count(bans), 6);
     assert_string_equal(reason_for(bans, "10.2.3.4"), "wide");
     assert_string_equal(reason_for(bans, "10.1.3.4"), "near");
@@ -145,20 +144,17 @@ static void the_most_exact_prefix_counts(void** state) {
     assert_int_equal(net_bans_find(bans, &free, 8, 2)->kind, NET_BAN_KEY);
     assert_string_equal(net_bans_find(bans, &one, 9, 2)->reason, "one");
     assert_null(net_bans_find(NULL, &one, 9, 2));
-    net_bans_destroy(bans);
 }
 
-static void bans_come_and_go_by_calls(void** state) {
-    (void)state;
-    net_bans* bans = make("player 1 file\nplayer 2 file\n");
+BANS_CASE(bans_come_and_go_by_calls, "player 1 file\nplayer 2 file\n") {
     net_ban ban = parsed("player 1 call"), other = parsed("player 3 call");
-    assert_int_equal(net_bans_add(bans, &ban), NET_OK); // the new reason
-    assert_int_equal(net_bans_add(bans, &other), NET_OK);
+    assert_ok(net_bans_add(bans, &ban)); // the new reason
+    assert_ok(net_bans_add(bans, &other));
     assert_int_equal(net_bans_count(bans), 3);
     assert_string_equal(net_bans_find_player(bans, 1)->reason, "call");
     // A new file replaces what the old one brought.
     const char text[] = "player 1 again\nplayer 4 file\n";
-    assert_int_equal(net_bans_read(bans, text, strlen(text), "b", NULL), NET_OK);
+    assert_ok(net_bans_read(bans, text, strlen(text), "b", NULL));
     assert_string_equal(net_bans_find_player(bans, 1)->reason, "call");
     assert_null(net_bans_find_player(bans, 2));
     assert_non_null(net_bans_find_player(bans, 3));
@@ -168,13 +164,12 @@ static void bans_come_and_go_by_calls(void** state) {
     assert_null(net_bans_find_player(bans, 3));
     const net_address at = host("192.0.2.1");
     ban = net_ban_of_address(&at, NULL);
-    assert_int_equal(net_bans_add(bans, &ban), NET_OK);
+    assert_ok(net_bans_add(bans, &ban));
     assert_string_equal(reason_for(bans, "192.0.2.1"), "");
     assert_string_equal(reason_for(bans, "192.0.2.2"), "-");
     assert_true(net_bans_remove(bans, &ban));
     assert_string_equal(reason_for(bans, "192.0.2.1"), "-");
     assert_int_equal(net_bans_count(bans), 2);
-    net_bans_destroy(bans);
 }
 
 typedef struct screen {
@@ -190,9 +185,7 @@ static void print_line(void* context, const char* file, uint32_t line, const cha
     (void)base_text_copy(on->text, sizeof on->text, message);
 }
 
-static void a_fault_in_any_line_keeps_the_old_list(void** state) {
-    (void)state;
-    net_bans* bans = make("player 1 old\n");
+BANS_CASE(a_fault_in_any_line_keeps_the_old_list, "player 1 old\n") {
     screen on = {0};
     const base_reporter reporter = {print_line, &on};
     const char text[] = "player 2\n\n# fine\nplayer two\nkey 4\n";
@@ -216,17 +209,15 @@ static void a_fault_in_any_line_keeps_the_old_list(void** state) {
     assert_int_equal(net_bans_read(bans, many, sizeof many, "b", &reporter), NET_ERR_MALFORMED);
     assert_int_equal(on.lines, NET_BAN_FAULTS_REPORTED_MAX + 1);
     assert_int_equal(net_bans_count(bans), 1);
-    net_bans_destroy(bans);
 }
 
-static void a_file_is_read_again_or_kept(void** state) {
-    (void)state;
+CASE(a_file_is_read_again_or_kept) {
     char name[] = "/tmp/shoal-bans-XXXXXX";
     int descriptor = mkstemp(name);
     assert_true(descriptor >= 0);
     close(descriptor);
     net_bans* bans = NULL;
-    assert_int_equal(net_bans_create(NULL, &bans), NET_OK);
+    assert_ok(net_bans_create(NULL, &bans));
     screen on = {0};
     const base_reporter reporter = {print_line, &on};
     static const struct {
@@ -254,8 +245,7 @@ static void a_file_is_read_again_or_kept(void** state) {
     net_bans_destroy(bans);
 }
 
-static void the_list_has_a_limit(void** state) {
-    (void)state;
+CASE(the_list_has_a_limit) {
     const size_t line_bytes = 13;
     size_t size = (NET_BANS_MAX + 1) * line_bytes;
     char* text = malloc(size + 1);
@@ -265,10 +255,10 @@ static void the_list_has_a_limit(void** state) {
     net_bans* bans = NULL;
     screen on = {0};
     const base_reporter reporter = {print_line, &on};
-    assert_int_equal(net_bans_create(NULL, &bans), NET_OK);
-    assert_int_equal(net_bans_read(bans, text, size - 2 * line_bytes, "b", &reporter), NET_OK);
+    assert_ok(net_bans_create(NULL, &bans));
+    assert_ok(net_bans_read(bans, text, size - 2 * line_bytes, "b", &reporter));
     net_ban ban = {.kind = NET_BAN_KEY, .id = 1};
-    assert_int_equal(net_bans_add(bans, &ban), NET_OK); // the last one
+    assert_ok(net_bans_add(bans, &ban)); // the last one
     ban.id = 2;
     assert_int_equal(net_bans_add(bans, &ban), NET_ERR_FULL);
     assert_int_equal(net_bans_count(bans), NET_BANS_MAX);
@@ -278,7 +268,7 @@ static void the_list_has_a_limit(void** state) {
     assert_non_null(net_bans_find_player(bans, NET_BANS_MAX - 1));
     ban.id = 1;
     assert_true(net_bans_remove(bans, &ban));
-    assert_int_equal(net_bans_read(bans, text, size - line_bytes, "b", &reporter), NET_OK);
+    assert_ok(net_bans_read(bans, text, size - line_bytes, "b", &reporter));
     assert_int_equal(net_bans_read(bans, text, size, "b", &reporter), NET_ERR_FULL);
     net_bans_destroy(bans);
     free(text);
@@ -294,8 +284,7 @@ static bool model_has(const net_ban* all, uint32_t count, const net_address* add
     return false;
 }
 
-static void random_lists_agree_with_a_walk_over_all_bans(void** state) {
-    (void)state;
+CASE(random_lists_agree_with_a_walk_over_all_bans) {
     const uint64_t seed = 5;
     print_message("seed %llu\n", (unsigned long long)seed);
     base_rng rng = base_rng_make(seed, 1);
@@ -303,7 +292,7 @@ static void random_lists_agree_with_a_walk_over_all_bans(void** state) {
         net_ban all[50];
         net_bans* bans = NULL;
         uint32_t hits = 0;
-        assert_int_equal(net_bans_create(NULL, &bans), NET_OK);
+        assert_ok(net_bans_create(NULL, &bans));
         for (uint32_t i = 0; i < BASE_COUNT(all); i++) {
             char line[64];
             uint32_t bits = 8 + base_rng_below(&rng, 25);
@@ -313,7 +302,7 @@ static void random_lists_agree_with_a_walk_over_all_bans(void** state) {
                            ip >> 8 & 255, ip & 255, bits);
             all[i] = parsed(line);
             if (bits < 12) all[i] = parsed("address 192.0.2.0/24");
-            assert_int_equal(net_bans_add(bans, &all[i]), NET_OK);
+            assert_ok(net_bans_add(bans, &all[i]));
         }
         for (uint32_t i = 0; i < 2000; i++) {
             net_address asked =
@@ -327,59 +316,22 @@ static void random_lists_agree_with_a_walk_over_all_bans(void** state) {
     }
 }
 
-typedef struct scarce {
-    base_allocator allocator;
-    uint32_t left;
-    int64_t bytes;
-} scarce;
-
-static void* scarce_allocate(void* context, size_t size, size_t align) {
-    scarce* of = context;
-    if (of->left == 0) return NULL;
-    of->left--;
-    of->bytes += (int64_t)size;
-    return base_allocator_heap()->allocate(NULL, size, align);
-}
-
-static void scarce_release(void* context, void* block, size_t size) {
-    scarce* of = context;
-    of->bytes -= (int64_t)size;
-    base_allocator_heap()->release(NULL, block, size);
-}
-
-static void without_memory_nothing_changes_and_nothing_leaks(void** state) {
-    (void)state;
-    scarce of = {.left = 2};
-    of.allocator = (base_allocator){scarce_allocate, scarce_release, &of};
+CASE(without_memory_nothing_changes_and_nothing_leaks) {
+    scarce_memory of;
+    scarce_init(&of, 1, false);
     net_bans* bans = NULL;
     net_ban ban = parsed("player 1");
-    of.left = 0;
     assert_int_equal(net_bans_create(&of.allocator, &bans), NET_ERR_MEMORY);
-    of.left = 1;
-    assert_int_equal(net_bans_create(&of.allocator, &bans), NET_OK);
+    assert_ok(net_bans_create(&of.allocator, &bans));
+    of.fail_at = of.calls + 1;
     assert_int_equal(net_bans_add(bans, &ban), NET_ERR_MEMORY);
-    of.left = 1;
-    assert_int_equal(net_bans_add(bans, &ban), NET_OK);
+    assert_ok(net_bans_add(bans, &ban));
+    of.fail_at = of.calls + 1;
     assert_int_equal(net_bans_read(bans, "key 1", 5, "b", NULL), NET_ERR_MEMORY);
     assert_int_equal(net_bans_count(bans), 1);
     // Questions ask for no memory.
+    of.is_lasting = true;
     assert_non_null(net_bans_find_player(bans, 1));
     net_bans_destroy(bans);
     assert_true(of.bytes == 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_line_is_a_ban_and_prints_as_it_was),
-        TEST(a_wrong_line_is_explained),
-        TEST(a_line_has_a_longest_length),
-        TEST(the_most_exact_prefix_counts),
-        TEST(bans_come_and_go_by_calls),
-        TEST(a_fault_in_any_line_keeps_the_old_list),
-        TEST(a_file_is_read_again_or_kept),
-        TEST(the_list_has_a_limit),
-        TEST(random_lists_agree_with_a_walk_over_all_bans),
-        TEST(without_memory_nothing_changes_and_nothing_leaks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,7 @@
 
 #include "net/drops.h"
 
-static void every_reason_has_a_name_of_its_own(void** state) {
-    (void)state;
+CASE(every_reason_has_a_name_of_its_own) {
     for (uint32_t a = 0; a < NET_DROP_COUNT; a++) {
         const char* name = net_drop_name((net_drop)a);
         assert_true(strlen(name) >= 3);
@@ -17,15 +16,13 @@ static void every_reason_has_a_name_of_its_own(void** state) {
     }
 }
 
-static void beyond_the_last_there_is_none(void** state) {
-    (void)state;
+CASE(beyond_the_last_there_is_none) {
     base_assert_handler_set(test_assert_handler);
     expect_assert_failure((void)net_drop_name(NET_DROP_COUNT));
     base_assert_handler_set(NULL);
 }
 
-static void the_text_names_what_has_a_count_and_is_cut_to_its_room(void** state) {
-    (void)state;
+CASE(the_text_names_what_has_a_count_and_is_cut_to_its_room) {
     uint64_t dropped[NET_DROP_COUNT] = {0};
     char text[32];
     net_drops_text(dropped, text, sizeof text);
@@ -36,13 +33,4 @@ static void the_text_names_what_has_a_count_and_is_cut_to_its_room(void** state)
     assert_string_equal(text, " flood=3 stale=12");
     net_drops_text(dropped, text, 8);
     assert_int_equal(strlen(text), 7);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(every_reason_has_a_name_of_its_own),
-        TEST(beyond_the_last_there_is_none),
-        TEST(the_text_names_what_has_a_count_and_is_cut_to_its_room),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,126 +3,92 @@
 #include "test.h"
 
 #include "state/tick_ring.h"
+#include "scarce.h"
 
 #include "base/rng.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-typedef struct counting {
-    uint64_t allocations;
-    int64_t blocks, bytes;
-    bool is_empty; ///< the parent has no memory left
-} counting;
-
-static void* counting_allocate(void* context, size_t size, size_t align) {
-    counting* counts = context;
-    if (counts->is_empty) return NULL;
-    counts->allocations++;
-    counts->blocks++;
-    counts->bytes += (int64_t)size;
-    const base_allocator* heap = base_allocator_heap();
-    return heap->allocate(heap->context, size, align);
-}
-
-static void counting_release(void* context, void* memory, size_t size) {
-    counting* counts = context;
-    counts->blocks--;
-    counts->bytes -= (int64_t)size;
-    const base_allocator* heap = base_allocator_heap();
-    heap->release(heap->context, memory, size);
-}
-
-static void a_block_is_used_again_by_who_asks_for_about_as_much(void** state) {
-    (void)state;
-    counting counts = {0};
-    const base_allocator parent = {counting_allocate, counting_release, &counts};
+typedef struct pond {
+    scarce_memory parent;
     net_pool pool;
-    net_pool_init(&pool, &parent);
-    void* first = base_allocate(&pool.allocator, 1000);
-    base_release(&pool.allocator, first, 1000);
-    void* second = base_allocate(&pool.allocator, 900); // sizes 897 to 1024 form one class
+} pond;
+
+static void pond_open(pond* self) {
+    scarce_init(&self->parent, 0, false);
+    net_pool_init(&self->pool, &self->parent.allocator);
+}
+
+static void pond_close(pond* self) {
+    net_pool_deinit(&self->pool);
+    assert_int_equal(self->parent.blocks, 0);
+    assert_int_equal(self->parent.bytes, 0);
+}
+
+#define POND_CASE(name) CASE_WITH(pond, self, pond_open(self), pond_close(self), name)
+
+POND_CASE(a_block_is_used_again_by_who_asks_for_about_as_much) {
+    void* first = base_allocate(&self->pool.allocator, 1000);
+    base_release(&self->pool.allocator, first, 1000);
+    void* second = base_allocate(&self->pool.allocator, 900); // sizes 897 to 1024 form one class
     assert_ptr_equal(second, first);
-    void* third = base_allocate(&pool.allocator, 896);
+    void* third = base_allocate(&self->pool.allocator, 896);
     assert_ptr_not_equal(third, first);
-    base_release(&pool.allocator, second, 900);
-    base_release(&pool.allocator, third, 896);
-    assert_int_equal(counts.allocations, 2);
-    net_pool_deinit(&pool);
-    assert_int_equal(counts.blocks, 0);
-    assert_int_equal(counts.bytes, 0);
+    base_release(&self->pool.allocator, second, 900);
+    base_release(&self->pool.allocator, third, 896);
+    assert_int_equal(self->parent.calls, 2);
 }
 
 // Every size up to the largest one, and one byte more: the block is large enough and at most a
 // quarter larger.
-static void blocks_are_at_most_a_quarter_larger(void** state) {
-    (void)state;
-    counting counts = {0};
-    const base_allocator parent = {counting_allocate, counting_release, &counts};
+CASE(blocks_are_at_most_a_quarter_larger) {
     for (size_t size = 1; size <= NET_POOL_BLOCK_BYTES_MAX + 1; size += 1 + size / 61) {
-        net_pool pool;
-        net_pool_init(&pool, &parent);
-        void* block = base_allocate(&pool.allocator, size);
+        pond at, *self = &at;
+        pond_open(self);
+        void* block = base_allocate(&self->pool.allocator, size);
         memset(block, 0xab, size);
-        assert_in_range(counts.bytes, size, size <= 64 ? 64 : size + size / 4);
-        base_release(&pool.allocator, block, size);
-        net_pool_deinit(&pool);
-        assert_int_equal(counts.bytes, 0);
+        assert_in_range(self->parent.bytes, size, size <= 64 ? 64 : size + size / 4);
+        base_release(&self->pool.allocator, block, size);
+        pond_close(self);
     }
     static const size_t edges[] = {
         64, 65, 127, 128, 129, NET_POOL_BLOCK_BYTES_MAX - 1, NET_POOL_BLOCK_BYTES_MAX};
     for (uint32_t i = 0; i < BASE_COUNT(edges); i++) {
-        net_pool pool;
-        net_pool_init(&pool, &parent);
-        void* block = base_allocate(&pool.allocator, edges[i]);
-        assert_in_range(counts.bytes, edges[i], edges[i] + edges[i] / 4);
-        base_release(&pool.allocator, block, edges[i]);
-        assert_int_equal(counts.blocks, 1); // the pool keeps it
-        net_pool_deinit(&pool);
-        assert_int_equal(counts.bytes, 0);
+        pond at, *self = &at;
+        pond_open(self);
+        void* block = base_allocate(&self->pool.allocator, edges[i]);
+        assert_in_range(self->parent.bytes, edges[i], edges[i] + edges[i] / 4);
+        base_release(&self->pool.allocator, block, edges[i]);
+        assert_int_equal(self->parent.blocks, 1); // the pool keeps it
+        pond_close(self);
     }
 }
 
-static void what_is_larger_is_the_parents_at_once(void** state) {
-    (void)state;
-    counting counts = {0};
-    const base_allocator parent = {counting_allocate, counting_release, &counts};
-    net_pool pool;
-    net_pool_init(&pool, &parent);
-    void* block = base_allocate(&pool.allocator, NET_POOL_BLOCK_BYTES_MAX + 1);
-    assert_int_equal(counts.bytes, NET_POOL_BLOCK_BYTES_MAX + 1);
-    base_release(&pool.allocator, block, NET_POOL_BLOCK_BYTES_MAX + 1);
-    assert_int_equal(counts.blocks, 0);
-    net_pool_deinit(&pool);
+POND_CASE(what_is_larger_is_the_parents_at_once) {
+    void* block = base_allocate(&self->pool.allocator, NET_POOL_BLOCK_BYTES_MAX + 1);
+    assert_int_equal(self->parent.bytes, NET_POOL_BLOCK_BYTES_MAX + 1);
+    base_release(&self->pool.allocator, block, NET_POOL_BLOCK_BYTES_MAX + 1);
+    assert_int_equal(self->parent.blocks, 0);
 }
 
-static void without_memory_there_is_no_block_and_nothing_breaks(void** state) {
-    (void)state;
-    counting counts = {.is_empty = true};
-    const base_allocator parent = {counting_allocate, counting_release, &counts};
-    net_pool pool;
-    net_pool_init(&pool, &parent);
-    assert_null(base_allocate(&pool.allocator, 100));
-    assert_null(base_allocate(&pool.allocator, NET_POOL_BLOCK_BYTES_MAX + 1));
-    counts.is_empty = false;
-    void* block = base_allocate(&pool.allocator, 100);
-    base_release(&pool.allocator, block, 100);
-    counts.is_empty = true;
-    assert_ptr_equal(base_allocate(&pool.allocator, 100), block);
-    base_release(&pool.allocator, block, 100);
-    net_pool_deinit(&pool);
-    assert_int_equal(counts.blocks, 0);
+POND_CASE(without_memory_there_is_no_block_and_nothing_breaks) {
+    self->parent.fail_at = 1;
+    self->parent.is_lasting = true;
+    assert_null(base_allocate(&self->pool.allocator, 100));
+    assert_null(base_allocate(&self->pool.allocator, NET_POOL_BLOCK_BYTES_MAX + 1));
+    self->parent.fail_at = 0;
+    void* block = base_allocate(&self->pool.allocator, 100);
+    base_release(&self->pool.allocator, block, 100);
+    self->parent.fail_at = 1;
+    assert_ptr_equal(base_allocate(&self->pool.allocator, 100), block);
+    base_release(&self->pool.allocator, block, 100);
 }
 
 // Blocks of random sizes, each filled with its own byte, do not overlap. The second round repeats
 // the same requests and takes nothing from the parent.
-static void blocks_do_not_overlap_and_a_second_round_asks_for_nothing(void** state) {
-    (void)state;
+POND_CASE(blocks_do_not_overlap_and_a_second_round_asks_for_nothing) {
     enum { COUNT = 300 };
-    counting counts = {0};
-    const base_allocator parent = {counting_allocate, counting_release, &counts};
-    net_pool pool;
-    net_pool_init(&pool, &parent);
     uint64_t asked = 0;
     for (uint32_t round = 0; round < 2; round++) {
         base_rng rng = base_rng_make(7, 1);
@@ -130,84 +96,59 @@ static void blocks_do_not_overlap_and_a_second_round_asks_for_nothing(void** sta
         size_t sizes[COUNT];
         for (uint32_t i = 0; i < COUNT; i++) {
             sizes[i] = 1 + base_rng_below(&rng, 5000);
-            blocks[i] = base_allocate(&pool.allocator, sizes[i]);
+            blocks[i] = base_allocate(&self->pool.allocator, sizes[i]);
             memset(blocks[i], (int)(i & 0xff), sizes[i]);
         }
         for (uint32_t i = 0; i < COUNT; i++) {
             for (size_t at = 0; at < sizes[i]; at++)
                 assert_int_equal(blocks[i][at], i & 0xff);
-            base_release(&pool.allocator, blocks[i], sizes[i]);
+            base_release(&self->pool.allocator, blocks[i], sizes[i]);
         }
-        if (round == 0) asked = counts.allocations;
+        if (round == 0) asked = self->parent.calls;
     }
-    assert_int_equal(counts.allocations, asked);
-    net_pool_deinit(&pool);
-    assert_int_equal(counts.blocks, 0);
+    assert_int_equal(self->parent.calls, asked);
 }
 
-static void trimming_gives_back_half_of_what_nobody_needs(void** state) {
-    (void)state;
+POND_CASE(trimming_gives_back_half_of_what_nobody_needs) {
     enum { PEAK = 33, ALL_THE_TIME = 5 };
-    counting counts = {0};
-    const base_allocator parent = {counting_allocate, counting_release, &counts};
-    net_pool pool;
-    net_pool_init(&pool, &parent);
-    net_pool_trim(&pool);
+    net_pool_trim(&self->pool);
     void* blocks[PEAK];
     for (uint32_t i = 0; i < PEAK; i++)
-        blocks[i] = base_allocate(&pool.allocator, 100);
+        blocks[i] = base_allocate(&self->pool.allocator, 100);
     for (uint32_t i = 0; i < PEAK; i++)
-        base_release(&pool.allocator, blocks[i], 100);
-    net_pool_trim(&pool); // all were needed since the last call
-    assert_int_equal(counts.blocks, PEAK);
+        base_release(&self->pool.allocator, blocks[i], 100);
+    net_pool_trim(&self->pool); // all were needed since the last call
+    assert_int_equal(self->parent.blocks, PEAK);
     int64_t left = PEAK - ALL_THE_TIME;
     for (uint32_t round = 0; round < 8; round++) {
-        const uint64_t before = counts.allocations;
+        const uint64_t before = self->parent.calls;
         for (uint32_t i = 0; i < ALL_THE_TIME; i++)
-            blocks[i] = base_allocate(&pool.allocator, 100);
+            blocks[i] = base_allocate(&self->pool.allocator, 100);
         for (uint32_t i = 0; i < ALL_THE_TIME; i++)
-            base_release(&pool.allocator, blocks[i], 100);
-        assert_int_equal(counts.allocations, before);
-        net_pool_trim(&pool);
+            base_release(&self->pool.allocator, blocks[i], 100);
+        assert_int_equal(self->parent.calls, before);
+        net_pool_trim(&self->pool);
         left /= 2;
-        assert_int_equal(counts.blocks, left + ALL_THE_TIME);
+        assert_int_equal(self->parent.blocks, left + ALL_THE_TIME);
     }
     assert_int_equal(left, 0);
-    net_pool_deinit(&pool);
-    assert_int_equal(counts.blocks, 0);
 }
 
-static void one_trim_gives_back_a_bounded_number(void** state) {
-    (void)state;
+CASE(one_trim_gives_back_a_bounded_number) {
     static void* blocks[2 * NET_POOL_TRIM_MAX + 2];
     for (uint32_t more = 0; more <= 2; more++) {
         const uint32_t count = 2 * NET_POOL_TRIM_MAX - 1 + more;
         const uint32_t half = (count + 1) / 2;
-        counting counts = {0};
-        const base_allocator parent = {counting_allocate, counting_release, &counts};
-        net_pool pool;
-        net_pool_init(&pool, &parent);
+        pond at, *self = &at;
+        pond_open(self);
         for (uint32_t i = 0; i < count; i++)
-            blocks[i] = base_allocate(&pool.allocator, 64);
+            blocks[i] = base_allocate(&self->pool.allocator, 64);
         for (uint32_t i = 0; i < count; i++)
-            base_release(&pool.allocator, blocks[i], 64);
-        net_pool_trim(&pool);
-        net_pool_trim(&pool);
-        assert_int_equal(counts.blocks,
+            base_release(&self->pool.allocator, blocks[i], 64);
+        net_pool_trim(&self->pool);
+        net_pool_trim(&self->pool);
+        assert_int_equal(self->parent.blocks,
                          count - (half < NET_POOL_TRIM_MAX ? half : NET_POOL_TRIM_MAX));
-        net_pool_deinit(&pool);
+        pond_close(self);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_block_is_used_again_by_who_asks_for_about_as_much),
-        TEST(trimming_gives_back_half_of_what_nobody_needs),
-        TEST(one_trim_gives_back_a_bounded_number),
-        TEST(blocks_are_at_most_a_quarter_larger),
-        TEST(what_is_larger_is_the_parents_at_once),
-        TEST(without_memory_there_is_no_block_and_nothing_breaks),
-        TEST(blocks_do_not_overlap_and_a_second_round_asks_for_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

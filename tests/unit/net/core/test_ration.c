@@ -22,97 +22,85 @@ static void print_line(void* context, const char* file, uint32_t line, const cha
     (void)snprintf(on->last, sizeof on->last, "%s", message);
 }
 
+typedef struct desk {
+    screen on;
+    base_reporter reporter;
+    net_ration ration;
+} desk;
+
+static void desk_open(desk* self) {
+    self->on = (screen){0};
+    self->reporter = (base_reporter){print_line, &self->on};
+    net_ration_init(&self->ration, &self->reporter);
+}
+
+#define DESK_CASE(name) CASE_WITH(desk, self, desk_open(self), (void)0, name)
+
 static void say(net_ration* ration, net_ration_kind kind, uint64_t now_us) {
     base_report(net_ration_take(ration, kind, now_us), NULL, 0, "line");
 }
 
-static void a_burst_passes_and_the_rest_is_withheld(void** state) {
-    (void)state;
-    screen on = {0};
-    const base_reporter reporter = {print_line, &on};
-    net_ration ration;
-    net_ration_init(&ration, &reporter);
+DESK_CASE(a_burst_passes_and_the_rest_is_withheld) {
     for (uint32_t i = 1; i <= NET_RATION_LINES_BURST + 1; i++) {
-        say(&ration, NET_RATION_AWAY, 5);
-        assert_int_equal(on.lines, i < NET_RATION_LINES_BURST ? i : NET_RATION_LINES_BURST);
+        say(&self->ration, NET_RATION_AWAY, 5);
+        assert_int_equal(self->on.lines, i < NET_RATION_LINES_BURST ? i : NET_RATION_LINES_BURST);
     }
-    assert_int_equal(ration.withheld_all, 1);
+    assert_int_equal(self->ration.withheld_all, 1);
     // Each kind has its own bucket.
-    say(&ration, NET_RATION_BACK, 5);
-    assert_int_equal(on.lines, NET_RATION_LINES_BURST + 1);
+    say(&self->ration, NET_RATION_BACK, 5);
+    assert_int_equal(self->on.lines, NET_RATION_LINES_BURST + 1);
 }
 
-static void twenty_four_thousand_lines_a_second_become_one_a_second(void** state) {
-    (void)state;
-    screen on = {0};
-    const base_reporter reporter = {print_line, &on};
-    net_ration ration;
-    net_ration_init(&ration, &reporter);
+DESK_CASE(twenty_four_thousand_lines_a_second_become_one_a_second) {
     for (uint64_t us = 0; us < 60 * UINT64_C(1000000); us += 42) {
-        say(&ration, NET_RATION_DROPPED, us);
-        if (us % (42 * 400) == 0) net_ration_report(&ration, us);
+        say(&self->ration, NET_RATION_DROPPED, us);
+        if (us % (42 * 400) == 0) net_ration_report(&self->ration, us);
     }
-    assert_in_range(on.lines, NET_RATION_LINES_BURST + 59, NET_RATION_LINES_BURST + 2 * 60);
-    assert_true(ration.withheld_all > 1400000);
+    assert_in_range(self->on.lines, NET_RATION_LINES_BURST + 59, NET_RATION_LINES_BURST + 2 * 60);
+    assert_true(self->ration.withheld_all > 1400000);
 }
 
-static void what_was_withheld_is_told_with_the_next_line(void** state) {
-    (void)state;
-    screen on = {0};
-    const base_reporter reporter = {print_line, &on};
-    net_ration ration;
-    net_ration_init(&ration, &reporter);
+DESK_CASE(what_was_withheld_is_told_with_the_next_line) {
     for (uint32_t i = 0; i < NET_RATION_LINES_BURST + 7; i++)
-        say(&ration, NET_RATION_EVENT, 0);
-    net_ration_report(&ration, LINE_US - 1);
-    assert_int_equal(on.lines, NET_RATION_LINES_BURST);
-    say(&ration, NET_RATION_EVENT, LINE_US);
-    assert_int_equal(on.lines, NET_RATION_LINES_BURST + 2);
-    assert_string_equal(on.last, "line");
-    say(&ration, NET_RATION_EVENT, LINE_US);
-    net_ration_report(&ration, 2 * LINE_US);
-    assert_string_equal(on.last, "note: 1 more lines like this: event");
+        say(&self->ration, NET_RATION_EVENT, 0);
+    net_ration_report(&self->ration, LINE_US - 1);
+    assert_int_equal(self->on.lines, NET_RATION_LINES_BURST);
+    say(&self->ration, NET_RATION_EVENT, LINE_US);
+    assert_int_equal(self->on.lines, NET_RATION_LINES_BURST + 2);
+    assert_string_equal(self->on.last, "line");
+    say(&self->ration, NET_RATION_EVENT, LINE_US);
+    net_ration_report(&self->ration, 2 * LINE_US);
+    assert_string_equal(self->on.last, "note: 1 more lines like this: event");
 }
 
-static void what_was_withheld_is_told_without_a_next_line_too(void** state) {
-    (void)state;
-    screen on = {0};
-    const base_reporter reporter = {print_line, &on};
-    net_ration ration;
-    net_ration_init(&ration, &reporter);
+DESK_CASE(what_was_withheld_is_told_without_a_next_line_too) {
     for (uint32_t i = 0; i < NET_RATION_LINES_BURST + 7; i++)
-        say(&ration, NET_RATION_LOST, 0);
-    net_ration_report(&ration, LINE_US);
-    assert_string_equal(on.last, "note: 7 more lines like this: lost");
-    uint32_t lines = on.lines;
-    net_ration_report(&ration, 100 * LINE_US);
-    net_ration_end(&ration);
-    assert_int_equal(on.lines, lines); // nothing is left to tell
-    say(&ration, NET_RATION_LOST, LINE_US);
-    net_ration_end(&ration);
-    assert_string_equal(on.last, "note: 1 more lines like this: lost");
+        say(&self->ration, NET_RATION_LOST, 0);
+    net_ration_report(&self->ration, LINE_US);
+    assert_string_equal(self->on.last, "note: 7 more lines like this: lost");
+    uint32_t lines = self->on.lines;
+    net_ration_report(&self->ration, 100 * LINE_US);
+    net_ration_end(&self->ration);
+    assert_int_equal(self->on.lines, lines); // nothing is left to tell
+    say(&self->ration, NET_RATION_LOST, LINE_US);
+    net_ration_end(&self->ration);
+    assert_string_equal(self->on.last, "note: 1 more lines like this: lost");
 }
 
-static void a_full_bucket_holds_one_burst_after_any_pause(void** state) {
-    (void)state;
-    screen on = {0};
-    const base_reporter reporter = {print_line, &on};
-    net_ration ration;
-    net_ration_init(&ration, &reporter);
+DESK_CASE(a_full_bucket_holds_one_burst_after_any_pause) {
     const uint64_t moments[] = {0, 3600 * UINT64_C(1000000), UINT64_MAX / 2};
     for (uint32_t m = 0; m < BASE_COUNT(moments); m++) {
-        on.lines = 0;
+        self->on.lines = 0;
         for (uint32_t i = 0; i < 100; i++)
-            say(&ration, NET_RATION_AWAY, moments[m]);
-        assert_int_equal(on.lines, NET_RATION_LINES_BURST + (m > 0));
+            say(&self->ration, NET_RATION_AWAY, moments[m]);
+        assert_int_equal(self->on.lines, NET_RATION_LINES_BURST + (m > 0));
     }
     // A clock that goes back gives nothing.
-    say(&ration, NET_RATION_AWAY, 0);
-    assert_int_equal(on.lines, NET_RATION_LINES_BURST + 1);
+    say(&self->ration, NET_RATION_AWAY, 0);
+    assert_int_equal(self->on.lines, NET_RATION_LINES_BURST + 1);
 }
 
-static void without_a_reporter_nothing_is_said(void** state) {
-    (void)state;
+CASE(without_a_reporter_nothing_is_said) {
     net_ration ration;
     net_ration_init(&ration, NULL);
     for (uint32_t i = 0; i < 100; i++)
@@ -121,23 +109,9 @@ static void without_a_reporter_nothing_is_said(void** state) {
     assert_int_equal(ration.withheld_all, 100 - NET_RATION_LINES_BURST);
 }
 
-static void every_kind_has_a_name_of_its_own(void** state) {
-    (void)state;
+CASE(every_kind_has_a_name_of_its_own) {
     for (uint32_t a = 0; a < NET_RATION_COUNT; a++)
         for (uint32_t b = 0; b < a; b++)
             assert_string_not_equal(net_ration_name((net_ration_kind)a),
                                     net_ration_name((net_ration_kind)b));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_burst_passes_and_the_rest_is_withheld),
-        TEST(twenty_four_thousand_lines_a_second_become_one_a_second),
-        TEST(what_was_withheld_is_told_with_the_next_line),
-        TEST(what_was_withheld_is_told_without_a_next_line_too),
-        TEST(a_full_bucket_holds_one_burst_after_any_pause),
-        TEST(without_a_reporter_nothing_is_said),
-        TEST(every_kind_has_a_name_of_its_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

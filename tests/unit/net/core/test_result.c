@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-static void every_result_has_its_own_name_and_an_advice(void** state) {
-    (void)state;
+CASE(every_result_has_its_own_name_and_an_advice) {
     static const net_result ALL[] = {
 #define NET_RESULT_VALUE(name, value, text) name,
         NET_RESULT_LIST(NET_RESULT_VALUE)
@@ -24,21 +23,18 @@ static void every_result_has_its_own_name_and_an_advice(void** state) {
     }
 }
 
-static void success_is_zero_and_failures_are_negative(void** state) {
-    (void)state;
+CASE(success_is_zero_and_failures_are_negative) {
     assert_int_equal(NET_OK, 0);
     assert_string_equal(net_result_name(NET_ERR_BIND), "NET_ERR_BIND");
     assert_true(NET_ERR_BIND < 0);
 }
 
-static void a_number_that_is_no_result_is_named_as_such(void** state) {
-    (void)state;
+CASE(a_number_that_is_no_result_is_named_as_such) {
     assert_string_equal(net_result_name((net_result)-1000), "NET_UNKNOWN");
     assert_string_equal(net_result_text((net_result)-1000), "unknown result");
 }
 
-static void every_end_of_a_session_has_its_own_word_and_its_own_text(void** state) {
-    (void)state;
+CASE(every_end_of_a_session_has_its_own_word_and_its_own_text) {
     for (net_end a = NET_END_NONE; a <= NET_END_DIFFERS; a++)
         for (net_end b = NET_END_NONE; b < a; b++) {
             assert_string_not_equal(net_end_name(a), net_end_name(b));
@@ -46,14 +42,4 @@ static void every_end_of_a_session_has_its_own_word_and_its_own_text(void** stat
         }
     assert_string_equal(net_end_name(NET_END_GOODBYE), "goodbye");
     assert_string_equal(net_end_name((net_end)(NET_END_DIFFERS + 1)), "none");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(every_result_has_its_own_name_and_an_advice),
-        TEST(success_is_zero_and_failures_are_negative),
-        TEST(a_number_that_is_no_result_is_named_as_such),
-        TEST(every_end_of_a_session_has_its_own_word_and_its_own_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,19 +10,22 @@
 #include "net/match_messages.h"
 #include "net/schema.h"
 
+#include "scarce.h"
+
+#define TABLE_CASE(name, seed)                                                                     \
+    CASE_WITH(table, t, table_open(t, NULL, 0, seed, NET_ROLE_SERVER, false), table_close(t), name)
+
 static net_module* wrap(const net_game_module* game, const char* templates) {
     net_module* module;
     char* text = templates ? NULL : table_read_file(BREAKOUT_BLK);
-    assert_int_equal(
-        net_module_wrap(game, templates ? templates : text, "breakout.blk", NULL, &module), NET_OK);
+    assert_ok(net_module_wrap(game, templates ? templates : text, "breakout.blk", NULL, &module));
     free(text);
     return module;
 }
 
 // ---- settings ----
 
-static void a_config_begins_with_the_modules_defaults(void** state) {
-    (void)state;
+CASE(a_config_begins_with_the_modules_defaults) {
     net_module* module = wrap(breakout_module(), NULL);
     net_match_config config = net_match_config_default(module);
     assert_int_equal(config.tick_rate_hz, 60);
@@ -31,12 +34,11 @@ static void a_config_begins_with_the_modules_defaults(void** state) {
     net_module_close(module);
 }
 
-static void settings_are_applied_within_their_range(void** state) {
-    (void)state;
+CASE(settings_are_applied_within_their_range) {
     net_module* module = wrap(breakout_module(), NULL);
     net_match_config config = net_match_config_default(module);
-    assert_int_equal(net_match_setting_apply(&config, "lives=1", NULL), NET_OK);
-    assert_int_equal(net_match_setting_apply(&config, "lives=99", NULL), NET_OK);
+    assert_ok(net_match_setting_apply(&config, "lives=1", NULL));
+    assert_ok(net_match_setting_apply(&config, "lives=99", NULL));
     assert_true(config.settings[BREAKOUT_SETTING_LIVES] == 99.0);
     static const char* const wrong[] = {"lives=0.9", "lives=100", "lives=nan",
                                         "lives=",    "lives=3x",  "lives",
@@ -88,8 +90,7 @@ static ecs_result quiet_types(ecs_world* world, const base_reporter* reporter) {
     return result ? result : ecs_event_register(world, &desc, &type);
 }
 
-static void a_module_that_does_not_fit_is_reported(void** state) {
-    (void)state;
+CASE(a_module_that_does_not_fit_is_reported) {
     assert_int_equal(try_create(breakout_module(), "ball { pos:p2=1 }}", "breakout.blk:1"),
                      NET_ERR_MODULE);
     assert_int_equal(try_create(breakout_module(), "ball { pos:p2=1,1 }", "there is no"),
@@ -106,28 +107,6 @@ static void a_module_that_does_not_fit_is_reported(void** state) {
     game.register_types = quiet_types;
     messages[BREAKOUT_MESSAGE_CHEERED].event = "quiet";
     assert_int_equal(try_create(&game, NULL, "the event quiet must be exported"), NET_ERR_MODULE);
-}
-
-typedef struct meter {
-    uint64_t calls;
-    uint64_t fail_at; ///< 0: never
-    int64_t bytes;
-} meter;
-
-static void* meter_allocate(void* context, size_t size, size_t align) {
-    meter* m = context;
-    m->calls++;
-    if (m->fail_at && m->calls >= m->fail_at) return NULL;
-    m->bytes += (int64_t)size;
-    const base_allocator* heap = base_allocator_heap();
-    return heap->allocate(heap->context, size, align);
-}
-
-static void meter_release(void* context, void* memory, size_t size) {
-    meter* m = context;
-    m->bytes -= (int64_t)size;
-    const base_allocator* heap = base_allocator_heap();
-    heap->release(heap->context, memory, size);
 }
 
 typedef struct sizes_seen {
@@ -151,8 +130,7 @@ static ecs_entity see_join(ecs_world* world, void* context, const net_game_playe
     return ECS_ENTITY_NONE;
 }
 
-static void what_a_module_is_handed_starts_with_its_size(void** state) {
-    (void)state;
+CASE(what_a_module_is_handed_starts_with_its_size) {
     assert_int_equal(offsetof(net_game_start, size_bytes), 0);
     assert_int_equal(offsetof(net_game_player, size_bytes), 0);
     assert_int_equal(offsetof(net_player_context, size_bytes), 0);
@@ -165,7 +143,7 @@ static void what_a_module_is_handed_starts_with_its_size(void** state) {
     net_module* module = wrap(&game, NULL);
     net_match_config config = net_match_config_default(module);
     net_match* match;
-    assert_int_equal(net_match_create(&config, NULL, &match), NET_OK);
+    assert_ok(net_match_create(&config, NULL, &match));
     net_match_join(match, &(net_game_player){.client = 1, .name = "ann"});
     const sizes_seen* seen = net_match_context(match);
     assert_int_equal(seen->start, sizeof(net_game_start));
@@ -185,14 +163,13 @@ static ecs_entity keep_join(ecs_world* world, void* context, const net_game_play
     return ECS_ENTITY_NONE;
 }
 
-static void a_module_gets_what_the_token_of_a_player_says(void** state) {
-    (void)state;
+CASE(a_module_gets_what_the_token_of_a_player_says) {
     net_game_module game = *breakout_module();
     game.player_join = keep_join;
     net_module* module = wrap(&game, NULL);
     net_match_config config = net_match_config_default(module);
     net_match* match;
-    assert_int_equal(net_match_create(&config, NULL, &match), NET_OK);
+    assert_ok(net_match_create(&config, NULL, &match));
     uint8_t user[NET_USER_BYTES_MAX + 1];
     memset(user, 7, sizeof user);
     net_game_player player = {.client = 1,
@@ -216,15 +193,14 @@ static void a_module_gets_what_the_token_of_a_player_says(void** state) {
     net_module_close(module);
 }
 
-static void create_gives_everything_back_when_memory_ends_at_any_call(void** state) {
-    (void)state;
+CASE(create_gives_everything_back_when_memory_ends_at_any_call) {
     net_module* module = wrap(breakout_module(), NULL);
     uint64_t fail_at = 1;
     for (;; fail_at++) {
-        meter m = {.fail_at = fail_at};
-        base_allocator allocator = {meter_allocate, meter_release, &m};
+        scarce_memory m;
+        scarce_init(&m, fail_at, true);
         net_match_config config = net_match_config_default(module);
-        config.allocator = &allocator;
+        config.allocator = &m.allocator;
         config.role = NET_ROLE_MIRROR;
         net_match* match;
         net_result result = net_match_create(&config, NULL, &match);
@@ -239,16 +215,15 @@ static void create_gives_everything_back_when_memory_ends_at_any_call(void** sta
     net_module_close(module);
 }
 
-static void steady_ticks_allocate_nothing(void** state) {
-    (void)state;
+CASE(steady_ticks_allocate_nothing) {
     table t = {.clients = 0};
-    meter m = {.calls = 0};
-    base_allocator allocator = {meter_allocate, meter_release, &m};
+    scarce_memory m;
+    scarce_init(&m, 0, false);
     t.module = wrap(breakout_module(), NULL);
     net_match_config config = net_match_config_default(t.module);
-    config.allocator = &allocator;
+    config.allocator = &m.allocator;
     config.seed = 4;
-    assert_int_equal(net_match_create(&config, NULL, &t.match), NET_OK);
+    assert_ok(net_match_create(&config, NULL, &t.match));
     table_join_bots(&t, 8);
     // Warm up: more than half of the wall has turned to rubble, so its rows have their final room.
     for (uint32_t i = 0; i < 10000 && (i < 120 || table_match(&t)->bricks > 15); i++)
@@ -268,8 +243,7 @@ static void steady_ticks_allocate_nothing(void** state) {
 
 // ---- players ----
 
-static void ticks_are_counted_from_one(void** state) {
-    (void)state;
+CASE(ticks_are_counted_from_one) {
     table t;
     table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
     assert_int_equal(net_match_tick(t.match), 0);
@@ -286,8 +260,7 @@ static void ticks_are_counted_from_one(void** state) {
     table_close(&t);
 }
 
-static void both_sides_have_the_same_schema(void** state) {
-    (void)state;
+CASE(both_sides_have_the_same_schema) {
     table server, mirror;
     table_open(&server, NULL, 0, 1, NET_ROLE_SERVER, false);
     table_open(&mirror, NULL, 0, 2, NET_ROLE_MIRROR, true);
@@ -297,42 +270,35 @@ static void both_sides_have_the_same_schema(void** state) {
     table_close(&mirror);
 }
 
-static void client_numbers_only_rise(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
-    net_match_join(t.match, &(net_game_player){.client = 2, .name = "b"});
-    net_match_join(t.match, &(net_game_player){.client = 5, .name = "e"});
-    net_match_join(t.match, &(net_game_player){.client = 9, .name = "i"});
-    assert_true(net_match_player(t.match, 5) != ECS_ENTITY_NONE);
-    assert_int_equal(net_match_player(t.match, 4), ECS_ENTITY_NONE);
-    net_match_leave(t.match, 5);
-    assert_int_equal(net_match_player(t.match, 5), ECS_ENTITY_NONE);
-    assert_true(net_match_player(t.match, 2) != ECS_ENTITY_NONE);
-    assert_true(net_match_player(t.match, 9) != ECS_ENTITY_NONE);
+TABLE_CASE(client_numbers_only_rise, 1) {
+    net_match_join(t->match, &(net_game_player){.client = 2, .name = "b"});
+    net_match_join(t->match, &(net_game_player){.client = 5, .name = "e"});
+    net_match_join(t->match, &(net_game_player){.client = 9, .name = "i"});
+    assert_true(net_match_player(t->match, 5) != ECS_ENTITY_NONE);
+    assert_int_equal(net_match_player(t->match, 4), ECS_ENTITY_NONE);
+    net_match_leave(t->match, 5);
+    assert_int_equal(net_match_player(t->match, 5), ECS_ENTITY_NONE);
+    assert_true(net_match_player(t->match, 2) != ECS_ENTITY_NONE);
+    assert_true(net_match_player(t->match, 9) != ECS_ENTITY_NONE);
     base_assert_handler_set(test_assert_handler);
     expect_assert_failure(
-        net_match_join(t.match, &(net_game_player){.client = 5, .name = "again"}));
+        net_match_join(t->match, &(net_game_player){.client = 5, .name = "again"}));
     expect_assert_failure(
-        net_match_join(t.match, &(net_game_player){.client = 9, .name = "again"}));
-    expect_assert_failure(net_match_leave(t.match, 5));
+        net_match_join(t->match, &(net_game_player){.client = 9, .name = "again"}));
+    expect_assert_failure(net_match_leave(t->match, 5));
     base_assert_handler_set(NULL);
-    table_close(&t);
 }
 
 // ---- messages ----
 
-static void inputs_are_checked_before_they_touch_the_world(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
+TABLE_CASE(inputs_are_checked_before_they_touch_the_world, 1) {
     uint8_t bytes[NET_INPUT_BYTES_MAX + 2] = {0x08, 0x10};
-    assert_int_equal(net_match_input_check(t.match, bytes, 2), NET_OK);
+    assert_ok(net_match_input_check(t->match, bytes, 2));
     // Every field has its default.
-    assert_int_equal(net_match_input_check(t.match, bytes, 0), NET_OK);
-    assert_int_equal(net_match_input_check(t.match, bytes, 1), NET_ERR_MALFORMED);
+    assert_ok(net_match_input_check(t->match, bytes, 0));
+    assert_int_equal(net_match_input_check(t->match, bytes, 1), NET_ERR_MALFORMED);
     bytes[0] = 0xff;
-    assert_int_equal(net_match_input_check(t.match, bytes, 2), NET_ERR_MALFORMED);
+    assert_int_equal(net_match_input_check(t->match, bytes, 2), NET_ERR_MALFORMED);
     // An unknown field of any length is legal, up to the limit: tag 15, length-delimited.
     memset(bytes, 0, sizeof bytes);
     for (uint32_t over = 0; over < 3; over++) {
@@ -342,39 +308,33 @@ static void inputs_are_checked_before_they_touch_the_world(void** state) {
         bytes[1] = (uint8_t)(0x80 | (inner & 0x7f));
         bytes[2] = (uint8_t)(inner >> 7);
         net_result expected = size <= NET_INPUT_BYTES_MAX ? NET_OK : NET_ERR_MALFORMED;
-        assert_int_equal(net_match_input_check(t.match, bytes, size), expected);
+        assert_int_equal(net_match_input_check(t->match, bytes, size), expected);
     }
-    table_close(&t);
 }
 
 // The operator reads which field it was.
-static void a_refused_message_names_its_field(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
+TABLE_CASE(a_refused_message_names_its_field, 1) {
     net_match_reader reader;
-    assert_int_equal(net_match_reader_init(t.match, NULL, &reader), NET_OK);
+    assert_ok(net_match_reader_init(t->match, NULL, &reader));
     uint8_t target[NET_EVENT_PAYLOAD_BYTES_MAX];
     size_t size;
     const uint8_t last[] = {8, BREAKOUT_EMOTES - 1}, beyond[] = {8, BREAKOUT_EMOTES};
     const uint32_t cheer = BREAKOUT_MESSAGE_CHEER + 1;
-    assert_int_equal(net_match_event_take(t.match, &reader, cheer, last, 2, target, &size), NET_OK);
+    assert_ok(net_match_event_take(t->match, &reader, cheer, last, 2, target, &size));
     assert_null(reader.refusal);
-    assert_int_equal(net_match_event_take(t.match, &reader, cheer, beyond, 2, target, &size),
+    assert_int_equal(net_match_event_take(t->match, &reader, cheer, beyond, 2, target, &size),
                      NET_ERR_MALFORMED);
     assert_string_equal(reader.refused->name, "Cheer");
     assert_string_equal(reader.refusal, "emote is outside of 0..BREAKOUT_EMOTES - 1");
     net_match_reader_deinit(&reader);
-    table_close(&t);
 }
 
 // S5.20
-static void events_go_in_their_direction_only(void** state) {
-    (void)state;
+CASE(events_go_in_their_direction_only) {
     table t;
     table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
     uint8_t none[1] = {0};
-    assert_int_equal(net_match_event_check(t.match, BREAKOUT_MESSAGE_CHEER + 1, none, 0), NET_OK);
+    assert_ok(net_match_event_check(t.match, BREAKOUT_MESSAGE_CHEER + 1, none, 0));
     assert_int_equal(net_match_event_check(t.match, BREAKOUT_MESSAGE_BRICK_HIT + 1, none, 0),
                      NET_ERR_MALFORMED);
     assert_int_equal(net_match_event_check(t.match, BREAKOUT_MESSAGE_PAD_INPUT + 1, none, 0),
@@ -386,8 +346,7 @@ static void events_go_in_their_direction_only(void** state) {
     table_open(&t, NULL, 0, 1, NET_ROLE_MIRROR, false);
     assert_int_equal(net_match_server_event(t.match, BREAKOUT_MESSAGE_CHEER + 1, 0, none, 0),
                      NET_ERR_MALFORMED);
-    assert_int_equal(net_match_server_event(t.match, BREAKOUT_MESSAGE_CHEERED + 1, 0, none, 0),
-                     NET_OK);
+    assert_ok(net_match_server_event(t.match, BREAKOUT_MESSAGE_CHEERED + 1, 0, none, 0));
     // A handle of a placeholder is refused: it belongs to no entity.
     assert_int_equal(net_match_server_event(t.match, BREAKOUT_MESSAGE_CHEERED + 1, 7, none, 0),
                      NET_ERR_MALFORMED);
@@ -398,8 +357,7 @@ static void events_go_in_their_direction_only(void** state) {
 }
 
 // S5.20
-static void a_server_event_is_heard_in_the_mirror(void** state) {
-    (void)state;
+CASE(a_server_event_is_heard_in_the_mirror) {
     table server, mirror;
     table_open(&server, NULL, 0, 1, NET_ROLE_SERVER, false);
     table_open(&mirror, NULL, 0, 1, NET_ROLE_MIRROR, true);
@@ -407,15 +365,13 @@ static void a_server_event_is_heard_in_the_mirror(void** state) {
     uint8_t packed[32];
     uint32_t message = BREAKOUT_MESSAGE_CHEERED + 1;
     size_t size, none;
-    assert_int_equal(net_match_pack(server.match, message, &cheered, packed, sizeof packed, &size),
-                     NET_OK);
+    assert_ok(net_match_pack(server.match, message, &cheered, packed, sizeof packed, &size));
     assert_int_equal(net_match_pack(server.match, message, &cheered, packed, size - 1, &none),
                      NET_ERR_FULL);
     assert_int_equal(none, 0);
-    assert_int_equal(net_match_pack(server.match, message, &cheered, packed, size, &size), NET_OK);
+    assert_ok(net_match_pack(server.match, message, &cheered, packed, size, &size));
     assert_int_equal(size, 4);
-    assert_int_equal(net_match_server_event(mirror.match, message, ECS_ENTITY_NONE, packed, size),
-                     NET_OK);
+    assert_ok(net_match_server_event(mirror.match, message, ECS_ENTITY_NONE, packed, size));
     net_match_step_at(mirror.match, 1);
     assert_int_equal(table_game(&mirror)->view.bubbles[0].client, 8);
     assert_int_equal(table_game(&mirror)->view.bubbles[0].emote, 3);
@@ -423,8 +379,7 @@ static void a_server_event_is_heard_in_the_mirror(void** state) {
     table_close(&mirror);
 }
 
-static void each_side_knows_the_messages_that_it_sends(void** state) {
-    (void)state;
+CASE(each_side_knows_the_messages_that_it_sends) {
     table t;
     table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
     ecs_world* world = net_match_world(t.match);
@@ -445,38 +400,34 @@ static void each_side_knows_the_messages_that_it_sends(void** state) {
     table_close(&t);
 }
 
-static void the_last_input_is_repeated_and_nothing_before_the_first(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
-    net_match_join(t.match, &(net_game_player){.client = 1, .name = "a"});
-    net_match_input(t.match, 1, NULL, 0); // the player has no input yet
-    net_match_input(t.match, 7, NULL, 0); // there is no such client
-    ecs_world* world = net_match_world(t.match);
-    breakout_input* held = ecs_get_mut(world, net_match_player(t.match, 1), table_game(&t)->input);
-    net_match_step(t.match);
+TABLE_CASE(the_last_input_is_repeated_and_nothing_before_the_first, 1) {
+    net_match_join(t->match, &(net_game_player){.client = 1, .name = "a"});
+    net_match_input(t->match, 1, NULL, 0); // the player has no input yet
+    net_match_input(t->match, 7, NULL, 0); // there is no such client
+    ecs_world* world = net_match_world(t->match);
+    breakout_input* held = ecs_get_mut(world, net_match_player(t->match, 1), table_game(t)->input);
+    net_match_step(t->match);
     assert_int_equal(held->move, 0);
     breakout_input input = {.move = -80, .is_launching = true};
     uint8_t packed[16];
     size_t size;
-    assert_int_equal(net_match_pack(t.match, 1, &input, packed, sizeof packed, &size), NET_OK);
-    net_match_input(t.match, 1, packed, size);
-    net_match_step(t.match);
-    held = ecs_get_mut(world, net_match_player(t.match, 1), table_game(&t)->input);
+    assert_ok(net_match_pack(t->match, 1, &input, packed, sizeof packed, &size));
+    net_match_input(t->match, 1, packed, size);
+    net_match_step(t->match);
+    held = ecs_get_mut(world, net_match_player(t->match, 1), table_game(t)->input);
     assert_int_equal(held->move, -80);
     *held = (breakout_input){0};
-    net_match_input(t.match, 1, NULL, 0);
-    net_match_step(t.match);
-    held = ecs_get_mut(world, net_match_player(t.match, 1), table_game(&t)->input);
+    net_match_input(t->match, 1, NULL, 0);
+    net_match_step(t->match);
+    held = ecs_get_mut(world, net_match_player(t->match, 1), table_game(t)->input);
     assert_int_equal(held->move, -80);
     assert_true(held->is_launching);
     // Without an entity the input has no effect.
-    assert_int_equal(ecs_destroy(world, net_match_player(t.match, 1)), ECS_OK);
-    net_match_input(t.match, 1, packed, size);
-    net_match_step(t.match);
-    assert_int_equal(net_match_player(t.match, 1), ECS_ENTITY_NONE);
-    net_match_leave(t.match, 1);
-    table_close(&t);
+    assert_int_equal(ecs_destroy(world, net_match_player(t->match, 1)), ECS_OK);
+    net_match_input(t->match, 1, packed, size);
+    net_match_step(t->match);
+    assert_int_equal(net_match_player(t->match, 1), ECS_ENTITY_NONE);
+    net_match_leave(t->match, 1);
 }
 
 // ---- saves ----
@@ -490,7 +441,7 @@ typedef struct table_moment {
 static void keep_moment(const table* t, table_moment* moment) {
     memcpy(moment->bots, t->bots, sizeof moment->bots);
     base_bytes_init(&moment->match, NULL);
-    assert_int_equal(net_match_save(t->match, &moment->match), NET_OK);
+    assert_ok(net_match_save(t->match, &moment->match));
 }
 
 // Run ticks with joins, a leave and repeated inputs. Store the hash of the world after each tick.
@@ -511,8 +462,7 @@ static void play_on(table* t, uint64_t* hashes, uint32_t count) {
     }
 }
 
-static void a_restored_match_has_the_same_future(void** state) {
-    (void)state;
+CASE(a_restored_match_has_the_same_future) {
     enum { BEFORE = 120, AFTER = 100 };
     static uint64_t hashes[AFTER], again[AFTER], warm[BEFORE];
     table t, other;
@@ -524,7 +474,7 @@ static void a_restored_match_has_the_same_future(void** state) {
     keep_moment(&t, &moment);
     play_on(&t, hashes, AFTER);
     for (int round = 0; round < 2; round++) {
-        assert_int_equal(net_match_restore(t.match, moment.match.data, moment.match.size), NET_OK);
+        assert_ok(net_match_restore(t.match, moment.match.data, moment.match.size));
         assert_int_equal(net_match_tick(t.match), BEFORE);
         assert_true(ecs_world_hash(net_match_world(t.match)) == warm[BEFORE - 1]);
         assert_true(net_match_player(t.match, 2) != ECS_ENTITY_NONE);
@@ -535,7 +485,7 @@ static void a_restored_match_has_the_same_future(void** state) {
     }
     // Another match with the same config also accepts the save.
     table_open(&other, NULL, 0, 5, NET_ROLE_SERVER, false);
-    assert_int_equal(net_match_restore(other.match, moment.match.data, moment.match.size), NET_OK);
+    assert_ok(net_match_restore(other.match, moment.match.data, moment.match.size));
     memcpy(other.bots, moment.bots, sizeof other.bots);
     other.bot_count = 1;
     play_on(&other, again, AFTER);
@@ -545,40 +495,35 @@ static void a_restored_match_has_the_same_future(void** state) {
     table_close(&t);
 }
 
-static void a_save_that_is_cut_is_refused_and_one_without_room_too(void** state) {
-    (void)state;
-    table t;
+TABLE_CASE(a_save_that_is_cut_is_refused_and_one_without_room_too, 5) {
     table_moment moment;
-    table_open(&t, NULL, 0, 5, NET_ROLE_SERVER, false);
-    table_join_bots(&t, 3);
+    table_join_bots(t, 3);
     for (uint32_t i = 0; i < 40; i++)
-        table_step(&t);
-    keep_moment(&t, &moment);
-    uint64_t hash = ecs_world_hash(net_match_world(t.match));
+        table_step(t);
+    keep_moment(t, &moment);
+    uint64_t hash = ecs_world_hash(net_match_world(t->match));
     for (size_t size = 0; size < moment.match.size; size += size < 64 ? 1 : 97)
-        assert_int_equal(net_match_restore(t.match, moment.match.data, size), NET_ERR_MALFORMED);
-    assert_int_equal(net_match_restore(t.match, moment.match.data, moment.match.size), NET_OK);
-    assert_true(ecs_world_hash(net_match_world(t.match)) == hash);
+        assert_int_equal(net_match_restore(t->match, moment.match.data, size), NET_ERR_MALFORMED);
+    assert_ok(net_match_restore(t->match, moment.match.data, moment.match.size));
+    assert_true(ecs_world_hash(net_match_world(t->match)) == hash);
     moment.match.data[8] = 0xff; // the number of the first player is higher than the highest number
-    assert_int_equal(net_match_restore(t.match, moment.match.data, moment.match.size),
+    assert_int_equal(net_match_restore(t->match, moment.match.data, moment.match.size),
                      NET_ERR_MALFORMED);
     base_bytes_deinit(&moment.match);
-    meter m = {.fail_at = 1};
-    base_allocator allocator = {meter_allocate, meter_release, &m};
-    base_bytes_init(&moment.match, &allocator);
-    assert_int_equal(net_match_save(t.match, &moment.match), NET_ERR_MEMORY);
+    scarce_memory m;
+    scarce_init(&m, 1, true);
+    base_bytes_init(&moment.match, &m.allocator);
+    assert_int_equal(net_match_save(t->match, &moment.match), NET_ERR_MEMORY);
     base_bytes_deinit(&moment.match);
-    table_close(&t);
 }
 
 /// P12: a running match may change template data that clients do not know. It refuses other changes
 /// and reports file and line.
-static void templates_are_exchanged_between_ticks(void** state) {
-    (void)state;
+CASE(templates_are_exchanged_between_ticks) {
     net_module* module = wrap(breakout_module(), NULL);
     net_match_config config = net_match_config_default(module);
     net_match* match = NULL;
-    assert_int_equal(net_match_create(&config, NULL, &match), NET_OK);
+    assert_ok(net_match_create(&config, NULL, &match));
     net_match_join(match, &(net_game_player){.client = 1, .name = "ann"});
     for (uint32_t i = 0; i < 10; i++)
         net_match_step(match);
@@ -613,29 +558,4 @@ static void templates_are_exchanged_between_ticks(void** state) {
     free(text);
     net_match_destroy(match);
     net_module_close(module);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(templates_are_exchanged_between_ticks),
-        TEST(a_config_begins_with_the_modules_defaults),
-        TEST(settings_are_applied_within_their_range),
-        TEST(a_module_that_does_not_fit_is_reported),
-        TEST(what_a_module_is_handed_starts_with_its_size),
-        TEST(a_module_gets_what_the_token_of_a_player_says),
-        TEST(create_gives_everything_back_when_memory_ends_at_any_call),
-        TEST(steady_ticks_allocate_nothing),
-        TEST(ticks_are_counted_from_one),
-        TEST(both_sides_have_the_same_schema),
-        TEST(client_numbers_only_rise),
-        TEST(inputs_are_checked_before_they_touch_the_world),
-        TEST(a_refused_message_names_its_field),
-        TEST(events_go_in_their_direction_only),
-        TEST(a_server_event_is_heard_in_the_mirror),
-        TEST(each_side_knows_the_messages_that_it_sends),
-        TEST(the_last_input_is_repeated_and_nothing_before_the_first),
-        TEST(a_restored_match_has_the_same_future),
-        TEST(a_save_that_is_cut_is_refused_and_one_without_room_too),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,10 +65,10 @@ typedef struct scope_match {
 static scope_match open_match(const net_interest_rules* rules) {
     net_game_module game = scope_module(rules);
     scope_match open;
-    assert_int_equal(net_module_wrap(&game, scope_text, "s.blk", NULL, &open.module), NET_OK);
+    assert_ok(net_module_wrap(&game, scope_text, "s.blk", NULL, &open.module));
     net_match_config config = net_match_config_default(open.module);
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(net_match_create(&config, &reporter, &open.match), NET_OK);
+    assert_ok(net_match_create(&config, &reporter, &open.match));
     open.services = ((scope_game*)net_match_context(open.match))->services;
     return open;
 }
@@ -78,8 +78,10 @@ static void close_match(scope_match* open) {
     net_module_close(open->module);
 }
 
-static void services_answer_with_and_without_interest_rules(void** state) {
-    (void)state;
+#define SCOPE_CASE(name)                                                                           \
+    CASE_WITH(scope_match, open, *open = open_match(&scope_rules), close_match(open), name)
+
+CASE(services_answer_with_and_without_interest_rules) {
     scope_match open = open_match(&scope_rules);
     assert_non_null(open.services);
     assert_int_equal(open.services->size_bytes, sizeof *open.services);
@@ -106,61 +108,57 @@ static void services_answer_with_and_without_interest_rules(void** state) {
     close_match(&open);
 }
 
-static void what_is_asked_is_taken_once_and_kept(void** state) {
-    (void)state;
-    scope_match open = open_match(&scope_rules);
-    const net_game_services* services = open.services;
+SCOPE_CASE(what_is_asked_is_taken_once_and_kept) {
+    const net_game_services* services = open->services;
     void* context = services->context;
     uint32_t count;
-    (void)net_interest_requests_take(net_match_interest_requests(open.match), &count);
+    (void)net_interest_requests_take(net_match_interest_requests(open->match), &count);
     assert_int_equal(count, 0);
-    net_match_join(open.match, &(net_game_player){.client = 2, .name = "ann"});
-    net_match_join(open.match, &(net_game_player){.client = 5, .name = "bob", .is_bot = true});
+    net_match_join(open->match, &(net_game_player){.client = 2, .name = "ann"});
+    net_match_join(open->match, &(net_game_player){.client = 5, .name = "bob", .is_bot = true});
     services->set_viewpoint(context, 5, (float[]){1, 2, 3}, 40);
     services->refresh_scope(context, 5);
     services->refresh_scope(context, 4); // there is no such client
     services->set_groups(context, 0, 1);
     const net_interest_request* asked =
-        net_interest_requests_take(net_match_interest_requests(open.match), &count);
+        net_interest_requests_take(net_match_interest_requests(open->match), &count);
     assert_int_equal(count, 2);
     assert_int_equal(asked[0].client, 2);
     assert_true(asked[0].groups == 4 && !asked[0].has_viewpoint && !asked[0].is_refreshed);
     assert_int_equal(asked[1].client, 5);
     assert_true(asked[1].groups == 32 && asked[1].has_viewpoint && asked[1].is_refreshed);
     assert_true(asked[1].position[2] == 3 && asked[1].radius == 40);
-    (void)net_interest_requests_take(net_match_interest_requests(open.match), &count);
+    (void)net_interest_requests_take(net_match_interest_requests(open->match), &count);
     assert_int_equal(count, 0);
     // Each call replaces the previous one: it gives all groups of the client.
     services->set_groups(context, 5, 1);
     services->set_groups(context, 5, UINT64_MAX);
-    asked = net_interest_requests_take(net_match_interest_requests(open.match), &count);
+    asked = net_interest_requests_take(net_match_interest_requests(open->match), &count);
     assert_int_equal(count, 1);
     assert_true(asked->groups == UINT64_MAX && asked->has_viewpoint && !asked->is_refreshed);
     services->set_viewpoint(context, 5, NULL, 9);
-    asked = net_interest_requests_take(net_match_interest_requests(open.match), &count);
+    asked = net_interest_requests_take(net_match_interest_requests(open->match), &count);
     assert_true(count == 1 && !asked->has_viewpoint && asked->radius == 0);
-    assert_true(net_interest_requests_find(net_match_interest_requests(open.match), 5)->groups ==
+    assert_true(net_interest_requests_find(net_match_interest_requests(open->match), 5)->groups ==
                 UINT64_MAX);
-    assert_null(net_interest_requests_find(net_match_interest_requests(open.match), 4));
-    net_match_leave(open.match, 5);
-    assert_null(net_interest_requests_find(net_match_interest_requests(open.match), 5));
+    assert_null(net_interest_requests_find(net_match_interest_requests(open->match), 4));
+    net_match_leave(open->match, 5);
+    assert_null(net_interest_requests_find(net_match_interest_requests(open->match), 5));
     // The call may still name the client that left; it has no effect.
     services->set_groups(context, 5, 3);
-    net_match_join(open.match, &(net_game_player){.client = 6, .name = "cat"});
+    net_match_join(open->match, &(net_game_player){.client = 6, .name = "cat"});
     services->set_groups(context, 5, 3);
-    asked = net_interest_requests_take(net_match_interest_requests(open.match), &count);
+    asked = net_interest_requests_take(net_match_interest_requests(open->match), &count);
     assert_int_equal(count, 1);
     assert_int_equal(asked->client, 6);
     // The highest number, of a client that left, plays no more than others.
-    net_match_leave(open.match, 6);
+    net_match_leave(open->match, 6);
     services->set_groups(context, 6, 3);
-    (void)net_interest_requests_take(net_match_interest_requests(open.match), &count);
+    (void)net_interest_requests_take(net_match_interest_requests(open->match), &count);
     assert_int_equal(count, 0);
-    close_match(&open);
 }
 
-static void what_was_asked_is_in_a_save_and_new_after_a_restore(void** state) {
-    (void)state;
+CASE(what_was_asked_is_in_a_save_and_new_after_a_restore) {
     scope_match open = open_match(&scope_rules), other = open_match(&scope_rules);
     const net_game_services* services = open.services;
     net_match_join(open.match, &(net_game_player){.client = 2, .name = "ann"});
@@ -172,16 +170,16 @@ static void what_was_asked_is_in_a_save_and_new_after_a_restore(void** state) {
     base_bytes save, again;
     base_bytes_init(&save, NULL);
     base_bytes_init(&again, NULL);
-    assert_int_equal(net_match_save(open.match, &save), NET_OK);
+    assert_ok(net_match_save(open.match, &save));
     net_match_join(other.match, &(net_game_player){.client = 3, .name = "old"});
-    assert_int_equal(net_match_restore(other.match, save.data, save.size), NET_OK);
+    assert_ok(net_match_restore(other.match, save.data, save.size));
     const net_interest_request* asked =
         net_interest_requests_take(net_match_interest_requests(other.match), &count);
     assert_int_equal(count, 2);
     assert_true(asked[0].client == 2 && asked[0].groups == 4 && !asked[0].has_viewpoint);
     assert_true(asked[1].client == 5 && asked[1].groups == 32 && asked[1].has_viewpoint);
     assert_true(asked[1].position[0] == 1 && asked[1].position[2] == 3 && asked[1].radius == 40);
-    assert_int_equal(net_match_save(other.match, &again), NET_OK);
+    assert_ok(net_match_save(other.match, &again));
     assert_true(again.size == save.size && memcmp(again.data, save.data, save.size) == 0);
     for (size_t size = 0; size < save.size; size++) {
         assert_int_equal(net_match_restore(other.match, save.data, size), NET_ERR_MALFORMED);
@@ -199,7 +197,7 @@ static void expect_refused(net_interest_rules rules, net_role role, const char* 
     net_module* module;
     base_report_first first;
     base_reporter reporter = base_reporter_first(&first);
-    assert_int_equal(net_module_wrap(&game, scope_text, "s.blk", NULL, &module), NET_OK);
+    assert_ok(net_module_wrap(&game, scope_text, "s.blk", NULL, &module));
     net_match_config config = net_match_config_default(module);
     config.role = role;
     net_match* match;
@@ -209,8 +207,7 @@ static void expect_refused(net_interest_rules rules, net_role role, const char* 
     net_module_close(module);
 }
 
-static void rules_that_do_not_fit_the_templates_are_refused_on_both_sides(void** state) {
-    (void)state;
+CASE(rules_that_do_not_fit_the_templates_are_refused_on_both_sides) {
     for (net_role role = NET_ROLE_SERVER; role <= NET_ROLE_MIRROR; role++) {
         net_interest_rules rules = scope_rules;
         rules.owner = "owner";
@@ -221,8 +218,7 @@ static void rules_that_do_not_fit_the_templates_are_refused_on_both_sides(void**
     }
 }
 
-static void rules_of_another_length_are_refused(void** state) {
-    (void)state;
+CASE(rules_of_another_length_are_refused) {
     net_interest_rules rules = scope_rules;
     net_game_module game = scope_module(&rules);
     for (uint32_t i = 0; i < 2; i++) {
@@ -237,18 +233,7 @@ static void rules_of_another_length_are_refused(void** state) {
     // A module compiled before rules existed has no rules.
     game.size_bytes = offsetof(net_game_module, interest);
     net_module* module;
-    assert_int_equal(net_module_wrap(&game, scope_text, "s.blk", NULL, &module), NET_OK);
+    assert_ok(net_module_wrap(&game, scope_text, "s.blk", NULL, &module));
     assert_null(module->game->interest);
     net_module_close(module);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(services_answer_with_and_without_interest_rules),
-        TEST(what_is_asked_is_taken_once_and_kept),
-        TEST(what_was_asked_is_in_a_save_and_new_after_a_restore),
-        TEST(rules_that_do_not_fit_the_templates_are_refused_on_both_sides),
-        TEST(rules_of_another_length_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,16 +33,31 @@ static void assert_reported(const keeper* k, const char* part) {
     assert_non_null(strstr(k->first.text, part));
 }
 
-// ---- opening ----
-
-// S2.3
-static void a_name_is_found_in_the_search_path(void** state) {
-    (void)state;
+// Opening this file ends with this result, and the report has these words.
+static void refuse_file(const char* name, const char* path, net_result result, const char* why) {
     keeper k;
     keep(&k);
     net_module* module;
-    assert_int_equal(net_module_open("breakout", "/nowhere::" GAMES_DIR, &k.reporter, &module),
-                     NET_OK);
+    assert_int_equal(net_module_open(name, path, &k.reporter, &module), result);
+    assert_null(module);
+    assert_reported(&k, why);
+}
+
+static void refuse_check(const char* file, net_result result, const char* why) {
+    keeper k;
+    keep(&k);
+    assert_int_equal(net_module_check(file, &k.reporter), result);
+    assert_reported(&k, why);
+}
+
+// ---- opening ----
+
+// S2.3
+CASE(a_name_is_found_in_the_search_path) {
+    keeper k;
+    keep(&k);
+    net_module* module;
+    assert_ok(net_module_open("breakout", "/nowhere::" GAMES_DIR, &k.reporter, &module));
     assert_string_equal(module->game->name, "breakout");
     assert_int_equal(module->game->message_count, BREAKOUT_MESSAGE_COUNT);
     assert_non_null(strstr(module->templates, "breakout_brick"));
@@ -51,34 +66,24 @@ static void a_name_is_found_in_the_search_path(void** state) {
     assert_true(module->content_hash != 0);
     uint64_t hash = module->content_hash;
     net_module_close(module);
-    assert_int_equal(net_module_open(GAMES_DIR "/breakout.so", NULL, &k.reporter, &module), NET_OK);
+    assert_ok(net_module_open(GAMES_DIR "/breakout.so", NULL, &k.reporter, &module));
     assert_true(module->content_hash == hash);
     net_module_close(module);
     assert_int_equal(k.first.count, 0);
 }
 
-static void an_unknown_name_is_answered_with_the_nearest(void** state) {
-    (void)state;
-    keeper k;
-    keep(&k);
-    net_module* module;
-    assert_int_equal(net_module_open("brakout", GAMES_DIR, &k.reporter, &module), NET_ERR_UNKNOWN);
-    assert_null(module);
-    assert_reported(&k, "did you mean \"breakout\"");
-    keep(&k);
-    assert_int_equal(net_module_open("breakout", NULL, &k.reporter, &module), NET_ERR_UNKNOWN);
-    keep(&k);
-    assert_int_equal(net_module_open("", GAMES_DIR, &k.reporter, &module), NET_ERR_UNKNOWN);
-    assert_int_equal(net_module_open("./none.so", GAMES_DIR, &k.reporter, &module),
-                     NET_ERR_UNKNOWN);
+CASE(an_unknown_name_is_answered_with_the_nearest) {
+    refuse_file("brakout", GAMES_DIR, NET_ERR_UNKNOWN, "did you mean \"breakout\"");
+    refuse_file("breakout", NULL, NET_ERR_UNKNOWN, "");
+    refuse_file("", GAMES_DIR, NET_ERR_UNKNOWN, "");
+    refuse_file("./none.so", GAMES_DIR, NET_ERR_UNKNOWN, "");
 }
 
-static void a_name_never_leaves_the_search_path(void** state) {
-    (void)state;
+CASE(a_name_never_leaves_the_search_path) {
     net_module* module;
     assert_int_equal(net_module_open("..", GAMES_DIR, NULL, &module), NET_ERR_UNKNOWN);
-    assert_int_equal(net_module_open("Breakout", GAMES_DIR, NULL, &module), NET_ERR_UNKNOWN);
-    assert_int_equal(net_module_open("breakout%", GAMES_DIR, NULL, &module), NET_ERR_UNKNOWN);
+    refuse_file("Breakout", GAMES_DIR, NET_ERR_UNKNOWN, "");
+    refuse_file("breakout%", GAMES_DIR, NET_ERR_UNKNOWN, "");
     assert_false(net_module_name_is_valid("abcdefghijklmnopqrstuvwxyz0123456"));
     assert_true(net_module_name_is_valid("abcdefghijklmnopqrstuvwxyz012345"));
     assert_false(net_module_name_is_valid(""));
@@ -95,34 +100,24 @@ static void copy_file(const char* from, const char* to) {
     assert_int_equal(fclose(out), 0);
 }
 
-static void a_module_needs_its_own_name_and_its_templates(void** state) {
-    (void)state;
+CASE(a_module_needs_its_own_name_and_its_templates) {
     char dir[] = "/tmp/shoal_module_XXXXXX";
     assert_non_null(mkdtemp(dir));
     char so[64], blk[64];
     snprintf(so, sizeof so, "%s/other.so", dir);
     snprintf(blk, sizeof blk, "%s/other.blk", dir);
     copy_file(GAMES_DIR "/breakout.so", so);
-    keeper k;
-    keep(&k);
-    net_module* module;
-    assert_int_equal(net_module_open(so, NULL, &k.reporter, &module), NET_ERR_MODULE);
-    assert_reported(&k, "other.blk");
+    refuse_file(so, NULL, NET_ERR_MODULE, "other.blk");
     copy_file(GAMES_DIR "/breakout.blk", blk);
-    keep(&k);
-    assert_int_equal(net_module_open(so, NULL, &k.reporter, &module), NET_ERR_MODULE);
-    assert_reported(&k, "calls itself breakout");
+    refuse_file(so, NULL, NET_ERR_MODULE, "calls itself breakout");
     // A NUL would hide the rest of the text.
     FILE* out = fopen(blk, "wb");
     assert_int_equal(fwrite("a{}\0b{}", 1, 7, out), 7);
     fclose(out);
-    keep(&k);
-    assert_int_equal(net_module_open(so, NULL, &k.reporter, &module), NET_ERR_MODULE);
-    assert_reported(&k, "is not a text");
+    refuse_file(so, NULL, NET_ERR_MODULE, "is not a text");
     copy_file(blk, so);
-    keep(&k);
     copy_file(GAMES_DIR "/breakout.blk", blk);
-    assert_int_equal(net_module_open(so, NULL, &k.reporter, &module), NET_ERR_MODULE);
+    refuse_file(so, NULL, NET_ERR_MODULE, "");
     unlink(so);
     unlink(blk);
     rmdir(dir);
@@ -141,8 +136,7 @@ static bool opens(const char* file, const char* part) {
     return false;
 }
 
-static void what_all_users_may_write_is_not_run(void** state) {
-    (void)state;
+CASE(what_all_users_may_write_is_not_run) {
     char dir[] = "/tmp/shoal_module_XXXXXX", own[] = "/tmp/shoal_module_XXXXXX";
     assert_non_null(mkdtemp(dir));
     assert_non_null(mkdtemp(own));
@@ -182,8 +176,7 @@ static void what_all_users_may_write_is_not_run(void** state) {
     rmdir(own);
 }
 
-static void folders_and_pipes_are_no_modules(void** state) {
-    (void)state;
+CASE(folders_and_pipes_are_no_modules) {
     char dir[] = "/tmp/shoal_module_XXXXXX";
     assert_non_null(mkdtemp(dir));
     char folder[64], pipe[64];
@@ -193,31 +186,19 @@ static void folders_and_pipes_are_no_modules(void** state) {
     assert_int_equal(mkfifo(pipe, 0600), 0);
     const char* const files[] = {folder, pipe};
     for (uint32_t i = 0; i < BASE_COUNT(files); i++) {
-        keeper k;
-        keep(&k);
-        net_module* module;
-        assert_int_equal(net_module_open(files[i], NULL, &k.reporter, &module), NET_ERR_MODULE);
-        assert_reported(&k, "is no plain file");
-        keep(&k);
-        assert_int_equal(net_module_check(files[i], &k.reporter), NET_ERR_IO);
+        refuse_file(files[i], NULL, NET_ERR_MODULE, "is no plain file");
+        refuse_check(files[i], NET_ERR_IO, "");
     }
     rmdir(folder);
     unlink(pipe);
     rmdir(dir);
 }
 
-static void files_without_symbol_or_with_another_contract_are_refused(void** state) {
-    (void)state;
-    keeper k;
-    keep(&k);
-    net_module* module;
-    assert_int_equal(net_module_open(SAMPLES_DIR "/sample_symbol.so", NULL, &k.reporter, &module),
-                     NET_ERR_MODULE);
-    assert_reported(&k, "no symbol net_game_module_get");
-    keep(&k);
-    assert_int_equal(net_module_open(SAMPLES_DIR "/sample_version.so", NULL, &k.reporter, &module),
-                     NET_ERR_MODULE);
-    assert_reported(&k, "made for module contract 2, this program has 1");
+CASE(files_without_symbol_or_with_another_contract_are_refused) {
+    refuse_file(SAMPLES_DIR "/sample_symbol.so", NULL, NET_ERR_MODULE,
+                "no symbol net_game_module_get");
+    refuse_file(SAMPLES_DIR "/sample_version.so", NULL, NET_ERR_MODULE,
+                "made for module contract 2, this program has 1");
 }
 
 // ---- tables ----
@@ -236,29 +217,37 @@ static void refuse(const net_game_module* table, const char* why) {
     assert_reported(&k, why);
 }
 
-static void each_function_that_drives_a_match_is_required(void** state) {
-    (void)state;
+// The table of breakout with a change is refused, and this is said.
+#define REFUSE(why, ...)                                                                           \
+    do {                                                                                           \
+        net_game_module table = *breakout_module();                                                \
+        __VA_ARGS__;                                                                               \
+        refuse(&table, why);                                                                       \
+    } while (false)
+
+// The same with a change of its messages.
+#define REFUSE_MESSAGE(why, ...)                                                                   \
+    do {                                                                                           \
+        net_message messages[NET_MESSAGES_MAX + 1];                                                \
+        net_game_module table = *breakout_module();                                                \
+        memcpy(messages, table.messages, BREAKOUT_MESSAGE_COUNT * sizeof *messages);               \
+        table.messages = messages;                                                                 \
+        __VA_ARGS__;                                                                               \
+        refuse(&table, why);                                                                       \
+    } while (false)
+
+CASE(each_function_that_drives_a_match_is_required) {
     keeper k;
-    assert_int_equal(wrap(breakout_module(), &k), NET_OK);
+    assert_ok(wrap(breakout_module(), &k));
+    REFUSE("register_types is missing", table.register_types = NULL);
+    REFUSE("register_systems is missing", table.register_systems = NULL);
+    REFUSE("start is missing", table.start = NULL);
+    REFUSE("player_join is missing", table.player_join = NULL);
+    REFUSE("player_leave is missing", table.player_leave = NULL);
     net_game_module table = *breakout_module();
-    table.register_types = NULL;
-    refuse(&table, "register_types is missing");
-    table = *breakout_module();
-    table.register_systems = NULL;
-    refuse(&table, "register_systems is missing");
-    table = *breakout_module();
-    table.start = NULL;
-    refuse(&table, "start is missing");
-    table = *breakout_module();
-    table.player_join = NULL;
-    refuse(&table, "player_join is missing");
-    table = *breakout_module();
-    table.player_leave = NULL;
-    refuse(&table, "player_leave is missing");
-    table = *breakout_module();
     table.bot_think = NULL;
     table.human_input = NULL;
-    assert_int_equal(wrap(&table, &k), NET_OK); // a game may have no bots and no humans
+    assert_ok(wrap(&table, &k)); // a game may have no bots and no humans
 }
 
 /// Write the message "built against core 3, this program has core 2: rebuild the module".
@@ -270,8 +259,7 @@ static const char* other_core(char* text, size_t text_bytes, uint32_t core) {
     return text;
 }
 
-static void a_module_for_another_core_is_told_to_rebuild(void** state) {
-    (void)state;
+CASE(a_module_for_another_core_is_told_to_rebuild) {
     char text[128];
     keeper k;
     keep(&k);
@@ -297,64 +285,32 @@ static void a_module_for_another_core_is_told_to_rebuild(void** state) {
     refuse(&table, sizes);
 }
 
-static void version_size_name_and_view_are_checked(void** state) {
-    (void)state;
-    net_game_module table = *breakout_module();
-    table.contract_version = 0;
-    refuse(&table, "made for module contract 0");
-    table = *breakout_module();
-    table.size_bytes = sizeof table + 8;
-    refuse(&table, "bytes, this program takes");
-    table.size_bytes = 16;
-    refuse(&table, "its table has 16 bytes");
-    table = *breakout_module();
-    table.name = "Break Out";
-    refuse(&table, "the name Break Out is not");
-    table.name = NULL;
-    refuse(&table, "the name (null) is not");
-    table = *breakout_module();
-    table.title = NULL;
-    refuse(&table, "title");
-    table = *breakout_module();
-    table.view_width = 0.0f;
-    refuse(&table, "view is empty");
+CASE(version_size_name_and_view_are_checked) {
+    REFUSE("made for module contract 0", table.contract_version = 0);
+    REFUSE("bytes, this program takes", table.size_bytes = sizeof table + 8);
+    REFUSE("its table has 16 bytes", table.size_bytes = 16);
+    REFUSE("the name Break Out is not", table.name = "Break Out");
+    REFUSE("the name (null) is not", table.name = NULL);
+    REFUSE("title", table.title = NULL);
+    REFUSE("view is empty", table.view_width = 0.0f);
 }
 
-static void message_tables_are_checked(void** state) {
-    (void)state;
-    net_message messages[NET_MESSAGES_MAX + 1];
-    net_game_module table = *breakout_module();
-    table.messages = messages;
-    memcpy(messages, breakout_module()->messages, BREAKOUT_MESSAGE_COUNT * sizeof(net_message));
-    messages[1].kind = NET_MESSAGE_INPUT;
-    refuse(&table, "more than one message of kind input");
-    messages[0].kind = messages[1].kind = NET_MESSAGE_TO_SERVER;
-    refuse(&table, "no message of kind input");
-    memcpy(messages, breakout_module()->messages, BREAKOUT_MESSAGE_COUNT * sizeof(net_message));
-    messages[3].from_wire = NULL;
-    refuse(&table, "message LevelCleared: to_wire or from_wire is missing");
-    memcpy(messages, breakout_module()->messages, BREAKOUT_MESSAGE_COUNT * sizeof(net_message));
-    messages[2].name = "Cheer";
-    refuse(&table, "message Cheer is listed twice");
-    memcpy(messages, breakout_module()->messages, BREAKOUT_MESSAGE_COUNT * sizeof(net_message));
-    messages[2].event = "cheer";
-    refuse(&table, "event cheer belongs to two messages");
-    memcpy(messages, breakout_module()->messages, BREAKOUT_MESSAGE_COUNT * sizeof(net_message));
-    messages[4].descriptor = NULL;
-    refuse(&table, "message LifeLost: no protobuf descriptor");
-    memcpy(messages, breakout_module()->messages, BREAKOUT_MESSAGE_COUNT * sizeof(net_message));
-    messages[4].event = NULL;
-    refuse(&table, "message LifeLost: no event");
-    messages[4].name = "";
-    refuse(&table, "a message has no name");
-    table.message_count = NET_MESSAGES_MAX + 1;
-    refuse(&table, "the message table is too long");
-    table.messages = NULL;
-    refuse(&table, "the message table is missing");
+CASE(message_tables_are_checked) {
+    REFUSE_MESSAGE("more than one message of kind input", messages[1].kind = NET_MESSAGE_INPUT);
+    REFUSE_MESSAGE("no message of kind input",
+                   messages[0].kind = messages[1].kind = NET_MESSAGE_TO_SERVER);
+    REFUSE_MESSAGE("message LevelCleared: to_wire or from_wire is missing",
+                   messages[3].from_wire = NULL);
+    REFUSE_MESSAGE("message Cheer is listed twice", messages[2].name = "Cheer");
+    REFUSE_MESSAGE("event cheer belongs to two messages", messages[2].event = "cheer");
+    REFUSE_MESSAGE("message LifeLost: no protobuf descriptor", messages[4].descriptor = NULL);
+    REFUSE_MESSAGE("message LifeLost: no event", messages[4].event = NULL);
+    REFUSE_MESSAGE("a message has no name", messages[4].name = "");
+    REFUSE_MESSAGE("the message table is too long", table.message_count = NET_MESSAGES_MAX + 1);
+    REFUSE_MESSAGE("the message table is missing", table.messages = NULL);
 }
 
-static void the_longest_message_table_is_accepted(void** state) {
-    (void)state;
+CASE(the_longest_message_table_is_accepted) {
     net_message messages[NET_MESSAGES_MAX];
     char names[NET_MESSAGES_MAX][8];
     for (uint32_t i = 0; i < NET_MESSAGES_MAX; i++) {
@@ -367,19 +323,18 @@ static void the_longest_message_table_is_accepted(void** state) {
     table.messages = messages;
     table.message_count = NET_MESSAGES_MAX;
     keeper k;
-    assert_int_equal(wrap(&table, &k), NET_OK);
+    assert_ok(wrap(&table, &k));
     table.message_count = NET_MESSAGES_MAX - 1;
-    assert_int_equal(wrap(&table, &k), NET_OK);
+    assert_ok(wrap(&table, &k));
 }
 
-static void settings_are_checked(void** state) {
-    (void)state;
+CASE(settings_are_checked) {
     net_setting settings[NET_SETTINGS_MAX + 1] = {{"speed", 1.0, 0.0, 2.0, "help"}};
     net_game_module table = *breakout_module();
     table.settings = settings;
     table.setting_count = 1;
     keeper k;
-    assert_int_equal(wrap(&table, &k), NET_OK);
+    assert_ok(wrap(&table, &k));
     settings[0].value_default = 3.0;
     refuse(&table, "setting speed: default out of min..max");
     settings[0].value_default = (double)NAN;
@@ -395,8 +350,7 @@ static void settings_are_checked(void** state) {
     refuse(&table, "the settings table is too long");
 }
 
-static void action_tables_are_checked(void** state) {
-    (void)state;
+CASE(action_tables_are_checked) {
     net_action actions[NET_ACTIONS_MAX + 1];
     for (uint32_t i = 0; i < BASE_COUNT(actions); i++)
         actions[i] = (net_action){"left", "Left", "help"};
@@ -405,7 +359,7 @@ static void action_tables_are_checked(void** state) {
     keeper k;
     for (uint32_t count = NET_ACTIONS_MAX - 1; count <= NET_ACTIONS_MAX; count++) {
         table.action_count = count;
-        assert_int_equal(wrap(&table, &k), NET_OK);
+        assert_ok(wrap(&table, &k));
     }
     table.action_count = NET_ACTIONS_MAX + 1;
     refuse(&table, "the action table is too long");
@@ -418,8 +372,7 @@ static void action_tables_are_checked(void** state) {
 
 // ---- elements of another length ----
 
-static void shorter_elements_read_as_zero_behind_their_end(void** state) {
-    (void)state;
+CASE(shorter_elements_read_as_zero_behind_their_end) {
     // Settings and actions as they would be if their help text had been added later.
     struct {
         const char* key;
@@ -440,7 +393,7 @@ static void shorter_elements_read_as_zero_behind_their_end(void** state) {
     keeper k;
     keep(&k);
     net_module* module;
-    assert_int_equal(net_module_wrap(&table, "a{}", "a.blk", &k.reporter, &module), NET_OK);
+    assert_ok(net_module_wrap(&table, "a{}", "a.blk", &k.reporter, &module));
     const net_game_module* game = module->game;
     assert_ptr_not_equal(game->settings, table.settings);
     assert_string_equal(game->settings[1].key, "size");
@@ -457,8 +410,7 @@ static void shorter_elements_read_as_zero_behind_their_end(void** state) {
     net_module_close(module);
 }
 
-static void a_field_that_a_shorter_element_lacks_is_missing(void** state) {
-    (void)state;
+CASE(a_field_that_a_shorter_element_lacks_is_missing) {
     enum { BYTES = offsetof(net_message, from_wire) };
     uint8_t messages[BREAKOUT_MESSAGE_COUNT][BYTES];
     for (uint32_t i = 0; i < BREAKOUT_MESSAGE_COUNT; i++)
@@ -469,46 +421,34 @@ static void a_field_that_a_shorter_element_lacks_is_missing(void** state) {
     refuse(&table, "message PadInput: to_wire or from_wire is missing");
 }
 
-static void longer_elements_are_refused_like_a_longer_table(void** state) {
-    (void)state;
-    net_game_module table = *breakout_module();
-    table.message_bytes = sizeof(net_message) + 8;
-    refuse(&table, "an element of its message table has 72 bytes, this program takes 8 to 64");
-    table = *breakout_module();
-    table.setting_bytes = sizeof(net_setting) + 8;
-    refuse(&table, "an element of its settings table has 48 bytes");
-    table = *breakout_module();
-    table.action_bytes = sizeof(net_action) + 8;
-    refuse(&table, "an element of its action table has 32 bytes");
-    table.action_bytes = UINT32_MAX;
-    refuse(&table, "an element of its action table has 4294967295 bytes");
+CASE(longer_elements_are_refused_like_a_longer_table) {
+    REFUSE("an element of its message table has 72 bytes, this program takes 8 to 64",
+           table.message_bytes = sizeof(net_message) + 8);
+    REFUSE("an element of its settings table has 48 bytes",
+           table.setting_bytes = sizeof(net_setting) + 8);
+    REFUSE("an element of its action table has 32 bytes",
+           table.action_bytes = sizeof(net_action) + 8);
+    REFUSE("an element of its action table has 4294967295 bytes", table.action_bytes = UINT32_MAX);
 }
 
-static void an_element_size_of_zero_is_refused_unless_there_are_none(void** state) {
-    (void)state;
+CASE(an_element_size_of_zero_is_refused_unless_there_are_none) {
+    REFUSE("an element of its message table has 0 bytes", table.message_bytes = 0);
+    REFUSE("an element of its settings table has 0 bytes", table.setting_bytes = 0);
+    REFUSE("an element of its action table has 0 bytes", table.action_bytes = 0);
+    REFUSE("an element of its action table has 23 bytes",
+           table.action_bytes = sizeof(net_action) - 1); // this size would cut a pointer in two
+    keeper k;
     net_game_module table = *breakout_module();
-    table.message_bytes = 0;
-    refuse(&table, "an element of its message table has 0 bytes");
-    table = *breakout_module();
-    table.setting_bytes = 0;
-    refuse(&table, "an element of its settings table has 0 bytes");
-    table = *breakout_module();
-    table.action_bytes = 0;
-    refuse(&table, "an element of its action table has 0 bytes");
-    table.action_bytes = sizeof(net_action) - 1; // this size would cut a pointer in two
-    refuse(&table, "an element of its action table has 23 bytes");
     table.settings = NULL;
     table.actions = NULL;
     table.setting_count = table.setting_bytes = 0;
     table.action_count = table.action_bytes = 0;
-    keeper k;
-    assert_int_equal(wrap(&table, &k), NET_OK);
+    assert_ok(wrap(&table, &k));
 }
 
 // ---- module files ----
 
-static void a_proper_module_passes_the_check(void** state) {
-    (void)state;
+CASE(a_proper_module_passes_the_check) {
 #ifdef TEST_SANITIZED
     skip(); // sanitizers add their own writable tables to each module
 #else
@@ -516,22 +456,19 @@ static void a_proper_module_passes_the_check(void** state) {
     keep(&k);
     net_result result = net_module_check(GAMES_DIR "/breakout.so", &k.reporter);
     if (result) print_error("%s\n", k.first.text);
-    assert_int_equal(result, NET_OK);
+    assert_ok(result);
     assert_int_equal(k.first.count, 0);
 #endif
 }
 
-static void writable_globals_are_named(void** state) {
-    (void)state;
+CASE(writable_globals_are_named) {
     keeper k;
     keep(&k);
     assert_int_equal(net_module_check(SAMPLES_DIR "/sample_global.so", &k.reporter),
                      NET_ERR_MODULE);
     assert_reported(&k, "of writable globals");
     assert_true(k.first.count >= 3); // the sum, sample_counter and sample_buffer
-    keep(&k);
-    assert_int_equal(net_module_check(SAMPLES_DIR "/sample_thread.so", &k.reporter),
-                     NET_ERR_MODULE);
+    refuse_check(SAMPLES_DIR "/sample_thread.so", NET_ERR_MODULE, "");
 }
 
 static void append_line(void* context, const char* file, uint32_t line, const char* message) {
@@ -540,8 +477,7 @@ static void append_line(void* context, const char* file, uint32_t line, const ch
     (void)snprintf((char*)context + used, 1024 - used, "%s\n", message);
 }
 
-static void imports_of_mathematics_chance_and_time_are_named(void** state) {
-    (void)state;
+CASE(imports_of_mathematics_chance_and_time_are_named) {
     char said[1024] = "";
     const base_reporter reporter = {append_line, said};
     assert_int_equal(net_module_check(SAMPLES_DIR "/sample_imports.so", &reporter), NET_ERR_MODULE);
@@ -551,20 +487,12 @@ static void imports_of_mathematics_chance_and_time_are_named(void** state) {
     assert_non_null(strstr(said, "imports time\n"));
 }
 
-static void other_files_are_no_modules(void** state) {
-    (void)state;
+CASE(other_files_are_no_modules) {
     keeper k;
-    keep(&k);
-    assert_int_equal(net_module_check("/nowhere/x.so", &k.reporter), NET_ERR_IO);
-    keep(&k);
-    assert_int_equal(net_module_check(GAMES_DIR "/breakout.blk", &k.reporter), NET_ERR_MODULE);
-    assert_reported(&k, "is no shared object");
-    keep(&k);
-    assert_int_equal(net_module_check(SAMPLES_DIR "/sample_symbol.so", &k.reporter),
-                     NET_ERR_MODULE);
-    keep(&k);
-    assert_int_equal(net_module_check(SAMPLES_DIR "/sample_version.so", &k.reporter),
-                     NET_ERR_MODULE);
+    refuse_check("/nowhere/x.so", NET_ERR_IO, "");
+    refuse_check(GAMES_DIR "/breakout.blk", NET_ERR_MODULE, "is no shared object");
+    refuse_check(SAMPLES_DIR "/sample_symbol.so", NET_ERR_MODULE, "");
+    refuse_check(SAMPLES_DIR "/sample_version.so", NET_ERR_MODULE, "");
     keep(&k);
     assert_int_equal(net_module_check(SAMPLES_DIR "/sample_core.so", &k.reporter), NET_ERR_MODULE);
 #ifndef TEST_SANITIZED
@@ -573,15 +501,13 @@ static void other_files_are_no_modules(void** state) {
 #endif
 }
 
-static void damaged_files_are_read_within_their_bounds(void** state) {
-    (void)state;
+CASE(damaged_files_are_read_within_their_bounds) {
     uint64_t seed = 1120;
     print_message("seed %llu\n", (unsigned long long)seed);
     base_rng rng = base_rng_make(seed, 1);
     base_bytes whole;
     base_bytes_init(&whole, NULL);
-    assert_int_equal(net_module_read_file(GAMES_DIR "/breakout.so", 64u << 20, NULL, &whole),
-                     NET_OK);
+    assert_ok(net_module_read_file(GAMES_DIR "/breakout.so", 64u << 20, NULL, &whole));
     // A separate block of the exact size lets the sanitizer see a read past the end.
     for (size_t size = 0; size < whole.size; size += 1 + whole.size / 150) {
         uint8_t* part = malloc(size ? size : 1);
@@ -606,33 +532,4 @@ static void damaged_files_are_read_within_their_bounds(void** state) {
     }
     free(copy);
     base_bytes_deinit(&whole);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_name_is_found_in_the_search_path),
-        TEST(an_unknown_name_is_answered_with_the_nearest),
-        TEST(a_name_never_leaves_the_search_path),
-        TEST(a_module_needs_its_own_name_and_its_templates),
-        TEST(files_without_symbol_or_with_another_contract_are_refused),
-        TEST(each_function_that_drives_a_match_is_required),
-        TEST(a_module_for_another_core_is_told_to_rebuild),
-        TEST(version_size_name_and_view_are_checked),
-        TEST(message_tables_are_checked),
-        TEST(the_longest_message_table_is_accepted),
-        TEST(settings_are_checked),
-        TEST(action_tables_are_checked),
-        TEST(shorter_elements_read_as_zero_behind_their_end),
-        TEST(a_field_that_a_shorter_element_lacks_is_missing),
-        TEST(longer_elements_are_refused_like_a_longer_table),
-        TEST(an_element_size_of_zero_is_refused_unless_there_are_none),
-        TEST(a_proper_module_passes_the_check),
-        TEST(writable_globals_are_named),
-        TEST(imports_of_mathematics_chance_and_time_are_named),
-        TEST(what_all_users_may_write_is_not_run),
-        TEST(folders_and_pipes_are_no_modules),
-        TEST(other_files_are_no_modules),
-        TEST(damaged_files_are_read_within_their_bounds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

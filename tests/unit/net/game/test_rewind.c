@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "ecs/change.h"
 #include "game/rewind.h"
+#include "scarce.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,27 +23,12 @@ static const char TEXT[] =
     "local { note:i=3 }\n"
     "plain { \"hp:i\"{ _replicate:b=yes; value:i=1 } }\n";
 
-typedef struct counting {
-    base_allocator allocator;
-    uint64_t count;
-} counting;
-
-static void* count_allocate(void* context, size_t size, size_t align) {
-    __atomic_add_fetch(&((counting*)context)->count, 1, __ATOMIC_RELAXED); // workers allocate too
-    return base_allocator_heap()->allocate(NULL, size, align);
-}
-
-static void count_release(void* context, void* memory, size_t size) {
-    (void)context;
-    base_allocator_heap()->release(NULL, memory, size);
-}
-
 enum { PLACE_INDICES_MAX = 700 };
 
 // The world of a mirror, because the test chooses the handles: the next incarnation can take an
 // index at once.
 typedef struct place {
-    counting memory;
+    scarce_memory memory;
     ecs_world* world;
     net_rows* rows;
     net_rewind* rewind;
@@ -56,14 +42,12 @@ typedef struct place {
 } place;
 
 static void open_rewind(place* at) {
-    assert_int_equal(
-        net_rewind_create(&at->memory.allocator, at->rows, at->world, at->rate, &at->rewind),
-        NET_OK);
+    assert_ok(net_rewind_create(&at->memory.allocator, at->rows, at->world, at->rate, &at->rewind));
 }
 
 static void open(place* at, uint32_t rate, uint32_t index_max) {
     memset(at, 0, sizeof *at);
-    at->memory.allocator = (base_allocator){count_allocate, count_release, &at->memory};
+    scarce_init(&at->memory, 0, false);
     at->rate = rate;
     at->index_max = index_max;
     ecs_world_config config = ecs_world_config_default();
@@ -74,7 +58,7 @@ static void open(place* at, uint32_t rate, uint32_t index_max) {
     assert_int_equal(ecs_template_load(at->world, "rewind.blk", TEXT, strlen(TEXT), &reporter),
                      ECS_OK);
     assert_int_equal(ecs_world_seal(at->world, &reporter), ECS_OK);
-    assert_int_equal(net_rows_create(NULL, at->world, &reporter, &at->rows), NET_OK);
+    assert_ok(net_rows_create(NULL, at->world, &reporter, &at->rows));
     at->mover = ecs_template_find(at->world, "mover");
     at->plain = ecs_template_find(at->world, "plain");
     at->mover_spinner = ecs_template_find(at->world, "mover+spinner");
@@ -92,10 +76,13 @@ static void shut(place* at) {
     ecs_world_destroy(at->world);
 }
 
+#define PLACE_CASE(name, rate, index_max)                                                          \
+    CASE_WITH(place, at, open(at, rate, index_max), shut(at), name)
+
 static void step(place* at) {
     const ecs_step now = {.tick = ++at->tick, .dt = 0.5f};
     ecs_world_step(at->world, &now);
-    assert_int_equal(net_rewind_step(at->rewind, at->world, at->tick, at->workers), NET_OK);
+    assert_ok(net_rewind_step(at->rewind, at->world, at->tick, at->workers));
     ecs_changes_clear(at->world);
 }
 
@@ -276,13 +263,12 @@ static void restore_elsewhere(place* at) {
         assert_int_equal(net_rewind_restore(at->rewind, at->world, &reader), NET_ERR_MALFORMED);
     }
     base_reader reader = base_reader_make(bytes.data, bytes.size);
-    assert_int_equal(net_rewind_restore(at->rewind, at->world, &reader), NET_OK);
+    assert_ok(net_rewind_restore(at->rewind, at->world, &reader));
     assert_int_equal(base_reader_left(&reader), 0);
     base_bytes_deinit(&bytes);
 }
 
-static void every_answer_is_that_of_a_model_that_keeps_everything(void** state) {
-    (void)state;
+CASE(every_answer_is_that_of_a_model_that_keeps_everything) {
     static const uint32_t rates[] = {1, 15, 30, 60, 240};
     uint32_t ticks = test_scaled(900, 300);
     for (uint32_t i = 0; i < BASE_COUNT(rates); i++) {
@@ -340,8 +326,7 @@ static uint64_t play_many(base_workers* workers) {
     return hash;
 }
 
-static void the_past_is_the_same_on_any_number_of_threads(void** state) { // B10
-    (void)state;
+CASE(the_past_is_the_same_on_any_number_of_threads) { // B10
     const uint64_t expected = play_many(NULL);
     static const uint32_t threads[] = {1, 2, 3, 8, BASE_WORKERS_MAX};
     for (uint32_t i = 0; i < BASE_COUNT(threads); i++) {
@@ -356,8 +341,7 @@ static void the_past_is_the_same_on_any_number_of_threads(void** state) { // B10
 
 // ---- limits ----
 
-static void the_past_ends_500_ms_ago_at_every_rate(void** state) {
-    (void)state;
+CASE(the_past_ends_500_ms_ago_at_every_rate) {
     static const uint32_t rates[] = {1, 30, 60, 240};
     for (uint32_t i = 0; i < BASE_COUNT(rates); i++) {
         place at;
@@ -386,270 +370,206 @@ static void the_past_ends_500_ms_ago_at_every_rate(void** state) {
     }
 }
 
-static void a_fraction_that_is_none_is_its_nearest_end(void** state) {
-    (void)state;
-    place at;
-    open(&at, 60, 100);
-    ecs_entity one = create(&at, at.mover);
+PLACE_CASE(a_fraction_that_is_none_is_its_nearest_end, 60, 100) {
+    ecs_entity one = create(at, at->mover);
     for (uint32_t t = 1; t <= 100; t++) {
-        move(&at, one, (float)t, 0);
-        step(&at);
+        move(at, one, (float)t, 0);
+        step(at);
     }
-    assert_x(&at, 90, NAN, one, 90);
-    assert_x(&at, 90, -3, one, 90);
-    assert_x(&at, 90, -INFINITY, one, 90);
-    assert_x(&at, 90, 1, one, 91);
-    assert_x(&at, 90, INFINITY, one, 91);
-    assert_x(&at, 99, 2, one, 100);
-    assert_x(&at, 69, 1, one, 70);
-    assert_x(&at, 69, 0.99f, one, 70); // one tick too old
-    shut(&at);
+    assert_x(at, 90, NAN, one, 90);
+    assert_x(at, 90, -3, one, 90);
+    assert_x(at, 90, -INFINITY, one, 90);
+    assert_x(at, 90, 1, one, 91);
+    assert_x(at, 90, INFINITY, one, 91);
+    assert_x(at, 99, 2, one, 100);
+    assert_x(at, 69, 1, one, 70);
+    assert_x(at, 69, 0.99f, one, 70); // one tick too old
 }
 
-static void before_the_first_step_nothing_is_known(void** state) {
-    (void)state;
-    place at;
-    open(&at, 60, 100);
-    ecs_entity one = create(&at, at.mover);
-    assert_absent(&at, 0, 0, one);
-    assert_int_equal(net_rewind_tick(at.rewind), 0);
-    assert_true(net_rewind_clamp(at.rewind, 77) == 0);
-    step(&at);
-    assert_x(&at, 1, 0, one, 1);
-    assert_absent(&at, 0, 0.99f, one);
-    assert_absent(&at, 1, 0, ECS_ENTITY_NONE);
-    assert_absent(&at, 1, 0, ecs_entity_make(99, 1));
-    assert_absent(&at, 1, 0, ECS_INDEX_MAX);
-    shut(&at);
+PLACE_CASE(before_the_first_step_nothing_is_known, 60, 100) {
+    ecs_entity one = create(at, at->mover);
+    assert_absent(at, 0, 0, one);
+    assert_int_equal(net_rewind_tick(at->rewind), 0);
+    assert_true(net_rewind_clamp(at->rewind, 77) == 0);
+    step(at);
+    assert_x(at, 1, 0, one, 1);
+    assert_absent(at, 0, 0.99f, one);
+    assert_absent(at, 1, 0, ECS_ENTITY_NONE);
+    assert_absent(at, 1, 0, ecs_entity_make(99, 1));
+    assert_absent(at, 1, 0, ECS_INDEX_MAX);
 }
 
 // ---- incarnations ----
 
-static void the_dead_answer_for_when_they_lived_and_nobody_else_does(void** state) {
-    (void)state;
-    place at;
-    open(&at, 60, 1); // there is one index: the next incarnation takes it
-    ecs_entity first = create(&at, at.mover);
-    move(&at, first, 5, 0);
-    step(&at);
-    step(&at); // tick 2
-    assert_int_equal(ecs_destroy(at.world, first), ECS_OK);
+PLACE_CASE(the_dead_answer_for_when_they_lived_and_nobody_else_does, 60, 1) {
+    ecs_entity first = create(at, at->mover);
+    move(at, first, 5, 0);
+    step(at);
+    step(at); // tick 2
+    assert_int_equal(ecs_destroy(at->world, first), ECS_OK);
     ecs_entity second = ECS_ENTITY_NONE;
     for (uint32_t i = 0; i < 3; i++)
-        step(&at); // tick 5: the index is empty since tick 3
-    second = create(&at, at.mover);
-    move(&at, second, 9, 0);
-    step(&at); // tick 6
+        step(at); // tick 5: the index is empty since tick 3
+    second = create(at, at->mover);
+    move(at, second, 9, 0);
+    step(at); // tick 6
     assert_int_equal(ecs_entity_index(first), ecs_entity_index(second));
     assert_int_not_equal(first, second);
-    assert_x(&at, 1, 0, first, 5);
-    assert_x(&at, 2, 0.99f, first, 5);
-    assert_absent(&at, 3, 0, first);
-    assert_absent(&at, 6, 0, first);
-    assert_absent(&at, 2, 0, second);
-    assert_absent(&at, 5, 0.99f, second);
-    assert_x(&at, 6, 0, second, 9);
+    assert_x(at, 1, 0, first, 5);
+    assert_x(at, 2, 0.99f, first, 5);
+    assert_absent(at, 3, 0, first);
+    assert_absent(at, 6, 0, first);
+    assert_absent(at, 2, 0, second);
+    assert_absent(at, 5, 0.99f, second);
+    assert_x(at, 6, 0, second, 9);
     for (uint32_t i = 0; i < 30; i++)
-        step(&at);
-    assert_absent(&at, 2, 0, first); // out of reach: the entity is destroyed at the oldest moment
-    assert_x(&at, 2, 0, second, 9);
-    shut(&at);
+        step(at);
+    assert_absent(at, 2, 0, first); // out of reach: the entity is destroyed at the oldest moment
+    assert_x(at, 2, 0, second, 9);
 }
 
-static void a_life_within_one_tick_is_none_and_the_next_begins_there(void** state) {
-    (void)state;
-    place at;
-    open(&at, 60, 1);
-    ecs_entity first = create(&at, at.mover);
-    step(&at);
-    assert_int_equal(ecs_destroy(at.world, first), ECS_OK);
-    ecs_entity flash = create(&at, at.mover);
-    assert_int_equal(ecs_destroy(at.world, flash), ECS_OK);
-    ecs_entity second = create(&at, at.mover_spinner);
-    move(&at, second, 7, 0);
-    step(&at);
-    assert_x(&at, 1, 0.9f, first, 1);
-    assert_absent(&at, 2, 0, first);
-    assert_absent(&at, 2, 0, flash);
-    assert_x(&at, 2, 0, second, 7);
-    assert_absent(&at, 1, 0.9f, second);
-    shut(&at);
+PLACE_CASE(a_life_within_one_tick_is_none_and_the_next_begins_there, 60, 1) {
+    ecs_entity first = create(at, at->mover);
+    step(at);
+    assert_int_equal(ecs_destroy(at->world, first), ECS_OK);
+    ecs_entity flash = create(at, at->mover);
+    assert_int_equal(ecs_destroy(at->world, flash), ECS_OK);
+    ecs_entity second = create(at, at->mover_spinner);
+    move(at, second, 7, 0);
+    step(at);
+    assert_x(at, 1, 0.9f, first, 1);
+    assert_absent(at, 2, 0, first);
+    assert_absent(at, 2, 0, flash);
+    assert_x(at, 2, 0, second, 7);
+    assert_absent(at, 1, 0.9f, second);
 }
 
-static void another_template_is_no_movement_unless_clients_see_none(void** state) {
-    (void)state;
-    place at;
-    open(&at, 60, 10);
-    ecs_entity one = create(&at, at.mover);
+PLACE_CASE(another_template_is_no_movement_unless_clients_see_none, 60, 10) {
+    ecs_entity one = create(at, at->mover);
     float spin;
-    step(&at);
-    assert_int_equal(ecs_recreate(at.world, one, at.mover_spinner, NULL, 0), ECS_OK);
-    move(&at, one, 3, 0);
-    step(&at); // 2
-    assert_x(&at, 1, 0.5f, one, 1);
-    assert_x(&at, 2, 0, one, 3);
-    assert_false(net_rewind_get(at.rewind, 1, 0.5f, one, at.spin, &spin));
-    assert_true(net_rewind_get(at.rewind, 2, 0, one, at.spin, &spin));
+    step(at);
+    assert_int_equal(ecs_recreate(at->world, one, at->mover_spinner, NULL, 0), ECS_OK);
+    move(at, one, 3, 0);
+    step(at); // 2
+    assert_x(at, 1, 0.5f, one, 1);
+    assert_x(at, 2, 0, one, 3);
+    assert_false(net_rewind_get(at->rewind, 1, 0.5f, one, at->spin, &spin));
+    assert_true(net_rewind_get(at->rewind, 2, 0, one, at->spin, &spin));
     assert_true(spin == 3);
-    assert_int_equal(ecs_recreate(at.world, one, at.mover, NULL, 0), ECS_OK);
-    step(&at); // 3
-    assert_int_equal(ecs_recreate(at.world, one, at.mover_local, NULL, 0), ECS_OK);
-    move(&at, one, 5, 0);
-    step(&at); // 4: clients still see a mover
-    assert_x(&at, 3, 0.5f, one, 4);
-    assert_int_equal(ecs_recreate(at.world, one, at.plain, NULL, 0), ECS_OK);
-    step(&at); // 5: nothing of it is kept
-    assert_absent(&at, 5, 0, one);
-    assert_x(&at, 4, 0.5f, one, 5);
-    shut(&at);
+    assert_int_equal(ecs_recreate(at->world, one, at->mover, NULL, 0), ECS_OK);
+    step(at); // 3
+    assert_int_equal(ecs_recreate(at->world, one, at->mover_local, NULL, 0), ECS_OK);
+    move(at, one, 5, 0);
+    step(at); // 4: clients still see a mover
+    assert_x(at, 3, 0.5f, one, 4);
+    assert_int_equal(ecs_recreate(at->world, one, at->plain, NULL, 0), ECS_OK);
+    step(at); // 5: nothing of it is kept
+    assert_absent(at, 5, 0, one);
+    assert_x(at, 4, 0.5f, one, 5);
 }
 
 // ---- movement ----
 
-static void a_jump_holds_the_older_value_until_its_tick(void** state) {
-    (void)state;
-    place at;
-    open(&at, 60, 10);
-    ecs_entity one = create(&at, at.mover);
-    step(&at);
-    move(&at, one, 1 + 12, 2 + 16); // exactly as far as `_teleport`
-    step(&at);
-    move(&at, one, 13 + 12.0625f, 18 + 16); // one quantum farther
-    step(&at);
-    assert_x(&at, 1, 0.5f, one, 7);
-    assert_x(&at, 2, 0.999f, one, 13);
-    assert_x(&at, 3, 0, one, 25.0625f);
+PLACE_CASE(a_jump_holds_the_older_value_until_its_tick, 60, 10) {
+    ecs_entity one = create(at, at->mover);
+    step(at);
+    move(at, one, 1 + 12, 2 + 16); // exactly as far as `_teleport`
+    step(at);
+    move(at, one, 13 + 12.0625f, 18 + 16); // one quantum farther
+    step(at);
+    assert_x(at, 1, 0.5f, one, 7);
+    assert_x(at, 2, 0.999f, one, 13);
+    assert_x(at, 3, 0, one, 25.0625f);
     float aim = 5000;
-    assert_int_equal(ecs_set(at.world, one, at.aim, &aim), ECS_OK);
-    step(&at);
+    assert_int_equal(ecs_set(at->world, one, at->aim, &aim), ECS_OK);
+    step(at);
     // Its template has no `_teleport`.
-    assert_true(net_rewind_get(at.rewind, 3, 0.5f, one, at.aim, &aim));
+    assert_true(net_rewind_get(at->rewind, 3, 0.5f, one, at->aim, &aim));
     assert_true(aim > 2400 && aim < 2600);
-    shut(&at);
 }
 
-static void what_rests_and_then_moves_does_not_creep_and_is_rounded(void** state) {
-    (void)state;
-    place at;
-    open(&at, 60, 10);
-    ecs_entity one = create(&at, at.mover);
-    move(&at, one, 1.02f, 0); // rounds to 1
+PLACE_CASE(what_rests_and_then_moves_does_not_creep_and_is_rounded, 60, 10) {
+    ecs_entity one = create(at, at->mover);
+    move(at, one, 1.02f, 0); // rounds to 1
     for (uint32_t i = 0; i < 20; i++)
-        step(&at);
-    move(&at, one, 3.04f, 0); // rounds to 3.0625
-    step(&at);
-    assert_x(&at, 5, 0.5f, one, 1);
-    assert_x(&at, 19, 0.9f, one, 1);
-    assert_x(&at, 20, 0.5f, one, 1 + 2.0625f / 2);
-    shut(&at);
+        step(at);
+    move(at, one, 3.04f, 0); // rounds to 3.0625
+    step(at);
+    assert_x(at, 5, 0.5f, one, 1);
+    assert_x(at, 19, 0.9f, one, 1);
+    assert_x(at, 20, 0.5f, one, 1 + 2.0625f / 2);
 }
 
-static void a_steady_world_takes_no_memory_and_a_resting_one_hardly_any(void** state) {
-    (void)state;
+PLACE_CASE(a_steady_world_takes_no_memory_and_a_resting_one_hardly_any, 240, 100) {
     enum { COUNT = 60 };
-    place at;
-    open(&at, 240, 100);
     ecs_entity all[COUNT];
     base_rng rng = base_rng_make(1, 1);
     for (uint32_t i = 0; i < COUNT; i++)
-        all[i] = create(&at, at.mover_spinner);
+        all[i] = create(at, at->mover_spinner);
     for (uint32_t t = 0; t < 500; t++)
-        step(&at);
-    size_t resting = net_rewind_bytes(at.rewind);
+        step(at);
+    size_t resting = net_rewind_bytes(at->rewind);
     assert_true(resting < 128 * 24 + COUNT * 4 * 64);
     uint64_t before = 0;
     for (uint32_t t = 0; t < 4000; t++) {
         for (uint32_t i = 0; i < COUNT; i++)
-            move(&at, all[i], (float)(t % 100), (float)i);
+            move(at, all[i], (float)(t % 100), (float)i);
         // Entities are created and destroyed on all indices.
         uint32_t one = base_rng_below(&rng, COUNT);
-        assert_int_equal(ecs_destroy(at.world, all[one]), ECS_OK);
-        all[one] = create(&at, t % 2 ? at.mover : at.mover_spinner);
-        step(&at);
-        if (t == 3000) before = at.memory.count;
+        assert_int_equal(ecs_destroy(at->world, all[one]), ECS_OK);
+        all[one] = create(at, t % 2 ? at->mover : at->mover_spinner);
+        step(at);
+        if (t == 3000) before = at->memory.calls;
     }
-    assert_int_equal(at.memory.count, before);
-    assert_true(net_rewind_bytes(at.rewind) < 128 * 24 + 100 * 128 * 64);
-    shut(&at);
+    assert_int_equal(at->memory.calls, before);
+    assert_true(net_rewind_bytes(at->rewind) < 128 * 24 + 100 * 128 * 64);
 }
 
 // 500 ms after the last of many entities was destroyed, the rewind keeps nothing of them. New
 // entities use the memory that they had.
-static void what_died_is_given_back_when_nobody_may_ask_any_more(void** state) {
-    (void)state;
+PLACE_CASE(what_died_is_given_back_when_nobody_may_ask_any_more, 60, 100) {
     enum { COUNT = 80 };
-    place at;
-    open(&at, 60, 100);
     ecs_entity all[COUNT];
     uint64_t asked = 0;
     size_t empty = 0;
     for (uint32_t round = 0; round < 5; round++) {
         for (uint32_t i = 0; i < COUNT; i++)
-            all[i] = create(&at, at.mover);
+            all[i] = create(at, at->mover);
         for (uint32_t t = 0; t < 40; t++) {
             for (uint32_t i = 0; i < COUNT; i++)
-                move(&at, all[i], (float)t, (float)i);
-            step(&at);
+                move(at, all[i], (float)t, (float)i);
+            step(at);
         }
-        size_t living = net_rewind_bytes(at.rewind);
+        size_t living = net_rewind_bytes(at->rewind);
         for (uint32_t i = 0; i < COUNT; i++)
-            assert_int_equal(ecs_destroy(at.world, all[i]), ECS_OK);
-        step(&at);
+            assert_int_equal(ecs_destroy(at->world, all[i]), ECS_OK);
+        step(at);
         for (uint32_t t = 0; t < 29; t++)
-            step(&at);
-        assert_int_equal(net_rewind_bytes(at.rewind), living); // 500 ms are 30 ticks
+            step(at);
+        assert_int_equal(net_rewind_bytes(at->rewind), living); // 500 ms are 30 ticks
         for (uint32_t t = 0; t < 5; t++)
-            step(&at);
-        if (round == 0) empty = net_rewind_bytes(at.rewind);
+            step(at);
+        if (round == 0) empty = net_rewind_bytes(at->rewind);
         assert_true(empty < living / 8);
-        assert_int_equal(net_rewind_bytes(at.rewind), empty);
-        if (round == 1) asked = at.memory.count;
+        assert_int_equal(net_rewind_bytes(at->rewind), empty);
+        if (round == 1) asked = at->memory.calls;
     }
-    assert_int_equal(at.memory.count, asked);
-    shut(&at);
+    assert_int_equal(at->memory.calls, asked);
 }
 
-static void a_step_back_in_time_is_refused(void** state) {
-    (void)state;
-    place at;
-    open(&at, 60, 10);
-    step(&at);
+PLACE_CASE(a_step_back_in_time_is_refused, 60, 10) {
+    step(at);
     base_assert_handler_set(test_assert_handler);
-    expect_assert_failure((void)!net_rewind_step(at.rewind, at.world, 1, NULL));
+    expect_assert_failure((void)!net_rewind_step(at->rewind, at->world, 1, NULL));
     base_assert_handler_set(NULL);
-    shut(&at);
 }
 
-static void validation_finds_a_state_of_another_index(void** state) {
-    (void)state;
-    place at;
-    open(&at, 60, 10);
-    ecs_entity entity = create(&at, at.mover);
-    step(&at);
-    net_rewind_validate(at.rewind);
-    net_rewind_newest(&at.rewind->rings[ecs_entity_index(entity)])->handle = entity + 1;
+PLACE_CASE(validation_finds_a_state_of_another_index, 60, 10) {
+    ecs_entity entity = create(at, at->mover);
+    step(at);
+    net_rewind_validate(at->rewind);
+    net_rewind_newest(&at->rewind->rings[ecs_entity_index(entity)])->handle = entity + 1;
     base_assert_handler_set(test_assert_handler);
-    expect_assert_failure(net_rewind_validate(at.rewind));
+    expect_assert_failure(net_rewind_validate(at->rewind));
     base_assert_handler_set(NULL);
-    shut(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(every_answer_is_that_of_a_model_that_keeps_everything),
-        TEST(the_past_is_the_same_on_any_number_of_threads),
-        TEST(the_past_ends_500_ms_ago_at_every_rate),
-        TEST(a_fraction_that_is_none_is_its_nearest_end),
-        TEST(before_the_first_step_nothing_is_known),
-        TEST(the_dead_answer_for_when_they_lived_and_nobody_else_does),
-        TEST(a_life_within_one_tick_is_none_and_the_next_begins_there),
-        TEST(another_template_is_no_movement_unless_clients_see_none),
-        TEST(a_jump_holds_the_older_value_until_its_tick),
-        TEST(what_rests_and_then_moves_does_not_creep_and_is_rounded),
-        TEST(a_steady_world_takes_no_memory_and_a_resting_one_hardly_any),
-        TEST(what_died_is_given_back_when_nobody_may_ask_any_more),
-        TEST(a_step_back_in_time_is_refused),
-        TEST(validation_finds_a_state_of_another_index),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

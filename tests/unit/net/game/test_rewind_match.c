@@ -6,6 +6,7 @@
 #include "log/log_header.h"
 
 #include "raw_client.h"
+#include "scarce.h"
 
 #include "ecs/change.h"
 #include "ecs/save.h"
@@ -21,23 +22,8 @@
 
 #include <stdio.h>
 
-typedef struct counting {
-    base_allocator allocator;
-    uint64_t count;
-} counting;
-
-static void* count_allocate(void* context, size_t size, size_t align) {
-    ((counting*)context)->count++;
-    return base_allocator_heap()->allocate(NULL, size, align);
-}
-
-static void count_release(void* context, void* memory, size_t size) {
-    (void)context;
-    base_allocator_heap()->release(NULL, memory, size);
-}
-
 typedef struct hall {
-    counting memory;
+    scarce_memory memory;
     net_game_module game;
     net_module* module;
     net_match* match;
@@ -49,18 +35,17 @@ static net_match* make_match(hall* at) {
     config.allocator = &at->memory.allocator;
     config.seed = 8;
     net_match* match;
-    assert_int_equal(net_match_create(&config, &reporter, &match), NET_OK);
+    assert_ok(net_match_create(&config, &reporter, &match));
     return match;
 }
 
 static void open_hall(hall* at, bool is_rewinding) {
     memset(at, 0, sizeof *at);
-    at->memory.allocator = (base_allocator){count_allocate, count_release, &at->memory};
+    scarce_init(&at->memory, 0, false);
     at->game = gallery_module();
     at->game.is_rewinding = is_rewinding;
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(
-        net_module_wrap(&at->game, GALLERY_TEXT, "gallery.blk", &reporter, &at->module), NET_OK);
+    assert_ok(net_module_wrap(&at->game, GALLERY_TEXT, "gallery.blk", &reporter, &at->module));
     at->match = make_match(at);
 }
 
@@ -69,10 +54,13 @@ static void close_hall(hall* at) {
     net_module_close(at->module);
 }
 
+#define HALL_CASE(name, is_rewinding)                                                              \
+    CASE_WITH(hall, at, open_hall(at, is_rewinding), close_hall(at), name)
+
 static size_t pack_shot(net_match* match, int32_t column, uint8_t* packed) {
     const gallery_aim aim = {column, 0};
     size_t size;
-    assert_int_equal(net_match_pack(match, 1, &aim, packed, NET_INPUT_BYTES_MAX, &size), NET_OK);
+    assert_ok(net_match_pack(match, 1, &aim, packed, NET_INPUT_BYTES_MAX, &size));
     return size;
 }
 
@@ -97,41 +85,34 @@ static double seen(net_match* match, uint32_t client) {
 
 // ---- the services ----
 
-static void what_a_player_saw_is_as_far_behind_as_it_said(void** state) {
-    (void)state;
-    hall at;
-    open_hall(&at, true);
-    assert_true(seen(at.match, 1) == 0);
-    net_match_join(at.match, &(net_game_player){.client = 1, .name = "ann"});
+HALL_CASE(what_a_player_saw_is_as_far_behind_as_it_said, true) {
+    assert_true(seen(at->match, 1) == 0);
+    net_match_join(at->match, &(net_game_player){.client = 1, .name = "ann"});
     for (uint32_t i = 0; i < 100; i++)
-        tick(at.match);
-    assert_true(seen(at.match, 1) == 100); // the client never sent a moment
-    say(at.match, 1, 90 * 256 + 64);
-    assert_true(seen(at.match, 1) == 90.25);
-    tick(at.match);
-    net_match_input(at.match, 1, NULL, 0); // a repeated input keeps the moment
-    assert_true(seen(at.match, 1) == 91.25);
-    tick(at.match);
-    say(at.match, 1, 0); // the input has no moment
-    assert_true(seen(at.match, 1) == 92.25);
-    say(at.match, 1, 102 * 256);
-    assert_true(seen(at.match, 1) == 102);
-    assert_true(seen(at.match, 2) == 102); // there is no such client
-    net_rewind_stats views = net_match_get_rewind_stats(at.match);
+        tick(at->match);
+    assert_true(seen(at->match, 1) == 100); // the client never sent a moment
+    say(at->match, 1, 90 * 256 + 64);
+    assert_true(seen(at->match, 1) == 90.25);
+    tick(at->match);
+    net_match_input(at->match, 1, NULL, 0); // a repeated input keeps the moment
+    assert_true(seen(at->match, 1) == 91.25);
+    tick(at->match);
+    say(at->match, 1, 0); // the input has no moment
+    assert_true(seen(at->match, 1) == 92.25);
+    say(at->match, 1, 102 * 256);
+    assert_true(seen(at->match, 1) == 102);
+    assert_true(seen(at->match, 2) == 102); // there is no such client
+    net_rewind_stats views = net_match_get_rewind_stats(at->match);
     assert_int_equal(views.inputs, 2);
     assert_int_equal(views.ahead + views.behind, 0);
-    net_match_leave(at.match, 1);
-    assert_true(seen(at.match, 1) == 102);
-    close_hall(&at);
+    net_match_leave(at->match, 1);
+    assert_true(seen(at->match, 1) == 102);
 }
 
-static void a_view_out_of_reach_is_moved_and_counted(void** state) {
-    (void)state;
-    hall at;
-    open_hall(&at, true);
-    net_match_join(at.match, &(net_game_player){.client = 1, .name = "ann"});
+HALL_CASE(a_view_out_of_reach_is_moved_and_counted, true) {
+    net_match_join(at->match, &(net_game_player){.client = 1, .name = "ann"});
     for (uint32_t i = 0; i < 100; i++)
-        tick(at.match);
+        tick(at->match);
     const struct {
         uint64_t view;
         double seen;
@@ -143,30 +124,25 @@ static void a_view_out_of_reach_is_moved_and_counted(void** state) {
         {1, 70, 3, 2},
     };
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
-        say(at.match, 1, cases[i].view);
-        assert_true(seen(at.match, 1) == cases[i].seen);
-        assert_int_equal(net_match_get_rewind_stats(at.match).ahead, cases[i].ahead);
-        assert_int_equal(net_match_get_rewind_stats(at.match).behind, cases[i].behind);
+        say(at->match, 1, cases[i].view);
+        assert_true(seen(at->match, 1) == cases[i].seen);
+        assert_int_equal(net_match_get_rewind_stats(at->match).ahead, cases[i].ahead);
+        assert_int_equal(net_match_get_rewind_stats(at->match).behind, cases[i].behind);
     }
-    say(at.match, 1, UINT64_MAX);
+    say(at->match, 1, UINT64_MAX);
     for (uint32_t i = 0; i < 50; i++) {
-        tick(at.match);
-        assert_true(seen(at.match, 1) == 101 + i);
+        tick(at->match);
+        assert_true(seen(at->match, 1) == 101 + i);
     }
-    close_hall(&at);
 }
 
-static void a_module_that_does_not_ask_has_no_past(void** state) {
-    (void)state;
-    hall at;
-    open_hall(&at, false);
-    const net_game_services* services = ((gallery*)net_match_context(at.match))->services;
+HALL_CASE(a_module_that_does_not_ask_has_no_past, false) {
+    const net_game_services* services = ((gallery*)net_match_context(at->match))->services;
     float value[4];
     assert_false(services->rewind(services->context, 1, 0, 1, 1, value));
-    net_match_join(at.match, &(net_game_player){.client = 1, .name = "ann"});
-    say(at.match, 1, 5);
-    assert_int_equal(net_match_get_rewind_stats(at.match).inputs, 0);
-    close_hall(&at);
+    net_match_join(at->match, &(net_game_player){.client = 1, .name = "ann"});
+    say(at->match, 1, 5);
+    assert_int_equal(net_match_get_rewind_stats(at->match).inputs, 0);
 }
 
 // ---- the log ----
@@ -216,9 +192,7 @@ static void record_tape(tape* self, bool keeps_views) {
     files_open(&self->files);
     open_hall(&self->hall, true);
     net_match* match = self->hall.match;
-    assert_int_equal(
-        net_log_writer_create(NULL, self->files.log, match, "test", 1, NULL, &self->writer),
-        NET_OK);
+    assert_ok(net_log_writer_create(NULL, self->files.log, match, "test", 1, NULL, &self->writer));
     base_rng rng = base_rng_make(21, 5);
     for (uint32_t t = 1; t <= TICKS; t++) {
         net_log_input inputs[PLAYERS], logged[PLAYERS];
@@ -237,7 +211,7 @@ static void record_tape(tape* self, bool keeps_views) {
         ecs_changes_clear(net_match_world(match));
     }
     net_log_append_close(self->writer, match);
-    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
+    assert_ok(net_log_writer_destroy(self->writer));
 }
 
 static void close_tape(tape* self) {
@@ -245,11 +219,8 @@ static void close_tape(tape* self) {
     files_close(&self->files);
 }
 
-static net_log_reader* open_log(const char* log) {
-    net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, log, NULL, &reader), NET_OK);
-    return reader;
-}
+#define TAPE_CASE(name, keeps_views)                                                               \
+    CASE_WITH(tape, self, record_tape(self, keeps_views), close_tape(self), name)
 
 static uint32_t hits_of(net_match* match, uint32_t client) {
     const gallery* game = net_match_context(match);
@@ -269,44 +240,35 @@ static void count_views(void* context, const char* line) {
         count->views++;
 }
 
-static void a_match_decided_by_what_players_saw_runs_again_to_the_same_bits(void** state) {
-    (void)state;
-    tape self;
-    record_tape(&self, true);
+TAPE_CASE(a_match_decided_by_what_players_saw_runs_again_to_the_same_bits, true) {
     for (uint32_t i = 1; i <= PLAYERS; i++)
-        assert_true(hits_of(self.hall.match, i) > 50);
-    net_rewind_stats views = net_match_get_rewind_stats(self.hall.match);
+        assert_true(hits_of(self->hall.match, i) > 50);
+    net_rewind_stats views = net_match_get_rewind_stats(self->hall.match);
     assert_true(views.ahead > 5 && views.behind > 50 && views.inputs > 500);
-    net_log_reader* reader = open_log(self.files.log);
+    net_log_reader* reader = files_reader(self->files.log);
     net_verify_result result;
-    assert_int_equal(net_log_verify(reader, self.hall.module, 0, NULL, NULL, NULL, &result),
-                     NET_OK);
+    assert_ok(net_log_verify(reader, self->hall.module, 0, NULL, NULL, NULL, &result));
     assert_int_equal(result.ticks, TICKS);
-    assert_true(result.world_hash == ecs_world_hash(net_match_world(self.hall.match)));
+    assert_true(result.world_hash == ecs_world_hash(net_match_world(self->hall.match)));
     dump_count count = {0};
-    assert_int_equal(net_log_dump(reader, self.hall.module, count_views, &count), NET_OK);
+    assert_ok(net_log_dump(reader, self->hall.module, count_views, &count));
     assert_int_equal(count.views, views.inputs);
     assert_true(count.inputs > count.views);
     net_log_reader_destroy(reader);
-    close_tape(&self);
 }
 
-static void a_log_without_its_views_runs_another_way(void** state) {
-    (void)state;
-    tape self;
-    record_tape(&self, false);
-    net_log_reader* reader = open_log(self.files.log);
+TAPE_CASE(a_log_without_its_views_runs_another_way, false) {
+    net_log_reader* reader = files_reader(self->files.log);
     net_verify_result result;
-    assert_int_equal(net_log_verify(reader, self.hall.module, 0, NULL, NULL, NULL, &result),
+    assert_int_equal(net_log_verify(reader, self->hall.module, 0, NULL, NULL, NULL, &result),
                      NET_ERR_DIVERGED);
     assert_true(result.diverged_tick < 60);
     assert_true(strcmp(result.component, "hits") == 0 || strcmp(result.component, "sum") == 0);
     net_log_reader_destroy(reader);
-    close_tape(&self);
 }
 
 static uint64_t features_of(const char* log) {
-    net_log_reader* reader = open_log(log);
+    net_log_reader* reader = files_reader(log);
     size_t size;
     const uint8_t* data = net_log_reader_header(reader, &size);
     base_reader bytes = base_reader_make(data, size);
@@ -319,16 +281,14 @@ static uint64_t features_of(const char* log) {
     return features;
 }
 
-static void views_are_logged_only_where_they_decide(void** state) {
-    (void)state;
+CASE(views_are_logged_only_where_they_decide) {
     for (int is_rewinding = 0; is_rewinding <= 1; is_rewinding++) {
         log_files files;
         hall at;
         files_open(&files);
         open_hall(&at, is_rewinding);
         net_log_writer* writer;
-        assert_int_equal(net_log_writer_create(NULL, files.log, at.match, "test", 1, NULL, &writer),
-                         NET_OK);
+        assert_ok(net_log_writer_create(NULL, files.log, at.match, "test", 1, NULL, &writer));
         const net_game_player join = {.client = 1, .name = "a", .is_bot = true};
         const net_log_input inputs[] = {
             {.client = 1, .number = 1, .payload = "", .seen = 77},
@@ -337,10 +297,10 @@ static void views_are_logged_only_where_they_decide(void** state) {
         const net_log_begin begin = {
             .tick = 1, .joins = &join, .join_count = 1, .inputs = inputs, .input_count = 2};
         net_log_append_begin(writer, &begin);
-        assert_int_equal(net_log_writer_destroy(writer), NET_OK);
+        assert_ok(net_log_writer_destroy(writer));
         dump_count count = {0};
-        net_log_reader* reader = open_log(files.log);
-        assert_int_equal(net_log_dump(reader, NULL, count_views, &count), NET_OK);
+        net_log_reader* reader = files_reader(files.log);
+        assert_ok(net_log_dump(reader, NULL, count_views, &count));
         assert_int_equal(count.views, is_rewinding);
         net_log_reader_destroy(reader);
         assert_int_equal(features_of(files.log), NET_LOG_FEATURE_COLUMNS | is_rewinding);
@@ -365,46 +325,38 @@ static void play_on(net_match* match, uint64_t seed, uint32_t ticks, uint64_t* h
     }
 }
 
-static void a_restored_match_remembers_what_was_where(void** state) {
-    (void)state;
+HALL_CASE(a_restored_match_remembers_what_was_where, true) {
     enum { AFTER = 60 };
     static uint64_t hashes[AFTER], again[AFTER];
-    hall at;
-    open_hall(&at, true);
     for (uint32_t i = 1; i <= PLAYERS; i++)
-        net_match_join(at.match, &(net_game_player){.client = i, .name = "x", .is_bot = true});
-    play_on(at.match, 1, 200, NULL);
+        net_match_join(at->match, &(net_game_player){.client = i, .name = "x", .is_bot = true});
+    play_on(at->match, 1, 200, NULL);
     base_bytes save;
     base_bytes_init(&save, NULL);
-    assert_int_equal(net_match_save(at.match, &save), NET_OK);
-    play_on(at.match, 2, AFTER, hashes);
-    assert_int_equal(net_match_restore(at.match, save.data, save.size), NET_OK);
-    play_on(at.match, 2, AFTER, again);
+    assert_ok(net_match_save(at->match, &save));
+    play_on(at->match, 2, AFTER, hashes);
+    assert_ok(net_match_restore(at->match, save.data, save.size));
+    play_on(at->match, 2, AFTER, again);
     assert_memory_equal(hashes, again, sizeof hashes);
-    net_match* other = make_match(&at);
-    assert_int_equal(net_match_restore(other, save.data, save.size), NET_OK);
+    net_match* other = make_match(at);
+    assert_ok(net_match_restore(other, save.data, save.size));
     play_on(other, 2, AFTER, again);
     assert_memory_equal(hashes, again, sizeof hashes);
     for (size_t size = 0; size < save.size; size += size < 400 ? 1 : 53)
         assert_int_equal(net_match_restore(other, save.data, size), NET_ERR_MALFORMED);
     net_match_destroy(other);
     base_bytes_deinit(&save);
-    close_hall(&at);
 }
 
-static void a_steady_match_takes_no_memory(void** state) {
-    (void)state;
-    hall at;
-    open_hall(&at, true);
+HALL_CASE(a_steady_match_takes_no_memory, true) {
     for (uint32_t i = 1; i <= PLAYERS; i++)
-        net_match_join(at.match, &(net_game_player){.client = i, .name = "x", .is_bot = true});
+        net_match_join(at->match, &(net_game_player){.client = i, .name = "x", .is_bot = true});
     // test_rewind.c covers created and destroyed entities.
-    ((gallery*)net_match_context(at.match))->is_calm = true;
-    play_on(at.match, 1, 200, NULL);
-    uint64_t before = at.memory.count;
-    play_on(at.match, 2, 2000, NULL);
-    assert_int_equal(at.memory.count, before);
-    close_hall(&at);
+    ((gallery*)net_match_context(at->match))->is_calm = true;
+    play_on(at->match, 1, 200, NULL);
+    uint64_t before = at->memory.calls;
+    play_on(at->match, 2, 2000, NULL);
+    assert_int_equal(at->memory.calls, before);
 }
 
 // ---- a server ----
@@ -432,17 +384,16 @@ static void open_booth(booth* self) {
     memset(self, 0, sizeof *self);
     files_open(&self->files);
     open_hall(&self->hall, true);
-    assert_int_equal(net_log_writer_create(NULL, self->files.log, self->hall.match, "test", 1, NULL,
-                                           &self->writer),
-                     NET_OK);
-    assert_int_equal(net_sim_create(NULL, 1, &self->sim), NET_OK);
-    assert_int_equal(net_sim_server(self->sim, 4, &self->server_transport), NET_OK);
+    assert_ok(net_log_writer_create(NULL, self->files.log, self->hall.match, "test", 1, NULL,
+                                    &self->writer));
+    assert_ok(net_sim_create(NULL, 1, &self->sim));
+    assert_ok(net_sim_server(self->sim, 4, &self->server_transport));
     const net_server_config config = {.match = self->hall.match,
                                       .transport = self->server_transport,
                                       .clients_max = 4,
                                       .log = self->writer};
-    assert_int_equal(net_server_create(&config, &self->server), NET_OK);
-    assert_int_equal(net_sim_client(self->sim, &LINK, &self->client_transport), NET_OK);
+    assert_ok(net_server_create(&config, &self->server));
+    assert_ok(net_sim_client(self->sim, &LINK, &self->client_transport));
     raw_client_open(&self->raw, self->client_transport);
     for (uint32_t i = 0; i < 20 && !self->raw.is_connected; i++)
         booth_step(self);
@@ -463,13 +414,15 @@ static void close_booth(booth* self) {
     files_close(&self->files);
 }
 
+#define BOOTH_CASE(name) CASE_WITH(booth, self, open_booth(self), close_booth(self), name)
+
 typedef struct logged_view {
     uint32_t number;
     uint64_t view;
 } logged_view;
 
 static uint32_t read_views(const char* log, logged_view* views, uint32_t capacity) {
-    net_log_reader* reader = open_log(log);
+    net_log_reader* reader = files_reader(log);
     net_log_cursor cursor = net_log_cursor_begin(reader);
     net_log_record record;
     uint32_t count = 0;
@@ -486,10 +439,7 @@ static uint32_t read_views(const char* log, logged_view* views, uint32_t capacit
     return count;
 }
 
-static void a_view_goes_with_its_input_from_the_packet_into_the_log(void** state) {
-    (void)state;
-    booth self;
-    open_booth(&self);
+BOOTH_CASE(a_view_goes_with_its_input_from_the_packet_into_the_log) {
     uint8_t shot[NET_INPUT_BYTES_MAX];
     uint32_t number = 0, known = 0;
     uint64_t said[1000] = {0};
@@ -497,9 +447,9 @@ static void a_view_goes_with_its_input_from_the_packet_into_the_log(void** state
         // A packet has four inputs, and every third packet is lost. The packet that brings an input
         // first gives its moment.
         number++;
-        size_t size = pack_shot(self.hall.match, (int32_t)(t % 9) - 4, shot);
-        Shoal__Wire__InputPacket packet = raw_client_packet(&self.raw);
-        packet.seen = self.raw.state_tick * 256 - 3 * 256 + t % 256;
+        size_t size = pack_shot(self->hall.match, (int32_t)(t % 9) - 4, shot);
+        Shoal__Wire__InputPacket packet = raw_client_packet(&self->raw);
+        packet.seen = self->raw.state_tick * 256 - 3 * 256 + t % 256;
         if (t == 48) packet.seen = UINT64_MAX;
         if (t == 49) packet.seen = 0;
         // Less than one tick: no moment is left for the input before.
@@ -511,18 +461,18 @@ static void a_view_goes_with_its_input_from_the_packet_into_the_log(void** state
             said[number - i] = packet.seen > earlier ? packet.seen - earlier : 0;
         }
         if (t % 3 != 2) {
-            raw_client_inputs(&self.raw, packet, number - count + 1, count, shot, size);
+            raw_client_inputs(&self->raw, packet, number - count + 1, count, shot, size);
             known = number;
         }
-        booth_step(&self);
+        booth_step(self);
     }
-    assert_true(hits_of(self.hall.match, 1) > 20);
-    assert_true(net_match_get_rewind_stats(self.hall.match).ahead >= 1);
-    assert_true(net_match_get_rewind_stats(self.hall.match).behind >= 1);
-    net_log_append_close(self.writer, self.hall.match);
-    assert_int_equal(net_log_writer_destroy(self.writer), NET_OK);
+    assert_true(hits_of(self->hall.match, 1) > 20);
+    assert_true(net_match_get_rewind_stats(self->hall.match).ahead >= 1);
+    assert_true(net_match_get_rewind_stats(self->hall.match).behind >= 1);
+    net_log_append_close(self->writer, self->hall.match);
+    assert_ok(net_log_writer_destroy(self->writer));
     static logged_view views[400];
-    uint32_t count = read_views(self.files.log, views, BASE_COUNT(views));
+    uint32_t count = read_views(self->files.log, views, BASE_COUNT(views));
     assert_true(count > 150);
     for (uint32_t i = 0; i < count; i++) {
         if (views[i].view != said[views[i].number])
@@ -531,62 +481,40 @@ static void a_view_goes_with_its_input_from_the_packet_into_the_log(void** state
                         (unsigned long long)said[views[i].number]);
         assert_true(views[i].view == said[views[i].number]);
     }
-    net_log_reader* reader = open_log(self.files.log);
+    net_log_reader* reader = files_reader(self->files.log);
     net_verify_result result;
-    assert_int_equal(net_log_verify(reader, self.hall.module, 0, NULL, NULL, NULL, &result),
-                     NET_OK);
+    assert_ok(net_log_verify(reader, self->hall.module, 0, NULL, NULL, NULL, &result));
     assert_true(result.ticks > 200);
     net_log_reader_destroy(reader);
-    close_booth(&self);
 }
 
-static void a_client_of_ours_says_what_its_mirror_showed(void** state) {
-    (void)state;
-    booth self;
-    open_booth(&self);
+BOOTH_CASE(a_client_of_ours_says_what_its_mirror_showed) {
     static const net_link_config LINK = {.delay_ms = 40};
     base_reporter reporter = base_reporter_stderr();
-    net_match_config config = net_match_config_default(self.hall.module);
+    net_match_config config = net_match_config_default(self->hall.module);
     config.role = NET_ROLE_MIRROR;
     net_match* mirror;
     net_transport* transport;
     net_client* client;
-    assert_int_equal(net_match_create(&config, &reporter, &mirror), NET_OK);
+    assert_ok(net_match_create(&config, &reporter, &mirror));
     assert_null(((gallery*)net_match_context(mirror))->services);
-    assert_int_equal(net_sim_client(self.sim, &LINK, &transport), NET_OK);
+    assert_ok(net_sim_client(self->sim, &LINK, &transport));
     const net_client_config ours = {
         .match = mirror, .transport = transport, .address = "sim", .name = "bob", .is_bot = true};
-    assert_int_equal(net_client_create(&ours, &client), NET_OK);
+    assert_ok(net_client_create(&ours, &client));
     for (uint32_t t = 0; t < 200; t++) {
-        booth_step(&self);
-        net_client_service(client, self.now_us);
-        net_client_tick(client, self.now_us);
+        booth_step(self);
+        net_client_service(client, self->now_us);
+        net_client_tick(client, self->now_us);
     }
-    net_rewind_stats views = net_match_get_rewind_stats(self.hall.match);
+    net_rewind_stats views = net_match_get_rewind_stats(self->hall.match);
     assert_true(views.inputs > 150);
     assert_int_equal(views.ahead + views.behind, 0);
     // The packets need 40 ms to the client and 40 ms back.
-    double behind = (double)net_match_tick(self.hall.match) - seen(self.hall.match, 2);
+    double behind = (double)net_match_tick(self->hall.match) - seen(self->hall.match, 2);
     assert_true(behind >= 5 && behind <= 14);
     net_client_destroy(client);
     transport->ops->destroy(transport);
     net_match_destroy(mirror);
-    assert_int_equal(net_log_writer_destroy(self.writer), NET_OK);
-    close_booth(&self);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(what_a_player_saw_is_as_far_behind_as_it_said),
-        TEST(a_view_out_of_reach_is_moved_and_counted),
-        TEST(a_module_that_does_not_ask_has_no_past),
-        TEST(a_match_decided_by_what_players_saw_runs_again_to_the_same_bits),
-        TEST(a_log_without_its_views_runs_another_way),
-        TEST(views_are_logged_only_where_they_decide),
-        TEST(a_restored_match_remembers_what_was_where),
-        TEST(a_steady_match_takes_no_memory),
-        TEST(a_view_goes_with_its_input_from_the_packet_into_the_log),
-        TEST(a_client_of_ours_says_what_its_mirror_showed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_ok(net_log_writer_destroy(self->writer));
 }

@@ -10,8 +10,7 @@
 #include "tools/output.h"
 #include "tools/setup.h"
 
-static void a_result_of_a_replay_has_the_documented_exit_code(void** state) {
-    (void)state;
+CASE(a_result_of_a_replay_has_the_documented_exit_code) {
     assert_int_equal(net_exit_of_replay(NET_OK), 0);
     assert_int_equal(net_exit_of_replay(NET_ERR_DAMAGED), 1);
     assert_int_equal(net_exit_of_replay(NET_ERR_IO), 1);
@@ -23,8 +22,7 @@ static void a_result_of_a_replay_has_the_documented_exit_code(void** state) {
     assert_int_equal(net_exit_of_replay(NET_ERR_DIVERGED), 5);
 }
 
-static void setting_up_fails_by_configuration_or_by_memory(void** state) {
-    (void)state;
+CASE(setting_up_fails_by_configuration_or_by_memory) {
     assert_int_equal(net_exit_of_setup(NET_OK), 0);
     assert_int_equal(net_exit_of_setup(NET_ERR_MEMORY), 1);
     assert_int_equal(net_exit_of_setup(NET_ERR_UNKNOWN), 2);
@@ -32,8 +30,7 @@ static void setting_up_fails_by_configuration_or_by_memory(void** state) {
 }
 
 // The numbers are those of wire.proto.
-static void a_refusal_for_another_game_is_a_mismatch_and_a_full_server_is_not(void** state) {
-    (void)state;
+CASE(a_refusal_for_another_game_is_a_mismatch_and_a_full_server_is_not) {
     assert_int_equal(net_exit_of_refusal(1), 4);
     assert_int_equal(net_exit_of_refusal(2), 4);
     assert_int_equal(net_exit_of_refusal(3), 4);
@@ -42,16 +39,14 @@ static void a_refusal_for_another_game_is_a_mismatch_and_a_full_server_is_not(vo
     assert_int_equal(net_exit_of_refusal(4000000000u), 6);
 }
 
-static void the_build_id_names_version_and_commit_in_63_bytes(void** state) {
-    (void)state;
+CASE(the_build_id_names_version_and_commit_in_63_bytes) {
     const char* id = net_build_id();
     assert_true(strncmp(id, "shoal-" SHOAL_VERSION "-", strlen("shoal-" SHOAL_VERSION "-")) == 0);
     assert_in_range(strlen(id), 1, 63);
     assert_int_equal(strcspn(id, " /\n"), strlen(id));
 }
 
-static void an_unknown_game_is_reported(void** state) {
-    (void)state;
+CASE(an_unknown_game_is_reported) {
     base_report_first first;
     base_reporter reporter = base_reporter_first(&first);
     net_module* module = NULL;
@@ -60,8 +55,7 @@ static void an_unknown_game_is_reported(void** state) {
     assert_null(module);
 }
 
-static void a_wrong_network_spec_is_reported_and_none_is_right(void** state) {
-    (void)state;
+CASE(a_wrong_network_spec_is_reported_and_none_is_right) {
     base_report_first first;
     base_reporter reporter = base_reporter_first(&first);
     assert_true(net_host_simulate_network(NULL, &reporter));
@@ -82,8 +76,7 @@ static bool write_half(void* context, void* file) {
     return false;
 }
 
-static void a_file_gets_the_lines_that_were_written(void** state) {
-    (void)state;
+CASE(a_file_gets_the_lines_that_were_written) {
     char path[] = "/tmp/shoal-host-XXXXXX", text[32] = {0};
     int descriptor = mkstemp(path);
     assert_true(descriptor >= 0);
@@ -97,8 +90,7 @@ static void a_file_gets_the_lines_that_were_written(void** state) {
     unlink(path);
 }
 
-static void a_file_that_cannot_be_written_is_reported(void** state) {
-    (void)state;
+CASE(a_file_that_cannot_be_written_is_reported) {
     base_report_first first;
     base_reporter reporter = base_reporter_first(&first);
     assert_false(net_host_write_file("/no/such/folder/file", write_two_lines, "one", &reporter));
@@ -112,8 +104,7 @@ static void a_file_that_cannot_be_written_is_reported(void** state) {
                         "/dev/null: error: cannot be written: its content is not complete");
 }
 
-static void a_link_is_not_followed_when_a_file_is_written(void** state) {
-    (void)state;
+CASE(a_link_is_not_followed_when_a_file_is_written) {
     char victim[] = "/tmp/shoal-host-XXXXXX", name[64], text[8] = {0};
     int descriptor = mkstemp(victim);
     assert_int_equal(write(descriptor, "kept", 4), 4);
@@ -141,8 +132,7 @@ static void a_link_is_not_followed_when_a_file_is_written(void** state) {
     unlink(victim);
 }
 
-static void dropped_data_is_one_line_or_none(void** state) {
-    (void)state;
+CASE(dropped_data_is_one_line_or_none) {
     uint64_t dropped[NET_DROP_COUNT] = {0};
     net_transport_stats stats = {0};
     base_report_first first;
@@ -158,20 +148,4 @@ static void dropped_data_is_one_line_or_none(void** state) {
     reporter = base_reporter_first(&first);
     net_host_report_dropped(dropped, NULL, &reporter);
     assert_string_equal(first.text, "note: dropped flood=3");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_result_of_a_replay_has_the_documented_exit_code),
-        TEST(setting_up_fails_by_configuration_or_by_memory),
-        TEST(a_refusal_for_another_game_is_a_mismatch_and_a_full_server_is_not),
-        TEST(the_build_id_names_version_and_commit_in_63_bytes),
-        TEST(an_unknown_game_is_reported),
-        TEST(a_wrong_network_spec_is_reported_and_none_is_right),
-        TEST(a_file_gets_the_lines_that_were_written),
-        TEST(a_file_that_cannot_be_written_is_reported),
-        TEST(a_link_is_not_followed_when_a_file_is_written),
-        TEST(dropped_data_is_one_line_or_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,6 +34,9 @@ static void file_close(key_file* file) {
     unlink(file->path);
 }
 
+#define FILE_CASE(name, size)                                                                      \
+    CASE_WITH(key_file, file, file_open(file, size), file_close(file), name)
+
 static void assert_wiped(void) {
     static const net_host_secret none;
     assert_memory_equal(&secret, &none, sizeof none);
@@ -49,36 +52,27 @@ static void assert_refused(key_file* file, const char* why) {
     file->reporter = base_reporter_first(&file->first);
 }
 
-static void a_file_for_its_owner_alone_is_read_and_wiped(void** state) {
-    (void)state;
-    key_file file;
-    file_open(&file, 64);
-    assert_true(net_host_read_secret_file(file.path, &secret, &file.reporter));
+FILE_CASE(a_file_for_its_owner_alone_is_read_and_wiped, 64) {
+    assert_true(net_host_read_secret_file(file->path, &secret, &file->reporter));
     assert_int_equal(secret.size, 64);
     assert_int_equal(secret.bytes[63], 'K');
-    assert_int_equal(file.first.count, 0);
+    assert_int_equal(file->first.count, 0);
     net_host_wipe_secret(&secret);
     assert_wiped();
-    assert_int_equal(fchmod(file.descriptor, 0400), 0);
-    assert_true(net_host_read_secret_file(file.path, &secret, &file.reporter));
+    assert_int_equal(fchmod(file->descriptor, 0400), 0);
+    assert_true(net_host_read_secret_file(file->path, &secret, &file->reporter));
     net_host_wipe_secret(&secret);
-    file_close(&file);
 }
 
-static void a_file_that_others_can_read_is_refused_with_the_remedy(void** state) {
-    (void)state;
+FILE_CASE(a_file_that_others_can_read_is_refused_with_the_remedy, 64) {
     static const mode_t modes[] = {0640, 0604, 0610, 0666, 0644, 0602};
-    key_file file;
-    file_open(&file, 64);
     for (size_t i = 0; i < BASE_COUNT(modes); i++) {
-        assert_int_equal(fchmod(file.descriptor, modes[i]), 0);
-        assert_refused(&file, "chmod 600 /tmp/shoal-key-");
+        assert_int_equal(fchmod(file->descriptor, modes[i]), 0);
+        assert_refused(file, "chmod 600 /tmp/shoal-key-");
     }
-    file_close(&file);
 }
 
-static void a_file_of_another_user_is_refused(void** state) {
-    (void)state;
+CASE(a_file_of_another_user_is_refused) {
     if (geteuid() != 0) skip();
     key_file file;
     file_open(&file, 64);
@@ -87,8 +81,7 @@ static void a_file_of_another_user_is_refused(void** state) {
     file_close(&file);
 }
 
-static void files_have_between_one_byte_and_the_limit(void** state) {
-    (void)state;
+CASE(files_have_between_one_byte_and_the_limit) {
     static const struct {
         size_t size;
         const char* why;
@@ -111,8 +104,7 @@ static void files_have_between_one_byte_and_the_limit(void** state) {
     }
 }
 
-static void what_is_no_file_is_refused(void** state) {
-    (void)state;
+CASE(what_is_no_file_is_refused) {
     key_file file = {.path = "/tmp"};
     file.reporter = base_reporter_first(&file.first);
     assert_refused(&file, "no plain file");
@@ -120,8 +112,7 @@ static void what_is_no_file_is_refused(void** state) {
     assert_refused(&file, "cannot be opened: No such file");
 }
 
-static void a_program_with_secrets_writes_no_core_file(void** state) {
-    (void)state;
+CASE(a_program_with_secrets_writes_no_core_file) {
     struct rlimit before, now;
     assert_int_equal(getrlimit(RLIMIT_CORE, &before), 0);
     assert_true(net_host_forbid_core());
@@ -135,16 +126,4 @@ static void a_program_with_secrets_writes_no_core_file(void** state) {
     assert_int_equal(prctl(PR_GET_DUMPABLE), 1);
 #endif
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_file_for_its_owner_alone_is_read_and_wiped),
-        TEST(a_file_that_others_can_read_is_refused_with_the_remedy),
-        TEST(a_file_of_another_user_is_refused),
-        TEST(files_have_between_one_byte_and_the_limit),
-        TEST(what_is_no_file_is_refused),
-        TEST(a_program_with_secrets_writes_no_core_file),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

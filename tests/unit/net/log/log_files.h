@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /// Shared code for the log tests: small logs in their own folder. The machine below net_log_writer
-/// writes them, with made-up ticks.
+/// writes them, with made-up ticks and saves, on a disk that may fail; and what a reader gets.
 #pragma once
 
 #include "test.h"
 
 #include "base/hash.h"
+#include "base/rng.h"
 #include "log/log_block.h"
 #include "log/log_file.h"
 #include "log/log_queue.h"
@@ -26,15 +27,26 @@ typedef struct log_files {
     char queue[112];
 } log_files;
 
-static inline void files_open(log_files* files) {
-    strcpy(files->folder, "/tmp/shoal-log-XXXXXX");
+static inline void files_name(log_files* files) {
     assert_non_null(mkdtemp(files->folder));
     snprintf(files->log, sizeof files->log, "%s/a.slog", files->folder);
     snprintf(files->queue, sizeof files->queue, "%s.queue", files->log);
 }
 
-/// Remove the folder and all files in it.
-static inline void files_close(log_files* files) {
+static inline void files_open(log_files* files) {
+    strcpy(files->folder, "/tmp/shoal-log-XXXXXX");
+    files_name(files);
+}
+
+/// In memory where that is possible: a disk takes its time for hundreds of files.
+static inline void files_open_fast(log_files* files) {
+    bool has_memory = access("/dev/shm", W_OK) == 0;
+    strcpy(files->folder, has_memory ? "/dev/shm/shoal-log-XXXXXX" : "/tmp/shoal-log-XXXXXX");
+    files_name(files);
+}
+
+/// Remove all files in the folder.
+static inline void files_clear(const log_files* files) {
     DIR* entries = opendir(files->folder);
     assert_non_null(entries);
     for (struct dirent* entry; (entry = readdir(entries)) != NULL;) {
@@ -43,8 +55,15 @@ static inline void files_close(log_files* files) {
         if (entry->d_name[0] != '.') unlink(name);
     }
     closedir(entries);
+}
+
+static inline void files_close(const log_files* files) {
+    files_clear(files);
     assert_int_equal(rmdir(files->folder), 0);
 }
+
+/// A case with a folder of its own for logs: `files`.
+#define FILES_CASE(name) CASE_WITH(log_files, files, files_open(files), files_close(files), name)
 
 static inline bool file_exists(const char* name) {
     return access(name, F_OK) == 0;
@@ -159,18 +178,130 @@ static inline void files_end_log(net_log_file* file, ecs_tick tick) {
     net_log_file_end(file, NET_LOG_KIND_CLOSE, tick);
 }
 
+/// The save of a tick: bytes that do not get smaller when they are packed.
+static inline void files_save(base_bytes* save, ecs_tick tick, size_t size) {
+    base_rng rng = base_rng_make(tick, 5);
+    for (size_t i = 0; i < size; i++)
+        base_bytes_write_u8(save, (uint8_t)base_rng_u32(&rng));
+}
+
+/// A tick with a save of so many bytes, where its keyframe is due.
+static inline void files_keyed_tick(net_log_file* file, ecs_tick tick, size_t save_bytes) {
+    (void)files_begin(file, tick);
+    base_bytes* save = net_log_file_begin_keyframe(file, tick);
+    if (save) {
+        files_save(save, tick, save_bytes);
+        net_log_file_end_keyframe(file, tick);
+    }
+    (void)files_end(file, tick);
+}
+
+typedef struct log_written {
+    net_result created, finished; ///< finished is created where that failed
+    net_log_counters counters;
+    uint32_t notes;
+    char failure[256]; ///< or ""
+    char note[256];    ///< the last one
+} log_written;
+
+/// Write a whole log.
+static inline log_written files_write(const net_log_file_config* config, ecs_tick ticks,
+                                      size_t save_bytes) {
+    log_written self = {.finished = NET_OK};
+    net_log_file* file;
+    self.finished = self.created = files_create(config, &file);
+    if (self.created != NET_OK) return self;
+    for (ecs_tick tick = 1; tick <= ticks; tick++) {
+        files_keyed_tick(file, tick, save_bytes);
+        if (config->is_manual) net_log_file_pump(file, false);
+        self.notes += net_log_file_take_note(file, self.note, sizeof self.note);
+    }
+    files_end_log(file, ticks);
+    self.finished = net_log_file_finish(file);
+    if (net_log_file_take_failure(file, self.failure, sizeof self.failure)) {
+        char again[8];
+        assert_false(net_log_file_take_failure(file, again, sizeof again));
+    }
+    while (net_log_file_take_note(file, self.note, sizeof self.note))
+        self.notes++;
+    self.counters = net_log_file_counters(file);
+    assert_int_equal(net_log_file_destroy(file), self.finished);
+    return self;
+}
+
+/// A disk whose calls fail from one on, for a number of calls.
+typedef struct log_disk {
+    uint32_t writes, syncs;                    ///< calls so far
+    uint32_t fail_write, fail_sync, fail_call; ///< the first one that fails; call: of both; 0: none
+    uint32_t fail_for;
+    int error;         ///< 0: short writes
+    bool spares_first; ///< calls of the first file do not count
+    int first;
+    bool has_sync_failed, is_used_after;
+} log_disk;
+
+static inline bool disk_is_due(uint32_t call, uint32_t from, uint32_t count) {
+    return from > 0 && call >= from && call - from < count;
+}
+
+static inline bool disk_fails(log_disk* self, int fd, uint32_t* calls, uint32_t from) {
+    if (self->first == 0) self->first = fd;
+    if (self->spares_first && fd == self->first) return false;
+    self->is_used_after = self->is_used_after || self->has_sync_failed;
+    ++*calls;
+    return disk_is_due(*calls, from, self->fail_for) ||
+           disk_is_due(self->writes + self->syncs, self->fail_call, self->fail_for);
+}
+
+static inline ssize_t disk_write(void* context, int fd, const void* data, size_t size) {
+    log_disk* self = context;
+    if (!disk_fails(self, fd, &self->writes, self->fail_write)) return write(fd, data, size);
+    if (self->error == 0) return write(fd, data, size > 1 ? size / 2 : size);
+    // A disk that becomes full writes a part first.
+    if (self->error != EINTR && size > 2 && write(fd, data, size / 3) < 0) return -1;
+    errno = self->error;
+    return -1;
+}
+
+// The files are read back by this process: nothing has to reach a disk.
+static inline int disk_sync(void* context, int fd) {
+    log_disk* self = context;
+    if (!disk_fails(self, fd, &self->syncs, self->fail_sync)) return 0;
+    if (self->error == 0 || self->error == EINTR) return 0;
+    self->has_sync_failed = true;
+    errno = self->error;
+    return -1;
+}
+
+static inline net_log_file_config disk_config(net_log_file_config config, log_disk* disk) {
+    config.ops = (net_log_file_ops){.write = disk_write, .sync = disk_sync, .context = disk};
+    return config;
+}
+
+static inline net_log_reader* files_reader(const char* log) {
+    net_log_reader* reader;
+    assert_ok(net_log_reader_create(NULL, log, NULL, &reader));
+    return reader;
+}
+
 /// What the reader got from a file. Equal sums mean equal records.
 typedef struct log_sum {
     net_result result;
     bool has_reader;
     net_log_info info;
     uint64_t records;
+    uint64_t records_first; ///< before the first gap
     uint64_t hash;
     uint64_t prefix[64]; ///< [i]: the hash after i records
+    uint64_t ends;       ///< of ticks
+    ecs_tick last_end;
+    bool is_prefix;   ///< of ticks, from the first one
+    bool has_foreign; ///< an end whose hash files_end() did not write, or in another order
 } log_sum;
 
 static inline log_sum files_read(const char* log) {
-    log_sum sum = {0};
+    log_sum sum = {.is_prefix = true};
+    bool has_gap = false;
     net_log_reader* reader;
     sum.result = net_log_reader_create(NULL, log, NULL, &reader);
     sum.has_reader = reader != NULL;
@@ -183,6 +314,14 @@ static inline log_sum files_read(const char* log) {
         uint64_t hash = base_hash64(record.body, record.body_bytes, (uint64_t)record.kind);
         sum.hash = base_hash64_mix(sum.hash, hash);
         if (sum.records < BASE_COUNT(sum.prefix)) sum.prefix[sum.records] = sum.hash;
+        has_gap = has_gap || cursor.resumed > 0;
+        sum.records_first += !has_gap;
+        if (record.kind != NET_LOG_KIND_END) continue;
+        sum.has_foreign |= record.tick <= sum.last_end;
+        sum.has_foreign |= record.state_hash != base_hash64(&record.tick, sizeof record.tick, 0);
+        sum.is_prefix &= record.tick == sum.last_end + 1;
+        sum.last_end = record.tick;
+        sum.ends++;
     }
     assert_false(cursor.has_failed);
     // A walk finds damage that opening does not look for.
@@ -190,4 +329,9 @@ static inline log_sum files_read(const char* log) {
     if (sum.info.is_damaged) sum.result = NET_ERR_DAMAGED;
     net_log_reader_destroy(reader);
     return sum;
+}
+
+/// Does the reader say that something is missing or wrong?
+static inline bool sum_is_told(const log_sum* sum) {
+    return sum->result != NET_OK || (sum->info.is_cut && sum->info.lost_bytes > 0);
 }

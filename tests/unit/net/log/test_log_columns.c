@@ -16,8 +16,7 @@
 
 // ---- the range code ----
 
-static void every_number_reads_back(void** state) {
-    (void)state;
+CASE(every_number_reads_back) {
     enum { COUNT = 4000 };
     static uint8_t code[COUNT * 16];
     static uint64_t numbers[COUNT];
@@ -44,8 +43,7 @@ static void every_number_reads_back(void** state) {
 }
 
 // Runs of likely bits and of unlikely ones: carries run through bytes of FF.
-static void every_run_of_bits_reads_back(void** state) {
-    (void)state;
+CASE(every_run_of_bits_reads_back) {
     enum { COUNT = 20000, ROUNDS = 40 };
     static uint8_t code[COUNT], bits[COUNT];
     base_rng rng = base_rng_make(SEED, 2);
@@ -70,8 +68,7 @@ static void every_run_of_bits_reads_back(void** state) {
     }
 }
 
-static void a_code_without_room_fails(void** state) {
-    (void)state;
+CASE(a_code_without_room_fails) {
     uint8_t code[4];
     static net_log_number_models models;
     net_log_range range;
@@ -81,8 +78,7 @@ static void a_code_without_room_fails(void** state) {
     assert_false(net_log_range_end(&range));
 }
 
-static void differences_fold_and_unfold(void** state) {
-    (void)state;
+CASE(differences_fold_and_unfold) {
     static const uint64_t steps[] = {0, 1, 2, 1000, UINT64_C(1) << 62, UINT64_C(1) << 63};
     for (uint32_t i = 0; i < BASE_COUNT(steps); i++) {
         assert_int_equal(net_log_unfold(net_log_fold(steps[i])), steps[i]);
@@ -103,27 +99,23 @@ typedef struct bench {
     ecs_tick tick;
 } bench;
 
-static int setup(void** state) {
-    bench* self = calloc(1, sizeof *self);
-    assert_non_null(self);
-    assert_int_equal(net_log_columns_create(NULL, &self->columns), NET_OK);
+static void bench_open(bench* self) {
+    memset(self, 0, sizeof *self);
+    assert_ok(net_log_columns_create(NULL, &self->columns));
     self->payload = calloc(1, NET_LOG_BLOCK_BYTES_MAX);
     self->scratch = calloc(1, NET_LOG_BLOCK_BYTES_MAX);
     self->draft.memory = calloc(1, NET_LOG_DRAFT_BYTES);
     assert_true(self->payload && self->scratch && self->draft.memory);
-    *state = self;
-    return 0;
 }
 
-static int teardown(void** state) {
-    bench* self = *state;
+static void bench_close(bench* self) {
     net_log_columns_destroy(self->columns);
     free(self->payload);
     free(self->scratch);
     free(self->draft.memory);
-    free(self);
-    return 0;
 }
+
+#define BENCH_CASE(name) CASE_WITH(bench, self, bench_open(self), bench_close(self), name)
 
 static void begin_block(bench* self, ecs_tick tick) {
     self->size = 0;
@@ -259,8 +251,7 @@ static void add_begin(bench* self, player* players, uint32_t count, uint32_t fie
     end_record(self, NET_LOG_KIND_BEGIN);
 }
 
-static void every_block_reads_back(void** state) {
-    bench* self = *state;
+BENCH_CASE(every_block_reads_back) {
     base_rng rng = base_rng_make(SEED, 3);
     uint32_t coded = 0;
     uint64_t before = 0, after = 0;
@@ -292,8 +283,7 @@ static void every_block_reads_back(void** state) {
 }
 
 // What no writer here writes is not understood, and so it is stored as it is or coded as bytes.
-static void strange_records_keep_their_bytes(void** state) {
-    bench* self = *state;
+BENCH_CASE(strange_records_keep_their_bytes) {
     static const char* const records[] = {
         "\x0a\x02\x08\x05",                                 // begin of tick 5
         "\x0a\x03\x08\x85\x00",                             // its tick in a longer form
@@ -330,8 +320,7 @@ static void add_inputs(bench* self, uint32_t count) {
     end_record(self, NET_LOG_KIND_BEGIN);
 }
 
-static void clients_have_a_limit(void** state) {
-    bench* self = *state;
+BENCH_CASE(clients_have_a_limit) {
     for (uint32_t over = 0; over < 2; over++) {
         begin_block(self, 1);
         add_inputs(self, NET_CLIENTS_MAX - 1 + over);
@@ -342,8 +331,7 @@ static void clients_have_a_limit(void** state) {
     assert_int_equal(round_trip(self), 0); // the block stays as it is
 }
 
-static void foreign_bytes_fail_and_do_no_harm(void** state) {
-    bench* self = *state;
+BENCH_CASE(foreign_bytes_fail_and_do_no_harm) {
     base_rng rng = base_rng_make(SEED, 4);
     print_message("seed %d\n", SEED);
     player players[4] = {{.client = 1}, {.client = 2}, {.client = 3, .seen = 256}, {.client = 7}};
@@ -375,18 +363,4 @@ static void foreign_bytes_fail_and_do_no_harm(void** state) {
     memset(copy, 0xFF, size);
     assert_false(net_log_columns_read(self->columns, &self->block, copy, size, self->scratch));
     free(copy);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(every_number_reads_back),
-        TEST(every_run_of_bits_reads_back),
-        TEST(a_code_without_room_fails),
-        TEST(differences_fold_and_unfold),
-        cmocka_unit_test_setup_teardown(every_block_reads_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(strange_records_keep_their_bytes, setup, teardown),
-        cmocka_unit_test_setup_teardown(clients_have_a_limit, setup, teardown),
-        cmocka_unit_test_setup_teardown(foreign_bytes_fail_and_do_no_harm, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

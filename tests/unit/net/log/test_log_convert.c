@@ -88,7 +88,7 @@ static net_log_schema* make_log(base_rng* rng) {
     proto_pb_write_number(&wire, 15, NET_LOG_ROW_CODE);
     assert_false(wire.failed);
     net_log_schema* schema;
-    assert_int_equal(net_log_schema_create(NULL, header, wire.size, &schema), NET_OK);
+    assert_ok(net_log_schema_create(NULL, header, wire.size, &schema));
     return schema;
 }
 
@@ -231,8 +231,7 @@ static uint32_t twin_missing(const net_log_component* from, const here* to) {
     return missing;
 }
 
-static void every_pair_of_schemas_converts_as_the_twin(void** state) {
-    (void)state;
+CASE(every_pair_of_schemas_converts_as_the_twin) {
     base_rng rng = base_rng_make(SEED, 1);
     print_message("seed %d\n", SEED);
     uint32_t clamped_all = 0;
@@ -273,8 +272,7 @@ static void every_pair_of_schemas_converts_as_the_twin(void** state) {
         assert_true(told.counts[i] > 100);
 }
 
-static void limits_are_their_own_values(void** state) {
-    (void)state;
+CASE(limits_are_their_own_values) {
     const net_log_field field = {"n", ECS_FIELD_I64, 1};
     const net_log_component from = {
         .name = "c", .field_count = 1, .fields = &field, .value_count = 1};
@@ -293,12 +291,4 @@ static void limits_are_their_own_values(void** state) {
         assert_int_equal(net_log_convert_apply(&step, 1, &value, &got), cases[i].clamped);
         assert_int_equal(got, cases[i].to);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(every_pair_of_schemas_converts_as_the_twin),
-        TEST(limits_are_their_own_values),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,119 +3,23 @@
 // segments, at every call. What the log says it has is there, and it says what is missing.
 #include "log_files.h"
 
-#include "base/rng.h"
 #include "log/log_segment.h"
 
 enum { TICKS = 60, EVERY = 10, RECORDS = 2 * TICKS + 1 };
 
-/// A disk whose calls fail from one on, for a number of calls.
-typedef struct disk {
-    uint32_t writes, syncs;
-    uint32_t fail_write, fail_sync, fail_for; ///< 0: never
-    int error;                                ///< 0: short writes
-    bool has_sync_failed, is_used_after;
-} disk;
-
-static bool is_due(uint32_t call, uint32_t from, uint32_t count) {
-    return from > 0 && call >= from && call - from < count;
-}
-
-static ssize_t disk_write(void* context, int fd, const void* data, size_t size) {
-    disk* self = context;
-    self->is_used_after = self->is_used_after || self->has_sync_failed;
-    if (!is_due(++self->writes, self->fail_write, self->fail_for)) return write(fd, data, size);
-    if (self->error == 0) return write(fd, data, size > 1 ? size / 2 : size);
-    // A disk that becomes full writes a part first.
-    if (size > 2 && write(fd, data, size / 3) < 0) return -1;
-    errno = self->error;
-    return -1;
-}
-
-static int disk_sync(void* context, int fd) {
-    disk* self = context;
-    (void)fd; // the files are read back by this process: nothing has to reach a disk
-    if (!is_due(++self->syncs, self->fail_sync, self->fail_for)) return 0;
-    self->has_sync_failed = true;
-    errno = self->error;
-    return -1;
-}
-
-static net_log_file_config disk_config(const log_files* files, disk* with) {
-    net_log_file_config config = files_config(files);
+static net_log_file_config keyed_config(const log_files* files, log_disk* with) {
+    net_log_file_config config = disk_config(files_config(files), with);
     config.keyframe_ticks = EVERY;
-    config.ops = (net_log_file_ops){.write = disk_write, .sync = disk_sync, .context = with};
     return config;
 }
 
-static void keyed_tick(net_log_file* file, ecs_tick tick) {
-    (void)files_begin(file, tick);
-    base_bytes* save = net_log_file_begin_keyframe(file, tick);
-    if (save) {
-        for (uint32_t i = 0; i < 100; i++)
-            base_bytes_write_u64(save, tick * 7919 + i * i * i);
-        net_log_file_end_keyframe(file, tick);
-    }
-    (void)files_end(file, tick);
+static log_written write_on(const net_log_file_config* config) {
+    return files_write(config, TICKS, 800);
 }
 
-typedef struct outcome {
-    net_result created, finished;
-    net_log_counters counters;
-    uint32_t notes;
-    char failure[256];
-    char note[256];
-} outcome;
-
-static outcome write_on(const net_log_file_config* config) {
-    outcome self = {.finished = NET_OK};
-    net_log_file* file;
-    self.created = files_create(config, &file);
-    if (self.created != NET_OK) return self;
-    for (ecs_tick tick = 1; tick <= TICKS; tick++) {
-        keyed_tick(file, tick);
-        net_log_file_pump(file, false);
-        self.notes += net_log_file_take_note(file, self.note, sizeof self.note);
-    }
-    files_end_log(file, TICKS);
-    self.finished = net_log_file_finish(file);
-    (void)net_log_file_take_failure(file, self.failure, sizeof self.failure);
-    while (net_log_file_take_note(file, self.note, sizeof self.note))
-        self.notes++;
-    self.counters = net_log_file_counters(file);
-    (void)net_log_file_destroy(file);
-    return self;
-}
-
-typedef struct seen {
-    uint32_t ends, records;
-    uint32_t records_first; ///< before the first gap
-    ecs_tick last_end;
-    bool is_prefix, is_told, is_closed;
-    net_log_info info;
-} seen;
-
-static seen read_all(const char* log) {
-    seen self = {.is_prefix = true};
-    net_log_reader* reader;
-    net_result result = net_log_reader_create(NULL, log, NULL, &reader);
-    self.is_told = result != NET_OK;
-    if (!reader) return self;
-    bool has_gap = false;
-    net_log_cursor cursor = net_log_cursor_begin(reader);
-    for (net_log_record record; net_log_cursor_next(reader, &cursor, &record); self.records++) {
-        has_gap = has_gap || cursor.resumed > 0;
-        self.records_first += !has_gap;
-        if (record.kind != NET_LOG_KIND_END) continue;
-        assert_true(record.state_hash == base_hash64(&record.tick, sizeof record.tick, 0));
-        assert_true(record.tick > self.last_end);
-        self.is_prefix = self.is_prefix && record.tick == self.last_end + 1;
-        self.last_end = record.tick;
-        self.ends++;
-    }
-    self.info = *net_log_reader_info(reader);
-    self.is_closed = self.info.is_closed;
-    self.is_told = self.info.is_damaged || (self.info.is_cut && self.info.lost_bytes > 0);
-    net_log_reader_destroy(reader);
+static log_sum read_all(const char* log) {
+    log_sum self = files_read(log);
+    assert_false(self.has_foreign);
     return self;
 }
 
@@ -124,28 +28,27 @@ static uint64_t segment_ticks(uint32_t round) {
     return round % 2 == 0 ? 0 : 2 * EVERY;
 }
 
-static void a_disk_that_is_full_for_a_while_costs_nothing(void** state) {
-    (void)state;
+CASE(a_disk_that_is_full_for_a_while_costs_nothing) {
     for (uint32_t round = 0; round < 2; round++) {
         uint32_t calls = 60;
         for (uint32_t k = 3; k <= calls; k++) { // the first two are the start
             log_files files;
             files_open(&files);
-            disk with = {.fail_write = k, .fail_for = 3, .error = ENOSPC};
-            net_log_file_config config = disk_config(&files, &with);
+            log_disk with = {.fail_write = k, .fail_for = 3, .error = ENOSPC};
+            net_log_file_config config = keyed_config(&files, &with);
             config.segment_ticks = segment_ticks(round);
-            outcome got = write_on(&config);
+            log_written got = write_on(&config);
             // The last calls are those of the end: there is no later to try again. The index comes
             // behind them.
             bool is_end = k + 4 > with.writes;
             if (!is_end) assert_string_equal(got.failure, "");
-            seen self = read_all(files.log);
+            log_sum self = read_all(files.log);
             assert_true(self.is_prefix);
             if (got.finished == NET_OK) {
                 assert_int_equal(self.ends, TICKS);
-                assert_true(self.is_closed && !self.is_told);
+                assert_true(self.info.is_closed && !sum_is_told(&self));
             }
-            if (!is_end) assert_int_equal(got.finished, NET_OK);
+            if (!is_end) assert_ok(got.finished);
             assert_int_equal(got.counters.ticks_lost, 0);
             calls = with.writes;
             files_close(&files);
@@ -154,26 +57,25 @@ static void a_disk_that_is_full_for_a_while_costs_nothing(void** state) {
     }
 }
 
-static void a_disk_that_is_full_for_long_costs_the_ticks_that_found_no_room(void** state) {
-    (void)state;
+CASE(a_disk_that_is_full_for_long_costs_the_ticks_that_found_no_room) {
     uint32_t lossy = 0;
     for (uint32_t k = 3; k < 16; k++) {
         for (uint32_t calls = 5; calls <= 35; calls += 5) {
             log_files files;
             files_open(&files);
-            disk with = {.fail_write = k, .fail_for = calls, .error = EDQUOT};
-            net_log_file_config config = disk_config(&files, &with);
+            log_disk with = {.fail_write = k, .fail_for = calls, .error = EDQUOT};
+            net_log_file_config config = keyed_config(&files, &with);
             config.ring_bytes = 1024; // six ticks
-            outcome got = write_on(&config);
-            seen self = read_all(files.log);
+            log_written got = write_on(&config);
+            log_sum self = read_all(files.log);
             if (got.finished == NET_OK) {
                 assert_int_equal(self.ends + got.counters.ticks_lost, TICKS);
                 assert_int_equal(self.info.lost_ticks, got.counters.ticks_lost);
-                assert_true(self.is_closed);
-                assert_int_equal(self.is_told, got.counters.ticks_lost > 0);
+                assert_true(self.info.is_closed);
+                assert_int_equal(sum_is_told(&self), got.counters.ticks_lost > 0);
                 assert_int_equal(got.notes, got.counters.ticks_lost > 0 ? 4 : 2);
             } else {
-                assert_true(got.failure[0] != 0 && !self.is_closed);
+                assert_true(got.failure[0] != 0 && !self.info.is_closed);
             }
             if (got.counters.ticks_lost > 0 && got.finished == NET_OK) {
                 assert_non_null(strstr(got.note, "the log goes on behind tick"));
@@ -186,26 +88,25 @@ static void a_disk_that_is_full_for_long_costs_the_ticks_that_found_no_room(void
     assert_true(lossy > 20);
 }
 
-static void a_broken_disk_ends_the_log_and_says_so_at_every_call(void** state) {
-    (void)state;
+CASE(a_broken_disk_ends_the_log_and_says_so_at_every_call) {
     for (uint32_t round = 0; round < 4; round++) {
         bool is_sync = round >= 2;
         uint32_t calls = 60;
         for (uint32_t k = 1; k <= calls; k++) {
             log_files files;
             files_open(&files);
-            disk with = {.fail_write = is_sync ? 0 : k,
-                         .fail_sync = is_sync ? k : 0,
-                         .fail_for = UINT32_MAX,
-                         .error = EIO};
-            net_log_file_config config = disk_config(&files, &with);
+            log_disk with = {.fail_write = is_sync ? 0 : k,
+                             .fail_sync = is_sync ? k : 0,
+                             .fail_for = UINT32_MAX,
+                             .error = EIO};
+            net_log_file_config config = keyed_config(&files, &with);
             config.segment_ticks = segment_ticks(round);
-            outcome got = write_on(&config);
+            log_written got = write_on(&config);
             assert_false(with.is_used_after);
             if (got.created != NET_OK) {
                 assert_int_equal(got.created, NET_ERR_DISK);
             } else {
-                seen self = read_all(files.log);
+                log_sum self = read_all(files.log);
                 assert_true(self.is_prefix);
                 // Only the index, or a new segment that could not be made, may fail in silence.
                 if (got.finished == NET_OK)
@@ -220,16 +121,15 @@ static void a_broken_disk_ends_the_log_and_says_so_at_every_call(void** state) {
     }
 }
 
-static void short_writes_give_the_same_file(void** state) {
-    (void)state;
+CASE(short_writes_give_the_same_file) {
     uint8_t* data[2];
     size_t size[2];
     for (uint32_t i = 0; i < 2; i++) {
         log_files files;
         files_open(&files);
-        disk with = {.fail_write = i, .fail_for = UINT32_MAX};
-        net_log_file_config config = disk_config(&files, &with);
-        assert_int_equal(write_on(&config).finished, NET_OK);
+        log_disk with = {.fail_write = i, .fail_for = UINT32_MAX};
+        net_log_file_config config = keyed_config(&files, &with);
+        assert_ok(write_on(&config).finished);
         data[i] = file_read(files.log, &size[i]);
         files_close(&files);
     }
@@ -447,21 +347,10 @@ static size_t cut_file(uint32_t file, const call* at, base_rng* rng, uint8_t* im
     return length;
 }
 
-static void empty_folder(const log_files* files) {
-    DIR* entries = opendir(files->folder);
-    assert_non_null(entries);
-    for (struct dirent* entry; (entry = readdir(entries)) != NULL;) {
-        char name[512];
-        snprintf(name, sizeof name, "%s/%s", files->folder, entry->d_name);
-        if (entry->d_name[0] != '.') unlink(name);
-    }
-    closedir(entries);
-}
-
 // Write what is left; two names of a file are links.
 static void write_cut(const log_files* files, uint32_t at, base_rng* rng, uint8_t* image) {
     const folder names = cut_names(at, rng);
-    empty_folder(files);
+    files_clear(files);
     for (uint32_t i = 0; i < names.count; i++) {
         char name[256], first[256];
         uint32_t same = 0;
@@ -478,21 +367,11 @@ static void write_cut(const log_files* files, uint32_t at, base_rng* rng, uint8_
     }
 }
 
-static void open_power_folder(log_files* files) {
-    strcpy(files->folder, "/dev/shm/shoal-log-XXXXXX");
-    if (!mkdtemp(files->folder)) {
-        files_open(files);
-        return;
-    }
-    snprintf(files->log, sizeof files->log, "%s/a.slog", files->folder);
-    snprintf(files->queue, sizeof files->queue, "%s.queue", files->log);
-}
-
 static void cut_power(uint64_t ticks_of_segment, uint32_t points) {
     log_files files;
     uint32_t cut = 0;
     journal* self = &disk_journal;
-    open_power_folder(&files);
+    files_open_fast(&files);
     memset(self, 0, sizeof *self);
     self->is_on = true;
     net_log_file_config config = files_config(&files);
@@ -500,14 +379,14 @@ static void cut_power(uint64_t ticks_of_segment, uint32_t points) {
     config.sync_ticks = 15; // three blocks
     config.segment_ticks = ticks_of_segment;
     config.ops = (net_log_file_ops){.write = journal_write, .sync = journal_sync, .context = self};
-    assert_int_equal(write_on(&config).finished, NET_OK);
+    assert_ok(write_on(&config).finished);
     self->is_on = false;
     static uint8_t image[1 << 20];
     base_rng rng = base_rng_make(20261122, ticks_of_segment + 1);
     for (uint32_t i = 0; i < points; i++) {
         uint32_t at = base_rng_below(&rng, self->call_count);
         write_cut(&files, at, &rng, image);
-        seen got = read_all(files.log);
+        log_sum got = read_all(files.log);
         assert_true(got.records_first >= self->calls[at].records);
         assert_true(got.records <= RECORDS);
         cut += got.records < RECORDS;
@@ -522,22 +401,10 @@ static void cut_power(uint64_t ticks_of_segment, uint32_t points) {
 }
 
 // SHOAL_POWER_POINTS=100000 for a long run.
-static void a_power_cut_loses_nothing_that_a_sync_acknowledged(void** state) {
-    (void)state;
+CASE(a_power_cut_loses_nothing_that_a_sync_acknowledged) {
     const char* text = getenv("SHOAL_POWER_POINTS");
     uint32_t points = text ? (uint32_t)strtoul(text, NULL, 10) : 3000;
     cut_power(0, points / 3);
     cut_power(EVERY, points / 3);
     cut_power(2 * EVERY, points - 2 * (points / 3));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_disk_that_is_full_for_a_while_costs_nothing),
-        TEST(a_disk_that_is_full_for_long_costs_the_ticks_that_found_no_room),
-        TEST(a_broken_disk_ends_the_log_and_says_so_at_every_call),
-        TEST(short_writes_give_the_same_file),
-        TEST(a_power_cut_loses_nothing_that_a_sync_acknowledged),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,6 @@
 // changed or shuffled. The saves are made-up bytes.
 #include "log_files.h"
 
-#include "base/rng.h"
 #include "log/log_command.h"
 #include "log/log_index.h"
 #include "log/log_keyframe.h"
@@ -13,49 +12,20 @@
 
 enum { TICKS = 60, EVERY = 10, BLOCK = 5 }; // a keyframe at 10, 20, ... 60
 
-static int no_sync(void* context, int fd) {
-    (void)context, (void)fd;
-    return 0;
-}
+static log_disk sound; // a disk without faults
 
 static net_log_file_config keyed_config(const log_files* files) {
-    net_log_file_config config = files_config(files);
+    net_log_file_config config = disk_config(files_config(files), &sound);
     config.keyframe_ticks = EVERY;
-    config.ops.sync = no_sync;
     config.ring_bytes = 65536;
     return config;
 }
 
-// The save of a tick: bytes that do not get smaller when they are packed.
-static void write_save(base_bytes* save, ecs_tick tick, size_t size) {
-    base_rng rng = base_rng_make(tick, 5);
-    for (size_t i = 0; i < size; i++)
-        base_bytes_write_u8(save, (uint8_t)base_rng_u32(&rng));
-}
-
-static void keyed_tick(net_log_file* file, ecs_tick tick, size_t save_bytes) {
-    (void)files_begin(file, tick);
-    base_bytes* save = net_log_file_begin_keyframe(file, tick);
-    if (save) {
-        write_save(save, tick, save_bytes);
-        net_log_file_end_keyframe(file, tick);
-    }
-    (void)files_end(file, tick);
-}
-
 static net_log_counters write_keyed(const net_log_file_config* config, ecs_tick ticks,
                                     size_t save_bytes) {
-    net_log_file* file;
-    assert_int_equal(files_create(config, &file), NET_OK);
-    for (ecs_tick tick = 1; tick <= ticks; tick++) {
-        keyed_tick(file, tick, save_bytes);
-        if (config->is_manual) net_log_file_pump(file, false);
-    }
-    files_end_log(file, ticks);
-    assert_int_equal(net_log_file_finish(file), NET_OK);
-    net_log_counters counters = net_log_file_counters(file);
-    assert_int_equal(net_log_file_destroy(file), NET_OK);
-    return counters;
+    log_written written = files_write(config, ticks, save_bytes);
+    assert_ok(written.finished);
+    return written.counters;
 }
 
 /// What a walk gets: which ticks have an end record.
@@ -104,6 +74,40 @@ static seen read_keyed(const char* log) {
     return self;
 }
 
+/// A whole log with keyframes, on the disk and in memory.
+typedef struct keyed {
+    log_files files;
+    net_log_file_config config;
+    uint8_t* bytes;
+    size_t size;
+} keyed;
+
+static void keyed_open(keyed* self, size_t save_bytes) {
+    files_open(&self->files);
+    self->config = keyed_config(&self->files);
+    (void)write_keyed(&self->config, TICKS, save_bytes);
+    self->bytes = file_read(self->files.log, &self->size);
+}
+
+static void keyed_close(keyed* self) {
+    free(self->bytes);
+    files_close(&self->files);
+}
+
+#define KEYED_CASE(name, save_bytes)                                                               \
+    CASE_WITH(keyed, self, keyed_open(self, save_bytes), keyed_close(self), name)
+
+// Step to the next block. @return false: there is none.
+static bool next_block(const keyed* self, size_t* at, net_log_block* block) {
+    if (*at == 0)
+        *at = NET_LOG_PROLOGUE_BYTES;
+    else
+        *at += NET_LOG_BLOCK_HEADER_BYTES + block->stored_bytes;
+    if (*at >= self->size) return false;
+    assert_true(net_log_block_header_read(block, self->bytes + *at));
+    return true;
+}
+
 // ---- the running hash ----
 
 // Change a block as a person does who knows the format: its checksums are right.
@@ -129,7 +133,7 @@ static void expect_hash(const char* log, bool is_hashed, const char* verdict) {
     base_report_first first;
     const base_reporter reporter = base_reporter_first(&first);
     net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, log, &reporter, &reader), NET_OK);
+    assert_ok(net_log_reader_create(NULL, log, &reporter, &reader));
     assert_string_equal(net_log_reader_verdict(reader), verdict);
     assert_int_equal(net_log_reader_info(reader)->is_hashed, is_hashed);
     const bool is_told = first.count > 0 && strstr(first.text, "the running hash") != NULL;
@@ -137,34 +141,29 @@ static void expect_hash(const char* log, bool is_hashed, const char* verdict) {
     net_log_reader_destroy(reader);
 }
 
-static void a_changed_block_with_right_checksums_is_found(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
-    net_log_file_config config = keyed_config(&files);
+FILES_CASE(a_changed_block_with_right_checksums_is_found) {
+    net_log_file_config config = keyed_config(files);
     (void)write_keyed(&config, 24, 100);
-    expect_hash(files.log, true, "whole");
-    forge_block_of(files.log, NET_LOG_BLOCK_KEYFRAME);
-    expect_hash(files.log, false, "damaged");
+    expect_hash(files->log, true, "whole");
+    forge_block_of(files->log, NET_LOG_BLOCK_KEYFRAME);
+    expect_hash(files->log, false, "damaged");
     // A log without a keyframe has an index with its hash all the same.
-    (void)unlink(files.log);
+    (void)unlink(files->log);
     (void)write_keyed(&config, 4, 100);
-    expect_hash(files.log, true, "whole");
+    expect_hash(files->log, true, "whole");
     // One that was not closed has none.
     net_log_file* file;
-    (void)unlink(files.log);
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    (void)unlink(files->log);
+    assert_ok(files_create(&config, &file));
     for (ecs_tick tick = 1; tick <= 12; tick++)
-        keyed_tick(file, tick, 100);
+        files_keyed_tick(file, tick, 100);
     net_log_file_pump(file, false);
-    expect_hash(files.log, false, "cut");
+    expect_hash(files->log, false, "cut");
     files_end_log(file, 12);
-    assert_int_equal(net_log_file_destroy(file), NET_OK);
-    files_close(&files);
+    assert_ok(net_log_file_destroy(file));
 }
 
-static void an_exchanged_segment_is_found_and_a_missing_start_is_not_held_against_it(void** state) {
-    (void)state;
+CASE(an_exchanged_segment_is_found_and_a_missing_start_is_not_held_against_it) {
     log_files one, other;
     char first[128], second[128], foreign[128];
     files_open(&one);
@@ -195,8 +194,7 @@ static void an_exchanged_segment_is_found_and_a_missing_start_is_not_held_agains
     files_close(&other);
 }
 
-static void the_room_for_a_signature_has_a_limit(void** state) {
-    (void)state;
+CASE(the_room_for_a_signature_has_a_limit) {
     static uint8_t payload[NET_LOG_BLOCK_BYTES_MAX], forged[8192];
     net_log_keyframe* keyframes = calloc(NET_LOG_INDEX_KEYFRAMES_MAX, sizeof *keyframes);
     net_log_index index = {.block_count = 3, .keyframes = keyframes};
@@ -233,8 +231,7 @@ static void the_room_for_a_signature_has_a_limit(void** state) {
     free(keyframes);
 }
 
-static void a_keyframe_has_the_bytes_that_were_saved(void** state) {
-    (void)state;
+CASE(a_keyframe_has_the_bytes_that_were_saved) {
     // One part, exactly one, and three parts.
     const size_t sizes[] = {1, NET_LOG_PART_BYTES_MAX, NET_LOG_PART_BYTES_MAX + 1,
                             2 * NET_LOG_PART_BYTES_MAX + 77};
@@ -245,8 +242,7 @@ static void a_keyframe_has_the_bytes_that_were_saved(void** state) {
         net_log_counters counters = write_keyed(&config, 24, sizes[i]);
         assert_int_equal(counters.keyframes, 2);
         assert_int_equal(counters.keyframes_dropped, 0);
-        net_log_reader* reader;
-        assert_int_equal(net_log_reader_create(NULL, files.log, NULL, &reader), NET_OK);
+        net_log_reader* reader = files_reader(files.log);
         uint32_t count;
         const net_log_keyframe* keyframes = net_log_reader_keyframes(reader, &count);
         assert_int_equal(count, 2);
@@ -255,8 +251,8 @@ static void a_keyframe_has_the_bytes_that_were_saved(void** state) {
             base_bytes_init(&save, NULL);
             base_bytes_init(&wanted, NULL);
             assert_int_equal(keyframes[k].tick, (k + 1) * EVERY);
-            write_save(&wanted, keyframes[k].tick, sizes[i]);
-            assert_int_equal(net_log_keyframe_read(reader, &keyframes[k], &save), NET_OK);
+            files_save(&wanted, keyframes[k].tick, sizes[i]);
+            assert_ok(net_log_keyframe_read(reader, &keyframes[k], &save));
             assert_int_equal(save.size, wanted.size);
             assert_memory_equal(save.data, wanted.data, wanted.size);
             base_bytes_deinit(&save);
@@ -268,8 +264,7 @@ static void a_keyframe_has_the_bytes_that_were_saved(void** state) {
     }
 }
 
-static void a_save_that_is_too_long_is_no_keyframe(void** state) {
-    (void)state;
+CASE(a_save_that_is_too_long_is_no_keyframe) {
     static uint8_t memory[1024];
     net_log_part part = {.number = 1, .count = 1, .data = memory, .size = 1};
     for (uint64_t bytes = NET_LOG_KEYFRAME_BYTES_MAX - 1; bytes <= NET_LOG_KEYFRAME_BYTES_MAX + 1;
@@ -292,14 +287,10 @@ static void a_save_that_is_too_long_is_no_keyframe(void** state) {
     }
 }
 
-static void a_seek_begins_behind_the_newest_keyframe_before_it(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
-    net_log_file_config config = keyed_config(&files);
+FILES_CASE(a_seek_begins_behind_the_newest_keyframe_before_it) {
+    net_log_file_config config = keyed_config(files);
     (void)write_keyed(&config, TICKS, 50);
-    net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, files.log, NULL, &reader), NET_OK);
+    net_log_reader* reader = files_reader(files->log);
     for (ecs_tick tick = 0; tick <= TICKS + 1; tick++) {
         const net_log_keyframe* keyframe;
         net_log_cursor cursor = net_log_reader_seek(reader, tick, &keyframe);
@@ -313,33 +304,20 @@ static void a_seek_begins_behind_the_newest_keyframe_before_it(void** state) {
     }
     assert_int_equal(walk(reader, net_log_cursor_begin(reader)).ticks, TICKS);
     net_log_reader_destroy(reader);
-    files_close(&files);
 }
 
 // A closed log has an index; the same log cut in front of it has none.
-static void the_index_says_what_the_headers_of_blocks_say(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
-    net_log_file_config config = keyed_config(&files);
-    (void)write_keyed(&config, TICKS, 50);
-    size_t size;
-    uint8_t* bytes = file_read(files.log, &size);
-    net_log_reader* with;
-    assert_int_equal(net_log_reader_create(NULL, files.log, NULL, &with), NET_OK);
+KEYED_CASE(the_index_says_what_the_headers_of_blocks_say, 50) {
+    net_log_reader* with = files_reader(self->files.log);
     size_t index = 0;
-    for (size_t at = NET_LOG_PROLOGUE_BYTES; at < size;) {
-        net_log_block block;
-        assert_true(net_log_block_header_read(&block, bytes + at));
+    net_log_block block;
+    for (size_t at = 0; next_block(self, &at, &block);)
         index = block.type == NET_LOG_BLOCK_INDEX ? at : 0;
-        at += NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
-    }
     assert_true(index > 0);
     char cut[112];
-    snprintf(cut, sizeof cut, "%s.cut", files.log);
-    file_write(cut, bytes, index);
-    net_log_reader* without;
-    assert_int_equal(net_log_reader_create(NULL, cut, NULL, &without), NET_OK);
+    snprintf(cut, sizeof cut, "%s.cut", self->files.log);
+    file_write(cut, self->bytes, index);
+    net_log_reader* without = files_reader(cut);
     uint32_t count, other;
     const net_log_keyframe* keyframes = net_log_reader_keyframes(with, &count);
     const net_log_keyframe* others = net_log_reader_keyframes(without, &other);
@@ -352,8 +330,6 @@ static void the_index_says_what_the_headers_of_blocks_say(void** state) {
     assert_true(info->is_closed && net_log_reader_info(without)->is_closed);
     net_log_reader_destroy(with);
     net_log_reader_destroy(without);
-    free(bytes);
-    files_close(&files);
 }
 
 // Of a log with one place of damage: what is lost lies between that place and the next keyframe.
@@ -373,78 +349,52 @@ static void expect_goes_on(const seen* self) {
     if (!self->info.is_cut) assert_int_equal(self->info.lost_ticks, TICKS - self->ticks);
 }
 
-static void a_changed_byte_costs_at_most_the_ticks_up_to_the_next_keyframe(void** state) {
-    (void)state;
+KEYED_CASE(a_changed_byte_costs_at_most_the_ticks_up_to_the_next_keyframe, 40) {
     static const uint8_t masks[] = {0x01, 0xFF};
-    log_files files;
-    files_open(&files);
-    net_log_file_config config = keyed_config(&files);
-    (void)write_keyed(&config, TICKS, 40);
-    size_t size;
-    uint8_t* bytes = file_read(files.log, &size);
     uint32_t lossy = 0;
     uint32_t changed = 0;
-    for (size_t i = 0; i < size; i += test_step(i)) {
+    for (size_t i = 0; i < self->size; i += test_step(i)) {
         uint8_t mask = masks[changed++ % BASE_COUNT(masks)];
-        file_poke(files.log, i, bytes[i] ^ mask);
-        seen self = read_keyed(files.log);
-        expect_goes_on(&self);
-        lossy += self.ticks < TICKS;
-        file_poke(files.log, i, bytes[i]);
+        file_poke(self->files.log, i, self->bytes[i] ^ mask);
+        seen got = read_keyed(self->files.log);
+        expect_goes_on(&got);
+        lossy += got.ticks < TICKS;
+        file_poke(self->files.log, i, self->bytes[i]);
     }
     print_message("%u bytes changed, %u of them cost ticks\n", changed, lossy);
     assert_true(lossy > changed / 8);
-    free(bytes);
-    files_close(&files);
 }
 
-static void a_log_with_keyframes_cut_at_any_byte_opens_to_its_last_whole_block(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
-    net_log_file_config config = keyed_config(&files);
-    (void)write_keyed(&config, TICKS, 40);
-    size_t size;
-    free(file_read(files.log, &size));
+KEYED_CASE(a_log_with_keyframes_cut_at_any_byte_opens_to_its_last_whole_block, 40) {
+    size_t size = self->size;
     uint32_t ticks = TICKS;
     for (; size > 0; size -= test_step(size)) {
-        assert_int_equal(truncate(files.log, (off_t)(size - 1)), 0);
-        seen self = read_keyed(files.log);
+        assert_int_equal(truncate(self->files.log, (off_t)(size - 1)), 0);
+        seen got = read_keyed(self->files.log);
         // Without its index a log is slower to open, and whole.
-        assert_true(self.is_told || (self.ticks == TICKS && self.info.is_closed));
-        assert_true(self.ticks <= ticks);
-        for (ecs_tick tick = 1; tick <= self.ticks; tick++)
-            assert_true(self.has[tick]);
-        assert_int_equal(self.ticks % BLOCK, 0);
-        ticks = self.ticks;
+        assert_true(got.is_told || (got.ticks == TICKS && got.info.is_closed));
+        assert_true(got.ticks <= ticks);
+        for (ecs_tick tick = 1; tick <= got.ticks; tick++)
+            assert_true(got.has[tick]);
+        assert_int_equal(got.ticks % BLOCK, 0);
+        ticks = got.ticks;
     }
     assert_int_equal(ticks, 0);
-    files_close(&files);
 }
 
 // Blocks in another order, twice, or left out: nothing is made up, and what is missing is reported.
-static void shuffled_blocks_are_told(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
-    net_log_file_config config = keyed_config(&files);
-    (void)write_keyed(&config, TICKS, 40);
-    size_t size;
-    uint8_t* bytes = file_read(files.log, &size);
+KEYED_CASE(shuffled_blocks_are_told, 40) {
     size_t places[64];
     uint32_t count = 0;
-    for (size_t at = NET_LOG_PROLOGUE_BYTES; at < size;) {
-        net_log_block block;
-        assert_true(net_log_block_header_read(&block, bytes + at));
+    net_log_block block;
+    for (size_t at = 0; next_block(self, &at, &block);)
         places[count++] = at;
-        at += NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
-    }
-    places[count] = size;
+    places[count] = self->size;
     base_rng rng = base_rng_make(15, 3);
     for (uint32_t round = 0; round < 300; round++) {
         base_bytes made;
         base_bytes_init(&made, NULL);
-        base_bytes_write(&made, bytes, places[1]);
+        base_bytes_write(&made, self->bytes, places[1]);
         uint32_t wanted = 1;
         bool is_whole = true;
         for (uint32_t i = 1; i < count; i++) {
@@ -452,46 +402,36 @@ static void shuffled_blocks_are_told(void** state) {
             uint32_t take = dice == 0 ? 1 + base_rng_below(&rng, count - 1) : i;
             is_whole = is_whole && take == i && dice != 1 && dice != 2;
             for (uint32_t k = 0; k < (dice == 1 ? 0u : dice == 2 ? 2u : 1u); k++)
-                base_bytes_write(&made, bytes + places[take], places[take + 1] - places[take]);
+                base_bytes_write(&made, self->bytes + places[take],
+                                 places[take + 1] - places[take]);
             wanted++;
         }
-        file_replace(files.log, made.data, made.size);
-        seen self = read_keyed(files.log);
-        if (is_whole) assert_int_equal(self.ticks, TICKS);
-        if (self.ticks < TICKS) assert_true(self.is_told || self.info.last_tick < TICKS);
+        file_replace(self->files.log, made.data, made.size);
+        seen got = read_keyed(self->files.log);
+        if (is_whole) assert_int_equal(got.ticks, TICKS);
+        if (got.ticks < TICKS) assert_true(got.is_told || got.info.last_tick < TICKS);
         base_bytes_deinit(&made);
     }
-    free(bytes);
-    files_close(&files);
 }
 
-static void a_damaged_start_costs_nothing_but_itself(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
-    net_log_file_config config = keyed_config(&files);
-    (void)write_keyed(&config, TICKS, 40);
-    size_t size;
-    uint8_t* bytes = file_read(files.log, &size);
+KEYED_CASE(a_damaged_start_costs_nothing_but_itself, 40) {
     net_log_block block;
-    assert_true(net_log_block_header_read(&block, bytes + NET_LOG_PROLOGUE_BYTES));
+    assert_true(net_log_block_header_read(&block, self->bytes + NET_LOG_PROLOGUE_BYTES));
     size_t start = NET_LOG_PROLOGUE_BYTES + NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
-    memset(bytes, 0, start);
-    file_write(files.log, bytes, size);
+    memset(self->bytes, 0, start);
+    file_write(self->files.log, self->bytes, self->size);
     net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, files.log, NULL, &reader), NET_ERR_DAMAGED);
+    assert_int_equal(net_log_reader_create(NULL, self->files.log, NULL, &reader), NET_ERR_DAMAGED);
     assert_non_null(reader);
     assert_string_equal(net_log_reader_info(reader)->game, "pong");
     assert_int_equal(walk(reader, net_log_cursor_begin(reader)).ticks, TICKS);
     net_log_reader_destroy(reader);
     // A sector with the first ticks in it costs those too.
-    memset(bytes, 0, 512);
-    file_write(files.log, bytes, size);
-    seen self = read_keyed(files.log);
-    assert_true(self.is_told);
-    assert_int_equal(self.ticks, TICKS - EVERY);
-    free(bytes);
-    files_close(&files);
+    memset(self->bytes, 0, 512);
+    file_write(self->files.log, self->bytes, self->size);
+    seen got = read_keyed(self->files.log);
+    assert_true(got.is_told);
+    assert_int_equal(got.ticks, TICKS - EVERY);
 }
 
 // ---- segments ----
@@ -500,16 +440,13 @@ static void segment_name(char name[128], const log_files* files, uint32_t number
     assert_true(net_log_segment_name(name, 128, files->log, number));
 }
 
-static void segments_are_read_as_one_log_and_each_alone(void** state) {
-    (void)state;
-    log_files files;
+FILES_CASE(segments_are_read_as_one_log_and_each_alone) {
     char name[128];
-    files_open(&files);
-    net_log_file_config config = keyed_config(&files);
+    net_log_file_config config = keyed_config(files);
     config.segment_ticks = 2 * EVERY;
     net_log_counters counters = write_keyed(&config, TICKS, 40);
     assert_int_equal(counters.segments_closed, 3);
-    seen self = read_keyed(files.log);
+    seen self = read_keyed(files->log);
     assert_int_equal(self.ticks, TICKS);
     assert_false(self.info.is_damaged || self.info.is_cut);
     assert_true(self.info.is_closed);
@@ -517,7 +454,7 @@ static void segments_are_read_as_one_log_and_each_alone(void** state) {
     assert_int_equal(self.info.keyframe_count, TICKS / EVERY);
     assert_int_equal(self.info.first_tick, 1);
     for (uint32_t i = 1; i <= 3; i++) {
-        segment_name(name, &files, i);
+        segment_name(name, files, i);
         self = read_keyed(name);
         assert_int_equal(self.ticks, 2 * EVERY);
         assert_true(self.has[(i - 1) * 2 * EVERY + 1] && self.has[i * 2 * EVERY]);
@@ -527,24 +464,22 @@ static void segments_are_read_as_one_log_and_each_alone(void** state) {
         assert_false(self.info.is_cut || self.info.is_damaged);
     }
     // The middle one is gone: reading goes on behind it.
-    segment_name(name, &files, 2);
+    segment_name(name, files, 2);
     assert_int_equal(unlink(name), 0);
-    self = read_keyed(files.log);
+    self = read_keyed(files->log);
     assert_int_equal(self.ticks, TICKS - 2 * EVERY);
     assert_int_equal(self.info.lost_ticks, 2 * EVERY);
     assert_true(self.info.is_damaged);
     // The first one too: the log begins later, and nothing inside of it is missing.
-    segment_name(name, &files, 1);
+    segment_name(name, files, 1);
     assert_int_equal(unlink(name), 0);
-    self = read_keyed(files.log);
+    self = read_keyed(files->log);
     assert_int_equal(self.info.first_tick, 4 * EVERY + 1);
     assert_int_equal(self.ticks, TICKS - 4 * EVERY);
     assert_false(self.info.is_damaged);
-    files_close(&files);
 }
 
-static void old_segments_are_deleted_over_the_limits(void** state) {
-    (void)state;
+CASE(old_segments_are_deleted_over_the_limits) {
     for (uint32_t kept = 0; kept <= 2; kept++) {
         log_files files;
         char name[128];
@@ -573,53 +508,41 @@ static void old_segments_are_deleted_over_the_limits(void** state) {
     }
 }
 
-static void a_crash_in_a_rotation_leaves_one_log(void** state) {
-    (void)state;
-    log_files files;
+KEYED_CASE(a_crash_in_a_rotation_leaves_one_log, 40) {
     char name[128];
-    files_open(&files);
-    net_log_file_config config = keyed_config(&files);
-    (void)write_keyed(&config, TICKS, 40);
     // The old file has its new name already, and still its old one.
-    segment_name(name, &files, 1);
-    assert_int_equal(link(files.log, name), 0);
-    seen self = read_keyed(files.log);
-    assert_int_equal(self.ticks, TICKS);
-    assert_int_equal(self.info.segment_count, 1);
-    assert_false(self.info.is_damaged);
+    segment_name(name, &self->files, 1);
+    assert_int_equal(link(self->files.log, name), 0);
+    seen got = read_keyed(self->files.log);
+    assert_int_equal(got.ticks, TICKS);
+    assert_int_equal(got.info.segment_count, 1);
+    assert_false(got.info.is_damaged);
     // A segment of another log that has the name is none of ours.
     assert_int_equal(unlink(name), 0);
-    size_t size;
-    uint8_t* bytes = file_read(files.log, &size);
     net_log_block block;
-    assert_true(net_log_block_header_read(&block, bytes + NET_LOG_PROLOGUE_BYTES));
+    assert_true(net_log_block_header_read(&block, self->bytes + NET_LOG_PROLOGUE_BYTES));
     block.identity++;
-    net_log_block_header_write(&block, bytes + NET_LOG_PROLOGUE_BYTES);
-    file_write(name, bytes, size);
-    free(bytes);
-    assert_int_equal(read_keyed(files.log).info.segment_count, 1);
+    net_log_block_header_write(&block, self->bytes + NET_LOG_PROLOGUE_BYTES);
+    file_write(name, self->bytes, self->size);
+    assert_int_equal(read_keyed(self->files.log).info.segment_count, 1);
     // The next log of this name takes the segments along.
-    (void)write_keyed(&config, 10, 40);
+    (void)write_keyed(&self->config, 10, 40);
     assert_false(file_exists(name));
-    snprintf(name, sizeof name, "%s.1.seg0001", files.log);
+    snprintf(name, sizeof name, "%s.1.seg0001", self->files.log);
     assert_true(file_exists(name));
-    files_close(&files);
 }
 
-static void a_command_runs_for_each_closed_segment(void** state) {
-    (void)state;
-    log_files files;
+FILES_CASE(a_command_runs_for_each_closed_segment) {
     char name[128];
-    files_open(&files);
-    net_log_file_config config = keyed_config(&files);
+    net_log_file_config config = keyed_config(files);
     config.segment_ticks = 4 * EVERY;
     config.segments.on_close = "rm"; // it gets the file's name and no shell
     (void)write_keyed(&config, TICKS, 40);
     while (wait(NULL) >= 0 || errno != ECHILD) {
     }
-    segment_name(name, &files, 1);
+    segment_name(name, files, 1);
     assert_false(file_exists(name));
-    assert_false(file_exists(files.log));
+    assert_false(file_exists(files->log));
     // A program that is not there, and one that fails, are counted.
     net_log_command command = {.program = "/nowhere/program"};
     assert_true(net_log_command_start(&command, "x", false));
@@ -630,26 +553,4 @@ static void a_command_runs_for_each_closed_segment(void** state) {
     while (command.running_count > 0)
         net_log_command_reap(&command);
     assert_true(command.failures >= NET_LOG_COMMANDS_MAX + 4);
-    files_close(&files);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_changed_block_with_right_checksums_is_found),
-        TEST(an_exchanged_segment_is_found_and_a_missing_start_is_not_held_against_it),
-        TEST(the_room_for_a_signature_has_a_limit),
-        TEST(a_keyframe_has_the_bytes_that_were_saved),
-        TEST(a_save_that_is_too_long_is_no_keyframe),
-        TEST(a_seek_begins_behind_the_newest_keyframe_before_it),
-        TEST(the_index_says_what_the_headers_of_blocks_say),
-        TEST(a_changed_byte_costs_at_most_the_ticks_up_to_the_next_keyframe),
-        TEST(a_log_with_keyframes_cut_at_any_byte_opens_to_its_last_whole_block),
-        TEST(shuffled_blocks_are_told),
-        TEST(a_damaged_start_costs_nothing_but_itself),
-        TEST(segments_are_read_as_one_log_and_each_alone),
-        TEST(old_segments_are_deleted_over_the_limits),
-        TEST(a_crash_in_a_rotation_leaves_one_log),
-        TEST(a_command_runs_for_each_closed_segment),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "log_files.h"
 
 #include "log/log_header.h"
+#include "scarce.h"
 
 enum { TICKS = 14 }; // blocks end at ticks 5 and 10
 
@@ -23,7 +24,7 @@ static void sample_open(sample* self, bool is_killed) {
     net_log_file_config config = files_config(&self->files);
     config.ring_bytes = 2048;
     net_log_file* file;
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    assert_ok(files_create(&config, &file));
     for (ecs_tick tick = 1; tick <= TICKS; tick++) {
         files_tick(file, tick);
         net_log_file_pump(file, false);
@@ -34,12 +35,12 @@ static void sample_open(sample* self, bool is_killed) {
         self->queue = file_read(self->files.queue, &self->queue_bytes);
     }
     files_end_log(file, TICKS);
-    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    assert_ok(net_log_file_destroy(file));
     if (!is_killed) self->log = file_read(self->files.log, &self->log_bytes);
     file_write(self->files.log, self->log, self->log_bytes);
     if (is_killed) file_write(self->files.queue, self->queue, self->queue_bytes);
     self->whole = files_read(self->files.log);
-    assert_int_equal(self->whole.result, NET_OK);
+    assert_ok(self->whole.result);
     assert_int_equal(self->whole.records, 2 * TICKS + !is_killed);
     assert_int_equal(self->whole.info.lost_bytes, 0);
 }
@@ -49,6 +50,9 @@ static void sample_close(sample* self) {
     free(self->log);
     free(self->queue);
 }
+
+#define SAMPLE_CASE(name, is_closed)                                                               \
+    CASE_WITH(sample, self, sample_open(self, is_closed), sample_close(self), name)
 
 /// Check that the records are a prefix of the whole log, and that the reader reports the missing
 /// part.
@@ -64,59 +68,51 @@ static void expect_told(const sample* self, const log_sum* sum) {
     assert_true(is_told);
 }
 
-static void a_log_cut_at_any_byte_opens_to_its_last_whole_record(void** state) {
-    (void)state;
-    sample self;
-    sample_open(&self, false);
-    uint64_t records = self.whole.records;
-    for (size_t cut = self.log_bytes; cut > 0; cut -= test_step(cut)) {
+SAMPLE_CASE(a_log_cut_at_any_byte_opens_to_its_last_whole_record, false) {
+    uint64_t records = self->whole.records;
+    for (size_t cut = self->log_bytes; cut > 0; cut -= test_step(cut)) {
         const size_t size = cut - 1;
-        assert_int_equal(truncate(self.files.log, (off_t)size), 0);
-        log_sum sum = files_read(self.files.log);
+        assert_int_equal(truncate(self->files.log, (off_t)size), 0);
+        log_sum sum = files_read(self->files.log);
         assert_true(sum.records <= records);
-        if (size == self.log_bytes - 1) assert_int_equal(sum.records, 20);
+        if (size == self->log_bytes - 1) assert_int_equal(sum.records, 20);
         records = sum.records;
         if (!sum.has_reader) {
             assert_int_equal(sum.result, NET_ERR_DAMAGED);
             continue;
         }
-        assert_int_equal(sum.result, NET_OK);
+        assert_ok(sum.result);
         assert_true(sum.info.is_cut);
-        assert_int_equal(sum.hash, self.whole.prefix[sum.records]);
+        assert_int_equal(sum.hash, self->whole.prefix[sum.records]);
         // The bytes after the last whole block are lost. A cut between two blocks loses nothing.
         assert_true(sum.info.lost_bytes < size);
         if (sum.records == 10) assert_int_equal(sum.info.last_tick, 5);
     }
     assert_int_equal(records, 0);
-    sample_close(&self);
 }
 
-static void a_killed_servers_log_cut_at_any_byte_tells_what_is_lost(void** state) {
-    (void)state;
-    sample self;
-    sample_open(&self, true);
-    for (size_t cut = self.log_bytes; cut > 0; cut -= test_step(cut)) {
+SAMPLE_CASE(a_killed_servers_log_cut_at_any_byte_tells_what_is_lost, true) {
+    for (size_t cut = self->log_bytes; cut > 0; cut -= test_step(cut)) {
         const size_t size = cut - 1;
-        assert_int_equal(truncate(self.files.log, (off_t)size), 0);
-        log_sum sum = files_read(self.files.log);
-        expect_told(&self, &sum);
+        assert_int_equal(truncate(self->files.log, (off_t)size), 0);
+        log_sum sum = files_read(self->files.log);
+        expect_told(self, &sum);
     }
     // The kill cut a write in two. The queue has all of it.
-    uint8_t* torn = malloc(self.log_bytes + 50);
+    uint8_t* torn = malloc(self->log_bytes + 50);
     assert_non_null(torn);
-    memcpy(torn, self.log, self.log_bytes);
-    memcpy(torn + self.log_bytes, self.log + 16, 50);
-    file_write(self.files.log, torn, self.log_bytes + 50);
-    log_sum sum = files_read(self.files.log);
-    assert_int_equal(sum.records, self.whole.records);
+    memcpy(torn, self->log, self->log_bytes);
+    memcpy(torn + self->log_bytes, self->log + 16, 50);
+    file_write(self->files.log, torn, self->log_bytes + 50);
+    log_sum sum = files_read(self->files.log);
+    assert_int_equal(sum.records, self->whole.records);
     assert_int_equal(sum.info.lost_bytes, 0);
     // The same without the queue.
-    unlink(self.files.queue);
-    sum = files_read(self.files.log);
+    unlink(self->files.queue);
+    sum = files_read(self->files.log);
     assert_int_equal(sum.records, 20);
     assert_int_equal(sum.info.lost_bytes, 50);
     free(torn);
-    sample_close(&self);
 }
 
 static void change_every_byte(sample* self, const char* file, const uint8_t* data, size_t size,
@@ -129,8 +125,7 @@ static void change_every_byte(sample* self, const char* file, const uint8_t* dat
     }
 }
 
-static void a_changed_byte_anywhere_in_a_log_is_told(void** state) {
-    (void)state;
+CASE(a_changed_byte_anywhere_in_a_log_is_told) {
     static const uint8_t masks[] = {0x01, 0x80, 0xFF};
     sample self;
     sample_open(&self, false);
@@ -142,40 +137,33 @@ static void a_changed_byte_anywhere_in_a_log_is_told(void** state) {
     sample_close(&self);
 }
 
-static void a_changed_byte_anywhere_in_a_queue_is_told_or_harmless(void** state) {
-    (void)state;
-    sample self;
-    sample_open(&self, true);
+SAMPLE_CASE(a_changed_byte_anywhere_in_a_queue_is_told_or_harmless, true) {
     // Change bytes up to the end of the ring. The pages between the numbers are unused, so a change
     // there has no effect.
-    change_every_byte(&self, self.files.queue, self.queue, self.queue_bytes, 0x01);
-    for (size_t size = self.queue_bytes; size > 61; size -= 61) {
-        assert_int_equal(truncate(self.files.queue, (off_t)(size - 61)), 0);
-        log_sum sum = files_read(self.files.log);
-        expect_told(&self, &sum);
-        assert_int_equal(sum.result, NET_OK);
+    change_every_byte(self, self->files.queue, self->queue, self->queue_bytes, 0x01);
+    for (size_t size = self->queue_bytes; size > 61; size -= 61) {
+        assert_int_equal(truncate(self->files.queue, (off_t)(size - 61)), 0);
+        log_sum sum = files_read(self->files.log);
+        expect_told(self, &sum);
+        assert_ok(sum.result);
     }
-    sample_close(&self);
 }
 
-static void damage_inside_names_its_block_and_ticks(void** state) {
-    (void)state;
-    sample self;
-    sample_open(&self, false);
+SAMPLE_CASE(damage_inside_names_its_block_and_ticks, false) {
     net_log_block block;
     size_t at = NET_LOG_PROLOGUE_BYTES;
     for (int i = 0; i < 2; i++) { // skip to block 2: ticks 6..10
-        assert_true(net_log_block_header_read(&block, self.log + at));
+        assert_true(net_log_block_header_read(&block, self->log + at));
         at += NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
     }
     for (int part = 0; part < 2; part++) { // its header, then its bytes
         size_t place = at + (part == 0 ? 30 : NET_LOG_BLOCK_HEADER_BYTES + 3);
-        self.log[place] ^= 4;
-        file_write(self.files.log, self.log, self.log_bytes);
+        self->log[place] ^= 4;
+        file_write(self->files.log, self->log, self->log_bytes);
         base_report_first first = {.count = 0};
         base_reporter reporter = base_reporter_first(&first);
         net_log_reader* reader;
-        assert_int_equal(net_log_reader_create(NULL, self.files.log, &reporter, &reader), NET_OK);
+        assert_ok(net_log_reader_create(NULL, self->files.log, &reporter, &reader));
         for (int i = 0; i < 2; i++) // told once
             assert_int_equal(net_log_reader_check(reader), NET_ERR_DAMAGED);
         assert_non_null(strstr(first.text, "blocks 2..2, between tick 5 and tick 11"));
@@ -186,9 +174,8 @@ static void damage_inside_names_its_block_and_ticks(void** state) {
         assert_false(info->is_cut);
         assert_int_equal(first.count, 2);
         net_log_reader_destroy(reader);
-        self.log[place] ^= 4;
+        self->log[place] ^= 4;
     }
-    sample_close(&self);
 }
 
 /// ---- made-up files ----
@@ -239,6 +226,8 @@ static void forge_close(forge* self) {
     base_bytes_deinit(&self->bytes);
 }
 
+#define FORGE_CASE(name) CASE_WITH(forge, self, forge_open(self), forge_close(self), name)
+
 /// Write the begin and the end of a tick. Each has 4 bytes with its length.
 static size_t forge_tick(uint8_t* target, uint8_t tick) {
     const uint8_t data[] = {4, 0x0A, 2, 8, tick, 4, 0x12, 2, 8, tick};
@@ -256,35 +245,30 @@ static net_log_block data_block(uint64_t ordinal, uint64_t record, uint64_t tick
                            .last_tick = tick};
 }
 
-static void blocks_and_records_of_later_versions_are_skipped(void** state) {
-    (void)state;
-    forge self;
-    forge_open(&self);
+FORGE_CASE(blocks_and_records_of_later_versions_are_skipped) {
     uint8_t tick[64];
     size_t size = forge_tick(tick, 1);
     net_log_block block = data_block(1, 1, 1);
-    forge_block(&self, &block, tick, size);
+    forge_block(self, &block, tick, size);
     block = data_block(2, 3, 1);
     block.type = 3;
     block.record_count = 1;
-    forge_block(&self, &block, "a keyframe, perhaps", 19);
+    forge_block(self, &block, "a keyframe, perhaps", 19);
     block = data_block(3, 3, 2);
     size = forge_tick(tick, 2);
     const uint8_t unknown[] = {3, 0x3A, 1, 7}; // field 5 of Record
     memcpy(tick + size, unknown, sizeof unknown);
     block.record_count = 3;
-    forge_block(&self, &block, tick, size + sizeof unknown);
-    log_sum sum = forge_read(&self);
-    assert_int_equal(sum.result, NET_OK);
+    forge_block(self, &block, tick, size + sizeof unknown);
+    log_sum sum = forge_read(self);
+    assert_ok(sum.result);
     assert_int_equal(sum.records, 5);
     assert_int_equal(sum.info.last_tick, 2);
     assert_int_equal(sum.info.block_count, 4);
     assert_int_equal(sum.info.lost_bytes, 1); // it has no end record and no queue
-    forge_close(&self);
 }
 
-static void unknown_records_in_a_row_have_a_limit(void** state) {
-    (void)state;
+CASE(unknown_records_in_a_row_have_a_limit) {
     for (uint32_t count = NET_LOG_OTHERS_MAX - 1; count <= NET_LOG_OTHERS_MAX + 1; count++) {
         forge self;
         forge_open(&self);
@@ -310,10 +294,7 @@ static void keep_line(void* context, const char* line) {
     base_bytes_write(lines, "\n", 1);
 }
 
-static void a_dump_is_json_whatever_names_a_log_has(void** state) {
-    (void)state;
-    forge self;
-    forge_open(&self);
+FORGE_CASE(a_dump_is_json_whatever_names_a_log_has) {
     // A player with such a name joins in tick 1; then come three records of a later version.
     static const uint8_t records[] = {
         15, 0x0A, 13, 8, 1, 0x1A, 9, 8, 1, 0x12, 5, 'a', '"', 'b', '\\', 'c', // begin with a join
@@ -322,24 +303,21 @@ static void a_dump_is_json_whatever_names_a_log_has(void** state) {
     };
     net_log_block block = data_block(1, 1, 1);
     block.record_count = 5;
-    forge_block(&self, &block, records, sizeof records);
-    assert_int_equal(forge_read(&self).records, 5);
-    net_log_reader* reader;
+    forge_block(self, &block, records, sizeof records);
+    assert_int_equal(forge_read(self).records, 5);
     base_bytes lines;
     base_bytes_init(&lines, NULL);
-    assert_int_equal(net_log_reader_create(NULL, self.files.log, NULL, &reader), NET_OK);
-    assert_int_equal(net_log_dump(reader, NULL, keep_line, &lines), NET_OK);
+    net_log_reader* reader = files_reader(self->files.log);
+    assert_ok(net_log_dump(reader, NULL, keep_line, &lines));
     base_bytes_write_u8(&lines, 0);
     const char* text = (const char*)lines.data;
     assert_non_null(strstr(text, "\"name\":\"a\\\"b\\\\c\""));
     assert_non_null(strstr(text, "{\"other\":{\"records\":3,"));
     net_log_reader_destroy(reader);
     base_bytes_deinit(&lines);
-    forge_close(&self);
 }
 
-static void two_logs_in_one_file_are_damage(void** state) {
-    (void)state;
+CASE(two_logs_in_one_file_are_damage) {
     sample first, second;
     sample_open(&first, false);
     sample_open(&second, false);
@@ -368,28 +346,24 @@ static void two_logs_in_one_file_are_damage(void** state) {
     sample_close(&first);
 }
 
-static void bytes_between_two_blocks_are_damage_without_a_lost_block(void** state) {
-    (void)state;
-    sample self;
-    sample_open(&self, false);
+SAMPLE_CASE(bytes_between_two_blocks_are_damage_without_a_lost_block, false) {
     net_log_block block;
     size_t at = NET_LOG_PROLOGUE_BYTES;
     for (int i = 0; i < 2; i++) {
-        assert_true(net_log_block_header_read(&block, self.log + at));
+        assert_true(net_log_block_header_read(&block, self->log + at));
         at += NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
     }
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
-    base_bytes_write(&bytes, self.log, at);
+    base_bytes_write(&bytes, self->log, at);
     base_bytes_write(&bytes, "stray", 5);
-    base_bytes_write(&bytes, self.log + at, self.log_bytes - at);
-    file_write(self.files.log, bytes.data, bytes.size);
-    log_sum sum = files_read(self.files.log);
+    base_bytes_write(&bytes, self->log + at, self->log_bytes - at);
+    file_write(self->files.log, bytes.data, bytes.size);
+    log_sum sum = files_read(self->files.log);
     assert_int_equal(sum.result, NET_ERR_DAMAGED);
     assert_int_equal(sum.info.damaged_blocks, 0);
     assert_int_equal(sum.info.lost_bytes, 5);
     base_bytes_deinit(&bytes);
-    sample_close(&self);
 }
 
 /// Read a forged log with `extra` in its header. @return what the reader returns.
@@ -412,14 +386,13 @@ static net_result read_forged_header(const uint8_t* extra, size_t extra_bytes,
     return result;
 }
 
-static void a_header_that_demands_unknown_features_is_refused_by_their_bits(void** state) {
-    (void)state;
+CASE(a_header_that_demands_unknown_features_is_refused_by_their_bits) {
     base_report_first first;
     // Bits 0 to 3 are known: views decide, a part of a log, columns, controls. The test tries every
     // other single bit, then two bits together.
     for (uint8_t known = 1; known <= 15; known++) {
         const uint8_t extra[] = {14 << 3 | 1, known, 0, 0, 0, 0, 0, 0, 0};
-        assert_int_equal(read_forged_header(extra, sizeof extra, &first), NET_OK);
+        assert_ok(read_forged_header(extra, sizeof extra, &first));
     }
     for (uint32_t bit = 4; bit < 64; bit++) {
         uint8_t extra[9] = {14 << 3 | 1};
@@ -440,23 +413,22 @@ static void a_header_that_demands_unknown_features_is_refused_by_their_bits(void
     assert_int_equal(read_forged_header(twice, sizeof twice, &first), NET_ERR_VERSION);
     assert_non_null(strstr(first.text, "features 0x10"));
     const uint8_t none[] = {14 << 3 | 1, 0, 0, 0, 0, 0, 0, 0, 0};
-    assert_int_equal(read_forged_header(none, sizeof none, &first), NET_OK);
+    assert_ok(read_forged_header(none, sizeof none, &first));
     const uint8_t varint[] = {14 << 3, 1}; // the field has another wire type
     assert_int_equal(read_forged_header(varint, sizeof varint, &first), NET_ERR_DAMAGED);
     // The reader skips an unknown field when no required feature needs it.
     const uint8_t unknown[] = {15 << 3, 1};
-    assert_int_equal(read_forged_header(unknown, sizeof unknown, &first), NET_OK);
+    assert_ok(read_forged_header(unknown, sizeof unknown, &first));
 }
 
-static void a_header_of_another_version_is_refused_whatever_else_it_says(void** state) {
-    (void)state;
+CASE(a_header_of_another_version_is_refused_whatever_else_it_says) {
     base_report_first first;
     // No reader accepts this rate. The operator must still get the version as the reason.
     const uint8_t later[] = {1 << 3, 3, 8 << 3, 0};
     assert_int_equal(read_forged_header(later, sizeof later, &first), NET_ERR_VERSION);
     assert_non_null(strstr(first.text, "of a later version (3): use a newer shoal-replay"));
     const uint8_t same[] = {1 << 3, 2};
-    assert_int_equal(read_forged_header(same, sizeof same, &first), NET_OK);
+    assert_ok(read_forged_header(same, sizeof same, &first));
     const uint8_t earlier[] = {1 << 3, 1};
     assert_int_equal(read_forged_header(earlier, sizeof earlier, &first), NET_ERR_VERSION);
     assert_non_null(strstr(first.text, "of version 1, which this build does not read"));
@@ -466,8 +438,7 @@ static void a_header_of_another_version_is_refused_whatever_else_it_says(void** 
     assert_int_equal(read_forged_header(rate, sizeof rate, &first), NET_ERR_DAMAGED);
 }
 
-static void a_block_that_does_not_follow_is_not_used(void** state) {
-    (void)state;
+CASE(a_block_that_does_not_follow_is_not_used) {
     const net_log_block right = data_block(1, 1, 1);
     for (int fault = 0; fault <= 8; fault++) {
         forge self;
@@ -493,8 +464,7 @@ static void a_block_that_does_not_follow_is_not_used(void** state) {
     }
 }
 
-static void wrong_lengths_and_bombs_are_refused_before_memory_is_taken(void** state) {
-    (void)state;
+CASE(wrong_lengths_and_bombs_are_refused_before_memory_is_taken) {
     uint8_t header[NET_LOG_BLOCK_HEADER_BYTES];
     net_log_block block = data_block(1, 1, 1);
     net_log_block again;
@@ -547,10 +517,7 @@ static void wrong_lengths_and_bombs_are_refused_before_memory_is_taken(void** st
     net_log_packer_deinit(&packer);
 }
 
-static void what_is_no_log_is_refused_with_a_reason(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
+FILES_CASE(what_is_no_log_is_refused_with_a_reason) {
     uint8_t prologue[NET_LOG_PROLOGUE_BYTES];
     net_log_prologue_write(prologue);
     prologue[8] = 3; // a whole file of a later version
@@ -567,11 +534,11 @@ static void what_is_no_log_is_refused_with_a_reason(void** state) {
         {prologue, sizeof prologue, "of a later version (3): use a newer", NET_ERR_VERSION},
     };
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
-        file_write(files.log, cases[i].data, cases[i].size);
+        file_write(files->log, cases[i].data, cases[i].size);
         base_report_first first = {.count = 0};
         base_reporter reporter = base_reporter_first(&first);
         net_log_reader* reader;
-        assert_int_equal(net_log_reader_create(NULL, files.log, &reporter, &reader),
+        assert_int_equal(net_log_reader_create(NULL, files->log, &reporter, &reader),
                          cases[i].result);
         assert_null(reader);
         assert_non_null(strstr(first.text, cases[i].why));
@@ -579,11 +546,9 @@ static void what_is_no_log_is_refused_with_a_reason(void** state) {
     net_log_reader* reader;
     assert_int_equal(net_log_reader_create(NULL, "/nowhere", NULL, &reader), NET_ERR_IO);
     assert_int_equal(net_log_reader_create(NULL, "/tmp", NULL, &reader), NET_ERR_IO);
-    files_close(&files);
 }
 
-static void items_over_a_limit_are_no_records(void** state) {
-    (void)state;
+CASE(items_over_a_limit_are_no_records) {
     net_log_record record;
     // begin{tick 1, inputs{client 0}}: every client has a number.
     const uint8_t no_client[] = {0x0A, 4, 8, 1, 0x2A, 0};
@@ -613,67 +578,22 @@ static void items_over_a_limit_are_no_records(void** state) {
     }
 }
 
-typedef struct scarce {
-    uint32_t left;
-    uint64_t bytes;
-} scarce;
-
-static void* scarce_allocate(void* context, size_t size, size_t align) {
-    scarce* self = context;
-    if (self->left == 0) return NULL;
-    self->left--;
-    self->bytes += size;
-    return base_allocator_heap()->allocate(NULL, size, align);
-}
-
-static void scarce_release(void* context, void* memory, size_t size) {
-    ((scarce*)context)->bytes -= memory ? size : 0;
-    base_allocator_heap()->release(NULL, memory, size);
-}
-
 static net_result read_with_failure(const char* file, uint32_t k) {
-    scarce memory = {.left = k};
-    const base_allocator allocator = {scarce_allocate, scarce_release, &memory};
+    scarce_memory memory;
+    scarce_init(&memory, k, true);
     net_log_reader* reader;
-    net_result result = net_log_reader_create(&allocator, file, NULL, &reader);
+    net_result result = net_log_reader_create(&memory.allocator, file, NULL, &reader);
     net_log_reader_destroy(reader);
     assert_int_equal(memory.bytes, 0);
     return result;
 }
 
-static void memory_that_runs_out_anywhere_is_an_error(void** state) {
-    (void)state;
-    sample self;
-    sample_open(&self, true);
+SAMPLE_CASE(memory_that_runs_out_anywhere_is_an_error, true) {
     bool is_done = false;
-    for (uint32_t k = 0; !is_done; k++) {
-        net_result result = read_with_failure(self.files.log, k);
+    for (uint32_t k = 1; !is_done; k++) {
+        net_result result = read_with_failure(self->files.log, k);
         assert_true(result == NET_OK || result == NET_ERR_MEMORY);
         is_done = result == NET_OK;
         assert_true(k < 100);
     }
-    sample_close(&self);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_log_cut_at_any_byte_opens_to_its_last_whole_record),
-        TEST(a_killed_servers_log_cut_at_any_byte_tells_what_is_lost),
-        TEST(a_changed_byte_anywhere_in_a_log_is_told),
-        TEST(a_changed_byte_anywhere_in_a_queue_is_told_or_harmless),
-        TEST(damage_inside_names_its_block_and_ticks),
-        TEST(blocks_and_records_of_later_versions_are_skipped),
-        TEST(a_header_that_demands_unknown_features_is_refused_by_their_bits),
-        TEST(a_header_of_another_version_is_refused_whatever_else_it_says),
-        TEST(unknown_records_in_a_row_have_a_limit),
-        TEST(a_dump_is_json_whatever_names_a_log_has),
-        TEST(two_logs_in_one_file_are_damage),
-        TEST(bytes_between_two_blocks_are_damage_without_a_lost_block),
-        TEST(a_block_that_does_not_follow_is_not_used),
-        TEST(wrong_lengths_and_bombs_are_refused_before_memory_is_taken),
-        TEST(what_is_no_log_is_refused_with_a_reason),
-        TEST(items_over_a_limit_are_no_records),
-        TEST(memory_that_runs_out_anywhere_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,11 +49,11 @@ static play* play_open(const char* game) {
     snprintf(name, sizeof name, "%s/%s.so", GAMES_DIR, game);
     base_reporter reporter = base_reporter_stderr();
     files_open(&self->files);
-    assert_int_equal(net_module_open(name, NULL, &reporter, &self->module), NET_OK);
+    assert_ok(net_module_open(name, NULL, &reporter, &self->module));
     net_match_config config = net_match_config_default(self->module);
     config.role = NET_ROLE_SERVER;
     config.seed = 7;
-    assert_int_equal(net_match_create(&config, &reporter, &self->match), NET_OK);
+    assert_ok(net_match_create(&config, &reporter, &self->match));
     for (uint32_t i = 0; i < BOTS; i++)
         self->bots[i].rng = base_rng_make(i + 1, 3);
     return self;
@@ -65,6 +65,8 @@ static void play_close(play* self) {
     files_close(&self->files);
     free(self);
 }
+
+#define PLAY_CASE(name, game) CASE_MADE(play, self, play_open(game), play_close(self), name)
 
 static uint32_t think(play* self, uint32_t i) {
     static _Alignas(16) uint8_t scratch[ECS_EVENT_BYTES_MAX];
@@ -122,12 +124,11 @@ static void play_tick(play* self) {
 
 static void play_record(play* self, uint32_t ticks) {
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(net_log_writer_create(NULL, self->files.log, self->match, "test", 1, &reporter,
-                                           &self->writer),
-                     NET_OK);
+    assert_ok(net_log_writer_create(NULL, self->files.log, self->match, "test", 1, &reporter,
+                                    &self->writer));
     for (uint32_t i = 0; i < ticks; i++)
         play_tick(self);
-    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
+    assert_ok(net_log_writer_destroy(self->writer));
 }
 
 // Entities as the touches of ticks give them.
@@ -160,13 +161,13 @@ static void compare_all(const char* game, uint32_t ticks) {
     ecs_entity* known = calloc(INDICES, sizeof *known);
     assert_non_null(known);
     play_record(self, ticks);
-    assert_int_equal(net_log_reader_create(NULL, self->files.log, NULL, &a), NET_OK);
-    assert_int_equal(net_log_reader_create(NULL, self->files.log, NULL, &b), NET_OK);
-    assert_int_equal(net_log_state_create(b, NULL, &state), NET_OK);
-    assert_int_equal(net_log_replay_create(a, self->module, NULL, &replay), NET_OK);
+    a = files_reader(self->files.log);
+    b = files_reader(self->files.log);
+    assert_ok(net_log_state_create(b, NULL, &state));
+    assert_ok(net_log_replay_create(a, self->module, NULL, &replay));
     for (; net_log_replay_step(replay, &tick) == NET_OK; seen++) {
         net_verify_result result = {0};
-        assert_int_equal(net_log_state_step(state), NET_OK);
+        assert_ok(net_log_state_step(state));
         assert_true(net_log_state_is_whole(state) && net_log_state_tick(state) == tick.tick);
         if (net_log_compare(state, net_log_replay_match(replay), &result))
             fail_msg("%s tick %u: %s.%s %s", game, (unsigned)tick.tick, result.component,
@@ -184,19 +185,16 @@ static void compare_all(const char* game, uint32_t ticks) {
     play_close(self);
 }
 
-static void every_row_of_breakout_is_that_of_the_match(void** state) {
-    (void)state;
+CASE(every_row_of_breakout_is_that_of_the_match) {
     compare_all("breakout", 1300);
 }
 
-static void every_row_of_arena_is_that_of_the_match(void** state) {
-    (void)state;
+CASE(every_row_of_arena_is_that_of_the_match) {
     compare_all("arena", 700);
 }
 
 // 10,000 entities that all move: dozens of bodies in a tick.
-static void every_row_of_cubes_is_that_of_the_match(void** state) {
-    (void)state;
+CASE(every_row_of_cubes_is_that_of_the_match) {
     compare_all("cubes", 60);
 }
 
@@ -205,26 +203,23 @@ static void copy_part(void* context, const uint8_t* data, size_t size) {
 }
 
 // The same bytes with a thread and without, and from a full state on as after one.
-static void a_thread_changes_no_byte(void** state) {
-    (void)state;
-    play* self = play_open("breakout");
+PLAY_CASE(a_thread_changes_no_byte, "breakout") {
     net_rows* rows = net_schema_rows(net_match_schema(self->match));
     const uint32_t index_max = ecs_world_limits(net_match_world(self->match))->replicated_index_max;
     net_log_recorder* recorders[2];
     net_history* history;
     base_bytes out[2];
-    assert_int_equal(
-        net_log_writer_create(NULL, self->files.log, self->match, "test", 1, NULL, &self->writer),
-        NET_OK);
+    assert_ok(
+        net_log_writer_create(NULL, self->files.log, self->match, "test", 1, NULL, &self->writer));
     net_rows_set_tick_rate(rows, net_match_get_config(self->match)->tick_rate_hz);
-    assert_int_equal(net_history_create(NULL, rows, index_max, &history), NET_OK);
+    assert_ok(net_history_create(NULL, rows, index_max, &history));
     for (uint32_t i = 0; i < 2; i++) {
         base_bytes_init(&out[i], NULL);
-        assert_int_equal(net_log_recorder_create(NULL, self->match, i == 1, &recorders[i]), NET_OK);
+        assert_ok(net_log_recorder_create(NULL, self->match, i == 1, &recorders[i]));
     }
     for (uint32_t tick = 1; tick <= 200; tick++) {
         net_match_step(self->match);
-        assert_int_equal(net_history_step(history, net_match_world(self->match), tick), NET_OK);
+        assert_ok(net_history_step(history, net_match_world(self->match), tick));
         for (uint32_t i = 0; i < 2; i++) {
             if (tick == 100) net_log_recorder_restart(recorders[i]);
             net_log_recorder_begin(recorders[i], history);
@@ -244,24 +239,20 @@ static void a_thread_changes_no_byte(void** state) {
         net_log_recorder_destroy(recorders[i]);
     }
     net_history_destroy(history);
-    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
-    play_close(self);
+    assert_ok(net_log_writer_destroy(self->writer));
 }
 
 // A reader that misses the state of a tick has no values until the next full state.
-static void without_the_state_of_a_tick_values_come_with_the_next_full_one(void** unused) {
-    (void)unused;
-    play* self = play_open("breakout");
+PLAY_CASE(without_the_state_of_a_tick_values_come_with_the_next_full_one, "breakout") {
     play_record(self, 700);
-    net_log_reader* reader;
     net_log_state* state;
     net_log_record record;
-    assert_int_equal(net_log_reader_create(NULL, self->files.log, NULL, &reader), NET_OK);
-    assert_int_equal(net_log_state_create(reader, NULL, &state), NET_OK);
+    net_log_reader* reader = files_reader(self->files.log);
+    assert_ok(net_log_state_create(reader, NULL, &state));
     net_log_cursor cursor = net_log_cursor_begin(reader);
     while (net_log_cursor_next(reader, &cursor, &record)) {
         if (record.kind == NET_LOG_KIND_STATE && record.tick == 50) continue;
-        assert_int_equal(net_log_state_take(state, &record, false), NET_OK);
+        assert_ok(net_log_state_take(state, &record, false));
         if (!net_log_state_is_last(&record)) continue;
         const bool is_whole = record.tick < 50 || record.tick > 600;
         assert_int_equal(net_log_state_is_whole(state), is_whole);
@@ -269,7 +260,6 @@ static void without_the_state_of_a_tick_values_come_with_the_next_full_one(void*
     }
     net_log_state_destroy(state);
     net_log_reader_destroy(reader);
-    play_close(self);
 }
 
 static ssize_t write_unless_full(void* context, int fd, const void* data, size_t size) {
@@ -297,17 +287,14 @@ static void play_until(play* self, const char* words) {
 
 // Behind the ticks that a full disk costs, the first tick has a full state; of those in front of
 // them the last one may have none.
-static void behind_a_full_disk_the_state_is_full(void** unused) {
-    (void)unused;
-    play* self = play_open("breakout");
+PLAY_CASE(behind_a_full_disk_the_state_is_full, "breakout") {
     net_log_file_config config = net_log_file_config_default(self->files.log, 60);
     config.ring_bytes = 1 << 17;
     config.ops.write = write_unless_full;
     config.ops.sync = sync_nothing;
     is_full = false;
-    assert_int_equal(net_log_writer_create_with(&config, self->match, self->files.log, "test", 1,
-                                                NULL, &self->writer),
-                     NET_OK);
+    assert_ok(net_log_writer_create_with(&config, self->match, self->files.log, "test", 1, NULL,
+                                         &self->writer));
     for (uint32_t i = 0; i < 200; i++)
         play_tick(self);
     is_full = true;
@@ -316,16 +303,15 @@ static void behind_a_full_disk_the_state_is_full(void** unused) {
     play_until(self, "goes on behind");
     for (uint32_t i = 0; i < 200; i++)
         play_tick(self);
-    assert_int_equal(net_log_writer_finish(self->writer), NET_OK);
+    assert_ok(net_log_writer_finish(self->writer));
     const uint64_t lost = net_log_get_counters(self->writer).ticks_lost;
-    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
+    assert_ok(net_log_writer_destroy(self->writer));
     assert_true(lost > 0);
-    net_log_reader* reader;
     net_log_state* state;
     ecs_tick before = 0;
     uint32_t without = 0, gaps = 0;
-    assert_int_equal(net_log_reader_create(NULL, self->files.log, NULL, &reader), NET_OK);
-    assert_int_equal(net_log_state_create(reader, NULL, &state), NET_OK);
+    net_log_reader* reader = files_reader(self->files.log);
+    assert_ok(net_log_state_create(reader, NULL, &state));
     for (; net_log_state_step(state) == NET_OK; before = net_log_state_tick(state)) {
         const ecs_tick tick = net_log_state_tick(state);
         if (tick != before + 1) {
@@ -338,17 +324,4 @@ static void behind_a_full_disk_the_state_is_full(void** unused) {
     assert_true(without <= 1 && gaps == 1);
     net_log_state_destroy(state);
     net_log_reader_destroy(reader);
-    play_close(self);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(every_row_of_breakout_is_that_of_the_match),
-        TEST(every_row_of_arena_is_that_of_the_match),
-        TEST(every_row_of_cubes_is_that_of_the_match),
-        TEST(a_thread_changes_no_byte),
-        TEST(without_the_state_of_a_tick_values_come_with_the_next_full_one),
-        TEST(behind_a_full_disk_the_state_is_full),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,6 @@
 // bounds them. The saves of the match are made-up bytes.
 #include "log_files.h"
 
-#include "base/rng.h"
 #include "log/log_ring.h"
 
 enum { EVERY = 10, BLOCK = 5, SAVE_BYTES = 300 };
@@ -123,8 +122,7 @@ static void play_ring(uint64_t seed, twin* self, net_log_ring* ring) {
     net_log_ring_deinit(ring);
 }
 
-static void a_ring_has_what_a_list_of_all_blocks_has(void** state) {
-    (void)state;
+CASE(a_ring_has_what_a_list_of_all_blocks_has) {
     static twin self;
     static net_log_ring ring;
     for (uint64_t seed = 1; seed <= 60; seed++)
@@ -133,60 +131,43 @@ static void a_ring_has_what_a_list_of_all_blocks_has(void** state) {
 
 // ---- saves of a log ----
 
-static int no_sync(void* context, int fd) {
-    (void)context, (void)fd;
-    return 0;
-}
+static log_disk sound; // a disk without faults
 
 static net_log_file_config ring_config(const log_files* files, ecs_tick ticks) {
-    net_log_file_config config = files_config(files);
+    net_log_file_config config = disk_config(files_config(files), &sound);
     config.keyframe_ticks = EVERY;
-    config.ops.sync = no_sync;
     config.ring_bytes = 65536;
     config.ring_ticks = ticks;
     config.ring_memory_bytes = 1 << 20;
     return config;
 }
 
-static void keyed_tick(net_log_file* file, ecs_tick tick) {
-    (void)files_begin(file, tick);
-    base_bytes* save = net_log_file_begin_keyframe(file, tick);
-    if (save) {
-        base_rng rng = base_rng_make(tick, 5);
-        for (size_t i = 0; i < SAVE_BYTES; i++)
-            base_bytes_write_u8(save, (uint8_t)base_rng_u32(&rng));
-        net_log_file_end_keyframe(file, tick);
-    }
-    (void)files_end(file, tick);
-}
-
 static net_log_saved saved_at(const net_log_file_config* config, ecs_tick ticks, ecs_tick asked,
                               const char* name) {
     net_log_file* file;
     net_log_saved saved = {.bytes = 0};
-    assert_int_equal(files_create(config, &file), NET_OK);
+    assert_ok(files_create(config, &file));
     for (ecs_tick tick = 1; tick <= ticks; tick++) {
-        keyed_tick(file, tick);
-        if (tick == asked) assert_int_equal(net_log_file_save(file, name), NET_OK);
+        files_keyed_tick(file, tick, SAVE_BYTES);
+        if (tick == asked) assert_ok(net_log_file_save(file, name));
         if (tick == asked) assert_int_equal(net_log_file_save(file, name), NET_ERR_FULL);
         net_log_file_pump(file, false);
     }
     files_end_log(file, ticks);
-    assert_int_equal(net_log_file_finish(file), NET_OK);
+    assert_ok(net_log_file_finish(file));
     assert_true(net_log_file_take_saved(file, &saved));
     net_log_saved again;
     assert_false(net_log_file_take_saved(file, &again));
     const net_log_counters counters = net_log_file_counters(file);
     assert_int_equal(counters.saves, saved.failure[0] == 0);
     assert_int_equal(counters.saves_failed, 1 + (saved.failure[0] != 0));
-    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    assert_ok(net_log_file_destroy(file));
     return saved;
 }
 
 // Whole, closed, and each tick's hash is its own.
 static void expect_whole(const net_log_saved* saved) {
-    net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, saved->file, NULL, &reader), NET_OK);
+    net_log_reader* reader = files_reader(saved->file);
     const net_log_info* info = net_log_reader_info(reader);
     assert_true(info->is_closed && !info->is_cut && !info->is_damaged);
     assert_int_equal(info->first_tick, saved->first_tick);
@@ -213,15 +194,14 @@ static void expect_whole(const net_log_saved* saved) {
     base_bytes_init(&save, NULL);
     for (uint32_t i = 0; i < count; i++) {
         base_bytes_clear(&save);
-        assert_int_equal(net_log_keyframe_read(reader, &keyframes[i], &save), NET_OK);
+        assert_ok(net_log_keyframe_read(reader, &keyframes[i], &save));
         assert_int_equal(save.size, SAVE_BYTES);
     }
     base_bytes_deinit(&save);
     net_log_reader_destroy(reader);
 }
 
-static void seconds_saved_at_any_tick_are_a_whole_log(void** state) {
-    (void)state;
+CASE(seconds_saved_at_any_tick_are_a_whole_log) {
     for (uint32_t round = 0; round < 2; round++) {
         for (ecs_tick asked = 1; asked <= 57; asked += round == 0 ? 4 : 1) {
             log_files files;
@@ -245,23 +225,20 @@ static void seconds_saved_at_any_tick_are_a_whole_log(void** state) {
 }
 
 // What stands between two ticks is of neither.
-static void seconds_saved_while_no_tick_runs_end_with_a_tick(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
+FILES_CASE(seconds_saved_while_no_tick_runs_end_with_a_tick) {
     net_log_file* file;
     net_log_saved saved;
-    const net_log_file_config config = ring_config(&files, 10);
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    const net_log_file_config config = ring_config(files, 10);
+    assert_ok(files_create(&config, &file));
     for (ecs_tick tick = 1; tick <= 25; tick++) {
         for (uint32_t i = 1; tick == 21 && i <= 64; i++) { // which end a block
             net_log_draft* draft = net_log_file_begin(file);
             proto_pb_write_number(&draft->body, 1, tick);
             net_log_file_end(file, NET_LOG_KIND_ALIVE, tick);
-            if (i == 64) assert_int_equal(net_log_file_save(file, "pause"), NET_OK);
+            if (i == 64) assert_ok(net_log_file_save(file, "pause"));
             net_log_file_pump(file, false);
         }
-        keyed_tick(file, tick);
+        files_keyed_tick(file, tick, SAVE_BYTES);
         net_log_file_pump(file, false);
     }
     assert_true(net_log_file_take_saved(file, &saved));
@@ -270,15 +247,11 @@ static void seconds_saved_while_no_tick_runs_end_with_a_tick(void** state) {
     assert_int_equal(saved.last_tick, 25);
     expect_whole(&saved);
     files_end_log(file, 25);
-    assert_int_equal(net_log_file_destroy(file), NET_OK);
-    files_close(&files);
+    assert_ok(net_log_file_destroy(file));
 }
 
-static void a_save_without_its_first_sector_opens(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
-    net_log_file_config config = ring_config(&files, 20);
+FILES_CASE(a_save_without_its_first_sector_opens) {
+    net_log_file_config config = ring_config(files, 20);
     net_log_saved saved = saved_at(&config, 90, 85, "");
     size_t size;
     uint8_t* bytes = file_read(saved.file, &size);
@@ -292,11 +265,9 @@ static void a_save_without_its_first_sector_opens(void** state) {
     assert_int_equal(sum.info.last_tick, saved.last_tick);
     assert_int_equal(sum.records, 2 * (saved.last_tick - saved.first_tick + 1) + 1);
     free(bytes);
-    files_close(&files);
 }
 
-static void names_of_saves_stay_in_the_logs_folder(void** state) {
-    (void)state;
+CASE(names_of_saves_stay_in_the_logs_folder) {
     static const char* const names[][2] = {
         {"", ".saved-30.slog"},
         {"flag-2_A", ".saved-30-flag-2_A.slog"},
@@ -317,27 +288,20 @@ static void names_of_saves_stay_in_the_logs_folder(void** state) {
     }
 }
 
-static void a_file_of_the_name_is_not_replaced(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
+FILES_CASE(a_file_of_the_name_is_not_replaced) {
     char name[128];
-    snprintf(name, sizeof name, "%s/a.saved-30.slog", files.folder);
+    snprintf(name, sizeof name, "%s/a.saved-30.slog", files->folder);
     file_write(name, (const uint8_t*)"mine", 4);
-    net_log_file_config config = ring_config(&files, 15);
+    net_log_file_config config = ring_config(files, 15);
     net_log_saved saved = saved_at(&config, 40, 30, "");
     assert_non_null(strstr(saved.failure, "errno 17"));
     size_t size;
     free(file_read(name, &size));
     assert_int_equal(size, 4);
-    files_close(&files);
 }
 
-static void a_ring_keeps_what_its_bytes_allow_and_says_when_that_is_nothing(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
-    net_log_file_config config = ring_config(&files, 1000);
+FILES_CASE(a_ring_keeps_what_its_bytes_allow_and_says_when_that_is_nothing) {
+    net_log_file_config config = ring_config(files, 1000);
     net_log_saved saved = saved_at(&config, 90, 90, "all");
     assert_int_equal(saved.first_tick, 1);
     const uint64_t all = saved.bytes;
@@ -350,24 +314,20 @@ static void a_ring_keeps_what_its_bytes_allow_and_says_when_that_is_nothing(void
     config.ring_memory_bytes = 300;
     saved = saved_at(&config, 90, 90, "none");
     assert_non_null(strstr(saved.failure, "no keyframe"));
-    files_close(&files);
 }
 
-static void all_saves_stay_within_the_budget(void** state) {
-    (void)state;
-    log_files files;
+FILES_CASE(all_saves_stay_within_the_budget) {
     net_log_file* file;
     uint32_t whole = 0, refused = 0;
-    files_open(&files);
-    net_log_file_config config = ring_config(&files, 20);
+    net_log_file_config config = ring_config(files, 20);
     config.is_in_memory = true;
     config.segments.budget_bytes = 12000;
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    assert_ok(files_create(&config, &file));
     uint64_t bytes = 0;
     for (ecs_tick tick = 1; tick <= 200; tick++) {
         net_log_saved saved;
-        keyed_tick(file, tick);
-        if (tick % 20 == 0) assert_int_equal(net_log_file_save(file, "x"), NET_OK);
+        files_keyed_tick(file, tick, SAVE_BYTES);
+        if (tick % 20 == 0) assert_ok(net_log_file_save(file, "x"));
         net_log_file_pump(file, false);
         if (!net_log_file_take_saved(file, &saved)) continue;
         bytes += saved.bytes;
@@ -378,74 +338,42 @@ static void all_saves_stay_within_the_budget(void** state) {
     // The ring's bytes are counted, not the header and the index of the next file.
     assert_true(bytes <= 12000 + 1000);
     (void)net_log_file_destroy(file);
-    files_close(&files);
 }
 
-static void without_a_ring_nothing_is_saved(void** state) {
-    (void)state;
-    log_files files;
+FILES_CASE(without_a_ring_nothing_is_saved) {
     net_log_file* file;
     net_log_saved saved;
-    files_open(&files);
-    net_log_file_config config = files_config(&files);
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    net_log_file_config config = files_config(files);
+    assert_ok(files_create(&config, &file));
     assert_int_equal(net_log_file_save(file, "x"), NET_ERR_CLOSED);
     assert_false(net_log_file_take_saved(file, &saved));
     (void)net_log_file_destroy(file);
-    files_close(&files);
 }
 
 // ---- disks ----
 
-typedef struct disk {
-    uint32_t calls, fail; ///< of files other than the log
-    int log_fd;
-} disk;
-
-static bool is_failing(disk* self, int fd) {
-    if (self->log_fd < 0) self->log_fd = fd; // the first one is the log
-    if (fd == self->log_fd) return false;
-    return ++self->calls == self->fail;
-}
-
-static ssize_t disk_write(void* context, int fd, const void* data, size_t size) {
-    if (!is_failing(context, fd)) return write(fd, data, size);
-    if (write(fd, data, size / 2) < 0) return -1;
-    errno = ENOSPC;
-    return -1;
-}
-
-static int disk_sync(void* context, int fd) {
-    if (!is_failing(context, fd)) return 0;
-    errno = EIO;
-    return -1;
-}
-
-static void a_disk_that_fails_a_save_at_any_call_costs_the_save_alone(void** state) {
-    (void)state;
+CASE(a_disk_that_fails_a_save_at_any_call_costs_the_save_alone) {
     uint32_t calls = 2;
     for (uint32_t k = 1; k <= calls; k++) {
         log_files files;
         files_open(&files);
-        disk with = {.fail = k, .log_fd = -1};
-        net_log_file_config config = ring_config(&files, 15);
-        config.ops = (net_log_file_ops){.write = disk_write, .sync = disk_sync, .context = &with};
+        log_disk with = {.fail_call = k, .fail_for = 1, .error = ENOSPC, .spares_first = true};
+        net_log_file_config config = disk_config(ring_config(&files, 15), &with);
         net_log_saved saved = saved_at(&config, 40, 30, "x");
         assert_true(saved.failure[0] != 0 && !file_exists(saved.file));
         calls = k == 1 ? 100 : calls;
-        if (with.calls < k) break; // all of the save's calls failed once
+        if (with.writes + with.syncs < k) break; // all of the save's calls failed once
         log_sum sum = files_read(files.log);
-        assert_int_equal(sum.result, NET_OK);
+        assert_ok(sum.result);
         assert_true(sum.info.is_closed && sum.info.last_tick == 40);
         files_close(&files);
         // The next k may be the first that is never reached.
-        disk count = {.fail = UINT32_MAX, .log_fd = -1};
+        log_disk count = {.spares_first = true};
         files_open(&files);
-        config = ring_config(&files, 15);
-        config.ops = (net_log_file_ops){.write = disk_write, .sync = disk_sync, .context = &count};
+        config = disk_config(ring_config(&files, 15), &count);
         saved = saved_at(&config, 40, 30, "x");
         assert_string_equal(saved.failure, "");
-        calls = count.calls;
+        calls = count.writes + count.syncs;
         files_close(&files);
     }
     print_message("%u calls\n", calls);
@@ -453,44 +381,23 @@ static void a_disk_that_fails_a_save_at_any_call_costs_the_save_alone(void** sta
 }
 
 // Ticks that the log left out are in no save: it begins behind them.
-static void a_save_begins_behind_ticks_that_were_left_out(void** state) {
-    (void)state;
-    log_files files;
+FILES_CASE(a_save_begins_behind_ticks_that_were_left_out) {
     net_log_file* file;
     net_log_saved saved;
-    files_open(&files);
-    net_log_file_config config = ring_config(&files, 1000);
+    net_log_file_config config = ring_config(files, 1000);
     config.ring_bytes = 1024; // some ticks
     config.is_in_memory = true;
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    assert_ok(files_create(&config, &file));
     for (ecs_tick tick = 1; tick <= 90; tick++) {
-        keyed_tick(file, tick);
+        files_keyed_tick(file, tick, SAVE_BYTES);
         if (tick < 33 || tick > 48) net_log_file_pump(file, false); // a thread that stands still
     }
     assert_true(net_log_file_counters(file).ticks_lost > 0);
-    assert_int_equal(net_log_file_save(file, ""), NET_OK);
+    assert_ok(net_log_file_save(file, ""));
     net_log_file_pump(file, true);
     assert_true(net_log_file_take_saved(file, &saved));
     assert_string_equal(saved.failure, "");
     assert_true(saved.first_tick > 48);
     expect_whole(&saved);
     (void)net_log_file_destroy(file);
-    files_close(&files);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_ring_has_what_a_list_of_all_blocks_has),
-        TEST(seconds_saved_at_any_tick_are_a_whole_log),
-        TEST(seconds_saved_while_no_tick_runs_end_with_a_tick),
-        TEST(a_save_without_its_first_sector_opens),
-        TEST(names_of_saves_stay_in_the_logs_folder),
-        TEST(a_file_of_the_name_is_not_replaced),
-        TEST(a_ring_keeps_what_its_bytes_allow_and_says_when_that_is_nothing),
-        TEST(all_saves_stay_within_the_budget),
-        TEST(without_a_ring_nothing_is_saved),
-        TEST(a_disk_that_fails_a_save_at_any_call_costs_the_save_alone),
-        TEST(a_save_begins_behind_ticks_that_were_left_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

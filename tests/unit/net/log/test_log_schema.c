@@ -11,29 +11,23 @@ typedef struct fixture {
     Shoal__Log__Header* log; ///< the header, for a test to change
 } fixture;
 
-static int setup(void** state) {
-    fixture* self = calloc(1, sizeof *self);
-    assert_non_null(self);
+static void fixture_open(fixture* self) {
     table_open(&self->table, NULL, 0, 1, NET_ROLE_SERVER, false);
     base_bytes_init(&self->header, NULL);
     bool has_values = true;
-    assert_int_equal(
-        net_log_header_write(&self->header, self->table.match, "test", 1, 2, &has_values), NET_OK);
+    assert_ok(net_log_header_write(&self->header, self->table.match, "test", 1, 2, &has_values));
     assert_true(has_values);
     self->log = shoal__log__header__unpack(NULL, self->header.size, self->header.data);
     assert_non_null(self->log);
-    *state = self;
-    return 0;
 }
 
-static int teardown(void** state) {
-    fixture* self = *state;
+static void fixture_close(fixture* self) {
     shoal__log__header__free_unpacked(self->log, NULL);
     base_bytes_deinit(&self->header);
     table_close(&self->table);
-    free(self);
-    return 0;
 }
+
+#define SCHEMA_CASE(name) CASE_WITH(fixture, self, fixture_open(self), fixture_close(self), name)
 
 // NULL: the text is left as it was, because nothing differs.
 static void expect_difference(const fixture* self, const char* wanted) {
@@ -56,8 +50,7 @@ static Shoal__Log__SchemaComponent* first_with_fields(const fixture* self) {
     return NULL;
 }
 
-static void an_equal_schema_differs_in_nothing(void** state) {
-    const fixture* self = *state;
+SCHEMA_CASE(an_equal_schema_differs_in_nothing) {
     expect_difference(self, NULL);
     // Numbers depend on the order of loading and mean nothing.
     Shoal__Log__SchemaComponent** components = self->log->schema->components;
@@ -75,8 +68,7 @@ static void an_equal_schema_differs_in_nothing(void** state) {
     expect_difference(self, NULL);
 }
 
-static void a_changed_field_is_named_with_what_changed(void** state) {
-    const fixture* self = *state;
+SCHEMA_CASE(a_changed_field_is_named_with_what_changed) {
     Shoal__Log__SchemaComponent* component = first_with_fields(self);
     Shoal__Log__SchemaField* field = component->fields[0];
     char wanted[256];
@@ -101,8 +93,7 @@ static void a_changed_field_is_named_with_what_changed(void** state) {
     expect_difference(self, NULL);
 }
 
-static void what_travels_of_a_template_is_named(void** state) {
-    const fixture* self = *state;
+SCHEMA_CASE(what_travels_of_a_template_is_named) {
     for (size_t i = 0; i < self->log->schema->n_templates; i++) {
         Shoal__Log__SchemaTemplate* template_ = self->log->schema->templates[i];
         if (strcmp(template_->name, "breakout_ball") != 0) continue;
@@ -132,8 +123,7 @@ static void what_travels_of_a_template_is_named(void** state) {
     fail();
 }
 
-static void a_missing_item_is_named_with_its_side(void** state) {
-    const fixture* self = *state;
+SCHEMA_CASE(a_missing_item_is_named_with_its_side) {
     Shoal__Log__Schema* schema = self->log->schema;
     struct {
         size_t* count;
@@ -154,8 +144,7 @@ static void a_missing_item_is_named_with_its_side(void** state) {
 }
 
 // A schema that did not fit its block has no templates, or names alone.
-static void a_schema_that_was_shortened_is_compared_as_far_as_it_goes(void** state) {
-    const fixture* self = *state;
+SCHEMA_CASE(a_schema_that_was_shortened_is_compared_as_far_as_it_goes) {
     Shoal__Log__Schema* schema = self->log->schema;
     size_t templates = schema->n_templates;
     schema->n_templates = 0;
@@ -164,17 +153,4 @@ static void a_schema_that_was_shortened_is_compared_as_far_as_it_goes(void** sta
     expect_difference(self, "its bits");
     first_with_fields(self)->fields[0]->bits--;
     schema->n_templates = templates;
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_equal_schema_differs_in_nothing, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_changed_field_is_named_with_what_changed, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(what_travels_of_a_template_is_named, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_missing_item_is_named_with_its_side, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_schema_that_was_shortened_is_compared_as_far_as_it_goes,
-                                        setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,31 +9,26 @@
 #include "log/log_state_record.h"
 #include "net/replay.h"
 
-static net_log_reader* open_file(const char* name) {
-    net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, name, NULL, &reader), NET_OK);
-    return reader;
-}
-
 static net_log_state* open_state(net_log_reader* reader) {
     net_log_state* state;
-    assert_int_equal(net_log_state_create(reader, NULL, &state), NET_OK);
+    assert_ok(net_log_state_create(reader, NULL, &state));
     return state;
 }
 
+#define RECORD_CASE(name, ticks)                                                                   \
+    CASE_MADE(playback_record, self, record_make(ticks), record_free(self), name)
+
 // In 1,300 ticks all rows come again twice, and a level is cleared.
-static void values_are_those_of_the_match_in_every_tick(void** unused) {
-    (void)unused;
-    playback_record* self = record_make(1300);
-    net_log_reader *a = open_file(self->files.log), *b = open_file(self->files.log);
+RECORD_CASE(values_are_those_of_the_match_in_every_tick, 1300) {
+    net_log_reader *a = files_reader(self->files.log), *b = files_reader(self->files.log);
     net_log_state* state = open_state(b);
     net_log_replay* replay;
     net_log_tick tick;
     uint32_t count, full = 0, ticks = 0;
-    assert_int_equal(net_log_replay_create(a, self->table.module, NULL, &replay), NET_OK);
+    assert_ok(net_log_replay_create(a, self->table.module, NULL, &replay));
     while (net_log_replay_step(replay, &tick) == NET_OK) {
         net_verify_result result = {0};
-        assert_int_equal(net_log_state_step(state), NET_OK);
+        assert_ok(net_log_state_step(state));
         assert_true(net_log_state_is_whole(state));
         bool differs = net_log_compare(state, net_log_replay_match(replay), &result);
         if (differs) print_error("tick %u %s.%s\n", ++ticks, result.component, result.field);
@@ -47,9 +42,9 @@ static void values_are_those_of_the_match_in_every_tick(void** unused) {
     assert_int_equal(full, 3); // the first tick, and those behind two keyframes
     assert_int_equal(net_log_state_step(state), NET_ERR_CLOSED);
     // The same by seeking, forwards and back.
-    assert_int_equal(net_log_state_seek(state, 40), NET_OK);
+    assert_ok(net_log_state_seek(state, 40));
     assert_int_equal(net_log_state_tick(state), 40);
-    assert_int_equal(net_log_state_seek(state, 9999), NET_OK);
+    assert_ok(net_log_state_seek(state, 9999));
     assert_int_equal(net_log_state_tick(state), 1300);
     // From tick 40 on it began at a keyframe and has the same values.
     net_verify_result result = {0};
@@ -60,7 +55,6 @@ static void values_are_those_of_the_match_in_every_tick(void** unused) {
     net_log_state_destroy(state);
     net_log_reader_destroy(a);
     net_log_reader_destroy(b);
-    record_free(self);
 }
 
 static void keep_text(void* context, const char* file, uint32_t line, const char* text) {
@@ -69,8 +63,7 @@ static void keep_text(void* context, const char* file, uint32_t line, const char
     snprintf(context, 256, "%s", text);
 }
 
-static void logs_of_version_1_are_refused_by_name(void** unused) {
-    (void)unused;
+CASE(logs_of_version_1_are_refused_by_name) {
     static const char* const logs[] = {"breakout-30cc770.slog", "breakout-b2094f0.slog",
                                        "breakout-values.slog", "breakout-schema.slog"};
     for (uint32_t i = 0; i < BASE_COUNT(logs); i++) {
@@ -100,14 +93,12 @@ static double read_x(const net_log_state* state, const char* template_, const ch
 }
 
 // What a person can check by eye: two bots, a wall of bricks.
-static void a_log_is_read_without_its_game(void** unused) {
-    (void)unused;
-    playback_record* self = record_make(120);
-    net_log_reader* reader = open_file(self->files.log);
+RECORD_CASE(a_log_is_read_without_its_game, 120) {
+    net_log_reader* reader = files_reader(self->files.log);
     net_log_state* state = open_state(reader);
-    assert_int_equal(net_log_state_seek(state, 1), NET_OK);
+    assert_ok(net_log_state_seek(state, 1));
     uint32_t entities = net_log_state_entity_count(state);
-    assert_int_equal(net_log_state_seek(state, 40), NET_OK);
+    assert_ok(net_log_state_seek(state, 40));
     assert_int_equal(net_log_state_entity_count(state), entities);
     assert_true(entities > 40);
     double x = read_x(state, "breakout_pad", "pos");
@@ -116,7 +107,6 @@ static void a_log_is_read_without_its_game(void** unused) {
     assert_null(net_log_state_find_component(state, "nothing"));
     net_log_state_destroy(state);
     net_log_reader_destroy(reader);
-    record_free(self);
 }
 
 // Apply the records of a log with one byte of their changes changed. Whatever comes out, it ends.
@@ -151,56 +141,37 @@ static void take_changed(net_log_reader* reader, uint64_t seed, uint32_t* refuse
     net_log_state_destroy(state);
 }
 
-static void changed_values_are_refused_or_harmless(void** unused) {
-    (void)unused;
-    playback_record* self = record_make(120);
-    net_log_reader* reader = open_file(self->files.log);
+RECORD_CASE(changed_values_are_refused_or_harmless, 120) {
+    net_log_reader* reader = files_reader(self->files.log);
     uint32_t refused = 0;
     for (uint64_t seed = 1; seed <= 400; seed++)
         take_changed(reader, seed, &refused);
     print_message("%u of 400 refused\n", refused);
     assert_true(refused > 100);
     net_log_reader_destroy(reader);
-    record_free(self);
 }
 
-static void a_log_of_inputs_has_sums_and_verifies(void** unused) {
-    (void)unused;
-    log_files files;
+FILES_CASE(a_log_of_inputs_has_sums_and_verifies) {
     table game;
     net_log_writer* writer;
-    files_open(&files);
     table_open(&game, NULL, 0, 3, NET_ROLE_SERVER, false);
     net_log_options options = net_log_options_default();
     options.content = NET_LOG_CONTENT_INPUTS;
-    assert_int_equal(
-        net_log_writer_create_as(NULL, files.log, &options, game.match, "test", 1, NULL, &writer),
-        NET_OK);
+    assert_ok(
+        net_log_writer_create_as(NULL, files->log, &options, game.match, "test", 1, NULL, &writer));
     for (ecs_tick tick = 1; tick <= 50; tick++) {
         net_log_append_begin(writer, &(net_log_begin){.tick = tick});
         net_match_step(game.match);
         net_log_append_end(writer, game.match);
         ecs_changes_clear(net_match_world(game.match));
     }
-    assert_int_equal(net_log_writer_destroy(writer), NET_OK);
-    net_log_reader* reader = open_file(files.log);
+    assert_ok(net_log_writer_destroy(writer));
+    net_log_reader* reader = files_reader(files->log);
     net_log_state* state;
     assert_int_equal(net_log_state_create(reader, NULL, &state), NET_ERR_UNKNOWN);
     net_verify_result result;
-    assert_int_equal(net_log_verify(reader, game.module, 0, NULL, NULL, NULL, &result), NET_OK);
+    assert_ok(net_log_verify(reader, game.module, 0, NULL, NULL, NULL, &result));
     assert_int_equal(result.ticks, 50);
     net_log_reader_destroy(reader);
     table_close(&game);
-    files_close(&files);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(values_are_those_of_the_match_in_every_tick),
-        TEST(logs_of_version_1_are_refused_by_name),
-        TEST(a_log_is_read_without_its_game),
-        TEST(changed_values_are_refused_or_harmless),
-        TEST(a_log_of_inputs_has_sums_and_verifies),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

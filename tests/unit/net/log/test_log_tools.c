@@ -16,6 +16,7 @@ enum { TICKS = 90, BOTS = 2 };
 typedef struct play {
     log_files files;
     table table;
+    net_log_reader* reader; ///< of the log
 } play;
 
 typedef struct lines {
@@ -32,40 +33,29 @@ static void add_line(void* context, const char* line) {
     self->count++;
 }
 
-// In memory where that is possible: a copy is synced, and a disk takes its time for hundreds.
-static void open_folder(log_files* files) {
-    strcpy(files->folder, "/dev/shm/shoal-log-XXXXXX");
-    if (!mkdtemp(files->folder)) {
-        files_open(files);
-        return;
-    }
-    snprintf(files->log, sizeof files->log, "%s/a.slog", files->folder);
-    snprintf(files->queue, sizeof files->queue, "%s.queue", files->log);
-}
-
 static void make_log_of(play* self, uint64_t seed, const char* name, uint32_t ticks) {
     net_log_writer* writer;
     net_sim_match* sim;
     memset(self, 0, sizeof *self);
-    open_folder(&self->files);
+    files_open_fast(&self->files); // a copy is synced
     table_open(&self->table, NULL, 0, seed, NET_ROLE_SERVER, false);
-    assert_int_equal(
-        net_log_writer_create(NULL, self->files.log, self->table.match, "test", 0, NULL, &writer),
-        NET_OK);
+    assert_ok(
+        net_log_writer_create(NULL, self->files.log, self->table.match, "test", 0, NULL, &writer));
     const net_sim_match_config config = {.module = self->table.module,
                                          .match = self->table.match,
                                          .log = writer,
                                          .clients_max = BOTS};
-    assert_int_equal(net_sim_match_create(&config, &sim), NET_OK);
+    assert_ok(net_sim_match_create(&config, &sim));
     for (uint32_t i = 0; i < BOTS; i++) {
         const net_game_player player = {.client = i + 1, .name = i == 0 ? name : "bob"};
-        assert_int_equal(net_sim_match_join(sim, &player), NET_OK);
+        assert_ok(net_sim_match_join(sim, &player));
     }
     for (uint32_t i = 0; i < ticks; i++)
         net_sim_match_step(sim);
     net_log_append_close(writer, self->table.match);
-    assert_int_equal(net_log_writer_destroy(writer), NET_OK);
+    assert_ok(net_log_writer_destroy(writer));
     net_sim_match_destroy(sim);
+    self->reader = files_reader(self->files.log);
 }
 
 static void make_log(play* self, uint64_t seed, const char* name) {
@@ -73,16 +63,13 @@ static void make_log(play* self, uint64_t seed, const char* name) {
 }
 
 static void play_close(play* self) {
+    net_log_reader_destroy(self->reader);
     table_close(&self->table);
     files_close(&self->files);
 }
 
-static net_log_reader* open_log(const char* file, net_result expected) {
-    net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, file, NULL, &reader), expected);
-    assert_non_null(reader);
-    return reader;
-}
+#define PLAY_CASE(name, seed, who)                                                                 \
+    CASE_WITH(play, self, make_log(self, seed, who), play_close(self), name)
 
 // ---- numbers
 
@@ -92,8 +79,7 @@ static void number_is(net_log_value value, const char* expected) {
     assert_string_equal(text, expected);
 }
 
-static void numbers_are_short_exact_and_json(void** state) {
-    (void)state;
+CASE(numbers_are_short_exact_and_json) {
     number_is((net_log_value){.kind = ECS_FIELD_F32, .real = (double)0.1f}, "0.1");
     number_is((net_log_value){.kind = ECS_FIELD_F32, .real = (double)16777217.0f}, "16777216");
     number_is((net_log_value){.kind = ECS_FIELD_F32, .real = (double)(1.0f / 3.0f)}, "0.33333334");
@@ -117,7 +103,7 @@ static void numbers_are_short_exact_and_json(void** state) {
 
 static net_result export_into(play* self, const net_log_export_config* config, lines* out,
                               net_log_exported* exported) {
-    net_log_reader* reader = open_log(self->files.log, NET_OK);
+    net_log_reader* reader = files_reader(self->files.log);
     memset(out, 0, sizeof *out);
     net_result result =
         net_log_export(reader, self->table.module, config, add_line, out, NULL, exported);
@@ -127,38 +113,31 @@ static net_result export_into(play* self, const net_log_export_config* config, l
 
 static lines out;
 
-static void a_range_of_ticks_is_exported(void** state) {
-    (void)state;
-    play self;
-    make_log(&self, 7, "ann");
+PLAY_CASE(a_range_of_ticks_is_exported, 7, "ann") {
     net_log_exported exported;
     net_log_export_config config = {.components = "player", .first = 20, .last = 30, .every = 5};
-    assert_int_equal(export_into(&self, &config, &out, &exported), NET_OK);
+    assert_ok(export_into(self, &config, &out, &exported));
     assert_int_equal(exported.ticks, 11);
     assert_int_equal(exported.rows, 3 * BOTS); // ticks 20, 25, 30
     assert_non_null(strstr(out.text, "{\"tick\":20,"));
     assert_non_null(strstr(out.text, "{\"tick\":30,"));
     assert_null(strstr(out.text, "{\"tick\":35,"));
     config = (net_log_export_config){.components = "player", .first = TICKS, .last = TICKS + 9};
-    assert_int_equal(export_into(&self, &config, &out, &exported), NET_OK);
+    assert_ok(export_into(self, &config, &out, &exported));
     assert_int_equal(exported.ticks, 1);
     config = (net_log_export_config){.components = "player", .first = TICKS + 1};
-    assert_int_equal(export_into(&self, &config, &out, &exported), NET_OK);
+    assert_ok(export_into(self, &config, &out, &exported));
     assert_int_equal(exported.rows, 0);
     config = (net_log_export_config){.components = "player,"}; // an empty name is none
-    assert_int_equal(export_into(&self, &config, &out, &exported), NET_ERR_UNKNOWN);
-    play_close(&self);
+    assert_int_equal(export_into(self, &config, &out, &exported), NET_ERR_UNKNOWN);
 }
 
 // The values of the last tick are those of the world that wrote the log.
-static void exported_values_are_those_of_the_match(void** state) {
-    (void)state;
-    play self;
-    make_log(&self, 7, "ann");
+PLAY_CASE(exported_values_are_those_of_the_match, 7, "ann") {
     net_log_exported exported;
     const net_log_export_config config = {.components = "pos", .first = TICKS, .last = TICKS};
-    assert_int_equal(export_into(&self, &config, &out, &exported), NET_OK);
-    ecs_world* world = net_match_world(self.table.match);
+    assert_ok(export_into(self, &config, &out, &exported));
+    ecs_world* world = net_match_world(self->table.match);
     const ecs_component_id pos = ecs_component_find(world, "pos");
     uint32_t found = 0;
     for (ecs_entity at = ecs_entity_next(world, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
@@ -179,61 +158,46 @@ static void exported_values_are_those_of_the_match(void** state) {
     }
     assert_true(found > 10);
     assert_int_equal(exported.rows, found);
-    play_close(&self);
 }
 
 // Values that are replicated exactly are the same in the log and in a run of it.
-static void without_the_game_values_come_from_the_log(void** state) {
-    (void)state;
+PLAY_CASE(without_the_game_values_come_from_the_log, 7, "ann") {
     static lines run;
-    play self;
-    make_log(&self, 7, "ann");
     net_log_exported exported;
     const net_log_export_config config = {.components = "player,hits,match", .every = 30};
-    assert_int_equal(export_into(&self, &config, &run, &exported), NET_OK);
-    net_log_reader* reader = open_log(self.files.log, NET_OK);
+    assert_ok(export_into(self, &config, &run, &exported));
     memset(&out, 0, sizeof out);
-    assert_int_equal(net_log_export(reader, NULL, &config, add_line, &out, NULL, &exported),
-                     NET_OK);
-    net_log_reader_destroy(reader);
+    assert_ok(net_log_export(self->reader, NULL, &config, add_line, &out, NULL, &exported));
     assert_int_equal(exported.ticks_lacking, 0);
     assert_true(run.count > 100);
     assert_string_equal(out.text, run.text);
-    play_close(&self);
 }
 
-static void cells_with_commas_and_quotes_are_quoted(void** state) {
-    (void)state;
-    play self;
-    make_log(&self, 7, "a,\"b\"");
+PLAY_CASE(cells_with_commas_and_quotes_are_quoted, 7, "a,\"b\"") {
     net_log_exported exported;
     const net_log_export_config config = {
         .what = NET_LOG_EXPORT_EVENTS, .format = NET_LOG_EXPORT_CSV, .last = 1};
-    assert_int_equal(export_into(&self, &config, &out, &exported), NET_OK);
+    assert_ok(export_into(self, &config, &out, &exported));
     assert_non_null(strstr(out.text, "1,1,join,\"{\"\"client\"\":1,\"\"name\"\":\"\"a,"));
     assert_non_null(strstr(out.text, "\\\"\"b\\\"\""));
-    play_close(&self);
 }
 
 // ---- differences
 
-static void a_log_differs_from_another_in_seed_inputs_and_values(void** state) {
-    (void)state;
+CASE(a_log_differs_from_another_in_seed_inputs_and_values) {
     play one, two;
     make_log(&one, 7, "ann");
     make_log(&two, 8, "ann");
-    net_log_reader* a = open_log(one.files.log, NET_OK);
-    net_log_reader* b = open_log(two.files.log, NET_OK);
-    net_log_reader* again = open_log(one.files.log, NET_OK);
+    net_log_reader* a = files_reader(one.files.log);
+    net_log_reader* b = files_reader(two.files.log);
+    net_log_reader* again = files_reader(one.files.log);
     net_log_diff_result result;
     memset(&out, 0, sizeof out);
-    assert_int_equal(net_log_diff(a, again, one.table.module, 5, add_line, &out, NULL, &result),
-                     NET_OK);
+    assert_ok(net_log_diff(a, again, one.table.module, 5, add_line, &out, NULL, &result));
     assert_int_equal(result.differences, 0);
     assert_int_equal(result.ticks, TICKS);
     assert_int_equal(out.count, 0);
-    assert_int_equal(net_log_diff(a, b, one.table.module, 1, add_line, &out, NULL, &result),
-                     NET_OK);
+    assert_ok(net_log_diff(a, b, one.table.module, 1, add_line, &out, NULL, &result));
     assert_int_equal(result.state_tick, 1);
     assert_non_null(strstr(out.text, "differs what=seed a=7 b=8\n"));
     assert_non_null(strstr(out.text, "differs what=state tick=1 "));
@@ -247,15 +211,11 @@ static void a_log_differs_from_another_in_seed_inputs_and_values(void** state) {
 
 // ---- counts
 
-static void every_change_and_input_is_counted(void** state) {
-    (void)state;
-    play self;
-    make_log(&self, 7, "ann smith");
-    net_log_reader* reader = open_log(self.files.log, NET_OK);
+PLAY_CASE(every_change_and_input_is_counted, 7, "ann smith") {
     net_log_stats stats;
     memset(&out, 0, sizeof out);
-    assert_int_equal(net_log_tally(reader, add_line, &out), NET_OK);
-    assert_int_equal(net_log_read_stats(reader, &stats), NET_OK);
+    assert_ok(net_log_tally(self->reader, add_line, &out));
+    assert_ok(net_log_read_stats(self->reader, &stats));
     assert_non_null(
         strstr(out.text, "client id=1 name=ann_smith join_tick=1 leave_tick=0 inputs="));
     uint64_t inputs = 0;
@@ -266,8 +226,6 @@ static void every_change_and_input_is_counted(void** state) {
         repeats += strtoull(at + 15, NULL, 10);
     assert_int_equal(inputs + repeats, stats.inputs);
     assert_non_null(strstr(out.text, "template name=breakout_pad created=2 destroyed=0 "));
-    net_log_reader_destroy(reader);
-    play_close(&self);
 }
 
 // ---- copies
@@ -282,47 +240,42 @@ static void copy_is(const play* self, net_log_reader* reader, ecs_tick last, ecs
         assert_false(file_exists(name));
         return;
     }
-    assert_int_equal(net_log_copy(reader, &config, NULL, &copied), NET_OK);
+    assert_ok(net_log_copy(reader, &config, NULL, &copied));
     assert_int_equal(copied.ticks, expected);
     assert_int_equal(copied.last_tick, expected);
     assert_int_equal(net_log_copy(reader, &config, NULL, &copied), NET_ERR_IO); // it is there
-    net_log_reader* copy = open_log(name, NET_OK);
+    net_log_reader* copy = files_reader(name);
     const net_log_info* info = net_log_reader_info(copy);
     assert_true(info->is_closed && !info->is_cut && !info->is_damaged);
     net_verify_result verified;
-    assert_int_equal(net_log_verify(copy, self->table.module, 0, NULL, NULL, NULL, &verified),
-                     NET_OK);
+    assert_ok(net_log_verify(copy, self->table.module, 0, NULL, NULL, NULL, &verified));
     assert_int_equal(verified.ticks, expected);
     net_log_reader_destroy(copy);
     assert_int_equal(unlink(name), 0);
 }
 
 // Cut after every 194th byte: each part that has a header becomes a whole log of its ticks.
-static void every_cut_log_becomes_a_whole_one(void** state) {
-    (void)state;
-    play self;
-    make_log(&self, 7, "ann");
+PLAY_CASE(every_cut_log_becomes_a_whole_one, 7, "ann") {
     size_t size;
-    uint8_t* bytes = file_read(self.files.log, &size);
-    net_log_reader* reader = open_log(self.files.log, NET_OK);
-    copy_is(&self, reader, 0, TICKS);
-    copy_is(&self, reader, 1, 1);
-    copy_is(&self, reader, TICKS - 1, TICKS - 1);
-    copy_is(&self, reader, TICKS + 1, TICKS);
+    uint8_t* bytes = file_read(self->files.log, &size);
+    net_log_reader* reader = files_reader(self->files.log);
+    copy_is(self, reader, 0, TICKS);
+    copy_is(self, reader, 1, 1);
+    copy_is(self, reader, TICKS - 1, TICKS - 1);
+    copy_is(self, reader, TICKS + 1, TICKS);
     net_log_reader_destroy(reader);
     uint32_t copies = 0;
     for (size_t at = 194; at < size; at += test_is_short() ? 1940 : 194) {
-        file_write(self.files.log, bytes, at);
-        net_result result = net_log_reader_create(NULL, self.files.log, NULL, &reader);
+        file_write(self->files.log, bytes, at);
+        net_result result = net_log_reader_create(NULL, self->files.log, NULL, &reader);
         if (!reader) continue;
-        assert_int_equal(result, NET_OK);
-        copy_is(&self, reader, 0, net_log_reader_info(reader)->last_tick);
+        assert_ok(result);
+        copy_is(self, reader, 0, net_log_reader_info(reader)->last_tick);
         net_log_reader_destroy(reader);
         copies++;
     }
     assert_true(copies > 0);
     free(bytes);
-    play_close(&self);
 }
 
 // ---- state that the log has no values of
@@ -355,8 +308,7 @@ static bool meddle(void* context, net_match* match) {
     return true;
 }
 
-static void what_the_log_has_no_values_of_is_found_in_the_next_keyframe(void** state) {
-    (void)state;
+CASE(what_the_log_has_no_values_of_is_found_in_the_next_keyframe) {
     static const struct {
         const char *component, *note;
         ecs_tick diverged_tick;
@@ -370,7 +322,7 @@ static void what_the_log_has_no_values_of_is_found_in_the_next_keyframe(void** s
     };
     play self;
     make_log_of(&self, 7, "ann", KEYFRAME + 30);
-    net_log_reader* reader = open_log(self.files.log, NET_OK);
+    net_log_reader* reader = files_reader(self.files.log);
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
         net_verify_result result;
         meddler context = {.component = cases[i].component};
@@ -458,7 +410,7 @@ static void use_all_tools(const play* self, net_log_reader* reader, net_log_read
     snprintf(name, sizeof name, "%s/copy.slog", self->files.folder);
     const net_log_copy_config config = {.output = name};
     if (net_log_copy(reader, &config, NULL, &copied) == NET_OK) {
-        net_log_reader* copy = open_log(name, NET_OK);
+        net_log_reader* copy = files_reader(name);
         assert_true(net_log_reader_info(copy)->is_closed);
         net_log_reader_destroy(copy);
         unlink(name);
@@ -467,27 +419,24 @@ static void use_all_tools(const play* self, net_log_reader* reader, net_log_read
     (void)!net_log_resend(reader, module, &resend, NULL, NULL, NULL, &resent);
 }
 
-static void changed_and_signed_logs_are_read_to_an_end(void** state) {
-    (void)state;
-    play self;
-    make_log(&self, 7, "ann");
+PLAY_CASE(changed_and_signed_logs_are_read_to_an_end, 7, "ann") {
     size_t size;
-    uint8_t* log = file_read(self.files.log, &size);
+    uint8_t* log = file_read(self->files.log, &size);
     char name[128];
-    snprintf(name, sizeof name, "%s/whole.slog", self.files.folder);
+    snprintf(name, sizeof name, "%s/whole.slog", self->files.folder);
     file_write(name, log, size);
-    net_log_reader* whole = open_log(name, NET_OK);
+    net_log_reader* whole = files_reader(name);
     mutant changed = {.payload = malloc(NET_LOG_BLOCK_BYTES_MAX), .bytes = malloc(size * 2 + 4096)};
     assert_true(changed.payload && changed.bytes && net_log_packer_init(&changed.packer, NULL));
     uint32_t opened = 0, count = test_scaled(60, 20);
     for (uint32_t i = 0; i < count; i++) {
         base_rng rng = base_rng_make(i + 1, 3);
         mutate(&changed, log, size, &rng);
-        file_write(self.files.log, changed.bytes, changed.size);
+        file_write(self->files.log, changed.bytes, changed.size);
         net_log_reader* reader;
-        (void)!net_log_reader_create(NULL, self.files.log, NULL, &reader);
+        (void)!net_log_reader_create(NULL, self->files.log, NULL, &reader);
         if (!reader) continue;
-        use_all_tools(&self, reader, whole);
+        use_all_tools(self, reader, whole);
         net_log_reader_destroy(reader);
         opened++;
     }
@@ -497,21 +446,4 @@ static void changed_and_signed_logs_are_read_to_an_end(void** state) {
     free(changed.payload);
     net_log_reader_destroy(whole);
     free(log);
-    play_close(&self);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(numbers_are_short_exact_and_json),
-        TEST(a_range_of_ticks_is_exported),
-        TEST(exported_values_are_those_of_the_match),
-        TEST(without_the_game_values_come_from_the_log),
-        TEST(cells_with_commas_and_quotes_are_quoted),
-        TEST(a_log_differs_from_another_in_seed_inputs_and_values),
-        TEST(every_change_and_input_is_counted),
-        TEST(what_the_log_has_no_values_of_is_found_in_the_next_keyframe),
-        TEST(every_cut_log_becomes_a_whole_one),
-        TEST(changed_and_signed_logs_are_read_to_an_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

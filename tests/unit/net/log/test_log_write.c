@@ -7,81 +7,16 @@
 
 #include <sys/mman.h>
 
-typedef struct faults {
-    uint32_t calls;    ///< calls of write and sync together
-    uint32_t fail_at;  ///< the number of the first call that fails; 0: none
-    uint32_t fail_for; ///< how many calls fail
-    int error;         ///< 0: a short write
-    uint32_t syncs;
-    bool is_sync_failed; ///< a call came after a failed sync
-    bool has_sync_failed;
-} faults;
-
-static bool is_due(faults* self) {
-    self->calls++;
-    self->is_sync_failed = self->is_sync_failed || self->has_sync_failed;
-    return self->fail_at != 0 && self->calls >= self->fail_at &&
-           self->calls < self->fail_at + self->fail_for;
-}
-
-static ssize_t faulty_write(void* context, int fd, const void* data, size_t size) {
-    faults* self = context;
-    if (!is_due(self)) return write(fd, data, size);
-    if (self->error == 0) return write(fd, data, size > 1 ? size / 2 : size);
-    // A disk that becomes full writes a part first.
-    if (self->error == ENOSPC && size > 2 && write(fd, data, size / 3) < 0) return -1;
-    errno = self->error;
-    return -1;
-}
-
-static int faulty_sync(void* context, int fd) {
-    faults* self = context;
-    self->syncs++;
-    if (!is_due(self) || self->error == 0 || self->error == EINTR) return fdatasync(fd);
-    self->has_sync_failed = true;
-    errno = self->error;
-    return -1;
-}
-
-static net_log_file_config faulty_config(const log_files* files, faults* with) {
-    net_log_file_config config = files_config(files);
-    config.ops = (net_log_file_ops){.write = faulty_write, .sync = faulty_sync, .context = with};
-    config.sync_ticks = 0;
-    return config;
-}
-
 enum { TICKS = 24, RECORDS = 2 * TICKS + 1 };
 
-static net_result write_log(const net_log_file_config* config, char* failure,
-                            size_t failure_bytes) {
-    net_log_file* file;
-    failure[0] = 0;
-    net_result result = files_create(config, &file);
-    if (result != NET_OK) return result;
-    for (ecs_tick tick = 1; tick <= TICKS; tick++) {
-        files_tick(file, tick);
-        if (config->is_manual) net_log_file_pump(file, false);
-    }
-    files_end_log(file, TICKS);
-    if (config->is_manual) net_log_file_pump(file, true);
-    if (net_log_file_take_failure(file, failure, failure_bytes)) {
-        char again[8];
-        assert_false(net_log_file_take_failure(file, again, sizeof again));
-    }
-    return net_log_file_destroy(file);
-}
-
-static void a_whole_log_is_closed_and_has_no_queue(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
-    char failure[256];
-    net_log_file_config config = files_config(&files);
-    assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
-    assert_string_equal(failure, "");
-    assert_false(file_exists(files.queue));
-    log_sum sum = files_read(files.log);
-    assert_int_equal(sum.result, NET_OK);
+FILES_CASE(a_whole_log_is_closed_and_has_no_queue) {
+    net_log_file_config config = files_config(files);
+    log_written written = files_write(&config, TICKS, 0);
+    assert_ok(written.finished);
+    assert_string_equal(written.failure, "");
+    assert_false(file_exists(files->queue));
+    log_sum sum = files_read(files->log);
+    assert_ok(sum.result);
     assert_true(sum.info.is_closed);
     assert_false(sum.info.is_cut);
     assert_int_equal(sum.info.lost_bytes, 0);
@@ -89,12 +24,9 @@ static void a_whole_log_is_closed_and_has_no_queue(void** state) {
     assert_int_equal(sum.info.last_tick, TICKS);
     // 5 ticks each: a header block, 5 of data (the close record is in the last).
     assert_int_equal(sum.info.block_count, 6);
-    files_close(&files);
 }
 
-static void equal_ticks_give_equal_files(void** state) {
-    (void)state;
-    char failure[256];
+CASE(equal_ticks_give_equal_files) {
     uint8_t* data[2];
     size_t size[2];
     for (int i = 0; i < 2; i++) {
@@ -102,7 +34,7 @@ static void equal_ticks_give_equal_files(void** state) {
         files_open(&files);
         net_log_file_config config = files_config(&files);
         config.is_manual = i == 0; // the timing of the thread has no effect on the file
-        assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+        assert_ok(files_write(&config, TICKS, 0).finished);
         data[i] = file_read(files.log, &size[i]);
         files_close(&files);
     }
@@ -112,19 +44,16 @@ static void equal_ticks_give_equal_files(void** state) {
     free(data[1]);
 }
 
-static void records_leave_the_queue_only_when_their_block_is_written(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
+FILES_CASE(records_leave_the_queue_only_when_their_block_is_written) {
     net_log_file* file;
-    net_log_file_config config = files_config(&files);
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    net_log_file_config config = files_config(files);
+    assert_ok(files_create(&config, &file));
     uint64_t start = net_log_file_bytes(file);
     for (ecs_tick tick = 1; tick <= 4; tick++)
         files_tick(file, tick);
     net_log_file_pump(file, false);
     assert_int_equal(net_log_file_bytes(file), start);
-    log_sum sum = files_read(files.log);
+    log_sum sum = files_read(files->log);
     assert_int_equal(sum.info.queue_records, 8);
     assert_int_equal(sum.info.last_tick, 4);
     assert_true(sum.info.is_cut);
@@ -133,27 +62,23 @@ static void records_leave_the_queue_only_when_their_block_is_written(void** stat
     assert_true(files_begin(file, 6));
     net_log_file_pump(file, false);
     assert_true(net_log_file_bytes(file) > start);
-    sum = files_read(files.log);
+    sum = files_read(files->log);
     assert_int_equal(sum.info.queue_records, 1);
     assert_int_equal(sum.records, 11);
     assert_int_equal(sum.info.last_tick, 5);
     assert_true(files_end(file, 6));
-    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    assert_ok(net_log_file_destroy(file));
     // It has no end record, so the empty queue stays: it shows that nothing is missing.
-    assert_true(file_exists(files.queue));
-    sum = files_read(files.log);
+    assert_true(file_exists(files->queue));
+    sum = files_read(files->log);
     assert_int_equal(sum.info.last_tick, 6);
     assert_int_equal(sum.info.lost_bytes, 0);
-    files_close(&files);
 }
 
-static void a_full_queue_stops_the_log_and_nothing_else(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
+FILES_CASE(a_full_queue_stops_the_log_and_nothing_else) {
     net_log_file* file;
-    net_log_file_config config = files_config(&files);
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    net_log_file_config config = files_config(files);
+    assert_ok(files_create(&config, &file));
     ecs_tick tick = 0;
     char text[256];
     while (!net_log_file_take_failure(file, text, sizeof text))
@@ -163,12 +88,11 @@ static void a_full_queue_stops_the_log_and_nothing_else(void** state) {
     files_tick(file, ++tick);
     assert_null(net_log_file_begin(file));
     assert_int_equal(net_log_file_destroy(file), NET_ERR_IO);
-    log_sum sum = files_read(files.log);
-    assert_int_equal(sum.result, NET_OK);
+    log_sum sum = files_read(files->log);
+    assert_ok(sum.result);
     assert_true(sum.info.is_cut);
     assert_int_equal(sum.info.lost_bytes, 0);
     assert_true(sum.info.last_tick >= tick - 3);
-    files_close(&files);
 }
 
 /// Try every fault at every call. The log ends at a whole record, the fault is reported once, and
@@ -176,27 +100,29 @@ static void a_full_queue_stops_the_log_and_nothing_else(void** state) {
 static void check_fault(int error, uint32_t fail_for, bool stops) {
     log_files files;
     files_open(&files);
-    char failure[256];
-    faults none = {0};
-    net_log_file_config config = faulty_config(&files, &none);
-    assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+    log_disk none = {0};
+    net_log_file_config config = disk_config(files_config(&files), &none);
+    config.sync_ticks = 0;
+    assert_ok(files_write(&config, TICKS, 0).finished);
     log_sum whole = files_read(files.log);
-    for (uint32_t k = 1; k <= none.calls + 1; k++) {
-        faults with = {.fail_at = k, .fail_for = fail_for, .error = error};
-        config = faulty_config(&files, &with);
-        net_result result = write_log(&config, failure, sizeof failure);
-        assert_false(with.is_sync_failed);
+    const uint32_t calls = none.writes + none.syncs;
+    for (uint32_t k = 1; k <= calls + 1; k++) {
+        log_disk with = {.fail_call = k, .fail_for = fail_for, .error = error};
+        config.ops.context = &with;
+        net_result result = files_write(&config, TICKS, 0).finished;
+        assert_false(with.is_used_after);
+        if (!stops) assert_ok(result);
         if (result == NET_ERR_DISK) { // before the first tick: the match has no log at all
             assert_false(file_exists(files.log) || file_exists(files.queue));
             continue;
         }
         log_sum sum = files_read(files.log);
         assert_true(sum.has_reader);
-        assert_int_equal(sum.result, NET_OK);
+        assert_ok(sum.result);
         assert_int_equal(sum.info.lost_bytes, 0);
         assert_true(sum.records <= RECORDS);
         assert_int_equal(sum.hash, whole.prefix[sum.records]);
-        if (stops && k <= none.calls) assert_int_equal(result, NET_ERR_IO);
+        if (stops && k <= calls) assert_int_equal(result, NET_ERR_IO);
         if (result == NET_OK) {
             assert_int_equal(sum.records, RECORDS);
             assert_false(file_exists(files.queue));
@@ -205,78 +131,66 @@ static void check_fault(int error, uint32_t fail_for, bool stops) {
     files_close(&files);
 }
 
-static void a_full_disk_ends_the_log_at_a_whole_record(void** state) {
-    (void)state;
+CASE(a_full_disk_ends_the_log_at_a_whole_record) {
     check_fault(ENOSPC, UINT32_MAX / 2, true);
     check_fault(ENOSPC, 1, true);
 }
-static void a_broken_disk_ends_the_log_and_is_not_tried_again(void** state) {
-    (void)state;
+CASE(a_broken_disk_ends_the_log_and_is_not_tried_again) {
     check_fault(EIO, 1, true);
 }
-static void short_writes_and_signals_are_gone_on_with(void** state) {
-    (void)state;
+CASE(short_writes_and_signals_are_gone_on_with) {
     check_fault(0, 3, false);
     check_fault(EINTR, 2, false);
 }
 
-static void an_earlier_log_is_kept_aside(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
-    char failure[256], old[128];
-    snprintf(old, sizeof old, "%s.1", files.log);
-    net_log_file_config config = files_config(&files);
-    file_write(files.log, (const uint8_t*)"", 0); // an empty file is not a log
-    assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+FILES_CASE(an_earlier_log_is_kept_aside) {
+    char old[128];
+    snprintf(old, sizeof old, "%s.1", files->log);
+    net_log_file_config config = files_config(files);
+    file_write(files->log, (const uint8_t*)"", 0); // an empty file is not a log
+    assert_ok(files_write(&config, TICKS, 0).finished);
     assert_false(file_exists(old));
-    assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+    assert_ok(files_write(&config, TICKS, 0).finished);
     assert_int_equal(files_read(old).records, RECORDS);
-    assert_int_equal(files_read(files.log).records, RECORDS);
+    assert_int_equal(files_read(files->log).records, RECORDS);
     net_log_file* first;
     net_log_file* second;
-    assert_int_equal(files_create(&config, &first), NET_OK);
+    assert_ok(files_create(&config, &first));
     // The first log already writes this file.
     assert_int_equal(files_create(&config, &second), NET_ERR_IO);
-    assert_int_equal(net_log_file_destroy(first), NET_OK);
+    assert_ok(net_log_file_destroy(first));
     config.file = "/nowhere/at/all";
     assert_int_equal(files_create(&config, &first), NET_ERR_IO);
     config.file = "/dev/null";
     assert_int_equal(files_create(&config, &first), NET_ERR_IO);
-    files_close(&files);
 }
 
 // A server that is started again after each crash must not eat the log of a crash.
-static void every_start_with_one_name_keeps_all_earlier_logs(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
-    char failure[256], name[128];
-    net_log_file_config config = files_config(&files);
+FILES_CASE(every_start_with_one_name_keeps_all_earlier_logs) {
+    char name[128];
+    net_log_file_config config = files_config(files);
     for (int i = 0; i < 4; i++)
-        assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+        assert_ok(files_write(&config, TICKS, 0).finished);
     for (int i = 1; i <= 3; i++) {
-        snprintf(name, sizeof name, "%s.%d", files.log, i);
+        snprintf(name, sizeof name, "%s.%d", files->log, i);
         assert_int_equal(files_read(name).records, RECORDS);
     }
     // An old one was deleted, and others have similar names: numbers only rise.
-    snprintf(name, sizeof name, "%s.2", files.log);
+    snprintf(name, sizeof name, "%s.2", files->log);
     unlink(name);
     static const char* const others[] = {".7", ".8x", ".9.gz", ".queue", ".12.queue"};
     for (uint32_t i = 0; i < BASE_COUNT(others); i++) {
-        snprintf(name, sizeof name, "%s%s", files.log, others[i]);
+        snprintf(name, sizeof name, "%s%s", files->log, others[i]);
         file_write(name, (const uint8_t*)"x", 1);
     }
-    assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
-    snprintf(name, sizeof name, "%s.13", files.log);
+    assert_ok(files_write(&config, TICKS, 0).finished);
+    snprintf(name, sizeof name, "%s.13", files->log);
     assert_int_equal(files_read(name).records, RECORDS);
-    files_close(&files);
 }
 
 typedef enum harm { HARM_DELETED, HARM_CUT, HARM_QUEUE_CUT, HARM_COUNT } harm;
 
-static void files_that_are_taken_away_end_the_log_with_a_reason(void** state) {
-    (void)state;
+CASE(files_that_are_taken_away_end_the_log_with_a_reason) {
     static const char* const reasons[HARM_COUNT] = {"was deleted", "cut the log while",
                                                     "cut the log's queue"};
     for (harm what = 0; what < HARM_COUNT; what++) {
@@ -285,7 +199,7 @@ static void files_that_are_taken_away_end_the_log_with_a_reason(void** state) {
             files_open(&files);
             net_log_file* file;
             net_log_file_config config = files_config(&files);
-            assert_int_equal(files_create(&config, &file), NET_OK);
+            assert_ok(files_create(&config, &file));
             files_tick(file, 1);
             if (is_late) net_log_file_pump(file, true);
             if (what == HARM_DELETED) assert_int_equal(unlink(files.log), 0);
@@ -315,17 +229,14 @@ static ssize_t stalled_write(void* context, int fd, const void* data, size_t siz
     return write(fd, data, size);
 }
 
-static void a_disk_that_does_not_answer_is_given_up(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
+FILES_CASE(a_disk_that_does_not_answer_is_given_up) {
     net_log_file* file;
-    net_log_file_config config = files_config(&files);
+    net_log_file_config config = files_config(files);
     assert_int_equal(pipe(stalled), 0);
     config.is_manual = false;
     config.stall_ms_max = 30;
     config.ops.write = stalled_write;
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    assert_ok(files_create(&config, &file));
     for (ecs_tick tick = 1; tick <= 12; tick++)
         files_tick(file, tick);
     assert_int_equal(net_log_file_finish(file), NET_ERR_IO);
@@ -334,12 +245,11 @@ static void a_disk_that_does_not_answer_is_given_up(void** state) {
     assert_non_null(strstr(failure, "does not answer"));
     assert_int_equal(net_log_file_destroy(file), NET_ERR_IO);
     // The queue has what the disk did not take.
-    log_sum sum = files_read(files.log);
+    log_sum sum = files_read(files->log);
     assert_int_equal(sum.records, 24);
     assert_int_equal(sum.info.lost_bytes, 0);
     // Now it answers: the thread ends and frees what it had kept.
     assert_int_equal(write(stalled[1], "0123456789", 10), 10);
-    files_close(&files);
 }
 
 static mode_t rights_of(const char* name) {
@@ -349,36 +259,33 @@ static mode_t rights_of(const char* name) {
     return status.st_mode & 07777;
 }
 
-static void a_link_in_place_of_a_file_of_the_log_overwrites_nothing(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
-    char failure[256], victim[128];
-    snprintf(victim, sizeof victim, "%s/victim", files.folder);
+FILES_CASE(a_link_in_place_of_a_file_of_the_log_overwrites_nothing) {
+    char victim[128];
+    snprintf(victim, sizeof victim, "%s/victim", files->folder);
     file_write(victim, (const uint8_t*)"kept", 4);
-    net_log_file_config config = files_config(&files);
+    net_log_file_config config = files_config(files);
     net_log_file* file;
     mode_t before = umask(0);
     // In place of the queue: the link goes, and the log has its own queue.
-    assert_int_equal(symlink(victim, files.queue), 0);
-    assert_int_equal(files_create(&config, &file), NET_OK);
-    assert_int_equal(rights_of(files.log), 0600);
-    assert_int_equal(rights_of(files.queue), 0600);
+    assert_int_equal(symlink(victim, files->queue), 0);
+    assert_ok(files_create(&config, &file));
+    assert_int_equal(rights_of(files->log), 0600);
+    assert_int_equal(rights_of(files->queue), 0600);
     files_tick(file, 1);
-    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    assert_ok(net_log_file_destroy(file));
     // As a second name of the queue.
-    unlink(files.queue);
-    assert_int_equal(link(victim, files.queue), 0);
-    assert_int_equal(write_log(&config, failure, sizeof failure), NET_OK);
+    unlink(files->queue);
+    assert_int_equal(link(victim, files->queue), 0);
+    assert_ok(files_write(&config, TICKS, 0).finished);
     // In place of the log, with a file behind it and without.
-    unlink(files.log);
-    assert_int_equal(symlink(victim, files.log), 0);
+    unlink(files->log);
+    assert_int_equal(symlink(victim, files->log), 0);
     assert_int_equal(files_create(&config, &file), NET_ERR_IO);
-    unlink(files.log);
-    assert_int_equal(symlink("nothing", files.log), 0);
+    unlink(files->log);
+    assert_int_equal(symlink("nothing", files->log), 0);
     assert_int_equal(files_create(&config, &file), NET_ERR_IO);
     char nothing[128];
-    snprintf(nothing, sizeof nothing, "%s/nothing", files.folder);
+    snprintf(nothing, sizeof nothing, "%s/nothing", files->folder);
     assert_false(file_exists(nothing));
     umask(before);
     size_t size;
@@ -387,11 +294,9 @@ static void a_link_in_place_of_a_file_of_the_log_overwrites_nothing(void** state
     assert_memory_equal(data, "kept", 4);
     free(data);
     unlink(victim);
-    files_close(&files);
 }
 
-static void records_are_what_log_proto_says(void** state) {
-    (void)state;
+CASE(records_are_what_log_proto_says) {
     net_log_draft draft = {.memory = malloc(NET_LOG_DRAFT_BYTES)};
     assert_non_null(draft.memory);
     const net_log_item items[] = {
@@ -484,8 +389,7 @@ static bool reads_control(const char* verb, uint32_t arguments) {
     return true;
 }
 
-static void controls_are_read_within_their_limits(void** state) {
-    (void)state;
+CASE(controls_are_read_within_their_limits) {
     const char* longest = "a_verb_of_thirty_one_characters";
     assert_int_equal(strlen(longest), NET_LOG_VERB_BYTES_MAX - 1);
     assert_true(reads_control(longest, 1));
@@ -506,14 +410,11 @@ static void files_alive(net_log_file* file, ecs_tick tick) {
 }
 
 // The queue holds about 150 of them: a server may wait for days.
-static void a_log_without_ticks_does_not_fill_its_queue(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
+FILES_CASE(a_log_without_ticks_does_not_fill_its_queue) {
     net_log_file* file;
-    net_log_file_config config = files_config(&files);
+    net_log_file_config config = files_config(files);
     config.sync_ticks = 0;
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    assert_ok(files_create(&config, &file));
     for (uint32_t i = 0; i < 1000; i++)
         files_alive(file, 1);
     for (ecs_tick tick = 1; tick <= 5; tick++) // a block
@@ -521,65 +422,53 @@ static void a_log_without_ticks_does_not_fill_its_queue(void** state) {
     for (uint32_t i = 0; i < 3 * 64; i++)
         files_alive(file, 6);
     files_end_log(file, 5);
-    assert_int_equal(net_log_file_destroy(file), NET_OK);
-    log_sum sum = files_read(files.log);
-    assert_int_equal(sum.result, NET_OK);
+    assert_ok(net_log_file_destroy(file));
+    log_sum sum = files_read(files->log);
+    assert_ok(sum.result);
     assert_true(sum.info.is_closed && sum.info.last_tick == 5);
     assert_int_equal(sum.records, 1000 + 10 + 3 * 64 + 1);
-    files_close(&files);
 }
 
-static void the_thread_writes_what_a_busy_simulation_pushes(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
+FILES_CASE(the_thread_writes_what_a_busy_simulation_pushes) {
     net_log_file* file;
-    net_log_file_config config = files_config(&files);
+    net_log_file_config config = files_config(files);
     config.is_manual = false;
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    assert_ok(files_create(&config, &file));
     for (ecs_tick tick = 1; tick <= 2000; tick++) {
         files_tick(file, tick);
         net_log_file_wait_room(file);
     }
     files_end_log(file, 2000);
-    assert_int_equal(net_log_file_destroy(file), NET_OK);
-    log_sum sum = files_read(files.log);
-    assert_int_equal(sum.result, NET_OK);
+    assert_ok(net_log_file_destroy(file));
+    log_sum sum = files_read(files->log);
+    assert_ok(sum.result);
     assert_int_equal(sum.records, 4001);
     assert_false(sum.info.is_cut);
-    files_close(&files);
 }
 
-static void a_log_that_is_being_written_stays_where_it_is(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
+FILES_CASE(a_log_that_is_being_written_stays_where_it_is) {
     net_log_file *file, *second;
-    net_log_file_config config = files_config(&files);
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    net_log_file_config config = files_config(files);
+    assert_ok(files_create(&config, &file));
     files_tick(file, 1);
     assert_int_equal(files_create(&config, &second), NET_ERR_IO);
     files_tick(file, 2);
-    assert_int_equal(net_log_file_destroy(file), NET_OK);
-    log_sum sum = files_read(files.log);
-    assert_int_equal(sum.result, NET_OK);
+    assert_ok(net_log_file_destroy(file));
+    log_sum sum = files_read(files->log);
+    assert_ok(sum.result);
     assert_int_equal(sum.records, 4);
     // Now the file is an old log.
-    assert_int_equal(files_create(&config, &second), NET_OK);
-    assert_int_equal(net_log_file_destroy(second), NET_OK);
+    assert_ok(files_create(&config, &second));
+    assert_ok(net_log_file_destroy(second));
     char old[128];
-    snprintf(old, sizeof old, "%s.1", files.log);
+    snprintf(old, sizeof old, "%s.1", files->log);
     assert_int_equal(files_read(old).records, 4);
-    files_close(&files);
 }
 
 // A program that may write the file of the queue can put a valid record there.
-static void a_record_that_no_writer_pushes_ends_the_log_and_reaches_no_block(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
+FILES_CASE(a_record_that_no_writer_pushes_ends_the_log_and_reaches_no_block) {
     net_log_file* file;
-    net_log_file_config config = files_config(&files);
+    net_log_file_config config = files_config(files);
     config.ring_bytes = NET_LOG_QUEUE_BYTES;
     const uint32_t sizes[] = {NET_LOG_QUEUE_PREFIX_BYTES,
                               NET_LOG_QUEUE_PREFIX_BYTES + NET_LOG_RECORD_BYTES_MAX + 1,
@@ -587,9 +476,9 @@ static void a_record_that_no_writer_pushes_ends_the_log_and_reaches_no_block(voi
     uint8_t* forged = calloc(1, NET_LOG_QUEUE_BYTES / 2);
     assert_non_null(forged);
     for (uint32_t i = 0; i < BASE_COUNT(sizes); i++) {
-        assert_int_equal(files_create(&config, &file), NET_OK);
+        assert_ok(files_create(&config, &file));
         files_tick(file, 1);
-        int fd = open(files.queue, O_RDWR);
+        int fd = open(files->queue, O_RDWR);
         assert_true(fd >= 0);
         size_t bytes = 4096 + BASE_SPSC_HEADER_BYTES + NET_LOG_QUEUE_BYTES;
         uint8_t* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -605,21 +494,17 @@ static void a_record_that_no_writer_pushes_ends_the_log_and_reaches_no_block(voi
         assert_non_null(strstr(failure, "changed by another process"));
         assert_null(net_log_file_begin(file));
         assert_int_equal(net_log_file_destroy(file), NET_ERR_IO);
-        log_sum sum = files_read(files.log);
-        assert_int_equal(sum.result, NET_OK);
+        log_sum sum = files_read(files->log);
+        assert_ok(sum.result);
         assert_int_equal(sum.records, 2);
         assert_true(sum.info.is_cut);
     }
     free(forged);
-    files_close(&files);
 }
 
-static void validation_finds_a_queue_that_lost_a_record(void** state) {
-    (void)state;
-    log_files files;
-    files_open(&files);
+FILES_CASE(validation_finds_a_queue_that_lost_a_record) {
     net_log_queue queue;
-    assert_int_equal(net_log_queue_create(&queue, files.log, 7, 4096, NULL), NET_OK);
+    assert_ok(net_log_queue_create(&queue, files->log, 7, 4096, NULL));
     const uint8_t record[64] = {0};
     assert_true(net_log_queue_push(&queue, record, sizeof record, 1));
     net_log_queue_validate(&queue, 1);
@@ -627,30 +512,4 @@ static void validation_finds_a_queue_that_lost_a_record(void** state) {
     expect_assert_failure(net_log_queue_validate(&queue, 2));
     base_assert_handler_set(NULL);
     net_log_queue_destroy(&queue, false);
-    files_close(&files);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_whole_log_is_closed_and_has_no_queue),
-        TEST(equal_ticks_give_equal_files),
-        TEST(a_log_that_is_being_written_stays_where_it_is),
-        TEST(a_record_that_no_writer_pushes_ends_the_log_and_reaches_no_block),
-        TEST(records_leave_the_queue_only_when_their_block_is_written),
-        TEST(a_full_queue_stops_the_log_and_nothing_else),
-        TEST(a_full_disk_ends_the_log_at_a_whole_record),
-        TEST(a_broken_disk_ends_the_log_and_is_not_tried_again),
-        TEST(short_writes_and_signals_are_gone_on_with),
-        TEST(an_earlier_log_is_kept_aside),
-        TEST(every_start_with_one_name_keeps_all_earlier_logs),
-        TEST(files_that_are_taken_away_end_the_log_with_a_reason),
-        TEST(a_disk_that_does_not_answer_is_given_up),
-        TEST(a_link_in_place_of_a_file_of_the_log_overwrites_nothing),
-        TEST(records_are_what_log_proto_says),
-        TEST(controls_are_read_within_their_limits),
-        TEST(a_log_without_ticks_does_not_fill_its_queue),
-        TEST(the_thread_writes_what_a_busy_simulation_pushes),
-        TEST(validation_finds_a_queue_that_lost_a_record),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 // A match of breakout is logged and run again. The run gives the same bits, or it reports the place
 // of the first difference.
-#include "breakout_table.h"
-#include "log_files.h"
+#include "playback/playback_record.h"
 
-#include "ecs/change.h"
-#include "ecs/save.h"
 #include "log.pb-c.h"
 #include "log/log_write.h"
 #include "net/log_tools.h"
 #include "net/match_messages.h"
 #include "net/replay.h"
 #include "net/world_digest.h"
+#include "scarce.h"
 
 enum { TICKS = 150, BOTS = 3, LEAVE_TICK = 70, CHEER_TICK = 20 };
 
@@ -19,31 +17,10 @@ typedef struct record {
     log_files files;
     table table;
     net_log_writer* writer;
+    net_log_reader* reader;          ///< of the log; NULL in cases that read another one
     uint64_t state_hash, world_hash; ///< after the last tick
     FILE* trace;                     ///< the rows of all entities, every 10 ticks; may be NULL
 } record;
-
-static size_t think(table* t, table_bot* bot, uint8_t* packed) {
-    breakout_input input = {0};
-    net_player_context player = {
-        .size_bytes = sizeof player,
-        .world = net_match_world(t->match),
-        .context = net_match_context(t->match),
-        .player = net_match_player(t->match, bot->client),
-        .client = bot->client,
-        .tick = net_match_tick(t->match),
-        .dt = net_match_dt(t->match),
-        .input_number = ++bot->input_number,
-        .rng = &bot->rng,
-        .memory = bot->memory,
-    };
-    breakout_bot_think(&player, &input);
-    size_t size;
-    assert_int_equal(net_match_pack(t->match, net_match_input_message(t->match), &input, packed,
-                                    NET_INPUT_BYTES_MAX, &size),
-                     NET_OK);
-    return size;
-}
 
 static void apply(net_match* match, const net_log_begin* begin) {
     for (uint32_t i = 0; i < begin->leave_count; i++)
@@ -92,7 +69,7 @@ static void play_tick(record* self) {
         if (i == 1 && begin.tick >= LEAVE_TICK) continue;
         table_bot* bot = &t->bots[i];
         bool is_repeat = (begin.tick + i) % 7 == 0;
-        size_t size = think(t, bot, packed[i]);
+        size_t size = record_think(t, bot, packed[i]);
         inputs[begin.input_count++] = (net_log_input){.client = bot->client,
                                                       .number = (uint32_t)bot->input_number,
                                                       .payload = is_repeat ? NULL : packed[i],
@@ -106,45 +83,53 @@ static void play_tick(record* self) {
     ecs_changes_clear(net_match_world(t->match));
 }
 
-static void record_open(record* self, bool has_trace) {
-    static const char* const settings[] = {"ball_speed=1.3", "lives=7"};
+// A table with its bots, and the folder of its log.
+static void record_prepare(record* self, const char* const* settings, uint32_t count,
+                           uint64_t seed) {
     memset(self, 0, sizeof *self);
     files_open(&self->files);
-    table_open(&self->table, settings, BASE_COUNT(settings), 99, NET_ROLE_SERVER, false);
+    table_open(&self->table, settings, count, seed, NET_ROLE_SERVER, false);
     for (uint32_t i = 0; i < BOTS; i++) {
         self->table.bots[i].client = i + 1;
         self->table.bots[i].rng = base_rng_make(i + 1, 7);
     }
+}
+
+static void record_open(record* self, bool has_trace) {
+    static const char* const settings[] = {"ball_speed=1.3", "lives=7"};
+    record_prepare(self, settings, BASE_COUNT(settings), 99);
     self->trace = has_trace ? tmpfile() : NULL;
-    assert_int_equal(net_log_writer_create(NULL, self->files.log, self->table.match, "test", 1234,
-                                           NULL, &self->writer),
-                     NET_OK);
+    assert_ok(net_log_writer_create(NULL, self->files.log, self->table.match, "test", 1234, NULL,
+                                    &self->writer));
     for (uint32_t i = 0; i < TICKS; i++)
         play_tick(self);
     self->state_hash = ecs_world_state_hash(net_match_world(self->table.match));
     self->world_hash = ecs_world_hash(net_match_world(self->table.match));
     net_log_append_close(self->writer, self->table.match);
-    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
+    assert_ok(net_log_writer_destroy(self->writer));
+    self->reader = files_reader(self->files.log);
+}
+
+static void record_open_controls(record* self) {
+    net_log_options options = net_log_options_default();
+    options.has_controls = true;
+    record_prepare(self, NULL, 0, 99);
+    assert_ok(net_log_writer_create_as(NULL, self->files.log, &options, self->table.match, "test",
+                                       1234, NULL, &self->writer));
 }
 
 static void record_close(record* self) {
+    net_log_reader_destroy(self->reader);
     if (self->trace) fclose(self->trace);
     table_close(&self->table);
     files_close(&self->files);
 }
 
-static net_log_reader* open_log(const record* self) {
-    net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, self->files.log, NULL, &reader), NET_OK);
-    return reader;
-}
+#define RECORD_CASE(name, has_trace)                                                               \
+    CASE_WITH(record, self, record_open(self, has_trace), record_close(self), name)
 
-static void a_log_runs_again_to_the_same_bits(void** state) {
-    (void)state;
-    record self;
-    record_open(&self, false);
-    net_log_reader* reader = open_log(&self);
-    const net_log_info* info = net_log_reader_info(reader);
+RECORD_CASE(a_log_runs_again_to_the_same_bits, false) {
+    const net_log_info* info = net_log_reader_info(self->reader);
     assert_string_equal(info->game, "breakout");
     assert_string_equal(info->build, "test");
     assert_int_equal(info->seed, 99);
@@ -152,25 +137,21 @@ static void a_log_runs_again_to_the_same_bits(void** state) {
     assert_true(info->is_closed);
     net_verify_result result;
     for (int again = 0; again < 2; again++) {
-        assert_int_equal(net_log_verify(reader, self.table.module, 0, NULL, NULL, NULL, &result),
-                         NET_OK);
+        assert_ok(net_log_verify(self->reader, self->table.module, 0, NULL, NULL, NULL, &result));
         assert_int_equal(result.ticks, TICKS);
-        assert_true(result.state_hash == self.state_hash);
-        assert_true(result.world_hash == self.world_hash);
+        assert_true(result.state_hash == self->state_hash);
+        assert_true(result.world_hash == self->world_hash);
     }
-    assert_int_equal(net_log_verify(reader, self.table.module, 40, NULL, NULL, NULL, &result),
-                     NET_OK);
+    assert_ok(net_log_verify(self->reader, self->table.module, 40, NULL, NULL, NULL, &result));
     assert_int_equal(result.ticks, 40);
     net_log_stats stats;
-    assert_int_equal(net_log_read_stats(reader, &stats), NET_OK);
+    assert_ok(net_log_read_stats(self->reader, &stats));
     assert_int_equal(stats.begins, TICKS);
     assert_int_equal(stats.ends, TICKS);
     assert_int_equal(stats.joins, BOTS);
     assert_int_equal(stats.leaves, 1);
     assert_int_equal(stats.client_events, 1);
     assert_true(stats.input_repeats > 40);
-    net_log_reader_destroy(reader);
-    record_close(&self);
 }
 
 // ---- what an operator did
@@ -188,39 +169,28 @@ static void see_line(void* context, const char* line) {
 // A match of 40 ticks with a control in front of tick `before`; 41 never comes.
 static void record_control(record* self, ecs_tick before) {
     static const net_log_argument arguments[] = {{"ab", 2}, {"", 0}};
-    net_log_options options = net_log_options_default();
-    options.has_controls = true;
-    memset(self, 0, sizeof *self);
-    files_open(&self->files);
-    table_open(&self->table, NULL, 0, 99, NET_ROLE_SERVER, false);
-    for (uint32_t i = 0; i < BOTS; i++)
-        self->table.bots[i].client = i + 1;
-    assert_int_equal(net_log_writer_create_as(NULL, self->files.log, &options, self->table.match,
-                                              "test", 1234, NULL, &self->writer),
-                     NET_OK);
+    record_open_controls(self);
     for (ecs_tick tick = 1; tick <= 41; tick++) {
         if (tick == before)
-            assert_int_equal(net_log_append_control(self->writer, "set_wind", arguments, 2),
-                             NET_OK);
+            assert_ok(net_log_append_control(self->writer, "set_wind", arguments, 2));
         if (tick <= 40) play_tick(self);
     }
     net_log_append_close(self->writer, self->table.match);
-    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
+    assert_ok(net_log_writer_destroy(self->writer));
 }
 
-static void a_control_stands_in_front_of_its_tick_and_is_not_passed_over(void** state) {
-    (void)state;
+CASE(a_control_stands_in_front_of_its_tick_and_is_not_passed_over) {
     static const ecs_tick places[] = {1, 16, 17, 41}; // a block of 60 Hz has 15 ticks
     for (uint32_t i = 0; i < BASE_COUNT(places); i++) {
         record self;
         record_control(&self, places[i]);
         base_report_first first;
         const base_reporter reporter = base_reporter_first(&first);
-        net_log_reader* reader = open_log(&self);
+        net_log_reader* reader = files_reader(self.files.log);
         assert_true(net_log_reader_info(reader)->is_closed);
         assert_int_equal(net_log_reader_info(reader)->last_tick, 40);
         net_log_stats stats;
-        assert_int_equal(net_log_read_stats(reader, &stats), NET_OK);
+        assert_ok(net_log_read_stats(reader, &stats));
         assert_int_equal(stats.controls, 1);
         assert_int_equal(stats.ends, 40);
         char line[96];
@@ -229,7 +199,7 @@ static void a_control_stands_in_front_of_its_tick_and_is_not_passed_over(void** 
             "{\"control\":{\"tick\":%u,\"verb\":\"set_wind\",\"arguments\":[\"6162\",\"\"]}}",
             (unsigned)places[i]);
         seen_line seen = {line, 0};
-        assert_int_equal(net_log_dump(reader, NULL, see_line, &seen), NET_OK);
+        assert_ok(net_log_dump(reader, NULL, see_line, &seen));
         assert_int_equal(seen.count, 1);
         net_verify_result result;
         assert_int_equal(
@@ -242,54 +212,43 @@ static void a_control_stands_in_front_of_its_tick_and_is_not_passed_over(void** 
         (void)snprintf(name, sizeof name, "%s/copy.slog", self.files.folder);
         net_log_copy_config copy = {.output = name};
         net_log_copy_result copied;
-        assert_int_equal(net_log_copy(reader, &copy, &reporter, &copied), NET_OK);
+        assert_ok(net_log_copy(reader, &copy, &reporter, &copied));
         assert_int_equal(copied.ticks, 40);
         net_log_reader_destroy(reader);
-        assert_int_equal(net_log_reader_create(NULL, name, NULL, &reader), NET_OK);
-        assert_int_equal(net_log_read_stats(reader, &stats), NET_OK);
+        reader = files_reader(name);
+        assert_ok(net_log_read_stats(reader, &stats));
         assert_int_equal(stats.controls, places[i] <= 40);
         net_log_reader_destroy(reader);
         record_close(&self);
     }
 }
 
-static void a_control_that_does_not_fit_a_record_is_refused(void** state) {
-    (void)state;
+CASE(a_control_that_does_not_fit_a_record_is_refused) {
     static uint8_t large[NET_LOG_RECORD_BYTES_MAX];
     enum { FITS = NET_LOG_RECORD_BYTES_MAX - 68 };
-    record self = {.writer = NULL};
-    net_log_options options = net_log_options_default();
-    options.has_controls = true;
-    files_open(&self.files);
-    table_open(&self.table, NULL, 0, 99, NET_ROLE_SERVER, false);
-    assert_int_equal(net_log_writer_create_as(NULL, self.files.log, &options, self.table.match,
-                                              "test", 1234, NULL, &self.writer),
-                     NET_OK);
+    record self;
+    record_open_controls(&self);
     for (size_t size = FITS - 1; size <= FITS + 1; size++)
         assert_int_equal(
             net_log_append_control(self.writer, "put", &(net_log_argument){large, size}, 1),
             size <= FITS ? NET_OK : NET_ERR_FULL);
-    assert_int_equal(net_log_writer_destroy(self.writer), NET_OK);
-    net_log_reader* reader = open_log(&self);
+    assert_ok(net_log_writer_destroy(self.writer));
+    net_log_reader* reader = files_reader(self.files.log);
     net_log_stats stats;
-    assert_int_equal(net_log_read_stats(reader, &stats), NET_OK);
+    assert_ok(net_log_read_stats(reader, &stats));
     assert_int_equal(stats.controls, 2);
     net_log_reader_destroy(reader);
     record_close(&self);
 }
 
-static void the_header_is_what_log_proto_says(void** state) {
-    (void)state;
-    record self;
-    record_open(&self, false);
-    net_log_reader* reader = open_log(&self);
+RECORD_CASE(the_header_is_what_log_proto_says, false) {
     size_t size;
-    const uint8_t* data = net_log_reader_header(reader, &size);
+    const uint8_t* data = net_log_reader_header(self->reader, &size);
     Shoal__Log__Header* header = shoal__log__header__unpack(NULL, size, data);
     assert_non_null(header);
-    ecs_world* world = net_match_world(self.table.match);
+    ecs_world* world = net_match_world(self->table.match);
     assert_string_equal(header->game, "breakout");
-    assert_int_equal(header->identity, net_log_reader_info(reader)->identity);
+    assert_int_equal(header->identity, net_log_reader_info(self->reader)->identity);
     assert_int_equal(header->replicated_index_max, ecs_limits_default().replicated_index_max);
     assert_int_equal(header->schema->n_components, ecs_component_count(world));
     assert_int_equal(header->schema->n_messages, BREAKOUT_MESSAGE_COUNT);
@@ -300,46 +259,25 @@ static void the_header_is_what_log_proto_says(void** state) {
                                   strcmp(header->settings[i]->value, "7") == 0);
     assert_true(has_lives);
     shoal__log__header__free_unpacked(header, NULL);
-    net_log_reader_destroy(reader);
-    record_close(&self);
 }
 
-typedef struct counting {
-    uint32_t count;
-} counting;
-
-static void* count_allocate(void* context, size_t size, size_t align) {
-    ((counting*)context)->count++;
-    return base_allocator_heap()->allocate(NULL, size, align);
-}
-
-static void count_release(void* context, void* memory, size_t size) {
-    (void)context;
-    base_allocator_heap()->release(NULL, memory, size);
-}
-
-static void a_tick_is_logged_without_taking_memory(void** state) {
-    (void)state;
-    record self = {0};
-    counting count = {0};
-    const base_allocator allocator = {count_allocate, count_release, &count};
-    files_open(&self.files);
-    table_open(&self.table, NULL, 0, 5, NET_ROLE_SERVER, false);
-    for (uint32_t i = 0; i < BOTS; i++)
-        self.table.bots[i].client = i + 1;
-    assert_int_equal(net_log_writer_create(&allocator, self.files.log, self.table.match, NULL, 0,
-                                           NULL, &self.writer),
-                     NET_OK);
+CASE(a_tick_is_logged_without_taking_memory) {
+    record self;
+    scarce_memory memory;
+    scarce_init(&memory, 0, false);
+    record_prepare(&self, NULL, 0, 5);
+    assert_ok(net_log_writer_create(&memory.allocator, self.files.log, self.table.match, NULL, 0,
+                                    NULL, &self.writer));
     // Without a server the writer keeps the rows of a second itself.
     for (uint32_t i = 0; i < 62; i++)
         play_tick(&self);
-    uint32_t before = count.count;
+    uint64_t before = memory.calls;
     for (uint32_t i = 0; i < 7; i++)
         play_tick(&self);
-    assert_int_equal(count.count, before);
+    assert_int_equal(memory.calls, before);
     char text[16];
     assert_false(net_log_take_failure(self.writer, text, sizeof text));
-    assert_int_equal(net_log_writer_destroy(self.writer), NET_OK);
+    assert_ok(net_log_writer_destroy(self.writer));
     record_close(&self);
 }
 
@@ -366,11 +304,7 @@ static bool meddle(void* context, net_match* match) {
     return true;
 }
 
-static void a_divergence_is_found_to_tick_entity_field_and_values(void** state) {
-    (void)state;
-    record self;
-    record_open(&self, false);
-    net_log_reader* reader = open_log(&self);
+RECORD_CASE(a_divergence_is_found_to_tick_entity_field_and_values, false) {
     const struct {
         const char *component, *field, *log_value, *value;
         bool has_entity;
@@ -386,7 +320,7 @@ static void a_divergence_is_found_to_tick_entity_field_and_values(void** state) 
         meddler context = {.tick = 30, .component = cases[i].component};
         net_verify_result result;
         assert_int_equal(
-            net_log_verify(reader, self.table.module, 0, meddle, &context, NULL, &result),
+            net_log_verify(self->reader, self->table.module, 0, meddle, &context, NULL, &result),
             NET_ERR_DIVERGED);
         assert_true(result.is_diverged);
         assert_int_equal(result.diverged_tick, 31);
@@ -399,33 +333,22 @@ static void a_divergence_is_found_to_tick_entity_field_and_values(void** state) 
         assert_string_equal(result.value, cases[i].value);
         assert_non_null(strstr(result.note, cases[i].note));
     }
-    net_log_reader_destroy(reader);
-    record_close(&self);
 }
 
-static void a_log_without_its_end_verifies_up_to_it(void** state) {
-    (void)state;
-    record self;
-    record_open(&self, false);
+RECORD_CASE(a_log_without_its_end_verifies_up_to_it, false) {
     struct stat status;
-    assert_int_equal(stat(self.files.log, &status), 0);
-    assert_int_equal(truncate(self.files.log, status.st_size * 3 / 4), 0);
-    net_log_reader* reader = open_log(&self);
+    assert_int_equal(stat(self->files.log, &status), 0);
+    assert_int_equal(truncate(self->files.log, status.st_size * 3 / 4), 0);
+    net_log_reader* reader = files_reader(self->files.log);
     assert_true(net_log_reader_info(reader)->is_cut);
     net_verify_result result;
-    assert_int_equal(net_log_verify(reader, self.table.module, 0, NULL, NULL, NULL, &result),
-                     NET_OK);
+    assert_ok(net_log_verify(reader, self->table.module, 0, NULL, NULL, NULL, &result));
     assert_int_equal(result.ticks, net_log_reader_info(reader)->last_tick);
     assert_true(result.ticks > 10 && result.ticks < TICKS);
     net_log_reader_destroy(reader);
-    record_close(&self);
 }
 
-static void another_game_or_other_templates_are_refused_by_name(void** state) {
-    (void)state;
-    record self;
-    record_open(&self, false);
-    net_log_reader* reader = open_log(&self);
+RECORD_CASE(another_game_or_other_templates_are_refused_by_name, false) {
     net_verify_result result;
     base_report_first first = {.count = 0};
     base_reporter reporter = base_reporter_first(&first);
@@ -433,8 +356,8 @@ static void another_game_or_other_templates_are_refused_by_name(void** state) {
     game.name = "brokeout";
     char* text = table_read_file(BREAKOUT_BLK);
     net_module* module;
-    assert_int_equal(net_module_wrap(&game, text, "x.blk", NULL, &module), NET_OK);
-    assert_int_equal(net_log_verify(reader, module, 0, NULL, NULL, &reporter, &result),
+    assert_ok(net_module_wrap(&game, text, "x.blk", NULL, &module));
+    assert_int_equal(net_log_verify(self->reader, module, 0, NULL, NULL, &reporter, &result),
                      NET_ERR_SCHEMA);
     assert_non_null(strstr(first.text, "breakout"));
     net_module_close(module);
@@ -445,14 +368,13 @@ static void another_game_or_other_templates_are_refused_by_name(void** state) {
     strcat(longer, "\nextra { _replicate:t=\"more\"; more:i=3 }\n");
     first = (base_report_first){.count = 0};
     if (net_module_wrap(breakout_module(), longer, "x.blk", NULL, &module) == NET_OK) {
-        net_result verified = net_log_verify(reader, module, 0, NULL, NULL, &reporter, &result);
+        net_result verified =
+            net_log_verify(self->reader, module, 0, NULL, NULL, &reporter, &result);
         assert_true(verified == NET_ERR_SCHEMA || verified == NET_ERR_MODULE);
         net_module_close(module);
     }
     free(longer);
     free(text);
-    net_log_reader_destroy(reader);
-    record_close(&self);
 }
 
 static void count_line(void* context, const char* line) {
@@ -463,19 +385,13 @@ static void count_line(void* context, const char* line) {
     if (*lines == 2) assert_non_null(strstr(line, "\"name\":\"bob \\\"b\\\"\""));
 }
 
-static void a_dump_is_a_line_of_json_per_record(void** state) {
-    (void)state;
-    record self;
-    record_open(&self, false);
-    net_log_reader* reader = open_log(&self);
+RECORD_CASE(a_dump_is_a_line_of_json_per_record, false) {
     uint32_t lines = 0;
-    assert_int_equal(net_log_dump(reader, self.table.module, count_line, &lines), NET_OK);
+    assert_ok(net_log_dump(self->reader, self->table.module, count_line, &lines));
     assert_int_equal(lines, 1 + 3 * TICKS + 1); // begin, end, state
     lines = 0;
-    assert_int_equal(net_log_dump(reader, NULL, count_line, &lines), NET_OK);
+    assert_ok(net_log_dump(self->reader, NULL, count_line, &lines));
     assert_int_equal(lines, 1 + 3 * TICKS + 1); // begin, end, state
-    net_log_reader_destroy(reader);
-    record_close(&self);
 }
 
 /// Save the trace with `tail_line` added at its end (NULL: none), and check it.
@@ -490,7 +406,7 @@ static net_result check_trace(record* self, const char* tail_line, char* why, si
         fputs(text, file);
     if (tail_line) fputs(tail_line, file);
     fclose(file);
-    net_log_reader* reader = open_log(self);
+    net_log_reader* reader = files_reader(self->files.log);
     base_report_first first = {.count = 0};
     base_reporter reporter = base_reporter_first(&first);
     uint64_t rows;
@@ -501,12 +417,9 @@ static net_result check_trace(record* self, const char* tail_line, char* why, si
     return result;
 }
 
-static void a_trace_is_proved_row_by_row(void** state) {
-    (void)state;
-    record self;
-    record_open(&self, true);
+RECORD_CASE(a_trace_is_proved_row_by_row, true) {
     char why[BASE_REPORT_BYTES_MAX];
-    assert_int_equal(check_trace(&self, NULL, why, sizeof why), NET_OK);
+    assert_ok(check_trace(self, NULL, why, sizeof why));
     const struct {
         const char* line;
         net_result result;
@@ -522,30 +435,11 @@ static void a_trace_is_proved_row_by_row(void** state) {
         {"client=2 entity=1:1 tick=99999999999999999999 row=1\n", NET_ERR_MALFORMED, "is not"},
     };
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
-        assert_int_equal(check_trace(&self, cases[i].line, why, sizeof why), cases[i].result);
+        assert_int_equal(check_trace(self, cases[i].line, why, sizeof why), cases[i].result);
         if (!strstr(why, cases[i].why)) print_error("\"%s\" lacks \"%s\"\n", why, cases[i].why);
         assert_non_null(strstr(why, cases[i].why));
     }
-    net_log_reader* reader = open_log(&self);
     uint64_t rows;
-    assert_int_equal(net_log_check_trace(reader, self.table.module, "/nowhere", NULL, &rows),
+    assert_int_equal(net_log_check_trace(self->reader, self->table.module, "/nowhere", NULL, &rows),
                      NET_ERR_IO);
-    net_log_reader_destroy(reader);
-    record_close(&self);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_log_runs_again_to_the_same_bits),
-        TEST(a_control_stands_in_front_of_its_tick_and_is_not_passed_over),
-        TEST(a_control_that_does_not_fit_a_record_is_refused),
-        TEST(the_header_is_what_log_proto_says),
-        TEST(a_tick_is_logged_without_taking_memory),
-        TEST(a_divergence_is_found_to_tick_entity_field_and_values),
-        TEST(a_log_without_its_end_verifies_up_to_it),
-        TEST(another_game_or_other_templates_are_refused_by_name),
-        TEST(a_dump_is_a_line_of_json_per_record),
-        TEST(a_trace_is_proved_row_by_row),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ typedef struct steady_client {
 } steady_client;
 
 typedef struct steady_world {
-    table_memory memory;
+    scarce_memory memory;
     repl_side server;
     net_interest* interest;
     net_bandwidth bandwidth;
@@ -40,7 +40,7 @@ static void steady_open(steady_world* w) {
     static const net_interest_rules rules = {
         .size_bytes = sizeof rules, .position = "pos", .radius = 60};
     memset(w, 0, sizeof *w);
-    table_memory_init(&w->memory);
+    scarce_init(&w->memory, 0, false);
     const base_allocator* allocator = &w->memory.allocator;
     base_reporter reporter = base_reporter_stderr();
     w->rng = base_rng_make(7, 1);
@@ -151,11 +151,11 @@ static void views_of_a_moving_world_allocate_nothing(void** state) {
     steady_open(&w);
     for (uint32_t i = 0; i < WARM_TICKS; i++)
         steady_tick(&w);
-    uint64_t allocations = w.memory.allocations, destroys = 0, creates = 0, lost = 0;
+    uint64_t allocations = w.memory.calls, destroys = 0, creates = 0, lost = 0;
     for (uint32_t i = 0; i < TICKS; i++) {
         steady_tick(&w);
-        if (w.memory.allocations != allocations) print_error("in tick %u\n", i);
-        assert_int_equal(w.memory.allocations, allocations);
+        if (w.memory.calls != allocations) print_error("in tick %u\n", i);
+        assert_int_equal(w.memory.calls, allocations);
     }
     for (uint32_t c = 0; c < CLIENTS; c++) {
         const net_repl_state_counters* counters = net_repl_state_get_counters(w.clients[c].repl);
@@ -177,11 +177,11 @@ static void a_server_with_eight_clients_allocates_nothing(void** state) {
     table_run(&at, 300 * TICKS_PER_SECOND); // the ticks with the most memory are over
     for (uint32_t i = 0; i < 8; i++)
         assert_int_equal(net_client_get_phase(at.seats[i].client), NET_CLIENT_PLAYING);
-    uint64_t allocations = at.memory.allocations;
+    uint64_t allocations = at.memory.calls;
     for (uint32_t i = 0; i < 20 * TICKS_PER_SECOND; i++) {
         table_step(&at);
-        if (at.memory.allocations != allocations) print_error("in tick %u\n", i);
-        assert_int_equal(at.memory.allocations, allocations);
+        if (at.memory.calls != allocations) print_error("in tick %u\n", i);
+        assert_int_equal(at.memory.calls, allocations);
     }
     table_close(&at);
 }

@@ -35,35 +35,9 @@ static inline void chance_init(chance* made, uint64_t seed) {
     made->entropy = (net_entropy){chance_fill, made};
 }
 
-// Memory for so many allocations and no more.
-typedef struct test_scarce {
-    uint32_t left;
-    uint32_t held;
-} test_scarce;
-
-static inline void* scarce_allocate(void* context, size_t size, size_t align) {
-    test_scarce* of = context;
-    const base_allocator* heap = base_allocator_heap();
-    if (of->left == 0) return NULL;
-    of->left--;
-    of->held++;
-    return heap->allocate(heap->context, size, align);
-}
-
-static inline void scarce_release(void* context, void* memory, size_t size) {
-    test_scarce* of = context;
-    const base_allocator* heap = base_allocator_heap();
-    if (memory) of->held--;
-    heap->release(heap->context, memory, size);
-}
-
-static inline base_allocator test_scarce_allocator(test_scarce* of) {
-    return (base_allocator){scarce_allocate, scarce_release, of};
-}
-
 static inline net_address address_of(const char* text) {
     net_address address;
-    assert_int_equal(net_address_parse(text, &address), NET_OK);
+    assert_ok(net_address_parse(text, &address));
     return address;
 }
 
@@ -100,13 +74,15 @@ typedef struct secure_world {
     size_t inner_size;
     uint8_t client_inner[DATAGRAM_BYTES_MAX];
     size_t client_inner_size;
+    net_secure_received received; // what the server made of the last datagram
+    net_secure_answer answer;     // what a client made of the last one
 } secure_world;
 
 static inline net_token make_token(secure_world* at, uint64_t player_id) {
     net_token_claims claims = {.player_id = player_id, .expiry_unix_s = UNIX_S + 45};
     net_token token;
     snprintf((char*)claims.user_data, sizeof claims.user_data, "team %u", (unsigned)player_id);
-    assert_int_equal(net_token_make(&at->ring.keys[0], &claims, &at->from.entropy, &token), NET_OK);
+    assert_ok(net_token_make(&at->ring.keys[0], &claims, &at->from.entropy, &token));
     return token;
 }
 
@@ -126,7 +102,7 @@ static inline void world_begin(secure_world* at, net_security security, bool has
                                        .now_us = at->clock.now_us,
                                        .send = closes_take,
                                        .send_context = &at->closed};
-    assert_int_equal(net_secure_server_create(&config, &at->server), NET_OK);
+    assert_ok(net_secure_server_create(&config, &at->server));
     at->server_address = address_of("198.51.100.1:7777");
     at->client_address = address_of("203.0.113.9:5000");
     at->token = make_token(at, 42);
@@ -144,6 +120,8 @@ static inline void world_deinit(secure_world* at) {
     net_secure_server_destroy(at->server);
 }
 
+#define WORLD_CASE(name) CASE_WITH(secure_world, at, world_init(at), world_deinit(at), name)
+
 static inline uint64_t count_of(const secure_world* at, net_secure_count count) {
     return net_secure_server_stats(at->server)->counts[count];
 }
@@ -153,10 +131,11 @@ static inline void pass_us(secure_world* at, uint64_t us) {
     net_secure_server_service(at->server, at->clock.now_us);
 }
 
-// The server takes a copy of a datagram. @return the size of its reply.
+// The server takes a copy of a datagram: at->received. @return the size of its reply.
 static inline size_t to_server(secure_world* at, const net_address* from, const uint8_t* bytes,
-                               size_t size, net_secure_received* received) {
+                               size_t size) {
     uint8_t copy[DATAGRAM_BYTES_MAX];
+    net_secure_received* received = &at->received;
     memcpy(copy, bytes, size);
     at->client_bytes += size;
     net_secure_server_receive(at->server, &at->clock, from, copy, size, received);
@@ -169,28 +148,34 @@ static inline size_t to_server(secure_world* at, const net_address* from, const 
     return received->reply_size;
 }
 
+// A client takes a copy of a datagram of the server: at->answer. @return the size of its answer.
 static inline size_t to_client(secure_world* at, net_secure_client* client, const uint8_t* bytes,
-                               size_t size, net_secure_answer* answer) {
+                               size_t size) {
     uint8_t copy[DATAGRAM_BYTES_MAX];
     memcpy(copy, bytes, size);
-    net_secure_client_receive(client, &at->clock, &at->server_address, copy, size, answer);
-    if (answer->inner_size > 0) {
-        at->client_inner_size = answer->inner_size;
-        memcpy(at->client_inner, answer->inner, answer->inner_size);
+    net_secure_client_receive(client, &at->clock, &at->server_address, copy, size, &at->answer);
+    if (at->answer.inner_size > 0) {
+        at->client_inner_size = at->answer.inner_size;
+        memcpy(at->client_inner, at->answer.inner, at->answer.inner_size);
     }
-    return answer->reply_size;
+    return at->answer.reply_size;
+}
+
+// The world's client takes the server's last reply, and the server the client's last answer.
+static inline size_t take_reply(secure_world* at) {
+    return to_client(at, &at->client, at->received.reply, at->received.reply_size);
+}
+
+static inline size_t take_answer(secure_world* at) {
+    return to_server(at, &at->client_address, at->answer.reply, at->answer.reply_size);
 }
 
 // Carry a datagram of a client to the server, and answers back and forth until there is none.
 static inline void carry(secure_world* at, net_secure_client* client, const net_address* from,
                          const uint8_t* bytes, size_t size) {
-    net_secure_received received;
-    net_secure_answer answer = {.reply_size = size};
-    memcpy(answer.reply, bytes, size < sizeof answer.reply ? size : sizeof answer.reply);
-    while (answer.reply_size > 0) {
-        if (to_server(at, from, answer.reply, answer.reply_size, &received) == 0) return;
-        (void)to_client(at, client, received.reply, received.reply_size, &answer);
-    }
+    size = to_server(at, from, bytes, size);
+    while (size > 0 && to_client(at, client, at->received.reply, size) > 0)
+        size = to_server(at, from, at->answer.reply, at->answer.reply_size);
 }
 
 // No two attempts begin at the same time: of two cookies with one time the first counts.
@@ -215,20 +200,6 @@ static inline void connect_client(secure_world* at, net_secure_client* client,
     assert_int_equal(client->state, NET_SECURE_CLIENT_OPEN);
 }
 
-// The world's client connects, and its first datagram tells the server's name of the session.
-static inline void connect_world(secure_world* at) {
-    uint8_t out[DATAGRAM_BYTES_MAX];
-    net_address to;
-    net_secure_received received;
-    connect_client(at, &at->client, &at->client_address);
-    size_t size = net_secure_client_send(&at->client, at->clock.now_us, "hello", 5, out, &to);
-    assert_int_equal(size, 5 + NET_SECURE_OVERHEAD_BYTES);
-    assert_true(net_address_equal(&to, &at->server_address));
-    (void)to_server(at, &at->client_address, out, size, &received);
-    assert_int_equal(at->inner_size, 5);
-    assert_memory_equal(at->inner, "hello", 5);
-}
-
 // Write the client's next request or response into `out` without carrying it.
 static inline size_t next_hello(secure_world* at, net_secure_client* client,
                                 uint8_t out[NET_OUTER_HELLO_BYTES]) {
@@ -241,6 +212,21 @@ static inline size_t seal_from_client(secure_world* at, const void* bytes, size_
                                       uint8_t out[DATAGRAM_BYTES_MAX]) {
     net_address to;
     return net_secure_client_send(&at->client, at->clock.now_us, bytes, size, out, &to);
+}
+
+// The client says something inside of its session, from an address. @return the size of the reply.
+static inline size_t say(secure_world* at, const net_address* from, const void* bytes,
+                         size_t size) {
+    uint8_t out[DATAGRAM_BYTES_MAX];
+    return to_server(at, from, out, seal_from_client(at, bytes, size, out));
+}
+
+// The world's client connects, and its first datagram tells the server's name of the session.
+static inline void connect_world(secure_world* at) {
+    connect_client(at, &at->client, &at->client_address);
+    (void)say(at, &at->client_address, "hello", 5);
+    assert_int_equal(at->inner_size, 5);
+    assert_memory_equal(at->inner, "hello", 5);
 }
 
 // The users of all sessions hold them.

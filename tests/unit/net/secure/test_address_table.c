@@ -12,8 +12,7 @@ static net_address numbered(uint32_t number) {
     return made;
 }
 
-static void a_budget_has_a_burst_and_then_a_rate(void** state) {
-    (void)state;
+CASE(a_budget_has_a_burst_and_then_a_rate) {
     net_budget budget = {0};
     uint64_t now_us = 5;
     for (int i = 0; i < 20; i++)
@@ -29,8 +28,7 @@ static void a_budget_has_a_burst_and_then_a_rate(void** state) {
 }
 
 // The naive twin counts whole events that come back one by one.
-static void a_budget_equals_a_counter_that_is_refilled(void** state) {
-    (void)state;
+CASE(a_budget_equals_a_counter_that_is_refilled) {
     net_budget budget = {0};
     base_rng rng = base_rng_make(3, 0);
     uint64_t now_us = 1000, twin_level = 20 * 100000, twin_us = now_us;
@@ -46,8 +44,7 @@ static void a_budget_equals_a_counter_that_is_refilled(void** state) {
     }
 }
 
-static void an_address_is_found_again_without_its_port(void** state) {
-    (void)state;
+CASE(an_address_is_found_again_without_its_port) {
     static net_address_table table;
     net_address a = address_of("192.0.2.1:1"), b = address_of("192.0.2.1:2");
     net_address other = address_of("192.0.2.2:1");
@@ -58,8 +55,7 @@ static void an_address_is_found_again_without_its_port(void** state) {
     assert_int_equal(entry->seen_us, 20);
 }
 
-static void one_home_of_ipv6_is_one_address(void** state) {
-    (void)state;
+CASE(one_home_of_ipv6_is_one_address) {
     static net_address_table table;
     net_address a = address_of("[2001:db8:0:1::1]:1"), b = address_of("[2001:db8:0:1:ffff::9]:2");
     net_address other = address_of("[2001:db8:0:2::1]:1");
@@ -70,8 +66,7 @@ static void one_home_of_ipv6_is_one_address(void** state) {
 
 // Between two visits of a friend come 500 other addresses, so nearly always its set has room for
 // it.
-static void a_flood_of_addresses_pushes_out_the_silent_ones_only(void** state) {
-    (void)state;
+CASE(a_flood_of_addresses_pushes_out_the_silent_ones_only) {
     static net_address_table table;
     enum { FRIENDS = 50, ROUNDS = 400, OTHERS = 500 };
     memcpy(table.key, "0123456789abcdef", 16);
@@ -93,8 +88,7 @@ static void a_flood_of_addresses_pushes_out_the_silent_ones_only(void** state) {
     assert_true(kept >= FRIENDS * (ROUNDS - 1) * 99 / 100);
 }
 
-static void another_secret_gives_other_sets(void** state) {
-    (void)state;
+CASE(another_secret_gives_other_sets) {
     static net_address_table a, b;
     uint32_t same = 0;
     memcpy(b.key, "another secret..", 16);
@@ -105,16 +99,4 @@ static void another_secret_gives_other_sets(void** state) {
         same += in_a / NET_ADDRESS_WAYS == in_b / NET_ADDRESS_WAYS;
     }
     assert_true(same < 20);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_budget_has_a_burst_and_then_a_rate),
-        TEST(a_budget_equals_a_counter_that_is_refilled),
-        TEST(an_address_is_found_again_without_its_port),
-        TEST(one_home_of_ipv6_is_one_address),
-        TEST(a_flood_of_addresses_pushes_out_the_silent_ones_only),
-        TEST(another_secret_gives_other_sets),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,8 +19,7 @@ static given some(void) {
     return made;
 }
 
-static void a_cookie_counts_for_its_facts_only(void** state) {
-    (void)state;
+CASE(a_cookie_counts_for_its_facts_only) {
     chance from;
     net_cookie_keys keys;
     uint8_t cookie[NET_OUTER_COOKIE_BYTES];
@@ -49,8 +48,7 @@ static void a_cookie_counts_for_its_facts_only(void** state) {
     }
 }
 
-static void a_cookie_lives_for_ten_seconds_across_a_change_of_the_secret(void** state) {
-    (void)state;
+CASE(a_cookie_lives_for_ten_seconds_across_a_change_of_the_secret) {
     chance from;
     net_cookie_keys keys;
     uint8_t cookie[NET_OUTER_COOKIE_BYTES];
@@ -71,8 +69,7 @@ static void a_cookie_lives_for_ten_seconds_across_a_change_of_the_secret(void** 
     }
 }
 
-static void a_cookie_of_the_future_or_of_another_process_is_forged(void** state) {
-    (void)state;
+CASE(a_cookie_of_the_future_or_of_another_process_is_forged) {
     chance from;
     net_cookie_keys keys, others;
     uint8_t cookie[NET_OUTER_COOKIE_BYTES];
@@ -85,13 +82,4 @@ static void a_cookie_of_the_future_or_of_another_process_is_forged(void** state)
     assert_true(net_cookie_check(&keys, &facts, 500, cookie));
     assert_false(net_cookie_check(&keys, &facts, 499, cookie));
     assert_false(net_cookie_check(&others, &facts, 500, cookie));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_cookie_counts_for_its_facts_only),
-        TEST(a_cookie_lives_for_ten_seconds_across_a_change_of_the_secret),
-        TEST(a_cookie_of_the_future_or_of_another_process_is_forged),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,170 +34,145 @@ static net_crypt_result open_copy(line* at, const uint8_t* bytes, size_t size, c
     return result;
 }
 
-static void a_datagram_is_opened_once(void** state) {
-    (void)state;
-    line at;
+// A datagram of this text that arrives.
+static net_crypt_result pass(line* at, const char* text) {
     uint8_t out[DATAGRAM_BYTES_MAX];
-    line_init(&at);
-    size_t size = seal(&at, "to be or not", out);
-    assert_int_equal(size, 12 + NET_SECURE_OVERHEAD_BYTES);
-    assert_int_equal(net_crypt_session(out), 0xABCDE001);
-    assert_int_equal(open_copy(&at, out, size, "to be or not"), NET_CRYPT_OK);
-    assert_int_equal(open_copy(&at, out, size, ""), NET_CRYPT_REPLAYED);
-    size = seal(&at, "", out);
-    assert_int_equal(open_copy(&at, out, size, ""), NET_CRYPT_OK);
-    assert_int_equal(at.receiver.key.forged, 0);
+    return open_copy(at, out, seal(at, text, out), text);
 }
 
-static void every_changed_bit_is_a_forgery(void** state) {
-    (void)state;
-    line at;
+#define LINE_CASE(name) CASE_WITH(line, at, line_init(at), (void)0, name)
+
+LINE_CASE(a_datagram_is_opened_once) {
     uint8_t out[DATAGRAM_BYTES_MAX];
-    line_init(&at);
-    size_t size = seal(&at, "hello", out);
+    size_t size = seal(at, "to be or not", out);
+    assert_int_equal(size, 12 + NET_SECURE_OVERHEAD_BYTES);
+    assert_int_equal(net_crypt_session(out), 0xABCDE001);
+    assert_int_equal(open_copy(at, out, size, "to be or not"), NET_CRYPT_OK);
+    assert_int_equal(open_copy(at, out, size, ""), NET_CRYPT_REPLAYED);
+    assert_int_equal(pass(at, ""), NET_CRYPT_OK);
+    assert_int_equal(at->receiver.key.forged, 0);
+}
+
+LINE_CASE(every_changed_bit_is_a_forgery) {
+    uint8_t out[DATAGRAM_BYTES_MAX];
+    size_t size = seal(at, "hello", out);
     for (size_t bit = 0; bit < 8 * size; bit++) {
         out[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        assert_int_not_equal(open_copy(&at, out, size, ""), NET_CRYPT_OK);
+        assert_int_not_equal(open_copy(at, out, size, ""), NET_CRYPT_OK);
         out[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
     for (size_t cut = NET_SECURE_OVERHEAD_BYTES; cut < size; cut++)
-        assert_int_equal(open_copy(&at, out, cut, ""), NET_CRYPT_FORGED);
-    assert_int_equal(at.receiver.replay.newest, 0); // a forgery moves no window
-    assert_int_equal(open_copy(&at, out, size, "hello"), NET_CRYPT_OK);
+        assert_int_equal(open_copy(at, out, cut, ""), NET_CRYPT_FORGED);
+    assert_int_equal(at->receiver.replay.newest, 0); // a forgery moves no window
+    assert_int_equal(open_copy(at, out, size, "hello"), NET_CRYPT_OK);
 }
 
-static void the_key_changes_by_time_and_overtaken_datagrams_still_count(void** state) {
-    (void)state;
-    line at;
+LINE_CASE(the_key_changes_by_time_and_overtaken_datagrams_still_count) {
     uint8_t overtaken[DATAGRAM_BYTES_MAX], late[DATAGRAM_BYTES_MAX], out[DATAGRAM_BYTES_MAX];
     uint8_t first_key[NET_KEY_BYTES];
-    line_init(&at);
-    memcpy(first_key, at.sender.key, sizeof first_key);
-    at.now_us += NET_CRYPT_REKEY_US - 1;
-    size_t overtaken_size = seal(&at, "a", overtaken), late_size = seal(&at, "b", late);
-    assert_false(at.sender.phase);
-    at.now_us++;
-    size_t size = seal(&at, "c", out);
-    assert_true(at.sender.phase);
+    memcpy(first_key, at->sender.key, sizeof first_key);
+    at->now_us += NET_CRYPT_REKEY_US - 1;
+    size_t overtaken_size = seal(at, "a", overtaken), late_size = seal(at, "b", late);
+    assert_false(at->sender.phase);
+    at->now_us++;
+    size_t size = seal(at, "c", out);
+    assert_true(at->sender.phase);
     assert_true(out[0] & NET_OUTER_PHASE);
-    assert_memory_not_equal(at.sender.key, first_key, sizeof first_key);
-    assert_int_equal(open_copy(&at, out, size, "c"), NET_CRYPT_OK);
-    at.now_us += NET_CRYPT_OLD_KEY_US - 1;
-    assert_int_equal(open_copy(&at, overtaken, overtaken_size, "a"), NET_CRYPT_OK);
-    at.now_us++;
-    assert_int_equal(open_copy(&at, late, late_size, "b"), NET_CRYPT_FORGED);
+    assert_memory_not_equal(at->sender.key, first_key, sizeof first_key);
+    assert_int_equal(open_copy(at, out, size, "c"), NET_CRYPT_OK);
+    at->now_us += NET_CRYPT_OLD_KEY_US - 1;
+    assert_int_equal(open_copy(at, overtaken, overtaken_size, "a"), NET_CRYPT_OK);
+    at->now_us++;
+    assert_int_equal(open_copy(at, late, late_size, "b"), NET_CRYPT_FORGED);
     static const uint8_t nothing[NET_KEY_BYTES];
-    assert_memory_equal(at.receiver.old.bytes, nothing, sizeof nothing); // and is overwritten
-    size = seal(&at, "d", out);
-    assert_int_equal(open_copy(&at, out, size, "d"), NET_CRYPT_OK);
+    assert_memory_equal(at->receiver.old.bytes, nothing, sizeof nothing); // and is overwritten
+    assert_int_equal(pass(at, "d"), NET_CRYPT_OK);
 }
 
-static void the_key_changes_by_number_but_not_twice_in_ten_seconds(void** state) {
-    (void)state;
-    line at;
+LINE_CASE(the_key_changes_by_number_but_not_twice_in_ten_seconds) {
     uint8_t out[DATAGRAM_BYTES_MAX];
-    line_init(&at);
-    at.sender.number = NET_CRYPT_REKEY_DATAGRAMS - 1;
-    (void)seal(&at, "a", out);
-    (void)seal(&at, "b", out);
-    assert_false(at.sender.phase); // the session is too young
-    at.now_us += 2 * NET_CRYPT_OLD_KEY_US;
-    size_t size = seal(&at, "c", out);
-    assert_true(at.sender.phase);
-    assert_int_equal(open_copy(&at, out, size, "c"), NET_CRYPT_OK);
-    at.sender.number += NET_CRYPT_REKEY_DATAGRAMS;
-    size = seal(&at, "d", out);
-    assert_true(at.sender.phase);
-    assert_int_equal(open_copy(&at, out, size, "d"), NET_CRYPT_OK);
-    at.now_us += 2 * NET_CRYPT_OLD_KEY_US;
-    size = seal(&at, "e", out);
-    assert_false(at.sender.phase);
-    assert_int_equal(open_copy(&at, out, size, "e"), NET_CRYPT_OK);
+    at->sender.number = NET_CRYPT_REKEY_DATAGRAMS - 1;
+    (void)seal(at, "a", out);
+    (void)seal(at, "b", out);
+    assert_false(at->sender.phase); // the session is too young
+    at->now_us += 2 * NET_CRYPT_OLD_KEY_US;
+    size_t size = seal(at, "c", out);
+    assert_true(at->sender.phase);
+    assert_int_equal(open_copy(at, out, size, "c"), NET_CRYPT_OK);
+    at->sender.number += NET_CRYPT_REKEY_DATAGRAMS;
+    size = seal(at, "d", out);
+    assert_true(at->sender.phase);
+    assert_int_equal(open_copy(at, out, size, "d"), NET_CRYPT_OK);
+    at->now_us += 2 * NET_CRYPT_OLD_KEY_US;
+    size = seal(at, "e", out);
+    assert_false(at->sender.phase);
+    assert_int_equal(open_copy(at, out, size, "e"), NET_CRYPT_OK);
 }
 
-static void many_changes_of_the_key_lose_nothing(void** state) {
-    (void)state;
-    line at;
+LINE_CASE(many_changes_of_the_key_lose_nothing) {
     uint8_t held[DATAGRAM_BYTES_MAX], out[DATAGRAM_BYTES_MAX];
     base_rng rng = base_rng_make(8, 0);
-    line_init(&at);
     for (uint32_t i = 0; i < 2000; i++) {
-        size_t held_size = seal(&at, "held", held); // it is overtaken by the next one
-        at.now_us += base_rng_below(&rng, 4000000);
-        if (base_rng_below(&rng, 10) == 0) at.now_us += NET_CRYPT_REKEY_US;
-        size_t size = seal(&at, "next", out);
-        assert_int_equal(open_copy(&at, out, size, "next"), NET_CRYPT_OK);
-        at.now_us += base_rng_below(&rng, (uint32_t)NET_CRYPT_OLD_KEY_US);
-        assert_int_equal(open_copy(&at, held, held_size, "held"), NET_CRYPT_OK);
+        size_t held_size = seal(at, "held", held); // it is overtaken by the next one
+        at->now_us += base_rng_below(&rng, 4000000);
+        if (base_rng_below(&rng, 10) == 0) at->now_us += NET_CRYPT_REKEY_US;
+        size_t size = seal(at, "next", out);
+        assert_int_equal(open_copy(at, out, size, "next"), NET_CRYPT_OK);
+        at->now_us += base_rng_below(&rng, (uint32_t)NET_CRYPT_OLD_KEY_US);
+        assert_int_equal(open_copy(at, held, held_size, "held"), NET_CRYPT_OK);
     }
 }
 
-static void a_forged_phase_does_not_turn_the_key(void** state) {
-    (void)state;
-    line at;
+LINE_CASE(a_forged_phase_does_not_turn_the_key) {
     uint8_t out[DATAGRAM_BYTES_MAX];
-    line_init(&at);
-    size_t size = seal(&at, "hello", out);
+    size_t size = seal(at, "hello", out);
     out[0] ^= NET_OUTER_PHASE;
     for (int i = 0; i < 1000; i++)
-        assert_int_equal(open_copy(&at, out, size, ""), NET_CRYPT_FORGED);
+        assert_int_equal(open_copy(at, out, size, ""), NET_CRYPT_FORGED);
     out[0] ^= NET_OUTER_PHASE;
-    assert_int_equal(open_copy(&at, out, size, "hello"), NET_CRYPT_OK);
-    assert_false(at.receiver.phase);
+    assert_int_equal(open_copy(at, out, size, "hello"), NET_CRYPT_OK);
+    assert_false(at->receiver.phase);
 }
 
-static void a_key_opens_nothing_after_2_to_36_forgeries(void** state) {
-    (void)state;
-    line at;
+LINE_CASE(a_key_opens_nothing_after_2_to_36_forgeries) {
     uint8_t forged[DATAGRAM_BYTES_MAX], out[DATAGRAM_BYTES_MAX];
-    line_init(&at);
     assert_true(NET_CRYPT_FORGED_MAX == UINT64_C(1) << 36);
-    at.receiver.key.forged = NET_CRYPT_FORGED_MAX - 2;
-    size_t forged_size = seal(&at, "forged", forged);
+    at->receiver.key.forged = NET_CRYPT_FORGED_MAX - 2;
+    size_t forged_size = seal(at, "forged", forged);
     forged[forged_size - 1] ^= 1;
-    assert_int_equal(open_copy(&at, forged, forged_size, ""), NET_CRYPT_FORGED);
-    size_t size = seal(&at, "at max - 1", out);
-    assert_int_equal(open_copy(&at, out, size, "at max - 1"), NET_CRYPT_OK);
-    assert_int_equal(open_copy(&at, forged, forged_size, ""), NET_CRYPT_FORGED);
-    size = seal(&at, "at max", out);
-    assert_int_equal(open_copy(&at, out, size, ""), NET_CRYPT_WORN);
-    assert_int_equal(open_copy(&at, forged, forged_size, ""), NET_CRYPT_WORN);
-    assert_true(at.receiver.key.forged == NET_CRYPT_FORGED_MAX);
+    assert_int_equal(open_copy(at, forged, forged_size, ""), NET_CRYPT_FORGED);
+    assert_int_equal(pass(at, "at max - 1"), NET_CRYPT_OK);
+    assert_int_equal(open_copy(at, forged, forged_size, ""), NET_CRYPT_FORGED);
+    size_t size = seal(at, "at max", out);
+    assert_int_equal(open_copy(at, out, size, ""), NET_CRYPT_WORN);
+    assert_int_equal(open_copy(at, forged, forged_size, ""), NET_CRYPT_WORN);
+    assert_true(at->receiver.key.forged == NET_CRYPT_FORGED_MAX);
 }
 
-static void forgeries_count_for_the_key_that_they_met(void** state) {
-    (void)state;
-    line at;
-    uint8_t forged[DATAGRAM_BYTES_MAX], late[DATAGRAM_BYTES_MAX], out[DATAGRAM_BYTES_MAX];
-    line_init(&at);
-    size_t forged_size = seal(&at, "forged", forged), late_size = seal(&at, "late", late);
+LINE_CASE(forgeries_count_for_the_key_that_they_met) {
+    uint8_t forged[DATAGRAM_BYTES_MAX], late[DATAGRAM_BYTES_MAX];
+    size_t forged_size = seal(at, "forged", forged), late_size = seal(at, "late", late);
     forged[forged_size - 1] ^= 1;
-    at.receiver.key.forged = NET_CRYPT_FORGED_MAX;
+    at->receiver.key.forged = NET_CRYPT_FORGED_MAX;
     forged[0] ^= NET_OUTER_PHASE;
-    assert_int_equal(open_copy(&at, forged, forged_size, ""), NET_CRYPT_FORGED); // the next key
-    at.now_us += NET_CRYPT_REKEY_US;
-    size_t size = seal(&at, "new key", out);
-    assert_int_equal(open_copy(&at, out, size, "new key"), NET_CRYPT_OK);
-    assert_true(at.receiver.key.forged == 1 && at.receiver.next.forged == 0);
-    assert_int_equal(open_copy(&at, late, late_size, ""), NET_CRYPT_WORN); // the old key stays worn
-    assert_int_equal(open_copy(&at, forged, forged_size, ""), NET_CRYPT_FORGED);
-    assert_true(at.receiver.key.forged == 2);
+    assert_int_equal(open_copy(at, forged, forged_size, ""), NET_CRYPT_FORGED); // the next key
+    at->now_us += NET_CRYPT_REKEY_US;
+    assert_int_equal(pass(at, "new key"), NET_CRYPT_OK);
+    assert_true(at->receiver.key.forged == 1 && at->receiver.next.forged == 0);
+    assert_int_equal(open_copy(at, late, late_size, ""), NET_CRYPT_WORN); // the old key stays worn
+    assert_int_equal(open_copy(at, forged, forged_size, ""), NET_CRYPT_FORGED);
+    assert_true(at->receiver.key.forged == 2);
 }
 
-static void the_last_number_is_used_and_then_nothing_is_sealed(void** state) {
-    (void)state;
-    line at;
+LINE_CASE(the_last_number_is_used_and_then_nothing_is_sealed) {
     uint8_t out[DATAGRAM_BYTES_MAX];
-    line_init(&at);
-    at.sender.number = NET_CRYPT_NUMBER_LAST - 1;
-    at.sender.rekeyed_number = at.sender.number;
-    size_t size = seal(&at, "last", out);
-    assert_int_equal(open_copy(&at, out, size, "last"), NET_CRYPT_OK);
-    assert_int_equal(seal(&at, "one more", out), 0);
+    at->sender.number = NET_CRYPT_NUMBER_LAST - 1;
+    at->sender.rekeyed_number = at->sender.number;
+    assert_int_equal(pass(at, "last"), NET_CRYPT_OK);
+    assert_int_equal(seal(at, "one more", out), 0);
 }
 
-static void directions_and_chances_give_different_keys(void** state) {
-    (void)state;
+CASE(directions_and_chances_give_different_keys) {
     uint8_t token[NET_KEY_BYTES] = {1}, server[24] = {2}, client[16] = {3}, session[16] = {4};
     uint8_t keys[5][NET_KEY_BYTES];
     net_crypt_derive(token, NET_CRYPT_TO_SERVER, server, client, session, keys[0]);
@@ -211,20 +186,4 @@ static void directions_and_chances_give_different_keys(void** state) {
     for (int i = 0; i < 5; i++)
         for (int k = 0; k < i; k++)
             assert_memory_not_equal(keys[i], keys[k], NET_KEY_BYTES);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_datagram_is_opened_once),
-        TEST(every_changed_bit_is_a_forgery),
-        TEST(the_key_changes_by_time_and_overtaken_datagrams_still_count),
-        TEST(the_key_changes_by_number_but_not_twice_in_ten_seconds),
-        TEST(many_changes_of_the_key_lose_nothing),
-        TEST(a_forged_phase_does_not_turn_the_key),
-        TEST(a_key_opens_nothing_after_2_to_36_forgeries),
-        TEST(forgeries_count_for_the_key_that_they_met),
-        TEST(the_last_number_is_used_and_then_nothing_is_sealed),
-        TEST(directions_and_chances_give_different_keys),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

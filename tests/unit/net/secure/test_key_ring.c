@@ -23,12 +23,10 @@ static net_result parse(const char* text, net_key_ring* ring, reported* to) {
 #define HEX_A "00112233445566778899aabbccddeeff00112233445566778899AABBCCDDEEFF"
 #define HEX_B "ff112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
-static void a_key_file_gives_the_current_key_first(void** state) {
-    (void)state;
+CASE(a_key_file_gives_the_current_key_first) {
     net_key_ring ring;
     reported told;
-    assert_int_equal(
-        parse("# keys of the house\n\n 12\t" HEX_A "  # new\r\n3 " HEX_B, &ring, &told), NET_OK);
+    assert_ok(parse("# keys of the house\n\n 12\t" HEX_A "  # new\r\n3 " HEX_B, &ring, &told));
     assert_int_equal(told.count, 0);
     assert_int_equal(ring.count, 2);
     assert_int_equal(ring.keys[0].id, 12);
@@ -40,8 +38,7 @@ static void a_key_file_gives_the_current_key_first(void** state) {
     assert_int_equal(ring.count, 0);
 }
 
-static void a_faulty_key_file_names_the_line_and_no_key(void** state) {
-    (void)state;
+CASE(a_faulty_key_file_names_the_line_and_no_key) {
     static const struct {
         const char* text;
         uint32_t line;
@@ -74,8 +71,7 @@ static void a_faulty_key_file_names_the_line_and_no_key(void** state) {
     }
 }
 
-static void a_ring_has_sixteen_keys_at_most(void** state) {
-    (void)state;
+CASE(a_ring_has_sixteen_keys_at_most) {
     char text[NET_KEY_TEXT_BYTES * (NET_KEYS_MAX + 1) + 1] = "";
     for (uint32_t count = 1; count <= NET_KEYS_MAX + 1; count++) {
         net_key_ring ring;
@@ -87,8 +83,7 @@ static void a_ring_has_sixteen_keys_at_most(void** state) {
     }
 }
 
-static void a_made_key_survives_its_text(void** state) {
-    (void)state;
+CASE(a_made_key_survives_its_text) {
     chance from;
     net_key first, second;
     char text[NET_KEY_TEXT_BYTES];
@@ -100,7 +95,7 @@ static void a_made_key_survives_its_text(void** state) {
     assert_false(net_key_equal(&first, &second));
     assert_false(net_key_print(&first, text, sizeof text - 1));
     assert_true(net_key_print(&first, text, sizeof text));
-    assert_int_equal(parse(text, &ring, &told), NET_OK);
+    assert_ok(parse(text, &ring, &told));
     assert_true(net_key_equal(&ring.keys[0], &first));
     second = first;
     second.id = 253;
@@ -110,8 +105,7 @@ static void a_made_key_survives_its_text(void** state) {
 }
 
 // As Python's hashlib.blake2b makes it.
-static void a_secret_is_derived_from_a_key_a_purpose_and_two_numbers(void** state) {
-    (void)state;
+CASE(a_secret_is_derived_from_a_key_a_purpose_and_two_numbers) {
     static const uint8_t expected[16] = {0xb7, 0x92, 0xab, 0x20, 0x79, 0xa2, 0x6f, 0x24,
                                          0x28, 0xa7, 0xce, 0xc2, 0x59, 0xdb, 0xcc, 0x21};
     uint8_t secret[16], longer[32], other[16];
@@ -131,8 +125,7 @@ static void a_secret_is_derived_from_a_key_a_purpose_and_two_numbers(void** stat
     assert_memory_not_equal(secret, other, sizeof secret);
 }
 
-static void the_system_makes_keys_and_reserved_ids_are_ours(void** state) {
-    (void)state;
+CASE(the_system_makes_keys_and_reserved_ids_are_ours) {
     net_key a, b;
     net_key_make(1, net_entropy_system(), &a);
     net_key_make(1, net_entropy_system(), &b);
@@ -141,16 +134,4 @@ static void the_system_makes_keys_and_reserved_ids_are_ours(void** state) {
     expect_assert_failure(net_key_make(0, net_entropy_system(), &a));
     expect_assert_failure(net_key_make(255, net_entropy_system(), &a));
     base_assert_handler_set(NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_key_file_gives_the_current_key_first),
-        TEST(a_faulty_key_file_names_the_line_and_no_key),
-        TEST(a_ring_has_sixteen_keys_at_most),
-        TEST(a_secret_is_derived_from_a_key_a_purpose_and_two_numbers),
-        TEST(a_made_key_survives_its_text),
-        TEST(the_system_makes_keys_and_reserved_ids_are_ours),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

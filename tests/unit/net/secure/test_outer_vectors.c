@@ -92,8 +92,7 @@ static void make(vectors* to) {
     add_session(to, &hello, &proof, &token);
 }
 
-static void the_page_has_the_vectors_of_the_code(void** state) {
-    (void)state;
+CASE(the_page_has_the_vectors_of_the_code) {
     static vectors made;
     static char line[LINE_BYTES];
     make(&made);
@@ -115,8 +114,7 @@ static void the_page_has_the_vectors_of_the_code(void** state) {
 }
 
 // What the page says in numbers.
-static void the_page_has_the_sizes_of_the_code(void** state) {
-    (void)state;
+CASE(the_page_has_the_sizes_of_the_code) {
     assert_int_equal(NET_OUTER_HELLO_BYTES, 1200);
     assert_int_equal(NET_OUTER_CHALLENGE_BYTES, 89);
     assert_int_equal(NET_OUTER_ACCEPT_BYTES, 651);
@@ -127,12 +125,4 @@ static void the_page_has_the_sizes_of_the_code(void** state) {
     assert_int_equal(NET_SECURE_OVERHEAD_BYTES, 27);
     assert_int_equal(NET_SECURE_END_VERSION, 2);
     assert_int_equal(NET_SECURE_END_FORGED, 6);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(the_page_has_the_vectors_of_the_code),
-        TEST(the_page_has_the_sizes_of_the_code),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

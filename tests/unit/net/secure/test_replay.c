@@ -62,21 +62,18 @@ static void run_against_twin(uint64_t base, uint64_t seed) {
     assert_true(accepted > 1000);
 }
 
-static void the_window_equals_a_set_of_all_numbers(void** state) {
-    (void)state;
+CASE(the_window_equals_a_set_of_all_numbers) {
     for (uint64_t seed = 1; seed <= 4; seed++)
         run_against_twin(0, seed);
 }
 
-static void the_same_holds_at_the_edges_of_32_and_48_and_63_bits(void** state) {
-    (void)state;
+CASE(the_same_holds_at_the_edges_of_32_and_48_and_63_bits) {
     run_against_twin((UINT64_C(1) << 32) - 20000, 11);
     run_against_twin(NET_CRYPT_NUMBER_LAST - 20000, 12);
     run_against_twin((UINT64_C(1) << 63) - 20000, 13);
 }
 
-static void the_edges_of_the_window_are_exact(void** state) {
-    (void)state;
+CASE(the_edges_of_the_window_are_exact) {
     net_replay window = {0};
     assert_false(net_replay_is_new(&window, 0));
     net_replay_add(&window, 1);
@@ -100,8 +97,7 @@ static void the_edges_of_the_window_are_exact(void** state) {
     assert_true(net_replay_is_new(&window, 10001));
 }
 
-static void the_last_number_of_a_session_is_accepted_once(void** state) {
-    (void)state;
+CASE(the_last_number_of_a_session_is_accepted_once) {
     net_replay window = {0};
     net_replay_add(&window, NET_CRYPT_NUMBER_LAST - 1);
     assert_true(net_replay_is_new(&window, NET_CRYPT_NUMBER_LAST));
@@ -109,14 +105,4 @@ static void the_last_number_of_a_session_is_accepted_once(void** state) {
     assert_false(net_replay_is_new(&window, NET_CRYPT_NUMBER_LAST));
     assert_false(net_replay_is_new(&window, NET_CRYPT_NUMBER_LAST - 1));
     assert_false(net_replay_is_new(&window, 1));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(the_window_equals_a_set_of_all_numbers),
-        TEST(the_same_holds_at_the_edges_of_32_and_48_and_63_bits),
-        TEST(the_edges_of_the_window_are_exact),
-        TEST(the_last_number_of_a_session_is_accepted_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

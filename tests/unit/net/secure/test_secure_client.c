@@ -17,45 +17,36 @@ static uint32_t serve_in_the_dark(secure_world* at, uint64_t us, uint32_t times_
     return count;
 }
 
-static void it_asks_again_with_growing_waits_and_gives_up(void** state) {
-    (void)state;
+WORLD_CASE(it_asks_again_with_growing_waits_and_gives_up) {
     static const uint32_t expected_ms[] = {0,    250,  550,  900,  1300, 1750,
                                            2250, 2800, 3400, 4050, 4750};
-    secure_world at;
     uint32_t times_ms[32];
     net_address to[32];
-    world_init(&at);
-    begin_client(&at, &at.client);
-    uint32_t count = serve_in_the_dark(&at, NET_SECURE_ANSWER_US_MAX + 2000, times_ms, to);
+    begin_client(at, &at->client);
+    uint32_t count = serve_in_the_dark(at, NET_SECURE_ANSWER_US_MAX + 2000, times_ms, to);
     assert_int_equal(count, BASE_COUNT(expected_ms));
     for (uint32_t i = 0; i < count; i++)
         assert_int_equal(times_ms[i], expected_ms[i]);
-    assert_int_equal(at.client.state, NET_SECURE_CLIENT_ENDED);
-    assert_int_equal(at.client.end, NET_SECURE_END_SILENT);
-    world_deinit(&at);
+    assert_int_equal(at->client.state, NET_SECURE_CLIENT_ENDED);
+    assert_int_equal(at->client.end, NET_SECURE_END_SILENT);
 }
 
-static void it_asks_the_addresses_of_a_name_each_250_ms(void** state) {
-    (void)state;
+WORLD_CASE(it_asks_the_addresses_of_a_name_each_250_ms) {
     static const uint32_t expected_ms[] = {0, 250, 500, 750, 1050, 1400, 1800, 2250, 2750};
-    secure_world at;
     uint32_t times_ms[32];
     net_address to[32], addresses[] = {address_of("[2001:db8::1]:7"), address_of("192.0.2.1:7"),
                                        address_of("192.0.2.2:7")};
-    world_init(&at);
-    net_secure_client_begin(&at.client, &at.clock, addresses, BASE_COUNT(addresses));
-    uint32_t count = serve_in_the_dark(&at, 3000000, times_ms, to);
+    net_secure_client_begin(&at->client, &at->clock, addresses, BASE_COUNT(addresses));
+    uint32_t count = serve_in_the_dark(at, 3000000, times_ms, to);
     assert_int_equal(count, BASE_COUNT(expected_ms));
     for (uint32_t i = 0; i < count; i++) {
         assert_int_equal(times_ms[i], expected_ms[i]);
         assert_true(net_address_equal(&to[i], &addresses[i % BASE_COUNT(addresses)]));
     }
-    world_deinit(&at);
 }
 
 // One that comes back shows its resume token to all, then its token.
-static void all_addresses_are_asked_with_all_tokens_before_it_gives_up(void** state) {
-    (void)state;
+CASE(all_addresses_are_asked_with_all_tokens_before_it_gives_up) {
     secure_world at;
     uint32_t times_ms[32];
     net_address to[32], addresses[NET_SECURE_ADDRESSES_MAX];
@@ -73,23 +64,16 @@ static void all_addresses_are_asked_with_all_tokens_before_it_gives_up(void** st
     world_deinit(&at);
 }
 
-static void an_answer_to_an_older_request_counts(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(an_answer_to_an_older_request_counts) {
     uint8_t first[NET_OUTER_HELLO_BYTES], second[NET_OUTER_HELLO_BYTES];
-    net_secure_received received;
-    net_secure_answer answer;
-    world_init(&at);
-    begin_client(&at, &at.client);
-    (void)next_hello(&at, &at.client, first);
-    (void)to_server(&at, &at.client_address, first, sizeof first, &received);
-    pass_us(&at, 400000);
-    assert_int_equal(next_hello(&at, &at.client, second), NET_OUTER_HELLO_BYTES);
-    assert_int_equal(to_client(&at, &at.client, received.reply, received.reply_size, &answer),
-                     NET_OUTER_HELLO_BYTES);
-    carry(&at, &at.client, &at.client_address, answer.reply, answer.reply_size);
-    assert_int_equal(at.client.state, NET_SECURE_CLIENT_OPEN);
-    world_deinit(&at);
+    begin_client(at, &at->client);
+    (void)next_hello(at, &at->client, first);
+    (void)to_server(at, &at->client_address, first, sizeof first);
+    pass_us(at, 400000);
+    assert_int_equal(next_hello(at, &at->client, second), NET_OUTER_HELLO_BYTES);
+    assert_int_equal(take_reply(at), NET_OUTER_HELLO_BYTES);
+    carry(at, &at->client, &at->client_address, at->answer.reply, at->answer.reply_size);
+    assert_int_equal(at->client.state, NET_SECURE_CLIENT_OPEN);
 }
 
 // The server ends, and another one takes its place.
@@ -99,7 +83,7 @@ static void come_to_another(secure_world* at, const net_security* security) {
     net_secure_server_destroy(at->server);
     net_secure_server_config config = {
         .sessions_max = 4, .security = with, .now_us = at->clock.now_us};
-    assert_int_equal(net_secure_server_create(&config, &at->server), NET_OK);
+    assert_ok(net_secure_server_create(&config, &at->server));
     begin_client(at, &at->client);
     for (int i = 0; i < 5 && at->client.state != NET_SECURE_CLIENT_OPEN; i++) {
         serve_client(at, &at->client, &at->client_address);
@@ -108,25 +92,20 @@ static void come_to_another(secure_world* at, const net_security* security) {
     assert_int_equal(at->client.state, NET_SECURE_CLIENT_OPEN);
 }
 
-static void it_comes_back_with_its_resume_token_or_with_its_token(void** state) {
-    (void)state;
-    secure_world at;
-    world_init(&at);
-    connect_world(&at);
-    connect_client(&at, &at.client, &at.client_address);
-    assert_int_equal(at.client.shown->head.key_id, NET_KEY_ID_RESUME);
-    assert_int_equal(count_of(&at, NET_SECURE_RESUMED), 1);
+WORLD_CASE(it_comes_back_with_its_resume_token_or_with_its_token) {
+    connect_world(at);
+    connect_client(at, &at->client, &at->client_address);
+    assert_int_equal(at->client.shown->head.key_id, NET_KEY_ID_RESUME);
+    assert_int_equal(count_of(at, NET_SECURE_RESUMED), 1);
     // A server with another first key does not open it, and the token counts still.
-    const net_key_ring ring = {.keys = {{9, "another key"}, at.ring.keys[0]}, .count = 2};
-    come_to_another(&at, &(net_security){.keys = &ring});
-    assert_int_equal(at.client.shown->head.key_id, KEY_ID);
-    assert_int_equal(count_of(&at, NET_SECURE_TOKEN_FORGED), 1);
-    world_deinit(&at);
+    const net_key_ring ring = {.keys = {{9, "another key"}, at->ring.keys[0]}, .count = 2};
+    come_to_another(at, &(net_security){.keys = &ring});
+    assert_int_equal(at->client.shown->head.key_id, KEY_ID);
+    assert_int_equal(count_of(at, NET_SECURE_TOKEN_FORGED), 1);
 }
 
 // Another process has the keys of the one before, and nothing else.
-static void its_resume_token_opens_at_the_next_process_with_the_key(void** state) {
-    (void)state;
+CASE(its_resume_token_opens_at_the_next_process_with_the_key) {
     const net_address here = address_of("198.51.100.1:7777"), there = address_of("198.51.100.2:7");
     const struct {
         net_security before, after;
@@ -162,88 +141,72 @@ static void its_resume_token_opens_at_the_next_process_with_the_key(void** state
     world_deinit(&at);
 }
 
-static void an_expired_token_is_named_as_the_reason(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(an_expired_token_is_named_as_the_reason) {
     uint32_t times_ms[32];
     net_address to[32];
-    world_init(&at);
-    at.clock.unix_s += 51;
-    begin_client(&at, &at.client);
-    (void)serve_in_the_dark(&at, NET_SECURE_ANSWER_US_MAX + 2000, times_ms, to);
-    assert_int_equal(at.client.end, NET_SECURE_END_EXPIRED); // without any answer, too
-    world_deinit(&at);
+    at->clock.unix_s += 51;
+    begin_client(at, &at->client);
+    (void)serve_in_the_dark(at, NET_SECURE_ANSWER_US_MAX + 2000, times_ms, to);
+    assert_int_equal(at->client.end, NET_SECURE_END_EXPIRED); // without any answer, too
 }
 
 // What an older client learns: it cannot read our answers, and this one never changes.
-static void another_version_is_named_when_nothing_else_answers(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(another_version_is_named_when_nothing_else_answers) {
     uint8_t out[NET_OUTER_HELLO_BYTES];
-    net_secure_received received;
-    net_secure_answer answer;
-    world_init(&at);
-    begin_client(&at, &at.client);
-    (void)next_hello(&at, &at.client, out);
+    begin_client(at, &at->client);
+    (void)next_hello(at, &at->client, out);
     out[1] = NET_SECURE_VERSION + 1; // as if the server were of another version
-    assert_int_equal(to_server(&at, &at.client_address, out, sizeof out, &received),
-                     NET_OUTER_NOTICE_BYTES);
-    assert_int_equal(received.reply[0], NET_OUTER_DENY);
-    assert_int_equal(received.reply[1], NET_SECURE_VERSION);
-    assert_int_equal(received.reply[4], NET_SECURE_END_VERSION);
-    assert_memory_equal(received.reply + 5, out + 2, NET_OUTER_RANDOM_BYTES);
+    assert_int_equal(to_server(at, &at->client_address, out, sizeof out), NET_OUTER_NOTICE_BYTES);
+    assert_int_equal(at->received.reply[0], NET_OUTER_DENY);
+    assert_int_equal(at->received.reply[1], NET_SECURE_VERSION);
+    assert_int_equal(at->received.reply[4], NET_SECURE_END_VERSION);
+    assert_memory_equal(at->received.reply + 5, out + 2, NET_OUTER_RANDOM_BYTES);
     // A notice of our own version is no reason to stop.
-    (void)to_client(&at, &at.client, received.reply, received.reply_size, &answer);
-    assert_int_equal(net_secure_client_take_notice(&at.client), NET_SECURE_END_NONE);
-    received.reply[1] = NET_SECURE_VERSION + 1;
-    (void)to_client(&at, &at.client, received.reply, received.reply_size, &answer);
-    assert_int_equal(at.client.state, NET_SECURE_CLIENT_ASKING);
+    (void)take_reply(at);
+    assert_int_equal(net_secure_client_take_notice(&at->client), NET_SECURE_END_NONE);
+    at->received.reply[1] = NET_SECURE_VERSION + 1;
+    (void)take_reply(at);
+    assert_int_equal(at->client.state, NET_SECURE_CLIENT_ASKING);
     uint32_t times_ms[32];
     net_address to[32];
-    (void)serve_in_the_dark(&at, NET_SECURE_ANSWER_US_MAX + 2000, times_ms, to);
-    assert_int_equal(at.client.end, NET_SECURE_END_VERSION);
+    (void)serve_in_the_dark(at, NET_SECURE_ANSWER_US_MAX + 2000, times_ms, to);
+    assert_int_equal(at->client.end, NET_SECURE_END_VERSION);
     // And a notice does not keep a client from a server that answers after all.
-    begin_client(&at, &at.client);
-    (void)next_hello(&at, &at.client, out);
-    memcpy(received.reply + 5, out + 2, NET_OUTER_RANDOM_BYTES);
-    (void)to_client(&at, &at.client, received.reply, NET_OUTER_NOTICE_BYTES, &answer);
-    carry(&at, &at.client, &at.client_address, out, sizeof out);
-    assert_int_equal(at.client.state, NET_SECURE_CLIENT_OPEN);
-    world_deinit(&at);
+    begin_client(at, &at->client);
+    (void)next_hello(at, &at->client, out);
+    memcpy(at->received.reply + 5, out + 2, NET_OUTER_RANDOM_BYTES);
+    (void)to_client(at, &at->client, at->received.reply, NET_OUTER_NOTICE_BYTES);
+    carry(at, &at->client, &at->client_address, out, sizeof out);
+    assert_int_equal(at->client.state, NET_SECURE_CLIENT_OPEN);
 }
 
-static void it_believes_no_forged_answer(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(it_believes_no_forged_answer) {
     uint8_t out[NET_OUTER_HELLO_BYTES], deny[NET_OUTER_DENY_BYTES];
-    net_secure_received received;
-    net_secure_answer answer;
-    world_init(&at);
-    begin_client(&at, &at.client);
-    (void)next_hello(&at, &at.client, out);
-    size_t size = net_outer_deny_write(NET_SECURE_END_BANNED, at.client.random, at.token.client_key,
-                                       deny); // the wrong one of the two
-    (void)to_client(&at, &at.client, deny, size, &answer);
-    assert_int_equal(at.client.state, NET_SECURE_CLIENT_ASKING);
-    (void)to_server(&at, &at.client_address, out, sizeof out, &received);
+    begin_client(at, &at->client);
+    (void)next_hello(at, &at->client, out);
+    size_t size =
+        net_outer_deny_write(NET_SECURE_END_BANNED, at->client.random, at->token.client_key,
+                             deny); // the wrong one of the two
+    (void)to_client(at, &at->client, deny, size);
+    assert_int_equal(at->client.state, NET_SECURE_CLIENT_ASKING);
+    (void)to_server(at, &at->client_address, out, sizeof out);
     for (size_t i = 0; i < NET_OUTER_CHALLENGE_BYTES; i++) {
-        received.reply[i] ^= 4;
-        (void)to_client(&at, &at.client, received.reply, received.reply_size, &answer);
-        assert_int_equal(at.client.state, NET_SECURE_CLIENT_ASKING);
-        assert_int_equal(answer.reply_size, 0);
-        received.reply[i] ^= 4;
+        at->received.reply[i] ^= 4;
+        (void)take_reply(at);
+        assert_int_equal(at->client.state, NET_SECURE_CLIENT_ASKING);
+        assert_int_equal(at->answer.reply_size, 0);
+        at->received.reply[i] ^= 4;
     }
-    (void)to_client(&at, &at.client, received.reply, received.reply_size, &answer);
-    (void)to_server(&at, &at.client_address, answer.reply, answer.reply_size, &received);
+    (void)take_reply(at);
+    (void)take_answer(at);
     for (size_t i = 0; i < NET_OUTER_ACCEPT_BYTES; i++) {
-        received.reply[i] ^= 4;
-        (void)to_client(&at, &at.client, received.reply, received.reply_size, &answer);
-        assert_int_equal(at.client.state, NET_SECURE_CLIENT_PROVING);
-        received.reply[i] ^= 4;
+        at->received.reply[i] ^= 4;
+        (void)take_reply(at);
+        assert_int_equal(at->client.state, NET_SECURE_CLIENT_PROVING);
+        at->received.reply[i] ^= 4;
     }
-    (void)to_client(&at, &at.client, received.reply, received.reply_size, &answer);
-    assert_int_equal(at.client.state, NET_SECURE_CLIENT_OPEN);
-    world_deinit(&at);
+    (void)take_reply(at);
+    assert_int_equal(at->client.state, NET_SECURE_CLIENT_OPEN);
 }
 
 static size_t seal_from_server(secure_world* at, uint8_t out[DATAGRAM_BYTES_MAX]) {
@@ -251,143 +214,99 @@ static size_t seal_from_server(secure_world* at, uint8_t out[DATAGRAM_BYTES_MAX]
     return net_secure_server_send(at->server, at->clock.now_us, at->peer, "state", 5, out, &to);
 }
 
-static void no_number_of_forgeries_ends_its_session(void** state) {
-    (void)state;
+WORLD_CASE(no_number_of_forgeries_ends_its_session) {
     enum { FORGERIES = (1 << 20) + 2 };
-    secure_world at;
     uint8_t forged[DATAGRAM_BYTES_MAX], out[DATAGRAM_BYTES_MAX];
-    net_secure_answer answer;
-    world_init(&at);
-    connect_world(&at);
-    size_t size = seal_from_server(&at, forged);
+    connect_world(at);
+    size_t size = seal_from_server(at, forged);
     forged[size - 1] ^= 1;
     for (uint32_t i = 0; i < FORGERIES; i++)
-        (void)to_client(&at, &at.client, forged, size, &answer);
-    assert_int_equal(at.client.stats.counts[NET_SECURE_DATA_FORGED], FORGERIES);
-    assert_int_equal(at.client.state, NET_SECURE_CLIENT_OPEN);
-    (void)to_client(&at, &at.client, out, seal_from_server(&at, out), &answer);
-    assert_int_equal(answer.inner_size, 5);
+        (void)to_client(at, &at->client, forged, size);
+    assert_int_equal(at->client.stats.counts[NET_SECURE_DATA_FORGED], FORGERIES);
+    assert_int_equal(at->client.state, NET_SECURE_CLIENT_OPEN);
+    (void)to_client(at, &at->client, out, seal_from_server(at, out));
+    assert_int_equal(at->answer.inner_size, 5);
     // At the bound of the AEAD the session is lost, not closed: the client comes back.
-    at.client.receiver.key.forged = NET_CRYPT_FORGED_MAX - 1;
-    (void)to_client(&at, &at.client, forged, size, &answer);
-    assert_int_equal(at.client.state, NET_SECURE_CLIENT_OPEN);
-    (void)to_client(&at, &at.client, out, seal_from_server(&at, out), &answer);
-    assert_int_equal(answer.inner_size, 0);
-    assert_int_equal(at.client.state, NET_SECURE_CLIENT_ENDED);
-    assert_int_equal(at.client.end, NET_SECURE_END_NONE);
-    assert_int_equal(at.client.stats.counts[NET_SECURE_FORGERY_LIMIT], 1);
-    connect_world(&at);
-    assert_int_equal(count_of(&at, NET_SECURE_RESUMED), 1);
-    world_deinit(&at);
+    at->client.receiver.key.forged = NET_CRYPT_FORGED_MAX - 1;
+    (void)to_client(at, &at->client, forged, size);
+    assert_int_equal(at->client.state, NET_SECURE_CLIENT_OPEN);
+    (void)to_client(at, &at->client, out, seal_from_server(at, out));
+    assert_int_equal(at->answer.inner_size, 0);
+    assert_int_equal(at->client.state, NET_SECURE_CLIENT_ENDED);
+    assert_int_equal(at->client.end, NET_SECURE_END_NONE);
+    assert_int_equal(at->client.stats.counts[NET_SECURE_FORGERY_LIMIT], 1);
+    connect_world(at);
+    assert_int_equal(count_of(at, NET_SECURE_RESUMED), 1);
 }
 
-static void it_drops_what_is_not_from_its_server(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(it_drops_what_is_not_from_its_server) {
     uint8_t out[DATAGRAM_BYTES_MAX];
-    net_secure_received received;
-    net_secure_answer answer;
     net_address right;
     const net_address wrong[] = {address_of("198.51.100.1:7778"), address_of("198.51.100.2:7777"),
                                  address_of("[2001:db8::1]:7777")};
-    world_init(&at);
-    right = at.server_address;
-    begin_client(&at, &at.client);
-    (void)next_hello(&at, &at.client, out);
-    (void)to_server(&at, &at.client_address, out, NET_OUTER_HELLO_BYTES, &received);
+    right = at->server_address;
+    begin_client(at, &at->client);
+    (void)next_hello(at, &at->client, out);
+    (void)to_server(at, &at->client_address, out, NET_OUTER_HELLO_BYTES);
     for (size_t i = 0; i < BASE_COUNT(wrong); i++) {
-        at.server_address = wrong[i];
-        (void)to_client(&at, &at.client, received.reply, received.reply_size, &answer);
-        assert_int_equal(at.client.state, NET_SECURE_CLIENT_ASKING);
+        at->server_address = wrong[i];
+        (void)take_reply(at);
+        assert_int_equal(at->client.state, NET_SECURE_CLIENT_ASKING);
     }
-    at.server_address = right;
-    (void)to_client(&at, &at.client, received.reply, received.reply_size, &answer);
-    assert_int_equal(at.client.state, NET_SECURE_CLIENT_PROVING);
-    (void)to_server(&at, &at.client_address, answer.reply, answer.reply_size, &received);
+    at->server_address = right;
+    (void)take_reply(at);
+    assert_int_equal(at->client.state, NET_SECURE_CLIENT_PROVING);
+    (void)take_answer(at);
     for (size_t i = 0; i < BASE_COUNT(wrong); i++) {
-        at.server_address = wrong[i];
-        (void)to_client(&at, &at.client, received.reply, received.reply_size, &answer);
-        assert_int_equal(at.client.state, NET_SECURE_CLIENT_PROVING);
+        at->server_address = wrong[i];
+        (void)take_reply(at);
+        assert_int_equal(at->client.state, NET_SECURE_CLIENT_PROVING);
     }
-    at.server_address = right;
-    (void)to_client(&at, &at.client, received.reply, received.reply_size, &answer);
-    assert_int_equal(at.client.state, NET_SECURE_CLIENT_OPEN);
-    (void)to_server(&at, &at.client_address, out, seal_from_client(&at, "hello", 5, out),
-                    &received);
-    size_t size = seal_from_server(&at, out);
+    at->server_address = right;
+    (void)take_reply(at);
+    assert_int_equal(at->client.state, NET_SECURE_CLIENT_OPEN);
+    (void)say(at, &at->client_address, "hello", 5);
+    size_t size = seal_from_server(at, out);
     for (size_t i = 0; i < BASE_COUNT(wrong); i++) {
-        at.server_address = wrong[i];
-        (void)to_client(&at, &at.client, out, size, &answer);
-        assert_int_equal(answer.inner_size, 0);
+        at->server_address = wrong[i];
+        (void)to_client(at, &at->client, out, size);
+        assert_int_equal(at->answer.inner_size, 0);
     }
-    assert_int_equal(at.client.stats.counts[NET_SECURE_OTHER_ADDRESS], 3 * BASE_COUNT(wrong));
-    at.server_address = right;
-    (void)to_client(&at, &at.client, out, size, &answer);
-    assert_int_equal(answer.inner_size, 5);
-    world_deinit(&at);
+    assert_int_equal(at->client.stats.counts[NET_SECURE_OTHER_ADDRESS], 3 * BASE_COUNT(wrong));
+    at->server_address = right;
+    (void)to_client(at, &at->client, out, size);
+    assert_int_equal(at->answer.inner_size, 5);
 }
 
 // "0.0.0.0" and "[::]" reach this machine, which answers from another address.
-static void it_takes_the_answer_of_a_wildcard(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(it_takes_the_answer_of_a_wildcard) {
     net_address asked = address_of("0.0.0.0:7777");
-    world_init(&at);
-    at.server_address = address_of("127.0.0.1:7777");
-    at.clock.now_us++;
-    net_secure_client_begin(&at.client, &at.clock, &asked, 1);
-    serve_client(&at, &at.client, &at.client_address);
-    assert_int_equal(at.client.state, NET_SECURE_CLIENT_OPEN);
-    world_deinit(&at);
+    at->server_address = address_of("127.0.0.1:7777");
+    at->clock.now_us++;
+    net_secure_client_begin(&at->client, &at->clock, &asked, 1);
+    serve_client(at, &at->client, &at->client_address);
+    assert_int_equal(at->client.state, NET_SECURE_CLIENT_OPEN);
 }
 
-static void an_idle_client_takes_and_sends_nothing(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(an_idle_client_takes_and_sends_nothing) {
     uint8_t out[DATAGRAM_BYTES_MAX] = {NET_OUTER_DATA};
     net_address to;
-    net_secure_answer answer;
-    world_init(&at);
-    assert_int_equal(net_secure_client_service(&at.client, &at.clock, out, &to), 0);
-    assert_int_equal(net_secure_client_send(&at.client, 1, "x", 1, out, &to), 0);
+    assert_int_equal(net_secure_client_service(&at->client, &at->clock, out, &to), 0);
+    assert_int_equal(net_secure_client_send(&at->client, 1, "x", 1, out, &to), 0);
     for (uint32_t type = 0; type < 256; type++) {
         memset(out, 0, sizeof out);
         out[0] = (uint8_t)type;
-        assert_int_equal(to_client(&at, &at.client, out, NET_OUTER_ACCEPT_BYTES, &answer), 0);
+        assert_int_equal(to_client(at, &at->client, out, NET_OUTER_ACCEPT_BYTES), 0);
     }
-    assert_int_equal(at.client.state, NET_SECURE_CLIENT_IDLE);
-    world_deinit(&at);
+    assert_int_equal(at->client.state, NET_SECURE_CLIENT_IDLE);
 }
 
-static void without_a_token_it_has_one_token_for_all_its_sessions(void** state) {
-    (void)state;
-    secure_world at;
-    world_begin(&at, (net_security){.allow_dev_key = true}, false, 4);
+CASE_WITH(secure_world, at, world_begin(at, (net_security){.allow_dev_key = true}, false, 4),
+          world_deinit(at), without_a_token_it_has_one_token_for_all_its_sessions) {
     for (int i = 0; i < 3; i++) {
-        at.client.resume.is_there = false;
-        connect_client(&at, &at.client, &at.client_address);
-        assert_int_equal(net_secure_server_count(at.server), 1);
+        at->client.resume.is_there = false;
+        connect_client(at, &at->client, &at->client_address);
+        assert_int_equal(net_secure_server_count(at->server), 1);
     }
-    assert_int_equal(count_of(&at, NET_SECURE_REPLACED), 2);
-    world_deinit(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(it_asks_again_with_growing_waits_and_gives_up),
-        TEST(it_asks_the_addresses_of_a_name_each_250_ms),
-        TEST(all_addresses_are_asked_with_all_tokens_before_it_gives_up),
-        TEST(an_answer_to_an_older_request_counts),
-        TEST(it_comes_back_with_its_resume_token_or_with_its_token),
-        TEST(its_resume_token_opens_at_the_next_process_with_the_key),
-        TEST(an_expired_token_is_named_as_the_reason),
-        TEST(another_version_is_named_when_nothing_else_answers),
-        TEST(it_believes_no_forged_answer),
-        TEST(no_number_of_forgeries_ends_its_session),
-        TEST(it_drops_what_is_not_from_its_server),
-        TEST(it_takes_the_answer_of_a_wildcard),
-        TEST(an_idle_client_takes_and_sends_nothing),
-        TEST(without_a_token_it_has_one_token_for_all_its_sessions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_int_equal(count_of(at, NET_SECURE_REPLACED), 2);
 }

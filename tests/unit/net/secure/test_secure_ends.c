@@ -40,101 +40,84 @@ static void fill(secure_world* at, guest guests[PLACES], uint64_t apart_us) {
 // The client takes the CLOSE that the server sent last, which went to its address.
 static net_secure_end take_close(secure_world* at, net_secure_client* client,
                                  const net_address* address) {
-    net_secure_answer answer;
     assert_int_equal(at->closed.size, NET_OUTER_CLOSE_BYTES);
     assert_true(net_address_equal(&at->closed.to, address));
-    (void)to_client(at, client, at->closed.bytes, at->closed.size, &answer);
+    (void)to_client(at, client, at->closed.bytes, at->closed.size);
     assert_int_equal(client->state, NET_SECURE_CLIENT_ENDED);
     return client->end;
 }
 
 // ---- places
 
-static void a_newcomer_takes_the_place_of_the_oldest_session_that_was_never_held(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(a_newcomer_takes_the_place_of_the_oldest_session_that_was_never_held) {
     guest idle[PLACES], newcomer;
-    world_init(&at);
-    fill(&at, idle, 100000);
-    pass_us(&at, NET_SECURE_OPENING_US);
-    guest_init(&at, &newcomer, 9);
-    assert_int_equal(guest_serve(&at, &newcomer), NET_SECURE_CLIENT_OPEN);
-    assert_int_equal(net_secure_server_count(at.server), PLACES);
-    assert_int_equal(count_of(&at, NET_SECURE_UNOPENED), 1);
-    assert_int_equal(at.closed.count, 1);
-    assert_int_equal(take_close(&at, &idle[0].client, &idle[0].address), NET_SECURE_END_FULL);
-    world_deinit(&at);
+    fill(at, idle, 100000);
+    pass_us(at, NET_SECURE_OPENING_US);
+    guest_init(at, &newcomer, 9);
+    assert_int_equal(guest_serve(at, &newcomer), NET_SECURE_CLIENT_OPEN);
+    assert_int_equal(net_secure_server_count(at->server), PLACES);
+    assert_int_equal(count_of(at, NET_SECURE_UNOPENED), 1);
+    assert_int_equal(at->closed.count, 1);
+    assert_int_equal(take_close(at, &idle[0].client, &idle[0].address), NET_SECURE_END_FULL);
 }
 
 // Two honest clients in one moment: the second one waits, and the first one plays.
-static void newcomers_of_one_moment_do_not_end_each_other(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(newcomers_of_one_moment_do_not_end_each_other) {
     guest first[PLACES], second;
-    world_init(&at);
-    fill(&at, first, 0);
-    guest_init(&at, &second, 9);
-    const uint64_t begin_us = at.clock.now_us;
-    while (at.clock.now_us + 1000 < begin_us + NET_SECURE_OPENING_US) {
-        assert_int_equal(guest_serve(&at, &second), NET_SECURE_CLIENT_PROVING);
-        pass_us(&at, 10000);
+    fill(at, first, 0);
+    guest_init(at, &second, 9);
+    const uint64_t begin_us = at->clock.now_us;
+    while (at->clock.now_us + 1000 < begin_us + NET_SECURE_OPENING_US) {
+        assert_int_equal(guest_serve(at, &second), NET_SECURE_CLIENT_PROVING);
+        pass_us(at, 10000);
     }
-    assert_int_equal(at.closed.count, 0);
-    assert_true(count_of(&at, NET_SECURE_SESSIONS_FULL) >= 3); // its response came again and again
+    assert_int_equal(at->closed.count, 0);
+    assert_true(count_of(at, NET_SECURE_SESSIONS_FULL) >= 3); // its response came again and again
     // None of them opened anything: a moment later one gives its place.
     for (int i = 0; i < 30 && second.client.state != NET_SECURE_CLIENT_OPEN; i++) {
-        (void)guest_serve(&at, &second);
-        pass_us(&at, 10000);
+        (void)guest_serve(at, &second);
+        pass_us(at, 10000);
     }
     assert_int_equal(second.client.state, NET_SECURE_CLIENT_OPEN);
-    assert_int_equal(at.closed.count, 1);
-    world_deinit(&at);
+    assert_int_equal(at->closed.count, 1);
 }
 
-static void a_session_that_was_held_keeps_its_place(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(a_session_that_was_held_keeps_its_place) {
     guest held[PLACES], newcomer;
-    world_init(&at);
-    fill(&at, held, 0);
-    hold_all(&at);
-    pass_us(&at, NET_SECURE_OPENING_US);
-    guest_init(&at, &newcomer, 9);
-    assert_int_equal(guest_serve(&at, &newcomer), NET_SECURE_CLIENT_ENDED); // at once
+    fill(at, held, 0);
+    hold_all(at);
+    pass_us(at, NET_SECURE_OPENING_US);
+    guest_init(at, &newcomer, 9);
+    assert_int_equal(guest_serve(at, &newcomer), NET_SECURE_CLIENT_ENDED); // at once
     assert_int_equal(newcomer.client.end, NET_SECURE_END_FULL);
-    assert_int_equal(at.closed.count, 0);
-    world_deinit(&at);
+    assert_int_equal(at->closed.count, 0);
 }
 
 // While anyone renews sessions that are never opened, each newcomer gets in.
-static void sessions_that_are_renewed_and_never_opened_keep_no_newcomer_out(void** state) {
-    (void)state;
+WORLD_CASE(sessions_that_are_renewed_and_never_opened_keep_no_newcomer_out) {
     enum { NEWCOMERS = 20, IDLE = 3 * PLACES };
-    secure_world at;
     static guest idle[IDLE];
     uint32_t waited_ms_max = 0;
-    world_init(&at);
     for (uint32_t i = 0; i < IDLE; i++)
-        guest_init(&at, &idle[i], i + 1);
+        guest_init(at, &idle[i], i + 1);
     for (uint32_t n = 0; n < NEWCOMERS; n++) {
         guest newcomer;
-        guest_init(&at, &newcomer, 100 + n);
+        guest_init(at, &newcomer, 100 + n);
         uint32_t ms = 0;
         for (; ms < 4000 && newcomer.client.state != NET_SECURE_CLIENT_OPEN; ms += 10) {
             for (uint32_t i = 0; i < IDLE; i++) {
                 if (idle[i].client.state == NET_SECURE_CLIENT_ENDED)
-                    begin_client(&at, &idle[i].client);
-                (void)guest_serve(&at, &idle[i]);
+                    begin_client(at, &idle[i].client);
+                (void)guest_serve(at, &idle[i]);
             }
-            (void)guest_serve(&at, &newcomer);
-            pass_us(&at, 10000);
+            (void)guest_serve(at, &newcomer);
+            pass_us(at, 10000);
         }
         assert_int_equal(newcomer.client.state, NET_SECURE_CLIENT_OPEN);
         if (ms > waited_ms_max) waited_ms_max = ms;
-        net_secure_server_stop(at.server, at.clock.now_us);
+        net_secure_server_stop(at->server, at->clock.now_us);
     }
     printf("a newcomer waited %u ms at most\n", waited_ms_max);
-    world_deinit(&at);
 }
 
 // ---- ends
@@ -168,8 +151,7 @@ static void end_stopped(secure_world* at) {
     net_secure_server_stop(at->server, at->clock.now_us);
 }
 
-static void a_client_that_is_served_no_more_gets_a_close(void** state) {
-    (void)state;
+CASE(a_client_that_is_served_no_more_gets_a_close) {
     static const struct {
         const char* what;
         void (*end)(secure_world* at);
@@ -195,19 +177,14 @@ static void a_client_that_is_served_no_more_gets_a_close(void** state) {
     }
 }
 
-static void a_client_that_closed_gets_no_close(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(a_client_that_closed_gets_no_close) {
     uint8_t out[DATAGRAM_BYTES_MAX];
-    net_secure_received received;
     net_address to;
-    world_init(&at);
-    connect_world(&at);
-    size_t size = net_secure_client_close(&at.client, at.clock.now_us, out, &to);
-    assert_int_equal(to_server(&at, &at.client_address, out, size, &received), 0);
-    net_secure_server_stop(at.server, at.clock.now_us);
-    assert_int_equal(at.closed.count, 0);
-    world_deinit(&at);
+    connect_world(at);
+    size_t size = net_secure_client_close(&at->client, at->clock.now_us, out, &to);
+    assert_int_equal(to_server(at, &at->client_address, out, size), 0);
+    net_secure_server_stop(at->server, at->clock.now_us);
+    assert_int_equal(at->closed.count, 0);
 }
 
 // ---- reasons
@@ -217,8 +194,7 @@ static void ring_change(secure_world* at) {
     net_secure_server_keys_set(at->server, &at->ring);
 }
 
-static void a_signed_reason_ends_the_attempt_at_once(void** state) {
-    (void)state;
+CASE(a_signed_reason_ends_the_attempt_at_once) {
     for (int is_elsewhere = 0; is_elsewhere < 2; is_elsewhere++) {
         secure_world at;
         net_address ours = address_of("198.51.100.1:7777");
@@ -226,8 +202,7 @@ static void a_signed_reason_ends_the_attempt_at_once(void** state) {
         net_token_claims claims = {.expiry_unix_s = UNIX_S + 45, .address_count = 1};
         claims.addresses[0] = address_of(is_elsewhere ? "198.51.100.2:7777" : "198.51.100.1:7777");
         net_token token;
-        assert_int_equal(net_token_make(&at.ring.keys[0], &claims, &at.from.entropy, &token),
-                         NET_OK);
+        assert_ok(net_token_make(&at.ring.keys[0], &claims, &at.from.entropy, &token));
         net_security security = {.entropy = &at.from.entropy, .token = &token};
         net_secure_client_init(&at.client, &security);
         if (!is_elsewhere) at.clock.unix_s += 51;
@@ -242,8 +217,7 @@ static void a_signed_reason_ends_the_attempt_at_once(void** state) {
     }
 }
 
-static void a_reason_without_a_signature_is_told_at_once_and_ends_nothing(void** state) {
-    (void)state;
+CASE(a_reason_without_a_signature_is_told_at_once_and_ends_nothing) {
     for (int has_token = 0; has_token < 2; has_token++) {
         const net_secure_end reason = has_token ? NET_SECURE_END_TOKEN : NET_SECURE_END_NO_TOKEN;
         secure_world at;
@@ -280,107 +254,73 @@ static void a_reason_without_a_signature_is_told_at_once_and_ends_nothing(void**
 
 // The session lost its connection long after the token expired, and a slow line lets the client
 // show both before the first answer comes.
-static void an_expired_token_is_no_end_of_a_resume_token(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(an_expired_token_is_no_end_of_a_resume_token) {
     uint8_t resume[NET_OUTER_HELLO_BYTES], token[NET_OUTER_HELLO_BYTES];
-    net_secure_received received;
-    net_secure_answer answer;
-    world_init(&at);
-    connect_world(&at);
-    at.clock.unix_s += 51;
-    begin_client(&at, &at.client);
-    assert_int_equal(next_hello(&at, &at.client, resume), NET_OUTER_HELLO_BYTES);
-    pass_us(&at, NET_SECURE_RESEND_US);
-    assert_int_equal(next_hello(&at, &at.client, token), NET_OUTER_HELLO_BYTES);
+    connect_world(at);
+    at->clock.unix_s += 51;
+    begin_client(at, &at->client);
+    assert_int_equal(next_hello(at, &at->client, resume), NET_OUTER_HELLO_BYTES);
+    pass_us(at, NET_SECURE_RESEND_US);
+    assert_int_equal(next_hello(at, &at->client, token), NET_OUTER_HELLO_BYTES);
     assert_int_equal(token[18], KEY_ID);
-    (void)to_server(&at, &at.client_address, token, sizeof token, &received);
-    assert_int_equal(received.reply_size, NET_OUTER_DENY_BYTES);
-    (void)to_client(&at, &at.client, received.reply, received.reply_size, &answer);
-    assert_int_equal(at.client.state, NET_SECURE_CLIENT_ASKING);
+    (void)to_server(at, &at->client_address, token, sizeof token);
+    assert_int_equal(at->received.reply_size, NET_OUTER_DENY_BYTES);
+    (void)take_reply(at);
+    assert_int_equal(at->client.state, NET_SECURE_CLIENT_ASKING);
     for (int i = 0; i < 3; i++) { // from now on it shows the resume token alone
-        pass_us(&at, NET_SECURE_RESEND_US_MAX);
-        assert_int_equal(next_hello(&at, &at.client, token), NET_OUTER_HELLO_BYTES);
+        pass_us(at, NET_SECURE_RESEND_US_MAX);
+        assert_int_equal(next_hello(at, &at->client, token), NET_OUTER_HELLO_BYTES);
         assert_int_equal(token[18], NET_KEY_ID_RESUME);
     }
-    carry(&at, &at.client, &at.client_address, resume, sizeof resume);
-    assert_int_equal(at.client.state, NET_SECURE_CLIENT_OPEN);
-    world_deinit(&at);
+    carry(at, &at->client, &at->client_address, resume, sizeof resume);
+    assert_int_equal(at->client.state, NET_SECURE_CLIENT_OPEN);
 }
 
 // Who overheard a request may show it to another server that has the key, and send that answer on.
-static void a_reason_about_a_token_counts_before_the_challenge_only(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(a_reason_about_a_token_counts_before_the_challenge_only) {
     uint8_t request[NET_OUTER_HELLO_BYTES], deny[NET_OUTER_DENY_BYTES];
-    net_secure_received received;
-    net_secure_answer answer, ignored;
-    world_init(&at);
-    begin_client(&at, &at.client);
-    (void)next_hello(&at, &at.client, request);
-    (void)to_server(&at, &at.client_address, request, sizeof request, &received);
-    (void)to_client(&at, &at.client, received.reply, received.reply_size, &answer);
+    begin_client(at, &at->client);
+    (void)next_hello(at, &at->client, request);
+    (void)to_server(at, &at->client_address, request, sizeof request);
+    (void)take_reply(at);
+    const net_secure_answer kept = at->answer;
     for (int reason = NET_SECURE_END_EXPIRED; reason <= NET_SECURE_END_ELSEWHERE; reason++) {
-        size_t size = net_outer_deny_write((net_secure_end)reason, at.client.random,
-                                           at.token.server_key, deny);
-        (void)to_client(&at, &at.client, deny, size, &ignored);
-        assert_int_equal(at.client.state, NET_SECURE_CLIENT_PROVING);
+        size_t size = net_outer_deny_write((net_secure_end)reason, at->client.random,
+                                           at->token.server_key, deny);
+        (void)to_client(at, &at->client, deny, size);
+        assert_int_equal(at->client.state, NET_SECURE_CLIENT_PROVING);
     }
-    carry(&at, &at.client, &at.client_address, answer.reply, answer.reply_size);
-    assert_int_equal(at.client.state, NET_SECURE_CLIENT_OPEN);
-    world_deinit(&at);
+    carry(at, &at->client, &at->client_address, kept.reply, kept.reply_size);
+    assert_int_equal(at->client.state, NET_SECURE_CLIENT_OPEN);
 }
 
 // Wrong tokens and other versions get 500 answers a second, and sound ones theirs beside them.
-static void a_flood_of_wrong_tokens_takes_no_challenge_away(void** state) {
-    (void)state;
+WORLD_CASE(a_flood_of_wrong_tokens_takes_no_challenge_away) {
     enum { SECONDS = 2, PER_MS = 8 };
-    secure_world at;
     uint8_t sound[NET_OUTER_HELLO_BYTES], wrong[NET_OUTER_HELLO_BYTES];
-    net_secure_received received;
     uint64_t challenges = 0, asked = 0, got = 0, denied = 0;
     net_address from = address_of("10.0.0.1:5");
-    world_init(&at);
-    begin_client(&at, &at.client);
-    (void)next_hello(&at, &at.client, sound);
+    begin_client(at, &at->client);
+    (void)next_hello(at, &at->client, sound);
     memcpy(wrong, sound, sizeof wrong);
     wrong[100] ^= 1;
     for (uint32_t ms = 0; ms < SECONDS * 1000; ms++) {
-        pass_us(&at, 1000);
+        pass_us(at, 1000);
         for (uint32_t i = 0; i < PER_MS; i++) {
             memcpy(from.ip + 12, &(uint32_t){0x01000000 + ms * PER_MS + i}, 4);
             wrong[1] = i % 2 ? NET_SECURE_VERSION : NET_SECURE_VERSION + 1;
-            size_t size = to_server(&at, &from, wrong, sizeof wrong, &received);
+            size_t size = to_server(at, &from, wrong, sizeof wrong);
             asked += sizeof wrong;
             got += size;
             denied += size > 0;
             assert_true(size <= NET_OUTER_NOTICE_BYTES);
         }
         memcpy(from.ip + 12, &(uint32_t){0x02000000 + ms}, 4);
-        challenges +=
-            to_server(&at, &from, sound, sizeof sound, &received) == NET_OUTER_CHALLENGE_BYTES;
+        challenges += to_server(at, &from, sound, sizeof sound) == NET_OUTER_CHALLENGE_BYTES;
     }
     printf("%llu of %u challenges, %llu said no, %.5f of the bytes\n",
            (unsigned long long)challenges, SECONDS * 1000, (unsigned long long)denied,
            (double)got / (double)asked);
     assert_int_equal(challenges, SECONDS * 1000);
     assert_in_range(denied, 500 * SECONDS, 500 * SECONDS + 100);
-    world_deinit(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_newcomer_takes_the_place_of_the_oldest_session_that_was_never_held),
-        TEST(newcomers_of_one_moment_do_not_end_each_other),
-        TEST(a_session_that_was_held_keeps_its_place),
-        TEST(sessions_that_are_renewed_and_never_opened_keep_no_newcomer_out),
-        TEST(a_client_that_is_served_no_more_gets_a_close),
-        TEST(a_client_that_closed_gets_no_close),
-        TEST(a_signed_reason_ends_the_attempt_at_once),
-        TEST(a_reason_without_a_signature_is_told_at_once_and_ends_nothing),
-        TEST(an_expired_token_is_no_end_of_a_resume_token),
-        TEST(a_reason_about_a_token_counts_before_the_challenge_only),
-        TEST(a_flood_of_wrong_tokens_takes_no_challenge_away),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,13 +13,9 @@ static net_address made_up(base_rng* rng) {
 }
 
 // Row 1: no datagram without a key is answered, whatever its size and content.
-static void noise_gets_no_answer(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(noise_gets_no_answer) {
     base_rng rng = base_rng_make(41, 0);
     uint8_t bytes[DATAGRAM_BYTES_MAX];
-    net_secure_received received;
-    world_init(&at);
     printf("seed 41\n");
     uint32_t runs = test_scaled(300000, 30000);
     for (uint32_t i = 0; i < runs; i++) {
@@ -32,32 +28,27 @@ static void noise_gets_no_answer(void** state) {
         bool is_other_version = size == NET_OUTER_HELLO_BYTES && bytes[0] == NET_OUTER_REQUEST &&
                                 bytes[1] != NET_SECURE_VERSION;
         net_address from = made_up(&rng);
-        at.clock.now_us += 10;
-        size_t answer = to_server(&at, &from, bytes, size, &received);
+        at->clock.now_us += 10;
+        size_t answer = to_server(at, &from, bytes, size);
         if (is_other_version) assert_in_range(answer, 0, NET_OUTER_NOTICE_BYTES);
         if (!is_other_version) assert_int_equal(answer, 0);
-        assert_int_equal(received.inner_size, 0);
+        assert_int_equal(at->received.inner_size, 0);
     }
-    assert_int_equal(net_secure_server_count(at.server), 0);
-    world_deinit(&at);
+    assert_int_equal(net_secure_server_count(at->server), 0);
 }
 
 // Row 2: a token owner writes a victim's address on its requests.
-static void a_victim_gets_few_bytes_and_ten_answers_a_second(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(a_victim_gets_few_bytes_and_ten_answers_a_second) {
     uint8_t out[NET_OUTER_HELLO_BYTES];
-    net_secure_received received;
     net_address victim = address_of("192.0.2.99:80");
     uint64_t asked = 0, got = 0, answers = 0;
-    world_init(&at);
-    begin_client(&at, &at.client);
-    (void)next_hello(&at, &at.client, out);
+    begin_client(at, &at->client);
+    (void)next_hello(at, &at->client, out);
     const uint32_t seconds = 10;
     for (uint32_t i = 0; i < seconds * 2000; i++) {
-        pass_us(&at, 500);
+        pass_us(at, 500);
         asked += sizeof out;
-        size_t size = to_server(&at, &victim, out, sizeof out, &received);
+        size_t size = to_server(at, &victim, out, sizeof out);
         got += size;
         answers += size > 0;
         assert_true(size * 100 <= sizeof out * 35);
@@ -66,102 +57,81 @@ static void a_victim_gets_few_bytes_and_ten_answers_a_second(void** state) {
            (unsigned long long)answers, (double)got / (double)asked,
            NET_OUTER_CHALLENGE_BYTES / (double)NET_OUTER_HELLO_BYTES);
     assert_in_range(answers, 10, 10 + 10 * seconds);
-    assert_int_equal(net_secure_server_count(at.server), 0);
-    world_deinit(&at);
+    assert_int_equal(net_secure_server_count(at->server), 0);
 }
 
 // Row 2: the answers of one blind handshake. The attacker never sees a challenge.
-static void a_blind_handshake_ends_with_its_first_answer(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(a_blind_handshake_ends_with_its_first_answer) {
     uint8_t out[NET_OUTER_HELLO_BYTES];
-    net_secure_received received;
     base_rng rng = base_rng_make(42, 0);
     net_address victim = address_of("192.0.2.99:80");
-    world_init(&at);
-    begin_client(&at, &at.client);
-    (void)next_hello(&at, &at.client, out);
-    assert_int_equal(to_server(&at, &victim, out, sizeof out, &received),
-                     NET_OUTER_CHALLENGE_BYTES);
+    begin_client(at, &at->client);
+    (void)next_hello(at, &at->client, out);
+    assert_int_equal(to_server(at, &victim, out, sizeof out), NET_OUTER_CHALLENGE_BYTES);
     net_outer_hello hello = net_outer_hello_read(out);
     for (uint32_t i = 0; i < test_scaled(100000, 10000); i++) {
-        net_outer_proof guess = {.time_us = at.clock.now_us};
+        net_outer_proof guess = {.time_us = at->clock.now_us};
         for (size_t k = 0; k < sizeof guess.cookie; k++)
             guess.cookie[k] = (uint8_t)base_rng_u32(&rng);
         uint8_t response[NET_OUTER_HELLO_BYTES];
-        net_outer_response_write(&hello, &guess, at.token.client_key, response);
-        assert_int_equal(to_server(&at, &victim, response, sizeof response, &received), 0);
+        net_outer_response_write(&hello, &guess, at->token.client_key, response);
+        assert_int_equal(to_server(at, &victim, response, sizeof response), 0);
     }
-    assert_int_equal(at.server_bytes, NET_OUTER_CHALLENGE_BYTES);
-    assert_int_equal(net_secure_server_count(at.server), 0);
-    world_deinit(&at);
+    assert_int_equal(at->server_bytes, NET_OUTER_CHALLENGE_BYTES);
+    assert_int_equal(net_secure_server_count(at->server), 0);
 }
 
 // Row 4: requests with random addresses; the budgets are those of a second, however fast they come.
-static void a_flood_of_requests_stays_within_its_budgets(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(a_flood_of_requests_stays_within_its_budgets) {
     uint8_t out[NET_OUTER_HELLO_BYTES], copy[DATAGRAM_BYTES_MAX];
-    net_secure_received received;
     base_rng rng = base_rng_make(43, 0);
-    world_init(&at);
-    begin_client(&at, &at.client);
-    (void)next_hello(&at, &at.client, out);
+    begin_client(at, &at->client);
+    (void)next_hello(at, &at->client, out);
     enum { PER_MS = 200 };
     const uint32_t ms = 2000;
     for (uint32_t i = 0; i < ms * PER_MS; i++) {
         net_address from = made_up(&rng);
-        if (i % PER_MS == 0) pass_us(&at, 1000);
+        if (i % PER_MS == 0) pass_us(at, 1000);
         memcpy(copy, out, sizeof out);
         copy[100] ^= (uint8_t)(i % 10 != 0); // one of ten has a sound token
-        net_secure_server_receive(at.server, &at.clock, &from, copy, sizeof out, &received);
+        net_secure_server_receive(at->server, &at->clock, &from, copy, sizeof out, &at->received);
     }
-    uint64_t opened = count_of(&at, NET_SECURE_TOKEN_FORGED) + count_of(&at, NET_SECURE_CHALLENGES);
+    uint64_t opened = count_of(at, NET_SECURE_TOKEN_FORGED) + count_of(at, NET_SECURE_CHALLENGES);
     printf("of %u requests %llu decrypted, %llu answered\n", ms * PER_MS,
-           (unsigned long long)opened, (unsigned long long)count_of(&at, NET_SECURE_CHALLENGES));
+           (unsigned long long)opened, (unsigned long long)count_of(at, NET_SECURE_CHALLENGES));
     assert_in_range(opened, 1, 20000 * ms / 1000 + 2000);
-    assert_in_range(count_of(&at, NET_SECURE_CHALLENGES), 1, 2000 * ms / 1000 + 200);
-    assert_int_equal(net_secure_server_count(at.server), 0);
-    world_deinit(&at);
+    assert_in_range(count_of(at, NET_SECURE_CHALLENGES), 1, 2000 * ms / 1000 + 200);
+    assert_int_equal(net_secure_server_count(at->server), 0);
 }
 
-static void one_address_has_ten_requests_a_second_and_loopback_has_no_limit(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(one_address_has_ten_requests_a_second_and_loopback_has_no_limit) {
     uint8_t out[NET_OUTER_HELLO_BYTES];
-    net_secure_received received;
     net_address far = address_of("203.0.113.9:1"), near = address_of("127.0.0.1:1");
-    world_init(&at);
-    begin_client(&at, &at.client);
-    (void)next_hello(&at, &at.client, out);
+    begin_client(at, &at->client);
+    (void)next_hello(at, &at->client, out);
     for (uint32_t i = 0; i < 100; i++) {
         far.port++;
-        (void)to_server(&at, &far, out, sizeof out, &received);
-        assert_int_equal(received.reply_size > 0, i < 10);
-        (void)to_server(&at, &near, out, sizeof out, &received);
-        assert_true(received.reply_size > 0);
+        (void)to_server(at, &far, out, sizeof out);
+        assert_int_equal(at->received.reply_size > 0, i < 10);
+        (void)to_server(at, &near, out, sizeof out);
+        assert_true(at->received.reply_size > 0);
     }
-    assert_int_equal(count_of(&at, NET_SECURE_ADDRESS_BUDGET), 80);
-    assert_int_equal(count_of(&at, NET_SECURE_REPLY_BUDGET), 10);
-    world_deinit(&at);
+    assert_int_equal(count_of(at, NET_SECURE_ADDRESS_BUDGET), 80);
+    assert_int_equal(count_of(at, NET_SECURE_REPLY_BUDGET), 10);
 }
 
 // Row 5 and 6: every kind of forgery by an attacker who saw all datagrams of a session.
-static void a_million_forgeries_against_a_live_session_change_nothing(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(a_million_forgeries_against_a_live_session_change_nothing) {
     base_rng rng = base_rng_make(44, 0);
     uint8_t seen[DATAGRAM_BYTES_MAX], forged[DATAGRAM_BYTES_MAX], out[DATAGRAM_BYTES_MAX];
-    net_secure_received received;
-    world_init(&at);
-    connect_world(&at);
+    connect_world(at);
     printf("seed 44\n");
     static const uint8_t plain[48] = {0};
-    size_t size = seal_from_client(&at, plain, sizeof plain, seen);
+    size_t size = seal_from_client(at, plain, sizeof plain, seen);
     uint32_t runs = test_scaled(1000000, 100000), delivered = 0;
     for (uint32_t i = 0; i < runs; i++) {
         size_t forged_size = size;
-        net_address from = base_rng_below(&rng, 2) ? at.client_address : made_up(&rng);
+        net_address from = base_rng_below(&rng, 2) ? at->client_address : made_up(&rng);
         memcpy(forged, seen, size);
         switch (base_rng_below(&rng, 5)) {
         case 0: // one bit
@@ -185,49 +155,44 @@ static void a_million_forgeries_against_a_live_session_change_nothing(void** sta
             memcpy(forged + 2, "\x44\xFF\0\0\0\0\0\0", 8);
         }
         if (forged_size == size && memcmp(forged, seen, size) == 0) continue;
-        (void)to_server(&at, &from, forged, forged_size, &received);
-        if (received.inner_size + received.reply_size > 0) fail_msg("forgery %u", i);
+        (void)to_server(at, &from, forged, forged_size);
+        if (at->received.inner_size + at->received.reply_size > 0) fail_msg("forgery %u", i);
         if (i % 50000 != 0) continue;
-        pass_us(&at, 1000);
-        assert_true(net_secure_server_hold(at.server, at.clock.now_us, at.peer));
-        size_t own = seal_from_client(&at, "alive", 5, out);
-        (void)to_server(&at, &at.client_address, out, own, &received);
-        delivered += received.inner_size == 5;
+        pass_us(at, 1000);
+        assert_true(net_secure_server_hold(at->server, at->clock.now_us, at->peer));
+        size_t own = seal_from_client(at, "alive", 5, out);
+        (void)to_server(at, &at->client_address, out, own);
+        delivered += at->received.inner_size == 5;
     }
     assert_int_equal(delivered, (runs + 49999) / 50000);
-    assert_int_equal(net_secure_server_count(at.server), 1);
-    assert_int_equal(count_of(&at, NET_SECURE_MOVED), 0);
-    (void)to_server(&at, &at.client_address, seen, size, &received); // the true one still counts
-    assert_int_equal(received.inner_size, sizeof plain);
-    (void)to_server(&at, &at.client_address, seen, size, &received);
-    assert_int_equal(received.inner_size, 0); // once
-    world_deinit(&at);
+    assert_int_equal(net_secure_server_count(at->server), 1);
+    assert_int_equal(count_of(at, NET_SECURE_MOVED), 0);
+    (void)to_server(at, &at->client_address, seen, size); // the true one still counts
+    assert_int_equal(at->received.inner_size, sizeof plain);
+    (void)to_server(at, &at->client_address, seen, size);
+    assert_int_equal(at->received.inner_size, 0); // once
 }
 
 // Row 6: loss, order and doubling of a wire; each datagram is delivered once or not at all.
-static void a_wire_that_doubles_and_reorders_delivers_each_once(void** state) {
-    (void)state;
+WORLD_CASE(a_wire_that_doubles_and_reorders_delivers_each_once) {
     enum { HELD = 64 };
     static uint8_t held[HELD][DATAGRAM_BYTES_MAX];
     static uint8_t count[20000];
-    secure_world at;
     size_t sizes[HELD] = {0};
     base_rng rng = base_rng_make(45, 0);
-    net_secure_received received;
-    world_init(&at);
-    connect_world(&at);
+    connect_world(at);
     for (uint32_t i = 0; i < BASE_COUNT(count) + HELD; i++) {
         uint32_t slot = base_rng_below(&rng, HELD), copies = 1 + base_rng_below(&rng, 3);
-        pass_us(&at, 5000);
-        assert_true(net_secure_server_hold(at.server, at.clock.now_us, at.peer));
+        pass_us(at, 5000);
+        assert_true(net_secure_server_hold(at->server, at->clock.now_us, at->peer));
         for (uint32_t k = 0; sizes[slot] > 0 && k < copies; k++) {
-            (void)to_server(&at, &at.client_address, held[slot], sizes[slot], &received);
-            if (received.inner_size == 0) continue;
+            (void)to_server(at, &at->client_address, held[slot], sizes[slot]);
+            if (at->received.inner_size == 0) continue;
             uint32_t number;
-            memcpy(&number, at.inner, sizeof number);
+            memcpy(&number, at->inner, sizeof number);
             count[number]++;
         }
-        sizes[slot] = i < BASE_COUNT(count) ? seal_from_client(&at, &i, sizeof i, held[slot]) : 0;
+        sizes[slot] = i < BASE_COUNT(count) ? seal_from_client(at, &i, sizeof i, held[slot]) : 0;
     }
     uint32_t delivered = 0;
     for (uint32_t i = 0; i < BASE_COUNT(count); i++) {
@@ -235,18 +200,4 @@ static void a_wire_that_doubles_and_reorders_delivers_each_once(void** state) {
         delivered += count[i];
     }
     assert_true(delivered > BASE_COUNT(count) * 9 / 10);
-    world_deinit(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(noise_gets_no_answer),
-        TEST(a_victim_gets_few_bytes_and_ten_answers_a_second),
-        TEST(a_blind_handshake_ends_with_its_first_answer),
-        TEST(a_flood_of_requests_stays_within_its_budgets),
-        TEST(one_address_has_ten_requests_a_second_and_loopback_has_no_limit),
-        TEST(a_million_forgeries_against_a_live_session_change_nothing),
-        TEST(a_wire_that_doubles_and_reorders_delivers_each_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

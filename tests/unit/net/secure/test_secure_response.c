@@ -10,22 +10,18 @@ typedef struct response {
 // An attempt of a client up to its response, which does not arrive.
 static response respond(secure_world* at, net_secure_client* client, const net_address* from) {
     response made;
-    net_secure_received received;
-    net_secure_answer answer;
     begin_client(at, client);
     assert_int_equal(next_hello(at, client, made.bytes), sizeof made.bytes);
-    assert_int_equal(to_server(at, from, made.bytes, sizeof made.bytes, &received),
-                     NET_OUTER_CHALLENGE_BYTES);
-    assert_int_equal(to_client(at, client, received.reply, received.reply_size, &answer),
+    assert_int_equal(to_server(at, from, made.bytes, sizeof made.bytes), NET_OUTER_CHALLENGE_BYTES);
+    assert_int_equal(to_client(at, client, at->received.reply, at->received.reply_size),
                      sizeof made.bytes);
-    memcpy(made.bytes, answer.reply, sizeof made.bytes);
+    memcpy(made.bytes, at->answer.reply, sizeof made.bytes);
     return made;
 }
 
 // @return the size of what the server answers.
 static size_t give(secure_world* at, const net_address* from, const response* sent) {
-    net_secure_received received;
-    return to_server(at, from, sent->bytes, sizeof sent->bytes, &received);
+    return to_server(at, from, sent->bytes, sizeof sent->bytes);
 }
 
 static void give_and_open(secure_world* at, net_secure_client* client, const net_address* from,
@@ -37,19 +33,17 @@ static void give_and_open(secure_world* at, net_secure_client* client, const net
 static bool is_heard(secure_world* at, net_secure_client* client, const net_address* from) {
     uint8_t out[DATAGRAM_BYTES_MAX];
     net_address to;
-    net_secure_received received;
     size_t size = net_secure_client_send(client, at->clock.now_us, "alive", 5, out, &to);
-    (void)to_server(at, from, out, size, &received);
-    return received.inner_size == 5;
+    (void)to_server(at, from, out, size);
+    return at->received.inner_size == 5;
 }
 
 static void leave(secure_world* at, net_secure_client* client, const net_address* from) {
     uint8_t out[DATAGRAM_BYTES_MAX];
     net_address to;
-    net_secure_received received;
     const uint32_t before = net_secure_server_count(at->server);
     size_t size = net_secure_client_close(client, at->clock.now_us, out, &to);
-    (void)to_server(at, from, out, size, &received);
+    (void)to_server(at, from, out, size);
     assert_int_equal(net_secure_server_count(at->server), before - 1);
 }
 
@@ -65,100 +59,84 @@ static void visit(secure_world* at, uint32_t number) {
     leave(at, &client, &from);
 }
 
-static void an_old_response_ends_no_newer_session(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(an_old_response_ends_no_newer_session) {
     net_secure_client second;
-    world_init(&at);
-    response old = respond(&at, &at.client, &at.client_address);
-    give_and_open(&at, &at.client, &at.client_address, &old);
-    pass_us(&at, 1000000);
-    net_secure_client_init(&second, &at.client_security);
-    connect_client(&at, &second, &at.client_address);
+    response old = respond(at, &at->client, &at->client_address);
+    give_and_open(at, &at->client, &at->client_address, &old);
+    pass_us(at, 1000000);
+    net_secure_client_init(&second, &at->client_security);
+    connect_client(at, &second, &at->client_address);
     for (uint32_t i = 0; i < 12; i++) {
-        pass_us(&at, 250000);
-        assert_int_equal(give(&at, &at.client_address, &old), 0);
-        assert_true(is_heard(&at, &second, &at.client_address));
+        pass_us(at, 250000);
+        assert_int_equal(give(at, &at->client_address, &old), 0);
+        assert_true(is_heard(at, &second, &at->client_address));
     }
-    assert_int_equal(net_secure_server_count(at.server), 1);
-    assert_int_equal(count_of(&at, NET_SECURE_ACCEPTED), 2);
-    assert_int_equal(count_of(&at, NET_SECURE_REPLACED), 1);
-    assert_int_equal(count_of(&at, NET_SECURE_RESPONSE_OLD), 1);
-    assert_int_equal(count_of(&at, NET_SECURE_COOKIE_SPENT), 11);
-    world_deinit(&at);
+    assert_int_equal(net_secure_server_count(at->server), 1);
+    assert_int_equal(count_of(at, NET_SECURE_ACCEPTED), 2);
+    assert_int_equal(count_of(at, NET_SECURE_REPLACED), 1);
+    assert_int_equal(count_of(at, NET_SECURE_RESPONSE_OLD), 1);
+    assert_int_equal(count_of(at, NET_SECURE_COOKIE_SPENT), 11);
 }
 
 // Without an attacker: the first response takes a longer way than the whole second attempt.
-static void a_response_that_was_overtaken_has_no_effect(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(a_response_that_was_overtaken_has_no_effect) {
     net_secure_client second;
-    world_init(&at);
-    response late = respond(&at, &at.client, &at.client_address);
-    net_secure_client_init(&second, &at.client_security);
-    connect_client(&at, &second, &at.client_address);
-    assert_int_equal(give(&at, &at.client_address, &late), 0);
-    assert_true(is_heard(&at, &second, &at.client_address));
-    assert_int_equal(count_of(&at, NET_SECURE_ACCEPTED), 1);
-    assert_int_equal(count_of(&at, NET_SECURE_RESPONSE_OLD), 1);
+    response late = respond(at, &at->client, &at->client_address);
+    net_secure_client_init(&second, &at->client_security);
+    connect_client(at, &second, &at->client_address);
+    assert_int_equal(give(at, &at->client_address, &late), 0);
+    assert_true(is_heard(at, &second, &at->client_address));
+    assert_int_equal(count_of(at, NET_SECURE_ACCEPTED), 1);
+    assert_int_equal(count_of(at, NET_SECURE_RESPONSE_OLD), 1);
     // The same with the resume token, which has another tag than the token.
-    late = respond(&at, &second, &at.client_address);
+    late = respond(at, &second, &at->client_address);
     net_secure_client_deinit(&second);
-    net_secure_client_init(&second, &at.client_security);
-    connect_client(&at, &second, &at.client_address);
-    assert_int_equal(give(&at, &at.client_address, &late), 0);
-    assert_true(is_heard(&at, &second, &at.client_address));
-    assert_int_equal(count_of(&at, NET_SECURE_RESUMED), 0);
-    world_deinit(&at);
+    net_secure_client_init(&second, &at->client_security);
+    connect_client(at, &second, &at->client_address);
+    assert_int_equal(give(at, &at->client_address, &late), 0);
+    assert_true(is_heard(at, &second, &at->client_address));
+    assert_int_equal(count_of(at, NET_SECURE_RESUMED), 0);
 }
 
-static void a_response_takes_no_place_after_its_player_has_left(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(a_response_takes_no_place_after_its_player_has_left) {
     net_secure_client second;
-    world_init(&at);
-    response first = respond(&at, &at.client, &at.client_address);
-    net_secure_client_init(&second, &at.client_security);
-    response newest = respond(&at, &second, &at.client_address);
-    give_and_open(&at, &second, &at.client_address, &newest);
-    leave(&at, &second, &at.client_address);
+    response first = respond(at, &at->client, &at->client_address);
+    net_secure_client_init(&second, &at->client_security);
+    response newest = respond(at, &second, &at->client_address);
+    give_and_open(at, &second, &at->client_address, &newest);
+    leave(at, &second, &at->client_address);
     for (uint32_t i = 0; i < 10; i++) { // others take its slot, and leave
-        assert_int_equal(give(&at, &at.client_address, &first), 0);
-        assert_int_equal(give(&at, &at.client_address, &newest), 0);
-        assert_int_equal(net_secure_server_count(at.server), 0);
-        visit(&at, i);
-        pass_us(&at, 900000);
+        assert_int_equal(give(at, &at->client_address, &first), 0);
+        assert_int_equal(give(at, &at->client_address, &newest), 0);
+        assert_int_equal(net_secure_server_count(at->server), 0);
+        visit(at, i);
+        pass_us(at, 900000);
     }
-    assert_int_equal(count_of(&at, NET_SECURE_RESPONSE_OLD), 2);
-    assert_int_equal(count_of(&at, NET_SECURE_COOKIE_SPENT), 18);
-    pass_us(&at, 1100000); // now the cookies are too old
-    assert_int_equal(give(&at, &at.client_address, &first), 0);
-    assert_int_equal(give(&at, &at.client_address, &newest), 0);
-    assert_int_equal(count_of(&at, NET_SECURE_COOKIE_FORGED), 2);
-    connect_client(&at, &at.client, &at.client_address); // the player comes back
-    world_deinit(&at);
+    assert_int_equal(count_of(at, NET_SECURE_RESPONSE_OLD), 2);
+    assert_int_equal(count_of(at, NET_SECURE_COOKIE_SPENT), 18);
+    pass_us(at, 1100000); // now the cookies are too old
+    assert_int_equal(give(at, &at->client_address, &first), 0);
+    assert_int_equal(give(at, &at->client_address, &newest), 0);
+    assert_int_equal(count_of(at, NET_SECURE_COOKIE_FORGED), 2);
+    connect_client(at, &at->client, &at->client_address); // the player comes back
 }
 
-static void a_session_that_was_replaced_leaves_nothing_behind(void** state) {
-    (void)state;
-    secure_world at;
+CASE_WITH(secure_world, at, world_begin(at, (net_security){0}, true, 1), world_deinit(at),
+          a_session_that_was_replaced_leaves_nothing_behind) {
     net_secure_client second;
-    world_begin(&at, (net_security){0}, true, 1);
-    response first = respond(&at, &at.client, &at.client_address);
-    give_and_open(&at, &at.client, &at.client_address, &first);
-    net_secure_client_init(&second, &at.client_security);
-    response newest = respond(&at, &second, &at.client_address);
-    give_and_open(&at, &second, &at.client_address, &newest); // in the same slot
-    leave(&at, &second, &at.client_address);
-    visit(&at, 1);
-    assert_int_equal(give(&at, &at.client_address, &first), 0);
-    assert_int_equal(give(&at, &at.client_address, &newest), 0);
-    assert_int_equal(net_secure_server_count(at.server), 0);
-    world_deinit(&at);
+    response first = respond(at, &at->client, &at->client_address);
+    give_and_open(at, &at->client, &at->client_address, &first);
+    net_secure_client_init(&second, &at->client_security);
+    response newest = respond(at, &second, &at->client_address);
+    give_and_open(at, &second, &at->client_address, &newest); // in the same slot
+    leave(at, &second, &at->client_address);
+    visit(at, 1);
+    assert_int_equal(give(at, &at->client_address, &first), 0);
+    assert_int_equal(give(at, &at->client_address, &newest), 0);
+    assert_int_equal(net_secure_server_count(at->server), 0);
 }
 
-static void of_two_cookies_with_one_time_the_first_that_comes_counts(void** state) {
-    (void)state;
+CASE(of_two_cookies_with_one_time_the_first_that_comes_counts) {
     for (int i = 0; i < 2; i++) {
         secure_world at;
         net_secure_client clients[2];
@@ -181,91 +159,79 @@ static void of_two_cookies_with_one_time_the_first_that_comes_counts(void** stat
 }
 
 // What the server cannot remember it does not accept: all cookies of before count no more.
-static void a_full_memory_ends_all_cookies_and_no_session(void** state) {
-    (void)state;
-    secure_world at;
+CASE_WITH(secure_world, at, world_begin(at, (net_security){0}, true, 2), world_deinit(at),
+          a_full_memory_ends_all_cookies_and_no_session) {
     net_secure_client member, honest;
-    world_begin(&at, (net_security){0}, true, 2);
-    net_token token = make_token(&at, 43);
-    net_security security = {.entropy = &at.from.entropy, .token = &token};
+    net_token token = make_token(at, 43);
+    net_security security = {.entropy = &at->from.entropy, .token = &token};
     net_secure_client_init(&member, &security);
-    connect_client(&at, &member, &at.client_address);
-    response old = respond(&at, &at.client, &at.client_address);
-    give_and_open(&at, &at.client, &at.client_address, &old);
-    leave(&at, &at.client, &at.client_address);
-    assert_int_equal(give(&at, &at.client_address, &old), 0); // one is remembered: its cookie
+    connect_client(at, &member, &at->client_address);
+    response old = respond(at, &at->client, &at->client_address);
+    give_and_open(at, &at->client, &at->client_address, &old);
+    leave(at, &at->client, &at->client_address);
+    assert_int_equal(give(at, &at->client_address, &old), 0); // one is remembered: its cookie
     // A visit adds the one before, whose slot it takes.
     for (uint32_t count = 2; count <= NET_SPENT_MAX; count++) {
-        pass_us(&at, 500);
-        visit(&at, count);
+        pass_us(at, 500);
+        visit(at, count);
         if (count < NET_SPENT_MAX - 1) continue;
-        assert_int_equal(give(&at, &at.client_address, &old), 0); // at max - 1 and at max
-        assert_int_equal(count_of(&at, NET_SECURE_SPENT_FULL), 0);
+        assert_int_equal(give(at, &at->client_address, &old), 0); // at max - 1 and at max
+        assert_int_equal(count_of(at, NET_SECURE_SPENT_FULL), 0);
     }
-    assert_int_equal(count_of(&at, NET_SECURE_COOKIE_SPENT), 2);
-    token = make_token(&at, 44);
+    assert_int_equal(count_of(at, NET_SECURE_COOKIE_SPENT), 2);
+    token = make_token(at, 44);
     net_secure_client_init(&honest, &security);
-    response honest_one = respond(&at, &honest, &at.client_address);
-    visit(&at, NET_SPENT_MAX + 1);
-    assert_int_equal(count_of(&at, NET_SECURE_SPENT_FULL), 1);
-    assert_int_equal(give(&at, &at.client_address, &old), 0);
-    assert_int_equal(count_of(&at, NET_SECURE_COOKIE_FORGED), 1);
-    assert_true(is_heard(&at, &member, &at.client_address));
+    response honest_one = respond(at, &honest, &at->client_address);
+    visit(at, NET_SPENT_MAX + 1);
+    assert_int_equal(count_of(at, NET_SECURE_SPENT_FULL), 1);
+    assert_int_equal(give(at, &at->client_address, &old), 0);
+    assert_int_equal(count_of(at, NET_SECURE_COOKIE_FORGED), 1);
+    assert_true(is_heard(at, &member, &at->client_address));
     // An honest client that was answered just before gives up after 5 s, and comes in when it tries
     // again.
-    assert_int_equal(give(&at, &at.client_address, &honest_one), 0);
+    assert_int_equal(give(at, &at->client_address, &honest_one), 0);
     for (uint32_t i = 0; i < 21; i++) {
-        pass_us(&at, 250000);
-        serve_client(&at, &honest, &at.client_address);
+        pass_us(at, 250000);
+        serve_client(at, &honest, &at->client_address);
     }
     assert_int_equal(honest.end, NET_SECURE_END_SILENT);
-    connect_client(&at, &honest, &at.client_address);
-    world_deinit(&at);
+    connect_client(at, &honest, &at->client_address);
 }
 
 // ---- what a response may cost
 
-static void a_wrong_signature_spends_its_cookie(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(a_wrong_signature_spends_its_cookie) {
     net_address from = address_of("127.0.0.1:9"); // without budgets of one address
-    world_init(&at);
     for (uint32_t attempt = 1; attempt <= 100; attempt++) {
-        response sent = respond(&at, &at.client, &from);
+        response sent = respond(at, &at->client, &from);
         for (uint32_t i = 0; i < 50; i++) {
             sent.bytes[sizeof sent.bytes - 1]++; // another one each time
-            assert_int_equal(give(&at, &from, &sent), 0);
+            assert_int_equal(give(at, &from, &sent), 0);
         }
-        assert_int_equal(count_of(&at, NET_SECURE_RESPONSE_FORGED), attempt);
+        assert_int_equal(count_of(at, NET_SECURE_RESPONSE_FORGED), attempt);
         sent.bytes[sizeof sent.bytes - 1] -= 50;
-        assert_int_equal(give(&at, &from, &sent), 0); // the right one, too late
-        assert_int_equal(count_of(&at, NET_SECURE_COOKIE_SPENT), attempt * 50);
-        pass_us(&at, 1000);
+        assert_int_equal(give(at, &from, &sent), 0); // the right one, too late
+        assert_int_equal(count_of(at, NET_SECURE_COOKIE_SPENT), attempt * 50);
+        pass_us(at, 1000);
     }
-    assert_int_equal(net_secure_server_count(at.server), 0);
-    connect_client(&at, &at.client, &from); // the next attempt has a cookie of its own
-    world_deinit(&at);
+    assert_int_equal(net_secure_server_count(at->server), 0);
+    connect_client(at, &at->client, &from); // the next attempt has a cookie of its own
 }
 
-static void a_response_with_a_token_of_another_host_spends_its_cookie(void** state) {
-    (void)state;
-    secure_world at;
+WORLD_CASE(a_response_with_a_token_of_another_host_spends_its_cookie) {
     net_secure_client second;
     net_address elsewhere = address_of("203.0.113.10:5000");
-    world_init(&at);
-    net_secure_client_init(&second, &at.client_security);
-    response first = respond(&at, &at.client, &at.client_address);
-    response sent = respond(&at, &second, &elsewhere); // the token was not used yet
-    give_and_open(&at, &at.client, &at.client_address, &first);
+    net_secure_client_init(&second, &at->client_security);
+    response first = respond(at, &at->client, &at->client_address);
+    response sent = respond(at, &second, &elsewhere); // the token was not used yet
+    give_and_open(at, &at->client, &at->client_address, &first);
     for (uint32_t i = 0; i < 50; i++)
-        assert_int_equal(give(&at, &elsewhere, &sent), 0);
-    assert_int_equal(count_of(&at, NET_SECURE_TOKEN_USED), 1);
-    assert_int_equal(count_of(&at, NET_SECURE_COOKIE_SPENT), 49);
-    world_deinit(&at);
+        assert_int_equal(give(at, &elsewhere, &sent), 0);
+    assert_int_equal(count_of(at, NET_SECURE_TOKEN_USED), 1);
+    assert_int_equal(count_of(at, NET_SECURE_COOKIE_SPENT), 49);
 }
 
-static void an_address_has_ten_responses_a_second(void** state) {
-    (void)state;
+CASE(an_address_has_ten_responses_a_second) {
     static const struct {
         const char* from;
         uint32_t at_once, after_a_second;
@@ -295,19 +261,4 @@ static void an_address_has_ten_responses_a_second(void** state) {
         assert_int_equal(count_of(&at, NET_SECURE_RESPONSE_BUDGET), 200 - answers[0] - answers[1]);
         world_deinit(&at);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(an_old_response_ends_no_newer_session),
-        TEST(a_response_that_was_overtaken_has_no_effect),
-        TEST(a_response_takes_no_place_after_its_player_has_left),
-        TEST(a_session_that_was_replaced_leaves_nothing_behind),
-        TEST(of_two_cookies_with_one_time_the_first_that_comes_counts),
-        TEST(a_full_memory_ends_all_cookies_and_no_session),
-        TEST(a_wrong_signature_spends_its_cookie),
-        TEST(a_response_with_a_token_of_another_host_spends_its_cookie),
-        TEST(an_address_has_ten_responses_a_second),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,8 @@ static memory* memory_create(void) {
     return made;
 }
 
+#define MEMORY_CASE(name) CASE_MADE(memory, at, memory_create(), free(at), name)
+
 static void name_of(uint32_t number, uint8_t name[NET_SPENT_NAME_BYTES]) {
     memset(name, 0x5A, NET_SPENT_NAME_BYTES);
     memcpy(name, &number, sizeof number);
@@ -33,9 +35,7 @@ static bool has(const memory* at, uint32_t number, uint64_t time_us) {
     return net_spent_has(&at->spent, name, time_us);
 }
 
-static void cookies_of_a_name_are_spent_up_to_a_time(void** state) {
-    (void)state;
-    memory* at = memory_create();
+MEMORY_CASE(cookies_of_a_name_are_spent_up_to_a_time) {
     assert_false(has(at, 1, 0));
     assert_true(add(at, 2000, 1, 1000));
     assert_true(has(at, 1, 999));
@@ -46,12 +46,9 @@ static void cookies_of_a_name_are_spent_up_to_a_time(void** state) {
     assert_true(add(at, 2000, 1, 500));  // and earlier, which changes nothing
     assert_true(has(at, 1, 1500));
     assert_false(has(at, 1, 1501));
-    free(at);
 }
 
-static void it_holds_so_many_names_and_no_more(void** state) {
-    (void)state;
-    memory* at = memory_create();
+MEMORY_CASE(it_holds_so_many_names_and_no_more) {
     for (uint32_t i = 0; i < NET_SPENT_MAX - 1; i++)
         assert_true(add(at, i, i, i));
     assert_true(add(at, NET_SPENT_MAX, NET_SPENT_MAX - 1, NET_SPENT_MAX - 1));
@@ -64,12 +61,9 @@ static void it_holds_so_many_names_and_no_more(void** state) {
     assert_false(has(at, NET_SPENT_MAX, NET_SPENT_MAX - 1));
     net_spent_init(&at->spent, &at->from.entropy);
     assert_false(has(at, 0, 0));
-    free(at);
 }
 
-static void a_place_is_free_when_no_cookie_of_its_time_counts(void** state) {
-    (void)state;
-    memory* at = memory_create();
+MEMORY_CASE(a_place_is_free_when_no_cookie_of_its_time_counts) {
     for (uint32_t i = 0; i < NET_SPENT_MAX; i++)
         assert_true(add(at, 1000, i, i < 2 ? 900 : 1000));
     assert_false(add(at, 900 + NET_COOKIE_AGE_US_MAX, 7777777, 1000));
@@ -78,17 +72,14 @@ static void a_place_is_free_when_no_cookie_of_its_time_counts(void** state) {
     assert_false(add(at, 901 + NET_COOKIE_AGE_US_MAX, 7777779, 1000));
     assert_true(has(at, 7777777, 1000) && has(at, 7777778, 1000) && has(at, 2, 1000));
     assert_false(has(at, 0, 900) || has(at, 1, 900));
-    free(at);
 }
 
 // Against a list that is never full.
-static void it_never_forgets_a_name_whose_cookies_count(void** state) {
-    (void)state;
+MEMORY_CASE(it_never_forgets_a_name_whose_cookies_count) {
     enum { NAMES = 300 };
     const uint64_t seed = 46;
     base_rng rng = base_rng_make(seed, 0);
     static uint64_t until_us[NAMES]; // 0: never added
-    memory* at = memory_create();
     uint64_t now_us = NET_COOKIE_AGE_US_MAX;
     printf("seed %llu\n", (unsigned long long)seed);
     for (uint32_t i = 0; i < test_scaled(400000, 40000); i++) {
@@ -102,15 +93,4 @@ static void it_never_forgets_a_name_whose_cookies_count(void** state) {
             fail_msg("step %u, name %u", i, number);
         }
     }
-    free(at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(cookies_of_a_name_are_spent_up_to_a_time),
-        TEST(it_holds_so_many_names_and_no_more),
-        TEST(a_place_is_free_when_no_cookie_of_its_time_counts),
-        TEST(it_never_forgets_a_name_whose_cookies_count),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

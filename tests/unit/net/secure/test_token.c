@@ -21,8 +21,7 @@ static net_token_claims claims_with(uint32_t address_count) {
     return claims;
 }
 
-static void the_server_reads_what_the_back_end_said(void** state) {
-    (void)state;
+CASE(the_server_reads_what_the_back_end_said) {
     chance from;
     net_key key;
     chance_init(&from, 1);
@@ -31,7 +30,7 @@ static void the_server_reads_what_the_back_end_said(void** state) {
         net_token_claims claims = claims_with(count);
         net_token token;
         net_token_private opened;
-        assert_int_equal(net_token_make(&key, &claims, &from.entropy, &token), NET_OK);
+        assert_ok(net_token_make(&key, &claims, &from.entropy, &token));
         net_token_head head = head_of(&token);
         assert_true(net_token_open(key.bytes, &head, token.sealed, &opened));
         assert_true(opened.player_id == claims.player_id);
@@ -48,11 +47,8 @@ static void the_server_reads_what_the_back_end_said(void** state) {
     assert_int_equal(net_token_make(&key, &claims, &from.entropy, &token), NET_ERR_TOKEN);
 }
 
-static void two_tokens_of_the_same_claims_share_nothing(void** state) {
-    (void)state;
-    secure_world at;
-    world_init(&at);
-    net_token a = make_token(&at, 1), b = make_token(&at, 1);
+WORLD_CASE(two_tokens_of_the_same_claims_share_nothing) {
+    net_token a = make_token(at, 1), b = make_token(at, 1);
     assert_memory_not_equal(a.nonce, b.nonce, sizeof a.nonce);
     assert_memory_not_equal(a.sealed, b.sealed, sizeof a.sealed);
     assert_memory_not_equal(a.client_key, b.client_key, NET_KEY_BYTES);
@@ -60,11 +56,9 @@ static void two_tokens_of_the_same_claims_share_nothing(void** state) {
     assert_true(a.protocol == NET_TOKEN_PROTOCOL);
     net_token_wipe(&a);
     assert_int_equal(a.sealed[3] + a.client_key[0] + a.server_key[31], 0);
-    world_deinit(&at);
 }
 
-static void the_text_of_a_token_gives_the_same_token(void** state) {
-    (void)state;
+CASE(the_text_of_a_token_gives_the_same_token) {
     chance from;
     net_key key;
     chance_init(&from, 2);
@@ -73,25 +67,22 @@ static void the_text_of_a_token_gives_the_same_token(void** state) {
         net_token_claims claims = claims_with(count);
         net_token token, read;
         char text[NET_TOKEN_TEXT_BYTES + 8] = " \n", small[NET_TOKEN_TEXT_BYTES];
-        assert_int_equal(net_token_make(&key, &claims, &from.entropy, &token), NET_OK);
+        assert_ok(net_token_make(&key, &claims, &from.entropy, &token));
         assert_true(net_token_print(&token, text + 2, NET_TOKEN_TEXT_BYTES));
         size_t length = strlen(text + 2);
         assert_false(net_token_print(&token, small, length));
         assert_string_equal(small, "");
         assert_true(net_token_print(&token, small, length + 1));
         strcpy(text + 2 + length, "\t\r\n ");
-        assert_int_equal(net_token_parse(text, &read), NET_OK);
+        assert_ok(net_token_parse(text, &read));
         assert_memory_equal(&read, &token, sizeof token);
     }
 }
 
-static void a_text_that_was_cut_or_changed_is_no_token(void** state) {
-    (void)state;
-    secure_world at;
-    world_init(&at);
+WORLD_CASE(a_text_that_was_cut_or_changed_is_no_token) {
     char text[NET_TOKEN_TEXT_BYTES], changed[NET_TOKEN_TEXT_BYTES + 4];
     net_token read = {.key_id = 99};
-    assert_true(net_token_print(&at.token, text, sizeof text));
+    assert_true(net_token_print(&at->token, text, sizeof text));
     size_t length = strlen(text);
     for (size_t cut = 0; cut < length; cut++) {
         memcpy(changed, text, cut);
@@ -113,21 +104,17 @@ static void a_text_that_was_cut_or_changed_is_no_token(void** state) {
     changed[100] = '+'; // of the other alphabet
     assert_int_equal(net_token_parse(changed, &read), NET_ERR_TOKEN);
     assert_int_equal(read.key_id, 99);
-    world_deinit(&at);
 }
 
 // security row 3: 10,000 mutated tokens
-static void no_changed_token_opens(void** state) {
-    (void)state;
-    secure_world at;
-    world_init(&at);
+WORLD_CASE(no_changed_token_opens) {
     base_rng rng = base_rng_make(20, 0);
     uint32_t runs = test_scaled(10000, 2000);
     for (uint32_t i = 0; i < runs; i++) {
-        net_token changed = at.token;
+        net_token changed = at->token;
         net_token_private opened;
         uint8_t key[NET_KEY_BYTES], mask = (uint8_t)(1u << base_rng_below(&rng, 8));
-        memcpy(key, at.ring.keys[0].bytes, sizeof key);
+        memcpy(key, at->ring.keys[0].bytes, sizeof key);
         switch (base_rng_below(&rng, 6)) {
         case 0:
             changed.key_id ^= mask;
@@ -151,47 +138,28 @@ static void no_changed_token_opens(void** state) {
         assert_false(net_token_open(key, &head, changed.sealed, &opened));
     }
     net_token_private opened;
-    net_token_head head = head_of(&at.token);
-    assert_true(net_token_open(at.ring.keys[0].bytes, &head, at.token.sealed, &opened));
-    world_deinit(&at);
+    net_token_head head = head_of(&at->token);
+    assert_true(net_token_open(at->ring.keys[0].bytes, &head, at->token.sealed, &opened));
 }
 
-static void a_back_end_that_seals_nonsense_is_refused(void** state) {
-    (void)state;
-    secure_world at;
-    world_init(&at);
+WORLD_CASE(a_back_end_that_seals_nonsense_is_refused) {
     net_token_private opened = {.player_id = 1}, read;
-    net_token_head head = head_of(&at.token);
+    net_token_head head = head_of(&at->token);
     uint8_t sealed[NET_TOKEN_SEALED_BYTES];
     opened.address_count = NET_TOKEN_ADDRESSES_MAX;
-    net_token_seal(at.ring.keys[0].bytes, &head, &opened, sealed);
-    assert_true(net_token_open(at.ring.keys[0].bytes, &head, sealed, &read));
-    world_deinit(&at);
+    net_token_seal(at->ring.keys[0].bytes, &head, &opened, sealed);
+    assert_true(net_token_open(at->ring.keys[0].bytes, &head, sealed, &read));
 }
 
-static void a_token_of_the_built_in_key_says_so(void** state) {
-    (void)state;
+CASE(a_token_of_the_built_in_key_says_so) {
     chance from;
     net_token token;
     net_token_private opened;
     chance_init(&from, 3);
     net_token_claims claims = {.player_id = 5, .expiry_unix_s = 6};
-    assert_int_equal(net_token_make_dev(&claims, &from.entropy, &token), NET_OK);
+    assert_ok(net_token_make_dev(&claims, &from.entropy, &token));
     assert_int_equal(token.key_id, NET_KEY_ID_DEV);
     net_token_head head = head_of(&token);
     assert_true(net_token_open(net_token_dev_key(), &head, token.sealed, &opened));
     assert_true(opened.player_id == 5);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(the_server_reads_what_the_back_end_said),
-        TEST(two_tokens_of_the_same_claims_share_nothing),
-        TEST(the_text_of_a_token_gives_the_same_token),
-        TEST(a_text_that_was_cut_or_changed_is_no_token),
-        TEST(no_changed_token_opens),
-        TEST(a_back_end_that_seals_nonsense_is_refused),
-        TEST(a_token_of_the_built_in_key_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
 #include "secure/token_uses.h"
 #include "secure_world.h"
 
+#include "scarce.h"
+
 enum { TOKENS = 400, CAPACITY = 64 };
 
 static const uint8_t key[16] = "a secret of mine";
@@ -19,14 +21,13 @@ static net_address host_of(uint32_t number) {
     return host;
 }
 
-static void a_token_belongs_to_the_host_that_used_it_first(void** state) {
-    (void)state;
+CASE(a_token_belongs_to_the_host_that_used_it_first) {
     net_token_uses* uses = NULL;
     uint8_t tag[16];
     net_address first = host_of(1), other = host_of(2), same = first;
     same.port++;
     tag_of(1, tag);
-    assert_int_equal(net_token_uses_create(NULL, 1, key, &uses), NET_OK);
+    assert_ok(net_token_uses_create(NULL, 1, key, &uses));
     assert_int_equal(net_token_uses_find(uses, tag, &first), NET_TOKEN_USE_FIRST);
     assert_true(net_token_uses_add(uses, tag, &first, UNIX_S + 45, UNIX_S));
     assert_int_equal(net_token_uses_find(uses, tag, &first), NET_TOKEN_USE_AGAIN);
@@ -68,15 +69,14 @@ static bool list_add(listed* list, uint32_t token, uint32_t host, uint64_t expir
     return true;
 }
 
-static void the_table_equals_a_list(void** state) {
-    (void)state;
+CASE(the_table_equals_a_list) {
     static listed list[TOKENS];
     net_token_uses* uses = NULL;
     base_rng rng = base_rng_make(31, 0);
     uint64_t now = UNIX_S << 20;
     uint32_t refused = 0;
     printf("seed 31\n");
-    assert_int_equal(net_token_uses_create(NULL, CAPACITY, key, &uses), NET_OK);
+    assert_ok(net_token_uses_create(NULL, CAPACITY, key, &uses));
     for (uint32_t i = 0; i < test_scaled(40000, 4000); i++) {
         uint8_t tag[16];
         uint32_t token = base_rng_below(&rng, TOKENS), host = base_rng_below(&rng, 4);
@@ -100,23 +100,13 @@ static void the_table_equals_a_list(void** state) {
     net_token_uses_destroy(uses);
 }
 
-static void no_memory_is_said(void** state) {
-    (void)state;
+CASE(no_memory_is_said) {
     for (uint32_t fails = 0; fails < 4; fails++) {
-        test_scarce scarce = {.left = fails};
-        base_allocator allocator = test_scarce_allocator(&scarce);
+        scarce_memory scarce;
+        scarce_init(&scarce, fails + 1, true);
         net_token_uses* uses = NULL;
-        assert_int_equal(net_token_uses_create(&allocator, 8, key, &uses), NET_ERR_MEMORY);
-        assert_int_equal(scarce.held, 0);
+        assert_int_equal(net_token_uses_create(&scarce.allocator, 8, key, &uses), NET_ERR_MEMORY);
+        assert_int_equal(scarce.blocks, 0);
     }
     net_token_uses_destroy(NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_token_belongs_to_the_host_that_used_it_first),
-        TEST(the_table_equals_a_list),
-        TEST(no_memory_is_said),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include "test.h"
 
 #include "raw_client.h"
+#include "scarce.h"
 #include "swarm.h"
 
 #include "net/client.h"
@@ -26,37 +27,9 @@
 #endif
 #define TICKS_PER_SECOND 60u
 
-/// Counts the memory of one thread, or of the two threads of a server.
-typedef struct table_memory {
-    base_allocator allocator;
-    _Atomic uint64_t allocations;
-    _Atomic int64_t bytes;
-} table_memory;
-
-static void* table_memory_allocate(void* context, size_t size, size_t align) {
-    table_memory* memory = context;
-    memory->allocations++;
-    memory->bytes += (int64_t)size;
-    const base_allocator* heap = base_allocator_heap();
-    return heap->allocate(heap->context, size, align);
-}
-
-static void table_memory_release(void* context, void* block, size_t size) {
-    table_memory* memory = context;
-    memory->bytes -= (int64_t)size;
-    const base_allocator* heap = base_allocator_heap();
-    heap->release(heap->context, block, size);
-}
-
-static inline void table_memory_init(table_memory* memory) {
-    memory->allocator = (base_allocator){table_memory_allocate, table_memory_release, memory};
-    memory->allocations = 0;
-    memory->bytes = 0;
-}
-
 /// One client of this project (not a raw client).
 typedef struct table_seat {
-    table_memory memory;
+    scarce_memory memory;
     net_match* match;
     net_transport* transport;
     net_client* client;
@@ -66,7 +39,6 @@ typedef struct table_config {
     uint64_t seed;
     uint32_t clients_max, clients_min; ///< 0: TABLE_SEATS and 0
     ecs_tick ticks_max;
-    const base_reporter *reporter, *seat_reporter;
     double quiet;                ///< a setting of the test game; 0: nothing ever changes
     const net_game_module* game; ///< NULL: the test game unchanged
     const char* templates;       ///< NULL: the templates of the test game
@@ -86,9 +58,18 @@ typedef struct table_config {
         net_transport* transport); ///< replaces the transport of the server; NULL: no replacement
 } table_config;
 
+/// What a side printed, a line each. It is kept up to its room and counted beyond.
+typedef struct table_said {
+    base_reporter reporter;
+    uint32_t lines;
+    size_t size;
+    char text[32768];
+} table_said;
+
 typedef struct table {
     table_config config;
-    table_memory memory;
+    table_said said, seats_said; ///< of the server, and of all clients
+    scarce_memory memory;
     net_module* module;
     net_match* match;
     net_sim* sim;
@@ -102,28 +83,45 @@ typedef struct table {
     uint64_t now_us;
 } table;
 
+static inline void table_say(void* context, const char* file, uint32_t line, const char* text) {
+    table_said* said = context;
+    (void)file, (void)line;
+    said->lines++;
+    if (said->size + strlen(text) + 2 > sizeof said->text) return;
+    said->size +=
+        (size_t)snprintf(said->text + said->size, sizeof said->text - said->size, "%s\n", text);
+}
+
+/// How many times these words were printed.
+static inline uint32_t table_heard(const table_said* said, const char* words) {
+    uint32_t count = 0;
+    for (const char* at = strstr(said->text, words); at; at = strstr(at + 1, words))
+        count++;
+    return count;
+}
+
 static inline void table_open(table* at, table_config config) {
     memset(at, 0, sizeof *at);
-    table_memory_init(&at->memory);
+    at->said.reporter = (base_reporter){table_say, &at->said};
+    at->seats_said.reporter = (base_reporter){table_say, &at->seats_said};
+    scarce_init(&at->memory, 0, false);
     at->config = config;
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(net_module_wrap(config.game ? config.game : swarm_module_get(),
-                                     config.templates ? config.templates : swarm_templates(),
-                                     "swarm.blk", &reporter, &at->module),
-                     NET_OK);
+    assert_ok(net_module_wrap(config.game ? config.game : swarm_module_get(),
+                              config.templates ? config.templates : swarm_templates(), "swarm.blk",
+                              &reporter, &at->module));
     net_match_config match = net_match_config_default(at->module);
     match.allocator = &at->memory.allocator;
     match.role = NET_ROLE_SERVER;
     match.seed = config.seed;
     match.settings[0] = config.quiet;
-    assert_int_equal(net_match_create(&match, &reporter, &at->match), NET_OK);
-    assert_int_equal(net_sim_create(NULL, config.seed, &at->sim), NET_OK);
-    assert_int_equal(net_sim_server(at->sim, 4 * TABLE_SEATS, &at->transport), NET_OK);
+    assert_ok(net_match_create(&match, &reporter, &at->match));
+    assert_ok(net_sim_create(NULL, config.seed, &at->sim));
+    assert_ok(net_sim_server(at->sim, 4 * TABLE_SEATS, &at->transport));
     if (config.lanes) net_sim_lanes_set(at->transport, config.lanes);
     if (config.log_file)
-        assert_int_equal(
-            net_log_writer_create(NULL, config.log_file, at->match, "test", 0, &reporter, &at->log),
-            NET_OK);
+        assert_ok(net_log_writer_create(NULL, config.log_file, at->match, "test", 0, &reporter,
+                                        &at->log));
     net_server_config server = {
         .allocator = &at->memory.allocator,
         .match = at->match,
@@ -134,7 +132,7 @@ static inline void table_open(table* at, table_config config) {
         .clients_max = config.clients_max ? config.clients_max : TABLE_SEATS,
         .clients_min = config.clients_min,
         .ticks_max = config.ticks_max,
-        .reporter = config.reporter,
+        .reporter = &at->said.reporter,
         .send_divisor = config.send_divisor,
         .secret = config.secret,
         .rate_bytes_max = config.rate_bytes_max,
@@ -143,7 +141,7 @@ static inline void table_open(table* at, table_config config) {
         .session_trace = config.server_trace,
         .session_trace_context = config.server_trace_context,
     };
-    assert_int_equal(net_server_create(&server, &at->server), NET_OK);
+    assert_ok(net_server_create(&server, &at->server));
     at->now_us = 1000000;
 }
 
@@ -153,15 +151,15 @@ static inline table_seat* table_sit_as(table* at, const net_module* module,
     static const net_link_config QUIET = {.delay_ms = 5};
     assert_true(at->seat_count < TABLE_SEATS);
     table_seat* seat = &at->seats[at->seat_count++];
-    table_memory_init(&seat->memory);
+    scarce_init(&seat->memory, 0, false);
     base_reporter reporter = base_reporter_stderr();
     if (module) {
         net_match_config match = net_match_config_default(module);
         match.allocator = &seat->memory.allocator;
         match.role = NET_ROLE_MIRROR;
-        assert_int_equal(net_match_create(&match, &reporter, &seat->match), NET_OK);
+        assert_ok(net_match_create(&match, &reporter, &seat->match));
     }
-    assert_int_equal(net_sim_client(at->sim, link ? link : &QUIET, &seat->transport), NET_OK);
+    assert_ok(net_sim_client(at->sim, link ? link : &QUIET, &seat->transport));
     net_client_config client = {
         .allocator = &seat->memory.allocator,
         .match = seat->match,
@@ -169,12 +167,12 @@ static inline table_seat* table_sit_as(table* at, const net_module* module,
         .address = "sim",
         .name = name,
         .is_bot = true,
-        .reporter = at->config.seat_reporter,
+        .reporter = &at->seats_said.reporter,
         .seed = at->seat_count,
         .session_trace = at->config.seat_trace,
         .session_trace_context = at->config.seat_trace_context,
     };
-    assert_int_equal(net_client_create(&client, &seat->client), NET_OK);
+    assert_ok(net_client_create(&client, &seat->client));
     return seat;
 }
 
@@ -188,7 +186,7 @@ static inline raw_client* table_raw_client(table* at) {
     assert_true(at->raw_client_count < TABLE_SEATS);
     raw_client* raw = &at->raw_clients[at->raw_client_count++];
     net_transport* transport = NULL;
-    assert_int_equal(net_sim_client(at->sim, &QUIET, &transport), NET_OK);
+    assert_ok(net_sim_client(at->sim, &QUIET, &transport));
     raw_client_open(raw, transport);
     return raw;
 }
@@ -221,16 +219,29 @@ static inline uint64_t table_schema(const table* at) {
     return net_schema_hash(net_match_schema(at->match));
 }
 
+/// Let a raw client connect, if it can.
+static inline bool table_connect(table* at, raw_client* raw) {
+    for (uint32_t i = 0; i < 20 && !raw->is_connected && !raw->is_gone; i++)
+        table_step(at);
+    return raw->is_connected;
+}
+
 /// Add a raw client that joined with a valid hello.
 static inline raw_client* table_guest(table* at) {
     raw_client* raw = table_raw_client(at);
-    for (uint32_t i = 0; i < 20 && !raw->is_connected; i++)
-        table_step(at);
+    (void)table_connect(at, raw);
     raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "swarm", "guest");
     for (uint32_t i = 0; i < 20 && raw->states == 0; i++)
         table_step(at);
     assert_true(raw->is_welcome);
     return raw;
+}
+
+/// Let a raw client forget its last connection, so that it connects once more.
+static inline void table_again(raw_client* raw) {
+    raw->peer = 0;
+    raw->is_connected = raw->is_gone = raw->is_welcome = raw->is_refused = raw->is_asked = false;
+    raw->states = 0;
 }
 
 /// Run until all clients have ended, at most `ticks`.
@@ -253,6 +264,24 @@ static inline const net_peer_report* table_report(const table* at, uint32_t clie
     return NULL;
 }
 
+/// Every client of ours ended with a goodbye, and what it has is what the server gave it.
+static inline void table_agrees(const table* at) {
+    for (uint32_t i = 0; i < at->seat_count; i++) {
+        net_client_report report = net_client_get_report(at->seats[i].client);
+        assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
+        const net_peer_report* peer = table_report(at, report.client);
+        assert_int_equal(peer->end, NET_END_GOODBYE);
+        assert_true(peer->is_caught_up);
+        assert_int_equal(peer->tick, report.tick);
+        assert_true(peer->scope.hash == report.scope.hash);
+        assert_int_equal(peer->scope.entities, report.scope.entities);
+        assert_int_equal(peer->scope.components, report.scope.components);
+        assert_int_equal(report.loading, 0);
+        assert_int_equal(report.bad_transitions, 0);
+        assert_int_equal(report.packets_malformed, 0);
+    }
+}
+
 /// What the server dropped so far for this reason.
 static inline uint64_t table_dropped(const table* at, net_drop reason) {
     uint64_t dropped[NET_DROP_COUNT];
@@ -272,7 +301,7 @@ static inline void table_close(table* at) {
         raw_client_close(&at->raw_clients[i]);
         at->raw_clients[i].transport->ops->destroy(at->raw_clients[i].transport);
     }
-    if (at->log) assert_int_equal(net_log_writer_destroy(at->log), NET_OK);
+    if (at->log) assert_ok(net_log_writer_destroy(at->log));
     net_server_destroy(at->server);
     at->transport->ops->destroy(at->transport);
     net_sim_destroy(at->sim);
@@ -280,3 +309,35 @@ static inline void table_close(table* at) {
     net_module_close(at->module);
     assert_int_equal(at->memory.bytes, 0);
 }
+
+/// Register the systems of the test game, and one more that the server runs in the stage "act".
+static inline ecs_result table_register(ecs_world* world, void** context,
+                                        const base_reporter* reporter, const char* name,
+                                        ecs_system_fn run) {
+    static const char* const SERVER[] = {"server"};
+    ecs_result result = swarm_module_get()->register_systems(world, context, reporter);
+    const ecs_system_desc desc = {.name = name,
+                                  .stage = "act",
+                                  .run = run,
+                                  .tags = SERVER,
+                                  .tag_count = 1,
+                                  .context = *context};
+    return result == ECS_OK ? ecs_system_register(world, &desc) : result;
+}
+
+/// Let some calls of a transport pass through others: tap->ops is a copy to change, tap->below has
+/// the calls that are replaced.
+typedef struct table_tap {
+    net_transport_ops ops;
+    const net_transport_ops* below;
+} table_tap;
+
+static inline void table_tap_set(table_tap* tap, net_transport* transport) {
+    tap->below = transport->ops;
+    tap->ops = *transport->ops;
+    transport->ops = &tap->ops;
+}
+
+/// A case with a table of this config: TABLE_CASE(name, .seed = 1).
+#define TABLE_CASE(name, ...)                                                                      \
+    CASE_WITH(table, at, table_open(at, (table_config){__VA_ARGS__}), table_close(at), name)

@@ -2,20 +2,11 @@
 // Sessions that outlive their connections, on ENet: the real transport over the virtual wire, in
 // virtual time. The test cuts and restores the line in every phase of the attempts to connect
 // again.
-#include <stdio.h>
-#include <string.h>
-
-#include "test.h"
+#include "enet_room.h"
 
 #include "swarm.h"
 
-#include "net/client.h"
-#include "net/link.h"
-#include "net/match.h"
-#include "net/server.h"
-#include "net/transport_enet.h"
 #include "secure/secure_server_state.h"
-#include "transport/socket_state.h"
 #include "transport/enet_peers.h"
 
 #include "base/macros.h"
@@ -23,105 +14,18 @@
 #include <arpa/inet.h>
 #include <enet/enet.h>
 
-enum {
-    TICK_US = 16667,
-    TICKS_PER_SECOND = 60,
-    SEATS = 3,
-    STEP_MS = 50,
-    BACK_MS_MAX = 6000,
-};
+enum { SEATS = ROOM_SEATS, STEP_MS = 50, BACK_MS_MAX = 6000 };
 
-typedef struct seat {
-    net_match* match;
-    net_transport* transport;
-    net_client* client;
-} seat;
-
-typedef struct room {
-    net_module* module;
-    net_match* match;
-    net_transport* transport;
-    net_server* server;
-    seat seats[SEATS];
-    uint64_t now_us;
-} room;
-
-static void room_sit(room* at, uint32_t index) {
-    base_reporter reporter = base_reporter_stderr();
-    seat* made = &at->seats[index];
-    net_match_config match = net_match_config_default(at->module);
-    match.role = NET_ROLE_MIRROR;
-    assert_int_equal(net_match_create(&match, &reporter, &made->match), NET_OK);
-    assert_int_equal(
-        net_transport_enet_create(&(net_enet_config){.peers_max = 1}, &made->transport), NET_OK);
-    net_client_config client = {
-        .match = made->match,
-        .transport = made->transport,
-        .address = "127.0.0.1:7777",
-        .name = "member",
-        .is_bot = true,
-        .seed = index + 1,
-    };
-    assert_int_equal(net_client_create(&client, &made->client), NET_OK);
+static void open_room(room* at, uint64_t seed, uint32_t seats, uint32_t per_address_max) {
+    room_open(at, (room_config){.game = swarm_module_get(),
+                                .templates = swarm_templates(),
+                                .seed = seed,
+                                .quiet = 1e9, // the world does not change
+                                .seats = seats,
+                                .per_address_max = per_address_max});
 }
 
-static void room_open(room* at, uint64_t seed, uint32_t seats, uint32_t per_address_max) {
-    memset(at, 0, sizeof *at);
-    net_socket_virtual_set(true, seed);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
-    at->now_us = 1000000;
-    net_socket_virtual_advance(at->now_us);
-    base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(
-        net_module_wrap(swarm_module_get(), swarm_templates(), "swarm.blk", &reporter, &at->module),
-        NET_OK);
-    net_match_config match = net_match_config_default(at->module);
-    match.role = NET_ROLE_SERVER;
-    match.seed = seed;
-    match.settings[0] = 1e9; // the world does not change
-    assert_int_equal(net_match_create(&match, &reporter, &at->match), NET_OK);
-    net_enet_config listen = {.listen = "127.0.0.1:7777",
-                              .peers_max = SEATS + 8,
-                              .peers_per_address_max = per_address_max};
-    assert_int_equal(net_transport_enet_create(&listen, &at->transport), NET_OK);
-    net_server_config server = {
-        .match = at->match, .transport = at->transport, .clients_max = SEATS};
-    assert_int_equal(net_server_create(&server, &at->server), NET_OK);
-    for (uint32_t i = 0; i < seats; i++)
-        room_sit(at, i);
-}
-
-static void room_stop(room* at) {
-    if (!at->server) return;
-    net_server_destroy(at->server);
-    at->transport->ops->destroy(at->transport);
-    at->server = NULL;
-}
-
-static void room_close(room* at) {
-    for (uint32_t i = 0; i < SEATS; i++) {
-        if (!at->seats[i].client) continue;
-        net_client_destroy(at->seats[i].client);
-        at->seats[i].transport->ops->destroy(at->seats[i].transport);
-        net_match_destroy(at->seats[i].match);
-    }
-    room_stop(at);
-    net_match_destroy(at->match);
-    net_module_close(at->module);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
-    net_socket_virtual_set(false, 0);
-}
-
-static void room_step(room* at) {
-    at->now_us += TICK_US;
-    net_socket_virtual_advance(at->now_us);
-    net_server_service(at->server, at->now_us);
-    net_server_tick(at->server, at->now_us);
-    for (uint32_t i = 0; i < SEATS && at->seats[i].client; i++) {
-        net_client_service(at->seats[i].client, at->now_us);
-        net_client_tick(at->seats[i].client, at->now_us);
-    }
-}
+#define ROOM_CASE(name, ...) CASE_WITH(room, at, open_room(at, __VA_ARGS__), room_close(at), name)
 
 static void room_run_ms(room* at, uint32_t ms) {
     for (uint64_t end_us = at->now_us + ms * UINT64_C(1000); at->now_us < end_us;)
@@ -155,11 +59,11 @@ static void line_set(double loss, double delay_ms, double jitter_ms, uint64_t se
                             .jitter_ms = jitter_ms / 2,
                             .duplicate_percent = 1,
                             .seed = seed};
-    assert_int_equal(net_socket_link_set(&line), NET_OK);
+    assert_ok(net_socket_link_set(&line));
 }
 
 static void line_cut(void) {
-    assert_int_equal(net_socket_link_set(&(net_link_config){.loss_percent = 100}), NET_OK);
+    assert_ok(net_socket_link_set(&(net_link_config){.loss_percent = 100}));
 }
 
 typedef struct line {
@@ -170,7 +74,7 @@ typedef struct line {
 // Run one outage. @return the milliseconds until all clients are back.
 static uint32_t outage(const line* of, uint32_t outage_ms, uint64_t seed) {
     room at;
-    room_open(&at, seed, SEATS, 0);
+    open_room(&at, seed, SEATS, 0);
     line_set(0, of->delay_ms, of->jitter_ms, seed);
     assert_true(room_wait_ms(&at, 5000) <= 5000);
     line_set(of->loss, of->delay_ms, of->jitter_ms, seed);
@@ -187,8 +91,7 @@ static const line LINES[] = {
     {5, 75, 10, 6000}, {0, 20, 0, 2000}, {20, 100, 100, 12000}, {2, 250, 20, 6000}};
 
 // Four rounds let every line meet every phase.
-static void whenever_the_line_is_back_so_is_everybody(void** state) {
-    (void)state;
+CASE(whenever_the_line_is_back_so_is_everybody) {
     uint32_t rounds = test_scaled(1, 1), late = 0;
     const uint32_t step_ms = test_is_short() ? 5 * STEP_MS : STEP_MS;
     for (uint32_t round = 0; round < rounds; round++) {
@@ -206,30 +109,25 @@ static void whenever_the_line_is_back_so_is_everybody(void** state) {
 }
 
 // The place of an address belongs to the old connection until the new connection asks for it.
-static void who_comes_back_has_room_where_an_address_has_one_connection(void** state) {
-    (void)state;
-    room at;
-    room_open(&at, 5, 1, 1);
-    assert_true(room_wait_ms(&at, 1000) <= 1000);
+ROOM_CASE(who_comes_back_has_room_where_an_address_has_one_connection, 5, 1, 1) {
+    assert_true(room_wait_ms(at, 1000) <= 1000);
     line_cut();
-    room_run_ms(&at, 5000);
-    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_RESUMING);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
-    assert_true(room_wait_ms(&at, 1000) <= 1000);
-    net_client_report report = net_client_get_report(at.seats[0].client);
+    room_run_ms(at, 5000);
+    assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_RESUMING);
+    assert_ok(net_socket_link_set(NULL));
+    assert_true(room_wait_ms(at, 1000) <= 1000);
+    net_client_report report = net_client_get_report(at->seats[0].client);
     assert_int_equal(report.client, 1);
-    assert_int_equal(net_server_get_counters(at.server)->resumes, 1);
-    assert_int_equal(net_server_get_counters(at.server)->joins, 1);
-    room_close(&at);
+    assert_int_equal(net_server_get_counters(at->server)->resumes, 1);
+    assert_int_equal(net_server_get_counters(at->server)->joins, 1);
 }
 
 // A new line under the old address: whatever part of the greeting was lost, client and server
 // repeat it.
-static void a_line_that_dies_again_and_again_is_survived(void** state) {
-    (void)state;
+CASE(a_line_that_dies_again_and_again_is_survived) {
     for (uint32_t ms = 0; ms < 600; ms += STEP_MS) {
         room at;
-        room_open(&at, 1 + ms, 1, 0);
+        open_room(&at, 1 + ms, 1, 0);
         line_set(0, 75, 10, 1 + ms);
         assert_true(room_wait_ms(&at, 2000) <= 2000);
         for (uint32_t i = 0; i < 3; i++) {
@@ -269,11 +167,10 @@ static void forge(uint32_t session, uint16_t from_port, uint16_t to_port) {
 }
 
 // So many forged datagrams came that the key of one direction opens nothing more.
-static void a_session_whose_key_is_worn_ends_as_after_silence(void** state) {
-    (void)state;
+CASE(a_session_whose_key_is_worn_ends_as_after_silence) {
     for (int is_client = 0; is_client < 2; is_client++) {
         room at;
-        room_open(&at, 9, 1, 0);
+        open_room(&at, 9, 1, 0);
         assert_true(room_wait_ms(&at, 1000) <= 1000);
         net_enet_secure* secure = secure_of(at.seats[0].transport);
         const uint32_t session = secure->client.session;
@@ -295,30 +192,12 @@ static void a_session_whose_key_is_worn_ends_as_after_silence(void** state) {
 
 // A server that ends says so below ENet: its clients try to come back at once, and not after a
 // silence of three seconds.
-static void a_server_that_is_gone_is_noticed_at_once(void** state) {
-    (void)state;
-    room at;
-    room_open(&at, 7, SEATS, 0);
-    assert_true(room_wait_ms(&at, 1000) <= 1000);
-    room_stop(&at);
+ROOM_CASE(a_server_that_is_gone_is_noticed_at_once, 7, SEATS, 0) {
+    assert_true(room_wait_ms(at, 1000) <= 1000);
+    room_stop(at);
     for (uint32_t i = 0; i < 3; i++) {
-        at.now_us += TICK_US;
-        net_socket_virtual_advance(at.now_us);
-        for (uint32_t k = 0; k < SEATS; k++)
-            net_client_service(at.seats[k].client, at.now_us);
+        room_step(at);
     }
     for (uint32_t k = 0; k < SEATS; k++)
-        assert_int_equal(net_client_get_phase(at.seats[k].client), NET_CLIENT_RESUMING);
-    room_close(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(whenever_the_line_is_back_so_is_everybody),
-        TEST(who_comes_back_has_room_where_an_address_has_one_connection),
-        TEST(a_line_that_dies_again_and_again_is_survived),
-        TEST(a_session_whose_key_is_worn_ends_as_after_silence),
-        TEST(a_server_that_is_gone_is_noticed_at_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+        assert_int_equal(net_client_get_phase(at->seats[k].client), NET_CLIENT_RESUMING);
 }

@@ -5,91 +5,59 @@
 static const net_link_config QUIET_LINK = {.delay_ms = 5};
 static const net_link_config DEAD_LINK = {.loss_percent = 100, .delay_ms = 5};
 
-static void check_everybody_agrees(const table* at) {
-    for (uint32_t i = 0; i < at->seat_count; i++) {
-        net_client_report report = net_client_get_report(at->seats[i].client);
-        assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
-        const net_peer_report* peer = table_report(at, report.client);
-        assert_int_equal(peer->end, NET_END_GOODBYE);
-        assert_true(peer->is_caught_up);
-        assert_int_equal(peer->tick, report.tick);
-        assert_true(peer->scope.hash == report.scope.hash);
-        assert_int_equal(peer->scope.entities, report.scope.entities);
-        assert_int_equal(report.loading, 0);
-        assert_int_equal(report.packets_malformed, 0);
-    }
-}
-
 // ---- greeting and refusals
 
 static raw_client* greet(table* at, uint32_t protocol, uint64_t schema, const char* game) {
     raw_client* raw = table_raw_client(at);
-    for (uint32_t i = 0; i < 10 && !raw->is_connected; i++)
-        table_step(at);
+    (void)table_connect(at, raw);
     raw_client_hello(raw, protocol, schema, game, "raw");
     table_run(at, 10);
     return raw;
 }
 
 // The match takes the range of indices from the world. A welcomed client must still get the number.
-static void a_welcome_names_the_rate_and_the_range_of_the_running_world(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 1});
-    assert_int_equal(net_match_get_config(at.match)->replicated_index_max, 0);
-    raw_client* raw = greet(&at, NET_PROTOCOL_VERSION, table_schema(&at), "swarm");
+TABLE_CASE(a_welcome_names_the_rate_and_the_range_of_the_running_world, .seed = 1) {
+    assert_int_equal(net_match_get_config(at->match)->replicated_index_max, 0);
+    raw_client* raw = greet(at, NET_PROTOCOL_VERSION, table_schema(at), "swarm");
     assert_true(raw->is_welcome);
-    assert_int_equal(raw->tick_rate_hz, net_match_get_config(at.match)->tick_rate_hz);
+    assert_int_equal(raw->tick_rate_hz, net_match_get_config(at->match)->tick_rate_hz);
     assert_int_equal(raw->replicated_index_max, ecs_limits_default().replicated_index_max);
-    table_close(&at);
 }
 
-static void another_protocol_is_refused_with_both_versions(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 1});
-    raw_client* raw = greet(&at, NET_PROTOCOL_VERSION + 1, table_schema(&at), "swarm");
+TABLE_CASE(another_protocol_is_refused_with_both_versions, .seed = 1) {
+    raw_client* raw = greet(at, NET_PROTOCOL_VERSION + 1, table_schema(at), "swarm");
     assert_true(raw->is_refused);
     assert_int_equal(raw->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_PROTOCOL);
     assert_non_null(strstr(raw->refused_text, "protocol 4"));
     assert_non_null(strstr(raw->refused_text, "client 5"));
     assert_true(raw->is_gone);
     assert_false(raw->is_welcome);
-    assert_int_equal(net_server_get_counters(at.server)->refusals, 1);
-    table_close(&at);
+    assert_int_equal(net_server_get_counters(at->server)->refusals, 1);
 }
 
-static void another_game_is_refused_with_the_name_of_ours(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 1});
-    raw_client* raw = greet(&at, NET_PROTOCOL_VERSION, table_schema(&at), "breakout");
+TABLE_CASE(another_game_is_refused_with_the_name_of_ours, .seed = 1) {
+    raw_client* raw = greet(at, NET_PROTOCOL_VERSION, table_schema(at), "breakout");
     assert_true(raw->is_refused);
     assert_int_equal(raw->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME);
     assert_string_equal(raw->refused_game, "swarm");
-    assert_int_equal(net_server_get_counters(at.server)->refusals, 1);
+    assert_int_equal(net_server_get_counters(at->server)->refusals, 1);
     assert_true(raw->is_gone);
-    table_close(&at);
 }
 
-static void a_client_that_names_no_game_learns_it(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 1});
-    table_seat* seat = table_sit_as(&at, NULL, NULL, "asker");
-    table_run(&at, 30);
+TABLE_CASE(a_client_that_names_no_game_learns_it, .seed = 1) {
+    table_seat* seat = table_sit_as(at, NULL, NULL, "asker");
+    table_run(at, 30);
     char text[256];
     assert_int_equal(net_client_get_phase(seat->client), NET_CLIENT_ENDED);
     assert_int_equal(net_client_get_end(seat->client), NET_CLIENT_END_REFUSED);
     assert_int_equal(net_client_refusal(seat->client, text, sizeof text),
                      SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME);
     assert_string_equal(net_client_refusal_game(seat->client), "swarm");
-    assert_int_equal(net_server_get_counters(at.server)->refusals, 0); // it was a question
+    assert_int_equal(net_server_get_counters(at->server)->refusals, 0); // it was a question
     assert_non_null(strstr(text, "swarm"));
     net_client_report report = net_client_get_report(seat->client);
     assert_int_equal(report.client, 0);
     assert_int_equal(report.tick, 0);
-    table_close(&at);
 }
 
 // Wrap the test game with changed templates: one text is replaced by another, of the same length or
@@ -104,8 +72,7 @@ static net_module* wrap_variant(const char* text, const char* replacement, char*
     assert_true(length > 0 && (size_t)length < buffer_bytes);
     base_reporter reporter = base_reporter_stderr();
     net_module* module = NULL;
-    assert_int_equal(net_module_wrap(swarm_module_get(), buffer, "variant.blk", &reporter, &module),
-                     NET_OK);
+    assert_ok(net_module_wrap(swarm_module_get(), buffer, "variant.blk", &reporter, &module));
     return module;
 }
 
@@ -126,131 +93,105 @@ static void check_schema_refusal(const char* text, const char* replacement, cons
     net_module_close(variant);
 }
 
-static void a_template_with_another_default_is_refused_by_its_name(void** state) {
-    (void)state;
+CASE(a_template_with_another_default_is_refused_by_its_name) {
     // avatar inherits it and is the first template.
     check_schema_refusal("value:u8=100", "value:u8=101", "\"template avatar\" differs");
     check_schema_refusal("value:r=0.5", "value:r=0.75", "\"template burning\" differs");
 }
 
-static void a_component_of_another_type_is_refused_by_its_name(void** state) {
-    (void)state;
+CASE(a_component_of_another_type_is_refused_by_its_name) {
     check_schema_refusal("\"heat:r\"{ _replicate:b=yes; value:r=0.5 }",
                          "\"heat:u8\"{ _replicate:b=yes; value:u8=5 }",
                          "\"component heat\" differs");
 }
 
-static void a_template_with_another_quantum_is_refused_by_its_name(void** state) {
-    (void)state;
+CASE(a_template_with_another_quantum_is_refused_by_its_name) {
     check_schema_refusal("_step:r=0.0625", "_step:r=0.125", "\"template avatar\" differs");
 }
 
-static void a_template_that_one_side_lacks_is_refused_by_its_name(void** state) {
-    (void)state;
+CASE(a_template_that_one_side_lacks_is_refused_by_its_name) {
     check_schema_refusal("clock {", "aaa { \"hp:u8\"{ _replicate:b=yes; value:u8=1 } }\nclock {",
                          "\"template aaa\" is missing on the server");
 }
 
-static void whatever_a_client_answers_its_schema_stays_refused(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 1});
-    raw_client* raw = greet(&at, NET_PROTOCOL_VERSION, 12345, "swarm");
+TABLE_CASE(whatever_a_client_answers_its_schema_stays_refused, .seed = 1) {
+    raw_client* raw = greet(at, NET_PROTOCOL_VERSION, 12345, "swarm");
     assert_true(raw->is_asked);
     assert_false(raw->is_refused);
     raw_client_answer(raw, "component \x1b[31mred", 7);
-    table_run(&at, 10);
+    table_run(at, 10);
     assert_true(raw->is_refused);
     assert_int_equal(raw->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_SCHEMA);
     assert_null(strchr(raw->refused_text, 0x1b));
     assert_false(raw->is_welcome);
-    table_close(&at);
 }
 
-static void one_more_than_clients_max_is_refused_as_full(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 1, .clients_max = 2});
-    table_sit(&at, NULL);
-    table_sit(&at, NULL);
-    table_run(&at, 20);
-    table_seat* third = table_sit(&at, NULL);
-    table_run(&at, 30);
+TABLE_CASE(one_more_than_clients_max_is_refused_as_full, .seed = 1, .clients_max = 2) {
+    table_sit(at, NULL);
+    table_sit(at, NULL);
+    table_run(at, 20);
+    table_seat* third = table_sit(at, NULL);
+    table_run(at, 30);
     char text[256];
     assert_int_equal(net_client_refusal(third->client, text, sizeof text),
                      SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL);
     assert_non_null(strstr(text, "2 players"));
     // The server gives a free seat to the next client.
-    net_client_leave(at.seats[0].client, at.now_us);
-    table_run(&at, 20);
-    table_seat* fourth = table_sit(&at, NULL);
-    table_run(&at, 20);
+    net_client_leave(at->seats[0].client, at->now_us);
+    table_run(at, 20);
+    table_seat* fourth = table_sit(at, NULL);
+    table_run(at, 20);
     assert_int_equal(net_client_get_phase(fourth->client), NET_CLIENT_PLAYING);
-    assert_int_equal(net_server_get_counters(at.server)->clients_peak, 2);
-    table_close(&at);
+    assert_int_equal(net_server_get_counters(at->server)->clients_peak, 2);
 }
 
-static void whoever_comes_after_the_end_is_told_so(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 1, .ticks_max = 30, .quiet = 1e9});
+TABLE_CASE(whoever_comes_after_the_end_is_told_so, .seed = 1, .ticks_max = 30, .quiet = 1e9) {
     // No client acknowledges, so the server waits ten seconds at the end.
-    table_seat* seat = table_sit(&at, NULL);
-    table_run(&at, 25);
+    table_seat* seat = table_sit(at, NULL);
+    table_run(at, 25);
     net_sim_link_set(seat->transport, &DEAD_LINK);
-    table_run(&at, 20);
-    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_SETTLING);
-    raw_client* raw = greet(&at, NET_PROTOCOL_VERSION, table_schema(&at), "swarm");
+    table_run(at, 20);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_SETTLING);
+    raw_client* raw = greet(at, NET_PROTOCOL_VERSION, table_schema(at), "swarm");
     assert_int_equal(raw->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED);
-    table_run(&at, 17 * TICKS_PER_SECOND);
-    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
-    assert_false(table_report(&at, 1)->is_caught_up);
-    raw = greet(&at, NET_PROTOCOL_VERSION, table_schema(&at), "swarm");
+    table_run(at, 17 * TICKS_PER_SECOND);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_ENDED);
+    assert_false(table_report(at, 1)->is_caught_up);
+    raw = greet(at, NET_PROTOCOL_VERSION, table_schema(at), "swarm");
     assert_int_equal(raw->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED);
-    table_close(&at);
 }
 
-static void a_connection_that_says_nothing_is_ended_after_five_seconds(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 1});
-    raw_client* mute = table_raw_client(&at);
-    raw_client* asked = table_raw_client(&at);
-    table_run(&at, 6);
+TABLE_CASE(a_connection_that_says_nothing_is_ended_after_five_seconds, .seed = 1) {
+    raw_client* mute = table_raw_client(at);
+    raw_client* asked = table_raw_client(at);
+    table_run(at, 6);
     raw_client_hello(asked, NET_PROTOCOL_VERSION, 1, "swarm", "never answers");
-    table_run(&at, NET_CONNECT_MS_MAX * TICKS_PER_SECOND / 1000 - 10);
+    table_run(at, NET_CONNECT_MS_MAX * TICKS_PER_SECOND / 1000 - 10);
     assert_true(mute->is_connected && !mute->is_gone);
     assert_true(asked->is_asked && !asked->is_gone);
-    table_run(&at, 20);
+    table_run(at, 20);
     assert_true(mute->is_gone);
     assert_true(asked->is_gone);
-    assert_int_equal(net_server_get_counters(at.server)->drops, 0);
-    table_close(&at);
+    assert_int_equal(net_server_get_counters(at->server)->drops, 0);
 }
 
-static void clients_that_only_connect_leave_room_for_players(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 1, .clients_max = 2});
+TABLE_CASE(clients_that_only_connect_leave_room_for_players, .seed = 1, .clients_max = 2) {
     for (uint32_t i = 0; i < TABLE_SEATS; i++)
-        (void)table_raw_client(&at);
-    table_run(&at, 10);
-    table_sit(&at, NULL);
-    table_sit(&at, NULL);
-    table_run(&at, 20);
-    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_PLAYING);
-    assert_int_equal(net_client_get_phase(at.seats[1].client), NET_CLIENT_PLAYING);
-    table_close(&at);
+        (void)table_raw_client(at);
+    table_run(at, 10);
+    table_sit(at, NULL);
+    table_sit(at, NULL);
+    table_run(at, 20);
+    assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_PLAYING);
+    assert_int_equal(net_client_get_phase(at->seats[1].client), NET_CLIENT_PLAYING);
 }
 
 // ---- names
 
 static void check_name(const char* wish, const char* name) {
     // The name is in no world. The report of a drop shows it.
-    base_report_first kept = {0};
-    base_reporter reporter = base_reporter_first(&kept);
     table at;
-    table_open(&at, (table_config){.seed = 1, .reporter = &reporter});
+    table_open(&at, (table_config){.seed = 1});
     raw_client* raw = table_raw_client(&at);
     table_run(&at, 6);
     raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(&at), "swarm", wish);
@@ -261,12 +202,12 @@ static void check_name(const char* wish, const char* name) {
     table_run(&at, 6);
     char expected[64];
     (void)snprintf(expected, sizeof expected, "client 1 \"%s\" ", name);
-    if (!strstr(kept.text, expected)) fail_msg("\"%s\" is not in \"%s\"", expected, kept.text);
+    if (table_heard(&at.said, expected) == 0)
+        fail_msg("\"%s\" is not in \"%s\"", expected, at.said.text);
     table_close(&at);
 }
 
-static void names_of_players_are_printable_bounded_and_never_empty(void** state) {
-    (void)state;
+CASE(names_of_players_are_printable_bounded_and_never_empty) {
     check_name("Ada", "Ada");
     check_name("", "player");
     check_name("   ", "player");
@@ -289,63 +230,51 @@ static void names_of_players_are_printable_bounded_and_never_empty(void** state)
 
 // ---- the phases of a match
 
-static void clients_min_holds_the_first_tick(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 1, .clients_min = 3});
-    table_sit(&at, NULL);
-    table_sit(&at, NULL);
-    table_run(&at, 120);
-    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_HOLDING);
-    assert_int_equal(net_match_tick(at.match), 0);
-    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_PLAYING);
-    table_sit(&at, NULL);
-    table_run(&at, 20);
-    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_RUNNING);
-    assert_true(net_match_tick(at.match) > 0);
-    assert_int_equal(net_server_get_counters(at.server)->joins, 3);
+TABLE_CASE(clients_min_holds_the_first_tick, .seed = 1, .clients_min = 3) {
+    table_sit(at, NULL);
+    table_sit(at, NULL);
+    table_run(at, 120);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_HOLDING);
+    assert_int_equal(net_match_tick(at->match), 0);
+    assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_PLAYING);
+    table_sit(at, NULL);
+    table_run(at, 20);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_RUNNING);
+    assert_true(net_match_tick(at->match) > 0);
+    assert_int_equal(net_server_get_counters(at->server)->joins, 3);
     for (uint32_t i = 0; i < 3; i++)
-        assert_true(net_client_player(at.seats[i].client) != ECS_ENTITY_NONE);
+        assert_true(net_client_player(at->seats[i].client) != ECS_ENTITY_NONE);
     // A client that leaves does not stop the match again.
-    net_client_leave(at.seats[0].client, at.now_us);
-    ecs_tick before = net_match_tick(at.match);
-    table_run(&at, 10);
-    assert_int_equal(net_match_tick(at.match), before + 10);
-    table_close(&at);
+    net_client_leave(at->seats[0].client, at->now_us);
+    ecs_tick before = net_match_tick(at->match);
+    table_run(at, 10);
+    assert_int_equal(net_match_tick(at->match), before + 10);
 }
 
-static void clients_wait_longer_than_a_silence_for_the_first_tick(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 1, .clients_min = 2});
-    table_sit(&at, NULL);
-    table_run(&at, 40 * TICKS_PER_SECOND);
-    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_PLAYING);
-    table_sit(&at, NULL);
-    table_run(&at, 60);
-    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_PLAYING);
-    assert_true(net_client_get_report(at.seats[0].client).tick > 0);
-    assert_int_equal(net_server_get_counters(at.server)->drops, 0);
-    table_close(&at);
+TABLE_CASE(clients_wait_longer_than_a_silence_for_the_first_tick, .seed = 1, .clients_min = 2) {
+    table_sit(at, NULL);
+    table_run(at, 40 * TICKS_PER_SECOND);
+    assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_PLAYING);
+    table_sit(at, NULL);
+    table_run(at, 60);
+    assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_PLAYING);
+    assert_true(net_client_get_report(at->seats[0].client).tick > 0);
+    assert_int_equal(net_server_get_counters(at->server)->drops, 0);
 }
 
-static void ticks_max_settles_and_says_goodbye_with_equal_hashes(void** state) {
-    (void)state;
+TABLE_CASE(ticks_max_settles_and_says_goodbye_with_equal_hashes, .seed = 2, .ticks_max = 200,
+           .quiet = 1e9) {
     const net_link_config bad = {.loss_percent = 20, .delay_ms = 80, .jitter_ms = 40, .seed = 3};
-    table at;
-    table_open(&at, (table_config){.seed = 2, .ticks_max = 200, .quiet = 1e9});
-    table_sit(&at, NULL);
-    table_sit(&at, &bad);
-    table_run_out(&at, 2000);
-    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
-    assert_int_equal(net_match_tick(at.match), 200);
-    assert_true(net_client_get_report(at.seats[0].client).scope.entities > 10);
-    check_everybody_agrees(&at);
-    table_close(&at);
+    table_sit(at, NULL);
+    table_sit(at, &bad);
+    table_run_out(at, 2000);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_ENDED);
+    assert_int_equal(net_match_tick(at->match), 200);
+    assert_true(net_client_get_report(at->seats[0].client).scope.entities > 10);
+    table_agrees(at);
 }
 
-static void a_stop_ends_orderly_in_every_phase(void** state) {
-    (void)state;
+CASE(a_stop_ends_orderly_in_every_phase) {
     for (uint32_t clients_min = 1; clients_min <= 3; clients_min += 2) {
         table at;
         table_open(&at, (table_config){.seed = 2, .clients_min = clients_min, .quiet = 1e9});
@@ -371,47 +300,38 @@ static void a_stop_ends_orderly_in_every_phase(void** state) {
     }
 }
 
-static void a_stop_does_not_wait_for_ever(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 2});
-    table_sit(&at, NULL);
-    table_run(&at, 60);
-    net_sim_link_set(at.seats[0].transport, &DEAD_LINK);
-    net_server_stop(at.server, at.now_us);
-    table_run(&at, 110);
-    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_LEAVING);
-    table_run(&at, 2 * TICKS_PER_SECOND - 110);
-    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
+TABLE_CASE(a_stop_does_not_wait_for_ever, .seed = 2) {
+    table_sit(at, NULL);
+    table_run(at, 60);
+    net_sim_link_set(at->seats[0].transport, &DEAD_LINK);
+    net_server_stop(at->server, at->now_us);
+    table_run(at, 110);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_LEAVING);
+    table_run(at, 2 * TICKS_PER_SECOND - 110);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_ENDED);
     // The report contains no claim about what the client holds.
-    assert_int_equal(table_report(&at, 1)->tick, 0);
-    assert_int_equal(table_report(&at, 1)->scope.entities, 0);
-    assert_false(table_report(&at, 1)->is_caught_up);
-    table_close(&at);
+    assert_int_equal(table_report(at, 1)->tick, 0);
+    assert_int_equal(table_report(at, 1)->scope.entities, 0);
+    assert_false(table_report(at, 1)->is_caught_up);
 }
 
-static void a_second_stop_waits_for_no_answer(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 2});
-    table_sit(&at, NULL);
-    table_sit(&at, NULL);
-    table_run(&at, 60);
-    net_sim_link_set(at.seats[0].transport, &DEAD_LINK);
-    net_server_stop(at.server, at.now_us);
-    table_run(&at, 6);
-    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_SETTLING);
-    net_server_stop(at.server, at.now_us);
-    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_LEAVING);
-    table_run(&at, 8);
-    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
-    assert_int_equal(net_client_get_end(at.seats[1].client), NET_CLIENT_END_GOODBYE);
-    table_close(&at);
+TABLE_CASE(a_second_stop_waits_for_no_answer, .seed = 2) {
+    table_sit(at, NULL);
+    table_sit(at, NULL);
+    table_run(at, 60);
+    net_sim_link_set(at->seats[0].transport, &DEAD_LINK);
+    net_server_stop(at->server, at->now_us);
+    table_run(at, 6);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_SETTLING);
+    net_server_stop(at->server, at->now_us);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_LEAVING);
+    table_run(at, 8);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_ENDED);
+    assert_int_equal(net_client_get_end(at->seats[1].client), NET_CLIENT_END_GOODBYE);
 }
 
 // The clock of a virtual machine that was asleep, of both sides at once.
-static void a_clock_that_jumps_by_a_second_ends_nothing(void** state) {
-    (void)state;
+CASE(a_clock_that_jumps_by_a_second_ends_nothing) {
     for (uint32_t i = 0; i < 2; i++) {
         table at;
         table_open(&at, (table_config){.seed = 2});
@@ -430,8 +350,7 @@ static void a_clock_that_jumps_by_a_second_ends_nothing(void** state) {
     }
 }
 
-static void after_a_clock_that_jumps_by_an_hour_clients_can_join(void** state) {
-    (void)state;
+CASE(after_a_clock_that_jumps_by_an_hour_clients_can_join) {
     static const uint64_t jumps_us[] = {UINT64_C(40000000), UINT64_C(3600000000)};
     for (uint32_t i = 0; i < BASE_COUNT(jumps_us); i++) {
         table at;
@@ -449,161 +368,134 @@ static void after_a_clock_that_jumps_by_an_hour_clients_can_join(void** state) {
 }
 
 // As SIGSTOP does it: one side stands still, the other goes on.
-static void twenty_seconds_without_the_server_end_nothing(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 2});
-    table_sit(&at, NULL);
-    table_sit(&at, NULL);
-    table_run(&at, 60);
+TABLE_CASE(twenty_seconds_without_the_server_end_nothing, .seed = 2) {
+    table_sit(at, NULL);
+    table_sit(at, NULL);
+    table_run(at, 60);
     for (uint32_t i = 0; i < 20 * TICKS_PER_SECOND; i++) {
-        at.now_us += TABLE_TICK_US;
+        at->now_us += TABLE_TICK_US;
         for (uint32_t seat = 0; seat < 2; seat++) {
-            net_client_service(at.seats[seat].client, at.now_us);
-            net_client_tick(at.seats[seat].client, at.now_us);
+            net_client_service(at->seats[seat].client, at->now_us);
+            net_client_tick(at->seats[seat].client, at->now_us);
         }
     }
-    table_run(&at, 5 * TICKS_PER_SECOND);
-    assert_int_equal(net_server_get_counters(at.server)->clients, 2);
-    assert_int_equal(net_server_get_counters(at.server)->drops, 0);
+    table_run(at, 5 * TICKS_PER_SECOND);
+    assert_int_equal(net_server_get_counters(at->server)->clients, 2);
+    assert_int_equal(net_server_get_counters(at->server)->drops, 0);
     for (uint32_t seat = 0; seat < 2; seat++)
-        assert_int_equal(net_client_get_phase(at.seats[seat].client), NET_CLIENT_PLAYING);
-    table_close(&at);
+        assert_int_equal(net_client_get_phase(at->seats[seat].client), NET_CLIENT_PLAYING);
 }
 
-static void a_client_that_leaves_takes_its_player_along(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 2});
-    table_sit(&at, NULL);
-    table_sit(&at, NULL);
-    table_run(&at, 30);
-    uint32_t before = ecs_world_entity_count(net_match_world(at.match));
-    net_client_leave(at.seats[0].client, at.now_us);
-    table_run(&at, 10);
-    assert_int_equal(net_client_get_end(at.seats[0].client), NET_CLIENT_END_LEFT);
-    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_ENDED);
-    assert_int_equal(table_report(&at, 1)->end, NET_END_LEFT);
-    assert_int_equal(ecs_world_entity_count(net_match_world(at.match)), before - 1);
-    assert_int_equal(net_match_player(at.match, 1), ECS_ENTITY_NONE);
-    const net_server_counters* counters = net_server_get_counters(at.server);
+TABLE_CASE(a_client_that_leaves_takes_its_player_along, .seed = 2) {
+    table_sit(at, NULL);
+    table_sit(at, NULL);
+    table_run(at, 30);
+    uint32_t before = ecs_world_entity_count(net_match_world(at->match));
+    net_client_leave(at->seats[0].client, at->now_us);
+    table_run(at, 10);
+    assert_int_equal(net_client_get_end(at->seats[0].client), NET_CLIENT_END_LEFT);
+    assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_ENDED);
+    assert_int_equal(table_report(at, 1)->end, NET_END_LEFT);
+    assert_int_equal(ecs_world_entity_count(net_match_world(at->match)), before - 1);
+    assert_int_equal(net_match_player(at->match, 1), ECS_ENTITY_NONE);
+    const net_server_counters* counters = net_server_get_counters(at->server);
     assert_int_equal(counters->clients, 1);
     assert_int_equal(counters->drops, 0);
-    table_close(&at);
 }
 
-static void whoever_comes_again_has_a_new_number_and_no_ghost(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 2, .ticks_max = 400});
+TABLE_CASE(whoever_comes_again_has_a_new_number_and_no_ghost, .seed = 2, .ticks_max = 400) {
     for (uint32_t i = 0; i < TABLE_SEATS; i++) {
-        table_seat* seat = table_sit(&at, NULL);
-        table_run(&at, 25);
+        table_seat* seat = table_sit(at, NULL);
+        table_run(at, 25);
         assert_int_equal(net_client_get_report(seat->client).client, i + 1);
-        uint32_t entities = ecs_world_entity_count(net_match_world(at.match));
+        uint32_t entities = ecs_world_entity_count(net_match_world(at->match));
         assert_int_equal(entities, 12 + 1 + 1); // the first motes, the clock, one avatar
-        if (i + 1 < TABLE_SEATS) net_client_leave(seat->client, at.now_us);
-        table_run(&at, 10);
+        if (i + 1 < TABLE_SEATS) net_client_leave(seat->client, at->now_us);
+        table_run(at, 10);
     }
-    table_run_out(&at, 1000);
-    net_client_report report = net_client_get_report(at.seats[TABLE_SEATS - 1].client);
+    table_run_out(at, 1000);
+    net_client_report report = net_client_get_report(at->seats[TABLE_SEATS - 1].client);
     assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
-    const net_peer_report* peer = table_report(&at, report.client);
+    const net_peer_report* peer = table_report(at, report.client);
     assert_true(peer->scope.hash == report.scope.hash);
     assert_int_equal(report.scope.entities, 13);
-    table_close(&at);
 }
 
-static void a_client_that_leaves_while_greeting_is_gone_at_once(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 2});
+TABLE_CASE(a_client_that_leaves_while_greeting_is_gone_at_once, .seed = 2) {
     for (uint32_t after = 0; after < 5; after++) {
-        table_seat* seat = table_sit(&at, &QUIET_LINK);
-        table_run(&at, after);
-        net_client_leave(seat->client, at.now_us);
+        table_seat* seat = table_sit(at, &QUIET_LINK);
+        table_run(at, after);
+        net_client_leave(seat->client, at->now_us);
         if (net_client_get_phase(seat->client) == NET_CLIENT_ENDED)
             assert_int_equal(net_client_get_end(seat->client), NET_CLIENT_END_LEFT);
-        table_run(&at, 20);
+        table_run(at, 20);
         assert_int_equal(net_client_get_end(seat->client), NET_CLIENT_END_LEFT);
-        assert_int_equal(net_server_get_counters(at.server)->clients, 0);
+        assert_int_equal(net_server_get_counters(at->server)->clients, 0);
     }
-    table_close(&at);
 }
 
 // ---- bad networks
 
-static void ten_seconds_of_darkness_keep_the_session(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 4, .ticks_max = 20 * TICKS_PER_SECOND, .quiet = 1e9});
-    table_sit(&at, NULL);
-    table_sit(&at, NULL);
-    table_run(&at, 120);
-    net_sim_link_set(at.seats[0].transport, &DEAD_LINK);
-    table_run(&at, 10 * TICKS_PER_SECOND);
-    ecs_tick dark = net_client_get_report(at.seats[0].client).tick;
+TABLE_CASE(ten_seconds_of_darkness_keep_the_session, .seed = 4, .ticks_max = 20 * TICKS_PER_SECOND,
+           .quiet = 1e9) {
+    table_sit(at, NULL);
+    table_sit(at, NULL);
+    table_run(at, 120);
+    net_sim_link_set(at->seats[0].transport, &DEAD_LINK);
+    table_run(at, 10 * TICKS_PER_SECOND);
+    ecs_tick dark = net_client_get_report(at->seats[0].client).tick;
     assert_true(dark < 130);
-    net_sim_link_set(at.seats[0].transport, &QUIET_LINK);
-    table_run(&at, 60);
-    assert_true(net_client_get_report(at.seats[0].client).tick + 10 > net_match_tick(at.match));
-    table_run_out(&at, 2000);
-    check_everybody_agrees(&at);
-    assert_int_equal(net_server_get_counters(at.server)->drops, 0);
-    table_close(&at);
+    net_sim_link_set(at->seats[0].transport, &QUIET_LINK);
+    table_run(at, 60);
+    assert_true(net_client_get_report(at->seats[0].client).tick + 10 > net_match_tick(at->match));
+    table_run_out(at, 2000);
+    table_agrees(at);
+    assert_int_equal(net_server_get_counters(at->server)->drops, 0);
 }
 
-static void thirty_one_seconds_of_darkness_end_it_on_both_sides(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 4, .quiet = 600});
-    table_sit(&at, NULL);
-    table_sit(&at, NULL);
-    table_run(&at, 120);
-    net_sim_link_set(at.seats[0].transport, &DEAD_LINK);
-    table_run(&at, 29 * TICKS_PER_SECOND);
-    assert_int_equal(table_report(&at, 1)->end, NET_END_NONE);
-    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_RESUMING);
-    table_run(&at, 2 * TICKS_PER_SECOND);
-    assert_int_equal(table_report(&at, 1)->end, NET_END_TIMEOUT);
-    assert_int_equal(net_client_get_phase(at.seats[0].client), NET_CLIENT_ENDED);
-    assert_int_equal(net_client_get_end(at.seats[0].client), NET_CLIENT_END_LOST);
-    assert_int_equal(net_match_player(at.match, 1), ECS_ENTITY_NONE);
-    assert_int_equal(net_server_get_counters(at.server)->drops, 1);
-    assert_int_equal(net_client_get_phase(at.seats[1].client), NET_CLIENT_PLAYING);
-    table_close(&at);
+TABLE_CASE(thirty_one_seconds_of_darkness_end_it_on_both_sides, .seed = 4, .quiet = 600) {
+    table_sit(at, NULL);
+    table_sit(at, NULL);
+    table_run(at, 120);
+    net_sim_link_set(at->seats[0].transport, &DEAD_LINK);
+    table_run(at, 29 * TICKS_PER_SECOND);
+    assert_int_equal(table_report(at, 1)->end, NET_END_NONE);
+    assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_RESUMING);
+    table_run(at, 2 * TICKS_PER_SECOND);
+    assert_int_equal(table_report(at, 1)->end, NET_END_TIMEOUT);
+    assert_int_equal(net_client_get_phase(at->seats[0].client), NET_CLIENT_ENDED);
+    assert_int_equal(net_client_get_end(at->seats[0].client), NET_CLIENT_END_LOST);
+    assert_int_equal(net_match_player(at->match, 1), ECS_ENTITY_NONE);
+    assert_int_equal(net_server_get_counters(at->server)->drops, 1);
+    assert_int_equal(net_client_get_phase(at->seats[1].client), NET_CLIENT_PLAYING);
 }
 
-static void twins_and_latecomers_are_taken_once(void** state) {
-    (void)state;
+TABLE_CASE(twins_and_latecomers_are_taken_once, .seed = 5, .ticks_max = 300, .quiet = 250) {
     const net_link_config twisted = {
         .delay_ms = 30, .jitter_ms = 60, .duplicate_percent = 50, .reorder_percent = 50, .seed = 9};
-    table at;
-    table_open(&at, (table_config){.seed = 5, .ticks_max = 300, .quiet = 250});
     for (uint32_t i = 0; i < 3; i++)
-        table_sit(&at, &twisted);
+        table_sit(at, &twisted);
     for (uint32_t step = 0; step < 200; step++) {
-        table_step(&at);
+        table_step(at);
         for (uint32_t i = 0; i < 3; i++) {
-            net_client* client = at.seats[i].client;
+            net_client* client = at->seats[i].client;
             uint32_t shout = step / 10 + 1;
             if (step % 10 == 9 && step >= 50) {
                 shout -= 5;
-                assert_int_equal(net_client_send_event(client, 4, &shout), NET_OK);
+                assert_ok(net_client_send_event(client, 4, &shout));
             }
         }
     }
-    table_run_out(&at, 2000);
-    check_everybody_agrees(&at);
-    assert_int_equal(((swarm_context*)net_match_context(at.match))->shout_faults, 0);
+    table_run_out(at, 2000);
+    table_agrees(at);
+    assert_int_equal(((swarm_context*)net_match_context(at->match))->shout_faults, 0);
     for (uint32_t i = 0; i < 3; i++) {
-        const swarm_context* context = net_match_context(at.seats[i].match);
+        const swarm_context* context = net_match_context(at->seats[i].match);
         assert_int_equal(context->ping_faults, 0);
         assert_true(context->pings > 5);
-        assert_int_equal(net_client_get_report(at.seats[i].client).packets_malformed, 0);
+        assert_int_equal(net_client_get_report(at->seats[i].client).packets_malformed, 0);
     }
-    assert_int_equal(net_server_get_counters(at.server)->dropped[NET_DROP_MALFORMED], 0);
-    table_close(&at);
+    assert_int_equal(net_server_get_counters(at->server)->dropped[NET_DROP_MALFORMED], 0);
 }
 
 static uint64_t play(uint64_t seed) {
@@ -613,14 +505,13 @@ static uint64_t play(uint64_t seed) {
     for (uint32_t i = 0; i < 3; i++)
         table_sit(&at, &bad);
     table_run_out(&at, 1500);
-    check_everybody_agrees(&at);
+    table_agrees(&at);
     uint64_t hash = net_sim_datagram_hash(at.sim);
     table_close(&at);
     return hash;
 }
 
-static void the_same_seed_sends_the_same_datagrams(void** state) {
-    (void)state;
+CASE(the_same_seed_sends_the_same_datagrams) {
     uint64_t hash = play(6);
     assert_true(hash == play(6));
     assert_true(hash != play(7));
@@ -628,60 +519,19 @@ static void the_same_seed_sends_the_same_datagrams(void** state) {
 
 // ---- memory
 
-static void steady_ticks_allocate_nothing_on_either_side(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 8, .quiet = 60});
-    table_sit(&at, NULL);
-    table_sit(&at, NULL);
-    table_run(&at, 120);
-    uint64_t server = at.memory.allocations;
-    uint64_t clients[2] = {at.seats[0].memory.allocations, at.seats[1].memory.allocations};
-    uint64_t states = net_server_get_counters(at.server)->state_packets;
-    table_run(&at, 600);
-    assert_int_equal(at.memory.allocations, server);
+TABLE_CASE(steady_ticks_allocate_nothing_on_either_side, .seed = 8, .quiet = 60) {
+    table_sit(at, NULL);
+    table_sit(at, NULL);
+    table_run(at, 120);
+    uint64_t server = at->memory.calls;
+    uint64_t clients[2] = {at->seats[0].memory.calls, at->seats[1].memory.calls};
+    uint64_t states = net_server_get_counters(at->server)->state_packets;
+    table_run(at, 600);
+    assert_int_equal(at->memory.calls, server);
     for (uint32_t i = 0; i < 2; i++) {
-        assert_int_equal(at.seats[i].memory.allocations, clients[i]);
-        assert_int_equal(net_client_get_phase(at.seats[i].client), NET_CLIENT_PLAYING);
+        assert_int_equal(at->seats[i].memory.calls, clients[i]);
+        assert_int_equal(net_client_get_phase(at->seats[i].client), NET_CLIENT_PLAYING);
     }
     // Nothing changes: the server sends ten packets a second to each client.
-    assert_in_range(net_server_get_counters(at.server)->state_packets - states, 195, 220);
-    table_close(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_welcome_names_the_rate_and_the_range_of_the_running_world),
-        TEST(another_protocol_is_refused_with_both_versions),
-        TEST(another_game_is_refused_with_the_name_of_ours),
-        TEST(a_client_that_names_no_game_learns_it),
-        TEST(a_template_with_another_default_is_refused_by_its_name),
-        TEST(a_component_of_another_type_is_refused_by_its_name),
-        TEST(a_template_with_another_quantum_is_refused_by_its_name),
-        TEST(a_template_that_one_side_lacks_is_refused_by_its_name),
-        TEST(whatever_a_client_answers_its_schema_stays_refused),
-        TEST(one_more_than_clients_max_is_refused_as_full),
-        TEST(whoever_comes_after_the_end_is_told_so),
-        TEST(a_connection_that_says_nothing_is_ended_after_five_seconds),
-        TEST(clients_that_only_connect_leave_room_for_players),
-        TEST(names_of_players_are_printable_bounded_and_never_empty),
-        TEST(clients_min_holds_the_first_tick),
-        TEST(clients_wait_longer_than_a_silence_for_the_first_tick),
-        TEST(ticks_max_settles_and_says_goodbye_with_equal_hashes),
-        TEST(a_stop_ends_orderly_in_every_phase),
-        TEST(a_stop_does_not_wait_for_ever),
-        TEST(a_second_stop_waits_for_no_answer),
-        TEST(a_clock_that_jumps_by_a_second_ends_nothing),
-        TEST(after_a_clock_that_jumps_by_an_hour_clients_can_join),
-        TEST(twenty_seconds_without_the_server_end_nothing),
-        TEST(a_client_that_leaves_takes_its_player_along),
-        TEST(whoever_comes_again_has_a_new_number_and_no_ghost),
-        TEST(a_client_that_leaves_while_greeting_is_gone_at_once),
-        TEST(ten_seconds_of_darkness_keep_the_session),
-        TEST(thirty_one_seconds_of_darkness_end_it_on_both_sides),
-        TEST(twins_and_latecomers_are_taken_once),
-        TEST(the_same_seed_sends_the_same_datagrams),
-        TEST(steady_ticks_allocate_nothing_on_either_side),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_in_range(net_server_get_counters(at->server)->state_packets - states, 195, 220);
 }

@@ -13,22 +13,16 @@
 
 // ---- ten minutes of joins and leaves
 
-static void begin_again(raw_client* raw) {
-    raw->peer = 0;
-    raw->is_connected = raw->is_gone = raw->is_welcome = raw->is_refused = false;
-    raw->states = 0;
-}
-
 // One tick of a client that comes and goes. @return true: it asked to join.
 static bool come_and_go(table* at, raw_client* raw, bool* has_asked, bool may_join, uint32_t kind) {
     if (raw->is_gone || raw->is_refused) {
-        begin_again(raw);
+        table_again(raw);
         *has_asked = false;
     } else if (raw->states > 0) {
         // An orderly goodbye, a lost connection that is closed at once, or a fault.
         if (kind % 3 == 0) raw_client_goodbye(raw);
         if (kind % 3 == 1) raw->transport->ops->disconnect(raw->transport, raw->peer, 2, true);
-        if (kind % 3 == 1) begin_again(raw);
+        if (kind % 3 == 1) table_again(raw);
         *has_asked = *has_asked && kind % 3 != 1;
         for (uint32_t i = 0; kind % 3 == 2 && i < 3; i++)
             raw_client_garbage(raw, NET_CHANNEL_CONTROL);
@@ -77,11 +71,10 @@ static void let_all_leave(table* at) {
                                                           at->raw_clients[i].peer, 2, true);
     table_run(at, 6);
     for (uint32_t i = 0; i < CROWD; i++)
-        begin_again(&at->raw_clients[i]);
+        table_again(&at->raw_clients[i]);
 }
 
-static void sixty_thousand_joins_and_leaves_leak_nothing(void** state) {
-    (void)state;
+CASE(sixty_thousand_joins_and_leaves_leak_nothing) {
     const uint32_t joins = test_scaled(60000, 1500), warm = 3000;
     static table at;
     table_open(&at, (table_config){.seed = 4, .clients_max = CROWD});
@@ -125,8 +118,7 @@ static uint32_t count_scopes(const table* at) {
 
 // In a world that is not large each has its scope, and so its first packet, in the tick in which it
 // joins: the last of `count` clients in tick count / NET_JOINS_PER_TICK, rounded up.
-static void a_crowd_has_its_first_states_within_known_ticks(void** state) {
-    (void)state;
+CASE(a_crowd_has_its_first_states_within_known_ticks) {
     static const uint32_t COUNTS[] = {CROWD - 1, CROWD, CROWD + 1, TABLE_SEATS};
     for (uint32_t k = 0; k < BASE_COUNT(COUNTS); k++) {
         static table at;
@@ -164,16 +156,19 @@ static void start_many(ecs_world* world, void* context_pointer, const net_game_s
         assert_int_equal(ecs_create(world, context->rock, NULL, 0, &entity), ECS_OK);
 }
 
-static void open_large(table* at, net_game_module* game) {
-    *game = *swarm_module_get();
-    game->start = start_many;
-    table_open(at, (table_config){.seed = 5, .clients_max = CROWD, .game = game});
+static void open_large(table* at) {
+    static net_game_module game; // exists longer than the table
+    game = *swarm_module_get();
+    game.start = start_many;
+    table_open(at, (table_config){.seed = 5, .clients_max = CROWD, .game = &game});
     for (uint32_t i = 0; i < CROWD; i++)
         (void)table_raw_client(at);
     table_run(at, 10);
     for (uint32_t i = 0; i < CROWD; i++)
         raw_client_hello(&at->raw_clients[i], NET_PROTOCOL_VERSION, table_schema(at), "swarm", "x");
 }
+
+#define LARGE_CASE(name) CASE_WITH(table, at, open_large(at), table_close(at), name)
 
 // Clients with a replication state; they are the ones that joined first.
 static uint32_t count_admitted(const table* at) {
@@ -193,12 +188,10 @@ static uint32_t count_admitted(const table* at) {
 }
 
 // All are players at once. Their scopes, 10,000 entities each, are gathered over ticks.
-static void scopes_of_a_large_world_wait_for_their_turn(void** state) {
-    (void)state;
+CASE(scopes_of_a_large_world_wait_for_their_turn) {
     enum { PER_TICK = NET_WORK_PER_TICK / ENTITIES, FIRST = NET_WORK_BURST / ENTITIES };
     static table at;
-    net_game_module game;
-    open_large(&at, &game);
+    open_large(&at);
     const net_server_counters* counters = net_server_get_counters(at.server);
     while (counters->joins == 0)
         table_step(&at);
@@ -224,11 +217,9 @@ static void scopes_of_a_large_world_wait_for_their_turn(void** state) {
 }
 
 // A client that waits loses its connection, or leaves: nothing of it stays.
-static void who_waits_for_a_scope_may_leave(void** state) {
-    (void)state;
+CASE(who_waits_for_a_scope_may_leave) {
     static table at;
-    net_game_module game;
-    open_large(&at, &game);
+    open_large(&at);
     const net_server_counters* counters = net_server_get_counters(at.server);
     while (counters->joins == 0)
         table_step(&at);
@@ -244,7 +235,7 @@ static void who_waits_for_a_scope_may_leave(void** state) {
     for (uint32_t client = 1; client <= CROWD; client++)
         assert_true(net_match_player(at.match, client) == ECS_ENTITY_NONE);
     for (uint32_t i = 0; i < CROWD; i++)
-        begin_again(&at.raw_clients[i]);
+        table_again(&at.raw_clients[i]);
     table_run(&at, 10);
     for (uint32_t i = 0; i < CROWD; i++)
         raw_client_hello(&at.raw_clients[i], NET_PROTOCOL_VERSION, table_schema(&at), "swarm", "x");
@@ -256,11 +247,9 @@ static void who_waits_for_a_scope_may_leave(void** state) {
 
 // All leave in one tick. What they leave behind is destroyed over ticks, and then its memory is
 // back.
-static void what_leavers_leave_is_destroyed_over_ticks(void** state) {
-    (void)state;
+CASE(what_leavers_leave_is_destroyed_over_ticks) {
     static table at;
-    net_game_module game;
-    open_large(&at, &game);
+    open_large(&at);
     const net_server_counters* counters = net_server_get_counters(at.server);
     for (uint32_t ticks = 0; count_admitted(&at) < CROWD && ticks < 200; ticks++)
         table_step(&at);
@@ -283,15 +272,4 @@ static void what_leavers_leave_is_destroyed_over_ticks(void** state) {
     assert_true(bytes < full / 2);
     assert_int_equal(counters->clients, 0);
     table_close(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(sixty_thousand_joins_and_leaves_leak_nothing),
-        TEST(a_crowd_has_its_first_states_within_known_ticks),
-        TEST(scopes_of_a_large_world_wait_for_their_turn),
-        cmocka_unit_test(who_waits_for_a_scope_may_leave),
-        TEST(what_leavers_leave_is_destroyed_over_ticks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,41 +39,17 @@ static void decide(const ecs_stage* stage, const ecs_rows* rows) {
 
 static ecs_result register_systems(ecs_world* world, void** context,
                                    const base_reporter* reporter) {
-    static const char* const only_server[] = {"server"};
-    ecs_result result = swarm_module_get()->register_systems(world, context, reporter);
-    if (result != ECS_OK) return result;
-    return ecs_system_register(
-        world,
-        &(ecs_system_desc){
-            .name = "decide", .stage = "act", .run = decide, .tags = only_server, .tag_count = 1});
+    return table_register(world, context, reporter, "decide", decide);
 }
 
-static char said[4096];
-
-static void save_line(void* context, const char* file, uint32_t line, const char* message) {
-    (void)context, (void)file, (void)line;
-    size_t used = strlen(said);
-    snprintf(said + used, sizeof said - used, "%s\n", message);
-}
-
-static void a_game_refuses_drops_and_ends_with_reasons(void** state) {
-    (void)state;
+FILES_CASE(a_game_refuses_drops_and_ends_with_reasons) {
     net_game_module game = *swarm_module_get();
     game.start = start;
     game.player_join = join;
     game.player_leave = leave;
     game.register_systems = register_systems;
-    log_files files;
-    files_open(&files);
-    const base_reporter reporter = {save_line, NULL};
-    said[0] = 0;
     table at;
-    table_open(&at, (table_config){.seed = 1,
-                                   .quiet = 1e9,
-                                   .game = &game,
-                                   .reporter = &reporter,
-                                   .seat_reporter = &reporter,
-                                   .log_file = files.log});
+    table_open(&at, (table_config){.seed = 1, .quiet = 1e9, .game = &game, .log_file = files->log});
     for (uint32_t i = 0; i < 3; i++) {
         (void)table_sit(&at, NULL);
         table_run(&at, 10);
@@ -99,34 +75,33 @@ static void a_game_refuses_drops_and_ends_with_reasons(void** state) {
     static const char* const lines[] = {
         "client 2 \"member (2)\" dropped: the game refused it: two is a crowd\n",
         "client 3 \"member (2)\" dropped: the game dropped it: a name that [31mglows\n",
-        "connection lost: the server ended the session: the game dropped it: a name that "
-        "[31mglows\n",
         "note: the game ended the match: red wins\n",
     };
     for (uint32_t i = 0; i < BASE_COUNT(lines); i++)
-        if (!strstr(said, lines[i])) fail_msg("not said: %s in:\n%s", lines[i], said);
-    assert_null(strstr(said, "blue wins"));
-    assert_null(strstr(said, "said too late"));
-    assert_null(strstr(said, "unknown"));
+        if (table_heard(&at.said, lines[i]) == 0)
+            fail_msg("not said: %s in:\n%s", lines[i], at.said.text);
+    assert_true(table_heard(&at.seats_said,
+                            "connection lost: the server ended the session: the game "
+                            "dropped it: a name that [31mglows\n") > 0);
+    static const char* const never[] = {"blue wins", "said too late", "unknown"};
+    for (uint32_t i = 0; i < BASE_COUNT(never); i++)
+        assert_int_equal(table_heard(&at.said, never[i]) + table_heard(&at.seats_said, never[i]),
+                         0);
     const uint64_t state_hash = ecs_world_state_hash(net_match_world(at.match));
     net_log_append_close(at.log, at.match);
-    assert_int_equal(net_log_writer_finish(at.log), NET_OK);
-    net_log_reader* reader = NULL;
-    assert_int_equal(net_log_reader_create(NULL, files.log, NULL, &reader), NET_OK);
+    assert_ok(net_log_writer_finish(at.log));
+    net_log_reader* reader = files_reader(files->log);
     net_verify_result verified;
     drop_calls = 0;
-    assert_int_equal(net_log_verify(reader, at.module, 0, NULL, NULL, &reporter, &verified),
-                     NET_OK);
+    assert_ok(net_log_verify(reader, at.module, 0, NULL, NULL, &at.said.reporter, &verified));
     assert_int_equal(verified.ticks, 120);
     assert_int_equal(drop_calls, 1);
     assert_true(verified.state_hash == state_hash);
     net_log_reader_destroy(reader);
     table_close(&at);
-    files_close(&files);
 }
 
-static void a_reason_may_be_missing_or_too_long(void** state) {
-    (void)state;
+CASE(a_reason_may_be_missing_or_too_long) {
     net_game_module game = *swarm_module_get();
     game.start = start;
     table at;
@@ -151,12 +126,4 @@ static void a_reason_may_be_missing_or_too_long(void** state) {
     assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
     assert_int_equal(net_client_get_end(at.seats[0].client), NET_CLIENT_END_GOODBYE);
     table_close(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_game_refuses_drops_and_ends_with_reasons),
-        TEST(a_reason_may_be_missing_or_too_long),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

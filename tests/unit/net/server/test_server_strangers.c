@@ -21,26 +21,23 @@ static uint32_t marks_in(const char* file, const net_module* module) {
     const base_reporter reporter = base_reporter_stderr();
     net_log_reader* reader = NULL;
     uint32_t found = 0;
-    assert_int_equal(net_log_reader_create(NULL, file, &reporter, &reader), NET_OK);
-    assert_int_equal(net_log_dump(reader, NULL, look_for_mark, &found), NET_OK);
+    assert_ok(net_log_reader_create(NULL, file, &reporter, &reader));
+    assert_ok(net_log_dump(reader, NULL, look_for_mark, &found));
     net_verify_result result;
-    assert_int_equal(net_log_verify(reader, module, 0, NULL, NULL, &reporter, &result), NET_OK);
+    assert_ok(net_log_verify(reader, module, 0, NULL, NULL, &reporter, &result));
     net_log_reader_destroy(reader);
     return found;
 }
 
 // A client adds to a valid message: an unknown field, the same field twice, a number in
 // more bytes than it needs. Neither the log nor the match gets any of it.
-static void what_a_client_adds_to_a_message_does_not_reach_the_log(void** state) {
-    (void)state;
+FILES_CASE(what_a_client_adds_to_a_message_does_not_reach_the_log) {
     static const uint8_t UNKNOWN[] = {8, 4, 0x7A, 4, 'm', 'a', 'r', 'k'};
     static const uint8_t TWICE[] = {8, 10, 8, 4};
     static const uint8_t LONG[] = {8, 0x84, 0x80, 0x80, 0x00};
     static const uint8_t SHOUT[] = {8, 1, 0x7A, 4, 'm', 'a', 'r', 'k'};
-    log_files files;
-    files_open(&files);
     table at;
-    table_open(&at, (table_config){.seed = 1, .quiet = 1e9, .log_file = files.log});
+    table_open(&at, (table_config){.seed = 1, .quiet = 1e9, .log_file = files->log});
     raw_client* raw = table_guest(&at);
     raw_client_inputs(raw, raw_client_packet(raw), 1, 1, UNKNOWN, sizeof UNKNOWN);
     table_run(&at, 3);
@@ -58,46 +55,42 @@ static void what_a_client_adds_to_a_message_does_not_reach_the_log(void** state)
     const uint32_t* shouts =
         ecs_get(net_match_world(match), net_match_player(match, raw->client), game->shouts);
     assert_int_equal(*shouts, 1);
-    assert_int_equal(net_log_writer_destroy(at.log), NET_OK);
+    assert_ok(net_log_writer_destroy(at.log));
     at.log = NULL;
-    assert_int_equal(marks_in(files.log, at.module), 0);
+    assert_int_equal(marks_in(files->log, at.module), 0);
     table_close(&at);
-    files_close(&files);
 }
 
 // A log that says nothing is that of a dead server.
-static void a_server_without_ticks_says_in_its_log_that_it_lives(void** state) {
-    (void)state;
+FILES_CASE(a_server_without_ticks_says_in_its_log_that_it_lives) {
     enum { WAITED = 90, PLAYED = 30 };
-    log_files files;
-    files_open(&files);
     table at;
-    table_open(
-        &at,
-        (table_config){
-            .seed = 1, .quiet = 1e9, .clients_min = 1, .ticks_max = PLAYED, .log_file = files.log});
+    table_open(&at, (table_config){.seed = 1,
+                                   .quiet = 1e9,
+                                   .clients_min = 1,
+                                   .ticks_max = PLAYED,
+                                   .log_file = files->log});
     table_run(&at, WAITED);
     raw_client* raw = table_guest(&at); // it acknowledges nothing: the server gives it time
     table_run(&at, PLAYED + 60);
     assert_true(raw->is_welcome);
-    assert_int_equal(net_log_writer_destroy(at.log), NET_OK);
+    assert_ok(net_log_writer_destroy(at.log));
     at.log = NULL;
     const base_reporter reporter = base_reporter_stderr();
     net_log_reader* reader = NULL;
-    assert_int_equal(net_log_reader_create(NULL, files.log, &reporter, &reader), NET_OK);
+    assert_ok(net_log_reader_create(NULL, files->log, &reporter, &reader));
     const net_log_info* info = net_log_reader_info(reader);
     assert_true(info->is_closed && info->last_tick == PLAYED);
     net_log_stats stats;
-    assert_int_equal(net_log_read_stats(reader, &stats), NET_OK);
+    assert_ok(net_log_read_stats(reader, &stats));
     // One each 100 ms: WAITED ticks are 1.5 s, the time after the last tick is at least 0.5 s.
     assert_in_range(stats.alives, 15 + 5, 15 + 12);
     assert_int_equal(stats.ends, PLAYED);
     net_verify_result result;
-    assert_int_equal(net_log_verify(reader, at.module, 0, NULL, NULL, &reporter, &result), NET_OK);
+    assert_ok(net_log_verify(reader, at.module, 0, NULL, NULL, &reporter, &result));
     assert_int_equal(result.ticks, PLAYED);
     net_log_reader_destroy(reader);
     table_close(&at);
-    files_close(&files);
 }
 
 static void count_numbers(void* context, const char* line) {
@@ -112,13 +105,10 @@ static void count_numbers(void* context, const char* line) {
 }
 
 // A tick takes eight: what waits for the next one is not acknowledged, and not in the log.
-static void an_event_is_acknowledged_when_a_tick_took_it(void** state) {
-    (void)state;
+FILES_CASE(an_event_is_acknowledged_when_a_tick_took_it) {
     enum { EVENTS = 20 };
-    log_files files;
-    files_open(&files);
     table at;
-    table_open(&at, (table_config){.seed = 1, .quiet = 1e9, .log_file = files.log});
+    table_open(&at, (table_config){.seed = 1, .quiet = 1e9, .log_file = files->log});
     raw_client* raw = table_guest(&at);
     for (uint8_t i = 1; i <= EVENTS; i++)
         raw_client_event(raw, raw_client_packet(raw), i, 4, (const uint8_t[]){8, i}, 2);
@@ -134,133 +124,82 @@ static void an_event_is_acknowledged_when_a_tick_took_it(void** state) {
     assert_int_equal(taken, EVENTS);
     table_run(&at, 2);
     assert_int_equal(raw->event_ack, EVENTS);
-    assert_int_equal(net_log_writer_destroy(at.log), NET_OK);
+    assert_ok(net_log_writer_destroy(at.log));
     at.log = NULL;
     const base_reporter reporter = base_reporter_stderr();
     net_log_reader* reader = NULL;
     uint32_t last = 0;
-    assert_int_equal(net_log_reader_create(NULL, files.log, &reporter, &reader), NET_OK);
-    assert_int_equal(net_log_dump(reader, NULL, count_numbers, &last), NET_OK);
+    assert_ok(net_log_reader_create(NULL, files->log, &reporter, &reader));
+    assert_ok(net_log_dump(reader, NULL, count_numbers, &last));
     assert_int_equal(last, EVENTS);
     net_log_reader_destroy(reader);
     table_close(&at);
-    files_close(&files);
 }
 
 // ---- the screen
 
-typedef struct screen {
-    uint32_t lines, told;
-} screen;
-
-static void count_line(void* context, const char* file, uint32_t line, const char* message) {
-    (void)file, (void)line;
-    screen* on = context;
-    on->lines++;
-    on->told += strstr(message, "more lines like this") != NULL;
-}
-
-static void begin_again(raw_client* raw) {
-    raw->peer = 0;
-    raw->is_connected = raw->is_gone = raw->is_welcome = false;
-}
-
 // Six clients join, break the protocol and join again: each end is a line for the operator.
-static void a_flood_of_faults_is_a_trickle_of_lines(void** state) {
-    (void)state;
-    screen on = {0};
-    const base_reporter reporter = {count_line, &on};
-    table at;
-    table_open(&at, (table_config){.seed = 2, .quiet = 1e9, .reporter = &reporter});
+TABLE_CASE(a_flood_of_faults_is_a_trickle_of_lines, .seed = 2, .quiet = 1e9) {
     for (uint32_t i = 0; i < TABLE_SEATS; i++)
-        (void)table_raw_client(&at);
+        (void)table_raw_client(at);
     const uint32_t seconds = 60;
     for (uint32_t tick = 0; tick < seconds * TICKS_PER_SECOND; tick++) {
         for (uint32_t i = 0; i < TABLE_SEATS; i++) {
-            raw_client* raw = &at.raw_clients[i];
+            raw_client* raw = &at->raw_clients[i];
             if (raw->is_gone)
-                begin_again(raw);
+                table_again(raw);
             else if (raw->is_welcome)
                 raw_client_garbage(raw, NET_CHANNEL_CONTROL);
             else if (raw->is_connected)
-                raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(&at), "swarm", "eve");
+                raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "swarm", "eve");
         }
-        table_step(&at);
+        table_step(at);
     }
-    uint64_t drops = net_server_get_counters(at.server)->drops;
-    print_message("%llu sessions dropped, %u lines\n", (unsigned long long)drops, on.lines);
+    uint64_t drops = net_server_get_counters(at->server)->drops;
+    print_message("%llu sessions dropped, %u lines\n", (unsigned long long)drops, at->said.lines);
     assert_true(drops > 1000);
-    assert_true(on.lines <= 2 * (NET_RATION_LINES_BURST + 2 * seconds));
-    assert_true(on.told >= seconds / 2);
-    table_close(&at);
+    assert_true(at->said.lines <= 2 * (NET_RATION_LINES_BURST + 2 * seconds));
+    assert_true(table_heard(&at->said, "more lines like this") >= seconds / 2);
 }
 
 // ---- the list of players
 
-static void two_players_of_one_name_are_told_apart(void** state) {
-    (void)state;
-    table at;
-    table_open(&at, (table_config){.seed = 3, .quiet = 1e9});
+TABLE_CASE(two_players_of_one_name_are_told_apart, .seed = 3, .quiet = 1e9) {
     static const char* const REQUESTED[] = {"Ada", "ada ", "\u202EAda\u200B", "Eve"};
     static const char* const GIVEN[] = {"Ada", "ada (2)", "Ada (3)", "Eve"};
     for (uint32_t i = 0; i < 4; i++) {
-        raw_client* raw = table_raw_client(&at);
-        for (uint32_t k = 0; k < 20 && !raw->is_connected; k++)
-            table_step(&at);
-        raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(&at), "swarm", REQUESTED[i]);
+        raw_client* raw = table_raw_client(at);
+        (void)table_connect(at, raw);
+        raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "swarm", REQUESTED[i]);
         for (uint32_t k = 0; k < 20 && raw->states == 0; k++)
-            table_step(&at);
-        assert_string_equal(net_match_player_name(at.match, raw->client), GIVEN[i]);
-        assert_string_equal(at.raw_clients[0].came_name, GIVEN[i]);
+            table_step(at);
+        assert_string_equal(net_match_player_name(at->match, raw->client), GIVEN[i]);
+        assert_string_equal(at->raw_clients[0].came_name, GIVEN[i]);
     }
     // Who leaves gives the name back.
-    raw_client_goodbye(&at.raw_clients[0]);
-    table_run(&at, 10);
-    raw_client* next = table_raw_client(&at);
-    for (uint32_t k = 0; k < 20 && !next->is_connected; k++)
-        table_step(&at);
-    raw_client_hello(next, NET_PROTOCOL_VERSION, table_schema(&at), "swarm", "Ada");
-    table_run(&at, 10);
-    assert_string_equal(net_match_player_name(at.match, next->client), "Ada");
-    table_close(&at);
-}
-
-static void count_limited(void* context, const char* file, uint32_t line, const char* message) {
-    (void)file, (void)line;
-    uint32_t* count = context;
-    *count += strcmp(message, "note: client 2 \"guest\" is rate-limited: it sends more than is "
-                              "read") == 0;
+    raw_client_goodbye(&at->raw_clients[0]);
+    table_run(at, 10);
+    raw_client* next = table_raw_client(at);
+    (void)table_connect(at, next);
+    raw_client_hello(next, NET_PROTOCOL_VERSION, table_schema(at), "swarm", "Ada");
+    table_run(at, 10);
+    assert_string_equal(net_match_player_name(at->match, next->client), "Ada");
 }
 
 // One line for the operator.
-static void who_sends_more_than_is_read_is_named(void** state) {
-    (void)state;
-    table at;
-    uint32_t limited = 0, number = 1;
-    const base_reporter reporter = {count_limited, &limited};
-    table_open(&at, (table_config){.seed = 1, .quiet = 1e9, .reporter = &reporter});
-    table_sit(&at, NULL);
-    raw_client* raw = table_guest(&at);
+TABLE_CASE(who_sends_more_than_is_read_is_named, .seed = 1, .quiet = 1e9) {
+    static const char limited[] =
+        "note: client 2 \"guest\" is rate-limited: it sends more than is read\n";
+    uint32_t number = 1;
+    table_sit(at, NULL);
+    raw_client* raw = table_guest(at);
     for (uint32_t tick = 0; tick < 200; tick++) {
-        assert_true(tick >= 100 || limited == 0);
+        assert_true(tick >= 100 || table_heard(&at->said, limited) == 0);
         for (uint32_t i = 0; i < 100; i++) {
             raw_client_inputs(raw, raw_client_packet(raw), number, 8, "", 0);
             number += 8;
         }
-        table_step(&at);
+        table_step(at);
     }
-    assert_int_equal(limited, 1);
-    table_close(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(what_a_client_adds_to_a_message_does_not_reach_the_log),
-        TEST(a_server_without_ticks_says_in_its_log_that_it_lives),
-        TEST(an_event_is_acknowledged_when_a_tick_took_it),
-        TEST(a_flood_of_faults_is_a_trickle_of_lines),
-        TEST(who_sends_more_than_is_read_is_named),
-        TEST(two_players_of_one_name_are_told_apart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_int_equal(table_heard(&at->said, limited), 1);
 }

@@ -50,28 +50,32 @@ static uint32_t count_packets(const tracer* kept, net_trace_kind kind, const cha
     return count;
 }
 
-static void a_session_is_seen_from_its_first_connection_to_its_end(void** state) {
-    (void)state;
+static tracer server, client;
+
+static void traced_open(table* at, uint64_t seed) {
+    server = client = (tracer){.state_count = 0};
+    table_open(at, (table_config){.seed = seed,
+                                  .quiet = 1e9,
+                                  .server_trace = note,
+                                  .server_trace_context = &server,
+                                  .seat_trace = note,
+                                  .seat_trace_context = &client});
+}
+
+#define TRACED_CASE(name, seed) CASE_WITH(table, at, traced_open(at, seed), table_close(at), name)
+
+TRACED_CASE(a_session_is_seen_from_its_first_connection_to_its_end, 5) {
     static const net_link_config DEAD = {.loss_percent = 100};
     static const net_link_config QUIET = {.delay_ms = 5};
-    static tracer server, client;
-    server = client = (tracer){.state_count = 0};
-    table at;
-    table_open(&at, (table_config){.seed = 5,
-                                   .quiet = 1e9,
-                                   .server_trace = note,
-                                   .server_trace_context = &server,
-                                   .seat_trace = note,
-                                   .seat_trace_context = &client});
-    table_seat* seat = table_sit(&at, NULL);
-    table_run(&at, 120);
+    table_seat* seat = table_sit(at, NULL);
+    table_run(at, 120);
     net_sim_link_set(seat->transport, &DEAD);
-    table_run(&at, 6 * TICKS_PER_SECOND);
+    table_run(at, 6 * TICKS_PER_SECOND);
     net_sim_link_set(seat->transport, &QUIET);
-    table_run(&at, 60);
+    table_run(at, 60);
     assert_int_equal(net_client_get_phase(seat->client), NET_CLIENT_PLAYING);
-    net_client_leave(seat->client, at.now_us);
-    table_run(&at, 60);
+    net_client_leave(seat->client, at->now_us);
+    table_run(at, 60);
     static const char* const SERVER_STATES[] = {
         "client=0 from=free to=greeting reason=connected",
         "client=1 from=greeting to=accepted reason=accepted",
@@ -93,30 +97,20 @@ static void a_session_is_seen_from_its_first_connection_to_its_end(void** state)
     };
     check_states(&server, SERVER_STATES, BASE_COUNT(SERVER_STATES));
     check_states(&client, CLIENT_STATES, BASE_COUNT(CLIENT_STATES));
-    table_close(&at);
 }
 
-static void every_packet_is_seen_on_both_sides(void** state) {
-    (void)state;
-    static tracer server, client;
-    server = client = (tracer){.state_count = 0};
-    table at;
-    table_open(&at, (table_config){.seed = 6,
-                                   .server_trace = note,
-                                   .server_trace_context = &server,
-                                   .seat_trace = note,
-                                   .seat_trace_context = &client});
-    (void)table_sit(&at, NULL);
-    table_run(&at, 200);
+TRACED_CASE(every_packet_is_seen_on_both_sides, 6) {
+    (void)table_sit(at, NULL);
+    table_run(at, 200);
     assert_int_equal(count_packets(&client, NET_TRACE_SENT, "hello"), 1);
     assert_int_equal(count_packets(&server, NET_TRACE_RECEIVED, "hello"), 1);
     assert_int_equal(count_packets(&server, NET_TRACE_SENT, "welcome"), 1);
     assert_int_equal(count_packets(&client, NET_TRACE_RECEIVED, "welcome"), 1);
     assert_int_equal(count_packets(&client, NET_TRACE_RECEIVED, "roster"), 1);
     assert_true(count_packets(&client, NET_TRACE_SENT, "input") > 100);
-    net_server_service(at.server, at.now_us);
+    net_server_service(at->server, at->now_us);
     assert_int_equal(count_packets(&server, NET_TRACE_SENT, "state"),
-                     net_server_get_counters(at.server)->state_packets);
+                     net_server_get_counters(at->server)->state_packets);
     uint64_t bytes = 0;
     uint32_t number = 0;
     for (uint32_t i = 0; i < server.packet_count; i++) {
@@ -126,29 +120,20 @@ static void every_packet_is_seen_on_both_sides(void** state) {
         assert_int_equal(one->client, 1);
         bytes += one->bytes;
     }
-    assert_int_equal(bytes, net_server_get_counters(at.server)->state_bytes);
+    assert_int_equal(bytes, net_server_get_counters(at->server)->state_bytes);
     // With a delay of 5 ms and no loss, every packet arrives.
     assert_true(count_packets(&client, NET_TRACE_RECEIVED, "state") + 2 >= number);
-    table_close(&at);
 }
 
-static void bytes_that_are_no_message_are_traced_as_malformed(void** state) {
-    (void)state;
-    static tracer server;
-    server = (tracer){.state_count = 0};
-    table at;
-    table_open(&at,
-               (table_config){.seed = 7, .server_trace = note, .server_trace_context = &server});
-    raw_client* raw = table_guest(&at);
+TRACED_CASE(bytes_that_are_no_message_are_traced_as_malformed, 7) {
+    raw_client* raw = table_guest(at);
     raw_client_garbage(raw, NET_CHANNEL_CONTROL);
     raw_client_garbage(raw, NET_CHANNEL_REALTIME);
-    table_run(&at, 10);
+    table_run(at, 10);
     assert_int_equal(count_packets(&server, NET_TRACE_RECEIVED, "malformed"), 2);
-    table_close(&at);
 }
 
-static void an_event_is_one_line_of_pairs(void** state) {
-    (void)state;
+CASE(an_event_is_one_line_of_pairs) {
     char line[NET_TRACE_LINE_BYTES_MAX];
     net_trace_text(&(net_trace_event){.kind = NET_TRACE_SENT,
                                       .now_us = 1250016,
@@ -173,21 +158,20 @@ static void an_event_is_one_line_of_pairs(void** state) {
 }
 
 static void check_session_arrow(net_session_state from, net_session_state to, bool is_legal) {
-    static net_server server;
+    static net_server owner;
     static net_session session;
     static net_name_key key; // of the session's place
-    server.name_keys = &key;
+    owner.name_keys = &key;
     session = (net_session){.state = from, .peer = to == NET_SESSION_AWAY ? 0 : 1};
     if (is_legal) {
-        net_session_set_state(&server, &session, to, "test");
+        net_session_set_state(&owner, &session, to, "test");
         assert_int_equal(session.state, to);
         return;
     }
-    expect_assert_failure(net_session_set_state(&server, &session, to, "test"));
+    expect_assert_failure(net_session_set_state(&owner, &session, to, "test"));
 }
 
-static void arrows_that_a_session_does_not_have_are_asserted(void** state) {
-    (void)state;
+CASE(arrows_that_a_session_does_not_have_are_asserted) {
     // [state]: the states that may follow.
     static const char* const FOLLOWERS[NET_SESSION_STATE_COUNT] = {
         [NET_SESSION_FREE] = "g",       [NET_SESSION_GREETING] = "qaxf", [NET_SESSION_ASKED] = "xf",
@@ -204,20 +188,19 @@ static void arrows_that_a_session_does_not_have_are_asserted(void** state) {
 }
 
 static void check_client_arrow(net_client_phase from, net_client_phase to, bool is_legal) {
-    static net_client client;
+    static net_client member;
     static int mirror; // only its existence matters
-    client = (net_client){
+    member = (net_client){
         .phase = from, .client = 1, .has_resume = true, .mirror = (net_mirror*)(void*)&mirror};
     if (is_legal) {
-        net_client_set_phase(&client, to, "test");
-        assert_int_equal(client.phase, to);
+        net_client_set_phase(&member, to, "test");
+        assert_int_equal(member.phase, to);
         return;
     }
-    expect_assert_failure(net_client_set_phase(&client, to, "test"));
+    expect_assert_failure(net_client_set_phase(&member, to, "test"));
 }
 
-static void arrows_that_a_client_does_not_have_are_asserted(void** state) {
-    (void)state;
+CASE(arrows_that_a_client_does_not_have_are_asserted) {
     static const char* const FOLLOWERS[] = {"ge", "pe", "re", "pe", ""};
     static const char LETTERS[] = "cgpre";
     base_assert_handler_set(test_assert_handler);
@@ -226,16 +209,4 @@ static void arrows_that_a_client_does_not_have_are_asserted(void** state) {
             check_client_arrow((net_client_phase)from, (net_client_phase)to,
                                strchr(FOLLOWERS[from], LETTERS[to]) != NULL);
     base_assert_handler_set(NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_session_is_seen_from_its_first_connection_to_its_end),
-        TEST(every_packet_is_seen_on_both_sides),
-        TEST(bytes_that_are_no_message_are_traced_as_malformed),
-        TEST(an_event_is_one_line_of_pairs),
-        TEST(arrows_that_a_session_does_not_have_are_asserted),
-        TEST(arrows_that_a_client_does_not_have_are_asserted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

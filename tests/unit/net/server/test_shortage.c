@@ -122,7 +122,7 @@ static void ENET_CALLBACK wire_release(void* memory) {
 
 static net_result open_wire(world* at) {
     if (!at->is_enet) {
-        assert_int_equal(net_sim_create(NULL, 7, &at->sim), NET_OK);
+        assert_ok(net_sim_create(NULL, 7, &at->sim));
         return net_sim_server(at->sim, SEATS + 2, &at->transport);
     }
     net_socket_virtual_set(true, 7);
@@ -213,7 +213,7 @@ static void close_world(world* at) {
         if (at->seats[i].transport) at->seats[i].transport->ops->destroy(at->seats[i].transport);
         net_match_destroy(at->seats[i].match);
     }
-    if (at->log) assert_int_equal(net_log_writer_destroy(at->log), NET_OK);
+    if (at->log) assert_ok(net_log_writer_destroy(at->log));
     net_server_destroy(at->server);
     if (at->transport) at->transport->ops->destroy(at->transport);
     if (at->is_enet)
@@ -227,7 +227,7 @@ static void close_world(world* at) {
 // Whatever happened, the log is whole up to its last tick.
 static void check_log(void) {
     net_log_reader* reader = NULL;
-    assert_int_equal(net_log_reader_create(NULL, log_file, NULL, &reader), NET_OK);
+    assert_ok(net_log_reader_create(NULL, log_file, NULL, &reader));
     const net_log_info* info = net_log_reader_info(reader);
     assert_int_equal(info->lost_bytes, 0);
     net_log_reader_destroy(reader);
@@ -243,9 +243,8 @@ static uint64_t play(shortage_part part, bool is_lasting, uint64_t fail_at) {
     at.now_us = 1000000;
     (void)swarm_wild_make(&at.wild, SWARM_RADIUS | SWARM_OWNER);
     at.wild.module.is_rewinding = true;
-    assert_int_equal(
-        net_module_wrap(&at.wild.module, swarm_wild_templates(), "swarm.blk", NULL, &at.module),
-        NET_OK);
+    assert_ok(
+        net_module_wrap(&at.wild.module, swarm_wild_templates(), "swarm.blk", NULL, &at.module));
     at.is_enet = part == PART_WIRE;
     wire_memory = &at.memory[PART_WIRE];
     net_result result = open_wire(&at);
@@ -275,29 +274,23 @@ static void sweep(shortage_part part, bool is_lasting) {
     }
 }
 
-static void one_refused_allocation_of_a_server_ends_nothing_but_in_order(void** state) {
-    (void)state;
+CASE(one_refused_allocation_of_a_server_ends_nothing_but_in_order) {
     sweep(PART_SERVER, false);
 }
-static void a_lasting_shortage_of_a_server_ends_its_match_in_order(void** state) {
-    (void)state;
+CASE(a_lasting_shortage_of_a_server_ends_its_match_in_order) {
     sweep(PART_SERVER, true);
 }
-static void one_refused_allocation_of_a_client_ends_its_session_at_most(void** state) {
-    (void)state;
+CASE(one_refused_allocation_of_a_client_ends_its_session_at_most) {
     sweep(PART_CLIENT, false);
 }
-static void a_lasting_shortage_of_clients_leaves_the_server_alone(void** state) {
-    (void)state;
+CASE(a_lasting_shortage_of_clients_leaves_the_server_alone) {
     sweep(PART_CLIENT, true);
 }
 
-static void a_refused_allocation_of_enet_is_a_loss(void** state) {
-    (void)state;
+CASE(a_refused_allocation_of_enet_is_a_loss) {
     sweep(PART_WIRE, false);
 }
-static void a_lasting_shortage_of_enet_ends_in_order(void** state) {
-    (void)state;
+CASE(a_lasting_shortage_of_enet_ends_in_order) {
     sweep(PART_WIRE, true);
 }
 
@@ -312,13 +305,5 @@ int main(int argc, char** argv) {
         (void)play(part, strcmp(argv[2], "lasting") == 0, strtoull(argv[3], NULL, 10));
         return 0;
     }
-    const struct CMUnitTest tests[] = {
-        TEST(one_refused_allocation_of_a_server_ends_nothing_but_in_order),
-        TEST(a_lasting_shortage_of_a_server_ends_its_match_in_order),
-        TEST(one_refused_allocation_of_a_client_ends_its_session_at_most),
-        TEST(a_lasting_shortage_of_clients_leaves_the_server_alone),
-        TEST(a_refused_allocation_of_enet_is_a_loss),
-        TEST(a_lasting_shortage_of_enet_ends_in_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run();
 }

@@ -26,18 +26,13 @@ static void open_library(table* at, table_config config) {
     table_open(at, config);
 }
 
+#define LIBRARY_CASE(name, ...)                                                                    \
+    CASE_WITH(table, at, open_library(at, (table_config){__VA_ARGS__}), table_close(at), name)
+
 static void check_agreement(table* at) {
+    table_agrees(at);
     for (uint32_t i = 0; i < at->seat_count; i++) {
         net_client_report report = net_client_get_report(at->seats[i].client);
-        assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
-        assert_int_equal(report.bad_transitions, 0);
-        assert_int_equal(report.packets_malformed, 0);
-        const net_peer_report* peer = table_report(at, report.client);
-        assert_int_equal(peer->end, NET_END_GOODBYE);
-        assert_true(peer->is_caught_up);
-        assert_true(peer->tick == report.tick);
-        assert_true(peer->scope.hash == report.scope.hash);
-        assert_int_equal(peer->scope.components, report.scope.components);
         assert_true(report.scope.components > report.scope.entities);
         // All clients see the sign, which has only a text.
         const library* game = net_match_context(at->seats[i].match);
@@ -50,8 +45,7 @@ static const library* library_of(net_match* match) {
     return net_match_context(match);
 }
 
-static void clients_agree_with_the_server_about_values_of_any_length(void** state) {
-    (void)state;
+CASE(clients_agree_with_the_server_about_values_of_any_length) {
     for (uint64_t seed = 1; seed <= 6; seed++) {
         table at;
         open_library(&at, (table_config){.seed = seed,
@@ -66,8 +60,7 @@ static void clients_agree_with_the_server_about_values_of_any_length(void** stat
     }
 }
 
-static void what_is_under_way_when_a_connection_breaks_arrives_after_it_is_back(void** state) {
-    (void)state;
+CASE(what_is_under_way_when_a_connection_breaks_arrives_after_it_is_back) {
     for (uint64_t seed = 1; seed <= 4; seed++) {
         table at;
         open_library(&at, (table_config){.seed = seed, .ticks_max = 1200});
@@ -85,25 +78,20 @@ static void what_is_under_way_when_a_connection_breaks_arrives_after_it_is_back(
 }
 
 // A client gets events about a page only while it has the page.
-static void an_event_is_heard_with_the_page_it_names_or_not_at_all(void** state) {
-    (void)state;
-    table at;
-    open_library(&at, (table_config){.seed = 9, .ticks_max = 900});
+LIBRARY_CASE(an_event_is_heard_with_the_page_it_names_or_not_at_all, .seed = 9, .ticks_max = 900) {
     for (uint32_t i = 0; i < 3; i++)
-        table_sit(&at, &POOR_LINK);
-    table_run_out(&at, 4000);
+        table_sit(at, &POOR_LINK);
+    table_run_out(at, 4000);
     for (uint32_t i = 0; i < 3; i++) {
-        const library* heard = library_of(at.seats[i].match);
+        const library* heard = library_of(at->seats[i].match);
         assert_true(heard->heard > 5);
         assert_int_equal(heard->heard, heard->heard_there);
     }
-    check_agreement(&at);
-    table_close(&at);
+    check_agreement(at);
 }
 
 // A marked event goes to all clients at once. No client waits for a page that is out of sight.
-static void an_event_that_may_come_late_is_heard_by_all(void** state) {
-    (void)state;
+CASE(an_event_that_may_come_late_is_heard_by_all) {
     static net_game_module game;
     static net_message messages[2];
     game = library_module();
@@ -135,16 +123,13 @@ static void an_event_that_may_come_late_is_heard_by_all(void** state) {
     table_close(&at);
 }
 
-static void acknowledgements_of_what_was_never_sent_end_a_session(void** state) {
-    (void)state;
-    table at;
-    open_library(&at, (table_config){.seed = 3});
-    raw_client* raw = table_raw_client(&at);
+LIBRARY_CASE(acknowledgements_of_what_was_never_sent_end_a_session, .seed = 3) {
+    raw_client* raw = table_raw_client(at);
     for (uint32_t i = 0; i < 20 && !raw->is_connected; i++)
-        table_step(&at);
-    raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(&at), "library", "guest");
+        table_step(at);
+    raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "library", "guest");
     for (uint32_t i = 0; i < 20 && raw->states == 0; i++)
-        table_step(&at);
+        table_step(at);
     assert_true(raw->is_welcome);
     uint64_t version = UINT64_MAX;
     Shoal__Wire__VarsizeAck ack = SHOAL__WIRE__VARSIZE_ACK__INIT;
@@ -154,12 +139,11 @@ static void acknowledgements_of_what_was_never_sent_end_a_session(void** state) 
     control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_VARSIZE_ACK;
     control.varsize_ack = &ack;
     for (uint32_t i = 0; i < 3; i++) {
-        assert_int_equal(table_dropped(&at, NET_DROP_MALFORMED), i);
-        assert_int_equal(raw_client_send(raw, NET_CHANNEL_CONTROL, &control.base), NET_OK);
-        table_run(&at, 5);
+        assert_int_equal(table_dropped(at, NET_DROP_MALFORMED), i);
+        assert_ok(raw_client_send(raw, NET_CHANNEL_CONTROL, &control.base));
+        table_run(at, 5);
     }
-    assert_int_equal(net_server_report(at.server, 0)->end, NET_END_FAULT);
-    table_close(&at);
+    assert_int_equal(net_server_report(at->server, 0)->end, NET_END_FAULT);
 }
 
 // ---- what is shown ----
@@ -181,14 +165,13 @@ static uint32_t count_equal_titles(net_match* truth, net_match* shown, uint32_t*
     return equal;
 }
 
-static void what_is_shown_has_the_mirrors_values(void** state) {
-    (void)state;
+CASE(what_is_shown_has_the_mirrors_values) {
     table at;
     open_library(&at, (table_config){.seed = 12, .quiet = 400});
     base_reporter reporter = base_reporter_stderr();
     net_presenter_config config = {.module = at.module, .is_predicting = true};
     net_presenter* presenter;
-    assert_int_equal(net_presenter_create(&config, &reporter, &presenter), NET_OK);
+    assert_ok(net_presenter_create(&config, &reporter, &presenter));
     table_seat* seat = table_sit(&at, &POOR_LINK);
     net_client_destroy(seat->client);
     net_client_config client = {.allocator = &seat->memory.allocator,
@@ -198,7 +181,7 @@ static void what_is_shown_has_the_mirrors_values(void** state) {
                                 .name = "looker",
                                 .presenter = presenter,
                                 .seed = 1};
-    assert_int_equal(net_client_create(&client, &seat->client), NET_OK);
+    assert_ok(net_client_create(&client, &seat->client));
     for (uint32_t i = 0; i < 700; i++) {
         table_step(&at);
         (void)net_presenter_frame(presenter, at.now_us);
@@ -217,23 +200,18 @@ static void what_is_shown_has_the_mirrors_values(void** state) {
 
 // ---- logs ----
 
-static void a_log_of_large_values_is_verified_and_shown(void** state) {
-    (void)state;
+FILES_CASE(a_log_of_large_values_is_verified_and_shown) {
     enum { TICKS = 500 };
-    log_files files;
-    files_open(&files);
     net_game_module game = library_module();
     base_reporter reporter = base_reporter_stderr();
     net_module* module;
-    assert_int_equal(net_module_wrap(&game, LIBRARY_TEXT, "library.blk", &reporter, &module),
-                     NET_OK);
+    assert_ok(net_module_wrap(&game, LIBRARY_TEXT, "library.blk", &reporter, &module));
     net_match_config config = net_match_config_default(module);
     config.seed = 77;
     net_match* match;
-    assert_int_equal(net_match_create(&config, &reporter, &match), NET_OK);
+    assert_ok(net_match_create(&config, &reporter, &match));
     net_log_writer* writer;
-    assert_int_equal(net_log_writer_create(NULL, files.log, match, "test", 1, NULL, &writer),
-                     NET_OK);
+    assert_ok(net_log_writer_create(NULL, files->log, match, "test", 1, NULL, &writer));
     for (uint32_t t = 1; t <= TICKS; t++) {
         net_log_begin begin = {.tick = t};
         net_log_append_begin(writer, &begin);
@@ -242,18 +220,18 @@ static void a_log_of_large_values_is_verified_and_shown(void** state) {
         ecs_changes_clear(net_match_world(match));
     }
     net_log_append_close(writer, match);
-    assert_int_equal(net_log_writer_destroy(writer), NET_OK);
+    assert_ok(net_log_writer_destroy(writer));
     net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, files.log, &reporter, &reader), NET_OK);
+    assert_ok(net_log_reader_create(NULL, files->log, &reporter, &reader));
     net_verify_result result;
-    assert_int_equal(net_log_verify(reader, module, 0, NULL, NULL, NULL, &result), NET_OK);
+    assert_ok(net_log_verify(reader, module, 0, NULL, NULL, NULL, &result));
     assert_int_equal(result.ticks, TICKS);
     assert_true(result.world_hash == ecs_world_hash(net_match_world(match)));
     net_playback* playback;
-    assert_int_equal(net_playback_create(reader, module, &reporter, &playback), NET_OK);
+    assert_ok(net_playback_create(reader, module, &reporter, &playback));
     const double moments[] = {TICKS, 130, 131, 400, TICKS};
     for (uint32_t i = 0; i < BASE_COUNT(moments); i++) {
-        assert_int_equal(net_playback_seek(playback, moments[i]), NET_OK);
+        assert_ok(net_playback_seek(playback, moments[i]));
         uint32_t count;
         uint32_t equal = count_equal_titles(net_playback_match(playback),
                                             net_playback_view_match(playback), &count);
@@ -264,18 +242,4 @@ static void a_log_of_large_values_is_verified_and_shown(void** state) {
     net_log_reader_destroy(reader);
     net_match_destroy(match);
     net_module_close(module);
-    files_close(&files);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(clients_agree_with_the_server_about_values_of_any_length),
-        TEST(what_is_under_way_when_a_connection_breaks_arrives_after_it_is_back),
-        TEST(an_event_is_heard_with_the_page_it_names_or_not_at_all),
-        TEST(an_event_that_may_come_late_is_heard_by_all),
-        TEST(acknowledgements_of_what_was_never_sent_end_a_session),
-        TEST(what_is_shown_has_the_mirrors_values),
-        TEST(a_log_of_large_values_is_verified_and_shown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

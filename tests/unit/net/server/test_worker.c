@@ -28,10 +28,9 @@ static uint64_t now_us(void) {
     return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
 }
 
-static void work_is_done_once_for_each_start_and_seen_after_the_wait(void** state) {
-    (void)state;
-    table_memory memory;
-    table_memory_init(&memory);
+CASE(work_is_done_once_for_each_start_and_seen_after_the_wait) {
+    scarce_memory memory;
+    scarce_init(&memory, 0, false);
     job work = {0};
     net_worker* worker = net_worker_create(&memory.allocator, square, &work);
     assert_non_null(worker);
@@ -85,25 +84,16 @@ static void step(table* at, uint32_t ticks) {
         raw_client_service(&at->raw_clients[i], at->now_us);
 }
 
-static void report_nothing(void* context, const char* file, uint32_t line, const char* text) {
-    (void)context;
-    (void)file;
-    (void)line;
-    (void)text;
-}
-
 // `lanes` 0: no thread.
 static outcome play(uint64_t seed, uint32_t lanes, uint32_t divisor) {
     static const net_link_config DEAD = {.loss_percent = 100};
     const net_link_config bad = {
         .loss_percent = 8, .delay_ms = 35, .jitter_ms = 25, .duplicate_percent = 2, .seed = seed};
-    const base_reporter reporter = {report_nothing, NULL};
     base_rng rng = base_rng_make(seed, 5);
     table at;
     table_open(&at, (table_config){.seed = seed,
                                    .quiet = 1e9,
                                    .ticks_max = 900,
-                                   .reporter = &reporter,
                                    .send_divisor = divisor,
                                    .is_threaded = lanes > 0,
                                    .lanes = lanes,
@@ -165,8 +155,7 @@ static void expect_same(const outcome* a, const outcome* b) {
     }
 }
 
-static void datagrams_are_the_same_with_any_number_of_threads(void** state) {
-    (void)state;
+CASE(datagrams_are_the_same_with_any_number_of_threads) {
     static const uint32_t lanes[] = {1, 2, 4, 7};
     uint32_t seeds = test_scaled(6, 2);
     for (uint64_t seed = 1; seed <= seeds; seed++) {
@@ -187,8 +176,7 @@ static void datagrams_are_the_same_with_any_number_of_threads(void** state) {
 // A transport whose flush, in the net half, waits until the systems of the next tick run. If the
 // systems waited for the flush, neither would continue.
 typedef struct gate {
-    net_transport base;
-    net_transport* below;
+    table_tap tap;
     pthread_t owner;
     pthread_mutex_t mutex;
     pthread_cond_t stepped;
@@ -199,8 +187,8 @@ typedef struct gate {
 static gate the_gate;
 
 static void gate_flush(net_transport* transport) {
-    gate* self = (gate*)transport;
-    self->below->ops->flush(self->below);
+    gate* self = &the_gate;
+    self->tap.below->flush(transport);
     if (pthread_equal(pthread_self(), self->owner)) return;
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -217,37 +205,11 @@ static void gate_flush(net_transport* transport) {
     pthread_mutex_unlock(&self->mutex);
 }
 
-static void gate_service(net_transport* transport, uint64_t now_us) {
-    ((gate*)transport)->below->ops->service(((gate*)transport)->below, now_us);
-}
-static bool gate_next(net_transport* transport, net_transport_event* event) {
-    return ((gate*)transport)->below->ops->next(((gate*)transport)->below, event);
-}
-static net_result gate_send(net_transport* transport, net_peer peer, net_channel channel,
-                            const void* bytes, size_t size) {
-    net_transport* below = ((gate*)transport)->below;
-    return below->ops->send(below, peer, channel, bytes, size);
-}
-static void gate_disconnect(net_transport* transport, net_peer peer, uint32_t reason, bool now) {
-    net_transport* below = ((gate*)transport)->below;
-    below->ops->disconnect(below, peer, reason, now);
-}
-static void gate_stats(const net_transport* transport, net_transport_stats* stats) {
-    const net_transport* below = ((const gate*)transport)->below;
-    below->ops->stats(below, stats);
-}
-
-static net_transport* gate_wrap(net_transport* below) {
-    static const net_transport_ops ops = {.service = gate_service,
-                                          .next = gate_next,
-                                          .send = gate_send,
-                                          .disconnect = gate_disconnect,
-                                          .flush = gate_flush,
-                                          .stats = gate_stats};
-    the_gate.base.ops = &ops;
-    the_gate.below = below;
+static net_transport* gate_wrap(net_transport* transport) {
+    table_tap_set(&the_gate.tap, transport);
+    the_gate.tap.ops.flush = gate_flush;
     the_gate.owner = pthread_self();
-    return &the_gate.base;
+    return transport;
 }
 
 static void gate_es(const ecs_stage* stage, const ecs_rows* rows) {
@@ -260,15 +222,10 @@ static void gate_es(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 static ecs_result register_gate(ecs_world* world, void** context, const base_reporter* reporter) {
-    static const char* const SERVER[] = {"server"};
-    ecs_result result = swarm_module_get()->register_systems(world, context, reporter);
-    const ecs_system_desc desc = {
-        .name = "gate_es", .stage = "act", .run = gate_es, .tags = SERVER, .tag_count = 1};
-    return result == ECS_OK ? ecs_system_register(world, &desc) : result;
+    return table_register(world, context, reporter, "gate_es", gate_es);
 }
 
-static void the_next_tick_runs_while_datagrams_of_the_last_are_on_their_way_out(void** state) {
-    (void)state;
+CASE(the_next_tick_runs_while_datagrams_of_the_last_are_on_their_way_out) {
     memset(&the_gate, 0, sizeof the_gate);
     pthread_mutex_init(&the_gate.mutex, NULL);
     pthread_cond_init(&the_gate.stepped, NULL);
@@ -306,26 +263,12 @@ static void the_next_tick_runs_while_datagrams_of_the_last_are_on_their_way_out(
     pthread_cond_destroy(&the_gate.stepped);
 }
 
-static void steady_ticks_on_two_threads_allocate_nothing(void** state) {
-    (void)state;
-    table at;
-    table_open(&at,
-               (table_config){.seed = 8, .quiet = 60, .is_threaded = true, .has_bandwidth = true});
-    table_sit(&at, NULL);
-    table_sit(&at, NULL);
-    table_run(&at, 120);
-    uint64_t server = at.memory.allocations;
-    table_run(&at, 300);
-    assert_int_equal(at.memory.allocations, server);
-    table_close(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(work_is_done_once_for_each_start_and_seen_after_the_wait),
-        TEST(datagrams_are_the_same_with_any_number_of_threads),
-        TEST(the_next_tick_runs_while_datagrams_of_the_last_are_on_their_way_out),
-        TEST(steady_ticks_on_two_threads_allocate_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+TABLE_CASE(steady_ticks_on_two_threads_allocate_nothing, .seed = 8, .quiet = 60,
+           .is_threaded = true, .has_bandwidth = true) {
+    table_sit(at, NULL);
+    table_sit(at, NULL);
+    table_run(at, 120);
+    uint64_t server = at->memory.calls;
+    table_run(at, 300);
+    assert_int_equal(at->memory.calls, server);
 }

@@ -22,7 +22,7 @@ typedef struct play {
 
 static net_link_pair line_of(const char* spec) {
     net_link_pair link;
-    assert_int_equal(net_link_config_parse(spec, NULL, &link), NET_OK);
+    assert_ok(net_link_config_parse(spec, NULL, &link));
     return link;
 }
 
@@ -44,28 +44,27 @@ static void play_open(play* self, const char* line) {
     memset(self, 0, sizeof *self);
     files_open(&self->files);
     table_open(&self->table, NULL, 0, 5, NET_ROLE_SERVER, false);
-    assert_int_equal(net_log_writer_create(NULL, self->files.log, self->table.match, "test", 0,
-                                           NULL, &self->writer),
-                     NET_OK);
+    assert_ok(net_log_writer_create(NULL, self->files.log, self->table.match, "test", 0, NULL,
+                                    &self->writer));
     const net_sim_match_config config = {.module = self->table.module,
                                          .match = self->table.match,
                                          .log = self->writer,
                                          .clients_max = BOTS,
                                          .ticks_max = TICKS,
                                          .link = line_of(line)};
-    assert_int_equal(net_sim_match_create(&config, &self->sim), NET_OK);
+    assert_ok(net_sim_match_create(&config, &self->sim));
     for (uint32_t i = 0; i < BOTS; i++)
-        assert_int_equal(join(self, i + 1, i == 0 ? "ann" : i == 1 ? "bob" : "eve"), NET_OK);
+        assert_ok(join(self, i + 1, i == 0 ? "ann" : i == 1 ? "bob" : "eve"));
     assert_int_equal(join(self, BOTS + 1, "too many"), NET_ERR_FULL);
     for (uint32_t tick = 1; tick <= TICKS; tick++) {
         net_sim_match_step(self->sim);
         if (tick == LEAVE_TICK) net_sim_match_leave(self->sim, 2);
-        if (tick == JOIN_TICK) assert_int_equal(join(self, BOTS + 1, "dan"), NET_OK);
+        if (tick == JOIN_TICK) assert_ok(join(self, BOTS + 1, "dan"));
     }
     settle(self->sim);
     self->sent = net_sim_match_get_sent(self->sim);
     net_log_append_close(self->writer, self->table.match);
-    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
+    assert_ok(net_log_writer_destroy(self->writer));
 }
 
 static void play_close(play* self) {
@@ -74,51 +73,44 @@ static void play_close(play* self) {
     files_close(&self->files);
 }
 
+#define PLAY_CASE(name) CASE_WITH(play, self, play_open(self, bad_line), play_close(self), name)
+
 static net_result send_again(const play* self, const net_log_resend_config* config,
                              net_log_resend_fn each, void* context, net_log_resend_result* result) {
-    net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, self->files.log, NULL, &reader), NET_OK);
+    net_log_reader* reader = files_reader(self->files.log);
     net_result sent =
         net_log_resend(reader, self->table.module, config, each, context, NULL, result);
     net_log_reader_destroy(reader);
     return sent;
 }
 
-static void a_log_gives_the_same_datagrams_again(void** state) {
-    (void)state;
-    play self;
-    play_open(&self, bad_line);
-    assert_true(self.sent.lost > 20);
+PLAY_CASE(a_log_gives_the_same_datagrams_again) {
+    assert_true(self->sent.lost > 20);
     const net_log_resend_config config = {.link = line_of(bad_line)};
     net_log_resend_result result;
     for (int again = 0; again < 2; again++) {
-        assert_int_equal(send_again(&self, &config, NULL, NULL, &result), NET_OK);
+        assert_ok(send_again(self, &config, NULL, NULL, &result));
         assert_int_equal(result.differs_tick, 0);
         assert_int_equal(result.ticks, TICKS);
         assert_int_equal(result.clients, BOTS + 1);
-        assert_int_equal(result.sent.datagrams, self.sent.datagrams);
-        assert_int_equal(result.sent.bytes, self.sent.bytes);
-        assert_true(result.sent.hash == self.sent.hash);
+        assert_int_equal(result.sent.datagrams, self->sent.datagrams);
+        assert_int_equal(result.sent.bytes, self->sent.bytes);
+        assert_true(result.sent.hash == self->sent.hash);
     }
-    play_close(&self);
 }
 
 // The match is that of the log on any line; what clients send and get is not.
-static void another_network_gives_other_datagrams_and_says_so(void** state) {
-    (void)state;
-    play self;
-    play_open(&self, bad_line);
+PLAY_CASE(another_network_gives_other_datagrams_and_says_so) {
     static const char* const others[] = {"loss=8,delay=60,jitter=25,duplicate=2,reorder=3,seed=12",
                                          "delay=0"};
     for (size_t i = 0; i < BASE_COUNT(others); i++) {
         const net_log_resend_config config = {.link = line_of(others[i])};
         net_log_resend_result result;
-        assert_int_equal(send_again(&self, &config, NULL, NULL, &result), NET_OK);
-        assert_true(result.sent.hash != self.sent.hash);
+        assert_ok(send_again(self, &config, NULL, NULL, &result));
+        assert_true(result.sent.hash != self->sent.hash);
         assert_in_range(result.differs_tick, 1, TICKS);
         assert_int_equal(result.ticks, TICKS);
     }
-    play_close(&self);
 }
 
 typedef struct look {
@@ -138,29 +130,24 @@ static bool look_at_mirror(void* context, net_sim_match* sim) {
     return true;
 }
 
-static void one_client_alone_gets_what_it_should_see(void** state) {
-    (void)state;
-    play self;
-    play_open(&self, bad_line);
+PLAY_CASE(one_client_alone_gets_what_it_should_see) {
     net_log_resend_config config = {.client = 1, .until = UNTIL};
     net_log_resend_result result;
     look seen = {.client = 1};
-    assert_int_equal(send_again(&self, &config, look_at_mirror, &seen, &result), NET_OK);
+    assert_ok(send_again(self, &config, look_at_mirror, &seen, &result));
     assert_int_equal(result.ticks, UNTIL);
     assert_int_equal(result.clients, 1);
     assert_int_equal(seen.tick, UNTIL); // a perfect line
     assert_true(seen.entities > 10);
     seen = (look){.client = 2}; // it has left by then
     config.client = 2;
-    assert_int_equal(send_again(&self, &config, look_at_mirror, &seen, &result), NET_OK);
+    assert_ok(send_again(self, &config, look_at_mirror, &seen, &result));
     assert_int_equal(seen.tick, LEAVE_TICK);
     config.client = 99;
-    assert_int_equal(send_again(&self, &config, NULL, NULL, &result), NET_ERR_UNKNOWN);
-    play_close(&self);
+    assert_int_equal(send_again(self, &config, NULL, NULL, &result), NET_ERR_UNKNOWN);
 }
 
-static void equal_matches_send_equal_datagrams(void** state) {
-    (void)state;
+CASE(equal_matches_send_equal_datagrams) {
     play one, two;
     play_open(&one, "4g,seed=3");
     play_open(&two, "4g,seed=3");
@@ -174,32 +161,19 @@ static void equal_matches_send_equal_datagrams(void** state) {
     play_close(&two);
 }
 
-static void a_join_that_no_server_writes_is_refused(void** state) {
-    (void)state;
+CASE(a_join_that_no_server_writes_is_refused) {
     play self = {0};
     files_open(&self.files);
     table_open(&self.table, NULL, 0, 5, NET_ROLE_SERVER, false);
-    assert_int_equal(net_log_writer_create(NULL, self.files.log, self.table.match, "test", 0, NULL,
-                                           &self.writer),
-                     NET_OK);
+    assert_ok(net_log_writer_create(NULL, self.files.log, self.table.match, "test", 0, NULL,
+                                    &self.writer));
     const net_game_player joins[] = {{.client = 2, .name = "bob"}, {.client = 1, .name = "ann"}};
     net_log_append_begin(self.writer, &(net_log_begin){.tick = 1, .joins = joins, .join_count = 2});
     net_match_step(self.table.match);
     net_log_append_end(self.writer, self.table.match);
-    assert_int_equal(net_log_writer_destroy(self.writer), NET_OK);
+    assert_ok(net_log_writer_destroy(self.writer));
     const net_log_resend_config config = {.client = 0};
     net_log_resend_result result;
     assert_int_equal(send_again(&self, &config, NULL, NULL, &result), NET_ERR_DAMAGED);
     play_close(&self);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_log_gives_the_same_datagrams_again),
-        TEST(another_network_gives_other_datagrams_and_says_so),
-        TEST(one_client_alone_gets_what_it_should_see),
-        TEST(a_join_that_no_server_writes_is_refused),
-        TEST(equal_matches_send_equal_datagrams),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

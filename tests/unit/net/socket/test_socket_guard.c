@@ -9,80 +9,66 @@ static void listen_init(world* made, const char* listen) {
     made->server->ops->destroy(made->server);
     net_enet_config config = {
         .listen = listen, .peers_max = 4, .security = {.allow_dev_key = true}};
-    assert_int_equal(net_transport_enet_create(&config, &made->server), NET_OK);
+    assert_ok(net_transport_enet_create(&config, &made->server));
 }
+
+#define LISTEN_CASE(name, listen)                                                                  \
+    CASE_WITH(world, at, listen_init(at, listen), world_deinit(at), name)
 
 static bool connect_to(world* at, int index, const char* target) {
     net_peer peer = 0;
     if (!at->clients[index]) at->clients[index] = client_make();
-    assert_int_equal(at->clients[index]->ops->connect(at->clients[index], target, &peer), NET_OK);
+    assert_ok(at->clients[index]->ops->connect(at->clients[index], target, &peer));
     run_ms(at, 1000);
     return at->at_clients[index].connects > 0;
 }
 
-static void a_guard_opens_and_seals_everything_that_enet_says(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 4);
-    assert_true(net_socket_is_guarded((int)host_of(at.server)->socket));
-    net_peer peer = world_connect(&at, 0);
-    assert_int_equal(first_peer(at.server)->address.host, htonl(0x0A000000));
-    assert_int_equal(send_number(at.clients[0], peer, NET_CHANNEL_CONTROL, 0), NET_OK);
-    run_ms(&at, 200);
-    assert_int_equal(at.at_server.control_count, 1);
-    world_deinit(&at);
+WORLD_CASE(a_guard_opens_and_seals_everything_that_enet_says, 4) {
+    assert_true(net_socket_is_guarded((int)host_of(at->server)->socket));
+    net_peer peer = world_connect(at, 0);
+    assert_int_equal(first_peer(at->server)->address.host, htonl(0x0A000000));
+    assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_CONTROL, 0));
+    run_ms(at, 200);
+    assert_int_equal(at->at_server.control_count, 1);
 }
 
-static void what_the_guard_keeps_never_reaches_enet(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 4);
+WORLD_CASE(what_the_guard_keeps_never_reaches_enet, 4) {
     raw connect = raw_connect(1200, 2, 77);
     for (int i = 0; i < FOREIGN; i++)
         inject(&connect); // not sealed
-    run_ms(&at, 100);
+    run_ms(at, 100);
     net_socket_stats stats;
-    net_socket_get_stats((int)host_of(at.server)->socket, &stats);
+    net_socket_get_stats((int)host_of(at->server)->socket, &stats);
     assert_int_equal(stats.guard_kept, FOREIGN);
     assert_int_equal(stats.recv_datagrams, FOREIGN);
     assert_int_equal(stats.sent_datagrams, 0);
-    assert_int_equal(first_peer(at.server)->state, ENET_PEER_STATE_DISCONNECTED);
-    assert_int_equal(stats_of(at.server).dropped_malformed, 0);
-    world_deinit(&at);
+    assert_int_equal(first_peer(at->server)->state, ENET_PEER_STATE_DISCONNECTED);
+    assert_int_equal(stats_of(at->server).dropped_malformed, 0);
 }
 
-static void without_a_guard_enet_sees_the_wire(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 4);
-    int descriptor = (int)host_of(at.server)->socket;
+WORLD_CASE(without_a_guard_enet_sees_the_wire, 4) {
+    int descriptor = (int)host_of(at->server)->socket;
     net_socket_guard_set(descriptor, NULL);
     assert_false(net_socket_is_guarded(descriptor));
     raw noise = {.bytes = {1}, .size = 1};
     inject(&noise);
-    run_ms(&at, 100);
-    assert_int_equal(stats_of(at.server).dropped_malformed, 1); // by the filter
-    world_deinit(&at);
+    run_ms(at, 100);
+    assert_int_equal(stats_of(at->server).dropped_malformed, 1); // by the filter
 }
 
-static void ipv6_needs_a_guard(void** state) {
-    (void)state;
+LISTEN_CASE(ipv6_needs_a_guard, "[::]:7777") {
     static const char foreign[] = "[2001:db8::9]:666";
-    world at;
     net_address from;
-    listen_init(&at, "[::]:7777");
-    net_socket_guard_set((int)host_of(at.server)->socket, NULL);
-    assert_int_equal(net_address_parse(foreign, &from), NET_OK);
+    net_socket_guard_set((int)host_of(at->server)->socket, NULL);
+    assert_ok(net_address_parse(foreign, &from));
     raw connect = raw_connect(1200, 2, 77);
     assert_true(net_socket_virtual_inject_from(&from, PORT, connect.bytes, connect.size));
-    run_ms(&at, 100);
-    assert_int_equal(stats_of(at.server).socket_errors, 1);
-    assert_int_equal(first_peer(at.server)->state, ENET_PEER_STATE_DISCONNECTED);
-    world_deinit(&at);
+    run_ms(at, 100);
+    assert_int_equal(stats_of(at->server).socket_errors, 1);
+    assert_int_equal(first_peer(at->server)->state, ENET_PEER_STATE_DISCONNECTED);
 }
 
-static void servers_listen_on_one_or_two_families(void** state) {
-    (void)state;
+CASE(servers_listen_on_one_or_two_families) {
     static const struct {
         const char* listen;
         const char* target;
@@ -113,32 +99,25 @@ static void servers_listen_on_one_or_two_families(void** state) {
     }
 }
 
-static void many_hosts_of_ipv6_keep_their_names_on_a_delayed_wire(void** state) {
-    (void)state;
-    world at;
-    listen_init(&at, "[::]:7777");
+LISTEN_CASE(many_hosts_of_ipv6_keep_their_names_on_a_delayed_wire, "[::]:7777") {
     net_link_config slow = {.delay_ms = 50};
-    assert_int_equal(net_socket_link_set(&slow), NET_OK);
+    assert_ok(net_socket_link_set(&slow));
     for (int i = 0; i < CLIENTS_MAX; i++)
-        assert_true(connect_to(&at, i, i % 2 == 0 ? "[::1]:7777" : "127.0.0.1:7777"));
-    assert_int_equal(at.at_server.connects, CLIENTS_MAX);
-    assert_int_equal(secure_count(at.server, NET_SECURE_ACCEPTED), CLIENTS_MAX);
-    world_deinit(&at);
+        assert_true(connect_to(at, i, i % 2 == 0 ? "[::1]:7777" : "127.0.0.1:7777"));
+    assert_int_equal(at->at_server.connects, CLIENTS_MAX);
+    assert_int_equal(secure_count(at->server, NET_SECURE_ACCEPTED), CLIENTS_MAX);
 }
 
-static void a_delayed_wire_says_while_it_holds_something(void** state) {
-    (void)state;
+LISTEN_CASE(a_delayed_wire_says_while_it_holds_something, "[::1]:7777") {
     enum { DELAY_MS = 50 };
-    world at;
-    listen_init(&at, "[::1]:7777");
-    at.clients[0] = client_make();
+    at->clients[0] = client_make();
     net_link_config slow = {.delay_ms = DELAY_MS};
-    assert_int_equal(net_socket_link_set(&slow), NET_OK);
+    assert_ok(net_socket_link_set(&slow));
     net_address server;
-    assert_int_equal(net_address_parse("[::1]:7777", &server), NET_OK);
+    assert_ok(net_address_parse("[::1]:7777", &server));
     net_socket_pump();
     assert_false(net_socket_is_sending());
-    net_socket_wire_send((int)host_of(at.clients[0])->socket, &server, "x", 1);
+    net_socket_wire_send((int)host_of(at->clients[0])->socket, &server, "x", 1);
     assert_true(net_socket_is_sending());
     net_socket_virtual_advance(net_socket_now_us() + DELAY_MS * 1000 - 1);
     net_socket_pump();
@@ -146,29 +125,24 @@ static void a_delayed_wire_says_while_it_holds_something(void** state) {
     net_socket_virtual_advance(net_socket_now_us() + 1);
     net_socket_pump();
     assert_false(net_socket_is_sending());
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
-    world_deinit(&at);
+    assert_ok(net_socket_link_set(NULL));
 }
 
-static void a_guard_answers_by_itself(void** state) {
-    (void)state;
-    world at;
-    listen_init(&at, "[::1]:7777");
-    at.clients[0] = client_make();
+LISTEN_CASE(a_guard_answers_by_itself, "[::1]:7777") {
+    at->clients[0] = client_make();
     net_address server;
-    assert_int_equal(net_address_parse("[::1]:7777", &server), NET_OK);
+    assert_ok(net_address_parse("[::1]:7777", &server));
     uint8_t longest[NET_SOCKET_OUTER_BYTES_MAX] = {1};
-    int descriptor = (int)host_of(at.clients[0])->socket;
+    int descriptor = (int)host_of(at->clients[0])->socket;
     net_socket_wire_send(descriptor, &server, longest, sizeof longest);
     net_socket_wire_send(123456, &server, longest, 1); // unknown: nothing
-    run_ms(&at, 50);
-    assert_int_equal(stats_of(at.clients[0]).sent_bytes, sizeof longest);
-    assert_int_equal(stats_of(at.server).recv_bytes, sizeof longest);
+    run_ms(at, 50);
+    assert_int_equal(stats_of(at->clients[0]).sent_bytes, sizeof longest);
+    assert_int_equal(stats_of(at->server).recv_bytes, sizeof longest);
     base_assert_handler_set(test_assert_handler);
     expect_assert_failure(net_socket_wire_send(descriptor, &server, longest, sizeof longest + 1));
     expect_assert_failure(net_socket_guard_set(123456, NULL));
     base_assert_handler_set(NULL);
-    world_deinit(&at);
 }
 
 // A CONNECT as the client's own session would seal it.
@@ -177,54 +151,30 @@ static void inject_connect(const world* at, uint32_t connect_id) {
     inject_as_first_client(at, &connect);
 }
 
-static void a_session_with_a_connected_peer_begins_no_other_connection(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 4);
-    net_peer peer = world_connect(&at, 0);
+WORLD_CASE(a_session_with_a_connected_peer_begins_no_other_connection, 4) {
+    net_peer peer = world_connect(at, 0);
     for (uint32_t i = 0; i < 3; i++) {
-        inject_connect(&at, htonl(0x1000 * (i + 1)));
-        run_ms(&at, 1000);
-        assert_int_equal(stats_of(at.server).dropped_connects, i + 1);
+        inject_connect(at, htonl(0x1000 * (i + 1)));
+        run_ms(at, 1000);
+        assert_int_equal(stats_of(at->server).dropped_connects, i + 1);
     }
-    assert_int_equal(at.at_server.connects, 1);
-    assert_int_equal(at.at_server.disconnects, 0);
-    assert_int_equal(send_number(at.clients[0], peer, NET_CHANNEL_CONTROL, 0), NET_OK);
-    run_ms(&at, 200);
-    assert_int_equal(at.at_server.control_count, 1);
-    world_deinit(&at);
+    assert_int_equal(at->at_server.connects, 1);
+    assert_int_equal(at->at_server.disconnects, 0);
+    assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_CONTROL, 0));
+    run_ms(at, 200);
+    assert_int_equal(at->at_server.control_count, 1);
 }
 
 // issue 11, found by attack 2: ENet walks all peers for each CONNECT
-static void a_flood_of_connects_from_a_session_reaches_enet_a_few_times(void** state) {
-    (void)state;
+WORLD_CASE(a_flood_of_connects_from_a_session_reaches_enet_a_few_times, 4) {
     enum { FLOOD = 900 }; // within the budget of a session
-    world at;
-    world_init(&at, 4);
-    world_open_session(&at, 0);
+    world_open_session(at, 0);
     for (uint32_t i = 0; i < FLOOD; i++)
-        inject_connect(&at, htonl(0x1000 * (i + 1)));
-    run_ms(&at, 20);
-    assert_int_equal(stats_of(at.server).dropped_connects, FLOOD - NET_SESSION_CONNECTS_BURST);
+        inject_connect(at, htonl(0x1000 * (i + 1)));
+    run_ms(at, 20);
+    assert_int_equal(stats_of(at->server).dropped_connects, FLOOD - NET_SESSION_CONNECTS_BURST);
     uint32_t taken = 0;
     for (uint32_t i = 0; i < 4; i++)
-        taken += host_of(at.server)->peers[i].state != ENET_PEER_STATE_DISCONNECTED;
+        taken += host_of(at->server)->peers[i].state != ENET_PEER_STATE_DISCONNECTED;
     assert_int_equal(taken, 1); // a session has one connection
-    world_deinit(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_guard_opens_and_seals_everything_that_enet_says),
-        TEST(what_the_guard_keeps_never_reaches_enet),
-        TEST(without_a_guard_enet_sees_the_wire),
-        TEST(ipv6_needs_a_guard),
-        TEST(servers_listen_on_one_or_two_families),
-        TEST(many_hosts_of_ipv6_keep_their_names_on_a_delayed_wire),
-        TEST(a_delayed_wire_says_while_it_holds_something),
-        TEST(a_guard_answers_by_itself),
-        TEST(a_session_with_a_connected_peer_begins_no_other_connection),
-        TEST(a_flood_of_connects_from_a_session_reaches_enet_a_few_times),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

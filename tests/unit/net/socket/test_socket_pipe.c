@@ -29,6 +29,7 @@ typedef struct fake_kernel {
     uint32_t receive_number;
     int receive_errors[SCRIPT_MAX]; // of each receive: errno, 0 none
     bool refuses_segments;
+    net_socket_stats stats; // of the pipe
 } fake_kernel;
 
 // The calls have no context argument, as the kernel's have none.
@@ -118,203 +119,175 @@ static net_socket_pipe* pipe_open(bool has_segments, uint32_t batch) {
     return made;
 }
 
-static void send_one(net_socket_pipe* at, uint16_t port, uint32_t size, uint8_t byte,
-                     net_socket_stats* stats) {
+static void pipe_close(net_socket_pipe* at) {
+    net_socket_pipe_destroy(at, &kernel()->stats);
+}
+
+static void flush(net_socket_pipe* at) {
+    net_socket_pipe_flush(at, &kernel()->stats);
+}
+
+#define PIPE_CASE(name, has_segments, batch)                                                       \
+    CASE_MADE(net_socket_pipe, at, pipe_open(has_segments, batch), pipe_close(at), name)
+
+static void expect_sent_in_order(uint32_t count) {
+    assert_int_equal(kernel()->sent_count, count);
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(kernel()->sent[i].first_byte, i);
+}
+
+static void send_one(net_socket_pipe* at, uint16_t port, uint32_t size, uint8_t byte) {
     uint8_t bytes[NET_SOCKET_OUTER_BYTES_MAX];
     memset(bytes, byte, sizeof bytes);
     net_address to = net_address_ipv4(htonl(0x7F000001), port);
-    net_socket_pipe_send(at, &to, bytes, size, stats);
+    net_socket_pipe_send(at, &to, bytes, size, &kernel()->stats);
 }
 
-static void a_full_batch_is_one_call(void** state) {
-    (void)state;
-    net_socket_stats stats = {0};
-    net_socket_pipe* at = pipe_open(false, 64);
+PIPE_CASE(a_full_batch_is_one_call, false, 64) {
     for (uint32_t i = 0; i < 63; i++)
-        send_one(at, (uint16_t)(i + 1), 10 + i, (uint8_t)i, &stats);
+        send_one(at, (uint16_t)(i + 1), 10 + i, (uint8_t)i);
     assert_int_equal(kernel()->send_calls, 0);
-    send_one(at, 64, 100, 63, &stats);
+    send_one(at, 64, 100, 63);
     assert_int_equal(kernel()->send_calls, 1);
     assert_int_equal(kernel()->sent_count, 64);
     for (uint32_t i = 0; i < 64; i++) {
         assert_int_equal(kernel()->sent[i].port, i + 1);
         assert_int_equal(kernel()->sent[i].first_byte, i);
     }
-    net_socket_pipe_flush(at, &stats);
+    flush(at);
     assert_int_equal(kernel()->send_calls, 1); // nothing waits
-    assert_int_equal(stats.send_calls, 1);
-    assert_int_equal(stats.socket_errors, 0);
-    net_socket_pipe_destroy(at, &stats);
+    assert_int_equal(kernel()->stats.send_calls, 1);
+    assert_int_equal(kernel()->stats.socket_errors, 0);
 }
 
-static void a_batch_of_one_sends_at_once_and_closing_sends_the_rest(void** state) {
-    (void)state;
-    net_socket_stats stats = {0};
+CASE(a_batch_of_one_sends_at_once_and_closing_sends_the_rest) {
     net_socket_pipe* at = pipe_open(true, 1);
-    send_one(at, 1, 10, 1, &stats);
-    send_one(at, 1, 10, 2, &stats);
+    send_one(at, 1, 10, 1);
+    send_one(at, 1, 10, 2);
     assert_int_equal(kernel()->send_calls, 2);
-    net_socket_pipe_destroy(at, &stats);
+    pipe_close(at);
     at = pipe_open(true, 8);
-    send_one(at, 1, NET_SOCKET_OUTER_BYTES_MAX, 1, &stats);
-    net_socket_pipe_destroy(at, &stats);
+    send_one(at, 1, NET_SOCKET_OUTER_BYTES_MAX, 1);
+    pipe_close(at);
     assert_int_equal(kernel()->sent_count, 1);
     assert_int_equal(kernel()->sent[0].size, NET_SOCKET_OUTER_BYTES_MAX);
 }
 
-static void a_run_to_one_address_is_one_message_whose_last_may_be_shorter(void** state) {
-    (void)state;
-    net_socket_stats stats = {0};
-    net_socket_pipe* at = pipe_open(true, 64);
+PIPE_CASE(a_run_to_one_address_is_one_message_whose_last_may_be_shorter, true, 64) {
     static const uint32_t sizes[] = {100, 100, 60, 60, 80};
     for (uint32_t i = 0; i < BASE_COUNT(sizes); i++)
-        send_one(at, 1, sizes[i], (uint8_t)i, &stats); // 100 100 60 | 60 | 80
-    send_one(at, 2, 80, 5, &stats);
-    send_one(at, 1, 80, 6, &stats); // not beside the others of its address
-    net_socket_pipe_flush(at, &stats);
+        send_one(at, 1, sizes[i], (uint8_t)i); // 100 100 60 | 60 | 80
+    send_one(at, 2, 80, 5);
+    send_one(at, 1, 80, 6); // not beside the others of its address
+    flush(at);
     assert_int_equal(kernel()->send_calls, 1);
     assert_int_equal(kernel()->segmented, 1);
-    assert_int_equal(kernel()->sent_count, 7);
-    for (uint32_t i = 0; i < 7; i++)
-        assert_int_equal(kernel()->sent[i].first_byte, i);
-    net_socket_pipe_destroy(at, &stats);
+    expect_sent_in_order(7);
 }
 
-static void a_run_is_not_longer_than_a_message_can_be(void** state) {
-    (void)state;
-    net_socket_stats stats = {0};
-    net_socket_pipe* at = pipe_open(true, 64);
+PIPE_CASE(a_run_is_not_longer_than_a_message_can_be, true, 64) {
     for (uint32_t i = 0; i < 64; i++)
-        send_one(at, 1, NET_SOCKET_OUTER_BYTES_MAX, (uint8_t)i, &stats);
+        send_one(at, 1, NET_SOCKET_OUTER_BYTES_MAX, (uint8_t)i);
     assert_int_equal(kernel()->sent_count, 64);
     assert_int_equal(kernel()->segmented, 2); // 52 of 1,232 bytes fit into 65,000
-    net_socket_pipe_destroy(at, &stats);
 }
 
-static void refused_segments_go_out_one_by_one_and_are_not_tried_again(void** state) {
-    (void)state;
-    net_socket_stats stats = {0};
-    net_socket_pipe* at = pipe_open(true, 64);
+PIPE_CASE(refused_segments_go_out_one_by_one_and_are_not_tried_again, true, 64) {
     kernel()->refuses_segments = true;
-    send_one(at, 2, 50, 0, &stats);
+    send_one(at, 2, 50, 0);
     for (uint32_t i = 1; i < 5; i++)
-        send_one(at, 1, 50, (uint8_t)i, &stats);
-    net_socket_pipe_flush(at, &stats);
-    assert_int_equal(kernel()->sent_count, 5);
-    for (uint32_t i = 0; i < 5; i++)
-        assert_int_equal(kernel()->sent[i].first_byte, i);
+        send_one(at, 1, 50, (uint8_t)i);
+    flush(at);
+    expect_sent_in_order(5);
     uint32_t calls = kernel()->send_calls;
     for (uint32_t i = 0; i < 4; i++)
-        send_one(at, 1, 50, (uint8_t)i, &stats);
-    net_socket_pipe_flush(at, &stats);
+        send_one(at, 1, 50, (uint8_t)i);
+    flush(at);
     assert_int_equal(kernel()->send_calls, calls + 1);
     assert_int_equal(kernel()->sent_count, 9);
-    assert_int_equal(stats.socket_errors, 0);
-    net_socket_pipe_destroy(at, &stats);
+    assert_int_equal(kernel()->stats.socket_errors, 0);
 }
 
-static void a_call_that_sends_a_part_is_followed_by_another_one(void** state) {
-    (void)state;
-    net_socket_stats stats = {0};
-    net_socket_pipe* at = pipe_open(false, 64);
+PIPE_CASE(a_call_that_sends_a_part_is_followed_by_another_one, false, 64) {
     kernel()->answers[0] = 3;
     kernel()->answers[1] = 2;
     for (uint32_t i = 0; i < 10; i++)
-        send_one(at, 1, 50, (uint8_t)i, &stats);
-    net_socket_pipe_flush(at, &stats);
+        send_one(at, 1, 50, (uint8_t)i);
+    flush(at);
     assert_int_equal(kernel()->send_calls, 3);
-    assert_int_equal(kernel()->sent_count, 10);
-    for (uint32_t i = 0; i < 10; i++)
-        assert_int_equal(kernel()->sent[i].first_byte, i);
-    net_socket_pipe_destroy(at, &stats);
+    expect_sent_in_order(10);
 }
 
-static void a_full_send_buffer_loses_the_rest_and_counts_it(void** state) {
-    (void)state;
+CASE(a_full_send_buffer_loses_the_rest_and_counts_it) {
     static const int FULL[] = {EAGAIN, ENOBUFS};
     for (size_t f = 0; f < BASE_COUNT(FULL); f++) {
-        net_socket_stats stats = {0};
         net_socket_pipe* at = pipe_open(true, 64);
         kernel()->answers[0] = 4;
         kernel()->answers[1] = -FULL[f];
         for (uint32_t i = 0; i < 10; i++)
-            send_one(at, (uint16_t)(i + 1), 50, (uint8_t)i, &stats);
-        net_socket_pipe_flush(at, &stats);
+            send_one(at, (uint16_t)(i + 1), 50, (uint8_t)i);
+        flush(at);
         assert_int_equal(kernel()->sent_count, 4);
         assert_int_equal(kernel()->send_calls, 2);
-        assert_int_equal(stats.socket_errors, 6);
-        send_one(at, 1, 50, 0, &stats); // the next batch is a new try
-        net_socket_pipe_flush(at, &stats);
+        assert_int_equal(kernel()->stats.socket_errors, 6);
+        send_one(at, 1, 50, 0); // the next batch is a new try
+        flush(at);
         assert_int_equal(kernel()->sent_count, 5);
-        net_socket_pipe_destroy(at, &stats);
+        pipe_close(at);
     }
 }
 
-static void one_address_that_cannot_be_reached_loses_its_datagram_only(void** state) {
-    (void)state;
-    net_socket_stats stats = {0};
-    net_socket_pipe* at = pipe_open(false, 64);
+PIPE_CASE(one_address_that_cannot_be_reached_loses_its_datagram_only, false, 64) {
     kernel()->answers[0] = 2;
     kernel()->answers[1] = -EHOSTUNREACH;
     for (uint32_t i = 0; i < 5; i++)
-        send_one(at, (uint16_t)(i + 1), 50, (uint8_t)i, &stats);
-    net_socket_pipe_flush(at, &stats);
+        send_one(at, (uint16_t)(i + 1), 50, (uint8_t)i);
+    flush(at);
     static const uint8_t arrived[] = {0, 1, 3, 4};
     assert_int_equal(kernel()->sent_count, BASE_COUNT(arrived));
     for (uint32_t i = 0; i < BASE_COUNT(arrived); i++)
         assert_int_equal(kernel()->sent[i].first_byte, arrived[i]);
-    assert_int_equal(stats.socket_errors, 1);
-    net_socket_pipe_destroy(at, &stats);
+    assert_int_equal(kernel()->stats.socket_errors, 1);
 }
 
-static void an_interrupted_call_is_made_again(void** state) {
-    (void)state;
-    net_socket_stats stats = {0};
-    net_socket_pipe* at = pipe_open(false, 64);
+PIPE_CASE(an_interrupted_call_is_made_again, false, 64) {
     kernel()->answers[0] = kernel()->answers[1] = -EINTR;
-    send_one(at, 1, 50, 0, &stats);
-    net_socket_pipe_flush(at, &stats);
+    send_one(at, 1, 50, 0);
+    flush(at);
     assert_int_equal(kernel()->sent_count, 1);
-    assert_int_equal(stats.socket_errors, 0);
-    net_socket_pipe_destroy(at, &stats);
+    assert_int_equal(kernel()->stats.socket_errors, 0);
 }
 
-static void a_send_that_always_fails_ends(void** state) {
-    (void)state;
+CASE(a_send_that_always_fails_ends) {
     static const int ERRORS[] = {EINTR, EPERM, EIO};
     for (size_t e = 0; e < BASE_COUNT(ERRORS); e++) {
-        net_socket_stats stats = {0};
         net_socket_pipe* at = pipe_open(true, 64);
         for (uint32_t i = 0; i < SCRIPT_MAX; i++)
             kernel()->answers[i] = -ERRORS[e];
         for (uint32_t i = 0; i < 64; i++)
-            send_one(at, (uint16_t)(1 + i / 2), 50, 0, &stats);
+            send_one(at, (uint16_t)(1 + i / 2), 50, 0);
         assert_int_equal(kernel()->sent_count, 0);
-        assert_int_equal(stats.socket_errors, 64);
-        net_socket_pipe_destroy(at, &stats);
+        assert_int_equal(kernel()->stats.socket_errors, 64);
+        pipe_close(at);
     }
 }
 
-static void ipv6_through_an_ipv4_descriptor_is_loss(void** state) {
-    (void)state;
-    net_socket_stats stats = {0};
-    net_socket_pipe* at = pipe_open(true, 8);
+PIPE_CASE(ipv6_through_an_ipv4_descriptor_is_loss, true, 8) {
     net_address to = {.ip = {[15] = 1}, .port = 7};
-    net_socket_pipe_send(at, &to, "x", 1, &stats);
-    net_socket_pipe_flush(at, &stats);
+    net_socket_pipe_send(at, &to, "x", 1, &kernel()->stats);
+    flush(at);
     assert_int_equal(kernel()->sent_count, 0);
-    assert_int_equal(stats.socket_errors, 1);
-    net_socket_pipe_destroy(at, &stats);
+    assert_int_equal(kernel()->stats.socket_errors, 1);
 }
 
 // ---- in
 
-static uint32_t receive_all(net_socket_pipe* at, net_socket_stats* stats) {
+static uint32_t receive_all(net_socket_pipe* at) {
     net_address from;
     uint8_t* bytes;
     size_t size;
     uint32_t count = 0, number = 0;
-    while (net_socket_pipe_receive(at, &from, &bytes, &size, stats)) {
+    while (net_socket_pipe_receive(at, &from, &bytes, &size, &kernel()->stats)) {
         memcpy(&number, bytes, sizeof number);
         assert_int_equal(size, number % 3 == 2 ? 5000 : 4);
         assert_int_equal(net_address_ipv4_host(&from), htonl(0x0A000001));
@@ -324,79 +297,51 @@ static uint32_t receive_all(net_socket_pipe* at, net_socket_stats* stats) {
     return count;
 }
 
-static void a_receive_takes_a_batch_and_asks_again_only_after_a_full_one(void** state) {
-    (void)state;
+CASE(a_receive_takes_a_batch_and_asks_again_only_after_a_full_one) {
     static const struct {
         uint32_t waiting, calls;
     } CASES[] = {{0, 1}, {1, 1}, {63, 1}, {64, 2}, {65, 2}, {130, 3}};
     for (size_t i = 0; i < BASE_COUNT(CASES); i++) {
-        net_socket_stats stats = {0};
         net_socket_pipe* at = pipe_open(false, 64);
         kernel()->receive_left = CASES[i].waiting;
-        assert_int_equal(receive_all(at, &stats), CASES[i].waiting);
+        assert_int_equal(receive_all(at), CASES[i].waiting);
         assert_int_equal(kernel()->receive_calls, CASES[i].calls);
-        assert_int_equal(stats.recv_calls, CASES[i].calls);
+        assert_int_equal(kernel()->stats.recv_calls, CASES[i].calls);
         kernel()->receive_left = 5; // later ones are found
-        assert_int_equal(receive_all(at, &stats), 5);
-        net_socket_pipe_destroy(at, &stats);
+        assert_int_equal(receive_all(at), 5);
+        pipe_close(at);
     }
 }
 
-static void what_a_call_brought_is_kept_until_it_is_taken(void** state) {
-    (void)state;
-    net_socket_stats stats = {0};
+PIPE_CASE(what_a_call_brought_is_kept_until_it_is_taken, false, 8) {
     net_address from;
     uint8_t* bytes;
     size_t size;
-    net_socket_pipe* at = pipe_open(false, 8);
     kernel()->receive_left = 3;
     assert_false(net_socket_pipe_has_rest(at));
-    assert_true(net_socket_pipe_receive(at, &from, &bytes, &size, &stats));
+    assert_true(net_socket_pipe_receive(at, &from, &bytes, &size, &kernel()->stats));
     assert_true(net_socket_pipe_has_rest(at));
-    assert_int_equal(receive_all(at, &stats), 2);
+    assert_int_equal(receive_all(at), 2);
     assert_false(net_socket_pipe_has_rest(at));
-    net_socket_pipe_destroy(at, &stats);
 }
 
-static void errors_of_a_receive_are_stepped_over_but_not_for_ever(void** state) {
-    (void)state;
-    net_socket_stats stats = {0};
+CASE(errors_of_a_receive_are_stepped_over_but_not_for_ever) {
     net_socket_pipe* at = pipe_open(false, 8);
     kernel()->receive_left = 2;
     kernel()->receive_errors[0] = EINTR;
     kernel()->receive_errors[1] = ECONNREFUSED;
-    assert_int_equal(receive_all(at, &stats), 2);
-    assert_int_equal(stats.socket_errors, 1);
-    net_socket_pipe_destroy(at, &stats);
+    assert_int_equal(receive_all(at), 2);
+    assert_int_equal(kernel()->stats.socket_errors, 1);
+    pipe_close(at);
     at = pipe_open(false, 8);
     for (uint32_t i = 0; i < SCRIPT_MAX; i++)
         kernel()->receive_errors[i] = ENETDOWN;
-    assert_int_equal(receive_all(at, &stats), 0);
+    assert_int_equal(receive_all(at), 0);
     assert_in_range(kernel()->receive_calls, 1, 100);
-    net_socket_pipe_destroy(at, &stats);
+    pipe_close(at);
     at = pipe_open(false, 8);
     kernel()->receive_errors[0] = EBADF;
-    assert_int_equal(receive_all(at, &stats), 0);
+    assert_int_equal(receive_all(at), 0);
     assert_int_equal(kernel()->receive_calls, 1);
-    net_socket_pipe_destroy(at, &stats);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_full_batch_is_one_call),
-        TEST(a_batch_of_one_sends_at_once_and_closing_sends_the_rest),
-        TEST(a_run_to_one_address_is_one_message_whose_last_may_be_shorter),
-        TEST(a_run_is_not_longer_than_a_message_can_be),
-        TEST(refused_segments_go_out_one_by_one_and_are_not_tried_again),
-        TEST(a_call_that_sends_a_part_is_followed_by_another_one),
-        TEST(a_full_send_buffer_loses_the_rest_and_counts_it),
-        TEST(one_address_that_cannot_be_reached_loses_its_datagram_only),
-        TEST(an_interrupted_call_is_made_again),
-        TEST(a_send_that_always_fails_ends),
-        TEST(ipv6_through_an_ipv4_descriptor_is_loss),
-        TEST(a_receive_takes_a_batch_and_asks_again_only_after_a_full_one),
-        TEST(what_a_call_brought_is_kept_until_it_is_taken),
-        TEST(errors_of_a_receive_are_stepped_over_but_not_for_ever),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    pipe_close(at);
 }

@@ -35,7 +35,7 @@ static ENetSocket make_server(uint16_t port) {
 // Send at 100 Hz over a line that asks for a new port each second. @return the changes of the port.
 static uint32_t count_changes(ENetSocket from, uint16_t to) {
     net_link_pair line = {.up = {.rebind_ms = 1000, .seed = 1}};
-    assert_int_equal(net_socket_link_set_one(from, &line), NET_OK);
+    assert_ok(net_socket_link_set_one(from, &line));
     uint32_t changes = 0;
     uint16_t port = 0;
     for (uint64_t i = 1; i <= SENDS; i++) {
@@ -48,8 +48,7 @@ static uint32_t count_changes(ENetSocket from, uint16_t to) {
     return changes;
 }
 
-static void a_client_on_the_virtual_wire_gets_new_ports(void** state) {
-    (void)state;
+CASE(a_client_on_the_virtual_wire_gets_new_ports) {
     net_socket_virtual_set(true, 1);
     ENetSocket server = make_server(SERVER_PORT);
     ENetSocket client = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
@@ -72,8 +71,7 @@ static void a_client_on_the_virtual_wire_gets_new_ports(void** state) {
     net_socket_virtual_set(false, 0);
 }
 
-static void a_server_keeps_its_port(void** state) {
-    (void)state;
+CASE(a_server_keeps_its_port) {
     net_socket_virtual_set(true, 1);
     ENetSocket server = make_server(SERVER_PORT);
     ENetSocket other = make_server(SERVER_PORT + 1);
@@ -98,8 +96,7 @@ static int option_of(ENetSocket socket, int option) {
     return value;
 }
 
-static void a_real_socket_gets_a_new_port_under_its_descriptor(void** state) {
-    (void)state;
+CASE(a_real_socket_gets_a_new_port_under_its_descriptor) {
     net_socket_virtual_set(false, 0);
     ENetSocket server = make_server(0);
     uint16_t port = port_of(server);
@@ -125,13 +122,4 @@ static void a_real_socket_gets_a_new_port_under_its_descriptor(void** state) {
     assert_int_equal(kernel_port_of(server), port);
     enet_socket_destroy(client);
     enet_socket_destroy(server);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_client_on_the_virtual_wire_gets_new_ports),
-        TEST(a_server_keeps_its_port),
-        TEST(a_real_socket_gets_a_new_port_under_its_descriptor),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "transport/socket_state.h"
 #include "transport/enet_peers.h"
 
+#include "raw_datagram.h"
 #include "test.h"
 
 #include "base/macros.h"
@@ -86,27 +87,26 @@ static inline void run_ms(world* at, uint32_t ms) {
 
 static inline net_transport* client_make(void) {
     net_transport* made = NULL;
-    assert_int_equal(net_transport_enet_create(&(net_enet_config){.peers_max = 1}, &made), NET_OK);
+    assert_ok(net_transport_enet_create(&(net_enet_config){.peers_max = 1}, &made));
     return made;
 }
 
 static inline void world_init(world* made, uint32_t peers_max) {
     memset(made, 0, sizeof *made);
     net_socket_virtual_set(true, 1);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    assert_ok(net_socket_link_set(NULL));
     made->now_us = 1000000;
     net_socket_virtual_advance(made->now_us);
     const net_enet_config config = {.listen = "127.0.0.1:7777",
                                     .peers_max = peers_max,
                                     .lanes = WORLD_LANES < peers_max ? WORLD_LANES : peers_max};
-    assert_int_equal(net_transport_enet_create(&config, &made->server), NET_OK);
+    assert_ok(net_transport_enet_create(&config, &made->server));
 }
 
 static inline net_peer world_connect(world* at, int index) {
     net_peer peer = 0;
     at->clients[index] = client_make();
-    assert_int_equal(at->clients[index]->ops->connect(at->clients[index], "127.0.0.1:7777", &peer),
-                     NET_OK);
+    assert_ok(at->clients[index]->ops->connect(at->clients[index], "127.0.0.1:7777", &peer));
     for (int i = 0; i < 300 && at->at_clients[index].connects == 0; i++)
         run_tick(at);
     assert_int_equal(at->at_clients[index].connected, peer);
@@ -118,9 +118,13 @@ static inline void world_deinit(world* old) {
     for (int i = 0; i < CLIENTS_MAX; i++)
         if (old->clients[i]) old->clients[i]->ops->destroy(old->clients[i]);
     if (old->server) old->server->ops->destroy(old->server);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    assert_ok(net_socket_link_set(NULL));
     net_socket_virtual_set(false, 0);
 }
+
+/// A case with a server for so many clients.
+#define WORLD_CASE(name, peers_max)                                                                \
+    CASE_WITH(world, at, world_init(at, peers_max), world_deinit(at), name)
 
 static inline net_result send_number(net_transport* from, net_peer peer, net_channel channel,
                                      uint32_t number) {
@@ -158,7 +162,7 @@ static inline void world_open_session(world* at, int index) {
     net_address server;
     at->clients[index] = client_make();
     net_enet_secure* secure = secure_of(at->clients[index]);
-    assert_int_equal(net_address_parse("127.0.0.1:7777", &server), NET_OK);
+    assert_ok(net_address_parse("127.0.0.1:7777", &server));
     net_enet_secure_connect(secure, &server, 1);
     secure->is_connecting = false;
     for (int i = 0; i < 60 && secure->client.state != NET_SECURE_CLIENT_OPEN; i++)
@@ -167,50 +171,6 @@ static inline void world_open_session(world* at, int index) {
 }
 
 // ---- raw datagrams
-
-typedef struct raw {
-    uint8_t bytes[2048];
-    size_t size;
-} raw;
-
-static inline void raw_u8(raw* to, uint32_t value) {
-    to->bytes[to->size++] = (uint8_t)value;
-}
-
-static inline void raw_u16(raw* to, uint32_t value) {
-    raw_u8(to, value >> 8);
-    raw_u8(to, value & 0xFF);
-}
-
-static inline void raw_u32(raw* to, uint32_t value) {
-    raw_u16(to, value >> 16);
-    raw_u16(to, value & 0xFFFF);
-}
-
-static inline raw raw_begin(uint32_t peer_and_flags, bool is_timed) {
-    raw made = {.size = 0};
-    raw_u16(&made, peer_and_flags | (is_timed ? 0x8000u : 0));
-    if (is_timed) raw_u16(&made, 0);
-    return made;
-}
-
-static inline void raw_command(raw* to, uint32_t command, uint32_t channel, uint32_t sequence) {
-    raw_u8(to, command);
-    raw_u8(to, channel);
-    raw_u16(to, sequence);
-}
-
-static inline raw raw_connect(uint32_t mtu, uint32_t channels, uint32_t connect_id) {
-    raw made = raw_begin(0x0FFF, true);
-    raw_command(&made, 0x82, 0xFF, 1);
-    raw_u16(&made, 0); // outgoing peer
-    raw_u8(&made, 0xFF);
-    raw_u8(&made, 0xFF);
-    const uint32_t fields[] = {mtu, 65536, channels, 0, 0, 5000, 2, 2, connect_id, 0};
-    for (size_t i = 0; i < BASE_COUNT(fields); i++)
-        raw_u32(&made, fields[i]);
-    return made;
-}
 
 static inline void inject_from(uint32_t host, uint16_t port, const raw* datagram) {
     assert_true(net_socket_virtual_inject(host, port, PORT, datagram->bytes, datagram->size));
@@ -223,7 +183,7 @@ static inline void inject(const raw* datagram) {
 // The head of a datagram that the server accepts as one of its first peer.
 static inline raw raw_as_first_client(const world* at, bool is_timed) {
     const ENetPeer* peer = first_peer(at->server);
-    return raw_begin((uint32_t)peer->incomingSessionID << 12, is_timed);
+    return raw_begin((uint32_t)peer->incomingSessionID << 12 | (is_timed ? 0x8000u : 0));
 }
 
 // A malicious member seals what its ENet would never write.

@@ -13,6 +13,9 @@ static net_connect_gate* gate_make(uint32_t now_ms) {
     return made;
 }
 
+#define GATE_CASE(name, now_ms)                                                                    \
+    CASE_MADE(net_connect_gate, gate, gate_make(now_ms), free(gate), name)
+
 static uint32_t passed(net_connect_gate* gate, uint32_t host, uint32_t attempts, uint32_t now_ms) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < attempts; i++)
@@ -20,21 +23,16 @@ static uint32_t passed(net_connect_gate* gate, uint32_t host, uint32_t attempts,
     return count;
 }
 
-static void a_session_has_a_few_attempts_and_then_two_a_second(void** state) {
-    (void)state;
-    net_connect_gate* gate = gate_make(1000);
+GATE_CASE(a_session_has_a_few_attempts_and_then_two_a_second, 1000) {
     assert_int_equal(passed(gate, 0x0A000001, 100, 1000), NET_SESSION_CONNECTS_BURST);
     assert_int_equal(passed(gate, 0x0A000001, 100, 1499), 0);
     assert_int_equal(passed(gate, 0x0A000001, 100, 1500), 1);
     assert_int_equal(passed(gate, 0x0A000001, 100, 2500), NET_SESSION_CONNECTS_PER_SECOND);
     assert_int_equal(passed(gate, 0x0A000001, 100, 60000), NET_SESSION_CONNECTS_BURST);
     assert_int_equal(passed(gate, 0x0A000002, 1, 60000), 1); // another one is not concerned
-    free(gate);
 }
 
-static void all_sessions_together_have_a_ration(void** state) {
-    (void)state;
-    net_connect_gate* gate = gate_make(0);
+GATE_CASE(all_sessions_together_have_a_ration, 0) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < NET_CONNECT_PLACES; i++)
         count += passed(gate, 0x0A000000 + i, 1, 0);
@@ -43,22 +41,9 @@ static void all_sessions_together_have_a_ration(void** state) {
     for (uint32_t i = 0; i < NET_CONNECT_PLACES; i++)
         count += passed(gate, 0x0A000000 + i, 1, 500);
     assert_int_equal(count, NET_CONNECTS_PER_SECOND / 2);
-    free(gate);
 }
 
-static void the_clock_of_milliseconds_may_wrap(void** state) {
-    (void)state;
-    net_connect_gate* gate = gate_make(UINT32_MAX - 100);
+GATE_CASE(the_clock_of_milliseconds_may_wrap, UINT32_MAX - 100) {
     assert_int_equal(passed(gate, 1, 100, UINT32_MAX - 100), NET_SESSION_CONNECTS_BURST);
     assert_int_equal(passed(gate, 1, 100, 899), NET_SESSION_CONNECTS_PER_SECOND);
-    free(gate);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_session_has_a_few_attempts_and_then_two_a_second),
-        TEST(all_sessions_together_have_a_ration),
-        TEST(the_clock_of_milliseconds_may_wrap),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "transport/datagram_filter.h"
+#include "raw_datagram.h"
 
 #include "net/limits.h"
 #include "net/transport.h"
@@ -11,29 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct raw {
-    uint8_t bytes[2048];
-    size_t size;
-} raw;
-
-static void put(raw* to, uint32_t value, size_t size) {
-    while (size-- > 0)
-        to->bytes[to->size++] = (uint8_t)(value >> 8 * size);
-}
-
-static raw begin(uint32_t head) {
-    raw made = {.size = 0};
-    put(&made, head, 2);
-    if (head & 0x8000) put(&made, 77, 2);
-    return made;
-}
-
-static void command(raw* to, uint32_t number, uint32_t channel, uint32_t sequence) {
-    put(to, number, 1);
-    put(to, channel, 1);
-    put(to, sequence, 2);
-}
 
 static bool judge_with(raw* datagram, bool is_server, uint32_t sequence) {
     net_filter_context context = {is_server, (uint16_t)sequence};
@@ -52,62 +30,48 @@ static bool judge(raw datagram) {
 }
 
 static raw reliable(uint32_t sequence, uint32_t size) {
-    raw made = begin(0x8001);
-    command(&made, 0x86, 0, sequence);
-    put(&made, size, 2);
+    raw made = raw_begin(0x8001);
+    raw_add(&made, 0x86, 0, sequence, "2", size);
     made.size += size;
     return made;
 }
 
 static raw unsequenced(uint32_t size) {
-    raw made = begin(0x0001);
-    command(&made, 0x49, 1, 0);
-    put(&made, 5, 2);
-    put(&made, size, 2);
+    raw made = raw_begin(0x0001);
+    raw_add(&made, 0x49, 1, 0, "22", 5, size);
     made.size += size;
     return made;
 }
 
 static raw fragment(uint32_t count, uint32_t number, uint32_t total, uint32_t offset,
                     uint32_t size) {
-    raw made = begin(0x8001);
-    command(&made, 0x88, 0, 1);
-    put(&made, 1, 2);
-    put(&made, size, 2);
-    put(&made, count, 4);
-    put(&made, number, 4);
-    put(&made, total, 4);
-    put(&made, offset, 4);
+    raw made = raw_begin(0x8001);
+    raw_add(&made, 0x88, 0, 1, "224444", 1, size, count, number, total, offset);
     made.size += size;
     return made;
 }
 
 static raw connect(uint32_t head) {
-    raw made = begin(head);
-    command(&made, 0x82, 0xFF, 1);
-    put(&made, 0, 4);
+    raw made = raw_begin(head);
+    raw_add(&made, 0x82, 0xFF, 1, "4", 0);
     for (uint32_t i = 0; i < 10; i++)
-        put(&made, 0x01010101 * (i + 1), 4);
+        raw_put(&made, 0x01010101 * (i + 1), 4);
     return made;
 }
 
-static void commands_of_ours_pass(void** state) {
-    (void)state;
+CASE(commands_of_ours_pass) {
     assert_true(judge(connect(0x8FFF)));
     assert_true(judge(reliable(1, 1)));
     assert_true(judge(unsequenced(1)));
     assert_true(judge(fragment(15, 14, NET_CONTROL_BYTES_MAX, 16000, 384)));
-    raw several = begin(0x9002);
-    command(&several, 0x01, 0, 0);
-    put(&several, 1, 4);
-    command(&several, 0x85, 0xFF, 3);
-    command(&several, 0x84, 0xFF, 4);
-    put(&several, 9, 4);
+    raw several = raw_begin(0x9002);
+    raw_add(&several, 0x01, 0, 0, "4", 1);
+    raw_add(&several, 0x85, 0xFF, 3, "");
+    raw_add(&several, 0x84, 0xFF, 4, "4", 9);
     assert_true(judge(several));
 }
 
-static void payloads_have_limits(void** state) {
-    (void)state;
+CASE(payloads_have_limits) {
     assert_false(judge(unsequenced(0)));
     assert_true(judge(unsequenced(NET_STATE_BYTES_MAX - 1)));
     assert_true(judge(unsequenced(NET_STATE_BYTES_MAX)));
@@ -120,8 +84,7 @@ static void payloads_have_limits(void** state) {
     assert_false(judge(cut));
 }
 
-static void fragments_have_limits(void** state) {
-    (void)state;
+CASE(fragments_have_limits) {
     assert_true(judge(fragment(31, 0, 100, 0, 1)));
     assert_true(judge(fragment(32, 31, 100, 0, 1)));
     assert_false(judge(fragment(33, 0, 100, 0, 1)));
@@ -135,8 +98,7 @@ static void fragments_have_limits(void** state) {
     assert_false(judge(fragment(2, 0, 100, 0, 0)));
 }
 
-static void reliable_commands_far_ahead_are_refused_across_the_wrap(void** state) {
-    (void)state;
+CASE(reliable_commands_far_ahead_are_refused_across_the_wrap) {
     static const struct {
         uint32_t newest, sequence;
         bool is_sound;
@@ -157,42 +119,39 @@ static void reliable_commands_far_ahead_are_refused_across_the_wrap(void** state
     }
 }
 
-static void datagrams_have_at_most_thirty_two_commands(void** state) {
-    (void)state;
+CASE(datagrams_have_at_most_thirty_two_commands) {
     for (uint32_t count = 31; count <= 33; count++) {
-        raw pings = begin(0x8001);
+        raw pings = raw_begin(0x8001);
         for (uint32_t i = 0; i < count; i++)
-            command(&pings, 0x85, 0xFF, i);
+            raw_add(&pings, 0x85, 0xFF, i, "");
         assert_int_equal(judge(pings), count <= 32);
     }
 }
 
-static void unknown_addresses_may_only_connect_and_only_to_a_server(void** state) {
-    (void)state;
+CASE(unknown_addresses_may_only_connect_and_only_to_a_server) {
     raw asked = connect(0x8FFF);
     assert_false(judge_with(&asked, false, 0));
     assert_false(judge(connect(0x8001))); // the address already has a peer
     assert_false(judge(connect(0x0FFF))); // without the time of sending
-    raw ping = begin(0x8FFF);
-    command(&ping, 0x85, 0xFF, 1);
+    raw ping = raw_begin(0x8FFF);
+    raw_add(&ping, 0x85, 0xFF, 1, "");
     assert_false(judge(ping));
     raw company = connect(0x8FFF);
-    command(&company, 0x85, 0xFF, 1);
+    raw_add(&company, 0x85, 0xFF, 1, "");
     assert_false(judge(company));
 }
 
-static void what_we_never_use_is_refused(void** state) {
-    (void)state;
+CASE(what_we_never_use_is_refused) {
     raw compressed = reliable(1, 4);
     compressed.bytes[0] |= 0x40;
     assert_false(judge(compressed));
-    raw untimed = begin(0x0001);
-    command(&untimed, 0x85, 0xFF, 1);
+    raw untimed = raw_begin(0x0001);
+    raw_add(&untimed, 0x85, 0xFF, 1, "");
     assert_false(judge(untimed));
     static const uint32_t never[] = {0, 7, 12, 13, 14, 15};
     for (size_t i = 0; i < BASE_COUNT(never); i++) {
-        raw asked = begin(0x8001);
-        command(&asked, never[i] | 0x80, 1, 1);
+        raw asked = raw_begin(0x8001);
+        raw_add(&asked, never[i] | 0x80, 1, 1, "");
         asked.size += 44;
         assert_false(judge(asked));
     }
@@ -202,14 +161,12 @@ static void what_we_never_use_is_refused(void** state) {
     wrong_channel = unsequenced(4);
     wrong_channel.bytes[3] = 0;
     assert_false(judge(wrong_channel));
-    raw acknowledged = begin(0x8001);
-    command(&acknowledged, 0x81, 0, 0);
-    put(&acknowledged, 0, 4);
+    raw acknowledged = raw_begin(0x8001);
+    raw_add(&acknowledged, 0x81, 0, 0, "4", 0);
     assert_false(judge(acknowledged));
 }
 
-static void parameters_of_the_other_side_become_ours(void** state) {
-    (void)state;
+CASE(parameters_of_the_other_side_become_ours) {
     raw asked = connect(0x8FFF);
     assert_true(judge_with(&asked, true, 0));
     raw expected = connect(0x8FFF);
@@ -217,17 +174,16 @@ static void parameters_of_the_other_side_become_ours(void** state) {
     memcpy(expected.bytes + 4 + 8, mtu, sizeof mtu);
     memset(expected.bytes + 4 + 20, 0, 8);
     assert_memory_equal(asked.bytes, expected.bytes, expected.size);
-    raw throttle = begin(0x8001);
-    command(&throttle, 0x8B, 0xFF, 1);
+    raw throttle = raw_begin(0x8001);
+    raw_add(&throttle, 0x8B, 0xFF, 1, "");
     for (int i = 0; i < 3; i++)
-        put(&throttle, UINT32_MAX, 4);
+        raw_put(&throttle, UINT32_MAX, 4);
     assert_true(judge_with(&throttle, true, 0));
     static const uint8_t ours[] = {0, 0, 5000 >> 8, 5000 & 0xFF, 0, 0, 0, 32, 0, 0, 0, 0};
     assert_memory_equal(throttle.bytes + 8, ours, sizeof ours);
 }
 
-static void short_datagrams_are_refused(void** state) {
-    (void)state;
+CASE(short_datagrams_are_refused) {
     raw whole = reliable(1, 4);
     for (size_t size = 0; size < whole.size; size++) {
         raw cut = whole;
@@ -253,19 +209,16 @@ static bool find_id(const raw* in, uint32_t* id) {
     return walk(in->bytes, in->size, &(net_filter_context){.is_server = true}, id);
 }
 
-static void the_name_of_an_attempt_is_found_wherever_it_stands(void** state) {
-    (void)state;
+CASE(the_name_of_an_attempt_is_found_wherever_it_stands) {
     uint32_t id = 0;
     raw knock = connect(0x8FFF);
     assert_true(find_id(&knock, &id));
     assert_int_equal(id, 0x09090909);
-    raw answer = begin(0x8000);
-    command(&answer, 0x01, 0xFF, 0); // acknowledge
-    put(&answer, 1, 4);
-    command(&answer, 0x83, 0xFF, 1); // verify connect
-    put(&answer, 0, 4);
+    raw answer = raw_begin(0x8000);
+    raw_add(&answer, 0x01, 0xFF, 0, "4", 1); // acknowledge
+    raw_add(&answer, 0x83, 0xFF, 1, "4", 0); // verify connect
     for (uint32_t i = 0; i < 9; i++)
-        put(&answer, 0x01010101 * (i + 1), 4);
+        raw_put(&answer, 0x01010101 * (i + 1), 4);
     id = 0;
     assert_true(find_id(&answer, &id));
     assert_int_equal(id, 0x09090909);
@@ -278,8 +231,7 @@ static void the_name_of_an_attempt_is_found_wherever_it_stands(void** state) {
     assert_false(find_id(&none, &id));
 }
 
-static void any_bytes_get_a_verdict(void** state) {
-    (void)state;
+CASE(any_bytes_get_a_verdict) {
     uint64_t seed = 20;
     base_rng rng = base_rng_make(seed, 0);
     printf("seed %llu\n", (unsigned long long)seed);
@@ -300,21 +252,4 @@ static void any_bytes_get_a_verdict(void** state) {
         (void)walk(exact + 1, bent.size, &context, &id);
         free(exact);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(commands_of_ours_pass),
-        TEST(payloads_have_limits),
-        TEST(fragments_have_limits),
-        TEST(reliable_commands_far_ahead_are_refused_across_the_wrap),
-        TEST(datagrams_have_at_most_thirty_two_commands),
-        TEST(unknown_addresses_may_only_connect_and_only_to_a_server),
-        TEST(what_we_never_use_is_refused),
-        TEST(parameters_of_the_other_side_become_ours),
-        TEST(short_datagrams_are_refused),
-        TEST(the_name_of_an_attempt_is_found_wherever_it_stands),
-        TEST(any_bytes_get_a_verdict),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,9 +14,9 @@ enum { MEMBERS = 12, PATIENCE_MS = 100000 };
 
 static int open_trunk(uint32_t lanes, int* descriptors) {
     net_socket_virtual_set(true, 1);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    assert_ok(net_socket_link_set(NULL));
     net_socket_plan plan = {.listen_count = 1, .batch = 4};
-    assert_int_equal(net_address_parse("127.0.0.1:7777", &plan.listen[0]), NET_OK);
+    assert_ok(net_address_parse("127.0.0.1:7777", &plan.listen[0]));
     net_socket_plan_next(&plan);
     const ENetAddress any = {.port = PORT};
     int trunk = enet_socket_create(ENET_SOCKET_TYPE_DATAGRAM);
@@ -55,8 +55,7 @@ static void pop(int lane, uint32_t expected) {
     assert_int_equal(from.port, 1 + expected % 60000);
 }
 
-static void a_lane_gives_datagrams_in_order_and_refuses_when_full(void** state) {
-    (void)state;
+CASE(a_lane_gives_datagrams_in_order_and_refuses_when_full) {
     int lane;
     int trunk = open_trunk(1, &lane);
     net_address from;
@@ -125,12 +124,12 @@ static void pass(house* at, uint32_t ticks, bool with_work, inbox* inboxes) {
 static void open_house(house* at, uint32_t lanes) {
     memset(at, 0, sizeof *at);
     net_socket_virtual_set(true, 1);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
+    assert_ok(net_socket_link_set(NULL));
     at->now_us = 1000000;
     net_socket_virtual_advance(at->now_us);
     const net_enet_config config = {
         .listen = "127.0.0.1:7777", .peers_max = MEMBERS, .lanes = lanes};
-    assert_int_equal(net_transport_enet_create(&config, &at->server), NET_OK);
+    assert_ok(net_transport_enet_create(&config, &at->server));
     assert_int_equal(net_transport_lanes(at->server), lanes ? lanes : 1);
 }
 
@@ -141,21 +140,21 @@ static void close_house(house* at) {
     net_socket_virtual_set(false, 0);
 }
 
+#define HOUSE_CASE(name, lanes) CASE_WITH(house, at, open_house(at, lanes), close_house(at), name)
+
 static void sit(house* at, inbox* inboxes, net_peer* to_server) {
     for (uint32_t i = 0; i < MEMBERS; i++) {
         at->clients[i] = client_make();
-        assert_int_equal(
-            at->clients[i]->ops->connect(at->clients[i], "127.0.0.1:7777", &to_server[i]), NET_OK);
+        assert_ok(at->clients[i]->ops->connect(at->clients[i], "127.0.0.1:7777", &to_server[i]));
         pass(at, 6, i % 2 == 0, inboxes);
         assert_int_equal(inboxes[i].connects, 1);
-        assert_int_equal(send_number(at->clients[i], to_server[i], NET_CHANNEL_CONTROL, i), NET_OK);
+        assert_ok(send_number(at->clients[i], to_server[i], NET_CHANNEL_CONTROL, i));
     }
     pass(at, 10, true, inboxes);
     assert_int_equal(at->connects, MEMBERS);
 }
 
-static void members_are_spread_over_lanes_and_each_talks_to_its_own(void** state) {
-    (void)state;
+CASE(members_are_spread_over_lanes_and_each_talks_to_its_own) {
     static const uint32_t lanes[] = {2, 3, 5, NET_LANES_MAX};
     for (size_t l = 0; l < BASE_COUNT(lanes); l++) {
         house at;
@@ -172,8 +171,7 @@ static void members_are_spread_over_lanes_and_each_talks_to_its_own(void** state
                                      at.peers[k] & (NET_PEER_SLOTS - 1));
             // An answer reaches the member that asked.
             for (uint32_t n = 0; n < 3 + i; n++)
-                assert_int_equal(send_number(at.server, at.peers[i], NET_CHANNEL_REALTIME, n),
-                                 NET_OK);
+                assert_ok(send_number(at.server, at.peers[i], NET_CHANNEL_REALTIME, n));
             net_peer_identity identity;
             assert_true(net_transport_identity(at.server, at.peers[i], &identity));
         }
@@ -194,62 +192,52 @@ static void members_are_spread_over_lanes_and_each_talks_to_its_own(void** state
     }
 }
 
-static void a_client_that_moves_stays_in_its_lane(void** state) {
-    (void)state;
-    house at;
+HOUSE_CASE(a_client_that_moves_stays_in_its_lane, 3) {
     inbox inboxes[MEMBERS] = {{0}};
     net_peer to_server[MEMBERS];
-    open_house(&at, 3);
-    sit(&at, inboxes, to_server);
+    sit(at, inboxes, to_server);
     for (uint32_t i = 0; i < MEMBERS; i++) {
-        const net_peer before = at.peers[i];
-        net_socket_virtual_rebind(net_socket_entry_find((int)host_of(at.clients[i])->socket));
-        assert_int_equal(send_number(at.clients[i], to_server[i], NET_CHANNEL_CONTROL, i), NET_OK);
-        pass(&at, 20, true, inboxes);
-        assert_int_equal(at.received[i], 2);
-        assert_int_equal(at.peers[i], before);
+        const net_peer before = at->peers[i];
+        net_socket_virtual_rebind(net_socket_entry_find((int)host_of(at->clients[i])->socket));
+        assert_ok(send_number(at->clients[i], to_server[i], NET_CHANNEL_CONTROL, i));
+        pass(at, 20, true, inboxes);
+        assert_int_equal(at->received[i], 2);
+        assert_int_equal(at->peers[i], before);
     }
-    assert_int_equal(secure_count(at.server, NET_SECURE_MOVED), MEMBERS);
-    assert_int_equal(at.disconnects, 0);
-    close_house(&at);
+    assert_int_equal(secure_count(at->server, NET_SECURE_MOVED), MEMBERS);
+    assert_int_equal(at->disconnects, 0);
 }
 
-static void who_leaves_makes_room_in_its_lane(void** state) {
-    (void)state;
-    house at;
+HOUSE_CASE(who_leaves_makes_room_in_its_lane, 4) {
     inbox inboxes[MEMBERS] = {{0}};
     net_peer to_server[MEMBERS];
-    open_house(&at, 4);
-    sit(&at, inboxes, to_server);
+    sit(at, inboxes, to_server);
     // All of one lane leave; who comes then gets their places, since all others are taken.
     uint32_t left = 0;
     for (uint32_t i = 0; i < MEMBERS; i++) {
-        if (net_transport_lane(at.server, at.peers[i]) != 2) continue;
-        at.clients[i]->ops->disconnect(at.clients[i], to_server[i], 1, true);
+        if (net_transport_lane(at->server, at->peers[i]) != 2) continue;
+        at->clients[i]->ops->disconnect(at->clients[i], to_server[i], 1, true);
         left++;
     }
     assert_int_equal(left, MEMBERS / 4);
-    pass(&at, 200, true, inboxes);
-    assert_int_equal(at.disconnects, left);
+    pass(at, 200, true, inboxes);
+    assert_int_equal(at->disconnects, left);
     for (uint32_t i = 0; i < MEMBERS; i++) {
-        if (net_transport_lane(at.server, at.peers[i]) != 2) continue;
-        const net_peer before = at.peers[i];
-        assert_int_equal(
-            at.clients[i]->ops->connect(at.clients[i], "127.0.0.1:7777", &to_server[i]), NET_OK);
-        pass(&at, 30, true, inboxes);
+        if (net_transport_lane(at->server, at->peers[i]) != 2) continue;
+        const net_peer before = at->peers[i];
+        assert_ok(at->clients[i]->ops->connect(at->clients[i], "127.0.0.1:7777", &to_server[i]));
+        pass(at, 30, true, inboxes);
         assert_int_equal(inboxes[i].connects, 2);
-        assert_int_equal(send_number(at.clients[i], to_server[i], NET_CHANNEL_CONTROL, i), NET_OK);
-        pass(&at, 5, true, inboxes);
-        assert_int_not_equal(at.peers[i], before);
-        assert_int_equal(net_transport_lane(at.server, at.peers[i]), 2);
+        assert_ok(send_number(at->clients[i], to_server[i], NET_CHANNEL_CONTROL, i));
+        pass(at, 5, true, inboxes);
+        assert_int_not_equal(at->peers[i], before);
+        assert_int_equal(net_transport_lane(at->server, at->peers[i]), 2);
     }
-    assert_int_equal(at.connects, MEMBERS + left);
-    close_house(&at);
+    assert_int_equal(at->connects, MEMBERS + left);
 }
 
 // Several events of one peer wait when the user disconnects it.
-static void a_disconnected_peer_has_no_more_events(void** state) {
-    (void)state;
+CASE(a_disconnected_peer_has_no_more_events) {
     for (int is_now = 0; is_now < 2; is_now++) {
         house at;
         inbox inboxes[MEMBERS] = {{0}};
@@ -287,46 +275,41 @@ static void a_disconnected_peer_has_no_more_events(void** state) {
 }
 
 // A member floods its own lane: the others are served, and no service reads without bound.
-static void a_flood_of_one_member_fills_one_lane(void** state) {
-    (void)state;
-    house at;
+HOUSE_CASE(a_flood_of_one_member_fills_one_lane, 3) {
     inbox inboxes[MEMBERS] = {{0}};
     net_peer to_server[MEMBERS];
-    open_house(&at, 3);
-    sit(&at, inboxes, to_server);
-    const net_transport_stats before = stats_of(at.server);
+    sit(at, inboxes, to_server);
+    const net_transport_stats before = stats_of(at->server);
     uint8_t forged[NET_SOCKET_OUTER_BYTES_MAX] = {0};
     raw sealed = {.size = 0};
     net_address to;
     // A true head with a wrong end: it is routed, and found to be forged in the lane.
-    sealed.size = net_secure_client_send(&secure_of(at.clients[0])->client, at.now_us, forged, 1100,
-                                         sealed.bytes, &to);
+    sealed.size = net_secure_client_send(&secure_of(at->clients[0])->client, at->now_us, forged,
+                                         1100, sealed.bytes, &to);
     assert_true(sealed.size > 1000);
     sealed.bytes[sealed.size - 1] ^= 1;
     for (uint32_t i = 0; i < 4000; i++)
         inject_from(htonl(INADDR_LOOPBACK), (uint16_t)(1000 + i), &sealed);
     for (uint32_t i = 1; i < MEMBERS; i++)
-        assert_int_equal(send_number(at.clients[i], to_server[i], NET_CHANNEL_CONTROL, i), NET_OK);
-    at.now_us += TICK_US;
-    net_socket_virtual_advance(at.now_us);
-    serve(&at, true);
+        assert_ok(send_number(at->clients[i], to_server[i], NET_CHANNEL_CONTROL, i));
+    at->now_us += TICK_US;
+    net_socket_virtual_advance(at->now_us);
+    serve(at, true);
     // What a ring holds, and not more.
-    const uint64_t read = stats_of(at.server).recv_datagrams - before.recv_datagrams;
+    const uint64_t read = stats_of(at->server).recv_datagrams - before.recv_datagrams;
     assert_in_range(read, 500, NET_SOCKET_LANE_BYTES / sealed.size + 1);
-    pass(&at, 40, true, inboxes);
-    assert_in_range(secure_count(at.server, NET_SECURE_DATA_FORGED), 3900, 4000);
+    pass(at, 40, true, inboxes);
+    assert_in_range(secure_count(at->server, NET_SECURE_DATA_FORGED), 3900, 4000);
     for (uint32_t i = 1; i < MEMBERS; i++)
-        assert_int_equal(at.received[i], 2);
-    assert_int_equal(at.disconnects, 0);
-    close_house(&at);
+        assert_int_equal(at->received[i], 2);
+    assert_int_equal(at->disconnects, 0);
 }
 
-static void lanes_and_peers_are_checked(void** state) {
-    (void)state;
+CASE(lanes_and_peers_are_checked) {
     net_socket_virtual_set(true, 1);
     net_transport *made = NULL, *second = NULL;
     net_enet_config config = {.listen = "127.0.0.1:7777", .peers_max = 3, .lanes = 3};
-    assert_int_equal(net_transport_enet_create(&config, &made), NET_OK);
+    assert_ok(net_transport_enet_create(&config, &made));
     char text[NET_ENET_ADDRESS_TEXT_BYTES];
     assert_true(net_transport_enet_address(made, text, sizeof text));
     assert_string_equal(text, "127.0.0.1:7777");
@@ -394,19 +377,17 @@ static uint64_t wall_us(void) {
     return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
 }
 
-static void lanes_work_at_the_same_time(void** state) {
-    (void)state;
+CASE(lanes_work_at_the_same_time) {
     house at = {.now_us = 0};
     inbox inboxes[MEMBERS] = {{0}};
     net_peer to_server[MEMBERS] = {0};
     const net_enet_config config = {.listen = "127.0.0.1:0", .peers_max = MEMBERS, .lanes = 4};
-    assert_int_equal(net_transport_enet_create(&config, &at.server), NET_OK);
+    assert_ok(net_transport_enet_create(&config, &at.server));
     char address[NET_ENET_ADDRESS_TEXT_BYTES];
     assert_true(net_transport_enet_address(at.server, address, sizeof address));
     for (uint32_t i = 0; i < MEMBERS; i++) {
         at.clients[i] = client_make();
-        assert_int_equal(at.clients[i]->ops->connect(at.clients[i], address, &to_server[i]),
-                         NET_OK);
+        assert_ok(at.clients[i]->ops->connect(at.clients[i], address, &to_server[i]));
     }
     const uint64_t end_us = wall_us() + PATIENCE_MS * UINT64_C(1000);
     uint32_t least = 0;
@@ -434,18 +415,4 @@ static void lanes_work_at_the_same_time(void** state) {
     for (uint32_t i = 0; i < MEMBERS; i++)
         assert_int_equal(inboxes[i].disconnects, 0);
     close_house(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_lane_gives_datagrams_in_order_and_refuses_when_full),
-        cmocka_unit_test(members_are_spread_over_lanes_and_each_talks_to_its_own),
-        cmocka_unit_test(a_client_that_moves_stays_in_its_lane),
-        cmocka_unit_test(who_leaves_makes_room_in_its_lane),
-        cmocka_unit_test(a_disconnected_peer_has_no_more_events),
-        cmocka_unit_test(a_flood_of_one_member_fills_one_lane),
-        cmocka_unit_test(lanes_and_peers_are_checked),
-        cmocka_unit_test(lanes_work_at_the_same_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

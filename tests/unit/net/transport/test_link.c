@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "net/link.h"
 
+#include "scarce.h"
 #include "test.h"
 
 #include <stdio.h>
@@ -10,9 +11,13 @@ enum { SAMPLES = 4000 };
 
 static net_link* link_make(net_link_config config) {
     net_link* link = NULL;
-    assert_int_equal(net_link_create(NULL, &config, &link), NET_OK);
+    assert_ok(net_link_create(NULL, &config, &link));
     return link;
 }
+
+#define LINK_CASE(name, ...)                                                                       \
+    CASE_MADE(net_link, link, link_make((net_link_config){__VA_ARGS__}), net_link_destroy(link),   \
+              name)
 
 // Push numbered datagrams, one per millisecond.
 static void push_numbers(net_link* link, uint32_t count) {
@@ -32,9 +37,7 @@ static bool pull(net_link* link, uint64_t now_us, uint32_t* number) {
     return true;
 }
 
-static void a_perfect_link_delivers_everything_at_once_in_order(void** state) {
-    (void)state;
-    net_link* link = link_make((net_link_config){0});
+LINK_CASE(a_perfect_link_delivers_everything_at_once_in_order, 0) {
     push_numbers(link, 100);
     uint32_t number = 0;
     for (uint32_t i = 0; i < 100; i++) {
@@ -44,12 +47,9 @@ static void a_perfect_link_delivers_everything_at_once_in_order(void** state) {
     }
     assert_false(pull(link, UINT64_MAX, &number));
     assert_true(net_link_next_us(link) == UINT64_MAX);
-    net_link_destroy(link);
 }
 
-static void datagrams_of_one_instant_come_in_order_of_sending(void** state) {
-    (void)state;
-    net_link* link = link_make((net_link_config){.delay_ms = 20});
+LINK_CASE(datagrams_of_one_instant_come_in_order_of_sending, .delay_ms = 20) {
     for (uint32_t i = 0; i < 1000; i++)
         net_link_push(link, 5, i, &i, sizeof i);
     uint32_t number = 0;
@@ -58,12 +58,10 @@ static void datagrams_of_one_instant_come_in_order_of_sending(void** state) {
         assert_true(pull(link, 20005, &number));
         assert_int_equal(number, i);
     }
-    net_link_destroy(link);
 }
 
-static void delay_and_jitter_stay_in_their_range_and_fill_it(void** state) {
-    (void)state;
-    net_link* link = link_make((net_link_config){.delay_ms = 80, .jitter_ms = 20, .seed = 3});
+LINK_CASE(delay_and_jitter_stay_in_their_range_and_fill_it, .delay_ms = 80, .jitter_ms = 20,
+          .seed = 3) {
     uint64_t shortest = UINT64_MAX, longest = 0, sum = 0;
     for (uint32_t i = 0; i < SAMPLES; i++) {
         net_link_push(link, 0, i, &i, sizeof i);
@@ -77,13 +75,10 @@ static void delay_and_jitter_stay_in_their_range_and_fill_it(void** state) {
     assert_in_range(shortest, 80000, 80100);
     assert_in_range(longest, 99900, 100000);
     assert_in_range(sum / SAMPLES, 89500, 90500);
-    net_link_destroy(link);
 }
 
-static void loss_duplicates_and_reordering_come_as_often_as_configured(void** state) {
-    (void)state;
-    net_link* link = link_make((net_link_config){
-        .loss_percent = 20, .duplicate_percent = 10, .reorder_percent = 5, .seed = 11});
+LINK_CASE(loss_duplicates_and_reordering_come_as_often_as_configured, .loss_percent = 20,
+          .duplicate_percent = 10, .reorder_percent = 5, .seed = 11) {
     push_numbers(link, SAMPLES);
     const net_link_stats* stats = net_link_get_stats(link);
     assert_int_equal(stats->sent, SAMPLES);
@@ -98,12 +93,9 @@ static void loss_duplicates_and_reordering_come_as_often_as_configured(void** st
     assert_int_equal(pulled, alive + stats->duplicated);
     assert_int_equal(stats->delivered, pulled);
     assert_int_equal(stats->overflowed, 0);
-    net_link_destroy(link);
 }
 
-static void a_held_back_datagram_is_overtaken(void** state) {
-    (void)state;
-    net_link* link = link_make((net_link_config){.reorder_percent = 10, .seed = 5});
+LINK_CASE(a_held_back_datagram_is_overtaken, .reorder_percent = 10, .seed = 5) {
     push_numbers(link, 1000);
     uint32_t number = 0, last = 0, overtaken = 0;
     while (pull(link, UINT64_MAX, &number)) {
@@ -111,7 +103,6 @@ static void a_held_back_datagram_is_overtaken(void** state) {
         last = number;
     }
     assert_in_range(overtaken, 50, 150);
-    net_link_destroy(link);
 }
 
 static uint64_t order_of_arrival(uint64_t seed) {
@@ -130,25 +121,20 @@ static uint64_t order_of_arrival(uint64_t seed) {
     return order;
 }
 
-static void the_same_seed_gives_the_same_order(void** state) {
-    (void)state;
+CASE(the_same_seed_gives_the_same_order) {
     assert_true(order_of_arrival(7) == order_of_arrival(7));
     assert_true(order_of_arrival(7) != order_of_arrival(8));
 }
 
-static void loss_of_zero_and_of_a_hundred_percent_are_exact(void** state) {
-    (void)state;
-    net_link* link = link_make((net_link_config){.loss_percent = 100});
+LINK_CASE(loss_of_zero_and_of_a_hundred_percent_are_exact, .loss_percent = 100) {
     push_numbers(link, 1000);
     assert_int_equal(net_link_get_stats(link)->lost, 1000);
     net_link_config_set(link, &(net_link_config){.loss_percent = 0});
     push_numbers(link, 1000);
     assert_int_equal(net_link_get_stats(link)->lost, 1000);
-    net_link_destroy(link);
 }
 
-static void changing_the_loss_leaves_the_later_jitter_alone(void** state) {
-    (void)state;
+CASE(changing_the_loss_leaves_the_later_jitter_alone) {
     net_link* quiet = link_make((net_link_config){.jitter_ms = 50, .seed = 9});
     net_link* lossy = link_make((net_link_config){.jitter_ms = 50, .loss_percent = 60, .seed = 9});
     push_numbers(quiet, 100);
@@ -164,9 +150,7 @@ static void changing_the_loss_leaves_the_later_jitter_alone(void** state) {
     net_link_destroy(lossy);
 }
 
-static void a_full_pool_loses_and_counts_what_comes(void** state) {
-    (void)state;
-    net_link* link = link_make((net_link_config){.delay_ms = 10000});
+LINK_CASE(a_full_pool_loses_and_counts_what_comes, .delay_ms = 10000) {
     for (uint32_t i = 0; i < NET_LINK_DATAGRAMS_MAX; i++)
         net_link_push(link, 0, i, &i, sizeof i);
     assert_int_equal(net_link_get_stats(link)->overflowed, 0);
@@ -181,13 +165,10 @@ static void a_full_pool_loses_and_counts_what_comes(void** state) {
         assert_true(pull(link, UINT64_MAX, &number));
         assert_int_equal(number, i);
     }
-    net_link_destroy(link);
 }
 
-static void a_datagram_beyond_the_largest_size_is_lost_and_counted(void** state) {
-    (void)state;
+LINK_CASE(a_datagram_beyond_the_largest_size_is_lost_and_counted, 0) {
     static const uint8_t bytes[NET_LINK_BYTES_MAX + 1] = {1};
-    net_link* link = link_make((net_link_config){0});
     net_link_push(link, 0, 0, bytes, NET_LINK_BYTES_MAX - 1);
     net_link_push(link, 0, 0, bytes, NET_LINK_BYTES_MAX);
     net_link_push(link, 0, 0, bytes, NET_LINK_BYTES_MAX + 1);
@@ -200,14 +181,11 @@ static void a_datagram_beyond_the_largest_size_is_lost_and_counted(void** state)
     assert_int_equal(size, NET_LINK_BYTES_MAX);
     net_link_pop(link);
     assert_null(net_link_peek(link, 0, NULL, &size));
-    net_link_destroy(link);
 }
 
-static void the_rate_spaces_datagrams_and_bounds_the_queue(void** state) {
-    (void)state;
+LINK_CASE(the_rate_spaces_datagrams_and_bounds_the_queue, .rate_kbit = 800) {
     // 972 + 28 bytes of headers are 8,000 bits: 10 ms at 800 kbit/s.
     static const uint8_t bytes[972] = {0};
-    net_link* link = link_make((net_link_config){.rate_kbit = 800});
     for (uint32_t i = 0; i < 100; i++)
         net_link_push(link, 0, i, bytes, sizeof bytes);
     const net_link_stats* stats = net_link_get_stats(link);
@@ -219,12 +197,9 @@ static void the_rate_spaces_datagrams_and_bounds_the_queue(void** state) {
         net_link_pop(link);
     }
     assert_true(net_link_next_us(link) == UINT64_MAX);
-    net_link_destroy(link);
 }
 
-static void a_borrowed_datagram_stays_the_first_until_it_is_popped(void** state) {
-    (void)state;
-    net_link* link = link_make((net_link_config){.delay_ms = 10});
+LINK_CASE(a_borrowed_datagram_stays_the_first_until_it_is_popped, .delay_ms = 10) {
     uint32_t first = 1, second = 2;
     net_link_push(link, 50, first, &first, sizeof first);
     size_t size = 0;
@@ -237,11 +212,9 @@ static void a_borrowed_datagram_stays_the_first_until_it_is_popped(void** state)
     assert_non_null(net_link_peek(link, 10050, &tag, &size));
     assert_int_equal(tag, second);
     net_link_pop(link);
-    net_link_destroy(link);
 }
 
-static void popping_what_was_not_peeked_is_a_mistake(void** state) {
-    (void)state;
+CASE(popping_what_was_not_peeked_is_a_mistake) {
     base_assert_handler_set(test_assert_handler);
     net_link* link = link_make((net_link_config){0});
     expect_assert_failure(net_link_pop(link));
@@ -251,29 +224,22 @@ static void popping_what_was_not_peeked_is_a_mistake(void** state) {
     base_assert_handler_set(NULL);
 }
 
-static void* nothing(void* context, size_t size, size_t align) {
-    (void)context;
-    (void)size;
-    (void)align;
-    return NULL;
-}
-
-static void creating_without_memory_says_so(void** state) {
-    (void)state;
-    base_allocator none = {.allocate = nothing};
+CASE(creating_without_memory_says_so) {
+    scarce_memory none;
+    scarce_init(&none, 1, true);
     net_link* link = NULL;
-    assert_int_equal(net_link_create(&none, &(net_link_config){0}, &link), NET_ERR_MEMORY);
+    assert_int_equal(net_link_create(&none.allocator, &(net_link_config){0}, &link),
+                     NET_ERR_MEMORY);
     assert_null(link);
     net_link_destroy(NULL);
 }
 
 // The time of an outage counts from the first datagram. The time of the push decides whether a
 // datagram is lost.
-static void nothing_passes_an_outage(void** state) {
-    (void)state;
+CASE(nothing_passes_an_outage) {
     const net_link_config config = {.delay_ms = 5, .outage_at_ms = 100, .outage_for_ms = 50};
     net_link* link = NULL;
-    assert_int_equal(net_link_create(NULL, &config, &link), NET_OK);
+    assert_ok(net_link_create(NULL, &config, &link));
     const uint64_t begin_us = 7000000;
     assert_false(net_link_is_out(link, begin_us));
     static const struct {
@@ -296,10 +262,9 @@ static void nothing_passes_an_outage(void** state) {
 
 // ---- bursts, flips, holes, queues, ports
 
-static void losses_in_bursts_have_their_mean_and_their_length(void** state) {
-    (void)state;
+LINK_CASE(losses_in_bursts_have_their_mean_and_their_length, .loss_percent = 20, .burst_ms = 300,
+          .seed = 4) {
     enum { LONG = 400000 }; // ms
-    net_link* link = link_make((net_link_config){.loss_percent = 20, .burst_ms = 300, .seed = 4});
     uint32_t bursts = 0;
     bool was_lost = false;
     for (uint32_t ms = 0; ms < LONG; ms++) {
@@ -312,11 +277,9 @@ static void losses_in_bursts_have_their_mean_and_their_length(void** state) {
     uint64_t lost = net_link_get_stats(link)->lost;
     assert_in_range(lost, LONG * 16 / 100, LONG * 24 / 100);
     assert_in_range(lost / bursts, 250, 350);
-    net_link_destroy(link);
 }
 
-static void bursts_of_all_or_nothing_are_exact(void** state) {
-    (void)state;
+CASE(bursts_of_all_or_nothing_are_exact) {
     static const double losses[] = {0, 100};
     for (size_t i = 0; i < BASE_COUNT(losses); i++) {
         net_link* link =
@@ -329,13 +292,11 @@ static void bursts_of_all_or_nothing_are_exact(void** state) {
     }
 }
 
-static void a_long_silence_costs_a_bursty_line_no_time(void** state) {
-    (void)state;
-    net_link* link = link_make((net_link_config){.loss_percent = 50, .burst_ms = 50, .seed = 4});
+LINK_CASE(a_long_silence_costs_a_bursty_line_no_time, .loss_percent = 50, .burst_ms = 50,
+          .seed = 4) {
     for (uint64_t days = 0; days < 50; days++)
         net_link_push(link, days * UINT64_C(86400000000), 0, "x", 1);
     assert_in_range(net_link_get_stats(link)->lost, 10, 40);
-    net_link_destroy(link);
 }
 
 static uint32_t count_bits(const uint8_t* bytes, size_t size) {
@@ -345,9 +306,7 @@ static uint32_t count_bits(const uint8_t* bytes, size_t size) {
     return bits;
 }
 
-static void one_to_three_bits_of_some_datagrams_are_flipped(void** state) {
-    (void)state;
-    net_link* link = link_make((net_link_config){.flip_percent = 25, .seed = 9});
+LINK_CASE(one_to_three_bits_of_some_datagrams_are_flipped, .flip_percent = 25, .seed = 9) {
     uint32_t by_count[NET_LINK_FLIPPED_BITS_MAX + 2] = {0}, ends = 0;
     for (uint32_t i = 0; i < SAMPLES; i++) {
         uint8_t zeros[2] = {0};
@@ -367,12 +326,9 @@ static void one_to_three_bits_of_some_datagrams_are_flipped(void** state) {
     assert_int_equal(ends, 3); // the first and the last bit, too
     assert_int_equal(net_link_get_stats(link)->flipped, SAMPLES - by_count[0]);
     net_link_push(link, 0, 0, NULL, 0);
-    net_link_destroy(link);
 }
 
-static void only_datagrams_above_the_mtu_vanish(void** state) {
-    (void)state;
-    net_link* link = link_make((net_link_config){.mtu_bytes = 1252});
+LINK_CASE(only_datagrams_above_the_mtu_vanish, .mtu_bytes = 1252) {
     static const uint8_t bytes[1300];
     static const struct {
         size_t size;
@@ -382,11 +338,9 @@ static void only_datagrams_above_the_mtu_vanish(void** state) {
         net_link_push(link, 0, 0, bytes, sent[i].size);
         assert_int_equal(net_link_get_stats(link)->lost, sent[i].lost);
     }
-    net_link_destroy(link);
 }
 
-static void the_queue_is_as_long_as_configured(void** state) {
-    (void)state;
+CASE(the_queue_is_as_long_as_configured) {
     static const struct {
         double queue_ms;
         uint64_t last_us;
@@ -411,9 +365,7 @@ static void the_queue_is_as_long_as_configured(void** state) {
     }
 }
 
-static void rebinding_is_due_once_in_each_interval(void** state) {
-    (void)state;
-    net_link* link = link_make((net_link_config){.rebind_ms = 1000, .seed = 3});
+LINK_CASE(rebinding_is_due_once_in_each_interval, .rebind_ms = 1000, .seed = 3) {
     assert_false(net_link_rebind_is_due(link, 5000000)); // nothing was sent yet
     net_link_push(link, 5000000, 0, "x", 1);
     uint32_t count = 0, shortest = UINT32_MAX, longest = 0, last = 5000;
@@ -430,12 +382,10 @@ static void rebinding_is_due_once_in_each_interval(void** state) {
     assert_in_range(longest, 1490, 1501);
     net_link_config_set(link, &(net_link_config){.seed = 3});
     assert_false(net_link_rebind_is_due(link, UINT64_C(1000000000)));
-    net_link_destroy(link);
 }
 
 // A test that adds a fault to a line compares two runs that are otherwise the same.
-static void new_faults_leave_loss_and_jitter_alone(void** state) {
-    (void)state;
+CASE(new_faults_leave_loss_and_jitter_alone) {
     net_link* plain = link_make((net_link_config){.loss_percent = 20, .jitter_ms = 40, .seed = 8});
     net_link* other = link_make((net_link_config){.loss_percent = 20,
                                                   .jitter_ms = 40,
@@ -462,56 +412,51 @@ static void new_faults_leave_loss_and_jitter_alone(void** state) {
 
 // ---- the text form
 
-static void settings_are_read_in_any_order(void** state) {
-    (void)state;
+CASE(settings_are_read_in_any_order) {
     net_link_pair pair = {.up = {.loss_percent = 99}};
-    assert_int_equal(net_link_config_parse("seed=7,rate=512,reorder=2,duplicate=1,jitter=20,"
-                                           "delay=80,loss=5.5",
-                                           NULL, &pair),
-                     NET_OK);
+    assert_ok(net_link_config_parse("seed=7,rate=512,reorder=2,duplicate=1,jitter=20,"
+                                    "delay=80,loss=5.5",
+                                    NULL, &pair));
     assert_memory_equal(&pair.up, &pair.down, sizeof pair.up);
     assert_true(pair.up.loss_percent == 5.5 && pair.up.delay_ms == 80 && pair.up.jitter_ms == 20);
     assert_true(pair.up.duplicate_percent == 1 && pair.up.reorder_percent == 2);
     assert_true(pair.up.rate_kbit == 512 && pair.up.seed == 7);
-    assert_int_equal(net_link_config_parse("rebind=20000,mtu=1252,queue=2000,flip=1,burst=300,"
-                                           "outage_for=10000,outage_at=500",
-                                           NULL, &pair),
-                     NET_OK);
+    assert_ok(net_link_config_parse("rebind=20000,mtu=1252,queue=2000,flip=1,burst=300,"
+                                    "outage_for=10000,outage_at=500",
+                                    NULL, &pair));
     assert_true(pair.up.outage_at_ms == 500 && pair.up.outage_for_ms == 10000);
     assert_true(pair.up.burst_ms == 300 && pair.up.flip_percent == 1 && pair.up.queue_ms == 2000);
     assert_true(pair.up.mtu_bytes == 1252 && pair.up.rebind_ms == 20000);
-    assert_int_equal(net_link_config_parse("", NULL, &pair), NET_OK);
+    assert_ok(net_link_config_parse("", NULL, &pair));
     assert_true(pair.up.loss_percent == 0 && pair.up.seed == 0);
 }
 
-static void a_direction_wins_over_both_whichever_comes_first(void** state) {
-    (void)state;
+CASE(a_direction_wins_over_both_whichever_comes_first) {
     static const char* const texts[] = {"loss=5,up.loss=30,down.delay=7,delay=9",
                                         "down.delay=7,up.loss=30,delay=9,loss=5"};
     for (size_t i = 0; i < BASE_COUNT(texts); i++) {
         net_link_pair pair;
-        assert_int_equal(net_link_config_parse(texts[i], NULL, &pair), NET_OK);
+        assert_ok(net_link_config_parse(texts[i], NULL, &pair));
         assert_true(pair.up.loss_percent == 30 && pair.down.loss_percent == 5);
         assert_true(pair.up.delay_ms == 9 && pair.down.delay_ms == 7);
     }
     net_link_pair pair;
-    assert_int_equal(net_link_config_parse("up.seed=3,down.loss=30", NULL, &pair), NET_OK);
+    assert_ok(net_link_config_parse("up.seed=3,down.loss=30", NULL, &pair));
     assert_true(pair.up.seed == 3 && pair.down.seed == 0);
     assert_true(pair.up.loss_percent == 0 && pair.down.loss_percent == 30);
 }
 
-static void presets_are_whole_lines_and_can_be_changed(void** state) {
-    (void)state;
+CASE(presets_are_whole_lines_and_can_be_changed) {
     static const char* const presets[] = {"wifi", "4g", "bad", "satellite"};
     for (size_t i = 0; i < BASE_COUNT(presets); i++) {
         net_link_pair pair, changed;
         char text[64];
-        assert_int_equal(net_link_config_parse(presets[i], NULL, &pair), NET_OK);
+        assert_ok(net_link_config_parse(presets[i], NULL, &pair));
         assert_true(pair.up.delay_ms > 0 && pair.down.delay_ms > 0 && pair.up.loss_percent > 0);
         net_link_destroy(link_make(pair.up));
         net_link_destroy(link_make(pair.down));
         snprintf(text, sizeof text, "%s,loss=5,down.delay=1,seed=4", presets[i]);
-        assert_int_equal(net_link_config_parse(text, NULL, &changed), NET_OK);
+        assert_ok(net_link_config_parse(text, NULL, &changed));
         pair.up.loss_percent = pair.down.loss_percent = 5;
         pair.up.seed = pair.down.seed = 4;
         pair.down.delay_ms = 1;
@@ -519,8 +464,7 @@ static void presets_are_whole_lines_and_can_be_changed(void** state) {
     }
 }
 
-static void a_wrong_setting_is_answered_with_the_nearest_or_the_range(void** state) {
-    (void)state;
+CASE(a_wrong_setting_is_answered_with_the_nearest_or_the_range) {
     static const struct {
         const char* text;
         net_result result;
@@ -581,40 +525,7 @@ static void a_wrong_setting_is_answered_with_the_nearest_or_the_range(void** sta
                                          "flip=100"};
     net_link_pair pair;
     for (size_t i = 0; i < BASE_COUNT(limits); i++) {
-        assert_int_equal(net_link_config_parse(limits[i], NULL, &pair), NET_OK);
+        assert_ok(net_link_config_parse(limits[i], NULL, &pair));
         net_link_destroy(link_make(pair.up));
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_perfect_link_delivers_everything_at_once_in_order),
-        TEST(datagrams_of_one_instant_come_in_order_of_sending),
-        TEST(delay_and_jitter_stay_in_their_range_and_fill_it),
-        TEST(loss_duplicates_and_reordering_come_as_often_as_configured),
-        TEST(a_held_back_datagram_is_overtaken),
-        TEST(the_same_seed_gives_the_same_order),
-        TEST(loss_of_zero_and_of_a_hundred_percent_are_exact),
-        TEST(changing_the_loss_leaves_the_later_jitter_alone),
-        TEST(a_full_pool_loses_and_counts_what_comes),
-        TEST(a_datagram_beyond_the_largest_size_is_lost_and_counted),
-        TEST(the_rate_spaces_datagrams_and_bounds_the_queue),
-        TEST(a_borrowed_datagram_stays_the_first_until_it_is_popped),
-        TEST(popping_what_was_not_peeked_is_a_mistake),
-        TEST(creating_without_memory_says_so),
-        TEST(nothing_passes_an_outage),
-        TEST(losses_in_bursts_have_their_mean_and_their_length),
-        TEST(bursts_of_all_or_nothing_are_exact),
-        TEST(a_long_silence_costs_a_bursty_line_no_time),
-        TEST(one_to_three_bits_of_some_datagrams_are_flipped),
-        TEST(only_datagrams_above_the_mtu_vanish),
-        TEST(the_queue_is_as_long_as_configured),
-        TEST(rebinding_is_due_once_in_each_interval),
-        TEST(new_faults_leave_loss_and_jitter_alone),
-        TEST(settings_are_read_in_any_order),
-        TEST(a_direction_wins_over_both_whichever_comes_first),
-        TEST(presets_are_whole_lines_and_can_be_changed),
-        TEST(a_wrong_setting_is_answered_with_the_nearest_or_the_range),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,8 +46,7 @@ static bool pass_one(net_repeat_ration* ration, uint8_t command, uint16_t sequen
     return pass(ration, &made, delivered, now_ms);
 }
 
-static void new_commands_cost_nothing(void** state) {
-    (void)state;
+CASE(new_commands_cost_nothing) {
     net_repeat_ration ration;
     net_repeat_ration_init(&ration, 0);
     uint16_t delivered = 65000; // wraps on the way
@@ -62,8 +61,7 @@ static void new_commands_cost_nothing(void** state) {
     assert_int_equal(ration.credits, NET_REPEATS_PER_SECOND * 1000);
 }
 
-static void repeats_have_a_ration_of_a_second(void** state) {
-    (void)state;
+CASE(repeats_have_a_ration_of_a_second) {
     static const struct {
         uint8_t command;
         uint16_t sequence;
@@ -84,8 +82,7 @@ static void repeats_have_a_ration_of_a_second(void** state) {
     }
 }
 
-static void each_repeat_of_a_datagram_counts(void** state) {
-    (void)state;
+CASE(each_repeat_of_a_datagram_counts) {
     net_repeat_ration ration;
     net_repeat_ration_init(&ration, 0);
     datagram many = begin();
@@ -97,8 +94,7 @@ static void each_repeat_of_a_datagram_counts(void** state) {
     assert_int_equal(count, NET_REPEATS_PER_SECOND / 32);
 }
 
-static void the_window_forgets_what_was_delivered(void** state) {
-    (void)state;
+CASE(the_window_forgets_what_was_delivered) {
     net_repeat_ration ration;
     net_repeat_ration_init(&ration, 0);
     uint16_t delivered = 0;
@@ -114,8 +110,7 @@ static void the_window_forgets_what_was_delivered(void** state) {
     assert_int_equal(ration.credits, NET_REPEATS_PER_SECOND * 1000);
 }
 
-static void a_new_connection_begins_with_a_whole_ration(void** state) {
-    (void)state;
+CASE(a_new_connection_begins_with_a_whole_ration) {
     net_repeat_ration ration;
     net_repeat_ration_init(&ration, 0);
     for (uint32_t k = 0; k < 1000; k++)
@@ -124,15 +119,4 @@ static void a_new_connection_begins_with_a_whole_ration(void** state) {
     net_repeat_ration_init(&ration, 0);
     assert_true(pass_one(&ration, RELIABLE, 7, 7, 0));
     assert_true(pass_one(&ration, RELIABLE, 1, 0, 0)); // its numbers begin again
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(new_commands_cost_nothing),
-        TEST(repeats_have_a_ration_of_a_second),
-        TEST(each_repeat_of_a_datagram_counts),
-        TEST(the_window_forgets_what_was_delivered),
-        TEST(a_new_connection_begins_with_a_whole_ration),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

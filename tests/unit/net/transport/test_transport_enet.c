@@ -3,94 +3,76 @@
 // creation. Together with test_transport_hostile.c there is one case for each ENet problem that
 // net/README.md lists.
 #include "enet_world.h"
+
+#include "scarce.h"
 #include "names.h"
 
 // ---- normal operation
 
-static void messages_of_both_channels_arrive_in_both_directions(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 4);
-    net_peer peer = world_connect(&at, 0);
+WORLD_CASE(messages_of_both_channels_arrive_in_both_directions, 4) {
+    net_peer peer = world_connect(at, 0);
     for (uint32_t i = 0; i < 64; i++) {
-        assert_int_equal(send_number(at.clients[0], peer, NET_CHANNEL_CONTROL, i), NET_OK);
-        assert_int_equal(send_number(at.clients[0], peer, NET_CHANNEL_REALTIME, i), NET_OK);
-        assert_int_equal(send_number(at.server, at.at_server.connected, NET_CHANNEL_CONTROL, i),
-                         NET_OK);
-        assert_int_equal(send_number(at.server, at.at_server.connected, NET_CHANNEL_REALTIME, i),
-                         NET_OK);
+        assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_CONTROL, i));
+        assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_REALTIME, i));
+        assert_ok(send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, i));
+        assert_ok(send_number(at->server, at->at_server.connected, NET_CHANNEL_REALTIME, i));
     }
-    run_ms(&at, 500);
-    assert_int_equal(at.at_server.control_count, 64);
-    assert_int_equal(at.at_server.realtime_count, 64);
-    assert_int_equal(at.at_clients[0].control_count, 64);
-    assert_int_equal(at.at_clients[0].realtime_count, 64);
-    assert_false(at.at_server.is_out_of_order || at.at_clients[0].is_out_of_order);
-    net_transport_stats stats = stats_of(at.server);
+    run_ms(at, 500);
+    assert_int_equal(at->at_server.control_count, 64);
+    assert_int_equal(at->at_server.realtime_count, 64);
+    assert_int_equal(at->at_clients[0].control_count, 64);
+    assert_int_equal(at->at_clients[0].realtime_count, 64);
+    assert_false(at->at_server.is_out_of_order || at->at_clients[0].is_out_of_order);
+    net_transport_stats stats = stats_of(at->server);
     assert_int_equal(stats.recv_reliable_bytes, 64 * sizeof(uint32_t));
     assert_int_equal(stats.service_errors + stats.dropped_malformed + stats.peers_reset, 0);
     assert_true(stats.sent_bytes > 0 && stats.recv_datagrams > 0);
-    world_deinit(&at);
 }
 
-static void a_goodbye_comes_after_what_was_queued_and_both_sides_learn_it(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 4);
-    world_connect(&at, 0);
-    net_peer peer = at.at_server.connected;
+WORLD_CASE(a_goodbye_comes_after_what_was_queued_and_both_sides_learn_it, 4) {
+    world_connect(at, 0);
+    net_peer peer = at->at_server.connected;
     for (uint32_t i = 0; i < 20; i++)
-        assert_int_equal(send_number(at.server, peer, NET_CHANNEL_CONTROL, i), NET_OK);
-    at.server->ops->disconnect(at.server, peer, 9, false);
-    assert_int_equal(send_number(at.server, peer, NET_CHANNEL_CONTROL, 1), NET_ERR_CLOSED);
-    run_ms(&at, 1000);
-    assert_int_equal(at.at_clients[0].control_count, 20);
-    assert_int_equal(at.at_clients[0].disconnects, 1);
-    assert_int_equal(at.at_clients[0].reason, 9);
-    assert_int_equal(at.at_server.disconnects, 1);
-    assert_int_equal(at.at_server.disconnected, peer);
-    world_deinit(&at);
+        assert_ok(send_number(at->server, peer, NET_CHANNEL_CONTROL, i));
+    at->server->ops->disconnect(at->server, peer, 9, false);
+    assert_int_equal(send_number(at->server, peer, NET_CHANNEL_CONTROL, 1), NET_ERR_CLOSED);
+    run_ms(at, 1000);
+    assert_int_equal(at->at_clients[0].control_count, 20);
+    assert_int_equal(at->at_clients[0].disconnects, 1);
+    assert_int_equal(at->at_clients[0].reason, 9);
+    assert_int_equal(at->at_server.disconnects, 1);
+    assert_int_equal(at->at_server.disconnected, peer);
 }
 
-static void a_goodbye_at_once_ends_our_side_without_an_event(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 4);
-    net_peer peer = world_connect(&at, 0);
-    at.clients[0]->ops->disconnect(at.clients[0], peer, 5, true);
-    assert_int_equal(send_number(at.clients[0], peer, NET_CHANNEL_CONTROL, 1), NET_ERR_CLOSED);
-    run_ms(&at, 200);
-    assert_int_equal(at.at_server.disconnects, 1);
-    assert_int_equal(at.at_server.reason, 5);
-    assert_int_equal(at.at_clients[0].disconnects, 0);
-    world_deinit(&at);
+WORLD_CASE(a_goodbye_at_once_ends_our_side_without_an_event, 4) {
+    net_peer peer = world_connect(at, 0);
+    at->clients[0]->ops->disconnect(at->clients[0], peer, 5, true);
+    assert_int_equal(send_number(at->clients[0], peer, NET_CHANNEL_CONTROL, 1), NET_ERR_CLOSED);
+    run_ms(at, 200);
+    assert_int_equal(at->at_server.disconnects, 1);
+    assert_int_equal(at->at_server.reason, 5);
+    assert_int_equal(at->at_clients[0].disconnects, 0);
 }
 
-static void a_reused_slot_has_a_new_peer_and_the_old_one_is_closed(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 1);
-    net_peer old_client = world_connect(&at, 0), old_server = at.at_server.connected;
-    at.clients[0]->ops->disconnect(at.clients[0], old_client, 0, true);
-    run_ms(&at, 100);
+WORLD_CASE(a_reused_slot_has_a_new_peer_and_the_old_one_is_closed, 1) {
+    net_peer old_client = world_connect(at, 0), old_server = at->at_server.connected;
+    at->clients[0]->ops->disconnect(at->clients[0], old_client, 0, true);
+    run_ms(at, 100);
     net_peer peer = 0;
-    assert_int_equal(at.clients[0]->ops->connect(at.clients[0], "127.0.0.1:7777", &peer), NET_OK);
-    run_ms(&at, 200);
-    assert_int_equal(at.at_server.connects, 2);
+    assert_ok(at->clients[0]->ops->connect(at->clients[0], "127.0.0.1:7777", &peer));
+    run_ms(at, 200);
+    assert_int_equal(at->at_server.connects, 2);
     assert_int_not_equal(peer, old_client);
-    assert_int_not_equal(at.at_server.connected, old_server);
-    assert_int_equal(send_number(at.server, old_server, NET_CHANNEL_CONTROL, 0), NET_ERR_CLOSED);
-    assert_int_equal(send_number(at.server, 0, NET_CHANNEL_CONTROL, 0), NET_ERR_CLOSED);
-    assert_int_equal(send_number(at.server, UINT32_MAX, NET_CHANNEL_CONTROL, 0), NET_ERR_CLOSED);
-    at.server->ops->disconnect(at.server, old_server, 0, true); // this has no effect
-    assert_int_equal(send_number(at.server, at.at_server.connected, NET_CHANNEL_CONTROL, 0),
-                     NET_OK);
-    world_deinit(&at);
+    assert_int_not_equal(at->at_server.connected, old_server);
+    assert_int_equal(send_number(at->server, old_server, NET_CHANNEL_CONTROL, 0), NET_ERR_CLOSED);
+    assert_int_equal(send_number(at->server, 0, NET_CHANNEL_CONTROL, 0), NET_ERR_CLOSED);
+    assert_int_equal(send_number(at->server, UINT32_MAX, NET_CHANNEL_CONTROL, 0), NET_ERR_CLOSED);
+    at->server->ops->disconnect(at->server, old_server, 0, true); // this has no effect
+    assert_ok(send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, 0));
 }
 
 // RFC 8305: one address each 250 ms, the families in turn; the server has 127.0.0.1 alone.
-static void the_first_address_of_a_name_that_answers_is_the_server(void** state) {
-    (void)state;
+CASE(the_first_address_of_a_name_that_answers_is_the_server) {
     static const struct {
         const char* address;
         uint32_t ms_min, ms_max;
@@ -100,10 +82,9 @@ static void the_first_address_of_a_name_that_answers_is_the_server(void** state)
         world at;
         world_init(&at, 1);
         const net_enet_config config = {.peers_max = 1, .resolver = &names};
-        assert_int_equal(net_transport_enet_create(&config, &at.clients[0]), NET_OK);
+        assert_ok(net_transport_enet_create(&config, &at.clients[0]));
         net_peer peer = 0;
-        assert_int_equal(at.clients[0]->ops->connect(at.clients[0], CASES[i].address, &peer),
-                         NET_OK);
+        assert_ok(at.clients[0]->ops->connect(at.clients[0], CASES[i].address, &peer));
         run_ms(&at, CASES[i].ms_min);
         assert_int_equal(at.at_server.connects, 0);
         run_ms(&at, CASES[i].ms_max - CASES[i].ms_min);
@@ -113,86 +94,66 @@ static void the_first_address_of_a_name_that_answers_is_the_server(void** state)
     }
 }
 
-static void a_connect_that_nobody_answers_ends_after_five_seconds(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 1);
-    at.clients[0] = client_make();
+WORLD_CASE(a_connect_that_nobody_answers_ends_after_five_seconds, 1) {
+    at->clients[0] = client_make();
     net_peer peer = 0;
-    assert_int_equal(at.clients[0]->ops->connect(at.clients[0], "127.0.0.1:9", &peer), NET_OK);
-    run_ms(&at, NET_CONNECT_MS_MAX - 50);
-    assert_int_equal(at.at_clients[0].disconnects, 0);
-    run_ms(&at, 100);
-    assert_int_equal(at.at_clients[0].disconnects, 1);
-    assert_int_equal(at.at_clients[0].disconnected, peer);
-    world_deinit(&at);
+    assert_ok(at->clients[0]->ops->connect(at->clients[0], "127.0.0.1:9", &peer));
+    run_ms(at, NET_CONNECT_MS_MAX - 50);
+    assert_int_equal(at->at_clients[0].disconnects, 0);
+    run_ms(at, 100);
+    assert_int_equal(at->at_clients[0].disconnects, 1);
+    assert_int_equal(at->at_clients[0].disconnected, peer);
 }
 
 // ---- what the outer layer tells
 
 // Sessions without a connection take all places; without keys anyone can have them.
-static void a_newcomer_connects_where_all_sessions_are_idle(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 3);
+WORLD_CASE(a_newcomer_connects_where_all_sessions_are_idle, 3) {
     for (int i = 0; i < 3; i++)
-        world_open_session(&at, i);
-    world_connect(&at, 3); // asserts it
-    assert_int_equal(at.at_server.connects, 1);
-    assert_int_equal(at.at_clients[3].disconnects, 0);
-    world_deinit(&at);
+        world_open_session(at, i);
+    world_connect(at, 3); // asserts it
+    assert_int_equal(at->at_server.connects, 1);
+    assert_int_equal(at->at_clients[3].disconnects, 0);
 }
 
-static void a_server_that_is_gone_has_closed_its_connections(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 4);
+WORLD_CASE(a_server_that_is_gone_has_closed_its_connections, 4) {
     for (int i = 0; i < 3; i++)
-        world_connect(&at, i);
-    at.server->ops->destroy(at.server);
-    at.server = NULL;
-    run_ms(&at, 100);
+        world_connect(at, i);
+    at->server->ops->destroy(at->server);
+    at->server = NULL;
+    run_ms(at, 100);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(at.at_clients[i].disconnects, 1);
-        assert_int_equal(at.at_clients[i].reason, 0); // as when it was lost
+        assert_int_equal(at->at_clients[i].disconnects, 1);
+        assert_int_equal(at->at_clients[i].reason, 0); // as when it was lost
     }
-    world_deinit(&at);
 }
 
 // ENet says goodbye at once in one datagram, which is lost here.
-static void a_connection_that_a_server_dropped_is_closed_when_the_line_is_back(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 4);
-    world_connect(&at, 0);
-    assert_int_equal(net_socket_link_set(&(net_link_config){.loss_percent = 100}), NET_OK);
-    at.server->ops->disconnect(at.server, at.at_server.connected, 9, true);
-    run_ms(&at, 100);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
-    run_ms(&at, 2500);
-    assert_int_equal(at.at_clients[0].disconnects, 1);
-    assert_int_equal(at.at_clients[0].reason, 0);
-    world_deinit(&at);
+WORLD_CASE(a_connection_that_a_server_dropped_is_closed_when_the_line_is_back, 4) {
+    world_connect(at, 0);
+    assert_ok(net_socket_link_set(&(net_link_config){.loss_percent = 100}));
+    at->server->ops->disconnect(at->server, at->at_server.connected, 9, true);
+    run_ms(at, 100);
+    assert_ok(net_socket_link_set(NULL));
+    run_ms(at, 2500);
+    assert_int_equal(at->at_clients[0].disconnects, 1);
+    assert_int_equal(at->at_clients[0].reason, 0);
 }
 
-static void a_client_without_a_token_learns_at_once_that_it_needs_one(void** state) {
-    (void)state;
+WORLD_CASE(a_client_without_a_token_learns_at_once_that_it_needs_one, 4) {
     const net_key_ring ring = {.keys = {{.id = 1}}, .count = 1};
-    world at;
     net_peer peer = 0;
-    world_init(&at, 4);
-    net_transport_enet_keys_set(at.server, &ring);
-    at.clients[0] = client_make();
-    assert_int_equal(at.clients[0]->ops->connect(at.clients[0], "127.0.0.1:7777", &peer), NET_OK);
-    run_ms(&at, 100);
-    assert_int_equal(at.at_clients[0].disconnects, 0);
-    assert_int_equal(at.at_clients[0].notices, 1);
-    assert_int_equal(at.at_clients[0].reason, NET_TRANSPORT_SECURE + NET_SECURE_END_NO_TOKEN);
-    run_ms(&at, NET_CONNECT_MS_MAX);
-    assert_int_equal(at.at_clients[0].notices, 1);
-    assert_int_equal(at.at_clients[0].disconnects, 1);
-    assert_int_equal(at.at_clients[0].reason, NET_TRANSPORT_SECURE + NET_SECURE_END_NO_TOKEN);
-    world_deinit(&at);
+    net_transport_enet_keys_set(at->server, &ring);
+    at->clients[0] = client_make();
+    assert_ok(at->clients[0]->ops->connect(at->clients[0], "127.0.0.1:7777", &peer));
+    run_ms(at, 100);
+    assert_int_equal(at->at_clients[0].disconnects, 0);
+    assert_int_equal(at->at_clients[0].notices, 1);
+    assert_int_equal(at->at_clients[0].reason, NET_TRANSPORT_SECURE + NET_SECURE_END_NO_TOKEN);
+    run_ms(at, NET_CONNECT_MS_MAX);
+    assert_int_equal(at->at_clients[0].notices, 1);
+    assert_int_equal(at->at_clients[0].disconnects, 1);
+    assert_int_equal(at->at_clients[0].reason, NET_TRANSPORT_SECURE + NET_SECURE_END_NO_TOKEN);
 }
 
 static uint64_t run_of(uint64_t seed) {
@@ -206,9 +167,9 @@ static uint64_t run_of(uint64_t seed) {
     at.now_us = 1000000;
     net_socket_virtual_advance(at.now_us);
     net_link_config link = {.loss_percent = 10, .delay_ms = 30, .jitter_ms = 20, .seed = seed};
-    assert_int_equal(net_socket_link_set(&link), NET_OK);
+    assert_ok(net_socket_link_set(&link));
     net_enet_config config = {.listen = "127.0.0.1:7777", .peers_max = 4};
-    assert_int_equal(net_transport_enet_create(&config, &at.server), NET_OK);
+    assert_ok(net_transport_enet_create(&config, &at.server));
     net_peer peer = world_connect(&at, 0);
     for (uint32_t i = 0; i < 300; i++) {
         (void)send_number(at.clients[0], peer, NET_CHANNEL_REALTIME, i);
@@ -227,8 +188,7 @@ static uint64_t run_of(uint64_t seed) {
 }
 
 // platform 7, security 4.3: also the host's address in its random seed
-static void the_same_seed_gives_the_same_run(void** state) {
-    (void)state;
+CASE(the_same_seed_gives_the_same_run) {
     assert_true(run_of(5) == run_of(5));
     assert_true(run_of(5) != run_of(6));
 }
@@ -236,216 +196,175 @@ static void the_same_seed_gives_the_same_run(void** state) {
 // ---- time-outs
 
 // platform 3, security 4.3
-static void ten_minutes_of_twenty_percent_loss_end_nothing(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 4);
-    net_peer peer = world_connect(&at, 0);
+WORLD_CASE(ten_minutes_of_twenty_percent_loss_end_nothing, 4) {
+    net_peer peer = world_connect(at, 0);
     net_link_config link = {.loss_percent = 20, .delay_ms = 50, .jitter_ms = 10, .seed = 4};
-    assert_int_equal(net_socket_link_set(&link), NET_OK);
+    assert_ok(net_socket_link_set(&link));
     uint32_t sent = 0;
     for (uint32_t tick = 0; tick < 60 * 600; tick++) {
-        (void)send_number(at.clients[0], peer, NET_CHANNEL_REALTIME, tick);
-        (void)send_number(at.server, at.at_server.connected, NET_CHANNEL_REALTIME, tick);
+        (void)send_number(at->clients[0], peer, NET_CHANNEL_REALTIME, tick);
+        (void)send_number(at->server, at->at_server.connected, NET_CHANNEL_REALTIME, tick);
         if (tick % 6 == 0)
-            sent +=
-                send_number(at.server, at.at_server.connected, NET_CHANNEL_CONTROL, sent) == NET_OK;
-        run_tick(&at);
+            sent += send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, sent) ==
+                    NET_OK;
+        run_tick(at);
     }
-    assert_int_equal(at.at_server.disconnects + at.at_clients[0].disconnects, 0);
+    assert_int_equal(at->at_server.disconnects + at->at_clients[0].disconnects, 0);
     // Both directions of either socket lose datagrams, so 64 % of them arrive.
-    assert_in_range(at.at_server.realtime_count, 36000 * 62 / 100, 36000 * 66 / 100);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
-    run_ms(&at, 5000);
+    assert_in_range(at->at_server.realtime_count, 36000 * 62 / 100, 36000 * 66 / 100);
+    assert_ok(net_socket_link_set(NULL));
+    run_ms(at, 5000);
     assert_int_equal(sent, 6000);
-    assert_int_equal(at.at_clients[0].control_count, sent);
-    assert_false(at.at_clients[0].is_out_of_order);
-    assert_int_equal(stats_of(at.server).peers_reset, 0);
-    world_deinit(&at);
+    assert_int_equal(at->at_clients[0].control_count, sent);
+    assert_false(at->at_clients[0].is_out_of_order);
+    assert_int_equal(stats_of(at->server).peers_reset, 0);
 }
 
 // security 4.3: no wait of a reliable command grows beyond a second
-static void resends_come_at_least_once_a_second_in_a_blackout(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 4);
-    world_connect(&at, 0);
+WORLD_CASE(resends_come_at_least_once_a_second_in_a_blackout, 4) {
+    world_connect(at, 0);
     net_link_config dark = {.loss_percent = 100};
-    assert_int_equal(net_socket_link_set(&dark), NET_OK);
-    assert_int_equal(send_number(at.server, at.at_server.connected, NET_CHANNEL_CONTROL, 0),
-                     NET_OK);
+    assert_ok(net_socket_link_set(&dark));
+    assert_ok(send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, 0));
     for (uint32_t second = 0; second < 25; second++) {
-        uint64_t before = stats_of(at.server).sent_datagrams;
-        run_ms(&at, 1100);
-        assert_true(stats_of(at.server).sent_datagrams > before);
+        uint64_t before = stats_of(at->server).sent_datagrams;
+        run_ms(at, 1100);
+        assert_true(stats_of(at->server).sent_datagrams > before);
     }
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
-    run_ms(&at, 1500);
-    assert_int_equal(at.at_clients[0].control_count, 1);
-    assert_int_equal(at.at_server.disconnects, 0);
-    world_deinit(&at);
+    assert_ok(net_socket_link_set(NULL));
+    run_ms(at, 1500);
+    assert_int_equal(at->at_clients[0].control_count, 1);
+    assert_int_equal(at->at_server.disconnects, 0);
 }
 
 // security 5.3: suspended for 40 s
-static void a_stall_of_forty_seconds_ends_nothing(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 4);
-    world_connect(&at, 0);
-    (void)send_number(at.server, at.at_server.connected, NET_CHANNEL_CONTROL, 0);
-    at.server->ops->flush(at.server);
-    at.now_us += 40000000;
-    run_ms(&at, 2000);
-    assert_int_equal(at.at_server.disconnects + at.at_clients[0].disconnects, 0);
-    assert_int_equal(at.at_clients[0].control_count, 1);
-    world_deinit(&at);
+WORLD_CASE(a_stall_of_forty_seconds_ends_nothing, 4) {
+    world_connect(at, 0);
+    (void)send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, 0);
+    at->server->ops->flush(at->server);
+    at->now_us += 40000000;
+    run_ms(at, 2000);
+    assert_int_equal(at->at_server.disconnects + at->at_clients[0].disconnects, 0);
+    assert_int_equal(at->at_clients[0].control_count, 1);
 }
 
 // security 4.3: the millisecond clock wraps after 49 days
-static void the_wrap_of_the_millisecond_clock_is_not_noticed(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 4);
-    at.now_us = (UINT64_C(1) << 32) * 1000 - 5000000;
-    net_socket_virtual_advance(at.now_us);
-    net_peer peer = world_connect(&at, 0);
+WORLD_CASE(the_wrap_of_the_millisecond_clock_is_not_noticed, 4) {
+    at->now_us = (UINT64_C(1) << 32) * 1000 - 5000000;
+    net_socket_virtual_advance(at->now_us);
+    net_peer peer = world_connect(at, 0);
     for (uint32_t i = 0; i < 600; i++) {
-        assert_int_equal(send_number(at.clients[0], peer, NET_CHANNEL_CONTROL, i), NET_OK);
-        run_tick(&at);
+        assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_CONTROL, i));
+        run_tick(at);
     }
-    run_ms(&at, 500);
-    assert_true(at.now_us > (UINT64_C(1) << 32) * 1000);
-    assert_int_equal(at.at_server.control_count, 600);
-    assert_int_equal(at.at_server.disconnects + at.at_clients[0].disconnects, 0);
-    world_deinit(&at);
+    run_ms(at, 500);
+    assert_true(at->now_us > (UINT64_C(1) << 32) * 1000);
+    assert_int_equal(at->at_server.control_count, 600);
+    assert_int_equal(at->at_server.disconnects + at->at_clients[0].disconnects, 0);
 }
 
-static void a_peer_that_vanishes_is_given_up_within_a_minute(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 4);
-    world_connect(&at, 0);
-    at.clients[0]->ops->destroy(at.clients[0]);
-    at.clients[0] = NULL;
-    run_ms(&at, 30000);
+WORLD_CASE(a_peer_that_vanishes_is_given_up_within_a_minute, 4) {
+    world_connect(at, 0);
+    at->clients[0]->ops->destroy(at->clients[0]);
+    at->clients[0] = NULL;
+    run_ms(at, 30000);
     // The silence rule of the session layer applies first.
-    assert_int_equal(at.at_server.disconnects, 0);
-    run_ms(&at, 35000);
-    assert_int_equal(at.at_server.disconnects, 1);
-    assert_int_equal(at.at_server.reason, 0);
-    world_deinit(&at);
+    assert_int_equal(at->at_server.disconnects, 0);
+    run_ms(at, 35000);
+    assert_int_equal(at->at_server.disconnects, 1);
+    assert_int_equal(at->at_server.reason, 0);
 }
 
 // ---- sizes and queues
 
 // platform: unreliable fragments; design "Packet size"
-static void the_largest_state_packet_is_one_datagram_and_a_larger_one_is_refused(void** state) {
-    (void)state;
+WORLD_CASE(the_largest_state_packet_is_one_datagram_and_a_larger_one_is_refused, 4) {
     static const uint8_t bytes[NET_STATE_BYTES_MAX + 1] = {1};
-    world at;
-    world_init(&at, 4);
-    world_connect(&at, 0);
-    net_peer peer = at.at_server.connected;
-    uint64_t before = stats_of(at.server).sent_datagrams;
-    assert_int_equal(
-        at.server->ops->send(at.server, peer, NET_CHANNEL_REALTIME, bytes, NET_STATE_BYTES_MAX - 1),
-        NET_OK);
-    assert_int_equal(
-        at.server->ops->send(at.server, peer, NET_CHANNEL_REALTIME, bytes, NET_STATE_BYTES_MAX),
-        NET_OK);
-    assert_int_equal(
-        at.server->ops->send(at.server, peer, NET_CHANNEL_REALTIME, bytes, NET_STATE_BYTES_MAX + 1),
-        NET_ERR_FULL);
-    at.server->ops->flush(at.server);
-    assert_int_equal(stats_of(at.server).sent_datagrams, before + 2);
-    assert_true(enet_list_empty(&first_peer(at.server)->sentReliableCommands)); // not made reliable
-    run_ms(&at, 100);
-    assert_int_equal(at.at_clients[0].realtime_count, 2);
-    assert_int_equal(at.at_clients[0].largest, NET_STATE_BYTES_MAX);
-    world_deinit(&at);
+    world_connect(at, 0);
+    net_peer peer = at->at_server.connected;
+    uint64_t before = stats_of(at->server).sent_datagrams;
+    assert_ok(at->server->ops->send(at->server, peer, NET_CHANNEL_REALTIME, bytes,
+                                    NET_STATE_BYTES_MAX - 1));
+    assert_ok(
+        at->server->ops->send(at->server, peer, NET_CHANNEL_REALTIME, bytes, NET_STATE_BYTES_MAX));
+    assert_int_equal(at->server->ops->send(at->server, peer, NET_CHANNEL_REALTIME, bytes,
+                                           NET_STATE_BYTES_MAX + 1),
+                     NET_ERR_FULL);
+    at->server->ops->flush(at->server);
+    assert_int_equal(stats_of(at->server).sent_datagrams, before + 2);
+    assert_true(
+        enet_list_empty(&first_peer(at->server)->sentReliableCommands)); // not made reliable
+    run_ms(at, 100);
+    assert_int_equal(at->at_clients[0].realtime_count, 2);
+    assert_int_equal(at->at_clients[0].largest, NET_STATE_BYTES_MAX);
 }
 
 // security 0.7, 4.1: zero-length packets; maximumPacketSize
-static void empty_and_oversized_messages_are_refused(void** state) {
-    (void)state;
+WORLD_CASE(empty_and_oversized_messages_are_refused, 4) {
     static const uint8_t bytes[NET_CONTROL_BYTES_MAX + 1] = {0};
-    world at;
-    world_init(&at, 4);
-    net_peer peer = world_connect(&at, 0);
-    net_transport* client = at.clients[0];
+    net_peer peer = world_connect(at, 0);
+    net_transport* client = at->clients[0];
     assert_int_equal(client->ops->send(client, peer, NET_CHANNEL_CONTROL, bytes, 0), NET_ERR_FULL);
     assert_int_equal(client->ops->send(client, peer, NET_CHANNEL_REALTIME, bytes, 0), NET_ERR_FULL);
     assert_int_equal(
         client->ops->send(client, peer, NET_CHANNEL_CONTROL, bytes, NET_CONTROL_BYTES_MAX + 1),
         NET_ERR_FULL);
     assert_int_equal(stats_of(client).send_refused, 3);
-    assert_int_equal(
-        client->ops->send(client, peer, NET_CHANNEL_CONTROL, bytes, NET_CONTROL_BYTES_MAX), NET_OK);
-    run_ms(&at, 500);
-    assert_int_equal(at.at_server.control_count, 1);
-    assert_int_equal(at.at_server.largest, NET_CONTROL_BYTES_MAX);
-    world_deinit(&at);
+    assert_ok(client->ops->send(client, peer, NET_CHANNEL_CONTROL, bytes, NET_CONTROL_BYTES_MAX));
+    run_ms(at, 500);
+    assert_int_equal(at->at_server.control_count, 1);
+    assert_int_equal(at->at_server.largest, NET_CONTROL_BYTES_MAX);
 }
 
 // platform: enet_peer_send -1, memory of dead peers; security row 13
-static void a_queue_has_a_limit_and_is_freed_with_its_peer(void** state) {
-    (void)state;
+WORLD_CASE(a_queue_has_a_limit_and_is_freed_with_its_peer, 4) {
     static const uint8_t bytes[16000] = {0};
-    world at;
-    world_init(&at, 4);
-    world_connect(&at, 0);
-    net_peer peer = at.at_server.connected;
+    world_connect(at, 0);
+    net_peer peer = at->at_server.connected;
     net_link_config dark = {.loss_percent = 100};
-    assert_int_equal(net_socket_link_set(&dark), NET_OK);
+    assert_ok(net_socket_link_set(&dark));
     uint32_t queued = 0;
-    while (at.server->ops->send(at.server, peer, NET_CHANNEL_CONTROL, bytes, sizeof bytes) ==
+    while (at->server->ops->send(at->server, peer, NET_CHANNEL_CONTROL, bytes, sizeof bytes) ==
            NET_OK)
         queued++;
     assert_int_equal(queued, 256 * 1024 / sizeof bytes);
-    at.server->ops->disconnect(at.server, peer, 0, true);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
-    run_ms(&at, 100);
-    at.clients[0]->ops->destroy(at.clients[0]);
-    memset(&at.at_clients[0], 0, sizeof at.at_clients[0]);
-    world_connect(&at, 0); // the same slot, and its account is zero again
+    at->server->ops->disconnect(at->server, peer, 0, true);
+    assert_ok(net_socket_link_set(NULL));
+    run_ms(at, 100);
+    at->clients[0]->ops->destroy(at->clients[0]);
+    memset(&at->at_clients[0], 0, sizeof at->at_clients[0]);
+    world_connect(at, 0); // the same slot, and its account is zero again
     for (uint32_t i = 0; i < queued; i++)
-        assert_int_equal(at.server->ops->send(at.server, at.at_server.connected,
-                                              NET_CHANNEL_CONTROL, bytes, sizeof bytes),
-                         NET_OK);
-    world_deinit(&at);
+        assert_ok(at->server->ops->send(at->server, at->at_server.connected, NET_CHANNEL_CONTROL,
+                                        bytes, sizeof bytes));
 }
 
 // ---- the throttle
 
 // platform: the default throttle silently drops unreliable packets when the round trip grows
-static void a_growing_round_trip_throttles_nothing(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 4);
-    world_connect(&at, 0);
+WORLD_CASE(a_growing_round_trip_throttles_nothing, 4) {
+    world_connect(at, 0);
     net_link_config slow = {.delay_ms = 10};
     uint32_t sent = 0, control = 0;
     for (uint32_t i = 0; i < 60 * 60; i++) {
         if (i % 60 == 0) {
             slow.delay_ms = 10 + i / 60 * 10 % 300;
             slow.jitter_ms = slow.delay_ms;
-            assert_int_equal(net_socket_link_set(&slow), NET_OK);
+            assert_ok(net_socket_link_set(&slow));
         }
         if (i % 10 == 0)
-            (void)send_number(at.server, at.at_server.connected, NET_CHANNEL_CONTROL, control++);
-        uint64_t before = stats_of(at.server).sent_bytes;
+            (void)send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, control++);
+        uint64_t before = stats_of(at->server).sent_bytes;
         uint8_t bytes[600] = {0};
-        assert_int_equal(at.server->ops->send(at.server, at.at_server.connected,
-                                              NET_CHANNEL_REALTIME, bytes, sizeof bytes),
-                         NET_OK);
-        at.server->ops->flush(at.server);
-        assert_true(stats_of(at.server).sent_bytes >= before + sizeof bytes);
+        assert_ok(at->server->ops->send(at->server, at->at_server.connected, NET_CHANNEL_REALTIME,
+                                        bytes, sizeof bytes));
+        at->server->ops->flush(at->server);
+        assert_true(stats_of(at->server).sent_bytes >= before + sizeof bytes);
         sent++;
-        assert_int_equal(first_peer(at.server)->packetThrottle, ENET_PEER_PACKET_THROTTLE_SCALE);
-        run_tick(&at);
+        assert_int_equal(first_peer(at->server)->packetThrottle, ENET_PEER_PACKET_THROTTLE_SCALE);
+        run_tick(at);
     }
     assert_int_equal(sent, 3600);
-    world_deinit(&at);
 }
 
 // ---- creating
@@ -457,8 +376,7 @@ static net_result create_and_destroy(const net_enet_config* config) {
     return result;
 }
 
-static void addresses_and_limits_are_checked(void** state) {
-    (void)state;
+CASE(addresses_and_limits_are_checked) {
     static const struct {
         const char* listen;
         uint32_t peers_max;
@@ -513,66 +431,45 @@ static void addresses_and_limits_are_checked(void** state) {
     assert_int_equal(client->ops->connect(client, "nowhere", &peer), NET_ERR_ADDRESS);
     assert_int_equal(client->ops->connect(client, "127.0.0.1:0", &peer), NET_ERR_ADDRESS);
     assert_int_equal(peer, 0);
-    assert_int_equal(client->ops->connect(client, "127.0.0.1:1", &peer), NET_OK);
+    assert_ok(client->ops->connect(client, "127.0.0.1:1", &peer));
     assert_int_equal(client->ops->connect(client, "127.0.0.1:1", &peer), NET_ERR_FULL);
     client->ops->destroy(client);
     net_socket_virtual_set(false, 0);
 }
 
-static void a_port_in_use_is_said_and_port_zero_finds_a_free_one(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 1);
+WORLD_CASE(a_port_in_use_is_said_and_port_zero_finds_a_free_one, 1) {
     net_enet_config config = {.listen = "127.0.0.1:7777", .peers_max = 1};
     assert_int_equal(create_and_destroy(&config), NET_ERR_BIND);
     config.listen = "127.0.0.1:0";
     net_transport* other = NULL;
-    assert_int_equal(net_transport_enet_create(&config, &other), NET_OK);
+    assert_ok(net_transport_enet_create(&config, &other));
     char text[32];
     assert_true(net_transport_enet_address(other, text, sizeof text));
     assert_string_equal(text, "127.0.0.1:49152");
-    assert_true(net_transport_enet_address(at.server, text, sizeof text));
+    assert_true(net_transport_enet_address(at->server, text, sizeof text));
     assert_string_equal(text, "127.0.0.1:7777");
-    assert_false(net_transport_enet_address(at.server, text, 5));
-    at.clients[0] = client_make();
-    assert_false(net_transport_enet_address(at.clients[0], text, sizeof text));
+    assert_false(net_transport_enet_address(at->server, text, 5));
+    at->clients[0] = client_make();
+    assert_false(net_transport_enet_address(at->clients[0], text, sizeof text));
     int descriptor = -1;
     assert_int_equal(other->ops->sockets(other, &descriptor, 1), 0); // there is nothing to wait on
     other->ops->destroy(other);
-    world_deinit(&at);
 }
 
-typedef struct scarce {
-    uint32_t left;
-} scarce;
-
-static void* scarce_allocate(void* context, size_t size, size_t align) {
-    scarce* of = context;
-    const base_allocator* heap = base_allocator_heap();
-    return of->left-- > 0 ? heap->allocate(heap->context, size, align) : NULL;
-}
-
-static void scarce_release(void* context, void* memory, size_t size) {
-    (void)context;
-    const base_allocator* heap = base_allocator_heap();
-    heap->release(heap->context, memory, size);
-}
-
-static void creating_without_memory_says_so(void** state) {
-    (void)state;
+CASE(creating_without_memory_says_so) {
     net_socket_virtual_set(true, 1);
     for (uint32_t left = 0; left < 2; left++) {
-        scarce of = {.left = left};
-        base_allocator allocator = {scarce_allocate, scarce_release, &of};
-        net_enet_config config = {.allocator = &allocator, .peers_max = 1};
+        scarce_memory of;
+        scarce_init(&of, left + 1, true);
+        net_enet_config config = {.allocator = &of.allocator, .peers_max = 1};
         assert_int_equal(create_and_destroy(&config), NET_ERR_MEMORY);
+        assert_int_equal(of.blocks, 0);
     }
     net_socket_virtual_set(false, 0);
 }
 
 // platform 7: the self-test
-static void libenet_calls_our_socket_layer(void** state) {
-    (void)state;
+CASE(libenet_calls_our_socket_layer) {
     assert_true(net_socket_is_installed());
     net_socket_virtual_set(true, 1);
     assert_true(net_socket_is_installed());
@@ -584,34 +481,4 @@ static void libenet_calls_our_socket_layer(void** state) {
     net_socket_budget_set(123456, NULL);
     assert_false(net_socket_is_guarded(123456));
     assert_true(net_socket_next_us() == UINT64_MAX);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(messages_of_both_channels_arrive_in_both_directions),
-        TEST(a_goodbye_comes_after_what_was_queued_and_both_sides_learn_it),
-        TEST(a_goodbye_at_once_ends_our_side_without_an_event),
-        TEST(a_reused_slot_has_a_new_peer_and_the_old_one_is_closed),
-        TEST(the_first_address_of_a_name_that_answers_is_the_server),
-        TEST(a_connect_that_nobody_answers_ends_after_five_seconds),
-        TEST(a_newcomer_connects_where_all_sessions_are_idle),
-        TEST(a_server_that_is_gone_has_closed_its_connections),
-        TEST(a_connection_that_a_server_dropped_is_closed_when_the_line_is_back),
-        TEST(a_client_without_a_token_learns_at_once_that_it_needs_one),
-        TEST(the_same_seed_gives_the_same_run),
-        TEST(ten_minutes_of_twenty_percent_loss_end_nothing),
-        TEST(resends_come_at_least_once_a_second_in_a_blackout),
-        TEST(a_stall_of_forty_seconds_ends_nothing),
-        TEST(the_wrap_of_the_millisecond_clock_is_not_noticed),
-        TEST(a_peer_that_vanishes_is_given_up_within_a_minute),
-        TEST(the_largest_state_packet_is_one_datagram_and_a_larger_one_is_refused),
-        TEST(empty_and_oversized_messages_are_refused),
-        TEST(a_queue_has_a_limit_and_is_freed_with_its_peer),
-        TEST(a_growing_round_trip_throttles_nothing),
-        TEST(addresses_and_limits_are_checked),
-        TEST(a_port_in_use_is_said_and_port_zero_finds_a_free_one),
-        TEST(creating_without_memory_says_so),
-        TEST(libenet_calls_our_socket_layer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,97 +1,42 @@
 // SPDX-License-Identifier: MIT
 // The loopback of the kernel instead of the virtual wire: tests that need real sockets. The file is
 // built twice, with the socket layer and without it (as a program that embeds the library).
-#include "net/socket.h"
-#include "net/transport_enet.h"
-
-#include "test.h"
-
-#include "base/text.h"
+#include "loopback_world.h"
 
 #include <arpa/inet.h>
-#include <poll.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #pragma weak net_socket_is_installed
 #pragma weak net_socket_link_set
 
-enum { MESSAGES = 64, PATIENCE_MS = 100000 };
+enum { MESSAGES = 64 };
 
-typedef struct world {
-    net_transport *server, *client;
-    net_peer at_server, at_client;
-    uint32_t control, realtime;
-    uint16_t port;
-} world;
-
-static uint64_t now_us(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
-}
-
-static void drain(net_transport* transport, net_peer* connected, world* at) {
-    net_transport_event event;
-    transport->ops->service(transport, now_us());
-    while (transport->ops->next(transport, &event)) {
-        if (event.kind == NET_TRANSPORT_CONNECTED) *connected = event.peer;
-        if (event.kind != NET_TRANSPORT_RECEIVED || transport != at->server) continue;
-        at->control += event.channel == NET_CHANNEL_CONTROL;
-        at->realtime += event.channel == NET_CHANNEL_REALTIME;
-    }
-    transport->ops->flush(transport);
-}
-
-static void step(world* at) {
-    struct pollfd waits[2] = {{.events = POLLIN}, {.events = POLLIN}};
-    assert_int_equal(at->server->ops->sockets(at->server, &waits[0].fd, 1), 1);
-    assert_int_equal(at->client->ops->sockets(at->client, &waits[1].fd, 1), 1);
-    (void)poll(waits, 2, 1);
-    drain(at->server, &at->at_server, at);
-    drain(at->client, &at->at_client, at);
-}
+static uint16_t port; // of the server
 
 static void world_init(world* made) {
-    memset(made, 0, sizeof *made);
-    net_enet_config server = {.listen = "127.0.0.1:0", .peers_max = 4};
-    net_enet_config client = {.peers_max = 1};
-    assert_int_equal(net_transport_enet_create(&server, &made->server), NET_OK);
-    assert_int_equal(net_transport_enet_create(&client, &made->client), NET_OK);
     char address[32];
+    if (!net_socket_is_installed) skip();
+    world_make(made, "127.0.0.1:0");
     assert_true(net_transport_enet_address(made->server, address, sizeof address));
-    uint64_t port = 0;
-    assert_true(base_text_parse_u64(strchr(address, ':') + 1, &port));
-    made->port = (uint16_t)port;
-    net_peer peer = 0;
-    assert_int_equal(made->client->ops->connect(made->client, address, &peer), NET_OK);
-    uint64_t end_us = now_us() + PATIENCE_MS * 1000u;
-    while ((made->at_server == 0 || made->at_client == 0) && now_us() < end_us)
-        step(made);
-    assert_int_equal(made->at_client, peer);
-    assert_int_not_equal(made->at_server, 0);
+    uint64_t number = 0;
+    assert_true(base_text_parse_u64(strchr(address, ':') + 1, &number));
+    port = (uint16_t)number;
+    world_connect(made, address);
 }
 
-static void world_deinit(world* old) {
-    old->client->ops->destroy(old->client);
-    old->server->ops->destroy(old->server);
-}
+#define WORLD_CASE(name) CASE_WITH(world, at, world_init(at), world_deinit(at), name)
 
 static void send_both(world* at, uint32_t number) {
     net_transport* client = at->client;
-    assert_int_equal(
-        client->ops->send(client, at->at_client, NET_CHANNEL_CONTROL, &number, sizeof number),
-        NET_OK);
-    assert_int_equal(
-        client->ops->send(client, at->at_client, NET_CHANNEL_REALTIME, &number, sizeof number),
-        NET_OK);
+    assert_ok(
+        client->ops->send(client, at->at_client, NET_CHANNEL_CONTROL, &number, sizeof number));
+    assert_ok(
+        client->ops->send(client, at->at_client, NET_CHANNEL_REALTIME, &number, sizeof number));
 }
 
-static void without_the_socket_layer_no_transport_is_made(void** state) {
-    (void)state;
+CASE(without_the_socket_layer_no_transport_is_made) {
     if (net_socket_is_installed) skip();
     net_enet_config config = {.listen = "127.0.0.1:0", .peers_max = 4};
     net_transport* made = NULL;
@@ -102,101 +47,67 @@ static void without_the_socket_layer_no_transport_is_made(void** state) {
     assert_null(made);
 }
 
-static void messages_cross_the_loopback(void** state) {
-    (void)state;
-    if (!net_socket_is_installed) skip();
-    world at;
-    world_init(&at);
+WORLD_CASE(messages_cross_the_loopback) {
     for (uint32_t i = 0; i < MESSAGES; i++)
-        send_both(&at, i);
-    uint64_t end_us = now_us() + PATIENCE_MS * 1000u;
-    while ((at.control < MESSAGES || at.realtime < MESSAGES) && now_us() < end_us)
-        step(&at);
-    assert_int_equal(at.control, MESSAGES);
-    assert_int_equal(at.realtime, MESSAGES);
+        send_both(at, i);
+    step_until(at, MESSAGES, MESSAGES);
+    assert_int_equal(at->control, MESSAGES);
+    assert_int_equal(at->realtime, MESSAGES);
     net_transport_stats stats;
-    at.server->ops->stats(at.server, &stats);
+    at->server->ops->stats(at->server, &stats);
     assert_true(stats.recv_bytes > MESSAGES * 8 && stats.recv_datagrams > 0);
     assert_int_equal(stats.service_errors + stats.dropped_malformed, 0);
-    world_deinit(&at);
 }
 
-static void a_port_in_use_cannot_be_bound(void** state) {
-    (void)state;
-    if (!net_socket_is_installed) skip();
-    world at;
-    world_init(&at);
+WORLD_CASE(a_port_in_use_cannot_be_bound) {
     char address[32];
-    assert_true(net_transport_enet_address(at.server, address, sizeof address));
+    assert_true(net_transport_enet_address(at->server, address, sizeof address));
     net_enet_config config = {.listen = address, .peers_max = 1};
     net_transport* second = NULL;
     assert_int_equal(net_transport_enet_create(&config, &second), NET_ERR_BIND);
     assert_null(second);
-    world_deinit(&at);
 }
 
-static void empty_and_oversized_datagrams_do_not_stop_the_drain(void** state) {
-    (void)state;
-    if (!net_socket_is_installed) skip(); // this tests the purpose of the layer
-    world at;
-    world_init(&at);
+WORLD_CASE(empty_and_oversized_datagrams_do_not_stop_the_drain) {
     int foreign = socket(AF_INET, SOCK_DGRAM, 0);
     assert_true(foreign >= 0);
-    struct sockaddr_in to = {.sin_family = AF_INET,
-                             .sin_port = htons(at.port),
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in to = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     static const uint8_t bytes[5000];
     for (uint32_t i = 0; i < 20; i++) {
         (void)sendto(foreign, bytes, 0, 0, (struct sockaddr*)&to, sizeof to);
         (void)sendto(foreign, bytes, sizeof bytes, 0, (struct sockaddr*)&to, sizeof to);
     }
-    send_both(&at, 1);
-    at.client->ops->flush(at.client);
-    uint64_t end_us = now_us() + PATIENCE_MS * 1000u;
-    while ((at.control < 1 || at.realtime < 1) && now_us() < end_us)
-        step(&at);
+    send_both(at, 1);
+    at->client->ops->flush(at->client);
+    step_until(at, 1, 1);
     net_transport_stats stats;
-    at.server->ops->stats(at.server, &stats);
-    assert_int_equal(at.realtime, 1);
+    at->server->ops->stats(at->server, &stats);
+    assert_int_equal(at->realtime, 1);
     assert_int_equal(stats.dropped_empty, 20);
     assert_int_equal(stats.dropped_oversized, 20);
     assert_int_equal(stats.service_errors, 0);
     close(foreign);
-    world_deinit(&at);
 }
 
-static void the_bad_network_plays_on_real_sockets(void** state) {
-    (void)state;
-    if (!net_socket_link_set) skip();
-    world at;
-    world_init(&at);
+WORLD_CASE(the_bad_network_plays_on_real_sockets) {
     net_link_config link = {.loss_percent = 30, .delay_ms = 2, .seed = 1};
-    assert_int_equal(net_socket_link_set(&link), NET_OK);
+    assert_ok(net_socket_link_set(&link));
     for (uint32_t i = 0; i < MESSAGES; i++) {
-        send_both(&at, i);
-        at.client->ops->flush(at.client);
-        step(&at);
+        send_both(at, i);
+        at->client->ops->flush(at->client);
+        step(at);
     }
-    uint64_t end_us = now_us() + PATIENCE_MS * 1000u;
-    while (at.control < MESSAGES && now_us() < end_us)
-        step(&at);
-    assert_int_equal(at.control, MESSAGES);
-    assert_true(at.realtime < MESSAGES);
+    step_until(at, MESSAGES, 0);
+    assert_int_equal(at->control, MESSAGES);
+    assert_true(at->realtime < MESSAGES);
     net_transport_stats stats;
-    at.client->ops->stats(at.client, &stats);
+    at->client->ops->stats(at->client, &stats);
     assert_true(stats.sim_dropped > 0);
-    assert_int_equal(net_socket_link_set(NULL), NET_OK);
-    world_deinit(&at);
+    assert_ok(net_socket_link_set(NULL));
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(without_the_socket_layer_no_transport_is_made),
-        TEST(messages_cross_the_loopback),
-        TEST(a_port_in_use_cannot_be_bound),
-        TEST(empty_and_oversized_datagrams_do_not_stop_the_drain),
-        TEST(the_bad_network_plays_on_real_sockets),
-    };
     printf("socket layer: %s\n", net_socket_is_installed ? "ours" : "ENet's own");
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run();
 }

@@ -57,14 +57,14 @@ static void run_ms(world* at, uint32_t ms) {
 
 static void world_init(world* made, uint64_t seed, net_link_config link) {
     memset(made, 0, sizeof *made);
-    assert_int_equal(net_sim_create(NULL, seed, &made->sim), NET_OK);
-    assert_int_equal(net_sim_server(made->sim, 4, &made->server), NET_OK);
-    assert_int_equal(net_sim_client(made->sim, &link, &made->client), NET_OK);
+    assert_ok(net_sim_create(NULL, seed, &made->sim));
+    assert_ok(net_sim_server(made->sim, 4, &made->server));
+    assert_ok(net_sim_client(made->sim, &link, &made->client));
 }
 
 static void world_connect(world* at) {
     net_peer peer = 0;
-    assert_int_equal(at->client->ops->connect(at->client, "ignored:1", &peer), NET_OK);
+    assert_ok(at->client->ops->connect(at->client, "ignored:1", &peer));
     for (int i = 0; i < 500 && at->at_client.connects == 0; i++)
         run_ms(at, 10);
     assert_int_equal(at->at_client.connected, peer);
@@ -77,74 +77,64 @@ static void world_deinit(world* old) {
     net_sim_destroy(old->sim);
 }
 
+#define WORLD_CASE(name, seed, ...)                                                                \
+    CASE_WITH(world, at, world_init(at, seed, __VA_ARGS__), world_deinit(at), name)
+
 static net_result send_number(net_transport* from, net_peer peer, net_channel channel,
                               uint32_t number) {
     return from->ops->send(from, peer, channel, &number, sizeof number);
 }
 
-static void connecting_takes_a_round_trip(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 1, (net_link_config){.delay_ms = 80});
+WORLD_CASE(connecting_takes_a_round_trip, 1, (net_link_config){.delay_ms = 80}) {
     net_peer peer = 0;
-    assert_int_equal(at.client->ops->connect(at.client, "x:1", &peer), NET_OK);
+    assert_ok(at->client->ops->connect(at->client, "x:1", &peer));
     assert_int_not_equal(peer, 0);
-    assert_int_equal(send_number(at.client, peer, NET_CHANNEL_CONTROL, 1), NET_ERR_CLOSED);
+    assert_int_equal(send_number(at->client, peer, NET_CHANNEL_CONTROL, 1), NET_ERR_CLOSED);
     net_peer second = 0;
-    assert_int_equal(at.client->ops->connect(at.client, "x:1", &second), NET_ERR_FULL);
-    run_ms(&at, 79);
-    assert_int_equal(at.at_server.connects, 0);
-    run_ms(&at, 1);
-    assert_int_equal(at.at_server.connects, 1);
-    run_ms(&at, 79);
-    assert_int_equal(at.at_client.connects, 0);
-    run_ms(&at, 2);
-    assert_int_equal(at.at_client.connects, 1);
-    world_deinit(&at);
+    assert_int_equal(at->client->ops->connect(at->client, "x:1", &second), NET_ERR_FULL);
+    run_ms(at, 79);
+    assert_int_equal(at->at_server.connects, 0);
+    run_ms(at, 1);
+    assert_int_equal(at->at_server.connects, 1);
+    run_ms(at, 79);
+    assert_int_equal(at->at_client.connects, 0);
+    run_ms(at, 2);
+    assert_int_equal(at->at_client.connects, 1);
 }
 
-static void control_messages_arrive_all_and_in_order_on_a_bad_network(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 2, (net_link_config){.loss_percent = 40, .delay_ms = 100, .jitter_ms = 80});
-    world_connect(&at);
+WORLD_CASE(control_messages_arrive_all_and_in_order_on_a_bad_network, 2,
+           (net_link_config){.loss_percent = 40, .delay_ms = 100, .jitter_ms = 80}) {
+    world_connect(at);
     for (uint32_t i = 0; i < 300; i++) {
-        assert_int_equal(send_number(at.client, at.at_client.connected, NET_CHANNEL_CONTROL, i),
-                         NET_OK);
-        assert_int_equal(send_number(at.server, at.at_server.connected, NET_CHANNEL_CONTROL, i),
-                         NET_OK);
-        run_ms(&at, 5);
+        assert_ok(send_number(at->client, at->at_client.connected, NET_CHANNEL_CONTROL, i));
+        assert_ok(send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, i));
+        run_ms(at, 5);
     }
-    run_ms(&at, 20000);
-    assert_int_equal(at.at_server.control_count, 300);
-    assert_int_equal(at.at_client.control_count, 300);
+    run_ms(at, 20000);
+    assert_int_equal(at->at_server.control_count, 300);
+    assert_int_equal(at->at_client.control_count, 300);
     for (uint32_t i = 0; i < 300; i++) {
-        assert_int_equal(at.at_server.control[i], i);
-        assert_int_equal(at.at_client.control[i], i);
+        assert_int_equal(at->at_server.control[i], i);
+        assert_int_equal(at->at_client.control[i], i);
     }
     net_transport_stats stats;
-    at.server->ops->stats(at.server, &stats);
+    at->server->ops->stats(at->server, &stats);
     assert_int_equal(stats.recv_reliable_bytes, 300 * sizeof(uint32_t));
     assert_true(stats.sim_dropped > 0);
-    world_deinit(&at);
 }
 
-static void realtime_datagrams_are_lost_as_often_as_configured(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 3, (net_link_config){.loss_percent = 20, .delay_ms = 50});
-    world_connect(&at);
+WORLD_CASE(realtime_datagrams_are_lost_as_often_as_configured, 3,
+           (net_link_config){.loss_percent = 20, .delay_ms = 50}) {
+    world_connect(at);
     for (uint32_t i = 0; i < 2000; i++) {
-        assert_int_equal(send_number(at.server, at.at_server.connected, NET_CHANNEL_REALTIME, i),
-                         NET_OK);
-        run_ms(&at, 1);
+        assert_ok(send_number(at->server, at->at_server.connected, NET_CHANNEL_REALTIME, i));
+        run_ms(at, 1);
     }
-    run_ms(&at, 200);
-    assert_in_range(at.at_client.realtime_count, 1520, 1680);
+    run_ms(at, 200);
+    assert_in_range(at->at_client.realtime_count, 1520, 1680);
     net_transport_stats stats;
-    at.client->ops->stats(at.client, &stats);
+    at->client->ops->stats(at->client, &stats);
     assert_in_range(stats.sim_dropped, 320, 490);
-    world_deinit(&at);
 }
 
 static uint64_t hash_of_a_run(uint64_t seed, uint64_t* arrived) {
@@ -171,8 +161,7 @@ static uint64_t hash_of_a_run(uint64_t seed, uint64_t* arrived) {
     return hash;
 }
 
-static void the_same_seed_gives_the_same_datagrams(void** state) {
-    (void)state;
+CASE(the_same_seed_gives_the_same_datagrams) {
     uint64_t arrived[3];
     uint64_t first = hash_of_a_run(77, &arrived[0]);
     assert_true(first == hash_of_a_run(77, &arrived[1]));
@@ -180,139 +169,118 @@ static void the_same_seed_gives_the_same_datagrams(void** state) {
     assert_true(first != hash_of_a_run(78, &arrived[2]));
 }
 
-static void a_goodbye_comes_after_everything_that_was_queued(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 4, (net_link_config){.loss_percent = 30, .delay_ms = 60});
-    world_connect(&at);
+WORLD_CASE(a_goodbye_comes_after_everything_that_was_queued, 4,
+           (net_link_config){.loss_percent = 30, .delay_ms = 60}) {
+    world_connect(at);
     for (uint32_t i = 0; i < 50; i++)
-        (void)send_number(at.server, at.at_server.connected, NET_CHANNEL_CONTROL, i);
-    at.server->ops->disconnect(at.server, at.at_server.connected, 9, false);
-    assert_int_equal(send_number(at.server, at.at_server.connected, NET_CHANNEL_CONTROL, 1),
+        (void)send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, i);
+    at->server->ops->disconnect(at->server, at->at_server.connected, 9, false);
+    assert_int_equal(send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, 1),
                      NET_ERR_CLOSED);
-    run_ms(&at, 4000);
-    assert_int_equal(at.at_client.control_count, 50);
-    assert_int_equal(at.at_client.disconnects, 1);
-    assert_int_equal(at.at_client.disconnected, at.at_client.connected);
-    assert_int_equal(at.at_client.reason, 9);
+    run_ms(at, 4000);
+    assert_int_equal(at->at_client.control_count, 50);
+    assert_int_equal(at->at_client.disconnects, 1);
+    assert_int_equal(at->at_client.disconnected, at->at_client.connected);
+    assert_int_equal(at->at_client.reason, 9);
     // The server knows that the client received the goodbye.
-    assert_int_equal(at.at_server.disconnects, 1);
-    assert_int_equal(at.at_server.reason, 0);
-    world_deinit(&at);
+    assert_int_equal(at->at_server.disconnects, 1);
+    assert_int_equal(at->at_server.reason, 0);
 }
 
-static void a_goodbye_at_once_drops_the_queue_and_tells_in_one_datagram(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 5, (net_link_config){.delay_ms = 60});
-    world_connect(&at);
-    net_peer peer = at.at_client.connected;
-    (void)send_number(at.client, peer, NET_CHANNEL_CONTROL, 1);
-    at.client->ops->disconnect(at.client, peer, 5, true);
-    run_ms(&at, 200);
-    assert_int_equal(at.at_server.control_count, 0);
-    assert_int_equal(at.at_server.disconnects, 1);
-    assert_int_equal(at.at_server.reason, 5);
-    assert_int_equal(at.at_client.disconnects, 0);
-    world_deinit(&at);
+WORLD_CASE(a_goodbye_at_once_drops_the_queue_and_tells_in_one_datagram, 5,
+           (net_link_config){.delay_ms = 60}) {
+    world_connect(at);
+    net_peer peer = at->at_client.connected;
+    (void)send_number(at->client, peer, NET_CHANNEL_CONTROL, 1);
+    at->client->ops->disconnect(at->client, peer, 5, true);
+    run_ms(at, 200);
+    assert_int_equal(at->at_server.control_count, 0);
+    assert_int_equal(at->at_server.disconnects, 1);
+    assert_int_equal(at->at_server.reason, 5);
+    assert_int_equal(at->at_client.disconnects, 0);
 }
 
-static void a_new_connection_has_a_new_peer_and_nothing_of_the_old_one(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 6, (net_link_config){.delay_ms = 100});
-    world_connect(&at);
-    net_peer old_client = at.at_client.connected, old_server = at.at_server.connected;
-    (void)send_number(at.server, old_server, NET_CHANNEL_REALTIME, 7);
-    (void)send_number(at.server, old_server, NET_CHANNEL_CONTROL, 7);
+WORLD_CASE(a_new_connection_has_a_new_peer_and_nothing_of_the_old_one, 6,
+           (net_link_config){.delay_ms = 100}) {
+    world_connect(at);
+    net_peer old_client = at->at_client.connected, old_server = at->at_server.connected;
+    (void)send_number(at->server, old_server, NET_CHANNEL_REALTIME, 7);
+    (void)send_number(at->server, old_server, NET_CHANNEL_CONTROL, 7);
     // The goodbye is lost: the server learns of the end from the new connection.
-    net_sim_link_set(at.client, &(net_link_config){.loss_percent = 100});
-    at.client->ops->disconnect(at.client, old_client, 0, true);
-    net_sim_link_set(at.client, &(net_link_config){.delay_ms = 100});
+    net_sim_link_set(at->client, &(net_link_config){.loss_percent = 100});
+    at->client->ops->disconnect(at->client, old_client, 0, true);
+    net_sim_link_set(at->client, &(net_link_config){.delay_ms = 100});
     net_peer peer = 0;
-    assert_int_equal(at.client->ops->connect(at.client, "x:1", &peer), NET_OK);
-    run_ms(&at, 500);
+    assert_ok(at->client->ops->connect(at->client, "x:1", &peer));
+    run_ms(at, 500);
     assert_int_not_equal(peer, old_client);
-    assert_int_equal(at.at_client.connected, peer);
-    assert_int_equal(at.at_client.realtime_count + at.at_client.control_count, 0);
-    assert_int_equal(at.at_server.disconnected, old_server);
-    assert_int_equal(at.at_server.disconnects, 1);
-    assert_int_equal(at.at_server.connects, 2);
-    assert_int_not_equal(at.at_server.connected, old_server);
-    assert_int_equal(send_number(at.server, old_server, NET_CHANNEL_CONTROL, 1), NET_ERR_CLOSED);
-    assert_int_equal(send_number(at.client, old_client, NET_CHANNEL_CONTROL, 1), NET_ERR_CLOSED);
-    world_deinit(&at);
+    assert_int_equal(at->at_client.connected, peer);
+    assert_int_equal(at->at_client.realtime_count + at->at_client.control_count, 0);
+    assert_int_equal(at->at_server.disconnected, old_server);
+    assert_int_equal(at->at_server.disconnects, 1);
+    assert_int_equal(at->at_server.connects, 2);
+    assert_int_not_equal(at->at_server.connected, old_server);
+    assert_int_equal(send_number(at->server, old_server, NET_CHANNEL_CONTROL, 1), NET_ERR_CLOSED);
+    assert_int_equal(send_number(at->client, old_client, NET_CHANNEL_CONTROL, 1), NET_ERR_CLOSED);
 }
 
-static void a_blackout_delays_control_messages_and_loses_datagrams(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 7, (net_link_config){.delay_ms = 20});
-    world_connect(&at);
-    net_sim_link_set(at.client, &(net_link_config){.loss_percent = 100, .delay_ms = 20});
-    (void)send_number(at.server, at.at_server.connected, NET_CHANNEL_CONTROL, 1);
-    (void)send_number(at.server, at.at_server.connected, NET_CHANNEL_REALTIME, 1);
-    run_ms(&at, 25000);
-    assert_int_equal(at.at_client.control_count, 0);
-    net_sim_link_set(at.client, &(net_link_config){.delay_ms = 20});
-    run_ms(&at, 200);
-    assert_int_equal(at.at_client.control_count, 1);
-    assert_int_equal(at.at_client.realtime_count, 0);
-    assert_int_equal(at.at_client.disconnects + at.at_server.disconnects, 0);
-    world_deinit(&at);
+WORLD_CASE(a_blackout_delays_control_messages_and_loses_datagrams, 7,
+           (net_link_config){.delay_ms = 20}) {
+    world_connect(at);
+    net_sim_link_set(at->client, &(net_link_config){.loss_percent = 100, .delay_ms = 20});
+    (void)send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, 1);
+    (void)send_number(at->server, at->at_server.connected, NET_CHANNEL_REALTIME, 1);
+    run_ms(at, 25000);
+    assert_int_equal(at->at_client.control_count, 0);
+    net_sim_link_set(at->client, &(net_link_config){.delay_ms = 20});
+    run_ms(at, 200);
+    assert_int_equal(at->at_client.control_count, 1);
+    assert_int_equal(at->at_client.realtime_count, 0);
+    assert_int_equal(at->at_client.disconnects + at->at_server.disconnects, 0);
 }
 
-static void a_client_that_vanishes_is_noticed_only_after_a_minute(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 8, (net_link_config){.delay_ms = 20});
-    world_connect(&at);
-    at.client->ops->destroy(at.client);
-    at.client = NULL;
+WORLD_CASE(a_client_that_vanishes_is_noticed_only_after_a_minute, 8,
+           (net_link_config){.delay_ms = 20}) {
+    world_connect(at);
+    at->client->ops->destroy(at->client);
+    at->client = NULL;
     for (uint32_t i = 0; i < 59; i++) {
-        run_ms(&at, 1000);
-        assert_int_equal(send_number(at.server, at.at_server.connected, NET_CHANNEL_REALTIME, i),
-                         NET_OK);
+        run_ms(at, 1000);
+        assert_ok(send_number(at->server, at->at_server.connected, NET_CHANNEL_REALTIME, i));
     }
-    assert_int_equal(at.at_server.disconnects, 0);
-    run_ms(&at, 1500);
-    assert_int_equal(at.at_server.disconnects, 1);
-    assert_int_equal(at.at_server.reason, 0);
-    world_deinit(&at);
+    assert_int_equal(at->at_server.disconnects, 0);
+    run_ms(at, 1500);
+    assert_int_equal(at->at_server.disconnects, 1);
+    assert_int_equal(at->at_server.reason, 0);
 }
 
-static void nobody_answers_and_the_connect_ends(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 9, (net_link_config){.delay_ms = 20});
-    at.server->ops->destroy(at.server);
-    at.server = NULL;
+WORLD_CASE(nobody_answers_and_the_connect_ends, 9, (net_link_config){.delay_ms = 20}) {
+    at->server->ops->destroy(at->server);
+    at->server = NULL;
     net_peer peer = 0;
-    assert_int_equal(at.client->ops->connect(at.client, "x:1", &peer), NET_OK);
-    run_ms(&at, NET_CONNECT_MS_MAX - 1);
-    assert_int_equal(at.at_client.disconnects, 0);
-    run_ms(&at, 1);
-    assert_int_equal(at.at_client.disconnects, 1);
-    assert_int_equal(at.at_client.disconnected, peer);
-    world_deinit(&at);
+    assert_ok(at->client->ops->connect(at->client, "x:1", &peer));
+    run_ms(at, NET_CONNECT_MS_MAX - 1);
+    assert_int_equal(at->at_client.disconnects, 0);
+    run_ms(at, 1);
+    assert_int_equal(at->at_client.disconnects, 1);
+    assert_int_equal(at->at_client.disconnected, peer);
 }
 
-static void a_full_server_does_not_answer_until_a_slot_is_free(void** state) {
-    (void)state;
+CASE(a_full_server_does_not_answer_until_a_slot_is_free) {
     net_sim* sim = NULL;
     net_transport *server = NULL, *clients[3] = {0};
     inbox* boxes = test_calloc(4, sizeof *boxes);
-    assert_int_equal(net_sim_create(NULL, 1, &sim), NET_OK);
+    assert_ok(net_sim_create(NULL, 1, &sim));
     assert_int_equal(net_sim_server(sim, 0, &server), NET_ERR_FULL);
     assert_int_equal(net_sim_server(sim, NET_CLIENTS_MAX + 1, &server), NET_ERR_FULL);
-    assert_int_equal(net_sim_server(sim, 2, &server), NET_OK);
+    assert_ok(net_sim_server(sim, 2, &server));
     net_transport* another = NULL;
     assert_int_equal(net_sim_server(sim, 2, &another), NET_ERR_FULL);
     uint64_t now_us = 0;
     net_peer peer = 0;
     for (uint32_t i = 0; i < 3; i++) {
-        assert_int_equal(net_sim_client(sim, &(net_link_config){0}, &clients[i]), NET_OK);
-        assert_int_equal(clients[i]->ops->connect(clients[i], "", &peer), NET_OK);
+        assert_ok(net_sim_client(sim, &(net_link_config){0}, &clients[i]));
+        assert_ok(clients[i]->ops->connect(clients[i], "", &peer));
     }
     for (; now_us < 6000000; now_us += TICK_US) {
         drain(server, now_us, &boxes[3]);
@@ -323,7 +291,7 @@ static void a_full_server_does_not_answer_until_a_slot_is_free(void** state) {
     assert_int_equal(boxes[2].connects, 0);
     assert_int_equal(boxes[2].disconnects, 1);
     clients[0]->ops->disconnect(clients[0], boxes[0].connected, 0, false);
-    assert_int_equal(clients[2]->ops->connect(clients[2], "", &peer), NET_OK);
+    assert_ok(clients[2]->ops->connect(clients[2], "", &peer));
     for (; now_us < 7000000; now_us += TICK_US) {
         drain(server, now_us, &boxes[3]);
         for (uint32_t i = 0; i < 3; i++)
@@ -338,40 +306,33 @@ static void a_full_server_does_not_answer_until_a_slot_is_free(void** state) {
     test_free(boxes);
 }
 
-static void the_bytes_of_an_event_outlive_sending_them_on(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 11, (net_link_config){.delay_ms = 20});
-    world_connect(&at);
-    (void)send_number(at.client, at.at_client.connected, NET_CHANNEL_CONTROL, 41);
-    (void)send_number(at.client, at.at_client.connected, NET_CHANNEL_REALTIME, 42);
-    at.now_us += 50000;
+WORLD_CASE(the_bytes_of_an_event_outlive_sending_them_on, 11, (net_link_config){.delay_ms = 20}) {
+    world_connect(at);
+    (void)send_number(at->client, at->at_client.connected, NET_CHANNEL_CONTROL, 41);
+    (void)send_number(at->client, at->at_client.connected, NET_CHANNEL_REALTIME, 42);
+    at->now_us += 50000;
     net_transport_event event;
-    at.server->ops->service(at.server, at.now_us);
-    for (uint32_t count = 0; at.server->ops->next(at.server, &event); count++) {
+    at->server->ops->service(at->server, at->now_us);
+    for (uint32_t count = 0; at->server->ops->next(at->server, &event); count++) {
         uint32_t number = 0;
-        assert_int_equal(
-            at.server->ops->send(at.server, event.peer, event.channel, event.bytes, event.size),
-            NET_OK);
-        at.server->ops->flush(at.server);
+        assert_ok(
+            at->server->ops->send(at->server, event.peer, event.channel, event.bytes, event.size));
+        at->server->ops->flush(at->server);
         if (event.channel == NET_CHANNEL_REALTIME)
-            at.server->ops->disconnect(at.server, event.peer, 0, false);
+            at->server->ops->disconnect(at->server, event.peer, 0, false);
         memcpy(&number, event.bytes, sizeof number);
         assert_int_equal(number, event.channel == NET_CHANNEL_CONTROL ? 41 : 42);
     }
-    run_ms(&at, 100);
-    assert_int_equal(at.at_client.control[0], 41);
-    assert_int_equal(at.at_client.realtime[0], 42);
-    world_deinit(&at);
+    run_ms(at, 100);
+    assert_int_equal(at->at_client.control[0], 41);
+    assert_int_equal(at->at_client.realtime[0], 42);
 }
 
-static void sizes_and_queues_beyond_their_limits_are_refused(void** state) {
-    (void)state;
+WORLD_CASE(sizes_and_queues_beyond_their_limits_are_refused, 10,
+           (net_link_config){.delay_ms = 20}) {
     static const uint8_t bytes[NET_CONTROL_BYTES_MAX + 1] = {1};
-    world at;
-    world_init(&at, 10, (net_link_config){.delay_ms = 20});
-    world_connect(&at);
-    net_peer peer = at.at_client.connected;
+    world_connect(at);
+    net_peer peer = at->at_client.connected;
     static const struct {
         net_channel channel;
         size_t size;
@@ -388,70 +349,45 @@ static void sizes_and_queues_beyond_their_limits_are_refused(void** state) {
     };
     for (size_t i = 0; i < BASE_COUNT(cases); i++)
         assert_int_equal(
-            at.client->ops->send(at.client, peer, cases[i].channel, bytes, cases[i].size),
+            at->client->ops->send(at->client, peer, cases[i].channel, bytes, cases[i].size),
             cases[i].result);
     net_result result = NET_OK;
     uint32_t queued = 2;
-    while ((result = at.client->ops->send(at.client, peer, NET_CHANNEL_CONTROL, bytes,
-                                          NET_CONTROL_BYTES_MAX)) == NET_OK)
+    while ((result = at->client->ops->send(at->client, peer, NET_CHANNEL_CONTROL, bytes,
+                                           NET_CONTROL_BYTES_MAX)) == NET_OK)
         queued++;
     assert_int_equal(result, NET_ERR_FULL);
     assert_in_range(queued, 15, 16);
     net_transport_stats stats;
-    at.client->ops->stats(at.client, &stats);
+    at->client->ops->stats(at->client, &stats);
     assert_int_equal(stats.send_refused, 5);
-    run_ms(&at, 1000);
-    assert_int_equal(at.at_server.control_count, queued);
-    world_deinit(&at);
+    run_ms(at, 1000);
+    assert_int_equal(at->at_server.control_count, queued);
 }
 
-static void the_server_knows_the_address_and_the_player_of_an_endpoint(void** state) {
-    (void)state;
-    world at;
-    world_init(&at, 1, (net_link_config){.delay_ms = 5});
+WORLD_CASE(the_server_knows_the_address_and_the_player_of_an_endpoint, 1,
+           (net_link_config){.delay_ms = 5}) {
     net_peer peer;
-    assert_int_equal(at.client->ops->connect(at.client, "sim", &peer), NET_OK);
-    run_ms(&at, 30);
+    assert_ok(at->client->ops->connect(at->client, "sim", &peer));
+    run_ms(at, 30);
     net_peer_identity identity;
-    assert_true(net_transport_identity(at.server, at.at_server.connected, &identity));
+    assert_true(net_transport_identity(at->server, at->at_server.connected, &identity));
     char text[NET_ADDRESS_TEXT_BYTES];
     assert_true(net_address_print(&identity.address, text, sizeof text));
     assert_string_equal(text, "198.18.0.0:40000");
     assert_true(identity.player == 0 && identity.key == 0 && identity.user_bytes == 0);
     identity.player = 77;
-    net_sim_identity_set(at.client, &identity);
+    net_sim_identity_set(at->client, &identity);
     net_peer_identity again;
-    assert_true(net_transport_identity(at.server, at.at_server.connected, &again));
+    assert_true(net_transport_identity(at->server, at->at_server.connected, &again));
     assert_true(again.player == 77);
-    assert_true(at.server->ops->peer_sent_bytes(at.server, at.at_server.connected) == 0);
-    assert_int_equal(
-        at.server->ops->send(at.server, at.at_server.connected, NET_CHANNEL_CONTROL, "12345", 5),
-        NET_OK);
-    assert_true(at.server->ops->peer_sent_bytes(at.server, at.at_server.connected) == 5);
+    assert_true(at->server->ops->peer_sent_bytes(at->server, at->at_server.connected) == 0);
+    assert_ok(at->server->ops->send(at->server, at->at_server.connected, NET_CHANNEL_CONTROL,
+                                    "12345", 5));
+    assert_true(at->server->ops->peer_sent_bytes(at->server, at->at_server.connected) == 5);
     // A client's end knows nothing of its server. An unknown peer has no identity.
-    assert_false(net_transport_identity(at.client, peer, &again));
-    assert_false(net_transport_identity(at.server, 1u << 20 | 5, &again));
+    assert_false(net_transport_identity(at->client, peer, &again));
+    assert_false(net_transport_identity(at->server, 1u << 20 | 5, &again));
     assert_true(again.player == 0);
-    assert_true(at.server->ops->peer_sent_bytes(at.server, 0) == 0);
-    world_deinit(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(connecting_takes_a_round_trip),
-        TEST(control_messages_arrive_all_and_in_order_on_a_bad_network),
-        TEST(realtime_datagrams_are_lost_as_often_as_configured),
-        TEST(the_same_seed_gives_the_same_datagrams),
-        TEST(a_goodbye_comes_after_everything_that_was_queued),
-        TEST(a_goodbye_at_once_drops_the_queue_and_tells_in_one_datagram),
-        TEST(a_new_connection_has_a_new_peer_and_nothing_of_the_old_one),
-        TEST(a_blackout_delays_control_messages_and_loses_datagrams),
-        TEST(a_client_that_vanishes_is_noticed_only_after_a_minute),
-        TEST(nobody_answers_and_the_connect_ends),
-        TEST(a_full_server_does_not_answer_until_a_slot_is_free),
-        TEST(the_bytes_of_an_event_outlive_sending_them_on),
-        TEST(sizes_and_queues_beyond_their_limits_are_refused),
-        TEST(the_server_knows_the_address_and_the_player_of_an_endpoint),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_true(at->server->ops->peer_sent_bytes(at->server, 0) == 0);
 }

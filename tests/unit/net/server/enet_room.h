@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+/// A server and clients of ours on ENet: the real transport over the virtual wire, in virtual time.
+#pragma once
+
+#include "test.h"
+
+#include "net/client.h"
+#include "net/link.h"
+#include "net/match.h"
+#include "net/server.h"
+#include "net/transport_enet.h"
+#include "transport/socket_state.h"
+
+#include <string.h>
+
+enum { ROOM_TICK_US = 16667, ROOM_SEATS = 3 };
+
+typedef struct room_seat {
+    net_match* match;
+    net_transport* transport;
+    net_client* client;
+} room_seat;
+
+typedef struct room_config {
+    const net_game_module* game;
+    const char* templates;
+    uint64_t seed;
+    double quiet; ///< the first setting of the game
+    uint32_t seats, per_address_max;
+    ecs_tick ticks_max;
+} room_config;
+
+typedef struct room {
+    net_module* module;
+    net_match* match;
+    net_transport* transport;
+    net_server* server;
+    room_seat seats[ROOM_SEATS];
+    uint64_t now_us;
+} room;
+
+static inline void room_sit(room* at, uint32_t index) {
+    base_reporter reporter = base_reporter_stderr();
+    room_seat* made = &at->seats[index];
+    net_match_config match = net_match_config_default(at->module);
+    match.role = NET_ROLE_MIRROR;
+    assert_ok(net_match_create(&match, &reporter, &made->match));
+    assert_ok(net_transport_enet_create(&(net_enet_config){.peers_max = 1}, &made->transport));
+    net_client_config client = {
+        .match = made->match,
+        .transport = made->transport,
+        .address = "127.0.0.1:7777",
+        .name = "member",
+        .is_bot = true,
+        .seed = index + 1,
+    };
+    assert_ok(net_client_create(&client, &made->client));
+}
+
+static inline void room_open(room* at, room_config config) {
+    memset(at, 0, sizeof *at);
+    net_socket_virtual_set(true, config.seed);
+    assert_ok(net_socket_link_set(NULL));
+    at->now_us = 1000000;
+    net_socket_virtual_advance(at->now_us);
+    base_reporter reporter = base_reporter_stderr();
+    assert_ok(net_module_wrap(config.game, config.templates, "room.blk", &reporter, &at->module));
+    net_match_config match = net_match_config_default(at->module);
+    match.seed = config.seed;
+    match.settings[0] = config.quiet;
+    assert_ok(net_match_create(&match, &reporter, &at->match));
+    net_enet_config listen = {.listen = "127.0.0.1:7777",
+                              .peers_max = ROOM_SEATS + 8,
+                              .peers_per_address_max = config.per_address_max};
+    assert_ok(net_transport_enet_create(&listen, &at->transport));
+    net_server_config server = {.match = at->match,
+                                .transport = at->transport,
+                                .clients_max = ROOM_SEATS,
+                                .ticks_max = config.ticks_max};
+    assert_ok(net_server_create(&server, &at->server));
+    for (uint32_t i = 0; i < config.seats; i++)
+        room_sit(at, i);
+}
+
+/// End the server; the clients stay.
+static inline void room_stop(room* at) {
+    if (!at->server) return;
+    net_server_destroy(at->server);
+    at->transport->ops->destroy(at->transport);
+    at->server = NULL;
+}
+
+static inline void room_close(room* at) {
+    for (uint32_t i = 0; i < ROOM_SEATS && at->seats[i].client; i++) {
+        net_client_destroy(at->seats[i].client);
+        at->seats[i].transport->ops->destroy(at->seats[i].transport);
+        net_match_destroy(at->seats[i].match);
+    }
+    room_stop(at);
+    net_match_destroy(at->match);
+    net_module_close(at->module);
+    assert_ok(net_socket_link_set(NULL));
+    net_socket_virtual_set(false, 0);
+}
+
+static inline void room_step(room* at) {
+    at->now_us += ROOM_TICK_US;
+    net_socket_virtual_advance(at->now_us);
+    if (at->server) net_server_service(at->server, at->now_us);
+    if (at->server) net_server_tick(at->server, at->now_us);
+    for (uint32_t i = 0; i < ROOM_SEATS && at->seats[i].client; i++) {
+        net_client_service(at->seats[i].client, at->now_us);
+        net_client_tick(at->seats[i].client, at->now_us);
+    }
+}
+
+/// The server's report of a client; there must be one.
+static inline const net_peer_report* server_report_of(const net_server* server, uint32_t client) {
+    for (uint32_t i = 0; i < net_server_report_count(server); i++)
+        if (net_server_report(server, i)->client == client) return net_server_report(server, i);
+    fail_msg("no report of client %u", client);
+    return NULL;
+}
