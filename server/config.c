@@ -93,7 +93,7 @@ base_options_result server_config_read(server_config* config, int argc, char** a
         {"log-budget-mb", BASE_OPTION_U64, &config->log_budget_mb, "MB",
          "size of all segments; the oldest are deleted; 0: no limit", 0, LOG_MB_MAX},
         {"log-sync", BASE_OPTION_TEXT, &config->log_sync, "second|block|end",
-         "what a power cut may lose: 1 s, 250 ms, what the system has", 0, 0},
+         "what a power cut may lose: 1 s, a block, what the system has", 0, 0},
         {"log-on-close", BASE_OPTION_TEXT, &config->log_on_close, "PROGRAM",
          "run it with the name of each closed segment", 0, 0},
         {"log-content", BASE_OPTION_TEXT, &config->log_content, "inputs|state",

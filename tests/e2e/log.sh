@@ -112,7 +112,53 @@ case_a_log_is_cut_into_segments() {
     [ "$code" = 2 ] || fail "--log-sync never ended with $code"
 }
 
+# Both limits are in bytes: cubes has much to write, and a segment may end each 10 s, which are ten ticks here.
+case_a_log_keeps_to_its_budget_of_bytes() {
+    run server shoal-server --game cubes --listen 127.0.0.1:0 --tick-rate 1 --ticks 100 --fast --log a.slog \
+        --log-segment-mb 1 --log-budget-mb 2
+    [ "$code" = 0 ] || fail "the server ended with $code"
+    [ "$(value log_bytes server.out)" -gt 4000000 ] || fail "too little is written to cut anything"
+    [ "$(cat a.slog a.slog.seg* | wc -c)" -le $((2 << 20)) ] || fail "the log is larger than its budget"
+    [ ! -e a.slog.seg0001 ] || fail "the oldest segment is kept"
+    verifies a.slog
+    says verify.out "^verified ticks=[1-9]0 state_hash=$(value state_hash server.out) .* tail=whole "
+}
+
+# Without values a log is smaller, and runs again all the same.
+case_a_log_of_inputs_has_no_values() {
+    local content
+    for content in state inputs; do
+        run $content shoal-server --game cubes --listen 127.0.0.1:0 --ticks 120 --fast --log $content.slog \
+            --log-content $content
+        [ "$code" = 0 ] || fail "the server with $content ended with $code"
+        verifies $content.slog $content
+        run stats-$content shoal-replay stats $content.slog
+    done
+    [ "$(value state_hash state.out)" = "$(value state_hash inputs.out)" ] || fail "the matches differ"
+    says stats-state.out '^state records=120 bytes=[1-9]'
+    says stats-inputs.out '^state records=0 bytes=0$'
+    [ "$(wc -c <inputs.slog)" -lt "$(wc -c <state.slog)" ] || fail "the log of inputs is not smaller"
+    run bad shoal-server --game breakout --listen 127.0.0.1:0 --ticks 1 --log x.slog --log-content values
+    [ "$code" = 2 ] || fail "--log-content values ended with $code"
+    says bad.err '\-\-log-content is inputs or state, not .values.'
+}
+
 has_saved() { compgen -G "$1" >/dev/null; }
+
+# All seconds fit into the default of 64 MB. Into 1 MB only the newest of them do.
+case_a_ring_keeps_to_its_memory() {
+    local mb
+    for mb in 64 1; do
+        run server$mb shoal-server --game arena --fast --tick-rate 4 --ticks 260 --listen 127.0.0.1:0 \
+            --set round_s=60 --set agents=2000 --log none --log-ring 60 --log-ring-mb $mb
+        [ "$code" = 0 ] || fail "the server with $mb MB ended with $code"
+        says server$mb.err 'saved-241-round.slog: note: saved ticks='
+    done
+    says server64.err 'saved ticks=1\.\.24[0-9] bytes='
+    [ "$(value bytes server64.err)" -gt $((1 << 20)) ] || fail "too little is written to fill 1 MB"
+    [ "$(value bytes server1.err)" -le $(((1 << 20) + 65536)) ] || fail "1 MB holds more than that"
+    says server1.err 'saved ticks=[1-9][0-9]+\.\.24[0-9] bytes='
+}
 
 # The game saves the end of its round, an operator what he likes: both files are whole logs.
 case_the_last_seconds_are_saved_as_a_log() {

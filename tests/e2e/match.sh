@@ -74,6 +74,26 @@ case_few_bytes_at_few_ticks_without_a_thread_are_enough() {
     are_equal 3 server client
 }
 
+# Solo code knows each client's own past, so moving balls take a fraction of the bits.
+case_solo_code_takes_fewer_bits_for_the_same_worlds() {
+    local coder
+    local -A bits
+    for coder in shared solo auto; do
+        serve $coder --min-clients 2 --ticks 120 --log none --coder $coder --ledger $coder.txt
+        run client shoal-client "$address" --bots 2
+        [ "$code" = 0 ] || fail "the clients of $coder ended with $code"
+        ends_with 0 $coder
+        are_equal 2 $coder client
+        bits[$coder]=$(sed -nE 's/^ledger client=\* component=pos cause=change bits=([0-9]+) .*/\1/p' $coder.txt)
+    done
+    for coder in solo auto; do
+        [ $((bits[$coder] * 2)) -lt "${bits[shared]}" ] || fail "$coder: ${bits[$coder]} bits, shared: ${bits[shared]}"
+    done
+    run bad shoal-server --game breakout --listen 127.0.0.1:0 --ticks 1 --log none --coder sol
+    [ "$code" = 2 ] || fail "--coder sol ended with $code"
+    says bad.err "\-\-coder is shared, solo or auto, not 'sol'"
+}
+
 case_players_are_divided_among_threads() {
     serve server --min-clients 6 --ticks "$(scaled 300 120)" --log match.slog --net-threads 3
     run client shoal-client "$address" --bots 6 --net loss=5,delay=20
