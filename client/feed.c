@@ -4,6 +4,7 @@
 // the plot.
 #include "feed.h"
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "net/match.h"
 
@@ -23,6 +24,8 @@ static const char* const other_names[OTHER_COUNT] = {"(handles, masks)", "(event
                                                      "(packet headers)"};
 
 void client_feed_init(client_feed* feed) {
+    BASE_STATIC_ASSERT(CLIENT_FEED_COMPONENTS_MAX + OTHER_COUNT == CLIENT_FEED_RATES_MAX,
+                       "a rate for each component and each other kind");
     memset(feed, 0, sizeof *feed);
 }
 
@@ -32,6 +35,7 @@ static uint32_t component_count(const client_feed_sources* sources) {
 }
 
 static void see_rate(client_feed* feed, uint32_t which, uint64_t bits, float seconds) {
+    BASE_ASSERT(which < CLIENT_FEED_RATES_MAX && seconds > 0.0f);
     // A counter that is smaller than before belongs to a new session.
     uint64_t more = bits >= feed->counts[which] ? bits - feed->counts[which] : 0;
     feed->counts[which] = bits;
@@ -113,6 +117,7 @@ static float rate_kb(uint64_t now, uint64_t last, float seconds) {
 
 void client_feed_service(client_feed* feed, uint64_t now_us, const client_feed_sources* sources,
                          client_panel* panel) {
+    BASE_ASSERT(now_us >= feed->last_us && sources->client && sources->presenter);
     if (now_us < feed->next_us) return;
     net_client_meter meter;
     net_presenter_meter view;

@@ -6,6 +6,7 @@
 // looked up in the module path only.
 #include "players.h"
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "tools/setup.h"
 
@@ -21,6 +22,7 @@ static void await_refusal(client_program* self, net_client* client, const client
 }
 
 static int ask_game(client_program* self, const client_idle* idle) {
+    BASE_ASSERT(!self->module && !self->players && self->config.address);
     net_transport* transport = NULL;
     net_client* client = NULL;
     int code = NET_EXIT_RUNTIME;

@@ -94,6 +94,7 @@ static bool look(const char* path, struct stat* status) {
 
 static void remember(local_file* file, const char* stem_file, const char* ending) {
     struct stat status;
+    BASE_ASSERT(strlen(stem_file) > strlen(".blk"));
     size_t stem = strlen(stem_file) - strlen(".blk");
     (void)base_text_format(file->path, sizeof file->path, "%.*s%s", (int)stem, stem_file, ending);
     if (!look(file->path, &status)) return;
@@ -116,6 +117,7 @@ static bool has_changed(const local_file* file, bool* is_quiet) {
 }
 
 bool client_local_is_stale(client_local* local, uint64_t now_us) {
+    BASE_ASSERT(now_us >= local->looked_us);
     if (now_us < local->looked_us + LOOK_US) return false;
     local->looked_us = now_us;
     bool is_quiet = true;
@@ -210,6 +212,7 @@ static int open_module(client_program* program) {
 }
 
 int client_local_reload(client_program* program) {
+    BASE_ASSERT(program->local && program->module && !program->players);
     local_save save = save_match(program->local);
     client_local_close(program->local);
     program->local = NULL;
@@ -239,6 +242,7 @@ net_transport* client_local_transport(const client_local* local) {
 }
 
 void client_local_service(client_local* local, uint64_t now_us) {
+    BASE_ASSERT(local->period_us > 0); // or the ticks below never end
     net_server_service(local->server, now_us);
     if (local->next_us == 0 || now_us > local->next_us + LATE_TICKS_MAX * local->period_us)
         local->next_us = now_us;

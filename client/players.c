@@ -5,6 +5,7 @@
 #include "local.h"
 #include "players.h"
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "tools/output.h"
 #include "net/match.h"
@@ -29,6 +30,7 @@ net_result client_transport_open(client_program* self, uint32_t index, net_trans
 }
 
 void client_transport_gather(net_loop* loop, net_transport* transport) {
+    BASE_ASSERT(loop->socket_count <= NET_LOOP_SOCKETS_MAX);
     loop->socket_count += transport->ops->sockets(transport, loop->sockets + loop->socket_count,
                                                   NET_LOOP_SOCKETS_MAX - loop->socket_count);
 }
@@ -43,6 +45,7 @@ void client_transport_finish(net_loop* loop) {
 }
 
 int client_report_refused(client_program* self, const net_client* client) {
+    BASE_ASSERT(net_client_get_end(client) == NET_CLIENT_END_REFUSED);
     char text[256];
     uint32_t reason = net_client_refusal(client, text, sizeof text);
     base_report(&self->reporter, NULL, 0, "refused: %s", text);
@@ -95,11 +98,10 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
     bool is_one_of_many =
         is_thin ||
         (is_bot && (self->config.bots > 1 || self->config.is_local || !self->config.name));
-    if (is_one_of_many) {
+    if (is_one_of_many)
         base_text_format(one->name, sizeof one->name, "%.20s-%" PRIu32, name, index + 1);
-    } else {
+    else
         base_text_copy(one->name, sizeof one->name, name);
-    }
     base_quota_init(&one->memory, NULL, NET_CLIENT_BYTES_MAX);
     const base_allocator* memory = eyes ? &eyes->memory->allocator : &one->memory.allocator;
     net_result result = NET_OK;
@@ -137,15 +139,16 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
 }
 
 int client_players_open(client_program* self, const client_eyes* eyes) {
+    BASE_ASSERT(self->module && !self->players);
+    BASE_ASSERT(!eyes || count_worlds(&self->config) > 0); // they belong to a player with a world
     self->player_count = count_worlds(&self->config) + (uint32_t)self->config.thin_bots;
     self->players = calloc(self->player_count, sizeof(client_player));
     if (!self->players) return net_exit_report_setup(NET_ERR_MEMORY, &self->reporter);
     self->loop.socket_count = 0;
     if (self->local) client_transport_gather(&self->loop, client_local_transport(self->local));
     int code = NET_EXIT_CLEAN;
-    for (uint32_t i = 0; i < self->player_count && code == NET_EXIT_CLEAN; i++) {
+    for (uint32_t i = 0; i < self->player_count && code == NET_EXIT_CLEAN; i++)
         code = open_player(self, i, i == 0 ? eyes : NULL);
-    }
     return code;
 }
 
@@ -167,6 +170,7 @@ void client_players_close(client_program* self) {
 
 bool client_players_service(client_program* self, uint64_t now_us) {
     bool is_any_left = false;
+    BASE_ASSERT(self->player_count > 0);
     if (self->local) client_local_service(self->local, now_us);
     for (uint32_t i = 0; i < self->player_count; i++) {
         net_client_service(self->players[i].client, now_us);
@@ -218,9 +222,8 @@ void client_players_tick(client_program* self, uint64_t now_us, uint64_t early_u
 }
 
 void client_players_leave(client_program* self, uint64_t now_us) {
-    for (uint32_t i = 0; i < self->player_count; i++) {
+    for (uint32_t i = 0; i < self->player_count; i++)
         net_client_leave(self->players[i].client, now_us);
-    }
 }
 
 // With many players a datagram comes every few microseconds, and each check reads all sockets. So
@@ -298,6 +301,7 @@ static bool write_world(void* context, void* file) {
 int client_players_finish(client_program* self) {
     int code = NET_EXIT_CLEAN;
     uint64_t dropped[NET_DROP_COUNT] = {0};
+    BASE_ASSERT(self->player_count > 0);
     client_transport_finish(&self->loop);
     for (uint32_t i = 0; i < self->player_count; i++) {
         int one = finish_player(self, &self->players[i], dropped);

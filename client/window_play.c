@@ -16,6 +16,7 @@
 #include "window/screens.h"
 #include "window/window.h"
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "net/socket.h"
 
@@ -73,6 +74,7 @@ static void keep_report(void* context, const char* file, uint32_t line, const ch
 }
 
 static client_player* first_player(const show* on) {
+    BASE_ASSERT(on->program->players && on->program->player_count > 0);
     return &on->program->players[0];
 }
 
@@ -282,6 +284,7 @@ static void run(show* on) {
 }
 
 static int open_session(show* on) {
+    BASE_ASSERT(on->window && !on->presenter && !on->program->players);
     client_program* program = on->program;
     const client_idle while_asking = {.call = idle, .context = on};
     int code = client_program_open_game(program, &while_asking);
@@ -357,6 +360,7 @@ static int play_once(show* on) {
 
 int client_window_play(client_program* program) {
     const client_config* config = &program->config;
+    BASE_ASSERT(config->is_rendering && !program->players);
     show* on = base_allocate_zero(NULL, sizeof *on);
     if (!on) return NET_EXIT_RUNTIME;
     on->program = program;

@@ -54,6 +54,8 @@ int server_access_open(server_program* self) {
 }
 
 net_security server_access_security(server_program* self) {
+    BASE_ASSERT(self->config.public_addresses.count <= NET_TOKEN_ADDRESSES_MAX);
+    BASE_ASSERT(self->has_keys == (self->keys.count > 0)); // not yet wiped
     return (net_security){
         .keys = &self->keys,
         .allow_dev_key = self->config.allow_dev_key,
@@ -64,7 +66,7 @@ net_security server_access_security(server_program* self) {
 
 void server_access_secret(void* program, uint32_t client, void* bytes, size_t size) {
     const server_program* self = program;
-    BASE_ASSERT(self->has_keys && self->identity != 0);
+    BASE_ASSERT(self->has_keys && self->identity != 0 && client != 0 && bytes && size > 0);
     net_key_derive(&self->session_key, "shoal session", self->identity, client, bytes, size);
 }
 

@@ -8,6 +8,7 @@
 #include "check.h"
 #include "stages.h"
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "tools/output.h"
 #include "tools/setup.h"
@@ -56,6 +57,7 @@ static char* read_file(const char* file, size_t* size, const base_reporter* repo
 
 // The module that belongs to NAME.blk; NULL when there is none.
 static net_module* find_module(const char* file) {
+    BASE_ASSERT(has_suffix(file, ".blk"));
     char path[1024];
     const base_reporter quiet = {0};
     size_t stem = strlen(file) - strlen(".blk");

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 void server_console_open(server_console* console, net_loop* loop) {
+    BASE_ASSERT(!console->is_open && loop->socket_count <= NET_LOOP_SOCKETS_MAX);
     if (loop->socket_count == NET_LOOP_SOCKETS_MAX) return;
     loop->sockets[loop->socket_count++] = STDIN_FILENO;
     console->is_open = true;
@@ -46,6 +47,7 @@ static void obey(server_program* self, char* line) {
 
 static void add(server_program* self, char c) {
     server_console* console = &self->console;
+    BASE_ASSERT(console->count < sizeof console->line);
     if (c == '\n') {
         console->line[console->count] = 0;
         if (console->is_too_long)

@@ -99,6 +99,7 @@ static int open_transport(server_program* self) {
     net_result result = net_transport_enet_create(&enet, &self->transport);
     server_access_wipe(self);
     if (result != NET_OK) return report_transport(self, result);
+    BASE_ASSERT(self->loop.socket_count == 0);
     self->loop.socket_count =
         self->transport->ops->sockets(self->transport, self->loop.sockets, NET_LOOP_SOCKETS_MAX);
     return NET_EXIT_CLEAN;
@@ -142,6 +143,7 @@ static bool read_log_options(const server_config* config, net_log_options* optio
 }
 
 static int open_log(server_program* self) {
+    BASE_ASSERT(self->match && self->transport && !self->log); // the port comes before the file
     const char* name = self->config.log;
     uint64_t unix_ms = net_loop_unix_ms();
     if (!name) {
@@ -223,6 +225,7 @@ static void print_ready(const server_program* self) {
 }
 
 int server_program_open(server_program* self) {
+    BASE_ASSERT(!self->module && !self->match && !self->server);
     int code = open_module(self);
     if (code == NET_EXIT_CLEAN) code = open_match(self);
     if (code == NET_EXIT_CLEAN) code = server_access_open(self);

@@ -10,7 +10,7 @@
 #define REPORT_US 1000000u
 
 void server_pacer_init(server_pacer* pacer, uint32_t tick_rate_hz, uint64_t now_us) {
-    BASE_ASSERT(tick_rate_hz > 0);
+    BASE_ASSERT(tick_rate_hz >= NET_TICK_RATE_HZ_MIN && tick_rate_hz <= NET_TICK_RATE_HZ_MAX);
     *pacer = (server_pacer){.period_us = 1000000u / tick_rate_hz, .next_us = now_us};
 }
 
@@ -19,7 +19,7 @@ bool server_pacer_is_due(const server_pacer* pacer, bool is_fast, uint64_t now_u
 }
 
 void server_pacer_tick(server_pacer* pacer, bool is_fast, uint64_t now_us) {
-    BASE_ASSERT(server_pacer_is_due(pacer, is_fast, now_us));
+    BASE_ASSERT(pacer->period_us > 0 && server_pacer_is_due(pacer, is_fast, now_us));
     if (pacer->unheard < SERVER_UNHEARD_TICKS_MAX) pacer->unheard++;
     if (is_fast) pacer->next_us = now_us;
     pacer->next_us += pacer->period_us;

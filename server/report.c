@@ -3,6 +3,7 @@
 // code.
 #include "program.h"
 
+#include "base/assert.h"
 #include "tools/output.h"
 #include "net/transport_enet.h"
 
@@ -110,6 +111,7 @@ static void report_refused(const server_program* self) {
 }
 
 int server_program_report(server_program* self) {
+    BASE_ASSERT(net_server_get_phase(self->server) == NET_SERVER_ENDED);
     int code = print_peers(self);
     if (net_server_has_failed(self->server) || !write_files(self)) code = NET_EXIT_RUNTIME;
     uint64_t dropped[NET_DROP_COUNT];

@@ -7,6 +7,7 @@
 #include "pacer.h"
 #include "program.h"
 
+#include "base/assert.h"
 #include "net/socket.h"
 #include "net/transport_enet.h"
 
@@ -17,6 +18,7 @@ static bool is_running(const server_program* self) {
 }
 
 static void run_tick(server_program* self) {
+    BASE_ASSERT(net_server_get_phase(self->server) != NET_SERVER_ENDED);
     bool was_running = is_running(self);
     uint64_t begin_us = net_loop_now_us();
     net_sentry_busy(self->sentry);
@@ -94,6 +96,7 @@ static void wait_and_receive(server_program* self, uint64_t due_us) {
 }
 
 void server_program_run(server_program* self) {
+    BASE_ASSERT(self->server && self->transport && self->start_us == 0); // opened, and not yet run
     server_pacer pacer;
     self->start_us = net_loop_now_us();
     server_pacer_init(&pacer, (uint32_t)self->config.tick_rate_hz, self->start_us);

@@ -5,6 +5,8 @@
 
 #include "program.h"
 
+#include "base/assert.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,11 +15,13 @@ void server_status_tick(server_status* status, uint64_t us) {
 }
 
 static double per_second(uint64_t now, uint64_t before, uint64_t us) {
+    BASE_ASSERT(now >= before); // counters only rise
     return us > 0 ? (double)(now - before) * 1e6 / (double)us : 0.0;
 }
 
 static void print(server_program* self, uint64_t now_us) {
     server_status* status = &self->status;
+    BASE_ASSERT(self->start_us > 0 && now_us >= self->start_us && now_us >= status->shown_us);
     uint64_t dropped[NET_DROP_COUNT], unusual = 0;
     // It waits for the threads that send: only then the transport's counters stand still.
     net_server_dropped(self->server, dropped);

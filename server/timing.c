@@ -2,6 +2,8 @@
 // A log-linear histogram: 32 buckets per power of two, so that p99 costs no memory and no sorting.
 #include "timing.h"
 
+#include "base/assert.h"
+
 #define SUB_BITS 5u
 #define SUB_COUNT (1u << SUB_BITS)
 
@@ -14,6 +16,7 @@ static uint32_t bucket_of(uint64_t us) {
 }
 
 static uint64_t upper_edge(uint32_t bucket) {
+    BASE_ASSERT(bucket < SERVER_TIMING_BUCKETS);
     if (bucket < SUB_COUNT) return bucket;
     uint32_t power = bucket / SUB_COUNT + SUB_BITS - 1;
     uint64_t sub = bucket % SUB_COUNT;
@@ -26,6 +29,7 @@ void server_timing_add(server_timing* timing, uint64_t us) {
 }
 
 uint64_t server_timing_percentile(const server_timing* timing, double percent) {
+    BASE_ASSERT(percent >= 0.0 && percent <= 100.0);
     uint64_t wanted = (uint64_t)((double)timing->count * percent / 100.0 + 0.5);
     if (wanted == 0) wanted = 1;
     uint64_t seen = 0;

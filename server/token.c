@@ -5,6 +5,7 @@
 #include "tools/output.h"
 #include "tools/keys.h"
 
+#include "base/assert.h"
 #include "base/options.h"
 
 #include <errno.h>
@@ -34,6 +35,7 @@ static void push_key(net_key_ring* keys, uint32_t keep) {
     const uint8_t id = next_id(keys);
     uint32_t kept = keys->count < keep ? keys->count : keep;
     if (kept > NET_KEYS_MAX - 1) kept = NET_KEYS_MAX - 1;
+    BASE_ASSERT(keys->count <= NET_KEYS_MAX && kept < NET_KEYS_MAX);
     memmove(keys->keys + 1, keys->keys, kept * sizeof *keys->keys);
     net_key_make(id, net_entropy_system(), &keys->keys[0]);
     keys->count = kept + 1;

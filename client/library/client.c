@@ -5,6 +5,7 @@
 //     ASKING -> (the refusal names the game) -> CONNECTING -> PLAYING <-> RESUMING -> ENDED
 #include "library.h"
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "net/link.h"
 #include "net/loop.h"
@@ -18,6 +19,7 @@
 #define SOCKETS_MAX 8u
 
 static void fail(shoal_client* self, net_result result) {
+    BASE_ASSERT(result != NET_OK && self->end == SHOAL_END_NONE);
     if (!self->reports.text[0])
         base_report(&self->reporter, NULL, 0, "%s", net_result_text(result));
     self->end = SHOAL_END_FAILED;
@@ -28,6 +30,7 @@ static void give_input(void* context, const net_player_context* player, void* in
     (void)player;
     const uint32_t message = net_match_input_message(self->match);
     if (message == 0 || message > self->messages.count) return;
+    BASE_ASSERT(net_match_input_bytes(self->match) <= ECS_EVENT_BYTES_MAX);
     memcpy(input, self->messages.list[message - 1].payload, net_match_input_bytes(self->match));
 }
 
@@ -44,6 +47,7 @@ static void close_session(shoal_client* self) {
 }
 
 static net_result open_session(shoal_client* self) {
+    BASE_ASSERT(!self->session && !self->transport);
     net_enet_config enet = {.peers_max = 1};
     if (self->has_token) enet.security.token = &self->token;
     net_result result = net_transport_enet_create(&enet, &self->transport);
@@ -169,6 +173,7 @@ static void wait_for(shoal_client* self, uint32_t wait_ms) {
     int sockets[SOCKETS_MAX];
     struct pollfd polled[SOCKETS_MAX];
     const uint32_t count = self->transport->ops->sockets(self->transport, sockets, SOCKETS_MAX);
+    BASE_ASSERT(count <= SOCKETS_MAX);
     for (uint32_t i = 0; i < count; i++)
         polled[i] = (struct pollfd){.fd = sockets[i], .events = POLLIN};
     (void)poll(polled, count, (int)((until_us - now_us + 999u) / 1000u));

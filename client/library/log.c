@@ -2,6 +2,7 @@
 // Event logs: header, records as JSON, and the match run again with its world.
 #include "library.h"
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "net/replay.h"
 
@@ -125,6 +126,7 @@ int32_t shoal_log_lines(shoal_log* log, shoal_line_fn line, void* context) {
 }
 
 static net_result begin_replay(shoal_log* log) {
+    BASE_ASSERT(log->reader && !log->replay);
     net_result result = open_game(log);
     if (result == NET_OK)
         result = net_log_replay_create(log->reader, log->module, &log->reporter, &log->replay);

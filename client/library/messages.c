@@ -3,6 +3,7 @@
 // asked for, and the oldest gives way.
 #include "library.h"
 
+#include "base/assert.h"
 #include "ecs/ecs.h"
 #include "net/match_messages.h"
 
@@ -41,6 +42,7 @@ static void keep(library_messages* messages, uint32_t message, const ecs_event* 
     }
     library_event* kept = &messages->events[messages->event_end % LIBRARY_EVENTS_MAX];
     *kept = (library_event){.message = message, .target = event->target, .tick = tick};
+    BASE_ASSERT(message <= messages->count && event->size <= sizeof kept->payload);
     memcpy(kept->payload, event->payload, event->size);
     messages->event_end++;
 }

@@ -2,10 +2,12 @@
 // A world by names: entities, components, and the numbers in them. It reads only.
 #include "library.h"
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "ecs/ecs.h"
 
 bool library_world_open(shoal_world* world, net_match* match, const base_allocator* allocator) {
+    BASE_ASSERT(match && !world->shapes); // closed, or never open
     ecs_world* ecs = net_match_world(match);
     const uint32_t count = ecs_component_count(ecs);
     *world = (shoal_world){.match = match, .allocator = allocator};

@@ -32,6 +32,7 @@ uint32_t client_atlas_disc_for(float radius) {
 
 static bool take_patch(client_atlas* atlas, int32_t width, int32_t height, client_patch* patch) {
     const int32_t side = (int32_t)CLIENT_ATLAS_PIXELS;
+    BASE_ASSERT(width > 0 && height > 0);
     if (atlas->shelf_x + width + 1 > side) {
         atlas->shelf_y += atlas->shelf_height + 1;
         atlas->shelf_x = 1;
@@ -131,6 +132,7 @@ static bool make_glyph(client_atlas* atlas, const client_font* font, uint32_t ch
     uint32_t count = (uint32_t)(glyph->patch.width * glyph->patch.height);
     uint32_t stride = (uint32_t)glyph->patch.width;
     // The coverage is written at the end of the scratch memory, then spread over its beginning.
+    BASE_ASSERT(count <= pixel_bytes() / sizeof *atlas->pixels);
     uint8_t* cover = (uint8_t*)atlas->pixels + pixel_bytes() - count;
     memset(cover, 0, count);
     client_font_raster(font, character, height, cover + stride + 1, stride);
@@ -143,6 +145,7 @@ static bool make_glyph(client_atlas* atlas, const client_font* font, uint32_t ch
 
 const client_atlas_glyph* client_atlas_find(client_atlas* atlas, const client_font* font,
                                             uint32_t character, uint32_t height) {
+    BASE_STATIC_ASSERT(GLYPHS_MAX < GLYPH_SLOTS, "a search ends at a free slot");
     BASE_ASSERT(height > 0 && height <= CLIENT_GLYPH_HEIGHT_MAX);
     uint64_t key = (uint64_t)height << 32 | character;
     uint32_t slot = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 40) & (GLYPH_SLOTS - 1);

@@ -9,6 +9,7 @@
 
 bool client_batch_init(client_batch* batch, const base_allocator* allocator, SDL_Renderer* renderer,
                        const client_atlas* atlas) {
+    BASE_ASSERT(renderer && atlas);
     memset(batch, 0, sizeof *batch);
     SDL_RendererInfo info = {0};
     batch->is_software =
@@ -29,6 +30,8 @@ void client_batch_deinit(client_batch* batch) {
 }
 
 void client_batch_flush(client_batch* batch) {
+    BASE_ASSERT(batch->vertex_count <= CLIENT_BATCH_VERTICES);
+    BASE_ASSERT(batch->index_count <= CLIENT_BATCH_INDICES && batch->index_count % 3 == 0);
     if (batch->index_count > 0) {
         // It fails when the window is gone; the events report that too.
         (void)SDL_SetRenderDrawBlendMode(batch->renderer, batch->is_opaque ? SDL_BLENDMODE_NONE
@@ -89,9 +92,8 @@ static SDL_Vertex plain(const client_batch* batch, float x, float y, ecs_color c
 // Four vertices around a quadrilateral become two triangles.
 static void take_quad(client_batch* batch) {
     static const int order[6] = {0, 1, 2, 0, 2, 3};
-    for (uint32_t i = 0; i < 6; i++) {
+    for (uint32_t i = 0; i < 6; i++)
         batch->indices[batch->index_count++] = (int)batch->vertex_count + order[i];
-    }
     batch->vertex_count += 4;
 }
 

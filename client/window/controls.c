@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "window/controls.h"
 
+#include "base/assert.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -16,11 +17,10 @@ static void take_keys(client_controls* controls, uint32_t action, const char* na
         char name[KEY_NAME_BYTES];
         (void)base_text_format(name, sizeof name, "%.*s", (int)length, names);
         int32_t key = client_window_key(name);
-        if (key) {
+        if (key)
             controls->keys[action][count++] = key;
-        } else {
+        else
             base_report(reporter, NULL, 0, "'%s' is no key", name);
-        }
         names = end ? end + 1 : NULL;
     }
 }
@@ -35,6 +35,7 @@ void client_controls_init(client_controls* controls, const net_game_module* game
 }
 
 static bool see_key(client_controls* controls, const client_event* event) {
+    BASE_STATIC_ASSERT(CLIENT_ACTION_KEYS_MAX <= 8 * sizeof *controls->down, "a bit for each key");
     bool is_known = false;
     for (uint32_t action = 0; action < controls->action_count; action++) {
         for (uint32_t i = 0; i < CLIENT_ACTION_KEYS_MAX; i++) {
@@ -65,11 +66,10 @@ bool client_controls_see(client_controls* controls, const client_event* event, f
         controls->pointer_x = view_x;
         controls->pointer_y = view_y;
         controls->is_pointer_moved |= event->kind == CLIENT_EVENT_POINTER_MOVE;
-        if (event->kind == CLIENT_EVENT_POINTER_DOWN) {
+        if (event->kind == CLIENT_EVENT_POINTER_DOWN)
             controls->is_pointer_down = controls->is_pointer_pressed = true;
-        } else if (event->kind == CLIENT_EVENT_POINTER_UP) {
+        else if (event->kind == CLIENT_EVENT_POINTER_UP)
             controls->is_pointer_down = false;
-        }
         return true;
     case CLIENT_EVENT_POINTER_GONE:
         controls->has_pointer = false;
@@ -84,6 +84,7 @@ bool client_controls_see(client_controls* controls, const client_event* event, f
 }
 
 net_controls client_controls_take(client_controls* controls) {
+    BASE_ASSERT(controls->action_count <= NET_ACTIONS_MAX);
     for (uint32_t i = 0; i < controls->action_count; i++) {
         controls->pressed_taken[i] = controls->pressed[i];
         controls->held_taken[i] = controls->down[i] != 0 || controls->pressed[i];

@@ -93,12 +93,14 @@ void client_draw_resize(client_draw* draw, uint32_t width, uint32_t height, floa
 
 void client_draw_canvas_size(const client_draw* draw, client_canvas id, float* width,
                              float* height) {
+    BASE_ASSERT((uint32_t)id < CLIENT_CANVAS_COUNT);
     *width = draw->canvases[id].width;
     *height = draw->canvases[id].height;
 }
 
 void client_draw_to_canvas(const client_draw* draw, client_canvas id, float pixel_x, float pixel_y,
                            float* x, float* y) {
+    BASE_ASSERT((uint32_t)id < CLIENT_CANVAS_COUNT);
     const canvas* on = &draw->canvases[id];
     *x = (pixel_x - on->left) / on->scale;
     *y = (pixel_y - on->top) / on->scale;
@@ -106,6 +108,7 @@ void client_draw_to_canvas(const client_draw* draw, client_canvas id, float pixe
 
 void client_draw_to_pixels(const client_draw* draw, client_canvas id, float x, float y,
                            float* pixel_x, float* pixel_y) {
+    BASE_ASSERT((uint32_t)id < CLIENT_CANVAS_COUNT);
     const canvas* on = &draw->canvases[id];
     *pixel_x = on->left + x * on->scale;
     *pixel_y = on->top + y * on->scale;

@@ -10,6 +10,8 @@
 #include "window/stb_easy.h"
 #include "stb_truetype.h"
 
+#include "base/assert.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,9 +62,8 @@ static char easy_letter(uint32_t character) {
 }
 
 static float measure_advance(const client_font* font, uint32_t character) {
-    if (!font->bytes) {
+    if (!font->bytes)
         return (float)client_easy_font_advance(easy_letter(character)) / EASY_PER_HEIGHT;
-    }
     int glyph = stbtt_FindGlyphIndex(&font->info, (int)character);
     if (!glyph) glyph = stbtt_FindGlyphIndex(&font->info, '?');
     int advance = 0, bearing = 0;
@@ -75,9 +76,8 @@ client_font* client_font_create_from(const base_allocator* allocator, const char
     if (!font) return NULL;
     font->allocator = allocator;
     if (path) (void)read_file(font, path);
-    for (uint32_t i = 0; i < ADVANCES; i++) {
+    for (uint32_t i = 0; i < ADVANCES; i++)
         font->advances[i] = i < ' ' ? 0.0f : measure_advance(font, i);
-    }
     return font;
 }
 
@@ -137,15 +137,15 @@ float client_font_advance(const client_font* font, uint32_t character, float hei
 
 float client_font_width(const client_font* font, float height, const char* text) {
     float width = 0.0f;
-    for (uint32_t character; (character = client_font_next(&text)) != 0;) {
+    for (uint32_t character; (character = client_font_next(&text)) != 0;)
         width += client_font_advance(font, character, height);
-    }
     return width;
 }
 
 // ---- pictures ----
 
 static float outline_scale(const client_font* font, uint32_t height) {
+    BASE_ASSERT(font->bytes && height > 0);
     return stbtt_ScaleForMappingEmToPixels(&font->info, (float)height * EM_PER_HEIGHT);
 }
 
@@ -217,6 +217,7 @@ void client_font_raster(const client_font* font, uint32_t character, uint32_t he
     }
     client_glyph size = client_font_measure(font, character, height);
     if (size.width == 0) return;
+    BASE_ASSERT(size.width > 0 && (uint32_t)size.width <= stride);
     float scale = outline_scale(font, height);
     stbtt_MakeGlyphBitmap(&font->info, target, size.width, size.height, (int)stride, scale, scale,
                           outline(font, character));

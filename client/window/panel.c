@@ -47,11 +47,13 @@ static const ecs_color soft = {150, 164, 200, 255};
 static const ecs_color faint = {150, 164, 200, 60};
 
 void client_panel_init(client_panel* panel, uint32_t plots) {
+    BASE_ASSERT(plots < 1u << CLIENT_PLOT_COUNT);
     memset(panel, 0, sizeof *panel);
     panel->plots = plots;
 }
 
 void client_panel_add(client_panel* panel, const client_panel_sample* sample) {
+    BASE_ASSERT(panel->next < CLIENT_PANEL_SAMPLES);
     panel->samples[panel->next] = *sample;
     panel->next = (panel->next + 1) % CLIENT_PANEL_SAMPLES;
     if (panel->count < CLIENT_PANEL_SAMPLES) panel->count++;
@@ -59,7 +61,7 @@ void client_panel_add(client_panel* panel, const client_panel_sample* sample) {
 
 // `age` 0 is the newest.
 static float value_of(const client_panel* panel, client_plot plot, uint32_t age) {
-    BASE_ASSERT(age < panel->count);
+    BASE_ASSERT(age < panel->count && (uint32_t)plot < CLIENT_PLOT_COUNT);
     uint32_t at = (panel->next + CLIENT_PANEL_SAMPLES - 1 - age) % CLIENT_PANEL_SAMPLES;
     float value = panel->samples[at].values[plot];
     return value > 0.0f ? value : 0.0f; // NaN becomes 0
@@ -156,15 +158,15 @@ static float section(const net_draw* draw, float x, float y, float width, const 
 }
 
 static void put_rate(char* text, size_t bytes, float bytes_s) {
-    if (bytes_s < 1000.0f) {
+    if (bytes_s < 1000.0f)
         (void)base_text_format(text, bytes, "%.0f B/s", (double)bytes_s);
-    } else {
+    else
         (void)base_text_format(text, bytes, "%.1f kB/s", (double)bytes_s / 1000.0);
-    }
 }
 
 static float draw_parts(const client_panel* panel, const net_draw* draw, float y) {
     const client_panel_facts* facts = &panel->facts;
+    BASE_ASSERT(facts->part_count <= CLIENT_PANEL_PARTS);
     float x = CLIENT_PANEL_LEFT + MARGIN, width = CLIENT_PANEL_WIDTH - 2.0f * MARGIN;
     char text[32];
     put_rate(text, sizeof text, facts->parts_bytes_s);

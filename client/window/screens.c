@@ -70,9 +70,8 @@ static void put_lines(const net_draw* draw, float x, float y, float height, ecs_
         put_middle(draw, x, y + (float)count++ * height * 1.35f, height, color, line, width_max);
         text += fits + strspn(text + fits, " ");
     }
-    if (text && *text) {
+    if (text && *text)
         put_middle(draw, x, y + (float)count * height * 1.35f, height, color, text, width_max);
-    }
 }
 
 static void dim(const net_draw* draw, float width, float height, uint8_t alpha) {

@@ -4,6 +4,7 @@
 #include "window/shot.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/text.h"
 
 #include "stb_image_write.h"
@@ -50,6 +51,7 @@ static bool write_png(const char* path, const uint8_t* rgb, int width, int heigh
 
 bool client_shot_write(struct SDL_Renderer* renderer, const char* path,
                        const base_reporter* reporter) {
+    BASE_ASSERT(renderer && path);
     int width = 0, height = 0;
     if (SDL_GetRendererOutputSize(renderer, &width, &height) != 0 || width < 1 || height < 1) {
         base_report(reporter, path, 0, "no picture: %s", SDL_GetError());
@@ -63,11 +65,10 @@ bool client_shot_write(struct SDL_Renderer* renderer, const char* path,
     }
     bool is_written = false;
     (void)SDL_RenderSetClipRect(renderer, NULL);
-    if (SDL_RenderReadPixels(renderer, NULL, SDL_PIXELFORMAT_RGB24, rgb, width * 3) != 0) {
+    if (SDL_RenderReadPixels(renderer, NULL, SDL_PIXELFORMAT_RGB24, rgb, width * 3) != 0)
         base_report(reporter, path, 0, "no pixels: %s", SDL_GetError());
-    } else {
+    else
         is_written = write_png(path, rgb, width, height, reporter);
-    }
     base_release(NULL, rgb, size);
     return is_written;
 }

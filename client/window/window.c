@@ -72,9 +72,8 @@ static bool open_renderer(client_window* self) {
         if (self->config.fps <= 0.0) flags |= SDL_RENDERER_PRESENTVSYNC;
         self->renderer = SDL_CreateRenderer(self->window, -1, flags);
     }
-    if (!self->renderer) {
+    if (!self->renderer)
         self->renderer = SDL_CreateRenderer(self->window, -1, SDL_RENDERER_SOFTWARE);
-    }
     SDL_RendererInfo info = {0};
     if (!self->renderer || SDL_GetRendererInfo(self->renderer, &info) != 0) return false;
     // The software renderer reports vsync too, but it does not wait.
@@ -82,9 +81,8 @@ static bool open_renderer(client_window* self) {
                      (info.flags & SDL_RENDERER_PRESENTVSYNC);
     SDL_DisplayMode mode = {0};
     self->display_fps = FPS_DEFAULT;
-    if (SDL_GetWindowDisplayMode(self->window, &mode) == 0 && mode.refresh_rate > 0) {
+    if (SDL_GetWindowDisplayMode(self->window, &mode) == 0 && mode.refresh_rate > 0)
         self->display_fps = mode.refresh_rate;
-    }
     return true;
 }
 
@@ -239,6 +237,7 @@ uint64_t client_window_frame_due_us(const client_window* self) {
 }
 
 void client_window_begin_frame(client_window* self, uint64_t now_us) {
+    BASE_ASSERT(now_us > 0 && now_us >= self->begun_us);
     if (!self->first_us) self->first_us = self->begun_us = now_us;
     self->begun_counter = SDL_GetPerformanceCounter();
     float since_s = (float)(now_us - self->begun_us) * 1e-6f;
@@ -267,6 +266,7 @@ void client_window_canvas_size(const client_window* self, client_canvas canvas, 
 }
 
 bool client_window_end_frame(client_window* self, const char* shot) {
+    BASE_ASSERT(self->first_us > 0); // a frame has begun
     client_draw_end(self->draw);
     uint64_t took_us = (SDL_GetPerformanceCounter() - self->begun_counter) * 1000000u /
                        SDL_GetPerformanceFrequency();

@@ -6,6 +6,7 @@
 // the first one and stops after AGAIN_TICKS_MAX ticks, so that a log of hours does not cost twice.
 #include "replay/replay.h"
 
+#include "base/assert.h"
 #include "tools/output.h"
 
 #include <errno.h>
@@ -45,6 +46,7 @@ static void run(const server_replay* self, int output) {
 }
 
 void server_replay_begin_again(server_replay* self) {
+    BASE_ASSERT(self->file && self->again == 0 && !self->is_again); // once, and not by the second
     int ends[2];
     if (pipe(ends) != 0) return;
     (void)fflush(stdout);

@@ -4,6 +4,7 @@
 // shoal-replay slice: some minutes of a long log.
 #include "replay/replay.h"
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "tools/output.h"
 #include "net/log_tools.h"
@@ -21,6 +22,7 @@ static bool has_output(const server_replay* self) {
 
 static net_result repair_part(server_replay* self, uint32_t number, net_log_copy_config* config,
                               net_log_copy_result* made) {
+    BASE_ASSERT(self->output && number >= 1 && number <= PARTS_MAX);
     char name[4096];
     (void)base_text_copy(name, sizeof name, self->output);
     if (number > 1 && !base_text_format(name, sizeof name, "%s.%u", self->output, number)) {

@@ -4,6 +4,7 @@
 // --threads says; the lines come in the order of the names.
 #include "replay/replay.h"
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "base/workers.h"
 #include "tools/output.h"
@@ -97,6 +98,7 @@ static int verify_one(folder* self, const folder_log* log) {
 }
 
 static bool begin(folder* self, folder_log* log) {
+    BASE_ASSERT(log == &self->logs[self->begun] && self->begun < self->count);
     int ends[2];
     if (pipe(ends) != 0) return false;
     (void)fflush(stdout); // or the process writes it again
@@ -135,6 +137,7 @@ static bool wait_one(folder* self) {
     for (uint32_t i = 0; i < self->begun; i++) {
         folder_log* log = &self->logs[i];
         if (log->process != process) continue;
+        BASE_ASSERT(self->running > 0 && !log->has_ended);
         log->process = 0;
         log->status = status;
         log->has_ended = true;

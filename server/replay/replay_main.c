@@ -5,6 +5,7 @@
 // found by name in the module path, or given with --game.
 #include "replay/replay.h"
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "base/workers.h"
 #include "tools/output.h"
@@ -125,6 +126,7 @@ static int open_module(server_replay* self, const command* what) {
 // Open the log, and the game when the command needs it; run the command; close both.
 static int server_replay_run(server_replay* self) {
     const command* what = self->chosen;
+    BASE_ASSERT(what && self->file && !self->reader);
     net_result result = net_log_reader_create(NULL, self->file, &self->reporter, &self->reader);
     if (!self->reader) return net_exit_of_replay(result);
     int code = what->wants_module ? open_module(self, what) : NET_EXIT_CLEAN;

@@ -3,6 +3,7 @@
 // second process runs the first minute beside it: replay_again.c.
 #include "replay/replay.h"
 
+#include "base/assert.h"
 #include "ecs/entity.h"
 #include "tools/output.h"
 #include "tools/sentry.h"
@@ -18,6 +19,7 @@ void server_replay_progress(server_replay* self, ecs_tick tick) {
     const ecs_tick last = net_log_reader_info(self->reader)->last_tick;
     const uint64_t now_us = net_loop_now_us();
     if (self->progress_us == 0) self->progress_us = now_us;
+    BASE_ASSERT(now_us >= self->progress_us && tick >= self->progress_tick);
     const uint64_t passed_us = now_us - self->progress_us;
     if (passed_us < PROGRESS_US && tick != last) return;
     const double rate =
