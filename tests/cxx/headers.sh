@@ -22,7 +22,7 @@ tac "$work/all_headers.inc" >"$work/reverse.cc"
 archives=("$build"/lib/libshoal_{net,proto,ecs,base}.a)
 (cd "$root" && find "${folders[@]}" -name '*.h' -exec cat {} +) | grep -oE '\b(base|ecs|proto|net)_[a-z0-9_]+ *\(' |
     tr -d ' (' | sort -u >"$work/named"
-objects=("$build"/net/CMakeFiles/shoal_socket.dir/socket/*.o)
+objects=("$build"/net/CMakeFiles/shoal_socket.dir/transport/*.o)
 nm -g --defined-only "${archives[@]}" "${objects[@]}" 2>/dev/null | awk 'NF == 3 && $2 ~ /[TW]/ { print $3 }' | sort -u >"$work/defined"
 comm -12 "$work/named" "$work/defined" | sed 's|.*|    reinterpret_cast<const void*>(\&&),|' >"$work/functions.inc"
 [ "$(wc -l <"$work/functions.inc")" -gt 400 ] || { echo "cxx: only $(wc -l <"$work/functions.inc") functions"; exit 2; }
