@@ -7,12 +7,11 @@
 // A copy has no gaps: where the source goes on behind damage with a keyframe, another copy begins.
 // It ends with a close record, because nothing is missing from it. A tick without an end record is
 // the one in which the server died; it is no whole tick and is left out.
+#include "base/assert.h"
+#include "base/text.h"
 #include "log/log_file.h"
 #include "log/log_read.h"
 #include "net/log_tools.h"
-
-#include "base/assert.h"
-#include "base/text.h"
 
 #include <inttypes.h>
 #include <string.h>

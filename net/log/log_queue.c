@@ -2,7 +2,7 @@
 // The kernel keeps the pages of a shared mapping when a process dies, whatever kills it, so a
 // record that was pushed is not lost with the process. The pages are reserved on the disk
 // beforehand: a full disk is an error here and never a signal in the simulation. Pages that another
-// process takes away are guarded (log_guard.h).
+// process takes away are guarded.
 //
 // The ring's head and tail are two plain numbers that no checksum covers. The number of the newest
 // record, kept twice, tells a reader whether it got all of them.
@@ -11,17 +11,252 @@
 #include "base/assert.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/macros.h"
 #include "base/text.h"
-#include "log/log_guard.h"
-#include "log/log_lock.h"
 #include "log/log_record.h"
+#include "log/log_segment.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+// ---- guarded mappings ----
+
+// The handler reads the table without a lock: an entry is filled before its end is published, and
+// emptied in the opposite order. mmap is a plain system call here, as it is in systemd's handler.
+
+// Guarded mappings: shared file memory that another process may cut short.
+//
+// The kernel answers an access behind the end of a mapped file with SIGBUS, and the process ends.
+// A guarded range gets an empty private page there instead, and remembers that it lost its file.
+// Signals have one handler per process, so this has the only global state of the log. A SIGBUS
+// anywhere else does what it did before.
+// Source of the idea: systemd, src/basic/sigbus.c.
+// Threads: any; the handler runs on the thread that touched the memory.
+
+// Ranges of one process at a time; more are refused.
+#define NET_LOG_GUARDS_MAX 64u
+typedef struct guard {
+    _Atomic uintptr_t begin;
+    _Atomic uintptr_t end; // 0: the entry is free
+    _Atomic bool is_lost;
+} guard;
+
+static guard guards[NET_LOG_GUARDS_MAX];
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct sigaction before;
+static _Atomic uintptr_t page_bytes;
+
+static guard* find(uintptr_t at) {
+    for (uint32_t i = 0; i < NET_LOG_GUARDS_MAX; i++)
+        if (at < atomic_load(&guards[i].end) && at >= atomic_load(&guards[i].begin))
+            return &guards[i];
+    return NULL;
+}
+
+static void handle(int number, siginfo_t* info, void* context) {
+    (void)context;
+    int error = errno;
+    uintptr_t at = (uintptr_t)info->si_addr;
+    guard* lost = find(at);
+    if (lost) {
+        uintptr_t size = atomic_load(&page_bytes), page = at & ~(size - 1);
+        // The page of the file is gone; the same address becomes private memory.
+        void* memory = mmap((void*)page, size, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        if (memory != MAP_FAILED) {
+            atomic_store(&lost->is_lost, true);
+            errno = error;
+            return;
+        }
+    }
+    // Back to what was there before: the access is repeated and fails as without a guard.
+    (void)sigaction(number, &before, NULL);
+    errno = error;
+}
+
+// Another part of the program may have put its own handler there since the last time.
+static bool install(void) {
+    struct sigaction now, action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_NODEFER};
+    sigemptyset(&action.sa_mask);
+    atomic_store(&page_bytes, (uintptr_t)sysconf(_SC_PAGESIZE));
+    if (sigaction(SIGBUS, NULL, &now) != 0) return false;
+    if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handle) return true;
+    before = now;
+    return sigaction(SIGBUS, &action, NULL) == 0;
+}
+
+// Guard whole pages of a shared mapping. @return false when there are NET_LOG_GUARDS_MAX, or the
+// system refuses the handler.
+static bool guard_add(void* memory, size_t bytes) {
+    BASE_ASSERT(memory && bytes > 0);
+    pthread_mutex_lock(&mutex);
+    guard* free_guard = NULL;
+    for (uint32_t i = 0; i < NET_LOG_GUARDS_MAX && !free_guard; i++)
+        if (atomic_load(&guards[i].end) == 0) free_guard = &guards[i];
+    bool is_added = free_guard && install();
+    if (is_added) {
+        atomic_store(&free_guard->is_lost, false);
+        atomic_store(&free_guard->begin, (uintptr_t)memory);
+        atomic_store(&free_guard->end, (uintptr_t)memory + bytes);
+    }
+    pthread_mutex_unlock(&mutex);
+    return is_added;
+}
+
+// Before the range is unmapped. Unknown ranges are ignored.
+static void guard_remove(void* memory) {
+    pthread_mutex_lock(&mutex);
+    guard* found = find((uintptr_t)memory);
+    if (found) atomic_store(&found->end, 0);
+    pthread_mutex_unlock(&mutex);
+}
+
+// Was a page of the guarded range lost?
+static bool guard_is_lost(const void* memory) {
+    const guard* found = find((uintptr_t)memory);
+    return found && atomic_load(&found->is_lost);
+}
+
+// ---- the lock of a log, and older logs of its name ----
+
+// A log belongs to the process that holds the lock of its file. Two servers may start at the same
+// time with the same name: every step is checked again under the lock.
+
+bool net_log_lock_has_name(int fd, const char* name) {
+    struct stat of_fd, of_name;
+    return fstat(fd, &of_fd) == 0 && lstat(name, &of_name) == 0 && of_fd.st_dev == of_name.st_dev &&
+           of_fd.st_ino == of_name.st_ino;
+}
+
+// The number of "NAME.12" or "NAME.12.queue" beside NAME; 0 for other names.
+static uint64_t number_of(const char* entry, const char* name, size_t name_bytes) {
+    char digits[32];
+    if (strncmp(entry, name, name_bytes) != 0 || entry[name_bytes] != '.') return 0;
+    if (!base_text_copy(digits, sizeof digits, entry + name_bytes + 1)) return 0;
+    char* end = strchr(digits, '.');
+    if (end && strcmp(end, ".queue") != 0) return 0;
+    if (end) *end = 0;
+    uint64_t number;
+    return base_text_parse_u64(digits, &number) ? number : 0;
+}
+
+// The highest number of an earlier log of this name.
+static uint64_t find_newest(const char* path) {
+    char folder[4096];
+    const char* slash = strrchr(path, '/');
+    const char* name = slash ? slash + 1 : path;
+    if (!base_text_copy(folder, sizeof folder, slash ? path : ".")) return 0;
+    if (slash) folder[slash - path + 1] = 0;
+    DIR* entries = opendir(folder);
+    if (!entries) return 0;
+    uint64_t newest = 0;
+    for (struct dirent* entry; (entry = readdir(entries)) != NULL;) {
+        uint64_t number = number_of(entry->d_name, name, strlen(name));
+        if (number > newest) newest = number;
+    }
+    closedir(entries);
+    return newest;
+}
+
+// Segments go before their log: when a crash cuts this, the next start moves the rest to the same
+// number.
+static void move_segments(const char* name, const char* old) {
+    char from[4096], to[4096];
+    uint32_t *numbers, count, capacity;
+    if (net_log_segment_list(NULL, name, &numbers, &count, &capacity) != NET_OK) return;
+    for (uint32_t i = 0; i < count; i++)
+        if (net_log_segment_name(from, sizeof from, name, numbers[i]) &&
+            net_log_segment_name(to, sizeof to, old, numbers[i]))
+            (void)rename(from, to);
+    BASE_ARRAY_RELEASE(NULL, numbers, capacity);
+}
+
+// The queue's name for a log's name. @return false when it gets too long.
+static bool queue_name(char* target, size_t target_bytes, const char* log_file) {
+    return base_text_format(target, target_bytes, "%s.queue", log_file);
+}
+
+// An earlier log of this name, locked by us, becomes FILE.N, with its queue. No log is replaced, so
+// a server that crashes again and again keeps each of its logs. An empty file is no log.
+static bool move_locked(const char* name, int fd, const base_reporter* reporter) {
+    char old[4096], queue[4096], old_queue[4096];
+    struct stat status;
+    if (fstat(fd, &status) == 0 && status.st_size == 0) return unlink(name) == 0;
+    bool is_right = base_text_format(old, sizeof old, "%s.%" PRIu64, name, find_newest(name) + 1) &&
+                    queue_name(queue, sizeof queue, name) &&
+                    queue_name(old_queue, sizeof old_queue, old);
+    // The queue first: once the name is free, another server may create a queue beside it.
+    if (is_right) move_segments(name, old);
+    if (is_right && rename(queue, old_queue) != 0) unlink(old_queue);
+    if (is_right && rename(name, old) == 0) {
+        base_report(reporter, name, 0, "note: the earlier log of this name is now %s", old);
+        return true;
+    }
+    base_report(reporter, name, 0, "cannot be moved away: %s", strerror(errno));
+    return false;
+}
+
+// An earlier log of this name is kept as FILE.N.
+static bool move_old(const char* name, const base_reporter* reporter) {
+    struct stat status;
+    if (lstat(name, &status) != 0) return true;
+    if (!S_ISREG(status.st_mode)) {
+        base_report(reporter, name, 0, "is there and no plain file");
+        return false;
+    }
+    int fd = open(name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) {
+        base_report(reporter, name, 0, "cannot be opened: %s", base_file_why(errno));
+        return false;
+    }
+    bool is_free = flock(fd, LOCK_EX | LOCK_NB) == 0 && net_log_lock_has_name(fd, name);
+    // Moved under the lock: a server that starts at the same time keeps its own.
+    bool is_moved = is_free && move_locked(name, fd, reporter);
+    close(fd);
+    if (!is_free) base_report(reporter, name, 0, "another server writes this log");
+    return is_moved;
+}
+
+net_result net_log_lock_create(const char* name, const base_reporter* reporter, int* fd) {
+    BASE_ASSERT(name && *fd < 0);
+    if (!move_old(name, reporter)) return NET_ERR_IO;
+    *fd = base_file_create(name);
+    if (*fd < 0) {
+        int error = errno;
+        base_report(reporter, name, 0, "cannot be created: %s",
+                    error == EEXIST ? "another server took this log" : strerror(error));
+        errno = error;
+        return net_log_result_of(error);
+    }
+    if (flock(*fd, LOCK_EX | LOCK_NB) != 0) {
+        base_report(reporter, name, 0, "cannot be locked: %s", strerror(errno));
+        return NET_ERR_IO;
+    }
+    // Only now it is certain: another server may have created, filled or moved the file in between.
+    struct stat status;
+    if (!net_log_lock_has_name(*fd, name) || fstat(*fd, &status) != 0 || status.st_size != 0) {
+        base_report(reporter, name, 0, "another server took this log");
+        return NET_ERR_IO;
+    }
+    // The entry in its folder must survive a power cut too. Some file systems cannot sync a folder.
+    (void)!base_file_sync_folder(name);
+    return NET_OK;
+}
+
+// ---- the queue ----
 
 enum {
     PAGE_BYTES = 4096,
@@ -57,10 +292,6 @@ static void store(uint8_t* place, uint64_t value) {
     __atomic_store_n((uint64_t*)(void*)place, value, __ATOMIC_RELEASE);
 }
 
-bool net_log_queue_name(char* target, size_t target_bytes, const char* log_file) {
-    return base_text_format(target, target_bytes, "%s.queue", log_file);
-}
-
 static net_result fail(net_log_queue* queue, const char* what, int error,
                        const base_reporter* reporter) {
     base_report(reporter, queue->file, 0, "%s: %s", what, strerror(error));
@@ -72,7 +303,7 @@ static net_result fail(net_log_queue* queue, const char* what, int error,
 // Create FILE.queue with all of its pages on the disk. @return NET_OK; others are reported.
 static net_result create_file(net_log_queue* queue, const char* log_file,
                               const base_reporter* reporter) {
-    if (!net_log_queue_name(queue->file, sizeof queue->file, log_file)) {
+    if (!queue_name(queue->file, sizeof queue->file, log_file)) {
         base_report(reporter, log_file, 0, "the name is too long");
         return NET_ERR_IO;
     }
@@ -101,7 +332,7 @@ net_result net_log_queue_create(net_log_queue* queue, const char* log_file, uint
                         MAP_SHARED | MAP_POPULATE | of_memory, queue->fd, 0);
     if (memory == MAP_FAILED) return fail(queue, "cannot be mapped", errno, reporter);
     queue->memory = memory;
-    if (!net_log_guard_add(memory, queue->memory_bytes))
+    if (!guard_add(memory, queue->memory_bytes))
         return fail(queue, "too many logs in one process", ENFILE, reporter);
     queue->ring = base_spsc_init(queue->memory + PAGE_BYTES, ring_bytes, identity);
     write_head(queue->memory, identity, ring_bytes);
@@ -110,7 +341,7 @@ net_result net_log_queue_create(net_log_queue* queue, const char* log_file, uint
 
 void net_log_queue_destroy(net_log_queue* queue, bool is_kept) {
     if (queue->memory) {
-        net_log_guard_remove(queue->memory);
+        guard_remove(queue->memory);
         munmap(queue->memory, queue->memory_bytes);
     }
     if (queue->fd >= 0) {
@@ -126,7 +357,7 @@ const char* net_log_queue_harm(const net_log_queue* queue) {
     // The first access to a page that was taken away sets the mark of the guard.
     bool is_sound = queue->ring->capacity_bytes == queue->memory_bytes - HEAD_BYTES &&
                     base_spsc_used(queue->ring) <= queue->ring->capacity_bytes;
-    if (net_log_guard_is_lost(queue->memory)) return "another process cut the log's queue";
+    if (guard_is_lost(queue->memory)) return "another process cut the log's queue";
     return is_sound ? NULL : "the log's queue was changed by another process";
 }
 
@@ -164,7 +395,7 @@ net_result net_log_queue_load(net_log_queue_copy* copy, const base_allocator* al
     char file[4096];
     struct stat status;
     *copy = (net_log_queue_copy){.allocator = allocator};
-    if (!net_log_queue_name(file, sizeof file, log_file)) return NET_OK;
+    if (!queue_name(file, sizeof file, log_file)) return NET_OK;
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return NET_OK;
     copy->exists = true;

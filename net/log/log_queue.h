@@ -4,9 +4,11 @@
 #pragma once
 
 #include "base/bytes.h"
-#include "base/spsc.h"
 #include "base/report.h"
+#include "base/spsc.h"
 #include "net/result.h"
+
+#include <errno.h>
 
 #define NET_LOG_QUEUE_BYTES (8u << 20)
 
@@ -18,8 +20,6 @@ typedef struct net_log_queue {
     base_spsc* ring;
 } net_log_queue;
 
-/// The queue's name for a log's name. @return false when it gets too long.
-BASE_MUST_USE bool net_log_queue_name(char* target, size_t target_bytes, const char* log_file);
 /// Create and map FILE.queue, with all of its pages on the disk. `log_file` NULL: memory that ends
 /// with the process. @return NET_OK; NET_ERR_DISK (errno says why),
 /// NET_ERR_IO (reported).
@@ -64,3 +64,22 @@ typedef enum net_log_queue_state {
 net_log_queue_state net_log_queue_take(net_log_queue_copy* copy, uint64_t identity,
                                        uint64_t next_number, base_bytes* records,
                                        uint64_t* lost_bytes, const char** reason);
+
+// ---- the lock ----
+
+// A new log file, locked against other servers.
+
+/// What a failed call means: NET_ERR_DISK for a full or broken disk, otherwise NET_ERR_IO.
+static inline net_result net_log_result_of(int error) {
+    bool is_disk = error == ENOSPC || error == EDQUOT || error == EIO || error == EROFS;
+    return is_disk ? NET_ERR_DISK : NET_ERR_IO;
+}
+
+/// Is the name still that of the open file?
+BASE_MUST_USE bool net_log_lock_has_name(int fd, const char* name);
+/// Create and lock the file `name`; *fd (-1 before) is its descriptor, also after an error when it
+/// was opened. An earlier log with this name becomes NAME.N, with its queue; N is above all that
+/// are there. A log that another server writes is not touched, and a link of that name is refused
+/// (base/file.h). @return NET_OK; NET_ERR_DISK (errno says why), NET_ERR_IO (reported).
+BASE_MUST_USE net_result net_log_lock_create(const char* name, const base_reporter* reporter,
+                                             int* fd);

@@ -8,7 +8,12 @@
 #include "log/log_record.h"
 
 #include "base/assert.h"
+#include "base/text.h"
+#include "log/log_recorder.h"
+#include "proto/pb_wire.h"
+#include "state/schema.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -334,4 +339,298 @@ uint8_t* net_log_draft_end(net_log_draft* draft, net_log_kind kind, uint64_t num
     write_prefix(record - NET_LOG_QUEUE_PREFIX_BYTES, number, tick, kind);
     *size = (uint32_t)(NET_LOG_QUEUE_PREFIX_BYTES + head + draft->body.size);
     return record - NET_LOG_QUEUE_PREFIX_BYTES;
+}
+
+// ---- the header record ----
+
+// The header is written once and read once. It names everything by number that the records use, so
+// a log can be looked into without its game. The schema hash decides whether a match can run again;
+// the schema itself only says what differs.
+//
+// What a later version may have changed is asked first: its other fields need not look like ours.
+
+enum {
+    VERSION = 2,
+    FIELD_GAME = 3,
+    FIELD_BUILD = 4,
+    FIELD_SETTING = 10,
+    FIELD_FEATURES = 14,
+    FIELD_UNTRACKED = 16,
+    REPLICATED_INDEX_MAX = 1 << 20,
+};
+
+// How much of the schema is written.
+typedef enum detail { DETAIL_ALL, DETAIL_NO_TEMPLATES, DETAIL_NAMES, DETAIL_COUNT } detail;
+
+static void write_component(proto_pb_writer* wire, const ecs_world* world, ecs_component_id id,
+                            detail much) {
+    const ecs_component* component = ecs_component_get(world, id);
+    const ecs_type* type = ecs_type_get(world, component->type);
+    size_t mark = wire->size;
+    proto_pb_write_number(wire, 1, id);
+    proto_pb_write_text(wire, 2, component->name);
+    if (type) proto_pb_write_text(wire, 3, type->name);
+    for (uint32_t i = 0; much != DETAIL_NAMES && type && i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        size_t inner = wire->size;
+        proto_pb_write_text(wire, 1, field->name ? field->name : "");
+        proto_pb_write_number(wire, 2, field->kind);
+        proto_pb_write_number(wire, 3, field->count);
+        proto_pb_write_number(wire, 4, field->quant.bits);
+        proto_pb_write_double(wire, 5, field->quant.min);
+        proto_pb_write_double(wire, 6, field->quant.step);
+        proto_pb_write_end(wire, inner, 4);
+    }
+    proto_pb_write_number(wire, 5, type && ecs_type_is_varsize(type));
+    proto_pb_write_end(wire, mark, NET_LOG_SCHEMA_COMPONENT);
+}
+
+// Words of the default row, without zeros at the end.
+static void write_defaults(proto_pb_writer* wire, const net_row_template* row_template,
+                           ecs_component_id component) {
+    const proto_layout* layout = &row_template->layout;
+    uint32_t place = 0;
+    while (place < layout->component_count && layout->components[place].key != component)
+        place++;
+    if (place == layout->component_count) return;
+    const uint64_t* words = row_template->defaults + layout->components[place].field_first;
+    uint32_t count = layout->components[place].field_count;
+    while (count > 0 && words[count - 1] == 0)
+        count--;
+    size_t mark = wire->size;
+    for (uint32_t i = 0; i < count; i++)
+        proto_pb_write_varint(wire, words[i]);
+    if (count > 0) proto_pb_write_end(wire, mark, 8);
+}
+
+static uint32_t find_integral(const ecs_world* world, const ecs_template_component* component) {
+    for (uint32_t id = 1; component->integral && id <= ecs_component_count(world); id++)
+        if (strcmp(ecs_component_get(world, (ecs_component_id)id)->name, component->integral) == 0)
+            return id;
+    return 0;
+}
+
+// How values of the component become words.
+static void write_row_component(proto_pb_writer* wire, ecs_world* world, const net_rows* rows,
+                                const ecs_template* template_,
+                                const ecs_template_component* component) {
+    if (!(component->flags & ECS_COMPONENT_REPLICATED)) return;
+    if (component->quant.bits > 0) {
+        proto_pb_write_number(wire, 3, component->quant.bits);
+        proto_pb_write_double(wire, 4, component->quant.min);
+        proto_pb_write_double(wire, 5, component->quant.step);
+    }
+    proto_pb_write_number(wire, 6, component->is_rotation);
+    proto_pb_write_number(wire, 7, find_integral(world, component));
+    const net_row_template* row_template = net_rows_find((net_rows*)(uintptr_t)rows, template_->id);
+    if (row_template) write_defaults(wire, row_template, component->component);
+}
+
+void net_log_header_write_template(proto_pb_writer* wire, ecs_world* world, const net_rows* rows,
+                                   ecs_template_id id) {
+    const ecs_template* template_ = ecs_template_get(world, id);
+    proto_pb_write_number(wire, 1, template_->id);
+    proto_pb_write_text(wire, 2, template_->name);
+    for (uint32_t i = 0; i < template_->component_count; i++) {
+        size_t inner = wire->size;
+        proto_pb_write_number(wire, 1, template_->components[i].component);
+        proto_pb_write_number(wire, 2, template_->components[i].flags);
+        write_row_component(wire, world, rows, template_, &template_->components[i]);
+        proto_pb_write_end(wire, inner, 3);
+    }
+}
+
+static void write_schema(proto_pb_writer* wire, const net_match* match, detail much) {
+    ecs_world* world = net_match_world((net_match*)match);
+    const net_module* module = net_match_get_config(match)->module;
+    const net_game_module* game = module->game;
+    net_rows* rows = net_schema_rows(net_match_schema(match));
+    size_t mark = wire->size;
+    for (uint32_t i = 1; i <= ecs_component_count(world); i++)
+        write_component(wire, world, (ecs_component_id)i, much);
+    for (uint32_t i = 1; much == DETAIL_ALL && i <= ecs_template_count(world); i++) {
+        if (ecs_template_get(world, (ecs_template_id)i)->part_count != 1) continue;
+        size_t inner = wire->size;
+        net_log_header_write_template(wire, world, rows, (ecs_template_id)i);
+        proto_pb_write_end(wire, inner, NET_LOG_SCHEMA_TEMPLATE);
+    }
+    for (uint32_t i = 0; i < game->message_count; i++)
+        proto_pb_write_bytes(wire, NET_LOG_SCHEMA_MESSAGE, game->messages[i].name,
+                             strlen(game->messages[i].name));
+    proto_pb_write_end(wire, mark, NET_LOG_HEADER_SCHEMA);
+}
+
+static void write_settings(proto_pb_writer* wire, const net_match_config* config) {
+    const net_game_module* game = config->module->game;
+    for (uint32_t i = 0; i < game->setting_count; i++) {
+        char value[32];
+        // 17 digits give back the same double.
+        (void)base_text_format(value, sizeof value, "%.17g", config->settings[i]);
+        size_t mark = wire->size;
+        proto_pb_write_text(wire, 1, game->settings[i].key);
+        proto_pb_write_text(wire, 2, value);
+        proto_pb_write_end(wire, mark, FIELD_SETTING);
+    }
+}
+
+net_result net_log_header_write(base_bytes* bytes, const net_match* match, const char* build,
+                                uint64_t now_unix_ms, uint64_t identity, bool* has_values) {
+    BASE_ASSERT(bytes && match && has_values);
+    bool wants_values = *has_values;
+    const net_match_config* config = net_match_get_config(match);
+    uint8_t* memory = base_bytes_extend(bytes, NET_LOG_RECORD_BYTES_MAX);
+    if (!memory) return NET_ERR_MEMORY;
+    for (detail much = DETAIL_ALL; much < DETAIL_COUNT; much++) {
+        proto_pb_writer wire = {.data = memory, .capacity = NET_LOG_RECORD_BYTES_MAX};
+        char build_text[sizeof((net_log_info*)0)->build];
+        (void)base_text_copy(build_text, sizeof build_text, build ? build : "");
+        proto_pb_write_number(&wire, 1, VERSION);
+        proto_pb_write_fixed64(&wire, 2, identity);
+        proto_pb_write_text(&wire, FIELD_GAME, config->module->game->name);
+        proto_pb_write_text(&wire, FIELD_BUILD, build_text);
+        proto_pb_write_fixed64(&wire, 5, config->module->content_hash);
+        proto_pb_write_fixed64(&wire, 6, net_schema_hash(net_match_schema(match)));
+        proto_pb_write_number(&wire, 7, config->seed);
+        proto_pb_write_number(&wire, 8, config->tick_rate_hz);
+        // The value in force: a default may be another one in the program that runs this again.
+        proto_pb_write_number(&wire, 9,
+                              config->replicated_index_max
+                                  ? config->replicated_index_max
+                                  : ecs_limits_default().replicated_index_max);
+        write_settings(&wire, config);
+        proto_pb_write_number(&wire, 11, NET_WORLD_HASH_EVERY_TICKS);
+        write_schema(&wire, match, much);
+        proto_pb_write_number(&wire, 13, now_unix_ms);
+        bool has_views = config->module->game->is_rewinding;
+        proto_pb_write_fixed64(&wire, FIELD_FEATURES,
+                               NET_LOG_FEATURE_COLUMNS | (has_views ? NET_LOG_FEATURE_VIEWS : 0));
+        *has_values = wants_values && much == DETAIL_ALL;
+        if (*has_values) proto_pb_write_number(&wire, NET_LOG_HEADER_ROW_CODE, NET_LOG_ROW_CODE);
+        proto_pb_write_number(&wire, FIELD_UNTRACKED, NET_LOG_UNTRACKED_VALUES);
+        if (wire.failed) continue;
+        bytes->size -= NET_LOG_RECORD_BYTES_MAX - wire.size;
+        return NET_OK;
+    }
+    return NET_ERR_FULL;
+}
+
+// The bits of all fields of this number count.
+void net_log_header_demand(base_bytes* bytes, uint64_t features) {
+    base_bytes_write_u8(bytes, NET_LOG_HEADER_PART_TAG);
+    base_bytes_write_u64(bytes, features);
+}
+
+bool net_log_header_text(const proto_pb_field* field, char* target, size_t target_bytes) {
+    if (field->type != 2 || field->size >= target_bytes) return false;
+    for (size_t i = 0; i < field->size; i++)
+        if (field->data[i] < 32 || field->data[i] == 127) return false;
+    memcpy(target, field->data, field->size);
+    target[field->size] = 0;
+    return true;
+}
+
+static bool is_game_name(const char* name) {
+    if (name[0] == 0) return false;
+    for (; *name; name++) {
+        bool is_right = (*name >= 'a' && *name <= 'z') || (*name >= '0' && *name <= '9');
+        if (!is_right && *name != '_') return false;
+    }
+    return true;
+}
+
+static bool read_setting(const proto_pb_field* field, net_log_info* info) {
+    if (field->type != 2 || info->setting_count == NET_SETTINGS_MAX) return false;
+    base_reader reader = base_reader_make(field->data, field->size);
+    proto_pb_field inner;
+    char key[32] = "", value[32] = "";
+    while (proto_pb_next(&reader, &inner)) {
+        if (inner.id == 1 && !net_log_header_text(&inner, key, sizeof key)) return false;
+        if (inner.id == 2 && !net_log_header_text(&inner, value, sizeof value)) return false;
+    }
+    if (reader.failed || key[0] == 0 || strchr(key, '=')) return false;
+    char* text = info->settings[info->setting_count++];
+    return base_text_format(text, sizeof info->settings[0], "%s=%s", key, value);
+}
+
+// Must-understand bits that this reader understands.
+#define FEATURES_KNOWN                                                                             \
+    (NET_LOG_FEATURE_VIEWS | NET_LOG_FEATURE_SEGMENT | NET_LOG_FEATURE_COLUMNS |                   \
+     NET_LOG_FEATURE_CONTROLS)
+
+static net_result read_demand(net_log_demand* demand, const void* data, size_t size) {
+    base_reader reader = base_reader_make(data, size);
+    proto_pb_field field;
+    *demand = (net_log_demand){0};
+    while (proto_pb_next(&reader, &field)) {
+        if (field.id == 1 && field.type == 0) demand->version = field.number;
+        if (field.id == FIELD_FEATURES && field.type == 1) demand->features |= field.number;
+        if (field.id == FIELD_BUILD &&
+            !net_log_header_text(&field, demand->build, sizeof demand->build))
+            demand->build[0] = 0;
+        bool is_ours =
+            (field.id != 1 || field.type == 0) && (field.id != FIELD_FEATURES || field.type == 1);
+        if (!is_ours) return NET_ERR_DAMAGED;
+    }
+    if (reader.failed || demand->version == 0) return NET_ERR_DAMAGED;
+    bool is_later = demand->version != VERSION || (demand->features & ~FEATURES_KNOWN) != 0;
+    return is_later ? NET_ERR_VERSION : NET_OK;
+}
+
+uint64_t net_log_header_features(const void* data, size_t size) {
+    net_log_demand demand;
+    return read_demand(&demand, data, size) == NET_OK ? demand.features : 0;
+}
+
+static bool read_field(const proto_pb_field* field, net_log_info* info) {
+    uint64_t* const numbers[] = {[2] = &info->identity,
+                                 [5] = &info->content_hash,
+                                 [6] = &info->schema_hash,
+                                 [7] = &info->seed,
+                                 [13] = &info->started_unix_ms};
+    uint32_t* const small[] = {[8] = &info->tick_rate_hz,
+                               [9] = &info->replicated_index_max,
+                               [11] = &info->world_hash_every,
+                               [FIELD_UNTRACKED] = &info->untracked_values};
+    switch (field->id) {
+    case 2:
+    case 5:
+    case 6:
+        *numbers[field->id] = field->number;
+        return field->type == 1;
+    case 7:
+    case 13:
+        *numbers[field->id] = field->number;
+        return field->type == 0;
+    case 8:
+    case 9:
+    case 11:
+    case FIELD_UNTRACKED:
+        *small[field->id] = (uint32_t)field->number;
+        return field->type == 0 && field->number <= UINT32_MAX;
+    case FIELD_GAME:
+        return net_log_header_text(field, info->game, sizeof info->game) &&
+               is_game_name(info->game);
+    case FIELD_BUILD:
+        return net_log_header_text(field, info->build, sizeof info->build);
+    case FIELD_SETTING:
+        return read_setting(field, info);
+    default:
+        return true;
+    }
+}
+
+net_result net_log_header_read(net_log_info* info, const void* data, size_t size,
+                               net_log_demand* demand) {
+    BASE_ASSERT(info && demand);
+    net_result result = read_demand(demand, data, size);
+    if (result) return result;
+    base_reader reader = base_reader_make(data, size);
+    proto_pb_field field;
+    while (proto_pb_next(&reader, &field))
+        if (!read_field(&field, info)) return NET_ERR_DAMAGED;
+    bool is_right = !reader.failed && info->game[0] != 0 &&
+                    info->tick_rate_hz >= NET_TICK_RATE_HZ_MIN &&
+                    info->tick_rate_hz <= NET_TICK_RATE_HZ_MAX &&
+                    info->replicated_index_max <= REPLICATED_INDEX_MAX;
+    return is_right ? NET_OK : NET_ERR_DAMAGED;
 }

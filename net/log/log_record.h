@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
-/// Records of event logs: written into fixed memory, read from untrusted bytes without a tree.
+/// Records of event logs: written into fixed memory, read from untrusted bytes without a tree. The
+/// header record: game, settings and schema.
 #pragma once
 
-#include "proto/pb_wire.h"
+#include "base/bytes.h"
 #include "ecs/entity.h"
 #include "ecs/world.h"
 #include "net/limits.h"
+#include "net/log_reader.h"
+#include "net/log_state.h"
 #include "net/log_writer.h"
+#include "net/match.h"
+#include "proto/pb_wire.h"
+#include "state/rows.h"
 
 #define NET_LOG_RECORD_BYTES_MAX (1u << 19)
 
@@ -118,3 +124,111 @@ BASE_MUST_USE bool net_log_draft_item(net_log_draft* draft, const net_log_item* 
 /// Close as a record of a kind. *size is its length with the queue's prefix. @return its start.
 uint8_t* net_log_draft_end(net_log_draft* draft, net_log_kind kind, uint64_t number, ecs_tick tick,
                            uint32_t* size);
+
+// ---- the header record ----
+
+// The header record: game, settings and schema of a log.
+
+enum {
+    NET_LOG_HEADER_SCHEMA = 12, ///< its field in Header; the others are fields of Schema
+    NET_LOG_HEADER_ROW_CODE = 15,
+    NET_LOG_SCHEMA_COMPONENT = 1,
+    NET_LOG_SCHEMA_TEMPLATE = 2,
+    NET_LOG_SCHEMA_MESSAGE = 3,
+    // The last field of the Header of a later segment: required_features again, as fixed64.
+    NET_LOG_HEADER_PART_TAG = 14 << 3 | 1,
+    NET_LOG_HEADER_PART_BYTES = 1 + 8,
+};
+
+/// Bits of Header.required_features.
+#define NET_LOG_FEATURE_VIEWS UINT64_C(1)    ///< Input.seen decides
+#define NET_LOG_FEATURE_SEGMENT UINT64_C(2)  ///< it begins with a keyframe, behind a later tick
+#define NET_LOG_FEATURE_COLUMNS UINT64_C(4)  ///< its data blocks may have NET_LOG_FLAG_COLUMNS
+#define NET_LOG_FEATURE_CONTROLS UINT64_C(8) ///< it may have records of NET_LOG_KIND_CONTROL
+
+/// Pack the Header of a match that has not stepped yet. When the whole schema does not fit a
+/// record, templates, then fields are left out. *has_values, if it is set, says that states
+/// follow; it is cleared when the schema does not describe them all.
+/// @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL.
+BASE_MUST_USE net_result net_log_header_write(base_bytes* bytes, const net_match* match,
+                                              const char* build, uint64_t now_unix_ms,
+                                              uint64_t identity, bool* has_values);
+/// Pack a SchemaTemplate, without tag and length. Its defaults are those of `rows`.
+void net_log_header_write_template(proto_pb_writer* wire, ecs_world* world, const net_rows* rows,
+                                   ecs_template_id id);
+/// Append more required features to a packed Header: NET_LOG_HEADER_PART_BYTES at its end.
+void net_log_header_demand(base_bytes* bytes, uint64_t features);
+/// What a Header demands of its reader.
+typedef struct net_log_demand {
+    uint64_t version;
+    uint64_t features; ///< Header.required_features
+    char build[64];    ///< of the program that wrote it; may be empty
+} net_log_demand;
+
+/// Fill the first half of `info` from a packed Header; demand->features are its bits. Total.
+/// @return NET_OK; NET_ERR_VERSION (a later version's, `info` is not touched; `demand` says why);
+/// NET_ERR_DAMAGED (one that no writer writes).
+BASE_MUST_USE net_result net_log_header_read(net_log_info* info, const void* data, size_t size,
+                                             net_log_demand* demand);
+/// Header.required_features of a packed Header; 0 for one that no writer writes. Total.
+uint64_t net_log_header_features(const void* data, size_t size);
+/// Name of a component as the log's writer knew it. @return false when the header does not say.
+BASE_MUST_USE bool net_log_header_component(const void* data, size_t size, uint32_t component,
+                                            char name[ECS_NAME_BYTES_MAX]);
+/// The first thing in which a match of the same game differs from the log's schema, as one
+/// sentence: components with their fields, templates with what travels of them, messages.
+/// @return false when nothing differs or memory ran out.
+bool net_log_header_difference(const void* data, size_t size, const net_match* match, char* text,
+                               size_t text_bytes);
+/// Copy a text field. @return false for another type, a control character, or when it is too long.
+BASE_MUST_USE bool net_log_header_text(const proto_pb_field* field, char* target,
+                                       size_t target_bytes);
+
+// ---- the schema as tables ----
+
+// The schema of a log as tables: components with their fields, and rows. Made from Header.schema
+// alone, so a reader without the game has the same rows as the match that was recorded.
+//
+// Memory:  proportional to the schema, and to the templates that a log composes; both are limited.
+// Threads: one thread at a time.
+
+/// Version of the row code that state is written in (Header.row_code): WIRE.md's.
+#define NET_LOG_ROW_CODE 4u
+/// Templates of a log with rows, composed ones included.
+#define NET_LOG_TEMPLATES_MAX NET_ROW_TEMPLATES_MAX
+#define NET_LOG_DEFINITION_BYTES_MAX 65536u
+
+/// A template with rows. It does not move.
+typedef struct net_log_template {
+    char name[ECS_NAME_BYTES_MAX * 4];
+    uint32_t component_count; ///< with values, in order of name
+    const net_log_component* components[ECS_TEMPLATE_COMPONENTS_MAX]; ///< fixed and variable size
+    /// [component]: its place in the row's layout; UINT8_MAX: of variable size
+    uint8_t places[ECS_TEMPLATE_COMPONENTS_MAX];
+    const net_row_template* row;
+} net_log_template;
+
+typedef struct net_log_schema net_log_schema;
+
+/// @return NET_OK; NET_ERR_UNKNOWN (the log has no values); NET_ERR_VERSION (its row code is of a
+///         later version); NET_ERR_DAMAGED (no writer writes such a header); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_schema_create(const base_allocator* allocator, const void* header,
+                                               size_t header_bytes, net_log_schema** schema);
+/// NULL does nothing.
+void net_log_schema_destroy(net_log_schema* schema);
+/// The rows; they live as long as the schema.
+net_rows* net_log_schema_rows(const net_log_schema* schema);
+/// The highest index of an entity with rows.
+uint32_t net_log_schema_index_max(const net_log_schema* schema);
+uint32_t net_log_schema_tick_rate(const net_log_schema* schema);
+uint32_t net_log_schema_component_count(const net_log_schema* schema);
+/// By rising id; NULL beyond the last.
+const net_log_component* net_log_schema_component(const net_log_schema* schema, uint32_t position);
+/// The template of a row of these rows.
+const net_log_template* net_log_schema_template(const net_log_schema* schema,
+                                                const net_row_template* row);
+/// Add a composed template, whose parts are wire numbers: a packed SchemaTemplate. One that is
+/// there is left out. @return NET_OK; NET_ERR_DAMAGED (it is none, or there are too many);
+/// NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_schema_define(net_log_schema* schema, const uint16_t* parts,
+                                               uint32_t part_count, const void* data, size_t size);

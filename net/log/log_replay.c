@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "ecs/change.h"
-#include "log/log_header.h"
+#include "log/log_record.h"
 #include "net/match_messages.h"
 #include "net/schema.h"
 

@@ -9,12 +9,11 @@
 //
 // One slot is enough for the way there and back: the simulation's thread fills it and sets ASKED,
 // the log's thread sets DONE.
-#include "log/log_chain.h"
-#include "log/log_file_internal.h"
-
 #include "base/assert.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "log/log_file.h"
+#include "log/log_segment.h"
 
 #include <errno.h>
 #include <inttypes.h>

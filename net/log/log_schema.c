@@ -1,14 +1,408 @@
 // SPDX-License-Identifier: MIT
+// Everything here is read from a header, which is untrusted: what rows assert is checked before a
+// template is added to them.
+#include "base/assert.h"
+#include "base/text.h"
+#include "log/log_record.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FIELD_TICK_RATE = 8,
+    FIELD_INDEX_MAX = 9,
+    INDEX_LIMIT = 1 << 20,
+    BITS_MAX = 32,
+};
+
+// A component with what only rows need of it.
+typedef struct component_row {
+    net_log_component public;
+    ecs_type type; // its fields and their quantisation
+    char name[ECS_NAME_BYTES_MAX], type_name[ECS_NAME_BYTES_MAX];
+    net_log_field fields[ECS_FIELDS_MAX];
+    ecs_field type_fields[ECS_FIELDS_MAX];
+    char field_names[ECS_FIELDS_MAX][ECS_NAME_BYTES_MAX];
+} component_row;
+
+struct net_log_schema {
+    const base_allocator* allocator;
+    uint32_t tick_rate_hz, index_max;
+    component_row** components; // by rising id
+    uint32_t component_count, component_capacity;
+    net_rows_component by_id[ECS_COMPONENTS_MAX + 1];
+    net_rows* rows;
+    net_log_template** templates; // by id of their rows, from 1 on
+    uint32_t template_count, template_capacity;
+};
+
+static double as_double(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+// ---- components ----
+
+// The game that knows the values is not here: they stay bytes.
+static void write_nothing(const void* value, base_bytes* bytes) {
+    (void)value;
+    (void)bytes;
+}
+static const ecs_type_ops bytes_ops = {.write = write_nothing};
+
+static bool read_field(component_row* component, base_reader reader) {
+    const uint32_t at = component->public.field_count++;
+    proto_pb_field field;
+    uint64_t kind = 0, count = 0, bits = 0;
+    ecs_quant quant = {0};
+    while (proto_pb_next(&reader, &field)) {
+        if (field.id == 1 &&
+            !net_log_header_text(&field, component->field_names[at], ECS_NAME_BYTES_MAX))
+            return false;
+        if (field.id == 2) kind = field.number;
+        if (field.id == 3) count = field.number;
+        if (field.id == 4) bits = field.number;
+        if (field.id == 5) quant.min = as_double(field.number);
+        if (field.id == 6) quant.step = as_double(field.number);
+    }
+    if (reader.failed || kind >= ECS_FIELD_KIND_COUNT || count < 1 || count > ECS_TYPE_BYTES_MAX ||
+        bits > BITS_MAX)
+        return false;
+    quant.bits = (uint8_t)bits;
+    const char* name = component->field_names[at];
+    component->fields[at] = (net_log_field){name, (ecs_field_kind)kind, (uint32_t)count};
+    component->type_fields[at] = (ecs_field){.name = name,
+                                             .offset = component->type.size,
+                                             .kind = (ecs_field_kind)kind,
+                                             .count = (uint32_t)count,
+                                             .quant = quant};
+    component->type.size += (uint32_t)count * ecs_field_kind_bytes((ecs_field_kind)kind);
+    component->public.value_count += (uint32_t)count;
+    return true;
+}
+
+static bool read_component(component_row* component, base_reader reader) {
+    proto_pb_field at;
+    bool is_right = true;
+    while (proto_pb_next(&reader, &at) && is_right) {
+        if (at.id == 1) component->public.id = (uint32_t)at.number;
+        if (at.id == 2) is_right = net_log_header_text(&at, component->name, ECS_NAME_BYTES_MAX);
+        if (at.id == 3)
+            is_right = net_log_header_text(&at, component->type_name, ECS_NAME_BYTES_MAX);
+        if (at.id == 4)
+            is_right = at.type == 2 && component->public.field_count < ECS_FIELDS_MAX &&
+                       read_field(component, base_reader_make(at.data, at.size));
+        if (at.id == 5) component->public.is_varsize = at.number != 0;
+    }
+    return is_right && !reader.failed;
+}
+
+static net_result add_component(net_log_schema* schema, const proto_pb_field* whole) {
+    if (whole->type != 2 || schema->component_count == ECS_COMPONENTS_MAX) return NET_ERR_DAMAGED;
+    if (!BASE_ARRAY_RESERVE(schema->allocator, schema->components, schema->component_capacity,
+                            schema->component_count + 1))
+        return NET_ERR_MEMORY;
+    component_row* component = base_allocate_zero(schema->allocator, sizeof *component);
+    if (!component) return NET_ERR_MEMORY;
+    const uint32_t count = schema->component_count++;
+    const uint32_t before = count > 0 ? schema->components[count - 1]->public.id : 0;
+    schema->components[count] = component;
+    if (!read_component(component, base_reader_make(whole->data, whole->size)) ||
+        component->public.id <= before || component->public.id > ECS_COMPONENTS_MAX)
+        return NET_ERR_DAMAGED;
+    component->public.name = component->name;
+    component->public.type = component->type_name;
+    component->public.fields = component->fields;
+    component->type.fields = component->type_fields;
+    component->type.field_count = component->public.field_count;
+    if (component->public.is_varsize) component->type.ops = &bytes_ops;
+    schema->by_id[component->public.id] =
+        (net_rows_component){.name = component->name, .type = &component->type};
+    return NET_OK;
+}
+
+// ---- templates ----
+
+// A SchemaTemplate as rows take one.
+typedef struct template_parts {
+    ecs_template template_;
+    ecs_template_component components[ECS_TEMPLATE_COMPONENTS_MAX];
+    base_reader defaults[ECS_TEMPLATE_COMPONENTS_MAX]; // their words
+} template_parts;
+
+// SchemaTemplateComponent; only replicated components have a part.
+static bool read_part(const net_log_schema* schema, const proto_pb_field* whole,
+                      template_parts* into) {
+    if (whole->type != 2) return false;
+    ecs_template_component part = {0};
+    uint64_t bits = 0, component = 0, integral = 0;
+    base_reader reader = base_reader_make(whole->data, whole->size);
+    base_reader defaults = base_reader_make(NULL, 0);
+    proto_pb_field at;
+    while (proto_pb_next(&reader, &at)) {
+        if (at.id == 1) component = at.number;
+        if (at.id == 2) part.flags = (uint32_t)at.number;
+        if (at.id == 3) bits = at.number;
+        if (at.id == 4) part.quant.min = as_double(at.number);
+        if (at.id == 5) part.quant.step = as_double(at.number);
+        if (at.id == 6) part.is_rotation = at.number != 0;
+        if (at.id == 7) integral = at.number;
+        if (at.id == 8 && at.type != 2) return false;
+        if (at.id == 8) defaults = base_reader_make(at.data, at.size);
+    }
+    if (reader.failed || bits > BITS_MAX || component > ECS_COMPONENTS_MAX ||
+        integral > ECS_COMPONENTS_MAX || !schema->by_id[component].type)
+        return false;
+    if (!(part.flags & ECS_COMPONENT_REPLICATED)) return true;
+    if (into->template_.component_count == ECS_TEMPLATE_COMPONENTS_MAX) return false;
+    part.component = (ecs_component_id)component;
+    part.quant.bits = (uint8_t)bits;
+    part.integral = schema->by_id[integral].name;
+    into->defaults[into->template_.component_count] = defaults;
+    into->components[into->template_.component_count++] = part;
+    return true;
+}
+
+static bool read_template(const net_log_schema* schema, base_reader reader, template_parts* into) {
+    *into = (template_parts){.template_.importance = 1};
+    into->template_.components = into->components;
+    proto_pb_field at;
+    while (proto_pb_next(&reader, &at)) {
+        if (at.id == 2 &&
+            !net_log_header_text(&at, into->template_.name, sizeof into->template_.name))
+            return false;
+        if (at.id == 3 && !read_part(schema, &at, into)) return false;
+    }
+    return !reader.failed;
+}
+
+// Are all rotations of a row such that a writer makes? The row code asserts it.
+static bool has_rotations(const proto_layout* row, const uint64_t* words) {
+    for (uint32_t c = 0; c < row->component_count; c++) {
+        if (!row->components[c].is_rotation) continue;
+        float value[PROTO_ROTATION_WORDS];
+        uint64_t again[PROTO_ROW_FIELDS_MAX];
+        proto_row_write_component(row, c, words, value);
+        proto_row_read_component(row, c, value, again);
+        uint32_t first = row->components[c].field_first;
+        if (memcmp(words + first, again + first, PROTO_ROTATION_WORDS * sizeof *words) != 0)
+            return false;
+    }
+    return true;
+}
+
+// The words of a component's default. A word that its field does not have is no writer's.
+static bool read_words(const proto_layout* row, uint32_t place, base_reader reader,
+                       uint64_t* words) {
+    const proto_row_component* component = &row->components[place];
+    for (uint32_t i = 0; i < component->field_count && base_reader_left(&reader) > 0; i++) {
+        const uint64_t word = base_reader_varint(&reader);
+        const proto_quant* quant = &row->fields[component->field_first + i].quant;
+        if (reader.failed || proto_quant_canonical(quant, word) != word) return false;
+        words[component->field_first + i] = word;
+    }
+    return base_reader_left(&reader) == 0;
+}
+
+static bool set_defaults(net_log_schema* schema, const template_parts* from,
+                         const net_log_template* template_) {
+    const net_row_template* row = template_->row;
+    uint64_t words[PROTO_ROW_FIELDS_MAX] = {0};
+    for (uint32_t i = 0; i < from->template_.component_count; i++)
+        if (template_->places[i] != UINT8_MAX &&
+            !read_words(&row->layout, template_->places[i], from->defaults[i], words))
+            return false;
+    if (!has_rotations(&row->layout, words)) return false;
+    net_rows_set_defaults(schema->rows, row, words);
+    return true;
+}
+
+// NULL when there is none.
+static const net_log_component* find_component(const net_log_schema* schema, uint32_t id) {
+    for (uint32_t i = 0; i < schema->component_count; i++)
+        if (schema->components[i]->public.id == id) return &schema->components[i]->public;
+    return NULL;
+}
+
+static net_result add_template(net_log_schema* schema, const template_parts* from,
+                               const uint16_t* parts, uint32_t part_count) {
+    if (!BASE_ARRAY_RESERVE(schema->allocator, schema->templates, schema->template_capacity,
+                            schema->template_count + 1))
+        return NET_ERR_MEMORY;
+    net_log_template* made = base_allocate_zero(schema->allocator, sizeof *made);
+    if (!made) return NET_ERR_MEMORY;
+    net_result result = net_rows_add(schema->rows, &from->template_, parts, part_count, &made->row);
+    if (result != NET_OK) {
+        base_release(schema->allocator, made, sizeof *made);
+        return result == NET_ERR_SCHEMA ? NET_ERR_DAMAGED : result;
+    }
+    schema->templates[schema->template_count++] = made;
+    BASE_ASSERT(made->row->id == schema->template_count);
+    memcpy(made->name, from->template_.name, sizeof made->name);
+    made->component_count = from->template_.component_count;
+    uint8_t place = 0;
+    for (uint32_t i = 0; i < made->component_count; i++) {
+        made->components[i] = find_component(schema, from->components[i].component);
+        made->places[i] = made->components[i]->is_varsize ? UINT8_MAX : place++;
+    }
+    return set_defaults(schema, from, made) ? NET_OK : NET_ERR_DAMAGED;
+}
+
+net_result net_log_schema_define(net_log_schema* schema, const uint16_t* parts, uint32_t part_count,
+                                 const void* data, size_t size) {
+    BASE_ASSERT(schema && (data || size == 0));
+    template_parts from;
+    if (part_count < 2 || size < 1 || size > NET_LOG_DEFINITION_BYTES_MAX) return NET_ERR_DAMAGED;
+    if (net_rows_compose(schema->rows, parts, part_count)) return NET_OK;
+    if (!read_template(schema, base_reader_make(data, size), &from)) return NET_ERR_DAMAGED;
+    return add_template(schema, &from, parts, part_count);
+}
+
+// ---- the whole ----
+
+static int compare_names(const void* a, const void* b) {
+    const template_parts *left = a, *right = b;
+    return strcmp(left->template_.name, right->template_.name);
+}
+
+// Wire numbers of templates follow their names.
+static net_result add_loaded(net_log_schema* schema, template_parts* found, uint32_t count) {
+    bool is_varsize[ECS_COMPONENTS_MAX + 1] = {false};
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < found[i].template_.component_count; k++)
+            is_varsize[found[i].components[k].component] = true;
+    for (uint32_t id = 1; id <= ECS_COMPONENTS_MAX; id++)
+        schema->by_id[id].is_replicated = is_varsize[id];
+    net_result result =
+        net_rows_create_bare(schema->allocator, schema->by_id, ECS_COMPONENTS_MAX, &schema->rows);
+    if (result != NET_OK) return result;
+    net_rows_set_tick_rate(schema->rows, schema->tick_rate_hz);
+    if (count > 1) qsort(found, count, sizeof *found, compare_names);
+    for (uint32_t i = 0; i < count && result == NET_OK; i++) {
+        found[i].template_.components = found[i].components; // it was moved
+        const bool is_twice = i > 0 && compare_names(&found[i - 1], &found[i]) == 0;
+        result = is_twice ? NET_ERR_DAMAGED : add_template(schema, &found[i], NULL, 0);
+    }
+    return result;
+}
+
+static net_result read_templates(net_log_schema* schema, base_reader items) {
+    template_parts* found = NULL;
+    uint32_t count = 0, capacity = 0;
+    proto_pb_field at;
+    net_result result = NET_OK;
+    while (result == NET_OK && proto_pb_next(&items, &at)) {
+        if (at.id != NET_LOG_SCHEMA_TEMPLATE) continue;
+        if (at.type != 2 || count == NET_LOG_TEMPLATES_MAX)
+            result = NET_ERR_DAMAGED;
+        else if (!BASE_ARRAY_RESERVE(schema->allocator, found, capacity, count + 1))
+            result = NET_ERR_MEMORY;
+        else if (!read_template(schema, base_reader_make(at.data, at.size), &found[count]))
+            result = NET_ERR_DAMAGED;
+        else
+            count += found[count].template_.component_count > 0;
+    }
+    if (result == NET_OK) result = add_loaded(schema, found, count);
+    BASE_ARRAY_RELEASE(schema->allocator, found, capacity);
+    return result;
+}
+
+static net_result read_schema(net_log_schema* schema, base_reader reader) {
+    proto_pb_field at;
+    net_result result = NET_OK;
+    for (base_reader items = reader; result == NET_OK && proto_pb_next(&items, &at);) {
+        if (at.id == NET_LOG_SCHEMA_COMPONENT) result = add_component(schema, &at);
+    }
+    if (result == NET_OK) result = read_templates(schema, reader);
+    for (; result == NET_OK && proto_pb_next(&reader, &at);) {
+    }
+    return reader.failed && result == NET_OK ? NET_ERR_DAMAGED : result;
+}
+
+static net_result read_header(net_log_schema* schema, base_reader reader) {
+    proto_pb_field at;
+    base_reader items = base_reader_make(NULL, 0);
+    uint64_t rate = 0, index_max = 0, row_code = 0;
+    while (proto_pb_next(&reader, &at)) {
+        if (at.id == FIELD_TICK_RATE) rate = at.number;
+        if (at.id == FIELD_INDEX_MAX) index_max = at.number;
+        if (at.id == NET_LOG_HEADER_ROW_CODE) row_code = at.number;
+        if (at.id == NET_LOG_HEADER_SCHEMA && at.type == 2)
+            items = base_reader_make(at.data, at.size);
+    }
+    if (reader.failed) return NET_ERR_DAMAGED;
+    if (row_code == 0) return NET_ERR_UNKNOWN;
+    if (row_code != NET_LOG_ROW_CODE) return NET_ERR_VERSION;
+    if (rate < 1 || rate > NET_TICK_RATE_HZ_MAX || index_max < 1 || index_max > INDEX_LIMIT)
+        return NET_ERR_DAMAGED;
+    schema->tick_rate_hz = (uint32_t)rate;
+    schema->index_max = (uint32_t)index_max;
+    return read_schema(schema, items);
+}
+
+net_result net_log_schema_create(const base_allocator* allocator, const void* header,
+                                 size_t header_bytes, net_log_schema** schema_out) {
+    BASE_ASSERT(header && schema_out);
+    *schema_out = NULL;
+    net_log_schema* schema = base_allocate_zero(allocator, sizeof *schema);
+    if (!schema) return NET_ERR_MEMORY;
+    schema->allocator = allocator;
+    net_result result = read_header(schema, base_reader_make(header, header_bytes));
+    if (result != NET_OK) {
+        net_log_schema_destroy(schema);
+        return result;
+    }
+    *schema_out = schema;
+    return NET_OK;
+}
+
+void net_log_schema_destroy(net_log_schema* schema) {
+    if (!schema) return;
+    const base_allocator* allocator = schema->allocator;
+    for (uint32_t i = 0; i < schema->template_count; i++)
+        base_release(allocator, schema->templates[i], sizeof *schema->templates[i]);
+    for (uint32_t i = 0; i < schema->component_count; i++)
+        base_release(allocator, schema->components[i], sizeof *schema->components[i]);
+    BASE_ARRAY_RELEASE(allocator, schema->templates, schema->template_capacity);
+    BASE_ARRAY_RELEASE(allocator, schema->components, schema->component_capacity);
+    net_rows_destroy(schema->rows);
+    base_release(allocator, schema, sizeof *schema);
+}
+
+net_rows* net_log_schema_rows(const net_log_schema* schema) {
+    return schema->rows;
+}
+
+uint32_t net_log_schema_index_max(const net_log_schema* schema) {
+    return schema->index_max;
+}
+
+uint32_t net_log_schema_tick_rate(const net_log_schema* schema) {
+    return schema->tick_rate_hz;
+}
+
+uint32_t net_log_schema_component_count(const net_log_schema* schema) {
+    return schema->component_count;
+}
+
+const net_log_component* net_log_schema_component(const net_log_schema* schema, uint32_t position) {
+    return position < schema->component_count ? &schema->components[position]->public : NULL;
+}
+
+const net_log_template* net_log_schema_template(const net_log_schema* schema,
+                                                const net_row_template* row) {
+    BASE_ASSERT(row->id >= 1 && row->id <= schema->template_count);
+    return schema->templates[row->id - 1];
+}
+
+// ---- the schema in a header: names, and what differs from a match here ----
+
 // The schema in a header: names for the numbers in records, and what differs from a match here.
 //
 // Both schemas are compared in their packed form, item by item and by name: numbers depend on the
 // order of loading. Every look-up walks all of the schema, so it is only for messages and dumps.
-#include "log/log_header.h"
-
-#include "base/assert.h"
-#include "base/text.h"
-
-#include <inttypes.h>
 
 typedef struct item {
     uint64_t id;

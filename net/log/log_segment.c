@@ -3,9 +3,13 @@
 #include "log/log_segment.h"
 
 #include "base/assert.h"
+#include "base/bytes.h"
 #include "base/text.h"
+#include "log/log_read.h"
 
 #include <dirent.h>
+#include <inttypes.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,4 +68,151 @@ net_result net_log_segment_list(const base_allocator* allocator, const char* log
         qsort(*numbers, *count, sizeof **numbers, compare);
     }
     return result;
+}
+
+// ---- the index ----
+
+// Ticks and offsets rise, so they are written as differences. An index only says where to look:
+// each keyframe is checked when it is read, and a log without an index is as good as one with it.
+
+enum {
+    KEYFRAME_BYTES_MAX = 20,
+    HEAD_BYTES_MAX = 40,
+    CHAIN_BYTES_MAX = 2 * NET_LOG_HASH_BYTES + 2 + NET_LOG_SIGNATURE_BYTES_MAX,
+};
+
+_Static_assert(NET_LOG_INDEX_KEYFRAMES_MAX* KEYFRAME_BYTES_MAX + HEAD_BYTES_MAX + CHAIN_BYTES_MAX <=
+                   NET_LOG_BLOCK_BYTES_MAX / 2,
+               "an index is one record");
+
+void net_log_index_add(net_log_index* index, ecs_tick tick, uint64_t offset) {
+    if (index->keyframe_count < NET_LOG_INDEX_KEYFRAMES_MAX)
+        index->keyframes[index->keyframe_count] = (net_log_keyframe){tick, offset};
+    index->keyframe_count += index->keyframe_count <= NET_LOG_INDEX_KEYFRAMES_MAX;
+}
+
+static uint32_t write_body(const net_log_index* index, uint8_t* target) {
+    uint8_t* to = target;
+    net_log_keyframe last = {0, 0};
+    to += base_varint_put(to, index->block_count);
+    to += base_varint_put(to, index->last_data);
+    to += base_varint_put(to, index->keyframe_count);
+    for (uint32_t i = 0; i < index->keyframe_count; i++) {
+        const net_log_keyframe* keyframe = &index->keyframes[i];
+        to += base_varint_put(to, keyframe->tick - last.tick);
+        to += base_varint_put(to, keyframe->offset - last.offset);
+        last = *keyframe;
+    }
+    memcpy(to, index->chain.before, NET_LOG_HASH_BYTES);
+    memcpy(to + NET_LOG_HASH_BYTES, index->chain.total, NET_LOG_HASH_BYTES);
+    to += 2 * NET_LOG_HASH_BYTES;
+    *to++ = 0; // it is not signed
+    return (uint32_t)(to - target);
+}
+
+uint32_t net_log_index_write(const net_log_index* index, uint8_t* target) {
+    if (index->keyframe_count > NET_LOG_INDEX_KEYFRAMES_MAX) return 0;
+    // The length in front of the body takes at most 5 bytes.
+    uint32_t body_bytes = write_body(index, target + 5);
+    uint32_t length_bytes = base_varint_put(target, body_bytes);
+    memmove(target + length_bytes, target + 5, body_bytes);
+    return length_bytes + body_bytes;
+}
+
+// Logs of before have none.
+static bool read_chain(net_log_index* index, base_reader* bytes) {
+    index->has_chain = base_reader_left(bytes) > 0;
+    if (!index->has_chain) return true;
+    bool is_read = base_reader_read(bytes, index->chain.before, NET_LOG_HASH_BYTES) &&
+                   base_reader_read(bytes, index->chain.total, NET_LOG_HASH_BYTES);
+    uint64_t signature_bytes = base_reader_varint(bytes);
+    return is_read && !bytes->failed && signature_bytes <= NET_LOG_SIGNATURE_BYTES_MAX &&
+           base_reader_left(bytes) == signature_bytes;
+}
+
+bool net_log_index_read(net_log_index* index, const uint8_t* payload, size_t size, uint64_t end) {
+    BASE_ASSERT(index->keyframes);
+    base_reader bytes = base_reader_make(payload, size);
+    uint64_t record_bytes = base_reader_varint(&bytes);
+    if (bytes.failed || record_bytes != base_reader_left(&bytes)) return false;
+    index->block_count = base_reader_varint(&bytes);
+    index->last_data = base_reader_varint(&bytes);
+    uint64_t count = base_reader_varint(&bytes);
+    if (bytes.failed || count > NET_LOG_INDEX_KEYFRAMES_MAX || index->last_data >= end)
+        return false;
+    net_log_keyframe last = {0, 0};
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t ticks = base_reader_varint(&bytes);
+        uint64_t distance = base_reader_varint(&bytes);
+        if (bytes.failed || ticks == 0 || ticks > UINT64_MAX - last.tick || distance == 0 ||
+            distance >= end - last.offset)
+            return false;
+        last = (net_log_keyframe){last.tick + ticks, last.offset + distance};
+        index->keyframes[i] = last;
+    }
+    index->keyframe_count = (uint32_t)count;
+    return read_chain(index, &bytes);
+}
+
+// ---- parts of a keyframe ----
+
+// A save may be longer than a block, so each block has a part of it. Every part says how many there
+// are and how long the save is: a reader takes memory only for parts that are there.
+
+uint32_t net_log_part_write(const net_log_part* part, uint8_t* target) {
+    BASE_ASSERT(part->number >= 1 && part->number <= part->count);
+    BASE_ASSERT(part->size >= 1 && part->size <= NET_LOG_PART_BYTES_MAX);
+    uint32_t head_bytes = base_varint_bytes(part->number) + base_varint_bytes(part->count) +
+                          base_varint_bytes(part->save_bytes);
+    uint8_t* to = target;
+    to += base_varint_put(to, head_bytes + part->size);
+    to += base_varint_put(to, part->number);
+    to += base_varint_put(to, part->count);
+    to += base_varint_put(to, part->save_bytes);
+    memcpy(to, part->data, part->size);
+    return (uint32_t)(to - target) + (uint32_t)part->size;
+}
+
+bool net_log_part_read(net_log_part* part, const uint8_t* payload, size_t size) {
+    base_reader bytes = base_reader_make(payload, size);
+    uint64_t record_bytes = base_reader_varint(&bytes);
+    if (bytes.failed || record_bytes != base_reader_left(&bytes)) return false;
+    uint64_t number = base_reader_varint(&bytes);
+    uint64_t count = base_reader_varint(&bytes);
+    *part = (net_log_part){.save_bytes = base_reader_varint(&bytes)};
+    if (bytes.failed || number < 1 || number > count || part->save_bytes < 1 ||
+        part->save_bytes > NET_LOG_KEYFRAME_BYTES_MAX ||
+        count != net_log_part_count(part->save_bytes))
+        return false;
+    part->number = (uint32_t)number;
+    part->count = (uint32_t)count;
+    uint64_t before = (number - 1) * NET_LOG_PART_BYTES_MAX;
+    uint64_t rest = part->save_bytes - before;
+    part->size = rest < NET_LOG_PART_BYTES_MAX ? (size_t)rest : NET_LOG_PART_BYTES_MAX;
+    if (base_reader_left(&bytes) != part->size) return false;
+    part->data = payload + bytes.offset;
+    return true;
+}
+
+// ---- the running hash ----
+
+// One short hash for each block, so that nothing but 32 bytes has to be kept between two of them.
+
+static void hash(uint8_t target[NET_LOG_HASH_BYTES], const uint8_t before[NET_LOG_HASH_BYTES],
+                 const void* data, size_t size, const void* rest, size_t rest_size) {
+    crypto_generichash_state state;
+    (void)crypto_generichash_init(&state, NULL, 0, NET_LOG_HASH_BYTES);
+    (void)crypto_generichash_update(&state, before, NET_LOG_HASH_BYTES);
+    (void)crypto_generichash_update(&state, data, size);
+    (void)crypto_generichash_update(&state, rest, rest_size);
+    (void)crypto_generichash_final(&state, target, NET_LOG_HASH_BYTES);
+}
+
+void net_log_chain_add(net_log_chain* chain, const void* data, size_t size, const void* rest,
+                       size_t rest_size) {
+    hash(chain->blocks, chain->blocks, data, size, rest, rest_size);
+}
+
+void net_log_chain_end(net_log_chain* chain) {
+    hash(chain->total, chain->before, chain->blocks, sizeof chain->blocks, NULL, 0);
 }

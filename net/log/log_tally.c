@@ -2,14 +2,13 @@
 // What a log is about: how often each component changed, how many entities of each template came
 // and went, what each client sent. One walk over the records, without the game. A destroyed entity
 // counts for the template with which it was created.
-#include "log/log_header.h"
-#include "log/log_read.h"
-#include "log/log_state_record.h"
-#include "net/log_tools.h"
-
 #include "base/assert.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "log/log_read.h"
+#include "log/log_record.h"
+#include "log/log_state.h"
+#include "net/log_tools.h"
 
 #include <inttypes.h>
 #include <stdio.h>

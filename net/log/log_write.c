@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The records of a match. All of this runs on the simulation's thread and ends with one copy into
 // the queue: no lock, no allocation, no wait. After logging stopped nothing is packed.
-#include "log/log_write.h"
-
 #include "base/assert.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "ecs/change.h"
 #include "ecs/save.h"
-#include "log/log_header.h"
+#include "log/log_file.h"
+#include "log/log_record.h"
 #include "log/log_recorder.h"
-#include "log/log_sums.h"
 #include "net/match_messages.h"
 #include "state/schema.h"
 

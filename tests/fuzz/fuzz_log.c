@@ -10,14 +10,11 @@
 
 #include "base/hash.h"
 #include "log/log_block.h"
-#include "log/log_columns.h"
-#include "log/log_header.h"
+#include "log/log_record.h"
 #include "log/log_queue.h"
 #include "log/log_read.h"
 #include "log/log_recorder.h"
-#include "log/log_schema_rows.h"
-#include "log/log_state_record.h"
-#include "log/log_sums.h"
+#include "log/log_state.h"
 
 #include <string.h>
 #include <sys/mman.h>

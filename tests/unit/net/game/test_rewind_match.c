@@ -3,7 +3,7 @@
 // into the match that runs again from the log.
 #include "wire/gallery.h"
 #include "log/log_files.h"
-#include "log/log_header.h"
+#include "log/log_record.h"
 
 #include "raw_client.h"
 #include "scarce.h"

@@ -5,8 +5,8 @@
 
 #include "base/bytes.h"
 #include "base/rng.h"
+#include "log/log_block.h"
 #include "log/log_columns.h"
-#include "log/log_range.h"
 #include "log/log_record.h"
 
 #include <stdlib.h>

@@ -4,9 +4,8 @@
 #include "test.h"
 
 #include "base/rng.h"
-#include "log/log_convert.h"
-#include "log/log_header.h"
-#include "log/log_schema_rows.h"
+#include "log/playback_values.h"
+#include "log/log_record.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,9 +3,7 @@
 // changed or shuffled. The saves are made-up bytes.
 #include "log_files.h"
 
-#include "log/log_command.h"
-#include "log/log_index.h"
-#include "log/log_keyframe.h"
+#include "log/log_file.h"
 #include "log/log_segment.h"
 
 #include <sys/wait.h>

@@ -6,10 +6,9 @@
 
 #include "base/rng.h"
 #include "ecs/change.h"
-#include "log/log_compare.h"
+#include "log/log_state.h"
 #include "log/log_recorder.h"
-#include "log/log_state_record.h"
-#include "log/log_write.h"
+#include "log/log_file.h"
 #include "net/log_writer.h"
 #include "net/match_messages.h"
 #include "net/replay.h"

@@ -3,7 +3,7 @@
 // bounds them. The saves of the match are made-up bytes.
 #include "log_files.h"
 
-#include "log/log_ring.h"
+#include "log/log_file.h"
 
 enum { EVERY = 10, BLOCK = 5, SAVE_BYTES = 300 };
 

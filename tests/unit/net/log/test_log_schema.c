@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What differs between a log's schema and a match here: one sentence with the name.
 #include "breakout_table.h"
-#include "log/log_header.h"
+#include "log/log_record.h"
 
 #include "log.pb-c.h"
 

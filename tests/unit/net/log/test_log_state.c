@@ -3,10 +3,9 @@
 // changed bytes never break the reader, and logs of older builds open.
 #include "playback/playback_record.h"
 
-#include "log/log_compare.h"
+#include "log/log_state.h"
 #include "base/rng.h"
 #include "proto/layout.h"
-#include "log/log_state_record.h"
 #include "net/replay.h"
 
 static net_log_state* open_state(net_log_reader* reader) {

@@ -4,7 +4,7 @@
 #include "playback/playback_record.h"
 
 #include "log.pb-c.h"
-#include "log/log_write.h"
+#include "log/log_file.h"
 #include "net/log_tools.h"
 #include "net/match_messages.h"
 #include "net/replay.h"

@@ -2,8 +2,7 @@
 // Move a log to any tick, forward and back. The hashes are those of the logged match.
 #include "playback_record.h"
 
-#include "playback/playback_marks.h"
-#include "playback/playback_run.h"
+#include "log/playback_run.h"
 
 enum { TICKS = 900, EVERY = 50, SEED = 20240607 };
 

@@ -2,7 +2,7 @@
 // A log that cannot be run again is watched: its values show at each tick what a run shows.
 #include "playback_record.h"
 
-#include "log/log_header.h"
+#include "log/log_record.h"
 
 #include "base/rng.h"
 #include "net/playback.h"

@@ -11,7 +11,7 @@
 #include "scarce.h"
 #include "swarm.h"
 
-#include "log/log_write.h"
+#include "log/log_file.h"
 #include "net/client.h"
 #include "net/log_reader.h"
 #include "net/match.h"

@@ -8,6 +8,7 @@
 
 #include "net/log_state.h"
 #include "present/scene.h"
+#include "proto/layout.h"
 
 typedef struct net_playback_values net_playback_values;
 
@@ -41,3 +42,42 @@ ecs_tick net_playback_values_tick(const net_playback_values* values);
 ecs_tick net_playback_values_last(const net_playback_values* values);
 /// @return Values so far that had no place here and were clamped.
 uint64_t net_playback_values_clamped(const net_playback_values* values);
+
+// ---- values as those of another component ----
+
+// Values of a log as values of a component here: fields by name, elements by position, kinds and
+// ranges converted. A field that is not here is left out, one that is only here keeps what it had.
+//
+// What has no place is clamped: a number outside of a kind or of a range becomes its nearest
+// number, NaN becomes 0 in a whole number. An entity becomes only an entity.
+// Memory:  the caller's. Threads: any.
+
+typedef struct net_log_convert_step {
+    uint16_t from;            ///< position in the values of the log's component
+    uint32_t offset;          ///< in the object here
+    ecs_field_kind kind;      ///< here
+    const proto_quant* quant; ///< the words that the value becomes; NULL: it has none of its own
+} net_log_convert_step;
+
+typedef enum net_log_convert_news_kind {
+    NET_LOG_CONVERT_LEFT_OUT,  ///< a field of the log that is not here
+    NET_LOG_CONVERT_DEFAULT,   ///< a field here that the log does not have
+    NET_LOG_CONVERT_CONVERTED, ///< another kind
+    NET_LOG_CONVERT_NO_WAY,    ///< kinds of which one cannot become the other
+    NET_LOG_CONVERT_COUNT,     ///< another number of elements
+} net_log_convert_news_kind;
+
+/// What a plan does to a field.
+typedef void (*net_log_convert_news)(void* context, net_log_convert_news_kind kind,
+                                     const char* field);
+
+/// Plan for a component of fixed size. `row`: the fields of its words, one per element, as the
+/// layout has them; NULL: it has no word for each. `steps` has room for one per element here.
+/// `news` may be NULL. @return how many steps.
+uint32_t net_log_convert_plan(const net_log_component* from, const ecs_field* fields,
+                              uint32_t field_count, const proto_row_field* row,
+                              net_log_convert_step* steps, net_log_convert_news news,
+                              void* context);
+/// Convert values of the log's component into the object. @return how many were clamped.
+uint32_t net_log_convert_apply(const net_log_convert_step* steps, uint32_t count,
+                               const net_log_value* values, void* object);

@@ -4,6 +4,8 @@
 
 #include "log/log_record.h"
 #include "net/log_state.h"
+#include "net/match.h"
+#include "net/replay.h"
 
 /// Apply a record of the log; call it with every record in order. `is_resumed`: records before it
 /// are lost. @return NET_OK; NET_ERR_DAMAGED, NET_ERR_MEMORY (not reported).
@@ -14,5 +16,13 @@ bool net_log_state_is_last(const net_log_record* record);
 /// Another walk used the reader between two steps: go back to the place of the next record.
 /// @return NET_OK; NET_ERR_DAMAGED (the file changed).
 BASE_MUST_USE net_result net_log_state_return(net_log_state* state);
-/// Header.untracked_values of the log.
-uint32_t net_log_state_untracked_values(const net_log_state* state);
+
+// ---- a world beside the state ----
+
+// A world beside the state that a log recorded of it.
+
+/// The first entity, component and field in which the match after its last step differs from the
+/// log's state of the same tick; fills entity, component, field, the two values and `note` of
+/// `result`. Where all values are the same, the sums of components tell; `note` says so.
+/// @return false when nothing differs.
+bool net_log_compare(const net_log_state* state, net_match* match, net_verify_result* result);

@@ -5,14 +5,106 @@
 //
 // Saves are taken on the way, also at ticks that the replay passes again after a jump back. They
 // contain the replay, not the log's claims: a run that diverged goes on as it went the first time.
-#include "playback/playback_run.h"
+#include "log/playback_run.h"
 
 #include "base/assert.h"
 #include "base/search.h"
+#include "base/text.h"
 #include "ecs/change.h"
 #include "ecs/save.h"
 
 #include <inttypes.h>
+#include <string.h>
+
+// ---- saves on the way ----
+
+// Ticks of saves are multiples of `every`. So thinning keeps the multiples of twice the distance,
+// wherever the replay began, and the same log gives the same saves. The save of tick 0 always
+// stays.
+
+void net_playback_saves_init(net_playback_saves* saves, const base_allocator* allocator,
+                             ecs_tick every, size_t bytes_max, bool is_near) {
+    BASE_ASSERT(every > 0);
+    *saves = (net_playback_saves){
+        .allocator = allocator, .every = every, .bytes_max = bytes_max, .is_near = is_near};
+}
+
+static void release(net_playback_saves* saves, net_playback_save* save) {
+    BASE_ASSERT(saves->bytes >= save->size);
+    saves->bytes -= save->size;
+    base_release(saves->allocator, save->data, save->size);
+}
+
+void net_playback_saves_deinit(net_playback_saves* saves) {
+    for (uint32_t i = 0; i < saves->count; i++)
+        release(saves, &saves->items[i]);
+    BASE_ARRAY_RELEASE(saves->allocator, saves->items, saves->capacity);
+    *saves = (net_playback_saves){0};
+}
+
+// How many are at or before a tick.
+static uint32_t count_until(const net_playback_saves* saves, ecs_tick tick) {
+    base_search search = base_search_begin(saves->count);
+    while (base_search_next(&search))
+        base_search_step(&search, saves->items[search.middle].tick <= tick);
+    return search.low;
+}
+
+const net_playback_save* net_playback_saves_find(const net_playback_saves* saves, ecs_tick tick) {
+    uint32_t count = count_until(saves, tick);
+    return count > 0 ? &saves->items[count - 1] : NULL;
+}
+
+bool net_playback_saves_wants(const net_playback_saves* saves, ecs_tick tick) {
+    if (tick % saves->every != 0) return false;
+    const net_playback_save* save = net_playback_saves_find(saves, tick);
+    return !save || save->tick != tick;
+}
+
+static void thin(net_playback_saves* saves) {
+    uint32_t kept = 0;
+    saves->every *= 2;
+    for (uint32_t i = 0; i < saves->count; i++)
+        if (saves->items[i].tick % saves->every == 0)
+            saves->items[kept++] = saves->items[i];
+        else
+            release(saves, &saves->items[i]);
+    saves->count = kept;
+}
+
+static void drop_farthest(net_playback_saves* saves, ecs_tick tick) {
+    const net_playback_save* first = &saves->items[0];
+    const net_playback_save* last = &saves->items[saves->count - 1];
+    bool is_last = last->tick > tick && last->tick - tick > tick - first->tick;
+    release(saves, &saves->items[is_last ? saves->count - 1 : 0]);
+    saves->count--;
+    if (!is_last) memmove(saves->items, saves->items + 1, saves->count * sizeof *saves->items);
+}
+
+void net_playback_saves_put(net_playback_saves* saves, ecs_tick tick, const void* data,
+                            size_t size) {
+    BASE_ASSERT(net_playback_saves_wants(saves, tick));
+    while (size > saves->bytes_max - saves->bytes && saves->count > 1) {
+        if (saves->is_near)
+            drop_farthest(saves, tick);
+        else
+            thin(saves);
+    }
+    if (size > saves->bytes_max - saves->bytes || tick % saves->every != 0) return;
+    if (!BASE_ARRAY_RESERVE(saves->allocator, saves->items, saves->capacity, saves->count + 1))
+        return;
+    uint8_t* copy = base_allocate(saves->allocator, size);
+    if (!copy) return;
+    memcpy(copy, data, size);
+    uint32_t place = count_until(saves, tick);
+    memmove(saves->items + place + 1, saves->items + place,
+            (saves->count - place) * sizeof *saves->items);
+    saves->items[place] = (net_playback_save){tick, copy, size};
+    saves->count++;
+    saves->bytes += size;
+}
+
+// ---- the run ----
 
 enum { NEAR_SAVES = 4 };
 
@@ -220,4 +312,107 @@ bool net_playback_run_has_jumped(const net_playback_run* run) {
 
 net_result net_playback_run_return(net_playback_run* run) {
     return run->replay && !run->is_broken ? net_log_replay_return(run->replay) : NET_OK;
+}
+
+// ---- what the log says in front of its replay ----
+
+// A long log is read in pieces: its first picture does not wait for its last join.
+//
+// The log is untrusted: a message number may be unknown, and a client whose number does not rise
+// gets no name (the replay refuses it later).
+
+static bool add_mark(net_playback_marks_list* list, net_playback_mark mark) {
+    if (list->mark_count == NET_PLAYBACK_MARKS_MAX) return true;
+    if (!BASE_ARRAY_RESERVE(list->allocator, list->marks, list->mark_capacity,
+                            list->mark_count + 1))
+        return false;
+    list->marks[list->mark_count++] = mark;
+    return true;
+}
+
+static bool add_name(net_playback_marks_list* list, const net_log_item* item) {
+    uint32_t count = list->name_count;
+    if (count == NET_PLAYBACK_NAMES_MAX) return true;
+    if (count > 0 && item->client <= list->names[count - 1].client) return true;
+    if (!BASE_ARRAY_RESERVE(list->allocator, list->names, list->name_capacity, count + 1))
+        return false;
+    net_playback_name* name = &list->names[list->name_count++];
+    name->client = item->client;
+    (void)base_text_copy(name->text, sizeof name->text, item->name);
+    return true;
+}
+
+static bool is_reliable_event(const net_game_module* game, uint32_t message) {
+    if (message < 1 || message > game->message_count) return false;
+    const net_message* known = &game->messages[message - 1];
+    return known->kind == NET_MESSAGE_TO_CLIENTS && known->is_reliable;
+}
+
+static bool add_record(net_playback_marks_list* list, const net_game_module* game,
+                       const net_log_record* record) {
+    size_t offset = 0;
+    net_log_item item;
+    bool is_kept = true;
+    if (record->kind == NET_LOG_KIND_END) {
+        while (is_kept && net_log_item_next(record, NET_LOG_ITEM_SERVER_EVENT, &offset, &item)) {
+            if (!is_reliable_event(game, item.message)) continue;
+            is_kept = add_mark(list, (net_playback_mark){.tick = record->tick,
+                                                         .kind = NET_PLAYBACK_EVENT,
+                                                         .message = item.message});
+        }
+        return is_kept;
+    }
+    if (record->kind != NET_LOG_KIND_BEGIN) return true;
+    while (is_kept && net_log_item_next(record, NET_LOG_ITEM_LEAVE, &offset, &item))
+        is_kept = add_mark(list, (net_playback_mark){.tick = record->tick,
+                                                     .kind = NET_PLAYBACK_LEAVE,
+                                                     .client = item.client});
+    offset = 0;
+    while (is_kept && net_log_item_next(record, NET_LOG_ITEM_JOIN, &offset, &item))
+        is_kept =
+            add_name(list, &item) && add_mark(list, (net_playback_mark){.tick = record->tick,
+                                                                        .kind = NET_PLAYBACK_JOIN,
+                                                                        .client = item.client});
+    return is_kept;
+}
+
+void net_playback_marks_init(net_playback_marks_list* list, const base_allocator* allocator,
+                             net_log_reader* reader) {
+    *list =
+        (net_playback_marks_list){.allocator = allocator, .cursor = net_log_cursor_begin(reader)};
+}
+
+net_result net_playback_marks_read(net_playback_marks_list* list, net_log_reader* reader,
+                                   const net_game_module* game, uint64_t blocks) {
+    BASE_ASSERT(list && reader && game);
+    ecs_tick last = net_log_reader_info(reader)->last_tick;
+    net_log_cursor* cursor = &list->cursor;
+    uint64_t limit = cursor->blocks + blocks;
+    net_log_record record;
+    if (list->is_whole || !net_log_cursor_return(reader, cursor))
+        return list->is_whole ? NET_OK : NET_ERR_DAMAGED;
+    // A piece ends behind the last record of a block.
+    while (cursor->blocks < limit || cursor->at < cursor->size) {
+        bool is_there = net_log_cursor_next(reader, cursor, &record);
+        bool is_over = is_there && record.kind != NET_LOG_KIND_OTHER && record.tick > last;
+        list->is_whole = !is_there || is_over;
+        if (list->is_whole) break;
+        if (!add_record(list, game, &record)) return NET_ERR_MEMORY;
+    }
+    return cursor->has_failed ? NET_ERR_DAMAGED : NET_OK;
+}
+
+void net_playback_marks_deinit(net_playback_marks_list* list) {
+    BASE_ARRAY_RELEASE(list->allocator, list->marks, list->mark_capacity);
+    BASE_ARRAY_RELEASE(list->allocator, list->names, list->name_capacity);
+    *list = (net_playback_marks_list){0};
+}
+
+const char* net_playback_marks_name(const net_playback_marks_list* list, uint32_t client) {
+    base_search search = base_search_begin(list->name_count);
+    while (base_search_next(&search))
+        base_search_step(&search, list->names[search.middle].client < client);
+    if (search.low == list->name_count) return NULL;
+    const net_playback_name* name = &list->names[search.low];
+    return name->client == client ? name->text : NULL;
 }
