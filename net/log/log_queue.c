@@ -373,7 +373,8 @@ bool net_log_queue_push(net_log_queue* queue, const void* data, uint32_t size, u
 }
 
 void net_log_queue_validate(const net_log_queue* queue, uint64_t number) {
-    BASE_ASSERT(queue->fd >= 0 && queue->memory && queue->ring);
+    BASE_ASSERT((queue->fd >= 0) == (queue->file[0] != 0)); // a log without a file has none
+    BASE_ASSERT(queue->memory && queue->ring);
     BASE_ASSERT(memcmp(queue->memory, magic, sizeof magic) == 0);
     BASE_ASSERT(load(queue->memory + PUSHED_AT) == number);
     BASE_ASSERT(load(queue->memory + COMPLEMENT_AT) == ~number);
