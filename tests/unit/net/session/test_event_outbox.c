@@ -24,18 +24,19 @@ static uint32_t fill(net_event_outbox* box, uint32_t capacity, size_t budget) {
 }
 
 static void push(net_event_outbox* box, bool is_reliable, uint32_t message) {
-    assert_int_equal(net_event_outbox_push(box, is_reliable, message, 9, 0, payload, 3), NET_OK);
+    assert_ok(net_event_outbox_push(box, is_reliable, message, 9, 0, payload, 3));
 }
 
-static void reliable_events_are_numbered_from_one_and_ride_until_acknowledged(void** state) {
-    (void)state;
-    net_event_outbox box;
-    net_event_outbox_init(&box, NULL);
-    assert_true(net_event_outbox_is_empty(&box));
+#define OUTBOX_CASE(name)                                                                          \
+    CASE_WITH(net_event_outbox, box, net_event_outbox_init(box, NULL),                             \
+              net_event_outbox_deinit(box), name)
+
+OUTBOX_CASE(reliable_events_are_numbered_from_one_and_ride_until_acknowledged) {
+    assert_true(net_event_outbox_is_empty(box));
     for (uint32_t i = 0; i < 3; i++)
-        push(&box, true, 10 + i);
+        push(box, true, 10 + i);
     for (uint32_t round = 0; round < 2; round++) {
-        assert_int_equal(fill(&box, 32, 1000), 3);
+        assert_int_equal(fill(box, 32, 1000), 3);
         for (uint32_t i = 0; i < 3; i++) {
             assert_int_equal(pointers[i]->number, i + 1);
             assert_int_equal(pointers[i]->message, 10 + i);
@@ -43,159 +44,120 @@ static void reliable_events_are_numbered_from_one_and_ride_until_acknowledged(vo
             assert_int_equal(pointers[i]->payload.len, 3);
             assert_memory_equal(pointers[i]->payload.data, payload, 3);
         }
-        net_event_outbox_drop_unreliable(&box);
+        net_event_outbox_drop_unreliable(box);
     }
-    assert_true(net_event_outbox_acked(&box, 2));
-    assert_int_equal(fill(&box, 32, 1000), 1);
+    assert_true(net_event_outbox_acked(box, 2));
+    assert_int_equal(fill(box, 32, 1000), 1);
     assert_int_equal(pointers[0]->number, 3);
-    assert_true(net_event_outbox_acked(&box, 3));
-    assert_true(net_event_outbox_is_empty(&box));
-    net_event_outbox_deinit(&box);
+    assert_true(net_event_outbox_acked(box, 3));
+    assert_true(net_event_outbox_is_empty(box));
 }
 
-static void acknowledging_twice_or_an_older_number_is_harmless(void** state) {
-    (void)state;
-    net_event_outbox box;
-    net_event_outbox_init(&box, NULL);
-    assert_true(net_event_outbox_acked(&box, 0));
+OUTBOX_CASE(acknowledging_twice_or_an_older_number_is_harmless) {
+    assert_true(net_event_outbox_acked(box, 0));
     for (uint32_t i = 0; i < 4; i++)
-        push(&box, true, 1);
-    assert_true(net_event_outbox_acked(&box, 3));
-    assert_true(net_event_outbox_acked(&box, 3));
-    assert_true(net_event_outbox_acked(&box, 1));
-    assert_true(net_event_outbox_acked(&box, 0));
-    assert_int_equal(fill(&box, 32, 1000), 1);
+        push(box, true, 1);
+    assert_true(net_event_outbox_acked(box, 3));
+    assert_true(net_event_outbox_acked(box, 3));
+    assert_true(net_event_outbox_acked(box, 1));
+    assert_true(net_event_outbox_acked(box, 0));
+    assert_int_equal(fill(box, 32, 1000), 1);
     assert_int_equal(pointers[0]->number, 4);
-    net_event_outbox_deinit(&box);
 }
 
-static void acknowledging_a_number_that_was_never_used_is_refused(void** state) {
-    (void)state;
-    net_event_outbox box;
-    net_event_outbox_init(&box, NULL);
-    assert_false(net_event_outbox_acked(&box, 1));
-    assert_false(net_event_outbox_acked(&box, UINT32_MAX));
-    push(&box, true, 1);
-    assert_false(net_event_outbox_acked(&box, 2));
-    assert_int_equal(fill(&box, 32, 1000), 1);
-    net_event_outbox_deinit(&box);
+OUTBOX_CASE(acknowledging_a_number_that_was_never_used_is_refused) {
+    assert_false(net_event_outbox_acked(box, 1));
+    assert_false(net_event_outbox_acked(box, UINT32_MAX));
+    push(box, true, 1);
+    assert_false(net_event_outbox_acked(box, 2));
+    assert_int_equal(fill(box, 32, 1000), 1);
 }
 
-static void unreliable_events_ride_once_after_the_reliable_ones(void** state) {
-    (void)state;
-    net_event_outbox box;
-    net_event_outbox_init(&box, NULL);
-    push(&box, false, 7);
-    push(&box, true, 8);
-    push(&box, false, 9);
-    assert_int_equal(fill(&box, 32, 1000), 3);
+OUTBOX_CASE(unreliable_events_ride_once_after_the_reliable_ones) {
+    push(box, false, 7);
+    push(box, true, 8);
+    push(box, false, 9);
+    assert_int_equal(fill(box, 32, 1000), 3);
     assert_int_equal(pointers[0]->message, 8);
     assert_int_equal(pointers[1]->message, 7);
     assert_int_equal(pointers[1]->number, 0);
     assert_int_equal(pointers[2]->message, 9);
     // Another packet of the same tick.
-    assert_int_equal(fill(&box, 32, 1000), 1);
-    net_event_outbox_drop_unreliable(&box);
-    push(&box, false, 10);
-    assert_int_equal(fill(&box, 32, 1000), 2);
+    assert_int_equal(fill(box, 32, 1000), 1);
+    net_event_outbox_drop_unreliable(box);
+    push(box, false, 10);
+    assert_int_equal(fill(box, 32, 1000), 2);
     assert_int_equal(pointers[1]->message, 10);
-    net_event_outbox_deinit(&box);
 }
 
-static void a_large_event_in_front_is_not_overtaken(void** state) {
-    (void)state;
-    net_event_outbox box;
-    net_event_outbox_init(&box, NULL);
-    assert_int_equal(
-        net_event_outbox_push(&box, true, 1, 1, 0, payload, NET_EVENT_PAYLOAD_BYTES_MAX), NET_OK);
-    push(&box, true, 2);
-    push(&box, false, 3);
-    assert_int_equal(fill(&box, 32, 100), 0);
-    assert_int_equal(fill(&box, 32, 600), 3);
-    net_event_outbox_deinit(&box);
+OUTBOX_CASE(a_large_event_in_front_is_not_overtaken) {
+    assert_ok(net_event_outbox_push(box, true, 1, 1, 0, payload, NET_EVENT_PAYLOAD_BYTES_MAX));
+    push(box, true, 2);
+    push(box, false, 3);
+    assert_int_equal(fill(box, 32, 100), 0);
+    assert_int_equal(fill(box, 32, 600), 3);
 }
 
-static void the_number_of_events_of_a_packet_is_bounded(void** state) {
-    (void)state;
-    net_event_outbox box;
-    net_event_outbox_init(&box, NULL);
+OUTBOX_CASE(the_number_of_events_of_a_packet_is_bounded) {
     for (uint32_t i = 0; i < 6; i++) {
-        push(&box, true, 1);
-        push(&box, false, 2);
+        push(box, true, 1);
+        push(box, false, 2);
     }
-    assert_int_equal(fill(&box, 4, 1000), 4);
-    assert_int_equal(fill(&box, 8, 1000), 8);
-    assert_int_equal(fill(&box, 32, 1000), 6 + 4);
-    assert_int_equal(fill(&box, 0, 1000), 0);
-    net_event_outbox_deinit(&box);
+    assert_int_equal(fill(box, 4, 1000), 4);
+    assert_int_equal(fill(box, 8, 1000), 8);
+    assert_int_equal(fill(box, 32, 1000), 6 + 4);
+    assert_int_equal(fill(box, 0, 1000), 0);
 }
 
-static void payloads_are_taken_up_to_their_limit(void** state) {
-    (void)state;
-    net_event_outbox box;
-    net_event_outbox_init(&box, NULL);
+OUTBOX_CASE(payloads_are_taken_up_to_their_limit) {
     for (uint32_t is_reliable = 0; is_reliable < 2; is_reliable++) {
         uint32_t max = NET_EVENT_PAYLOAD_BYTES_MAX;
-        assert_int_equal(net_event_outbox_push(&box, is_reliable, 1, 1, 0, NULL, 0), NET_OK);
-        assert_int_equal(net_event_outbox_push(&box, is_reliable, 1, 1, 0, payload, max - 1),
-                         NET_OK);
-        assert_int_equal(net_event_outbox_push(&box, is_reliable, 1, 1, 0, payload, max), NET_OK);
-        assert_int_equal(net_event_outbox_push(&box, is_reliable, 1, 1, 0, payload, max + 1),
+        assert_ok(net_event_outbox_push(box, is_reliable, 1, 1, 0, NULL, 0));
+        assert_ok(net_event_outbox_push(box, is_reliable, 1, 1, 0, payload, max - 1));
+        assert_ok(net_event_outbox_push(box, is_reliable, 1, 1, 0, payload, max));
+        assert_int_equal(net_event_outbox_push(box, is_reliable, 1, 1, 0, payload, max + 1),
                          NET_ERR_MALFORMED);
     }
-    assert_int_equal(box.number_next, 4);
-    assert_int_equal(box.refused, 0);
-    net_event_outbox_deinit(&box);
+    assert_int_equal(box->number_next, 4);
+    assert_int_equal(box->refused, 0);
 }
 
-static void the_queue_of_reliable_events_is_full_at_its_limit(void** state) {
-    (void)state;
-    net_event_outbox box;
-    net_event_outbox_init(&box, NULL);
+OUTBOX_CASE(the_queue_of_reliable_events_is_full_at_its_limit) {
     for (uint32_t i = 0; i < NET_EVENTS_RELIABLE_MAX; i++)
-        push(&box, true, i);
-    assert_int_equal(net_event_outbox_push(&box, true, 1, 1, 0, NULL, 0), NET_ERR_FULL);
-    assert_int_equal(box.refused, 1);
-    assert_int_equal(box.number_next, NET_EVENTS_RELIABLE_MAX + 1);
-    assert_true(net_event_outbox_acked(&box, 1));
-    push(&box, true, 999);
-    assert_int_equal(net_event_outbox_push(&box, true, 1, 1, 0, NULL, 0), NET_ERR_FULL);
-    assert_int_equal(fill(&box, NET_EVENTS_RELIABLE_MAX, 100000), NET_EVENTS_RELIABLE_MAX);
+        push(box, true, i);
+    assert_int_equal(net_event_outbox_push(box, true, 1, 1, 0, NULL, 0), NET_ERR_FULL);
+    assert_int_equal(box->refused, 1);
+    assert_int_equal(box->number_next, NET_EVENTS_RELIABLE_MAX + 1);
+    assert_true(net_event_outbox_acked(box, 1));
+    push(box, true, 999);
+    assert_int_equal(net_event_outbox_push(box, true, 1, 1, 0, NULL, 0), NET_ERR_FULL);
+    assert_int_equal(fill(box, NET_EVENTS_RELIABLE_MAX, 100000), NET_EVENTS_RELIABLE_MAX);
     for (uint32_t i = 0; i < NET_EVENTS_RELIABLE_MAX; i++)
         assert_int_equal(pointers[i]->number, i + 2);
     assert_int_equal(pointers[NET_EVENTS_RELIABLE_MAX - 1]->message, 999);
-    net_event_outbox_deinit(&box);
 }
 
-static void further_unreliable_events_of_a_tick_are_refused_and_counted(void** state) {
-    (void)state;
-    net_event_outbox box;
-    net_event_outbox_init(&box, NULL);
+OUTBOX_CASE(further_unreliable_events_of_a_tick_are_refused_and_counted) {
     for (uint32_t i = 0; i < NET_EVENTS_UNRELIABLE_MAX; i++)
-        push(&box, false, i);
-    assert_int_equal(net_event_outbox_push(&box, false, 1, 1, 0, NULL, 0), NET_ERR_FULL);
-    assert_int_equal(box.refused, 1);
-    net_event_outbox_drop_unreliable(&box);
-    push(&box, false, 1);
-    net_event_outbox_deinit(&box);
+        push(box, false, i);
+    assert_int_equal(net_event_outbox_push(box, false, 1, 1, 0, NULL, 0), NET_ERR_FULL);
+    assert_int_equal(box->refused, 1);
+    net_event_outbox_drop_unreliable(box);
+    push(box, false, 1);
 }
 
-static void order_survives_growth_of_a_ring_that_has_wrapped(void** state) {
-    (void)state;
-    net_event_outbox box;
-    net_event_outbox_init(&box, NULL);
+OUTBOX_CASE(order_survives_growth_of_a_ring_that_has_wrapped) {
     uint32_t acked = 0;
     for (uint32_t i = 1; i <= 200; i++) {
-        push(&box, true, i);
-        if (i % 3 == 0) assert_true(net_event_outbox_acked(&box, ++acked));
+        push(box, true, i);
+        if (i % 3 == 0) assert_true(net_event_outbox_acked(box, ++acked));
     }
-    uint32_t count = fill(&box, NET_EVENTS_RELIABLE_MAX, 100000);
+    uint32_t count = fill(box, NET_EVENTS_RELIABLE_MAX, 100000);
     assert_int_equal(count, 200 - acked);
     for (uint32_t i = 0; i < count; i++) {
         assert_int_equal(pointers[i]->number, acked + 1 + i);
         assert_int_equal(pointers[i]->message, acked + 1 + i);
     }
-    net_event_outbox_deinit(&box);
 }
 
 static void* allocate_nothing(void* context, size_t size, size_t align) {
@@ -210,8 +172,7 @@ static void release_nothing(void* context, void* memory, size_t size) {
     assert_null(memory);
 }
 
-static void without_memory_nothing_is_queued(void** state) {
-    (void)state;
+CASE(without_memory_nothing_is_queued) {
     const base_allocator none = {allocate_nothing, release_nothing, NULL};
     net_event_outbox box;
     net_event_outbox_init(&box, &none);
@@ -221,21 +182,4 @@ static void without_memory_nothing_is_queued(void** state) {
     assert_int_equal(box.number_next, 1);
     assert_int_equal(fill(&box, 8, 1000), 0);
     net_event_outbox_deinit(&box);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(reliable_events_are_numbered_from_one_and_ride_until_acknowledged),
-        TEST(acknowledging_twice_or_an_older_number_is_harmless),
-        TEST(acknowledging_a_number_that_was_never_used_is_refused),
-        TEST(unreliable_events_ride_once_after_the_reliable_ones),
-        TEST(a_large_event_in_front_is_not_overtaken),
-        TEST(the_number_of_events_of_a_packet_is_bounded),
-        TEST(payloads_are_taken_up_to_their_limit),
-        TEST(the_queue_of_reliable_events_is_full_at_its_limit),
-        TEST(further_unreliable_events_of_a_tick_are_refused_and_counted),
-        TEST(order_survives_growth_of_a_ring_that_has_wrapped),
-        TEST(without_memory_nothing_is_queued),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

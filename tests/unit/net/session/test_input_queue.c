@@ -36,12 +36,11 @@ static uint32_t take(net_input_queue* inputs) {
     return entry->number;
 }
 
-static void inputs_are_played_one_per_tick_in_order(void** state) {
-    (void)state;
+CASE(inputs_are_played_one_per_tick_in_order) {
     net_input_queue inputs;
     net_input_queue_init(&inputs);
     for (uint32_t i = 1; i <= 5; i++)
-        assert_int_equal(push(&inputs, i), NET_OK);
+        assert_ok(push(&inputs, i));
     for (uint32_t i = 1; i <= 5; i++)
         assert_int_equal(take(&inputs), i);
     assert_int_equal(inputs.received, 5);
@@ -49,8 +48,7 @@ static void inputs_are_played_one_per_tick_in_order(void** state) {
     assert_int_equal(inputs.skipped, 0);
 }
 
-static void repeats_of_the_redundancy_are_stale_and_counted(void** state) {
-    (void)state;
+CASE(repeats_of_the_redundancy_are_stale_and_counted) {
     net_input_queue inputs;
     net_input_queue_init(&inputs);
     for (uint32_t packet = 1; packet <= 20; packet++) {
@@ -64,46 +62,43 @@ static void repeats_of_the_redundancy_are_stale_and_counted(void** state) {
     assert_int_equal(push(&inputs, 0), NET_ERR_STALE);
 }
 
-static void numbers_that_never_came_are_counted_as_missing(void** state) {
-    (void)state;
+CASE(numbers_that_never_came_are_counted_as_missing) {
     net_input_queue inputs;
     net_input_queue_init(&inputs);
     // The first packets of a client may be lost: inputs before the first number do not count as
     // missing.
-    assert_int_equal(push(&inputs, 5), NET_OK);
+    assert_ok(push(&inputs, 5));
     assert_int_equal(inputs.missing, 0);
-    assert_int_equal(push(&inputs, 9), NET_OK);
+    assert_ok(push(&inputs, 9));
     assert_int_equal(inputs.missing, 3);
     assert_int_equal(push(&inputs, 7), NET_ERR_STALE);
     assert_int_equal(take(&inputs), 5);
     assert_int_equal(take(&inputs), 9);
-    assert_int_equal(push(&inputs, UINT32_MAX), NET_OK);
+    assert_ok(push(&inputs, UINT32_MAX));
     assert_int_equal(push(&inputs, UINT32_MAX), NET_ERR_STALE);
     assert_int_equal(push(&inputs, 1), NET_ERR_STALE);
 }
 
-static void a_tick_without_an_input_is_a_repeat_once_the_client_has_started(void** state) {
-    (void)state;
+CASE(a_tick_without_an_input_is_a_repeat_once_the_client_has_started) {
     net_input_queue inputs;
     net_input_queue_init(&inputs);
     assert_int_equal(take(&inputs), 0);
     assert_int_equal(inputs.repeated, 0);
-    assert_int_equal(push(&inputs, 1), NET_OK);
+    assert_ok(push(&inputs, 1));
     assert_int_equal(take(&inputs), 1);
     assert_int_equal(take(&inputs), 0);
     assert_int_equal(take(&inputs), 0);
     assert_int_equal(inputs.repeated, 2);
-    assert_int_equal(push(&inputs, 2), NET_OK);
+    assert_ok(push(&inputs, 2));
     assert_int_equal(take(&inputs), 2);
 }
 
-static void a_ring_deeper_than_its_limit_skips_to_half_of_it(void** state) {
-    (void)state;
+CASE(a_ring_deeper_than_its_limit_skips_to_half_of_it) {
     for (uint32_t depth = NET_INPUT_DEPTH_MAX - 1; depth <= NET_INPUT_DEPTH_MAX + 1; depth++) {
         net_input_queue inputs;
         net_input_queue_init(&inputs);
         for (uint32_t i = 1; i <= depth; i++)
-            assert_int_equal(push(&inputs, i), NET_OK);
+            assert_ok(push(&inputs, i));
         if (depth <= NET_INPUT_DEPTH_MAX) {
             assert_int_equal(take(&inputs), 1);
             assert_int_equal(inputs.skipped, 0);
@@ -115,26 +110,24 @@ static void a_ring_deeper_than_its_limit_skips_to_half_of_it(void** state) {
     }
 }
 
-static void a_full_ring_refuses_and_takes_the_same_number_later(void** state) {
-    (void)state;
+CASE(a_full_ring_refuses_and_takes_the_same_number_later) {
     net_input_queue inputs;
     net_input_queue_init(&inputs);
     for (uint32_t i = 1; i <= NET_INPUT_RING; i++)
-        assert_int_equal(push(&inputs, i), NET_OK);
+        assert_ok(push(&inputs, i));
     assert_int_equal(push(&inputs, NET_INPUT_RING + 1), NET_ERR_FULL);
     assert_int_equal(inputs.refused, 1);
     assert_int_equal(inputs.newest, NET_INPUT_RING);
     assert_int_equal(take(&inputs), NET_INPUT_RING - NET_INPUT_DEPTH_MAX / 2 + 1);
-    assert_int_equal(push(&inputs, NET_INPUT_RING + 1), NET_OK);
+    assert_ok(push(&inputs, NET_INPUT_RING + 1));
 }
 
-static void payloads_are_taken_up_to_their_limit(void** state) {
-    (void)state;
+CASE(payloads_are_taken_up_to_their_limit) {
     net_input_queue inputs;
     net_input_queue_init(&inputs);
-    assert_int_equal(net_input_queue_push(&inputs, 1, NULL, 0, 0), NET_OK);
-    assert_int_equal(net_input_queue_push(&inputs, 2, payload, NET_INPUT_BYTES_MAX - 1, 0), NET_OK);
-    assert_int_equal(net_input_queue_push(&inputs, 3, payload, NET_INPUT_BYTES_MAX, 0), NET_OK);
+    assert_ok(net_input_queue_push(&inputs, 1, NULL, 0, 0));
+    assert_ok(net_input_queue_push(&inputs, 2, payload, NET_INPUT_BYTES_MAX - 1, 0));
+    assert_ok(net_input_queue_push(&inputs, 3, payload, NET_INPUT_BYTES_MAX, 0));
     assert_int_equal(net_input_queue_push(&inputs, 4, payload, NET_INPUT_BYTES_MAX + 1, 0),
                      NET_ERR_MALFORMED);
     assert_int_equal(inputs.newest, 3);
@@ -146,23 +139,21 @@ static void payloads_are_taken_up_to_their_limit(void** state) {
     }
 }
 
-static void the_ring_goes_round_for_ever(void** state) {
-    (void)state;
+CASE(the_ring_goes_round_for_ever) {
     net_input_queue inputs;
     net_input_queue_init(&inputs);
     uint32_t taken = 0;
     for (uint32_t i = 1; i <= 10 * NET_INPUT_RING; i++) {
-        assert_int_equal(push(&inputs, i), NET_OK);
+        assert_ok(push(&inputs, i));
         if (i >= 5) assert_int_equal(take(&inputs), ++taken);
     }
     assert_int_equal(inputs.count, 4);
 }
 
-static void a_late_input_that_was_repeated_is_settled(void** state) {
-    (void)state;
+CASE(a_late_input_that_was_repeated_is_settled) {
     net_input_queue inputs;
     net_input_queue_init(&inputs);
-    assert_int_equal(push_as(&inputs, 1, 7), NET_OK);
+    assert_ok(push_as(&inputs, 1, 7));
     assert_int_equal(take_any(&inputs), 1);
     assert_int_equal(take_any(&inputs), 0);
     assert_int_equal(take_any(&inputs), 0);
@@ -170,7 +161,7 @@ static void a_late_input_that_was_repeated_is_settled(void** state) {
     assert_int_equal(inputs.used, 1);
     // Two of the three late inputs already had their effect. The third is played at once.
     for (uint32_t i = 2; i <= 4; i++)
-        assert_int_equal(push_as(&inputs, i, 7), NET_OK);
+        assert_ok(push_as(&inputs, i, 7));
     assert_int_equal(take_any(&inputs), 4);
     assert_int_equal(inputs.settled, 2);
     assert_int_equal(inputs.owed, 0);
@@ -179,17 +170,16 @@ static void a_late_input_that_was_repeated_is_settled(void** state) {
     assert_int_equal(inputs.count, 0);
 }
 
-static void a_late_input_that_differs_is_played_and_the_debt_forgiven(void** state) {
-    (void)state;
+CASE(a_late_input_that_differs_is_played_and_the_debt_forgiven) {
     net_input_queue inputs;
     net_input_queue_init(&inputs);
-    assert_int_equal(push_as(&inputs, 1, 7), NET_OK);
+    assert_ok(push_as(&inputs, 1, 7));
     assert_int_equal(take_any(&inputs), 1);
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(take_any(&inputs), 0);
-    assert_int_equal(push_as(&inputs, 2, 7), NET_OK);
-    assert_int_equal(push_as(&inputs, 3, 8), NET_OK); // press
-    assert_int_equal(push_as(&inputs, 4, 7), NET_OK); // release
+    assert_ok(push_as(&inputs, 2, 7));
+    assert_ok(push_as(&inputs, 3, 8)); // press
+    assert_ok(push_as(&inputs, 4, 7)); // release
     assert_int_equal(take_any(&inputs), 3);
     assert_int_equal(inputs.settled, 1);
     assert_int_equal(inputs.late, 1);
@@ -198,15 +188,14 @@ static void a_late_input_that_differs_is_played_and_the_debt_forgiven(void** sta
     assert_int_equal(inputs.received, 4);
 }
 
-static void a_tick_that_settles_all_it_has_repeats_again(void** state) {
-    (void)state;
+CASE(a_tick_that_settles_all_it_has_repeats_again) {
     net_input_queue inputs;
     net_input_queue_init(&inputs);
-    assert_int_equal(push_as(&inputs, 1, 7), NET_OK);
+    assert_ok(push_as(&inputs, 1, 7));
     assert_int_equal(take_any(&inputs), 1);
     assert_int_equal(take_any(&inputs), 0);
     for (uint32_t i = 2; i <= 500; i++) {
-        assert_int_equal(push_as(&inputs, i, 7), NET_OK);
+        assert_ok(push_as(&inputs, i, 7));
         assert_int_equal(take_any(&inputs), 0);
         assert_int_equal(inputs.used, i);
         assert_int_equal(inputs.owed, 1);
@@ -215,15 +204,14 @@ static void a_tick_that_settles_all_it_has_repeats_again(void** state) {
     assert_int_equal(inputs.rests, 0);
 }
 
-static void an_input_that_never_came_pays_for_the_tick_that_repeated(void** state) {
-    (void)state;
+CASE(an_input_that_never_came_pays_for_the_tick_that_repeated) {
     net_input_queue inputs;
     net_input_queue_init(&inputs);
-    assert_int_equal(push_as(&inputs, 1, 7), NET_OK);
+    assert_ok(push_as(&inputs, 1, 7));
     assert_int_equal(take_any(&inputs), 1);
     assert_int_equal(take_any(&inputs), 0);
     assert_int_equal(take_any(&inputs), 0);
-    assert_int_equal(push_as(&inputs, 4, 7), NET_OK); // 2 and 3 are lost for good
+    assert_ok(push_as(&inputs, 4, 7)); // 2 and 3 are lost for good
     assert_int_equal(take_any(&inputs), 4);
     assert_int_equal(inputs.missing, 2);
     assert_int_equal(inputs.settled, 0);
@@ -231,14 +219,13 @@ static void an_input_that_never_came_pays_for_the_tick_that_repeated(void** stat
     assert_int_equal(inputs.owed, 0);
 }
 
-static void a_silent_client_comes_to_rest_once(void** state) {
-    (void)state;
+CASE(a_silent_client_comes_to_rest_once) {
     net_input_queue inputs;
     net_input_queue_init(&inputs);
     const net_input* entry;
     assert_int_equal(turn(&inputs, &entry), NET_INPUT_NONE);
     for (uint32_t round = 1; round <= 3; round++) {
-        assert_int_equal(push_as(&inputs, round * 100, 7), NET_OK);
+        assert_ok(push_as(&inputs, round * 100, 7));
         assert_int_equal(turn(&inputs, &entry), NET_INPUT_NEXT);
         for (uint32_t i = 0; i < REPEAT_TICKS_MAX; i++)
             assert_int_equal(turn(&inputs, &entry), NET_INPUT_AGAIN);
@@ -252,33 +239,31 @@ static void a_silent_client_comes_to_rest_once(void** state) {
     }
 }
 
-static void what_is_owed_is_bounded(void** state) {
-    (void)state;
+CASE(what_is_owed_is_bounded) {
     net_input_queue inputs;
     net_input_queue_init(&inputs);
-    assert_int_equal(push_as(&inputs, 1, 7), NET_OK);
+    assert_ok(push_as(&inputs, 1, 7));
     assert_int_equal(take_any(&inputs), 1);
     // Half as many inputs as ticks, for a long time.
     for (uint32_t i = 2; i <= 1000; i++) {
         assert_int_equal(take_any(&inputs), 0);
-        assert_int_equal(push_as(&inputs, i, 7), NET_OK);
+        assert_ok(push_as(&inputs, i, 7));
         assert_int_equal(take_any(&inputs), 0);
         assert_true(inputs.owed <= REPEAT_TICKS_MAX);
     }
-    assert_int_equal(push_as(&inputs, 1001, 8), NET_OK);
+    assert_ok(push_as(&inputs, 1001, 8));
     assert_int_equal(take_any(&inputs), 1001);
     assert_int_equal(inputs.owed, 0);
 }
 
-static void thinning_out_keeps_what_changes_something(void** state) {
-    (void)state;
+CASE(thinning_out_keeps_what_changes_something) {
     net_input_queue inputs;
     net_input_queue_init(&inputs);
-    assert_int_equal(push_as(&inputs, 1, 0), NET_OK);
+    assert_ok(push_as(&inputs, 1, 0));
     assert_int_equal(take_any(&inputs), 1);
     // A press and a release, among many inputs without a change.
     for (uint32_t i = 2; i <= 21; i++)
-        assert_int_equal(push_as(&inputs, i, i == 5 || i == 15), NET_OK);
+        assert_ok(push_as(&inputs, i, i == 5 || i == 15));
     uint32_t marks = 0, taken = 0, last = 1;
     const net_input* entry;
     while (inputs.count > 0) {
@@ -297,8 +282,7 @@ static void thinning_out_keeps_what_changes_something(void** state) {
 
 // For any order of arrivals and ticks, every change of the payload takes effect as long as the
 // queue skips no input.
-static void no_press_is_lost_whatever_comes_when(void** state) {
-    (void)state;
+CASE(no_press_is_lost_whatever_comes_when) {
     base_rng rng = base_rng_make(20261, 3);
     for (uint32_t run = 0; run < 50; run++) {
         net_input_queue inputs;
@@ -314,7 +298,7 @@ static void no_press_is_lost_whatever_comes_when(void** state) {
                 uint8_t mark = base_rng_chance(&rng, 0.1) ? (uint8_t)(1 - sent) : sent;
                 sent_changes += mark != sent;
                 sent = mark;
-                assert_int_equal(push_as(&inputs, ++number, mark), NET_OK);
+                assert_ok(push_as(&inputs, ++number, mark));
             }
             if (turn(&inputs, &entry) == NET_INPUT_NEXT) {
                 seen_changes += entry->payload[0] != seen;
@@ -330,26 +314,4 @@ static void no_press_is_lost_whatever_comes_when(void** state) {
         assert_int_equal(seen_changes, sent_changes);
         assert_int_equal(inputs.used, number);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(inputs_are_played_one_per_tick_in_order),
-        TEST(repeats_of_the_redundancy_are_stale_and_counted),
-        TEST(numbers_that_never_came_are_counted_as_missing),
-        TEST(a_tick_without_an_input_is_a_repeat_once_the_client_has_started),
-        TEST(a_ring_deeper_than_its_limit_skips_to_half_of_it),
-        TEST(a_full_ring_refuses_and_takes_the_same_number_later),
-        TEST(payloads_are_taken_up_to_their_limit),
-        TEST(the_ring_goes_round_for_ever),
-        TEST(a_late_input_that_was_repeated_is_settled),
-        TEST(a_late_input_that_differs_is_played_and_the_debt_forgiven),
-        TEST(a_tick_that_settles_all_it_has_repeats_again),
-        TEST(an_input_that_never_came_pays_for_the_tick_that_repeated),
-        TEST(a_silent_client_comes_to_rest_once),
-        TEST(what_is_owed_is_bounded),
-        TEST(thinning_out_keeps_what_changes_something),
-        TEST(no_press_is_lost_whatever_comes_when),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,8 +17,7 @@ static const char* clean(const char* requested) {
     return name;
 }
 
-static void what_turns_or_hides_text_is_left_out(void** state) {
-    (void)state;
+CASE(what_turns_or_hides_text_is_left_out) {
     static const char* const HIDDEN[] = {
         "\u200B", "\u200C", "\u200D", "\u200E", "\u200F",   "\u202A", "\u202B",
         "\u202C", "\u202D", "\u202E", "\u2066", "\u2067",   "\u2068", "\u2069",
@@ -34,8 +33,7 @@ static void what_turns_or_hides_text_is_left_out(void** state) {
     }
 }
 
-static void spaces_of_every_kind_are_one_plain_space_between_words(void** state) {
-    (void)state;
+CASE(spaces_of_every_kind_are_one_plain_space_between_words) {
     assert_string_equal(clean("  Ada   Byron  "), "Ada Byron");
     assert_string_equal(clean("Ada\u00A0\u2003\u3000Byron\u00A0"), "Ada Byron");
     assert_string_equal(clean("\u00A0\u3000"), "player");
@@ -45,8 +43,7 @@ static void spaces_of_every_kind_are_one_plain_space_between_words(void** state)
                         "123456789012345678901234567890");
 }
 
-static void names_of_people_stay(void** state) {
-    (void)state;
+CASE(names_of_people_stay) {
     static const char* const NAMES[] = {"Ada",
                                         "Zo\u00EB",
                                         "\u0410\u0434\u0430",
@@ -58,8 +55,7 @@ static void names_of_people_stay(void** state) {
         assert_string_equal(clean(NAMES[i]), NAMES[i]);
 }
 
-static void bytes_that_are_not_text_are_left_out(void** state) {
-    (void)state;
+CASE(bytes_that_are_not_text_are_left_out) {
     // Overlong forms, surrogates, beyond U+10FFFF, lone and missing continuations.
     assert_string_equal(clean("A\xC0\xAF"
                               "d\xED\xA0\x80"
@@ -72,8 +68,7 @@ static void bytes_that_are_not_text_are_left_out(void** state) {
                         "Ada");
 }
 
-static void any_bytes_give_a_clean_name_that_stays_clean(void** state) {
-    (void)state;
+CASE(any_bytes_give_a_clean_name_that_stays_clean) {
     const uint64_t seed = 11;
     print_message("seed %llu\n", (unsigned long long)seed);
     base_rng rng = base_rng_make(seed, 1);
@@ -111,8 +106,7 @@ static void leave(house* of, uint32_t place) {
     of->keys[place] = (net_name_key){0};
 }
 
-static void the_second_of_a_name_gets_a_number(void** state) {
-    (void)state;
+CASE(the_second_of_a_name_gets_a_number) {
     house of = {.count = 0};
     assert_string_equal(enter(&of, "Ada"), "Ada");
     assert_string_equal(enter(&of, "Ada"), "Ada (2)");
@@ -124,8 +118,7 @@ static void the_second_of_a_name_gets_a_number(void** state) {
     assert_string_equal(enter(&of, "Ada"), "Ada (2)");
 }
 
-static void a_number_that_nobody_was_given_belongs_to_the_name(void** state) {
-    (void)state;
+CASE(a_number_that_nobody_was_given_belongs_to_the_name) {
     house of = {.count = 0};
     static const char* const NAMES[] = {"(2)",       "x(2)", "x (1)", "x (02)",
                                         "x (99999)", "x ()", "x (2",  "x (2) y"};
@@ -136,8 +129,7 @@ static void a_number_that_nobody_was_given_belongs_to_the_name(void** state) {
     assert_string_equal(enter(&of, "x (9999)"), "x (2)");
 }
 
-static void a_long_name_is_cut_for_its_number(void** state) {
-    (void)state;
+CASE(a_long_name_is_cut_for_its_number) {
     house of = {.count = 0};
     const char* longest = "1234567890123456789012345678901";
     assert_string_equal(enter(&of, longest), longest);
@@ -161,8 +153,7 @@ static net_name_key key_of(const char* name) {
 
 // There are few names, so many are equal. A name that was changed has the key of a client that
 // asked for that name itself.
-static void any_names_differ_and_have_their_keys(void** state) {
-    (void)state;
+CASE(any_names_differ_and_have_their_keys) {
     static const char* const NAMES[] = {
         "a", "A",     "a (2)", "A (3)", "b (2)", "a (2) (2)", "123456789012345678901234567",
         "B", "a (1)", "b"};
@@ -182,8 +173,7 @@ static void any_names_differ_and_have_their_keys(void** state) {
     }
 }
 
-static void a_full_house_of_one_name_has_a_number_for_the_next(void** state) {
-    (void)state;
+CASE(a_full_house_of_one_name_has_a_number_for_the_next) {
     static net_name_key bots[NET_NAMES_MAX];
     char expected[NET_PLAYER_NAME_BYTES_MAX], name[NET_PLAYER_NAME_BYTES_MAX] = "bot";
     for (uint32_t i = 0; i < NET_NAMES_MAX; i++) {
@@ -195,8 +185,7 @@ static void a_full_house_of_one_name_has_a_number_for_the_next(void** state) {
     assert_string_equal(name, expected);
 }
 
-static void the_roster_cleans_what_a_server_sends(void** state) {
-    (void)state;
+CASE(the_roster_cleans_what_a_server_sends) {
     net_roster roster;
     net_roster_init(&roster, base_allocator_heap());
     Shoal__Wire__RosterEntry entry = SHOAL__WIRE__ROSTER_ENTRY__INIT;
@@ -206,24 +195,7 @@ static void the_roster_cleans_what_a_server_sends(void** state) {
     entry.name = (char*)(uintptr_t) "\u202EadA\u200B ";
     change.n_came = 1;
     change.came = entries;
-    assert_int_equal(net_roster_take(&roster, &change), NET_OK);
+    assert_ok(net_roster_take(&roster, &change));
     assert_string_equal(net_roster_find(&roster, 7)->name, "adA");
     net_roster_deinit(&roster);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(what_turns_or_hides_text_is_left_out),
-        TEST(spaces_of_every_kind_are_one_plain_space_between_words),
-        TEST(names_of_people_stay),
-        TEST(bytes_that_are_not_text_are_left_out),
-        TEST(any_bytes_give_a_clean_name_that_stays_clean),
-        TEST(the_second_of_a_name_gets_a_number),
-        TEST(a_number_that_nobody_was_given_belongs_to_the_name),
-        TEST(a_long_name_is_cut_for_its_number),
-        TEST(any_names_differ_and_have_their_keys),
-        TEST(a_full_house_of_one_name_has_a_number_for_the_next),
-        TEST(the_roster_cleans_what_a_server_sends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,8 +138,7 @@ static double mean(const line* l) {
     return (double)l->depth_sum / (double)l->depth_ticks;
 }
 
-static void the_depth_does_not_drift_over_an_hour(void** state) {
-    (void)state;
+CASE(the_depth_does_not_drift_over_an_hour) {
     static const double ppm[] = {-200, 0, 200};
     for (uint32_t i = 0; i < 3; i++) {
         line* l = calloc(1, sizeof *l);
@@ -158,8 +157,7 @@ static void the_depth_does_not_drift_over_an_hour(void** state) {
     }
 }
 
-static void jitter_and_loss_deepen_the_ring_until_inputs_are_in_time(void** state) {
-    (void)state;
+CASE(jitter_and_loss_deepen_the_ring_until_inputs_are_in_time) {
     static const struct {
         double way_us, jitter_us, loss;
     } CASES[] = {{10e3, 0, 0},       {50e3, 30e3, 0},    {50e3, 30e3, 0.05},
@@ -185,8 +183,7 @@ static void jitter_and_loss_deepen_the_ring_until_inputs_are_in_time(void** stat
 }
 
 // Ten reports a second control the clock as well as sixty do.
-static void a_server_without_news_keeps_the_depth_all_the_same(void** state) {
-    (void)state;
+CASE(a_server_without_news_keeps_the_depth_all_the_same) {
     static const struct {
         double way_us, jitter_us, loss, ppm;
     } CASES[] = {{10e3, 0, 0, 0},
@@ -222,8 +219,7 @@ static void a_server_without_news_keeps_the_depth_all_the_same(void** state) {
     free(l);
 }
 
-static void the_start_and_a_stall_are_made_good_quickly(void** state) {
-    (void)state;
+CASE(the_start_and_a_stall_are_made_good_quickly) {
     line* l = calloc(1, sizeof *l);
     line_open(l, 0, 75e3, 5e3, 0);
     run(l, 2);
@@ -242,8 +238,7 @@ static void the_start_and_a_stall_are_made_good_quickly(void** state) {
     free(l);
 }
 
-static void after_a_stall_few_ticks_are_caught_up(void** state) {
-    (void)state;
+CASE(after_a_stall_few_ticks_are_caught_up) {
     net_pace pace;
     net_pace_init(&pace, 60);
     assert_int_equal(net_pace_next_us(&pace), 0);
@@ -258,8 +253,7 @@ static void after_a_stall_few_ticks_are_caught_up(void** state) {
     assert_true(net_pace_next_us(&pace) <= now_us + 16667);
 }
 
-static void the_rate_stays_within_its_bounds(void** state) {
-    (void)state;
+CASE(the_rate_stays_within_its_bounds) {
     net_pace pace;
     net_pace_init(&pace, 60);
     uint64_t now_us = 1000000;
@@ -276,8 +270,7 @@ static void the_rate_stays_within_its_bounds(void** state) {
     }
 }
 
-static void old_reports_are_ignored(void** state) {
-    (void)state;
+CASE(old_reports_are_ignored) {
     net_pace pace;
     net_pace_init(&pace, 60);
     net_pace_report(&pace, 1000000, 10, 3, 0, 20000, 0);
@@ -285,17 +278,4 @@ static void old_reports_are_ignored(void** state) {
     net_pace_report(&pace, 1000000, 10, 60, 0, 20000, 50);
     net_pace_report(&pace, 1000000, 9, 60, 0, 20000, 50);
     assert_memory_equal(&pace, &before, sizeof pace);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(the_depth_does_not_drift_over_an_hour),
-        TEST(jitter_and_loss_deepen_the_ring_until_inputs_are_in_time),
-        TEST(a_server_without_news_keeps_the_depth_all_the_same),
-        TEST(the_start_and_a_stall_are_made_good_quickly),
-        TEST(after_a_stall_few_ticks_are_caught_up),
-        TEST(the_rate_stays_within_its_bounds),
-        TEST(old_reports_are_ignored),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

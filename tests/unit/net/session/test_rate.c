@@ -14,8 +14,7 @@ static void expect_near(double value, double wanted) {
     assert_true(value > wanted * 0.999 && value < wanted * 1.001);
 }
 
-static void it_starts_with_two_packets_and_24_kilobytes_per_second(void** state) {
-    (void)state;
+CASE(it_starts_with_two_packets_and_24_kilobytes_per_second) {
     net_rate rate;
     net_rate_init(&rate, 1000, 256000, 0);
     expect_near(rate.rate, NET_RATE_BYTES_START);
@@ -23,8 +22,7 @@ static void it_starts_with_two_packets_and_24_kilobytes_per_second(void** state)
     assert_true(net_rate_left(&rate) > 0);
 }
 
-static void the_smaller_wish_counts_and_the_least_rate_stays(void** state) {
-    (void)state;
+CASE(the_smaller_wish_counts_and_the_least_rate_stays) {
     const struct {
         uint32_t ours, wish;
         double rate, max;
@@ -49,8 +47,7 @@ static void the_smaller_wish_counts_and_the_least_rate_stays(void** state) {
 }
 
 // Send the largest packet whenever the bucket allows it, and check every window.
-static void what_is_sent_never_exceeds_the_rate_by_more_than_bucket_and_a_packet(void** state) {
-    (void)state;
+CASE(what_is_sent_never_exceeds_the_rate_by_more_than_bucket_and_a_packet) {
     enum { TICKS = 3000 };
     const uint64_t seed = 77;
     printf("seed %llu\n", (unsigned long long)seed);
@@ -92,8 +89,7 @@ static void what_is_sent_never_exceeds_the_rate_by_more_than_bucket_and_a_packet
     }
 }
 
-static void a_silence_fills_the_bucket_and_no_more(void** state) {
-    (void)state;
+CASE(a_silence_fills_the_bucket_and_no_more) {
     net_rate rate;
     net_rate_init(&rate, 0, 256000, 0);
     while (net_rate_left(&rate) > 0)
@@ -123,8 +119,7 @@ static uint64_t drive(net_rate* rate, uint64_t now_us, double seconds, uint32_t 
     return now_us;
 }
 
-static void a_new_way_is_given_twice_as_much_each_half_second(void** state) {
-    (void)state;
+CASE(a_new_way_is_given_twice_as_much_each_half_second) {
     net_rate rate;
     uint64_t acked = 0, lost = 0;
     net_rate_init(&rate, 0, 256000, 0);
@@ -135,8 +130,7 @@ static void a_new_way_is_given_twice_as_much_each_half_second(void** state) {
     assert_int_equal(rate.cuts, 0);
 }
 
-static void after_a_cut_a_clean_way_is_given_four_percent_per_second_up_to_the_limit(void** state) {
-    (void)state;
+CASE(after_a_cut_a_clean_way_is_given_four_percent_per_second_up_to_the_limit) {
     net_rate rate;
     uint64_t acked = 0, lost = 0;
     net_rate_init(&rate, 0, 256000, 0);
@@ -150,8 +144,7 @@ static void after_a_cut_a_clean_way_is_given_four_percent_per_second_up_to_the_l
     expect_near(rate.rate, 256000);
 }
 
-static void who_wants_no_more_is_given_no_more(void** state) {
-    (void)state;
+CASE(who_wants_no_more_is_given_no_more) {
     net_rate rate;
     net_rate_init(&rate, 0, 256000, 0);
     for (uint64_t now_us = 0; now_us < 20000000; now_us += TICK_US)
@@ -160,8 +153,7 @@ static void who_wants_no_more_is_given_no_more(void** state) {
     expect_near(rate.rate, NET_RATE_BYTES_START);
 }
 
-static void loss_above_five_percent_takes_fifteen_down_to_the_least(void** state) {
-    (void)state;
+CASE(loss_above_five_percent_takes_fifteen_down_to_the_least) {
     net_rate rate;
     uint64_t acked = 0, lost = 0;
     net_rate_init(&rate, 0, 256000, 0);
@@ -172,8 +164,7 @@ static void loss_above_five_percent_takes_fifteen_down_to_the_least(void** state
     expect_near(rate.rate, NET_RATE_BYTES_MIN);
 }
 
-static void loss_of_three_percent_is_no_reason(void** state) {
-    (void)state;
+CASE(loss_of_three_percent_is_no_reason) {
     net_rate rate;
     uint64_t acked = 0, lost = 0;
     net_rate_init(&rate, 0, 256000, 0);
@@ -181,8 +172,7 @@ static void loss_of_three_percent_is_no_reason(void** state) {
     expect_near(rate.rate, 256000);
 }
 
-static void few_packets_say_nothing_of_loss(void** state) {
-    (void)state;
+CASE(few_packets_say_nothing_of_loss) {
     net_rate rate;
     net_rate_init(&rate, 0, 256000, 0);
     // First 39 packets, a third of them lost; then the fortieth.
@@ -192,8 +182,7 @@ static void few_packets_say_nothing_of_loss(void** state) {
     assert_int_equal(rate.cuts, 1);
 }
 
-static void a_loss_that_is_taken_back_is_none(void** state) {
-    (void)state;
+CASE(a_loss_that_is_taken_back_is_none) {
     net_rate rate;
     net_rate_init(&rate, 0, 256000, 0);
     net_rate_learn(&rate, 600000, 98, 2, 50000);
@@ -202,8 +191,7 @@ static void a_loss_that_is_taken_back_is_none(void** state) {
     assert_int_equal(rate.cuts, 0);
 }
 
-static void a_round_trip_that_grows_takes_fifteen(void** state) {
-    (void)state;
+CASE(a_round_trip_that_grows_takes_fifteen) {
     const struct {
         uint64_t rtt_us;
         bool is_cut;
@@ -217,8 +205,7 @@ static void a_round_trip_that_grows_takes_fifteen(void** state) {
     }
 }
 
-static void a_way_that_became_longer_for_good_is_believed_after_a_minute(void** state) {
-    (void)state;
+CASE(a_way_that_became_longer_for_good_is_believed_after_a_minute) {
     net_rate rate;
     uint64_t acked = 0, lost = 0;
     net_rate_init(&rate, 0, 256000, 0);
@@ -231,8 +218,7 @@ static void a_way_that_became_longer_for_good_is_believed_after_a_minute(void** 
     assert_true(rate.rate > before);
 }
 
-static void what_the_transport_sends_beyond_is_charged(void** state) {
-    (void)state;
+CASE(what_the_transport_sends_beyond_is_charged) {
     net_rate rate;
     net_rate_init(&rate, 0, 100000, 0);
     rate.rate = 100000;
@@ -256,24 +242,4 @@ static void what_the_transport_sends_beyond_is_charged(void** state) {
     net_rate_refill(&rate, 2000000);
     net_rate_refill(&rate, 2100000);
     assert_true(net_rate_left(&rate) > 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_starts_with_two_packets_and_24_kilobytes_per_second),
-        cmocka_unit_test(the_smaller_wish_counts_and_the_least_rate_stays),
-        cmocka_unit_test(what_is_sent_never_exceeds_the_rate_by_more_than_bucket_and_a_packet),
-        cmocka_unit_test(a_silence_fills_the_bucket_and_no_more),
-        cmocka_unit_test(a_new_way_is_given_twice_as_much_each_half_second),
-        cmocka_unit_test(after_a_cut_a_clean_way_is_given_four_percent_per_second_up_to_the_limit),
-        cmocka_unit_test(who_wants_no_more_is_given_no_more),
-        cmocka_unit_test(loss_above_five_percent_takes_fifteen_down_to_the_least),
-        cmocka_unit_test(loss_of_three_percent_is_no_reason),
-        cmocka_unit_test(few_packets_say_nothing_of_loss),
-        cmocka_unit_test(a_loss_that_is_taken_back_is_none),
-        cmocka_unit_test(a_round_trip_that_grows_takes_fifteen),
-        cmocka_unit_test(a_way_that_became_longer_for_good_is_believed_after_a_minute),
-        TEST(what_the_transport_sends_beyond_is_charged),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
