@@ -11,8 +11,7 @@ static bool is_near(double a, double b) {
     return a - b < 1e-9 && b - a < 1e-9;
 }
 
-static void a_step_of_an_angle_is_the_short_way(void** state) {
-    (void)state;
+CASE(a_step_of_an_angle_is_the_short_way) {
     const double turn = -2 * ECS_ANGLE_MIN;
     assert_true(is_near(net_angle_step(true, 3.0, -3.0), turn - 6));
     assert_true(is_near(net_angle_step(true, -3.0, 3.0), 6 - turn));
@@ -32,8 +31,7 @@ static void a_step_of_an_angle_is_the_short_way(void** state) {
 }
 
 // What lag compensation answers between two ticks.
-static void the_past_of_an_angle_goes_the_short_way(void** state) {
-    (void)state;
+CASE(the_past_of_an_angle_goes_the_short_way) {
     static proto_layout layout = {.field_count = 1, .component_count = 1};
     layout.components[0] = (proto_row_component){.field_count = 1};
     assert_true(proto_quant_make(&layout.fields[0].quant, PROTO_F32, 16, ECS_ANGLE_MIN,
@@ -48,12 +46,4 @@ static void the_past_of_an_angle_goes_the_short_way(void** state) {
     const float far = 1.0f; // a jump: the older value holds
     net_rewind_value(&turn, (const uint8_t*)&from, (const uint8_t*)&far, 0.75f, (uint8_t*)&value);
     assert_float_equal(value, 3.1f, 1e-3f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_step_of_an_angle_is_the_short_way),
-        TEST(the_past_of_an_angle_goes_the_short_way),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,11 +11,9 @@ typedef struct fixture {
     net_history* history;
 } fixture;
 
-static fixture open(void) {
-    fixture f;
-    repl_open(&f.server, false, 4000);
-    assert_int_equal(net_history_create(NULL, f.server.rows, 4000, &f.history), NET_OK);
-    return f;
+static void open(fixture* f) {
+    repl_open(&f->server, false, 4000);
+    assert_ok(net_history_create(NULL, f->server.rows, 4000, &f->history));
 }
 
 static void close_all(fixture* f) {
@@ -48,82 +46,70 @@ static const uint32_t* row_at(const fixture* f, ecs_entity handle, ecs_tick tick
                            rows[turn++ % 2]);
 }
 
-static void the_first_step_takes_what_lives_already(void** state) {
-    (void)state;
-    fixture f = open();
-    ecs_entity ball = repl_create(&f.server, f.server.mover);
-    ecs_changes_clear(f.server.world); // the change was never listed
-    repl_step(&f.server, f.history, 1);
-    expect_events(&f, 1, ball, NET_HISTORY_SPAWNED);
-    assert_int_equal(net_history_newest(entity_of(&f, ball))[0], 100); // hp; quantised by 8 bits
-    close_all(&f);
+#define HISTORY_CASE(name) CASE_WITH(fixture, f, open(f), close_all(f), name)
+
+HISTORY_CASE(the_first_step_takes_what_lives_already) {
+    ecs_entity ball = repl_create(&f->server, f->server.mover);
+    ecs_changes_clear(f->server.world); // the change was never listed
+    repl_step(&f->server, f->history, 1);
+    expect_events(f, 1, ball, NET_HISTORY_SPAWNED);
+    assert_int_equal(net_history_newest(entity_of(f, ball))[0], 100); // hp; quantised by 8 bits
 }
 
-static void a_change_below_the_quantum_goes_no_further(void** state) {
-    (void)state;
-    fixture f = open();
-    ecs_entity ball = repl_create(&f.server, f.server.mover);
-    repl_step(&f.server, f.history, 1);
-    repl_move(&f.server, ball, 1.01f, 2.0f);
-    repl_step(&f.server, f.history, 2);
-    expect_events(&f, 0, 0, 0);
-    assert_int_equal(net_history_get_counters(f.history)->below_quantum, 1);
-    repl_move(&f.server, ball, 1.0625f, 2.0f);
-    repl_step(&f.server, f.history, 3);
-    expect_events(&f, 1, ball, NET_HISTORY_CHANGED);
-    close_all(&f);
+HISTORY_CASE(a_change_below_the_quantum_goes_no_further) {
+    ecs_entity ball = repl_create(&f->server, f->server.mover);
+    repl_step(&f->server, f->history, 1);
+    repl_move(&f->server, ball, 1.01f, 2.0f);
+    repl_step(&f->server, f->history, 2);
+    expect_events(f, 0, 0, 0);
+    assert_int_equal(net_history_get_counters(f->history)->below_quantum, 1);
+    repl_move(&f->server, ball, 1.0625f, 2.0f);
+    repl_step(&f->server, f->history, 3);
+    expect_events(f, 1, ball, NET_HISTORY_CHANGED);
 }
 
-static void a_value_that_is_set_and_restored_is_no_change(void** state) {
-    (void)state;
-    fixture f = open();
-    ecs_entity ball = repl_create(&f.server, f.server.mover);
-    repl_step(&f.server, f.history, 1);
-    repl_move(&f.server, ball, 50, 60);
-    repl_move(&f.server, ball, 1, 2);
-    repl_step(&f.server, f.history, 2);
-    expect_events(&f, 0, 0, 0);
-    close_all(&f);
+HISTORY_CASE(a_value_that_is_set_and_restored_is_no_change) {
+    ecs_entity ball = repl_create(&f->server, f->server.mover);
+    repl_step(&f->server, f->history, 1);
+    repl_move(&f->server, ball, 50, 60);
+    repl_move(&f->server, ball, 1, 2);
+    repl_step(&f->server, f->history, 2);
+    expect_events(f, 0, 0, 0);
 }
 
-static void components_that_are_not_replicated_stay_at_home(void** state) {
-    (void)state;
-    fixture f = open();
-    ecs_entity ball = repl_create(&f.server, f.server.mover);
-    ecs_entity note = repl_create(&f.server, f.server.local);
-    repl_step(&f.server, f.history, 1);
-    expect_events(&f, 1, ball, NET_HISTORY_SPAWNED);
-    assert_null(net_history_find(f.history, ecs_entity_index(note)));
-    assert_int_equal(ecs_set(f.server.world, ball, f.server.secret, &(int32_t){9}), ECS_OK);
-    repl_step(&f.server, f.history, 2);
-    expect_events(&f, 0, 0, 0);
-    close_all(&f);
+HISTORY_CASE(components_that_are_not_replicated_stay_at_home) {
+    ecs_entity ball = repl_create(&f->server, f->server.mover);
+    ecs_entity note = repl_create(&f->server, f->server.local);
+    repl_step(&f->server, f->history, 1);
+    expect_events(f, 1, ball, NET_HISTORY_SPAWNED);
+    assert_null(net_history_find(f->history, ecs_entity_index(note)));
+    assert_ok(ecs_set(f->server.world, ball, f->server.secret, &(int32_t){9}));
+    repl_step(&f->server, f->history, 2);
+    expect_events(f, 0, 0, 0);
 }
 
-static void the_row_at_a_tick_is_the_newest_before_it(void** state) {
-    (void)state;
-    fixture f = open();
-    ecs_entity ball = repl_create(&f.server, f.server.mover);
-    repl_step(&f.server, f.history, 10);
-    repl_move(&f.server, ball, 5, 5);
-    repl_step(&f.server, f.history, 20);
-    assert_null(row_at(&f, ball, 9, 1));
-    assert_non_null(row_at(&f, ball, 10, 1));
-    assert_ptr_equal(row_at(&f, ball, 10, 1), row_at(&f, ball, 19, 1));
-    assert_ptr_equal(row_at(&f, ball, 20, 1), net_history_newest(entity_of(&f, ball)));
+HISTORY_CASE(the_row_at_a_tick_is_the_newest_before_it) {
+    ecs_entity ball = repl_create(&f->server, f->server.mover);
+    repl_step(&f->server, f->history, 10);
+    repl_move(&f->server, ball, 5, 5);
+    repl_step(&f->server, f->history, 20);
+    assert_null(row_at(f, ball, 9, 1));
+    assert_non_null(row_at(f, ball, 10, 1));
+    assert_ptr_equal(row_at(f, ball, 10, 1), row_at(f, ball, 19, 1));
+    assert_ptr_equal(row_at(f, ball, 20, 1), net_history_newest(entity_of(f, ball)));
     // An entity that does not move keeps its base for ever.
-    repl_step(&f.server, f.history, 1000000);
-    assert_ptr_equal(row_at(&f, ball, 20, 1), net_history_newest(entity_of(&f, ball)));
-    assert_null(row_at(&f, ball, 19, 1)); // it moved since then, long ago
-    repl_move(&f.server, ball, 6, 6);
-    repl_step(&f.server, f.history, 1000001);
-    assert_non_null(row_at(&f, ball, 20, 1));
-    assert_ptr_not_equal(row_at(&f, ball, 20, 1), net_history_newest(entity_of(&f, ball)));
-    close_all(&f);
+    repl_step(&f->server, f->history, 1000000);
+    assert_ptr_equal(row_at(f, ball, 20, 1), net_history_newest(entity_of(f, ball)));
+    assert_null(row_at(f, ball, 19, 1)); // it moved since then, long ago
+    repl_move(&f->server, ball, 6, 6);
+    repl_step(&f->server, f->history, 1000001);
+    assert_non_null(row_at(f, ball, 20, 1));
+    assert_ptr_not_equal(row_at(f, ball, 20, 1), net_history_newest(entity_of(f, ball)));
 }
 
 static void expect_known_for(uint32_t tick_rate_hz, uint32_t keep_ticks) {
-    fixture f = open();
+    fixture f;
+    open(&f);
     if (tick_rate_hz) net_rows_set_tick_rate(f.server.rows, tick_rate_hz);
     ecs_entity ball = repl_create(&f.server, f.server.mover);
     for (uint32_t tick = 1; tick <= 3 * keep_ticks; tick++) {
@@ -136,8 +122,7 @@ static void expect_known_for(uint32_t tick_rate_hz, uint32_t keep_ticks) {
     close_all(&f);
 }
 
-static void a_row_is_known_for_a_second_within_limits(void** state) {
-    (void)state;
+CASE(a_row_is_known_for_a_second_within_limits) {
     expect_known_for(0, NET_ROW_HISTORY_TICKS_MAX); // the rate is not known
     expect_known_for(1, NET_ROW_HISTORY_TICKS_MIN);
     expect_known_for(NET_ROW_HISTORY_TICKS_MIN - 1, NET_ROW_HISTORY_TICKS_MIN);
@@ -148,95 +133,78 @@ static void a_row_is_known_for_a_second_within_limits(void** state) {
     expect_known_for(NET_ROW_HISTORY_TICKS_MAX + 1, NET_ROW_HISTORY_TICKS_MAX);
 }
 
-static void a_moving_entity_takes_less_than_a_kilobyte(void** state) {
-    (void)state;
-    fixture f = open();
-    net_rows_set_tick_rate(f.server.rows, 30);
-    ecs_entity ball = repl_create(&f.server, f.server.mover);
+HISTORY_CASE(a_moving_entity_takes_less_than_a_kilobyte) {
+    net_rows_set_tick_rate(f->server.rows, 30);
+    ecs_entity ball = repl_create(&f->server, f->server.mover);
     for (uint32_t tick = 1; tick <= 200; tick++) {
-        repl_move(&f.server, ball, (float)tick, 0);
-        repl_step(&f.server, f.history, tick);
+        repl_move(&f->server, ball, (float)tick, 0);
+        repl_step(&f->server, f->history, tick);
     }
-    const net_history_entity* entity = entity_of(&f, ball);
+    const net_history_entity* entity = entity_of(f, ball);
     uint32_t words = entity->row_template->layout.packed_count;
     assert_int_equal(entity->block_bytes, 32 * (4 * words + 1));
-    close_all(&f);
 }
 
-static void a_recreation_with_another_template_is_a_new_life(void** state) {
-    (void)state;
-    fixture f = open();
-    ecs_entity ball = repl_create(&f.server, f.server.mover);
-    repl_step(&f.server, f.history, 1);
-    repl_become(&f.server, ball, f.server.mover_extra);
-    repl_step(&f.server, f.history, 2);
-    expect_events(&f, 1, ball, NET_HISTORY_SPAWNED);
-    assert_null(row_at(&f, ball, 1, 1));
+HISTORY_CASE(a_recreation_with_another_template_is_a_new_life) {
+    ecs_entity ball = repl_create(&f->server, f->server.mover);
+    repl_step(&f->server, f->history, 1);
+    repl_become(&f->server, ball, f->server.mover_extra);
+    repl_step(&f->server, f->history, 2);
+    expect_events(f, 1, ball, NET_HISTORY_SPAWNED);
+    assert_null(row_at(f, ball, 1, 1));
     // A template change back and forth within one tick starts no new incarnation.
-    repl_become(&f.server, ball, f.server.mover);
-    repl_become(&f.server, ball, f.server.mover_extra);
-    repl_step(&f.server, f.history, 3);
-    expect_events(&f, 0, 0, 0);
-    assert_non_null(row_at(&f, ball, 2, 1));
-    close_all(&f);
+    repl_become(&f->server, ball, f->server.mover);
+    repl_become(&f->server, ball, f->server.mover_extra);
+    repl_step(&f->server, f->history, 3);
+    expect_events(f, 0, 0, 0);
+    assert_non_null(row_at(f, ball, 2, 1));
 }
 
-static void a_part_without_replicated_components_is_unknown_to_the_wire(void** state) {
-    (void)state;
-    fixture f = open();
-    const net_row_template* plain = net_rows_find(f.server.rows, f.server.mover);
+HISTORY_CASE(a_part_without_replicated_components_is_unknown_to_the_wire) {
+    const net_row_template* plain = net_rows_find(f->server.rows, f->server.mover);
     assert_non_null(plain);
-    assert_ptr_equal(net_rows_find(f.server.rows, f.server.mover_local), plain);
-    assert_null(net_rows_find(f.server.rows, f.server.local));
-    const net_row_template* composed = net_rows_find(f.server.rows, f.server.mover_extra);
+    assert_ptr_equal(net_rows_find(f->server.rows, f->server.mover_local), plain);
+    assert_null(net_rows_find(f->server.rows, f->server.local));
+    const net_row_template* composed = net_rows_find(f->server.rows, f->server.mover_extra);
     assert_int_equal(composed->part_count, 2);
-    assert_ptr_equal(net_rows_compose(f.server.rows, composed->parts, 2), composed);
-    assert_null(net_rows_compose(f.server.rows, (uint16_t[]){5}, 1)); // five templates have numbers
-    assert_null(net_rows_compose(f.server.rows, (uint16_t[]){0}, 0));
-    close_all(&f);
+    assert_ptr_equal(net_rows_compose(f->server.rows, composed->parts, 2), composed);
+    assert_null(
+        net_rows_compose(f->server.rows, (uint16_t[]){5}, 1)); // five templates have numbers
+    assert_null(net_rows_compose(f->server.rows, (uint16_t[]){0}, 0));
 }
 
-static void death_is_told_once_and_only_of_what_was_known(void** state) {
-    (void)state;
-    fixture f = open();
-    repl_step(&f.server, f.history, 1);
-    ecs_entity brief = repl_create(&f.server, f.server.mover);
-    repl_destroy(&f.server, brief);
-    repl_step(&f.server, f.history, 2);
-    expect_events(&f, 0, 0, 0);
-    ecs_entity ball = repl_create(&f.server, f.server.mover);
-    repl_step(&f.server, f.history, 3);
-    repl_destroy(&f.server, ball);
-    repl_step(&f.server, f.history, 4);
-    expect_events(&f, 1, ball, NET_HISTORY_DESPAWNED);
-    assert_null(net_history_find(f.history, ecs_entity_index(ball)));
-    repl_step(&f.server, f.history, 5);
-    expect_events(&f, 0, 0, 0);
-    close_all(&f);
+HISTORY_CASE(death_is_told_once_and_only_of_what_was_known) {
+    repl_step(&f->server, f->history, 1);
+    ecs_entity brief = repl_create(&f->server, f->server.mover);
+    repl_destroy(&f->server, brief);
+    repl_step(&f->server, f->history, 2);
+    expect_events(f, 0, 0, 0);
+    ecs_entity ball = repl_create(&f->server, f->server.mover);
+    repl_step(&f->server, f->history, 3);
+    repl_destroy(&f->server, ball);
+    repl_step(&f->server, f->history, 4);
+    expect_events(f, 1, ball, NET_HISTORY_DESPAWNED);
+    assert_null(net_history_find(f->history, ecs_entity_index(ball)));
+    repl_step(&f->server, f->history, 5);
+    expect_events(f, 0, 0, 0);
 }
 
-static void events_are_sorted_by_index(void** state) {
-    (void)state;
-    fixture f = open();
+HISTORY_CASE(events_are_sorted_by_index) {
     for (uint32_t i = 0; i < 20; i++)
-        (void)repl_create(&f.server, i % 2 ? f.server.mover : f.server.holder);
-    repl_step(&f.server, f.history, 1);
+        (void)repl_create(&f->server, i % 2 ? f->server.mover : f->server.holder);
+    repl_step(&f->server, f->history, 1);
     uint32_t count;
-    const net_history_event* events = net_history_events(f.history, &count);
+    const net_history_event* events = net_history_events(f->history, &count);
     assert_int_equal(count, 20);
     for (uint32_t i = 1; i < count; i++)
         assert_true(ecs_entity_index(events[i - 1].handle) < ecs_entity_index(events[i].handle));
-    close_all(&f);
 }
 
-static void a_tick_has_one_step(void** state) {
-    (void)state;
-    fixture f = open();
-    repl_step(&f.server, f.history, 5);
+HISTORY_CASE(a_tick_has_one_step) {
+    repl_step(&f->server, f->history, 5);
     base_assert_handler_set(test_assert_handler);
-    expect_assert_failure((void)!net_history_step(f.history, f.server.world, 5));
+    expect_assert_failure((void)!net_history_step(f->history, f->server.world, 5));
     base_assert_handler_set(NULL);
-    close_all(&f);
 }
 
 // ---- classes of visibility ----
@@ -259,7 +227,7 @@ typedef struct class_fixture {
 static class_fixture open_classes(void) {
     class_fixture c;
     repl_open_with(&c.f.server, false, 4000, class_text);
-    assert_int_equal(net_history_create(NULL, c.f.server.rows, 4000, &c.f.history), NET_OK);
+    assert_ok(net_history_create(NULL, c.f.server.rows, 4000, &c.f.history));
     c.ammo = ecs_component_find(c.f.server.world, "ammo");
     c.plan = ecs_component_find(c.f.server.world, "plan");
     c.agent = repl_create(&c.f.server, ecs_template_find(c.f.server.world, "agent"));
@@ -268,7 +236,7 @@ static class_fixture open_classes(void) {
 }
 
 static void set(class_fixture* c, ecs_component_id component, int32_t value) {
-    assert_int_equal(ecs_set(c->f.server.world, c->agent, component, &value), ECS_OK);
+    assert_ok(ecs_set(c->f.server.world, c->agent, component, &value));
 }
 
 // Get the first word of a component in the row that `classes` saw at `tick`.
@@ -319,10 +287,10 @@ static uint64_t play_many(base_workers* workers) {
         for (uint32_t i = 0; i < MANY; i++) {
             const int32_t value = (int32_t)base_rng_below(&rng, 30);
             if (tick % (1 + i % 5) == 0) repl_move(&c.f.server, all[i], (float)value, (float)tick);
-            if (value < 9) assert_int_equal(ecs_set(world, all[i], c.ammo, &value), ECS_OK);
-            if (value == 9) assert_int_equal(ecs_set(world, all[i], c.plan, &value), ECS_OK);
+            if (value < 9) assert_ok(ecs_set(world, all[i], c.ammo, &value));
+            if (value == 9) assert_ok(ecs_set(world, all[i], c.plan, &value));
             if (base_rng_below(&rng, 100) != 0) continue;
-            assert_int_equal(ecs_destroy(world, all[i]), ECS_OK);
+            assert_ok(ecs_destroy(world, all[i]));
             all[i] = repl_create(&c.f.server, agent);
         }
         repl_step(&c.f.server, c.f.history, tick);
@@ -336,8 +304,7 @@ static uint64_t play_many(base_workers* workers) {
     return hash;
 }
 
-static void rows_and_events_are_the_same_on_any_number_of_threads(void** state) { // B10
-    (void)state;
+CASE(rows_and_events_are_the_same_on_any_number_of_threads) { // B10
     const uint64_t expected = play_many(NULL);
     static const uint32_t threads[] = {1, 2, 3, 8, BASE_WORKERS_MAX};
     for (uint32_t i = 0; i < BASE_COUNT(threads); i++) {
@@ -349,8 +316,7 @@ static void rows_and_events_are_the_same_on_any_number_of_threads(void** state) 
     }
 }
 
-static void a_masked_row_has_defaults_where_nothing_may_be_seen(void** state) {
-    (void)state;
+CASE(a_masked_row_has_defaults_where_nothing_may_be_seen) {
     class_fixture c = open_classes();
     uint64_t ammo = word_at(&c, 1, OWNER, c.ammo), plan = word_at(&c, 1, TEAM, c.plan);
     set(&c, c.ammo, 7);
@@ -368,8 +334,7 @@ static void a_masked_row_has_defaults_where_nothing_may_be_seen(void** state) {
     close_all(&c.f);
 }
 
-static void an_event_names_what_changed(void** state) {
-    (void)state;
+CASE(an_event_names_what_changed) {
     class_fixture c = open_classes();
     uint32_t count;
     const net_history_event* events = net_history_events(c.f.history, &count);
@@ -445,8 +410,7 @@ static void compare_with_twin(const class_fixture* c, const twin* t, ecs_tick no
         assert_int_equal(row[w], t->classes[w] & classes ? t->words[tick][w] : t->masked[w]);
 }
 
-static void the_history_is_as_its_twin_says(void** state) {
-    (void)state;
+CASE(the_history_is_as_its_twin_says) {
     for (uint64_t seed = 1; seed <= 6; seed++) {
         print_message("seed %u\n", (unsigned)seed);
         base_rng rng = base_rng_make(seed, 7);
@@ -475,8 +439,7 @@ static void the_history_is_as_its_twin_says(void** state) {
     }
 }
 
-static void what_is_hidden_changes_nothing_that_is_known(void** state) {
-    (void)state;
+CASE(what_is_hidden_changes_nothing_that_is_known) {
     class_fixture still = open_classes(), busy = open_classes();
     const ecs_tick end = 5 * NET_ROW_HISTORY_TICKS_MAX;
     for (ecs_tick tick = 2; tick <= end; tick++) {
@@ -500,8 +463,7 @@ static void what_is_hidden_changes_nothing_that_is_known(void** state) {
     close_all(&busy.f);
 }
 
-static void a_new_life_with_other_classes_forgets_the_former(void** state) {
-    (void)state;
+CASE(a_new_life_with_other_classes_forgets_the_former) {
     class_fixture c = open_classes();
     set(&c, c.ammo, 7);
     repl_step(&c.f.server, c.f.history, 2);
@@ -517,15 +479,13 @@ static void a_new_life_with_other_classes_forgets_the_former(void** state) {
     close_all(&c.f);
 }
 
-static void validating_finds_a_row_that_is_newer_than_the_change(void** state) {
-    (void)state;
-    fixture f = open();
-    ecs_entity ball = repl_create(&f.server, f.server.mover);
-    repl_step(&f.server, f.history, 1);
-    repl_move(&f.server, ball, 3, 3);
-    repl_step(&f.server, f.history, 2);
-    net_history_validate(f.history);
-    const net_history_entity* entity = net_history_find(f.history, ecs_entity_index(ball));
+HISTORY_CASE(validating_finds_a_row_that_is_newer_than_the_change) {
+    ecs_entity ball = repl_create(&f->server, f->server.mover);
+    repl_step(&f->server, f->history, 1);
+    repl_move(&f->server, ball, 3, 3);
+    repl_step(&f->server, f->history, 2);
+    net_history_validate(f->history);
+    const net_history_entity* entity = net_history_find(f->history, ecs_entity_index(ball));
     net_history_entity broken = *entity;
     broken.change_tick = 1;
     base_assert_handler_set(test_assert_handler);
@@ -534,30 +494,4 @@ static void validating_finds_a_row_that_is_newer_than_the_change(void** state) {
     broken.count = 0;
     expect_assert_failure(net_history_entity_validate(&broken));
     base_assert_handler_set(NULL);
-    close_all(&f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(the_first_step_takes_what_lives_already),
-        TEST(a_change_below_the_quantum_goes_no_further),
-        TEST(a_value_that_is_set_and_restored_is_no_change),
-        TEST(components_that_are_not_replicated_stay_at_home),
-        TEST(the_row_at_a_tick_is_the_newest_before_it),
-        TEST(a_row_is_known_for_a_second_within_limits),
-        TEST(a_moving_entity_takes_less_than_a_kilobyte),
-        TEST(a_recreation_with_another_template_is_a_new_life),
-        TEST(a_part_without_replicated_components_is_unknown_to_the_wire),
-        TEST(death_is_told_once_and_only_of_what_was_known),
-        TEST(events_are_sorted_by_index),
-        TEST(a_tick_has_one_step),
-        TEST(rows_and_events_are_the_same_on_any_number_of_threads),
-        TEST(a_masked_row_has_defaults_where_nothing_may_be_seen),
-        TEST(an_event_names_what_changed),
-        TEST(the_history_is_as_its_twin_says),
-        TEST(what_is_hidden_changes_nothing_that_is_known),
-        TEST(a_new_life_with_other_classes_forgets_the_former),
-        TEST(validating_finds_a_row_that_is_newer_than_the_change),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

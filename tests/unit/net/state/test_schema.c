@@ -21,9 +21,9 @@ static ecs_world* open_world_with(const char* text, const base_allocator* alloca
     config.allocator = allocator;
     ecs_world* world;
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
-    assert_int_equal(ecs_template_load(world, "test.blk", text, strlen(text), &reporter), ECS_OK);
-    assert_int_equal(ecs_world_seal(world, &reporter), ECS_OK);
+    assert_ok(ecs_world_create(&config, &world));
+    assert_ok(ecs_template_load(world, "test.blk", text, strlen(text), &reporter));
+    assert_ok(ecs_world_seal(world, &reporter));
     return world;
 }
 
@@ -34,7 +34,7 @@ static ecs_world* open_world(const char* text) {
 static net_schema* open_schema(ecs_world* world, const net_message* messages, uint32_t count) {
     net_schema* schema;
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(net_schema_create(NULL, world, messages, count, &reporter, &schema), NET_OK);
+    assert_ok(net_schema_create(NULL, world, messages, count, &reporter, &schema));
     return schema;
 }
 
@@ -65,8 +65,7 @@ static const net_message messages[] = {
      .is_reliable = true},
 };
 
-static void items_are_named_and_sorted(void** state) {
-    (void)state;
+CASE(items_are_named_and_sorted) {
     static const char* const expected[] = {
         "component hits", "component pos", "component score", "message BrickHit",
         "message Move",   "template ball", "template board",  "template brick",
@@ -82,8 +81,7 @@ static void items_are_named_and_sorted(void** state) {
     ecs_world_destroy(world);
 }
 
-static void the_order_of_loading_and_what_is_private_do_not_matter(void** state) {
-    (void)state;
+CASE(the_order_of_loading_and_what_is_private_do_not_matter) {
     uint64_t hash = hash_of(base_text);
     assert_true(hash_of(base_text) == hash);
     assert_true(hash_with("secret:i=7", "secret:i=8") == hash);
@@ -98,8 +96,7 @@ static void the_order_of_loading_and_what_is_private_do_not_matter(void** state)
     assert_true(hash_of(text) == hash);
 }
 
-static void what_the_wire_means_matters(void** state) {
-    (void)state;
+CASE(what_the_wire_means_matters) {
     static const char* const changes[][2] = {
         {"_max:r=100", "_max:r=200"},
         {"_min:r=0", "_min:r=-1"},
@@ -123,19 +120,16 @@ static void what_the_wire_means_matters(void** state) {
     }
 }
 
-static void a_value_below_half_a_step_is_the_same_default(void** state) {
-    (void)state;
+CASE(a_value_below_half_a_step_is_the_same_default) {
     assert_true(hash_with("value:p2=3,4", "value:p2=3.2,4") == hash_of(base_text));
 }
 
-static void how_values_are_shown_does_not_matter(void** state) {
-    (void)state;
+CASE(how_values_are_shown_does_not_matter) {
     const char* shown = "_step:r=0.5; _interpolate:b=yes; _teleport:r=9;";
     assert_true(hash_with("_step:r=0.5;", shown) == hash_of(base_text));
 }
 
-static void messages_matter_with_their_order(void** state) {
-    (void)state;
+CASE(messages_matter_with_their_order) {
     ecs_world* world = open_world(base_text);
     uint64_t hashes[7];
     net_message table[2] = {messages[0], messages[1]};
@@ -155,8 +149,7 @@ static void messages_matter_with_their_order(void** state) {
     ecs_world_destroy(world);
 }
 
-static void the_first_difference_is_named(void** state) {
-    (void)state;
+CASE(the_first_difference_is_named) {
     ecs_world* world = open_world(base_text);
     net_schema* schema = open_schema(world, messages, 2);
     uint32_t count;
@@ -182,8 +175,7 @@ static void the_first_difference_is_named(void** state) {
     ecs_world_destroy(world);
 }
 
-static void numbers_and_default_rows_come_from_the_same_table(void** state) {
-    (void)state;
+CASE(numbers_and_default_rows_come_from_the_same_table) {
     ecs_world* world = open_world(base_text);
     net_schema* schema = open_schema(world, NULL, 0);
     net_rows* rows = net_schema_rows(schema);
@@ -198,14 +190,13 @@ static void numbers_and_default_rows_come_from_the_same_table(void** state) {
     ecs_world_destroy(world);
 }
 
-static void worlds_with_the_same_templates_share_a_schema(void** state) {
-    (void)state;
+CASE(worlds_with_the_same_templates_share_a_schema) {
     ecs_world *world = open_world(base_text), *other = open_world(base_text);
     net_schema *schema = open_schema(world, NULL, 0), *shared;
     net_rows* rows = net_schema_rows(schema);
     // A composition of the first world is none of the other one.
     assert_non_null(net_rows_compose(rows, (const uint16_t[]){0, 2}, 2));
-    assert_int_equal(net_schema_create_like(NULL, other, schema, &shared), NET_OK);
+    assert_ok(net_schema_create_like(NULL, other, schema, &shared));
     net_rows* like = net_schema_rows(shared);
     assert_true(net_schema_hash(shared) == net_schema_hash(schema));
     uint32_t count, shared_count;
@@ -245,8 +236,7 @@ static void check_refused(ecs_world* world, const net_message* table, uint32_t c
     assert_non_null(strstr(keeper.text, part));
 }
 
-static void what_cannot_be_sent_is_refused_by_name(void** state) {
-    (void)state;
+CASE(what_cannot_be_sent_is_refused_by_name) {
     char text[16384] = "big {\n";
     for (int i = 0; i < 60; i++) {
         char line[128];
@@ -259,8 +249,7 @@ static void what_cannot_be_sent_is_refused_by_name(void** state) {
     ecs_world_destroy(world);
 }
 
-static void varsize_components_count_up_to_their_limit(void** state) {
-    (void)state;
+CASE(varsize_components_count_up_to_their_limit) {
     for (int count = (int)NET_ROW_VARSIZE_MAX - 1; count <= (int)NET_ROW_VARSIZE_MAX + 1; count++) {
         char text[4096] = "big {\n";
         for (int i = 0; i < count; i++) {
@@ -280,8 +269,7 @@ static void varsize_components_count_up_to_their_limit(void** state) {
     }
 }
 
-static void varsize_components_and_their_defaults_matter(void** state) {
-    (void)state;
+CASE(varsize_components_and_their_defaults_matter) {
     uint64_t hash = hash_of("page { \"title:t\"{ _replicate:b=yes; value:t=one } }");
     assert_true(hash == hash_of("page { \"title:t\"{ _replicate:b=yes; value:t=\"one\" }\n"
                                 "       \"diary:t\"{ _track:b=yes; value:t=own } }"));
@@ -303,8 +291,7 @@ static void varsize_components_and_their_defaults_matter(void** state) {
                 hash_of("o { \"x:object\"{ _replicate:b=yes; a:u32=1 } }"));
 }
 
-static void messages_that_cannot_be_are_refused_by_name(void** state) {
-    (void)state;
+CASE(messages_that_cannot_be_are_refused_by_name) {
     ecs_world* world = open_world(base_text);
     net_message table[2] = {messages[0], messages[1]};
     table[1].descriptor = &sample__nest__descriptor;
@@ -338,8 +325,7 @@ static void failing_release(void* context, void* memory, size_t size) {
     base_allocator_heap()->release(base_allocator_heap()->context, memory, size);
 }
 
-static void running_out_of_memory_leaves_nothing_behind(void** state) {
-    (void)state;
+CASE(running_out_of_memory_leaves_nothing_behind) {
     ecs_world* world = open_world(base_text);
     net_result result = NET_ERR_MEMORY;
     uint32_t allocations = 0;
@@ -365,8 +351,7 @@ static const char moving_text[] =
     "  \"vel:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63.96875; _step:r=0.03125 }\n"
     "}\n";
 
-static void rotations_and_integrals_are_rows(void** state) {
-    (void)state;
+CASE(rotations_and_integrals_are_rows) {
     ecs_world* world = open_world(moving_text);
     net_schema* schema = open_schema(world, NULL, 0);
     net_rows* rows = net_schema_rows(schema);
@@ -381,25 +366,4 @@ static void rotations_and_integrals_are_rows(void** state) {
     assert_int_equal(entry->layout.components[0].integral, 3);
     net_schema_destroy(schema);
     ecs_world_destroy(world);
-}
-
-int main(void) {
-    const struct CMUnitTest cases[] = {
-        TEST(rotations_and_integrals_are_rows),
-        TEST(items_are_named_and_sorted),
-        TEST(the_order_of_loading_and_what_is_private_do_not_matter),
-        TEST(what_the_wire_means_matters),
-        TEST(a_value_below_half_a_step_is_the_same_default),
-        TEST(how_values_are_shown_does_not_matter),
-        TEST(messages_matter_with_their_order),
-        TEST(the_first_difference_is_named),
-        TEST(numbers_and_default_rows_come_from_the_same_table),
-        TEST(worlds_with_the_same_templates_share_a_schema),
-        TEST(what_cannot_be_sent_is_refused_by_name),
-        TEST(varsize_components_count_up_to_their_limit),
-        TEST(varsize_components_and_their_defaults_matter),
-        TEST(messages_that_cannot_be_are_refused_by_name),
-        TEST(running_out_of_memory_leaves_nothing_behind),
-    };
-    return cmocka_run_group_tests(cases, NULL, NULL);
 }

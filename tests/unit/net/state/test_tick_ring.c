@@ -12,8 +12,7 @@ static bool put(net_tick_ring* ring, uint64_t tick, const uint64_t* entry) {
     return net_tick_ring_put(ring, NULL, NET_ROW_HISTORY_MAX, tick, entry, sizeof *entry);
 }
 
-static void a_ring_puts_late_rows_in_their_place(void** state) {
-    (void)state;
+CASE(a_ring_puts_late_rows_in_their_place) {
     net_tick_ring ring = {0};
     net_tick_ring_reset(&ring, sizeof(uint64_t));
     const uint64_t ticks[] = {10, 30, 20, 5, 40, 30};
@@ -39,8 +38,7 @@ static void a_ring_puts_late_rows_in_their_place(void** state) {
     net_tick_ring_deinit(&ring, NULL);
 }
 
-static void entries_keep_their_bytes_when_they_become_longer(void** state) {
-    (void)state;
+CASE(entries_keep_their_bytes_when_they_become_longer) {
     net_tick_ring ring = {0};
     net_tick_ring_reset(&ring, 4);
     for (uint32_t tick = 1; tick <= 6; tick++)
@@ -58,8 +56,7 @@ static void entries_keep_their_bytes_when_they_become_longer(void** state) {
     net_tick_ring_deinit(&ring, NULL);
 }
 
-static void an_entry_that_was_not_closed_was_never_there(void** state) {
-    (void)state;
+CASE(an_entry_that_was_not_closed_was_never_there) {
     net_tick_ring ring = {0};
     net_tick_ring_reset(&ring, 8);
     assert_non_null(net_tick_ring_open(&ring, NULL, 4));
@@ -71,8 +68,7 @@ static void an_entry_that_was_not_closed_was_never_there(void** state) {
     net_tick_ring_deinit(&ring, NULL);
 }
 
-static void validating_finds_ticks_that_do_not_rise(void** state) {
-    (void)state;
+CASE(validating_finds_ticks_that_do_not_rise) {
     net_tick_ring ring = {0};
     net_tick_ring_reset(&ring, sizeof(uint64_t));
     for (uint64_t tick = 1; tick <= 3; tick++)
@@ -124,8 +120,7 @@ static void assert_twin(const net_tick_ring* ring, const twin* of) {
     }
 }
 
-static void a_ring_holds_what_a_list_holds(void** state) {
-    (void)state;
+CASE(a_ring_holds_what_a_list_holds) {
     static const uint64_t steps[] = {1, 1, 1, 1, 1, 2, 5, 300, UINT32_MAX, UINT64_C(1) << 50};
     base_rng rng = base_rng_make(1, 1);
     for (uint32_t round = 0; round < 200; round++) {
@@ -150,8 +145,7 @@ static void a_ring_holds_what_a_list_holds(void** state) {
     }
 }
 
-static void only_the_oldest_is_far_from_the_newest(void** state) {
-    (void)state;
+CASE(only_the_oldest_is_far_from_the_newest) {
     for (uint64_t more = 0; more < 2; more++) {
         net_tick_ring ring = {0};
         net_tick_ring_reset(&ring, sizeof(uint64_t));
@@ -168,16 +162,4 @@ static void only_the_oldest_is_far_from_the_newest(void** state) {
         net_tick_ring_validate(&ring);
         net_tick_ring_deinit(&ring, NULL);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_ring_puts_late_rows_in_their_place),
-        TEST(entries_keep_their_bytes_when_they_become_longer),
-        TEST(an_entry_that_was_not_closed_was_never_there),
-        TEST(validating_finds_ticks_that_do_not_rise),
-        TEST(a_ring_holds_what_a_list_holds),
-        TEST(only_the_oldest_is_far_from_the_newest),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,11 +35,10 @@ static scope_side open_side(bool is_mirror) {
     config.limits.replicated_index_max = 3000;
     config.limits.local_entities_max = 3000;
     config.is_mirror = is_mirror;
-    assert_int_equal(ecs_world_create(&config, &side.world), ECS_OK);
-    assert_int_equal(ecs_template_load(side.world, "t.blk", text, sizeof text - 1, &reporter),
-                     ECS_OK);
-    assert_int_equal(ecs_world_seal(side.world, &reporter), ECS_OK);
-    assert_int_equal(net_schema_create(NULL, side.world, NULL, 0, &reporter, &side.schema), NET_OK);
+    assert_ok(ecs_world_create(&config, &side.world));
+    assert_ok(ecs_template_load(side.world, "t.blk", text, sizeof text - 1, &reporter));
+    assert_ok(ecs_world_seal(side.world, &reporter));
+    assert_ok(net_schema_create(NULL, side.world, NULL, 0, &reporter, &side.schema));
     side.pos = ecs_component_find(side.world, "pos");
     side.aim = ecs_component_find(side.world, "aim");
     side.hidden = ecs_component_find(side.world, "hidden");
@@ -55,17 +54,17 @@ static void close_side(scope_side* side) {
 static ecs_entity add(scope_side* side, const char* name) {
     ecs_entity entity;
     ecs_template_id id = ecs_template_find(side->world, name);
-    assert_int_equal(ecs_create(side->world, id, NULL, 0, &entity), ECS_OK);
+    assert_ok(ecs_create(side->world, id, NULL, 0, &entity));
     return entity;
 }
 
 static void add_at(scope_side* side, ecs_entity handle, const char* name) {
     ecs_template_id id = ecs_template_find(side->world, name);
-    assert_int_equal(ecs_create_at(side->world, handle, id, NULL, 0), ECS_OK);
+    assert_ok(ecs_create_at(side->world, handle, id, NULL, 0));
 }
 
 static void set_pos(scope_side* side, ecs_entity entity, float x, float y) {
-    assert_int_equal(ecs_set(side->world, entity, side->pos, &(ecs_vec2){x, y}), ECS_OK);
+    assert_ok(ecs_set(side->world, entity, side->pos, &(ecs_vec2){x, y}));
 }
 
 static net_world_digest walk(scope_side* side) {
@@ -97,8 +96,7 @@ static void check_same(scope_side* server, scope_side* client, bool is_same) {
     free(right);
 }
 
-static void both_sides_give_the_same_walk(void** state) {
-    (void)state;
+CASE(both_sides_give_the_same_walk) {
     scope_side server = open_side(false), client = open_side(true);
     check_same(&server, &client, true);
     ecs_entity ball = add(&server, "ball"), crate = add(&server, "crate");
@@ -115,8 +113,7 @@ static void both_sides_give_the_same_walk(void** state) {
     close_side(&client);
 }
 
-static void differences_below_a_quantum_do_not_show(void** state) {
-    (void)state;
+CASE(differences_below_a_quantum_do_not_show) {
     scope_side server = open_side(false), client = open_side(true);
     ecs_entity ball = add(&server, "ball");
     add_at(&client, ball, "ball");
@@ -130,12 +127,11 @@ static void differences_below_a_quantum_do_not_show(void** state) {
     close_side(&client);
 }
 
-static void what_is_not_replicated_does_not_show(void** state) {
-    (void)state;
+CASE(what_is_not_replicated_does_not_show) {
     scope_side server = open_side(false), client = open_side(true);
     ecs_entity ball = add(&server, "ball");
     add_at(&client, ball, "ball");
-    assert_int_equal(ecs_set(server.world, ball, server.hidden, &(int32_t){77}), ECS_OK);
+    assert_ok(ecs_set(server.world, ball, server.hidden, &(int32_t){77}));
     (void)add(&server, "lamp");
     (void)add(&client, "ball"); // local: its index is above the replicated range
     check_same(&server, &client, true);
@@ -144,46 +140,42 @@ static void what_is_not_replicated_does_not_show(void** state) {
     close_side(&client);
 }
 
-static void every_kind_of_difference_shows(void** state) {
-    (void)state;
+CASE(every_kind_of_difference_shows) {
     scope_side server = open_side(false), client = open_side(true);
     ecs_entity ball = add(&server, "ball");
     add_at(&client, ball, "ball");
     check_same(&server, &client, true);
     // full precision of exact fields, with the sign of zero
-    assert_int_equal(ecs_set(server.world, ball, server.aim, &(float){0.0f}), ECS_OK);
-    assert_int_equal(ecs_set(client.world, ball, client.aim, &(float){-0.0f}), ECS_OK);
+    assert_ok(ecs_set(server.world, ball, server.aim, &(float){0.0f}));
+    assert_ok(ecs_set(client.world, ball, client.aim, &(float){-0.0f}));
     check_same(&server, &client, false);
-    assert_int_equal(ecs_set(client.world, ball, client.aim, &(float){0.0f}), ECS_OK);
+    assert_ok(ecs_set(client.world, ball, client.aim, &(float){0.0f}));
     check_same(&server, &client, true);
     // another generation
-    assert_int_equal(ecs_destroy(client.world, ball), ECS_OK);
+    assert_ok(ecs_destroy(client.world, ball));
     check_same(&server, &client, false);
     ecs_entity newer = ecs_entity_make(ecs_entity_index(ball), ecs_entity_generation(ball) + 1);
     add_at(&client, newer, "ball");
-    assert_int_equal(ecs_set(client.world, newer, client.aim, &(float){0.0f}), ECS_OK);
+    assert_ok(ecs_set(client.world, newer, client.aim, &(float){0.0f}));
     check_same(&server, &client, false);
     close_side(&server);
     close_side(&client);
 }
 
-static void another_template_shows(void** state) {
-    (void)state;
+CASE(another_template_shows) {
     scope_side server = open_side(false), client = open_side(true);
     ecs_entity ball = add(&server, "ball+fast");
     add_at(&client, ball, "ball");
     check_same(&server, &client, false);
-    assert_int_equal(
-        ecs_recreate(client.world, ball, ecs_template_find(client.world, "ball+fast"), NULL, 0),
-        ECS_OK);
+    assert_ok(
+        ecs_recreate(client.world, ball, ecs_template_find(client.world, "ball+fast"), NULL, 0));
     check_same(&server, &client, true);
     assert_int_equal(walk(&server).components, 3);
     close_side(&server);
     close_side(&client);
 }
 
-static void a_part_of_the_server_alone_does_not_show(void** state) {
-    (void)state;
+CASE(a_part_of_the_server_alone_does_not_show) {
     scope_side server = open_side(false), client = open_side(true);
     ecs_entity ball = add(&server, "ball+secret");
     add_at(&client, ball, "ball");
@@ -192,12 +184,11 @@ static void a_part_of_the_server_alone_does_not_show(void** state) {
     close_side(&client);
 }
 
-static void the_dump_names_entity_component_and_field(void** state) {
-    (void)state;
+CASE(the_dump_names_entity_component_and_field) {
     scope_side server = open_side(false);
     ecs_entity ball = add(&server, "ball"), crate = add(&server, "crate");
     set_pos(&server, ball, 600.2f, -99.8f);
-    assert_int_equal(ecs_set(server.world, crate, server.owner, &ball), ECS_OK);
+    assert_ok(ecs_set(server.world, crate, server.owner, &ball));
     char* lines = dump(&server);
     assert_string_equal(lines, "entity=1:1 template=ball component=aim value=0.100000001\n"
                                "entity=1:1 template=ball component=pos x=600 y=-100\n"
@@ -207,8 +198,7 @@ static void the_dump_names_entity_component_and_field(void** state) {
     close_side(&server);
 }
 
-static void a_row_has_a_hash_and_nothing_has_none(void** state) {
-    (void)state;
+CASE(a_row_has_a_hash_and_nothing_has_none) {
     scope_side server = open_side(false), client = open_side(true);
     ecs_entity ball = add(&server, "ball"), lamp = add(&server, "lamp");
     add_at(&client, ball, "ball");
@@ -218,7 +208,7 @@ static void a_row_has_a_hash_and_nothing_has_none(void** state) {
     set_pos(&server, ball, 50, 60);
     assert_true(net_world_digest_row_hash(server.schema, server.world, ball) != hash);
     assert_true(net_world_digest_row_hash(server.schema, server.world, lamp) == 0);
-    assert_int_equal(ecs_destroy(server.world, ball), ECS_OK);
+    assert_ok(ecs_destroy(server.world, ball));
     assert_true(net_world_digest_row_hash(server.schema, server.world, ball) == 0);
     close_side(&server);
     close_side(&client);
@@ -237,12 +227,10 @@ static uint32_t classes_of(void* context, ecs_entity entity) {
 }
 
 static void set_number(scope_side* side, ecs_entity entity, const char* name, int32_t value) {
-    assert_int_equal(ecs_set(side->world, entity, ecs_component_find(side->world, name), &value),
-                     ECS_OK);
+    assert_ok(ecs_set(side->world, entity, ecs_component_find(side->world, name), &value));
 }
 
-static void what_a_client_may_not_see_is_walked_as_defaults(void** state) {
-    (void)state;
+CASE(what_a_client_may_not_see_is_walked_as_defaults) {
     scope_side server = open_side(false), client = open_side(true);
     ecs_entity ball = add(&server, "ball"), wizard = add(&server, "wizard");
     set_number(&server, wizard, "life", 1);
@@ -278,8 +266,7 @@ static void what_a_client_may_not_see_is_walked_as_defaults(void** state) {
     close_side(&client);
 }
 
-static void a_row_is_known_under_any_choice_of_hidden_classes(void** state) {
-    (void)state;
+CASE(a_row_is_known_under_any_choice_of_hidden_classes) {
     scope_side server = open_side(false), client = open_side(true);
     ecs_entity wizard = add(&server, "wizard"), ball = add(&server, "ball");
     static const char* const names[] = {"life", "mana", "plan", "oath"};
@@ -293,7 +280,7 @@ static void a_row_is_known_under_any_choice_of_hidden_classes(void** state) {
         bool has_public = shown & 1; // this class is never hidden
         assert_int_equal(net_world_digest_row_has_hash(server.schema, server.world, wizard, hash),
                          has_public);
-        assert_int_equal(ecs_destroy(client.world, wizard), ECS_OK);
+        assert_ok(ecs_destroy(client.world, wizard));
     }
     uint64_t hash = net_world_digest_row_hash(server.schema, server.world, ball);
     assert_true(net_world_digest_row_has_hash(server.schema, server.world, ball, hash));
@@ -304,8 +291,7 @@ static void a_row_is_known_under_any_choice_of_hidden_classes(void** state) {
     close_side(&client);
 }
 
-static void classes_are_numbered_by_name(void** state) {
-    (void)state;
+CASE(classes_are_numbered_by_name) {
     scope_side side = open_side(false);
     const net_rows* rows = net_schema_rows(side.schema);
     assert_int_equal(net_rows_class(rows, "public"), 0);
@@ -325,21 +311,4 @@ static void classes_are_numbered_by_name(void** state) {
     assert_true(row[0] == 100 && row[1] == entry->defaults[1] && row[2] == 300 &&
                 row[3] == entry->defaults[3]);
     close_side(&side);
-}
-
-int main(void) {
-    const struct CMUnitTest cases[] = {
-        TEST(both_sides_give_the_same_walk),
-        TEST(differences_below_a_quantum_do_not_show),
-        TEST(what_is_not_replicated_does_not_show),
-        TEST(every_kind_of_difference_shows),
-        TEST(another_template_shows),
-        TEST(a_part_of_the_server_alone_does_not_show),
-        TEST(the_dump_names_entity_component_and_field),
-        TEST(a_row_has_a_hash_and_nothing_has_none),
-        TEST(what_a_client_may_not_see_is_walked_as_defaults),
-        TEST(a_row_is_known_under_any_choice_of_hidden_classes),
-        TEST(classes_are_numbered_by_name),
-    };
-    return cmocka_run_group_tests(cases, NULL, NULL);
 }
