@@ -57,16 +57,16 @@ static void open_story(story* s) {
     net_rows* rows = net_schema_rows(s->server.schema);
     net_interest_config interest = {
         .world = s->server.world, .rows = rows, .index_max = INDEX_MAX, .tick_rate_hz = 60};
-    assert_int_equal(net_interest_create(&interest, NULL, &s->interest), NET_OK);
+    assert_ok(net_interest_create(&interest, NULL, &s->interest));
     assert_true(net_interest_add_client(s->interest, CLIENT));
     net_replicator_config replicator = {
         .rows = rows, .index_max = INDEX_MAX, .interest = s->interest};
-    assert_int_equal(net_replicator_create(&replicator, &s->replicator), NET_OK);
-    assert_int_equal(net_repl_state_create(s->replicator, CLIENT, &s->view), NET_OK);
+    assert_ok(net_replicator_create(&replicator, &s->replicator));
+    assert_ok(net_repl_state_create(s->replicator, CLIENT, &s->view));
     net_mirror_config config = {.world = s->client.world,
                                 .rows = net_schema_rows(s->client.schema),
                                 .index_max = INDEX_MAX};
-    assert_int_equal(net_mirror_create(&config, &s->mirror), NET_OK);
+    assert_ok(net_mirror_create(&config, &s->mirror));
 }
 
 static void close_story(story* s) {
@@ -99,7 +99,7 @@ static void expect_line(story* s, const char* line) {
 static story_letter write_letter(story* s) {
     ecs_step step = {.tick = ++s->tick, .dt = 0.5f};
     ecs_world_step(s->server.world, &step);
-    assert_int_equal(net_replicator_step(s->replicator, s->server.world, s->tick), NET_OK);
+    assert_ok(net_replicator_step(s->replicator, s->server.world, s->tick));
     ecs_changes_clear(s->server.world);
     net_replicator_publish(s->replicator);
     story_letter made = {.seq = s->seq++, .tick = s->tick};
@@ -127,7 +127,7 @@ static story_letter write_letter(story* s) {
     uint64_t end = bits.size_bits;
     uint32_t records;
     net_repl_state_room room = {.hard = 8000, .soft = 8000};
-    assert_int_equal(net_repl_state_write(s->view, made.seq, room, &bits, &records), NET_OK);
+    assert_ok(net_repl_state_write(s->view, made.seq, room, &bits, &records));
     if (records == 0) net_packet_header_deny_snapshot(&bits, end);
     made.size = proto_bit_writer_bytes(&bits);
     return made;
@@ -142,12 +142,11 @@ static void take_state(story* s, story_letter* letter) {
     proto_bit_reader bits = proto_bit_reader_make(letter->state, letter->size);
     net_packet_header_near near = {.tick = net_mirror_tick(s->mirror), .has_tick = s->is_acked};
     net_packet_header header;
-    assert_int_equal(net_packet_header_read(&bits, &near, &header), NET_OK);
+    assert_ok(net_packet_header_read(&bits, &near, &header));
     assert_int_equal(header.seq, letter->seq);
     assert_int_equal(header.tick, letter->tick);
-    assert_int_equal(
-        net_mirror_read(s->mirror, header.seq, header.tick, header.has_body ? &bits : NULL, NULL),
-        NET_OK);
+    assert_ok(
+        net_mirror_read(s->mirror, header.seq, header.tick, header.has_body ? &bits : NULL, NULL));
     if (header.has_probe) {
         net_mirror_probe_result sample = net_mirror_check_probe(
             s->mirror, header.probe_slot, header.tick - header.probe_age, header.probe_hash, NULL);
@@ -187,12 +186,12 @@ static void expect_scope(story* s) {
 
 static ecs_entity create(story* s, ecs_template_id template_id) {
     ecs_entity entity;
-    assert_int_equal(ecs_create(s->server.world, template_id, NULL, 0, &entity), ECS_OK);
+    assert_ok(ecs_create(s->server.world, template_id, NULL, 0, &entity));
     return entity;
 }
 
 static void set(story* s, ecs_entity entity, ecs_component_id component, const void* value) {
-    assert_int_equal(ecs_set(s->server.world, entity, component, value), ECS_OK);
+    assert_ok(ecs_set(s->server.world, entity, component, value));
 }
 
 static void send_now(story* s) {
@@ -214,8 +213,8 @@ static void tell(story* s) {
     set(s, both, server->power, &(uint16_t){299});
     send_now(s); // updates
 
-    assert_int_equal(ecs_destroy(server->world, dot), ECS_OK);
-    assert_int_equal(ecs_recreate(server->world, lamp, server->dot, NULL, 0), ECS_OK);
+    assert_ok(ecs_destroy(server->world, dot));
+    assert_ok(ecs_recreate(server->world, lamp, server->dot, NULL, 0));
     send_now(s); // a destroy, and a create that changes a template
 
     set(s, sky, server->tint, &(ecs_color){11, 20, 30, 255});
@@ -603,8 +602,7 @@ static void expect_schema(story* s) {
     expect_line(s, line);
 }
 
-static void the_packets_of_the_page_are_written_read_and_refused_as_it_says(void** state) {
-    (void)state;
+CASE(the_packets_of_the_page_are_written_read_and_refused_as_it_says) {
     static story s;
     open_story(&s);
     expect_schema(&s);
@@ -621,11 +619,4 @@ static void the_packets_of_the_page_are_written_read_and_refused_as_it_says(void
     if (s.faults > 0) fprintf(stderr, "the page should say:\n%s", s.lines);
     assert_int_equal(s.faults, 0);
     close_story(&s);
-}
-
-int main(void) {
-    const struct CMUnitTest cases[] = {
-        TEST(the_packets_of_the_page_are_written_read_and_refused_as_it_says),
-    };
-    return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static void open_client(session* s, const char* page) {
     net_mirror_config config = {.world = s->client.world,
                                 .rows = net_schema_rows(s->client.schema),
                                 .index_max = INDEX_MAX};
-    assert_int_equal(net_mirror_create(&config, &s->mirror), NET_OK);
+    assert_ok(net_mirror_create(&config, &s->mirror));
 }
 
 static void close_client(session* s) {
@@ -69,11 +69,11 @@ static void open_server(session* s, const char* page) {
     net_rows* rows = net_schema_rows(s->server.schema);
     net_interest_config interest = {
         .world = s->server.world, .rows = rows, .index_max = INDEX_MAX, .tick_rate_hz = 60};
-    assert_int_equal(net_interest_create(&interest, NULL, &s->interest), NET_OK);
+    assert_ok(net_interest_create(&interest, NULL, &s->interest));
     assert_true(net_interest_add_client(s->interest, CLIENT));
     net_replicator_config config = {.rows = rows, .index_max = INDEX_MAX, .interest = s->interest};
-    assert_int_equal(net_replicator_create(&config, &s->replicator), NET_OK);
-    assert_int_equal(net_repl_state_create(s->replicator, CLIENT, &s->view), NET_OK);
+    assert_ok(net_replicator_create(&config, &s->replicator));
+    assert_ok(net_repl_state_create(s->replicator, CLIENT, &s->view));
 }
 
 static void close_server(session* s) {
@@ -88,7 +88,7 @@ static net_result read_state(session* s, const uint8_t* state, size_t size,
     proto_bit_reader bits = proto_bit_reader_make(state, size);
     net_packet_header_near near = {.tick = net_mirror_tick(s->mirror),
                                    .has_tick = net_mirror_tick(s->mirror) > 0};
-    assert_int_equal(net_packet_header_read(&bits, &near, header), NET_OK);
+    assert_ok(net_packet_header_read(&bits, &near, header));
     return net_mirror_read(s->mirror, header->seq, header->tick, header->has_body ? &bits : NULL,
                            NULL);
 }
@@ -106,20 +106,15 @@ static void change_world(session* s) {
         ecs_entity entity = s->entities[i];
         float t = (float)s->tick * 0.1f * (float)(i % 5);
         if (i % 5 > 0 || base_rng_below(&s->rng, 20) == 0)
-            assert_int_equal(
-                ecs_set(world, entity, s->server.at,
-                        &(ecs_vec2){(float)(i % 7) - 3 + (t - (float)(int)t), 7 - t / 3}),
-                ECS_OK);
+            assert_ok(ecs_set(world, entity, s->server.at,
+                              &(ecs_vec2){(float)(i % 7) - 3 + (t - (float)(int)t), 7 - t / 3}));
         if (base_rng_below(&s->rng, 12) == 0 && ecs_find(world, entity, s->server.power))
-            assert_int_equal(ecs_set(world, entity, s->server.power,
-                                     &(uint16_t){(uint16_t)base_rng_below(&s->rng, 65536)}),
-                             ECS_OK);
+            assert_ok(ecs_set(world, entity, s->server.power,
+                              &(uint16_t){(uint16_t)base_rng_below(&s->rng, 65536)}));
         if (base_rng_below(&s->rng, 60) == 0)
-            assert_int_equal(
-                ecs_recreate(world, entity, templates[base_rng_below(&s->rng, 3)], NULL, 0),
-                ECS_OK);
+            assert_ok(ecs_recreate(world, entity, templates[base_rng_below(&s->rng, 3)], NULL, 0));
         if (base_rng_below(&s->rng, s->is_hasty ? 5 : 25) > 0) continue;
-        assert_int_equal(ecs_destroy(world, entity), ECS_OK);
+        assert_ok(ecs_destroy(world, entity));
         s->entities[i--] = s->entities[--s->entity_count];
     }
 }
@@ -141,7 +136,7 @@ static void write_letter(session* s) {
     uint64_t end = bits.size_bits;
     uint32_t records;
     net_repl_state_room room = {.hard = 8000, .soft = SOFT_BITS};
-    assert_int_equal(net_repl_state_write(s->view, made->seq, room, &bits, &records), NET_OK);
+    assert_ok(net_repl_state_write(s->view, made->seq, room, &bits, &records));
     if (records == 0) net_packet_header_deny_snapshot(&bits, end);
     made->size = proto_bit_writer_bytes(&bits);
     if (base_rng_below(&s->rng, 100) < 15) return;
@@ -197,7 +192,7 @@ static int record(uint64_t seed) {
         if (s.tick < TICKS - 30) change_world(&s);
         ecs_step step = {.tick = s.tick, .dt = 0.5f};
         ecs_world_step(s.server.world, &step);
-        assert_int_equal(net_replicator_step(s.replicator, s.server.world, s.tick), NET_OK);
+        assert_ok(net_replicator_step(s.replicator, s.server.world, s.tick));
         ecs_changes_clear(s.server.world);
         net_replicator_publish(s.replicator);
         for (uint32_t sent = base_rng_below(&s.rng, 8); sent > 0 && sent < 8;
@@ -255,8 +250,7 @@ static void expect_scope(session* s, const char* line) {
     assert_true(scope.hash == strtoull(word_of(line, " hash="), NULL, 16));
 }
 
-static void a_mirror_reads_the_recorded_sessions(void** state) {
-    (void)state;
+CASE(a_mirror_reads_the_recorded_sessions) {
     static session s;
     char line[LINE_BYTES_MAX];
     uint32_t sessions = 0, packets = 0, late = 0, bodies = 0, refused = 0, scopes = 0;
@@ -293,8 +287,5 @@ static void a_mirror_reads_the_recorded_sessions(void** state) {
 
 int main(int argc, char** argv) {
     if (argc == 3 && strcmp(argv[1], "record") == 0) return record(strtoull(argv[2], NULL, 10));
-    const struct CMUnitTest cases[] = {
-        TEST(a_mirror_reads_the_recorded_sessions),
-    };
-    return cmocka_run_group_tests(cases, NULL, NULL);
+    return test_run();
 }

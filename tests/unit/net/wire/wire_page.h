@@ -32,18 +32,16 @@ static inline void wire_side_open(wire_side* side, const char* page, uint32_t in
     ecs_world_config config = ecs_world_config_default();
     config.is_mirror = is_mirror;
     config.limits.replicated_index_max = index_max;
-    assert_int_equal(ecs_world_create(&config, &side->world), ECS_OK);
+    assert_ok(ecs_world_create(&config, &side->world));
     const char* text = strstr(page, "```blk\n");
     assert_non_null(text);
     text += strlen("```blk\n");
     const char* end = strstr(text, "```");
     assert_non_null(end);
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(
-        ecs_template_load(side->world, "WIRE.md", text, (size_t)(end - text), &reporter), ECS_OK);
-    assert_int_equal(ecs_world_seal(side->world, &reporter), ECS_OK);
-    assert_int_equal(net_schema_create(NULL, side->world, NULL, 0, &reporter, &side->schema),
-                     NET_OK);
+    assert_ok(ecs_template_load(side->world, "WIRE.md", text, (size_t)(end - text), &reporter));
+    assert_ok(ecs_world_seal(side->world, &reporter));
+    assert_ok(net_schema_create(NULL, side->world, NULL, 0, &reporter, &side->schema));
     side->dot = ecs_template_find(side->world, "dot");
     side->lamp = ecs_template_find(side->world, "lamp");
     side->sky = ecs_template_find(side->world, "sky");
