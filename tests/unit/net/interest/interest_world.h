@@ -53,6 +53,7 @@ typedef struct interest_table {
     /// counts of the last step: entities that came, and the results of the queries
     uint32_t entered, left, changed;
     uint32_t queries;
+    ecs_entity player; ///< of client 1, in the cases that begin with one
     ecs_component_id at, hp, mine, side, door, whole;
 } interest_table;
 
@@ -71,10 +72,10 @@ static inline ecs_world* interest_world(const char* text) {
     ecs_world_config config = ecs_world_config_default();
     config.limits.replicated_index_max = SCOPES_INDEX_MAX - 1;
     ecs_world* world;
-    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    assert_ok(ecs_world_create(&config, &world));
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(ecs_template_load(world, "s.blk", text, strlen(text), &reporter), ECS_OK);
-    assert_int_equal(ecs_world_seal(world, &reporter), ECS_OK);
+    assert_ok(ecs_template_load(world, "s.blk", text, strlen(text), &reporter));
+    assert_ok(ecs_world_seal(world, &reporter));
     return world;
 }
 
@@ -85,9 +86,9 @@ static inline void interest_open_with(interest_table* t, const char* text,
     memset(t, 0, sizeof *t);
     t->world = interest_world(text);
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(net_schema_create(NULL, t->world, NULL, 0, &reporter, &t->schema), NET_OK);
+    assert_ok(net_schema_create(NULL, t->world, NULL, 0, &reporter, &t->schema));
     t->rows = net_schema_rows(t->schema);
-    assert_int_equal(net_history_create(NULL, t->rows, SCOPES_INDEX_MAX - 1, &t->history), NET_OK);
+    assert_ok(net_history_create(NULL, t->rows, SCOPES_INDEX_MAX - 1, &t->history));
     if (rules) t->rules = *rules;
     const net_interest_config config = {.allocator = allocator,
                                         .rules = rules ? &t->rules : NULL,
@@ -96,7 +97,7 @@ static inline void interest_open_with(interest_table* t, const char* text,
                                         .rows = t->rows,
                                         .index_max = SCOPES_INDEX_MAX - 1,
                                         .tick_rate_hz = SCOPES_HZ};
-    assert_int_equal(net_interest_create(&config, &reporter, &t->interest), NET_OK);
+    assert_ok(net_interest_create(&config, &reporter, &t->interest));
     t->members = calloc(SCOPES_CLIENTS_MAX, sizeof *t->members);
     assert_non_null(t->members);
     t->at = ecs_component_find(t->world, "at");
@@ -126,17 +127,17 @@ static inline ecs_entity interest_make(interest_table* t, const char* name, floa
     const ecs_init init = {t->at, &at};
     bool has_at = ecs_template_find_component(ecs_template_get(t->world, id), t->at) != NULL;
     ecs_entity entity = ECS_ENTITY_NONE;
-    assert_int_equal(ecs_create(t->world, id, &init, has_at, &entity), ECS_OK);
+    assert_ok(ecs_create(t->world, id, &init, has_at, &entity));
     return entity;
 }
 
 static inline void interest_move(interest_table* t, ecs_entity entity, float x, float y) {
-    assert_int_equal(ecs_set(t->world, entity, t->at, &(ecs_vec2){x, y}), ECS_OK);
+    assert_ok(ecs_set(t->world, entity, t->at, &(ecs_vec2){x, y}));
 }
 
 static inline void interest_set(interest_table* t, ecs_entity entity, ecs_component_id id,
                                 uint64_t value) {
-    assert_int_equal(ecs_set(t->world, entity, id, &value), ECS_OK);
+    assert_ok(ecs_set(t->world, entity, id, &value));
 }
 
 static inline void interest_join(interest_table* t, uint32_t client, ecs_entity player) {
@@ -223,8 +224,8 @@ static inline void interest_step(interest_table* t) {
     t->entered = t->left = t->changed = t->queries = 0;
     ecs_step step = {.tick = t->tick, .dt = 0.05f};
     ecs_world_step(t->world, &step);
-    assert_int_equal(net_history_step(t->history, t->world, t->tick), NET_OK);
-    assert_int_equal(net_interest_step(t->interest, t->history, t->tick), NET_OK);
+    assert_ok(net_history_step(t->history, t->world, t->tick));
+    assert_ok(net_interest_step(t->interest, t->history, t->tick));
     ecs_changes_clear(t->world);
     interest_take_came(t);
     for (uint32_t c = 1; c < SCOPES_CLIENTS_MAX; c++)

@@ -10,8 +10,7 @@
 
 enum { THINGS = 600 };
 
-static void lists_hold_what_was_put_under_many_numbers(void** state) {
-    (void)state;
+CASE(lists_hold_what_was_put_under_many_numbers) {
     print_message("seed 21\n");
     base_rng rng = base_rng_make(21, 1);
     net_interest_lists lists;
@@ -107,14 +106,12 @@ static void walk_randomly(uint32_t dimensions, uint64_t seed) {
     net_interest_grid_deinit(&grid);
 }
 
-static void a_grid_meets_everything_near_and_nothing_twice(void** state) {
-    (void)state;
+CASE(a_grid_meets_everything_near_and_nothing_twice) {
     walk_randomly(2, 31);
     walk_randomly(3, 32);
 }
 
-static void buckets_remember_the_last_movement(void** state) {
-    (void)state;
+CASE(buckets_remember_the_last_movement) {
     net_interest_grid grid;
     assert_true(net_interest_grid_init(&grid, NULL, 2, 10));
     assert_true(net_interest_grid_reserve(&grid, 3));
@@ -133,13 +130,4 @@ static void buckets_remember_the_last_movement(void** state) {
     assert_int_equal(grid.stamps[at_b], 10);
     assert_int_equal(grid.count, 0);
     net_interest_grid_deinit(&grid);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(lists_hold_what_was_put_under_many_numbers),
-        TEST(a_grid_meets_everything_near_and_nothing_twice),
-        TEST(buckets_remember_the_last_movement),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -312,10 +312,10 @@ static void churn(twin* w, uint32_t amount) {
             continue;
         }
         if (base_rng_chance(&w->rng, 0.03)) {
-            assert_int_equal(ecs_destroy(w->t.world, entity), ECS_OK);
+            assert_ok(ecs_destroy(w->t.world, entity));
         } else if (base_rng_chance(&w->rng, 0.01)) {
             ecs_template_id sun = ecs_template_find(w->t.world, "unit");
-            assert_int_equal(ecs_recreate(w->t.world, entity, sun, NULL, 0), ECS_OK);
+            assert_ok(ecs_recreate(w->t.world, entity, sun, NULL, 0));
             w->revoked[index] = w->t.tick;
         } else {
             change_one(w, entity);
@@ -329,8 +329,8 @@ static void step(twin* w) {
     t->tick++;
     ecs_step tick = {.tick = t->tick, .dt = 0.05f};
     ecs_world_step(t->world, &tick);
-    assert_int_equal(net_history_step(t->history, t->world, t->tick), NET_OK);
-    assert_int_equal(net_interest_step(t->interest, t->history, t->tick), NET_OK);
+    assert_ok(net_history_step(t->history, t->world, t->tick));
+    assert_ok(net_interest_step(t->interest, t->history, t->tick));
     ecs_changes_clear(t->world);
     // A server packs the grid when it has many clients. With few clients the result must be the
     // same.
@@ -376,8 +376,7 @@ static void run(uint64_t seed, uint32_t steps, bool has_callbacks, bool is_calm)
     free(w);
 }
 
-static void random_worlds_are_seen_as_defined(void** state) {
-    (void)state;
+CASE(random_worlds_are_seen_as_defined) {
     uint32_t runs = test_scaled(8, 1);
     for (uint32_t i = 0; i < runs; i++) {
         print_message("seed %u\n", 900 + i);
@@ -385,8 +384,7 @@ static void random_worlds_are_seen_as_defined(void** state) {
     }
 }
 
-static void a_moody_module_has_the_last_word(void** state) {
-    (void)state;
+CASE(a_moody_module_has_the_last_word) {
     uint32_t runs = test_scaled(4, 1);
     for (uint32_t i = 0; i < runs; i++) {
         print_message("seed %u\n", 700 + i);
@@ -395,18 +393,10 @@ static void a_moody_module_has_the_last_word(void** state) {
 }
 
 // A client that stands still looks only at what moved.
-static void clients_that_stand_still_see_what_moves(void** state) {
-    (void)state;
+CASE(clients_that_stand_still_see_what_moves) {
     uint32_t runs = test_scaled(4, 1);
     for (uint32_t i = 0; i < runs; i++) {
         print_message("seed %u\n", 800 + i);
         run(800 + i, 600, false, true);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {TEST(random_worlds_are_seen_as_defined),
-                                       TEST(a_moody_module_has_the_last_word),
-                                       TEST(clients_that_stand_still_see_what_moves)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ static const char rules_text[] =
 static void expect_refused(net_interest_rules rules, const char* message) {
     ecs_world* world = interest_world(rules_text);
     net_schema* schema;
-    assert_int_equal(net_schema_create(NULL, world, NULL, 0, NULL, &schema), NET_OK);
+    assert_ok(net_schema_create(NULL, world, NULL, 0, NULL, &schema));
     base_report_first report;
     base_reporter reporter = base_reporter_first(&report);
     rules.size_bytes = sizeof rules;
@@ -29,15 +29,14 @@ static void expect_refused(net_interest_rules rules, const char* message) {
         assert_null(interest);
     } else {
         if (report.count) print_error("%s\n", report.text);
-        assert_int_equal(result, NET_OK);
+        assert_ok(result);
     }
     net_interest_destroy(interest);
     net_schema_destroy(schema);
     ecs_world_destroy(world);
 }
 
-static void rules_that_cannot_hold_are_refused(void** state) {
-    (void)state;
+CASE(rules_that_cannot_hold_are_refused) {
     expect_refused((net_interest_rules){0}, NULL);
     expect_refused((net_interest_rules){.position = "at",
                                         .radius = 1,
@@ -92,8 +91,7 @@ static void limited_release(void* context, void* memory, size_t size) {
     base_allocator_heap()->release(NULL, memory, size);
 }
 
-static void memory_may_run_out_at_any_allocation(void** state) {
-    (void)state;
+CASE(memory_may_run_out_at_any_allocation) {
     bool is_whole = false;
     for (uint64_t allowed = 0; !is_whole; allowed++) {
         assert_true(allowed < 500);
@@ -121,7 +119,7 @@ static void memory_may_run_out_at_any_allocation(void** state) {
             if (ok) net_interest_set_viewpoint(t.interest, 1, (float[]){0, 0, 0}, 0);
             ecs_step step = {.tick = 1, .dt = 0.05f};
             ecs_world_step(t.world, &step);
-            assert_int_equal(net_history_step(t.history, t.world, 1), NET_OK);
+            assert_ok(net_history_step(t.history, t.world, 1));
             if (ok) ok = net_interest_step(t.interest, t.history, 1) == NET_OK;
             const uint32_t* clients;
             const net_interest_entity* entries;
@@ -146,8 +144,7 @@ static net_relevance count_questions(const net_interest_question* question) {
     return NET_RELEVANT_BY_RULES;
 }
 
-static void a_steady_tick_takes_no_memory(void** state) {
-    (void)state;
+CASE(a_steady_tick_takes_no_memory) {
     limited source = {.left = UINT64_MAX};
     base_allocator allocator = {limited_allocate, limited_release, &source};
     interest_table t;
@@ -170,7 +167,7 @@ static void a_steady_tick_takes_no_memory(void** state) {
             interest_move(&t, units[k], base_rng_float(&rng) * 400, base_rng_float(&rng) * 400);
         uint32_t one = base_rng_below(&rng, BASE_COUNT(units));
         interest_set(&t, units[one], t.mine, base_rng_below(&rng, 40));
-        assert_int_equal(ecs_destroy(t.world, units[one]), ECS_OK);
+        assert_ok(ecs_destroy(t.world, units[one]));
         units[one] = interest_make(&t, "unit", 200, 200);
         interest_step(&t);
     }
@@ -178,13 +175,4 @@ static void a_steady_tick_takes_no_memory(void** state) {
     assert_true(questions > 0);
     interest_close(&t);
     assert_int_equal(source.live, 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(rules_that_cannot_hold_are_refused),
-        TEST(memory_may_run_out_at_any_allocation),
-        TEST(a_steady_tick_takes_no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
