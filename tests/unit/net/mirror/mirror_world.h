@@ -74,7 +74,7 @@ static inline void mirror_open(mirror_side* m) {
     repl_open_with(&m->side, true, MIRROR_INDEX_MAX, mirror_text);
     net_rows_set_tick_rate(m->side.rows, 60);
     net_mirror_config config = mirror_config(m);
-    assert_int_equal(net_mirror_create(&config, &m->mirror), NET_OK);
+    assert_ok(net_mirror_create(&config, &m->mirror));
     m->mover = net_rows_find(m->side.rows, m->side.mover);
     m->holder = net_rows_find(m->side.rows, m->side.holder);
     m->model = net_rows_find(m->side.rows, m->side.model);
@@ -169,3 +169,5 @@ static inline const uint64_t* mirror_mover(uint64_t row[3], uint32_t hp, uint32_
     row[2] = y;
     return row;
 }
+
+#define MIRROR_CASE(name) CASE_WITH(mirror_side, m, mirror_open(m), mirror_close(m), name)

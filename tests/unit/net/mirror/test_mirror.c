@@ -12,507 +12,406 @@ static const ecs_entity other = (1u << ECS_INDEX_BITS) | 9u;
 static const uint64_t rows[6][3] = {{100, 8, 9},   {101, 20, 9},  {102, 20, 30},
                                     {103, 40, 50}, {104, 50, 60}, {105, 60, 70}};
 
-static void an_entity_is_made_changed_and_destroyed(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 1, 3, ball, m.mover, rows[0]), NET_OK);
-    mirror_expect(&m, ball, m.mover, rows[0]);
+MIRROR_CASE(an_entity_is_made_changed_and_destroyed) {
+    assert_ok(mirror_create_at(m, 1, 3, ball, m->mover, rows[0]));
+    mirror_expect(m, ball, m->mover, rows[0]);
     // A value that is not replicated comes from the client's own template.
-    assert_int_equal(*(const int32_t*)ecs_get(m.side.world, ball, m.side.secret), 7);
-    assert_int_equal(mirror_update_at(&m, 4, 3, m.mover, 3, rows[0], rows[1]), NET_OK);
-    mirror_expect(&m, ball, m.mover, rows[1]);
-    assert_int_equal(mirror_absolute_at(&m, 5, 3, m.mover, rows[2]), NET_OK);
-    mirror_expect(&m, ball, m.mover, rows[2]);
-    assert_int_equal(mirror_destroy_at(&m, 6, 3), NET_OK);
-    assert_false(ecs_is_alive(m.side.world, ball));
-    assert_int_equal(m.ends, 1);
-    assert_int_equal(m.sunk_entity, ball);
-    assert_int_equal(m.sunk_tick, 6);
+    assert_int_equal(*(const int32_t*)ecs_get(m->side.world, ball, m->side.secret), 7);
+    assert_ok(mirror_update_at(m, 4, 3, m->mover, 3, rows[0], rows[1]));
+    mirror_expect(m, ball, m->mover, rows[1]);
+    assert_ok(mirror_absolute_at(m, 5, 3, m->mover, rows[2]));
+    mirror_expect(m, ball, m->mover, rows[2]);
+    assert_ok(mirror_destroy_at(m, 6, 3));
+    assert_false(ecs_is_alive(m->side.world, ball));
+    assert_int_equal(m->ends, 1);
+    assert_int_equal(m->sunk_entity, ball);
+    assert_int_equal(m->sunk_tick, 6);
     // A second destroy of the same entity is accepted.
-    assert_int_equal(mirror_destroy_at(&m, 7, 3), NET_OK);
-    assert_int_equal(m.ends, 1);
-    assert_int_equal(mirror_counters(&m)->destroys, 1);
-    mirror_close(&m);
+    assert_ok(mirror_destroy_at(m, 7, 3));
+    assert_int_equal(m->ends, 1);
+    assert_int_equal(mirror_counters(m)->destroys, 1);
 }
 
-static void each_applied_row_is_traced_with_its_hash(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.mover, rows[0]), NET_OK);
-    assert_int_equal(m.traced, 1);
-    assert_int_equal(m.traced_entity, ball);
-    assert_int_equal(m.traced_tick, 1);
-    assert_true(m.traced_hash == net_row_hash(m.mover, rows[0]));
-    assert_int_equal(m.rows, 1);
+MIRROR_CASE(each_applied_row_is_traced_with_its_hash) {
+    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
+    assert_int_equal(m->traced, 1);
+    assert_int_equal(m->traced_entity, ball);
+    assert_int_equal(m->traced_tick, 1);
+    assert_true(m->traced_hash == net_row_hash(m->mover, rows[0]));
+    assert_int_equal(m->rows, 1);
     ecs_tick tick;
-    assert_true(net_mirror_entity_tick(m.mirror, ball, &tick));
+    assert_true(net_mirror_entity_tick(m->mirror, ball, &tick));
     assert_int_equal(tick, 1);
-    assert_false(net_mirror_entity_tick(m.mirror, ball_reborn, &tick));
-    assert_false(net_mirror_entity_tick(m.mirror, ECS_ENTITY_NONE, &tick));
-    mirror_close(&m);
+    assert_false(net_mirror_entity_tick(m->mirror, ball_reborn, &tick));
+    assert_false(net_mirror_entity_tick(m->mirror, ECS_ENTITY_NONE, &tick));
 }
 
-static void two_bases_and_their_ticks_are_those_of_the_writer(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 10, 0, ball, m.mover, rows[0]), NET_OK);
-    assert_int_equal(mirror_update_at(&m, 12, 0, m.mover, 2, rows[0], rows[1]), NET_OK);
-    mirror_begin_run(&m);
-    pen_run_age(&m.pen, 3, 2, 1);
-    pen_slot(&m.pen, 0);
+MIRROR_CASE(two_bases_and_their_ticks_are_those_of_the_writer) {
+    assert_ok(mirror_create_at(m, 10, 0, ball, m->mover, rows[0]));
+    assert_ok(mirror_update_at(m, 12, 0, m->mover, 2, rows[0], rows[1]));
+    mirror_begin_run(m);
+    pen_run_age(&m->pen, 3, 2, 1);
+    pen_slot(&m->pen, 0);
     proto_row_base base = {.base = rows[1], .base2 = rows[0], .ticks = 3, .ticks2 = 2};
-    pen_row(&m.pen, m.mover, base, rows[2]);
-    assert_int_equal(mirror_read(&m, 15), NET_OK);
-    mirror_expect(&m, ball, m.mover, rows[2]);
-    mirror_close(&m);
+    pen_row(&m->pen, m->mover, base, rows[2]);
+    assert_ok(mirror_read(m, 15));
+    mirror_expect(m, ball, m->mover, rows[2]);
 }
 
-static void a_settled_base_is_the_newest_row_that_is_old_enough(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 10, 0, ball, m.mover, rows[0]), NET_OK);
-    assert_int_equal(mirror_update_at(&m, 12, 0, m.mover, 2, rows[0], rows[1]), NET_OK);
-    assert_int_equal(mirror_absolute_at(&m, 500, 0, m.mover, rows[3]), NET_OK);
-    assert_int_equal(mirror_update_at(&m, 600, 0, m.mover, 255, rows[1], rows[2]), NET_OK);
-    mirror_expect(&m, ball, m.mover, rows[2]);
-    mirror_close(&m);
+MIRROR_CASE(a_settled_base_is_the_newest_row_that_is_old_enough) {
+    assert_ok(mirror_create_at(m, 10, 0, ball, m->mover, rows[0]));
+    assert_ok(mirror_update_at(m, 12, 0, m->mover, 2, rows[0], rows[1]));
+    assert_ok(mirror_absolute_at(m, 500, 0, m->mover, rows[3]));
+    assert_ok(mirror_update_at(m, 600, 0, m->mover, 255, rows[1], rows[2]));
+    mirror_expect(m, ball, m->mover, rows[2]);
 }
 
 // Packet 20 has creates and updates. One of its entities is absent later, and another run names one
 // of them.
-static void the_rows_of_another_packet_are_bases_without_being_named(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
+MIRROR_CASE(the_rows_of_another_packet_are_bases_without_being_named) {
     static const uint32_t slots[] = {0, 5, 130, 1999};
-    mirror_begin(&m);
-    pen_list(&m.pen, 0);
-    pen_list(&m.pen, 4);
+    mirror_begin(m);
+    pen_list(&m->pen, 0);
+    pen_list(&m->pen, 4);
     for (uint32_t i = 0; i < 4; i++)
-        pen_create(&m.pen, slots[i], ecs_entity_make(i + 1, 1), m.mover, rows[i]);
-    pen_runs(&m.pen, 0);
-    assert_int_equal(pen_read(&m.pen, m.mirror, 65534, 20, NULL), NET_OK);
-    mirror_begin(&m);
-    pen_list(&m.pen, 0);
-    pen_list(&m.pen, 0);
-    pen_runs(&m.pen, 2);
-    pen_run_packet(&m.pen, 4, 0);
-    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0], .ticks = 5}, rows[4]);
-    pen_absent(&m.pen);
-    pen_absent(&m.pen);
-    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[3], .ticks = 5}, rows[5]);
-    pen_run_absolute(&m.pen, 1);
-    pen_slot(&m.pen, 5);
-    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[3]);
-    assert_int_equal(pen_read(&m.pen, m.mirror, 2, 25, NULL), NET_OK);
-    mirror_expect(&m, ecs_entity_make(1, 1), m.mover, rows[4]);
-    mirror_expect(&m, ecs_entity_make(2, 1), m.mover, rows[3]);
-    mirror_expect(&m, ecs_entity_make(3, 1), m.mover, rows[2]);
-    mirror_expect(&m, ecs_entity_make(4, 1), m.mover, rows[5]);
+        pen_create(&m->pen, slots[i], ecs_entity_make(i + 1, 1), m->mover, rows[i]);
+    pen_runs(&m->pen, 0);
+    assert_ok(pen_read(&m->pen, m->mirror, 65534, 20, NULL));
+    mirror_begin(m);
+    pen_list(&m->pen, 0);
+    pen_list(&m->pen, 0);
+    pen_runs(&m->pen, 2);
+    pen_run_packet(&m->pen, 4, 0);
+    pen_row(&m->pen, m->mover, (proto_row_base){.base = rows[0], .ticks = 5}, rows[4]);
+    pen_absent(&m->pen);
+    pen_absent(&m->pen);
+    pen_row(&m->pen, m->mover, (proto_row_base){.base = rows[3], .ticks = 5}, rows[5]);
+    pen_run_absolute(&m->pen, 1);
+    pen_slot(&m->pen, 5);
+    pen_row(&m->pen, m->mover, (proto_row_base){0}, rows[3]);
+    assert_ok(pen_read(&m->pen, m->mirror, 2, 25, NULL));
+    mirror_expect(m, ecs_entity_make(1, 1), m->mover, rows[4]);
+    mirror_expect(m, ecs_entity_make(2, 1), m->mover, rows[3]);
+    mirror_expect(m, ecs_entity_make(3, 1), m->mover, rows[2]);
+    mirror_expect(m, ecs_entity_make(4, 1), m->mover, rows[5]);
     // The list of the second packet lacks the absent entity. It has slots 0, 5 and 1999, and two of
     // them come from two rows.
-    mirror_begin_run(&m);
-    pen_run_packet(&m.pen, 1, 5);
+    mirror_begin_run(m);
+    pen_run_packet(&m->pen, 1, 5);
     proto_row_base base = {.base = rows[4], .base2 = rows[0], .ticks = 1, .ticks2 = 5};
-    pen_row(&m.pen, m.mover, base, rows[5]);
+    pen_row(&m->pen, m->mover, base, rows[5]);
     base = (proto_row_base){.base = rows[3], .base2 = rows[1], .ticks = 1, .ticks2 = 5};
-    pen_row(&m.pen, m.mover, base, rows[0]);
-    pen_absent(&m.pen);
-    assert_int_equal(pen_read(&m.pen, m.mirror, 3, 26, NULL), NET_OK);
-    mirror_expect(&m, ecs_entity_make(1, 1), m.mover, rows[5]);
-    mirror_expect(&m, ecs_entity_make(2, 1), m.mover, rows[0]);
-    mirror_close(&m);
+    pen_row(&m->pen, m->mover, base, rows[0]);
+    pen_absent(&m->pen);
+    assert_ok(pen_read(&m->pen, m->mirror, 3, 26, NULL));
+    mirror_expect(m, ecs_entity_make(1, 1), m->mover, rows[5]);
+    mirror_expect(m, ecs_entity_make(2, 1), m->mover, rows[0]);
 }
 
-static void two_packets_of_one_tick_share_its_rows(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.mover, rows[0]), NET_OK);
-    assert_int_equal(mirror_create_at(&m, 2, 1, other, m.mover, rows[0]), NET_OK);
+MIRROR_CASE(two_packets_of_one_tick_share_its_rows) {
+    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
+    assert_ok(mirror_create_at(m, 2, 1, other, m->mover, rows[0]));
     for (uint16_t seq = 10; seq < 12; seq++) {
-        mirror_begin_run(&m);
-        pen_run_absolute(&m.pen, 1);
-        pen_slot(&m.pen, seq - 10u);
-        pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1]);
-        assert_int_equal(pen_read(&m.pen, m.mirror, seq, 5, NULL), NET_OK);
+        mirror_begin_run(m);
+        pen_run_absolute(&m->pen, 1);
+        pen_slot(&m->pen, seq - 10u);
+        pen_row(&m->pen, m->mover, (proto_row_base){0}, rows[1]);
+        assert_ok(pen_read(&m->pen, m->mirror, seq, 5, NULL));
     }
     // A third packet of the same tick repeats the first entity. It brings no change, and its base
     // is itself.
-    mirror_begin_run(&m);
-    pen_run_packet(&m.pen, 2, 0);
-    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[1]}, rows[1]);
+    mirror_begin_run(m);
+    pen_run_packet(&m->pen, 2, 0);
+    pen_row(&m->pen, m->mover, (proto_row_base){.base = rows[1]}, rows[1]);
     net_mirror_result result;
-    assert_int_equal(pen_read(&m.pen, m.mirror, 12, 5, &result), NET_OK);
+    assert_ok(pen_read(&m->pen, m->mirror, 12, 5, &result));
     assert_int_equal(result.stale, 1);
-    mirror_expect(&m, ball, m.mover, rows[1]);
-    mirror_close(&m);
+    mirror_expect(m, ball, m->mover, rows[1]);
 }
 
-static void a_packet_without_a_body_is_remembered_too(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.mover, rows[0]), NET_OK);
-    assert_int_equal(net_mirror_read(m.mirror, 2, 9, NULL, NULL), NET_OK);
-    assert_int_equal(net_mirror_tick(m.mirror), 9);
-    mirror_begin_run(&m);
-    pen_run_packet(&m.pen, 1, 0);
-    assert_int_equal(pen_read(&m.pen, m.mirror, 3, 10, NULL), NET_OK);
-    mirror_close(&m);
+MIRROR_CASE(a_packet_without_a_body_is_remembered_too) {
+    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
+    assert_ok(net_mirror_read(m->mirror, 2, 9, NULL, NULL));
+    assert_int_equal(net_mirror_tick(m->mirror), 9);
+    mirror_begin_run(m);
+    pen_run_packet(&m->pen, 1, 0);
+    assert_ok(pen_read(&m->pen, m->mirror, 3, 10, NULL));
 }
 
-static void lists_are_remembered_for_so_many_packets(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
+MIRROR_CASE(lists_are_remembered_for_so_many_packets) {
     uint16_t seq = 65000; // the number wraps on its way
     for (uint32_t i = 0; i < 1000; i++, seq++)
-        assert_int_equal(net_mirror_read(m.mirror, seq, i, NULL, NULL), NET_OK);
+        assert_ok(net_mirror_read(m->mirror, seq, i, NULL, NULL));
     for (uint16_t back = 1; back <= NET_SNAPSHOT_PACKETS; back++)
-        assert_non_null(net_mirror_find_packet(m.mirror, (uint16_t)(seq - back)));
-    assert_null(net_mirror_find_packet(m.mirror, seq));
-    assert_null(net_mirror_find_packet(m.mirror, (uint16_t)(seq - NET_SNAPSHOT_PACKETS - 1)));
+        assert_non_null(net_mirror_find_packet(m->mirror, (uint16_t)(seq - back)));
+    assert_null(net_mirror_find_packet(m->mirror, seq));
+    assert_null(net_mirror_find_packet(m->mirror, (uint16_t)(seq - NET_SNAPSHOT_PACKETS - 1)));
     // A late packet from before the window does not replace another packet.
     uint16_t late = (uint16_t)(seq - 1 - NET_SNAPSHOT_PACKETS);
-    assert_int_equal(net_mirror_read(m.mirror, late, 1, NULL, NULL), NET_OK);
-    assert_null(net_mirror_find_packet(m.mirror, late));
-    assert_non_null(net_mirror_find_packet(m.mirror, (uint16_t)(seq - 1)));
+    assert_ok(net_mirror_read(m->mirror, late, 1, NULL, NULL));
+    assert_null(net_mirror_find_packet(m->mirror, late));
+    assert_non_null(net_mirror_find_packet(m->mirror, (uint16_t)(seq - 1)));
     // A jump of the sequence number drops the packets behind the window, whatever their numbers are
     // modulo the window.
-    assert_int_equal(net_mirror_read(m.mirror, (uint16_t)(seq + 99), 2000, NULL, NULL), NET_OK);
-    assert_non_null(net_mirror_find_packet(m.mirror, (uint16_t)(seq - 1)));
-    assert_null(net_mirror_find_packet(m.mirror, (uint16_t)(seq - 29)));
-    assert_non_null(net_mirror_find_packet(m.mirror, (uint16_t)(seq - 28)));
-    assert_int_equal(net_mirror_read(m.mirror, (uint16_t)(seq + 30000), 3000, NULL, NULL), NET_OK);
+    assert_ok(net_mirror_read(m->mirror, (uint16_t)(seq + 99), 2000, NULL, NULL));
+    assert_non_null(net_mirror_find_packet(m->mirror, (uint16_t)(seq - 1)));
+    assert_null(net_mirror_find_packet(m->mirror, (uint16_t)(seq - 29)));
+    assert_non_null(net_mirror_find_packet(m->mirror, (uint16_t)(seq - 28)));
+    assert_ok(net_mirror_read(m->mirror, (uint16_t)(seq + 30000), 3000, NULL, NULL));
     for (uint32_t i = 1; i < 65536; i++)
-        assert_null(net_mirror_find_packet(m.mirror, (uint16_t)(seq + 30000 + i)));
-    mirror_close(&m);
+        assert_null(net_mirror_find_packet(m->mirror, (uint16_t)(seq + 30000 + i)));
 }
 
-static void a_doubled_packet_changes_nothing(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.mover, rows[0]), NET_OK);
-    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.mover, rows[0]), NET_OK);
-    assert_int_equal(m.traced, 1);
-    assert_int_equal(mirror_counters(&m)->stale_records, 1);
-    assert_non_null(net_mirror_find_packet(m.mirror, 1));
-    mirror_close(&m);
+MIRROR_CASE(a_doubled_packet_changes_nothing) {
+    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
+    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
+    assert_int_equal(m->traced, 1);
+    assert_int_equal(mirror_counters(m)->stale_records, 1);
+    assert_non_null(net_mirror_find_packet(m->mirror, 1));
 }
 
-static void a_late_row_is_kept_as_a_base_and_not_applied(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.mover, rows[0]), NET_OK);
-    assert_int_equal(mirror_update_at(&m, 3, 0, m.mover, 2, rows[0], rows[3]), NET_OK);
-    assert_int_equal(mirror_update_at(&m, 2, 0, m.mover, 1, rows[0], rows[2]), NET_OK);
-    assert_int_equal(mirror_counters(&m)->stale_records, 1);
-    assert_int_equal(m.rows, 3); // the sink asks for it
-    assert_int_equal(m.traced, 2);
-    mirror_expect(&m, ball, m.mover, rows[3]);
+MIRROR_CASE(a_late_row_is_kept_as_a_base_and_not_applied) {
+    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
+    assert_ok(mirror_update_at(m, 3, 0, m->mover, 2, rows[0], rows[3]));
+    assert_ok(mirror_update_at(m, 2, 0, m->mover, 1, rows[0], rows[2]));
+    assert_int_equal(mirror_counters(m)->stale_records, 1);
+    assert_int_equal(m->rows, 3); // the sink asks for it
+    assert_int_equal(m->traced, 2);
+    mirror_expect(m, ball, m->mover, rows[3]);
     // The server knows only the late packet as acknowledged, and uses it as the base.
-    assert_int_equal(mirror_update_at(&m, 4, 0, m.mover, 2, rows[2], rows[4]), NET_OK);
-    mirror_expect(&m, ball, m.mover, rows[4]);
-    mirror_close(&m);
+    assert_ok(mirror_update_at(m, 4, 0, m->mover, 2, rows[2], rows[4]));
+    mirror_expect(m, ball, m->mover, rows[4]);
 }
 
-static void a_late_packet_without_its_base_is_stale_and_nothing_of_it_happens(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.mover, rows[0]), NET_OK);
-    assert_int_equal(mirror_create_at(&m, 2, 1, other, m.mover, rows[0]), NET_OK);
-    assert_int_equal(mirror_destroy_at(&m, 5, 1), NET_OK);
-    mirror_begin_run(&m);
-    pen_run_age(&m.pen, 2, 0, 2);
+MIRROR_CASE(a_late_packet_without_its_base_is_stale_and_nothing_of_it_happens) {
+    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
+    assert_ok(mirror_create_at(m, 2, 1, other, m->mover, rows[0]));
+    assert_ok(mirror_destroy_at(m, 5, 1));
+    mirror_begin_run(m);
+    pen_run_age(&m->pen, 2, 0, 2);
     for (uint32_t slot = 0; slot < 2; slot++) {
-        pen_slot(&m.pen, slot);
-        pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0], .ticks = 2}, rows[1]);
+        pen_slot(&m->pen, slot);
+        pen_row(&m->pen, m->mover, (proto_row_base){.base = rows[0], .ticks = 2}, rows[1]);
     }
-    assert_int_equal(mirror_read(&m, 4), NET_ERR_STALE);
-    assert_int_equal(mirror_counters(&m)->stale, 1);
-    assert_int_equal(mirror_counters(&m)->missing_bases, 1);
-    mirror_expect(&m, ball, m.mover, rows[0]);
-    assert_null(net_mirror_find_packet(m.mirror, 4));
-    mirror_close(&m);
+    assert_int_equal(mirror_read(m, 4), NET_ERR_STALE);
+    assert_int_equal(mirror_counters(m)->stale, 1);
+    assert_int_equal(mirror_counters(m)->missing_bases, 1);
+    mirror_expect(m, ball, m->mover, rows[0]);
+    assert_null(net_mirror_find_packet(m->mirror, 4));
 }
 
-static void who_has_no_second_row_is_coded_without_one(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 3, 0, ball, m.mover, rows[0]), NET_OK);
-    mirror_begin_run(&m);
-    pen_run_age(&m.pen, 2, 1, 1); // there is no row of tick 2
-    pen_slot(&m.pen, 0);
-    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0], .ticks = 2}, rows[1]);
-    assert_int_equal(mirror_read(&m, 5), NET_OK);
-    mirror_expect(&m, ball, m.mover, rows[1]);
-    mirror_close(&m);
+MIRROR_CASE(who_has_no_second_row_is_coded_without_one) {
+    assert_ok(mirror_create_at(m, 3, 0, ball, m->mover, rows[0]));
+    mirror_begin_run(m);
+    pen_run_age(&m->pen, 2, 1, 1); // there is no row of tick 2
+    pen_slot(&m->pen, 0);
+    pen_row(&m->pen, m->mover, (proto_row_base){.base = rows[0], .ticks = 2}, rows[1]);
+    assert_ok(mirror_read(m, 5));
+    mirror_expect(m, ball, m->mover, rows[1]);
 }
 
 // The row existed when the packet was written. A client that decodes without this row gets another
 // row.
-static void a_second_row_that_was_forgotten_is_missed(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 3, 0, ball, m.mover, rows[0]), NET_OK);
+MIRROR_CASE(a_second_row_that_was_forgotten_is_missed) {
+    assert_ok(mirror_create_at(m, 3, 0, ball, m->mover, rows[0]));
     for (ecs_tick tick = 4; tick <= 30; tick++)
-        assert_int_equal(mirror_absolute_at(&m, tick, 0, m.mover, rows[tick % 6]), NET_OK);
-    assert_int_equal(mirror_update_at(&m, 40, 0, m.mover, 12, rows[28 % 6], rows[1]), NET_OK);
-    mirror_begin_run(&m);
-    pen_run_age(&m.pen, 4, 27 - 12, 1); // the oldest row that is kept
-    pen_slot(&m.pen, 0);
+        assert_ok(mirror_absolute_at(m, tick, 0, m->mover, rows[tick % 6]));
+    assert_ok(mirror_update_at(m, 40, 0, m->mover, 12, rows[28 % 6], rows[1]));
+    mirror_begin_run(m);
+    pen_run_age(&m->pen, 4, 27 - 12, 1); // the oldest row that is kept
+    pen_slot(&m->pen, 0);
     proto_row_base two = {
         .base = rows[27 % 6], .base2 = rows[12 % 6], .ticks = 4, .ticks2 = 27 - 12};
-    pen_row(&m.pen, m.mover, two, rows[2]);
-    assert_int_equal(mirror_read(&m, 31), NET_OK);
+    pen_row(&m->pen, m->mover, two, rows[2]);
+    assert_ok(mirror_read(m, 31));
     // The mirror drops all rows up to tick 11, whether they arrived or not.
     for (uint32_t second = 2; second < 12; second += 3) {
-        mirror_begin_run(&m);
-        pen_run_age(&m.pen, 4, 27 - second, 1);
-        pen_slot(&m.pen, 0);
+        mirror_begin_run(m);
+        pen_run_age(&m->pen, 4, 27 - second, 1);
+        pen_slot(&m->pen, 0);
         proto_row_base base = {
             .base = rows[27 % 6], .base2 = rows[second % 6], .ticks = 4, .ticks2 = 27 - second};
-        pen_row(&m.pen, m.mover, base, rows[2]);
-        assert_int_equal(mirror_read(&m, 31), NET_ERR_STALE);
+        pen_row(&m->pen, m->mover, base, rows[2]);
+        assert_int_equal(mirror_read(m, 31), NET_ERR_STALE);
     }
     // A new incarnation has not dropped any row.
-    assert_int_equal(mirror_destroy_at(&m, 50, 0), NET_OK);
-    assert_int_equal(mirror_create_at(&m, 51, 0, other, m.mover, rows[0]), NET_OK);
-    mirror_begin_run(&m);
-    pen_run_age(&m.pen, 2, 45, 1);
-    pen_slot(&m.pen, 0);
-    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0], .ticks = 2}, rows[1]);
-    assert_int_equal(mirror_read(&m, 53), NET_OK);
-    mirror_expect(&m, other, m.mover, rows[1]);
-    mirror_close(&m);
+    assert_ok(mirror_destroy_at(m, 50, 0));
+    assert_ok(mirror_create_at(m, 51, 0, other, m->mover, rows[0]));
+    mirror_begin_run(m);
+    pen_run_age(&m->pen, 2, 45, 1);
+    pen_slot(&m->pen, 0);
+    pen_row(&m->pen, m->mover, (proto_row_base){.base = rows[0], .ticks = 2}, rows[1]);
+    assert_ok(mirror_read(m, 53));
+    mirror_expect(m, other, m->mover, rows[1]);
 }
 
-static void a_newest_packet_without_its_base_is_malformed(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 3, 0, ball, m.mover, rows[0]), NET_OK);
-    assert_int_equal(mirror_update_at(&m, 5, 0, m.mover, 1, rows[0], rows[1]), NET_ERR_MALFORMED);
-    assert_int_equal(mirror_update_at(&m, 5, 1, m.mover, 2, rows[0], rows[1]), NET_ERR_MALFORMED);
-    assert_int_equal(mirror_update_at(&m, 5, 0, m.mover, 255, rows[0], rows[1]), NET_ERR_MALFORMED);
-    mirror_begin_run(&m);
-    pen_run_packet(&m.pen, 1, 0); // that packet is also unknown
-    assert_int_equal(mirror_read(&m, 5), NET_ERR_MALFORMED);
-    assert_int_equal(mirror_counters(&m)->missing_bases, 4);
-    assert_int_equal(mirror_counters(&m)->malformed, 4);
-    mirror_expect(&m, ball, m.mover, rows[0]);
-    mirror_close(&m);
+MIRROR_CASE(a_newest_packet_without_its_base_is_malformed) {
+    assert_ok(mirror_create_at(m, 3, 0, ball, m->mover, rows[0]));
+    assert_int_equal(mirror_update_at(m, 5, 0, m->mover, 1, rows[0], rows[1]), NET_ERR_MALFORMED);
+    assert_int_equal(mirror_update_at(m, 5, 1, m->mover, 2, rows[0], rows[1]), NET_ERR_MALFORMED);
+    assert_int_equal(mirror_update_at(m, 5, 0, m->mover, 255, rows[0], rows[1]), NET_ERR_MALFORMED);
+    mirror_begin_run(m);
+    pen_run_packet(&m->pen, 1, 0); // that packet is also unknown
+    assert_int_equal(mirror_read(m, 5), NET_ERR_MALFORMED);
+    assert_int_equal(mirror_counters(m)->missing_bases, 4);
+    assert_int_equal(mirror_counters(m)->malformed, 4);
+    mirror_expect(m, ball, m->mover, rows[0]);
 }
 
 // This is true in the newest packet too: another packet of its tick has moved the slot on.
-static void a_slot_that_has_moved_on_makes_a_packet_stale(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 3, 0, ball, m.mover, rows[0]), NET_OK);
-    assert_int_equal(mirror_destroy_at(&m, 5, 0), NET_OK);
-    assert_int_equal(mirror_update_at(&m, 5, 0, m.mover, 2, rows[0], rows[1]), NET_ERR_STALE);
-    mirror_close(&m);
+MIRROR_CASE(a_slot_that_has_moved_on_makes_a_packet_stale) {
+    assert_ok(mirror_create_at(m, 3, 0, ball, m->mover, rows[0]));
+    assert_ok(mirror_destroy_at(m, 5, 0));
+    assert_int_equal(mirror_update_at(m, 5, 0, m->mover, 2, rows[0], rows[1]), NET_ERR_STALE);
 }
 
-static void a_late_create_after_a_newer_destroy_is_ignored(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_destroy_at(&m, 5, 0), NET_OK);
-    assert_int_equal(mirror_create_at(&m, 4, 0, ball, m.mover, rows[0]), NET_OK);
-    assert_int_equal(mirror_create_at(&m, 5, 0, ball, m.mover, rows[0]), NET_OK);
-    assert_int_equal(ecs_world_entity_count(m.side.world), 0);
-    assert_int_equal(m.traced, 0);
-    assert_int_equal(m.rows, 0);
-    assert_int_equal(mirror_create_at(&m, 6, 0, ball, m.mover, rows[0]), NET_OK);
-    mirror_expect(&m, ball, m.mover, rows[0]);
-    mirror_close(&m);
+MIRROR_CASE(a_late_create_after_a_newer_destroy_is_ignored) {
+    assert_ok(mirror_destroy_at(m, 5, 0));
+    assert_ok(mirror_create_at(m, 4, 0, ball, m->mover, rows[0]));
+    assert_ok(mirror_create_at(m, 5, 0, ball, m->mover, rows[0]));
+    assert_int_equal(ecs_world_entity_count(m->side.world), 0);
+    assert_int_equal(m->traced, 0);
+    assert_int_equal(m->rows, 0);
+    assert_ok(mirror_create_at(m, 6, 0, ball, m->mover, rows[0]));
+    mirror_expect(m, ball, m->mover, rows[0]);
 }
 
-static void a_slot_is_used_again_for_another_entity(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 1, 4, ball, m.mover, rows[0]), NET_OK);
-    assert_int_equal(mirror_destroy_at(&m, 3, 4), NET_OK);
-    assert_int_equal(mirror_create_at(&m, 6, 4, other, m.extra, m.extra->defaults), NET_OK);
-    assert_false(ecs_is_alive(m.side.world, ball));
-    mirror_expect(&m, other, m.extra, m.extra->defaults);
+MIRROR_CASE(a_slot_is_used_again_for_another_entity) {
+    assert_ok(mirror_create_at(m, 1, 4, ball, m->mover, rows[0]));
+    assert_ok(mirror_destroy_at(m, 3, 4));
+    assert_ok(mirror_create_at(m, 6, 4, other, m->extra, m->extra->defaults));
+    assert_false(ecs_is_alive(m->side.world, ball));
+    mirror_expect(m, other, m->extra, m->extra->defaults);
     // Late records of the previous incarnation are no bases for the current one.
-    assert_int_equal(mirror_create_at(&m, 2, 4, ball, m.mover, rows[1]), NET_OK);
-    assert_int_equal(mirror_update_at(&m, 2, 4, m.mover, 1, rows[0], rows[1]), NET_OK);
-    mirror_expect(&m, other, m.extra, m.extra->defaults);
-    assert_int_equal(mirror_counters(&m)->evicted, 0);
-    mirror_close(&m);
+    assert_ok(mirror_create_at(m, 2, 4, ball, m->mover, rows[1]));
+    assert_ok(mirror_update_at(m, 2, 4, m->mover, 1, rows[0], rows[1]));
+    mirror_expect(m, other, m->extra, m->extra->defaults);
+    assert_int_equal(mirror_counters(m)->evicted, 0);
 }
 
-static void a_newer_generation_in_another_slot_ends_the_former_life(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 1, 4, ball, m.mover, rows[0]), NET_OK);
-    assert_int_equal(mirror_create_at(&m, 5, 2, ball_reborn, m.mover, rows[1]), NET_OK);
-    assert_false(ecs_is_alive(m.side.world, ball));
-    mirror_expect(&m, ball_reborn, m.mover, rows[1]);
-    assert_int_equal(mirror_counters(&m)->evicted, 1);
-    assert_int_equal(m.ends, 0); // the new row shows the change
+MIRROR_CASE(a_newer_generation_in_another_slot_ends_the_former_life) {
+    assert_ok(mirror_create_at(m, 1, 4, ball, m->mover, rows[0]));
+    assert_ok(mirror_create_at(m, 5, 2, ball_reborn, m->mover, rows[1]));
+    assert_false(ecs_is_alive(m->side.world, ball));
+    mirror_expect(m, ball_reborn, m->mover, rows[1]);
+    assert_int_equal(mirror_counters(m)->evicted, 1);
+    assert_int_equal(m->ends, 0); // the new row shows the change
     // A late create of the previous incarnation: in a slot that it never had, and in its own slot.
-    assert_int_equal(mirror_create_at(&m, 3, 9, ball, m.mover, rows[2]), NET_OK);
-    assert_int_equal(mirror_create_at(&m, 4, 4, ball, m.mover, rows[2]), NET_OK);
-    assert_int_equal(mirror_update_at(&m, 4, 4, m.mover, 3, rows[0], rows[2]), NET_OK);
+    assert_ok(mirror_create_at(m, 3, 9, ball, m->mover, rows[2]));
+    assert_ok(mirror_create_at(m, 4, 4, ball, m->mover, rows[2]));
+    assert_ok(mirror_update_at(m, 4, 4, m->mover, 3, rows[0], rows[2]));
     // The slot was left at tick 5. Another packet of that tick may still treat the entity as alive
     // there.
-    assert_int_equal(mirror_update_at(&m, 5, 4, m.mover, 4, rows[0], rows[2]), NET_ERR_STALE);
+    assert_int_equal(mirror_update_at(m, 5, 4, m->mover, 4, rows[0], rows[2]), NET_ERR_STALE);
     // The destroy arrives at last, and then again.
-    assert_int_equal(mirror_destroy_at(&m, 4, 4), NET_OK);
-    assert_int_equal(mirror_destroy_at(&m, 6, 4), NET_OK);
-    mirror_expect(&m, ball_reborn, m.mover, rows[1]);
-    assert_int_equal(mirror_update_at(&m, 7, 2, m.mover, 2, rows[1], rows[2]), NET_OK);
-    mirror_expect(&m, ball_reborn, m.mover, rows[2]);
-    mirror_close(&m);
+    assert_ok(mirror_destroy_at(m, 4, 4));
+    assert_ok(mirror_destroy_at(m, 6, 4));
+    mirror_expect(m, ball_reborn, m->mover, rows[1]);
+    assert_ok(mirror_update_at(m, 7, 2, m->mover, 2, rows[1], rows[2]));
+    mirror_expect(m, ball_reborn, m->mover, rows[2]);
 }
 
-static void an_index_may_end_and_begin_in_one_body(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 1, 4, ball, m.mover, rows[0]), NET_OK);
-    mirror_begin(&m);
-    pen_destroys(&m.pen, 1, &(uint32_t){4});
-    pen_list(&m.pen, 1);
-    pen_create(&m.pen, 2, ball_reborn, m.mover, rows[1]);
-    pen_runs(&m.pen, 0);
-    assert_int_equal(mirror_read(&m, 5), NET_OK);
-    assert_false(ecs_is_alive(m.side.world, ball));
-    mirror_expect(&m, ball_reborn, m.mover, rows[1]);
-    assert_int_equal(mirror_counters(&m)->evicted, 0);
-    mirror_close(&m);
+MIRROR_CASE(an_index_may_end_and_begin_in_one_body) {
+    assert_ok(mirror_create_at(m, 1, 4, ball, m->mover, rows[0]));
+    mirror_begin(m);
+    pen_destroys(&m->pen, 1, &(uint32_t){4});
+    pen_list(&m->pen, 1);
+    pen_create(&m->pen, 2, ball_reborn, m->mover, rows[1]);
+    pen_runs(&m->pen, 0);
+    assert_ok(mirror_read(m, 5));
+    assert_false(ecs_is_alive(m->side.world, ball));
+    mirror_expect(m, ball_reborn, m->mover, rows[1]);
+    assert_int_equal(mirror_counters(m)->evicted, 0);
 }
 
-static void an_entity_goes_on_in_another_slot(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 1, 4, ball, m.mover, rows[0]), NET_OK);
-    *(int32_t*)ecs_get_mut(m.side.world, ball, m.side.secret) = 8;
-    assert_int_equal(mirror_create_at(&m, 5, 2, ball, m.mover, rows[1]), NET_OK);
-    mirror_expect(&m, ball, m.mover, rows[1]);
+MIRROR_CASE(an_entity_goes_on_in_another_slot) {
+    assert_ok(mirror_create_at(m, 1, 4, ball, m->mover, rows[0]));
+    *(int32_t*)ecs_get_mut(m->side.world, ball, m->side.secret) = 8;
+    assert_ok(mirror_create_at(m, 5, 2, ball, m->mover, rows[1]));
+    mirror_expect(m, ball, m->mover, rows[1]);
     // It is the same entity, so the values that belong to the client stay.
-    assert_int_equal(*(const int32_t*)ecs_get(m.side.world, ball, m.side.secret), 8);
-    assert_int_equal(mirror_counters(&m)->moved, 1);
-    assert_int_equal(mirror_counters(&m)->evicted, 0);
-    assert_int_equal(m.ends, 0);
-    assert_int_equal(mirror_destroy_at(&m, 7, 4), NET_OK);
-    assert_true(ecs_is_alive(m.side.world, ball));
+    assert_int_equal(*(const int32_t*)ecs_get(m->side.world, ball, m->side.secret), 8);
+    assert_int_equal(mirror_counters(m)->moved, 1);
+    assert_int_equal(mirror_counters(m)->evicted, 0);
+    assert_int_equal(m->ends, 0);
+    assert_ok(mirror_destroy_at(m, 7, 4));
+    assert_true(ecs_is_alive(m->side.world, ball));
     // The same entity in another slot with another template.
-    assert_int_equal(mirror_create_at(&m, 8, 0, ball, m.extra, m.extra->defaults), NET_OK);
-    mirror_expect(&m, ball, m.extra, m.extra->defaults);
-    assert_int_equal(mirror_counters(&m)->recreates, 1);
-    assert_int_equal(mirror_destroy_at(&m, 9, 0), NET_OK);
-    assert_int_equal(ecs_world_entity_count(m.side.world), 0);
-    mirror_close(&m);
+    assert_ok(mirror_create_at(m, 8, 0, ball, m->extra, m->extra->defaults));
+    mirror_expect(m, ball, m->extra, m->extra->defaults);
+    assert_int_equal(mirror_counters(m)->recreates, 1);
+    assert_ok(mirror_destroy_at(m, 9, 0));
+    assert_int_equal(ecs_world_entity_count(m->side.world), 0);
 }
 
-static void a_create_where_another_lives_ends_that_one(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 1, 4, ball, m.mover, rows[0]), NET_OK);
-    assert_int_equal(mirror_create_at(&m, 2, 5, other, m.mover, rows[0]), NET_OK);
+MIRROR_CASE(a_create_where_another_lives_ends_that_one) {
+    assert_ok(mirror_create_at(m, 1, 4, ball, m->mover, rows[0]));
+    assert_ok(mirror_create_at(m, 2, 5, other, m->mover, rows[0]));
     // Both changes in one packet: `other` moves to the slot where `ball` was.
-    assert_int_equal(mirror_create_at(&m, 3, 4, other, m.mover, rows[1]), NET_OK);
-    assert_false(ecs_is_alive(m.side.world, ball));
-    mirror_expect(&m, other, m.mover, rows[1]);
-    assert_int_equal(m.ends, 1); // no other record shows that it was destroyed
-    assert_int_equal(mirror_counters(&m)->evicted, 1);
-    assert_int_equal(mirror_counters(&m)->moved, 1);
+    assert_ok(mirror_create_at(m, 3, 4, other, m->mover, rows[1]));
+    assert_false(ecs_is_alive(m->side.world, ball));
+    mirror_expect(m, other, m->mover, rows[1]);
+    assert_int_equal(m->ends, 1); // no other record shows that it was destroyed
+    assert_int_equal(mirror_counters(m)->evicted, 1);
+    assert_int_equal(mirror_counters(m)->moved, 1);
     // Each index may be used again, in the free slots.
-    assert_int_equal(mirror_create_at(&m, 4, 5, ball_reborn, m.mover, rows[2]), NET_OK);
-    mirror_expect(&m, ball_reborn, m.mover, rows[2]);
-    mirror_close(&m);
+    assert_ok(mirror_create_at(m, 4, 5, ball_reborn, m->mover, rows[2]));
+    mirror_expect(m, ball_reborn, m->mover, rows[2]);
 }
 
-static void generations_wrap(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
+MIRROR_CASE(generations_wrap) {
     uint32_t generation = 1022;
     for (ecs_tick tick = 1; tick <= 8; tick++) {
         ecs_entity handle = ecs_entity_make(7, generation);
         uint32_t slot = (uint32_t)tick % 3;
-        assert_int_equal(mirror_create_at(&m, tick, slot, handle, m.mover, rows[tick % 6]), NET_OK);
-        mirror_expect(&m, handle, m.mover, rows[tick % 6]);
-        assert_int_equal(ecs_world_entity_count(m.side.world), 1);
+        assert_ok(mirror_create_at(m, tick, slot, handle, m->mover, rows[tick % 6]));
+        mirror_expect(m, handle, m->mover, rows[tick % 6]);
+        assert_int_equal(ecs_world_entity_count(m->side.world), 1);
         generation = generation == ECS_GENERATION_MAX ? 1 : generation + 1;
     }
-    mirror_close(&m);
 }
 
-static void a_change_of_template_begins_another_life(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.mover, rows[0]), NET_OK);
-    assert_int_equal(mirror_create_at(&m, 3, 0, ball, m.extra, m.extra->defaults), NET_OK);
-    mirror_expect(&m, ball, m.extra, m.extra->defaults);
-    assert_int_equal(mirror_counters(&m)->recreates, 1);
-    assert_int_equal(mirror_update_at(&m, 2, 0, m.mover, 1, rows[0], rows[1]), NET_OK);
+MIRROR_CASE(a_change_of_template_begins_another_life) {
+    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
+    assert_ok(mirror_create_at(m, 3, 0, ball, m->extra, m->extra->defaults));
+    mirror_expect(m, ball, m->extra, m->extra->defaults);
+    assert_int_equal(mirror_counters(m)->recreates, 1);
+    assert_ok(mirror_update_at(m, 2, 0, m->mover, 1, rows[0], rows[1]));
     // An older create of the current incarnation is a base for it. A create of the previous
     // incarnation is not.
-    assert_int_equal(mirror_create_at(&m, 2, 0, ball, m.extra, m.extra->defaults), NET_OK);
-    assert_int_equal(mirror_update_at(&m, 2, 0, m.mover, 1, rows[0], rows[1]), NET_ERR_STALE);
-    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.extra, m.extra->defaults), NET_OK);
-    assert_int_equal(m.rows, 3);
-    mirror_close(&m);
+    assert_ok(mirror_create_at(m, 2, 0, ball, m->extra, m->extra->defaults));
+    assert_int_equal(mirror_update_at(m, 2, 0, m->mover, 1, rows[0], rows[1]), NET_ERR_STALE);
+    assert_ok(mirror_create_at(m, 1, 0, ball, m->extra, m->extra->defaults));
+    assert_int_equal(m->rows, 3);
 }
 
-static void an_older_create_makes_a_life_begin_earlier(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 3, 0, ball, m.mover, rows[2]), NET_OK);
-    assert_int_equal(mirror_update_at(&m, 2, 0, m.mover, 1, rows[0], rows[1]), NET_ERR_STALE);
-    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.mover, rows[0]), NET_OK);
-    assert_int_equal(mirror_update_at(&m, 2, 0, m.mover, 1, rows[0], rows[1]), NET_OK);
-    mirror_expect(&m, ball, m.mover, rows[2]);
-    mirror_close(&m);
+MIRROR_CASE(an_older_create_makes_a_life_begin_earlier) {
+    assert_ok(mirror_create_at(m, 3, 0, ball, m->mover, rows[2]));
+    assert_int_equal(mirror_update_at(m, 2, 0, m->mover, 1, rows[0], rows[1]), NET_ERR_STALE);
+    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
+    assert_ok(mirror_update_at(m, 2, 0, m->mover, 1, rows[0], rows[1]));
+    mirror_expect(m, ball, m->mover, rows[2]);
 }
 
-static void rows_are_forgotten_when_their_bases_are(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.mover, rows[0]), NET_OK);
+MIRROR_CASE(rows_are_forgotten_when_their_bases_are) {
+    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
     for (ecs_tick tick = 2; tick <= 60; tick++)
-        assert_int_equal(mirror_absolute_at(&m, tick, 0, m.mover, rows[tick % 6]), NET_OK);
+        assert_ok(mirror_absolute_at(m, tick, 0, m->mover, rows[tick % 6]));
     // Absolute rows and creates do not drop other rows.
-    assert_int_equal(mirror_update_at(&m, 61, 0, m.mover, 60, rows[0], rows[1]), NET_OK);
+    assert_ok(mirror_update_at(m, 61, 0, m->mover, 60, rows[0], rows[1]));
     // The older of both counts, and 16 ticks more.
-    mirror_begin_run(&m);
-    pen_run_age(&m.pen, 12, 10, 1);
-    pen_slot(&m.pen, 0);
+    mirror_begin_run(m);
+    pen_run_age(&m->pen, 12, 10, 1);
+    pen_slot(&m->pen, 0);
     proto_row_base base = {.base = rows[50 % 6], .base2 = rows[40 % 6], .ticks = 12, .ticks2 = 10};
-    pen_row(&m.pen, m.mover, base, rows[2]);
-    assert_int_equal(mirror_read(&m, 62), NET_OK);
-    assert_int_equal(mirror_update_at(&m, 63, 0, m.mover, 63 - 24, rows[24 % 6], rows[3]), NET_OK);
-    assert_int_equal(mirror_update_at(&m, 64, 0, m.mover, 64 - 7, rows[7 % 6], rows[3]),
+    pen_row(&m->pen, m->mover, base, rows[2]);
+    assert_ok(mirror_read(m, 62));
+    assert_ok(mirror_update_at(m, 63, 0, m->mover, 63 - 24, rows[24 % 6], rows[3]));
+    assert_int_equal(mirror_update_at(m, 64, 0, m->mover, 64 - 7, rows[7 % 6], rows[3]),
                      NET_ERR_MALFORMED);
-    mirror_close(&m);
 }
 
-static void rows_are_found_by_tick_however_they_lie(void** state) {
-    (void)state;
+CASE(rows_are_found_by_tick_however_they_lie) {
     printf("seed 5\n");
     base_rng rng = base_rng_make(5, 0);
     net_tick_ring ring = {0};
@@ -537,80 +436,38 @@ static void rows_are_found_by_tick_however_they_lie(void** state) {
     net_tick_ring_deinit(&ring, NULL);
 }
 
-static void bits_are_accounted_for_to_the_last(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.mover, rows[1]), NET_OK);
-    uint64_t written = m.pen.bits.size_bits;
-    assert_int_equal(mirror_update_at(&m, 2, 0, m.mover, 1, rows[1], rows[4]), NET_OK);
-    written += m.pen.bits.size_bits;
+MIRROR_CASE(bits_are_accounted_for_to_the_last) {
+    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[1]));
+    uint64_t written = m->pen.bits.size_bits;
+    assert_ok(mirror_update_at(m, 2, 0, m->mover, 1, rows[1], rows[4]));
+    written += m->pen.bits.size_bits;
     // A refused packet counts for no entity.
-    assert_int_equal(mirror_update_at(&m, 3, 0, m.mover, 3, rows[1], rows[5]), NET_ERR_MALFORMED);
-    mirror_begin_run(&m);
-    pen_run_age(&m.pen, 2, 0, 2);
-    pen_slot(&m.pen, 0);
-    pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[1], .ticks = 2}, rows[5]);
-    assert_int_equal(mirror_read(&m, 3), NET_ERR_MALFORMED);
-    const net_mirror_counters* counters = mirror_counters(&m);
+    assert_int_equal(mirror_update_at(m, 3, 0, m->mover, 3, rows[1], rows[5]), NET_ERR_MALFORMED);
+    mirror_begin_run(m);
+    pen_run_age(&m->pen, 2, 0, 2);
+    pen_slot(&m->pen, 0);
+    pen_row(&m->pen, m->mover, (proto_row_base){.base = rows[1], .ticks = 2}, rows[5]);
+    assert_int_equal(mirror_read(m, 3), NET_ERR_MALFORMED);
+    const net_mirror_counters* counters = mirror_counters(m);
     assert_int_equal(counters->body_bits, written);
     uint64_t of_components = 0;
     for (uint32_t id = 0; id <= ECS_COMPONENTS_MAX; id++)
-        of_components += net_mirror_component_bits(m.mirror, (ecs_component_id)id);
-    assert_true(net_mirror_component_bits(m.mirror, m.side.hp) > 0);
-    assert_true(net_mirror_component_bits(m.mirror, m.side.pos) > 0);
+        of_components += net_mirror_component_bits(m->mirror, (ecs_component_id)id);
+    assert_true(net_mirror_component_bits(m->mirror, m->side.hp) > 0);
+    assert_true(net_mirror_component_bits(m->mirror, m->side.pos) > 0);
     assert_int_equal(counters->head_bits + of_components, written);
-    mirror_close(&m);
 }
 
-static void validating_finds_an_index_without_its_slot(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    assert_int_equal(mirror_create_at(&m, 1, 0, ball, m.mover, rows[0]), NET_OK);
-    net_mirror_validate(m.mirror);
+MIRROR_CASE(validating_finds_an_index_without_its_slot) {
+    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
+    net_mirror_validate(m->mirror);
     base_assert_handler_set(test_assert_handler);
-    net_mirror_index_of(m.mirror, ecs_entity_index(ball))->slot_next = 0;
-    expect_assert_failure(net_mirror_validate(m.mirror));
-    net_mirror_index_of(m.mirror, ecs_entity_index(ball))->slot_next = 1;
-    net_mirror_slot_of(m.mirror, 0)->tick = 2; // there is no row of this tick
-    expect_assert_failure(net_mirror_validate(m.mirror));
-    net_mirror_slot_of(m.mirror, 0)->tick = 1;
+    net_mirror_index_of(m->mirror, ecs_entity_index(ball))->slot_next = 0;
+    expect_assert_failure(net_mirror_validate(m->mirror));
+    net_mirror_index_of(m->mirror, ecs_entity_index(ball))->slot_next = 1;
+    net_mirror_slot_of(m->mirror, 0)->tick = 2; // there is no row of this tick
+    expect_assert_failure(net_mirror_validate(m->mirror));
+    net_mirror_slot_of(m->mirror, 0)->tick = 1;
     base_assert_handler_set(NULL);
-    net_mirror_validate(m.mirror);
-    mirror_close(&m);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(an_entity_is_made_changed_and_destroyed),
-        TEST(each_applied_row_is_traced_with_its_hash),
-        TEST(two_bases_and_their_ticks_are_those_of_the_writer),
-        TEST(a_settled_base_is_the_newest_row_that_is_old_enough),
-        TEST(the_rows_of_another_packet_are_bases_without_being_named),
-        TEST(two_packets_of_one_tick_share_its_rows),
-        TEST(a_packet_without_a_body_is_remembered_too),
-        TEST(lists_are_remembered_for_so_many_packets),
-        TEST(a_doubled_packet_changes_nothing),
-        TEST(a_late_row_is_kept_as_a_base_and_not_applied),
-        TEST(a_late_packet_without_its_base_is_stale_and_nothing_of_it_happens),
-        TEST(who_has_no_second_row_is_coded_without_one),
-        TEST(a_second_row_that_was_forgotten_is_missed),
-        TEST(a_newest_packet_without_its_base_is_malformed),
-        TEST(a_slot_that_has_moved_on_makes_a_packet_stale),
-        TEST(a_late_create_after_a_newer_destroy_is_ignored),
-        TEST(a_slot_is_used_again_for_another_entity),
-        TEST(a_newer_generation_in_another_slot_ends_the_former_life),
-        TEST(an_index_may_end_and_begin_in_one_body),
-        TEST(an_entity_goes_on_in_another_slot),
-        TEST(a_create_where_another_lives_ends_that_one),
-        TEST(generations_wrap),
-        TEST(a_change_of_template_begins_another_life),
-        TEST(an_older_create_makes_a_life_begin_earlier),
-        TEST(rows_are_forgotten_when_their_bases_are),
-        TEST(rows_are_found_by_tick_however_they_lie),
-        TEST(bits_are_accounted_for_to_the_last),
-        TEST(validating_finds_an_index_without_its_slot),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    net_mirror_validate(m->mirror);
 }

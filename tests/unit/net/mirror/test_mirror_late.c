@@ -89,9 +89,7 @@ static void take_acks(fog* f) {
             f->acks[left++] = a;
             continue;
         }
-        assert_int_equal(
-            net_ack_sender_receive(&f->sent, now_us(f), a.ack, a.bits, a.delay_us, &result),
-            NET_OK);
+        assert_ok(net_ack_sender_receive(&f->sent, now_us(f), a.ack, a.bits, a.delay_us, &result));
         tell_view(f, &result);
     }
     f->ack_count = left;
@@ -171,8 +169,7 @@ static void close(fog* f) {
     free(f);
 }
 
-static void a_packet_that_was_overtaken_is_read_all_the_same(void** state) {
-    (void)state;
+CASE(a_packet_that_was_overtaken_is_read_all_the_same) {
     for (uint32_t jitter = 2; jitter <= 12; jitter += 5) {
         uint32_t late = 0, refused = 0;
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -187,11 +184,4 @@ static void a_packet_that_was_overtaken_is_read_all_the_same(void** state) {
         // Without the rows of ended incarnations, 99 of 100 late packets were refused.
         assert_true(refused * 50 < late);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_packet_that_was_overtaken_is_read_all_the_same),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

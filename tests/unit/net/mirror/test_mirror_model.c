@@ -77,7 +77,7 @@ static void take(model* w, const letter* l) {
     proto_bit_reader reader = proto_bit_reader_make(l->bytes, l->size);
     net_result result = net_mirror_read(mirror, w->t.packets[l->packet].seq, l->tick,
                                         l->size ? &reader : NULL, NULL);
-    if (is_newest || result != NET_ERR_STALE) assert_int_equal(result, NET_OK);
+    if (is_newest || result != NET_ERR_STALE) assert_ok(result);
     if (result == NET_OK) {
         w->decoded++;
         check_formers(w, l->tick);
@@ -144,7 +144,7 @@ static void run(uint64_t seed, uint32_t* covered) {
     net_mirror_destroy(w->m.mirror);
     net_mirror_config config = mirror_config(&w->m);
     config.sink = (net_mirror_sink){.context = w, .row = check_row};
-    assert_int_equal(net_mirror_create(&config, &w->m.mirror), NET_OK);
+    assert_ok(net_mirror_create(&config, &w->m.mirror));
     teller_init(&w->t, w->m.side.rows, MIRROR_INDEX_MAX, seed);
     const uint16_t parts[2] = {w->m.mover->parts[0], w->m.extra->parts[0]};
     teller_add_template(&w->t, w->m.mover);
@@ -179,8 +179,7 @@ static void run(uint64_t seed, uint32_t* covered) {
     free(w);
 }
 
-static void what_is_applied_was_true_and_in_the_end_all_is(void** state) {
-    (void)state;
+CASE(what_is_applied_was_true_and_in_the_end_all_is) {
     uint32_t covered[12] = {0};
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         printf("seed %d\n", (int)seed);
@@ -191,11 +190,4 @@ static void what_is_applied_was_true_and_in_the_end_all_is(void** state) {
         printf("covered %u: %u\n", i, covered[i]);
         assert_true(covered[i] >= 10);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(what_is_applied_was_true_and_in_the_end_all_is),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

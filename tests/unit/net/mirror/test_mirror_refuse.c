@@ -16,7 +16,7 @@ enum { TICK = 300, SEQ = 101 }; // of the refused bodies
 // `ball` is in slot 3 since tick 100, packet 100.
 static void open_with_ball(mirror_side* m) {
     mirror_open(m);
-    assert_int_equal(mirror_create_at(m, 100, 3, ball, m->mover, rows[0]), NET_OK);
+    assert_ok(mirror_create_at(m, 100, 3, ball, m->mover, rows[0]));
     mirror_begin(m);
 }
 
@@ -33,275 +33,247 @@ static void expect_refused(mirror_side* m) {
     mirror_begin(m);
 }
 
-static void impossible_slots_are_refused(void** state) {
-    (void)state;
-    mirror_side m;
-    open_with_ball(&m);
+#define BALL_CASE(name) CASE_WITH(mirror_side, m, open_with_ball(m), mirror_close(m), name)
+
+BALL_CASE(impossible_slots_are_refused) {
     static const uint32_t bad[] = {MIRROR_INDEX_MAX, MIRROR_INDEX_MAX + 1, UINT32_MAX - 8};
     for (uint32_t i = 0; i < BASE_COUNT(bad); i++) {
-        pen_destroys(&m.pen, 1, &bad[i]);
-        pen_list(&m.pen, 0);
-        pen_runs(&m.pen, 0);
-        expect_refused(&m);
+        pen_destroys(&m->pen, 1, &bad[i]);
+        pen_list(&m->pen, 0);
+        pen_runs(&m->pen, 0);
+        expect_refused(m);
     }
-    pen_list(&m.pen, 2); // the second goes beyond the end
-    pen_slot(&m.pen, MIRROR_INDEX_MAX - 1);
-    pen_slot(&m.pen, MIRROR_INDEX_MAX);
-    pen_list(&m.pen, 0);
-    pen_runs(&m.pen, 0);
-    expect_refused(&m);
+    pen_list(&m->pen, 2); // the second goes beyond the end
+    pen_slot(&m->pen, MIRROR_INDEX_MAX - 1);
+    pen_slot(&m->pen, MIRROR_INDEX_MAX);
+    pen_list(&m->pen, 0);
+    pen_runs(&m->pen, 0);
+    expect_refused(m);
     // One body: destroys and creates one slot; creates and updates it; updates it twice; updates
     // and lists it.
-    pen_destroys(&m.pen, 1, &(uint32_t){5});
-    pen_list(&m.pen, 1);
-    pen_create(&m.pen, 5, other, m.mover, rows[0]);
-    pen_runs(&m.pen, 0);
-    expect_refused(&m);
-    pen_list(&m.pen, 0);
-    pen_list(&m.pen, 1);
-    pen_create(&m.pen, 3, ball, m.mover, rows[0]);
-    pen_runs(&m.pen, 1);
-    pen_run_absolute(&m.pen, 1);
-    pen_slot(&m.pen, 3);
-    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1]);
-    expect_refused(&m);
+    pen_destroys(&m->pen, 1, &(uint32_t){5});
+    pen_list(&m->pen, 1);
+    pen_create(&m->pen, 5, other, m->mover, rows[0]);
+    pen_runs(&m->pen, 0);
+    expect_refused(m);
+    pen_list(&m->pen, 0);
+    pen_list(&m->pen, 1);
+    pen_create(&m->pen, 3, ball, m->mover, rows[0]);
+    pen_runs(&m->pen, 1);
+    pen_run_absolute(&m->pen, 1);
+    pen_slot(&m->pen, 3);
+    pen_row(&m->pen, m->mover, (proto_row_base){0}, rows[1]);
+    expect_refused(m);
     for (uint32_t is_listed = 0; is_listed < 2; is_listed++) {
-        pen_list(&m.pen, 0);
-        pen_list(&m.pen, 0);
-        pen_runs(&m.pen, 2);
-        pen_run_absolute(&m.pen, 1);
-        pen_slot(&m.pen, 3);
-        pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1]);
+        pen_list(&m->pen, 0);
+        pen_list(&m->pen, 0);
+        pen_runs(&m->pen, 2);
+        pen_run_absolute(&m->pen, 1);
+        pen_slot(&m->pen, 3);
+        pen_row(&m->pen, m->mover, (proto_row_base){0}, rows[1]);
         proto_row_base base = {.base = is_listed ? rows[0] : NULL,
                                .ticks = is_listed ? TICK - 100 : 0};
         if (is_listed) {
-            pen_run_packet(&m.pen, SEQ - 100, 0);
+            pen_run_packet(&m->pen, SEQ - 100, 0);
         } else {
-            pen_run_absolute(&m.pen, 1);
-            pen_slot(&m.pen, 3);
+            pen_run_absolute(&m->pen, 1);
+            pen_slot(&m->pen, 3);
         }
-        pen_row(&m.pen, m.mover, base, rows[1]);
-        expect_refused(&m);
+        pen_row(&m->pen, m->mover, base, rows[1]);
+        expect_refused(m);
     }
-    mirror_begin_run(&m); // the slot before the previous one
-    pen_run_absolute(&m.pen, 2);
-    pen_slot(&m.pen, 3);
-    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1]);
-    proto_bits_write_golomb(&m.pen.bits, UINT32_MAX - 1, 3);
-    expect_refused(&m);
+    mirror_begin_run(m); // the slot before the previous one
+    pen_run_absolute(&m->pen, 2);
+    pen_slot(&m->pen, 3);
+    pen_row(&m->pen, m->mover, (proto_row_base){0}, rows[1]);
+    proto_bits_write_golomb(&m->pen.bits, UINT32_MAX - 1, 3);
+    expect_refused(m);
     // The last possible slot.
-    assert_int_equal(mirror_create_at(&m, TICK, MIRROR_INDEX_MAX - 1, other, m.mover, rows[0]),
-                     NET_OK);
-    mirror_close(&m);
+    assert_ok(mirror_create_at(m, TICK, MIRROR_INDEX_MAX - 1, other, m->mover, rows[0]));
 }
 
-static void impossible_creates_are_refused(void** state) {
-    (void)state;
-    mirror_side m;
-    open_with_ball(&m);
+BALL_CASE(impossible_creates_are_refused) {
     static const uint32_t bad[] = {0, MIRROR_INDEX_MAX + 1, 2047};
     for (uint32_t i = 0; i < BASE_COUNT(bad); i++) {
-        pen_list(&m.pen, 0);
-        pen_list(&m.pen, 1);
-        pen_create(&m.pen, 5, ecs_entity_make(bad[i], 1), m.mover, rows[0]);
-        pen_runs(&m.pen, 0);
-        expect_refused(&m);
+        pen_list(&m->pen, 0);
+        pen_list(&m->pen, 1);
+        pen_create(&m->pen, 5, ecs_entity_make(bad[i], 1), m->mover, rows[0]);
+        pen_runs(&m->pen, 0);
+        expect_refused(m);
     }
-    pen_list(&m.pen, 0); // the slot after the last one
-    pen_list(&m.pen, 2);
-    pen_create(&m.pen, 5, ecs_entity_make(MIRROR_INDEX_MAX, 1), m.mover, rows[0]);
-    pen_create(&m.pen, 6, ecs_entity_make(MIRROR_INDEX_MAX + 1, 1), m.mover, rows[0]);
-    pen_runs(&m.pen, 0);
-    expect_refused(&m);
-    pen_list(&m.pen, 0); // generation 0
-    pen_list(&m.pen, 1);
-    pen_create(&m.pen, 5, ecs_entity_make(9, 0), m.mover, rows[0]);
-    pen_runs(&m.pen, 0);
-    expect_refused(&m);
-    pen_list(&m.pen, 0); // one index in two slots
-    pen_list(&m.pen, 2);
-    pen_create(&m.pen, 5, ecs_entity_make(9, 1), m.mover, rows[0]);
-    pen_create(&m.pen, 6, ecs_entity_make(9, 2), m.mover, rows[0]);
-    pen_runs(&m.pen, 0);
-    expect_refused(&m);
-    pen_list(&m.pen, 0); // created in one slot and updated in another
-    pen_list(&m.pen, 1);
-    pen_create(&m.pen, 5, ball, m.mover, rows[0]);
-    pen_runs(&m.pen, 1);
-    pen_run_absolute(&m.pen, 1);
-    pen_slot(&m.pen, 3);
-    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1]);
-    expect_refused(&m);
+    pen_list(&m->pen, 0); // the slot after the last one
+    pen_list(&m->pen, 2);
+    pen_create(&m->pen, 5, ecs_entity_make(MIRROR_INDEX_MAX, 1), m->mover, rows[0]);
+    pen_create(&m->pen, 6, ecs_entity_make(MIRROR_INDEX_MAX + 1, 1), m->mover, rows[0]);
+    pen_runs(&m->pen, 0);
+    expect_refused(m);
+    pen_list(&m->pen, 0); // generation 0
+    pen_list(&m->pen, 1);
+    pen_create(&m->pen, 5, ecs_entity_make(9, 0), m->mover, rows[0]);
+    pen_runs(&m->pen, 0);
+    expect_refused(m);
+    pen_list(&m->pen, 0); // one index in two slots
+    pen_list(&m->pen, 2);
+    pen_create(&m->pen, 5, ecs_entity_make(9, 1), m->mover, rows[0]);
+    pen_create(&m->pen, 6, ecs_entity_make(9, 2), m->mover, rows[0]);
+    pen_runs(&m->pen, 0);
+    expect_refused(m);
+    pen_list(&m->pen, 0); // created in one slot and updated in another
+    pen_list(&m->pen, 1);
+    pen_create(&m->pen, 5, ball, m->mover, rows[0]);
+    pen_runs(&m->pen, 1);
+    pen_run_absolute(&m->pen, 1);
+    pen_slot(&m->pen, 3);
+    pen_row(&m->pen, m->mover, (proto_row_base){0}, rows[1]);
+    expect_refused(m);
     // "the same template as the previous create", but there is no previous create
-    pen_list(&m.pen, 0);
-    pen_list(&m.pen, 1);
-    m.pen.entry = m.mover;
-    pen_create(&m.pen, 5, other, m.mover, rows[0]);
-    pen_runs(&m.pen, 0);
-    expect_refused(&m);
+    pen_list(&m->pen, 0);
+    pen_list(&m->pen, 1);
+    m->pen.entry = m->mover;
+    pen_create(&m->pen, 5, other, m->mover, rows[0]);
+    pen_runs(&m->pen, 0);
+    expect_refused(m);
     // A number that no template has, and parts that do not compose.
     for (uint32_t parts = 1; parts <= 2; parts++) {
-        pen_list(&m.pen, 0);
-        pen_list(&m.pen, 1);
+        pen_list(&m->pen, 0);
+        pen_list(&m->pen, 1);
         net_row_template strange = {.part_count = (uint16_t)parts, .defaults = rows[0]};
-        strange.parts[parts - 1] = (uint16_t)net_rows_number_count(m.side.rows);
-        strange.layout = m.mover->layout;
-        pen_create(&m.pen, 5, other, &strange, rows[0]);
-        pen_runs(&m.pen, 0);
-        expect_refused(&m);
+        strange.parts[parts - 1] = (uint16_t)net_rows_number_count(m->side.rows);
+        strange.layout = m->mover->layout;
+        pen_create(&m->pen, 5, other, &strange, rows[0]);
+        pen_runs(&m->pen, 0);
+        expect_refused(m);
     }
     // The long forms have the same meaning as the short ones.
-    pen_list(&m.pen, 0);
-    pen_list(&m.pen, 1);
-    pen_slot(&m.pen, 0);
-    pen_put(&m.pen, 0, 1);
-    pen_put(&m.pen, 1, m.pen.index_bits);
-    pen_put(&m.pen, 0, 1);
-    pen_put(&m.pen, 1, ECS_GENERATION_BITS);
-    pen_put(&m.pen, 0, 1);
-    pen_put(&m.pen, 0, NET_SNAPSHOT_PARTS_BITS);
-    pen_put(&m.pen, m.mover->parts[0], m.pen.number_bits);
-    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1]);
-    pen_runs(&m.pen, 0);
-    assert_int_equal(mirror_read(&m, TICK), NET_OK);
-    mirror_expect(&m, ecs_entity_make(1, 1), m.mover, rows[1]);
-    mirror_close(&m);
+    pen_list(&m->pen, 0);
+    pen_list(&m->pen, 1);
+    pen_slot(&m->pen, 0);
+    pen_put(&m->pen, 0, 1);
+    pen_put(&m->pen, 1, m->pen.index_bits);
+    pen_put(&m->pen, 0, 1);
+    pen_put(&m->pen, 1, ECS_GENERATION_BITS);
+    pen_put(&m->pen, 0, 1);
+    pen_put(&m->pen, 0, NET_SNAPSHOT_PARTS_BITS);
+    pen_put(&m->pen, m->mover->parts[0], m->pen.number_bits);
+    pen_row(&m->pen, m->mover, (proto_row_base){0}, rows[1]);
+    pen_runs(&m->pen, 0);
+    assert_ok(mirror_read(m, TICK));
+    mirror_expect(m, ecs_entity_make(1, 1), m->mover, rows[1]);
 }
 
 // A run that is complete but for its second row, which a settled row does not have.
-static void a_settled_row_has_one_base(void** state) {
-    (void)state;
-    mirror_side m;
-    open_with_ball(&m);
+BALL_CASE(a_settled_row_has_one_base) {
     for (uint32_t i = 0; i < 2; i++) {
         const uint32_t base2 = 1 - i;
-        mirror_begin_run(&m);
-        pen_run_age(&m.pen, NET_SNAPSHOT_AGE_SETTLED, base2, 1);
-        pen_slot(&m.pen, 3);
-        pen_row(&m.pen, m.mover, (proto_row_base){.base = rows[0]}, rows[1]);
-        assert_int_equal(pen_read(&m.pen, m.mirror, SEQ, TICK + 400, NULL),
+        mirror_begin_run(m);
+        pen_run_age(&m->pen, NET_SNAPSHOT_AGE_SETTLED, base2, 1);
+        pen_slot(&m->pen, 3);
+        pen_row(&m->pen, m->mover, (proto_row_base){.base = rows[0]}, rows[1]);
+        assert_int_equal(pen_read(&m->pen, m->mirror, SEQ, TICK + 400, NULL),
                          base2 ? NET_ERR_MALFORMED : NET_OK);
     }
-    mirror_close(&m);
 }
 
-static void impossible_runs_are_refused(void** state) {
-    (void)state;
-    mirror_side m;
-    open_with_ball(&m);
-    mirror_begin_run(&m); // kind 3
-    pen_put(&m.pen, 3, NET_SNAPSHOT_KIND_BITS);
-    expect_refused(&m);
-    mirror_begin_run(&m); // age 0
-    pen_run_age(&m.pen, 0, 0, 1);
-    expect_refused(&m);
-    mirror_begin_run(&m); // a second row 256 ticks before
-    pen_run_age(&m.pen, 200, 256, 1);
-    expect_refused(&m);
-    mirror_begin_run(&m); // a second row of a settled entity
-    pen_run_age(&m.pen, 255, 1, 1);
-    expect_refused(&m);
-    mirror_begin_run(&m); // back 0: itself
-    pen_run_packet(&m.pen, 0, 0);
-    expect_refused(&m);
-    mirror_begin_run(&m); // an absolute update of an empty slot
-    pen_run_absolute(&m.pen, 1);
-    pen_slot(&m.pen, 4);
-    pen_row(&m.pen, m.mover, (proto_row_base){0}, rows[1]);
-    expect_refused(&m);
-    mirror_begin_run(&m); // a second row from before the first tick
-    pen_run_age(&m.pen, 254, 255, 1);
-    expect_refused(&m);
+BALL_CASE(impossible_runs_are_refused) {
+    mirror_begin_run(m); // kind 3
+    pen_put(&m->pen, 3, NET_SNAPSHOT_KIND_BITS);
+    expect_refused(m);
+    mirror_begin_run(m); // age 0
+    pen_run_age(&m->pen, 0, 0, 1);
+    expect_refused(m);
+    mirror_begin_run(m); // a second row 256 ticks before
+    pen_run_age(&m->pen, 200, 256, 1);
+    expect_refused(m);
+    mirror_begin_run(m); // a second row of a settled entity
+    pen_run_age(&m->pen, 255, 1, 1);
+    expect_refused(m);
+    mirror_begin_run(m); // back 0: itself
+    pen_run_packet(&m->pen, 0, 0);
+    expect_refused(m);
+    mirror_begin_run(m); // an absolute update of an empty slot
+    pen_run_absolute(&m->pen, 1);
+    pen_slot(&m->pen, 4);
+    pen_row(&m->pen, m->mover, (proto_row_base){0}, rows[1]);
+    expect_refused(m);
+    mirror_begin_run(m); // a second row from before the first tick
+    pen_run_age(&m->pen, 254, 255, 1);
+    expect_refused(m);
     // More entries than there are bits.
-    mirror_begin_run(&m);
-    pen_run_absolute(&m.pen, UINT32_MAX);
-    expect_refused(&m);
-    pen_list(&m.pen, UINT32_MAX);
-    expect_refused(&m);
-    pen_list(&m.pen, 0);
-    pen_list(&m.pen, UINT32_MAX);
-    expect_refused(&m);
-    pen_list(&m.pen, 0);
-    pen_list(&m.pen, 0);
-    pen_runs(&m.pen, UINT32_MAX);
-    expect_refused(&m);
-    mirror_close(&m);
+    mirror_begin_run(m);
+    pen_run_absolute(&m->pen, UINT32_MAX);
+    expect_refused(m);
+    pen_list(&m->pen, UINT32_MAX);
+    expect_refused(m);
+    pen_list(&m->pen, 0);
+    pen_list(&m->pen, UINT32_MAX);
+    expect_refused(m);
+    pen_list(&m->pen, 0);
+    pen_list(&m->pen, 0);
+    pen_runs(&m->pen, UINT32_MAX);
+    expect_refused(m);
 }
 
-static void a_base_packet_of_a_later_tick_is_refused(void** state) {
-    (void)state;
-    mirror_side m;
-    open_with_ball(&m);
-    assert_int_equal(net_mirror_read(m.mirror, 101, 500, NULL, NULL), NET_OK);
-    assert_int_equal(net_mirror_read(m.mirror, 102, UINT64_C(1) << 40, NULL, NULL), NET_OK);
-    mirror_begin_run(&m);
-    pen_run_packet(&m.pen, 2, 0);
-    assert_int_equal(pen_read(&m.pen, m.mirror, 103, 499, NULL), NET_ERR_STALE);
+BALL_CASE(a_base_packet_of_a_later_tick_is_refused) {
+    assert_ok(net_mirror_read(m->mirror, 101, 500, NULL, NULL));
+    assert_ok(net_mirror_read(m->mirror, 102, UINT64_C(1) << 40, NULL, NULL));
+    mirror_begin_run(m);
+    pen_run_packet(&m->pen, 2, 0);
+    assert_int_equal(pen_read(&m->pen, m->mirror, 103, 499, NULL), NET_ERR_STALE);
     // The ticks between two rows are 32 bits wide.
-    pen_begin(&m.pen, MIRROR_INDEX_MAX, m.side.rows);
-    mirror_begin_run(&m);
-    pen_run_packet(&m.pen, 2, 0);
-    assert_int_equal(pen_read(&m.pen, m.mirror, 103, UINT64_C(1) << 40, NULL), NET_ERR_MALFORMED);
-    mirror_close(&m);
+    pen_begin(&m->pen, MIRROR_INDEX_MAX, m->side.rows);
+    mirror_begin_run(m);
+    pen_run_packet(&m->pen, 2, 0);
+    assert_int_equal(pen_read(&m->pen, m->mirror, 103, UINT64_C(1) << 40, NULL), NET_ERR_MALFORMED);
 }
 
-static void a_body_ends_where_its_records_end(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    mirror_begin(&m);
-    pen_list(&m.pen, 0);
-    pen_list(&m.pen, 1);
-    pen_create(&m.pen, 0, other, m.mover, rows[2]);
-    pen_runs(&m.pen, 0);
-    size_t size = proto_bit_writer_bytes(&m.pen.bits);
+MIRROR_CASE(a_body_ends_where_its_records_end) {
+    mirror_begin(m);
+    pen_list(&m->pen, 0);
+    pen_list(&m->pen, 1);
+    pen_create(&m->pen, 0, other, m->mover, rows[2]);
+    pen_runs(&m->pen, 0);
+    size_t size = proto_bit_writer_bytes(&m->pen.bits);
     for (size_t cut = 0; cut <= size + 1; cut++) {
         if (cut == size) continue;
-        proto_bit_reader reader = proto_bit_reader_make(m.pen.bytes, cut);
-        assert_int_equal(net_mirror_read(m.mirror, 1, 1, &reader, NULL), NET_ERR_MALFORMED);
+        proto_bit_reader reader = proto_bit_reader_make(m->pen.bytes, cut);
+        assert_int_equal(net_mirror_read(m->mirror, 1, 1, &reader, NULL), NET_ERR_MALFORMED);
     }
     // Padding bits must be 0.
-    uint32_t used = (uint32_t)(m.pen.bits.size_bits % 8);
+    uint32_t used = (uint32_t)(m->pen.bits.size_bits % 8);
     assert_int_not_equal(used, 0);
     for (uint32_t bit = used; bit < 8; bit++) {
-        m.pen.bytes[size - 1] = (uint8_t)(m.pen.bytes[size - 1] ^ 1u << bit);
-        assert_int_equal(mirror_read(&m, 1), NET_ERR_MALFORMED);
-        m.pen.bytes[size - 1] = (uint8_t)(m.pen.bytes[size - 1] ^ 1u << bit);
+        m->pen.bytes[size - 1] = (uint8_t)(m->pen.bytes[size - 1] ^ 1u << bit);
+        assert_int_equal(mirror_read(m, 1), NET_ERR_MALFORMED);
+        m->pen.bytes[size - 1] = (uint8_t)(m->pen.bytes[size - 1] ^ 1u << bit);
     }
     static const uint8_t varsize[NET_SNAPSHOT_BYTES_MAX + 1];
     proto_bit_reader reader = proto_bit_reader_make(varsize, sizeof varsize);
-    assert_int_equal(net_mirror_read(m.mirror, 1, 1, &reader, NULL), NET_ERR_MALFORMED);
-    assert_int_equal(ecs_world_entity_count(m.side.world), 0);
-    assert_int_equal(mirror_read(&m, 1), NET_OK);
-    mirror_expect(&m, other, m.mover, rows[2]);
-    mirror_close(&m);
+    assert_int_equal(net_mirror_read(m->mirror, 1, 1, &reader, NULL), NET_ERR_MALFORMED);
+    assert_int_equal(ecs_world_entity_count(m->side.world), 0);
+    assert_ok(mirror_read(m, 1));
+    mirror_expect(m, other, m->mover, rows[2]);
 }
 
 // A body may begin at any bit of a byte, because a header is before it.
-static void a_body_begins_at_any_bit(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
+MIRROR_CASE(a_body_begins_at_any_bit) {
     for (uint32_t shift = 0; shift < 8; shift++) {
-        mirror_begin(&m);
-        pen_put(&m.pen, 0, shift);
-        pen_list(&m.pen, 0);
-        pen_list(&m.pen, 1);
-        pen_create(&m.pen, 0, ball, m.mover, rows[shift % 3]);
-        pen_runs(&m.pen, 0);
+        mirror_begin(m);
+        pen_put(&m->pen, 0, shift);
+        pen_list(&m->pen, 0);
+        pen_list(&m->pen, 1);
+        pen_create(&m->pen, 0, ball, m->mover, rows[shift % 3]);
+        pen_runs(&m->pen, 0);
         proto_bit_reader reader =
-            proto_bit_reader_make(m.pen.bytes, proto_bit_writer_bytes(&m.pen.bits));
+            proto_bit_reader_make(m->pen.bytes, proto_bit_writer_bytes(&m->pen.bits));
         (void)proto_bits_read(&reader, shift);
-        assert_int_equal(net_mirror_read(m.mirror, (uint16_t)shift, shift, &reader, NULL), NET_OK);
-        mirror_expect(&m, ball, m.mover, rows[shift % 3]);
+        assert_ok(net_mirror_read(m->mirror, (uint16_t)shift, shift, &reader, NULL));
+        mirror_expect(m, ball, m->mover, rows[shift % 3]);
     }
-    mirror_close(&m);
 }
 
 // The width of an index comes from Welcome's range. The largest index is the smaller of that range
 // and the world's range.
-static void the_range_that_was_told_is_the_width_of_an_index(void** state) {
-    (void)state;
+CASE(the_range_that_was_told_is_the_width_of_an_index) {
     static const struct {
         uint32_t index_max, bits;
     } told[] = {{1, 1}, {2, 2}, {1023, 10}, {1024, 11}, {65535, 16}, {65536, 17}};
@@ -312,7 +284,7 @@ static void the_range_that_was_told_is_the_width_of_an_index(void** state) {
         net_mirror_destroy(m.mirror);
         net_mirror_config config = mirror_config(&m);
         config.index_max = told[i].index_max;
-        assert_int_equal(net_mirror_create(&config, &m.mirror), NET_OK);
+        assert_ok(net_mirror_create(&config, &m.mirror));
         uint32_t last = told[i].index_max < MIRROR_INDEX_MAX ? told[i].index_max : MIRROR_INDEX_MAX;
         for (uint32_t beyond = 0; beyond < 2; beyond++) {
             pen_begin(&m.pen, told[i].index_max, m.side.rows);
@@ -333,15 +305,13 @@ static void the_range_that_was_told_is_the_width_of_an_index(void** state) {
     }
 }
 
-static void any_bytes_leave_a_whole_world(void** state) {
-    (void)state;
+CASE(any_bytes_leave_a_whole_world) {
     printf("seed 11\n");
     base_rng rng = base_rng_make(11, 0);
     mirror_side m;
     mirror_open(&m);
     for (uint32_t i = 0; i < 30; i++)
-        assert_int_equal(mirror_create_at(&m, i, i, ecs_entity_make(i + 1, 1), m.mover, rows[0]),
-                         NET_OK);
+        assert_ok(mirror_create_at(&m, i, i, ecs_entity_make(i + 1, 1), m.mover, rows[0]));
     ecs_tick tick = 30;
     uint32_t read = 0;
     for (uint32_t round = 0; round < 40000; round++) {
@@ -367,42 +337,38 @@ static void any_bytes_leave_a_whole_world(void** state) {
 
 // Rows that cost a few bits each and are kept: the mirror keeps its limit and frees its memory in
 // the end.
-static void a_liar_cannot_make_it_grow_beyond_its_limit(void** state) {
-    (void)state;
-    mirror_side m;
-    mirror_open(&m);
-    net_mirror_destroy(m.mirror);
-    net_mirror_config config = mirror_config(&m);
+MIRROR_CASE(a_liar_cannot_make_it_grow_beyond_its_limit) {
+    net_mirror_destroy(m->mirror);
+    net_mirror_config config = mirror_config(m);
     config.memory_bytes_max = 1 << 20;
-    assert_int_equal(net_mirror_create(&config, &m.mirror), NET_OK);
+    assert_ok(net_mirror_create(&config, &m->mirror));
     net_result result = NET_OK;
     for (ecs_tick tick = 1; tick < 5000 && result == NET_OK; tick++) {
-        mirror_begin(&m);
-        m.pen.order = 0;
-        pen_list(&m.pen, 0);
-        pen_list(&m.pen, 100);
+        mirror_begin(m);
+        m->pen.order = 0;
+        pen_list(&m->pen, 0);
+        pen_list(&m->pen, 100);
         for (uint32_t i = 0; i < 100; i++) {
             uint32_t slot = (uint32_t)(tick * 100 + i) % MIRROR_INDEX_MAX;
-            if (i == 0) proto_bits_write_golomb(&m.pen.bits, slot, 0), m.pen.next = slot;
-            if (i > 0) pen_slot(&m.pen, slot);
-            m.pen.next = slot + 1;
-            pen_put(&m.pen, i > 0, 1);
-            if (i == 0) pen_put(&m.pen, slot + 1, m.pen.index_bits);
-            pen_put(&m.pen, 1, 1);
-            pen_put(&m.pen, i > 0, 1);
+            if (i == 0) proto_bits_write_golomb(&m->pen.bits, slot, 0), m->pen.next = slot;
+            if (i > 0) pen_slot(&m->pen, slot);
+            m->pen.next = slot + 1;
+            pen_put(&m->pen, i > 0, 1);
+            if (i == 0) pen_put(&m->pen, slot + 1, m->pen.index_bits);
+            pen_put(&m->pen, 1, 1);
+            pen_put(&m->pen, i > 0, 1);
             if (i == 0)
-                pen_put(&m.pen, (uint64_t)m.mover->parts[0] << NET_SNAPSHOT_PARTS_BITS,
-                        3 + m.pen.number_bits);
-            pen_row(&m.pen, m.mover, (proto_row_base){0}, m.mover->defaults);
+                pen_put(&m->pen, (uint64_t)m->mover->parts[0] << NET_SNAPSHOT_PARTS_BITS,
+                        3 + m->pen.number_bits);
+            pen_row(&m->pen, m->mover, (proto_row_base){0}, m->mover->defaults);
         }
-        pen_runs(&m.pen, 0);
-        result = mirror_read(&m, tick);
-        assert_true(m.mirror->memory.used_bytes <= 1 << 20);
+        pen_runs(&m->pen, 0);
+        result = mirror_read(m, tick);
+        assert_true(m->mirror->memory.used_bytes <= 1 << 20);
     }
     assert_int_equal(result, NET_ERR_MEMORY);
     // The error is final.
-    assert_int_equal(net_mirror_read(m.mirror, 1, 1, NULL, NULL), NET_ERR_MEMORY);
-    mirror_close(&m);
+    assert_int_equal(net_mirror_read(m->mirror, 1, 1, NULL, NULL), NET_ERR_MEMORY);
 }
 
 typedef struct thrift {
@@ -425,8 +391,7 @@ static void thrift_release(void* context, void* memory, size_t size) {
 
 // Memory may run out at any allocation. The mirror reports a final error, and loses neither memory
 // nor references.
-static void running_out_of_memory_is_told_and_final(void** state) {
-    (void)state;
+CASE(running_out_of_memory_is_told_and_final) {
     bool is_enough = false;
     for (uint32_t budget = 0; !is_enough; budget++) {
         assert_in_range(budget, 0, 40);
@@ -452,21 +417,4 @@ static void running_out_of_memory_is_told_and_final(void** state) {
                              m.mirror->broken ? NET_ERR_MEMORY : NET_OK);
         mirror_close(&m);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(impossible_slots_are_refused),
-        TEST(impossible_creates_are_refused),
-        TEST(a_settled_row_has_one_base),
-        TEST(impossible_runs_are_refused),
-        TEST(a_base_packet_of_a_later_tick_is_refused),
-        TEST(a_body_ends_where_its_records_end),
-        TEST(a_body_begins_at_any_bit),
-        TEST(the_range_that_was_told_is_the_width_of_an_index),
-        TEST(any_bytes_leave_a_whole_world),
-        TEST(a_liar_cannot_make_it_grow_beyond_its_limit),
-        TEST(running_out_of_memory_is_told_and_final),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

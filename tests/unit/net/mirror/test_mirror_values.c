@@ -25,9 +25,9 @@ static void open(rig* r) {
     repl_open_with(&r->m.side, true, MIRROR_INDEX_MAX, templates);
     net_mirror_config config = {
         .world = r->m.side.world, .rows = r->m.side.rows, .index_max = MIRROR_INDEX_MAX};
-    assert_int_equal(net_mirror_create(&config, &r->whole), NET_OK);
+    assert_ok(net_mirror_create(&config, &r->whole));
     config.world = NULL;
-    assert_int_equal(net_mirror_create(&config, &r->m.mirror), NET_OK);
+    assert_ok(net_mirror_create(&config, &r->m.mirror));
     ecs_world* world = r->m.side.world;
     r->sign = net_rows_find(r->m.side.rows, ecs_template_find(world, "sign"));
     r->board = net_rows_find(r->m.side.rows, ecs_template_find(world, "board"));
@@ -44,11 +44,11 @@ static void close(rig* r) {
 
 // The packet that the mirror without a world has read, for the other one.
 static void read_again(rig* r, ecs_tick tick) {
-    assert_int_equal(pen_read(&r->m.pen, r->whole, (uint16_t)tick, tick, NULL), NET_OK);
+    assert_ok(pen_read(&r->m.pen, r->whole, (uint16_t)tick, tick, NULL));
 }
 
 static void create(rig* r, ecs_tick tick, const net_row_template* what, const uint64_t* row) {
-    assert_int_equal(mirror_create_at(&r->m, tick, 2, r->entity, what, row), NET_OK);
+    assert_ok(mirror_create_at(&r->m, tick, 2, r->entity, what, row));
     read_again(r, tick);
 }
 
@@ -67,9 +67,8 @@ static void keep(rig* r, const char* text) {
         write_title(r, text);
         net_varsize_write(world, r->entity, r->title, &bytes);
     }
-    assert_int_equal(net_mirror_keep_value(r->m.mirror, r->entity, r->title,
-                                           text ? bytes.data : NULL, (uint32_t)bytes.size),
-                     NET_OK);
+    assert_ok(net_mirror_keep_value(r->m.mirror, r->entity, r->title, text ? bytes.data : NULL,
+                                    (uint32_t)bytes.size));
     base_bytes_deinit(&bytes);
 }
 
@@ -84,67 +83,47 @@ static void expect_equal(rig* r, uint32_t values) {
     net_mirror_validate(r->m.mirror);
 }
 
-static void it_has_what_a_world_has(void** state) {
-    (void)state;
-    rig r;
-    open(&r);
-    expect_equal(&r, 0);
-    create(&r, 10, r.sign, level);
-    expect_equal(&r, 0);
-    keep(&r, "a title");
-    expect_equal(&r, 1);
-    keep(&r, "a longer title");
-    expect_equal(&r, 1);
-    assert_int_equal(mirror_update_at(&r.m, 12, 2, r.sign, 2, level, (uint64_t[]){8}), NET_OK);
-    read_again(&r, 12);
-    expect_equal(&r, 1);
-    assert_int_equal(net_mirror_check_probe(r.m.mirror, 2, 12,
-                                            (uint16_t)net_row_hash(r.sign, (uint64_t[]){8}), NULL),
+#define RIG_CASE(name) CASE_WITH(rig, r, open(r), close(r), name)
+
+RIG_CASE(it_has_what_a_world_has) {
+    expect_equal(r, 0);
+    create(r, 10, r->sign, level);
+    expect_equal(r, 0);
+    keep(r, "a title");
+    expect_equal(r, 1);
+    keep(r, "a longer title");
+    expect_equal(r, 1);
+    assert_ok(mirror_update_at(&r->m, 12, 2, r->sign, 2, level, (uint64_t[]){8}));
+    read_again(r, 12);
+    expect_equal(r, 1);
+    assert_int_equal(net_mirror_check_probe(r->m.mirror, 2, 12,
+                                            (uint16_t)net_row_hash(r->sign, (uint64_t[]){8}), NULL),
                      NET_MIRROR_EQUAL);
-    assert_int_equal(mirror_destroy_at(&r.m, 13, 2), NET_OK);
-    read_again(&r, 13);
-    expect_equal(&r, 0);
-    close(&r);
+    assert_ok(mirror_destroy_at(&r->m, 13, 2));
+    read_again(r, 13);
+    expect_equal(r, 0);
 }
 
-static void a_value_stays_with_templates_that_have_it(void** state) {
-    (void)state;
-    rig r;
-    open(&r);
-    create(&r, 10, r.sign, level);
-    keep(&r, "kept");
-    create(&r, 11, r.board, no_words);
-    expect_equal(&r, 1);
-    create(&r, 12, r.post, level);
-    expect_equal(&r, 0);
-    create(&r, 13, r.sign, level);
-    expect_equal(&r, 0); // the default again
-    close(&r);
+RIG_CASE(a_value_stays_with_templates_that_have_it) {
+    create(r, 10, r->sign, level);
+    keep(r, "kept");
+    create(r, 11, r->board, no_words);
+    expect_equal(r, 1);
+    create(r, 12, r->post, level);
+    expect_equal(r, 0);
+    create(r, 13, r->sign, level);
+    expect_equal(r, 0); // the default again
 }
 
-static void what_an_entity_lacks_is_not_kept(void** state) {
-    (void)state;
-    rig r;
-    open(&r);
-    create(&r, 10, r.post, level);
-    assert_int_equal(net_mirror_keep_value(r.m.mirror, r.entity, r.title, "x", 1), NET_OK);
-    expect_equal(&r, 0);
-    assert_int_equal(net_mirror_keep_value(r.m.mirror, ecs_entity_make(6, 1), r.title, "x", 1),
-                     NET_OK);
-    expect_equal(&r, 0);
-    create(&r, 11, r.sign, level);
-    keep(&r, "for a moment");
-    write_title(&r, "-");
-    keep(&r, NULL);
-    expect_equal(&r, 0);
-    close(&r);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_has_what_a_world_has),
-        cmocka_unit_test(a_value_stays_with_templates_that_have_it),
-        cmocka_unit_test(what_an_entity_lacks_is_not_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+RIG_CASE(what_an_entity_lacks_is_not_kept) {
+    create(r, 10, r->post, level);
+    assert_ok(net_mirror_keep_value(r->m.mirror, r->entity, r->title, "x", 1));
+    expect_equal(r, 0);
+    assert_ok(net_mirror_keep_value(r->m.mirror, ecs_entity_make(6, 1), r->title, "x", 1));
+    expect_equal(r, 0);
+    create(r, 11, r->sign, level);
+    keep(r, "for a moment");
+    write_title(r, "-");
+    keep(r, NULL);
+    expect_equal(r, 0);
 }

@@ -33,8 +33,7 @@ static void check(const proto_layout* layout, const uint64_t* row) {
     assert_true(read[layout->field_count] == untouched);
 }
 
-static void each_width_takes_its_bytes_and_gives_its_words(void** state) {
-    (void)state;
+CASE(each_width_takes_its_bytes_and_gives_its_words) {
     static proto_layout layout;
     for (uint32_t bits = 1; bits <= 64; bits++) {
         memset(&layout, 0, sizeof layout);
@@ -49,8 +48,7 @@ static void each_width_takes_its_bytes_and_gives_its_words(void** state) {
     }
 }
 
-static void rows_of_any_length_come_back(void** state) {
-    (void)state;
+CASE(rows_of_any_length_come_back) {
     static proto_layout layout;
     base_rng rng = base_rng_make(3, 0);
     const uint32_t counts[] = {0, 1, PROTO_ROW_FIELDS_MAX - 1, PROTO_ROW_FIELDS_MAX};
@@ -61,12 +59,4 @@ static void rows_of_any_length_come_back(void** state) {
             row[f] = base_rng_u64(&rng) >> (64 - layout.fields[f].quant.bits);
         check(&layout, row);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_width_takes_its_bytes_and_gives_its_words),
-        cmocka_unit_test(rows_of_any_length_come_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

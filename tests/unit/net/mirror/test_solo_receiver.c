@@ -76,19 +76,17 @@ static net_solo_receiver* open(void) {
     return receiver;
 }
 
-static void a_body_without_statistics_has_one_bit_more(void** state) {
-    (void)state;
-    net_solo_receiver* receiver = open();
+#define SOLO_CASE(name)                                                                            \
+    CASE_MADE(net_solo_receiver, receiver, open(), net_solo_receiver_destroy(receiver), name)
+
+SOLO_CASE(a_body_without_statistics_has_one_bit_more) {
     proto_solo_coder* coder;
     const head h = {0};
     assert_int_equal(begin(receiver, 1, &h, &coder), NET_SOLO_OK);
     assert_null(coder);
-    net_solo_receiver_destroy(receiver);
 }
 
-static void an_epoch_begins_once_and_the_one_before_stays(void** state) {
-    (void)state;
-    net_solo_receiver* receiver = open();
+SOLO_CASE(an_epoch_begins_once_and_the_one_before_stays) {
     receive(receiver, 65534, 0);
     receive(receiver, 0, 0); // 65535 was lost
     assert_int_equal(name(receiver, 1, 1), NET_SOLO_MISSING);
@@ -104,12 +102,9 @@ static void an_epoch_begins_once_and_the_one_before_stays(void** state) {
     assert_int_equal(name(receiver, 5, 1), NET_SOLO_OK);
     assert_int_equal(name(receiver, 5, 0), NET_SOLO_MISSING);
     assert_int_equal(name(receiver, 5, 3), NET_SOLO_MISSING);
-    net_solo_receiver_destroy(receiver);
 }
 
-static void heads_that_no_server_writes_are_refused(void** state) {
-    (void)state;
-    net_solo_receiver* receiver = open();
+SOLO_CASE(heads_that_no_server_writes_are_refused) {
     receive(receiver, 7, 0);
     assert_int_equal(define(receiver, 8, 1, 0, 1, 1), NET_SOLO_MALFORMED);
     assert_int_equal(define(receiver, 8, 1, 1, 2, 2), NET_SOLO_MALFORMED); // the newest is not
@@ -130,11 +125,9 @@ static void heads_that_no_server_writes_are_refused(void** state) {
     }
     // Nothing of this began an epoch.
     receive(receiver, 8, 0);
-    net_solo_receiver_destroy(receiver);
 }
 
-static void samples_of_128_packets_are_kept(void** state) {
-    (void)state;
+CASE(samples_of_128_packets_are_kept) {
     _Static_assert(NET_SOLO_PACKETS == 128 && NET_SOLO_TRAINED_MAX == 64, "the page says so");
     for (uint32_t more = 0; more < 2; more++) {
         net_solo_receiver* receiver = open();
@@ -152,9 +145,7 @@ static void samples_of_128_packets_are_kept(void** state) {
     }
 }
 
-static void a_packet_has_2048_samples(void** state) {
-    (void)state;
-    net_solo_receiver* receiver = open();
+SOLO_CASE(a_packet_has_2048_samples) {
     const head h = {.has_statistics = true};
     static const uint32_t counts[] = {NET_SOLO_SAMPLES_MAX - 1, NET_SOLO_SAMPLES_MAX,
                                       NET_SOLO_SAMPLES_MAX + 1};
@@ -166,16 +157,4 @@ static void a_packet_has_2048_samples(void** state) {
         assert_int_equal(coder->sample_count, i < 2 ? counts[i] : NET_SOLO_SAMPLES_MAX);
         assert_true(net_solo_receiver_end(receiver, (uint16_t)i));
     }
-    net_solo_receiver_destroy(receiver);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_body_without_statistics_has_one_bit_more),
-        TEST(an_epoch_begins_once_and_the_one_before_stays),
-        TEST(heads_that_no_server_writes_are_refused),
-        TEST(samples_of_128_packets_are_kept),
-        TEST(a_packet_has_2048_samples),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
