@@ -197,7 +197,7 @@ static inline net_module* stage_module(void) {
     };
     base_reporter reporter = base_reporter_stderr();
     net_module* module = NULL;
-    assert_int_equal(net_module_wrap(&game, stage_text, "stage.blk", &reporter, &module), NET_OK);
+    assert_ok(net_module_wrap(&game, stage_text, "stage.blk", &reporter, &module));
     return module;
 }
 
@@ -244,7 +244,7 @@ static inline net_match* stage_match(const net_module* module, net_role role,
     config.replicated_index_max = 2000;
     net_match* match = NULL;
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(net_match_create(&config, &reporter, &match), NET_OK);
+    assert_ok(net_match_create(&config, &reporter, &match));
     return match;
 }
 
@@ -260,7 +260,7 @@ typedef struct stage_side {
 static inline void stage_side_open(stage_side* side, const net_module* module) {
     side->match = stage_match(module, NET_ROLE_SERVER, NULL);
     side->world = net_match_world(side->match);
-    assert_int_equal(net_rows_create(NULL, side->world, NULL, &side->rows), NET_OK);
+    assert_ok(net_rows_create(NULL, side->world, NULL, &side->rows));
     side->pos = ecs_component_find(side->world, "pos");
     side->hp = ecs_component_find(side->world, "hp");
     side->shield = ecs_component_find(side->world, "shield");
@@ -281,12 +281,12 @@ static inline ecs_entity stage_create(stage_side* side, ecs_template_id template
     ecs_entity entity;
     ecs_init init = {side->pos, &(ecs_vec2){x, y}};
     uint32_t count = template_id != side->holder;
-    assert_int_equal(ecs_create(side->world, template_id, &init, count, &entity), ECS_OK);
+    assert_ok(ecs_create(side->world, template_id, &init, count, &entity));
     return entity;
 }
 
 static inline void stage_move(stage_side* side, ecs_entity entity, float x, float y) {
-    assert_int_equal(ecs_set(side->world, entity, side->pos, &(ecs_vec2){x, y}), ECS_OK);
+    assert_ok(ecs_set(side->world, entity, side->pos, &(ecs_vec2){x, y}));
 }
 
 /// Feed the current row of an entity, as the row of a tick.

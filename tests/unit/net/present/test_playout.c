@@ -106,8 +106,7 @@ static void run(line* l, double seconds) {
         frame(l);
 }
 
-static void nothing_is_shown_before_the_first_packet(void** state) {
-    (void)state;
+CASE(nothing_is_shown_before_the_first_packet) {
     net_playout playout;
     net_playout_init(&playout, 60, 0);
     assert_false(net_playout_advance(&playout, 1000));
@@ -115,8 +114,7 @@ static void nothing_is_shown_before_the_first_packet(void** state) {
     assert_true(net_playout_delay_ms(&playout) == 0);
 }
 
-static void a_steady_line_is_shown_one_tick_late_at_the_servers_rate(void** state) {
-    (void)state;
+CASE(a_steady_line_is_shown_one_tick_late_at_the_servers_rate) {
     line l;
     open(&l, 1);
     run(&l, 20);
@@ -128,8 +126,7 @@ static void a_steady_line_is_shown_one_tick_late_at_the_servers_rate(void** stat
     assert_true(net_playout_jitter_ms(&l.playout) < 0.1);
 }
 
-static void a_smallest_delay_is_kept(void** state) {
-    (void)state;
+CASE(a_smallest_delay_is_kept) {
     line l;
     open(&l, 1);
     net_playout_init(&l.playout, 60, 100);
@@ -137,8 +134,7 @@ static void a_smallest_delay_is_kept(void** state) {
     assert_true(net_playout_delay_ms(&l.playout) > 99 && net_playout_delay_ms(&l.playout) < 101);
 }
 
-static void the_delay_covers_jitter_and_stays_small(void** state) {
-    (void)state;
+CASE(the_delay_covers_jitter_and_stays_small) {
     line l;
     open(&l, 2);
     l.jitter_us = 30000;
@@ -155,8 +151,7 @@ static void the_delay_covers_jitter_and_stays_small(void** state) {
     assert_true(net_playout_jitter_ms(&l.playout) > 25 && net_playout_jitter_ms(&l.playout) < 31);
 }
 
-static void lost_packets_are_waited_for_as_long_as_runs_are_likely(void** state) {
-    (void)state;
+CASE(lost_packets_are_waited_for_as_long_as_runs_are_likely) {
     line l;
     open(&l, 3);
     l.loss = 0.1;
@@ -170,8 +165,7 @@ static void lost_packets_are_waited_for_as_long_as_runs_are_likely(void** state)
     assert_int_equal(l.backwards, 0);
 }
 
-static void a_delay_that_is_not_needed_any_more_is_given_back(void** state) {
-    (void)state;
+CASE(a_delay_that_is_not_needed_any_more_is_given_back) {
     line l;
     open(&l, 4);
     l.jitter_us = 100000;
@@ -184,8 +178,7 @@ static void a_delay_that_is_not_needed_any_more_is_given_back(void** state) {
     assert_true(l.rate_min >= 0.949 && l.rate_max <= 1.051);
 }
 
-static void a_gap_of_ten_seconds_is_made_up_in_one_jump(void** state) {
-    (void)state;
+CASE(a_gap_of_ten_seconds_is_made_up_in_one_jump) {
     line l;
     open(&l, 5);
     run(&l, 10);
@@ -207,8 +200,7 @@ static void a_gap_of_ten_seconds_is_made_up_in_one_jump(void** state) {
     assert_true(l.rate_max <= 1.051);
 }
 
-static void a_server_that_paused_is_followed_again(void** state) {
-    (void)state;
+CASE(a_server_that_paused_is_followed_again) {
     line l;
     open(&l, 6);
     run(&l, 10);
@@ -219,8 +211,7 @@ static void a_server_that_paused_is_followed_again(void** state) {
     assert_true((double)l.newest - l.shown < 3);
 }
 
-static void the_delay_is_bounded_on_the_worst_of_lines(void** state) {
-    (void)state;
+CASE(the_delay_is_bounded_on_the_worst_of_lines) {
     line l;
     open(&l, 7);
     l.jitter_us = 900000;
@@ -238,8 +229,7 @@ static void the_delay_is_bounded_on_the_worst_of_lines(void** state) {
     assert_int_equal(l.backwards, 0);
 }
 
-static void clocks_that_run_apart_do_not_drift_in_an_hour(void** state) {
-    (void)state;
+CASE(clocks_that_run_apart_do_not_drift_in_an_hour) {
     static const double ppm[] = {-200, 200};
     for (uint32_t i = 0; i < 2; i++) {
         line l;
@@ -260,8 +250,7 @@ static void clocks_that_run_apart_do_not_drift_in_an_hour(void** state) {
     }
 }
 
-static void the_frame_rate_does_not_matter(void** state) {
-    (void)state;
+CASE(the_frame_rate_does_not_matter) {
     net_playout fast, slow;
     net_playout_init(&fast, 60, 0);
     net_playout_init(&slow, 60, 0);
@@ -280,8 +269,7 @@ static void the_frame_rate_does_not_matter(void** state) {
     assert_true(difference > 0 && difference < 40 * 60 / 1000.0);
 }
 
-static void ticks_and_times_that_make_no_sense_do_no_harm(void** state) {
-    (void)state;
+CASE(ticks_and_times_that_make_no_sense_do_no_harm) {
     net_playout playout;
     net_playout_init(&playout, 60, 0);
     net_playout_packet(&playout, 5000000, UINT64_MAX, 0);
@@ -301,8 +289,7 @@ static void ticks_and_times_that_make_no_sense_do_no_harm(void** state) {
     assert_true(net_playout_advance(&playout, 5216667));
 }
 
-static void a_server_of_one_tick_a_second_is_followed(void** state) {
-    (void)state;
+CASE(a_server_of_one_tick_a_second_is_followed) {
     net_playout playout;
     net_playout_init(&playout, 1, 0);
     double shown = 0;
@@ -318,8 +305,7 @@ static void a_server_of_one_tick_a_second_is_followed(void** state) {
 
 // A server without changes sends ten packets a second. The playout counts no loss, and shows a new
 // movement without more delay.
-static void ticks_that_were_left_out_are_no_losses(void** state) {
-    (void)state;
+CASE(ticks_that_were_left_out_are_no_losses) {
     net_playout playout;
     net_playout_init(&playout, 60, 0);
     uint64_t tick = 0;
@@ -336,8 +322,7 @@ static void ticks_that_were_left_out_are_no_losses(void** state) {
     assert_true(playout.target_us < busy_us + 1000.0);
 }
 
-static void a_divisor_asks_for_as_many_ticks_more(void** state) {
-    (void)state;
+CASE(a_divisor_asks_for_as_many_ticks_more) {
     for (uint32_t divisor = 1; divisor <= NET_SEND_DIVISOR_MAX; divisor++) {
         net_playout playout;
         net_playout_init(&playout, 60, 0);
@@ -356,25 +341,4 @@ static void a_divisor_asks_for_as_many_ticks_more(void** state) {
             net_playout_packet(&playout, 1000000 + tick * 16667, tick + 1, 2 * divisor - 2);
         assert_true(playout.loss > 0.4 && playout.loss < 0.6);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(nothing_is_shown_before_the_first_packet),
-        TEST(a_steady_line_is_shown_one_tick_late_at_the_servers_rate),
-        TEST(a_smallest_delay_is_kept),
-        TEST(the_delay_covers_jitter_and_stays_small),
-        TEST(lost_packets_are_waited_for_as_long_as_runs_are_likely),
-        TEST(a_delay_that_is_not_needed_any_more_is_given_back),
-        TEST(a_gap_of_ten_seconds_is_made_up_in_one_jump),
-        TEST(a_server_that_paused_is_followed_again),
-        TEST(the_delay_is_bounded_on_the_worst_of_lines),
-        TEST(clocks_that_run_apart_do_not_drift_in_an_hour),
-        TEST(the_frame_rate_does_not_matter),
-        TEST(ticks_that_were_left_out_are_no_losses),
-        TEST(a_divisor_asks_for_as_many_ticks_more),
-        TEST(a_server_of_one_tick_a_second_is_followed),
-        TEST(ticks_and_times_that_make_no_sense_do_no_harm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,31 +102,29 @@ static game* game_open(uint32_t up, uint32_t down, double loss, uint64_t seed) {
     net_match_join(g->at.match, &(net_game_player){.client = 1, .name = "one"});
     uint32_t index_max = ecs_limits_default().replicated_index_max;
     ecs_world* world = net_match_world(g->at.match);
-    assert_int_equal(net_rows_create(NULL, world, NULL, &g->rows), NET_OK);
+    assert_ok(net_rows_create(NULL, world, NULL, &g->rows));
     const net_interest_config interest = {
         .world = net_match_world(g->at.match),
         .rows = g->rows,
         .index_max = index_max,
         .tick_rate_hz = 60,
     };
-    assert_int_equal(net_interest_create(&interest, NULL, &g->interest), NET_OK);
+    assert_ok(net_interest_create(&interest, NULL, &g->interest));
     const net_replicator_config replicator = {
         .rows = g->rows, .index_max = index_max, .interest = g->interest};
-    assert_int_equal(net_replicator_create(&replicator, &g->replicator), NET_OK);
+    assert_ok(net_replicator_create(&replicator, &g->replicator));
     net_input_queue_init(&g->inputs);
     net_match_config config = net_match_config_default(g->at.module);
     config.role = NET_ROLE_MIRROR;
-    assert_int_equal(net_match_create(&config, NULL, &g->mirror_match), NET_OK);
+    assert_ok(net_match_create(&config, NULL, &g->mirror_match));
     net_match_mirror_start(g->mirror_match, 60, net_match_get_config(g->at.match)->settings,
                            g->at.module->game->setting_count);
-    assert_int_equal(net_rows_create(NULL, net_match_world(g->mirror_match), NULL, &g->mirror_rows),
-                     NET_OK);
+    assert_ok(net_rows_create(NULL, net_match_world(g->mirror_match), NULL, &g->mirror_rows));
     net_mirror_config mirror = {
         .world = net_match_world(g->mirror_match), .rows = g->mirror_rows, .index_max = index_max};
-    assert_int_equal(net_mirror_create(&mirror, &g->mirror), NET_OK);
+    assert_ok(net_mirror_create(&mirror, &g->mirror));
     g->memory.allocator = (base_allocator){count_allocate, count_release, &g->memory};
-    assert_int_equal(net_predict_create(&g->memory.allocator, g->at.module, NULL, &g->predict),
-                     NET_OK);
+    assert_ok(net_predict_create(&g->memory.allocator, g->at.module, NULL, &g->predict));
     assert_non_null(g->predict);
     net_predict_begin(g->predict, g->mirror_match);
     net_predict_player(g->predict, player_of(g));
@@ -161,9 +159,8 @@ static void make_input(game* g) {
     breakout_input input = {.move = g->move};
     made* one = &g->made[++g->number];
     size_t size;
-    assert_int_equal(net_match_pack(g->mirror_match, net_match_input_message(g->mirror_match),
-                                    &input, one->payload, sizeof one->payload, &size),
-                     NET_OK);
+    assert_ok(net_match_pack(g->mirror_match, net_match_input_message(g->mirror_match), &input,
+                             one->payload, sizeof one->payload, &size));
     one->size = (uint32_t)size;
     net_predict_input(g->predict, g->now_us, g->number, one->payload, size);
     uint32_t count = g->number < NET_INPUT_REDUNDANCY ? g->number : NET_INPUT_REDUNDANCY;
@@ -206,9 +203,9 @@ static void serve_state(game* g) {
     ecs_tick tick = net_match_tick(g->at.match);
     if (!g->view) {
         assert_true(net_interest_add_client(g->interest, 1));
-        assert_int_equal(net_repl_state_create(g->replicator, 1, &g->view), NET_OK);
+        assert_ok(net_repl_state_create(g->replicator, 1, &g->view));
     }
-    assert_int_equal(net_replicator_step(g->replicator, world, tick), NET_OK);
+    assert_ok(net_replicator_step(g->replicator, world, tick));
     ecs_changes_clear(world);
     net_replicator_publish(g->replicator);
     for (uint32_t i = 0; i < 3 && (i == 0 || net_repl_state_has_pending(g->view)); i++) {
@@ -226,8 +223,7 @@ static void serve_state(game* g) {
         proto_bit_writer writer = proto_bit_writer_make(packet->body, 1100);
         const net_repl_state_room room = {.hard = 1100 * 8, .soft = 1100 * 8};
         uint32_t records = 0;
-        assert_int_equal(net_repl_state_write(g->view, packet->seq, room, &writer, &records),
-                         NET_OK);
+        assert_ok(net_repl_state_write(g->view, packet->seq, room, &writer, &records));
         packet->size = proto_bit_writer_bytes(&writer);
         packet->arrives = g->step + g->down;
         if (is_lost(g)) {
@@ -247,7 +243,7 @@ static void receive_states(game* g) {
         net_result result = net_mirror_read(g->mirror, packet->seq, packet->tick,
                                             packet->size ? &reader : NULL, NULL);
         if (result == NET_ERR_STALE) continue;
-        assert_int_equal(result, NET_OK);
+        assert_ok(result);
         (void)net_repl_state_acked(g->view, packet->seq);
         ecs_tick row = 0;
         bool has_row = net_mirror_entity_tick(g->mirror, player_of(g), &row) &&
@@ -317,9 +313,9 @@ static const net_predict_counters* counters(const game* g) {
     return net_predict_get_counters(g->predict);
 }
 
-static void right_predictions_are_only_refreshed(void** state) {
-    (void)state;
-    game* g = game_open(4, 4, 0, 1);
+#define GAME_CASE(name, ...) CASE_MADE(game, g, game_open(__VA_ARGS__), game_close(g), name)
+
+GAME_CASE(right_predictions_are_only_refreshed, 4, 4, 0, 1) {
     game_settle(g, 3);
     net_predict_counters before = *counters(g);
     uint64_t repeated = g->inputs.repeated;
@@ -347,12 +343,9 @@ static void right_predictions_are_only_refreshed(void** state) {
     // server.
     assert_int_equal(net_predict_tick(g->predict), net_mirror_tick(g->mirror) + 4 + 4 + 3);
     assert_int_equal(g->step, from + 600);
-    game_close(g);
 }
 
-static void an_input_is_shown_before_the_next_one(void** state) {
-    (void)state;
-    game* g = game_open(9, 9, 0, 2);
+GAME_CASE(an_input_is_shown_before_the_next_one, 9, 9, 0, 2) {
     g->is_playing = false;
     game_settle(g, 3);
     float at_rest = 0, moved = 0;
@@ -365,12 +358,9 @@ static void an_input_is_shown_before_the_next_one(void** state) {
     net_predict_frame(g->predict, g->now_us + TICK_US / 2);
     assert_true(shown_x(g, &moved));
     assert_true(base_abs(moved - at_rest) > 1.0f);
-    game_close(g);
 }
 
-static void what_the_server_did_otherwise_is_corrected_and_moves_over(void** state) {
-    (void)state;
-    game* g = game_open(3, 3, 0, 3);
+GAME_CASE(what_the_server_did_otherwise_is_corrected_and_moves_over, 3, 3, 0, 3) {
     g->is_playing = false;
     game_settle(g, 2);
     net_predict_counters before = *counters(g);
@@ -391,12 +381,9 @@ static void what_the_server_did_otherwise_is_corrected_and_moves_over(void** sta
     assert_true(base_abs(x - to) < 0.1f);
     // The distance is 40; this limit is for a quarter of a tick.
     assert_true(g->shown_step_max < 6.0f);
-    game_close(g);
 }
 
-static void a_correction_that_is_too_far_is_shown_at_once(void** state) {
-    (void)state;
-    game* g = game_open(3, 3, 0, 3);
+GAME_CASE(a_correction_that_is_too_far_is_shown_at_once, 3, 3, 0, 3) {
     g->is_playing = false;
     game_settle(g, 2);
     const breakout_game* context = net_match_context(g->at.match);
@@ -409,14 +396,11 @@ static void a_correction_that_is_too_far_is_shown_at_once(void** state) {
     assert_true(shown_x(g, &x));
     assert_true(base_abs(x - to) < 0.1f);
     assert_true(g->shown_step_max > 290.0f);
-    game_close(g);
 }
 
 // The way becomes longer for good. The server repeats inputs. Then it settles: it drops late inputs
 // that equal a repeated one. The client predicts by the same rule, so its places are the server's.
-static void late_inputs_are_settled_on_both_sides(void** state) {
-    (void)state;
-    game* g = game_open(3, 3, 0, 4);
+GAME_CASE(late_inputs_are_settled_on_both_sides, 3, 3, 0, 4) {
     game_settle(g, 1);
     g->up = 9;
     game_run(g, 60);
@@ -437,12 +421,9 @@ static void late_inputs_are_settled_on_both_sides(void** state) {
     assert_true(worst < 0.0626f);
     assert_int_equal(g->inputs.missing, 0);
     assert_int_equal(g->inputs.skipped, 0);
-    game_close(g);
 }
 
-static void at_ten_percent_loss_no_input_is_missing(void** state) {
-    (void)state;
-    game* g = game_open(6, 6, 0.1, 5);
+GAME_CASE(at_ten_percent_loss_no_input_is_missing, 6, 6, 0.1, 5) {
     game_settle(g, 4);
     uint64_t repeated = g->inputs.repeated;
     net_predict_counters before = *counters(g);
@@ -458,12 +439,9 @@ static void at_ten_percent_loss_no_input_is_missing(void** state) {
     assert_int_equal(g->inputs.missing, 0);
     assert_int_equal(g->inputs.skipped, 0);
     assert_int_equal(g->inputs.refused, 0);
-    game_close(g);
 }
 
-static void a_silent_server_stops_prediction_at_its_bound(void** state) {
-    (void)state;
-    game* g = game_open(4, 4, 0, 6);
+GAME_CASE(a_silent_server_stops_prediction_at_its_bound, 4, 4, 0, 6) {
     game_settle(g, 2);
     g->is_blind = true;
     game_run(g, 300);
@@ -488,19 +466,16 @@ static void a_silent_server_stops_prediction_at_its_bound(void** state) {
     net_predict_counters before = *counters(g);
     game_run(g, 100);
     assert_int_equal(counters(g)->corrections_seen, before.corrections_seen);
-    game_close(g);
 }
 
-static void without_a_living_player_nothing_is_predicted(void** state) {
-    (void)state;
-    game* g = game_open(3, 3, 0, 7);
+GAME_CASE(without_a_living_player_nothing_is_predicted, 3, 3, 0, 7) {
     game_settle(g, 2);
     uint32_t count;
     (void)net_predict_entities(g->predict, &count);
     assert_true(count >= 1);
     // The server destroys the player's entity.
     ecs_entity dead = player_of(g);
-    assert_int_equal(ecs_destroy(net_match_world(g->at.match), dead), ECS_OK);
+    assert_ok(ecs_destroy(net_match_world(g->at.match), dead));
     game_run(g, 10);
     (void)net_predict_entities(g->predict, &count);
     assert_int_equal(count, 0);
@@ -516,12 +491,9 @@ static void without_a_living_player_nothing_is_predicted(void** state) {
     net_predict_player(g->predict, dead);
     game_run(g, 5);
     assert_int_equal(net_predict_tick(g->predict), 0);
-    game_close(g);
 }
 
-static void another_entity_is_predicted_when_the_player_gets_it(void** state) {
-    (void)state;
-    game* g = game_open(3, 3, 0, 8);
+GAME_CASE(another_entity_is_predicted_when_the_player_gets_it, 3, 3, 0, 8) {
     game_settle(g, 2);
     net_predict_player(g->predict, ECS_ENTITY_NONE);
     assert_int_equal(net_predict_tick(g->predict), 0);
@@ -530,14 +502,11 @@ static void another_entity_is_predicted_when_the_player_gets_it(void** state) {
     net_predict_player(g->predict, player_of(g));
     game_run(g, 10);
     assert_true(net_predict_tick(g->predict) > net_mirror_tick(g->mirror));
-    game_close(g);
 }
 
 // The packet's row of the player is older than the tick. Going back to that row would be a step
 // back.
-static void a_packet_without_the_players_row_changes_nothing(void** state) {
-    (void)state;
-    game* g = game_open(4, 4, 0, 8);
+GAME_CASE(a_packet_without_the_players_row_changes_nothing, 4, 4, 0, 8) {
     game_settle(g, 3);
     ecs_tick ahead = net_predict_tick(g->predict);
     uint64_t rollbacks = counters(g)->rollbacks;
@@ -548,7 +517,6 @@ static void a_packet_without_the_players_row_changes_nothing(void** state) {
     assert_true(net_predict_tick(g->predict) == ahead);
     net_predict_state(g->predict, newest + 2 * NET_PREDICT_REFRESH_TICKS, g->inputs.used, 5, true);
     assert_int_equal(counters(g)->rollbacks, rollbacks + 1);
-    game_close(g);
 }
 
 static uint32_t any_number(game* g, uint32_t near) {
@@ -559,8 +527,7 @@ static uint32_t any_number(game* g, uint32_t near) {
 
 // A server may send any ticks, inputs and players: prediction stays within its bounds. Once the
 // server is honest about a tick that it has not passed, the prediction is right again.
-static void a_lying_server_harms_nothing(void** state) {
-    (void)state;
+CASE(a_lying_server_harms_nothing) {
     for (uint64_t seed = 1; seed <= 6; seed++) {
         game* g = game_open(3, 3, 0.05, seed);
         game_settle(g, 3);
@@ -601,22 +568,20 @@ static void a_lying_server_harms_nothing(void** state) {
     }
 }
 
-static void a_module_that_predicts_nothing_has_no_prediction(void** state) {
-    (void)state;
+CASE(a_module_that_predicts_nothing_has_no_prediction) {
     net_game_module plain = *breakout_module();
     plain.predict = NULL;
     char* text = table_read_file(BREAKOUT_BLK);
     net_module* module;
-    assert_int_equal(net_module_wrap(&plain, text, "breakout.blk", NULL, &module), NET_OK);
+    assert_ok(net_module_wrap(&plain, text, "breakout.blk", NULL, &module));
     free(text);
     net_predict* predict;
-    assert_int_equal(net_predict_create(NULL, module, NULL, &predict), NET_OK);
+    assert_ok(net_predict_create(NULL, module, NULL, &predict));
     assert_null(predict);
     net_module_close(module);
 }
 
-static void the_same_seed_gives_the_same_prediction(void** state) {
-    (void)state;
+CASE(the_same_seed_gives_the_same_prediction) {
     uint64_t hashes[2];
     net_predict_counters last[2];
     for (uint32_t i = 0; i < 2; i++) {
@@ -631,9 +596,7 @@ static void the_same_seed_gives_the_same_prediction(void** state) {
     assert_memory_equal(&last[0], &last[1], sizeof last[0]);
 }
 
-static void validation_finds_a_row_outside_of_its_slot(void** state) {
-    (void)state;
-    game* g = game_open(5, 5, 0.2, 9);
+GAME_CASE(validation_finds_a_row_outside_of_its_slot, 5, 5, 0.2, 9) {
     game_settle(g, 4);
     game_run(g, 50);
     net_predict_validate(g->predict);
@@ -643,25 +606,4 @@ static void validation_finds_a_row_outside_of_its_slot(void** state) {
     base_assert_handler_set(test_assert_handler);
     expect_assert_failure(net_predict_validate(g->predict));
     base_assert_handler_set(NULL);
-    game_close(g);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(right_predictions_are_only_refreshed),
-        TEST(an_input_is_shown_before_the_next_one),
-        TEST(what_the_server_did_otherwise_is_corrected_and_moves_over),
-        TEST(a_correction_that_is_too_far_is_shown_at_once),
-        TEST(late_inputs_are_settled_on_both_sides),
-        TEST(at_ten_percent_loss_no_input_is_missing),
-        TEST(a_silent_server_stops_prediction_at_its_bound),
-        TEST(without_a_living_player_nothing_is_predicted),
-        TEST(another_entity_is_predicted_when_the_player_gets_it),
-        TEST(a_packet_without_the_players_row_changes_nothing),
-        TEST(a_lying_server_harms_nothing),
-        TEST(a_module_that_predicts_nothing_has_no_prediction),
-        TEST(the_same_seed_gives_the_same_prediction),
-        TEST(validation_finds_a_row_outside_of_its_slot),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,18 +50,18 @@ static void open(fixture* f, const net_link_config* link, bool is_predicting) {
     f->module = stage_module();
     stage_side_open(&f->server_side, f->module);
     f->mover = stage_create(&f->server_side, f->server_side.mover, 0, 0);
-    assert_int_equal(net_sim_create(NULL, 5, &f->sim), NET_OK);
-    assert_int_equal(net_sim_server(f->sim, 4, &f->server_transport), NET_OK);
-    assert_int_equal(net_sim_client(f->sim, link, &f->client_transport), NET_OK);
+    assert_ok(net_sim_create(NULL, 5, &f->sim));
+    assert_ok(net_sim_server(f->sim, 4, &f->server_transport));
+    assert_ok(net_sim_client(f->sim, link, &f->client_transport));
     net_server_config server = {
         .match = f->server_side.match, .transport = f->server_transport, .clients_max = 2};
-    assert_int_equal(net_server_create(&server, &f->server), NET_OK);
+    assert_ok(net_server_create(&server, &f->server));
     net_match_config mirror = net_match_config_default(f->module);
     mirror.role = NET_ROLE_MIRROR; // its limits are those of the presenter's worlds
-    assert_int_equal(net_match_create(&mirror, &reporter, &f->mirror), NET_OK);
+    assert_ok(net_match_create(&mirror, &reporter, &f->mirror));
     net_presenter_config presenter = {
         .allocator = &f->memory.allocator, .module = f->module, .is_predicting = is_predicting};
-    assert_int_equal(net_presenter_create(&presenter, &reporter, &f->presenter), NET_OK);
+    assert_ok(net_presenter_create(&presenter, &reporter, &f->presenter));
     net_client_config client = {.match = f->mirror,
                                 .transport = f->client_transport,
                                 .address = "sim",
@@ -69,7 +69,7 @@ static void open(fixture* f, const net_link_config* link, bool is_predicting) {
                                 .input = make_input,
                                 .input_context = f,
                                 .presenter = f->presenter};
-    assert_int_equal(net_client_create(&client, &f->client), NET_OK);
+    assert_ok(net_client_create(&client, &f->client));
     f->now_us = f->server_us = f->client_us = 1000000;
     f->client_us += 5000;
 }
@@ -157,94 +157,79 @@ static void print(const fixture* f, const char* line) {
            (unsigned long long)meter.samples);
 }
 
-static void nothing_is_shown_before_the_first_packet(void** state) {
-    (void)state;
-    fixture f;
-    open(&f, &(net_link_config){.delay_ms = 100}, false);
-    assert_false(net_presenter_frame(f.presenter, 0));
-    run(&f, 0.15);
-    assert_int_equal(f.frames, 0);
-    assert_true(net_presenter_tick(f.presenter) == 0);
-    assert_int_equal(net_presenter_shown(f.presenter), 0);
-    run(&f, 1);
-    assert_true(f.frames > 0);
-    assert_int_equal(net_presenter_shown(f.presenter),
-                     (uint64_t)(net_presenter_tick(f.presenter) * 256));
-    close_all(&f);
+/// A case with such a line: LINE_CASE(name, is_predicting, .delay_ms = 10).
+#define LINE_CASE(name, is_predicting, ...)                                                        \
+    CASE_WITH(fixture, f, open(f, &(net_link_config){__VA_ARGS__}, is_predicting), close_all(f),   \
+              name)
+
+LINE_CASE(nothing_is_shown_before_the_first_packet, false, .delay_ms = 100) {
+    assert_false(net_presenter_frame(f->presenter, 0));
+    run(f, 0.15);
+    assert_int_equal(f->frames, 0);
+    assert_true(net_presenter_tick(f->presenter) == 0);
+    assert_int_equal(net_presenter_shown(f->presenter), 0);
+    run(f, 1);
+    assert_true(f->frames > 0);
+    assert_int_equal(net_presenter_shown(f->presenter),
+                     (uint64_t)(net_presenter_tick(f->presenter) * 256));
 }
 
-static void on_a_steady_line_every_frame_is_on_the_servers_path(void** state) {
-    (void)state;
-    fixture f;
-    open(&f, &(net_link_config){.delay_ms = 50}, false);
-    run(&f, 3);
-    forget_frames(&f);
-    run(&f, 30);
-    print(&f, "50 ms");
-    assert_true(f.frames > 4000);
-    assert_true(f.error_max < quantum);
-    assert_int_equal(f.backwards, 0);
+LINE_CASE(on_a_steady_line_every_frame_is_on_the_servers_path, false, .delay_ms = 50) {
+    run(f, 3);
+    forget_frames(f);
+    run(f, 30);
+    print(f, "50 ms");
+    assert_true(f->frames > 4000);
+    assert_true(f->error_max < quantum);
+    assert_int_equal(f->backwards, 0);
     net_presenter_meter meter;
-    net_presenter_get_meter(f.presenter, &meter);
+    net_presenter_get_meter(f->presenter, &meter);
     assert_true(meter.delay_ms < 35);
     assert_int_equal(meter.teleports, 0);
     assert_int_equal(meter.stalls, 0);
-    close_all(&f);
 }
 
-static void jitter_and_loss_are_played_out(void** state) {
-    (void)state;
-    fixture f;
-    open(&f, &(net_link_config){.delay_ms = 50, .jitter_ms = 30, .loss_percent = 5}, false);
-    run(&f, 5);
-    forget_frames(&f);
-    run(&f, 60);
-    print(&f, "50 ms, jitter 30 ms, loss 5 %");
-    assert_int_equal(f.backwards, 0);
+LINE_CASE(jitter_and_loss_are_played_out, false, .delay_ms = 50, .jitter_ms = 30,
+          .loss_percent = 5) {
+    run(f, 5);
+    forget_frames(f);
+    run(f, 60);
+    print(f, "50 ms, jitter 30 ms, loss 5 %");
+    assert_int_equal(f->backwards, 0);
     net_presenter_meter meter;
-    net_presenter_get_meter(f.presenter, &meter);
+    net_presenter_get_meter(f->presenter, &meter);
     assert_true(meter.delay_ms < 110);
     assert_int_equal(meter.teleports, 0);
-    close_all(&f);
 }
 
-static void a_black_out_is_made_up_by_one_jump(void** state) {
-    (void)state;
-    fixture f;
-    open(&f, &(net_link_config){.delay_ms = 30, .outage_at_ms = 4000, .outage_for_ms = 2000},
-         false);
-    run(&f, 5.5);
-    double during = f.shown;
-    run(&f, 3);
-    assert_true(f.shown - during > 120);
-    assert_int_equal(f.backwards, 0);
-    forget_frames(&f);
-    run(&f, 5);
-    assert_true(f.error_max < quantum);
-    close_all(&f);
+LINE_CASE(a_black_out_is_made_up_by_one_jump, false, .delay_ms = 30, .outage_at_ms = 4000,
+          .outage_for_ms = 2000) {
+    run(f, 5.5);
+    double during = f->shown;
+    run(f, 3);
+    assert_true(f->shown - during > 120);
+    assert_int_equal(f->backwards, 0);
+    forget_frames(f);
+    run(f, 5);
+    assert_true(f->error_max < quantum);
 }
 
-static void game_events_are_seen_when_their_tick_is(void** state) {
-    (void)state;
-    fixture f;
-    open(&f, &(net_link_config){.delay_ms = 50}, false);
-    run(&f, 2);
-    ecs_event_type type = ecs_event_find(f.server_side.world, "stage_told");
-    assert_true(ecs_event_send(f.server_side.world, f.mover, type, &(stage_event){7}));
-    ecs_tick sent = f.tick + 1;
-    const stage_log* log = net_match_context(net_presenter_match(f.presenter));
-    const stage_log* mirror_log = net_match_context(f.mirror);
-    run(&f, 1);
+LINE_CASE(game_events_are_seen_when_their_tick_is, false, .delay_ms = 50) {
+    run(f, 2);
+    ecs_event_type type = ecs_event_find(f->server_side.world, "stage_told");
+    assert_true(ecs_event_send(f->server_side.world, f->mover, type, &(stage_event){7}));
+    ecs_tick sent = f->tick + 1;
+    const stage_log* log = net_match_context(net_presenter_match(f->presenter));
+    const stage_log* mirror_log = net_match_context(f->mirror);
+    run(f, 1);
     assert_int_equal(log->told_count, 1);
     assert_int_equal(log->told[0].number, 7);
-    assert_int_equal(log->told[0].target, f.mover);
+    assert_int_equal(log->told[0].target, f->mover);
     assert_int_equal(log->told[0].tick, sent);
     assert_int_equal(mirror_log->told_count, 1);
-    close_all(&f);
 }
 
-static void the_own_entity_is_shown_ahead_by_its_inputs(void** state) {
-    (void)state;
+CASE(the_own_entity_is_shown_ahead_by_its_inputs) {
     for (uint32_t predicting = 0; predicting < 2; predicting++) {
         fixture f;
         open(&f, &(net_link_config){.delay_ms = 100}, predicting);
@@ -284,7 +269,7 @@ static bool predict_drift(net_predict_shown* shown, ecs_world* world, ecs_entity
     ecs_component_id drift = ecs_component_find(world, "drift");
     bool is_kept = !is_correction || net_predict_shown_keep(shown, 1);
     const ecs_vec2 value = {x, 0};
-    assert_int_equal(ecs_set(world, loose, drift, &value), ECS_OK);
+    assert_ok(ecs_set(world, loose, drift, &value));
     shown->entities[0] = (net_predicted){loose, 1};
     shown->entity_count = 1;
     return is_kept && net_predict_shown_tick(shown, world) &&
@@ -292,15 +277,13 @@ static bool predict_drift(net_predict_shown* shown, ecs_world* world, ecs_entity
 }
 
 // A correction from or to a NaN leaves no error that would never fade.
-static void a_prediction_that_was_no_number_resyncs(void** state) {
-    (void)state;
+CASE(a_prediction_that_was_no_number_resyncs) {
     net_module* module = stage_module();
     stage_side side;
     stage_side_open(&side, module);
     ecs_entity loose;
     ecs_component_id drift = ecs_component_find(side.world, "drift");
-    assert_int_equal(
-        ecs_create(side.world, ecs_template_find(side.world, "loose"), NULL, 0, &loose), ECS_OK);
+    assert_ok(ecs_create(side.world, ecs_template_find(side.world, "loose"), NULL, 0, &loose));
     static const float odd[] = {NAN, INFINITY, -INFINITY};
     for (uint32_t i = 0; i < BASE_COUNT(odd); i++) {
         net_predict_shown shown;
@@ -318,15 +301,13 @@ static void a_prediction_that_was_no_number_resyncs(void** state) {
     net_module_close(module);
 }
 
-static void a_predicted_step_beyond_the_teleport_distance_is_a_jump(void** state) {
-    (void)state;
+CASE(a_predicted_step_beyond_the_teleport_distance_is_a_jump) {
     net_module* module = stage_module();
     stage_side side;
     stage_side_open(&side, module);
     ecs_entity loose;
     ecs_component_id drift = ecs_component_find(side.world, "drift");
-    assert_int_equal(
-        ecs_create(side.world, ecs_template_find(side.world, "loose"), NULL, 0, &loose), ECS_OK);
+    assert_ok(ecs_create(side.world, ecs_template_find(side.world, "loose"), NULL, 0, &loose));
     net_predict_shown shown;
     net_predict_shown_init(&shown, NULL);
     ecs_vec2 value;
@@ -342,14 +323,11 @@ static void a_predicted_step_beyond_the_teleport_distance_is_a_jump(void** state
     net_module_close(module);
 }
 
-static void a_smallest_delay_is_kept(void** state) {
-    (void)state;
-    fixture f;
-    open(&f, &(net_link_config){.delay_ms = 10}, false);
-    net_presenter_config config = {.module = f.module, .delay_ms_min = 200};
+LINE_CASE(a_smallest_delay_is_kept, false, .delay_ms = 10) {
+    net_presenter_config config = {.module = f->module, .delay_ms_min = 200};
     net_presenter* presenter;
-    assert_int_equal(net_presenter_create(&config, NULL, &presenter), NET_OK);
-    net_presenter_begin(presenter, f.mirror);
+    assert_ok(net_presenter_create(&config, NULL, &presenter));
+    net_presenter_begin(presenter, f->mirror);
     for (uint64_t i = 1; i < 600; i++) {
         net_presenter_packet(presenter, i * TICK_US, i, 0, 0, 0, false);
         // The moments before the first packet have nothing to show.
@@ -360,22 +338,17 @@ static void a_smallest_delay_is_kept(void** state) {
     net_presenter_get_meter(presenter, &meter);
     assert_true(meter.delay_ms > 195 && meter.delay_ms < 205);
     net_presenter_destroy(presenter);
-    close_all(&f);
 }
 
-static void steady_frames_allocate_nothing(void** state) {
-    (void)state;
-    fixture f;
-    open(&f, &(net_link_config){.delay_ms = 50, .jitter_ms = 20, .loss_percent = 5}, true);
-    run(&f, 20);
-    uint64_t before = f.memory.allocations;
-    run(&f, 20);
-    assert_int_equal(f.memory.allocations - before, 0);
-    close_all(&f);
+LINE_CASE(steady_frames_allocate_nothing, true, .delay_ms = 50, .jitter_ms = 20,
+          .loss_percent = 5) {
+    run(f, 20);
+    uint64_t before = f->memory.allocations;
+    run(f, 20);
+    assert_int_equal(f->memory.allocations - before, 0);
 }
 
-static void a_viewer_without_memory_is_refused(void** state) {
-    (void)state;
+CASE(a_viewer_without_memory_is_refused) {
     net_module* module = stage_module();
     for (uint64_t limit = 0;; limit++) {
         stage_limited context = {.left = limit};
@@ -391,21 +364,4 @@ static void a_viewer_without_memory_is_refused(void** state) {
         assert_null(presenter);
     }
     net_module_close(module);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(nothing_is_shown_before_the_first_packet),
-        TEST(on_a_steady_line_every_frame_is_on_the_servers_path),
-        TEST(jitter_and_loss_are_played_out),
-        TEST(a_black_out_is_made_up_by_one_jump),
-        TEST(game_events_are_seen_when_their_tick_is),
-        TEST(the_own_entity_is_shown_ahead_by_its_inputs),
-        TEST(a_prediction_that_was_no_number_resyncs),
-        TEST(a_predicted_step_beyond_the_teleport_distance_is_a_jump),
-        TEST(a_smallest_delay_is_kept),
-        TEST(steady_frames_allocate_nothing),
-        TEST(a_viewer_without_memory_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void open(fixture* f) {
     f->view = stage_match(f->module, NET_ROLE_MIRROR, &f->memory.allocator);
     f->world = net_match_world(f->view);
     f->log = net_match_context(f->view);
-    assert_int_equal(net_scene_create(&f->memory.allocator, f->view, NULL, &f->scene), NET_OK);
+    assert_ok(net_scene_create(&f->memory.allocator, f->view, NULL, &f->scene));
 }
 
 static void close_all(fixture* f) {
@@ -35,7 +35,7 @@ static void close_all(fixture* f) {
 }
 
 static void show(fixture* f, double tick) {
-    assert_int_equal(net_scene_advance(f->scene, tick), NET_OK);
+    assert_ok(net_scene_advance(f->scene, tick));
     assert_true(net_scene_tick(f->scene) == tick);
 }
 
@@ -60,327 +60,267 @@ static const net_scene_counters* counters(const fixture* f) {
 
 // ---- between samples ----
 
-static void a_moving_entity_lies_between_its_samples(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
+#define SCENE_CASE(name) CASE_WITH(fixture, f, open(f), close_all(f), name)
+
+SCENE_CASE(a_moving_entity_lies_between_its_samples) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
     for (ecs_tick t = 10; t <= 14; t++)
-        at(&f, t, mover, (float)(t - 10) * 8);
-    show(&f, 10);
-    assert_near(shown(&f, mover), 0);
-    show(&f, 10.25);
-    assert_near(shown(&f, mover), 2);
-    show(&f, 11);
-    assert_true(shown(&f, mover) == 8);
-    show(&f, 13.5);
-    assert_near(shown(&f, mover), 28);
-    show(&f, 14);
-    assert_true(shown(&f, mover) == 32);
-    assert_int_equal(counters(&f)->stalls, 0);
-    assert_int_equal(counters(&f)->samples, 5);
-    assert_int_equal(counters(&f)->samples_late, 0);
-    close_all(&f);
+        at(f, t, mover, (float)(t - 10) * 8);
+    show(f, 10);
+    assert_near(shown(f, mover), 0);
+    show(f, 10.25);
+    assert_near(shown(f, mover), 2);
+    show(f, 11);
+    assert_true(shown(f, mover) == 8);
+    show(f, 13.5);
+    assert_near(shown(f, mover), 28);
+    show(f, 14);
+    assert_true(shown(f, mover) == 32);
+    assert_int_equal(counters(f)->stalls, 0);
+    assert_int_equal(counters(f)->samples, 5);
+    assert_int_equal(counters(f)->samples_late, 0);
 }
 
-static void components_that_are_not_marked_change_at_their_tick(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
-    at(&f, 10, mover, 0);
-    assert_int_equal(ecs_set(f.server.world, mover, f.server.hp, &(int32_t){60}), ECS_OK);
-    at(&f, 11, mover, 8);
-    show(&f, 10.9);
-    assert_int_equal(*(const int32_t*)ecs_get(f.world, mover, f.server.hp), 100);
-    show(&f, 11);
-    assert_int_equal(*(const int32_t*)ecs_get(f.world, mover, f.server.hp), 60);
-    close_all(&f);
+SCENE_CASE(components_that_are_not_marked_change_at_their_tick) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+    at(f, 10, mover, 0);
+    assert_ok(ecs_set(f->server.world, mover, f->server.hp, &(int32_t){60}));
+    at(f, 11, mover, 8);
+    show(f, 10.9);
+    assert_int_equal(*(const int32_t*)ecs_get(f->world, mover, f->server.hp), 100);
+    show(f, 11);
+    assert_int_equal(*(const int32_t*)ecs_get(f->world, mover, f->server.hp), 60);
 }
 
-static void what_rests_and_then_moves_does_not_creep(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
-    at(&f, 10, mover, 16);
+SCENE_CASE(what_rests_and_then_moves_does_not_creep) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+    at(f, 10, mover, 16);
     for (ecs_tick t = 11; t <= 20; t++)
-        net_scene_packet(f.scene, t); // a packet without the entity
-    at(&f, 21, mover, 24);
-    show(&f, 10);
+        net_scene_packet(f->scene, t); // a packet without the entity
+    at(f, 21, mover, 24);
+    show(f, 10);
     for (double t = 10.5; t <= 20; t += 0.5) {
-        show(&f, t);
-        assert_true(shown(&f, mover) == 16);
+        show(f, t);
+        assert_true(shown(f, mover) == 16);
     }
-    show(&f, 20.5);
-    assert_near(shown(&f, mover), 20);
-    show(&f, 21);
-    assert_true(shown(&f, mover) == 24);
-    close_all(&f);
+    show(f, 20.5);
+    assert_near(shown(f, mover), 20);
+    show(f, 21);
+    assert_true(shown(f, mover) == 24);
 }
 
-static void a_lost_tick_is_a_longer_line(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
-    at(&f, 10, mover, 0);
-    at(&f, 11, mover, 8);
-    at(&f, 14, mover, 32); // packets 12 and 13 never came
-    show(&f, 12.5);
-    assert_near(shown(&f, mover), 20);
+SCENE_CASE(a_lost_tick_is_a_longer_line) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+    at(f, 10, mover, 0);
+    at(f, 11, mover, 8);
+    at(f, 14, mover, 32); // packets 12 and 13 never came
+    show(f, 12.5);
+    assert_near(shown(f, mover), 20);
     // One of them comes after all, without the entity: the entity was resting until then.
-    net_scene_packet(f.scene, 13);
-    show(&f, 12.75);
-    assert_true(shown(&f, mover) == 8);
-    close_all(&f);
+    net_scene_packet(f->scene, 13);
+    show(f, 12.75);
+    assert_true(shown(f, mover) == 8);
 }
 
 // A ring remembers the received ticks. A tick that left the ring must not be confused with a tick
 // in it.
-static void packets_from_long_ago_say_nothing(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
-    at(&f, 1990, mover, 8);
-    at(&f, 2000, mover, 88);
-    net_scene_packet(f.scene, 1995 - NET_SCENE_TICKS);
-    show(&f, 1990);
-    show(&f, 1995);
-    assert_near(shown(&f, mover), 48);
-    close_all(&f);
+SCENE_CASE(packets_from_long_ago_say_nothing) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+    at(f, 1990, mover, 8);
+    at(f, 2000, mover, 88);
+    net_scene_packet(f->scene, 1995 - NET_SCENE_TICKS);
+    show(f, 1990);
+    show(f, 1995);
+    assert_near(shown(f, mover), 48);
 }
 
-static void a_tick_is_not_known_by_one_that_was_in_its_place_before(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
-    net_scene_packet(f.scene, 2029 - NET_SCENE_TICKS);
-    at(&f, 2025, mover, 0);
-    at(&f, 2035, mover, 80);
-    show(&f, 2025);
-    show(&f, 2030);
-    assert_near(shown(&f, mover), 40);
-    close_all(&f);
+SCENE_CASE(a_tick_is_not_known_by_one_that_was_in_its_place_before) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+    net_scene_packet(f->scene, 2029 - NET_SCENE_TICKS);
+    at(f, 2025, mover, 0);
+    at(f, 2035, mover, 80);
+    show(f, 2025);
+    show(f, 2030);
+    assert_near(shown(f, mover), 40);
 }
 
 // However many ticks were lost, an interpolated movement takes at most the longest delay of the
 // view.
-static void a_line_is_not_longer_than_the_longest_delay(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
-    ecs_tick longest = (ecs_tick)(NET_DELAY_MS_MAX / 1000.0 / (double)net_match_dt(f.view) + 0.5);
-    at(&f, 10, mover, 0);
-    at(&f, 100, mover, 60);
-    show(&f, (double)(100 - longest));
-    assert_near(shown(&f, mover), 0);
-    show(&f, 100 - (double)longest / 2);
-    assert_near(shown(&f, mover), 30);
-    show(&f, 100);
-    assert_near(shown(&f, mover), 60);
-    close_all(&f);
+SCENE_CASE(a_line_is_not_longer_than_the_longest_delay) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+    ecs_tick longest = (ecs_tick)(NET_DELAY_MS_MAX / 1000.0 / (double)net_match_dt(f->view) + 0.5);
+    at(f, 10, mover, 0);
+    at(f, 100, mover, 60);
+    show(f, (double)(100 - longest));
+    assert_near(shown(f, mover), 0);
+    show(f, 100 - (double)longest / 2);
+    assert_near(shown(f, mover), 30);
+    show(f, 100);
+    assert_near(shown(f, mover), 60);
 }
 
-static void samples_may_come_in_any_order(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
+SCENE_CASE(samples_may_come_in_any_order) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
     static const ecs_tick order[] = {13, 10, 12, 11, 14};
     for (uint32_t i = 0; i < 5; i++)
-        at(&f, order[i], mover, (float)(order[i] - 10) * 8);
+        at(f, order[i], mover, (float)(order[i] - 10) * 8);
     for (double t = 10; t <= 14; t += 0.25) {
-        show(&f, t);
-        assert_near(shown(&f, mover), (t - 10) * 8);
+        show(f, t);
+        assert_near(shown(f, mover), (t - 10) * 8);
     }
     // A sample older than the shown moment is counted and changes nothing.
-    at(&f, 9, mover, -100);
-    assert_int_equal(counters(&f)->samples_late, 1);
-    show(&f, 14);
-    assert_true(shown(&f, mover) == 32);
-    close_all(&f);
+    at(f, 9, mover, -100);
+    assert_int_equal(counters(f)->samples_late, 1);
+    show(f, 14);
+    assert_true(shown(f, mover) == 32);
 }
 
-static void a_late_sample_is_used_when_it_is_the_newest(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
-    at(&f, 10, mover, 0);
-    show(&f, 12);
-    at(&f, 11, mover, 8);
-    assert_int_equal(counters(&f)->samples_late, 1);
-    net_scene_packet(f.scene, 12);
-    show(&f, 12.1);
-    assert_true(shown(&f, mover) == 8);
-    close_all(&f);
+SCENE_CASE(a_late_sample_is_used_when_it_is_the_newest) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+    at(f, 10, mover, 0);
+    show(f, 12);
+    at(f, 11, mover, 8);
+    assert_int_equal(counters(f)->samples_late, 1);
+    net_scene_packet(f->scene, 12);
+    show(f, 12.1);
+    assert_true(shown(f, mover) == 8);
 }
 
 // ---- beyond the newest ----
 
-static void beyond_the_newest_sample_movement_fades_to_a_stop(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
+SCENE_CASE(beyond_the_newest_sample_movement_fades_to_a_stop) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
     for (ecs_tick t = 10; t <= 12; t++)
-        at(&f, t, mover, (float)(t - 10) * 8);
-    show(&f, 12);
-    double before = shown(&f, mover), speed = 8;
+        at(f, t, mover, (float)(t - 10) * 8);
+    show(f, 12);
+    double before = shown(f, mover), speed = 8;
     for (double t = 12.25; t <= 18; t += 0.25) { // 6 ticks are 100 ms
-        show(&f, t);
-        double now = shown(&f, mover);
+        show(f, t);
+        double now = shown(f, mover);
         assert_true(now >= before);
         assert_true(now - before <= speed * 0.25 + 1e-4);
         before = now;
     }
     assert_near(before, 16 + 8 * 3); // half of the way of 6 ticks at full speed
-    show(&f, 40);
-    assert_near(shown(&f, mover), before);
-    assert_int_equal(counters(&f)->stalls, 1);
-    assert_near(counters(&f)->stalled_ms, 28 * 1000.0 / 60);
+    show(f, 40);
+    assert_near(shown(f, mover), before);
+    assert_int_equal(counters(f)->stalls, 1);
+    assert_near(counters(f)->stalled_ms, 28 * 1000.0 / 60);
     // A newer tick without the entity: it had stopped where it was.
-    net_scene_packet(f.scene, 40);
-    show(&f, 40);
-    assert_true(shown(&f, mover) == 16);
-    assert_int_equal(counters(&f)->stalls, 1);
-    close_all(&f);
+    net_scene_packet(f->scene, 40);
+    show(f, 40);
+    assert_true(shown(f, mover) == 16);
+    assert_int_equal(counters(f)->stalls, 1);
 }
 
-static void what_rested_is_not_carried_on(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
-    at(&f, 10, mover, 0);
-    at(&f, 11, mover, 8);
-    net_scene_packet(f.scene, 12);
-    show(&f, 20);
-    assert_true(shown(&f, mover) == 8);
-    assert_int_equal(counters(&f)->stalls, 0);
-    close_all(&f);
+SCENE_CASE(what_rested_is_not_carried_on) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+    at(f, 10, mover, 0);
+    at(f, 11, mover, 8);
+    net_scene_packet(f->scene, 12);
+    show(f, 20);
+    assert_true(shown(f, mover) == 8);
+    assert_int_equal(counters(f)->stalls, 0);
 }
 
 // ---- incarnations and jumps ----
 
-static void a_life_begins_and_ends_at_its_tick(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
-    at(&f, 10, mover, 8);
-    net_scene_gone(f.scene, mover, 14);
-    net_scene_packet(f.scene, 14);
-    show(&f, 9.99);
-    assert_false(ecs_is_alive(f.world, mover));
-    show(&f, 10);
-    assert_true(shown(&f, mover) == 8);
-    show(&f, 13.99);
-    assert_true(ecs_is_alive(f.world, mover));
-    show(&f, 14);
-    assert_false(ecs_is_alive(f.world, mover));
-    assert_int_equal(counters(&f)->creates, 1);
-    assert_int_equal(counters(&f)->destroys, 1);
-    close_all(&f);
+SCENE_CASE(a_life_begins_and_ends_at_its_tick) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+    at(f, 10, mover, 8);
+    net_scene_gone(f->scene, mover, 14);
+    net_scene_packet(f->scene, 14);
+    show(f, 9.99);
+    assert_false(ecs_is_alive(f->world, mover));
+    show(f, 10);
+    assert_true(shown(f, mover) == 8);
+    show(f, 13.99);
+    assert_true(ecs_is_alive(f->world, mover));
+    show(f, 14);
+    assert_false(ecs_is_alive(f->world, mover));
+    assert_int_equal(counters(f)->creates, 1);
+    assert_int_equal(counters(f)->destroys, 1);
 }
 
-static void a_new_generation_is_not_reached_by_a_movement(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
-    at(&f, 10, mover, 0);
+SCENE_CASE(a_new_generation_is_not_reached_by_a_movement) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+    at(f, 10, mover, 0);
     uint64_t row[PROTO_ROW_FIELDS_MAX];
-    const net_row_template* entry = net_rows_find(f.server.rows, f.server.mover);
-    stage_move(&f.server, mover, 40, 0);
-    net_rows_read(entry, f.server.world, mover, row);
+    const net_row_template* entry = net_rows_find(f->server.rows, f->server.mover);
+    stage_move(&f->server, mover, 40, 0);
+    net_rows_read(entry, f->server.world, mover, row);
     ecs_entity next = ecs_entity_make(ecs_entity_index(mover), ecs_entity_generation(mover) + 1);
-    net_scene_row(f.scene, next, entry, 14, row);
-    net_scene_packet(f.scene, 14);
-    show(&f, 13.9);
-    assert_true(shown(&f, mover) == 0);
-    assert_false(ecs_is_alive(f.world, next));
-    show(&f, 14);
-    assert_false(ecs_is_alive(f.world, mover));
-    assert_true(shown(&f, next) == 40);
-    close_all(&f);
+    net_scene_row(f->scene, next, entry, 14, row);
+    net_scene_packet(f->scene, 14);
+    show(f, 13.9);
+    assert_true(shown(f, mover) == 0);
+    assert_false(ecs_is_alive(f->world, next));
+    show(f, 14);
+    assert_false(ecs_is_alive(f->world, mover));
+    assert_true(shown(f, next) == 40);
 }
 
-static void a_new_template_is_a_jump_of_the_same_entity(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
-    at(&f, 10, mover, 0);
-    assert_int_equal(ecs_recreate(f.server.world, mover, f.server.runner, NULL, 0), ECS_OK);
-    at(&f, 14, mover, 40);
-    assert_int_equal(ecs_recreate(f.server.world, mover, f.server.mover_fast, NULL, 0), ECS_OK);
-    at(&f, 16, mover, 48);
-    show(&f, 13.9);
-    assert_true(shown(&f, mover) == 0);
-    show(&f, 14);
-    assert_true(shown(&f, mover) == 40);
-    assert_string_equal(ecs_entity_template_name(f.world, mover), "runner");
-    show(&f, 15.9);
-    assert_true(shown(&f, mover) == 40);
-    show(&f, 16);
-    assert_true(shown(&f, mover) == 48);
-    assert_string_equal(ecs_entity_template_name(f.world, mover), "mover+fast");
-    assert_int_equal(counters(&f)->recreates, 2);
-    assert_int_equal(counters(&f)->creates, 1);
-    close_all(&f);
+SCENE_CASE(a_new_template_is_a_jump_of_the_same_entity) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+    at(f, 10, mover, 0);
+    assert_ok(ecs_recreate(f->server.world, mover, f->server.runner, NULL, 0));
+    at(f, 14, mover, 40);
+    assert_ok(ecs_recreate(f->server.world, mover, f->server.mover_fast, NULL, 0));
+    at(f, 16, mover, 48);
+    show(f, 13.9);
+    assert_true(shown(f, mover) == 0);
+    show(f, 14);
+    assert_true(shown(f, mover) == 40);
+    assert_string_equal(ecs_entity_template_name(f->world, mover), "runner");
+    show(f, 15.9);
+    assert_true(shown(f, mover) == 40);
+    show(f, 16);
+    assert_true(shown(f, mover) == 48);
+    assert_string_equal(ecs_entity_template_name(f->world, mover), "mover+fast");
+    assert_int_equal(counters(f)->recreates, 2);
+    assert_int_equal(counters(f)->creates, 1);
 }
 
-static void a_step_beyond_the_teleport_distance_is_a_jump_at_its_tick(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
-    at(&f, 10, mover, 0);
-    at(&f, 11, mover, 50);  // as far as allowed
-    at(&f, 12, mover, 101); // a distance of 51
-    at(&f, 14, mover, 201); // two ticks for a distance of 100
-    show(&f, 10.5);
-    assert_near(shown(&f, mover), 25);
-    show(&f, 11.9);
-    assert_true(shown(&f, mover) == 50);
-    assert_int_equal(counters(&f)->teleports, 0);
-    show(&f, 12);
-    assert_true(shown(&f, mover) == 101);
-    assert_int_equal(counters(&f)->teleports, 1);
-    show(&f, 13);
-    assert_near(shown(&f, mover), 151);
-    show(&f, 14);
+SCENE_CASE(a_step_beyond_the_teleport_distance_is_a_jump_at_its_tick) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+    at(f, 10, mover, 0);
+    at(f, 11, mover, 50);  // as far as allowed
+    at(f, 12, mover, 101); // a distance of 51
+    at(f, 14, mover, 201); // two ticks for a distance of 100
+    show(f, 10.5);
+    assert_near(shown(f, mover), 25);
+    show(f, 11.9);
+    assert_true(shown(f, mover) == 50);
+    assert_int_equal(counters(f)->teleports, 0);
+    show(f, 12);
+    assert_true(shown(f, mover) == 101);
+    assert_int_equal(counters(f)->teleports, 1);
+    show(f, 13);
+    assert_near(shown(f, mover), 151);
+    show(f, 14);
     // The scene does not extrapolate after a jump.
-    at(&f, 15, mover, -200);
-    show(&f, 15);
-    show(&f, 16);
-    assert_true(shown(&f, mover) == -200);
-    assert_int_equal(counters(&f)->teleports, 2);
-    assert_int_equal(counters(&f)->stalls, 0);
-    close_all(&f);
+    at(f, 15, mover, -200);
+    show(f, 15);
+    show(f, 16);
+    assert_true(shown(f, mover) == -200);
+    assert_int_equal(counters(f)->teleports, 2);
+    assert_int_equal(counters(f)->stalls, 0);
 }
 
 // Exact numbers may be NaN or infinite.
-static void a_step_that_is_no_number_is_a_jump(void** state) {
-    (void)state;
+CASE(a_step_that_is_no_number_is_a_jump) {
     static const float odd[] = {NAN, INFINITY, -INFINITY};
     for (uint32_t i = 0; i < BASE_COUNT(odd); i++) {
         fixture f;
         open(&f);
         ecs_component_id drift = ecs_component_find(f.server.world, "drift");
         ecs_entity loose;
-        assert_int_equal(
-            ecs_create(f.server.world, ecs_template_find(f.server.world, "loose"), NULL, 0, &loose),
-            ECS_OK);
+        assert_ok(ecs_create(f.server.world, ecs_template_find(f.server.world, "loose"), NULL, 0,
+                             &loose));
         const float xs[] = {8, odd[i], 16};
         for (uint32_t k = 0; k < 3; k++) {
             const ecs_vec2 value = {xs[k], 0};
-            assert_int_equal(ecs_set(f.server.world, loose, drift, &value), ECS_OK);
+            assert_ok(ecs_set(f.server.world, loose, drift, &value));
             stage_feed(&f.server, f.scene, loose, 10 + 2 * k);
             net_scene_packet(f.scene, 10 + 2 * k);
         }
@@ -396,347 +336,245 @@ static void a_step_that_is_no_number_is_a_jump(void** state) {
     }
 }
 
-static void references_hold_handles_as_in_a_mirror(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
-    ecs_entity holder = stage_create(&f.server, f.server.holder, 0, 0);
-    assert_int_equal(ecs_set(f.server.world, holder, f.server.link, &mover), ECS_OK);
-    stage_feed(&f.server, f.scene, holder, 10);
-    net_scene_packet(f.scene, 10);
-    show(&f, 10);
-    assert_int_equal(ecs_state(f.world, mover), ECS_STATE_ALLOCATED);
-    assert_int_equal(*(const ecs_entity*)ecs_get(f.world, holder, f.server.link), mover);
-    at(&f, 11, mover, 0);
-    show(&f, 11);
-    assert_int_equal(ecs_state(f.world, mover), ECS_STATE_CREATED);
-    net_scene_gone(f.scene, mover, 12);
-    show(&f, 12);
-    assert_int_equal(ecs_state(f.world, mover), ECS_STATE_ALLOCATED);
-    net_scene_gone(f.scene, holder, 13);
-    show(&f, 13);
-    assert_int_equal(ecs_state(f.world, mover), ECS_STATE_NONE);
-    close_all(&f);
+SCENE_CASE(references_hold_handles_as_in_a_mirror) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+    ecs_entity holder = stage_create(&f->server, f->server.holder, 0, 0);
+    assert_ok(ecs_set(f->server.world, holder, f->server.link, &mover));
+    stage_feed(&f->server, f->scene, holder, 10);
+    net_scene_packet(f->scene, 10);
+    show(f, 10);
+    assert_int_equal(ecs_state(f->world, mover), ECS_STATE_ALLOCATED);
+    assert_int_equal(*(const ecs_entity*)ecs_get(f->world, holder, f->server.link), mover);
+    at(f, 11, mover, 0);
+    show(f, 11);
+    assert_int_equal(ecs_state(f->world, mover), ECS_STATE_CREATED);
+    net_scene_gone(f->scene, mover, 12);
+    show(f, 12);
+    assert_int_equal(ecs_state(f->world, mover), ECS_STATE_ALLOCATED);
+    net_scene_gone(f->scene, holder, 13);
+    show(f, 13);
+    assert_int_equal(ecs_state(f->world, mover), ECS_STATE_NONE);
 }
 
 // ---- time and events ----
 
-static void each_passed_tick_is_lived_once(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    net_scene_packet(f.scene, 20);
-    show(&f, 17.5);
-    show(&f, 17.9);
-    show(&f, 19.2);
-    show(&f, 20);
-    assert_int_equal(f.log->step_count, 4);
+SCENE_CASE(each_passed_tick_is_lived_once) {
+    net_scene_packet(f->scene, 20);
+    show(f, 17.5);
+    show(f, 17.9);
+    show(f, 19.2);
+    show(f, 20);
+    assert_int_equal(f->log->step_count, 4);
     for (uint32_t i = 0; i < 4; i++)
-        assert_int_equal(f.log->steps[i], 17 + i);
+        assert_int_equal(f->log->steps[i], 17 + i);
     // An earlier moment becomes the shown moment.
-    assert_int_equal(net_scene_advance(f.scene, 18), NET_OK);
-    assert_true(net_scene_tick(f.scene) == 20);
-    assert_int_equal(f.log->step_count, 4);
-    close_all(&f);
+    assert_ok(net_scene_advance(f->scene, 18));
+    assert_true(net_scene_tick(f->scene) == 20);
+    assert_int_equal(f->log->step_count, 4);
 }
 
-static void a_long_stall_is_not_lived_tick_by_tick(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    show(&f, 10);
-    show(&f, 10 + NET_CATCH_UP_TICKS_MAX);
-    assert_int_equal(f.log->step_count, 1 + NET_CATCH_UP_TICKS_MAX);
-    assert_int_equal(counters(&f)->jumps, 0);
-    show(&f, 10 + NET_CATCH_UP_TICKS_MAX + 600);
-    assert_int_equal(f.log->step_count, 1 + 2 * NET_CATCH_UP_TICKS_MAX);
-    assert_int_equal(counters(&f)->jumps, 1);
-    assert_int_equal(f.log->steps[f.log->step_count - 1], 10 + NET_CATCH_UP_TICKS_MAX + 600);
-    close_all(&f);
+SCENE_CASE(a_long_stall_is_not_lived_tick_by_tick) {
+    show(f, 10);
+    show(f, 10 + NET_CATCH_UP_TICKS_MAX);
+    assert_int_equal(f->log->step_count, 1 + NET_CATCH_UP_TICKS_MAX);
+    assert_int_equal(counters(f)->jumps, 0);
+    show(f, 10 + NET_CATCH_UP_TICKS_MAX + 600);
+    assert_int_equal(f->log->step_count, 1 + 2 * NET_CATCH_UP_TICKS_MAX);
+    assert_int_equal(counters(f)->jumps, 1);
+    assert_int_equal(f->log->steps[f->log->step_count - 1], 10 + NET_CATCH_UP_TICKS_MAX + 600);
 }
 
-static void events_are_heard_at_their_tick(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
-    stage_tell(f.scene, 1, 12, mover, 5);
-    stage_tell(f.scene, 2, 14, ECS_ENTITY_NONE, 6);
-    stage_tell(f.scene, 0, 11, ECS_ENTITY_NONE, 7); // unreliable: it delays no other event
-    at(&f, 10, mover, 0);
-    show(&f, 10);
-    assert_int_equal(f.log->told_count, 0);
-    show(&f, 13.9);
-    assert_int_equal(f.log->told_count, 2);
-    assert_int_equal(f.log->told[0].number, 7);
-    assert_int_equal(f.log->told[0].tick, 11);
-    assert_int_equal(f.log->told[1].number, 5);
-    assert_int_equal(f.log->told[1].tick, 12);
-    assert_int_equal(f.log->told[1].target, mover);
-    show(&f, 14);
-    assert_int_equal(f.log->told_count, 3);
-    assert_int_equal(f.log->told[2].tick, 14);
-    assert_int_equal(counters(&f)->events, 3);
-    close_all(&f);
+SCENE_CASE(events_are_heard_at_their_tick) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+    stage_tell(f->scene, 1, 12, mover, 5);
+    stage_tell(f->scene, 2, 14, ECS_ENTITY_NONE, 6);
+    stage_tell(f->scene, 0, 11, ECS_ENTITY_NONE, 7); // unreliable: it delays no other event
+    at(f, 10, mover, 0);
+    show(f, 10);
+    assert_int_equal(f->log->told_count, 0);
+    show(f, 13.9);
+    assert_int_equal(f->log->told_count, 2);
+    assert_int_equal(f->log->told[0].number, 7);
+    assert_int_equal(f->log->told[0].tick, 11);
+    assert_int_equal(f->log->told[1].number, 5);
+    assert_int_equal(f->log->told[1].tick, 12);
+    assert_int_equal(f->log->told[1].target, mover);
+    show(f, 14);
+    assert_int_equal(f->log->told_count, 3);
+    assert_int_equal(f->log->told[2].tick, 14);
+    assert_int_equal(counters(f)->events, 3);
 }
 
-static void events_of_a_far_future_hold_up_nobody(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
-    at(&f, 10, mover, 0);
-    stage_tell(f.scene, 1, 10 + NET_SCENE_TICKS + 1, ECS_ENTITY_NONE, 1);
-    stage_tell(f.scene, 2, UINT64_MAX, ECS_ENTITY_NONE, 2);
-    stage_tell(f.scene, 3, 11, ECS_ENTITY_NONE, 3);
-    assert_int_equal(counters(&f)->events_dropped, 2);
-    show(&f, 11);
-    assert_int_equal(f.log->told_count, 1);
-    assert_int_equal(f.log->told[0].number, 3);
+SCENE_CASE(events_of_a_far_future_hold_up_nobody) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+    at(f, 10, mover, 0);
+    stage_tell(f->scene, 1, 10 + NET_SCENE_TICKS + 1, ECS_ENTITY_NONE, 1);
+    stage_tell(f->scene, 2, UINT64_MAX, ECS_ENTITY_NONE, 2);
+    stage_tell(f->scene, 3, 11, ECS_ENTITY_NONE, 3);
+    assert_int_equal(counters(f)->events_dropped, 2);
+    show(f, 11);
+    assert_int_equal(f->log->told_count, 1);
+    assert_int_equal(f->log->told[0].number, 3);
     // The event waits as far ahead as ticks are remembered.
-    stage_tell(f.scene, 4, 10 + NET_SCENE_TICKS, ECS_ENTITY_NONE, 4);
-    assert_int_equal(counters(&f)->events_dropped, 2);
-    close_all(&f);
+    stage_tell(f->scene, 4, 10 + NET_SCENE_TICKS, ECS_ENTITY_NONE, 4);
+    assert_int_equal(counters(f)->events_dropped, 2);
 }
 
-static void reliable_events_keep_their_order_while_one_waits_for_its_target(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
-    stage_tell(f.scene, 1, 10, mover, 1);
-    stage_tell(f.scene, 2, 10, ECS_ENTITY_NONE, 2);
-    stage_tell(f.scene, 0, 10, ECS_ENTITY_NONE, 3);
-    show(&f, 11);
-    assert_int_equal(f.log->told_count, 1);
-    assert_int_equal(f.log->told[0].number, 3);
-    at(&f, 12, mover, 0);
-    show(&f, 12);
-    assert_int_equal(f.log->told_count, 3);
-    assert_int_equal(f.log->told[1].number, 1);
-    assert_int_equal(f.log->told[2].number, 2);
-    close_all(&f);
+SCENE_CASE(reliable_events_keep_their_order_while_one_waits_for_its_target) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+    stage_tell(f->scene, 1, 10, mover, 1);
+    stage_tell(f->scene, 2, 10, ECS_ENTITY_NONE, 2);
+    stage_tell(f->scene, 0, 10, ECS_ENTITY_NONE, 3);
+    show(f, 11);
+    assert_int_equal(f->log->told_count, 1);
+    assert_int_equal(f->log->told[0].number, 3);
+    at(f, 12, mover, 0);
+    show(f, 12);
+    assert_int_equal(f->log->told_count, 3);
+    assert_int_equal(f->log->told[1].number, 1);
+    assert_int_equal(f->log->told[2].number, 2);
 }
 
-static void an_event_for_a_life_that_is_over_holds_up_nobody(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
-    at(&f, 10, mover, 0);
-    show(&f, 10);
-    net_scene_gone(f.scene, mover, 12);
-    stage_tell(f.scene, 1, 12, mover, 1);
-    stage_tell(f.scene, 2, 12, ECS_ENTITY_NONE, 2);
-    show(&f, 12);
-    assert_int_equal(f.log->told_count, 1);
-    assert_int_equal(f.log->told[0].number, 2);
-    assert_int_equal(counters(&f)->events_dropped, 1);
-    close_all(&f);
+SCENE_CASE(an_event_for_a_life_that_is_over_holds_up_nobody) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+    at(f, 10, mover, 0);
+    show(f, 10);
+    net_scene_gone(f->scene, mover, 12);
+    stage_tell(f->scene, 1, 12, mover, 1);
+    stage_tell(f->scene, 2, 12, ECS_ENTITY_NONE, 2);
+    show(f, 12);
+    assert_int_equal(f->log->told_count, 1);
+    assert_int_equal(f->log->told[0].number, 2);
+    assert_int_equal(counters(f)->events_dropped, 1);
 }
 
-static void an_event_waits_for_its_target_only_so_long(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    stage_tell(f.scene, 1, 10, ecs_entity_make(7, 1), 1);
+SCENE_CASE(an_event_waits_for_its_target_only_so_long) {
+    stage_tell(f->scene, 1, 10, ecs_entity_make(7, 1), 1);
     for (ecs_tick t = 10; t < 10 + NET_EVENT_WAIT_TICKS_MAX; t++)
-        show(&f, (double)t);
-    assert_int_equal(counters(&f)->events_dropped, 0);
-    show(&f, 10 + NET_EVENT_WAIT_TICKS_MAX);
-    assert_int_equal(counters(&f)->events_dropped, 1);
-    close_all(&f);
+        show(f, (double)t);
+    assert_int_equal(counters(f)->events_dropped, 0);
+    show(f, 10 + NET_EVENT_WAIT_TICKS_MAX);
+    assert_int_equal(counters(f)->events_dropped, 1);
 }
 
-static void what_the_module_refuses_and_what_has_no_room_is_dropped_and_counted(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    stage_tell(f.scene, 1, 10, ECS_ENTITY_NONE, 999);
-    show(&f, 10);
-    assert_int_equal(counters(&f)->events_dropped, 1);
+SCENE_CASE(what_the_module_refuses_and_what_has_no_room_is_dropped_and_counted) {
+    stage_tell(f->scene, 1, 10, ECS_ENTITY_NONE, 999);
+    show(f, 10);
+    assert_int_equal(counters(f)->events_dropped, 1);
     for (uint32_t i = 0; i < NET_SCENE_EVENTS_MAX; i++)
-        stage_tell(f.scene, 2 + i, 12, ECS_ENTITY_NONE, i);
-    assert_int_equal(counters(&f)->events_dropped, 1);
-    stage_tell(f.scene, 2 + NET_SCENE_EVENTS_MAX, 12, ECS_ENTITY_NONE, 1);
-    assert_int_equal(counters(&f)->events_dropped, 2);
-    show(&f, 12);
-    assert_int_equal(f.log->told_count, NET_SCENE_EVENTS_MAX);
-    close_all(&f);
+        stage_tell(f->scene, 2 + i, 12, ECS_ENTITY_NONE, i);
+    assert_int_equal(counters(f)->events_dropped, 1);
+    stage_tell(f->scene, 2 + NET_SCENE_EVENTS_MAX, 12, ECS_ENTITY_NONE, 1);
+    assert_int_equal(counters(f)->events_dropped, 2);
+    show(f, 12);
+    assert_int_equal(f->log->told_count, NET_SCENE_EVENTS_MAX);
 }
 
-static void handles_that_no_row_can_have_are_ignored(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    const net_row_template* entry = net_rows_find(f.server.rows, f.server.mover);
-    net_scene_row(f.scene, ECS_ENTITY_NONE, entry, 1, entry->defaults);
-    net_scene_row(f.scene, ecs_entity_make(5, 0), entry, 1, entry->defaults);
-    net_scene_row(f.scene, ecs_entity_make(2001, 1), entry, 1, entry->defaults);
-    net_scene_gone(f.scene, ecs_entity_make(2001, 1), 1);
-    net_scene_row(f.scene, ecs_entity_make(2000, 1), entry, 1, entry->defaults);
-    assert_int_equal(counters(&f)->samples, 1);
-    show(&f, 1);
-    assert_int_equal(ecs_world_entity_count(f.world), 1);
-    close_all(&f);
+SCENE_CASE(handles_that_no_row_can_have_are_ignored) {
+    const net_row_template* entry = net_rows_find(f->server.rows, f->server.mover);
+    net_scene_row(f->scene, ECS_ENTITY_NONE, entry, 1, entry->defaults);
+    net_scene_row(f->scene, ecs_entity_make(5, 0), entry, 1, entry->defaults);
+    net_scene_row(f->scene, ecs_entity_make(2001, 1), entry, 1, entry->defaults);
+    net_scene_gone(f->scene, ecs_entity_make(2001, 1), 1);
+    net_scene_row(f->scene, ecs_entity_make(2000, 1), entry, 1, entry->defaults);
+    assert_int_equal(counters(f)->samples, 1);
+    show(f, 1);
+    assert_int_equal(ecs_world_entity_count(f->world), 1);
 }
 
-static void ticks_that_no_match_reaches_are_ignored(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
-    at(&f, 10, mover, 8);
-    at(&f, UINT64_MAX, mover, 16);
-    at(&f, NET_SCENE_TICK_MAX + 1, mover, 16);
-    net_scene_gone(f.scene, mover, UINT64_MAX);
-    assert_int_equal(net_scene_tick_newest(f.scene), 10);
-    assert_int_equal(counters(&f)->samples, 1);
-    assert_int_equal(net_scene_advance(f.scene, 1e300), NET_OK);
-    assert_true(net_scene_tick(f.scene) == 0);
-    at(&f, NET_SCENE_TICK_MAX, mover, 24);
-    show(&f, 11);
-    assert_true(shown(&f, mover) == 8);
-    show(&f, (double)NET_SCENE_TICK_MAX - 0.5);
-    show(&f, (double)NET_SCENE_TICK_MAX);
-    assert_true(shown(&f, mover) == 24);
-    close_all(&f);
+SCENE_CASE(ticks_that_no_match_reaches_are_ignored) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+    at(f, 10, mover, 8);
+    at(f, UINT64_MAX, mover, 16);
+    at(f, NET_SCENE_TICK_MAX + 1, mover, 16);
+    net_scene_gone(f->scene, mover, UINT64_MAX);
+    assert_int_equal(net_scene_tick_newest(f->scene), 10);
+    assert_int_equal(counters(f)->samples, 1);
+    assert_ok(net_scene_advance(f->scene, 1e300));
+    assert_true(net_scene_tick(f->scene) == 0);
+    at(f, NET_SCENE_TICK_MAX, mover, 24);
+    show(f, 11);
+    assert_true(shown(f, mover) == 8);
+    show(f, (double)NET_SCENE_TICK_MAX - 0.5);
+    show(f, (double)NET_SCENE_TICK_MAX);
+    assert_true(shown(f, mover) == 24);
 }
 
-static void no_number_is_no_moment(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    assert_int_equal(net_scene_advance(f.scene, (double)NAN), NET_OK);
-    assert_int_equal(net_scene_advance(f.scene, 0.5), NET_OK);
-    assert_int_equal(net_scene_advance(f.scene, -3), NET_OK);
-    assert_true(net_scene_tick(f.scene) == 0);
-    assert_int_equal(f.log->step_count, 0);
-    close_all(&f);
+SCENE_CASE(no_number_is_no_moment) {
+    assert_ok(net_scene_advance(f->scene, (double)NAN));
+    assert_ok(net_scene_advance(f->scene, 0.5));
+    assert_ok(net_scene_advance(f->scene, -3));
+    assert_true(net_scene_tick(f->scene) == 0);
+    assert_int_equal(f->log->step_count, 0);
 }
 
-static void what_was_written_over_is_put_back_when_touched(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
-    at(&f, 10, mover, 8);
-    net_scene_packet(f.scene, 11);
-    show(&f, 11);
-    ((ecs_vec2*)ecs_get_mut(f.world, mover, f.server.pos))->x = 77;
-    net_scene_touch(f.scene, mover);
-    net_scene_touch(f.scene, ecs_entity_make(1999, 3)); // there is no such entity
-    show(&f, 11.5);
-    assert_true(shown(&f, mover) == 8);
-    close_all(&f);
+SCENE_CASE(what_was_written_over_is_put_back_when_touched) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+    at(f, 10, mover, 8);
+    net_scene_packet(f->scene, 11);
+    show(f, 11);
+    ((ecs_vec2*)ecs_get_mut(f->world, mover, f->server.pos))->x = 77;
+    net_scene_touch(f->scene, mover);
+    net_scene_touch(f->scene, ecs_entity_make(1999, 3)); // there is no such entity
+    show(f, 11.5);
+    assert_true(shown(f, mover) == 8);
 }
 
-static void more_samples_than_are_kept_lose_the_oldest(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
-    at(&f, 1, mover, 0);
-    show(&f, 1);
+SCENE_CASE(more_samples_than_are_kept_lose_the_oldest) {
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+    at(f, 1, mover, 0);
+    show(f, 1);
     for (ecs_tick t = 2; t <= NET_SCENE_SAMPLES_MAX + 50; t++)
-        at(&f, t, mover, (float)t);
-    at(&f, 3, mover, -3); // older than all: it counts no more than the samples that it pushed out
-    show(&f, 5);
-    assert_true(ecs_is_alive(f.world, mover));
+        at(f, t, mover, (float)t);
+    at(f, 3, mover, -3); // older than all: it counts no more than the samples that it pushed out
+    show(f, 5);
+    assert_true(ecs_is_alive(f->world, mover));
     for (ecs_tick t = 60; t <= NET_SCENE_SAMPLES_MAX + 50; t++) {
-        show(&f, (double)t);
-        assert_true(shown(&f, mover) == (double)t);
+        show(f, (double)t);
+        assert_true(shown(f, mover) == (double)t);
     }
-    close_all(&f);
 }
 
-static void memory_that_runs_out_is_told_and_final(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    net_scene_destroy(f.scene);
-    ecs_entity mover = stage_create(&f.server, f.server.mover, 0, 0);
-    ecs_entity holder = stage_create(&f.server, f.server.holder, 0, 0);
-    assert_int_equal(ecs_set(f.server.world, holder, f.server.link, &mover), ECS_OK);
+SCENE_CASE(memory_that_runs_out_is_told_and_final) {
+    net_scene_destroy(f->scene);
+    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+    ecs_entity holder = stage_create(&f->server, f->server.holder, 0, 0);
+    assert_ok(ecs_set(f->server.world, holder, f->server.link, &mover));
     for (uint64_t limit = 0;; limit++) {
         stage_limited context = {.left = limit};
         base_allocator limited = {stage_limited_allocate, stage_release, &context};
-        net_result result = net_scene_create(&limited, f.view, NULL, &f.scene);
+        net_result result = net_scene_create(&limited, f->view, NULL, &f->scene);
         if (result != NET_OK) {
             assert_int_equal(result, NET_ERR_MEMORY);
-            assert_null(f.scene);
+            assert_null(f->scene);
             continue;
         }
-        stage_feed(&f.server, f.scene, holder, 10);
+        stage_feed(&f->server, f->scene, holder, 10);
         for (ecs_tick t = 10; t < 20; t++)
-            at(&f, t, mover, (float)t);
-        stage_tell(f.scene, 1, 10, ECS_ENTITY_NONE, 1);
-        result = net_scene_advance(f.scene, 15);
+            at(f, t, mover, (float)t);
+        stage_tell(f->scene, 1, 10, ECS_ENTITY_NONE, 1);
+        result = net_scene_advance(f->scene, 15);
         assert_true(result == NET_OK || result == NET_ERR_MEMORY);
-        assert_int_equal(net_scene_advance(f.scene, 16), result);
-        net_scene_destroy(f.scene);
-        ecs_world_clear(f.world);
-        assert_int_equal(ecs_handle_count(f.world, ECS_STATE_ALLOCATED), 0);
-        assert_int_equal(ecs_world_counters(f.world)->bad_transitions, 0);
+        assert_int_equal(net_scene_advance(f->scene, 16), result);
+        net_scene_destroy(f->scene);
+        ecs_world_clear(f->world);
+        assert_int_equal(ecs_handle_count(f->world, ECS_STATE_ALLOCATED), 0);
+        assert_int_equal(ecs_world_counters(f->world)->bad_transitions, 0);
         if (result == NET_OK) break;
     }
-    assert_int_equal(net_scene_create(&f.memory.allocator, f.view, NULL, &f.scene), NET_OK);
-    close_all(&f);
+    assert_ok(net_scene_create(&f->memory.allocator, f->view, NULL, &f->scene));
 }
 
-static void validation_finds_a_slot_without_its_row(void** state) {
-    (void)state;
-    fixture f;
-    open(&f);
-    ecs_entity entity = stage_create(&f.server, f.server.mover, 0, 0);
-    at(&f, 10, entity, 1);
-    show(&f, 10);
-    net_scene_validate(f.scene);
-    net_scene_slot* slot = &f.scene->slots[ecs_entity_index(entity)];
+SCENE_CASE(validation_finds_a_slot_without_its_row) {
+    ecs_entity entity = stage_create(&f->server, f->server.mover, 0, 0);
+    at(f, 10, entity, 1);
+    show(f, 10);
+    net_scene_validate(f->scene);
+    net_scene_slot* slot = &f->scene->slots[ecs_entity_index(entity)];
     uint32_t words = slot->applied_words;
     slot->applied_words = 0;
     base_assert_handler_set(test_assert_handler);
-    expect_assert_failure(net_scene_validate(f.scene));
+    expect_assert_failure(net_scene_validate(f->scene));
     base_assert_handler_set(NULL);
     slot->applied_words = words;
-    close_all(&f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_moving_entity_lies_between_its_samples),
-        TEST(components_that_are_not_marked_change_at_their_tick),
-        TEST(what_rests_and_then_moves_does_not_creep),
-        TEST(a_lost_tick_is_a_longer_line),
-        TEST(packets_from_long_ago_say_nothing),
-        TEST(a_tick_is_not_known_by_one_that_was_in_its_place_before),
-        TEST(a_line_is_not_longer_than_the_longest_delay),
-        TEST(samples_may_come_in_any_order),
-        TEST(a_late_sample_is_used_when_it_is_the_newest),
-        TEST(beyond_the_newest_sample_movement_fades_to_a_stop),
-        TEST(what_rested_is_not_carried_on),
-        TEST(a_life_begins_and_ends_at_its_tick),
-        TEST(a_new_generation_is_not_reached_by_a_movement),
-        TEST(a_new_template_is_a_jump_of_the_same_entity),
-        TEST(a_step_beyond_the_teleport_distance_is_a_jump_at_its_tick),
-        TEST(a_step_that_is_no_number_is_a_jump),
-        TEST(references_hold_handles_as_in_a_mirror),
-        TEST(each_passed_tick_is_lived_once),
-        TEST(a_long_stall_is_not_lived_tick_by_tick),
-        TEST(events_are_heard_at_their_tick),
-        TEST(events_of_a_far_future_hold_up_nobody),
-        TEST(reliable_events_keep_their_order_while_one_waits_for_its_target),
-        TEST(an_event_for_a_life_that_is_over_holds_up_nobody),
-        TEST(an_event_waits_for_its_target_only_so_long),
-        TEST(what_the_module_refuses_and_what_has_no_room_is_dropped_and_counted),
-        TEST(handles_that_no_row_can_have_are_ignored),
-        TEST(ticks_that_no_match_reaches_are_ignored),
-        TEST(no_number_is_no_moment),
-        TEST(what_was_written_over_is_put_back_when_touched),
-        TEST(more_samples_than_are_kept_lose_the_oldest),
-        TEST(memory_that_runs_out_is_told_and_final),
-        TEST(validation_finds_a_slot_without_its_row),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,26 +91,25 @@ static void open(model* m, uint64_t seed, double loss, uint32_t delay_max) {
     stage_side_open(&m->server, m->module);
     m->mirror_side.match = stage_match(m->module, NET_ROLE_MIRROR, NULL);
     m->mirror_side.world = net_match_world(m->mirror_side.match);
-    assert_int_equal(net_rows_create(NULL, m->mirror_side.world, NULL, &m->mirror_side.rows),
-                     NET_OK);
+    assert_ok(net_rows_create(NULL, m->mirror_side.world, NULL, &m->mirror_side.rows));
     m->shown = stage_match(m->module, NET_ROLE_MIRROR, &m->memory.allocator);
     m->world = net_match_world(m->shown);
-    assert_int_equal(net_scene_create(&m->memory.allocator, m->shown, NULL, &m->scene), NET_OK);
+    assert_ok(net_scene_create(&m->memory.allocator, m->shown, NULL, &m->scene));
     net_interest_config interest = {.world = m->server.world,
                                     .rows = m->server.rows,
                                     .index_max = INDEX_MAX,
                                     .tick_rate_hz = 60};
-    assert_int_equal(net_interest_create(&interest, NULL, &m->interest), NET_OK);
+    assert_ok(net_interest_create(&interest, NULL, &m->interest));
     assert_true(net_interest_add_client(m->interest, 1));
     net_replicator_config replicator = {
         .rows = m->server.rows, .index_max = INDEX_MAX, .interest = m->interest};
-    assert_int_equal(net_replicator_create(&replicator, &m->replicator), NET_OK);
-    assert_int_equal(net_repl_state_create(m->replicator, 1, &m->view), NET_OK);
+    assert_ok(net_replicator_create(&replicator, &m->replicator));
+    assert_ok(net_repl_state_create(m->replicator, 1, &m->view));
     net_mirror_config config = {.world = m->mirror_side.world,
                                 .rows = m->mirror_side.rows,
                                 .index_max = INDEX_MAX,
                                 .sink = {.context = m, .row = on_row, .gone = on_gone}};
-    assert_int_equal(net_mirror_create(&config, &m->mirror), NET_OK);
+    assert_ok(net_mirror_create(&config, &m->mirror));
 }
 
 static void close_all(model* m) {
@@ -150,7 +149,7 @@ static void change_body(model* m, body* b) {
         b->vy = grid(m, 8);
     } else if (what == 2) {
         b->hp = base_rng_range(&m->rng, 0, 255);
-        assert_int_equal(ecs_set(m->server.world, b->entity, m->server.hp, &b->hp), ECS_OK);
+        assert_ok(ecs_set(m->server.world, b->entity, m->server.hp, &b->hp));
     } else if (!m->is_calm) {
         b->x = b->x > 0 ? -800 : 800;
         b->is_jumping = true;
@@ -160,7 +159,7 @@ static void change_body(model* m, body* b) {
 
 static void recreate_body(model* m, body* b) {
     b->template_id = b->template_id == m->server.mover ? m->server.runner : m->server.mover;
-    assert_int_equal(ecs_recreate(m->server.world, b->entity, b->template_id, NULL, 0), ECS_OK);
+    assert_ok(ecs_recreate(m->server.world, b->entity, b->template_id, NULL, 0));
 }
 
 static void live_tick(model* m) {
@@ -179,7 +178,7 @@ static void live_tick(model* m) {
     if (m->is_calm) return;
     if (m->now.count > 0 && base_rng_chance(&m->rng, 0.8)) {
         uint32_t i = base_rng_below(&m->rng, m->now.count);
-        assert_int_equal(ecs_destroy(m->server.world, m->now.bodies[i].entity), ECS_OK);
+        assert_ok(ecs_destroy(m->server.world, m->now.bodies[i].entity));
         m->now.bodies[i] = m->now.bodies[--m->now.count];
     }
     if (m->now.count < BODIES_MAX && base_rng_chance(&m->rng, 0.82)) create_body(m);
@@ -192,7 +191,7 @@ static void send(model* m) {
     proto_bit_writer bits = proto_bit_writer_make(f->body, sizeof f->body);
     net_repl_state_room room = {.hard = 8 * sizeof f->body, .soft = 8 * sizeof f->body};
     uint32_t records;
-    assert_int_equal(net_repl_state_write(m->view, f->seq, room, &bits, &records), NET_OK);
+    assert_ok(net_repl_state_write(m->view, f->seq, room, &bits, &records));
     f->size = proto_bit_writer_bytes(&bits);
     f->is_lost = base_rng_chance(&m->rng, m->loss);
     f->due = m->tick + (m->delay_max ? base_rng_below(&m->rng, m->delay_max + 1) : 0);
@@ -224,7 +223,7 @@ static void tick(model* m) {
     assert_true(m->tick < TICKS_MAX);
     live_tick(m);
     net_match_step(m->server.match);
-    assert_int_equal(net_replicator_step(m->replicator, m->server.world, m->tick), NET_OK);
+    assert_ok(net_replicator_step(m->replicator, m->server.world, m->tick));
     ecs_changes_clear(m->server.world);
     net_replicator_publish(m->replicator);
     m->past[m->tick] = m->now;
@@ -301,11 +300,10 @@ static void measure(model* m, ecs_tick at) {
 }
 
 static void show(model* m, double at) {
-    assert_int_equal(net_scene_advance(m->scene, at), NET_OK);
+    assert_ok(net_scene_advance(m->scene, at));
 }
 
-static void a_perfect_line_shows_exactly_what_the_server_had(void** state) {
-    (void)state;
+CASE(a_perfect_line_shows_exactly_what_the_server_had) {
     model m;
     open(&m, 11, 0, 0);
     uint32_t ticks = test_scaled(3500, 200);
@@ -326,8 +324,7 @@ static void a_perfect_line_shows_exactly_what_the_server_had(void** state) {
     close_all(&m);
 }
 
-static void a_bad_line_never_shows_lives_backwards_and_ends_right(void** state) {
-    (void)state;
+CASE(a_bad_line_never_shows_lives_backwards_and_ends_right) {
     static const double losses[] = {0, 0.1, 0.3};
     for (uint32_t run = 0; run < 3; run++) {
         model m;
@@ -365,8 +362,7 @@ static void a_bad_line_never_shows_lives_backwards_and_ends_right(void** state) 
     }
 }
 
-static void steady_frames_allocate_nothing(void** state) {
-    (void)state;
+CASE(steady_frames_allocate_nothing) {
     model m;
     open(&m, 31, 0.1, 3);
     for (uint32_t i = 0; i < 300; i++)
@@ -384,13 +380,4 @@ static void steady_frames_allocate_nothing(void** state) {
     }
     assert_int_equal(m.memory.allocations - before, 0);
     close_all(&m);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_perfect_line_shows_exactly_what_the_server_had),
-        TEST(a_bad_line_never_shows_lives_backwards_and_ends_right),
-        TEST(steady_frames_allocate_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
