@@ -52,10 +52,10 @@ static inline void view_join(view_world* w, uint32_t number) {
     view_client* c = &w->clients[number];
     repl_open_with(&c->side, true, VIEW_INDEX_MAX, view_class_text);
     assert_true(net_interest_add_client(w->interest, number));
-    assert_int_equal(net_repl_state_create(w->replicator, number, &c->repl), NET_OK);
+    assert_ok(net_repl_state_create(w->replicator, number, &c->repl));
     net_mirror_config config = {
         .world = c->side.world, .rows = c->side.rows, .index_max = VIEW_INDEX_MAX};
-    assert_int_equal(net_mirror_create(&config, &c->mirror), NET_OK);
+    assert_ok(net_mirror_create(&config, &c->mirror));
 }
 
 static inline void view_open_with(view_world* w, view_options options) {
@@ -74,7 +74,7 @@ static inline void view_open_with(view_world* w, view_options options) {
                                     .interest = w->interest,
                                     .bandwidth = options.has_bandwidth ? &w->bandwidth : NULL,
                                     .is_solo = options.is_solo};
-    assert_int_equal(net_replicator_create(&config, &w->replicator), NET_OK);
+    assert_ok(net_replicator_create(&config, &w->replicator));
     w->client_count = options.client_count ? options.client_count : 1;
     for (uint32_t i = 0; i < w->client_count; i++) {
         w->clients[i].seq = options.first_seq ? options.first_seq : 65534;
@@ -101,7 +101,7 @@ static inline void view_close(view_world* w) {
 static inline void view_step(view_world* w) {
     ecs_step step = {.tick = ++w->tick, .dt = 0.5f};
     ecs_world_step(w->server.world, &step);
-    assert_int_equal(net_replicator_step(w->replicator, w->server.world, w->tick), NET_OK);
+    assert_ok(net_replicator_step(w->replicator, w->server.world, w->tick));
     ecs_changes_clear(w->server.world);
     net_replicator_publish(w->replicator);
 }
@@ -110,7 +110,7 @@ static inline void view_write_room(view_world* w, uint32_t number, net_repl_stat
     view_client* c = &w->clients[number];
     memset(c->body, 0, sizeof c->body);
     proto_bit_writer writer = proto_bit_writer_make(c->body, sizeof c->body);
-    assert_int_equal(net_repl_state_write(c->repl, c->seq++, room, &writer, &c->records), NET_OK);
+    assert_ok(net_repl_state_write(c->repl, c->seq++, room, &writer, &c->records));
     c->bits = writer.size_bits;
     assert_true(c->bits <= room.hard);
     assert_true((c->records > 0) == (c->bits > 0));
@@ -133,7 +133,7 @@ static inline net_result view_deliver(view_world* w, uint32_t number) {
 }
 
 static inline void view_ack(view_world* w, uint32_t number) {
-    assert_int_equal(view_deliver(w, number), NET_OK);
+    assert_ok(view_deliver(w, number));
     assert_true(
         net_repl_state_acked(w->clients[number].repl, (uint16_t)(w->clients[number].seq - 1)));
 }
@@ -169,5 +169,10 @@ static inline int32_t view_client_value(view_world* w, uint32_t number, ecs_enti
 
 static inline void view_set(view_world* w, ecs_entity entity, ecs_component_id component,
                             int32_t value) {
-    assert_int_equal(ecs_set(w->server.world, entity, component, &value), ECS_OK);
+    assert_ok(ecs_set(w->server.world, entity, component, &value));
 }
+
+/// Cases with one client, and with options: VIEW_WITH_CASE(name, .client_count = 2).
+#define VIEW_CASE(name) CASE_WITH(view_world, w, view_open(w), view_close(w), name)
+#define VIEW_WITH_CASE(name, ...)                                                                  \
+    CASE_WITH(view_world, w, view_open_with(w, (view_options){__VA_ARGS__}), view_close(w), name)

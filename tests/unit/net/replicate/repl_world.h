@@ -95,30 +95,25 @@ static inline void repl_open_with(repl_side* side, bool is_mirror, uint32_t inde
     config.is_mirror = is_mirror;
     config.limits.replicated_index_max = index_max;
     side->index_max = index_max;
-    assert_int_equal(ecs_world_create(&config, &side->world), ECS_OK);
+    assert_ok(ecs_world_create(&config, &side->world));
     ecs_type_desc body = {.name = "repl_body",
                           .size = sizeof(repl_body),
                           .align = _Alignof(repl_body),
                           .fields = repl_body_fields,
                           .field_count = BASE_COUNT(repl_body_fields)};
-    assert_int_equal(ecs_type_register(side->world, &body, NULL), ECS_OK);
+    assert_ok(ecs_type_register(side->world, &body, NULL));
     ecs_type_desc mesh = {.name = "repl_mesh",
                           .size = sizeof(repl_mesh),
                           .align = _Alignof(repl_mesh),
                           .fields = repl_mesh_fields,
                           .field_count = 1,
                           .ops = &repl_mesh_ops};
-    assert_int_equal(ecs_type_register(side->world, &mesh, NULL), ECS_OK);
+    assert_ok(ecs_type_register(side->world, &mesh, NULL));
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(
-        ecs_template_load(side->world, "repl.blk", repl_text, strlen(repl_text), &reporter),
-        ECS_OK);
-    if (more)
-        assert_int_equal(ecs_template_load(side->world, "more.blk", more, strlen(more), &reporter),
-                         ECS_OK);
-    assert_int_equal(ecs_world_seal(side->world, &reporter), ECS_OK);
-    assert_int_equal(net_schema_create(NULL, side->world, NULL, 0, &reporter, &side->schema),
-                     NET_OK);
+    assert_ok(ecs_template_load(side->world, "repl.blk", repl_text, strlen(repl_text), &reporter));
+    if (more) assert_ok(ecs_template_load(side->world, "more.blk", more, strlen(more), &reporter));
+    assert_ok(ecs_world_seal(side->world, &reporter));
+    assert_ok(net_schema_create(NULL, side->world, NULL, 0, &reporter, &side->schema));
     side->rows = net_schema_rows(side->schema);
     side->mover = ecs_template_find(side->world, "mover");
     side->holder = ecs_template_find(side->world, "holder");
@@ -149,27 +144,27 @@ static inline void repl_close(repl_side* side) {
 
 static inline ecs_entity repl_create(repl_side* side, ecs_template_id template_id) {
     ecs_entity entity = ECS_ENTITY_NONE;
-    assert_int_equal(ecs_create(side->world, template_id, NULL, 0, &entity), ECS_OK);
+    assert_ok(ecs_create(side->world, template_id, NULL, 0, &entity));
     return entity;
 }
 
 static inline void repl_destroy(repl_side* side, ecs_entity entity) {
-    assert_int_equal(ecs_destroy(side->world, entity), ECS_OK);
+    assert_ok(ecs_destroy(side->world, entity));
 }
 
 static inline void repl_move(repl_side* side, ecs_entity entity, float x, float y) {
-    assert_int_equal(ecs_set(side->world, entity, side->pos, &(ecs_vec2){x, y}), ECS_OK);
+    assert_ok(ecs_set(side->world, entity, side->pos, &(ecs_vec2){x, y}));
 }
 
 static inline void repl_become(repl_side* side, ecs_entity entity, ecs_template_id template_id) {
-    assert_int_equal(ecs_recreate(side->world, entity, template_id, NULL, 0), ECS_OK);
+    assert_ok(ecs_recreate(side->world, entity, template_id, NULL, 0));
 }
 
 /// Step a world and its history by one tick.
 static inline void repl_step(repl_side* side, net_history* history, ecs_tick tick) {
     ecs_step step = {.tick = tick, .dt = 0.5f};
     ecs_world_step(side->world, &step);
-    assert_int_equal(net_history_step(history, side->world, tick), NET_OK);
+    assert_ok(net_history_step(history, side->world, tick));
     ecs_changes_clear(side->world);
 }
 

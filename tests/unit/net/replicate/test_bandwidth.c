@@ -35,8 +35,7 @@ static void counted_init(counted* memory, uint32_t left) {
     *memory = (counted){.allocator = {allocate, release, memory}, .left = left};
 }
 
-static void bits_are_summed_by_component_and_cause(void** state) {
-    (void)state;
+CASE(bits_are_summed_by_component_and_cause) {
     net_bandwidth bandwidth;
     assert_true(net_bandwidth_init(&bandwidth, NULL, COMPONENTS));
     net_bandwidth_account account;
@@ -51,8 +50,7 @@ static void bits_are_summed_by_component_and_cause(void** state) {
     net_bandwidth_deinit(&bandwidth);
 }
 
-static void a_closed_account_is_in_the_total(void** state) {
-    (void)state;
+CASE(a_closed_account_is_in_the_total) {
     counted memory;
     counted_init(&memory, 100);
     net_bandwidth bandwidth;
@@ -85,8 +83,7 @@ static void a_closed_account_is_in_the_total(void** state) {
     assert_int_equal(memory.bytes, 0);
 }
 
-static void without_memory_no_account_is_open(void** state) {
-    (void)state;
+CASE(without_memory_no_account_is_open) {
     counted memory;
     counted_init(&memory, 0);
     net_bandwidth bandwidth;
@@ -102,8 +99,7 @@ static void without_memory_no_account_is_open(void** state) {
     assert_int_equal(memory.bytes, 0);
 }
 
-static void every_cause_has_a_name_of_its_own(void** state) {
-    (void)state;
+CASE(every_cause_has_a_name_of_its_own) {
     for (uint32_t a = 0; a < NET_COST_COUNT; a++) {
         assert_true(strlen(net_cost_name((net_cost)a)) > 2);
         for (uint32_t b = 0; b < a; b++)
@@ -111,22 +107,10 @@ static void every_cause_has_a_name_of_its_own(void** state) {
     }
 }
 
-static void a_bandwidth_without_components_is_a_broken_promise(void** state) {
-    (void)state;
+CASE(a_bandwidth_without_components_is_a_broken_promise) {
     base_assert_handler_set(test_assert_handler);
     net_bandwidth bandwidth;
     expect_assert_failure((void)!net_bandwidth_init(&bandwidth, NULL, 0));
     expect_assert_failure((void)net_cost_name(NET_COST_COUNT));
     base_assert_handler_set(NULL);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bits_are_summed_by_component_and_cause),
-        cmocka_unit_test(a_closed_account_is_in_the_total),
-        cmocka_unit_test(without_memory_no_account_is_open),
-        cmocka_unit_test(every_cause_has_a_name_of_its_own),
-        cmocka_unit_test(a_bandwidth_without_components_is_a_broken_promise),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ typedef struct fixture {
 static void open(fixture* f, bool is_solo, bool is_counted) {
     memset(f, 0, sizeof *f);
     repl_open(&f->server, false, 4000);
-    assert_int_equal(net_history_create(NULL, f->server.rows, 4000, &f->history), NET_OK);
+    assert_ok(net_history_create(NULL, f->server.rows, 4000, &f->history));
     f->ball = repl_create(&f->server, f->server.mover);
     f->index = ecs_entity_index(f->ball);
     for (uint32_t tick = 1; tick <= 20; tick++) {
@@ -76,22 +76,20 @@ static void expect_code(const fixture* f, const net_encoded_row_key* key,
     assert_true((code_of(f, encoded) & mask) == (expected & mask));
 }
 
-static void a_code_is_made_once_and_found_again(void** state) {
-    (void)state;
-    fixture f;
-    open(&f, false, false);
-    net_encoded_row_key key = key_of(&f, 3, 1);
+#define ROWS_CASE(name, ...) CASE_WITH(fixture, f, open(f, __VA_ARGS__), close_all(f), name)
+
+ROWS_CASE(a_code_is_made_once_and_found_again, false, false) {
+    net_encoded_row_key key = key_of(f, 3, 1);
     net_encoded_row made, found;
-    assert_false(net_encoded_rows_find(&f.encoded_rows, &key, &found));
-    assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &made), NET_ENCODED_ROW_OK);
-    expect_code(&f, &key, &made);
-    assert_true(net_encoded_rows_find(&f.encoded_rows, &key, &found));
+    assert_false(net_encoded_rows_find(&f->encoded_rows, &key, &found));
+    assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &made), NET_ENCODED_ROW_OK);
+    expect_code(f, &key, &made);
+    assert_true(net_encoded_rows_find(&f->encoded_rows, &key, &found));
     assert_int_equal(found.bits, made.bits);
-    assert_true(code_of(&f, &found) == code_of(&f, &made));
-    assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &found), NET_ENCODED_ROW_OK);
-    assert_int_equal(f.encoded_rows.made, 1);
-    assert_int_equal(f.encoded_rows.shared, 2);
-    close_all(&f);
+    assert_true(code_of(f, &found) == code_of(f, &made));
+    assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &found), NET_ENCODED_ROW_OK);
+    assert_int_equal(f->encoded_rows.made, 1);
+    assert_int_equal(f->encoded_rows.shared, 2);
 }
 
 // Ask so often for a kind of row, then begin the next publish of the same step.
@@ -112,214 +110,165 @@ static void encode_ahead(fixture* f) {
     assert_true(net_encoded_rows_ahead(&f->encoded_rows, events, count));
 }
 
-static void what_is_asked_for_often_is_encoded_ahead(void** state) {
-    (void)state;
-    fixture f;
-    open(&f, false, false);
+ROWS_CASE(what_is_asked_for_often_is_encoded_ahead, false, false) {
     for (uint32_t asked = 0; asked <= 3; asked++) {
-        net_encoded_row_key key = key_of(&f, 3, 1);
+        net_encoded_row_key key = key_of(f, 3, 1);
         net_encoded_row found;
-        ask(&f, 3, 1, asked);
-        encode_ahead(&f);
+        ask(f, 3, 1, asked);
+        encode_ahead(f);
         // As often as entities changed, which is once.
-        assert_true(net_encoded_rows_find(&f.encoded_rows, &key, &found) == (asked >= 1));
-        if (asked >= 1) expect_code(&f, &key, &found);
+        assert_true(net_encoded_rows_find(&f->encoded_rows, &key, &found) == (asked >= 1));
+        if (asked >= 1) expect_code(f, &key, &found);
     }
     // Nothing was asked for since.
-    net_encoded_row_key key = key_of(&f, 3, 1);
+    net_encoded_row_key key = key_of(f, 3, 1);
     net_encoded_row found;
-    encode_ahead(&f);
-    assert_false(net_encoded_rows_find(&f.encoded_rows, &key, &found));
-    close_all(&f);
+    encode_ahead(f);
+    assert_false(net_encoded_rows_find(&f->encoded_rows, &key, &found));
 }
 
-static void the_kinds_that_are_encoded_ahead_are_limited(void** state) {
-    (void)state;
-    fixture f;
-    open(&f, false, false);
+ROWS_CASE(the_kinds_that_are_encoded_ahead_are_limited, false, false) {
     // The second one is asked for least.
     for (uint32_t age = 1; age <= NET_ENCODED_ROW_USUAL + 1; age++)
-        ask(&f, age, 1, age == 2 ? 3 : 10 + age % 3);
-    encode_ahead(&f);
+        ask(f, age, 1, age == 2 ? 3 : 10 + age % 3);
+    encode_ahead(f);
     for (uint32_t age = 1; age <= NET_ENCODED_ROW_USUAL + 1; age++) {
-        net_encoded_row_key key = key_of(&f, age, 1);
+        net_encoded_row_key key = key_of(f, age, 1);
         net_encoded_row found;
-        assert_true(net_encoded_rows_find(&f.encoded_rows, &key, &found) == (age != 2));
-        if (age != 2) expect_code(&f, &key, &found);
+        assert_true(net_encoded_rows_find(&f->encoded_rows, &key, &found) == (age != 2));
+        if (age != 2) expect_code(f, &key, &found);
     }
     // Kinds beyond NET_ENCODED_ROW_ASKED are not counted.
     for (uint32_t i = 0; i <= NET_ENCODED_ROW_ASKED; i++) {
-        net_encoded_row_key key = key_of(&f, 1 + i % 8, (uint8_t)(1 + i / 8));
-        net_encoded_rows_ask(&f.encoded_rows, &key, net_encoded_rows_wanted(&f.encoded_rows, &key),
+        net_encoded_row_key key = key_of(f, 1 + i % 8, (uint8_t)(1 + i / 8));
+        net_encoded_rows_ask(&f->encoded_rows, &key,
+                             net_encoded_rows_wanted(&f->encoded_rows, &key),
                              i + 1 < NET_ENCODED_ROW_ASKED ? 1 : 9);
-        assert_int_equal(f.encoded_rows.asked_count,
+        assert_int_equal(f->encoded_rows.asked_count,
                          i < NET_ENCODED_ROW_ASKED ? i + 1 : NET_ENCODED_ROW_ASKED);
     }
-    encode_ahead(&f);
-    net_encoded_row_key last = key_of(&f, 8, 4), over = key_of(&f, 1, 5);
+    encode_ahead(f);
+    net_encoded_row_key last = key_of(f, 8, 4), over = key_of(f, 1, 5);
     net_encoded_row found;
-    assert_true(net_encoded_rows_find(&f.encoded_rows, &last, &found));
-    expect_code(&f, &last, &found);
-    assert_false(net_encoded_rows_find(&f.encoded_rows, &over, &found));
-    close_all(&f);
+    assert_true(net_encoded_rows_find(&f->encoded_rows, &last, &found));
+    expect_code(f, &last, &found);
+    assert_false(net_encoded_rows_find(&f->encoded_rows, &over, &found));
 }
 
-static void every_part_of_the_key_matters(void** state) {
-    (void)state;
-    fixture f;
-    open(&f, false, false);
-    net_encoded_row_key keys[] = {key_of(&f, 0, 0), key_of(&f, 3, 0), key_of(&f, 4, 0),
-                                  key_of(&f, 3, 1), key_of(&f, 3, 2), key_of(&f, 3, 0)};
+ROWS_CASE(every_part_of_the_key_matters, false, false) {
+    net_encoded_row_key keys[] = {key_of(f, 0, 0), key_of(f, 3, 0), key_of(f, 4, 0),
+                                  key_of(f, 3, 1), key_of(f, 3, 2), key_of(f, 3, 0)};
     keys[5].is_settled = true;
     for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < BASE_COUNT(keys); i++) {
             net_encoded_row encoded;
-            assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &keys[i], &encoded),
+            assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &keys[i], &encoded),
                              NET_ENCODED_ROW_OK);
-            expect_code(&f, &keys[i], &encoded);
+            expect_code(f, &keys[i], &encoded);
         }
-        assert_int_equal(f.encoded_rows.made, BASE_COUNT(keys));
+        assert_int_equal(f->encoded_rows.made, BASE_COUNT(keys));
     }
-    close_all(&f);
 }
 
-static void more_codes_than_an_entity_has_room_for_are_found_too(void** state) {
-    (void)state;
-    fixture f;
-    open(&f, false, true);
+ROWS_CASE(more_codes_than_an_entity_has_room_for_are_found_too, false, true) {
     assert_true(MANY > NET_ENCODED_ROW_CELLS);
     for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t age = 1; age <= MANY; age++) {
-            net_encoded_row_key key = key_of(&f, age, 1);
+            net_encoded_row_key key = key_of(f, age, 1);
             net_encoded_row encoded;
-            assert_true(net_encoded_rows_find(&f.encoded_rows, &key, &encoded) == (round == 1));
-            assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded),
+            assert_true(net_encoded_rows_find(&f->encoded_rows, &key, &encoded) == (round == 1));
+            assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &encoded),
                              NET_ENCODED_ROW_OK);
-            expect_code(&f, &key, &encoded);
+            expect_code(f, &key, &encoded);
         }
     }
-    assert_int_equal(f.encoded_rows.made, MANY);
-    close_all(&f);
+    assert_int_equal(f->encoded_rows.made, MANY);
 }
 
 static uint32_t cell_of(fixture* f, uint32_t wanted) {
     return net_encoded_rows_kind(&f->encoded_rows, wanted)->cell;
 }
 
-static void the_kinds_most_wanted_have_cells_in_the_next_tick(void** state) {
-    (void)state;
-    fixture f;
-    open(&f, false, false);
+ROWS_CASE(the_kinds_most_wanted_have_cells_in_the_next_tick, false, false) {
     const uint32_t most = NET_ENCODED_ROW_KINDS - NET_ENCODED_ROW_KINDS / 4;
     for (uint32_t wanted = 1; wanted <= most; wanted++) {
-        net_encoded_row_kind* kind = net_encoded_rows_kind(&f.encoded_rows, wanted);
+        net_encoded_row_kind* kind = net_encoded_rows_kind(&f->encoded_rows, wanted);
         kind->count = wanted % 2 ? wanted : 0;
         assert_int_equal(kind->cell,
                          wanted <= NET_ENCODED_ROW_CELLS ? wanted - 1 : NET_ENCODED_ROW_CELL_NONE);
     }
     // No further ones are known, but those are.
-    assert_null(net_encoded_rows_kind(&f.encoded_rows, most + 1));
-    assert_non_null(net_encoded_rows_kind(&f.encoded_rows, most));
-    assert_true(net_encoded_rows_begin(&f.encoded_rows, 20));
+    assert_null(net_encoded_rows_kind(&f->encoded_rows, most + 1));
+    assert_non_null(net_encoded_rows_kind(&f->encoded_rows, most));
+    assert_true(net_encoded_rows_begin(&f->encoded_rows, 20));
     // The most wanted one first. What was not asked for is forgotten.
     uint32_t newest = most - 1 + most % 2;
     for (uint32_t i = 0; i < NET_ENCODED_ROW_CELLS; i++)
-        assert_int_equal(cell_of(&f, newest - 2 * i), i);
-    assert_int_equal(f.encoded_rows.kind_count, NET_ENCODED_ROW_CELLS);
-    assert_int_equal(cell_of(&f, 2), NET_ENCODED_ROW_CELL_NONE);
-    close_all(&f);
+        assert_int_equal(cell_of(f, newest - 2 * i), i);
+    assert_int_equal(f->encoded_rows.kind_count, NET_ENCODED_ROW_CELLS);
+    assert_int_equal(cell_of(f, 2), NET_ENCODED_ROW_CELL_NONE);
 }
 
-static void a_tick_forgets_the_codes_of_the_one_before(void** state) {
-    (void)state;
-    fixture f;
-    open(&f, false, false);
-    net_encoded_row_key key = key_of(&f, 3, 1);
+ROWS_CASE(a_tick_forgets_the_codes_of_the_one_before, false, false) {
+    net_encoded_row_key key = key_of(f, 3, 1);
     net_encoded_row encoded;
-    assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
-    repl_move(&f.server, f.ball, 5, 5);
-    repl_step(&f.server, f.history, 21);
-    assert_true(net_encoded_rows_begin(&f.encoded_rows, 21));
-    assert_false(net_encoded_rows_find(&f.encoded_rows, &key, &encoded));
-    assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
-    expect_code(&f, &key, &encoded);
+    assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
+    repl_move(&f->server, f->ball, 5, 5);
+    repl_step(&f->server, f->history, 21);
+    assert_true(net_encoded_rows_begin(&f->encoded_rows, 21));
+    assert_false(net_encoded_rows_find(&f->encoded_rows, &key, &encoded));
+    assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
+    expect_code(f, &key, &encoded);
     // This is also true when the stamps begin again.
-    f.encoded_rows.stamp = UINT32_MAX;
-    assert_true(net_encoded_rows_begin(&f.encoded_rows, 21));
-    assert_false(net_encoded_rows_find(&f.encoded_rows, &key, &encoded));
-    close_all(&f);
+    f->encoded_rows.stamp = UINT32_MAX;
+    assert_true(net_encoded_rows_begin(&f->encoded_rows, 21));
+    assert_false(net_encoded_rows_find(&f->encoded_rows, &key, &encoded));
 }
 
 enum { KEEP = NET_ROW_HISTORY_TICKS_MAX };
 
-static void a_forgotten_base_is_said_to_be(void** state) {
-    (void)state;
-    fixture f;
-    open(&f, false, false);
+ROWS_CASE(a_forgotten_base_is_said_to_be, false, false) {
     for (uint32_t tick = 21; tick <= 20 + KEEP; tick++) {
-        repl_move(&f.server, f.ball, (float)(tick % 900), 7);
-        repl_step(&f.server, f.history, tick);
+        repl_move(&f->server, f->ball, (float)(tick % 900), 7);
+        repl_step(&f->server, f->history, tick);
     }
-    assert_true(net_encoded_rows_begin(&f.encoded_rows, 20 + KEEP));
+    assert_true(net_encoded_rows_begin(&f->encoded_rows, 20 + KEEP));
     net_encoded_row encoded;
-    net_encoded_row_key key = key_of(&f, KEEP, 0);
-    assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded),
+    net_encoded_row_key key = key_of(f, KEEP, 0);
+    assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &encoded),
                      NET_ENCODED_ROW_NO_BASE);
-    key = key_of(&f, KEEP - 1, 1);
-    assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded),
+    key = key_of(f, KEEP - 1, 1);
+    assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &encoded),
                      NET_ENCODED_ROW_NO_BASE2);
-    key = key_of(&f, KEEP - 1, 0);
-    assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
-    close_all(&f);
+    key = key_of(f, KEEP - 1, 0);
+    assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
 }
 
-static void alone_nothing_is_shared(void** state) {
-    (void)state;
-    fixture f;
-    open(&f, true, false);
-    net_encoded_row_key key = key_of(&f, 3, 1);
+ROWS_CASE(alone_nothing_is_shared, true, false) {
+    net_encoded_row_key key = key_of(f, 3, 1);
     net_encoded_row encoded;
     for (uint32_t i = 0; i < 3; i++) {
-        assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
-        assert_false(net_encoded_rows_find(&f.encoded_rows, &key, &encoded));
+        assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &encoded),
+                         NET_ENCODED_ROW_OK);
+        assert_false(net_encoded_rows_find(&f->encoded_rows, &key, &encoded));
     }
-    assert_int_equal(f.encoded_rows.made, 3);
-    assert_int_equal(f.encoded_rows.shared, 0);
-    close_all(&f);
+    assert_int_equal(f->encoded_rows.made, 3);
+    assert_int_equal(f->encoded_rows.shared, 0);
 }
 
-static void bits_of_components_are_told_with_every_code(void** state) {
-    (void)state;
-    fixture f;
-    open(&f, false, true);
-    net_encoded_row_key key = key_of(&f, 3, 1);
+ROWS_CASE(bits_of_components_are_told_with_every_code, false, true) {
+    net_encoded_row_key key = key_of(f, 3, 1);
     net_encoded_row encoded;
     for (uint32_t i = 0; i < 2; i++) { // the first client makes the row, the second one shares it
-        assert_int_equal(net_encoded_rows_get(&f.encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
+        assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &encoded),
+                         NET_ENCODED_ROW_OK);
         const net_row_template* entry;
         const uint32_t* parts =
-            net_encoded_rows_component_bits(&f.encoded_rows, encoded.parts_first, &entry);
-        assert_ptr_equal(entry, net_history_find(f.history, f.index)->row_template);
+            net_encoded_rows_component_bits(&f->encoded_rows, encoded.parts_first, &entry);
+        assert_ptr_equal(entry, net_history_find(f->history, f->index)->row_template);
         uint32_t sum = encoded.head_bits;
         for (uint32_t c = 0; c < entry->layout.component_count; c++)
             sum += parts[c];
         assert_int_equal(sum, encoded.bits);
     }
-    close_all(&f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_code_is_made_once_and_found_again),
-        TEST(what_is_asked_for_often_is_encoded_ahead),
-        TEST(the_kinds_that_are_encoded_ahead_are_limited),
-        TEST(every_part_of_the_key_matters),
-        TEST(more_codes_than_an_entity_has_room_for_are_found_too),
-        TEST(the_kinds_most_wanted_have_cells_in_the_next_tick),
-        TEST(a_tick_forgets_the_codes_of_the_one_before),
-        TEST(a_forgotten_base_is_said_to_be),
-        TEST(alone_nothing_is_shared),
-        TEST(bits_of_components_are_told_with_every_code),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

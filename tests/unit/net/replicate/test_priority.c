@@ -37,72 +37,59 @@ static void send(crowd* c, uint32_t bits) {
     view_ack(&c->w, 0);
 }
 
-static void the_budget_is_kept_unless_nothing_fits_it(void** state) {
-    (void)state;
-    crowd c;
-    open_crowd(&c, 100);
+#define CROWD_CASE(name, count) CASE_WITH(crowd, c, open_crowd(c, count), view_close(&c->w), name)
+
+CROWD_CASE(the_budget_is_kept_unless_nothing_fits_it, 100) {
     base_rng rng = base_rng_make(3, 1);
     for (uint32_t tick = 0; tick < 400; tick++) {
         uint32_t bits = base_rng_below(&rng, 3000);
-        move_all(&c, &rng);
-        view_step(&c.w);
-        send(&c, bits);
-        assert_true(c.w.clients[0].records > 0); // the entity that waits longest is always taken
-        if (c.w.clients[0].records > 1) assert_true(c.w.clients[0].bits <= bits);
-        if (bits > 300) assert_in_range(c.w.clients[0].bits, bits - 160, bits);
+        move_all(c, &rng);
+        view_step(&c->w);
+        send(c, bits);
+        assert_true(c->w.clients[0].records > 0); // the entity that waits longest is always taken
+        if (c->w.clients[0].records > 1) assert_true(c->w.clients[0].bits <= bits);
+        if (bits > 300) assert_in_range(c->w.clients[0].bits, bits - 160, bits);
     }
-    view_close(&c.w);
 }
 
-static void without_room_nothing_is_written_and_all_keeps_waiting(void** state) {
-    (void)state;
-    crowd c;
-    open_crowd(&c, 10);
+CROWD_CASE(without_room_nothing_is_written_and_all_keeps_waiting, 10) {
     base_rng rng = base_rng_make(3, 1);
-    move_all(&c, &rng);
-    view_step(&c.w);
-    view_write_room(&c.w, 0, (net_repl_state_room){0, 0});
-    assert_int_equal(c.w.clients[0].records, 0);
-    view_ack(&c.w, 0);
-    assert_true(net_repl_state_has_pending(c.w.clients[0].repl));
-    view_exchange(&c.w);
-    assert_true(view_is_equal(&c.w, 0));
-    view_close(&c.w);
+    move_all(c, &rng);
+    view_step(&c->w);
+    view_write_room(&c->w, 0, (net_repl_state_room){0, 0});
+    assert_int_equal(c->w.clients[0].records, 0);
+    view_ack(&c->w, 0);
+    assert_true(net_repl_state_has_pending(c->w.clients[0].repl));
+    view_exchange(&c->w);
+    assert_true(view_is_equal(&c->w, 0));
 }
 
-static void who_weighs_more_is_sent_more_often(void** state) {
-    (void)state;
-    crowd c;
-    open_crowd(&c, 100);
+CROWD_CASE(who_weighs_more_is_sent_more_often, 100) {
     for (uint32_t i = 0; i < 100; i++)
-        view_scope(&c.w, 0, c.entities[i])->weight = i < 20 ? 64 : 8;
+        view_scope(&c->w, 0, c->entities[i])->weight = i < 20 ? 64 : 8;
     base_rng rng = base_rng_make(4, 1);
     uint64_t sends[2] = {0, 0};
     for (uint32_t tick = 0; tick < 600; tick++) {
-        move_all(&c, &rng);
-        view_step(&c.w);
-        send(&c, 800);
+        move_all(c, &rng);
+        view_step(&c->w);
+        send(c, 800);
         for (uint32_t i = 0; i < 100; i++)
-            sends[i >= 20] += client_tick(&c, i) == c.w.tick;
+            sends[i >= 20] += client_tick(c, i) == c->w.tick;
     }
     double heavy = (double)sends[0] / 20, light = (double)sends[1] / 80;
     assert_true(light > 600.0 / 80); // no entity starves
     assert_true(heavy > 3 * light);
-    view_close(&c.w);
 }
 
-static void equal_weights_are_sent_equally_often(void** state) {
-    (void)state;
-    crowd c;
-    open_crowd(&c, 100);
+CROWD_CASE(equal_weights_are_sent_equally_often, 100) {
     base_rng rng = base_rng_make(5, 1);
     uint32_t sends[100] = {0};
     for (uint32_t tick = 0; tick < 600; tick++) {
-        move_all(&c, &rng);
-        view_step(&c.w);
-        send(&c, 800);
+        move_all(c, &rng);
+        view_step(&c->w);
+        send(c, 800);
         for (uint32_t i = 0; i < 100; i++)
-            sends[i] += client_tick(&c, i) == c.w.tick;
+            sends[i] += client_tick(c, i) == c->w.tick;
     }
     uint32_t low = UINT32_MAX, high = 0;
     for (uint32_t i = 0; i < 100; i++) {
@@ -110,12 +97,10 @@ static void equal_weights_are_sent_equally_often(void** state) {
         if (sends[i] > high) high = sends[i];
     }
     assert_true(high <= low + low / 4 + 2);
-    view_close(&c.w);
 }
 
 // For all weights, an entity is sent within the time that all waiting entities need, and 64 ticks.
-static void nobody_waits_longer_than_all_that_waits_takes(void** state) {
-    (void)state;
+CASE(nobody_waits_longer_than_all_that_waits_takes) {
     enum { BUDGET = 500 };
     crowd c;
     open_crowd(&c, MANY);
@@ -143,103 +128,77 @@ static void nobody_waits_longer_than_all_that_waits_takes(void** state) {
     view_close(&c.w);
 }
 
-static void creates_and_destroys_have_their_share_beside_urgent_changes(void** state) {
-    (void)state;
-    crowd c;
-    open_crowd(&c, 200);
+CROWD_CASE(creates_and_destroys_have_their_share_beside_urgent_changes, 200) {
     base_rng rng = base_rng_make(7, 1);
     for (uint32_t i = 0; i < 200; i++)
-        view_scope(&c.w, 0, c.entities[i])->weight = NET_WEIGHT_MAX;
+        view_scope(&c->w, 0, c->entities[i])->weight = NET_WEIGHT_MAX;
     for (uint32_t tick = 0; tick < 40; tick++) { // so that changes wait with their full weight
-        move_all(&c, &rng);
-        view_step(&c.w);
-        send(&c, 1000);
+        move_all(c, &rng);
+        view_step(&c->w);
+        send(c, 1000);
     }
     ecs_entity made[100];
     for (uint32_t i = 0; i < 100; i++)
-        made[i] = repl_create(&c.w.server, c.w.server.mover);
+        made[i] = repl_create(&c->w.server, c->w.server.mover);
     for (uint32_t i = 0; i < 100; i++)
-        view_scope(&c.w, 0, made[i])->weight = 1;
-    uint64_t creates = view_counters(&c.w)->records_create;
+        view_scope(&c->w, 0, made[i])->weight = 1;
+    uint64_t creates = view_counters(&c->w)->records_create;
     for (uint32_t tick = 0; tick < 8; tick++) {
-        move_all(&c, &rng);
-        view_step(&c.w);
-        send(&c, 2000);
-        uint64_t more = view_counters(&c.w)->records_create - creates;
+        move_all(c, &rng);
+        view_step(&c->w);
+        send(c, 2000);
+        uint64_t more = view_counters(&c->w)->records_create - creates;
         creates += more;
-        assert_true(more >= 3);                          // about 60 bits each, of 500
-        assert_true(c.w.clients[0].records >= more + 3); // and the changes take the rest
+        assert_true(more >= 3);                           // about 60 bits each, of 500
+        assert_true(c->w.clients[0].records >= more + 3); // and the changes take the rest
     }
     for (uint32_t i = 0; i < 100; i++)
-        repl_destroy(&c.w.server, c.entities[i]);
+        repl_destroy(&c->w.server, c->entities[i]);
     for (uint32_t i = 0; i < 100; i++)
-        c.entities[i] = c.entities[i + 100];
-    c.count = 100;
-    uint64_t destroys = view_counters(&c.w)->records_destroy;
-    view_step(&c.w);
-    send(&c, 2000);
-    assert_true(view_counters(&c.w)->records_destroy - destroys >= 20);
-    view_close(&c.w);
+        c->entities[i] = c->entities[i + 100];
+    c->count = 100;
+    uint64_t destroys = view_counters(&c->w)->records_destroy;
+    view_step(&c->w);
+    send(c, 2000);
+    assert_true(view_counters(&c->w)->records_destroy - destroys >= 20);
 }
 
-static void a_change_while_waiting_makes_more_urgent(void** state) {
-    (void)state;
-    crowd c;
-    open_crowd(&c, 60);
+CROWD_CASE(a_change_while_waiting_makes_more_urgent, 60) {
     base_rng rng = base_rng_make(8, 1);
     // All entities wait. Half of them change again and again.
-    move_all(&c, &rng);
-    view_step(&c.w);
-    view_write_room(&c.w, 0, (net_repl_state_room){0, 0});
-    view_ack(&c.w, 0);
+    move_all(c, &rng);
+    view_step(&c->w);
+    view_write_room(&c->w, 0, (net_repl_state_room){0, 0});
+    view_ack(&c->w, 0);
     for (uint32_t tick = 0; tick < 10; tick++) {
         for (uint32_t i = 0; i < 60; i += 2)
-            repl_move(&c.w.server, c.entities[i], base_rng_float(&rng) * 900, 3);
-        view_step(&c.w);
-        view_write_room(&c.w, 0, (net_repl_state_room){0, 0});
-        view_ack(&c.w, 0);
+            repl_move(&c->w.server, c->entities[i], base_rng_float(&rng) * 900, 3);
+        view_step(&c->w);
+        view_write_room(&c->w, 0, (net_repl_state_room){0, 0});
+        view_ack(&c->w, 0);
     }
-    view_step(&c.w);
-    send(&c, 700);
+    view_step(&c->w);
+    send(c, 700);
     uint32_t restless = 0, quiet = 0;
     for (uint32_t i = 0; i < 60; i++) {
-        bool is_sent = client_tick(&c, i) == c.w.tick;
+        bool is_sent = client_tick(c, i) == c->w.tick;
         restless += is_sent && i % 2 == 0;
         quiet += is_sent && i % 2;
     }
     assert_true(restless > 3);
     assert_int_equal(quiet, 0);
-    view_close(&c.w);
 }
 
-static void priority_saturates_and_waits_on(void** state) {
-    (void)state;
-    crowd c;
-    open_crowd(&c, 20);
+CROWD_CASE(priority_saturates_and_waits_on, 20) {
     base_rng rng = base_rng_make(9, 1);
     for (uint32_t i = 0; i < 20; i++)
-        view_scope(&c.w, 0, c.entities[i])->weight = NET_WEIGHT_MAX;
+        view_scope(&c->w, 0, c->entities[i])->weight = NET_WEIGHT_MAX;
     for (uint32_t tick = 0; tick < 500; tick++) {
-        move_all(&c, &rng);
-        view_step(&c.w);
-        view_write_room(&c.w, 0, (net_repl_state_room){0, 0});
-        view_ack(&c.w, 0);
+        move_all(c, &rng);
+        view_step(&c->w);
+        view_write_room(&c->w, 0, (net_repl_state_room){0, 0});
+        view_ack(&c->w, 0);
     }
-    view_exchange(&c.w);
-    assert_true(view_is_equal(&c.w, 0));
-    view_close(&c.w);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(the_budget_is_kept_unless_nothing_fits_it),
-        TEST(without_room_nothing_is_written_and_all_keeps_waiting),
-        TEST(who_weighs_more_is_sent_more_often),
-        TEST(equal_weights_are_sent_equally_often),
-        TEST(nobody_waits_longer_than_all_that_waits_takes),
-        TEST(creates_and_destroys_have_their_share_beside_urgent_changes),
-        TEST(a_change_while_waiting_makes_more_urgent),
-        TEST(priority_saturates_and_waits_on),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    view_exchange(&c->w);
+    assert_true(view_is_equal(&c->w, 0));
 }

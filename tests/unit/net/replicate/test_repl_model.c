@@ -391,10 +391,10 @@ static void join(harness* h, client* c) {
                                 .is_solo = (h->seed + number_of(c)) % 2 == 1,
                                 .trace = on_applied,
                                 .trace_context = c};
-    assert_int_equal(net_mirror_create(&config, &c->mirror), NET_OK);
+    assert_ok(net_mirror_create(&config, &c->mirror));
     assert_true(net_interest_add_client(h->interest, number_of(c)));
-    assert_int_equal(net_repl_state_create(h->replicator, number_of(c), &c->repl), NET_OK);
-    if (config.is_solo) assert_int_equal(net_repl_state_use_solo(c->repl), NET_OK);
+    assert_ok(net_repl_state_create(h->replicator, number_of(c), &c->repl));
+    if (config.is_solo) assert_ok(net_repl_state_use_solo(c->repl));
     c->entity_ticks = calloc(h->server.index_max + 1, sizeof *c->entity_ticks);
     assert_non_null(c->entity_ticks);
     net_ack_sender_init(&c->sent, (uint16_t)(65536 - base_rng_below(&h->rng, 300)), now_us(h));
@@ -414,9 +414,8 @@ static void server_receive(harness* h, client* c) {
     while (channel_pop(h, &c->up, &d)) {
         free(d.bytes);
         if (!d.has_ack) continue;
-        assert_int_equal(
-            net_ack_sender_receive(&c->sent, now_us(h), d.ack, d.ack_bits, d.delay_us, &result),
-            NET_OK);
+        assert_ok(
+            net_ack_sender_receive(&c->sent, now_us(h), d.ack, d.ack_bits, d.delay_us, &result));
         tell_view(c, &result);
     }
     net_ack_sender_expire(&c->sent, now_us(h), TICK_US, &result);
@@ -434,7 +433,7 @@ static void server_send(harness* h, client* c) {
         net_repl_state_room room = {.hard = h->body_bytes * 8, .soft = h->body_bytes * 8};
         if (base_rng_chance(&h->rng, 0.3)) room.soft = base_rng_below(&h->rng, room.hard);
         uint32_t records;
-        assert_int_equal(net_repl_state_write(c->repl, seq, room, &writer, &records), NET_OK);
+        assert_ok(net_repl_state_write(c->repl, seq, room, &writer, &records));
         assert_in_range(writer.size_bits, offset, offset + room.hard);
         assert_true((records > 0) == (writer.size_bits > offset));
         channel_push(h, &c->down,
@@ -478,7 +477,7 @@ static void read_packet(client* c, const datagram* d, reached* sum) {
     net_result result =
         net_mirror_read(c->mirror, d->seq, d->tick, d->has_body ? &body : NULL, NULL);
     assert_true(result == NET_OK || result == NET_ERR_STALE);
-    if (d->tick > newest) assert_int_equal(result, NET_OK);
+    if (d->tick > newest) assert_ok(result);
     if (result != NET_OK) return;
     net_ack_receiver_mark(&c->received, d->seq, now_us(c->harness));
     check_formers(c, d->tick, sum);
@@ -504,7 +503,7 @@ static void client_tick(harness* h, client* c, reached* sum) {
 static void step_server(harness* h) {
     ecs_step step = {.tick = h->tick, .dt = 0.5f};
     ecs_world_step(h->server.world, &step);
-    assert_int_equal(net_replicator_step(h->replicator, h->server.world, h->tick), NET_OK);
+    assert_ok(net_replicator_step(h->replicator, h->server.world, h->tick));
     ecs_changes_clear(h->server.world);
     write_truth(h);
     net_replicator_publish(h->replicator);
@@ -565,7 +564,7 @@ static void open(harness* h, uint64_t seed) {
             fake_scope_at(h->interest, c, i)->group = i % 3 ? 0 : 1 + i / 3 % 3;
     net_replicator_config config = {
         .rows = h->server.rows, .index_max = index_max, .interest = h->interest};
-    assert_int_equal(net_replicator_create(&config, &h->replicator), NET_OK);
+    assert_ok(net_replicator_create(&config, &h->replicator));
     h->truth = malloc((TICKS_MAX + 1) * sizeof *h->truth);
     assert_non_null(h->truth);
     h->client_count = 1 + base_rng_below(&h->rng, CLIENTS_MAX);
@@ -664,8 +663,7 @@ static void run_seed(uint64_t seed, reached* sum) {
     free(h);
 }
 
-static void clients_converge_on_what_the_server_holds_over_any_channel(void** state) {
-    (void)state;
+CASE(clients_converge_on_what_the_server_holds_over_any_channel) {
     const char* only = getenv("SHOAL_TEST_SEED");
     uint64_t first = only ? strtoull(only, NULL, 10) : SEED;
     const char* wanted = getenv("SHOAL_TEST_SEEDS");
@@ -694,11 +692,4 @@ static void clients_converge_on_what_the_server_holds_over_any_channel(void** st
     assert_true(sum.settled > 0 && sum.absolute > 0);
     assert_true(sum.shared > 0 && sum.repeated > 0 && sum.resyncs > 0 && sum.samples > 0);
     assert_true(sum.groups > 0 && sum.split > 0 && sum.solo > 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(clients_converge_on_what_the_server_holds_over_any_channel),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

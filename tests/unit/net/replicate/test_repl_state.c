@@ -3,31 +3,24 @@
 
 #include "repl_state_world.h"
 
-static void nothing_waiting_gives_no_body(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    view_step(&w);
-    assert_false(net_repl_state_has_pending(w.clients[0].repl));
-    (void)view_write(&w, 0);
-    assert_int_equal(w.clients[0].records, 0);
-    assert_true(net_repl_state_is_settled(w.clients[0].repl));
-    view_close(&w);
+VIEW_CASE(nothing_waiting_gives_no_body) {
+    view_step(w);
+    assert_false(net_repl_state_has_pending(w->clients[0].repl));
+    (void)view_write(w, 0);
+    assert_int_equal(w->clients[0].records, 0);
+    assert_true(net_repl_state_is_settled(w->clients[0].repl));
 }
 
-static void only_the_loss_of_the_newest_send_makes_it_wait_again(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    net_repl_state* repl = w.clients[0].repl;
-    ecs_entity ball = repl_create(&w.server, w.server.mover);
-    view_exchange(&w);
-    repl_move(&w.server, ball, 3, 3);
-    view_step(&w);
-    uint16_t old = view_write(&w, 0);
-    repl_move(&w.server, ball, 4, 4);
-    view_step(&w);
-    uint16_t newest = view_write(&w, 0);
+VIEW_CASE(only_the_loss_of_the_newest_send_makes_it_wait_again) {
+    net_repl_state* repl = w->clients[0].repl;
+    ecs_entity ball = repl_create(&w->server, w->server.mover);
+    view_exchange(w);
+    repl_move(&w->server, ball, 3, 3);
+    view_step(w);
+    uint16_t old = view_write(w, 0);
+    repl_move(&w->server, ball, 4, 4);
+    view_step(w);
+    uint16_t newest = view_write(w, 0);
     assert_true(net_repl_state_lost(repl, old));
     assert_false(net_repl_state_has_pending(repl));
     assert_true(net_repl_state_lost(repl, newest));
@@ -36,198 +29,161 @@ static void only_the_loss_of_the_newest_send_makes_it_wait_again(void** state) {
     // A late acknowledgement arrives after all: nothing is missing any more.
     assert_true(net_repl_state_acked(repl, newest));
     assert_true(net_repl_state_is_settled(repl));
-    view_step(&w);
-    (void)view_write(&w, 0);
-    assert_int_equal(w.clients[0].records, 0);
+    view_step(w);
+    (void)view_write(w, 0);
+    assert_int_equal(w->clients[0].records, 0);
     assert_false(net_repl_state_has_pending(repl));
-    view_close(&w);
 }
 
-static void a_late_acknowledgement_does_not_hide_a_change(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    net_repl_state* repl = w.clients[0].repl;
-    ecs_entity ball = repl_create(&w.server, w.server.mover);
-    view_step(&w);
-    uint16_t first = view_write(&w, 0);
+VIEW_CASE(a_late_acknowledgement_does_not_hide_a_change) {
+    net_repl_state* repl = w->clients[0].repl;
+    ecs_entity ball = repl_create(&w->server, w->server.mover);
+    view_step(w);
+    uint16_t first = view_write(w, 0);
     assert_true(net_repl_state_lost(repl, first));
-    repl_move(&w.server, ball, 7, 7);
-    view_step(&w);
+    repl_move(&w->server, ball, 7, 7);
+    view_step(w);
     assert_true(net_repl_state_acked(repl, first));
     assert_true(net_repl_state_has_pending(repl));
     assert_false(net_repl_state_is_settled(repl));
-    (void)view_write(&w, 0);
-    assert_int_equal(w.clients[0].records, 1);
-    view_close(&w);
+    (void)view_write(w, 0);
+    assert_int_equal(w->clients[0].records, 1);
 }
 
-static void acknowledgements_are_idempotent_and_forged_ones_refused(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    net_repl_state* repl = w.clients[0].repl;
+VIEW_CASE(acknowledgements_are_idempotent_and_forged_ones_refused) {
+    net_repl_state* repl = w->clients[0].repl;
     assert_false(net_repl_state_acked(repl, 5));
-    (void)repl_create(&w.server, w.server.mover);
-    view_exchange(&w);
-    net_repl_state_counters before = *view_counters(&w);
+    (void)repl_create(&w->server, w->server.mover);
+    view_exchange(w);
+    net_repl_state_counters before = *view_counters(w);
     assert_true(net_repl_state_acked(repl, 65534));
     assert_true(net_repl_state_lost(repl, 65534)); // the packet is acknowledged, so this is no loss
-    assert_memory_equal(&before, view_counters(&w), sizeof before);
-    assert_false(net_repl_state_acked(repl, w.clients[0].seq));
+    assert_memory_equal(&before, view_counters(w), sizeof before);
+    assert_false(net_repl_state_acked(repl, w->clients[0].seq));
     assert_false(net_repl_state_acked(repl, 65533));
     assert_false(net_repl_state_lost(repl, 30000));
-    view_close(&w);
 }
 
-static void an_entity_that_slept_long_wakes_with_a_settled_base(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    ecs_entity ball = repl_create(&w.server, w.server.mover);
-    view_exchange(&w);
+VIEW_CASE(an_entity_that_slept_long_wakes_with_a_settled_base) {
+    ecs_entity ball = repl_create(&w->server, w->server.mover);
+    view_exchange(w);
     for (uint32_t i = 1; i < NET_BASE_AGE_MAX; i++)
-        view_exchange(&w);
-    repl_move(&w.server, ball, 2, 2);
-    view_exchange(&w); // age 254
-    assert_int_equal(view_counters(&w)->records_update, 1);
-    assert_int_equal(view_counters(&w)->records_settled, 0);
+        view_exchange(w);
+    repl_move(&w->server, ball, 2, 2);
+    view_exchange(w); // age 254
+    assert_int_equal(view_counters(w)->records_update, 1);
+    assert_int_equal(view_counters(w)->records_settled, 0);
     for (uint32_t i = 1; i < NET_BASE_AGE_MAX + 1; i++)
-        view_exchange(&w);
-    repl_move(&w.server, ball, 3, 3);
-    view_exchange(&w); // age 255
-    assert_int_equal(view_counters(&w)->records_settled, 1);
+        view_exchange(w);
+    repl_move(&w->server, ball, 3, 3);
+    view_exchange(w); // age 255
+    assert_int_equal(view_counters(w)->records_settled, 1);
     for (uint32_t i = 0; i < 1000; i++)
-        view_exchange(&w);
-    repl_move(&w.server, ball, 4, 4);
-    view_exchange(&w);
-    assert_int_equal(view_counters(&w)->records_settled, 2);
-    assert_int_equal(view_counters(&w)->records_absolute, 0);
-    assert_true(view_is_equal(&w, 0));
-    view_close(&w);
+        view_exchange(w);
+    repl_move(&w->server, ball, 4, 4);
+    view_exchange(w);
+    assert_int_equal(view_counters(w)->records_settled, 2);
+    assert_int_equal(view_counters(w)->records_absolute, 0);
+    assert_true(view_is_equal(w, 0));
 }
 
-static void a_settled_base_is_not_used_when_something_was_sent_since(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    ecs_entity ball = repl_create(&w.server, w.server.mover);
-    view_exchange(&w);
-    repl_move(&w.server, ball, 2, 2);
-    view_step(&w);
-    (void)view_write(&w, 0); // it arrives but is not acknowledged
-    assert_int_equal(view_deliver(&w, 0), NET_OK);
+VIEW_CASE(a_settled_base_is_not_used_when_something_was_sent_since) {
+    ecs_entity ball = repl_create(&w->server, w->server.mover);
+    view_exchange(w);
+    repl_move(&w->server, ball, 2, 2);
+    view_step(w);
+    (void)view_write(w, 0); // it arrives but is not acknowledged
+    assert_ok(view_deliver(w, 0));
     for (uint32_t i = 0; i < 200; i++) {
-        view_step(&w);
-        (void)view_write(&w, 0);
+        view_step(w);
+        (void)view_write(w, 0);
     }
     for (uint32_t i = 0; i < 100; i++)
-        view_step(&w);
-    repl_move(&w.server, ball, 3, 3);
-    view_exchange(&w);
-    assert_int_equal(view_counters(&w)->records_settled, 0);
-    assert_int_equal(view_counters(&w)->records_absolute, 1);
-    assert_true(view_is_equal(&w, 0));
-    view_close(&w);
+        view_step(w);
+    repl_move(&w->server, ball, 3, 3);
+    view_exchange(w);
+    assert_int_equal(view_counters(w)->records_settled, 0);
+    assert_int_equal(view_counters(w)->records_absolute, 1);
+    assert_true(view_is_equal(w, 0));
 }
 
-static void an_entity_in_63_unacknowledged_packets_is_held_back(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    net_repl_state* repl = w.clients[0].repl;
-    ecs_entity ball = repl_create(&w.server, w.server.mover);
-    view_exchange(&w);
-    uint16_t first = w.clients[0].seq;
+VIEW_CASE(an_entity_in_63_unacknowledged_packets_is_held_back) {
+    net_repl_state* repl = w->clients[0].repl;
+    ecs_entity ball = repl_create(&w->server, w->server.mover);
+    view_exchange(w);
+    uint16_t first = w->clients[0].seq;
     for (uint32_t i = 1; i <= 63; i++) {
-        repl_move(&w.server, ball, (float)i, 5);
-        view_step(&w);
-        (void)view_write(&w, 0);
-        assert_int_equal(w.clients[0].records, 1);
-        assert_int_equal(view_deliver(&w, 0), NET_OK);
+        repl_move(&w->server, ball, (float)i, 5);
+        view_step(w);
+        (void)view_write(w, 0);
+        assert_int_equal(w->clients[0].records, 1);
+        assert_ok(view_deliver(w, 0));
     }
-    assert_int_equal(view_counters(&w)->records_absolute, 0);
+    assert_int_equal(view_counters(w)->records_absolute, 0);
     for (uint32_t i = 1; i <= 3; i++) {
-        repl_move(&w.server, ball, (float)i, 6);
-        view_step(&w);
-        (void)view_write(&w, 0);
-        assert_int_equal(w.clients[0].records, 0);
-        assert_int_equal(view_deliver(&w, 0), NET_OK);
-        assert_int_equal(view_counters(&w)->held_back, i);
+        repl_move(&w->server, ball, (float)i, 6);
+        view_step(w);
+        (void)view_write(w, 0);
+        assert_int_equal(w->clients[0].records, 0);
+        assert_ok(view_deliver(w, 0));
+        assert_int_equal(view_counters(w)->held_back, i);
     }
     assert_true(net_repl_state_has_pending(repl));
     // One packet counts as lost and makes room. The base is more than 63 packets old.
     assert_true(net_repl_state_lost(repl, first));
-    view_exchange(&w);
-    assert_int_equal(view_counters(&w)->records_absolute, 1);
-    assert_true(view_is_equal(&w, 0));
-    view_close(&w);
+    view_exchange(w);
+    assert_int_equal(view_counters(w)->records_absolute, 1);
+    assert_true(view_is_equal(w, 0));
 }
 
-static void a_full_packet_ring_takes_its_oldest_as_lost(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    (void)repl_create(&w.server, w.server.mover);
+VIEW_CASE(a_full_packet_ring_takes_its_oldest_as_lost) {
+    (void)repl_create(&w->server, w->server.mover);
     for (uint32_t i = 0; i < NET_PACKETS_IN_FLIGHT_MAX; i++) {
-        view_step(&w);
-        (void)view_write(&w, 0);
-        assert_int_equal(view_counters(&w)->records_create, 1);
+        view_step(w);
+        (void)view_write(w, 0);
+        assert_int_equal(view_counters(w)->records_create, 1);
     }
-    view_step(&w);
-    (void)view_write(&w, 0);
-    assert_int_equal(view_counters(&w)->records_create, 2);
-    assert_int_equal(view_counters(&w)->packets_lost, 1);
+    view_step(w);
+    (void)view_write(w, 0);
+    assert_int_equal(view_counters(w)->records_create, 2);
+    assert_int_equal(view_counters(w)->packets_lost, 1);
     // The packet is forgotten; the acknowledgement is not forged.
-    assert_false(net_repl_state_acked(w.clients[0].repl, 65534));
-    view_close(&w);
+    assert_false(net_repl_state_acked(w->clients[0].repl, 65534));
 }
 
-static void a_destroy_is_repeated_until_acknowledged(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    ecs_entity ball = repl_create(&w.server, w.server.mover);
-    view_exchange(&w);
-    repl_destroy(&w.server, ball);
-    view_step(&w);
-    uint16_t first = view_write(&w, 0);
-    assert_true(net_repl_state_lost(w.clients[0].repl, first));
-    assert_false(net_repl_state_is_settled(w.clients[0].repl));
-    view_exchange(&w);
-    assert_int_equal(view_counters(&w)->records_destroy, 2);
-    assert_true(net_repl_state_is_settled(w.clients[0].repl));
-    assert_int_equal(ecs_world_entity_count(w.clients[0].side.world), 0);
-    view_close(&w);
+VIEW_CASE(a_destroy_is_repeated_until_acknowledged) {
+    ecs_entity ball = repl_create(&w->server, w->server.mover);
+    view_exchange(w);
+    repl_destroy(&w->server, ball);
+    view_step(w);
+    uint16_t first = view_write(w, 0);
+    assert_true(net_repl_state_lost(w->clients[0].repl, first));
+    assert_false(net_repl_state_is_settled(w->clients[0].repl));
+    view_exchange(w);
+    assert_int_equal(view_counters(w)->records_destroy, 2);
+    assert_true(net_repl_state_is_settled(w->clients[0].repl));
+    assert_int_equal(ecs_world_entity_count(w->clients[0].side.world), 0);
 }
 
-static void what_was_never_sent_is_never_destroyed(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    ecs_entity ball = repl_create(&w.server, w.server.mover);
-    view_step(&w);
-    repl_destroy(&w.server, ball);
-    view_exchange(&w);
-    assert_int_equal(view_counters(&w)->records_destroy + view_counters(&w)->records_create, 0);
-    assert_true(net_repl_state_is_settled(w.clients[0].repl));
-    view_close(&w);
+VIEW_CASE(what_was_never_sent_is_never_destroyed) {
+    ecs_entity ball = repl_create(&w->server, w->server.mover);
+    view_step(w);
+    repl_destroy(&w->server, ball);
+    view_exchange(w);
+    assert_int_equal(view_counters(w)->records_destroy + view_counters(w)->records_create, 0);
+    assert_true(net_repl_state_is_settled(w->clients[0].repl));
 }
 
-static void a_recreation_is_sent_like_a_create_with_the_same_handle(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    ecs_entity ball = repl_create(&w.server, w.server.mover);
-    view_exchange(&w);
-    repl_become(&w.server, ball, w.server.mover_extra);
-    view_exchange(&w);
-    assert_int_equal(view_counters(&w)->records_create, 2);
-    assert_true(ecs_is_alive(w.clients[0].side.world, ball));
-    assert_string_equal(ecs_entity_template_name(w.clients[0].side.world, ball), "mover+extra");
-    assert_true(view_is_equal(&w, 0));
-    assert_int_equal(net_mirror_get_counters(w.clients[0].mirror)->recreates, 1);
-    view_close(&w);
+VIEW_CASE(a_recreation_is_sent_like_a_create_with_the_same_handle) {
+    ecs_entity ball = repl_create(&w->server, w->server.mover);
+    view_exchange(w);
+    repl_become(&w->server, ball, w->server.mover_extra);
+    view_exchange(w);
+    assert_int_equal(view_counters(w)->records_create, 2);
+    assert_true(ecs_is_alive(w->clients[0].side.world, ball));
+    assert_string_equal(ecs_entity_template_name(w->clients[0].side.world, ball), "mover+extra");
+    assert_true(view_is_equal(w, 0));
+    assert_int_equal(net_mirror_get_counters(w->clients[0].mirror)->recreates, 1);
 }
 
 // Get the slots that have a checksum to send.
@@ -243,63 +199,54 @@ static uint64_t sampled_slots(view_world* w) {
     return slots;
 }
 
-static void a_slot_waits_for_the_acknowledged_destroy_before_another_takes_it(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    net_repl_state* repl = w.clients[0].repl;
+VIEW_CASE(a_slot_waits_for_the_acknowledged_destroy_before_another_takes_it) {
+    net_repl_state* repl = w->clients[0].repl;
     ecs_entity balls[3];
     for (uint32_t i = 0; i < 3; i++)
-        balls[i] = repl_create(&w.server, w.server.mover);
-    view_exchange(&w);
-    assert_int_equal(sampled_slots(&w), 7);
-    repl_destroy(&w.server, balls[1]);
-    view_step(&w);
-    uint16_t destroy = view_write(&w, 0);
-    assert_int_equal(view_deliver(&w, 0), NET_OK);
-    ecs_entity second = repl_create(&w.server, w.server.mover);
-    view_exchange(&w);
-    assert_int_equal(sampled_slots(&w), 1 | 4 | 8); // slot 1 still belongs to the destroyed entity
+        balls[i] = repl_create(&w->server, w->server.mover);
+    view_exchange(w);
+    assert_int_equal(sampled_slots(w), 7);
+    repl_destroy(&w->server, balls[1]);
+    view_step(w);
+    uint16_t destroy = view_write(w, 0);
+    assert_ok(view_deliver(w, 0));
+    ecs_entity second = repl_create(&w->server, w->server.mover);
+    view_exchange(w);
+    assert_int_equal(sampled_slots(w), 1 | 4 | 8); // slot 1 still belongs to the destroyed entity
     assert_true(net_repl_state_acked(repl, destroy));
-    ecs_entity third = repl_create(&w.server, w.server.holder);
-    view_exchange(&w);
-    assert_int_equal(sampled_slots(&w), 1 | 2 | 4 | 8);
+    ecs_entity third = repl_create(&w->server, w->server.holder);
+    view_exchange(w);
+    assert_int_equal(sampled_slots(w), 1 | 2 | 4 | 8);
     assert_true(net_repl_state_sees(repl, second, NULL) && net_repl_state_sees(repl, third, NULL));
     assert_false(net_repl_state_sees(repl, balls[1], NULL));
-    assert_true(view_is_equal(&w, 0));
-    view_close(&w);
+    assert_true(view_is_equal(w, 0));
 }
 
-static void who_comes_back_before_the_destroy_arrived_goes_on_in_its_slot(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    ecs_entity ball = repl_create(&w.server, w.server.mover);
-    view_exchange(&w);
-    view_scope(&w, 0, ball)->is_hidden = true;
-    view_step(&w);
-    uint16_t destroy = view_write(&w, 0); // the destroy is on its way
-    assert_int_equal(view_counters(&w)->records_destroy, 1);
-    assert_false(net_repl_state_sees(w.clients[0].repl, ball, NULL));
-    view_scope(&w, 0, ball)->is_hidden = false;
-    repl_move(&w.server, ball, 8, 8);
-    view_exchange(&w);
+VIEW_CASE(who_comes_back_before_the_destroy_arrived_goes_on_in_its_slot) {
+    ecs_entity ball = repl_create(&w->server, w->server.mover);
+    view_exchange(w);
+    view_scope(w, 0, ball)->is_hidden = true;
+    view_step(w);
+    uint16_t destroy = view_write(w, 0); // the destroy is on its way
+    assert_int_equal(view_counters(w)->records_destroy, 1);
+    assert_false(net_repl_state_sees(w->clients[0].repl, ball, NULL));
+    view_scope(w, 0, ball)->is_hidden = false;
+    repl_move(&w->server, ball, 8, 8);
+    view_exchange(w);
     uint32_t slot, age;
     uint64_t hash;
-    assert_true(net_repl_state_probe(w.clients[0].repl, &slot, &age, &hash));
+    assert_true(net_repl_state_probe(w->clients[0].repl, &slot, &age, &hash));
     assert_int_equal(slot, 0);
-    assert_int_equal(view_counters(&w)->records_create, 2);
+    assert_int_equal(view_counters(w)->records_create, 2);
     // The acknowledgement is from before the reset: no effect.
-    assert_true(net_repl_state_acked(w.clients[0].repl, destroy));
-    assert_true(net_repl_state_sees(w.clients[0].repl, ball, NULL));
-    assert_true(view_is_equal(&w, 0));
-    view_close(&w);
+    assert_true(net_repl_state_acked(w->clients[0].repl, destroy));
+    assert_true(net_repl_state_sees(w->clients[0].repl, ball, NULL));
+    assert_true(view_is_equal(w, 0));
 }
 
 // Entities with a second row and entities that surely have none share a run, and the client reads
 // both.
-static void who_was_still_shares_a_run_with_who_moves(void** state) {
-    (void)state;
+CASE(who_was_still_shares_a_run_with_who_moves) {
     enum { MANY = 12, LAG = 3 };
     view_world w;
     view_open_with(&w, (view_options){.first_seq = 1});
@@ -314,7 +261,7 @@ static void who_was_still_shares_a_run_with_who_moves(void** state) {
         if (tick % 40 == 0) repl_become(&w.server, balls[tick / 40 % MANY], w.server.mover_extra);
         view_step(&w);
         (void)view_write(&w, 0);
-        if (tick % 17 != 0) assert_int_equal(view_deliver(&w, 0), NET_OK);
+        if (tick % 17 != 0) assert_ok(view_deliver(&w, 0));
         if (tick > LAG)
             assert_true((tick - LAG) % 17
                             ? net_repl_state_acked(w.clients[0].repl, (uint16_t)(tick - LAG))
@@ -326,7 +273,7 @@ static void who_was_still_shares_a_run_with_who_moves(void** state) {
     for (uint32_t i = 0; i < 5; i++) {
         view_step(&w);
         uint16_t seq = view_write(&w, 0);
-        assert_int_equal(view_deliver(&w, 0), NET_OK);
+        assert_ok(view_deliver(&w, 0));
         for (uint16_t k = (uint16_t)(seq - LAG - 2); k != (uint16_t)(seq + 1); k++)
             (void)(k % 17 && net_repl_state_acked(w.clients[0].repl, k));
         for (uint16_t k = (uint16_t)(seq - LAG - 2); k != (uint16_t)(seq + 1); k++)
@@ -337,177 +284,149 @@ static void who_was_still_shares_a_run_with_who_moves(void** state) {
     view_close(&w);
 }
 
-static void everything_gets_through_a_small_packet(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
+VIEW_CASE(everything_gets_through_a_small_packet) {
     ecs_entity entities[100];
     for (uint32_t i = 0; i < 100; i++)
-        entities[i] = repl_create(&w.server, w.server.mover);
+        entities[i] = repl_create(&w->server, w->server.mover);
     for (uint32_t round = 0; round < 200; round++) {
         for (uint32_t i = 0; i < 10; i++) // some entity changes in each tick
-            repl_move(&w.server, entities[i], (float)round, 1);
-        view_step(&w);
-        view_write_room(&w, 0, (net_repl_state_room){40 * 8, 40 * 8});
-        assert_true(w.clients[0].records > 0);
-        view_ack(&w, 0);
-        if (ecs_world_entity_count(w.clients[0].side.world) == 100) break;
+            repl_move(&w->server, entities[i], (float)round, 1);
+        view_step(w);
+        view_write_room(w, 0, (net_repl_state_room){40 * 8, 40 * 8});
+        assert_true(w->clients[0].records > 0);
+        view_ack(w, 0);
+        if (ecs_world_entity_count(w->clients[0].side.world) == 100) break;
     }
-    assert_int_equal(ecs_world_entity_count(w.clients[0].side.world), 100);
-    view_close(&w);
+    assert_int_equal(ecs_world_entity_count(w->clients[0].side.world), 100);
 }
 
-static void a_body_fills_its_room_to_the_bit_and_never_more(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
+VIEW_CASE(a_body_fills_its_room_to_the_bit_and_never_more) {
     for (uint32_t i = 0; i < 2900; i++)
-        repl_move(&w.server, repl_create(&w.server, w.server.mover), (float)(i % 500), 7);
-    view_step(&w);
+        repl_move(&w->server, repl_create(&w->server, w->server.mover), (float)(i % 500), 7);
+    view_step(w);
     for (uint32_t bits = 0; bits <= 9376; bits += bits < 200 ? 7 : 531) {
-        view_write_room(&w, 0, (net_repl_state_room){bits, bits});
-        if (bits > 800) assert_in_range(w.clients[0].bits, bits - 160, bits);
-        view_ack(&w, 0);
+        view_write_room(w, 0, (net_repl_state_room){bits, bits});
+        if (bits > 800) assert_in_range(w->clients[0].bits, bits - 160, bits);
+        view_ack(w, 0);
     }
-    while (net_repl_state_has_pending(w.clients[0].repl)) {
-        (void)view_write(&w, 0);
-        view_ack(&w, 0);
+    while (net_repl_state_has_pending(w->clients[0].repl)) {
+        (void)view_write(w, 0);
+        view_ack(w, 0);
     }
-    assert_true(view_is_equal(&w, 0));
-    view_close(&w);
+    assert_true(view_is_equal(w, 0));
 }
 
-static void a_view_that_joins_late_gets_everything(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
+VIEW_CASE(a_view_that_joins_late_gets_everything) {
     for (uint32_t i = 0; i < 5; i++)
-        (void)repl_create(&w.server, w.server.holder);
-    view_exchange(&w);
-    view_join(&w, 1);
-    w.client_count = 2;
-    (void)view_write(&w, 1);
-    assert_int_equal(w.clients[1].records, 5);
-    view_ack(&w, 1);
-    assert_true(view_is_equal(&w, 1));
-    view_exchange(&w); // events of the step before its creation are not new to it
-    assert_true(net_repl_state_is_settled(w.clients[1].repl));
-    view_close(&w);
+        (void)repl_create(&w->server, w->server.holder);
+    view_exchange(w);
+    view_join(w, 1);
+    w->client_count = 2;
+    (void)view_write(w, 1);
+    assert_int_equal(w->clients[1].records, 5);
+    view_ack(w, 1);
+    assert_true(view_is_equal(w, 1));
+    view_exchange(w); // events of the step before its creation are not new to it
+    assert_true(net_repl_state_is_settled(w->clients[1].repl));
 }
 
-static void a_view_made_between_step_and_publish_is_told_nothing_twice(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    ecs_entity ball = repl_create(&w.server, w.server.mover);
-    ecs_step step = {.tick = ++w.tick, .dt = 0.5f};
-    ecs_world_step(w.server.world, &step);
-    assert_int_equal(net_replicator_step(w.replicator, w.server.world, w.tick), NET_OK);
-    ecs_changes_clear(w.server.world);
-    view_join(&w, 1);
-    w.client_count = 2;
-    net_replicator_publish(w.replicator);
-    (void)view_write(&w, 1);
-    assert_int_equal(w.clients[1].records, 1);
-    view_ack(&w, 1);
-    assert_true(net_repl_state_sees(w.clients[1].repl, ball, NULL));
-    assert_true(view_is_equal(&w, 1));
-    view_close(&w);
+VIEW_CASE(a_view_made_between_step_and_publish_is_told_nothing_twice) {
+    ecs_entity ball = repl_create(&w->server, w->server.mover);
+    ecs_step step = {.tick = ++w->tick, .dt = 0.5f};
+    ecs_world_step(w->server.world, &step);
+    assert_ok(net_replicator_step(w->replicator, w->server.world, w->tick));
+    ecs_changes_clear(w->server.world);
+    view_join(w, 1);
+    w->client_count = 2;
+    net_replicator_publish(w->replicator);
+    (void)view_write(w, 1);
+    assert_int_equal(w->clients[1].records, 1);
+    view_ack(w, 1);
+    assert_true(net_repl_state_sees(w->clients[1].repl, ball, NULL));
+    assert_true(view_is_equal(w, 1));
 }
 
-static void what_the_client_asks_for_again_is_sent_absolutely(void** state) {
-    (void)state;
-    view_world w;
-    view_open_with(&w, (view_options){.has_bandwidth = true});
-    ecs_entity ball = repl_create(&w.server, w.server.mover);
-    view_exchange(&w);
-    assert_false(net_repl_state_resync(w.clients[0].repl, ecs_entity_make(77, 1)));
-    assert_false(
-        net_repl_state_resync(w.clients[0].repl, ecs_entity_make(ecs_entity_index(ball),
-                                                                 ecs_entity_generation(ball) + 1)));
-    assert_true(net_repl_state_resync(w.clients[0].repl, ball));
-    assert_false(net_repl_state_is_settled(w.clients[0].repl));
-    view_exchange(&w);
-    assert_int_equal(view_counters(&w)->resyncs, 1);
-    assert_int_equal(view_counters(&w)->records_absolute, 1);
-    assert_true(net_repl_state_is_settled(w.clients[0].repl));
-    view_exchange(&w);
-    assert_int_equal(view_counters(&w)->resyncs, 1);
-    assert_true(view_is_equal(&w, 0));
-    view_close(&w);
+VIEW_WITH_CASE(what_the_client_asks_for_again_is_sent_absolutely, .has_bandwidth = true) {
+    ecs_entity ball = repl_create(&w->server, w->server.mover);
+    view_exchange(w);
+    assert_false(net_repl_state_resync(w->clients[0].repl, ecs_entity_make(77, 1)));
+    assert_false(net_repl_state_resync(
+        w->clients[0].repl,
+        ecs_entity_make(ecs_entity_index(ball), ecs_entity_generation(ball) + 1)));
+    assert_true(net_repl_state_resync(w->clients[0].repl, ball));
+    assert_false(net_repl_state_is_settled(w->clients[0].repl));
+    view_exchange(w);
+    assert_int_equal(view_counters(w)->resyncs, 1);
+    assert_int_equal(view_counters(w)->records_absolute, 1);
+    assert_true(net_repl_state_is_settled(w->clients[0].repl));
+    view_exchange(w);
+    assert_int_equal(view_counters(w)->resyncs, 1);
+    assert_true(view_is_equal(w, 0));
 }
 
-static void a_sample_is_the_row_that_the_client_has(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    net_repl_state* repl = w.clients[0].repl;
+VIEW_CASE(a_sample_is_the_row_that_the_client_has) {
+    net_repl_state* repl = w->clients[0].repl;
     uint32_t slot, age;
     uint64_t hash;
     assert_false(net_repl_state_probe(repl, &slot, &age, &hash));
-    ecs_entity ball = repl_create(&w.server, w.server.mover);
-    (void)repl_create(&w.server, w.server.holder);
-    view_step(&w);
-    (void)view_write(&w, 0);
+    ecs_entity ball = repl_create(&w->server, w->server.mover);
+    (void)repl_create(&w->server, w->server.holder);
+    view_step(w);
+    (void)view_write(w, 0);
     assert_false(net_repl_state_probe(repl, &slot, &age, &hash)); // not acknowledged
-    view_ack(&w, 0);
-    view_exchange(&w);
+    view_ack(w, 0);
+    view_exchange(w);
     uint32_t seen = 0;
     for (uint32_t i = 0; i < 4; i++) {
         assert_true(net_repl_state_probe(repl, &slot, &age, &hash));
         assert_int_equal(age, 1);
         assert_int_equal(
-            net_mirror_check_probe(w.clients[0].mirror, slot, w.tick - age, (uint16_t)hash, NULL),
+            net_mirror_check_probe(w->clients[0].mirror, slot, w->tick - age, (uint16_t)hash, NULL),
             NET_MIRROR_EQUAL);
         seen |= 1u << slot;
     }
     assert_int_equal(seen, 3); // one after the other
     // A newer row is on its way, so it is not certain which of both rows the client has.
-    repl_move(&w.server, ball, 30, 30);
-    view_step(&w);
-    (void)view_write(&w, 0);
+    repl_move(&w->server, ball, 30, 30);
+    view_step(w);
+    (void)view_write(w, 0);
     for (uint32_t i = 0; i < 3; i++) {
         assert_true(net_repl_state_probe(repl, &slot, &age, &hash));
         assert_int_equal(slot, 1);
     }
-    view_close(&w);
 }
 
-static void classes_that_are_not_seen_have_their_defaults(void** state) {
-    (void)state;
-    view_world w;
-    view_open_with(&w, (view_options){.client_count = 2});
-    ecs_entity agent = repl_create(&w.server, w.agent);
-    view_set(&w, agent, w.ammo, 12);
-    view_set(&w, agent, w.plan, 3);
-    view_scope(&w, 1, agent)->classes = 1 | 1 << 1;
-    view_exchange(&w);
-    assert_int_equal(view_client_value(&w, 0, agent, "ammo"), 30);
-    assert_int_equal(view_client_value(&w, 1, agent, "ammo"), 12);
-    assert_int_equal(view_client_value(&w, 1, agent, "plan"), -1);
+VIEW_WITH_CASE(classes_that_are_not_seen_have_their_defaults, .client_count = 2) {
+    ecs_entity agent = repl_create(&w->server, w->agent);
+    view_set(w, agent, w->ammo, 12);
+    view_set(w, agent, w->plan, 3);
+    view_scope(w, 1, agent)->classes = 1 | 1 << 1;
+    view_exchange(w);
+    assert_int_equal(view_client_value(w, 0, agent, "ammo"), 30);
+    assert_int_equal(view_client_value(w, 1, agent, "ammo"), 12);
+    assert_int_equal(view_client_value(w, 1, agent, "plan"), -1);
     uint32_t classes;
-    assert_true(net_repl_state_sees(w.clients[1].repl, agent, &classes));
+    assert_true(net_repl_state_sees(w->clients[1].repl, agent, &classes));
     assert_int_equal(classes, 3);
     // A change that the client may not see is no change for it.
-    view_set(&w, agent, w.ammo, 11);
-    view_step(&w);
-    assert_false(net_repl_state_has_pending(w.clients[0].repl));
-    assert_true(net_repl_state_is_settled(w.clients[0].repl));
-    assert_true(net_repl_state_has_pending(w.clients[1].repl));
-    (void)view_write(&w, 0);
-    (void)view_write(&w, 1);
-    view_ack(&w, 0);
-    view_ack(&w, 1);
+    view_set(w, agent, w->ammo, 11);
+    view_step(w);
+    assert_false(net_repl_state_has_pending(w->clients[0].repl));
+    assert_true(net_repl_state_is_settled(w->clients[0].repl));
+    assert_true(net_repl_state_has_pending(w->clients[1].repl));
+    (void)view_write(w, 0);
+    (void)view_write(w, 1);
+    view_ack(w, 0);
+    view_ack(w, 1);
     // The class is granted and taken away again.
-    view_scope(&w, 0, agent)->classes = 1 | 1 << 2;
-    view_scope(&w, 1, agent)->classes = 1;
-    view_exchange(&w);
-    assert_int_equal(view_client_value(&w, 0, agent, "plan"), 3);
-    assert_int_equal(view_client_value(&w, 0, agent, "ammo"), 30);
-    assert_int_equal(view_client_value(&w, 1, agent, "ammo"), 30);
-    view_exchange(&w);
-    assert_true(net_repl_state_is_settled(w.clients[0].repl));
-    view_close(&w);
+    view_scope(w, 0, agent)->classes = 1 | 1 << 2;
+    view_scope(w, 1, agent)->classes = 1;
+    view_exchange(w);
+    assert_int_equal(view_client_value(w, 0, agent, "plan"), 3);
+    assert_int_equal(view_client_value(w, 0, agent, "ammo"), 30);
+    assert_int_equal(view_client_value(w, 1, agent, "ammo"), 30);
+    view_exchange(w);
+    assert_true(net_repl_state_is_settled(w->clients[0].repl));
 }
 
 // Write the first packet after a public change. The client lost the right to see `plan` long ago,
@@ -542,75 +461,62 @@ static void write_after_a_revocation(uint32_t hidden_changes, uint8_t body[VIEW_
     view_close(&w);
 }
 
-static void how_often_a_hidden_value_changed_moves_no_bit(void** state) {
-    (void)state;
+CASE(how_often_a_hidden_value_changed_moves_no_bit) {
     uint8_t resting[VIEW_BODY_BYTES], changing[VIEW_BODY_BYTES];
     write_after_a_revocation(0, resting);
     write_after_a_revocation(100, changing);
     assert_memory_equal(resting, changing, VIEW_BODY_BYTES);
 }
 
-static void sequence_numbers_rise_by_one(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    view_step(&w);
-    (void)view_write(&w, 0);
+VIEW_CASE(sequence_numbers_rise_by_one) {
+    view_step(w);
+    (void)view_write(w, 0);
     base_assert_handler_set(test_assert_handler);
-    w.clients[0].seq = 7;
-    expect_assert_failure((void)view_write(&w, 0));
+    w->clients[0].seq = 7;
+    expect_assert_failure((void)view_write(w, 0));
     base_assert_handler_set(NULL);
-    view_close(&w);
 }
 
-static void the_bandwidth_knows_every_bit_of_a_body(void** state) {
-    (void)state;
-    view_world w;
-    view_open_with(&w, (view_options){.has_bandwidth = true});
+VIEW_WITH_CASE(the_bandwidth_knows_every_bit_of_a_body, .has_bandwidth = true) {
     ecs_entity entities[40];
     for (uint32_t i = 0; i < 40; i++)
-        entities[i] = repl_create(&w.server, i % 2 ? w.server.mover : w.server.holder_extra);
-    const net_bandwidth_account* account = net_repl_state_account(w.clients[0].repl);
+        entities[i] = repl_create(&w->server, i % 2 ? w->server.mover : w->server.holder_extra);
+    const net_bandwidth_account* account = net_repl_state_account(w->clients[0].repl);
     assert_non_null(account);
     for (uint32_t tick = 0; tick < 60; tick++) {
         for (uint32_t i = 0; i < 40; i++)
-            if (i % 2 && (tick + i) % 3 == 0) repl_move(&w.server, entities[i], (float)tick, 2);
-        if (tick == 30) repl_destroy(&w.server, entities[0]);
-        view_step(&w);
+            if (i % 2 && (tick + i) % 3 == 0) repl_move(&w->server, entities[i], (float)tick, 2);
+        if (tick == 30) repl_destroy(&w->server, entities[0]);
+        view_step(w);
         uint64_t before = net_bandwidth_sum(account);
-        uint16_t seq = view_write(&w, 0);
-        assert_true(net_bandwidth_sum(account) - before == w.clients[0].bits);
+        uint16_t seq = view_write(w, 0);
+        assert_true(net_bandwidth_sum(account) - before == w->clients[0].bits);
         if (tick % 5 == 4)
-            assert_true(net_repl_state_lost(w.clients[0].repl, seq));
+            assert_true(net_repl_state_lost(w->clients[0].repl, seq));
         else
-            view_ack(&w, 0);
+            view_ack(w, 0);
     }
-    assert_true(net_bandwidth_sum(account) == view_counters(&w)->bits);
-    assert_true(account->bits[w.server.pos][NET_COST_CHANGE] > 0);
-    assert_true(account->bits[w.server.pos][NET_COST_CREATE] > 0);
-    assert_true(account->bits[w.server.pos][NET_COST_REPEAT] > 0);
+    assert_true(net_bandwidth_sum(account) == view_counters(w)->bits);
+    assert_true(account->bits[w->server.pos][NET_COST_CHANGE] > 0);
+    assert_true(account->bits[w->server.pos][NET_COST_CREATE] > 0);
+    assert_true(account->bits[w->server.pos][NET_COST_REPEAT] > 0);
     assert_true(account->bits[NET_BANDWIDTH_NONE][NET_COST_DESTROY] > 0);
     assert_true(account->bits[NET_BANDWIDTH_NONE][NET_COST_HEAD] > 0);
-    view_close(&w);
 }
 
-static void ticks_may_pass_32_bits(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    w.tick = UINT32_MAX - 200;
-    ecs_entity ball = repl_create(&w.server, w.server.mover);
-    ecs_entity sleeper = repl_create(&w.server, w.server.mover);
+VIEW_CASE(ticks_may_pass_32_bits) {
+    w->tick = UINT32_MAX - 200;
+    ecs_entity ball = repl_create(&w->server, w->server.mover);
+    ecs_entity sleeper = repl_create(&w->server, w->server.mover);
     for (uint32_t i = 0; i < 700; i++) {
-        if (i % 3) repl_move(&w.server, ball, (float)i, 1);
-        if (i == 690) repl_move(&w.server, sleeper, 1, 1);
-        view_exchange(&w);
-        assert_int_equal(w.clients[0].records, i == 0 ? 2 : i == 690 || i % 3 > 0);
+        if (i % 3) repl_move(&w->server, ball, (float)i, 1);
+        if (i == 690) repl_move(&w->server, sleeper, 1, 1);
+        view_exchange(w);
+        assert_int_equal(w->clients[0].records, i == 0 ? 2 : i == 690 || i % 3 > 0);
     }
-    assert_int_equal(view_counters(&w)->records_absolute, 0);
-    assert_int_equal(view_counters(&w)->records_settled, 1);
-    assert_true(view_is_equal(&w, 0));
-    view_close(&w);
+    assert_int_equal(view_counters(w)->records_absolute, 0);
+    assert_int_equal(view_counters(w)->records_settled, 1);
+    assert_true(view_is_equal(w, 0));
 }
 
 typedef struct tally {
@@ -629,8 +535,7 @@ static void tally_release(void* context, void* memory, size_t size) {
     heap->release(heap->context, memory, size);
 }
 
-static void a_steady_tick_allocates_nothing(void** state) {
-    (void)state;
+CASE(a_steady_tick_allocates_nothing) {
     enum { ENTITIES = 60, WARM_TICKS = 600, TICKS = 900, LAG = 7 };
     tally t = {0};
     base_allocator allocator = {tally_allocate, tally_release, &t};
@@ -645,7 +550,7 @@ static void a_steady_tick_allocates_nothing(void** state) {
             repl_move(&w.server, entities[i], (float)(tick * i % 900), (float)i);
         view_step(&w);
         (void)view_write(&w, 0);
-        assert_int_equal(view_deliver(&w, 0), NET_OK);
+        assert_ok(view_deliver(&w, 0));
         if (tick > LAG)
             assert_true(net_repl_state_acked(w.clients[0].repl, (uint16_t)(tick - LAG)));
         if (tick == WARM_TICKS) warm = t.allocations;
@@ -655,15 +560,14 @@ static void a_steady_tick_allocates_nothing(void** state) {
     view_close(&w);
 }
 
-static void who_has_the_row_of_a_tick_is_not_sent_it_again(void** state) {
-    (void)state;
+CASE(who_has_the_row_of_a_tick_is_not_sent_it_again) {
     for (uint32_t order = 0; order < 2; order++) {
         view_world w;
         view_open(&w);
         (void)repl_create(&w.server, w.server.mover);
         view_step(&w);
         uint16_t first = view_write(&w, 0);
-        assert_int_equal(view_deliver(&w, 0), NET_OK);
+        assert_ok(view_deliver(&w, 0));
         assert_true(net_repl_state_lost(w.clients[0].repl, first));
         uint16_t second = view_write(&w, 0); // in the same tick
         assert_int_equal(w.clients[0].records, 1);
@@ -674,37 +578,4 @@ static void who_has_the_row_of_a_tick_is_not_sent_it_again(void** state) {
         assert_true(net_repl_state_is_settled(w.clients[0].repl));
         view_close(&w);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(nothing_waiting_gives_no_body),
-        TEST(only_the_loss_of_the_newest_send_makes_it_wait_again),
-        TEST(a_late_acknowledgement_does_not_hide_a_change),
-        TEST(acknowledgements_are_idempotent_and_forged_ones_refused),
-        TEST(an_entity_that_slept_long_wakes_with_a_settled_base),
-        TEST(a_settled_base_is_not_used_when_something_was_sent_since),
-        TEST(an_entity_in_63_unacknowledged_packets_is_held_back),
-        TEST(a_full_packet_ring_takes_its_oldest_as_lost),
-        TEST(a_destroy_is_repeated_until_acknowledged),
-        TEST(what_was_never_sent_is_never_destroyed),
-        TEST(a_recreation_is_sent_like_a_create_with_the_same_handle),
-        TEST(a_slot_waits_for_the_acknowledged_destroy_before_another_takes_it),
-        TEST(who_comes_back_before_the_destroy_arrived_goes_on_in_its_slot),
-        TEST(who_was_still_shares_a_run_with_who_moves),
-        TEST(everything_gets_through_a_small_packet),
-        TEST(a_body_fills_its_room_to_the_bit_and_never_more),
-        TEST(a_view_that_joins_late_gets_everything),
-        TEST(a_view_made_between_step_and_publish_is_told_nothing_twice),
-        TEST(what_the_client_asks_for_again_is_sent_absolutely),
-        TEST(a_sample_is_the_row_that_the_client_has),
-        TEST(classes_that_are_not_seen_have_their_defaults),
-        TEST(how_often_a_hidden_value_changed_moves_no_bit),
-        TEST(sequence_numbers_rise_by_one),
-        TEST(ticks_may_pass_32_bits),
-        TEST(the_bandwidth_knows_every_bit_of_a_body),
-        TEST(who_has_the_row_of_a_tick_is_not_sent_it_again),
-        TEST(a_steady_tick_allocates_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

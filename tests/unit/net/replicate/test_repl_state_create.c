@@ -37,8 +37,7 @@ static uint32_t ticks_between_creates(uint32_t age) {
     return ticks;
 }
 
-static void creates_of_a_young_entity_follow_each_other_sooner(void** state) {
-    (void)state;
+CASE(creates_of_a_young_entity_follow_each_other_sooner) {
     assert_int_equal(ticks_between_creates(0), NET_REPL_STATE_YOUNG_CREATE_TICKS);
     assert_int_equal(ticks_between_creates(NET_REPL_STATE_YOUNG_TICKS - 1),
                      NET_REPL_STATE_YOUNG_CREATE_TICKS);
@@ -48,70 +47,53 @@ static void creates_of_a_young_entity_follow_each_other_sooner(void** state) {
                      NET_REPL_STATE_CREATE_TICKS);
 }
 
-static void a_create_is_repeated_after_loss_until_one_is_acknowledged(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    net_repl_state* repl = w.clients[0].repl;
-    ecs_entity ball = come_into_range(&w, NET_REPL_STATE_YOUNG_TICKS);
-    uint16_t first = view_write(&w, 0);
+VIEW_CASE(a_create_is_repeated_after_loss_until_one_is_acknowledged) {
+    net_repl_state* repl = w->clients[0].repl;
+    ecs_entity ball = come_into_range(w, NET_REPL_STATE_YOUNG_TICKS);
+    uint16_t first = view_write(w, 0);
     assert_false(net_repl_state_has_pending(repl));
     assert_false(net_repl_state_is_settled(repl));
     assert_true(net_repl_state_lost(repl, first));
     assert_true(net_repl_state_has_pending(repl));
-    view_step(&w);
-    uint16_t second = view_write(&w, 0);
-    assert_int_equal(view_counters(&w)->records_create, 2);
-    assert_int_equal(view_counters(&w)->records_repeated, 1);
-    repl_move(&w.server, ball, 9, 9);
-    view_step(&w);
-    uint16_t third = view_write(&w, 0); // the second one is in flight
-    assert_int_equal(w.clients[0].records, 0);
+    view_step(w);
+    uint16_t second = view_write(w, 0);
+    assert_int_equal(view_counters(w)->records_create, 2);
+    assert_int_equal(view_counters(w)->records_repeated, 1);
+    repl_move(&w->server, ball, 9, 9);
+    view_step(w);
+    uint16_t third = view_write(w, 0); // the second one is in flight
+    assert_int_equal(w->clients[0].records, 0);
     assert_true(net_repl_state_lost(repl, third));
     for (uint32_t i = 1; i < 6; i++) {
         assert_false(net_repl_state_has_pending(repl));
-        view_step(&w);
+        view_step(w);
     }
     assert_true(net_repl_state_has_pending(repl));
-    uint16_t fourth = view_write(&w, 0); // still a create: no packet is acknowledged
-    assert_int_equal(view_counters(&w)->records_create, 3);
-    assert_int_equal(view_counters(&w)->records_repeated, 1);
+    uint16_t fourth = view_write(w, 0); // still a create: no packet is acknowledged
+    assert_int_equal(view_counters(w)->records_create, 3);
+    assert_int_equal(view_counters(w)->records_repeated, 1);
     assert_true(net_repl_state_acked(repl, second));
     assert_false(net_repl_state_is_settled(repl));
     assert_true(net_repl_state_acked(repl, fourth));
     assert_true(net_repl_state_is_settled(repl));
-    view_close(&w);
 }
 
-static void a_change_after_an_acknowledged_create_does_not_wait(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    net_repl_state* repl = w.clients[0].repl;
-    ecs_entity ball = come_into_range(&w, NET_REPL_STATE_YOUNG_TICKS);
-    uint16_t first = view_write(&w, 0);
-    assert_int_equal(view_deliver(&w, 0), NET_OK);
-    repl_move(&w.server, ball, 9, 9);
-    view_step(&w);
+VIEW_CASE(a_change_after_an_acknowledged_create_does_not_wait) {
+    net_repl_state* repl = w->clients[0].repl;
+    ecs_entity ball = come_into_range(w, NET_REPL_STATE_YOUNG_TICKS);
+    uint16_t first = view_write(w, 0);
+    assert_ok(view_deliver(w, 0));
+    repl_move(&w->server, ball, 9, 9);
+    view_step(w);
     assert_false(net_repl_state_has_pending(repl));
     assert_false(net_repl_state_is_settled(repl));
     assert_true(net_repl_state_acked(repl, first));
     assert_true(net_repl_state_has_pending(repl));
     assert_false(net_repl_state_is_settled(repl));
-    (void)view_write(&w, 0);
-    view_ack(&w, 0);
-    assert_int_equal(view_counters(&w)->records_create, 1);
-    assert_int_equal(view_counters(&w)->records_update, 1);
+    (void)view_write(w, 0);
+    view_ack(w, 0);
+    assert_int_equal(view_counters(w)->records_create, 1);
+    assert_int_equal(view_counters(w)->records_update, 1);
     assert_true(net_repl_state_is_settled(repl));
-    assert_true(view_is_equal(&w, 0));
-    view_close(&w);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(creates_of_a_young_entity_follow_each_other_sooner),
-        TEST(a_create_is_repeated_after_loss_until_one_is_acknowledged),
-        TEST(a_change_after_an_acknowledged_create_does_not_wait),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_true(view_is_equal(w, 0));
 }

@@ -35,127 +35,98 @@ static float x_of(convoy* c, ecs_entity entity) {
     return pos->x;
 }
 
-static void members_come_in_one_packet(void** state) {
-    (void)state;
-    convoy c;
-    open_convoy(&c);
-    view_step(&c.w);
-    for (uint32_t i = 0; i < 60 && tick_of(&c, c.parts[0]) == 0; i++) {
-        view_write_room(&c.w, 0, (net_repl_state_room){.hard = 500, .soft = 500});
-        view_ack(&c.w, 0);
+#define CONVOY_CASE(name) CASE_WITH(convoy, c, open_convoy(c), view_close(&c->w), name)
+
+CONVOY_CASE(members_come_in_one_packet) {
+    view_step(&c->w);
+    for (uint32_t i = 0; i < 60 && tick_of(c, c->parts[0]) == 0; i++) {
+        view_write_room(&c->w, 0, (net_repl_state_room){.hard = 500, .soft = 500});
+        view_ack(&c->w, 0);
         for (uint32_t k = 1; k < PARTS; k++)
-            assert_int_equal(tick_of(&c, c.parts[k]), tick_of(&c, c.parts[0]));
+            assert_int_equal(tick_of(c, c->parts[k]), tick_of(c, c->parts[0]));
     }
-    assert_int_equal(tick_of(&c, c.parts[0]), 1);
-    assert_int_equal(view_counters(&c.w)->groups_split, 0);
-    view_close(&c.w);
+    assert_int_equal(tick_of(c, c->parts[0]), 1);
+    assert_int_equal(view_counters(&c->w)->groups_split, 0);
 }
 
-static void members_are_never_seen_at_two_ticks(void** state) {
-    (void)state;
-    convoy c;
-    open_convoy(&c);
+CONVOY_CASE(members_are_never_seen_at_two_ticks) {
     for (uint32_t i = 0; i < PARTS; i++)
-        repl_move(&c.w.server, c.parts[i], 1, 1);
+        repl_move(&c->w.server, c->parts[i], 1, 1);
     for (uint32_t i = 0; i < 10; i++)
-        view_exchange(&c.w);
+        view_exchange(&c->w);
     base_rng rng = base_rng_make(11, 1);
     uint64_t seen = 0;
     for (uint32_t tick = 0; tick < 500; tick++) {
         for (uint32_t i = 0; i < 40; i++)
-            repl_move(&c.w.server, c.others[i], base_rng_float(&rng) * 900, 1);
+            repl_move(&c->w.server, c->others[i], base_rng_float(&rng) * 900, 1);
         // All parts show the same number. Often some of them do not change.
         if (base_rng_chance(&rng, 0.3))
             for (uint32_t i = 0; i < PARTS; i++)
-                repl_move(&c.w.server, c.parts[i], (float)tick, 1);
-        view_step(&c.w);
-        view_write_room(&c.w, 0, (net_repl_state_room){.hard = 600, .soft = 600});
+                repl_move(&c->w.server, c->parts[i], (float)tick, 1);
+        view_step(&c->w);
+        view_write_room(&c->w, 0, (net_repl_state_room){.hard = 600, .soft = 600});
         if (base_rng_chance(&rng, 0.4)) {
             assert_true(
-                net_repl_state_lost(c.w.clients[0].repl, (uint16_t)(c.w.clients[0].seq - 1)));
+                net_repl_state_lost(c->w.clients[0].repl, (uint16_t)(c->w.clients[0].seq - 1)));
             continue;
         }
-        view_ack(&c.w, 0);
-        seen += tick_of(&c, c.parts[0]) == c.w.tick;
+        view_ack(&c->w, 0);
+        seen += tick_of(c, c->parts[0]) == c->w.tick;
         for (uint32_t i = 1; i < PARTS; i++)
-            assert_true(x_of(&c, c.parts[i]) == x_of(&c, c.parts[0]));
+            assert_true(x_of(c, c->parts[i]) == x_of(c, c->parts[0]));
     }
     assert_true(seen > 50);
-    view_close(&c.w);
 }
 
 // One part changes while a packet with all parts is lost, but the server does not know it yet. The
 // server sends all parts again.
-static void what_may_be_lost_goes_with_the_one_that_changed(void** state) {
-    (void)state;
-    convoy c;
-    open_convoy(&c);
+CONVOY_CASE(what_may_be_lost_goes_with_the_one_that_changed) {
     for (uint32_t i = 0; i < 10; i++)
-        view_exchange(&c.w);
+        view_exchange(&c->w);
     for (uint32_t i = 0; i < PARTS; i++)
-        repl_move(&c.w.server, c.parts[i], 5, 5);
-    view_step(&c.w);
-    (void)view_write(&c.w, 0); // never arrives
-    assert_int_equal(c.w.clients[0].records, PARTS);
-    repl_move(&c.w.server, c.parts[2], 6, 6);
-    view_step(&c.w);
-    (void)view_write(&c.w, 0);
-    assert_int_equal(c.w.clients[0].records, PARTS);
-    view_ack(&c.w, 0);
+        repl_move(&c->w.server, c->parts[i], 5, 5);
+    view_step(&c->w);
+    (void)view_write(&c->w, 0); // never arrives
+    assert_int_equal(c->w.clients[0].records, PARTS);
+    repl_move(&c->w.server, c->parts[2], 6, 6);
+    view_step(&c->w);
+    (void)view_write(&c->w, 0);
+    assert_int_equal(c->w.clients[0].records, PARTS);
+    view_ack(&c->w, 0);
     for (uint32_t i = 0; i < PARTS; i++)
-        assert_true(x_of(&c, c.parts[i]) == (i == 2 ? 6.0f : 5.0f));
+        assert_true(x_of(c, c->parts[i]) == (i == 2 ? 6.0f : 5.0f));
     // The server does not send a part that is known to be up to date.
-    repl_move(&c.w.server, c.parts[1], 7, 7);
-    view_step(&c.w);
-    (void)view_write(&c.w, 0);
-    assert_int_equal(c.w.clients[0].records, 1);
-    view_close(&c.w);
+    repl_move(&c->w.server, c->parts[1], 7, 7);
+    view_step(&c->w);
+    (void)view_write(&c->w, 0);
+    assert_int_equal(c->w.clients[0].records, 1);
 }
 
-static void a_group_larger_than_a_packet_is_split_and_counted(void** state) {
-    (void)state;
-    convoy c;
-    open_convoy(&c);
+CONVOY_CASE(a_group_larger_than_a_packet_is_split_and_counted) {
     for (uint32_t i = 0; i < 40; i++)
-        view_scope(&c.w, 0, c.others[i])->group = 9;
-    for (uint32_t i = 0; i < 200 && ecs_world_entity_count(c.w.clients[0].side.world) < 44; i++) {
-        view_step(&c.w);
-        view_write_room(&c.w, 0, (net_repl_state_room){.hard = 600, .soft = 600});
-        view_ack(&c.w, 0);
+        view_scope(&c->w, 0, c->others[i])->group = 9;
+    for (uint32_t i = 0; i < 200 && ecs_world_entity_count(c->w.clients[0].side.world) < 44; i++) {
+        view_step(&c->w);
+        view_write_room(&c->w, 0, (net_repl_state_room){.hard = 600, .soft = 600});
+        view_ack(&c->w, 0);
     }
-    assert_int_equal(ecs_world_entity_count(c.w.clients[0].side.world), 44);
-    assert_true(view_counters(&c.w)->groups_split > 0);
-    assert_true(view_is_equal(&c.w, 0));
-    view_close(&c.w);
+    assert_int_equal(ecs_world_entity_count(c->w.clients[0].side.world), 44);
+    assert_true(view_counters(&c->w)->groups_split > 0);
+    assert_true(view_is_equal(&c->w, 0));
 }
 
-static void members_may_join_and_leave_a_group(void** state) {
-    (void)state;
-    convoy c;
-    open_convoy(&c);
+CONVOY_CASE(members_may_join_and_leave_a_group) {
     for (uint32_t i = 0; i < 5; i++)
-        view_exchange(&c.w);
-    view_scope(&c.w, 0, c.parts[0])->group = 0;
-    view_scope(&c.w, 0, c.parts[1])->group = 4;
-    view_scope(&c.w, 0, c.others[0])->group = 9;
-    view_exchange(&c.w);
-    repl_move(&c.w.server, c.parts[2], 3, 3);
-    repl_move(&c.w.server, c.others[0], 3, 3);
-    repl_destroy(&c.w.server, c.parts[3]);
-    view_exchange(&c.w);
-    view_exchange(&c.w);
-    assert_true(net_repl_state_is_settled(c.w.clients[0].repl));
-    assert_true(view_is_equal(&c.w, 0));
-    view_close(&c.w);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(members_come_in_one_packet),
-        TEST(members_are_never_seen_at_two_ticks),
-        TEST(what_may_be_lost_goes_with_the_one_that_changed),
-        TEST(a_group_larger_than_a_packet_is_split_and_counted),
-        TEST(members_may_join_and_leave_a_group),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+        view_exchange(&c->w);
+    view_scope(&c->w, 0, c->parts[0])->group = 0;
+    view_scope(&c->w, 0, c->parts[1])->group = 4;
+    view_scope(&c->w, 0, c->others[0])->group = 9;
+    view_exchange(&c->w);
+    repl_move(&c->w.server, c->parts[2], 3, 3);
+    repl_move(&c->w.server, c->others[0], 3, 3);
+    repl_destroy(&c->w.server, c->parts[3]);
+    view_exchange(&c->w);
+    view_exchange(&c->w);
+    assert_true(net_repl_state_is_settled(c->w.clients[0].repl));
+    assert_true(view_is_equal(&c->w, 0));
 }

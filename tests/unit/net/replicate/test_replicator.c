@@ -56,7 +56,7 @@ static uint64_t run_twin(uint64_t seed, twin_options options, uint64_t* shared) 
         for (uint32_t c = 0; c < 2; c++) {
             uint32_t bits = 300 + base_rng_below(&rng, 2000);
             view_write_room(&w, c, (net_repl_state_room){bits, bits});
-            assert_int_equal(view_deliver(&w, c), NET_OK);
+            assert_ok(view_deliver(&w, c));
             hash = base_hash64(w.clients[c].body, (size_t)(w.clients[c].bits + 7) / 8, hash);
             hash = base_hash64_mix(hash, net_repl_state_has_pending(w.clients[c].repl));
             uint32_t slot, age;
@@ -75,8 +75,7 @@ static uint64_t run_twin(uint64_t seed, twin_options options, uint64_t* shared) 
     return hash;
 }
 
-static void hidden_values_move_no_bit(void** state) {
-    (void)state;
+CASE(hidden_values_move_no_bit) {
     for (uint64_t seed = 1; seed <= 12; seed++) {
         printf("seed %llu\n", (unsigned long long)seed);
         uint64_t open = run_twin(seed, (twin_options){.movers = 10}, NULL);
@@ -85,8 +84,7 @@ static void hidden_values_move_no_bit(void** state) {
     }
 }
 
-static void shared_rows_are_the_same_bits_as_rows_made_anew(void** state) {
-    (void)state;
+CASE(shared_rows_are_the_same_bits_as_rows_made_anew) {
     for (uint64_t seed = 1; seed <= 6; seed++) {
         printf("seed %llu\n", (unsigned long long)seed);
         uint64_t shared, none;
@@ -99,8 +97,7 @@ static void shared_rows_are_the_same_bits_as_rows_made_anew(void** state) {
     }
 }
 
-static void accounting_moves_no_bit(void** state) {
-    (void)state;
+CASE(accounting_moves_no_bit) {
     twin_options options = {.movers = 60};
     uint64_t hash = run_twin(3, options, NULL);
     options.has_bandwidth = true;
@@ -109,66 +106,57 @@ static void accounting_moves_no_bit(void** state) {
 
 // ---- interest ----
 
-static void what_comes_into_scope_is_created_and_what_leaves_is_destroyed(void** state) {
-    (void)state;
-    view_world w;
-    view_open_with(&w, (view_options){.client_count = 2});
-    ecs_entity a = repl_create(&w.server, w.server.mover);
-    ecs_entity b = repl_create(&w.server, w.server.mover);
-    view_scope(&w, 0, b)->is_hidden = true;
-    view_exchange(&w);
-    assert_true(ecs_is_alive(w.clients[0].side.world, a));
-    assert_false(ecs_is_alive(w.clients[0].side.world, b));
-    assert_true(ecs_is_alive(w.clients[1].side.world, b));
+VIEW_WITH_CASE(what_comes_into_scope_is_created_and_what_leaves_is_destroyed, .client_count = 2) {
+    ecs_entity a = repl_create(&w->server, w->server.mover);
+    ecs_entity b = repl_create(&w->server, w->server.mover);
+    view_scope(w, 0, b)->is_hidden = true;
+    view_exchange(w);
+    assert_true(ecs_is_alive(w->clients[0].side.world, a));
+    assert_false(ecs_is_alive(w->clients[0].side.world, b));
+    assert_true(ecs_is_alive(w->clients[1].side.world, b));
     // A change of an entity out of scope causes no data.
-    repl_move(&w.server, b, 9, 9);
-    view_step(&w);
-    assert_false(net_repl_state_has_pending(w.clients[0].repl));
-    assert_true(net_repl_state_has_pending(w.clients[1].repl));
-    view_scope(&w, 0, a)->is_hidden = true;
-    view_scope(&w, 0, b)->is_hidden = false;
+    repl_move(&w->server, b, 9, 9);
+    view_step(w);
+    assert_false(net_repl_state_has_pending(w->clients[0].repl));
+    assert_true(net_repl_state_has_pending(w->clients[1].repl));
+    view_scope(w, 0, a)->is_hidden = true;
+    view_scope(w, 0, b)->is_hidden = false;
     for (uint32_t i = 0; i < 2; i++) {
-        (void)view_write(&w, i);
-        view_ack(&w, i);
+        (void)view_write(w, i);
+        view_ack(w, i);
     }
-    view_exchange(&w);
-    assert_false(ecs_is_alive(w.clients[0].side.world, a));
-    assert_true(ecs_is_alive(w.clients[0].side.world, b));
-    assert_true(net_repl_state_is_settled(w.clients[0].repl));
-    view_close(&w);
+    view_exchange(w);
+    assert_false(ecs_is_alive(w->clients[0].side.world, a));
+    assert_true(ecs_is_alive(w->clients[0].side.world, b));
+    assert_true(net_repl_state_is_settled(w->clients[0].repl));
 }
 
-static void an_index_that_dies_and_comes_back_in_one_step_goes_on_in_its_slot(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
+VIEW_CASE(an_index_that_dies_and_comes_back_in_one_step_goes_on_in_its_slot) {
     // Use up the indices until one of them returns within one step.
-    ecs_entity first = repl_create(&w.server, w.server.mover);
-    view_exchange(&w);
-    repl_destroy(&w.server, first);
+    ecs_entity first = repl_create(&w->server, w->server.mover);
+    view_exchange(w);
+    repl_destroy(&w->server, first);
     ecs_entity again = ECS_ENTITY_NONE;
     for (uint32_t i = 0; i < 3 * VIEW_INDEX_MAX && again == ECS_ENTITY_NONE; i++) {
-        ecs_entity made = repl_create(&w.server, w.server.holder);
+        ecs_entity made = repl_create(&w->server, w->server.holder);
         if (ecs_entity_index(made) == ecs_entity_index(first))
             again = made;
         else
-            repl_destroy(&w.server, made);
+            repl_destroy(&w->server, made);
     }
     assert_true(again != ECS_ENTITY_NONE && again != first);
-    view_exchange(&w);
-    assert_int_equal(view_counters(&w)->records_destroy, 0);
-    assert_true(ecs_is_alive(w.clients[0].side.world, again));
-    assert_false(ecs_is_alive(w.clients[0].side.world, first));
-    assert_true(net_repl_state_sees(w.clients[0].repl, again, NULL));
-    assert_false(net_repl_state_sees(w.clients[0].repl, first, NULL));
-    assert_true(view_is_equal(&w, 0));
-    view_close(&w);
+    view_exchange(w);
+    assert_int_equal(view_counters(w)->records_destroy, 0);
+    assert_true(ecs_is_alive(w->clients[0].side.world, again));
+    assert_false(ecs_is_alive(w->clients[0].side.world, first));
+    assert_true(net_repl_state_sees(w->clients[0].repl, again, NULL));
+    assert_false(net_repl_state_sees(w->clients[0].repl, first, NULL));
+    assert_true(view_is_equal(w, 0));
 }
 
 // With one changed entity a client looks for its slot. With many it looks at all its slots. It
 // sends the same data.
-static void few_changes_and_a_crowd_of_them_tell_the_same(void** state) {
-    (void)state;
+CASE(few_changes_and_a_crowd_of_them_tell_the_same) {
     enum { MOVERS = 100 };
     view_world w;
     view_open_with(&w, (view_options){.client_count = 2});
@@ -192,43 +180,35 @@ static void few_changes_and_a_crowd_of_them_tell_the_same(void** state) {
     view_close(&w);
 }
 
-static void an_idle_world_waits_for_nobody(void** state) {
-    (void)state;
-    view_world w;
-    view_open_with(&w, (view_options){.client_count = 2});
+VIEW_WITH_CASE(an_idle_world_waits_for_nobody, .client_count = 2) {
     for (uint32_t i = 0; i < 50; i++)
-        (void)repl_create(&w.server, w.server.mover);
+        (void)repl_create(&w->server, w->server.mover);
     for (uint32_t i = 0; i < 5; i++)
-        view_exchange(&w);
+        view_exchange(w);
     for (uint32_t i = 0; i < 20; i++) {
-        view_exchange(&w);
-        assert_int_equal(w.clients[0].records + w.clients[1].records, 0);
-        assert_true(net_repl_state_is_settled(w.clients[0].repl));
+        view_exchange(w);
+        assert_int_equal(w->clients[0].records + w->clients[1].records, 0);
+        assert_true(net_repl_state_is_settled(w->clients[0].repl));
     }
-    view_close(&w);
 }
 
-static void a_client_that_leaves_takes_its_slots_along(void** state) {
-    (void)state;
-    view_world w;
-    view_open_with(&w, (view_options){.client_count = 2});
-    ecs_entity ball = repl_create(&w.server, w.server.mover);
-    view_exchange(&w);
-    net_repl_state_destroy(w.clients[0].repl);
-    net_interest_remove_client(w.interest, 0);
-    repl_move(&w.server, ball, 3, 4);
-    view_step(&w);
-    (void)view_write(&w, 1);
-    view_ack(&w, 1);
-    assert_true(view_is_equal(&w, 1));
+VIEW_WITH_CASE(a_client_that_leaves_takes_its_slots_along, .client_count = 2) {
+    ecs_entity ball = repl_create(&w->server, w->server.mover);
+    view_exchange(w);
+    net_repl_state_destroy(w->clients[0].repl);
+    net_interest_remove_client(w->interest, 0);
+    repl_move(&w->server, ball, 3, 4);
+    view_step(w);
+    (void)view_write(w, 1);
+    view_ack(w, 1);
+    assert_true(view_is_equal(w, 1));
     // Another entity with the same index.
-    net_mirror_destroy(w.clients[0].mirror);
-    repl_close(&w.clients[0].side);
-    w.clients[0].seq = 1;
-    view_join(&w, 0);
-    view_exchange(&w);
-    assert_true(view_is_equal(&w, 0));
-    view_close(&w);
+    net_mirror_destroy(w->clients[0].mirror);
+    repl_close(&w->clients[0].side);
+    w->clients[0].seq = 1;
+    view_join(w, 0);
+    view_exchange(w);
+    assert_true(view_is_equal(w, 0));
 }
 
 // ---- the end of memory ----
@@ -302,8 +282,7 @@ static bool run_with(uint64_t allocations) {
     return is_whole;
 }
 
-static void running_out_of_memory_breaks_a_view_and_nothing_else(void** state) {
-    (void)state;
+CASE(running_out_of_memory_breaks_a_view_and_nothing_else) {
     uint64_t allocations = 0;
     const uint32_t step = test_is_short() ? 7 : 1;
     while (!run_with(allocations)) {
@@ -313,50 +292,30 @@ static void running_out_of_memory_breaks_a_view_and_nothing_else(void** state) {
     assert_true(allocations > 20);
 }
 
-static void validating_finds_sets_and_slots_that_disagree(void** state) {
-    (void)state;
-    view_world w;
-    view_open(&w);
-    ecs_entity ball = repl_create(&w.server, w.server.mover);
-    view_step(&w);
-    net_replicator_validate(w.replicator);
-    net_repl_state* repl = w.clients[0].repl;
+VIEW_CASE(validating_finds_sets_and_slots_that_disagree) {
+    ecs_entity ball = repl_create(&w->server, w->server.mover);
+    view_step(w);
+    net_replicator_validate(w->replicator);
+    net_repl_state* repl = w->clients[0].repl;
     base_assert_handler_set(test_assert_handler);
     repl->pending_count++;
-    expect_assert_failure(net_replicator_validate(w.replicator));
+    expect_assert_failure(net_replicator_validate(w->replicator));
     repl->pending_count--;
     repl->flying++;
-    expect_assert_failure(net_replicator_validate(w.replicator));
+    expect_assert_failure(net_replicator_validate(w->replicator));
     repl->flying--;
     net_set_add(repl, NET_SET_LIVE, 0); // no create was acknowledged
-    expect_assert_failure(net_replicator_validate(w.replicator));
+    expect_assert_failure(net_replicator_validate(w->replicator));
     net_set_remove(repl, NET_SET_LIVE, 0);
     net_set_add(repl, NET_SET_GOING, 0);
-    expect_assert_failure(net_replicator_validate(w.replicator));
+    expect_assert_failure(net_replicator_validate(w->replicator));
     net_set_remove(repl, NET_SET_GOING, 0);
     net_set_add(repl, NET_SET_REPEAT, 1); // a slot without an entity
-    expect_assert_failure(net_replicator_validate(w.replicator));
+    expect_assert_failure(net_replicator_validate(w->replicator));
     net_set_remove(repl, NET_SET_REPEAT, 1);
     repl->handles[0] = ecs_entity_make(ecs_entity_index(ball) + 1, 1);
-    expect_assert_failure(net_replicator_validate(w.replicator));
+    expect_assert_failure(net_replicator_validate(w->replicator));
     repl->handles[0] = ball;
     base_assert_handler_set(NULL);
-    net_replicator_validate(w.replicator);
-    view_close(&w);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(hidden_values_move_no_bit),
-        TEST(shared_rows_are_the_same_bits_as_rows_made_anew),
-        TEST(accounting_moves_no_bit),
-        TEST(what_comes_into_scope_is_created_and_what_leaves_is_destroyed),
-        TEST(an_index_that_dies_and_comes_back_in_one_step_goes_on_in_its_slot),
-        TEST(few_changes_and_a_crowd_of_them_tell_the_same),
-        TEST(an_idle_world_waits_for_nobody),
-        TEST(a_client_that_leaves_takes_its_slots_along),
-        TEST(running_out_of_memory_breaks_a_view_and_nothing_else),
-        TEST(validating_finds_sets_and_slots_that_disagree),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    net_replicator_validate(w->replicator);
 }

@@ -55,15 +55,15 @@ static void open_world(lane_world* w, uint32_t lanes) {
                                           .index_max = 1000,
                                           .tick_rate_hz = 30,
                                           .lanes = lanes};
-    assert_int_equal(net_interest_create(&interest, &reporter, &w->interest), NET_OK);
+    assert_ok(net_interest_create(&interest, &reporter, &w->interest));
     const net_replicator_config config = {
         .rows = w->server.rows, .index_max = 1000, .interest = w->interest, .lanes = lanes};
-    assert_int_equal(net_replicator_create(&config, &w->replicator), NET_OK);
+    assert_ok(net_replicator_create(&config, &w->replicator));
     w->lanes = lanes ? lanes : 1;
     for (uint32_t c = 0; c < CLIENTS; c++) {
         assert_true(net_interest_add_client(w->interest, c + 1));
         net_interest_set_player(w->interest, c + 1, w->entities[c * 7]);
-        assert_int_equal(net_repl_state_create(w->replicator, c + 1, &w->clients[c].repl), NET_OK);
+        assert_ok(net_repl_state_create(w->replicator, c + 1, &w->clients[c].repl));
         net_repl_state_set_lane(w->clients[c].repl, c % w->lanes);
     }
 }
@@ -126,7 +126,7 @@ static uint64_t run_match(uint32_t lanes, bool is_threaded) {
         ecs_step step = {.tick = ++w.tick, .dt = 0.5f};
         move_all(&w);
         ecs_world_step(w.server.world, &step);
-        assert_int_equal(net_replicator_step(w.replicator, w.server.world, w.tick), NET_OK);
+        assert_ok(net_replicator_step(w.replicator, w.server.world, w.tick));
         ecs_changes_clear(w.server.world);
         net_replicator_publish_begin(w.replicator);
         pthread_t threads[LANES_MAX];
@@ -153,18 +153,10 @@ static uint64_t run_match(uint32_t lanes, bool is_threaded) {
     return hash;
 }
 
-static void packets_are_the_same_for_any_number_of_lanes(void** state) {
-    (void)state;
+CASE(packets_are_the_same_for_any_number_of_lanes) {
     uint64_t hash = run_match(0, false);
     for (uint32_t lanes = 1; lanes <= LANES_MAX; lanes++) {
         assert_true(run_match(lanes, false) == hash);
         assert_true(run_match(lanes, true) == hash);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(packets_are_the_same_for_any_number_of_lanes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,7 @@ static void steady_open(steady_world* w) {
                                           .rows = w->server.rows,
                                           .index_max = 1000,
                                           .tick_rate_hz = 30};
-    assert_int_equal(net_interest_create(&interest, &reporter, &w->interest), NET_OK);
+    assert_ok(net_interest_create(&interest, &reporter, &w->interest));
     assert_true(
         net_bandwidth_init(&w->bandwidth, allocator, ecs_component_count(w->server.world) + 1));
     const net_replicator_config config = {.allocator = allocator,
@@ -61,14 +61,14 @@ static void steady_open(steady_world* w) {
                                           .index_max = 1000,
                                           .interest = w->interest,
                                           .bandwidth = &w->bandwidth};
-    assert_int_equal(net_replicator_create(&config, &w->replicator), NET_OK);
+    assert_ok(net_replicator_create(&config, &w->replicator));
     for (uint32_t c = 0; c < CLIENTS; c++) {
         steady_client* client = &w->clients[c];
         net_ack_sender_init(&client->sent, 0, 0);
         net_ack_receiver_init(&client->received);
         assert_true(net_interest_add_client(w->interest, c + 1));
         net_interest_set_player(w->interest, c + 1, w->entities[c * 7]);
-        assert_int_equal(net_repl_state_create(w->replicator, c + 1, &client->repl), NET_OK);
+        assert_ok(net_repl_state_create(w->replicator, c + 1, &client->repl));
     }
 }
 
@@ -107,9 +107,8 @@ static void steady_acknowledge(steady_world* w, steady_client* client, uint64_t 
     for (uint32_t turn = 0; turn < 2; turn++) {
         if (turn == 0 && !client->received.has_any) continue;
         if (turn == 0)
-            assert_int_equal(net_ack_sender_receive(&client->sent, now_us, client->received.newest,
-                                                    client->received.bits, 0, &result),
-                             NET_OK);
+            assert_ok(net_ack_sender_receive(&client->sent, now_us, client->received.newest,
+                                             client->received.bits, 0, &result));
         else
             net_ack_sender_expire(&client->sent, now_us, 33333, &result);
         for (uint32_t i = 0; i < result.acked_count; i++)
@@ -125,7 +124,7 @@ static void steady_send(steady_world* w, steady_client* client, uint64_t now_us)
     const net_repl_state_room room = {.hard = sizeof body * 8, .soft = 300 * 8};
     uint32_t records = 0, at = (uint32_t)(w->tick % FLYING);
     uint16_t seq = net_ack_sender_add(&client->sent, now_us);
-    assert_int_equal(net_repl_state_write(client->repl, seq, room, &writer, &records), NET_OK);
+    assert_ok(net_repl_state_write(client->repl, seq, room, &writer, &records));
     client->flying[at].seq = seq;
     client->flying[at].is_lost = base_rng_below(&w->rng, 100) < 5;
     client->flying[at].due = w->tick + 2 + base_rng_below(&w->rng, 6);
@@ -136,7 +135,7 @@ static void steady_tick(steady_world* w) {
     uint64_t now_us = w->tick * 33333;
     steady_move(w);
     ecs_world_step(w->server.world, &step);
-    assert_int_equal(net_replicator_step(w->replicator, w->server.world, w->tick), NET_OK);
+    assert_ok(net_replicator_step(w->replicator, w->server.world, w->tick));
     ecs_changes_clear(w->server.world);
     for (uint32_t c = 0; c < CLIENTS; c++)
         steady_acknowledge(w, &w->clients[c], now_us);
@@ -145,8 +144,7 @@ static void steady_tick(steady_world* w) {
         steady_send(w, &w->clients[c], now_us);
 }
 
-static void views_of_a_moving_world_allocate_nothing(void** state) {
-    (void)state;
+CASE(views_of_a_moving_world_allocate_nothing) {
     steady_world w;
     steady_open(&w);
     for (uint32_t i = 0; i < WARM_TICKS; i++)
@@ -167,8 +165,7 @@ static void views_of_a_moving_world_allocate_nothing(void** state) {
     steady_close(&w);
 }
 
-static void a_server_with_eight_clients_allocates_nothing(void** state) {
-    (void)state;
+CASE(a_server_with_eight_clients_allocates_nothing) {
     table at;
     table_open(&at,
                (table_config){.seed = 15, .clients_max = 8, .quiet = 4e9, .has_bandwidth = true});
@@ -184,12 +181,4 @@ static void a_server_with_eight_clients_allocates_nothing(void** state) {
         assert_int_equal(at.memory.calls, allocations);
     }
     table_close(&at);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(views_of_a_moving_world_allocate_nothing),
-        TEST(a_server_with_eight_clients_allocates_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,10 +26,9 @@ static void open(fixture* at) {
     varsize_side_open(&at->server, false);
     varsize_mirror_open(&at->mirror);
     base_reporter reporter = {count_report, at};
-    assert_int_equal(
-        net_varsize_source_create(NULL, at->server.rows, LARGE_INDEX_MAX, &reporter, &at->values),
-        NET_OK);
-    assert_int_equal(net_varsize_sender_create(at->values, &at->repl), NET_OK);
+    assert_ok(
+        net_varsize_source_create(NULL, at->server.rows, LARGE_INDEX_MAX, &reporter, &at->values));
+    assert_ok(net_varsize_sender_create(at->values, &at->repl));
     at->channel.room = UINT32_MAX;
 }
 
@@ -57,7 +56,7 @@ static net_result receive(fixture* at, const varsize_copy* copy) {
 // Deliver and acknowledge all messages.
 static void deliver(fixture* at) {
     for (uint32_t i = 0; i < at->channel.count; i++) {
-        assert_int_equal(receive(at, at->channel.copies[i]), NET_OK);
+        assert_ok(receive(at, at->channel.copies[i]));
         assert_true(net_varsize_sender_ack(at->repl, at->channel.copies[i]->message.version));
     }
     varsize_channel_drop(&at->channel, at->channel.count);
@@ -76,7 +75,7 @@ static void enter(fixture* at, ecs_entity entity, uint32_t classes) {
 
 static void tell(fixture* at, ecs_entity entity, ecs_template_id template_id) {
     varsize_tell(&at->mirror, ecs_entity_index(entity), entity, template_id, at->tick);
-    assert_int_equal(net_varsize_receiver_tick(at->mirror.client), NET_OK);
+    assert_ok(net_varsize_receiver_tick(at->mirror.client));
 }
 
 static const char* title(const fixture* at, ecs_entity entity) {
@@ -92,8 +91,7 @@ static ecs_entity add(fixture* at, ecs_template_id template_id) {
     return entity;
 }
 
-static void components_that_own_memory_are_numbered_by_name_and_no_part_of_the_row(void** state) {
-    (void)state;
+CASE(components_that_own_memory_are_numbered_by_name_and_no_part_of_the_row) {
     varsize_side side;
     varsize_side_open(&side, false);
     assert_int_equal(net_rows_varsize_count(side.rows), 5);
@@ -116,229 +114,188 @@ static void components_that_own_memory_are_numbered_by_name_and_no_part_of_the_r
     varsize_side_close(&side);
 }
 
-static void a_value_that_is_its_templates_default_is_not_sent(void** state) {
-    (void)state;
-    fixture at;
-    open(&at);
-    ecs_entity page = add(&at, at.server.page);
-    varsize_set_text(&at.server, page, at.server.diary, "the page's secret");
-    step(&at);
-    publish(&at);
-    assert_int_equal(at.channel.count, 0);
-    varsize_set_text(&at.server, page, at.server.title, "one");
+#define VALUES_CASE(name) CASE_WITH(fixture, at, open(at), close(at), name)
+
+VALUES_CASE(a_value_that_is_its_templates_default_is_not_sent) {
+    ecs_entity page = add(at, at->server.page);
+    varsize_set_text(&at->server, page, at->server.diary, "the page's secret");
+    step(at);
+    publish(at);
+    assert_int_equal(at->channel.count, 0);
+    varsize_set_text(&at->server, page, at->server.title, "one");
     // The value changes back within the tick.
-    varsize_set_text(&at.server, page, at.server.title, "blank");
-    step(&at);
-    publish(&at);
-    assert_int_equal(at.channel.count, 0);
-    assert_true(net_varsize_sender_is_settled(at.repl));
-    close(&at);
+    varsize_set_text(&at->server, page, at->server.title, "blank");
+    step(at);
+    publish(at);
+    assert_int_equal(at->channel.count, 0);
+    assert_true(net_varsize_sender_is_settled(at->repl));
 }
 
-static void a_change_arrives_and_one_that_reverts_it_too(void** state) {
-    (void)state;
-    fixture at;
-    open(&at);
-    ecs_entity page = add(&at, at.server.page);
-    varsize_set_text(&at.server, page, at.server.title, "one");
-    ecs_list* route = ecs_get_mut(at.server.world, page, at.server.route);
-    assert_int_equal(ecs_list_push(ecs_world_allocator(at.server.world), route, &(ecs_vec2){5, 6}),
-                     ECS_OK);
-    exchange(&at);
-    assert_string_equal(title(&at, page), "one");
-    const ecs_list* there = ecs_get(at.mirror.side.world, page, at.mirror.side.route);
+VALUES_CASE(a_change_arrives_and_one_that_reverts_it_too) {
+    ecs_entity page = add(at, at->server.page);
+    varsize_set_text(&at->server, page, at->server.title, "one");
+    ecs_list* route = ecs_get_mut(at->server.world, page, at->server.route);
+    assert_ok(ecs_list_push(ecs_world_allocator(at->server.world), route, &(ecs_vec2){5, 6}));
+    exchange(at);
+    assert_string_equal(title(at, page), "one");
+    const ecs_list* there = ecs_get(at->mirror.side.world, page, at->mirror.side.route);
     assert_int_equal(ecs_list_count(there), 2);
     assert_true(((const ecs_vec2*)ecs_list_get(there, 1))->y == 6);
-    varsize_set_text(&at.server, page, at.server.title, "blank");
-    step(&at);
-    publish(&at);
-    assert_int_equal(at.channel.count, 1);
-    assert_true(at.channel.copies[0]->message.is_default);
-    assert_int_equal(at.channel.copies[0]->message.size, 0);
-    deliver(&at);
-    assert_string_equal(title(&at, page), "blank");
-    close(&at);
+    varsize_set_text(&at->server, page, at->server.title, "blank");
+    step(at);
+    publish(at);
+    assert_int_equal(at->channel.count, 1);
+    assert_true(at->channel.copies[0]->message.is_default);
+    assert_int_equal(at->channel.copies[0]->message.size, 0);
+    deliver(at);
+    assert_string_equal(title(at, page), "blank");
 }
 
-static void what_changes_while_a_version_is_under_way_is_sent_once_and_newest(void** state) {
-    (void)state;
-    fixture at;
-    open(&at);
-    ecs_entity page = add(&at, at.server.page);
+VALUES_CASE(what_changes_while_a_version_is_under_way_is_sent_once_and_newest) {
+    ecs_entity page = add(at, at->server.page);
     const char* const texts[] = {"a", "b", "c", "d"};
     for (uint32_t i = 0; i < 4; i++) {
-        varsize_set_text(&at.server, page, at.server.title, texts[i]);
-        step(&at);
-        publish(&at);
-        assert_int_equal(at.channel.count, 1);
+        varsize_set_text(&at->server, page, at->server.title, texts[i]);
+        step(at);
+        publish(at);
+        assert_int_equal(at->channel.count, 1);
     }
-    assert_false(net_varsize_sender_is_settled(at.repl));
-    deliver(&at);
-    assert_string_equal(title(&at, page), "a");
-    publish(&at);
-    assert_int_equal(at.channel.count, 1);
-    deliver(&at);
-    assert_string_equal(title(&at, page), "d");
-    publish(&at);
-    assert_int_equal(at.channel.count, 0);
-    assert_true(net_varsize_sender_is_settled(at.repl));
-    close(&at);
+    assert_false(net_varsize_sender_is_settled(at->repl));
+    deliver(at);
+    assert_string_equal(title(at, page), "a");
+    publish(at);
+    assert_int_equal(at->channel.count, 1);
+    deliver(at);
+    assert_string_equal(title(at, page), "d");
+    publish(at);
+    assert_int_equal(at->channel.count, 0);
+    assert_true(net_varsize_sender_is_settled(at->repl));
 }
 
-static void a_value_waits_for_its_entity_and_the_newest_of_them_is_applied(void** state) {
-    (void)state;
-    fixture at;
-    open(&at);
-    ecs_entity page = varsize_create(&at.server, at.server.page);
-    varsize_set_text(&at.server, page, at.server.title, "early");
-    step(&at);
-    enter(&at, page, EVERYTHING);
-    publish(&at);
-    deliver(&at);
-    varsize_set_text(&at.server, page, at.server.title, "later");
-    exchange(&at);
-    assert_int_equal(net_varsize_receiver_waiting(at.mirror.client), 1);
-    tell(&at, page, at.server.page);
-    assert_int_equal(net_varsize_receiver_waiting(at.mirror.client), 0);
-    assert_string_equal(title(&at, page), "later");
-    close(&at);
+VALUES_CASE(a_value_waits_for_its_entity_and_the_newest_of_them_is_applied) {
+    ecs_entity page = varsize_create(&at->server, at->server.page);
+    varsize_set_text(&at->server, page, at->server.title, "early");
+    step(at);
+    enter(at, page, EVERYTHING);
+    publish(at);
+    deliver(at);
+    varsize_set_text(&at->server, page, at->server.title, "later");
+    exchange(at);
+    assert_int_equal(net_varsize_receiver_waiting(at->mirror.client), 1);
+    tell(at, page, at->server.page);
+    assert_int_equal(net_varsize_receiver_waiting(at->mirror.client), 0);
+    assert_string_equal(title(at, page), "later");
 }
 
-static void a_value_for_an_entity_that_is_gone_is_dropped(void** state) {
-    (void)state;
-    fixture at;
-    open(&at);
-    ecs_entity page = varsize_create(&at.server, at.server.page);
-    varsize_set_text(&at.server, page, at.server.title, "late");
-    step(&at);
-    enter(&at, page, EVERYTHING);
-    publish(&at);
-    tell(&at, page, at.server.page);
-    at.tick++;
-    tell(&at, ECS_ENTITY_NONE, 0); // index 0 belongs to no entity
-    varsize_tell(&at.mirror, ecs_entity_index(page), ECS_ENTITY_NONE, 0, at.tick);
-    deliver(&at);
-    assert_int_equal(net_varsize_receiver_waiting(at.mirror.client), 0);
-    assert_int_equal(net_varsize_receiver_get_counters(at.mirror.client)->dropped, 1);
-    close(&at);
+VALUES_CASE(a_value_for_an_entity_that_is_gone_is_dropped) {
+    ecs_entity page = varsize_create(&at->server, at->server.page);
+    varsize_set_text(&at->server, page, at->server.title, "late");
+    step(at);
+    enter(at, page, EVERYTHING);
+    publish(at);
+    tell(at, page, at->server.page);
+    at->tick++;
+    tell(at, ECS_ENTITY_NONE, 0); // index 0 belongs to no entity
+    varsize_tell(&at->mirror, ecs_entity_index(page), ECS_ENTITY_NONE, 0, at->tick);
+    deliver(at);
+    assert_int_equal(net_varsize_receiver_waiting(at->mirror.client), 0);
+    assert_int_equal(net_varsize_receiver_get_counters(at->mirror.client)->dropped, 1);
 }
 
 // The reason for `since`: the value overtakes the destroy of the previous incarnation.
-static void a_value_for_the_next_life_in_scope_is_not_lost_to_the_one_before(void** state) {
-    (void)state;
-    fixture at;
-    open(&at);
-    ecs_entity page = add(&at, at.server.page);
-    varsize_set_text(&at.server, page, at.server.title, "first");
-    exchange(&at);
-    net_varsize_sender_leave(at.repl, page);
-    ecs_tick left = ++at.tick;
-    step(&at);
-    enter(&at, page, EVERYTHING);
-    ecs_tick entered = at.tick;
-    publish(&at);
+VALUES_CASE(a_value_for_the_next_life_in_scope_is_not_lost_to_the_one_before) {
+    ecs_entity page = add(at, at->server.page);
+    varsize_set_text(&at->server, page, at->server.title, "first");
+    exchange(at);
+    net_varsize_sender_leave(at->repl, page);
+    ecs_tick left = ++at->tick;
+    step(at);
+    enter(at, page, EVERYTHING);
+    ecs_tick entered = at->tick;
+    publish(at);
     // The client may have either incarnation, so the server sends the value.
-    assert_int_equal(at.channel.count, 1);
-    deliver(&at);
-    assert_int_equal(net_varsize_receiver_waiting(at.mirror.client), 1);
-    varsize_tell(&at.mirror, ecs_entity_index(page), ECS_ENTITY_NONE, 0, left);
-    assert_int_equal(net_varsize_receiver_tick(at.mirror.client), NET_OK);
-    varsize_tell(&at.mirror, ecs_entity_index(page), page, at.mirror.side.page, entered);
-    assert_string_equal(title(&at, page), "blank");
-    assert_int_equal(net_varsize_receiver_tick(at.mirror.client), NET_OK);
-    assert_string_equal(title(&at, page), "first");
-    close(&at);
+    assert_int_equal(at->channel.count, 1);
+    deliver(at);
+    assert_int_equal(net_varsize_receiver_waiting(at->mirror.client), 1);
+    varsize_tell(&at->mirror, ecs_entity_index(page), ECS_ENTITY_NONE, 0, left);
+    assert_ok(net_varsize_receiver_tick(at->mirror.client));
+    varsize_tell(&at->mirror, ecs_entity_index(page), page, at->mirror.side.page, entered);
+    assert_string_equal(title(at, page), "blank");
+    assert_ok(net_varsize_receiver_tick(at->mirror.client));
+    assert_string_equal(title(at, page), "first");
 }
 
-static void who_comes_back_into_scope_is_told_also_of_the_default(void** state) {
-    (void)state;
-    fixture at;
-    open(&at);
-    ecs_entity page = add(&at, at.server.page);
-    varsize_set_text(&at.server, page, at.server.title, "first");
-    exchange(&at);
-    net_varsize_sender_leave(at.repl, page);
-    varsize_set_text(&at.server, page, at.server.title, "blank");
-    step(&at);
-    publish(&at);
-    assert_int_equal(at.channel.count, 0); // no client sees it
-    enter(&at, page, EVERYTHING);
-    publish(&at);
-    assert_int_equal(at.channel.count, 1);
-    assert_true(at.channel.copies[0]->message.is_default);
-    tell(&at, page, at.server.page); // it never left the scope of the client
-    deliver(&at);
-    assert_string_equal(title(&at, page), "blank");
-    close(&at);
+VALUES_CASE(who_comes_back_into_scope_is_told_also_of_the_default) {
+    ecs_entity page = add(at, at->server.page);
+    varsize_set_text(&at->server, page, at->server.title, "first");
+    exchange(at);
+    net_varsize_sender_leave(at->repl, page);
+    varsize_set_text(&at->server, page, at->server.title, "blank");
+    step(at);
+    publish(at);
+    assert_int_equal(at->channel.count, 0); // no client sees it
+    enter(at, page, EVERYTHING);
+    publish(at);
+    assert_int_equal(at->channel.count, 1);
+    assert_true(at->channel.copies[0]->message.is_default);
+    tell(at, page, at->server.page); // it never left the scope of the client
+    deliver(at);
+    assert_string_equal(title(at, page), "blank");
 }
 
-static void a_new_template_with_another_default_is_told_to_all_who_have_the_entity(void** state) {
-    (void)state;
-    fixture at;
-    open(&at);
-    ecs_entity page = add(&at, at.server.page);
-    assert_int_equal(ecs_recreate(at.server.world, page, at.server.page_cover, NULL, 0), ECS_OK);
-    step(&at);
+VALUES_CASE(a_new_template_with_another_default_is_told_to_all_who_have_the_entity) {
+    ecs_entity page = add(at, at->server.page);
+    assert_ok(ecs_recreate(at->server.world, page, at->server.page_cover, NULL, 0));
+    step(at);
     // "blank" is the current value, but a client that gets the entity now starts with "cover"
-    publish(&at);
-    assert_int_equal(at.channel.count, 1);
-    assert_false(at.channel.copies[0]->message.is_default);
-    assert_int_equal(at.channel.copies[0]->message.since, at.tick);
-    deliver(&at);
-    tell(&at, page, at.mirror.side.page_cover);
-    assert_string_equal(title(&at, page), "blank");
-    close(&at);
+    publish(at);
+    assert_int_equal(at->channel.count, 1);
+    assert_false(at->channel.copies[0]->message.is_default);
+    assert_int_equal(at->channel.copies[0]->message.since, at->tick);
+    deliver(at);
+    tell(at, page, at->mirror.side.page_cover);
+    assert_string_equal(title(at, page), "blank");
 }
 
-static void a_component_that_went_and_came_back_is_told(void** state) {
-    (void)state;
-    fixture at;
-    open(&at);
-    ecs_entity page = add(&at, at.server.page);
-    varsize_set_text(&at.server, page, at.server.title, "first");
-    exchange(&at);
-    assert_int_equal(ecs_recreate(at.server.world, page, at.server.sheet, NULL, 0), ECS_OK);
-    exchange(&at);
-    assert_int_equal(ecs_recreate(at.server.world, page, at.server.page, NULL, 0), ECS_OK);
-    step(&at);
-    publish(&at);
-    assert_int_equal(at.channel.count, 4); // all large values of the page
-    deliver(&at);
+VALUES_CASE(a_component_that_went_and_came_back_is_told) {
+    ecs_entity page = add(at, at->server.page);
+    varsize_set_text(&at->server, page, at->server.title, "first");
+    exchange(at);
+    assert_ok(ecs_recreate(at->server.world, page, at->server.sheet, NULL, 0));
+    exchange(at);
+    assert_ok(ecs_recreate(at->server.world, page, at->server.page, NULL, 0));
+    step(at);
+    publish(at);
+    assert_int_equal(at->channel.count, 4); // all large values of the page
+    deliver(at);
     // The record is in a packet that is still under way.
-    assert_string_equal(title(&at, page), "first");
-    tell(&at, page, at.mirror.side.page); // the client has nothing of the sheet
-    assert_string_equal(title(&at, page), "blank");
-    close(&at);
+    assert_string_equal(title(at, page), "first");
+    tell(at, page, at->mirror.side.page); // the client has nothing of the sheet
+    assert_string_equal(title(at, page), "blank");
 }
 
-static void who_loses_a_class_gets_the_default_and_who_gains_it_the_value(void** state) {
-    (void)state;
-    fixture at;
-    open(&at);
-    ecs_entity page = varsize_create(&at.server, at.server.page);
-    step(&at);
-    enter(&at, page, PUBLIC_ONLY);
-    tell(&at, page, at.server.page);
-    const base_allocator* allocator = ecs_world_allocator(at.server.world);
-    ecs_object* secret = ecs_get_mut(at.server.world, page, at.server.secret);
-    assert_int_equal(ecs_object_set(allocator, secret, "level", ECS_ELEMENT_I, &(int32_t){9}),
-                     ECS_OK);
-    step(&at);
-    publish(&at);
-    assert_int_equal(at.channel.count, 0);
-    net_varsize_sender_reclass(at.repl, page, PUBLIC_ONLY | 1u << NET_CLASS_OWNER);
-    exchange(&at);
-    const ecs_object* there = ecs_get(at.mirror.side.world, page, at.mirror.side.secret);
+VALUES_CASE(who_loses_a_class_gets_the_default_and_who_gains_it_the_value) {
+    ecs_entity page = varsize_create(&at->server, at->server.page);
+    step(at);
+    enter(at, page, PUBLIC_ONLY);
+    tell(at, page, at->server.page);
+    const base_allocator* allocator = ecs_world_allocator(at->server.world);
+    ecs_object* secret = ecs_get_mut(at->server.world, page, at->server.secret);
+    assert_ok(ecs_object_set(allocator, secret, "level", ECS_ELEMENT_I, &(int32_t){9}));
+    step(at);
+    publish(at);
+    assert_int_equal(at->channel.count, 0);
+    net_varsize_sender_reclass(at->repl, page, PUBLIC_ONLY | 1u << NET_CLASS_OWNER);
+    exchange(at);
+    const ecs_object* there = ecs_get(at->mirror.side.world, page, at->mirror.side.secret);
     assert_int_equal(*(const int32_t*)ecs_object_find(there, "level", ECS_ELEMENT_I), 9);
-    net_varsize_sender_reclass(at.repl, page, PUBLIC_ONLY);
-    exchange(&at);
-    there = ecs_get(at.mirror.side.world, page, at.mirror.side.secret);
+    net_varsize_sender_reclass(at->repl, page, PUBLIC_ONLY);
+    exchange(at);
+    there = ecs_get(at->mirror.side.world, page, at->mirror.side.secret);
     assert_int_equal(*(const int32_t*)ecs_object_find(there, "level", ECS_ELEMENT_I), 3);
-    close(&at);
 }
 
-static void what_a_client_does_not_see_does_not_move_a_bit(void** state) {
-    (void)state;
+CASE(what_a_client_does_not_see_does_not_move_a_bit) {
     fixture pair[2];
     for (uint32_t i = 0; i < 2; i++) {
         fixture* at = &pair[i];
@@ -349,11 +306,9 @@ static void what_a_client_does_not_see_does_not_move_a_bit(void** state) {
         for (int32_t round = 0; round < 8; round++) {
             ecs_object* secret = ecs_get_mut(at->server.world, page, at->server.secret);
             if (i == 1)
-                assert_int_equal(ecs_object_set(allocator, secret, "level", ECS_ELEMENT_I, &round),
-                                 ECS_OK);
+                assert_ok(ecs_object_set(allocator, secret, "level", ECS_ELEMENT_I, &round));
             if (i == 1 && round == 3)
-                assert_int_equal(
-                    ecs_recreate(at->server.world, other, at->server.page_cover, NULL, 0), ECS_OK);
+                assert_ok(ecs_recreate(at->server.world, other, at->server.page_cover, NULL, 0));
             char text[16];
             (void)snprintf(text, sizeof text, "round %d", round);
             varsize_set_text(&at->server, page, at->server.title, text);
@@ -377,109 +332,93 @@ static void what_a_client_does_not_see_does_not_move_a_bit(void** state) {
     close(&pair[1]);
 }
 
-static void values_up_to_the_limit_travel_and_longer_ones_are_the_default(void** state) {
-    (void)state;
-    fixture at;
-    open(&at);
-    ecs_entity shelf = add(&at, at.server.shelf);
+VALUES_CASE(values_up_to_the_limit_travel_and_longer_ones_are_the_default) {
+    ecs_entity shelf = add(at, at->server.shelf);
     const uint32_t sizes[] = {NET_VARSIZE_BYTES_MAX - 1, NET_VARSIZE_BYTES_MAX};
     for (uint32_t i = 0; i < 2; i++) {
-        varsize_set_size(&at.server, shelf, sizes[i], 7);
-        step(&at);
-        publish(&at);
-        assert_int_equal(at.channel.count, 1);
-        assert_int_equal(at.channel.copies[0]->message.size, sizes[i]);
-        deliver(&at);
-        const ecs_list* there = ecs_get(at.mirror.side.world, shelf, at.mirror.side.bytes);
+        varsize_set_size(&at->server, shelf, sizes[i], 7);
+        step(at);
+        publish(at);
+        assert_int_equal(at->channel.count, 1);
+        assert_int_equal(at->channel.copies[0]->message.size, sizes[i]);
+        deliver(at);
+        const ecs_list* there = ecs_get(at->mirror.side.world, shelf, at->mirror.side.bytes);
         assert_int_equal(ecs_list_count(there), sizes[i] - 2);
     }
     for (uint32_t i = 1; i <= 2; i++) {
-        varsize_set_size(&at.server, shelf, NET_VARSIZE_BYTES_MAX + i, 7);
-        exchange(&at);
-        assert_int_equal(at.reports, 1); // one report for all
-        assert_int_equal(net_varsize_source_get_counters(at.values)->values_long, i);
+        varsize_set_size(&at->server, shelf, NET_VARSIZE_BYTES_MAX + i, 7);
+        exchange(at);
+        assert_int_equal(at->reports, 1); // one report for all
+        assert_int_equal(net_varsize_source_get_counters(at->values)->values_long, i);
     }
-    const ecs_list* there = ecs_get(at.mirror.side.world, shelf, at.mirror.side.bytes);
+    const ecs_list* there = ecs_get(at->mirror.side.world, shelf, at->mirror.side.bytes);
     assert_int_equal(ecs_list_count(there), 0);
     // Both loops give the same result.
     assert_true(
-        net_world_digest_walk(at.server.schema, at.server.world, NULL, NULL).hash ==
-        net_world_digest_walk(at.mirror.side.schema, at.mirror.side.world, NULL, NULL).hash);
-    close(&at);
+        net_world_digest_walk(at->server.schema, at->server.world, NULL, NULL).hash ==
+        net_world_digest_walk(at->mirror.side.schema, at->mirror.side.world, NULL, NULL).hash);
 }
 
-static void no_more_bytes_are_under_way_than_the_limit_and_nobody_starves(void** state) {
-    (void)state;
-    fixture at;
-    open(&at);
+VALUES_CASE(no_more_bytes_are_under_way_than_the_limit_and_nobody_starves) {
     enum { SHELVES = 12 };
     ecs_entity shelves[SHELVES];
     uint32_t arrived[SHELVES] = {0};
     for (uint32_t i = 0; i < SHELVES; i++)
-        shelves[i] = add(&at, at.server.shelf);
+        shelves[i] = add(at, at->server.shelf);
     for (uint32_t round = 0; round < 40; round++) {
         // The first shelf changes in each tick.
         for (uint32_t i = 0; i < (round == 0 ? (uint32_t)SHELVES : 1u); i++)
-            varsize_set_size(&at.server, shelves[i], 9000, (uint8_t)(round + 1));
-        step(&at);
-        publish(&at);
+            varsize_set_size(&at->server, shelves[i], 9000, (uint8_t)(round + 1));
+        step(at);
+        publish(at);
         uint32_t bytes = 0;
-        for (uint32_t i = 0; i < at.channel.count; i++) {
-            bytes += at.channel.copies[i]->message.size;
+        for (uint32_t i = 0; i < at->channel.count; i++) {
+            bytes += at->channel.copies[i]->message.size;
             for (uint32_t k = 0; k < SHELVES; k++)
-                arrived[k] += shelves[k] == at.channel.copies[i]->message.handle;
+                arrived[k] += shelves[k] == at->channel.copies[i]->message.handle;
         }
         assert_true(bytes <= NET_VARSIZE_FLIGHT_BYTES_MAX);
-        deliver(&at);
+        deliver(at);
         if (round != 5) continue;
         for (uint32_t k = 0; k < SHELVES; k++)
             assert_true(arrived[k] >= 1);
     }
-    close(&at);
 }
 
-static void the_number_of_versions_under_way_is_limited(void** state) {
-    (void)state;
-    fixture at;
-    open(&at);
+VALUES_CASE(the_number_of_versions_under_way_is_limited) {
     for (uint32_t i = 0; i < NET_VARSIZE_FLIGHT_MAX + 5; i++) {
-        ecs_entity page = add(&at, at.server.page);
-        varsize_set_text(&at.server, page, at.server.title, "x");
+        ecs_entity page = add(at, at->server.page);
+        varsize_set_text(&at->server, page, at->server.title, "x");
     }
-    step(&at);
-    publish(&at);
-    assert_int_equal(at.channel.count, NET_VARSIZE_FLIGHT_MAX);
-    deliver(&at);
-    publish(&at);
-    assert_int_equal(at.channel.count, 5);
-    close(&at);
+    step(at);
+    publish(at);
+    assert_int_equal(at->channel.count, NET_VARSIZE_FLIGHT_MAX);
+    deliver(at);
+    publish(at);
+    assert_int_equal(at->channel.count, 5);
 }
 
-static void an_allowance_is_kept_to_within_one_value(void** state) {
-    (void)state;
-    fixture at;
-    open(&at);
+VALUES_CASE(an_allowance_is_kept_to_within_one_value) {
     for (uint32_t i = 0; i < 8; i++) {
-        ecs_entity shelf = add(&at, at.server.shelf);
-        varsize_set_size(&at.server, shelf, 1000, 1);
+        ecs_entity shelf = add(at, at->server.shelf);
+        varsize_set_size(&at->server, shelf, 1000, 1);
     }
-    step(&at);
+    step(at);
     uint64_t sent = 0;
     for (uint32_t i = 1; i <= 20; i++) {
-        net_varsize_sender_publish(at.repl, 100, varsize_send, &at.channel);
+        net_varsize_sender_publish(at->repl, 100, varsize_send, &at->channel);
         sent = 0;
-        for (uint32_t k = 0; k < at.channel.count; k++)
-            sent += at.channel.copies[k]->message.size + NET_VARSIZE_FRAME_BYTES_MAX;
+        for (uint32_t k = 0; k < at->channel.count; k++)
+            sent += at->channel.copies[k]->message.size + NET_VARSIZE_FRAME_BYTES_MAX;
         assert_true(sent <= 100u * i + 1056);
     }
-    assert_int_equal(at.channel.count, 2); // 2,000 bytes in 20 ticks
-    at.channel.room = 0;                   // a full channel stops everything, and nothing is lost
-    net_varsize_sender_publish(at.repl, 100000, varsize_send, &at.channel);
-    assert_int_equal(at.channel.count, 2);
-    at.channel.room = UINT32_MAX;
-    publish(&at);
-    assert_int_equal(at.channel.count, 8);
-    close(&at);
+    assert_int_equal(at->channel.count, 2); // 2,000 bytes in 20 ticks
+    at->channel.room = 0;                   // a full channel stops everything, and nothing is lost
+    net_varsize_sender_publish(at->repl, 100000, varsize_send, &at->channel);
+    assert_int_equal(at->channel.count, 2);
+    at->channel.room = UINT32_MAX;
+    publish(at);
+    assert_int_equal(at->channel.count, 8);
 }
 
 typedef struct picky {
@@ -495,82 +434,69 @@ static net_result send_others(void* context, const net_varsize_message* message)
     return varsize_send(&p->at->channel, message);
 }
 
-static void a_value_whose_entity_is_not_there_yet_lets_others_go_first(void** state) {
-    (void)state;
-    fixture at;
-    open(&at);
+VALUES_CASE(a_value_whose_entity_is_not_there_yet_lets_others_go_first) {
     ecs_entity pages[3];
     for (uint32_t i = 0; i < 3; i++) {
-        pages[i] = add(&at, at.server.page);
-        varsize_set_text(&at.server, pages[i], at.server.title, "x");
+        pages[i] = add(at, at->server.page);
+        varsize_set_text(&at->server, pages[i], at->server.title, "x");
     }
-    step(&at);
-    picky p = {.at = &at, .refused = pages[0]};
-    net_varsize_sender_publish(at.repl, 100000, send_others, &p);
-    assert_int_equal(at.channel.count, 2);
+    step(at);
+    picky p = {.at = at, .refused = pages[0]};
+    net_varsize_sender_publish(at->repl, 100000, send_others, &p);
+    assert_int_equal(at->channel.count, 2);
     assert_true(p.asked <= 5);
-    deliver(&at);
-    assert_false(net_varsize_sender_is_settled(at.repl));
-    publish(&at);
-    assert_int_equal(at.channel.count, 1);
-    deliver(&at);
-    assert_true(net_varsize_sender_is_settled(at.repl));
-    close(&at);
+    deliver(at);
+    assert_false(net_varsize_sender_is_settled(at->repl));
+    publish(at);
+    assert_int_equal(at->channel.count, 1);
+    deliver(at);
+    assert_true(net_varsize_sender_is_settled(at->repl));
 }
 
-static void after_a_lost_connection_what_was_under_way_is_sent_as_a_new_version(void** state) {
-    (void)state;
-    fixture at;
-    open(&at);
-    ecs_entity page = add(&at, at.server.page);
-    varsize_set_text(&at.server, page, at.server.title, "one");
-    step(&at);
-    publish(&at);
-    varsize_copy old = *at.channel.copies[0];
+VALUES_CASE(after_a_lost_connection_what_was_under_way_is_sent_as_a_new_version) {
+    ecs_entity page = add(at, at->server.page);
+    varsize_set_text(&at->server, page, at->server.title, "one");
+    step(at);
+    publish(at);
+    varsize_copy old = *at->channel.copies[0];
     old.message.bytes = old.bytes;
-    varsize_channel_drop(&at.channel, 1);
-    net_varsize_sender_resume(at.repl);
-    publish(&at);
-    assert_int_equal(at.channel.count, 1);
-    assert_true(at.channel.copies[0]->message.version > old.message.version);
-    deliver(&at);
+    varsize_channel_drop(&at->channel, 1);
+    net_varsize_sender_resume(at->repl);
+    publish(at);
+    assert_int_equal(at->channel.count, 1);
+    assert_true(at->channel.copies[0]->message.version > old.message.version);
+    deliver(at);
     // The acknowledgement is late and does no harm.
-    assert_true(net_varsize_sender_ack(at.repl, old.message.version));
-    assert_true(net_varsize_sender_is_settled(at.repl));
-    assert_string_equal(title(&at, page), "one");
-    varsize_set_text(&at.server, page, at.server.title, "two");
-    exchange(&at);
+    assert_true(net_varsize_sender_ack(at->repl, old.message.version));
+    assert_true(net_varsize_sender_is_settled(at->repl));
+    assert_string_equal(title(at, page), "one");
+    varsize_set_text(&at->server, page, at->server.title, "two");
+    exchange(at);
     // The message is stale: acknowledged, no other effect.
-    assert_int_equal(receive(&at, &old), NET_OK);
-    assert_string_equal(title(&at, page), "two");
-    assert_int_equal(net_varsize_receiver_get_counters(at.mirror.client)->stale, 1);
-    close(&at);
+    assert_ok(receive(at, &old));
+    assert_string_equal(title(at, page), "two");
+    assert_int_equal(net_varsize_receiver_get_counters(at->mirror.client)->stale, 1);
 }
 
-static void versions_that_were_never_sent_are_forged(void** state) {
-    (void)state;
-    fixture at;
-    open(&at);
-    ecs_entity page = add(&at, at.server.page);
-    varsize_set_text(&at.server, page, at.server.title, "one");
-    exchange(&at);
-    uint32_t number = varsize_number(&at.server, at.server.title);
-    assert_false(net_varsize_sender_ack(at.repl, 0));
-    assert_false(net_varsize_sender_ack(at.repl, 2));
-    assert_false(net_varsize_sender_ack(at.repl, UINT64_MAX));
-    assert_false(net_varsize_sender_lost(at.repl, page, number, 2));
-    assert_true(net_varsize_sender_ack(at.repl, 1));
-    assert_true(net_varsize_sender_lost(at.repl, page, number + 7, 1));
-    assert_true(net_varsize_sender_lost(at.repl, ECS_ENTITY_NONE, number, 1));
-    assert_true(net_varsize_sender_lost(at.repl, UINT32_MAX, UINT32_MAX, 1));
-    assert_true(net_varsize_sender_is_settled(at.repl));
-    assert_true(net_varsize_sender_lost(at.repl, page, number, 1));
-    assert_false(net_varsize_sender_is_settled(at.repl));
-    close(&at);
+VALUES_CASE(versions_that_were_never_sent_are_forged) {
+    ecs_entity page = add(at, at->server.page);
+    varsize_set_text(&at->server, page, at->server.title, "one");
+    exchange(at);
+    uint32_t number = varsize_number(&at->server, at->server.title);
+    assert_false(net_varsize_sender_ack(at->repl, 0));
+    assert_false(net_varsize_sender_ack(at->repl, 2));
+    assert_false(net_varsize_sender_ack(at->repl, UINT64_MAX));
+    assert_false(net_varsize_sender_lost(at->repl, page, number, 2));
+    assert_true(net_varsize_sender_ack(at->repl, 1));
+    assert_true(net_varsize_sender_lost(at->repl, page, number + 7, 1));
+    assert_true(net_varsize_sender_lost(at->repl, ECS_ENTITY_NONE, number, 1));
+    assert_true(net_varsize_sender_lost(at->repl, UINT32_MAX, UINT32_MAX, 1));
+    assert_true(net_varsize_sender_is_settled(at->repl));
+    assert_true(net_varsize_sender_lost(at->repl, page, number, 1));
+    assert_false(net_varsize_sender_is_settled(at->repl));
 }
 
-static void when_too_many_wait_the_oldest_give_way_and_come_again(void** state) {
-    (void)state;
+CASE(when_too_many_wait_the_oldest_give_way_and_come_again) {
     enum { ROOM = 4 };
     for (uint32_t count = ROOM - 1; count <= ROOM + 1; count++) {
         fixture at;
@@ -607,14 +533,11 @@ static void when_too_many_wait_the_oldest_give_way_and_come_again(void** state) 
     }
 }
 
-static void bytes_that_wait_are_limited_too(void** state) {
-    (void)state;
-    fixture at;
-    open(&at);
-    ecs_entity shelf = varsize_create(&at.server, at.server.shelf);
+VALUES_CASE(bytes_that_wait_are_limited_too) {
+    ecs_entity shelf = varsize_create(&at->server, at->server.shelf);
     enum { COUNT = NET_VARSIZE_WAITING_BYTES_MAX / NET_VARSIZE_BYTES_MAX };
     varsize_copy copy = {.message = {.handle = shelf,
-                                     .number = varsize_number(&at.server, at.server.bytes),
+                                     .number = varsize_number(&at->server, at->server.bytes),
                                      .since = 1,
                                      .size = NET_VARSIZE_BYTES_MAX}};
     copy.message.bytes = copy.bytes;
@@ -622,26 +545,22 @@ static void bytes_that_wait_are_limited_too(void** state) {
     copy.bytes[0] = (uint8_t)(count | 0x80);
     copy.bytes[1] = (uint8_t)(count >> 7);
     for (uint32_t i = 0; i <= COUNT; i++) {
-        assert_int_equal(net_varsize_receiver_waiting(at.mirror.client), i);
+        assert_int_equal(net_varsize_receiver_waiting(at->mirror.client), i);
         copy.message.handle = ecs_entity_make(i + 1, 1);
         copy.message.version++;
-        assert_int_equal(receive(&at, &copy), NET_OK);
+        assert_ok(receive(at, &copy));
     }
-    assert_int_equal(net_varsize_receiver_waiting(at.mirror.client), COUNT);
-    assert_int_equal(net_varsize_receiver_get_counters(at.mirror.client)->evicted, 1);
-    net_varsize_receiver_clear(at.mirror.client);
-    assert_int_equal(net_varsize_receiver_waiting(at.mirror.client), 0);
-    close(&at);
+    assert_int_equal(net_varsize_receiver_waiting(at->mirror.client), COUNT);
+    assert_int_equal(net_varsize_receiver_get_counters(at->mirror.client)->evicted, 1);
+    net_varsize_receiver_clear(at->mirror.client);
+    assert_int_equal(net_varsize_receiver_waiting(at->mirror.client), 0);
 }
 
-static void messages_that_no_server_sends_are_refused_and_change_nothing(void** state) {
-    (void)state;
-    fixture at;
-    open(&at);
-    ecs_entity page = add(&at, at.server.page);
+VALUES_CASE(messages_that_no_server_sends_are_refused_and_change_nothing) {
+    ecs_entity page = add(at, at->server.page);
     const uint8_t text[] = {2, 'h', 'i'};
     const net_varsize_message right = {.handle = page,
-                                       .number = varsize_number(&at.server, at.server.title),
+                                       .number = varsize_number(&at->server, at->server.title),
                                        .version = 1,
                                        .since = 1,
                                        .bytes = text,
@@ -658,60 +577,54 @@ static void messages_that_no_server_sends_are_refused_and_change_nothing(void** 
     wrong[6].size = 0;          // a value without bytes
     wrong[7].number = UINT32_MAX;
     for (uint32_t i = 0; i < 8; i++)
-        assert_int_equal(net_varsize_receiver_receive(at.mirror.client, &wrong[i]),
+        assert_int_equal(net_varsize_receiver_receive(at->mirror.client, &wrong[i]),
                          NET_ERR_MALFORMED);
     const uint8_t longer[] = {2, 'h', 'i', '!'};
     net_varsize_message one = right;
     one.bytes = longer;
     one.size = sizeof longer;
-    assert_int_equal(net_varsize_receiver_receive(at.mirror.client, &one), NET_ERR_MALFORMED);
+    assert_int_equal(net_varsize_receiver_receive(at->mirror.client, &one), NET_ERR_MALFORMED);
     uint8_t* huge = calloc(1, NET_VARSIZE_BYTES_MAX + 1);
     assert_non_null(huge);
     one.bytes = huge;
     one.size = NET_VARSIZE_BYTES_MAX + 1;
-    assert_int_equal(net_varsize_receiver_receive(at.mirror.client, &one), NET_ERR_MALFORMED);
+    assert_int_equal(net_varsize_receiver_receive(at->mirror.client, &one), NET_ERR_MALFORMED);
     free(huge);
-    assert_int_equal(net_varsize_receiver_get_counters(at.mirror.client)->malformed, 10);
-    assert_string_equal(title(&at, page), "blank");
-    assert_int_equal(net_varsize_receiver_receive(at.mirror.client, &right), NET_OK);
-    assert_string_equal(title(&at, page), "hi");
-    close(&at);
+    assert_int_equal(net_varsize_receiver_get_counters(at->mirror.client)->malformed, 10);
+    assert_string_equal(title(at, page), "blank");
+    assert_ok(net_varsize_receiver_receive(at->mirror.client, &right));
+    assert_string_equal(title(at, page), "hi");
 }
 
-static void references_inside_keep_their_handles_and_hold_nobody(void** state) {
-    (void)state;
-    fixture at;
-    open(&at);
-    ecs_entity page = add(&at, at.server.page);
-    ecs_entity other = varsize_create(&at.server, at.server.sheet);
-    const base_allocator* allocator = ecs_world_allocator(at.server.world);
-    ecs_array* notes = ecs_get_mut(at.server.world, page, at.server.notes);
-    assert_int_equal(ecs_array_push(allocator, notes, ECS_ELEMENT_EID, &other), ECS_OK);
-    exchange(&at);
-    const ecs_array* there = ecs_get(at.mirror.side.world, page, at.mirror.side.notes);
+VALUES_CASE(references_inside_keep_their_handles_and_hold_nobody) {
+    ecs_entity page = add(at, at->server.page);
+    ecs_entity other = varsize_create(&at->server, at->server.sheet);
+    const base_allocator* allocator = ecs_world_allocator(at->server.world);
+    ecs_array* notes = ecs_get_mut(at->server.world, page, at->server.notes);
+    assert_ok(ecs_array_push(allocator, notes, ECS_ELEMENT_EID, &other));
+    exchange(at);
+    const ecs_array* there = ecs_get(at->mirror.side.world, page, at->mirror.side.notes);
     assert_int_equal(*(const ecs_entity*)ecs_array_find(there, 0, ECS_ELEMENT_EID), other);
-    assert_int_equal(ecs_handle_count(at.mirror.side.world, ECS_STATE_ALLOCATED), 0);
-    close(&at);
+    assert_int_equal(ecs_handle_count(at->mirror.side.world, ECS_STATE_ALLOCATED), 0);
 }
 
-static void a_game_without_large_components_costs_nothing(void** state) {
-    (void)state;
+CASE(a_game_without_large_components_costs_nothing) {
     ecs_world_config config = ecs_world_config_default();
     ecs_world* world;
-    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    assert_ok(ecs_world_create(&config, &world));
     const char* text = "rock { \"hp:i\"{ _replicate:b=yes } name:t=\"own\" }\n";
-    assert_int_equal(ecs_template_load(world, "x.blk", text, strlen(text), NULL), ECS_OK);
-    assert_int_equal(ecs_world_seal(world, NULL), ECS_OK);
+    assert_ok(ecs_template_load(world, "x.blk", text, strlen(text), NULL));
+    assert_ok(ecs_world_seal(world, NULL));
     net_rows* rows;
-    assert_int_equal(net_rows_create(NULL, world, NULL, &rows), NET_OK);
+    assert_ok(net_rows_create(NULL, world, NULL, &rows));
     assert_int_equal(net_rows_varsize_count(rows), 0);
     net_varsize_source* values;
     net_varsize_sender* repl;
-    assert_int_equal(net_varsize_source_create(NULL, rows, 100, NULL, &values), NET_OK);
-    assert_int_equal(net_varsize_sender_create(values, &repl), NET_OK);
+    assert_ok(net_varsize_source_create(NULL, rows, 100, NULL, &values));
+    assert_ok(net_varsize_sender_create(values, &repl));
     ecs_entity rock;
-    assert_int_equal(ecs_create(world, ecs_template_find(world, "rock"), NULL, 0, &rock), ECS_OK);
-    assert_int_equal(net_varsize_source_step(values, world, 1), NET_OK);
+    assert_ok(ecs_create(world, ecs_template_find(world, "rock"), NULL, 0, &rock));
+    assert_ok(net_varsize_source_step(values, world, 1));
     net_varsize_sender_enter(repl, rock, EVERYTHING, 1);
     net_varsize_sender_reclass(repl, rock, 1);
     net_varsize_sender_leave(repl, rock);
@@ -728,8 +641,7 @@ static void keep_line(void* context, const char* line) {
     base_bytes_write(context, "\n", 1);
 }
 
-static void dumps_show_large_values_and_hashes_cover_them(void** state) {
-    (void)state;
+CASE(dumps_show_large_values_and_hashes_cover_them) {
     varsize_side side;
     varsize_side_open(&side, false);
     ecs_entity page = varsize_create(&side, side.page);
@@ -755,35 +667,4 @@ static void dumps_show_large_values_and_hashes_cover_them(void** state) {
     varsize_set_text(&side, page, side.diary, "untold");
     assert_true(net_world_digest_walk(side.schema, side.world, NULL, NULL).hash == before.hash);
     varsize_side_close(&side);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(components_that_own_memory_are_numbered_by_name_and_no_part_of_the_row),
-        TEST(a_value_that_is_its_templates_default_is_not_sent),
-        TEST(a_change_arrives_and_one_that_reverts_it_too),
-        TEST(what_changes_while_a_version_is_under_way_is_sent_once_and_newest),
-        TEST(a_value_waits_for_its_entity_and_the_newest_of_them_is_applied),
-        TEST(a_value_for_an_entity_that_is_gone_is_dropped),
-        TEST(a_value_for_the_next_life_in_scope_is_not_lost_to_the_one_before),
-        TEST(who_comes_back_into_scope_is_told_also_of_the_default),
-        TEST(a_new_template_with_another_default_is_told_to_all_who_have_the_entity),
-        TEST(a_component_that_went_and_came_back_is_told),
-        TEST(who_loses_a_class_gets_the_default_and_who_gains_it_the_value),
-        TEST(what_a_client_does_not_see_does_not_move_a_bit),
-        TEST(values_up_to_the_limit_travel_and_longer_ones_are_the_default),
-        TEST(no_more_bytes_are_under_way_than_the_limit_and_nobody_starves),
-        TEST(the_number_of_versions_under_way_is_limited),
-        TEST(an_allowance_is_kept_to_within_one_value),
-        TEST(a_value_whose_entity_is_not_there_yet_lets_others_go_first),
-        TEST(after_a_lost_connection_what_was_under_way_is_sent_as_a_new_version),
-        TEST(versions_that_were_never_sent_are_forged),
-        TEST(when_too_many_wait_the_oldest_give_way_and_come_again),
-        TEST(bytes_that_wait_are_limited_too),
-        TEST(messages_that_no_server_sends_are_refused_and_change_nothing),
-        TEST(references_inside_keep_their_handles_and_hold_nobody),
-        TEST(a_game_without_large_components_costs_nothing),
-        TEST(dumps_show_large_values_and_hashes_cover_them),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,8 +63,7 @@ static bool serve(varsize_side* side, scarce* memory) {
     return is_whole;
 }
 
-static void a_server_without_memory_says_so_and_leaks_nothing(void** state) {
-    (void)state;
+CASE(a_server_without_memory_says_so_and_leaks_nothing) {
     uint64_t left = 0;
     for (bool is_whole = false; !is_whole; left++) {
         varsize_side side;
@@ -111,8 +110,7 @@ static bool receive(varsize_mirror* mirror, scarce* memory) {
     return is_whole;
 }
 
-static void a_client_without_memory_says_so_and_leaks_nothing(void** state) {
-    (void)state;
+CASE(a_client_without_memory_says_so_and_leaks_nothing) {
     uint64_t left = 0;
     for (bool is_whole = false; !is_whole; left++) {
         varsize_mirror mirror;
@@ -127,8 +125,7 @@ static void a_client_without_memory_says_so_and_leaks_nothing(void** state) {
     assert_true(left > 4);
 }
 
-static void a_steady_match_of_large_values_allocates_nothing(void** state) {
-    (void)state;
+CASE(a_steady_match_of_large_values_allocates_nothing) {
     varsize_side side;
     scarce memory;
     varsize_side_open(&side, false);
@@ -136,10 +133,9 @@ static void a_steady_match_of_large_values_allocates_nothing(void** state) {
     net_varsize_source* values;
     net_varsize_sender* repl;
     varsize_channel channel = {.room = UINT32_MAX};
-    assert_int_equal(
-        net_varsize_source_create(&memory.allocator, side.rows, LARGE_INDEX_MAX, NULL, &values),
-        NET_OK);
-    assert_int_equal(net_varsize_sender_create(values, &repl), NET_OK);
+    assert_ok(
+        net_varsize_source_create(&memory.allocator, side.rows, LARGE_INDEX_MAX, NULL, &values));
+    assert_ok(net_varsize_sender_create(values, &repl));
     ecs_entity page = varsize_create(&side, side.page);
     uint64_t left = 0;
     for (ecs_tick tick = 1; tick <= 100; tick++) {
@@ -210,17 +206,17 @@ static ecs_world* make_world(const char* text, const ecs_type_ops* ops) {
     ecs_world_config config = ecs_world_config_default();
     config.is_mirror = true;
     ecs_world* world;
-    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    assert_ok(ecs_world_create(&config, &world));
     const ecs_type_desc type = {.name = "mesh",
                                 .size = sizeof(mesh),
                                 .align = _Alignof(mesh),
                                 .fields = mesh_fields,
                                 .field_count = 1,
                                 .ops = ops};
-    assert_int_equal(ecs_type_register(world, &type, NULL), ECS_OK);
+    assert_ok(ecs_type_register(world, &type, NULL));
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(ecs_template_load(world, "x.blk", text, strlen(text), &reporter), ECS_OK);
-    assert_int_equal(ecs_world_seal(world, &reporter), ECS_OK);
+    assert_ok(ecs_template_load(world, "x.blk", text, strlen(text), &reporter));
+    assert_ok(ecs_world_seal(world, &reporter));
     return world;
 }
 
@@ -231,28 +227,26 @@ static bool tell_first_tick(void* context, uint32_t index, ecs_entity* handle, e
     return true;
 }
 
-static void a_value_for_an_entity_that_loads_is_what_it_begins_with(void** state) {
-    (void)state;
+CASE(a_value_for_an_entity_that_loads_is_what_it_begins_with) {
     ecs_world* world = make_world("model { mesh:mesh{ id:u32=1 } \"name:t\"{ _replicate:b=yes } }\n"
                                   "other { \"hp:i\"{ _replicate:b=yes } }",
                                   &mesh_ops);
     net_rows* rows;
-    assert_int_equal(net_rows_create(NULL, world, NULL, &rows), NET_OK);
+    assert_ok(net_rows_create(NULL, world, NULL, &rows));
     slow loader = {0};
     const ecs_loader functions = {&loader, slow_begin, slow_poll, NULL};
     ecs_loading_set(world, &(ecs_loading_config){.loader = &functions});
     ecs_entity model = ecs_entity_make(7, 1);
-    assert_int_equal(ecs_create_at(world, model, ecs_template_find(world, "model"), NULL, 0),
-                     ECS_OK);
+    assert_ok(ecs_create_at(world, model, ecs_template_find(world, "model"), NULL, 0));
     assert_true(ecs_loading_is_pending(world, model));
     net_varsize_receiver_config config = {
         .world = world, .rows = rows, .index_max = 100, .known = tell_first_tick};
     net_varsize_receiver* client;
-    assert_int_equal(net_varsize_receiver_create(&config, &client), NET_OK);
+    assert_ok(net_varsize_receiver_create(&config, &client));
     const uint8_t text[] = {4, 'c', 'u', 'b', 'e'};
     net_varsize_message message = {
         .handle = model, .version = 1, .since = 1, .bytes = text, .size = sizeof text};
-    assert_int_equal(net_varsize_receiver_receive(client, &message), NET_OK);
+    assert_ok(net_varsize_receiver_receive(client, &message));
     assert_int_equal(net_varsize_receiver_get_counters(client)->applied, 1);
     loader.is_done = true;
     assert_int_equal(ecs_loading_poll(world), 1);
@@ -261,13 +255,12 @@ static void a_value_for_an_entity_that_loads_is_what_it_begins_with(void** state
     // A failed load and a template without the component are no faults of the connection.
     message.handle = ecs_entity_make(8, 1);
     message.version = 2;
-    assert_int_equal(net_varsize_receiver_receive(client, &message), NET_OK);
-    assert_int_equal(
-        ecs_create_at(world, ecs_entity_make(9, 1), ecs_template_find(world, "other"), NULL, 0),
-        ECS_OK);
+    assert_ok(net_varsize_receiver_receive(client, &message));
+    assert_ok(
+        ecs_create_at(world, ecs_entity_make(9, 1), ecs_template_find(world, "other"), NULL, 0));
     message.handle = ecs_entity_make(9, 1);
     message.version = 3;
-    assert_int_equal(net_varsize_receiver_receive(client, &message), NET_OK);
+    assert_ok(net_varsize_receiver_receive(client, &message));
     assert_int_equal(net_varsize_receiver_get_counters(client)->dropped, 2);
     net_varsize_receiver_destroy(client);
     net_rows_destroy(rows);
@@ -277,47 +270,43 @@ static void a_value_for_an_entity_that_loads_is_what_it_begins_with(void** state
 // ---- types ----
 
 // A type with its own functions is encoded by its fields when the type gives no other encoding.
-static void a_module_s_own_type_with_functions_travels_whole(void** state) {
-    (void)state;
+CASE(a_module_s_own_type_with_functions_travels_whole) {
     ecs_world* world =
         make_world("thing { \"form:mesh\"{ _replicate:b=yes; id:u32=3 } }", &mesh_ops);
     net_rows* rows;
-    assert_int_equal(net_rows_create(NULL, world, NULL, &rows), NET_OK);
+    assert_ok(net_rows_create(NULL, world, NULL, &rows));
     assert_int_equal(net_rows_varsize_count(rows), 1);
     ecs_component_id form = net_rows_varsize(rows, 0);
     ecs_entity thing = ecs_entity_make(1, 1);
-    assert_int_equal(ecs_create_at(world, thing, ecs_template_find(world, "thing"), NULL, 0),
-                     ECS_OK);
+    assert_ok(ecs_create_at(world, thing, ecs_template_find(world, "thing"), NULL, 0));
     const net_row_template* entry = net_rows_find(rows, ecs_entity_template(world, thing));
     assert_true(net_varsize_is_default(world, entry, thing, form));
     const uint8_t five[] = {5, 0, 0, 0};
-    assert_int_equal(net_varsize_check(world, form, five, 4), NET_OK);
+    assert_ok(net_varsize_check(world, form, five, 4));
     assert_int_equal(net_varsize_check(world, form, five, 3), NET_ERR_MALFORMED);
-    assert_int_equal(net_varsize_apply(world, rows, thing, form, five, 4), NET_OK);
+    assert_ok(net_varsize_apply(world, rows, thing, form, five, 4));
     assert_int_equal(((const mesh*)ecs_get(world, thing, form))->id, 5);
-    assert_int_equal(net_varsize_apply(world, rows, thing, form, NULL, 0), NET_OK);
+    assert_ok(net_varsize_apply(world, rows, thing, form, NULL, 0));
     assert_int_equal(((const mesh*)ecs_get(world, thing, form))->id, 3);
     net_rows_destroy(rows);
     ecs_world_destroy(world);
 }
 
-static void what_cannot_be_read_back_is_refused_where_it_stands(void** state) {
-    (void)state;
+CASE(what_cannot_be_read_back_is_refused_where_it_stands) {
     const ecs_type_ops ops = {.create = mesh_create, .destroy = mesh_destroy};
     ecs_world* world;
     ecs_world_config config = ecs_world_config_default();
-    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    assert_ok(ecs_world_create(&config, &world));
     const ecs_type_desc type = {
         .name = "mesh", .size = sizeof(mesh), .align = _Alignof(mesh), .ops = &ops};
-    assert_int_equal(ecs_type_register(world, &type, NULL), ECS_OK);
-    assert_int_equal(ecs_type_register_as(world,
-                                          &(ecs_type_desc){.name = "boxed",
-                                                           .size = sizeof(mesh),
-                                                           .align = _Alignof(mesh),
-                                                           .fields = mesh_fields,
-                                                           .field_count = 1},
-                                          ECS_TYPE_BOXED, NULL, NULL),
-                     ECS_OK);
+    assert_ok(ecs_type_register(world, &type, NULL));
+    assert_ok(ecs_type_register_as(world,
+                                   &(ecs_type_desc){.name = "boxed",
+                                                    .size = sizeof(mesh),
+                                                    .align = _Alignof(mesh),
+                                                    .fields = mesh_fields,
+                                                    .field_count = 1},
+                                   ECS_TYPE_BOXED, NULL, NULL));
     static const char* const texts[] = {"a { \"x:mesh\"{ _replicate:b=yes } }",
                                         "a { \"x:boxed\"{ _replicate:b=yes } }"};
     for (uint32_t i = 0; i < BASE_COUNT(texts); i++)
@@ -341,7 +330,7 @@ static void check_vector(const char* type, const char* hex, const char* shown) {
     assert_true(base_text_format(text, sizeof text, "v { \"x:%s\"{ _replicate:b=yes } }", type));
     ecs_world* world = make_world(text, &mesh_ops);
     net_rows* rows;
-    assert_int_equal(net_rows_create(NULL, world, NULL, &rows), NET_OK);
+    assert_ok(net_rows_create(NULL, world, NULL, &rows));
     ecs_component_id x = net_rows_varsize(rows, 0);
     uint8_t bytes[256];
     size_t size = read_hex(hex, bytes, sizeof bytes);
@@ -350,9 +339,8 @@ static void check_vector(const char* type, const char* hex, const char* shown) {
         assert_int_equal(result, NET_ERR_MALFORMED);
     } else {
         ecs_entity entity = ecs_entity_make(1, 1);
-        assert_int_equal(ecs_create_at(world, entity, ecs_template_find(world, "v"), NULL, 0),
-                         ECS_OK);
-        assert_int_equal(net_varsize_apply(world, rows, entity, x, bytes, size), NET_OK);
+        assert_ok(ecs_create_at(world, entity, ecs_template_find(world, "v"), NULL, 0));
+        assert_ok(net_varsize_apply(world, rows, entity, x, bytes, size));
         char found[256];
         const ecs_type* info = ecs_type_get(world, ecs_component_get(world, x)->type);
         assert_true(ecs_type_format(info, ecs_get(world, entity, x), found, sizeof found));
@@ -368,8 +356,7 @@ static void check_vector(const char* type, const char* hex, const char* shown) {
     ecs_world_destroy(world);
 }
 
-static void values_are_written_and_refused_as_the_page_says(void** state) {
-    (void)state;
+CASE(values_are_written_and_refused_as_the_page_says) {
     FILE* page = fopen(PROTO_FOLDER "/WIRE.md", "r");
     assert_non_null(page);
     char line[512], type[32], hex[256];
@@ -388,17 +375,4 @@ static void values_are_written_and_refused_as_the_page_says(void** state) {
     }
     (void)fclose(page);
     assert_true(values >= 8 && refused >= 9);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_server_without_memory_says_so_and_leaks_nothing),
-        TEST(a_client_without_memory_says_so_and_leaks_nothing),
-        TEST(a_steady_match_of_large_values_allocates_nothing),
-        TEST(a_value_for_an_entity_that_loads_is_what_it_begins_with),
-        TEST(a_module_s_own_type_with_functions_travels_whole),
-        TEST(what_cannot_be_read_back_is_refused_where_it_stands),
-        TEST(values_are_written_and_refused_as_the_page_says),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

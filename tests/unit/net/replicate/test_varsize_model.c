@@ -66,16 +66,14 @@ static void mutate_value(model* m, ecs_entity entity) {
         if (ecs_find(side->world, entity, side->secret)) {
             ecs_object* secret = ecs_get_mut(side->world, entity, side->secret);
             int32_t level = (int32_t)base_rng_below(&m->rng, 5);
-            assert_int_equal(ecs_object_set(allocator, secret, "level", ECS_ELEMENT_I, &level),
-                             ECS_OK);
+            assert_ok(ecs_object_set(allocator, secret, "level", ECS_ELEMENT_I, &level));
         }
         break;
     case 2:
         if (ecs_find(side->world, entity, side->notes)) {
             ecs_array* notes = ecs_get_mut(side->world, entity, side->notes);
             if (ecs_array_count(notes) > 4) ecs_array_clear(allocator, notes);
-            assert_int_equal(ecs_array_push_text(allocator, notes, text, (uint32_t)strlen(text)),
-                             ECS_OK);
+            assert_ok(ecs_array_push_text(allocator, notes, text, (uint32_t)strlen(text)));
         }
         break;
     case 3:
@@ -87,9 +85,7 @@ static void mutate_value(model* m, ecs_entity entity) {
         const ecs_template_id ids[] = {side->page, side->sheet, side->cover, side->page_cover,
                                        side->shelf};
         if (base_rng_below(&m->rng, 2) == 0)
-            assert_int_equal(
-                ecs_recreate(side->world, entity, ids[base_rng_below(&m->rng, 5)], NULL, 0),
-                ECS_OK);
+            assert_ok(ecs_recreate(side->world, entity, ids[base_rng_below(&m->rng, 5)], NULL, 0));
     }
     }
 }
@@ -98,7 +94,7 @@ static void mutate(model* m) {
     uint32_t i = base_rng_below(&m->rng, ENTITIES);
     if (m->entities[i] == ECS_ENTITY_NONE || base_rng_below(&m->rng, 12) == 0) {
         const ecs_template_id ids[] = {m->server.page, m->server.page_cover, m->server.shelf};
-        if (m->entities[i]) assert_int_equal(ecs_destroy(m->server.world, m->entities[i]), ECS_OK);
+        if (m->entities[i]) assert_ok(ecs_destroy(m->server.world, m->entities[i]));
         m->entities[i] = varsize_create(&m->server, ids[base_rng_below(&m->rng, 3)]);
     }
     mutate_value(m, m->entities[i]);
@@ -157,11 +153,11 @@ static void arrive(model* m, model_client* client, bool is_lossy) {
         client->records[i] = client->records[--client->record_count];
         varsize_tell(&client->mirror, r.index, r.handle, r.template_id, r.tick);
     }
-    assert_int_equal(net_varsize_receiver_tick(client->mirror.client), NET_OK);
+    assert_ok(net_varsize_receiver_tick(client->mirror.client));
     uint32_t count = 0;
     while (count < client->flying.count && client->arrives[count] <= m->tick) {
         const net_varsize_message* message = &client->flying.copies[count++]->message;
-        assert_int_equal(net_varsize_receiver_receive(client->mirror.client, message), NET_OK);
+        assert_ok(net_varsize_receiver_receive(client->mirror.client, message));
         client->acks[client->ack_count] = message->version;
         client->ack_arrives[client->ack_count++] = m->tick + (is_lossy ? 5 : 1);
     }
@@ -254,12 +250,11 @@ static void run_model(uint64_t seed) {
     memset(&m, 0, sizeof m);
     m.rng = base_rng_make(seed, 1);
     varsize_side_open(&m.server, false);
-    assert_int_equal(
-        net_varsize_source_create(NULL, m.server.rows, LARGE_INDEX_MAX, NULL, &m.values), NET_OK);
+    assert_ok(net_varsize_source_create(NULL, m.server.rows, LARGE_INDEX_MAX, NULL, &m.values));
     for (uint32_t c = 0; c < CLIENTS; c++) {
         varsize_mirror_open(&m.clients[c].mirror);
         m.clients[c].flying.room = UINT32_MAX;
-        assert_int_equal(net_varsize_sender_create(m.values, &m.clients[c].repl), NET_OK);
+        assert_ok(net_varsize_sender_create(m.values, &m.clients[c].repl));
     }
     for (uint32_t round = 0; round < 3; round++) {
         for (uint32_t i = 0; i < 80; i++) {
@@ -288,19 +283,11 @@ static void run_model(uint64_t seed) {
     varsize_side_close(&m.server);
 }
 
-static void every_client_ends_with_what_it_may_see_whatever_is_lost_and_late(void** state) {
-    (void)state;
+CASE(every_client_ends_with_what_it_may_see_whatever_is_lost_and_late) {
     uint64_t first = 20261120;
     uint32_t count = test_scaled(120, 6);
     print_message("seeds %llu..%llu\n", (unsigned long long)first,
                   (unsigned long long)(first + count - 1));
     for (uint64_t seed = first; seed < first + count; seed++)
         run_model(seed);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(every_client_ends_with_what_it_may_see_whatever_is_lost_and_late),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

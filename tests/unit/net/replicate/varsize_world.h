@@ -47,13 +47,11 @@ static inline void varsize_side_open_with(varsize_side* side, bool is_mirror,
     config.is_mirror = is_mirror;
     config.limits.replicated_index_max = LARGE_INDEX_MAX;
     config.allocator = allocator;
-    assert_int_equal(ecs_world_create(&config, &side->world), ECS_OK);
-    assert_int_equal(
-        ecs_template_load(side->world, "large.blk", varsize_text, strlen(varsize_text), &reporter),
-        ECS_OK);
-    assert_int_equal(ecs_world_seal(side->world, &reporter), ECS_OK);
-    assert_int_equal(net_schema_create(NULL, side->world, NULL, 0, &reporter, &side->schema),
-                     NET_OK);
+    assert_ok(ecs_world_create(&config, &side->world));
+    assert_ok(
+        ecs_template_load(side->world, "large.blk", varsize_text, strlen(varsize_text), &reporter));
+    assert_ok(ecs_world_seal(side->world, &reporter));
+    assert_ok(net_schema_create(NULL, side->world, NULL, 0, &reporter, &side->schema));
     side->rows = net_schema_rows(side->schema);
     side->page = ecs_template_find(side->world, "page");
     side->sheet = ecs_template_find(side->world, "sheet");
@@ -81,7 +79,7 @@ static inline void varsize_side_close(varsize_side* side) {
 
 static inline ecs_entity varsize_create(varsize_side* side, ecs_template_id template_id) {
     ecs_entity entity = ECS_ENTITY_NONE;
-    assert_int_equal(ecs_create(side->world, template_id, NULL, 0, &entity), ECS_OK);
+    assert_ok(ecs_create(side->world, template_id, NULL, 0, &entity));
     return entity;
 }
 
@@ -103,7 +101,7 @@ static inline void varsize_set_size(varsize_side* side, ecs_entity entity, uint3
                                     uint8_t last) {
     ecs_list* list = ecs_get_mut(side->world, entity, side->bytes);
     const base_allocator* allocator = ecs_world_allocator(side->world);
-    assert_int_equal(ecs_list_resize(allocator, list, size - 2), ECS_OK);
+    assert_ok(ecs_list_resize(allocator, list, size - 2));
     ((uint8_t*)ecs_list_data_mut(list))[size - 3] = last;
 }
 
@@ -145,7 +143,7 @@ static inline void varsize_mirror_open_with(varsize_mirror* mirror, uint32_t wai
                                           .waiting_max = waiting_max,
                                           .known = varsize_find,
                                           .known_context = mirror};
-    assert_int_equal(net_varsize_receiver_create(&config, &mirror->client), NET_OK);
+    assert_ok(net_varsize_receiver_create(&config, &mirror->client));
 }
 
 static inline void varsize_mirror_open(varsize_mirror* mirror) {
@@ -165,11 +163,11 @@ static inline void varsize_tell(varsize_mirror* mirror, uint32_t index, ecs_enti
     ecs_world* world = mirror->side.world;
     if (told->is_known && tick <= told->tick) return;
     if (told->handle != ECS_ENTITY_NONE && told->handle != handle)
-        assert_int_equal(ecs_destroy(world, told->handle), ECS_OK);
+        assert_ok(ecs_destroy(world, told->handle));
     if (handle != ECS_ENTITY_NONE && told->handle != handle)
-        assert_int_equal(ecs_create_at(world, handle, template_id, NULL, 0), ECS_OK);
+        assert_ok(ecs_create_at(world, handle, template_id, NULL, 0));
     else if (handle != ECS_ENTITY_NONE && ecs_entity_template(world, handle) != template_id)
-        assert_int_equal(ecs_recreate(world, handle, template_id, NULL, 0), ECS_OK);
+        assert_ok(ecs_recreate(world, handle, template_id, NULL, 0));
     *told = (varsize_told){.handle = handle, .tick = tick, .is_known = true};
 }
 
@@ -211,6 +209,6 @@ static inline void varsize_channel_drop(varsize_channel* channel, uint32_t count
 static inline void step_world(varsize_side* side, net_varsize_source* values, ecs_tick tick) {
     ecs_step step = {.tick = tick, .dt = 1.0f / 60.0f};
     ecs_world_step(side->world, &step);
-    assert_int_equal(net_varsize_source_step(values, side->world, tick), NET_OK);
+    assert_ok(net_varsize_source_step(values, side->world, tick));
     ecs_changes_clear(side->world);
 }
