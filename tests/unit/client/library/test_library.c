@@ -48,8 +48,7 @@ static double write_and_read(const char* name, double value) {
     return back;
 }
 
-static void numbers_beyond_a_field_become_the_nearest(void** state) {
-    (void)state;
+CASE(numbers_beyond_a_field_become_the_nearest) {
     const struct {
         const char* name;
         double value, expected;
@@ -79,8 +78,7 @@ static void numbers_beyond_a_field_become_the_nearest(void** state) {
     assert_true(write_and_read("f64", (double)INFINITY) == 1.7976931348623157e308);
 }
 
-static void whole_numbers_of_64_bits_are_exact(void** state) {
-    (void)state;
+CASE(whole_numbers_of_64_bits_are_exact) {
     all_kinds all = {.u64 = UINT64_MAX - 1, .i64 = INT64_MIN, .f64 = -1e300};
     int64_t whole = 0;
     assert_int_equal(library_field_read_whole(&kinds, 0, &all, &whole, 1), 1);
@@ -91,8 +89,7 @@ static void whole_numbers_of_64_bits_are_exact(void** state) {
     assert_true(whole == -9223372036854774784);
 }
 
-static void arrays_are_read_and_written_up_to_their_end(void** state) {
-    (void)state;
+CASE(arrays_are_read_and_written_up_to_their_end) {
     all_kinds all = {0};
     const double letters[4] = {65, 66, 67, 68};
     double back[4] = {0};
@@ -106,14 +103,14 @@ static void arrays_are_read_and_written_up_to_their_end(void** state) {
     assert_true(back[2] == 67 && back[3] == 0);
 }
 
-static void a_world_is_read_by_names(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
-    table_join_bots(&t, 1);
-    table_step(&t);
-    shoal_world world;
-    assert_true(library_world_open(&world, t.match, NULL));
+#define TABLE_CASE(name, role)                                                                     \
+    CASE_WITH(table, t, table_open(t, NULL, 0, 1, role, false), table_close(t), name)
+
+TABLE_CASE(a_world_is_read_by_names, NET_ROLE_SERVER) {
+    table_join_bots(t, 1);
+    table_step(t);
+    shoal_world world = {0};
+    assert_true(library_world_open(&world, t->match, NULL));
     const uint32_t pos = shoal_world_component(&world, "pos");
     const uint32_t match = shoal_world_component(&world, "match");
     assert_true(pos != 0 && match != 0);
@@ -143,7 +140,6 @@ static void a_world_is_read_by_names(void** state) {
     assert_int_equal(shoal_world_read(&world, ball, 60000, 0, &x, 1), 0);
     assert_null(shoal_world_template(&world, 12345));
     library_world_close(&world);
-    table_close(&t);
 }
 
 static void brick_hit(table* t, uint32_t score) {
@@ -151,23 +147,19 @@ static void brick_hit(table* t, uint32_t score) {
     size_t size = 0;
     const breakout_brick_hit hit = {.client = 1, .score = score};
     const uint32_t message = BREAKOUT_MESSAGE_BRICK_HIT + 1;
-    assert_int_equal(net_match_pack(t->match, message, &hit, packed, sizeof packed, &size), NET_OK);
-    assert_int_equal(net_match_server_event(t->match, message, ECS_ENTITY_NONE, packed, size),
-                     NET_OK);
+    assert_ok(net_match_pack(t->match, message, &hit, packed, sizeof packed, &size));
+    assert_ok(net_match_server_event(t->match, message, ECS_ENTITY_NONE, packed, size));
 }
 
-static void the_newest_256_events_are_kept(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 1, NET_ROLE_MIRROR, false);
+TABLE_CASE(the_newest_256_events_are_kept, NET_ROLE_MIRROR) {
     static shoal_client client;
     memset(&client, 0, sizeof client);
-    assert_int_equal(library_messages_open(&client.messages, t.match, NULL), NET_OK);
+    assert_ok(library_messages_open(&client.messages, t->match, NULL));
     for (uint32_t tick = 1; tick <= LIBRARY_EVENTS_MAX + 1; tick++) {
-        brick_hit(&t, tick);
-        net_match_step_at(t.match, tick);
-        library_messages_gather(&client.messages, t.match);
-        ecs_changes_clear(net_match_world(t.match));
+        brick_hit(t, tick);
+        net_match_step_at(t->match, tick);
+        library_messages_gather(&client.messages, t->match);
+        ecs_changes_clear(net_match_world(t->match));
     }
     assert_int_equal(client.messages.events_lost, 1);
     const uint32_t message = shoal_client_message(&client, "BrickHit");
@@ -181,16 +173,12 @@ static void the_newest_256_events_are_kept(void** state) {
     }
     assert_int_equal(shoal_client_next_event(&client), 0);
     library_messages_close(&client.messages, NULL);
-    table_close(&t);
 }
 
-static void messages_of_another_kind_are_refused(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 1, NET_ROLE_MIRROR, false);
+TABLE_CASE(messages_of_another_kind_are_refused, NET_ROLE_MIRROR) {
     static shoal_client client;
     memset(&client, 0, sizeof client);
-    assert_int_equal(library_messages_open(&client.messages, t.match, NULL), NET_OK);
+    assert_ok(library_messages_open(&client.messages, t->match, NULL));
     const double one = 1;
     const uint32_t input = shoal_client_message(&client, "PadInput");
     const uint32_t cheer = shoal_client_message(&client, "Cheer");
@@ -205,11 +193,9 @@ static void messages_of_another_kind_are_refused(void** state) {
     assert_int_equal(shoal_client_send(&client, input), SHOAL_ERR_UNKNOWN);
     assert_int_equal(shoal_client_send(&client, cheer), SHOAL_ERR_CLOSED);
     library_messages_close(&client.messages, NULL);
-    table_close(&t);
 }
 
-static void an_older_header_has_fewer_options(void** state) {
-    (void)state;
+CASE(an_older_header_has_fewer_options) {
     shoal_client_options options = {
         .address = "127.0.0.1:9", .flags = 0xFFFFFFFFu, .game = "none!"};
     options.size_bytes = offsetof(shoal_client_options, name) - 1;
@@ -235,8 +221,7 @@ static void an_older_header_has_fewer_options(void** state) {
     assert_null(shoal_client_create(NULL));
 }
 
-static void wrong_options_say_what_is_wrong(void** state) {
-    (void)state;
+CASE(wrong_options_say_what_is_wrong) {
     shoal_client_options options = {.size_bytes = sizeof options, .address = "127.0.0.1:9"};
     options.token = "abc";
     shoal_client* client = shoal_client_create(&options);
@@ -251,8 +236,7 @@ static void wrong_options_say_what_is_wrong(void** state) {
     shoal_client_destroy(client);
 }
 
-static void null_is_accepted_everywhere(void** state) {
-    (void)state;
+CASE(null_is_accepted_everywhere) {
     double value = 1;
     uint64_t number = 1;
     shoal_client_destroy(NULL);
@@ -289,28 +273,11 @@ static void null_is_accepted_everywhere(void** state) {
     assert_int_equal(shoal_abi_version(), SHOAL_ABI_VERSION);
 }
 
-static void a_log_that_is_none_says_so(void** state) {
-    (void)state;
+CASE(a_log_that_is_none_says_so) {
     shoal_log* log = shoal_log_open("/nowhere/none.slog", NULL, NULL);
     assert_int_equal(shoal_log_result(log), SHOAL_ERR_IO);
     assert_non_null(strstr(shoal_log_text(log), "none.slog"));
     assert_int_equal(shoal_log_step(log), SHOAL_ERR_UNKNOWN);
     assert_null(shoal_log_word(log, "game"));
     shoal_log_close(log);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(numbers_beyond_a_field_become_the_nearest),
-        TEST(whole_numbers_of_64_bits_are_exact),
-        TEST(arrays_are_read_and_written_up_to_their_end),
-        TEST(a_world_is_read_by_names),
-        TEST(the_newest_256_events_are_kept),
-        TEST(messages_of_another_kind_are_refused),
-        TEST(an_older_header_has_fewer_options),
-        TEST(wrong_options_say_what_is_wrong),
-        TEST(null_is_accepted_everywhere),
-        TEST(a_log_that_is_none_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ typedef struct stage {
     client_playback playback;
 } stage;
 
-static int setup(void** state) {
+static stage* stage_open(void) {
     stage* on = calloc(1, sizeof *on);
     assert_non_null(on);
     on->record = record_make(TICKS);
@@ -30,22 +30,20 @@ static int setup(void** state) {
         (client_playback){.config = &on->config, .reporter = &on->reporter, .loop = &on->loop};
     on->playback.reader = record_read(on->record);
     on->playback.module = on->record->table.module;
-    assert_int_equal(net_playback_create(on->playback.reader, on->playback.module, &on->reporter,
-                                         &on->playback.playback),
-                     NET_OK);
-    *state = on;
-    return 0;
+    assert_ok(net_playback_create(on->playback.reader, on->playback.module, &on->reporter,
+                                  &on->playback.playback));
+    return on;
 }
 
-static int teardown(void** state) {
-    stage* on = *state;
+static void stage_close(stage* on) {
     net_playback_destroy(on->playback.playback);
     net_log_reader_destroy(on->playback.reader);
     record_free(on->record);
     net_loop_deinit(&on->loop);
     free(on);
-    return 0;
 }
+
+#define STAGE_CASE(name) CASE_MADE(stage, on, stage_open(), stage_close(on), name)
 
 // Events wait for the window before it exists. Closing the window ends all of SDL.
 static void open_queue(stage* on, double at) {
@@ -92,8 +90,7 @@ static void push_keys(const char* keys) {
     }
 }
 
-static void keys_move_the_playback(void** state) {
-    stage* on = *state;
+STAGE_CASE(keys_move_the_playback) {
     static const struct {
         double at;
         const char* keys;
@@ -133,9 +130,8 @@ static void keys_move_the_playback(void** state) {
 }
 
 // Forward and back the inspector meets each entity once, and begins again beyond the last.
-static void the_inspector_walks_over_all_entities(void** state) {
-    stage* on = *state;
-    assert_int_equal(net_playback_seek(on->playback.playback, 300), NET_OK);
+STAGE_CASE(the_inspector_walks_over_all_entities) {
+    assert_ok(net_playback_seek(on->playback.playback, 300));
     const ecs_world* world = net_match_world(net_playback_match(on->playback.playback));
     client_inspector inspector = {0};
     client_inspector_step(&inspector, world, true);
@@ -161,8 +157,7 @@ static void the_inspector_walks_over_all_entities(void** state) {
 
 // A window of 960 x 540 shows 1200 x 880 units. The strip is 736 pixels wide and starts below row
 // 491.
-static void the_pointer_moves_the_playback_on_the_strip_alone(void** state) {
-    stage* on = *state;
+STAGE_CASE(the_pointer_moves_the_playback_on_the_strip_alone) {
     open_queue(on, 100);
     push_pointer(SDL_MOUSEBUTTONDOWN, 480, 515);
     push_pointer(SDL_MOUSEBUTTONUP, 480, 515);
@@ -184,8 +179,7 @@ static void the_pointer_moves_the_playback_on_the_strip_alone(void** state) {
     assert_true(net_playback_tick(on->playback.playback) == TICKS);
 }
 
-static void the_strip_marks_where_the_playback_is_and_what_was(void** state) {
-    stage* on = *state;
+STAGE_CASE(the_strip_marks_where_the_playback_is_and_what_was) {
     picture p;
     const net_game_module* game = on->playback.module->game;
     client_timeline strip = client_timeline_make(game);
@@ -206,7 +200,7 @@ static void the_strip_marks_where_the_playback_is_and_what_was(void** state) {
                                      .pointer_x = 20.0f + (strip.width - 40.0f) * part,
                                      .pointer_y = strip.y + 40.0f};
         picture_open(&p, 1200, 880, game->view_width, game->view_height + strip.height);
-        assert_int_equal(net_playback_seek(on->playback.playback, (double)TICKS / 2.0), NET_OK);
+        assert_ok(net_playback_seek(on->playback.playback, (double)TICKS / 2.0));
         client_timeline_draw(&strip, &look, &p.view);
         client_draw_end(p.draw);
         uint32_t legend = picture_count(&p, 0, 855, 1200, 25, (ecs_color){130, 140, 170, 255}, 8);
@@ -225,13 +219,12 @@ static void the_strip_marks_where_the_playback_is_and_what_was(void** state) {
 }
 
 // The test looks at the middle of each brick in the playback's own picture, also of struck bricks.
-static void pixels_of_bricks_have_the_colours_of_bricks(void** state) {
-    stage* on = *state;
+STAGE_CASE(pixels_of_bricks_have_the_colours_of_bricks) {
     const double moments[] = {60, TICKS / 2, TICKS};
     for (uint32_t i = 0; i < BASE_COUNT(moments); i++) {
         picture p;
         picture_open(&p, 1200, 800, BREAKOUT_FIELD_WIDTH, BREAKOUT_FIELD_HEIGHT);
-        assert_int_equal(net_playback_seek(on->playback.playback, moments[i]), NET_OK);
+        assert_ok(net_playback_seek(on->playback.playback, moments[i]));
         net_playback_draw(on->playback.playback, &p.view);
         client_draw_end(p.draw);
         net_match* match =
@@ -262,15 +255,4 @@ static void pixels_of_bricks_have_the_colours_of_bricks(void** state) {
         if (moments[i] == TICKS / 2) assert_true(struck > 0);
         picture_close(&p);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(keys_move_the_playback),
-        TEST(the_inspector_walks_over_all_entities),
-        TEST(the_pointer_moves_the_playback_on_the_strip_alone),
-        TEST(the_strip_marks_where_the_playback_is_and_what_was),
-        TEST(pixels_of_bricks_have_the_colours_of_bricks),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -37,8 +37,7 @@ static client_controls make(void) {
     return controls;
 }
 
-static void keys_are_found_by_their_names(void** state) {
-    (void)state;
+CASE(keys_are_found_by_their_names) {
     assert_true(client_window_key("Left") != 0);
     assert_true(client_window_key("A") == 'a');
     assert_true(client_window_key("Space") == ' ');
@@ -49,8 +48,7 @@ static void keys_are_found_by_their_names(void** state) {
     assert_int_equal(client_window_key(""), 0);
 }
 
-static void a_held_key_is_held_in_every_input_and_pressed_in_one(void** state) {
-    (void)state;
+CASE(a_held_key_is_held_in_every_input_and_pressed_in_one) {
     client_controls controls = make();
     net_controls taken = client_controls_take(&controls);
     assert_int_equal(taken.size_bytes, sizeof(net_controls));
@@ -70,8 +68,7 @@ static void a_held_key_is_held_in_every_input_and_pressed_in_one(void** state) {
     assert_false(taken.actions[RIGHT] || taken.pressed[RIGHT]);
 }
 
-static void a_tap_between_two_inputs_is_told_once(void** state) {
-    (void)state;
+CASE(a_tap_between_two_inputs_is_told_once) {
     client_controls controls = make();
     press(&controls, "Space");
     let_go(&controls, "Space");
@@ -81,8 +78,7 @@ static void a_tap_between_two_inputs_is_told_once(void** state) {
     assert_false(taken.actions[FIRE] || taken.pressed[FIRE]);
 }
 
-static void two_keys_of_an_action_are_let_go_one_by_one(void** state) {
-    (void)state;
+CASE(two_keys_of_an_action_are_let_go_one_by_one) {
     client_controls controls = make();
     press(&controls, "Right");
     press(&controls, "D");
@@ -93,8 +89,7 @@ static void two_keys_of_an_action_are_let_go_one_by_one(void** state) {
     assert_false(client_controls_take(&controls).actions[RIGHT]);
 }
 
-static void one_key_may_serve_two_actions(void** state) {
-    (void)state;
+CASE(one_key_may_serve_two_actions) {
     client_controls controls = make();
     press(&controls, "Left");
     net_controls taken = client_controls_take(&controls);
@@ -102,8 +97,7 @@ static void one_key_may_serve_two_actions(void** state) {
     assert_false(taken.actions[RIGHT]);
 }
 
-static void unknown_keys_are_left_to_others(void** state) {
-    (void)state;
+CASE(unknown_keys_are_left_to_others) {
     client_controls controls = make();
     client_event event = key(CLIENT_EVENT_KEY_DOWN, "F1");
     assert_false(client_controls_see(&controls, &event, 0.0f, 0.0f));
@@ -113,8 +107,7 @@ static void unknown_keys_are_left_to_others(void** state) {
     assert_false(client_controls_see(&controls, &event, 0.0f, 0.0f));
 }
 
-static void the_pointer_says_where_it_is_and_whether_it_moved(void** state) {
-    (void)state;
+CASE(the_pointer_says_where_it_is_and_whether_it_moved) {
     client_controls controls = make();
     assert_false(client_controls_take(&controls).has_pointer);
     client_event event = {.kind = CLIENT_EVENT_POINTER_MOVE};
@@ -136,8 +129,7 @@ static void the_pointer_says_where_it_is_and_whether_it_moved(void** state) {
     assert_false(client_controls_take(&controls).has_pointer);
 }
 
-static void losing_the_focus_lets_everything_go(void** state) {
-    (void)state;
+CASE(losing_the_focus_lets_everything_go) {
     client_controls controls = make();
     press(&controls, "A");
     client_event event = {.kind = CLIENT_EVENT_POINTER_DOWN};
@@ -147,18 +139,4 @@ static void losing_the_focus_lets_everything_go(void** state) {
     assert_true(client_controls_see(&controls, &event, 0.0f, 0.0f));
     net_controls taken = client_controls_take(&controls);
     assert_false(taken.actions[LEFT] || taken.pointer_down);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(keys_are_found_by_their_names),
-        TEST(a_held_key_is_held_in_every_input_and_pressed_in_one),
-        TEST(a_tap_between_two_inputs_is_told_once),
-        TEST(two_keys_of_an_action_are_let_go_one_by_one),
-        TEST(one_key_may_serve_two_actions),
-        TEST(unknown_keys_are_left_to_others),
-        TEST(the_pointer_says_where_it_is_and_whether_it_moved),
-        TEST(losing_the_focus_lets_everything_go),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,19 +9,17 @@ static const ecs_color green = {0, 255, 0, 255};
 static const ecs_color blue = {0, 0, 255, 255};
 static const ecs_color white = {255, 255, 255, 255};
 
-static void a_rectangle_covers_exactly_its_pixels(void** state) {
-    (void)state;
-    picture p;
-    picture_open(&p, 1200, 800, 1200.0f, 800.0f);
-    p.view.rect(p.view.context, 100.0f, 50.0f, 66.0f, 24.0f, red);
-    client_draw_end(p.draw);
-    assert_int_equal(picture_count(&p, 0, 0, 1200, 800, red, 0), 66 * 24);
-    assert_int_equal(picture_count(&p, 100, 50, 66, 24, red, 0), 66 * 24);
-    picture_close(&p);
+#define PICTURE_CASE(name, ...)                                                                    \
+    CASE_WITH(picture, p, picture_open(p, __VA_ARGS__), picture_close(p), name)
+
+PICTURE_CASE(a_rectangle_covers_exactly_its_pixels, 1200, 800, 1200.0f, 800.0f) {
+    p->view.rect(p->view.context, 100.0f, 50.0f, 66.0f, 24.0f, red);
+    client_draw_end(p->draw);
+    assert_int_equal(picture_count(p, 0, 0, 1200, 800, red, 0), 66 * 24);
+    assert_int_equal(picture_count(p, 100, 50, 66, 24, red, 0), 66 * 24);
 }
 
-static void the_view_lies_in_the_middle_of_any_window(void** state) {
-    (void)state;
+CASE(the_view_lies_in_the_middle_of_any_window) {
     static const struct {
         uint32_t width, height;
         float left, top, scale;
@@ -56,26 +54,21 @@ static void the_view_lies_in_the_middle_of_any_window(void** state) {
     }
 }
 
-static void the_screen_keeps_its_units_at_any_size(void** state) {
-    (void)state;
-    picture p;
-    picture_open(&p, 1920, 1080, 1200.0f, 800.0f);
+PICTURE_CASE(the_screen_keeps_its_units_at_any_size, 1920, 1080, 1200.0f, 800.0f) {
     float width = 0.0f, height = 0.0f;
-    client_draw_canvas_size(p.draw, CLIENT_CANVAS_SCREEN, &width, &height);
+    client_draw_canvas_size(p->draw, CLIENT_CANVAS_SCREEN, &width, &height);
     assert_float_equal(width, 960.0f, 0.01f);
     assert_float_equal(height, 540.0f, 0.01f);
-    p.screen.rect(p.screen.context, 0.0f, 0.0f, 10.0f, 10.0f, green);
-    client_draw_end(p.draw);
-    assert_int_equal(picture_count(&p, 0, 0, 40, 40, green, 0), 400);
-    client_draw_resize(p.draw, 540, 1080, 1200.0f, 800.0f);
-    client_draw_canvas_size(p.draw, CLIENT_CANVAS_SCREEN, &width, &height);
+    p->screen.rect(p->screen.context, 0.0f, 0.0f, 10.0f, 10.0f, green);
+    client_draw_end(p->draw);
+    assert_int_equal(picture_count(p, 0, 0, 40, 40, green, 0), 400);
+    client_draw_resize(p->draw, 540, 1080, 1200.0f, 800.0f);
+    client_draw_canvas_size(p->draw, CLIENT_CANVAS_SCREEN, &width, &height);
     assert_float_equal(width, 960.0f, 0.01f);
     assert_float_equal(height, 1920.0f, 0.01f);
-    picture_close(&p);
 }
 
-static void a_circle_is_round_and_has_a_soft_rim(void** state) {
-    (void)state;
+CASE(a_circle_is_round_and_has_a_soft_rim) {
     static const float radii[] = {2.0f, 5.0f, 13.0f, 40.0f, 150.0f};
     for (uint32_t i = 0; i < BASE_COUNT(radii); i++) {
         picture p;
@@ -95,145 +88,116 @@ static void a_circle_is_round_and_has_a_soft_rim(void** state) {
     }
 }
 
-static void lines_are_as_wide_and_long_as_asked(void** state) {
-    (void)state;
-    picture p;
-    picture_open(&p, 400, 400, 400.0f, 400.0f);
-    p.view.line(p.view.context, 10.0f, 20.5f, 110.0f, 20.5f, 1.0f, green);
-    p.view.line(p.view.context, 200.0f, 10.0f, 200.0f, 110.0f, 4.0f, green);
-    client_draw_end(p.draw);
-    assert_int_equal(picture_count(&p, 0, 0, 400, 400, green, 0), 100 + 400);
-    picture_begin(&p);
-    p.view.line(p.view.context, 50.0f, 50.0f, 350.0f, 250.0f, 6.0f, blue);
-    client_draw_end(p.draw);
+PICTURE_CASE(lines_are_as_wide_and_long_as_asked, 400, 400, 400.0f, 400.0f) {
+    p->view.line(p->view.context, 10.0f, 20.5f, 110.0f, 20.5f, 1.0f, green);
+    p->view.line(p->view.context, 200.0f, 10.0f, 200.0f, 110.0f, 4.0f, green);
+    client_draw_end(p->draw);
+    assert_int_equal(picture_count(p, 0, 0, 400, 400, green, 0), 100 + 400);
+    picture_begin(p);
+    p->view.line(p->view.context, 50.0f, 50.0f, 350.0f, 250.0f, 6.0f, blue);
+    client_draw_end(p->draw);
     float length = sqrtf(300.0f * 300.0f + 200.0f * 200.0f);
-    float full = (float)picture_count(&p, 0, 0, 400, 400, blue, 8);
+    float full = (float)picture_count(p, 0, 0, 400, 400, blue, 8);
     assert_true(full > length * 4.2f && full < length * 6.2f);
-    assert_true(picture_is(&p, 200, 150, blue, 8));
-    assert_true(picture_is_background(&p, 200, 160));
-    picture_close(&p);
+    assert_true(picture_is(p, 200, 150, blue, 8));
+    assert_true(picture_is_background(p, 200, 160));
 }
 
-static void an_upright_gradient_goes_from_top_to_bottom(void** state) {
-    (void)state;
-    picture p;
-    picture_open(&p, 100, 256, 100.0f, 256.0f);
+PICTURE_CASE(an_upright_gradient_goes_from_top_to_bottom, 100, 256, 100.0f, 256.0f) {
     const float points[] = {0, 0, 100, 0, 0, 256, 0, 256, 100, 0, 100, 256};
     const ecs_color colors[] = {red, red, blue, blue, red, blue};
-    p.view.triangles(p.view.context, points, colors, 6);
-    client_draw_end(p.draw);
-    assert_true(picture_is(&p, 50, 0, red, 1));
-    assert_true(picture_is(&p, 50, 255, blue, 1));
-    assert_true(picture_is(&p, 50, 128, (ecs_color){127, 0, 128, 255}, 2));
+    p->view.triangles(p->view.context, points, colors, 6);
+    client_draw_end(p->draw);
+    assert_true(picture_is(p, 50, 0, red, 1));
+    assert_true(picture_is(p, 50, 255, blue, 1));
+    assert_true(picture_is(p, 50, 128, (ecs_color){127, 0, 128, 255}, 2));
     for (int y = 0; y < 256; y++)
-        assert_true(picture_is(&p, 0, y, picture_pixel(&p, 99, y), 0));
-    picture_close(&p);
+        assert_true(picture_is(p, 0, y, picture_pixel(p, 99, y), 0));
 }
 
-static void other_triangles_are_triangles(void** state) {
-    (void)state;
-    picture p;
-    picture_open(&p, 100, 100, 100.0f, 100.0f);
+PICTURE_CASE(other_triangles_are_triangles, 100, 100, 100.0f, 100.0f) {
     const float points[] = {10, 10, 90, 10, 10, 90};
     const ecs_color colors[] = {green, green, green};
-    p.view.triangles(p.view.context, points, colors, 3);
-    client_draw_end(p.draw);
-    float full = (float)picture_count(&p, 0, 0, 100, 100, green, 0);
+    p->view.triangles(p->view.context, points, colors, 3);
+    client_draw_end(p->draw);
+    float full = (float)picture_count(p, 0, 0, 100, 100, green, 0);
     assert_true(full > 3000.0f && full < 3400.0f);
-    assert_true(picture_is(&p, 20, 20, green, 0));
-    assert_true(picture_is_background(&p, 80, 80));
-    picture_close(&p);
+    assert_true(picture_is(p, 20, 20, green, 0));
+    assert_true(picture_is_background(p, 80, 80));
 }
 
-static void text_is_as_wide_as_it_says_and_stands_below_its_y(void** state) {
-    (void)state;
-    picture p;
-    picture_open(&p, 600, 200, 600.0f, 200.0f);
+PICTURE_CASE(text_is_as_wide_as_it_says_and_stands_below_its_y, 600, 200, 600.0f, 200.0f) {
     const char* text = "Hello, \xc3\xa9t\xc3\xa9";
-    float width = p.view.text_width(p.view.context, 40.0f, text);
-    p.view.text(p.view.context, 50.0f, 60.0f, 40.0f, white, text);
-    client_draw_end(p.draw);
+    float width = p->view.text_width(p->view.context, 40.0f, text);
+    p->view.text(p->view.context, 50.0f, 60.0f, 40.0f, white, text);
+    client_draw_end(p->draw);
     assert_true(width > 100.0f && width < 300.0f);
-    assert_true(picture_drawn(&p, 50, 60, (int)width + 2, 50) > 300);
-    assert_int_equal(picture_drawn(&p, 0, 0, 48, 200), 0);
-    assert_int_equal(picture_drawn(&p, 0, 0, 600, 58), 0);
-    assert_int_equal(picture_drawn(&p, 0, 112, 600, 88), 0);
+    assert_true(picture_drawn(p, 50, 60, (int)width + 2, 50) > 300);
+    assert_int_equal(picture_drawn(p, 0, 0, 48, 200), 0);
+    assert_int_equal(picture_drawn(p, 0, 0, 600, 58), 0);
+    assert_int_equal(picture_drawn(p, 0, 112, 600, 88), 0);
     int right = 50 + (int)width + 3;
-    assert_int_equal(picture_drawn(&p, right, 0, 600 - right, 200), 0);
-    picture_close(&p);
+    assert_int_equal(picture_drawn(p, right, 0, 600 - right, 200), 0);
 }
 
-static void nothing_that_is_no_shape_is_drawn(void** state) {
-    (void)state;
-    picture p;
-    picture_open(&p, 100, 100, 100.0f, 100.0f);
+PICTURE_CASE(nothing_that_is_no_shape_is_drawn, 100, 100, 100.0f, 100.0f) {
     const ecs_color clear = {255, 255, 255, 0};
     const float nan = NAN, far = 1e30f;
-    p.view.rect(p.view.context, 10.0f, 10.0f, 20.0f, 20.0f, clear);
-    p.view.rect(p.view.context, 10.0f, 10.0f, 0.0f, 20.0f, red);
-    p.view.rect(p.view.context, 10.0f, 10.0f, -5.0f, 20.0f, red);
-    p.view.rect(p.view.context, nan, nan, nan, nan, red);
-    p.view.circle(p.view.context, 50.0f, 50.0f, 0.0f, red);
-    p.view.circle(p.view.context, 50.0f, 50.0f, nan, red);
-    p.view.circle(p.view.context, far, far, 5.0f, red);
-    p.view.line(p.view.context, 10.0f, 10.0f, 10.0f, 10.0f, 3.0f, red);
-    p.view.line(p.view.context, 10.0f, 10.0f, 20.0f, 20.0f, 0.0f, red);
-    p.view.text(p.view.context, 10.0f, 10.0f, 0.0f, red, "x");
-    p.view.text(p.view.context, 10.0f, 10.0f, nan, red, "x");
-    p.view.text(p.view.context, -far, 10.0f, 20.0f, red, "x");
-    p.view.text(p.view.context, 10.0f, 10.0f, 20.0f, red, "");
-    p.view.triangles(p.view.context, NULL, NULL, 0);
-    client_draw_end(p.draw);
-    assert_int_equal(picture_drawn(&p, 0, 0, 100, 100), 0);
-    picture_close(&p);
+    p->view.rect(p->view.context, 10.0f, 10.0f, 20.0f, 20.0f, clear);
+    p->view.rect(p->view.context, 10.0f, 10.0f, 0.0f, 20.0f, red);
+    p->view.rect(p->view.context, 10.0f, 10.0f, -5.0f, 20.0f, red);
+    p->view.rect(p->view.context, nan, nan, nan, nan, red);
+    p->view.circle(p->view.context, 50.0f, 50.0f, 0.0f, red);
+    p->view.circle(p->view.context, 50.0f, 50.0f, nan, red);
+    p->view.circle(p->view.context, far, far, 5.0f, red);
+    p->view.line(p->view.context, 10.0f, 10.0f, 10.0f, 10.0f, 3.0f, red);
+    p->view.line(p->view.context, 10.0f, 10.0f, 20.0f, 20.0f, 0.0f, red);
+    p->view.text(p->view.context, 10.0f, 10.0f, 0.0f, red, "x");
+    p->view.text(p->view.context, 10.0f, 10.0f, nan, red, "x");
+    p->view.text(p->view.context, -far, 10.0f, 20.0f, red, "x");
+    p->view.text(p->view.context, 10.0f, 10.0f, 20.0f, red, "");
+    p->view.triangles(p->view.context, NULL, NULL, 0);
+    client_draw_end(p->draw);
+    assert_int_equal(picture_drawn(p, 0, 0, 100, 100), 0);
 }
 
-static void later_calls_lie_above_earlier_ones_on_both_canvases(void** state) {
-    (void)state;
-    picture p;
-    picture_open(&p, 960, 540, 960.0f, 540.0f);
-    p.view.rect(p.view.context, 10.0f, 10.0f, 50.0f, 50.0f, red);
-    p.screen.rect(p.screen.context, 20.0f, 20.0f, 50.0f, 50.0f, green);
-    p.view.circle(p.view.context, 45.0f, 45.0f, 4.0f, blue);
-    p.view.rect(p.view.context, 30.0f, 30.0f, 5.0f, 5.0f, white);
-    client_draw_end(p.draw);
-    assert_true(picture_is(&p, 15, 15, red, 0));
-    assert_true(picture_is(&p, 25, 25, green, 0));
-    assert_true(picture_is(&p, 45, 45, blue, 0));
-    assert_true(picture_is(&p, 32, 32, white, 0));
-    picture_close(&p);
+PICTURE_CASE(later_calls_lie_above_earlier_ones_on_both_canvases, 960, 540, 960.0f, 540.0f) {
+    p->view.rect(p->view.context, 10.0f, 10.0f, 50.0f, 50.0f, red);
+    p->screen.rect(p->screen.context, 20.0f, 20.0f, 50.0f, 50.0f, green);
+    p->view.circle(p->view.context, 45.0f, 45.0f, 4.0f, blue);
+    p->view.rect(p->view.context, 30.0f, 30.0f, 5.0f, 5.0f, white);
+    client_draw_end(p->draw);
+    assert_true(picture_is(p, 15, 15, red, 0));
+    assert_true(picture_is(p, 25, 25, green, 0));
+    assert_true(picture_is(p, 45, 45, blue, 0));
+    assert_true(picture_is(p, 32, 32, white, 0));
 }
 
 // More shapes than a batch holds, and more letters than the texture has room for.
-static void full_batches_and_textures_are_begun_again(void** state) {
-    (void)state;
-    picture p;
-    picture_open(&p, 960, 540, 960.0f, 540.0f);
+PICTURE_CASE(full_batches_and_textures_are_begun_again, 960, 540, 960.0f, 540.0f) {
     for (uint32_t i = 0; i < 20000; i++) {
-        p.view.rect(p.view.context, (float)(i % 300) * 3.0f, (float)(i / 300) * 3.0f, 2.0f, 2.0f,
-                    i % 2 ? red : green);
+        p->view.rect(p->view.context, (float)(i % 300) * 3.0f, (float)(i / 300) * 3.0f, 2.0f, 2.0f,
+                     i % 2 ? red : green);
     }
-    client_draw_end(p.draw);
-    assert_int_equal(picture_count(&p, 0, 0, 960, 540, red, 0), 40000);
-    assert_int_equal(picture_count(&p, 0, 0, 960, 540, green, 0), 40000);
-    assert_true(client_draw_batches(p.draw) > 1);
-    picture_begin(&p);
+    client_draw_end(p->draw);
+    assert_int_equal(picture_count(p, 0, 0, 960, 540, red, 0), 40000);
+    assert_int_equal(picture_count(p, 0, 0, 960, 540, green, 0), 40000);
+    assert_true(client_draw_batches(p->draw) > 1);
+    picture_begin(p);
     for (uint32_t height = 20; height <= 160; height += 4) {
         for (uint32_t c = 'A'; c <= 'z'; c++) {
             const char text[2] = {(char)c, 0};
-            p.view.text(p.view.context, 500.0f, 10.0f, (float)height, white, text);
+            p->view.text(p->view.context, 500.0f, 10.0f, (float)height, white, text);
         }
     }
-    p.view.text(p.view.context, 10.0f, 10.0f, 40.0f, white, "H");
-    client_draw_end(p.draw);
-    assert_true(picture_count(&p, 10, 10, 40, 50, white, 10) > 100);
-    picture_close(&p);
+    p->view.text(p->view.context, 10.0f, 10.0f, 40.0f, white, "H");
+    client_draw_end(p->draw);
+    assert_true(picture_count(p, 10, 10, 40, 50, white, 10) > 100);
 }
 
 // One call with many solid triangles draws without blending. The picture equals the picture of
 // single calls.
-static void a_mass_of_solid_triangles_looks_as_one_by_one(void** state) {
-    (void)state;
+CASE(a_mass_of_solid_triangles_looks_as_one_by_one) {
     enum { TRIANGLES = 200 };
     static float points[TRIANGLES * 6];
     static ecs_color colors[TRIANGLES * 3];
@@ -274,34 +238,29 @@ static void draw_scene(picture* p) {
     p->screen.text(p->screen.context, 20.0f, 450.0f, 12.0f, white, "and 0123456789");
 }
 
-static void a_steady_frame_allocates_nothing_and_repeats_its_bytes(void** state) {
-    (void)state;
-    picture p;
-    picture_open(&p, 960, 540, 1200.0f, 800.0f);
-    draw_scene(&p);
-    client_draw_end(p.draw);
-    size_t bytes = (size_t)p.surface->pitch * (size_t)p.surface->h;
+PICTURE_CASE(a_steady_frame_allocates_nothing_and_repeats_its_bytes, 960, 540, 1200.0f, 800.0f) {
+    draw_scene(p);
+    client_draw_end(p->draw);
+    size_t bytes = (size_t)p->surface->pitch * (size_t)p->surface->h;
     uint8_t* first = malloc(bytes);
     assert_non_null(first);
-    memcpy(first, p.surface->pixels, bytes);
-    uint64_t calls = p.count.calls;
+    memcpy(first, p->surface->pixels, bytes);
+    uint64_t calls = p->count.calls;
     for (uint32_t i = 0; i < 20; i++) {
-        picture_begin(&p);
-        draw_scene(&p);
-        client_draw_end(p.draw);
-        assert_memory_equal(first, p.surface->pixels, bytes);
+        picture_begin(p);
+        draw_scene(p);
+        client_draw_end(p->draw);
+        assert_memory_equal(first, p->surface->pixels, bytes);
     }
-    assert_int_equal(p.count.calls, calls);
+    assert_int_equal(p->count.calls, calls);
     free(first);
-    picture_close(&p);
 }
 
 static const char* name_of(void* context, uint32_t client) {
     return client == *(const uint32_t*)context ? "Ada" : NULL;
 }
 
-static void names_come_from_who_knows_them(void** state) {
-    (void)state;
+CASE(names_come_from_who_knows_them) {
     picture p;
     uint32_t known = 3;
     picture_open(&p, 100, 100, 100.0f, 100.0f);
@@ -330,8 +289,7 @@ static void fail_release(void* context, void* memory, size_t size) {
     base_allocator_heap()->release(base_allocator_heap()->context, memory, size);
 }
 
-static void creation_survives_every_missing_piece_of_memory(void** state) {
-    (void)state;
+CASE(creation_survives_every_missing_piece_of_memory) {
     SDL_Surface* surface = SDL_CreateRGBSurfaceWithFormat(0, 64, 64, 32, SDL_PIXELFORMAT_ARGB8888);
     SDL_Renderer* renderer = SDL_CreateSoftwareRenderer(surface);
     assert_non_null(renderer);
@@ -346,25 +304,4 @@ static void creation_survives_every_missing_piece_of_memory(void** state) {
     }
     SDL_DestroyRenderer(renderer);
     SDL_FreeSurface(surface);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_rectangle_covers_exactly_its_pixels),
-        TEST(the_view_lies_in_the_middle_of_any_window),
-        TEST(the_screen_keeps_its_units_at_any_size),
-        TEST(a_circle_is_round_and_has_a_soft_rim),
-        TEST(lines_are_as_wide_and_long_as_asked),
-        TEST(an_upright_gradient_goes_from_top_to_bottom),
-        TEST(other_triangles_are_triangles),
-        TEST(text_is_as_wide_as_it_says_and_stands_below_its_y),
-        TEST(nothing_that_is_no_shape_is_drawn),
-        TEST(later_calls_lie_above_earlier_ones_on_both_canvases),
-        TEST(full_batches_and_textures_are_begun_again),
-        TEST(a_mass_of_solid_triangles_looks_as_one_by_one),
-        TEST(a_steady_frame_allocates_nothing_and_repeats_its_bytes),
-        TEST(names_come_from_who_knows_them),
-        TEST(creation_survives_every_missing_piece_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

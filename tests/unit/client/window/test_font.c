@@ -24,8 +24,7 @@ static client_font* open_found(void) {
     return font;
 }
 
-static void utf8_is_read_by_characters(void** state) {
-    (void)state;
+CASE(utf8_is_read_by_characters) {
     const char* text = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x99\x82";
     assert_int_equal(client_font_next(&text), 'a');
     assert_int_equal(client_font_next(&text), 0xe9);
@@ -35,8 +34,7 @@ static void utf8_is_read_by_characters(void** state) {
     assert_int_equal(client_font_next(&text), 0); // a further call also returns 0
 }
 
-static void what_is_no_utf8_is_a_question_mark_and_ends_where_it_ends(void** state) {
-    (void)state;
+CASE(what_is_no_utf8_is_a_question_mark_and_ends_where_it_ends) {
     const char* const wrong[] = {
         "\x80",         "\xc3",     "\xe2\x82",         "\xf0\x9f\x99",
         "\xc0\x80",     "\xff",     "\xed\xa0\x80",     "\xe0\x80\x80",
@@ -57,8 +55,7 @@ static void what_is_no_utf8_is_a_question_mark_and_ends_where_it_ends(void** sta
     }
 }
 
-static void widths_add_up_and_grow_with_the_height(void** state) {
-    (void)state;
+CASE(widths_add_up_and_grow_with_the_height) {
     client_font* fonts[2] = {open_builtin(), open_found()};
     for (uint32_t i = 0; i < 2; i++) {
         float word = client_font_width(fonts[i], 20.0f, "Shoal");
@@ -74,8 +71,7 @@ static void widths_add_up_and_grow_with_the_height(void** state) {
     }
 }
 
-static void letters_stand_within_their_line(void** state) {
-    (void)state;
+CASE(letters_stand_within_their_line) {
     client_font* fonts[2] = {open_builtin(), open_found()};
     for (uint32_t i = 0; i < 2; i++) {
         for (uint32_t height = 5; height <= 160; height += 31) {
@@ -91,8 +87,7 @@ static void letters_stand_within_their_line(void** state) {
     }
 }
 
-static void a_letter_has_ink_where_it_says_and_a_space_has_none(void** state) {
-    (void)state;
+CASE(a_letter_has_ink_where_it_says_and_a_space_has_none) {
     client_font* fonts[2] = {open_builtin(), open_found()};
     static uint8_t pixels[128 * 128], again[128 * 128];
     for (uint32_t i = 0; i < 2; i++) {
@@ -120,8 +115,7 @@ static void a_letter_has_ink_where_it_says_and_a_space_has_none(void** state) {
     }
 }
 
-static void a_font_that_is_none_is_reported_and_another_one_used(void** state) {
-    (void)state;
+CASE(a_font_that_is_none_is_reported_and_another_one_used) {
     base_reporter reporter = base_reporter_first(&reports);
     setenv("SHOAL_FONT", "/nowhere/font.ttf", 1);
     client_font* font = client_font_create(NULL, &reporter);
@@ -137,16 +131,4 @@ static void a_font_that_is_none_is_reported_and_another_one_used(void** state) {
     font = client_font_create_from(NULL, "/");
     assert_true(client_font_is_builtin(font));
     client_font_destroy(font);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(utf8_is_read_by_characters),
-        TEST(what_is_no_utf8_is_a_question_mark_and_ends_where_it_ends),
-        TEST(widths_add_up_and_grow_with_the_height),
-        TEST(letters_stand_within_their_line),
-        TEST(a_letter_has_ink_where_it_says_and_a_space_has_none),
-        TEST(a_font_that_is_none_is_reported_and_another_one_used),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,8 +14,7 @@ static client_panel_sample same(float value) {
     return sample;
 }
 
-static void a_scale_is_a_round_number_that_holds_the_largest_value(void** state) {
-    (void)state;
+CASE(a_scale_is_a_round_number_that_holds_the_largest_value) {
     static const float cases[][2] = {{0.0f, 50.0f},    {50.0f, 50.0f},   {50.1f, 100.0f},
                                      {100.0f, 100.0f}, {130.0f, 200.0f}, {201.0f, 500.0f},
                                      {700.0f, 1000.0f}};
@@ -36,8 +35,7 @@ static void a_scale_is_a_round_number_that_holds_the_largest_value(void** state)
     assert_true(client_panel_scale(&empty, CLIENT_PLOT_RTT) > 0.0f);
 }
 
-static void old_samples_give_way(void** state) {
-    (void)state;
+CASE(old_samples_give_way) {
     client_panel panel;
     client_panel_init(&panel, PLOTS_ALL);
     client_panel_sample high = same(900.0f), low = same(1.0f);
@@ -70,8 +68,7 @@ static void fill(client_panel* panel) {
 }
 
 // The value is zero half of the time, then three quarters of the scale.
-static void plots_stand_where_they_say_and_as_high_as_their_values(void** state) {
-    (void)state;
+CASE(plots_stand_where_they_say_and_as_high_as_their_values) {
     picture p;
     client_panel panel;
     fill(&panel);
@@ -97,8 +94,7 @@ static void plots_stand_where_they_say_and_as_high_as_their_values(void** state)
     picture_close(&p);
 }
 
-static void the_panel_stays_within_its_box_and_is_readable(void** state) {
-    (void)state;
+CASE(the_panel_stays_within_its_box_and_is_readable) {
     picture p;
     client_panel panel;
     fill(&panel);
@@ -117,8 +113,7 @@ static void the_panel_stays_within_its_box_and_is_readable(void** state) {
     picture_close(&p);
 }
 
-static void plots_without_numbers_are_left_out(void** state) {
-    (void)state;
+CASE(plots_without_numbers_are_left_out) {
     client_panel panel;
     client_panel_init(&panel, 1u << CLIENT_PLOT_FRAME);
     float x = 0.0f, y = 0.0f, width = 0.0f, height = 0.0f;
@@ -140,8 +135,7 @@ static void plots_without_numbers_are_left_out(void** state) {
     picture_close(&p);
 }
 
-static void the_same_numbers_give_the_same_picture(void** state) {
-    (void)state;
+CASE(the_same_numbers_give_the_same_picture) {
     picture a, b;
     client_panel panel;
     fill(&panel);
@@ -155,16 +149,4 @@ static void the_same_numbers_give_the_same_picture(void** state) {
                         (size_t)a.surface->pitch * (size_t)a.surface->h);
     picture_close(&a);
     picture_close(&b);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_scale_is_a_round_number_that_holds_the_largest_value),
-        TEST(old_samples_give_way),
-        TEST(plots_stand_where_they_say_and_as_high_as_their_values),
-        TEST(the_panel_stays_within_its_box_and_is_readable),
-        TEST(plots_without_numbers_are_left_out),
-        TEST(the_same_numbers_give_the_same_picture),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

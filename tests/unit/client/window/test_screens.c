@@ -23,72 +23,61 @@ static void has_card(const picture* p, ecs_color edge, uint32_t width) {
     assert_in_range(pixels, width * 3, width * 3 + 1500);
 }
 
-static void connecting_says_where_to_and_turns(void** state) {
-    (void)state;
-    picture p;
-    open_picture(&p);
-    size_t bytes = (size_t)p.surface->pitch * HEIGHT;
+#define PICTURE_CASE(name) CASE_WITH(picture, p, open_picture(p), picture_close(p), name)
+
+PICTURE_CASE(connecting_says_where_to_and_turns) {
+    size_t bytes = (size_t)p->surface->pitch * HEIGHT;
     uint8_t* first = malloc(bytes);
     assert_non_null(first);
-    client_screen_connecting(&p.screen, WIDTH, HEIGHT, "127.0.0.1:7777", "Breakout", 0.25);
-    client_draw_end(p.draw);
-    has_card(&p, accent, 520);
-    assert_true(picture_count(&p, 240, 270, 480, 60, white, 40) > 200);
-    memcpy(first, p.surface->pixels, bytes);
-    picture_begin(&p);
-    client_screen_connecting(&p.screen, WIDTH, HEIGHT, "127.0.0.1:7777", "Breakout", 0.25);
-    client_draw_end(p.draw);
-    assert_memory_equal(first, p.surface->pixels, bytes);
-    picture_begin(&p);
-    client_screen_connecting(&p.screen, WIDTH, HEIGHT, "127.0.0.1:7777", "Breakout", 0.75);
-    client_draw_end(p.draw);
-    assert_memory_not_equal(first, p.surface->pixels, bytes);
+    client_screen_connecting(&p->screen, WIDTH, HEIGHT, "127.0.0.1:7777", "Breakout", 0.25);
+    client_draw_end(p->draw);
+    has_card(p, accent, 520);
+    assert_true(picture_count(p, 240, 270, 480, 60, white, 40) > 200);
+    memcpy(first, p->surface->pixels, bytes);
+    picture_begin(p);
+    client_screen_connecting(&p->screen, WIDTH, HEIGHT, "127.0.0.1:7777", "Breakout", 0.25);
+    client_draw_end(p->draw);
+    assert_memory_equal(first, p->surface->pixels, bytes);
+    picture_begin(p);
+    client_screen_connecting(&p->screen, WIDTH, HEIGHT, "127.0.0.1:7777", "Breakout", 0.75);
+    client_draw_end(p->draw);
+    assert_memory_not_equal(first, p->surface->pixels, bytes);
     // The game is not known yet, and the time may have any value.
-    picture_begin(&p);
-    client_screen_connecting(&p.screen, WIDTH, HEIGHT, "127.0.0.1:7777", NULL, 1e9);
-    client_screen_waiting(&p.screen, WIDTH, HEIGHT, "Breakout", 0.0);
-    client_draw_end(p.draw);
-    has_card(&p, accent, 520);
+    picture_begin(p);
+    client_screen_connecting(&p->screen, WIDTH, HEIGHT, "127.0.0.1:7777", NULL, 1e9);
+    client_screen_waiting(&p->screen, WIDTH, HEIGHT, "Breakout", 0.0);
+    client_draw_end(p->draw);
+    has_card(p, accent, 520);
     free(first);
-    picture_close(&p);
 }
 
-static void a_lost_connection_lies_over_the_dimmed_picture(void** state) {
-    (void)state;
-    picture p;
-    open_picture(&p);
-    p.screen.rect(p.screen.context, 0.0f, 0.0f, WIDTH, HEIGHT, bright);
-    client_screen_resuming(&p.screen, WIDTH, HEIGHT, 4.0, 26.0, 0.5);
-    client_draw_end(p.draw);
-    has_card(&p, warm, 520);
-    ecs_color corner = picture_pixel(&p, 5, 5);
+PICTURE_CASE(a_lost_connection_lies_over_the_dimmed_picture) {
+    p->screen.rect(p->screen.context, 0.0f, 0.0f, WIDTH, HEIGHT, bright);
+    client_screen_resuming(&p->screen, WIDTH, HEIGHT, 4.0, 26.0, 0.5);
+    client_draw_end(p->draw);
+    has_card(p, warm, 520);
+    ecs_color corner = picture_pixel(p, 5, 5);
     assert_true(corner.r > 40 && corner.r < 130); // dimmed but not black
-    assert_true(picture_count(&p, 320, 230, 420, 80, white, 40) > 150);
-    picture_close(&p);
+    assert_true(picture_count(p, 320, 230, 420, 80, white, 40) > 150);
 }
 
-static void the_end_says_what_and_why_and_what_to_do(void** state) {
-    (void)state;
-    picture p;
-    open_picture(&p);
-    client_screen_ended(&p.screen, WIDTH, HEIGHT, true, "The server refuses", "the server is full",
+PICTURE_CASE(the_end_says_what_and_why_and_what_to_do) {
+    client_screen_ended(&p->screen, WIDTH, HEIGHT, true, "The server refuses", "the server is full",
                         "Enter: once more");
-    client_draw_end(p.draw);
-    has_card(&p, bad, 520);
-    assert_true(picture_count(&p, 240, 200, 480, 50, white, 40) > 150);
-    assert_true(picture_count(&p, 240, 315, 480, 40, accent, 40) > 60);
+    client_draw_end(p->draw);
+    has_card(p, bad, 520);
+    assert_true(picture_count(p, 240, 200, 480, 50, white, 40) > 150);
+    assert_true(picture_count(p, 240, 315, 480, 40, accent, 40) > 60);
     // A screen that reports no fault is not red.
-    picture_begin(&p);
-    client_screen_background(&p.screen, WIDTH, HEIGHT);
-    client_screen_ended(&p.screen, WIDTH, HEIGHT, false, "The match is over", "", "");
-    client_draw_end(p.draw);
-    has_card(&p, accent, 520);
-    assert_int_equal(picture_count(&p, 0, 0, WIDTH, HEIGHT, bad, 2), 0);
-    picture_close(&p);
+    picture_begin(p);
+    client_screen_background(&p->screen, WIDTH, HEIGHT);
+    client_screen_ended(&p->screen, WIDTH, HEIGHT, false, "The match is over", "", "");
+    client_draw_end(p->draw);
+    has_card(p, accent, 520);
+    assert_int_equal(picture_count(p, 0, 0, WIDTH, HEIGHT, bad, 2), 0);
 }
 
-static void long_reasons_are_broken_and_cut_within_the_card(void** state) {
-    (void)state;
+CASE(long_reasons_are_broken_and_cut_within_the_card) {
     static const char* const reasons[] = {"the game files differ: component pos of template "
                                           "breakout_brick is quantised otherwise here, "
                                           "and so is everything else that one could think of when "
@@ -119,27 +108,12 @@ static void long_reasons_are_broken_and_cut_within_the_card(void** state) {
     }
 }
 
-static void help_lists_the_games_keys_and_our_own(void** state) {
-    (void)state;
-    picture p;
-    open_picture(&p);
+PICTURE_CASE(help_lists_the_games_keys_and_our_own) {
     const net_action actions[] = {{"left", "Left,A", "to the left"}, {"fire", "Space", "fire"}};
     const client_help_row rows[] = {{"F1", "the panel"}};
-    client_screen_help(&p.screen, WIDTH, HEIGHT, "Breakout", actions, 2, rows, 1);
-    client_draw_end(p.draw);
-    has_card(&p, accent, 460);
-    assert_true(picture_count(&p, 270, 150, 150, 200, accent, 40) > 60);
-    assert_true(picture_count(&p, 420, 150, 280, 200, white, 40) > 100);
-    picture_close(&p);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(connecting_says_where_to_and_turns),
-        TEST(a_lost_connection_lies_over_the_dimmed_picture),
-        TEST(the_end_says_what_and_why_and_what_to_do),
-        TEST(long_reasons_are_broken_and_cut_within_the_card),
-        TEST(help_lists_the_games_keys_and_our_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    client_screen_help(&p->screen, WIDTH, HEIGHT, "Breakout", actions, 2, rows, 1);
+    client_draw_end(p->draw);
+    has_card(p, accent, 460);
+    assert_true(picture_count(p, 270, 150, 150, 200, accent, 40) > 60);
+    assert_true(picture_count(p, 420, 150, 280, 200, white, 40) > 100);
 }

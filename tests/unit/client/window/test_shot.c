@@ -12,17 +12,6 @@
 
 static char folder[64];
 
-static int make_folder(void** state) {
-    (void)state;
-    strcpy(folder, "/tmp/shoal-shot.XXXXXX");
-    return mkdtemp(folder) ? 0 : 1;
-}
-
-static int remove_folder(void** state) {
-    (void)state;
-    return rmdir(folder); // fails when the tests left a file
-}
-
 static size_t read_file(const char* name, uint8_t* bytes, size_t capacity) {
     char path[128];
     (void)base_text_format(path, sizeof path, "%s/%s", folder, name);
@@ -45,8 +34,7 @@ static uint32_t read_u32(const uint8_t* bytes) {
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-static void equal_pixels_give_equal_bytes(void** state) {
-    (void)state;
+CASE(equal_pixels_give_equal_bytes) {
     static uint8_t first[1u << 20], second[1u << 20], third[1u << 20];
     picture p;
     picture_open(&p, 320, 200, 320.0f, 200.0f);
@@ -70,8 +58,7 @@ static void equal_pixels_give_equal_bytes(void** state) {
     picture_close(&p);
 }
 
-static void a_place_that_cannot_be_written_is_reported_and_left_clean(void** state) {
-    (void)state;
+CASE(a_place_that_cannot_be_written_is_reported_and_left_clean) {
     picture p;
     base_report_first reports;
     base_reporter reporter = base_reporter_first(&reports);
@@ -92,8 +79,7 @@ static void a_place_that_cannot_be_written_is_reported_and_left_clean(void** sta
 }
 
 // A whole window, without a display.
-static void a_window_without_a_display_draws_and_shoots(void** state) {
-    (void)state;
+CASE(a_window_without_a_display_draws_and_shoots) {
     static uint8_t shots[2][1u << 20];
     size_t sizes[2];
     for (uint32_t i = 0; i < 2; i++) {
@@ -141,10 +127,8 @@ static void a_window_without_a_display_draws_and_shoots(void** state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(equal_pixels_give_equal_bytes),
-        TEST(a_place_that_cannot_be_written_is_reported_and_left_clean),
-        TEST(a_window_without_a_display_draws_and_shoots),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    strcpy(folder, "/tmp/shoal-shot.XXXXXX");
+    if (!mkdtemp(folder)) return 1;
+    int failed = test_run();
+    return rmdir(folder) == 0 ? failed : 1; // it fails when the tests left a file
 }

@@ -41,8 +41,7 @@ static client_event next(client_window* window, bool is_any) {
     return event;
 }
 
-static void a_window_that_nobody_sees_is_not_drawn(void** state) {
-    (void)state;
+CASE(a_window_that_nobody_sees_is_not_drawn) {
     client_window* window = open_window(0.0);
     assert_true(client_window_frame_due_us(window) != UINT64_MAX);
     static const uint8_t pairs[][2] = {
@@ -61,8 +60,7 @@ static void a_window_that_nobody_sees_is_not_drawn(void** state) {
     client_window_destroy(window);
 }
 
-static void frames_come_at_the_wanted_rate_and_are_not_caught_up(void** state) {
-    (void)state;
+CASE(frames_come_at_the_wanted_rate_and_are_not_caught_up) {
     client_window* window = open_window(50.0);
     uint64_t now_us = 5000000, begun = 0;
     uint64_t until_us = now_us + 1000000;
@@ -82,8 +80,7 @@ static void frames_come_at_the_wanted_rate_and_are_not_caught_up(void** state) {
     client_window_destroy(window);
 }
 
-static void keys_and_buttons_become_events(void** state) {
-    (void)state;
+CASE(keys_and_buttons_become_events) {
     client_window* window = open_window(0.0);
     SDL_Event key = {.type = SDL_KEYDOWN};
     key.key.keysym.sym = SDLK_F1;
@@ -130,13 +127,4 @@ static void keys_and_buttons_become_events(void** state) {
     assert_int_equal(next(window, true).kind, CLIENT_EVENT_CLOSE);
     (void)next(window, false);
     client_window_destroy(window);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_window_that_nobody_sees_is_not_drawn),
-        TEST(frames_come_at_the_wanted_rate_and_are_not_caught_up),
-        TEST(keys_and_buttons_become_events),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
