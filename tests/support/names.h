@@ -28,7 +28,7 @@ static inline uint32_t names_find(void* context, const char* host, net_address* 
     for (size_t i = 0; i < BASE_COUNT(TABLE); i++)
         for (size_t k = 0; strcmp(host, TABLE[i].host) == 0 && k < 10 && count < capacity; k++)
             if (TABLE[i].addresses[k])
-                assert_int_equal(net_address_parse(TABLE[i].addresses[k], &found[count++]), NET_OK);
+                assert_ok(net_address_parse(TABLE[i].addresses[k], &found[count++]));
     return count;
 }
 

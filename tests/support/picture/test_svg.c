@@ -30,8 +30,7 @@ static const char* page_close(page* p) {
     return p->text;
 }
 
-static void alike_rectangles_share_a_path(void** state) {
-    (void)state;
+CASE(alike_rectangles_share_a_path) {
     page p;
     page_open(&p);
     p.draw.rect(p.draw.context, 1.0f, 2.0f, 3.0f, 4.0f, red);
@@ -45,8 +44,7 @@ static void alike_rectangles_share_a_path(void** state) {
     assert_non_null(strstr(text, "viewBox=\"0 0 100 50.5\""));
 }
 
-static void a_quad_from_top_to_bottom_becomes_a_gradient(void** state) {
-    (void)state;
+CASE(a_quad_from_top_to_bottom_becomes_a_gradient) {
     page p;
     page_open(&p);
     const float points[] = {0, 0, 4, 0, 0, 2, 0, 2, 4, 0, 4, 2};
@@ -62,8 +60,7 @@ static void a_quad_from_top_to_bottom_becomes_a_gradient(void** state) {
     assert_null(strstr(text, "g1")); // one gradient serves both
 }
 
-static void other_triangles_become_polygons_of_their_mean_color(void** state) {
-    (void)state;
+CASE(other_triangles_become_polygons_of_their_mean_color) {
     page p;
     page_open(&p);
     const float slanted[] = {0, 0, 4, 1, 0, 2, 0, 2, 4, 0, 4, 2};
@@ -77,8 +74,7 @@ static void other_triangles_become_polygons_of_their_mean_color(void** state) {
     assert_null(strstr(text, "<rect"));
 }
 
-static void text_of_players_cannot_leave_its_element(void** state) {
-    (void)state;
+CASE(text_of_players_cannot_leave_its_element) {
     page p;
     page_open(&p);
     p.draw.text(p.draw.context, 0.0f, 0.0f, 10.0f, red, "<a>&\n.");
@@ -89,8 +85,7 @@ static void text_of_players_cannot_leave_its_element(void** state) {
     assert_non_null(strstr(text, "<title>a &lt;page></title>"));
 }
 
-static void what_has_no_file_is_drawn_into_nothing(void** state) {
-    (void)state;
+CASE(what_has_no_file_is_drawn_into_nothing) {
     svg picture;
     svg_begin(&picture, NULL, 1.0f, 1.0f, "");
     net_draw draw = svg_draw(&picture);
@@ -102,15 +97,4 @@ static void what_has_no_file_is_drawn_into_nothing(void** state) {
     draw.triangles(draw.context, points, colors, 3);
     draw.text(draw.context, 0.0f, 0.0f, 1.0f, red, "a");
     assert_true(svg_end(&picture));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(alike_rectangles_share_a_path),
-        TEST(a_quad_from_top_to_bottom_becomes_a_gradient),
-        TEST(other_triangles_become_polygons_of_their_mean_color),
-        TEST(text_of_players_cannot_leave_its_element),
-        TEST(what_has_no_file_is_drawn_into_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
