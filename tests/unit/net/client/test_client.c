@@ -246,7 +246,7 @@ WELCOMED_CASE(forged_events_are_counted_and_go_nowhere) {
 static ecs_entity make(duel* at) {
     ecs_world* world = net_match_world(at->match);
     ecs_entity entity = ECS_ENTITY_NONE;
-    assert_int_equal(ecs_create(world, ecs_template_find(world, "rock"), NULL, 0, &entity), ECS_OK);
+    assert_ok(ecs_create(world, ecs_template_find(world, "rock"), NULL, 0, &entity));
     return entity;
 }
 

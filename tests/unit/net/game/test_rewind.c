@@ -54,10 +54,9 @@ static void open(place* at, uint32_t rate, uint32_t index_max) {
     config.limits.replicated_index_max = index_max;
     config.is_mirror = true;
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(ecs_world_create(&config, &at->world), ECS_OK);
-    assert_int_equal(ecs_template_load(at->world, "rewind.blk", TEXT, strlen(TEXT), &reporter),
-                     ECS_OK);
-    assert_int_equal(ecs_world_seal(at->world, &reporter), ECS_OK);
+    assert_ok(ecs_world_create(&config, &at->world));
+    assert_ok(ecs_template_load(at->world, "rewind.blk", TEXT, strlen(TEXT), &reporter));
+    assert_ok(ecs_world_seal(at->world, &reporter));
     assert_ok(net_rows_create(NULL, at->world, &reporter, &at->rows));
     at->mover = ecs_template_find(at->world, "mover");
     at->plain = ecs_template_find(at->world, "plain");
@@ -92,7 +91,7 @@ static ecs_entity create(place* at, ecs_template_id id) {
         if (before != ECS_ENTITY_NONE && ecs_is_alive(at->world, before)) continue;
         uint32_t generation = ecs_entity_generation(before) % ECS_GENERATION_MAX + 1;
         at->newest[index] = ecs_entity_make(index, generation);
-        assert_int_equal(ecs_create_at(at->world, at->newest[index], id, NULL, 0), ECS_OK);
+        assert_ok(ecs_create_at(at->world, at->newest[index], id, NULL, 0));
         return at->newest[index];
     }
     fail();
@@ -100,7 +99,7 @@ static ecs_entity create(place* at, ecs_template_id id) {
 }
 
 static void move(place* at, ecs_entity entity, float x, float y) {
-    assert_int_equal(ecs_set(at->world, entity, at->pos, &(ecs_vec2){x, y}), ECS_OK);
+    assert_ok(ecs_set(at->world, entity, at->pos, &(ecs_vec2){x, y}));
 }
 
 static bool look(const place* at, ecs_tick tick, float fraction, ecs_entity entity, float* x) {
@@ -213,19 +212,18 @@ static void meddle(place* at, model* self, base_rng* rng) {
     }
     if (one == ECS_ENTITY_NONE) return;
     if (dice == 3) {
-        assert_int_equal(ecs_destroy(at->world, one), ECS_OK);
+        assert_ok(ecs_destroy(at->world, one));
     } else if (dice == 4) {
-        assert_int_equal(ecs_recreate(at->world, one, ids[base_rng_below(rng, 4)], NULL, 0),
-                         ECS_OK);
+        assert_ok(ecs_recreate(at->world, one, ids[base_rng_below(rng, 4)], NULL, 0));
     } else if (ecs_entity_template(at->world, one) != at->plain) {
         const ecs_vec2* pos = ecs_get(at->world, one, at->pos);
         float length = dice == 5 ? 400.0f : dice < 8 ? 0.01f : 15.0f;
         move(at, one, pos->x + (base_rng_float(rng) - 0.5f) * length,
              pos->y + (base_rng_float(rng) - 0.5f) * length);
         float turn = base_rng_float(rng);
-        if (dice > 10) assert_int_equal(ecs_set(at->world, one, at->aim, &turn), ECS_OK);
+        if (dice > 10) assert_ok(ecs_set(at->world, one, at->aim, &turn));
         if (dice > 12 && ecs_find(at->world, one, at->spin))
-            assert_int_equal(ecs_set(at->world, one, at->spin, &turn), ECS_OK);
+            assert_ok(ecs_set(at->world, one, at->spin, &turn));
     }
 }
 
@@ -309,7 +307,7 @@ static uint64_t play_many(base_workers* workers) {
             move(&at, one, (float)base_rng_below(&rng, 100), (float)t);
             if (k % 3 == 0) *(float*)ecs_get_mut(at.world, one, at.aim) += 0.5f;
             if (k % 100 == 50) {
-                assert_int_equal(ecs_destroy(at.world, one), ECS_OK);
+                assert_ok(ecs_destroy(at.world, one));
                 (void)create(&at, at.mover);
             }
         }
@@ -406,7 +404,7 @@ PLACE_CASE(the_dead_answer_for_when_they_lived_and_nobody_else_does, 60, 1) {
     move(at, first, 5, 0);
     step(at);
     step(at); // tick 2
-    assert_int_equal(ecs_destroy(at->world, first), ECS_OK);
+    assert_ok(ecs_destroy(at->world, first));
     ecs_entity second = ECS_ENTITY_NONE;
     for (uint32_t i = 0; i < 3; i++)
         step(at); // tick 5: the index is empty since tick 3
@@ -431,9 +429,9 @@ PLACE_CASE(the_dead_answer_for_when_they_lived_and_nobody_else_does, 60, 1) {
 PLACE_CASE(a_life_within_one_tick_is_none_and_the_next_begins_there, 60, 1) {
     ecs_entity first = create(at, at->mover);
     step(at);
-    assert_int_equal(ecs_destroy(at->world, first), ECS_OK);
+    assert_ok(ecs_destroy(at->world, first));
     ecs_entity flash = create(at, at->mover);
-    assert_int_equal(ecs_destroy(at->world, flash), ECS_OK);
+    assert_ok(ecs_destroy(at->world, flash));
     ecs_entity second = create(at, at->mover_spinner);
     move(at, second, 7, 0);
     step(at);
@@ -448,7 +446,7 @@ PLACE_CASE(another_template_is_no_movement_unless_clients_see_none, 60, 10) {
     ecs_entity one = create(at, at->mover);
     float spin;
     step(at);
-    assert_int_equal(ecs_recreate(at->world, one, at->mover_spinner, NULL, 0), ECS_OK);
+    assert_ok(ecs_recreate(at->world, one, at->mover_spinner, NULL, 0));
     move(at, one, 3, 0);
     step(at); // 2
     assert_x(at, 1, 0.5f, one, 1);
@@ -456,13 +454,13 @@ PLACE_CASE(another_template_is_no_movement_unless_clients_see_none, 60, 10) {
     assert_false(net_rewind_get(at->rewind, 1, 0.5f, one, at->spin, &spin));
     assert_true(net_rewind_get(at->rewind, 2, 0, one, at->spin, &spin));
     assert_true(spin == 3);
-    assert_int_equal(ecs_recreate(at->world, one, at->mover, NULL, 0), ECS_OK);
+    assert_ok(ecs_recreate(at->world, one, at->mover, NULL, 0));
     step(at); // 3
-    assert_int_equal(ecs_recreate(at->world, one, at->mover_local, NULL, 0), ECS_OK);
+    assert_ok(ecs_recreate(at->world, one, at->mover_local, NULL, 0));
     move(at, one, 5, 0);
     step(at); // 4: clients still see a mover
     assert_x(at, 3, 0.5f, one, 4);
-    assert_int_equal(ecs_recreate(at->world, one, at->plain, NULL, 0), ECS_OK);
+    assert_ok(ecs_recreate(at->world, one, at->plain, NULL, 0));
     step(at); // 5: nothing of it is kept
     assert_absent(at, 5, 0, one);
     assert_x(at, 4, 0.5f, one, 5);
@@ -481,7 +479,7 @@ PLACE_CASE(a_jump_holds_the_older_value_until_its_tick, 60, 10) {
     assert_x(at, 2, 0.999f, one, 13);
     assert_x(at, 3, 0, one, 25.0625f);
     float aim = 5000;
-    assert_int_equal(ecs_set(at->world, one, at->aim, &aim), ECS_OK);
+    assert_ok(ecs_set(at->world, one, at->aim, &aim));
     step(at);
     // Its template has no `_teleport`.
     assert_true(net_rewind_get(at->rewind, 3, 0.5f, one, at->aim, &aim));
@@ -516,7 +514,7 @@ PLACE_CASE(a_steady_world_takes_no_memory_and_a_resting_one_hardly_any, 240, 100
             move(at, all[i], (float)(t % 100), (float)i);
         // Entities are created and destroyed on all indices.
         uint32_t one = base_rng_below(&rng, COUNT);
-        assert_int_equal(ecs_destroy(at->world, all[one]), ECS_OK);
+        assert_ok(ecs_destroy(at->world, all[one]));
         all[one] = create(at, t % 2 ? at->mover : at->mover_spinner);
         step(at);
         if (t == 3000) before = at->memory.calls;
@@ -542,7 +540,7 @@ PLACE_CASE(what_died_is_given_back_when_nobody_may_ask_any_more, 60, 100) {
         }
         size_t living = net_rewind_bytes(at->rewind);
         for (uint32_t i = 0; i < COUNT; i++)
-            assert_int_equal(ecs_destroy(at->world, all[i]), ECS_OK);
+            assert_ok(ecs_destroy(at->world, all[i]));
         step(at);
         for (uint32_t t = 0; t < 29; t++)
             step(at);

@@ -153,7 +153,7 @@ static void start_many(ecs_world* world, void* context_pointer, const net_game_s
     const swarm_context* context = context_pointer;
     ecs_entity entity;
     for (uint32_t i = 0; i < ENTITIES; i++)
-        assert_int_equal(ecs_create(world, context->rock, NULL, 0, &entity), ECS_OK);
+        assert_ok(ecs_create(world, context->rock, NULL, 0, &entity));
 }
 
 static void open_large(table* at) {

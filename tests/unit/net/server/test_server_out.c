@@ -356,7 +356,7 @@ TABLE_CASE(a_world_that_differs_is_asked_for_and_healed, .seed = 1, .quiet = 100
     const swarm_context* game = net_match_context(seat->match);
     ecs_entity player = net_match_player(at->match, 1);
     uint32_t steered = 123456;
-    assert_int_equal(ecs_set(world, player, game->steered, &steered), ECS_OK);
+    assert_ok(ecs_set(world, player, game->steered, &steered));
     ecs_changes_clear(world);
     table_run(at, 20 * TICKS_PER_SECOND);
     net_client_report report = net_client_get_report(seat->client);
@@ -400,7 +400,7 @@ CASE(what_changes_in_every_tick_is_healed_too) {
     ecs_entity player = net_match_player(at.match, 1);
     const uint32_t right = *(const uint32_t*)ecs_get(world, player, context->player_id);
     const uint32_t wrong = right + 1;
-    assert_int_equal(ecs_set(world, player, context->player_id, &wrong), ECS_OK);
+    assert_ok(ecs_set(world, player, context->player_id, &wrong));
     ecs_changes_clear(world);
     uint32_t ticks = 0;
     for (; ticks < 20 * TICKS_PER_SECOND; ticks++) {

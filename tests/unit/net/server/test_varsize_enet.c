@@ -23,7 +23,7 @@ static uint32_t write_long_notes(room* at) {
         ecs_array_clear(allocator, notes);
         for (uint32_t i = 0; i < 3; i++) {
             text[0] = (char)('a' + count++ % 26);
-            assert_int_equal(ecs_array_push_text(allocator, notes, text, sizeof text), ECS_OK);
+            assert_ok(ecs_array_push_text(allocator, notes, text, sizeof text));
         }
     }
     return count / 3;
