@@ -51,9 +51,9 @@ static void measure(const bench_row* row, uint32_t rounds, samples* taken) {
     void* fixture = row->create();
     for (uint32_t i = 0; i < BENCH_ROUNDS_WARM + rounds; i++) {
         uint32_t at = i < BENCH_ROUNDS_WARM ? 0 : i - BENCH_ROUNDS_WARM;
-        taken->shoal[at] = time_side(row, fixture, cold, job->prepare_shoal, job->run_shoal);
-        if (!job->run_best) continue;
-        taken->best[at] = time_side(row, fixture, cold, job->prepare_best, job->run_best);
+        taken->shoal[at] = time_side(row, fixture, cold, job->prepare.shoal, job->run.shoal);
+        if (!job->run.best) continue;
+        taken->best[at] = time_side(row, fixture, cold, job->prepare.best, job->run.best);
         taken->ratio[at] = taken->shoal[at] / taken->best[at];
     }
     if (job->is_equal && !job->is_equal(fixture)) {
@@ -61,14 +61,13 @@ static void measure(const bench_row* row, uint32_t rounds, samples* taken) {
         exit(1);
     }
     printf("bench=%s unit=%s shoal=%.4g", row->name, row->unit, bench_median(taken->shoal, rounds));
-    if (job->run_best) {
+    if (job->run.best) {
         printf(" best=%.4g ratio=%.2f", bench_median(taken->best, rounds),
                bench_median(taken->ratio, rounds));
     }
     printf(" rounds=%u\n", rounds);
     fflush(stdout);
-    job->destroy(fixture);
-    bench_release(cold);
+    if (job->destroy) job->destroy(fixture);
 }
 
 int main(int argc, char** argv) {
@@ -127,15 +126,15 @@ int main(int argc, char** argv) {
         return 0;
     }
     const bench_rows groups[] = {
-        bench_rows_update(),      bench_rows_create(),      bench_rows_access(),
-        bench_rows_structure(),   bench_rows_growth(),      bench_rows_batch(),
-        bench_rows_command(),     bench_rows_change(),      bench_rows_event(),
-        bench_rows_memory(),      bench_rows_net_tick(),    bench_rows_repl(),
-        bench_rows_join(),        bench_rows_repl_memory(), bench_rows_parallel(),
-        bench_rows_repl_track(),  bench_rows_net_socket(),  bench_rows_net_secure(),
-        bench_rows_repl_server(), bench_rows_log(),
+        bench_rows_update(),     bench_rows_create(),      bench_rows_access(),
+        bench_rows_structure(),  bench_rows_growth(),      bench_rows_batch(),
+        bench_rows_deaths(),     bench_rows_command(),     bench_rows_change(),
+        bench_rows_event(),      bench_rows_memory(),      bench_rows_net_tick(),
+        bench_rows_repl(),       bench_rows_join(),        bench_rows_repl_memory(),
+        bench_rows_parallel(),   bench_rows_repl_track(),  bench_rows_net_socket(),
+        bench_rows_net_secure(), bench_rows_repl_server(), bench_rows_log(),
     };
-    samples* taken = bench_allocate(sizeof *taken);
+    static samples taken;
     uint32_t found = 0;
     for (uint32_t i = 0; i < BASE_COUNT(groups); i++) {
         for (uint32_t j = 0; j < groups[i].count; j++) {
@@ -145,11 +144,11 @@ int main(int argc, char** argv) {
             if (is_list) {
                 printf("%s\n", row->name);
             } else {
-                measure(row, (uint32_t)rounds, taken);
+                measure(row, (uint32_t)rounds, &taken);
+                bench_release_all();
             }
         }
     }
-    bench_release(taken);
     if (found > 0) return 0;
     base_report(&reporter, NULL, 0, "no row '%s': see shoal-bench --list", filter);
     return 2;

@@ -7,14 +7,18 @@
 
 typedef struct bench_row bench_row;
 
-/// One row: what both sides do with a fixture.
+/// What both sides do with a fixture.
+typedef struct bench_pair {
+    void (*shoal)(void* fixture);
+    void (*best)(void* fixture);
+} bench_pair;
+
+/// What both sides of a row do.
 typedef struct bench_job {
+    /// Memory of bench_allocate is released behind it. NULL: the fixture has nothing else.
     void (*destroy)(void* fixture);
-    /// Runs before each measurement of a side and is not measured; may be NULL.
-    void (*prepare_shoal)(void* fixture);
-    void (*prepare_best)(void* fixture);
-    void (*run_shoal)(void* fixture);
-    void (*run_best)(void* fixture); ///< NULL: no twin, no ratio
+    bench_pair prepare; ///< runs before each measurement of a side and is not measured; may be NULL
+    bench_pair run;     ///< .best NULL: no twin, no ratio
     /// Check that both sides did the same, after the last round. NULL: nothing to compare.
     bool (*is_equal)(void* fixture);
     /// Measures and prints the whole line; replaces everything above.
@@ -40,6 +44,12 @@ struct bench_row {
 #define BENCH_ROUNDS_WARM 2u ///< rounds before the first, not counted
 #define BENCH_COLD_BYTES (160u << 20)
 
+/// A `create` of a row: a fixture that another call makes, with its arguments.
+#define BENCH_CREATE(name, call)                                                                   \
+    static void* name(void) {                                                                      \
+        return call;                                                                               \
+    }
+
 typedef struct bench_rows {
     const bench_row* rows;
     uint32_t count;
@@ -50,6 +60,7 @@ bench_rows bench_rows_create(void);
 bench_rows bench_rows_access(void);
 bench_rows bench_rows_structure(void);
 bench_rows bench_rows_batch(void);
+bench_rows bench_rows_deaths(void);
 bench_rows bench_rows_command(void);
 bench_rows bench_rows_change(void);
 bench_rows bench_rows_growth(void);
@@ -71,9 +82,13 @@ void bench_trace(const char* path, uint32_t base, uint32_t stride);
 
 /// End the program with a message when a precondition of a row does not hold.
 void bench_require(bool condition, const char* what);
+/// The same for a call that succeeds: NET_OK and its like are 0.
+#define bench_ok(call, what) bench_require((call) == 0, what)
 /// Get cleared memory for fixtures and twins, aligned to 64 bytes, with all pages written.
 void* bench_allocate(size_t bytes);
 void bench_release(void* memory);
+/// Release what is left: after each row, so that no fixture needs to.
+void bench_release_all(void);
 /// Fill in the numbers 0..count-1 in a random order that is always the same.
 void bench_shuffle(uint32_t* numbers, uint32_t count);
 /// Get the CPU time of this thread. Other programs on the machine cost cache misses, but no time.

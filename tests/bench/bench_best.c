@@ -14,12 +14,6 @@ void best_handles_init(best_handles* self, uint32_t capacity) {
         self->records[i].generation = 1;
 }
 
-void best_handles_deinit(best_handles* self) {
-    bench_release(self->records);
-    bench_release(self->entities);
-    bench_release(self->free);
-}
-
 void best_handles_clear(best_handles* self) {
     while (self->count > 0) {
         uint32_t index = self->entities[--self->count] & 0x3fffffu;

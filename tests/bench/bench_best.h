@@ -18,7 +18,6 @@ typedef struct best_handles {
 } best_handles;
 
 void best_handles_init(best_handles* self, uint32_t capacity);
-void best_handles_deinit(best_handles* self);
 /// Destroy all entities and keep the memory.
 void best_handles_clear(best_handles* self);
 

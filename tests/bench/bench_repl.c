@@ -67,11 +67,10 @@ void bench_repl_world(const bench_repl_config* config, bool is_mirror, ecs_world
     ecs_world_config world_config = ecs_world_config_default();
     world_config.is_mirror = is_mirror;
     world_config.limits.replicated_index_max = bench_repl_index_max(config);
-    bench_require(ecs_world_create(&world_config, world) == ECS_OK, "world");
-    bench_require(ecs_template_load(*world, "repl.blk", text, strlen(text), &reporter) == ECS_OK,
-                  "templates");
-    bench_require(ecs_world_seal(*world, &reporter) == ECS_OK, "seal");
-    bench_require(net_schema_create(NULL, *world, NULL, 0, &reporter, schema) == NET_OK, "schema");
+    bench_ok(ecs_world_create(&world_config, world), "world");
+    bench_ok(ecs_template_load(*world, "repl.blk", text, strlen(text), &reporter), "templates");
+    bench_ok(ecs_world_seal(*world, &reporter), "seal");
+    bench_ok(net_schema_create(NULL, *world, NULL, 0, &reporter, schema), "schema");
 }
 
 uint32_t bench_repl_index_max(const bench_repl_config* config) {
@@ -85,7 +84,7 @@ static uint32_t rate_hz(const bench_repl* self) {
 // ---- the world
 
 static void set(bench_repl* self, uint32_t i, ecs_component_id component, const void* value) {
-    bench_require(ecs_set(self->world, self->entities[i], component, value) == ECS_OK, "ecs_set");
+    bench_ok(ecs_set(self->world, self->entities[i], component, value), "ecs_set");
 }
 
 static void place(bench_repl* self, uint32_t i) {
@@ -129,9 +128,7 @@ static void create_entities(bench_repl* self) {
     bench_require(self->side < SIDE_MAX, "the world is too large for its quantisation");
     self->entities = bench_allocate(config->entities * sizeof *self->entities);
     self->movers = bench_allocate(config->entities * sizeof *self->movers);
-    bench_require(ecs_create_many(self->world, self->mover, config->entities, self->entities) ==
-                      ECS_OK,
-                  "create");
+    bench_ok(ecs_create_many(self->world, self->mover, config->entities, self->entities), "create");
     for (uint32_t i = 0; i < config->entities; i++) {
         self->movers[i].rng = base_rng_make(i + 1, 7);
         open_mover(self, i);
@@ -180,9 +177,8 @@ static void replace_some(bench_repl* self) {
     for (uint32_t n = 0; n < count; n++) {
         uint32_t i =
             config->clients + base_rng_below(&self->births, config->entities - config->clients);
-        bench_require(ecs_destroy(self->world, self->entities[i]) == ECS_OK, "destroy");
-        bench_require(ecs_create(self->world, self->mover, NULL, 0, &self->entities[i]) == ECS_OK,
-                      "create");
+        bench_ok(ecs_destroy(self->world, self->entities[i]), "destroy");
+        bench_ok(ecs_create(self->world, self->mover, NULL, 0, &self->entities[i]), "create");
         open_mover(self, i);
     }
 }
@@ -217,14 +213,13 @@ static void open_client(bench_repl* self, uint32_t number) {
         const net_mirror_config mirror = {.world = client->world,
                                           .rows = net_schema_rows(client->schema),
                                           .index_max = index_max};
-        bench_require(net_mirror_create(&mirror, &client->mirror) == NET_OK, "mirror");
+        bench_ok(net_mirror_create(&mirror, &client->mirror), "mirror");
         for (uint32_t i = 0; i < FLYING_MAX; i++)
             client->flying[i].body = bench_allocate(BENCH_REPL_HARD_BYTES);
     }
     bench_require(net_interest_add_client(self->interest, number + 1), "scopes");
     net_interest_set_player(self->interest, number + 1, self->entities[number % config->entities]);
-    bench_require(net_repl_state_create(self->replicator, number + 1, &client->view) == NET_OK,
-                  "view");
+    bench_ok(net_repl_state_create(self->replicator, number + 1, &client->view), "view");
 }
 
 static void close_client(bench_repl_client* client) {
@@ -248,7 +243,7 @@ static void receive(bench_repl* self, bench_repl_client* client) {
             proto_bit_reader reader = proto_bit_reader_make(packet->body, packet->size);
             net_result result =
                 net_mirror_read(client->mirror, packet->seq, packet->tick, &reader, NULL);
-            bench_require(result == NET_OK, "a client cannot decode what the server wrote");
+            bench_ok(result, "a client cannot decode what the server wrote");
         }
         net_ack_receiver_mark(&client->received, packet->seq, self->tick);
     }
@@ -264,9 +259,9 @@ static void take_fates(bench_repl_client* client, const net_ack_result* result) 
 static void acknowledge(bench_repl_client* client, uint64_t now_us, uint32_t tick_us) {
     net_ack_result result;
     if (client->received.has_any) {
-        bench_require(net_ack_sender_receive(&client->sent, now_us, client->received.newest,
-                                             client->received.bits, 0, &result) == NET_OK,
-                      "acknowledgement");
+        bench_ok(net_ack_sender_receive(&client->sent, now_us, client->received.newest,
+                                        client->received.bits, 0, &result),
+                 "acknowledgement");
         take_fates(client, &result);
     }
     net_ack_sender_expire(&client->sent, now_us, tick_us, &result);
@@ -281,8 +276,7 @@ static void write_packet(bench_repl* self, bench_repl_client* client, uint64_t n
     proto_bit_writer writer = proto_bit_writer_make(body, sizeof body);
     uint32_t soft = self->config.soft_bytes ? self->config.soft_bytes : BENCH_REPL_SOFT_BYTES;
     const net_repl_state_room room = {.hard = BENCH_REPL_HARD_BYTES * 8, .soft = soft * 8};
-    bench_require(net_repl_state_write(client->view, seq, room, &writer, &records) == NET_OK,
-                  "write");
+    bench_ok(net_repl_state_write(client->view, seq, room, &writer, &records), "write");
     flying* packet = &client->flying[self->tick % FLYING_MAX];
     packet->tick = self->tick;
     packet->due = self->tick + client->lag + base_rng_below(&client->rng, 2);
@@ -312,7 +306,7 @@ void bench_repl_init(bench_repl* self, const bench_repl_config* config) {
                                           .index_max = index_max,
                                           .tick_rate_hz = rate_hz(self)};
     base_reporter reporter = base_reporter_stderr();
-    bench_require(net_interest_create(&interest, &reporter, &self->interest) == NET_OK, "scopes");
+    bench_ok(net_interest_create(&interest, &reporter, &self->interest), "scopes");
     if (config->has_bandwidth)
         bench_require(net_bandwidth_init(&self->bandwidth, config->allocator,
                                          ecs_component_count(self->world) + 1),
@@ -324,7 +318,7 @@ void bench_repl_init(bench_repl* self, const bench_repl_config* config) {
                                               .bandwidth =
                                                   config->has_bandwidth ? &self->bandwidth : NULL,
                                               .is_solo = config->is_solo};
-    bench_require(net_replicator_create(&replicator, &self->replicator) == NET_OK, "replica");
+    bench_ok(net_replicator_create(&replicator, &self->replicator), "replica");
     self->clients = bench_allocate(config->clients * sizeof *self->clients);
     for (uint32_t i = 0; i < config->clients; i++)
         open_client(self, i);
@@ -369,7 +363,7 @@ void bench_repl_serve(bench_repl* self) {
 void bench_repl_tick(bench_repl* self) {
     step_world(self);
     double begin_ns = bench_now_ns();
-    bench_require(net_replicator_step(self->replicator, self->world, self->tick) == NET_OK, "step");
+    bench_ok(net_replicator_step(self->replicator, self->world, self->tick), "step");
     self->figures.step_ns += bench_now_ns() - begin_ns;
     ecs_changes_clear(self->world);
     for (uint32_t i = 0; i < self->config.clients; i++)

@@ -16,15 +16,14 @@ void bench_secure_create(bench_secure* secure, uint32_t sessions_max, uint32_t c
         .sessions_max = sessions_max,
         .security = {.keys = &secure->ring, .entropy = net_entropy_system()},
         .now_us = secure->clock.now_us};
-    bench_require(net_secure_server_create(&config, &secure->server) == NET_OK, "secure server");
-    bench_require(net_address_parse("198.51.100.1:7777", &secure->server_address) == NET_OK,
-                  "address");
+    bench_ok(net_secure_server_create(&config, &secure->server), "secure server");
+    bench_ok(net_address_parse("198.51.100.1:7777", &secure->server_address), "address");
     secure->clients = bench_allocate(count * sizeof *secure->clients);
     secure->count = count;
     for (uint32_t i = 0; i < count; i++) {
         char text[32];
         snprintf(text, sizeof text, "203.0.%u.%u:5000", i >> 8 & 255, i & 255);
-        bench_require(net_address_parse(text, &secure->clients[i].address) == NET_OK, "address");
+        bench_ok(net_address_parse(text, &secure->clients[i].address), "address");
     }
 }
 
@@ -41,9 +40,7 @@ static void give_token(bench_secure* secure, bench_secure_client* client) {
                                      .expiry_unix_s = secure->clock.unix_s + TOKEN_LIFE_S};
     net_token token;
     net_security security = {.entropy = net_entropy_system(), .token = &token};
-    bench_require(net_token_make(&secure->ring.keys[0], &claims, security.entropy, &token) ==
-                      NET_OK,
-                  "token");
+    bench_ok(net_token_make(&secure->ring.keys[0], &claims, security.entropy, &token), "token");
     net_secure_client_init(&client->end, &security);
 }
 

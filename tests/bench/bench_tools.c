@@ -15,16 +15,38 @@ void bench_require(bool condition, const char* what) {
     exit(1);
 }
 
+// What was allocated and not released, in 64 bytes before it.
+typedef struct owned {
+    struct owned *older, *newer;
+} owned;
+
+static owned* newest;
+
 void* bench_allocate(size_t bytes) {
-    size_t rounded = (bytes + 63) / 64 * 64;
-    void* memory = aligned_alloc(64, rounded ? rounded : 64);
-    bench_require(memory != NULL, "out of memory");
-    memset(memory, 0, rounded);
-    return memory;
+    size_t rounded = 64 + (bytes + 63) / 64 * 64;
+    owned* block = aligned_alloc(64, rounded);
+    bench_require(block != NULL, "out of memory");
+    memset(block, 0, rounded);
+    block->older = newest;
+    if (newest) newest->newer = block;
+    newest = block;
+    return (char*)block + 64;
 }
 
 void bench_release(void* memory) {
-    free(memory);
+    if (!memory) return;
+    owned* block = (owned*)((char*)memory - 64);
+    if (block->older) block->older->newer = block->newer;
+    if (block->newer)
+        block->newer->older = block->older;
+    else
+        newest = block->older;
+    free(block);
+}
+
+void bench_release_all(void) {
+    while (newest)
+        bench_release((char*)newest + 64);
 }
 
 void bench_shuffle(uint32_t* numbers, uint32_t count) {

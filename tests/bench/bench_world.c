@@ -52,8 +52,7 @@ static void take_damages(const ecs_stage* stage, const ecs_event_run* run) {
 }
 
 static void load(ecs_world* world, const char* text, const base_reporter* reporter) {
-    bench_require(ecs_template_load(world, "bench.blk", text, strlen(text), reporter) == ECS_OK,
-                  "templates");
+    bench_ok(ecs_template_load(world, "bench.blk", text, strlen(text), reporter), "templates");
 }
 
 static void register_systems(bench_world* self, const bench_world_config* config) {
@@ -81,19 +80,18 @@ static void register_systems(bench_world* self, const bench_world_config* config
     const bool is_wanted[] = {config->has_move, config->has_touch, config->has_damage, true};
     for (uint32_t i = 0; i < BASE_COUNT(systems); i++) {
         if (!is_wanted[i]) continue;
-        bench_require(ecs_system_register(self->world, &systems[i]) == ECS_OK, systems[i].name);
+        bench_ok(ecs_system_register(self->world, &systems[i]), systems[i].name);
     }
     for (uint32_t i = 1; config->has_damage && i < config->damage_handlers; i++) {
         char name[16];
         ecs_system_desc more = systems[2];
         base_text_format(name, sizeof name, "damage_%u", i);
         more.name = name;
-        bench_require(ecs_system_register(self->world, &more) == ECS_OK, name);
+        bench_ok(ecs_system_register(self->world, &more), name);
     }
-    if (config->has_move_es)
-        bench_require(bench_register_generated(self->world) == ECS_OK, "move_es");
-    bench_require(ecs_query_create(self->world, move_terms, 2, &self->movers) == ECS_OK, "query");
-    bench_require(ecs_query_create(self->world, touch_terms, 1, &self->marks) == ECS_OK, "query");
+    if (config->has_move_es) bench_ok(bench_register_generated(self->world), "move_es");
+    bench_ok(ecs_query_create(self->world, move_terms, 2, &self->movers), "query");
+    bench_ok(ecs_query_create(self->world, touch_terms, 1, &self->marks), "query");
 }
 
 static void find_ids(bench_world* self) {
@@ -124,25 +122,47 @@ void bench_world_init(bench_world* self, const bench_world_config* config) {
         world.limits.events_per_flush_max = config->events_max;
     }
     if (config->commands_max) world.limits.commands_queued_max = config->commands_max;
-    bench_require(ecs_world_create(&world, &self->world) == ECS_OK, "world");
+    bench_ok(ecs_world_create(&world, &self->world), "world");
     static const ecs_field damage_fields[] = {{"damage", 0, ECS_FIELD_U32, 1, {0, 0, 0}}};
     const ecs_event_desc damage = {"damage", sizeof(uint32_t), damage_fields, 1, false};
-    bench_require(ecs_event_register(self->world, &damage, &self->damage) == ECS_OK, "event");
+    bench_ok(ecs_event_register(self->world, &damage, &self->damage), "event");
     load(self->world, templates, &reporter);
     if (config->templates) load(self->world, config->templates, &reporter);
     register_systems(self, config);
-    bench_require(ecs_world_seal(self->world, &reporter) == ECS_OK, "seal");
+    bench_ok(ecs_world_seal(self->world, &reporter), "seal");
     find_ids(self);
     self->stage_upkeep = ecs_stage_find(self->world, "upkeep");
     ecs_template_id replicated = ecs_template_find(self->world, "replicated");
-    bench_require(ecs_create_many(self->world, replicated, BENCH_TRACKED, NULL) == ECS_OK,
-                  "tracked entities");
+    bench_ok(ecs_create_many(self->world, replicated, BENCH_TRACKED, NULL), "tracked entities");
     bench_world_upkeep(self);
 }
 
 void bench_world_deinit(bench_world* self) {
     if (self->world) ecs_world_destroy(self->world);
     self->world = NULL;
+}
+
+void bench_world_destroy(void* fixture) {
+    bench_world_deinit(fixture);
+}
+
+void bench_world_fill(bench_world* self, ecs_template_id template_id, uint32_t count,
+                      ecs_entity* entities) {
+    bench_ok(ecs_create_many(self->world, template_id, count, entities), "create");
+}
+
+void bench_world_clear(bench_world* self, ecs_query* query) {
+    uint32_t count = 0;
+    ecs_entity* entities = bench_allocate(ecs_query_count(self->world, query) * sizeof *entities);
+    ecs_query_iter it = ecs_query_begin(self->world, query);
+    while (ecs_query_next(&it)) {
+        memcpy(entities + count, it.rows.entities, it.rows.count * sizeof(ecs_entity));
+        count += it.rows.count;
+    }
+    while (count-- > 0)
+        (void)!ecs_destroy(self->world, entities[count]);
+    bench_release(entities);
+    bench_world_upkeep(self);
 }
 
 void bench_world_step(bench_world* self) {

@@ -45,6 +45,13 @@ typedef struct bench_world_config {
 /// Create everything. On failure the program ends with a message.
 void bench_world_init(bench_world* self, const bench_world_config* config);
 void bench_world_deinit(bench_world* self);
+/// The same for a fixture that begins with its world.
+void bench_world_destroy(void* fixture);
+/// Make `count` entities; `entities` may be NULL.
+void bench_world_fill(bench_world* self, ecs_template_id template_id, uint32_t count,
+                      ecs_entity* entities);
+/// Destroy what a query finds, the newest first, so that nothing moves; then upkeep.
+void bench_world_clear(bench_world* self, ecs_query* query);
 /// Run one step of stage "act" and clear the changes.
 void bench_world_step(bench_world* self);
 /// Change the 1,000 tracked entities, and track it.

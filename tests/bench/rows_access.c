@@ -29,8 +29,7 @@ static void* create(bool is_shuffled, bool is_half_dead) {
     self->best = bench_allocate(COUNT * sizeof *self->best);
     self->pos = bench_allocate(COUNT * sizeof *self->pos);
     best_handles_init(&self->handles, COUNT);
-    bench_require(ecs_create_many(self->shoal.world, self->shoal.mover, COUNT, entities) == ECS_OK,
-                  "create");
+    bench_world_fill(&self->shoal, self->shoal.mover, COUNT, entities);
     bench_shuffle(order, COUNT);
     for (uint32_t i = 0; i < COUNT; i++) {
         self->pos[i] = (ecs_vec3){1.0f, 2.0f, 3.0f};
@@ -48,33 +47,13 @@ static void* create(bool is_shuffled, bool is_half_dead) {
         self->handles.records[self->handles.entities[i] & 0x3fffffu].generation++;
     }
     ecs_changes_clear(self->shoal.world);
-    bench_release(entities);
-    bench_release(order);
     return self;
 }
 
-static void* create_seq(void) {
-    return create(false, false);
-}
-static void* create_random(void) {
-    return create(true, false);
-}
-static void* create_seq_dead(void) {
-    return create(false, true);
-}
-static void* create_random_dead(void) {
-    return create(true, true);
-}
-
-static void destroy(void* memory) {
-    fixture* self = memory;
-    bench_world_deinit(&self->shoal);
-    best_handles_deinit(&self->handles);
-    bench_release(self->entities);
-    bench_release(self->best);
-    bench_release(self->pos);
-    bench_release(self);
-}
+BENCH_CREATE(create_seq, create(false, false))
+BENCH_CREATE(create_random, create(true, false))
+BENCH_CREATE(create_seq_dead, create(false, true))
+BENCH_CREATE(create_random_dead, create(true, true))
 
 static void upkeep(void* memory) {
     bench_world_upkeep(&((fixture*)memory)->shoal);
@@ -161,34 +140,22 @@ static bool is_equal(void* memory) {
 }
 
 bench_rows bench_rows_access(void) {
-    static const bench_job get = {
-        .destroy = destroy,
-        .prepare_shoal = upkeep,
-        .run_shoal = run_get_shoal,
-        .run_best = run_get_best,
-        .is_equal = is_equal,
-    };
-    static const bench_job get_many = {
-        .destroy = destroy,
-        .prepare_shoal = upkeep,
-        .run_shoal = run_get_many_shoal,
-        .run_best = run_get_best,
-        .is_equal = is_equal,
-    };
-    static const bench_job set = {
-        .destroy = destroy,
-        .prepare_shoal = upkeep,
-        .run_shoal = run_set_shoal,
-        .run_best = run_set_best,
-        .is_equal = is_equal,
-    };
-    static const bench_job alive = {
-        .destroy = destroy,
-        .prepare_shoal = upkeep,
-        .run_shoal = run_alive_shoal,
-        .run_best = run_alive_best,
-        .is_equal = is_equal,
-    };
+    static const bench_job get = {.destroy = bench_world_destroy,
+                                  .prepare.shoal = upkeep,
+                                  .run = {run_get_shoal, run_get_best},
+                                  .is_equal = is_equal};
+    static const bench_job get_many = {.destroy = bench_world_destroy,
+                                       .prepare.shoal = upkeep,
+                                       .run = {run_get_many_shoal, run_get_best},
+                                       .is_equal = is_equal};
+    static const bench_job set = {.destroy = bench_world_destroy,
+                                  .prepare.shoal = upkeep,
+                                  .run = {run_set_shoal, run_set_best},
+                                  .is_equal = is_equal};
+    static const bench_job alive = {.destroy = bench_world_destroy,
+                                    .prepare.shoal = upkeep,
+                                    .run = {run_alive_shoal, run_alive_best},
+                                    .is_equal = is_equal};
     static const char unit[] = "ns_per_access";
     static const bench_row rows[] = {
         {"get_seq_1m", unit, COUNT, 1, 2, false, create_seq, &get, NULL},

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Many changes by command: a component of 8 bytes is added to 30,000 entities of 516 bytes, and a
-// million entities are destroyed in random order. Recording and flush are measured together. The
-// twins do the same one at a time, because batching is the purpose of commands.
+// Many changes by command: a component of 8 bytes is added to 30,000 entities of 516 bytes.
+// Recording and flush are measured together. The twin does the same one at a time, because batching
+// is the purpose of commands.
 #include "bench_best.h"
 #include "bench_world.h"
 
 #include <string.h>
 
 #define WIDE_COUNT 30000u
-#define SMALL_COUNT 1000000u
 #define IN_BOOSTED 0x80000000u
-
-// ---- adding a component to 516 bytes ----
 
 typedef struct wide_table {
     uint32_t count;
@@ -42,17 +39,6 @@ static void create_table(wide_table* table) {
     table->boost = bench_allocate(WIDE_COUNT * sizeof *table->boost);
 }
 
-static void destroy_table(wide_table* table) {
-    bench_release(table->entities);
-    for (uint32_t i = 0; i < BENCH_WIDE_MATRICES; i++)
-        bench_release(table->matrices[i]);
-    bench_release(table->pos);
-    bench_release(table->vel);
-    bench_release(table->size);
-    bench_release(table->hits);
-    bench_release(table->boost);
-}
-
 static void* create_wide(void) {
     static const bench_world_config config = {
         .commands_max = WIDE_COUNT,
@@ -65,9 +51,7 @@ static void* create_wide(void) {
     best_handles_init(&self->handles, WIDE_COUNT);
     create_table(&self->tables[0]);
     create_table(&self->tables[1]);
-    bench_require(
-        ecs_create_many(self->shoal.world, self->shoal.wide, WIDE_COUNT, self->entities) == ECS_OK,
-        "create");
+    bench_world_fill(&self->shoal, self->shoal.wide, WIDE_COUNT, self->entities);
     for (uint32_t i = 0; i < WIDE_COUNT; i++) {
         wide_table* table = &self->tables[0];
         table->vel[i] = (ecs_vec3){1.0f, -2.0f, 0.5f};
@@ -77,16 +61,6 @@ static void* create_wide(void) {
     self->tables[0].count = WIDE_COUNT;
     ecs_changes_clear(self->shoal.world);
     return self;
-}
-
-static void destroy_wide(void* memory) {
-    wide_fixture* self = memory;
-    bench_world_deinit(&self->shoal);
-    best_handles_deinit(&self->handles);
-    bench_release(self->entities);
-    destroy_table(&self->tables[0]);
-    destroy_table(&self->tables[1]);
-    bench_release(self);
 }
 
 static void recreate_wide(wide_fixture* self, ecs_template_id target) {
@@ -157,113 +131,14 @@ static bool is_wide_equal(void* memory) {
     return boosted == self->tables[1].count && self->tables[0].count + boosted == WIDE_COUNT;
 }
 
-// ---- destroying a million in random order ----
-
-typedef struct death_fixture {
-    bench_world shoal;
-    ecs_entity* entities;
-    uint32_t* order;
-    best_handles handles;
-    uint32_t* best; ///< in order of creation
-    ecs_vec3 *pos, *vel;
-} death_fixture;
-
-static void* create_deaths(void) {
-    static const bench_world_config config = {.entities_max = 1u << 21,
-                                              .commands_max = SMALL_COUNT};
-    death_fixture* self = bench_allocate(sizeof *self);
-    bench_world_init(&self->shoal, &config);
-    self->entities = bench_allocate(SMALL_COUNT * sizeof *self->entities);
-    self->order = bench_allocate(SMALL_COUNT * sizeof *self->order);
-    self->best = bench_allocate(SMALL_COUNT * sizeof *self->best);
-    self->pos = bench_allocate(SMALL_COUNT * sizeof *self->pos);
-    self->vel = bench_allocate(SMALL_COUNT * sizeof *self->vel);
-    best_handles_init(&self->handles, SMALL_COUNT);
-    bench_shuffle(self->order, SMALL_COUNT);
-    return self;
-}
-
-static void destroy_deaths(void* memory) {
-    death_fixture* self = memory;
-    bench_world_deinit(&self->shoal);
-    best_handles_deinit(&self->handles);
-    bench_release(self->entities);
-    bench_release(self->order);
-    bench_release(self->best);
-    bench_release(self->pos);
-    bench_release(self->vel);
-    bench_release(self);
-}
-
-static void prepare_deaths_shoal(void* memory) {
-    death_fixture* self = memory;
-    bench_require(ecs_create_many(self->shoal.world, self->shoal.mover, SMALL_COUNT,
-                                  self->entities) == ECS_OK,
-                  "create");
-    ecs_changes_clear(self->shoal.world);
-}
-
-static void run_deaths_shoal(void* memory) {
-    death_fixture* self = memory;
-    for (uint32_t i = 0; i < SMALL_COUNT; i++)
-        (void)ecs_command_destroy(self->shoal.world, self->entities[self->order[i]]);
-    ecs_command_flush(self->shoal.world);
-}
-
-static void prepare_deaths_best(void* memory) {
-    death_fixture* self = memory;
-    for (uint32_t i = 0; i < SMALL_COUNT; i++) {
-        self->pos[i] = (ecs_vec3){1.0f, 2.0f, 3.0f};
-        self->vel[i] = (ecs_vec3){1.0f, -2.0f, 0.5f};
-        self->best[i] = best_handle_make(&self->handles);
-    }
-}
-
-static __attribute__((noinline)) void run_deaths_best(void* memory) {
-    death_fixture* self = memory;
-    best_handles* handles = &self->handles;
-    for (uint32_t i = 0; i < SMALL_COUNT; i++) {
-        uint32_t handle = self->best[self->order[i]];
-        uint32_t row = best_handle_row(handles, handle);
-        if (row == UINT32_MAX) continue;
-        uint32_t last = --handles->count, index = handle & 0x3fffffu;
-        self->pos[row] = self->pos[last];
-        self->vel[row] = self->vel[last];
-        handles->entities[row] = handles->entities[last];
-        handles->records[handles->entities[row] & 0x3fffffu].row = row;
-        best_record* record = &handles->records[index];
-        record->generation = record->generation == 1023 ? 1 : record->generation + 1;
-        handles->free[handles->free_count++] = index;
-    }
-}
-
-static bool is_dead_equal(void* memory) {
-    death_fixture* self = memory;
-    return ecs_world_entity_count(self->shoal.world) == self->handles.count + BENCH_TRACKED &&
-           ecs_world_counters(self->shoal.world)->commands_refused == 0;
-}
-
 bench_rows bench_rows_batch(void) {
-    static const bench_job add = {
-        .destroy = destroy_wide,
-        .prepare_shoal = remove_wide_shoal,
-        .prepare_best = remove_wide_best,
-        .run_shoal = add_wide_shoal,
-        .run_best = add_wide_best,
-        .is_equal = is_wide_equal,
-    };
-    static const bench_job deaths = {
-        .destroy = destroy_deaths,
-        .prepare_shoal = prepare_deaths_shoal,
-        .prepare_best = prepare_deaths_best,
-        .run_shoal = run_deaths_shoal,
-        .run_best = run_deaths_best,
-        .is_equal = is_dead_equal,
-    };
+    static const bench_job add = {.destroy = bench_world_destroy,
+                                  .prepare = {remove_wide_shoal, remove_wide_best},
+                                  .run = {add_wide_shoal, add_wide_best},
+                                  .is_equal = is_wide_equal};
     static const char unit[] = "ns_per_entity";
     static const bench_row rows[] = {
         {"add_batch_wide_30k", unit, WIDE_COUNT, 1, 1, false, create_wide, &add, NULL},
-        {"destroy_batch_1m", unit, SMALL_COUNT, 1, 1, false, create_deaths, &deaths, NULL},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

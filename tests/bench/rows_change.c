@@ -37,9 +37,7 @@ static void* create(bool has_touch) {
     self->shadow = bench_allocate(COUNT * sizeof *self->shadow);
     self->found = bench_allocate(COUNT * sizeof *self->found);
     best_handles_init(&self->handles, COUNT);
-    bench_require(ecs_create_many(self->shoal.world, self->shoal.marked, COUNT, self->entities) ==
-                      ECS_OK,
-                  "create");
+    bench_world_fill(&self->shoal, self->shoal.marked, COUNT, self->entities);
     bench_shuffle(self->order, COUNT);
     for (uint32_t i = 0; i < COUNT; i++) {
         (void)best_handle_make(&self->handles);
@@ -49,24 +47,8 @@ static void* create(bool has_touch) {
     return self;
 }
 
-static void* create_touched(void) {
-    return create(true);
-}
-static void* create_still(void) {
-    return create(false);
-}
-
-static void destroy(void* memory) {
-    fixture* self = memory;
-    bench_world_deinit(&self->shoal);
-    best_handles_deinit(&self->handles);
-    bench_release(self->entities);
-    bench_release(self->order);
-    bench_release(self->place);
-    bench_release(self->shadow);
-    bench_release(self->found);
-    bench_release(self);
-}
+BENCH_CREATE(create_touched, create(true))
+BENCH_CREATE(create_still, create(false))
 
 static void step_shoal(fixture* self) {
     const ecs_step step = {.tick = ++self->shoal.tick, .dt = BENCH_DT};
@@ -168,34 +150,20 @@ static bool is_equal(void* memory) {
 }
 
 bench_rows bench_rows_change(void) {
-    static const bench_job compare = {
-        .destroy = destroy,
-        .run_shoal = run_compare_shoal,
-        .run_best = run_compare_best,
-        .is_equal = is_equal,
-    };
-    static const bench_job set = {
-        .destroy = destroy,
-        .prepare_shoal = run_find_shoal,
-        .prepare_best = run_find_best,
-        .run_shoal = run_set_shoal,
-        .run_best = run_set_best,
-        .is_equal = is_equal,
-    };
-    static const bench_job find = {
-        .destroy = destroy,
-        .prepare_shoal = run_set_shoal,
-        .prepare_best = run_set_best,
-        .run_shoal = run_find_shoal,
-        .run_best = run_find_best,
-        .is_equal = is_equal,
-    };
-    static const bench_job frame = {
-        .destroy = destroy,
-        .run_shoal = run_frame_shoal,
-        .run_best = run_frame_best,
-        .is_equal = is_equal,
-    };
+    static const bench_job compare = {.destroy = bench_world_destroy,
+                                      .run = {run_compare_shoal, run_compare_best},
+                                      .is_equal = is_equal};
+    static const bench_job set = {.destroy = bench_world_destroy,
+                                  .prepare = {run_find_shoal, run_find_best},
+                                  .run = {run_set_shoal, run_set_best},
+                                  .is_equal = is_equal};
+    static const bench_job find = {.destroy = bench_world_destroy,
+                                   .prepare = {run_set_shoal, run_set_best},
+                                   .run = {run_find_shoal, run_find_best},
+                                   .is_equal = is_equal};
+    static const bench_job frame = {.destroy = bench_world_destroy,
+                                    .run = {run_frame_shoal, run_frame_best},
+                                    .is_equal = is_equal};
     static const char unit[] = "ns_per_change";
     static const bench_row rows[] = {
         {"change_set", unit, CHANGED, 1, 1, false, create_still, &set, NULL},

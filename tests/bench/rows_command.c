@@ -38,34 +38,12 @@ static void* create(void) {
     return self;
 }
 
-static void destroy(void* memory) {
-    fixture* self = memory;
-    bench_world_deinit(&self->shoal);
-    best_handles_deinit(&self->handles);
-    bench_release(self->entities);
-    bench_release(self->rows);
-    bench_release(self->commands);
-    bench_release(self->given_pos);
-    bench_release(self->given_vel);
-    bench_release(self->pos);
-    bench_release(self->vel);
-    bench_release(self);
-}
-
 // ---- creations ----
 
 static void clear_shoal(void* memory) {
     fixture* self = memory;
     ecs_command_flush(self->shoal.world);
-    uint32_t count = 0;
-    ecs_query_iter it = ecs_query_begin(self->shoal.world, self->shoal.movers);
-    while (ecs_query_next(&it)) {
-        memcpy(self->entities + count, it.rows.entities, it.rows.count * sizeof(ecs_entity));
-        count += it.rows.count;
-    }
-    while (count-- > 0)
-        (void)!ecs_destroy(self->shoal.world, self->entities[count]);
-    bench_world_upkeep(&self->shoal);
+    bench_world_clear(&self->shoal, self->shoal.movers);
 }
 
 static void clear_best(void* memory) {
@@ -149,8 +127,7 @@ static void* create_movers(void) {
     fixture* self = create();
     uint32_t* order = bench_allocate(COUNT * sizeof *order);
     ecs_entity* entities = bench_allocate(COUNT * sizeof *entities);
-    bench_require(ecs_create_many(self->shoal.world, self->shoal.mover, COUNT, entities) == ECS_OK,
-                  "create");
+    bench_world_fill(&self->shoal, self->shoal.mover, COUNT, entities);
     bench_shuffle(order, COUNT);
     for (uint32_t i = 0; i < COUNT; i++) {
         self->commands[i] = best_handle_make(&self->handles);
@@ -162,8 +139,6 @@ static void* create_movers(void) {
         self->rows[i] = self->commands[order[i]];
     }
     ecs_changes_clear(self->shoal.world);
-    bench_release(order);
-    bench_release(entities);
     return self;
 }
 
@@ -198,15 +173,7 @@ static bool is_set_equal(void* memory) {
 
 static void clear_tracked_shoal(void* memory) {
     fixture* self = memory;
-    uint32_t count = 0;
-    ecs_query_iter it = ecs_query_begin(self->shoal.world, self->shoal.marks);
-    while (ecs_query_next(&it)) {
-        memcpy(self->entities + count, it.rows.entities, it.rows.count * sizeof(ecs_entity));
-        count += it.rows.count;
-    }
-    while (count-- > 0)
-        (void)!ecs_destroy(self->shoal.world, self->entities[count]);
-    bench_world_upkeep(&self->shoal);
+    bench_world_clear(&self->shoal, self->shoal.marks);
 }
 
 static void clear_tracked_best(void* memory) {
@@ -246,22 +213,19 @@ static bool is_tracked_equal(void* memory) {
 }
 
 bench_rows bench_rows_command(void) {
-    static const bench_job record = {destroy,     clear_shoal,      clear_best, record_shoal,
-                                     record_best, is_created_equal, NULL};
-    static const bench_job flush = {destroy,
-                                    clear_and_record_shoal,
-                                    clear_and_record_best,
-                                    flush_shoal,
-                                    flush_best,
-                                    is_created_equal,
-                                    NULL};
+    static const bench_job record = {.destroy = bench_world_destroy,
+                                     .prepare = {clear_shoal, clear_best},
+                                     .run = {record_shoal, record_best},
+                                     .is_equal = is_created_equal};
+    static const bench_job flush = {.destroy = bench_world_destroy,
+                                    .prepare = {clear_and_record_shoal, clear_and_record_best},
+                                    .run = {flush_shoal, flush_best},
+                                    .is_equal = is_created_equal};
     static const bench_job set = {
-        .destroy = destroy, .run_shoal = set_shoal, .run_best = set_best, .is_equal = is_set_equal};
-    static const bench_job tracked = {.destroy = destroy,
-                                      .prepare_shoal = clear_tracked_shoal,
-                                      .prepare_best = clear_tracked_best,
-                                      .run_shoal = create_tracked_shoal,
-                                      .run_best = create_tracked_best,
+        .destroy = bench_world_destroy, .run = {set_shoal, set_best}, .is_equal = is_set_equal};
+    static const bench_job tracked = {.destroy = bench_world_destroy,
+                                      .prepare = {clear_tracked_shoal, clear_tracked_best},
+                                      .run = {create_tracked_shoal, create_tracked_best},
                                       .is_equal = is_tracked_equal};
     static const char unit[] = "ns_per_entity";
     static const bench_row rows[] = {

@@ -38,6 +38,8 @@ typedef struct wide_fixture {
 } wide_fixture;
 
 static const bench_world_config plain_world = {.has_move = true, .entities_max = 1u << 21};
+static const bench_world_config command_world = {.entities_max = 1u << 21,
+                                                 .commands_max = SMALL_COUNT};
 
 // The kernel gives the columns, so that the fresh row can return them.
 static void* map(size_t bytes) {
@@ -108,10 +110,7 @@ static void* create_wide(void) {
 static void destroy_wide(void* fixture) {
     wide_fixture* self = fixture;
     bench_world_deinit(&self->shoal);
-    best_handles_deinit(&self->handles);
     unmap_columns(self);
-    bench_release(self->entities);
-    bench_release(self);
 }
 
 // Destroy from the last one back, so that nothing moves.
@@ -249,9 +248,9 @@ typedef struct small_fixture {
     ecs_vec3 *pos, *vel;
 } small_fixture;
 
-static void* create_small(bool is_shuffled) {
+static void* create_small(bool is_shuffled, const bench_world_config* config) {
     small_fixture* self = bench_allocate(sizeof *self);
-    bench_world_init(&self->shoal, &plain_world);
+    bench_world_init(&self->shoal, config);
     self->entities = bench_allocate(SMALL_COUNT * sizeof *self->entities);
     self->best = bench_allocate(SMALL_COUNT * sizeof *self->best);
     self->order = bench_allocate(SMALL_COUNT * sizeof *self->order);
@@ -264,24 +263,9 @@ static void* create_small(bool is_shuffled) {
     return self;
 }
 
-static void* create_small_seq(void) {
-    return create_small(false);
-}
-static void* create_small_random(void) {
-    return create_small(true);
-}
-
-static void destroy_small(void* fixture) {
-    small_fixture* self = fixture;
-    bench_world_deinit(&self->shoal);
-    best_handles_deinit(&self->handles);
-    bench_release(self->entities);
-    bench_release(self->best);
-    bench_release(self->order);
-    bench_release(self->pos);
-    bench_release(self->vel);
-    bench_release(self);
-}
+BENCH_CREATE(create_small_seq, create_small(false, &plain_world))
+BENCH_CREATE(create_small_random, create_small(true, &plain_world))
+BENCH_CREATE(create_deaths, create_small(true, &command_world))
 
 static void run_small_create_shoal(void* fixture) {
     small_fixture* self = fixture;
@@ -349,46 +333,28 @@ static bool is_small_equal(void* fixture) {
 }
 
 bench_rows bench_rows_create(void) {
-    static const bench_job single = {
-        .destroy = destroy_wide,
-        .prepare_shoal = clear_wide_shoal,
-        .prepare_best = clear_wide_best,
-        .run_shoal = run_single_shoal,
-        .run_best = run_single_best,
-        .is_equal = is_wide_equal,
-    };
-    static const bench_job bulk = {
-        .destroy = destroy_wide,
-        .prepare_shoal = clear_wide_shoal,
-        .prepare_best = clear_wide_best,
-        .run_shoal = run_bulk_shoal,
-        .run_best = run_bulk_best,
-        .is_equal = is_wide_equal,
-    };
-    static const bench_job fresh = {
-        .destroy = destroy_wide,
-        .prepare_shoal = renew_shoal,
-        .prepare_best = renew_best,
-        .run_shoal = run_single_shoal,
-        .run_best = run_single_best,
-        .is_equal = is_wide_equal,
-    };
+    static const bench_job single = {.destroy = destroy_wide,
+                                     .prepare = {clear_wide_shoal, clear_wide_best},
+                                     .run = {run_single_shoal, run_single_best},
+                                     .is_equal = is_wide_equal};
+    static const bench_job bulk = {.destroy = destroy_wide,
+                                   .prepare = {clear_wide_shoal, clear_wide_best},
+                                   .run = {run_bulk_shoal, run_bulk_best},
+                                   .is_equal = is_wide_equal};
+    static const bench_job fresh = {.destroy = destroy_wide,
+                                    .prepare = {renew_shoal, renew_best},
+                                    .run = {run_single_shoal, run_single_best},
+                                    .is_equal = is_wide_equal};
     static const bench_job create = {
-        .destroy = destroy_small,
-        .prepare_shoal = prepare_small_create_shoal,
-        .prepare_best = prepare_small_create_best,
-        .run_shoal = run_small_create_shoal,
-        .run_best = run_small_create_best,
-        .is_equal = is_small_equal,
-    };
+        .destroy = bench_world_destroy,
+        .prepare = {prepare_small_create_shoal, prepare_small_create_best},
+        .run = {run_small_create_shoal, run_small_create_best},
+        .is_equal = is_small_equal};
     static const bench_job destroy = {
-        .destroy = destroy_small,
-        .prepare_shoal = prepare_small_destroy_shoal,
-        .prepare_best = run_small_create_best,
-        .run_shoal = run_small_destroy_shoal,
-        .run_best = run_small_destroy_best,
-        .is_equal = is_small_equal,
-    };
+        .destroy = bench_world_destroy,
+        .prepare = {prepare_small_destroy_shoal, run_small_create_best},
+        .run = {run_small_destroy_shoal, run_small_destroy_best},
+        .is_equal = is_small_equal};
     static const char unit[] = "ns_per_entity";
     static const bench_row rows[] = {
         {"create_single_30k", unit, WIDE_COUNT, 1, 1, false, create_wide, &single, NULL},
@@ -398,6 +364,39 @@ bench_rows bench_rows_create(void) {
         {"create_recycled_1m", unit, SMALL_COUNT, 1, 1, false, create_small_random, &create, NULL},
         {"destroy_seq_1m", unit, SMALL_COUNT, 1, 1, false, create_small_seq, &destroy, NULL},
         {"destroy_random_1m", unit, SMALL_COUNT, 1, 1, false, create_small_random, &destroy, NULL},
+    };
+    return (bench_rows){rows, BASE_COUNT(rows)};
+}
+
+// ---- the same million, destroyed by command ----
+
+static void prepare_deaths_shoal(void* fixture) {
+    small_fixture* self = fixture;
+    bench_world_fill(&self->shoal, self->shoal.mover, SMALL_COUNT, self->entities);
+    ecs_changes_clear(self->shoal.world);
+}
+
+// Recording and flush are measured together.
+static void run_deaths_shoal(void* fixture) {
+    small_fixture* self = fixture;
+    for (uint32_t i = 0; i < SMALL_COUNT; i++)
+        (void)ecs_command_destroy(self->shoal.world, self->entities[self->order[i]]);
+    ecs_command_flush(self->shoal.world);
+}
+
+static bool is_dead_equal(void* fixture) {
+    small_fixture* self = fixture;
+    return is_small_equal(self) && ecs_world_counters(self->shoal.world)->commands_refused == 0;
+}
+
+bench_rows bench_rows_deaths(void) {
+    static const bench_job deaths = {.destroy = bench_world_destroy,
+                                     .prepare = {prepare_deaths_shoal, run_small_create_best},
+                                     .run = {run_deaths_shoal, run_small_destroy_best},
+                                     .is_equal = is_dead_equal};
+    static const bench_row rows[] = {
+        {"destroy_batch_1m", "ns_per_entity", SMALL_COUNT, 1, 1, false, create_deaths, &deaths,
+         NULL},
     };
     return (bench_rows){rows, BASE_COUNT(rows)};
 }

@@ -34,7 +34,6 @@ static void shuffle(fixture* self) {
         best[i] = self->handles.entities[order[i]];
     }
     bench_release(self->entities);
-    bench_release(order);
     self->entities = entities;
     self->order = best;
 }
@@ -55,8 +54,7 @@ static void* create(bool is_shuffled, uint32_t handlers) {
     self->targets = bench_allocate(COUNT * sizeof *self->targets);
     self->payloads = bench_allocate(COUNT * sizeof *self->payloads);
     best_handles_init(&self->handles, COUNT);
-    bench_require(ecs_create_many(self->shoal.world, self->target, COUNT, self->entities) == ECS_OK,
-                  "create");
+    bench_world_fill(&self->shoal, self->target, COUNT, self->entities);
     for (uint32_t i = 0; i < COUNT; i++)
         (void)best_handle_make(&self->handles);
     if (is_shuffled) shuffle(self);
@@ -64,30 +62,10 @@ static void* create(bool is_shuffled, uint32_t handlers) {
     return self;
 }
 
-static void* create_seq(void) {
-    return create(false, 0);
-}
-static void* create_random(void) {
-    return create(true, 0);
-}
-static void* create_each(void) {
-    return create(false, 1);
-}
-static void* create_handlers(void) {
-    return create(true, 4);
-}
-
-static void destroy(void* memory) {
-    fixture* self = memory;
-    bench_world_deinit(&self->shoal);
-    best_handles_deinit(&self->handles);
-    bench_release(self->entities);
-    bench_release(self->hits);
-    bench_release(self->targets);
-    bench_release(self->payloads);
-    bench_release(self->order);
-    bench_release(self);
-}
+BENCH_CREATE(create_seq, create(false, 0))
+BENCH_CREATE(create_random, create(true, 0))
+BENCH_CREATE(create_each, create(false, 1))
+BENCH_CREATE(create_handlers, create(true, 4))
 
 static void run_post_shoal(void* memory) {
     fixture* self = memory;
@@ -162,36 +140,21 @@ static bool is_equal(void* memory) {
 }
 
 bench_rows bench_rows_event(void) {
-    static const bench_job post = {
-        .destroy = destroy,
-        .prepare_shoal = run_drain_shoal,
-        .prepare_best = run_drain_best,
-        .run_shoal = run_post_shoal,
-        .run_best = run_post_best,
-        .is_equal = is_equal,
-    };
-    static const bench_job drain = {
-        .destroy = destroy,
-        .prepare_shoal = run_post_shoal,
-        .prepare_best = run_post_best,
-        .run_shoal = run_drain_shoal,
-        .run_best = run_drain_best,
-        .is_equal = is_equal,
-    };
-    static const bench_job handlers = {
-        .destroy = destroy,
-        .prepare_shoal = run_post_shoal,
-        .prepare_best = run_post_best,
-        .run_shoal = run_drain_shoal,
-        .run_best = run_drain_handlers_best,
-        .is_equal = is_equal,
-    };
-    static const bench_job immediate = {
-        .destroy = destroy,
-        .run_shoal = run_immediate_shoal,
-        .run_best = run_immediate_best,
-        .is_equal = is_equal,
-    };
+    static const bench_job post = {.destroy = bench_world_destroy,
+                                   .prepare = {run_drain_shoal, run_drain_best},
+                                   .run = {run_post_shoal, run_post_best},
+                                   .is_equal = is_equal};
+    static const bench_job drain = {.destroy = bench_world_destroy,
+                                    .prepare = {run_post_shoal, run_post_best},
+                                    .run = {run_drain_shoal, run_drain_best},
+                                    .is_equal = is_equal};
+    static const bench_job handlers = {.destroy = bench_world_destroy,
+                                       .prepare = {run_post_shoal, run_post_best},
+                                       .run = {run_drain_shoal, run_drain_handlers_best},
+                                       .is_equal = is_equal};
+    static const bench_job immediate = {.destroy = bench_world_destroy,
+                                        .run = {run_immediate_shoal, run_immediate_best},
+                                        .is_equal = is_equal};
     static const char unit[] = "ns_per_event";
     static const bench_row rows[] = {
         {"event_post_1m", unit, COUNT, 1, 1, false, create_seq, &post, NULL},

@@ -31,19 +31,18 @@ static ecs_world* create_world(void) {
     config.limits.replicated_index_max = 2;
     config.limits.local_entities_max = ECS_INDEX_MAX - 2;
     ecs_world* world;
-    bench_require(ecs_world_create(&config, &world) == ECS_OK, "world");
+    bench_ok(ecs_world_create(&config, &world), "world");
     return world;
 }
 
 static void load(ecs_world* world, const char* text) {
     const base_reporter reporter = base_reporter_stderr();
-    bench_require(ecs_template_load(world, "growth.blk", text, strlen(text), &reporter) == ECS_OK,
-                  "templates");
+    bench_ok(ecs_template_load(world, "growth.blk", text, strlen(text), &reporter), "templates");
 }
 
 static void seal(ecs_world* world) {
     const base_reporter reporter = base_reporter_stderr();
-    bench_require(ecs_world_seal(world, &reporter) == ECS_OK, "seal");
+    bench_ok(ecs_world_seal(world, &reporter), "seal");
 }
 
 static uint32_t find(ecs_world* world, const char* format, uint32_t number) {
@@ -59,7 +58,7 @@ static void measure_entities(curve* lines, uint32_t count) {
     ecs_world* world = create_world();
     ecs_query* query;
     load(world, "mover { pos:p3=1,2,3; vel:p3=1,-2,0.5 }\n");
-    bench_require(ecs_query_create(world, terms, 2, &query) == ECS_OK, "query");
+    bench_ok(ecs_query_create(world, terms, 2, &query), "query");
     seal(world);
     const ecs_component_id pos = ecs_component_find(world, "pos");
     const ecs_template_id mover = ecs_template_find(world, "mover");
@@ -68,7 +67,7 @@ static void measure_entities(curve* lines, uint32_t count) {
     bench_shuffle(order, count);
     double from = bench_now_ns();
     for (uint32_t i = 0; i < count; i++)
-        bench_require(ecs_create(world, mover, NULL, 0, &entities[i]) == ECS_OK, "create");
+        bench_ok(ecs_create(world, mover, NULL, 0, &entities[i]), "create");
     print(&lines[0], count, (bench_now_ns() - from) / count);
     ecs_changes_clear(world);
     double sum = 0;
@@ -84,7 +83,7 @@ static void measure_entities(curve* lines, uint32_t count) {
     print(&lines[2], count, (bench_now_ns() - from) / count);
     from = bench_now_ns();
     for (uint32_t i = 0; i < count; i++)
-        bench_require(ecs_destroy(world, entities[order[i]]) == ECS_OK, "destroy");
+        bench_ok(ecs_destroy(world, entities[order[i]]), "destroy");
     print(&lines[3], count, (bench_now_ns() - from) / count);
     bench_release(entities);
     bench_release(order);
@@ -135,7 +134,7 @@ static ecs_query* make_query(ecs_world* world, uint32_t number) {
         terms[count++] = (ecs_term){names[tag], "tag", ECS_REQUIRE};
     }
     ecs_query* query;
-    bench_require(ecs_query_create(world, terms, count, &query) == ECS_OK, "query");
+    bench_ok(ecs_query_create(world, terms, count, &query), "query");
     return query;
 }
 
@@ -160,8 +159,7 @@ static double walk_ns(ecs_world* world, ecs_query* query) {
 static void make_each(ecs_world* world, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         ecs_entity entity;
-        bench_require(ecs_create(world, (ecs_template_id)(i + 1), NULL, 0, &entity) == ECS_OK,
-                      "create");
+        bench_ok(ecs_create(world, (ecs_template_id)(i + 1), NULL, 0, &entity), "create");
     }
 }
 

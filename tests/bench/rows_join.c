@@ -62,8 +62,8 @@ static const packet* pop(queue* of, double now_s) {
 static void receive(fixture* self, double now_s) {
     for (const packet* got; (got = pop(&self->down, now_s));) {
         proto_bit_reader reader = proto_bit_reader_make(got->body, got->size);
-        bench_require(net_mirror_read(self->mirror, got->seq, got->tick, &reader, NULL) == NET_OK,
-                      "join_10k: a packet cannot be decoded");
+        bench_ok(net_mirror_read(self->mirror, got->seq, got->tick, &reader, NULL),
+                 "join_10k: a packet cannot be decoded");
         if (ecs_world_entity_count(self->world) == ENTITIES && self->done_s == 0)
             self->done_s = got->due_s;
         packet* ack = push(&self->up);
@@ -82,11 +82,10 @@ static void send(fixture* self, double now_s) {
         memset(made->body, 0, sizeof made->body);
         proto_bit_writer writer = proto_bit_writer_make(made->body, sizeof made->body);
         uint32_t records = 0;
-        bench_require(
-            net_repl_state_write(self->view, self->seq,
-                                 (net_repl_state_room){.hard = soft * 8, .soft = soft * 8}, &writer,
-                                 &records) == NET_OK,
-            "join_10k: write");
+        bench_ok(net_repl_state_write(self->view, self->seq,
+                                      (net_repl_state_room){.hard = soft * 8, .soft = soft * 8},
+                                      &writer, &records),
+                 "join_10k: write");
         made->seq = self->seq++;
         made->tick = self->server.tick;
         made->size = (uint32_t)proto_bit_writer_bytes(&writer);
@@ -123,10 +122,9 @@ static void print(const bench_row* row, uint32_t rounds) {
     bench_repl_world(&config, true, &self->world, &self->schema);
     const net_mirror_config mirror = {
         .world = self->world, .rows = net_schema_rows(self->schema), .index_max = index_max};
-    bench_require(net_mirror_create(&mirror, &self->mirror) == NET_OK, "join_10k: mirror");
+    bench_ok(net_mirror_create(&mirror, &self->mirror), "join_10k: mirror");
     bench_require(net_interest_add_client(self->server.interest, 1), "join_10k: scopes");
-    bench_require(net_repl_state_create(self->server.replicator, 1, &self->view) == NET_OK,
-                  "join_10k: view");
+    bench_ok(net_repl_state_create(self->server.replicator, 1, &self->view), "join_10k: view");
     join(self);
     printf("bench=%s unit=%s shoal=%.4g rounds=1 bytes_per_entity=%.1f packets=%llu\n", row->name,
            row->unit, self->done_s * 1000, (double)self->bytes / ENTITIES,
@@ -136,7 +134,6 @@ static void print(const bench_row* row, uint32_t rounds) {
     net_schema_destroy(self->schema);
     ecs_world_destroy(self->world);
     bench_repl_deinit(&self->server);
-    bench_release(self);
 }
 
 bench_rows bench_rows_join(void) {

@@ -65,9 +65,9 @@ static void open_log(long_log* self, const char* game) {
     bench_require(given || make_log(&config) == 0, "the log");
     (void)!net_log_reader_create(NULL, self->name, &self->reporter, &self->reader);
     bench_require(self->reader != NULL, self->name);
-    bench_require(net_host_open_module(net_log_reader_info(self->reader)->game, &self->reporter,
-                                       &self->module) == NET_OK,
-                  "the log's game");
+    bench_ok(net_host_open_module(net_log_reader_info(self->reader)->game, &self->reporter,
+                                  &self->module),
+             "the log's game");
 }
 
 static void close_log(long_log* self) {
@@ -86,12 +86,11 @@ static double seek_ms(const long_log* self, ecs_tick tick) {
     net_log_reader* reader;
     net_log_replay* replay;
     double begin = bench_now_ns();
-    bench_require(net_log_reader_create(NULL, self->name, NULL, &reader) == NET_OK, "open");
-    bench_require(net_log_replay_create_at(reader, self->module, tick, NULL, &replay) == NET_OK,
-                  "replay");
+    bench_ok(net_log_reader_create(NULL, self->name, NULL, &reader), "open");
+    bench_ok(net_log_replay_create_at(reader, self->module, tick, NULL, &replay), "replay");
     net_log_tick at;
     while (net_match_tick(net_log_replay_match(replay)) < tick)
-        bench_require(net_log_replay_step(replay, &at) == NET_OK, "step");
+        bench_ok(net_log_replay_step(replay, &at), "step");
     double took = bench_now_ns() - begin;
     bench_require(ecs_world_state_hash(net_match_world(net_log_replay_match(replay))) ==
                       at.state_hash,
@@ -104,13 +103,12 @@ static double seek_ms(const long_log* self, ecs_tick tick) {
 static double step_back_ms(const long_log* self) {
     double steps[STEPS_BACK];
     net_playback* playback;
-    bench_require(net_playback_create(self->reader, self->module, NULL, &playback) == NET_OK,
-                  "playback");
+    bench_ok(net_playback_create(self->reader, self->module, NULL, &playback), "playback");
     double tick = (double)net_log_reader_info(self->reader)->last_tick * 0.7;
-    bench_require(net_playback_seek(playback, tick) == NET_OK, "seek");
+    bench_ok(net_playback_seek(playback, tick), "seek");
     for (uint32_t i = 0; i < STEPS_BACK; i++) {
         double begin = bench_now_ns();
-        bench_require(net_playback_seek(playback, tick - i - 1) == NET_OK, "step back");
+        bench_ok(net_playback_seek(playback, tick - i - 1), "step back");
         steps[i] = (bench_now_ns() - begin) / 1e6;
     }
     net_playback_destroy(playback);
@@ -157,7 +155,7 @@ static void print_open(const bench_row* row, uint32_t rounds) {
     for (uint32_t i = 0; i < OPENS; i++) {
         net_log_reader* reader;
         double begin = bench_now_ns();
-        bench_require(net_log_reader_create(NULL, name, NULL, &reader) == NET_OK, "open");
+        bench_ok(net_log_reader_create(NULL, name, NULL, &reader), "open");
         opens[i] = (bench_now_ns() - begin) / 1e6;
         blocks = net_log_reader_info(reader)->block_count;
         net_log_reader_destroy(reader);
@@ -177,9 +175,8 @@ static void print_verify(const bench_row* row, uint32_t rounds) {
     open_log(&self, "breakout");
     for (uint32_t i = 0; i < VERIFIES; i++) {
         double begin = bench_now_ns();
-        bench_require(net_log_verify(self.reader, self.module, 0, NULL, NULL, &self.reporter,
-                                     &verified) == NET_OK,
-                      "verify");
+        bench_ok(net_log_verify(self.reader, self.module, 0, NULL, NULL, &self.reporter, &verified),
+                 "verify");
         runs[i] = (bench_now_ns() - begin) / 1e6;
     }
     printf("bench=%s unit=%s shoal=%.4g rounds=%d ticks=%" PRIu64 "\n", row->name, row->unit,
@@ -230,7 +227,7 @@ static void open_capture(capture_match* self, net_module* module, const char* se
     net_rows* rows = net_schema_rows(net_match_schema(self->match));
     net_rows_set_tick_rate(rows, config.tick_rate_hz);
     uint32_t index_max = ecs_world_limits(net_match_world(self->match))->replicated_index_max;
-    bench_require(net_history_create(NULL, rows, index_max, &self->history) == NET_OK, "history");
+    bench_ok(net_history_create(NULL, rows, index_max, &self->history), "history");
 }
 
 static void close_capture(capture_match* self) {
@@ -251,7 +248,7 @@ static void capture_tick(capture_match* self, const net_log_begin* begin, captur
     for (uint32_t i = 0; i < begin->join_count; i++)
         net_match_join(match, &begin->joins[i]);
     net_match_step(match);
-    bench_require(net_history_step(self->history, world, begin->tick) == NET_OK, "history");
+    bench_ok(net_history_step(self->history, world, begin->tick), "history");
     times[2] = bench_now_ns();
     net_log_append_end_rows(self->log, match, self->history);
     times[3] = bench_now_ns();
@@ -277,7 +274,7 @@ static void print_captured(const bench_row* row, capture_match* self, uint32_t p
         begin.join_count = 0;
     }
     bench_release(joins);
-    bench_require(net_log_writer_finish(self->log) == NET_OK, "log");
+    bench_ok(net_log_writer_finish(self->log), "log");
     net_log_counters counters = net_log_get_counters(self->log);
     printf("bench=%s unit=%s shoal=%.4g rounds=%d us=%.1f longest_us=%.0f tick_us=%.0f"
            " entities=%.0f changes=%.0f bytes_per_tick=%.0f keyframes=%" PRIu64 "\n",
@@ -293,9 +290,9 @@ static void print_capture(const bench_row* row, uint32_t rounds) {
     base_reporter reporter = base_reporter_stderr();
     net_module* module;
     capture_match self = {0};
-    bench_require(net_module_wrap(flock_module_get(), flock_templates(), "flock.blk", &reporter,
-                                  &module) == NET_OK,
-                  "module");
+    bench_ok(
+        net_module_wrap(flock_module_get(), flock_templates(), "flock.blk", &reporter, &module),
+        "module");
     open_capture(&self, module, NULL);
     print_captured(row, &self, CAPTURE_PLAYERS);
     close_capture(&self);
@@ -311,8 +308,7 @@ static void print_capture_arena(const bench_row* row, uint32_t rounds) {
     bench_require(stream != NULL, BENCH_ARENA_BLK);
     text[fread(text, 1, sizeof text - 1, stream)] = '\0';
     fclose(stream);
-    bench_require(net_module_wrap(arena_module(), text, "arena.blk", &reporter, &module) == NET_OK,
-                  "module");
+    bench_ok(net_module_wrap(arena_module(), text, "arena.blk", &reporter, &module), "module");
     open_capture(&self, module, NULL);
     print_captured(row, &self, 0);
     close_capture(&self);

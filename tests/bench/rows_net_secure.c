@@ -166,7 +166,6 @@ static fixture* create(traffic kind, size_t size, uint32_t each) {
 static void destroy(void* memory) {
     fixture* self = memory;
     bench_secure_destroy(&self->secure);
-    bench_release(self);
 }
 
 static bool is_equal(void* memory) {
@@ -177,20 +176,16 @@ static bool is_equal(void* memory) {
     return self->sum_shoal == self->sum_best;
 }
 
-#define CREATE(name, kind, size, each)                                                             \
-    static void* create_##name(void) {                                                             \
-        return create(kind, size, each);                                                           \
-    }
-CREATE(seal_64, SEAL, 64, EACH)
-CREATE(seal_256, SEAL, 256, EACH)
-CREATE(seal_1200, SEAL, 1200, EACH)
-CREATE(open_64, OPEN, 64, EACH)
-CREATE(open_256, OPEN, 256, EACH)
-CREATE(open_1200, OPEN, 1200, EACH)
-CREATE(forged_64, FORGED, 64, EACH)
-CREATE(forged_1200, FORGED, 1200, EACH)
-CREATE(request_forged, REQUEST_FORGED, 0, EACH)
-CREATE(100x60, BOTH, 1200, 1)
+BENCH_CREATE(create_seal_64, create(SEAL, 64, EACH))
+BENCH_CREATE(create_seal_256, create(SEAL, 256, EACH))
+BENCH_CREATE(create_seal_1200, create(SEAL, 1200, EACH))
+BENCH_CREATE(create_open_64, create(OPEN, 64, EACH))
+BENCH_CREATE(create_open_256, create(OPEN, 256, EACH))
+BENCH_CREATE(create_open_1200, create(OPEN, 1200, EACH))
+BENCH_CREATE(create_forged_64, create(FORGED, 64, EACH))
+BENCH_CREATE(create_forged_1200, create(FORGED, 1200, EACH))
+BENCH_CREATE(create_request_forged, create(REQUEST_FORGED, 0, EACH))
+BENCH_CREATE(create_100x60, create(BOTH, 1200, 1))
 
 // Clients connect and leave, while the other places of the server are taken.
 static void print_handshake(const bench_row* row, uint32_t rounds) {
@@ -212,15 +207,12 @@ static void print_handshake(const bench_row* row, uint32_t rounds) {
            " server_per_second=%.0f\n",
            row->name, row->unit, all, rounds, server, 1e6 / all, 1e6 / server);
     bench_secure_destroy(secure);
-    bench_release(secure);
 }
 
 bench_rows bench_rows_net_secure(void) {
     static const bench_job job = {.destroy = destroy,
-                                  .prepare_shoal = prepare_shoal,
-                                  .prepare_best = prepare_best,
-                                  .run_shoal = run_shoal,
-                                  .run_best = run_best,
+                                  .prepare = {prepare_shoal, prepare_best},
+                                  .run = {run_shoal, run_best},
                                   .is_equal = is_equal};
     static const bench_job handshake = {.print = print_handshake};
     static const char unit[] = "ns_per_datagram", connect[] = "us_per_handshake";

@@ -70,15 +70,9 @@ static void* create(uint32_t peer_count, uint32_t in_each, uint32_t out_each) {
     return self;
 }
 
-static void* create_in(void) {
-    return create(PEERS_MAX, 1, 0);
-}
-static void* create_out(void) {
-    return create(PEERS_MAX, 0, 1);
-}
-static void* create_burst(void) {
-    return create(64, 0, 16);
-}
+BENCH_CREATE(create_in, create(PEERS_MAX, 1, 0))
+BENCH_CREATE(create_out, create(PEERS_MAX, 0, 1))
+BENCH_CREATE(create_burst, create(64, 0, 16))
 
 static void destroy(void* memory) {
     fixture* self = memory;
@@ -86,7 +80,6 @@ static void destroy(void* memory) {
         (void)close(self->peers[i]);
     (void)close(self->best);
     enet_socket_destroy(self->shoal);
-    bench_release(self);
 }
 
 static void peers_answer(const fixture* self, const struct sockaddr_in* to) {
@@ -151,10 +144,8 @@ static bool is_equal(void* memory) {
 
 bench_rows bench_rows_net_socket(void) {
     static const bench_job job = {.destroy = destroy,
-                                  .prepare_shoal = prepare_shoal,
-                                  .prepare_best = prepare_best,
-                                  .run_shoal = run_shoal,
-                                  .run_best = run_best,
+                                  .prepare = {prepare_shoal, prepare_best},
+                                  .run = {run_shoal, run_best},
                                   .is_equal = is_equal};
     static const char unit[] = "ns_per_datagram";
     static const bench_row rows[] = {

@@ -43,12 +43,11 @@ static void open_match(rig* self, const net_game_module* game, const char* file,
     text[fread(text, 1, sizeof text - 1, stream)] = '\0';
     fclose(stream);
     base_reporter reporter = base_reporter_stderr();
-    bench_require(net_module_wrap(game, text, file, &reporter, &self->module) == NET_OK, "module");
+    bench_ok(net_module_wrap(game, text, file, &reporter, &self->module), "module");
     net_match_config config = net_match_config_default(self->module);
     config.role = role;
-    if (setting)
-        bench_require(net_match_setting_apply(&config, setting, &reporter) == NET_OK, setting);
-    bench_require(net_match_create(&config, &reporter, &self->match) == NET_OK, "match");
+    if (setting) bench_ok(net_match_setting_apply(&config, setting, &reporter), setting);
+    bench_ok(net_match_create(&config, &reporter, &self->match), "match");
     self->world = net_match_world(self->match);
 }
 
@@ -64,7 +63,7 @@ static void open_replicated(rig* self) {
     open_arena(self);
     net_rows* rows = net_schema_rows(net_match_schema(self->match));
     const uint32_t index_max = ecs_world_limits(self->world)->replicated_index_max;
-    bench_require(net_history_create(NULL, rows, index_max, &self->history) == NET_OK, "history");
+    bench_ok(net_history_create(NULL, rows, index_max, &self->history), "history");
 }
 
 // Sixteen own players ahead of the server, as a client predicts them.
@@ -75,9 +74,9 @@ static void open_prediction(rig* self) {
         const ecs_vec2 pos = arena_map_base((uint8_t)(i % ARENA_TEAMS + 1));
         const arena_input input = {.move_x = 100, .move_y = (int32_t)i - 8};
         const ecs_init inits[] = {{game->pos, &pos}, {game->input, &input}};
-        bench_require(ecs_create_at(self->world, ecs_entity_make(i, 1), game->player_template,
-                                    inits, BASE_COUNT(inits)) == ECS_OK,
-                      "player");
+        bench_ok(ecs_create_at(self->world, ecs_entity_make(i, 1), game->player_template, inits,
+                               BASE_COUNT(inits)),
+                 "player");
     }
 }
 
@@ -109,10 +108,9 @@ static void open_falling(rig* self, uint32_t count) {
     base_reporter reporter = base_reporter_stderr();
     ecs_world_config config = ecs_world_config_default();
     config.limits.local_entities_max = count + 4096;
-    bench_require(ecs_world_create(&config, &self->world) == ECS_OK, "world");
-    bench_require(ecs_template_load(self->world, "fall.blk", fall_text, strlen(fall_text),
-                                    &reporter) == ECS_OK,
-                  "templates");
+    bench_ok(ecs_world_create(&config, &self->world), "world");
+    bench_ok(ecs_template_load(self->world, "fall.blk", fall_text, strlen(fall_text), &reporter),
+             "templates");
     const ecs_system_desc desc = {.name = "fall",
                                   .stage = "act",
                                   .run = fall,
@@ -120,10 +118,10 @@ static void open_falling(rig* self, uint32_t count) {
                                   .term_count = BASE_COUNT(terms),
                                   .quantum = 2048,
                                   .is_confined = true};
-    bench_require(ecs_system_register(self->world, &desc) == ECS_OK, "system");
-    bench_require(ecs_world_seal(self->world, &reporter) == ECS_OK, "seal");
+    bench_ok(ecs_system_register(self->world, &desc), "system");
+    bench_ok(ecs_world_seal(self->world, &reporter), "seal");
     const ecs_template_id cube = ecs_template_find(self->world, "cube");
-    bench_require(ecs_create_many(self->world, cube, count, NULL) == ECS_OK, "cubes");
+    bench_ok(ecs_create_many(self->world, cube, count, NULL), "cubes");
 }
 
 static void open_million(rig* self) {
@@ -179,7 +177,7 @@ static double save_us(rig* self, uint32_t saves) {
     const double begin = parallel_now_us();
     for (uint32_t i = 0; i < saves; i++) {
         base_bytes_clear(&self->bytes);
-        bench_require(net_match_save(self->match, &self->bytes) == NET_OK, "save");
+        bench_ok(net_match_save(self->match, &self->bytes), "save");
     }
     return (parallel_now_us() - begin) / saves;
 }
@@ -190,7 +188,7 @@ static double world_save_us(rig* self, uint32_t saves) {
     const double begin = parallel_now_us();
     for (uint32_t i = 0; i < saves; i++) {
         base_bytes_clear(&self->bytes);
-        bench_require(ecs_world_save(self->world, &self->bytes) == ECS_OK, "save");
+        bench_ok(ecs_world_save(self->world, &self->bytes), "save");
     }
     return (parallel_now_us() - begin) / saves;
 }
@@ -200,8 +198,7 @@ static double world_restore_us(rig* self, uint32_t times) {
     const base_bytes* bytes = &self->bytes;
     const double begin = parallel_now_us();
     for (uint32_t i = 0; i < times; i++)
-        bench_require(ecs_world_restore(self->world, bytes->data, bytes->size) == ECS_OK,
-                      "restore");
+        bench_ok(ecs_world_restore(self->world, bytes->data, bytes->size), "restore");
     return (parallel_now_us() - begin) / times;
 }
 
@@ -211,9 +208,8 @@ static double history_us(rig* self, uint32_t ticks) {
     for (uint32_t i = 0; i < ticks; i++) {
         net_match_step(self->match);
         const double begin = parallel_now_us();
-        bench_require(net_history_step(self->history, self->world, net_match_tick(self->match)) ==
-                          NET_OK,
-                      "history");
+        bench_ok(net_history_step(self->history, self->world, net_match_tick(self->match)),
+                 "history");
         us += parallel_now_us() - begin;
         ecs_changes_clear(self->world);
     }

@@ -102,7 +102,6 @@ static void print(const bench_row* row, uint32_t rounds) {
     bench_repl_count(&world);
     print_figures(row, &world, taken, rounds);
     bench_repl_deinit(&world);
-    bench_release(taken);
 }
 
 #define ROW(name)                                                                                  \

@@ -63,26 +63,25 @@ typedef struct fixture {
 
 static void open_server(fixture* self) {
     base_reporter reporter = base_reporter_stderr();
-    bench_require(net_module_wrap(flock_module_get(), flock_templates(), "flock.blk", &reporter,
-                                  &self->module) == NET_OK,
-                  "module");
+    bench_ok(net_module_wrap(flock_module_get(), flock_templates(), "flock.blk", &reporter,
+                             &self->module),
+             "module");
     net_match_config match = net_match_config_default(self->module);
     match.tick_rate_hz = TICK_RATE_HZ;
-    bench_require(net_match_create(&match, &reporter, &self->match) == NET_OK, "match");
-    bench_require(net_sim_create(NULL, 1, &self->sim) == NET_OK, "network");
-    bench_require(net_sim_server(self->sim, CLIENTS + LATE_CLIENTS, &self->transport) == NET_OK,
-                  "network");
+    bench_ok(net_match_create(&match, &reporter, &self->match), "match");
+    bench_ok(net_sim_create(NULL, 1, &self->sim), "network");
+    bench_ok(net_sim_server(self->sim, CLIENTS + LATE_CLIENTS, &self->transport), "network");
     const net_server_config server = {.match = self->match,
                                       .transport = self->transport,
                                       .clients_max = CLIENTS + LATE_CLIENTS,
                                       .clients_min = CLIENTS};
-    bench_require(net_server_create(&server, &self->server) == NET_OK, "server");
+    bench_ok(net_server_create(&server, &self->server), "server");
 }
 
 static void open_line(fixture* self, uint32_t i) {
     const net_link_config link = {
         .loss_percent = 2, .delay_ms = 20 + 14 * (i % 5), .jitter_ms = 16, .seed = i + 1};
-    bench_require(net_sim_client(self->sim, &link, &self->lines[i]) == NET_OK, "a client's line");
+    bench_ok(net_sim_client(self->sim, &link, &self->lines[i]), "a client's line");
 }
 
 static void open_real(fixture* self, uint32_t i) {
@@ -90,14 +89,14 @@ static void open_real(fixture* self, uint32_t i) {
     real_client* one = &self->reals[i];
     net_match_config match = net_match_config_default(self->module);
     match.role = NET_ROLE_MIRROR;
-    bench_require(net_match_create(&match, &reporter, &one->match) == NET_OK, "a client's match");
+    bench_ok(net_match_create(&match, &reporter, &one->match), "a client's match");
     const net_client_config client = {.match = one->match,
                                       .transport = self->lines[i],
                                       .address = "sim",
                                       .is_bot = true,
                                       .seed = i,
                                       .reporter = &reporter};
-    bench_require(net_client_create(&client, &one->client) == NET_OK, "a client");
+    bench_ok(net_client_create(&client, &one->client), "a client");
 }
 
 static void open_thin(fixture* self, uint32_t i) {
@@ -247,7 +246,6 @@ static void print(const bench_row* row, uint32_t rounds) {
            (double)(now.bits - before.bits) / records, packets / ticks, (double)bytes / packets,
            (double)now.entities / CLIENTS);
     close_all(self);
-    bench_release(self);
 }
 
 // The longest tick until each late client has a state packet.
@@ -280,7 +278,7 @@ static void print_join(const bench_row* row, uint32_t rounds) {
     const uint64_t joins = net_server_get_counters(self->server)->joins;
     for (uint32_t i = CLIENTS; i < CLIENTS + LATE_CLIENTS; i++) {
         const net_link_config link = {.delay_ms = 20, .seed = i + 1};
-        bench_require(net_sim_client(self->sim, &link, &self->lines[i]) == NET_OK, "a line");
+        bench_ok(net_sim_client(self->sim, &link, &self->lines[i]), "a line");
         open_thin(self, i - REAL_CLIENTS);
     }
     self->count = CLIENTS + LATE_CLIENTS;
@@ -296,7 +294,6 @@ static void print_join(const bench_row* row, uint32_t rounds) {
            (unsigned long long)net_server_get_counters(self->server)->joins_waited,
            1000000 / TICK_RATE_HZ);
     close_all(self);
-    bench_release(self);
 }
 
 bench_rows bench_rows_repl_server(void) {

@@ -51,22 +51,19 @@ static void open(fixture* self) {
     base_reporter reporter = base_reporter_stderr();
     ecs_world_config config = ecs_world_config_default();
     config.limits.replicated_index_max = COUNT;
-    bench_require(ecs_world_create(&config, &self->world) == ECS_OK, "world");
-    bench_require(ecs_template_load(self->world, "track.blk", templates, strlen(templates),
-                                    &reporter) == ECS_OK,
-                  "templates");
+    bench_ok(ecs_world_create(&config, &self->world), "world");
+    bench_ok(ecs_template_load(self->world, "track.blk", templates, strlen(templates), &reporter),
+             "templates");
     static const ecs_term terms[] = {{"pos", "p3", ECS_WRITE}, {"heading", "r", ECS_WRITE}};
     const ecs_system_desc system = {
         .name = "walk", .stage = "act", .run = walk, .terms = terms, .term_count = 2};
-    bench_require(ecs_system_register(self->world, &system) == ECS_OK, "system");
-    bench_require(ecs_world_seal(self->world, &reporter) == ECS_OK, "seal");
-    bench_require(net_schema_create(NULL, self->world, NULL, 0, &reporter, &self->schema) == NET_OK,
-                  "schema");
-    bench_require(net_history_create(NULL, net_schema_rows(self->schema), COUNT, &self->history) ==
-                      NET_OK,
-                  "history");
+    bench_ok(ecs_system_register(self->world, &system), "system");
+    bench_ok(ecs_world_seal(self->world, &reporter), "seal");
+    bench_ok(net_schema_create(NULL, self->world, NULL, 0, &reporter, &self->schema), "schema");
+    bench_ok(net_history_create(NULL, net_schema_rows(self->schema), COUNT, &self->history),
+             "history");
     ecs_template_id tracked = ecs_template_find(self->world, "tracked");
-    bench_require(ecs_create_many(self->world, tracked, COUNT, NULL) == ECS_OK, "create");
+    bench_ok(ecs_create_many(self->world, tracked, COUNT, NULL), "create");
 }
 
 static void tick(fixture* self) {
@@ -74,7 +71,7 @@ static void tick(fixture* self) {
     double begin_ns = bench_now_ns();
     ecs_world_step(self->world, &step);
     double middle_ns = bench_now_ns();
-    bench_require(net_history_step(self->history, self->world, self->tick) == NET_OK, "history");
+    bench_ok(net_history_step(self->history, self->world, self->tick), "history");
     self->world_ns += middle_ns - begin_ns;
     self->history_ns += bench_now_ns() - middle_ns;
     ecs_changes_clear(self->world);
@@ -100,7 +97,6 @@ static void print(const bench_row* row, uint32_t rounds) {
     net_history_destroy(self->history);
     net_schema_destroy(self->schema);
     ecs_world_destroy(self->world);
-    bench_release(self);
 }
 
 bench_rows bench_rows_repl_track(void) {

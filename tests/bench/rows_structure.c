@@ -47,28 +47,11 @@ static void* create_world(void) {
     return self;
 }
 
-static void destroy(void* memory) {
-    fixture* self = memory;
-    bench_world_deinit(&self->shoal);
-    best_handles_deinit(&self->handles);
-    bench_release(self->entities);
-    bench_release(self->commands);
-    for (uint32_t i = 0; i < 2; i++) {
-        bench_release(self->tables[i].entities);
-        bench_release(self->tables[i].pos);
-        bench_release(self->tables[i].vel);
-        bench_release(self->tables[i].boost);
-    }
-    bench_release(self);
-}
-
 // ---- adding and removing a component ----
 
 static void* create_movers(void) {
     fixture* self = create_world();
-    bench_require(ecs_create_many(self->shoal.world, self->shoal.mover, COUNT, self->entities) ==
-                      ECS_OK,
-                  "create");
+    bench_world_fill(&self->shoal, self->shoal.mover, COUNT, self->entities);
     for (uint32_t i = 0; i < COUNT; i++) {
         best_table* table = &self->tables[0];
         table->entities[i] = best_handle_make(&self->handles);
@@ -155,15 +138,7 @@ static bool is_moved_equal(void* memory) {
 static void clear_shoal(void* memory) {
     fixture* self = memory;
     ecs_command_flush(self->shoal.world);
-    uint32_t count = 0;
-    ecs_query_iter it = ecs_query_begin(self->shoal.world, self->shoal.movers);
-    while (ecs_query_next(&it)) {
-        memcpy(self->entities + count, it.rows.entities, it.rows.count * sizeof(ecs_entity));
-        count += it.rows.count;
-    }
-    while (count-- > 0)
-        (void)!ecs_destroy(self->shoal.world, self->entities[count]);
-    bench_world_upkeep(&self->shoal);
+    bench_world_clear(&self->shoal, self->shoal.movers);
 }
 
 static void record_shoal(void* memory) {
@@ -227,23 +202,30 @@ static bool is_created_equal(void* memory) {
 }
 
 bench_rows bench_rows_structure(void) {
-    static const bench_job add = {destroy,  remove_shoal,   remove_best, add_shoal,
-                                  add_best, is_moved_equal, NULL};
-    static const bench_job remove = {destroy,     add_shoal,      add_best, remove_shoal,
-                                     remove_best, is_moved_equal, NULL};
-    static const bench_job add_batch = {destroy,  remove_shoal,   remove_best, add_command,
-                                        add_best, is_moved_equal, NULL};
-    static const bench_job remove_batch = {destroy,     add_shoal,      add_best, remove_command,
-                                           remove_best, is_moved_equal, NULL};
-    static const bench_job record = {destroy,     clear_shoal,      clear_best, record_shoal,
-                                     record_best, is_created_equal, NULL};
-    static const bench_job flush = {destroy,
-                                    clear_and_record_shoal,
-                                    clear_and_record_best,
-                                    flush_shoal,
-                                    flush_best,
-                                    is_created_equal,
-                                    NULL};
+    static const bench_job add = {.destroy = bench_world_destroy,
+                                  .prepare = {remove_shoal, remove_best},
+                                  .run = {add_shoal, add_best},
+                                  .is_equal = is_moved_equal};
+    static const bench_job remove = {.destroy = bench_world_destroy,
+                                     .prepare = {add_shoal, add_best},
+                                     .run = {remove_shoal, remove_best},
+                                     .is_equal = is_moved_equal};
+    static const bench_job add_batch = {.destroy = bench_world_destroy,
+                                        .prepare = {remove_shoal, remove_best},
+                                        .run = {add_command, add_best},
+                                        .is_equal = is_moved_equal};
+    static const bench_job remove_batch = {.destroy = bench_world_destroy,
+                                           .prepare = {add_shoal, add_best},
+                                           .run = {remove_command, remove_best},
+                                           .is_equal = is_moved_equal};
+    static const bench_job record = {.destroy = bench_world_destroy,
+                                     .prepare = {clear_shoal, clear_best},
+                                     .run = {record_shoal, record_best},
+                                     .is_equal = is_created_equal};
+    static const bench_job flush = {.destroy = bench_world_destroy,
+                                    .prepare = {clear_and_record_shoal, clear_and_record_best},
+                                    .run = {flush_shoal, flush_best},
+                                    .is_equal = is_created_equal};
     static const char unit[] = "ns_per_entity";
     static const bench_row rows[] = {
         {"add_100k", unit, COUNT, 1, 1, false, create_movers, &add, NULL},

@@ -21,8 +21,7 @@ static void* create_update(uint32_t count, bool is_generated) {
     self->count = count;
     self->pos = bench_allocate((size_t)count * 12);
     self->vel = bench_allocate((size_t)count * 12);
-    bench_require(ecs_create_many(self->shoal.world, self->shoal.mover, count, NULL) == ECS_OK,
-                  "create");
+    bench_world_fill(&self->shoal, self->shoal.mover, count, NULL);
     ecs_changes_clear(self->shoal.world);
     uint32_t row = 0;
     ecs_query_iter it = ecs_query_begin(self->shoal.world, self->shoal.movers);
@@ -37,23 +36,9 @@ static void* create_update(uint32_t count, bool is_generated) {
     return self;
 }
 
-static void* create_30k(void) {
-    return create_update(30000, false);
-}
-static void* create_esgen_30k(void) {
-    return create_update(30000, true);
-}
-static void* create_1m(void) {
-    return create_update(1000000, false);
-}
-
-static void destroy_update(void* fixture) {
-    update_fixture* self = fixture;
-    bench_world_deinit(&self->shoal);
-    bench_release(self->pos);
-    bench_release(self->vel);
-    bench_release(self);
-}
+BENCH_CREATE(create_30k, create_update(30000, false))
+BENCH_CREATE(create_esgen_30k, create_update(30000, true))
+BENCH_CREATE(create_1m, create_update(1000000, false))
 
 static void run_update_shoal(void* fixture) {
     update_fixture* self = fixture;
@@ -123,12 +108,11 @@ static void* create_query(uint32_t rows) {
     }
     const bench_world_config config = {.templates = text};
     bench_world_init(&self->shoal, &config);
-    bench_release(text);
     for (uint32_t i = 0; i < ARCHETYPES; i++) {
         char name[8];
         base_text_format(name, sizeof name, "t%u", i);
         ecs_template_id id = ecs_template_find(self->shoal.world, name);
-        bench_require(ecs_create_many(self->shoal.world, id, rows, NULL) == ECS_OK, "create");
+        bench_world_fill(&self->shoal, id, rows, NULL);
         best_block* block = &self->blocks[i];
         *block = (best_block){bench_allocate(rows * 12u), bench_allocate(rows * 12u), rows};
         for (uint32_t row = 0; row < rows; row++) {
@@ -140,22 +124,8 @@ static void* create_query(uint32_t rows) {
     return self;
 }
 
-static void* create_query_100(void) {
-    return create_query(100);
-}
-static void* create_query_1(void) {
-    return create_query(1);
-}
-
-static void destroy_query(void* fixture) {
-    query_fixture* self = fixture;
-    bench_world_deinit(&self->shoal);
-    for (uint32_t i = 0; i < ARCHETYPES; i++) {
-        bench_release(self->blocks[i].pos);
-        bench_release(self->blocks[i].vel);
-    }
-    bench_release(self);
-}
+BENCH_CREATE(create_query_100, create_query(100))
+BENCH_CREATE(create_query_1, create_query(1))
 
 static void run_query_shoal(void* fixture) {
     query_fixture* self = fixture;
@@ -186,20 +156,13 @@ static bool is_query_equal(void* fixture) {
 }
 
 bench_rows bench_rows_update(void) {
-    static const bench_job update = {
-        .destroy = destroy_update,
-        .prepare_shoal = prepare_update_shoal,
-        .prepare_best = run_update_best,
-        .run_shoal = run_update_shoal,
-        .run_best = run_update_best,
-        .is_equal = is_update_equal,
-    };
-    static const bench_job query = {
-        .destroy = destroy_query,
-        .run_shoal = run_query_shoal,
-        .run_best = run_query_best,
-        .is_equal = is_query_equal,
-    };
+    static const bench_job update = {.destroy = bench_world_destroy,
+                                     .prepare = {prepare_update_shoal, run_update_best},
+                                     .run = {run_update_shoal, run_update_best},
+                                     .is_equal = is_update_equal};
+    static const bench_job query = {.destroy = bench_world_destroy,
+                                    .run = {run_query_shoal, run_query_best},
+                                    .is_equal = is_query_equal};
     static const char entity[] = "ns_per_entity";
     static const bench_row rows[] = {
         {"update_hot_30k", entity, 30000, 1, 1000, false, create_30k, &update, NULL},
