@@ -194,9 +194,8 @@ static bool is_wide_equal(void* fixture) {
         }
         for (uint32_t j = 0; j < BENCH_WIDE_MATRICES; j++) {
             const void* matrix = ecs_get(shoal->world, entity, shoal->matrices[j]);
-            if (memcmp(matrix, &self->columns.matrices[j][i], sizeof(ecs_matrix)) != 0) {
+            if (memcmp(matrix, &self->columns.matrices[j][i], sizeof(ecs_matrix)) != 0)
                 return false;
-            }
         }
     }
     return self->handles.count == WIDE_COUNT;

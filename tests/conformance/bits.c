@@ -128,8 +128,7 @@ uint32_t element_restore_f32(const cf_element* element, uint64_t word) {
     return float_bits;
 }
 
-// ---- rotations
-// -------------------------------------------------------------------------------------------
+// ---- rotations ----
 
 bool rotation_is_canonical(const uint64_t words[4], uint64_t q_max) {
     int64_t q = (int64_t)q_max, most = 6, rest = 2 * q * q;

@@ -13,8 +13,7 @@ void* or_abort(void* memory) {
     return memory;
 }
 
-// ---- the tape
-// ------------------------------------------------------------------------------------------
+// ---- the tape ----
 
 static void record_on_tape(cf_mirror* mirror, tape_entry entry) {
     if (mirror->tape_count == TAPE_MAX)
@@ -64,8 +63,7 @@ void body_write(const cf_mirror* mirror, bit_stream* again) {
     }
 }
 
-// ---- decoding
-// ------------------------------------------------------------------------------------------
+// ---- decoding ----
 
 typedef struct slot_list {
     uint32_t order;

@@ -54,8 +54,7 @@ void rotation_quantise(const float parts[4], uint32_t bits, uint64_t words[4]);
 void rotation_restore(const uint64_t words[4], uint32_t bits, float parts[4]);
 bool rotation_is_canonical(const uint64_t words[4], uint64_t q_max);
 
-// ---- tables.c: "Tables"
-// ---------------------------------------------------------------------------------
+// ---- tables.c: "Tables" ----
 
 typedef enum table_name {
     TABLE_NUMBER_PLAIN,
@@ -89,8 +88,7 @@ cf_tables* tables_read(const char* page_path);
 uint32_t prefix_read(const cf_prefix* prefix, bit_stream* bits);
 void prefix_write(const cf_prefix* prefix, uint32_t symbol, bit_stream* bits);
 
-// ---- row_*.c: "Row code"
-// ----------------------------------------------------------------------------------
+// ---- row_*.c: "Row code" ----
 
 enum { MIDDLE_BYTES_MAX = 4096 };
 enum { ELEMENTS_MAX = 256, COMPONENTS_MAX = 64, VARSIZES_MAX = 32 };
@@ -134,8 +132,7 @@ void row_print_middle(const cf_layout* layout, const cf_bases* bases, const uint
 bool row_read_absent(bit_stream* bits);
 void row_write_absent(bit_stream* bits);
 
-// ---- schema.c: "Schema hash"
-// ------------------------------------------------------------------------
+// ---- schema.c: "Schema hash" ----
 
 typedef struct template_row {
     char name[256]; ///< names of the parts, joined with +
@@ -165,8 +162,7 @@ const template_row* schema_find(cf_schema* schema, const uint8_t* parts, uint32_
 /// The descriptor hash of the page, from protobuf-c's descriptor.
 uint64_t descriptor_hash(const void* descriptor);
 
-// ---- header.c: "State"
-// --------------------------------------------------------------------------------
+// ---- header.c: "State" ----
 
 typedef struct cf_header {
     uint16_t seq;
@@ -199,8 +195,7 @@ void header_write(bit_stream* bits, const cf_header* header);
 /// @return true: the rest is padding, at most 7 bits, all 0.
 bool is_padding(bit_stream* bits);
 
-// ---- body.c and mirror.c: "State body" and "Scope hash"
-// --------------------------------------------------------
+// ---- body.c and mirror.c: "State body" and "Scope hash" ----
 
 typedef struct cf_mirror cf_mirror;
 
@@ -241,8 +236,7 @@ typedef enum value_fate { VALUE_APPLIED, VALUE_WAITS, VALUE_DROPPED } value_fate
 value_fate mirror_value(cf_mirror* mirror, uint32_t handle, uint32_t component, uint64_t since,
                         const uint8_t* bytes, size_t size);
 
-// ---- varsize.c: "Variable-size components"
-// -----------------------------------------------------------------------------
+// ---- varsize.c: "Variable-size components" ----
 
 typedef struct cf_varsize cf_varsize;
 
@@ -255,8 +249,7 @@ size_t varsize_write(const cf_varsize* value, uint8_t* bytes);
 /// bytes, and 16 more.
 void varsize_print(const cf_varsize* value, char* text);
 
-// ---- vectors.c ----------------------------------------------------------------------------------
-// ----------------
+// ---- vectors.c ----
 
 /// The lines of the page and of the file beside it. `lines_path` may be NULL: only those of the
 /// page.
@@ -271,8 +264,7 @@ bool vectors_are_read(const vector_source* source);
 /// The layout of a row's vector.
 void vector_layout(const char* text, cf_layout* layout);
 
-// ---- playing
-// --------------------------------------------------------------------------------
+// ---- playing ----
 
 typedef struct play_options {
     const char *page_path, *address, *schema_hash;

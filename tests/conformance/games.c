@@ -20,8 +20,7 @@ static const type_row type_p2 = {"p2", {{"x", K_F32, 1, 0, 0}, {"y", K_F32, 1, 0
 static const type_row type_c = {
     "c", {{"r", K_U8, 1, 0, 0}, {"g", K_U8, 1, 0, 0}, {"b", K_U8, 1, 0, 0}, {"a", K_U8, 1, 0, 0}}};
 
-// ---- the page's vectors
-// ----------------------------------------------------------------------------------
+// ---- the page's vectors ----
 
 static const template_table vectors[] = {
     {"dot",
@@ -37,8 +36,7 @@ static const template_table vectors[] = {
     {0},
 };
 
-// ---- breakout
-// --------------------------------------------------------------------------------------------
+// ---- breakout ----
 
 static const type_row type_player = {"BreakoutPlayer",
                                      {{"client", K_U32, 1, 0, 0},
@@ -109,8 +107,7 @@ static size_t breakout_event(uint8_t* bytes) {
     return breakout__cheer__pack(&cheer, bytes);
 }
 
-// ---- arena
-// -----------------------------------------------------------------------------------------------
+// ---- arena ----
 
 static const type_row type_gun = {
     "ArenaGun",

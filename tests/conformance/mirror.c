@@ -79,8 +79,7 @@ bool mirror_tick(const cf_mirror* mirror, uint64_t* tick) {
     return mirror->has_packet;
 }
 
-// ---- applying
-// ------------------------------------------------------------------------------------------
+// ---- applying ----
 
 static void forget_tick(slot_state* slot, uint64_t tick) {
     if (!slot->has_forgotten || tick > slot->forgotten_tick) slot->forgotten_tick = tick;
@@ -311,8 +310,7 @@ value_fate mirror_value(cf_mirror* mirror, uint32_t handle, uint32_t component, 
     return VALUE_DROPPED;
 }
 
-// ---- scope hash
-// ----------------------------------------------------------------------------------------
+// ---- scope hash ----
 
 static void add_component(XXH3_state_t* state, const slot_state* slot, uint32_t component) {
     const cf_layout* layout = &slot->template->layout;

@@ -106,8 +106,7 @@ void code_scaled(row_coder* coder, uint32_t field, uint64_t expected, int scale,
         coder->surprise += (4 * log_halves(2 * size_of(number.difference) + 1) - (3 * t + 8)) / 2;
 }
 
-// ---- warm and quiet components
-// ---------------------------------------------------------------------------------
+// ---- warm and quiet components ----
 
 static void code_entity(row_coder* coder, uint64_t* handle) {
     uint64_t is_none = *handle == 0, generation = *handle >> 22, is_young = generation == 1;
@@ -190,8 +189,7 @@ static void code_fields(row_coder* coder, uint32_t c) {
         if (differs[i / 64] >> (i % 64) & 1) code_field(coder, first + i, coder->plans[c].scale);
 }
 
-// ---- live components
-// ---------------------------------------------------------------------------------------------
+// ---- live components ----
 
 static void code_live_source(row_coder* coder, uint32_t c) {
     const cf_layout* layout = coder->layout;
@@ -225,8 +223,7 @@ static void code_live(row_coder* coder, uint32_t c) {
         code_scaled(coder, i, coder->expected[i], coder->plans[c].scale, NULL);
 }
 
-// ---- the walk
-// ----------------------------------------------------------------------------------------------
+// ---- the walk ----
 
 static void code_part(row_coder* coder, uint32_t c) {
     const cf_layout* layout = coder->layout;

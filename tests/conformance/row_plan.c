@@ -27,8 +27,7 @@ uint64_t words_add(uint64_t word, int64_t difference, uint32_t bits) {
     return (word + (uint64_t)difference) & (UINT64_MAX >> (64 - bits));
 }
 
-// ---- the layout
-// ----------------------------------------------------------------------------------------
+// ---- the layout ----
 
 static part_shape shape_of(const cf_layout* layout, uint32_t c) {
     if (layout->is_rotation[c]) return SHAPE_ROTATION;
@@ -78,8 +77,7 @@ void layout_finish(cf_layout* layout, const cf_tables* tables, uint32_t tick_rat
         find_source(layout, c, tick_rate_hz);
 }
 
-// ---- the row
-// -------------------------------------------------------------------------------------------
+// ---- the row ----
 
 static bool is_moving(const row_coder* coder, uint32_t c) {
     const cf_layout* layout = coder->layout;

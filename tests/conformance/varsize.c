@@ -161,8 +161,7 @@ void varsize_destroy(cf_varsize* value) {
     free(value);
 }
 
-// ---- writing bytes
-// -------------------------------------------------------------------------------------------
+// ---- writing bytes ----
 
 static void put(uint8_t** at, const void* bytes, size_t size) {
     memcpy(*at, bytes, size);
@@ -194,8 +193,7 @@ size_t varsize_write(const cf_varsize* value, uint8_t* bytes) {
     return (size_t)(at - bytes);
 }
 
-// ---- the page's notation
-// -------------------------------------------------------------------------------------
+// ---- the page's notation ----
 
 static void add(char** at, const char* format, ...) {
     va_list arguments;

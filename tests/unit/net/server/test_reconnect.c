@@ -195,9 +195,8 @@ CASE(a_session_whose_key_is_worn_ends_as_after_silence) {
 ROOM_CASE(a_server_that_is_gone_is_noticed_at_once, 7, SEATS, 0) {
     assert_true(room_wait_ms(at, 1000) <= 1000);
     room_stop(at);
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < 3; i++)
         room_step(at);
-    }
     for (uint32_t k = 0; k < SEATS; k++)
         assert_int_equal(net_client_get_phase(at->seats[k].client), NET_CLIENT_RESUMING);
 }

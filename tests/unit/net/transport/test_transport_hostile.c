@@ -176,9 +176,8 @@ WORLD_CASE(repeats_of_a_command_reach_enet_as_a_ration, 4) {
     raw waiting = raw_as_first_client(at, true);
     raw_add(&waiting, 0x86, 0, WAITING, "21", 1, 'x'); // number 1 does not come: it waits
     raw repeats = raw_as_first_client(at, true);
-    for (int i = 0; i < COMMANDS; i++) {
+    for (int i = 0; i < COMMANDS; i++)
         raw_add(&repeats, 0x86, 0, WAITING, "21", 1, 'x');
-    }
     inject_as_first_client(at, &waiting);
     run_tick(at);
     uint64_t sent_before = stats_of(at->server).sent_bytes;
