@@ -112,6 +112,37 @@ static inline void pen_row(body_pen* pen, const net_row_template* entry, proto_r
     proto_row_write(&entry->layout, &base, row, &pen->bits, NULL);
 }
 
+/// A run of one slot against the default row.
+static inline void pen_absolute(body_pen* pen, uint32_t slot, const net_row_template* entry,
+                                const uint64_t* row) {
+    pen_run_absolute(pen, 1);
+    pen_slot(pen, slot);
+    pen_row(pen, entry, (proto_row_base){0}, row);
+}
+
+/// Begin a body that only updates.
+static inline void pen_updates(body_pen* pen, uint32_t runs) {
+    pen_list(pen, 0);
+    pen_list(pen, 0);
+    pen_runs(pen, runs);
+}
+
+/// A body that creates one entity.
+static inline void pen_only_create(body_pen* pen, uint32_t slot, ecs_entity handle,
+                                   const net_row_template* entry, const uint64_t* row) {
+    pen_list(pen, 0);
+    pen_list(pen, 1);
+    pen_create(pen, slot, handle, entry, row);
+    pen_runs(pen, 0);
+}
+
+/// A body that destroys one entity.
+static inline void pen_only_destroy(body_pen* pen, uint32_t slot) {
+    pen_destroys(pen, 1, &slot);
+    pen_list(pen, 0);
+    pen_runs(pen, 0);
+}
+
 static inline void pen_absent(body_pen* pen) {
     proto_row_write_absent(&pen->bits);
 }

@@ -22,7 +22,8 @@ __attribute__((constructor)) static void test_take_locale(void) {
     (void)setlocale(LC_CTYPE, "");
 }
 
-/// Assert handler for cases of misuse: with it, expect_assert_failure() sees a BASE_ASSERT.
+/// Assert handler of all programs with CASE: expect_assert_failure() sees a BASE_ASSERT, and any other
+/// one that fails is the failure of its case.
 static inline void test_assert_handler(const char* condition, const char* file, int line) {
     mock_assert(0, condition, file, line);
 }

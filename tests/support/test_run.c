@@ -14,6 +14,7 @@ void test_add(test_case* added) {
 }
 
 int test_run(void) {
+    base_assert_handler_set(test_assert_handler);
     enum { CASES_MAX = 128 };
     static struct CMUnitTest tests[CASES_MAX];
     size_t count = 0;

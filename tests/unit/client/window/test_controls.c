@@ -48,95 +48,90 @@ CASE(keys_are_found_by_their_names) {
     assert_int_equal(client_window_key(""), 0);
 }
 
-CASE(a_held_key_is_held_in_every_input_and_pressed_in_one) {
-    client_controls controls = make();
-    net_controls taken = client_controls_take(&controls);
+#define CONTROLS_CASE(name) CASE_WITH(client_controls, controls, *controls = make(), (void)0, name)
+
+CONTROLS_CASE(a_held_key_is_held_in_every_input_and_pressed_in_one) {
+    net_controls taken = client_controls_take(controls);
     assert_int_equal(taken.size_bytes, sizeof(net_controls));
     assert_int_equal(taken.action_count, 3);
     assert_false(taken.actions[RIGHT] || taken.pressed[RIGHT]);
-    press(&controls, "D");
+    press(controls, "D");
     for (uint32_t i = 0; i < 3; i++) {
-        taken = client_controls_take(&controls);
+        taken = client_controls_take(controls);
         assert_true(taken.actions[RIGHT]);
         assert_true(taken.pressed[RIGHT] == (i == 0));
         client_event repeat = key(CLIENT_EVENT_KEY_DOWN, "D");
         repeat.is_repeat = true;
-        assert_true(client_controls_see(&controls, &repeat, 0.0f, 0.0f));
+        assert_true(client_controls_see(controls, &repeat, 0.0f, 0.0f));
     }
-    let_go(&controls, "D");
-    taken = client_controls_take(&controls);
+    let_go(controls, "D");
+    taken = client_controls_take(controls);
     assert_false(taken.actions[RIGHT] || taken.pressed[RIGHT]);
 }
 
-CASE(a_tap_between_two_inputs_is_told_once) {
-    client_controls controls = make();
-    press(&controls, "Space");
-    let_go(&controls, "Space");
-    net_controls taken = client_controls_take(&controls);
+CONTROLS_CASE(a_tap_between_two_inputs_is_told_once) {
+    press(controls, "Space");
+    let_go(controls, "Space");
+    net_controls taken = client_controls_take(controls);
     assert_true(taken.actions[FIRE] && taken.pressed[FIRE]);
-    taken = client_controls_take(&controls);
+    taken = client_controls_take(controls);
     assert_false(taken.actions[FIRE] || taken.pressed[FIRE]);
 }
 
-CASE(two_keys_of_an_action_are_let_go_one_by_one) {
-    client_controls controls = make();
-    press(&controls, "Right");
-    press(&controls, "D");
-    let_go(&controls, "D");
-    (void)client_controls_take(&controls);
-    assert_true(client_controls_take(&controls).actions[RIGHT]);
-    let_go(&controls, "Right");
-    assert_false(client_controls_take(&controls).actions[RIGHT]);
+CONTROLS_CASE(two_keys_of_an_action_are_let_go_one_by_one) {
+    press(controls, "Right");
+    press(controls, "D");
+    let_go(controls, "D");
+    (void)client_controls_take(controls);
+    assert_true(client_controls_take(controls).actions[RIGHT]);
+    let_go(controls, "Right");
+    assert_false(client_controls_take(controls).actions[RIGHT]);
 }
 
-CASE(one_key_may_serve_two_actions) {
-    client_controls controls = make();
-    press(&controls, "Left");
-    net_controls taken = client_controls_take(&controls);
+CONTROLS_CASE(one_key_may_serve_two_actions) {
+    press(controls, "Left");
+    net_controls taken = client_controls_take(controls);
     assert_true(taken.actions[LEFT] && taken.actions[FIRE]);
     assert_false(taken.actions[RIGHT]);
 }
 
-CASE(unknown_keys_are_left_to_others) {
-    client_controls controls = make();
+CONTROLS_CASE(unknown_keys_are_left_to_others) {
     client_event event = key(CLIENT_EVENT_KEY_DOWN, "F1");
-    assert_false(client_controls_see(&controls, &event, 0.0f, 0.0f));
+    assert_false(client_controls_see(controls, &event, 0.0f, 0.0f));
     event.key = 0; // a key without a code must not match an action without a key
-    assert_false(client_controls_see(&controls, &event, 0.0f, 0.0f));
+    assert_false(client_controls_see(controls, &event, 0.0f, 0.0f));
     event.kind = CLIENT_EVENT_CLOSE;
-    assert_false(client_controls_see(&controls, &event, 0.0f, 0.0f));
+    assert_false(client_controls_see(controls, &event, 0.0f, 0.0f));
 }
 
-CASE(the_pointer_says_where_it_is_and_whether_it_moved) {
-    client_controls controls = make();
-    assert_false(client_controls_take(&controls).has_pointer);
+CONTROLS_CASE(the_pointer_says_where_it_is_and_whether_it_moved) {
+    assert_false(client_controls_take(controls).has_pointer);
     client_event event = {.kind = CLIENT_EVENT_POINTER_MOVE};
-    assert_true(client_controls_see(&controls, &event, 600.0f, 300.0f));
-    net_controls taken = client_controls_take(&controls);
+    assert_true(client_controls_see(controls, &event, 600.0f, 300.0f));
+    net_controls taken = client_controls_take(controls);
     assert_true(taken.has_pointer && taken.is_pointer_moved && !taken.pointer_down);
     assert_float_equal(taken.pointer_x, 600.0f, 0.0f);
     assert_float_equal(taken.pointer_y, 300.0f, 0.0f);
-    assert_false(client_controls_take(&controls).is_pointer_moved);
+    assert_false(client_controls_take(controls).is_pointer_moved);
     // A click that ends before the input was taken.
     event.kind = CLIENT_EVENT_POINTER_DOWN;
-    assert_true(client_controls_see(&controls, &event, 600.0f, 300.0f));
+    assert_true(client_controls_see(controls, &event, 600.0f, 300.0f));
     event.kind = CLIENT_EVENT_POINTER_UP;
-    assert_true(client_controls_see(&controls, &event, 600.0f, 300.0f));
-    assert_true(client_controls_take(&controls).pointer_down);
-    assert_false(client_controls_take(&controls).pointer_down);
+    assert_true(client_controls_see(controls, &event, 600.0f, 300.0f));
+    assert_true(client_controls_take(controls).pointer_down);
+    assert_false(client_controls_take(controls).pointer_down);
     event.kind = CLIENT_EVENT_POINTER_GONE;
-    assert_true(client_controls_see(&controls, &event, 0.0f, 0.0f));
-    assert_false(client_controls_take(&controls).has_pointer);
+    assert_true(client_controls_see(controls, &event, 0.0f, 0.0f));
+    assert_false(client_controls_take(controls).has_pointer);
 }
 
-CASE(losing_the_focus_lets_everything_go) {
-    client_controls controls = make();
-    press(&controls, "A");
+CONTROLS_CASE(losing_the_focus_lets_everything_go) {
+    press(controls, "A");
     client_event event = {.kind = CLIENT_EVENT_POINTER_DOWN};
-    (void)client_controls_see(&controls, &event, 1.0f, 1.0f);
-    (void)client_controls_take(&controls);
+    (void)client_controls_see(controls, &event, 1.0f, 1.0f);
+    (void)client_controls_take(controls);
     event.kind = CLIENT_EVENT_FOCUS_LOST;
-    assert_true(client_controls_see(&controls, &event, 0.0f, 0.0f));
-    net_controls taken = client_controls_take(&controls);
+    assert_true(client_controls_see(controls, &event, 0.0f, 0.0f));
+    net_controls taken = client_controls_take(controls);
     assert_false(taken.actions[LEFT] || taken.pointer_down);
 }

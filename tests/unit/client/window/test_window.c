@@ -41,8 +41,10 @@ static client_event next(client_window* window, bool is_any) {
     return event;
 }
 
-CASE(a_window_that_nobody_sees_is_not_drawn) {
-    client_window* window = open_window(0.0);
+#define WINDOW_CASE(name, rate)                                                                    \
+    CASE_MADE(client_window, window, open_window(rate), client_window_destroy(window), name)
+
+WINDOW_CASE(a_window_that_nobody_sees_is_not_drawn, 0.0) {
     assert_true(client_window_frame_due_us(window) != UINT64_MAX);
     static const uint8_t pairs[][2] = {
         {SDL_WINDOWEVENT_HIDDEN, SDL_WINDOWEVENT_SHOWN},
@@ -57,11 +59,9 @@ CASE(a_window_that_nobody_sees_is_not_drawn) {
         (void)next(window, false);
         assert_true(client_window_frame_due_us(window) == 0); // a frame is due at once
     }
-    client_window_destroy(window);
 }
 
-CASE(frames_come_at_the_wanted_rate_and_are_not_caught_up) {
-    client_window* window = open_window(50.0);
+WINDOW_CASE(frames_come_at_the_wanted_rate_and_are_not_caught_up, 50.0) {
     uint64_t now_us = 5000000, begun = 0;
     uint64_t until_us = now_us + 1000000;
     for (; now_us < until_us; now_us += 1000) {
@@ -77,11 +77,9 @@ CASE(frames_come_at_the_wanted_rate_and_are_not_caught_up) {
     assert_float_equal(draw.frame_dt_s, 0.1f, 0.0001f); // effects do not jump
     assert_true(client_window_end_frame(window, NULL));
     assert_true(client_window_frame_due_us(window) > now_us);
-    client_window_destroy(window);
 }
 
-CASE(keys_and_buttons_become_events) {
-    client_window* window = open_window(0.0);
+WINDOW_CASE(keys_and_buttons_become_events, 0.0) {
     SDL_Event key = {.type = SDL_KEYDOWN};
     key.key.keysym.sym = SDLK_F1;
     key.key.repeat = 1;
@@ -126,5 +124,4 @@ CASE(keys_and_buttons_become_events) {
     assert_int_equal(SDL_PushEvent(&quit), 1);
     assert_int_equal(next(window, true).kind, CLIENT_EVENT_CLOSE);
     (void)next(window, false);
-    client_window_destroy(window);
 }

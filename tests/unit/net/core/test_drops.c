@@ -17,9 +17,7 @@ CASE(every_reason_has_a_name_of_its_own) {
 }
 
 CASE(beyond_the_last_there_is_none) {
-    base_assert_handler_set(test_assert_handler);
     expect_assert_failure((void)net_drop_name(NET_DROP_COUNT));
-    base_assert_handler_set(NULL);
 }
 
 CASE(the_text_names_what_has_a_count_and_is_cut_to_its_room) {

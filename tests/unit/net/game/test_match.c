@@ -25,17 +25,17 @@ static net_module* wrap(const net_game_module* game, const char* templates) {
 
 // ---- settings ----
 
-CASE(a_config_begins_with_the_modules_defaults) {
-    net_module* module = wrap(breakout_module(), NULL);
+#define MODULE_CASE(name)                                                                          \
+    CASE_MADE(net_module, module, wrap(breakout_module(), NULL), net_module_close(module), name)
+
+MODULE_CASE(a_config_begins_with_the_modules_defaults) {
     net_match_config config = net_match_config_default(module);
     assert_int_equal(config.tick_rate_hz, 60);
     assert_true(config.settings[BREAKOUT_SETTING_LIVES] == 3.0);
     assert_true(config.settings[BREAKOUT_SETTING_BALL_SPEED] == 1.0);
-    net_module_close(module);
 }
 
-CASE(settings_are_applied_within_their_range) {
-    net_module* module = wrap(breakout_module(), NULL);
+MODULE_CASE(settings_are_applied_within_their_range) {
     net_match_config config = net_match_config_default(module);
     assert_ok(net_match_setting_apply(&config, "lives=1", NULL));
     assert_ok(net_match_setting_apply(&config, "lives=99", NULL));
@@ -54,7 +54,6 @@ CASE(settings_are_applied_within_their_range) {
     base_reporter reporter = base_reporter_first(&first);
     assert_int_equal(net_match_setting_apply(&config, "live=3", &reporter), NET_ERR_UNKNOWN);
     assert_non_null(strstr(first.text, "did you mean \"lives\""));
-    net_module_close(module);
 }
 
 // ---- create ----
@@ -183,9 +182,7 @@ CASE(a_module_gets_what_the_token_of_a_player_says) {
     assert_memory_equal(user_last, user, NET_USER_BYTES_MAX);
     player.client = 2;
     player.user_bytes = NET_USER_BYTES_MAX + 1;
-    base_assert_handler_set(test_assert_handler);
     expect_assert_failure(net_match_join(match, &player));
-    base_assert_handler_set(NULL);
     net_match_join(match, &(net_game_player){.client = 3, .name = "bob"});
     assert_int_equal(joined_last.player_id, 0);
     assert_int_equal(joined_last.user_bytes, 0);
@@ -193,8 +190,7 @@ CASE(a_module_gets_what_the_token_of_a_player_says) {
     net_module_close(module);
 }
 
-CASE(create_gives_everything_back_when_memory_ends_at_any_call) {
-    net_module* module = wrap(breakout_module(), NULL);
+MODULE_CASE(create_gives_everything_back_when_memory_ends_at_any_call) {
     uint64_t fail_at = 1;
     for (;; fail_at++) {
         scarce_memory m;
@@ -212,7 +208,6 @@ CASE(create_gives_everything_back_when_memory_ends_at_any_call) {
         assert_true(fail_at < 100000);
     }
     print_message("%llu allocations\n", (unsigned long long)fail_at - 1);
-    net_module_close(module);
 }
 
 CASE(steady_ticks_allocate_nothing) {
@@ -280,13 +275,11 @@ TABLE_CASE(client_numbers_only_rise, 1) {
     assert_int_equal(net_match_player(t->match, 5), ECS_ENTITY_NONE);
     assert_true(net_match_player(t->match, 2) != ECS_ENTITY_NONE);
     assert_true(net_match_player(t->match, 9) != ECS_ENTITY_NONE);
-    base_assert_handler_set(test_assert_handler);
     expect_assert_failure(
         net_match_join(t->match, &(net_game_player){.client = 5, .name = "again"}));
     expect_assert_failure(
         net_match_join(t->match, &(net_game_player){.client = 9, .name = "again"}));
     expect_assert_failure(net_match_leave(t->match, 5));
-    base_assert_handler_set(NULL);
 }
 
 // ---- messages ----
@@ -519,8 +512,7 @@ TABLE_CASE(a_save_that_is_cut_is_refused_and_one_without_room_too, 5) {
 
 /// P12: a running match may change template data that clients do not know. It refuses other changes
 /// and reports file and line.
-CASE(templates_are_exchanged_between_ticks) {
-    net_module* module = wrap(breakout_module(), NULL);
+MODULE_CASE(templates_are_exchanged_between_ticks) {
     net_match_config config = net_match_config_default(module);
     net_match* match = NULL;
     assert_ok(net_match_create(&config, NULL, &match));
@@ -557,5 +549,4 @@ CASE(templates_are_exchanged_between_ticks) {
     assert_true(ecs_template_find(net_match_world(match), "lamp") != ECS_TEMPLATE_NONE);
     free(text);
     net_match_destroy(match);
-    net_module_close(module);
 }

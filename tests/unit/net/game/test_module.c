@@ -52,12 +52,12 @@ static void refuse_check(const char* file, net_result result, const char* why) {
 
 // ---- opening ----
 
+#define KEEPER_CASE(name) CASE_WITH(keeper, k, keep(k), (void)0, name)
+
 // S2.3
-CASE(a_name_is_found_in_the_search_path) {
-    keeper k;
-    keep(&k);
+KEEPER_CASE(a_name_is_found_in_the_search_path) {
     net_module* module;
-    assert_ok(net_module_open("breakout", "/nowhere::" GAMES_DIR, &k.reporter, &module));
+    assert_ok(net_module_open("breakout", "/nowhere::" GAMES_DIR, &k->reporter, &module));
     assert_string_equal(module->game->name, "breakout");
     assert_int_equal(module->game->message_count, BREAKOUT_MESSAGE_COUNT);
     assert_non_null(strstr(module->templates, "breakout_brick"));
@@ -66,10 +66,10 @@ CASE(a_name_is_found_in_the_search_path) {
     assert_true(module->content_hash != 0);
     uint64_t hash = module->content_hash;
     net_module_close(module);
-    assert_ok(net_module_open(GAMES_DIR "/breakout.so", NULL, &k.reporter, &module));
+    assert_ok(net_module_open(GAMES_DIR "/breakout.so", NULL, &k->reporter, &module));
     assert_true(module->content_hash == hash);
     net_module_close(module);
-    assert_int_equal(k.first.count, 0);
+    assert_int_equal(k->first.count, 0);
 }
 
 CASE(an_unknown_name_is_answered_with_the_nearest) {
@@ -461,13 +461,11 @@ CASE(a_proper_module_passes_the_check) {
 #endif
 }
 
-CASE(writable_globals_are_named) {
-    keeper k;
-    keep(&k);
-    assert_int_equal(net_module_check(SAMPLES_DIR "/sample_global.so", &k.reporter),
+KEEPER_CASE(writable_globals_are_named) {
+    assert_int_equal(net_module_check(SAMPLES_DIR "/sample_global.so", &k->reporter),
                      NET_ERR_MODULE);
-    assert_reported(&k, "of writable globals");
-    assert_true(k.first.count >= 3); // the sum, sample_counter and sample_buffer
+    assert_reported(k, "of writable globals");
+    assert_true(k->first.count >= 3); // the sum, sample_counter and sample_buffer
     refuse_check(SAMPLES_DIR "/sample_thread.so", NET_ERR_MODULE, "");
 }
 

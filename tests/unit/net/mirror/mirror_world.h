@@ -108,26 +108,19 @@ static inline net_result mirror_create_at(mirror_side* m, ecs_tick tick, uint32_
                                           ecs_entity handle, const net_row_template* entry,
                                           const uint64_t* row) {
     mirror_begin(m);
-    pen_list(&m->pen, 0);
-    pen_list(&m->pen, 1);
-    pen_create(&m->pen, slot, handle, entry, row);
-    pen_runs(&m->pen, 0);
+    pen_only_create(&m->pen, slot, handle, entry, row);
     return mirror_read(m, tick);
 }
 
 static inline net_result mirror_destroy_at(mirror_side* m, ecs_tick tick, uint32_t slot) {
     mirror_begin(m);
-    pen_destroys(&m->pen, 1, &slot);
-    pen_list(&m->pen, 0);
-    pen_runs(&m->pen, 0);
+    pen_only_destroy(&m->pen, slot);
     return mirror_read(m, tick);
 }
 
 static inline void mirror_begin_run(mirror_side* m) {
     mirror_begin(m);
-    pen_list(&m->pen, 0);
-    pen_list(&m->pen, 0);
-    pen_runs(&m->pen, 1);
+    pen_updates(&m->pen, 1);
 }
 
 /// An update of one slot against the row of tick `tick` - `age`.
@@ -145,9 +138,7 @@ static inline net_result mirror_update_at(mirror_side* m, ecs_tick tick, uint32_
 static inline net_result mirror_absolute_at(mirror_side* m, ecs_tick tick, uint32_t slot,
                                             const net_row_template* entry, const uint64_t* row) {
     mirror_begin_run(m);
-    pen_run_absolute(&m->pen, 1);
-    pen_slot(&m->pen, slot);
-    pen_row(&m->pen, entry, (proto_row_base){0}, row);
+    pen_absolute(&m->pen, slot, entry, row);
     return mirror_read(m, tick);
 }
 

@@ -144,9 +144,7 @@ KEPT_CASE(an_index_that_a_packet_creates_is_not_updated_in_it) {
     pen_list(&m->pen, 1);
     pen_create(&m->pen, 8, ball_reborn, m->mover, rows[0]);
     pen_runs(&m->pen, 1);
-    pen_run_absolute(&m->pen, 1);
-    pen_slot(&m->pen, 4);
-    pen_row(&m->pen, m->mover, (proto_row_base){0}, rows[1]);
+    pen_absolute(&m->pen, 4, m->mover, rows[1]);
     assert_int_equal(mirror_read(m, 15), NET_ERR_STALE);
     assert_int_equal(ecs_world_entity_count(m->side.world), 0);
 }
@@ -226,9 +224,7 @@ KEPT_CASE(the_living_take_the_memory_of_the_dead) {
     // These sequence numbers already have memory for their lists.
     for (ecs_tick tick = 21; tick < 25; tick++) {
         mirror_begin_run(m);
-        pen_run_absolute(&m->pen, 1);
-        pen_slot(&m->pen, 6);
-        pen_row(&m->pen, m->mover, (proto_row_base){0}, rows[tick % 6]);
+        pen_absolute(&m->pen, 6, m->mover, rows[tick % 6]);
         uint16_t seq = (uint16_t)(tick - 8 + NET_SNAPSHOT_PACKETS);
         assert_ok(pen_read(&m->pen, m->mirror, seq, tick, NULL));
     }

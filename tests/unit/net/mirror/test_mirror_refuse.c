@@ -38,9 +38,7 @@ static void expect_refused(mirror_side* m) {
 BALL_CASE(impossible_slots_are_refused) {
     static const uint32_t bad[] = {MIRROR_INDEX_MAX, MIRROR_INDEX_MAX + 1, UINT32_MAX - 8};
     for (uint32_t i = 0; i < BASE_COUNT(bad); i++) {
-        pen_destroys(&m->pen, 1, &bad[i]);
-        pen_list(&m->pen, 0);
-        pen_runs(&m->pen, 0);
+        pen_only_destroy(&m->pen, bad[i]);
         expect_refused(m);
     }
     pen_list(&m->pen, 2); // the second goes beyond the end
@@ -60,17 +58,11 @@ BALL_CASE(impossible_slots_are_refused) {
     pen_list(&m->pen, 1);
     pen_create(&m->pen, 3, ball, m->mover, rows[0]);
     pen_runs(&m->pen, 1);
-    pen_run_absolute(&m->pen, 1);
-    pen_slot(&m->pen, 3);
-    pen_row(&m->pen, m->mover, (proto_row_base){0}, rows[1]);
+    pen_absolute(&m->pen, 3, m->mover, rows[1]);
     expect_refused(m);
     for (uint32_t is_listed = 0; is_listed < 2; is_listed++) {
-        pen_list(&m->pen, 0);
-        pen_list(&m->pen, 0);
-        pen_runs(&m->pen, 2);
-        pen_run_absolute(&m->pen, 1);
-        pen_slot(&m->pen, 3);
-        pen_row(&m->pen, m->mover, (proto_row_base){0}, rows[1]);
+        pen_updates(&m->pen, 2);
+        pen_absolute(&m->pen, 3, m->mover, rows[1]);
         proto_row_base base = {.base = is_listed ? rows[0] : NULL,
                                .ticks = is_listed ? TICK - 100 : 0};
         if (is_listed) {
@@ -95,10 +87,7 @@ BALL_CASE(impossible_slots_are_refused) {
 BALL_CASE(impossible_creates_are_refused) {
     static const uint32_t bad[] = {0, MIRROR_INDEX_MAX + 1, 2047};
     for (uint32_t i = 0; i < BASE_COUNT(bad); i++) {
-        pen_list(&m->pen, 0);
-        pen_list(&m->pen, 1);
-        pen_create(&m->pen, 5, ecs_entity_make(bad[i], 1), m->mover, rows[0]);
-        pen_runs(&m->pen, 0);
+        pen_only_create(&m->pen, 5, ecs_entity_make(bad[i], 1), m->mover, rows[0]);
         expect_refused(m);
     }
     pen_list(&m->pen, 0); // the slot after the last one
@@ -107,10 +96,7 @@ BALL_CASE(impossible_creates_are_refused) {
     pen_create(&m->pen, 6, ecs_entity_make(MIRROR_INDEX_MAX + 1, 1), m->mover, rows[0]);
     pen_runs(&m->pen, 0);
     expect_refused(m);
-    pen_list(&m->pen, 0); // generation 0
-    pen_list(&m->pen, 1);
-    pen_create(&m->pen, 5, ecs_entity_make(9, 0), m->mover, rows[0]);
-    pen_runs(&m->pen, 0);
+    pen_only_create(&m->pen, 5, ecs_entity_make(9, 0), m->mover, rows[0]); // generation 0
     expect_refused(m);
     pen_list(&m->pen, 0); // one index in two slots
     pen_list(&m->pen, 2);
@@ -122,9 +108,7 @@ BALL_CASE(impossible_creates_are_refused) {
     pen_list(&m->pen, 1);
     pen_create(&m->pen, 5, ball, m->mover, rows[0]);
     pen_runs(&m->pen, 1);
-    pen_run_absolute(&m->pen, 1);
-    pen_slot(&m->pen, 3);
-    pen_row(&m->pen, m->mover, (proto_row_base){0}, rows[1]);
+    pen_absolute(&m->pen, 3, m->mover, rows[1]);
     expect_refused(m);
     // "the same template as the previous create", but there is no previous create
     pen_list(&m->pen, 0);
@@ -191,9 +175,7 @@ BALL_CASE(impossible_runs_are_refused) {
     pen_run_packet(&m->pen, 0, 0);
     expect_refused(m);
     mirror_begin_run(m); // an absolute update of an empty slot
-    pen_run_absolute(&m->pen, 1);
-    pen_slot(&m->pen, 4);
-    pen_row(&m->pen, m->mover, (proto_row_base){0}, rows[1]);
+    pen_absolute(&m->pen, 4, m->mover, rows[1]);
     expect_refused(m);
     mirror_begin_run(m); // a second row from before the first tick
     pen_run_age(&m->pen, 254, 255, 1);
@@ -207,9 +189,7 @@ BALL_CASE(impossible_runs_are_refused) {
     pen_list(&m->pen, 0);
     pen_list(&m->pen, UINT32_MAX);
     expect_refused(m);
-    pen_list(&m->pen, 0);
-    pen_list(&m->pen, 0);
-    pen_runs(&m->pen, UINT32_MAX);
+    pen_updates(&m->pen, UINT32_MAX);
     expect_refused(m);
 }
 
@@ -228,10 +208,7 @@ BALL_CASE(a_base_packet_of_a_later_tick_is_refused) {
 
 MIRROR_CASE(a_body_ends_where_its_records_end) {
     mirror_begin(m);
-    pen_list(&m->pen, 0);
-    pen_list(&m->pen, 1);
-    pen_create(&m->pen, 0, other, m->mover, rows[2]);
-    pen_runs(&m->pen, 0);
+    pen_only_create(&m->pen, 0, other, m->mover, rows[2]);
     size_t size = proto_bit_writer_bytes(&m->pen.bits);
     for (size_t cut = 0; cut <= size + 1; cut++) {
         if (cut == size) continue;
@@ -259,10 +236,7 @@ MIRROR_CASE(a_body_begins_at_any_bit) {
     for (uint32_t shift = 0; shift < 8; shift++) {
         mirror_begin(m);
         pen_put(&m->pen, 0, shift);
-        pen_list(&m->pen, 0);
-        pen_list(&m->pen, 1);
-        pen_create(&m->pen, 0, ball, m->mover, rows[shift % 3]);
-        pen_runs(&m->pen, 0);
+        pen_only_create(&m->pen, 0, ball, m->mover, rows[shift % 3]);
         proto_bit_reader reader =
             proto_bit_reader_make(m->pen.bytes, proto_bit_writer_bytes(&m->pen.bits));
         (void)proto_bits_read(&reader, shift);

@@ -106,127 +106,114 @@ static void run(line* l, double seconds) {
         frame(l);
 }
 
-CASE(nothing_is_shown_before_the_first_packet) {
-    net_playout playout;
-    net_playout_init(&playout, 60, 0);
-    assert_false(net_playout_advance(&playout, 1000));
-    assert_true(net_playout_tick(&playout) == 0);
-    assert_true(net_playout_delay_ms(&playout) == 0);
+#define PLAYOUT_CASE(name, ...)                                                                    \
+    CASE_WITH(net_playout, playout, net_playout_init(playout, __VA_ARGS__), (void)0, name)
+
+PLAYOUT_CASE(nothing_is_shown_before_the_first_packet, 60, 0) {
+    assert_false(net_playout_advance(playout, 1000));
+    assert_true(net_playout_tick(playout) == 0);
+    assert_true(net_playout_delay_ms(playout) == 0);
 }
 
-CASE(a_steady_line_is_shown_one_tick_late_at_the_servers_rate) {
-    line l;
-    open(&l, 1);
-    run(&l, 20);
-    forget_frames(&l);
-    run(&l, 20);
-    assert_true(l.rate_min > 0.999 && l.rate_max < 1.001);
-    assert_true(l.delay_max > 16 && l.delay_max < 18);
-    assert_int_equal(l.ahead, 0);
-    assert_true(net_playout_jitter_ms(&l.playout) < 0.1);
+#define LINE_CASE(name, seed) CASE_WITH(line, l, open(l, seed), (void)0, name)
+
+LINE_CASE(a_steady_line_is_shown_one_tick_late_at_the_servers_rate, 1) {
+    run(l, 20);
+    forget_frames(l);
+    run(l, 20);
+    assert_true(l->rate_min > 0.999 && l->rate_max < 1.001);
+    assert_true(l->delay_max > 16 && l->delay_max < 18);
+    assert_int_equal(l->ahead, 0);
+    assert_true(net_playout_jitter_ms(&l->playout) < 0.1);
 }
 
-CASE(a_smallest_delay_is_kept) {
-    line l;
-    open(&l, 1);
-    net_playout_init(&l.playout, 60, 100);
-    run(&l, 20);
-    assert_true(net_playout_delay_ms(&l.playout) > 99 && net_playout_delay_ms(&l.playout) < 101);
+LINE_CASE(a_smallest_delay_is_kept, 1) {
+    net_playout_init(&l->playout, 60, 100);
+    run(l, 20);
+    assert_true(net_playout_delay_ms(&l->playout) > 99 && net_playout_delay_ms(&l->playout) < 101);
 }
 
-CASE(the_delay_covers_jitter_and_stays_small) {
-    line l;
-    open(&l, 2);
-    l.jitter_us = 30000;
-    run(&l, 5);
-    forget_frames(&l);
-    run(&l, 120);
+LINE_CASE(the_delay_covers_jitter_and_stays_small, 2) {
+    l->jitter_us = 30000;
+    run(l, 5);
+    forget_frames(l);
+    run(l, 120);
     printf("    jitter 30 ms: delay up to %.1f ms, %u of %u frames ahead of samples, rate "
            "%.3f..%.3f\n",
-           l.delay_max, l.ahead, l.frames, l.rate_min, l.rate_max);
-    assert_true(l.delay_max < 30 + 17 + 5);
-    assert_true(l.ahead * 100 < l.frames);
-    assert_true(l.rate_min >= 0.949 && l.rate_max <= 1.051);
-    assert_int_equal(l.backwards, 0);
-    assert_true(net_playout_jitter_ms(&l.playout) > 25 && net_playout_jitter_ms(&l.playout) < 31);
+           l->delay_max, l->ahead, l->frames, l->rate_min, l->rate_max);
+    assert_true(l->delay_max < 30 + 17 + 5);
+    assert_true(l->ahead * 100 < l->frames);
+    assert_true(l->rate_min >= 0.949 && l->rate_max <= 1.051);
+    assert_int_equal(l->backwards, 0);
+    assert_true(net_playout_jitter_ms(&l->playout) > 25 && net_playout_jitter_ms(&l->playout) < 31);
 }
 
-CASE(lost_packets_are_waited_for_as_long_as_runs_are_likely) {
-    line l;
-    open(&l, 3);
-    l.loss = 0.1;
-    run(&l, 5);
-    forget_frames(&l);
-    run(&l, 120);
-    printf("    loss 10 %%: delay up to %.1f ms, %u of %u frames ahead of samples\n", l.delay_max,
-           l.ahead, l.frames);
-    assert_true(l.delay_max < 5 * 17);
-    assert_true(l.ahead * 100 < l.frames);
-    assert_int_equal(l.backwards, 0);
+LINE_CASE(lost_packets_are_waited_for_as_long_as_runs_are_likely, 3) {
+    l->loss = 0.1;
+    run(l, 5);
+    forget_frames(l);
+    run(l, 120);
+    printf("    loss 10 %%: delay up to %.1f ms, %u of %u frames ahead of samples\n", l->delay_max,
+           l->ahead, l->frames);
+    assert_true(l->delay_max < 5 * 17);
+    assert_true(l->ahead * 100 < l->frames);
+    assert_int_equal(l->backwards, 0);
 }
 
-CASE(a_delay_that_is_not_needed_any_more_is_given_back) {
-    line l;
-    open(&l, 4);
-    l.jitter_us = 100000;
-    run(&l, 10);
-    assert_true(net_playout_delay_ms(&l.playout) > 90);
-    l.jitter_us = 0;
-    forget_frames(&l);
-    run(&l, 40);
-    assert_true(net_playout_delay_ms(&l.playout) < 20);
-    assert_true(l.rate_min >= 0.949 && l.rate_max <= 1.051);
+LINE_CASE(a_delay_that_is_not_needed_any_more_is_given_back, 4) {
+    l->jitter_us = 100000;
+    run(l, 10);
+    assert_true(net_playout_delay_ms(&l->playout) > 90);
+    l->jitter_us = 0;
+    forget_frames(l);
+    run(l, 40);
+    assert_true(net_playout_delay_ms(&l->playout) < 20);
+    assert_true(l->rate_min >= 0.949 && l->rate_max <= 1.051);
 }
 
-CASE(a_gap_of_ten_seconds_is_made_up_in_one_jump) {
-    line l;
-    open(&l, 5);
-    run(&l, 10);
-    forget_frames(&l);
-    double before = l.shown;
-    double loss = l.loss;
-    l.loss = 1;
-    run(&l, 10);
+LINE_CASE(a_gap_of_ten_seconds_is_made_up_in_one_jump, 5) {
+    run(l, 10);
+    forget_frames(l);
+    double before = l->shown;
+    double loss = l->loss;
+    l->loss = 1;
+    run(l, 10);
     // The playout stops soon after the newest tick.
-    assert_true(l.shown - before < 12);
-    assert_int_equal(l.backwards, 0);
-    l.loss = loss;
-    run(&l, 1);
-    assert_true(l.shown - before > 10.5 * 60);
-    assert_true(net_playout_delay_ms(&l.playout) < 50);
-    assert_int_equal(l.backwards, 0);
-    forget_frames(&l);
-    run(&l, 5);
-    assert_true(l.rate_max <= 1.051);
+    assert_true(l->shown - before < 12);
+    assert_int_equal(l->backwards, 0);
+    l->loss = loss;
+    run(l, 1);
+    assert_true(l->shown - before > 10.5 * 60);
+    assert_true(net_playout_delay_ms(&l->playout) < 50);
+    assert_int_equal(l->backwards, 0);
+    forget_frames(l);
+    run(l, 5);
+    assert_true(l->rate_max <= 1.051);
 }
 
-CASE(a_server_that_paused_is_followed_again) {
-    line l;
-    open(&l, 6);
-    run(&l, 10);
-    l.server_us += 10e6;
-    run(&l, 20);
-    assert_int_equal(l.backwards, 0);
-    assert_true(net_playout_delay_ms(&l.playout) < 25);
-    assert_true((double)l.newest - l.shown < 3);
+LINE_CASE(a_server_that_paused_is_followed_again, 6) {
+    run(l, 10);
+    l->server_us += 10e6;
+    run(l, 20);
+    assert_int_equal(l->backwards, 0);
+    assert_true(net_playout_delay_ms(&l->playout) < 25);
+    assert_true((double)l->newest - l->shown < 3);
 }
 
-CASE(the_delay_is_bounded_on_the_worst_of_lines) {
-    line l;
-    open(&l, 7);
-    l.jitter_us = 900000;
-    l.loss = 0.5;
-    run(&l, 60);
-    printf("    jitter 900 ms, loss 50 %%: delay up to %.1f ms\n", l.delay_max);
-    assert_true(l.delay_max <= NET_DELAY_MS_MAX + 0.001);
-    assert_int_equal(l.backwards, 0);
+LINE_CASE(the_delay_is_bounded_on_the_worst_of_lines, 7) {
+    l->jitter_us = 900000;
+    l->loss = 0.5;
+    run(l, 60);
+    printf("    jitter 900 ms, loss 50 %%: delay up to %.1f ms\n", l->delay_max);
+    assert_true(l->delay_max <= NET_DELAY_MS_MAX + 0.001);
+    assert_int_equal(l->backwards, 0);
     // A line that becomes fast at once.
-    l.jitter_us = 0;
-    l.path_us = 1000;
-    l.loss = 0;
-    run(&l, 10);
-    assert_true(l.delay_max <= NET_DELAY_MS_MAX + 0.001);
-    assert_int_equal(l.backwards, 0);
+    l->jitter_us = 0;
+    l->path_us = 1000;
+    l->loss = 0;
+    run(l, 10);
+    assert_true(l->delay_max <= NET_DELAY_MS_MAX + 0.001);
+    assert_int_equal(l->backwards, 0);
 }
 
 CASE(clocks_that_run_apart_do_not_drift_in_an_hour) {
@@ -269,57 +256,51 @@ CASE(the_frame_rate_does_not_matter) {
     assert_true(difference > 0 && difference < 40 * 60 / 1000.0);
 }
 
-CASE(ticks_and_times_that_make_no_sense_do_no_harm) {
-    net_playout playout;
-    net_playout_init(&playout, 60, 0);
-    net_playout_packet(&playout, 5000000, UINT64_MAX, 0);
-    assert_false(net_playout_advance(&playout, 5000000));
-    net_playout_packet(&playout, 5000000, 100, 0);
-    assert_true(net_playout_advance(&playout, 5000000));
-    double shown = net_playout_tick(&playout);
+PLAYOUT_CASE(ticks_and_times_that_make_no_sense_do_no_harm, 60, 0) {
+    net_playout_packet(playout, 5000000, UINT64_MAX, 0);
+    assert_false(net_playout_advance(playout, 5000000));
+    net_playout_packet(playout, 5000000, 100, 0);
+    assert_true(net_playout_advance(playout, 5000000));
+    double shown = net_playout_tick(playout);
     // When the clock goes back, the playout time does not move.
-    net_playout_packet(&playout, 4000000, 101, 0);
-    assert_true(net_playout_advance(&playout, 3000000));
-    assert_true(net_playout_tick(&playout) >= shown);
+    net_playout_packet(playout, 4000000, 101, 0);
+    assert_true(net_playout_advance(playout, 3000000));
+    assert_true(net_playout_tick(playout) >= shown);
     // When the server's tick jumps, the playout follows it.
-    net_playout_packet(&playout, 5100000, NET_SCENE_TICK_MAX, 0);
-    assert_true(net_playout_advance(&playout, 5200000));
-    assert_true(net_playout_tick(&playout) <= (double)NET_SCENE_TICK_MAX + 6);
-    net_playout_packet(&playout, 5216667, 102, 0);
-    assert_true(net_playout_advance(&playout, 5216667));
+    net_playout_packet(playout, 5100000, NET_SCENE_TICK_MAX, 0);
+    assert_true(net_playout_advance(playout, 5200000));
+    assert_true(net_playout_tick(playout) <= (double)NET_SCENE_TICK_MAX + 6);
+    net_playout_packet(playout, 5216667, 102, 0);
+    assert_true(net_playout_advance(playout, 5216667));
 }
 
-CASE(a_server_of_one_tick_a_second_is_followed) {
-    net_playout playout;
-    net_playout_init(&playout, 1, 0);
+PLAYOUT_CASE(a_server_of_one_tick_a_second_is_followed, 1, 0) {
     double shown = 0;
     for (uint32_t i = 0; i < 60 * 60; i++) {
         uint64_t now = 1000000 + i * 16667u;
-        if (i % 60 == 0) net_playout_packet(&playout, now, 10 + i / 60, 0);
-        assert_true(net_playout_advance(&playout, now));
-        assert_true(net_playout_tick(&playout) >= shown);
-        shown = net_playout_tick(&playout);
+        if (i % 60 == 0) net_playout_packet(playout, now, 10 + i / 60, 0);
+        assert_true(net_playout_advance(playout, now));
+        assert_true(net_playout_tick(playout) >= shown);
+        shown = net_playout_tick(playout);
     }
     assert_true(shown > 67 && shown <= 69.2);
 }
 
 // A server without changes sends ten packets a second. The playout counts no loss, and shows a new
 // movement without more delay.
-CASE(ticks_that_were_left_out_are_no_losses) {
-    net_playout playout;
-    net_playout_init(&playout, 60, 0);
+PLAYOUT_CASE(ticks_that_were_left_out_are_no_losses, 60, 0) {
     uint64_t tick = 0;
     for (; tick < 300; tick++) // the server is busy
-        net_playout_packet(&playout, 1000000 + tick * 16667, tick + 1, 0);
-    assert_true(playout.loss < 0.001);
-    double busy_us = playout.target_us;
+        net_playout_packet(playout, 1000000 + tick * 16667, tick + 1, 0);
+    assert_true(playout->loss < 0.001);
+    double busy_us = playout->target_us;
     for (; tick < 1200; tick += 6) { // the server is idle
-        net_playout_packet(&playout, 1000000 + tick * 16667, tick + 1, 5);
-        assert_true(net_playout_advance(&playout, 1000000 + tick * 16667));
-        assert_true(playout.loss < 0.02);
+        net_playout_packet(playout, 1000000 + tick * 16667, tick + 1, 5);
+        assert_true(net_playout_advance(playout, 1000000 + tick * 16667));
+        assert_true(playout->loss < 0.02);
     }
-    assert_true(playout.step == 1.0);
-    assert_true(playout.target_us < busy_us + 1000.0);
+    assert_true(playout->step == 1.0);
+    assert_true(playout->target_us < busy_us + 1000.0);
 }
 
 CASE(a_divisor_asks_for_as_many_ticks_more) {

@@ -91,27 +91,28 @@ static ecs_entity add(fixture* at, ecs_template_id template_id) {
     return entity;
 }
 
-CASE(components_that_own_memory_are_numbered_by_name_and_no_part_of_the_row) {
-    varsize_side side;
-    varsize_side_open(&side, false);
-    assert_int_equal(net_rows_varsize_count(side.rows), 5);
-    const ecs_component_id order[] = {side.bytes, side.notes, side.route, side.secret, side.title};
+#define SIDE_CASE(name)                                                                            \
+    CASE_WITH(varsize_side, side, varsize_side_open(side, false), varsize_side_close(side), name)
+
+SIDE_CASE(components_that_own_memory_are_numbered_by_name_and_no_part_of_the_row) {
+    assert_int_equal(net_rows_varsize_count(side->rows), 5);
+    const ecs_component_id order[] = {side->bytes, side->notes, side->route, side->secret,
+                                      side->title};
     for (uint32_t n = 0; n < 5; n++)
-        assert_int_equal(net_rows_varsize(side.rows, n), order[n]);
-    assert_int_equal(net_rows_varsize(side.rows, 5), ECS_COMPONENT_NONE);
-    const net_row_template* page = net_rows_find(side.rows, side.page);
+        assert_int_equal(net_rows_varsize(side->rows, n), order[n]);
+    assert_int_equal(net_rows_varsize(side->rows, 5), ECS_COMPONENT_NONE);
+    const net_row_template* page = net_rows_find(side->rows, side->page);
     assert_int_equal(page->layout.component_count, 1);
     assert_int_equal(page->varsize_count, 4);
-    assert_int_equal(net_row_find_varsize(page, side.secret)->class_, NET_CLASS_OWNER);
-    assert_int_equal(net_row_find_varsize(page, side.title)->class_, NET_CLASS_PUBLIC);
-    assert_null(net_row_find_varsize(page, side.diary));
-    assert_null(net_row_find_varsize(page, side.bytes));
-    const net_row_template* cover = net_rows_find(side.rows, side.cover);
+    assert_int_equal(net_row_find_varsize(page, side->secret)->class_, NET_CLASS_OWNER);
+    assert_int_equal(net_row_find_varsize(page, side->title)->class_, NET_CLASS_PUBLIC);
+    assert_null(net_row_find_varsize(page, side->diary));
+    assert_null(net_row_find_varsize(page, side->bytes));
+    const net_row_template* cover = net_rows_find(side->rows, side->cover);
     assert_int_equal(cover->layout.component_count, 0);
     assert_int_equal(cover->layout.field_count, 0);
     assert_int_equal(cover->varsize_count, 1);
-    assert_null(net_rows_find(side.rows, side.plain));
-    varsize_side_close(&side);
+    assert_null(net_rows_find(side->rows, side->plain));
 }
 
 #define VALUES_CASE(name) CASE_WITH(fixture, at, open(at), close(at), name)
@@ -641,16 +642,14 @@ static void keep_line(void* context, const char* line) {
     base_bytes_write(context, "\n", 1);
 }
 
-CASE(dumps_show_large_values_and_hashes_cover_them) {
-    varsize_side side;
-    varsize_side_open(&side, false);
-    ecs_entity page = varsize_create(&side, side.page);
-    varsize_set_text(&side, page, side.title, "two words");
-    net_world_digest before = net_world_digest_walk(side.schema, side.world, NULL, NULL);
+SIDE_CASE(dumps_show_large_values_and_hashes_cover_them) {
+    ecs_entity page = varsize_create(side, side->page);
+    varsize_set_text(side, page, side->title, "two words");
+    net_world_digest before = net_world_digest_walk(side->schema, side->world, NULL, NULL);
     assert_int_equal(before.components, 5);
     base_bytes text;
     base_bytes_init(&text, NULL);
-    (void)net_world_digest_walk(side.schema, side.world, keep_line, &text);
+    (void)net_world_digest_walk(side->schema, side->world, keep_line, &text);
     base_bytes_write_u8(&text, 0);
     const char* dump = (const char*)text.data;
     assert_non_null(strstr(dump, "template=page component=title value=\"two\\x20words\" bytes=10 "
@@ -661,10 +660,9 @@ CASE(dumps_show_large_values_and_hashes_cover_them) {
     for (uint32_t i = 0; i < 5; i++)
         assert_non_null(at = strstr(at, names[i]));
     base_bytes_deinit(&text);
-    varsize_set_text(&side, page, side.title, "two Words");
-    assert_true(net_world_digest_walk(side.schema, side.world, NULL, NULL).hash != before.hash);
-    varsize_set_text(&side, page, side.title, "two words");
-    varsize_set_text(&side, page, side.diary, "untold");
-    assert_true(net_world_digest_walk(side.schema, side.world, NULL, NULL).hash == before.hash);
-    varsize_side_close(&side);
+    varsize_set_text(side, page, side->title, "two Words");
+    assert_true(net_world_digest_walk(side->schema, side->world, NULL, NULL).hash != before.hash);
+    varsize_set_text(side, page, side->title, "two words");
+    varsize_set_text(side, page, side->diary, "untold");
+    assert_true(net_world_digest_walk(side->schema, side->world, NULL, NULL).hash == before.hash);
 }

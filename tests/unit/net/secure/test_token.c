@@ -21,16 +21,16 @@ static net_token_claims claims_with(uint32_t address_count) {
     return claims;
 }
 
-CASE(the_server_reads_what_the_back_end_said) {
-    chance from;
+#define CHANCE_CASE(name, seed) CASE_WITH(chance, from, chance_init(from, seed), (void)0, name)
+
+CHANCE_CASE(the_server_reads_what_the_back_end_said, 1) {
     net_key key;
-    chance_init(&from, 1);
-    net_key_make(9, &from.entropy, &key);
+    net_key_make(9, &from->entropy, &key);
     for (uint32_t count = 0; count <= NET_TOKEN_ADDRESSES_MAX; count++) {
         net_token_claims claims = claims_with(count);
         net_token token;
         net_token_private opened;
-        assert_ok(net_token_make(&key, &claims, &from.entropy, &token));
+        assert_ok(net_token_make(&key, &claims, &from->entropy, &token));
         net_token_head head = head_of(&token);
         assert_true(net_token_open(key.bytes, &head, token.sealed, &opened));
         assert_true(opened.player_id == claims.player_id);
@@ -44,7 +44,7 @@ CASE(the_server_reads_what_the_back_end_said) {
     }
     net_token_claims claims = claims_with(NET_TOKEN_ADDRESSES_MAX + 1);
     net_token token;
-    assert_int_equal(net_token_make(&key, &claims, &from.entropy, &token), NET_ERR_TOKEN);
+    assert_int_equal(net_token_make(&key, &claims, &from->entropy, &token), NET_ERR_TOKEN);
 }
 
 WORLD_CASE(two_tokens_of_the_same_claims_share_nothing) {
@@ -58,16 +58,14 @@ WORLD_CASE(two_tokens_of_the_same_claims_share_nothing) {
     assert_int_equal(a.sealed[3] + a.client_key[0] + a.server_key[31], 0);
 }
 
-CASE(the_text_of_a_token_gives_the_same_token) {
-    chance from;
+CHANCE_CASE(the_text_of_a_token_gives_the_same_token, 2) {
     net_key key;
-    chance_init(&from, 2);
-    net_key_make(9, &from.entropy, &key);
+    net_key_make(9, &from->entropy, &key);
     for (uint32_t count = 0; count <= NET_TOKEN_ADDRESSES_MAX; count++) {
         net_token_claims claims = claims_with(count);
         net_token token, read;
         char text[NET_TOKEN_TEXT_BYTES + 8] = " \n", small[NET_TOKEN_TEXT_BYTES];
-        assert_ok(net_token_make(&key, &claims, &from.entropy, &token));
+        assert_ok(net_token_make(&key, &claims, &from->entropy, &token));
         assert_true(net_token_print(&token, text + 2, NET_TOKEN_TEXT_BYTES));
         size_t length = strlen(text + 2);
         assert_false(net_token_print(&token, small, length));

@@ -181,7 +181,6 @@ CASE(a_divisor_gives_each_client_its_own_ticks) {
 }
 
 TABLE_CASE(divisor_and_rate_have_limits, .seed = 1) {
-    base_assert_handler_set(test_assert_handler);
     net_server_config config = {
         .match = at->match, .transport = at->transport, .clients_max = 1, .send_divisor = 5};
     net_server* server = NULL;
@@ -189,7 +188,6 @@ TABLE_CASE(divisor_and_rate_have_limits, .seed = 1) {
     config.send_divisor = NET_SEND_DIVISOR_MAX;
     config.rate_bytes_max = NET_RATE_BYTES_LIMIT + 1;
     expect_assert_failure((void)!net_server_create(&config, &server));
-    base_assert_handler_set(NULL);
     config.rate_bytes_max = NET_RATE_BYTES_LIMIT;
     assert_ok(net_server_create(&config, &server));
     net_server_destroy(server);

@@ -179,12 +179,10 @@ CASE(arrows_that_a_session_does_not_have_are_asserted) {
         [NET_SESSION_CLOSING] = "f",
     };
     static const char LETTERS[] = "fgqapwx";
-    base_assert_handler_set(test_assert_handler);
     for (uint32_t from = 0; from < NET_SESSION_STATE_COUNT; from++)
         for (uint32_t to = 0; to < NET_SESSION_STATE_COUNT; to++)
             check_session_arrow((net_session_state)from, (net_session_state)to,
                                 strchr(FOLLOWERS[from], LETTERS[to]) != NULL);
-    base_assert_handler_set(NULL);
 }
 
 static void check_client_arrow(net_client_phase from, net_client_phase to, bool is_legal) {
@@ -203,10 +201,8 @@ static void check_client_arrow(net_client_phase from, net_client_phase to, bool 
 CASE(arrows_that_a_client_does_not_have_are_asserted) {
     static const char* const FOLLOWERS[] = {"ge", "pe", "re", "pe", ""};
     static const char LETTERS[] = "cgpre";
-    base_assert_handler_set(test_assert_handler);
     for (uint32_t from = 0; from <= NET_CLIENT_ENDED; from++)
         for (uint32_t to = 0; to <= NET_CLIENT_ENDED; to++)
             check_client_arrow((net_client_phase)from, (net_client_phase)to,
                                strchr(FOLLOWERS[from], LETTERS[to]) != NULL);
-    base_assert_handler_set(NULL);
 }

@@ -15,8 +15,9 @@ static net_ack_sender* sender(uint16_t first, uint32_t packets) {
     return &send;
 }
 
-CASE(acknowledgements_come_out_newest_first_and_once) {
-    net_ack_sender* send = sender(65530, 20);
+#define SENDER_CASE(name, ...) CASE_MADE(net_ack_sender, send, sender(__VA_ARGS__), (void)0, name)
+
+SENDER_CASE(acknowledgements_come_out_newest_first_and_once, 65530, 20) {
     net_ack_result result;
     assert_ok(net_ack_sender_receive(send, 50000, 5, 0x3ff, 0, &result));
     assert_int_equal(result.acked_count, 11);
@@ -27,8 +28,7 @@ CASE(acknowledgements_come_out_newest_first_and_once) {
     assert_int_equal(send->acked, 11);
 }
 
-CASE(three_later_acknowledgements_declare_a_loss) {
-    net_ack_sender* send = sender(0, 8);
+SENDER_CASE(three_later_acknowledgements_declare_a_loss, 0, 8) {
     net_ack_result result;
     // Acknowledges 3 and 2.
     assert_ok(net_ack_sender_receive(send, 9000, 3, 0x1, 0, &result));
@@ -41,8 +41,7 @@ CASE(three_later_acknowledgements_declare_a_loss) {
     assert_true(net_ack_sender_loss_percent(send) == 40.0);
 }
 
-CASE(a_late_acknowledgement_after_a_loss_still_counts) {
-    net_ack_sender* send = sender(0, 5);
+SENDER_CASE(a_late_acknowledgement_after_a_loss_still_counts, 0, 5) {
     net_ack_result result;
     assert_ok(net_ack_sender_receive(send, 9000, 4, 0x7, 0, &result));
     assert_int_equal(result.lost_count, 1);
@@ -65,8 +64,7 @@ CASE(what_flies_too_long_is_lost) {
     assert_int_equal(result.lost[0], 1);
 }
 
-CASE(forged_acknowledgements_are_refused_as_a_whole) {
-    net_ack_sender* send = sender(100, 5);
+SENDER_CASE(forged_acknowledgements_are_refused_as_a_whole, 100, 5) {
     net_ack_result result;
     assert_int_equal(net_ack_sender_receive(send, 9000, 105, 0, 0, &result), NET_ERR_MALFORMED);
     assert_int_equal(net_ack_sender_receive(send, 9000, 99, 0, 0, &result), NET_ERR_MALFORMED);
@@ -128,8 +126,7 @@ CASE(who_says_nothing_is_still_found_among_what_flies) {
     assert_false(net_ack_sender_is_flying(send));
 }
 
-CASE(an_acknowledgement_from_before_the_ring_is_ignored) {
-    net_ack_sender* send = sender(0, NET_PACKETS_IN_FLIGHT_MAX + 1);
+SENDER_CASE(an_acknowledgement_from_before_the_ring_is_ignored, 0, NET_PACKETS_IN_FLIGHT_MAX + 1) {
     net_ack_result result;
     assert_int_equal(send->lost, 1); // the packet that left the window
     assert_ok(net_ack_sender_receive(send, 9000, 0, 0, 0, &result));
@@ -139,8 +136,7 @@ CASE(an_acknowledgement_from_before_the_ring_is_ignored) {
     assert_int_equal(send->forged, 0);
 }
 
-CASE(the_round_trip_subtracts_the_delay_and_stays_in_its_range) {
-    net_ack_sender* send = sender(0, 10);
+SENDER_CASE(the_round_trip_subtracts_the_delay_and_stays_in_its_range, 0, 10) {
     net_ack_result result;
     assert_int_equal(net_ack_sender_rtt_us(send), 250000);
     assert_ok(net_ack_sender_receive(send, 80000, 0, 0, 30000, &result));

@@ -36,61 +36,56 @@ static uint32_t take(net_input_queue* inputs) {
     return entry->number;
 }
 
-CASE(inputs_are_played_one_per_tick_in_order) {
-    net_input_queue inputs;
-    net_input_queue_init(&inputs);
+#define QUEUE_CASE(name)                                                                           \
+    CASE_WITH(net_input_queue, inputs, net_input_queue_init(inputs), (void)0, name)
+
+QUEUE_CASE(inputs_are_played_one_per_tick_in_order) {
     for (uint32_t i = 1; i <= 5; i++)
-        assert_ok(push(&inputs, i));
+        assert_ok(push(inputs, i));
     for (uint32_t i = 1; i <= 5; i++)
-        assert_int_equal(take(&inputs), i);
-    assert_int_equal(inputs.received, 5);
-    assert_int_equal(inputs.missing, 0);
-    assert_int_equal(inputs.skipped, 0);
+        assert_int_equal(take(inputs), i);
+    assert_int_equal(inputs->received, 5);
+    assert_int_equal(inputs->missing, 0);
+    assert_int_equal(inputs->skipped, 0);
 }
 
-CASE(repeats_of_the_redundancy_are_stale_and_counted) {
-    net_input_queue inputs;
-    net_input_queue_init(&inputs);
+QUEUE_CASE(repeats_of_the_redundancy_are_stale_and_counted) {
     for (uint32_t packet = 1; packet <= 20; packet++) {
         uint32_t first = packet > NET_INPUT_REDUNDANCY ? packet - NET_INPUT_REDUNDANCY + 1 : 1;
         for (uint32_t i = first; i <= packet; i++)
-            assert_int_equal(push(&inputs, i), i == packet ? NET_OK : NET_ERR_STALE);
-        assert_int_equal(take(&inputs), packet);
+            assert_int_equal(push(inputs, i), i == packet ? NET_OK : NET_ERR_STALE);
+        assert_int_equal(take(inputs), packet);
     }
-    assert_int_equal(inputs.duplicate, 28 + 12 * 7);
-    assert_int_equal(inputs.repeated, 0);
-    assert_int_equal(push(&inputs, 0), NET_ERR_STALE);
+    assert_int_equal(inputs->duplicate, 28 + 12 * 7);
+    assert_int_equal(inputs->repeated, 0);
+    assert_int_equal(push(inputs, 0), NET_ERR_STALE);
 }
 
-CASE(numbers_that_never_came_are_counted_as_missing) {
-    net_input_queue inputs;
-    net_input_queue_init(&inputs);
+QUEUE_CASE(numbers_that_never_came_are_counted_as_missing) {
     // The first packets of a client may be lost: inputs before the first number do not count as
     // missing.
-    assert_ok(push(&inputs, 5));
-    assert_int_equal(inputs.missing, 0);
-    assert_ok(push(&inputs, 9));
-    assert_int_equal(inputs.missing, 3);
-    assert_int_equal(push(&inputs, 7), NET_ERR_STALE);
-    assert_int_equal(take(&inputs), 5);
-    assert_int_equal(take(&inputs), 9);
-    assert_ok(push(&inputs, UINT32_MAX));
-    assert_int_equal(push(&inputs, UINT32_MAX), NET_ERR_STALE);
-    assert_int_equal(push(&inputs, 1), NET_ERR_STALE);
+    assert_ok(push(inputs, 5));
+    assert_int_equal(inputs->missing, 0);
+    assert_ok(push(inputs, 9));
+    assert_int_equal(inputs->missing, 3);
+    assert_int_equal(push(inputs, 7), NET_ERR_STALE);
+    assert_int_equal(take(inputs), 5);
+    assert_int_equal(take(inputs), 9);
+    assert_ok(push(inputs, UINT32_MAX));
+    assert_int_equal(push(inputs, UINT32_MAX), NET_ERR_STALE);
+    assert_int_equal(push(inputs, 1), NET_ERR_STALE);
 }
 
-CASE(a_tick_without_an_input_is_a_repeat_once_the_client_has_started) {
-    net_input_queue inputs;
-    net_input_queue_init(&inputs);
-    assert_int_equal(take(&inputs), 0);
-    assert_int_equal(inputs.repeated, 0);
-    assert_ok(push(&inputs, 1));
-    assert_int_equal(take(&inputs), 1);
-    assert_int_equal(take(&inputs), 0);
-    assert_int_equal(take(&inputs), 0);
-    assert_int_equal(inputs.repeated, 2);
-    assert_ok(push(&inputs, 2));
-    assert_int_equal(take(&inputs), 2);
+QUEUE_CASE(a_tick_without_an_input_is_a_repeat_once_the_client_has_started) {
+    assert_int_equal(take(inputs), 0);
+    assert_int_equal(inputs->repeated, 0);
+    assert_ok(push(inputs, 1));
+    assert_int_equal(take(inputs), 1);
+    assert_int_equal(take(inputs), 0);
+    assert_int_equal(take(inputs), 0);
+    assert_int_equal(inputs->repeated, 2);
+    assert_ok(push(inputs, 2));
+    assert_int_equal(take(inputs), 2);
 }
 
 CASE(a_ring_deeper_than_its_limit_skips_to_half_of_it) {
@@ -110,164 +105,144 @@ CASE(a_ring_deeper_than_its_limit_skips_to_half_of_it) {
     }
 }
 
-CASE(a_full_ring_refuses_and_takes_the_same_number_later) {
-    net_input_queue inputs;
-    net_input_queue_init(&inputs);
+QUEUE_CASE(a_full_ring_refuses_and_takes_the_same_number_later) {
     for (uint32_t i = 1; i <= NET_INPUT_RING; i++)
-        assert_ok(push(&inputs, i));
-    assert_int_equal(push(&inputs, NET_INPUT_RING + 1), NET_ERR_FULL);
-    assert_int_equal(inputs.refused, 1);
-    assert_int_equal(inputs.newest, NET_INPUT_RING);
-    assert_int_equal(take(&inputs), NET_INPUT_RING - NET_INPUT_DEPTH_MAX / 2 + 1);
-    assert_ok(push(&inputs, NET_INPUT_RING + 1));
+        assert_ok(push(inputs, i));
+    assert_int_equal(push(inputs, NET_INPUT_RING + 1), NET_ERR_FULL);
+    assert_int_equal(inputs->refused, 1);
+    assert_int_equal(inputs->newest, NET_INPUT_RING);
+    assert_int_equal(take(inputs), NET_INPUT_RING - NET_INPUT_DEPTH_MAX / 2 + 1);
+    assert_ok(push(inputs, NET_INPUT_RING + 1));
 }
 
-CASE(payloads_are_taken_up_to_their_limit) {
-    net_input_queue inputs;
-    net_input_queue_init(&inputs);
-    assert_ok(net_input_queue_push(&inputs, 1, NULL, 0, 0));
-    assert_ok(net_input_queue_push(&inputs, 2, payload, NET_INPUT_BYTES_MAX - 1, 0));
-    assert_ok(net_input_queue_push(&inputs, 3, payload, NET_INPUT_BYTES_MAX, 0));
-    assert_int_equal(net_input_queue_push(&inputs, 4, payload, NET_INPUT_BYTES_MAX + 1, 0),
+QUEUE_CASE(payloads_are_taken_up_to_their_limit) {
+    assert_ok(net_input_queue_push(inputs, 1, NULL, 0, 0));
+    assert_ok(net_input_queue_push(inputs, 2, payload, NET_INPUT_BYTES_MAX - 1, 0));
+    assert_ok(net_input_queue_push(inputs, 3, payload, NET_INPUT_BYTES_MAX, 0));
+    assert_int_equal(net_input_queue_push(inputs, 4, payload, NET_INPUT_BYTES_MAX + 1, 0),
                      NET_ERR_MALFORMED);
-    assert_int_equal(inputs.newest, 3);
+    assert_int_equal(inputs->newest, 3);
     const net_input* entry;
     for (uint32_t i = 0; i < 3; i++) {
         static const uint32_t sizes[] = {0, NET_INPUT_BYTES_MAX - 1, NET_INPUT_BYTES_MAX};
-        assert_int_equal(turn(&inputs, &entry), NET_INPUT_NEXT);
+        assert_int_equal(turn(inputs, &entry), NET_INPUT_NEXT);
         assert_int_equal(entry->size, sizes[i]);
     }
 }
 
-CASE(the_ring_goes_round_for_ever) {
-    net_input_queue inputs;
-    net_input_queue_init(&inputs);
+QUEUE_CASE(the_ring_goes_round_for_ever) {
     uint32_t taken = 0;
     for (uint32_t i = 1; i <= 10 * NET_INPUT_RING; i++) {
-        assert_ok(push(&inputs, i));
-        if (i >= 5) assert_int_equal(take(&inputs), ++taken);
+        assert_ok(push(inputs, i));
+        if (i >= 5) assert_int_equal(take(inputs), ++taken);
     }
-    assert_int_equal(inputs.count, 4);
+    assert_int_equal(inputs->count, 4);
 }
 
-CASE(a_late_input_that_was_repeated_is_settled) {
-    net_input_queue inputs;
-    net_input_queue_init(&inputs);
-    assert_ok(push_as(&inputs, 1, 7));
-    assert_int_equal(take_any(&inputs), 1);
-    assert_int_equal(take_any(&inputs), 0);
-    assert_int_equal(take_any(&inputs), 0);
-    assert_int_equal(inputs.owed, 2);
-    assert_int_equal(inputs.used, 1);
+QUEUE_CASE(a_late_input_that_was_repeated_is_settled) {
+    assert_ok(push_as(inputs, 1, 7));
+    assert_int_equal(take_any(inputs), 1);
+    assert_int_equal(take_any(inputs), 0);
+    assert_int_equal(take_any(inputs), 0);
+    assert_int_equal(inputs->owed, 2);
+    assert_int_equal(inputs->used, 1);
     // Two of the three late inputs already had their effect. The third is played at once.
     for (uint32_t i = 2; i <= 4; i++)
-        assert_ok(push_as(&inputs, i, 7));
-    assert_int_equal(take_any(&inputs), 4);
-    assert_int_equal(inputs.settled, 2);
-    assert_int_equal(inputs.owed, 0);
-    assert_int_equal(inputs.late, 0);
-    assert_int_equal(inputs.used, 4);
-    assert_int_equal(inputs.count, 0);
+        assert_ok(push_as(inputs, i, 7));
+    assert_int_equal(take_any(inputs), 4);
+    assert_int_equal(inputs->settled, 2);
+    assert_int_equal(inputs->owed, 0);
+    assert_int_equal(inputs->late, 0);
+    assert_int_equal(inputs->used, 4);
+    assert_int_equal(inputs->count, 0);
 }
 
-CASE(a_late_input_that_differs_is_played_and_the_debt_forgiven) {
-    net_input_queue inputs;
-    net_input_queue_init(&inputs);
-    assert_ok(push_as(&inputs, 1, 7));
-    assert_int_equal(take_any(&inputs), 1);
+QUEUE_CASE(a_late_input_that_differs_is_played_and_the_debt_forgiven) {
+    assert_ok(push_as(inputs, 1, 7));
+    assert_int_equal(take_any(inputs), 1);
     for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(take_any(&inputs), 0);
-    assert_ok(push_as(&inputs, 2, 7));
-    assert_ok(push_as(&inputs, 3, 8)); // press
-    assert_ok(push_as(&inputs, 4, 7)); // release
-    assert_int_equal(take_any(&inputs), 3);
-    assert_int_equal(inputs.settled, 1);
-    assert_int_equal(inputs.late, 1);
-    assert_int_equal(inputs.owed, 0);
-    assert_int_equal(take_any(&inputs), 4);
-    assert_int_equal(inputs.received, 4);
+        assert_int_equal(take_any(inputs), 0);
+    assert_ok(push_as(inputs, 2, 7));
+    assert_ok(push_as(inputs, 3, 8)); // press
+    assert_ok(push_as(inputs, 4, 7)); // release
+    assert_int_equal(take_any(inputs), 3);
+    assert_int_equal(inputs->settled, 1);
+    assert_int_equal(inputs->late, 1);
+    assert_int_equal(inputs->owed, 0);
+    assert_int_equal(take_any(inputs), 4);
+    assert_int_equal(inputs->received, 4);
 }
 
-CASE(a_tick_that_settles_all_it_has_repeats_again) {
-    net_input_queue inputs;
-    net_input_queue_init(&inputs);
-    assert_ok(push_as(&inputs, 1, 7));
-    assert_int_equal(take_any(&inputs), 1);
-    assert_int_equal(take_any(&inputs), 0);
+QUEUE_CASE(a_tick_that_settles_all_it_has_repeats_again) {
+    assert_ok(push_as(inputs, 1, 7));
+    assert_int_equal(take_any(inputs), 1);
+    assert_int_equal(take_any(inputs), 0);
     for (uint32_t i = 2; i <= 500; i++) {
-        assert_ok(push_as(&inputs, i, 7));
-        assert_int_equal(take_any(&inputs), 0);
-        assert_int_equal(inputs.used, i);
-        assert_int_equal(inputs.owed, 1);
+        assert_ok(push_as(inputs, i, 7));
+        assert_int_equal(take_any(inputs), 0);
+        assert_int_equal(inputs->used, i);
+        assert_int_equal(inputs->owed, 1);
     }
-    assert_int_equal(inputs.settled, 499);
-    assert_int_equal(inputs.rests, 0);
+    assert_int_equal(inputs->settled, 499);
+    assert_int_equal(inputs->rests, 0);
 }
 
-CASE(an_input_that_never_came_pays_for_the_tick_that_repeated) {
-    net_input_queue inputs;
-    net_input_queue_init(&inputs);
-    assert_ok(push_as(&inputs, 1, 7));
-    assert_int_equal(take_any(&inputs), 1);
-    assert_int_equal(take_any(&inputs), 0);
-    assert_int_equal(take_any(&inputs), 0);
-    assert_ok(push_as(&inputs, 4, 7)); // 2 and 3 are lost for good
-    assert_int_equal(take_any(&inputs), 4);
-    assert_int_equal(inputs.missing, 2);
-    assert_int_equal(inputs.settled, 0);
-    assert_int_equal(inputs.late, 0);
-    assert_int_equal(inputs.owed, 0);
+QUEUE_CASE(an_input_that_never_came_pays_for_the_tick_that_repeated) {
+    assert_ok(push_as(inputs, 1, 7));
+    assert_int_equal(take_any(inputs), 1);
+    assert_int_equal(take_any(inputs), 0);
+    assert_int_equal(take_any(inputs), 0);
+    assert_ok(push_as(inputs, 4, 7)); // 2 and 3 are lost for good
+    assert_int_equal(take_any(inputs), 4);
+    assert_int_equal(inputs->missing, 2);
+    assert_int_equal(inputs->settled, 0);
+    assert_int_equal(inputs->late, 0);
+    assert_int_equal(inputs->owed, 0);
 }
 
-CASE(a_silent_client_comes_to_rest_once) {
-    net_input_queue inputs;
-    net_input_queue_init(&inputs);
+QUEUE_CASE(a_silent_client_comes_to_rest_once) {
     const net_input* entry;
-    assert_int_equal(turn(&inputs, &entry), NET_INPUT_NONE);
+    assert_int_equal(turn(inputs, &entry), NET_INPUT_NONE);
     for (uint32_t round = 1; round <= 3; round++) {
-        assert_ok(push_as(&inputs, round * 100, 7));
-        assert_int_equal(turn(&inputs, &entry), NET_INPUT_NEXT);
+        assert_ok(push_as(inputs, round * 100, 7));
+        assert_int_equal(turn(inputs, &entry), NET_INPUT_NEXT);
         for (uint32_t i = 0; i < REPEAT_TICKS_MAX; i++)
-            assert_int_equal(turn(&inputs, &entry), NET_INPUT_AGAIN);
-        assert_int_equal(inputs.owed, REPEAT_TICKS_MAX);
-        assert_int_equal(turn(&inputs, &entry), NET_INPUT_REST);
-        assert_int_equal(inputs.owed, 0);
+            assert_int_equal(turn(inputs, &entry), NET_INPUT_AGAIN);
+        assert_int_equal(inputs->owed, REPEAT_TICKS_MAX);
+        assert_int_equal(turn(inputs, &entry), NET_INPUT_REST);
+        assert_int_equal(inputs->owed, 0);
         for (uint32_t i = 0; i < 100; i++)
-            assert_int_equal(turn(&inputs, &entry), NET_INPUT_NONE);
-        assert_int_equal(inputs.rests, round);
-        assert_int_equal(inputs.repeated, round * REPEAT_TICKS_MAX);
+            assert_int_equal(turn(inputs, &entry), NET_INPUT_NONE);
+        assert_int_equal(inputs->rests, round);
+        assert_int_equal(inputs->repeated, round * REPEAT_TICKS_MAX);
     }
 }
 
-CASE(what_is_owed_is_bounded) {
-    net_input_queue inputs;
-    net_input_queue_init(&inputs);
-    assert_ok(push_as(&inputs, 1, 7));
-    assert_int_equal(take_any(&inputs), 1);
+QUEUE_CASE(what_is_owed_is_bounded) {
+    assert_ok(push_as(inputs, 1, 7));
+    assert_int_equal(take_any(inputs), 1);
     // Half as many inputs as ticks, for a long time.
     for (uint32_t i = 2; i <= 1000; i++) {
-        assert_int_equal(take_any(&inputs), 0);
-        assert_ok(push_as(&inputs, i, 7));
-        assert_int_equal(take_any(&inputs), 0);
-        assert_true(inputs.owed <= REPEAT_TICKS_MAX);
+        assert_int_equal(take_any(inputs), 0);
+        assert_ok(push_as(inputs, i, 7));
+        assert_int_equal(take_any(inputs), 0);
+        assert_true(inputs->owed <= REPEAT_TICKS_MAX);
     }
-    assert_ok(push_as(&inputs, 1001, 8));
-    assert_int_equal(take_any(&inputs), 1001);
-    assert_int_equal(inputs.owed, 0);
+    assert_ok(push_as(inputs, 1001, 8));
+    assert_int_equal(take_any(inputs), 1001);
+    assert_int_equal(inputs->owed, 0);
 }
 
-CASE(thinning_out_keeps_what_changes_something) {
-    net_input_queue inputs;
-    net_input_queue_init(&inputs);
-    assert_ok(push_as(&inputs, 1, 0));
-    assert_int_equal(take_any(&inputs), 1);
+QUEUE_CASE(thinning_out_keeps_what_changes_something) {
+    assert_ok(push_as(inputs, 1, 0));
+    assert_int_equal(take_any(inputs), 1);
     // A press and a release, among many inputs without a change.
     for (uint32_t i = 2; i <= 21; i++)
-        assert_ok(push_as(&inputs, i, i == 5 || i == 15));
+        assert_ok(push_as(inputs, i, i == 5 || i == 15));
     uint32_t marks = 0, taken = 0, last = 1;
     const net_input* entry;
-    while (inputs.count > 0) {
-        assert_int_equal(turn(&inputs, &entry), NET_INPUT_NEXT);
+    while (inputs->count > 0) {
+        assert_int_equal(turn(inputs, &entry), NET_INPUT_NEXT);
         assert_true(entry->number > last);
         last = entry->number;
         marks += entry->payload[0];
@@ -275,9 +250,9 @@ CASE(thinning_out_keeps_what_changes_something) {
     }
     assert_int_equal(marks, 2);
     assert_int_equal(taken, NET_INPUT_DEPTH_MAX / 2);
-    assert_int_equal(inputs.skipped, 20 - NET_INPUT_DEPTH_MAX / 2);
+    assert_int_equal(inputs->skipped, 20 - NET_INPUT_DEPTH_MAX / 2);
     assert_int_equal(last, 21);
-    assert_int_equal(inputs.used, 21);
+    assert_int_equal(inputs->used, 21);
 }
 
 // For any order of arrivals and ticks, every change of the payload takes effect as long as the

@@ -106,40 +106,39 @@ static void leave(house* of, uint32_t place) {
     of->keys[place] = (net_name_key){0};
 }
 
-CASE(the_second_of_a_name_gets_a_number) {
-    house of = {.count = 0};
-    assert_string_equal(enter(&of, "Ada"), "Ada");
-    assert_string_equal(enter(&of, "Ada"), "Ada (2)");
-    assert_string_equal(enter(&of, "aDA "), "aDA (3)");
-    assert_string_equal(enter(&of, "Ad\u200Ba"), "Ada (4)");
-    assert_string_equal(enter(&of, "Ada (2)"), "Ada (5)");
-    assert_string_equal(enter(&of, "Adam"), "Adam");
-    leave(&of, 1); // "Ada (2)"
-    assert_string_equal(enter(&of, "Ada"), "Ada (2)");
+#define HOUSE_CASE(name) CASE_WITH(house, of, *of = (house){.count = 0}, (void)0, name)
+
+HOUSE_CASE(the_second_of_a_name_gets_a_number) {
+    assert_string_equal(enter(of, "Ada"), "Ada");
+    assert_string_equal(enter(of, "Ada"), "Ada (2)");
+    assert_string_equal(enter(of, "aDA "), "aDA (3)");
+    assert_string_equal(enter(of, "Ad\u200Ba"), "Ada (4)");
+    assert_string_equal(enter(of, "Ada (2)"), "Ada (5)");
+    assert_string_equal(enter(of, "Adam"), "Adam");
+    leave(of, 1); // "Ada (2)"
+    assert_string_equal(enter(of, "Ada"), "Ada (2)");
 }
 
-CASE(a_number_that_nobody_was_given_belongs_to_the_name) {
-    house of = {.count = 0};
+HOUSE_CASE(a_number_that_nobody_was_given_belongs_to_the_name) {
     static const char* const NAMES[] = {"(2)",       "x(2)", "x (1)", "x (02)",
                                         "x (99999)", "x ()", "x (2",  "x (2) y"};
     for (uint32_t i = 0; i < BASE_COUNT(NAMES); i++)
-        assert_string_equal(enter(&of, NAMES[i]), NAMES[i]);
-    assert_string_equal(enter(&of, "x (99999)"), "x (99999) (2)");
-    assert_string_equal(enter(&of, "x (9999)"), "x (9999)");
-    assert_string_equal(enter(&of, "x (9999)"), "x (2)");
+        assert_string_equal(enter(of, NAMES[i]), NAMES[i]);
+    assert_string_equal(enter(of, "x (99999)"), "x (99999) (2)");
+    assert_string_equal(enter(of, "x (9999)"), "x (9999)");
+    assert_string_equal(enter(of, "x (9999)"), "x (2)");
 }
 
-CASE(a_long_name_is_cut_for_its_number) {
-    house of = {.count = 0};
+HOUSE_CASE(a_long_name_is_cut_for_its_number) {
     const char* longest = "1234567890123456789012345678901";
-    assert_string_equal(enter(&of, longest), longest);
-    assert_string_equal(enter(&of, longest), "123456789012345678901234 (2)");
-    assert_string_equal(enter(&of, longest), "123456789012345678901234 (3)");
+    assert_string_equal(enter(of, longest), longest);
+    assert_string_equal(enter(of, longest), "123456789012345678901234 (2)");
+    assert_string_equal(enter(of, longest), "123456789012345678901234 (3)");
     // Whole characters: the 24th byte lies inside of one.
     const char* rockets =
         "12\U0001F680\U0001F680\U0001F680\U0001F680\U0001F680\U0001F680\U0001F680";
-    (void)enter(&of, rockets);
-    assert_string_equal(enter(&of, rockets),
+    (void)enter(of, rockets);
+    assert_string_equal(enter(of, rockets),
                         "12\U0001F680\U0001F680\U0001F680\U0001F680\U0001F680 (2)");
 }
 

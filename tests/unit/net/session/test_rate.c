@@ -89,17 +89,17 @@ CASE(what_is_sent_never_exceeds_the_rate_by_more_than_bucket_and_a_packet) {
     }
 }
 
-CASE(a_silence_fills_the_bucket_and_no_more) {
-    net_rate rate;
-    net_rate_init(&rate, 0, 256000, 0);
-    while (net_rate_left(&rate) > 0)
-        net_rate_take(&rate, NET_STATE_BYTES_MAX);
-    net_rate_refill(&rate, 20000);
-    net_rate_refill(&rate, 20000); // no time passed, so no tokens
-    net_rate_refill(&rate, 10000); // time that runs back gives no tokens either
-    expect_near(rate.tokens + NET_RATE_PACKET_BYTES_MAX, 480 + NET_RATE_PACKET_BYTES_MAX);
-    net_rate_refill(&rate, 3600u * UINT64_C(1000000));
-    expect_near(rate.tokens, NET_RATE_BYTES_START); // the tokens of one second
+#define RATE_CASE(name) CASE_WITH(net_rate, rate, net_rate_init(rate, 0, 256000, 0), (void)0, name)
+
+RATE_CASE(a_silence_fills_the_bucket_and_no_more) {
+    while (net_rate_left(rate) > 0)
+        net_rate_take(rate, NET_STATE_BYTES_MAX);
+    net_rate_refill(rate, 20000);
+    net_rate_refill(rate, 20000); // no time passed, so no tokens
+    net_rate_refill(rate, 10000); // time that runs back gives no tokens either
+    expect_near(rate->tokens + NET_RATE_PACKET_BYTES_MAX, 480 + NET_RATE_PACKET_BYTES_MAX);
+    net_rate_refill(rate, 3600u * UINT64_C(1000000));
+    expect_near(rate->tokens, NET_RATE_BYTES_START); // the tokens of one second
 }
 
 // Run `seconds` with this loss and these round trips. The client always wants to get more.
@@ -119,76 +119,62 @@ static uint64_t drive(net_rate* rate, uint64_t now_us, double seconds, uint32_t 
     return now_us;
 }
 
-CASE(a_new_way_is_given_twice_as_much_each_half_second) {
-    net_rate rate;
+RATE_CASE(a_new_way_is_given_twice_as_much_each_half_second) {
     uint64_t acked = 0, lost = 0;
-    net_rate_init(&rate, 0, 256000, 0);
-    uint64_t now_us = drive(&rate, 0, 1.2, 0, 50000, &acked, &lost);
-    expect_near(rate.rate, NET_RATE_BYTES_START * 4.0);
-    drive(&rate, now_us, 1.2, 0, 50000, &acked, &lost);
-    expect_near(rate.rate, 256000);
-    assert_int_equal(rate.cuts, 0);
+    uint64_t now_us = drive(rate, 0, 1.2, 0, 50000, &acked, &lost);
+    expect_near(rate->rate, NET_RATE_BYTES_START * 4.0);
+    drive(rate, now_us, 1.2, 0, 50000, &acked, &lost);
+    expect_near(rate->rate, 256000);
+    assert_int_equal(rate->cuts, 0);
 }
 
-CASE(after_a_cut_a_clean_way_is_given_four_percent_per_second_up_to_the_limit) {
-    net_rate rate;
+RATE_CASE(after_a_cut_a_clean_way_is_given_four_percent_per_second_up_to_the_limit) {
     uint64_t acked = 0, lost = 0;
-    net_rate_init(&rate, 0, 256000, 0);
-    uint64_t now_us = drive(&rate, 0, 0.6, 10, 50000, &acked, &lost);
-    assert_int_equal(rate.cuts, 1);
-    double cut = rate.rate;
-    now_us = drive(&rate, now_us, 10.5, 0, 50000, &acked, &lost);
-    assert_true(rate.rate > cut * 1.36 && rate.rate < cut * 1.49);
-    assert_int_equal(rate.cuts, 1);
-    now_us = drive(&rate, now_us, 60, 0, 50000, &acked, &lost);
-    expect_near(rate.rate, 256000);
+    uint64_t now_us = drive(rate, 0, 0.6, 10, 50000, &acked, &lost);
+    assert_int_equal(rate->cuts, 1);
+    double cut = rate->rate;
+    now_us = drive(rate, now_us, 10.5, 0, 50000, &acked, &lost);
+    assert_true(rate->rate > cut * 1.36 && rate->rate < cut * 1.49);
+    assert_int_equal(rate->cuts, 1);
+    now_us = drive(rate, now_us, 60, 0, 50000, &acked, &lost);
+    expect_near(rate->rate, 256000);
 }
 
-CASE(who_wants_no_more_is_given_no_more) {
-    net_rate rate;
-    net_rate_init(&rate, 0, 256000, 0);
+RATE_CASE(who_wants_no_more_is_given_no_more) {
     for (uint64_t now_us = 0; now_us < 20000000; now_us += TICK_US)
-        net_rate_learn(&rate, now_us, now_us / 20000, 0, 50000);
-    assert_int_equal(rate.raises, 0);
-    expect_near(rate.rate, NET_RATE_BYTES_START);
+        net_rate_learn(rate, now_us, now_us / 20000, 0, 50000);
+    assert_int_equal(rate->raises, 0);
+    expect_near(rate->rate, NET_RATE_BYTES_START);
 }
 
-CASE(loss_above_five_percent_takes_fifteen_down_to_the_least) {
-    net_rate rate;
+RATE_CASE(loss_above_five_percent_takes_fifteen_down_to_the_least) {
     uint64_t acked = 0, lost = 0;
-    net_rate_init(&rate, 0, 256000, 0);
-    uint64_t now_us = drive(&rate, 0, 0.6, 10, 50000, &acked, &lost);
-    assert_int_equal(rate.cuts, 1);
-    expect_near(rate.rate, NET_RATE_BYTES_START * 0.85);
-    drive(&rate, now_us, 30, 10, 50000, &acked, &lost);
-    expect_near(rate.rate, NET_RATE_BYTES_MIN);
+    uint64_t now_us = drive(rate, 0, 0.6, 10, 50000, &acked, &lost);
+    assert_int_equal(rate->cuts, 1);
+    expect_near(rate->rate, NET_RATE_BYTES_START * 0.85);
+    drive(rate, now_us, 30, 10, 50000, &acked, &lost);
+    expect_near(rate->rate, NET_RATE_BYTES_MIN);
 }
 
-CASE(loss_of_three_percent_is_no_reason) {
-    net_rate rate;
+RATE_CASE(loss_of_three_percent_is_no_reason) {
     uint64_t acked = 0, lost = 0;
-    net_rate_init(&rate, 0, 256000, 0);
-    drive(&rate, 0, 60, 3, 50000, &acked, &lost);
-    expect_near(rate.rate, 256000);
+    drive(rate, 0, 60, 3, 50000, &acked, &lost);
+    expect_near(rate->rate, 256000);
 }
 
-CASE(few_packets_say_nothing_of_loss) {
-    net_rate rate;
-    net_rate_init(&rate, 0, 256000, 0);
+RATE_CASE(few_packets_say_nothing_of_loss) {
     // First 39 packets, a third of them lost; then the fortieth.
-    net_rate_learn(&rate, 600000, 26, 13, 50000);
-    assert_int_equal(rate.cuts, 0);
-    net_rate_learn(&rate, 700000, 27, 13, 50000);
-    assert_int_equal(rate.cuts, 1);
+    net_rate_learn(rate, 600000, 26, 13, 50000);
+    assert_int_equal(rate->cuts, 0);
+    net_rate_learn(rate, 700000, 27, 13, 50000);
+    assert_int_equal(rate->cuts, 1);
 }
 
-CASE(a_loss_that_is_taken_back_is_none) {
-    net_rate rate;
-    net_rate_init(&rate, 0, 256000, 0);
-    net_rate_learn(&rate, 600000, 98, 2, 50000);
-    net_rate_learn(&rate, 1200000, 200, 0, 50000);
-    net_rate_learn(&rate, 1800000, 300, 1, 50000);
-    assert_int_equal(rate.cuts, 0);
+RATE_CASE(a_loss_that_is_taken_back_is_none) {
+    net_rate_learn(rate, 600000, 98, 2, 50000);
+    net_rate_learn(rate, 1200000, 200, 0, 50000);
+    net_rate_learn(rate, 1800000, 300, 1, 50000);
+    assert_int_equal(rate->cuts, 0);
 }
 
 CASE(a_round_trip_that_grows_takes_fifteen) {
@@ -205,17 +191,15 @@ CASE(a_round_trip_that_grows_takes_fifteen) {
     }
 }
 
-CASE(a_way_that_became_longer_for_good_is_believed_after_a_minute) {
-    net_rate rate;
+RATE_CASE(a_way_that_became_longer_for_good_is_believed_after_a_minute) {
     uint64_t acked = 0, lost = 0;
-    net_rate_init(&rate, 0, 256000, 0);
-    uint64_t now_us = drive(&rate, 0, 5, 0, 20000, &acked, &lost);
-    now_us = drive(&rate, now_us, 65, 0, 200000, &acked, &lost);
-    uint64_t cuts = rate.cuts;
-    double before = rate.rate;
-    drive(&rate, now_us, 10, 0, 200000, &acked, &lost);
-    assert_int_equal(rate.cuts, cuts);
-    assert_true(rate.rate > before);
+    uint64_t now_us = drive(rate, 0, 5, 0, 20000, &acked, &lost);
+    now_us = drive(rate, now_us, 65, 0, 200000, &acked, &lost);
+    uint64_t cuts = rate->cuts;
+    double before = rate->rate;
+    drive(rate, now_us, 10, 0, 200000, &acked, &lost);
+    assert_int_equal(rate->cuts, cuts);
+    assert_true(rate->rate > before);
 }
 
 CASE(what_the_transport_sends_beyond_is_charged) {

@@ -202,9 +202,7 @@ HISTORY_CASE(events_are_sorted_by_index) {
 
 HISTORY_CASE(a_tick_has_one_step) {
     repl_step(&f->server, f->history, 5);
-    base_assert_handler_set(test_assert_handler);
     expect_assert_failure((void)!net_history_step(f->history, f->server.world, 5));
-    base_assert_handler_set(NULL);
 }
 
 // ---- classes of visibility ----
@@ -316,50 +314,48 @@ CASE(rows_and_events_are_the_same_on_any_number_of_threads) { // B10
     }
 }
 
-CASE(a_masked_row_has_defaults_where_nothing_may_be_seen) {
-    class_fixture c = open_classes();
-    uint64_t ammo = word_at(&c, 1, OWNER, c.ammo), plan = word_at(&c, 1, TEAM, c.plan);
-    set(&c, c.ammo, 7);
-    repl_step(&c.f.server, c.f.history, 2);
-    set(&c, c.plan, 9);
-    repl_step(&c.f.server, c.f.history, 3);
-    assert_true(word_at(&c, 3, PUBLIC, c.ammo) == ammo);
-    assert_true(word_at(&c, 3, PUBLIC | OWNER, c.ammo) != ammo);
-    assert_true(word_at(&c, 3, PUBLIC | OWNER, c.plan) == plan);
-    assert_true(word_at(&c, 3, OWNER | TEAM, c.plan) != plan);
+#define CLASS_CASE(name) CASE_WITH(class_fixture, c, *c = open_classes(), close_all(&c->f), name)
+
+CLASS_CASE(a_masked_row_has_defaults_where_nothing_may_be_seen) {
+    uint64_t ammo = word_at(c, 1, OWNER, c->ammo), plan = word_at(c, 1, TEAM, c->plan);
+    set(c, c->ammo, 7);
+    repl_step(&c->f.server, c->f.history, 2);
+    set(c, c->plan, 9);
+    repl_step(&c->f.server, c->f.history, 3);
+    assert_true(word_at(c, 3, PUBLIC, c->ammo) == ammo);
+    assert_true(word_at(c, 3, PUBLIC | OWNER, c->ammo) != ammo);
+    assert_true(word_at(c, 3, PUBLIC | OWNER, c->plan) == plan);
+    assert_true(word_at(c, 3, OWNER | TEAM, c->plan) != plan);
     // Each class sees the value of that tick.
-    assert_true(word_at(&c, 1, OWNER | TEAM, c.ammo) == ammo);
-    assert_true(word_at(&c, 2, OWNER | TEAM, c.ammo) != ammo);
-    assert_true(word_at(&c, 2, OWNER | TEAM, c.plan) == plan);
-    close_all(&c.f);
+    assert_true(word_at(c, 1, OWNER | TEAM, c->ammo) == ammo);
+    assert_true(word_at(c, 2, OWNER | TEAM, c->ammo) != ammo);
+    assert_true(word_at(c, 2, OWNER | TEAM, c->plan) == plan);
 }
 
-CASE(an_event_names_what_changed) {
-    class_fixture c = open_classes();
+CLASS_CASE(an_event_names_what_changed) {
     uint32_t count;
-    const net_history_event* events = net_history_events(c.f.history, &count);
+    const net_history_event* events = net_history_events(c->f.history, &count);
     assert_int_equal(events[0].classes, PUBLIC | OWNER | TEAM);
-    set(&c, c.ammo, 7);
-    set(&c, c.plan, 9);
-    repl_step(&c.f.server, c.f.history, 2);
-    events = net_history_events(c.f.history, &count);
+    set(c, c->ammo, 7);
+    set(c, c->plan, 9);
+    repl_step(&c->f.server, c->f.history, 2);
+    events = net_history_events(c->f.history, &count);
     assert_int_equal(count, 1);
     assert_int_equal(events[0].classes, OWNER | TEAM);
     assert_int_equal(events[0].components, 1 | 2); // by name: ammo, plan, pos
-    repl_move(&c.f.server, c.agent, 50, 50);
-    repl_step(&c.f.server, c.f.history, 5);
-    events = net_history_events(c.f.history, &count);
+    repl_move(&c->f.server, c->agent, 50, 50);
+    repl_step(&c->f.server, c->f.history, 5);
+    events = net_history_events(c->f.history, &count);
     assert_int_equal(events[0].classes, PUBLIC);
     assert_int_equal(events[0].components, 4);
     assert_int_equal(net_history_component_bit(30), 1u << 30);
     assert_int_equal(net_history_component_bit(31), 1u << 31);
     assert_int_equal(net_history_component_bit(PROTO_ROW_COMPONENTS_MAX - 1), 1u << 31);
-    const net_history_entity* entity = entity_of(&c.f, c.agent);
+    const net_history_entity* entity = entity_of(&c->f, c->agent);
     assert_int_equal(net_history_changed(entity, PUBLIC), 5);
     assert_int_equal(net_history_changed(entity, OWNER), 2);
     assert_int_equal(net_history_changed(entity, OWNER | PUBLIC), 5);
     assert_int_equal(net_history_classes(entity, 0xFFF1), PUBLIC);
-    close_all(&c.f);
 }
 
 // What each word was at a tick, told by hand.
@@ -463,20 +459,18 @@ CASE(what_is_hidden_changes_nothing_that_is_known) {
     close_all(&busy.f);
 }
 
-CASE(a_new_life_with_other_classes_forgets_the_former) {
-    class_fixture c = open_classes();
-    set(&c, c.ammo, 7);
-    repl_step(&c.f.server, c.f.history, 2);
-    repl_become(&c.f.server, c.agent, c.f.server.mover);
-    repl_step(&c.f.server, c.f.history, 3);
-    assert_null(row_at(&c.f, c.agent, 2, PUBLIC | OWNER));
-    assert_ptr_equal(row_at(&c.f, c.agent, 3, PUBLIC),
-                     net_history_newest(entity_of(&c.f, c.agent)));
-    repl_become(&c.f.server, c.agent, ecs_template_find(c.f.server.world, "agent"));
-    repl_step(&c.f.server, c.f.history, 4);
-    assert_null(row_at(&c.f, c.agent, 3, OWNER));
-    assert_true(word_at(&c, 4, OWNER, c.ammo) == word_at(&c, 4, PUBLIC, c.ammo)); // 30 again
-    close_all(&c.f);
+CLASS_CASE(a_new_life_with_other_classes_forgets_the_former) {
+    set(c, c->ammo, 7);
+    repl_step(&c->f.server, c->f.history, 2);
+    repl_become(&c->f.server, c->agent, c->f.server.mover);
+    repl_step(&c->f.server, c->f.history, 3);
+    assert_null(row_at(&c->f, c->agent, 2, PUBLIC | OWNER));
+    assert_ptr_equal(row_at(&c->f, c->agent, 3, PUBLIC),
+                     net_history_newest(entity_of(&c->f, c->agent)));
+    repl_become(&c->f.server, c->agent, ecs_template_find(c->f.server.world, "agent"));
+    repl_step(&c->f.server, c->f.history, 4);
+    assert_null(row_at(&c->f, c->agent, 3, OWNER));
+    assert_true(word_at(c, 4, OWNER, c->ammo) == word_at(c, 4, PUBLIC, c->ammo)); // 30 again
 }
 
 HISTORY_CASE(validating_finds_a_row_that_is_newer_than_the_change) {
@@ -488,10 +482,8 @@ HISTORY_CASE(validating_finds_a_row_that_is_newer_than_the_change) {
     const net_history_entity* entity = net_history_find(f->history, ecs_entity_index(ball));
     net_history_entity broken = *entity;
     broken.change_tick = 1;
-    base_assert_handler_set(test_assert_handler);
     expect_assert_failure(net_history_entity_validate(&broken));
     broken = *entity;
     broken.count = 0;
     expect_assert_failure(net_history_entity_validate(&broken));
-    base_assert_handler_set(NULL);
 }

@@ -129,8 +129,10 @@ CASE(how_values_are_shown_does_not_matter) {
     assert_true(hash_with("_step:r=0.5;", shown) == hash_of(base_text));
 }
 
-CASE(messages_matter_with_their_order) {
-    ecs_world* world = open_world(base_text);
+#define WORLD_CASE(name, text)                                                                     \
+    CASE_MADE(ecs_world, world, open_world(text), ecs_world_destroy(world), name)
+
+WORLD_CASE(messages_matter_with_their_order, base_text) {
     uint64_t hashes[7];
     net_message table[2] = {messages[0], messages[1]};
     for (int i = 0; i < 7; i++) {
@@ -146,7 +148,6 @@ CASE(messages_matter_with_their_order) {
             assert_true(hashes[i] != hashes[k]);
         net_schema_destroy(schema);
     }
-    ecs_world_destroy(world);
 }
 
 CASE(the_first_difference_is_named) {
@@ -291,8 +292,7 @@ CASE(varsize_components_and_their_defaults_matter) {
                 hash_of("o { \"x:object\"{ _replicate:b=yes; a:u32=1 } }"));
 }
 
-CASE(messages_that_cannot_be_are_refused_by_name) {
-    ecs_world* world = open_world(base_text);
+WORLD_CASE(messages_that_cannot_be_are_refused_by_name, base_text) {
     net_message table[2] = {messages[0], messages[1]};
     table[1].descriptor = &sample__nest__descriptor;
     check_refused(world, table, 2, "BrickHit");
@@ -306,7 +306,6 @@ CASE(messages_that_cannot_be_are_refused_by_name) {
     name[sizeof name - 2] = 0; // one byte less fits
     net_schema* schema = open_schema(world, table, 2);
     net_schema_destroy(schema);
-    ecs_world_destroy(world);
 }
 
 typedef struct failing {
@@ -325,8 +324,7 @@ static void failing_release(void* context, void* memory, size_t size) {
     base_allocator_heap()->release(base_allocator_heap()->context, memory, size);
 }
 
-CASE(running_out_of_memory_leaves_nothing_behind) {
-    ecs_world* world = open_world(base_text);
+WORLD_CASE(running_out_of_memory_leaves_nothing_behind, base_text) {
     net_result result = NET_ERR_MEMORY;
     uint32_t allocations = 0;
     for (; result != NET_OK; allocations++) {
@@ -340,7 +338,6 @@ CASE(running_out_of_memory_leaves_nothing_behind) {
         assert_true(allocations < 100);
     }
     assert_true(allocations > 5);
-    ecs_world_destroy(world);
 }
 
 static const char moving_text[] =

@@ -96,92 +96,90 @@ static void check_same(scope_side* server, scope_side* client, bool is_same) {
     free(right);
 }
 
-CASE(both_sides_give_the_same_walk) {
-    scope_side server = open_side(false), client = open_side(true);
-    check_same(&server, &client, true);
-    ecs_entity ball = add(&server, "ball"), crate = add(&server, "crate");
-    (void)add(&server, "lamp");
-    check_same(&server, &client, false);
-    add_at(&client, crate, "crate"); // another order of creation gives another order of rows
-    add_at(&client, ball, "ball");
-    check_same(&server, &client, true);
-    net_world_digest scope = walk(&server);
+typedef struct scope_sides {
+    scope_side server, client;
+} scope_sides;
+
+static void open_sides(scope_sides* at) {
+    at->server = open_side(false);
+    at->client = open_side(true);
+}
+
+static void close_sides(scope_sides* at) {
+    close_side(&at->server);
+    close_side(&at->client);
+}
+
+#define SIDES_CASE(name) CASE_WITH(scope_sides, at, open_sides(at), close_sides(at), name)
+
+SIDES_CASE(both_sides_give_the_same_walk) {
+    check_same(&at->server, &at->client, true);
+    ecs_entity ball = add(&at->server, "ball"), crate = add(&at->server, "crate");
+    (void)add(&at->server, "lamp");
+    check_same(&at->server, &at->client, false);
+    add_at(&at->client, crate, "crate"); // another order of creation gives another order of rows
+    add_at(&at->client, ball, "ball");
+    check_same(&at->server, &at->client, true);
+    net_world_digest scope = walk(&at->server);
     assert_int_equal(scope.entities, 2);
     assert_int_equal(scope.components, 4);
     assert_int_equal(scope.bytes, 4 + 3 + 4 + 4); // aim; pos of 2 x 12 bits; hp; owner
-    close_side(&server);
-    close_side(&client);
 }
 
-CASE(differences_below_a_quantum_do_not_show) {
-    scope_side server = open_side(false), client = open_side(true);
-    ecs_entity ball = add(&server, "ball");
-    add_at(&client, ball, "ball");
-    set_pos(&server, ball, 6.1f, 7.2f);
-    check_same(&server, &client, true);
-    set_pos(&server, ball, 6.3f, 7.2f);
-    check_same(&server, &client, false);
-    set_pos(&client, ball, 6.5f, 7.0f);
-    check_same(&server, &client, true);
-    close_side(&server);
-    close_side(&client);
+SIDES_CASE(differences_below_a_quantum_do_not_show) {
+    ecs_entity ball = add(&at->server, "ball");
+    add_at(&at->client, ball, "ball");
+    set_pos(&at->server, ball, 6.1f, 7.2f);
+    check_same(&at->server, &at->client, true);
+    set_pos(&at->server, ball, 6.3f, 7.2f);
+    check_same(&at->server, &at->client, false);
+    set_pos(&at->client, ball, 6.5f, 7.0f);
+    check_same(&at->server, &at->client, true);
 }
 
-CASE(what_is_not_replicated_does_not_show) {
-    scope_side server = open_side(false), client = open_side(true);
-    ecs_entity ball = add(&server, "ball");
-    add_at(&client, ball, "ball");
-    assert_ok(ecs_set(server.world, ball, server.hidden, &(int32_t){77}));
-    (void)add(&server, "lamp");
-    (void)add(&client, "ball"); // local: its index is above the replicated range
-    check_same(&server, &client, true);
-    assert_int_equal(walk(&client).entities, 1);
-    close_side(&server);
-    close_side(&client);
+SIDES_CASE(what_is_not_replicated_does_not_show) {
+    ecs_entity ball = add(&at->server, "ball");
+    add_at(&at->client, ball, "ball");
+    assert_ok(ecs_set(at->server.world, ball, at->server.hidden, &(int32_t){77}));
+    (void)add(&at->server, "lamp");
+    (void)add(&at->client, "ball"); // local: its index is above the replicated range
+    check_same(&at->server, &at->client, true);
+    assert_int_equal(walk(&at->client).entities, 1);
 }
 
-CASE(every_kind_of_difference_shows) {
-    scope_side server = open_side(false), client = open_side(true);
-    ecs_entity ball = add(&server, "ball");
-    add_at(&client, ball, "ball");
-    check_same(&server, &client, true);
+SIDES_CASE(every_kind_of_difference_shows) {
+    ecs_entity ball = add(&at->server, "ball");
+    add_at(&at->client, ball, "ball");
+    check_same(&at->server, &at->client, true);
     // full precision of exact fields, with the sign of zero
-    assert_ok(ecs_set(server.world, ball, server.aim, &(float){0.0f}));
-    assert_ok(ecs_set(client.world, ball, client.aim, &(float){-0.0f}));
-    check_same(&server, &client, false);
-    assert_ok(ecs_set(client.world, ball, client.aim, &(float){0.0f}));
-    check_same(&server, &client, true);
+    assert_ok(ecs_set(at->server.world, ball, at->server.aim, &(float){0.0f}));
+    assert_ok(ecs_set(at->client.world, ball, at->client.aim, &(float){-0.0f}));
+    check_same(&at->server, &at->client, false);
+    assert_ok(ecs_set(at->client.world, ball, at->client.aim, &(float){0.0f}));
+    check_same(&at->server, &at->client, true);
     // another generation
-    assert_ok(ecs_destroy(client.world, ball));
-    check_same(&server, &client, false);
+    assert_ok(ecs_destroy(at->client.world, ball));
+    check_same(&at->server, &at->client, false);
     ecs_entity newer = ecs_entity_make(ecs_entity_index(ball), ecs_entity_generation(ball) + 1);
-    add_at(&client, newer, "ball");
-    assert_ok(ecs_set(client.world, newer, client.aim, &(float){0.0f}));
-    check_same(&server, &client, false);
-    close_side(&server);
-    close_side(&client);
+    add_at(&at->client, newer, "ball");
+    assert_ok(ecs_set(at->client.world, newer, at->client.aim, &(float){0.0f}));
+    check_same(&at->server, &at->client, false);
 }
 
-CASE(another_template_shows) {
-    scope_side server = open_side(false), client = open_side(true);
-    ecs_entity ball = add(&server, "ball+fast");
-    add_at(&client, ball, "ball");
-    check_same(&server, &client, false);
-    assert_ok(
-        ecs_recreate(client.world, ball, ecs_template_find(client.world, "ball+fast"), NULL, 0));
-    check_same(&server, &client, true);
-    assert_int_equal(walk(&server).components, 3);
-    close_side(&server);
-    close_side(&client);
+SIDES_CASE(another_template_shows) {
+    ecs_entity ball = add(&at->server, "ball+fast");
+    add_at(&at->client, ball, "ball");
+    check_same(&at->server, &at->client, false);
+    assert_ok(ecs_recreate(at->client.world, ball, ecs_template_find(at->client.world, "ball+fast"),
+                           NULL, 0));
+    check_same(&at->server, &at->client, true);
+    assert_int_equal(walk(&at->server).components, 3);
 }
 
-CASE(a_part_of_the_server_alone_does_not_show) {
-    scope_side server = open_side(false), client = open_side(true);
-    ecs_entity ball = add(&server, "ball+secret");
-    add_at(&client, ball, "ball");
-    check_same(&server, &client, true);
-    close_side(&server);
-    close_side(&client);
+SIDES_CASE(a_part_of_the_server_alone_does_not_show) {
+    ecs_entity ball = add(&at->server, "ball+secret");
+    add_at(&at->client, ball, "ball");
+    check_same(&at->server, &at->client, true);
 }
 
 CASE(the_dump_names_entity_component_and_field) {
@@ -198,20 +196,17 @@ CASE(the_dump_names_entity_component_and_field) {
     close_side(&server);
 }
 
-CASE(a_row_has_a_hash_and_nothing_has_none) {
-    scope_side server = open_side(false), client = open_side(true);
-    ecs_entity ball = add(&server, "ball"), lamp = add(&server, "lamp");
-    add_at(&client, ball, "ball");
-    uint64_t hash = net_world_digest_row_hash(server.schema, server.world, ball);
+SIDES_CASE(a_row_has_a_hash_and_nothing_has_none) {
+    ecs_entity ball = add(&at->server, "ball"), lamp = add(&at->server, "lamp");
+    add_at(&at->client, ball, "ball");
+    uint64_t hash = net_world_digest_row_hash(at->server.schema, at->server.world, ball);
     assert_true(hash != 0);
-    assert_true(net_world_digest_row_hash(client.schema, client.world, ball) == hash);
-    set_pos(&server, ball, 50, 60);
-    assert_true(net_world_digest_row_hash(server.schema, server.world, ball) != hash);
-    assert_true(net_world_digest_row_hash(server.schema, server.world, lamp) == 0);
-    assert_ok(ecs_destroy(server.world, ball));
-    assert_true(net_world_digest_row_hash(server.schema, server.world, ball) == 0);
-    close_side(&server);
-    close_side(&client);
+    assert_true(net_world_digest_row_hash(at->client.schema, at->client.world, ball) == hash);
+    set_pos(&at->server, ball, 50, 60);
+    assert_true(net_world_digest_row_hash(at->server.schema, at->server.world, ball) != hash);
+    assert_true(net_world_digest_row_hash(at->server.schema, at->server.world, lamp) == 0);
+    assert_ok(ecs_destroy(at->server.world, ball));
+    assert_true(net_world_digest_row_hash(at->server.schema, at->server.world, ball) == 0);
 }
 
 // ---- what one client sees ----
@@ -230,65 +225,61 @@ static void set_number(scope_side* side, ecs_entity entity, const char* name, in
     assert_ok(ecs_set(side->world, entity, ecs_component_find(side->world, name), &value));
 }
 
-CASE(what_a_client_may_not_see_is_walked_as_defaults) {
-    scope_side server = open_side(false), client = open_side(true);
-    ecs_entity ball = add(&server, "ball"), wizard = add(&server, "wizard");
-    set_number(&server, wizard, "life", 1);
-    set_number(&server, wizard, "mana", 2);
-    set_number(&server, wizard, "plan", 3);
-    set_number(&server, wizard, "oath", 4);
-    add_at(&client, wizard, "wizard");
-    set_number(&client, wizard, "life", 1);
+SIDES_CASE(what_a_client_may_not_see_is_walked_as_defaults) {
+    ecs_entity ball = add(&at->server, "ball"), wizard = add(&at->server, "wizard");
+    set_number(&at->server, wizard, "life", 1);
+    set_number(&at->server, wizard, "mana", 2);
+    set_number(&at->server, wizard, "plan", 3);
+    set_number(&at->server, wizard, "oath", 4);
+    add_at(&at->client, wizard, "wizard");
+    set_number(&at->client, wizard, "life", 1);
     seen one = {.entity = wizard, .classes = 1u << NET_CLASS_PUBLIC};
-    net_world_digest scope =
-        net_world_digest_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL);
+    net_world_digest scope = net_world_digest_walk_seen(at->server.schema, at->server.world,
+                                                        classes_of, &one, NULL, NULL);
     assert_int_equal(scope.entities, 1);
-    assert_true(scope.hash == walk(&client).hash);
+    assert_true(scope.hash == walk(&at->client).hash);
     one.classes |= 1u << NET_CLASS_TEAM;
-    set_number(&client, wizard, "plan", 3);
-    assert_true(
-        net_world_digest_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL)
-            .hash == walk(&client).hash);
-    set_number(&client, wizard, "mana", 2);
-    assert_true(
-        net_world_digest_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL)
-            .hash != walk(&client).hash);
+    set_number(&at->client, wizard, "plan", 3);
+    assert_true(net_world_digest_walk_seen(at->server.schema, at->server.world, classes_of, &one,
+                                           NULL, NULL)
+                    .hash == walk(&at->client).hash);
+    set_number(&at->client, wizard, "mana", 2);
+    assert_true(net_world_digest_walk_seen(at->server.schema, at->server.world, classes_of, &one,
+                                           NULL, NULL)
+                    .hash != walk(&at->client).hash);
     one = (seen){.entity = ball, .classes = UINT32_MAX};
-    assert_int_equal(
-        net_world_digest_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL)
-            .entities,
-        1);
+    assert_int_equal(net_world_digest_walk_seen(at->server.schema, at->server.world, classes_of,
+                                                &one, NULL, NULL)
+                         .entities,
+                     1);
     one.entity = ECS_ENTITY_NONE;
-    assert_true(
-        net_world_digest_walk_seen(server.schema, server.world, classes_of, &one, NULL, NULL)
-            .hash == net_world_digest_empty().hash);
-    close_side(&server);
-    close_side(&client);
+    assert_true(net_world_digest_walk_seen(at->server.schema, at->server.world, classes_of, &one,
+                                           NULL, NULL)
+                    .hash == net_world_digest_empty().hash);
 }
 
-CASE(a_row_is_known_under_any_choice_of_hidden_classes) {
-    scope_side server = open_side(false), client = open_side(true);
-    ecs_entity wizard = add(&server, "wizard"), ball = add(&server, "ball");
+SIDES_CASE(a_row_is_known_under_any_choice_of_hidden_classes) {
+    ecs_entity wizard = add(&at->server, "wizard"), ball = add(&at->server, "ball");
     static const char* const names[] = {"life", "mana", "plan", "oath"};
     for (int32_t i = 0; i < 4; i++)
-        set_number(&server, wizard, names[i], i);
+        set_number(&at->server, wizard, names[i], i);
     for (uint32_t shown = 0; shown < 16; shown++) {
-        add_at(&client, wizard, "wizard");
+        add_at(&at->client, wizard, "wizard");
         for (int32_t i = 0; i < 4; i++)
-            if (shown >> i & 1) set_number(&client, wizard, names[i], i);
-        uint64_t hash = net_world_digest_row_hash(client.schema, client.world, wizard);
+            if (shown >> i & 1) set_number(&at->client, wizard, names[i], i);
+        uint64_t hash = net_world_digest_row_hash(at->client.schema, at->client.world, wizard);
         bool has_public = shown & 1; // this class is never hidden
-        assert_int_equal(net_world_digest_row_has_hash(server.schema, server.world, wizard, hash),
-                         has_public);
-        assert_ok(ecs_destroy(client.world, wizard));
+        assert_int_equal(
+            net_world_digest_row_has_hash(at->server.schema, at->server.world, wizard, hash),
+            has_public);
+        assert_ok(ecs_destroy(at->client.world, wizard));
     }
-    uint64_t hash = net_world_digest_row_hash(server.schema, server.world, ball);
-    assert_true(net_world_digest_row_has_hash(server.schema, server.world, ball, hash));
-    assert_false(net_world_digest_row_has_hash(server.schema, server.world, ball, hash + 1));
+    uint64_t hash = net_world_digest_row_hash(at->server.schema, at->server.world, ball);
+    assert_true(net_world_digest_row_has_hash(at->server.schema, at->server.world, ball, hash));
     assert_false(
-        net_world_digest_row_has_hash(server.schema, server.world, ecs_entity_make(999, 1), hash));
-    close_side(&server);
-    close_side(&client);
+        net_world_digest_row_has_hash(at->server.schema, at->server.world, ball, hash + 1));
+    assert_false(net_world_digest_row_has_hash(at->server.schema, at->server.world,
+                                               ecs_entity_make(999, 1), hash));
 }
 
 CASE(classes_are_numbered_by_name) {

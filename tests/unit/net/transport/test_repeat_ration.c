@@ -46,19 +46,20 @@ static bool pass_one(net_repeat_ration* ration, uint8_t command, uint16_t sequen
     return pass(ration, &made, delivered, now_ms);
 }
 
-CASE(new_commands_cost_nothing) {
-    net_repeat_ration ration;
-    net_repeat_ration_init(&ration, 0);
+#define RATION_CASE(name)                                                                          \
+    CASE_WITH(net_repeat_ration, ration, net_repeat_ration_init(ration, 0), (void)0, name)
+
+RATION_CASE(new_commands_cost_nothing) {
     uint16_t delivered = 65000; // wraps on the way
     for (uint32_t i = 0; i < 100000; i++) {
-        assert_true(pass_one(&ration, RELIABLE, (uint16_t)(delivered + 1), delivered, 0));
+        assert_true(pass_one(ration, RELIABLE, (uint16_t)(delivered + 1), delivered, 0));
         delivered++;
     }
     for (uint32_t i = 0; i < 10000; i++)
-        assert_true(pass_one(&ration, UNSEQUENCED, 0, delivered, 0));
+        assert_true(pass_one(ration, UNSEQUENCED, 0, delivered, 0));
     for (uint16_t ahead = 256; ahead > 0; ahead--) // all that may wait, the newest first
-        assert_true(pass_one(&ration, RELIABLE, (uint16_t)(delivered + ahead), delivered, 0));
-    assert_int_equal(ration.credits, NET_REPEATS_PER_SECOND * 1000);
+        assert_true(pass_one(ration, RELIABLE, (uint16_t)(delivered + ahead), delivered, 0));
+    assert_int_equal(ration->credits, NET_REPEATS_PER_SECOND * 1000);
 }
 
 CASE(repeats_have_a_ration_of_a_second) {
@@ -82,21 +83,17 @@ CASE(repeats_have_a_ration_of_a_second) {
     }
 }
 
-CASE(each_repeat_of_a_datagram_counts) {
-    net_repeat_ration ration;
-    net_repeat_ration_init(&ration, 0);
+RATION_CASE(each_repeat_of_a_datagram_counts) {
     datagram many = begin();
     for (int i = 0; i < 32; i++)
         add(&many, RELIABLE, 0, 50);
     uint32_t count = 0;
     for (int i = 0; i < 100; i++)
-        count += pass(&ration, &many, 50, 0);
+        count += pass(ration, &many, 50, 0);
     assert_int_equal(count, NET_REPEATS_PER_SECOND / 32);
 }
 
-CASE(the_window_forgets_what_was_delivered) {
-    net_repeat_ration ration;
-    net_repeat_ration_init(&ration, 0);
+RATION_CASE(the_window_forgets_what_was_delivered) {
     uint16_t delivered = 0;
     uint64_t seed = 11;
     printf("seed %llu\n", (unsigned long long)seed);
@@ -104,19 +101,17 @@ CASE(the_window_forgets_what_was_delivered) {
     for (uint32_t i = 0; i < 200; i++) { // each number once, then any number of them delivered
         uint16_t newest = (uint16_t)(1 + base_rng_u32(&rng) % 256);
         for (uint16_t k = 1; k <= newest; k++)
-            assert_true(pass_one(&ration, RELIABLE, (uint16_t)(delivered + k), delivered, 0));
+            assert_true(pass_one(ration, RELIABLE, (uint16_t)(delivered + k), delivered, 0));
         delivered = (uint16_t)(delivered + newest);
     }
-    assert_int_equal(ration.credits, NET_REPEATS_PER_SECOND * 1000);
+    assert_int_equal(ration->credits, NET_REPEATS_PER_SECOND * 1000);
 }
 
-CASE(a_new_connection_begins_with_a_whole_ration) {
-    net_repeat_ration ration;
-    net_repeat_ration_init(&ration, 0);
+RATION_CASE(a_new_connection_begins_with_a_whole_ration) {
     for (uint32_t k = 0; k < 1000; k++)
-        (void)pass_one(&ration, RELIABLE, 7, 7, 0);
-    assert_false(pass_one(&ration, RELIABLE, 7, 7, 0));
-    net_repeat_ration_init(&ration, 0);
-    assert_true(pass_one(&ration, RELIABLE, 7, 7, 0));
-    assert_true(pass_one(&ration, RELIABLE, 1, 0, 0)); // its numbers begin again
+        (void)pass_one(ration, RELIABLE, 7, 7, 0);
+    assert_false(pass_one(ration, RELIABLE, 7, 7, 0));
+    net_repeat_ration_init(ration, 0);
+    assert_true(pass_one(ration, RELIABLE, 7, 7, 0));
+    assert_true(pass_one(ration, RELIABLE, 1, 0, 0)); // its numbers begin again
 }

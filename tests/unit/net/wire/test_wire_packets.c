@@ -307,9 +307,7 @@ static void create_again(hand* h) {
 }
 
 static void destroy_nobody(hand* h) {
-    pen_destroys(h->pen, 1, &(uint32_t){900});
-    pen_list(h->pen, 0);
-    pen_runs(h->pen, 0);
+    pen_only_destroy(h->pen, 900);
 }
 
 static void part_twice(hand* h) {
@@ -378,9 +376,7 @@ static void ends_in_row(hand* h) {
 }
 
 static void slot_beyond(hand* h) {
-    pen_destroys(h->pen, 1, &(uint32_t){INDEX_MAX});
-    pen_list(h->pen, 0);
-    pen_runs(h->pen, 0);
+    pen_only_destroy(h->pen, INDEX_MAX);
 }
 
 static void slot_twice(hand* h) {
