@@ -150,6 +150,14 @@ net_result raw_client_send(raw_client* raw, net_channel channel, const ProtobufC
     return raw_client_send_bytes(raw, channel, bytes, size);
 }
 
+// All messages of the oneof are pointers in a union.
+static void tell(raw_client* raw, Shoal__Wire__ClientControl__KindCase kind, void* message) {
+    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
+    control.kind_case = kind;
+    control.hello = message;
+    (void)raw_client_send(raw, NET_CHANNEL_CONTROL, &control.base);
+}
+
 // Strings of protobuf-c are not const, but packing only reads them.
 static char* borrowed(const char* text) {
     return (char*)(uintptr_t)text;
@@ -162,10 +170,7 @@ void raw_client_hello(raw_client* raw, uint32_t protocol, uint64_t schema_hash, 
     hello.schema_hash = schema_hash;
     hello.game = borrowed(game);
     hello.name = borrowed(name);
-    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO;
-    control.hello = &hello;
-    (void)raw_client_send(raw, NET_CHANNEL_CONTROL, &control.base);
+    tell(raw, SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO, &hello);
 }
 
 void raw_client_hello_again(raw_client* raw, uint64_t schema_hash, const char* game,
@@ -176,10 +181,7 @@ void raw_client_hello_again(raw_client* raw, uint64_t schema_hash, const char* g
     hello.game = borrowed(game);
     hello.resume.data = (uint8_t*)(uintptr_t)secret;
     hello.resume.len = secret_size;
-    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO;
-    control.hello = &hello;
-    (void)raw_client_send(raw, NET_CHANNEL_CONTROL, &control.base);
+    tell(raw, SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO, &hello);
 }
 
 void raw_client_answer(raw_client* raw, const char* name, uint64_t hash) {
@@ -190,18 +192,12 @@ void raw_client_answer(raw_client* raw, const char* name, uint64_t hash) {
     Shoal__Wire__SchemaAnswer answer = SHOAL__WIRE__SCHEMA_ANSWER__INIT;
     answer.n_items = 1;
     answer.items = items;
-    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_SCHEMA_ANSWER;
-    control.schema_answer = &answer;
-    (void)raw_client_send(raw, NET_CHANNEL_CONTROL, &control.base);
+    tell(raw, SHOAL__WIRE__CLIENT_CONTROL__KIND_SCHEMA_ANSWER, &answer);
 }
 
 void raw_client_goodbye(raw_client* raw) {
     Shoal__Wire__Goodbye goodbye = SHOAL__WIRE__GOODBYE__INIT;
-    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_GOODBYE;
-    control.goodbye = &goodbye;
-    (void)raw_client_send(raw, NET_CHANNEL_CONTROL, &control.base);
+    tell(raw, SHOAL__WIRE__CLIENT_CONTROL__KIND_GOODBYE, &goodbye);
 }
 
 Shoal__Wire__InputPacket raw_client_packet(raw_client* raw) {

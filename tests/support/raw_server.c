@@ -109,6 +109,14 @@ net_result raw_server_send(raw_server* raw, net_channel channel, const ProtobufC
     return raw_server_send_bytes(raw, channel, bytes, size);
 }
 
+// All messages of the oneof are pointers in a union.
+static void tell(raw_server* raw, Shoal__Wire__ServerControl__KindCase kind, void* message) {
+    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+    control.kind_case = kind;
+    control.welcome = message;
+    (void)raw_server_send(raw, NET_CHANNEL_CONTROL, &control.base);
+}
+
 // Strings of protobuf-c are not const, but packing only reads them.
 static char* borrowed(const char* text) {
     return (char*)(uintptr_t)text;
@@ -118,17 +126,11 @@ void raw_server_welcome(raw_server* raw, uint32_t client, uint32_t tick_rate_hz)
     Shoal__Wire__Welcome welcome = SHOAL__WIRE__WELCOME__INIT;
     welcome.client = client;
     welcome.tick_rate_hz = tick_rate_hz;
-    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME;
-    control.welcome = &welcome;
-    (void)raw_server_send(raw, NET_CHANNEL_CONTROL, &control.base);
+    tell(raw, SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME, &welcome);
 }
 
 void raw_server_welcome_as(raw_server* raw, Shoal__Wire__Welcome welcome) {
-    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME;
-    control.welcome = &welcome;
-    (void)raw_server_send(raw, NET_CHANNEL_CONTROL, &control.base);
+    tell(raw, SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME, &welcome);
 }
 
 void raw_server_refuse(raw_server* raw, Shoal__Wire__RefusedReason reason, const char* text,
@@ -137,27 +139,18 @@ void raw_server_refuse(raw_server* raw, Shoal__Wire__RefusedReason reason, const
     refused.reason = reason;
     refused.text = borrowed(text);
     refused.game = borrowed(game);
-    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_REFUSED;
-    control.refused = &refused;
-    (void)raw_server_send(raw, NET_CHANNEL_CONTROL, &control.base);
+    tell(raw, SHOAL__WIRE__SERVER_CONTROL__KIND_REFUSED, &refused);
 }
 
 void raw_server_ask(raw_server* raw) {
     Shoal__Wire__SchemaQuestion question = SHOAL__WIRE__SCHEMA_QUESTION__INIT;
-    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_SCHEMA_QUESTION;
-    control.schema_question = &question;
-    (void)raw_server_send(raw, NET_CHANNEL_CONTROL, &control.base);
+    tell(raw, SHOAL__WIRE__SERVER_CONTROL__KIND_SCHEMA_QUESTION, &question);
 }
 
 void raw_server_goodbye(raw_server* raw, uint32_t reason) {
     Shoal__Wire__Goodbye goodbye = SHOAL__WIRE__GOODBYE__INIT;
     goodbye.reason = reason;
-    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE;
-    control.goodbye = &goodbye;
-    (void)raw_server_send(raw, NET_CHANNEL_CONTROL, &control.base);
+    tell(raw, SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE, &goodbye);
 }
 
 raw_state raw_server_packet(raw_server* raw, uint64_t tick) {

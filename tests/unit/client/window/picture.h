@@ -3,32 +3,14 @@
 #pragma once
 
 #include "window/draw_sdl.h"
+#include "scarce.h"
 #include "test.h"
 
 #include <SDL.h>
 #include <string.h>
 
-/// Counts held memory, so that a test sees that a steady frame allocates nothing.
-typedef struct counted {
-    uint64_t calls, held_bytes;
-} counted;
-
-static void* counted_allocate(void* context, size_t size, size_t align) {
-    counted* count = context;
-    count->calls++;
-    count->held_bytes += size;
-    return base_allocator_heap()->allocate(base_allocator_heap()->context, size, align);
-}
-
-static void counted_release(void* context, void* memory, size_t size) {
-    counted* count = context;
-    count->held_bytes -= size;
-    base_allocator_heap()->release(base_allocator_heap()->context, memory, size);
-}
-
 typedef struct picture {
-    counted count;
-    base_allocator allocator;
+    scarce_memory memory; ///< counted, so that a test sees that a steady frame allocates nothing
     SDL_Surface* surface;
     SDL_Renderer* renderer;
     client_draw* draw;
@@ -46,14 +28,14 @@ static inline void picture_begin(picture* p) {
 static inline void picture_open(picture* p, uint32_t width, uint32_t height, float view_width,
                                 float view_height) {
     memset(p, 0, sizeof *p);
-    p->allocator = (base_allocator){counted_allocate, counted_release, &p->count};
+    scarce_init(&p->memory, 0, false);
     p->surface =
         SDL_CreateRGBSurfaceWithFormat(0, (int)width, (int)height, 32, SDL_PIXELFORMAT_ARGB8888);
     assert_non_null(p->surface);
     p->renderer = SDL_CreateSoftwareRenderer(p->surface);
     assert_non_null(p->renderer);
     const base_reporter reporter = base_reporter_stderr();
-    p->draw = client_draw_create(&p->allocator, p->renderer, &reporter);
+    p->draw = client_draw_create(&p->memory.allocator, p->renderer, &reporter);
     assert_non_null(p->draw);
     client_draw_resize(p->draw, width, height, view_width, view_height);
     picture_begin(p);
@@ -63,7 +45,7 @@ static inline void picture_close(picture* p) {
     client_draw_destroy(p->draw);
     SDL_DestroyRenderer(p->renderer);
     SDL_FreeSurface(p->surface);
-    assert_true(p->count.held_bytes == 0);
+    assert_true(p->memory.bytes == 0);
 }
 
 static inline ecs_color picture_pixel(const picture* p, int x, int y) {

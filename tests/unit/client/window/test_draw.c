@@ -245,14 +245,14 @@ PICTURE_CASE(a_steady_frame_allocates_nothing_and_repeats_its_bytes, 960, 540, 1
     uint8_t* first = malloc(bytes);
     assert_non_null(first);
     memcpy(first, p->surface->pixels, bytes);
-    uint64_t calls = p->count.calls;
+    uint64_t calls = p->memory.calls;
     for (uint32_t i = 0; i < 20; i++) {
         picture_begin(p);
         draw_scene(p);
         client_draw_end(p->draw);
         assert_memory_equal(first, p->surface->pixels, bytes);
     }
-    assert_int_equal(p->count.calls, calls);
+    assert_int_equal(p->memory.calls, calls);
     free(first);
 }
 
@@ -272,23 +272,6 @@ CASE(names_come_from_who_knows_them) {
     picture_close(&p);
 }
 
-typedef struct failing {
-    uint32_t left, held;
-} failing;
-
-static void* fail_allocate(void* context, size_t size, size_t align) {
-    failing* fail = context;
-    if (fail->left == 0) return NULL;
-    fail->left--;
-    fail->held++;
-    return base_allocator_heap()->allocate(base_allocator_heap()->context, size, align);
-}
-
-static void fail_release(void* context, void* memory, size_t size) {
-    ((failing*)context)->held--;
-    base_allocator_heap()->release(base_allocator_heap()->context, memory, size);
-}
-
 CASE(creation_survives_every_missing_piece_of_memory) {
     SDL_Surface* surface = SDL_CreateRGBSurfaceWithFormat(0, 64, 64, 32, SDL_PIXELFORMAT_ARGB8888);
     SDL_Renderer* renderer = SDL_CreateSoftwareRenderer(surface);
@@ -296,11 +279,11 @@ CASE(creation_survives_every_missing_piece_of_memory) {
     client_draw* draw = NULL;
     for (uint32_t left = 0; !draw; left++) {
         assert_true(left < 32);
-        failing fail = {.left = left};
-        base_allocator allocator = {fail_allocate, fail_release, &fail};
-        draw = client_draw_create(&allocator, renderer, NULL);
+        scarce_memory memory;
+        scarce_init(&memory, left + 1, true);
+        draw = client_draw_create(&memory.allocator, renderer, NULL);
         client_draw_destroy(draw);
-        assert_int_equal(fail.held, 0);
+        assert_int_equal(memory.blocks, 0);
     }
     SDL_DestroyRenderer(renderer);
     SDL_FreeSurface(surface);

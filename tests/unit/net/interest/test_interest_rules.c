@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Invalid rules, and lack of memory: the other half of test_interest.c.
 #include "interest_world.h"
+#include "scarce.h"
 
 // ---- rules ----
 
@@ -72,25 +73,6 @@ CASE(rules_that_cannot_hold_are_refused) {
 
 // ---- memory ----
 
-typedef struct limited {
-    uint64_t left;
-    int64_t live;
-} limited;
-
-static void* limited_allocate(void* context, size_t size, size_t align) {
-    limited* self = context;
-    if (self->left == 0) return NULL;
-    self->left--;
-    self->live += (int64_t)size;
-    return base_allocator_heap()->allocate(NULL, size, align);
-}
-
-static void limited_release(void* context, void* memory, size_t size) {
-    limited* self = context;
-    self->live -= (int64_t)size;
-    base_allocator_heap()->release(NULL, memory, size);
-}
-
 CASE(memory_may_run_out_at_any_allocation) {
     bool is_whole = false;
     for (uint64_t allowed = 0; !is_whole; allowed++) {
@@ -99,9 +81,9 @@ CASE(memory_may_run_out_at_any_allocation) {
         net_interest_rules rules = interest_rules();
         interest_open(&t, &rules, NULL);
         net_interest_destroy(t.interest);
-        limited source = {.left = allowed};
-        base_allocator allocator = {limited_allocate, limited_release, &source};
-        const net_interest_config config = {.allocator = &allocator,
+        scarce_memory source;
+        scarce_init(&source, allowed + 1, true);
+        const net_interest_config config = {.allocator = &source.allocator,
                                             .rules = &t.rules,
                                             .world = t.world,
                                             .rows = t.rows,
@@ -133,7 +115,7 @@ CASE(memory_may_run_out_at_any_allocation) {
         }
         net_interest_destroy(t.interest);
         t.interest = NULL;
-        assert_int_equal(source.live, 0);
+        assert_int_equal(source.bytes, 0);
         interest_close(&t);
     }
 }
@@ -145,13 +127,13 @@ static net_relevance count_questions(const net_interest_question* question) {
 }
 
 CASE(a_steady_tick_takes_no_memory) {
-    limited source = {.left = UINT64_MAX};
-    base_allocator allocator = {limited_allocate, limited_release, &source};
+    scarce_memory source;
+    scarce_init(&source, 0, false);
     interest_table t;
     uint32_t questions = 0;
     net_interest_rules rules = interest_rules();
     rules.relevance = count_questions;
-    interest_open_with(&t, interest_text, &rules, &questions, &allocator);
+    interest_open_with(&t, interest_text, &rules, &questions, &source.allocator);
     base_rng rng = base_rng_make(3, 1);
     static ecs_entity units[500];
     for (uint32_t i = 0; i < BASE_COUNT(units); i++) {
@@ -162,7 +144,7 @@ CASE(a_steady_tick_takes_no_memory) {
         interest_join(&t, c, units[c]);
     uint64_t before = 0;
     for (uint32_t i = 0; i < 400; i++) {
-        if (i == 300) before = source.left;
+        if (i == 300) before = source.calls;
         for (uint32_t k = 0; k < BASE_COUNT(units); k++)
             interest_move(&t, units[k], base_rng_float(&rng) * 400, base_rng_float(&rng) * 400);
         uint32_t one = base_rng_below(&rng, BASE_COUNT(units));
@@ -171,8 +153,8 @@ CASE(a_steady_tick_takes_no_memory) {
         units[one] = interest_make(&t, "unit", 200, 200);
         interest_step(&t);
     }
-    assert_true(source.left == before);
+    assert_true(source.calls == before);
     assert_true(questions > 0);
     interest_close(&t);
-    assert_int_equal(source.live, 0);
+    assert_int_equal(source.bytes, 0);
 }

@@ -4,6 +4,7 @@
 #include "mirror/mirror.h"
 
 #include "mirror_world.h"
+#include "scarce.h"
 
 #include "base/rng.h"
 
@@ -345,37 +346,19 @@ MIRROR_CASE(a_liar_cannot_make_it_grow_beyond_its_limit) {
     assert_int_equal(net_mirror_read(m->mirror, 1, 1, NULL, NULL), NET_ERR_MEMORY);
 }
 
-typedef struct thrift {
-    uint32_t left;
-} thrift;
-
-static void* thrift_allocate(void* context, size_t size, size_t align) {
-    thrift* t = context;
-    if (t->left == 0) return NULL;
-    t->left--;
-    const base_allocator* heap = base_allocator_heap();
-    return heap->allocate(heap->context, size, align);
-}
-
-static void thrift_release(void* context, void* memory, size_t size) {
-    (void)context;
-    const base_allocator* heap = base_allocator_heap();
-    heap->release(heap->context, memory, size);
-}
-
 // Memory may run out at any allocation. The mirror reports a final error, and loses neither memory
 // nor references.
 CASE(running_out_of_memory_is_told_and_final) {
     bool is_enough = false;
     for (uint32_t budget = 0; !is_enough; budget++) {
         assert_in_range(budget, 0, 40);
-        thrift t = {budget};
-        base_allocator allocator = {thrift_allocate, thrift_release, &t};
+        scarce_memory memory;
+        scarce_init(&memory, budget + 1, true);
         mirror_side m;
         mirror_open(&m);
         net_mirror_destroy(m.mirror);
         net_mirror_config config = mirror_config(&m);
-        config.allocator = &allocator;
+        config.allocator = &memory.allocator;
         net_result result = net_mirror_create(&config, &m.mirror);
         uint64_t row[5];
         memcpy(row, m.holder->defaults, sizeof row);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scarce.h"
 #include "test.h"
 
 #include "present/scene.h"
@@ -199,40 +200,6 @@ static inline net_module* stage_module(void) {
     net_module* module = NULL;
     assert_ok(net_module_wrap(&game, stage_text, "stage.blk", &reporter, &module));
     return module;
-}
-
-typedef struct stage_memory {
-    base_allocator allocator;
-    uint64_t allocations;
-} stage_memory;
-
-static void* stage_allocate(void* context, size_t size, size_t align) {
-    stage_memory* memory = context;
-    memory->allocations++;
-    const base_allocator* heap = base_allocator_heap();
-    return heap->allocate(heap->context, size, align);
-}
-
-static void stage_release(void* context, void* block, size_t size) {
-    (void)context;
-    const base_allocator* heap = base_allocator_heap();
-    heap->release(heap->context, block, size);
-}
-
-typedef struct stage_limited {
-    uint64_t left;
-} stage_limited;
-
-static inline void* stage_limited_allocate(void* context, size_t size, size_t align) {
-    stage_limited* memory = context;
-    if (memory->left == 0) return NULL;
-    memory->left--;
-    const base_allocator* heap = base_allocator_heap();
-    return heap->allocate(heap->context, size, align);
-}
-
-static inline void stage_memory_init(stage_memory* memory) {
-    *memory = (stage_memory){.allocator = {stage_allocate, stage_release, memory}};
 }
 
 static inline net_match* stage_match(const net_module* module, net_role role,

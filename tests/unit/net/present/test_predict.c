@@ -6,6 +6,7 @@
 // travel for a number of ticks and may be lost. Acknowledgements come back at once.
 
 #include "breakout_table.h"
+#include "scarce.h"
 
 #include "base/math.h"
 #include "state/history.h"
@@ -39,11 +40,6 @@ typedef struct down_packet {
     size_t size;
 } down_packet;
 
-typedef struct memory_count {
-    base_allocator allocator;
-    uint64_t allocations;
-} memory_count;
-
 typedef struct game {
     table at; // the server's match
     net_rows* rows;
@@ -55,7 +51,7 @@ typedef struct game {
     net_rows* mirror_rows;
     net_mirror* mirror;
     net_predict* predict;
-    memory_count memory; // counts the memory of the prediction
+    scarce_memory memory; // counts the memory of the prediction
     base_rng rng;
     uint32_t up, down; // travel times in ticks
     double loss;
@@ -75,16 +71,6 @@ typedef struct game {
     bool is_blind;            // no packet arrives
     bool is_playing;
 } game;
-
-static void* count_allocate(void* context, size_t size, size_t align) {
-    ((memory_count*)context)->allocations++;
-    return base_allocator_heap()->allocate(NULL, size, align);
-}
-
-static void count_release(void* context, void* memory, size_t size) {
-    (void)context;
-    base_allocator_heap()->release(NULL, memory, size);
-}
 
 static ecs_entity player_of(game* g) {
     return net_match_player(g->at.match, 1);
@@ -123,7 +109,7 @@ static game* game_open(uint32_t up, uint32_t down, double loss, uint64_t seed) {
     net_mirror_config mirror = {
         .world = net_match_world(g->mirror_match), .rows = g->mirror_rows, .index_max = index_max};
     assert_ok(net_mirror_create(&mirror, &g->mirror));
-    g->memory.allocator = (base_allocator){count_allocate, count_release, &g->memory};
+    scarce_init(&g->memory, 0, false);
     assert_ok(net_predict_create(&g->memory.allocator, g->at.module, NULL, &g->predict));
     assert_non_null(g->predict);
     net_predict_begin(g->predict, g->mirror_match);
@@ -322,9 +308,9 @@ GAME_CASE(right_predictions_are_only_refreshed, 4, 4, 0, 1) {
     uint32_t from = g->step, structure = g->structure_steps, allocating = 0;
     float worst = 0;
     for (uint32_t i = 0; i < 600; i++) {
-        uint64_t allocations = g->memory.allocations;
+        uint64_t allocations = g->memory.calls;
         game_step(g);
-        allocating += g->memory.allocations > allocations;
+        allocating += g->memory.calls > allocations;
         ecs_tick tick = net_match_tick(g->at.match);
         float off = base_abs(g->predicted_x[tick] - x_of(g->at.match, player_of(g)));
         worst = off > worst ? off : worst;
@@ -427,7 +413,7 @@ GAME_CASE(at_ten_percent_loss_no_input_is_missing, 6, 6, 0.1, 5) {
     game_settle(g, 4);
     uint64_t repeated = g->inputs.repeated;
     net_predict_counters before = *counters(g);
-    uint64_t allocations = g->memory.allocations;
+    uint64_t allocations = g->memory.calls;
     game_run(g, 3000); // with balls and bricks
     printf("3000 ticks at 10 %% loss: %u repeated, %u settled, %u late, %u rollbacks, "
            "%u corrections, %u of them seen, %u allocations\n",
@@ -435,7 +421,7 @@ GAME_CASE(at_ten_percent_loss_no_input_is_missing, 6, 6, 0.1, 5) {
            (uint32_t)g->inputs.late, (uint32_t)(counters(g)->rollbacks - before.rollbacks),
            (uint32_t)(counters(g)->corrections - before.corrections),
            (uint32_t)(counters(g)->corrections_seen - before.corrections_seen),
-           (uint32_t)(g->memory.allocations - allocations));
+           (uint32_t)(g->memory.calls - allocations));
     assert_int_equal(g->inputs.missing, 0);
     assert_int_equal(g->inputs.skipped, 0);
     assert_int_equal(g->inputs.refused, 0);

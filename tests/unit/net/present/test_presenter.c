@@ -23,7 +23,7 @@ typedef struct fixture {
     net_sim* sim;
     net_transport *server_transport, *client_transport;
     net_server* server;
-    stage_memory memory;
+    scarce_memory memory;
     net_match* mirror;
     net_presenter* presenter;
     net_client* client;
@@ -45,7 +45,7 @@ static void make_input(void* context, const net_player_context* player, void* in
 
 static void open(fixture* f, const net_link_config* link, bool is_predicting) {
     memset(f, 0, sizeof *f);
-    stage_memory_init(&f->memory);
+    scarce_init(&f->memory, 0, false);
     base_reporter reporter = base_reporter_stderr();
     f->module = stage_module();
     stage_side_open(&f->server_side, f->module);
@@ -343,18 +343,18 @@ LINE_CASE(a_smallest_delay_is_kept, false, .delay_ms = 10) {
 LINE_CASE(steady_frames_allocate_nothing, true, .delay_ms = 50, .jitter_ms = 20,
           .loss_percent = 5) {
     run(f, 20);
-    uint64_t before = f->memory.allocations;
+    uint64_t before = f->memory.calls;
     run(f, 20);
-    assert_int_equal(f->memory.allocations - before, 0);
+    assert_int_equal(f->memory.calls - before, 0);
 }
 
 CASE(a_viewer_without_memory_is_refused) {
     net_module* module = stage_module();
     for (uint64_t limit = 0;; limit++) {
-        stage_limited context = {.left = limit};
-        base_allocator limited = {stage_limited_allocate, stage_release, &context};
+        scarce_memory limited;
+        scarce_init(&limited, limit + 1, true);
         net_presenter_config config = {
-            .allocator = &limited, .module = module, .is_predicting = true};
+            .allocator = &limited.allocator, .module = module, .is_predicting = true};
         net_presenter* presenter;
         net_result result = net_presenter_create(&config, NULL, &presenter);
         if (result == NET_OK) {

@@ -8,7 +8,7 @@
 typedef struct fixture {
     net_module* module;
     stage_side server;
-    stage_memory memory;
+    scarce_memory memory;
     net_match* view;
     ecs_world* world;
     const stage_log* log;
@@ -17,7 +17,7 @@ typedef struct fixture {
 
 static void open(fixture* f) {
     memset(f, 0, sizeof *f);
-    stage_memory_init(&f->memory);
+    scarce_init(&f->memory, 0, false);
     f->module = stage_module();
     stage_side_open(&f->server, f->module);
     f->view = stage_match(f->module, NET_ROLE_MIRROR, &f->memory.allocator);
@@ -541,9 +541,9 @@ SCENE_CASE(memory_that_runs_out_is_told_and_final) {
     ecs_entity holder = stage_create(&f->server, f->server.holder, 0, 0);
     assert_ok(ecs_set(f->server.world, holder, f->server.link, &mover));
     for (uint64_t limit = 0;; limit++) {
-        stage_limited context = {.left = limit};
-        base_allocator limited = {stage_limited_allocate, stage_release, &context};
-        net_result result = net_scene_create(&limited, f->view, NULL, &f->scene);
+        scarce_memory limited;
+        scarce_init(&limited, limit + 1, true);
+        net_result result = net_scene_create(&limited.allocator, f->view, NULL, &f->scene);
         if (result != NET_OK) {
             assert_int_equal(result, NET_ERR_MEMORY);
             assert_null(f->scene);

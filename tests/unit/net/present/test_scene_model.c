@@ -47,7 +47,7 @@ typedef struct index_life {
 typedef struct model {
     net_module* module;
     stage_side server, mirror_side;
-    stage_memory memory;
+    scarce_memory memory;
     net_interest* interest;
     net_replicator* replicator;
     net_repl_state* view;
@@ -86,7 +86,7 @@ static void open(model* m, uint64_t seed, double loss, uint32_t delay_max) {
     m->delay_max = delay_max;
     m->past = calloc(TICKS_MAX, sizeof *m->past);
     assert_non_null(m->past);
-    stage_memory_init(&m->memory);
+    scarce_init(&m->memory, 0, false);
     m->module = stage_module();
     stage_side_open(&m->server, m->module);
     m->mirror_side.match = stage_match(m->module, NET_ROLE_MIRROR, NULL);
@@ -372,12 +372,12 @@ CASE(steady_frames_allocate_nothing) {
         tick(&m);
         show(&m, (double)(m.tick - 6));
     }
-    uint64_t before = m.memory.allocations;
+    uint64_t before = m.memory.calls;
     for (uint32_t i = 0; i < 1200; i++) {
         tick(&m);
         show(&m, (double)(m.tick - 6) + 0.3);
         show(&m, (double)(m.tick - 6) + 0.7);
     }
-    assert_int_equal(m.memory.allocations - before, 0);
+    assert_int_equal(m.memory.calls - before, 0);
     close_all(&m);
 }

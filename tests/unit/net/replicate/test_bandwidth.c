@@ -3,37 +3,12 @@
 // and frees their memory.
 #include <string.h>
 
+#include "scarce.h"
 #include "test.h"
 
 #include "replicate/bandwidth.h"
 
 #define COMPONENTS 5u
-
-typedef struct counted {
-    base_allocator allocator;
-    int64_t bytes;
-    uint32_t left; // how many more allocations succeed
-} counted;
-
-static void* allocate(void* context, size_t size, size_t align) {
-    counted* memory = context;
-    if (memory->left == 0) return NULL;
-    memory->left--;
-    memory->bytes += (int64_t)size;
-    const base_allocator* heap = base_allocator_heap();
-    return heap->allocate(heap->context, size, align);
-}
-
-static void release(void* context, void* block, size_t size) {
-    counted* memory = context;
-    memory->bytes -= (int64_t)size;
-    const base_allocator* heap = base_allocator_heap();
-    heap->release(heap->context, block, size);
-}
-
-static void counted_init(counted* memory, uint32_t left) {
-    *memory = (counted){.allocator = {allocate, release, memory}, .left = left};
-}
 
 CASE(bits_are_summed_by_component_and_cause) {
     net_bandwidth bandwidth;
@@ -51,8 +26,8 @@ CASE(bits_are_summed_by_component_and_cause) {
 }
 
 CASE(a_closed_account_is_in_the_total) {
-    counted memory;
-    counted_init(&memory, 100);
+    scarce_memory memory;
+    scarce_init(&memory, 0, false);
     net_bandwidth bandwidth;
     assert_true(net_bandwidth_init(&bandwidth, &memory.allocator, COMPONENTS));
     int64_t before = memory.bytes;
@@ -84,12 +59,12 @@ CASE(a_closed_account_is_in_the_total) {
 }
 
 CASE(without_memory_no_account_is_open) {
-    counted memory;
-    counted_init(&memory, 0);
+    scarce_memory memory;
+    scarce_init(&memory, 1, true);
     net_bandwidth bandwidth;
     assert_false(net_bandwidth_init(&bandwidth, &memory.allocator, COMPONENTS));
     net_bandwidth_deinit(&bandwidth);
-    memory.left = 1;
+    memory.fail_at = memory.calls + 2;
     assert_true(net_bandwidth_init(&bandwidth, &memory.allocator, COMPONENTS));
     net_bandwidth_account account;
     assert_false(net_bandwidth_open(&bandwidth, &account));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "replicate/repl_state.h"
 
+#include "scarce.h"
+
 #include "repl_state_world.h"
 
 VIEW_CASE(nothing_waiting_gives_no_body) {
@@ -517,28 +519,12 @@ VIEW_CASE(ticks_may_pass_32_bits) {
     assert_true(view_is_equal(w, 0));
 }
 
-typedef struct tally {
-    uint64_t allocations;
-} tally;
-
-static void* tally_allocate(void* context, size_t size, size_t align) {
-    ((tally*)context)->allocations++;
-    const base_allocator* heap = base_allocator_heap();
-    return heap->allocate(heap->context, size, align);
-}
-
-static void tally_release(void* context, void* memory, size_t size) {
-    (void)context;
-    const base_allocator* heap = base_allocator_heap();
-    heap->release(heap->context, memory, size);
-}
-
 CASE(a_steady_tick_allocates_nothing) {
     enum { ENTITIES = 60, WARM_TICKS = 600, TICKS = 900, LAG = 7 };
-    tally t = {0};
-    base_allocator allocator = {tally_allocate, tally_release, &t};
+    scarce_memory memory;
+    scarce_init(&memory, 0, false);
     view_world w;
-    view_open_with(&w, (view_options){.allocator = &allocator, .first_seq = 1});
+    view_open_with(&w, (view_options){.allocator = &memory.allocator, .first_seq = 1});
     ecs_entity entities[ENTITIES];
     for (uint32_t i = 0; i < ENTITIES; i++)
         entities[i] = repl_create(&w.server, i % 4 ? w.server.mover : w.agent);
@@ -551,10 +537,10 @@ CASE(a_steady_tick_allocates_nothing) {
         assert_ok(view_deliver(&w, 0));
         if (tick > LAG)
             assert_true(net_repl_state_acked(w.clients[0].repl, (uint16_t)(tick - LAG)));
-        if (tick == WARM_TICKS) warm = t.allocations;
+        if (tick == WARM_TICKS) warm = memory.calls;
     }
     assert_true(warm > 0);
-    assert_int_equal(t.allocations, warm);
+    assert_int_equal(memory.calls, warm);
     view_close(&w);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "replicate/replicator.h"
 
+#include "scarce.h"
+
 #include "repl_state_world.h"
 
 #include "base/hash.h"
@@ -213,33 +215,15 @@ VIEW_WITH_CASE(a_client_that_leaves_takes_its_slots_along, .client_count = 2) {
 
 // ---- the end of memory ----
 
-typedef struct budget {
-    uint64_t left;
-} budget;
-
-static void* budget_allocate(void* context, size_t size, size_t align) {
-    budget* b = context;
-    if (b->left == 0) return NULL;
-    b->left--;
-    const base_allocator* heap = base_allocator_heap();
-    return heap->allocate(heap->context, size, align);
-}
-
-static void budget_release(void* context, void* memory, size_t size) {
-    (void)context;
-    const base_allocator* heap = base_allocator_heap();
-    heap->release(heap->context, memory, size);
-}
-
 // Memory may run out at any allocation. The result is an error and a broken repl_state, never a
 // crash or a leak.
 static bool run_with(uint64_t allocations) {
-    budget b = {allocations};
-    base_allocator allocator = {budget_allocate, budget_release, &b};
+    scarce_memory memory;
+    scarce_init(&memory, allocations + 1, true);
     repl_side server;
     repl_open_with(&server, false, VIEW_INDEX_MAX, view_class_text);
     net_interest* interest = fake_scopes_create(VIEW_INDEX_MAX);
-    net_replicator_config config = {.allocator = &allocator,
+    net_replicator_config config = {.allocator = &memory.allocator,
                                     .rows = server.rows,
                                     .index_max = VIEW_INDEX_MAX,
                                     .interest = interest};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <string.h>
 
+#include "scarce.h"
 #include "test.h"
 
 #include "session/event_queue.h"
@@ -191,21 +192,10 @@ INBOX_CASE(a_target_that_is_no_handle_at_all_waits_and_goes) {
     assert_int_equal(at->box.count, 0);
 }
 
-static void* allocate_nothing(void* context, size_t size, size_t align) {
-    (void)context;
-    (void)size;
-    (void)align;
-    return NULL;
-}
-static void release_nothing(void* context, void* memory, size_t size) {
-    (void)context;
-    (void)size;
-    assert_null(memory);
-}
-
 INBOX_CASE(without_memory_an_event_is_left_to_come_again) {
-    const base_allocator none = {allocate_nothing, release_nothing, NULL};
-    at->box.allocator = &none;
+    scarce_memory none;
+    scarce_init(&none, 1, true);
+    at->box.allocator = &none.allocator;
     assert_int_equal(push(at, 1, 11, 0), NET_ERR_MEMORY);
     assert_int_equal(at->box.newest, 0);
     at->box.allocator = NULL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <string.h>
 
+#include "scarce.h"
 #include "test.h"
 
 #include "session/event_queue.h"
@@ -160,22 +161,11 @@ OUTBOX_CASE(order_survives_growth_of_a_ring_that_has_wrapped) {
     }
 }
 
-static void* allocate_nothing(void* context, size_t size, size_t align) {
-    (void)context;
-    (void)size;
-    (void)align;
-    return NULL;
-}
-static void release_nothing(void* context, void* memory, size_t size) {
-    (void)context;
-    (void)size;
-    assert_null(memory);
-}
-
 CASE(without_memory_nothing_is_queued) {
-    const base_allocator none = {allocate_nothing, release_nothing, NULL};
+    scarce_memory none;
+    scarce_init(&none, 1, true);
     net_event_outbox box;
-    net_event_outbox_init(&box, &none);
+    net_event_outbox_init(&box, &none.allocator);
     assert_int_equal(net_event_outbox_push(&box, true, 1, 1, 0, NULL, 0), NET_ERR_MEMORY);
     assert_int_equal(net_event_outbox_push(&box, false, 1, 1, 0, NULL, 0), NET_ERR_MEMORY);
     assert_true(net_event_outbox_is_empty(&box));

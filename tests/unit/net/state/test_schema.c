@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "scarce.h"
 #include "test.h"
 
 #include "base/text.h"
@@ -308,30 +309,14 @@ WORLD_CASE(messages_that_cannot_be_are_refused_by_name, base_text) {
     net_schema_destroy(schema);
 }
 
-typedef struct failing {
-    uint32_t left;
-} failing;
-
-static void* failing_allocate(void* context, size_t size, size_t align) {
-    failing* state = context;
-    if (state->left == 0) return NULL;
-    state->left--;
-    return base_allocator_heap()->allocate(base_allocator_heap()->context, size, align);
-}
-
-static void failing_release(void* context, void* memory, size_t size) {
-    (void)context;
-    base_allocator_heap()->release(base_allocator_heap()->context, memory, size);
-}
-
 WORLD_CASE(running_out_of_memory_leaves_nothing_behind, base_text) {
     net_result result = NET_ERR_MEMORY;
     uint32_t allocations = 0;
     for (; result != NET_OK; allocations++) {
-        failing context = {allocations};
-        base_allocator allocator = {failing_allocate, failing_release, &context};
+        scarce_memory memory;
+        scarce_init(&memory, allocations + 1, true);
         net_schema* schema;
-        result = net_schema_create(&allocator, world, messages, 2, NULL, &schema);
+        result = net_schema_create(&memory.allocator, world, messages, 2, NULL, &schema);
         assert_true(result == NET_OK || result == NET_ERR_MEMORY);
         assert_true((result == NET_OK) == (schema != NULL));
         net_schema_destroy(schema);
