@@ -118,14 +118,8 @@ int main(int argc, char** argv) {
     };
     base_option_list words = {0};
     base_reporter reporter = base_reporter_stderr();
-    switch (base_options_read(&description, argc, argv, &words, &reporter)) {
-    case BASE_OPTIONS_HELP:
-        return 0;
-    case BASE_OPTIONS_ERROR:
-        return 2;
-    case BASE_OPTIONS_OK:
-        break;
-    }
+    base_options_result read = base_options_read(&description, argc, argv, &words, &reporter);
+    if (read != BASE_OPTIONS_OK) return read == BASE_OPTIONS_HELP ? 0 : 2;
     if (words.count != 1) return 2;
     bool is_right = options.hours > 0 ? run_long(&options, words.values[0])
                                       : run_table(&options, words.values[0]);

@@ -160,14 +160,9 @@ int main(int argc, char** argv) {
         .count = BASE_COUNT(table),
     };
     base_option_list words = {0};
-    switch (base_options_read(&description, argc, argv, &words, &self.referee.reporter)) {
-    case BASE_OPTIONS_HELP:
-        return 0;
-    case BASE_OPTIONS_ERROR:
-        return 2;
-    case BASE_OPTIONS_OK:
-        break;
-    }
+    base_options_result read =
+        base_options_read(&description, argc, argv, &words, &self.referee.reporter);
+    if (read != BASE_OPTIONS_OK) return read == BASE_OPTIONS_HELP ? 0 : 2;
     if (words.count != 2) return 2;
     self.games = words.values[0];
     self.golden = words.values[1];

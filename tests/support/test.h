@@ -22,8 +22,8 @@ __attribute__((constructor)) static void test_take_locale(void) {
     (void)setlocale(LC_CTYPE, "");
 }
 
-/// Assert handler of all programs with CASE: expect_assert_failure() sees a BASE_ASSERT, and any other
-/// one that fails is the failure of its case.
+/// Assert handler of all programs with CASE: expect_assert_failure() sees a BASE_ASSERT, and any
+/// other one that fails is the failure of its case.
 static inline void test_assert_handler(const char* condition, const char* file, int line) {
     mock_assert(0, condition, file, line);
 }
@@ -101,6 +101,21 @@ int test_run(void);
     }                                                                                              \
     TEST_ADD(name)                                                                                 \
     static void name(type* self)
+
+/// The same with a second thing that a call makes of the object, before the case: the case is given
+/// both.
+#define CASE_GIVEN(type, self, open, close, given_type, given, make, name)                         \
+    static void name(type* self, given_type given);                                                \
+    static void name##_run(void** state) {                                                         \
+        type object;                                                                               \
+        type* self = &object;                                                                      \
+        (void)state;                                                                               \
+        open;                                                                                      \
+        name(self, make);                                                                          \
+        close;                                                                                     \
+    }                                                                                              \
+    TEST_ADD(name)                                                                                 \
+    static void name(type* self, given_type given)
 
 /// The same with an object that a call makes, and another one takes back.
 #define CASE_MADE(type, self, make, take_back, name)                                               \

@@ -190,15 +190,21 @@ static void put_row(stream* s, uint32_t slot, const proto_row_base* against,
                          (double)(writer->size_bits - before);
 }
 
-static void write_row(stream* s, uint32_t slot, uint32_t base_tick, uint32_t d,
-                      proto_bit_writer* writer) {
-    uint64_t scratch[2][FIELDS_MAX];
+proto_row_base stream_bases(const stream* s, uint32_t slot, uint32_t base_tick, uint32_t d,
+                            uint64_t scratch[2][FIELDS_MAX]) {
     proto_row_base against = {.base = stream_row(s, base_tick, slot, scratch[0])};
     if (s->tick - base_tick < AGE_SETTLED) against.ticks = s->tick - base_tick;
     if (d > 0 && stream_has_row(s, base_tick - d, slot)) {
         against.base2 = stream_row(s, base_tick - d, slot, scratch[1]);
         against.ticks2 = d;
     }
+    return against;
+}
+
+static void write_row(stream* s, uint32_t slot, uint32_t base_tick, uint32_t d,
+                      proto_bit_writer* writer) {
+    uint64_t scratch[2][FIELDS_MAX];
+    proto_row_base against = stream_bases(s, slot, base_tick, d, scratch);
     put_row(s, slot, &against, writer);
 }
 
@@ -308,12 +314,7 @@ static void read_update(const stream* s, uint32_t slot, uint32_t base_tick, uint
     uint64_t scratch[2][FIELDS_MAX];
     bench_require(slot < SLOTS_MAX && stream_has_row(s, base_tick, slot),
                   "a base row was never sent");
-    proto_row_base against = {.base = stream_row(s, base_tick, slot, scratch[0])};
-    if (s->tick - base_tick < AGE_SETTLED) against.ticks = s->tick - base_tick;
-    if (d > 0 && stream_has_row(s, base_tick - d, slot)) {
-        against.base2 = stream_row(s, base_tick - d, slot, scratch[1]);
-        against.ticks2 = d;
-    }
+    proto_row_base against = stream_bases(s, slot, base_tick, d, scratch);
     check_row(s, slot, &against, reader);
 }
 

@@ -73,6 +73,9 @@ bool stream_is_listed(const stream* s, uint32_t tick, uint32_t slot);
 const proto_layout* stream_layout(const stream* s, uint32_t slot);
 uint32_t stream_acked_tick(const stream* s);
 const uint64_t* stream_row(const stream* s, uint32_t tick, uint32_t slot, uint64_t* scratch);
+/// The row of `base_tick`, and the one `d` ticks before it where it was sent. `scratch` has both.
+proto_row_base stream_bases(const stream* s, uint32_t slot, uint32_t base_tick, uint32_t d,
+                            uint64_t scratch[2][FIELDS_MAX]);
 /// Get the newest tick up to `tick` with a row of the slot's incarnation.
 uint32_t stream_newest_row(const stream* s, uint32_t slot, uint32_t tick);
 uint32_t stream_group_size(const stream* s, uint32_t first);

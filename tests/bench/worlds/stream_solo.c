@@ -55,12 +55,7 @@ static uint32_t solo_number(proto_solo_coder* coder, uint32_t field, uint64_t si
 static void solo_update(stream* s, proto_solo_coder* coder, uint32_t slot, uint32_t base_tick,
                         uint32_t d) {
     uint64_t scratch[2][FIELDS_MAX];
-    proto_row_base against = {.base = stream_row(s, base_tick, slot, scratch[0])};
-    if (s->tick - base_tick < AGE_SETTLED) against.ticks = s->tick - base_tick;
-    if (d > 0 && stream_has_row(s, base_tick - d, slot)) {
-        against.base2 = stream_row(s, base_tick - d, slot, scratch[1]);
-        against.ticks2 = d;
-    }
+    proto_row_base against = stream_bases(s, slot, base_tick, d, scratch);
     uint64_t words[FIELDS_MAX];
     proto_solo_third third = {.ticks = d + THIRD_MIN * s->stride};
     if (against.base2) {

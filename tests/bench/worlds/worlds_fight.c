@@ -182,8 +182,7 @@ void world_shooters(trace* made, world_random* random) {
                     world_chance(random, 0.4) ? 0 : world_bell(random) * (is_quick ? 5 : 1);
                 look[i][1] = world_chance(random, 0.6) ? 0 : world_bell(random) * 0.4;
             }
-            if (m->wait > 0)
-                keys[i][0] = keys[i][1] = look[i][0] = look[i][1] = 0;
+            if (m->wait > 0) keys[i][0] = keys[i][1] = look[i][0] = look[i][1] = 0;
             bool is_moved = look[i][0] != 0;
             m->yaw += (look[i][0] * (0.7 + 0.6 * world_between(random, 0, 1))) * step;
             m->pitch += is_moved ? look[i][1] * world_between(random, 0.5, 1.5) * step : 0;

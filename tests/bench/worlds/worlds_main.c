@@ -64,14 +64,8 @@ int main(int argc, char** argv) {
         .count = BASE_COUNT(table),
     };
     base_reporter reporter = base_reporter_stderr();
-    switch (base_options_read(&options, argc, argv, NULL, &reporter)) {
-    case BASE_OPTIONS_HELP:
-        return 0;
-    case BASE_OPTIONS_ERROR:
-        return 2;
-    case BASE_OPTIONS_OK:
-        break;
-    }
+    base_options_result read = base_options_read(&options, argc, argv, NULL, &reporter);
+    if (read != BASE_OPTIONS_OK) return read == BASE_OPTIONS_HELP ? 0 : 2;
     if (file) {
         measure_file(file);
         return 0;

@@ -12,6 +12,14 @@ static const ecs_entity other = (1u << ECS_INDEX_BITS) | 9u;
 static const uint64_t rows[6][3] = {{100, 8, 9},   {101, 20, 9},  {102, 20, 30},
                                     {103, 40, 50}, {104, 50, 60}, {105, 60, 70}};
 
+// `ball` is in slot 0 since tick 1.
+static void open_with_ball(mirror_side* m) {
+    mirror_open(m);
+    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
+}
+
+#define BALL_CASE(name) CASE_WITH(mirror_side, m, open_with_ball(m), mirror_close(m), name)
+
 MIRROR_CASE(an_entity_is_made_changed_and_destroyed) {
     assert_ok(mirror_create_at(m, 1, 3, ball, m->mover, rows[0]));
     mirror_expect(m, ball, m->mover, rows[0]);
@@ -32,8 +40,7 @@ MIRROR_CASE(an_entity_is_made_changed_and_destroyed) {
     assert_int_equal(mirror_counters(m)->destroys, 1);
 }
 
-MIRROR_CASE(each_applied_row_is_traced_with_its_hash) {
-    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
+BALL_CASE(each_applied_row_is_traced_with_its_hash) {
     assert_int_equal(m->traced, 1);
     assert_int_equal(m->traced_entity, ball);
     assert_int_equal(m->traced_tick, 1);
@@ -104,8 +111,7 @@ MIRROR_CASE(the_rows_of_another_packet_are_bases_without_being_named) {
     mirror_expect(m, ecs_entity_make(2, 1), m->mover, rows[0]);
 }
 
-MIRROR_CASE(two_packets_of_one_tick_share_its_rows) {
-    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
+BALL_CASE(two_packets_of_one_tick_share_its_rows) {
     assert_ok(mirror_create_at(m, 2, 1, other, m->mover, rows[0]));
     for (uint16_t seq = 10; seq < 12; seq++) {
         mirror_begin_run(m);
@@ -123,8 +129,7 @@ MIRROR_CASE(two_packets_of_one_tick_share_its_rows) {
     mirror_expect(m, ball, m->mover, rows[1]);
 }
 
-MIRROR_CASE(a_packet_without_a_body_is_remembered_too) {
-    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
+BALL_CASE(a_packet_without_a_body_is_remembered_too) {
     assert_ok(net_mirror_read(m->mirror, 2, 9, NULL, NULL));
     assert_int_equal(net_mirror_tick(m->mirror), 9);
     mirror_begin_run(m);
@@ -156,16 +161,14 @@ MIRROR_CASE(lists_are_remembered_for_so_many_packets) {
         assert_null(net_mirror_find_packet(m->mirror, (uint16_t)(seq + 30000 + i)));
 }
 
-MIRROR_CASE(a_doubled_packet_changes_nothing) {
-    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
+BALL_CASE(a_doubled_packet_changes_nothing) {
     assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
     assert_int_equal(m->traced, 1);
     assert_int_equal(mirror_counters(m)->stale_records, 1);
     assert_non_null(net_mirror_find_packet(m->mirror, 1));
 }
 
-MIRROR_CASE(a_late_row_is_kept_as_a_base_and_not_applied) {
-    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
+BALL_CASE(a_late_row_is_kept_as_a_base_and_not_applied) {
     assert_ok(mirror_update_at(m, 3, 0, m->mover, 2, rows[0], rows[3]));
     assert_ok(mirror_update_at(m, 2, 0, m->mover, 1, rows[0], rows[2]));
     assert_int_equal(mirror_counters(m)->stale_records, 1);
@@ -177,8 +180,7 @@ MIRROR_CASE(a_late_row_is_kept_as_a_base_and_not_applied) {
     mirror_expect(m, ball, m->mover, rows[4]);
 }
 
-MIRROR_CASE(a_late_packet_without_its_base_is_stale_and_nothing_of_it_happens) {
-    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
+BALL_CASE(a_late_packet_without_its_base_is_stale_and_nothing_of_it_happens) {
     assert_ok(mirror_create_at(m, 2, 1, other, m->mover, rows[0]));
     assert_ok(mirror_destroy_at(m, 5, 1));
     mirror_begin_run(m);
@@ -365,8 +367,7 @@ MIRROR_CASE(generations_wrap) {
     }
 }
 
-MIRROR_CASE(a_change_of_template_begins_another_life) {
-    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
+BALL_CASE(a_change_of_template_begins_another_life) {
     assert_ok(mirror_create_at(m, 3, 0, ball, m->extra, m->extra->defaults));
     mirror_expect(m, ball, m->extra, m->extra->defaults);
     assert_int_equal(mirror_counters(m)->recreates, 1);
@@ -387,8 +388,7 @@ MIRROR_CASE(an_older_create_makes_a_life_begin_earlier) {
     mirror_expect(m, ball, m->mover, rows[2]);
 }
 
-MIRROR_CASE(rows_are_forgotten_when_their_bases_are) {
-    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
+BALL_CASE(rows_are_forgotten_when_their_bases_are) {
     for (ecs_tick tick = 2; tick <= 60; tick++)
         assert_ok(mirror_absolute_at(m, tick, 0, m->mover, rows[tick % 6]));
     // Absolute rows and creates do not drop other rows.
@@ -452,8 +452,7 @@ MIRROR_CASE(bits_are_accounted_for_to_the_last) {
     assert_int_equal(counters->head_bits + of_components, written);
 }
 
-MIRROR_CASE(validating_finds_an_index_without_its_slot) {
-    assert_ok(mirror_create_at(m, 1, 0, ball, m->mover, rows[0]));
+BALL_CASE(validating_finds_an_index_without_its_slot) {
     net_mirror_validate(m->mirror);
     net_mirror_index_of(m->mirror, ecs_entity_index(ball))->slot_next = 0;
     expect_assert_failure(net_mirror_validate(m->mirror));

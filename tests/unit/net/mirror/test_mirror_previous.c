@@ -29,9 +29,15 @@ static void expect_nothing(const mirror_side* m, uint32_t applied, uint32_t stal
 }
 
 #define KEPT_CASE(name) CASE_WITH(mirror_side, m, open(m), mirror_close(m), name)
-
-KEPT_CASE(a_late_update_of_who_is_gone_is_read_and_changes_nothing) {
+static void open_ended(mirror_side* m) {
+    open(m);
     assert_ok(mirror_destroy_at(m, 20, 4));
+}
+
+/// A case with `ball` destroyed at tick 20.
+#define ENDED_CASE(name) CASE_WITH(mirror_side, m, open_ended(m), mirror_close(m), name)
+
+ENDED_CASE(a_late_update_of_who_is_gone_is_read_and_changes_nothing) {
     // The same packet has a record of a living entity after it.
     assert_ok(mirror_create_at(m, 11, 6, other, m->mover, rows[0]));
     mirror_begin_run(m);
@@ -53,8 +59,7 @@ KEPT_CASE(a_late_update_of_who_is_gone_is_read_and_changes_nothing) {
     assert_int_equal(mirror_counters(m)->missing_bases, 1);
 }
 
-KEPT_CASE(only_between_its_create_and_its_end_it_is_meant) {
-    assert_ok(mirror_destroy_at(m, 20, 4));
+ENDED_CASE(only_between_its_create_and_its_end_it_is_meant) {
     assert_int_equal(mirror_absolute_at(m, 10, 4, m->mover, rows[1]), NET_ERR_STALE);
     assert_ok(mirror_absolute_at(m, 11, 4, m->mover, rows[1]));
     assert_ok(mirror_absolute_at(m, 19, 4, m->mover, rows[1]));
@@ -89,8 +94,7 @@ MIRROR_CASE(a_list_may_name_who_is_gone) {
     mirror_expect(m, other, m->mover, rows[4]);
 }
 
-KEPT_CASE(whoever_took_the_slot_is_not_touched) {
-    assert_ok(mirror_destroy_at(m, 20, 4));
+ENDED_CASE(whoever_took_the_slot_is_not_touched) {
     assert_ok(mirror_create_at(m, 30, 4, other, m->extra, m->extra->defaults));
     assert_ok(late_update(m, 15));
     expect_nothing(m, 3, 1);
@@ -105,8 +109,7 @@ KEPT_CASE(whoever_took_the_slot_is_not_touched) {
 
 // The handle and the template are the same, but rows of the previous incarnation are no bases for
 // the current one.
-KEPT_CASE(who_comes_back_has_none_of_its_former_rows) {
-    assert_ok(mirror_destroy_at(m, 20, 4));
+ENDED_CASE(who_comes_back_has_none_of_its_former_rows) {
     assert_ok(mirror_create_at(m, 30, 4, ball, m->mover, rows[3]));
     assert_ok(late_update(m, 15));
     expect_nothing(m, 3, 1);
@@ -137,8 +140,7 @@ KEPT_CASE(who_was_evicted_or_moved_is_known_too) {
     assert_int_equal(mirror_absolute_at(m, 27, 5, m->mover, rows[1]), NET_ERR_STALE);
 }
 
-KEPT_CASE(an_index_that_a_packet_creates_is_not_updated_in_it) {
-    assert_ok(mirror_destroy_at(m, 20, 4));
+ENDED_CASE(an_index_that_a_packet_creates_is_not_updated_in_it) {
     mirror_begin(m);
     pen_list(&m->pen, 0);
     pen_list(&m->pen, 1);
@@ -149,8 +151,7 @@ KEPT_CASE(an_index_that_a_packet_creates_is_not_updated_in_it) {
     assert_int_equal(ecs_world_entity_count(m->side.world), 0);
 }
 
-KEPT_CASE(only_the_last_former_life_is_known) {
-    assert_ok(mirror_destroy_at(m, 20, 4));
+ENDED_CASE(only_the_last_former_life_is_known) {
     assert_ok(mirror_create_at(m, 22, 4, other, m->mover, rows[0]));
     assert_ok(late_update(m, 15));
     assert_ok(mirror_destroy_at(m, 24, 4));
@@ -158,8 +159,7 @@ KEPT_CASE(only_the_last_former_life_is_known) {
     assert_ok(mirror_absolute_at(m, 23, 4, m->mover, rows[1]));
 }
 
-KEPT_CASE(a_former_life_is_forgotten_in_time) {
-    assert_ok(mirror_destroy_at(m, 20, 4));
+ENDED_CASE(a_former_life_is_forgotten_in_time) {
     assert_ok(net_mirror_read(m->mirror, 83, 20 + NET_MIRROR_PREVIOUS_TICKS - 1, NULL, NULL));
     assert_ok(late_update(m, 15));
     assert_ok(net_mirror_read(m->mirror, 84, 20 + NET_MIRROR_PREVIOUS_TICKS, NULL, NULL));

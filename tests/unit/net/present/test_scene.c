@@ -61,9 +61,12 @@ static const net_scene_counters* counters(const fixture* f) {
 // ---- between samples ----
 
 #define SCENE_CASE(name) CASE_WITH(fixture, f, open(f), close_all(f), name)
+/// A case with a mover at 0, 0.
+#define MOVER_CASE(name)                                                                           \
+    CASE_GIVEN(fixture, f, open(f), close_all(f), ecs_entity, mover,                               \
+               stage_create(&f->server, f->server.mover, 0, 0), name)
 
-SCENE_CASE(a_moving_entity_lies_between_its_samples) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(a_moving_entity_lies_between_its_samples) {
     for (ecs_tick t = 10; t <= 14; t++)
         at(f, t, mover, (float)(t - 10) * 8);
     show(f, 10);
@@ -81,8 +84,7 @@ SCENE_CASE(a_moving_entity_lies_between_its_samples) {
     assert_int_equal(counters(f)->samples_late, 0);
 }
 
-SCENE_CASE(components_that_are_not_marked_change_at_their_tick) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(components_that_are_not_marked_change_at_their_tick) {
     at(f, 10, mover, 0);
     assert_ok(ecs_set(f->server.world, mover, f->server.hp, &(int32_t){60}));
     at(f, 11, mover, 8);
@@ -92,8 +94,7 @@ SCENE_CASE(components_that_are_not_marked_change_at_their_tick) {
     assert_int_equal(*(const int32_t*)ecs_get(f->world, mover, f->server.hp), 60);
 }
 
-SCENE_CASE(what_rests_and_then_moves_does_not_creep) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(what_rests_and_then_moves_does_not_creep) {
     at(f, 10, mover, 16);
     for (ecs_tick t = 11; t <= 20; t++)
         net_scene_packet(f->scene, t); // a packet without the entity
@@ -109,8 +110,7 @@ SCENE_CASE(what_rests_and_then_moves_does_not_creep) {
     assert_true(shown(f, mover) == 24);
 }
 
-SCENE_CASE(a_lost_tick_is_a_longer_line) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(a_lost_tick_is_a_longer_line) {
     at(f, 10, mover, 0);
     at(f, 11, mover, 8);
     at(f, 14, mover, 32); // packets 12 and 13 never came
@@ -124,8 +124,7 @@ SCENE_CASE(a_lost_tick_is_a_longer_line) {
 
 // A ring remembers the received ticks. A tick that left the ring must not be confused with a tick
 // in it.
-SCENE_CASE(packets_from_long_ago_say_nothing) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(packets_from_long_ago_say_nothing) {
     at(f, 1990, mover, 8);
     at(f, 2000, mover, 88);
     net_scene_packet(f->scene, 1995 - NET_SCENE_TICKS);
@@ -134,8 +133,7 @@ SCENE_CASE(packets_from_long_ago_say_nothing) {
     assert_near(shown(f, mover), 48);
 }
 
-SCENE_CASE(a_tick_is_not_known_by_one_that_was_in_its_place_before) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(a_tick_is_not_known_by_one_that_was_in_its_place_before) {
     net_scene_packet(f->scene, 2029 - NET_SCENE_TICKS);
     at(f, 2025, mover, 0);
     at(f, 2035, mover, 80);
@@ -146,8 +144,7 @@ SCENE_CASE(a_tick_is_not_known_by_one_that_was_in_its_place_before) {
 
 // However many ticks were lost, an interpolated movement takes at most the longest delay of the
 // view.
-SCENE_CASE(a_line_is_not_longer_than_the_longest_delay) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(a_line_is_not_longer_than_the_longest_delay) {
     ecs_tick longest = (ecs_tick)(NET_DELAY_MS_MAX / 1000.0 / (double)net_match_dt(f->view) + 0.5);
     at(f, 10, mover, 0);
     at(f, 100, mover, 60);
@@ -159,8 +156,7 @@ SCENE_CASE(a_line_is_not_longer_than_the_longest_delay) {
     assert_near(shown(f, mover), 60);
 }
 
-SCENE_CASE(samples_may_come_in_any_order) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(samples_may_come_in_any_order) {
     static const ecs_tick order[] = {13, 10, 12, 11, 14};
     for (uint32_t i = 0; i < 5; i++)
         at(f, order[i], mover, (float)(order[i] - 10) * 8);
@@ -175,8 +171,7 @@ SCENE_CASE(samples_may_come_in_any_order) {
     assert_true(shown(f, mover) == 32);
 }
 
-SCENE_CASE(a_late_sample_is_used_when_it_is_the_newest) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(a_late_sample_is_used_when_it_is_the_newest) {
     at(f, 10, mover, 0);
     show(f, 12);
     at(f, 11, mover, 8);
@@ -188,8 +183,7 @@ SCENE_CASE(a_late_sample_is_used_when_it_is_the_newest) {
 
 // ---- beyond the newest ----
 
-SCENE_CASE(beyond_the_newest_sample_movement_fades_to_a_stop) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(beyond_the_newest_sample_movement_fades_to_a_stop) {
     for (ecs_tick t = 10; t <= 12; t++)
         at(f, t, mover, (float)(t - 10) * 8);
     show(f, 12);
@@ -213,8 +207,7 @@ SCENE_CASE(beyond_the_newest_sample_movement_fades_to_a_stop) {
     assert_int_equal(counters(f)->stalls, 1);
 }
 
-SCENE_CASE(what_rested_is_not_carried_on) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(what_rested_is_not_carried_on) {
     at(f, 10, mover, 0);
     at(f, 11, mover, 8);
     net_scene_packet(f->scene, 12);
@@ -225,8 +218,7 @@ SCENE_CASE(what_rested_is_not_carried_on) {
 
 // ---- incarnations and jumps ----
 
-SCENE_CASE(a_life_begins_and_ends_at_its_tick) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(a_life_begins_and_ends_at_its_tick) {
     at(f, 10, mover, 8);
     net_scene_gone(f->scene, mover, 14);
     net_scene_packet(f->scene, 14);
@@ -242,8 +234,7 @@ SCENE_CASE(a_life_begins_and_ends_at_its_tick) {
     assert_int_equal(counters(f)->destroys, 1);
 }
 
-SCENE_CASE(a_new_generation_is_not_reached_by_a_movement) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(a_new_generation_is_not_reached_by_a_movement) {
     at(f, 10, mover, 0);
     uint64_t row[PROTO_ROW_FIELDS_MAX];
     const net_row_template* entry = net_rows_find(f->server.rows, f->server.mover);
@@ -260,8 +251,7 @@ SCENE_CASE(a_new_generation_is_not_reached_by_a_movement) {
     assert_true(shown(f, next) == 40);
 }
 
-SCENE_CASE(a_new_template_is_a_jump_of_the_same_entity) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(a_new_template_is_a_jump_of_the_same_entity) {
     at(f, 10, mover, 0);
     assert_ok(ecs_recreate(f->server.world, mover, f->server.runner, NULL, 0));
     at(f, 14, mover, 40);
@@ -281,8 +271,7 @@ SCENE_CASE(a_new_template_is_a_jump_of_the_same_entity) {
     assert_int_equal(counters(f)->creates, 1);
 }
 
-SCENE_CASE(a_step_beyond_the_teleport_distance_is_a_jump_at_its_tick) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(a_step_beyond_the_teleport_distance_is_a_jump_at_its_tick) {
     at(f, 10, mover, 0);
     at(f, 11, mover, 50);  // as far as allowed
     at(f, 12, mover, 101); // a distance of 51
@@ -336,8 +325,7 @@ CASE(a_step_that_is_no_number_is_a_jump) {
     }
 }
 
-SCENE_CASE(references_hold_handles_as_in_a_mirror) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(references_hold_handles_as_in_a_mirror) {
     ecs_entity holder = stage_create(&f->server, f->server.holder, 0, 0);
     assert_ok(ecs_set(f->server.world, holder, f->server.link, &mover));
     stage_feed(&f->server, f->scene, holder, 10);
@@ -384,8 +372,7 @@ SCENE_CASE(a_long_stall_is_not_lived_tick_by_tick) {
     assert_int_equal(f->log->steps[f->log->step_count - 1], 10 + NET_CATCH_UP_TICKS_MAX + 600);
 }
 
-SCENE_CASE(events_are_heard_at_their_tick) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(events_are_heard_at_their_tick) {
     stage_tell(f->scene, 1, 12, mover, 5);
     stage_tell(f->scene, 2, 14, ECS_ENTITY_NONE, 6);
     stage_tell(f->scene, 0, 11, ECS_ENTITY_NONE, 7); // unreliable: it delays no other event
@@ -405,8 +392,7 @@ SCENE_CASE(events_are_heard_at_their_tick) {
     assert_int_equal(counters(f)->events, 3);
 }
 
-SCENE_CASE(events_of_a_far_future_hold_up_nobody) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(events_of_a_far_future_hold_up_nobody) {
     at(f, 10, mover, 0);
     stage_tell(f->scene, 1, 10 + NET_SCENE_TICKS + 1, ECS_ENTITY_NONE, 1);
     stage_tell(f->scene, 2, UINT64_MAX, ECS_ENTITY_NONE, 2);
@@ -420,8 +406,7 @@ SCENE_CASE(events_of_a_far_future_hold_up_nobody) {
     assert_int_equal(counters(f)->events_dropped, 2);
 }
 
-SCENE_CASE(reliable_events_keep_their_order_while_one_waits_for_its_target) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(reliable_events_keep_their_order_while_one_waits_for_its_target) {
     stage_tell(f->scene, 1, 10, mover, 1);
     stage_tell(f->scene, 2, 10, ECS_ENTITY_NONE, 2);
     stage_tell(f->scene, 0, 10, ECS_ENTITY_NONE, 3);
@@ -435,8 +420,7 @@ SCENE_CASE(reliable_events_keep_their_order_while_one_waits_for_its_target) {
     assert_int_equal(f->log->told[2].number, 2);
 }
 
-SCENE_CASE(an_event_for_a_life_that_is_over_holds_up_nobody) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(an_event_for_a_life_that_is_over_holds_up_nobody) {
     at(f, 10, mover, 0);
     show(f, 10);
     net_scene_gone(f->scene, mover, 12);
@@ -482,8 +466,7 @@ SCENE_CASE(handles_that_no_row_can_have_are_ignored) {
     assert_int_equal(ecs_world_entity_count(f->world), 1);
 }
 
-SCENE_CASE(ticks_that_no_match_reaches_are_ignored) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(ticks_that_no_match_reaches_are_ignored) {
     at(f, 10, mover, 8);
     at(f, UINT64_MAX, mover, 16);
     at(f, NET_SCENE_TICK_MAX + 1, mover, 16);
@@ -508,8 +491,7 @@ SCENE_CASE(no_number_is_no_moment) {
     assert_int_equal(f->log->step_count, 0);
 }
 
-SCENE_CASE(what_was_written_over_is_put_back_when_touched) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(what_was_written_over_is_put_back_when_touched) {
     at(f, 10, mover, 8);
     net_scene_packet(f->scene, 11);
     show(f, 11);
@@ -520,8 +502,7 @@ SCENE_CASE(what_was_written_over_is_put_back_when_touched) {
     assert_true(shown(f, mover) == 8);
 }
 
-SCENE_CASE(more_samples_than_are_kept_lose_the_oldest) {
-    ecs_entity mover = stage_create(&f->server, f->server.mover, 0, 0);
+MOVER_CASE(more_samples_than_are_kept_lose_the_oldest) {
     at(f, 1, mover, 0);
     show(f, 1);
     for (ecs_tick t = 2; t <= NET_SCENE_SAMPLES_MAX + 50; t++)

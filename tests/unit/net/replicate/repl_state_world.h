@@ -174,5 +174,9 @@ static inline void view_set(view_world* w, ecs_entity entity, ecs_component_id c
 
 /// Cases with one client, and with options: VIEW_WITH_CASE(name, .client_count = 2).
 #define VIEW_CASE(name) CASE_WITH(view_world, w, view_open(w), view_close(w), name)
+/// A case with a mover in the server's world.
+#define BALL_CASE(name)                                                                            \
+    CASE_GIVEN(view_world, w, view_open(w), view_close(w), ecs_entity, ball,                       \
+               repl_create(&w->server, w->server.mover), name)
 #define VIEW_WITH_CASE(name, ...)                                                                  \
     CASE_WITH(view_world, w, view_open_with(w, (view_options){__VA_ARGS__}), view_close(w), name)

@@ -66,8 +66,7 @@ VIEW_CASE(acknowledgements_are_idempotent_and_forged_ones_refused) {
     assert_false(net_repl_state_lost(repl, 30000));
 }
 
-VIEW_CASE(an_entity_that_slept_long_wakes_with_a_settled_base) {
-    ecs_entity ball = repl_create(&w->server, w->server.mover);
+BALL_CASE(an_entity_that_slept_long_wakes_with_a_settled_base) {
     view_exchange(w);
     for (uint32_t i = 1; i < NET_BASE_AGE_MAX; i++)
         view_exchange(w);
@@ -89,8 +88,7 @@ VIEW_CASE(an_entity_that_slept_long_wakes_with_a_settled_base) {
     assert_true(view_is_equal(w, 0));
 }
 
-VIEW_CASE(a_settled_base_is_not_used_when_something_was_sent_since) {
-    ecs_entity ball = repl_create(&w->server, w->server.mover);
+BALL_CASE(a_settled_base_is_not_used_when_something_was_sent_since) {
     view_exchange(w);
     repl_move(&w->server, ball, 2, 2);
     view_step(w);
@@ -153,8 +151,7 @@ VIEW_CASE(a_full_packet_ring_takes_its_oldest_as_lost) {
     assert_false(net_repl_state_acked(w->clients[0].repl, 65534));
 }
 
-VIEW_CASE(a_destroy_is_repeated_until_acknowledged) {
-    ecs_entity ball = repl_create(&w->server, w->server.mover);
+BALL_CASE(a_destroy_is_repeated_until_acknowledged) {
     view_exchange(w);
     repl_destroy(&w->server, ball);
     view_step(w);
@@ -167,8 +164,7 @@ VIEW_CASE(a_destroy_is_repeated_until_acknowledged) {
     assert_int_equal(ecs_world_entity_count(w->clients[0].side.world), 0);
 }
 
-VIEW_CASE(what_was_never_sent_is_never_destroyed) {
-    ecs_entity ball = repl_create(&w->server, w->server.mover);
+BALL_CASE(what_was_never_sent_is_never_destroyed) {
     view_step(w);
     repl_destroy(&w->server, ball);
     view_exchange(w);
@@ -176,8 +172,7 @@ VIEW_CASE(what_was_never_sent_is_never_destroyed) {
     assert_true(net_repl_state_is_settled(w->clients[0].repl));
 }
 
-VIEW_CASE(a_recreation_is_sent_like_a_create_with_the_same_handle) {
-    ecs_entity ball = repl_create(&w->server, w->server.mover);
+BALL_CASE(a_recreation_is_sent_like_a_create_with_the_same_handle) {
     view_exchange(w);
     repl_become(&w->server, ball, w->server.mover_extra);
     view_exchange(w);
@@ -224,8 +219,7 @@ VIEW_CASE(a_slot_waits_for_the_acknowledged_destroy_before_another_takes_it) {
     assert_true(view_is_equal(w, 0));
 }
 
-VIEW_CASE(who_comes_back_before_the_destroy_arrived_goes_on_in_its_slot) {
-    ecs_entity ball = repl_create(&w->server, w->server.mover);
+BALL_CASE(who_comes_back_before_the_destroy_arrived_goes_on_in_its_slot) {
     view_exchange(w);
     view_scope(w, 0, ball)->is_hidden = true;
     view_step(w);
@@ -332,8 +326,7 @@ VIEW_CASE(a_view_that_joins_late_gets_everything) {
     assert_true(net_repl_state_is_settled(w->clients[1].repl));
 }
 
-VIEW_CASE(a_view_made_between_step_and_publish_is_told_nothing_twice) {
-    ecs_entity ball = repl_create(&w->server, w->server.mover);
+BALL_CASE(a_view_made_between_step_and_publish_is_told_nothing_twice) {
     ecs_step step = {.tick = ++w->tick, .dt = 0.5f};
     ecs_world_step(w->server.world, &step);
     assert_ok(net_replicator_step(w->replicator, w->server.world, w->tick));

@@ -276,8 +276,7 @@ CASE(running_out_of_memory_breaks_a_view_and_nothing_else) {
     assert_true(allocations > 20);
 }
 
-VIEW_CASE(validating_finds_sets_and_slots_that_disagree) {
-    ecs_entity ball = repl_create(&w->server, w->server.mover);
+BALL_CASE(validating_finds_sets_and_slots_that_disagree) {
     view_step(w);
     net_replicator_validate(w->replicator);
     net_repl_state* repl = w->clients[0].repl;

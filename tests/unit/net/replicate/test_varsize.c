@@ -116,9 +116,11 @@ SIDE_CASE(components_that_own_memory_are_numbered_by_name_and_no_part_of_the_row
 }
 
 #define VALUES_CASE(name) CASE_WITH(fixture, at, open(at), close(at), name)
+/// A case with a page that both sides have.
+#define PAGE_CASE(name)                                                                            \
+    CASE_GIVEN(fixture, at, open(at), close(at), ecs_entity, page, add(at, at->server.page), name)
 
-VALUES_CASE(a_value_that_is_its_templates_default_is_not_sent) {
-    ecs_entity page = add(at, at->server.page);
+PAGE_CASE(a_value_that_is_its_templates_default_is_not_sent) {
     varsize_set_text(&at->server, page, at->server.diary, "the page's secret");
     step(at);
     publish(at);
@@ -132,8 +134,7 @@ VALUES_CASE(a_value_that_is_its_templates_default_is_not_sent) {
     assert_true(net_varsize_sender_is_settled(at->repl));
 }
 
-VALUES_CASE(a_change_arrives_and_one_that_reverts_it_too) {
-    ecs_entity page = add(at, at->server.page);
+PAGE_CASE(a_change_arrives_and_one_that_reverts_it_too) {
     varsize_set_text(&at->server, page, at->server.title, "one");
     ecs_list* route = ecs_get_mut(at->server.world, page, at->server.route);
     assert_ok(ecs_list_push(ecs_world_allocator(at->server.world), route, &(ecs_vec2){5, 6}));
@@ -152,8 +153,7 @@ VALUES_CASE(a_change_arrives_and_one_that_reverts_it_too) {
     assert_string_equal(title(at, page), "blank");
 }
 
-VALUES_CASE(what_changes_while_a_version_is_under_way_is_sent_once_and_newest) {
-    ecs_entity page = add(at, at->server.page);
+PAGE_CASE(what_changes_while_a_version_is_under_way_is_sent_once_and_newest) {
     const char* const texts[] = {"a", "b", "c", "d"};
     for (uint32_t i = 0; i < 4; i++) {
         varsize_set_text(&at->server, page, at->server.title, texts[i]);
@@ -204,8 +204,7 @@ VALUES_CASE(a_value_for_an_entity_that_is_gone_is_dropped) {
 }
 
 // The reason for `since`: the value overtakes the destroy of the previous incarnation.
-VALUES_CASE(a_value_for_the_next_life_in_scope_is_not_lost_to_the_one_before) {
-    ecs_entity page = add(at, at->server.page);
+PAGE_CASE(a_value_for_the_next_life_in_scope_is_not_lost_to_the_one_before) {
     varsize_set_text(&at->server, page, at->server.title, "first");
     exchange(at);
     net_varsize_sender_leave(at->repl, page);
@@ -226,8 +225,7 @@ VALUES_CASE(a_value_for_the_next_life_in_scope_is_not_lost_to_the_one_before) {
     assert_string_equal(title(at, page), "first");
 }
 
-VALUES_CASE(who_comes_back_into_scope_is_told_also_of_the_default) {
-    ecs_entity page = add(at, at->server.page);
+PAGE_CASE(who_comes_back_into_scope_is_told_also_of_the_default) {
     varsize_set_text(&at->server, page, at->server.title, "first");
     exchange(at);
     net_varsize_sender_leave(at->repl, page);
@@ -244,8 +242,7 @@ VALUES_CASE(who_comes_back_into_scope_is_told_also_of_the_default) {
     assert_string_equal(title(at, page), "blank");
 }
 
-VALUES_CASE(a_new_template_with_another_default_is_told_to_all_who_have_the_entity) {
-    ecs_entity page = add(at, at->server.page);
+PAGE_CASE(a_new_template_with_another_default_is_told_to_all_who_have_the_entity) {
     assert_ok(ecs_recreate(at->server.world, page, at->server.page_cover, NULL, 0));
     step(at);
     // "blank" is the current value, but a client that gets the entity now starts with "cover"
@@ -258,8 +255,7 @@ VALUES_CASE(a_new_template_with_another_default_is_told_to_all_who_have_the_enti
     assert_string_equal(title(at, page), "blank");
 }
 
-VALUES_CASE(a_component_that_went_and_came_back_is_told) {
-    ecs_entity page = add(at, at->server.page);
+PAGE_CASE(a_component_that_went_and_came_back_is_told) {
     varsize_set_text(&at->server, page, at->server.title, "first");
     exchange(at);
     assert_ok(ecs_recreate(at->server.world, page, at->server.sheet, NULL, 0));
@@ -454,8 +450,7 @@ VALUES_CASE(a_value_whose_entity_is_not_there_yet_lets_others_go_first) {
     assert_true(net_varsize_sender_is_settled(at->repl));
 }
 
-VALUES_CASE(after_a_lost_connection_what_was_under_way_is_sent_as_a_new_version) {
-    ecs_entity page = add(at, at->server.page);
+PAGE_CASE(after_a_lost_connection_what_was_under_way_is_sent_as_a_new_version) {
     varsize_set_text(&at->server, page, at->server.title, "one");
     step(at);
     publish(at);
@@ -479,8 +474,7 @@ VALUES_CASE(after_a_lost_connection_what_was_under_way_is_sent_as_a_new_version)
     assert_int_equal(net_varsize_receiver_get_counters(at->mirror.client)->stale, 1);
 }
 
-VALUES_CASE(versions_that_were_never_sent_are_forged) {
-    ecs_entity page = add(at, at->server.page);
+PAGE_CASE(versions_that_were_never_sent_are_forged) {
     varsize_set_text(&at->server, page, at->server.title, "one");
     exchange(at);
     uint32_t number = varsize_number(&at->server, at->server.title);
@@ -557,8 +551,7 @@ VALUES_CASE(bytes_that_wait_are_limited_too) {
     assert_int_equal(net_varsize_receiver_waiting(at->mirror.client), 0);
 }
 
-VALUES_CASE(messages_that_no_server_sends_are_refused_and_change_nothing) {
-    ecs_entity page = add(at, at->server.page);
+PAGE_CASE(messages_that_no_server_sends_are_refused_and_change_nothing) {
     const uint8_t text[] = {2, 'h', 'i'};
     const net_varsize_message right = {.handle = page,
                                        .number = varsize_number(&at->server, at->server.title),
@@ -597,8 +590,7 @@ VALUES_CASE(messages_that_no_server_sends_are_refused_and_change_nothing) {
     assert_string_equal(title(at, page), "hi");
 }
 
-VALUES_CASE(references_inside_keep_their_handles_and_hold_nobody) {
-    ecs_entity page = add(at, at->server.page);
+PAGE_CASE(references_inside_keep_their_handles_and_hold_nobody) {
     ecs_entity other = varsize_create(&at->server, at->server.sheet);
     const base_allocator* allocator = ecs_world_allocator(at->server.world);
     ecs_array* notes = ecs_get_mut(at->server.world, page, at->server.notes);

@@ -341,3 +341,7 @@ static inline void table_tap_set(table_tap* tap, net_transport* transport) {
 /// A case with a table of this config: TABLE_CASE(name, .seed = 1).
 #define TABLE_CASE(name, ...)                                                                      \
     CASE_WITH(table, at, table_open(at, (table_config){__VA_ARGS__}), table_close(at), name)
+/// The same with a raw client that joined.
+#define GUEST_CASE(name, ...)                                                                      \
+    CASE_GIVEN(table, at, table_open(at, (table_config){__VA_ARGS__}), table_close(at),            \
+               raw_client*, raw, table_guest(at), name)

@@ -112,9 +112,8 @@ TABLE_CASE(who_returns_while_the_server_settles_catches_up, .seed = 5,
 }
 
 // The server does not wait for a client that was away longer than the end may take.
-TABLE_CASE(who_was_away_for_long_does_not_hold_up_the_end, .seed = 19,
+GUEST_CASE(who_was_away_for_long_does_not_hold_up_the_end, .seed = 19,
            .ticks_max = 14 * TICKS_PER_SECOND, .quiet = 1e9) {
-    raw_client* raw = table_guest(at);
     raw->transport->ops->disconnect(raw->transport, raw->peer, 0, true);
     table_run(at, 16 * TICKS_PER_SECOND);
     assert_int_equal(net_server_get_phase(at->server), NET_SERVER_ENDED);
@@ -122,9 +121,8 @@ TABLE_CASE(who_was_away_for_long_does_not_hold_up_the_end, .seed = 19,
 
 // When the match ends, the server waits once more for a client that comes back, but not each time.
 // So no client can keep a server from ending.
-TABLE_CASE(coming_back_again_and_again_does_not_put_off_the_end, .seed = 20,
+GUEST_CASE(coming_back_again_and_again_does_not_put_off_the_end, .seed = 20,
            .ticks_max = 2 * TICKS_PER_SECOND, .quiet = 1e9) {
-    raw_client* raw = table_guest(at);
     uint8_t secret[NET_RESUME_BYTES];
     memcpy(secret, raw->resume, sizeof secret);
     table_run(at, 3 * TICKS_PER_SECOND);
@@ -140,8 +138,7 @@ TABLE_CASE(coming_back_again_and_again_does_not_put_off_the_end, .seed = 20,
 }
 
 // A stop waits at most NET_STOP_MS_MAX, also for clients that are away.
-TABLE_CASE(a_stop_does_not_wait_for_who_is_away, .seed = 6, .quiet = 1e9) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(a_stop_does_not_wait_for_who_is_away, .seed = 6, .quiet = 1e9) {
     raw->transport->ops->disconnect(raw->transport, raw->peer, 0, true);
     table_run(at, 10);
     assert_int_equal(table_report(at, raw->client)->end, NET_END_NONE);
@@ -175,8 +172,7 @@ TABLE_CASE(after_thirty_seconds_the_session_is_over, .seed = 7, .quiet = 1e9) {
 }
 
 // A disconnection with a reason was on purpose.
-TABLE_CASE(who_leaves_by_word_has_left, .seed = 8, .quiet = 1e9) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(who_leaves_by_word_has_left, .seed = 8, .quiet = 1e9) {
     uint32_t number = raw->client;
     raw->transport->ops->disconnect(raw->transport, raw->peer, NET_END_LEFT, true);
     table_run(at, 5);
@@ -203,8 +199,7 @@ TABLE_CASE(secrets_may_be_those_of_the_caller, .seed = 9, .quiet = 1e9, .secret 
     }
 }
 
-TABLE_CASE(wrong_secrets_of_any_length_are_refused, .seed = 9, .quiet = 1e9) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(wrong_secrets_of_any_length_are_refused, .seed = 9, .quiet = 1e9) {
     uint8_t secret[NET_RESUME_BYTES + 1];
     for (uint32_t wrong = 0; wrong < 5; wrong++) {
         memcpy(secret, raw->resume, NET_RESUME_BYTES);
@@ -267,8 +262,7 @@ static void come_back(table* at, raw_client* raw) {
 
 // Each resumption costs a welcome, a roster and rows that are sent again: five within ten seconds,
 // then one in two seconds. The session itself stays.
-TABLE_CASE(a_flood_of_resumptions_is_bounded, .seed = 21, .quiet = 1e9) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(a_flood_of_resumptions_is_bounded, .seed = 21, .quiet = 1e9) {
     uint64_t begin_us = at->now_us;
     uint32_t refused = 0, resumed = 0;
     while (at->now_us - begin_us < 20 * UINT64_C(1000000)) {
@@ -331,8 +325,7 @@ TABLE_CASE(a_flood_of_claims_disturbs_nobody, .seed = 12, .ticks_max = 400, .qui
     table_agrees(at);
 }
 
-TABLE_CASE(somebody_away_keeps_the_place, .seed = 13, .clients_max = 1, .quiet = 1e9) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(somebody_away_keeps_the_place, .seed = 13, .clients_max = 1, .quiet = 1e9) {
     raw->transport->ops->disconnect(raw->transport, raw->peer, 0, true);
     raw_client* other = table_raw_client(at);
     table_run(at, 5);
@@ -356,8 +349,7 @@ TABLE_CASE(secrets_differ_and_come_from_the_given_source, .seed = 14, .quiet = 1
 
 // ---- settings and roster
 
-TABLE_CASE(the_welcome_carries_all_settings, .seed = 15, .quiet = 77) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(the_welcome_carries_all_settings, .seed = 15, .quiet = 77) {
     assert_int_equal(raw->setting_count, swarm_module_get()->setting_count);
     assert_true(raw->settings[0] == 77);
     table_sit(at, NULL);
@@ -365,8 +357,7 @@ TABLE_CASE(the_welcome_carries_all_settings, .seed = 15, .quiet = 77) {
     assert_true(net_match_get_config(at->seats[0].match)->settings[0] == 77);
 }
 
-TABLE_CASE(everybody_hears_who_comes_and_goes, .seed = 16, .quiet = 1e9) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(everybody_hears_who_comes_and_goes, .seed = 16, .quiet = 1e9) {
     assert_int_equal(raw->came, 1); // the client itself
     table_seat* seat = table_sit_as(at, at->module, NULL, "Ada\x01 Lovelace");
     table_run(at, 20);

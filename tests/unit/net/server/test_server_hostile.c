@@ -87,8 +87,7 @@ CASE(three_malformed_messages_within_ten_seconds_end_the_session) {
     }
 }
 
-TABLE_CASE(malformed_messages_now_and_then_are_forgiven, .seed = 1) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(malformed_messages_now_and_then_are_forgiven, .seed = 1) {
     for (uint32_t i = 0; i < 8; i++) {
         raw_client_garbage(raw, NET_CHANNEL_REALTIME);
         run_politely(at, raw, 6 * TICKS_PER_SECOND);
@@ -97,8 +96,7 @@ TABLE_CASE(malformed_messages_now_and_then_are_forgiven, .seed = 1) {
     assert_int_equal(malformed(at), 8);
 }
 
-TABLE_CASE(the_ten_seconds_of_strikes_begin_anywhere, .seed = 1) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(the_ten_seconds_of_strikes_begin_anywhere, .seed = 1) {
     // Faults at seconds 0, 8, 13 and 15: the last three are within ten seconds.
     static const uint32_t PAUSES_S[] = {8, 5, 2};
     for (uint32_t i = 0; i < 3; i++) {
@@ -111,8 +109,7 @@ TABLE_CASE(the_ten_seconds_of_strikes_begin_anywhere, .seed = 1) {
     assert_int_equal(table_report(at, raw->client)->end, NET_END_FAULT);
 }
 
-TABLE_CASE(messages_out_of_their_place_are_strikes, .seed = 1) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(messages_out_of_their_place_are_strikes, .seed = 1) {
     raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "swarm", "again");
     table_run(at, 5);
     assert_int_equal(malformed(at), 1);
@@ -139,8 +136,7 @@ TABLE_CASE(packets_before_the_welcome_are_ignored, .seed = 1) {
 
 // ---- acknowledgements
 
-TABLE_CASE(forged_acknowledgements_count_for_nothing_and_are_strikes, .seed = 1, .quiet = 1e9) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(forged_acknowledgements_count_for_nothing_and_are_strikes, .seed = 1, .quiet = 1e9) {
     run_politely(at, raw, 10);
     Shoal__Wire__InputPacket forged = raw_client_packet(raw);
     forged.ack = (uint16_t)(raw->state_seq + 200);
@@ -162,8 +158,7 @@ TABLE_CASE(forged_acknowledgements_count_for_nothing_and_are_strikes, .seed = 1,
     assert_int_equal(table_report(at, raw->client)->end, NET_END_FAULT);
 }
 
-TABLE_CASE(forged_acknowledgements_of_events_are_strikes, .seed = 1) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(forged_acknowledgements_of_events_are_strikes, .seed = 1) {
     Shoal__Wire__InputPacket forged = raw_client_packet(raw);
     forged.event_ack = 1000;
     raw_client_inputs(raw, forged, 0, 0, NULL, 0);
@@ -327,8 +322,7 @@ CASE(those_who_stall_cost_bounded_memory_and_hurt_nobody) {
 
 // ---- inputs
 
-TABLE_CASE(inputs_reach_the_player_and_are_acknowledged, .seed = 1, .quiet = 1e9) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(inputs_reach_the_player_and_are_acknowledged, .seed = 1, .quiet = 1e9) {
     packed go = steer(5, -5);
     for (uint32_t i = 1; i <= 20; i++) {
         raw_client_inputs(raw, raw_client_packet(raw), i, 1, go.bytes, go.size);
@@ -339,8 +333,7 @@ TABLE_CASE(inputs_reach_the_player_and_are_acknowledged, .seed = 1, .quiet = 1e9
     assert_in_range(steered_of(at, raw->client), 20, 30); // the server repeats the last input
 }
 
-TABLE_CASE(input_payloads_that_the_game_refuses_are_strikes, .seed = 1, .quiet = 1e9) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(input_payloads_that_the_game_refuses_are_strikes, .seed = 1, .quiet = 1e9) {
     packed fast = steer(6, 0);
     raw_client_inputs(raw, raw_client_packet(raw), 1, 1, fast.bytes, fast.size);
     run_politely(at, raw, 5);
@@ -402,8 +395,7 @@ CASE(numbers_of_inputs_do_not_wrap_or_leap) {
     }
 }
 
-TABLE_CASE(old_inputs_are_ignored_and_gaps_are_counted, .seed = 1) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(old_inputs_are_ignored_and_gaps_are_counted, .seed = 1) {
     raw_client_inputs(raw, raw_client_packet(raw), 100, 8, "", 0);
     run_politely(at, raw, 5);
     raw_client_inputs(raw, raw_client_packet(raw), 1, 8, "", 0);
@@ -472,8 +464,7 @@ TABLE_CASE(a_flood_of_control_messages_ends_the_session_and_hurts_nobody, .seed 
 
 // ---- events
 
-TABLE_CASE(events_of_a_client_come_once_and_in_order, .seed = 1, .quiet = 1e9) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(events_of_a_client_come_once_and_in_order, .seed = 1, .quiet = 1e9) {
     // Number 3 comes before 2. The server accepts it when it comes again. Number 1 comes twice.
     static const uint32_t NUMBERS[] = {1, 3, 1, 2, 3, 2, 4};
     for (uint32_t i = 0; i < BASE_COUNT(NUMBERS); i++) {
@@ -542,8 +533,7 @@ TABLE_CASE(a_client_speaks_for_its_own_entity_only, .seed = 1, .quiet = 1e9) {
     assert_int_equal(shouts_of(at, raw->client), 1);
 }
 
-TABLE_CASE(a_flood_of_events_is_taken_at_its_own_pace, .seed = 1, .quiet = 1e9) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(a_flood_of_events_is_taken_at_its_own_pace, .seed = 1, .quiet = 1e9) {
     for (uint32_t i = 1; i <= 250; i++) {
         packed text = shout(i);
         raw_client_event(raw, raw_client_packet(raw), i, 4, text.bytes, text.size);
@@ -557,8 +547,7 @@ TABLE_CASE(a_flood_of_events_is_taken_at_its_own_pace, .seed = 1, .quiet = 1e9) 
 
 // The server ignores the target in a client's event: the event is about the client's own entity and
 // waits for no other entity.
-TABLE_CASE(a_clients_event_is_about_its_own_entity, .seed = 32, .quiet = 1e9) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(a_clients_event_is_about_its_own_entity, .seed = 32, .quiet = 1e9) {
     shout_about(raw, ecs_entity_make(1000, 7)); // there is no such entity
     run_politely(at, raw, 3);
     assert_int_equal(shouts_of(at, raw->client), 1);
@@ -596,8 +585,7 @@ CASE(one_hostile_client_hurts_nobody_else) {
     table_close(&at);
 }
 
-TABLE_CASE(a_message_cut_or_flipped_anywhere_does_no_harm, .seed = 1, .quiet = 1e9) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(a_message_cut_or_flipped_anywhere_does_no_harm, .seed = 1, .quiet = 1e9) {
     run_politely(at, raw, 5);
     uint32_t sessions = 1;
     for (uint32_t round = 0; round < 400; round++) {

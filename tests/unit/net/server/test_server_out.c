@@ -128,8 +128,7 @@ TABLE_CASE(without_a_bandwidth_there_are_no_lines, .seed = 1) {
 
 // ---- when
 
-TABLE_CASE(who_is_told_nothing_new_hears_ten_times_a_second, .seed = 1, .quiet = 1) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(who_is_told_nothing_new_hears_ten_times_a_second, .seed = 1, .quiet = 1) {
     run_politely(at, 120);
     uint64_t states = raw->states, bodies = raw->state_bodies, bytes = raw->state_bytes;
     run_politely(at, 10 * TICKS_PER_SECOND);
@@ -142,8 +141,7 @@ TABLE_CASE(who_is_told_nothing_new_hears_ten_times_a_second, .seed = 1, .quiet =
 
 // A client must learn at once that its inputs come too late. Otherwise its clock would drift for a
 // tenth of a second.
-TABLE_CASE(the_fate_of_inputs_is_told_at_once, .seed = 1, .quiet = 1) {
-    raw_client* raw = table_guest(at);
+GUEST_CASE(the_fate_of_inputs_is_told_at_once, .seed = 1, .quiet = 1) {
     run_politely(at, 60);
     uint64_t states = raw->states;
     raw_client_inputs(raw, raw_client_packet(raw), 1, 1, "", 0); // send one input, then no more

@@ -47,17 +47,19 @@ static const uint32_t* row_at(const fixture* f, ecs_entity handle, ecs_tick tick
 }
 
 #define HISTORY_CASE(name) CASE_WITH(fixture, f, open(f), close_all(f), name)
+/// A case with a mover in the server's world.
+#define BALL_CASE(name)                                                                            \
+    CASE_GIVEN(fixture, f, open(f), close_all(f), ecs_entity, ball,                                \
+               repl_create(&f->server, f->server.mover), name)
 
-HISTORY_CASE(the_first_step_takes_what_lives_already) {
-    ecs_entity ball = repl_create(&f->server, f->server.mover);
+BALL_CASE(the_first_step_takes_what_lives_already) {
     ecs_changes_clear(f->server.world); // the change was never listed
     repl_step(&f->server, f->history, 1);
     expect_events(f, 1, ball, NET_HISTORY_SPAWNED);
     assert_int_equal(net_history_newest(entity_of(f, ball))[0], 100); // hp; quantised by 8 bits
 }
 
-HISTORY_CASE(a_change_below_the_quantum_goes_no_further) {
-    ecs_entity ball = repl_create(&f->server, f->server.mover);
+BALL_CASE(a_change_below_the_quantum_goes_no_further) {
     repl_step(&f->server, f->history, 1);
     repl_move(&f->server, ball, 1.01f, 2.0f);
     repl_step(&f->server, f->history, 2);
@@ -68,8 +70,7 @@ HISTORY_CASE(a_change_below_the_quantum_goes_no_further) {
     expect_events(f, 1, ball, NET_HISTORY_CHANGED);
 }
 
-HISTORY_CASE(a_value_that_is_set_and_restored_is_no_change) {
-    ecs_entity ball = repl_create(&f->server, f->server.mover);
+BALL_CASE(a_value_that_is_set_and_restored_is_no_change) {
     repl_step(&f->server, f->history, 1);
     repl_move(&f->server, ball, 50, 60);
     repl_move(&f->server, ball, 1, 2);
@@ -77,8 +78,7 @@ HISTORY_CASE(a_value_that_is_set_and_restored_is_no_change) {
     expect_events(f, 0, 0, 0);
 }
 
-HISTORY_CASE(components_that_are_not_replicated_stay_at_home) {
-    ecs_entity ball = repl_create(&f->server, f->server.mover);
+BALL_CASE(components_that_are_not_replicated_stay_at_home) {
     ecs_entity note = repl_create(&f->server, f->server.local);
     repl_step(&f->server, f->history, 1);
     expect_events(f, 1, ball, NET_HISTORY_SPAWNED);
@@ -88,8 +88,7 @@ HISTORY_CASE(components_that_are_not_replicated_stay_at_home) {
     expect_events(f, 0, 0, 0);
 }
 
-HISTORY_CASE(the_row_at_a_tick_is_the_newest_before_it) {
-    ecs_entity ball = repl_create(&f->server, f->server.mover);
+BALL_CASE(the_row_at_a_tick_is_the_newest_before_it) {
     repl_step(&f->server, f->history, 10);
     repl_move(&f->server, ball, 5, 5);
     repl_step(&f->server, f->history, 20);
@@ -145,8 +144,7 @@ HISTORY_CASE(a_moving_entity_takes_less_than_a_kilobyte) {
     assert_int_equal(entity->block_bytes, 32 * (4 * words + 1));
 }
 
-HISTORY_CASE(a_recreation_with_another_template_is_a_new_life) {
-    ecs_entity ball = repl_create(&f->server, f->server.mover);
+BALL_CASE(a_recreation_with_another_template_is_a_new_life) {
     repl_step(&f->server, f->history, 1);
     repl_become(&f->server, ball, f->server.mover_extra);
     repl_step(&f->server, f->history, 2);
@@ -473,8 +471,7 @@ CLASS_CASE(a_new_life_with_other_classes_forgets_the_former) {
     assert_true(word_at(c, 4, OWNER, c->ammo) == word_at(c, 4, PUBLIC, c->ammo)); // 30 again
 }
 
-HISTORY_CASE(validating_finds_a_row_that_is_newer_than_the_change) {
-    ecs_entity ball = repl_create(&f->server, f->server.mover);
+BALL_CASE(validating_finds_a_row_that_is_newer_than_the_change) {
     repl_step(&f->server, f->history, 1);
     repl_move(&f->server, ball, 3, 3);
     repl_step(&f->server, f->history, 2);
