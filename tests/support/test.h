@@ -10,9 +10,11 @@
 #include <cmocka.h>
 
 #include "base/assert.h"
+#include "base/rng.h"
 #include "base/text.h"
 
 #include <locale.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /// Tests run with the user's numbers and letters, as in a host that sets its locale: nothing of
@@ -49,6 +51,12 @@ static inline bool test_is_short(void) {
 /// every seventh and each of the first sixteen. `at`: the place of the one before.
 static inline size_t test_step(size_t at) {
     return test_is_short() && at >= 16 ? 7 : 1;
+}
+
+/// Get the chance of a random run, and print its seed.
+static inline base_rng test_rng(uint64_t seed, uint64_t stream) {
+    printf("seed %llu\n", (unsigned long long)seed);
+    return base_rng_make(seed, stream);
 }
 
 /// A call succeeds: NET_OK and its like are 0.

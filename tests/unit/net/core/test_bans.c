@@ -285,9 +285,7 @@ static bool model_has(const net_ban* all, uint32_t count, const net_address* add
 }
 
 CASE(random_lists_agree_with_a_walk_over_all_bans) {
-    const uint64_t seed = 5;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    base_rng rng = base_rng_make(seed, 1);
+    base_rng rng = test_rng(5, 1);
     for (uint32_t round = 0; round < 40; round++) {
         net_ban all[50];
         net_bans* bans = NULL;

@@ -500,9 +500,7 @@ CASE(other_files_are_no_modules) {
 }
 
 CASE(damaged_files_are_read_within_their_bounds) {
-    uint64_t seed = 1120;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    base_rng rng = base_rng_make(seed, 1);
+    base_rng rng = test_rng(1120, 1);
     base_bytes whole;
     base_bytes_init(&whole, NULL);
     assert_ok(net_module_read_file(GAMES_DIR "/breakout.so", 64u << 20, NULL, &whole));

@@ -271,8 +271,7 @@ CASE(every_answer_is_that_of_a_model_that_keeps_everything) {
     uint32_t ticks = test_scaled(900, 300);
     for (uint32_t i = 0; i < BASE_COUNT(rates); i++) {
         uint64_t seed = 1000 + rates[i];
-        printf("seed %u\n", (unsigned)seed);
-        base_rng rng = base_rng_make(seed, 3);
+        base_rng rng = test_rng(seed, 3);
         place at;
         static model self;
         self = (model){.ticks = calloc(ticks + 1, sizeof(model_tick))};

@@ -8,19 +8,23 @@ enum {
     TEAM = 1u << NET_CLASS_TEAM
 };
 
-// Add client 1. Its player stands at 0,0.
-static void open_with_player(interest_table* t) {
+static void open_with_rules(interest_table* t) {
     net_interest_rules rules = interest_rules();
     interest_open(t, &rules, NULL);
+}
+
+// Add client 1. Its player stands at 0,0.
+static void open_with_player(interest_table* t) {
+    open_with_rules(t);
     t->player = interest_make(t, "unit", 0, 0);
     interest_join(t, 1, t->player);
 }
 
-#define TABLE_CASE(name, rules, listener)                                                          \
-    CASE_WITH(interest_table, t, interest_open(t, rules, listener), interest_close(t), name)
+#define RULED_CASE(name) CASE_WITH(interest_table, t, open_with_rules(t), interest_close(t), name)
 #define PLAYER_CASE(name) CASE_WITH(interest_table, t, open_with_player(t), interest_close(t), name)
 
-TABLE_CASE(without_rules_everybody_sees_everything, NULL, NULL) {
+CASE_WITH(interest_table, t, interest_open(t, NULL, NULL), interest_close(t),
+          without_rules_everybody_sees_everything) {
     ecs_entity dot = interest_make(t, "dot", 9000, 0), flag = interest_make(t, "flag", 0, 0);
     ecs_entity shade = interest_make(t, "shade", 0, 0);
     interest_join(t, 1, ECS_ENTITY_NONE);
@@ -483,27 +487,23 @@ PLAYER_CASE(an_idle_world_makes_nobody_due) {
     assert_int_equal(queries, 1); // only client 1
 }
 
-CASE(turns_are_spread_over_the_ticks) {
-    interest_table t;
-    net_interest_rules rules = interest_rules();
-    interest_open(&t, &rules, NULL);
-    ecs_entity dot = interest_make(&t, "dot", 0, 0);
+RULED_CASE(turns_are_spread_over_the_ticks) {
+    ecs_entity dot = interest_make(t, "dot", 0, 0);
     for (uint32_t c = 1; c <= 8; c++)
-        interest_join(&t, c, interest_make(&t, "unit", (float)c, 0));
-    interest_step(&t);
+        interest_join(t, c, interest_make(t, "unit", (float)c, 0));
+    interest_step(t);
     for (uint32_t i = 0; i < 12; i++) {
-        interest_move(&t, dot, (float)i, 1);
-        interest_step(&t);
-        assert_int_equal(t.queries, 2);
+        interest_move(t, dot, (float)i, 1);
+        interest_step(t);
+        assert_int_equal(t->queries, 2);
     }
-    interest_leave(&t, 3);
-    interest_join(&t, 9, ECS_ENTITY_NONE);
-    assert_false(net_interest_is_due(t.interest, 3));
-    interest_move(&t, dot, 5, 5);
-    interest_step(&t);
+    interest_leave(t, 3);
+    interest_join(t, 9, ECS_ENTITY_NONE);
+    assert_false(net_interest_is_due(t->interest, 3));
+    interest_move(t, dot, 5, 5);
+    interest_step(t);
     // The new client, and the client that is next in turn.
-    assert_true(t.queries >= 2 && t.queries <= 3);
-    interest_close(&t);
+    assert_true(t->queries >= 2 && t->queries <= 3);
 }
 
 PLAYER_CASE(a_client_who_was_not_asked_stays_due) {
@@ -525,51 +525,47 @@ PLAYER_CASE(a_client_who_was_not_asked_stays_due) {
 
 // Eight clients, 1,000 apart: an entity that changes sides beside one of them is nothing to the
 // others. With many changes all look again in their turns.
-CASE(a_change_of_sides_concerns_who_sees_the_entity) {
+RULED_CASE(a_change_of_sides_concerns_who_sees_the_entity) {
     enum { CLIENTS = 8, CROWD = NET_INTEREST_CONCERNED_MAX + 1 };
-    interest_table t;
-    const net_interest_rules rules = interest_rules();
     ecs_entity units[CROWD], players[CLIENTS + 1];
-    interest_open(&t, &rules, NULL);
     for (uint32_t c = 1; c <= CLIENTS; c++) {
-        players[c] = interest_make(&t, "unit", (float)c * 1000, 0);
-        interest_join(&t, c, players[c]);
-        interest_set(&t, players[c], t.side, 7);
+        players[c] = interest_make(t, "unit", (float)c * 1000, 0);
+        interest_join(t, c, players[c]);
+        interest_set(t, players[c], t->side, 7);
     }
     for (uint32_t i = 0; i < CROWD; i++)
-        units[i] = interest_make(&t, "unit", 3001, (float)i / CROWD);
+        units[i] = interest_make(t, "unit", 3001, (float)i / CROWD);
     for (uint32_t i = 0; i < 40; i++)
-        interest_round(&t); // until no entity is young
-    interest_step(&t);
-    assert_int_equal(t.queries, 0);
-    interest_set(&t, units[0], t.side, 7);
-    interest_step(&t);
-    assert_int_equal(t.queries, 1);
-    assert_int_equal(t.changed, 1);
-    assert_true(interest_classes(&t, 3, units[0]) & TEAM);
-    interest_set(&t, units[0], t.side, 0); // taken back at once
-    interest_step(&t);
-    assert_int_equal(t.queries, 1);
-    assert_false(interest_classes(&t, 3, units[0]) & TEAM);
-    interest_set(&t, units[0], t.mine, 5); // its owner is far away
-    interest_step(&t);
-    assert_int_equal(t.queries, 2);
-    assert_true(interest_sees(&t, 5, units[0]) && interest_sees(&t, 3, units[0]));
-    interest_set(&t, units[0], t.mine, 0);
-    interest_step(&t);
-    assert_int_equal(t.queries, 2);
+        interest_round(t); // until no entity is young
+    interest_step(t);
+    assert_int_equal(t->queries, 0);
+    interest_set(t, units[0], t->side, 7);
+    interest_step(t);
+    assert_int_equal(t->queries, 1);
+    assert_int_equal(t->changed, 1);
+    assert_true(interest_classes(t, 3, units[0]) & TEAM);
+    interest_set(t, units[0], t->side, 0); // taken back at once
+    interest_step(t);
+    assert_int_equal(t->queries, 1);
+    assert_false(interest_classes(t, 3, units[0]) & TEAM);
+    interest_set(t, units[0], t->mine, 5); // its owner is far away
+    interest_step(t);
+    assert_int_equal(t->queries, 2);
+    assert_true(interest_sees(t, 5, units[0]) && interest_sees(t, 3, units[0]));
+    interest_set(t, units[0], t->mine, 0);
+    interest_step(t);
+    assert_int_equal(t->queries, 2);
     for (uint32_t i = 0; i < CROWD; i++)
-        interest_set(&t, units[i], t.side, 7);
+        interest_set(t, units[i], t->side, 7);
     uint32_t queries = 0;
     for (uint32_t i = 0; i < NET_INTEREST_EVERY_TICKS; i++) {
-        interest_step(&t);
-        queries += t.queries;
+        interest_step(t);
+        queries += t->queries;
     }
     assert_in_range(queries, CLIENTS, CLIENTS + 1);
     for (uint32_t i = 0; i < CROWD; i++)
-        assert_true(interest_classes(&t, 3, units[i]) & TEAM);
-    interest_expect_judged(&t);
-    interest_close(&t);
+        assert_true(interest_classes(t, 3, units[i]) & TEAM);
+    interest_expect_judged(t);
 }
 
 // What is set while a client is held counts when it is held no longer.

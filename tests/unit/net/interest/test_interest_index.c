@@ -11,8 +11,7 @@
 enum { THINGS = 600 };
 
 CASE(lists_hold_what_was_put_under_many_numbers) {
-    print_message("seed 21\n");
-    base_rng rng = base_rng_make(21, 1);
+    base_rng rng = test_rng(21, 1);
     net_interest_lists lists;
     net_interest_lists_init(&lists, NULL);
     assert_true(net_interest_lists_reserve(&lists, THINGS));
@@ -75,8 +74,7 @@ static void expect_around(net_interest_grid* grid, const bool* is_in, const floa
 }
 
 static void walk_randomly(uint32_t dimensions, uint64_t seed) {
-    print_message("seed %u\n", (unsigned)seed);
-    base_rng rng = base_rng_make(seed, 1);
+    base_rng rng = test_rng(seed, 1);
     net_interest_grid grid;
     assert_true(net_interest_grid_init(&grid, NULL, dimensions, 10));
     assert_true(net_interest_grid_reserve(&grid, THINGS));

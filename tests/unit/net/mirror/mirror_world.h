@@ -10,6 +10,11 @@
 
 enum { MIRROR_INDEX_MAX = 2000 };
 
+/// Two indices, and one of them used again.
+static const ecs_entity ball = (1u << ECS_INDEX_BITS) | 7u;
+static const ecs_entity ball_reborn = (2u << ECS_INDEX_BITS) | 7u;
+static const ecs_entity other = (1u << ECS_INDEX_BITS) | 9u;
+
 /// Templates with predicted movement (an integral and a rotation), and one whose row has no words.
 static const char mirror_text[] =
     "flyer {\n"

@@ -5,10 +5,6 @@
 
 #include "base/rng.h"
 
-static const ecs_entity ball = (1u << ECS_INDEX_BITS) | 7u;
-static const ecs_entity ball_reborn = (2u << ECS_INDEX_BITS) | 7u;
-static const ecs_entity other = (1u << ECS_INDEX_BITS) | 9u;
-
 static const uint64_t rows[6][3] = {{100, 8, 9},   {101, 20, 9},  {102, 20, 30},
                                     {103, 40, 50}, {104, 50, 60}, {105, 60, 70}};
 
@@ -406,8 +402,7 @@ BALL_CASE(rows_are_forgotten_when_their_bases_are) {
 }
 
 CASE(rows_are_found_by_tick_however_they_lie) {
-    printf("seed 5\n");
-    base_rng rng = base_rng_make(5, 0);
+    base_rng rng = test_rng(5, 0);
     net_tick_ring ring = {0};
     for (uint32_t round = 0; round < 500; round++) {
         net_tick_ring_reset(&ring, sizeof(uint64_t));

@@ -4,10 +4,6 @@
 
 #include "mirror_world.h"
 
-static const ecs_entity ball = (1u << ECS_INDEX_BITS) | 7u;
-static const ecs_entity ball_reborn = (2u << ECS_INDEX_BITS) | 7u;
-static const ecs_entity other = (1u << ECS_INDEX_BITS) | 9u;
-
 static const uint64_t rows[6][3] = {{100, 8, 9},   {101, 20, 9},  {102, 20, 30},
                                     {103, 40, 50}, {104, 50, 60}, {105, 60, 70}};
 

@@ -8,8 +8,6 @@
 
 #include "base/rng.h"
 
-static const ecs_entity ball = (1u << ECS_INDEX_BITS) | 7u;
-static const ecs_entity other = (1u << ECS_INDEX_BITS) | 9u;
 static const uint64_t rows[3][3] = {{100, 8, 9}, {101, 20, 9}, {102, 20, 30}};
 
 enum { TICK = 300, SEQ = 101 }; // of the refused bodies
@@ -281,8 +279,7 @@ CASE(the_range_that_was_told_is_the_width_of_an_index) {
 }
 
 CASE(any_bytes_leave_a_whole_world) {
-    printf("seed 11\n");
-    base_rng rng = base_rng_make(11, 0);
+    base_rng rng = test_rng(11, 0);
     mirror_side m;
     mirror_open(&m);
     for (uint32_t i = 0; i < 30; i++)

@@ -10,15 +10,6 @@
 
 enum { VIEW_INDEX_MAX = 4000, VIEW_CLIENTS_MAX = 2, VIEW_BODY_BYTES = 1200 };
 
-/// The classes by number: 0 public, 1 owner, 2 team.
-static const char view_class_text[] =
-    "agent {\n"
-    "  \"pos:p2\" { _replicate:b=yes; _min:r=-1024; _max:r=1024; _step:r=0.0625; value:p2=1,2 }\n"
-    "  \"ammo:i\" { _replicate:b=yes; _visible:t=\"owner\"; value:i=30 }\n"
-    "  \"plan:i\" { _replicate:b=yes; _visible:t=\"team\"; value:i=-1 }\n"
-    "}\n"
-    "spirit { \"plan:i\" { _replicate:b=yes; _visible:t=\"team\"; value:i=4 } }\n";
-
 typedef struct view_client {
     repl_side side;
     net_repl_state* repl;
@@ -50,7 +41,7 @@ typedef struct view_options {
 
 static inline void view_join(view_world* w, uint32_t number) {
     view_client* c = &w->clients[number];
-    repl_open_with(&c->side, true, VIEW_INDEX_MAX, view_class_text);
+    repl_open_with(&c->side, true, VIEW_INDEX_MAX, repl_class_text);
     assert_true(net_interest_add_client(w->interest, number));
     assert_ok(net_repl_state_create(w->replicator, number, &c->repl));
     net_mirror_config config = {
@@ -60,7 +51,7 @@ static inline void view_join(view_world* w, uint32_t number) {
 
 static inline void view_open_with(view_world* w, view_options options) {
     memset(w, 0, sizeof *w);
-    repl_open_with(&w->server, false, VIEW_INDEX_MAX, view_class_text);
+    repl_open_with(&w->server, false, VIEW_INDEX_MAX, repl_class_text);
     w->agent = ecs_template_find(w->server.world, "agent");
     w->spirit = ecs_template_find(w->server.world, "spirit");
     w->ammo = ecs_component_find(w->server.world, "ammo");

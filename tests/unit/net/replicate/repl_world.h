@@ -77,6 +77,15 @@ static const char repl_text[] =
     "        \"mesh:repl_mesh\"{ id:u32=1 }\n }\n"
     "limb { \"ecs.parent:eid\"{ _replicate:b=yes; value:eid=0 }\n }\n";
 
+/// The classes by number: 0 public, 1 owner, 2 team.
+static const char repl_class_text[] =
+    "agent {\n"
+    "  \"pos:p2\" { _replicate:b=yes; _min:r=-1024; _max:r=1024; _step:r=0.0625; value:p2=1,2 }\n"
+    "  \"ammo:i\" { _replicate:b=yes; _visible:t=\"owner\"; value:i=30 }\n"
+    "  \"plan:i\" { _replicate:b=yes; _visible:t=\"team\"; value:i=-1 }\n"
+    "}\n"
+    "spirit { \"plan:i\" { _replicate:b=yes; _visible:t=\"team\"; value:i=4 } }\n";
+
 typedef struct repl_side {
     ecs_world* world;
     net_schema* schema;

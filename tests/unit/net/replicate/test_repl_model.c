@@ -50,14 +50,6 @@ typedef struct path_quality {
 
 enum { ROW_WORDS_MAX = 16 };
 
-static const char class_text[] =
-    "agent {\n"
-    "  \"pos:p2\" { _replicate:b=yes; _min:r=-1024; _max:r=1024; _step:r=0.0625; value:p2=1,2 }\n"
-    "  \"ammo:i\" { _replicate:b=yes; _visible:t=\"owner\"; value:i=30 }\n"
-    "  \"plan:i\" { _replicate:b=yes; _visible:t=\"team\"; value:i=-1 }\n"
-    "}\n"
-    "spirit { \"plan:i\" { _replicate:b=yes; _visible:t=\"team\"; value:i=4 } }\n";
-
 typedef struct truth_row {
     ecs_entity handle;
     const net_row_template* entry;
@@ -384,7 +376,7 @@ static void mutate(harness* h) {
 
 static void join(harness* h, client* c) {
     c->harness = h;
-    repl_open_with(&c->side, true, h->server.index_max, class_text);
+    repl_open_with(&c->side, true, h->server.index_max, repl_class_text);
     net_mirror_config config = {.world = c->side.world,
                                 .rows = c->side.rows,
                                 .index_max = h->server.index_max,
@@ -552,7 +544,7 @@ static void open(harness* h, uint64_t seed) {
     h->has_groups = base_rng_chance(&h->rng, 0.4);
     h->send_chance = base_rng_chance(&h->rng, 0.7) ? 1.0 : 0.3;
     uint32_t index_max = h->is_worn ? ECS_FREE_INDICES_MIN + ENTITIES_MAX + 4 : 4000;
-    repl_open_with(&h->server, false, index_max, class_text);
+    repl_open_with(&h->server, false, index_max, repl_class_text);
     h->agent = ecs_template_find(h->server.world, "agent");
     h->spirit = ecs_template_find(h->server.world, "spirit");
     h->ammo = ecs_component_find(h->server.world, "ammo");

@@ -221,7 +221,7 @@ static bool run_with(uint64_t allocations) {
     scarce_memory memory;
     scarce_init(&memory, allocations + 1, true);
     repl_side server;
-    repl_open_with(&server, false, VIEW_INDEX_MAX, view_class_text);
+    repl_open_with(&server, false, VIEW_INDEX_MAX, repl_class_text);
     net_interest* interest = fake_scopes_create(VIEW_INDEX_MAX);
     net_replicator_config config = {.allocator = &memory.allocator,
                                     .rows = server.rows,

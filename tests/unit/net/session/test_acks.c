@@ -186,8 +186,7 @@ CASE(looking_does_not_acknowledge) {
 }
 
 CASE(both_sides_agree_over_a_random_channel) {
-    printf("seed 7\n");
-    base_rng rng = base_rng_make(7, 0);
+    base_rng rng = test_rng(7, 0);
     net_ack_sender* send = sender(60000, 0);
     net_ack_receiver recv;
     net_ack_receiver_init(&recv);

@@ -69,9 +69,7 @@ CASE(bytes_that_are_not_text_are_left_out) {
 }
 
 CASE(any_bytes_give_a_clean_name_that_stays_clean) {
-    const uint64_t seed = 11;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    base_rng rng = base_rng_make(seed, 1);
+    base_rng rng = test_rng(11, 1);
     for (uint32_t round = 0; round < 20000; round++) {
         char requested[64];
         uint32_t size = base_rng_below(&rng, sizeof requested);

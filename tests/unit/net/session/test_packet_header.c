@@ -312,9 +312,7 @@ CASE(without_room_it_is_a_broken_promise) {
 }
 
 CASE(any_bytes_end_and_what_is_accepted_can_be_written_again) {
-    const uint64_t seed = 20250611;
-    printf("seed %llu\n", (unsigned long long)seed);
-    base_rng rng = base_rng_make(seed, 1);
+    base_rng rng = test_rng(20250611, 1);
     uint32_t accepted = 0;
     for (uint32_t i = 0; i < 200000; i++) {
         uint8_t bytes[BYTES_MAX];

@@ -49,9 +49,7 @@ CASE(the_smaller_wish_counts_and_the_least_rate_stays) {
 // Send the largest packet whenever the bucket allows it, and check every window.
 CASE(what_is_sent_never_exceeds_the_rate_by_more_than_bucket_and_a_packet) {
     enum { TICKS = 3000 };
-    const uint64_t seed = 77;
-    printf("seed %llu\n", (unsigned long long)seed);
-    base_rng rng = base_rng_make(seed, 1);
+    base_rng rng = test_rng(77, 1);
     const uint32_t rates[] = {8000, 20000, 64000, 256000};
     static double sent[TICKS];
     for (uint32_t r = 0; r < BASE_COUNT(rates); r++) {

@@ -406,8 +406,7 @@ static void compare_with_twin(const class_fixture* c, const twin* t, ecs_tick no
 
 CASE(the_history_is_as_its_twin_says) {
     for (uint64_t seed = 1; seed <= 6; seed++) {
-        print_message("seed %u\n", (unsigned)seed);
-        base_rng rng = base_rng_make(seed, 7);
+        base_rng rng = test_rng(seed, 7);
         class_fixture c = open_classes();
         static twin t;
         describe_twin(&c, &t);

@@ -232,9 +232,7 @@ CASE(the_name_of_an_attempt_is_found_wherever_it_stands) {
 }
 
 CASE(any_bytes_get_a_verdict) {
-    uint64_t seed = 20;
-    base_rng rng = base_rng_make(seed, 0);
-    printf("seed %llu\n", (unsigned long long)seed);
+    base_rng rng = test_rng(20, 0);
     const raw seeds[] = {connect(0x8FFF), reliable(1, 30), unsequenced(30),
                          fragment(2, 1, 100, 50, 50)};
     for (int i = 0; i < 100000; i++) {

@@ -95,9 +95,7 @@ RATION_CASE(each_repeat_of_a_datagram_counts) {
 
 RATION_CASE(the_window_forgets_what_was_delivered) {
     uint16_t delivered = 0;
-    uint64_t seed = 11;
-    printf("seed %llu\n", (unsigned long long)seed);
-    base_rng rng = base_rng_make(seed, 0);
+    base_rng rng = test_rng(11, 0);
     for (uint32_t i = 0; i < 200; i++) { // each number once, then any number of them delivered
         uint16_t newest = (uint16_t)(1 + base_rng_u32(&rng) % 256);
         for (uint16_t k = 1; k <= newest; k++)
