@@ -121,8 +121,6 @@ void ecs_loading_clear(ecs_world* world);
 void ecs_loading_deinit(ecs_world* world);
 void ecs_loading_validate(const ecs_world* world);
 
-// Saves (save.c): nothing at all in a world where no entity waits.
-void ecs_loading_write(const ecs_world* world, base_bytes* bytes);
 /// `map` turns a saved template id into one of this world. Held handles were read.
 /// @return ECS_OK; ECS_ERR_MALFORMED; ECS_ERR_MEMORY; ECS_ERR_FULL.
 BASE_MUST_USE ecs_result ecs_loading_read(ecs_world* world, base_reader* reader,

@@ -154,8 +154,10 @@ ecs_conflict ecs_declared_conflict(const ecs_world* world, const ecs_system* fir
 
 // ---- validating builds ----
 
-void ecs_declared_fail(const ecs_world* world, const ecs_system* system, uint32_t component,
-                       const char* what) {
+// Assert "system 'NAME' WHAT 'COMPONENT'".
+static __attribute__((noreturn)) void fail_declared(const ecs_world* world,
+                                                    const ecs_system* system, uint32_t component,
+                                                    const char* what) {
     const ecs_component* info = ecs_component_get(world, (ecs_component_id)component);
     char text[3 * ECS_NAME_BYTES_MAX];
     base_text_format(text, sizeof text, "system '%s' %s '%s'", system->name, what,
@@ -168,9 +170,8 @@ void ecs_declared_check(const ecs_world* world, uint32_t component, bool is_writ
     if (component > ECS_COMPONENTS_MAX || ecs_component_set_has(&declared->writes, component) ||
         (!is_write && ecs_component_set_has(&declared->reads, component)))
         return;
-    ecs_declared_fail(world, world->running, component,
-                      is_write ? "does not declare that it writes"
-                               : "does not declare that it reads");
+    fail_declared(world, world->running, component,
+                  is_write ? "does not declare that it writes" : "does not declare that it reads");
 }
 
 void ecs_declared_note(const ecs_world* world, uint32_t component, bool is_write) {
@@ -182,11 +183,11 @@ void ecs_declared_check_part(const ecs_world* world, uint32_t component, bool is
     const ecs_query* query = world->shared_query;
     if (component > ECS_COMPONENTS_MAX) return;
     if (is_write)
-        ecs_declared_fail(world, world->running, component, "writes by handle in a shared loop");
+        fail_declared(world, world->running, component, "writes by handle in a shared loop");
     for (uint32_t i = 0; query && i < query->term_count; i++)
         if (query->components[i] == component && ecs_access_is_write(query->access[i]))
-            ecs_declared_fail(world, world->running, component,
-                              "reads by handle what its shared loop writes:");
+            fail_declared(world, world->running, component,
+                          "reads by handle what its shared loop writes:");
     if (world->running->is_confined) ecs_declared_check(world, component, false);
 }
 
@@ -205,7 +206,7 @@ static uint64_t hash_of_read(const ecs_world* world, const ecs_query* query, con
 static void tell_written(ecs_system* system, const ecs_world* world, ecs_component_id component,
                          uint32_t bit) {
     const base_reporter* reporter = world->write_reporter;
-    if (!reporter) ecs_declared_fail(world, system, component, "declares that it only reads");
+    if (!reporter) fail_declared(world, system, component, "declares that it only reads");
     if (__atomic_fetch_or(&system->written, bit, __ATOMIC_RELAXED) & bit) return;
     base_report(reporter, NULL, 0, "system %s declares that it only reads %s, and writes it",
                 system->name, ecs_component_get(world, component)->name);
@@ -289,7 +290,7 @@ void ecs_guard_compare(const ecs_world* world, ecs_system* system, const ecs_gua
             ecs_component_set_has(&system->declared.writes, i))
             continue;
         const char* what = "writes through const or past a column into";
-        if (!world->write_reporter) ecs_declared_fail(world, system, i, what);
+        if (!world->write_reporter) fail_declared(world, system, i, what);
         base_report(world->write_reporter, NULL, 0, "system %s %s %s", system->name, what,
                     ecs_component_get(world, (ecs_component_id)i)->name);
         declared_add(&system->declared.writes, (ecs_component_id)i); // said once

@@ -12,9 +12,6 @@ BASE_MUST_USE ecs_result ecs_declared_seal(ecs_world* world, const base_reporter
 /// twice: its ranges.
 ecs_conflict ecs_declared_conflict(const ecs_world* world, const ecs_system* first,
                                    const ecs_system* second);
-/// Assert "system 'NAME' WHAT 'COMPONENT'".
-__attribute__((noreturn)) void ecs_declared_fail(const ecs_world* world, const ecs_system* system,
-                                                 uint32_t component, const char* what);
 /// ecs_fast.check while a system runs that is not confined: remember what it writes by handle.
 void ecs_declared_note(const ecs_world* world, uint32_t component, bool is_write);
 /// ecs_fast.check of a confined one: assert that the running system declares this access.

@@ -53,8 +53,6 @@ BASE_MUST_USE bool ecs_types_init(ecs_world* world);
 void ecs_types_deinit(ecs_world* world);
 BASE_MUST_USE bool ecs_templates_init(ecs_world* world);
 void ecs_templates_deinit(ecs_world* world);
-BASE_MUST_USE bool ecs_storage_init(ecs_world* world);
-void ecs_storage_deinit(ecs_world* world);
 BASE_MUST_USE bool ecs_systems_init(ecs_world* world);
 void ecs_systems_deinit(ecs_world* world);
 BASE_MUST_USE bool ecs_events_init(ecs_world* world);

@@ -240,7 +240,8 @@ static void write_parked(const ecs_world* world, const ecs_pending* pending, bas
     }
 }
 
-void ecs_loading_write(const ecs_world* world, base_bytes* bytes) {
+// Saves (save.c): nothing at all in a world where no entity waits.
+static void write_loading(const ecs_world* world, base_bytes* bytes) {
     const ecs_loading* loading = world->loading;
     for (uint32_t at = loading->first; at != 0; at = loading->slots[at - 1].next) {
         const ecs_pending* pending = &loading->slots[at - 1];
@@ -600,7 +601,7 @@ static void write_world(saver* save) {
             write_archetype(save, world->storage->archetypes[i]);
     ecs_commands_write(world, save->bytes);
     write_events(save);
-    ecs_loading_write(world, save->bytes);
+    write_loading(world, save->bytes);
     ecs_membership_write(world, save->bytes);
 }
 

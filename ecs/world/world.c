@@ -46,7 +46,7 @@ static void reset_ranges(ecs_world* world) {
                           .cursor = replicated_max + 1};
 }
 
-bool ecs_storage_init(ecs_world* world) {
+static bool init_storage(ecs_world* world) {
     BASE_ASSERT(!world->storage->zero_page);
     ecs_storage* storage = world->storage;
     storage->zero_page = base_allocate_zero(world->allocator, sizeof *storage->zero_page);
@@ -87,7 +87,7 @@ void ecs_storage_clear(ecs_world* world) {
     reset_ranges(world);
 }
 
-void ecs_storage_deinit(ecs_world* world) {
+static void deinit_storage(ecs_world* world) {
     ecs_storage* storage = world->storage;
     const base_allocator* allocator = world->allocator;
     ecs_storage_clear(world);
@@ -318,7 +318,7 @@ ecs_result ecs_world_create(const ecs_world_config* config, ecs_world** world) {
     made->rng = base_rng_make(config->seed, 0);
     made->is_mirror = config->is_mirror;
     if (!copy_tags(made, config) || !ecs_types_init(made) || !ecs_templates_init(made) ||
-        !ecs_storage_init(made) || !ecs_systems_init(made) || !ecs_events_init(made) ||
+        !init_storage(made) || !ecs_systems_init(made) || !ecs_events_init(made) ||
         !ecs_tracker_init(made)) {
         ecs_world_destroy(made);
         return ECS_ERR_MEMORY;
@@ -333,7 +333,7 @@ void ecs_world_destroy(ecs_world* world) {
     ecs_tracker_deinit(world);
     ecs_events_deinit(world);
     ecs_systems_deinit(world);
-    ecs_storage_deinit(world);
+    deinit_storage(world);
     ecs_templates_deinit(world);
     ecs_types_deinit(world);
     const base_allocator* allocator = world->allocator;

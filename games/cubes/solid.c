@@ -58,7 +58,8 @@ float cubes_clearness(const cubes_lens* lens, float depth) {
     return 1.0f - part * (0.35f + 0.65f * part);
 }
 
-ecs_color cubes_air(const cubes_lens* lens, ecs_color color, float depth, float y) {
+// @return `color` as seen through `depth` units of air, in front of the sky at `y`.
+static ecs_color air(const cubes_lens* lens, ecs_color color, float depth, float y) {
     return mix(cubes_sky(y), color, cubes_clearness(lens, depth));
 }
 
@@ -130,7 +131,7 @@ void cubes_solid(const net_draw* draw, cubes_batch* batch, const cubes_lens* len
                                      {middle.x + seen, middle.y - seen},
                                      {middle.x + seen, middle.y + seen},
                                      {middle.x - seen, middle.y + seen}};
-        add_quad(batch, corners, cubes_air(lens, color, item->at.z, middle.y));
+        add_quad(batch, corners, air(lens, color, item->at.z, middle.y));
         return;
     }
     for (uint32_t i = 0; i < 3; i++) {
@@ -147,6 +148,6 @@ void cubes_solid(const net_draw* draw, cubes_batch* batch, const cubes_lens* len
                                                         item->at.y + n.y + u.y * a + v.y * b,
                                                         item->at.z + n.z + u.z * a + v.z * b});
         }
-        add_quad(batch, corners, cubes_air(lens, lit(lens, color, n, half), item->at.z, middle.y));
+        add_quad(batch, corners, air(lens, lit(lens, color, n, half), item->at.z, middle.y));
     }
 }

@@ -53,8 +53,6 @@ ecs_vec3 cubes_to_lens(const cubes_lens* lens, ecs_vec3 world);
 ecs_vec2 cubes_project(const cubes_lens* lens, ecs_vec3 at);
 /// @return the colour of the sky at a height of the view.
 ecs_color cubes_sky(float y);
-/// @return `color` as seen through `depth` units of air, in front of the sky at `y`.
-ecs_color cubes_air(const cubes_lens* lens, ecs_color color, float depth, float y);
 /// @return how clear a thing at `depth` is: 1 near the eye, 0 where only sky is seen.
 float cubes_clearness(const cubes_lens* lens, float depth);
 /// Find its half axes: turn about x, then y, then z.

@@ -100,9 +100,21 @@ void net_client_overrun(net_client* client, net_result result) {
                                    : "the world has no room for what the server sends");
 }
 
+// A fault came. @return true: more than NET_CLIENT_FAULTS_MAX within NET_CLIENT_FAULTS_MS.
+static bool add_fault(net_client_faults* faults, uint64_t now_us) {
+    uint64_t* place = &faults->at_us[faults->count % NET_CLIENT_FAULTS_MAX];
+    bool is_ring_full = faults->count >= NET_CLIENT_FAULTS_MAX;
+    bool is_too_many = is_ring_full && now_us - *place <= NET_CLIENT_FAULTS_MS * 1000u;
+    *place = now_us;
+    faults->count++;
+    if (!faults->is_only) faults->only_us = now_us;
+    faults->is_only = true;
+    return is_too_many;
+}
+
 void net_client_malformed(net_client* client) {
     client->dropped[NET_DROP_MALFORMED]++;
-    if (net_client_faults_add(&client->faults, client->now_us)) client->has_enough = true;
+    if (add_fault(&client->faults, client->now_us)) client->has_enough = true;
 }
 
 double net_client_quiet_s(const net_client* client) {
@@ -182,11 +194,17 @@ static void check_silence(net_client* client) {
     if (client->phase == NET_CLIENT_RESUMING) retry(client, quiet_us);
 }
 
+// Did only faults come for NET_CLIENT_FAULTS_ONLY_MS?
+static bool faults_only(const net_client_faults* faults, uint64_t now_us) {
+    return faults->is_only && now_us > faults->only_us &&
+           now_us - faults->only_us > NET_CLIENT_FAULTS_ONLY_MS * 1000u;
+}
+
 void net_client_check_connection(net_client* client) {
     const uint64_t now_us = client->now_us;
     check_silence(client);
     if (client->has_enough) net_client_give_up(client, "the server broke the protocol too often");
-    if (net_client_faults_only(&client->faults, now_us) && !client->is_closing)
+    if (faults_only(&client->faults, now_us) && !client->is_closing)
         net_client_give_up(client, "the server sent nothing but faults for 10 s");
     bool is_waiting =
         client->phase == NET_CLIENT_CONNECTING || client->phase == NET_CLIENT_GREETING;
@@ -206,22 +224,6 @@ void net_client_check_connection(net_client* client) {
 
 // The times of the newest faults in a ring; the oldest of them tells how long they took.
 
-bool net_client_faults_add(net_client_faults* faults, uint64_t now_us) {
-    uint64_t* place = &faults->at_us[faults->count % NET_CLIENT_FAULTS_MAX];
-    bool is_ring_full = faults->count >= NET_CLIENT_FAULTS_MAX;
-    bool is_too_many = is_ring_full && now_us - *place <= NET_CLIENT_FAULTS_MS * 1000u;
-    *place = now_us;
-    faults->count++;
-    if (!faults->is_only) faults->only_us = now_us;
-    faults->is_only = true;
-    return is_too_many;
-}
-
 void net_client_faults_forgive(net_client_faults* faults) {
     faults->is_only = false;
-}
-
-bool net_client_faults_only(const net_client_faults* faults, uint64_t now_us) {
-    return faults->is_only && now_us > faults->only_us &&
-           now_us - faults->only_us > NET_CLIENT_FAULTS_ONLY_MS * 1000u;
 }

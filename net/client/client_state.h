@@ -35,12 +35,8 @@ typedef struct net_client_faults {
     bool is_only;
 } net_client_faults;
 
-/// A fault came. @return true: more than NET_CLIENT_FAULTS_MAX within NET_CLIENT_FAULTS_MS.
-bool net_client_faults_add(net_client_faults* faults, uint64_t now_us);
 /// A right message came: a state packet that was applied, a control message that was followed.
 void net_client_faults_forgive(net_client_faults* faults);
-/// Did only faults come for NET_CLIENT_FAULTS_ONLY_MS?
-bool net_client_faults_only(const net_client_faults* faults, uint64_t now_us);
 
 /// The life of a client's session: its phase, the control channel, silence, resumption, the end.
 
@@ -188,9 +184,5 @@ void net_client_send_inputs(net_client* client);
 
 /// Variable-size components of a client.
 
-/// Begin, after the mirror was made. @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_client_open_varsize(net_client* client, uint32_t index_max);
-/// A value came.
-void net_client_receive_varsize(net_client* client, const Shoal__Wire__VarsizeValue* value);
 /// Acknowledge the values that came since the last call.
 void net_client_ack_varsize(net_client* client);

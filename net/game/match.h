@@ -79,9 +79,6 @@ void net_match_messages_deinit(net_match* match);
 bool net_match_unpack(net_match* match, uint32_t message, const void* data, size_t size,
                       void* payload);
 
-/// Check the interest rules; on a server prepare services and rewind. @return as above.
-BASE_MUST_USE net_result net_match_services_init(net_match* match, const base_reporter* reporter);
-
 /// What a server takes from its match besides net/match.h.
 
 /// What the module requested about interest. Empty on a client's world and for modules without

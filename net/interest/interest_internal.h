@@ -249,6 +249,3 @@ net_interest_verdict net_interest_ask(const net_interest* interest, const ecs_wo
                                       ecs_entity entity);
 
 // interest_manager.c
-
-/// Handle the clients whose turn it is, ask the module. @return false when memory ran out.
-bool net_interest_step_turns(net_interest* interest, const net_history* history);

@@ -24,6 +24,278 @@
 
 #include <string.h>
 
+// A snapshot while it is decoded. Bytes are untrusted: the first fault ends the decoding, and
+// functions that return false or NULL have set `result`.
+
+// A place in the list of a packet: `number` is the slot that was found last.
+typedef struct decode_cursor {
+    uint32_t at, next, number;
+    bool is_ended;
+} decode_cursor;
+
+typedef struct decoder {
+    net_mirror* mirror;
+    uint16_t seq;
+    ecs_tick tick;
+    proto_bit_reader* reader;
+    proto_solo_coder* solo; ///< reads numbers, or notes them; NULL: there are no statistics
+    bool is_coded;          ///< in solo code
+    uint32_t number_bits;
+    net_result result;
+    bool is_overtaken; ///< a newer fact explains what is missing
+    bool misses_base;
+    const net_row_template* row_template; ///< of the create before
+    uint32_t index, generation;           ///< of the create before
+    uint64_t base[PROTO_ROW_FIELDS_MAX];  ///< of the update that is read
+    uint64_t base2[PROTO_ROW_FIELDS_MAX];
+    uint64_t base3[PROTO_ROW_FIELDS_MAX];
+    decode_cursor third_listed;          ///< in the packet of the third rows
+    uint32_t third_ticks;                ///< base3 is so much older than the base; 0: there is none
+    bool has_like;                       ///< the create before has the same template
+    uint64_t like[PROTO_ROW_FIELDS_MAX]; ///< its row
+} decoder;
+
+// ---- numbers, slots, rows ----
+
+// What lists and runs of a snapshot have in common: numbers, slots, rows.
+
+// Refuse the snapshot. @return false.
+static bool fail(decoder* d, net_result result) {
+    if (d->result == NET_OK) d->result = result;
+    return false;
+}
+
+// Did all reads so far find their bits? @return false: it is refused.
+static bool is_readable(decoder* d) {
+    bool has_failed = d->reader->failed || (d->is_coded && d->solo->failed);
+    return has_failed ? fail(d, NET_ERR_MALFORMED) : true;
+}
+
+// Refuse it: a base row is missing. `slot`: whose; NULL: of no slot. @return false.
+static bool miss_base(decoder* d, const net_mirror_slot* slot) {
+    d->misses_base = true;
+    d->is_overtaken = slot && slot->is_known && slot->tick >= d->tick;
+    return fail(d, NET_ERR_MALFORMED);
+}
+
+// In solo code: read a number of 0..most. Otherwise it is `value`, and noted.
+static uint32_t take(decoder* d, uint32_t field, uint64_t situation, uint32_t value,
+                     uint32_t most) {
+    if (!d->solo) return value;
+    int64_t number = proto_solo_number(d->solo, field, situation, value);
+    if (number >= 0 && number <= most) return (uint32_t)number;
+    fail(d, NET_ERR_MALFORMED);
+    if (d->is_coded) d->solo->failed = true;
+    return 0;
+}
+
+// In shared code: read a number; in solo code 0.
+static uint32_t read_golomb(decoder* d, uint32_t order) {
+    return d->is_coded ? 0 : proto_bits_read_golomb(d->reader, order);
+}
+
+static uint32_t read_bits(decoder* d, uint32_t count) {
+    return d->is_coded ? 0 : (uint32_t)proto_bits_read(d->reader, count);
+}
+
+// Read the length of a list or run, in either code.
+static uint32_t read_count(decoder* d, uint32_t list, uint32_t order) {
+    return take(d, PROTO_SOLO_COUNT, proto_solo_situation(list, 0), read_golomb(d, order),
+                UINT32_MAX);
+}
+
+// Name a slot: each at most once in a snapshot. @return NULL: refused.
+static net_mirror_slot* name_slot(decoder* d, uint32_t number) {
+    net_mirror_slot* slot = net_mirror_slot_at(d->mirror, number);
+    if (!slot) {
+        fail(d, NET_ERR_MEMORY);
+        return NULL;
+    }
+    if (slot->stamp == d->mirror->snapshot_number) {
+        fail(d, NET_ERR_MALFORMED);
+        return NULL;
+    }
+    slot->stamp = d->mirror->snapshot_number;
+    return slot;
+}
+
+// Read the next slot of a list or run. `next`: one behind the slot before. @return NULL: refused.
+static net_mirror_slot* read_slot(decoder* d, uint32_t list, uint32_t order, uint32_t* next,
+                                  uint32_t* number) {
+    uint32_t gap =
+        take(d, PROTO_SOLO_GAP, proto_solo_situation(list, 0), read_golomb(d, order), UINT32_MAX);
+    if (!is_readable(d)) return NULL;
+    uint32_t index_max = d->mirror->index_max;
+    if (gap >= index_max || *next + gap >= index_max) {
+        fail(d, NET_ERR_MALFORMED);
+        return NULL;
+    }
+    *number = *next + gap;
+    *next = *number + 1;
+    return name_slot(d, *number);
+}
+
+// Add a record, until the next one borrowed. @return NULL: there is no memory.
+static net_mirror_record* add_record(decoder* d, net_mirror_record record) {
+    net_mirror* mirror = d->mirror;
+    if (mirror->record_count == mirror->record_capacity &&
+        !BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->records, mirror->record_capacity,
+                            mirror->record_count + 1)) {
+        fail(d, NET_ERR_MEMORY);
+        return NULL;
+    }
+    mirror->records[mirror->record_count] = record;
+    return &mirror->records[mirror->record_count++];
+}
+
+static bool add_packed(decoder* d, const proto_layout* layout, const uint64_t* row) {
+    net_mirror* mirror = d->mirror;
+    if (!BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->packed, mirror->packed_capacity,
+                            mirror->packed_size + NET_PACKED_ROW_BYTES_MAX))
+        return fail(d, NET_ERR_MEMORY);
+    mirror->packed_size += net_packed_row_write(layout, row, mirror->packed + mirror->packed_size);
+    return true;
+}
+
+// Code or note the row with all that both sides know of it.
+static void take_row(decoder* d, const net_mirror_record* record, const proto_row_base* base,
+                     uint64_t* row) {
+    proto_solo_third third = {.row = d->base3, .ticks = d->third_ticks};
+    bool has_third = d->third_ticks > 0;
+    if (record->kind == NET_MIRROR_CREATE) {
+        has_third = d->has_like;
+        third = (proto_solo_third){.row = d->like};
+    }
+    const proto_layout* layout = &record->row_template->layout;
+    proto_solo_row(d->solo, net_solo_template(record->row_template), layout, base,
+                   has_third ? &third : NULL, row);
+    if (record->kind != NET_MIRROR_CREATE) return;
+    memcpy(d->like, row, layout->field_count * sizeof *row);
+    d->has_like = true;
+}
+
+// Decode a row and add its record. @return false: refused.
+static bool read_row(decoder* d, net_mirror_record record, const proto_row_base* base) {
+    BASE_ASSERT(record.row_template && base->base);
+    net_mirror* mirror = d->mirror;
+    const proto_layout* layout = &record.row_template->layout;
+    uint32_t word_count = mirror->word_count + layout->field_count;
+    if (word_count > NET_SNAPSHOT_WORDS_MAX) return fail(d, NET_ERR_MALFORMED);
+    mirror->word_count = word_count;
+    record.row_first = mirror->packed_size;
+    if (!add_record(d, record)) return false;
+    uint64_t row[PROTO_ROW_FIELDS_MAX];
+    if (d->is_coded) {
+        take_row(d, &record, base, row);
+        return is_readable(d) && add_packed(d, layout, row);
+    }
+    uint32_t bits[PROTO_ROW_COMPONENTS_MAX];
+    proto_row_read(layout, base, row, d->reader, bits);
+    if (d->solo && !d->reader->failed) take_row(d, &record, base, row);
+    for (uint32_t c = 0; c < layout->component_count; c++)
+        mirror->parts[layout->components[c].key].here += bits[c];
+    return is_readable(d) && add_packed(d, layout, row);
+}
+
+// ---- lists ----
+
+// The lists of a snapshot: what was destroyed, and what was created, with its first rows.
+
+static bool read_destroy(decoder* d, uint32_t order, uint32_t* next) {
+    uint32_t number;
+    if (!read_slot(d, NET_SOLO_LIST_DESTROYS, order, next, &number)) return false;
+    return add_record(d, (net_mirror_record){.kind = NET_MIRROR_DESTROY, .slot = number});
+}
+
+static int64_t take_create(decoder* d, uint32_t what, int64_t value) {
+    if (!d->solo) return value;
+    int64_t number =
+        proto_solo_number(d->solo, PROTO_SOLO_CREATE, proto_solo_situation(what, 0), value);
+    if (number >= -(int64_t)UINT32_MAX && number <= UINT32_MAX) return number;
+    fail(d, NET_ERR_MALFORMED);
+    d->solo->failed = true;
+    return 0;
+}
+
+static bool read_handle(decoder* d, ecs_entity* handle) {
+    net_mirror* mirror = d->mirror;
+    int64_t index = (int64_t)d->index + 1, generation = 1;
+    if (!d->is_coded) {
+        if (!proto_bits_read(d->reader, 1))
+            index = (int64_t)proto_bits_read(d->reader, mirror->index_bits);
+        if (!proto_bits_read(d->reader, 1))
+            generation = (int64_t)proto_bits_read(d->reader, ECS_GENERATION_BITS);
+    }
+    index = d->index + 1 + take_create(d, NET_SOLO_CREATE_INDEX, index - d->index - 1);
+    generation =
+        d->generation + take_create(d, NET_SOLO_CREATE_GENERATION, generation - d->generation);
+    if (!is_readable(d)) return false;
+    if (index <= 0 || index > mirror->index_max || generation <= 0 ||
+        generation > ECS_GENERATION_MAX)
+        return fail(d, NET_ERR_MALFORMED);
+    net_mirror_index* known = net_mirror_index_at(mirror, (uint32_t)index);
+    if (!known) return fail(d, NET_ERR_MEMORY);
+    if (known->stamp == mirror->snapshot_number) return fail(d, NET_ERR_MALFORMED);
+    known->stamp = mirror->snapshot_number;
+    d->index = (uint32_t)index;
+    d->generation = (uint32_t)generation;
+    *handle = ecs_entity_make(d->index, d->generation);
+    return true;
+}
+
+static bool read_parts(decoder* d, uint16_t* parts, uint32_t* count) {
+    enum { MORE_MAX = (1 << NET_SNAPSHOT_PARTS_BITS) - 1 };
+    int64_t more = take_create(d, NET_SOLO_CREATE_PARTS, read_bits(d, NET_SNAPSHOT_PARTS_BITS));
+    if (more < 0 || more > MORE_MAX) return fail(d, NET_ERR_MALFORMED);
+    *count = (uint32_t)more + 1;
+    for (uint32_t i = 0; i < *count; i++) {
+        int64_t part = take_create(d, NET_SOLO_CREATE_PART, read_bits(d, d->number_bits));
+        if (part < 0 || part > UINT16_MAX) return fail(d, NET_ERR_MALFORMED);
+        parts[i] = (uint16_t)part;
+    }
+    return is_readable(d);
+}
+
+static bool read_template(decoder* d) {
+    bool is_other = d->is_coded || !proto_bits_read(d->reader, 1);
+    uint16_t parts[1u << NET_SNAPSHOT_PARTS_BITS];
+    uint32_t count = 0;
+    int64_t other = take_create(d, NET_SOLO_CREATE_OTHER, is_other);
+    if (other < 0 || other > 1) return fail(d, NET_ERR_MALFORMED);
+    is_other = other;
+    if (!is_other) return d->row_template ? is_readable(d) : fail(d, NET_ERR_MALFORMED);
+    d->has_like = false;
+    if (!read_parts(d, parts, &count)) return false;
+    d->row_template = net_rows_compose(d->mirror->rows, parts, count);
+    return d->row_template ? true : fail(d, NET_ERR_MALFORMED);
+}
+
+static bool read_create(decoder* d, uint32_t order, uint32_t* next) {
+    net_mirror_record record = {.kind = NET_MIRROR_CREATE, .is_absolute = true};
+    if (!read_slot(d, NET_SOLO_LIST_CREATES, order, next, &record.slot)) return false;
+    if (!read_handle(d, &record.handle) || !read_template(d)) return false;
+    record.row_template = d->row_template;
+    return read_row(d, record, &(proto_row_base){.base = d->row_template->defaults});
+}
+
+typedef bool (*read_fn)(decoder* d, uint32_t order, uint32_t* next);
+
+static bool read_list(decoder* d, uint32_t list, read_fn read) {
+    uint32_t count = read_count(d, list, NET_SNAPSHOT_LIST_ORDER);
+    if (!is_readable(d)) return false;
+    if (count == 0) return true;
+    uint32_t next = 0, order = read_bits(d, NET_SNAPSHOT_ORDER_BITS);
+    while (count-- > 0)
+        if (!read(d, order, &next)) return false;
+    return true;
+}
+
+// Read both lists: destroys, creates. @return false: refused.
+static bool read_lists(decoder* d) {
+    return read_list(d, NET_SOLO_LIST_DESTROYS, read_destroy) &&
+           read_list(d, NET_SOLO_LIST_CREATES, read_create);
+}
+
 // What the rows of a run are coded against.
 typedef struct run_head {
     net_snapshot_kind kind;
@@ -46,9 +318,8 @@ static const uint64_t* find_row(const net_mirror_incarnation* incarnation, ecs_t
     return row;
 }
 
-static bool find_bases(net_decoder* d, const run_head* run,
-                       const net_mirror_incarnation* incarnation, proto_row_base* base,
-                       ecs_tick* oldest) {
+static bool find_bases(decoder* d, const run_head* run, const net_mirror_incarnation* incarnation,
+                       proto_row_base* base, ecs_tick* oldest) {
     if (run->kind == NET_SNAPSHOT_ABSOLUTE) {
         base->base = incarnation->row_template->defaults;
         return true;
@@ -72,28 +343,27 @@ static bool find_bases(net_decoder* d, const run_head* run,
 }
 
 // In solo code a record with two base rows says whether it has a third one.
-static bool read_third(net_decoder* d, const run_head* run, uint32_t number,
+static bool read_third(decoder* d, const run_head* run, uint32_t number,
                        const net_mirror_incarnation* incarnation, const proto_row_base* base) {
     d->third_ticks = 0;
     if (!run->third || !base->base2) return true;
-    net_decode_cursor* listed = &d->third_listed; // the slots of a run rise
+    decode_cursor* listed = &d->third_listed; // the slots of a run rise
     while (!listed->is_ended && listed->next <= number)
         listed->is_ended =
             !net_mirror_next_slot(run->third, &listed->at, &listed->next, &listed->number);
     bool is_listed = listed->next > 0 && listed->number == number;
     uint32_t about = (uint32_t)proto_solo_situation(NET_SOLO_RUN_HAS_THIRD, is_listed);
-    if (!net_decode_take(d, PROTO_SOLO_RUN, about, 0, 1)) return true;
+    if (!take(d, PROTO_SOLO_RUN, about, 0, 1)) return true;
     d->third_ticks = (uint32_t)(run->base_tick - run->third->tick);
     return find_row(incarnation, run->third->tick, d->base3) != NULL;
 }
 
 // Read an update of a slot that was just named.
-static bool read_update(net_decoder* d, const run_head* run, uint32_t number,
-                        net_mirror_slot* slot) {
+static bool read_update(decoder* d, const run_head* run, uint32_t number, net_mirror_slot* slot) {
     bool is_present = slot->handle != ECS_ENTITY_NONE && slot->incarnation.tick < d->tick;
     const net_mirror_previous* previous =
         is_present ? NULL : net_mirror_find_previous(slot, d->tick);
-    if (!is_present && !previous) return net_decode_miss_base(d, slot);
+    if (!is_present && !previous) return miss_base(d, slot);
     const net_mirror_incarnation* incarnation =
         previous ? &previous->incarnation : &slot->incarnation;
     net_mirror* mirror = d->mirror;
@@ -106,23 +376,21 @@ static bool read_update(net_decoder* d, const run_head* run, uint32_t number,
     // Created elsewhere in this snapshot: it cannot be in two slots at one tick.
     if (net_mirror_index_of(mirror, ecs_entity_index(record.handle))->stamp ==
         mirror->snapshot_number)
-        return net_decode_fail(d, NET_ERR_MALFORMED);
+        return fail(d, NET_ERR_MALFORMED);
     proto_row_base base = {0};
     if (!find_bases(d, run, incarnation, &base, &record.base_tick) ||
         !read_third(d, run, number, incarnation, &base))
-        return net_decode_miss_base(d, slot);
-    return net_decode_read_row(d, record, &base);
+        return miss_base(d, slot);
+    return read_row(d, record, &base);
 }
 
-static bool read_named_updates(net_decoder* d, const run_head* run) {
-    uint32_t more = net_decode_read_count(d, NET_SOLO_LIST_RECORDS, NET_SNAPSHOT_RUN_ORDER),
-             next = 0;
-    uint32_t order = net_decode_read_bits(d, NET_SNAPSHOT_ORDER_BITS);
-    if (!net_decode_is_readable(d)) return false;
+static bool read_named_updates(decoder* d, const run_head* run) {
+    uint32_t more = read_count(d, NET_SOLO_LIST_RECORDS, NET_SNAPSHOT_RUN_ORDER), next = 0;
+    uint32_t order = read_bits(d, NET_SNAPSHOT_ORDER_BITS);
+    if (!is_readable(d)) return false;
     do {
         uint32_t number;
-        net_mirror_slot* slot =
-            net_decode_read_slot(d, NET_SOLO_LIST_RECORDS, order, &next, &number);
+        net_mirror_slot* slot = read_slot(d, NET_SOLO_LIST_RECORDS, order, &next, &number);
         if (!slot || !read_update(d, run, number, slot)) return false;
     } while (more-- > 0);
     return true;
@@ -135,14 +403,14 @@ typedef struct list_cursor {
 
 // Slots and rows of many entities are in no cache, and a list tells which come next. Measured with
 // 100 thin bots of arena: 7.8 s of processor time instead of 9.6.
-static void prefetch_slot(const net_decoder* d, const run_head* run, list_cursor* cursor) {
+static void prefetch_slot(const decoder* d, const run_head* run, list_cursor* cursor) {
     uint32_t number;
     if (net_mirror_next_slot(run->packet, &cursor->at, &cursor->next, &number) &&
         number < d->mirror->slots.count)
         __builtin_prefetch(net_mirror_slot_of(d->mirror, number));
 }
 
-static void prefetch_row(const net_decoder* d, const run_head* run, list_cursor* cursor) {
+static void prefetch_row(const decoder* d, const run_head* run, list_cursor* cursor) {
     uint32_t number;
     if (!net_mirror_next_slot(run->packet, &cursor->at, &cursor->next, &number) ||
         number >= d->mirror->slots.count)
@@ -157,17 +425,16 @@ static void prefetch_row(const net_decoder* d, const run_head* run, list_cursor*
     __builtin_prefetch(net_tick_ring_at(ring, place));
 }
 
-static bool read_absent(net_decoder* d, uint32_t number, uint32_t before) {
+static bool read_absent(decoder* d, uint32_t number, uint32_t before) {
     bool is_absent = !d->is_coded && proto_row_read_absent(d->reader);
     if (!d->solo) return is_absent;
     const net_mirror* mirror = d->mirror;
     bool is_named = number < mirror->slots.count &&
                     net_mirror_slot_of(mirror, number)->stamp == mirror->snapshot_number;
-    return net_decode_take(d, PROTO_SOLO_ABSENT, proto_solo_situation(is_named, before), is_absent,
-                           1);
+    return take(d, PROTO_SOLO_ABSENT, proto_solo_situation(is_named, before), is_absent, 1);
 }
 
-static bool read_listed_updates(net_decoder* d, const run_head* run) {
+static bool read_listed_updates(decoder* d, const run_head* run) {
     enum { SLOTS_AHEAD = 8, ROWS_AHEAD = 4 };
     uint32_t at = 0, next = 0, before = 0, number;
     list_cursor slots = {0, 0}, rows = {0, 0};
@@ -180,71 +447,68 @@ static bool read_listed_updates(net_decoder* d, const run_head* run) {
         prefetch_row(d, run, &rows);
         bool is_absent = read_absent(d, number, before);
         before = before << 1 | is_absent;
-        if (!net_decode_is_readable(d)) return false;
+        if (!is_readable(d)) return false;
         if (is_absent) continue;
-        net_mirror_slot* slot = net_decode_name_slot(d, number);
+        net_mirror_slot* slot = name_slot(d, number);
         if (!slot || !read_update(d, run, number, slot)) return false;
     }
-    return net_decode_is_readable(d);
+    return is_readable(d);
 }
 
 // In solo code a run with second rows names the packet of its third ones.
-static bool read_third_packet(net_decoder* d, run_head* run) {
-    uint32_t back = net_decode_take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_THIRD, 0,
-                                    (1u << NET_SNAPSHOT_BACK_BITS) - 1);
-    if (!net_decode_is_readable(d)) return false;
+static bool read_third_packet(decoder* d, run_head* run) {
+    uint32_t back =
+        take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_THIRD, 0, (1u << NET_SNAPSHOT_BACK_BITS) - 1);
+    if (!is_readable(d)) return false;
     if (back == 0) return true;
     run->third = net_mirror_find_packet(d->mirror, (uint16_t)(d->seq - back));
-    if (!run->third) return net_decode_miss_base(d, NULL);
+    if (!run->third) return miss_base(d, NULL);
     ecs_tick second = run->base_tick - run->base2_ticks;
     bool is_older =
         run->third->tick < second && run->base_tick - run->third->tick <= NET_SOLO_THIRD_MAX;
-    d->third_listed = (net_decode_cursor){0};
-    return is_older ? true : net_decode_fail(d, NET_ERR_MALFORMED);
+    d->third_listed = (decode_cursor){0};
+    return is_older ? true : fail(d, NET_ERR_MALFORMED);
 }
 
-static bool read_base2(net_decoder* d, run_head* run) {
-    run->base2_ticks =
-        net_decode_take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_D,
-                        net_decode_read_golomb(d, NET_SNAPSHOT_BASE2_ORDER), UINT32_MAX);
-    if (!net_decode_is_readable(d)) return false;
+static bool read_base2(decoder* d, run_head* run) {
+    run->base2_ticks = take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_D,
+                            read_golomb(d, NET_SNAPSHOT_BASE2_ORDER), UINT32_MAX);
+    if (!is_readable(d)) return false;
     bool is_fine = run->base2_ticks <= (run->is_settled ? 0 : NET_SNAPSHOT_BASE2_TICKS_MAX);
-    if (!is_fine) return net_decode_fail(d, NET_ERR_MALFORMED);
-    if (run->base2_ticks > run->base_tick) return net_decode_miss_base(d, NULL);
+    if (!is_fine) return fail(d, NET_ERR_MALFORMED);
+    if (run->base2_ticks > run->base_tick) return miss_base(d, NULL);
     return run->base2_ticks == 0 || read_third_packet(d, run);
 }
 
-static bool read_age(net_decoder* d, run_head* run) {
-    uint32_t age =
-        net_decode_take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_AGE,
-                        net_decode_read_bits(d, NET_SNAPSHOT_AGE_BITS), NET_SNAPSHOT_AGE_SETTLED);
-    if (!net_decode_is_readable(d)) return false;
-    if (age == 0) return net_decode_fail(d, NET_ERR_MALFORMED);
-    if (age > d->tick) return net_decode_miss_base(d, NULL);
+static bool read_age(decoder* d, run_head* run) {
+    uint32_t age = take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_AGE, read_bits(d, NET_SNAPSHOT_AGE_BITS),
+                        NET_SNAPSHOT_AGE_SETTLED);
+    if (!is_readable(d)) return false;
+    if (age == 0) return fail(d, NET_ERR_MALFORMED);
+    if (age > d->tick) return miss_base(d, NULL);
     run->is_settled = age == NET_SNAPSHOT_AGE_SETTLED;
     run->base_tick = d->tick - age;
     return read_base2(d, run);
 }
 
-static bool read_back(net_decoder* d, run_head* run) {
-    uint32_t back = net_decode_take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_BACK,
-                                    net_decode_read_bits(d, NET_SNAPSHOT_BACK_BITS),
-                                    (1u << NET_SNAPSHOT_BACK_BITS) - 1);
-    if (!net_decode_is_readable(d)) return false;
-    if (back == 0) return net_decode_fail(d, NET_ERR_MALFORMED);
+static bool read_back(decoder* d, run_head* run) {
+    uint32_t back = take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_BACK, read_bits(d, NET_SNAPSHOT_BACK_BITS),
+                         (1u << NET_SNAPSHOT_BACK_BITS) - 1);
+    if (!is_readable(d)) return false;
+    if (back == 0) return fail(d, NET_ERR_MALFORMED);
     run->packet = net_mirror_find_packet(d->mirror, (uint16_t)(d->seq - back));
-    if (!run->packet) return net_decode_miss_base(d, NULL);
+    if (!run->packet) return miss_base(d, NULL);
     run->base_tick = run->packet->tick;
     if (run->base_tick > d->tick || d->tick - run->base_tick > UINT32_MAX)
-        return net_decode_fail(d, NET_ERR_MALFORMED);
+        return fail(d, NET_ERR_MALFORMED);
     return read_base2(d, run);
 }
 
-static bool read_run(net_decoder* d) {
-    uint32_t kind = net_decode_take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_KIND,
-                                    net_decode_read_bits(d, NET_SNAPSHOT_KIND_BITS), UINT8_MAX);
+static bool read_run(decoder* d) {
+    uint32_t kind =
+        take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_KIND, read_bits(d, NET_SNAPSHOT_KIND_BITS), UINT8_MAX);
     run_head run = {.kind = (net_snapshot_kind)kind};
-    if (!net_decode_is_readable(d)) return false;
+    if (!is_readable(d)) return false;
     switch (run.kind) {
     case NET_SNAPSHOT_ABSOLUTE:
         return read_named_updates(d, &run);
@@ -253,44 +517,43 @@ static bool read_run(net_decoder* d) {
     case NET_SNAPSHOT_BY_PACKET:
         return read_back(d, &run) && read_listed_updates(d, &run);
     }
-    return net_decode_fail(d, NET_ERR_MALFORMED);
+    return fail(d, NET_ERR_MALFORMED);
 }
 
-static bool read_all(net_decoder* d) {
-    if (!net_decode_lists(d)) return false;
-    uint32_t runs = net_decode_read_count(d, NET_SOLO_LIST_RUNS, NET_SNAPSHOT_LIST_ORDER);
-    if (!net_decode_is_readable(d)) return false;
+static bool read_all(decoder* d) {
+    if (!read_lists(d)) return false;
+    uint32_t runs = read_count(d, NET_SOLO_LIST_RUNS, NET_SNAPSHOT_LIST_ORDER);
+    if (!is_readable(d)) return false;
     while (runs-- > 0)
         if (!read_run(d)) return false;
     return true;
 }
 
-static bool read_padding(net_decoder* d) {
-    if (d->is_coded && proto_solo_end(d->solo) == 0) return net_decode_fail(d, NET_ERR_MALFORMED);
+static bool read_padding(decoder* d) {
+    if (d->is_coded && proto_solo_end(d->solo) == 0) return fail(d, NET_ERR_MALFORMED);
     uint64_t left = d->reader->size_bits - d->reader->offset_bits;
     if (left >= 8 || proto_bits_read(d->reader, (uint32_t)left) != 0)
-        return net_decode_fail(d, NET_ERR_MALFORMED);
+        return fail(d, NET_ERR_MALFORMED);
     return true;
 }
 
-static bool read_solo_head(net_decoder* d) {
+static bool read_solo_head(decoder* d) {
     if (!d->mirror->solo) return true;
     switch (net_solo_receiver_begin(d->mirror->solo, d->seq, d->reader, &d->solo, &d->is_coded)) {
     case NET_SOLO_OK:
         return true;
     case NET_SOLO_MISSING:
-        return net_decode_miss_base(d, NULL);
+        return miss_base(d, NULL);
     case NET_SOLO_MALFORMED:
         break;
     }
-    return net_decode_fail(d, NET_ERR_MALFORMED);
+    return fail(d, NET_ERR_MALFORMED);
 }
 
-static bool keep_samples(net_decoder* d) {
+static bool keep_samples(decoder* d) {
     if (!d->solo) return true;
     d->mirror->counters.solo += d->is_coded;
-    return net_solo_receiver_end(d->mirror->solo, d->seq) ? true
-                                                          : net_decode_fail(d, NET_ERR_MEMORY);
+    return net_solo_receiver_end(d->mirror->solo, d->seq) ? true : fail(d, NET_ERR_MEMORY);
 }
 
 // Bits of rows count for their components; bits of a refused snapshot are not counted.
@@ -318,7 +581,7 @@ net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
     mirror->word_count = mirror->packed_size = 0;
     mirror->snapshot_number++;
     if (!snapshot) return NET_OK;
-    net_decoder d; // its rows are set when they are needed
+    decoder d; // its rows are set when they are needed
     d.mirror = mirror;
     d.seq = seq;
     d.tick = tick;
@@ -348,239 +611,4 @@ net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
     mirror->counters.missing_bases += d.misses_base;
     bool is_late = (mirror->has_tick && tick < mirror->tick) || d.is_overtaken;
     return is_late ? NET_ERR_STALE : NET_ERR_MALFORMED;
-}
-
-// What lists and runs of a snapshot have in common: numbers, slots, rows.
-
-bool net_decode_fail(net_decoder* d, net_result result) {
-    if (d->result == NET_OK) d->result = result;
-    return false;
-}
-
-bool net_decode_is_readable(net_decoder* d) {
-    bool has_failed = d->reader->failed || (d->is_coded && d->solo->failed);
-    return has_failed ? net_decode_fail(d, NET_ERR_MALFORMED) : true;
-}
-
-bool net_decode_miss_base(net_decoder* d, const net_mirror_slot* slot) {
-    d->misses_base = true;
-    d->is_overtaken = slot && slot->is_known && slot->tick >= d->tick;
-    return net_decode_fail(d, NET_ERR_MALFORMED);
-}
-
-// In solo code: read a number of 0..most. Otherwise it is `value`, and noted.
-uint32_t net_decode_take(net_decoder* d, uint32_t field, uint64_t situation, uint32_t value,
-                         uint32_t most) {
-    if (!d->solo) return value;
-    int64_t number = proto_solo_number(d->solo, field, situation, value);
-    if (number >= 0 && number <= most) return (uint32_t)number;
-    net_decode_fail(d, NET_ERR_MALFORMED);
-    if (d->is_coded) d->solo->failed = true;
-    return 0;
-}
-
-uint32_t net_decode_read_golomb(net_decoder* d, uint32_t order) {
-    return d->is_coded ? 0 : proto_bits_read_golomb(d->reader, order);
-}
-
-uint32_t net_decode_read_bits(net_decoder* d, uint32_t count) {
-    return d->is_coded ? 0 : (uint32_t)proto_bits_read(d->reader, count);
-}
-
-uint32_t net_decode_read_count(net_decoder* d, uint32_t list, uint32_t order) {
-    return net_decode_take(d, PROTO_SOLO_COUNT, proto_solo_situation(list, 0),
-                           net_decode_read_golomb(d, order), UINT32_MAX);
-}
-
-// Name a slot: each at most once in a snapshot.
-net_mirror_slot* net_decode_name_slot(net_decoder* d, uint32_t number) {
-    net_mirror_slot* slot = net_mirror_slot_at(d->mirror, number);
-    if (!slot) {
-        net_decode_fail(d, NET_ERR_MEMORY);
-        return NULL;
-    }
-    if (slot->stamp == d->mirror->snapshot_number) {
-        net_decode_fail(d, NET_ERR_MALFORMED);
-        return NULL;
-    }
-    slot->stamp = d->mirror->snapshot_number;
-    return slot;
-}
-
-// Read the next slot of a list or run.
-net_mirror_slot* net_decode_read_slot(net_decoder* d, uint32_t list, uint32_t order, uint32_t* next,
-                                      uint32_t* number) {
-    uint32_t gap = net_decode_take(d, PROTO_SOLO_GAP, proto_solo_situation(list, 0),
-                                   net_decode_read_golomb(d, order), UINT32_MAX);
-    if (!net_decode_is_readable(d)) return NULL;
-    uint32_t index_max = d->mirror->index_max;
-    if (gap >= index_max || *next + gap >= index_max) {
-        net_decode_fail(d, NET_ERR_MALFORMED);
-        return NULL;
-    }
-    *number = *next + gap;
-    *next = *number + 1;
-    return net_decode_name_slot(d, *number);
-}
-
-// Add a record, until the next one borrowed. @return NULL: there is no memory.
-static net_mirror_record* net_decode_add_record(net_decoder* d, net_mirror_record record) {
-    net_mirror* mirror = d->mirror;
-    if (mirror->record_count == mirror->record_capacity &&
-        !BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->records, mirror->record_capacity,
-                            mirror->record_count + 1)) {
-        net_decode_fail(d, NET_ERR_MEMORY);
-        return NULL;
-    }
-    mirror->records[mirror->record_count] = record;
-    return &mirror->records[mirror->record_count++];
-}
-
-static bool add_packed(net_decoder* d, const proto_layout* layout, const uint64_t* row) {
-    net_mirror* mirror = d->mirror;
-    if (!BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->packed, mirror->packed_capacity,
-                            mirror->packed_size + NET_PACKED_ROW_BYTES_MAX))
-        return net_decode_fail(d, NET_ERR_MEMORY);
-    mirror->packed_size += net_packed_row_write(layout, row, mirror->packed + mirror->packed_size);
-    return true;
-}
-
-// Code or note the row with all that both sides know of it.
-static void take_row(net_decoder* d, const net_mirror_record* record, const proto_row_base* base,
-                     uint64_t* row) {
-    proto_solo_third third = {.row = d->base3, .ticks = d->third_ticks};
-    bool has_third = d->third_ticks > 0;
-    if (record->kind == NET_MIRROR_CREATE) {
-        has_third = d->has_like;
-        third = (proto_solo_third){.row = d->like};
-    }
-    const proto_layout* layout = &record->row_template->layout;
-    proto_solo_row(d->solo, net_solo_template(record->row_template), layout, base,
-                   has_third ? &third : NULL, row);
-    if (record->kind != NET_MIRROR_CREATE) return;
-    memcpy(d->like, row, layout->field_count * sizeof *row);
-    d->has_like = true;
-}
-
-// Decode a row and add its record.
-bool net_decode_read_row(net_decoder* d, net_mirror_record record, const proto_row_base* base) {
-    BASE_ASSERT(record.row_template && base->base);
-    net_mirror* mirror = d->mirror;
-    const proto_layout* layout = &record.row_template->layout;
-    uint32_t word_count = mirror->word_count + layout->field_count;
-    if (word_count > NET_SNAPSHOT_WORDS_MAX) return net_decode_fail(d, NET_ERR_MALFORMED);
-    mirror->word_count = word_count;
-    record.row_first = mirror->packed_size;
-    if (!net_decode_add_record(d, record)) return false;
-    uint64_t row[PROTO_ROW_FIELDS_MAX];
-    if (d->is_coded) {
-        take_row(d, &record, base, row);
-        return net_decode_is_readable(d) && add_packed(d, layout, row);
-    }
-    uint32_t bits[PROTO_ROW_COMPONENTS_MAX];
-    proto_row_read(layout, base, row, d->reader, bits);
-    if (d->solo && !d->reader->failed) take_row(d, &record, base, row);
-    for (uint32_t c = 0; c < layout->component_count; c++)
-        mirror->parts[layout->components[c].key].here += bits[c];
-    return net_decode_is_readable(d) && add_packed(d, layout, row);
-}
-
-// The lists of a snapshot: what was destroyed, and what was created, with its first rows.
-
-static bool read_destroy(net_decoder* d, uint32_t order, uint32_t* next) {
-    uint32_t number;
-    if (!net_decode_read_slot(d, NET_SOLO_LIST_DESTROYS, order, next, &number)) return false;
-    return net_decode_add_record(d,
-                                 (net_mirror_record){.kind = NET_MIRROR_DESTROY, .slot = number});
-}
-
-static int64_t take_create(net_decoder* d, uint32_t what, int64_t value) {
-    if (!d->solo) return value;
-    int64_t number =
-        proto_solo_number(d->solo, PROTO_SOLO_CREATE, proto_solo_situation(what, 0), value);
-    if (number >= -(int64_t)UINT32_MAX && number <= UINT32_MAX) return number;
-    net_decode_fail(d, NET_ERR_MALFORMED);
-    d->solo->failed = true;
-    return 0;
-}
-
-static bool read_handle(net_decoder* d, ecs_entity* handle) {
-    net_mirror* mirror = d->mirror;
-    int64_t index = (int64_t)d->index + 1, generation = 1;
-    if (!d->is_coded) {
-        if (!proto_bits_read(d->reader, 1))
-            index = (int64_t)proto_bits_read(d->reader, mirror->index_bits);
-        if (!proto_bits_read(d->reader, 1))
-            generation = (int64_t)proto_bits_read(d->reader, ECS_GENERATION_BITS);
-    }
-    index = d->index + 1 + take_create(d, NET_SOLO_CREATE_INDEX, index - d->index - 1);
-    generation =
-        d->generation + take_create(d, NET_SOLO_CREATE_GENERATION, generation - d->generation);
-    if (!net_decode_is_readable(d)) return false;
-    if (index <= 0 || index > mirror->index_max || generation <= 0 ||
-        generation > ECS_GENERATION_MAX)
-        return net_decode_fail(d, NET_ERR_MALFORMED);
-    net_mirror_index* known = net_mirror_index_at(mirror, (uint32_t)index);
-    if (!known) return net_decode_fail(d, NET_ERR_MEMORY);
-    if (known->stamp == mirror->snapshot_number) return net_decode_fail(d, NET_ERR_MALFORMED);
-    known->stamp = mirror->snapshot_number;
-    d->index = (uint32_t)index;
-    d->generation = (uint32_t)generation;
-    *handle = ecs_entity_make(d->index, d->generation);
-    return true;
-}
-
-static bool read_parts(net_decoder* d, uint16_t* parts, uint32_t* count) {
-    enum { MORE_MAX = (1 << NET_SNAPSHOT_PARTS_BITS) - 1 };
-    int64_t more =
-        take_create(d, NET_SOLO_CREATE_PARTS, net_decode_read_bits(d, NET_SNAPSHOT_PARTS_BITS));
-    if (more < 0 || more > MORE_MAX) return net_decode_fail(d, NET_ERR_MALFORMED);
-    *count = (uint32_t)more + 1;
-    for (uint32_t i = 0; i < *count; i++) {
-        int64_t part =
-            take_create(d, NET_SOLO_CREATE_PART, net_decode_read_bits(d, d->number_bits));
-        if (part < 0 || part > UINT16_MAX) return net_decode_fail(d, NET_ERR_MALFORMED);
-        parts[i] = (uint16_t)part;
-    }
-    return net_decode_is_readable(d);
-}
-
-static bool read_template(net_decoder* d) {
-    bool is_other = d->is_coded || !proto_bits_read(d->reader, 1);
-    uint16_t parts[1u << NET_SNAPSHOT_PARTS_BITS];
-    uint32_t count = 0;
-    int64_t other = take_create(d, NET_SOLO_CREATE_OTHER, is_other);
-    if (other < 0 || other > 1) return net_decode_fail(d, NET_ERR_MALFORMED);
-    is_other = other;
-    if (!is_other)
-        return d->row_template ? net_decode_is_readable(d) : net_decode_fail(d, NET_ERR_MALFORMED);
-    d->has_like = false;
-    if (!read_parts(d, parts, &count)) return false;
-    d->row_template = net_rows_compose(d->mirror->rows, parts, count);
-    return d->row_template ? true : net_decode_fail(d, NET_ERR_MALFORMED);
-}
-
-static bool read_create(net_decoder* d, uint32_t order, uint32_t* next) {
-    net_mirror_record record = {.kind = NET_MIRROR_CREATE, .is_absolute = true};
-    if (!net_decode_read_slot(d, NET_SOLO_LIST_CREATES, order, next, &record.slot)) return false;
-    if (!read_handle(d, &record.handle) || !read_template(d)) return false;
-    record.row_template = d->row_template;
-    return net_decode_read_row(d, record, &(proto_row_base){.base = d->row_template->defaults});
-}
-
-typedef bool (*read_fn)(net_decoder* d, uint32_t order, uint32_t* next);
-
-static bool read_list(net_decoder* d, uint32_t list, read_fn read) {
-    uint32_t count = net_decode_read_count(d, list, NET_SNAPSHOT_LIST_ORDER);
-    if (!net_decode_is_readable(d)) return false;
-    if (count == 0) return true;
-    uint32_t next = 0, order = net_decode_read_bits(d, NET_SNAPSHOT_ORDER_BITS);
-    while (count-- > 0)
-        if (!read(d, order, &next)) return false;
-    return true;
-}
-
-bool net_decode_lists(net_decoder* d) {
-    return read_list(d, NET_SOLO_LIST_DESTROYS, read_destroy) &&
-           read_list(d, NET_SOLO_LIST_CREATES, read_create);
 }

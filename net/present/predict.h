@@ -138,14 +138,3 @@ struct net_predict {
     uint32_t differs[ECS_COMPONENTS_MAX + 1]; ///< [component]: net_predict_differs
     uint64_t row[PROTO_ROW_FIELDS_MAX];       ///< scratch
 };
-
-/// Remember an entity's row of the prediction world in a slot; nothing when it is there already or
-/// has none.
-/// @return false when memory ran out.
-BASE_MUST_USE bool net_predict_remember_row(net_predict* predict, net_predict_slot* one,
-                                            ecs_entity entity);
-/// Are a slot's rows the mirror's? Only rows that are known to be the server's of that tick are
-/// compared.
-bool net_predict_rows_match(net_predict* predict, const net_predict_slot* one);
-/// Remember the mirror's rows, to find out which ones the next packet brings.
-void net_predict_look(net_predict* predict);

@@ -126,13 +126,34 @@ static const net_scene_link* find_link(net_scene* scene, const net_row_template*
     return link;
 }
 
+// Put a sample where its tick belongs. A tick that is there already stays as it is; a full ring
+// loses its oldest. @return false when memory ran out.
+static bool put_sample(net_tick_ring* samples, const base_allocator* allocator, ecs_tick tick,
+                       const net_scene_sample* sample, const uint64_t* row) {
+    BASE_ASSERT((sample->handle == ECS_ENTITY_NONE) == !sample->entry);
+    BASE_ASSERT(!sample->entry || row);
+    uint32_t position = net_tick_ring_find(samples, tick);
+    if (position != UINT32_MAX && net_tick_ring_tick(samples, position) == tick) return true;
+    size_t row_bytes = sample->entry ? sample->entry->layout.field_count * sizeof *row : 0;
+    uint32_t stride = (uint32_t)(sizeof *sample + row_bytes);
+    if (stride > samples->stride_bytes && !net_tick_ring_widen(samples, allocator, stride))
+        return false;
+    if (!net_tick_ring_put(samples, allocator, NET_SCENE_SAMPLES_MAX, tick, sample, sizeof *sample))
+        return false;
+    position = net_tick_ring_find(samples, tick);
+    if (position == UINT32_MAX || net_tick_ring_tick(samples, position) != tick)
+        return true; // it was forgotten at once
+    uint8_t* place = net_tick_ring_entry(samples, position);
+    if (row_bytes > 0) memcpy(place + sizeof *sample, row, row_bytes);
+    return true;
+}
+
 static void add_sample(net_scene* scene, uint32_t index, ecs_tick tick,
                        const net_scene_sample* sample, const uint64_t* row) {
     bool has_room =
         BASE_ARRAY_RESERVE(scene->allocator, scene->slots, scene->slot_capacity, index + 1) &&
         base_bitset_reserve(&scene->active, index + 1) &&
-        net_scene_samples_put(&scene->slots[index].samples, &scene->pool.allocator, tick, sample,
-                              row);
+        put_sample(&scene->slots[index].samples, &scene->pool.allocator, tick, sample, row);
     if (!has_room) {
         scene->broken = NET_ERR_MEMORY;
         return;
@@ -346,23 +367,3 @@ const net_scene_counters* net_scene_get_counters(const net_scene* scene) {
 }
 
 // The ring puts the head of a sample in its place; the row is copied behind it there.
-
-bool net_scene_samples_put(net_tick_ring* samples, const base_allocator* allocator, ecs_tick tick,
-                           const net_scene_sample* sample, const uint64_t* row) {
-    BASE_ASSERT((sample->handle == ECS_ENTITY_NONE) == !sample->entry);
-    BASE_ASSERT(!sample->entry || row);
-    uint32_t position = net_tick_ring_find(samples, tick);
-    if (position != UINT32_MAX && net_tick_ring_tick(samples, position) == tick) return true;
-    size_t row_bytes = sample->entry ? sample->entry->layout.field_count * sizeof *row : 0;
-    uint32_t stride = (uint32_t)(sizeof *sample + row_bytes);
-    if (stride > samples->stride_bytes && !net_tick_ring_widen(samples, allocator, stride))
-        return false;
-    if (!net_tick_ring_put(samples, allocator, NET_SCENE_SAMPLES_MAX, tick, sample, sizeof *sample))
-        return false;
-    position = net_tick_ring_find(samples, tick);
-    if (position == UINT32_MAX || net_tick_ring_tick(samples, position) != tick)
-        return true; // it was forgotten at once
-    uint8_t* place = net_tick_ring_entry(samples, position);
-    if (row_bytes > 0) memcpy(place + sizeof *sample, row, row_bytes);
-    return true;
-}

@@ -176,11 +176,6 @@ typedef struct net_scene_sample {
     const net_row_template* entry; ///< of the view's table; NULL: empty
 } net_scene_sample;
 
-/// Put a sample where its tick belongs. A tick that is there already stays as it is; a full ring
-/// loses its oldest. @return false when memory ran out.
-BASE_MUST_USE bool net_scene_samples_put(net_tick_ring* samples, const base_allocator* allocator,
-                                         ecs_tick tick, const net_scene_sample* sample,
-                                         const uint64_t* row);
 /// The sample at a position, 0 the oldest, and its row. Borrowed until the ring changes.
 static inline const net_scene_sample* net_scene_samples_get(const net_tick_ring* samples,
                                                             uint32_t position) {

@@ -247,45 +247,6 @@ static net_encoded_row_result put(net_encoded_rows* encoded_rows, const net_enco
     return put_place(encoded_rows, key, encoded) ? NET_ENCODED_ROW_OK : NET_ENCODED_ROW_NO_MEMORY;
 }
 
-// The same for a key that net_encoded_rows_find_wanted has just not found.
-static net_encoded_row_result net_encoded_rows_make(net_encoded_rows* encoded_rows,
-                                                    const net_encoded_row_key* key, uint32_t wanted,
-                                                    net_encoded_row* encoded) {
-    net_encoded_row_result result = net_encoded_rows_encode(encoded_rows, key, encoded);
-    return result == NET_ENCODED_ROW_OK ? put(encoded_rows, key, wanted, encoded) : result;
-}
-
-void net_encoded_rows_make_many(net_encoded_rows* encoded_rows, net_encoded_row_wish* wishes,
-                                uint32_t count) {
-    net_encoded_rows_encode_wishes(encoded_rows, wishes, count);
-    for (uint32_t i = 0; i < count; i++) {
-        net_encoded_row_wish* wish = &wishes[i];
-        if (wish->result == NET_ENCODED_ROW_OK)
-            wish->result = put(encoded_rows, &wish->key, wish->wanted, &wish->encoded);
-    }
-}
-
-bool net_encoded_rows_find_wanted(net_encoded_rows* encoded_rows, uint32_t wanted,
-                                  const net_encoded_row_key* key, net_encoded_row* encoded) {
-    if (encoded_rows->is_solo) return false;
-    if (wanted == NET_ENCODED_ROW_UNUSUAL) wanted = cell_key(encoded_rows, key);
-    bool is_found = find(encoded_rows, key, wanted, encoded);
-    encoded_rows->shared += is_found;
-    return is_found;
-}
-
-net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
-                                            const net_encoded_row_key* key,
-                                            net_encoded_row* encoded) {
-    uint32_t wanted = encoded_rows->is_solo ? CELL_NONE : cell_key(encoded_rows, key);
-    if (net_encoded_rows_find_wanted(encoded_rows, wanted, key, encoded)) return NET_ENCODED_ROW_OK;
-    if (wanted != CELL_NONE) {
-        net_encoded_row_kind* kind = net_encoded_rows_kind(encoded_rows, wanted);
-        if (kind) kind->count++;
-    }
-    return net_encoded_rows_make(encoded_rows, key, wanted, encoded);
-}
-
 // Making encoded rows: the rows that a key names, and their bits.
 
 enum { ARENA_ALIGN = 8, ARENA_MIN = 1 << 16, POINTER_WORDS = sizeof(void*) / sizeof(uint32_t) };
@@ -412,10 +373,8 @@ static inline void keep(net_encoded_rows* encoded_rows, const uint8_t* code, uin
 
 // The same for rows of one template, PROTO_ROW_JOBS_MAX at most.
 // @return false when memory ran out.
-static bool net_encoded_rows_encode_many(net_encoded_rows* encoded_rows,
-                                         const net_row_template* row_template,
-                                         const proto_row_job* jobs, uint32_t count,
-                                         net_encoded_row* encoded) {
+static bool encode_many(net_encoded_rows* encoded_rows, const net_row_template* row_template,
+                        const proto_row_job* jobs, uint32_t count, net_encoded_row* encoded) {
     if (!reserve(encoded_rows, row_template, count)) return false;
     const uint8_t* code = encoded_rows->arena + encoded_rows->arena_size;
     uint32_t bits[PROTO_ROW_JOBS_MAX];
@@ -446,14 +405,13 @@ static net_encoded_row_result encode_found(net_encoded_rows* encoded_rows,
     if (times->ticks != base->ticks || times->ticks2 != ticks2)
         *times = proto_row_times_make(base->ticks, ticks2);
     const proto_row_job job = {row, base->base, base->base2, times};
-    return net_encoded_rows_encode_many(encoded_rows, row_template, &job, 1, encoded)
-               ? NET_ENCODED_ROW_OK
-               : NET_ENCODED_ROW_NO_MEMORY;
+    return encode_many(encoded_rows, row_template, &job, 1, encoded) ? NET_ENCODED_ROW_OK
+                                                                     : NET_ENCODED_ROW_NO_MEMORY;
 }
 
-net_encoded_row_result net_encoded_rows_encode(net_encoded_rows* encoded_rows,
-                                               const net_encoded_row_key* key,
-                                               net_encoded_row* encoded) {
+// Encode the row of a key. *encoded is in no home afterwards.
+static net_encoded_row_result encode(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
+                                     net_encoded_row* encoded) {
     const net_history_entity* entity = net_history_find(encoded_rows->history, key->index);
     BASE_ASSERT(entity);
     const uint32_t* row;
@@ -474,9 +432,8 @@ typedef struct wish_batch {
 
 static void encode_batch(net_encoded_rows* encoded_rows, wish_batch* batch) {
     net_encoded_row encoded[PROTO_ROW_JOBS_MAX];
-    const bool ok =
-        batch->count == 0 || net_encoded_rows_encode_many(encoded_rows, batch->row_template,
-                                                          batch->jobs, batch->count, encoded);
+    const bool ok = batch->count == 0 || encode_many(encoded_rows, batch->row_template, batch->jobs,
+                                                     batch->count, encoded);
     for (uint32_t i = 0; i < batch->count; i++) {
         batch->wishes[i]->result = ok ? NET_ENCODED_ROW_OK : NET_ENCODED_ROW_NO_MEMORY;
         if (ok) batch->wishes[i]->encoded = encoded[i];
@@ -504,8 +461,9 @@ static bool is_masked(const net_encoded_rows* encoded_rows, const uint32_t* row)
     return at >= first && at < first + sizeof encoded_rows->rows;
 }
 
-void net_encoded_rows_encode_wishes(net_encoded_rows* encoded_rows, net_encoded_row_wish* wishes,
-                                    uint32_t count) {
+// The same for wishes with keys that all differ: sets what became of each.
+static void encode_wishes(net_encoded_rows* encoded_rows, net_encoded_row_wish* wishes,
+                          uint32_t count) {
     wish_batch batch;
     batch.row_template = NULL;
     batch.count = batch.times_count = 0;
@@ -529,6 +487,44 @@ void net_encoded_rows_encode_wishes(net_encoded_rows* encoded_rows, net_encoded_
         add_to_batch(&batch, wish, row, &base);
     }
     encode_batch(encoded_rows, &batch);
+}
+
+// The same for a key that net_encoded_rows_find_wanted has just not found.
+static net_encoded_row_result make(net_encoded_rows* encoded_rows, const net_encoded_row_key* key,
+                                   uint32_t wanted, net_encoded_row* encoded) {
+    net_encoded_row_result result = encode(encoded_rows, key, encoded);
+    return result == NET_ENCODED_ROW_OK ? put(encoded_rows, key, wanted, encoded) : result;
+}
+
+void net_encoded_rows_make_many(net_encoded_rows* encoded_rows, net_encoded_row_wish* wishes,
+                                uint32_t count) {
+    encode_wishes(encoded_rows, wishes, count);
+    for (uint32_t i = 0; i < count; i++) {
+        net_encoded_row_wish* wish = &wishes[i];
+        if (wish->result == NET_ENCODED_ROW_OK)
+            wish->result = put(encoded_rows, &wish->key, wish->wanted, &wish->encoded);
+    }
+}
+
+bool net_encoded_rows_find_wanted(net_encoded_rows* encoded_rows, uint32_t wanted,
+                                  const net_encoded_row_key* key, net_encoded_row* encoded) {
+    if (encoded_rows->is_solo) return false;
+    if (wanted == NET_ENCODED_ROW_UNUSUAL) wanted = cell_key(encoded_rows, key);
+    bool is_found = find(encoded_rows, key, wanted, encoded);
+    encoded_rows->shared += is_found;
+    return is_found;
+}
+
+net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
+                                            const net_encoded_row_key* key,
+                                            net_encoded_row* encoded) {
+    uint32_t wanted = encoded_rows->is_solo ? CELL_NONE : cell_key(encoded_rows, key);
+    if (net_encoded_rows_find_wanted(encoded_rows, wanted, key, encoded)) return NET_ENCODED_ROW_OK;
+    if (wanted != CELL_NONE) {
+        net_encoded_row_kind* kind = net_encoded_rows_kind(encoded_rows, wanted);
+        if (kind) kind->count++;
+    }
+    return make(encoded_rows, key, wanted, encoded);
 }
 
 const uint32_t* net_encoded_rows_component_bits(const net_encoded_rows* encoded_rows,
@@ -652,8 +648,7 @@ static bool encode_entity(net_encoded_rows* encoded_rows, uint32_t index, const 
     net_encoded_row encoded[NET_ENCODED_ROW_USUAL];
     uint32_t count = find_jobs(entity, encoded_rows->tick, usual, jobs, cells);
     if (count == 0) return true;
-    if (!net_encoded_rows_encode_many(encoded_rows, entity->row_template, jobs, count, encoded))
-        return false;
+    if (!encode_many(encoded_rows, entity->row_template, jobs, count, encoded)) return false;
     net_encoded_rows_begin_home(encoded_rows, index);
     for (uint32_t i = 0; i < count; i++)
         net_encoded_rows_put_cell(encoded_rows, index, cells[i], &encoded[i]);

@@ -163,7 +163,8 @@ typedef struct net_encoded_row_wish {
     net_encoded_row encoded;
     net_encoded_row_result result;
 } net_encoded_row_wish;
-/// As net_encoded_rows_make for keys that all differ: rows of one template are encoded together.
+/// Make the encoded rows of keys that all differ and that are not there yet: rows of one template
+/// are encoded together.
 void net_encoded_rows_make_many(net_encoded_rows* encoded_rows, net_encoded_row_wish* wishes,
                                 uint32_t count);
 /// Find the rows that a key names; they stay valid until the next call. Solo code needs them.
@@ -208,13 +209,6 @@ const uint32_t* net_encoded_rows_component_bits(const net_encoded_rows* encoded_
 
 /// Private to replicate: what the encoded_rows files share.
 
-/// Encode the row of a key. *encoded is in no home afterwards.
-net_encoded_row_result net_encoded_rows_encode(net_encoded_rows* encoded_rows,
-                                               const net_encoded_row_key* key,
-                                               net_encoded_row* encoded);
-/// The same for wishes with keys that all differ: sets what became of each.
-void net_encoded_rows_encode_wishes(net_encoded_rows* encoded_rows, net_encoded_row_wish* wishes,
-                                    uint32_t count);
 static inline void net_encoded_rows_begin_home(const net_encoded_rows* encoded_rows,
                                                uint32_t home) {
     net_encoded_row_home* begun = &encoded_rows->homes[home];

@@ -227,19 +227,6 @@ static bool take_changes(net_varsize_source* source, const ecs_world* world, ecs
     return true;
 }
 
-net_result net_varsize_source_step(net_varsize_source* source, const ecs_world* world,
-                                   ecs_tick tick) {
-    BASE_ASSERT(world);
-    if (net_rows_varsize_count(source->rows) == 0) return NET_OK;
-    // The last step was not published: its destroyed values must not be mistaken for the next users
-    // of their places.
-    net_varsize_spread(source);
-    bool is_taken_over =
-        source->has_stepped ? take_changes(source, world, tick) : take_all(source, world, tick);
-    source->has_stepped = true;
-    return is_taken_over ? NET_OK : NET_ERR_MEMORY;
-}
-
 const net_varsize_counters* net_varsize_source_get_counters(const net_varsize_source* source) {
     return &source->counters;
 }
@@ -387,7 +374,8 @@ static void take_changed(net_varsize_sender* sender, uint32_t place) {
     look(sender, record);
 }
 
-void net_varsize_spread(net_varsize_source* source) {
+// Pass changed values to all senders; then places of destroyed entities become free.
+static void spread(net_varsize_source* source) {
     if (source->changed_count == 0) return; // several senders publish at once: write nothing
     for (uint32_t i = 0; i < source->changed_count; i++) {
         uint32_t at = source->changed[i];
@@ -406,8 +394,21 @@ void net_varsize_spread(net_varsize_source* source) {
     source->changed_count = 0;
 }
 
+net_result net_varsize_source_step(net_varsize_source* source, const ecs_world* world,
+                                   ecs_tick tick) {
+    BASE_ASSERT(world);
+    if (net_rows_varsize_count(source->rows) == 0) return NET_OK;
+    // The last step was not published: its destroyed values must not be mistaken for the next users
+    // of their places.
+    spread(source);
+    bool is_taken_over =
+        source->has_stepped ? take_changes(source, world, tick) : take_all(source, world, tick);
+    source->has_stepped = true;
+    return is_taken_over ? NET_OK : NET_ERR_MEMORY;
+}
+
 void net_varsize_source_publish(net_varsize_source* source) {
-    net_varsize_spread(source);
+    spread(source);
 }
 
 // ---- scope ----
@@ -495,7 +496,7 @@ static net_result send_record(net_varsize_sender* sender, net_varsize_record* re
 void net_varsize_sender_publish(net_varsize_sender* sender, uint32_t allowance,
                                 net_varsize_send_fn send, void* context) {
     BASE_ASSERT(send);
-    net_varsize_spread(sender->source);
+    spread(sender->source);
     sender->credit += allowance;
     if (sender->credit > CREDIT_MAX) sender->credit = CREDIT_MAX;
     uint32_t passed_over = 0;

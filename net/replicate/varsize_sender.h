@@ -89,5 +89,3 @@ static inline uint32_t net_varsize_first(const net_varsize_source* source, ecs_e
     uint32_t first = index < source->first_capacity ? source->first[index] : 0;
     return first && source->values[first - 1].handle == entity ? first - 1 : NET_VARSIZE_NONE;
 }
-/// Pass changed values to all senders; then places of destroyed entities become free.
-void net_varsize_spread(net_varsize_source* source);

@@ -197,15 +197,11 @@ typedef struct net_admission {
     net_admission_bucket buckets[NET_ADMISSION_SETS][NET_ADMISSION_WAYS];
 } net_admission;
 
-/// Learn from the transport what is at the other end of a new connection.
-void net_session_identify(net_server* server, net_session* session);
 /// A session begins: take it from the bucket of its player or address. @return 0; or microseconds
 /// to wait: nothing was taken.
 uint64_t net_session_take_pace(net_server* server, const net_session* session);
 /// May `session` be resumed now? Counts the attempt.
 bool net_session_may_resume(net_server* server, net_session* session);
-/// The session ended because its client broke rules: the next one of this player or address waits.
-void net_session_punish(net_server* server, const net_session* session);
 
 /// Variable-size components of one client of a server.
 

@@ -260,10 +260,6 @@ BASE_MUST_USE bool net_history_take_values(net_history* history, const ecs_world
 
 // ---- history.c ----
 
-/// Look at all changes of a step, on workers when there are many. @return false when memory ran
-/// out.
-BASE_MUST_USE bool net_history_take_all(net_history* history, const ecs_world* world);
-
 // ---- history_rows.c ----
 
 /// Bytes of entity->class_ticks.

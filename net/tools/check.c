@@ -13,67 +13,6 @@
 
 #include <string.h>
 
-static net_result make_world(net_checker* self, net_role role, net_match** match) {
-    net_match_config config = net_match_config_default(self->config->module);
-    config.allocator = self->config->allocator;
-    config.role = role;
-    config.has_render = role == NET_ROLE_MIRROR;
-    config.workers = NULL;
-    return net_match_create(&config, self->config->reporter, match);
-}
-
-static net_result open(net_checker* self, const net_check_config* config, net_match* server) {
-    BASE_ASSERT(config && config->module);
-    *self = (net_checker){.config = config,
-                          .allocator = config->allocator,
-                          .game = config->module->game,
-                          .server = server};
-    net_result result = NET_OK;
-    if (!server) result = make_world(self, NET_ROLE_SERVER, &self->server);
-    if (result == NET_OK) result = make_world(self, NET_ROLE_MIRROR, &self->view);
-    if (result == NET_OK && self->game->predict)
-        result = make_world(self, NET_ROLE_PREDICT, &self->predict);
-    return result;
-}
-
-static void check_all_declared(net_checker* self) {
-    self->result.templates = ecs_template_count(net_match_world(self->server));
-    self->result.components = ecs_component_count(net_match_world(self->server));
-    net_check_systems(self);
-    net_check_handlers(self);
-    net_check_inputs(self);
-    net_check_reads(self);
-    net_check_messages(self);
-}
-
-static void close(net_checker* self) {
-    net_match_destroy(self->predict);
-    net_match_destroy(self->view);
-}
-
-net_result net_check_declared(const net_check_config* config, net_match* match,
-                              net_check_result* result) {
-    BASE_ASSERT(match && result);
-    net_checker self;
-    net_result code = open(&self, config, match);
-    if (code == NET_OK) check_all_declared(&self);
-    close(&self);
-    *result = self.result;
-    return code;
-}
-
-net_result net_check_play(const net_check_config* config, net_check_result* result) {
-    BASE_ASSERT(config->log_file && result);
-    net_checker self;
-    net_result code = open(&self, config, NULL);
-    if (code == NET_OK) check_all_declared(&self);
-    if (code == NET_OK) code = net_check_match(&self);
-    close(&self);
-    net_match_destroy(self.server);
-    *result = self.result;
-    return code;
-}
-
 // What the declarations of server and client contradict.
 //
 // A component that a client's system reads and that is not replicated has the template's default on
@@ -103,7 +42,8 @@ static void check_stages(net_checker* self, net_match* match) {
     }
 }
 
-void net_check_systems(net_checker* self) {
+// check.c
+static void check_systems(net_checker* self) {
     ecs_user user = {0};
     bool is_present;
     while (ecs_inspect_system(net_match_world(self->server), &user, &is_present)) {
@@ -128,7 +68,7 @@ static bool has_handler(net_match* match, const char* event) {
     return type != ECS_EVENT_NONE && ecs_inspect_handler(world, type, &user);
 }
 
-void net_check_handlers(net_checker* self) {
+static void check_handlers(net_checker* self) {
     for (uint32_t i = 0; i < self->game->message_count; i++) {
         const net_message* message = &self->game->messages[i];
         const char* event = message->event;
@@ -184,7 +124,7 @@ static void check_input_of(net_checker* self, const char* system, ecs_component_
     }
 }
 
-void net_check_inputs(net_checker* self) {
+static void check_inputs(net_checker* self) {
     ecs_world* world = net_match_world(self->server);
     for (uint32_t i = 0; i < self->game->message_count; i++) {
         if (self->game->messages[i].kind != NET_MESSAGE_INPUT) continue;
@@ -233,7 +173,7 @@ static void check_reads_of(net_checker* self, const ecs_world* client, ecs_compo
     }
 }
 
-void net_check_reads(net_checker* self) {
+static void check_reads(net_checker* self) {
     ecs_world* world = net_match_world(self->server);
     ecs_world* view = net_match_world(self->view);
     ecs_world* predict = self->predict ? net_match_world(self->predict) : NULL;
@@ -348,7 +288,8 @@ static bool find_base(const net_checker* self, uint32_t message, const ecs_event
     return false;
 }
 
-void net_check_messages(net_checker* self) {
+// check.c
+static void check_messages(net_checker* self) {
     ecs_world* world = net_match_world(self->server);
     for (uint32_t i = 0; i < self->game->message_count; i++) {
         if (self->game->messages[i].descriptor->n_fields == 0) continue; // says that it happened
@@ -362,4 +303,65 @@ void net_check_messages(net_checker* self) {
             if (field->count > 1) check_field(self, i + 1, event, field, field->count - 1, &base);
         }
     }
+}
+
+static net_result make_world(net_checker* self, net_role role, net_match** match) {
+    net_match_config config = net_match_config_default(self->config->module);
+    config.allocator = self->config->allocator;
+    config.role = role;
+    config.has_render = role == NET_ROLE_MIRROR;
+    config.workers = NULL;
+    return net_match_create(&config, self->config->reporter, match);
+}
+
+static net_result open(net_checker* self, const net_check_config* config, net_match* server) {
+    BASE_ASSERT(config && config->module);
+    *self = (net_checker){.config = config,
+                          .allocator = config->allocator,
+                          .game = config->module->game,
+                          .server = server};
+    net_result result = NET_OK;
+    if (!server) result = make_world(self, NET_ROLE_SERVER, &self->server);
+    if (result == NET_OK) result = make_world(self, NET_ROLE_MIRROR, &self->view);
+    if (result == NET_OK && self->game->predict)
+        result = make_world(self, NET_ROLE_PREDICT, &self->predict);
+    return result;
+}
+
+static void check_all_declared(net_checker* self) {
+    self->result.templates = ecs_template_count(net_match_world(self->server));
+    self->result.components = ecs_component_count(net_match_world(self->server));
+    check_systems(self);
+    check_handlers(self);
+    check_inputs(self);
+    check_reads(self);
+    check_messages(self);
+}
+
+static void close(net_checker* self) {
+    net_match_destroy(self->predict);
+    net_match_destroy(self->view);
+}
+
+net_result net_check_declared(const net_check_config* config, net_match* match,
+                              net_check_result* result) {
+    BASE_ASSERT(match && result);
+    net_checker self;
+    net_result code = open(&self, config, match);
+    if (code == NET_OK) check_all_declared(&self);
+    close(&self);
+    *result = self.result;
+    return code;
+}
+
+net_result net_check_play(const net_check_config* config, net_check_result* result) {
+    BASE_ASSERT(config->log_file && result);
+    net_checker self;
+    net_result code = open(&self, config, NULL);
+    if (code == NET_OK) check_all_declared(&self);
+    if (code == NET_OK) code = net_check_match(&self);
+    close(&self);
+    net_match_destroy(self.server);
+    *result = self.result;
+    return code;
 }

@@ -79,11 +79,6 @@ typedef struct net_enet_transport {
 BASE_MUST_USE net_result net_enet_host_create(const net_enet_config* config,
                                               const net_enet_secure* trunk, uint32_t lane,
                                               net_enet_transport** transport);
-/// Open its ENet host with the limits of transport_enet.c. `trunk`: of a lane, else NULL.
-/// @return as net_transport_enet_create.
-BASE_MUST_USE net_result net_enet_host_open(net_enet_transport* owner,
-                                            const net_enet_config* config,
-                                            const net_enet_secure* trunk);
 /// List at most `capacity` of the system's descriptors behind ENet's `descriptor`.
 /// @return how many.
 uint32_t net_enet_list_descriptors(int descriptor, int* descriptors, uint32_t capacity);

@@ -154,9 +154,3 @@ bool net_sim_receive_message(net_sim_endpoint* reader, net_sim_control* message,
 /// the goodbye of this side has arrived?
 bool net_sim_side_is_over(const net_sim_endpoint* here, const net_sim_client_end* owner,
                           const net_sim_path* out, const net_sim_side* at);
-/// Free a client's end that neither side needs any more.
-void net_sim_client_free(net_sim_client_end* old);
-/// The flush of both ends: nothing, because sending is immediate.
-void net_sim_flush(net_transport* transport);
-/// The descriptors of both ends: none. @return 0.
-uint32_t net_sim_sockets(const net_transport* transport, int* descriptors, uint32_t capacity);

@@ -1,5 +1,19 @@
 // SPDX-License-Identifier: MIT
-// A client's end of the simulated network.
+// A network in one process: one server endpoint, many client endpoints, one seed, virtual time.
+//
+// Every client has two directions (sim_side.h): a link for realtime datagrams, with loss, jitter,
+// duplicates, reordering and rate by link.c, and a queue of control messages. Connecting and
+// goodbyes are control messages of their own kinds. So a connect takes a round trip, and a goodbye
+// comes after everything that was queued.
+//
+// Nothing happens by itself: a sent datagram gets the time of the endpoint's last service, and
+// next() compares arrivals with that of the receiver. Events are ordered by client (in order of
+// creation), then arrival time, control before realtime, goodbyes last. So a run is a function of
+// the seed and of the calls.
+//
+// Invariants: `epoch` counts the connects of a client; a message of another epoch than the
+// receiving side's is dropped. The server notices an endpoint that is destroyed without a goodbye
+// only after SIM_GONE_US_MAX (sim_side.c), later than any rule of the session layer.
 #include "net/transport_sim.h"
 
 #include "transport/sim_side.h"
@@ -7,6 +21,62 @@
 #include "base/assert.h"
 
 #include <string.h>
+
+net_result net_sim_create(const base_allocator* allocator, uint64_t seed, net_sim** sim) {
+    BASE_ASSERT(sim);
+    net_sim* made = base_allocate_zero(allocator, sizeof *made);
+    if (!made) return NET_ERR_MEMORY;
+    made->allocator = allocator;
+    made->seed = seed;
+    *sim = made;
+    return NET_OK;
+}
+
+void net_sim_destroy(net_sim* sim) {
+    if (!sim) return;
+    BASE_ASSERT(!sim->server && !sim->clients);
+    base_release(sim->allocator, sim, sizeof *sim);
+}
+
+// Free a client's end that neither side needs any more.
+static void free_client(net_sim_client_end* old) {
+    net_sim* sim = old->endpoint.sim;
+    net_sim_client_end** at = &sim->clients;
+    while (*at != old)
+        at = &(*at)->next;
+    *at = old->next;
+    if (sim->server && sim->server->cursor == old) sim->server->cursor = old->next;
+    if (sim->server && sim->server->endpoint.borrowed_link == &old->up)
+        sim->server->endpoint.borrowed_link = NULL;
+    sim->lost_before += net_sim_path_lost(&old->up) + net_sim_path_lost(&old->down);
+    sim->hash_before += old->hash;
+    net_sim_path_deinit(&old->up);
+    net_sim_path_deinit(&old->down);
+    base_release(sim->allocator, old, sizeof *old);
+}
+
+// The flush of both ends: nothing, because sending is immediate.
+static void flush(net_transport* transport) {
+    (void)transport;
+}
+
+// The descriptors of both ends: none. @return 0.
+static uint32_t no_sockets(const net_transport* transport, int* descriptors, uint32_t capacity) {
+    (void)transport;
+    (void)descriptors;
+    (void)capacity;
+    return 0;
+}
+
+uint64_t net_sim_datagram_hash(const net_sim* sim) {
+    BASE_ASSERT(sim);
+    uint64_t sum = sim->hash_before;
+    for (const net_sim_client_end* each = sim->clients; each; each = each->next)
+        sum += each->hash;
+    return sum;
+}
+
+// ---- a client's end ----
 
 static net_sim_client_end* client_of(net_transport* transport) {
     return (net_sim_client_end*)transport;
@@ -108,7 +178,7 @@ static void client_destroy(net_transport* transport) {
     owner->here = (net_sim_side){0};
     if (owner->gone_us == UINT64_MAX) owner->gone_us = owner->endpoint.now_us;
     bool is_idle = owner->there.state == NET_SIM_SIDE_CLOSED && !owner->up.first;
-    if (!owner->endpoint.sim->server || is_idle) net_sim_client_free(owner);
+    if (!owner->endpoint.sim->server || is_idle) free_client(owner);
 }
 
 static const net_transport_ops client_ops = {
@@ -117,9 +187,9 @@ static const net_transport_ops client_ops = {
     .send = client_send,
     .connect = client_connect,
     .disconnect = client_disconnect,
-    .flush = net_sim_flush,
+    .flush = flush,
     .stats = client_stats,
-    .sockets = net_sim_sockets,
+    .sockets = no_sockets,
     .destroy = client_destroy,
 };
 
@@ -281,8 +351,7 @@ static bool server_next(net_transport* transport, net_transport_event* event) {
         }
         if (is_event) return true;
         owner->cursor = from->next;
-        if (from->is_destroyed && from->there.state == NET_SIM_SIDE_CLOSED)
-            net_sim_client_free(from);
+        if (from->is_destroyed && from->there.state == NET_SIM_SIDE_CLOSED) free_client(from);
     }
     return false;
 }
@@ -331,7 +400,7 @@ static void server_destroy(net_transport* transport) {
         next = each->next;
         each->there = (net_sim_side){0};
         if (each->gone_us == UINT64_MAX) each->gone_us = owner->endpoint.now_us;
-        if (each->is_destroyed) net_sim_client_free(each);
+        if (each->is_destroyed) free_client(each);
     }
     const base_allocator* allocator = sim->allocator;
     base_release(allocator, owner->slots, owner->peers_max * sizeof *owner->slots);
@@ -357,9 +426,9 @@ static const net_transport_ops server_ops = {
     .send = server_send,
     .connect = server_connect,
     .disconnect = server_disconnect,
-    .flush = net_sim_flush,
+    .flush = flush,
     .stats = server_stats,
-    .sockets = net_sim_sockets,
+    .sockets = no_sockets,
     .destroy = server_destroy,
     .identity = server_identity,
     .peer_sent_bytes = server_peer_sent_bytes,
@@ -389,71 +458,4 @@ void net_sim_lanes_set(net_transport* transport, uint32_t lanes) {
     BASE_ASSERT(transport && transport->ops == &server_ops);
     BASE_ASSERT(lanes >= 1 && lanes <= NET_LANES_MAX);
     transport->lanes = lanes;
-}
-
-// A network in one process: one server endpoint, many client endpoints, one seed, virtual time.
-//
-// Every client has two directions (sim_side.h): a link for realtime datagrams, with loss, jitter,
-// duplicates, reordering and rate by link.c, and a queue of control messages. Connecting and
-// goodbyes are control messages of their own kinds. So a connect takes a round trip, and a goodbye
-// comes after everything that was queued.
-//
-// Nothing happens by itself: a sent datagram gets the time of the endpoint's last service, and
-// next() compares arrivals with that of the receiver. Events are ordered by client (in order of
-// creation), then arrival time, control before realtime, goodbyes last. So a run is a function of
-// the seed and of the calls.
-//
-// Invariants: `epoch` counts the connects of a client; a message of another epoch than the
-// receiving side's is dropped. The server notices an endpoint that is destroyed without a goodbye
-// only after SIM_GONE_US_MAX (sim_side.c), later than any rule of the session layer.
-
-net_result net_sim_create(const base_allocator* allocator, uint64_t seed, net_sim** sim) {
-    BASE_ASSERT(sim);
-    net_sim* made = base_allocate_zero(allocator, sizeof *made);
-    if (!made) return NET_ERR_MEMORY;
-    made->allocator = allocator;
-    made->seed = seed;
-    *sim = made;
-    return NET_OK;
-}
-
-void net_sim_destroy(net_sim* sim) {
-    if (!sim) return;
-    BASE_ASSERT(!sim->server && !sim->clients);
-    base_release(sim->allocator, sim, sizeof *sim);
-}
-
-void net_sim_client_free(net_sim_client_end* old) {
-    net_sim* sim = old->endpoint.sim;
-    net_sim_client_end** at = &sim->clients;
-    while (*at != old)
-        at = &(*at)->next;
-    *at = old->next;
-    if (sim->server && sim->server->cursor == old) sim->server->cursor = old->next;
-    if (sim->server && sim->server->endpoint.borrowed_link == &old->up)
-        sim->server->endpoint.borrowed_link = NULL;
-    sim->lost_before += net_sim_path_lost(&old->up) + net_sim_path_lost(&old->down);
-    sim->hash_before += old->hash;
-    net_sim_path_deinit(&old->up);
-    net_sim_path_deinit(&old->down);
-    base_release(sim->allocator, old, sizeof *old);
-}
-
-void net_sim_flush(net_transport* transport) {
-    (void)transport; // sending is immediate
-}
-
-uint32_t net_sim_sockets(const net_transport* transport, int* descriptors, uint32_t capacity) {
-    (void)transport;
-    (void)descriptors;
-    (void)capacity;
-    return 0;
-}
-
-uint64_t net_sim_datagram_hash(const net_sim* sim) {
-    BASE_ASSERT(sim);
-    uint64_t sum = sim->hash_before;
-    for (const net_sim_client_end* each = sim->clients; each; each = each->next)
-        sum += each->hash;
-    return sum;
 }
