@@ -10,7 +10,8 @@
 #define LINE_US (NET_RATION_LINE_MS * UINT64_C(1000))
 #define BURST_US (NET_RATION_LINES_BURST * LINE_US)
 
-const char* net_ration_name(net_ration_kind kind) {
+// "away"...
+static const char* name_of(net_ration_kind kind) {
     static const char* const names[] = {
         [NET_RATION_AWAY] = "away",       [NET_RATION_BACK] = "back",
         [NET_RATION_DROPPED] = "dropped", [NET_RATION_EVENT] = "event",
@@ -41,7 +42,7 @@ static void report(net_ration* ration, net_ration_kind kind) {
     if (count == 0) return;
     ration->withheld[kind] = 0;
     base_report(ration->reporter, NULL, 0, "note: %" PRIu64 " more lines like this: %s", count,
-                net_ration_name(kind));
+                name_of(kind));
 }
 
 const base_reporter* net_ration_take(net_ration* ration, net_ration_kind kind, uint64_t now_us) {

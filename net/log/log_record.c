@@ -231,6 +231,64 @@ bool net_log_item_next(const net_log_record* record, net_log_item_kind kind, siz
     return false;
 }
 
+static net_log_item join_item(const net_game_player* join) {
+    net_log_item item = {.kind = NET_LOG_ITEM_JOIN,
+                         .client = join->client,
+                         .is_bot = join->is_bot,
+                         .player_id = join->player_id,
+                         .payload = join->user_data,
+                         .payload_bytes = join->user_bytes};
+    bool is_whole = base_text_copy(item.name, sizeof item.name, join->name);
+    BASE_ASSERT(is_whole);
+    return item;
+}
+
+static net_log_item event_item(const net_log_event* event) {
+    BASE_ASSERT(event->size <= NET_EVENT_PAYLOAD_BYTES_MAX);
+    return (net_log_item){.kind = NET_LOG_ITEM_EVENT,
+                          .client = event->client,
+                          .message = event->message,
+                          .target = event->target,
+                          .number = event->number,
+                          .payload = event->payload,
+                          .payload_bytes = event->size};
+}
+
+static net_log_item input_item(const net_log_input* input) {
+    BASE_ASSERT(input->size <= NET_INPUT_BYTES_MAX);
+    return (net_log_item){.kind = NET_LOG_ITEM_INPUT,
+                          .client = input->client,
+                          .number = input->number,
+                          .is_repeat = input->payload == NULL,
+                          .seen = input->payload ? input->seen : 0,
+                          .payload = input->payload,
+                          .payload_bytes = input->payload ? input->size : 0};
+}
+
+bool net_log_begin_next(const net_log_begin* begin, uint32_t* position, net_log_item* item) {
+    uint32_t at = (*position)++;
+    if (at < begin->leave_count) {
+        *item = (net_log_item){.kind = NET_LOG_ITEM_LEAVE,
+                               .client = begin->leaves[at].client,
+                               .reason = begin->leaves[at].reason};
+        return true;
+    }
+    at -= begin->leave_count;
+    if (at < begin->join_count) {
+        *item = join_item(&begin->joins[at]);
+        return true;
+    }
+    at -= begin->join_count;
+    if (at < begin->event_count) {
+        *item = event_item(&begin->events[at]);
+        return true;
+    }
+    at -= begin->event_count;
+    if (at >= begin->input_count) return false;
+    *item = input_item(&begin->inputs[at]);
+    return true;
+}
+
 bool net_log_argument_next(const net_log_record* record, size_t* offset,
                            net_log_argument* argument) {
     BASE_ASSERT(record->kind == NET_LOG_KIND_CONTROL && *offset <= record->body_bytes);

@@ -158,68 +158,17 @@ static net_log_draft* add_item(net_log_writer* writer, net_log_draft* draft,
     return draft;
 }
 
-static net_log_draft* add_players(net_log_writer* writer, net_log_draft* draft,
-                                  const net_log_begin* begin) {
-    for (uint32_t i = 0; i < begin->leave_count; i++) {
-        const net_log_leave* leave = &begin->leaves[i];
-        draft = add_item(writer, draft,
-                         &(net_log_item){.kind = NET_LOG_ITEM_LEAVE,
-                                         .client = leave->client,
-                                         .reason = leave->reason});
-    }
-    for (uint32_t i = 0; i < begin->join_count; i++) {
-        const net_game_player* join = &begin->joins[i];
-        net_log_item item = {.kind = NET_LOG_ITEM_JOIN,
-                             .client = join->client,
-                             .is_bot = join->is_bot,
-                             .player_id = join->player_id,
-                             .payload = join->user_data,
-                             .payload_bytes = join->user_bytes};
-        bool is_whole = base_text_copy(item.name, sizeof item.name, join->name);
-        BASE_ASSERT(is_whole);
-        draft = add_item(writer, draft, &item);
-    }
-    return draft;
-}
-
-static net_log_draft* add_messages(net_log_writer* writer, net_log_draft* draft,
-                                   const net_log_begin* begin) {
-    for (uint32_t i = 0; i < begin->event_count; i++) {
-        const net_log_event* event = &begin->events[i];
-        BASE_ASSERT(event->size <= NET_EVENT_PAYLOAD_BYTES_MAX);
-        draft = add_item(writer, draft,
-                         &(net_log_item){.kind = NET_LOG_ITEM_EVENT,
-                                         .client = event->client,
-                                         .message = event->message,
-                                         .target = event->target,
-                                         .number = event->number,
-                                         .payload = event->payload,
-                                         .payload_bytes = event->size});
-    }
-    for (uint32_t i = 0; i < begin->input_count; i++) {
-        const net_log_input* input = &begin->inputs[i];
-        BASE_ASSERT(input->size <= NET_INPUT_BYTES_MAX);
-        draft =
-            add_item(writer, draft,
-                     &(net_log_item){.kind = NET_LOG_ITEM_INPUT,
-                                     .client = input->client,
-                                     .number = input->number,
-                                     .is_repeat = input->payload == NULL,
-                                     .seen = writer->has_views && input->payload ? input->seen : 0,
-                                     .payload = input->payload,
-                                     .payload_bytes = input->payload ? input->size : 0});
-    }
-    return draft;
-}
-
 void net_log_append_begin(net_log_writer* writer, const net_log_begin* begin) {
     BASE_ASSERT(!writer->is_in_tick && !writer->is_closed && begin->tick == writer->tick + 1);
     end_state(writer);
     writer->tick = begin->tick;
     writer->is_in_tick = true;
     net_log_draft* draft = begin_draft(writer);
-    draft = add_players(writer, draft, begin);
-    draft = add_messages(writer, draft, begin);
+    net_log_item item;
+    for (uint32_t position = 0; net_log_begin_next(begin, &position, &item);) {
+        if (!writer->has_views) item.seen = 0;
+        draft = add_item(writer, draft, &item);
+    }
     if (draft) net_log_file_end(writer->file, NET_LOG_KIND_BEGIN, writer->tick);
 }
 

@@ -204,7 +204,8 @@ const char* net_secure_end_text(uint32_t end) {
     return end < BASE_COUNT(texts) ? texts[end] : "a reason that this version does not know";
 }
 
-const char* net_secure_count_name(net_secure_count count) {
+// "challenges", "token_used"...
+static const char* count_name(net_secure_count count) {
     static const char* const names[NET_SECURE_COUNTS] = {
 #define NET_SECURE_COUNT_NAME(name, text) text,
         NET_SECURE_COUNT_LIST(NET_SECURE_COUNT_NAME)
@@ -220,7 +221,7 @@ void net_secure_stats_text(const net_secure_stats* stats, char* text, size_t tex
     for (uint32_t i = 0; i < NET_SECURE_COUNTS; i++) {
         if (stats->counts[i] == 0) continue;
         if (!base_text_format(text + used, text_bytes - used, " %s=%llu",
-                              net_secure_count_name((net_secure_count)i),
+                              count_name((net_secure_count)i),
                               (unsigned long long)stats->counts[i]))
             return;
         used += strlen(text + used);

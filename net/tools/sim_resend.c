@@ -74,34 +74,9 @@ static void add_item(base_hasher* hasher, const net_log_item* item) {
 static uint64_t hash_begin(const net_log_begin* begin) {
     base_hasher hasher;
     base_hasher_init(&hasher, begin->tick);
-    for (uint32_t i = 0; i < begin->leave_count; i++)
-        add_item(&hasher,
-                 &(net_log_item){.kind = NET_LOG_ITEM_LEAVE, .client = begin->leaves[i].client});
-    for (uint32_t i = 0; i < begin->join_count; i++) {
-        const net_game_player* join = &begin->joins[i];
-        net_log_item item = {.kind = NET_LOG_ITEM_JOIN,
-                             .client = join->client,
-                             .is_bot = join->is_bot,
-                             .player_id = join->player_id,
-                             .payload = join->user_data,
-                             .payload_bytes = (uint32_t)join->user_bytes};
-        (void)base_text_copy(item.name, sizeof item.name, join->name);
+    net_log_item item;
+    for (uint32_t position = 0; net_log_begin_next(begin, &position, &item);)
         add_item(&hasher, &item);
-    }
-    for (uint32_t i = 0; i < begin->event_count; i++)
-        add_item(&hasher, &(net_log_item){.kind = NET_LOG_ITEM_EVENT,
-                                          .client = begin->events[i].client,
-                                          .message = begin->events[i].message,
-                                          .target = begin->events[i].target,
-                                          .payload = begin->events[i].payload,
-                                          .payload_bytes = begin->events[i].size});
-    for (uint32_t i = 0; i < begin->input_count; i++)
-        add_item(&hasher, &(net_log_item){.kind = NET_LOG_ITEM_INPUT,
-                                          .client = begin->inputs[i].client,
-                                          .number = begin->inputs[i].number,
-                                          .is_repeat = begin->inputs[i].payload == NULL,
-                                          .payload = begin->inputs[i].payload,
-                                          .payload_bytes = begin->inputs[i].size});
     return base_hasher_end(&hasher);
 }
 

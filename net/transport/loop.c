@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Clock, signals and the one wait of a main loop.
+// Signals and the one wait of a main loop.
 //
 // Signals arrive through a signalfd in the same ppoll as the datagrams: no handler, no global flag,
 // and a signal during a wait ends the wait.
@@ -17,18 +17,6 @@
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
-
-uint64_t net_loop_now_us(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
-}
-
-uint64_t net_loop_unix_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
-}
 
 bool net_loop_init(net_loop* loop) {
     memset(loop, 0, sizeof *loop);

@@ -71,8 +71,9 @@ void proto_row_read_packed(const proto_layout* layout, uint32_t component, const
 
 // ---- expected words ----
 
-// The expected row of packed bases (WIRE.md, "Expected words"): what proto_row_expected gives, by
-// the plan of the layout. Most components rest, and their words are those of the base.
+// The expected row of packed bases (WIRE.md, "Expected words"): what proto_row_expect gives of each
+// component, by the plan of the layout. Most components rest, and their words are those of the
+// base.
 
 proto_row_times proto_row_times_make(uint32_t ticks, uint32_t ticks2) {
     enum { THIRD = 21846, FIFTH = 13108 }; // of 2^16, rounded up

@@ -553,17 +553,6 @@ void proto_row_read(const proto_layout* layout, const proto_row_base* base, uint
     BASE_ASSERT(reader->offset_bits <= reader->size_bits);
 }
 
-void proto_row_expected(const proto_layout* layout, const proto_row_base* base, uint64_t* row) {
-    BASE_ASSERT(row != base->base && row != base->base2);
-    row_coder coder;
-    proto_row_begin(&coder, layout, base);
-    coder.row = row;
-    for (uint32_t i = 0; i < layout->component_count; i++) {
-        uint32_t c = layout->order[i];
-        proto_row_expect(&coder, c, row + layout->components[c].field_first);
-    }
-}
-
 void proto_row_write_absent(proto_bit_writer* writer) {
     proto_bits_write(writer, UINT64_C(1) << ROW_RESERVED_BITS, ROW_RESERVED_BITS + 1);
 }

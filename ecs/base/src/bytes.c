@@ -146,7 +146,7 @@ static size_t utf8_bytes(const uint8_t* text) {
     return value >= smallest[size] && value <= 0x10FFFF && !is_surrogate ? size : 0;
 }
 
-void base_json_escaped(base_bytes* json, const char* text) {
+static void put_escaped(base_bytes* json, const char* text) {
     for (const uint8_t* at = (const uint8_t*)text; *at;) {
         size_t size = utf8_bytes(at);
         if (size == 0)
@@ -163,7 +163,7 @@ void base_json_escaped(base_bytes* json, const char* text) {
 
 void base_json_text(base_bytes* json, const char* text) {
     base_json_put(json, "\"");
-    base_json_escaped(json, text);
+    put_escaped(json, text);
     base_json_put(json, "\"");
 }
 

@@ -137,13 +137,6 @@ bool base_spsc_commit(base_spsc* queue, uint32_t size) {
     return true;
 }
 
-bool base_spsc_push(base_spsc* queue, const void* data, uint32_t size) {
-    uint8_t* place = base_spsc_reserve(queue, size);
-    if (!place) return false;
-    memcpy(place, data, size);
-    return base_spsc_commit(queue, size);
-}
-
 // One atomic read: in shared memory a second one may return another value.
 static uint32_t load_size(const uint8_t* record) {
     return __atomic_load_n((const uint32_t*)(const void*)record, __ATOMIC_RELAXED);
@@ -153,8 +146,8 @@ static uint32_t load_crc(const uint8_t* record) {
     return load_size(record + sizeof(uint32_t));
 }
 
-// Find the record at *cursor. *cursor skips the fillers in front of it.
-static const void* find_record(base_spsc* queue, uint64_t* cursor, uint32_t* size, bool* damaged) {
+// *cursor skips the fillers in front of a record.
+const void* base_spsc_next(base_spsc* queue, uint64_t* cursor, uint32_t* size, bool* damaged) {
     uint64_t capacity = queue->capacity_bytes;
     uint64_t head = atomic_load_explicit(&queue->head, memory_order_acquire);
     *size = 0;
@@ -179,23 +172,10 @@ static const void* find_record(base_spsc* queue, uint64_t* cursor, uint32_t* siz
                    load_crc(record) != checksum(*cursor, record_size, data, record_size);
         if (*damaged) return NULL;
         *size = record_size;
+        *cursor += record_bytes(record_size);
         return data;
     }
     return NULL;
-}
-
-const void* base_spsc_peek(base_spsc* queue, uint32_t* size, bool* damaged) {
-    uint64_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
-    uint64_t cursor = tail;
-    const void* data = find_record(queue, &cursor, size, damaged);
-    if (cursor != tail) atomic_store_explicit(&queue->tail, cursor, memory_order_release);
-    return data;
-}
-
-const void* base_spsc_next(base_spsc* queue, uint64_t* cursor, uint32_t* size, bool* damaged) {
-    const void* data = find_record(queue, cursor, size, damaged);
-    if (data) *cursor += record_bytes(*size);
-    return data;
 }
 
 uint64_t base_spsc_tail(const base_spsc* queue) {
@@ -204,18 +184,6 @@ uint64_t base_spsc_tail(const base_spsc* queue) {
 
 void base_spsc_pop_to(base_spsc* queue, uint64_t cursor) {
     atomic_store_explicit(&queue->tail, cursor, memory_order_release);
-}
-
-void base_spsc_pop(base_spsc* queue) {
-    uint64_t capacity = queue->capacity_bytes;
-    uint64_t head = atomic_load_explicit(&queue->head, memory_order_acquire);
-    uint64_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
-    if (head == tail || !are_ends_valid(head, tail, capacity)) return;
-    uint64_t popped = record_bytes(load_size(ring(queue) + (tail & (capacity - 1))));
-    // It is longer than the content only if the memory changed since the peek. Then drop
-    // everything.
-    if (popped > head - tail) popped = head - tail;
-    atomic_store_explicit(&queue->tail, tail + popped, memory_order_release);
 }
 
 uint64_t base_spsc_used(const base_spsc* queue) {

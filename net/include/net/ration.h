@@ -43,7 +43,5 @@ const base_reporter* net_ration_take(net_ration* ration, net_ration_kind kind, u
 void net_ration_report(net_ration* ration, uint64_t now_us);
 /// Tell all that was withheld, at the end.
 void net_ration_end(net_ration* ration);
-/// "away"... Static text.
-const char* net_ration_name(net_ration_kind kind);
 
 BASE_C_END

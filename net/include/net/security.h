@@ -91,8 +91,6 @@ typedef struct net_secure_stats {
     uint64_t counts[NET_SECURE_COUNTS];
 } net_secure_stats;
 
-/// "challenges", "token_used"... Static text.
-const char* net_secure_count_name(net_secure_count count);
 /// Write the counts that are not 0: " accepted=3 token_used=1". NUL-terminated and cut to
 /// `text_bytes`, which must not be 0.
 void net_secure_stats_text(const net_secure_stats* stats, char* text, size_t text_bytes);

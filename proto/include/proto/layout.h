@@ -184,9 +184,6 @@ void proto_row_encode_many(const proto_layout* layout, const proto_row_job* jobs
 /// or set reader->failed. `row` must be neither base nor base2.
 void proto_row_read(const proto_layout* layout, const proto_row_base* base, uint64_t* row,
                     proto_bit_reader* reader, uint32_t* component_bits);
-/// Get the row that is expected from the older ones: a row that keeps its course is this one.
-/// `row` must be neither base nor base2.
-void proto_row_expected(const proto_layout* layout, const proto_row_base* base, uint64_t* row);
 /// In the list of a packet: write that the row of this slot is absent. The bits are the same for
 /// every layout, and no row begins with them.
 void proto_row_write_absent(proto_bit_writer* writer);

@@ -26,21 +26,43 @@ static void destroy(base_spsc* queue) {
     base_release(NULL, queue, BASE_SPSC_HEADER_BYTES + queue->capacity_bytes);
 }
 
+static bool push(base_spsc* queue, const void* data, uint32_t size) {
+    uint8_t* place = base_spsc_reserve(queue, size);
+    if (!place) return false;
+    memcpy(place, data, size);
+    return base_spsc_commit(queue, size);
+}
+
+// The oldest record, which stays. What is in front of it, or all when there is none, is dropped.
+static const void* peek(base_spsc* queue, uint32_t* size, bool* damaged) {
+    uint64_t cursor = base_spsc_tail(queue);
+    const void* record = base_spsc_next(queue, &cursor, size, damaged);
+    if (!record && !*damaged) base_spsc_pop_to(queue, cursor);
+    return record;
+}
+
+static void pop(base_spsc* queue) {
+    uint64_t cursor = base_spsc_tail(queue);
+    uint32_t size;
+    bool damaged;
+    if (base_spsc_next(queue, &cursor, &size, &damaged)) base_spsc_pop_to(queue, cursor);
+}
+
 static void expect_pop(base_spsc* queue, const void* data, uint32_t size) {
     uint32_t found;
     bool damaged;
-    const void* record = base_spsc_peek(queue, &found, &damaged);
+    const void* record = peek(queue, &found, &damaged);
     assert_non_null(record);
     assert_false(damaged);
     assert_int_equal(found, size);
     assert_memory_equal(record, data, size);
-    base_spsc_pop(queue);
+    pop(queue);
 }
 
 static void expect_empty(base_spsc* queue) {
     uint32_t size;
     bool damaged;
-    assert_null(base_spsc_peek(queue, &size, &damaged));
+    assert_null(peek(queue, &size, &damaged));
     assert_false(damaged);
     assert_int_equal(base_spsc_used(queue), 0);
 }
@@ -53,8 +75,8 @@ static void a_walk_sees_all_records_before_one_of_them_is_popped(void** state) {
     bool damaged;
     for (uint32_t lap = 0; lap < 100; lap++) {
         memset(record, (int)lap, sizeof record);
-        assert_true(base_spsc_push(queue, record, sizeof record));
-        assert_true(base_spsc_push(queue, record, 8));
+        assert_true(push(queue, record, sizeof record));
+        assert_true(push(queue, record, 8));
         uint64_t cursor = base_spsc_tail(queue);
         const void* first = base_spsc_next(queue, &cursor, &size, &damaged);
         assert_non_null(first);
@@ -75,9 +97,9 @@ static void records_come_out_in_order(void** state) {
     (void)state;
     base_spsc* queue = create(CAPACITY);
     expect_empty(queue);
-    base_spsc_pop(queue);
-    assert_true(base_spsc_push(queue, "one", 3));
-    assert_true(base_spsc_push(queue, "two+", 4));
+    pop(queue);
+    assert_true(push(queue, "one", 3));
+    assert_true(push(queue, "two+", 4));
     assert_int_equal(base_spsc_used(queue), 32);
     expect_pop(queue, "one", 3);
     expect_pop(queue, "two+", 4);
@@ -90,7 +112,7 @@ static void a_full_queue_refuses_and_keeps_what_it_has(void** state) {
     base_spsc* queue = create(CAPACITY);
     char data[CAPACITY] = "full";
     int pushed = 0;
-    while (base_spsc_push(queue, data, 24))
+    while (push(queue, data, 24))
         pushed++;
     assert_int_equal(pushed, CAPACITY / 32);
     for (int i = 0; i < pushed; i++)
@@ -106,12 +128,12 @@ static void half_of_the_ring_fits_from_any_place(void** state) {
     for (uint32_t start = 0; start < CAPACITY; start += 8) {
         base_spsc* queue = create(CAPACITY);
         for (uint32_t i = 0; i < start; i += 16) { // 16 bytes each
-            assert_true(base_spsc_push(queue, data, 8));
+            assert_true(push(queue, data, 8));
             expect_pop(queue, data, 8);
         }
-        if (!base_spsc_push(queue, data, CAPACITY / 2)) {
+        if (!push(queue, data, CAPACITY / 2)) {
             expect_empty(queue);
-            assert_true(base_spsc_push(queue, data, CAPACITY / 2));
+            assert_true(push(queue, data, CAPACITY / 2));
         }
         expect_pop(queue, data, CAPACITY / 2);
         expect_empty(queue);
@@ -145,7 +167,7 @@ static void a_record_is_made_where_it_lies(void** state) {
     assert_null(base_spsc_reserve(queue, CAPACITY / 2 + 1));
     assert_false(base_spsc_commit(queue, CAPACITY / 2 + 1));
     // Without room there is nothing to write into.
-    while (base_spsc_push(queue, data, 24)) {
+    while (push(queue, data, 24)) {
     }
     assert_null(base_spsc_reserve(queue, 24));
     destroy(queue);
@@ -156,9 +178,9 @@ static void wrong_sizes_are_mistakes(void** state) {
     base_assert_handler_set(test_assert_handler);
     base_spsc* queue = create(CAPACITY);
     char data[CAPACITY] = "";
-    expect_assert_failure((void)!base_spsc_push(queue, data, 0));
-    assert_false(base_spsc_push(queue, data, CAPACITY / 2 + 1));
-    assert_true(base_spsc_push(queue, data, CAPACITY / 2));
+    expect_assert_failure((void)!push(queue, data, 0));
+    assert_false(push(queue, data, CAPACITY / 2 + 1));
+    assert_true(push(queue, data, CAPACITY / 2));
     expect_assert_failure((void)!base_spsc_init(queue, 100, 0));
     expect_assert_failure((void)!base_spsc_init(queue, 32, 0));
     expect_assert_failure((void)!base_spsc_init((char*)queue + 8, 64, 0));
@@ -182,7 +204,7 @@ static void it_agrees_with_an_array_of_records(void** state) {
         if (base_rng_chance(&rng, 0.5)) {
             uint32_t size = 1 + base_rng_below(&rng, CAPACITY / 2);
             memset(data, step & 0xFF, size);
-            if (!base_spsc_push(queue, data, size)) continue;
+            if (!push(queue, data, size)) continue;
             model[head % PLACES].size = size;
             model[head++ % PLACES].first = (uint8_t)step;
         } else if (head == tail) {
@@ -226,10 +248,10 @@ static void foreign_memory_must_look_like_a_queue(void** state) {
         assert_null(base_spsc_open(queue, MEMORY));
         uint32_t size;
         bool damaged;
-        assert_null(base_spsc_peek(queue, &size, &damaged));
+        assert_null(peek(queue, &size, &damaged));
         assert_true(damaged);
-        assert_false(base_spsc_push(queue, "x", 1));
-        base_spsc_pop(queue);
+        assert_false(push(queue, "x", 1));
+        pop(queue);
     }
     destroy(queue);
 }
@@ -238,14 +260,14 @@ static void a_damaged_record_ends_the_queue(void** state) {
     (void)state;
     for (size_t byte = 0; byte < 12; byte++) {
         base_spsc* queue = create(CAPACITY);
-        assert_true(base_spsc_push(queue, "good", 4));
-        assert_true(base_spsc_push(queue, "evil", 4));
+        assert_true(push(queue, "good", 4));
+        assert_true(push(queue, "evil", 4));
         ((uint8_t*)queue)[BASE_SPSC_HEADER_BYTES + 16 + byte] ^= 0x10;
         expect_pop(queue, "good", 4);
         uint32_t size;
         bool damaged;
         for (int i = 0; i < 2; i++) {
-            assert_null(base_spsc_peek(queue, &size, &damaged));
+            assert_null(peek(queue, &size, &damaged));
             assert_true(damaged);
             assert_int_equal(size, 0);
         }
@@ -257,13 +279,13 @@ static void a_damaged_record_ends_the_queue(void** state) {
 static void a_record_of_an_older_lap_is_damage(void** state) {
     (void)state;
     base_spsc* queue = create(CAPACITY);
-    assert_true(base_spsc_push(queue, "lap", 3));
+    assert_true(push(queue, "lap", 3));
     expect_pop(queue, "lap", 3);
     atomic_store(&queue->tail, CAPACITY);
     atomic_store(&queue->head, CAPACITY + 16);
     uint32_t size;
     bool damaged;
-    assert_null(base_spsc_peek(queue, &size, &damaged));
+    assert_null(peek(queue, &size, &damaged));
     assert_true(damaged);
     destroy(queue);
 }
@@ -294,10 +316,10 @@ static void noise_never_leads_outside(void** state) {
         for (int i = 0; i < 3; i++) {
             uint32_t size;
             bool damaged;
-            const uint8_t* record = base_spsc_peek(queue, &size, &damaged);
+            const uint8_t* record = peek(queue, &size, &damaged);
             if (record) assert_true(record + size <= (uint8_t*)queue + MEMORY);
-            base_spsc_pop(queue);
-            (void)!base_spsc_push(queue, "12345678", 1 + base_rng_below(&rng, 8));
+            pop(queue);
+            (void)!push(queue, "12345678", 1 + base_rng_below(&rng, 8));
         }
     }
     destroy(queue);
@@ -313,7 +335,7 @@ static void* produce(void* context) {
         for (int word = 0; word < 8; word++)
             record[word] = i;
         uint32_t size = 4 + 4 * base_rng_below(&rng, 8);
-        while (!base_spsc_push(queue, record, size))
+        while (!push(queue, record, size))
             sched_yield();
     }
     return NULL;
@@ -327,7 +349,7 @@ static void two_threads_see_whole_records_in_order(void** state) {
     for (uint32_t i = 0; i < THREAD_RECORDS;) {
         uint32_t size;
         bool damaged;
-        const void* data = base_spsc_peek(queue, &size, &damaged);
+        const void* data = peek(queue, &size, &damaged);
         assert_false(damaged);
         if (!data) {
             sched_yield();
@@ -337,7 +359,7 @@ static void two_threads_see_whole_records_in_order(void** state) {
         memcpy(record, data, size);
         for (uint32_t word = 0; word < size / 4; word++)
             assert_int_equal(record[word], i);
-        base_spsc_pop(queue);
+        pop(queue);
         i++;
     }
     pthread_join(thread, NULL);
@@ -352,7 +374,7 @@ static void what_was_pushed_survives_the_process(void** state) {
     pid_t child = fork();
     if (child == 0) {
         base_spsc* queue = base_spsc_init(memory, CAPACITY, 7);
-        bool pushed = base_spsc_push(queue, "last", 4) && base_spsc_push(queue, "words", 5);
+        bool pushed = push(queue, "last", 4) && push(queue, "words", 5);
         kill(getpid(), pushed ? SIGKILL : SIGTERM);
     }
     int status = 0;

@@ -9,9 +9,7 @@ BASE_C_BEGIN
 
 /// Append as it is; at most 255 bytes.
 void base_json_put(base_bytes* json, const char* format, ...) BASE_PRINTF(2, 3);
-/// Append what a JSON string may hold, without and with its quotes. Bytes that are no UTF-8 become
-/// U+FFFD.
-void base_json_escaped(base_bytes* json, const char* text);
+/// Append a JSON string with its quotes. Bytes that are no UTF-8 become U+FFFD.
 void base_json_text(base_bytes* json, const char* text);
 /// Append bytes as a string of hexadecimal digits.
 void base_json_hex(base_bytes* json, const void* data, size_t size);

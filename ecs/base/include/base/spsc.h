@@ -37,36 +37,27 @@ base_spsc* base_spsc_init(void* memory, uint64_t capacity_bytes, uint64_t identi
 /// `memory_bytes`.
 /// @return the queue, which is `memory`; NULL when it is not a queue.
 base_spsc* base_spsc_open(void* memory, uint64_t memory_bytes);
-/// Append a copy of one record of at least 1 byte (asserted). An empty queue has room for every
-/// record of up to capacity/2 after a peek. Producer's thread.
-/// @return false when there is no room, or the record is longer: nothing was pushed.
-BASE_MUST_USE bool base_spsc_push(base_spsc* queue, const void* data, uint32_t size);
-/// The same in two steps, for a record that is made where it lies: get room for one of up to `size`
-/// bytes (at least 1, asserted), write it there, and append its first bytes. Between both no other
-/// record is reserved; a record that is not committed was never there. Producer's thread.
+/// Get room for a record of up to `size` bytes (at least 1, asserted), to make it where it lies,
+/// and append its first bytes by base_spsc_commit. Between both no other record is reserved; a
+/// record that is not committed was never there. When all was popped there is room for every record
+/// of up to capacity/2. Producer's thread.
 /// @return where it goes, aligned to 8; NULL when there is no room, or the record is longer.
 uint8_t* base_spsc_reserve(base_spsc* queue, uint32_t size);
 /// Append the first `size` bytes (at least 1, asserted) of what was written since
 /// base_spsc_reserve. Producer's thread.
 /// @return false when they do not fit there: the memory was changed by another process.
 BASE_MUST_USE bool base_spsc_commit(base_spsc* queue, uint32_t size);
-/// Borrow the oldest record, valid until base_spsc_pop. *size is its length. Consumer's thread.
-/// @return NULL when the queue is empty; NULL with *damaged set when the size or the checksum of
-///         the record is wrong (after a crash, or in a foreign file): the queue ends there.
-const void* base_spsc_peek(base_spsc* queue, uint32_t* size, bool* damaged);
-/// Drop the record that the last peek returned. Does nothing on an empty queue. Consumer's thread.
-void base_spsc_pop(base_spsc* queue);
 /// Walk without popping: start with *cursor = base_spsc_tail. Each call borrows the record at the
-/// cursor, valid until it is popped, and moves the cursor behind it. Consumer's thread.
+/// cursor, valid until it is popped, and moves the cursor behind it; *size is its length. Behind
+/// the newest record the cursor skips what no record fills. Consumer's thread.
 /// @return NULL behind the newest record; NULL with *damaged set when the size or the checksum of
-///         the record is wrong.
+///         the record is wrong (after a crash, or in a foreign file): the queue ends there.
 const void* base_spsc_next(base_spsc* queue, uint64_t* cursor, uint32_t* size, bool* damaged);
 /// Bytes ever popped: where a walk begins.
 uint64_t base_spsc_tail(const base_spsc* queue);
 /// Drop all records in front of a cursor that base_spsc_next moved. Consumer's thread.
 void base_spsc_pop_to(base_spsc* queue, uint64_t cursor);
-/// Bytes in use, with headers, padding and fillers. 0 when empty, and after a peek that returned
-/// NULL without damage. Any thread.
+/// Bytes in use, with headers, padding and fillers. 0 once everything was popped. Any thread.
 uint64_t base_spsc_used(const base_spsc* queue);
 
 BASE_C_END
