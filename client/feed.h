@@ -4,7 +4,6 @@
 #pragma once
 
 #include "net/client.h"
-#include "net/presenter.h"
 #include "window/panel.h"
 #include "window/window.h"
 

@@ -10,11 +10,10 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "tools/setup.h"
-#include "net/link.h"
+#include "net/transport.h"
 #include "net/match.h"
 #include "net/server.h"
 #include "net/socket.h"
-#include "net/transport_enet.h"
 
 #include <errno.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "tools/output.h"
 #include "net/match.h"
 #include "net/socket.h"
-#include "net/transport_enet.h"
+#include "net/transport.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -8,9 +8,8 @@
 #include "tools/output.h"
 #include "tools/keys.h"
 #include "net/client.h"
-#include "net/loop.h"
-#include "net/module.h"
-#include "net/presenter.h"
+#include "net/socket.h"
+#include "net/match.h"
 
 #include <stdio.h>
 

@@ -8,8 +8,8 @@
 #include "base/assert.h"
 #include "tools/output.h"
 #include "tools/keys.h"
-#include "net/bans.h"
-#include "net/transport_enet.h"
+#include "net/token.h"
+#include "net/transport.h"
 
 #include <errno.h>
 #include <string.h>

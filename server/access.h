@@ -3,7 +3,7 @@
 /// is read again on SIGHUP.
 #pragma once
 
-#include "net/security.h"
+#include "net/token.h"
 
 typedef struct server_program server_program; ///< program.h
 

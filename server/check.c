@@ -3,7 +3,7 @@
 //
 // A .blk may use struct types that only its module registers. The module of the same name is
 // therefore looked for beside the file and then in the module path; without a module only the
-// built-in types are known. A module plays a short match of bots (net/check.h), with its log in a
+// built-in types are known. A module plays a short match of bots (tools/check.h), with its log in a
 // folder of its own that is removed.
 #include "check.h"
 #include "stages.h"
@@ -12,9 +12,8 @@
 #include "base/text.h"
 #include "tools/output.h"
 #include "tools/setup.h"
-#include "net/check.h"
+#include "tools/check.h"
 #include "net/match.h"
-#include "net/module.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "tools/output.h"
-#include "net/log_writer.h"
+#include "net/log.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 /// does. The end of stdin ends nothing.
 #pragma once
 
-#include "net/loop.h"
+#include "net/socket.h"
 
 typedef struct server_program server_program;
 

@@ -11,8 +11,8 @@
 #include "base/text.h"
 #include "tools/output.h"
 #include "tools/setup.h"
-#include "net/check.h"
-#include "net/transport_enet.h"
+#include "tools/check.h"
+#include "net/transport.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -9,11 +9,10 @@
 #include "timing.h"
 
 #include "tools/sentry.h"
-#include "net/log_writer.h"
-#include "net/loop.h"
+#include "net/log.h"
+#include "net/socket.h"
 #include "net/match.h"
-#include "net/module.h"
-#include "net/security.h"
+#include "net/token.h"
 #include "net/server.h"
 #include "net/transport.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 #include "tools/output.h"
-#include "net/transport_enet.h"
+#include "net/transport.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 
 #include "base/assert.h"
 #include "net/socket.h"
-#include "net/transport_enet.h"
+#include "net/transport.h"
 
 #include <inttypes.h>
 

@@ -5,7 +5,6 @@
 #include "tools/output.h"
 #include "tools/setup.h"
 #include "net/match.h"
-#include "net/module.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,11 +7,9 @@
 
 #include "base/assert.h"
 #include "base/text.h"
-#include "net/link.h"
-#include "net/loop.h"
-#include "net/match_messages.h"
+#include "net/transport.h"
 #include "net/socket.h"
-#include "net/transport_enet.h"
+#include "net/match.h"
 
 #include <poll.h>
 #include <string.h>

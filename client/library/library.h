@@ -7,8 +7,6 @@
 #include "base/quota.h"
 #include "net/client.h"
 #include "net/match.h"
-#include "net/module.h"
-#include "net/presenter.h"
 #include "net/token.h"
 #include "net/transport.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
-#include "net/replay.h"
+#include "net/log.h"
 
 #include "ecs/ecs.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 #include "ecs/ecs.h"
-#include "net/match_messages.h"
+#include "net/match.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "config/config.h"
-#include "net/loop.h"
+#include "net/socket.h"
 
 /// Play the log that `config` names until its end or until the user stops it.
 /// @return the exit code of the program.

@@ -4,7 +4,7 @@
 
 #include "config/config.h"
 
-#include "net/loop.h"
+#include "net/socket.h"
 #include "net/playback.h"
 
 typedef struct client_playback {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SDL's window and renderer, the events of the window, and the times of the frames.
 //
-// SDL keeps its state in the library, so a process has one window. net/loop.h handles the signals;
-// SDL does not.
+// SDL keeps its state in the library, so a process has one window. net/socket.h handles the
+// signals; SDL does not.
 //
 // The display paces the frames where it can (vsync: presenting waits), else the clock does. The
 // time of a frame ends before presenting, so that it measures the drawing and not the wait for the

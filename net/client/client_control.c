@@ -12,8 +12,7 @@
 #include "state/varsize.h"
 
 #include "net/match.h"
-#include "net/presenter.h"
-#include "net/schema.h"
+#include "net/client.h"
 
 #include "base/assert.h"
 #include "base/shown.h"

@@ -21,9 +21,8 @@
 
 #include "base/assert.h"
 #include "net/match.h"
-#include "net/match_messages.h"
-#include "net/presenter.h"
-#include "net/security.h"
+#include "net/client.h"
+#include "net/token.h"
 
 #include <inttypes.h>
 

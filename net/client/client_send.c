@@ -8,8 +8,7 @@
 
 #include "base/assert.h"
 #include "net/match.h"
-#include "net/match_messages.h"
-#include "net/presenter.h"
+#include "net/client.h"
 
 #include <string.h>
 

@@ -13,9 +13,8 @@
 #include "session/roster.h"
 
 #include "net/client.h"
-#include "net/end.h"
-#include "net/ration.h"
-#include "net/trace.h"
+#include "net/result.h"
+#include "core/ration.h"
 
 #include "proto/codec.h"
 

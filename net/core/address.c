@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Texts and names by getaddrinfo: ENet's own resolver knows one host, no ports and no IPv6.
-#include "net/address.h"
+#include "net/token.h"
 
 #include "base/text.h"
 

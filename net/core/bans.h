@@ -2,7 +2,7 @@
 /// Private: the list of bans, for its two files.
 #pragma once
 
-#include "net/bans.h"
+#include "net/token.h"
 
 typedef struct net_bans_item {
     net_ban ban;

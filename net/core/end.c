@@ -2,9 +2,6 @@
 // Names and texts of results, from the one list.
 #include "net/result.h"
 
-#include "net/drops.h"
-#include "net/end.h"
-
 #include "base/assert.h"
 #include "base/text.h"
 

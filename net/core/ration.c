@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A bucket is one number: when it is full again. A line moves that moment by NET_RATION_LINE_MS. So
 // a bucket needs no refill, and a clock that goes back gives no tokens.
-#include "net/ration.h"
+#include "core/ration.h"
 
 #include "base/assert.h"
 

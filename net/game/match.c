@@ -13,7 +13,7 @@
 #include "interest/interest_rules.h"
 #include "state/schema.h"
 
-#include "net/schema.h"
+#include "net/match.h"
 
 #include "ecs/loader.h"
 #include "ecs/save.h"

@@ -5,9 +5,8 @@
 #include "game/rewind.h"
 #include "interest/interest_lists.h"
 
-#include "net/end.h"
+#include "net/result.h"
 #include "net/match.h"
-#include "net/match_messages.h"
 
 /// Why the module ends something.
 typedef struct net_match_end {

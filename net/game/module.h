@@ -3,7 +3,7 @@
 #pragma once
 
 #include "net/limits.h"
-#include "net/module.h"
+#include "net/match.h"
 
 /// A module's table as this program knows it. Missing fields at the end are zero, in the elements
 /// too. The arrays of `game` point into this struct: it must not move.

@@ -4,7 +4,7 @@
 
 #include "game/module_files.h"
 
-#include "net/module.h"
+#include "net/match.h"
 
 #include "base/assert.h"
 #include "base/text.h"

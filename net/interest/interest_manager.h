@@ -15,7 +15,7 @@
 #pragma once
 
 #include "state/history.h"
-#include "net/interest.h"
+#include "net/game.h"
 
 #define NET_WEIGHT_MAX 1024u ///< importance 16 x distance band 8 x owner 4, x 2 just changed
 

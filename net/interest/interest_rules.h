@@ -3,7 +3,7 @@
 /// of one entity.
 #pragma once
 
-#include "net/interest.h"
+#include "net/game.h"
 #include "net/result.h"
 
 typedef struct net_bound_rules {

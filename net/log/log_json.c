@@ -8,8 +8,8 @@
 #include "log/log_read.h"
 #include "log/log_record.h"
 #include "log/log_source.h"
-#include "net/log_tools.h"
-#include "net/module.h"
+#include "net/log.h"
+#include "net/match.h"
 #include "proto/codec.h"
 
 #include <inttypes.h>

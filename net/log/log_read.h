@@ -8,7 +8,7 @@
 #include "log/log_block.h"
 #include "log/log_queue.h"
 #include "log/log_record.h"
-#include "net/log_reader.h"
+#include "net/log.h"
 #include "net/result.h"
 
 #include <sys/types.h>

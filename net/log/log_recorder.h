@@ -13,7 +13,7 @@
 #pragma once
 
 #include "ecs/ecs.h"
-#include "net/log_reader.h"
+#include "net/log.h"
 #include "net/match.h"
 #include "proto/pb_wire.h"
 #include "state/history.h"

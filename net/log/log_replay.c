@@ -8,8 +8,7 @@
 #include "base/text.h"
 #include "ecs/change.h"
 #include "log/log_record.h"
-#include "net/match_messages.h"
-#include "net/schema.h"
+#include "net/match.h"
 
 #include <inttypes.h>
 

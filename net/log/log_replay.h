@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-/// The parts of a replay that net/replay.h hides: the close record, and going back.
+/// The parts of a replay that net/log.h hides: the close record, and going back.
 #pragma once
 
 #include "log/log_read.h"
-#include "net/replay.h"
+#include "net/log.h"
 
 /// The close record, once net_log_replay_step returned NET_ERR_CLOSED; NULL when the log has none.
 const net_log_record* net_log_replay_close(const net_log_replay* replay);

@@ -10,7 +10,7 @@
 #include "log/log_block.h"
 #include "log/log_read.h"
 #include "log/log_record.h"
-#include "net/log_reader.h"
+#include "net/log.h"
 #include "net/result.h"
 
 #define NET_LOG_SEGMENTS_MAX 100000u ///< of one log

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A run looks at the world of its match, so a value is read where the systems left it. Without the
-// game the values come from the log's state (net/log_state.h): replicated ones, as clients
+// game the values come from the log's state (net/log.h): replicated ones, as clients
 // get them.
 #include "log/log_source.h"
 
@@ -9,7 +9,7 @@
 #include "ecs/save.h"
 #include "log/log_read.h"
 #include "log/log_replay.h"
-#include "net/log_tools.h"
+#include "net/log.h"
 
 #include <inttypes.h>
 #include <math.h>

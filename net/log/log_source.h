@@ -5,8 +5,8 @@
 #pragma once
 
 #include "base/bytes.h"
-#include "net/log_state.h"
-#include "net/module.h"
+#include "net/log.h"
+#include "net/match.h"
 
 typedef struct net_log_source net_log_source;
 

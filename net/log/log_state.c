@@ -14,7 +14,7 @@
 #include "log/log_record.h"
 #include "log/log_recorder.h"
 #include "mirror/mirror.h"
-#include "net/log_state.h"
+#include "net/log.h"
 #include "state/schema.h"
 #include "state/snapshot_format.h"
 #include "state/varsize.h"

@@ -3,9 +3,8 @@
 #pragma once
 
 #include "log/log_record.h"
-#include "net/log_state.h"
+#include "net/log.h"
 #include "net/match.h"
-#include "net/replay.h"
 
 /// Apply a record of the log; call it with every record in order. `is_resumed`: records before it
 /// are lost. @return NET_OK; NET_ERR_DAMAGED, NET_ERR_MEMORY (not reported).

@@ -9,7 +9,7 @@
 #include "log/log_file.h"
 #include "log/log_record.h"
 #include "log/log_recorder.h"
-#include "net/match_messages.h"
+#include "net/match.h"
 #include "state/schema.h"
 
 #include <unistd.h>

@@ -14,7 +14,7 @@
 #include "ecs/system.h"
 #include "log/playback_run.h"
 #include "log/playback_values.h"
-#include "net/match_messages.h"
+#include "net/match.h"
 #include "net/playback.h"
 #include "present/scene.h"
 #include "state/history.h"

@@ -3,10 +3,10 @@
 /// components, fields or templates are others here. The values of each tick become rows of the
 /// templates here, by names.
 ///
-/// Threads: one. Memory: the rows of the log's entities (net/log_state.h) and a plan per template.
+/// Threads: one. Memory: the rows of the log's entities (net/log.h) and a plan per template.
 #pragma once
 
-#include "net/log_state.h"
+#include "net/log.h"
 #include "present/scene.h"
 #include "proto/layout.h"
 

@@ -12,8 +12,8 @@
 #include "log/log_recorder.h"
 #include "log/log_replay.h"
 #include "log/log_state.h"
-#include "net/replay.h"
-#include "net/world_digest.h"
+#include "net/log.h"
+#include "net/match.h"
 
 #include <errno.h>
 #include <inttypes.h>

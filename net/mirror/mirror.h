@@ -17,7 +17,7 @@
 
 #include "ecs/ecs.h"
 #include "net/limits.h"
-#include "net/world_digest.h"
+#include "net/match.h"
 #include "proto/bits.h"
 #include "state/rows.h"
 

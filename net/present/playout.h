@@ -12,7 +12,7 @@
 #pragma once
 
 #include "ecs/ecs.h"
-#include "net/presenter.h"
+#include "net/client.h"
 #include "present/scene.h"
 
 #define NET_PLAYOUT_SAMPLES 256u

@@ -22,7 +22,7 @@
 // others: which entities are predicted and how they move (the module); drawing (presenter.c).
 #include "present/predict.h"
 
-#include "net/match_messages.h"
+#include "net/match.h"
 
 #include "base/assert.h"
 #include "base/bytes.h"

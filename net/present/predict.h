@@ -16,7 +16,7 @@
 #include "state/rows.h"
 
 #include "net/match.h"
-#include "net/presenter.h"
+#include "net/client.h"
 
 #define NET_PREDICT_TICKS_MAX 64u ///< predicted ahead; further inputs wait for the server
 /// The whole world is restored at the latest after so many ticks, which brings in the changes of

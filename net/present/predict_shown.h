@@ -7,7 +7,7 @@
 
 #include "ecs/ecs.h"
 #include "net/game.h"
-#include "net/presenter.h"
+#include "net/client.h"
 
 /// One component of one entity; its float fields are `floats` numbers from `first` on in the
 /// arrays.

@@ -8,7 +8,7 @@
 #include "state/varsize.h"
 
 #include "net/game.h"
-#include "net/presenter.h"
+#include "net/client.h"
 
 /// Take rate and settings from the mirror, after welcome. It is borrowed. Not called again when a
 /// session is resumed.

@@ -14,7 +14,7 @@
 // (scene_show.c), predicted entities (presenter.c).
 #include "present/scene.h"
 
-#include "net/match_messages.h"
+#include "net/match.h"
 
 #include "base/assert.h"
 

@@ -25,7 +25,7 @@
 #include "state/varsize.h"
 
 #include "net/match.h"
-#include "net/presenter.h"
+#include "net/client.h"
 
 #include "base/bitset.h"
 

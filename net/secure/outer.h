@@ -5,8 +5,7 @@
 
 #include "secure/token.h"
 
-#include "net/address.h"
-#include "net/security.h"
+#include "net/token.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // Sessions as the user of the server sees them: their life, sending, closing.
 #include "secure/secure_server_state.h"
 
-#include "net/security.h"
+#include "net/token.h"
 
 #include "base/assert.h"
 #include "base/text.h"

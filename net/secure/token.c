@@ -5,7 +5,6 @@
 
 #include "secure/outer.h"
 
-#include "net/security.h"
 #include "net/token.h"
 
 #include "base/assert.h"

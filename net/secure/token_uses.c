@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "secure/token_uses.h"
 
-#include "net/security.h"
+#include "net/token.h"
 
 #include "base/alloc.h"
 #include "base/assert.h"

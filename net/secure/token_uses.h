@@ -3,7 +3,6 @@
 /// state is one time: when the bucket would be full again. Zero is a full bucket.
 #pragma once
 
-#include "net/address.h"
 #include "net/token.h"
 
 #include "base/alloc.h"

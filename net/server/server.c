@@ -12,7 +12,7 @@
 #include "state/varsize.h"
 
 #include "base/assert.h"
-#include "net/log_writer.h"
+#include "net/log.h"
 #include "net/match.h"
 
 #define HEARTBEAT_HZ 10u ///< packets per second to a client without news

@@ -12,7 +12,7 @@
 #include "server/session_report.h"
 #include "state/varsize.h"
 
-#include "net/bans.h"
+#include "net/token.h"
 #include "net/match.h"
 
 #include "base/assert.h"

@@ -7,7 +7,6 @@
 #include "server/session_report.h"
 
 #include "net/match.h"
-#include "net/match_messages.h"
 
 #include "base/assert.h"
 

@@ -17,7 +17,6 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "net/match.h"
-#include "net/schema.h"
 
 #include <string.h>
 

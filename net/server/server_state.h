@@ -11,9 +11,9 @@
 #include "server/session.h"
 #include "session/control.h"
 
-#include "net/log_writer.h"
-#include "net/match_messages.h"
-#include "net/ration.h"
+#include "net/log.h"
+#include "net/match.h"
+#include "core/ration.h"
 #include "net/server.h"
 
 #include "proto/codec.h"
@@ -328,7 +328,7 @@ bool net_lane_take_packet(net_server_lane* lane, net_session* session, const uin
 #define NET_RESUME_QUIET_MS                                                                        \
     1000u ///< after a resumption, roster and line of the next one wait so long
 
-typedef struct net_log_begin net_log_begin; ///< net/log_writer.h
+typedef struct net_log_begin net_log_begin; ///< net/log.h
 
 /// Send the whole roster to one client. Ends the session when that fails.
 void net_session_send_roster(net_server* server, net_session* session);

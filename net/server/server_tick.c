@@ -18,9 +18,8 @@
 
 #include "base/assert.h"
 #include "base/text.h"
-#include "net/log_writer.h"
+#include "net/log.h"
 #include "net/match.h"
-#include "net/match_messages.h"
 
 // Drop clients that connect and send no hello, or play and acknowledge nothing.
 static void drop_silent(net_server* server) {

@@ -20,8 +20,8 @@
 #include "state/rows.h"
 #include "state/varsize.h"
 
-#include "net/bans.h"
-#include "net/end.h"
+#include "net/token.h"
+#include "net/result.h"
 #include "net/match.h"
 
 #include "base/assert.h"

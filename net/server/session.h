@@ -10,8 +10,7 @@
 #include "session/pace.h"
 #include "session/rate.h"
 
-#include "net/drops.h"
-#include "net/end.h"
+#include "net/result.h"
 #include "net/transport.h"
 
 typedef struct net_server net_server;                 ///< server/server_state.h

@@ -4,8 +4,8 @@
 
 #include "server/session.h"
 
-#include "net/trace.h"
-#include "net/world_digest.h"
+#include "net/result.h"
+#include "net/match.h"
 
 #include "base/shown.h"
 

@@ -10,7 +10,7 @@
 
 #include "core/fault.h"
 
-#include "net/match_messages.h"
+#include "net/match.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
 // client does with it (client_receive.c).
 #include "session/packet_header.h"
 
-#include "net/trace.h"
+#include "net/result.h"
 
 #include "base/assert.h"
 #include "base/text.h"

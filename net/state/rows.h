@@ -8,7 +8,7 @@
 /// Threads: the thread that owns the world.
 #pragma once
 
-#include "net/interest.h"
+#include "net/game.h"
 #include "net/result.h"
 
 #include "proto/layout.h"

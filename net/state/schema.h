@@ -4,7 +4,7 @@
 
 #include "state/rows.h"
 
-#include "net/schema.h"
+#include "net/match.h"
 
 /// The table of replicated templates that the schema was computed from; it lives as long as the
 /// schema. Compositions are added to it on first use, which changes neither numbers nor hashes.

@@ -9,7 +9,7 @@
 //
 // The text is the same walk with the values as the quantised words give them back: two dumps differ
 // exactly where the hashes do, and `diff` names entity, component and field.
-#include "net/world_digest.h"
+#include "net/match.h"
 
 #include "core/fault.h"
 #include "state/world_digest.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/// The world digest (net/world_digest.h) of entities that are in no world.
+/// The world digest (net/match.h) of entities that are in no world.
 #pragma once
 
 #include "state/rows.h"
 
-#include "net/world_digest.h"
+#include "net/match.h"
 
 #include "base/bytes.h"
 

@@ -4,8 +4,6 @@
 
 #include "game/match.h"
 
-#include "net/check.h"
-
 #include "ecs/inspect.h"
 
 #include "base/assert.h"

@@ -1,11 +1,58 @@
 // SPDX-License-Identifier: MIT
-/// What the parts of a check share: the worlds, and what was said.
+/// Checks of a game module that need no game: what its declarations contradict, and what a short
+/// match of two bots shows. Each finding is a line that says what to change.
+///
+/// A finding is a warning: a game can be right all the same. What cannot work is refused elsewhere,
+/// by net_module_check and net_match_create.
+///
+/// Threads: one; no other match of the module may run meanwhile.
 #pragma once
 
+#include "net/match.h"
 #include "state/rows.h"
 
-#include "net/check.h"
-#include "net/match.h"
+typedef struct net_match net_match; ///< net/match.h
+
+#define NET_CHECK_TICKS_DEFAULT 120u
+
+typedef struct net_check_config {
+    const base_allocator* allocator; ///< NULL: the heap
+    const net_module* module;
+    const char* file;              ///< for messages; NULL: none
+    const base_reporter* reporter; ///< a line per finding, each once
+    uint32_t ticks;                ///< of the match; 0: NET_CHECK_TICKS_DEFAULT
+    const char* log_file;          ///< the match writes it; the caller removes it
+} net_check_config;
+
+typedef struct net_check_result {
+    uint32_t warnings;
+    uint32_t templates, components; ///< of the module
+    ecs_tick ticks;                 ///< that were played
+    uint64_t datagrams;             ///< of server and clients
+} net_check_result;
+
+/// Compare the declarations of the worlds, without a step: a few milliseconds. `match` is the
+/// server's, before or between steps.
+///
+/// Found: systems that never run; messages whose event no system handles; message fields that do
+/// not come back from the wire; components that take inputs and are not tracked; components that
+/// the server writes, a client reads and that are not replicated.
+/// @return NET_OK, also with findings; NET_ERR_MODULE (reported: a world of a client cannot be
+///         made); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_check_declared(const net_check_config* config, net_match* match,
+                                            net_check_result* result);
+/// The same, and a match of two bots, with views and predictions, through packets and a log.
+///
+/// Found besides: values beyond their range, numbers that are not finite; components that differ on
+/// client and server though a client reads them; predictions that differ; systems that write what
+/// they declare as read; bots, pictures and clients' systems that write what the server sends; a
+/// log that does not run again to the same bits; worlds that differ at the end.
+/// @return NET_OK, also with findings; NET_ERR_MODULE; NET_ERR_IO (reported: the log cannot be
+///         written); NET_ERR_SCHEMA (reported: the module's interest rules or components cannot be
+///         sent); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_check_play(const net_check_config* config, net_check_result* result);
+
+// ---- what the parts of a check share ----
 
 #define NET_CHECK_TOPICS_MAX 256u
 

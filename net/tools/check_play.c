@@ -12,13 +12,10 @@
 #include "state/schema.h"
 
 #include "net/client.h"
-#include "net/log_reader.h"
-#include "net/log_writer.h"
-#include "net/presenter.h"
-#include "net/replay.h"
-#include "net/schema.h"
+#include "net/log.h"
+#include "net/match.h"
 #include "net/server.h"
-#include "net/transport_sim.h"
+#include "net/transport.h"
 
 #include "ecs/inspect.h"
 

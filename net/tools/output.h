@@ -3,9 +3,7 @@
 /// for the operator alone: files have the rights 0600, and links are not followed (base/file.h).
 #pragma once
 
-#include "net/drops.h"
 #include "net/result.h"
-#include "net/trace.h"
 #include "net/transport.h"
 
 #include "base/report.h"

@@ -11,7 +11,7 @@
 /// Threads: create, busy, rest and destroy on the thread that simulates.
 #pragma once
 
-#include "net/loop.h"
+#include "net/socket.h"
 
 #include "ecs/ecs.h"
 

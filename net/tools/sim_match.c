@@ -4,13 +4,13 @@
 //
 // A client that connects or leaves between two steps has a line without delay for that moment: all
 // of the greeting happens at one time. So it changes nothing for other clients and costs no tick.
-#include "net/sim_match.h"
+#include "tools/sim_match.h"
 
 #include "server/server_state.h"
 
 #include "net/client.h"
-#include "net/end.h"
-#include "net/transport_sim.h"
+#include "net/result.h"
+#include "net/transport.h"
 
 #include "base/assert.h"
 #include "base/hash.h"

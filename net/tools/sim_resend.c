@@ -3,12 +3,11 @@
 // reader is one tick ahead, so that a client is connected before the tick in which it joins, and
 // gathers a hash of what entered the tick. The server hands over what its clients sent for the same
 // tick. When both agree in every tick, the clients did here what the log's clients did.
-#include "net/sim_match.h"
+#include "tools/sim_match.h"
 
 #include "log/log_read.h"
 
-#include "net/log_writer.h"
-#include "net/replay.h"
+#include "net/log.h"
 
 #include "base/assert.h"
 #include "base/hash.h"

@@ -372,7 +372,7 @@ static void net_enet_lanes_due(net_transport* transport, uint64_t due_us) {
     lanes_of(transport)->lanes[0].host->due_us = due_us;
 }
 
-// net/transport_enet.h: one ENet host (transport_enet.c), or several behind one socket.
+// net/transport.h: one ENet host (transport_enet.c), or several behind one socket.
 
 // Defined only in programs that link the socket layer; without it no transport is made.
 #pragma weak net_socket_addresses

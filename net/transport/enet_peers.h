@@ -7,7 +7,6 @@
 
 #include "net/socket.h"
 #include "net/transport.h"
-#include "net/transport_enet.h"
 
 #include <enet/enet.h>
 

@@ -9,8 +9,8 @@
 #include "secure/secure_client.h"
 #include "secure/secure_server.h"
 
-#include "net/bans.h"
-#include "net/transport_enet.h"
+#include "net/token.h"
+#include "net/transport.h"
 
 #include "base/macros.h"
 

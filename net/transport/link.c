@@ -4,7 +4,7 @@
 // logarithm, whose last bit is not the same in every C library.
 #include "transport/link.h"
 
-#include "net/link.h"
+#include "net/transport.h"
 
 #include "base/assert.h"
 #include "base/macros.h"

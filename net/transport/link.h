@@ -3,7 +3,7 @@
 /// new source ports. And the ranges of a link's config.
 #pragma once
 
-#include "net/link.h"
+#include "net/transport.h"
 
 typedef struct net_link_faults {
     base_rng bursts, flips, rebinds;

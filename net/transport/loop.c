@@ -5,7 +5,7 @@
 // and a signal during a wait ends the wait.
 #define _GNU_SOURCE
 
-#include "net/loop.h"
+#include "net/socket.h"
 
 #include <poll.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The clocks of a main loop, on every system.
-#include "net/loop.h"
+#include "net/socket.h"
 
 #include <time.h>
 

@@ -4,8 +4,7 @@
 /// the order in which they were queued.
 #pragma once
 
-#include "net/link.h"
-#include "net/transport_sim.h"
+#include "net/transport.h"
 
 #include "base/hash.h"
 

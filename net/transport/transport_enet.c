@@ -23,7 +23,7 @@
 //
 // Invariants: slots[i] describes host->peers[i]. A slot that is not NET_ENET_SLOT_FREE has an id
 // that the user may hold. queued_bytes is exact: every packet subtracts itself when ENet frees it.
-#include "net/transport_enet.h"
+#include "net/transport.h"
 
 #include "transport/enet_peers.h"
 

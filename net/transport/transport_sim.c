@@ -14,7 +14,7 @@
 // Invariants: `epoch` counts the connects of a client; a message of another epoch than the
 // receiving side's is dropped. The server notices an endpoint that is destroyed without a goodbye
 // only after SIM_GONE_US_MAX (sim_side.c), later than any rule of the session layer.
-#include "net/transport_sim.h"
+#include "net/transport.h"
 
 #include "transport/sim_side.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // client/library/game.c for a program that has its game in it: the one game, and its templates as text.
 #include <base/text.h>
-#include <net/module.h>
+#include <net/match.h>
 #include <shoal_client.h>
 
 #include <cstring>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/options.h"
-#include "net/log_reader.h"
-#include "net/loop.h"
+#include "net/log.h"
+#include "net/socket.h"
 
 typedef struct server_replay {
     const char* command;

@@ -6,8 +6,7 @@
 #include "ecs/entity.h"
 #include "ecs/save.h"
 #include "tools/output.h"
-#include "net/log_tools.h"
-#include "net/replay.h"
+#include "net/log.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "replay/replay.h"
 
 #include "tools/output.h"
-#include "net/log_tools.h"
+#include "net/log.h"
 
 #include <inttypes.h>
 #include <stdio.h>

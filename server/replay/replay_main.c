@@ -10,7 +10,7 @@
 #include "base/workers.h"
 #include "tools/output.h"
 #include "tools/setup.h"
-#include "net/module.h"
+#include "net/match.h"
 
 #include <stdio.h>
 #include <string.h>

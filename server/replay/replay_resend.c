@@ -5,7 +5,7 @@
 
 #include "ecs/save.h"
 #include "tools/output.h"
-#include "net/sim_match.h"
+#include "tools/sim_match.h"
 
 #include <inttypes.h>
 #include <stdio.h>

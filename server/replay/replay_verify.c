@@ -7,7 +7,7 @@
 #include "ecs/entity.h"
 #include "tools/output.h"
 #include "tools/sentry.h"
-#include "net/replay.h"
+#include "net/log.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 #include "bench.h"
 
-#include "net/world_digest.h"
+#include "net/match.h"
 #include "state/schema.h"
 #include "replicate/repl_state.h"
 

@@ -4,8 +4,8 @@
 // receives all packets, then every client sends one.
 #include "bench_enet.h"
 
-#include "net/loop.h"
-#include "net/transport_enet.h"
+#include "net/socket.h"
+#include "net/transport.h"
 
 #include <signal.h>
 #include <stdio.h>

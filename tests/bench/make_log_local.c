@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/rng.h"
 #include "ecs/change.h"
-#include "net/match_messages.h"
+#include "net/match.h"
 
 #include <string.h>
 

@@ -5,9 +5,9 @@
 #include "make_log.h"
 
 #include "base/report.h"
-#include "net/end.h"
-#include "net/log_writer.h"
-#include "net/sim_match.h"
+#include "net/result.h"
+#include "net/log.h"
+#include "tools/sim_match.h"
 
 typedef struct maker_local maker_local;
 

@@ -12,9 +12,8 @@
 #include "ecs/change.h"
 #include "ecs/save.h"
 #include "tools/setup.h"
-#include "net/log_writer.h"
+#include "net/log.h"
 #include "net/playback.h"
-#include "net/replay.h"
 #include "state/history.h"
 #include "state/schema.h"
 

@@ -15,8 +15,8 @@
 #include "core/worker.h"
 
 #include "net/limits.h"
-#include "net/loop.h"
-#include "net/transport_enet.h"
+#include "net/socket.h"
+#include "net/transport.h"
 
 #include <stdio.h>
 #include <stdlib.h>

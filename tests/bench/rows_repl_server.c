@@ -17,7 +17,7 @@
 #include "net/client.h"
 #include "net/match.h"
 #include "net/server.h"
-#include "net/transport_sim.h"
+#include "net/transport.h"
 #include "replicate/repl_state.h"
 #include "server/server_state.h"
 

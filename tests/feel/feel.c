@@ -11,11 +11,9 @@
 #include "base/math.h"
 #include "breakout.h"
 #include "net/client.h"
-#include "net/link.h"
+#include "net/transport.h"
 #include "net/match.h"
 #include "net/server.h"
-#include "net/transport_sim.h"
-#include "net/presenter.h"
 
 #include <math.h>
 #include <stdio.h>

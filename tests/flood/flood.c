@@ -9,7 +9,7 @@
 #define _GNU_SOURCE
 #include "kinds.h"
 
-#include "net/address.h"
+#include "net/token.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/rng.h"
-#include "net/address.h"
+#include "net/token.h"
 #include "secure/secure_client.h"
 
 #include <stddef.h>

@@ -15,11 +15,9 @@
 
 #include "base/quota.h"
 #include "net/client.h"
-#include "net/link.h"
+#include "net/transport.h"
 #include "net/match.h"
-#include "net/presenter.h"
 #include "net/server.h"
-#include "net/transport_sim.h"
 
 enum { CLIENTS = 3, TICK_US = 16667, RECORDS_MAX = 300, END_TICKS_MAX = 2500 };
 #define BYTES_MAX ((size_t)256 << 20)

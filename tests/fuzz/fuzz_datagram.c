@@ -15,7 +15,7 @@
 // accounts.
 #include "fuzz.h"
 
-#include "net/transport_enet.h"
+#include "net/transport.h"
 #include "transport/socket_state.h"
 #include "transport/enet_peers.h"
 

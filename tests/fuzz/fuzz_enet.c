@@ -24,9 +24,8 @@
 #include "base/quota.h"
 #include "net/client.h"
 #include "net/match.h"
-#include "net/schema.h"
 #include "net/server.h"
-#include "net/transport_enet.h"
+#include "net/transport.h"
 #include "transport/socket_state.h"
 #include "transport/enet_peers.h"
 

@@ -29,12 +29,9 @@
 
 #include "base/quota.h"
 #include "net/client.h"
-#include "net/link.h"
-#include "net/schema.h"
+#include "net/transport.h"
 #include "net/match.h"
-#include "net/presenter.h"
 #include "net/server.h"
-#include "net/transport_sim.h"
 
 #include <string.h>
 

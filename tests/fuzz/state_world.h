@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "net/schema.h"
+#include "net/match.h"
 #include "state/schema.h"
 
 enum { STATE_INDEX_MAX = 1100 };

@@ -10,10 +10,9 @@
 #include "ecs/ecs.h"
 #include "memory_counter.h"
 #include "net/client.h"
-#include "net/link.h"
+#include "net/transport.h"
 #include "net/match.h"
 #include "net/server.h"
-#include "net/transport_sim.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,8 +3,7 @@
 #include "log_twin.h"
 
 #include "ecs/save.h"
-#include "net/log_tools.h"
-#include "net/replay.h"
+#include "net/log.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,9 +6,8 @@
 #include "base/file.h"
 #include "ecs/change.h"
 #include "ecs/save.h"
-#include "net/end.h"
-#include "net/log_tools.h"
-#include "net/replay.h"
+#include "net/result.h"
+#include "net/log.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 #include "base/assert.h"
 #include "base/hash.h"
 #include "net/socket.h"
-#include "net/transport_enet.h"
+#include "net/transport.h"
 #include "server/server_state.h"
 #include "transport/socket_state.h"
 #include "transport/enet_peers.h"

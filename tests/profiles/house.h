@@ -6,9 +6,8 @@
 #include "swarm.h"
 
 #include "net/client.h"
-#include "net/link.h"
+#include "net/transport.h"
 #include "net/match.h"
-#include "net/presenter.h"
 #include "net/server.h"
 
 #define HOUSE_GUESTS_MAX 16u

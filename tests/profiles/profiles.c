@@ -2,7 +2,7 @@
 #include "profiles.h"
 
 #include "net/limits.h"
-#include "net/security.h"
+#include "net/token.h"
 #include "net/socket.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
-#include "net/world_digest.h"
+#include "net/match.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -6,10 +6,10 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "ecs/save.h"
-#include "net/end.h"
-#include "net/log_writer.h"
-#include "net/sim_match.h"
-#include "net/world_digest.h"
+#include "net/result.h"
+#include "net/log.h"
+#include "tools/sim_match.h"
+#include "net/match.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/report.h"
-#include "net/module.h"
+#include "net/match.h"
 
 #define REFEREE_GAMES 3u
 #define REFEREE_SEEDS 20u

@@ -4,8 +4,7 @@
 #include "referee.h"
 
 #include "base/hash.h"
-#include "net/log_state.h"
-#include "net/replay.h"
+#include "net/log.h"
 
 #include <inttypes.h>
 #include <stdio.h>

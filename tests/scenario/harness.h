@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/macros.h"
-#include "net/link.h"
+#include "net/transport.h"
 
 #define SCENARIO_CLIENTS_MAX 6u
 

@@ -2,7 +2,7 @@
 // A table of names in place of the machine's resolver.
 #pragma once
 
-#include "net/address.h"
+#include "net/token.h"
 
 #include "test.h"
 

@@ -1,20 +1,129 @@
 // SPDX-License-Identifier: MIT
+/// Game modules and the matches that run them: calls, messages, the schema that both sides must
+/// share, and the digest that proves two worlds equal.
+#pragma once
+
+#include "base/bytes.h"
+#include "base/report.h"
+#include "base/workers.h"
+#include "ecs/ecs.h"
+#include "net/game.h"
+#include "net/limits.h"
+#include "net/result.h"
+#include "proto/codec.h"
+
+BASE_C_BEGIN
+
+// ---- modules ----
+
+/// Finding, opening and checking game modules: by name in a search path, or by file.
+///
+/// Threads: any, one call at a time per module. An opened module is constant and may be shared.
+
+#define NET_GAME_NAME_BYTES_MAX 33u
+
+/// An opened module with its templates. All pointers live until net_module_close.
+typedef struct net_module {
+    const net_game_module* game; ///< checked copy, arrays too: missing fields are zero
+    const char* templates;       ///< text of NAME.blk, NUL-terminated
+    size_t template_bytes;
+    const char* templates_file; ///< for messages
+    const void* pack;           ///< NAME.blk and all its imports: ecs/template_files.h
+    size_t pack_bytes;
+    uint64_t content_hash; ///< of the .so and the pack
+    void* library;         ///< dlopen handle; NULL for a linked-in module
+    base_workers* workers; ///< for matches of this module (net_match_config_default); NULL: none
+} net_module;
+
+/// Open a module by NAME or by file, and check its table. NAME is [a-z0-9_]{1,32}; NAME.so is
+/// looked up in each folder of `search_path`, separated by colons (net_module_default_path). A name
+/// with a slash or with ".so" at its end is a file. NAME.blk must lie beside the library; what it
+/// imports must lie below the same folder. What all users may
+/// write is not run: neither the library nor the folder with it may be so. The caller closes the
+/// module; *module is NULL after an error.
+/// @return NET_OK; NET_ERR_UNKNOWN (reported, with the nearest name in the path); NET_ERR_MODULE
+///         (reported: open to all users, not a module, another contract or core, a missing
+///         function, no .blk); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_module_open(const char* name_or_file, const char* search_path,
+                                         const base_reporter* reporter, net_module** module);
+/// Is it [a-z0-9_]{1,32}? Check a name from outside of the program before it is looked up.
+bool net_module_name_is_valid(const char* name);
+/// Write the module path of a program: SHOAL_MODULE_PATH, then ../lib/shoal/games beside the folder
+/// of the executable (the same place in a build folder and after an installation), separated by
+/// colons. NUL-terminated and cut to `path_bytes`.
+void net_module_default_path(char* path, size_t path_bytes);
+/// Open a table that is linked into the program, with the text of its templates. For tests and
+/// tools.
+/// @return NET_OK; NET_ERR_MODULE (reported); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_module_wrap(const net_game_module* game, const char* templates,
+                                         const char* templates_file, const base_reporter* reporter,
+                                         net_module** module);
+/// Close a module after everything that uses it was destroyed. NULL does nothing.
+void net_module_close(net_module* module);
+
+/// Append NAME.blk and all that it imports from below its folder ("%game/" names that folder) to a
+/// pack. A link that leads out of the folder is refused.
+/// @return NET_OK; NET_ERR_MODULE (reported); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_template_pack_read(const char* file, const base_reporter* reporter,
+                                                base_bytes* pack);
+/// A reporter that puts the folder of `templates_file` before the file names of a pack's texts.
+typedef struct net_template_reporter {
+    const base_reporter* next;
+    const char* templates_file;
+} net_template_reporter;
+/// Make the reporter. `self` and what it points to must outlive it.
+base_reporter net_template_reporter_make(net_template_reporter* self);
+
+/// Check a module file, which is untrusted, before any of its code runs: no writable globals (.data
+/// and .bss beyond the loader's own), no imports of libm, rand or time; then its table. Reports
+/// each fault.
+/// @return NET_OK; NET_ERR_MODULE (reported); NET_ERR_IO (reported); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_module_check(const char* file, const base_reporter* reporter);
+
+// ---- the schema ----
+
+/// The replicated part of a world as both sides must agree on it, and its hash.
+///
+/// Covers, sorted by name: replicated templates with their resolved default rows (quantised),
+/// components in name order with fields, kinds, counts and quantisation, singleton flags, and
+/// message descriptors (names, field ids, types) in table order. Anything else may differ between
+/// two builds.
+
+typedef struct net_schema net_schema;
+
+typedef struct net_schema_item {
+    char name[ECS_NAME_BYTES_MAX + 16]; ///< "template brick", "component pos", "message BrickHit"
+    uint64_t hash;
+} net_schema_item;
+
+/// Make the schema of a sealed world and the messages of its module, which may be none. `allocator`
+/// NULL: the heap. The world is only read. @return NET_OK; NET_ERR_SCHEMA (reported: a component or
+/// message cannot be sent: mend the
+///         module); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_schema_create(const base_allocator* allocator, ecs_world* world,
+                                           const net_message* messages, uint32_t message_count,
+                                           const base_reporter* reporter, net_schema** schema);
+void net_schema_destroy(net_schema* schema);
+/// Equal on both sides when all items are equal.
+uint64_t net_schema_hash(const net_schema* schema);
+/// Items sorted by name, as SchemaAnswer carries them. Borrowed from the schema.
+const net_schema_item* net_schema_items(const net_schema* schema, uint32_t* count);
+/// Write the first item that differs as one sentence (`"template brick" differs`, `"component hp"
+/// is missing on the client`), NUL-terminated and cut to `text_bytes`. The client's items are
+/// untrusted. @return false when none differs.
+bool net_schema_difference(const net_schema* server, const net_schema_item* client_items,
+                           uint32_t client_item_count, char* text, size_t text_bytes);
+
+// ---- matches ----
+
 /// A match: one world driven by one game module, tick by tick.
 ///
 /// The server, the replay of a log and each world of a client use the same code, so a replay cannot
 /// differ from the match because another program drives it.
 ///
 /// Order within a tick, on a server and in a replay: leaves, joins, client events, inputs, each in
-/// the order in which they arrived; then net_match_step. net/match_messages.h has events and
-/// inputs.
+/// the order in which they arrived; then net_match_step.
 /// Threads: one thread at a time, the one that owns the world.
-#pragma once
-
-#include "base/bytes.h"
-#include "net/limits.h"
-#include "net/module.h"
-
-BASE_C_BEGIN
 
 typedef enum net_role {
     NET_ROLE_SERVER,  ///< decides what happens: tag "server"; also the role of a replay
@@ -40,7 +149,6 @@ typedef struct net_match_config {
 } net_match_config;
 
 typedef struct net_match net_match;
-typedef struct net_schema net_schema; ///< net/schema.h
 
 /// A config for a server with the default tick rate and the module's default settings.
 net_match_config net_match_config_default(const net_module* module);
@@ -143,5 +251,157 @@ BASE_MUST_USE net_result net_match_save(const net_match* match, base_bytes* byte
 /// @return NET_OK; NET_ERR_MALFORMED; NET_ERR_MEMORY. After an error the content is undefined:
 ///         restore another save or destroy the match.
 BASE_MUST_USE net_result net_match_restore(net_match* match, const void* data, size_t size);
+
+// ---- players, inputs and events ----
+
+/// Messages of a match: check, pack and post the inputs and game events of the module.
+///
+/// A message has a number: its position in the module's table + 1. On the wire and in logs it is a
+/// packed protobuf message, in the world an ECS event with a plain struct. The check functions take
+/// untrusted bytes. The functions that post a client's message assert that it was checked before.
+///
+/// Threads: the thread that owns the world, between steps. Only net_match_input_take and
+/// net_match_event_take may run on several threads at once, each with a reader of its own: the
+/// module's from_wire and to_wire depend on their arguments alone.
+
+/// Check a packed input or client event. The world does not change.
+/// @return NET_OK; NET_ERR_MALFORMED (too long, not decodable, refused by the module, not of this
+///         kind): drop it and count it against its sender.
+BASE_MUST_USE net_result net_match_input_check(net_match* match, const void* payload, size_t size);
+BASE_MUST_USE net_result net_match_event_check(net_match* match, uint32_t message,
+                                               const void* payload, size_t size);
+
+/// Scratch of a thread that reads messages of clients.
+typedef struct net_match_reader {
+    const base_allocator* allocator;
+    proto_codec codec;
+    bool has_codec;
+    ProtobufCMessage* scratch; ///< room for the largest message
+    size_t scratch_bytes;
+    const net_message* refused; ///< the last message that the module refused with a reason, and the
+    const char* refusal;        ///< reason; NULL: none
+} net_match_reader;
+/// @return NET_OK; NET_ERR_MEMORY: it is zeroed.
+BASE_MUST_USE net_result net_match_reader_init(const net_match* match,
+                                               const base_allocator* allocator,
+                                               net_match_reader* reader);
+/// A zeroed one is fine.
+void net_match_reader_deinit(net_match_reader* reader);
+
+/// The same check; then write the message in its canonical form: the fields that the module reads,
+/// as it clamps them, and nothing else. What a client adds (unknown fields, repeated ones, longer
+/// encodings) reaches neither the match nor the log. Our own clients send the canonical form.
+/// @return NET_OK; NET_ERR_MALFORMED, also when the canonical form is too long, or the module
+///         refuses it.
+BASE_MUST_USE net_result net_match_input_take(const net_match* match, net_match_reader* reader,
+                                              const void* payload, size_t size,
+                                              uint8_t target[NET_INPUT_BYTES_MAX],
+                                              size_t* target_size);
+BASE_MUST_USE net_result net_match_event_take(const net_match* match, net_match_reader* reader,
+                                              uint32_t message, const void* payload, size_t size,
+                                              uint8_t target[NET_EVENT_PAYLOAD_BYTES_MAX],
+                                              size_t* target_size);
+
+/// Post an input on the client's player entity. `payload` NULL repeats the client's last input.
+/// Without a player entity the input is kept for later repeats and not posted.
+void net_match_input(net_match* match, uint32_t client, const void* payload, size_t size);
+/// The same with the moment that the player saw when it made the input, in ticks * 256
+/// (InputPacket.view). 0: not known, the last one stays in force. Any value is valid: one out of
+/// reach is moved to the nearest moment within reach and counted. Ignored without a payload.
+void net_match_input_seen(net_match* match, uint32_t client, const void* payload, size_t size,
+                          uint64_t seen);
+/// Post a client's game event on its player entity. Without a player entity it is dropped.
+void net_match_client_event(net_match* match, uint32_t client, uint32_t message,
+                            const void* payload, size_t size);
+
+/// Moments that inputs named, on a server whose module rewinds; zeros elsewhere.
+typedef struct net_rewind_stats {
+    uint64_t inputs; ///< that named a moment
+    uint64_t ahead;  ///< newer than the present: moved to it
+    uint64_t behind; ///< older than NET_REWIND_MS_MAX: moved to that
+} net_rewind_stats;
+net_rewind_stats net_match_get_rewind_stats(const net_match* match);
+
+/// Post an input that this client made, on its prediction world. An input that the module refuses
+/// is dropped, as the server drops it.
+void net_match_predict_input(net_match* match, ecs_entity player, const void* payload, size_t size);
+/// Post a server's game event on a client's world. `target` NONE: for all entities. The bytes are
+/// untrusted.
+/// @return NET_OK; NET_ERR_MALFORMED (not a message of a server, bad target, refused by the
+///         module); NET_ERR_FULL (the world's event queue is full: the event is lost).
+BASE_MUST_USE net_result net_match_server_event(net_match* match, uint32_t message,
+                                                ecs_entity target, const void* payload,
+                                                size_t size);
+
+/// Find the replicated entities that an event's struct names in entity fields: each once, in the
+/// order of the fields. `entities` has room for ECS_EVENT_BYTES_MAX / sizeof(ecs_entity). @return
+/// their count.
+uint32_t net_match_entities_of(const net_match* match, uint32_t message, const void* payload,
+                               ecs_entity* entities);
+/// The same for a packed message. @return their count; 0 for a malformed message.
+uint32_t net_match_entities_of_packed(net_match* match, uint32_t message, const void* data,
+                                      size_t size, ecs_entity* entities);
+/// Pack an event's struct as a message. A message whose fields all have their default takes 0
+/// bytes: pass such an input on with size 0 and a payload that is not NULL.
+/// @return NET_OK; NET_ERR_FULL (longer than `capacity`, *size is 0: the module asks for too much,
+///         do not send the message).
+BASE_MUST_USE net_result net_match_pack(net_match* match, uint32_t message, const void* payload,
+                                        uint8_t* target, size_t capacity, size_t* size);
+/// @return The message of an exported ECS event type that this side sends (a server to clients, a
+///         mirror to the server); 0 when there is none.
+uint32_t net_match_message_of(const net_match* match, ecs_event_type type);
+/// The module's input message, and the size of its struct in bytes.
+uint32_t net_match_input_message(const net_match* match);
+uint32_t net_match_input_bytes(const net_match* match);
+
+// ---- the digest of a world ----
+
+/// Digest of a world: a hash over its replicated rows. A client that has caught up and its server
+/// get the same one.
+///
+/// Rows are hashed in the order of (entity, template, component name, quantised bytes). On a server
+/// the digest covers what the interest rules give to a client, on a client what its world contains
+/// (state CREATED). Each call reads the whole world: for checks and tests, not for every tick.
+/// Threads: the thread that owns the world, outside of stages.
+
+typedef struct net_world_digest {
+    uint64_t hash;
+    uint32_t entities;
+    uint32_t components;
+    uint64_t bytes; ///< of the quantised rows, packed
+} net_world_digest;
+
+/// Compute the digest of a whole world. `line` (may be NULL) gets the same rows as text:
+/// "entity=5:1 template=ball component=pos x=600 y=700", with dequantised values, so two dumps
+/// differ exactly where the hashes do.
+net_world_digest net_world_digest_walk(const net_schema* schema, ecs_world* world, ecs_line_fn line,
+                                       void* context);
+
+/// @return The classes of an entity's components that one client may see; 0: the entity is not in
+///          its scope.
+typedef uint32_t (*net_world_digest_classes_fn)(void* context, ecs_entity entity);
+/// Compute the digest of what one client should have: the entities that `classes` gives it, with
+/// the template's defaults for hidden components. It equals the client's own digest when both are
+/// in sync.
+net_world_digest net_world_digest_walk_seen(const net_schema* schema, ecs_world* world,
+                                            net_world_digest_classes_fn classes,
+                                            void* classes_context, ecs_line_fn line, void* context);
+
+/// The same when it is known which entities these are: `entities`, by rising index (asserted). It
+/// costs as much as they are, not as the world.
+net_world_digest net_world_digest_walk_list(const net_schema* schema, ecs_world* world,
+                                            const ecs_entity* entities, uint32_t count,
+                                            net_world_digest_classes_fn classes, void* context);
+
+/// @return The digest of a world without replicated entities.
+net_world_digest net_world_digest_empty(void);
+
+/// @return The hash of one entity's quantised row, as --trace writes it; 0 when it has none.
+uint64_t net_world_digest_row_hash(const net_schema* schema, ecs_world* world, ecs_entity entity);
+/// @return Whether `hash` is the entity's row as some client may see it: with any set of its
+///         visibility classes hidden. Tries 2 to the power of the classes beside "public" that its
+///         template uses.
+bool net_world_digest_row_has_hash(const net_schema* schema, ecs_world* world, ecs_entity entity,
+                                   uint64_t hash);
 
 BASE_C_END

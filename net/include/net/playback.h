@@ -4,7 +4,7 @@
 ///     log -> replayed match -> quantised rows -> samples -> view world -> drawing
 ///
 /// The view gets what a client with a perfect network would get: the same rows, the same
-/// interpolation, the same drawing (net/presenter.h). To go to another moment, the playback
+/// interpolation, the same drawing (net/client.h). To go to another moment, the playback
 /// restores a keyframe of the log, or a save of the match that it took, and replays from there.
 /// Ticks that are damaged are passed: the first moment after them is shown.
 ///
@@ -15,7 +15,7 @@
 /// work; later calls return NET_OK.
 ///
 /// A log of a build with other components, fields or templates cannot run again. It is watched: its
-/// values (net/log_state.h) are shown, matched by names and converted; there are no hashes, no
+/// values (net/log.h) are shown, matched by names and converted; there are no hashes, no
 /// events, and no players to follow. A log without values is refused. A log whose run differs is
 /// watched from there on, if it has values.
 ///
@@ -25,7 +25,7 @@
 /// Threads: one.
 #pragma once
 
-#include "net/log_reader.h"
+#include "net/log.h"
 #include "net/match.h"
 
 BASE_C_BEGIN

@@ -13,19 +13,17 @@
 /// and with any number of lanes.
 #pragma once
 
-#include "net/drops.h"
-#include "net/end.h"
-#include "net/trace.h"
+#include "net/result.h"
 #include "net/transport.h"
-#include "net/world_digest.h"
+#include "net/match.h"
 
 BASE_C_BEGIN
 
-typedef struct net_ban net_ban;               ///< net/bans.h
-typedef struct net_bans net_bans;             ///< net/bans.h
+typedef struct net_ban net_ban;               ///< net/token.h
+typedef struct net_bans net_bans;             ///< net/token.h
 typedef struct net_match net_match;           ///< net/match.h
-typedef struct net_log_begin net_log_begin;   ///< net/log_writer.h
-typedef struct net_log_writer net_log_writer; ///< net/log_writer.h
+typedef struct net_log_begin net_log_begin;   ///< net/log.h
+typedef struct net_log_writer net_log_writer; ///< net/log.h
 
 /// Run the match's next tick from a log, in place of what the clients sent (`begin`, borrowed).
 /// @return false: it cannot be run, and the match ends.
@@ -82,7 +80,7 @@ typedef struct net_server_config {
     net_bans* bans; ///< owned by the caller; NULL: there are no bans
     net_coder coder;
     bool has_bandwidth;      ///< account every bit by client, component and cause
-    net_server_step_fn step; ///< net/sim_match.h runs a log again with it. NULL: a match as usual
+    net_server_step_fn step; ///< runs a log again. NULL: a match as usual
     void* step_context;
 } net_server_config;
 

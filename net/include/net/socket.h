@@ -1,4 +1,16 @@
 // SPDX-License-Identifier: MIT
+/// What only executables link (target shoal_socket): the sockets below ENet, and the clock, the
+/// signals and the one wait of a main loop.
+#pragma once
+
+#include "base/macros.h"
+#include "net/token.h"
+#include "net/transport.h"
+
+BASE_C_BEGIN
+
+// ---- sockets ----
+
 /// The socket layer below ENet. net/socket/*.c defines ENet's own functions for sockets, clock and
 /// random seed. It is linked into executables only, where libenet resolves them. Every datagram
 /// passes here first: empty and oversized ones are dropped, errors of the kernel become loss, --net
@@ -6,12 +18,6 @@
 ///
 /// State: one per process, because ENet's functions have no context argument. Threads: one at a
 /// time. Lanes are the exception: each may have its own thread while no other function is called.
-#pragma once
-
-#include "net/address.h"
-#include "net/link.h"
-
-BASE_C_BEGIN
 
 /// Virtual sockets (tests) have descriptors from here on, beyond any real one. ppoll must not see
 /// them.
@@ -141,5 +147,41 @@ bool net_socket_is_sending(void);
 /// Microseconds until the next simulated datagram is due; 0 when datagrams were read and not given
 /// to ENet yet; UINT64_MAX when nothing is on its way.
 uint64_t net_socket_next_us(void);
+
+// ---- the main loop ----
+
+/// What a program's main loop needs of the operating system: a clock, signals as data, and one
+/// wait. Linked into executables only (target shoal_socket); libraries get time as an argument.
+
+#define NET_LOOP_SOCKETS_MAX 4096u
+
+typedef struct net_loop {
+    int signals; ///< signalfd for SIGINT and SIGTERM; for two more after net_loop_hear_operator
+    BASE_ATOMIC(bool) is_reload_asked; ///< a SIGHUP came; the program sets it back
+    BASE_ATOMIC(bool) is_status_asked; ///< a SIGUSR1 came; the program sets it back
+    /// Another thread took a SIGTERM or SIGINT (tools/sentry.h): the next wait returns true.
+    BASE_ATOMIC(bool) is_end_asked;
+    int sockets[NET_LOOP_SOCKETS_MAX];
+    uint32_t socket_count;
+} net_loop;
+
+/// Microseconds of CLOCK_MONOTONIC.
+uint64_t net_loop_now_us(void);
+/// Milliseconds since 1970, for people.
+uint64_t net_loop_unix_ms(void);
+/// Block SIGINT and SIGTERM and receive them as data; ignore SIGPIPE and SIGXFSZ; make stdout
+/// line-buffered; raise the limit of open files to what the system allows. Signals are blocked for
+/// the calling thread, so call it before other threads are made.
+/// @return false when the system refuses (errno says why).
+BASE_MUST_USE bool net_loop_init(net_loop* loop);
+/// Receive SIGHUP (read files again) and SIGUSR1 (print the state) as data too. Without this call
+/// both end the program. @return false when the system refuses (errno says why).
+BASE_MUST_USE bool net_loop_hear_operator(net_loop* loop);
+/// Close the signalfd; signals stay blocked.
+void net_loop_deinit(net_loop* loop);
+/// Wait until a socket is readable, a signal came, or `until_us` is reached (not at all when that
+/// is past).
+/// @return true when SIGINT or SIGTERM came since the last call.
+bool net_loop_wait(net_loop* loop, uint64_t until_us);
 
 BASE_C_END

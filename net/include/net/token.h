@@ -1,4 +1,71 @@
 // SPDX-License-Identifier: MIT
+/// Who may come in: addresses, keys and tokens, what a server asks for, and bans.
+#pragma once
+
+#include "base/alloc.h"
+#include "base/report.h"
+#include "net/result.h"
+
+BASE_C_BEGIN
+
+// ---- addresses ----
+
+/// Addresses of both families, as text and as bytes. IPv4 is kept as IPv6 ("::ffff:a.b.c.d"), so
+/// one comparison and one table serve both.
+
+/// Enough for every text of net_address_print: "[v6%scope]:port" and the NUL.
+#define NET_ADDRESS_TEXT_BYTES 72u
+
+typedef struct net_address {
+    uint8_t ip[16]; ///< network order
+    uint32_t scope; ///< link-local IPv6: number of the interface; else 0
+    uint16_t port;  ///< host order
+} net_address;
+
+/// How a name becomes addresses: in tests a table, in programs the system.
+typedef struct net_resolver {
+    /// Write the addresses of a host name, the best first; their ports are ignored. May block.
+    /// @return their number, at most `capacity`; 0: there are none.
+    uint32_t (*find)(void* context, const char* host, net_address* found, uint32_t capacity);
+    void* context;
+} net_resolver;
+
+/// Read "1.2.3.4:7" or "[::1]:7"; names are not looked up.
+/// @return NET_OK; NET_ERR_ADDRESS (not of this form, port above 65,535): `address` is unchanged.
+BASE_MUST_USE net_result net_address_parse(const char* text, net_address* address);
+/// The same with names. Of a name it takes the first IPv4 address, or the first IPv6 one when there
+/// is no IPv4. May block. A NULL resolver is the system's.
+/// @return NET_OK; NET_ERR_ADDRESS (not of this form, port above 65,535, unknown name): `address`
+///         is unchanged.
+BASE_MUST_USE net_result net_address_resolve_one(const net_resolver* resolver, const char* text,
+                                                 net_address* address);
+/// The same with every address of a name, at most `capacity`, in the order in which a client tries
+/// them: the resolver's, with the families in turn (RFC 8305).
+/// @return NET_OK (*count is 1 or more); NET_ERR_ADDRESS (*count is 0).
+BASE_MUST_USE net_result net_address_resolve(const net_resolver* resolver, const char* text,
+                                             net_address* found, uint32_t capacity,
+                                             uint32_t* count);
+/// Write "1.2.3.4:7", "[::1]:7" or "[fe80::1%2]:7". @return false when it was cut.
+bool net_address_print(const net_address* address, char* text, size_t text_bytes);
+
+/// Make an IPv4 address; `host` is in network order, as ENet and the kernel have it.
+net_address net_address_ipv4(uint32_t host, uint16_t port);
+bool net_address_is_ipv4(const net_address* address);
+/// The host in network order; 0 for IPv6.
+uint32_t net_address_ipv4_host(const net_address* address);
+
+/// Same host, scope and port?
+bool net_address_equal(const net_address* a, const net_address* b);
+/// 127.0.0.0/8 or ::1.
+bool net_address_is_loopback(const net_address* address);
+/// Never routed on the internet: loopback, 10/8, 172.16/12, 192.168/16, link-local of both families
+/// (169.254/16, fe80::/10) and unique local IPv6 (fc00::/7). A wildcard is not private.
+bool net_address_is_private(const net_address* address);
+/// 0.0.0.0 or ::, "every interface".
+bool net_address_is_wildcard(const net_address* address);
+
+// ---- keys and tokens ----
+
 /// Keys and connect tokens: how a back end (a matchmaker) lets one player into one server.
 ///
 /// The back end and the server share a key. The back end makes a token and gives its text to a
@@ -8,12 +75,6 @@
 ///
 /// A program that only makes tokens needs this header, libshoal_net and libsodium. Threads: the
 /// functions have no state; any thread may call them. Chance is an argument (net_entropy).
-#pragma once
-
-#include "net/address.h"
-#include "base/report.h"
-
-BASE_C_BEGIN
 
 #define NET_KEY_BYTES 32u
 #define NET_KEYS_MAX 16u            ///< of a key ring
@@ -116,5 +177,213 @@ bool net_token_print(const net_token* token, char* text, size_t text_bytes);
 BASE_MUST_USE net_result net_token_parse(const char* text, net_token* token);
 /// Overwrite a token.
 void net_token_wipe(net_token* token);
+
+// ---- security of a transport ----
+
+/// What a server or a client needs to know about keys and untrusted addresses, and what came of
+/// them. All datagrams are encrypted and authenticated; proto/WIRE.md, "Outer layer", has every
+/// byte.
+
+#define NET_SECURE_VERSION 1u         ///< of the outer layer, in the second byte of each attempt
+#define NET_SECURE_OVERHEAD_BYTES 27u ///< of a datagram inside of a session
+#define NET_SECURE_TOLERANCE_S 5u     ///< by which the clocks of back end and server may differ
+
+/// Why the outer layer ended a connection, or did not begin one.
+#define NET_SECURE_END_LIST(X)                                                                     \
+    X(NONE, "it is open, or it was lost")                                                          \
+    X(CLOSED, "the other side closed the connection")                                              \
+    X(VERSION, "the server speaks another version: use the same release")                          \
+    X(FULL, "the server is full: try later")                                                       \
+    X(BANNED, "the server does not accept this player")                                            \
+    X(REPLACED, "the same client came back on a new connection")                                   \
+    X(FORGED, "too many forged datagrams") /* of earlier servers */                                \
+    X(EXPIRED, "the token has expired: get a new one")                                             \
+    X(ELSEWHERE, "the token is for another server: get one for this server")                       \
+    X(TOKEN, "the server does not know this token: get a new one from where this one came")        \
+    X(NO_TOKEN, "the server lets in only players with a token: get one from its operator")         \
+    X(SILENT, "no answer")
+
+typedef enum net_secure_end {
+#define NET_SECURE_END_ENUM(name, text) NET_SECURE_END_##name,
+    NET_SECURE_END_LIST(NET_SECURE_END_ENUM)
+#undef NET_SECURE_END_ENUM
+} net_secure_end;
+
+/// One sentence for a person. Static text, also for numbers that are no net_secure_end.
+const char* net_secure_end_text(uint32_t end);
+
+/// What the outer layer of a server counts. First what succeeded, then every reason for which a
+/// datagram had no effect or a session ended.
+#define NET_SECURE_COUNT_LIST(X)                                                                   \
+    X(CHALLENGES, "challenges")     /* answers to a request */                                     \
+    X(ACCEPTED, "accepted")         /* sessions that began */                                      \
+    X(RESUMED, "resumed")           /* of them with a resume token */                              \
+    X(MOVED, "moved")               /* sessions that got a new address */                          \
+    X(DENIED, "denied")             /* answers that say no */                                      \
+    X(BAD_SIZE, "bad_size")         /* of no datagram of ours */                                   \
+    X(BAD_TYPE, "bad_type")         /* a first byte of no meaning here */                          \
+    X(BAD_VERSION, "bad_version")   /* of the outer layer */                                       \
+    X(BAD_PROTOCOL, "bad_protocol") /* a token for another game */                                 \
+    X(BAD_PADDING, "bad_padding")   /* bytes that must be zero */                                  \
+    X(TOKEN_EXPIRED, "token_expired")                                                              \
+    X(ADDRESS_BUDGET, "address_budget") /* requests of one address: 10 a second */                 \
+    X(REQUEST_BUDGET, "request_budget") /* requests of all: 20,000 a second */                     \
+    /* answers: 2,000 a second, of them 500 that say no, and 10 to one address */                  \
+    X(REPLY_BUDGET, "reply_budget")                                                                \
+    X(KEY_UNKNOWN, "key_unknown")                                                                  \
+    X(KEY_REFUSED, "key_refused") /* the built-in key, from where it is not accepted */            \
+    X(TOKEN_FORGED, "token_forged")                                                                \
+    X(TOKEN_ELSEWHERE, "token_elsewhere") /* for another server */                                 \
+    X(TOKEN_USED, "token_used")           /* by another address before */                          \
+    X(TOKENS_FULL, "tokens_full")         /* no room to remember one more token */                 \
+    X(COOKIE_FORGED, "cookie_forged")     /* or for another address, or too old */                 \
+    X(RESPONSE_FORGED, "response_forged")                                                          \
+    X(RESPONSE_OLD, "response_old")       /* not newer than a session of the same player */        \
+    X(RESPONSE_BUDGET, "response_budget") /* responses of one address: 10 a second */              \
+    X(COOKIE_SPENT, "cookie_spent")       /* of a response that got no answer before */            \
+    X(SPENT_FULL, "spent_full")           /* changes of the cookie secret: too much to remember */ \
+    X(SESSIONS_FULL, "sessions_full")                                                              \
+    X(SESSION_UNKNOWN, "session_unknown")                                                          \
+    X(REPLAYED, "replayed") /* a number that came before, or is too old */                         \
+    X(DATA_FORGED, "data_forged")                                                                  \
+    X(OTHER_ADDRESS, "other_address") /* to a client, not from its server */                       \
+    X(DATA_BUDGET, "data_budget")     /* of one session: 480 a second */                           \
+    X(MOVE_BUDGET, "move_budget")     /* a new address too soon after the last */                  \
+    X(UNOPENED, "unopened")           /* sessions that never began to talk */                      \
+    X(LINGERED, "lingered")           /* sessions whose connection ended */                        \
+    X(SILENT, "silent")               /* sessions without a datagram for a minute */               \
+    X(REPLACED, "replaced")           /* sessions whose client came back */                        \
+    X(FORGERY_LIMIT, "forgery_limit") /* sessions with 2^36 forged datagrams under one key */      \
+    X(CLOSED, "closed")               /* sessions that a side closed */
+
+typedef enum net_secure_count {
+#define NET_SECURE_COUNT_ENUM(name, text) NET_SECURE_##name,
+    NET_SECURE_COUNT_LIST(NET_SECURE_COUNT_ENUM)
+#undef NET_SECURE_COUNT_ENUM
+        NET_SECURE_COUNTS
+} net_secure_count;
+
+typedef struct net_secure_stats {
+    uint64_t counts[NET_SECURE_COUNTS];
+} net_secure_stats;
+
+/// Write the counts that are not 0: " accepted=3 token_used=1". NUL-terminated and cut to
+/// `text_bytes`, which must not be 0.
+void net_secure_stats_text(const net_secure_stats* stats, char* text, size_t text_bytes);
+
+/// Who a token names.
+typedef struct net_secure_who {
+    uint64_t player_id;
+    uint8_t key_id; ///< of the key that sealed the first token, also after a resumption
+} net_secure_who;
+
+/// Who a session belongs to.
+typedef struct net_secure_identity {
+    net_address address; ///< where its datagrams come from now
+    uint64_t player_id;
+    uint8_t key_id;
+    uint8_t user_data[NET_TOKEN_USER_BYTES];
+} net_secure_identity;
+
+/// What the owner of a server or of a client decides. All pointers may be NULL; what they point to
+/// is copied, except for the contexts of functions.
+typedef struct net_security {
+    /// Server: keys of the back end. Without one the built-in key is accepted, from private
+    /// addresses only, and never beside keys.
+    const net_key_ring* keys;
+    bool allow_dev_key;           ///< server: the built-in key from any address
+    const net_address* addresses; ///< server: where clients reach it; a token must name one of them
+    uint32_t address_count;       ///< at most NET_TOKEN_ADDRESSES_MAX
+    /// Server: whose resume tokens it opens. Servers with one identity and one first key of `keys`
+    /// open each other's, one after the other or together. 0: made of `addresses`. Without keys
+    /// only this server opens them.
+    uint64_t identity;
+    const net_token* token;            ///< client: NULL makes a token of the built-in key
+    uint64_t dev_player_id;            ///< client without a token; 0: chance
+    uint64_t protocol;                 ///< 0: NET_TOKEN_PROTOCOL
+    const net_entropy* entropy;        ///< NULL: the system's, and a seeded one on the virtual wire
+    uint64_t (*unix_s)(void* context); ///< seconds since 1970; NULL: the system's
+    void* unix_context;
+} net_security;
+
+// ---- bans ----
+
+/// The list of those who may not play here: networks, players and keys. From a text file, and by
+/// calls while a server runs.
+///
+/// A file has one ban per line: `address 203.0.113.0/24 [reason]`, `address 2001:db8::/32`,
+/// `player 123`, `key 3`. Empty lines and what follows a '#' at the start of a word are ignored.
+///
+/// Limits:  NET_BANS_MAX bans; lines of NET_BAN_LINE_BYTES_MAX bytes; files of
+/// NET_BANS_FILE_BYTES_MAX.
+/// Cost:    a question allocates nothing: a binary search, for an address one per length of prefix
+/// that the list has.
+/// Memory:  about 130 bytes per ban.
+/// Threads: one at a time. The secure layer asks on the thread that services the transport.
+
+#define NET_BANS_MAX 65536u
+#define NET_BANS_FILE_BYTES_MAX (16u << 20)
+#define NET_BAN_LINE_BYTES_MAX 256u     ///< with the NUL
+#define NET_BAN_REASON_BYTES_MAX 96u    ///< with the NUL; a longer one is cut
+#define NET_BAN_FAULTS_REPORTED_MAX 10u ///< of one file
+/// A shorter prefix is a typing mistake that shuts the house.
+#define NET_BAN_IPV4_BITS_MIN 8u
+#define NET_BAN_IPV6_BITS_MIN 16u
+
+typedef enum net_ban_kind { NET_BAN_ADDRESS, NET_BAN_PLAYER, NET_BAN_KEY } net_ban_kind;
+
+/// Begin with net_ban_parse, net_ban_of_address, or a zeroed struct with `kind` and `id`.
+typedef struct net_ban {
+    net_ban_kind kind;
+    uint32_t bits;  ///< ADDRESS: length of the prefix in `ip`, 0..128; an IPv4 /24 is 120
+    uint8_t ip[16]; ///< ADDRESS: as in net_address; zero behind the prefix
+    uint64_t id;    ///< PLAYER, KEY
+    char reason[NET_BAN_REASON_BYTES_MAX]; ///< "": none is given; the banned client prints it
+} net_ban;
+
+typedef struct net_bans net_bans;
+
+/// Make an empty list. `allocator` NULL: the heap. @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_bans_create(const base_allocator* allocator, net_bans** bans);
+/// NULL is allowed.
+void net_bans_destroy(net_bans* bans);
+
+/// Read one line of the form above.
+/// @return NET_OK; NET_ERR_UNKNOWN (an empty line or a comment: there is no ban); NET_ERR_MALFORMED
+///         (`fault` says what is wrong and what is allowed).
+BASE_MUST_USE net_result net_ban_parse(const char* line, net_ban* ban, char* fault,
+                                       size_t fault_bytes);
+/// The ban of one host. `reason` may be NULL.
+net_ban net_ban_of_address(const net_address* address, const char* reason);
+/// Write a ban as a line of a file, without its reason: "address 203.0.113.0/24".
+void net_ban_print(const net_ban* ban, char* text, size_t text_bytes);
+
+/// Add a ban, copied. One that is there already gets the new reason.
+/// @return NET_OK; NET_ERR_FULL (NET_BANS_MAX); NET_ERR_MEMORY (nothing changed).
+BASE_MUST_USE net_result net_bans_add(net_bans* bans, const net_ban* ban);
+/// Remove a ban of this kind and prefix or number. @return false when there is none.
+bool net_bans_remove(net_bans* bans, const net_ban* ban);
+
+/// Read the list from a file. What a file brought before is replaced; what net_bans_add brought
+/// stays. Call it again at SIGHUP. With any fault the old list stays as it is.
+/// @return NET_OK; NET_ERR_IO (reported: the file cannot be read, or is too long);
+///         NET_ERR_MALFORMED (reported as FILE:LINE with what is allowed); NET_ERR_FULL (reported);
+///         NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_bans_load(net_bans* bans, const char* file,
+                                       const base_reporter* reporter);
+/// The same from a text of `size` bytes; `file` is only for reports.
+BASE_MUST_USE net_result net_bans_read(net_bans* bans, const char* text, size_t size,
+                                       const char* file, const base_reporter* reporter);
+
+/// Ask. Before a datagram is decrypted only the address is known, afterwards player and key.
+/// @return the ban, borrowed until the next change; NULL: there is none. Player and key 0 are
+/// unknown ones, never banned. `bans` NULL: an empty list.
+const net_ban* net_bans_find_address(const net_bans* bans, const net_address* address);
+const net_ban* net_bans_find_player(const net_bans* bans, uint64_t player);
+const net_ban* net_bans_find_key(const net_bans* bans, uint64_t key);
+/// The first of the three that applies.
+const net_ban* net_bans_find(const net_bans* bans, const net_address* address, uint64_t player,
+                             uint64_t key);
+uint32_t net_bans_count(const net_bans* bans);
 
 BASE_C_END

@@ -1,24 +1,31 @@
 // SPDX-License-Identifier: MIT
+/// Datagrams and control messages between the two ends: the interface, the bad link, and its two
+/// providers, the simulated network and ENet.
+#pragma once
+
+#include "base/alloc.h"
+#include "base/report.h"
+#include "base/rng.h"
+#include "net/limits.h"
+#include "net/result.h"
+#include "net/token.h"
+
+#include <string.h>
+
+BASE_C_BEGIN
+
+// ---- the interface ----
+
 /// The datagram interface: all that net needs of a network.
 ///
 /// Two channels: reliable in order, and unsequenced datagrams that may be lost, doubled or
-/// reordered. Providers: net/transport_enet.h (real sockets) and net/transport_sim.h (seeded,
-/// virtual time). Time is an argument, in microseconds.
+/// reordered. Providers: ENet (real sockets) and the simulated network (seeded, virtual
+/// time). Time is an argument, in microseconds.
 ///
 /// Threads: one thread at a time uses a transport. Lanes are the exception. A connection belongs to
 /// the lane that net_transport_lane names. While nothing else is called, different lanes may be
 /// used at the same time: by `work`, `flush_lane`, and by `send` and `peer_sent_bytes` for their
 /// connections.
-#pragma once
-
-#include "net/address.h"
-#include "net/limits.h"
-#include "net/result.h"
-#include "base/alloc.h"
-
-#include <string.h>
-
-BASE_C_BEGIN
 
 /// A connection: slot and generation in one number; 0 is none. A number is not given to another
 /// connection before its slot was used 2^20 times.
@@ -76,7 +83,7 @@ typedef struct net_transport_stats {
 #define NET_TRANSPORT_DEAF 0xDEAFu
 
 /// The reason of DISCONNECTED when the outer layer ended the connection or did not begin it: this
-/// number plus a net_secure_end (net/security.h).
+/// number plus a net_secure_end (net/token.h).
 #define NET_TRANSPORT_SECURE 0x5EC00u
 
 /// Who is at the other end of a connection, as far as the transport knows.
@@ -159,5 +166,197 @@ static inline bool net_transport_identity(const net_transport* transport, net_pe
     memset(identity, 0, sizeof *identity);
     return transport->ops->identity && transport->ops->identity(transport, peer, identity);
 }
+
+// ---- the bad link ----
+
+/// A bad network, seeded: loss (also in bursts), one-way delay, jitter, duplicates, reordering,
+/// flipped bits, a rate with its queue, a hole for large datagrams, new source ports. One link is
+/// one direction of one path. transport_sim uses it, and the socket layer below ENet does (--net).
+///
+/// The same seed and the same calls give the same deliveries, bit for bit, on every machine.
+///
+/// Memory: a fixed pool of NET_LINK_DATAGRAMS_MAX datagrams; further ones are lost and counted.
+
+#define NET_LINK_DATAGRAMS_MAX 4096u
+#define NET_LINK_BYTES_MAX 1500u
+#define NET_LINK_MS_MAX 10000.0
+#define NET_LINK_OUTAGE_MS_MAX 3600000.0
+#define NET_LINK_RATE_KBIT_MIN 1.0
+#define NET_LINK_RATE_KBIT_MAX 10000000.0
+#define NET_LINK_QUEUE_MS_MIN 1.0
+#define NET_LINK_QUEUE_MS_DEFAULT 500.0
+#define NET_LINK_BURST_MS_MIN 1.0
+#define NET_LINK_MTU_BYTES_MIN 64.0
+#define NET_LINK_REBIND_MS_MIN 100.0
+#define NET_LINK_FLIPPED_BITS_MAX 3u ///< of one datagram
+
+/// All zero: a perfect line.
+typedef struct net_link_config {
+    double loss_percent;      ///< 0..100
+    double burst_ms;          ///< 0: each datagram is lost or not by itself; else losses come in
+                              ///< bursts of this mean length (Gilbert-Elliott: a good state that
+                              ///< loses nothing, a bad one that loses all), 1..10,000
+    double delay_ms;          ///< one way, 0..10,000
+    double jitter_ms;         ///< added uniformly in [0, jitter], 0..10,000
+    double duplicate_percent; ///< delivered twice, the copy with its own jitter
+    double reorder_percent;   ///< held back by one further delay of 1..(jitter + 10) ms
+    double flip_percent;      ///< delivered with 1..NET_LINK_FLIPPED_BITS_MAX other bits
+    double rate_kbit;         ///< 0: unlimited; else serialised at this rate (payload and 28 bytes
+                              ///< of headers)
+    double queue_ms;          ///< what comes while the queue in front of the rate is longer than
+                              ///< this is lost, 1..10,000; 0: NET_LINK_QUEUE_MS_DEFAULT
+    double mtu_bytes;         ///< longer UDP payloads vanish, 64..NET_LINK_BYTES_MAX; 0: none do
+    double rebind_ms;         ///< net_link_rebind_is_due after this time, on average; 0: never
+    double outage_at_ms;      ///< nothing passes from this time on, counted from the first datagram
+    double outage_for_ms;     ///< duration of the outage; 0: no outage
+    uint64_t seed;
+} net_link_config;
+
+/// Both directions, seen from the one that sends `up` and receives `down`.
+typedef struct net_link_pair {
+    net_link_config up, down;
+} net_link_pair;
+
+/// Parse "loss=5,burst=200,delay=80,jitter=20,duplicate=1,reorder=2,flip=1,rate=512,queue=2000,
+/// mtu=1252,rebind=20000,outage_at=5000,outage_for=10000,seed=7": any subset in any order.
+/// "up.loss=30" and "down.loss=30" set one direction and win over "loss=5". A preset may come
+/// first, "4g" or "4g,loss=5": wifi, 4g, bad, satellite. What follows replaces its values.
+/// @return NET_OK; NET_ERR_UNKNOWN (the report names the nearest key); NET_ERR_MALFORMED (range,
+///         a key twice, no value, a preset that is not first). On failure `pair` is untouched.
+BASE_MUST_USE net_result net_link_config_parse(const char* text, const base_reporter* reporter,
+                                               net_link_pair* pair);
+
+typedef struct net_link_stats {
+    uint64_t sent;       ///< pushed
+    uint64_t delivered;  ///< popped, twins included
+    uint64_t lost;       ///< by chance, in a burst or an outage, or longer than mtu_bytes
+    uint64_t duplicated; ///< twins made
+    uint64_t reordered;  ///< held back
+    uint64_t flipped;    ///< given other bits
+    uint64_t overflowed; ///< lost because pool, queue or NET_LINK_BYTES_MAX were too small
+} net_link_stats;
+
+typedef struct net_link net_link;
+
+/// Make a link. `allocator` NULL: the heap; the config must be one that net_link_config_parse could
+/// give.
+/// @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_link_create(const base_allocator* allocator,
+                                         const net_link_config* config, net_link** link);
+/// NULL is allowed.
+void net_link_destroy(net_link* link);
+/// Change the config. Datagrams on their way keep their arrival. Another seed starts its sequence
+/// from the beginning.
+void net_link_config_set(net_link* link, const net_link_config* config);
+/// Send a datagram, copied. `tag` comes out with it (an address, a path).
+void net_link_push(net_link* link, uint64_t now_us, uint64_t tag, const void* bytes, size_t size);
+/// Get the next datagram that has arrived by now: the earliest, of equal ones the first sent. `tag`
+/// may be NULL. Borrowed until net_link_pop. @return NULL when none has arrived.
+const uint8_t* net_link_peek(net_link* link, uint64_t now_us, uint64_t* tag, size_t* size);
+/// Remove the datagram that net_link_peek gave.
+void net_link_pop(net_link* link);
+/// Arrival of the next datagram; UINT64_MAX when none is on its way.
+uint64_t net_link_next_us(const net_link* link);
+/// Is the link in its outage?
+bool net_link_is_out(const net_link* link, uint64_t now_us);
+/// Should the sender change its source port now, as behind a NAT that forgot it? True once for each
+/// time that is due: every rebind_ms, each interval 50..150 % of it.
+bool net_link_rebind_is_due(net_link* link, uint64_t now_us);
+const net_link_stats* net_link_get_stats(const net_link* link);
+
+// ---- the simulated network ----
+
+/// A simulated network: many endpoints in one process, as net_transports. Time is what service is
+/// given; the same seed and the same calls give the same datagrams.
+
+typedef struct net_sim net_sim;
+
+/// Make a network without endpoints. `allocator` NULL: the heap. @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_sim_create(const base_allocator* allocator, uint64_t seed,
+                                        net_sim** sim);
+/// Destroy the network, after all its transports (asserted). NULL is allowed.
+void net_sim_destroy(net_sim* sim);
+/// Make the server's endpoint for at most `peers_max` connections; free it with ops->destroy.
+/// @return NET_OK; NET_ERR_FULL (there is a server already, or peers_max is not
+///         1..NET_CLIENTS_MAX); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_sim_server(net_sim* sim, uint32_t peers_max,
+                                        net_transport** transport);
+/// Divide the connections of a server's endpoint among `lanes` lanes, 1..NET_LANES_MAX (asserted).
+/// It changes nothing that is sent. The network's allocator is used by all of them.
+void net_sim_lanes_set(net_transport* server, uint32_t lanes);
+/// Make a client's endpoint; free it with ops->destroy. Both directions use `link`, copied; connect
+/// ignores its address. @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_sim_client(net_sim* sim, const net_link_config* link,
+                                        net_transport** transport);
+/// Change the link of a client's endpoint, for both directions from now on. Control messages know
+/// loss, delay, jitter and outages; their losses do not come in bursts.
+void net_sim_link_set(net_transport* client, const net_link_config* link);
+/// The same for each direction: `up` is from the client to the server.
+void net_sim_link_set_pair(net_transport* client, const net_link_pair* pair);
+/// Set what the server learns of a client's endpoint, from now on. Without it each endpoint has an
+/// address of its own in 198.18.0.0/15, and no player.
+void net_sim_identity_set(net_transport* client, const net_peer_identity* identity);
+/// A hash over all datagrams of the realtime channel, of each client in sending order: equal runs
+/// have equal hashes.
+uint64_t net_sim_datagram_hash(const net_sim* sim);
+
+// ---- ENet ----
+
+/// Real sockets by ENet, as a net_transport.
+
+typedef struct net_enet_config {
+    const base_allocator* allocator; ///< NULL: the heap; ENet itself always uses the heap
+    /// "127.0.0.1:7777" for a server, "0.0.0.0:7777,[::]:7777" for one of both families on two
+    /// sockets, "[::]:7777" on one. A name stands for the address of net_address_resolve_one. NULL
+    /// for a client.
+    const char* listen;
+    uint32_t peers_max; ///< clients at once; 1 for a client
+    /// Of a server: ENet hosts among which the connections are divided, behind one address and
+    /// port, 1..NET_LANES_MAX (asserted) and at most peers_max. 0: one.
+    uint32_t lanes;
+    /// Of a server: datagrams of addresses on this list are dropped unread. Borrowed; it may change
+    /// between services. net_server_config.bans is for players and keys too. NULL: there are none.
+    const net_bans* bans;
+    /// Connections of one address at a time, whatever their ports; 0: no limit (loopback). A client
+    /// that comes back takes the place of its old connection. A closed one counts for 7 s at most.
+    uint32_t peers_per_address_max;
+    /// Of names in `listen` and in addresses to connect to. Borrowed. NULL: the system's.
+    const net_resolver* resolver;
+    /// Keys, tokens, bans. Zero is enough for loopback and for a private network: both sides use
+    /// the built-in key.
+    net_security security;
+    /// Wall-clock time that one service, with the events of its next() calls, may take. What is not
+    /// read then waits in the kernel's buffer. 0: NET_SERVICE_US_MAX.
+    uint32_t service_us_max;
+    /// The clock of that, in microseconds. NULL: CLOCK_MONOTONIC, and none in virtual time.
+    uint64_t (*wall_us)(void* context);
+    void* wall_context;
+} net_enet_config;
+
+/// Make a server (it listens at once) or a client. Free it with ops->destroy. Use one process-wide
+/// thread for all ENet transports: ENet and the socket layer have global state.
+/// @return NET_OK; NET_ERR_ADDRESS (`listen` is no ADDR:PORT, or has two of one family);
+///         NET_ERR_BIND (errno says why: choose another port);
+///         NET_ERR_REFUSED (a public address or a wildcard, but no keys, and the built-in key is
+///         public: give keys, listen on a private address, or set allow_dev_key);
+///         NET_ERR_SOCKET (no socket, or the socket layer is missing or failed its self-test: link
+///         shoal_socket directly into the program; nothing is sent without encryption);
+///         NET_ERR_MEMORY; NET_ERR_FULL (peers_max is not 1..NET_CLIENTS_MAX).
+BASE_MUST_USE net_result net_transport_enet_create(const net_enet_config* config,
+                                                   net_transport** transport);
+/// What the outer layer did and refused.
+void net_transport_enet_secure_stats(const net_transport* transport, net_secure_stats* stats);
+/// Replace the keys of a server while it runs; sessions stay. Without keys it accepts the built-in
+/// key as after create.
+void net_transport_enet_keys_set(net_transport* transport, const net_key_ring* keys);
+/// Tell when the program has to do something else, in the microseconds of wall_us: its next tick.
+/// Services end by then, but have NET_SERVICE_US_MIN at least, so that a late program receives too.
+/// UINT64_MAX: nothing is due.
+void net_transport_enet_due(net_transport* transport, uint64_t due_us);
+/// Enough for every text of net_transport_enet_address.
+#define NET_ENET_ADDRESS_TEXT_BYTES (2 * NET_ADDRESS_TEXT_BYTES)
+/// Write the address on which a server listens, as "127.0.0.1:40001"; of two with a comma between
+/// them. @return false for a client, and when `text_bytes` is too small.
+bool net_transport_enet_address(const net_transport* transport, char* text, size_t text_bytes);
 
 BASE_C_END

@@ -3,8 +3,7 @@
 //
 //     host GAME.so TICKS        prints the state hash after so many ticks without players
 #include <net/match.h>
-#include <net/module.h>
-#include <net/transport_enet.h>
+#include <net/transport.h>
 
 #include <ecs/ecs.h>
 

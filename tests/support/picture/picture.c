@@ -5,7 +5,7 @@
 //
 // The playback runs the effects (trails, sparks) of the ticks before it, without drawing them.
 #include "base/options.h"
-#include "net/module.h"
+#include "net/match.h"
 #include "net/playback.h"
 #include "svg.h"
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "net/game.h"
-#include "net/interest.h"
 
 const net_game_module* swarm_module_get(void);
 /// The templates text (swarm.blk as a string).

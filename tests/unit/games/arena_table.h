@@ -7,7 +7,6 @@
 #include "arena.h"
 #include "base/bytes.h"
 #include "net/match.h"
-#include "net/match_messages.h"
 
 #include <stdio.h>
 #include <stdlib.h>

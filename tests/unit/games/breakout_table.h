@@ -7,7 +7,6 @@
 #include "base/bytes.h"
 #include "breakout.h"
 #include "net/match.h"
-#include "net/match_messages.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,8 +5,7 @@
 #include "arena_table.h"
 
 #include "base/math.h"
-#include "net/match_messages.h"
-#include "net/schema.h"
+#include "net/match.h"
 
 #include <time.h>
 

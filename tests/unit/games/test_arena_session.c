@@ -6,10 +6,9 @@
 
 #include "base/math.h"
 #include "net/client.h"
-#include "net/link.h"
+#include "net/transport.h"
 #include "net/match.h"
 #include "net/server.h"
-#include "net/transport_sim.h"
 
 #define SEATS 8u
 #define TICK_US 33333u

@@ -3,7 +3,7 @@
 // same bits.
 
 #include "breakout_table.h"
-#include "net/match_messages.h"
+#include "net/match.h"
 
 #define MINUTE_TICKS 3600u
 

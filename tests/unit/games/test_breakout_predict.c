@@ -6,7 +6,6 @@
 
 #include "base/math.h"
 #include "net/match.h"
-#include "net/match_messages.h"
 
 typedef struct pair {
     table server;

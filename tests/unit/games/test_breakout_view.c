@@ -3,7 +3,7 @@
 // change the simulation.
 
 #include "breakout_table.h"
-#include "net/match_messages.h"
+#include "net/match.h"
 
 #define TEXTS_MAX 128u
 

@@ -5,12 +5,9 @@
 #include "cubes_table.h"
 
 #include "net/client.h"
-#include "net/link.h"
-#include "net/world_digest.h"
+#include "net/transport.h"
 #include "net/match.h"
-#include "net/match_messages.h"
 #include "net/server.h"
-#include "net/transport_sim.h"
 
 #define TICK_US 16667u
 #define CLIENTS_MAX 2u

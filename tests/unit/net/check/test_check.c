@@ -3,7 +3,7 @@
 #include "check/mistaken.h"
 
 #include "log/log_files.h"
-#include "net/check.h"
+#include "tools/check.h"
 #include "net/match.h"
 
 typedef struct expectation {

@@ -7,7 +7,7 @@
 #include "server/session_table.h"
 
 #include "base/quota.h"
-#include "net/presenter.h"
+#include "net/client.h"
 
 #include "swarm.pb-c.h"
 

@@ -5,7 +5,7 @@
 
 #include "body_pen.h"
 #include "client/client_state.h"
-#include "net/ration.h"
+#include "core/ration.h"
 #include "state/rows.h"
 
 #include <time.h>

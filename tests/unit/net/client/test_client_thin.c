@@ -6,7 +6,7 @@
 #include "net/client.h"
 #include "net/match.h"
 #include "net/server.h"
-#include "net/transport_sim.h"
+#include "net/transport.h"
 #include "swarm.h"
 
 #include <string.h>

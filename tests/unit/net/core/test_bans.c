@@ -6,7 +6,7 @@
 
 #include "test.h"
 
-#include "net/bans.h"
+#include "net/token.h"
 #include "scarce.h"
 
 #include "base/rng.h"

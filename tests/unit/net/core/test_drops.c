@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-#include "net/drops.h"
+#include "net/result.h"
 
 CASE(every_reason_has_a_name_of_its_own) {
     for (uint32_t a = 0; a < NET_DROP_COUNT; a++) {

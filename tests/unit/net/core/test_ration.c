@@ -6,7 +6,7 @@
 
 #include "test.h"
 
-#include "net/ration.h"
+#include "core/ration.h"
 
 #define LINE_US (NET_RATION_LINE_MS * UINT64_C(1000))
 

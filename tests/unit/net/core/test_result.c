@@ -2,7 +2,6 @@
 // Names and texts of the network layer's results, and of the ends of sessions.
 #include "test.h"
 
-#include "net/end.h"
 #include "net/result.h"
 
 #include <string.h>

@@ -7,8 +7,7 @@
 #include "ecs/change.h"
 #include "ecs/save.h"
 
-#include "net/match_messages.h"
-#include "net/schema.h"
+#include "net/match.h"
 
 #include "scarce.h"
 

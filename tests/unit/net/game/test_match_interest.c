@@ -4,7 +4,7 @@
 #include "breakout_table.h"
 
 #include "game/match.h"
-#include "net/schema.h"
+#include "net/match.h"
 
 static const char scope_text[] =
     "spot { \"pos:p2\"{ _track:b=yes } \"mana:i\"{ _replicate:b=yes; _visible:t=mages } }\n";

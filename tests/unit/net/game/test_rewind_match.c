@@ -11,14 +11,10 @@
 #include "ecs/change.h"
 #include "ecs/save.h"
 #include "net/client.h"
-#include "net/link.h"
-#include "net/log_writer.h"
+#include "net/transport.h"
+#include "net/log.h"
 #include "net/match.h"
-#include "net/match_messages.h"
-#include "net/replay.h"
-#include "net/schema.h"
 #include "net/server.h"
-#include "net/transport_sim.h"
 
 #include <stdio.h>
 

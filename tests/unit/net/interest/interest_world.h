@@ -11,7 +11,7 @@
 
 #include "base/rng.h"
 #include "state/history.h"
-#include "net/schema.h"
+#include "net/match.h"
 #include "state/schema.h"
 #include "interest/interest_manager.h"
 

@@ -9,9 +9,8 @@
 #include "log/log_state.h"
 #include "log/log_recorder.h"
 #include "log/log_file.h"
-#include "net/log_writer.h"
-#include "net/match_messages.h"
-#include "net/replay.h"
+#include "net/log.h"
+#include "net/match.h"
 #include "state/schema.h"
 
 #include <stdatomic.h>

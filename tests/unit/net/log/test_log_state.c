@@ -6,7 +6,7 @@
 #include "log/log_state.h"
 #include "base/rng.h"
 #include "proto/layout.h"
-#include "net/replay.h"
+#include "net/log.h"
 
 static net_log_state* open_state(net_log_reader* reader) {
     net_log_state* state;

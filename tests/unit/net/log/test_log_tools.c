@@ -6,10 +6,8 @@
 #include "base/rng.h"
 #include "ecs/save.h"
 #include "log/log_source.h"
-#include "net/log_tools.h"
-#include "net/log_writer.h"
-#include "net/replay.h"
-#include "net/sim_match.h"
+#include "net/log.h"
+#include "tools/sim_match.h"
 
 enum { TICKS = 90, BOTS = 2 };
 

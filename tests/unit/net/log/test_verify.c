@@ -5,10 +5,8 @@
 
 #include "log.pb-c.h"
 #include "log/log_file.h"
-#include "net/log_tools.h"
-#include "net/match_messages.h"
-#include "net/replay.h"
-#include "net/world_digest.h"
+#include "net/log.h"
+#include "net/match.h"
 #include "scarce.h"
 
 enum { TICKS = 150, BOTS = 3, LEAVE_TICK = 70, CHEER_TICK = 20 };

@@ -7,8 +7,8 @@
 
 #include "ecs/change.h"
 #include "ecs/save.h"
-#include "net/log_writer.h"
-#include "net/match_messages.h"
+#include "net/log.h"
+#include "net/match.h"
 
 enum { RECORD_TICKS_MAX = 4096, RECORD_BOTS = 3, RECORD_LEAVE = 70, RECORD_LATE = 200 };
 

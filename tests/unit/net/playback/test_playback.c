@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "log/log_replay.h"
 #include "net/playback.h"
-#include "net/world_digest.h"
+#include "net/match.h"
 
 enum { TICKS = 1200, SEED = 20240608 };
 

@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 #include "net/playback.h"
-#include "net/world_digest.h"
+#include "net/match.h"
 
 #define SEED 20261124
 

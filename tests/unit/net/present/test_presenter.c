@@ -7,10 +7,9 @@
 #include "scene_world.h"
 
 #include "net/client.h"
-#include "net/link.h"
+#include "net/transport.h"
 #include "net/match.h"
 #include "net/server.h"
-#include "net/transport_sim.h"
 
 #include <math.h>
 

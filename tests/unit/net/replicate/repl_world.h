@@ -11,8 +11,7 @@
 
 #include "state/history.h"
 #include "mirror/mirror.h"
-#include "net/schema.h"
-#include "net/world_digest.h"
+#include "net/match.h"
 #include "state/rows.h"
 #include "state/schema.h"
 #include "replicate/repl_state.h"

@@ -9,7 +9,7 @@
 #include "test.h"
 
 #include "state/varsize.h"
-#include "net/world_digest.h"
+#include "net/match.h"
 #include "state/schema.h"
 
 #define EVERYTHING 0xffffu

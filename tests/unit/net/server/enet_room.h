@@ -5,10 +5,9 @@
 #include "test.h"
 
 #include "net/client.h"
-#include "net/link.h"
+#include "net/transport.h"
 #include "net/match.h"
 #include "net/server.h"
-#include "net/transport_enet.h"
 #include "transport/socket_state.h"
 
 #include <string.h>

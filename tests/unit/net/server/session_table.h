@@ -13,13 +13,10 @@
 #include "swarm.h"
 
 #include "net/client.h"
-#include "net/link.h"
-#include "net/log_reader.h"
-#include "net/log_writer.h"
-#include "net/schema.h"
+#include "net/transport.h"
+#include "net/log.h"
 #include "net/match.h"
 #include "net/server.h"
-#include "net/transport_sim.h"
 
 #define TABLE_TICK_US 16667u
 #ifndef TABLE_SEATS

@@ -3,7 +3,7 @@
 #define TABLE_SEATS 24u
 #include "session_table.h"
 
-#include "net/bans.h"
+#include "net/token.h"
 
 #include "base/text.h"
 

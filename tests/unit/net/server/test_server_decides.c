@@ -4,7 +4,7 @@
 #include "server/session_table.h"
 
 #include "log/log_files.h"
-#include "net/replay.h"
+#include "net/log.h"
 
 static const net_game_services* services; // of the server's match, or of the replay's
 static uint32_t drop_calls;

@@ -5,8 +5,8 @@
 
 #include "log/log_files.h"
 
-#include "net/ration.h"
-#include "net/replay.h"
+#include "core/ration.h"
+#include "net/log.h"
 #include "swarm.pb-c.h"
 
 // ---- the log

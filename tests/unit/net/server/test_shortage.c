@@ -13,11 +13,10 @@
 
 #include "log/log_file.h"
 #include "net/client.h"
-#include "net/log_reader.h"
+#include "net/log.h"
 #include "net/match.h"
 #include "net/server.h"
-#include "net/transport_enet.h"
-#include "net/transport_sim.h"
+#include "net/transport.h"
 #include "transport/socket_state.h"
 
 #include <enet/enet.h>

@@ -7,11 +7,10 @@
 #include "session_table.h"
 
 #include "ecs/save.h"
-#include "net/log_writer.h"
+#include "net/log.h"
 #include "net/playback.h"
 #include "net/match.h"
-#include "net/presenter.h"
-#include "net/replay.h"
+#include "net/client.h"
 
 static const net_link_config DEAD_LINK = {.loss_percent = 100};
 static const net_link_config POOR_LINK = {

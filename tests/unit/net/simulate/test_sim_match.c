@@ -5,8 +5,8 @@
 
 #include "base/hash.h"
 #include "ecs/save.h"
-#include "net/log_writer.h"
-#include "net/sim_match.h"
+#include "net/log.h"
+#include "tools/sim_match.h"
 
 enum { TICKS = 240, BOTS = 3, LEAVE_TICK = 90, JOIN_TICK = 150, UNTIL = 100 };
 

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/bytes.h"
-#include "net/world_digest.h"
+#include "net/match.h"
 #include "state/schema.h"
 
 #include <stdlib.h>

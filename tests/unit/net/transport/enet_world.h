@@ -3,7 +3,7 @@
 // datagrams.
 #pragma once
 
-#include "net/transport_enet.h"
+#include "net/transport.h"
 
 #include "transport/socket_state.h"
 #include "transport/enet_peers.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "net/socket.h"
-#include "net/transport_enet.h"
+#include "net/transport.h"
 
 #include "test.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "net/link.h"
+#include "net/transport.h"
 
 #include "scarce.h"
 #include "test.h"

@@ -2,7 +2,7 @@
 // A program that links the socket layer while libenet does not call it (a static libenet, or one
 // that is bound in another way). This file plays the layer below.
 #include "net/socket.h"
-#include "net/transport_enet.h"
+#include "net/transport.h"
 
 #include "test.h"
 

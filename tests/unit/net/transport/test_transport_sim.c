@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "net/link.h"
-#include "net/transport_sim.h"
+#include "net/transport.h"
 
 #include "test.h"
 

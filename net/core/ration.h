@@ -9,8 +9,6 @@
 
 #include "base/report.h"
 
-BASE_C_BEGIN
-
 #define NET_RATION_LINES_BURST 20u ///< lines of one kind that pass at once
 #define NET_RATION_LINE_MS 1000u   ///< then one line of this kind passes in this time
 
@@ -43,5 +41,3 @@ const base_reporter* net_ration_take(net_ration* ration, net_ration_kind kind, u
 void net_ration_report(net_ration* ration, uint64_t now_us);
 /// Tell all that was withheld, at the end.
 void net_ration_end(net_ration* ration);
-
-BASE_C_END

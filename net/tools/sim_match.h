@@ -9,12 +9,10 @@
 /// Threads: one.
 #pragma once
 
-#include "net/link.h"
-#include "net/log_reader.h"
+#include "net/log.h"
 #include "net/match.h"
 #include "net/server.h"
-
-BASE_C_BEGIN
+#include "net/transport.h"
 
 typedef struct net_sim_match_config {
     const base_allocator* allocator; ///< NULL: the heap
@@ -99,5 +97,3 @@ BASE_MUST_USE net_result net_log_resend(net_log_reader* reader, const net_module
                                         const net_log_resend_config* config, net_log_resend_fn each,
                                         void* context, const base_reporter* reporter,
                                         net_log_resend_result* result);
-
-BASE_C_END

@@ -1,0 +1,634 @@
+// SPDX-License-Identifier: MIT
+/// Event logs: written while a match runs; read back as records, as values and as tables; run again
+/// and compared. The standard is proto/LOG.md.
+#pragma once
+
+#include "ecs/ecs.h"
+#include "net/limits.h"
+#include "net/match.h"
+
+#include <sys/types.h>
+
+BASE_C_BEGIN
+
+// ---- writing ----
+
+/// Writing the event log of a match while it runs. Format: proto/LOG.md.
+///
+/// Writing never blocks the simulation: a record goes into a queue in file-backed shared memory
+/// (FILE.queue), a thread of the writer packs records into blocks and writes them to FILE. kill -9
+/// loses no appended record (the state of the newest tick is appended with the next one); a power
+/// cut loses at most what the sync option says. When the disk fails, the log ends with its last
+/// whole block, the reason is kept for the operator, and the match goes on. While a disk is full or
+/// too slow, records wait in the queue; when that is full too, and while a disk that was full at
+/// the start has no room yet, ticks are left out, and the log goes on with a keyframe as soon as
+/// there is room. Each such tick is counted at once.
+/// Threads: the simulation's thread calls all functions here.
+/// Memory: taken in create; the copy of a keyframe grows with the match.
+
+typedef struct net_log_writer net_log_writer;
+
+#define NET_LOG_BUDGET_BYTES_DEFAULT (UINT64_C(2) << 30)
+#define NET_LOG_SEGMENT_BYTES_DEFAULT (UINT64_C(256) << 20)
+#define NET_LOG_RING_BYTES_DEFAULT (UINT64_C(64) << 20)
+#define NET_LOG_RING_SECONDS_MAX 3600u
+
+typedef enum net_log_sync {
+    NET_LOG_SYNC_SECOND, ///< a power cut loses at most the last second (the default)
+    NET_LOG_SYNC_BLOCK,  ///< the last block: 1 s
+    NET_LOG_SYNC_END,    ///< what the system had not written: synced at the end of each segment
+} net_log_sync;
+
+/// How a log is cut into segments. The one that is written is FILE; with the keyframe after which
+/// it is closed it becomes FILE.seg0001, .seg0002, ... Each can be read alone from its keyframe on.
+typedef struct net_log_segments {
+    uint64_t bytes_max;    ///< of a segment; 0: no limit
+    uint32_t seconds_max;  ///< of match time in a segment; 0: no limit
+    uint32_t kept_max;     ///< closed segments; the oldest ones are deleted. 0: no limit
+    uint64_t budget_bytes; ///< of all segments; the oldest ones are deleted. 0: no limit
+    const char* on_close;  ///< program to run with the name of a closed segment; NULL: none
+} net_log_segments;
+
+/// What a log holds of each tick beside inputs, events and hashes.
+typedef enum net_log_content {
+    NET_LOG_CONTENT_STATE,  ///< the values of replicated components (net_log_state; default)
+    NET_LOG_CONTENT_INPUTS, ///< a sum for each component that changed
+} net_log_content;
+
+/// How a log's files are made and written; tests put faults in here. NULL: as the system does it.
+/// Errors are those of the system, in errno.
+typedef struct net_log_file_ops {
+    ssize_t (*write)(void* context, int fd, const void* data, size_t size);
+    int (*sync)(void* context, int fd);
+    void* context;
+    int (*create)(void* context, const char* file); ///< of a segment; as base_file_create
+} net_log_file_ops;
+
+typedef struct net_log_options {
+    net_log_segments segments;
+    net_log_sync sync;
+    net_log_content content;
+    /// Keep the last seconds in memory as well, for net_log_save; at most NET_LOG_RING_SECONDS_MAX.
+    /// 0: none.
+    uint32_t ring_seconds;
+    uint64_t ring_bytes; ///< of that memory; it keeps fewer seconds where they need more
+    bool has_controls;   ///< net_log_append_control may be called: the header says so
+    bool is_in_memory;   ///< no file is written: ring_seconds are all that there is
+    /// Of the records that wait for the disk; a power of two from 64 to 8 MiB, which is also what 0
+    /// means. A record that is longer than half of it ends the log.
+    uint64_t waiting_bytes;
+    net_log_file_ops ops;
+    bool is_manual; ///< no thread: net_log_pump does its work
+} net_log_options;
+/// @return Segments of NET_LOG_SEGMENT_BYTES_DEFAULT, at most NET_LOG_BUDGET_BYTES_DEFAULT.
+net_log_options net_log_options_default(void);
+
+/// What a writer did so far.
+typedef struct net_log_counters {
+    uint64_t bytes;            ///< written, those of deleted segments too
+    uint64_t segments_closed;  ///< by rotation
+    uint64_t segments_deleted; ///< over a limit
+    uint64_t keyframes;
+    uint64_t keyframes_dropped; ///< too long, or the one before was not packed yet
+    /// Ticks that ended and are neither in the log nor wait for the disk. Those behind a gap, too,
+    /// until the keyframe with which the log goes on is written: then it falls by their number.
+    uint64_t ticks_lost;
+    uint64_t ticks_waited;    ///< that ended while the disk took nothing, or no new segment
+    uint64_t commands_failed; ///< of net_log_segments.on_close
+    uint64_t saves;           ///< of the last seconds, that are whole files
+    uint64_t saves_failed;    ///< no room on the disk, over the budget, nothing to save, too many
+} net_log_counters;
+
+/// Create FILE, FILE.queue and the thread, for a match before its first tick. An older log with
+/// this name becomes FILE.N, with its queue; N is above all that are there. A log that another
+/// server writes is not touched. `build` names the program's version. The caller owns the writer;
+/// *writer is NULL after an error.
+/// @return NET_OK, also when the disk is full (reported): the log begins when there is room;
+///         NET_ERR_DISK (reported: the disk is broken; a match can run without its log);
+///         NET_ERR_IO (reported: the name is wrong or taken); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_writer_create(const base_allocator* allocator, const char* file,
+                                               const net_match* match, const char* build,
+                                               uint64_t now_unix_ms, const base_reporter* reporter,
+                                               net_log_writer** writer);
+/// As net_log_writer_create, with options; `options` is copied, its texts must outlive the writer.
+/// @return NET_OK; NET_ERR_DISK, NET_ERR_IO (reported: net_log_writer_create says when);
+///         NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_writer_create_as(const base_allocator* allocator, const char* file,
+                                                  const net_log_options* options,
+                                                  const net_match* match, const char* build,
+                                                  uint64_t now_unix_ms,
+                                                  const base_reporter* reporter,
+                                                  net_log_writer** writer);
+/// @return the log's identity: no other log has it.
+uint64_t net_log_writer_identity(const net_log_writer* writer);
+/// Write all queued records to the disk, and a close record when net_log_append_close did not.
+/// Nothing may be appended afterwards. A disk that takes nothing for 5 s is given up. @return
+/// NET_OK; NET_ERR_IO (the log is incomplete: net_log_take_failure has the reason, and FILE.queue
+/// has what FILE lacks).
+net_result net_log_writer_finish(net_log_writer* writer);
+/// Write all queued records and, unless net_log_append_close did, a close record; remove
+/// FILE.queue; free the writer. After a failure there is no close record and FILE.queue stays,
+/// because it holds what FILE lacks. NULL does nothing. @return NET_OK; NET_ERR_IO (the log is
+/// incomplete).
+net_result net_log_writer_destroy(net_log_writer* writer);
+
+typedef struct net_log_leave {
+    uint32_t client;
+    uint32_t reason; ///< a net_end (net/result.h)
+} net_log_leave;
+typedef struct net_log_input {
+    uint32_t client;
+    uint32_t number;     ///< the client's count of its inputs
+    const void* payload; ///< packed; NULL: the last one is repeated
+    uint32_t size;
+    uint64_t seen; ///< as for net_match_input_seen; written only when the module rewinds
+} net_log_input;
+typedef struct net_log_event {
+    uint32_t client;
+    uint32_t message; ///< position in the module's table + 1
+    ecs_entity target;
+    const void* payload; ///< packed
+    uint32_t size;
+    uint32_t number; ///< the client's count of its reliable events; 0: an unreliable one
+} net_log_event;
+
+#define NET_LOG_VERB_BYTES_MAX 32u ///< of a control, with its NUL
+#define NET_LOG_ARGUMENTS_MAX 16u
+/// Of a control: any bytes.
+typedef struct net_log_argument {
+    const void* data;
+    size_t size;
+} net_log_argument;
+
+/// What enters a tick, in the order in which it is applied: leaves, joins, events, inputs.
+/// Borrowed for the call.
+typedef struct net_log_begin {
+    ecs_tick tick; ///< the last one + 1
+    const net_log_leave* leaves;
+    uint32_t leave_count;
+    const net_game_player* joins;
+    uint32_t join_count;
+    const net_log_event* events;
+    uint32_t event_count;
+    const net_log_input* inputs;
+    uint32_t input_count;
+} net_log_begin;
+
+/// Append what enters a tick, before the step. When it returns, the record survives kill -9. After
+/// a failure it does nothing.
+void net_log_append_begin(net_log_writer* writer, const net_log_begin* begin);
+/// Append what an operator does to the match before its next tick: the verb, of [a-z_], and
+/// arguments. Between net_log_append_end and net_log_append_begin, of a log with has_controls. Do
+/// it to the match only when this returns NET_OK: a re-run does the same in front of the tick's
+/// leaves.
+/// @return NET_OK (also when logging stopped); NET_ERR_FULL (too long for a record).
+BASE_MUST_USE net_result net_log_append_control(net_log_writer* writer, const char* verb,
+                                                const net_log_argument* arguments, uint32_t count);
+/// Why no tick runs.
+typedef enum net_log_alive {
+    NET_LOG_ALIVE_WAITING = 1, ///< for players
+    NET_LOG_ALIVE_PAUSED,
+    NET_LOG_ALIVE_SETTLING, ///< the last tick is over; clients get the rest
+} net_log_alive;
+/// Silence of a log that has no close means that its server is dead. So a server appends this so
+/// often while no tick runs.
+#define NET_LOG_ALIVE_MS 100u
+/// Append that the server lives. Within a tick, and behind the close, it does nothing.
+void net_log_append_alive(net_log_writer* writer, net_log_alive reason);
+/// Append hashes, sums and server events of the tick, after the step and before
+/// ecs_changes_clear.
+void net_log_append_end(net_log_writer* writer, net_match* match);
+/// As net_log_append_end, with the rows of a server's history (state/history.h) that made this
+/// tick's step: nothing is quantised twice. Either every tick is appended with the same history, or
+/// none. The history is read until the next append_begin, append_close or the writer's end.
+struct net_history;
+void net_log_append_end_rows(net_log_writer* writer, net_match* match,
+                             const struct net_history* history);
+/// Append a close record with the world hash, after the last append_end. Optional:
+/// net_log_writer_destroy writes one without.
+void net_log_append_close(net_log_writer* writer, net_match* match);
+/// With net_log_options.is_manual: do what the log's thread does each 20 ms. A disk that was full
+/// is asked again each time.
+void net_log_pump(net_log_writer* writer);
+/// Wait until the queue is at most half full. For servers that run faster than the disk (--fast).
+void net_log_wait_room(net_log_writer* writer);
+/// @return true once, after logging stopped because of a failure; `text` gets the reason.
+bool net_log_take_failure(net_log_writer* writer, char* text, size_t text_bytes);
+/// Ask until it returns false. @return true when the disk, or the folder of a new segment, began or
+/// ceased to take nothing, and when ticks began or ceased to be left out, once each; `text` says
+/// it.
+bool net_log_take_note(net_log_writer* writer, char* text, size_t text_bytes);
+/// A save of the last seconds: a whole log of its own.
+typedef struct net_log_saved {
+    char file[512];
+    ecs_tick first_tick, last_tick;
+    uint64_t bytes;
+    char failure[160]; ///< why there is no such file; empty: it is whole
+} net_log_saved;
+
+/// Save the last net_log_options.ring_seconds, up to the newest tick that was appended, as a log
+/// that opens, verifies and plays like any other. It begins with the keyframe before them, so it
+/// has up to 10 s more; with fewer in memory it has those. The log's thread writes it when that
+/// tick's block is complete (1 s at the most; while no tick runs it may wait for the next one). The
+/// file is the log's name, without ".slog", and ".saved-TICK-NAME.slog"; what `name` has besides
+/// a-z, A-Z, 0-9, - and _ becomes _, and it may be empty. All saves together stay within
+/// net_log_segments.budget_bytes.
+/// @return NET_OK: net_log_take_saved tells what became of it; NET_ERR_FULL: the save before is not
+///         taken yet; NET_ERR_CLOSED: there is no ring, or logging stopped.
+BASE_MUST_USE net_result net_log_save(net_log_writer* writer, const char* name);
+/// @return true once for each net_log_save that returned NET_OK, when it is done.
+bool net_log_take_saved(net_log_writer* writer, net_log_saved* saved);
+
+/// What was done so far. Exact after net_log_writer_finish.
+net_log_counters net_log_get_counters(const net_log_writer* writer);
+
+// ---- reading ----
+
+/// Reading an event log without its game: header, statistics, records as JSON. Format:
+/// proto/LOG.md.
+///
+/// The files are untrusted. Create looks at the start, the end and the headers of blocks, so a log
+/// of hours opens at once. A walk reads block by block and checks each. Damage that a walk finds is
+/// reported once and counted in the info; the walk goes on at the next keyframe.
+///
+/// A log that was written in segments (FILE.seg0001, ..., FILE) is one log when FILE is opened. One
+/// segment that is opened by its own name is a log of its ticks.
+/// Threads: one thread at a time. A reader serves one walk, replay or playback at a time.
+
+typedef struct net_log_reader net_log_reader;
+
+/// What the header says and what the opening check found.
+typedef struct net_log_info {
+    char game[NET_GAME_NAME_BYTES_MAX];
+    char build[64]; ///< of the program that wrote it
+    uint64_t identity, content_hash, schema_hash, seed, started_unix_ms;
+    uint32_t tick_rate_hz, replicated_index_max, world_hash_every;
+    uint32_t untracked_values; ///< that a tick's sums are about; 0: they are of tracked ones alone
+    ecs_tick first_tick, last_tick; ///< of whole ticks: those with begin and end record
+    uint32_t segment_count, keyframe_count;
+    uint64_t file_bytes, block_count; ///< of all segments
+    uint64_t damaged_blocks;          ///< found so far, as are the next two
+    uint64_t lost_ticks;              ///< between first_tick and last_tick
+    uint64_t lost_bytes;    ///< at least 1 when something is lost and nothing shows how much
+    uint64_t queue_records; ///< recovered from FILE.queue after a crash
+    bool is_closed;         ///< a close record ends it
+    bool is_cut;            ///< the tail is torn: the process died while writing
+    bool is_damaged;        ///< blocks or segments inside of it are damaged, missing or changed
+    bool is_hashed; ///< after net_log_reader_check: each file ends with the right running hash
+    uint32_t setting_count;
+    char settings[NET_SETTINGS_MAX][64]; ///< "key=value"
+} net_log_info;
+
+/// Open a log. A torn tail is not an error (is_cut). The caller owns the reader; what `reporter`
+/// borrows must outlive it.
+/// @return NET_OK; NET_ERR_IO (reported); NET_ERR_MEMORY; NET_ERR_VERSION (reported: a later
+///         version wrote it and this one must not skip the difference); NET_ERR_DAMAGED (reported:
+///         no header can be read and *reader is NULL; or blocks are damaged, then *reader yields
+///         the records that can be used).
+BASE_MUST_USE net_result net_log_reader_create(const base_allocator* allocator, const char* file,
+                                               const base_reporter* reporter,
+                                               net_log_reader** reader);
+/// NULL does nothing.
+void net_log_reader_destroy(net_log_reader* reader);
+/// Borrowed; lives as long as the reader.
+const net_log_info* net_log_reader_info(const net_log_reader* reader);
+
+/// Read and check every block, once: what the info says about damage is final then. It is a walk of
+/// its own, so a replay or playback of the reader does not go on after it.
+/// @return NET_OK; NET_ERR_DAMAGED (reported).
+BASE_MUST_USE net_result net_log_reader_check(net_log_reader* reader);
+/// The verdict on a log, after net_log_reader_check: "whole"; "cut" (is_cut); "damaged" (any block
+/// of it is not whole, or missing). Programs say no other.
+const char* net_log_reader_verdict(net_log_reader* reader);
+
+/// A place from which the match can run again without the ticks before it: its state after a tick.
+/// Usable with the build and the content that wrote the log.
+typedef struct net_log_keyframe {
+    ecs_tick tick;
+    uint64_t offset; ///< of its first block
+} net_log_keyframe;
+/// All keyframes by rising tick. Their bytes are checked when they are used. Borrowed; they live as
+/// long as the reader.
+const net_log_keyframe* net_log_reader_keyframes(const net_log_reader* reader, uint32_t* count);
+
+/// Counts and packed bytes by kind of record.
+typedef struct net_log_stats {
+    uint64_t begins, ends, closes, states, controls, alives, others;
+    uint64_t begin_bytes, end_bytes, close_bytes, state_bytes, control_bytes, alive_bytes,
+        other_bytes;
+    uint64_t leaves, joins, client_events, inputs, input_repeats, server_events;
+    uint64_t changes_bytes; ///< part of end_bytes
+} net_log_stats;
+/// Count all records. @return NET_OK; NET_ERR_DAMAGED (the file changed since it was opened).
+BASE_MUST_USE net_result net_log_read_stats(net_log_reader* reader, net_log_stats* stats);
+
+/// Write the log as JSON: one object per line, first the header, then each record. With the module
+/// (may be NULL) messages are decoded, without it they are hex.
+/// @return NET_OK; NET_ERR_DAMAGED (the file changed since it was opened); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_dump(net_log_reader* reader, const net_module* module,
+                                      ecs_line_fn line, void* context);
+
+// ---- values by name, without the game ----
+
+/// The state that a log recorded, without running its game: entities, components and fields by
+/// name, at one tick. It comes from the states in the log ("State" in proto/LOG.md) and from
+/// Header.schema alone, so it works for logs of other builds and for games that are not here.
+///
+/// What it has: the replicated components of replicated entities, as rows: quantised. Fields that a
+/// template quantises have the value that clients get. Values of variable size are bytes
+/// (ecs_type_write). Components that are tracked only, or not at all, have sums and no values.
+///
+/// The log is untrusted: every function is total. Memory grows with the entities of the match.
+/// Threads: one thread at a time. A state walks the records of its reader, so that reader serves no
+/// other walk meanwhile.
+
+typedef struct net_log_state net_log_state;
+
+/// One field of a component. Pointers live as long as the state.
+typedef struct net_log_field {
+    const char* name;    ///< "x"; never NULL
+    ecs_field_kind kind; ///< of its values
+    uint32_t count;      ///< elements; 1 for a scalar
+} net_log_field;
+
+/// One component of the log's schema, by the names of the build that wrote it.
+typedef struct net_log_component {
+    uint32_t id;      ///< in this log
+    const char* name; ///< "pos"
+    const char* type; ///< "p2"; "" when the header does not say
+    bool is_varsize;  ///< values are bytes (net_log_state_bytes)
+    uint32_t field_count;
+    const net_log_field* fields;
+    uint32_t value_count; ///< elements of all fields
+} net_log_component;
+
+/// One element of a field.
+typedef struct net_log_value {
+    ecs_field_kind kind;
+    union {
+        bool truth;        ///< ECS_FIELD_BOOL
+        int64_t whole;     ///< I8..I64
+        uint64_t natural;  ///< U8..U64
+        double real;       ///< F32, F64
+        ecs_entity entity; ///< ECS_FIELD_ENTITY
+    };
+} net_log_value;
+
+/// What the last tick did to an entity.
+typedef enum net_log_fate {
+    NET_LOG_FATE_CHANGED,
+    NET_LOG_FATE_CREATED, ///< also: another template, or another entity at its index
+    NET_LOG_FATE_DESTROYED,
+} net_log_fate;
+
+typedef struct net_log_touch {
+    ecs_entity entity;
+    net_log_fate fate;
+    uint64_t components; ///< CHANGED: a bit per position in the entity's template, as listed
+} net_log_touch;
+
+/// Begin at tick 0, before the first record.
+/// @return NET_OK; NET_ERR_UNKNOWN (reported: the log has no values: it was written with
+///         --log-content inputs); NET_ERR_VERSION (reported: it has values in a code of a later
+///         version); NET_ERR_DAMAGED (reported: its schema is none); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_state_create(net_log_reader* reader, const base_reporter* reporter,
+                                              net_log_state** state);
+/// NULL does nothing.
+void net_log_state_destroy(net_log_state* state);
+/// Go on to the next whole tick.
+/// @return NET_OK; NET_ERR_CLOSED (the log has no further one); NET_ERR_DAMAGED (reported: bytes
+///         that no writer writes, or the file changed; every later call returns it too);
+///         NET_ERR_MEMORY (as damaged).
+BASE_MUST_USE net_result net_log_state_step(net_log_state* state);
+/// Go on to the last whole tick that is not above `tick`; below the current one it begins again.
+/// @return NET_OK; NET_ERR_DAMAGED (reported), NET_ERR_MEMORY: every later call returns it too.
+BASE_MUST_USE net_result net_log_state_seek(net_log_state* state, ecs_tick tick);
+/// The tick of the values; 0 before the first.
+ecs_tick net_log_state_tick(const net_log_state* state);
+/// Are the values those of this tick? They are not behind ticks or states that were lost, until a
+/// full state comes, nor in the newest tick of a server that was killed.
+bool net_log_state_is_whole(const net_log_state* state);
+
+/// Has the tick a full state, with all values? Then net_log_state_touches has every entity as
+/// created.
+bool net_log_state_is_full(const net_log_state* state);
+
+/// The components of the schema that have values, by rising id.
+uint32_t net_log_state_component_count(const net_log_state* state);
+const net_log_component* net_log_state_component(const net_log_state* state, uint32_t position);
+/// @return NULL when the log has no such component.
+const net_log_component* net_log_state_find_component(const net_log_state* state, const char* name);
+
+/// The living entity with the next higher index; begin with ECS_ENTITY_NONE, which also ends.
+ecs_entity net_log_state_next(const net_log_state* state, ecs_entity before);
+uint32_t net_log_state_entity_count(const net_log_state* state);
+/// @return The name of the template ("arena_player+boost"), borrowed; NULL: no such entity.
+const char* net_log_state_template(const net_log_state* state, ecs_entity entity);
+/// The components of the entity's template that have values, in order of name.
+/// @return NULL at the end, and for no such entity.
+const net_log_component* net_log_state_template_component(const net_log_state* state,
+                                                          ecs_entity entity, uint32_t position);
+/// Read all elements of all fields of a component, in order: `values` has room for
+/// component->value_count. @return false: no such entity, it lacks the component, or its values are
+/// bytes.
+bool net_log_state_read(const net_log_state* state, ecs_entity entity,
+                        const net_log_component* component, net_log_value* values);
+/// Find the bytes of a variable-size value. They are borrowed until the next step. @return NULL:
+/// there is no such entity, it lacks the component, or the component's values are no bytes.
+const uint8_t* net_log_state_bytes(const net_log_state* state, ecs_entity entity,
+                                   const net_log_component* component, size_t* size);
+/// What the last step did, by rising index of entity; borrowed until the next step. After a seek:
+/// of its last tick.
+const net_log_touch* net_log_state_touches(const net_log_state* state, uint32_t* count);
+/// The low 8 bits of a component's part of the state hash (ecs_world_state_hash_of), by its id in
+/// the log; 0 for an unknown one. Components without values have it too.
+uint32_t net_log_state_sum(const net_log_state* state, uint32_t component);
+/// The value of a field that lies in memory (ecs_field_kind_bytes of them).
+net_log_value net_log_value_make(ecs_field_kind kind, const void* memory);
+/// Write a value as text: "1.5", "-3", "true", "#12:3" (index and generation of an entity).
+/// NUL-terminated and cut.
+void net_log_value_text(const net_log_value* value, char* text, size_t text_bytes);
+/// Are both the same value? NaN is equal to NaN.
+bool net_log_value_equal(const net_log_value* a, const net_log_value* b);
+
+// ---- tables, differences, counts, copies ----
+
+/// Tools for event logs: exports, comparisons, statistics, repair, slices. shoal-replay has a
+/// command for each.
+///
+/// Logs are untrusted. Threads: one thread at a time per reader; while one of these functions runs,
+/// the reader serves no other walk.
+
+typedef enum net_log_export_what {
+    NET_LOG_EXPORT_VALUES, ///< components of entities: a row for each entity and tick
+    NET_LOG_EXPORT_INPUTS, ///< a row for each input
+    NET_LOG_EXPORT_EVENTS, ///< joins, leaves, and events of both directions
+} net_log_export_what;
+
+typedef enum net_log_export_format {
+    NET_LOG_EXPORT_JSONL, ///< an object on each line
+    NET_LOG_EXPORT_CSV,   ///< RFC 4180 but for the line ends, with names in the first line
+} net_log_export_format;
+
+typedef struct net_log_export_config {
+    net_log_export_what what;
+    net_log_export_format format;
+    const char* components; ///< of VALUES: "pos,health"; NULL: all
+    uint64_t every;         ///< of VALUES: ticks divisible by it; 0 counts as 1
+    ecs_tick first, last;   ///< ticks of the export; 0: the first, the last
+} net_log_export_config;
+
+typedef struct net_log_exported {
+    uint64_t rows;
+    ecs_tick ticks;         ///< that were looked at
+    ecs_tick ticks_lacking; ///< of VALUES without the module: the log has no values of them
+    ecs_tick diverged_tick; ///< of VALUES: from here on the run is not the log's match; 0: never
+} net_log_exported;
+
+/// Write a part of a log as lines. VALUES run the match again; without the module (NULL) they come
+/// from the log's state, and are those that clients get. INPUTS and EVENTS come from the
+/// records; without the module messages are hex.
+/// @return NET_OK; NET_ERR_UNKNOWN (reported: there is no such component, and the nearest name);
+///         NET_ERR_DAMAGED, NET_ERR_MEMORY; for VALUES also NET_ERR_SCHEMA, NET_ERR_MODULE
+///         (reported: the match cannot run again), NET_ERR_VERSION (reported: its values are in a
+///         later code).
+BASE_MUST_USE net_result net_log_export(net_log_reader* reader, const net_module* module,
+                                        const net_log_export_config* config, ecs_line_fn line,
+                                        void* context, const base_reporter* reporter,
+                                        net_log_exported* exported);
+
+/// Write a line for each component, template and client of a log: changes of the one, entities that
+/// came and went of the other, what the third sent, with the ticks of its join and its leave (0:
+/// none). The most frequent first; clients by number. At most 65,536 of each.
+/// @return NET_OK; NET_ERR_DAMAGED (the file changed since it was opened); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_tally(net_log_reader* reader, ecs_line_fn line, void* context);
+
+typedef struct net_log_diff_result {
+    uint64_t differences; ///< lines
+    ecs_tick ticks;       ///< with equal states
+    ecs_tick input_tick;  ///< the first that something else entered; 0: none
+    ecs_tick state_tick;  ///< the first after which the states differ; 0: none
+    bool is_other_game;   ///< only the headers were compared
+} net_log_diff_result;
+
+/// Compare two logs: headers, what entered each tick, states. `line` gets a line for each
+/// difference: "differs what=input tick=20 client=2". With the module (may be NULL) both matches
+/// run again up to the first tick with different states, and at most `differences_max` values that
+/// differ there are listed, with both values.
+/// @return NET_OK; NET_ERR_DAMAGED (a file changed, or a record that the match cannot take);
+///         NET_ERR_SCHEMA, NET_ERR_MODULE (reported: a match cannot run again); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_diff(net_log_reader* a, net_log_reader* b,
+                                      const net_module* module, uint32_t differences_max,
+                                      ecs_line_fn line, void* context,
+                                      const base_reporter* reporter, net_log_diff_result* result);
+
+typedef struct net_log_copy_config {
+    const char* output; ///< name of the new log; no file may have it
+    ecs_tick first;     ///< begin with the newest keyframe before this tick; 0: with the first tick
+    ecs_tick last;      ///< stop after this tick; 0: go on to the end
+} net_log_copy_config;
+
+typedef struct net_log_copy_result {
+    ecs_tick ticks, first_tick, last_tick; ///< whole ones of the copy
+    ecs_tick unfinished_tick;              ///< has inputs and no end: left out; 0: none
+    ecs_tick next_tick;        ///< behind damage the source goes on with it; 0: it does not
+    uint64_t records_left_out; ///< of kinds that this version does not know
+} net_log_copy_result;
+
+/// Write a part of what the reader yields, queue included, as a new and whole log. The part ends
+/// where records are missing (next_tick begins another copy). A file that could not be finished is
+/// removed.
+/// @return NET_OK; NET_ERR_IO (reported: the name is taken, or the disk is full); NET_ERR_DAMAGED
+///         (reported: there is no whole tick, or the keyframe is damaged); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_copy(net_log_reader* reader, const net_log_copy_config* config,
+                                      const base_reporter* reporter, net_log_copy_result* result);
+
+// ---- running it again ----
+
+/// Running the match of an event log again: step by step, to verify it, or to prove a client's
+/// trace.
+///
+/// A replay makes the calls that the server made, in the same order, so it reaches the same worlds
+/// bit for bit.
+/// Threads: one thread at a time.
+
+typedef struct net_log_replay net_log_replay;
+
+/// What the log holds about the tick that was replayed.
+typedef struct net_log_tick {
+    ecs_tick tick;
+    bool has_end; ///< false: the server died in this tick, the fields below are zero
+    bool has_world_hash;
+    uint64_t state_hash, world_hash;
+    const uint8_t* changes; ///< proto/LOG.md, "Sums"; borrowed until the next step
+    size_t changes_bytes;
+    /// Ticks before this one that cannot be read: the replay went on at the keyframe of lost_last.
+    ecs_tick lost_first, lost_last; ///< 0: none
+} net_log_tick;
+
+/// Create the match that the log's header describes. The caller owns the replay; it uses the
+/// reader, and reader and module must outlive it. A content hash that differs is reported and the
+/// replay goes on.
+/// @return NET_OK; NET_ERR_SCHEMA (reported: a log of another game, or what differs in the schema);
+///         NET_ERR_MODULE (reported); NET_ERR_DAMAGED (reported: bad settings); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_replay_create(net_log_reader* reader, const net_module* module,
+                                               const base_reporter* reporter,
+                                               net_log_replay** replay);
+/// As net_log_replay_create, then net_log_replay_seek.
+/// @return NET_OK; NET_ERR_SCHEMA; NET_ERR_MODULE; NET_ERR_DAMAGED (reported: bad settings, or
+///         nothing at or before `tick` can be used); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_replay_create_at(net_log_reader* reader, const net_module* module,
+                                                  ecs_tick tick, const base_reporter* reporter,
+                                                  net_log_replay** replay);
+/// Go to the newest keyframe at or before `tick`, or to the start of the log, whichever is nearer;
+/// not when the replay already stands between it and `tick`. net_match_tick says where it stands;
+/// net_log_replay_step leads on from there. A keyframe that cannot be used is reported, and an
+/// earlier one is taken. The change list is empty then.
+/// @return NET_OK; NET_ERR_DAMAGED (reported: nothing at or before `tick` can be used; every later
+///         call but a seek returns it too); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_replay_seek(net_log_replay* replay, ecs_tick tick);
+/// NULL does nothing.
+void net_log_replay_destroy(net_log_replay* replay);
+/// Borrowed; lives as long as the replay.
+net_match* net_log_replay_match(net_log_replay* replay);
+/// Apply the records of the next tick and step. The match is then as the server's was before it
+/// cleared its change list; the next call clears that list. Behind damage it goes on at the next
+/// keyframe (tick->lost_first).
+/// @return NET_OK; NET_ERR_CLOSED (the log has no further tick); NET_ERR_DAMAGED (reported: a
+///         record that the match cannot take, or the file changed; every later call returns it
+///         too).
+BASE_MUST_USE net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick);
+
+/// What verification found.
+typedef struct net_verify_result {
+    bool is_diverged;
+    ecs_tick ticks;                     ///< that were verified
+    ecs_tick diverged_tick;             ///< the first that differs
+    char component[ECS_NAME_BYTES_MAX]; ///< that differs first; "-" when only the tick is known
+    ecs_entity entity;                  ///< NONE: not known
+    char field[ECS_NAME_BYTES_MAX + 8]; ///< "x", "slots[3]"; empty: not known
+    char log_value[64], value[64];      ///< of the field in the log and here; empty: not known
+    char note[256];                     ///< what differs, or how it was found; may be empty
+    bool is_other_schema;               ///< the game here has another one: `note` says what differs
+    uint64_t state_hash, world_hash;    ///< of this run after the last tick
+} net_verify_result;
+/// Called after each replayed tick, before the change list is cleared. @return false to stop.
+typedef bool (*net_verify_tick_fn)(void* context, net_match* match);
+/// Replay the log and compare every hash in it. `until` 0: up to its last whole tick; last_tick + 1
+/// also replays the tick in which the server died, if its inputs are there. `each` may be NULL.
+/// @return NET_OK; NET_ERR_DIVERGED (*result has where); NET_ERR_SCHEMA, NET_ERR_MODULE (reported:
+///         another game, or another version of it); NET_ERR_DAMAGED (reported); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_verify(net_log_reader* reader, const net_module* module,
+                                        ecs_tick until, net_verify_tick_fn each, void* context,
+                                        const base_reporter* reporter, net_verify_result* result);
+/// Prove a client's trace, a text of lines "client=U entity=I:G tick=T row=<hex>": each row equals
+/// the server's row at that tick, and per client and entity the ticks do not fall. *rows_checked
+/// counts rows up to the first fault.
+/// @return NET_OK; NET_ERR_DIVERGED (the first wrong line is reported); NET_ERR_MALFORMED
+///         (reported: a line has another form); NET_ERR_IO (reported);
+///         NET_ERR_SCHEMA, NET_ERR_MODULE, NET_ERR_DAMAGED (reported); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_check_trace(net_log_reader* reader, const net_module* module,
+                                             const char* trace_file, const base_reporter* reporter,
+                                             uint64_t* rows_checked);
+
+BASE_C_END
