@@ -209,7 +209,8 @@ CONTAINERS(FUNCTIONS)
         .version = version,                                                                        \
     },
 
-const ecs_type_ops ecs_element_ops[ECS_ELEMENT_TYPE_END] = {CONTAINERS(OPS)};
+// By type of the elements.
+static const ecs_type_ops element_ops[ECS_ELEMENT_TYPE_END] = {CONTAINERS(OPS)};
 
 static uint64_t hash_container(const void* value, uint64_t seed) {
     return ecs_container_hash(ecs_container_body_of(value), seed);
@@ -221,7 +222,7 @@ static uint64_t hash_container(const void* value, uint64_t seed) {
                                   .size = sizeof(c_type),                                          \
                                   .align = _Alignof(c_type),                                       \
                                   .object_size = sizeof(c_type),                                   \
-                                  .ops = &ecs_element_ops[number],                                 \
+                                  .ops = &element_ops[number],                                     \
                                   .hash = hash_container}
 #define LIST(element, type_name) CONTAINER(ECS_BUILTIN_LIST + element, type_name, ecs_list)
 

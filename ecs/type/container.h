@@ -125,6 +125,3 @@ uint64_t ecs_container_hash(const ecs_container_body* body, uint64_t seed);
 /// is set), or memory ran out (it is not).
 ecs_container_body* ecs_container_read(const base_allocator* allocator, ecs_element_type type,
                                        base_reader* reader);
-
-// builtin.c: containers as component types.
-extern const ecs_type_ops ecs_element_ops[ECS_ELEMENT_TYPE_END]; ///< by type
