@@ -5,14 +5,11 @@
 #include "base/bytes.h"
 #include "base/rng.h"
 
-static void nothing_happens_before_the_flush(void** state) { // S5.10
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
-    ecs_world* world = fixture.world;
-    ecs_entity ball = store_create(&fixture, fixture.ball);
+STORE_CASE(nothing_happens_before_the_flush) { // S5.10
+    ecs_world* world = at->world;
+    ecs_entity ball = store_create(at, at->ball);
     assert_true(ecs_command_destroy(world, ball));
-    ecs_entity placeholder = ecs_command_create(world, fixture.rock, NULL, 0);
+    ecs_entity placeholder = ecs_command_create(world, at->rock, NULL, 0);
     assert_true(ecs_entity_is_placeholder(placeholder));
     assert_true(ecs_is_alive(world, ball));
     assert_int_equal(ecs_command_count(world), 2);
@@ -21,70 +18,56 @@ static void nothing_happens_before_the_flush(void** state) { // S5.10
     assert_int_equal(ecs_world_entity_count(world), 1);
     assert_int_equal(ecs_command_count(world), 0);
     assert_int_equal(ecs_world_counters(world)->commands_applied, 2);
-    store_close(&fixture);
 }
 
-static void placeholders_are_resolved_in_targets_and_values(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
-    ecs_world* world = fixture.world;
+STORE_CASE(placeholders_are_resolved_in_targets_and_values) {
+    ecs_world* world = at->world;
     ecs_vec2 pos = {5, 6};
-    ecs_init pos_init = {fixture.pos, &pos};
-    ecs_entity ball = ecs_command_create(world, fixture.ball, &pos_init, 1);
-    ecs_init link_init = {fixture.target, &ball};
-    ecs_entity link = ecs_command_create(world, fixture.link, &link_init, 1);
+    ecs_init pos_init = {at->pos, &pos};
+    ecs_entity ball = ecs_command_create(world, at->ball, &pos_init, 1);
+    ecs_init link_init = {at->target, &ball};
+    ecs_entity link = ecs_command_create(world, at->link, &link_init, 1);
     assert_int_not_equal(link, ECS_ENTITY_NONE);
     ecs_vec2 vel = {7, 8};
-    assert_true(ecs_command_set(world, ball, fixture.vel, &vel));
-    assert_true(ecs_command_recreate(world, ball, fixture.mover, NULL, 0));
+    assert_true(ecs_command_set(world, ball, at->vel, &vel));
+    assert_true(ecs_command_recreate(world, ball, at->mover, NULL, 0));
     pos.x = 99.0f; // values were copied
     ecs_command_flush(world);
     ecs_entity real_ball = ecs_entity_make(65536, 1);
     ecs_entity real_link = ecs_entity_make(65537, 1);
-    assert_int_equal(*(const ecs_entity*)ecs_get(world, real_link, fixture.target), real_ball);
-    assert_float_equal(store_vec2(&fixture, real_ball, fixture.pos).x, 5.0f, 0.0f);
-    assert_float_equal(store_vec2(&fixture, real_ball, fixture.vel).x, 7.0f, 0.0f);
+    assert_int_equal(*(const ecs_entity*)ecs_get(world, real_link, at->target), real_ball);
+    assert_float_equal(store_vec2(at, real_ball, at->pos).x, 5.0f, 0.0f);
+    assert_float_equal(store_vec2(at, real_ball, at->vel).x, 7.0f, 0.0f);
     assert_string_equal(ecs_entity_template_name(world, real_ball), "mover");
-    store_close(&fixture);
 }
 
-static void a_creation_may_be_destroyed_in_the_same_flush(void** state) { // S5.10
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
-    ecs_world* world = fixture.world;
-    ecs_entity ball = ecs_command_create(world, fixture.ball, NULL, 0);
+STORE_CASE(a_creation_may_be_destroyed_in_the_same_flush) { // S5.10
+    ecs_world* world = at->world;
+    ecs_entity ball = ecs_command_create(world, at->ball, NULL, 0);
     assert_true(ecs_command_destroy(world, ball));
     assert_true(ecs_command_destroy(world, ball));
     ecs_command_flush(world);
     assert_int_equal(ecs_world_entity_count(world), 0);
     assert_int_equal(ecs_world_counters(world)->stale_handles, 1);
     assert_int_equal(ecs_world_counters(world)->bad_transitions, 0);
-    store_close(&fixture);
 }
 
-static void runs_of_creations_get_handles_in_the_order_of_recording(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
-    ecs_world* world = fixture.world;
+STORE_CASE(runs_of_creations_get_handles_in_the_order_of_recording) {
+    ecs_world* world = at->world;
     ecs_entity placeholders[40];
     for (uint32_t i = 0; i < 40; i++)
-        placeholders[i] = ecs_command_create(world, i < 20 ? fixture.ball : fixture.rock, NULL, 0);
+        placeholders[i] = ecs_command_create(world, i < 20 ? at->ball : at->rock, NULL, 0);
     for (uint32_t i = 0; i < 40; i++) {
         ecs_vec2 value = {(float)i, 0};
-        assert_true(ecs_command_set(world, placeholders[i], fixture.pos, &value));
+        assert_true(ecs_command_set(world, placeholders[i], at->pos, &value));
     }
     ecs_command_flush(world);
     for (uint32_t i = 0; i < 40; i++)
-        assert_float_equal(store_vec2(&fixture, ecs_entity_make(65536 + i, 1), fixture.pos).x,
-                           (float)i, 0.0f);
-    store_close(&fixture);
+        assert_float_equal(store_vec2(at, ecs_entity_make(65536 + i, 1), at->pos).x, (float)i,
+                           0.0f);
 }
 
-static void the_queue_has_a_limit(void** state) {
-    (void)state;
+CASE(the_queue_has_a_limit) {
     ecs_world_config config = ecs_world_config_default();
     config.limits.commands_queued_max = 3;
     store fixture;
@@ -104,11 +87,8 @@ static void the_queue_has_a_limit(void** state) {
     store_close(&fixture);
 }
 
-static void mistakes_are_counted_and_skipped(void** state) { // S4.8
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
-    ecs_world* world = fixture.world;
+STORE_CASE(mistakes_are_counted_and_skipped) { // S4.8
+    ecs_world* world = at->world;
     ecs_vec2 value = {0, 0};
     assert_int_equal(ecs_command_create(world, 999, NULL, 0), ECS_ENTITY_NONE);
     assert_false(ecs_command_set(world, 1, UINT16_MAX, &value));
@@ -117,20 +97,18 @@ static void mistakes_are_counted_and_skipped(void** state) { // S4.8
     assert_int_equal(ecs_command_count(world), 0);
     (void)ecs_world_hash(world); // names the templates of the queued commands
     assert_int_equal(ecs_world_counters(world)->commands_refused, 3);
-    ecs_init init = {fixture.hp, &value};
-    ecs_entity ball = ecs_command_create(world, fixture.ball, &init, 1);
+    ecs_init init = {at->hp, &value};
+    ecs_entity ball = ecs_command_create(world, at->ball, &init, 1);
     assert_true(ecs_command_destroy(world, ball));
     assert_true(ecs_command_destroy(world, ecs_entity_make(500, 0)));
-    assert_int_not_equal(ecs_command_create(world, fixture.rock, NULL, 0), ECS_ENTITY_NONE);
+    assert_int_not_equal(ecs_command_create(world, at->rock, NULL, 0), ECS_ENTITY_NONE);
     ecs_command_flush(world);
     assert_int_equal(ecs_world_counters(world)->commands_refused, 4);
     assert_int_equal(ecs_world_counters(world)->stale_handles, 2);
     assert_int_equal(ecs_world_entity_count(world), 1);
-    store_close(&fixture);
 }
 
-static void a_run_that_does_not_fit_is_done_as_far_as_it_goes(void** state) {
-    (void)state;
+CASE(a_run_that_does_not_fit_is_done_as_far_as_it_goes) {
     ecs_world_config config = ecs_world_config_default();
     config.limits.local_entities_max = 3;
     store fixture;
@@ -143,10 +121,9 @@ static void a_run_that_does_not_fit_is_done_as_far_as_it_goes(void** state) {
     store_close(&fixture);
 }
 
-static void texts_are_copied_and_given_back(void** state) {
-    (void)state;
-    store_memory memory;
-    store_memory_init(&memory);
+CASE(texts_are_copied_and_given_back) {
+    scarce_memory memory;
+    scarce_init(&memory, 0, true);
     ecs_world_config config = ecs_world_config_default();
     config.allocator = &memory.allocator;
     store fixture;
@@ -163,13 +140,12 @@ static void texts_are_copied_and_given_back(void** state) {
     assert_string_equal(ecs_string_text(title), "written in a command");
     assert_int_not_equal(ecs_command_create(world, fixture.sign, &init, 1), ECS_ENTITY_NONE);
     store_close(&fixture); // one command is still queued
-    assert_int_equal(memory.bytes_out, 0);
+    assert_int_equal(memory.bytes, 0);
 }
 
-static void a_steady_queue_allocates_nothing(void** state) {
-    (void)state;
-    store_memory memory;
-    store_memory_init(&memory);
+CASE(a_steady_queue_allocates_nothing) {
+    scarce_memory memory;
+    scarce_init(&memory, 0, true);
     ecs_world_config config = ecs_world_config_default();
     config.allocator = &memory.allocator;
     // The world uses new indices first, so records stop growing after every index was used once.
@@ -197,24 +173,17 @@ static void a_steady_queue_allocates_nothing(void** state) {
     store_close(&fixture);
 }
 
-static void a_flush_inside_a_stage_is_left_to_its_flush_points(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
-    ecs_world* world = fixture.world;
-    (void)ecs_command_create(world, fixture.ball, NULL, 0);
+STORE_CASE(a_flush_inside_a_stage_is_left_to_its_flush_points) {
+    ecs_world* world = at->world;
+    (void)ecs_command_create(world, at->ball, NULL, 0);
     world->fast.stage_depth = 1;
-    base_assert_handler_set(test_assert_handler);
-    expect_assert_failure(ecs_command_flush(world));
-    base_assert_handler_set(NULL);
+    assert_mistake(ecs_command_flush(world));
     ecs_commands_apply(world);
     world->fast.stage_depth = 0;
     assert_int_equal(ecs_world_entity_count(world), 1);
-    store_close(&fixture);
 }
 
-static void a_queue_comes_back_from_its_bytes_and_damage_is_refused(void** state) {
-    (void)state;
+CASE(a_queue_comes_back_from_its_bytes_and_damage_is_refused) {
     store fixture;
     store_make(&fixture, NULL);
     ecs_world* world = fixture.world;
@@ -243,7 +212,7 @@ static void a_queue_comes_back_from_its_bytes_and_damage_is_refused(void** state
     }
     ecs_commands_clear(world);
     base_reader reader = base_reader_make(bytes.data, bytes.size);
-    assert_int_equal(ecs_commands_read(world, &reader), ECS_OK);
+    assert_ok(ecs_commands_read(world, &reader));
     base_bytes again;
     base_bytes_init(&again, NULL);
     ecs_commands_write(world, &again);
@@ -317,8 +286,8 @@ static void fill_twice(store* a, store* b, base_rng* rng, uint32_t count) {
         ecs_template_id kind = kinds[base_rng_below(rng, 5)];
         uint32_t many = 1 + base_rng_below(rng, kind == a->sign ? 5 : count / 4);
         if (many > left) many = left;
-        assert_int_equal(ecs_create_many(a->world, kind, many, NULL), ECS_OK);
-        assert_int_equal(ecs_create_many(b->world, kind, many, NULL), ECS_OK);
+        assert_ok(ecs_create_many(a->world, kind, many, NULL));
+        assert_ok(ecs_create_many(b->world, kind, many, NULL));
         left -= many;
     }
 }
@@ -354,8 +323,7 @@ static uint32_t list_rows(const ecs_world* world, ecs_entity* entities) {
     return count;
 }
 
-static void runs_leave_the_rows_that_one_by_one_would_leave(void** state) {
-    (void)state;
+CASE(runs_leave_the_rows_that_one_by_one_would_leave) {
     enum { SEEDS = 12, COUNT_MAX = 50000 };
     static ecs_entity entities[COUNT_MAX];
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -386,22 +354,4 @@ static void runs_leave_the_rows_that_one_by_one_would_leave(void** state) {
         store_close(&a);
         store_close(&b);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(nothing_happens_before_the_flush),
-        TEST(placeholders_are_resolved_in_targets_and_values),
-        TEST(a_creation_may_be_destroyed_in_the_same_flush),
-        TEST(runs_of_creations_get_handles_in_the_order_of_recording),
-        TEST(runs_leave_the_rows_that_one_by_one_would_leave),
-        TEST(the_queue_has_a_limit),
-        TEST(mistakes_are_counted_and_skipped),
-        TEST(a_run_that_does_not_fit_is_done_as_far_as_it_goes),
-        TEST(texts_are_copied_and_given_back),
-        TEST(a_steady_queue_allocates_nothing),
-        TEST(a_flush_inside_a_stage_is_left_to_its_flush_points),
-        TEST(a_queue_comes_back_from_its_bytes_and_damage_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

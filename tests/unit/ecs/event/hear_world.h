@@ -53,7 +53,7 @@ static inline void hear(hearing* all, const ear* own, const char* const* events,
                                   .terms = terms,
                                   .term_count = term_count,
                                   .context = (void*)own};
-    assert_int_equal(ecs_system_register(all->store.world, &desc), ECS_OK);
+    assert_ok(ecs_system_register(all->store.world, &desc));
 }
 
 static inline void hear_expect(hearing* all, const char* expected) {

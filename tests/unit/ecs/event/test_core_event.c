@@ -6,8 +6,7 @@
 static const ecs_term with_pos[] = {{"pos", "p2", ECS_READ}};
 static const ecs_term with_radius[] = {{"radius", "r", ECS_READ}};
 
-static void an_entity_is_told_of_when_it_comes_moves_and_goes(void** state) { // S5.18
-    (void)state;
+CASE(an_entity_is_told_of_when_it_comes_moves_and_goes) { // S5.18
     hearing all = {.text = ""};
     const ear ball = {&all, "ball"}, pos = {&all, "pos"};
     store_open(&all.store, NULL);
@@ -19,31 +18,30 @@ static void an_entity_is_told_of_when_it_comes_moves_and_goes(void** state) { //
     ecs_entity entity = store_create(&all.store, all.store.ball);
     assert_int_equal(ecs_entity_index(entity), first);
     hear_expect(&all, "pos+65536 ball+65536 pos>65536 ball>65536 ");
-    assert_int_equal(ecs_recreate(world, entity, all.store.rock, NULL, 0), ECS_OK);
+    assert_ok(ecs_recreate(world, entity, all.store.rock, NULL, 0));
     hear_expect(&all, "ball<65536 pos*65536 ");
-    assert_int_equal(ecs_recreate(world, entity, all.store.rock, NULL, 0), ECS_OK);
+    assert_ok(ecs_recreate(world, entity, all.store.rock, NULL, 0));
     hear_expect(&all, ""); // the same template: no event
-    assert_int_equal(ecs_recreate(world, entity, all.store.orb, NULL, 0), ECS_OK);
+    assert_ok(ecs_recreate(world, entity, all.store.orb, NULL, 0));
     hear_expect(&all, "pos*65536 ball*65536 ball>65536 ");
-    assert_int_equal(ecs_recreate(world, entity, all.store.ball, NULL, 0), ECS_OK);
+    assert_ok(ecs_recreate(world, entity, all.store.ball, NULL, 0));
     hear_expect(&all, "pos*65536 ball*65536 "); // another template of the same components
-    assert_int_equal(ecs_destroy(world, entity), ECS_OK);
+    assert_ok(ecs_destroy(world, entity));
     hear_expect(&all, "pos<65536 ball<65536 pos-65536 ball-65536 ");
     store_create(&all.store, all.store.nothing);
     hear_expect(&all, "");
     store_close(&all.store);
 }
 
-static void a_handler_without_terms_hears_of_everybody_once(void** state) { // S5.18
-    (void)state;
+CASE(a_handler_without_terms_hears_of_everybody_once) { // S5.18
     hearing all = {.text = ""};
     const ear any = {&all, "any"};
     store_open(&all.store, NULL);
     hear(&all, &any, hear_all_events, 5, NULL, 0);
     store_seal(&all.store);
     ecs_entity entity = store_create(&all.store, all.store.nothing);
-    assert_int_equal(ecs_recreate(all.store.world, entity, all.store.ball, NULL, 0), ECS_OK);
-    assert_int_equal(ecs_destroy(all.store.world, entity), ECS_OK);
+    assert_ok(ecs_recreate(all.store.world, entity, all.store.ball, NULL, 0));
+    assert_ok(ecs_destroy(all.store.world, entity));
     hear_expect(&all, "any+65536 any>65536 any*65536 any<65536 any-65536 ");
     store_close(&all.store);
 }
@@ -54,8 +52,7 @@ static void read_value(const ecs_stage* stage, const ecs_event* event, const ecs
     hear_mark(own->hearing, own->name, hear_letter(stage->world, event->type), (uint32_t)pos->x);
 }
 
-static void values_are_there_right_after_a_birth_and_right_before_a_death(void** state) { // S5.18
-    (void)state;
+CASE(values_are_there_right_after_a_birth_and_right_before_a_death) { // S5.18
     hearing all = {.text = ""};
     const ear pos = {&all, "pos"};
     store_open(&all.store, NULL);
@@ -66,22 +63,22 @@ static void values_are_there_right_after_a_birth_and_right_before_a_death(void**
                                   .terms = with_pos,
                                   .term_count = 1,
                                   .context = (void*)&pos};
-    assert_int_equal(ecs_system_register(all.store.world, &desc), ECS_OK);
+    assert_ok(ecs_system_register(all.store.world, &desc));
     store_seal(&all.store);
     ecs_world* world = all.store.world;
     ecs_vec2 value = {42, 0};
     ecs_init init = {all.store.pos, &value};
     ecs_entity entity = ECS_ENTITY_NONE;
-    assert_int_equal(ecs_create(world, all.store.mover, &init, 1, &entity), ECS_OK);
+    assert_ok(ecs_create(world, all.store.mover, &init, 1, &entity));
     hear_expect(&all, "pos+42 pos>42 ");
     value.x = 43;
-    assert_int_equal(ecs_set(world, entity, all.store.pos, &value), ECS_OK);
-    assert_int_equal(ecs_recreate(world, entity, all.store.sign, NULL, 0), ECS_OK);
+    assert_ok(ecs_set(world, entity, all.store.pos, &value));
+    assert_ok(ecs_recreate(world, entity, all.store.sign, NULL, 0));
     hear_expect(&all, "pos*43 ");
-    assert_int_equal(ecs_recreate(world, entity, all.store.fast, NULL, 0), ECS_OK);
+    assert_ok(ecs_recreate(world, entity, all.store.fast, NULL, 0));
     hear_expect(&all, "pos<43 ");
-    assert_int_equal(ecs_recreate(world, entity, all.store.mover, &init, 1), ECS_OK);
-    assert_int_equal(ecs_destroy(world, entity), ECS_OK);
+    assert_ok(ecs_recreate(world, entity, all.store.mover, &init, 1));
+    assert_ok(ecs_destroy(world, entity));
     hear_expect(&all, "pos*43 pos>43 pos<43 pos-43 ");
     store_close(&all.store);
 }
@@ -95,8 +92,7 @@ static void count_living(const ecs_stage* stage, const ecs_event* event, const e
               ecs_world_entity_count(stage->world));
 }
 
-static void many_at_once_are_told_one_by_one(void** state) { // S5.10 S5.18
-    (void)state;
+CASE(many_at_once_are_told_one_by_one) { // S5.10 S5.18
     hearing all = {.text = ""};
     const ear pos = {&all, "pos"};
     store_open(&all.store, NULL);
@@ -107,11 +103,11 @@ static void many_at_once_are_told_one_by_one(void** state) { // S5.10 S5.18
                                   .terms = with_pos,
                                   .term_count = 1,
                                   .context = (void*)&pos};
-    assert_int_equal(ecs_system_register(all.store.world, &desc), ECS_OK);
+    assert_ok(ecs_system_register(all.store.world, &desc));
     store_seal(&all.store);
     ecs_world* world = all.store.world;
     ecs_entity many[6];
-    assert_int_equal(ecs_create_many(world, all.store.ball, 6, many), ECS_OK);
+    assert_ok(ecs_create_many(world, all.store.ball, 6, many));
     hear_expect(&all, "+1 >1 +2 >2 +3 >3 +4 >4 +5 >5 +6 >6 ");
     for (uint32_t i = 0; i < 6; i++)
         assert_true(ecs_command_recreate(world, many[i], all.store.fast, NULL, 0));
@@ -144,8 +140,7 @@ static void answer_birth(const ecs_stage* stage, const ecs_event* event, const e
     assert_true(ecs_command_destroy(stage->world, event->target));
 }
 
-static void structure_inside_handlers_is_deferred(void** state) { // S5.10 S5.18
-    (void)state;
+CASE(structure_inside_handlers_is_deferred) { // S5.10 S5.18
     hearing all = {.text = ""};
     const ear ball = {&all, "ball"}, any = {&all, "any"};
     static const char* const created[] = {"EntityCreated"};
@@ -157,7 +152,7 @@ static void structure_inside_handlers_is_deferred(void** state) { // S5.10 S5.18
                                   .terms = with_radius,
                                   .term_count = 1,
                                   .context = (void*)&ball};
-    assert_int_equal(ecs_system_register(all.store.world, &desc), ECS_OK);
+    assert_ok(ecs_system_register(all.store.world, &desc));
     hear(&all, &any, hear_all_events, 1, NULL, 0);
     store_seal(&all.store);
     ecs_world* world = all.store.world;
@@ -192,8 +187,7 @@ static void breed(const ecs_stage* stage, const ecs_event* event, const ecs_rows
     (void)ecs_command_create(stage->world, own->hearing->store.ball, NULL, 0);
 }
 
-static void a_birth_that_breeds_ends_at_the_limit_of_the_queue(void** state) { // S5.18
-    (void)state;
+CASE(a_birth_that_breeds_ends_at_the_limit_of_the_queue) { // S5.18
     hearing all = {.text = ""};
     const ear ball = {&all, "ball"};
     static const char* const created[] = {"on_appear"};
@@ -207,7 +201,7 @@ static void a_birth_that_breeds_ends_at_the_limit_of_the_queue(void** state) { /
                                   .terms = with_radius,
                                   .term_count = 1,
                                   .context = (void*)&ball};
-    assert_int_equal(ecs_system_register(all.store.world, &desc), ECS_OK);
+    assert_ok(ecs_system_register(all.store.world, &desc));
     store_seal(&all.store);
     assert_int_not_equal(ecs_command_create(all.store.world, all.store.ball, NULL, 0), 0);
     ecs_command_flush(all.store.world);
@@ -244,11 +238,10 @@ static void track(hearing* all, const ear* own, const char* const* names, uint32
                                   .terms = terms,
                                   .term_count = term_count,
                                   .context = (void*)own};
-    assert_int_equal(ecs_system_register(all->store.world, &desc), ECS_OK);
+    assert_ok(ecs_system_register(all->store.world, &desc));
 }
 
-static void a_change_is_told_in_the_next_step_to_those_who_track_it(void** state) { // S5.18
-    (void)state;
+CASE(a_change_is_told_in_the_next_step_to_those_who_track_it) { // S5.18
     hearing all = {.text = ""};
     const ear pos = {&all, "pos"}, title = {&all, "title"}, terms = {&all, "terms"};
     static const char* const pos_name[] = {"pos"};
@@ -257,7 +250,7 @@ static void a_change_is_told_in_the_next_step_to_those_who_track_it(void** state
     store_open(&all.store, NULL);
     const ecs_system_desc move = {
         .name = "move", .stage = "act", .run = write_pos, .terms = writes, .term_count = 1};
-    assert_int_equal(ecs_system_register(all.store.world, &move), ECS_OK);
+    assert_ok(ecs_system_register(all.store.world, &move));
     track(&all, &pos, pos_name, 1, with_pos, 1);
     track(&all, &title, title_name, 1, with_pos, 1); // it has no title, but it matches with_pos
     track(&all, &terms, NULL, 0, with_pos, 1);
@@ -267,14 +260,14 @@ static void a_change_is_told_in_the_next_step_to_those_who_track_it(void** state
     ecs_entity sign = store_create(&all.store, all.store.sign);
     store_create(&all.store, all.store.ball); // its pos is not tracked
     ecs_string text = {.data = "new", .size = 3};
-    assert_int_equal(ecs_set(world, sign, all.store.title, &text), ECS_OK);
+    assert_ok(ecs_set(world, sign, all.store.title, &text));
     hear_step(&all);
     hear_expect(&all, ""); // the next step finds the change at its end
     uint64_t hash = ecs_world_hash(world);
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
-    assert_int_equal(ecs_world_save(world, &bytes), ECS_OK);
-    assert_int_equal(ecs_world_restore(world, bytes.data, bytes.size), ECS_OK);
+    assert_ok(ecs_world_save(world, &bytes));
+    assert_ok(ecs_world_restore(world, bytes.data, bytes.size));
     base_bytes_deinit(&bytes);
     assert_true(ecs_world_hash(world) == hash);
     char expected[128];
@@ -282,7 +275,7 @@ static void a_change_is_told_in_the_next_step_to_those_who_track_it(void** state
                    all.store.pos, all.store.title);
     hear_step(&all);
     hear_expect(&all, expected);
-    assert_int_equal(ecs_destroy(world, mover), ECS_OK);
+    assert_ok(ecs_destroy(world, mover));
     uint64_t stale = ecs_world_counters(world)->stale_handles;
     hear_step(&all); // no system gets the change of tick 2
     hear_expect(&all, "");
@@ -290,8 +283,7 @@ static void a_change_is_told_in_the_next_step_to_those_who_track_it(void** state
     store_close(&all.store);
 }
 
-static void changes_beyond_the_queue_are_refused_and_counted(void** state) { // S5.18 S5.11
-    (void)state;
+CASE(changes_beyond_the_queue_are_refused_and_counted) { // S5.18 S5.11
     for (uint32_t count = 7; count <= 9; count++) {
         hearing all = {.text = ""};
         const ear pos = {&all, "p"};
@@ -302,10 +294,10 @@ static void changes_beyond_the_queue_are_refused_and_counted(void** state) { // 
         store_open(&all.store, &config);
         const ecs_system_desc move = {
             .name = "move", .stage = "act", .run = write_pos, .terms = writes, .term_count = 1};
-        assert_int_equal(ecs_system_register(all.store.world, &move), ECS_OK);
+        assert_ok(ecs_system_register(all.store.world, &move));
         track(&all, &pos, pos_name, 1, with_pos, 1);
         store_seal(&all.store);
-        assert_int_equal(ecs_create_many(all.store.world, all.store.mover, count, NULL), ECS_OK);
+        assert_ok(ecs_create_many(all.store.world, all.store.mover, count, NULL));
         hear_step(&all);
         uint64_t refused = ecs_world_counters(all.store.world)->events_refused;
         assert_int_equal(refused, count > 8 ? count - 8 : 0);
@@ -325,10 +317,9 @@ static ecs_result seal_tracker(const char* name, base_report_first* report) {
     return result;
 }
 
-static void tracking_what_nobody_has_is_reported(void** state) { // S5.18
-    (void)state;
+CASE(tracking_what_nobody_has_is_reported) { // S5.18
     base_report_first report;
-    assert_int_equal(seal_tracker("pos", &report), ECS_OK);
+    assert_ok(seal_tracker("pos", &report));
     assert_int_equal(seal_tracker("ghost", &report), ECS_ERR_UNKNOWN);
     assert_non_null(strstr(report.text, "watcher"));
     assert_non_null(strstr(report.text, "ghost"));
@@ -338,8 +329,7 @@ static void tracking_what_nobody_has_is_reported(void** state) { // S5.18
 
 // Broadcasts
 
-static void the_order_is_told_once_after_seal(void** state) { // S5.18 S5.12
-    (void)state;
+CASE(the_order_is_told_once_after_seal) { // S5.18 S5.12
     hearing all = {.text = ""};
     const ear any = {&all, "any"};
     static const char* const events[] = {"EsOrderSet"};
@@ -354,8 +344,7 @@ static void the_order_is_told_once_after_seal(void** state) { // S5.18 S5.12
     store_close(&all.store);
 }
 
-static void clearing_a_world_is_told_before_during_and_after(void** state) { // S5.18
-    (void)state;
+CASE(clearing_a_world_is_told_before_during_and_after) { // S5.18
     hearing all = {.text = ""};
     const ear any = {&all, "any"}, pos = {&all, "pos"};
     static const char* const events[] = {"BeforeClear", "AfterClear"};
@@ -381,27 +370,20 @@ static void clearing_a_world_is_told_before_during_and_after(void** state) { // 
     store_close(&all.store);
 }
 
-static void core_events_are_not_for_others_to_send_or_name(void** state) { // S5.18
-    (void)state;
-    store fixture;
-    store_open(&fixture, NULL);
+STORE_OPEN_CASE(core_events_are_not_for_others_to_send_or_name) { // S5.18
     ecs_event_desc desc = {.name = "EntityCreated"};
-    assert_int_equal(ecs_event_register(fixture.world, &desc, NULL), ECS_ERR_DUPLICATE);
-    assert_int_equal(ecs_event_count(fixture.world), 0);
-    ecs_event_type type = ecs_event_find(fixture.world, "EntityCreated");
+    assert_int_equal(ecs_event_register(at->world, &desc, NULL), ECS_ERR_DUPLICATE);
+    assert_int_equal(ecs_event_count(at->world), 0);
+    ecs_event_type type = ecs_event_find(at->world, "EntityCreated");
     assert_int_not_equal(type, ECS_EVENT_NONE);
-    assert_string_equal(ecs_event_get(fixture.world, type)->name, "EntityCreated");
-    store_seal(&fixture);
-    ecs_entity entity = store_create(&fixture, fixture.ball);
-    base_assert_handler_set(test_assert_handler);
-    expect_assert_failure((void)!ecs_event_send(fixture.world, entity, type, NULL));
-    expect_assert_failure((void)!ecs_event_broadcast(fixture.world, type, NULL));
-    base_assert_handler_set(NULL);
-    store_close(&fixture);
+    assert_string_equal(ecs_event_get(at->world, type)->name, "EntityCreated");
+    store_seal(at);
+    ecs_entity entity = store_create(at, at->ball);
+    assert_mistake((void)!ecs_event_send(at->world, entity, type, NULL));
+    assert_mistake((void)!ecs_event_broadcast(at->world, type, NULL));
 }
 
-static void a_mirror_is_told_as_well(void** state) { // S5.18
-    (void)state;
+CASE(a_mirror_is_told_as_well) { // S5.18
     hearing all = {.text = ""};
     const ear any = {&all, "any"};
     ecs_world_config config = ecs_world_config_default();
@@ -410,8 +392,8 @@ static void a_mirror_is_told_as_well(void** state) { // S5.18
     hear(&all, &any, hear_all_events, 5, with_pos, 1);
     store_seal(&all.store);
     ecs_entity entity = ecs_entity_make(7, 3);
-    assert_int_equal(ecs_create_at(all.store.world, entity, all.store.pad, NULL, 0), ECS_OK);
-    assert_int_equal(ecs_recreate(all.store.world, entity, all.store.fast, NULL, 0), ECS_OK);
+    assert_ok(ecs_create_at(all.store.world, entity, all.store.pad, NULL, 0));
+    assert_ok(ecs_recreate(all.store.world, entity, all.store.fast, NULL, 0));
     hear_expect(&all, "any+7 any>7 any<7 ");
     store_close(&all.store);
 }
@@ -456,13 +438,13 @@ static ecs_result register_both(ecs_world* world) {
 
 // Make structure and changes while allocations fail. A failed call leaves the world unchanged.
 // @return whether no call failed.
-static bool live_with_failures(store_memory* memory, uint64_t fail_at) {
+static bool live_with_failures(scarce_memory* memory, uint64_t fail_at) {
     store fixture;
     ecs_world_config config = ecs_world_config_default();
     config.allocator = &memory->allocator;
     memory->fail_at = 0;
     memory->calls = 0;
-    assert_int_equal(store_try_open(&fixture, &config), ECS_OK);
+    assert_ok(store_try_open(&fixture, &config));
     memory->fail_at = memory->calls + fail_at;
     ecs_result result = register_both(fixture.world);
     if (result == ECS_OK) result = store_try_seal(&fixture);
@@ -484,31 +466,29 @@ static bool live_with_failures(store_memory* memory, uint64_t fail_at) {
         ecs_world_validate(fixture.world);
         for (uint32_t i = 0; i < 3; i++)
             if (made[i] != ECS_ENTITY_NONE)
-                assert_int_equal(ecs_destroy(fixture.world, made[i]), ECS_OK); // needs no memory
+                assert_ok(ecs_destroy(fixture.world, made[i])); // needs no memory
         ecs_step step = {.tick = 1, .dt = 1};
         ecs_world_step(fixture.world, &step);
         ecs_world_validate(fixture.world);
     }
     assert_true(result == ECS_OK || result == ECS_ERR_MEMORY);
     ecs_world_destroy(fixture.world);
-    assert_int_equal(memory->bytes_out, 0);
+    assert_int_equal(memory->bytes, 0);
     return result == ECS_OK;
 }
 
-static void running_out_of_memory_anywhere_leaves_a_world_that_holds(void** state) { // S5.18
-    (void)state;
-    store_memory memory;
-    store_memory_init(&memory);
+CASE(running_out_of_memory_anywhere_leaves_a_world_that_holds) { // S5.18
+    scarce_memory memory;
+    scarce_init(&memory, 0, true);
     uint64_t fail_at = 1;
     while (!live_with_failures(&memory, fail_at))
         fail_at++;
     assert_true(fail_at > 30);
 }
 
-static void a_move_that_fails_tells_that_they_appear_again(void** state) { // S5.18
-    (void)state;
-    store_memory memory;
-    store_memory_init(&memory);
+CASE(a_move_that_fails_tells_that_they_appear_again) { // S5.18
+    scarce_memory memory;
+    scarce_init(&memory, 0, true);
     uint32_t taken_back = 0;
     bool is_done = false;
     for (uint64_t fail_at = 1; !is_done; fail_at++) {
@@ -541,24 +521,22 @@ static void a_move_that_fails_tells_that_they_appear_again(void** state) { // S5
     assert_true(taken_back > 0);
 }
 
-static void telling_asks_for_no_memory_in_a_steady_tick(void** state) { // S5.18 S4.6
-    (void)state;
-    store_memory memory;
-    store_memory_init(&memory);
+CASE(telling_asks_for_no_memory_in_a_steady_tick) { // S5.18 S4.6
+    scarce_memory memory;
+    scarce_init(&memory, 0, true);
     store fixture;
     ecs_world_config config = ecs_world_config_default();
     config.allocator = &memory.allocator;
-    assert_int_equal(store_try_open(&fixture, &config), ECS_OK);
-    assert_int_equal(register_both(fixture.world), ECS_OK);
+    assert_ok(store_try_open(&fixture, &config));
+    assert_ok(register_both(fixture.world));
     store_seal(&fixture);
     ecs_entity balls[64] = {0};
     uint64_t settled = 0;
     for (uint32_t tick = 1; tick <= 200; tick++) {
         for (uint32_t i = 0; i < 64; i++) {
-            if (balls[i] != ECS_ENTITY_NONE)
-                assert_int_equal(ecs_destroy(fixture.world, balls[i]), ECS_OK);
+            if (balls[i] != ECS_ENTITY_NONE) assert_ok(ecs_destroy(fixture.world, balls[i]));
             balls[i] = store_create(&fixture, i % 2 ? fixture.ball : fixture.mover);
-            assert_int_equal(ecs_recreate(fixture.world, balls[i], fixture.orb, NULL, 0), ECS_OK);
+            assert_ok(ecs_recreate(fixture.world, balls[i], fixture.orb, NULL, 0));
         }
         ecs_step step = {.tick = tick, .dt = 1};
         ecs_world_step(fixture.world, &step);
@@ -567,26 +545,4 @@ static void telling_asks_for_no_memory_in_a_steady_tick(void** state) { // S5.18
     }
     assert_int_equal(memory.calls, settled);
     store_close(&fixture);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(an_entity_is_told_of_when_it_comes_moves_and_goes),
-        TEST(a_handler_without_terms_hears_of_everybody_once),
-        TEST(values_are_there_right_after_a_birth_and_right_before_a_death),
-        TEST(many_at_once_are_told_one_by_one),
-        TEST(structure_inside_handlers_is_deferred),
-        TEST(a_birth_that_breeds_ends_at_the_limit_of_the_queue),
-        TEST(a_change_is_told_in_the_next_step_to_those_who_track_it),
-        TEST(changes_beyond_the_queue_are_refused_and_counted),
-        TEST(tracking_what_nobody_has_is_reported),
-        TEST(the_order_is_told_once_after_seal),
-        TEST(clearing_a_world_is_told_before_during_and_after),
-        TEST(core_events_are_not_for_others_to_send_or_name),
-        TEST(a_mirror_is_told_as_well),
-        TEST(running_out_of_memory_anywhere_leaves_a_world_that_holds),
-        TEST(a_move_that_fails_tells_that_they_appear_again),
-        TEST(telling_asks_for_no_memory_in_a_steady_tick),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

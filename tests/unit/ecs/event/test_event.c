@@ -27,86 +27,68 @@ static void open_with_handler(live* fixture, const ecs_world_config* config) {
                             .terms = hp_terms,
                             .term_count = 1,
                             .context = fixture};
-    assert_int_equal(ecs_system_register(fixture->world, &desc), ECS_OK);
+    assert_ok(ecs_system_register(fixture->world, &desc));
 }
+
+#define HANDLER_CASE(name) CASE_WITH(live, at, open_with_handler(at, NULL), live_close(at), name)
 
 static void send_hit(live* fixture, ecs_entity target, int32_t amount) {
     live_hit hit = {ECS_ENTITY_NONE, amount};
     assert_true(ecs_event_send(fixture->world, target, fixture->hit, &hit));
 }
 
-static void a_unicast_event_reaches_the_row_of_its_target(void** state) { // S5.5
-    (void)state;
-    live fixture;
-    open_with_handler(&fixture, NULL);
-    live_seal(&fixture);
-    (void)live_create(&fixture, fixture.thing);
-    ecs_entity second = live_create(&fixture, fixture.thing);
-    send_hit(&fixture, second, 30);
-    assert_string_equal(fixture.trace, ""); // the event is deferred
-    live_step(&fixture);
-    assert_string_equal(fixture.trace, "[30@2 x1]");
-    assert_int_equal(*(const int32_t*)ecs_get(fixture.world, second, fixture.hp), 70);
-    live_close(&fixture);
+HANDLER_CASE(a_unicast_event_reaches_the_row_of_its_target) { // S5.5
+    live_seal(at);
+    (void)live_create(at, at->thing);
+    ecs_entity second = live_create(at, at->thing);
+    send_hit(at, second, 30);
+    assert_string_equal(at->trace, ""); // the event is deferred
+    live_step(at);
+    assert_string_equal(at->trace, "[30@2 x1]");
+    assert_int_equal(*(const int32_t*)ecs_get(at->world, second, at->hp), 70);
 }
 
-static void a_target_without_the_components_is_skipped(void** state) { // S5.17
-    (void)state;
-    live fixture;
-    open_with_handler(&fixture, NULL);
-    live_seal(&fixture);
-    send_hit(&fixture, live_create(&fixture, fixture.named), 1);
-    live_step(&fixture);
-    assert_string_equal(fixture.trace, "");
-    assert_int_equal(ecs_world_counters(fixture.world)->events_delivered, 1);
-    live_close(&fixture);
+HANDLER_CASE(a_target_without_the_components_is_skipped) { // S5.17
+    live_seal(at);
+    send_hit(at, live_create(at, at->named), 1);
+    live_step(at);
+    assert_string_equal(at->trace, "");
+    assert_int_equal(ecs_world_counters(at->world)->events_delivered, 1);
 }
 
-static void a_dead_target_drops_the_event_and_is_counted(void** state) {
-    (void)state;
-    live fixture;
-    open_with_handler(&fixture, NULL);
-    live_seal(&fixture);
-    ecs_entity entity = live_create(&fixture, fixture.thing);
-    send_hit(&fixture, entity, 1);
-    send_hit(&fixture, ECS_ENTITY_NONE, 1);
-    assert_int_equal(ecs_destroy(fixture.world, entity), ECS_OK);
-    live_step(&fixture);
-    assert_string_equal(fixture.trace, "");
-    assert_int_equal(ecs_world_counters(fixture.world)->stale_handles, 2);
-    assert_int_equal(ecs_world_counters(fixture.world)->events_delivered, 0);
-    live_close(&fixture);
+HANDLER_CASE(a_dead_target_drops_the_event_and_is_counted) {
+    live_seal(at);
+    ecs_entity entity = live_create(at, at->thing);
+    send_hit(at, entity, 1);
+    send_hit(at, ECS_ENTITY_NONE, 1);
+    assert_ok(ecs_destroy(at->world, entity));
+    live_step(at);
+    assert_string_equal(at->trace, "");
+    assert_int_equal(ecs_world_counters(at->world)->stale_handles, 2);
+    assert_int_equal(ecs_world_counters(at->world)->events_delivered, 0);
 }
 
-static void a_broadcast_walks_all_rows_in_one_call_per_chunk(void** state) { // S5.5
-    (void)state;
-    live fixture;
-    open_with_handler(&fixture, NULL);
-    live_seal(&fixture);
+HANDLER_CASE(a_broadcast_walks_all_rows_in_one_call_per_chunk) { // S5.5
+    live_seal(at);
     for (uint32_t i = 0; i < 3; i++) {
-        (void)live_create(&fixture, fixture.thing);
+        (void)live_create(at, at->thing);
     }
-    (void)live_create(&fixture, fixture.solid);
+    (void)live_create(at, at->solid);
     live_hit hit = {ECS_ENTITY_NONE, 4};
-    assert_true(ecs_event_broadcast(fixture.world, fixture.hit, &hit));
-    live_step(&fixture);
-    assert_string_equal(fixture.trace, "[4@0 x3][4@0 x1]");
-    live_close(&fixture);
+    assert_true(ecs_event_broadcast(at->world, at->hit, &hit));
+    live_step(at);
+    assert_string_equal(at->trace, "[4@0 x3][4@0 x1]");
 }
 
-static void the_order_of_posting_is_the_order_of_delivery(void** state) { // S5.11
-    (void)state;
-    live fixture;
-    open_with_handler(&fixture, NULL);
-    live_seal(&fixture);
-    ecs_entity a = live_create(&fixture, fixture.thing);
-    ecs_entity b = live_create(&fixture, fixture.thing);
-    send_hit(&fixture, b, 1);
-    send_hit(&fixture, a, 2);
-    send_hit(&fixture, b, 3);
-    live_step(&fixture);
-    assert_string_equal(fixture.trace, "[1@2 x1][2@1 x1][3@2 x1]");
-    live_close(&fixture);
+HANDLER_CASE(the_order_of_posting_is_the_order_of_delivery) { // S5.11
+    live_seal(at);
+    ecs_entity a = live_create(at, at->thing);
+    ecs_entity b = live_create(at, at->thing);
+    send_hit(at, b, 1);
+    send_hit(at, a, 2);
+    send_hit(at, b, 3);
+    live_step(at);
+    assert_string_equal(at->trace, "[1@2 x1][2@1 x1][3@2 x1]");
 }
 
 static void on_first(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
@@ -121,31 +103,24 @@ static void on_second(const ecs_stage* stage, const ecs_event* event, const ecs_
     live_mark(stage->context, "2");
 }
 
-static void handlers_run_in_their_order(void** state) { // S5.12
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
+LIVE_OPEN_CASE(handlers_run_in_their_order) { // S5.12
     const char* events[] = {"ping", "hit", "ping"};
     const char* before[] = {"second"};
-    ecs_system_desc second = {.name = "second",
-                              .events = events,
-                              .event_count = 1,
-                              .on_event = on_second,
-                              .context = &fixture};
+    ecs_system_desc second = {
+        .name = "second", .events = events, .event_count = 1, .on_event = on_second, .context = at};
     ecs_system_desc first = {.name = "first",
                              .events = events,
                              .event_count = 3,
                              .on_event = on_first,
                              .before = before,
                              .before_count = 1,
-                             .context = &fixture};
-    assert_int_equal(ecs_system_register(fixture.world, &second), ECS_OK);
-    assert_int_equal(ecs_system_register(fixture.world, &first), ECS_OK);
-    live_seal(&fixture);
-    assert_true(ecs_event_broadcast(fixture.world, fixture.ping, NULL));
-    live_step(&fixture);
-    assert_string_equal(fixture.trace, "12");
-    live_close(&fixture);
+                             .context = at};
+    assert_ok(ecs_system_register(at->world, &second));
+    assert_ok(ecs_system_register(at->world, &first));
+    live_seal(at);
+    assert_true(ecs_event_broadcast(at->world, at->ping, NULL));
+    live_step(at);
+    assert_string_equal(at->trace, "12");
 }
 
 static void on_chain(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
@@ -168,12 +143,11 @@ static void open_chain(live* fixture, const ecs_world_config* config) {
                             .event_count = 1,
                             .on_event = on_chain,
                             .context = fixture};
-    assert_int_equal(ecs_system_register(fixture->world, &desc), ECS_OK);
+    assert_ok(ecs_system_register(fixture->world, &desc));
     live_seal(fixture);
 }
 
-static void events_posted_by_handlers_come_in_the_same_flush(void** state) { // S5.11
-    (void)state;
+CASE(events_posted_by_handlers_come_in_the_same_flush) { // S5.11
     live fixture;
     open_chain(&fixture, NULL);
     live_hit hit = {ECS_ENTITY_NONE, 3};
@@ -184,8 +158,7 @@ static void events_posted_by_handlers_come_in_the_same_flush(void** state) { // 
     live_close(&fixture);
 }
 
-static void the_budget_defers_the_rest_to_the_next_flush(void** state) { // S5.11
-    (void)state;
+CASE(the_budget_defers_the_rest_to_the_next_flush) { // S5.11
     ecs_world_config config = ecs_world_config_default();
     config.limits.events_per_flush_max = 2;
     live fixture;
@@ -203,8 +176,7 @@ static void the_budget_defers_the_rest_to_the_next_flush(void** state) { // S5.1
     live_close(&fixture);
 }
 
-static void a_full_queue_refuses_and_counts(void** state) { // S5.11
-    (void)state;
+CASE(a_full_queue_refuses_and_counts) { // S5.11
     ecs_world_config config = ecs_world_config_default();
     config.limits.events_queued_max = 3;
     live fixture;
@@ -226,114 +198,90 @@ static void run_spawn(const ecs_stage* stage, const ecs_rows* rows) {
     assert_true(ecs_event_send(stage->world, placeholder, fixture->hit, &hit));
 }
 
-static void a_placeholder_becomes_the_created_entity(void** state) {
-    (void)state;
-    live fixture;
-    open_with_handler(&fixture, NULL);
-    ecs_system_desc spawn = {
-        .name = "spawn", .stage = "act", .run = run_spawn, .context = &fixture};
-    assert_int_equal(ecs_system_register(fixture.world, &spawn), ECS_OK);
-    live_seal(&fixture);
-    live_step(&fixture);
-    assert_string_equal(fixture.trace, "[9@1 x1]");
-    ecs_changes changes = ecs_changes_get(fixture.world);
+HANDLER_CASE(a_placeholder_becomes_the_created_entity) {
+    ecs_system_desc spawn = {.name = "spawn", .stage = "act", .run = run_spawn, .context = at};
+    assert_ok(ecs_system_register(at->world, &spawn));
+    live_seal(at);
+    live_step(at);
+    assert_string_equal(at->trace, "[9@1 x1]");
+    ecs_changes changes = ecs_changes_get(at->world);
     assert_int_equal(changes.created_count, 1);
     assert_int_equal(changes.event_count, 1);
     const live_hit* hit = changes.events[0].payload;
     assert_int_equal(changes.events[0].target, changes.created[0]);
     assert_int_equal(hit->from, changes.created[0]);
-    assert_int_equal(*(const int32_t*)ecs_get(fixture.world, hit->from, fixture.hp), 91);
-    live_close(&fixture);
+    assert_int_equal(*(const int32_t*)ecs_get(at->world, hit->from, at->hp), 91);
 }
 
-static void exported_events_are_listed_until_cleared(void** state) {
-    (void)state;
-    live fixture;
-    open_with_handler(&fixture, NULL);
-    live_seal(&fixture);
-    ecs_entity entity = live_create(&fixture, fixture.thing);
+HANDLER_CASE(exported_events_are_listed_until_cleared) {
+    live_seal(at);
+    ecs_entity entity = live_create(at, at->thing);
     for (int32_t i = 0; i < 1000; i++) {
-        send_hit(&fixture, entity, i);
-        assert_true(ecs_event_broadcast(fixture.world, fixture.ping, NULL));
+        send_hit(at, entity, i);
+        assert_true(ecs_event_broadcast(at->world, at->ping, NULL));
     }
-    fixture.trace[0] = '\0';
-    live_step(&fixture);
-    ecs_changes changes = ecs_changes_get(fixture.world);
+    at->trace[0] = '\0';
+    live_step(at);
+    ecs_changes changes = ecs_changes_get(at->world);
     assert_int_equal(changes.event_count, 1000);
     for (int32_t i = 0; i < 1000; i++) {
         const live_hit* hit = changes.events[i].payload;
         assert_int_equal(hit->amount, i);
-        assert_int_equal(changes.events[i].type, fixture.hit);
+        assert_int_equal(changes.events[i].type, at->hit);
         assert_int_equal(changes.events[i].size, sizeof(live_hit));
     }
-    ecs_world_validate(fixture.world);
-    ecs_changes_clear(fixture.world);
-    assert_int_equal(ecs_changes_get(fixture.world).event_count, 0);
-    live_close(&fixture);
+    ecs_world_validate(at->world);
+    ecs_changes_clear(at->world);
+    assert_int_equal(ecs_changes_get(at->world).event_count, 0);
 }
 
-static void registration_checks_names_sizes_and_fields(void** state) {
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
+LIVE_OPEN_CASE(registration_checks_names_sizes_and_fields) {
     ecs_event_type type = ECS_EVENT_NONE;
     ecs_event_desc desc = {"hit", 0, NULL, 0, false};
-    assert_int_equal(ecs_event_register(fixture.world, &desc, &type), ECS_ERR_DUPLICATE);
+    assert_int_equal(ecs_event_register(at->world, &desc, &type), ECS_ERR_DUPLICATE);
     desc = (ecs_event_desc){"big", ECS_EVENT_BYTES_MAX + 1, live_hit_fields, 2, false};
-    assert_int_equal(ecs_event_register(fixture.world, &desc, &type), ECS_ERR_FULL);
+    assert_int_equal(ecs_event_register(at->world, &desc, &type), ECS_ERR_FULL);
     desc.size = ECS_EVENT_BYTES_MAX;
-    assert_int_equal(ecs_event_register(fixture.world, &desc, &type), ECS_OK);
+    assert_ok(ecs_event_register(at->world, &desc, &type));
     desc = (ecs_event_desc){"opaque", 4, NULL, 0, false};
-    assert_int_equal(ecs_event_register(fixture.world, &desc, &type), ECS_ERR_TYPE);
+    assert_int_equal(ecs_event_register(at->world, &desc, &type), ECS_ERR_TYPE);
     desc = (ecs_event_desc){"short", 7, live_hit_fields, 2, false};
-    assert_int_equal(ecs_event_register(fixture.world, &desc, &type), ECS_ERR_TYPE);
+    assert_int_equal(ecs_event_register(at->world, &desc, &type), ECS_ERR_TYPE);
     ecs_field twice[] = {live_hit_fields[0], live_hit_fields[0]};
     desc = (ecs_event_desc){"twice", 8, twice, 2, false};
-    assert_int_equal(ecs_event_register(fixture.world, &desc, &type), ECS_ERR_TYPE);
-    uint32_t count = ecs_event_count(fixture.world);
+    assert_int_equal(ecs_event_register(at->world, &desc, &type), ECS_ERR_TYPE);
+    uint32_t count = ecs_event_count(at->world);
     char name[16];
     for (uint32_t i = count + 1; i <= ECS_EVENT_TYPES_MAX + 1; i++) {
         (void)snprintf(name, sizeof(name), "e%u", i);
         desc = (ecs_event_desc){name, 0, NULL, 0, false};
-        assert_int_equal(ecs_event_register(fixture.world, &desc, &type),
+        assert_int_equal(ecs_event_register(at->world, &desc, &type),
                          i <= ECS_EVENT_TYPES_MAX ? ECS_OK : ECS_ERR_FULL);
     }
-    assert_int_equal(ecs_event_find(fixture.world, "e9"), 9);
-    assert_int_equal(ecs_event_find(fixture.world, "absent"), ECS_EVENT_NONE);
-    assert_string_equal(ecs_event_get(fixture.world, fixture.hit)->name, "hit");
-    assert_null(ecs_event_get(fixture.world, ECS_EVENT_NONE));
-    assert_null(ecs_event_get(fixture.world, 2 * ECS_EVENT_TYPES_MAX));
-    live_seal(&fixture);
-    assert_int_equal(ecs_event_register(fixture.world, &desc, &type), ECS_ERR_SEALED);
-    live_close(&fixture);
+    assert_int_equal(ecs_event_find(at->world, "e9"), 9);
+    assert_int_equal(ecs_event_find(at->world, "absent"), ECS_EVENT_NONE);
+    assert_string_equal(ecs_event_get(at->world, at->hit)->name, "hit");
+    assert_null(ecs_event_get(at->world, ECS_EVENT_NONE));
+    assert_null(ecs_event_get(at->world, 2 * ECS_EVENT_TYPES_MAX));
+    live_seal(at);
+    assert_int_equal(ecs_event_register(at->world, &desc, &type), ECS_ERR_SEALED);
 }
 
-static void a_handler_of_an_unknown_event_is_reported(void** state) {
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
+LIVE_OPEN_CASE(a_handler_of_an_unknown_event_is_reported) {
     const char* events[] = {"phantom"};
     ecs_system_desc desc = {
         .name = "lost", .events = events, .event_count = 1, .on_event = on_first};
-    assert_int_equal(ecs_system_register(fixture.world, &desc), ECS_OK);
+    assert_ok(ecs_system_register(at->world, &desc));
     base_report_first report = {0};
     base_reporter reporter = base_reporter_first(&report);
-    assert_int_equal(ecs_world_seal(fixture.world, &reporter), ECS_ERR_UNKNOWN);
+    assert_int_equal(ecs_world_seal(at->world, &reporter), ECS_ERR_UNKNOWN);
     assert_non_null(strstr(report.text, "phantom"));
-    live_close(&fixture);
 }
 
-static void an_unregistered_type_asserts(void** state) {
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
-    live_seal(&fixture);
-    base_assert_handler_set(test_assert_handler);
-    expect_assert_failure((void)!ecs_event_broadcast(fixture.world, ECS_EVENT_NONE, NULL));
-    expect_assert_failure((void)!ecs_event_broadcast(fixture.world, 99, NULL));
-    expect_assert_failure((void)!ecs_event_broadcast(fixture.world, fixture.hit, NULL));
-    base_assert_handler_set(NULL);
-    live_close(&fixture);
+LIVE_CASE(an_unregistered_type_asserts) {
+    assert_mistake((void)!ecs_event_broadcast(at->world, ECS_EVENT_NONE, NULL));
+    assert_mistake((void)!ecs_event_broadcast(at->world, 99, NULL));
+    assert_mistake((void)!ecs_event_broadcast(at->world, at->hit, NULL));
 }
 
 // Check that every column is the cell of the target, or NULL where the target has none.
@@ -355,67 +303,41 @@ static void count_links(const ecs_stage* stage, const ecs_event* event, const ec
     live_mark(stage->context, "l");
 }
 
-static void handlers_get_the_cells_of_each_target_in_turn(void** state) {
-    (void)state;
+LIVE_OPEN_CASE(handlers_get_the_cells_of_each_target_in_turn) {
     static const ecs_term cells[] = {
         {"hp", "i", ECS_READ}, {"team", NULL, ECS_OPTIONAL_READ}, {"vel", NULL, ECS_OPTIONAL_READ}};
     static const ecs_term links[] = {{"link", "eid", ECS_WRITE}};
-    live fixture;
-    live_open(&fixture, NULL);
     ecs_system_desc descs[] = {{.name = "cells",
                                 .events = hit_events,
                                 .event_count = 1,
                                 .on_event = check_cells,
                                 .terms = cells,
                                 .term_count = 3,
-                                .context = &fixture},
+                                .context = at},
                                {.name = "links",
                                 .events = hit_events,
                                 .event_count = 1,
                                 .on_event = count_links,
                                 .terms = links,
                                 .term_count = 1,
-                                .context = &fixture}};
-    assert_int_equal(ecs_system_register(fixture.world, &descs[0]), ECS_OK);
-    assert_int_equal(ecs_system_register(fixture.world, &descs[1]), ECS_OK);
-    live_seal(&fixture);
+                                .context = at}};
+    assert_ok(ecs_system_register(at->world, &descs[0]));
+    assert_ok(ecs_system_register(at->world, &descs[1]));
+    live_seal(at);
     ecs_entity things[3], solids[3], markers[3];
     for (uint32_t i = 0; i < 3; i++) {
-        things[i] = live_create(&fixture, fixture.thing);
-        solids[i] = live_create(&fixture, fixture.solid);
-        markers[i] = live_create(&fixture, fixture.marker);
+        things[i] = live_create(at, at->thing);
+        solids[i] = live_create(at, at->solid);
+        markers[i] = live_create(at, at->marker);
     }
     const ecs_entity targets[] = {things[0], things[2],  things[1],  solids[1],
                                   solids[0], things[1],  markers[2], markers[0],
                                   solids[2], markers[2], markers[2], things[0]};
     for (uint32_t i = 0; i < BASE_COUNT(targets); i++)
-        send_hit(&fixture, targets[i], 1);
-    live_step(&fixture);
-    assert_string_equal(fixture.trace, "hhhhhhllhllh");
+        send_hit(at, targets[i], 1);
+    live_step(at);
+    assert_string_equal(at->trace, "hhhhhhllhllh");
     const ecs_entity expected[] = {1, 0, 3};
     for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(*(const ecs_entity*)ecs_get(fixture.world, markers[i], fixture.link),
-                         expected[i]);
-    live_close(&fixture);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_unicast_event_reaches_the_row_of_its_target),
-        TEST(a_target_without_the_components_is_skipped),
-        TEST(a_dead_target_drops_the_event_and_is_counted),
-        TEST(a_broadcast_walks_all_rows_in_one_call_per_chunk),
-        TEST(the_order_of_posting_is_the_order_of_delivery),
-        TEST(handlers_run_in_their_order),
-        TEST(events_posted_by_handlers_come_in_the_same_flush),
-        TEST(handlers_get_the_cells_of_each_target_in_turn),
-        TEST(the_budget_defers_the_rest_to_the_next_flush),
-        TEST(a_full_queue_refuses_and_counts),
-        TEST(a_placeholder_becomes_the_created_entity),
-        TEST(exported_events_are_listed_until_cleared),
-        TEST(registration_checks_names_sizes_and_fields),
-        TEST(a_handler_of_an_unknown_event_is_reported),
-        TEST(an_unregistered_type_asserts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+        assert_int_equal(*(const ecs_entity*)ecs_get(at->world, markers[i], at->link), expected[i]);
 }

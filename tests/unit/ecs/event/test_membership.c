@@ -44,12 +44,11 @@ static ecs_system_desc member_system(const ear* own) {
 
 static void open_with(hearing* all, const ecs_system_desc* desc) {
     store_open(&all->store, NULL);
-    assert_int_equal(ecs_system_register(all->store.world, desc), ECS_OK);
+    assert_ok(ecs_system_register(all->store.world, desc));
     store_seal(&all->store);
 }
 
-static void members_are_told_when_the_turn_comes_not_at_once(void** state) { // S4.5 S1.5
-    (void)state;
+CASE(members_are_told_when_the_turn_comes_not_at_once) { // S4.5 S1.5
     hearing all = {.text = ""};
     const ear own = {&all, ""};
     ecs_system_desc desc = member_system(&own);
@@ -62,19 +61,18 @@ static void members_are_told_when_the_turn_comes_not_at_once(void** state) { // 
     hear_expect(&all, "+0 10 .0 ");
     hear_step(&all);
     hear_expect(&all, ".0 "); // only once
-    assert_int_equal(ecs_recreate(world, b, all.store.orb, NULL, 0), ECS_OK);
-    assert_int_equal(ecs_recreate(world, a, all.store.orb, NULL, 0), ECS_OK); // it stays a member
+    assert_ok(ecs_recreate(world, b, all.store.orb, NULL, 0));
+    assert_ok(ecs_recreate(world, a, all.store.orb, NULL, 0)); // it stays a member
     hear_step(&all);
     hear_expect(&all, "+1 .0 .1 ");
-    assert_int_equal(ecs_destroy(world, a), ECS_OK);
-    assert_int_equal(ecs_recreate(world, b, all.store.rock, NULL, 0), ECS_OK);
+    assert_ok(ecs_destroy(world, a));
+    assert_ok(ecs_recreate(world, b, all.store.rock, NULL, 0));
     hear_step(&all);
     hear_expect(&all, "-0 -1 ");
     store_close(&all.store);
 }
 
-static void the_first_update_comes_once_even_with_nobody(void** state) { // S4.5
-    (void)state;
+CASE(the_first_update_comes_once_even_with_nobody) { // S4.5
     hearing all = {.text = ""};
     const ear own = {&all, ""};
     ecs_system_desc desc = member_system(&own);
@@ -87,8 +85,7 @@ static void the_first_update_comes_once_even_with_nobody(void** state) { // S4.5
     store_close(&all.store);
 }
 
-static void who_comes_and_goes_between_turns_is_not_told(void** state) { // S4.5
-    (void)state;
+CASE(who_comes_and_goes_between_turns_is_not_told) { // S4.5
     hearing all = {.text = ""};
     const ear own = {&all, ""};
     ecs_system_desc desc = member_system(&own);
@@ -101,14 +98,14 @@ static void who_comes_and_goes_between_turns_is_not_told(void** state) { // S4.5
     hear_expect(&all, "+0 10 .0 "); // the system runs first in tick 3
     ecs_entity brief = store_create(&all.store, all.store.ball);
     hear_step(&all);
-    assert_int_equal(ecs_destroy(world, brief), ECS_OK);
-    assert_int_equal(ecs_recreate(world, kept, all.store.rock, NULL, 0), ECS_OK);
+    assert_ok(ecs_destroy(world, brief));
+    assert_ok(ecs_recreate(world, kept, all.store.rock, NULL, 0));
     hear_step(&all);
-    assert_int_equal(ecs_recreate(world, kept, all.store.ball, NULL, 0), ECS_OK);
+    assert_ok(ecs_recreate(world, kept, all.store.ball, NULL, 0));
     ecs_entity last = store_create(&all.store, all.store.ball);
     hear_step(&all);
     hear_expect(&all, "+2 .0 .2 ");
-    assert_int_equal(ecs_destroy(world, last), ECS_OK);
+    assert_ok(ecs_destroy(world, last));
     for (uint32_t i = 0; i < 3; i++)
         hear_step(&all);
     hear_expect(&all, "-2 .0 ");
@@ -121,8 +118,7 @@ static void command_in_enter(const ecs_stage* stage, const ecs_entity* entities,
         assert_true(ecs_command_destroy(stage->world, entities[i]));
 }
 
-static void structure_in_member_calls_is_deferred_to_the_end_of_the_turn(void** state) { // S4.5
-    (void)state;
+CASE(structure_in_member_calls_is_deferred_to_the_end_of_the_turn) { // S4.5
     hearing all = {.text = ""};
     const ear own = {&all, ""};
     ecs_system_desc desc = member_system(&own);
@@ -138,10 +134,9 @@ static void structure_in_member_calls_is_deferred_to_the_end_of_the_turn(void** 
     store_close(&all.store);
 }
 
-static void a_system_whose_turn_never_comes_holds_no_more_than_there_is(void** state) { // S4.5
-    (void)state;
-    store_memory memory;
-    store_memory_init(&memory);
+CASE(a_system_whose_turn_never_comes_holds_no_more_than_there_is) { // S4.5
+    scarce_memory memory;
+    scarce_init(&memory, 0, true);
     hearing all = {.text = ""};
     const ear own = {&all, ""};
     ecs_system_desc desc = member_system(&own);
@@ -149,13 +144,12 @@ static void a_system_whose_turn_never_comes_holds_no_more_than_there_is(void** s
     ecs_world_config config = ecs_world_config_default();
     config.allocator = &memory.allocator;
     store_open(&all.store, &config);
-    assert_int_equal(ecs_system_register(all.store.world, &desc), ECS_OK);
+    assert_ok(ecs_system_register(all.store.world, &desc));
     store_seal(&all.store);
     ecs_entity balls[50] = {0};
     uint64_t settled = 0;
     for (uint32_t i = 0; i < 8000; i++) {
-        if (balls[i % 50] != 0)
-            assert_int_equal(ecs_destroy(all.store.world, balls[i % 50]), ECS_OK);
+        if (balls[i % 50] != 0) assert_ok(ecs_destroy(all.store.world, balls[i % 50]));
         balls[i % 50] = store_create(&all.store, all.store.ball);
         ecs_changes_clear(all.store.world);
         if (i == 4000) settled = memory.calls;
@@ -167,11 +161,10 @@ static void a_system_whose_turn_never_comes_holds_no_more_than_there_is(void** s
 
 static void save_to(ecs_world* world, base_bytes* bytes) {
     base_bytes_init(bytes, NULL);
-    assert_int_equal(ecs_world_save(world, bytes), ECS_OK);
+    assert_ok(ecs_world_save(world, bytes));
 }
 
-static void a_save_knows_who_was_told(void** state) { // S4.5
-    (void)state;
+CASE(a_save_knows_who_was_told) { // S4.5
     hearing all = {.text = ""};
     const ear own = {&all, ""};
     ecs_system_desc desc = member_system(&own);
@@ -182,14 +175,14 @@ static void a_save_knows_who_was_told(void** state) { // S4.5
     hear_step(&all);
     hear_expect(&all, "+0 +1 10 11 .0 .1 ");
     store_create(&all.store, all.store.ball);
-    assert_int_equal(ecs_destroy(world, gone), ECS_OK);
+    assert_ok(ecs_destroy(world, gone));
     uint64_t hash = ecs_world_hash(world);
     base_bytes bytes;
     save_to(world, &bytes);
     hear_step(&all);
     hear_expect(&all, "-1 +2 .0 .2 ");
-    assert_int_equal(ecs_destroy(world, told), ECS_OK);
-    assert_int_equal(ecs_world_restore(world, bytes.data, bytes.size), ECS_OK);
+    assert_ok(ecs_destroy(world, told));
+    assert_ok(ecs_world_restore(world, bytes.data, bytes.size));
     assert_true(ecs_world_hash(world) == hash);
     ecs_world_validate(world);
     hear_step(&all);
@@ -203,7 +196,7 @@ static void a_save_knows_who_was_told(void** state) { // S4.5
     store_create(&other.store, other.store.ball);
     hear_step(&other);
     hear_expect(&other, "+0 10 .0 ");
-    assert_int_equal(ecs_world_copy(other.store.world, world), ECS_OK);
+    assert_ok(ecs_world_copy(other.store.world, world));
     assert_true(ecs_world_hash(other.store.world) == ecs_world_hash(world));
     hear_step(&other);
     hear_expect(&other, ".0 .2 ");
@@ -212,8 +205,7 @@ static void a_save_knows_who_was_told(void** state) { // S4.5
     store_close(&all.store);
 }
 
-static void a_world_that_becomes_another_hears_the_difference(void** state) { // S4.5
-    (void)state;
+CASE(a_world_that_becomes_another_hears_the_difference) { // S4.5
     hearing plain = {.text = ""}, all = {.text = ""};
     store_make(&plain.store, NULL);
     store_create(&plain.store, plain.store.ball);
@@ -226,11 +218,11 @@ static void a_world_that_becomes_another_hears_the_difference(void** state) { //
     store_create(&all.store, all.store.ball);
     hear_step(&all);
     hear_expect(&all, "+0 +1 10 11 .0 .1 ");
-    assert_int_equal(ecs_world_copy(all.store.world, plain.store.world), ECS_OK);
+    assert_ok(ecs_world_copy(all.store.world, plain.store.world));
     hear_step(&all);
     hear_expect(&all, "-1 +2 .0 .2 ");
     // A world can also read a save that has membership lists which it does not need.
-    assert_int_equal(ecs_world_copy(plain.store.world, all.store.world), ECS_OK);
+    assert_ok(ecs_world_copy(plain.store.world, all.store.world));
     // A failed restore empties the world: all members leave.
     assert_int_equal(ecs_world_restore(all.store.world, "", 0), ECS_ERR_MALFORMED);
     hear_step(&all);
@@ -239,8 +231,7 @@ static void a_world_that_becomes_another_hears_the_difference(void** state) { //
     store_close(&plain.store);
 }
 
-static void damaged_lists_are_refused_whatever_they_say(void** state) { // S4.5
-    (void)state;
+CASE(damaged_lists_are_refused_whatever_they_say) { // S4.5
     hearing all = {.text = ""};
     const ear own = {&all, "m"};
     ecs_system_desc desc = member_system(&own);
@@ -250,7 +241,7 @@ static void damaged_lists_are_refused_whatever_they_say(void** state) { // S4.5
     hear_step(&all);
     store_create(&all.store, all.store.ball);
     store_create(&all.store, all.store.orb);
-    assert_int_equal(ecs_destroy(world, gone), ECS_OK);
+    assert_ok(ecs_destroy(world, gone));
     base_bytes bytes;
     save_to(world, &bytes);
     uint8_t* copy = malloc(bytes.size);
@@ -267,40 +258,36 @@ static void damaged_lists_are_refused_whatever_they_say(void** state) { // S4.5
         ecs_world_validate(world);
     }
     assert_true(refused > 100);
-    assert_int_equal(ecs_world_restore(world, bytes.data, bytes.size), ECS_OK);
+    assert_ok(ecs_world_restore(world, bytes.data, bytes.size));
     free(copy);
     base_bytes_deinit(&bytes);
     store_close(&all.store);
 }
 
-static void member_calls_need_terms_and_a_stage(void** state) { // S4.5
-    (void)state;
+CASE(member_calls_need_terms_and_a_stage) { // S4.5
     hearing all = {.text = ""};
     const ear own = {&all, "m"};
     ecs_system_desc desc = member_system(&own);
     store_open(&all.store, NULL);
-    base_assert_handler_set(test_assert_handler);
     desc.term_count = 0;
-    expect_assert_failure((void)!ecs_system_register(all.store.world, &desc));
+    assert_mistake((void)!ecs_system_register(all.store.world, &desc));
     desc.term_count = 1;
     desc.stage = NULL;
-    expect_assert_failure((void)!ecs_system_register(all.store.world, &desc));
-    base_assert_handler_set(NULL);
+    assert_mistake((void)!ecs_system_register(all.store.world, &desc));
     store_seal(&all.store);
     store_close(&all.store);
 }
 
-static void memory_that_runs_out_in_a_restore_empties_the_world(void** state) { // S4.5
-    (void)state;
-    store_memory memory;
-    store_memory_init(&memory);
+CASE(memory_that_runs_out_in_a_restore_empties_the_world) { // S4.5
+    scarce_memory memory;
+    scarce_init(&memory, 0, true);
     hearing all = {.text = ""};
     const ear own = {&all, ""};
     ecs_system_desc desc = member_system(&own);
     open_with(&all, &desc);
-    assert_int_equal(ecs_create_many(all.store.world, all.store.ball, 100, NULL), ECS_OK);
+    assert_ok(ecs_create_many(all.store.world, all.store.ball, 100, NULL));
     hear_step(&all);
-    assert_int_equal(ecs_create_many(all.store.world, all.store.ball, 100, NULL), ECS_OK);
+    assert_ok(ecs_create_many(all.store.world, all.store.ball, 100, NULL));
     base_bytes bytes;
     save_to(all.store.world, &bytes);
     store_close(&all.store);
@@ -315,7 +302,7 @@ static void memory_that_runs_out_in_a_restore_empties_the_world(void** state) { 
         config.allocator = &memory.allocator;
         memory.fail_at = 0;
         store_open(&small.store, &config);
-        assert_int_equal(ecs_system_register(small.store.world, &desc), ECS_OK);
+        assert_ok(ecs_system_register(small.store.world, &desc));
         store_seal(&small.store);
         store_create(&small.store, small.store.ball);
         memory.fail_at = memory.calls + fail_at;
@@ -325,23 +312,7 @@ static void memory_that_runs_out_in_a_restore_empties_the_world(void** state) { 
         assert_int_equal(ecs_world_entity_count(small.store.world), is_done ? 200 : 0);
         ecs_world_validate(small.store.world);
         store_close(&small.store);
-        assert_int_equal(memory.bytes_out, 0);
+        assert_int_equal(memory.bytes, 0);
     }
     base_bytes_deinit(&bytes);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(members_are_told_when_the_turn_comes_not_at_once),
-        TEST(the_first_update_comes_once_even_with_nobody),
-        TEST(who_comes_and_goes_between_turns_is_not_told),
-        TEST(structure_in_member_calls_is_deferred_to_the_end_of_the_turn),
-        TEST(a_system_whose_turn_never_comes_holds_no_more_than_there_is),
-        TEST(a_save_knows_who_was_told),
-        TEST(a_world_that_becomes_another_hears_the_difference),
-        TEST(damaged_lists_are_refused_whatever_they_say),
-        TEST(member_calls_need_terms_and_a_stage),
-        TEST(memory_that_runs_out_in_a_restore_empties_the_world),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

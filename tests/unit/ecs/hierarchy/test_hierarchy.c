@@ -3,7 +3,7 @@
 #include "loading/load_world.h"
 
 static void set_raw(load* fixture, ecs_entity child, ecs_entity parent) {
-    assert_int_equal(ecs_set(fixture->world, child, fixture->parent, &parent), ECS_OK);
+    assert_ok(ecs_set(fixture->world, child, fixture->parent, &parent));
 }
 
 static void expect_children(load* fixture, ecs_entity parent, const ecs_entity* children,
@@ -19,44 +19,37 @@ static void expect_children(load* fixture, ecs_entity parent, const ecs_entity* 
 }
 
 // P13
-static void children_rise_by_index_however_they_came(void** state) {
-    (void)state;
-    load fixture;
-    load_make(&fixture, NULL);
-    ecs_entity root = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
+LOAD_CASE(children_rise_by_index_however_they_came) {
+    ecs_entity root = load_child(at, at->limb, ECS_ENTITY_NONE);
     ecs_entity other = ECS_ENTITY_NONE;
-    assert_int_equal(ecs_create(fixture.world, fixture.plain, NULL, 0, &other), ECS_OK);
+    assert_ok(ecs_create(at->world, at->plain, NULL, 0, &other));
     ecs_entity c[4];
     for (uint32_t i = 0; i < 4; i++) {
-        c[i] = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
+        c[i] = load_child(at, at->limb, ECS_ENTITY_NONE);
     }
     const uint32_t order[] = {2, 0, 3, 1};
     for (uint32_t i = 0; i < 4; i++) {
-        assert_int_equal(ecs_hierarchy_set_parent(fixture.world, c[order[i]], root), ECS_OK);
+        assert_ok(ecs_hierarchy_set_parent(at->world, c[order[i]], root));
     }
-    expect_children(&fixture, root, c, 4);
-    assert_int_equal(ecs_hierarchy_parent(fixture.world, c[2]), root);
+    expect_children(at, root, c, 4);
+    assert_int_equal(ecs_hierarchy_parent(at->world, c[2]), root);
     // Move a child to a parent that cannot have a parent itself, and back to no parent.
-    assert_int_equal(ecs_hierarchy_set_parent(fixture.world, c[1], other), ECS_OK);
-    assert_int_equal(ecs_hierarchy_set_parent(fixture.world, c[0], ECS_ENTITY_NONE), ECS_OK);
-    expect_children(&fixture, root, c + 2, 2);
-    expect_children(&fixture, other, c + 1, 1);
-    assert_int_equal(ecs_hierarchy_parent(fixture.world, c[0]), ECS_ENTITY_NONE);
-    load_step(&fixture);
-    expect_children(&fixture, root, c + 2, 2);
-    load_close(&fixture);
+    assert_ok(ecs_hierarchy_set_parent(at->world, c[1], other));
+    assert_ok(ecs_hierarchy_set_parent(at->world, c[0], ECS_ENTITY_NONE));
+    expect_children(at, root, c + 2, 2);
+    expect_children(at, other, c + 1, 1);
+    assert_int_equal(ecs_hierarchy_parent(at->world, c[0]), ECS_ENTITY_NONE);
+    load_step(at);
+    expect_children(at, root, c + 2, 2);
 }
 
-static void each_error_of_setting_a_parent(void** state) {
-    (void)state;
-    load fixture;
-    load_make(&fixture, NULL);
-    ecs_world* world = fixture.world;
-    ecs_entity root = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
-    ecs_entity child = load_child(&fixture, fixture.limb, root);
-    ecs_entity leaf = load_child(&fixture, fixture.limb, child);
+LOAD_CASE(each_error_of_setting_a_parent) {
+    ecs_world* world = at->world;
+    ecs_entity root = load_child(at, at->limb, ECS_ENTITY_NONE);
+    ecs_entity child = load_child(at, at->limb, root);
+    ecs_entity leaf = load_child(at, at->limb, child);
     ecs_entity plain = ECS_ENTITY_NONE;
-    assert_int_equal(ecs_create(world, fixture.plain, NULL, 0, &plain), ECS_OK);
+    assert_ok(ecs_create(world, at->plain, NULL, 0, &plain));
     assert_int_equal(ecs_hierarchy_set_parent(world, root, root), ECS_ERR_CYCLE);
     assert_int_equal(ecs_hierarchy_set_parent(world, root, child), ECS_ERR_CYCLE);
     assert_int_equal(ecs_hierarchy_set_parent(world, root, leaf), ECS_ERR_CYCLE);
@@ -65,23 +58,21 @@ static void each_error_of_setting_a_parent(void** state) {
     assert_int_equal(ecs_hierarchy_set_parent(world, root, ecs_entity_make(77, 3)), ECS_ERR_STALE);
     assert_int_equal(ecs_hierarchy_parent(world, root), ECS_ENTITY_NONE);
     // A handle that has a reference may become alive later.
-    assert_int_equal(ecs_handle_retain(world, ecs_entity_make(77, 3)), ECS_OK);
-    assert_int_equal(ecs_hierarchy_set_parent(world, root, ecs_entity_make(77, 3)), ECS_OK);
+    assert_ok(ecs_handle_retain(world, ecs_entity_make(77, 3)));
+    assert_ok(ecs_hierarchy_set_parent(world, root, ecs_entity_make(77, 3)));
     assert_int_equal(ecs_hierarchy_parent(world, root), ECS_ENTITY_NONE);
     ecs_handle_release(world, ecs_entity_make(77, 3));
-    load_close(&fixture);
 }
 
-static void a_world_without_the_component_has_no_families(void** state) {
-    (void)state;
+CASE(a_world_without_the_component_has_no_families) {
     ecs_world_config config = ecs_world_config_default();
     ecs_world* world = NULL;
-    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    assert_ok(ecs_world_create(&config, &world));
     static const char text[] = "a { hp:i=1 }\n";
-    assert_int_equal(ecs_template_load(world, "a.blk", text, strlen(text), NULL), ECS_OK);
-    assert_int_equal(ecs_world_seal(world, NULL), ECS_OK);
+    assert_ok(ecs_template_load(world, "a.blk", text, strlen(text), NULL));
+    assert_ok(ecs_world_seal(world, NULL));
     ecs_entity a = ECS_ENTITY_NONE;
-    assert_int_equal(ecs_create(world, ecs_template_find(world, "a"), NULL, 0, &a), ECS_OK);
+    assert_ok(ecs_create(world, ecs_template_find(world, "a"), NULL, 0, &a));
     assert_int_equal(ecs_hierarchy_component(world), ECS_COMPONENT_NONE);
     assert_int_equal(ecs_hierarchy_set_parent(world, a, a), ECS_ERR_MISSING);
     assert_int_equal(ecs_hierarchy_root(world, a), a);
@@ -91,13 +82,12 @@ static void a_world_without_the_component_has_no_families(void** state) {
     ecs_world_destroy(world);
 }
 
-static void a_parent_of_another_type_is_refused_by_seal(void** state) {
-    (void)state;
+CASE(a_parent_of_another_type_is_refused_by_seal) {
     ecs_world_config config = ecs_world_config_default();
     ecs_world* world = NULL;
-    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    assert_ok(ecs_world_create(&config, &world));
     static const char text[] = "a { ecs.parent:i=1 }\n";
-    assert_int_equal(ecs_template_load(world, "a.blk", text, strlen(text), NULL), ECS_OK);
+    assert_ok(ecs_template_load(world, "a.blk", text, strlen(text), NULL));
     base_report_first report = {0};
     base_reporter reporter = base_reporter_first(&report);
     assert_int_equal(ecs_world_seal(world, &reporter), ECS_ERR_TYPE);
@@ -123,85 +113,72 @@ static void watch_deaths(load* fixture, death_log* log) {
                              .event_count = 1,
                              .on_event = note_death,
                              .context = log};
-    assert_int_equal(ecs_system_register(fixture->world, &watch), ECS_OK);
+    assert_ok(ecs_system_register(fixture->world, &watch));
 }
 
 // P13, S5.10: depth first, siblings in order, in one flush
-static void a_parents_death_is_that_of_its_children_first(void** state) {
-    (void)state;
-    load fixture;
+LOAD_OPEN_CASE(a_parents_death_is_that_of_its_children_first) {
     death_log log = {.count = 0};
-    load_open(&fixture, NULL);
-    watch_deaths(&fixture, &log);
-    load_seal(&fixture);
-    ecs_entity root = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
-    ecs_entity a = load_child(&fixture, fixture.limb, root);
-    ecs_entity b = load_child(&fixture, fixture.limb, root);
-    ecs_entity aa = load_child(&fixture, fixture.limb, a);
-    ecs_entity ba = load_child(&fixture, fixture.limb, b);
-    ecs_entity ab = load_child(&fixture, fixture.limb, a);
-    ecs_entity foreign = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
-    assert_true(ecs_command_destroy(fixture.world, root));
-    assert_true(ecs_command_destroy(fixture.world, ba)); // the entity is destroyed by then
-    ecs_command_flush(fixture.world);
+    watch_deaths(at, &log);
+    load_seal(at);
+    ecs_entity root = load_child(at, at->limb, ECS_ENTITY_NONE);
+    ecs_entity a = load_child(at, at->limb, root);
+    ecs_entity b = load_child(at, at->limb, root);
+    ecs_entity aa = load_child(at, at->limb, a);
+    ecs_entity ba = load_child(at, at->limb, b);
+    ecs_entity ab = load_child(at, at->limb, a);
+    ecs_entity foreign = load_child(at, at->limb, ECS_ENTITY_NONE);
+    assert_true(ecs_command_destroy(at->world, root));
+    assert_true(ecs_command_destroy(at->world, ba)); // the entity is destroyed by then
+    ecs_command_flush(at->world);
     const ecs_entity order[] = {aa, ab, a, ba, b, root};
     assert_int_equal(log.count, 6);
     assert_memory_equal(log.entities, order, sizeof(order));
-    assert_int_equal(ecs_world_entity_count(fixture.world), 1);
-    assert_true(ecs_is_alive(fixture.world, foreign));
-    assert_int_equal(ecs_world_counters(fixture.world)->stale_handles, 1);
-    load_close(&fixture);
+    assert_int_equal(ecs_world_entity_count(at->world), 1);
+    assert_true(ecs_is_alive(at->world, foreign));
+    assert_int_equal(ecs_world_counters(at->world)->stale_handles, 1);
 }
 
-static void a_batch_of_deaths_takes_families_along(void** state) {
-    (void)state;
-    load fixture;
-    load_make(&fixture, NULL);
+LOAD_CASE(a_batch_of_deaths_takes_families_along) {
     ecs_entity parents[64];
-    assert_int_equal(ecs_create_many(fixture.world, fixture.plain, 64, parents), ECS_OK);
+    assert_ok(ecs_create_many(at->world, at->plain, 64, parents));
     for (uint32_t i = 0; i < 64; i += 3) {
-        (void)load_child(&fixture, fixture.limb, parents[i]);
-        (void)load_child(&fixture, fixture.limb, parents[i]);
+        (void)load_child(at, at->limb, parents[i]);
+        (void)load_child(at, at->limb, parents[i]);
     }
     for (uint32_t i = 0; i < 64; i++) {
-        assert_true(ecs_command_destroy(fixture.world, parents[i]));
+        assert_true(ecs_command_destroy(at->world, parents[i]));
     }
-    ecs_command_flush(fixture.world);
-    assert_int_equal(ecs_world_entity_count(fixture.world), 0);
-    load_close(&fixture);
+    ecs_command_flush(at->world);
+    assert_int_equal(ecs_world_entity_count(at->world), 0);
 }
 
-static void a_cycle_that_was_written_is_cut(void** state) {
-    (void)state;
-    load fixture;
-    load_make(&fixture, NULL);
-    ecs_world* world = fixture.world;
-    ecs_entity a = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
-    ecs_entity b = load_child(&fixture, fixture.limb, a);
-    ecs_entity c = load_child(&fixture, fixture.limb, b);
-    ecs_entity tail = load_child(&fixture, fixture.limb, c);
+LOAD_CASE(a_cycle_that_was_written_is_cut) {
+    ecs_world* world = at->world;
+    ecs_entity a = load_child(at, at->limb, ECS_ENTITY_NONE);
+    ecs_entity b = load_child(at, at->limb, a);
+    ecs_entity c = load_child(at, at->limb, b);
+    ecs_entity tail = load_child(at, at->limb, c);
     // A swap of parents has a state that looks like a cycle but is none.
-    set_raw(&fixture, b, ECS_ENTITY_NONE);
-    set_raw(&fixture, a, b);
+    set_raw(at, b, ECS_ENTITY_NONE);
+    set_raw(at, a, b);
     assert_int_equal(ecs_hierarchy_parent(world, a), b);
     assert_int_equal(ecs_world_counters(world)->parents_cut, 0);
-    set_raw(&fixture, b, c);
+    set_raw(at, b, c);
     assert_int_equal(ecs_hierarchy_parent(world, b), ECS_ENTITY_NONE);
     assert_int_equal(ecs_hierarchy_parent(world, c), ECS_ENTITY_NONE);
     assert_int_equal(ecs_hierarchy_parent(world, a), b); // `a` is not on the cycle
     assert_int_equal(ecs_hierarchy_parent(world, tail), c);
     assert_int_equal(ecs_world_counters(world)->parents_cut, 2);
-    assert_int_equal(*(const ecs_entity*)ecs_get(world, b, fixture.parent), ECS_ENTITY_NONE);
-    set_raw(&fixture, a, a);
+    assert_int_equal(*(const ecs_entity*)ecs_get(world, b, at->parent), ECS_ENTITY_NONE);
+    set_raw(at, a, a);
     assert_int_equal(ecs_hierarchy_parent(world, a), ECS_ENTITY_NONE);
     assert_int_equal(ecs_world_counters(world)->parents_cut, 3);
-    set_raw(&fixture, a, ecs_entity_make(ECS_INDEX_MAX, 1)); // this world has no such index
+    set_raw(at, a, ecs_entity_make(ECS_INDEX_MAX, 1)); // this world has no such index
     assert_int_equal(ecs_hierarchy_parent(world, a), ECS_ENTITY_NONE);
-    load_close(&fixture);
 }
 
-static void walks_know_who_is_below(void** state) {
-    (void)state;
+CASE(walks_know_who_is_below) {
     load fixture;
     load_make(&fixture, NULL);
     ecs_world* world = fixture.world;
@@ -229,22 +206,17 @@ static void walks_know_who_is_below(void** state) {
     load_close(&fixture);
 }
 
-static void a_recreation_without_the_component_leaves_the_family(void** state) {
-    (void)state;
-    load fixture;
-    load_make(&fixture, NULL);
-    ecs_world* world = fixture.world;
-    ecs_entity root = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
-    ecs_entity a = load_child(&fixture, fixture.limb, root);
-    assert_int_equal(ecs_recreate(world, a, fixture.plain, NULL, 0), ECS_OK);
-    expect_children(&fixture, root, NULL, 0);
-    assert_int_equal(ecs_recreate(world, a, fixture.limb, &(ecs_init){fixture.parent, &root}, 1),
-                     ECS_OK);
-    expect_children(&fixture, root, &a, 1);
-    assert_int_equal(ecs_recreate(world, a, fixture.plain, NULL, 0), ECS_OK);
-    assert_int_equal(ecs_destroy(world, root), ECS_OK);
+LOAD_CASE(a_recreation_without_the_component_leaves_the_family) {
+    ecs_world* world = at->world;
+    ecs_entity root = load_child(at, at->limb, ECS_ENTITY_NONE);
+    ecs_entity a = load_child(at, at->limb, root);
+    assert_ok(ecs_recreate(world, a, at->plain, NULL, 0));
+    expect_children(at, root, NULL, 0);
+    assert_ok(ecs_recreate(world, a, at->limb, &(ecs_init){at->parent, &root}, 1));
+    expect_children(at, root, &a, 1);
+    assert_ok(ecs_recreate(world, a, at->plain, NULL, 0));
+    assert_ok(ecs_destroy(world, root));
     assert_true(ecs_is_alive(world, a));
-    load_close(&fixture);
 }
 
 static void adopt_all(const ecs_stage* stage, const ecs_rows* rows) {
@@ -255,11 +227,8 @@ static void adopt_all(const ecs_stage* stage, const ecs_rows* rows) {
     }
 }
 
-static void a_system_may_write_parents(void** state) {
-    (void)state;
-    load fixture;
+LOAD_OPEN_CASE(a_system_may_write_parents) {
     ecs_entity keeper = ECS_ENTITY_NONE;
-    load_open(&fixture, NULL);
     static const ecs_term terms[] = {{"ecs.parent", "eid", ECS_WRITE}};
     ecs_system_desc system = {.name = "adopt",
                               .stage = "act",
@@ -267,34 +236,32 @@ static void a_system_may_write_parents(void** state) {
                               .terms = terms,
                               .term_count = 1,
                               .context = &keeper};
-    assert_int_equal(ecs_system_register(fixture.world, &system), ECS_OK);
-    load_seal(&fixture);
+    assert_ok(ecs_system_register(at->world, &system));
+    load_seal(at);
     ecs_entity c[3];
     for (uint32_t i = 0; i < 3; i++) {
-        c[i] = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
+        c[i] = load_child(at, at->limb, ECS_ENTITY_NONE);
     }
     keeper = c[0];
-    load_step(&fixture);
-    expect_children(&fixture, c[0], c + 1, 2);
+    load_step(at);
+    expect_children(at, c[0], c + 1, 2);
     // Two walks write between two steps. The test checks the result of each walk.
     ecs_step step = {.tick = 2, .dt = 0.5f};
     for (uint32_t i = 0; i < 3; i++) {
         const ecs_entity others[] = {c[i == 0 ? 1 : 0], c[i == 2 ? 1 : 2]};
         keeper = c[i];
-        ecs_world_run_stage(fixture.world, 0, &step);
-        expect_children(&fixture, c[i], others, 2);
+        ecs_world_run_stage(at->world, 0, &step);
+        expect_children(at, c[i], others, 2);
     }
-    load_close(&fixture);
 }
 
 static void apply_net(load* fixture, ecs_entity handle, ecs_entity parent) {
     ecs_init init = {fixture->parent, &parent};
-    assert_int_equal(ecs_create_at(fixture->world, handle, fixture->net, &init, 1), ECS_OK);
+    assert_ok(ecs_create_at(fixture->world, handle, fixture->net, &init, 1));
 }
 
 // P13 on a mirror
-static void on_a_mirror_a_child_may_come_first_and_nothing_cascades(void** state) {
-    (void)state;
+CASE(on_a_mirror_a_child_may_come_first_and_nothing_cascades) {
     load fixture;
     ecs_world_config config = ecs_world_config_default();
     config.is_mirror = true;
@@ -307,7 +274,7 @@ static void on_a_mirror_a_child_may_come_first_and_nothing_cascades(void** state
     apply_net(&fixture, ecs_entity_make(9, 1), ECS_ENTITY_NONE);
     assert_int_equal(ecs_hierarchy_parent(world, child), ECS_ENTITY_NONE);
     expect_children(&fixture, ecs_entity_make(9, 1), NULL, 0);
-    assert_int_equal(ecs_destroy(world, ecs_entity_make(9, 1)), ECS_OK);
+    assert_ok(ecs_destroy(world, ecs_entity_make(9, 1)));
     apply_net(&fixture, parent, ECS_ENTITY_NONE);
     assert_int_equal(ecs_hierarchy_parent(world, child), parent);
     expect_children(&fixture, parent, &child, 1);
@@ -323,26 +290,23 @@ static void on_a_mirror_a_child_may_come_first_and_nothing_cascades(void** state
     set_raw(&fixture, child, ECS_ENTITY_NONE);
     assert_int_equal(ecs_hierarchy_root(world, parent), child);
     // On a mirror the server destroys entities.
-    assert_int_equal(ecs_destroy(world, child), ECS_OK);
+    assert_ok(ecs_destroy(world, child));
     assert_true(ecs_is_alive(world, parent));
     assert_int_equal(ecs_hierarchy_parent(world, parent), ECS_ENTITY_NONE);
     load_close(&fixture);
 }
 
 // S5.15
-static void a_composite_is_complete_when_nothing_below_it_loads(void** state) {
-    (void)state;
-    load fixture;
+LOAD_OPEN_CASE(a_composite_is_complete_when_nothing_below_it_loads) {
     death_log log = {.count = 0};
-    load_open(&fixture, NULL);
-    watch_deaths(&fixture, &log);
-    load_seal(&fixture);
-    ecs_world* world = fixture.world;
-    ecs_entity root = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
-    ecs_entity limb = load_child(&fixture, fixture.limb, root);
+    watch_deaths(at, &log);
+    load_seal(at);
+    ecs_world* world = at->world;
+    ecs_entity root = load_child(at, at->limb, ECS_ENTITY_NONE);
+    ecs_entity limb = load_child(at, at->limb, root);
     assert_true(ecs_is_complete(world, root));
-    ecs_entity leaf = load_child(&fixture, fixture.tree, limb);
-    ecs_entity below = load_child(&fixture, fixture.limb, leaf);
+    ecs_entity leaf = load_child(at, at->tree, limb);
+    ecs_entity below = load_child(at, at->limb, leaf);
     assert_int_equal(ecs_state(world, leaf), ECS_STATE_LOADING);
     assert_false(ecs_is_complete(world, root));
     assert_false(ecs_is_complete(world, limb));
@@ -350,9 +314,9 @@ static void a_composite_is_complete_when_nothing_below_it_loads(void** state) {
     assert_true(ecs_is_complete(world, below));
     assert_int_equal(ecs_hierarchy_set_parent(world, limb, below), ECS_ERR_CYCLE);
     assert_int_equal(ecs_hierarchy_set_parent(world, leaf, below), ECS_ERR_CYCLE);
-    assert_int_equal(ecs_hierarchy_set_parent(world, leaf, root), ECS_OK);
+    assert_ok(ecs_hierarchy_set_parent(world, leaf, root));
     assert_true(ecs_is_complete(world, limb));
-    assert_true(load_finish(fixture.manual, 1, true));
+    assert_true(load_finish(at->manual, 1, true));
     assert_int_equal(ecs_loading_poll(world), 1);
     assert_true(ecs_is_complete(world, root));
     assert_int_equal(ecs_hierarchy_parent(world, below), leaf);
@@ -360,8 +324,8 @@ static void a_composite_is_complete_when_nothing_below_it_loads(void** state) {
     // Destroying a family also destroys its members that still load.
     ecs_resource resource = load_resource(1);
     ecs_resource_forget(world, &resource);
-    ecs_entity waiting = load_child(&fixture, fixture.tree, below);
-    ecs_entity under = load_child(&fixture, fixture.limb, waiting);
+    ecs_entity waiting = load_child(at, at->tree, below);
+    ecs_entity under = load_child(at, at->limb, waiting);
     assert_true(ecs_command_destroy(world, root));
     ecs_command_flush(world);
     const ecs_entity order[] = {limb, under, below, leaf, root};
@@ -369,31 +333,25 @@ static void a_composite_is_complete_when_nothing_below_it_loads(void** state) {
     assert_int_equal(ecs_world_entity_count(world), 0);
     assert_int_equal(ecs_loading_count(world), 0);
     // A root that loads.
-    waiting = load_child(&fixture, fixture.tree, ECS_ENTITY_NONE);
-    under = load_child(&fixture, fixture.limb, waiting);
-    assert_int_equal(ecs_destroy(world, waiting), ECS_OK);
+    waiting = load_child(at, at->tree, ECS_ENTITY_NONE);
+    under = load_child(at, at->limb, waiting);
+    assert_ok(ecs_destroy(world, waiting));
     assert_false(ecs_is_alive(world, under));
-    load_close(&fixture);
 }
 
-static void a_cycle_of_those_that_load_ends_too(void** state) {
-    (void)state;
-    load fixture;
-    load_make(&fixture, NULL);
-    ecs_world* world = fixture.world;
-    ecs_entity a = load_child(&fixture, fixture.tree, ECS_ENTITY_NONE);
-    ecs_entity b = load_child(&fixture, fixture.tree, a);
-    ecs_entity c = load_child(&fixture, fixture.limb, b);
-    set_raw(&fixture, a, b);
+LOAD_CASE(a_cycle_of_those_that_load_ends_too) {
+    ecs_world* world = at->world;
+    ecs_entity a = load_child(at, at->tree, ECS_ENTITY_NONE);
+    ecs_entity b = load_child(at, at->tree, a);
+    ecs_entity c = load_child(at, at->limb, b);
+    set_raw(at, a, b);
     assert_true(ecs_is_complete(world, c));
-    assert_int_equal(ecs_destroy(world, b), ECS_OK);
+    assert_ok(ecs_destroy(world, b));
     assert_int_equal(ecs_loading_count(world), 0);
     assert_false(ecs_is_alive(world, c));
-    load_close(&fixture);
 }
 
-static void a_restored_world_has_the_same_families(void** state) {
-    (void)state;
+CASE(a_restored_world_has_the_same_families) {
     load fixture, other;
     load_make(&fixture, NULL);
     load_make(&other, NULL);
@@ -407,11 +365,11 @@ static void a_restored_world_has_the_same_families(void** state) {
     }
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
-    assert_int_equal(ecs_world_save(fixture.world, &bytes), ECS_OK);
-    assert_int_equal(ecs_world_restore(other.world, bytes.data, bytes.size), ECS_OK);
+    assert_ok(ecs_world_save(fixture.world, &bytes));
+    assert_ok(ecs_world_restore(other.world, bytes.data, bytes.size));
     expect_children(&other, root, c, 3);
     set_raw(&fixture, c[1], c[0]);
-    assert_int_equal(ecs_world_copy(other.world, fixture.world), ECS_OK);
+    assert_ok(ecs_world_copy(other.world, fixture.world));
     expect_children(&other, c[0], c + 1, 1);
     ecs_world_clear(other.world);
     assert_int_equal(ecs_world_entity_count(other.world), 0);
@@ -420,10 +378,9 @@ static void a_restored_world_has_the_same_families(void** state) {
     load_close(&other);
 }
 
-static void steady_families_ask_for_no_memory(void** state) {
-    (void)state;
-    load_memory memory;
-    load_memory_init(&memory);
+CASE(steady_families_ask_for_no_memory) {
+    scarce_memory memory;
+    scarce_init(&memory, 0, true);
     ecs_world_config config = ecs_world_config_default();
     config.allocator = &memory.allocator;
     load fixture;
@@ -463,12 +420,11 @@ static ecs_result run_family_script(load* fixture) {
     return result;
 }
 
-static void families_answer_every_failed_allocation(void** state) {
-    (void)state;
+CASE(families_answer_every_failed_allocation) {
     bool is_done = false;
     for (uint64_t n = 1; !is_done; n++) {
-        load_memory memory;
-        load_memory_init(&memory);
+        scarce_memory memory;
+        scarce_init(&memory, 0, true);
         ecs_world_config config = ecs_world_config_default();
         config.allocator = &memory.allocator;
         load fixture;
@@ -482,28 +438,6 @@ static void families_answer_every_failed_allocation(void** state) {
         assert_true(is_done || result == ECS_ERR_MEMORY);
         memory.fail_at = 0;
         load_close(&fixture);
-        assert_int_equal(memory.bytes_out, 0);
+        assert_int_equal(memory.bytes, 0);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(children_rise_by_index_however_they_came),
-        TEST(each_error_of_setting_a_parent),
-        TEST(a_world_without_the_component_has_no_families),
-        TEST(a_parent_of_another_type_is_refused_by_seal),
-        TEST(a_parents_death_is_that_of_its_children_first),
-        TEST(a_batch_of_deaths_takes_families_along),
-        TEST(a_cycle_that_was_written_is_cut),
-        TEST(walks_know_who_is_below),
-        TEST(a_recreation_without_the_component_leaves_the_family),
-        TEST(a_system_may_write_parents),
-        TEST(on_a_mirror_a_child_may_come_first_and_nothing_cascades),
-        TEST(a_composite_is_complete_when_nothing_below_it_loads),
-        TEST(a_cycle_of_those_that_load_ends_too),
-        TEST(a_restored_world_has_the_same_families),
-        TEST(steady_families_ask_for_no_memory),
-        TEST(families_answer_every_failed_allocation),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

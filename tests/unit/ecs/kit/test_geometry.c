@@ -13,8 +13,7 @@ static bool sweep(float x, float y, float dx, float dy, ecs_touch* touch) {
     return ecs_sweep_box((ecs_vec2){x, y}, (ecs_vec2){dx, dy}, 5.0f, LOW, HIGH, touch);
 }
 
-static void a_falling_circle_touches_the_upper_edge(void** state) {
-    (void)state;
+CASE(a_falling_circle_touches_the_upper_edge) {
     ecs_touch touch;
     assert_true(sweep(130.0f, 75.0f, 0.0f, 40.0f, &touch));
     assert_float_equal(touch.t, 0.5f, 1e-6f);
@@ -22,8 +21,7 @@ static void a_falling_circle_touches_the_upper_edge(void** state) {
     assert_float_equal(touch.normal.y, -1.0f, 0.0f);
 }
 
-static void each_edge_has_its_normal(void** state) {
-    (void)state;
+CASE(each_edge_has_its_normal) {
     ecs_touch touch;
     assert_true(sweep(130.0f, 145.0f, 0.0f, -40.0f, &touch));
     assert_float_equal(touch.normal.y, 1.0f, 0.0f);
@@ -33,16 +31,14 @@ static void each_edge_has_its_normal(void** state) {
     assert_float_equal(touch.normal.x, 1.0f, 0.0f);
 }
 
-static void a_way_that_ends_before_the_box_touches_nothing(void** state) {
-    (void)state;
+CASE(a_way_that_ends_before_the_box_touches_nothing) {
     ecs_touch touch;
     assert_false(sweep(130.0f, 75.0f, 0.0f, 19.9f, &touch));
     assert_false(sweep(130.0f, 75.0f, 0.0f, -40.0f, &touch));
     assert_false(sweep(94.9f, 75.0f, 0.0f, 80.0f, &touch));
 }
 
-static void a_corner_is_round(void** state) {
-    (void)state;
+CASE(a_corner_is_round) {
     ecs_touch touch;
     // The ball moves to the corner along the diagonal. It touches when its centre is 5 away from
     // the corner.
@@ -53,8 +49,7 @@ static void a_corner_is_round(void** state) {
     assert_false(sweep(94.0f, 98.5f, 4.0f, -4.5f, &touch));
 }
 
-static void a_circle_that_starts_inside_touches_at_once_unless_it_leaves(void** state) {
-    (void)state;
+CASE(a_circle_that_starts_inside_touches_at_once_unless_it_leaves) {
     ecs_touch touch;
     assert_true(sweep(130.0f, 98.0f, 1.0f, 10.0f, &touch));
     assert_float_equal(touch.t, 0.0f, 0.0f);
@@ -72,8 +67,7 @@ static float distance_to_box(ecs_vec2 at) {
     return base_sqrt(x * x + y * y);
 }
 
-static void random_ways_touch_where_the_distance_is_the_radius(void** state) {
-    (void)state;
+CASE(random_ways_touch_where_the_distance_is_the_radius) {
     uint64_t seed = 20261120;
     print_message("seed %llu\n", (unsigned long long)seed);
     base_rng rng = base_rng_make(seed, 1);
@@ -104,8 +98,7 @@ static void random_ways_touch_where_the_distance_is_the_radius(void** state) {
     assert_true(touches > 1000);
 }
 
-static void a_shot_touches_a_circle_where_it_enters(void** state) {
-    (void)state;
+CASE(a_shot_touches_a_circle_where_it_enters) {
     const ecs_vec2 centre = {50.0f, 0.0f};
     ecs_touch touch;
     assert_true(ecs_sweep_circle((ecs_vec2){0, 0}, (ecs_vec2){80, 0}, 10.0f, centre, &touch));
@@ -120,8 +113,7 @@ static void a_shot_touches_a_circle_where_it_enters(void** state) {
     assert_float_equal(touch.t, 0.0f, 0.0f);
 }
 
-static void the_nearest_part_of_a_way_ends_with_the_way(void** state) {
-    (void)state;
+CASE(the_nearest_part_of_a_way_ends_with_the_way) {
     const ecs_vec2 from = {10.0f, 10.0f}, way = {20.0f, 0.0f};
     float distance;
     assert_float_equal(ecs_nearest_on_way(from, way, (ecs_vec2){15, 13}, &distance), 0.25f, 1e-6f);
@@ -133,8 +125,7 @@ static void the_nearest_part_of_a_way_ends_with_the_way(void** state) {
     assert_float_equal(ecs_nearest_on_way(from, (ecs_vec2){0, 0}, (ecs_vec2){10, 12}, NULL), 0, 0);
 }
 
-static void an_angle_wraps_into_half_a_turn_to_both_sides(void** state) {
-    (void)state;
+CASE(an_angle_wraps_into_half_a_turn_to_both_sides) {
     assert_true(ecs_angle_wrap(1.0f) == 1.0f);
     assert_true(ecs_angle_wrap(-BASE_PI) == -BASE_PI);
     assert_true(ecs_angle_wrap(BASE_PI) == -BASE_PI);
@@ -148,8 +139,7 @@ static void an_angle_wraps_into_half_a_turn_to_both_sides(void** state) {
     assert_true(ecs_angle_wrap(1e30f) == ecs_angle_wrap(1e30f));
 }
 
-static void a_turn_takes_the_short_way(void** state) {
-    (void)state;
+CASE(a_turn_takes_the_short_way) {
     assert_float_equal(ecs_angle_between(3.0f, -3.0f), 2.0f * BASE_PI - 6.0f, 1e-5f);
     assert_float_equal(ecs_angle_between(-3.0f, 3.0f), 6.0f - 2.0f * BASE_PI, 1e-5f);
     assert_float_equal(ecs_angle_between(0.5f, 1.5f), 1.0f, 1e-6f);
@@ -158,8 +148,7 @@ static void a_turn_takes_the_short_way(void** state) {
     assert_float_equal(ecs_angle_turn(1.0f, 1.1f, 0.5f), 1.1f, 1e-6f);
 }
 
-static void a_snapped_value_is_on_the_grid_and_stays(void** state) {
-    (void)state;
+CASE(a_snapped_value_is_on_the_grid_and_stays) {
     const float step = 0.0625f;
     for (int32_t i = -3000; i < 3000; i++) {
         float value = (float)i * 0.0173f, snapped = ecs_snap(value, step);
@@ -171,8 +160,7 @@ static void a_snapped_value_is_on_the_grid_and_stays(void** state) {
     assert_true(ecs_snap(-0.03125f, step) == 0.0f);
 }
 
-static void a_room_is_touched_from_within_at_its_nearest_wall(void** state) {
-    (void)state;
+CASE(a_room_is_touched_from_within_at_its_nearest_wall) {
     const ecs_vec2 low = {10, 20}, high = {110, 220};
     static const struct {
         ecs_vec2 from, way, normal;
@@ -202,8 +190,7 @@ static void a_room_is_touched_from_within_at_its_nearest_wall(void** state) {
 }
 
 // The place of a fold is where a ball is that bounces step by step.
-static void a_fold_ends_where_bounces_end(void** state) {
-    (void)state;
+CASE(a_fold_ends_where_bounces_end) {
     for (int32_t reach = -700; reach <= 900; reach += 7) {
         float at = 30.0f, way = reach < 30 ? -1.0f : 1.0f;
         for (int32_t i = 30; i != reach; i += reach < 30 ? -1 : 1) {
@@ -214,8 +201,7 @@ static void a_fold_ends_where_bounces_end(void** state) {
     }
 }
 
-static void a_wall_throws_back_and_a_fade_has_no_corner(void** state) {
-    (void)state;
+CASE(a_wall_throws_back_and_a_fade_has_no_corner) {
     const ecs_vec2 back = ecs_vec2_reflect((ecs_vec2){3, -4}, (ecs_vec2){0, 1});
     assert_true(back.x == 3.0f && back.y == 4.0f);
     const ecs_vec2 corner = ecs_vec2_reflect((ecs_vec2){-2, 0}, (ecs_vec2){0.6f, 0.8f});
@@ -226,24 +212,4 @@ static void a_wall_throws_back_and_a_fade_has_no_corner(void** state) {
     assert_float_equal(ecs_fade(4.0f, 2.0f, 6.0f), 0.5f, 1e-6f);
     assert_true(1.0f - ecs_fade(2.01f, 2.0f, 6.0f) < 1e-4f); // flat at its ends
     assert_true(ecs_fade(5.99f, 2.0f, 6.0f) < 1e-4f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_falling_circle_touches_the_upper_edge),
-        TEST(each_edge_has_its_normal),
-        TEST(a_way_that_ends_before_the_box_touches_nothing),
-        TEST(a_corner_is_round),
-        TEST(a_circle_that_starts_inside_touches_at_once_unless_it_leaves),
-        TEST(random_ways_touch_where_the_distance_is_the_radius),
-        TEST(a_shot_touches_a_circle_where_it_enters),
-        TEST(the_nearest_part_of_a_way_ends_with_the_way),
-        TEST(an_angle_wraps_into_half_a_turn_to_both_sides),
-        TEST(a_turn_takes_the_short_way),
-        TEST(a_snapped_value_is_on_the_grid_and_stays),
-        TEST(a_room_is_touched_from_within_at_its_nearest_wall),
-        TEST(a_fold_ends_where_bounces_end),
-        TEST(a_wall_throws_back_and_a_fade_has_no_corner),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,8 +38,7 @@ static uint32_t search(const ecs_grid* grid, ecs_vec2 place, float reach, uint8_
     return all;
 }
 
-static void a_search_gives_all_neighbours_once_and_few_others(void** state) {
-    (void)state;
+CASE(a_search_gives_all_neighbours_once_and_few_others) {
     base_rng rng = base_rng_make(20261122, 3);
     ground g;
     ground_open(&g, POINTS);
@@ -67,8 +66,7 @@ static void a_search_gives_all_neighbours_once_and_few_others(void** state) {
     free(g.memory);
 }
 
-static void points_of_a_square_keep_their_order(void** state) {
-    (void)state;
+CASE(points_of_a_square_keep_their_order) {
     ground g;
     ground_open(&g, POINTS);
     for (uint32_t i = 0; i < POINTS; i++)
@@ -84,8 +82,7 @@ static void points_of_a_square_keep_their_order(void** state) {
     free(g.memory);
 }
 
-static void a_full_grid_refuses_one_more(void** state) {
-    (void)state;
+CASE(a_full_grid_refuses_one_more) {
     ground g;
     ground_open(&g, 2);
     assert_true(ecs_grid_add(&g.grid, (ecs_vec2){1, 1}));
@@ -97,8 +94,7 @@ static void a_full_grid_refuses_one_more(void** state) {
     free(g.memory);
 }
 
-static void an_empty_grid_gives_nothing(void** state) {
-    (void)state;
+CASE(an_empty_grid_gives_nothing) {
     ground g;
     ground_open(&g, 1);
     uint8_t seen[1] = {0};
@@ -106,14 +102,4 @@ static void an_empty_grid_gives_nothing(void** state) {
     ecs_grid_sort(&g.grid);
     assert_int_equal(search(&g.grid, (ecs_vec2){40, 25}, 1000.0f, seen), 0);
     free(g.memory);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_search_gives_all_neighbours_once_and_few_others),
-        TEST(points_of_a_square_keep_their_order),
-        TEST(a_full_grid_refuses_one_more),
-        TEST(an_empty_grid_gives_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,45 +1,19 @@
 // SPDX-License-Identifier: MIT
 /// Shared code for the tests of loading and of families: a world whose components need resources
-/// and have parents, a loader that the test controls, and an allocator that counts and may fail.
+/// and have parents, a loader that the test controls.
 #pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "scarce.h"
 #include "test.h"
 
 #include "base/report.h"
 #include "base/rng.h"
 #include "ecs/ecs.h"
 #include "ecs_internal.h"
-
-/// Counts held blocks. It fails at call number `fail_at` (1-based; 0: never) and at all later
-/// calls.
-typedef struct load_memory {
-    base_allocator allocator;
-    uint64_t calls;
-    uint64_t fail_at;
-    int64_t bytes_out;
-} load_memory;
-
-static inline void* load_memory_allocate(void* context, size_t size, size_t align) {
-    load_memory* memory = context;
-    memory->calls++;
-    if (memory->fail_at != 0 && memory->calls >= memory->fail_at) return NULL;
-    memory->bytes_out += (int64_t)size;
-    return base_allocator_heap()->allocate(NULL, size, align);
-}
-
-static inline void load_memory_release(void* context, void* block, size_t size) {
-    load_memory* memory = context;
-    memory->bytes_out -= block ? (int64_t)size : 0;
-    base_allocator_heap()->release(NULL, block, size);
-}
-
-static inline void load_memory_init(load_memory* memory) {
-    *memory = (load_memory){.allocator = {load_memory_allocate, load_memory_release, memory}};
-}
 
 /// Needs `count` resources named id, id + 1, ...; none when count is 0.
 typedef struct load_mesh {
@@ -221,13 +195,13 @@ static inline ecs_result load_try_seal(load* fixture) {
 
 /// Seal the world with the manual loader.
 static inline void load_seal(load* fixture) {
-    assert_int_equal(load_try_seal(fixture), ECS_OK);
+    assert_ok(load_try_seal(fixture));
     ecs_loading_set(fixture->world, &fixture->config);
 }
 
 static inline void load_open(load* fixture, const ecs_world_config* given) {
     ecs_world_config config = given ? *given : ecs_world_config_default();
-    assert_int_equal(load_try_open(fixture, &config), ECS_OK);
+    assert_ok(load_try_open(fixture, &config));
 }
 
 static inline void load_make(load* fixture, const ecs_world_config* given) {
@@ -251,14 +225,14 @@ static inline ecs_result load_try_create(load* fixture, ecs_template_id template
 /// Create an entity that needs the resource `id`.
 static inline ecs_entity load_create(load* fixture, ecs_template_id template_id, uint32_t id) {
     ecs_entity entity = ECS_ENTITY_NONE;
-    assert_int_equal(load_try_create(fixture, template_id, id, 1, &entity), ECS_OK);
+    assert_ok(load_try_create(fixture, template_id, id, 1, &entity));
     return entity;
 }
 
 static inline ecs_entity load_child(load* fixture, ecs_template_id template_id, ecs_entity parent) {
     ecs_entity entity = ECS_ENTITY_NONE;
     ecs_init init = {fixture->parent, &parent};
-    assert_int_equal(ecs_create(fixture->world, template_id, &init, 1, &entity), ECS_OK);
+    assert_ok(ecs_create(fixture->world, template_id, &init, 1, &entity));
     return entity;
 }
 
@@ -266,3 +240,7 @@ static inline void load_step(load* fixture) {
     ecs_step step = {.tick = ecs_world_tick(fixture->world) + 1, .dt = 0.5f};
     ecs_world_step(fixture->world, &step);
 }
+
+/// A case with such a world; one whose world is not sealed yet.
+#define LOAD_CASE(name) CASE_WITH(load, at, load_make(at, NULL), load_close(at), name)
+#define LOAD_OPEN_CASE(name) CASE_WITH(load, at, load_open(at, NULL), load_close(at), name)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scarce.h"
 #include "test.h"
 
 #include "base/hash.h"
@@ -68,27 +69,26 @@ static inline void live_mark(live* fixture, const char* text) {
 static inline void live_open(live* fixture, const ecs_world_config* given) {
     memset(fixture, 0, sizeof(*fixture));
     ecs_world_config config = given != NULL ? *given : ecs_world_config_default();
-    assert_int_equal(ecs_world_create(&config, &fixture->world), ECS_OK);
+    assert_ok(ecs_world_create(&config, &fixture->world));
     ecs_world* world = fixture->world;
     ecs_type_desc body = {.name = "live_body",
                           .size = sizeof(live_body),
                           .align = _Alignof(live_body),
                           .fields = live_body_fields,
                           .field_count = 2};
-    assert_int_equal(ecs_type_register(world, &body, NULL), ECS_OK);
+    assert_ok(ecs_type_register(world, &body, NULL));
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(ecs_template_load(world, "live.blk", live_text, strlen(live_text), &reporter),
-                     ECS_OK);
+    assert_ok(ecs_template_load(world, "live.blk", live_text, strlen(live_text), &reporter));
     ecs_event_desc hit = {"hit", sizeof(live_hit), live_hit_fields, 2, true};
     ecs_event_desc ping = {"ping", 0, NULL, 0, false};
-    assert_int_equal(ecs_event_register(world, &hit, &fixture->hit), ECS_OK);
-    assert_int_equal(ecs_event_register(world, &ping, &fixture->ping), ECS_OK);
+    assert_ok(ecs_event_register(world, &hit, &fixture->hit));
+    assert_ok(ecs_event_register(world, &ping, &fixture->ping));
 }
 
 static inline void live_seal(live* fixture) {
     ecs_world* world = fixture->world;
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(ecs_world_seal(world, &reporter), ECS_OK);
+    assert_ok(ecs_world_seal(world, &reporter));
     fixture->thing = ecs_template_find(world, "thing");
     fixture->named = ecs_template_find(world, "named");
     fixture->solid = ecs_template_find(world, "solid");
@@ -107,13 +107,18 @@ static inline void live_seal(live* fixture) {
     assert_int_not_equal(fixture->note, ECS_COMPONENT_NONE);
 }
 
+static inline void live_make(live* fixture, const ecs_world_config* given) {
+    live_open(fixture, given);
+    live_seal(fixture);
+}
+
 static inline void live_close(live* fixture) {
     ecs_world_destroy(fixture->world);
 }
 
 static inline ecs_entity live_create(live* fixture, ecs_template_id template_id) {
     ecs_entity entity = ECS_ENTITY_NONE;
-    assert_int_equal(ecs_create(fixture->world, template_id, NULL, 0, &entity), ECS_OK);
+    assert_ok(ecs_create(fixture->world, template_id, NULL, 0, &entity));
     return entity;
 }
 
@@ -127,6 +132,10 @@ static inline void live_set_text(live* fixture, ecs_entity entity, ecs_component
     ecs_string string = {0};
     const base_allocator* allocator = ecs_world_allocator(fixture->world);
     assert_true(ecs_string_set(allocator, &string, text, (uint32_t)strlen(text)));
-    assert_int_equal(ecs_set(fixture->world, entity, component, &string), ECS_OK);
+    assert_ok(ecs_set(fixture->world, entity, component, &string));
     ecs_string_clear(allocator, &string);
 }
+
+/// A case with a live world; one whose world is not sealed yet.
+#define LIVE_CASE(name) CASE_WITH(live, at, live_make(at, NULL), live_close(at), name)
+#define LIVE_OPEN_CASE(name) CASE_WITH(live, at, live_open(at, NULL), live_close(at), name)

@@ -57,7 +57,7 @@ static void run_intruder(const ecs_stage* stage, const ecs_rows* rows) {
         *(int32_t*)ecs_get_mut(world, self->other, score) = nine;
         break;
     case WAY_SET:
-        assert_int_equal(ecs_set(world, self->other, score, &nine), ECS_OK);
+        assert_ok(ecs_set(world, self->other, score, &nine));
         break;
     case WAY_ROWS:
         pos[0].x += 1.0f;
@@ -83,14 +83,14 @@ static void open(intruder* self, way chosen) {
     *self = (intruder){.way = chosen};
     live_open(&self->fixture, NULL);
     ecs_world* world = self->fixture.world;
-    assert_int_equal(ecs_query_create(world, of_query, 1, &self->query), ECS_OK);
+    assert_ok(ecs_query_create(world, of_query, 1, &self->query));
     const ecs_system_desc desc = {.name = "intruder",
                                   .stage = "act",
                                   .run = run_intruder,
                                   .terms = of_system,
                                   .term_count = 1,
                                   .context = self};
-    assert_int_equal(ecs_system_register(world, &desc), ECS_OK);
+    assert_ok(ecs_system_register(world, &desc));
     live_seal(&self->fixture);
     (void)live_create(&self->fixture, self->fixture.thing);
     self->other = live_create(&self->fixture, self->fixture.named);
@@ -100,8 +100,7 @@ static void step(intruder* self, ecs_tick tick) {
     ecs_world_step(self->fixture.world, &(ecs_step){.tick = tick, .dt = 0.5f});
 }
 
-static void what_is_written_unasked_is_named(void** state) { // B10
-    (void)state;
+CASE(what_is_written_unasked_is_named) { // B10
     static const char* const faults[WAY_COUNT] = {
         [WAY_LOST_CONST] = "system 'intruder' writes through const or past a column into 'score'",
         [WAY_NEIGHBOUR] = "system 'intruder' writes through const or past a column into 'hp'",
@@ -130,8 +129,7 @@ static void count_line(void* context, const char* file, uint32_t line, const cha
     lines++;
 }
 
-static void a_check_is_told_once(void** state) {
-    (void)state;
+CASE(a_check_is_told_once) {
     const base_reporter reporter = {count_line, NULL};
     intruder self;
     open(&self, WAY_LOST_CONST);
@@ -148,8 +146,7 @@ static void a_check_is_told_once(void** state) {
     live_close(&self.fixture);
 }
 
-static void one_tick_of_eight_is_guarded(void** state) {
-    (void)state;
+CASE(one_tick_of_eight_is_guarded) {
     uint32_t due = 0;
     for (ecs_tick tick = 1; tick <= 80; tick++)
         due += ecs_guard_is_due(&(ecs_stage){.tick = tick});
@@ -160,13 +157,4 @@ static void one_tick_of_eight_is_guarded(void** state) {
     assert_int_equal(*(const int32_t*)ecs_get(self.fixture.world, self.other, self.fixture.score),
                      9);
     live_close(&self.fixture);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(what_is_written_unasked_is_named),
-        TEST(a_check_is_told_once),
-        TEST(one_tick_of_eight_is_guarded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ typedef struct inspected {
 } inspected;
 
 static void add(inspected* self, const ecs_system_desc* desc) {
-    assert_int_equal(ecs_system_register(self->live.world, desc), ECS_OK);
+    assert_ok(ecs_system_register(self->live.world, desc));
 }
 
 static void open(inspected* self, ecs_system_fn run) {
@@ -46,9 +46,7 @@ static void open(inspected* self, ecs_system_fn run) {
     static const char* const reads[] = {"vel"};
     static const char* const elsewhere[] = {"elsewhere"};
     live_open(&self->live, NULL);
-    assert_int_equal(
-        ecs_event_register(self->live.world, &(ecs_event_desc){.name = "kick"}, &self->kick),
-        ECS_OK);
+    assert_ok(ecs_event_register(self->live.world, &(ecs_event_desc){.name = "kick"}, &self->kick));
     add(self,
         &(ecs_system_desc){
             .name = "move", .stage = "act", .run = run, .terms = move_terms, .term_count = 2});
@@ -72,8 +70,7 @@ static void open(inspected* self, ecs_system_fn run) {
     live_seal(&self->live);
 }
 
-static void users_and_handlers_are_found_by_what_they_declare(void** state) {
-    (void)state;
+CASE(users_and_handlers_are_found_by_what_they_declare) {
     inspected self;
     open(&self, run_nothing);
     const ecs_world* world = self.live.world;
@@ -111,8 +108,7 @@ static void users_and_handlers_are_found_by_what_they_declare(void** state) {
     live_close(&self.live);
 }
 
-static void a_write_through_const_is_told_once(void** state) {
-    (void)state;
+CASE(a_write_through_const_is_told_once) {
     inspected self;
     open(&self, run_sly);
     (void)live_create(&self.live, self.live.thing);
@@ -131,8 +127,7 @@ static void a_write_through_const_is_told_once(void** state) {
     live_close(&self.live);
 }
 
-static void names_that_are_needed_are_found_or_named(void** state) {
-    (void)state;
+CASE(names_that_are_needed_are_found_or_named) {
     inspected self;
     open(&self, run_nothing);
     const base_reporter reporter = {save_line, NULL};
@@ -141,7 +136,7 @@ static void names_that_are_needed_are_found_or_named(void** state) {
     assert_int_equal(ecs_component_need(&need, "pos"), self.live.pos);
     assert_int_equal(ecs_event_need(&need, "kick"), self.kick);
     assert_int_equal(ecs_template_need(&need, "thing"), self.live.thing);
-    assert_int_equal(ecs_need_result(&need), ECS_OK);
+    assert_ok(ecs_need_result(&need));
     assert_int_equal(lines, 0);
     assert_int_equal(ecs_component_need(&need, "vle"), ECS_COMPONENT_NONE);
     assert_string_equal(said, "pong: there is no component 'vle', did you mean 'vel'?");
@@ -168,13 +163,4 @@ static void names_that_are_needed_are_found_or_named(void** state) {
     assert_int_equal(need.missing, 8);
     assert_int_equal(ecs_need_result(&need), ECS_ERR_UNKNOWN);
     live_close(&self.live);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(users_and_handlers_are_found_by_what_they_declare),
-        TEST(a_write_through_const_is_told_once),
-        TEST(names_that_are_needed_are_found_or_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,17 +18,10 @@ static void resync(const ecs_stage* stage, const ecs_rows* rows) {
     }
 }
 
-static void an_interval_system_runs_when_the_tick_divides(void** state) { // S3.3
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
+LIVE_OPEN_CASE(an_interval_system_runs_when_the_tick_divides) { // S3.3
     const ecs_term terms[] = {{"hp", "i", ECS_WRITE}};
     const ecs_system_desc systems[] = {
-        {.name = "seldom",
-         .stage = "act",
-         .run = count_turn,
-         .every_ticks = 120,
-         .context = &fixture},
+        {.name = "seldom", .stage = "act", .run = count_turn, .every_ticks = 120, .context = at},
         {.name = "regenerate",
          .stage = "act",
          .run = resync,
@@ -37,26 +30,24 @@ static void an_interval_system_runs_when_the_tick_divides(void** state) { // S3.
          .term_count = 1},
     };
     for (uint32_t i = 0; i < BASE_COUNT(systems); i++) {
-        assert_int_equal(ecs_system_register(fixture.world, &systems[i]), ECS_OK);
+        assert_ok(ecs_system_register(at->world, &systems[i]));
     }
-    live_seal(&fixture);
-    ecs_entity entity = live_create(&fixture, fixture.thing);
+    live_seal(at);
+    ecs_entity entity = live_create(at, at->thing);
     for (uint32_t i = 0; i < 361; i++) {
-        live_step(&fixture);
+        live_step(at);
     }
-    assert_string_equal(fixture.trace, "120 240 360 ");
-    assert_int_equal(*(const int32_t*)ecs_get(fixture.world, entity, fixture.hp), 103);
+    assert_string_equal(at->trace, "120 240 360 ");
+    assert_int_equal(*(const int32_t*)ecs_get(at->world, entity, at->hp), 103);
     ecs_system_info info;
-    assert_true(ecs_stage_system_info(fixture.world, 0, 1, &info));
+    assert_true(ecs_stage_system_info(at->world, 0, 1, &info));
     assert_string_equal(info.name, "regenerate");
     assert_int_equal(info.every_ticks, 120);
-    assert_false(ecs_stage_system_info(fixture.world, 0, 2, &info));
-    assert_false(ecs_stage_system_info(fixture.world, 7, 0, &info));
-    live_close(&fixture);
+    assert_false(ecs_stage_system_info(at->world, 0, 2, &info));
+    assert_false(ecs_stage_system_info(at->world, 7, 0, &info));
 }
 
-static void none_and_one_are_each_tick(void** state) { // S3.3
-    (void)state;
+CASE(none_and_one_are_each_tick) { // S3.3
     for (uint32_t every = 0; every < 2; every++) {
         live fixture;
         live_open(&fixture, NULL);
@@ -66,7 +57,7 @@ static void none_and_one_are_each_tick(void** state) { // S3.3
                                       .every_ticks = every,
                                       .quantum = 64 * every,
                                       .context = &fixture};
-        assert_int_equal(ecs_system_register(fixture.world, &desc), ECS_OK);
+        assert_ok(ecs_system_register(fixture.world, &desc));
         live_seal(&fixture);
         live_step(&fixture);
         live_step(&fixture);
@@ -87,15 +78,14 @@ static bool exists_with(const char* world_tag, const char* const* tags, uint32_t
     live_open(&fixture, &config);
     const ecs_system_desc desc = {
         .name = "s", .stage = "act", .run = resync, .tags = tags, .tag_count = count};
-    assert_int_equal(ecs_system_register(fixture.world, &desc), ECS_OK);
+    assert_ok(ecs_system_register(fixture.world, &desc));
     live_seal(&fixture);
     bool is_there = ecs_stage_system_name(fixture.world, 0, 0) != NULL;
     live_close(&fixture);
     return is_there;
 }
 
-static void a_tag_may_offer_alternatives(void** state) { // S5.13
-    (void)state;
+CASE(a_tag_may_offer_alternatives) { // S5.13
     static const char* const either[] = {"server|predict"};
     static const char* const spaced[] = {"server | predict|view"};
     static const char* const both[] = {"server|predict", "predict|view"};
@@ -110,13 +100,4 @@ static void a_tag_may_offer_alternatives(void** state) { // S5.13
     assert_true(exists_with("predict", both, 2));
     assert_false(exists_with("server", both, 2));
     assert_false(exists_with("server", hollow, 1));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(an_interval_system_runs_when_the_tick_divides),
-        TEST(none_and_one_are_each_tick),
-        TEST(a_tag_may_offer_alternatives),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,48 +22,36 @@ static void order_text(live* fixture, char* text) {
     }
 }
 
-static void systems_without_constraints_run_in_order_of_registration(void** state) { // S5.12
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
-    assert_int_equal(add(&fixture, "c", NULL, NULL), ECS_OK);
-    assert_int_equal(add(&fixture, "a", NULL, NULL), ECS_OK);
-    assert_int_equal(add(&fixture, "b", NULL, NULL), ECS_OK);
-    live_seal(&fixture);
+LIVE_OPEN_CASE(systems_without_constraints_run_in_order_of_registration) { // S5.12
+    assert_ok(add(at, "c", NULL, NULL));
+    assert_ok(add(at, "a", NULL, NULL));
+    assert_ok(add(at, "b", NULL, NULL));
+    live_seal(at);
     char text[64];
-    order_text(&fixture, text);
+    order_text(at, text);
     assert_string_equal(text, "cab");
-    assert_null(ecs_stage_system_name(fixture.world, 0, 3));
-    assert_null(ecs_stage_system_name(fixture.world, 9, 0));
-    live_close(&fixture);
+    assert_null(ecs_stage_system_name(at->world, 0, 3));
+    assert_null(ecs_stage_system_name(at->world, 9, 0));
 }
 
-static void before_and_after_move_as_little_as_they_must(void** state) { // S5.12
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
-    assert_int_equal(add(&fixture, "a", NULL, "d"), ECS_OK);
-    assert_int_equal(add(&fixture, "b", NULL, NULL), ECS_OK);
-    assert_int_equal(add(&fixture, "c", NULL, NULL), ECS_OK);
-    assert_int_equal(add(&fixture, "d", "b", NULL), ECS_OK);
-    live_seal(&fixture);
+LIVE_OPEN_CASE(before_and_after_move_as_little_as_they_must) { // S5.12
+    assert_ok(add(at, "a", NULL, "d"));
+    assert_ok(add(at, "b", NULL, NULL));
+    assert_ok(add(at, "c", NULL, NULL));
+    assert_ok(add(at, "d", "b", NULL));
+    live_seal(at);
     char text[64];
-    order_text(&fixture, text);
+    order_text(at, text);
     assert_string_equal(text, "cdab");
-    live_close(&fixture);
 }
 
-static void the_same_constraint_told_twice_is_one(void** state) {
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
-    assert_int_equal(add(&fixture, "a", NULL, "b"), ECS_OK);
-    assert_int_equal(add(&fixture, "b", "a", NULL), ECS_OK);
-    live_seal(&fixture);
+LIVE_OPEN_CASE(the_same_constraint_told_twice_is_one) {
+    assert_ok(add(at, "a", NULL, "b"));
+    assert_ok(add(at, "b", "a", NULL));
+    live_seal(at);
     char text[64];
-    order_text(&fixture, text);
+    order_text(at, text);
     assert_string_equal(text, "ba");
-    live_close(&fixture);
 }
 
 static ecs_result seal_reported(live* fixture, base_report_first* report) {
@@ -72,47 +60,34 @@ static ecs_result seal_reported(live* fixture, base_report_first* report) {
     return ecs_world_seal(fixture->world, &reporter);
 }
 
-static void an_unknown_name_in_after_is_reported(void** state) {
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
-    assert_int_equal(add(&fixture, "a", NULL, "ghost"), ECS_OK);
+LIVE_OPEN_CASE(an_unknown_name_in_after_is_reported) {
+    assert_ok(add(at, "a", NULL, "ghost"));
     base_report_first report;
-    assert_int_equal(seal_reported(&fixture, &report), ECS_ERR_UNKNOWN);
+    assert_int_equal(seal_reported(at, &report), ECS_ERR_UNKNOWN);
     assert_non_null(strstr(report.text, "ghost"));
-    live_close(&fixture);
 }
 
-static void a_cycle_is_reported_with_its_names(void** state) { // S5.12
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
-    assert_int_equal(add(&fixture, "outside", NULL, "late"), ECS_OK);
-    assert_int_equal(add(&fixture, "early", NULL, "late"), ECS_OK);
-    assert_int_equal(add(&fixture, "middle", NULL, "early"), ECS_OK);
-    assert_int_equal(add(&fixture, "late", NULL, "middle"), ECS_OK);
+LIVE_OPEN_CASE(a_cycle_is_reported_with_its_names) { // S5.12
+    assert_ok(add(at, "outside", NULL, "late"));
+    assert_ok(add(at, "early", NULL, "late"));
+    assert_ok(add(at, "middle", NULL, "early"));
+    assert_ok(add(at, "late", NULL, "middle"));
     base_report_first report;
-    assert_int_equal(seal_reported(&fixture, &report), ECS_ERR_CYCLE);
+    assert_int_equal(seal_reported(at, &report), ECS_ERR_CYCLE);
     assert_non_null(strstr(report.text, "early after late"));
     assert_non_null(strstr(report.text, "late after middle"));
     assert_non_null(strstr(report.text, "middle after early"));
     assert_null(strstr(report.text, "outside"));
-    live_close(&fixture);
 }
 
-static void a_system_after_itself_is_a_cycle(void** state) {
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
-    assert_int_equal(add(&fixture, "self", NULL, "self"), ECS_OK);
+LIVE_OPEN_CASE(a_system_after_itself_is_a_cycle) {
+    assert_ok(add(at, "self", NULL, "self"));
     base_report_first report;
-    assert_int_equal(seal_reported(&fixture, &report), ECS_ERR_CYCLE);
+    assert_int_equal(seal_reported(at, &report), ECS_ERR_CYCLE);
     assert_non_null(strstr(report.text, "self after self"));
-    live_close(&fixture);
 }
 
-static void names_of_systems_that_tags_left_out_are_ignored(void** state) { // S5.12 S5.13
-    (void)state;
+CASE(names_of_systems_that_tags_left_out_are_ignored) { // S5.12 S5.13
     const char* tags[] = {"server"};
     ecs_world_config config = ecs_world_config_default();
     config.tags = tags;
@@ -122,13 +97,13 @@ static void names_of_systems_that_tags_left_out_are_ignored(void** state) { // S
     const char* render[] = {"render"};
     ecs_system_desc drawn = {
         .name = "draw", .stage = "act", .run = run_nothing, .tags = render, .tag_count = 1};
-    assert_int_equal(ecs_system_register(fixture.world, &drawn), ECS_OK);
+    assert_ok(ecs_system_register(fixture.world, &drawn));
     assert_int_equal(ecs_system_register(fixture.world, &drawn), ECS_ERR_DUPLICATE);
-    assert_int_equal(add(&fixture, "a", "draw", "draw"), ECS_OK);
+    assert_ok(add(&fixture, "a", "draw", "draw"));
     const char* server[] = {"server"};
     ecs_system_desc kept = {
         .name = "kept", .stage = "act", .run = run_nothing, .tags = server, .tag_count = 1};
-    assert_int_equal(ecs_system_register(fixture.world, &kept), ECS_OK);
+    assert_ok(ecs_system_register(fixture.world, &kept));
     live_seal(&fixture);
     char text[64];
     order_text(&fixture, text);
@@ -137,8 +112,7 @@ static void names_of_systems_that_tags_left_out_are_ignored(void** state) { // S
 }
 
 // A sorted order keeps all constraints. When the sort refuses them, they have a cycle.
-static void random_constraints_hold_or_form_a_cycle(void** state) { // S5.12
-    (void)state;
+CASE(random_constraints_hold_or_form_a_cycle) { // S5.12
     uint64_t seed = 20240611;
     print_message("seed %llu\n", (unsigned long long)seed);
     base_rng rng = base_rng_make(seed, 1);
@@ -155,7 +129,7 @@ static void random_constraints_hold_or_form_a_cycle(void** state) { // S5.12
             uint32_t other = base_rng_below(&rng, COUNT);
             bool is_used = base_rng_chance(&rng, 0.6) && other != i;
             follows[i][other] |= is_used;
-            assert_int_equal(add(&fixture, names[i], NULL, is_used ? names[other] : NULL), ECS_OK);
+            assert_ok(add(&fixture, names[i], NULL, is_used ? names[other] : NULL));
         }
         base_report_first report;
         ecs_result result = seal_reported(&fixture, &report);
@@ -193,74 +167,62 @@ static ecs_result order(live* fixture, const char* const* names, uint32_t count,
     return ecs_order_set(fixture->world, "act", names, count, &reporter);
 }
 
-static void systems_stand_before_or_after_a_sync_point(void** state) { // S5.12
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
-    assert_int_equal(add(&fixture, "a", NULL, "point"), ECS_OK);
-    assert_int_equal(add(&fixture, "b", "point", NULL), ECS_OK);
-    assert_int_equal(ecs_sync_point_register(fixture.world, "act", "point"), ECS_OK);
-    assert_int_equal(ecs_sync_point_register(fixture.world, "act", "point"), ECS_ERR_DUPLICATE);
-    assert_int_equal(ecs_sync_point_register(fixture.world, "act", "a"), ECS_ERR_DUPLICATE);
-    assert_int_equal(add(&fixture, "point", NULL, NULL), ECS_ERR_DUPLICATE);
-    assert_int_equal(add(&fixture, "c", "point", NULL), ECS_OK);
-    live_seal(&fixture);
+LIVE_OPEN_CASE(systems_stand_before_or_after_a_sync_point) { // S5.12
+    assert_ok(add(at, "a", NULL, "point"));
+    assert_ok(add(at, "b", "point", NULL));
+    assert_ok(ecs_sync_point_register(at->world, "act", "point"));
+    assert_int_equal(ecs_sync_point_register(at->world, "act", "point"), ECS_ERR_DUPLICATE);
+    assert_int_equal(ecs_sync_point_register(at->world, "act", "a"), ECS_ERR_DUPLICATE);
+    assert_int_equal(add(at, "point", NULL, NULL), ECS_ERR_DUPLICATE);
+    assert_ok(add(at, "c", "point", NULL));
+    live_seal(at);
     char text[64];
-    order_text(&fixture, text);
+    order_text(at, text);
     assert_string_equal(text, "bcpointa");
     ecs_system_info info;
-    assert_true(ecs_stage_system_info(fixture.world, 0, 2, &info));
+    assert_true(ecs_stage_system_info(at->world, 0, 2, &info));
     assert_true(info.is_sync_point);
-    live_step(&fixture); // it runs no system there
-    assert_int_equal(ecs_sync_point_register(fixture.world, "act", "late"), ECS_ERR_SEALED);
-    live_close(&fixture);
+    live_step(at); // it runs no system there
+    assert_int_equal(ecs_sync_point_register(at->world, "act", "late"), ECS_ERR_SEALED);
 }
 
-static void an_explicit_order_chains_its_names_and_moves_nobody_else(void** state) { // S5.12
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
+LIVE_OPEN_CASE(an_explicit_order_chains_its_names_and_moves_nobody_else) { // S5.12
     static const char* const first[] = {"a", "b"};
     static const char* const names[] = {"d", "p", "b", "a"};
     base_report_first report;
-    assert_int_equal(order(&fixture, first, 2, &report), ECS_OK); // before any system is registered
+    assert_ok(order(at, first, 2, &report)); // before any system is registered
     static const char* const all[] = {"a", "b", "c", "d", "e"};
     for (uint32_t i = 0; i < 5; i++) {
-        assert_int_equal(add(&fixture, all[i], NULL, NULL), ECS_OK);
+        assert_ok(add(at, all[i], NULL, NULL));
     }
-    assert_int_equal(ecs_sync_point_register(fixture.world, "act", "p"), ECS_OK);
-    assert_int_equal(order(&fixture, names, 4, &report), ECS_OK); // it replaces the first list
-    live_seal(&fixture);
+    assert_ok(ecs_sync_point_register(at->world, "act", "p"));
+    assert_ok(order(at, names, 4, &report)); // it replaces the first list
+    live_seal(at);
     char text[64];
-    order_text(&fixture, text);
+    order_text(at, text);
     assert_string_equal(text, "cdepba");
-    assert_int_equal(order(&fixture, names, 4, &report), ECS_ERR_SEALED);
-    live_close(&fixture);
+    assert_int_equal(order(at, names, 4, &report), ECS_ERR_SEALED);
 }
 
-static void an_order_that_is_wrong_is_refused_by_name(void** state) { // S5.12
-    (void)state;
+LIVE_OPEN_CASE(an_order_that_is_wrong_is_refused_by_name) { // S5.12
     static const char* const twice[] = {"a", "b", "a"};
     static const char* const names[] = {"a", "b"};
     static const char* const ghost[] = {"a", "ghost"};
-    live fixture;
     base_report_first report;
-    live_open(&fixture, NULL);
-    assert_int_equal(order(&fixture, names, 2, &report), ECS_OK);
-    assert_int_equal(order(&fixture, twice, 3, &report), ECS_ERR_DUPLICATE);
+    assert_ok(order(at, names, 2, &report));
+    assert_int_equal(order(at, twice, 3, &report), ECS_ERR_DUPLICATE);
     assert_non_null(strstr(report.text, "'a' twice"));
-    assert_int_equal(add(&fixture, "a", NULL, "b"), ECS_OK);
-    assert_int_equal(add(&fixture, "b", NULL, NULL), ECS_OK);
+    assert_ok(add(at, "a", NULL, "b"));
+    assert_ok(add(at, "b", NULL, NULL));
     // The first list is still valid.
-    assert_int_equal(seal_reported(&fixture, &report), ECS_ERR_CYCLE);
+    assert_int_equal(seal_reported(at, &report), ECS_ERR_CYCLE);
     assert_non_null(strstr(report.text, "a after b"));
     assert_non_null(strstr(report.text, "b after a"));
-    assert_int_equal(order(&fixture, ghost, 2, &report), ECS_OK);
-    assert_int_equal(seal_reported(&fixture, &report), ECS_ERR_UNKNOWN);
+    assert_ok(order(at, ghost, 2, &report));
+    assert_int_equal(seal_reported(at, &report), ECS_ERR_UNKNOWN);
     assert_non_null(strstr(report.text, "ghost"));
-    assert_int_equal(order(&fixture, NULL, 0, &report), ECS_OK);
-    assert_int_equal(seal_reported(&fixture, &report), ECS_OK);
-    live_close(&fixture);
+    assert_ok(order(at, NULL, 0, &report));
+    assert_ok(seal_reported(at, &report));
 }
 
 static void mark_event(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
@@ -269,12 +231,9 @@ static void mark_event(const ecs_stage* stage, const ecs_event* event, const ecs
     live_mark(stage->user, stage->context);
 }
 
-static void handlers_of_events_follow_the_order_too(void** state) { // S5.12 S5.11
-    (void)state;
+LIVE_OPEN_CASE(handlers_of_events_follow_the_order_too) { // S5.12 S5.11
     static const char* const names[] = {"3", "p", "1"};
     static const char* const ping[] = {"ping"};
-    live fixture;
-    live_open(&fixture, NULL);
     for (uint32_t i = 0; i < 3; i++) {
         static const char* const systems[] = {"1", "2", "3"};
         const ecs_system_desc desc = {.name = systems[i],
@@ -282,53 +241,29 @@ static void handlers_of_events_follow_the_order_too(void** state) { // S5.12 S5.
                                       .event_count = 1,
                                       .on_event = mark_event,
                                       .context = (void*)systems[i]};
-        assert_int_equal(ecs_system_register(fixture.world, &desc), ECS_OK);
+        assert_ok(ecs_system_register(at->world, &desc));
     }
-    assert_int_equal(ecs_sync_point_register(fixture.world, "act", "p"), ECS_OK);
+    assert_ok(ecs_sync_point_register(at->world, "act", "p"));
     base_report_first report;
-    assert_int_equal(order(&fixture, names, 3, &report), ECS_OK);
-    live_seal(&fixture);
-    assert_true(ecs_event_broadcast(fixture.world, fixture.ping, NULL));
-    ecs_step step = {.tick = 1, .dt = 1, .user = &fixture};
-    ecs_world_step(fixture.world, &step);
-    assert_string_equal(fixture.trace, "231");
-    live_close(&fixture);
+    assert_ok(order(at, names, 3, &report));
+    live_seal(at);
+    assert_true(ecs_event_broadcast(at->world, at->ping, NULL));
+    ecs_step step = {.tick = 1, .dt = 1, .user = at};
+    ecs_world_step(at->world, &step);
+    assert_string_equal(at->trace, "231");
 }
 
-static void as_many_systems_as_the_limit_says(void** state) { // S5.12
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
+LIVE_OPEN_CASE(as_many_systems_as_the_limit_says) { // S5.12
     char name[16];
     for (uint32_t i = 0; i < ECS_SYSTEMS_MAX; i++) {
         (void)snprintf(name, sizeof(name), "p%u", i);
-        assert_int_equal(ecs_sync_point_register(fixture.world, "act", name), ECS_OK);
+        assert_ok(ecs_sync_point_register(at->world, "act", name));
     }
-    assert_int_equal(ecs_sync_point_register(fixture.world, "act", "more"), ECS_ERR_FULL);
+    assert_int_equal(ecs_sync_point_register(at->world, "act", "more"), ECS_ERR_FULL);
     char long_name[ECS_NAME_BYTES_MAX + 1];
     memset(long_name, 'x', sizeof(long_name) - 1);
     long_name[ECS_NAME_BYTES_MAX] = '\0';
     const char* const names[] = {long_name};
     base_report_first report;
-    assert_int_equal(order(&fixture, names, 1, &report), ECS_ERR_FULL);
-    live_close(&fixture);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(systems_without_constraints_run_in_order_of_registration),
-        TEST(before_and_after_move_as_little_as_they_must),
-        TEST(the_same_constraint_told_twice_is_one),
-        TEST(an_unknown_name_in_after_is_reported),
-        TEST(a_cycle_is_reported_with_its_names),
-        TEST(a_system_after_itself_is_a_cycle),
-        TEST(names_of_systems_that_tags_left_out_are_ignored),
-        TEST(random_constraints_hold_or_form_a_cycle),
-        TEST(systems_stand_before_or_after_a_sync_point),
-        TEST(an_explicit_order_chains_its_names_and_moves_nobody_else),
-        TEST(an_order_that_is_wrong_is_refused_by_name),
-        TEST(handlers_of_events_follow_the_order_too),
-        TEST(as_many_systems_as_the_limit_says),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_int_equal(order(at, names, 1, &report), ECS_ERR_FULL);
 }

@@ -52,12 +52,12 @@ static uint64_t share_items(uint32_t count, uint32_t parts, uint32_t threads, bo
                             .context = &all,
                             .quantum = QUANTUM,
                             .is_confined = true};
-    assert_int_equal(ecs_system_register(fixture.world, &desc), ECS_OK);
+    assert_ok(ecs_system_register(fixture.world, &desc));
     static items none;
     memset(&none, 0, sizeof none);
     desc.name = "beside";
     desc.context = &none;
-    if (has_neighbour) assert_int_equal(ecs_system_register(fixture.world, &desc), ECS_OK);
+    if (has_neighbour) assert_ok(ecs_system_register(fixture.world, &desc));
     live_seal(&fixture);
     ecs_system_info info;
     assert_true(ecs_stage_system_info(fixture.world, 0, 0, &info));
@@ -75,8 +75,7 @@ static uint64_t share_items(uint32_t count, uint32_t parts, uint32_t threads, bo
     return all.sum;
 }
 
-static void each_item_belongs_to_one_part(void** state) { // S5.14
-    (void)state;
+CASE(each_item_belongs_to_one_part) { // S5.14
     static const struct {
         uint32_t count, parts;
     } cases[] = {
@@ -144,7 +143,7 @@ static uint64_t walk_rows(uint32_t things, uint32_t parts, uint32_t threads) {
     static walkers all;
     live fixture;
     live_open(&fixture, NULL);
-    assert_int_equal(ecs_query_create(fixture.world, terms, 3, &all.query), ECS_OK);
+    assert_ok(ecs_query_create(fixture.world, terms, 3, &all.query));
     const ecs_system_desc desc = {.name = "walk",
                                   .stage = "act",
                                   .run = run_walk,
@@ -155,14 +154,14 @@ static uint64_t walk_rows(uint32_t things, uint32_t parts, uint32_t threads) {
                                   .read_count = 2,
                                   .writes = writes,
                                   .write_count = 1};
-    assert_int_equal(ecs_system_register(fixture.world, &desc), ECS_OK);
+    assert_ok(ecs_system_register(fixture.world, &desc));
     live_seal(&fixture);
     const ecs_template_id parts_of[] = {fixture.thing, fixture.named};
     const ecs_template_id both = ecs_template_compose(fixture.world, parts_of, 2);
     for (uint32_t i = 0; i < things; i++) { // two archetypes, several chunks
         const ecs_entity made = live_create(&fixture, i % 3 == 0 ? both : fixture.thing);
         const int32_t hp = (int32_t)i;
-        assert_int_equal(ecs_set(fixture.world, made, fixture.hp, &hp), ECS_OK);
+        assert_ok(ecs_set(fixture.world, made, fixture.hp, &hp));
     }
     base_workers* workers = threads ? base_workers_create(NULL, threads) : NULL;
     if (workers && things % 2 == 0) base_workers_set_eager(workers);
@@ -182,8 +181,7 @@ static uint64_t walk_rows(uint32_t things, uint32_t parts, uint32_t threads) {
     return hash;
 }
 
-static void rows_have_the_numbers_of_a_walk(void** state) { // B10
-    (void)state;
+CASE(rows_have_the_numbers_of_a_walk) { // B10
     static const struct {
         uint32_t things, parts;
     } cases[] = {{0, 0}, {1, 1}, {2 * QUANTUM - 1, 1}, {2 * QUANTUM, 2}, {1500, 14}};
@@ -283,8 +281,7 @@ static void run_trespass(const ecs_stage* stage, const ecs_rows* rows) {
     assert_int_equal(ecs_stage_share_rows(stage, self->query, run_part, self), 1);
 }
 
-static void what_parts_may_not_do_is_asserted(void** state) { // B10
-    (void)state;
+CASE(what_parts_may_not_do_is_asserted) { // B10
     static const char* const reads[] = {"vel", "score"};
     static const char* const writes[] = {"pos", "score"};
     static const ecs_term terms[] = {{"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}};
@@ -308,8 +305,8 @@ static void what_parts_may_not_do_is_asserted(void** state) { // B10
         self.way = k;
         live* fixture = &self.fixture;
         live_open(fixture, NULL);
-        assert_int_equal(ecs_query_create(fixture->world, terms, 2, &self.query), ECS_OK);
-        assert_int_equal(ecs_query_create(fixture->world, inner, 1, &self.inner), ECS_OK);
+        assert_ok(ecs_query_create(fixture->world, terms, 2, &self.query));
+        assert_ok(ecs_query_create(fixture->world, inner, 1, &self.inner));
         const ecs_system_desc desc = {.name = "trespass",
                                       .stage = "act",
                                       .run = run_trespass,
@@ -320,7 +317,7 @@ static void what_parts_may_not_do_is_asserted(void** state) { // B10
                                       .read_count = 2,
                                       .writes = writes,
                                       .write_count = 2};
-        assert_int_equal(ecs_system_register(fixture->world, &desc), ECS_OK);
+        assert_ok(ecs_system_register(fixture->world, &desc));
         live_seal(fixture);
         (void)live_create(fixture, fixture->thing);
         self.entity = live_create(fixture, fixture->named);
@@ -344,28 +341,14 @@ static void run_without_quantum(const ecs_stage* stage, const ecs_rows* rows) {
     (void)ecs_stage_share(stage, 10, count_items, NULL);
 }
 
-static void a_loop_needs_a_system_with_a_quantum(void** state) {
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
+LIVE_OPEN_CASE(a_loop_needs_a_system_with_a_quantum) {
     const ecs_system_desc desc = {.name = "share", .stage = "act", .run = run_without_quantum};
-    assert_int_equal(ecs_system_register(fixture.world, &desc), ECS_OK);
-    live_seal(&fixture);
+    assert_ok(ecs_system_register(at->world, &desc));
+    live_seal(at);
     base_assert_handler_set(keep_fault);
-    const ecs_stage outside = {.world = fixture.world};
+    const ecs_stage outside = {.world = at->world};
     expect_assert_failure((void)ecs_stage_share(&outside, 10, count_items, NULL));
-    expect_assert_failure(ecs_world_step(fixture.world, &(ecs_step){.tick = 1, .dt = 1.0f}));
+    expect_assert_failure(ecs_world_step(at->world, &(ecs_step){.tick = 1, .dt = 1.0f}));
     base_assert_handler_set(NULL);
     assert_non_null(strstr(fault, "a system that shares a loop declares a quantum"));
-    live_close(&fixture);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(each_item_belongs_to_one_part),
-        TEST(rows_have_the_numbers_of_a_walk),
-        TEST(what_parts_may_not_do_is_asserted),
-        TEST(a_loop_needs_a_system_with_a_quantum),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,26 +2,6 @@
 /// A tick that does the same as the ticks before it allocates no memory and looks up no names.
 #include "live_world.h"
 
-typedef struct counting {
-    uint64_t allocations;
-    int64_t bytes;
-} counting;
-
-static void* counting_allocate(void* context, size_t size, size_t align) {
-    counting* counts = context;
-    counts->allocations++;
-    counts->bytes += (int64_t)size;
-    const base_allocator* heap = base_allocator_heap();
-    return heap->allocate(heap->context, size, align);
-}
-
-static void counting_release(void* context, void* memory, size_t size) {
-    counting* counts = context;
-    counts->bytes -= (int64_t)size;
-    const base_allocator* heap = base_allocator_heap();
-    heap->release(heap->context, memory, size);
-}
-
 static void run_move(const ecs_stage* stage, const ecs_rows* rows) {
     ecs_vec2* pos = rows->columns[0];
     const ecs_vec2* vel = rows->columns[1];
@@ -57,12 +37,11 @@ static void on_hit(const ecs_stage* stage, const ecs_event* event, const ecs_row
 }
 
 // S2.4, S5.21
-static void a_steady_tick_allocates_nothing_and_looks_up_no_name(void** state) {
-    (void)state;
-    counting counts = {0};
-    base_allocator allocator = {counting_allocate, counting_release, &counts};
+CASE(a_steady_tick_allocates_nothing_and_looks_up_no_name) {
+    scarce_memory memory;
+    scarce_init(&memory, 0, false);
     ecs_world_config config = ecs_world_config_default();
-    config.allocator = &allocator;
+    config.allocator = &memory.allocator;
     live fixture;
     live_open(&fixture, &config);
     static const ecs_term move_terms[] = {{"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}};
@@ -85,17 +64,17 @@ static void a_steady_tick_allocates_nothing_and_looks_up_no_name(void** state) {
          .context = &fixture},
     };
     for (uint32_t i = 0; i < BASE_COUNT(systems); i++) {
-        assert_int_equal(ecs_system_register(fixture.world, &systems[i]), ECS_OK);
+        assert_ok(ecs_system_register(fixture.world, &systems[i]));
     }
     live_seal(&fixture);
-    assert_int_equal(ecs_create_many(fixture.world, fixture.thing, 3000, NULL), ECS_OK);
+    assert_ok(ecs_create_many(fixture.world, fixture.thing, 3000, NULL));
     uint64_t hashes = 0;
     for (uint32_t i = 0; i < 200; i++) {
         live_step(&fixture);
         hashes += ecs_world_hash(fixture.world);
         ecs_changes_clear(fixture.world);
     }
-    uint64_t allocations = counts.allocations;
+    uint64_t allocations = memory.calls;
     uint64_t lookups = ecs_world_counters(fixture.world)->name_lookups;
     for (uint32_t i = 0; i < 200; i++) {
         live_step(&fixture);
@@ -105,54 +84,46 @@ static void a_steady_tick_allocates_nothing_and_looks_up_no_name(void** state) {
         assert_in_range(ecs_changes_get(fixture.world).event_count, 1, 9);
         ecs_changes_clear(fixture.world);
     }
-    assert_int_equal(counts.allocations, allocations);
+    assert_int_equal(memory.calls, allocations);
     assert_int_equal(ecs_world_counters(fixture.world)->name_lookups, lookups);
     assert_true(hashes != 0);
     ecs_world_validate(fixture.world);
     live_close(&fixture);
-    assert_int_equal(counts.bytes, 0);
+    assert_int_equal(memory.bytes, 0);
 }
 
 // Many more entities are created and destroyed than there are indices in use at one time. The walk
 // over freed indices comes around again and again, and no new page of records is allocated.
-static void ten_thousand_creations_and_deaths_allocate_nothing(void** state) {
-    (void)state;
+CASE(ten_thousand_creations_and_deaths_allocate_nothing) {
     enum { ALIVE = 2000, WARM = 12000, CHURN = 10000, PER_TICK = 100 };
-    counting counts = {0};
-    base_allocator allocator = {counting_allocate, counting_release, &counts};
+    scarce_memory memory;
+    scarce_init(&memory, 0, false);
     ecs_world_config config = ecs_world_config_default();
-    config.allocator = &allocator;
+    config.allocator = &memory.allocator;
     live fixture;
-    live_open(&fixture, &config);
-    live_seal(&fixture);
+    live_make(&fixture, &config);
     ecs_world* world = fixture.world;
     const ecs_template_id templates[] = {fixture.thing, fixture.solid};
     for (uint32_t t = 0; t < BASE_COUNT(templates); t++) {
         static ecs_entity ring[ALIVE];
-        assert_int_equal(ecs_create_many(world, templates[t], ALIVE, ring), ECS_OK);
+        assert_ok(ecs_create_many(world, templates[t], ALIVE, ring));
         uint64_t allocations = 0;
         for (uint32_t i = 0; i < WARM + CHURN; i++) {
-            if (i == WARM) allocations = counts.allocations;
+            if (i == WARM) allocations = memory.calls;
             ecs_entity* one = &ring[i % ALIVE];
-            assert_int_equal(ecs_destroy(world, *one), ECS_OK);
+            assert_ok(ecs_destroy(world, *one));
             // Single creations and whole series take their indices in the same way.
             if (i % 2 == 0)
-                assert_int_equal(ecs_create(world, templates[t], NULL, 0, one), ECS_OK);
+                assert_ok(ecs_create(world, templates[t], NULL, 0, one));
             else
-                assert_int_equal(ecs_create_many(world, templates[t], 1, one), ECS_OK);
+                assert_ok(ecs_create_many(world, templates[t], 1, one));
             if (i % PER_TICK != PER_TICK - 1) continue;
             live_step(&fixture);
             ecs_changes_clear(world);
         }
-        assert_int_equal(counts.allocations, allocations);
+        assert_int_equal(memory.calls, allocations);
     }
     ecs_world_validate(world);
     live_close(&fixture);
-    assert_int_equal(counts.bytes, 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {TEST(a_steady_tick_allocates_nothing_and_looks_up_no_name),
-                                       TEST(ten_thousand_creations_and_deaths_allocate_nothing)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_int_equal(memory.bytes, 0);
 }

@@ -24,7 +24,7 @@ static ecs_system_desc confined(const char* name, const ecs_term* term) {
 }
 
 static void add(live* fixture, const ecs_system_desc* desc) {
-    assert_int_equal(ecs_system_register(fixture->world, desc), ECS_OK);
+    assert_ok(ecs_system_register(fixture->world, desc));
 }
 
 // The waves as text: systems of one wave stand together.
@@ -44,50 +44,39 @@ static void expect_waves(live* fixture, const char* expected) {
     assert_string_equal(text, expected);
 }
 
-static void systems_that_conflict_run_one_after_the_other(void** state) { // B10
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
+LIVE_OPEN_CASE(systems_that_conflict_run_one_after_the_other) { // B10
     const ecs_system_desc systems[] = {
         confined("a", write_pos), confined("b", read_pos), confined("c", write_hp),
         confined("d", read_pos),  confined("e", write_hp), confined("f", read_vel),
         confined("g", write_pos), confined("h", NULL),
     };
     for (uint32_t i = 0; i < BASE_COUNT(systems); i++)
-        add(&fixture, &systems[i]);
-    live_seal(&fixture);
-    expect_waves(&fixture, "a c f h, b d e, g");
-    live_close(&fixture);
+        add(at, &systems[i]);
+    live_seal(at);
+    expect_waves(at, "a c f h, b d e, g");
 }
 
-static void a_system_that_declares_nothing_runs_alone(void** state) {
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
+LIVE_OPEN_CASE(a_system_that_declares_nothing_runs_alone) {
     const ecs_system_desc rules = {.name = "rules", .stage = "act", .run = run_nothing};
     const ecs_system_desc a = confined("a", write_pos), b = confined("b", write_hp),
                           c = confined("c", read_vel);
-    add(&fixture, &a);
-    add(&fixture, &rules);
-    add(&fixture, &b);
-    add(&fixture, &c);
-    live_seal(&fixture);
-    expect_waves(&fixture, "a, rules, b c");
-    ecs_conflict found = ecs_stage_conflict(fixture.world, 0, 0, 1);
+    add(at, &a);
+    add(at, &rules);
+    add(at, &b);
+    add(at, &c);
+    live_seal(at);
+    expect_waves(at, "a, rules, b c");
+    ecs_conflict found = ecs_stage_conflict(at->world, 0, 0, 1);
     assert_int_equal(found.kind, ECS_CONFLICT_UNCONFINED);
     assert_string_equal(found.who, "rules");
-    assert_int_equal(ecs_stage_conflict(fixture.world, 0, 2, 3).kind, ECS_CONFLICT_NONE);
-    assert_int_equal(ecs_stage_conflict(fixture.world, 0, 2, 9).kind, ECS_CONFLICT_NONE);
-    live_close(&fixture);
+    assert_int_equal(ecs_stage_conflict(at->world, 0, 2, 3).kind, ECS_CONFLICT_NONE);
+    assert_int_equal(ecs_stage_conflict(at->world, 0, 2, 9).kind, ECS_CONFLICT_NONE);
 }
 
-static void a_declared_order_separates_systems(void** state) {
-    (void)state;
+LIVE_OPEN_CASE(a_declared_order_separates_systems) {
     static const char* const after_c[] = {"c"};
     static const char* const after_point[] = {"point"};
     static const char* const order[] = {"y", "x"};
-    live fixture;
-    live_open(&fixture, NULL);
     ecs_system_desc a = confined("a", write_pos), b = confined("b", write_hp),
                     c = confined("c", read_vel), x = confined("x", read_vel),
                     y = confined("y", read_vel);
@@ -95,35 +84,31 @@ static void a_declared_order_separates_systems(void** state) {
     a.after_count = 1;
     b.after = after_c;
     b.after_count = 1;
-    add(&fixture, &a);
-    assert_int_equal(ecs_sync_point_register(fixture.world, "act", "point"), ECS_OK);
-    add(&fixture, &b);
-    add(&fixture, &c);
-    add(&fixture, &x);
-    add(&fixture, &y);
-    assert_int_equal(ecs_order_set(fixture.world, "act", order, 2, NULL), ECS_OK);
-    live_seal(&fixture);
-    expect_waves(&fixture, "point c y, a b x");
+    add(at, &a);
+    assert_ok(ecs_sync_point_register(at->world, "act", "point"));
+    add(at, &b);
+    add(at, &c);
+    add(at, &x);
+    add(at, &y);
+    assert_ok(ecs_order_set(at->world, "act", order, 2, NULL));
+    live_seal(at);
+    expect_waves(at, "point c y, a b x");
     for (uint32_t i = 0; i < 6; i++) {
         for (uint32_t k = 0; k < 6; k++) {
-            const char* first = ecs_stage_system_name(fixture.world, 0, i);
-            const char* second = ecs_stage_system_name(fixture.world, 0, k);
+            const char* first = ecs_stage_system_name(at->world, 0, i);
+            const char* second = ecs_stage_system_name(at->world, 0, k);
             bool is_ordered =
                 (first[0] == 'b' && second[0] == 'c') || (first[0] == 'c' && second[0] == 'b') ||
                 (first[0] == 'x' && second[0] == 'y') || (first[0] == 'y' && second[0] == 'x');
-            assert_int_equal(ecs_stage_conflict(fixture.world, 0, i, k).kind,
+            assert_int_equal(ecs_stage_conflict(at->world, 0, i, k).kind,
                              is_ordered ? ECS_CONFLICT_ORDER : ECS_CONFLICT_NONE);
         }
     }
-    live_close(&fixture);
 }
 
-static void what_is_touched_by_handle_conflicts_too(void** state) {
-    (void)state;
+LIVE_OPEN_CASE(what_is_touched_by_handle_conflicts_too) {
     static const char* const pos[] = {"pos"};
     static const char* const grid[] = {"grid"};
-    live fixture;
-    live_open(&fixture, NULL);
     ecs_system_desc a = confined("a", write_pos), b = confined("b", read_vel),
                     c = confined("c", write_hp), d = confined("d", read_vel);
     a.quantum = 1; // its rows alone: ranges
@@ -137,49 +122,43 @@ static void what_is_touched_by_handle_conflicts_too(void** state) {
     c.quantum = 1;
     d.writes = pos;
     d.write_count = 1;
-    add(&fixture, &a);
-    add(&fixture, &b);
-    add(&fixture, &c);
-    add(&fixture, &d);
-    live_seal(&fixture);
-    expect_waves(&fixture, "a, b, c d");
-    ecs_conflict found = ecs_stage_conflict(fixture.world, 0, 0, 1);
+    add(at, &a);
+    add(at, &b);
+    add(at, &c);
+    add(at, &d);
+    live_seal(at);
+    expect_waves(at, "a, b, c d");
+    ecs_conflict found = ecs_stage_conflict(at->world, 0, 0, 1);
     assert_int_equal(found.kind, ECS_CONFLICT_ACCESS);
     assert_string_equal(found.who, "a");
     assert_string_equal(found.name, "pos");
-    found = ecs_stage_conflict(fixture.world, 0, 2, 1);
+    found = ecs_stage_conflict(at->world, 0, 2, 1);
     assert_int_equal(found.kind, ECS_CONFLICT_ACCESS);
     assert_string_equal(found.who, "b");
     assert_string_equal(found.name, "grid");
     ecs_system_info info;
     const bool may_cut[] = {true, false, true, false};
-    for (uint32_t i = 0; ecs_stage_system_info(fixture.world, 0, i, &info); i++) {
+    for (uint32_t i = 0; ecs_stage_system_info(at->world, 0, i, &info); i++) {
         assert_true(info.is_confined);
         assert_true(info.may_cut == may_cut[i]);
-        assert_int_equal(ecs_stage_conflict(fixture.world, 0, i, i).kind,
+        assert_int_equal(ecs_stage_conflict(at->world, 0, i, i).kind,
                          i % 2 == 1 ? ECS_CONFLICT_ACCESS : ECS_CONFLICT_NONE);
     }
-    live_close(&fixture);
 }
 
-static void rows_that_exclude_each_other_do_not_conflict(void** state) {
-    (void)state;
+LIVE_OPEN_CASE(rows_that_exclude_each_other_do_not_conflict) {
     static const ecs_term with[] = {{"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_REQUIRE}};
     static const ecs_term without[] = {{"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_REQUIRE_NOT}};
-    live fixture;
-    live_open(&fixture, NULL);
     ecs_system_desc a = confined("a", with), b = confined("b", without), c = confined("c", with);
     a.term_count = b.term_count = c.term_count = 2;
-    add(&fixture, &a);
-    add(&fixture, &b);
-    add(&fixture, &c);
-    live_seal(&fixture);
-    expect_waves(&fixture, "a b, c");
-    live_close(&fixture);
+    add(at, &a);
+    add(at, &b);
+    add(at, &c);
+    live_seal(at);
+    expect_waves(at, "a b, c");
 }
 
-static void shared_names_are_limited(void** state) {
-    (void)state;
+CASE(shared_names_are_limited) {
     for (uint32_t count = ECS_SHARED_NAMES_MAX - 1; count <= ECS_SHARED_NAMES_MAX + 1; count++) {
         live fixture;
         live_open(&fixture, NULL);
@@ -259,7 +238,7 @@ static void count_ranges(uint32_t entities, uint32_t threads, const char* expect
     for (uint32_t i = 0; i < entities; i++) {
         ecs_entity entity = live_create(&fixture, fixture.thing);
         const int32_t hp = (int32_t)ecs_entity_index(entity);
-        assert_int_equal(ecs_set(fixture.world, entity, fixture.hp, &hp), ECS_OK);
+        assert_ok(ecs_set(fixture.world, entity, fixture.hp, &hp));
     }
     ecs_world_step(fixture.world, &(ecs_step){.tick = 1, .dt = 1.0f});
     ecs_changes_clear(fixture.world);
@@ -280,8 +259,7 @@ static void count_ranges(uint32_t entities, uint32_t threads, const char* expect
     live_close(&fixture);
 }
 
-static void rows_are_cut_at_whole_lines(void** state) { // S5.14
-    (void)state;
+CASE(rows_are_cut_at_whole_lines) { // S5.14
     static const uint32_t threads[] = {1, 2, 8};
     for (uint32_t i = 0; i < BASE_COUNT(threads); i++) {
         count_ranges(2 * QUANTUM - 1, threads[i], "199 ");
@@ -382,8 +360,7 @@ static uint64_t hash_after(uint32_t threads, uint64_t* hashes, uint32_t ticks) {
     return applied;
 }
 
-static void every_number_of_threads_gives_the_same_bits(void** state) { // B10
-    (void)state;
+CASE(every_number_of_threads_gives_the_same_bits) { // B10
     enum { TICKS = 40 };
     static const uint32_t threads[] = {1, 2, 3, 8, 64};
     uint64_t expected[TICKS], hashes[TICKS];
@@ -407,26 +384,21 @@ static void run_ask(const ecs_stage* stage, const ecs_rows* rows) {
     live_mark(fixture, text);
 }
 
-static void chance_belongs_to_tick_system_and_entity(void** state) {
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
+LIVE_OPEN_CASE(chance_belongs_to_tick_system_and_entity) {
     ecs_system_desc a = confined("a", NULL), b = confined("b", NULL);
     a.run = b.run = run_ask;
-    a.context = b.context = &fixture;
-    add(&fixture, &a);
-    add(&fixture, &b);
-    live_seal(&fixture);
-    ecs_world_step(fixture.world, &(ecs_step){.tick = 1, .dt = 1.0f});
-    ecs_world_step(fixture.world, &(ecs_step){.tick = 2, .dt = 1.0f});
+    a.context = b.context = at;
+    add(at, &a);
+    add(at, &b);
+    live_seal(at);
+    ecs_world_step(at->world, &(ecs_step){.tick = 1, .dt = 1.0f});
+    ecs_world_step(at->world, &(ecs_step){.tick = 2, .dt = 1.0f});
     unsigned numbers[4];
     assert_int_equal(
-        sscanf(fixture.trace, "%u %u %u %u", &numbers[0], &numbers[1], &numbers[2], &numbers[3]),
-        4);
+        sscanf(at->trace, "%u %u %u %u", &numbers[0], &numbers[1], &numbers[2], &numbers[3]), 4);
     for (uint32_t i = 0; i < 4; i++)
         for (uint32_t k = 0; k < i; k++)
             assert_true(numbers[i] != numbers[k]);
-    live_close(&fixture);
 }
 
 // ---- validating builds: what is not declared is found ----
@@ -474,8 +446,7 @@ static void run_trespass(const ecs_stage* stage, const ecs_rows* rows) {
     }
 }
 
-static void what_is_not_declared_is_found_by_name(void** state) { // B10
-    (void)state;
+CASE(what_is_not_declared_is_found_by_name) { // B10
     static const char* const vel[] = {"vel"};
     static const char* const score[] = {"score"};
     static const ecs_term of_query[] = {{"hp", "i", ECS_READ}, {"vel", "p2", ECS_READ}};
@@ -492,7 +463,7 @@ static void what_is_not_declared_is_found_by_name(void** state) { // B10
         live fixture;
         live_open(&fixture, NULL);
         trespass self = {.fixture = &fixture, .way = k / 2};
-        assert_int_equal(ecs_query_create(fixture.world, of_query, 2, &self.query), ECS_OK);
+        assert_ok(ecs_query_create(fixture.world, of_query, 2, &self.query));
         ecs_system_desc desc = confined("trespass", read_pos), other = confined("other", read_pos);
         desc.run = run_trespass;
         desc.context = &self;
@@ -517,36 +488,13 @@ static void what_is_not_declared_is_found_by_name(void** state) { // B10
     }
 }
 
-static void misuse_is_asserted(void** state) {
-    (void)state;
+LIVE_OPEN_CASE(misuse_is_asserted) {
     static const char* const pos[] = {"pos"};
-    live fixture;
-    live_open(&fixture, NULL);
-    base_assert_handler_set(test_assert_handler);
     ecs_system_desc desc = confined("a", NULL);
     desc.is_confined = false;
     desc.reads = pos;
     desc.read_count = 1;
-    expect_assert_failure((void)!ecs_system_register(fixture.world, &desc));
-    const ecs_stage outside = {.world = fixture.world};
-    expect_assert_failure((void)ecs_stage_rng(&outside, 1));
-    base_assert_handler_set(NULL);
-    live_close(&fixture);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(systems_that_conflict_run_one_after_the_other),
-        TEST(a_system_that_declares_nothing_runs_alone),
-        TEST(a_declared_order_separates_systems),
-        TEST(what_is_touched_by_handle_conflicts_too),
-        TEST(rows_that_exclude_each_other_do_not_conflict),
-        TEST(shared_names_are_limited),
-        TEST(rows_are_cut_at_whole_lines),
-        TEST(every_number_of_threads_gives_the_same_bits),
-        TEST(chance_belongs_to_tick_system_and_entity),
-        TEST(what_is_not_declared_is_found_by_name),
-        TEST(misuse_is_asserted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_mistake((void)!ecs_system_register(at->world, &desc));
+    const ecs_stage outside = {.world = at->world};
+    assert_mistake((void)ecs_stage_rng(&outside, 1));
 }

@@ -1,43 +1,17 @@
 // SPDX-License-Identifier: MIT
-/// Shared code for the storage tests: a small world, and an allocator that counts and may fail.
+/// Shared code for the storage tests: a small world.
 #pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "scarce.h"
 #include "test.h"
 
 #include "base/report.h"
 #include "ecs/ecs.h"
 #include "ecs_internal.h"
-
-/// Counts held blocks. It fails at call number `fail_at` (1-based; 0: never) and at all later
-/// calls.
-typedef struct store_memory {
-    base_allocator allocator;
-    uint64_t calls;
-    uint64_t fail_at;
-    int64_t bytes_out;
-} store_memory;
-
-static inline void* store_memory_allocate(void* context, size_t size, size_t align) {
-    store_memory* memory = context;
-    memory->calls++;
-    if (memory->fail_at != 0 && memory->calls >= memory->fail_at) return NULL;
-    memory->bytes_out += (int64_t)size;
-    return base_allocator_heap()->allocate(NULL, size, align);
-}
-
-static inline void store_memory_release(void* context, void* block, size_t size) {
-    store_memory* memory = context;
-    memory->bytes_out -= (int64_t)size;
-    base_allocator_heap()->release(NULL, block, size);
-}
-
-static inline void store_memory_init(store_memory* memory) {
-    *memory = (store_memory){.allocator = {store_memory_allocate, store_memory_release, memory}};
-}
 
 static const char store_text[] =
     "ball { pos:p2=1,2\n vel:p2=3,4\n radius:r=5\n }\n"
@@ -109,11 +83,11 @@ static inline ecs_result store_try_seal(store* fixture) {
 
 static inline void store_open(store* fixture, const ecs_world_config* given) {
     ecs_world_config config = given ? *given : ecs_world_config_default();
-    assert_int_equal(store_try_open(fixture, &config), ECS_OK);
+    assert_ok(store_try_open(fixture, &config));
 }
 
 static inline void store_seal(store* fixture) {
-    assert_int_equal(store_try_seal(fixture), ECS_OK);
+    assert_ok(store_try_seal(fixture));
 }
 
 /// Open and seal.
@@ -129,7 +103,7 @@ static inline void store_close(store* fixture) {
 
 static inline ecs_entity store_create(store* fixture, ecs_template_id template_id) {
     ecs_entity entity = ECS_ENTITY_NONE;
-    assert_int_equal(ecs_create(fixture->world, template_id, NULL, 0, &entity), ECS_OK);
+    assert_ok(ecs_create(fixture->world, template_id, NULL, 0, &entity));
     return entity;
 }
 
@@ -139,5 +113,9 @@ static inline ecs_vec2 store_vec2(const store* fixture, ecs_entity entity, ecs_c
 
 static inline void store_set_pos(store* fixture, ecs_entity entity, float x) {
     ecs_vec2 value = {x, -x};
-    assert_int_equal(ecs_set(fixture->world, entity, fixture->pos, &value), ECS_OK);
+    assert_ok(ecs_set(fixture->world, entity, fixture->pos, &value));
 }
+
+/// A case with a store; one whose store is not sealed yet.
+#define STORE_CASE(name) CASE_WITH(store, at, store_make(at, NULL), store_close(at), name)
+#define STORE_OPEN_CASE(name) CASE_WITH(store, at, store_open(at, NULL), store_close(at), name)

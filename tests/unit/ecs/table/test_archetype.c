@@ -11,39 +11,27 @@ static const ecs_archetype* archetype_of(const store* fixture, ecs_entity entity
 }
 
 // S5.3
-static void templates_with_the_same_components_share_an_archetype(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
-    ecs_entity ball = store_create(&fixture, fixture.ball);
-    ecs_entity orb = store_create(&fixture, fixture.orb);
-    ecs_entity mover = store_create(&fixture, fixture.mover);
-    assert_ptr_equal(archetype_of(&fixture, ball), archetype_of(&fixture, orb));
-    assert_ptr_not_equal(archetype_of(&fixture, ball), archetype_of(&fixture, mover));
-    assert_int_equal(fixture.world->storage->archetype_count, 2);
-    assert_float_equal(store_vec2(&fixture, orb, fixture.pos).x, 9.0f, 0.0f);
-    assert_float_equal(store_vec2(&fixture, ball, fixture.pos).x, 1.0f, 0.0f);
-    store_close(&fixture);
+STORE_CASE(templates_with_the_same_components_share_an_archetype) {
+    ecs_entity ball = store_create(at, at->ball);
+    ecs_entity orb = store_create(at, at->orb);
+    ecs_entity mover = store_create(at, at->mover);
+    assert_ptr_equal(archetype_of(at, ball), archetype_of(at, orb));
+    assert_ptr_not_equal(archetype_of(at, ball), archetype_of(at, mover));
+    assert_int_equal(at->world->storage->archetype_count, 2);
+    assert_float_equal(store_vec2(at, orb, at->pos).x, 9.0f, 0.0f);
+    assert_float_equal(store_vec2(at, ball, at->pos).x, 1.0f, 0.0f);
 }
 
-static void many_follow_where_the_last_chunk_is_full(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
+STORE_CASE(many_follow_where_the_last_chunk_is_full) {
     for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(ecs_create_many(fixture.world, fixture.ball, ECS_CHUNK_ROWS_MAX, NULL),
-                         ECS_OK);
-    assert_int_equal(ecs_world_entity_count(fixture.world), 3 * ECS_CHUNK_ROWS_MAX);
-    ecs_world_validate(fixture.world);
-    store_close(&fixture);
+        assert_ok(ecs_create_many(at->world, at->ball, ECS_CHUNK_ROWS_MAX, NULL));
+    assert_int_equal(ecs_world_entity_count(at->world), 3 * ECS_CHUNK_ROWS_MAX);
+    ecs_world_validate(at->world);
 }
 
-static void columns_are_aligned_and_skewed(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
-    assert_int_equal(ecs_create_many(fixture.world, fixture.ball, 20000, NULL), ECS_OK);
-    const ecs_archetype* archetype = fixture.world->storage->archetypes[0];
+STORE_CASE(columns_are_aligned_and_skewed) {
+    assert_ok(ecs_create_many(at->world, at->ball, 20000, NULL));
+    const ecs_archetype* archetype = at->world->storage->archetypes[0];
     assert_int_equal(archetype->rows_max, ECS_CHUNK_ROWS_MAX);
     for (uint32_t i = 0; i < archetype->chunk_count; i++) {
         const ecs_chunk* chunk = archetype->chunks[i];
@@ -56,48 +44,38 @@ static void columns_are_aligned_and_skewed(void** state) {
                 assert_int_not_equal(line % 64, (uintptr_t)chunk->columns[b] / 64 % 64);
         }
     }
-    store_close(&fixture);
 }
 
-static void shadows_lie_behind_the_hot_columns(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
-    store_create(&fixture, fixture.mover);
-    const ecs_archetype* archetype = fixture.world->storage->archetypes[0];
+STORE_CASE(shadows_lie_behind_the_hot_columns) {
+    store_create(at, at->mover);
+    const ecs_archetype* archetype = at->world->storage->archetypes[0];
     const ecs_chunk* chunk = archetype->chunks[0];
     assert_int_equal(archetype->track_count, 1);
     for (uint32_t i = 0; i < archetype->column_count; i++)
         assert_true((uintptr_t)chunk->columns[archetype->column_count] >
                     (uintptr_t)chunk->columns[i]);
-    store_close(&fixture);
 }
 
-static void a_chunk_doubles_up_to_its_limit_and_then_another_is_appended(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
-    const ecs_storage* storage = fixture.world->storage;
+STORE_CASE(a_chunk_doubles_up_to_its_limit_and_then_another_is_appended) {
+    const ecs_storage* storage = at->world->storage;
     for (uint32_t i = 0; i < ECS_CHUNK_ROWS_MAX + 1; i++) {
-        store_create(&fixture, fixture.rock);
+        store_create(at, at->rock);
         const ecs_archetype* archetype = storage->archetypes[0];
         if (i == 15) assert_int_equal(archetype->chunks[0]->capacity, 16);
         if (i == 16) assert_int_equal(archetype->chunks[0]->capacity, 32);
         if (i == ECS_CHUNK_ROWS_MAX - 1) assert_int_equal(archetype->chunk_count, 1);
         if (i == ECS_CHUNK_ROWS_MAX) assert_int_equal(archetype->chunk_count, 2);
     }
-    store_close(&fixture);
 }
 
-static void a_wide_row_makes_smaller_chunks(void** state) {
-    (void)state;
+CASE(a_wide_row_makes_smaller_chunks) {
     store fixture;
     ecs_world_config config = ecs_world_config_default();
     store_open(&fixture, &config);
     ecs_field field = {.name = "bytes", .kind = ECS_FIELD_U8, .count = 60000};
     ecs_type_desc type = {
         .name = "huge", .size = 60000, .align = 1, .fields = &field, .field_count = 1};
-    assert_int_equal(ecs_type_register(fixture.world, &type, NULL), ECS_OK);
+    assert_ok(ecs_type_register(fixture.world, &type, NULL));
     static char text[8192];
     size_t used = 0;
     used += (size_t)snprintf(text + used, sizeof text - used, "some { ");
@@ -108,10 +86,10 @@ static void a_wide_row_makes_smaller_chunks(void** state) {
         used += (size_t)snprintf(text + used, sizeof text - used, "\"h%d:huge\" { }\n", i);
     used += (size_t)snprintf(text + used, sizeof text - used, "}\n");
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(ecs_template_load(fixture.world, "wide.blk", text, used, &reporter), ECS_OK);
+    assert_ok(ecs_template_load(fixture.world, "wide.blk", text, used, &reporter));
     store_seal(&fixture);
     ecs_template_id some = ecs_template_find(fixture.world, "some");
-    assert_int_equal(ecs_create_many(fixture.world, some, 100, NULL), ECS_OK);
+    assert_ok(ecs_create_many(fixture.world, some, 100, NULL));
     assert_int_equal(fixture.world->storage->archetypes[0]->rows_max, 64);
     assert_int_equal(fixture.world->storage->archetypes[0]->chunk_count, 2);
     ecs_entity entity = ECS_ENTITY_NONE;
@@ -121,115 +99,82 @@ static void a_wide_row_makes_smaller_chunks(void** state) {
 }
 
 // S1.2
-static void rows_stay_dense_and_tails_zero_after_random_changes(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
+STORE_CASE(rows_stay_dense_and_tails_zero_after_random_changes) {
     base_rng rng = base_rng_make(3, 1);
     print_message("seed 3\n");
     enum { LIVE_MAX = 3000 };
     static ecs_entity living[LIVE_MAX];
     uint32_t count = 0;
-    const ecs_template_id kinds[] = {fixture.ball, fixture.mover, fixture.sign, fixture.rock,
-                                     fixture.nothing};
+    const ecs_template_id kinds[] = {at->ball, at->mover, at->sign, at->rock, at->nothing};
     for (uint32_t step = 0; step < 12000; step++) {
         bool grows = step / 3000 % 2 == 0;
         if (count < LIVE_MAX && base_rng_below(&rng, 100) < (grows ? 75u : 25u)) {
-            living[count++] = store_create(&fixture, kinds[base_rng_below(&rng, 5)]);
+            living[count++] = store_create(at, kinds[base_rng_below(&rng, 5)]);
         } else if (count > 0) {
             uint32_t victim = base_rng_below(&rng, count);
-            assert_int_equal(ecs_destroy(fixture.world, living[victim]), ECS_OK);
+            assert_ok(ecs_destroy(at->world, living[victim]));
             living[victim] = living[--count];
         }
         if (count > 0 && base_rng_below(&rng, 4) == 0) {
             ecs_entity changed = living[base_rng_below(&rng, count)];
             ecs_template_id kind = kinds[base_rng_below(&rng, 5)];
-            assert_int_equal(ecs_recreate(fixture.world, changed, kind, NULL, 0), ECS_OK);
-            assert_int_equal(ecs_entity_template(fixture.world, changed), kind);
+            assert_ok(ecs_recreate(at->world, changed, kind, NULL, 0));
+            assert_int_equal(ecs_entity_template(at->world, changed), kind);
         }
-        if (step % 1000 == 999) ecs_changes_clear(fixture.world);
-        if (step % 1000 == 0) ecs_storage_tidy(fixture.world); // as a walk does: no row is excepted
-        if (step % 500 == 0) ecs_storage_validate(fixture.world);
+        if (step % 1000 == 999) ecs_changes_clear(at->world);
+        if (step % 1000 == 0) ecs_storage_tidy(at->world); // as a walk does: no row is excepted
+        if (step % 500 == 0) ecs_storage_validate(at->world);
     }
-    assert_int_equal(ecs_world_entity_count(fixture.world), count);
-    ecs_storage_tidy(fixture.world);
-    assert_null(fixture.world->storage->soiled);
-    ecs_storage_validate(fixture.world);
-    store_close(&fixture);
+    assert_int_equal(ecs_world_entity_count(at->world), count);
+    ecs_storage_tidy(at->world);
+    assert_null(at->world->storage->soiled);
+    ecs_storage_validate(at->world);
 }
 
 // S1.2
-static void the_last_row_fills_a_hole_across_chunks(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
+STORE_CASE(the_last_row_fills_a_hole_across_chunks) {
     enum { COUNT = ECS_CHUNK_ROWS_MAX + 3 };
     static ecs_entity entities[COUNT];
-    assert_int_equal(ecs_create_many(fixture.world, fixture.ball, COUNT, entities), ECS_OK);
+    assert_ok(ecs_create_many(at->world, at->ball, COUNT, entities));
     for (uint32_t i = 0; i < COUNT; i++)
-        store_set_pos(&fixture, entities[i], (float)i);
+        store_set_pos(at, entities[i], (float)i);
     for (uint32_t i = 0; i < 5; i++)
-        assert_int_equal(ecs_destroy(fixture.world, entities[i * 7]), ECS_OK);
+        assert_ok(ecs_destroy(at->world, entities[i * 7]));
     for (uint32_t i = 0; i < COUNT; i++)
         if (i % 7 != 0 || i >= 35)
-            assert_float_equal(store_vec2(&fixture, entities[i], fixture.pos).x, (float)i, 0.0f);
-    store_close(&fixture);
+            assert_float_equal(store_vec2(at, entities[i], at->pos).x, (float)i, 0.0f);
 }
 
-static void memory_comes_back_late_but_it_does(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
+STORE_CASE(memory_comes_back_late_but_it_does) {
     enum { COUNT = 3 * ECS_CHUNK_ROWS_MAX };
     ecs_entity* entities = malloc(COUNT * sizeof *entities);
-    assert_int_equal(ecs_create_many(fixture.world, fixture.ball, COUNT, entities), ECS_OK);
-    const ecs_archetype* archetype = fixture.world->storage->archetypes[0];
+    assert_ok(ecs_create_many(at->world, at->ball, COUNT, entities));
+    const ecs_archetype* archetype = at->world->storage->archetypes[0];
     assert_int_equal(archetype->chunk_count, 3);
     for (uint32_t i = COUNT; i-- > 100;)
-        assert_int_equal(ecs_destroy(fixture.world, entities[i]), ECS_OK);
+        assert_ok(ecs_destroy(at->world, entities[i]));
     assert_int_equal(archetype->chunk_count, 3);
     for (uint32_t i = 0; i < 2 * COUNT; i++) {
-        ecs_entity passing = store_create(&fixture, fixture.ball);
-        assert_int_equal(ecs_destroy(fixture.world, passing), ECS_OK);
-        if (i % 4096 == 0) ecs_changes_clear(fixture.world);
+        ecs_entity passing = store_create(at, at->ball);
+        assert_ok(ecs_destroy(at->world, passing));
+        if (i % 4096 == 0) ecs_changes_clear(at->world);
     }
     assert_int_equal(archetype->chunk_count, 1);
     assert_true(archetype->chunks[0]->bytes <= 2 * ECS_CHUNK_SHRINK_BYTES_MIN);
     for (uint32_t i = 0; i < 100; i++)
-        assert_float_equal(store_vec2(&fixture, entities[i], fixture.pos).x, 1.0f, 0.0f);
+        assert_float_equal(store_vec2(at, entities[i], at->pos).x, 1.0f, 0.0f);
     free(entities);
-    store_close(&fixture);
 }
 
-static void a_moved_row_keeps_its_dirty_mark(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
-    ecs_entity first = store_create(&fixture, fixture.mover);
-    store_create(&fixture, fixture.mover);
-    ecs_entity last = store_create(&fixture, fixture.mover);
-    const ecs_chunk* chunk = fixture.world->storage->archetypes[0]->chunks[0];
-    store_set_pos(&fixture, last, 5.0f);
+STORE_CASE(a_moved_row_keeps_its_dirty_mark) {
+    ecs_entity first = store_create(at, at->mover);
+    store_create(at, at->mover);
+    ecs_entity last = store_create(at, at->mover);
+    const ecs_chunk* chunk = at->world->storage->archetypes[0]->chunks[0];
+    store_set_pos(at, last, 5.0f);
     assert_int_equal(ecs_chunk_dirty(chunk, 0)[0], 1u << 2);
-    assert_int_equal(ecs_destroy(fixture.world, first), ECS_OK);
+    assert_ok(ecs_destroy(at->world, first));
     assert_int_equal(ecs_chunk_dirty(chunk, 0)[0], 1u << 0);
-    assert_int_equal(ecs_destroy(fixture.world, last), ECS_OK);
+    assert_ok(ecs_destroy(at->world, last));
     assert_int_equal(ecs_chunk_dirty(chunk, 0)[0], 0);
-    store_close(&fixture);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(templates_with_the_same_components_share_an_archetype),
-        TEST(many_follow_where_the_last_chunk_is_full),
-        TEST(columns_are_aligned_and_skewed),
-        TEST(shadows_lie_behind_the_hot_columns),
-        TEST(a_chunk_doubles_up_to_its_limit_and_then_another_is_appended),
-        TEST(a_wide_row_makes_smaller_chunks),
-        TEST(rows_stay_dense_and_tails_zero_after_random_changes),
-        TEST(the_last_row_fills_a_hole_across_chunks),
-        TEST(memory_comes_back_late_but_it_does),
-        TEST(a_moved_row_keeps_its_dirty_mark),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

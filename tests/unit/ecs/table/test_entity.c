@@ -5,65 +5,48 @@
 #include "base/rng.h"
 
 // S2.1
-static void a_new_handle_lives_and_a_destroyed_one_is_stale(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
-    ecs_world* world = fixture.world;
-    ecs_entity entity = store_create(&fixture, fixture.ball);
+STORE_CASE(a_new_handle_lives_and_a_destroyed_one_is_stale) {
+    ecs_world* world = at->world;
+    ecs_entity entity = store_create(at, at->ball);
     assert_true(ecs_is_alive(world, entity));
     assert_int_equal(ecs_state(world, entity), ECS_STATE_CREATED);
     assert_int_equal(ecs_world_entity_count(world), 1);
-    assert_int_equal(ecs_destroy(world, entity), ECS_OK);
+    assert_ok(ecs_destroy(world, entity));
     assert_false(ecs_is_alive(world, entity));
     assert_int_equal(ecs_state(world, entity), ECS_STATE_NONE);
     assert_int_equal(ecs_world_entity_count(world), 0);
     assert_int_equal(ecs_destroy(world, entity), ECS_ERR_STALE);
     assert_int_equal(ecs_world_counters(world)->bad_transitions, 1);
-    store_close(&fixture);
 }
 
 // S2.6
-static void any_32_bits_may_be_asked_about(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
-    store_create(&fixture, fixture.ball);
+STORE_CASE(any_32_bits_may_be_asked_about) {
+    store_create(at, at->ball);
     base_rng rng = base_rng_make(7, 1);
     for (uint32_t i = 0; i < 20000; i++) {
         ecs_entity entity = base_rng_u32(&rng);
         if (ecs_entity_index(entity) == 65536) continue;
-        assert_false(ecs_is_alive(fixture.world, entity));
+        assert_false(ecs_is_alive(at->world, entity));
     }
-    assert_false(ecs_is_alive(fixture.world, ECS_ENTITY_NONE));
-    assert_false(ecs_is_alive(fixture.world, UINT32_MAX));
-    store_close(&fixture);
+    assert_false(ecs_is_alive(at->world, ECS_ENTITY_NONE));
+    assert_false(ecs_is_alive(at->world, UINT32_MAX));
 }
 
-static void replicated_entities_get_low_indices_and_local_ones_high(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
-    ecs_entity pad = store_create(&fixture, fixture.pad);
-    ecs_entity ball = store_create(&fixture, fixture.ball);
+STORE_CASE(replicated_entities_get_low_indices_and_local_ones_high) {
+    ecs_entity pad = store_create(at, at->pad);
+    ecs_entity ball = store_create(at, at->ball);
     assert_int_equal(ecs_entity_index(pad), 1);
     assert_int_equal(ecs_entity_index(ball), 65536);
     assert_int_equal(ecs_entity_generation(pad), 1);
-    store_close(&fixture);
 }
 
-static void a_local_entity_never_turns_into_a_replicated_one(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
-    ecs_entity ball = store_create(&fixture, fixture.ball);
-    assert_int_equal(ecs_recreate(fixture.world, ball, fixture.pad, NULL, 0), ECS_ERR_TYPE);
-    assert_int_equal(ecs_entity_template(fixture.world, ball), fixture.ball);
-    store_close(&fixture);
+STORE_CASE(a_local_entity_never_turns_into_a_replicated_one) {
+    ecs_entity ball = store_create(at, at->ball);
+    assert_int_equal(ecs_recreate(at->world, ball, at->pad, NULL, 0), ECS_ERR_TYPE);
+    assert_int_equal(ecs_entity_template(at->world, ball), at->ball);
 }
 
-static void a_mirror_makes_replicated_templates_local(void** state) {
-    (void)state;
+CASE(a_mirror_makes_replicated_templates_local) {
     ecs_world_config config = ecs_world_config_default();
     config.is_mirror = true;
     store fixture;
@@ -81,8 +64,7 @@ static void make_small(store* fixture, uint32_t count) {
 }
 
 // S1.1
-static void creating_past_the_limit_is_an_error(void** state) {
-    (void)state;
+CASE(creating_past_the_limit_is_an_error) {
     store fixture;
     make_small(&fixture, 3);
     store_create(&fixture, fixture.ball);
@@ -92,36 +74,34 @@ static void creating_past_the_limit_is_an_error(void** state) {
     assert_int_equal(ecs_create(fixture.world, fixture.ball, NULL, 0, &extra), ECS_ERR_FULL);
     assert_int_equal(extra, 77);
     assert_int_equal(ecs_world_entity_count(fixture.world), 3);
-    assert_int_equal(ecs_destroy(fixture.world, last), ECS_OK);
+    assert_ok(ecs_destroy(fixture.world, last));
     assert_int_equal(ecs_create(fixture.world, fixture.ball, NULL, 0, &extra), ECS_ERR_FULL);
     store_close(&fixture);
 }
 
 // S2.2
-static void freed_indices_come_back_only_while_1024_are_free(void** state) {
-    (void)state;
+CASE(freed_indices_come_back_only_while_1024_are_free) {
     enum { COUNT = ECS_FREE_INDICES_MIN + 10 };
     store fixture;
     make_small(&fixture, COUNT);
     ecs_entity entities[COUNT];
-    assert_int_equal(ecs_create_many(fixture.world, fixture.ball, COUNT, entities), ECS_OK);
+    assert_ok(ecs_create_many(fixture.world, fixture.ball, COUNT, entities));
     for (uint32_t i = 0; i < ECS_FREE_INDICES_MIN - 1; i++)
-        assert_int_equal(ecs_destroy(fixture.world, entities[i]), ECS_OK);
+        assert_ok(ecs_destroy(fixture.world, entities[i]));
     ecs_entity entity = ECS_ENTITY_NONE;
     assert_int_equal(ecs_create(fixture.world, fixture.ball, NULL, 0, &entity), ECS_ERR_FULL);
-    assert_int_equal(ecs_destroy(fixture.world, entities[ECS_FREE_INDICES_MIN - 1]), ECS_OK);
+    assert_ok(ecs_destroy(fixture.world, entities[ECS_FREE_INDICES_MIN - 1]));
     entity = store_create(&fixture, fixture.ball);
     assert_int_equal(ecs_entity_index(entity), ecs_entity_index(entities[0]));
     assert_int_equal(ecs_entity_generation(entity), 2);
     assert_int_equal(ecs_create(fixture.world, fixture.ball, NULL, 0, &entity), ECS_ERR_FULL);
-    assert_int_equal(ecs_destroy(fixture.world, entities[COUNT - 1]), ECS_OK);
+    assert_ok(ecs_destroy(fixture.world, entities[COUNT - 1]));
     entity = store_create(&fixture, fixture.ball);
     assert_int_equal(ecs_entity_index(entity), ecs_entity_index(entities[1]));
     store_close(&fixture);
 }
 
-static void a_generation_wraps_from_1023_to_1(void** state) {
-    (void)state;
+CASE(a_generation_wraps_from_1023_to_1) {
     enum { COUNT = ECS_FREE_INDICES_MIN };
     store fixture;
     make_small(&fixture, COUNT);
@@ -129,10 +109,10 @@ static void a_generation_wraps_from_1023_to_1(void** state) {
     for (uint32_t round = 0; round < 1025; round++) {
         // One creation per round takes one index. The walk over all indices uses them equally
         // often.
-        assert_int_equal(ecs_create(fixture.world, fixture.ball, NULL, 0, &entities[0]), ECS_OK);
+        assert_ok(ecs_create(fixture.world, fixture.ball, NULL, 0, &entities[0]));
         uint32_t generation = ecs_entity_generation(entities[0]);
         assert_true(generation >= 1 && generation <= ECS_GENERATION_MAX);
-        assert_int_equal(ecs_destroy(fixture.world, entities[0]), ECS_OK);
+        assert_ok(ecs_destroy(fixture.world, entities[0]));
     }
     uint32_t index = ecs_index_peek(fixture.world, 1);
     ecs_record_mut(fixture.world->storage, index)->life = ECS_GENERATION_MAX;
@@ -143,25 +123,24 @@ static void a_generation_wraps_from_1023_to_1(void** state) {
 }
 
 // S5.15, S2.6
-static void a_referenced_handle_is_allocated_before_and_after_its_life(void** state) {
-    (void)state;
+CASE(a_referenced_handle_is_allocated_before_and_after_its_life) {
     ecs_world_config config = ecs_world_config_default();
     config.is_mirror = true;
     store fixture;
     store_make(&fixture, &config);
     ecs_world* world = fixture.world;
     ecs_entity handle = ecs_entity_make(7, 5);
-    assert_int_equal(ecs_handle_retain(world, handle), ECS_OK);
-    assert_int_equal(ecs_handle_retain(world, handle), ECS_OK);
+    assert_ok(ecs_handle_retain(world, handle));
+    assert_ok(ecs_handle_retain(world, handle));
     assert_int_equal(ecs_state(world, handle), ECS_STATE_ALLOCATED);
     assert_int_equal(ecs_handle_count(world, ECS_STATE_ALLOCATED), 1);
-    assert_int_equal(ecs_handle_load(world, handle), ECS_OK);
+    assert_ok(ecs_handle_load(world, handle));
     assert_int_equal(ecs_state(world, handle), ECS_STATE_LOADING);
     assert_int_equal(ecs_handle_count(world, ECS_STATE_LOADING), 1);
-    assert_int_equal(ecs_create_at(world, handle, fixture.pad, NULL, 0), ECS_OK);
+    assert_ok(ecs_create_at(world, handle, fixture.pad, NULL, 0));
     assert_int_equal(ecs_state(world, handle), ECS_STATE_CREATED);
     assert_int_equal(ecs_handle_count(world, ECS_STATE_LOADING), 0);
-    assert_int_equal(ecs_destroy(world, handle), ECS_OK);
+    assert_ok(ecs_destroy(world, handle));
     assert_int_equal(ecs_state(world, handle), ECS_STATE_ALLOCATED);
     ecs_handle_release(world, handle);
     assert_int_equal(ecs_state(world, handle), ECS_STATE_ALLOCATED);
@@ -171,27 +150,20 @@ static void a_referenced_handle_is_allocated_before_and_after_its_life(void** st
     store_close(&fixture);
 }
 
-static void loading_may_be_given_up(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
+STORE_CASE(loading_may_be_given_up) {
     ecs_entity handle = ecs_entity_make(9, 1);
-    assert_int_equal(ecs_handle_load(fixture.world, handle), ECS_OK);
-    ecs_handle_unload(fixture.world, handle);
-    assert_int_equal(ecs_state(fixture.world, handle), ECS_STATE_NONE);
-    assert_int_equal(ecs_handle_load(fixture.world, handle), ECS_OK);
-    assert_int_equal(ecs_handle_retain(fixture.world, handle), ECS_OK);
-    ecs_handle_unload(fixture.world, handle);
-    assert_int_equal(ecs_state(fixture.world, handle), ECS_STATE_ALLOCATED);
-    store_close(&fixture);
+    assert_ok(ecs_handle_load(at->world, handle));
+    ecs_handle_unload(at->world, handle);
+    assert_int_equal(ecs_state(at->world, handle), ECS_STATE_NONE);
+    assert_ok(ecs_handle_load(at->world, handle));
+    assert_ok(ecs_handle_retain(at->world, handle));
+    ecs_handle_unload(at->world, handle);
+    assert_int_equal(ecs_state(at->world, handle), ECS_STATE_ALLOCATED);
 }
 
-static void transitions_that_the_table_lacks_are_counted_and_refused(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
-    ecs_world* world = fixture.world;
-    ecs_entity entity = store_create(&fixture, fixture.ball);
+STORE_CASE(transitions_that_the_table_lacks_are_counted_and_refused) {
+    ecs_world* world = at->world;
+    ecs_entity entity = store_create(at, at->ball);
     assert_int_equal(ecs_handle_load(world, entity), ECS_ERR_TAKEN);
     ecs_handle_release(world, entity);
     ecs_handle_unload(world, entity);
@@ -199,24 +171,22 @@ static void transitions_that_the_table_lacks_are_counted_and_refused(void** stat
     assert_int_equal(ecs_handle_retain(world, ecs_entity_make(3, 0)), ECS_ERR_STALE);
     assert_int_equal(ecs_handle_load(world, ecs_entity_make(ECS_INDEX_MAX, 1)), ECS_ERR_STALE);
     ecs_entity other = ecs_entity_make(12, 1);
-    assert_int_equal(ecs_handle_load(world, other), ECS_OK);
+    assert_ok(ecs_handle_load(world, other));
     assert_int_equal(ecs_handle_load(world, other), ECS_ERR_TAKEN);
     assert_int_equal(ecs_world_counters(world)->bad_transitions, 7);
     assert_int_equal(ecs_state(world, entity), ECS_STATE_CREATED);
-    store_close(&fixture);
 }
 
-static void the_index_of_a_held_handle_is_not_given_out(void** state) {
-    (void)state;
+CASE(the_index_of_a_held_handle_is_not_given_out) {
     enum { COUNT = ECS_FREE_INDICES_MIN + 2 };
     store fixture;
     make_small(&fixture, COUNT);
     ecs_world* world = fixture.world;
     static ecs_entity entities[COUNT];
-    assert_int_equal(ecs_create_many(world, fixture.ball, COUNT, entities), ECS_OK);
-    assert_int_equal(ecs_handle_retain(world, entities[0]), ECS_OK);
+    assert_ok(ecs_create_many(world, fixture.ball, COUNT, entities));
+    assert_ok(ecs_handle_retain(world, entities[0]));
     for (uint32_t i = 0; i < COUNT; i++)
-        assert_int_equal(ecs_destroy(world, entities[i]), ECS_OK);
+        assert_ok(ecs_destroy(world, entities[i]));
     ecs_entity entity = store_create(&fixture, fixture.ball);
     assert_int_equal(ecs_entity_index(entity), ecs_entity_index(entities[1]));
     ecs_handle_release(world, entities[0]);
@@ -225,31 +195,29 @@ static void the_index_of_a_held_handle_is_not_given_out(void** state) {
     store_close(&fixture);
 }
 
-static void a_held_handle_of_an_unused_index_is_stepped_over(void** state) {
-    (void)state;
+CASE(a_held_handle_of_an_unused_index_is_stepped_over) {
     store fixture;
     make_small(&fixture, 4);
     ecs_world* world = fixture.world;
     ecs_entity held = ecs_entity_make(3, 1);
-    assert_int_equal(ecs_handle_retain(world, held), ECS_OK);
+    assert_ok(ecs_handle_retain(world, held));
     assert_int_equal(ecs_entity_index(store_create(&fixture, fixture.ball)), 2);
     assert_int_equal(ecs_index_available(world, 1), 2);
     ecs_entity rest[2];
-    assert_int_equal(ecs_create_many(world, fixture.ball, 2, rest), ECS_OK);
+    assert_ok(ecs_create_many(world, fixture.ball, 2, rest));
     assert_int_equal(ecs_entity_index(rest[0]), 4);
     ecs_handle_release(world, held);
     store_close(&fixture);
 }
 
-static void a_given_handle_must_have_a_free_index(void** state) {
-    (void)state;
+CASE(a_given_handle_must_have_a_free_index) {
     ecs_world_config config = ecs_world_config_default();
     config.is_mirror = true;
     store fixture;
     store_make(&fixture, &config);
     ecs_world* world = fixture.world;
     ecs_entity handle = ecs_entity_make(65535, 1023);
-    assert_int_equal(ecs_create_at(world, handle, fixture.pad, NULL, 0), ECS_OK);
+    assert_ok(ecs_create_at(world, handle, fixture.pad, NULL, 0));
     assert_int_equal(ecs_create_at(world, handle, fixture.pad, NULL, 0), ECS_ERR_TAKEN);
     assert_int_equal(ecs_create_at(world, ecs_entity_make(65535, 4), fixture.pad, NULL, 0),
                      ECS_ERR_TAKEN);
@@ -259,42 +227,28 @@ static void a_given_handle_must_have_a_free_index(void** state) {
     assert_int_equal(ecs_create_at(world, ecs_entity_make(5, 0), fixture.pad, NULL, 0),
                      ECS_ERR_STALE);
     assert_int_equal(ecs_create_at(world, ecs_entity_make(5, 1), 999, NULL, 0), ECS_ERR_UNKNOWN);
-    assert_int_equal(ecs_destroy(world, handle), ECS_OK);
-    assert_int_equal(ecs_create_at(world, ecs_entity_make(65535, 4), fixture.pad, NULL, 0), ECS_OK);
+    assert_ok(ecs_destroy(world, handle));
+    assert_ok(ecs_create_at(world, ecs_entity_make(65535, 4), fixture.pad, NULL, 0));
     store_close(&fixture);
 }
 
-static void only_a_mirror_is_told_its_handles(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
-    base_assert_handler_set(test_assert_handler);
-    expect_assert_failure(
-        (void)!ecs_create_at(fixture.world, ecs_entity_make(5, 1), fixture.pad, NULL, 0));
-    base_assert_handler_set(NULL);
-    store_close(&fixture);
+STORE_CASE(only_a_mirror_is_told_its_handles) {
+    assert_mistake((void)!ecs_create_at(at->world, ecs_entity_make(5, 1), at->pad, NULL, 0));
 }
 
-static void living_entities_are_walked_by_rising_index(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
-    ecs_entity first = store_create(&fixture, fixture.pad);
-    ecs_entity gone = store_create(&fixture, fixture.pad);
-    ecs_entity third = store_create(&fixture, fixture.pad);
-    ecs_entity local = store_create(&fixture, fixture.ball);
-    assert_int_equal(ecs_destroy(fixture.world, gone), ECS_OK);
-    assert_int_equal(ecs_entity_next(fixture.world, ECS_ENTITY_NONE), first);
-    assert_int_equal(ecs_entity_next(fixture.world, first), third);
-    assert_int_equal(ecs_entity_next(fixture.world, third), local);
-    assert_int_equal(ecs_entity_next(fixture.world, local), ECS_ENTITY_NONE);
-    store_close(&fixture);
+STORE_CASE(living_entities_are_walked_by_rising_index) {
+    ecs_entity first = store_create(at, at->pad);
+    ecs_entity gone = store_create(at, at->pad);
+    ecs_entity third = store_create(at, at->pad);
+    ecs_entity local = store_create(at, at->ball);
+    assert_ok(ecs_destroy(at->world, gone));
+    assert_int_equal(ecs_entity_next(at->world, ECS_ENTITY_NONE), first);
+    assert_int_equal(ecs_entity_next(at->world, first), third);
+    assert_int_equal(ecs_entity_next(at->world, third), local);
+    assert_int_equal(ecs_entity_next(at->world, local), ECS_ENTITY_NONE);
 }
 
-static void many_held_handles_survive_growth_and_removal(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
+STORE_CASE(many_held_handles_survive_growth_and_removal) {
     base_rng rng = base_rng_make(11, 1);
     print_message("seed 11\n");
     static uint32_t references[512];
@@ -302,22 +256,20 @@ static void many_held_handles_survive_growth_and_removal(void** state) {
         uint32_t n = base_rng_below(&rng, 512);
         ecs_entity handle = ecs_entity_make(1 + n / 2, 1 + n % 2);
         if (base_rng_below(&rng, 100) < 50) {
-            assert_int_equal(ecs_handle_retain(fixture.world, handle), ECS_OK);
+            assert_ok(ecs_handle_retain(at->world, handle));
             references[n]++;
         } else if (references[n] > 0) {
-            ecs_handle_release(fixture.world, handle);
+            ecs_handle_release(at->world, handle);
             references[n]--;
         }
     }
     for (uint32_t n = 0; n < 512; n++)
-        assert_int_equal(ecs_state(fixture.world, ecs_entity_make(1 + n / 2, 1 + n % 2)),
+        assert_int_equal(ecs_state(at->world, ecs_entity_make(1 + n / 2, 1 + n % 2)),
                          references[n] ? ECS_STATE_ALLOCATED : ECS_STATE_NONE);
     memset(references, 0, sizeof references);
-    store_close(&fixture);
 }
 
-static void ranges_that_share_a_word_of_free_bits_keep_to_their_own(void** state) {
-    (void)state;
+CASE(ranges_that_share_a_word_of_free_bits_keep_to_their_own) {
     enum { LAST = 5000, KEPT = 5, LOCAL = 100 };
     static ecs_entity replicated[LAST], local[LOCAL];
     ecs_world_config config = ecs_world_config_default();
@@ -325,24 +277,23 @@ static void ranges_that_share_a_word_of_free_bits_keep_to_their_own(void** state
     store fixture;
     store_make(&fixture, &config);
     ecs_world* world = fixture.world;
-    assert_int_equal(ecs_create_many(world, fixture.pad, LAST, replicated), ECS_OK);
-    assert_int_equal(ecs_create_many(world, fixture.ball, LOCAL, local), ECS_OK);
+    assert_ok(ecs_create_many(world, fixture.pad, LAST, replicated));
+    assert_ok(ecs_create_many(world, fixture.ball, LOCAL, local));
     for (uint32_t i = 0; i < LOCAL; i++)
-        assert_int_equal(ecs_destroy(world, local[i]), ECS_OK);
+        assert_ok(ecs_destroy(world, local[i]));
     // Two rounds bring the walk to the last word. All indices of that word are alive.
     for (uint32_t i = 0; i < LAST - KEPT; i++)
-        assert_int_equal(ecs_destroy(world, replicated[i]), ECS_OK);
+        assert_ok(ecs_destroy(world, replicated[i]));
     const uint32_t round = LAST - KEPT - ECS_FREE_INDICES_MIN + 1;
-    assert_int_equal(ecs_create_many(world, fixture.pad, round, replicated), ECS_OK);
+    assert_ok(ecs_create_many(world, fixture.pad, round, replicated));
     for (uint32_t i = 0; i < round; i++)
-        assert_int_equal(ecs_destroy(world, replicated[i]), ECS_OK);
+        assert_ok(ecs_destroy(world, replicated[i]));
     for (uint32_t i = 0; i < ECS_FREE_INDICES_MIN + 100; i++)
         assert_in_range(ecs_entity_index(store_create(&fixture, fixture.pad)), 1, LAST);
     store_close(&fixture);
 }
 
-static void many_at_once_get_the_handles_that_single_creations_would_get(void** state) {
-    (void)state;
+CASE(many_at_once_get_the_handles_that_single_creations_would_get) {
     enum { COUNT = 9000, ROUNDS = 40 };
     static ecs_entity handles[COUNT];
     printf("seed 7\n");
@@ -357,23 +308,22 @@ static void many_at_once_get_the_handles_that_single_creations_would_get(void** 
         uint32_t range = kind == at_once.pad ? 0 : 1;
         uint32_t count = ecs_index_available(at_once.world, range);
         count = base_rng_below(&rng, count < 4000 ? count + 1 : 4000);
-        assert_int_equal(ecs_create_many(at_once.world, kind, count, handles), ECS_OK);
+        assert_ok(ecs_create_many(at_once.world, kind, count, handles));
         for (uint32_t i = 0; i < count; i++)
             assert_int_equal(store_create(&singly, kind), handles[i]);
         uint32_t odds = 1 + base_rng_below(&rng, 100);
         for (ecs_entity entity = ecs_entity_next(singly.world, ECS_ENTITY_NONE);
              entity != ECS_ENTITY_NONE; entity = ecs_entity_next(singly.world, entity)) {
             if (base_rng_below(&rng, 100) >= odds) continue;
-            assert_int_equal(ecs_destroy(at_once.world, entity), ECS_OK);
-            assert_int_equal(ecs_destroy(singly.world, entity), ECS_OK);
+            assert_ok(ecs_destroy(at_once.world, entity));
+            assert_ok(ecs_destroy(singly.world, entity));
         }
     }
     store_close(&at_once);
     store_close(&singly);
 }
 
-static void a_series_takes_what_dies_meanwhile_in_its_turn(void** state) {
-    (void)state;
+CASE(a_series_takes_what_dies_meanwhile_in_its_turn) {
     enum { COUNT = 6000, ROUNDS = 12 };
     static ecs_entity rocks[COUNT];
     print_message("seed 21\n");
@@ -391,12 +341,12 @@ static void a_series_takes_what_dies_meanwhile_in_its_turn(void** state) {
         for (uint32_t next = 0; next < begin; next++) {
             if (ecs_index_available(series.world, 1) > 0) {
                 ecs_entity made = ECS_ENTITY_NONE;
-                assert_int_equal(ecs_create_many(singly.world, singly.ball, 1, &made), ECS_OK);
+                assert_ok(ecs_create_many(singly.world, singly.ball, 1, &made));
                 assert_int_equal(store_create(&series, series.ball), made);
             }
             const uint32_t at = next + base_rng_below(&rng, begin - next);
-            assert_int_equal(ecs_destroy(series.world, rocks[at]), ECS_OK);
-            assert_int_equal(ecs_destroy(singly.world, rocks[at]), ECS_OK);
+            assert_ok(ecs_destroy(series.world, rocks[at]));
+            assert_ok(ecs_destroy(singly.world, rocks[at]));
             rocks[at] = rocks[next];
             ecs_runway_validate(series.world);
         }
@@ -404,8 +354,8 @@ static void a_series_takes_what_dies_meanwhile_in_its_turn(void** state) {
         ecs_entity entity = ECS_ENTITY_NONE;
         while ((entity = ecs_entity_next(series.world, entity)) != ECS_ENTITY_NONE) {
             if (base_rng_below(&rng, 3) == 0) continue;
-            assert_int_equal(ecs_destroy(series.world, entity), ECS_OK);
-            assert_int_equal(ecs_destroy(singly.world, entity), ECS_OK);
+            assert_ok(ecs_destroy(series.world, entity));
+            assert_ok(ecs_destroy(singly.world, entity));
         }
     }
     store_close(&series);
@@ -413,52 +363,24 @@ static void a_series_takes_what_dies_meanwhile_in_its_turn(void** state) {
 }
 
 // All die at once while memory is there for nothing, but for the one that is too many.
-static void so_many_as_are_promised_die_without_memory(void** state) {
-    (void)state;
+CASE(so_many_as_are_promised_die_without_memory) {
     const uint32_t ready = ECS_DEATHS_READY;
     for (uint32_t count = ready - 1; count <= ready + 1; count++) {
-        store_memory memory;
-        store_memory_init(&memory);
+        scarce_memory memory;
+        scarce_init(&memory, 0, true);
         ecs_world_config config = ecs_world_config_default();
         config.allocator = &memory.allocator;
         config.limits.local_entities_max = ready + 1;
         store fixture;
         store_make(&fixture, &config);
-        assert_int_equal(ecs_create_many(fixture.world, fixture.nothing, count, NULL), ECS_OK);
+        assert_ok(ecs_create_many(fixture.world, fixture.nothing, count, NULL));
         ecs_changes_clear(fixture.world);
         if (count <= ready) memory.fail_at = memory.calls + 1;
         ecs_entity entity = ECS_ENTITY_NONE;
         while ((entity = ecs_entity_next(fixture.world, entity)) != ECS_ENTITY_NONE)
-            assert_int_equal(ecs_destroy(fixture.world, entity), ECS_OK);
+            assert_ok(ecs_destroy(fixture.world, entity));
         assert_int_equal(ecs_changes_get(fixture.world).destroyed_count, count);
         memory.fail_at = 0;
         store_close(&fixture);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_new_handle_lives_and_a_destroyed_one_is_stale),
-        TEST(any_32_bits_may_be_asked_about),
-        TEST(replicated_entities_get_low_indices_and_local_ones_high),
-        TEST(a_local_entity_never_turns_into_a_replicated_one),
-        TEST(a_mirror_makes_replicated_templates_local),
-        TEST(creating_past_the_limit_is_an_error),
-        TEST(freed_indices_come_back_only_while_1024_are_free),
-        TEST(a_generation_wraps_from_1023_to_1),
-        TEST(a_referenced_handle_is_allocated_before_and_after_its_life),
-        TEST(loading_may_be_given_up),
-        TEST(transitions_that_the_table_lacks_are_counted_and_refused),
-        TEST(the_index_of_a_held_handle_is_not_given_out),
-        TEST(a_held_handle_of_an_unused_index_is_stepped_over),
-        TEST(a_given_handle_must_have_a_free_index),
-        TEST(only_a_mirror_is_told_its_handles),
-        TEST(living_entities_are_walked_by_rising_index),
-        TEST(many_held_handles_survive_growth_and_removal),
-        TEST(ranges_that_share_a_word_of_free_bits_keep_to_their_own),
-        TEST(many_at_once_get_the_handles_that_single_creations_would_get),
-        TEST(a_series_takes_what_dies_meanwhile_in_its_turn),
-        TEST(so_many_as_are_promised_die_without_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,29 +7,26 @@
 
 static ecs_query* make_query(store* fixture, const ecs_term* terms, uint32_t count) {
     ecs_query* query = NULL;
-    assert_int_equal(ecs_query_create(fixture->world, terms, count, &query), ECS_OK);
+    assert_ok(ecs_query_create(fixture->world, terms, count, &query));
     return query;
 }
 
-static void any_wants_one_of_several(void** state) { // S4.2
-    (void)state;
-    store fixture;
-    store_open(&fixture, NULL);
+STORE_OPEN_CASE(any_wants_one_of_several) { // S4.2
     const ecs_term either[] = {{"hp", "i", ECS_ANY}, {"radius", NULL, ECS_ANY}};
     const ecs_term mixed[] = {{"pos", "p2", ECS_WRITE},
                               {"hp", "i", ECS_ANY},
                               {"vel", "p2", ECS_ANY},
                               {"radius", "r", ECS_REQUIRE_NOT}};
     const ecs_term half_known[] = {{"ghost", NULL, ECS_ANY}, {"hp", "i", ECS_ANY}};
-    ecs_query* any = make_query(&fixture, either, 2);
-    ecs_query* all = make_query(&fixture, mixed, 4);
-    ecs_query* half = make_query(&fixture, half_known, 2);
-    store_seal(&fixture);
-    ecs_world* world = fixture.world;
-    store_create(&fixture, fixture.nothing);
-    ecs_entity ball = store_create(&fixture, fixture.ball);
-    ecs_entity rock = store_create(&fixture, fixture.rock);
-    ecs_entity mover = store_create(&fixture, fixture.mover);
+    ecs_query* any = make_query(at, either, 2);
+    ecs_query* all = make_query(at, mixed, 4);
+    ecs_query* half = make_query(at, half_known, 2);
+    store_seal(at);
+    ecs_world* world = at->world;
+    store_create(at, at->nothing);
+    ecs_entity ball = store_create(at, at->ball);
+    ecs_entity rock = store_create(at, at->rock);
+    ecs_entity mover = store_create(at, at->mover);
     assert_int_equal(ecs_query_count(world, any), 2);
     assert_int_equal(ecs_query_first(world, any), ball);
     assert_int_equal(ecs_query_count(world, all), 2);
@@ -40,31 +37,27 @@ static void any_wants_one_of_several(void** state) { // S4.2
     assert_non_null(iter.rows.columns[0]);
     assert_null(iter.rows.columns[1]); // this template has no such column
     assert_null(iter.rows.columns[2]);
-    store_close(&fixture);
 }
 
-static void only_wants_nothing_else(void** state) { // S4.2
-    (void)state;
-    store fixture;
-    store_open(&fixture, NULL);
+STORE_OPEN_CASE(only_wants_nothing_else) { // S4.2
     const ecs_term just_pos[] = {{"pos", "p2", ECS_READ}, {NULL, NULL, ECS_ONLY}};
     const ecs_term maybe[] = {
         {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_OPTIONAL_READ}, {NULL, NULL, ECS_ONLY}};
     const ecs_term bare[] = {{NULL, NULL, ECS_ONLY}};
     const ecs_term any[] = {{"hp", "i", ECS_ANY}, {"pos", "p2", ECS_ANY}, {NULL, NULL, ECS_ONLY}};
     const ecs_term not_it[] = {{"pos", "p2", ECS_REQUIRE_NOT}, {NULL, NULL, ECS_ONLY}};
-    ecs_query* pos = make_query(&fixture, just_pos, 2);
-    ecs_query* pos_vel = make_query(&fixture, maybe, 3);
-    ecs_query* empty = make_query(&fixture, bare, 1);
-    ecs_query* hp_pos = make_query(&fixture, any, 3);
-    ecs_query* none = make_query(&fixture, not_it, 2);
-    store_seal(&fixture);
-    ecs_world* world = fixture.world;
-    ecs_entity nothing = store_create(&fixture, fixture.nothing);
-    ecs_entity pad = store_create(&fixture, fixture.pad);
-    ecs_entity mover = store_create(&fixture, fixture.mover);
-    ecs_entity rock = store_create(&fixture, fixture.rock);
-    store_create(&fixture, fixture.ball);
+    ecs_query* pos = make_query(at, just_pos, 2);
+    ecs_query* pos_vel = make_query(at, maybe, 3);
+    ecs_query* empty = make_query(at, bare, 1);
+    ecs_query* hp_pos = make_query(at, any, 3);
+    ecs_query* none = make_query(at, not_it, 2);
+    store_seal(at);
+    ecs_world* world = at->world;
+    ecs_entity nothing = store_create(at, at->nothing);
+    ecs_entity pad = store_create(at, at->pad);
+    ecs_entity mover = store_create(at, at->mover);
+    ecs_entity rock = store_create(at, at->rock);
+    store_create(at, at->ball);
     assert_int_equal(ecs_query_count(world, pos), 1);
     assert_int_equal(ecs_query_first(world, pos), pad);
     assert_int_equal(ecs_query_count(world, pos_vel), 2);
@@ -75,13 +68,9 @@ static void only_wants_nothing_else(void** state) { // S4.2
     ecs_query_iter iter;
     assert_true(ecs_query_find(world, hp_pos, rock, &iter));
     assert_false(ecs_query_find(world, hp_pos, mover, &iter));
-    store_close(&fixture);
 }
 
-static void terms_that_ask_for_the_same_share_a_group(void** state) { // S4.3 S4.7
-    (void)state;
-    store fixture;
-    store_open(&fixture, NULL);
+STORE_OPEN_CASE(terms_that_ask_for_the_same_share_a_group) { // S4.3 S4.7
     const ecs_term first[] = {{"pos", "p2", ECS_READ}, {"vel", "p2", ECS_READ}};
     const ecs_term turned[] = {{"vel", "p2", ECS_WRITE}, {"pos", "p2", ECS_REQUIRE}};
     const ecs_term more[] = {
@@ -89,31 +78,29 @@ static void terms_that_ask_for_the_same_share_a_group(void** state) { // S4.3 S4
     const ecs_term other[] = {{"pos", "p2", ECS_READ}, {"vel", "p2", ECS_REQUIRE_NOT}};
     const ecs_term only[] = {
         {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_READ}, {NULL, NULL, ECS_ONLY}};
-    ecs_query* a = make_query(&fixture, first, 2);
-    ecs_query* same = make_query(&fixture, first, 2);
-    ecs_query* b = make_query(&fixture, turned, 2);
-    ecs_query* c = make_query(&fixture, more, 3);
-    ecs_query* d = make_query(&fixture, other, 2);
-    ecs_query* e = make_query(&fixture, only, 3);
+    ecs_query* a = make_query(at, first, 2);
+    ecs_query* same = make_query(at, first, 2);
+    ecs_query* b = make_query(at, turned, 2);
+    ecs_query* c = make_query(at, more, 3);
+    ecs_query* d = make_query(at, other, 2);
+    ecs_query* e = make_query(at, only, 3);
     assert_ptr_equal(a, same);
     assert_ptr_not_equal(a, b); // columns in another order
     assert_ptr_equal(a->group, b->group);
     assert_ptr_equal(a->group, c->group);
     assert_ptr_not_equal(a->group, d->group);
     assert_ptr_not_equal(a->group, e->group);
-    assert_int_equal(fixture.world->storage->group_count, 3);
-    store_seal(&fixture);
-    store_create(&fixture, fixture.ball);
-    ecs_query_iter iter = ecs_query_begin(fixture.world, b);
+    assert_int_equal(at->world->storage->group_count, 3);
+    store_seal(at);
+    store_create(at, at->ball);
+    ecs_query_iter iter = ecs_query_begin(at->world, b);
     assert_true(ecs_query_next(&iter));
     assert_float_equal(((const ecs_vec2*)iter.rows.columns[0])->x, 3, 0); // vel comes first
     assert_null(iter.rows.columns[1]);
     ecs_query_end(&iter);
-    store_close(&fixture);
 }
 
-static void names_that_exist_nowhere_are_reported(void** state) { // S4.2
-    (void)state;
+CASE(names_that_exist_nowhere_are_reported) { // S4.2
     store fixture;
     store_open(&fixture, NULL);
     const ecs_term ghosts[] = {{"ghost", NULL, ECS_ANY}, {"spirit", NULL, ECS_ANY}};
@@ -125,23 +112,19 @@ static void names_that_exist_nowhere_are_reported(void** state) { // S4.2
     ecs_world_destroy(fixture.world);
 }
 
-static void only_stands_without_a_name(void** state) { // S4.2
-    (void)state;
+CASE(only_stands_without_a_name) { // S4.2
     store fixture;
     store_open(&fixture, NULL);
     const ecs_term named[] = {{"pos", NULL, ECS_ONLY}};
     ecs_query* query = NULL;
-    base_assert_handler_set(test_assert_handler);
-    expect_assert_failure((void)!ecs_query_create(fixture.world, named, 1, &query));
-    base_assert_handler_set(NULL);
+    assert_mistake((void)!ecs_query_create(fixture.world, named, 1, &query));
     store_seal(&fixture);
     ecs_world_destroy(fixture.world);
 }
 
-static void groups_that_cannot_be_made_change_nothing(void** state) { // S4.3
-    (void)state;
-    store_memory memory;
-    store_memory_init(&memory);
+CASE(groups_that_cannot_be_made_change_nothing) { // S4.3
+    scarce_memory memory;
+    scarce_init(&memory, 0, true);
     const ecs_term terms[] = {
         {"pos", "p2", ECS_READ}, {"hp", "i", ECS_ANY}, {"vel", "p2", ECS_ANY}};
     bool is_done = false;
@@ -163,10 +146,10 @@ static void groups_that_cannot_be_made_change_nothing(void** state) { // S4.3
         is_done = result == ECS_OK && made == ECS_OK;
         memory.fail_at = 0;
         ecs_world_validate(fixture.world);
-        assert_int_equal(ecs_create(fixture.world, fixture.ball, NULL, 0, &entity), ECS_OK);
+        assert_ok(ecs_create(fixture.world, fixture.ball, NULL, 0, &entity));
         ecs_world_validate(fixture.world);
         store_close(&fixture);
-        assert_int_equal(memory.bytes_out, 0);
+        assert_int_equal(memory.bytes, 0);
     }
 }
 
@@ -228,8 +211,7 @@ static void fill_matcher(matcher* m, base_rng* rng, bool has[SHAPES][KINDS]) {
         m->terms[m->count++] = (ecs_term){NULL, NULL, ECS_ONLY};
 }
 
-static void matchers_combine_freely_over_many_components(void** state) { // S4.1 S4.2 S4.4 S1.5 S1.3
-    (void)state;
+CASE(matchers_combine_freely_over_many_components) { // S4.1 S4.2 S4.4 S1.5 S1.3
     const uint64_t seed = 0x5ea1;
     print_message("seed %llu\n", (unsigned long long)seed);
     base_rng rng = base_rng_make(seed, 0);
@@ -250,17 +232,16 @@ static void matchers_combine_freely_over_many_components(void** state) { // S4.1
     }
     ecs_world_config config = ecs_world_config_default();
     ecs_world* world = NULL;
-    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    assert_ok(ecs_world_create(&config, &world));
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(ecs_template_load(world, "many.blk", text, used, &reporter), ECS_OK);
+    assert_ok(ecs_template_load(world, "many.blk", text, used, &reporter));
     static matcher matchers[QUERIES];
     for (uint32_t q = 0; q < QUERIES; q++) {
         fill_matcher(&matchers[q], &rng, has);
-        assert_int_equal(
-            ecs_query_create(world, matchers[q].terms, matchers[q].count, &matchers[q].query),
-            ECS_OK);
+        assert_ok(
+            ecs_query_create(world, matchers[q].terms, matchers[q].count, &matchers[q].query));
     }
-    assert_int_equal(ecs_world_seal(world, &reporter), ECS_OK);
+    assert_ok(ecs_world_seal(world, &reporter));
     ecs_template_id ids[SHAPES];
     uint32_t living[SHAPES] = {0};
     ecs_entity last[SHAPES] = {0};
@@ -275,16 +256,16 @@ static void matchers_combine_freely_over_many_components(void** state) { // S4.1
         if (last[s] != ECS_ENTITY_NONE && base_rng_u32(&rng) % 2 == 0) {
             uint32_t to = base_rng_u32(&rng) % SHAPES; // destroy the entity, or change its template
             if (last[to] == ECS_ENTITY_NONE) {
-                assert_int_equal(ecs_recreate(world, last[s], ids[to], NULL, 0), ECS_OK);
+                assert_ok(ecs_recreate(world, last[s], ids[to], NULL, 0));
                 last[to] = last[s];
                 living[to]++;
             } else {
-                assert_int_equal(ecs_destroy(world, last[s]), ECS_OK);
+                assert_ok(ecs_destroy(world, last[s]));
             }
             living[s]--;
             last[s] = ECS_ENTITY_NONE;
         } else {
-            assert_int_equal(ecs_create(world, ids[s], NULL, 0, &last[s]), ECS_OK);
+            assert_ok(ecs_create(world, ids[s], NULL, 0, &last[s]));
             living[s]++;
         }
         for (uint32_t q = 0; q < QUERIES; q++) {
@@ -304,17 +285,4 @@ static void matchers_combine_freely_over_many_components(void** state) { // S4.1
     assert_true(matched > 10000);
     ecs_world_validate(world);
     ecs_world_destroy(world);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(any_wants_one_of_several),
-        TEST(only_wants_nothing_else),
-        TEST(terms_that_ask_for_the_same_share_a_group),
-        TEST(names_that_exist_nowhere_are_reported),
-        TEST(only_stands_without_a_name),
-        TEST(groups_that_cannot_be_made_change_nothing),
-        TEST(matchers_combine_freely_over_many_components),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

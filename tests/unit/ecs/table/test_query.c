@@ -4,52 +4,45 @@
 
 static ecs_query* make_query(store* fixture, const ecs_term* terms, uint32_t count) {
     ecs_query* query = NULL;
-    assert_int_equal(ecs_query_create(fixture->world, terms, count, &query), ECS_OK);
+    assert_ok(ecs_query_create(fixture->world, terms, count, &query));
     return query;
 }
 
-static void a_query_matches_by_required_and_excluded_components(void** state) { // S1.3 S4.4 S5.17
-    (void)state;
-    store fixture;
-    store_open(&fixture, NULL);
+STORE_OPEN_CASE(a_query_matches_by_required_and_excluded_components) { // S1.3 S4.4 S5.17
     const ecs_term both[] = {{"pos", "p2", ECS_READ}, {"vel", "p2", ECS_READ}};
     const ecs_term still[] = {{"pos", "p2", ECS_READ}, {"vel", "p2", ECS_REQUIRE_NOT}};
     const ecs_term maybe[] = {{"pos", "p2", ECS_REQUIRE}, {"hp", "i", ECS_OPTIONAL_READ}};
-    ecs_query* moving = make_query(&fixture, both, 2);
-    ecs_query* standing = make_query(&fixture, still, 2);
-    ecs_query* any = make_query(&fixture, maybe, 2);
-    ecs_query* all = make_query(&fixture, NULL, 0);
-    store_seal(&fixture);
-    ecs_world* world = fixture.world;
-    store_create(&fixture, fixture.nothing);
-    ecs_entity ball = store_create(&fixture, fixture.ball);
-    store_create(&fixture, fixture.mover);
-    ecs_entity rock = store_create(&fixture, fixture.rock);
+    ecs_query* moving = make_query(at, both, 2);
+    ecs_query* standing = make_query(at, still, 2);
+    ecs_query* any = make_query(at, maybe, 2);
+    ecs_query* all = make_query(at, NULL, 0);
+    store_seal(at);
+    ecs_world* world = at->world;
+    store_create(at, at->nothing);
+    ecs_entity ball = store_create(at, at->ball);
+    store_create(at, at->mover);
+    ecs_entity rock = store_create(at, at->rock);
     assert_int_equal(ecs_query_count(world, moving), 2);
     assert_int_equal(ecs_query_count(world, standing), 1);
     assert_int_equal(ecs_query_count(world, any), 3);
     assert_int_equal(ecs_query_count(world, all), 4);
     assert_int_equal(ecs_query_first(world, standing), rock);
     assert_int_equal(ecs_query_first(world, moving), ball);
-    assert_int_equal(ecs_destroy(world, rock), ECS_OK);
+    assert_ok(ecs_destroy(world, rock));
     assert_int_equal(ecs_query_first(world, standing), ECS_ENTITY_NONE);
     assert_int_equal(ecs_query_count(world, standing), 0);
-    store_close(&fixture);
 }
 
-static void a_walk_sees_rows_and_columns_in_a_fixed_order(void** state) { // S3.2 S5.17
-    (void)state;
-    store fixture;
-    store_open(&fixture, NULL);
+STORE_OPEN_CASE(a_walk_sees_rows_and_columns_in_a_fixed_order) { // S3.2 S5.17
     const ecs_term terms[] = {
         {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_REQUIRE}, {"hp", "i", ECS_OPTIONAL_READ}};
-    ecs_query* query = make_query(&fixture, terms, 3);
-    store_seal(&fixture);
-    ecs_world* world = fixture.world;
-    ecs_entity mover = store_create(&fixture, fixture.mover);
+    ecs_query* query = make_query(at, terms, 3);
+    store_seal(at);
+    ecs_world* world = at->world;
+    ecs_entity mover = store_create(at, at->mover);
     ecs_entity balls[20];
-    assert_int_equal(ecs_create_many(world, fixture.ball, 20, balls), ECS_OK);
-    store_create(&fixture, fixture.rock);
+    assert_ok(ecs_create_many(world, at->ball, 20, balls));
+    store_create(at, at->rock);
     ecs_query_iter iter = ecs_query_begin(world, query);
     assert_true(ecs_query_next(&iter));
     assert_int_equal(iter.rows.count, 1);
@@ -67,23 +60,19 @@ static void a_walk_sees_rows_and_columns_in_a_fixed_order(void** state) { // S3.
         assert_float_equal(pos[row].x, 0.0f, 0.0f);
     assert_false(ecs_query_next(&iter));
     assert_int_equal(world->fast.walk_depth, 0);
-    store_close(&fixture);
 }
 
-static void caches_follow_chunks_of_older_archetypes(void** state) { // S4.3 S1.5
-    (void)state;
-    store fixture;
-    store_open(&fixture, NULL);
+STORE_OPEN_CASE(caches_follow_chunks_of_older_archetypes) { // S4.3 S1.5
     const ecs_term terms[] = {{"pos", "p2", ECS_WRITE}};
-    ecs_query* query = make_query(&fixture, terms, 1);
-    store_seal(&fixture);
-    ecs_world* world = fixture.world;
+    ecs_query* query = make_query(at, terms, 1);
+    store_seal(at);
+    ecs_world* world = at->world;
     enum { COUNT = 2 * ECS_CHUNK_ROWS_MAX + 1 };
     ecs_entity* entities = malloc(COUNT * sizeof *entities);
-    store_create(&fixture, fixture.ball);
-    store_create(&fixture, fixture.rock);
+    store_create(at, at->ball);
+    store_create(at, at->rock);
     ecs_storage_validate(world);
-    assert_int_equal(ecs_create_many(world, fixture.ball, COUNT, entities), ECS_OK);
+    assert_ok(ecs_create_many(world, at->ball, COUNT, entities));
     ecs_storage_validate(world);
     assert_int_equal(query->cache.entry_count, 4);
     uint32_t total = 0;
@@ -92,25 +81,21 @@ static void caches_follow_chunks_of_older_archetypes(void** state) { // S4.3 S1.
         total += iter.rows.count;
     assert_int_equal(total, COUNT + 2);
     for (uint32_t i = COUNT; i-- > 0;)
-        assert_int_equal(ecs_destroy(world, entities[i]), ECS_OK);
+        assert_ok(ecs_destroy(world, entities[i]));
     ecs_storage_validate(world);
     assert_int_equal(ecs_query_count(world, query), 2);
     free(entities);
-    store_close(&fixture);
 }
 
-static void a_write_walk_marks_the_chunks_it_opens(void** state) {
-    (void)state;
-    store fixture;
-    store_open(&fixture, NULL);
+STORE_OPEN_CASE(a_write_walk_marks_the_chunks_it_opens) {
     const ecs_term writes[] = {{"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_OPTIONAL_WRITE}};
     const ecs_term reads[] = {{"pos", "p2", ECS_READ}};
-    ecs_query* writer = make_query(&fixture, writes, 2);
-    ecs_query* reader = make_query(&fixture, reads, 1);
-    store_seal(&fixture);
-    ecs_world* world = fixture.world;
-    store_create(&fixture, fixture.mover);
-    store_create(&fixture, fixture.ball);
+    ecs_query* writer = make_query(at, writes, 2);
+    ecs_query* reader = make_query(at, reads, 1);
+    store_seal(at);
+    ecs_world* world = at->world;
+    store_create(at, at->mover);
+    store_create(at, at->ball);
     const ecs_chunk* chunk = world->storage->archetypes[0]->chunks[0];
     ecs_query_iter iter = ecs_query_begin(world, reader);
     while (ecs_query_next(&iter))
@@ -120,47 +105,39 @@ static void a_write_walk_marks_the_chunks_it_opens(void** state) {
     while (ecs_query_next(&iter))
         assert_int_equal(iter.rows.count, 1);
     assert_int_equal(chunk->written[0], 1);
-    store_close(&fixture);
 }
 
-static void one_entity_is_found_through_a_query(void** state) { // S5.5 S5.17
-    (void)state;
-    store fixture;
-    store_open(&fixture, NULL);
+STORE_OPEN_CASE(one_entity_is_found_through_a_query) { // S5.5 S5.17
     const ecs_term terms[] = {{"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_OPTIONAL_READ}};
-    ecs_query* query = make_query(&fixture, terms, 2);
-    store_seal(&fixture);
-    ecs_world* world = fixture.world;
-    store_create(&fixture, fixture.mover);
-    ecs_entity mover = store_create(&fixture, fixture.mover);
-    ecs_entity fast = store_create(&fixture, fixture.fast);
+    ecs_query* query = make_query(at, terms, 2);
+    store_seal(at);
+    ecs_world* world = at->world;
+    store_create(at, at->mover);
+    ecs_entity mover = store_create(at, at->mover);
+    ecs_entity fast = store_create(at, at->fast);
     ecs_query_iter found;
     assert_true(ecs_query_find(world, query, mover, &found));
     assert_int_equal(found.rows.count, 1);
     assert_int_equal(found.rows.entities[0], mover);
-    assert_ptr_equal(found.rows.columns[0], ecs_get(world, mover, fixture.pos));
+    assert_ptr_equal(found.rows.columns[0], ecs_get(world, mover, at->pos));
     assert_null(found.rows.columns[1]);
     assert_int_equal(ecs_chunk_dirty(world->storage->archetypes[0]->chunks[0], 0)[0], 2);
     assert_false(ecs_query_find(world, query, fast, &found));
     assert_false(ecs_query_find(world, query, ECS_ENTITY_NONE, &found));
-    store_close(&fixture);
 }
 
-static void the_nth_is_whom_a_walk_meets_and_all_are_destroyed_by_one_call(void** state) {
-    (void)state;
-    store fixture;
-    store_open(&fixture, NULL);
+STORE_OPEN_CASE(the_nth_is_whom_a_walk_meets_and_all_are_destroyed_by_one_call) {
     const ecs_term terms[] = {{"pos", "p2", ECS_READ}, {"vel", "p2", ECS_READ}};
-    ecs_query* query = make_query(&fixture, terms, 2);
-    store_seal(&fixture);
-    ecs_world* world = fixture.world;
+    ecs_query* query = make_query(at, terms, 2);
+    store_seal(at);
+    ecs_world* world = at->world;
     assert_int_equal(ecs_query_nth(world, query, 0), ECS_ENTITY_NONE);
     assert_true(ecs_command_destroy_all(world, query));
     ecs_entity balls[300], met[302];
-    assert_int_equal(ecs_create_many(world, fixture.ball, 300, balls), ECS_OK);
-    store_create(&fixture, fixture.mover);
-    store_create(&fixture, fixture.mover);
-    ecs_entity rock = store_create(&fixture, fixture.rock);
+    assert_ok(ecs_create_many(world, at->ball, 300, balls));
+    store_create(at, at->mover);
+    store_create(at, at->mover);
+    ecs_entity rock = store_create(at, at->rock);
     uint32_t count = 0;
     ecs_query_iter it = ecs_query_begin(world, query);
     while (ecs_query_next(&it))
@@ -176,32 +153,24 @@ static void the_nth_is_whom_a_walk_meets_and_all_are_destroyed_by_one_call(void*
     ecs_command_flush(world);
     assert_int_equal(ecs_query_count(world, query), 0);
     assert_true(ecs_is_alive(world, rock));
-    store_close(&fixture);
 }
 
-static void structure_does_not_change_while_walking(void** state) {
-    (void)state;
-    store fixture;
-    store_open(&fixture, NULL);
-    ecs_query* query = make_query(&fixture, NULL, 0);
-    store_seal(&fixture);
-    ecs_world* world = fixture.world;
-    ecs_entity entity = store_create(&fixture, fixture.ball);
+STORE_OPEN_CASE(structure_does_not_change_while_walking) {
+    ecs_query* query = make_query(at, NULL, 0);
+    store_seal(at);
+    ecs_world* world = at->world;
+    ecs_entity entity = store_create(at, at->ball);
     ecs_query_iter iter = ecs_query_begin(world, query);
     assert_true(ecs_query_next(&iter));
-    base_assert_handler_set(test_assert_handler);
-    expect_assert_failure((void)!ecs_destroy(world, entity));
-    expect_assert_failure((void)!ecs_create(world, fixture.ball, NULL, 0, &entity));
-    base_assert_handler_set(NULL);
+    assert_mistake((void)!ecs_destroy(world, entity));
+    assert_mistake((void)!ecs_create(world, at->ball, NULL, 0, &entity));
     ecs_query_end(&iter);
     assert_false(ecs_query_next(&iter));
     ecs_query_end(&iter);
-    assert_int_equal(ecs_destroy(world, entity), ECS_OK);
-    store_close(&fixture);
+    assert_ok(ecs_destroy(world, entity));
 }
 
-static void a_wrong_type_is_reported_at_seal(void** state) {
-    (void)state;
+CASE(a_wrong_type_is_reported_at_seal) {
     store fixture;
     store_open(&fixture, NULL);
     const ecs_term terms[] = {{"pos", "p3", ECS_OPTIONAL_READ}};
@@ -215,8 +184,7 @@ static void a_wrong_type_is_reported_at_seal(void** state) {
     ecs_world_destroy(fixture.world);
 }
 
-static void a_required_component_that_nobody_has_is_reported_at_seal(void** state) { // S1.4
-    (void)state;
+CASE(a_required_component_that_nobody_has_is_reported_at_seal) { // S1.4
     store fixture;
     store_open(&fixture, NULL);
     const ecs_term fine[] = {{"nowhere", "p3", ECS_OPTIONAL_READ},
@@ -232,37 +200,17 @@ static void a_required_component_that_nobody_has_is_reported_at_seal(void** stat
     ecs_world_destroy(fixture.world);
 }
 
-static void terms_have_a_limit_and_seal_closes_registration(void** state) {
-    (void)state;
-    store fixture;
-    store_open(&fixture, NULL);
+STORE_OPEN_CASE(terms_have_a_limit_and_seal_closes_registration) {
     ecs_term terms[ECS_QUERY_TERMS_MAX + 1];
     for (uint32_t i = 0; i < BASE_COUNT(terms); i++)
         terms[i] = (ecs_term){"pos", "p2", ECS_WRITE};
     ecs_query* query = NULL;
-    ecs_world* world = fixture.world;
+    ecs_world* world = at->world;
     assert_int_equal(ecs_query_create(world, terms, ECS_QUERY_TERMS_MAX + 1, &query), ECS_ERR_FULL);
-    assert_int_equal(ecs_query_create(world, terms, ECS_QUERY_TERMS_MAX - 1, &query), ECS_OK);
-    assert_int_equal(ecs_query_create(world, terms, ECS_QUERY_TERMS_MAX, &query), ECS_OK);
-    store_seal(&fixture);
-    store_create(&fixture, fixture.mover);
+    assert_ok(ecs_query_create(world, terms, ECS_QUERY_TERMS_MAX - 1, &query));
+    assert_ok(ecs_query_create(world, terms, ECS_QUERY_TERMS_MAX, &query));
+    store_seal(at);
+    store_create(at, at->mover);
     assert_int_equal(ecs_query_count(world, query), 1);
     assert_int_equal(ecs_query_create(world, terms, 1, &query), ECS_ERR_SEALED);
-    store_close(&fixture);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_query_matches_by_required_and_excluded_components),
-        TEST(a_walk_sees_rows_and_columns_in_a_fixed_order),
-        TEST(caches_follow_chunks_of_older_archetypes),
-        TEST(a_write_walk_marks_the_chunks_it_opens),
-        TEST(one_entity_is_found_through_a_query),
-        TEST(the_nth_is_whom_a_walk_meets_and_all_are_destroyed_by_one_call),
-        TEST(structure_does_not_change_while_walking),
-        TEST(a_wrong_type_is_reported_at_seal),
-        TEST(a_required_component_that_nobody_has_is_reported_at_seal),
-        TEST(terms_have_a_limit_and_seal_closes_registration),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

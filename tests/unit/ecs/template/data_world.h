@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scarce.h"
 #include "test.h"
 
 #include "base/report.h"
@@ -69,6 +70,10 @@ static inline ecs_world* data_world_create(const base_allocator* allocator) {
     return world;
 }
 
+/// A case with `world`.
+#define DATA_CASE(name)                                                                            \
+    CASE_MADE(ecs_world, world, data_world_create(NULL), ecs_world_destroy(world), name)
+
 typedef struct data_load {
     base_report_first report;
     ecs_result result;
@@ -85,7 +90,7 @@ static inline data_load data_load_bytes(ecs_world* world, const char* text, size
 static inline void data_load_ok(ecs_world* world, const char* text) {
     data_load load = data_load_bytes(world, text, strlen(text));
     if (load.report.count) print_error("%s\n", load.report.text);
-    assert_int_equal(load.result, ECS_OK);
+    assert_ok(load.result);
     assert_int_equal(load.report.count, 0);
 }
 
@@ -104,7 +109,7 @@ static inline void data_load_refused(ecs_world* world, const char* text, const c
 /// Load a text that must give exactly this warning.
 static inline void data_load_warned(ecs_world* world, const char* text, const char* message) {
     data_load load = data_load_bytes(world, text, strlen(text));
-    assert_int_equal(load.result, ECS_OK);
+    assert_ok(load.result);
     assert_string_equal(load.report.text, message);
     assert_int_equal(load.report.count, 1);
 }

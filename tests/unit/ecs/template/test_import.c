@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // S5.2: files that import other files. Here the files are a table. The letters of a path decide
 // whether it is valid.
-#include "data_memory.h"
 #include "data_world.h"
 
 #include "ecs/template_files.h"
@@ -90,8 +89,7 @@ static void refused(table files, ecs_result result, const char* message) {
     ecs_world_destroy(world);
 }
 
-static void imports_stand_before_their_file_and_each_once(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(imports_stand_before_their_file_and_each_once) {
     table files =
         TABLE({"a.blk", "import:t=\"sub/b.blk\"\nimport:t='sub/c.blk'; import_optional:t=no.blk\n"
                         "a { _extends:t=b; _use:t=l }"},
@@ -101,7 +99,7 @@ static void imports_stand_before_their_file_and_each_once(void** state) {
               {"%lib/x/l.blk", "import:t=\"../m.blk\"; l { y:i=2 }"},
               {"%lib/m.blk", "import:t=\"#sub/c.blk\"; m { z:i=2 }"});
     base_report_first report;
-    assert_int_equal(load(world, &files, "a.blk", &report), ECS_OK);
+    assert_ok(load(world, &files, "a.blk", &report));
     assert_int_equal(report.count, 0);
     assert_int_equal(files.reads, 6); // and one more read for the file that does not exist
     expect_order(world, (const char* const[]){"m", "l", "c", "b", "a"}, 5);
@@ -110,20 +108,18 @@ static void imports_stand_before_their_file_and_each_once(void** state) {
     assert_string_equal(ecs_template_get(world, 4)->file, "sub/b.blk");
 }
 
-static void wildcards_match_by_name_in_the_order_of_bytes(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(wildcards_match_by_name_in_the_order_of_bytes) {
     table files =
         TABLE({"a.blk", "import:t=\"u/*.unit.blk\"; import_optional:t=\"w/*.blk\"\n"
                         "import:t=\"*.blk\"\na { }"},
               {"u/b.unit.blk", "ub { }"}, {"u/a.unit.blk", "ua { }"}, {"u/B.unit.blk", "uB { }"},
               {"u/c.blk", "uc { }"}, {"u/.d.unit.blk", "ud { }"}, {"z.blk", "z { }"});
     base_report_first report;
-    assert_int_equal(load(world, &files, "a.blk", &report), ECS_OK);
+    assert_ok(load(world, &files, "a.blk", &report));
     expect_order(world, (const char* const[]){"uB", "ua", "ub", "z", "a"}, 5);
 }
 
-static void faults_name_the_file_and_line_of_the_import(void** state) {
-    (void)state;
+CASE(faults_name_the_file_and_line_of_the_import) {
     refused(TABLE({"a.blk", "\nimport:t=b.blk"}), ECS_ERR_UNKNOWN,
             "/game/a.blk:2: error: import: '/game/b.blk' is not there");
     refused(TABLE({"a.blk", "import:t=b.blk"}, {"b.blk", NULL}), ECS_ERR_SYNTAX,
@@ -151,8 +147,7 @@ static void faults_name_the_file_and_line_of_the_import(void** state) {
             "/game/a.blk:2: error: template 'a' extends 'c', which does not exist");
 }
 
-static void paths_are_plain_words_below_a_root(void** state) {
-    (void)state;
+CASE(paths_are_plain_words_below_a_root) {
     table none = {0};
     ecs_template_source source = source_of(&none);
     static const char* const cases[][3] = {
@@ -208,8 +203,7 @@ static void paths_are_plain_words_below_a_root(void** state) {
     }
 }
 
-static void patterns_match_like_a_shell(void** state) {
-    (void)state;
+CASE(patterns_match_like_a_shell) {
     static const char* const yes[][2] = {
         {"*.blk", "a.blk"}, {"*", ""},   {"a*b*c", "aXbYbZc"}, {"?.blk", "x.blk"},
         {"**", "x"},        {"a*", "a"}, {"*a*", "banana"},    {"*.unit.blk", ".unit.blk"}};
@@ -261,16 +255,15 @@ static ecs_result pack_chain(chain files, base_report_first* report) {
     return result;
 }
 
-static void limits_of_a_pack_are_tested_at_their_edges(void** state) {
-    (void)state;
+CASE(limits_of_a_pack_are_tested_at_their_edges) {
     base_report_first report;
-    assert_int_equal(pack_chain((chain){.count = ECS_TEXT_FILES_MAX - 1}, &report), ECS_OK);
-    assert_int_equal(pack_chain((chain){.count = ECS_TEXT_FILES_MAX}, &report), ECS_OK);
+    assert_ok(pack_chain((chain){.count = ECS_TEXT_FILES_MAX - 1}, &report));
+    assert_ok(pack_chain((chain){.count = ECS_TEXT_FILES_MAX}, &report));
     assert_int_equal(pack_chain((chain){.count = ECS_TEXT_FILES_MAX + 1}, &report), ECS_ERR_FULL);
     assert_string_equal(report.text, "1023.blk:1: error: more than 1024 files of templates");
     uint32_t fits = ECS_TEXT_PACK_BYTES_MAX / ECS_TEXT_BYTES_MAX;
     chain big = {.count = fits, .text_bytes = ECS_TEXT_BYTES_MAX};
-    assert_int_equal(pack_chain(big, &report), ECS_OK);
+    assert_ok(pack_chain(big, &report));
     big.count++;
     assert_int_equal(pack_chain(big, &report), ECS_ERR_FULL);
     assert_string_equal(report.text, "15.blk:1: error: more than 16777216 bytes of templates");
@@ -286,8 +279,7 @@ static void limits_of_a_pack_are_tested_at_their_edges(void** state) {
     }
 }
 
-static void a_pack_of_damaged_bytes_is_refused(void** state) {
-    (void)state;
+CASE(a_pack_of_damaged_bytes_is_refused) {
     base_bytes pack;
     base_bytes_init(&pack, NULL);
     ecs_pack_add(&pack, "a.blk", "a { x:i=1 }", 11);
@@ -329,8 +321,7 @@ static uint32_t split_files(char* text, table_file* files, uint32_t files_max) {
     return count;
 }
 
-static void the_files_of_the_manual_load(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(the_files_of_the_manual_load) {
     static char manual[65536];
     FILE* file = fopen(DATABLOCK_MANUAL, "rb");
     assert_non_null(file);
@@ -348,7 +339,7 @@ static void the_files_of_the_manual_load(void** state) {
     source.root_count = 1;
     base_report_first report;
     base_reporter reporter = base_reporter_first(&report);
-    assert_int_equal(ecs_template_load_files(world, &source, "zoo.blk", &reporter), ECS_OK);
+    assert_ok(ecs_template_load_files(world, &source, "zoo.blk", &reporter));
     assert_string_equal(report.text, "/game/zoo.blk:3: warning: component 'mane' has the unknown "
                                      "type 'Fur': kept, not used");
     assert_int_equal(report.count, 1);
@@ -356,46 +347,19 @@ static void the_files_of_the_manual_load(void** state) {
     data_expect(world, "bear", "name", "\"B\xC3\xA4r\"");
 }
 
-static void memory_may_run_out_at_any_allocation_of_a_pack(void** state) {
-    (void)state;
+CASE(memory_may_run_out_at_any_allocation_of_a_pack) {
     table files =
         TABLE({"a.blk", "import:t=\"u/*.blk\"; a { _use:t=b }"}, {"u/b.blk", "b { x:t=q }"},
               {"u/c.blk", "import:t=\"b.blk\"; c { y:Foo=1 }"});
     bool is_done = false;
     for (uint32_t n = 0; !is_done; n++) {
-        data_memory memory;
-        data_memory_init(&memory, n);
+        scarce_memory memory;
+        scarce_init(&memory, n + 1, true);
         ecs_world* world = data_world_create(&memory.allocator);
         base_report_first report;
         if (world) is_done = load(world, &files, "a.blk", &report) == ECS_OK;
         if (world && !is_done) assert_int_equal(ecs_template_count(world), 0);
         ecs_world_destroy(world);
-        assert_int_equal(memory.live_bytes, 0);
+        assert_int_equal(memory.bytes, 0);
     }
-}
-
-static int setup(void** state) {
-    *state = data_world_create(NULL);
-    return *state ? 0 : -1;
-}
-static int teardown(void** state) {
-    ecs_world_destroy(*state);
-    return 0;
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(imports_stand_before_their_file_and_each_once, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(wildcards_match_by_name_in_the_order_of_bytes, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(the_files_of_the_manual_load, setup, teardown),
-        TEST(faults_name_the_file_and_line_of_the_import),
-        TEST(paths_are_plain_words_below_a_root),
-        TEST(patterns_match_like_a_shell),
-        TEST(limits_of_a_pack_are_tested_at_their_edges),
-        TEST(a_pack_of_damaged_bytes_is_refused),
-        TEST(memory_may_run_out_at_any_allocation_of_a_pack),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

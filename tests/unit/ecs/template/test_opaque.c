@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "data_world.h"
 
-static int setup(void** state) {
-    *state = data_world_create(NULL);
-    return *state ? 0 : -1;
-}
-
-static int teardown(void** state) {
-    ecs_world_destroy(*state);
-    return 0;
-}
-
 /// S5.2: files with types that this program does not know load. Warnings name the parts that are
 /// not used.
-static void unknown_types_are_kept_as_opaque_and_warned_of(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(unknown_types_are_kept_as_opaque_and_warned_of) {
     data_load_warned(world, "a {\n \"x:list<RigidBody>\"{ } y:i=1 }",
                      "x.blk:2: warning: component 'x' has the unknown type 'list<RigidBody>', did "
                      "you mean 'RigidBody'?: kept, not used");
@@ -40,12 +29,10 @@ static void unknown_types_are_kept_as_opaque_and_warned_of(void** state) {
     assert_int_equal(ecs_template_opaque_get(world, 0)->line, 2);
     assert_int_equal(ecs_component_find(world, "x"), ECS_COMPONENT_NONE);
     assert_int_equal(ecs_template_get(world, 1)->component_count, 1);
-    base_assert_handler_set(test_assert_handler);
-    expect_assert_failure((void)ecs_template_opaque_get(world, 3));
+    assert_mistake((void)ecs_template_opaque_get(world, 3));
 }
 
-static void a_flag_on_an_opaque_component_is_no_fault(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(a_flag_on_an_opaque_component_is_no_fault) {
     data_load_warned(world, "a { \"x:Foo\"{ } _tracked:t=x }",
                      "x.blk:1: warning: component 'x' has the unknown type 'Foo': kept, not used");
     data_load_ok(world, "b { _extends:t=a; _replicated:t=x }");
@@ -54,27 +41,15 @@ static void a_flag_on_an_opaque_component_is_no_fault(void** state) {
 }
 
 /// S5.2: a system that needs an opaque component is refused with the component's name.
-static void a_system_that_needs_an_opaque_component_is_refused_at_seal(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(a_system_that_needs_an_opaque_component_is_refused_at_seal) {
     data_load_warned(world, "a { \"x:Foo\"{ } }",
                      "x.blk:1: warning: component 'x' has the unknown type 'Foo': kept, not used");
     const ecs_term terms[] = {{"x", "i", ECS_READ}};
     ecs_query* query;
-    assert_int_equal(ecs_query_create(world, terms, 1, &query), ECS_OK);
+    assert_ok(ecs_query_create(world, terms, 1, &query));
     base_report_first report;
     base_reporter reporter = base_reporter_first(&report);
     assert_int_equal(ecs_world_seal(world, &reporter), ECS_ERR_TYPE);
     assert_string_equal(report.text, "error: query 0 of (no system) asks for 'x', whose type 'Foo' "
                                      "is not registered (x.blk:1)");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(unknown_types_are_kept_as_opaque_and_warned_of, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_flag_on_an_opaque_component_is_no_fault, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_system_that_needs_an_opaque_component_is_refused_at_seal,
-                                        setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

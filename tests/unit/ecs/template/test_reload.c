@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // P12, S5.2: templates are exchanged while a world runs. The model at the end applies the same
 // texts to a simple list of entities.
-#include "data_memory.h"
 #include "data_world.h"
 
 #include "base/rng.h"
@@ -54,7 +53,7 @@ static int32_t int_of(ecs_world* world, ecs_entity entity, const char* name) {
 }
 
 static void set_int(ecs_world* world, ecs_entity entity, const char* name, int32_t value) {
-    assert_int_equal(ecs_set(world, entity, ecs_component_find(world, name), &value), ECS_OK);
+    assert_ok(ecs_set(world, entity, ecs_component_find(world, name), &value));
 }
 
 static const char* text_of(ecs_world* world, ecs_entity entity, const char* name) {
@@ -65,8 +64,7 @@ static const char first_text[] = "a { \"x:i\"{ _track:b=yes; value:i=1 } y:i=2 s
                                  "b { _extends:t=a; z:i=3 }\n"
                                  "c { w:i=4; \"l:list<i>\"{ v:i=1 } }\n";
 
-static void values_follow_their_default_until_they_are_written(void** state) {
-    (void)state;
+CASE(values_follow_their_default_until_they_are_written) {
     ecs_world* world = sealed_world(NULL, first_text);
     ecs_entity plain = make(world, "a"), child = make(world, "b"), other = make(world, "c");
     ecs_entity both = make(world, "a+c"), written = make(world, "a");
@@ -81,7 +79,7 @@ static void values_follow_their_default_until_they_are_written(void** state) {
                                  "b { _extends:t=a; z:i=3 }\nnew { _extends:t=a; w:i=9 }",
                                  true);
     assert_string_equal(run.report.text, "");
-    assert_int_equal(run.result, ECS_OK);
+    assert_ok(run.result);
     assert_int_equal(run.done.templates_changed, 3);
     assert_int_equal(run.done.templates_added, 1);
     assert_int_equal(run.done.entities_changed, 5);
@@ -114,8 +112,7 @@ static void values_follow_their_default_until_they_are_written(void** state) {
 }
 
 // A new default counts as a change even when it was written as often as the old one.
-static void tracked_values_that_count_their_changes_are_found_different(void** state) {
-    (void)state;
+CASE(tracked_values_that_count_their_changes_are_found_different) {
     static const char* const texts[] = {
         "a { \"s:t\"{ _track:b=yes; value:t=one } \"l:list<i>\"{ _track:b=yes; v:i=1 }\n"
         "    \"o:object\"{ _track:b=yes; k:i=1; in:array{ v:i=1 } } }",
@@ -130,7 +127,7 @@ static void tracked_values_that_count_their_changes_are_found_different(void** s
     for (step.tick = 1; step.tick <= 6; step.tick++) {
         ecs_changes_clear(world);
         reload_run run = reload_with(world, texts[step.tick % 3], false);
-        assert_int_equal(run.result, ECS_OK);
+        assert_ok(run.result);
         assert_int_equal(run.done.entities_changed, 1);
         ecs_world_step(world, &step);
         assert_int_equal(ecs_changes_get(world).changed_count, 3);
@@ -139,8 +136,7 @@ static void tracked_values_that_count_their_changes_are_found_different(void** s
     ecs_world_destroy(world);
 }
 
-static void entities_get_and_lose_components_with_their_template(void** state) {
-    (void)state;
+CASE(entities_get_and_lose_components_with_their_template) {
     ecs_world* world = sealed_world(NULL, first_text);
     ecs_entity entities[40];
     for (uint32_t i = 0; i < 40; i++) {
@@ -154,7 +150,7 @@ static void entities_get_and_lose_components_with_their_template(void** state) {
         "c { w:i=4; \"l:list<i>\"{ v:i=1 } s:t=three }\n";
     reload_run run = reload_with(world, second, false);
     assert_string_equal(run.report.text, "");
-    assert_int_equal(run.result, ECS_OK);
+    assert_ok(run.result);
     ecs_storage_validate(world);
     for (uint32_t i = 0; i < 40; i++) {
         bool is_b = i % 4 == 0, is_a = i % 4 == 1, is_both = i % 4 == 2;
@@ -171,15 +167,15 @@ static void entities_get_and_lose_components_with_their_template(void** state) {
     ecs_world_step(world, &step);
     ecs_storage_validate(world);
     // Load the first text again. A save of the world is the same after a restore.
-    assert_int_equal(reload_with(world, first_text, false).result, ECS_OK);
+    assert_ok(reload_with(world, first_text, false).result);
     ecs_storage_validate(world);
     base_bytes save, again;
     base_bytes_init(&save, NULL);
     base_bytes_init(&again, NULL);
-    assert_int_equal(ecs_world_save(world, &save), ECS_OK);
+    assert_ok(ecs_world_save(world, &save));
     ecs_world* twin = sealed_world(NULL, first_text);
-    assert_int_equal(ecs_world_restore(twin, save.data, save.size), ECS_OK);
-    assert_int_equal(ecs_world_save(twin, &again), ECS_OK);
+    assert_ok(ecs_world_restore(twin, save.data, save.size));
+    assert_ok(ecs_world_save(twin, &again));
     assert_int_equal(save.size, again.size);
     assert_memory_equal(save.data, again.data, save.size);
     base_bytes_deinit(&save);
@@ -195,8 +191,7 @@ typedef struct fault {
     bool is_locked;
 } fault;
 
-static void what_is_wrong_changes_nothing(void** state) {
-    (void)state;
+CASE(what_is_wrong_changes_nothing) {
     static const char text[] =
         "a { \"x:i\"{ _replicate:b=yes; value:i=1 } y:i=2 }\nb { _extends:t=a; z:i=3 }";
     static const fault faults[] = {
@@ -245,80 +240,75 @@ static void what_is_wrong_changes_nothing(void** state) {
     };
     ecs_world* world = data_world_create(NULL);
     base_bytes pack = pack_text(text);
-    assert_int_equal(ecs_template_load_pack(world, pack.data, pack.size, NULL), ECS_OK);
+    assert_ok(ecs_template_load_pack(world, pack.data, pack.size, NULL));
     const ecs_term terms[] = {{"y", "i", ECS_READ}};
     ecs_query* query;
-    assert_int_equal(ecs_query_create(world, terms, 1, &query), ECS_OK);
-    assert_int_equal(ecs_world_seal(world, NULL), ECS_OK);
+    assert_ok(ecs_query_create(world, terms, 1, &query));
+    assert_ok(ecs_world_seal(world, NULL));
     for (uint32_t i = 0; i < 20; i++)
         (void)make(world, i % 2 ? "a" : "b+a");
     base_bytes before, after;
     base_bytes_init(&before, NULL);
     base_bytes_init(&after, NULL);
-    assert_int_equal(ecs_world_save(world, &before), ECS_OK);
+    assert_ok(ecs_world_save(world, &before));
     for (uint32_t i = 0; i < BASE_COUNT(faults); i++) {
         reload_run run = reload_with(world, faults[i].text, faults[i].is_locked);
         assert_string_equal(run.report.text, faults[i].message);
         assert_int_equal(run.result, faults[i].result);
         base_bytes_clear(&after);
-        assert_int_equal(ecs_world_save(world, &after), ECS_OK);
+        assert_ok(ecs_world_save(world, &after));
         assert_int_equal(before.size, after.size);
         assert_memory_equal(before.data, after.data, before.size);
     }
     assert_int_equal(ecs_template_reload(world, pack.data, pack.size - 1, false, NULL, NULL),
                      ECS_ERR_MALFORMED);
     assert_int_equal(ecs_template_reload(world, NULL, 0, false, NULL, NULL), ECS_ERR_MALFORMED);
-    assert_int_equal(ecs_template_reload(world, pack.data, pack.size, true, NULL, NULL), ECS_OK);
+    assert_ok(ecs_template_reload(world, pack.data, pack.size, true, NULL, NULL));
     base_bytes_deinit(&pack);
     base_bytes_deinit(&before);
     base_bytes_deinit(&after);
     ecs_world_destroy(world);
 }
 
-static void a_reload_within_a_walk_or_before_seal_is_misuse(void** state) {
-    (void)state;
+CASE(a_reload_within_a_walk_or_before_seal_is_misuse) {
     base_bytes pack = pack_text("a { }");
     ecs_world* world = data_world_create(NULL);
-    base_assert_handler_set(test_assert_handler);
-    expect_assert_failure(
-        (void)!ecs_template_reload(world, pack.data, pack.size, false, NULL, NULL));
-    base_assert_handler_set(NULL);
+    assert_mistake((void)!ecs_template_reload(world, pack.data, pack.size, false, NULL, NULL));
     base_bytes_deinit(&pack);
     ecs_world_destroy(world);
 }
 
-static void memory_may_run_out_at_any_allocation_of_a_reload(void** state) {
-    (void)state;
+CASE(memory_may_run_out_at_any_allocation_of_a_reload) {
     static const char second[] = "a { \"x:i\"{ _track:b=yes; value:i=9 } s:t=\"two\" }\n"
                                  "b { _extends:t=a; z:i=3; y:i=1 q:Foo=1 }\n"
                                  "c { w:i=5; \"l:list<i>\"{ v:i=2 } }\nd { _use:t=c }";
-    data_memory memory;
-    data_memory_init(&memory, UINT64_MAX);
+    scarce_memory memory;
+    scarce_init(&memory, 0, true);
     ecs_world* world = sealed_world(&memory.allocator, first_text);
     for (uint32_t i = 0; i < 100; i++)
         assert_true(make(world, i % 4 == 0 ? "b" : i % 4 == 1 ? "a" : i % 4 == 2 ? "a+c" : "c"));
     base_bytes before, after;
     base_bytes_init(&before, NULL);
     base_bytes_init(&after, NULL);
-    assert_int_equal(ecs_world_save(world, &before), ECS_OK);
+    assert_ok(ecs_world_save(world, &before));
     base_bytes pack = pack_text(second);
     uint64_t n = 0;
     for (;; n++) {
-        memory.left = n;
+        scarce_leave(&memory, n);
         ecs_result result = ecs_template_reload(world, pack.data, pack.size, true, NULL, NULL);
-        memory.left = UINT64_MAX;
+        memory.fail_at = 0;
         ecs_storage_validate(world);
         if (result == ECS_OK) break;
         assert_int_equal(result, ECS_ERR_MEMORY);
         base_bytes_clear(&after);
-        assert_int_equal(ecs_world_save(world, &after), ECS_OK);
+        assert_ok(ecs_world_save(world, &after));
         assert_int_equal(before.size, after.size);
         assert_memory_equal(before.data, after.data, before.size);
     }
     assert_true(n > 100);
     assert_int_equal(ecs_template_opaque_count(world), 1);
     ecs_world_destroy(world);
-    assert_int_equal(memory.live_bytes, 0);
+    assert_int_equal(memory.bytes, 0);
     base_bytes_deinit(&pack);
     base_bytes_deinit(&before);
     base_bytes_deinit(&after);
@@ -394,8 +384,7 @@ static void model_check(ecs_world* world, const model_entity* at) {
     }
 }
 
-static void random_reloads_match_a_naive_twin(void** state) {
-    (void)state;
+CASE(random_reloads_match_a_naive_twin) {
     uint32_t runs = test_scaled(40, 4);
     for (uint32_t seed = 1; seed <= runs; seed++) {
         base_rng rng = base_rng_make(seed, 0);
@@ -429,7 +418,7 @@ static void random_reloads_match_a_naive_twin(void** state) {
             model_write(&next, written, sizeof written);
             reload_run run = reload_with(world, written, false);
             assert_string_equal(run.report.text, "");
-            assert_int_equal(run.result, ECS_OK);
+            assert_ok(run.result);
             for (uint32_t i = 0; i < MODEL_ENTITIES; i++) {
                 model_entity* at = &entities[i];
                 for (uint32_t c = 0; c < MODEL_COMPONENTS; c++) {
@@ -453,27 +442,14 @@ static void random_reloads_match_a_naive_twin(void** state) {
         base_bytes_init(&save, NULL);
         base_bytes_init(&again, NULL);
         uint64_t hash = ecs_world_state_hash(world);
-        assert_int_equal(ecs_world_save(world, &save), ECS_OK);
-        assert_int_equal(ecs_world_restore(world, save.data, save.size), ECS_OK);
+        assert_ok(ecs_world_save(world, &save));
+        assert_ok(ecs_world_restore(world, save.data, save.size));
         assert_true(ecs_world_state_hash(world) == hash);
-        assert_int_equal(ecs_world_save(world, &again), ECS_OK);
+        assert_ok(ecs_world_save(world, &again));
         assert_int_equal(save.size, again.size);
         assert_memory_equal(save.data, again.data, save.size);
         base_bytes_deinit(&save);
         base_bytes_deinit(&again);
         ecs_world_destroy(world);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(values_follow_their_default_until_they_are_written),
-        TEST(tracked_values_that_count_their_changes_are_found_different),
-        TEST(entities_get_and_lose_components_with_their_template),
-        TEST(what_is_wrong_changes_nothing),
-        TEST(a_reload_within_a_walk_or_before_seal_is_misuse),
-        TEST(memory_may_run_out_at_any_allocation_of_a_reload),
-        TEST(random_reloads_match_a_naive_twin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

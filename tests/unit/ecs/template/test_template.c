@@ -3,24 +3,13 @@
 
 #include "template/template_set.h"
 
-static int setup(void** state) {
-    *state = data_world_create(NULL);
-    return *state ? 0 : -1;
-}
-
-static int teardown(void** state) {
-    ecs_world_destroy(*state);
-    return 0;
-}
-
 static const char games_text[] =
     "rect { pos:p2 = 0,0; rectSize:p2 = 0,0; color:c=255,255,255,255 }\n"
     "brick { _extends:t=\"rect\" brick.pos:ip2 = 0,0 }\n"
     "pad { _extends:t=\"rect\" isPad:b=yes }\n"
     "ball { pos:p2=600,700 vel:p2=330,-550 radius:r=5 color:c=25,255,255,255 }\n";
 
-static void the_words_of_the_feature_list_load(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(the_words_of_the_feature_list_load) {
     data_load_ok(world, games_text);
     assert_int_equal(ecs_template_count(world), 4);
     data_expect(world, "rect", "rectSize", "0,0");
@@ -41,8 +30,7 @@ static void the_words_of_the_feature_list_load(void** state) {
     assert_int_equal(pad->parts[0], pad->id);
 }
 
-static void components_are_sorted_by_name(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(components_are_sorted_by_name) {
     data_load_ok(world, "z { c:i=1 a:i=2 b:i=3 aa:i=4 }");
     const ecs_template* z = ecs_template_get(world, ecs_template_find(world, "z"));
     static const char* const names[] = {"a", "aa", "b", "c"};
@@ -51,8 +39,7 @@ static void components_are_sorted_by_name(void** state) {
 }
 
 // S5.1
-static void later_parents_override_earlier_ones_and_own_values_all(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(later_parents_override_earlier_ones_and_own_values_all) {
     data_load_ok(world, "child { _extends:t=a; _use:t=b; y:i=30 }\n"
                         "a { _extends:t=base; x:i=1; y:i=10 }\n"
                         "b { x:i=2; y:i=20 }\n"
@@ -63,16 +50,14 @@ static void later_parents_override_earlier_ones_and_own_values_all(void** state)
     data_expect(world, "a", "x", "1");
 }
 
-static void parents_may_come_from_an_earlier_file(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(parents_may_come_from_an_earlier_file) {
     data_load_ok(world, "base { \"x:i\"{ _track:b=yes; value:i=4 } }");
     data_load_ok(world, "child { _extends:t=base; y:i=5 }");
     data_expect(world, "child", "x", "4");
     assert_int_equal(data_find(world, "child", "x")->flags, ECS_COMPONENT_TRACKED);
 }
 
-static void a_struct_keeps_inherited_fields_that_a_child_does_not_name(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(a_struct_keeps_inherited_fields_that_a_child_does_not_name) {
     data_load_ok(world,
                  "a { \"body:RigidBody\"{ velocity:p3=1,2,3; mass:r=4; color:c=1,2,3,4;"
                  " cells:ip2=-5,6; is_solid:b=on; layer:u8=255; exact:r=0.1; owner:eid=none } }\n"
@@ -90,8 +75,7 @@ static void a_struct_keeps_inherited_fields_that_a_child_does_not_name(void** st
     assert_true(body->velocity.z == 1);
 }
 
-static void flags_and_quantisation_are_inherited(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(flags_and_quantisation_are_inherited) {
     data_load_ok(world,
                  "a { \"pos:p2\"{ _replicate:b=yes; _min:r=-10; _max:r=10; _step:r=0.1 } "
                  " \"hp:u8\"{ _track:b=yes; value:u8=9 } n:i=1 }\n"
@@ -110,8 +94,7 @@ static void flags_and_quantisation_are_inherited(void** state) {
     assert_true(ecs_template_get(world, ecs_template_find(world, "a"))->is_replicated);
 }
 
-static void interpolation_and_its_jumps_are_inherited_one_by_one(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(interpolation_and_its_jumps_are_inherited_one_by_one) {
     const uint32_t sent = ECS_COMPONENT_TRACKED | ECS_COMPONENT_REPLICATED;
     data_load_ok(world,
                  "a { \"pos:p2\"{ _replicate:b=yes; _interpolate:b=yes; _teleport:r=120 }\n"
@@ -138,8 +121,7 @@ static void interpolation_and_its_jumps_are_inherited_one_by_one(void** state) {
     assert_true(data_find(world, "a+e", "pos")->teleport == 120.0f);
 }
 
-static void interpolation_of_what_cannot_be_shown_between_is_refused(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(interpolation_of_what_cannot_be_shown_between_is_refused) {
     data_load_refused(world, "a {\n \"pos:p2\"{ _interpolate:b=yes } }",
                       "x.blk:2: error: component 'pos': _interpolate without _replicate");
     data_load_refused(world,
@@ -169,8 +151,7 @@ static void interpolation_of_what_cannot_be_shown_between_is_refused(void** stat
                       "'_interpolate'?");
 }
 
-static void a_group_shares_its_words_with_all_inside(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(a_group_shares_its_words_with_all_inside) {
     data_load_ok(world, "a { _group { x:i=1; _track:b=yes; _group { _replicate:b=yes; y:i=2 }\n"
                         " \"z:i\"{ _track:b=no } } w:i=3 }");
     assert_int_equal(data_find(world, "a", "x")->flags, ECS_COMPONENT_TRACKED);
@@ -180,8 +161,7 @@ static void a_group_shares_its_words_with_all_inside(void** state) {
     assert_int_equal(data_find(world, "a", "w")->flags, 0);
 }
 
-static void components_whose_tags_the_world_lacks_are_left_out(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(components_whose_tags_the_world_lacks_are_left_out) {
     data_load_ok(world, "a { \"s:i\"{ _tags:t=server } \"r:i\"{ _tags:t=\"render\" }\n"
                         " \"both:i\"{ _tags:t=\"server,render\" } \"sent:i\"{ _tags:t=render; "
                         "_replicate:b=yes } }\n"
@@ -199,8 +179,7 @@ static void components_whose_tags_the_world_lacks_are_left_out(void** state) {
     assert_int_not_equal(ecs_component_find(world, "r"), ECS_COMPONENT_NONE);
 }
 
-static void every_quantisation_ends_in_min_step_and_bits(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(every_quantisation_ends_in_min_step_and_bits) {
     data_load_ok(world, "a {\n"
                         "\"a:r\"{ _min:r=0; _max:r=1; _bits:i=1 }\n"
                         "\"b:r\"{ _min:r=0; _max:r=255; _step:r=1 }\n"
@@ -221,8 +200,7 @@ static void every_quantisation_ends_in_min_step_and_bits(void** state) {
     assert_int_equal(data_find(world, "a", "g")->quant.bits, 8);
 }
 
-static void quantisation_that_makes_no_sense_is_refused(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(quantisation_that_makes_no_sense_is_refused) {
     data_load_refused(world, "a {\n\"a:r\"{ _bits:i=8 } }",
                       "x.blk:2: error: component 'a' (r): numbers need _min, _max and either _step "
                       "or _bits");
@@ -248,8 +226,7 @@ static void quantisation_that_makes_no_sense_is_refused(void** state) {
                       "x.blk:1: error: _min: 'x' is no number");
 }
 
-static void values_out_of_range_or_of_wrong_arity_are_refused(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(values_out_of_range_or_of_wrong_arity_are_refused) {
     data_load_refused(world, "a {\n  i:u8=300\n}",
                       "x.blk:2: error: component 'i' (u8): '300' is out of range");
     data_load_refused(world, "a { i:u8=-1 }",
@@ -280,8 +257,7 @@ static void values_out_of_range_or_of_wrong_arity_are_refused(void** state) {
                       "x.blk:1: error: RigidBody has no field 'velocit', did you mean 'velocity'?");
 }
 
-static void edges_of_every_number_type_load(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(edges_of_every_number_type_load) {
     data_load_ok(world,
                  "a { a:i=-2147483648; b:i=2147483647; c:i64=-9223372036854775808; "
                  "d:u64=18446744073709551615; e:u8=255; f:u16=65535; g:u32=4294967295;\n"
@@ -301,8 +277,7 @@ static void edges_of_every_number_type_load(void** state) {
     data_expect(world, "a", "s", "no");
 }
 
-static void faults_between_templates_name_file_and_line(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(faults_between_templates_name_file_and_line) {
     data_load_ok(world, "known { pos:p2=0,0 }");
     data_load_refused(world, "a {\n _extends:t=knwon }",
                       "x.blk:2: error: template 'a' extends 'knwon', which does not exist");
@@ -326,8 +301,7 @@ static void faults_between_templates_name_file_and_line(void** state) {
                       "x.blk:2: error: template 'a' has no component 'pos' to flag");
 }
 
-static void text_can_be_replicated_however_it_is_said(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(text_can_be_replicated_however_it_is_said) {
     data_load_ok(world, "a { \"name:t\"{ _replicate:b=yes } }\n"
                         "b { name:t=x }\nc { _extends:t=b\n _replicated:t=name }\n"
                         "d { _group { _replicate:b=yes; n:i=0\n name:t=x } }");
@@ -343,8 +317,7 @@ static void text_can_be_replicated_however_it_is_said(void** state) {
 }
 
 /// S5.2: the spellings that projects use beside the plain one.
-static void values_have_several_spellings(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(values_have_several_spellings) {
     data_load_ok(
         world,
         "\xEF\xBB\xBF"
@@ -380,8 +353,7 @@ static void values_have_several_spellings(void** state) {
 }
 
 /// S5.2: words of a template that mean its own components.
-static void a_template_may_track_and_replicate_all_that_is_its_own(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(a_template_may_track_and_replicate_all_that_is_its_own) {
     data_load_ok(world,
                  "a { x:i=1 }\nb { _extends:t=a; _replicate:b=yes; y:i=1; _group { z:i=2 } }");
     assert_int_equal(data_find(world, "b", "x")->flags, 0);
@@ -390,22 +362,19 @@ static void a_template_may_track_and_replicate_all_that_is_its_own(void** state)
 }
 
 /// S5.2: a single file may be looked at by itself.
-static void alone_a_text_needs_no_parents(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(alone_a_text_needs_no_parents) {
     static const char text[] =
         "import:t=\"other.blk\"\na { _extends:t=unknown; _tracked:t=x; y:i=1 }";
     base_report_first report;
     base_reporter reporter = base_reporter_first(&report);
-    assert_int_equal(ecs_template_load_alone(world, "x.blk", text, strlen(text), &reporter),
-                     ECS_OK);
+    assert_ok(ecs_template_load_alone(world, "x.blk", text, strlen(text), &reporter));
     assert_int_equal(report.count, 0);
     assert_int_equal(ecs_template_load_alone(world, "x.blk", "b { x:i=z }", 11, &reporter),
                      ECS_ERR_SYNTAX);
     assert_string_equal(report.text, "x.blk:1: error: component 'x' (i): 'z' is no whole number");
 }
 
-static void an_import_needs_a_source_of_files(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(an_import_needs_a_source_of_files) {
     data_load_ok(world, "import_optional:t=\"other.blk\"");
     data_load_refused(
         world, "\nimport:t=\"other.blk\"\n",
@@ -413,8 +382,7 @@ static void an_import_needs_a_source_of_files(void** state) {
         "the loader");
 }
 
-static void words_in_wrong_places_are_refused(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(words_in_wrong_places_are_refused) {
     data_load_refused(world, "a { _extend:t=b }",
                       "x.blk:1: error: '_extend' means nothing here, did you mean '_extends'?");
     data_load_refused(world, "a { \"x:i\"{ _tracked:b=yes } }",
@@ -443,8 +411,7 @@ static void words_in_wrong_places_are_refused(void** state) {
     data_load_refused(world, "a { _tags:t=\"a b/c\" }", "x.blk:1: error: 'b/c' is no list of tags");
 }
 
-static void all_faults_of_a_file_are_reported(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(all_faults_of_a_file_are_reported) {
     const char text[] =
         "a { x:i=z\n y:q=1 }\nb { _extends:t=none }\nc { ! }\nd { n:t=5; m:u8=256 }";
     data_load load = data_load_bytes(world, text, strlen(text));
@@ -453,8 +420,7 @@ static void all_faults_of_a_file_are_reported(void** state) {
     assert_int_equal(ecs_template_count(world), 0);
 }
 
-static void composition_lets_later_parts_override(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(composition_lets_later_parts_override) {
     data_load_ok(world, "ball { speed:i=1; size:i=2 }\n"
                         "fast { speed:i=9; _tracked:t=speed }\n"
                         "only { _singleton:b=yes }\n");
@@ -470,8 +436,7 @@ static void composition_lets_later_parts_override(void** state) {
     assert_false(both->is_singleton);
 }
 
-static void the_same_parts_give_the_same_template(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(the_same_parts_give_the_same_template) {
     data_load_ok(world, "a { x:i=1 } b { x:i=2 } c { x:i=3 }");
     ecs_template_id a = ecs_template_find(world, "a");
     ecs_template_id b = ecs_template_find(world, "b");
@@ -491,8 +456,7 @@ static void the_same_parts_give_the_same_template(void** state) {
     assert_int_equal(ecs_template_count(world), count);
 }
 
-static void what_cannot_be_composed_is_none(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(what_cannot_be_composed_is_none) {
     data_load_ok(world, "a{}b{}c{}d{}e{}f{}g{}h{}i{}");
     assert_int_equal(ecs_template_find(world, "a+unknown"), ECS_TEMPLATE_NONE);
     assert_int_equal(ecs_template_find(world, ""), ECS_TEMPLATE_NONE);
@@ -518,8 +482,7 @@ static void what_cannot_be_composed_is_none(void** state) {
     }
 }
 
-static void the_component_limit_of_a_template_is_tested_at_its_edge(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(the_component_limit_of_a_template_is_tested_at_its_edge) {
     static char text[ECS_TEMPLATE_COMPONENTS_MAX * 16 + 64];
     for (uint32_t extra = 0; extra < 3; extra++) {
         size_t size = (size_t)snprintf(text, sizeof text, "t%u {", extra);
@@ -535,14 +498,12 @@ static void the_component_limit_of_a_template_is_tested_at_its_edge(void** state
     assert_int_equal(ecs_template_find(world, "t1+other"), ECS_TEMPLATE_NONE);
 }
 
-static void the_component_limit_of_a_world_is_tested_at_its_edge(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(the_component_limit_of_a_world_is_tested_at_its_edge) {
     char name[32];
     ecs_component_id id;
     for (uint32_t i = 0; i < ECS_COMPONENTS_MAX - 1; i++) {
         (void)snprintf(name, sizeof name, "c%u", i);
-        assert_int_equal(ecs_component_register(world, name, ecs_type_find(world, "i"), &id),
-                         ECS_OK);
+        assert_ok(ecs_component_register(world, name, ecs_type_find(world, "i"), &id));
     }
     data_load load = data_load_bytes(world, "a { x:i=0 y:i=0 }", 17);
     assert_int_equal(load.result, ECS_ERR_FULL);
@@ -555,8 +516,7 @@ static void the_component_limit_of_a_world_is_tested_at_its_edge(void** state) {
 
 // A short file may inherit a long list many times. The limit holds for the sum, not only for each
 // template.
-static void the_sum_of_inherited_components_is_tested_at_its_edge(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(the_sum_of_inherited_components_is_tested_at_its_edge) {
     static char text[1 << 17];
     for (uint32_t extra = 0; extra < 2; extra++) {
         size_t size = (size_t)snprintf(text, sizeof text, "%s base%u {",
@@ -574,8 +534,7 @@ static void the_sum_of_inherited_components_is_tested_at_its_edge(void** state) 
     data_load_ok(world, "more { c0:i=1 }");
 }
 
-static void the_length_of_a_list_of_tags_is_tested_at_its_edge(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(the_length_of_a_list_of_tags_is_tested_at_its_edge) {
     char tags[ECS_TEXT_TAGS_BYTES_MAX + 1];
     char text[2 * ECS_TEXT_TAGS_BYTES_MAX];
     for (uint32_t size = ECS_TEXT_TAGS_BYTES_MAX - 2; size <= ECS_TEXT_TAGS_BYTES_MAX; size++) {
@@ -601,8 +560,7 @@ static void count_suggestions(void* context, const char* file, uint32_t line, co
     counts[1] += strstr(message, "did you mean") != NULL;
 }
 
-static void only_the_first_of_many_unknown_parents_are_compared_with_all_names(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(only_the_first_of_many_unknown_parents_are_compared_with_all_names) {
     char text[4096] = "name { } child {";
     for (uint32_t i = 0; i < 100; i++)
         (void)snprintf(text + strlen(text), sizeof text - strlen(text), " _extends:t=nama");
@@ -615,8 +573,7 @@ static void only_the_first_of_many_unknown_parents_are_compared_with_all_names(v
     assert_int_equal(counts[1], 32);
 }
 
-static void the_template_limit_is_tested_at_its_edge(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(the_template_limit_is_tested_at_its_edge) {
     static char text[ECS_TEXT_BYTES_MAX];
     uint32_t made = 0;
     while (made < ECS_TEMPLATES_MAX - 1) {
@@ -633,8 +590,7 @@ static void the_template_limit_is_tested_at_its_edge(void** state) {
     assert_int_equal(ecs_template_find(world, "t65533"), 65534);
 }
 
-static void a_chain_of_parents_as_long_as_a_file_resolves(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(a_chain_of_parents_as_long_as_a_file_resolves) {
     static char text[ECS_TEXT_BYTES_MAX];
     size_t size = 0;
     uint32_t count = ECS_TEXT_ITEMS_MAX / 2 - 1;
@@ -646,33 +602,31 @@ static void a_chain_of_parents_as_long_as_a_file_resolves(void** state) {
     data_expect(world, "t0", "x", "7");
 }
 
-static void a_set_reads_files_that_name_one_another(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(a_set_reads_files_that_name_one_another) {
     ecs_template_set set;
     ecs_template_set_init(&set, world, NULL);
     static const char first[] = "child { _extends:t=base; y:i=1 }";
     static const char second[] = "base { x:i=5 }";
     ecs_template_set_read(&set, "first.blk", first, strlen(first));
     ecs_template_set_read(&set, "second.blk", second, strlen(second));
-    assert_int_equal(ecs_template_set_resolve(&set), ECS_OK);
+    assert_ok(ecs_template_set_resolve(&set));
     assert_int_equal(ecs_template_count(world), 0);
-    assert_int_equal(ecs_template_set_commit(&set), ECS_OK);
+    assert_ok(ecs_template_set_commit(&set));
     ecs_template_set_deinit(&set);
     data_expect(world, "child", "x", "5");
     assert_string_equal(ecs_template_get(world, ecs_template_find(world, "base"))->file,
                         "second.blk");
 }
 
-static void a_reload_is_compared_and_not_committed(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(a_reload_is_compared_and_not_committed) {
     data_load_ok(world, "base { x:i=1 } child { _extends:t=base }");
-    assert_int_equal(ecs_world_seal(world, NULL), ECS_OK);
+    assert_ok(ecs_world_seal(world, NULL));
     ecs_template_set set;
     ecs_template_set_init(&set, world, NULL);
     set.is_reload = true;
     static const char text[] = "base { x:i=2; fresh:r=1 } child { _extends:t=base }";
     ecs_template_set_read(&set, "x.blk", text, strlen(text));
-    assert_int_equal(ecs_template_set_resolve(&set), ECS_OK);
+    assert_ok(ecs_template_set_resolve(&set));
     const ecs_draft* child = ecs_template_set_draft(&set, "child");
     assert_int_equal(child->slot_count, 2);
     assert_int_equal(*(const int32_t*)child->slots[0].value, 2);
@@ -681,117 +635,46 @@ static void a_reload_is_compared_and_not_committed(void** state) {
     assert_int_equal(ecs_component_find(world, "fresh"), ECS_COMPONENT_NONE);
 }
 
-static void a_sealed_world_loads_nothing(void** state) {
-    ecs_world* world = *state;
-    assert_int_equal(ecs_world_seal(world, NULL), ECS_OK);
+DATA_CASE(a_sealed_world_loads_nothing) {
+    assert_ok(ecs_world_seal(world, NULL));
     assert_int_equal(ecs_template_load(world, "x.blk", "a{}", 3, NULL), ECS_ERR_SEALED);
 }
 
-static void empty_templates_and_unset_values_are_fine(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(empty_templates_and_unset_values_are_fine) {
     data_load_ok(world, "");
     data_load_ok(world, "a { } b { \"x:i\"{} \"s:t\"{} \"body:RigidBody\"{} }");
     assert_int_equal(ecs_template_get(world, ecs_template_find(world, "a"))->component_count, 0);
     data_expect(world, "b", "x", "0");
     data_expect(world, "b", "s", "\"\"");
-    assert_int_equal(ecs_template_load(world, NULL, NULL, 0, NULL), ECS_OK);
+    assert_ok(ecs_template_load(world, NULL, NULL, 0, NULL));
 }
 
-typedef struct failing_allocator {
-    uint64_t left; ///< allocations until failure
-    int64_t live_bytes;
-} failing_allocator;
-
-static void* failing_allocate(void* context, size_t size, size_t align) {
-    failing_allocator* failing = context;
-    if (failing->left == 0) return NULL;
-    failing->left--;
-    const base_allocator* heap = base_allocator_heap();
-    void* memory = heap->allocate(heap->context, size, align);
-    if (memory) failing->live_bytes += (int64_t)size;
-    return memory;
-}
-
-static void failing_release(void* context, void* memory, size_t size) {
-    failing_allocator* failing = context;
-    failing->live_bytes -= (int64_t)size;
-    const base_allocator* heap = base_allocator_heap();
-    heap->release(heap->context, memory, size);
-}
-
-static void memory_may_run_out_at_any_allocation_of_a_load(void** state) {
-    (void)state;
+CASE(memory_may_run_out_at_any_allocation_of_a_load) {
     const char text[] =
         "a { \"s:t\"{ value:t=\"words\"; _tags:t=server } \"body:RigidBody\"{ mass:r=1 } "
         "v:p2=1,2 }\n b { _extends:t=a; \"body:RigidBody\"{ layer:u8=1 } _tracked:t=v }";
     bool is_loaded = false;
     for (uint64_t allowed = 0; !is_loaded; allowed++) {
         assert_true(allowed < 1000);
-        failing_allocator failing = {.left = UINT64_MAX};
-        base_allocator allocator = {failing_allocate, failing_release, &failing};
-        ecs_world* world = data_world_create(&allocator);
+        scarce_memory memory;
+        scarce_init(&memory, 0, true);
+        ecs_world* world = data_world_create(&memory.allocator);
         assert_non_null(world);
-        failing.left = allowed;
+        scarce_leave(&memory, allowed);
         data_load load = data_load_bytes(world, text, strlen(text));
         is_loaded = load.result == ECS_OK;
         if (!is_loaded) {
             assert_true(load.result == ECS_ERR_MEMORY);
             assert_int_equal(ecs_template_count(world), 0);
             assert_int_equal(ecs_component_count(world), 0);
-            failing.left = UINT64_MAX;
+            memory.fail_at = 0;
             data_load_ok(world, text);
         }
-        failing.left = 0;
+        scarce_leave(&memory, 0);
         assert_int_equal(ecs_template_find(world, "a+b"), ECS_TEMPLATE_NONE);
-        failing.left = UINT64_MAX;
+        memory.fail_at = 0;
         assert_int_not_equal(ecs_template_find(world, "a+b"), ECS_TEMPLATE_NONE);
         ecs_world_destroy(world);
-        assert_int_equal(failing.live_bytes, 0);
+        assert_int_equal(memory.bytes, 0);
     }
-}
-
-#undef CASE
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        CASE(the_words_of_the_feature_list_load),
-        CASE(components_are_sorted_by_name),
-        CASE(later_parents_override_earlier_ones_and_own_values_all),
-        CASE(parents_may_come_from_an_earlier_file),
-        CASE(a_struct_keeps_inherited_fields_that_a_child_does_not_name),
-        CASE(flags_and_quantisation_are_inherited),
-        CASE(interpolation_and_its_jumps_are_inherited_one_by_one),
-        CASE(interpolation_of_what_cannot_be_shown_between_is_refused),
-        CASE(a_group_shares_its_words_with_all_inside),
-        CASE(components_whose_tags_the_world_lacks_are_left_out),
-        CASE(every_quantisation_ends_in_min_step_and_bits),
-        CASE(quantisation_that_makes_no_sense_is_refused),
-        CASE(values_out_of_range_or_of_wrong_arity_are_refused),
-        CASE(edges_of_every_number_type_load),
-        CASE(faults_between_templates_name_file_and_line),
-        CASE(text_can_be_replicated_however_it_is_said),
-        CASE(values_have_several_spellings),
-        CASE(a_template_may_track_and_replicate_all_that_is_its_own),
-        CASE(alone_a_text_needs_no_parents),
-        CASE(an_import_needs_a_source_of_files),
-        CASE(words_in_wrong_places_are_refused),
-        CASE(all_faults_of_a_file_are_reported),
-        CASE(composition_lets_later_parts_override),
-        CASE(the_same_parts_give_the_same_template),
-        CASE(what_cannot_be_composed_is_none),
-        CASE(the_component_limit_of_a_template_is_tested_at_its_edge),
-        CASE(the_component_limit_of_a_world_is_tested_at_its_edge),
-        CASE(the_sum_of_inherited_components_is_tested_at_its_edge),
-        CASE(the_length_of_a_list_of_tags_is_tested_at_its_edge),
-        CASE(only_the_first_of_many_unknown_parents_are_compared_with_all_names),
-        CASE(the_template_limit_is_tested_at_its_edge),
-        CASE(a_chain_of_parents_as_long_as_a_file_resolves),
-        CASE(a_set_reads_files_that_name_one_another),
-        CASE(a_reload_is_compared_and_not_committed),
-        CASE(a_sealed_world_loads_nothing),
-        CASE(empty_templates_and_unset_values_are_fine),
-        TEST(memory_may_run_out_at_any_allocation_of_a_load),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,22 +3,11 @@
 // priority of a template.
 #include "data_world.h"
 
-static int setup(void** state) {
-    *state = data_world_create(NULL);
-    return *state ? 0 : -1;
-}
-
-static int teardown(void** state) {
-    ecs_world_destroy(*state);
-    return 0;
-}
-
 static uint32_t importance_of(ecs_world* world, const char* name) {
     return ecs_template_get(world, ecs_template_find(world, name))->importance;
 }
 
-static void who_may_see_a_component_is_inherited(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(who_may_see_a_component_is_inherited) {
     data_load_ok(world, "a { _group { _replicate:b=yes; _visible:t=team; hp:i=1; mana:i=1 }\n"
                         " \"ammo:i\"{ _replicate:b=yes; _visible:t=\"owner\" } n:i=0 }\n"
                         "b { _extends:t=a; hp:i=5; \"mana:i\"{ _visible:t=\"public\" }\n"
@@ -34,8 +23,7 @@ static void who_may_see_a_component_is_inherited(void** state) {
     assert_string_equal(data_find(world, "c+a", "hp")->visible, "team");
 }
 
-static void visibility_of_what_nobody_gets_is_refused(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(visibility_of_what_nobody_gets_is_refused) {
     data_load_refused(world, "a {\n \"hp:i\"{ _visible:t=team } }",
                       "x.blk:2: error: component 'hp': _visible without _replicate");
     data_load_refused(world, "a {\n \"hp:i\"{ _replicate:b=yes; _visible:t=\"\" } }",
@@ -57,8 +45,7 @@ static void write_classes(char* text, uint32_t first, uint32_t count) {
     strcpy(text, " \"p:i\"{ _replicate:b=yes; _visible:t=owner } }\n");
 }
 
-static void there_are_at_most_sixteen_classes(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(there_are_at_most_sixteen_classes) {
     char text[2048];
     write_classes(text, 1, 14);
     data_load_refused(world, text, "x.blk:15: error: _visible: 'k14' is one class more than 16");
@@ -69,8 +56,7 @@ static void there_are_at_most_sixteen_classes(void** state) {
     data_load_ok(world, "again { \"c2:i\"{ _replicate:b=yes; _visible:t=k13 } }");
 }
 
-static void a_component_says_what_it_is_the_integral_of(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(a_component_says_what_it_is_the_integral_of) {
     data_load_ok(world, "a { \"pos:p2\"{ _replicate:b=yes; _integral:t=vel }\n"
                         " \"vel:p2\"{ _replicate:b=yes } }\n"
                         "b { _extends:t=a; pos:p2=1,1 }\n"
@@ -84,8 +70,7 @@ static void a_component_says_what_it_is_the_integral_of(void** state) {
     assert_string_equal(data_find(world, "c+a", "pos")->integral, "vel");
 }
 
-static void an_integral_of_what_is_not_there_is_refused(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(an_integral_of_what_is_not_there_is_refused) {
     data_load_refused(world, "a {\n \"pos:p2\"{ _replicate:b=yes; _integral:t=vel } }",
                       "x.blk:2: error: component 'pos': _integral: 'a' has no component 'vel'");
     data_load_refused(world, "a { \"pos:p2\"{ _integral:t=vel } vel:p2=0,0 }",
@@ -102,8 +87,7 @@ static void an_integral_of_what_is_not_there_is_refused(void** state) {
                       "second");
 }
 
-static void a_rotation_is_four_floats_with_bits(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(a_rotation_is_four_floats_with_bits) {
     data_load_ok(
         world,
         "a { \"rot:p4\"{ _replicate:b=yes; _rotation:b=yes; _bits:i=10; value:p4=0,0,0,1 } }\n"
@@ -130,8 +114,7 @@ static void a_rotation_is_four_floats_with_bits(void** state) {
                       "x.blk:1: error: _rotation: 'maybe' is neither yes nor no");
 }
 
-static void priority_is_of_a_template_and_inherited(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(priority_is_of_a_template_and_inherited) {
     data_load_ok(world,
                  "a { _priority:i=1 } b { _priority:i=16 } c { _extends:t=a; _extends:t=b }\n"
                  "d { _extends:t=b; _priority:i=4 } e { x:i=0 } f { _extends:t=e }\n");
@@ -152,19 +135,16 @@ static void priority_is_of_a_template_and_inherited(void** state) {
                       "x.blk:1: error: '_priority' is written _priority:i=...");
 }
 
-static void alone_a_text_may_speak_of_what_its_parents_have(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(alone_a_text_may_speak_of_what_its_parents_have) {
     static const char text[] =
         "a { _extends:t=unseen; \"pos:p2\"{ _replicate:b=yes; _integral:t=vel }\n"
         " \"hp:i\"{ _visible:t=team } \"rot:p4\"{ _rotation:b=yes } }";
-    assert_int_equal(ecs_template_load_alone(world, "x.blk", text, sizeof text - 1, NULL), ECS_OK);
+    assert_ok(ecs_template_load_alone(world, "x.blk", text, sizeof text - 1, NULL));
 }
 
 #undef CASE
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-static void an_angle_is_a_whole_turn_in_bits(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(an_angle_is_a_whole_turn_in_bits) {
     data_load_ok(world, "a { \"turn:r\"{ _replicate:b=yes; _interpolate:b=yes; _angle:i=12 } }\n"
                         "b { \"turn:r\"{ _replicate:b=yes; _min:r=-3.2; _max:r=3.2; _bits:i=8 } }\n"
                         "c { \"turn:r\"{ _replicate:b=yes; _min:r=0; _max:r=255; _bits:i=8 } }\n"
@@ -189,8 +169,7 @@ static void an_angle_is_a_whole_turn_in_bits(void** state) {
                       "x.blk:1: error: _angle: 'many' is no whole number");
 }
 
-static void a_grid_and_a_default_are_found_by_name(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(a_grid_and_a_default_are_found_by_name) {
     data_load_ok(world, "a { \"pos.x:p2\"{ _replicate:b=yes; _min:r=0; _max:r=7.75; _step:r=0.25;\n"
                         "   value:p2=1,2 }\n \"exact:r\"{ _replicate:b=yes; value:r=5 } }\n");
     ecs_quant quant;
@@ -207,20 +186,4 @@ static void a_grid_and_a_default_are_found_by_name(void** state) {
     assert_true(*value == 5.0f);
     assert_null(ecs_template_default(world, ECS_TEMPLATE_NONE, ecs_component_find(world, "exact")));
     assert_null(ecs_template_default(world, id, ECS_COMPONENT_NONE));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        CASE(who_may_see_a_component_is_inherited),
-        CASE(visibility_of_what_nobody_gets_is_refused),
-        CASE(there_are_at_most_sixteen_classes),
-        CASE(a_component_says_what_it_is_the_integral_of),
-        CASE(an_integral_of_what_is_not_there_is_refused),
-        CASE(an_angle_is_a_whole_turn_in_bits),
-        CASE(a_grid_and_a_default_are_found_by_name),
-        CASE(a_rotation_is_four_floats_with_bits),
-        CASE(priority_is_of_a_template_and_inherited),
-        CASE(alone_a_text_may_speak_of_what_its_parents_have),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

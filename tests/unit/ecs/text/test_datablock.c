@@ -41,8 +41,7 @@ static void refused(const char* source, const char* message) {
     ecs_text_deinit(&parsed.text);
 }
 
-static void blocks_and_parameters_become_a_tree(void** state) {
-    (void)state;
+CASE(blocks_and_parameters_become_a_tree) {
     static const char source[] =
         "\xEF\xBB\xBF// first\n"
         "a { x:i=1;y : r = 2 , 3 /* both */ z:t=\"q;{}\" } /* two\nlines */\r\n"
@@ -68,13 +67,12 @@ static void blocks_and_parameters_become_a_tree(void** state) {
     ecs_text_deinit(&parsed.text);
 }
 
-static void strings_are_unescaped(void** state) {
-    (void)state;
+CASE(strings_are_unescaped) {
     static const char source[] =
         "a:t=\"\\n\\t\\r\\\\\\\"\\'\\x41\\xfF\" b:t='it\"s' c:t=k\xC3\xA4se "
         "d:t=\"\"";
     parse_run parsed = parse_bytes(source, strlen(source));
-    assert_int_equal(parsed.result, ECS_OK);
+    assert_ok(parsed.result);
     const ecs_text_node* root = &parsed.text.nodes[0];
     expect_node(&parsed.text, child(&parsed.text, root, 0), "a", "t", "\n\t\r\\\"'A\xFF", 1);
     expect_node(&parsed.text, child(&parsed.text, root, 1), "b", "t", "it\"s", 1);
@@ -83,8 +81,7 @@ static void strings_are_unescaped(void** state) {
     ecs_text_deinit(&parsed.text);
 }
 
-static void syntax_faults_name_their_line(void** state) {
-    (void)state;
+CASE(syntax_faults_name_their_line) {
     refused("a {\n\n x:i=\n}", "x.blk:3: error: a value is missing");
     refused("a {\n x:i=1", "x.blk:1: error: block 'a' is never closed: } is missing");
     refused("\n}", "x.blk:2: error: this } closes no block");
@@ -112,8 +109,7 @@ static void syntax_faults_name_their_line(void** state) {
     ecs_text_deinit(&parsed.text);
 }
 
-static void after_a_fault_reading_goes_on(void** state) {
-    (void)state;
+CASE(after_a_fault_reading_goes_on) {
     static const char source[] = "a b {\n x:i=1\n ! y:i=2\n}\nc { z=1; w:i=3 } d }\n";
     parse_run parsed = parse_bytes(source, strlen(source));
     // "a" without a block, "!", "z" without a type, "d" without a value, "}" too many.
@@ -125,8 +121,7 @@ static void after_a_fault_reading_goes_on(void** state) {
     ecs_text_deinit(&parsed.text);
 }
 
-static void the_byte_limit_is_tested_at_its_edge(void** state) {
-    (void)state;
+CASE(the_byte_limit_is_tested_at_its_edge) {
     char* source = malloc(ECS_TEXT_BYTES_MAX + 1);
     assert_non_null(source);
     memset(source, ' ', ECS_TEXT_BYTES_MAX + 1);
@@ -139,8 +134,7 @@ static void the_byte_limit_is_tested_at_its_edge(void** state) {
     free(source);
 }
 
-static void the_depth_limit_is_tested_at_its_edge(void** state) {
-    (void)state;
+CASE(the_depth_limit_is_tested_at_its_edge) {
     for (uint32_t depth = ECS_TEXT_DEPTH_MAX - 1; depth <= ECS_TEXT_DEPTH_MAX + 1; depth++) {
         char source[3 * (ECS_TEXT_DEPTH_MAX + 1) + 1] = "";
         for (uint32_t i = 0; i < depth; i++)
@@ -155,8 +149,7 @@ static void the_depth_limit_is_tested_at_its_edge(void** state) {
     }
 }
 
-static void the_item_limit_is_tested_at_its_edge(void** state) {
-    (void)state;
+CASE(the_item_limit_is_tested_at_its_edge) {
     static const char* const items[] = {"x:i=1;", "b{}", "!;", "};"};
     static char source[8 * (ECS_TEXT_ITEMS_MAX + 1) + 1];
     for (uint32_t kind = 0; kind < BASE_COUNT(items); kind++) {
@@ -208,16 +201,14 @@ static ecs_result load_exact(const char* source, size_t size) {
     return load.result;
 }
 
-static void a_text_cut_at_any_byte_loads_or_is_refused(void** state) {
-    (void)state;
+CASE(a_text_cut_at_any_byte_loads_or_is_refused) {
     size_t size = strlen(rich_text);
     for (size_t cut = 0; cut <= size; cut++)
         (void)load_exact(rich_text, cut);
-    assert_int_equal(load_exact(rich_text, size), ECS_OK);
+    assert_ok(load_exact(rich_text, size));
 }
 
-static void a_text_with_any_byte_changed_loads_or_is_refused(void** state) {
-    (void)state;
+CASE(a_text_with_any_byte_changed_loads_or_is_refused) {
     size_t size = strlen(rich_text);
     char source[sizeof rich_text];
     static const char bytes[] = "{}\"=:,;/*[\\\n_0a\xFF";
@@ -233,8 +224,7 @@ static void a_text_with_any_byte_changed_loads_or_is_refused(void** state) {
     }
 }
 
-static void random_words_of_the_language_load_or_are_refused(void** state) {
-    (void)state;
+CASE(random_words_of_the_language_load_or_are_refused) {
     static const char* const words[] = {"a",
                                         "b",
                                         "{",
@@ -281,8 +271,7 @@ static void random_words_of_the_language_load_or_are_refused(void** state) {
     assert_true(loaded > 0 && loaded < ROUNDS);
 }
 
-static void the_examples_of_the_manual_load(void** state) {
-    (void)state;
+CASE(the_examples_of_the_manual_load) {
     FILE* file = fopen(DATABLOCK_MANUAL, "rb");
     assert_non_null(file);
     static char manual[65536];
@@ -303,21 +292,4 @@ static void the_examples_of_the_manual_load(void** state) {
     }
     assert_true(examples >= 4);
     ecs_world_destroy(world);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(blocks_and_parameters_become_a_tree),
-        TEST(strings_are_unescaped),
-        TEST(syntax_faults_name_their_line),
-        TEST(after_a_fault_reading_goes_on),
-        TEST(the_byte_limit_is_tested_at_its_edge),
-        TEST(the_depth_limit_is_tested_at_its_edge),
-        TEST(the_item_limit_is_tested_at_its_edge),
-        TEST(a_text_cut_at_any_byte_loads_or_is_refused),
-        TEST(a_text_with_any_byte_changed_loads_or_is_refused),
-        TEST(random_words_of_the_language_load_or_are_refused),
-        TEST(the_examples_of_the_manual_load),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

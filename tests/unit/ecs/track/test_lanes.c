@@ -48,8 +48,8 @@ static outcome run_ticks(uint32_t threads) {
                                    .track = hp,
                                    .track_count = 1,
                                    .context = &found.events};
-    assert_int_equal(ecs_system_register(fixture.world, &change), ECS_OK);
-    assert_int_equal(ecs_system_register(fixture.world, &count), ECS_OK);
+    assert_ok(ecs_system_register(fixture.world, &change));
+    assert_ok(ecs_system_register(fixture.world, &count));
     live_seal(&fixture);
     base_workers* workers = threads ? base_workers_create(NULL, threads) : NULL;
     ecs_world_set_workers(fixture.world, workers);
@@ -84,8 +84,7 @@ static outcome run_ticks(uint32_t threads) {
     return found;
 }
 
-static void lists_and_sums_are_those_of_one_thread(void** state) { // B10
-    (void)state;
+CASE(lists_and_sums_are_those_of_one_thread) { // B10
     const outcome expected = run_ticks(0);
     assert_true(expected.changed > ENTITIES && expected.changes != 0 && expected.events != 0);
     static const uint32_t threads[] = {1, 2, 3, 8, 64};
@@ -93,11 +92,4 @@ static void lists_and_sums_are_those_of_one_thread(void** state) { // B10
         const outcome found = run_ticks(threads[i]);
         assert_memory_equal(&found, &expected, sizeof found);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(lists_and_sums_are_those_of_one_thread),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

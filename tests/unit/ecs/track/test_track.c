@@ -25,192 +25,140 @@ static void check_hash(live* fixture) {
     ecs_world_validate(world);
 }
 
-static void a_set_value_is_listed_once(void** state) {
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
-    live_seal(&fixture);
-    ecs_entity entity = live_create(&fixture, fixture.thing);
-    rest(&fixture);
-    uint64_t before = ecs_world_state_hash(fixture.world);
+LIVE_CASE(a_set_value_is_listed_once) {
+    ecs_entity entity = live_create(at, at->thing);
+    rest(at);
+    uint64_t before = ecs_world_state_hash(at->world);
     ecs_vec2 pos = {5, 6};
-    assert_int_equal(ecs_set(fixture.world, entity, fixture.pos, &pos), ECS_OK);
+    assert_ok(ecs_set(at->world, entity, at->pos, &pos));
     pos.x = 7;
-    assert_int_equal(ecs_set(fixture.world, entity, fixture.pos, &pos), ECS_OK);
-    assert_true(ecs_world_state_hash(fixture.world) == before); // as of the last step
-    assert_true(ecs_world_state_hash_walk(fixture.world) == before);
-    live_step(&fixture);
-    ecs_changes changes = ecs_changes_get(fixture.world);
+    assert_ok(ecs_set(at->world, entity, at->pos, &pos));
+    assert_true(ecs_world_state_hash(at->world) == before); // as of the last step
+    assert_true(ecs_world_state_hash_walk(at->world) == before);
+    live_step(at);
+    ecs_changes changes = ecs_changes_get(at->world);
     assert_int_equal(changes.changed_count, 1);
     assert_int_equal(changes.changed[0].entity, entity);
-    assert_int_equal(changes.changed[0].component, fixture.pos);
-    assert_true(ecs_world_state_hash(fixture.world) != before);
-    check_hash(&fixture);
-    live_close(&fixture);
+    assert_int_equal(changes.changed[0].component, at->pos);
+    assert_true(ecs_world_state_hash(at->world) != before);
+    check_hash(at);
 }
 
 // S5.8
-static void a_write_that_changes_nothing_is_not_listed(void** state) {
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
-    live_seal(&fixture);
-    ecs_entity thing = live_create(&fixture, fixture.thing);
-    ecs_entity named = live_create(&fixture, fixture.named);
-    rest(&fixture);
-    uint64_t compared = ecs_world_counters(fixture.world)->rows_compared;
-    (void)ecs_get_mut(fixture.world, thing, fixture.pos);
-    live_set_text(&fixture, named, fixture.title, "any_name");
-    live_set_text(&fixture, named, fixture.title, "absent");
-    live_step(&fixture);
-    assert_int_equal(ecs_changes_get(fixture.world).changed_count, 0);
-    assert_int_equal(ecs_world_counters(fixture.world)->rows_compared, compared + 2);
-    live_step(&fixture);
-    assert_int_equal(ecs_world_counters(fixture.world)->rows_compared, compared + 2);
-    check_hash(&fixture);
-    live_close(&fixture);
+LIVE_CASE(a_write_that_changes_nothing_is_not_listed) {
+    ecs_entity thing = live_create(at, at->thing);
+    ecs_entity named = live_create(at, at->named);
+    rest(at);
+    uint64_t compared = ecs_world_counters(at->world)->rows_compared;
+    (void)ecs_get_mut(at->world, thing, at->pos);
+    live_set_text(at, named, at->title, "any_name");
+    live_set_text(at, named, at->title, "absent");
+    live_step(at);
+    assert_int_equal(ecs_changes_get(at->world).changed_count, 0);
+    assert_int_equal(ecs_world_counters(at->world)->rows_compared, compared + 2);
+    live_step(at);
+    assert_int_equal(ecs_world_counters(at->world)->rows_compared, compared + 2);
+    check_hash(at);
 }
 
-static void untracked_components_are_neither_listed_nor_hashed(void** state) {
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
-    live_seal(&fixture);
-    ecs_entity entity = live_create(&fixture, fixture.thing);
-    rest(&fixture);
-    uint64_t before = ecs_world_state_hash(fixture.world);
+LIVE_CASE(untracked_components_are_neither_listed_nor_hashed) {
+    ecs_entity entity = live_create(at, at->thing);
+    rest(at);
+    uint64_t before = ecs_world_state_hash(at->world);
     ecs_vec2 vel = {-1, -1};
-    assert_int_equal(ecs_set(fixture.world, entity, fixture.vel, &vel), ECS_OK);
-    live_step(&fixture);
-    assert_int_equal(ecs_changes_get(fixture.world).changed_count, 0);
-    assert_true(ecs_world_state_hash(fixture.world) == before);
-    assert_true(ecs_component_hash(fixture.world, entity, fixture.vel) == 0);
-    live_close(&fixture);
+    assert_ok(ecs_set(at->world, entity, at->vel, &vel));
+    live_step(at);
+    assert_int_equal(ecs_changes_get(at->world).changed_count, 0);
+    assert_true(ecs_world_state_hash(at->world) == before);
+    assert_true(ecs_component_hash(at->world, entity, at->vel) == 0);
 }
 
-static void a_created_entity_is_not_in_changed(void** state) {
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
-    live_seal(&fixture);
-    ecs_entity entity = live_create(&fixture, fixture.thing);
+LIVE_CASE(a_created_entity_is_not_in_changed) {
+    ecs_entity entity = live_create(at, at->thing);
     int32_t hp = 1;
-    assert_int_equal(ecs_set(fixture.world, entity, fixture.hp, &hp), ECS_OK);
-    live_step(&fixture);
-    ecs_changes changes = ecs_changes_get(fixture.world);
+    assert_ok(ecs_set(at->world, entity, at->hp, &hp));
+    live_step(at);
+    ecs_changes changes = ecs_changes_get(at->world);
     assert_int_equal(changes.created_count, 1);
     assert_int_equal(changes.changed_count, 0);
-    check_hash(&fixture);
-    ecs_changes_clear(fixture.world);
+    check_hash(at);
+    ecs_changes_clear(at->world);
     hp = 2;
-    assert_int_equal(ecs_set(fixture.world, entity, fixture.hp, &hp), ECS_OK);
-    live_step(&fixture);
-    assert_int_equal(ecs_changes_get(fixture.world).changed_count, 1);
-    live_close(&fixture);
+    assert_ok(ecs_set(at->world, entity, at->hp, &hp));
+    live_step(at);
+    assert_int_equal(ecs_changes_get(at->world).changed_count, 1);
 }
 
-static void destroying_takes_the_hash_away(void** state) {
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
-    live_seal(&fixture);
-    uint64_t empty = ecs_world_state_hash(fixture.world);
-    ecs_entity entity = live_create(&fixture, fixture.solid);
+LIVE_CASE(destroying_takes_the_hash_away) {
+    uint64_t empty = ecs_world_state_hash(at->world);
+    ecs_entity entity = live_create(at, at->solid);
     int32_t hp = 1;
-    assert_int_equal(ecs_set(fixture.world, entity, fixture.hp, &hp), ECS_OK);
-    assert_int_equal(ecs_destroy(fixture.world, entity), ECS_OK);
-    assert_true(ecs_world_state_hash(fixture.world) == empty);
-    ecs_changes changes = ecs_changes_get(fixture.world);
+    assert_ok(ecs_set(at->world, entity, at->hp, &hp));
+    assert_ok(ecs_destroy(at->world, entity));
+    assert_true(ecs_world_state_hash(at->world) == empty);
+    ecs_changes changes = ecs_changes_get(at->world);
     assert_int_equal(changes.created_count, 1);
     assert_int_equal(changes.destroyed_count, 1);
     assert_int_equal(changes.destroyed[0], entity);
-    live_step(&fixture);
-    check_hash(&fixture);
-    live_close(&fixture);
+    live_step(at);
+    check_hash(at);
 }
 
-static void padding_does_not_count_and_values_do(void** state) {
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
-    live_seal(&fixture);
-    ecs_entity entity = live_create(&fixture, fixture.solid);
-    rest(&fixture);
-    live_body* body = ecs_get_mut(fixture.world, entity, fixture.body);
+LIVE_CASE(padding_does_not_count_and_values_do) {
+    ecs_entity entity = live_create(at, at->solid);
+    rest(at);
+    live_body* body = ecs_get_mut(at->world, entity, at->body);
     memset(body, 0xff, sizeof(*body));
     body->kind = 0;
     body->mass = 0;
-    live_step(&fixture);
-    assert_int_equal(ecs_changes_get(fixture.world).changed_count, 0);
-    body = ecs_get_mut(fixture.world, entity, fixture.body);
+    live_step(at);
+    assert_int_equal(ecs_changes_get(at->world).changed_count, 0);
+    body = ecs_get_mut(at->world, entity, at->body);
     body->mass = -0.0f; // a different value at full precision
-    live_step(&fixture);
-    assert_int_equal(ecs_changes_get(fixture.world).changed_count, 1);
-    check_hash(&fixture);
-    live_close(&fixture);
+    live_step(at);
+    assert_int_equal(ecs_changes_get(at->world).changed_count, 1);
+    check_hash(at);
 }
 
-static void not_a_number_equals_any_other_payload_of_it(void** state) {
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
-    live_seal(&fixture);
-    ecs_entity entity = live_create(&fixture, fixture.thing);
+LIVE_CASE(not_a_number_equals_any_other_payload_of_it) {
+    ecs_entity entity = live_create(at, at->thing);
     uint32_t bits[2] = {0x7fc00000u, 0x7fc00000u};
-    assert_int_equal(ecs_set(fixture.world, entity, fixture.pos, bits), ECS_OK);
-    rest(&fixture);
+    assert_ok(ecs_set(at->world, entity, at->pos, bits));
+    rest(at);
     bits[0] = 0xffc12345u;
-    assert_int_equal(ecs_set(fixture.world, entity, fixture.pos, bits), ECS_OK);
-    live_step(&fixture);
-    assert_int_equal(ecs_changes_get(fixture.world).changed_count, 0);
-    check_hash(&fixture);
-    live_close(&fixture);
+    assert_ok(ecs_set(at->world, entity, at->pos, bits));
+    live_step(at);
+    assert_int_equal(ecs_changes_get(at->world).changed_count, 0);
+    check_hash(at);
 }
 
-static void a_changed_text_is_listed(void** state) {
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
-    live_seal(&fixture);
-    ecs_entity entity = live_create(&fixture, fixture.named);
-    rest(&fixture);
-    live_set_text(&fixture, entity, fixture.title, "any_name");
-    live_step(&fixture);
-    ecs_changes changes = ecs_changes_get(fixture.world);
+LIVE_CASE(a_changed_text_is_listed) {
+    ecs_entity entity = live_create(at, at->named);
+    rest(at);
+    live_set_text(at, entity, at->title, "any_name");
+    live_step(at);
+    ecs_changes changes = ecs_changes_get(at->world);
     assert_int_equal(changes.changed_count, 1);
-    assert_int_equal(changes.changed[0].component, fixture.title);
-    check_hash(&fixture);
-    live_close(&fixture);
+    assert_int_equal(changes.changed[0].component, at->title);
+    check_hash(at);
 }
 
-static void* allocate_unless(void* context, size_t size, size_t align) {
-    const bool* is_out = context;
-    return *is_out ? NULL : base_allocator_heap()->allocate(NULL, size, align);
-}
-
-static void release_any(void* context, void* memory, size_t size) {
-    (void)context;
-    base_allocator_heap()->release(NULL, memory, size);
-}
-
-static void a_text_that_no_memory_was_left_for_is_compared_again(void** state) {
-    (void)state;
-    bool is_out = false;
-    base_allocator allocator = {allocate_unless, release_any, &is_out};
+CASE(a_text_that_no_memory_was_left_for_is_compared_again) {
+    scarce_memory memory;
+    scarce_init(&memory, 0, true);
     ecs_world_config config = ecs_world_config_default();
-    config.allocator = &allocator;
+    config.allocator = &memory.allocator;
     live fixture;
-    live_open(&fixture, &config);
-    live_seal(&fixture);
+    live_make(&fixture, &config);
     ecs_entity entity = live_create(&fixture, fixture.named);
     rest(&fixture);
     live_set_text(&fixture, entity, fixture.title, "first");
     rest(&fixture); // the list of changes has room now
     live_set_text(&fixture, entity, fixture.title, "second");
     uint64_t told = ecs_world_state_hash(fixture.world);
-    is_out = true;
+    scarce_leave(&memory, 0);
     live_step(&fixture);
-    is_out = false;
+    memory.fail_at = 0;
     assert_int_equal(ecs_world_state_hash(fixture.world), told);
     check_hash(&fixture);
     ecs_changes_clear(fixture.world);
@@ -230,18 +178,17 @@ static void run_bump(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 // Sizes around blocks of 64 bytes, and rows of one byte: the test compares every tail length.
-static void a_written_column_lists_exactly_the_rows_that_differ(void** state) {
-    (void)state;
+CASE(a_written_column_lists_exactly_the_rows_that_differ) {
     static const ecs_term terms[] = {{"team", "u8", ECS_WRITE}};
     for (uint32_t count = 1; count < 200; count += 9) {
         live fixture;
         live_open(&fixture, NULL);
         ecs_system_desc bump = {
             .name = "bump", .stage = "act", .run = run_bump, .terms = terms, .term_count = 1};
-        assert_int_equal(ecs_system_register(fixture.world, &bump), ECS_OK);
+        assert_ok(ecs_system_register(fixture.world, &bump));
         live_seal(&fixture);
         ecs_entity entities[200];
-        assert_int_equal(ecs_create_many(fixture.world, fixture.solid, count, entities), ECS_OK);
+        assert_ok(ecs_create_many(fixture.world, fixture.solid, count, entities));
         rest(&fixture);
         live_step(&fixture);
         ecs_changes changes = ecs_changes_get(fixture.world);
@@ -260,37 +207,15 @@ static void a_written_column_lists_exactly_the_rows_that_differ(void** state) {
     }
 }
 
-static void recreate_is_listed_and_keeps_the_hash_right(void** state) {
-    (void)state;
-    live fixture;
-    live_open(&fixture, NULL);
-    live_seal(&fixture);
-    ecs_entity entity = live_create(&fixture, fixture.thing);
-    rest(&fixture);
-    ecs_template_id both = ecs_template_find(fixture.world, "thing+named");
-    assert_int_equal(ecs_recreate(fixture.world, entity, both, NULL, 0), ECS_OK);
-    ecs_changes changes = ecs_changes_get(fixture.world);
+LIVE_CASE(recreate_is_listed_and_keeps_the_hash_right) {
+    ecs_entity entity = live_create(at, at->thing);
+    rest(at);
+    ecs_template_id both = ecs_template_find(at->world, "thing+named");
+    assert_ok(ecs_recreate(at->world, entity, both, NULL, 0));
+    ecs_changes changes = ecs_changes_get(at->world);
     assert_int_equal(changes.recreated_count, 1);
     assert_int_equal(changes.recreated[0], entity);
-    check_hash(&fixture);
-    assert_int_equal(ecs_recreate(fixture.world, entity, fixture.named, NULL, 0), ECS_OK);
-    check_hash(&fixture);
-    live_close(&fixture);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_set_value_is_listed_once),
-        TEST(a_write_that_changes_nothing_is_not_listed),
-        TEST(untracked_components_are_neither_listed_nor_hashed),
-        TEST(a_created_entity_is_not_in_changed),
-        TEST(destroying_takes_the_hash_away),
-        TEST(padding_does_not_count_and_values_do),
-        TEST(not_a_number_equals_any_other_payload_of_it),
-        TEST(a_changed_text_is_listed),
-        TEST(a_text_that_no_memory_was_left_for_is_compared_again),
-        TEST(a_written_column_lists_exactly_the_rows_that_differ),
-        TEST(recreate_is_listed_and_keeps_the_hash_right),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    check_hash(at);
+    assert_ok(ecs_recreate(at->world, entity, at->named, NULL, 0));
+    check_hash(at);
 }

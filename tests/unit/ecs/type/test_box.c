@@ -63,7 +63,7 @@ static const ecs_type_ops pooled_ops = {
 static const ecs_type_ops bare_ops = {.create = ship_create, .destroy = ship_destroy};
 
 typedef struct fleet {
-    store_memory memory;
+    scarce_memory memory;
     ecs_world* world;
     ecs_component_id hull, pos;
     ecs_template_id tracked, plain, other;
@@ -110,7 +110,7 @@ static bool open_fleet(fleet* f, const ecs_type_ops* ops, bool is_plain) {
 
 static void close_fleet(fleet* f) {
     ecs_world_destroy(f->world);
-    assert_int_equal(f->memory.bytes_out, 0);
+    assert_int_equal(f->memory.bytes, 0);
     assert_int_equal(counts.creates, counts.destroys);
 }
 
@@ -118,25 +118,24 @@ static ship* hull_of(const fleet* f, ecs_entity entity) {
     return *(ship* const*)ecs_get(f->world, entity, f->hull);
 }
 
-static void a_boxed_object_never_moves(void** state) {
-    (void)state;
+CASE(a_boxed_object_never_moves) {
     fleet f;
-    store_memory_init(&f.memory);
+    scarce_init(&f.memory, 0, true);
     assert_true(open_fleet(&f, &ship_ops, false));
     enum { COUNT = 300 };
     ecs_entity entities[COUNT];
     ship* hulls[COUNT];
     for (uint32_t i = 0; i < COUNT; i++) {
-        assert_int_equal(ecs_create(f.world, f.tracked, NULL, 0, &entities[i]), ECS_OK);
+        assert_ok(ecs_create(f.world, f.tracked, NULL, 0, &entities[i]));
         hulls[i] = hull_of(&f, entities[i]);
         assert_int_equal(hulls[i]->crew, 30);
         (*(ship**)ecs_get_mut(f.world, entities[i], f.hull))->crew = (int32_t)i;
     }
     // Chunks grow, rows move, templates change, and the objects stay in place.
     for (uint32_t i = 0; i < COUNT; i += 3)
-        assert_int_equal(ecs_destroy(f.world, entities[i]), ECS_OK);
+        assert_ok(ecs_destroy(f.world, entities[i]));
     for (uint32_t i = 1; i < COUNT; i += 3)
-        assert_int_equal(ecs_recreate(f.world, entities[i], f.plain, NULL, 0), ECS_OK);
+        assert_ok(ecs_recreate(f.world, entities[i], f.plain, NULL, 0));
     for (uint32_t i = 0; i < COUNT; i++) {
         if (i % 3 == 0) continue;
         assert_ptr_equal(hull_of(&f, entities[i]), hulls[i]);
@@ -147,13 +146,12 @@ static void a_boxed_object_never_moves(void** state) {
     close_fleet(&f);
 }
 
-static void tracking_hashes_and_saves_see_the_object(void** state) {
-    (void)state;
+CASE(tracking_hashes_and_saves_see_the_object) {
     fleet f;
-    store_memory_init(&f.memory);
+    scarce_init(&f.memory, 0, true);
     assert_true(open_fleet(&f, &ship_ops, false));
     ecs_entity entity;
-    assert_int_equal(ecs_create(f.world, f.tracked, NULL, 0, &entity), ECS_OK);
+    assert_ok(ecs_create(f.world, f.tracked, NULL, 0, &entity));
     ecs_step step = {.tick = 1, .dt = 1};
     ecs_world_step(f.world, &step);
     ecs_changes_clear(f.world);
@@ -166,10 +164,10 @@ static void tracking_hashes_and_saves_see_the_object(void** state) {
     assert_true(ecs_world_state_hash(f.world) == ecs_world_state_hash_walk(f.world));
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
-    assert_int_equal(ecs_world_save(f.world, &bytes), ECS_OK);
+    assert_ok(ecs_world_save(f.world, &bytes));
     uint64_t whole = ecs_world_hash(f.world);
     (*(ship**)ecs_get_mut(f.world, entity, f.hull))->crew = 5;
-    assert_int_equal(ecs_world_restore(f.world, bytes.data, bytes.size), ECS_OK);
+    assert_ok(ecs_world_restore(f.world, bytes.data, bytes.size));
     assert_true(ecs_world_hash(f.world) == whole);
     assert_int_equal(hull_of(&f, entity)->crew, 31);
     base_bytes_deinit(&bytes);
@@ -181,37 +179,35 @@ static void tracking_hashes_and_saves_see_the_object(void** state) {
 }
 
 // S5.4: create and destroy are all that a type must give.
-static void create_and_destroy_are_enough(void** state) {
-    (void)state;
+CASE(create_and_destroy_are_enough) {
     fleet f;
-    store_memory_init(&f.memory);
+    scarce_init(&f.memory, 0, true);
     assert_true(open_fleet(&f, &bare_ops, false));
     ecs_entity entity;
-    assert_int_equal(ecs_create(f.world, f.tracked, NULL, 0, &entity), ECS_OK);
+    assert_ok(ecs_create(f.world, f.tracked, NULL, 0, &entity));
     assert_int_equal(hull_of(&f, entity)->crew, 30); // the default is set by its fields
     ship other = {.crew = 8};
     ship* pointer = &other;
-    assert_int_equal(ecs_set(f.world, entity, f.hull, &pointer), ECS_OK);
+    assert_ok(ecs_set(f.world, entity, f.hull, &pointer));
     assert_int_equal(hull_of(&f, entity)->crew, 8);
     assert_ptr_not_equal(hull_of(&f, entity), pointer);
     ecs_init init = {f.hull, &pointer};
-    assert_int_equal(ecs_create(f.world, f.plain, &init, 1, &entity), ECS_OK);
+    assert_ok(ecs_create(f.world, f.plain, &init, 1, &entity));
     assert_int_equal(hull_of(&f, entity)->crew, 8);
-    assert_int_equal(ecs_recreate(f.world, entity, f.other, NULL, 0), ECS_OK);
+    assert_ok(ecs_recreate(f.world, entity, f.other, NULL, 0));
     assert_null(ecs_find(f.world, entity, f.hull));
     close_fleet(&f);
 }
 
-static void plain_data_may_be_boxed_without_functions(void** state) {
-    (void)state;
+CASE(plain_data_may_be_boxed_without_functions) {
     fleet f;
-    store_memory_init(&f.memory);
+    scarce_init(&f.memory, 0, true);
     assert_true(open_fleet(&f, NULL, true));
     ecs_entity entity;
-    assert_int_equal(ecs_create(f.world, f.tracked, NULL, 0, &entity), ECS_OK);
+    assert_ok(ecs_create(f.world, f.tracked, NULL, 0, &entity));
     assert_int_equal(hull_of(&f, entity)->crew, 30);
     assert_null(hull_of(&f, entity)->name);
-    assert_int_equal(ecs_create(f.world, f.plain, NULL, 0, &entity), ECS_OK);
+    assert_ok(ecs_create(f.world, f.plain, NULL, 0, &entity));
     assert_int_equal(hull_of(&f, entity)->crew, 0);
     const ecs_type* type = ecs_type_get(f.world, ecs_type_find(f.world, "ship"));
     assert_false(ecs_type_is_plain(type));
@@ -223,30 +219,29 @@ static void plain_data_may_be_boxed_without_functions(void** state) {
 
 // S4.6: with a reset a returned object comes back as it was created, and keeps the memory that it
 // owns.
-static void an_object_that_goes_back_is_reset_and_reused(void** state) {
-    (void)state;
+CASE(an_object_that_goes_back_is_reset_and_reused) {
     fleet f;
-    store_memory_init(&f.memory);
+    scarce_init(&f.memory, 0, true);
     assert_true(open_fleet(&f, &pooled_ops, false));
     char name[8] = "Argo";
     ship other = {.crew = 2, .name = name};
     ship* pointer = &other;
     ecs_init init = {f.hull, &pointer};
     ecs_entity entity;
-    assert_int_equal(ecs_create(f.world, f.plain, &init, 1, &entity), ECS_OK);
+    assert_ok(ecs_create(f.world, f.plain, &init, 1, &entity));
     ship* hull = hull_of(&f, entity);
     assert_string_equal(hull->name, "Argo");
     int creates = counts.creates;
-    assert_int_equal(ecs_destroy(f.world, entity), ECS_OK);
+    assert_ok(ecs_destroy(f.world, entity));
     assert_int_equal(counts.resets, 1);
     assert_int_equal(counts.destroys, 0);
     assert_int_equal(hull->crew, 1);
     uint64_t calls = f.memory.calls;
     for (uint32_t i = 0; i < 100; i++) {
-        assert_int_equal(ecs_create(f.world, f.plain, &init, 1, &entity), ECS_OK);
+        assert_ok(ecs_create(f.world, f.plain, &init, 1, &entity));
         assert_ptr_equal(hull_of(&f, entity), hull);
         assert_int_equal(hull->crew, 2);
-        assert_int_equal(ecs_destroy(f.world, entity), ECS_OK);
+        assert_ok(ecs_destroy(f.world, entity));
         ecs_changes_clear(f.world);
     }
     assert_int_equal(counts.creates, creates);
@@ -254,29 +249,27 @@ static void an_object_that_goes_back_is_reset_and_reused(void** state) {
     close_fleet(&f);
 }
 
-static void without_a_reset_an_object_is_destroyed_and_its_place_reused(void** state) {
-    (void)state;
+CASE(without_a_reset_an_object_is_destroyed_and_its_place_reused) {
     fleet f;
-    store_memory_init(&f.memory);
+    scarce_init(&f.memory, 0, true);
     assert_true(open_fleet(&f, &ship_ops, false));
     ecs_entity entity;
-    assert_int_equal(ecs_create(f.world, f.plain, NULL, 0, &entity), ECS_OK);
+    assert_ok(ecs_create(f.world, f.plain, NULL, 0, &entity));
     const ship* hull = hull_of(&f, entity);
     int destroys = counts.destroys;
-    assert_int_equal(ecs_destroy(f.world, entity), ECS_OK);
+    assert_ok(ecs_destroy(f.world, entity));
     assert_int_equal(counts.destroys, destroys + 1);
-    assert_int_equal(ecs_create(f.world, f.plain, NULL, 0, &entity), ECS_OK);
+    assert_ok(ecs_create(f.world, f.plain, NULL, 0, &entity));
     assert_ptr_equal(hull_of(&f, entity), hull);
     close_fleet(&f);
 }
 
-static void a_relocatable_type_over_its_limit_is_refused_with_a_message(void** state) {
-    (void)state;
+CASE(a_relocatable_type_over_its_limit_is_refused_with_a_message) {
     fleet f;
-    store_memory_init(&f.memory);
+    scarce_init(&f.memory, 0, true);
     ecs_world_config config = ecs_world_config_default();
     config.allocator = &f.memory.allocator;
-    assert_int_equal(ecs_world_create(&config, &f.world), ECS_OK);
+    assert_ok(ecs_world_create(&config, &f.world));
     base_report_first first;
     base_reporter reporter = base_reporter_first(&first);
     char name[16];
@@ -291,8 +284,7 @@ static void a_relocatable_type_over_its_limit_is_refused_with_a_message(void** s
         assert_non_null(strstr(first.text, "type 'big65537' is refused: it is larger than 65536 "
                                            "bytes: register it boxed"));
         ecs_type_id id;
-        assert_int_equal(ecs_type_register_as(f.world, &desc, ECS_TYPE_BOXED, &reporter, &id),
-                         ECS_OK);
+        assert_ok(ecs_type_register_as(f.world, &desc, ECS_TYPE_BOXED, &reporter, &id));
         assert_int_equal(ecs_type_get(f.world, id)->object_size, size);
     }
     for (uint32_t size = ECS_BOXED_BYTES_MAX - 1; size <= ECS_BOXED_BYTES_MAX + 1; size++) {
@@ -304,21 +296,20 @@ static void a_relocatable_type_over_its_limit_is_refused_with_a_message(void** s
                          size <= ECS_BOXED_BYTES_MAX ? ECS_OK : ECS_ERR_TYPE);
     }
     ecs_world_destroy(f.world);
-    assert_int_equal(f.memory.bytes_out, 0);
+    assert_int_equal(f.memory.bytes, 0);
 }
 
-static void flags_that_make_no_sense_are_refused(void** state) {
-    (void)state;
+CASE(flags_that_make_no_sense_are_refused) {
     ecs_world_config config = ecs_world_config_default();
     ecs_world* world;
-    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    assert_ok(ecs_world_create(&config, &world));
     ecs_type_desc desc = {
         .name = "ship", .size = sizeof(ship), .align = _Alignof(ship), .ops = &pooled_ops};
     assert_int_equal(ecs_type_register(world, &desc, NULL), ECS_ERR_TYPE); // reset needs a box
     assert_int_equal(ecs_type_register_as(world, &desc, 2, NULL, NULL), ECS_ERR_TYPE);
     ecs_type_desc tag = {.name = "nothing"};
     assert_int_equal(ecs_type_register_as(world, &tag, ECS_TYPE_BOXED, NULL, NULL), ECS_ERR_TYPE);
-    assert_int_equal(ecs_type_register_as(world, &desc, ECS_TYPE_BOXED, NULL, NULL), ECS_OK);
+    assert_ok(ecs_type_register_as(world, &desc, ECS_TYPE_BOXED, NULL, NULL));
     ecs_world_destroy(world);
 }
 
@@ -344,7 +335,7 @@ static bool live_a_little(fleet* f, uint64_t n) {
     ecs_world_validate(f->world);
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
-    assert_int_equal(ecs_world_save(f->world, &bytes), ECS_OK);
+    assert_ok(ecs_world_save(f->world, &bytes));
     uint64_t hash = ecs_world_hash(f->world);
     f->memory.fail_at = f->memory.calls + n;
     bool is_restored = ecs_world_restore(f->world, bytes.data, bytes.size) == ECS_OK;
@@ -355,42 +346,26 @@ static bool live_a_little(fleet* f, uint64_t n) {
     return is_whole && is_restored;
 }
 
-static void memory_may_run_out_at_any_allocation(void** state) {
-    (void)state;
+CASE(memory_may_run_out_at_any_allocation) {
     static const ecs_type_ops* const all[] = {&ship_ops, &pooled_ops, NULL};
     for (uint32_t k = 0; k < BASE_COUNT(all); k++) {
         fleet f;
         bool is_open = false;
         for (uint64_t n = 1; !is_open; n++) {
-            store_memory_init(&f.memory);
+            scarce_init(&f.memory, 0, true);
             f.memory.fail_at = n;
             is_open = open_fleet(&f, all[k], all[k] == NULL);
             if (is_open) close_fleet(&f);
-            assert_int_equal(f.memory.bytes_out, 0);
+            assert_int_equal(f.memory.bytes, 0);
             assert_int_equal(counts.creates, counts.destroys);
         }
         uint64_t n = 1;
         for (bool is_whole = false; !is_whole; n++) {
-            store_memory_init(&f.memory);
+            scarce_init(&f.memory, 0, true);
             assert_true(open_fleet(&f, all[k], all[k] == NULL));
             is_whole = live_a_little(&f, n);
             close_fleet(&f);
         }
         assert_in_range(n, 4, 200);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_boxed_object_never_moves),
-        TEST(tracking_hashes_and_saves_see_the_object),
-        TEST(create_and_destroy_are_enough),
-        TEST(plain_data_may_be_boxed_without_functions),
-        TEST(an_object_that_goes_back_is_reset_and_reused),
-        TEST(without_a_reset_an_object_is_destroyed_and_its_place_reused),
-        TEST(a_relocatable_type_over_its_limit_is_refused_with_a_message),
-        TEST(flags_that_make_no_sense_are_refused),
-        TEST(memory_may_run_out_at_any_allocation),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,16 +4,6 @@
 
 #include "table/store_world.h"
 
-static int setup(void** state) {
-    *state = data_world_create(NULL);
-    return *state ? 0 : -1;
-}
-
-static int teardown(void** state) {
-    ecs_world_destroy(*state);
-    return 0;
-}
-
 static const char nested_text[] =
     "hero {\n"
     "  \"inventory:array\"{ item:t=\"sword\"; item:t=\"bow\"; sub:object{ hp:r=3 } }\n"
@@ -26,37 +16,37 @@ static const char nested_text[] =
     "  \"props:object\"{ c:b=yes }\n \"inventory:array\"{ } }\n"
     "twin { _extends:t=hero\n \"path:list<p2>\"{ _track:b=no } }\n";
 
-static void a_datablock_gives_lists_arrays_and_objects(void** state) {
-    data_load_ok(*state, nested_text);
-    data_expect(*state, "hero", "inventory", "[t=\"sword\";t=\"bow\";object={hp:r=3}]");
-    data_expect(*state, "hero", "props", "{a:i=1;b:i=2;nested:object={at:p2=1,2}}");
-    data_expect(*state, "hero", "path", "[0,0;1,1]");
-    data_expect(*state, "hero", "slots", "[\"head\";\"hand\"]");
-    data_expect(*state, "hero", "mates", "[none]");
+DATA_CASE(a_datablock_gives_lists_arrays_and_objects) {
+    data_load_ok(world, nested_text);
+    data_expect(world, "hero", "inventory", "[t=\"sword\";t=\"bow\";object={hp:r=3}]");
+    data_expect(world, "hero", "props", "{a:i=1;b:i=2;nested:object={at:p2=1,2}}");
+    data_expect(world, "hero", "path", "[0,0;1,1]");
+    data_expect(world, "hero", "slots", "[\"head\";\"hand\"]");
+    data_expect(world, "hero", "mates", "[none]");
 }
 
-static void a_childs_block_replaces_the_whole_value(void** state) {
-    data_load_ok(*state, nested_text);
-    data_expect(*state, "squire", "path", "[5,5]");
-    data_expect(*state, "squire", "props", "{c:b=yes}");
-    data_expect(*state, "squire", "inventory", "[]"); // {} makes an empty value
-    data_expect(*state, "squire", "slots", "[\"head\";\"hand\"]");
-    data_expect(*state, "twin", "path", "[0,0;1,1]"); // attributes alone do not change the value
-    assert_int_equal(data_find(*state, "twin", "path")->flags, 0);
-    assert_int_equal(data_find(*state, "squire", "path")->flags, ECS_COMPONENT_TRACKED);
-    data_expect(*state, "squire+hero", "path", "[0,0;1,1]");
+DATA_CASE(a_childs_block_replaces_the_whole_value) {
+    data_load_ok(world, nested_text);
+    data_expect(world, "squire", "path", "[5,5]");
+    data_expect(world, "squire", "props", "{c:b=yes}");
+    data_expect(world, "squire", "inventory", "[]"); // {} makes an empty value
+    data_expect(world, "squire", "slots", "[\"head\";\"hand\"]");
+    data_expect(world, "twin", "path", "[0,0;1,1]"); // attributes alone do not change the value
+    assert_int_equal(data_find(world, "twin", "path")->flags, 0);
+    assert_int_equal(data_find(world, "squire", "path")->flags, ECS_COMPONENT_TRACKED);
+    data_expect(world, "squire+hero", "path", "[0,0;1,1]");
 }
 
-static void every_type_of_value_fits_inside(void** state) {
+DATA_CASE(every_type_of_value_fits_inside) {
     data_load_ok(
-        *state,
+        world,
         "a { \"x:object\"{ b:b=yes; i:i=-1; i64:i64=-2; u8:u8=3; u16:u16=4; u32:u32=5; u64:u64=6\n"
         " r:r=0.5; p2:p2=1,2; p3:p3=1,2,3; p4:p4=1,2,3,4; ip2:ip2=1,2; ip3:ip3=1,2,3\n"
         " ip4:ip4=1,2,3,4; c:c=1,2,3,4; t:t=\"x y\"; eid:eid=none\n"
         " m:m=[[1,0,0] [0,1,0] [0,0,1] [7,8,9]]\n"
         " \"l:list<u8>\"{ x:u8=1; \"x:u8\"{ value:u8=2 } } \"n:array\"{ \"x:t\"{ value:t=z } } } "
         "}");
-    data_expect(*state, "a", "x",
+    data_expect(world, "a", "x",
                 "{b:b=yes;c:c=1,2,3,4;eid:eid=none;i:i=-1;i64:i64=-2;ip2:ip2=1,2;ip3:ip3=1,2,3;"
                 "ip4:ip4=1,2,3,4;l:list<u8>=[1;2];m:m=1,0,0,0,1,0,0,0,1,7,8,9;n:array=[t=\"z\"];"
                 "p2:p2=1,2;p3:p3=1,2,3;p4:p4=1,2,3,4;r:r=0.5;t:t=\"x\\x20y\";u16:u16=4;u32:u32=5;"
@@ -64,22 +54,21 @@ static void every_type_of_value_fits_inside(void** state) {
 }
 
 // As in real projects: names of files, in quotes, with the type behind.
-static void names_of_values_may_be_any_text(void** state) {
-    data_load_ok(*state, "level { \"weather:object\"{\n \"content/clear day.blk\":r=1\n"
-                         " \"content/rain.blk\" : r = 2\n \"x y:i\"{ value:i=3 } } }");
-    data_expect(*state, "level", "weather",
+DATA_CASE(names_of_values_may_be_any_text) {
+    data_load_ok(world, "level { \"weather:object\"{\n \"content/clear day.blk\":r=1\n"
+                        " \"content/rain.blk\" : r = 2\n \"x y:i\"{ value:i=3 } } }");
+    data_expect(world, "level", "weather",
                 "{\"content/clear\\x20day.blk\":r=1;\"content/rain.blk\":r=2;\"x\\x20y\":i=3}");
 }
 
-static void shared_values_are_read_as_ones_own(void** state) {
-    data_load_ok(*state, "a { \"x:shared:object\"{ \"p:shared:list<i>\"{ i:i=1 } }\n"
-                         " \"t:shared:t\"{ value:t=z } }");
-    data_expect(*state, "a", "x", "{p:list<i>=[1]}");
-    data_expect(*state, "a", "t", "\"z\"");
+DATA_CASE(shared_values_are_read_as_ones_own) {
+    data_load_ok(world, "a { \"x:shared:object\"{ \"p:shared:list<i>\"{ i:i=1 } }\n"
+                        " \"t:shared:t\"{ value:t=z } }");
+    data_expect(world, "a", "x", "{p:list<i>=[1]}");
+    data_expect(world, "a", "t", "\"z\"");
 }
 
-static void faults_inside_name_file_and_line(void** state) {
-    ecs_world* world = *state;
+DATA_CASE(faults_inside_name_file_and_line) {
     static const char* const cases[][2] = {
         {"a {\n \"x:list<p2>\"{ v:p2=1,2\n v:p3=1,2,3 } }",
          "x.blk:3: error: component 'x': a list<p2> holds no p3"},
@@ -125,7 +114,7 @@ static void faults_inside_name_file_and_line(void** state) {
                         "\"5:object\"{ \"6:object\"{ \"7:object\"{ } } } } } } } } }");
 }
 
-static void too_much_inside_is_refused_with_a_line(void** state) {
+DATA_CASE(too_much_inside_is_refused_with_a_line) {
     static char text[80000];
     size_t size = (size_t)snprintf(text, sizeof text, "a { \"x:array\"{\n");
     for (uint32_t i = 0; i < 17; i++) {
@@ -136,7 +125,7 @@ static void too_much_inside_is_refused_with_a_line(void** state) {
         size += (size_t)snprintf(text + size, sizeof text - size, "\"\n");
     }
     (void)snprintf(text + size, sizeof text - size, "} }");
-    data_load_refused(*state, text,
+    data_load_refused(world, text,
                       "x.blk:18: error: component 'x': too much inside: at most 16384 values in a "
                       "block, and 65536 bytes in all");
 }
@@ -153,12 +142,14 @@ static void open_nest(nest* at, const base_allocator* allocator) {
     at->world = data_world_create(allocator);
     assert_non_null(at->world);
     data_load_ok(at->world, nested_text);
-    assert_int_equal(ecs_world_seal(at->world, NULL), ECS_OK);
+    assert_ok(ecs_world_seal(at->world, NULL));
     at->path = ecs_component_find(at->world, "path");
     at->props = ecs_component_find(at->world, "props");
     at->hero = ecs_template_find(at->world, "hero");
     at->twin = ecs_template_find(at->world, "twin");
 }
+
+#define NEST_CASE(name) CASE_WITH(nest, at, open_nest(at, NULL), ecs_world_destroy(at->world), name)
 
 static void step(nest* at, ecs_tick tick) {
     ecs_changes_clear(at->world);
@@ -170,84 +161,72 @@ static void step(nest* at, ecs_tick tick) {
 
 static void push_point(const nest* at, ecs_entity entity, float x) {
     ecs_vec2 point = {x, 0};
-    assert_int_equal(ecs_list_push(ecs_world_allocator(at->world),
-                                   ecs_get_mut(at->world, entity, at->path), &point),
-                     ECS_OK);
+    assert_ok(ecs_list_push(ecs_world_allocator(at->world),
+                            ecs_get_mut(at->world, entity, at->path), &point));
 }
 
-static void a_change_deep_inside_a_component_is_listed_once(void** state) {
-    (void)state;
-    nest at;
-    open_nest(&at, NULL);
+NEST_CASE(a_change_deep_inside_a_component_is_listed_once) {
     ecs_entity entities[40];
-    assert_int_equal(ecs_create_many(at.world, at.hero, 40, entities), ECS_OK);
-    step(&at, 1);
-    uint64_t hash = ecs_world_state_hash(at.world);
-    ecs_object* props = ecs_get_mut(at.world, entities[7], at.props);
+    assert_ok(ecs_create_many(at->world, at->hero, 40, entities));
+    step(at, 1);
+    uint64_t hash = ecs_world_state_hash(at->world);
+    ecs_object* props = ecs_get_mut(at->world, entities[7], at->props);
     ecs_object* inner = ecs_object_find_mut(props, "nested", ECS_ELEMENT_OBJECT);
     ecs_vec2 place = {9, 9};
-    assert_int_equal(ecs_object_set(NULL, inner, "at", ECS_ELEMENT_P2, &place), ECS_OK);
-    (void)ecs_get_mut(at.world, entities[8], at.props); // opened but not changed
-    step(&at, 2);
-    ecs_changes changes = ecs_changes_get(at.world);
+    assert_ok(ecs_object_set(NULL, inner, "at", ECS_ELEMENT_P2, &place));
+    (void)ecs_get_mut(at->world, entities[8], at->props); // opened but not changed
+    step(at, 2);
+    ecs_changes changes = ecs_changes_get(at->world);
     assert_int_equal(changes.changed_count, 1);
     assert_int_equal(changes.changed[0].entity, entities[7]);
-    assert_int_equal(changes.changed[0].component, at.props);
-    assert_true(ecs_world_state_hash(at.world) != hash);
+    assert_int_equal(changes.changed[0].component, at->props);
+    assert_true(ecs_world_state_hash(at->world) != hash);
     // A value that changes back within a tick is no change. The defaults were never changed.
     place = (ecs_vec2){1, 2};
-    assert_int_equal(
-        ecs_object_set(NULL,
-                       ecs_object_find_mut(ecs_get_mut(at.world, entities[7], at.props), "nested",
-                                           ECS_ELEMENT_OBJECT),
-                       "at", ECS_ELEMENT_P2, &place),
-        ECS_OK);
-    step(&at, 3);
-    assert_int_equal(ecs_changes_get(at.world).changed_count, 1);
-    assert_true(ecs_world_state_hash(at.world) == hash);
-    data_expect(at.world, "hero", "props", "{a:i=1;b:i=2;nested:object={at:p2=1,2}}");
-    ecs_world_destroy(at.world);
+    assert_ok(ecs_object_set(NULL,
+                             ecs_object_find_mut(ecs_get_mut(at->world, entities[7], at->props),
+                                                 "nested", ECS_ELEMENT_OBJECT),
+                             "at", ECS_ELEMENT_P2, &place));
+    step(at, 3);
+    assert_int_equal(ecs_changes_get(at->world).changed_count, 1);
+    assert_true(ecs_world_state_hash(at->world) == hash);
+    data_expect(at->world, "hero", "props", "{a:i=1;b:i=2;nested:object={at:p2=1,2}}");
 }
 
-static void values_follow_their_entity_through_recreate_and_death(void** state) {
-    (void)state;
-    nest at;
-    open_nest(&at, NULL);
+NEST_CASE(values_follow_their_entity_through_recreate_and_death) {
     ecs_entity entities[20];
     for (uint32_t i = 0; i < 20; i++) {
-        assert_int_equal(ecs_create(at.world, at.hero, NULL, 0, &entities[i]), ECS_OK);
-        push_point(&at, entities[i], (float)i);
+        assert_ok(ecs_create(at->world, at->hero, NULL, 0, &entities[i]));
+        push_point(at, entities[i], (float)i);
     }
     for (uint32_t i = 0; i < 20; i += 2)
-        assert_int_equal(ecs_recreate(at.world, entities[i], at.twin, NULL, 0), ECS_OK);
+        assert_ok(ecs_recreate(at->world, entities[i], at->twin, NULL, 0));
     for (uint32_t i = 0; i < 20; i += 5)
-        assert_int_equal(ecs_destroy(at.world, entities[i]), ECS_OK);
-    step(&at, 1);
+        assert_ok(ecs_destroy(at->world, entities[i]));
+    step(at, 1);
     for (uint32_t i = 0; i < 20; i++) {
-        const ecs_list* path = ecs_find(at.world, entities[i], at.path);
+        const ecs_list* path = ecs_find(at->world, entities[i], at->path);
         assert_int_equal(path != NULL, i % 5 != 0);
         if (path) assert_true(((const ecs_vec2*)ecs_list_data(path))[2].x == (float)i);
     }
-    ecs_world_destroy(at.world);
 }
 
-static void saves_keep_what_was_told_and_what_was_not_yet(void** state) {
-    (void)state;
+CASE(saves_keep_what_was_told_and_what_was_not_yet) {
     nest at;
     nest other;
     open_nest(&at, NULL);
     open_nest(&other, NULL);
     ecs_entity entity;
-    assert_int_equal(ecs_create(at.world, at.hero, NULL, 0, &entity), ECS_OK);
+    assert_ok(ecs_create(at.world, at.hero, NULL, 0, &entity));
     step(&at, 1);
     push_point(&at, entity, 4); // no event was sent yet
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
-    assert_int_equal(ecs_world_save(at.world, &bytes), ECS_OK);
-    assert_int_equal(ecs_world_restore(other.world, bytes.data, bytes.size), ECS_OK);
+    assert_ok(ecs_world_save(at.world, &bytes));
+    assert_ok(ecs_world_restore(other.world, bytes.data, bytes.size));
     assert_true(ecs_world_hash(other.world) == ecs_world_hash(at.world));
     // Both ways of copying a world give the same result.
-    assert_int_equal(ecs_world_copy(other.world, at.world), ECS_OK);
+    assert_ok(ecs_world_copy(other.world, at.world));
     assert_true(ecs_world_hash(other.world) == ecs_world_hash(at.world));
     step(&at, 2);
     step(&other, 2);
@@ -261,16 +240,15 @@ static void saves_keep_what_was_told_and_what_was_not_yet(void** state) {
 
 // A copied world also finds changes by versions. The versions of the value and of its shadow differ
 // in the copy wherever they differ in the original.
-static void a_copied_world_misses_no_change(void** state) {
-    (void)state;
+CASE(a_copied_world_misses_no_change) {
     nest at;
     nest other;
     open_nest(&at, NULL);
     open_nest(&other, NULL);
     ecs_entity entity;
     ecs_entity same;
-    assert_int_equal(ecs_create(at.world, at.hero, NULL, 0, &entity), ECS_OK);
-    assert_int_equal(ecs_create(other.world, other.hero, NULL, 0, &same), ECS_OK);
+    assert_ok(ecs_create(at.world, at.hero, NULL, 0, &entity));
+    assert_ok(ecs_create(other.world, other.hero, NULL, 0, &same));
     assert_int_equal(entity, same);
     for (ecs_tick tick = 1; tick < 12; tick++) {
         step(&at, tick);
@@ -278,7 +256,7 @@ static void a_copied_world_misses_no_change(void** state) {
         for (ecs_tick i = 0; i < tick % 4; i++)
             push_point(&other, same, 7);
         if (tick % 3 == 0) step(&other, tick);
-        assert_int_equal(ecs_world_copy(other.world, at.world), ECS_OK);
+        assert_ok(ecs_world_copy(other.world, at.world));
         assert_true(ecs_world_hash(other.world) == ecs_world_hash(at.world));
         step(&other, tick + 1);
         assert_int_equal(ecs_changes_get(other.world).changed_count, 1);
@@ -287,53 +265,46 @@ static void a_copied_world_misses_no_change(void** state) {
     ecs_world_destroy(other.world);
 }
 
-static void commands_carry_values_and_the_handles_inside_them(void** state) {
-    (void)state;
-    nest at;
-    open_nest(&at, NULL);
-    ecs_component_id mates = ecs_component_find(at.world, "mates");
+NEST_CASE(commands_carry_values_and_the_handles_inside_them) {
+    ecs_component_id mates = ecs_component_find(at->world, "mates");
     ecs_entity first;
-    assert_int_equal(ecs_create(at.world, at.hero, NULL, 0, &first), ECS_OK);
-    ecs_entity made = ecs_command_create(at.world, at.hero, NULL, 0);
+    assert_ok(ecs_create(at->world, at->hero, NULL, 0, &first));
+    ecs_entity made = ecs_command_create(at->world, at->hero, NULL, 0);
     assert_true(ecs_entity_is_placeholder(made));
     ecs_list list;
     ecs_list_init(&list, ECS_ELEMENT_EID);
-    assert_int_equal(ecs_list_push(NULL, &list, &made), ECS_OK);
-    assert_int_equal(ecs_list_push(NULL, &list, &first), ECS_OK);
-    assert_true(ecs_command_set(at.world, first, mates, &list));
+    assert_ok(ecs_list_push(NULL, &list, &made));
+    assert_ok(ecs_list_push(NULL, &list, &first));
+    assert_true(ecs_command_set(at->world, first, mates, &list));
     ecs_object object = {0};
-    assert_int_equal(
-        ecs_object_set(NULL, &object, "mates", ecs_element_list_of(ECS_ELEMENT_EID), &list),
-        ECS_OK);
-    assert_int_equal(ecs_object_set(NULL, &object, "one", ECS_ELEMENT_EID, &made), ECS_OK);
-    assert_true(ecs_command_set(at.world, made, at.props, &object));
+    assert_ok(ecs_object_set(NULL, &object, "mates", ecs_element_list_of(ECS_ELEMENT_EID), &list));
+    assert_ok(ecs_object_set(NULL, &object, "one", ECS_ELEMENT_EID, &made));
+    assert_true(ecs_command_set(at->world, made, at->props, &object));
     ecs_list_deinit(NULL, &list);
     ecs_object_deinit(NULL, &object);
-    ecs_command_flush(at.world);
-    const ecs_list* told = ecs_get(at.world, first, mates);
+    ecs_command_flush(at->world);
+    const ecs_list* told = ecs_get(at->world, first, mates);
     ecs_entity second = *(const ecs_entity*)ecs_list_get(told, 0);
-    assert_true(ecs_is_alive(at.world, second));
+    assert_true(ecs_is_alive(at->world, second));
     assert_int_equal(*(const ecs_entity*)ecs_list_get(told, 1), first);
-    const ecs_object* props = ecs_get(at.world, second, at.props);
+    const ecs_object* props = ecs_get(at->world, second, at->props);
     assert_int_equal(*(const ecs_entity*)ecs_object_find(props, "one", ECS_ELEMENT_EID), second);
     told = ecs_object_find(props, "mates", ecs_element_list_of(ECS_ELEMENT_EID));
     assert_int_equal(*(const ecs_entity*)ecs_list_get(told, 0), second);
-    step(&at, 1);
-    ecs_world_destroy(at.world);
+    step(at, 1);
 }
 
-static void memory_may_run_out_at_any_allocation(void** state) {
-    (void)state;
+CASE(memory_may_run_out_at_any_allocation) {
     bool is_whole = false;
     uint64_t n = 1;
     for (; !is_whole; n++) {
-        store_memory memory;
-        store_memory_init(&memory);
+        scarce_memory memory;
+        scarce_init(&memory, 0, true);
         nest at;
         open_nest(&at, &memory.allocator);
         ecs_entity entity = ECS_ENTITY_NONE;
         ecs_object props = {0};
-        assert_int_equal(ecs_object_set_text(NULL, &props, "name", "x", 1), ECS_OK);
+        assert_ok(ecs_object_set_text(NULL, &props, "name", "x", 1));
         ecs_init init = {at.props, &props};
         memory.fail_at = memory.calls + n;
         is_whole = ecs_create(at.world, at.hero, &init, 1, &entity) == ECS_OK;
@@ -356,7 +327,7 @@ static void memory_may_run_out_at_any_allocation(void** state) {
         // The save must be one that a load accepts.
         base_bytes bytes;
         base_bytes_init(&bytes, NULL);
-        assert_int_equal(ecs_world_save(at.world, &bytes), ECS_OK);
+        assert_ok(ecs_world_save(at.world, &bytes));
         memory.fail_at = memory.calls + n;
         ecs_result restored = ecs_world_restore(at.world, bytes.data, bytes.size);
         memory.fail_at = 0;
@@ -366,17 +337,16 @@ static void memory_may_run_out_at_any_allocation(void** state) {
         base_bytes_deinit(&bytes);
         ecs_object_deinit(NULL, &props);
         ecs_world_destroy(at.world);
-        assert_int_equal(memory.bytes_out, 0);
+        assert_int_equal(memory.bytes, 0);
     }
     assert_in_range(n, 20, 400);
 }
 
-static void memory_may_run_out_at_any_allocation_of_a_load(void** state) {
-    (void)state;
+CASE(memory_may_run_out_at_any_allocation_of_a_load) {
     ecs_result result = ECS_ERR_MEMORY;
     for (uint64_t n = 1; result == ECS_ERR_MEMORY; n++) {
-        store_memory memory;
-        store_memory_init(&memory);
+        scarce_memory memory;
+        scarce_init(&memory, 0, true);
         ecs_world* world = data_world_create(&memory.allocator);
         assert_non_null(world);
         memory.fail_at = memory.calls + n;
@@ -384,28 +354,7 @@ static void memory_may_run_out_at_any_allocation_of_a_load(void** state) {
         memory.fail_at = 0;
         assert_int_equal(ecs_template_count(world), result == ECS_OK ? 3 : 0);
         ecs_world_destroy(world);
-        assert_int_equal(memory.bytes_out, 0);
+        assert_int_equal(memory.bytes, 0);
     }
-    assert_int_equal(result, ECS_OK);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_datablock_gives_lists_arrays_and_objects, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_childs_block_replaces_the_whole_value, setup, teardown),
-        cmocka_unit_test_setup_teardown(every_type_of_value_fits_inside, setup, teardown),
-        cmocka_unit_test_setup_teardown(names_of_values_may_be_any_text, setup, teardown),
-        cmocka_unit_test_setup_teardown(shared_values_are_read_as_ones_own, setup, teardown),
-        cmocka_unit_test_setup_teardown(faults_inside_name_file_and_line, setup, teardown),
-        cmocka_unit_test_setup_teardown(too_much_inside_is_refused_with_a_line, setup, teardown),
-        TEST(a_change_deep_inside_a_component_is_listed_once),
-        TEST(values_follow_their_entity_through_recreate_and_death),
-        TEST(saves_keep_what_was_told_and_what_was_not_yet),
-        TEST(a_copied_world_misses_no_change),
-        TEST(commands_carry_values_and_the_handles_inside_them),
-        TEST(memory_may_run_out_at_any_allocation),
-        TEST(memory_may_run_out_at_any_allocation_of_a_load),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_ok(result);
 }

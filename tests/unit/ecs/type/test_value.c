@@ -5,26 +5,15 @@
 #include "base/rng.h"
 #include "type/type_registry.h"
 
-static int setup(void** state) {
-    *state = data_world_create(NULL);
-    return *state ? 0 : -1;
-}
-
-static int teardown(void** state) {
-    ecs_world_destroy(*state);
-    return 0;
-}
-
-static const ecs_type* type_of(void** state, const char* name) {
-    const ecs_type* type = ecs_type_get(*state, ecs_type_find(*state, name));
+static const ecs_type* type_of(ecs_world* world, const char* name) {
+    const ecs_type* type = ecs_type_get(world, ecs_type_find(world, name));
     assert_non_null(type);
     return type;
 }
 
 static const ecs_type_context heap = {NULL};
 
-static void strings_are_set_compared_and_cleared(void** state) {
-    (void)state;
+CASE(strings_are_set_compared_and_cleared) {
     ecs_string string = {0};
     assert_string_equal(ecs_string_text(&string), "");
     assert_true(ecs_string_set(NULL, &string, "hello", 5));
@@ -39,8 +28,7 @@ static void strings_are_set_compared_and_cleared(void** state) {
     assert_int_equal(string.version, 3);
 }
 
-static void the_length_limit_of_strings_is_tested_at_its_edge(void** state) {
-    (void)state;
+CASE(the_length_limit_of_strings_is_tested_at_its_edge) {
     static char text[ECS_STRING_BYTES_MAX + 2];
     memset(text, 'x', sizeof text);
     ecs_string string = {0};
@@ -51,8 +39,8 @@ static void the_length_limit_of_strings_is_tested_at_its_edge(void** state) {
     ecs_string_clear(NULL, &string);
 }
 
-static void a_shadow_of_a_string_sees_every_change_once(void** state) {
-    const ecs_type* type = type_of(state, "t");
+DATA_CASE(a_shadow_of_a_string_sees_every_change_once) {
+    const ecs_type* type = type_of(world, "t");
     ecs_string value = {0};
     ecs_string shadow;
     assert_true(ecs_string_set(NULL, &value, "one", 3));
@@ -71,8 +59,8 @@ static void a_shadow_of_a_string_sees_every_change_once(void** state) {
     ecs_value_destroy(type, &heap, &value);
 }
 
-static void reading_a_string_twice_keeps_a_pending_change_visible(void** state) {
-    const ecs_type* type = type_of(state, "t");
+DATA_CASE(reading_a_string_twice_keeps_a_pending_change_visible) {
+    const ecs_type* type = type_of(world, "t");
     ecs_string value = {0};
     ecs_string shadow = {0};
     base_reader first = base_reader_make("\3one", 4);
@@ -84,11 +72,11 @@ static void reading_a_string_twice_keeps_a_pending_change_visible(void** state) 
     ecs_value_destroy(type, &heap, &value);
 }
 
-static void every_built_in_value_is_written_and_read_back(void** state) {
+DATA_CASE(every_built_in_value_is_written_and_read_back) {
     base_rng rng = base_rng_make(7, 0);
     print_message("seed 7\n");
-    for (ecs_type_id id = 1; id <= ecs_type_count(*state); id++) {
-        const ecs_type* type = ecs_type_get(*state, id);
+    for (ecs_type_id id = 1; id <= ecs_type_count(world); id++) {
+        const ecs_type* type = ecs_type_get(world, id);
         if (!ecs_type_is_plain(type)) continue;
         for (uint32_t round = 0; round < 50; round++) {
             _Alignas(64) uint8_t value[128] = {0};
@@ -118,8 +106,8 @@ static void every_built_in_value_is_written_and_read_back(void** state) {
     }
 }
 
-static void padding_is_never_seen(void** state) {
-    const ecs_type* type = type_of(state, "RigidBody");
+DATA_CASE(padding_is_never_seen) {
+    const ecs_type* type = type_of(world, "RigidBody");
     data_body a;
     data_body b;
     memset(&a, 0x00, sizeof a);
@@ -134,8 +122,8 @@ static void padding_is_never_seen(void** state) {
     assert_true(ecs_type_hash(type, &a, 1) != ecs_type_hash(type, &a, 2));
 }
 
-static void nan_is_one_value_and_zero_keeps_its_sign(void** state) {
-    const ecs_type* type = type_of(state, "r");
+DATA_CASE(nan_is_one_value_and_zero_keeps_its_sign) {
+    const ecs_type* type = type_of(world, "r");
     uint32_t quiet = UINT32_C(0x7FC00000);
     uint32_t other = UINT32_C(0xFF800001);
     float zero = 0.0f;
@@ -148,16 +136,16 @@ static void nan_is_one_value_and_zero_keeps_its_sign(void** state) {
     assert_true(ecs_type_hash(type, &zero, 0) != ecs_type_hash(type, &minus, 0));
 }
 
-static void canonical_bytes_are_fixed(void** state) {
+DATA_CASE(canonical_bytes_are_fixed) {
     // The same on every machine: a value, with its bytes and its hash as constants.
     ecs_ivec2 value = {1, -2};
     static const uint8_t expected[] = {1, 0, 0, 0, 0xFE, 0xFF, 0xFF, 0xFF};
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
-    ecs_type_write(type_of(state, "ip2"), &value, &bytes);
+    ecs_type_write(type_of(world, "ip2"), &value, &bytes);
     ecs_string string = {0};
     assert_true(ecs_string_set(NULL, &string, "hi", 2));
-    ecs_type_write(type_of(state, "t"), &string, &bytes);
+    ecs_type_write(type_of(world, "t"), &string, &bytes);
     assert_int_equal(bytes.size, sizeof expected + 3);
     assert_memory_equal(bytes.data, expected, sizeof expected);
     assert_memory_equal(bytes.data + sizeof expected, "\2hi", 3);
@@ -165,30 +153,30 @@ static void canonical_bytes_are_fixed(void** state) {
     base_bytes_deinit(&bytes);
 }
 
-static void damaged_bytes_are_refused(void** state) {
+DATA_CASE(damaged_bytes_are_refused) {
     bool flag = false;
     base_reader reader = base_reader_make("\2", 1);
-    assert_false(ecs_type_read(type_of(state, "b"), &heap, &flag, &reader));
+    assert_false(ecs_type_read(type_of(world, "b"), &heap, &flag, &reader));
     ecs_string string = {0};
     static const char* const damaged[] = {"\5abc", "\xFF\xFF\xFF\xFF\xFF", "\x81\x20"};
     for (uint32_t i = 0; i < BASE_COUNT(damaged); i++) {
         reader = base_reader_make(damaged[i], strlen(damaged[i]));
-        assert_false(ecs_type_read(type_of(state, "t"), &heap, &string, &reader));
+        assert_false(ecs_type_read(type_of(world, "t"), &heap, &string, &reader));
     }
     reader = base_reader_make("\3a\0b", 4);
-    assert_false(ecs_type_read(type_of(state, "t"), &heap, &string, &reader));
+    assert_false(ecs_type_read(type_of(world, "t"), &heap, &string, &reader));
     assert_null(string.data);
 }
 
-static void a_type_larger_than_the_buffer_hashes_its_canonical_bytes_too(void** state) {
+DATA_CASE(a_type_larger_than_the_buffer_hashes_its_canonical_bytes_too) {
     enum { COUNT = 500 };
     ecs_field fields[] = {{.name = "xs", .offset = 0, .kind = ECS_FIELD_F32, .count = COUNT},
                           {.name = "d", .offset = COUNT * 4, .kind = ECS_FIELD_F64, .count = 3}};
     ecs_type_desc desc = {
         .name = "large", .size = COUNT * 4 + 24, .align = 8, .fields = fields, .field_count = 2};
     ecs_type_id id;
-    assert_int_equal(ecs_type_register(*state, &desc, &id), ECS_OK);
-    const ecs_type* type = ecs_type_get(*state, id);
+    assert_ok(ecs_type_register(world, &desc, &id));
+    const ecs_type* type = ecs_type_get(world, id);
     _Alignas(8) uint8_t value[COUNT * 4 + 24];
     for (uint32_t i = 0; i < sizeof value; i++)
         value[i] = (uint8_t)(i * 7);
@@ -215,14 +203,14 @@ static void counted_destroy(const ecs_type_context* context, void* value) {
     *(uint64_t*)value = UINT64_MAX;
 }
 
-static void a_type_with_create_and_destroy_alone_works(void** state) {
+DATA_CASE(a_type_with_create_and_destroy_alone_works) {
     static const ecs_type_ops ops = {.create = counted_create, .destroy = counted_destroy};
     static const ecs_field field = {.name = "n", .kind = ECS_FIELD_U64, .count = 1};
     ecs_type_desc desc = {
         .name = "counted", .size = 8, .align = 8, .fields = &field, .field_count = 1, .ops = &ops};
     ecs_type_id id;
-    assert_int_equal(ecs_type_register(*state, &desc, &id), ECS_OK);
-    const ecs_type* type = ecs_type_get(*state, id);
+    assert_ok(ecs_type_register(world, &desc, &id));
+    const ecs_type* type = ecs_type_get(world, id);
     uint64_t a;
     uint64_t b;
     assert_true(ecs_value_create(type, &heap, &a));
@@ -241,50 +229,31 @@ static void a_type_with_create_and_destroy_alone_works(void** state) {
     assert_int_equal(counted_creates, 0);
 }
 
-static void expect_text(void** state, const char* type, const void* value, const char* text) {
+static void expect_text(ecs_world* world, const char* type, const void* value, const char* text) {
     char target[64];
-    assert_true(ecs_type_format(type_of(state, type), value, target, sizeof target));
+    assert_true(ecs_type_format(type_of(world, type), value, target, sizeof target));
     assert_string_equal(target, text);
     for (size_t room = 1; room <= strlen(text); room++) {
-        assert_false(ecs_type_format(type_of(state, type), value, target, room));
+        assert_false(ecs_type_format(type_of(world, type), value, target, room));
         assert_int_equal(strlen(target), room - 1);
         assert_memory_equal(target, text, room - 1);
     }
 }
 
-static void values_are_formatted_as_a_datablock_writes_them(void** state) {
-    expect_text(state, "p2", &(ecs_vec2){330, -550}, "330,-550");
-    expect_text(state, "r", &(float){0.1f}, "0.1");
-    expect_text(state, "r", &(float){16777217.0f / 3}, "5592405.5");
-    expect_text(state, "u64", &(uint64_t){UINT64_MAX}, "18446744073709551615");
-    expect_text(state, "i64", &(int64_t){INT64_MIN}, "-9223372036854775808");
-    expect_text(state, "b", &(bool){true}, "yes");
-    expect_text(state, "c", &(ecs_color){25, 255, 0, 1}, "25,255,0,1");
-    expect_text(state, "eid", &(ecs_entity){ecs_entity_make(5, 1)}, "5:1");
-    expect_text(state, "eid", &(ecs_entity){0}, "none");
+DATA_CASE(values_are_formatted_as_a_datablock_writes_them) {
+    expect_text(world, "p2", &(ecs_vec2){330, -550}, "330,-550");
+    expect_text(world, "r", &(float){0.1f}, "0.1");
+    expect_text(world, "r", &(float){16777217.0f / 3}, "5592405.5");
+    expect_text(world, "u64", &(uint64_t){UINT64_MAX}, "18446744073709551615");
+    expect_text(world, "i64", &(int64_t){INT64_MIN}, "-9223372036854775808");
+    expect_text(world, "b", &(bool){true}, "yes");
+    expect_text(world, "c", &(ecs_color){25, 255, 0, 1}, "25,255,0,1");
+    expect_text(world, "eid", &(ecs_entity){ecs_entity_make(5, 1)}, "5:1");
+    expect_text(world, "eid", &(ecs_entity){0}, "none");
     ecs_string string = {0};
     assert_true(ecs_string_set(NULL, &string, "a \"b\"\n\\", 7));
-    expect_text(state, "t", &string, "\"a\\x20\\\"b\\\"\\x0a\\\\\"");
+    expect_text(world, "t", &string, "\"a\\x20\\\"b\\\"\\x0a\\\\\"");
     ecs_string_clear(NULL, &string);
 }
 
 #undef CASE
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(strings_are_set_compared_and_cleared),
-        TEST(the_length_limit_of_strings_is_tested_at_its_edge),
-        CASE(a_shadow_of_a_string_sees_every_change_once),
-        CASE(reading_a_string_twice_keeps_a_pending_change_visible),
-        CASE(every_built_in_value_is_written_and_read_back),
-        CASE(padding_is_never_seen),
-        CASE(nan_is_one_value_and_zero_keeps_its_sign),
-        CASE(canonical_bytes_are_fixed),
-        CASE(damaged_bytes_are_refused),
-        CASE(a_type_larger_than_the_buffer_hashes_its_canonical_bytes_too),
-        CASE(a_type_with_create_and_destroy_alone_works),
-        CASE(values_are_formatted_as_a_datablock_writes_them),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -1,39 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "system/live_world.h"
 
-static void fails_never(void* context, void* memory, size_t size) {
-    (void)context;
-    base_allocator_heap()->release(base_allocator_heap()->context, memory, size);
-}
-
-static void* fails_after(void* context, size_t size, size_t align) {
-    int32_t* left = context;
-    if (*left == 0) {
-        return NULL;
-    }
-    *left -= *left > 0;
-    return base_allocator_heap()->allocate(base_allocator_heap()->context, size, align);
-}
-
-// Counts held memory and its maximum.
-typedef struct peak {
-    size_t out, most;
-    uint64_t calls;
-} peak;
-
-static void* peak_allocate(void* context, size_t size, size_t align) {
-    peak* memory = context;
-    memory->out += size;
-    memory->calls++;
-    memory->most = memory->out > memory->most ? memory->out : memory->most;
-    return base_allocator_heap()->allocate(NULL, size, align);
-}
-
-static void peak_release(void* context, void* memory, size_t size) {
-    ((peak*)context)->out -= size;
-    base_allocator_heap()->release(NULL, memory, size);
-}
-
 // A system that uses random numbers, structure, events and the order of rows.
 static void run_wander(const ecs_stage* stage, const ecs_rows* rows) {
     live* fixture = stage->context;
@@ -86,8 +53,8 @@ static void open_wandering_with(live* fixture, const base_allocator* allocator) 
                             .terms = hp_terms,
                             .term_count = 1,
                             .context = fixture};
-    assert_int_equal(ecs_system_register(fixture->world, &wander), ECS_OK);
-    assert_int_equal(ecs_system_register(fixture->world, &hurt), ECS_OK);
+    assert_ok(ecs_system_register(fixture->world, &wander));
+    assert_ok(ecs_system_register(fixture->world, &hurt));
     live_seal(fixture);
 }
 
@@ -95,9 +62,11 @@ static void open_wandering(live* fixture) {
     open_wandering_with(fixture, NULL);
 }
 
+#define WANDERING_CASE(name) CASE_WITH(live, at, open_wandering(at), live_close(at), name)
+
 // Fill the world. @return the entity with a text.
 static ecs_entity populate(live* fixture) {
-    assert_int_equal(ecs_create_many(fixture->world, fixture->thing, 40, NULL), ECS_OK);
+    assert_ok(ecs_create_many(fixture->world, fixture->thing, 40, NULL));
     ecs_entity named = live_create(fixture, fixture->named);
     live_set_text(fixture, named, fixture->title, "any_name");
     (void)live_create(fixture, fixture->solid);
@@ -111,7 +80,7 @@ static ecs_entity populate(live* fixture) {
 static base_bytes save(live* fixture) {
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
-    assert_int_equal(ecs_world_save(fixture->world, &bytes), ECS_OK);
+    assert_ok(ecs_world_save(fixture->world, &bytes));
     return bytes;
 }
 
@@ -121,8 +90,7 @@ static void check_same(live* a, live* b) {
     assert_int_equal(ecs_world_entity_count(a->world), ecs_world_entity_count(b->world));
 }
 
-static void a_restored_world_has_the_same_future(void** state) {
-    (void)state;
+CASE(a_restored_world_has_the_same_future) {
     live a;
     live b;
     open_wandering(&a);
@@ -132,7 +100,7 @@ static void a_restored_world_has_the_same_future(void** state) {
         live_step(&a);
     }
     base_bytes bytes = save(&a);
-    assert_int_equal(ecs_world_restore(b.world, bytes.data, bytes.size), ECS_OK);
+    assert_ok(ecs_world_restore(b.world, bytes.data, bytes.size));
     ecs_world_validate(b.world);
     assert_int_equal(ecs_world_tick(b.world), 20);
     for (uint32_t i = 0; i < 50; i++) {
@@ -158,31 +126,26 @@ static void a_restored_world_has_the_same_future(void** state) {
     live_close(&b);
 }
 
-static void going_back_in_the_same_world_repeats_the_future(void** state) {
-    (void)state;
-    live fixture;
-    open_wandering(&fixture);
-    (void)populate(&fixture);
+WANDERING_CASE(going_back_in_the_same_world_repeats_the_future) {
+    (void)populate(at);
     for (uint32_t i = 0; i < 5; i++) {
-        live_step(&fixture);
+        live_step(at);
     }
-    base_bytes bytes = save(&fixture);
+    base_bytes bytes = save(at);
     uint64_t hashes[10];
     for (uint32_t i = 0; i < 10; i++) {
-        live_step(&fixture);
-        hashes[i] = ecs_world_hash(fixture.world);
+        live_step(at);
+        hashes[i] = ecs_world_hash(at->world);
     }
-    assert_int_equal(ecs_world_restore(fixture.world, bytes.data, bytes.size), ECS_OK);
+    assert_ok(ecs_world_restore(at->world, bytes.data, bytes.size));
     for (uint32_t i = 0; i < 10; i++) {
-        live_step(&fixture);
-        assert_true(hashes[i] == ecs_world_hash(fixture.world));
+        live_step(at);
+        assert_true(hashes[i] == ecs_world_hash(at->world));
     }
     base_bytes_deinit(&bytes);
-    live_close(&fixture);
 }
 
-static void what_waits_survives(void** state) {
-    (void)state;
+CASE(what_waits_survives) {
     live a;
     live b;
     open_wandering(&a);
@@ -193,7 +156,7 @@ static void what_waits_survives(void** state) {
     // A world with: a sent value and a newer one, for plain data and for text; commands; events on
     // placeholders; handles with references.
     int32_t hp = 77;
-    assert_int_equal(ecs_set(a.world, first, a.hp, &hp), ECS_OK);
+    assert_ok(ecs_set(a.world, first, a.hp, &hp));
     live_set_text(&a, named, a.title, "nobod?");
     live_hit hit = {first, 1};
     assert_true(ecs_event_send(a.world, first, a.hit, &hit));
@@ -202,9 +165,9 @@ static void what_waits_survives(void** state) {
     assert_true(ecs_event_send(a.world, placeholder, a.hit, &hit));
     assert_true(ecs_event_broadcast(a.world, a.ping, NULL));
     ecs_entity later = ecs_entity_make(600, 4);
-    assert_int_equal(ecs_handle_retain(a.world, later), ECS_OK);
+    assert_ok(ecs_handle_retain(a.world, later));
     base_bytes bytes = save(&a);
-    assert_int_equal(ecs_world_restore(b.world, bytes.data, bytes.size), ECS_OK);
+    assert_ok(ecs_world_restore(b.world, bytes.data, bytes.size));
     check_same(&a, &b);
     assert_int_equal(ecs_command_count(b.world), 1);
     assert_int_equal(ecs_state(b.world, later), ECS_STATE_ALLOCATED);
@@ -223,8 +186,7 @@ static void what_waits_survives(void** state) {
     live_close(&b);
 }
 
-static void a_restored_text_that_was_not_told_yet_is_told(void** state) {
-    (void)state;
+CASE(a_restored_text_that_was_not_told_yet_is_told) {
     live a;
     live b;
     open_wandering(&a);
@@ -233,7 +195,7 @@ static void a_restored_text_that_was_not_told_yet_is_told(void** state) {
     live_step(&a);
     live_set_text(&a, entity, a.title, "new");
     base_bytes bytes = save(&a);
-    assert_int_equal(ecs_world_restore(b.world, bytes.data, bytes.size), ECS_OK);
+    assert_ok(ecs_world_restore(b.world, bytes.data, bytes.size));
     live_step(&b);
     ecs_changes changes = ecs_changes_get(b.world);
     assert_int_equal(changes.changed_count, 1);
@@ -244,27 +206,22 @@ static void a_restored_text_that_was_not_told_yet_is_told(void** state) {
     live_close(&b);
 }
 
-static void the_change_list_is_cleared(void** state) {
-    (void)state;
-    live fixture;
-    open_wandering(&fixture);
-    (void)populate(&fixture);
-    base_bytes bytes = save(&fixture);
-    assert_int_equal(ecs_world_restore(fixture.world, bytes.data, bytes.size), ECS_OK);
-    ecs_changes changes = ecs_changes_get(fixture.world);
+WANDERING_CASE(the_change_list_is_cleared) {
+    (void)populate(at);
+    base_bytes bytes = save(at);
+    assert_ok(ecs_world_restore(at->world, bytes.data, bytes.size));
+    ecs_changes changes = ecs_changes_get(at->world);
     assert_int_equal(changes.created_count + changes.destroyed_count + changes.changed_count, 0);
     base_bytes_deinit(&bytes);
-    live_close(&fixture);
 }
 
-static void another_registration_is_refused(void** state) {
-    (void)state;
+CASE(another_registration_is_refused) {
     live a;
     live b;
     open_wandering(&a);
     live_open(&b, NULL);
     ecs_event_desc extra = {"extra", 0, NULL, 0, false};
-    assert_int_equal(ecs_event_register(b.world, &extra, NULL), ECS_OK);
+    assert_ok(ecs_event_register(b.world, &extra, NULL));
     live_seal(&b);
     (void)populate(&a);
     base_bytes bytes = save(&a);
@@ -289,15 +246,13 @@ static void open_spread(live* fixture, uint32_t gap) {
     static const char text[] = "seen {\n  \"spot:probe\" { _track:b=yes; }\n}\n";
     live_open(fixture, NULL);
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(ecs_type_register(fixture->world, &type, NULL), ECS_OK);
-    assert_int_equal(ecs_event_register(fixture->world, &event, NULL), ECS_OK);
-    assert_int_equal(ecs_template_load(fixture->world, "seen.blk", text, strlen(text), &reporter),
-                     ECS_OK);
+    assert_ok(ecs_type_register(fixture->world, &type, NULL));
+    assert_ok(ecs_event_register(fixture->world, &event, NULL));
+    assert_ok(ecs_template_load(fixture->world, "seen.blk", text, strlen(text), &reporter));
     live_seal(fixture);
 }
 
-static void a_save_of_a_machine_with_other_sizes_is_the_same(void** state) {
-    (void)state;
+CASE(a_save_of_a_machine_with_other_sizes_is_the_same) {
     live a;
     live b;
     open_spread(&a, 0);
@@ -307,7 +262,7 @@ static void a_save_of_a_machine_with_other_sizes_is_the_same(void** state) {
     *(uint32_t*)ecs_get_mut(a.world, entity, spot) = 9;
     live_step(&a);
     base_bytes bytes = save(&a);
-    assert_int_equal(ecs_world_restore(b.world, bytes.data, bytes.size), ECS_OK);
+    assert_ok(ecs_world_restore(b.world, bytes.data, bytes.size));
     check_same(&a, &b);
     assert_int_equal(*(const uint32_t*)ecs_get(b.world, entity, spot), 9);
     base_bytes again = save(&b);
@@ -328,8 +283,7 @@ static void check_usable(live* fixture) {
     ecs_world_validate(fixture->world);
 }
 
-static void every_cut_is_refused_and_leaves_an_empty_world(void** state) {
-    (void)state;
+CASE(every_cut_is_refused_and_leaves_an_empty_world) {
     live a;
     live b;
     open_wandering(&a);
@@ -356,40 +310,38 @@ static void every_cut_is_refused_and_leaves_an_empty_world(void** state) {
 
 // A row takes 6 bytes of a save but may take much memory. So the restore checks first that the
 // values of the rows are in the save.
-static void rows_are_not_made_before_their_values_can_be_there(void** state) {
-    (void)state;
+CASE(rows_are_not_made_before_their_values_can_be_there) {
     enum { WORDS = 8192, ROWS = 200 };
     static const ecs_field fields[] = {
         {.name = "words", .offset = 0, .kind = ECS_FIELD_U32, .count = WORDS}};
     static const char text[] = "big { \"b:big\" { _track:b=yes; } }";
     ecs_type_desc big = {"big", 4 * WORDS, 4, fields, 1, NULL};
-    peak memory = {0};
-    base_allocator allocator = {peak_allocate, peak_release, &memory};
+    scarce_memory memory;
+    scarce_init(&memory, 0, false);
     ecs_world_config config = ecs_world_config_default();
-    config.allocator = &allocator;
+    config.allocator = &memory.allocator;
     ecs_world* world = NULL;
-    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
-    assert_int_equal(ecs_type_register(world, &big, NULL), ECS_OK);
-    assert_int_equal(ecs_template_load(world, "big.blk", text, strlen(text), NULL), ECS_OK);
-    assert_int_equal(ecs_world_seal(world, NULL), ECS_OK);
-    assert_int_equal(ecs_create_many(world, ecs_template_find(world, "big"), ROWS, NULL), ECS_OK);
+    assert_ok(ecs_world_create(&config, &world));
+    assert_ok(ecs_type_register(world, &big, NULL));
+    assert_ok(ecs_template_load(world, "big.blk", text, strlen(text), NULL));
+    assert_ok(ecs_world_seal(world, NULL));
+    assert_ok(ecs_create_many(world, ecs_template_find(world, "big"), ROWS, NULL));
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
-    assert_int_equal(ecs_world_save(world, &bytes), ECS_OK);
+    assert_ok(ecs_world_save(world, &bytes));
     assert_int_equal(ecs_world_restore(world, NULL, 0), ECS_ERR_MALFORMED);
-    size_t before = memory.most = memory.out;
+    int64_t before = memory.bytes_peak = memory.bytes;
     assert_int_equal(ecs_world_restore(world, bytes.data, bytes.size / 2), ECS_ERR_MALFORMED);
-    assert_true(memory.most - before < (1u << 20));
-    assert_int_equal(ecs_world_restore(world, bytes.data, bytes.size), ECS_OK);
+    assert_true(memory.bytes_peak - before < 1 << 20);
+    assert_ok(ecs_world_restore(world, bytes.data, bytes.size));
     assert_int_equal(ecs_world_entity_count(world), ROWS);
     base_bytes_deinit(&bytes);
     ecs_world_destroy(world);
-    assert_int_equal(memory.out, 0);
+    assert_int_equal(memory.bytes, 0);
 }
 
 // Ids of templates that were composed at run time may differ. Their meaning may not.
-static void a_world_that_composed_in_another_order_has_the_same_future(void** state) {
-    (void)state;
+CASE(a_world_that_composed_in_another_order_has_the_same_future) {
     live a;
     live b;
     open_wandering(&a);
@@ -403,7 +355,7 @@ static void a_world_that_composed_in_another_order_has_the_same_future(void** st
     assert_true(ecs_entity_is_placeholder(queued));
     for (uint32_t i = 0; i < 5; i++) {
         base_bytes bytes = save(&a);
-        assert_int_equal(ecs_world_restore(b.world, bytes.data, bytes.size), ECS_OK);
+        assert_ok(ecs_world_restore(b.world, bytes.data, bytes.size));
         ecs_world_validate(b.world);
         base_bytes_deinit(&bytes);
         live_step(&a);
@@ -421,8 +373,7 @@ static void a_world_that_composed_in_another_order_has_the_same_future(void** st
     live_close(&b);
 }
 
-static void damaged_bytes_never_break_the_world(void** state) {
-    (void)state;
+CASE(damaged_bytes_never_break_the_world) {
     uint64_t seed = 77;
     print_message("seed %llu\n", (unsigned long long)seed);
     base_rng rng = base_rng_make(seed, 1);
@@ -455,7 +406,7 @@ static void damaged_bytes_never_break_the_world(void** state) {
         live_step(&b);
         ecs_world_validate(b.world);
     }
-    assert_int_equal(ecs_world_restore(b.world, bytes.data, bytes.size), ECS_OK);
+    assert_ok(ecs_world_restore(b.world, bytes.data, bytes.size));
     check_same(&a, &b);
     check_usable(&b);
     base_bytes_deinit(&bytes);
@@ -463,49 +414,40 @@ static void damaged_bytes_never_break_the_world(void** state) {
     live_close(&b);
 }
 
-static void the_world_hash_sees_what_the_state_hash_does_not(void** state) {
-    (void)state;
-    live fixture;
-    open_wandering(&fixture);
-    (void)populate(&fixture);
-    live_step(&fixture);
-    ecs_entity first = ecs_entity_next(fixture.world, ECS_ENTITY_NONE);
-    uint64_t state_hash = ecs_world_state_hash(fixture.world);
+WANDERING_CASE(the_world_hash_sees_what_the_state_hash_does_not) {
+    (void)populate(at);
+    live_step(at);
+    ecs_entity first = ecs_entity_next(at->world, ECS_ENTITY_NONE);
+    uint64_t state_hash = ecs_world_state_hash(at->world);
     uint64_t hashes[4];
-    hashes[0] = ecs_world_hash(fixture.world);
+    hashes[0] = ecs_world_hash(at->world);
     ecs_vec2 vel = {1, 1};
-    assert_int_equal(ecs_set(fixture.world, first, fixture.vel, &vel), ECS_OK);
-    hashes[1] = ecs_world_hash(fixture.world);
-    (void)base_rng_u32(ecs_world_rng(fixture.world));
-    hashes[2] = ecs_world_hash(fixture.world);
-    assert_true(ecs_event_broadcast(fixture.world, fixture.ping, NULL));
-    hashes[3] = ecs_world_hash(fixture.world);
-    assert_true(ecs_world_hash(fixture.world) == hashes[3]);
+    assert_ok(ecs_set(at->world, first, at->vel, &vel));
+    hashes[1] = ecs_world_hash(at->world);
+    (void)base_rng_u32(ecs_world_rng(at->world));
+    hashes[2] = ecs_world_hash(at->world);
+    assert_true(ecs_event_broadcast(at->world, at->ping, NULL));
+    hashes[3] = ecs_world_hash(at->world);
+    assert_true(ecs_world_hash(at->world) == hashes[3]);
     for (uint32_t i = 0; i < 3; i++) {
         assert_true(hashes[i] != hashes[i + 1]);
     }
-    assert_true(ecs_world_state_hash(fixture.world) == state_hash);
-    live_close(&fixture);
+    assert_true(ecs_world_state_hash(at->world) == state_hash);
 }
 
-static void running_out_of_memory_while_saving_is_reported(void** state) {
-    (void)state;
-    live fixture;
-    open_wandering(&fixture);
-    (void)populate(&fixture);
-    int32_t left = 0;
-    base_allocator allocator = {fails_after, fails_never, &left};
+WANDERING_CASE(running_out_of_memory_while_saving_is_reported) {
+    (void)populate(at);
+    scarce_memory memory;
+    scarce_init(&memory, 1, true);
     base_bytes bytes;
-    base_bytes_init(&bytes, &allocator);
-    assert_int_equal(ecs_world_save(fixture.world, &bytes), ECS_ERR_MEMORY);
+    base_bytes_init(&bytes, &memory.allocator);
+    assert_int_equal(ecs_world_save(at->world, &bytes), ECS_ERR_MEMORY);
     base_bytes_deinit(&bytes);
-    live_close(&fixture);
 }
 
-static void running_out_of_memory_while_restoring_empties_the_world(void** state) {
-    (void)state;
-    int32_t left = -1; // no limit
-    base_allocator allocator = {fails_after, fails_never, &left};
+CASE(running_out_of_memory_while_restoring_empties_the_world) {
+    scarce_memory memory;
+    scarce_init(&memory, 0, true);
     live a;
     open_wandering(&a);
     (void)populate(&a);
@@ -513,12 +455,12 @@ static void running_out_of_memory_while_restoring_empties_the_world(void** state
     (void)ecs_command_create(a.world, a.thing, NULL, 0);
     base_bytes bytes = save(&a);
     uint32_t refused = 0;
-    for (int32_t granted = 0; granted < 200; granted++) {
+    for (uint32_t granted = 0; granted < 200; granted++) {
         live b;
-        open_wandering_with(&b, &allocator);
-        left = granted;
+        open_wandering_with(&b, &memory.allocator);
+        scarce_leave(&memory, granted);
         ecs_result result = ecs_world_restore(b.world, bytes.data, bytes.size);
-        left = -1;
+        memory.fail_at = 0;
         if (result != ECS_OK) {
             refused++;
             // The composition of a template reports missing memory and a reached limit with the
@@ -526,7 +468,7 @@ static void running_out_of_memory_while_restoring_empties_the_world(void** state
             assert_true(result == ECS_ERR_MEMORY || result == ECS_ERR_FULL);
             assert_int_equal(ecs_world_entity_count(b.world), 0);
             check_usable(&b);
-            assert_int_equal(ecs_world_restore(b.world, bytes.data, bytes.size), ECS_OK);
+            assert_ok(ecs_world_restore(b.world, bytes.data, bytes.size));
         }
         check_same(&a, &b);
         live_close(&b);
@@ -541,8 +483,7 @@ static void running_out_of_memory_while_restoring_empties_the_world(void** state
 }
 
 // Both ways to copy give what save and restore give, and the copy has the same future.
-static void a_copy_is_what_save_and_restore_give(void** state) {
-    (void)state;
+CASE(a_copy_is_what_save_and_restore_give) {
     live a;
     live b;
     open_wandering(&a);
@@ -551,7 +492,7 @@ static void a_copy_is_what_save_and_restore_give(void** state) {
     for (uint32_t round = 0; round < 30; round++) {
         live_step(&a);
         if (round % 3 == 0) ecs_changes_clear(a.world);
-        assert_int_equal(ecs_world_copy(b.world, a.world), ECS_OK);
+        assert_ok(ecs_world_copy(b.world, a.world));
         ecs_world_validate(b.world);
         check_same(&a, &b);
         assert_true(ecs_world_state_hash_walk(b.world) == ecs_world_state_hash(b.world));
@@ -560,7 +501,7 @@ static void a_copy_is_what_save_and_restore_give(void** state) {
         for (uint32_t i = 0; i < round % 5; i++)
             live_step(&b);
     }
-    assert_int_equal(ecs_world_copy(b.world, a.world), ECS_OK);
+    assert_ok(ecs_world_copy(b.world, a.world));
     for (uint32_t i = 0; i < 20; i++) {
         live_step(&a);
         live_step(&b);
@@ -570,25 +511,20 @@ static void a_copy_is_what_save_and_restore_give(void** state) {
     live_close(&b);
 }
 
-static void a_copy_of_the_same_rows_allocates_nothing(void** state) {
-    (void)state;
-    static const base_allocator counting = {peak_allocate, peak_release, NULL};
-    peak memory = {0};
-    base_allocator allocator = counting;
-    allocator.context = &memory;
+CASE(a_copy_of_the_same_rows_allocates_nothing) {
+    scarce_memory memory;
+    scarce_init(&memory, 0, false);
     live a;
     live b;
     ecs_world_config config = ecs_world_config_default();
-    live_open(&a, &config);
-    live_seal(&a);
-    config.allocator = &allocator;
-    live_open(&b, &config);
-    live_seal(&b);
-    assert_int_equal(ecs_create_many(a.world, a.thing, 700, NULL), ECS_OK);
+    live_make(&a, &config);
+    config.allocator = &memory.allocator;
+    live_make(&b, &config);
+    assert_ok(ecs_create_many(a.world, a.thing, 700, NULL));
     ecs_entity named = live_create(&a, a.named);
     live_set_text(&a, named, a.title, "any_name");
     live_step(&a);
-    assert_int_equal(ecs_world_copy(b.world, a.world), ECS_OK);
+    assert_ok(ecs_world_copy(b.world, a.world));
     check_same(&a, &b);
     for (uint32_t round = 0; round < 10; round++) {
         ecs_entity entity = ecs_entity_next(a.world, ECS_ENTITY_NONE);
@@ -596,7 +532,7 @@ static void a_copy_of_the_same_rows_allocates_nothing(void** state) {
             ((ecs_vec2*)ecs_get_mut(a.world, entity, a.pos))->x += 1.0f;
         if (round % 2 == 0) live_step(&a);
         uint64_t before = memory.calls;
-        assert_int_equal(ecs_world_copy(b.world, a.world), ECS_OK);
+        assert_ok(ecs_world_copy(b.world, a.world));
         assert_int_equal(memory.calls, before);
         check_same(&a, &b);
         ecs_world_validate(b.world);
@@ -605,8 +541,7 @@ static void a_copy_of_the_same_rows_allocates_nothing(void** state) {
     live_close(&b);
 }
 
-static void a_copy_with_another_registration_is_refused_and_empty(void** state) {
-    (void)state;
+CASE(a_copy_with_another_registration_is_refused_and_empty) {
     live a;
     live b;
     open_wandering(&a);
@@ -614,7 +549,7 @@ static void a_copy_with_another_registration_is_refused_and_empty(void** state) 
     live_open(&b, &config);
     ecs_event_desc more = {"more", 0, NULL, 0, false};
     ecs_event_type type;
-    assert_int_equal(ecs_event_register(b.world, &more, &type), ECS_OK);
+    assert_ok(ecs_event_register(b.world, &more, &type));
     live_seal(&b);
     (void)populate(&a);
     assert_int_equal(ecs_world_copy(b.world, a.world), ECS_ERR_MALFORMED);
@@ -634,63 +569,34 @@ static void sum_turn(const live* fixture, ecs_tick tick, uint32_t values_max, ui
 }
 
 // All turns together see each value once, whatever their number.
-static void untracked_sums_see_each_value_in_its_turn(void** state) {
-    (void)state;
+LIVE_CASE(untracked_sums_see_each_value_in_its_turn) {
     static const uint32_t limits[] = {1, 7, SUM_ENTITIES - 1, SUM_ENTITIES, SUM_ENTITIES + 1};
-    live fixture;
-    live_open(&fixture, NULL);
-    live_seal(&fixture);
     uint64_t all[ECS_COMPONENTS_MAX + 1], sums[ECS_COMPONENTS_MAX + 1];
     ecs_entity things[SUM_ENTITIES];
     for (uint32_t i = 0; i < SUM_ENTITIES; i++)
-        assert_int_equal(ecs_create(fixture.world, fixture.thing, NULL, 0, &things[i]), ECS_OK);
-    sum_turn(&fixture, 5, SUM_ENTITIES, all);
-    assert_true(all[fixture.vel] != 0);
+        assert_ok(ecs_create(at->world, at->thing, NULL, 0, &things[i]));
+    sum_turn(at, 5, SUM_ENTITIES, all);
+    assert_true(all[at->vel] != 0);
     for (uint32_t l = 0; l < BASE_COUNT(limits); l++) {
         const uint32_t turns = (SUM_ENTITIES + limits[l] - 1) / limits[l];
         uint64_t total = 0;
         for (ecs_tick tick = 90; tick < 90 + 8 * turns; tick += 8) {
-            sum_turn(&fixture, tick, limits[l], sums);
-            total += sums[fixture.vel];
+            sum_turn(at, tick, limits[l], sums);
+            total += sums[at->vel];
         }
-        assert_true(total == all[fixture.vel]);
+        assert_true(total == all[at->vel]);
     }
     // One value of one entity shows, and only in its component.
-    ecs_vec2* vel = ecs_get_mut(fixture.world, things[60], fixture.vel);
+    ecs_vec2* vel = ecs_get_mut(at->world, things[60], at->vel);
     vel->x += 1;
     uint32_t seen = 0;
     for (ecs_tick tick = 0; tick < 8 * SUM_ENTITIES; tick += 8) {
-        sum_turn(&fixture, tick, 1, sums);
+        sum_turn(at, tick, 1, sums);
         vel->x -= 1;
-        sum_turn(&fixture, tick, 1, all);
+        sum_turn(at, tick, 1, all);
         vel->x += 1;
-        seen += sums[fixture.vel] != all[fixture.vel];
-        assert_true(sums[fixture.score] == all[fixture.score]);
+        seen += sums[at->vel] != all[at->vel];
+        assert_true(sums[at->score] == all[at->score]);
     }
     assert_int_equal(seen, 1);
-    live_close(&fixture);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_restored_world_has_the_same_future),
-        TEST(going_back_in_the_same_world_repeats_the_future),
-        TEST(what_waits_survives),
-        TEST(a_restored_text_that_was_not_told_yet_is_told),
-        TEST(the_change_list_is_cleared),
-        TEST(untracked_sums_see_each_value_in_its_turn),
-        TEST(another_registration_is_refused),
-        TEST(a_save_of_a_machine_with_other_sizes_is_the_same),
-        TEST(every_cut_is_refused_and_leaves_an_empty_world),
-        TEST(rows_are_not_made_before_their_values_can_be_there),
-        TEST(a_world_that_composed_in_another_order_has_the_same_future),
-        TEST(damaged_bytes_never_break_the_world),
-        TEST(the_world_hash_sees_what_the_state_hash_does_not),
-        TEST(running_out_of_memory_while_saving_is_reported),
-        TEST(running_out_of_memory_while_restoring_empties_the_world),
-        TEST(a_copy_is_what_save_and_restore_give),
-        TEST(a_copy_of_the_same_rows_allocates_nothing),
-        TEST(a_copy_with_another_registration_is_refused_and_empty),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,9 +31,9 @@ static void open_house(house* self, const base_allocator* allocator) {
     ecs_world* world = self->fixture.world;
     const ecs_type_desc type = {
         "lamp", sizeof(lamp), _Alignof(lamp), lamp_fields, BASE_COUNT(lamp_fields), NULL};
-    assert_int_equal(ecs_type_register(world, &type, NULL), ECS_OK);
+    assert_ok(ecs_type_register(world, &type, NULL));
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(ecs_template_load(world, "lit.blk", text, strlen(text), &reporter), ECS_OK);
+    assert_ok(ecs_template_load(world, "lit.blk", text, strlen(text), &reporter));
     live_seal(&self->fixture);
     self->lit = ecs_template_find(world, "lit");
     self->lamp = ecs_component_find(world, "lamp");
@@ -45,24 +45,23 @@ static void fill_house(house* self) {
     ecs_world* world = fixture->world;
     enum { THINGS = 5000 };
     static ecs_entity things[THINGS];
-    assert_int_equal(ecs_create_many(world, fixture->thing, THINGS, things), ECS_OK);
+    assert_ok(ecs_create_many(world, fixture->thing, THINGS, things));
     for (uint32_t i = 0; i < THINGS; i += 7) {
         const ecs_vec2 pos = {(float)i, i % 5 == 0 ? __builtin_nanf("1") : 1.0f};
-        assert_int_equal(ecs_set(world, things[i], fixture->pos, &pos), ECS_OK);
+        assert_ok(ecs_set(world, things[i], fixture->pos, &pos));
     }
     for (uint32_t i = 0; i < 300; i++) {
         const ecs_entity named = live_create(fixture, fixture->named);
         if (i % 3 == 0) live_set_text(fixture, named, fixture->title, "Ada");
         (void)live_create(fixture, i % 2 == 0 ? fixture->solid : fixture->marker);
         const lamp value = {i % 2 == 0, (float)i};
-        assert_int_equal(ecs_set(world, live_create(fixture, self->lit), self->lamp, &value),
-                         ECS_OK);
+        assert_ok(ecs_set(world, live_create(fixture, self->lit), self->lamp, &value));
     }
     live_step(fixture);
     for (uint32_t i = 0; i < THINGS; i += 1000) {
         const int32_t hp = (int32_t)i;
-        assert_int_equal(ecs_set(world, things[i], fixture->hp, &hp), ECS_OK);
-        assert_int_equal(ecs_destroy(world, things[i + 1]), ECS_OK);
+        assert_ok(ecs_set(world, things[i], fixture->hp, &hp));
+        assert_ok(ecs_destroy(world, things[i + 1]));
     }
 }
 
@@ -84,7 +83,7 @@ static base_bytes save(house* self) {
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
     base_bytes_write(&bytes, "any", 3);
-    assert_int_equal(ecs_world_save(self->fixture.world, &bytes), ECS_OK);
+    assert_ok(ecs_world_save(self->fixture.world, &bytes));
     return bytes;
 }
 
@@ -99,8 +98,7 @@ static void expect_save(house* self, const base_bytes* expected) {
     base_bytes_deinit(&bytes);
 }
 
-static void any_number_of_threads_saves_and_restores_the_same(void** state) { // B10
-    (void)state;
+CASE(any_number_of_threads_saves_and_restores_the_same) { // B10
     static house a, b;
     open_house(&a, NULL);
     open_house(&b, NULL);
@@ -113,7 +111,7 @@ static void any_number_of_threads_saves_and_restores_the_same(void** state) { //
         expect_save(&a, &expected);
         drop_workers(&a, workers);
         workers = use_workers(&b, thread_counts[i]);
-        assert_int_equal(restore(&b, &expected), ECS_OK);
+        assert_ok(restore(&b, &expected));
         assert_true(ecs_world_hash(b.fixture.world) == hash);
         assert_true(ecs_world_state_hash(b.fixture.world) == state_hash);
         assert_true(ecs_world_state_hash_walk(b.fixture.world) == state_hash);
@@ -125,8 +123,7 @@ static void any_number_of_threads_saves_and_restores_the_same(void** state) { //
     live_close(&b.fixture);
 }
 
-static void few_entities_are_saved_by_one_thread(void** state) {
-    (void)state;
+CASE(few_entities_are_saved_by_one_thread) {
     static house a;
     open_house(&a, NULL);
     base_workers* workers = base_workers_create(NULL, 2);
@@ -140,8 +137,7 @@ static void few_entities_are_saved_by_one_thread(void** state) {
 }
 
 // A mistake of a game, which a save must not hide.
-static void a_value_that_was_written_past_tracking_is_in_the_save(void** state) {
-    (void)state;
+CASE(a_value_that_was_written_past_tracking_is_in_the_save) {
     static house a, b;
     open_house(&a, NULL);
     open_house(&b, NULL);
@@ -155,7 +151,7 @@ static void a_value_that_was_written_past_tracking_is_in_the_save(void** state) 
     expect_save(&a, &expected);
     drop_workers(&a, workers);
     workers = use_workers(&b, 2);
-    assert_int_equal(restore(&b, &expected), ECS_OK);
+    assert_ok(restore(&b, &expected));
     pos = ecs_get_mut(b.fixture.world, entity, b.fixture.pos);
     assert_true(pos->x == 4711.0f);
     drop_workers(&b, workers);
@@ -164,8 +160,7 @@ static void a_value_that_was_written_past_tracking_is_in_the_save(void** state) 
     live_close(&b.fixture);
 }
 
-static void damage_is_found_by_any_number_of_threads(void** state) { // B10
-    (void)state;
+CASE(damage_is_found_by_any_number_of_threads) { // B10
     static house a, b, c;
     open_house(&a, NULL);
     open_house(&b, NULL);
@@ -202,90 +197,56 @@ static void damage_is_found_by_any_number_of_threads(void** state) { // B10
     live_close(&c.fixture);
 }
 
-typedef struct memory {
-    int32_t left;    // calls that get some; below 0: all
-    size_t size_max; // of them
-    size_t out;
-} memory;
-
-static void* allocate_some(void* context, size_t size, size_t align) {
-    memory* self = context;
-    if (self->left == 0) return NULL;
-    self->left -= self->left > 0;
-    if (size > self->size_max) self->size_max = size;
-    self->out += size;
-    return base_allocator_heap()->allocate(NULL, size, align);
-}
-
-static void release_any(void* context, void* block, size_t size) {
-    ((memory*)context)->out -= size;
-    base_allocator_heap()->release(NULL, block, size);
-}
-
 // Fresh pages cost more than all else.
-static void a_restore_uses_the_blocks_that_the_world_had(void** state) {
-    (void)state;
+CASE(a_restore_uses_the_blocks_that_the_world_had) {
     static house a;
-    memory own = {.left = -1};
-    const base_allocator allocator = {allocate_some, release_any, &own};
-    open_house(&a, &allocator);
+    scarce_memory own;
+    scarce_init(&own, 0, true);
+    open_house(&a, &own.allocator);
     fill_house(&a);
     base_bytes expected = save(&a);
     assert_true(own.size_max > 128 << 10);
-    assert_int_equal(restore(&a, &expected), ECS_OK); // as many rows in each block as fit
-    const size_t out = own.out;
+    assert_ok(restore(&a, &expected)); // as many rows in each block as fit
+    const int64_t out = own.bytes;
     own.size_max = 0;
-    assert_int_equal(restore(&a, &expected), ECS_OK);
+    assert_ok(restore(&a, &expected));
     assert_true(own.size_max < 64 << 10);
-    assert_int_equal(own.out, out);
+    assert_int_equal(own.bytes, out);
     expect_save(&a, &expected);
     expected.size -= 40;
     assert_int_equal(restore(&a, &expected), ECS_ERR_MALFORMED);
-    assert_true(own.out < out / 2);
+    assert_true(own.bytes < out / 2);
     base_bytes_deinit(&expected);
     live_close(&a.fixture);
-    assert_int_equal(own.out, 0);
+    assert_int_equal(own.bytes, 0);
 }
 
-static void without_memory_nothing_is_half(void** state) {
-    (void)state;
+CASE(without_memory_nothing_is_half) {
     static house a, b;
-    memory own = {.left = -1};
-    const base_allocator allocator = {allocate_some, release_any, &own};
+    scarce_memory own;
+    scarce_init(&own, 0, true);
     open_house(&a, NULL);
-    open_house(&b, &allocator);
+    open_house(&b, &own.allocator);
     fill_house(&a);
     base_bytes expected = save(&a);
     base_workers* workers = use_workers(&b, 2);
     ecs_result result = ECS_ERR_MEMORY;
-    for (int32_t calls = 0; result != ECS_OK; calls = calls + 1 + calls / 16) {
-        if (calls % 2 == 0) assert_int_equal(restore(&b, &expected), ECS_OK); // blocks to keep
-        own.left = calls;
+    for (uint32_t calls = 0; result != ECS_OK; calls = calls + 1 + calls / 16) {
+        if (calls % 2 == 0) assert_ok(restore(&b, &expected)); // blocks to keep
+        scarce_leave(&own, calls);
         result = restore(&b, &expected);
         assert_true(result == ECS_OK || result == ECS_ERR_MEMORY);
-        own.left = -1;
+        own.fail_at = 0;
         assert_true(result == ECS_OK || ecs_world_entity_count(b.fixture.world) == 0);
         ecs_world_validate(b.fixture.world);
     }
-    for (int32_t calls = 0; calls < 8; calls++) { // blocks that find no room are filled at once
-        own.left = calls;
+    for (uint32_t calls = 0; calls < 8; calls++) { // blocks that find no room are filled at once
+        scarce_leave(&own, calls);
         expect_save(&b, &expected);
     }
-    own.left = -1;
+    own.fail_at = 0;
     drop_workers(&b, workers);
     base_bytes_deinit(&expected);
     live_close(&a.fixture);
     live_close(&b.fixture);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(any_number_of_threads_saves_and_restores_the_same),
-        TEST(few_entities_are_saved_by_one_thread),
-        TEST(a_value_that_was_written_past_tracking_is_in_the_save),
-        TEST(damage_is_found_by_any_number_of_threads),
-        TEST(a_restore_uses_the_blocks_that_the_world_had),
-        TEST(without_memory_nothing_is_half),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,10 +12,9 @@ static ecs_result try_create(const ecs_world_config* config) {
     return result;
 }
 
-static void limits_out_of_range_are_refused(void** state) {
-    (void)state;
+CASE(limits_out_of_range_are_refused) {
     ecs_world_config config = ecs_world_config_default();
-    assert_int_equal(try_create(&config), ECS_OK);
+    assert_ok(try_create(&config));
     const uint32_t replicated[] = {0, 1, (1u << 20) - 1, 1u << 20, (1u << 20) + 1};
     for (size_t i = 0; i < BASE_COUNT(replicated); i++) {
         config.limits.replicated_index_max = replicated[i];
@@ -39,12 +38,11 @@ static void limits_out_of_range_are_refused(void** state) {
         *limits[which] = ECS_INDEX_MAX + 1;
         assert_int_equal(try_create(&config), ECS_ERR_FULL);
         *limits[which] = 1;
-        assert_int_equal(try_create(&config), ECS_OK);
+        assert_ok(try_create(&config));
     }
 }
 
-static void tags_are_copied_and_have_limits(void** state) {
-    (void)state;
+CASE(tags_are_copied_and_have_limits) {
     const char* tags[ECS_TAGS_MAX + 1];
     for (size_t i = 0; i < BASE_COUNT(tags); i++)
         tags[i] = "server";
@@ -53,7 +51,7 @@ static void tags_are_copied_and_have_limits(void** state) {
     config.tag_count = ECS_TAGS_MAX + 1;
     assert_int_equal(try_create(&config), ECS_ERR_FULL);
     config.tag_count = ECS_TAGS_MAX;
-    assert_int_equal(try_create(&config), ECS_OK);
+    assert_ok(try_create(&config));
     char long_tag[ECS_NAME_BYTES_MAX + 1];
     memset(long_tag, 'x', sizeof long_tag);
     long_tag[ECS_NAME_BYTES_MAX] = '\0';
@@ -62,7 +60,7 @@ static void tags_are_copied_and_have_limits(void** state) {
     assert_int_equal(try_create(&config), ECS_ERR_FULL);
     long_tag[ECS_NAME_BYTES_MAX - 1] = '\0';
     ecs_world* world = NULL;
-    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    assert_ok(ecs_world_create(&config, &world));
     assert_true(ecs_world_has_tag(world, long_tag));
     long_tag[0] = 'y';
     assert_false(ecs_world_has_tag(world, long_tag));
@@ -70,14 +68,13 @@ static void tags_are_copied_and_have_limits(void** state) {
     ecs_world_destroy(world);
 }
 
-static void contexts_are_zero_and_live_as_long_as_the_world(void** state) {
-    (void)state;
-    store_memory memory;
-    store_memory_init(&memory);
+CASE(contexts_are_zero_and_live_as_long_as_the_world) {
+    scarce_memory memory;
+    scarce_init(&memory, 0, true);
     ecs_world_config config = ecs_world_config_default();
     config.allocator = &memory.allocator;
     ecs_world* world = NULL;
-    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    assert_ok(ecs_world_create(&config, &world));
     assert_ptr_equal(ecs_world_allocator(world), &memory.allocator);
     uint32_t* blocks[40];
     for (uint32_t i = 0; i < 40; i++) {
@@ -90,20 +87,15 @@ static void contexts_are_zero_and_live_as_long_as_the_world(void** state) {
     memory.fail_at = memory.calls + 1;
     assert_null(ecs_world_context(world, 8));
     ecs_world_destroy(world);
-    assert_int_equal(memory.bytes_out, 0);
+    assert_int_equal(memory.bytes, 0);
 }
 
-static void a_world_is_sealed_once(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
-    assert_int_equal(ecs_world_seal(fixture.world, NULL), ECS_ERR_SEALED);
-    store_close(&fixture);
+STORE_CASE(a_world_is_sealed_once) {
+    assert_int_equal(ecs_world_seal(at->world, NULL), ECS_ERR_SEALED);
 }
 
 // S1.6
-static void two_worlds_do_not_know_each_other(void** state) {
-    (void)state;
+CASE(two_worlds_do_not_know_each_other) {
     store first;
     store second;
     store_make(&first, NULL);
@@ -117,62 +109,56 @@ static void two_worlds_do_not_know_each_other(void** state) {
     store_close(&second);
 }
 
-static void the_same_seed_gives_the_same_chance(void** state) {
-    (void)state;
+CASE(the_same_seed_gives_the_same_chance) {
     ecs_world_config config = ecs_world_config_default();
     config.seed = 99;
     ecs_world* first = NULL;
     ecs_world* second = NULL;
-    assert_int_equal(ecs_world_create(&config, &first), ECS_OK);
-    assert_int_equal(ecs_world_create(&config, &second), ECS_OK);
+    assert_ok(ecs_world_create(&config, &first));
+    assert_ok(ecs_world_create(&config, &second));
     for (int i = 0; i < 100; i++)
         assert_int_equal(base_rng_u32(ecs_world_rng(first)), base_rng_u32(ecs_world_rng(second)));
     ecs_world_destroy(first);
     ecs_world_destroy(second);
 }
 
-static void a_cleared_storage_is_as_new_and_numbers_from_the_start(void** state) {
-    (void)state;
-    store fixture;
-    store_make(&fixture, NULL);
-    ecs_entity first = store_create(&fixture, fixture.sign);
-    store_create(&fixture, fixture.ball);
-    assert_int_equal(ecs_handle_retain(fixture.world, first), ECS_OK);
-    ecs_storage_clear(fixture.world);
-    ecs_storage_validate(fixture.world);
-    assert_int_equal(ecs_world_entity_count(fixture.world), 0);
-    assert_int_equal(ecs_state(fixture.world, first), ECS_STATE_NONE);
-    assert_int_equal(store_create(&fixture, fixture.ball), first);
-    store_close(&fixture);
+STORE_CASE(a_cleared_storage_is_as_new_and_numbers_from_the_start) {
+    ecs_entity first = store_create(at, at->sign);
+    store_create(at, at->ball);
+    assert_ok(ecs_handle_retain(at->world, first));
+    ecs_storage_clear(at->world);
+    ecs_storage_validate(at->world);
+    assert_int_equal(ecs_world_entity_count(at->world), 0);
+    assert_int_equal(ecs_state(at->world, first), ECS_STATE_NONE);
+    assert_int_equal(store_create(at, at->ball), first);
 }
 
-static void indices_come_back_from_their_bytes(void** state) {
-    (void)state;
+CASE(indices_come_back_from_their_bytes) {
     store fixture;
     store_make(&fixture, NULL);
     ecs_world* world = fixture.world;
     enum { COUNT = 3000 };
     static ecs_entity entities[COUNT];
-    assert_int_equal(ecs_create_many(world, fixture.ball, COUNT, entities), ECS_OK);
-    assert_int_equal(ecs_handle_retain(world, entities[1]), ECS_OK);
-    assert_int_equal(ecs_handle_load(world, ecs_entity_make(5, 2)), ECS_OK);
+    assert_ok(ecs_create_many(world, fixture.ball, COUNT, entities));
+    assert_ok(ecs_handle_retain(world, entities[1]));
+    assert_ok(ecs_handle_load(world, ecs_entity_make(5, 2)));
     for (uint32_t i = 0; i < COUNT; i += 2)
-        assert_int_equal(ecs_destroy(world, entities[i]), ECS_OK);
+        assert_ok(ecs_destroy(world, entities[i]));
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
     ecs_storage_write_indices(world, &bytes);
     ecs_entity next = store_create(&fixture, fixture.ball);
     ecs_storage_clear(world);
     base_reader reader = base_reader_make(bytes.data, bytes.size);
-    assert_int_equal(ecs_storage_read_indices(world, &reader), ECS_OK);
+    assert_ok(ecs_storage_read_indices(world, &reader));
     assert_int_equal(base_reader_left(&reader), 0);
     ecs_binding* binding = NULL;
-    assert_int_equal(ecs_storage_bind(world, fixture.ball, &binding), ECS_OK);
+    assert_ok(ecs_storage_bind(world, fixture.ball, &binding));
     ecs_archetype* archetype = binding->archetype;
     static ecs_row_head heads[COUNT / 2];
     for (uint32_t i = 1; i < COUNT; i += 2)
         heads[i / 2] = (ecs_row_head){entities[i], fixture.ball};
-    assert_int_equal(ecs_structure_place_rows(world, archetype, heads, COUNT / 2), ECS_OK);
+    assert_ok(ecs_structure_place_rows(world, archetype, heads, COUNT / 2));
     assert_int_equal(ecs_structure_place_rows(world, archetype, heads, 1), ECS_ERR_TAKEN);
     const ecs_row_head none = {ECS_ENTITY_NONE, fixture.ball};
     assert_int_equal(ecs_structure_place_rows(world, archetype, &none, 1), ECS_ERR_STALE);
@@ -234,13 +220,12 @@ static ecs_result live_a_life(store* fixture, const ecs_world_config* config) {
     return result;
 }
 
-static void every_allocation_may_fail(void** state) {
-    (void)state;
-    store_memory memory;
+CASE(every_allocation_may_fail) {
+    scarce_memory memory;
     uint64_t calls = 0;
     bool is_done = false;
     for (uint64_t n = 1; !is_done; n++) {
-        store_memory_init(&memory);
+        scarce_init(&memory, 0, true);
         memory.fail_at = n;
         ecs_world_config config = ecs_world_config_default();
         config.allocator = &memory.allocator;
@@ -251,23 +236,8 @@ static void every_allocation_may_fail(void** state) {
         if (fixture.world && fixture.world->is_sealed && n % 16 == 0)
             ecs_storage_validate(fixture.world);
         ecs_world_destroy(fixture.world);
-        assert_int_equal(memory.bytes_out, 0);
+        assert_int_equal(memory.bytes, 0);
         assert_int_equal(result, is_done ? ECS_OK : ECS_ERR_MEMORY);
     }
     print_message("%u allocations\n", (unsigned)calls);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(limits_out_of_range_are_refused),
-        TEST(tags_are_copied_and_have_limits),
-        TEST(contexts_are_zero_and_live_as_long_as_the_world),
-        TEST(a_world_is_sealed_once),
-        TEST(two_worlds_do_not_know_each_other),
-        TEST(the_same_seed_gives_the_same_chance),
-        TEST(a_cleared_storage_is_as_new_and_numbers_from_the_start),
-        TEST(indices_come_back_from_their_bytes),
-        TEST(every_allocation_may_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
