@@ -28,8 +28,7 @@ static void count_release(void* context, void* memory, size_t size) {
     base_allocator_heap()->release(NULL, memory, size);
 }
 
-static void blocks_start_on_cache_lines(void** state) {
-    (void)state;
+CASE(blocks_start_on_cache_lines) {
     for (size_t size = 0; size < 200; size += 13) {
         void* memory = base_allocate(NULL, size);
         assert_non_null(memory);
@@ -38,16 +37,14 @@ static void blocks_start_on_cache_lines(void** state) {
     }
 }
 
-static void cleared_memory_is_zero(void** state) {
-    (void)state;
+CASE(cleared_memory_is_zero) {
     uint8_t* memory = base_allocate_zero(NULL, 1000);
     for (int i = 0; i < 1000; i++)
         assert_int_equal(memory[i], 0);
     base_release(NULL, memory, 1000);
 }
 
-static void sizes_come_back_exactly(void** state) {
-    (void)state;
+CASE(sizes_come_back_exactly) {
     counter count = {0};
     base_allocator allocator = {count_allocate, count_release, &count};
     void* nothing = base_allocate(&allocator, 0);
@@ -61,8 +58,7 @@ static void sizes_come_back_exactly(void** state) {
     assert_int_equal(count.blocks, 0);
 }
 
-static void reallocation_keeps_the_content_and_clears_the_tail(void** state) {
-    (void)state;
+CASE(reallocation_keeps_the_content_and_clears_the_tail) {
     char* memory = base_reallocate(NULL, NULL, 0, 4);
     memcpy(memory, "abcd", 4);
     memory = base_reallocate(NULL, memory, 4, 8);
@@ -72,8 +68,7 @@ static void reallocation_keeps_the_content_and_clears_the_tail(void** state) {
     base_release(NULL, memory, 2);
 }
 
-static void a_refused_reallocation_leaves_the_block(void** state) {
-    (void)state;
+CASE(a_refused_reallocation_leaves_the_block) {
     counter count = {0};
     base_allocator allocator = {count_allocate, count_release, &count};
     char* memory = base_allocate(&allocator, 4);
@@ -86,14 +81,12 @@ static void a_refused_reallocation_leaves_the_block(void** state) {
     assert_int_equal(count.bytes, 0);
 }
 
-static void impossible_sizes_are_refused(void** state) {
-    (void)state;
+CASE(impossible_sizes_are_refused) {
     assert_null(base_allocate(NULL, SIZE_MAX));
     assert_null(base_allocate(NULL, SIZE_MAX - 63));
 }
 
-static void arrays_double_from_sixteen(void** state) {
-    (void)state;
+CASE(arrays_double_from_sixteen) {
     uint32_t* array = NULL;
     uint32_t capacity = 0;
     assert_true(base_array_reserve(NULL, (void**)&array, &capacity, 0, sizeof *array));
@@ -112,8 +105,7 @@ static void arrays_double_from_sixteen(void** state) {
     base_release(NULL, array, capacity * sizeof *array);
 }
 
-static void an_array_that_cannot_grow_stays(void** state) {
-    (void)state;
+CASE(an_array_that_cannot_grow_stays) {
     counter count = {0};
     base_allocator allocator = {count_allocate, count_release, &count};
     void* array = NULL;
@@ -127,18 +119,4 @@ static void an_array_that_cannot_grow_stays(void** state) {
     assert_int_equal(capacity, 16);
     base_release(&allocator, array, capacity * 8);
     assert_int_equal(count.bytes, 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(blocks_start_on_cache_lines),
-        TEST(cleared_memory_is_zero),
-        TEST(sizes_come_back_exactly),
-        TEST(reallocation_keeps_the_content_and_clears_the_tail),
-        TEST(a_refused_reallocation_leaves_the_block),
-        TEST(impossible_sizes_are_refused),
-        TEST(arrays_double_from_sixteen),
-        TEST(an_array_that_cannot_grow_stays),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,8 +17,7 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-static void pushes_are_aligned_and_apart(void** state) {
-    (void)state;
+CASE(pushes_are_aligned_and_apart) {
     base_arena arena;
     assert_true(base_arena_init(&arena, NULL, 256));
     uint8_t* first = base_arena_push(&arena, 1);
@@ -31,8 +30,7 @@ static void pushes_are_aligned_and_apart(void** state) {
     base_arena_deinit(&arena);
 }
 
-static void a_push_beyond_the_end_gives_null(void** state) {
-    (void)state;
+CASE(a_push_beyond_the_end_gives_null) {
     base_arena arena;
     assert_true(base_arena_init(&arena, NULL, 64));
     assert_null(base_arena_push(&arena, 65));
@@ -45,8 +43,7 @@ static void a_push_beyond_the_end_gives_null(void** state) {
     base_arena_deinit(&arena);
 }
 
-static void a_reset_drops_everything_and_keeps_the_peak(void** state) {
-    (void)state;
+CASE(a_reset_drops_everything_and_keeps_the_peak) {
     base_arena arena;
     assert_true(base_arena_init(&arena, NULL, 100));
     void* first = base_arena_push(&arena, 90);
@@ -57,8 +54,7 @@ static void a_reset_drops_everything_and_keeps_the_peak(void** state) {
     base_arena_deinit(&arena);
 }
 
-static void what_is_not_handed_out_is_poisoned(void** state) {
-    (void)state;
+CASE(what_is_not_handed_out_is_poisoned) {
 #ifdef ARENA_POISON
     base_arena arena;
     assert_true(base_arena_init(&arena, NULL, 64));
@@ -78,29 +74,14 @@ static void* refuse(void* context, size_t size, size_t align) {
     return NULL;
 }
 
-static void no_memory_is_told(void** state) {
-    (void)state;
+CASE(no_memory_is_told) {
     base_allocator none = {refuse, NULL, NULL};
     base_arena arena;
     assert_false(base_arena_init(&arena, &none, 100));
     base_arena_deinit(&arena);
 }
 
-static void a_push_without_init_is_a_mistake(void** state) {
-    (void)state;
-    base_assert_handler_set(test_assert_handler);
+CASE(a_push_without_init_is_a_mistake) {
     base_arena arena = {0};
-    expect_assert_failure((void)!base_arena_push(&arena, 1));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(pushes_are_aligned_and_apart),
-        TEST(a_push_beyond_the_end_gives_null),
-        TEST(a_reset_drops_everything_and_keeps_the_peak),
-        TEST(what_is_not_handed_out_is_poisoned),
-        TEST(no_memory_is_told),
-        TEST(a_push_without_init_is_a_mistake),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_mistake((void)!base_arena_push(&arena, 1));
 }

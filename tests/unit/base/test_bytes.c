@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-static void numbers_are_little_endian(void** state) {
-    (void)state;
+CASE(numbers_are_little_endian) {
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
     base_bytes_write_u8(&bytes, 0x01);
@@ -26,8 +25,7 @@ static void numbers_are_little_endian(void** state) {
     base_bytes_deinit(&bytes);
 }
 
-static void varints_come_back(void** state) {
-    (void)state;
+CASE(varints_come_back) {
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
     for (int shift = 0; shift < 64; shift++) {
@@ -48,8 +46,7 @@ static void varints_come_back(void** state) {
     base_bytes_deinit(&bytes);
 }
 
-static void broken_varints_fail(void** state) {
-    (void)state;
+CASE(broken_varints_fail) {
     const char* const broken[] = {"", "\x80", "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x02",
                                   "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01"};
     for (size_t i = 0; i < BASE_COUNT(broken); i++) {
@@ -59,8 +56,7 @@ static void broken_varints_fail(void** state) {
     }
 }
 
-static void past_the_end_everything_is_zero_and_failed(void** state) {
-    (void)state;
+CASE(past_the_end_everything_is_zero_and_failed) {
     base_reader reader = base_reader_make("\1\2\3", 3);
     assert_int_equal(base_reader_u32(&reader), 0);
     assert_true(reader.failed);
@@ -73,8 +69,7 @@ static void past_the_end_everything_is_zero_and_failed(void** state) {
     assert_memory_equal(target, "\0\0", 2);
 }
 
-static void empty_input_can_be_read(void** state) {
-    (void)state;
+CASE(empty_input_can_be_read) {
     base_reader reader = base_reader_make(NULL, 0);
     assert_non_null(base_reader_skip(&reader, 0));
     assert_true(base_reader_read(&reader, NULL, 0));
@@ -83,8 +78,7 @@ static void empty_input_can_be_read(void** state) {
     assert_true(reader.failed);
 }
 
-static void the_buffer_keeps_what_was_written_while_it_grows(void** state) {
-    (void)state;
+CASE(the_buffer_keeps_what_was_written_while_it_grows) {
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
     base_bytes_write(&bytes, NULL, 0);
@@ -108,8 +102,7 @@ static void release(void* context, void* memory, size_t size) {
     base_allocator_heap()->release(NULL, memory, size);
 }
 
-static void without_memory_writes_stop_and_nothing_breaks(void** state) {
-    (void)state;
+CASE(without_memory_writes_stop_and_nothing_breaks) {
     bool refuses = false;
     base_allocator allocator = {refuse, release, &refuses};
     base_bytes bytes;
@@ -127,17 +120,4 @@ static void without_memory_writes_stop_and_nothing_breaks(void** state) {
     base_bytes_write_u8(&bytes, 1);
     assert_false(bytes.failed);
     base_bytes_deinit(&bytes);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(numbers_are_little_endian),
-        TEST(varints_come_back),
-        TEST(broken_varints_fail),
-        TEST(past_the_end_everything_is_zero_and_failed),
-        TEST(empty_input_can_be_read),
-        TEST(the_buffer_keeps_what_was_written_while_it_grows),
-        TEST(without_memory_writes_stop_and_nothing_breaks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-static void the_vectors_of_rfc_3720_hold(void** state) {
-    (void)state;
+CASE(the_vectors_of_rfc_3720_hold) {
     uint8_t data[32];
     assert_int_equal(base_crc32c(0, "123456789", 9), 0xE3069283u);
     memset(data, 0, sizeof data);
@@ -21,8 +20,7 @@ static void the_vectors_of_rfc_3720_hold(void** state) {
     assert_int_equal(base_crc32c(0, NULL, 0), 0);
 }
 
-static void pieces_give_the_same_as_the_whole(void** state) {
-    (void)state;
+CASE(pieces_give_the_same_as_the_whole) {
     const char* text = "The quick brown fox jumps over the lazy dog";
     size_t size = strlen(text);
     for (size_t cut = 0; cut <= size; cut++) {
@@ -31,8 +29,7 @@ static void pieces_give_the_same_as_the_whole(void** state) {
     }
 }
 
-static void both_ways_agree(void** state) {
-    (void)state;
+CASE(both_ways_agree) {
     if (!base_crc32c_has_hardware()) skip();
     const uint64_t seed = 3;
     print_message("seed %llu\n", (unsigned long long)seed);
@@ -47,13 +44,4 @@ static void both_ways_agree(void** state) {
         assert_int_equal(base_crc32c_portable(start, data + offset, size),
                          base_crc32c_hardware(start, data + offset, size));
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(the_vectors_of_rfc_3720_hold),
-        TEST(pieces_give_the_same_as_the_whole),
-        TEST(both_ways_agree),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

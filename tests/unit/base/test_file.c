@@ -36,80 +36,65 @@ static void trap_close(trap* at) {
     assert_int_equal(rmdir(at->folder), 0);
 }
 
+#define TRAP_CASE(name) CASE_WITH(trap, at, trap_open(at), trap_close(at), name)
+
 static mode_t rights_of(const char* path) {
     struct stat status;
     assert_int_equal(lstat(path, &status), 0);
     return status.st_mode & 07777;
 }
 
-static void a_new_file_is_for_its_user_alone(void** state) {
-    (void)state;
-    trap at;
-    trap_open(&at);
+TRAP_CASE(a_new_file_is_for_its_user_alone) {
     mode_t before = umask(0);
-    int fd = base_file_create(at.name);
+    int fd = base_file_create(at->name);
     assert_true(fd >= 0 && base_file_is_own(fd));
-    assert_int_equal(rights_of(at.name), 0600);
+    assert_int_equal(rights_of(at->name), 0600);
     close(fd);
-    assert_int_equal(base_file_create(at.name), -1);
+    assert_int_equal(base_file_create(at->name), -1);
     assert_int_equal(errno, EEXIST);
-    unlink(at.name);
-    fd = base_file_overwrite(at.name);
+    unlink(at->name);
+    fd = base_file_overwrite(at->name);
     assert_true(fd >= 0);
-    assert_int_equal(rights_of(at.name), 0600);
+    assert_int_equal(rights_of(at->name), 0600);
     close(fd);
     umask(before);
-    trap_close(&at);
 }
 
-static void an_own_file_is_emptied_and_closed_to_others(void** state) {
-    (void)state;
-    trap at;
-    trap_open(&at);
-    int fd = open(at.name, O_WRONLY | O_CREAT, 0644);
+TRAP_CASE(an_own_file_is_emptied_and_closed_to_others) {
+    int fd = open(at->name, O_WRONLY | O_CREAT, 0644);
     assert_int_equal(write(fd, "old", 3), 3);
     close(fd);
-    fd = base_file_overwrite(at.name);
+    fd = base_file_overwrite(at->name);
     struct stat status;
     assert_int_equal(fstat(fd, &status), 0);
     assert_int_equal(status.st_size, 0);
-    assert_int_equal(rights_of(at.name), 0600);
+    assert_int_equal(rights_of(at->name), 0600);
     close(fd);
-    trap_close(&at);
 }
 
-static void a_link_is_not_followed(void** state) {
-    (void)state;
-    trap at;
-    trap_open(&at);
-    assert_int_equal(symlink(at.victim, at.name), 0);
-    assert_int_equal(base_file_overwrite(at.name), -1);
+TRAP_CASE(a_link_is_not_followed) {
+    assert_int_equal(symlink(at->victim, at->name), 0);
+    assert_int_equal(base_file_overwrite(at->name), -1);
     assert_int_equal(errno, ELOOP);
     assert_non_null(strstr(base_file_why(errno), "link"));
-    assert_int_equal(base_file_create(at.name), -1);
+    assert_int_equal(base_file_create(at->name), -1);
     assert_int_equal(errno, EEXIST);
-    unlink(at.name);
-    assert_int_equal(symlink("/tmp/shoal-no-such-file", at.name), 0);
-    assert_int_equal(base_file_overwrite(at.name), -1);
-    assert_int_equal(base_file_create(at.name), -1);
+    unlink(at->name);
+    assert_int_equal(symlink("/tmp/shoal-no-such-file", at->name), 0);
+    assert_int_equal(base_file_overwrite(at->name), -1);
+    assert_int_equal(base_file_create(at->name), -1);
     assert_int_equal(access("/tmp/shoal-no-such-file", F_OK), -1);
-    trap_close(&at);
 }
 
-static void a_second_name_of_a_file_is_refused(void** state) {
-    (void)state;
-    trap at;
-    trap_open(&at);
-    assert_int_equal(link(at.victim, at.name), 0);
-    assert_int_equal(base_file_overwrite(at.name), -1);
+TRAP_CASE(a_second_name_of_a_file_is_refused) {
+    assert_int_equal(link(at->victim, at->name), 0);
+    assert_int_equal(base_file_overwrite(at->name), -1);
     assert_int_equal(errno, EPERM);
     assert_non_null(strstr(base_file_why(errno), "second name"));
-    assert_int_equal(rights_of(at.victim), 0644);
-    trap_close(&at);
+    assert_int_equal(rights_of(at->victim), 0644);
 }
 
-static void a_file_of_another_user_is_refused(void** state) {
-    (void)state;
+CASE(a_file_of_another_user_is_refused) {
     if (geteuid() != 0) skip();
     trap at;
     trap_open(&at);
@@ -122,8 +107,7 @@ static void a_file_of_another_user_is_refused(void** state) {
     trap_close(&at);
 }
 
-static void devices_are_opened_and_folders_are_not(void** state) {
-    (void)state;
+CASE(devices_are_opened_and_folders_are_not) {
     int fd = base_file_overwrite("/dev/null");
     assert_true(fd >= 0 && !base_file_is_own(fd));
     close(fd);
@@ -132,8 +116,7 @@ static void devices_are_opened_and_folders_are_not(void** state) {
     assert_string_equal(base_file_why(EISDIR), strerror(EISDIR));
 }
 
-static void the_first_three_descriptors_are_never_files(void** state) {
-    (void)state;
+CASE(the_first_three_descriptors_are_never_files) {
     int saved[3];
     for (int i = 0; i < 3; i++) {
         saved[i] = fcntl(i, F_DUPFD_CLOEXEC, 10);
@@ -150,17 +133,4 @@ static void the_first_three_descriptors_are_never_files(void** state) {
     assert_true(fd > 2);
     close(fd);
     assert_true(base_file_open_standard()); // and nothing happens when they are open
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_new_file_is_for_its_user_alone),
-        TEST(an_own_file_is_emptied_and_closed_to_others),
-        TEST(a_link_is_not_followed),
-        TEST(a_second_name_of_a_file_is_refused),
-        TEST(a_file_of_another_user_is_refused),
-        TEST(devices_are_opened_and_folders_are_not),
-        TEST(the_first_three_descriptors_are_never_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

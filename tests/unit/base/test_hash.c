@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-static void known_values_hold(void** state) {
-    (void)state;
+CASE(known_values_hold) {
     // XXH3_64bits of the specification for no input.
     assert_true(base_hash64("", 0, 0) == UINT64_C(0x2D06800538D394C2));
     assert_true(base_hash64_text("") == base_hash64("", 0, 0));
@@ -15,8 +14,7 @@ static void known_values_hold(void** state) {
     assert_true(base_hash64("shoal", 5, 1) != base_hash64("shoal", 5, 0));
 }
 
-static void any_cut_into_pieces_gives_the_same_hash(void** state) {
-    (void)state;
+CASE(any_cut_into_pieces_gives_the_same_hash) {
     uint8_t data[3000];
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (uint8_t)(i * 31);
@@ -39,8 +37,7 @@ static void any_cut_into_pieces_gives_the_same_hash(void** state) {
     }
 }
 
-static void ending_leaves_the_hasher_open(void** state) {
-    (void)state;
+CASE(ending_leaves_the_hasher_open) {
     base_hasher hasher;
     base_hasher_init(&hasher, 0);
     base_hasher_add(&hasher, "ab", 2);
@@ -50,15 +47,13 @@ static void ending_leaves_the_hasher_open(void** state) {
     assert_true(base_hasher_end(&hasher) == base_hash64("abc", 3, 0));
 }
 
-static void mixing_depends_on_order(void** state) {
-    (void)state;
+CASE(mixing_depends_on_order) {
     assert_true(base_hash64_mix(1, 2) != base_hash64_mix(2, 1));
     assert_true(base_hash64_mix(0, 0) != 0);
     assert_true(base_hash64_mix(1, 2) == base_hash64_mix(1, 2));
 }
 
-static void a_sum_over_rows_is_that_of_single_hashes(void** state) {
-    (void)state;
+CASE(a_sum_over_rows_is_that_of_single_hashes) {
     enum { ROWS = 8, SIZE_MAX_BYTES = 32 };
     uint8_t cells[ROWS * SIZE_MAX_BYTES];
     uint32_t ids[ROWS];
@@ -78,15 +73,4 @@ static void a_sum_over_rows_is_that_of_single_hashes(void** state) {
                     expected - base_hash64_rows(before, size, ids, 77, rows, 4));
     }
     assert_true(base_hash64_rows(cells, 12, ids, 77, rows, 0) == 0);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(known_values_hold),
-        TEST(any_cut_into_pieces_gives_the_same_hash),
-        TEST(ending_leaves_the_hasher_open),
-        TEST(mixing_depends_on_order),
-        TEST(a_sum_over_rows_is_that_of_single_hashes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,8 +20,7 @@ static void expect_text(const char* from, const char* expected) {
     base_bytes_deinit(&json);
 }
 
-static void texts_are_quoted_and_stay_valid(void** state) {
-    (void)state;
+CASE(texts_are_quoted_and_stay_valid) {
     expect_text("", "\"\"");
     expect_text("a \"b\" \\", "\"a \\\"b\\\" \\\\\"");
     expect_text("\n\x7f", "\"\\u000a\\u007f\"");
@@ -42,8 +41,7 @@ static void expect_number(double from, const char* expected) {
     base_bytes_deinit(&json);
 }
 
-static void numbers_read_back_as_they_were(void** state) {
-    (void)state;
+CASE(numbers_read_back_as_they_were) {
     expect_number(0, "0");
     expect_number(-3.3, "-3.3");
     expect_number(1.0 / 3, "0.33333333333333331");
@@ -52,21 +50,11 @@ static void numbers_read_back_as_they_were(void** state) {
     expect_number((double)NAN, "null");
 }
 
-static void bytes_are_hexadecimal(void** state) {
-    (void)state;
+CASE(bytes_are_hexadecimal) {
     base_bytes json;
     base_bytes_init(&json, NULL);
     base_json_hex(&json, "\x00\xff\x10", 3);
     base_json_put(&json, ",%d", 7);
     assert_string_equal(text_of(&json), "\"00ff10\",7");
     base_bytes_deinit(&json);
-}
-
-int main(void) {
-    const struct CMUnitTest cases[] = {
-        TEST(texts_are_quoted_and_stay_valid),
-        TEST(numbers_read_back_as_they_were),
-        TEST(bytes_are_hexadecimal),
-    };
-    return cmocka_run_group_tests(cases, NULL, NULL);
 }

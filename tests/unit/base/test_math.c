@@ -31,8 +31,7 @@ static double ulps(float value, double exact) {
     return fabs((double)value - exact) / unit;
 }
 
-static void sin_and_cos_are_within_two_ulp(void** state) {
-    (void)state;
+CASE(sin_and_cos_are_within_two_ulp) {
     double worst = 0;
     const uint64_t seed = 11;
     print_message("seed %llu\n", (unsigned long long)seed);
@@ -49,8 +48,7 @@ static void sin_and_cos_are_within_two_ulp(void** state) {
     assert_true(worst < 0.51);
 }
 
-static void near_multiples_of_pi_the_sine_is_still_right(void** state) {
-    (void)state;
+CASE(near_multiples_of_pi_the_sine_is_still_right) {
     for (int n = 1; n < 5215; n++) {
         float angle = (float)(n * 1.57079632679489661923);
         assert_true(ulps(base_sin(angle), sin((double)angle)) < 0.51);
@@ -58,8 +56,7 @@ static void near_multiples_of_pi_the_sine_is_still_right(void** state) {
     }
 }
 
-static void varsize_angles_stay_bounded(void** state) {
-    (void)state;
+CASE(varsize_angles_stay_bounded) {
     for (uint32_t exponent = 140; exponent < 255; exponent++)
         for (uint32_t mantissa = 0; mantissa < 1u << 23; mantissa += 99991) {
             float angle = float_of(exponent << 23 | mantissa);
@@ -70,8 +67,7 @@ static void varsize_angles_stay_bounded(void** state) {
     assert_true(ulps(base_sin(1e6f), sin(1e6)) < 0.51);
 }
 
-static void atan2_is_within_two_ulp(void** state) {
-    (void)state;
+CASE(atan2_is_within_two_ulp) {
     double worst = 0;
     const uint64_t seed = 12;
     print_message("seed %llu\n", (unsigned long long)seed);
@@ -89,8 +85,7 @@ static void atan2_is_within_two_ulp(void** state) {
     assert_true(worst < 0.51);
 }
 
-static void atan2_knows_the_axes_and_signed_zeros(void** state) {
-    (void)state;
+CASE(atan2_knows_the_axes_and_signed_zeros) {
     const float values[] = {0.0f, -0.0f, 1.0f, -1.0f, 3e38f, -1e-45f};
     for (size_t i = 0; i < BASE_COUNT(values); i++)
         for (size_t j = 0; j < BASE_COUNT(values); j++) {
@@ -99,8 +94,7 @@ static void atan2_knows_the_axes_and_signed_zeros(void** state) {
         }
 }
 
-static void nan_is_always_the_same_nan(void** state) {
-    (void)state;
+CASE(nan_is_always_the_same_nan) {
     const float odd[] = {float_of(0x7FC00000), float_of(0xFFC12345), float_of(0x7F800001), INFINITY,
                          -INFINITY};
     for (size_t i = 0; i < BASE_COUNT(odd); i++) {
@@ -122,8 +116,7 @@ static void nan_is_always_the_same_nan(void** state) {
     assert_true(is_same(base_sqrt(INFINITY), INFINITY));
 }
 
-static void simple_functions_agree_with_libm(void** state) {
-    (void)state;
+CASE(simple_functions_agree_with_libm) {
     const uint64_t seed = 13;
     print_message("seed %llu\n", (unsigned long long)seed);
     base_rng rng = base_rng_make(seed, 1);
@@ -142,8 +135,7 @@ static void simple_functions_agree_with_libm(void** state) {
                 base_clamp(0.5f, 0, 1) == 0.5f);
 }
 
-static void rounding_goes_away_from_zero_and_saturates(void** state) {
-    (void)state;
+CASE(rounding_goes_away_from_zero_and_saturates) {
     assert_int_equal(base_round_i64(0.5), 1);
     assert_int_equal(base_round_i64(-0.5), -1);
     assert_int_equal(base_round_i64(0.49999999999999994), 0);
@@ -159,8 +151,7 @@ static void rounding_goes_away_from_zero_and_saturates(void** state) {
 }
 
 // The bits themselves: a compiler or machine that computes differently changes this number.
-static void results_have_the_same_bits_everywhere(void** state) {
-    (void)state;
+CASE(results_have_the_same_bits_everywhere) {
     base_rng rng = base_rng_make(2024, 1);
     base_hasher hasher;
     base_hasher_init(&hasher, 0);
@@ -175,19 +166,4 @@ static void results_have_the_same_bits_everywhere(void** state) {
     uint64_t hash = base_hasher_end(&hasher);
     print_message("hash %016llx\n", (unsigned long long)hash);
     assert_true(hash == UINT64_C(0xF537FAC6A2663749));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(sin_and_cos_are_within_two_ulp),
-        TEST(near_multiples_of_pi_the_sine_is_still_right),
-        TEST(varsize_angles_stay_bounded),
-        TEST(atan2_is_within_two_ulp),
-        TEST(atan2_knows_the_axes_and_signed_zeros),
-        TEST(nan_is_always_the_same_nan),
-        TEST(simple_functions_agree_with_libm),
-        TEST(rounding_goes_away_from_zero_and_saturates),
-        TEST(results_have_the_same_bits_everywhere),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

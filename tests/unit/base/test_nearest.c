@@ -9,8 +9,7 @@ static const char* nearest(const char* word) {
     return base_text_nearest(word, names, BASE_COUNT(names));
 }
 
-static void slips_find_their_name(void** state) {
-    (void)state;
+CASE(slips_find_their_name) {
     assert_string_equal(nearest("seed"), "seed");
     assert_string_equal(nearest("sede"), "seed");
     assert_string_equal(nearest("tickrate"), "tick-rate");
@@ -20,41 +19,28 @@ static void slips_find_their_name(void** state) {
     assert_string_equal(nearest("lgo"), "log");
 }
 
-static void a_word_of_its_own_finds_none(void** state) {
-    (void)state;
+CASE(a_word_of_its_own_finds_none) {
     assert_null(nearest("banana"));
     assert_null(nearest(""));
     assert_null(nearest("x"));
     assert_null(base_text_nearest("seed", names, 0));
 }
 
-static void ties_go_to_the_first(void** state) {
-    (void)state;
+CASE(ties_go_to_the_first) {
     const char* const candidates[] = {"cart", "bart", "dart"};
     assert_string_equal(base_text_nearest("xart", candidates, 3), "cart");
 }
 
-static void half_of_the_word_may_change_and_no_more(void** state) {
-    (void)state;
+CASE(half_of_the_word_may_change_and_no_more) {
     const char* const candidates[] = {"abcd"};
     assert_non_null(base_text_nearest("abxy", candidates, 1));
     assert_null(base_text_nearest("axyz", candidates, 1));
 }
 
-static void long_words_are_left_alone(void** state) {
-    (void)state;
+CASE(long_words_are_left_alone) {
     const char* exact = "0123456789012345678901234567890123456789012345678901234567890123";
     const char* longer = "01234567890123456789012345678901234567890123456789012345678901234";
     const char* const candidates[] = {longer, exact};
     assert_ptr_equal(base_text_nearest(exact, candidates, 2), exact);
     assert_null(base_text_nearest(longer, candidates, 2));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(slips_find_their_name),     TEST(a_word_of_its_own_finds_none),
-        TEST(ties_go_to_the_first),      TEST(half_of_the_word_may_change_and_no_more),
-        TEST(long_words_are_left_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

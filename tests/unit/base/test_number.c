@@ -24,8 +24,7 @@ static void check_against_strtod(const char* text) {
                  next - text, expected_next - text);
 }
 
-static void integers_are_read_whole(void** state) {
-    (void)state;
+CASE(integers_are_read_whole) {
     int64_t i64;
     uint64_t u64;
     assert_true(base_text_parse_u64("0", &u64) && u64 == 0);
@@ -37,8 +36,7 @@ static void integers_are_read_whole(void** state) {
     assert_true(base_text_parse_i64("-0", &i64) && i64 == 0);
 }
 
-static void what_is_no_integer_is_refused_and_leaves_the_value(void** state) {
-    (void)state;
+CASE(what_is_no_integer_is_refused_and_leaves_the_value) {
     const char* const u64_wrong[] = {"",
                                      " 1",
                                      "1 ",
@@ -60,8 +58,7 @@ static void what_is_no_integer_is_refused_and_leaves_the_value(void** state) {
     assert_true(u64 == 77 && i64 == 77);
 }
 
-static void whole_text_doubles(void** state) {
-    (void)state;
+CASE(whole_text_doubles) {
     double value = 7;
     const char* const wrong[] = {"",    ".",   "-",     "e5",       "1e",  "1.5x", " 1",
                                  "nan", "inf", "1e309", "-1e99999", "0x1", "1,5",  "1e+"};
@@ -75,8 +72,7 @@ static void whole_text_doubles(void** state) {
     assert_true(base_text_parse_f64("1.7976931348623157e308", &value) && value > 1.7e308);
 }
 
-static void reading_stops_where_the_number_ends(void** state) {
-    (void)state;
+CASE(reading_stops_where_the_number_ends) {
     const char text[] = "12.5e3";
     const char* next;
     assert_true(base_text_read_f64(text, text + 2, &next) == 12 && next == text + 2);
@@ -89,8 +85,7 @@ static void reading_stops_where_the_number_ends(void** state) {
         check_against_strtod(others[i]);
 }
 
-static void hard_cases_round_correctly(void** state) {
-    (void)state;
+CASE(hard_cases_round_correctly) {
     const char* const texts[] = {
         "0",
         "-0",
@@ -130,8 +125,7 @@ static void hard_cases_round_correctly(void** state) {
 
 // Half-way points between neighbours, exactly and one digit beyond: 1 + 2^-53 and its like have all
 // of their digits written out.
-static void half_way_points_go_to_the_even_neighbour(void** state) {
-    (void)state;
+CASE(half_way_points_go_to_the_even_neighbour) {
     const uint64_t seed = 21;
     print_message("seed %llu\n", (unsigned long long)seed);
     base_rng rng = base_rng_make(seed, 1);
@@ -154,8 +148,7 @@ static void half_way_points_go_to_the_even_neighbour(void** state) {
     }
 }
 
-static void random_texts_agree_with_strtod(void** state) {
-    (void)state;
+CASE(random_texts_agree_with_strtod) {
     const uint64_t seed = 22;
     print_message("seed %llu\n", (unsigned long long)seed);
     base_rng rng = base_rng_make(seed, 1);
@@ -175,8 +168,7 @@ static void random_texts_agree_with_strtod(void** state) {
     }
 }
 
-static void printed_doubles_come_back(void** state) {
-    (void)state;
+CASE(printed_doubles_come_back) {
     const uint64_t seed = 23;
     print_message("seed %llu\n", (unsigned long long)seed);
     base_rng rng = base_rng_make(seed, 1);
@@ -192,8 +184,7 @@ static void printed_doubles_come_back(void** state) {
     }
 }
 
-static void very_long_texts_are_read(void** state) {
-    (void)state;
+CASE(very_long_texts_are_read) {
     enum { SIZE = 300000 };
     char* text = malloc(SIZE + 32);
     memset(text, '0', SIZE);
@@ -207,17 +198,6 @@ static void very_long_texts_are_read(void** state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(integers_are_read_whole),
-        TEST(what_is_no_integer_is_refused_and_leaves_the_value),
-        TEST(whole_text_doubles),
-        TEST(reading_stops_where_the_number_ends),
-        TEST(hard_cases_round_correctly),
-        TEST(half_way_points_go_to_the_even_neighbour),
-        TEST(random_texts_agree_with_strtod),
-        TEST(printed_doubles_come_back),
-        TEST(very_long_texts_are_read),
-    };
     (void)setlocale(LC_ALL, "C"); // for strtod
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run();
 }

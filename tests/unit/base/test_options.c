@@ -67,8 +67,7 @@ static void expect_error(const char* line, const char* message) {
     assert_int_equal(p.report.count, 1);
 }
 
-static void no_arguments_leave_the_defaults(void** state) {
-    (void)state;
+CASE(no_arguments_leave_the_defaults) {
     program p;
     run(&p, "");
     assert_int_equal(p.result, BASE_OPTIONS_OK);
@@ -78,8 +77,7 @@ static void no_arguments_leave_the_defaults(void** state) {
     assert_int_equal(p.words.count, 0);
 }
 
-static void every_kind_is_read_in_both_forms(void** state) {
-    (void)state;
+CASE(every_kind_is_read_in_both_forms) {
     program p;
     run(&p,
         "one --fast --game cubes --tick-rate=30 --loss 2.5 --set a=1 two --set=b=2 -- --fast -");
@@ -100,8 +98,7 @@ static void every_kind_is_read_in_both_forms(void** state) {
     assert_false(p.fast);
 }
 
-static void wrong_arguments_are_told(void** state) {
-    (void)state;
+CASE(wrong_arguments_are_told) {
     expect_error("--tickrate 5",
                  "prog: error: unknown option --tickrate, did you mean --tick-rate?");
     expect_error("--gmae=x", "prog: error: unknown option --gmae, did you mean --game?");
@@ -116,8 +113,7 @@ static void wrong_arguments_are_told(void** state) {
     expect_error("--loss 100.5", "prog: error: loss is outside of 0 to 100: '100.5'");
 }
 
-static void limits_belong_to_the_range(void** state) {
-    (void)state;
+CASE(limits_belong_to_the_range) {
     program p;
     run(&p, "--tick-rate 1");
     assert_int_equal(p.result, BASE_OPTIONS_OK);
@@ -137,8 +133,7 @@ static void run_repeated(program* p, char* argument, int count) {
     p->result = base_options_read(&p->table, count + 1, argv, &p->words, &reporter);
 }
 
-static void lists_have_sixty_four_places(void** state) {
-    (void)state;
+CASE(lists_have_sixty_four_places) {
     program p;
     for (int count = 63; count <= 64; count++) {
         run_repeated(&p, "--set=x", count);
@@ -156,16 +151,14 @@ static void lists_have_sixty_four_places(void** state) {
     assert_string_equal(p.report.text, "prog: error: unexpected argument 'word'");
 }
 
-static void words_are_errors_where_none_are_wanted(void** state) {
-    (void)state;
+CASE(words_are_errors_where_none_are_wanted) {
     program p;
     setup(&p);
     char* argv[] = {"prog", "word"};
     assert_int_equal(base_options_read(&p.table, 2, argv, NULL, NULL), BASE_OPTIONS_ERROR);
 }
 
-static void the_command_line_beats_the_environment(void** state) {
-    (void)state;
+CASE(the_command_line_beats_the_environment) {
     program p;
     setenv("SHOAL_TICK_RATE", "20", 1);
     setenv("SHOAL_FAST", "1", 1);
@@ -207,8 +200,7 @@ static void expect_config_error(const char* text, const char* message) {
     assert_string_equal(p.report.text, expected);
 }
 
-static void the_environment_beats_the_config_file(void** state) {
-    (void)state;
+CASE(the_environment_beats_the_config_file) {
     char path[64], line[128];
     program p;
     write_config(path, "# a comment\n\n  tick-rate = 10\r\nloss=1.5\ngame = big cubes  \n"
@@ -231,8 +223,7 @@ static void the_environment_beats_the_config_file(void** state) {
     unlink(path);
 }
 
-static void wrong_config_files_are_told(void** state) {
-    (void)state;
+CASE(wrong_config_files_are_told) {
     expect_config_error("\nseed\n", ":2: error: expected key = value");
     expect_config_error("gmae = x", ":1: error: unknown option gmae, did you mean game?");
     expect_config_error("tick-rate = 0", ":1: error: tick-rate is outside of 1 to 1000: '0'");
@@ -245,8 +236,7 @@ static void wrong_config_files_are_told(void** state) {
                  "/nonexistent/file: error: cannot open: No such file or directory");
 }
 
-static void help_shows_every_option_and_its_default(void** state) {
-    (void)state;
+CASE(help_shows_every_option_and_its_default) {
     program p;
     setup(&p);
     p.game = "breakout";
@@ -272,8 +262,7 @@ static void help_shows_every_option_and_its_default(void** state) {
     assert_int_equal(base_options_help(&p.table, false, NULL, 0), size);
 }
 
-static void the_manual_has_every_option(void** state) {
-    (void)state;
+CASE(the_manual_has_every_option) {
     program p;
     setup(&p);
     p.table.program = "prog sub";
@@ -296,8 +285,7 @@ static void the_manual_has_every_option(void** state) {
     assert_int_equal(strlen(small), 9);
 }
 
-static void the_completion_knows_values_and_commands(void** state) {
-    (void)state;
+CASE(the_completion_knows_values_and_commands) {
     program p;
     setup(&p);
     p.table.usage = "--game NAME | check FILE... |token  |  [options]";
@@ -318,8 +306,7 @@ static void the_completion_knows_values_and_commands(void** state) {
     assert_null(strstr(text, "complete -o"));
 }
 
-static void many_options_fit_a_screen(void** state) {
-    (void)state;
+CASE(many_options_fit_a_screen) {
     enum { COUNT = 50 };
     static uint64_t target = 5;
     base_option options[COUNT];
@@ -343,8 +330,7 @@ static void many_options_fit_a_screen(void** state) {
     assert_true(lines <= 24);
 }
 
-static void help_is_asked_for_before_anything_is_read(void** state) {
-    (void)state;
+CASE(help_is_asked_for_before_anything_is_read) {
     program p;
     setenv("SHOAL_TICK_RATE", "wrong", 1);
     run(&p, "--fast --help --nonsense");
@@ -356,39 +342,16 @@ static void help_is_asked_for_before_anything_is_read(void** state) {
     assert_string_equal(p.game, "--help");
 }
 
-static void broken_tables_are_mistakes(void** state) {
-    (void)state;
-    base_assert_handler_set(test_assert_handler);
+CASE(broken_tables_are_mistakes) {
     program p;
     setup(&p);
     char* argv[] = {"prog"};
     p.table.count = BASE_OPTIONS_MAX + 1;
-    expect_assert_failure((void)!base_options_read(&p.table, 1, argv, NULL, NULL));
+    assert_mistake((void)!base_options_read(&p.table, 1, argv, NULL, NULL));
     setup(&p);
     p.options[0].target = NULL;
-    expect_assert_failure((void)!base_options_read(&p.table, 1, argv, NULL, NULL));
+    assert_mistake((void)!base_options_read(&p.table, 1, argv, NULL, NULL));
     setup(&p);
     p.options[5].help = NULL;
-    expect_assert_failure((void)!base_options_read(&p.table, 1, argv, NULL, NULL));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(no_arguments_leave_the_defaults),
-        TEST(every_kind_is_read_in_both_forms),
-        TEST(wrong_arguments_are_told),
-        TEST(limits_belong_to_the_range),
-        TEST(lists_have_sixty_four_places),
-        TEST(words_are_errors_where_none_are_wanted),
-        TEST(the_command_line_beats_the_environment),
-        TEST(the_environment_beats_the_config_file),
-        TEST(wrong_config_files_are_told),
-        TEST(help_shows_every_option_and_its_default),
-        TEST(the_manual_has_every_option),
-        TEST(the_completion_knows_values_and_commands),
-        TEST(many_options_fit_a_screen),
-        TEST(help_is_asked_for_before_anything_is_read),
-        TEST(broken_tables_are_mistakes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_mistake((void)!base_options_read(&p.table, 1, argv, NULL, NULL));
 }

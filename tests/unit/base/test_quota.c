@@ -3,8 +3,7 @@
 
 #include "base/quota.h"
 
-static void the_sum_is_bounded_and_comes_back(void** state) {
-    (void)state;
+CASE(the_sum_is_bounded_and_comes_back) {
     base_quota quota;
     base_quota_init(&quota, NULL, 4 * BASE_CACHE_LINE_BYTES);
     void* three = base_allocate(&quota.allocator, 3 * BASE_CACHE_LINE_BYTES);
@@ -24,8 +23,7 @@ static void the_sum_is_bounded_and_comes_back(void** state) {
     assert_int_equal(quota.used_peak, quota.bytes_max);
 }
 
-static void small_blocks_count_as_what_they_take(void** state) {
-    (void)state;
+CASE(small_blocks_count_as_what_they_take) {
     base_quota quota;
     base_quota_init(&quota, NULL, 10 * BASE_CACHE_LINE_BYTES);
     void* blocks[11] = {NULL};
@@ -38,8 +36,7 @@ static void small_blocks_count_as_what_they_take(void** state) {
     assert_int_equal(quota.used_bytes, 0);
 }
 
-static void sizes_that_would_overflow_are_refused(void** state) {
-    (void)state;
+CASE(sizes_that_would_overflow_are_refused) {
     base_quota quota;
     base_quota_init(&quota, NULL, SIZE_MAX);
     assert_null(base_allocate(&quota.allocator, SIZE_MAX));
@@ -47,8 +44,7 @@ static void sizes_that_would_overflow_are_refused(void** state) {
     assert_int_equal(quota.used_bytes, 0);
 }
 
-static void the_heap_running_out_is_not_counted(void** state) {
-    (void)state;
+CASE(the_heap_running_out_is_not_counted) {
     base_quota small, large;
     base_quota_init(&small, NULL, BASE_CACHE_LINE_BYTES);
     base_quota_init(&large, &small.allocator, 100 * BASE_CACHE_LINE_BYTES);
@@ -56,14 +52,4 @@ static void the_heap_running_out_is_not_counted(void** state) {
     assert_int_equal(large.used_bytes, 0);
     assert_int_equal(large.refused, 0);
     assert_int_equal(small.refused, 1);
-}
-
-int main(void) {
-    const struct CMUnitTest cases[] = {
-        TEST(the_sum_is_bounded_and_comes_back),
-        TEST(small_blocks_count_as_what_they_take),
-        TEST(sizes_that_would_overflow_are_refused),
-        TEST(the_heap_running_out_is_not_counted),
-    };
-    return cmocka_run_group_tests(cases, NULL, NULL);
 }

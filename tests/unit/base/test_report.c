@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-static void the_first_message_is_kept_and_the_rest_counted(void** state) {
-    (void)state;
+CASE(the_first_message_is_kept_and_the_rest_counted) {
     base_report_first first;
     base_reporter reporter = base_reporter_first(&first);
     assert_int_equal(first.count, 0);
@@ -16,8 +15,7 @@ static void the_first_message_is_kept_and_the_rest_counted(void** state) {
     assert_int_equal(first.count, 2);
 }
 
-static void file_and_line_may_be_missing(void** state) {
-    (void)state;
+CASE(file_and_line_may_be_missing) {
     base_report_first first;
     base_reporter reporter = base_reporter_first(&first);
     base_report(&reporter, "a.blk", 0, "x");
@@ -28,8 +26,7 @@ static void file_and_line_may_be_missing(void** state) {
     base_report(NULL, "a.blk", 1, "dropped");
 }
 
-static void warnings_and_notes_say_so_instead_of_error(void** state) {
-    (void)state;
+CASE(warnings_and_notes_say_so_instead_of_error) {
     base_report_first first;
     base_reporter reporter = base_reporter_first(&first);
     base_report(&reporter, "a.blk", 3, "warning: odd");
@@ -39,8 +36,7 @@ static void warnings_and_notes_say_so_instead_of_error(void** state) {
     assert_string_equal(first.text, "note: client 1 is back");
 }
 
-static void control_characters_are_replaced(void** state) {
-    (void)state;
+CASE(control_characters_are_replaced) {
     base_report_first first;
     base_reporter reporter = base_reporter_first(&first);
     base_report(&reporter, NULL, 0, "name '%s'", "a\nb\x1B[31m\x7F\xC3\xA9");
@@ -58,8 +54,7 @@ static void keep(void* context, const char* file, uint32_t line, const char* mes
     memcpy(context, message, strlen(message) + 1);
 }
 
-static void long_messages_are_cut_visibly(void** state) {
-    (void)state;
+CASE(long_messages_are_cut_visibly) {
     char text[600], message[BASE_REPORT_BYTES_MAX];
     memset(text, 'x', sizeof text);
     base_reporter reporter = {keep, message};
@@ -71,15 +66,4 @@ static void long_messages_are_cut_visibly(void** state) {
     base_report(&reporter, NULL, 0, "%s", text);
     assert_int_equal(strlen(message), BASE_REPORT_BYTES_MAX - 1);
     assert_string_equal(message + BASE_REPORT_BYTES_MAX - 4, "...");
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(the_first_message_is_kept_and_the_rest_counted),
-        TEST(file_and_line_may_be_missing),
-        TEST(warnings_and_notes_say_so_instead_of_error),
-        TEST(control_characters_are_replaced),
-        TEST(long_messages_are_cut_visibly),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,31 +19,27 @@ static uint32_t upper(uint32_t count, uint32_t key) {
     return search.low;
 }
 
-static void an_empty_sequence_compares_nothing(void** state) {
-    (void)state;
+CASE(an_empty_sequence_compares_nothing) {
     base_search search = base_search_begin(0);
     assert_false(base_search_next(&search));
     assert_int_equal(search.low, 0);
 }
 
-static void less_than_finds_the_first_equal_element(void** state) {
-    (void)state;
+CASE(less_than_finds_the_first_equal_element) {
     assert_int_equal(lower(6, 3), 1);
     assert_int_equal(lower(6, 7), 4);
     assert_int_equal(lower(6, 0), 0);
     assert_int_equal(lower(6, 10), 6);
 }
 
-static void not_more_than_finds_the_first_larger_element(void** state) {
-    (void)state;
+CASE(not_more_than_finds_the_first_larger_element) {
     assert_int_equal(upper(6, 3), 4);
     assert_int_equal(upper(6, 2), 1);
     assert_int_equal(upper(6, 1), 0);
     assert_int_equal(upper(6, 9), 6);
 }
 
-static void it_agrees_with_a_walk_for_every_length_and_key(void** state) {
-    (void)state;
+CASE(it_agrees_with_a_walk_for_every_length_and_key) {
     for (uint32_t count = 0; count <= BASE_COUNT(numbers); count++) {
         for (uint32_t key = 0; key <= 10; key++) {
             uint32_t below = 0, not_above = 0;
@@ -57,23 +53,11 @@ static void it_agrees_with_a_walk_for_every_length_and_key(void** state) {
     }
 }
 
-static void the_largest_count_does_not_overflow(void** state) {
-    (void)state;
+CASE(the_largest_count_does_not_overflow) {
     base_search search = base_search_begin(UINT32_MAX);
     uint32_t steps = 0;
     for (; base_search_next(&search); steps++)
         base_search_step(&search, search.middle < UINT32_MAX - 1);
     assert_int_equal(search.low, UINT32_MAX - 1);
     assert_in_range(steps, 31, 32);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(an_empty_sequence_compares_nothing),
-        TEST(less_than_finds_the_first_equal_element),
-        TEST(not_more_than_finds_the_first_larger_element),
-        TEST(it_agrees_with_a_walk_for_every_length_and_key),
-        TEST(the_largest_count_does_not_overflow),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,8 +11,7 @@ static void check(const char* source, const char* expected) {
     assert_string_equal(target, expected);
 }
 
-static void plain_text_of_any_script_stays(void** state) {
-    (void)state;
+CASE(plain_text_of_any_script_stays) {
     check("Bo", "Bo");
     check("J\xC3\xB6rg \xE2\x82\xAC \xF0\x9F\x90\x9F", "J\xC3\xB6rg \xE2\x82\xAC \xF0\x9F\x90\x9F");
     check("\xD7\xA9\xD7\x9C\xD7\x95\xD7\x9D", "\xD7\xA9\xD7\x9C\xD7\x95\xD7\x9D"); // Hebrew letters
@@ -20,8 +19,7 @@ static void plain_text_of_any_script_stays(void** state) {
     check("", "");
 }
 
-static void what_a_terminal_obeys_goes(void** state) {
-    (void)state;
+CASE(what_a_terminal_obeys_goes) {
     check("\x1B[31mred\x07\r\n\t\x7F", "[31mred");
     check("a\xC2\x9B"
           "31mb",
@@ -29,8 +27,7 @@ static void what_a_terminal_obeys_goes(void** state) {
     check("\xC2\x80\xC2\x9F\xC2\xA0", "\xC2\xA0");
 }
 
-static void what_turns_text_round_or_hides_in_it_goes(void** state) {
-    (void)state;
+CASE(what_turns_text_round_or_hides_in_it_goes) {
     check("\xE2\x80\xAE"
           "bob",
           "bob"); // U+202E
@@ -45,8 +42,7 @@ static void what_turns_text_round_or_hides_in_it_goes(void** state) {
           "\xE2\x80\x8A\xE2\x80\x90\xE2\x80\xAF\xE2\x81\xB0"); // beside the ranges
 }
 
-static void bytes_that_are_no_characters_go(void** state) {
-    (void)state;
+CASE(bytes_that_are_no_characters_go) {
     check("a\xFF\xFE"
           "b\xC3",
           "ab");
@@ -56,8 +52,7 @@ static void bytes_that_are_no_characters_go(void** state) {
     check("\xE2\x82", "");
 }
 
-static void it_is_cut_at_whole_characters(void** state) {
-    (void)state;
+CASE(it_is_cut_at_whole_characters) {
     char target[6];
     assert_true(base_shown_copy(target, sizeof target, "abc\xE2\x82\xACz"));
     assert_string_equal(target, "abc");
@@ -68,8 +63,7 @@ static void it_is_cut_at_whole_characters(void** state) {
     assert_false(base_shown_copy(target, 0, "x"));
 }
 
-static void blanks_alone_are_nothing_to_see(void** state) {
-    (void)state;
+CASE(blanks_alone_are_nothing_to_see) {
     char target[8];
     assert_false(base_shown_copy(target, sizeof target, "  \xE2\x80\x8B "));
     assert_string_equal(target, "   ");
@@ -84,8 +78,7 @@ static void quote(size_t bytes, const char* source, const char* expected) {
     assert_int_equal(target[bytes], 'x');
 }
 
-static void a_quoted_name_ends_at_its_quote(void** state) {
-    (void)state;
+CASE(a_quoted_name_ends_at_its_quote) {
     quote(63, "Ada", "\"Ada\"");
     quote(63, "", "\"\"");
     quote(63, "x) left status tick=1 (", "\"x) left status tick=1 (\"");
@@ -94,8 +87,7 @@ static void a_quoted_name_ends_at_its_quote(void** state) {
     quote(63, "a\n\x1B[31m\xE2\x80\xAE\xFFz", "\"a[31mz\"");
 }
 
-static void a_quoted_name_has_a_limit_and_both_quotes(void** state) {
-    (void)state;
+CASE(a_quoted_name_has_a_limit_and_both_quotes) {
     quote(3, "abc", "\"\"");
     quote(5, "abc", "\"ab\"");
     quote(6, "abc", "\"abc\"");
@@ -103,18 +95,4 @@ static void a_quoted_name_has_a_limit_and_both_quotes(void** state) {
     quote(6, "a\"", "\"a\\\"\"");
     quote(6, "a\xE2\x82\xACz", "\"a\"");
     quote(BASE_SHOWN_QUOTED_BYTES(sizeof "\"\\\"\\"), "\"\\\"\\", "\"\\\"\\\\\\\"\\\\\"");
-}
-
-int main(void) {
-    const struct CMUnitTest cases[] = {
-        TEST(plain_text_of_any_script_stays),
-        TEST(what_a_terminal_obeys_goes),
-        TEST(what_turns_text_round_or_hides_in_it_goes),
-        TEST(bytes_that_are_no_characters_go),
-        TEST(it_is_cut_at_whole_characters),
-        TEST(blanks_alone_are_nothing_to_see),
-        TEST(a_quoted_name_ends_at_its_quote),
-        TEST(a_quoted_name_has_a_limit_and_both_quotes),
-    };
-    return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -67,8 +67,7 @@ static void expect_empty(base_spsc* queue) {
     assert_int_equal(base_spsc_used(queue), 0);
 }
 
-static void a_walk_sees_all_records_before_one_of_them_is_popped(void** state) {
-    (void)state;
+CASE(a_walk_sees_all_records_before_one_of_them_is_popped) {
     base_spsc* queue = create(CAPACITY);
     uint8_t record[88];
     uint32_t size;
@@ -93,8 +92,7 @@ static void a_walk_sees_all_records_before_one_of_them_is_popped(void** state) {
     destroy(queue);
 }
 
-static void records_come_out_in_order(void** state) {
-    (void)state;
+CASE(records_come_out_in_order) {
     base_spsc* queue = create(CAPACITY);
     expect_empty(queue);
     pop(queue);
@@ -107,8 +105,7 @@ static void records_come_out_in_order(void** state) {
     destroy(queue);
 }
 
-static void a_full_queue_refuses_and_keeps_what_it_has(void** state) {
-    (void)state;
+CASE(a_full_queue_refuses_and_keeps_what_it_has) {
     base_spsc* queue = create(CAPACITY);
     char data[CAPACITY] = "full";
     int pushed = 0;
@@ -121,8 +118,7 @@ static void a_full_queue_refuses_and_keeps_what_it_has(void** state) {
     destroy(queue);
 }
 
-static void half_of_the_ring_fits_from_any_place(void** state) {
-    (void)state;
+CASE(half_of_the_ring_fits_from_any_place) {
     char data[CAPACITY];
     memset(data, 'x', sizeof data);
     for (uint32_t start = 0; start < CAPACITY; start += 8) {
@@ -141,8 +137,7 @@ static void half_of_the_ring_fits_from_any_place(void** state) {
     }
 }
 
-static void a_record_is_made_where_it_lies(void** state) {
-    (void)state;
+CASE(a_record_is_made_where_it_lies) {
     base_spsc* queue = create(CAPACITY);
     char data[CAPACITY];
     memset(data, 'y', sizeof data);
@@ -173,22 +168,19 @@ static void a_record_is_made_where_it_lies(void** state) {
     destroy(queue);
 }
 
-static void wrong_sizes_are_mistakes(void** state) {
-    (void)state;
-    base_assert_handler_set(test_assert_handler);
+CASE(wrong_sizes_are_mistakes) {
     base_spsc* queue = create(CAPACITY);
     char data[CAPACITY] = "";
-    expect_assert_failure((void)!push(queue, data, 0));
+    assert_mistake((void)!push(queue, data, 0));
     assert_false(push(queue, data, CAPACITY / 2 + 1));
     assert_true(push(queue, data, CAPACITY / 2));
-    expect_assert_failure((void)!base_spsc_init(queue, 100, 0));
-    expect_assert_failure((void)!base_spsc_init(queue, 32, 0));
-    expect_assert_failure((void)!base_spsc_init((char*)queue + 8, 64, 0));
+    assert_mistake((void)!base_spsc_init(queue, 100, 0));
+    assert_mistake((void)!base_spsc_init(queue, 32, 0));
+    assert_mistake((void)!base_spsc_init((char*)queue + 8, 64, 0));
     destroy(queue);
 }
 
-static void it_agrees_with_an_array_of_records(void** state) {
-    (void)state;
+CASE(it_agrees_with_an_array_of_records) {
     enum { STEPS = 50000, PLACES = 256 };
     const uint64_t seed = 31;
     print_message("seed %llu\n", (unsigned long long)seed);
@@ -219,8 +211,7 @@ static void it_agrees_with_an_array_of_records(void** state) {
     destroy(queue);
 }
 
-static void foreign_memory_must_look_like_a_queue(void** state) {
-    (void)state;
+CASE(foreign_memory_must_look_like_a_queue) {
     base_spsc* queue = create(CAPACITY);
     assert_ptr_equal(base_spsc_open(queue, MEMORY), queue);
     assert_ptr_equal(base_spsc_open(queue, MEMORY + 1), queue);
@@ -256,8 +247,7 @@ static void foreign_memory_must_look_like_a_queue(void** state) {
     destroy(queue);
 }
 
-static void a_damaged_record_ends_the_queue(void** state) {
-    (void)state;
+CASE(a_damaged_record_ends_the_queue) {
     for (size_t byte = 0; byte < 12; byte++) {
         base_spsc* queue = create(CAPACITY);
         assert_true(push(queue, "good", 4));
@@ -276,8 +266,7 @@ static void a_damaged_record_ends_the_queue(void** state) {
 }
 
 // An old lap's record under a newer head, as after a power failure: correct, but not here.
-static void a_record_of_an_older_lap_is_damage(void** state) {
-    (void)state;
+CASE(a_record_of_an_older_lap_is_damage) {
     base_spsc* queue = create(CAPACITY);
     assert_true(push(queue, "lap", 3));
     expect_pop(queue, "lap", 3);
@@ -291,8 +280,7 @@ static void a_record_of_an_older_lap_is_damage(void** state) {
 }
 
 // Random bytes in the ring, random ends: the sanitizer watches the block, which ends with the ring.
-static void noise_never_leads_outside(void** state) {
-    (void)state;
+CASE(noise_never_leads_outside) {
     const uint64_t seed = 32;
     print_message("seed %llu\n", (unsigned long long)seed);
     base_rng rng = base_rng_make(seed, 1);
@@ -341,8 +329,7 @@ static void* produce(void* context) {
     return NULL;
 }
 
-static void two_threads_see_whole_records_in_order(void** state) {
-    (void)state;
+CASE(two_threads_see_whole_records_in_order) {
     base_spsc* queue = create(CAPACITY);
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, produce, queue), 0);
@@ -367,8 +354,7 @@ static void two_threads_see_whole_records_in_order(void** state) {
     destroy(queue);
 }
 
-static void what_was_pushed_survives_the_process(void** state) {
-    (void)state;
+CASE(what_was_pushed_survives_the_process) {
     void* memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(memory != MAP_FAILED);
     pid_t child = fork();
@@ -387,23 +373,4 @@ static void what_was_pushed_survives_the_process(void** state) {
     expect_pop(queue, "words", 5);
     expect_empty(queue);
     munmap(memory, MEMORY);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(records_come_out_in_order),
-        TEST(a_walk_sees_all_records_before_one_of_them_is_popped),
-        TEST(a_full_queue_refuses_and_keeps_what_it_has),
-        TEST(half_of_the_ring_fits_from_any_place),
-        TEST(a_record_is_made_where_it_lies),
-        TEST(wrong_sizes_are_mistakes),
-        TEST(it_agrees_with_an_array_of_records),
-        TEST(foreign_memory_must_look_like_a_queue),
-        TEST(a_damaged_record_ends_the_queue),
-        TEST(a_record_of_an_older_lap_is_damage),
-        TEST(noise_never_leads_outside),
-        TEST(two_threads_see_whole_records_in_order),
-        TEST(what_was_pushed_survives_the_process),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

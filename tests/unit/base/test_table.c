@@ -19,8 +19,7 @@ static void release_nothing(void* context, void* memory, size_t size) {
 
 static const base_allocator no_memory = {refuse, release_nothing, NULL};
 
-static void a_zeroed_table_is_empty(void** state) {
-    (void)state;
+CASE(a_zeroed_table_is_empty) {
     base_table table = {0};
     assert_int_equal(base_table_find(&table, 7), BASE_TABLE_NONE);
     assert_false(base_table_remove(&table, 7, 1));
@@ -29,8 +28,7 @@ static void a_zeroed_table_is_empty(void** state) {
     base_table_deinit(&table, NULL);
 }
 
-static void a_key_finds_its_value_and_no_other_key_does(void** state) {
-    (void)state;
+CASE(a_key_finds_its_value_and_no_other_key_does) {
     base_table table = {0};
     assert_true(base_table_reserve(&table, NULL, 3));
     base_table_add(&table, 0, 0);
@@ -44,8 +42,7 @@ static void a_key_finds_its_value_and_no_other_key_does(void** state) {
     assert_int_equal(base_table_find(&table, 0), BASE_TABLE_NONE);
 }
 
-static void a_key_with_several_values_gives_each_of_them_once(void** state) {
-    (void)state;
+CASE(a_key_with_several_values_gives_each_of_them_once) {
     base_table table = {0};
     assert_true(base_table_reserve(&table, NULL, 4));
     for (uint32_t value = 0; value < 3; value++)
@@ -62,8 +59,7 @@ static void a_key_with_several_values_gives_each_of_them_once(void** state) {
     base_table_deinit(&table, NULL);
 }
 
-static void a_reserve_that_fails_changes_nothing(void** state) {
-    (void)state;
+CASE(a_reserve_that_fails_changes_nothing) {
     base_table table = {0};
     assert_true(base_table_reserve(&table, NULL, 1));
     base_table_add(&table, 1, 10);
@@ -75,8 +71,7 @@ static void a_reserve_that_fails_changes_nothing(void** state) {
     base_table_deinit(&table, NULL);
 }
 
-static void clearing_keeps_the_memory(void** state) {
-    (void)state;
+CASE(clearing_keeps_the_memory) {
     base_table table = {0};
     assert_true(base_table_reserve(&table, NULL, 100));
     for (uint32_t i = 0; i < 100; i++)
@@ -91,17 +86,14 @@ static void clearing_keeps_the_memory(void** state) {
     base_table_deinit(&table, NULL);
 }
 
-static void adding_without_room_is_asserted(void** state) {
-    (void)state;
+CASE(adding_without_room_is_asserted) {
     base_table table = {0};
-    base_assert_handler_set(test_assert_handler);
-    expect_assert_failure(base_table_add(&table, 1, 1));
+    assert_mistake(base_table_add(&table, 1, 1));
     assert_true(base_table_reserve(&table, NULL, 1));
-    expect_assert_failure(base_table_add(&table, 1, BASE_TABLE_NONE));
+    assert_mistake(base_table_add(&table, 1, BASE_TABLE_NONE));
     for (uint32_t i = 0; i < table.capacity / 2; i++)
         base_table_add(&table, i, i);
-    expect_assert_failure(base_table_add(&table, 1, 1));
-    base_assert_handler_set(NULL);
+    assert_mistake(base_table_add(&table, 1, 1));
     base_table_deinit(&table, NULL);
 }
 
@@ -113,8 +105,7 @@ static uint64_t model_key(uint32_t index, uint32_t shift) {
     return (uint64_t)index << shift;
 }
 
-static void it_agrees_with_a_plain_array(void** state) {
-    (void)state;
+CASE(it_agrees_with_a_plain_array) {
     base_rng rng = base_rng_make(11, 1);
     for (uint32_t round = 0; round < test_scaled(300, 30); round++) {
         base_table table = {0};
@@ -140,17 +131,4 @@ static void it_agrees_with_a_plain_array(void** state) {
             assert_int_equal(base_table_find(&table, model_key(i, shift)), values[i]);
         base_table_deinit(&table, NULL);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_zeroed_table_is_empty),
-        TEST(a_key_finds_its_value_and_no_other_key_does),
-        TEST(a_key_with_several_values_gives_each_of_them_once),
-        TEST(a_reserve_that_fails_changes_nothing),
-        TEST(clearing_keeps_the_memory),
-        TEST(adding_without_room_is_asserted),
-        TEST(it_agrees_with_a_plain_array),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

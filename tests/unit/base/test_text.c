@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-static void a_copy_is_cut_and_terminated(void** state) {
-    (void)state;
+CASE(a_copy_is_cut_and_terminated) {
     char target[4] = "zzz";
     assert_true(base_text_copy(target, sizeof target, ""));
     assert_string_equal(target, "");
@@ -19,20 +18,11 @@ static void a_copy_is_cut_and_terminated(void** state) {
     assert_false(base_text_copy(NULL, 0, "x"));
 }
 
-static void a_format_is_cut_and_terminated(void** state) {
-    (void)state;
+CASE(a_format_is_cut_and_terminated) {
     char target[6];
     assert_true(base_text_format(target, sizeof target, "%d-%s", 12, "ab"));
     assert_string_equal(target, "12-ab");
     assert_false(base_text_format(target, sizeof target, "%d-%s", 12, "abc"));
     assert_string_equal(target, "12-ab");
     assert_false(base_text_format(NULL, 0, "x"));
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_copy_is_cut_and_terminated),
-        TEST(a_format_is_cut_and_terminated),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,8 +23,7 @@ static void count_item(void* context, uint32_t item, uint32_t worker) {
 }
 
 // Under TSan this also shows that both directions are ordered.
-static void every_item_is_done_once_for_any_number_of_threads(void** state) {
-    (void)state;
+CASE(every_item_is_done_once_for_any_number_of_threads) {
     static const uint32_t threads[] = {1, 2, 3, 8, BASE_WORKERS_MAX};
     for (uint32_t t = 0; t < BASE_COUNT(threads); t++) {
         tally counts = {.workers = base_workers_create(NULL, threads[t])};
@@ -45,8 +44,7 @@ static void every_item_is_done_once_for_any_number_of_threads(void** state) {
     }
 }
 
-static void without_workers_the_caller_does_the_items_in_order(void** state) {
-    (void)state;
+CASE(without_workers_the_caller_does_the_items_in_order) {
     tally counts = {.input = 1};
     assert_int_equal(base_workers_count(NULL), 1);
     base_workers_run(NULL, count_item, &counts, ITEMS);
@@ -75,8 +73,7 @@ static void meet(void* context, uint32_t item, uint32_t worker) {
     pthread_mutex_unlock(&place->mutex);
 }
 
-static void items_run_at_the_same_time(void** state) {
-    (void)state;
+CASE(items_run_at_the_same_time) {
     base_workers* workers = base_workers_create(NULL, 2);
     assert_non_null(workers);
     meeting place = {.here = 0};
@@ -97,22 +94,18 @@ static void run_inside(void* context, uint32_t item, uint32_t worker) {
     (void)item;
     if (worker != 0) return;
     tally* counts = context;
-    expect_assert_failure(base_workers_run(counts->workers, count_item, counts, 2));
+    assert_mistake(base_workers_run(counts->workers, count_item, counts, 2));
 }
 
-static void misuse_is_asserted(void** state) {
-    (void)state;
-    base_assert_handler_set(test_assert_handler);
-    expect_assert_failure((void)!base_workers_create(NULL, 0));
-    expect_assert_failure((void)!base_workers_create(NULL, BASE_WORKERS_MAX + 1));
+CASE(misuse_is_asserted) {
+    assert_mistake((void)!base_workers_create(NULL, 0));
+    assert_mistake((void)!base_workers_create(NULL, BASE_WORKERS_MAX + 1));
     tally counts = {.workers = base_workers_create(NULL, 2)};
     base_workers_run(counts.workers, run_inside, &counts, 2);
-    base_assert_handler_set(NULL);
     base_workers_destroy(counts.workers);
 }
 
-static void little_work_is_not_worth_a_thread(void** state) {
-    (void)state;
+CASE(little_work_is_not_worth_a_thread) {
     base_workers* workers = base_workers_create(NULL, 2);
     assert_non_null(workers);
     assert_null(base_workers_worth(workers, 99, 100));
@@ -134,8 +127,7 @@ static void count_meter(void* context, bool is_begin) {
     assert_int_equal(counts->begun, counts->ended + is_begin);
 }
 
-static void one_thread_with_a_meter_works_as_several_would(void** state) {
-    (void)state;
+CASE(one_thread_with_a_meter_works_as_several_would) {
     metered counts = {0, 0};
     tally work = {.workers = base_workers_create(NULL, 1), .input = 1};
     assert_null(base_workers_worth(work.workers, 100, 100));
@@ -148,24 +140,10 @@ static void one_thread_with_a_meter_works_as_several_would(void** state) {
     base_workers_destroy(work.workers);
 }
 
-static void a_program_leaves_one_processor_free(void** state) {
-    (void)state;
+CASE(a_program_leaves_one_processor_free) {
     assert_int_equal(base_workers_default(0), 1);
     assert_int_equal(base_workers_default(1), 1);
     uint32_t wanted = base_workers_default(BASE_WORKERS_MAX);
     assert_true(wanted >= 1 && wanted <= BASE_WORKERS_MAX);
     assert_true(base_workers_default(1000) == wanted);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(every_item_is_done_once_for_any_number_of_threads),
-        TEST(without_workers_the_caller_does_the_items_in_order),
-        TEST(items_run_at_the_same_time),
-        TEST(misuse_is_asserted),
-        TEST(one_thread_with_a_meter_works_as_several_would),
-        TEST(little_work_is_not_worth_a_thread),
-        TEST(a_program_leaves_one_processor_free),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,8 +19,7 @@ static void expect_found(const char* text, const char* names) {
     assert_string_equal(found, names);
 }
 
-static void a_file_without_systems_has_none(void** state) {
-    (void)state;
+CASE(a_file_without_systems_has_none) {
     expect_found("", "");
     expect_found("\n\n", "");
     expect_found("// move_es(int a) {\n/* static void b_es(int) {} */\n", "");
@@ -29,8 +28,7 @@ static void a_file_without_systems_has_none(void** state) {
     expect_found("static const char quote = '\"', brace = '{', escaped = '\\'';", "");
 }
 
-static void suffixes_make_systems_handlers_and_queries(void** state) {
-    (void)state;
+CASE(suffixes_make_systems_handlers_and_queries) {
     expect_found("static void a_es(void) {}\n"
                  "ES_ON_EVENT(x) static void b_es_event_handler(void) {}\n"
                  "static void c_ecs_query(const float* f) {}\n"
@@ -38,8 +36,7 @@ static void suffixes_make_systems_handlers_and_queries(void** state) {
                  "a_es b_es_event_handler c_ecs_query ");
 }
 
-static void what_stands_around_a_function_does_not_matter(void** state) {
-    (void)state;
+CASE(what_stands_around_a_function_does_not_matter) {
     expect_found("static inline void a_es(void) {}\n"
                  "__attribute__((unused, aligned(16))) static void b_es(void) {}\n"
                  "static void __attribute__((noinline)) c_es(void) {}\n"
@@ -55,8 +52,7 @@ static void what_stands_around_a_function_does_not_matter(void** state) {
                  "a_es b_es c_es d_es e_es f_es ");
 }
 
-static void comments_may_stand_everywhere(void** state) {
-    (void)state;
+CASE(comments_may_stand_everywhere) {
     expect_found("static /* { */ void /**/ a_es /* ( */ ( /* ) */ const float* /* x */ f // {\n"
                  "  ) /* ; */ { /* } */ }\n"
                  "// continued \\\n static void hidden_es(void) {}\n"
@@ -64,8 +60,7 @@ static void comments_may_stand_everywhere(void** state) {
                  "a_es b_es ");
 }
 
-static void declarations_are_not_systems(void** state) {
-    (void)state;
+CASE(declarations_are_not_systems) {
     expect_found("static void a_es(const float* f);\n"
                  "static void b_es(int) __attribute__((unused));\n"
                  "extern void c_es(void), d_es(void);\n"
@@ -73,16 +68,14 @@ static void declarations_are_not_systems(void** state) {
                  "a_es ");
 }
 
-static void bodies_are_not_looked_into(void** state) {
-    (void)state;
+CASE(bodies_are_not_looked_into) {
     expect_found("static void a(void) { static void b_es(void); if (x) { c_es(1); } ES_WHAT(2); "
                  "{{{}}} \"}\"; '}'; }\n"
                  "static void d_es(void) {}\n",
                  "d_es ");
 }
 
-static void both_branches_of_an_if_are_read_and_none_of_if_0(void** state) {
-    (void)state;
+CASE(both_branches_of_an_if_are_read_and_none_of_if_0) {
     expect_found("#if A\nstatic void a_es(void) {}\n#else\nstatic void b_es(void) {}\n#endif\n"
                  "#if 0\nstatic void c_es(void) {\ndon't \"\n#if 1\n#else\n#endif\n#endif\n"
                  "#if 0 /* never */\n{\n#else\nstatic void d_es(void) {}\n#endif\n"
@@ -90,23 +83,20 @@ static void both_branches_of_an_if_are_read_and_none_of_if_0(void** state) {
                  "a_es b_es d_es e_es ");
 }
 
-static void preprocessor_lines_are_left_out(void** state) {
-    (void)state;
+CASE(preprocessor_lines_are_left_out) {
     expect_found("#define OPEN {\n#define MANY \\\n  { \\\r\n { \\\n static void a_es(void) {\n"
                  "#error don't\n#define QUOTED \"/*\"\n#define TWO 2 /* goes on\n { */\n"
                  "  # define INDENTED {\n#define LAST {",
                  "");
 }
 
-static void lines_may_end_as_windows_ends_them(void** state) {
-    (void)state;
+CASE(lines_may_end_as_windows_ends_them) {
     expect_found("\xef\xbb\xbf#include \"a.h\"\r\nES_TAG(server)\r\nstatic void a_es(\r\n"
                  "  const float* f)\r\n{\r\n}\r\n",
                  "a_es ");
 }
 
-static void lines_are_counted_through_everything(void** state) {
-    (void)state;
+CASE(lines_are_counted_through_everything) {
     esgen_text_result result;
     text_open(&result, "/* 1\n 2 */ #define X \\\n 3\n\"a\\\n5\";\n#if 0\n'\n#endif\n// 9 \\\n10\n"
                        "static void a_es(\n  const float* f) {}\n");
@@ -118,8 +108,7 @@ static void lines_are_counted_through_everything(void** state) {
 }
 
 // S5.17, S5.19: by name and C type.
-static void parameters_are_bound_by_name_and_type(void** state) {
-    (void)state;
+CASE(parameters_are_bound_by_name_and_type) {
     esgen_text_result result;
     text_open(
         &result,
@@ -164,8 +153,7 @@ static void parameters_are_bound_by_name_and_type(void** state) {
     text_close(&result);
 }
 
-static void a_system_that_gets_nothing_but_columns_is_confined(void** state) { // B10
-    (void)state;
+CASE(a_system_that_gets_nothing_but_columns_is_confined) { // B10
     static const struct {
         const char* text;
         bool is_confined;
@@ -193,8 +181,7 @@ static void a_system_that_gets_nothing_but_columns_is_confined(void** state) { /
     text_close(&result);
 }
 
-static void annotations_say_what_they_say(void** state) {
-    (void)state;
+CASE(annotations_say_what_they_say) {
     esgen_text_result result;
     text_open(&result,
               "ES_STAGE(render) ES_TAG(server | predict, \"two\" \"parts\") ES_BEFORE(a_es, b_es)\n"
@@ -232,8 +219,7 @@ static void annotations_say_what_they_say(void** state) {
 }
 
 // S3.4: fields come from the struct's own declaration.
-static void structs_say_their_fields(void** state) {
-    (void)state;
+CASE(structs_say_their_fields) {
     esgen_text_result result;
     text_open(&result, "ES_STRUCT(Thing) ES_EVENT(a) ES_EVENT(b, exported)\n"
                        "typedef struct thing {\n"
@@ -266,8 +252,7 @@ static void structs_say_their_fields(void** state) {
     text_close(&result);
 }
 
-static void fields_of_messages_have_marks(void** state) {
-    (void)state;
+CASE(fields_of_messages_have_marks) {
     esgen_text_result result;
     text_open(&result, "ES_EVENT(a) ES_MESSAGE(G__A) ES_EVENT(b) ES_EVENT(c) ES_MESSAGE(G__C)\n"
                        "typedef struct thing {\n"
@@ -293,25 +278,4 @@ static void fields_of_messages_have_marks(void** state) {
     }
     assert_true(thing->fields[3].mark.is_local);
     text_close(&result);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_file_without_systems_has_none),
-        TEST(suffixes_make_systems_handlers_and_queries),
-        TEST(what_stands_around_a_function_does_not_matter),
-        TEST(comments_may_stand_everywhere),
-        TEST(declarations_are_not_systems),
-        TEST(bodies_are_not_looked_into),
-        TEST(both_branches_of_an_if_are_read_and_none_of_if_0),
-        TEST(preprocessor_lines_are_left_out),
-        TEST(lines_may_end_as_windows_ends_them),
-        TEST(lines_are_counted_through_everything),
-        TEST(parameters_are_bound_by_name_and_type),
-        TEST(a_system_that_gets_nothing_but_columns_is_confined),
-        TEST(annotations_say_what_they_say),
-        TEST(structs_say_their_fields),
-        TEST(fields_of_messages_have_marks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

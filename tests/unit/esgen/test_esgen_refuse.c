@@ -13,8 +13,7 @@ static void expect_said(const char* text, const char* said) {
     text_close(&result);
 }
 
-static void text_that_never_ends_is_refused(void** state) {
-    (void)state;
+CASE(text_that_never_ends_is_refused) {
     expect_said("int x;\n/* and so", "x.c:2: error: this comment never ends");
     expect_said("#define X /* and so\n\n", "x.c:1: error: this comment never ends");
     expect_said("int x;\n\n\"and so\n\"", "x.c:3: error: this text never ends");
@@ -30,8 +29,7 @@ static void text_that_never_ends_is_refused(void** state) {
                 "none)");
 }
 
-static void functions_that_cannot_be_systems_are_refused(void** state) {
-    (void)state;
+CASE(functions_that_cannot_be_systems_are_refused) {
     expect_said("void a_es(void) {}", "x.c:1: error: a_es must be static");
     expect_said("static int32_t a_es(void) {}", "x.c:1: error: a_es must return void");
     expect_said("static void* a_es(void) {}", "x.c:1: error: a_es must return void");
@@ -50,8 +48,7 @@ static void functions_that_cannot_be_systems_are_refused(void** state) {
                 "x.c:1: error: ES_TAG belongs to the body of a_es, not to a declaration");
 }
 
-static void wrong_annotations_are_refused(void** state) {
-    (void)state;
+CASE(wrong_annotations_are_refused) {
     expect_said("\nES_TAGS(server) static void a_es(void) {}",
                 "x.c:2: error: unknown annotation ES_TAGS: did you mean ES_TAG?");
     expect_said("ES_TAG static void a_es(void) {}", "x.c:1: error: ES_TAG needs (...)");
@@ -79,8 +76,7 @@ static void wrong_annotations_are_refused(void** state) {
                 "x.c:1: error: a_es: say the name and the type of ':tag': name:tag");
 }
 
-static void what_does_not_belong_together_is_refused(void** state) {
-    (void)state;
+CASE(what_does_not_belong_together_is_refused) {
     expect_said("static void a_es_event_handler(void) {}",
                 "x.c:1: error: a_es_event_handler handles no event: add ES_ON_EVENT(name) or "
                 "ES_TRACK(component)");
@@ -101,8 +97,7 @@ static void what_does_not_belong_together_is_refused(void** state) {
                 "with: take one, or ES_REQUIRE");
 }
 
-static void parameters_that_mean_nothing_are_refused(void** state) {
-    (void)state;
+CASE(parameters_that_mean_nothing_are_refused) {
     static const char plain[] =
         "x.c:1: error: a_es: a parameter is a type, at most one star and a name: const ecs_vec2* "
         "pos";
@@ -140,8 +135,7 @@ static void parameters_that_mean_nothing_are_refused(void** state) {
                 "x.c:1: error: a_es: ES_LIST is for parameters of type ecs_list");
 }
 
-static void parameters_that_are_no_components_have_their_form(void** state) {
-    (void)state;
+CASE(parameters_that_are_no_components_have_their_form) {
     expect_said("static void a_es(ecs_stage* stage) {}",
                 "x.c:1: error: a_es: take const ecs_stage* stage");
     expect_said("static void a_es(const ecs_event* event) {}", "x.c:1: error: a_es gets no event");
@@ -167,8 +161,7 @@ static void parameters_that_are_no_components_have_their_form(void** state) {
                 "x.c:1: error: a_ecs_query: what is generated has its own it: choose another name");
 }
 
-static void structs_that_cannot_be_types_are_refused(void** state) {
-    (void)state;
+CASE(structs_that_cannot_be_types_are_refused) {
     expect_said("ES_TYPE(a) int x;",
                 "x.c:1: error: ES_TYPE takes a C type and the name it is registered by");
     expect_said(
@@ -201,8 +194,7 @@ static void structs_that_cannot_be_types_are_refused(void** state) {
                 "x.c:1: error: ES_QUANT(min, step, bits) stands before or behind a field");
 }
 
-static void marks_of_fields_stand_right(void** state) {
-    (void)state;
+CASE(marks_of_fields_stand_right) {
 #define MARKED(text) "ES_EVENT(e) ES_MESSAGE(G__E) typedef struct a { " text " } a;"
     expect_said(MARKED("int32_t x ES_CLAMP(1);"), "x.c:1: error: ES_CLAMP takes (min, max)");
     expect_said(MARKED("int32_t x ES_CLAMP(, 1);"), "x.c:1: error: ES_CLAMP takes (min, max)");
@@ -235,8 +227,7 @@ static void marks_of_fields_stand_right(void** state) {
     expect_said("ES_STRUCT(A) typedef struct a { ES_NAME(y) int32_t x; } a;", none);
 }
 
-static void messages_belong_to_events(void** state) {
-    (void)state;
+CASE(messages_belong_to_events) {
     static const char type[] =
         "x.c:1: error: ES_MESSAGE takes the C type of a protobuf message (Game__Hit for message "
         "Hit of package game), then input, kept, reliable or late";
@@ -292,8 +283,7 @@ static void expect_limit(const char* head, const char* item, const char* between
     }
 }
 
-static void lists_functions_and_types_have_limits(void** state) {
-    (void)state;
+CASE(lists_functions_and_types_have_limits) {
     expect_limit("ES_TAG(", "t#", ", ", ESGEN_LIST_MAX, ") static void a_es(void) {}",
                  "x.c:1: error: ES_TAG: more than 32 names");
     expect_limit("", "static void a#_es(void) {}", "", ESGEN_FUNCTIONS_MAX, "",
@@ -309,8 +299,7 @@ static void lists_functions_and_types_have_limits(void** state) {
                  "x.c:1: error: a has more than 64 fields");
 }
 
-static void parameters_have_limits(void** state) {
-    (void)state;
+CASE(parameters_have_limits) {
     expect_limit("static void a_es(", "float f#", ", ", ESGEN_TERMS_MAX, ") {}",
                  "x.c:1: error: a_es asks for 33 components, more than 32");
     expect_limit("static void a_es(const float* f, ", "ES_CONTEXT float* c#", ", ",
@@ -332,8 +321,7 @@ static void expect_name_limit(const char* before, const char* after, const char*
     }
 }
 
-static void names_have_a_limit(void** state) {
-    (void)state;
+CASE(names_have_a_limit) {
     static const char said[] = "x.c:1: error: a name is longer than 127 bytes";
     expect_name_limit("ES_STAGE(", ") static void a_es(void) {}", said);
     expect_name_limit("static void a_es(ES_NAME(", ") float f) {}", said);
@@ -348,8 +336,7 @@ static void names_have_a_limit(void** state) {
 #define GAME_INPUT "ES_EVENT(e) ES_MESSAGE(G__E, input) typedef struct a { int32_t x; } a;"
 #define GAME_CONTEXT(text) "ES_GAME_CONTEXT(g) typedef struct c { " text " } c;"
 
-static void games_that_are_not_whole_are_refused(void** state) {
-    (void)state;
+CASE(games_that_are_not_whole_are_refused) {
     expect_said(GAME ");",
                 "x.c:1: error: ES_GAME and ES_SYSTEMS need the game's context: a struct with "
                 "ES_GAME_CONTEXT in this file or in a header that it includes by \"name\"");
@@ -373,8 +360,7 @@ static void games_that_are_not_whole_are_refused(void** state) {
                 "x.c:1: error: ES_GAME_CONTEXT stands before typedef struct name {...} name;");
 }
 
-static void fields_of_a_context_that_cannot_be_filled_are_refused(void** state) {
-    (void)state;
+CASE(fields_of_a_context_that_cannot_be_filled_are_refused) {
     expect_said(GAME_CONTEXT("ecs_component_id a[2];"),
                 "x.c:1: error: c.a: an array of ids says their names: ES_NAME(a, b)");
     expect_said(GAME_CONTEXT("ecs_component_id a ES_NAME(x, y);"),
@@ -416,24 +402,4 @@ static void fields_of_a_context_that_cannot_be_filled_are_refused(void** state) 
     expect_said("ES_EVENT(e) ES_MESSAGE(G__E, input, kept) typedef struct a { float f; } a;", kept);
     expect_said("ES_STRUCT(A) ES_EVENT(e) ES_MESSAGE(G__E, kept) typedef struct a { float f; } a;",
                 kept);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(text_that_never_ends_is_refused),
-        TEST(functions_that_cannot_be_systems_are_refused),
-        TEST(wrong_annotations_are_refused),
-        TEST(what_does_not_belong_together_is_refused),
-        TEST(parameters_that_mean_nothing_are_refused),
-        TEST(parameters_that_are_no_components_have_their_form),
-        TEST(structs_that_cannot_be_types_are_refused),
-        TEST(marks_of_fields_stand_right),
-        TEST(messages_belong_to_events),
-        TEST(lists_functions_and_types_have_limits),
-        TEST(parameters_have_limits),
-        TEST(names_have_a_limit),
-        TEST(games_that_are_not_whole_are_refused),
-        TEST(fields_of_a_context_that_cannot_be_filled_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

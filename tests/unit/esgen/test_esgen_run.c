@@ -33,24 +33,30 @@ static void world_open(sample_world* self, const char* tag) {
     ecs_world_config config = ecs_world_config_default();
     config.tags = &tag;
     config.tag_count = tag ? 1 : 0;
-    assert_int_equal(ecs_world_create(&config, &self->world), ECS_OK);
-    assert_int_equal(sample_register_all_types(self->world, &self->reporter), ECS_OK);
+    assert_ok(ecs_world_create(&config, &self->world));
+    assert_ok(sample_register_all_types(self->world, &self->reporter));
     ecs_result result =
         ecs_template_load(self->world, "sample.blk", templates, strlen(templates), &self->reporter);
     if (result) print_error("%s\n", self->faults.text);
-    assert_int_equal(result, ECS_OK);
-    assert_int_equal(sample_register_all(self->world, &self->log), ECS_OK);
-    assert_int_equal(sample_create_queries(self->world, &self->sums, &self->firsts), ECS_OK);
+    assert_ok(result);
+    assert_ok(sample_register_all(self->world, &self->log));
+    assert_ok(sample_create_queries(self->world, &self->sums, &self->firsts));
     result = ecs_world_seal(self->world, &self->reporter);
     if (result) print_error("%s\n", self->faults.text);
-    assert_int_equal(result, ECS_OK);
+    assert_ok(result);
 }
+
+#define SERVER_CASE(name)                                                                          \
+    CASE_WITH(sample_world, at, world_open(at, "server"), ecs_world_destroy(at->world), name)
+
+#define PLAIN_CASE(name)                                                                           \
+    CASE_WITH(sample_world, at, world_open(at, NULL), ecs_world_destroy(at->world), name)
 
 static ecs_entity make(sample_world* self, const char* name) {
     ecs_template_id id = ecs_template_find(self->world, name);
     assert_true(id != ECS_TEMPLATE_NONE);
     ecs_entity entity;
-    assert_int_equal(ecs_create(self->world, id, NULL, 0, &entity), ECS_OK);
+    assert_ok(ecs_create(self->world, id, NULL, 0, &entity));
     return entity;
 }
 
@@ -71,8 +77,7 @@ static uint32_t count_of(const sample_world* self, char letter) {
 }
 
 // S3.1, S3.2. The loop in blocks of 8 and its rest: every row once, whatever their number.
-static void a_system_is_called_once_per_entity(void** state) {
-    (void)state;
+CASE(a_system_is_called_once_per_entity) {
     static const uint32_t counts[] = {0, 1, 7, 8, 9, 15, 16, 17, 100};
     for (uint32_t k = 0; k < BASE_COUNT(counts); k++) {
         sample_world w;
@@ -81,8 +86,7 @@ static void a_system_is_called_once_per_entity(void** state) {
         for (uint32_t i = 0; i < counts[k]; i++) {
             entities[i] = make(&w, "mover");
             const ecs_vec3 pos = {(float)i, 0.0f, 1.0f};
-            assert_int_equal(
-                ecs_set(w.world, entities[i], ecs_component_find(w.world, "pos"), &pos), ECS_OK);
+            assert_ok(ecs_set(w.world, entities[i], ecs_component_find(w.world, "pos"), &pos));
         }
         step(&w);
         for (uint32_t i = 0; i < counts[k]; i++) {
@@ -93,8 +97,7 @@ static void a_system_is_called_once_per_entity(void** state) {
     }
 }
 
-static void tags_say_where_a_system_is(void** state) {
-    (void)state;
+CASE(tags_say_where_a_system_is) {
     static const char* const tags[] = {"server", "predict", "render", NULL};
     for (uint32_t i = 0; i < BASE_COUNT(tags); i++) {
         sample_world w;
@@ -107,15 +110,12 @@ static void tags_say_where_a_system_is(void** state) {
     }
 }
 
-static void before_and_after_order_systems(void** state) {
-    (void)state;
-    sample_world w;
-    world_open(&w, "server");
-    step(&w);
-    assert_string_equal(w.log.order, "el");
-    uint32_t act = ecs_stage_find(w.world, "act"), late = 0, drag = 0, early = 0;
-    for (uint32_t i = 0; ecs_stage_system_name(w.world, act, i); i++) {
-        const char* name = ecs_stage_system_name(w.world, act, i);
+SERVER_CASE(before_and_after_order_systems) {
+    step(at);
+    assert_string_equal(at->log.order, "el");
+    uint32_t act = ecs_stage_find(at->world, "act"), late = 0, drag = 0, early = 0;
+    for (uint32_t i = 0; ecs_stage_system_name(at->world, act, i); i++) {
+        const char* name = ecs_stage_system_name(at->world, act, i);
         if (strcmp(name, "late_es") == 0) late = i;
         if (strcmp(name, "drag_es") == 0) drag = i;
         if (strcmp(name, "early_es") == 0) early = i;
@@ -123,164 +123,124 @@ static void before_and_after_order_systems(void** state) {
     assert_true(drag < late && early < late);
     // Stages of other names run when they are asked.
     const ecs_step frame = {.tick = 1, .dt = 0.5f};
-    ecs_world_run_stage(w.world, ecs_stage_find(w.world, "render"), &frame);
-    assert_string_equal(w.log.order, "eld");
-    ecs_world_destroy(w.world);
+    ecs_world_run_stage(at->world, ecs_stage_find(at->world, "render"), &frame);
+    assert_string_equal(at->log.order, "eld");
 }
 
 // S5.17
-static void missing_components_are_defaults_or_null(void** state) {
-    (void)state;
-    sample_world w;
-    world_open(&w, "server");
-    ecs_entity mover = make(&w, "mover"), slow = make(&w, "slow"), struck = make(&w, "struck");
-    step(&w);
-    assert_true(((const ecs_vec3*)get(&w, mover, "vel"))->x == 2.0f);
-    assert_true(((const ecs_vec3*)get(&w, slow, "vel"))->x == 2.0f);
-    assert_int_equal(w.log.with_hits, 1);
-    assert_int_equal(w.log.without_hits, 2);
-    assert_int_equal(w.log.moved, 3);
-    assert_int_equal(*(const int32_t*)get(&w, struck, "hits"), 6);
-    assert_true(w.log.last == mover || w.log.last == slow || w.log.last == struck);
-    ecs_world_destroy(w.world);
+SERVER_CASE(missing_components_are_defaults_or_null) {
+    ecs_entity mover = make(at, "mover"), slow = make(at, "slow"), struck = make(at, "struck");
+    step(at);
+    assert_true(((const ecs_vec3*)get(at, mover, "vel"))->x == 2.0f);
+    assert_true(((const ecs_vec3*)get(at, slow, "vel"))->x == 2.0f);
+    assert_int_equal(at->log.with_hits, 1);
+    assert_int_equal(at->log.without_hits, 2);
+    assert_int_equal(at->log.moved, 3);
+    assert_int_equal(*(const int32_t*)get(at, struck, "hits"), 6);
+    assert_true(at->log.last == mover || at->log.last == slow || at->log.last == struck);
 }
 
-static void spans_are_runs_of_rows(void** state) {
-    (void)state;
-    sample_world w;
-    world_open(&w, "server");
+SERVER_CASE(spans_are_runs_of_rows) {
     for (uint32_t i = 0; i < 40; i++)
-        make(&w, "mover");
-    make(&w, "struck"); // has hits
-    make(&w, "slow");   // has drag
-    step(&w);
-    assert_int_equal(w.log.span_rows, 41);
-    assert_int_equal(w.log.spans, count_of(&w, 's') + 1);
-    ecs_world_destroy(w.world);
+        make(at, "mover");
+    make(at, "struck"); // has hits
+    make(at, "slow");   // has drag
+    step(at);
+    assert_int_equal(at->log.span_rows, 41);
+    assert_int_equal(at->log.spans, count_of(at, 's') + 1);
 }
 
 // S5.17
-static void require_any_not_and_only_choose_entities(void** state) {
-    (void)state;
-    sample_world w;
-    world_open(&w, "server");
-    make(&w, "mover");
-    make(&w, "struck");
-    make(&w, "slow");
-    make(&w, "alone_not");
-    step(&w);
-    assert_int_equal(count_of(&w, 'a'), 2);
-    assert_int_equal(count_of(&w, 'o') + count_of(&w, '?'), 0);
-    make(&w, "alone");
-    step(&w);
-    assert_int_equal(count_of(&w, 'o'), 1);
-    assert_int_equal(count_of(&w, '?'), 0);
-    ecs_world_destroy(w.world);
+SERVER_CASE(require_any_not_and_only_choose_entities) {
+    make(at, "mover");
+    make(at, "struck");
+    make(at, "slow");
+    make(at, "alone_not");
+    step(at);
+    assert_int_equal(count_of(at, 'a'), 2);
+    assert_int_equal(count_of(at, 'o') + count_of(at, '?'), 0);
+    make(at, "alone");
+    step(at);
+    assert_int_equal(count_of(at, 'o'), 1);
+    assert_int_equal(count_of(at, '?'), 0);
 }
 
 // S3.3
-static void interval_systems_run_at_their_ticks(void** state) {
-    (void)state;
-    sample_world w;
-    world_open(&w, "server");
-    ecs_entity kept = make(&w, "kept");
+SERVER_CASE(interval_systems_run_at_their_ticks) {
+    ecs_entity kept = make(at, "kept");
     for (uint32_t tick = 1; tick <= 6; tick++) {
-        step(&w);
-        assert_int_equal(((const sample_state*)get(&w, kept, "state"))->health, 1 + tick / 2);
+        step(at);
+        assert_int_equal(((const sample_state*)get(at, kept, "state"))->health, 1 + tick / 2);
     }
-    uint32_t act = ecs_stage_find(w.world, "act");
+    uint32_t act = ecs_stage_find(at->world, "act");
     bool is_seen = false;
     ecs_system_info info;
-    for (uint32_t i = 0; ecs_stage_system_info(w.world, act, i, &info); i++) {
+    for (uint32_t i = 0; ecs_stage_system_info(at->world, act, i, &info); i++) {
         if (strcmp(info.name, "heal_es") != 0) continue;
         is_seen = info.every_ticks == 2 && info.quantum == 64;
     }
     assert_true(is_seen);
-    ecs_world_destroy(w.world);
 }
 
-static void names_with_dots_and_lists_are_bound(void** state) {
-    (void)state;
-    sample_world w;
-    world_open(&w, "server");
-    make(&w, "brick");
-    step(&w);
-    assert_int_equal(count_of(&w, 'c'), 1);
-    ecs_world_destroy(w.world);
+SERVER_CASE(names_with_dots_and_lists_are_bound) {
+    make(at, "brick");
+    step(at);
+    assert_int_equal(count_of(at, 'c'), 1);
 }
 
-static void members_hear_who_comes_and_goes(void** state) {
-    (void)state;
-    sample_world w;
-    world_open(&w, "server");
-    ecs_entity first = make(&w, "kept");
-    make(&w, "kept");
-    step(&w);
-    assert_int_equal(w.log.entered, 2);
-    assert_int_equal(w.log.first, 1);
-    assert_int_equal(ecs_destroy(w.world, first), ECS_OK);
-    step(&w);
-    assert_int_equal(w.log.left, 1);
-    assert_int_equal(w.log.first, 1);
-    ecs_world_destroy(w.world);
+SERVER_CASE(members_hear_who_comes_and_goes) {
+    ecs_entity first = make(at, "kept");
+    make(at, "kept");
+    step(at);
+    assert_int_equal(at->log.entered, 2);
+    assert_int_equal(at->log.first, 1);
+    assert_ok(ecs_destroy(at->world, first));
+    step(at);
+    assert_int_equal(at->log.left, 1);
+    assert_int_equal(at->log.first, 1);
 }
 
-static void handlers_get_their_payload_and_the_rows(void** state) {
-    (void)state;
-    sample_world w;
-    world_open(&w, NULL);
-    ecs_entity struck = make(&w, "struck");
+PLAIN_CASE(handlers_get_their_payload_and_the_rows) {
+    ecs_entity struck = make(at, "struck");
     const sample_hit hit = {.damage = 10};
     const sample_noise noise = {.loudness = 7};
-    assert_true(ecs_event_send(w.world, struck, ecs_event_find(w.world, "hit"), &hit));
-    assert_true(ecs_event_broadcast(w.world, ecs_event_find(w.world, "noise"), &noise));
-    assert_true(ecs_event_broadcast(w.world, ecs_event_find(w.world, "told"), &hit));
-    step(&w);
+    assert_true(ecs_event_send(at->world, struck, ecs_event_find(at->world, "hit"), &hit));
+    assert_true(ecs_event_broadcast(at->world, ecs_event_find(at->world, "noise"), &noise));
+    assert_true(ecs_event_broadcast(at->world, ecs_event_find(at->world, "told"), &hit));
+    step(at);
     // 5 and 10, what its own last hit adds, and one that look_es adds.
-    assert_int_equal(*(const int32_t*)get(&w, struck, "hits"), 5 + 10 + 2 + 1);
-    assert_int_equal(w.log.noises, 2);
-    assert_int_equal(w.log.loudness, 7);
-    ecs_world_destroy(w.world);
+    assert_int_equal(*(const int32_t*)get(at, struck, "hits"), 5 + 10 + 2 + 1);
+    assert_int_equal(at->log.noises, 2);
+    assert_int_equal(at->log.loudness, 7);
 }
 
-static void tracking_handlers_are_called_after_a_change(void** state) {
-    (void)state;
-    sample_world w;
-    world_open(&w, "server");
-    make(&w, "kept");
-    step(&w); // made: a change
-    step(&w); // healed, and told of the first
-    uint32_t tracked = w.log.tracked;
-    step(&w); // told that it was healed
-    assert_int_equal(w.log.tracked, tracked + 1);
-    step(&w); // healed again, nothing happened in the step before
-    assert_int_equal(w.log.tracked, tracked + 1);
-    ecs_world_destroy(w.world);
+SERVER_CASE(tracking_handlers_are_called_after_a_change) {
+    make(at, "kept");
+    step(at); // made: a change
+    step(at); // healed, and told of the first
+    uint32_t tracked = at->log.tracked;
+    step(at); // told that it was healed
+    assert_int_equal(at->log.tracked, tracked + 1);
+    step(at); // healed again, nothing happened in the step before
+    assert_int_equal(at->log.tracked, tracked + 1);
 }
 
-static void queries_run_stop_and_find(void** state) {
-    (void)state;
-    sample_world w;
-    world_open(&w, NULL);
-    ecs_entity slow = make(&w, "slow"), brick = make(&w, "brick");
-    make(&w, "slow");
-    assert_true(sample_sum(w.world, w.sums) == 2.0f);
-    assert_int_equal(sample_count_until(w.world, w.firsts, 1), 1);
-    assert_int_equal(sample_count_until(w.world, w.firsts, 9), 2);
+PLAIN_CASE(queries_run_stop_and_find) {
+    ecs_entity slow = make(at, "slow"), brick = make(at, "brick");
+    make(at, "slow");
+    assert_true(sample_sum(at->world, at->sums) == 2.0f);
+    assert_int_equal(sample_count_until(at->world, at->firsts, 1), 1);
+    assert_int_equal(sample_count_until(at->world, at->firsts, 9), 2);
     float x = 0.0f;
-    assert_true(sample_find(w.world, w.sums, slow, &x));
+    assert_true(sample_find(at->world, at->sums, slow, &x));
     assert_true(x == 1.0f);
-    assert_false(sample_find(w.world, w.sums, brick, &x));
-    make(&w, "slow"); // the walk that ended early is over
-    ecs_world_destroy(w.world);
+    assert_false(sample_find(at->world, at->sums, brick, &x));
+    make(at, "slow"); // the walk that ended early is over
 }
 
 // S3.4: no table was typed.
-static void types_have_the_fields_of_their_structs(void** state) {
-    (void)state;
-    sample_world w;
-    world_open(&w, NULL);
-    const ecs_type* type = ecs_type_get(w.world, ecs_type_find(w.world, "SampleState"));
+PLAIN_CASE(types_have_the_fields_of_their_structs) {
+    const ecs_type* type = ecs_type_get(at->world, ecs_type_find(at->world, "SampleState"));
     assert_non_null(type);
     assert_int_equal(type->size, sizeof(sample_state));
     assert_int_equal(type->align, _Alignof(sample_state));
@@ -306,18 +266,16 @@ static void types_have_the_fields_of_their_structs(void** state) {
         assert_true(field->quant.step == expected[i].quant.step);
         assert_int_equal(field->quant.bits, expected[i].quant.bits);
     }
-    assert_int_equal(ecs_event_count(w.world), 7);
-    const ecs_event_desc* told = ecs_event_get(w.world, ecs_event_find(w.world, "told"));
+    assert_int_equal(ecs_event_count(at->world), 7);
+    const ecs_event_desc* told = ecs_event_get(at->world, ecs_event_find(at->world, "told"));
     assert_true(told->is_exported && told->size == sizeof(sample_hit) && told->field_count == 1);
-    assert_false(ecs_event_get(w.world, ecs_event_find(w.world, "hit"))->is_exported);
+    assert_false(ecs_event_get(at->world, ecs_event_find(at->world, "hit"))->is_exported);
     // Twice is refused, with the name.
-    assert_int_equal(sample_register_all_types(w.world, &w.reporter), ECS_ERR_SEALED);
-    assert_non_null(strstr(w.faults.text, "type SampleState: "));
-    ecs_world_destroy(w.world);
+    assert_int_equal(sample_register_all_types(at->world, &at->reporter), ECS_ERR_SEALED);
+    assert_non_null(strstr(at->faults.text, "type SampleState: "));
 }
 
-static void the_manuals_examples_run(void** state) {
-    (void)state;
+CASE(the_manuals_examples_run) {
     static const char text[] = "thing { pos:p2=-3,0; vel:p2=2,4; heat:r=8;\n"
                                " \"hull:ManualHull\"{ strength:r=0.5 } }\n"
                                "bare { heat:r=64; drag:r=0.25 }\n";
@@ -328,15 +286,15 @@ static void the_manuals_examples_run(void** state) {
     config.tag_count = 1;
     ecs_world* world;
     manual_game game = {0};
-    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
-    assert_int_equal(manual_register_types_of_game(world, &reporter), ECS_OK);
-    assert_int_equal(ecs_template_load(world, "manual.blk", text, strlen(text), &reporter), ECS_OK);
-    assert_int_equal(manual_register(world, &game), ECS_OK);
-    assert_int_equal(manual_create_queries(world, &game), ECS_OK);
-    assert_int_equal(ecs_world_seal(world, &reporter), ECS_OK);
+    assert_ok(ecs_world_create(&config, &world));
+    assert_ok(manual_register_types_of_game(world, &reporter));
+    assert_ok(ecs_template_load(world, "manual.blk", text, strlen(text), &reporter));
+    assert_ok(manual_register(world, &game));
+    assert_ok(manual_create_queries(world, &game));
+    assert_ok(ecs_world_seal(world, &reporter));
     ecs_entity thing, bare;
-    assert_int_equal(ecs_create(world, ecs_template_find(world, "thing"), NULL, 0, &thing), ECS_OK);
-    assert_int_equal(ecs_create(world, ecs_template_find(world, "bare"), NULL, 0, &bare), ECS_OK);
+    assert_ok(ecs_create(world, ecs_template_find(world, "thing"), NULL, 0, &thing));
+    assert_ok(ecs_create(world, ecs_template_find(world, "bare"), NULL, 0, &bare));
     assert_true(manual_hottest(world, &game) == 64.0f);
     const manual_blow blow = {.force = 16.0f};
     assert_true(ecs_event_send(world, bare, ecs_event_find(world, "struck"), &blow));
@@ -364,8 +322,7 @@ static const sample_order good_order = {.is_jumping = true,
                                         .tiny = -8,
                                         .wide = 256};
 
-static void a_message_carries_the_payload(void** state) {
-    (void)state;
+CASE(a_message_carries_the_payload) {
     sample_order order = good_order, read = {0};
     order.cached = 9;
     Sample__Order message = SAMPLE__ORDER__INIT;
@@ -404,8 +361,7 @@ static bool read_order(Sample__Order message, sample_order* order) {
     return sample_messages[SAMPLE_ORDER].from_wire(&message.base, order);
 }
 
-static void values_outside_become_the_limit_or_refuse_the_message(void** state) {
-    (void)state;
+CASE(values_outside_become_the_limit_or_refuse_the_message) {
     Sample__Order good = SAMPLE__ORDER__INIT;
     sample_messages[SAMPLE_ORDER].to_wire(&good_order, &good.base);
     sample_order order;
@@ -459,26 +415,4 @@ static void values_outside_become_the_limit_or_refuse_the_message(void** state) 
     Sample__Order message = good;
     message.jump = -1;
     assert_true(read_order(message, &order) && order.is_jumping);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_system_is_called_once_per_entity),
-        TEST(tags_say_where_a_system_is),
-        TEST(before_and_after_order_systems),
-        TEST(missing_components_are_defaults_or_null),
-        TEST(spans_are_runs_of_rows),
-        TEST(require_any_not_and_only_choose_entities),
-        TEST(interval_systems_run_at_their_ticks),
-        TEST(names_with_dots_and_lists_are_bound),
-        TEST(members_hear_who_comes_and_goes),
-        TEST(handlers_get_their_payload_and_the_rows),
-        TEST(tracking_handlers_are_called_after_a_change),
-        TEST(queries_run_stop_and_find),
-        TEST(types_have_the_fields_of_their_structs),
-        TEST(the_manuals_examples_run),
-        TEST(a_message_carries_the_payload),
-        TEST(values_outside_become_the_limit_or_refuse_the_message),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,8 +19,7 @@ static char* read_text(const char* path) {
     return text;
 }
 
-static void the_sample_becomes_the_expected_text(void** state) {
-    (void)state;
+CASE(the_sample_becomes_the_expected_text) {
     char* header = read_text(SAMPLE_FOLDER "/sample.h");
     char* text = read_text(SAMPLE_FOLDER "/sample.c");
     char* expected = read_text(SAMPLE_FOLDER "/sample.expected");
@@ -72,8 +71,7 @@ static char* write_text(const char* text) {
     return copy;
 }
 
-static void lines_end_at_100_columns(void** state) {
-    (void)state;
+CASE(lines_end_at_100_columns) {
     char* text = write_text(
         "ES_TAG(one_long_tag, two_long_tags, three_long_tags, four_long_tags, five_long_tags)\n"
         "static void a_function_es(const ecs_stage* stage, float* first_component,\n"
@@ -91,8 +89,7 @@ static void lines_end_at_100_columns(void** state) {
     free(text);
 }
 
-static void only_what_is_needed_is_written(void** state) {
-    (void)state;
+CASE(only_what_is_needed_is_written) {
     char* text = write_text("static void a_ecs_query(const float* f) {}");
     assert_non_null(strstr(text, "ecs_result a_create(ecs_world* world, ecs_query** query)"));
     assert_null(strstr(text, "register"));
@@ -112,8 +109,7 @@ static void only_what_is_needed_is_written(void** state) {
     "ES_EVENT(go) ES_MESSAGE(G__Go, input) typedef struct { int32_t x ES_CLAMP(-7, 7); } go;\n"
 #define CONTEXT(fields) "ES_GAME_CONTEXT(g)\ntypedef struct g_game {\n" fields "} g_game;\n"
 
-static void a_game_gets_its_whole_table(void** state) {
-    (void)state;
+CASE(a_game_gets_its_whole_table) {
     char* text = write_text(
         "ES_EVENT(hit, exported) ES_MESSAGE(G__BigHit, reliable, late)\n"
         "typedef struct { uint32_t a ES_RANGE(0, 7); } hit;\n"
@@ -183,8 +179,7 @@ static void a_game_gets_its_whole_table(void** state) {
 }
 
 // In a file without ES_GAME, the registration is one that the table's file calls.
-static void a_file_of_a_game_registers_its_own_part(void** state) {
-    (void)state;
+CASE(a_file_of_a_game_registers_its_own_part) {
     char* text = write_text(
         CONTEXT("  ecs_query* near;\n") "static void near_ecs_query(const ecs_vec2* pos) { }\n"
                                         "static void far_ecs_query(const ecs_vec2* pos) { }\n"
@@ -196,8 +191,7 @@ static void a_file_of_a_game_registers_its_own_part(void** state) {
     free(text);
 }
 
-static void a_range_is_said_once(void** state) {
-    (void)state;
+CASE(a_range_is_said_once) {
     char* text =
         write_text("ES_REGISTER_TYPES\nES_MESSAGES\nES_STRUCT(A) ES_EVENT(a) ES_MESSAGE(G__A)\n"
                    "typedef struct a { int32_t x ES_CLAMP(-7, 7); float turn ES_ANGLE(9);\n"
@@ -209,8 +203,7 @@ static void a_range_is_said_once(void** state) {
     free(text);
 }
 
-static void constants_count_bits(void** state) {
-    (void)state;
+CASE(constants_count_bits) {
     for (uint32_t bits = 1; bits <= 32; bits++) {
         uint64_t top = (UINT64_C(1) << bits) - 1;
         assert_int_equal(ES_BITS(top), bits);
@@ -223,8 +216,7 @@ static void constants_count_bits(void** state) {
 }
 
 // A ```c block is an example: each is there word for word in what test_esgen_run compiles.
-static void the_manual_shows_what_is_compiled(void** state) {
-    (void)state;
+CASE(the_manual_shows_what_is_compiled) {
     char* manual = read_text(ESGEN_MANUAL);
     char* source = read_text(SAMPLE_FOLDER "/manual.c");
     char* header = read_text(SAMPLE_FOLDER "/manual.h");
@@ -248,8 +240,7 @@ static void the_manual_shows_what_is_compiled(void** state) {
     free(manual);
 }
 
-static void an_input_that_is_kept_gets_its_handler(void** state) {
-    (void)state;
+CASE(an_input_that_is_kept_gets_its_handler) {
     char* text =
         write_text("ES_STRUCT(Go) ES_EVENT(go) ES_MESSAGE(G__Go, input, kept)\n"
                    "typedef struct { int32_t x ES_CLAMP(-7, 7); } g_go;\n" CONTEXT(
@@ -267,19 +258,4 @@ static void an_input_that_is_kept_gets_its_handler(void** state) {
         assert_non_null(strstr(text, wanted[i]));
     }
     free(text);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(the_sample_becomes_the_expected_text),
-        TEST(lines_end_at_100_columns),
-        TEST(only_what_is_needed_is_written),
-        TEST(the_manual_shows_what_is_compiled),
-        TEST(a_game_gets_its_whole_table),
-        TEST(an_input_that_is_kept_gets_its_handler),
-        TEST(a_file_of_a_game_registers_its_own_part),
-        TEST(a_range_is_said_once),
-        TEST(constants_count_bits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,8 +12,7 @@ static uint64_t mask(uint32_t count) {
     return count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
 }
 
-static void bits_fill_bytes_from_the_lowest(void** state) {
-    (void)state;
+CASE(bits_fill_bytes_from_the_lowest) {
     uint8_t data[2] = {0xff, 0xff};
     proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
     proto_bits_write(&writer, 1, 1);
@@ -25,8 +24,7 @@ static void bits_fill_bytes_from_the_lowest(void** state) {
     assert_int_equal(data[1], 0x00);
 }
 
-static void every_width_at_every_shift_comes_back(void** state) {
-    (void)state;
+CASE(every_width_at_every_shift_comes_back) {
     print_message("seed 1\n");
     base_rng rng = base_rng_make(1, 1);
     for (uint32_t shift = 0; shift < 16; shift++) {
@@ -52,8 +50,7 @@ static void every_width_at_every_shift_comes_back(void** state) {
     }
 }
 
-static void random_sequences_come_back(void** state) {
-    (void)state;
+CASE(random_sequences_come_back) {
     print_message("seed 2\n");
     base_rng rng = base_rng_make(2, 1);
     for (int round = 0; round < 2000; round++) {
@@ -75,8 +72,7 @@ static void random_sequences_come_back(void** state) {
     }
 }
 
-static void writing_past_the_end_fails_and_changes_nothing(void** state) {
-    (void)state;
+CASE(writing_past_the_end_fails_and_changes_nothing) {
     uint8_t data[3] = {0, 0, 0x77};
     proto_bit_writer writer = proto_bit_writer_make(data, 2);
     proto_bits_write(&writer, 0x7fff, 15);
@@ -89,8 +85,7 @@ static void writing_past_the_end_fails_and_changes_nothing(void** state) {
     assert_int_equal(data[2], 0x77);
 }
 
-static void filling_to_the_last_bit_succeeds(void** state) {
-    (void)state;
+CASE(filling_to_the_last_bit_succeeds) {
     uint8_t data[2];
     proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
     proto_bits_write(&writer, 0xffff, 16);
@@ -101,8 +96,7 @@ static void filling_to_the_last_bit_succeeds(void** state) {
     assert_true(writer.failed);
 }
 
-static void rewinding_clears_what_came_after(void** state) {
-    (void)state;
+CASE(rewinding_clears_what_came_after) {
     uint8_t data[4];
     proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
     proto_bits_write(&writer, 5, 3);
@@ -120,8 +114,7 @@ static void rewinding_clears_what_came_after(void** state) {
     assert_int_equal(proto_bit_writer_bytes(&writer), 0);
 }
 
-static void reading_past_the_end_gives_zero(void** state) {
-    (void)state;
+CASE(reading_past_the_end_gives_zero) {
     const uint8_t data[1] = {0xff};
     proto_bit_reader reader = proto_bit_reader_make(data, 1);
     assert_int_equal(proto_bits_read(&reader, 7), 0x7f);
@@ -133,8 +126,7 @@ static void reading_past_the_end_gives_zero(void** state) {
     assert_true(reader.failed);
 }
 
-static void golomb_codes_of_every_order_come_back(void** state) {
-    (void)state;
+CASE(golomb_codes_of_every_order_come_back) {
     for (uint32_t order = 0; order <= 31; order++) {
         for (uint32_t bit = 0; bit < 32; bit++) {
             for (int64_t offset = -1; offset <= 1; offset++) {
@@ -157,8 +149,7 @@ static void golomb_codes_of_every_order_come_back(void** state) {
     }
 }
 
-static void small_golomb_values_are_short(void** state) {
-    (void)state;
+CASE(small_golomb_values_are_short) {
     uint8_t data[16];
     proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
     proto_bits_write_golomb(&writer, 0, 0);
@@ -169,8 +160,7 @@ static void small_golomb_values_are_short(void** state) {
     assert_int_equal(writer.size_bits, 13);
 }
 
-static void golomb_codes_beyond_32_bits_are_refused(void** state) {
-    (void)state;
+CASE(golomb_codes_beyond_32_bits_are_refused) {
     uint8_t zeros[16] = {0};
     proto_bit_reader reader = proto_bit_reader_make(zeros, sizeof zeros);
     assert_int_equal(proto_bits_read_golomb(&reader, 0), 0);
@@ -189,33 +179,14 @@ static void golomb_codes_beyond_32_bits_are_refused(void** state) {
     assert_true(reader.failed);
 }
 
-static void wrong_widths_are_asserted(void** state) {
-    (void)state;
+CASE(wrong_widths_are_asserted) {
     uint8_t data[16] = {0};
     proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
     proto_bit_reader reader = proto_bit_reader_make(data, sizeof data);
-    expect_assert_failure(proto_bits_write(&writer, 2, 1));
-    expect_assert_failure(proto_bits_write(&writer, 0, 65));
-    expect_assert_failure((void)proto_bits_read(&reader, 65));
-    expect_assert_failure(proto_bits_write_golomb(&writer, 0, 32));
-    expect_assert_failure((void)proto_bits_read_golomb(&reader, 32));
-    expect_assert_failure(proto_bit_writer_rewind(&writer, 1));
-}
-
-int main(void) {
-    base_assert_handler_set(test_assert_handler);
-    const struct CMUnitTest cases[] = {
-        TEST(bits_fill_bytes_from_the_lowest),
-        TEST(every_width_at_every_shift_comes_back),
-        TEST(random_sequences_come_back),
-        TEST(writing_past_the_end_fails_and_changes_nothing),
-        TEST(filling_to_the_last_bit_succeeds),
-        TEST(rewinding_clears_what_came_after),
-        TEST(reading_past_the_end_gives_zero),
-        TEST(golomb_codes_of_every_order_come_back),
-        TEST(small_golomb_values_are_short),
-        TEST(golomb_codes_beyond_32_bits_are_refused),
-        TEST(wrong_widths_are_asserted),
-    };
-    return cmocka_run_group_tests(cases, NULL, NULL);
+    assert_mistake(proto_bits_write(&writer, 2, 1));
+    assert_mistake(proto_bits_write(&writer, 0, 65));
+    assert_mistake((void)proto_bits_read(&reader, 65));
+    assert_mistake(proto_bits_write_golomb(&writer, 0, 32));
+    assert_mistake((void)proto_bits_read_golomb(&reader, 32));
+    assert_mistake(proto_bit_writer_rewind(&writer, 1));
 }

@@ -12,17 +12,6 @@
 static proto_codec codec;
 static uint8_t bomb[PROTO_MESSAGE_BYTES_MAX];
 
-static int open_codec(void** state) {
-    (void)state;
-    return proto_codec_init(&codec, NULL, PROTO_UNPACK_BYTES_MAX) ? 0 : -1;
-}
-
-static int close_codec(void** state) {
-    (void)state;
-    proto_codec_deinit(&codec);
-    return 0;
-}
-
 // `count` copies of a pattern.
 static size_t repeat(const void* pattern, size_t size, size_t count) {
     assert_true(size * count <= sizeof bomb);
@@ -39,8 +28,7 @@ static const ProtobufCMessage* decode(const ProtobufCMessageDescriptor* descript
     return message;
 }
 
-static void empty_submessages_are_refused(void** state) {
-    (void)state;
+CASE(empty_submessages_are_refused) {
     size_t size = repeat("\x0a\x00", 2, sizeof bomb / 2);
     assert_null(decode(&shoal__wire__schema_answer__descriptor, size));
     assert_int_equal(codec.arena.used_peak, 0); // before anything was allocated
@@ -50,22 +38,19 @@ static void empty_submessages_are_refused(void** state) {
     assert_non_null(decode(&shoal__wire__schema_answer__descriptor, size));
 }
 
-static void submessages_that_outgrow_the_arena_are_refused(void** state) {
-    (void)state;
+CASE(submessages_that_outgrow_the_arena_are_refused) {
     size_t size = repeat("\x0a\x00", 2, PROTO_FIELDS_MAX);
     assert_null(decode(&shoal__wire__schema_answer__descriptor, size));
     assert_true(codec.arena.used_peak > 0);
 }
 
-static void empty_bytes_are_refused(void** state) {
-    (void)state;
+CASE(empty_bytes_are_refused) {
     size_t size = repeat("\x42\x00", 2, sizeof bomb / 2);
     assert_null(decode(&shoal__wire__input_packet__descriptor, size));
     assert_int_equal(codec.arena.used_peak, 0);
 }
 
-static void unknown_fields_are_capped(void** state) {
-    (void)state;
+CASE(unknown_fields_are_capped) {
     size_t size = repeat("\xf8\x7f\x00", 3, PROTO_UNKNOWN_FIELDS_MAX);
     assert_non_null(decode(&shoal__wire__hello__descriptor, size));
     size = repeat("\xf8\x7f\x00", 3, PROTO_UNKNOWN_FIELDS_MAX + 1);
@@ -76,16 +61,14 @@ static void unknown_fields_are_capped(void** state) {
     assert_int_equal(codec.arena.used_peak, 0);
 }
 
-static void unknown_fields_inside_of_messages_count_too(void** state) {
-    (void)state;
+CASE(unknown_fields_inside_of_messages_count_too) {
     size_t size = repeat("\x0a\x03\xf8\x7f\x00", 5, PROTO_UNKNOWN_FIELDS_MAX);
     assert_non_null(decode(&shoal__wire__schema_answer__descriptor, size));
     size = repeat("\x0a\x03\xf8\x7f\x00", 5, PROTO_UNKNOWN_FIELDS_MAX + 1);
     assert_null(decode(&shoal__wire__schema_answer__descriptor, size));
 }
 
-static void packed_numbers_are_capped(void** state) {
-    (void)state;
+CASE(packed_numbers_are_capped) {
     memset(bomb, 1, sizeof bomb);
     memcpy(bomb, "\x92\x01\x80\x10",
            4); // field 18, 2048 numbers: with the field itself one too many
@@ -115,8 +98,7 @@ static size_t nest(uint32_t depth) {
     return inner;
 }
 
-static void nesting_is_capped(void** state) {
-    (void)state;
+CASE(nesting_is_capped) {
     assert_non_null(decode(&sample__nest__descriptor, nest(PROTO_DEPTH_MAX - 1)));
     assert_non_null(decode(&sample__nest__descriptor, nest(PROTO_DEPTH_MAX)));
     assert_null(decode(&sample__nest__descriptor, nest(PROTO_DEPTH_MAX + 1)));
@@ -124,8 +106,7 @@ static void nesting_is_capped(void** state) {
     assert_int_equal(codec.arena.used_peak, 0);
 }
 
-static void a_small_arena_says_no(void** state) {
-    (void)state;
+CASE(a_small_arena_says_no) {
     proto_codec small;
     assert_true(proto_codec_init(&small, NULL, 512));
     const uint8_t data[] = "\x1a\x05hello"; // Hello.game
@@ -141,8 +122,7 @@ static void a_small_arena_says_no(void** state) {
 
 // The worst that protobuf-c does for a byte of a client's and of a server's message, at the sizes
 // that the wire allows: the arena is the bound.
-static void the_arena_of_each_side_is_the_bound(void** state) {
-    (void)state;
+CASE(the_arena_of_each_side_is_the_bound) {
     static const struct {
         const char* what;
         const ProtobufCMessageDescriptor* descriptor;
@@ -183,8 +163,7 @@ static void the_arena_of_each_side_is_the_bound(void** state) {
     }
 }
 
-static void a_length_beyond_the_end_is_refused(void** state) {
-    (void)state;
+CASE(a_length_beyond_the_end_is_refused) {
     const uint8_t huge[] = {0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f};
     const uint8_t wider[] = {0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01};
     memcpy(bomb, huge, sizeof huge);
@@ -194,17 +173,8 @@ static void a_length_beyond_the_end_is_refused(void** state) {
 }
 
 int main(void) {
-    const struct CMUnitTest cases[] = {
-        TEST(empty_submessages_are_refused),
-        TEST(submessages_that_outgrow_the_arena_are_refused),
-        TEST(empty_bytes_are_refused),
-        TEST(unknown_fields_are_capped),
-        TEST(unknown_fields_inside_of_messages_count_too),
-        TEST(packed_numbers_are_capped),
-        TEST(nesting_is_capped),
-        TEST(a_small_arena_says_no),
-        TEST(the_arena_of_each_side_is_the_bound),
-        TEST(a_length_beyond_the_end_is_refused),
-    };
-    return cmocka_run_group_tests(cases, open_codec, close_codec);
+    if (!proto_codec_init(&codec, NULL, PROTO_UNPACK_BYTES_MAX)) return 1;
+    int failed = test_run();
+    proto_codec_deinit(&codec);
+    return failed;
 }

@@ -10,17 +10,6 @@
 
 static proto_codec codec;
 
-static int open_codec(void** state) {
-    (void)state;
-    return proto_codec_init(&codec, NULL, PROTO_UNPACK_BYTES_MAX) ? 0 : -1;
-}
-
-static int close_codec(void** state) {
-    (void)state;
-    proto_codec_deinit(&codec);
-    return 0;
-}
-
 static const ProtobufCMessage* decode(const ProtobufCMessageDescriptor* descriptor,
                                       const void* data, size_t size) {
     return proto_codec_decode(&codec, descriptor, data, size, PROTO_MESSAGE_BYTES_MAX);
@@ -86,8 +75,7 @@ static void check_stable(const ProtobufCMessageDescriptor* descriptor, const voi
     assert_memory_equal(once, twice, once_size);
 }
 
-static void every_kind_of_field_comes_back(void** state) {
-    (void)state;
+CASE(every_kind_of_field_comes_back) {
     uint8_t data[512], again[512];
     size_t size = pack_everything(data, sizeof data);
     const Sample__Everything* all = decode_everything(data, size);
@@ -101,8 +89,7 @@ static void every_kind_of_field_comes_back(void** state) {
     assert_memory_equal(data, again, size);
 }
 
-static void an_empty_message_is_no_bytes(void** state) {
-    (void)state;
+CASE(an_empty_message_is_no_bytes) {
     assert_non_null(decode(&shoal__wire__hello__descriptor, NULL, 0));
     Shoal__Wire__Hello hello = SHOAL__WIRE__HELLO__INIT;
     uint8_t data[4];
@@ -110,8 +97,7 @@ static void an_empty_message_is_no_bytes(void** state) {
     assert_int_equal(proto_encoded_bytes(&hello.base), 0);
 }
 
-static void encoding_needs_all_of_the_room(void** state) {
-    (void)state;
+CASE(encoding_needs_all_of_the_room) {
     uint8_t data[512];
     size_t size = pack_everything(data, sizeof data);
     const Sample__Everything* all = decode_everything(data, size);
@@ -121,8 +107,7 @@ static void encoding_needs_all_of_the_room(void** state) {
     assert_int_equal(proto_encode(&all->base, target, size + 1), size);
 }
 
-static void messages_over_the_size_are_refused(void** state) {
-    (void)state;
+CASE(messages_over_the_size_are_refused) {
     uint8_t data[512];
     size_t size = pack_everything(data, sizeof data);
     uint64_t refused = codec.refused;
@@ -132,8 +117,7 @@ static void messages_over_the_size_are_refused(void** state) {
     assert_int_equal(codec.refused, refused + 1);
 }
 
-static void truncation_at_every_byte_is_survived(void** state) {
-    (void)state;
+CASE(truncation_at_every_byte_is_survived) {
     uint8_t data[512];
     size_t size = pack_everything(data, sizeof data);
     for (size_t cut = 0; cut < size; cut++) {
@@ -144,8 +128,7 @@ static void truncation_at_every_byte_is_survived(void** state) {
     }
 }
 
-static void flips_of_every_bit_are_survived(void** state) {
-    (void)state;
+CASE(flips_of_every_bit_are_survived) {
     uint8_t data[512];
     size_t size = pack_everything(data, sizeof data);
     for (size_t bit = 0; bit < size * 8; bit++) {
@@ -155,8 +138,7 @@ static void flips_of_every_bit_are_survived(void** state) {
     }
 }
 
-static void strings_must_be_utf8(void** state) {
-    (void)state;
+CASE(strings_must_be_utf8) {
     static const struct {
         const char* text;
         uint8_t size;
@@ -193,16 +175,14 @@ static void strings_must_be_utf8(void** state) {
     }
 }
 
-static void bytes_may_be_anything(void** state) {
-    (void)state;
+CASE(bytes_may_be_anything) {
     const uint8_t data[] = {0x7a, 3, 0xff, 0x00, 0x80};
     const Sample__Everything* all = decode_everything(data, sizeof data);
     assert_non_null(all);
     assert_int_equal(all->a_bytes.len, 3);
 }
 
-static void enums_must_have_a_known_value(void** state) {
-    (void)state;
+CASE(enums_must_have_a_known_value) {
     const uint8_t known[] = {0x80, 0x01, 2};
     const uint8_t unknown[] = {0x80, 0x01, 1};
     const uint8_t negative[] = {0x80, 0x01, 0xfd, 0xff, 0xff, 0xff,
@@ -218,8 +198,7 @@ static void enums_must_have_a_known_value(void** state) {
     assert_null(decode_everything(packed_bad, sizeof packed_bad));
 }
 
-static void wrong_wire_types_are_refused(void** state) {
-    (void)state;
+CASE(wrong_wire_types_are_refused) {
     static const uint8_t cases[][12] = {
         {2, 0x0a, 0x00},                      // int32 as bytes
         {6, 0x0d, 1, 2, 3, 4},                // int32 as 32 bits, one byte short
@@ -238,16 +217,14 @@ static void wrong_wire_types_are_refused(void** state) {
         assert_null(decode_everything(cases[i] + 1, cases[i][0] > 11 ? 11 : cases[i][0]));
 }
 
-static void a_broken_message_does_not_break_the_next(void** state) {
-    (void)state;
+CASE(a_broken_message_does_not_break_the_next) {
     uint8_t data[512];
     size_t size = pack_everything(data, sizeof data);
     assert_null(decode_everything(data, size - 1));
     assert_non_null(decode_everything(data, size));
 }
 
-static void a_codec_may_be_moved(void** state) {
-    (void)state;
+CASE(a_codec_may_be_moved) {
     proto_codec first, second;
     assert_true(proto_codec_init(&first, NULL, 4096));
     second = first;
@@ -264,8 +241,7 @@ static void* no_memory(void* context, size_t size, size_t align) {
     return NULL;
 }
 
-static void without_memory_there_is_no_codec(void** state) {
-    (void)state;
+CASE(without_memory_there_is_no_codec) {
     const base_allocator empty = {no_memory, NULL, NULL};
     proto_codec none;
     assert_false(proto_codec_init(&none, &empty, 4096));
@@ -282,8 +258,7 @@ static void counted_release(void* context, void* memory, size_t size) {
     base_allocator_heap()->release(NULL, memory, size);
 }
 
-static void an_arena_begins_small_and_grows_for_a_large_message(void** state) {
-    (void)state;
+CASE(an_arena_begins_small_and_grows_for_a_large_message) {
     uint32_t calls = 0;
     const base_allocator allocator = {counted, counted_release, &calls};
     proto_codec at_once, by_need;
@@ -312,8 +287,7 @@ static void an_arena_begins_small_and_grows_for_a_large_message(void** state) {
 }
 
 // protobuf-c refuses some of these itself. The check before it must not rely on that.
-static void the_check_alone_refuses_what_no_encoder_writes(void** state) {
-    (void)state;
+CASE(the_check_alone_refuses_what_no_encoder_writes) {
     static const struct {
         const char* bytes;
         size_t size;
@@ -337,22 +311,8 @@ static void the_check_alone_refuses_what_no_encoder_writes(void** state) {
 }
 
 int main(void) {
-    const struct CMUnitTest cases[] = {
-        TEST(the_check_alone_refuses_what_no_encoder_writes),
-        TEST(every_kind_of_field_comes_back),
-        TEST(an_empty_message_is_no_bytes),
-        TEST(encoding_needs_all_of_the_room),
-        TEST(messages_over_the_size_are_refused),
-        TEST(truncation_at_every_byte_is_survived),
-        TEST(flips_of_every_bit_are_survived),
-        TEST(strings_must_be_utf8),
-        TEST(bytes_may_be_anything),
-        TEST(enums_must_have_a_known_value),
-        TEST(wrong_wire_types_are_refused),
-        TEST(a_broken_message_does_not_break_the_next),
-        TEST(a_codec_may_be_moved),
-        TEST(without_memory_there_is_no_codec),
-        TEST(an_arena_begins_small_and_grows_for_a_large_message),
-    };
-    return cmocka_run_group_tests(cases, open_codec, close_codec);
+    if (!proto_codec_init(&codec, NULL, PROTO_UNPACK_BYTES_MAX)) return 1;
+    int failed = test_run();
+    proto_codec_deinit(&codec);
+    return failed;
 }

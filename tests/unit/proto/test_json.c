@@ -14,15 +14,13 @@ static void check(const ProtobufCMessage* message, const char* expected) {
     assert_int_equal(size, strlen(expected));
 }
 
-static void scalars_are_written_even_when_default(void** state) {
-    (void)state;
+CASE(scalars_are_written_even_when_default) {
     Shoal__Wire__RosterEntry entry = SHOAL__WIRE__ROSTER_ENTRY__INIT;
     entry.client = 3;
     check(&entry.base, "{\"client\":3,\"name\":\"\",\"is_bot\":false}");
 }
 
-static void text_is_escaped_and_bytes_are_hex(void** state) {
-    (void)state;
+CASE(text_is_escaped_and_bytes_are_hex) {
     Shoal__Wire__GameEvent event = SHOAL__WIRE__GAME_EVENT__INIT;
     event.tick = UINT64_MAX;
     event.payload = (ProtobufCBinaryData){3, (uint8_t*)"\x00\xff\x1a"};
@@ -34,8 +32,7 @@ static void text_is_escaped_and_bytes_are_hex(void** state) {
     check(&note.base, "{\"fruit\":\"PEAR\",\"text\":\"a \\\"b\\\" \\\\ \\u000a\xc3\xa9\"}");
 }
 
-static void of_a_oneof_the_set_member_is_written(void** state) {
-    (void)state;
+CASE(of_a_oneof_the_set_member_is_written) {
     Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
     check(&control.base, "{}");
     Shoal__Wire__SchemaQuestion question = SHOAL__WIRE__SCHEMA_QUESTION__INIT;
@@ -44,8 +41,7 @@ static void of_a_oneof_the_set_member_is_written(void** state) {
     check(&control.base, "{\"schema_question\":{}}");
 }
 
-static void every_kind_of_field_has_a_form(void** state) {
-    (void)state;
+CASE(every_kind_of_field_has_a_form) {
     Sample__Leaf leaf = SAMPLE__LEAF__INIT;
     Sample__Leaf* leaves[2] = {&leaf, &leaf};
     uint32_t numbers[2] = {1, UINT32_MAX};
@@ -74,8 +70,7 @@ static void every_kind_of_field_has_a_form(void** state) {
           "\"flags\":[true,false],\"chosen_number\":10}");
 }
 
-static void long_output_is_cut_and_counted(void** state) {
-    (void)state;
+CASE(long_output_is_cut_and_counted) {
     Shoal__Wire__RosterEntry entry = SHOAL__WIRE__ROSTER_ENTRY__INIT;
     char text[16];
     memset(text, 'x', sizeof text);
@@ -86,8 +81,7 @@ static void long_output_is_cut_and_counted(void** state) {
     assert_int_equal(proto_json(&entry.base, NULL, 0), size);
 }
 
-static void nesting_beyond_the_limit_is_null(void** state) {
-    (void)state;
+CASE(nesting_beyond_the_limit_is_null) {
     Sample__Nest nests[PROTO_DEPTH_MAX + 1];
     for (uint32_t i = 0; i <= PROTO_DEPTH_MAX; i++) {
         nests[i] = (Sample__Nest)SAMPLE__NEST__INIT;
@@ -96,13 +90,4 @@ static void nesting_beyond_the_limit_is_null(void** state) {
     char text[512];
     (void)proto_json(&nests[PROTO_DEPTH_MAX].base, text, sizeof text);
     assert_non_null(strstr(text, "{\"inner\":null,\"value\":0}"));
-}
-
-int main(void) {
-    const struct CMUnitTest cases[] = {
-        TEST(scalars_are_written_even_when_default), TEST(text_is_escaped_and_bytes_are_hex),
-        TEST(of_a_oneof_the_set_member_is_written),  TEST(every_kind_of_field_has_a_form),
-        TEST(long_output_is_cut_and_counted),        TEST(nesting_beyond_the_limit_is_null),
-    };
-    return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -95,8 +95,7 @@ static uint64_t random_word(const proto_quant* quant, uint64_t base, base_rng* r
     return proto_quant_canonical(quant, word & all);
 }
 
-static void rows_come_back_and_stay_below_the_bound(void** state) {
-    (void)state;
+CASE(rows_come_back_and_stay_below_the_bound) {
     print_message("seed 6\n");
     base_rng rng = base_rng_make(6, 1);
     static proto_layout layout;
@@ -122,8 +121,7 @@ static void rows_come_back_and_stay_below_the_bound(void** state) {
     }
 }
 
-static void an_equal_row_takes_a_few_bits(void** state) {
-    (void)state;
+CASE(an_equal_row_takes_a_few_bits) {
     static proto_layout layout;
     build(&layout, "qq i bbb");
     uint64_t base[6] = {1, 2, 3, 0, 1, 0};
@@ -133,8 +131,7 @@ static void an_equal_row_takes_a_few_bits(void** state) {
     assert_true(writer.size_bits <= 5);
 }
 
-static void a_value_of_a_game_takes_little_more_than_a_byte(void** state) {
-    (void)state;
+CASE(a_value_of_a_game_takes_little_more_than_a_byte) {
     static proto_layout layout;
     build(&layout, "qq i bbb u");
     uint64_t base[7] = {30000, 30000, 100, 0, 1, 0, 7};
@@ -154,8 +151,7 @@ static void a_value_of_a_game_takes_little_more_than_a_byte(void** state) {
     }
 }
 
-static void differences_wrap_around_the_width(void** state) {
-    (void)state;
+CASE(differences_wrap_around_the_width) {
     static proto_layout layout;
     build(&layout, "i");
     uint64_t base[1] = {0xffffffff}, row[1] = {2}, back[1];
@@ -168,8 +164,7 @@ static void differences_wrap_around_the_width(void** state) {
     assert_true(back[0] == 2);
 }
 
-static void any_bits_give_words_that_fit_or_a_failed_reader(void** state) {
-    (void)state;
+CASE(any_bits_give_words_that_fit_or_a_failed_reader) {
     print_message("seed 7\n");
     base_rng rng = base_rng_make(7, 1);
     static proto_layout layout;
@@ -194,8 +189,7 @@ static void any_bits_give_words_that_fit_or_a_failed_reader(void** state) {
     }
 }
 
-static void truncated_rows_fail(void** state) {
-    (void)state;
+CASE(truncated_rows_fail) {
     static proto_layout layout;
     build(&layout, "qq l");
     uint64_t base[3] = {1, 2, 3}, row[3] = {50000, 40000, UINT64_MAX / 3}, back[3];
@@ -209,8 +203,7 @@ static void truncated_rows_fail(void** state) {
     }
 }
 
-static void components_pass_through_memory(void** state) {
-    (void)state;
+CASE(components_pass_through_memory) {
     static proto_layout layout;
     build(&layout, "b qi");
     struct {
@@ -230,11 +223,10 @@ static void components_pass_through_memory(void** state) {
     assert_int_equal(value.score, -7);
     assert_true(value.position > 1.229f && value.position < 1.231f);
     assert_true(value.gap == 0xdddddddd && value.tail == 0xeeeeeeee);
-    expect_assert_failure(proto_row_read_component(&layout, 2, &value, row));
+    assert_mistake(proto_row_read_component(&layout, 2, &value, row));
 }
 
-static void components_without_fields_take_nothing(void** state) {
-    (void)state;
+CASE(components_without_fields_take_nothing) {
     static proto_layout layout;
     memset(&layout, 0, sizeof layout);
     layout.component_count = PROTO_ROW_COMPONENTS_MAX;
@@ -246,11 +238,10 @@ static void components_without_fields_take_nothing(void** state) {
     assert_false(writer.failed);
     assert_int_equal(writer.size_bits, 2);
     layout.component_count++;
-    expect_assert_failure(proto_layout_finish(&layout));
+    assert_mistake(proto_layout_finish(&layout));
 }
 
-static void every_field_of_a_full_row_works(void** state) {
-    (void)state;
+CASE(every_field_of_a_full_row_works) {
     static proto_layout layout;
     memset(&layout, 0, sizeof layout);
     static uint64_t base[PROTO_ROW_FIELDS_MAX], row[PROTO_ROW_FIELDS_MAX],
@@ -272,20 +263,4 @@ static void every_field_of_a_full_row_works(void** state) {
     proto_bit_reader reader = proto_bit_reader_make(data, sizeof data);
     decode(&layout, base, back, &reader);
     assert_memory_equal(back, row, sizeof row);
-}
-
-int main(void) {
-    base_assert_handler_set(test_assert_handler);
-    const struct CMUnitTest cases[] = {
-        TEST(rows_come_back_and_stay_below_the_bound),
-        TEST(an_equal_row_takes_a_few_bits),
-        TEST(a_value_of_a_game_takes_little_more_than_a_byte),
-        TEST(differences_wrap_around_the_width),
-        TEST(any_bits_give_words_that_fit_or_a_failed_reader),
-        TEST(truncated_rows_fail),
-        TEST(components_pass_through_memory),
-        TEST(components_without_fields_take_nothing),
-        TEST(every_field_of_a_full_row_works),
-    };
-    return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -256,8 +256,7 @@ static void check_round_trip(const proto_layout* layout, const proto_row_base* a
     assert_memory_equal(written, taken, layout->component_count * sizeof *written);
 }
 
-static void rows_survive_coding_against_any_bases(void** state) {
-    (void)state;
+CASE(rows_survive_coding_against_any_bases) {
     static const uint32_t rates[] = {0, 60, 240}, seed = 41;
     const uint32_t rounds = test_scaled(ROUNDS / STEPS, 4);
     print_message("seed %u\n", (unsigned)seed);
@@ -297,8 +296,7 @@ static void rows_survive_coding_against_any_bases(void** state) {
 }
 
 // Lines are followed with doubles: each of them gives the word that whole numbers give.
-static void lines_are_exact_at_all_distances(void** state) {
-    (void)state;
+CASE(lines_are_exact_at_all_distances) {
     static proto_layout layout;
     build(&layout, "g u ggg", 0);
     base_rng rng = base_rng_make(48, 1);
@@ -391,8 +389,7 @@ static size_t check_solo_body(solo_side* sides, const proto_layout* layout,
     return size;
 }
 
-static void rows_survive_solo_code(void** state) {
-    (void)state;
+CASE(rows_survive_solo_code) {
     print_message("seed 48\n");
     base_rng rng = base_rng_make(48, 1);
     static proto_layout layout;
@@ -419,8 +416,7 @@ static void rows_survive_solo_code(void** state) {
 }
 
 // What always repeats costs nearly nothing once it was learned; a surprise stays readable.
-static void solo_code_learns_what_repeats(void** state) {
-    (void)state;
+CASE(solo_code_learns_what_repeats) {
     solo_side* sides = solo_sides();
     uint8_t bytes[256];
     size_t sizes[2] = {0};
@@ -448,8 +444,7 @@ static void solo_code_learns_what_repeats(void** state) {
     free(sides);
 }
 
-static void solo_code_is_bounded(void** state) {
-    (void)state;
+CASE(solo_code_is_bounded) {
     solo_side* sides = solo_sides();
     proto_solo_coder* coder = &sides[0].coder;
     uint8_t bytes[SOLO_BYTES];
@@ -485,8 +480,7 @@ static void solo_code_is_bounded(void** state) {
     free(sides);
 }
 
-static void wild_rows_stay_below_the_bound(void** state) {
-    (void)state;
+CASE(wild_rows_stay_below_the_bound) {
     print_message("seed 42\n");
     base_rng rng = base_rng_make(42, 1);
     static proto_layout layout;
@@ -512,8 +506,7 @@ static void wild_rows_stay_below_the_bound(void** state) {
     }
 }
 
-static void any_bits_give_a_canonical_row_or_a_failed_reader(void** state) {
-    (void)state;
+CASE(any_bits_give_a_canonical_row_or_a_failed_reader) {
     print_message("seed 43\n");
     base_rng rng = base_rng_make(43, 1);
     static proto_layout layout;
@@ -552,8 +545,7 @@ static void any_bits_give_a_canonical_row_or_a_failed_reader(void** state) {
     }
 }
 
-static void absent_is_the_same_six_bits_and_no_row(void** state) {
-    (void)state;
+CASE(absent_is_the_same_six_bits_and_no_row) {
     uint8_t data[2];
     proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
     proto_row_write_absent(&writer);
@@ -575,8 +567,7 @@ static void absent_is_the_same_six_bits_and_no_row(void** state) {
     }
 }
 
-static void rotations_survive_memory(void** state) {
-    (void)state;
+CASE(rotations_survive_memory) {
     print_message("seed 44\n");
     base_rng rng = base_rng_make(44, 1);
     static proto_layout layout;
@@ -640,8 +631,7 @@ static uint64_t cost(const proto_layout* layout, uint64_t (*rows)[WORDS_MAX], ui
     return bits;
 }
 
-static void what_goes_on_takes_a_bit_or_two(void** state) {
-    (void)state;
+CASE(what_goes_on_takes_a_bit_or_two) {
     static proto_layout layout;
     uint64_t rows[40][WORDS_MAX] = {{0}};
     build(&layout, "vv ss", 60);
@@ -664,8 +654,7 @@ static void what_goes_on_takes_a_bit_or_two(void** state) {
     assert_in_range(cost(&layout, rows, 40, 1) / 38, 1, 8);
 }
 
-static void an_integral_that_does_not_fit_is_an_ordinary_component(void** state) {
-    (void)state;
+CASE(an_integral_that_does_not_fit_is_an_ordinary_component) {
     static proto_layout layout;
     build(&layout, "vv s", 60); // another number of fields
     assert_false(layout.components[1].is_driven);
@@ -678,22 +667,4 @@ static void an_integral_that_does_not_fit_is_an_ordinary_component(void** state)
     assert_false(layout.components[1].is_driven);
     build(&layout, "ii ss", 60); // a source of whole numbers
     assert_false(layout.components[1].is_driven);
-}
-
-int main(void) {
-    base_assert_handler_set(test_assert_handler);
-    const struct CMUnitTest cases[] = {
-        TEST(rows_survive_coding_against_any_bases),
-        TEST(lines_are_exact_at_all_distances),
-        TEST(rows_survive_solo_code),
-        TEST(solo_code_learns_what_repeats),
-        TEST(solo_code_is_bounded),
-        TEST(wild_rows_stay_below_the_bound),
-        TEST(any_bits_give_a_canonical_row_or_a_failed_reader),
-        TEST(absent_is_the_same_six_bits_and_no_row),
-        TEST(rotations_survive_memory),
-        TEST(what_goes_on_takes_a_bit_or_two),
-        TEST(an_integral_that_does_not_fit_is_an_ordinary_component),
-    };
-    return cmocka_run_group_tests(cases, NULL, NULL);
 }

@@ -246,8 +246,7 @@ static void check_descriptor(const char* line) {
     assert_true(proto_descriptor_hash(descriptor) == hexadecimal(line, "hash"));
 }
 
-static void the_vectors_hold(void** state) {
-    (void)state;
+CASE(the_vectors_hold) {
     static const struct {
         const char* word;
         void (*check)(const char* line);
@@ -274,8 +273,7 @@ static void the_vectors_hold(void** state) {
         assert_true(counts[k] >= kinds[k].least);
 }
 
-static void the_tables_are_those_of_the_code(void** state) {
-    (void)state;
+CASE(the_tables_are_those_of_the_code) {
     char* text = read_file(PROTO_FOLDER "/WIRE.md");
     static uint8_t lengths[PROTO_TABLES_LENGTHS];
     assert_null(proto_tables_read(text, lengths));
@@ -309,8 +307,7 @@ static const char* read_changed(const char* table, const char* what) {
     return wrong;
 }
 
-static void a_changed_page_gives_no_tables(void** state) {
-    (void)state;
+CASE(a_changed_page_gives_no_tables) {
     static uint8_t lengths[PROTO_TABLES_LENGTHS];
     static proto_tables made;
     assert_null(read_changed("tables head\n", ""));
@@ -326,8 +323,7 @@ static void a_changed_page_gives_no_tables(void** state) {
     assert_false(proto_tables_make(lengths, &made)); // symbols without codes
 }
 
-static void the_messages_are_those_of_wire_proto(void** state) {
-    (void)state;
+CASE(the_messages_are_those_of_wire_proto) {
     char* standard = read_file(PROTO_FOLDER "/WIRE.md");
     char* source = read_file(PROTO_FOLDER "/wire.proto");
     const char* messages = strstr(source, "// ---- channel 0");
@@ -338,8 +334,7 @@ static void the_messages_are_those_of_wire_proto(void** state) {
 }
 
 // What a reader finds at once is what it finds by trying all codes.
-static void quick_codes_are_the_codes(void** state) {
-    (void)state;
+CASE(quick_codes_are_the_codes) {
     const proto_tables* tables = proto_tables_builtin();
     const uint16_t* codes = tables->number_plain[0];
     uint32_t found = 0;
@@ -356,15 +351,4 @@ static void quick_codes_are_the_codes(void** state) {
         }
     }
     assert_true(found > PROTO_QUICK_ROWS);
-}
-
-int main(void) {
-    const struct CMUnitTest cases[] = {
-        TEST(the_vectors_hold),
-        TEST(the_tables_are_those_of_the_code),
-        TEST(a_changed_page_gives_no_tables),
-        TEST(quick_codes_are_the_codes),
-        TEST(the_messages_are_those_of_wire_proto),
-    };
-    return cmocka_run_group_tests(cases, NULL, NULL);
 }
