@@ -54,23 +54,25 @@ static inline void table_open(table* t, const char* const* settings, uint64_t se
     net_result result = net_module_wrap(arena_module(), text, "arena.blk", &reporter, &t->module);
     free(text);
     if (result) print_error("%s\n", t->faults.text);
-    assert_int_equal(result, NET_OK);
+    assert_ok(result);
     net_match_config config = net_match_config_default(t->module);
     config.seed = seed;
     config.role = role;
     config.has_render = has_render;
     config.tick_rate_hz = 30;
     for (; settings && *settings; settings++)
-        assert_int_equal(net_match_setting_apply(&config, *settings, &reporter), NET_OK);
+        assert_ok(net_match_setting_apply(&config, *settings, &reporter));
     result = net_match_create(&config, &reporter, &t->match);
     if (result) print_error("%s\n", t->faults.text);
-    assert_int_equal(result, NET_OK);
+    assert_ok(result);
 }
 
 static inline void table_close(table* t) {
     net_match_destroy(t->match);
     net_module_close(t->module);
 }
+
+#define ARENA_CASE(name, ...) CASE_WITH(table, t, table_open(t, __VA_ARGS__), table_close(t), name)
 
 static inline arena_game* table_game(table* t) {
     return net_match_context(t->match);
@@ -94,9 +96,8 @@ static inline void table_input(table* t, uint32_t client, const arena_input* inp
     uint8_t packed[NET_INPUT_BYTES_MAX];
     size_t size;
     uint32_t message = net_match_input_message(t->match);
-    assert_int_equal(net_match_pack(t->match, message, input, packed, sizeof packed, &size),
-                     NET_OK);
-    assert_int_equal(net_match_input_check(t->match, packed, size), NET_OK);
+    assert_ok(net_match_pack(t->match, message, input, packed, sizeof packed, &size));
+    assert_ok(net_match_input_check(t->match, packed, size));
     net_match_input(t->match, client, packed, size);
 }
 

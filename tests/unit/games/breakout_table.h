@@ -54,18 +54,18 @@ static inline void table_open_at(table* t, const char* const* settings, uint32_t
         net_module_wrap(breakout_module(), text, "breakout.blk", &reporter, &t->module);
     free(text);
     if (result) print_error("%s\n", t->faults.text);
-    assert_int_equal(result, NET_OK);
+    assert_ok(result);
     net_match_config config = net_match_config_default(t->module);
     config.seed = seed;
     config.role = role;
     config.has_render = has_render;
     if (tick_rate_hz > 0) config.tick_rate_hz = tick_rate_hz;
     for (uint32_t i = 0; i < setting_count; i++) {
-        assert_int_equal(net_match_setting_apply(&config, settings[i], &reporter), NET_OK);
+        assert_ok(net_match_setting_apply(&config, settings[i], &reporter));
     }
     result = net_match_create(&config, &reporter, &t->match);
     if (result) print_error("%s\n", t->faults.text);
-    assert_int_equal(result, NET_OK);
+    assert_ok(result);
 }
 
 static inline void table_open(table* t, const char* const* settings, uint32_t setting_count,
@@ -77,6 +77,9 @@ static inline void table_close(table* t) {
     net_match_destroy(t->match);
     net_module_close(t->module);
 }
+
+#define BREAKOUT_CASE(name, ...)                                                                   \
+    CASE_WITH(table, t, table_open(t, __VA_ARGS__), table_close(t), name)
 
 static inline breakout_game* table_game(table* t) {
     return net_match_context(t->match);
@@ -118,9 +121,8 @@ static inline void table_think(table* t) {
         breakout_bot_think(&view, &input);
         uint8_t packed[NET_INPUT_BYTES_MAX];
         size_t size;
-        assert_int_equal(net_match_pack(t->match, message, &input, packed, sizeof packed, &size),
-                         NET_OK);
-        assert_int_equal(net_match_input_check(t->match, packed, size), NET_OK);
+        assert_ok(net_match_pack(t->match, message, &input, packed, sizeof packed, &size));
+        assert_ok(net_match_input_check(t->match, packed, size));
         net_match_input(t->match, bot->client, packed, size);
     }
 }

@@ -20,8 +20,7 @@ static inline net_module* open_module(void) {
     fclose(stream);
     base_reporter reporter = base_reporter_stderr();
     net_module* module = NULL;
-    assert_int_equal(net_module_wrap(cubes_module(), text, "cubes.blk", &reporter, &module),
-                     NET_OK);
+    assert_ok(net_module_wrap(cubes_module(), text, "cubes.blk", &reporter, &module));
     return module;
 }
 
@@ -36,13 +35,35 @@ static inline net_match* open_match(const net_module* module, net_role role, boo
     while (setting && *setting) { // settings such as "a=1 b=2"
         size_t length = strcspn(setting, " ");
         snprintf(each, sizeof each, "%.*s", (int)length, setting);
-        assert_int_equal(net_match_setting_apply(&config, each, &reporter), NET_OK);
+        assert_ok(net_match_setting_apply(&config, each, &reporter));
         setting += length + (setting[length] == ' ');
     }
     net_match* match = NULL;
-    assert_int_equal(net_match_create(&config, &reporter, &match), NET_OK);
+    assert_ok(net_match_create(&config, &reporter, &match));
     return match;
 }
+
+/// A match, and what cases look at.
+typedef struct table {
+    net_module* module;
+    net_match* match;
+    ecs_world* world;
+    const cubes_game* game;
+} table;
+
+static inline void table_open(table* t, bool has_render, uint64_t seed, const char* setting) {
+    t->module = open_module();
+    t->match = open_match(t->module, NET_ROLE_SERVER, has_render, seed, setting);
+    t->world = net_match_world(t->match);
+    t->game = net_match_context(t->match);
+}
+
+static inline void table_close(table* t) {
+    net_match_destroy(t->match);
+    net_module_close(t->module);
+}
+
+#define CUBES_CASE(name, ...) CASE_WITH(table, t, table_open(t, __VA_ARGS__), table_close(t), name)
 
 static inline void run(net_match* match, uint32_t ticks) {
     for (uint32_t i = 0; i < ticks; i++) {

@@ -38,8 +38,7 @@ static arena_input ask(human* h) {
     return input;
 }
 
-static void keys_move_and_shoot_where_one_goes(void** state) {
-    (void)state;
+CASE(keys_move_and_shoot_where_one_goes) {
     human h;
     open_human(&h);
     arena_input input = ask(&h);
@@ -57,8 +56,7 @@ static void keys_move_and_shoot_where_one_goes(void** state) {
     assert_int_equal(ask(&h).move_x, 0);
 }
 
-static void the_pointer_aims_from_the_middle(void** state) {
-    (void)state;
+CASE(the_pointer_aims_from_the_middle) {
     human h;
     open_human(&h);
     h.controls.has_pointer = true;
@@ -73,8 +71,7 @@ static void the_pointer_aims_from_the_middle(void** state) {
     assert_true(input.is_firing);
 }
 
-static void a_call_is_sent_once_per_press(void** state) {
-    (void)state;
+CASE(a_call_is_sent_once_per_press) {
     human h;
     open_human(&h);
     h.actions[ARENA_ACTION_RALLY] = h.pressed[ARENA_ACTION_RALLY] = true;
@@ -84,8 +81,7 @@ static void a_call_is_sent_once_per_press(void** state) {
     assert_int_equal(h.sent, 1);
 }
 
-static void angles_survive_the_way_through_an_input(void** state) {
-    (void)state;
+CASE(angles_survive_the_way_through_an_input) {
     for (uint32_t aim = 0; aim < ARENA_AIM_STEPS; aim++) {
         ecs_vec2 direction = ecs_direction(arena_aim_angle(aim));
         assert_int_equal(arena_aim_of(direction.x * 30.0f, direction.y * 30.0f), aim);
@@ -103,14 +99,11 @@ static void copy(table* t, net_match* ahead) {
         ecs_template_id id = ecs_entity_template(from, entity);
         const ecs_template* template_ = ecs_template_get(from, id);
         if (!template_->is_replicated) continue;
-        if (!ecs_is_alive(to, entity))
-            assert_int_equal(ecs_create_at(to, entity, id, NULL, 0), ECS_OK);
+        if (!ecs_is_alive(to, entity)) assert_ok(ecs_create_at(to, entity, id, NULL, 0));
         for (uint32_t k = 0; k < template_->component_count; k++) {
             const ecs_template_component* part = &template_->components[k];
             if (!(part->flags & ECS_COMPONENT_REPLICATED)) continue;
-            assert_int_equal(
-                ecs_set(to, entity, part->component, ecs_get(from, entity, part->component)),
-                ECS_OK);
+            assert_ok(ecs_set(to, entity, part->component, ecs_get(from, entity, part->component)));
         }
     }
 }
@@ -125,8 +118,7 @@ static void step_ahead(net_match* ahead, ecs_entity player, const arena_input* i
     ecs_changes_clear(world);
 }
 
-static void a_prediction_moves_and_shoots_as_the_server_does(void** state) {
-    (void)state;
+CASE(a_prediction_moves_and_shoots_as_the_server_does) {
     static const char* const empty_map[] = {"agents=0", "pickups=0", "tanks=0", NULL};
     table t;
     table_open(&t, empty_map, 3, NET_ROLE_SERVER, false);
@@ -135,7 +127,7 @@ static void a_prediction_moves_and_shoots_as_the_server_does(void** state) {
     net_match_config config = *net_match_get_config(t.match);
     config.role = NET_ROLE_PREDICT;
     net_match* ahead;
-    assert_int_equal(net_match_create(&config, NULL, &ahead), NET_OK);
+    assert_ok(net_match_create(&config, NULL, &ahead));
     net_match_mirror_start(ahead, config.tick_rate_hz, config.settings, ARENA_SETTING_COUNT);
     ecs_entity player = net_match_player(t.match, 1);
     copy(&t, ahead);
@@ -261,8 +253,7 @@ static void render(table* t, recorder* r, ecs_entity player) {
     ecs_world_run_stage(world, ecs_stage_find(world, "render"), &step);
 }
 
-static void a_picture_shows_the_own_fighter_its_state_and_the_board(void** state) {
-    (void)state;
+CASE(a_picture_shows_the_own_fighter_its_state_and_the_board) {
     static recorder r;
     table t;
     table_open(&t, NULL, 3, NET_ROLE_SERVER, true);
@@ -281,8 +272,7 @@ static void a_picture_shows_the_own_fighter_its_state_and_the_board(void** state
     table_close(&t);
 }
 
-static void drawing_touches_nothing_of_the_match(void** state) {
-    (void)state;
+CASE(drawing_touches_nothing_of_the_match) {
     static recorder r;
     table t;
     table_open(&t, NULL, 3, NET_ROLE_SERVER, true);
@@ -295,8 +285,7 @@ static void drawing_touches_nothing_of_the_match(void** state) {
     table_close(&t);
 }
 
-static void a_spectator_sees_the_whole_map(void** state) {
-    (void)state;
+CASE(a_spectator_sees_the_whole_map) {
     static recorder r;
     table t;
     table_open(&t, NULL, 3, NET_ROLE_SERVER, true);
@@ -309,8 +298,7 @@ static void a_spectator_sees_the_whole_map(void** state) {
     table_close(&t);
 }
 
-static void news_names_who_did_what(void** state) {
-    (void)state;
+CASE(news_names_who_did_what) {
     static recorder r;
     table t;
     table_open(&t, (const char* const[]){"agents=0", "pickups=0", "tanks=0", NULL}, 3,
@@ -329,19 +317,4 @@ static void news_names_who_did_what(void** state) {
     assert_true(has_text(&r, "yellow captured the flag of blue"));
     assert_true(has_text(&r, "YELLOW WINS ROUND 1 WITH 77"));
     table_close(&t);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(keys_move_and_shoot_where_one_goes),
-        TEST(the_pointer_aims_from_the_middle),
-        TEST(a_call_is_sent_once_per_press),
-        TEST(angles_survive_the_way_through_an_input),
-        TEST(a_prediction_moves_and_shoots_as_the_server_does),
-        TEST(a_picture_shows_the_own_fighter_its_state_and_the_board),
-        TEST(drawing_touches_nothing_of_the_match),
-        TEST(a_spectator_sees_the_whole_map),
-        TEST(news_names_who_did_what),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

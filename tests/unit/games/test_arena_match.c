@@ -35,6 +35,8 @@ static void open_duel(table* t) {
     table_put(t, 2, place.x + 20.0f, place.y);
 }
 
+#define DUEL_CASE(name) CASE_WITH(table, at, open_duel(at), table_close(at), name)
+
 static uint8_t health_of(table* t, uint32_t client) {
     const uint8_t* health = table_of(t, client, table_game(t)->health);
     return health ? *health : 0;
@@ -48,44 +50,35 @@ static uint32_t shots_in_flight(table* t) {
     return ecs_query_count(table_world(t), table_game(t)->shots);
 }
 
-static void a_shot_flies_strikes_and_is_gone(void** state) {
-    (void)state;
-    table t;
-    open_duel(&t);
+DUEL_CASE(a_shot_flies_strikes_and_is_gone) {
     const arena_input fire = {.is_firing = true}, rest = {0};
-    table_input(&t, 1, &fire);
-    table_step(&t);
-    assert_int_equal(shots_in_flight(&t), 1);
-    assert_int_equal(((const arena_gun*)table_of(&t, 1, table_game(&t)->gun))->ammo, 39);
-    table_input(&t, 1, &rest);
-    table_steps(&t, 20);
-    assert_int_equal(shots_in_flight(&t), 0);
-    assert_int_equal(health_of(&t, 2), ARENA_HEALTH - ARENA_SHOT_DAMAGE);
-    assert_int_equal(t.events[ARENA_MESSAGE_HIT], 1);
-    assert_int_equal(t.last_hit.client, 1);
-    assert_int_equal(t.last_hit.amount, ARENA_SHOT_DAMAGE);
-    assert_false(t.last_hit.is_fatal);
-    table_close(&t);
+    table_input(at, 1, &fire);
+    table_step(at);
+    assert_int_equal(shots_in_flight(at), 1);
+    assert_int_equal(((const arena_gun*)table_of(at, 1, table_game(at)->gun))->ammo, 39);
+    table_input(at, 1, &rest);
+    table_steps(at, 20);
+    assert_int_equal(shots_in_flight(at), 0);
+    assert_int_equal(health_of(at, 2), ARENA_HEALTH - ARENA_SHOT_DAMAGE);
+    assert_int_equal(at->events[ARENA_MESSAGE_HIT], 1);
+    assert_int_equal(at->last_hit.client, 1);
+    assert_int_equal(at->last_hit.amount, ARENA_SHOT_DAMAGE);
+    assert_false(at->last_hit.is_fatal);
 }
 
-static void a_shot_passes_its_own_team_and_ends_in_time(void** state) {
-    (void)state;
-    table t;
-    open_duel(&t);
-    *(uint8_t*)table_of(&t, 2, table_game(&t)->team) = 1;
+DUEL_CASE(a_shot_passes_its_own_team_and_ends_in_time) {
+    *(uint8_t*)table_of(at, 2, table_game(at)->team) = 1;
     const arena_input fire = {.is_firing = true}, rest = {0};
-    table_input(&t, 1, &fire);
-    table_step(&t);
-    table_input(&t, 1, &rest);
-    table_steps(&t, 30);
-    assert_int_equal(shots_in_flight(&t), 0);
-    assert_int_equal(health_of(&t, 2), ARENA_HEALTH);
-    assert_int_equal(t.events[ARENA_MESSAGE_HIT], 0);
-    table_close(&t);
+    table_input(at, 1, &fire);
+    table_step(at);
+    table_input(at, 1, &rest);
+    table_steps(at, 30);
+    assert_int_equal(shots_in_flight(at), 0);
+    assert_int_equal(health_of(at, 2), ARENA_HEALTH);
+    assert_int_equal(at->events[ARENA_MESSAGE_HIT], 0);
 }
 
-static void no_more_shots_fly_than_the_setting_says(void** state) {
-    (void)state;
+CASE(no_more_shots_fly_than_the_setting_says) {
     static const char* const one[] = {"agents=0", "pickups=0", "tanks=0", "shots=1", NULL};
     table t;
     table_open(&t, one, 5, NET_ROLE_SERVER, false);
@@ -99,72 +92,63 @@ static void no_more_shots_fly_than_the_setting_says(void** state) {
     table_close(&t);
 }
 
-static void who_is_killed_waits_as_a_ghost_and_comes_back(void** state) {
-    (void)state;
-    table t;
-    open_duel(&t);
-    arena_game* game = table_game(&t);
-    ecs_entity victim = net_match_player(t.match, 2);
-    *(uint8_t*)table_of(&t, 2, game->health) = 10;
+DUEL_CASE(who_is_killed_waits_as_a_ghost_and_comes_back) {
+    arena_game* game = table_game(at);
+    ecs_entity victim = net_match_player(at->match, 2);
+    *(uint8_t*)table_of(at, 2, game->health) = 10;
     const arena_input fire = {.is_firing = true}, rest = {0};
-    table_input(&t, 1, &fire);
-    table_step(&t);
-    table_input(&t, 1, &rest);
+    table_input(at, 1, &fire);
+    table_step(at);
+    table_input(at, 1, &rest);
     uint32_t ticks = 0;
-    while (t.events[ARENA_MESSAGE_KILLED] == 0 && ticks++ < 60)
-        table_step(&t);
-    assert_int_equal(t.events[ARENA_MESSAGE_KILLED], 1);
-    assert_int_equal(t.last_kill.victim, victim);
-    assert_int_equal(t.last_kill.victim_client, 2);
-    assert_int_equal(t.last_kill.killer_client, 1);
-    assert_true(t.last_hit.is_fatal);
-    assert_int_equal(entry_of(&t, 1)->kills, 1);
-    assert_int_equal(entry_of(&t, 2)->deaths, 1);
-    assert_int_equal(arena_find_score(table_world(&t), game, 1)->kills, 1);
+    while (at->events[ARENA_MESSAGE_KILLED] == 0 && ticks++ < 60)
+        table_step(at);
+    assert_int_equal(at->events[ARENA_MESSAGE_KILLED], 1);
+    assert_int_equal(at->last_kill.victim, victim);
+    assert_int_equal(at->last_kill.victim_client, 2);
+    assert_int_equal(at->last_kill.killer_client, 1);
+    assert_true(at->last_hit.is_fatal);
+    assert_int_equal(entry_of(at, 1)->kills, 1);
+    assert_int_equal(entry_of(at, 2)->deaths, 1);
+    assert_int_equal(arena_find_score(table_world(at), game, 1)->kills, 1);
     // The health is 0 until the next tick. Then the player is a ghost: the same handle, no health.
-    assert_int_equal(health_of(&t, 2), 0);
-    table_step(&t);
-    assert_string_equal(ecs_entity_template_name(table_world(&t), victim), "arena_ghost");
-    assert_null(table_of(&t, 2, game->health));
-    table_steps(&t, 80);
-    assert_int_equal(net_match_player(t.match, 2), victim);
-    assert_string_equal(ecs_entity_template_name(table_world(&t), victim), "arena_player");
-    assert_int_equal(health_of(&t, 2), ARENA_HEALTH);
-    const ecs_vec2* pos = table_of(&t, 2, game->pos);
+    assert_int_equal(health_of(at, 2), 0);
+    table_step(at);
+    assert_string_equal(ecs_entity_template_name(table_world(at), victim), "arena_ghost");
+    assert_null(table_of(at, 2, game->health));
+    table_steps(at, 80);
+    assert_int_equal(net_match_player(at->match, 2), victim);
+    assert_string_equal(ecs_entity_template_name(table_world(at), victim), "arena_player");
+    assert_int_equal(health_of(at, 2), ARENA_HEALTH);
+    const ecs_vec2* pos = table_of(at, 2, game->pos);
     ecs_vec2 base = arena_map_base(2);
     assert_true(ecs_vec2_length((ecs_vec2){pos->x - base.x, pos->y - base.y}) < 40.0f);
-    table_close(&t);
 }
 
-static void a_ray_strikes_at_once_and_not_through_rocks(void** state) {
-    (void)state;
-    table t;
-    open_duel(&t);
+DUEL_CASE(a_ray_strikes_at_once_and_not_through_rocks) {
     const arena_input ray = {.is_raying = true};
-    table_input(&t, 1, &ray);
-    table_step(&t);
-    assert_int_equal(health_of(&t, 2), ARENA_HEALTH - ARENA_RAY_DAMAGE);
-    assert_int_equal(t.events[ARENA_MESSAGE_RAY], 1);
-    assert_int_equal(t.last_ray.target, net_match_player(t.match, 2));
+    table_input(at, 1, &ray);
+    table_step(at);
+    assert_int_equal(health_of(at, 2), ARENA_HEALTH - ARENA_RAY_DAMAGE);
+    assert_int_equal(at->events[ARENA_MESSAGE_RAY], 1);
+    assert_int_equal(at->last_ray.target, net_match_player(at->match, 2));
     // A second shot within the second: the gun is not ready.
-    table_input(&t, 1, &ray);
-    table_steps(&t, 10);
-    assert_int_equal(t.events[ARENA_MESSAGE_RAY], 1);
+    table_input(at, 1, &ray);
+    table_steps(at, 10);
+    assert_int_equal(at->events[ARENA_MESSAGE_RAY], 1);
     arena_rock rock = {0};
     for (uint32_t i = 0; !(rock.radius > 0.0f); i++)
         rock = arena_map_rock(1 + i % 6, 1 + i / 6);
-    table_put(&t, 1, arena_snap(rock.x - rock.radius - 4.0f), rock.y);
-    table_put(&t, 2, arena_snap(rock.x + rock.radius + 4.0f), rock.y);
-    table_steps(&t, 60);
-    assert_true(t.events[ARENA_MESSAGE_RAY] >= 2);
-    assert_int_equal(t.last_ray.target, ECS_ENTITY_NONE);
-    assert_int_equal(health_of(&t, 2), ARENA_HEALTH - ARENA_RAY_DAMAGE);
-    table_close(&t);
+    table_put(at, 1, arena_snap(rock.x - rock.radius - 4.0f), rock.y);
+    table_put(at, 2, arena_snap(rock.x + rock.radius + 4.0f), rock.y);
+    table_steps(at, 60);
+    assert_true(at->events[ARENA_MESSAGE_RAY] >= 2);
+    assert_int_equal(at->last_ray.target, ECS_ENTITY_NONE);
+    assert_int_equal(health_of(at, 2), ARENA_HEALTH - ARENA_RAY_DAMAGE);
 }
 
 // The target runs across the line. The shooter saw it six ticks ago, at a place that it has left.
-static void a_ray_strikes_what_its_shooter_saw(void** state) {
-    (void)state;
+CASE(a_ray_strikes_what_its_shooter_saw) {
     enum { BEHIND = 6 };
     for (uint32_t round = 0; round < 2; round++) {
         bool has_view = round == 1;
@@ -185,8 +169,7 @@ static void a_ray_strikes_what_its_shooter_saw(void** state) {
         uint8_t packed[NET_INPUT_BYTES_MAX];
         size_t size;
         uint32_t message = net_match_input_message(t.match);
-        assert_int_equal(net_match_pack(t.match, message, &ray, packed, sizeof packed, &size),
-                         NET_OK);
+        assert_ok(net_match_pack(t.match, message, &ray, packed, sizeof packed, &size));
         net_match_input_seen(t.match, 1, packed, size, has_view ? seen * 256 : 0);
         table_input(&t, 2, &run);
         table_step(&t);
@@ -200,56 +183,48 @@ static ecs_entity put_pickup(table* t, ecs_vec2 pos, uint8_t kind) {
     arena_game* game = table_game(t);
     const ecs_init inits[] = {{game->pos, &pos}, {game->kind, &kind}};
     ecs_entity entity;
-    assert_int_equal(ecs_create(table_world(t), game->pickup_template, inits, 2, &entity), ECS_OK);
+    assert_ok(ecs_create(table_world(t), game->pickup_template, inits, 2, &entity));
     return entity;
 }
 
-static void pickups_resync_load_and_lie_elsewhere_afterwards(void** state) {
-    (void)state;
-    table t;
-    open_duel(&t);
-    arena_game* game = table_game(&t);
+DUEL_CASE(pickups_resync_load_and_lie_elsewhere_afterwards) {
+    arena_game* game = table_game(at);
     ecs_vec2 place = open_place();
-    ecs_entity player = net_match_player(t.match, 1);
-    while (arena_pack_add(table_world(&t), game, player, ARENA_HEALTH_KIT)) {
+    ecs_entity player = net_match_player(at->match, 1);
+    while (arena_pack_add(table_world(at), game, player, ARENA_HEALTH_KIT)) {
     }
-    ecs_entity kit = put_pickup(&t, place, ARENA_HEALTH_KIT);
-    table_steps(&t, 2);
-    assert_true(ecs_is_alive(table_world(&t), kit)); // the player has full health and a full pack
-    *(uint8_t*)table_of(&t, 1, game->health) = 20;
-    *(uint8_t*)table_of(&t, 1, game->condition) = 1;
-    table_steps(&t, 2);
-    assert_false(ecs_is_alive(table_world(&t), kit));
-    assert_int_equal(health_of(&t, 1), 65);
-    assert_int_equal(*(uint8_t*)table_of(&t, 1, game->condition), 2);
-    assert_int_equal(ecs_query_count(table_world(&t), game->pickups), 1);
-    ecs_entity box = put_pickup(&t, place, ARENA_AMMO_BOX);
-    table_steps(&t, 2);
-    assert_false(ecs_is_alive(table_world(&t), box));
-    assert_int_equal(((const arena_gun*)table_of(&t, 1, game->gun))->ammo, 70);
-    table_close(&t);
+    ecs_entity kit = put_pickup(at, place, ARENA_HEALTH_KIT);
+    table_steps(at, 2);
+    assert_true(ecs_is_alive(table_world(at), kit)); // the player has full health and a full pack
+    *(uint8_t*)table_of(at, 1, game->health) = 20;
+    *(uint8_t*)table_of(at, 1, game->condition) = 1;
+    table_steps(at, 2);
+    assert_false(ecs_is_alive(table_world(at), kit));
+    assert_int_equal(health_of(at, 1), 65);
+    assert_int_equal(*(uint8_t*)table_of(at, 1, game->condition), 2);
+    assert_int_equal(ecs_query_count(table_world(at), game->pickups), 1);
+    ecs_entity box = put_pickup(at, place, ARENA_AMMO_BOX);
+    table_steps(at, 2);
+    assert_false(ecs_is_alive(table_world(at), box));
+    assert_int_equal(((const arena_gun*)table_of(at, 1, game->gun))->ammo, 70);
 }
 
-static void power_recreates_its_fighter_for_a_while(void** state) {
-    (void)state;
-    table t;
-    open_duel(&t);
-    arena_game* game = table_game(&t);
-    ecs_entity player = net_match_player(t.match, 1);
-    *(uint8_t*)table_of(&t, 1, game->health) = 77;
-    put_pickup(&t, open_place(), ARENA_POWER);
-    table_steps(&t, 2);
-    assert_string_equal(ecs_entity_template_name(table_world(&t), player), "arena_player+boost");
-    assert_int_equal(health_of(&t, 1), 77);
+DUEL_CASE(power_recreates_its_fighter_for_a_while) {
+    arena_game* game = table_game(at);
+    ecs_entity player = net_match_player(at->match, 1);
+    *(uint8_t*)table_of(at, 1, game->health) = 77;
+    put_pickup(at, open_place(), ARENA_POWER);
+    table_steps(at, 2);
+    assert_string_equal(ecs_entity_template_name(table_world(at), player), "arena_player+boost");
+    assert_int_equal(health_of(at, 1), 77);
     const arena_input go = {.move_x = 127};
-    table_input(&t, 1, &go);
-    table_step(&t);
-    const ecs_vec2* vel = table_of(&t, 1, game->vel);
+    table_input(at, 1, &go);
+    table_step(at);
+    const ecs_vec2* vel = table_of(at, 1, game->vel);
     assert_float_equal(vel->x, ARENA_PLAYER_SPEED * ARENA_BOOST_FACTOR, 1.0f);
-    table_steps(&t, 8 * 30 + 4);
-    assert_string_equal(ecs_entity_template_name(table_world(&t), player), "arena_player");
-    assert_int_equal(health_of(&t, 1), 77);
-    table_close(&t);
+    table_steps(at, 8 * 30 + 4);
+    assert_string_equal(ecs_entity_template_name(table_world(at), player), "arena_player");
+    assert_int_equal(health_of(at, 1), 77);
 }
 
 static const arena_flag* flag_of(table* t, uint8_t team, ecs_entity* entity) {
@@ -269,8 +244,7 @@ static const arena_flag* flag_of(table* t, uint8_t team, ecs_entity* entity) {
     return found;
 }
 
-static void a_flag_goes_with_its_carrier_and_counts_at_home(void** state) {
-    (void)state;
+CASE(a_flag_goes_with_its_carrier_and_counts_at_home) {
     table t;
     open_duel(&t);
     arena_game* game = table_game(&t);
@@ -304,80 +278,67 @@ static void a_flag_goes_with_its_carrier_and_counts_at_home(void** state) {
     table_close(&t);
 }
 
-static void a_flag_lies_where_its_carrier_died_or_left_until_it_is_brought_back(void** state) {
-    (void)state;
-    table t;
-    open_duel(&t);
-    arena_game* game = table_game(&t);
+DUEL_CASE(a_flag_lies_where_its_carrier_died_or_left_until_it_is_brought_back) {
+    arena_game* game = table_game(at);
     ecs_vec2 base = arena_map_stand(2);
-    table_put(&t, 1, base.x, base.y);
-    table_step(&t);
+    table_put(at, 1, base.x, base.y);
+    table_step(at);
     ecs_vec2 place = open_place();
-    table_put(&t, 1, place.x, place.y);
-    table_step(&t);
-    *(uint8_t*)table_of(&t, 1, game->health) = 0;
-    table_step(&t);
-    assert_int_equal(flag_of(&t, 2, NULL)->state, ARENA_FLAG_DROPPED);
-    assert_int_equal(t.last_flag.what, ARENA_FLAG_IS_DROPPED);
-    table_put(&t, 2, place.x + 1.0f, place.y);
-    table_step(&t);
-    assert_int_equal(flag_of(&t, 2, NULL)->state, ARENA_FLAG_HOME);
-    assert_int_equal(t.last_flag.what, ARENA_FLAG_IS_BACK);
+    table_put(at, 1, place.x, place.y);
+    table_step(at);
+    *(uint8_t*)table_of(at, 1, game->health) = 0;
+    table_step(at);
+    assert_int_equal(flag_of(at, 2, NULL)->state, ARENA_FLAG_DROPPED);
+    assert_int_equal(at->last_flag.what, ARENA_FLAG_IS_DROPPED);
+    table_put(at, 2, place.x + 1.0f, place.y);
+    table_step(at);
+    assert_int_equal(flag_of(at, 2, NULL)->state, ARENA_FLAG_HOME);
+    assert_int_equal(at->last_flag.what, ARENA_FLAG_IS_BACK);
     base = arena_map_stand(1);
-    table_put(&t, 2, base.x, base.y);
-    table_step(&t);
-    assert_int_equal(flag_of(&t, 1, NULL)->state, ARENA_FLAG_CARRIED);
-    net_match_leave(t.match, 2);
-    table_step(&t);
-    assert_int_equal(flag_of(&t, 1, NULL)->state, ARENA_FLAG_DROPPED);
-    table_steps(&t, 20 * 30 + 4);
-    assert_int_equal(flag_of(&t, 1, NULL)->state, ARENA_FLAG_HOME);
-    table_close(&t);
+    table_put(at, 2, base.x, base.y);
+    table_step(at);
+    assert_int_equal(flag_of(at, 1, NULL)->state, ARENA_FLAG_CARRIED);
+    net_match_leave(at->match, 2);
+    table_step(at);
+    assert_int_equal(flag_of(at, 1, NULL)->state, ARENA_FLAG_DROPPED);
+    table_steps(at, 20 * 30 + 4);
+    assert_int_equal(flag_of(at, 1, NULL)->state, ARENA_FLAG_HOME);
 }
 
-static void a_call_lights_the_beacon_of_the_team(void** state) {
-    (void)state;
-    table t;
-    open_duel(&t);
-    arena_game* game = table_game(&t);
+DUEL_CASE(a_call_lights_the_beacon_of_the_team) {
+    arena_game* game = table_game(at);
     const arena_rally rally = {0};
     uint8_t packed[16];
     size_t size;
     uint32_t message = ARENA_MESSAGE_RALLY + 1;
     for (uint32_t i = 0; i < 2; i++) {
-        assert_int_equal(net_match_pack(t.match, message, &rally, packed, sizeof packed, &size),
-                         NET_OK);
-        assert_int_equal(net_match_event_check(t.match, message, packed, size), NET_OK);
-        net_match_client_event(t.match, 1, message, packed, size);
-        table_steps(&t, 2);
-        assert_int_equal(ecs_query_count(table_world(&t), game->beacons), 1); // the beacon moves
+        assert_ok(net_match_pack(at->match, message, &rally, packed, sizeof packed, &size));
+        assert_ok(net_match_event_check(at->match, message, packed, size));
+        net_match_client_event(at->match, 1, message, packed, size);
+        table_steps(at, 2);
+        assert_int_equal(ecs_query_count(table_world(at), game->beacons), 1); // the beacon moves
     }
-    ecs_entity beacon = ecs_query_first(table_world(&t), game->beacons);
-    assert_int_equal(*(const uint8_t*)ecs_get(table_world(&t), beacon, game->team), 1);
-    table_steps(&t, 25 * 30 + 4);
-    assert_int_equal(ecs_query_count(table_world(&t), game->beacons), 0);
-    table_close(&t);
+    ecs_entity beacon = ecs_query_first(table_world(at), game->beacons);
+    assert_int_equal(*(const uint8_t*)ecs_get(table_world(at), beacon, game->team), 1);
+    table_steps(at, 25 * 30 + 4);
+    assert_int_equal(ecs_query_count(table_world(at), game->beacons), 0);
 }
 
-static void players_spread_over_the_teams_and_take_their_rows_with_them(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, nobody_else, 5, NET_ROLE_SERVER, false);
+ARENA_CASE(players_spread_over_the_teams_and_take_their_rows_with_them, nobody_else, 5,
+           NET_ROLE_SERVER, false) {
     for (uint32_t client = 1; client <= 8; client++)
-        net_match_join(t.match, &(net_game_player){.client = client, .name = "player"});
+        net_match_join(t->match, &(net_game_player){.client = client, .name = "player"});
     for (uint32_t client = 1; client <= 8; client++)
-        assert_int_equal(*(uint8_t*)table_of(&t, client, table_game(&t)->team),
+        assert_int_equal(*(uint8_t*)table_of(t, client, table_game(t)->team),
                          (client - 1) % ARENA_TEAMS + 1);
-    assert_int_equal(ecs_query_count(table_world(&t), table_game(&t)->entries), 8);
-    net_match_leave(t.match, 3);
-    assert_int_equal(ecs_query_count(table_world(&t), table_game(&t)->entries), 7);
-    net_match_join(t.match, &(net_game_player){.client = 9, .name = "player"});
-    assert_int_equal(*(uint8_t*)table_of(&t, 9, table_game(&t)->team), 3);
-    table_close(&t);
+    assert_int_equal(ecs_query_count(table_world(t), table_game(t)->entries), 8);
+    net_match_leave(t->match, 3);
+    assert_int_equal(ecs_query_count(table_world(t), table_game(t)->entries), 7);
+    net_match_join(t->match, &(net_game_player){.client = 9, .name = "player"});
+    assert_int_equal(*(uint8_t*)table_of(t, 9, table_game(t)->team), 3);
 }
 
-static void a_round_ends_by_time_and_the_books_begin_anew(void** state) {
-    (void)state;
+CASE(a_round_ends_by_time_and_the_books_begin_anew) {
     static const char* const brief[] = {"agents=200", "round_s=20", NULL};
     table t;
     table_open(&t, brief, 5, NET_ROLE_SERVER, false);
@@ -398,21 +359,17 @@ static void a_round_ends_by_time_and_the_books_begin_anew(void** state) {
     table_close(&t);
 }
 
-static void any_inputs_are_clamped(void** state) {
-    (void)state;
-    table t;
-    open_duel(&t);
-    arena_game* game = table_game(&t);
+DUEL_CASE(any_inputs_are_clamped) {
+    arena_game* game = table_game(at);
     const arena_input wild = {.move_x = 2000000, .move_y = -2000000, .aim = UINT32_MAX};
-    table_input(&t, 1, &wild);
-    table_step(&t);
-    const ecs_vec2* vel = table_of(&t, 1, game->vel);
+    table_input(at, 1, &wild);
+    table_step(at);
+    const ecs_vec2* vel = table_of(at, 1, game->vel);
     assert_true(ecs_vec2_length(*vel) <= ARENA_PLAYER_SPEED + 1.0f);
-    table_steps(&t, 300);
-    const ecs_vec2* pos = table_of(&t, 1, game->pos);
+    table_steps(at, 300);
+    const ecs_vec2* pos = table_of(at, 1, game->pos);
     assert_true(pos->x >= ARENA_EDGE && pos->x <= ARENA_SIZE - ARENA_EDGE);
     assert_true(pos->y >= ARENA_EDGE && pos->y <= ARENA_SIZE - ARENA_EDGE);
-    table_close(&t);
 }
 
 // Moving entities are on the grid of the wire in each tick. vel is the distance that an entity
@@ -452,50 +409,47 @@ static uint32_t count_seen(table* t, ecs_vec2 from) {
     return seen;
 }
 
-static void a_thousand_soldiers_and_200_players_fight_for_300_ticks(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 42, NET_ROLE_SERVER, false);
-    table_join_bots(&t, 200);
-    ecs_world* world = table_world(&t);
-    arena_game* game = table_game(&t);
+ARENA_CASE(a_thousand_soldiers_and_200_players_fight_for_300_ticks, NULL, 42, NET_ROLE_SERVER,
+           false) {
+    table_join_bots(t, 200);
+    ecs_world* world = table_world(t);
+    arena_game* game = table_game(t);
     uint64_t lookups = ecs_world_counters(world)->name_lookups;
     uint32_t shots_most = 0;
     clock_t step_time = 0;
     for (uint32_t i = 0; i < 300; i++) {
-        table_think(&t);
+        table_think(t);
         clock_t begin = clock();
-        net_match_step(t.match);
+        net_match_step(t->match);
         step_time += clock() - begin;
-        table_listen(&t);
+        table_listen(t);
         ecs_changes_clear(world);
-        if (shots_in_flight(&t) > shots_most) shots_most = shots_in_flight(&t);
+        if (shots_in_flight(t) > shots_most) shots_most = shots_in_flight(t);
         if (i % 50 == 0) {
-            assert_on_grid(&t);
+            assert_on_grid(t);
             ecs_world_validate(world);
             assert_true(ecs_world_state_hash(world) == ecs_world_state_hash_walk(world));
         }
     }
     uint64_t seen = 0;
     for (uint32_t client = 1; client <= 200; client++)
-        seen += count_seen(&t, *(const ecs_vec2*)table_of(&t, client, game->pos));
+        seen += count_seen(t, *(const ecs_vec2*)table_of(t, client, game->pos));
     print_message(
         "a tick: %.0f us; at most %u shots; in sight of a player: %.0f; hits %u, deaths of "
         "players %u, rays %u, flags %u\n",
         (double)step_time / CLOCKS_PER_SEC * 1e6 / 300.0, shots_most, (double)seen / 200.0,
-        t.events[ARENA_MESSAGE_HIT], t.events[ARENA_MESSAGE_KILLED], t.events[ARENA_MESSAGE_RAY],
-        t.events[ARENA_MESSAGE_FLAG_MOVED]);
+        t->events[ARENA_MESSAGE_HIT], t->events[ARENA_MESSAGE_KILLED], t->events[ARENA_MESSAGE_RAY],
+        t->events[ARENA_MESSAGE_FLAG_MOVED]);
     const ecs_counters* counters = ecs_world_counters(world);
     assert_int_equal(counters->name_lookups, lookups);
     assert_int_equal(counters->events_refused, 0);
     assert_int_equal(counters->commands_refused, 0);
     assert_int_equal(counters->bad_transitions, 0);
     assert_true(shots_most > 50 && shots_most <= 400);
-    assert_true(t.events[ARENA_MESSAGE_HIT] > 300);
+    assert_true(t->events[ARENA_MESSAGE_HIT] > 300);
     assert_true(seen / 200 >= 90 && seen / 200 <= 190);
     // The match replaces killed soldiers.
     assert_in_range(ecs_query_count(world, game->soldiers), 900, 1000);
-    table_close(&t);
 }
 
 static void run_busy(table* t, uint32_t ticks, uint64_t* hashes) {
@@ -511,8 +465,7 @@ static void run_busy(table* t, uint32_t ticks, uint64_t* hashes) {
     }
 }
 
-static void two_runs_have_the_same_hash_in_every_tick(void** state) {
-    (void)state;
+CASE(two_runs_have_the_same_hash_in_every_tick) {
     enum { TICKS = 400 };
     static uint64_t first[TICKS], second[TICKS];
     static const char* const some[] = {"agents=400", NULL};
@@ -534,8 +487,7 @@ static void two_runs_have_the_same_hash_in_every_tick(void** state) {
 
 // The match has only soldiers. The record of what players saw is beside the world and not part of
 // it.
-static void a_restored_world_has_the_same_future(void** state) {
-    (void)state;
+CASE(a_restored_world_has_the_same_future) {
     enum { TICKS = 300 };
     static uint64_t first[TICKS];
     static const char* const some[] = {"agents=400", NULL};
@@ -544,14 +496,14 @@ static void a_restored_world_has_the_same_future(void** state) {
     table_steps(&t, 233);
     base_bytes saved;
     base_bytes_init(&saved, NULL);
-    assert_int_equal(ecs_world_save(table_world(&t), &saved), ECS_OK);
+    assert_ok(ecs_world_save(table_world(&t), &saved));
     for (uint32_t i = 0; i < TICKS; i++) {
         table_step(&t);
         first[i] = ecs_world_hash(table_world(&t));
     }
     table_close(&t);
     table_open(&other, some, 3, NET_ROLE_SERVER, false);
-    assert_int_equal(ecs_world_restore(table_world(&other), saved.data, saved.size), ECS_OK);
+    assert_ok(ecs_world_restore(table_world(&other), saved.data, saved.size));
     for (uint32_t i = 0; i < TICKS; i++) {
         table_step(&other);
         assert_true(ecs_world_hash(table_world(&other)) == first[i]);
@@ -561,8 +513,7 @@ static void a_restored_world_has_the_same_future(void** state) {
 }
 
 // The result is the same for every compiler and build type. A change of rules or bots changes it.
-static void a_known_match_comes_to_a_known_end(void** state) {
-    (void)state;
+CASE(a_known_match_comes_to_a_known_end) {
     static const char* const some[] = {"agents=300", NULL};
     table t;
     table_open(&t, some, 7, NET_ROLE_SERVER, false);
@@ -575,8 +526,7 @@ static void a_known_match_comes_to_a_known_end(void** state) {
 }
 
 // B10: soldiers think, walk and shoot on several threads.
-static void a_match_is_the_same_on_any_number_of_threads(void** state) {
-    (void)state;
+CASE(a_match_is_the_same_on_any_number_of_threads) {
     enum { TICKS = 150 };
     static uint64_t hashes[TICKS];
     static const char* const some[] = {"agents=1500", NULL};
@@ -597,29 +547,4 @@ static void a_match_is_the_same_on_any_number_of_threads(void** state) {
         table_close(&t);
         base_workers_destroy(workers);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_shot_flies_strikes_and_is_gone),
-        TEST(a_shot_passes_its_own_team_and_ends_in_time),
-        TEST(no_more_shots_fly_than_the_setting_says),
-        TEST(who_is_killed_waits_as_a_ghost_and_comes_back),
-        TEST(a_ray_strikes_at_once_and_not_through_rocks),
-        TEST(a_ray_strikes_what_its_shooter_saw),
-        TEST(pickups_resync_load_and_lie_elsewhere_afterwards),
-        TEST(power_recreates_its_fighter_for_a_while),
-        TEST(a_flag_goes_with_its_carrier_and_counts_at_home),
-        TEST(a_flag_lies_where_its_carrier_died_or_left_until_it_is_brought_back),
-        TEST(a_call_lights_the_beacon_of_the_team),
-        TEST(players_spread_over_the_teams_and_take_their_rows_with_them),
-        TEST(a_round_ends_by_time_and_the_books_begin_anew),
-        TEST(any_inputs_are_clamped),
-        TEST(a_thousand_soldiers_and_200_players_fight_for_300_ticks),
-        TEST(two_runs_have_the_same_hash_in_every_tick),
-        TEST(a_restored_world_has_the_same_future),
-        TEST(a_known_match_comes_to_a_known_end),
-        TEST(a_match_is_the_same_on_any_number_of_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

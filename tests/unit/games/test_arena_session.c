@@ -32,25 +32,25 @@ static void open_seat(session* s, uint32_t index, const net_link_config* link) {
     seat* one = &s->seats[index];
     net_match_config match = net_match_config_default(s->t.module);
     match.role = NET_ROLE_MIRROR;
-    assert_int_equal(net_match_create(&match, NULL, &one->match), NET_OK);
-    assert_int_equal(net_sim_client(s->sim, link, &one->transport), NET_OK);
+    assert_ok(net_match_create(&match, NULL, &one->match));
+    assert_ok(net_sim_client(s->sim, link, &one->transport));
     const net_client_config client = {.match = one->match,
                                       .transport = one->transport,
                                       .address = "sim",
                                       .name = "bot",
                                       .is_bot = true,
                                       .seed = index + 1};
-    assert_int_equal(net_client_create(&client, &one->client), NET_OK);
+    assert_ok(net_client_create(&client, &one->client));
 }
 
 static void open_session(session* s, const char* const* settings, const net_link_config* link) {
     memset(s, 0, sizeof *s);
     table_open(&s->t, settings, 11, NET_ROLE_SERVER, false);
-    assert_int_equal(net_sim_create(NULL, 11, &s->sim), NET_OK);
-    assert_int_equal(net_sim_server(s->sim, SEATS, &s->transport), NET_OK);
+    assert_ok(net_sim_create(NULL, 11, &s->sim));
+    assert_ok(net_sim_server(s->sim, SEATS, &s->transport));
     const net_server_config server = {
         .match = s->t.match, .transport = s->transport, .clients_max = SEATS, .clients_min = SEATS};
-    assert_int_equal(net_server_create(&server, &s->server), NET_OK);
+    assert_ok(net_server_create(&server, &s->server));
     s->now_us = 1000000;
     for (uint32_t i = 0; i < SEATS; i++)
         open_seat(s, i, link);
@@ -189,8 +189,7 @@ static void look_at_the_rest(const seat* one, census* found) {
     assert_true(has_own_flag);
 }
 
-static void each_mirror_holds_what_its_player_may_know(void** state) {
-    (void)state;
+CASE(each_mirror_holds_what_its_player_may_know) {
     static const net_link_config link = {.delay_ms = 30, .jitter_ms = 8, .loss_percent = 2};
     static const char* const some[] = {"agents=300", "damage=2", NULL};
     static session s;
@@ -225,8 +224,7 @@ static void each_mirror_holds_what_its_player_may_know(void** state) {
     close_session(&s);
 }
 
-static void a_thief_is_never_out_of_sight_of_whom_it_robbed(void** state) {
-    (void)state;
+CASE(a_thief_is_never_out_of_sight_of_whom_it_robbed) {
     static const net_link_config link = {.delay_ms = 20};
     static const char* const absent[] = {"agents=0", "pickups=0", "tanks=0", "damage=0", NULL};
     static session s;
@@ -259,12 +257,4 @@ static void a_thief_is_never_out_of_sight_of_whom_it_robbed(void** state) {
     assert_int_equal(unseen, 0);
     assert_true(seen > 100);
     close_session(&s);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(each_mirror_holds_what_its_player_may_know),
-        TEST(a_thief_is_never_out_of_sight_of_whom_it_robbed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,17 +34,14 @@ static uint32_t count_turrets(table* t) {
     return count;
 }
 
-static void a_turret_is_where_its_tank_is(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, two_tanks, 5, NET_ROLE_SERVER, false);
-    arena_game* game = table_game(&t);
-    ecs_world* world = table_world(&t);
-    tank_list list = find_tanks(&t);
+ARENA_CASE(a_turret_is_where_its_tank_is, two_tanks, 5, NET_ROLE_SERVER, false) {
+    arena_game* game = table_game(t);
+    ecs_world* world = table_world(t);
+    tank_list list = find_tanks(t);
     assert_int_equal(list.count, 2);
     const ecs_vec2 first = *(const ecs_vec2*)ecs_get(world, list.tanks[0], game->pos);
     for (uint32_t i = 0; i < 300; i++) {
-        table_step(&t);
+        table_step(t);
         for (uint32_t k = 0; k < list.count; k++) {
             const ecs_vec2* hull = ecs_get(world, list.tanks[k], game->pos);
             assert_memory_equal(ecs_get(world, list.turrets[k], game->pos), hull, sizeof *hull);
@@ -54,75 +51,52 @@ static void a_turret_is_where_its_tank_is(void** state) {
     }
     const ecs_vec2* now = ecs_get(world, list.tanks[0], game->pos);
     assert_true(ecs_vec2_length((ecs_vec2){now->x - first.x, now->y - first.y}) > 20.0f);
-    table_close(&t);
 }
 
-static void a_turret_is_destroyed_with_its_tank(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, two_tanks, 5, NET_ROLE_SERVER, false);
-    arena_game* game = table_game(&t);
-    ecs_world* world = table_world(&t);
-    tank_list list = find_tanks(&t);
+ARENA_CASE(a_turret_is_destroyed_with_its_tank, two_tanks, 5, NET_ROLE_SERVER, false) {
+    arena_game* game = table_game(t);
+    ecs_world* world = table_world(t);
+    tank_list list = find_tanks(t);
     // A boxed value does not move when another one is created or destroyed.
     arena_route* const* cell = ecs_get(world, list.tanks[1], game->route);
     const arena_route* route = *cell;
-    table_steps(&t, 2);
+    table_steps(t, 2);
     *(uint8_t*)ecs_get_mut(world, list.tanks[0], game->health) = 0;
-    table_steps(&t, 2);
+    table_steps(t, 2);
     assert_false(ecs_is_alive(world, list.tanks[0]) || ecs_is_alive(world, list.turrets[0]));
-    assert_int_equal(find_tanks(&t).count, 1);
-    assert_int_equal(count_turrets(&t), 1);
+    assert_int_equal(find_tanks(t).count, 1);
+    assert_int_equal(count_turrets(t), 1);
     cell = ecs_get(world, list.tanks[1], game->route);
     assert_ptr_equal(*cell, route);
-    table_steps(&t, 310);
-    assert_int_equal(find_tanks(&t).count, 2); // another tank was created
-    assert_int_equal(count_turrets(&t), 2);
+    table_steps(t, 310);
+    assert_int_equal(find_tanks(t).count, 2); // another tank was created
+    assert_int_equal(count_turrets(t), 2);
     cell = ecs_get(world, list.tanks[1], game->route);
     assert_ptr_equal(*cell, route);
-    table_close(&t);
 }
 
-static void a_turret_turns_to_an_enemy_and_shoots(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, two_tanks, 5, NET_ROLE_SERVER, false);
-    arena_game* game = table_game(&t);
-    ecs_world* world = table_world(&t);
-    net_match_join(t.match, &(net_game_player){.client = 1, .name = "red"});
-    net_match_join(t.match, &(net_game_player){.client = 2, .name = "blue"});
-    tank_list list = find_tanks(&t);
+ARENA_CASE(a_turret_turns_to_an_enemy_and_shoots, two_tanks, 5, NET_ROLE_SERVER, false) {
+    arena_game* game = table_game(t);
+    ecs_world* world = table_world(t);
+    net_match_join(t->match, &(net_game_player){.client = 1, .name = "red"});
+    net_match_join(t->match, &(net_game_player){.client = 2, .name = "blue"});
+    tank_list list = find_tanks(t);
     assert_int_equal(*(const uint8_t*)ecs_get(world, list.tanks[0], game->team), 1);
     const arena_input rest = {0};
-    table_input(&t, 1, &rest);
-    table_input(&t, 2, &rest);
-    for (uint32_t i = 0; i < 90 && t.events[ARENA_MESSAGE_HIT] == 0; i++) {
+    table_input(t, 1, &rest);
+    table_input(t, 2, &rest);
+    for (uint32_t i = 0; i < 90 && t->events[ARENA_MESSAGE_HIT] == 0; i++) {
         const ecs_vec2* hull = ecs_get(world, list.tanks[0], game->pos);
-        table_put(&t, 2, hull->x + 12.0f, hull->y);
-        table_step(&t);
+        table_put(t, 2, hull->x + 12.0f, hull->y);
+        table_step(t);
     }
-    assert_true(t.events[ARENA_MESSAGE_HIT] > 0);
-    assert_int_equal(t.last_hit.client, 0); // a tank belongs to no client
-    assert_true(*(const uint8_t*)table_of(&t, 2, game->health) < ARENA_HEALTH);
-    table_close(&t);
+    assert_true(t->events[ARENA_MESSAGE_HIT] > 0);
+    assert_int_equal(t->last_hit.client, 0); // a tank belongs to no client
+    assert_true(*(const uint8_t*)table_of(t, 2, game->health) < ARENA_HEALTH);
 }
 
-static void tanks_take_no_pickups(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, two_tanks, 5, NET_ROLE_SERVER, false);
-    ecs_entity tank = find_tanks(&t).tanks[0];
+ARENA_CASE(tanks_take_no_pickups, two_tanks, 5, NET_ROLE_SERVER, false) {
+    ecs_entity tank = find_tanks(t).tanks[0];
     for (uint8_t kind = 0; kind < ARENA_PICKUP_KINDS; kind++)
-        assert_false(arena_take(table_world(&t), table_game(&t), tank, kind, 1));
-    table_close(&t);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(a_turret_is_where_its_tank_is),
-        TEST(a_turret_is_destroyed_with_its_tank),
-        TEST(a_turret_turns_to_an_enemy_and_shoots),
-        TEST(tanks_take_no_pickups),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+        assert_false(arena_take(table_world(t), table_game(t), tank, kind, 1));
 }

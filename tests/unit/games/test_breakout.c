@@ -7,8 +7,7 @@
 
 #define MINUTE_TICKS 3600u
 
-static void the_templates_begin_with_those_of_the_design(void** state) {
-    (void)state;
+CASE(the_templates_begin_with_those_of_the_design) {
     char* text = table_read_file(BREAKOUT_BLK);
     assert_non_null(strstr(text,
                            "\nrect { pos:p2 = 0,0; rectSize:p2 = 0,0; color:c=255,255,255,255 }\n"
@@ -20,35 +19,31 @@ static void the_templates_begin_with_those_of_the_design(void** state) {
 }
 
 // The next level is LOADING until the match has read its picture, which is before the next tick.
-static void the_next_level_is_loaded_while_the_pause_runs(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, (const char* const[]){"level=1"}, 1, 1, NET_ROLE_SERVER, false);
-    ecs_world* world = net_match_world(t.match);
-    const breakout_game* game = net_match_context(t.match);
+BREAKOUT_CASE(the_next_level_is_loaded_while_the_pause_runs, (const char* const[]){"level=1"}, 1, 1,
+              NET_ROLE_SERVER, false) {
+    ecs_world* world = net_match_world(t->match);
+    const breakout_game* game = net_match_context(t->match);
     const ecs_resource second = {"level", "2"};
-    table_step(&t);
+    table_step(t);
     for (ecs_entity brick; (brick = ecs_query_first(world, game->bricks)) != ECS_ENTITY_NONE;)
-        assert_int_equal(ecs_destroy(world, brick), ECS_OK);
-    table_step(&t);
-    assert_int_equal(table_match(&t)->phase, BREAKOUT_CLEARED);
+        assert_ok(ecs_destroy(world, brick));
+    table_step(t);
+    assert_int_equal(table_match(t)->phase, BREAKOUT_CLEARED);
     assert_int_equal(ecs_loading_count(world), 1);
     assert_int_equal(ecs_query_count(world, game->levels), 0);
     assert_int_equal(ecs_resource_find(world, &second), ECS_RESOURCE_WAITING);
-    table_step(&t);
+    table_step(t);
     assert_int_equal(ecs_loading_count(world), 0);
     assert_int_equal(ecs_query_count(world, game->levels), 1);
     assert_int_equal(ecs_resource_find(world, &second), ECS_RESOURCE_READY);
     for (uint32_t i = 0; i < 200; i++)
-        table_step(&t);
-    assert_int_equal(table_match(&t)->level, 2);
+        table_step(t);
+    assert_int_equal(table_match(t)->level, 2);
     assert_int_equal(ecs_query_count(world, game->levels), 0);
     assert_true(ecs_query_count(world, game->bricks) > 40);
-    table_close(&t);
 }
 
-static void every_level_has_bricks_and_grows_stronger_with_each_round(void** state) {
-    (void)state;
+CASE(every_level_has_bricks_and_grows_stronger_with_each_round) {
     for (int32_t level = 1; level <= BREAKOUT_LEVELS; level++) {
         uint32_t count = 0;
         for (int32_t row = 0; row < BREAKOUT_ROWS; row++) {
@@ -69,64 +64,52 @@ static void every_level_has_bricks_and_grows_stronger_with_each_round(void** sta
     assert_int_equal(breakout_level_hits(1, 3, BREAKOUT_ROWS), 0);
 }
 
-static void the_world_holds_at_least_the_bricks_of_its_level(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, (const char* const[]){"level=3"}, 1, 1, NET_ROLE_SERVER, false);
-    table_step(&t);
-    const breakout_match* match = table_match(&t);
+BREAKOUT_CASE(the_world_holds_at_least_the_bricks_of_its_level, (const char* const[]){"level=3"}, 1,
+              1, NET_ROLE_SERVER, false) {
+    table_step(t);
+    const breakout_match* match = table_match(t);
     assert_int_equal(match->level, 3);
     assert_int_equal(match->bricks, 77);
-    assert_true(ecs_world_entity_count(net_match_world(t.match)) >= 77);
-    table_close(&t);
+    assert_true(ecs_world_entity_count(net_match_world(t->match)) >= 77);
 }
 
-static void four_bots_clear_level_one_within_three_minutes(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 42, NET_ROLE_SERVER, false);
-    table_join_bots(&t, 4);
+BREAKOUT_CASE(four_bots_clear_level_one_within_three_minutes, NULL, 0, 42, NET_ROLE_SERVER, false) {
+    table_join_bots(t, 4);
     uint32_t ticks = 0;
-    while (t.levels_cleared == 0 && ticks < 3 * MINUTE_TICKS) {
-        table_step(&t);
+    while (t->levels_cleared == 0 && ticks < 3 * MINUTE_TICKS) {
+        table_step(t);
         ticks++;
         if (ticks % 600 == 0) {
-            ecs_world* world = net_match_world(t.match);
+            ecs_world* world = net_match_world(t->match);
             ecs_world_validate(world);
             assert_true(ecs_world_state_hash(world) == ecs_world_state_hash_walk(world));
         }
     }
-    assert_int_equal(t.levels_cleared, 1);
+    assert_int_equal(t->levels_cleared, 1);
     // The result is the same for every compiler and build type. A change of rules, physics or bots
     // changes it.
     assert_int_equal(ticks, 3391);
     // After the pause the next level is there.
     for (uint32_t i = 0; i < 120; i++)
-        table_step(&t);
-    assert_int_equal(table_match(&t)->level, 2);
-    assert_int_equal(table_match(&t)->phase, BREAKOUT_PLAYING);
-    assert_true(table_match(&t)->bricks > 40);
-    table_close(&t);
+        table_step(t);
+    assert_int_equal(table_match(t)->level, 2);
+    assert_int_equal(table_match(t)->phase, BREAKOUT_PLAYING);
+    assert_true(table_match(t)->bricks > 40);
 }
 
-static void a_tick_looks_no_name_up(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 42, NET_ROLE_SERVER, false);
-    table_join_bots(&t, 4);
-    uint64_t before = ecs_world_counters(net_match_world(t.match))->name_lookups;
+BREAKOUT_CASE(a_tick_looks_no_name_up, NULL, 0, 42, NET_ROLE_SERVER, false) {
+    table_join_bots(t, 4);
+    uint64_t before = ecs_world_counters(net_match_world(t->match))->name_lookups;
     for (uint32_t i = 0; i < 6000; i++)
-        table_step(&t);
-    const ecs_counters* counters = ecs_world_counters(net_match_world(t.match));
+        table_step(t);
+    const ecs_counters* counters = ecs_world_counters(net_match_world(t->match));
     assert_int_equal(counters->name_lookups, before);
     assert_int_equal(counters->events_refused, 0);
     assert_int_equal(counters->commands_refused, 0);
     assert_int_equal(counters->bad_transitions, 0);
-    table_close(&t);
 }
 
-static void balls_that_nobody_catches_cost_lives_until_the_game_begins_again(void** state) {
-    (void)state;
+CASE(balls_that_nobody_catches_cost_lives_until_the_game_begins_again) {
     table t;
     // A tiny, motionless pad and a fast ball: in the end the match loses all lives.
     table_open(&t, (const char* const[]){"lives=2", "ball_speed=2", "level=2"}, 3, 3,
@@ -153,50 +136,40 @@ static void balls_that_nobody_catches_cost_lives_until_the_game_begins_again(voi
     table_close(&t);
 }
 
-static void without_players_the_world_stands_still(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 5, NET_ROLE_SERVER, false);
+BREAKOUT_CASE(without_players_the_world_stands_still, NULL, 0, 5, NET_ROLE_SERVER, false) {
     for (uint32_t i = 0; i < 10; i++)
-        table_step(&t);
-    uint64_t hash = ecs_world_state_hash(net_match_world(t.match));
+        table_step(t);
+    uint64_t hash = ecs_world_state_hash(net_match_world(t->match));
     for (uint32_t i = 0; i < 1200; i++)
-        table_step(&t);
-    assert_true(ecs_world_state_hash(net_match_world(t.match)) == hash);
-    assert_int_equal(table_match(&t)->balls, 1);
-    table_close(&t);
+        table_step(t);
+    assert_true(ecs_world_state_hash(net_match_world(t->match)) == hash);
+    assert_int_equal(table_match(t)->balls, 1);
 }
 
-static void brick_hits_carry_brick_player_and_points(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 9, NET_ROLE_SERVER, false);
-    table_join_bots(&t, 1);
-    while (t.brick_hits == 0)
-        table_step(&t);
-    assert_int_equal(t.last_hit.client, 1); // the client that served
-    assert_int_equal(t.last_hit.score, 10);
-    assert_true(t.last_hit.x > 0 && t.last_hit.x < 1200 && t.last_hit.y > 0 && t.last_hit.y < 600);
-    ecs_world* world = net_match_world(t.match);
+BREAKOUT_CASE(brick_hits_carry_brick_player_and_points, NULL, 0, 9, NET_ROLE_SERVER, false) {
+    table_join_bots(t, 1);
+    while (t->brick_hits == 0)
+        table_step(t);
+    assert_int_equal(t->last_hit.client, 1); // the client that served
+    assert_int_equal(t->last_hit.score, 10);
+    assert_true(t->last_hit.x > 0 && t->last_hit.x < 1200 && t->last_hit.y > 0 &&
+                t->last_hit.y < 600);
+    ecs_world* world = net_match_world(t->match);
     // A struck brick keeps its handle. It stays as rubble until its level ends.
-    assert_true(ecs_is_alive(world, t.last_hit.brick));
-    const char* name = ecs_entity_template_name(world, t.last_hit.brick);
-    assert_string_equal(name, t.last_hit.hits_left > 0 ? "breakout_brick" : "breakout_rubble");
-    assert_int_equal(table_match(&t)->score, 10 * (int32_t)t.brick_hits);
+    assert_true(ecs_is_alive(world, t->last_hit.brick));
+    const char* name = ecs_entity_template_name(world, t->last_hit.brick);
+    assert_string_equal(name, t->last_hit.hits_left > 0 ? "breakout_brick" : "breakout_rubble");
+    assert_int_equal(table_match(t)->score, 10 * (int32_t)t->brick_hits);
     const breakout_player* player =
-        ecs_get(world, net_match_player(t.match, 1), table_game(&t)->player);
-    assert_int_equal(player->score, 10 * (int32_t)t.brick_hits);
-    table_close(&t);
+        ecs_get(world, net_match_player(t->match, 1), table_game(t)->player);
+    assert_int_equal(player->score, 10 * (int32_t)t->brick_hits);
 }
 
-static void sixty_four_players_share_the_line(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 64, NET_ROLE_SERVER, false);
-    table_join_bots(&t, 64);
+BREAKOUT_CASE(sixty_four_players_share_the_line, NULL, 0, 64, NET_ROLE_SERVER, false) {
+    table_join_bots(t, 64);
     for (uint32_t i = 0; i < 1800; i++) {
-        table_step(&t);
-        ecs_query_iter it = ecs_query_begin(net_match_world(t.match), table_game(&t)->pads);
+        table_step(t);
+        ecs_query_iter it = ecs_query_begin(net_match_world(t->match), table_game(t)->pads);
         while (ecs_query_next(&it)) {
             const ecs_vec2* positions = it.rows.columns[0];
             const ecs_vec2* sizes = it.rows.columns[1];
@@ -206,104 +179,87 @@ static void sixty_four_players_share_the_line(void** state) {
             }
         }
     }
-    assert_int_equal(ecs_query_count(net_match_world(t.match), table_game(&t)->pads), 64);
-    assert_true(t.brick_hits > 100);
-    table_close(&t);
+    assert_int_equal(ecs_query_count(net_match_world(t->match), table_game(t)->pads), 64);
+    assert_true(t->brick_hits > 100);
 }
 
-static void each_four_players_bring_a_ball(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 64, NET_ROLE_SERVER, false);
+BREAKOUT_CASE(each_four_players_bring_a_ball, NULL, 0, 64, NET_ROLE_SERVER, false) {
     static const uint32_t players[] = {1, 3, 4, 8, 64};
     static const int32_t balls[] = {1, 1, 2, 3, 17};
     for (uint32_t i = 0; i < BASE_COUNT(players); i++) {
-        while (t.clients < players[i])
-            net_match_join(t.match, &(net_game_player){.client = ++t.clients, .name = "player"});
+        while (t->clients < players[i])
+            net_match_join(t->match, &(net_game_player){.client = ++t->clients, .name = "player"});
         for (uint32_t k = 0; k < 3; k++)
-            table_step(&t);
-        assert_int_equal(table_match(&t)->balls, balls[i]);
+            table_step(t);
+        assert_int_equal(table_match(t)->balls, balls[i]);
     }
-    table_close(&t);
 }
 
-static void a_leaver_takes_the_pad_and_the_held_ball_finds_another(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 11, NET_ROLE_SERVER, false);
-    net_match_join(t.match, &(net_game_player){.client = 1, .name = "first"});
-    net_match_join(t.match, &(net_game_player){.client = 2, .name = "second"});
+BREAKOUT_CASE(a_leaver_takes_the_pad_and_the_held_ball_finds_another, NULL, 0, 11, NET_ROLE_SERVER,
+              false) {
+    net_match_join(t->match, &(net_game_player){.client = 1, .name = "first"});
+    net_match_join(t->match, &(net_game_player){.client = 2, .name = "second"});
     for (uint32_t i = 0; i < 10; i++)
-        table_step(&t);
-    ecs_world* world = net_match_world(t.match);
-    breakout_game* game = table_game(&t);
+        table_step(t);
+    ecs_world* world = net_match_world(t->match);
+    breakout_game* game = table_game(t);
     ecs_entity ball = ecs_query_first(world, game->balls);
     ecs_entity holder = ((const breakout_owner*)ecs_get(world, ball, game->owner))->pad;
-    uint32_t leaver = holder == net_match_player(t.match, 1) ? 1 : 2;
-    assert_int_equal(holder, net_match_player(t.match, leaver));
-    net_match_leave(t.match, leaver);
-    assert_int_equal(net_match_player(t.match, leaver), ECS_ENTITY_NONE);
+    uint32_t leaver = holder == net_match_player(t->match, 1) ? 1 : 2;
+    assert_int_equal(holder, net_match_player(t->match, leaver));
+    net_match_leave(t->match, leaver);
+    assert_int_equal(net_match_player(t->match, leaver), ECS_ENTITY_NONE);
     assert_false(ecs_is_alive(world, holder));
-    table_step(&t);
+    table_step(t);
     const breakout_owner* owner = ecs_get(world, ball, game->owner);
-    assert_int_equal(owner->pad, net_match_player(t.match, 3 - leaver));
+    assert_int_equal(owner->pad, net_match_player(t->match, 3 - leaver));
     // The free slot goes to the next client that joins.
-    net_match_join(t.match, &(net_game_player){.client = 3, .name = "third"});
-    const breakout_player* third = ecs_get(world, net_match_player(t.match, 3), game->player);
+    net_match_join(t->match, &(net_game_player){.client = 3, .name = "third"});
+    const breakout_player* third = ecs_get(world, net_match_player(t->match, 3), game->player);
     assert_int_equal(third->slot, (int32_t)leaver - 1);
-    table_close(&t);
 }
 
-static void a_cheer_reaches_everybody(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 12, NET_ROLE_SERVER, false);
-    net_match_join(t.match, &(net_game_player){.client = 1, .name = "fan"});
+BREAKOUT_CASE(a_cheer_reaches_everybody, NULL, 0, 12, NET_ROLE_SERVER, false) {
+    net_match_join(t->match, &(net_game_player){.client = 1, .name = "fan"});
     uint8_t packed[64];
     breakout_cheer cheer = {.emote = 5};
     uint32_t message = BREAKOUT_MESSAGE_CHEER + 1;
     size_t size;
-    assert_int_equal(net_match_pack(t.match, message, &cheer, packed, sizeof packed, &size),
-                     NET_OK);
-    assert_int_equal(net_match_event_check(t.match, message, packed, size), NET_OK);
-    net_match_client_event(t.match, 1, message, packed, size);
+    assert_ok(net_match_pack(t->match, message, &cheer, packed, sizeof packed, &size));
+    assert_ok(net_match_event_check(t->match, message, packed, size));
+    net_match_client_event(t->match, 1, message, packed, size);
     for (uint32_t i = 0; i < 2; i++)
-        table_step(&t);
-    assert_int_equal(t.cheers, 1);
+        table_step(t);
+    assert_int_equal(t->cheers, 1);
     const breakout_player* player =
-        ecs_get(net_match_world(t.match), net_match_player(t.match, 1), table_game(&t)->player);
+        ecs_get(net_match_world(t->match), net_match_player(t->match, 1), table_game(t)->player);
     assert_int_equal(player->cheers, 1);
     cheer.emote = BREAKOUT_EMOTES;
-    assert_int_equal(net_match_pack(t.match, message, &cheer, packed, sizeof packed, &size),
-                     NET_OK);
-    assert_int_equal(net_match_event_check(t.match, message, packed, size), NET_ERR_MALFORMED);
-    table_close(&t);
+    assert_ok(net_match_pack(t->match, message, &cheer, packed, sizeof packed, &size));
+    assert_int_equal(net_match_event_check(t->match, message, packed, size), NET_ERR_MALFORMED);
 }
 
-static void an_input_moves_the_pad_by_its_speed_and_no_further_than_the_wall(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, (const char* const[]){"pad_speed=600"}, 1, 13, NET_ROLE_SERVER, false);
-    net_match_join(t.match, &(net_game_player){.client = 1, .name = "mover"});
-    ecs_world* world = net_match_world(t.match);
-    breakout_game* game = table_game(&t);
-    ecs_entity pad = net_match_player(t.match, 1);
+BREAKOUT_CASE(an_input_moves_the_pad_by_its_speed_and_no_further_than_the_wall,
+              (const char* const[]){"pad_speed=600"}, 1, 13, NET_ROLE_SERVER, false) {
+    net_match_join(t->match, &(net_game_player){.client = 1, .name = "mover"});
+    ecs_world* world = net_match_world(t->match);
+    breakout_game* game = table_game(t);
+    ecs_entity pad = net_match_player(t->match, 1);
     float before = ((const ecs_vec2*)ecs_get(world, pad, game->pos))->x;
     breakout_input input = {.move = 100000}; // the reader clamps it
     uint8_t packed[16];
     size_t size;
-    assert_int_equal(net_match_pack(t.match, 1, &input, packed, sizeof packed, &size), NET_OK);
-    net_match_input(t.match, 1, packed, size);
-    net_match_step(t.match);
+    assert_ok(net_match_pack(t->match, 1, &input, packed, sizeof packed, &size));
+    net_match_input(t->match, 1, packed, size);
+    net_match_step(t->match);
     float after = ((const ecs_vec2*)ecs_get(world, pad, game->pos))->x;
     assert_float_equal(after - before, 10.0f, 0.001f);
     for (uint32_t i = 0; i < 200; i++) {
-        net_match_input(t.match, 1, NULL, 0); // repeats the last input
-        net_match_step(t.match);
+        net_match_input(t->match, 1, NULL, 0); // repeats the last input
+        net_match_step(t->match);
     }
     after = ((const ecs_vec2*)ecs_get(world, pad, game->pos))->x;
     assert_float_equal(after, 1200.0f - breakout_pad_width(1), 0.001f);
-    table_close(&t);
 }
 
 // Run a match with clients that join and leave. It is the same for the same seed.
@@ -320,8 +276,7 @@ static void run_busy(table* t, uint32_t ticks, uint64_t* hashes) {
     }
 }
 
-static void two_runs_have_the_same_hash_in_every_tick(void** state) {
-    (void)state;
+CASE(two_runs_have_the_same_hash_in_every_tick) {
     enum { TICKS = 2400 };
     static uint64_t first[TICKS], second[TICKS];
     table t;
@@ -340,8 +295,7 @@ static void two_runs_have_the_same_hash_in_every_tick(void** state) {
     table_close(&t);
 }
 
-static void a_restored_world_has_the_same_future(void** state) {
-    (void)state;
+CASE(a_restored_world_has_the_same_future) {
     enum { TICKS = 1500 };
     static uint64_t first[TICKS];
     static table_bot bots[TABLE_BOTS_MAX];
@@ -353,13 +307,13 @@ static void a_restored_world_has_the_same_future(void** state) {
     base_bytes saved;
     base_bytes_init(&saved, NULL);
     ecs_world* world = net_match_world(t.match);
-    assert_int_equal(ecs_world_save(world, &saved), ECS_OK);
+    assert_ok(ecs_world_save(world, &saved));
     memcpy(bots, t.bots, sizeof bots);
     for (uint32_t i = 0; i < TICKS; i++) {
         table_step(&t);
         first[i] = ecs_world_hash(world);
     }
-    assert_int_equal(ecs_world_restore(world, saved.data, saved.size), ECS_OK);
+    assert_ok(ecs_world_restore(world, saved.data, saved.size));
     memcpy(t.bots, bots, sizeof bots);
     for (uint32_t i = 0; i < TICKS; i++) {
         table_step(&t);
@@ -370,8 +324,7 @@ static void a_restored_world_has_the_same_future(void** state) {
 }
 
 // B10
-static void a_game_is_the_same_on_any_number_of_threads(void** state) {
-    (void)state;
+CASE(a_game_is_the_same_on_any_number_of_threads) {
     enum { TICKS = 300 };
     static uint64_t hashes[TICKS];
     static const uint32_t threads[] = {1, 2, 3, 8};
@@ -390,27 +343,4 @@ static void a_game_is_the_same_on_any_number_of_threads(void** state) {
         table_close(&t);
         base_workers_destroy(workers);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(the_templates_begin_with_those_of_the_design),
-        TEST(every_level_has_bricks_and_grows_stronger_with_each_round),
-        TEST(the_next_level_is_loaded_while_the_pause_runs),
-        TEST(the_world_holds_at_least_the_bricks_of_its_level),
-        TEST(four_bots_clear_level_one_within_three_minutes),
-        TEST(a_tick_looks_no_name_up),
-        TEST(balls_that_nobody_catches_cost_lives_until_the_game_begins_again),
-        TEST(without_players_the_world_stands_still),
-        TEST(brick_hits_carry_brick_player_and_points),
-        TEST(sixty_four_players_share_the_line),
-        TEST(each_four_players_bring_a_ball),
-        TEST(a_leaver_takes_the_pad_and_the_held_ball_finds_another),
-        TEST(a_cheer_reaches_everybody),
-        TEST(an_input_moves_the_pad_by_its_speed_and_no_further_than_the_wall),
-        TEST(two_runs_have_the_same_hash_in_every_tick),
-        TEST(a_restored_world_has_the_same_future),
-        TEST(a_game_is_the_same_on_any_number_of_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,107 +40,88 @@ static void open_human(human* h) {
                                  .action_count = BREAKOUT_ACTION_COUNT};
 }
 
+#define HUMAN_CASE(name) CASE_WITH(human, at, open_human(at), table_close(&at->t), name)
+
 static breakout_input ask(human* h) {
     breakout_input input = {0};
     breakout_human_input(&h->view, &h->controls, &input);
     return input;
 }
 
-static void keys_become_an_input(void** state) {
-    (void)state;
-    human h;
-    open_human(&h);
-    breakout_input input = ask(&h);
+HUMAN_CASE(keys_become_an_input) {
+    breakout_input input = ask(at);
     assert_int_equal(input.move, 0);
     assert_false(input.is_launching);
-    h.actions[BREAKOUT_ACTION_LEFT] = true;
-    h.actions[BREAKOUT_ACTION_LAUNCH] = true;
-    input = ask(&h);
+    at->actions[BREAKOUT_ACTION_LEFT] = true;
+    at->actions[BREAKOUT_ACTION_LAUNCH] = true;
+    input = ask(at);
     assert_int_equal(input.move, -127);
     assert_true(input.is_launching);
-    h.actions[BREAKOUT_ACTION_RIGHT] = true; // both keys: no movement
-    assert_int_equal(ask(&h).move, 0);
-    table_close(&h.t);
+    at->actions[BREAKOUT_ACTION_RIGHT] = true; // both keys: no movement
+    assert_int_equal(ask(at).move, 0);
 }
 
-static void a_tap_between_two_inputs_counts(void** state) {
-    (void)state;
-    human h;
-    open_human(&h);
-    h.pressed[BREAKOUT_ACTION_RIGHT] = true;
-    h.pressed[BREAKOUT_ACTION_LAUNCH] = true;
-    breakout_input input = ask(&h);
+HUMAN_CASE(a_tap_between_two_inputs_counts) {
+    at->pressed[BREAKOUT_ACTION_RIGHT] = true;
+    at->pressed[BREAKOUT_ACTION_LAUNCH] = true;
+    breakout_input input = ask(at);
     assert_int_equal(input.move, 127);
     assert_true(input.is_launching);
     // A program without `pressed`: held keys count.
-    h.controls.size_bytes = offsetof(net_controls, pressed);
-    input = ask(&h);
+    at->controls.size_bytes = offsetof(net_controls, pressed);
+    input = ask(at);
     assert_int_equal(input.move, 0);
     assert_false(input.is_launching);
-    table_close(&h.t);
 }
 
-static void the_pointer_leads_from_when_it_moves_until_a_key_is_pressed(void** state) {
-    (void)state;
-    human h;
-    open_human(&h);
-    h.controls.has_pointer = true;
-    h.controls.pointer_x = 1190.0f;
-    assert_int_equal(ask(&h).move, 0); // the pointer does not move
-    h.controls.is_pointer_moved = true;
-    assert_int_equal(ask(&h).move, 127);
-    h.controls.is_pointer_moved = false;
-    assert_int_equal(ask(&h).move, 127); // it is still the goal
-    h.actions[BREAKOUT_ACTION_LEFT] = true;
-    assert_int_equal(ask(&h).move, -127);
-    h.actions[BREAKOUT_ACTION_LEFT] = false;
-    assert_int_equal(ask(&h).move, 0); // the pad does not run back
-    h.controls.pointer_down = true;
-    breakout_input input = ask(&h);
+HUMAN_CASE(the_pointer_leads_from_when_it_moves_until_a_key_is_pressed) {
+    at->controls.has_pointer = true;
+    at->controls.pointer_x = 1190.0f;
+    assert_int_equal(ask(at).move, 0); // the pointer does not move
+    at->controls.is_pointer_moved = true;
+    assert_int_equal(ask(at).move, 127);
+    at->controls.is_pointer_moved = false;
+    assert_int_equal(ask(at).move, 127); // it is still the goal
+    at->actions[BREAKOUT_ACTION_LEFT] = true;
+    assert_int_equal(ask(at).move, -127);
+    at->actions[BREAKOUT_ACTION_LEFT] = false;
+    assert_int_equal(ask(at).move, 0); // the pad does not run back
+    at->controls.pointer_down = true;
+    breakout_input input = ask(at);
     assert_int_equal(input.move, 127);
     assert_true(input.is_launching);
-    h.controls.pointer_down = false;
+    at->controls.pointer_down = false;
     // The pad slows down near the goal and stops on it.
-    const ecs_vec2* pos = ecs_get(h.view.world, h.view.player, table_game(&h.t)->pos);
-    h.controls.pointer_x = pos->x + 80.0f + 7.5f;
-    assert_in_range(ask(&h).move, 63, 64); // half of the 15 units of a tick
-    h.controls.pointer_x = pos->x + 80.0f;
-    assert_int_equal(ask(&h).move, 0);
+    const ecs_vec2* pos = ecs_get(at->view.world, at->view.player, table_game(&at->t)->pos);
+    at->controls.pointer_x = pos->x + 80.0f + 7.5f;
+    assert_in_range(ask(at).move, 63, 64); // half of the 15 units of a tick
+    at->controls.pointer_x = pos->x + 80.0f;
+    assert_int_equal(ask(at).move, 0);
     // While the client has no pad, nothing is sent.
-    h.controls.pointer_x = 1190.0f;
-    h.view.player = ECS_ENTITY_NONE;
-    assert_int_equal(ask(&h).move, 0);
-    table_close(&h.t);
+    at->controls.pointer_x = 1190.0f;
+    at->view.player = ECS_ENTITY_NONE;
+    assert_int_equal(ask(at).move, 0);
 }
 
-static void a_pointer_leads_always_when_the_program_does_not_say_that_it_moved(void** state) {
-    (void)state;
-    human h;
-    open_human(&h);
-    h.controls.size_bytes = offsetof(net_controls, pressed);
-    h.controls.has_pointer = true;
-    h.controls.pointer_x = 10.0f;
-    assert_int_equal(ask(&h).move, -127);
-    table_close(&h.t);
+HUMAN_CASE(a_pointer_leads_always_when_the_program_does_not_say_that_it_moved) {
+    at->controls.size_bytes = offsetof(net_controls, pressed);
+    at->controls.has_pointer = true;
+    at->controls.pointer_x = 10.0f;
+    assert_int_equal(ask(at).move, -127);
 }
 
-static void a_number_key_cheers_once_per_press(void** state) {
-    (void)state;
-    human h;
-    open_human(&h);
-    h.pressed[BREAKOUT_ACTION_CHEER + 6] = true;
-    h.actions[BREAKOUT_ACTION_CHEER + 6] = true;
-    (void)ask(&h);
-    assert_int_equal(h.sent, 1);
-    assert_int_equal(h.emote, 6);
-    h.pressed[BREAKOUT_ACTION_CHEER + 6] = false; // the key is still held
-    (void)ask(&h);
-    assert_int_equal(h.sent, 1);
-    table_close(&h.t);
+HUMAN_CASE(a_number_key_cheers_once_per_press) {
+    at->pressed[BREAKOUT_ACTION_CHEER + 6] = true;
+    at->actions[BREAKOUT_ACTION_CHEER + 6] = true;
+    (void)ask(at);
+    assert_int_equal(at->sent, 1);
+    assert_int_equal(at->emote, 6);
+    at->pressed[BREAKOUT_ACTION_CHEER + 6] = false; // the key is still held
+    (void)ask(at);
+    assert_int_equal(at->sent, 1);
 }
 
-static void a_landing_is_folded_at_the_side_walls(void** state) {
-    (void)state;
+CASE(a_landing_is_folded_at_the_side_walls) {
     ecs_vec2 pos = {600.0f, 350.0f};
     assert_float_equal(breakout_landing_x(pos, (ecs_vec2){100.0f, 100.0f}, 5.0f, 750.0f), 1000.0f,
                        0.01f);
@@ -152,16 +133,4 @@ static void a_landing_is_folded_at_the_side_walls(void** state) {
     // The ball bounces on both walls.
     assert_float_equal(breakout_landing_x(pos, (ecs_vec2){500.0f, 100.0f}, 5.0f, 750.0f), 220.0f,
                        0.05f);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(keys_become_an_input),
-        TEST(a_tap_between_two_inputs_counts),
-        TEST(the_pointer_leads_from_when_it_moves_until_a_key_is_pressed),
-        TEST(a_pointer_leads_always_when_the_program_does_not_say_that_it_moved),
-        TEST(a_number_key_cheers_once_per_press),
-        TEST(a_landing_is_folded_at_the_side_walls),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

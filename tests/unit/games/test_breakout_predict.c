@@ -17,7 +17,7 @@ static void open_pair(pair* p, const char* const* settings, uint32_t setting_cou
     table_open(&p->server, settings, setting_count, 21, NET_ROLE_SERVER, false);
     net_match_config config = *net_match_get_config(p->server.match);
     config.role = NET_ROLE_PREDICT;
-    assert_int_equal(net_match_create(&config, NULL, &p->ahead), NET_OK);
+    assert_ok(net_match_create(&config, NULL, &p->ahead));
     net_match_mirror_start(p->ahead, config.tick_rate_hz, config.settings, BREAKOUT_SETTING_COUNT);
 }
 
@@ -25,6 +25,8 @@ static void close_pair(pair* p) {
     net_match_destroy(p->ahead);
     table_close(&p->server);
 }
+
+#define PAIR_CASE(name) CASE_WITH(pair, at, open_pair(at, NULL, 0), close_pair(at), name)
 
 // Copy what replication brings: the living entities with their replicated values. The copy does not
 // quantise, since pads and balls are already on the grid of the wire (assert_on_grid).
@@ -40,7 +42,7 @@ static void copy(pair* p) {
                 ecs_entity entity = it.rows.entities[i];
                 ecs_template_id id = ecs_entity_template(from, entity);
                 if (!ecs_is_alive(to, entity)) {
-                    assert_int_equal(ecs_create_at(to, entity, id, NULL, 0), ECS_OK);
+                    assert_ok(ecs_create_at(to, entity, id, NULL, 0));
                 }
                 const ecs_template* template_ = ecs_template_get(from, id);
                 for (uint32_t k = 0; k < template_->component_count; k++) {
@@ -64,8 +66,7 @@ static void step_server(pair* p, int32_t move, bool is_launching) {
     breakout_input input = {move, is_launching};
     uint8_t packed[16];
     size_t size;
-    assert_int_equal(net_match_pack(p->server.match, 1, &input, packed, sizeof packed, &size),
-                     NET_OK);
+    assert_ok(net_match_pack(p->server.match, 1, &input, packed, sizeof packed, &size));
     net_match_input(p->server.match, 1, packed, size);
     table_step(&p->server);
 }
@@ -105,32 +106,27 @@ static int32_t some_move(base_rng* rng, uint32_t tick) {
     return tick % 7 < 4 ? moves[tick / 7 % 3] : base_rng_range(rng, -127, 127);
 }
 
-static void the_own_pad_and_the_ball_it_holds_are_where_the_server_has_them(void** state) {
-    (void)state;
-    pair p;
-    open_pair(&p, NULL, 0);
-    join(&p);
-    step_server(&p, 0, false);
-    copy(&p);
-    const breakout_game* game = table_game(&p.server);
-    ecs_entity ball = ecs_query_first(net_match_world(p.server.match), game->balls);
+PAIR_CASE(the_own_pad_and_the_ball_it_holds_are_where_the_server_has_them) {
+    join(at);
+    step_server(at, 0, false);
+    copy(at);
+    const breakout_game* game = table_game(&at->server);
+    ecs_entity ball = ecs_query_first(net_match_world(at->server.match), game->balls);
     base_rng rng = base_rng_make(3, 3);
     // The ball is held for 1.5 s. Then it starts by itself, in both worlds at once.
     uint32_t held = 0;
     for (uint32_t i = 0; i < 120; i++) {
-        step_both(&p, some_move(&rng, i), false);
-        assert_same(&p, p.player, game->pos, sizeof(ecs_vec2));
-        assert_same(&p, p.player, game->rect_size, sizeof(ecs_vec2));
-        assert_same_ball(&p, ball);
-        const breakout_owner* owner = ecs_get(net_match_world(p.server.match), ball, game->owner);
+        step_both(at, some_move(&rng, i), false);
+        assert_same(at, at->player, game->pos, sizeof(ecs_vec2));
+        assert_same(at, at->player, game->rect_size, sizeof(ecs_vec2));
+        assert_same_ball(at, ball);
+        const breakout_owner* owner = ecs_get(net_match_world(at->server.match), ball, game->owner);
         held += owner->is_held;
     }
     assert_int_equal(held, 90); // and one tick before the copy
-    close_pair(&p);
 }
 
-static void a_ball_is_let_go_at_once_and_flies_the_same_way(void** state) {
-    (void)state;
+CASE(a_ball_is_let_go_at_once_and_flies_the_same_way) {
     pair p;
     open_pair(&p, (const char* const[]){"pad_speed=600", "ball_speed=1.5"}, 2);
     join(&p);
@@ -177,12 +173,11 @@ static void bury(pair* p) {
             }
         }
         while (count)
-            assert_int_equal(ecs_destroy(ahead, gone[--count]), ECS_OK);
+            assert_ok(ecs_destroy(ahead, gone[--count]));
     }
 }
 
-static void with_fresh_rows_twice_a_second_no_tick_of_a_long_match_differs(void** state) {
-    (void)state;
+CASE(with_fresh_rows_twice_a_second_no_tick_of_a_long_match_differs) {
     pair p;
     open_pair(&p, NULL, 0);
     join(&p);
@@ -219,41 +214,37 @@ static void with_fresh_rows_twice_a_second_no_tick_of_a_long_match_differs(void*
     close_pair(&p);
 }
 
-static void nothing_but_flying_happens_ahead(void** state) {
-    (void)state;
-    pair p;
-    open_pair(&p, NULL, 0);
-    join(&p);
+PAIR_CASE(nothing_but_flying_happens_ahead) {
+    join(at);
     for (uint32_t i = 0; i < 5; i++)
-        step_server(&p, 0, i == 4);
-    copy(&p);
-    ecs_world* world = net_match_world(p.ahead);
-    breakout_game* game = net_match_context(p.ahead);
+        step_server(at, 0, i == 4);
+    copy(at);
+    ecs_world* world = net_match_world(at->ahead);
+    breakout_game* game = net_match_context(at->ahead);
     uint32_t entities = ecs_world_entity_count(world);
     breakout_match before =
         *(const breakout_match*)ecs_get(world, ecs_query_first(world, game->matches), game->match);
     // The ball strikes bricks. In the end it is lost, because the pad moves away.
     for (uint32_t i = 0; i < 1200; i++)
-        step_ahead(&p, net_match_tick(p.server.match) + 1 + i, 127, false);
+        step_ahead(at, net_match_tick(at->server.match) + 1 + i, 127, false);
     assert_int_equal(ecs_world_entity_count(world), entities);
     assert_memory_equal(ecs_get(world, ecs_query_first(world, game->matches), game->match), &before,
                         sizeof before);
-    assert_int_equal(((const breakout_player*)ecs_get(world, p.player, game->player))->score, 0);
+    assert_int_equal(((const breakout_player*)ecs_get(world, at->player, game->player))->score, 0);
     uint32_t struck = 0;
     ecs_query_iter it = ecs_query_begin(world, game->bricks);
     while (ecs_query_next(&it)) {
         const ecs_entity* bricks = it.rows.entities;
         for (uint32_t i = 0; i < it.rows.count; i++) {
             const int32_t* hits = it.rows.columns[2];
-            const int32_t* truth =
-                ecs_get(net_match_world(p.server.match), bricks[i], table_game(&p.server)->hits);
+            const int32_t* truth = ecs_get(net_match_world(at->server.match), bricks[i],
+                                           table_game(&at->server)->hits);
             struck += hits[i] < *truth;
         }
     }
     assert_true(struck > 0);
     const ecs_vec2* ball = ecs_get(world, ecs_query_first(world, game->balls), game->pos);
     assert_true(ball->y > BREAKOUT_FIELD_HEIGHT && ball->y < BREAKOUT_FIELD_HEIGHT + 100.0f);
-    close_pair(&p);
 }
 
 static uint32_t ask(pair* p, net_predicted* entities, uint32_t capacity) {
@@ -279,8 +270,7 @@ static float weight_at(pair* p, ecs_vec2 pos, ecs_vec2 vel) {
     return entities[1].weight;
 }
 
-static void balls_near_the_own_pad_are_shown_as_predicted(void** state) {
-    (void)state;
+CASE(balls_near_the_own_pad_are_shown_as_predicted) {
     pair p;
     open_pair(&p, (const char* const[]){"pad_speed=300"}, 1);
     join(&p);
@@ -319,15 +309,4 @@ static void balls_near_the_own_pad_are_shown_as_predicted(void** state) {
     p.player = ECS_ENTITY_NONE;
     assert_int_equal(ask(&p, entities, NET_PREDICTED_MAX), 0);
     close_pair(&p);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(the_own_pad_and_the_ball_it_holds_are_where_the_server_has_them),
-        TEST(a_ball_is_let_go_at_once_and_flies_the_same_way),
-        TEST(with_fresh_rows_twice_a_second_no_tick_of_a_long_match_differs),
-        TEST(nothing_but_flying_happens_ahead),
-        TEST(balls_near_the_own_pad_are_shown_as_predicted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,8 +124,7 @@ static uint32_t sparks_alight(table* t) {
     return count;
 }
 
-static void the_picture_shows_bricks_pads_balls_names_and_the_score(void** state) {
-    (void)state;
+CASE(the_picture_shows_bricks_pads_balls_names_and_the_score) {
     table t;
     // Server and picture are in one world, so both sets of systems exist.
     table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, true);
@@ -150,43 +149,35 @@ static void the_picture_shows_bricks_pads_balls_names_and_the_score(void** state
     table_close(&t);
 }
 
-static void a_brick_hit_strikes_sparks(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, true);
-    table_join_bots(&t, 1);
+BREAKOUT_CASE(a_brick_hit_strikes_sparks, NULL, 0, 1, NET_ROLE_SERVER, true) {
+    table_join_bots(t, 1);
     recorder r;
-    while (t.brick_hits == 0)
-        table_step(&t);
-    table_step(&t); // the view gets the broadcast
-    assert_true(sparks_alight(&t) >= 6);
-    render(&t, &r, ECS_ENTITY_NONE);
+    while (t->brick_hits == 0)
+        table_step(t);
+    table_step(t); // the view gets the broadcast
+    assert_true(sparks_alight(t) >= 6);
+    render(t, &r, ECS_ENTITY_NONE);
     assert_true(has_text(&r, "+10"));
     uint32_t rects = r.rects;
     for (uint32_t i = 0; i < 90; i++)
-        render(&t, &r, ECS_ENTITY_NONE); // the effects end
+        render(t, &r, ECS_ENTITY_NONE); // the effects end
     assert_true(r.rects < rects);
-    assert_int_equal(sparks_alight(&t), 0);
+    assert_int_equal(sparks_alight(t), 0);
     assert_false(has_text(&r, "+10"));
-    table_close(&t);
 }
 
-static void the_end_of_a_game_is_announced(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, (const char* const[]){"lives=1", "ball_speed=2"}, 2, 3, NET_ROLE_SERVER, true);
-    net_match_join(t.match, &(net_game_player){.client = 1, .name = "statue"});
-    for (uint32_t i = 0; i < 100000 && t.lives_lost == 0; i++)
-        table_step(&t);
-    assert_int_equal(t.lives_lost, 1);
+BREAKOUT_CASE(the_end_of_a_game_is_announced, (const char* const[]){"lives=1", "ball_speed=2"}, 2,
+              3, NET_ROLE_SERVER, true) {
+    net_match_join(t->match, &(net_game_player){.client = 1, .name = "statue"});
+    for (uint32_t i = 0; i < 100000 && t->lives_lost == 0; i++)
+        table_step(t);
+    assert_int_equal(t->lives_lost, 1);
     recorder r;
-    render(&t, &r, ECS_ENTITY_NONE);
+    render(t, &r, ECS_ENTITY_NONE);
     assert_true(has_text(&r, "GAME OVER"));
-    table_close(&t);
 }
 
-static void drawing_changes_nothing_of_the_simulation(void** state) {
-    (void)state;
+CASE(drawing_changes_nothing_of_the_simulation) {
     uint64_t hashes[2];
     for (uint32_t run = 0; run < 2; run++) {
         table t;
@@ -203,26 +194,22 @@ static void drawing_changes_nothing_of_the_simulation(void** state) {
     assert_true(hashes[0] == hashes[1]);
 }
 
-static void an_empty_mirror_can_be_drawn_and_thought_about(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 1, NET_ROLE_MIRROR, true);
+BREAKOUT_CASE(an_empty_mirror_can_be_drawn_and_thought_about, NULL, 0, 1, NET_ROLE_MIRROR, true) {
     recorder r;
-    render(&t, &r, ECS_ENTITY_NONE);
+    render(t, &r, ECS_ENTITY_NONE);
     assert_int_equal(r.texts, 0);
     assert_int_equal(r.triangles, 6); // the field
     base_rng rng = base_rng_make(1, 1);
     _Alignas(16) uint8_t memory[NET_BOT_MEMORY_BYTES] = {0};
     net_player_context view = {.size_bytes = sizeof view,
-                               .world = net_match_world(t.match),
-                               .context = net_match_context(t.match),
-                               .dt = net_match_dt(t.match),
+                               .world = net_match_world(t->match),
+                               .context = net_match_context(t->match),
+                               .dt = net_match_dt(t->match),
                                .rng = &rng,
                                .memory = memory};
     breakout_input input = {0};
     breakout_bot_think(&view, &input);
     assert_int_equal(input.move, 0);
-    table_close(&t);
 }
 
 static breakout_trail* first_trail(table* t) {
@@ -235,8 +222,7 @@ static breakout_trail* first_trail(table* t) {
     return NULL;
 }
 
-static void a_trail_is_as_long_at_any_frame_rate(void** state) {
-    (void)state;
+CASE(a_trail_is_as_long_at_any_frame_rate) {
     static const uint32_t frames_per_tick[] = {1, 4};
     double spans[2];
     for (uint32_t run = 0; run < 2; run++) {
@@ -263,111 +249,93 @@ static void a_trail_is_as_long_at_any_frame_rate(void** state) {
     assert_true(spans[1] > 0.24 && spans[1] < 0.26);
 }
 
-static void a_jump_in_time_clears_what_the_picture_remembers(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, true);
-    table_join_bots(&t, 1);
+BREAKOUT_CASE(a_jump_in_time_clears_what_the_picture_remembers, NULL, 0, 1, NET_ROLE_SERVER, true) {
+    table_join_bots(t, 1);
     recorder r;
-    while (t.brick_hits == 0) {
-        table_step(&t);
-        render(&t, &r, ECS_ENTITY_NONE);
+    while (t->brick_hits == 0) {
+        table_step(t);
+        render(t, &r, ECS_ENTITY_NONE);
     }
-    table_step(&t);
-    render(&t, &r, ECS_ENTITY_NONE);
-    assert_true(sparks_alight(&t) > 0);
+    table_step(t);
+    render(t, &r, ECS_ENTITY_NONE);
+    assert_true(sparks_alight(t) > 0);
     // A paused playback: effects stand still and are not lost.
-    uint32_t count = first_trail(&t)->count;
-    render_at(&t, &r, ECS_ENTITY_NONE, (double)net_match_tick(t.match), 0.0f);
-    assert_int_equal(first_trail(&t)->count, count);
-    assert_true(sparks_alight(&t) > 0);
-    render_at(&t, &r, ECS_ENTITY_NONE, 5.0, 1.0f / 60.0f);
-    assert_int_equal(sparks_alight(&t), 0);
-    assert_int_equal(first_trail(&t)->count, 1);
-    table_close(&t);
+    uint32_t count = first_trail(t)->count;
+    render_at(t, &r, ECS_ENTITY_NONE, (double)net_match_tick(t->match), 0.0f);
+    assert_int_equal(first_trail(t)->count, count);
+    assert_true(sparks_alight(t) > 0);
+    render_at(t, &r, ECS_ENTITY_NONE, 5.0, 1.0f / 60.0f);
+    assert_int_equal(sparks_alight(t), 0);
+    assert_int_equal(first_trail(t)->count, 1);
 }
 
-static void a_pad_flashes_when_a_ball_turns_on_it(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 2, NET_ROLE_SERVER, true);
-    table_join_bots(&t, 2);
+BREAKOUT_CASE(a_pad_flashes_when_a_ball_turns_on_it, NULL, 0, 2, NET_ROLE_SERVER, true) {
+    table_join_bots(t, 2);
     recorder r;
     uint32_t bounces = 0, flashes = 0;
-    ecs_world* world = net_match_world(t.match);
+    ecs_world* world = net_match_world(t->match);
     for (uint32_t i = 0; i < 1200; i++) {
-        ecs_entity ball = ecs_query_first(world, table_game(&t)->balls);
-        const ecs_vec2* vel = ecs_find(world, ball, table_game(&t)->vel);
+        ecs_entity ball = ecs_query_first(world, table_game(t)->balls);
+        const ecs_vec2* vel = ecs_find(world, ball, table_game(t)->vel);
         bool was_down = vel && vel->y > 0.0f;
-        table_step(&t);
-        vel = ecs_find(world, ball, table_game(&t)->vel);
-        const ecs_vec2* pos = ecs_find(world, ball, table_game(&t)->pos);
+        table_step(t);
+        vel = ecs_find(world, ball, table_game(t)->vel);
+        const ecs_vec2* pos = ecs_find(world, ball, table_game(t)->pos);
         if (was_down && vel && vel->y < 0.0f && pos->y > 700.0f) bounces++;
-        uint32_t before = table_game(&t)->view.flash_next;
-        render(&t, &r, ECS_ENTITY_NONE);
-        if (table_game(&t)->view.flash_next != before) {
+        uint32_t before = table_game(t)->view.flash_next;
+        render(t, &r, ECS_ENTITY_NONE);
+        if (table_game(t)->view.flash_next != before) {
             flashes++;
-            assert_true(ecs_find(world, table_game(&t)->view.flashes[before].pad,
-                                 table_game(&t)->player) != NULL);
+            assert_true(ecs_find(world, table_game(t)->view.flashes[before].pad,
+                                 table_game(t)->player) != NULL);
         }
     }
     assert_true(bounces > 3);
     // The view sees the bounce up to two ticks later.
     assert_in_range(flashes, bounces - 1, bounces);
-    table_close(&t);
 }
 
-static void a_cheer_stands_over_its_pad_for_a_moment(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 12, NET_ROLE_SERVER, true);
-    net_match_join(t.match, &(net_game_player){.client = 1, .name = "fan"});
-    table_step(&t);
+BREAKOUT_CASE(a_cheer_stands_over_its_pad_for_a_moment, NULL, 0, 12, NET_ROLE_SERVER, true) {
+    net_match_join(t->match, &(net_game_player){.client = 1, .name = "fan"});
+    table_step(t);
     uint8_t packed[64];
     breakout_cheer cheer = {.emote = 2};
     size_t size;
-    assert_int_equal(
-        net_match_pack(t.match, BREAKOUT_MESSAGE_CHEER + 1, &cheer, packed, sizeof packed, &size),
-        NET_OK);
-    net_match_client_event(t.match, 1, BREAKOUT_MESSAGE_CHEER + 1, packed, size);
+    assert_ok(
+        net_match_pack(t->match, BREAKOUT_MESSAGE_CHEER + 1, &cheer, packed, sizeof packed, &size));
+    net_match_client_event(t->match, 1, BREAKOUT_MESSAGE_CHEER + 1, packed, size);
     recorder r;
     for (uint32_t i = 0; i < 3; i++) {
-        table_step(&t);
-        render(&t, &r, ECS_ENTITY_NONE);
+        table_step(t);
+        render(t, &r, ECS_ENTITY_NONE);
     }
     assert_true(has_text(&r, "wow!"));
     for (uint32_t i = 0; i < 120; i++) {
-        table_step(&t);
-        render(&t, &r, ECS_ENTITY_NONE);
+        table_step(t);
+        render(t, &r, ECS_ENTITY_NONE);
     }
     assert_false(has_text(&r, "wow!"));
-    table_close(&t);
 }
 
-static void the_list_names_the_best_and_oneself(void** state) {
-    (void)state;
-    table t;
-    table_open(&t, NULL, 0, 12, NET_ROLE_SERVER, true);
+BREAKOUT_CASE(the_list_names_the_best_and_oneself, NULL, 0, 12, NET_ROLE_SERVER, true) {
     for (uint32_t i = 1; i <= 20; i++)
-        net_match_join(t.match, &(net_game_player){.client = i, .name = "player"});
-    table_step(&t);
-    ecs_world* world = net_match_world(t.match);
+        net_match_join(t->match, &(net_game_player){.client = i, .name = "player"});
+    table_step(t);
+    ecs_world* world = net_match_world(t->match);
     for (uint32_t i = 1; i <= 20; i++) {
         breakout_player* player =
-            ecs_get_mut(world, net_match_player(t.match, i), table_game(&t)->player);
+            ecs_get_mut(world, net_match_player(t->match, i), table_game(t)->player);
         player->score = (int32_t)(i * 7 % 20) * 10; // all scores differ; client 17 has 190
     }
     recorder r;
-    render(&t, &r, net_match_player(t.match, 20)); // this player has 0 points
+    render(t, &r, net_match_player(t->match, 20)); // this player has 0 points
     assert_true(has_text(&r, "player 17") && has_text(&r, "190"));
     assert_true(has_text(&r, "player 14") && has_text(&r, "180"));
     assert_false(has_text(&r, "player 3")); // this player has 10 points
     assert_true(has_text(&r, "player 20") && has_text(&r, "20"));
-    table_close(&t);
 }
 
-static void a_level_begins_with_its_name(void** state) {
-    (void)state;
+CASE(a_level_begins_with_its_name) {
     table t;
     table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, true);
     recorder r;
@@ -389,8 +357,7 @@ static void a_level_begins_with_its_name(void** state) {
     table_close(&t);
 }
 
-static void a_picture_has_few_shapes_however_many_play(void** state) {
-    (void)state;
+CASE(a_picture_has_few_shapes_however_many_play) {
     static const struct {
         uint32_t players;
         const char* level;
@@ -411,22 +378,4 @@ static void a_picture_has_few_shapes_however_many_play(void** state) {
         assert_true(peak <= cases[i].primitives_max);
         table_close(&t);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(the_picture_shows_bricks_pads_balls_names_and_the_score),
-        TEST(a_brick_hit_strikes_sparks),
-        TEST(the_end_of_a_game_is_announced),
-        TEST(drawing_changes_nothing_of_the_simulation),
-        TEST(an_empty_mirror_can_be_drawn_and_thought_about),
-        TEST(a_trail_is_as_long_at_any_frame_rate),
-        TEST(a_jump_in_time_clears_what_the_picture_remembers),
-        TEST(a_pad_flashes_when_a_ball_turns_on_it),
-        TEST(a_cheer_stands_over_its_pad_for_a_moment),
-        TEST(the_list_names_the_best_and_oneself),
-        TEST(a_level_begins_with_its_name),
-        TEST(a_picture_has_few_shapes_however_many_play),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

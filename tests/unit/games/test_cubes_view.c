@@ -74,29 +74,24 @@ static recorder render(net_match* match, ecs_entity player, double tick) {
     return r;
 }
 
-static void the_picture_shows_the_cubes_from_outside_inside_and_below(void** state) {
-    (void)state;
+CUBES_CASE(the_picture_shows_the_cubes_from_outside_inside_and_below, true, 1, NULL) {
     static const float pitches[] = {0.3f, -1.45f, 1.45f, 0.0f};
     static const float distances[] = {230.0f, 8.0f, 400.0f, 90.0f};
-    net_module* module = open_module();
-    net_match* match = open_match(module, NET_ROLE_SERVER, true, 1, NULL);
-    net_match_join(match, &(net_game_player){.client = 1, .name = "Ada"});
-    net_match_join(match, &(net_game_player){.client = 2, .name = "Bob"});
-    run(match, 300);
-    ecs_world* world = net_match_world(match);
-    const cubes_game* game = net_match_context(match);
+    net_match_join(t->match, &(net_game_player){.client = 1, .name = "Ada"});
+    net_match_join(t->match, &(net_game_player){.client = 2, .name = "Bob"});
+    run(t->match, 300);
     for (uint32_t i = 0; i < BASE_COUNT(pitches) * BASE_COUNT(distances); i++) {
         const cubes_orbit orbit = {(float)i * 0.39f - 3.1f, pitches[i % 4], distances[i / 4]};
-        ecs_entity camera = net_match_player(match, 1);
-        assert_int_equal(ecs_set(world, camera, game->orbit, &orbit), ECS_OK);
-        recorder r = render(match, camera, 300.5);
+        ecs_entity camera = net_match_player(t->match, 1);
+        assert_ok(ecs_set(t->world, camera, t->game->orbit, &orbit));
+        recorder r = render(t->match, camera, 300.5);
         assert_true(r.points >= 6 * 100);
-        assert_true(r.points <= 18 * game->view->drawn_count + 3);
+        assert_true(r.points <= 18 * t->game->view->drawn_count + 3);
         assert_int_equal(r.rects, 45);
         assert_true(r.texts >= 2);
-        assert_true(game->view->drawn_count <= game->view->item_count);
+        assert_true(t->game->view->drawn_count <= t->game->view->item_count);
         // The nearest cube is first. The painter walks the list backwards.
-        const cubes_view* view = game->view;
+        const cubes_view* view = t->game->view;
         for (uint32_t k = 1; k < view->drawn_count; k++) {
             float step =
                 view->items[view->visible[k]].at.z - view->items[view->visible[k - 1]].at.z;
@@ -104,31 +99,16 @@ static void the_picture_shows_the_cubes_from_outside_inside_and_below(void** sta
         }
     }
     // A spectator sees the cubes too.
-    assert_true(render(match, ECS_ENTITY_NONE, 300.5).points > 1000);
-    net_match_destroy(match);
-    net_module_close(module);
+    assert_true(render(t->match, ECS_ENTITY_NONE, 300.5).points > 1000);
 }
 
-static void drawing_changes_nothing_that_counts(void** state) {
-    (void)state;
-    net_module* module = open_module();
-    net_match* match = open_match(module, NET_ROLE_SERVER, true, 1, "cubes=500");
-    run(match, 100);
-    uint64_t motion = motion_hash(match);
-    uint64_t world = ecs_world_hash(net_match_world(match));
-    recorder first = render(match, ECS_ENTITY_NONE, 100.25);
-    recorder again = render(match, ECS_ENTITY_NONE, 100.25);
+CUBES_CASE(drawing_changes_nothing_that_counts, true, 1, "cubes=500") {
+    run(t->match, 100);
+    uint64_t motion = motion_hash(t->match);
+    uint64_t world = ecs_world_hash(net_match_world(t->match));
+    recorder first = render(t->match, ECS_ENTITY_NONE, 100.25);
+    recorder again = render(t->match, ECS_ENTITY_NONE, 100.25);
     assert_memory_equal(&first, &again, sizeof first);
-    assert_true(motion_hash(match) == motion);
-    assert_true(ecs_world_hash(net_match_world(match)) == world);
-    net_match_destroy(match);
-    net_module_close(module);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(the_picture_shows_the_cubes_from_outside_inside_and_below),
-        TEST(drawing_changes_nothing_that_counts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    assert_true(motion_hash(t->match) == motion);
+    assert_true(ecs_world_hash(net_match_world(t->match)) == world);
 }
