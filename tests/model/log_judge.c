@@ -57,7 +57,7 @@ static void judge_run(judged* self) {
     ecs_tick before = self->info->first_tick > 0 ? self->info->first_tick - 1 : 0;
     net_result result =
         net_log_replay_create(self->reader, self->twin->table.module, NULL, &replay);
-    assert_int_equal(result, NET_OK);
+    assert_ok(result);
     while ((result = net_log_replay_step(replay, &tick)) == NET_OK && tick.has_end) {
         judge_gap(self, before, &tick);
         judge_tick(self, &tick, net_log_replay_match(replay));
@@ -99,9 +99,8 @@ static void judge_info(judged* self) {
 
 static void judge_verify(const judged* self) {
     net_verify_result verified;
-    assert_int_equal(
-        net_log_verify(self->reader, self->twin->table.module, 0, NULL, NULL, NULL, &verified),
-        NET_OK);
+    assert_ok(
+        net_log_verify(self->reader, self->twin->table.module, 0, NULL, NULL, NULL, &verified));
     assert_int_equal(verified.ticks, self->ticks);
     if (self->ticks > 0)
         assert_true(verified.state_hash == self->twin->ticks[self->info->last_tick].state_hash);
@@ -132,9 +131,9 @@ static void judge_show(const judged* self, base_rng* rng) {
 static void judge_stats(const judged* self) {
     net_log_stats stats;
     uint64_t ends = 0;
-    assert_int_equal(net_log_read_stats(self->reader, &stats), NET_OK);
+    assert_ok(net_log_read_stats(self->reader, &stats));
     assert_int_equal(stats.ends, self->ticks);
-    assert_int_equal(net_log_dump(self->reader, NULL, count_line, &ends), NET_OK);
+    assert_ok(net_log_dump(self->reader, NULL, count_line, &ends));
     assert_int_equal(ends, self->ticks);
 }
 
@@ -146,9 +145,8 @@ static void drop_line(void* context, const char* line) {
 static void judge_export(const judged* self) {
     const net_log_export_config config = {.what = NET_LOG_EXPORT_VALUES, .components = "pos"};
     net_log_exported exported;
-    assert_int_equal(net_log_export(self->reader, self->twin->table.module, &config, drop_line,
-                                    NULL, NULL, &exported),
-                     NET_OK);
+    assert_ok(net_log_export(self->reader, self->twin->table.module, &config, drop_line, NULL, NULL,
+                             &exported));
     assert_int_equal(exported.ticks, self->ticks);
     assert_int_equal(exported.diverged_tick, 0);
 }
@@ -159,7 +157,7 @@ static ecs_tick judge_copy(const judged* self, ecs_tick first, ecs_tick last, ui
     static const char name[] = "copy.slog";
     net_log_copy_result made;
     const net_log_copy_config config = {.output = name, .first = first, .last = last};
-    assert_int_equal(net_log_copy(self->reader, &config, NULL, &made), NET_OK);
+    assert_ok(net_log_copy(self->reader, &config, NULL, &made));
     const twin_log log = {
         .file = name, .first_max = made.first_tick, .last = made.last_tick, .is_closed = true};
     assert_int_equal(made.ticks, log_twin_kept(self->twin, made.first_tick, made.last_tick));

@@ -134,7 +134,7 @@ void log_twin_begin(log_twin* twin, uint64_t seed, uint32_t tick_rate_hz) {
     net_result result = net_log_writer_create_as(
         NULL, twin->file, &twin->options, twin->table.match, "twin", 1, &reporter, &twin->writer);
     disk_in_use = NULL;
-    assert_int_equal(result, NET_OK);
+    assert_ok(result);
     // A disk that is full at the start is reported.
     twin->waits = strstr(said.text, "No space left") != NULL;
     log_twin_look(twin);
@@ -167,9 +167,8 @@ static void choose_input(log_twin* twin, base_rng* rng, entering* in, uint32_t c
                                   .is_launching = base_rng_below(rng, 4) == 0};
     uint8_t* packed = in->packed[in->begin.input_count];
     size_t size;
-    assert_int_equal(net_match_pack(match, net_match_input_message(match), &value, packed,
-                                    NET_INPUT_BYTES_MAX, &size),
-                     NET_OK);
+    assert_ok(net_match_pack(match, net_match_input_message(match), &value, packed,
+                             NET_INPUT_BYTES_MAX, &size));
     in->inputs[in->begin.input_count++] = (net_log_input){.client = client,
                                                           .number = ++twin->input_number,
                                                           .payload = packed,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test.h"
+#include "model_scripts.h"
 
 #include "base/rng.h"
 #include "type/container.h"
@@ -195,7 +195,7 @@ static void edit_list(model* m, twin* at, ecs_list* list) {
     switch (below(m, 6)) {
     case 0: {
         uint32_t count = below(m, TWIN_ITEMS + 1);
-        assert_int_equal(ecs_list_resize(NULL, list, count), ECS_OK);
+        assert_ok(ecs_list_resize(NULL, list, count));
         while (at->count > count)
             twin_remove(at, at->count - 1);
         while (at->count < count)
@@ -305,7 +305,7 @@ static void edit_object(model* m, twin* at, ecs_object* object, uint32_t depth) 
     ecs_element child;
     const void* source;
     twin* made = choose_value(m, depth, &child, &source);
-    assert_int_equal(ecs_object_set(NULL, object, name, child.type, source), ECS_OK);
+    assert_ok(ecs_object_set(NULL, object, name, child.type, source));
     if (index < at->count)
         twin_free(at->items[index]);
     else
@@ -414,29 +414,16 @@ static void run_script(model* m) {
     ecs_object_deinit(NULL, &m->shadow);
 }
 
-static uint64_t script_count = 2000;
-static uint64_t script_seed = 9127;
+static model_scripts scripts = {.count = 2000, .seed = 9127};
 
-static void random_edits_agree_with_the_twin(void** state) {
-    (void)state;
-    for (uint64_t i = 0; i < script_count; i++) {
-        model m = {.rng = base_rng_make(script_seed, i)};
+CASE(random_edits_agree_with_the_twin) {
+    for (uint32_t i = 0; i < scripts.count; i++) {
+        model m = {.rng = base_rng_make(scripts.seed, i)};
         run_script(&m);
     }
 }
 
-static void set_number(uint64_t* number, const char* text) {
-    if (text) assert_true(base_text_parse_u64(text, number));
-}
-
 int main(int argc, char** argv) {
-    script_count = test_scaled((uint32_t)script_count, 20);
-    set_number(&script_count, getenv("MODEL_SCRIPTS"));
-    set_number(&script_seed, getenv("MODEL_SEED"));
-    if (argc > 1) set_number(&script_count, argv[1]);
-    if (argc > 2) set_number(&script_seed, argv[2]);
-    print_message("seed %llu, %llu scripts\n", (unsigned long long)script_seed,
-                  (unsigned long long)script_count);
-    const struct CMUnitTest tests[] = {TEST(random_edits_agree_with_the_twin)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    model_scripts_read(&scripts, 20, argc, argv);
+    return test_run();
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test.h"
+#include "model_scripts.h"
 
 #include "base/report.h"
 #include "base/rng.h"
@@ -162,19 +162,18 @@ static ecs_world* make_world(memory* from, bool is_mirror) {
     config.limits.local_entities_max = INDICES;
     config.limits.commands_queued_max = ORDERS_MAX;
     ecs_world* world = NULL;
-    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    assert_ok(ecs_world_create(&config, &world));
     ecs_type_desc body = {"padded", sizeof(padded), _Alignof(padded), padded_fields, 3, NULL};
     ecs_type_desc self = {"selfish", sizeof(selfish), _Alignof(selfish), NULL, 0, &selfish_ops};
-    assert_int_equal(ecs_type_register(world, &body, NULL), ECS_OK);
-    assert_int_equal(ecs_type_register(world, &self, NULL), ECS_OK);
+    assert_ok(ecs_type_register(world, &body, NULL));
+    assert_ok(ecs_type_register(world, &self, NULL));
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(
-        ecs_template_load(world, "model.blk", model_text, strlen(model_text), &reporter), ECS_OK);
+    assert_ok(ecs_template_load(world, "model.blk", model_text, strlen(model_text), &reporter));
     static const ecs_term terms[] = {{"pos", "p2", ECS_WRITE}};
     ecs_system_desc drift = {
         .name = "drift", .stage = "act", .run = run_drift, .terms = terms, .term_count = 1};
-    assert_int_equal(ecs_system_register(world, &drift), ECS_OK);
-    assert_int_equal(ecs_world_seal(world, &reporter), ECS_OK);
+    assert_ok(ecs_system_register(world, &drift));
+    assert_ok(ecs_world_seal(world, &reporter));
     for (uint32_t i = 0; i < COMPONENTS; i++)
         components[i] = ecs_component_find(world, component_names[i]);
     for (uint32_t i = 0; i < SHAPES; i++)
@@ -440,12 +439,12 @@ static void reopen(model* m) {
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
     uint64_t hash = ecs_world_hash(m->world[0]);
-    assert_int_equal(ecs_world_save(m->world[0], &bytes), ECS_OK);
+    assert_ok(ecs_world_save(m->world[0], &bytes));
     if (base_rng_below(&m->rng, 2) == 0) {
         ecs_world_destroy(m->world[0]);
         m->world[0] = make_world(&m->from[0], m->is_mirror);
     }
-    assert_int_equal(ecs_world_restore(m->world[0], bytes.data, bytes.size), ECS_OK);
+    assert_ok(ecs_world_restore(m->world[0], bytes.data, bytes.size));
     assert_true(ecs_world_hash(m->world[0]) == hash);
     base_bytes_deinit(&bytes);
 }
@@ -469,15 +468,13 @@ static void close_model(model* m) {
     }
 }
 
-static uint32_t script_count = 60;
-static uint64_t script_seed = 7411;
+static model_scripts scripts = {.count = 60, .seed = 7411};
 static model shared;
 
-static void recorded_orders_do_what_orders_at_once_do(void** state) {
-    (void)state;
-    for (uint32_t script = 0; script < script_count; script++) {
+CASE(recorded_orders_do_what_orders_at_once_do) {
+    for (uint32_t script = 0; script < scripts.count; script++) {
         model* m = &shared;
-        open_model(m, script_seed, script);
+        open_model(m, scripts.seed, script);
         uint32_t rounds = 20 + base_rng_below(&m->rng, 60);
         for (uint32_t round = 0; round < rounds; round++) {
             for (uint32_t i = base_rng_below(&m->rng, 6); i > 0; i--)
@@ -501,11 +498,10 @@ static void recorded_orders_do_what_orders_at_once_do(void** state) {
 }
 
 // Without memory changes are refused one by one, and the world stays whole.
-static void orders_without_memory_leave_a_whole_world(void** state) {
-    (void)state;
-    for (uint32_t script = 0; script < script_count; script++) {
+CASE(orders_without_memory_leave_a_whole_world) {
+    for (uint32_t script = 0; script < scripts.count; script++) {
         model* m = &shared;
-        open_model(m, script_seed + 1, script);
+        open_model(m, scripts.seed + 1, script);
         for (uint32_t round = 0; round < 30; round++) {
             for (uint32_t i = base_rng_below(&m->rng, 8); i > 0; i--)
                 order_some(m);
@@ -530,12 +526,6 @@ static void orders_without_memory_leave_a_whole_world(void** state) {
 }
 
 int main(int argc, char** argv) {
-    script_count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : test_scaled(script_count, 20);
-    script_seed = argc > 2 ? strtoull(argv[2], NULL, 10) : script_seed;
-    print_message("seed %llu, %u scripts\n", (unsigned long long)script_seed, script_count);
-    const struct CMUnitTest tests[] = {
-        TEST(recorded_orders_do_what_orders_at_once_do),
-        TEST(orders_without_memory_leave_a_whole_world),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    model_scripts_read(&scripts, 20, argc, argv);
+    return test_run();
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test.h"
+#include "model_scripts.h"
 
 #include "ecs/ecs.h"
 
@@ -170,7 +170,7 @@ static ecs_world* make_world(model* m) {
     ecs_world_config config = ecs_world_config_default();
     config.limits.local_entities_max = ENTITIES * 2;
     ecs_world* world = NULL;
-    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    assert_ok(ecs_world_create(&config, &world));
     char text[4096];
     size_t used = 0;
     for (uint32_t s = 0; s < SHAPES; s++) {
@@ -186,7 +186,7 @@ static ecs_world* make_world(model* m) {
     for (uint32_t k = 0; k < KINDS; k++)
         used += (size_t)snprintf(text + used, sizeof text - used, "k%u { c%u:i=0\n }\n", k, k);
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(ecs_template_load(world, "core.blk", text, used, &reporter), ECS_OK);
+    assert_ok(ecs_template_load(world, "core.blk", text, used, &reporter));
     for (uint32_t i = 0; i <= LISTENERS; i++) {
         part* own = i < LISTENERS ? &m->listeners[i] : &m->reactor;
         const char* events[5];
@@ -205,7 +205,7 @@ static ecs_world* make_world(model* m) {
                                       .terms = own->match.terms,
                                       .term_count = own->match.count,
                                       .context = own};
-        assert_int_equal(ecs_system_register(world, &desc), ECS_OK);
+        assert_ok(ecs_system_register(world, &desc));
     }
     for (uint32_t i = 0; i < WATCHERS; i++) {
         part* own = &m->watchers[i];
@@ -219,11 +219,10 @@ static ecs_world* make_world(model* m) {
                                       .terms = own->match.terms,
                                       .term_count = own->match.count,
                                       .context = own};
-        assert_int_equal(ecs_system_register(world, &desc), ECS_OK);
-        assert_int_equal(ecs_query_create(world, own->match.terms, own->match.count, &own->query),
-                         ECS_OK);
+        assert_ok(ecs_system_register(world, &desc));
+        assert_ok(ecs_query_create(world, own->match.terms, own->match.count, &own->query));
     }
-    assert_int_equal(ecs_world_seal(world, &reporter), ECS_OK);
+    assert_ok(ecs_world_seal(world, &reporter));
     for (uint32_t s = 0; s < SHAPES; s++) {
         char name[8];
         (void)snprintf(name, sizeof name, "s%u", s);
@@ -439,9 +438,9 @@ static void do_create(model* m) {
     uint32_t count = 1 + base_rng_below(&m->rng, 12);
     if (count > 6) {
         count = 1;
-        assert_int_equal(ecs_create(m->world, m->ids[shape], NULL, 0, made), ECS_OK);
+        assert_ok(ecs_create(m->world, m->ids[shape], NULL, 0, made));
     } else {
-        assert_int_equal(ecs_create_many(m->world, m->ids[shape], count, made), ECS_OK);
+        assert_ok(ecs_create_many(m->world, m->ids[shape], count, made));
     }
     for (uint32_t i = 0; i < count; i++)
         twin_create(m, made[i], shape);
@@ -464,7 +463,7 @@ static void do_one(model* m) {
     default:
         if (t != NULL && m->has[t->shape][0]) {
             t->value = base_rng_range(&m->rng, 0, 3);
-            assert_int_equal(ecs_set(m->world, entity, m->c0, &t->value), ECS_OK);
+            assert_ok(ecs_set(m->world, entity, m->c0, &t->value));
         }
     }
 }
@@ -481,12 +480,12 @@ static void do_restore(model* m) {
     uint64_t hash = ecs_world_hash(m->world);
     ecs_world* other = make_world(m);
     if (base_rng_below(&m->rng, 2) == 0) {
-        assert_int_equal(ecs_world_copy(other, m->world), ECS_OK);
+        assert_ok(ecs_world_copy(other, m->world));
     } else {
         base_bytes bytes;
         base_bytes_init(&bytes, NULL);
-        assert_int_equal(ecs_world_save(m->world, &bytes), ECS_OK);
-        assert_int_equal(ecs_world_restore(other, bytes.data, bytes.size), ECS_OK);
+        assert_ok(ecs_world_save(m->world, &bytes));
+        assert_ok(ecs_world_restore(other, bytes.data, bytes.size));
         base_bytes_deinit(&bytes);
     }
     assert_true(ecs_world_hash(other) == hash);
@@ -548,35 +547,24 @@ static void run_script(model* m, uint64_t seed, uint32_t operations) {
     ecs_world_destroy(m->world);
 }
 
-static uint64_t number_from(const char* text, uint64_t otherwise) {
-    return text == NULL ? otherwise : strtoull(text, NULL, 10);
-}
+static model_scripts scripts = {.count = 60, .seed = 1};
 
-static void
-what_systems_hear_is_what_the_twin_predicts(void** state) { // S5.18 S5.10 S4.2 S4.5 S1.5
-    uint64_t* given = *state;
+CASE(what_systems_hear_is_what_the_twin_predicts) { // S5.18 S5.10 S4.2 S4.5 S1.5
     model* m = malloc(sizeof *m);
     assert_non_null(m);
-    print_message("seeds from %llu\n", (unsigned long long)given[1]);
     uint64_t heard = 0, changes = 0;
-    for (uint64_t i = 0; i < given[0]; i++) {
-        run_script(m, given[1] + i, 250);
+    for (uint64_t i = 0; i < scripts.count; i++) {
+        run_script(m, scripts.seed + i, 250);
         heard += m->heard;
         changes += m->changes;
     }
     free(m);
     print_message("heard %llu, changes %llu\n", (unsigned long long)heard,
                   (unsigned long long)changes);
-    assert_true(heard > 200 * given[0]); // scripts without events would prove nothing
+    assert_true(heard > 200 * scripts.count); // scripts without events would prove nothing
 }
 
 int main(int argc, char** argv) {
-    uint64_t given[2] = {number_from(getenv("MODEL_SCRIPTS"), test_scaled(60, 5)),
-                         number_from(getenv("MODEL_SEED"), 1)};
-    if (argc > 1) given[0] = number_from(argv[1], 1);
-    if (argc > 2) given[1] = number_from(argv[2], 1);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(what_systems_hear_is_what_the_twin_predicts, given),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    model_scripts_read(&scripts, 5, argc, argv);
+    return test_run();
 }

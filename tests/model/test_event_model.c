@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test.h"
+#include "model_scripts.h"
 
 #include "base/rng.h"
 #include "ecs/ecs.h"
@@ -127,7 +127,7 @@ static void open_side(side* s, bool takes_runs, uint32_t budget) {
     config.limits.events_per_flush_max = budget;
     config.limits.events_queued_max = 1 << 20;
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(ecs_world_create(&config, &s->world), ECS_OK);
+    assert_ok(ecs_world_create(&config, &s->world));
     static const ecs_field hit_fields[] = {{.name = "amount", .kind = ECS_FIELD_I32, .count = 1}};
     static const ecs_field shot_fields[] = {
         {.name = "from", .kind = ECS_FIELD_ENTITY, .count = 1},
@@ -135,11 +135,9 @@ static void open_side(side* s, bool takes_runs, uint32_t budget) {
         {.name = "power", .offset = offsetof(shot, power), .kind = ECS_FIELD_U64, .count = 4}};
     const ecs_event_desc events[] = {{"hit", sizeof(hit), hit_fields, 1, false},
                                      {"shot", sizeof(shot), shot_fields, 3, false}};
-    assert_int_equal(ecs_event_register(s->world, &events[0], &s->hit), ECS_OK);
-    assert_int_equal(ecs_event_register(s->world, &events[1], &s->shot), ECS_OK);
-    assert_int_equal(
-        ecs_template_load(s->world, "model.blk", model_text, strlen(model_text), &reporter),
-        ECS_OK);
+    assert_ok(ecs_event_register(s->world, &events[0], &s->hit));
+    assert_ok(ecs_event_register(s->world, &events[1], &s->shot));
+    assert_ok(ecs_template_load(s->world, "model.blk", model_text, strlen(model_text), &reporter));
     static const ecs_term terms[] = {{"hp", "i", ECS_WRITE}};
     static const char* const names[] = {"hit", "shot"};
     const ecs_system_desc handler = {.name = "handler",
@@ -150,8 +148,8 @@ static void open_side(side* s, bool takes_runs, uint32_t budget) {
                                      .terms = terms,
                                      .term_count = 1,
                                      .context = s};
-    assert_int_equal(ecs_system_register(s->world, &handler), ECS_OK);
-    assert_int_equal(ecs_world_seal(s->world, &reporter), ECS_OK);
+    assert_ok(ecs_system_register(s->world, &handler));
+    assert_ok(ecs_world_seal(s->world, &reporter));
     for (uint32_t i = 0; i < SHAPES; i++)
         s->shapes[i] = ecs_template_find(s->world, shape_names[i]);
 }
@@ -163,8 +161,7 @@ static void close_side(side* s) {
 
 static void populate(side* s, uint32_t shape, uint32_t count) {
     if (s->handle_count + count > HANDLES_MAX) return;
-    assert_int_equal(
-        ecs_create_many(s->world, s->shapes[shape], count, s->handles + s->handle_count), ECS_OK);
+    assert_ok(ecs_create_many(s->world, s->shapes[shape], count, s->handles + s->handle_count));
     s->handle_count += count;
 }
 
@@ -201,14 +198,12 @@ static void post_some(side* sides, base_rng* rng) {
     }
 }
 
-static uint32_t scripts = SCRIPTS;
-static uint64_t seed = 907;
+static model_scripts scripts = {.count = SCRIPTS, .seed = 907};
 
-static void runs_are_events_in_their_order(void** state) {
-    (void)state;
+CASE(runs_are_events_in_their_order) {
     uint32_t runs = 0, in_runs = 0, joined = 0;
-    for (uint32_t script = 0; script < scripts; script++) {
-        base_rng rng = base_rng_make(seed, script);
+    for (uint32_t script = 0; script < scripts.count; script++) {
+        base_rng rng = base_rng_make(scripts.seed, script);
         const uint32_t budget = base_rng_below(&rng, 2) ? 1 << 20 : 1 + base_rng_below(&rng, 400);
         side sides[2];
         open_side(&sides[0], true, budget);
@@ -236,15 +231,12 @@ static void runs_are_events_in_their_order(void** state) {
         close_side(&sides[0]);
         close_side(&sides[1]);
     }
-    assert_true(joined > scripts);
+    assert_true(joined > scripts.count);
     assert_true(runs > 0 &&
                 in_runs > runs + runs / 8); // runs of several are what this test is about
 }
 
 int main(int argc, char** argv) {
-    scripts = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : test_scaled(scripts, 10);
-    seed = argc > 2 ? strtoull(argv[2], NULL, 10) : seed;
-    print_message("seed %llu, %u scripts\n", (unsigned long long)seed, scripts);
-    const struct CMUnitTest tests[] = {TEST(runs_are_events_in_their_order)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    model_scripts_read(&scripts, 10, argc, argv);
+    return test_run();
 }

@@ -249,7 +249,7 @@ static void do_mesh(model* m) {
     twin* found = find(m, entity);
     if (!found || !found->mesh) return;
     load_mesh mesh = {1 + below(m, IDS), 1};
-    assert_int_equal(ecs_set(m->fixture.world, entity, m->fixture.mesh, &mesh), ECS_OK);
+    assert_ok(ecs_set(m->fixture.world, entity, m->fixture.mesh, &mesh));
     found->mesh = mesh.id;
     ask(m, found);
 }
@@ -272,8 +272,8 @@ static void do_restore(model* m) {
     base_bytes_init(&bytes, NULL);
     ecs_world* world = m->fixture.world;
     uint64_t hash = ecs_world_hash(world);
-    assert_int_equal(ecs_world_save(world, &bytes), ECS_OK);
-    assert_int_equal(ecs_world_restore(world, bytes.data, bytes.size), ECS_OK);
+    assert_ok(ecs_world_save(world, &bytes));
+    assert_ok(ecs_world_restore(world, bytes.data, bytes.size));
     assert_int_equal(ecs_world_hash(world), hash);
     base_bytes_deinit(&bytes);
     for (uint32_t id = 1; id <= IDS; id++) {
@@ -345,7 +345,7 @@ static void run_script(uint64_t seed) {
     load_open(&m->fixture, &config);
     ecs_system_desc watch = {
         .name = "watch", .events = events, .event_count = 2, .on_event = note, .context = m};
-    assert_int_equal(ecs_system_register(m->fixture.world, &watch), ECS_OK);
+    assert_ok(ecs_system_register(m->fixture.world, &watch));
     load_seal(&m->fixture);
     void (*const moves[])(model*) = {do_create,   do_create,  do_create, do_poll,       do_poll,
                                      do_destroy,  do_parent,  do_parent, do_raw_parent, do_mesh,
@@ -365,8 +365,7 @@ static void run_script(uint64_t seed) {
     free(m);
 }
 
-static void random_scripts_do_what_the_twin_does(void** state) {
-    (void)state;
+CASE(random_scripts_do_what_the_twin_does) {
     uint32_t count = test_scaled(400, 20);
     uint64_t seed = 20260;
     const char* given = getenv("SHOAL_TEST_SEED");
@@ -380,9 +379,4 @@ static void random_scripts_do_what_the_twin_does(void** state) {
             print_message("script %llu\n", (unsigned long long)seed + i);
         run_script(seed + i);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {TEST(random_scripts_do_what_the_twin_does)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 /// Usage: test_log_model [scripts [seed [first]]]; the environment variables MODEL_SCRIPTS and
 /// MODEL_SEED do the same.
 #include "log_twin.h"
+#include "model_scripts.h"
 
 #include "base/hash.h"
 
@@ -291,7 +292,7 @@ static void do_restart(script* s) {
     log_twin_judge(&s->twin, &before, &s->rng);
     for (uint32_t i = below(s, 2 * s->rate); i > 0; i--)
         log_twin_step(next, &s->rng);
-    assert_int_equal(log_twin_end(next, true), NET_OK);
+    assert_ok(log_twin_end(next, true));
     const twin_log after = log_twin_log(next);
     log_twin_judge(next, &after, &s->rng);
     log_twin_destroy(next);
@@ -368,7 +369,7 @@ static uint64_t run_script(uint64_t seed, uint32_t number) {
     const bool is_good_end = chance(s, 75);
     if (is_good_end) come_back(s);
     net_result result = log_twin_end(&s->twin, chance(s, 50));
-    if (is_good_end && !s->twin.has_failed) assert_int_equal(result, NET_OK);
+    if (is_good_end && !s->twin.has_failed) assert_ok(result);
     s->twin.disk.before = NULL;
     judge(s);
     do_damage(s);
@@ -390,7 +391,7 @@ static void run_ticks(script* s, uint32_t count) {
 
 static void end_whole(script* s, uint64_t lost) {
     come_back(s);
-    assert_int_equal(log_twin_end(&s->twin, true), NET_OK);
+    assert_ok(log_twin_end(&s->twin, true));
     judge(s);
     assert_int_equal(s->twin.counters.ticks_lost, lost);
     assert_int_equal(s->twin.waits, 1);
@@ -399,8 +400,7 @@ static void end_whole(script* s, uint64_t lost) {
 }
 
 // Keyframes are those of ticks 40, 80...: one of them is among what waits.
-static void a_full_disk_across_a_keyframe_costs_nothing(void** state) {
-    (void)state;
+CASE(a_full_disk_across_a_keyframe_costs_nothing) {
     for (uint32_t from = 30; from <= 41; from++) {
         script* s = script_open(1, from);
         log_twin_begin(&s->twin, 1, s->rate);
@@ -415,8 +415,7 @@ static void a_full_disk_across_a_keyframe_costs_nothing(void** state) {
 }
 
 // No more can wait from any tick on, also that of a keyframe: the log goes on when there is room.
-static void a_gap_that_begins_anywhere_ends(void** state) {
-    (void)state;
+CASE(a_gap_that_begins_anywhere_ends) {
     uint32_t in_keyframe = 0;
     for (uint32_t from = 30; from <= 60; from++) {
         script* s = script_open(5, from);
@@ -431,15 +430,14 @@ static void a_gap_that_begins_anywhere_ends(void** state) {
         judge(s);
         come_back(s);
         assert_int_equal(s->twin.gaps_over, 1);
-        assert_int_equal(log_twin_end(&s->twin, true), NET_OK);
+        assert_ok(log_twin_end(&s->twin, true));
         judge(s);
         script_close(s);
     }
     assert_true(in_keyframe > 0);
 }
 
-static void a_log_begins_when_a_disk_that_was_full_has_room(void** state) {
-    (void)state;
+CASE(a_log_begins_when_a_disk_that_was_full_has_room) {
     script* s = script_open(2, 1);
     s->twin.disk.room = 100;
     log_twin_begin(&s->twin, 1, s->rate);
@@ -453,8 +451,7 @@ static void a_log_begins_when_a_disk_that_was_full_has_room(void** state) {
 }
 
 // A match that never had room for a log says so at its end, and leaves nothing.
-static void a_log_that_never_began_is_counted_and_leaves_nothing(void** state) {
-    (void)state;
+CASE(a_log_that_never_began_is_counted_and_leaves_nothing) {
     script* s = script_open(3, 1);
     s->twin.disk.room = 0;
     log_twin_begin(&s->twin, 1, s->rate);
@@ -465,8 +462,7 @@ static void a_log_that_never_began_is_counted_and_leaves_nothing(void** state) {
     script_close(s);
 }
 
-static void a_folder_that_takes_no_segment_is_told_and_costs_nothing(void** state) {
-    (void)state;
+CASE(a_folder_that_takes_no_segment_is_told_and_costs_nothing) {
     script* s = script_open(4, 1);
     s->twin.options.segments.seconds_max = 10;
     log_twin_begin(&s->twin, 1, s->rate);
@@ -485,14 +481,13 @@ static void a_folder_that_takes_no_segment_is_told_and_costs_nothing(void** stat
 
 // ---- all of it at random ----
 
-static uint32_t script_count = 60, script_first, script_now;
-static uint64_t script_seed = 9061;
+static model_scripts scripts = {.count = 60, .seed = 9061};
+static uint32_t script_now;
 
-static void random_scripts_agree_with_the_list(void** state) {
-    (void)state;
+CASE(random_scripts_agree_with_the_list) {
     uint64_t hash = 0;
-    for (script_now = script_first; script_now < script_first + script_count; script_now++)
-        hash = base_hash64_mix(hash, run_script(script_seed, script_now));
+    for (script_now = scripts.first; script_now < scripts.first + scripts.count; script_now++)
+        hash = base_hash64_mix(hash, run_script(scripts.seed, script_now));
     print_message(
         "%llu ticks, %llu lost, %llu logs judged, %llu saves, %llu harmed, %llu restarts, "
         "hash %016llx\n",
@@ -501,32 +496,16 @@ static void random_scripts_agree_with_the_list(void** state) {
         (unsigned long long)hash);
 }
 
-static void the_same_seed_gives_the_same_bytes(void** state) {
-    (void)state;
+CASE(the_same_seed_gives_the_same_bytes) {
     for (uint32_t i = 0; i < 3; i++)
-        assert_true(run_script(script_seed, i) == run_script(script_seed, i));
+        assert_true(run_script(scripts.seed, i) == run_script(scripts.seed, i));
 }
 
 int main(int argc, char** argv) {
-    const char* count = argc > 1 ? argv[1] : getenv("MODEL_SCRIPTS");
-    const char* seed = argc > 2 ? argv[2] : getenv("MODEL_SEED");
-    script_count =
-        count != NULL ? (uint32_t)strtoul(count, NULL, 10) : test_scaled(script_count, 5);
-    script_first = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0;
-    script_seed = seed != NULL ? strtoull(seed, NULL, 10) : script_seed;
-    print_message("seed %llu, %u scripts\n", (unsigned long long)script_seed, script_count);
-    const struct CMUnitTest tests[] = {
-        TEST(a_full_disk_across_a_keyframe_costs_nothing),
-        TEST(a_gap_that_begins_anywhere_ends),
-        TEST(a_log_begins_when_a_disk_that_was_full_has_room),
-        TEST(a_log_that_never_began_is_counted_and_leaves_nothing),
-        TEST(a_folder_that_takes_no_segment_is_told_and_costs_nothing),
-        TEST(random_scripts_agree_with_the_list),
-        TEST(the_same_seed_gives_the_same_bytes),
-    };
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    if (script_now < script_first + script_count)
+    model_scripts_read(&scripts, 5, argc, argv);
+    const int failed = test_run();
+    if (script_now < scripts.first + scripts.count)
         print_message("the script that failed: test_log_model 1 %llu %u\n",
-                      (unsigned long long)script_seed, script_now);
+                      (unsigned long long)scripts.seed, script_now);
     return failed;
 }

@@ -232,9 +232,8 @@ static void add_system(model* self, base_rng* rng) {
         desc.write_count = made->write_count;
     }
     if (is_loop) {
-        assert_int_equal(
-            ecs_query_create(self->fixture.world, made->terms, made->term_count, &made->loop),
-            ECS_OK);
+        assert_ok(
+            ecs_query_create(self->fixture.world, made->terms, made->term_count, &made->loop));
         desc.run = run_loop;
         desc.terms = NULL;
         desc.term_count = 0;
@@ -245,7 +244,7 @@ static void add_system(model* self, base_rng* rng) {
             else
                 reads[desc.read_count++] = made->terms[i].component;
     }
-    assert_int_equal(ecs_system_register(self->fixture.world, &desc), ECS_OK);
+    assert_ok(ecs_system_register(self->fixture.world, &desc));
 }
 
 static void model_open(model* self, uint32_t seed) {
@@ -266,7 +265,7 @@ static void model_open(model* self, uint32_t seed) {
                                   .event_count = 1,
                                   .terms = hp,
                                   .term_count = 1};
-    assert_int_equal(ecs_system_register(world, &take), ECS_OK);
+    assert_ok(ecs_system_register(world, &take));
     live_seal(&self->fixture);
     const ecs_template_id kinds[] = {self->fixture.thing, self->fixture.named, self->fixture.solid};
     for (uint32_t i = 0; i < ENTITIES; i++)
@@ -300,8 +299,7 @@ static uint32_t play(uint32_t seed, base_workers* workers, uint64_t* hashes) {
     return parallel;
 }
 
-static void random_systems_give_the_bits_of_one_thread(void** state) { // B10
-    (void)state;
+CASE(random_systems_give_the_bits_of_one_thread) { // B10
     static const uint32_t threads[] = {2, 3, 8};
     base_workers* workers[BASE_COUNT(threads)];
     uint64_t expected[TICKS], hashes[TICKS];
@@ -323,11 +321,4 @@ static void random_systems_give_the_bits_of_one_thread(void** state) { // B10
     assert_true(parallel > seeds);
     for (uint32_t i = 0; i < BASE_COUNT(threads); i++)
         base_workers_destroy(workers[i]);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(random_systems_give_the_bits_of_one_thread),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

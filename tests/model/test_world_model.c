@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test.h"
+#include "model_scripts.h"
 
 #include "base/hash.h"
 #include "ecs/ecs.h"
@@ -148,7 +148,7 @@ static void run_go_on(const ecs_stage* stage, const ecs_rows* rows) {
         if (ecs_list_count(&path[i]) == TWIN_PATH_MAX) {
             ecs_list_clear(allocator, &path[i]);
         } else {
-            assert_int_equal(ecs_list_push(allocator, &path[i], &number), ECS_OK);
+            assert_ok(ecs_list_push(allocator, &path[i], &number));
         }
     }
 }
@@ -211,7 +211,7 @@ static void register_systems(ecs_world* world, model* m) {
          .context = m->root},
     };
     for (uint32_t i = 0; i < BASE_COUNT(systems); i++) {
-        assert_int_equal(ecs_system_register(world, &systems[i]), ECS_OK);
+        assert_ok(ecs_system_register(world, &systems[i]));
     }
     static const ecs_term terms[4][2] = {
         {{"pos", "p2", ECS_READ}, {"mark", "tag", ECS_REQUIRE_NOT}},
@@ -220,7 +220,7 @@ static void register_systems(ecs_world* world, model* m) {
         {{"team", "u8", ECS_OPTIONAL_READ}, {"mark", "tag", ECS_REQUIRE}},
     };
     for (uint32_t i = 0; i < 4; i++) {
-        assert_int_equal(ecs_query_create(world, terms[i], 2, &m->queries[i]), ECS_OK);
+        assert_ok(ecs_query_create(world, terms[i], 2, &m->queries[i]));
     }
 }
 
@@ -241,23 +241,22 @@ static ecs_world* make_world(model* m) {
     config.limits.local_entities_max = INDICES;
     config.limits.events_per_flush_max = m->budget;
     ecs_world* world = NULL;
-    assert_int_equal(ecs_world_create(&config, &world), ECS_OK);
+    assert_ok(ecs_world_create(&config, &world));
     ecs_type_desc body = {.name = "twin_body",
                           .size = sizeof(twin_body),
                           .align = _Alignof(twin_body),
                           .fields = body_fields,
                           .field_count = 2};
     uint32_t flags = m->is_boxed ? ECS_TYPE_BOXED : 0;
-    assert_int_equal(ecs_type_register_as(world, &body, flags, NULL, NULL), ECS_OK);
+    assert_ok(ecs_type_register_as(world, &body, flags, NULL, NULL));
     base_reporter reporter = base_reporter_stderr();
-    assert_int_equal(
-        ecs_template_load(world, "model.blk", model_text, strlen(model_text), &reporter), ECS_OK);
+    assert_ok(ecs_template_load(world, "model.blk", model_text, strlen(model_text), &reporter));
     ecs_event_desc hurt = {"hurt", sizeof(twin_note), note_fields, 3, true};
     ecs_event_desc spawn = {"spawn", sizeof(twin_note), note_fields, 3, false};
-    assert_int_equal(ecs_event_register(world, &hurt, &m->hurt), ECS_OK);
-    assert_int_equal(ecs_event_register(world, &spawn, &m->spawn), ECS_OK);
+    assert_ok(ecs_event_register(world, &hurt, &m->hurt));
+    assert_ok(ecs_event_register(world, &spawn, &m->spawn));
     register_systems(world, m);
-    assert_int_equal(ecs_world_seal(world, &reporter), ECS_OK);
+    assert_ok(ecs_world_seal(world, &reporter));
     for (uint32_t i = 0; i < TWIN_COMPONENTS; i++) {
         m->components[i] = ecs_component_find(world, component_names[i]);
         assert_int_not_equal(m->components[i], ECS_COMPONENT_NONE);
@@ -493,9 +492,9 @@ static void do_create(model* m) {
             assert_int_not_equal(result, ECS_OK);
             return;
         }
-        assert_int_equal(result, ECS_OK);
+        assert_ok(result);
     } else {
-        assert_int_equal(ecs_create(m->world, m->shapes[shape].id, inits, count, &handle), ECS_OK);
+        assert_ok(ecs_create(m->world, m->shapes[shape].id, inits, count, &handle));
         forget_inits(memories, count);
         check_range(m, handle, shape);
     }
@@ -512,7 +511,7 @@ static void do_create_many(model* m) {
     uint32_t count_max = base_rng_below(&m->rng, 12) == 0 ? MANY_MAX : 30;
     uint32_t count = base_rng_below(&m->rng, count_max);
     uint32_t shape = base_rng_below(&m->rng, SHAPES);
-    assert_int_equal(ecs_create_many(m->world, m->shapes[shape].id, count, handles), ECS_OK);
+    assert_ok(ecs_create_many(m->world, m->shapes[shape].id, count, handles));
     for (uint32_t i = 0; i < count; i++) {
         check_range(m, handles[i], shape);
         (void)twin_create(m->twin, handles[i], shape);
@@ -542,14 +541,14 @@ static void do_recreate(model* m) {
         return;
     }
     if (entity->shape == shape && count == 0) {
-        assert_int_equal(result, ECS_OK);
+        assert_ok(result);
         return;
     }
     if (m->shapes[shape].is_replicated && !m->is_mirror && ecs_entity_index(handle) > INDICES) {
         assert_int_equal(result, ECS_ERR_TYPE); // a local entity never becomes a replicated one
         return;
     }
-    assert_int_equal(result, ECS_OK);
+    assert_ok(result);
     twin_recreate(m->twin, handle, shape);
     for (uint32_t i = 0; i < count; i++) {
         entity->values[components[i]] = values[i];
@@ -656,10 +655,10 @@ static void do_step(model* m) {
 static void do_save_and_restore(model* m) {
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
-    assert_int_equal(ecs_world_save(m->world, &bytes), ECS_OK);
+    assert_ok(ecs_world_save(m->world, &bytes));
     model other = *m;
     other.world = make_world(&other);
-    assert_int_equal(ecs_world_restore(other.world, bytes.data, bytes.size), ECS_OK);
+    assert_ok(ecs_world_restore(other.world, bytes.data, bytes.size));
     ecs_changes_clear(m->world);
     twin_clear_lists(m->twin);
     for (uint32_t i = 0; i < 3; i++) {
@@ -677,10 +676,10 @@ static void do_save_and_restore(model* m) {
         memcpy(m->queries, other.queries, sizeof(m->queries));
     }
     m->world = kept;
-    assert_int_equal(ecs_world_restore(m->world, bytes.data, bytes.size), ECS_OK);
+    assert_ok(ecs_world_restore(m->world, bytes.data, bytes.size));
     base_bytes again;
     base_bytes_init(&again, NULL);
-    assert_int_equal(ecs_world_save(m->world, &again), ECS_OK);
+    assert_ok(ecs_world_save(m->world, &again));
     assert_int_equal(again.size, bytes.size);
     assert_memory_equal(again.data, bytes.data, bytes.size);
     base_bytes_deinit(&again);
@@ -749,23 +748,15 @@ static void run_script(uint64_t seed, uint32_t script) {
     ecs_world_destroy(m.world);
 }
 
-static uint32_t script_count = 300;
-static uint64_t script_seed = 5061;
+static model_scripts scripts = {.count = 300, .seed = 5061};
 
-static void random_scripts_agree_with_the_twin(void** state) {
-    (void)state;
-    for (uint32_t i = 0; i < script_count; i++) {
-        run_script(script_seed, i);
+CASE(random_scripts_agree_with_the_twin) {
+    for (uint32_t i = 0; i < scripts.count; i++) {
+        run_script(scripts.seed, i);
     }
 }
 
 int main(int argc, char** argv) {
-    const char* count = argc > 1 ? argv[1] : getenv("MODEL_SCRIPTS");
-    const char* seed = argc > 2 ? argv[2] : getenv("MODEL_SEED");
-    script_count =
-        count != NULL ? (uint32_t)strtoul(count, NULL, 10) : test_scaled(script_count, 20);
-    script_seed = seed != NULL ? strtoull(seed, NULL, 10) : script_seed;
-    print_message("seed %llu, %u scripts\n", (unsigned long long)script_seed, script_count);
-    const struct CMUnitTest tests[] = {TEST(random_scripts_agree_with_the_twin)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    model_scripts_read(&scripts, 20, argc, argv);
+    return test_run();
 }
