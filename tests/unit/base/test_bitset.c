@@ -57,9 +57,7 @@ CASE(beyond_the_range_nothing_is_a_member) {
 
 CASE(it_agrees_with_an_array_of_bools) {
     enum { BITS = 300, STEPS = 20000 };
-    const uint64_t seed = 20240;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    base_rng rng = base_rng_make(seed, 1);
+    base_rng rng = test_rng(20240, 1);
     bool model[BITS] = {false};
     base_bitset set;
     base_bitset_init(&set, NULL);

@@ -31,9 +31,7 @@ CASE(pieces_give_the_same_as_the_whole) {
 
 CASE(both_ways_agree) {
     if (!base_crc32c_has_hardware()) skip();
-    const uint64_t seed = 3;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    base_rng rng = base_rng_make(seed, 3);
+    base_rng rng = test_rng(3, 3);
     uint8_t data[600];
     for (int round = 0; round < 2000; round++) {
         for (size_t i = 0; i < sizeof data; i++)

@@ -18,9 +18,7 @@ CASE(any_cut_into_pieces_gives_the_same_hash) {
     uint8_t data[3000];
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (uint8_t)(i * 31);
-    const uint64_t seed = 7;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    base_rng rng = base_rng_make(seed, 2);
+    base_rng rng = test_rng(7, 2);
     for (uint64_t hash_seed = 0; hash_seed < 2; hash_seed++) {
         for (int round = 0; round < 200; round++) {
             size_t size = base_rng_below(&rng, sizeof data + 1);

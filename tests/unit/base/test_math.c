@@ -33,9 +33,7 @@ static double ulps(float value, double exact) {
 
 CASE(sin_and_cos_are_within_two_ulp) {
     double worst = 0;
-    const uint64_t seed = 11;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    base_rng rng = base_rng_make(seed, 1);
+    base_rng rng = test_rng(11, 1);
     for (int i = 0; i < 400000; i++) {
         // Every other angle has a random exponent, so that small ones are tried too.
         float angle = i % 2 ? (base_rng_float(&rng) * 2 - 1) * 8192
@@ -69,9 +67,7 @@ CASE(varsize_angles_stay_bounded) {
 
 CASE(atan2_is_within_two_ulp) {
     double worst = 0;
-    const uint64_t seed = 12;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    base_rng rng = base_rng_make(seed, 1);
+    base_rng rng = test_rng(12, 1);
     for (int i = 0; i < 400000; i++) {
         float y = float_of(base_rng_u32(&rng)), x = float_of(base_rng_u32(&rng));
         if (i % 2) {
@@ -117,9 +113,7 @@ CASE(nan_is_always_the_same_nan) {
 }
 
 CASE(simple_functions_agree_with_libm) {
-    const uint64_t seed = 13;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    base_rng rng = base_rng_make(seed, 1);
+    base_rng rng = test_rng(13, 1);
     for (int i = 0; i < 400000; i++) {
         float value = float_of(base_rng_u32(&rng));
         if (isnan(value)) continue;

@@ -126,9 +126,7 @@ CASE(hard_cases_round_correctly) {
 // Half-way points between neighbours, exactly and one digit beyond: 1 + 2^-53 and its like have all
 // of their digits written out.
 CASE(half_way_points_go_to_the_even_neighbour) {
-    const uint64_t seed = 21;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    base_rng rng = base_rng_make(seed, 1);
+    base_rng rng = test_rng(21, 1);
     static char text[2000];
     for (int i = 0; i < 300; i++) {
         // A float and a half of its last bit in long double, which has room for it.
@@ -149,9 +147,7 @@ CASE(half_way_points_go_to_the_even_neighbour) {
 }
 
 CASE(random_texts_agree_with_strtod) {
-    const uint64_t seed = 22;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    base_rng rng = base_rng_make(seed, 1);
+    base_rng rng = test_rng(22, 1);
     for (int i = 0; i < 30000; i++) {
         char text[128];
         uint32_t size = 0, digits = 1 + base_rng_below(&rng, i % 3 ? 17 : 40);
@@ -169,9 +165,7 @@ CASE(random_texts_agree_with_strtod) {
 }
 
 CASE(printed_doubles_come_back) {
-    const uint64_t seed = 23;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    base_rng rng = base_rng_make(seed, 1);
+    base_rng rng = test_rng(23, 1);
     for (int i = 0; i < 20000; i++) {
         uint64_t bits = base_rng_u64(&rng);
         double value, read;

@@ -48,6 +48,8 @@ static void pop(base_spsc* queue) {
     if (base_spsc_next(queue, &cursor, &size, &damaged)) base_spsc_pop_to(queue, cursor);
 }
 
+#define QUEUE_CASE(name) CASE_MADE(base_spsc, queue, create(CAPACITY), destroy(queue), name)
+
 static void expect_pop(base_spsc* queue, const void* data, uint32_t size) {
     uint32_t found;
     bool damaged;
@@ -67,8 +69,7 @@ static void expect_empty(base_spsc* queue) {
     assert_int_equal(base_spsc_used(queue), 0);
 }
 
-CASE(a_walk_sees_all_records_before_one_of_them_is_popped) {
-    base_spsc* queue = create(CAPACITY);
+QUEUE_CASE(a_walk_sees_all_records_before_one_of_them_is_popped) {
     uint8_t record[88];
     uint32_t size;
     bool damaged;
@@ -89,11 +90,9 @@ CASE(a_walk_sees_all_records_before_one_of_them_is_popped) {
         base_spsc_pop_to(queue, cursor);
         assert_int_equal(base_spsc_used(queue), 0);
     }
-    destroy(queue);
 }
 
-CASE(records_come_out_in_order) {
-    base_spsc* queue = create(CAPACITY);
+QUEUE_CASE(records_come_out_in_order) {
     expect_empty(queue);
     pop(queue);
     assert_true(push(queue, "one", 3));
@@ -102,11 +101,9 @@ CASE(records_come_out_in_order) {
     expect_pop(queue, "one", 3);
     expect_pop(queue, "two+", 4);
     expect_empty(queue);
-    destroy(queue);
 }
 
-CASE(a_full_queue_refuses_and_keeps_what_it_has) {
-    base_spsc* queue = create(CAPACITY);
+QUEUE_CASE(a_full_queue_refuses_and_keeps_what_it_has) {
     char data[CAPACITY] = "full";
     int pushed = 0;
     while (push(queue, data, 24))
@@ -115,7 +112,6 @@ CASE(a_full_queue_refuses_and_keeps_what_it_has) {
     for (int i = 0; i < pushed; i++)
         expect_pop(queue, data, 24);
     expect_empty(queue);
-    destroy(queue);
 }
 
 CASE(half_of_the_ring_fits_from_any_place) {
@@ -137,8 +133,7 @@ CASE(half_of_the_ring_fits_from_any_place) {
     }
 }
 
-CASE(a_record_is_made_where_it_lies) {
-    base_spsc* queue = create(CAPACITY);
+QUEUE_CASE(a_record_is_made_where_it_lies) {
     char data[CAPACITY];
     memset(data, 'y', sizeof data);
     // Less than was reserved, at each place of the ring; what was not committed was never there.
@@ -165,11 +160,9 @@ CASE(a_record_is_made_where_it_lies) {
     while (push(queue, data, 24)) {
     }
     assert_null(base_spsc_reserve(queue, 24));
-    destroy(queue);
 }
 
-CASE(wrong_sizes_are_mistakes) {
-    base_spsc* queue = create(CAPACITY);
+QUEUE_CASE(wrong_sizes_are_mistakes) {
     char data[CAPACITY] = "";
     assert_mistake((void)!push(queue, data, 0));
     assert_false(push(queue, data, CAPACITY / 2 + 1));
@@ -177,15 +170,11 @@ CASE(wrong_sizes_are_mistakes) {
     assert_mistake((void)!base_spsc_init(queue, 100, 0));
     assert_mistake((void)!base_spsc_init(queue, 32, 0));
     assert_mistake((void)!base_spsc_init((char*)queue + 8, 64, 0));
-    destroy(queue);
 }
 
-CASE(it_agrees_with_an_array_of_records) {
+QUEUE_CASE(it_agrees_with_an_array_of_records) {
     enum { STEPS = 50000, PLACES = 256 };
-    const uint64_t seed = 31;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    base_rng rng = base_rng_make(seed, 1);
-    base_spsc* queue = create(CAPACITY);
+    base_rng rng = test_rng(31, 1);
     struct {
         uint32_t size;
         uint8_t first;
@@ -208,11 +197,9 @@ CASE(it_agrees_with_an_array_of_records) {
         }
     }
     assert_true(head > STEPS / 10);
-    destroy(queue);
 }
 
-CASE(foreign_memory_must_look_like_a_queue) {
-    base_spsc* queue = create(CAPACITY);
+QUEUE_CASE(foreign_memory_must_look_like_a_queue) {
     assert_ptr_equal(base_spsc_open(queue, MEMORY), queue);
     assert_ptr_equal(base_spsc_open(queue, MEMORY + 1), queue);
     assert_int_equal(queue->identity, 42);
@@ -244,7 +231,6 @@ CASE(foreign_memory_must_look_like_a_queue) {
         assert_false(push(queue, "x", 1));
         pop(queue);
     }
-    destroy(queue);
 }
 
 CASE(a_damaged_record_ends_the_queue) {
@@ -266,8 +252,7 @@ CASE(a_damaged_record_ends_the_queue) {
 }
 
 // An old lap's record under a newer head, as after a power failure: correct, but not here.
-CASE(a_record_of_an_older_lap_is_damage) {
-    base_spsc* queue = create(CAPACITY);
+QUEUE_CASE(a_record_of_an_older_lap_is_damage) {
     assert_true(push(queue, "lap", 3));
     expect_pop(queue, "lap", 3);
     atomic_store(&queue->tail, CAPACITY);
@@ -276,15 +261,11 @@ CASE(a_record_of_an_older_lap_is_damage) {
     bool damaged;
     assert_null(peek(queue, &size, &damaged));
     assert_true(damaged);
-    destroy(queue);
 }
 
 // Random bytes in the ring, random ends: the sanitizer watches the block, which ends with the ring.
-CASE(noise_never_leads_outside) {
-    const uint64_t seed = 32;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    base_rng rng = base_rng_make(seed, 1);
-    base_spsc* queue = create(CAPACITY);
+QUEUE_CASE(noise_never_leads_outside) {
+    base_rng rng = test_rng(32, 1);
     uint32_t* words = (uint32_t*)(void*)((uint8_t*)queue + BASE_SPSC_HEADER_BYTES);
     for (int round = 0; round < 20000; round++) {
         for (int i = 0; i < CAPACITY / 4; i++) {
@@ -310,7 +291,6 @@ CASE(noise_never_leads_outside) {
             (void)!push(queue, "12345678", 1 + base_rng_below(&rng, 8));
         }
     }
-    destroy(queue);
 }
 
 enum { THREAD_RECORDS = 100000 };
@@ -329,8 +309,7 @@ static void* produce(void* context) {
     return NULL;
 }
 
-CASE(two_threads_see_whole_records_in_order) {
-    base_spsc* queue = create(CAPACITY);
+QUEUE_CASE(two_threads_see_whole_records_in_order) {
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, produce, queue), 0);
     for (uint32_t i = 0; i < THREAD_RECORDS;) {
@@ -351,7 +330,6 @@ CASE(two_threads_see_whole_records_in_order) {
     }
     pthread_join(thread, NULL);
     expect_empty(queue);
-    destroy(queue);
 }
 
 CASE(what_was_pushed_survives_the_process) {

@@ -2,248 +2,223 @@
 // What is wrong is said in a sentence at the user's own line (S5.19), and limits are what they say.
 #include "esgen_text.h"
 
-static void expect_said(const char* text, const char* said) {
+// The first fault is in this line, and this is said.
+static void refused(uint32_t line, const char* text, const char* said) {
+    char expected[BASE_REPORT_BYTES_MAX];
+    (void)base_text_format(expected, sizeof expected, "x.c:%u: error: %s", line, said);
     esgen_text_result result;
     text_open(&result, text);
-    if (strcmp(result.faults.text, said) != 0) {
-        print_error("said:     %s\nexpected: %s\n", result.faults.text, said);
+    if (strcmp(result.faults.text, expected) != 0) {
+        print_error("said:     %s\nexpected: %s\n", result.faults.text, expected);
     }
-    assert_string_equal(result.faults.text, said);
+    assert_string_equal(result.faults.text, expected);
     assert_true(result.faults.count > 0);
     text_close(&result);
 }
 
 CASE(text_that_never_ends_is_refused) {
-    expect_said("int x;\n/* and so", "x.c:2: error: this comment never ends");
-    expect_said("#define X /* and so\n\n", "x.c:1: error: this comment never ends");
-    expect_said("int x;\n\n\"and so\n\"", "x.c:3: error: this text never ends");
-    expect_said("'\\", "x.c:1: error: this text never ends");
-    expect_said("int x;\nint f(void) {\n{ }\n",
-                "x.c:2: error: this { is never closed (both branches of an #if are read, of #if 0 "
-                "none)");
-    expect_said("#if A\nint f(int a) {\n#else\nint f(int b) {\n#endif\n}\n",
-                "x.c:2: error: this { is never closed (both branches of an #if are read, of #if 0 "
-                "none)");
-    expect_said("int x;\nint f(int a;\nstatic void a_es(void) {}\n",
-                "x.c:2: error: this ( is never closed (both branches of an #if are read, of #if 0 "
-                "none)");
+    refused(2, "int x;\n/* and so", "this comment never ends");
+    refused(1, "#define X /* and so\n\n", "this comment never ends");
+    refused(3, "int x;\n\n\"and so\n\"", "this text never ends");
+    refused(1, "'\\", "this text never ends");
+    refused(2, "int x;\nint f(void) {\n{ }\n",
+            "this { is never closed (both branches of an #if are read, of #if 0 none)");
+    refused(2, "#if A\nint f(int a) {\n#else\nint f(int b) {\n#endif\n}\n",
+            "this { is never closed (both branches of an #if are read, of #if 0 none)");
+    refused(2, "int x;\nint f(int a;\nstatic void a_es(void) {}\n",
+            "this ( is never closed (both branches of an #if are read, of #if 0 none)");
 }
 
 CASE(functions_that_cannot_be_systems_are_refused) {
-    expect_said("void a_es(void) {}", "x.c:1: error: a_es must be static");
-    expect_said("static int32_t a_es(void) {}", "x.c:1: error: a_es must return void");
-    expect_said("static void* a_es(void) {}", "x.c:1: error: a_es must return void");
-    expect_said("static bool a_es(void) {}", "x.c:1: error: a_es must return void");
-    expect_said("static float\na_ecs_query(const float* f) {}",
-                "x.c:2: error: a_ecs_query must return void, or bool: false ends the walk");
-    expect_said("static void a_es(void) {}\nstatic void a_es(void) {}",
-                "x.c:2: error: a_es stands twice in this file");
-    expect_said("static void a_es(pos)\n float* pos; {}",
-                "x.c:1: error: a_es: write the parameters' types between the parentheses");
-    expect_said("static void a_es(pos) vec* pos; {}",
-                "x.c:1: error: a_es: write the parameters' types between the parentheses");
-    expect_said("static void a_es(void) LATE(1) {}",
-                "x.c:1: error: a_es: its body must follow its parameters");
-    expect_said("ES_TAG(server)\nstatic void a_es(void);",
-                "x.c:1: error: ES_TAG belongs to the body of a_es, not to a declaration");
+    refused(1, "void a_es(void) {}", "a_es must be static");
+    refused(1, "static int32_t a_es(void) {}", "a_es must return void");
+    refused(1, "static void* a_es(void) {}", "a_es must return void");
+    refused(1, "static bool a_es(void) {}", "a_es must return void");
+    refused(2, "static float\na_ecs_query(const float* f) {}",
+            "a_ecs_query must return void, or bool: false ends the walk");
+    refused(2, "static void a_es(void) {}\nstatic void a_es(void) {}",
+            "a_es stands twice in this file");
+    refused(1, "static void a_es(pos)\n float* pos; {}",
+            "a_es: write the parameters' types between the parentheses");
+    refused(1, "static void a_es(pos) vec* pos; {}",
+            "a_es: write the parameters' types between the parentheses");
+    refused(1, "static void a_es(void) LATE(1) {}", "a_es: its body must follow its parameters");
+    refused(1, "ES_TAG(server)\nstatic void a_es(void);",
+            "ES_TAG belongs to the body of a_es, not to a declaration");
 }
 
 CASE(wrong_annotations_are_refused) {
-    expect_said("\nES_TAGS(server) static void a_es(void) {}",
-                "x.c:2: error: unknown annotation ES_TAGS: did you mean ES_TAG?");
-    expect_said("ES_TAG static void a_es(void) {}", "x.c:1: error: ES_TAG needs (...)");
-    expect_said("ES_TAG() static void a_es(void) {}", "x.c:1: error: a name is missing here");
-    expect_said("ES_TAG(a,,b) static void a_es(void) {}", "x.c:1: error: a name is missing here");
-    expect_said("ES_TAG(a |) static void a_es(void) {}",
-                "x.c:1: error: a_es: a tag is missing beside | in 'a|'");
-    expect_said("ES_STAGE(\"a b\") static void a_es(void) {}",
-                "x.c:1: error: a name is made of letters, digits and _.-+:<>@, 'a b' is not");
-    expect_said("ES_EVERY(0) static void a_es(void) {}",
-                "x.c:1: error: ES_EVERY takes a number above 0, not '0'");
-    expect_said("ES_EVERY(4294967296) static void a_es(void) {}",
-                "x.c:1: error: ES_EVERY takes a number above 0, not '4294967296'");
-    expect_said("ES_CONFINED static void a_ecs_query(int32_t x) {}",
-                "x.c:1: error: a_ecs_query is no system: it runs while no other does");
-    expect_said("ES_ON_EVENT(hit) ES_READS(pos) static void a_es_event_handler(void) {}",
-                "x.c:1: error: a_es_event_handler is no system: it runs while no other does");
-    expect_said("ES_QUANTUM(1.5) static void a_es(void) {}",
-                "x.c:1: error: ES_QUANTUM takes a number above 0, not '1.5'");
-    expect_said("ES_ON_ENTER(a, b) static void a_es(float* r) {}",
-                "x.c:1: error: ES_ON_ENTER takes the name of one function");
-    expect_said("ES_REQUIRE(rubble)\nstatic void a_es(void) {}",
-                "x.c:2: error: a_es: say the name and the type of 'rubble': name:tag");
-    expect_said("ES_REQUIRE_NOT(:tag) static void a_es(void) {}",
-                "x.c:1: error: a_es: say the name and the type of ':tag': name:tag");
+    refused(2, "\nES_TAGS(server) static void a_es(void) {}",
+            "unknown annotation ES_TAGS: did you mean ES_TAG?");
+    refused(1, "ES_TAG static void a_es(void) {}", "ES_TAG needs (...)");
+    refused(1, "ES_TAG() static void a_es(void) {}", "a name is missing here");
+    refused(1, "ES_TAG(a,,b) static void a_es(void) {}", "a name is missing here");
+    refused(1, "ES_TAG(a |) static void a_es(void) {}", "a_es: a tag is missing beside | in 'a|'");
+    refused(1, "ES_STAGE(\"a b\") static void a_es(void) {}",
+            "a name is made of letters, digits and _.-+:<>@, 'a b' is not");
+    refused(1, "ES_EVERY(0) static void a_es(void) {}", "ES_EVERY takes a number above 0, not '0'");
+    refused(1, "ES_EVERY(4294967296) static void a_es(void) {}",
+            "ES_EVERY takes a number above 0, not '4294967296'");
+    refused(1, "ES_CONFINED static void a_ecs_query(int32_t x) {}",
+            "a_ecs_query is no system: it runs while no other does");
+    refused(1, "ES_ON_EVENT(hit) ES_READS(pos) static void a_es_event_handler(void) {}",
+            "a_es_event_handler is no system: it runs while no other does");
+    refused(1, "ES_QUANTUM(1.5) static void a_es(void) {}",
+            "ES_QUANTUM takes a number above 0, not '1.5'");
+    refused(1, "ES_ON_ENTER(a, b) static void a_es(float* r) {}",
+            "ES_ON_ENTER takes the name of one function");
+    refused(2, "ES_REQUIRE(rubble)\nstatic void a_es(void) {}",
+            "a_es: say the name and the type of 'rubble': name:tag");
+    refused(1, "ES_REQUIRE_NOT(:tag) static void a_es(void) {}",
+            "a_es: say the name and the type of ':tag': name:tag");
 }
 
 CASE(what_does_not_belong_together_is_refused) {
-    expect_said("static void a_es_event_handler(void) {}",
-                "x.c:1: error: a_es_event_handler handles no event: add ES_ON_EVENT(name) or "
-                "ES_TRACK(component)");
-    expect_said("ES_ON_EVENT(hit) static void a_es(void) {}",
-                "x.c:1: error: a_es is no event handler: name it *_es_event_handler");
-    expect_said("ES_ON_EVENT(hit) ES_EVERY(2) static void a_es_event_handler(void) {}",
-                "x.c:1: error: a_es_event_handler is called on events: it has no stage, interval "
-                "or turn");
-    expect_said("ES_TAG(server) static void a_ecs_query(float f) {}",
-                "x.c:1: error: a_ecs_query is a query: it has neither stage nor tags nor order");
-    expect_said("static void a_ecs_query(void) {}",
-                "x.c:1: error: a_ecs_query asks for no component: take one, or ES_REQUIRE");
-    expect_said("static void a_es(ecs_entity entity) {}",
-                "x.c:1: error: a_es asks for no component, so there are no entities to call it "
-                "with: take one, or ES_REQUIRE");
-    expect_said("ES_ON_ENTER(b) static void a_es(void) {}",
-                "x.c:1: error: a_es asks for no component, so there are no entities to call it "
-                "with: take one, or ES_REQUIRE");
+    refused(1, "static void a_es_event_handler(void) {}",
+            "a_es_event_handler handles no event: add ES_ON_EVENT(name) or ES_TRACK(component)");
+    refused(1, "ES_ON_EVENT(hit) static void a_es(void) {}",
+            "a_es is no event handler: name it *_es_event_handler");
+    refused(1, "ES_ON_EVENT(hit) ES_EVERY(2) static void a_es_event_handler(void) {}",
+            "a_es_event_handler is called on events: it has no stage, interval or turn");
+    refused(1, "ES_TAG(server) static void a_ecs_query(float f) {}",
+            "a_ecs_query is a query: it has neither stage nor tags nor order");
+    refused(1, "static void a_ecs_query(void) {}",
+            "a_ecs_query asks for no component: take one, or ES_REQUIRE");
+    refused(1, "static void a_es(ecs_entity entity) {}",
+            "a_es asks for no component, so there are no entities to call it with: take one, or "
+            "ES_REQUIRE");
+    refused(1, "ES_ON_ENTER(b) static void a_es(void) {}",
+            "a_es asks for no component, so there are no entities to call it with: take one, or "
+            "ES_REQUIRE");
 }
 
 CASE(parameters_that_mean_nothing_are_refused) {
     static const char plain[] =
-        "x.c:1: error: a_es: a parameter is a type, at most one star and a name: const ecs_vec2* "
-        "pos";
-    expect_said("static void a_es(float** f) {}", plain);
-    expect_said("static void a_es(float f[3]) {}", plain);
-    expect_said("static void a_es(void (*call)(int), float* f) {}", plain);
-    expect_said("static void a_es(float) {}", plain);
-    expect_said("static void a_es(float* f, ...) {}", plain);
-    expect_said("static void a_es(float* f,) {}",
-                "x.c:1: error: a_es: a parameter is missing here");
-    expect_said("static void a_es(unsigned int f) {}",
-                "x.c:1: error: a_es: the size of unsigned depends on the machine: say uint32_t");
-    expect_said("static void a_es(\n\n const my_body* body) {}",
-                "x.c:3: error: a_es: no component type is a my_body (parameter body): say "
-                "ES_TYPE(my_body, Name), or ES_CONTEXT before it");
-    expect_said("static void a_es(float* f, ES_NAME(f) float g) {}",
-                "x.c:1: error: a_es asks for component f twice");
-    expect_said("static void a_es(ES_OPTIONAL float f) {}",
-                "x.c:1: error: a_es: ES_OPTIONAL is for pointers: f by value takes "
-                "ES_DEFAULT(value)");
-    expect_said("static void a_es(ES_DEFAULT(1) float* f) {}",
-                "x.c:1: error: a_es: ES_DEFAULT is for parameters by value: pointer f takes "
-                "ES_OPTIONAL");
-    expect_said("static void a_es(ES_DEFAULT() float f) {}",
-                "x.c:1: error: ES_DEFAULT is not understood here");
-    expect_said("static void a_es(ES_MAYBE float f) {}",
-                "x.c:1: error: ES_MAYBE is not understood here");
-    expect_said("ES_SPAN static void a_es(float f) {}",
-                "x.c:1: error: a_es: with ES_SPAN f is an array: take a pointer");
-    expect_said("static void a_es(const ecs_list* path) {}",
-                "x.c:1: error: a_es: say what list path holds: ES_LIST(p2), for example");
-    expect_said("static void a_es(ES_LIST(tag) const ecs_list* path) {}",
-                "x.c:1: error: a_es: there is no list<tag>");
-    expect_said("static void a_es(ES_LIST(i) const float* path) {}",
-                "x.c:1: error: a_es: ES_LIST is for parameters of type ecs_list");
+        "a_es: a parameter is a type, at most one star and a name: const ecs_vec2* pos";
+    refused(1, "static void a_es(float** f) {}", plain);
+    refused(1, "static void a_es(float f[3]) {}", plain);
+    refused(1, "static void a_es(void (*call)(int), float* f) {}", plain);
+    refused(1, "static void a_es(float) {}", plain);
+    refused(1, "static void a_es(float* f, ...) {}", plain);
+    refused(1, "static void a_es(float* f,) {}", "a_es: a parameter is missing here");
+    refused(1, "static void a_es(unsigned int f) {}",
+            "a_es: the size of unsigned depends on the machine: say uint32_t");
+    refused(3, "static void a_es(\n\n const my_body* body) {}",
+            "a_es: no component type is a my_body (parameter body): say ES_TYPE(my_body, Name), or "
+            "ES_CONTEXT before it");
+    refused(1, "static void a_es(float* f, ES_NAME(f) float g) {}",
+            "a_es asks for component f twice");
+    refused(1, "static void a_es(ES_OPTIONAL float f) {}",
+            "a_es: ES_OPTIONAL is for pointers: f by value takes ES_DEFAULT(value)");
+    refused(1, "static void a_es(ES_DEFAULT(1) float* f) {}",
+            "a_es: ES_DEFAULT is for parameters by value: pointer f takes ES_OPTIONAL");
+    refused(1, "static void a_es(ES_DEFAULT() float f) {}", "ES_DEFAULT is not understood here");
+    refused(1, "static void a_es(ES_MAYBE float f) {}", "ES_MAYBE is not understood here");
+    refused(1, "ES_SPAN static void a_es(float f) {}",
+            "a_es: with ES_SPAN f is an array: take a pointer");
+    refused(1, "static void a_es(const ecs_list* path) {}",
+            "a_es: say what list path holds: ES_LIST(p2), for example");
+    refused(1, "static void a_es(ES_LIST(tag) const ecs_list* path) {}",
+            "a_es: there is no list<tag>");
+    refused(1, "static void a_es(ES_LIST(i) const float* path) {}",
+            "a_es: ES_LIST is for parameters of type ecs_list");
 }
 
 CASE(parameters_that_are_no_components_have_their_form) {
-    expect_said("static void a_es(ecs_stage* stage) {}",
-                "x.c:1: error: a_es: take const ecs_stage* stage");
-    expect_said("static void a_es(const ecs_event* event) {}", "x.c:1: error: a_es gets no event");
-    expect_said("static void a_ecs_query(const ecs_stage* stage, float f) {}",
-                "x.c:1: error: a_ecs_query: a query runs outside of stages: hand the stage on as "
-                "ES_CONTEXT");
-    expect_said("static void a_es(const float* f, const ecs_entity* entity) {}",
-                "x.c:1: error: a_es: entity is a value");
-    expect_said("ES_SPAN static void a_es(const float* f, ecs_entity entity) {}",
-                "x.c:1: error: a_es: entity is an array here: take const ecs_entity*");
-    expect_said("ES_SPAN static void a_es(const float* f, uint64_t count) {}",
-                "x.c:1: error: a_es: take uint32_t count");
-    expect_said("static void a_es(ES_CONTEXT float f) {}",
-                "x.c:1: error: a_es: the context f must be a pointer");
-    expect_said("static void a_es(ES_OPTIONAL ES_CONTEXT float* f) {}",
-                "x.c:1: error: a_es: f is no component");
-    expect_said("static void a_es(float* f, ecs_entity entity, ecs_entity eid) {}",
-                "x.c:1: error: a_es: eid is there already");
-    expect_said("static void a_es(float* rows) {}",
-                "x.c:1: error: a_es: what is generated has its own rows: choose another name and "
-                "say ES_NAME(component)");
-    expect_said("static void a_ecs_query(float f, ES_CONTEXT int32_t it) {}",
-                "x.c:1: error: a_ecs_query: what is generated has its own it: choose another name");
+    refused(1, "static void a_es(ecs_stage* stage) {}", "a_es: take const ecs_stage* stage");
+    refused(1, "static void a_es(const ecs_event* event) {}", "a_es gets no event");
+    refused(1, "static void a_ecs_query(const ecs_stage* stage, float f) {}",
+            "a_ecs_query: a query runs outside of stages: hand the stage on as ES_CONTEXT");
+    refused(1, "static void a_es(const float* f, const ecs_entity* entity) {}",
+            "a_es: entity is a value");
+    refused(1, "ES_SPAN static void a_es(const float* f, ecs_entity entity) {}",
+            "a_es: entity is an array here: take const ecs_entity*");
+    refused(1, "ES_SPAN static void a_es(const float* f, uint64_t count) {}",
+            "a_es: take uint32_t count");
+    refused(1, "static void a_es(ES_CONTEXT float f) {}", "a_es: the context f must be a pointer");
+    refused(1, "static void a_es(ES_OPTIONAL ES_CONTEXT float* f) {}", "a_es: f is no component");
+    refused(1, "static void a_es(float* f, ecs_entity entity, ecs_entity eid) {}",
+            "a_es: eid is there already");
+    refused(
+        1, "static void a_es(float* rows) {}",
+        "a_es: what is generated has its own rows: choose another name and say ES_NAME(component)");
+    refused(1, "static void a_ecs_query(float f, ES_CONTEXT int32_t it) {}",
+            "a_ecs_query: what is generated has its own it: choose another name");
 }
 
 CASE(structs_that_cannot_be_types_are_refused) {
-    expect_said("ES_TYPE(a) int x;",
-                "x.c:1: error: ES_TYPE takes a C type and the name it is registered by");
-    expect_said(
-        "\nES_STRUCT(A)\nstruct a { int32_t x; };",
-        "x.c:2: error: ES_STRUCT and ES_EVENT stand before typedef struct name {...} name;");
-    expect_said("ES_STRUCT() typedef struct a { int32_t x; } a;",
-                "x.c:1: error: a name is missing here");
-    expect_said("ES_STRUCT typedef struct a { int32_t x; } a;",
-                "x.c:1: error: ES_STRUCT needs (...)");
-    expect_said("ES_EVENT(a, exports) typedef struct a { int32_t x; } a;",
-                "x.c:1: error: ES_EVENT takes (name) or (name, exported)");
-    expect_said("ES_STRUCT(A) typedef struct a { } a;", "x.c:1: error: a has no fields");
-    expect_said("ES_STRUCT(A) typedef struct a {\n int x; } a;",
-                "x.c:2: error: a: the size of int depends on the machine: say int32_t");
-    expect_said("ES_STRUCT(A) typedef struct a {\n\n my_phase x; } a;",
-                "x.c:3: error: a: no field can be a my_phase: take bool, a number like int32_t or "
-                "float, ecs_entity, a vector, or register the struct by hand");
-    static const char plain[] = "x.c:1: error: a: a field is a type and names, with [count] for an "
-                                "array: no pointers, no bits, no structs";
-    expect_said("ES_STRUCT(A) typedef struct a { float* x; } a;", plain);
-    expect_said("ES_STRUCT(A) typedef struct a { uint32_t x : 3; } a;", plain);
-    expect_said("ES_STRUCT(A) typedef struct a { float; } a;", plain);
-    expect_said("ES_STRUCT(A) typedef struct a { float x[]; } a;",
-                "x.c:1: error: a: the count of an array is not understood");
-    expect_said("ES_STRUCT(A) typedef struct a { union { float x; } u; } a;",
-                "x.c:1: error: a: a struct or union inside is registered by hand");
-    expect_said("ES_STRUCT(A) typedef struct a { float x ES_QUANT(1, 2); } a;",
-                "x.c:1: error: ES_QUANT takes (min, step, bits)");
-    expect_said("ES_STRUCT(A) typedef struct a { float ES_QUANT(1, 2, 3) x; } a;",
-                "x.c:1: error: ES_QUANT(min, step, bits) stands before or behind a field");
+    refused(1, "ES_TYPE(a) int x;", "ES_TYPE takes a C type and the name it is registered by");
+    refused(2, "\nES_STRUCT(A)\nstruct a { int32_t x; };",
+            "ES_STRUCT and ES_EVENT stand before typedef struct name {...} name;");
+    refused(1, "ES_STRUCT() typedef struct a { int32_t x; } a;", "a name is missing here");
+    refused(1, "ES_STRUCT typedef struct a { int32_t x; } a;", "ES_STRUCT needs (...)");
+    refused(1, "ES_EVENT(a, exports) typedef struct a { int32_t x; } a;",
+            "ES_EVENT takes (name) or (name, exported)");
+    refused(1, "ES_STRUCT(A) typedef struct a { } a;", "a has no fields");
+    refused(2, "ES_STRUCT(A) typedef struct a {\n int x; } a;",
+            "a: the size of int depends on the machine: say int32_t");
+    refused(3, "ES_STRUCT(A) typedef struct a {\n\n my_phase x; } a;",
+            "a: no field can be a my_phase: take bool, a number like int32_t or float, ecs_entity, "
+            "a vector, or register the struct by hand");
+    static const char plain[] = "a: a field is a type and names, with [count] for an array: no "
+                                "pointers, no bits, no structs";
+    refused(1, "ES_STRUCT(A) typedef struct a { float* x; } a;", plain);
+    refused(1, "ES_STRUCT(A) typedef struct a { uint32_t x : 3; } a;", plain);
+    refused(1, "ES_STRUCT(A) typedef struct a { float; } a;", plain);
+    refused(1, "ES_STRUCT(A) typedef struct a { float x[]; } a;",
+            "a: the count of an array is not understood");
+    refused(1, "ES_STRUCT(A) typedef struct a { union { float x; } u; } a;",
+            "a: a struct or union inside is registered by hand");
+    refused(1, "ES_STRUCT(A) typedef struct a { float x ES_QUANT(1, 2); } a;",
+            "ES_QUANT takes (min, step, bits)");
+    refused(1, "ES_STRUCT(A) typedef struct a { float ES_QUANT(1, 2, 3) x; } a;",
+            "ES_QUANT(min, step, bits) stands before or behind a field");
 }
 
 CASE(marks_of_fields_stand_right) {
 #define MARKED(text) "ES_EVENT(e) ES_MESSAGE(G__E) typedef struct a { " text " } a;"
-    expect_said(MARKED("int32_t x ES_CLAMP(1);"), "x.c:1: error: ES_CLAMP takes (min, max)");
-    expect_said(MARKED("int32_t x ES_CLAMP(, 1);"), "x.c:1: error: ES_CLAMP takes (min, max)");
-    expect_said(MARKED("int32_t x ES_RANGE(1, 2, 3);"), "x.c:1: error: ES_RANGE takes (min, max)");
-    expect_said(MARKED("int32_t x ES_RANGE;"), "x.c:1: error: ES_RANGE takes (min, max)");
-    expect_said(MARKED("ES_RANGE([1, 2]) int32_t x;"), "x.c:1: error: ES_RANGE takes (min, max)");
-    expect_said(MARKED("ES_NAME(a b) int32_t x;"), "x.c:1: error: ES_NAME takes (name)");
-    expect_said(MARKED("ES_NAME(\"a\") int32_t x;"), "x.c:1: error: ES_NAME takes (name)");
-    expect_said(MARKED("int32_t ES_LOCAL x;"),
-                "x.c:1: error: ES_LOCAL stands before or behind a field");
-    expect_said(MARKED("int32_t\nES_CLAMP(1, 2) x;"),
-                "x.c:2: error: ES_CLAMP(min, max) stands before or behind a field");
-    expect_said(MARKED("int32_t x ES_CLAMPED(1, 2);"),
-                "x.c:1: error: ES_CLAMPED is not understood here");
-    expect_said(MARKED("int32_t x ES_CLAMP(1, 2) ES_RANGE(1, 2);"),
-                "x.c:1: error: a field has one ES_CLAMP or one ES_RANGE");
-    expect_said(MARKED("bool x ES_RANGE(0, 1);"),
-                "x.c:1: error: a.x: ES_CLAMP and ES_RANGE are for numbers");
-    expect_said(MARKED("int32_t y;\necs_entity x ES_CLAMP(0, 1);"),
-                "x.c:2: error: a.x: ES_CLAMP and ES_RANGE are for numbers");
-    static const char parts[] = "x.c:1: error: a.x: a message has no vectors and arrays: make its "
-                                "parts fields of their own, or say ES_LOCAL";
-    expect_said(MARKED("ecs_vec2 x;"), parts);
-    expect_said(MARKED("int32_t x[3];"), parts);
+    refused(1, MARKED("int32_t x ES_CLAMP(1);"), "ES_CLAMP takes (min, max)");
+    refused(1, MARKED("int32_t x ES_CLAMP(, 1);"), "ES_CLAMP takes (min, max)");
+    refused(1, MARKED("int32_t x ES_RANGE(1, 2, 3);"), "ES_RANGE takes (min, max)");
+    refused(1, MARKED("int32_t x ES_RANGE;"), "ES_RANGE takes (min, max)");
+    refused(1, MARKED("ES_RANGE([1, 2]) int32_t x;"), "ES_RANGE takes (min, max)");
+    refused(1, MARKED("ES_NAME(a b) int32_t x;"), "ES_NAME takes (name)");
+    refused(1, MARKED("ES_NAME(\"a\") int32_t x;"), "ES_NAME takes (name)");
+    refused(1, MARKED("int32_t ES_LOCAL x;"), "ES_LOCAL stands before or behind a field");
+    refused(2, MARKED("int32_t\nES_CLAMP(1, 2) x;"),
+            "ES_CLAMP(min, max) stands before or behind a field");
+    refused(1, MARKED("int32_t x ES_CLAMPED(1, 2);"), "ES_CLAMPED is not understood here");
+    refused(1, MARKED("int32_t x ES_CLAMP(1, 2) ES_RANGE(1, 2);"),
+            "a field has one ES_CLAMP or one ES_RANGE");
+    refused(1, MARKED("bool x ES_RANGE(0, 1);"), "a.x: ES_CLAMP and ES_RANGE are for numbers");
+    refused(2, MARKED("int32_t y;\necs_entity x ES_CLAMP(0, 1);"),
+            "a.x: ES_CLAMP and ES_RANGE are for numbers");
+    static const char parts[] = "a.x: a message has no vectors and arrays: make its parts fields "
+                                "of their own, or say ES_LOCAL";
+    refused(1, MARKED("ecs_vec2 x;"), parts);
+    refused(1, MARKED("int32_t x[3];"), parts);
 #undef MARKED
-    static const char none[] = "x.c:1: error: a.x is marked for a message, but there is none: say "
-                               "ES_MESSAGE(type) behind ES_EVENT";
-    expect_said("ES_EVENT(e) typedef struct a { int32_t x ES_CLAMP(1, 2); } a;", none);
-    expect_said("ES_STRUCT(A) typedef struct a { int32_t x ES_LOCAL; } a;", none);
-    expect_said("ES_STRUCT(A) typedef struct a { ES_NAME(y) int32_t x; } a;", none);
+    static const char none[] =
+        "a.x is marked for a message, but there is none: say ES_MESSAGE(type) behind ES_EVENT";
+    refused(1, "ES_EVENT(e) typedef struct a { int32_t x ES_CLAMP(1, 2); } a;", none);
+    refused(1, "ES_STRUCT(A) typedef struct a { int32_t x ES_LOCAL; } a;", none);
+    refused(1, "ES_STRUCT(A) typedef struct a { ES_NAME(y) int32_t x; } a;", none);
 }
 
 CASE(messages_belong_to_events) {
-    static const char type[] =
-        "x.c:1: error: ES_MESSAGE takes the C type of a protobuf message (Game__Hit for message "
-        "Hit of package game), then input, kept, reliable or late";
-    expect_said("ES_EVENT(e) ES_MESSAGE() typedef struct a { int32_t x; } a;", type);
-    expect_said("ES_EVENT(e) ES_MESSAGE(game.Hit) typedef struct a { int32_t x; } a;", type);
-    expect_said("ES_EVENT(e) ES_MESSAGE typedef struct a { int32_t x; } a;",
-                "x.c:1: error: ES_MESSAGE needs (...)");
-    static const char event[] =
-        "x.c:1: error: ES_MESSAGE stands behind an ES_EVENT, which it is sent as";
-    expect_said("ES_MESSAGE(G__E) ES_EVENT(e) typedef struct a { int32_t x; } a;", event);
-    expect_said("ES_STRUCT(A) ES_MESSAGE(G__E) typedef struct a { int32_t x; } a;", event);
-    expect_said("ES_EVENT(e) ES_MESSAGE(G__E) ES_MESSAGE(G__F) typedef struct a { int32_t x; } a;",
-                event);
-    expect_said("ES_EVENT(e-e) ES_MESSAGE(G__E) typedef struct a { int32_t x; } a;",
-                "x.c:1: error: event 'e-e' has a message, so its name must be a name in C: "
-                "functions have it");
+    static const char type[] = "ES_MESSAGE takes the C type of a protobuf message (Game__Hit for "
+                               "message Hit of package game), then input, kept, reliable or late";
+    refused(1, "ES_EVENT(e) ES_MESSAGE() typedef struct a { int32_t x; } a;", type);
+    refused(1, "ES_EVENT(e) ES_MESSAGE(game.Hit) typedef struct a { int32_t x; } a;", type);
+    refused(1, "ES_EVENT(e) ES_MESSAGE typedef struct a { int32_t x; } a;",
+            "ES_MESSAGE needs (...)");
+    static const char event[] = "ES_MESSAGE stands behind an ES_EVENT, which it is sent as";
+    refused(1, "ES_MESSAGE(G__E) ES_EVENT(e) typedef struct a { int32_t x; } a;", event);
+    refused(1, "ES_STRUCT(A) ES_MESSAGE(G__E) typedef struct a { int32_t x; } a;", event);
+    refused(1, "ES_EVENT(e) ES_MESSAGE(G__E) ES_MESSAGE(G__F) typedef struct a { int32_t x; } a;",
+            event);
+    refused(1, "ES_EVENT(e-e) ES_MESSAGE(G__E) typedef struct a { int32_t x; } a;",
+            "event 'e-e' has a message, so its name must be a name in C: functions have it");
 }
 
 // ---- limits ----
@@ -337,69 +312,60 @@ CASE(names_have_a_limit) {
 #define GAME_CONTEXT(text) "ES_GAME_CONTEXT(g) typedef struct c { " text " } c;"
 
 CASE(games_that_are_not_whole_are_refused) {
-    expect_said(GAME ");",
-                "x.c:1: error: ES_GAME and ES_SYSTEMS need the game's context: a struct with "
-                "ES_GAME_CONTEXT in this file or in a header that it includes by \"name\"");
-    expect_said(GAME_CONTEXT("") GAME ");",
-                "x.c:1: error: a game has exactly one message that is its input: "
-                "ES_MESSAGE(Game__Input, input); here are 0");
-    expect_said(GAME_CONTEXT("ecs_query* near;") GAME_INPUT GAME ");",
-                "x.c:1: error: c.near: say ES_QUERY(...), or write near_ecs_query");
-    static const char shape[] =
-        "x.c:1: error: ES_GAME takes (\"Title\", width, height, .field = value...)";
-    expect_said(GAME_CONTEXT("") GAME_INPUT "ES_GAME(G, 1, 2);", shape);
-    expect_said(GAME_CONTEXT("") GAME_INPUT "ES_GAME(\"G\", 1);", shape);
-    expect_said(GAME_CONTEXT("") GAME_INPUT GAME ", start = s);", shape);
-    expect_said(GAME_CONTEXT("") GAME_INPUT GAME ", .title = s);",
-                "x.c:1: error: .title is written by shoal-esgen");
-    expect_said(GAME_CONTEXT("") GAME_INPUT GAME "); " GAME ");",
-                "x.c:1: error: a file has one ES_GAME");
-    expect_said(GAME_CONTEXT("") GAME_CONTEXT(""),
-                "x.c:1: error: a file has one ES_GAME_CONTEXT, with its headers");
-    expect_said("ES_GAME_CONTEXT(g) struct c { };",
-                "x.c:1: error: ES_GAME_CONTEXT stands before typedef struct name {...} name;");
+    refused(1, GAME ");",
+            "ES_GAME and ES_SYSTEMS need the game's context: a struct with ES_GAME_CONTEXT in this "
+            "file or in a header that it includes by \"name\"");
+    refused(1, GAME_CONTEXT("") GAME ");",
+            "a game has exactly one message that is its input: ES_MESSAGE(Game__Input, input); "
+            "here are 0");
+    refused(1, GAME_CONTEXT("ecs_query* near;") GAME_INPUT GAME ");",
+            "c.near: say ES_QUERY(...), or write near_ecs_query");
+    static const char shape[] = "ES_GAME takes (\"Title\", width, height, .field = value...)";
+    refused(1, GAME_CONTEXT("") GAME_INPUT "ES_GAME(G, 1, 2);", shape);
+    refused(1, GAME_CONTEXT("") GAME_INPUT "ES_GAME(\"G\", 1);", shape);
+    refused(1, GAME_CONTEXT("") GAME_INPUT GAME ", start = s);", shape);
+    refused(1, GAME_CONTEXT("") GAME_INPUT GAME ", .title = s);",
+            ".title is written by shoal-esgen");
+    refused(1, GAME_CONTEXT("") GAME_INPUT GAME "); " GAME ");", "a file has one ES_GAME");
+    refused(1, GAME_CONTEXT("") GAME_CONTEXT(""),
+            "a file has one ES_GAME_CONTEXT, with its headers");
+    refused(1, "ES_GAME_CONTEXT(g) struct c { };",
+            "ES_GAME_CONTEXT stands before typedef struct name {...} name;");
 }
 
 CASE(fields_of_a_context_that_cannot_be_filled_are_refused) {
-    expect_said(GAME_CONTEXT("ecs_component_id a[2];"),
-                "x.c:1: error: c.a: an array of ids says their names: ES_NAME(a, b)");
-    expect_said(GAME_CONTEXT("ecs_component_id a ES_NAME(x, y);"),
-                "x.c:1: error: c.a is one id and has 2 names");
-    expect_said(GAME_CONTEXT("ecs_component_id a ES_QUERY(x);"),
-                "x.c:1: error: c.a: an id takes ES_NAME(name) alone");
-    expect_said(GAME_CONTEXT("bool a ES_NAME(x);"), "x.c:1: error: ES_NAME does not belong here");
-    expect_said(
-        GAME_CONTEXT("float a ES_STEP(x);"),
-        "x.c:1: error: ES_STEP takes (template, component), or (template, component.field)");
-    expect_said(GAME_CONTEXT("thing a ES_VALUE(x);"),
-                "x.c:1: error: ES_VALUE takes (template, component)");
-    expect_said(GAME_CONTEXT("thing* a ES_VALUE(x, y);"),
-                "x.c:1: error: ES_VALUE does not belong here");
+    refused(1, GAME_CONTEXT("ecs_component_id a[2];"),
+            "c.a: an array of ids says their names: ES_NAME(a, b)");
+    refused(1, GAME_CONTEXT("ecs_component_id a ES_NAME(x, y);"), "c.a is one id and has 2 names");
+    refused(1, GAME_CONTEXT("ecs_component_id a ES_QUERY(x);"),
+            "c.a: an id takes ES_NAME(name) alone");
+    refused(1, GAME_CONTEXT("bool a ES_NAME(x);"), "ES_NAME does not belong here");
+    refused(1, GAME_CONTEXT("float a ES_STEP(x);"),
+            "ES_STEP takes (template, component), or (template, component.field)");
+    refused(1, GAME_CONTEXT("thing a ES_VALUE(x);"), "ES_VALUE takes (template, component)");
+    refused(1, GAME_CONTEXT("thing* a ES_VALUE(x, y);"), "ES_VALUE does not belong here");
     static const char query[] =
-        "x.c:1: error: ES_QUERY takes one text of up to 32 components as name:type, below 128 "
-        "bytes; '!' before one that must be missing, '?' before one that may be";
-    expect_said(GAME_CONTEXT("ecs_query* a ES_QUERY(\"pos\");"), query);
-    expect_said(GAME_CONTEXT("ecs_query* a ES_QUERY(\"\");"), query);
-    expect_said(GAME_CONTEXT("ecs_query* a ES_QUERY(pos);"), query);
-    expect_said("ES_SETTINGS typedef struct s { float a; } s;",
-                "x.c:1: error: s.a: a setting is a number or a bool with ES_SETTING(default, min, "
-                "max, \"help\")");
-    expect_said("ES_SETTINGS typedef struct s { ecs_vec2 a ES_SETTING(0, 0, 1, \"h\"); } s;",
-                "x.c:1: error: s.a: a setting is a number or a bool with ES_SETTING(default, min, "
-                "max, \"help\")");
-    expect_said("ES_ACTIONS typedef enum a { A ES_ACTION(left, \"A\", \"go\") } a;",
-                "x.c:1: error: an action is marked ES_ACTION(\"name\", \"keys\", \"help\")");
-    expect_said(
-        "ES_STRUCT(A, flat) typedef struct a { float f; } a;",
-        "x.c:1: error: ES_STRUCT takes (Name), (Name, boxed) or (Name, request = function)");
-    expect_said("ES_STRUCT(A) typedef struct a { int32_t f ES_ANGLE(8); } a;",
-                "x.c:1: error: a.f: ES_ANGLE is for float and double");
-    expect_said("ES_EVENT(e) ES_MESSAGE(G__E, loud) typedef struct a { float f; } a;",
-                "x.c:1: error: ES_MESSAGE takes the C type of a protobuf message (Game__Hit for "
-                "message Hit of package game), then input, kept, reliable or late");
-    static const char kept[] = "x.c:1: error: only an input is kept, and its payload is a "
-                               "component too: ES_STRUCT(Name)";
-    expect_said("ES_EVENT(e) ES_MESSAGE(G__E, input, kept) typedef struct a { float f; } a;", kept);
-    expect_said("ES_STRUCT(A) ES_EVENT(e) ES_MESSAGE(G__E, kept) typedef struct a { float f; } a;",
-                kept);
+        "ES_QUERY takes one text of up to 32 components as name:type, below 128 bytes; '!' before "
+        "one that must be missing, '?' before one that may be";
+    refused(1, GAME_CONTEXT("ecs_query* a ES_QUERY(\"pos\");"), query);
+    refused(1, GAME_CONTEXT("ecs_query* a ES_QUERY(\"\");"), query);
+    refused(1, GAME_CONTEXT("ecs_query* a ES_QUERY(pos);"), query);
+    refused(1, "ES_SETTINGS typedef struct s { float a; } s;",
+            "s.a: a setting is a number or a bool with ES_SETTING(default, min, max, \"help\")");
+    refused(1, "ES_SETTINGS typedef struct s { ecs_vec2 a ES_SETTING(0, 0, 1, \"h\"); } s;",
+            "s.a: a setting is a number or a bool with ES_SETTING(default, min, max, \"help\")");
+    refused(1, "ES_ACTIONS typedef enum a { A ES_ACTION(left, \"A\", \"go\") } a;",
+            "an action is marked ES_ACTION(\"name\", \"keys\", \"help\")");
+    refused(1, "ES_STRUCT(A, flat) typedef struct a { float f; } a;",
+            "ES_STRUCT takes (Name), (Name, boxed) or (Name, request = function)");
+    refused(1, "ES_STRUCT(A) typedef struct a { int32_t f ES_ANGLE(8); } a;",
+            "a.f: ES_ANGLE is for float and double");
+    refused(1, "ES_EVENT(e) ES_MESSAGE(G__E, loud) typedef struct a { float f; } a;",
+            "ES_MESSAGE takes the C type of a protobuf message (Game__Hit for message Hit of "
+            "package game), then input, kept, reliable or late");
+    static const char kept[] =
+        "only an input is kept, and its payload is a component too: ES_STRUCT(Name)";
+    refused(1, "ES_EVENT(e) ES_MESSAGE(G__E, input, kept) typedef struct a { float f; } a;", kept);
+    refused(1, "ES_STRUCT(A) ES_EVENT(e) ES_MESSAGE(G__E, kept) typedef struct a { float f; } a;",
+            kept);
 }

@@ -2,24 +2,12 @@
 /// A match of breakout with bots, in one process. The bots look at the server's own world.
 #pragma once
 
-#include "test.h"
+#include "game_table.h"
 
 #include "base/bytes.h"
 #include "breakout.h"
-#include "net/match.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define TABLE_BOTS_MAX 64u
-
-typedef struct table_bot {
-    uint32_t client;
-    uint64_t input_number;
-    base_rng rng;
-    _Alignas(16) uint8_t memory[NET_BOT_MEMORY_BYTES];
-} table_bot;
 
 typedef struct table {
     base_report_first faults;
@@ -32,29 +20,13 @@ typedef struct table {
     breakout_brick_hit last_hit;
 } table;
 
-static inline char* table_read_file(const char* file) {
-    FILE* stream = fopen(file, "rb");
-    assert_non_null(stream);
-    char* text = calloc(1, 1u << 16);
-    assert_non_null(text);
-    size_t size = fread(text, 1, (1u << 16) - 1, stream);
-    fclose(stream);
-    assert_true(size > 0);
-    return text;
-}
-
 /// `tick_rate_hz` 0: the default.
 static inline void table_open_at(table* t, const char* const* settings, uint32_t setting_count,
                                  uint64_t seed, net_role role, bool has_render,
                                  uint32_t tick_rate_hz) {
     memset(t, 0, sizeof *t);
+    t->module = table_wrap(breakout_module(), BREAKOUT_BLK, &t->faults);
     base_reporter reporter = base_reporter_first(&t->faults);
-    char* text = table_read_file(BREAKOUT_BLK);
-    net_result result =
-        net_module_wrap(breakout_module(), text, "breakout.blk", &reporter, &t->module);
-    free(text);
-    if (result) print_error("%s\n", t->faults.text);
-    assert_ok(result);
     net_match_config config = net_match_config_default(t->module);
     config.seed = seed;
     config.role = role;
@@ -63,9 +35,7 @@ static inline void table_open_at(table* t, const char* const* settings, uint32_t
     for (uint32_t i = 0; i < setting_count; i++) {
         assert_ok(net_match_setting_apply(&config, settings[i], &reporter));
     }
-    result = net_match_create(&config, &reporter, &t->match);
-    if (result) print_error("%s\n", t->faults.text);
-    assert_ok(result);
+    table_expect_ok(net_match_create(&config, &reporter, &t->match), &t->faults);
 }
 
 static inline void table_open(table* t, const char* const* settings, uint32_t setting_count,
@@ -93,37 +63,17 @@ static inline const breakout_match* table_match(table* t) {
 
 static inline void table_join_bots(table* t, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        table_bot* bot = &t->bots[t->bot_count++];
-        bot->client = ++t->clients;
-        bot->rng = base_rng_make(bot->client, 7);
-        net_match_join(t->match,
-                       &(net_game_player){.client = bot->client, .name = "bot", .is_bot = true});
+        table_bot_join(t->match, &t->bots[t->bot_count++], ++t->clients);
     }
 }
 
 static inline void table_think(table* t) {
-    uint32_t message = net_match_input_message(t->match);
     for (uint32_t i = 0; i < t->bot_count; i++) {
         table_bot* bot = &t->bots[i];
         breakout_input input = {0};
-        net_player_context view = {
-            .size_bytes = sizeof view,
-            .world = net_match_world(t->match),
-            .context = net_match_context(t->match),
-            .player = net_match_player(t->match, bot->client),
-            .client = bot->client,
-            .tick = net_match_tick(t->match),
-            .dt = net_match_dt(t->match),
-            .input_number = ++bot->input_number,
-            .rng = &bot->rng,
-            .memory = bot->memory,
-        };
+        const net_player_context view = table_bot_view(t->match, bot);
         breakout_bot_think(&view, &input);
-        uint8_t packed[NET_INPUT_BYTES_MAX];
-        size_t size;
-        assert_ok(net_match_pack(t->match, message, &input, packed, sizeof packed, &size));
-        assert_ok(net_match_input_check(t->match, packed, size));
-        net_match_input(t->match, bot->client, packed, size);
+        table_bot_input(t->match, bot->client, &input);
     }
 }
 

@@ -2,7 +2,7 @@
 /// Shared code for the cubes tests: matches without sockets, and one number for all movement.
 #pragma once
 
-#include "test.h"
+#include "game_table.h"
 
 #include "base/hash.h"
 #include "cubes.h"
@@ -12,16 +12,8 @@
 #include <string.h>
 
 static inline net_module* open_module(void) {
-    static char text[1u << 14];
-    FILE* stream = fopen(CUBES_BLK, "rb");
-    assert_non_null(stream);
-    size_t size = fread(text, 1, sizeof text - 1, stream);
-    text[size] = '\0';
-    fclose(stream);
-    base_reporter reporter = base_reporter_stderr();
-    net_module* module = NULL;
-    assert_ok(net_module_wrap(cubes_module(), text, "cubes.blk", &reporter, &module));
-    return module;
+    base_report_first faults;
+    return table_wrap(cubes_module(), CUBES_BLK, &faults);
 }
 
 static inline net_match* open_match(const net_module* module, net_role role, bool has_render,

@@ -2,6 +2,7 @@
 // Arena on a client: how keys become inputs, what the client predicts, what it draws.
 
 #include "arena_table.h"
+#include "recorder.h"
 
 #include "base/math.h"
 
@@ -32,53 +33,49 @@ static void open_human(human* h) {
                                  .action_count = ARENA_ACTION_COUNT};
 }
 
+#define HUMAN_CASE(name) CASE_WITH(human, at, open_human(at), (void)at, name)
+
 static arena_input ask(human* h) {
     arena_input input = {0};
     arena_human_input(&h->view, &h->controls, &input);
     return input;
 }
 
-CASE(keys_move_and_shoot_where_one_goes) {
-    human h;
-    open_human(&h);
-    arena_input input = ask(&h);
+HUMAN_CASE(keys_move_and_shoot_where_one_goes) {
+    arena_input input = ask(at);
     assert_int_equal(input.move_x, 0);
     assert_false(input.is_firing || input.is_raying);
-    h.actions[ARENA_ACTION_UP] = h.actions[ARENA_ACTION_FIRE] = true;
-    h.pressed[ARENA_ACTION_RAY] = true; // a short tap
-    input = ask(&h);
+    at->actions[ARENA_ACTION_UP] = at->actions[ARENA_ACTION_FIRE] = true;
+    at->pressed[ARENA_ACTION_RAY] = true; // a short tap
+    input = ask(at);
     assert_int_equal(input.move_y, -127);
     assert_int_equal(input.aim, 3 * ARENA_AIM_STEPS / 4);
     assert_true(input.is_firing && input.is_raying);
-    h.actions[ARENA_ACTION_UP] = false;
-    assert_int_equal(ask(&h).aim, 3 * ARENA_AIM_STEPS / 4); // unchanged
-    h.actions[ARENA_ACTION_LEFT] = h.actions[ARENA_ACTION_RIGHT] = true;
-    assert_int_equal(ask(&h).move_x, 0);
+    at->actions[ARENA_ACTION_UP] = false;
+    assert_int_equal(ask(at).aim, 3 * ARENA_AIM_STEPS / 4); // unchanged
+    at->actions[ARENA_ACTION_LEFT] = at->actions[ARENA_ACTION_RIGHT] = true;
+    assert_int_equal(ask(at).move_x, 0);
 }
 
-CASE(the_pointer_aims_from_the_middle) {
-    human h;
-    open_human(&h);
-    h.controls.has_pointer = true;
-    h.controls.pointer_x = ARENA_VIEW_WIDTH * 0.5f + 100.0f;
-    h.controls.pointer_y = ARENA_VIEW_HEIGHT * 0.5f;
-    assert_int_equal(ask(&h).aim, 0);
-    h.controls.pointer_x = ARENA_VIEW_WIDTH * 0.5f;
-    h.controls.pointer_y = ARENA_VIEW_HEIGHT * 0.5f + 100.0f;
-    h.controls.pointer_down = true;
-    arena_input input = ask(&h);
+HUMAN_CASE(the_pointer_aims_from_the_middle) {
+    at->controls.has_pointer = true;
+    at->controls.pointer_x = ARENA_VIEW_WIDTH * 0.5f + 100.0f;
+    at->controls.pointer_y = ARENA_VIEW_HEIGHT * 0.5f;
+    assert_int_equal(ask(at).aim, 0);
+    at->controls.pointer_x = ARENA_VIEW_WIDTH * 0.5f;
+    at->controls.pointer_y = ARENA_VIEW_HEIGHT * 0.5f + 100.0f;
+    at->controls.pointer_down = true;
+    arena_input input = ask(at);
     assert_int_equal(input.aim, ARENA_AIM_STEPS / 4);
     assert_true(input.is_firing);
 }
 
-CASE(a_call_is_sent_once_per_press) {
-    human h;
-    open_human(&h);
-    h.actions[ARENA_ACTION_RALLY] = h.pressed[ARENA_ACTION_RALLY] = true;
-    (void)ask(&h);
-    h.pressed[ARENA_ACTION_RALLY] = false;
-    (void)ask(&h);
-    assert_int_equal(h.sent, 1);
+HUMAN_CASE(a_call_is_sent_once_per_press) {
+    at->actions[ARENA_ACTION_RALLY] = at->pressed[ARENA_ACTION_RALLY] = true;
+    (void)ask(at);
+    at->pressed[ARENA_ACTION_RALLY] = false;
+    (void)ask(at);
+    assert_int_equal(at->sent, 1);
 }
 
 CASE(angles_survive_the_way_through_an_input) {
@@ -165,92 +162,10 @@ CASE(a_prediction_moves_and_shoots_as_the_server_does) {
 
 // ---- the picture ----
 
-#define TEXTS_MAX 256u
-
-typedef struct recorder {
-    uint32_t shapes, texts;
-    char text[TEXTS_MAX][64];
-} recorder;
-
-static void see(recorder* r, float x, float y) {
-    assert_true(x == x && y == y && base_abs(x) < 1e5f && base_abs(y) < 1e5f);
-    r->shapes++;
-}
-
-static void draw_rect(void* context, float x, float y, float width, float height, ecs_color color) {
-    (void)color;
-    assert_true(width > 0.0f && height > 0.0f);
-    see(context, x, y);
-}
-
-static void draw_circle(void* context, float x, float y, float radius, ecs_color color) {
-    (void)color;
-    assert_true(radius > 0.0f);
-    see(context, x, y);
-}
-
-static void draw_line(void* context, float x0, float y0, float x1, float y1, float width,
-                      ecs_color color) {
-    (void)color;
-    assert_true(width > 0.0f);
-    see(context, x0, y0);
-    see(context, x1, y1);
-}
-
-static void draw_triangles(void* context, const float* points, const ecs_color* colors,
-                           uint32_t count) {
-    (void)colors;
-    assert_int_equal(count % 3, 0);
-    for (uint32_t i = 0; i < count; i++)
-        see(context, points[i * 2], points[i * 2 + 1]);
-}
-
-static void draw_text(void* context, float x, float y, float height, ecs_color color,
-                      const char* text) {
-    (void)color;
-    recorder* r = context;
-    assert_true(height > 0.0f);
-    see(r, x, y);
-    if (r->texts < TEXTS_MAX) snprintf(r->text[r->texts++], sizeof r->text[0], "%s", text);
-}
-
-static float text_width(void* context, float height, const char* text) {
-    (void)context;
-    return (float)strlen(text) * height * 0.5f;
-}
-
-static const char* player_name(void* context, uint32_t client) {
-    (void)context;
-    return client == 1 ? "Ada" : NULL;
-}
-
-static bool has_text(const recorder* r, const char* text) {
-    for (uint32_t i = 0; i < r->texts; i++)
-        if (strcmp(r->text[i], text) == 0) return true;
-    return false;
-}
-
 static void render(table* t, recorder* r, ecs_entity player) {
-    memset(r, 0, sizeof *r);
-    net_draw draw = {
-        .size_bytes = sizeof draw,
-        .context = r,
-        .rect = draw_rect,
-        .circle = draw_circle,
-        .line = draw_line,
-        .triangles = draw_triangles,
-        .text = draw_text,
-        .text_width = text_width,
-        .player = player,
-        .frame_dt_s = 1.0f / 30.0f,
-        .player_name = player_name,
-        .tick = (double)net_match_tick(t->match),
-        .pixels_per_unit = 1.0f,
-    };
-    ecs_world* world = table_world(t);
-    const ecs_step step = {
-        .tick = net_match_tick(t->match), .dt = net_match_dt(t->match), .user = &draw};
-    ecs_world_run_stage(world, ecs_stage_find(world, "render"), &step);
+    net_draw draw = recorder_draw(r, player, (double)net_match_tick(t->match));
+    draw.frame_dt_s = 1.0f / 30.0f;
+    recorder_run(t->match, &draw);
 }
 
 CASE(a_picture_shows_the_own_fighter_its_state_and_the_board) {
@@ -262,10 +177,10 @@ CASE(a_picture_shows_the_own_fighter_its_state_and_the_board) {
         table_step(&t);
         render(&t, &r, net_match_player(t.match, 1));
     }
-    assert_true(r.shapes > 300);
-    assert_true(has_text(&r, "Ada"));
-    assert_true(has_text(&r, "12 players"));
-    assert_true(has_text(&r, "round 1    4:53"));
+    assert_true(r.shapes - r.rects > 300);
+    assert_true(recorder_has_text(&r, "Ada"));
+    assert_true(recorder_has_text(&r, "12 players"));
+    assert_true(recorder_has_text(&r, "round 1    4:53"));
     arena_view* view = table_game(&t)->view;
     assert_int_equal(view->own_team, 1);
     assert_true(view->has_camera);
@@ -294,7 +209,7 @@ CASE(a_spectator_sees_the_whole_map) {
     arena_view* view = table_game(&t)->view;
     assert_false(view->has_camera);
     assert_true(view->pen.scale * ARENA_SIZE < ARENA_VIEW_HEIGHT);
-    assert_true(r.shapes > 2000);
+    assert_true(r.shapes - r.rects > 2000);
     table_close(&t);
 }
 
@@ -313,8 +228,8 @@ CASE(news_names_who_did_what) {
     assert_true(ecs_event_broadcast(table_world(&t), game->round_over, &over));
     table_steps(&t, 2);
     render(&t, &r, net_match_player(t.match, 1));
-    assert_true(has_text(&r, "Ada got green"));
-    assert_true(has_text(&r, "yellow captured the flag of blue"));
-    assert_true(has_text(&r, "YELLOW WINS ROUND 1 WITH 77"));
+    assert_true(recorder_has_text(&r, "Ada got green"));
+    assert_true(recorder_has_text(&r, "yellow captured the flag of blue"));
+    assert_true(recorder_has_text(&r, "YELLOW WINS ROUND 1 WITH 77"));
     table_close(&t);
 }

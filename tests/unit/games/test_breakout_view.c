@@ -3,108 +3,14 @@
 // change the simulation.
 
 #include "breakout_table.h"
+#include "recorder.h"
 #include "net/match.h"
 
-#define TEXTS_MAX 128u
-
-typedef struct recorder {
-    uint32_t rects, circles, lines, triangles, texts;
-    float low_x, low_y, high_x, high_y; ///< the bounds of circles and rects
-    char text[TEXTS_MAX][48];
-} recorder;
-
-static void see(recorder* r, float x, float y) {
-    assert_true(x == x && y == y); // no NaN may reach the screen
-    if (x < r->low_x) r->low_x = x;
-    if (y < r->low_y) r->low_y = y;
-    if (x > r->high_x) r->high_x = x;
-    if (y > r->high_y) r->high_y = y;
-}
-
-static void draw_rect(void* context, float x, float y, float width, float height, ecs_color color) {
-    (void)color;
-    recorder* r = context;
-    r->rects++;
-    assert_true(width > 0.0f && height > 0.0f);
-    see(r, x, y);
-    see(r, x + width, y + height);
-}
-
-static void draw_circle(void* context, float x, float y, float radius, ecs_color color) {
-    (void)color;
-    recorder* r = context;
-    r->circles++;
-    assert_true(radius > 0.0f);
-    see(r, x, y);
-}
-
-static void draw_line(void* context, float x0, float y0, float x1, float y1, float width,
-                      ecs_color color) {
-    (void)color;
-    recorder* r = context;
-    r->lines++;
-    assert_true(width > 0.0f);
-    see(r, x0, y0);
-    see(r, x1, y1);
-}
-
-static void draw_triangles(void* context, const float* points, const ecs_color* colors,
-                           uint32_t count) {
-    (void)colors;
-    recorder* r = context;
-    r->triangles += count / 3;
-    assert_int_equal(count % 3, 0);
-    for (uint32_t i = 0; i < count; i++)
-        see(r, points[i * 2], points[i * 2 + 1]);
-}
-
-static void draw_text(void* context, float x, float y, float height, ecs_color color,
-                      const char* text) {
-    (void)color;
-    recorder* r = context;
-    assert_true(height > 0.0f);
-    see(r, x, y);
-    if (r->texts < TEXTS_MAX) snprintf(r->text[r->texts++], sizeof r->text[0], "%s", text);
-}
-
-static float text_width(void* context, float height, const char* text) {
-    (void)context;
-    return (float)strlen(text) * height * 0.5f;
-}
-
-static const char* player_name(void* context, uint32_t client) {
-    (void)context;
-    return client == 1 ? "Ada" : NULL;
-}
-
-static bool has_text(const recorder* r, const char* text) {
-    for (uint32_t i = 0; i < r->texts; i++) {
-        if (strcmp(r->text[i], text) == 0) return true;
-    }
-    return false;
-}
-
 static void render_at(table* t, recorder* r, ecs_entity player, double tick, float frame_dt_s) {
-    memset(r, 0, sizeof *r);
-    net_draw draw = {
-        .size_bytes = sizeof draw,
-        .context = r,
-        .rect = draw_rect,
-        .circle = draw_circle,
-        .line = draw_line,
-        .triangles = draw_triangles,
-        .text = draw_text,
-        .text_width = text_width,
-        .player = player,
-        .time_s = tick / 60.0,
-        .frame_dt_s = frame_dt_s,
-        .player_name = player_name,
-        .tick = tick,
-        .pixels_per_unit = 1.0f,
-    };
-    ecs_world* world = net_match_world(t->match);
-    ecs_step step = {.tick = net_match_tick(t->match), .dt = net_match_dt(t->match), .user = &draw};
-    ecs_world_run_stage(world, ecs_stage_find(world, "render"), &step);
+    net_draw draw = recorder_draw(r, player, tick);
+    draw.time_s = tick / 60.0;
+    draw.frame_dt_s = frame_dt_s;
+    recorder_run(t->match, &draw);
 }
 
 static void render(table* t, recorder* r, ecs_entity player) {
@@ -112,7 +18,7 @@ static void render(table* t, recorder* r, ecs_entity player) {
 }
 
 static uint32_t primitives(const recorder* r) {
-    return r->rects + r->circles + r->lines + r->triangles + r->texts;
+    return r->rects + r->circles + r->lines + r->points / 3 + r->texts;
 }
 
 static uint32_t sparks_alight(table* t) {
@@ -135,16 +41,16 @@ CASE(the_picture_shows_bricks_pads_balls_names_and_the_score) {
         render(&t, &r, net_match_player(t.match, 1));
     }
     const breakout_match* match = table_match(&t);
-    assert_true(r.triangles >= 2u * (uint32_t)match->bricks + 2u);
+    assert_true(r.points >= 3u * (2u * (uint32_t)match->bricks + 2u));
     assert_true(r.rects >= 4u * (uint32_t)match->bricks);
     assert_true(r.circles >= 5);
-    assert_true(has_text(&r, "Ada"));
-    assert_true(has_text(&r, "player 2"));
-    assert_true(has_text(&r, "SCORE"));
-    assert_true(has_text(&r, "LEVEL 1"));
+    assert_true(recorder_has_text(&r, "Ada"));
+    assert_true(recorder_has_text(&r, "player 2"));
+    assert_true(recorder_has_text(&r, "SCORE"));
+    assert_true(recorder_has_text(&r, "LEVEL 1"));
     char score[32];
     snprintf(score, sizeof score, "%06d", match->score);
-    assert_true(has_text(&r, score));
+    assert_true(recorder_has_text(&r, score));
     assert_true(r.low_x > -40.0f && r.high_x < 1240.0f && r.low_y > -40.0f && r.high_y < 840.0f);
     table_close(&t);
 }
@@ -157,13 +63,13 @@ BREAKOUT_CASE(a_brick_hit_strikes_sparks, NULL, 0, 1, NET_ROLE_SERVER, true) {
     table_step(t); // the view gets the broadcast
     assert_true(sparks_alight(t) >= 6);
     render(t, &r, ECS_ENTITY_NONE);
-    assert_true(has_text(&r, "+10"));
+    assert_true(recorder_has_text(&r, "+10"));
     uint32_t rects = r.rects;
     for (uint32_t i = 0; i < 90; i++)
         render(t, &r, ECS_ENTITY_NONE); // the effects end
     assert_true(r.rects < rects);
     assert_int_equal(sparks_alight(t), 0);
-    assert_false(has_text(&r, "+10"));
+    assert_false(recorder_has_text(&r, "+10"));
 }
 
 BREAKOUT_CASE(the_end_of_a_game_is_announced, (const char* const[]){"lives=1", "ball_speed=2"}, 2,
@@ -174,7 +80,7 @@ BREAKOUT_CASE(the_end_of_a_game_is_announced, (const char* const[]){"lives=1", "
     assert_int_equal(t->lives_lost, 1);
     recorder r;
     render(t, &r, ECS_ENTITY_NONE);
-    assert_true(has_text(&r, "GAME OVER"));
+    assert_true(recorder_has_text(&r, "GAME OVER"));
 }
 
 CASE(drawing_changes_nothing_of_the_simulation) {
@@ -198,7 +104,7 @@ BREAKOUT_CASE(an_empty_mirror_can_be_drawn_and_thought_about, NULL, 0, 1, NET_RO
     recorder r;
     render(t, &r, ECS_ENTITY_NONE);
     assert_int_equal(r.texts, 0);
-    assert_int_equal(r.triangles, 6); // the field
+    assert_int_equal(r.points, 18); // the field
     base_rng rng = base_rng_make(1, 1);
     _Alignas(16) uint8_t memory[NET_BOT_MEMORY_BYTES] = {0};
     net_player_context view = {.size_bytes = sizeof view,
@@ -309,12 +215,12 @@ BREAKOUT_CASE(a_cheer_stands_over_its_pad_for_a_moment, NULL, 0, 12, NET_ROLE_SE
         table_step(t);
         render(t, &r, ECS_ENTITY_NONE);
     }
-    assert_true(has_text(&r, "wow!"));
+    assert_true(recorder_has_text(&r, "wow!"));
     for (uint32_t i = 0; i < 120; i++) {
         table_step(t);
         render(t, &r, ECS_ENTITY_NONE);
     }
-    assert_false(has_text(&r, "wow!"));
+    assert_false(recorder_has_text(&r, "wow!"));
 }
 
 BREAKOUT_CASE(the_list_names_the_best_and_oneself, NULL, 0, 12, NET_ROLE_SERVER, true) {
@@ -329,10 +235,10 @@ BREAKOUT_CASE(the_list_names_the_best_and_oneself, NULL, 0, 12, NET_ROLE_SERVER,
     }
     recorder r;
     render(t, &r, net_match_player(t->match, 20)); // this player has 0 points
-    assert_true(has_text(&r, "player 17") && has_text(&r, "190"));
-    assert_true(has_text(&r, "player 14") && has_text(&r, "180"));
-    assert_false(has_text(&r, "player 3")); // this player has 10 points
-    assert_true(has_text(&r, "player 20") && has_text(&r, "20"));
+    assert_true(recorder_has_text(&r, "player 17") && recorder_has_text(&r, "190"));
+    assert_true(recorder_has_text(&r, "player 14") && recorder_has_text(&r, "180"));
+    assert_false(recorder_has_text(&r, "player 3")); // this player has 10 points
+    assert_true(recorder_has_text(&r, "player 20") && recorder_has_text(&r, "20"));
 }
 
 CASE(a_level_begins_with_its_name) {
@@ -341,19 +247,19 @@ CASE(a_level_begins_with_its_name) {
     recorder r;
     table_step(&t);
     render(&t, &r, ECS_ENTITY_NONE);
-    assert_true(has_text(&r, "48 bricks"));
+    assert_true(recorder_has_text(&r, "48 bricks"));
     for (uint32_t i = 0; i < 130; i++) {
         table_step(&t);
         render(&t, &r, ECS_ENTITY_NONE);
     }
-    assert_false(has_text(&r, "48 bricks"));
+    assert_false(recorder_has_text(&r, "48 bricks"));
     table_close(&t);
     // A client that joins later gets no hint about what all clients see.
     table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, true);
     for (uint32_t i = 0; i < 130; i++)
         table_step(&t);
     render(&t, &r, ECS_ENTITY_NONE);
-    assert_false(has_text(&r, "48 bricks"));
+    assert_false(recorder_has_text(&r, "48 bricks"));
     table_close(&t);
 }
 

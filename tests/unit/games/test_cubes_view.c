@@ -3,31 +3,9 @@
 // simulation.
 
 #include "cubes_table.h"
+#include "recorder.h"
 
 #include "view.h"
-
-typedef struct recorder {
-    uint32_t rects, lines, circles, texts, points;
-} recorder;
-
-static void draw_rect(void* context, float x, float y, float width, float height, ecs_color color) {
-    (void)color;
-    ((recorder*)context)->rects++;
-    assert_true(x == x && y == y && width > 0.0f && height > 0.0f);
-}
-
-static void draw_circle(void* context, float x, float y, float radius, ecs_color color) {
-    (void)color;
-    ((recorder*)context)->circles++;
-    assert_true(x == x && y == y && radius > 0.0f);
-}
-
-static void draw_line(void* context, float x0, float y0, float x1, float y1, float width,
-                      ecs_color color) {
-    (void)color;
-    ((recorder*)context)->lines++;
-    assert_true(x0 == x0 && y0 == y0 && x1 == x1 && y1 == y1 && width > 0.0f);
-}
 
 static void draw_triangles(void* context, const float* points, const ecs_color* colors,
                            uint32_t count) {
@@ -42,35 +20,11 @@ static void draw_triangles(void* context, const float* points, const ecs_color* 
     r->points += count;
 }
 
-static void draw_text(void* context, float x, float y, float height, ecs_color color,
-                      const char* text) {
-    (void)x;
-    (void)y;
-    (void)color;
-    ((recorder*)context)->texts += strlen(text) > 0 && height > 0.0f;
-}
-
-static float text_width(void* context, float height, const char* text) {
-    (void)context;
-    return (float)strlen(text) * height * 0.5f;
-}
-
 static recorder render(net_match* match, ecs_entity player, double tick) {
-    recorder r = {0};
-    net_draw draw = {.size_bytes = sizeof draw,
-                     .context = &r,
-                     .rect = draw_rect,
-                     .circle = draw_circle,
-                     .line = draw_line,
-                     .triangles = draw_triangles,
-                     .text = draw_text,
-                     .text_width = text_width,
-                     .player = player,
-                     .tick = tick,
-                     .pixels_per_unit = 1.0f};
-    ecs_world* world = net_match_world(match);
-    ecs_step step = {.tick = net_match_tick(match), .dt = net_match_dt(match), .user = &draw};
-    ecs_world_run_stage(world, ecs_stage_find(world, "render"), &step);
+    recorder r;
+    net_draw draw = recorder_draw(&r, player, tick);
+    draw.triangles = draw_triangles;
+    recorder_run(match, &draw);
     return r;
 }
 

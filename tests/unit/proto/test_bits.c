@@ -25,8 +25,7 @@ CASE(bits_fill_bytes_from_the_lowest) {
 }
 
 CASE(every_width_at_every_shift_comes_back) {
-    print_message("seed 1\n");
-    base_rng rng = base_rng_make(1, 1);
+    base_rng rng = test_rng(1, 1);
     for (uint32_t shift = 0; shift < 16; shift++) {
         for (uint32_t count = 0; count <= 64; count++) {
             uint8_t data[BUFFER_BYTES];
@@ -51,8 +50,7 @@ CASE(every_width_at_every_shift_comes_back) {
 }
 
 CASE(random_sequences_come_back) {
-    print_message("seed 2\n");
-    base_rng rng = base_rng_make(2, 1);
+    base_rng rng = test_rng(2, 1);
     for (int round = 0; round < 2000; round++) {
         uint8_t data[BUFFER_BYTES];
         uint64_t values[200];

@@ -96,8 +96,7 @@ static uint64_t random_word(const proto_quant* quant, uint64_t base, base_rng* r
 }
 
 CASE(rows_come_back_and_stay_below_the_bound) {
-    print_message("seed 6\n");
-    base_rng rng = base_rng_make(6, 1);
+    base_rng rng = test_rng(6, 1);
     static proto_layout layout;
     for (size_t t = 0; t < BASE_COUNT(texts); t++) {
         build(&layout, texts[t]);
@@ -165,8 +164,7 @@ CASE(differences_wrap_around_the_width) {
 }
 
 CASE(any_bits_give_words_that_fit_or_a_failed_reader) {
-    print_message("seed 7\n");
-    base_rng rng = base_rng_make(7, 1);
+    base_rng rng = test_rng(7, 1);
     static proto_layout layout;
     for (size_t t = 0; t < BASE_COUNT(texts); t++) {
         build(&layout, texts[t]);

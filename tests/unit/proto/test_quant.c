@@ -50,8 +50,7 @@ CASE(every_word_survives_the_trip_through_memory) {
     } grids[] = {{0, 1},         {-3.3, 0.01},    {-1000, 0.1},    {0.1, 0.7},
                  {1e-3, 1e-6},   {-512, 1. / 64}, {3.14159, 1e-3}, {-1. / 3, 1. / 7},
                  {1e6, 33.3333}, {-1e-30, 1e-33}, {-2e37, 1.3e33}};
-    print_message("seed 3\n");
-    base_rng rng = base_rng_make(3, 1);
+    base_rng rng = test_rng(3, 1);
     uint32_t accepted = 0;
     for (size_t g = 0; g < BASE_COUNT(grids); g++) {
         for (uint32_t bits = 1; bits <= 32; bits++) {
@@ -69,8 +68,7 @@ CASE(every_word_survives_the_trip_through_memory) {
 }
 
 CASE(random_grids_that_are_accepted_hold_their_promise) {
-    print_message("seed 4\n");
-    base_rng rng = base_rng_make(4, 1);
+    base_rng rng = test_rng(4, 1);
     uint32_t accepted = 0;
     for (int i = 0; i < 4000; i++) {
         double step = ((double)base_rng_u32(&rng) + 1) / 4294967296.0;
@@ -88,8 +86,7 @@ CASE(random_grids_that_are_accepted_hold_their_promise) {
 }
 
 CASE(whole_numbers_survive_within_their_kind) {
-    print_message("seed 5\n");
-    base_rng rng = base_rng_make(5, 1);
+    base_rng rng = test_rng(5, 1);
     static const proto_kind kinds[] = {PROTO_I8, PROTO_I16, PROTO_I32, PROTO_I64,
                                        PROTO_U8, PROTO_U16, PROTO_U32, PROTO_U64};
     static const double mins[] = {0, 1, -1, -128, 100, -32768, -2147483648.0, 9007199254740992.0};

@@ -390,8 +390,7 @@ static size_t check_solo_body(solo_side* sides, const proto_layout* layout,
 }
 
 CASE(rows_survive_solo_code) {
-    print_message("seed 48\n");
-    base_rng rng = base_rng_make(48, 1);
+    base_rng rng = test_rng(48, 1);
     static proto_layout layout;
     solo_side* sides = solo_sides();
     uint64_t sum = 0;
@@ -481,8 +480,7 @@ CASE(solo_code_is_bounded) {
 }
 
 CASE(wild_rows_stay_below_the_bound) {
-    print_message("seed 42\n");
-    base_rng rng = base_rng_make(42, 1);
+    base_rng rng = test_rng(42, 1);
     static proto_layout layout;
     for (size_t t = 0; t < BASE_COUNT(texts); t++) {
         build(&layout, texts[t], 60);
@@ -507,8 +505,7 @@ CASE(wild_rows_stay_below_the_bound) {
 }
 
 CASE(any_bits_give_a_canonical_row_or_a_failed_reader) {
-    print_message("seed 43\n");
-    base_rng rng = base_rng_make(43, 1);
+    base_rng rng = test_rng(43, 1);
     static proto_layout layout;
     for (size_t t = 0; t < BASE_COUNT(texts); t++) {
         build(&layout, texts[t], 60);
@@ -568,8 +565,7 @@ CASE(absent_is_the_same_six_bits_and_no_row) {
 }
 
 CASE(rotations_survive_memory) {
-    print_message("seed 44\n");
-    base_rng rng = base_rng_make(44, 1);
+    base_rng rng = test_rng(44, 1);
     static proto_layout layout;
     static const float corners[][4] = {{0, 0, 0, 1},
                                        {0, 0, 0, -1},

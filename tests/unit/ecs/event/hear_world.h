@@ -44,16 +44,22 @@ static inline void hear_event(const ecs_stage* stage, const ecs_event* event,
 }
 
 /// Register a handler of the named events, for entities that match the terms.
-static inline void hear(hearing* all, const ear* own, const char* const* events,
-                        uint32_t event_count, const ecs_term* terms, uint32_t term_count) {
+static inline void hear_by(hearing* all, const ear* own, ecs_event_fn on_event,
+                           const char* const* events, uint32_t event_count, const ecs_term* terms,
+                           uint32_t term_count) {
     const ecs_system_desc desc = {.name = own->name,
                                   .events = events,
                                   .event_count = event_count,
-                                  .on_event = hear_event,
+                                  .on_event = on_event,
                                   .terms = terms,
                                   .term_count = term_count,
                                   .context = (void*)own};
     assert_ok(ecs_system_register(all->store.world, &desc));
+}
+
+static inline void hear(hearing* all, const ear* own, const char* const* events,
+                        uint32_t event_count, const ecs_term* terms, uint32_t term_count) {
+    hear_by(all, own, hear_event, events, event_count, terms, term_count);
 }
 
 static inline void hear_expect(hearing* all, const char* expected) {
@@ -69,3 +75,12 @@ static inline void hear_step(hearing* all) {
 
 static const char* const hear_all_events[] = {"EntityCreated", "EntityRecreated", "on_appear",
                                               "on_disappear", "EntityDestroyed"};
+
+static inline void hear_open(hearing* all, const ecs_world_config* config) {
+    all->text[0] = '\0';
+    store_open(&all->store, config);
+}
+
+/// A case that hears; its store is not sealed yet.
+#define HEAR_CASE(name)                                                                            \
+    CASE_WITH(hearing, all, hear_open(all, NULL), store_close(&all->store), name)

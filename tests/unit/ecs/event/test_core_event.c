@@ -6,44 +6,38 @@
 static const ecs_term with_pos[] = {{"pos", "p2", ECS_READ}};
 static const ecs_term with_radius[] = {{"radius", "r", ECS_READ}};
 
-CASE(an_entity_is_told_of_when_it_comes_moves_and_goes) { // S5.18
-    hearing all = {.text = ""};
-    const ear ball = {&all, "ball"}, pos = {&all, "pos"};
-    store_open(&all.store, NULL);
-    hear(&all, &pos, hear_all_events, 5, with_pos, 1);
-    hear(&all, &ball, hear_all_events, 5, with_radius, 1);
-    store_seal(&all.store);
-    ecs_world* world = all.store.world;
+HEAR_CASE(an_entity_is_told_of_when_it_comes_moves_and_goes) { // S5.18
+    const ear ball = {all, "ball"}, pos = {all, "pos"};
+    hear(all, &pos, hear_all_events, 5, with_pos, 1);
+    hear(all, &ball, hear_all_events, 5, with_radius, 1);
+    store_seal(&all->store);
+    ecs_world* world = all->store.world;
     uint32_t first = world->limits.replicated_index_max + 1;
-    ecs_entity entity = store_create(&all.store, all.store.ball);
+    ecs_entity entity = store_create(&all->store, all->store.ball);
     assert_int_equal(ecs_entity_index(entity), first);
-    hear_expect(&all, "pos+65536 ball+65536 pos>65536 ball>65536 ");
-    assert_ok(ecs_recreate(world, entity, all.store.rock, NULL, 0));
-    hear_expect(&all, "ball<65536 pos*65536 ");
-    assert_ok(ecs_recreate(world, entity, all.store.rock, NULL, 0));
-    hear_expect(&all, ""); // the same template: no event
-    assert_ok(ecs_recreate(world, entity, all.store.orb, NULL, 0));
-    hear_expect(&all, "pos*65536 ball*65536 ball>65536 ");
-    assert_ok(ecs_recreate(world, entity, all.store.ball, NULL, 0));
-    hear_expect(&all, "pos*65536 ball*65536 "); // another template of the same components
+    hear_expect(all, "pos+65536 ball+65536 pos>65536 ball>65536 ");
+    assert_ok(ecs_recreate(world, entity, all->store.rock, NULL, 0));
+    hear_expect(all, "ball<65536 pos*65536 ");
+    assert_ok(ecs_recreate(world, entity, all->store.rock, NULL, 0));
+    hear_expect(all, ""); // the same template: no event
+    assert_ok(ecs_recreate(world, entity, all->store.orb, NULL, 0));
+    hear_expect(all, "pos*65536 ball*65536 ball>65536 ");
+    assert_ok(ecs_recreate(world, entity, all->store.ball, NULL, 0));
+    hear_expect(all, "pos*65536 ball*65536 "); // another template of the same components
     assert_ok(ecs_destroy(world, entity));
-    hear_expect(&all, "pos<65536 ball<65536 pos-65536 ball-65536 ");
-    store_create(&all.store, all.store.nothing);
-    hear_expect(&all, "");
-    store_close(&all.store);
+    hear_expect(all, "pos<65536 ball<65536 pos-65536 ball-65536 ");
+    store_create(&all->store, all->store.nothing);
+    hear_expect(all, "");
 }
 
-CASE(a_handler_without_terms_hears_of_everybody_once) { // S5.18
-    hearing all = {.text = ""};
-    const ear any = {&all, "any"};
-    store_open(&all.store, NULL);
-    hear(&all, &any, hear_all_events, 5, NULL, 0);
-    store_seal(&all.store);
-    ecs_entity entity = store_create(&all.store, all.store.nothing);
-    assert_ok(ecs_recreate(all.store.world, entity, all.store.ball, NULL, 0));
-    assert_ok(ecs_destroy(all.store.world, entity));
-    hear_expect(&all, "any+65536 any>65536 any*65536 any<65536 any-65536 ");
-    store_close(&all.store);
+HEAR_CASE(a_handler_without_terms_hears_of_everybody_once) { // S5.18
+    const ear any = {all, "any"};
+    hear(all, &any, hear_all_events, 5, NULL, 0);
+    store_seal(&all->store);
+    ecs_entity entity = store_create(&all->store, all->store.nothing);
+    assert_ok(ecs_recreate(all->store.world, entity, all->store.ball, NULL, 0));
+    assert_ok(ecs_destroy(all->store.world, entity));
+    hear_expect(all, "any+65536 any>65536 any*65536 any<65536 any-65536 ");
 }
 
 static void read_value(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
@@ -52,35 +46,25 @@ static void read_value(const ecs_stage* stage, const ecs_event* event, const ecs
     hear_mark(own->hearing, own->name, hear_letter(stage->world, event->type), (uint32_t)pos->x);
 }
 
-CASE(values_are_there_right_after_a_birth_and_right_before_a_death) { // S5.18
-    hearing all = {.text = ""};
-    const ear pos = {&all, "pos"};
-    store_open(&all.store, NULL);
-    const ecs_system_desc desc = {.name = "pos",
-                                  .events = hear_all_events,
-                                  .event_count = 5,
-                                  .on_event = read_value,
-                                  .terms = with_pos,
-                                  .term_count = 1,
-                                  .context = (void*)&pos};
-    assert_ok(ecs_system_register(all.store.world, &desc));
-    store_seal(&all.store);
-    ecs_world* world = all.store.world;
+HEAR_CASE(values_are_there_right_after_a_birth_and_right_before_a_death) { // S5.18
+    const ear pos = {all, "pos"};
+    hear_by(all, &pos, read_value, hear_all_events, 5, with_pos, 1);
+    store_seal(&all->store);
+    ecs_world* world = all->store.world;
     ecs_vec2 value = {42, 0};
-    ecs_init init = {all.store.pos, &value};
+    ecs_init init = {all->store.pos, &value};
     ecs_entity entity = ECS_ENTITY_NONE;
-    assert_ok(ecs_create(world, all.store.mover, &init, 1, &entity));
-    hear_expect(&all, "pos+42 pos>42 ");
+    assert_ok(ecs_create(world, all->store.mover, &init, 1, &entity));
+    hear_expect(all, "pos+42 pos>42 ");
     value.x = 43;
-    assert_ok(ecs_set(world, entity, all.store.pos, &value));
-    assert_ok(ecs_recreate(world, entity, all.store.sign, NULL, 0));
-    hear_expect(&all, "pos*43 ");
-    assert_ok(ecs_recreate(world, entity, all.store.fast, NULL, 0));
-    hear_expect(&all, "pos<43 ");
-    assert_ok(ecs_recreate(world, entity, all.store.mover, &init, 1));
+    assert_ok(ecs_set(world, entity, all->store.pos, &value));
+    assert_ok(ecs_recreate(world, entity, all->store.sign, NULL, 0));
+    hear_expect(all, "pos*43 ");
+    assert_ok(ecs_recreate(world, entity, all->store.fast, NULL, 0));
+    hear_expect(all, "pos<43 ");
+    assert_ok(ecs_recreate(world, entity, all->store.mover, &init, 1));
     assert_ok(ecs_destroy(world, entity));
-    hear_expect(&all, "pos*43 pos>43 pos<43 pos-43 ");
-    store_close(&all.store);
+    hear_expect(all, "pos*43 pos>43 pos<43 pos-43 ");
 }
 
 // Write the number of living entities. It shows that the events of a batch are delivered one at a
@@ -92,38 +76,28 @@ static void count_living(const ecs_stage* stage, const ecs_event* event, const e
               ecs_world_entity_count(stage->world));
 }
 
-CASE(many_at_once_are_told_one_by_one) { // S5.10 S5.18
-    hearing all = {.text = ""};
-    const ear pos = {&all, "pos"};
-    store_open(&all.store, NULL);
-    const ecs_system_desc desc = {.name = "pos",
-                                  .events = hear_all_events,
-                                  .event_count = 5,
-                                  .on_event = count_living,
-                                  .terms = with_pos,
-                                  .term_count = 1,
-                                  .context = (void*)&pos};
-    assert_ok(ecs_system_register(all.store.world, &desc));
-    store_seal(&all.store);
-    ecs_world* world = all.store.world;
+HEAR_CASE(many_at_once_are_told_one_by_one) { // S5.10 S5.18
+    const ear pos = {all, "pos"};
+    hear_by(all, &pos, count_living, hear_all_events, 5, with_pos, 1);
+    store_seal(&all->store);
+    ecs_world* world = all->store.world;
     ecs_entity many[6];
-    assert_ok(ecs_create_many(world, all.store.ball, 6, many));
-    hear_expect(&all, "+1 >1 +2 >2 +3 >3 +4 >4 +5 >5 +6 >6 ");
+    assert_ok(ecs_create_many(world, all->store.ball, 6, many));
+    hear_expect(all, "+1 >1 +2 >2 +3 >3 +4 >4 +5 >5 +6 >6 ");
     for (uint32_t i = 0; i < 6; i++)
-        assert_true(ecs_command_recreate(world, many[i], all.store.fast, NULL, 0));
+        assert_true(ecs_command_recreate(world, many[i], all->store.fast, NULL, 0));
     ecs_command_flush(world);
-    hear_expect(&all, "<6 <6 <6 <6 <6 <6 ");
+    hear_expect(all, "<6 <6 <6 <6 <6 <6 ");
     for (uint32_t i = 0; i < 6; i++)
-        assert_true(ecs_command_recreate(world, many[i], all.store.rock, NULL, 0));
+        assert_true(ecs_command_recreate(world, many[i], all->store.rock, NULL, 0));
     for (uint32_t i = 0; i < 6; i++)
         assert_true(ecs_command_destroy(world, many[i]));
     for (uint32_t i = 0; i < 3; i++)
-        assert_int_not_equal(ecs_command_create(world, all.store.ball, NULL, 0), 0);
+        assert_int_not_equal(ecs_command_create(world, all->store.ball, NULL, 0), 0);
     ecs_command_flush(world);
-    hear_expect(&all, "*6 >6 *6 >6 *6 >6 *6 >6 *6 >6 *6 >6 "
-                      "<6 -6 <5 -5 <4 -4 <3 -3 <2 -2 <1 -1 +1 >1 +2 >2 +3 >3 ");
+    hear_expect(all, "*6 >6 *6 >6 *6 >6 *6 >6 *6 >6 *6 >6 "
+                     "<6 -6 <5 -5 <4 -4 <3 -3 <2 -2 <1 -1 +1 >1 +2 >2 +3 >3 ");
     ecs_world_validate(world);
-    store_close(&all.store);
 }
 
 // Each creation of a ball records commands: create a rock, create a link to it, destroy the ball.
@@ -140,44 +114,34 @@ static void answer_birth(const ecs_stage* stage, const ecs_event* event, const e
     assert_true(ecs_command_destroy(stage->world, event->target));
 }
 
-CASE(structure_inside_handlers_is_deferred) { // S5.10 S5.18
-    hearing all = {.text = ""};
-    const ear ball = {&all, "ball"}, any = {&all, "any"};
+HEAR_CASE(structure_inside_handlers_is_deferred) { // S5.10 S5.18
+    const ear ball = {all, "ball"}, any = {all, "any"};
     static const char* const created[] = {"EntityCreated"};
-    store_open(&all.store, NULL);
-    const ecs_system_desc desc = {.name = "ball",
-                                  .events = created,
-                                  .event_count = 1,
-                                  .on_event = answer_birth,
-                                  .terms = with_radius,
-                                  .term_count = 1,
-                                  .context = (void*)&ball};
-    assert_ok(ecs_system_register(all.store.world, &desc));
-    hear(&all, &any, hear_all_events, 1, NULL, 0);
-    store_seal(&all.store);
-    ecs_world* world = all.store.world;
+    hear_by(all, &ball, answer_birth, created, 1, with_radius, 1);
+    hear(all, &any, hear_all_events, 1, NULL, 0);
+    store_seal(&all->store);
+    ecs_world* world = all->store.world;
     base_assert_handler_set(test_assert_handler);
-    ecs_entity first = store_create(&all.store, all.store.ball);
-    hear_expect(&all, "ball!1 any+65536 ");
+    ecs_entity first = store_create(&all->store, all->store.ball);
+    hear_expect(all, "ball!1 any+65536 ");
     assert_int_equal(ecs_command_count(world), 3); // the command waits: no stage runs
     assert_true(ecs_is_alive(world, first));
-    ecs_entity second = ecs_command_create(world, all.store.ball, NULL, 0);
+    ecs_entity second = ecs_command_create(world, all->store.ball, NULL, 0);
     assert_true(ecs_entity_is_placeholder(second));
     ecs_command_flush(world);
     base_assert_handler_set(NULL);
     // One flush: a rock, a link, the first ball is destroyed, the second ball is created, its rock,
     // its link.
-    hear_expect(&all, "any+65537 any+65538 ball!3 any+65539 any+65540 any+65541 ");
+    hear_expect(all, "any+65537 any+65538 ball!3 any+65539 any+65540 any+65541 ");
     assert_int_equal(ecs_command_count(world), 0);
     assert_int_equal(ecs_world_entity_count(world), 4);
     for (uint32_t i = 0; i < 2; i++) {
         ecs_entity rock = ecs_entity_make(i == 0 ? 65537 : 65540, 1);
         ecs_entity link = ecs_entity_make(ecs_entity_index(rock) + 1, 1);
-        assert_int_equal(*(const ecs_entity*)ecs_get(world, link, all.store.target), rock);
+        assert_int_equal(*(const ecs_entity*)ecs_get(world, link, all->store.target), rock);
     }
     assert_int_equal(ecs_world_counters(world)->stale_handles, 0);
     ecs_world_validate(world);
-    store_close(&all.store);
 }
 
 static void breed(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
@@ -194,14 +158,7 @@ CASE(a_birth_that_breeds_ends_at_the_limit_of_the_queue) { // S5.18
     ecs_world_config config = ecs_world_config_default();
     config.limits.commands_queued_max = 40;
     store_open(&all.store, &config);
-    const ecs_system_desc desc = {.name = "ball",
-                                  .events = created,
-                                  .event_count = 1,
-                                  .on_event = breed,
-                                  .terms = with_radius,
-                                  .term_count = 1,
-                                  .context = (void*)&ball};
-    assert_ok(ecs_system_register(all.store.world, &desc));
+    hear_by(&all, &ball, breed, created, 1, with_radius, 1);
     store_seal(&all.store);
     assert_int_not_equal(ecs_command_create(all.store.world, all.store.ball, NULL, 0), 0);
     ecs_command_flush(all.store.world);
@@ -241,28 +198,26 @@ static void track(hearing* all, const ear* own, const char* const* names, uint32
     assert_ok(ecs_system_register(all->store.world, &desc));
 }
 
-CASE(a_change_is_told_in_the_next_step_to_those_who_track_it) { // S5.18
-    hearing all = {.text = ""};
-    const ear pos = {&all, "pos"}, title = {&all, "title"}, terms = {&all, "terms"};
+HEAR_CASE(a_change_is_told_in_the_next_step_to_those_who_track_it) { // S5.18
+    const ear pos = {all, "pos"}, title = {all, "title"}, terms = {all, "terms"};
     static const char* const pos_name[] = {"pos"};
     static const char* const title_name[] = {"title"};
     static const ecs_term writes[] = {{"pos", "p2", ECS_WRITE}};
-    store_open(&all.store, NULL);
     const ecs_system_desc move = {
         .name = "move", .stage = "act", .run = write_pos, .terms = writes, .term_count = 1};
-    assert_ok(ecs_system_register(all.store.world, &move));
-    track(&all, &pos, pos_name, 1, with_pos, 1);
-    track(&all, &title, title_name, 1, with_pos, 1); // it has no title, but it matches with_pos
-    track(&all, &terms, NULL, 0, with_pos, 1);
-    store_seal(&all.store);
-    ecs_world* world = all.store.world;
-    ecs_entity mover = store_create(&all.store, all.store.mover);
-    ecs_entity sign = store_create(&all.store, all.store.sign);
-    store_create(&all.store, all.store.ball); // its pos is not tracked
+    assert_ok(ecs_system_register(all->store.world, &move));
+    track(all, &pos, pos_name, 1, with_pos, 1);
+    track(all, &title, title_name, 1, with_pos, 1); // it has no title, but it matches with_pos
+    track(all, &terms, NULL, 0, with_pos, 1);
+    store_seal(&all->store);
+    ecs_world* world = all->store.world;
+    ecs_entity mover = store_create(&all->store, all->store.mover);
+    ecs_entity sign = store_create(&all->store, all->store.sign);
+    store_create(&all->store, all->store.ball); // its pos is not tracked
     ecs_string text = {.data = "new", .size = 3};
-    assert_ok(ecs_set(world, sign, all.store.title, &text));
-    hear_step(&all);
-    hear_expect(&all, ""); // the next step finds the change at its end
+    assert_ok(ecs_set(world, sign, all->store.title, &text));
+    hear_step(all);
+    hear_expect(all, ""); // the next step finds the change at its end
     uint64_t hash = ecs_world_hash(world);
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
@@ -271,16 +226,15 @@ CASE(a_change_is_told_in_the_next_step_to_those_who_track_it) { // S5.18
     base_bytes_deinit(&bytes);
     assert_true(ecs_world_hash(world) == hash);
     char expected[128];
-    (void)snprintf(expected, sizeof expected, "pos~%u terms~%u title~%u ", all.store.pos,
-                   all.store.pos, all.store.title);
-    hear_step(&all);
-    hear_expect(&all, expected);
+    (void)snprintf(expected, sizeof expected, "pos~%u terms~%u title~%u ", all->store.pos,
+                   all->store.pos, all->store.title);
+    hear_step(all);
+    hear_expect(all, expected);
     assert_ok(ecs_destroy(world, mover));
     uint64_t stale = ecs_world_counters(world)->stale_handles;
-    hear_step(&all); // no system gets the change of tick 2
-    hear_expect(&all, "");
+    hear_step(all); // no system gets the change of tick 2
+    hear_expect(all, "");
     assert_int_equal(ecs_world_counters(world)->stale_handles, stale + 1);
-    store_close(&all.store);
 }
 
 CASE(changes_beyond_the_queue_are_refused_and_counted) { // S5.18 S5.11
@@ -329,45 +283,40 @@ CASE(tracking_what_nobody_has_is_reported) { // S5.18
 
 // Broadcasts
 
-CASE(the_order_is_told_once_after_seal) { // S5.18 S5.12
-    hearing all = {.text = ""};
-    const ear any = {&all, "any"};
+HEAR_CASE(the_order_is_told_once_after_seal) { // S5.18 S5.12
+    const ear any = {all, "any"};
     static const char* const events[] = {"EsOrderSet"};
-    store_open(&all.store, NULL);
-    hear(&all, &any, events, 1, NULL, 0);
-    store_seal(&all.store);
-    hear_expect(&all, "");
-    hear_step(&all);
-    hear_expect(&all, "anyo0 ");
-    hear_step(&all);
-    hear_expect(&all, "");
-    store_close(&all.store);
+    hear(all, &any, events, 1, NULL, 0);
+    store_seal(&all->store);
+    hear_expect(all, "");
+    hear_step(all);
+    hear_expect(all, "anyo0 ");
+    hear_step(all);
+    hear_expect(all, "");
 }
 
-CASE(clearing_a_world_is_told_before_during_and_after) { // S5.18
-    hearing all = {.text = ""};
-    const ear any = {&all, "any"}, pos = {&all, "pos"};
+HEAR_CASE(clearing_a_world_is_told_before_during_and_after) { // S5.18
+    const ear any = {all, "any"}, pos = {all, "pos"};
     static const char* const events[] = {"BeforeClear", "AfterClear"};
     static const char* const destroyed[] = {"EntityDestroyed"};
-    store_open(&all.store, NULL);
-    hear(&all, &any, destroyed, 1, NULL, 0);
-    hear(&all, &pos, events, 2, with_pos, 1);
-    store_seal(&all.store);
-    ecs_world* world = all.store.world;
-    ecs_entity ball = store_create(&all.store, all.store.ball);
-    ecs_entity pad = store_create(&all.store, all.store.pad);
-    assert_int_not_equal(ecs_command_create(world, all.store.ball, NULL, 0), 0);
+    hear(all, &any, destroyed, 1, NULL, 0);
+    hear(all, &pos, events, 2, with_pos, 1);
+    store_seal(&all->store);
+    ecs_world* world = all->store.world;
+    ecs_entity ball = store_create(&all->store, all->store.ball);
+    ecs_entity pad = store_create(&all->store, all->store.pad);
+    assert_int_not_equal(ecs_command_create(world, all->store.ball, NULL, 0), 0);
     ecs_changes_clear(world);
     ecs_world_clear(world);
-    hear_expect(&all, "posb1 posb1 any-1 any-65536 ");
+    hear_expect(all, "posb1 posb1 any-1 any-65536 ");
     assert_int_equal(ecs_world_entity_count(world), 0);
     assert_int_equal(ecs_command_count(world), 0);
     assert_int_equal(ecs_changes_get(world).destroyed_count, 2);
-    assert_int_not_equal(store_create(&all.store, all.store.ball), ball); // old handles stay stale
+    assert_int_not_equal(store_create(&all->store, all->store.ball),
+                         ball); // old handles stay stale
     assert_false(ecs_is_alive(world, pad));
     assert_int_equal(ecs_destroy(world, pad), ECS_ERR_STALE); // S4.8
     ecs_world_validate(world);
-    store_close(&all.store);
 }
 
 STORE_OPEN_CASE(core_events_are_not_for_others_to_send_or_name) { // S5.18

@@ -42,74 +42,67 @@ static ecs_system_desc member_system(const ear* own) {
                              .context = (void*)own};
 }
 
-static void open_with(hearing* all, const ecs_system_desc* desc) {
-    store_open(&all->store, NULL);
+static void seal_with(hearing* all, const ecs_system_desc* desc) {
     assert_ok(ecs_system_register(all->store.world, desc));
     store_seal(&all->store);
 }
 
-CASE(members_are_told_when_the_turn_comes_not_at_once) { // S4.5 S1.5
-    hearing all = {.text = ""};
-    const ear own = {&all, ""};
+HEAR_CASE(members_are_told_when_the_turn_comes_not_at_once) { // S4.5 S1.5
+    const ear own = {all, ""};
     ecs_system_desc desc = member_system(&own);
-    open_with(&all, &desc);
-    ecs_world* world = all.store.world;
-    ecs_entity a = store_create(&all.store, all.store.ball);
-    ecs_entity b = store_create(&all.store, all.store.rock);
-    hear_expect(&all, "");
-    hear_step(&all);
-    hear_expect(&all, "+0 10 .0 ");
-    hear_step(&all);
-    hear_expect(&all, ".0 "); // only once
-    assert_ok(ecs_recreate(world, b, all.store.orb, NULL, 0));
-    assert_ok(ecs_recreate(world, a, all.store.orb, NULL, 0)); // it stays a member
-    hear_step(&all);
-    hear_expect(&all, "+1 .0 .1 ");
+    seal_with(all, &desc);
+    ecs_world* world = all->store.world;
+    ecs_entity a = store_create(&all->store, all->store.ball);
+    ecs_entity b = store_create(&all->store, all->store.rock);
+    hear_expect(all, "");
+    hear_step(all);
+    hear_expect(all, "+0 10 .0 ");
+    hear_step(all);
+    hear_expect(all, ".0 "); // only once
+    assert_ok(ecs_recreate(world, b, all->store.orb, NULL, 0));
+    assert_ok(ecs_recreate(world, a, all->store.orb, NULL, 0)); // it stays a member
+    hear_step(all);
+    hear_expect(all, "+1 .0 .1 ");
     assert_ok(ecs_destroy(world, a));
-    assert_ok(ecs_recreate(world, b, all.store.rock, NULL, 0));
-    hear_step(&all);
-    hear_expect(&all, "-0 -1 ");
-    store_close(&all.store);
+    assert_ok(ecs_recreate(world, b, all->store.rock, NULL, 0));
+    hear_step(all);
+    hear_expect(all, "-0 -1 ");
 }
 
-CASE(the_first_update_comes_once_even_with_nobody) { // S4.5
-    hearing all = {.text = ""};
-    const ear own = {&all, ""};
+HEAR_CASE(the_first_update_comes_once_even_with_nobody) { // S4.5
+    const ear own = {all, ""};
     ecs_system_desc desc = member_system(&own);
-    open_with(&all, &desc);
-    hear_step(&all);
-    hear_expect(&all, "10 ");
-    store_create(&all.store, all.store.ball);
-    hear_step(&all);
-    hear_expect(&all, "+0 .0 ");
-    store_close(&all.store);
+    seal_with(all, &desc);
+    hear_step(all);
+    hear_expect(all, "10 ");
+    store_create(&all->store, all->store.ball);
+    hear_step(all);
+    hear_expect(all, "+0 .0 ");
 }
 
-CASE(who_comes_and_goes_between_turns_is_not_told) { // S4.5
-    hearing all = {.text = ""};
-    const ear own = {&all, ""};
+HEAR_CASE(who_comes_and_goes_between_turns_is_not_told) { // S4.5
+    const ear own = {all, ""};
     ecs_system_desc desc = member_system(&own);
     desc.every_ticks = 3;
-    open_with(&all, &desc);
-    ecs_world* world = all.store.world;
-    ecs_entity kept = store_create(&all.store, all.store.ball);
+    seal_with(all, &desc);
+    ecs_world* world = all->store.world;
+    ecs_entity kept = store_create(&all->store, all->store.ball);
     for (uint32_t i = 0; i < 3; i++)
-        hear_step(&all);
-    hear_expect(&all, "+0 10 .0 "); // the system runs first in tick 3
-    ecs_entity brief = store_create(&all.store, all.store.ball);
-    hear_step(&all);
+        hear_step(all);
+    hear_expect(all, "+0 10 .0 "); // the system runs first in tick 3
+    ecs_entity brief = store_create(&all->store, all->store.ball);
+    hear_step(all);
     assert_ok(ecs_destroy(world, brief));
-    assert_ok(ecs_recreate(world, kept, all.store.rock, NULL, 0));
-    hear_step(&all);
-    assert_ok(ecs_recreate(world, kept, all.store.ball, NULL, 0));
-    ecs_entity last = store_create(&all.store, all.store.ball);
-    hear_step(&all);
-    hear_expect(&all, "+2 .0 .2 ");
+    assert_ok(ecs_recreate(world, kept, all->store.rock, NULL, 0));
+    hear_step(all);
+    assert_ok(ecs_recreate(world, kept, all->store.ball, NULL, 0));
+    ecs_entity last = store_create(&all->store, all->store.ball);
+    hear_step(all);
+    hear_expect(all, "+2 .0 .2 ");
     assert_ok(ecs_destroy(world, last));
     for (uint32_t i = 0; i < 3; i++)
-        hear_step(&all);
-    hear_expect(&all, "-2 .0 ");
-    store_close(&all.store);
+        hear_step(all);
+    hear_expect(all, "-2 .0 ");
 }
 
 static void command_in_enter(const ecs_stage* stage, const ecs_entity* entities, uint32_t count) {
@@ -118,45 +111,44 @@ static void command_in_enter(const ecs_stage* stage, const ecs_entity* entities,
         assert_true(ecs_command_destroy(stage->world, entities[i]));
 }
 
-CASE(structure_in_member_calls_is_deferred_to_the_end_of_the_turn) { // S4.5
-    hearing all = {.text = ""};
-    const ear own = {&all, ""};
+HEAR_CASE(structure_in_member_calls_is_deferred_to_the_end_of_the_turn) { // S4.5
+    const ear own = {all, ""};
     ecs_system_desc desc = member_system(&own);
     desc.on_enter = command_in_enter;
     desc.first_update = NULL;
-    open_with(&all, &desc);
-    store_create(&all.store, all.store.ball);
-    hear_step(&all);
-    hear_expect(&all, "+0 .0 ");
-    assert_int_equal(ecs_world_entity_count(all.store.world), 0);
-    hear_step(&all);
-    hear_expect(&all, "-0 ");
-    store_close(&all.store);
+    seal_with(all, &desc);
+    store_create(&all->store, all->store.ball);
+    hear_step(all);
+    hear_expect(all, "+0 .0 ");
+    assert_int_equal(ecs_world_entity_count(all->store.world), 0);
+    hear_step(all);
+    hear_expect(all, "-0 ");
 }
 
 CASE(a_system_whose_turn_never_comes_holds_no_more_than_there_is) { // S4.5
     scarce_memory memory;
     scarce_init(&memory, 0, true);
-    hearing all = {.text = ""};
-    const ear own = {&all, ""};
+    hearing heard;
+    hearing* all = &heard;
+    const ear own = {all, ""};
     ecs_system_desc desc = member_system(&own);
     desc.stage = "never";
     ecs_world_config config = ecs_world_config_default();
     config.allocator = &memory.allocator;
-    store_open(&all.store, &config);
-    assert_ok(ecs_system_register(all.store.world, &desc));
-    store_seal(&all.store);
+    hear_open(all, &config);
+    assert_ok(ecs_system_register(all->store.world, &desc));
+    store_seal(&all->store);
     ecs_entity balls[50] = {0};
     uint64_t settled = 0;
     for (uint32_t i = 0; i < 8000; i++) {
-        if (balls[i % 50] != 0) assert_ok(ecs_destroy(all.store.world, balls[i % 50]));
-        balls[i % 50] = store_create(&all.store, all.store.ball);
-        ecs_changes_clear(all.store.world);
+        if (balls[i % 50] != 0) assert_ok(ecs_destroy(all->store.world, balls[i % 50]));
+        balls[i % 50] = store_create(&all->store, all->store.ball);
+        ecs_changes_clear(all->store.world);
         if (i == 4000) settled = memory.calls;
     }
     assert_int_equal(memory.calls, settled);
-    ecs_world_validate(all.store.world);
-    store_close(&all.store);
+    ecs_world_validate(all->store.world);
+    store_close(&all->store);
 }
 
 static void save_to(ecs_world* world, base_bytes* bytes) {
@@ -164,35 +156,35 @@ static void save_to(ecs_world* world, base_bytes* bytes) {
     assert_ok(ecs_world_save(world, bytes));
 }
 
-CASE(a_save_knows_who_was_told) { // S4.5
-    hearing all = {.text = ""};
-    const ear own = {&all, ""};
+HEAR_CASE(a_save_knows_who_was_told) { // S4.5
+    const ear own = {all, ""};
     ecs_system_desc desc = member_system(&own);
-    open_with(&all, &desc);
-    ecs_world* world = all.store.world;
-    ecs_entity told = store_create(&all.store, all.store.ball);
-    ecs_entity gone = store_create(&all.store, all.store.ball);
-    hear_step(&all);
-    hear_expect(&all, "+0 +1 10 11 .0 .1 ");
-    store_create(&all.store, all.store.ball);
+    seal_with(all, &desc);
+    ecs_world* world = all->store.world;
+    ecs_entity told = store_create(&all->store, all->store.ball);
+    ecs_entity gone = store_create(&all->store, all->store.ball);
+    hear_step(all);
+    hear_expect(all, "+0 +1 10 11 .0 .1 ");
+    store_create(&all->store, all->store.ball);
     assert_ok(ecs_destroy(world, gone));
     uint64_t hash = ecs_world_hash(world);
     base_bytes bytes;
     save_to(world, &bytes);
-    hear_step(&all);
-    hear_expect(&all, "-1 +2 .0 .2 ");
+    hear_step(all);
+    hear_expect(all, "-1 +2 .0 .2 ");
     assert_ok(ecs_destroy(world, told));
     assert_ok(ecs_world_restore(world, bytes.data, bytes.size));
     assert_true(ecs_world_hash(world) == hash);
     ecs_world_validate(world);
-    hear_step(&all);
-    hear_expect(&all, "-1 +2 .0 .2 "); // both worlds have the same future
+    hear_step(all);
+    hear_expect(all, "-1 +2 .0 .2 "); // both worlds have the same future
 
     // Copy the world once by rows, and once by a save.
-    hearing other = {.text = ""};
+    hearing other;
+    hear_open(&other, NULL);
     const ear other_own = {&other, ""};
     desc.context = (void*)&other_own;
-    open_with(&other, &desc);
+    seal_with(&other, &desc);
     store_create(&other.store, other.store.ball);
     hear_step(&other);
     hear_expect(&other, "+0 10 .0 ");
@@ -202,45 +194,42 @@ CASE(a_save_knows_who_was_told) { // S4.5
     hear_expect(&other, ".0 .2 ");
     base_bytes_deinit(&bytes);
     store_close(&other.store);
-    store_close(&all.store);
 }
 
-CASE(a_world_that_becomes_another_hears_the_difference) { // S4.5
-    hearing plain = {.text = ""}, all = {.text = ""};
-    store_make(&plain.store, NULL);
-    store_create(&plain.store, plain.store.ball);
-    store_create(&plain.store, plain.store.rock);
-    store_create(&plain.store, plain.store.ball);
-    const ear own = {&all, ""};
+HEAR_CASE(a_world_that_becomes_another_hears_the_difference) { // S4.5
+    store plain;
+    store_make(&plain, NULL);
+    store_create(&plain, plain.ball);
+    store_create(&plain, plain.rock);
+    store_create(&plain, plain.ball);
+    const ear own = {all, ""};
     ecs_system_desc desc = member_system(&own);
-    open_with(&all, &desc);
-    store_create(&all.store, all.store.ball);
-    store_create(&all.store, all.store.ball);
-    hear_step(&all);
-    hear_expect(&all, "+0 +1 10 11 .0 .1 ");
-    assert_ok(ecs_world_copy(all.store.world, plain.store.world));
-    hear_step(&all);
-    hear_expect(&all, "-1 +2 .0 .2 ");
+    seal_with(all, &desc);
+    store_create(&all->store, all->store.ball);
+    store_create(&all->store, all->store.ball);
+    hear_step(all);
+    hear_expect(all, "+0 +1 10 11 .0 .1 ");
+    assert_ok(ecs_world_copy(all->store.world, plain.world));
+    hear_step(all);
+    hear_expect(all, "-1 +2 .0 .2 ");
     // A world can also read a save that has membership lists which it does not need.
-    assert_ok(ecs_world_copy(plain.store.world, all.store.world));
+    assert_ok(ecs_world_copy(plain.world, all->store.world));
     // A failed restore empties the world: all members leave.
-    assert_int_equal(ecs_world_restore(all.store.world, "", 0), ECS_ERR_MALFORMED);
-    hear_step(&all);
-    hear_expect(&all, "-0 -2 ");
-    store_close(&all.store);
-    store_close(&plain.store);
+    assert_int_equal(ecs_world_restore(all->store.world, "", 0), ECS_ERR_MALFORMED);
+    hear_step(all);
+    hear_expect(all, "-0 -2 ");
+    store_close(&plain);
 }
 
-CASE(damaged_lists_are_refused_whatever_they_say) { // S4.5
-    hearing all = {.text = ""};
-    const ear own = {&all, "m"};
+HEAR_CASE(damaged_lists_are_refused_whatever_they_say) { // S4.5
+    const ear own = {all, "m"};
     ecs_system_desc desc = member_system(&own);
-    open_with(&all, &desc);
-    ecs_world* world = all.store.world;
-    ecs_entity gone = store_create(&all.store, all.store.ball);
-    hear_step(&all);
-    store_create(&all.store, all.store.ball);
-    store_create(&all.store, all.store.orb);
+    seal_with(all, &desc);
+    ecs_world* world = all->store.world;
+    ecs_entity gone = store_create(&all->store, all->store.ball);
+    hear_step(all);
+    store_create(&all->store, all->store.ball);
+    store_create(&all->store, all->store.orb);
     assert_ok(ecs_destroy(world, gone));
     base_bytes bytes;
     save_to(world, &bytes);
@@ -261,30 +250,27 @@ CASE(damaged_lists_are_refused_whatever_they_say) { // S4.5
     assert_ok(ecs_world_restore(world, bytes.data, bytes.size));
     free(copy);
     base_bytes_deinit(&bytes);
-    store_close(&all.store);
 }
 
-CASE(member_calls_need_terms_and_a_stage) { // S4.5
-    hearing all = {.text = ""};
-    const ear own = {&all, "m"};
+HEAR_CASE(member_calls_need_terms_and_a_stage) { // S4.5
+    const ear own = {all, "m"};
     ecs_system_desc desc = member_system(&own);
-    store_open(&all.store, NULL);
     desc.term_count = 0;
-    assert_mistake((void)!ecs_system_register(all.store.world, &desc));
+    assert_mistake((void)!ecs_system_register(all->store.world, &desc));
     desc.term_count = 1;
     desc.stage = NULL;
-    assert_mistake((void)!ecs_system_register(all.store.world, &desc));
-    store_seal(&all.store);
-    store_close(&all.store);
+    assert_mistake((void)!ecs_system_register(all->store.world, &desc));
+    store_seal(&all->store);
 }
 
 CASE(memory_that_runs_out_in_a_restore_empties_the_world) { // S4.5
     scarce_memory memory;
     scarce_init(&memory, 0, true);
-    hearing all = {.text = ""};
+    hearing all;
+    hear_open(&all, NULL);
     const ear own = {&all, ""};
     ecs_system_desc desc = member_system(&own);
-    open_with(&all, &desc);
+    seal_with(&all, &desc);
     assert_ok(ecs_create_many(all.store.world, all.store.ball, 100, NULL));
     hear_step(&all);
     assert_ok(ecs_create_many(all.store.world, all.store.ball, 100, NULL));

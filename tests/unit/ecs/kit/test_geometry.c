@@ -68,9 +68,7 @@ static float distance_to_box(ecs_vec2 at) {
 }
 
 CASE(random_ways_touch_where_the_distance_is_the_radius) {
-    uint64_t seed = 20261120;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    base_rng rng = base_rng_make(seed, 1);
+    base_rng rng = test_rng(20261120, 1);
     uint32_t touches = 0;
     for (uint32_t i = 0; i < 20000; i++) {
         ecs_vec2 from = {base_rng_float(&rng) * 200.0f + 30.0f,

@@ -113,9 +113,7 @@ CASE(names_of_systems_that_tags_left_out_are_ignored) { // S5.12 S5.13
 
 // A sorted order keeps all constraints. When the sort refuses them, they have a cycle.
 CASE(random_constraints_hold_or_form_a_cycle) { // S5.12
-    uint64_t seed = 20240611;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    base_rng rng = base_rng_make(seed, 1);
+    base_rng rng = test_rng(20240611, 1);
     for (uint32_t round = 0; round < 60; round++) {
         enum { COUNT = 12 };
         bool follows[COUNT][COUNT] = {{false}};

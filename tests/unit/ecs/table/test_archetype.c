@@ -100,8 +100,7 @@ CASE(a_wide_row_makes_smaller_chunks) {
 
 // S1.2
 STORE_CASE(rows_stay_dense_and_tails_zero_after_random_changes) {
-    base_rng rng = base_rng_make(3, 1);
-    print_message("seed 3\n");
+    base_rng rng = test_rng(3, 1);
     enum { LIVE_MAX = 3000 };
     static ecs_entity living[LIVE_MAX];
     uint32_t count = 0;

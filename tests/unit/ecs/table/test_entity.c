@@ -46,13 +46,16 @@ STORE_CASE(a_local_entity_never_turns_into_a_replicated_one) {
     assert_int_equal(ecs_entity_template(at->world, ball), at->ball);
 }
 
-CASE(a_mirror_makes_replicated_templates_local) {
+static void make_mirror(store* fixture) {
     ecs_world_config config = ecs_world_config_default();
     config.is_mirror = true;
-    store fixture;
-    store_make(&fixture, &config);
-    assert_int_equal(ecs_entity_index(store_create(&fixture, fixture.pad)), 65536);
-    store_close(&fixture);
+    store_make(fixture, &config);
+}
+
+#define MIRROR_CASE(name) CASE_WITH(store, at, make_mirror(at), store_close(at), name)
+
+MIRROR_CASE(a_mirror_makes_replicated_templates_local) {
+    assert_int_equal(ecs_entity_index(store_create(at, at->pad)), 65536);
 }
 
 // Make a world with `count` local indices.
@@ -63,72 +66,61 @@ static void make_small(store* fixture, uint32_t count) {
     store_make(fixture, &config);
 }
 
+#define SMALL_CASE(name, count) CASE_WITH(store, at, make_small(at, count), store_close(at), name)
+
 // S1.1
-CASE(creating_past_the_limit_is_an_error) {
-    store fixture;
-    make_small(&fixture, 3);
-    store_create(&fixture, fixture.ball);
-    store_create(&fixture, fixture.ball);
-    ecs_entity last = store_create(&fixture, fixture.ball);
+SMALL_CASE(creating_past_the_limit_is_an_error, 3) {
+    store_create(at, at->ball);
+    store_create(at, at->ball);
+    ecs_entity last = store_create(at, at->ball);
     ecs_entity extra = 77;
-    assert_int_equal(ecs_create(fixture.world, fixture.ball, NULL, 0, &extra), ECS_ERR_FULL);
+    assert_int_equal(ecs_create(at->world, at->ball, NULL, 0, &extra), ECS_ERR_FULL);
     assert_int_equal(extra, 77);
-    assert_int_equal(ecs_world_entity_count(fixture.world), 3);
-    assert_ok(ecs_destroy(fixture.world, last));
-    assert_int_equal(ecs_create(fixture.world, fixture.ball, NULL, 0, &extra), ECS_ERR_FULL);
-    store_close(&fixture);
+    assert_int_equal(ecs_world_entity_count(at->world), 3);
+    assert_ok(ecs_destroy(at->world, last));
+    assert_int_equal(ecs_create(at->world, at->ball, NULL, 0, &extra), ECS_ERR_FULL);
 }
 
 // S2.2
-CASE(freed_indices_come_back_only_while_1024_are_free) {
+SMALL_CASE(freed_indices_come_back_only_while_1024_are_free, ECS_FREE_INDICES_MIN + 10) {
     enum { COUNT = ECS_FREE_INDICES_MIN + 10 };
-    store fixture;
-    make_small(&fixture, COUNT);
     ecs_entity entities[COUNT];
-    assert_ok(ecs_create_many(fixture.world, fixture.ball, COUNT, entities));
+    assert_ok(ecs_create_many(at->world, at->ball, COUNT, entities));
     for (uint32_t i = 0; i < ECS_FREE_INDICES_MIN - 1; i++)
-        assert_ok(ecs_destroy(fixture.world, entities[i]));
+        assert_ok(ecs_destroy(at->world, entities[i]));
     ecs_entity entity = ECS_ENTITY_NONE;
-    assert_int_equal(ecs_create(fixture.world, fixture.ball, NULL, 0, &entity), ECS_ERR_FULL);
-    assert_ok(ecs_destroy(fixture.world, entities[ECS_FREE_INDICES_MIN - 1]));
-    entity = store_create(&fixture, fixture.ball);
+    assert_int_equal(ecs_create(at->world, at->ball, NULL, 0, &entity), ECS_ERR_FULL);
+    assert_ok(ecs_destroy(at->world, entities[ECS_FREE_INDICES_MIN - 1]));
+    entity = store_create(at, at->ball);
     assert_int_equal(ecs_entity_index(entity), ecs_entity_index(entities[0]));
     assert_int_equal(ecs_entity_generation(entity), 2);
-    assert_int_equal(ecs_create(fixture.world, fixture.ball, NULL, 0, &entity), ECS_ERR_FULL);
-    assert_ok(ecs_destroy(fixture.world, entities[COUNT - 1]));
-    entity = store_create(&fixture, fixture.ball);
+    assert_int_equal(ecs_create(at->world, at->ball, NULL, 0, &entity), ECS_ERR_FULL);
+    assert_ok(ecs_destroy(at->world, entities[COUNT - 1]));
+    entity = store_create(at, at->ball);
     assert_int_equal(ecs_entity_index(entity), ecs_entity_index(entities[1]));
-    store_close(&fixture);
 }
 
-CASE(a_generation_wraps_from_1023_to_1) {
+SMALL_CASE(a_generation_wraps_from_1023_to_1, ECS_FREE_INDICES_MIN) {
     enum { COUNT = ECS_FREE_INDICES_MIN };
-    store fixture;
-    make_small(&fixture, COUNT);
     static ecs_entity entities[COUNT];
     for (uint32_t round = 0; round < 1025; round++) {
         // One creation per round takes one index. The walk over all indices uses them equally
         // often.
-        assert_ok(ecs_create(fixture.world, fixture.ball, NULL, 0, &entities[0]));
+        assert_ok(ecs_create(at->world, at->ball, NULL, 0, &entities[0]));
         uint32_t generation = ecs_entity_generation(entities[0]);
         assert_true(generation >= 1 && generation <= ECS_GENERATION_MAX);
-        assert_ok(ecs_destroy(fixture.world, entities[0]));
+        assert_ok(ecs_destroy(at->world, entities[0]));
     }
-    uint32_t index = ecs_index_peek(fixture.world, 1);
-    ecs_record_mut(fixture.world->storage, index)->life = ECS_GENERATION_MAX;
-    ecs_entity entity = store_create(&fixture, fixture.ball);
+    uint32_t index = ecs_index_peek(at->world, 1);
+    ecs_record_mut(at->world->storage, index)->life = ECS_GENERATION_MAX;
+    ecs_entity entity = store_create(at, at->ball);
     assert_int_equal(ecs_entity_index(entity), index);
     assert_int_equal(ecs_entity_generation(entity), 1);
-    store_close(&fixture);
 }
 
 // S5.15, S2.6
-CASE(a_referenced_handle_is_allocated_before_and_after_its_life) {
-    ecs_world_config config = ecs_world_config_default();
-    config.is_mirror = true;
-    store fixture;
-    store_make(&fixture, &config);
-    ecs_world* world = fixture.world;
+MIRROR_CASE(a_referenced_handle_is_allocated_before_and_after_its_life) {
+    ecs_world* world = at->world;
     ecs_entity handle = ecs_entity_make(7, 5);
     assert_ok(ecs_handle_retain(world, handle));
     assert_ok(ecs_handle_retain(world, handle));
@@ -137,7 +129,7 @@ CASE(a_referenced_handle_is_allocated_before_and_after_its_life) {
     assert_ok(ecs_handle_load(world, handle));
     assert_int_equal(ecs_state(world, handle), ECS_STATE_LOADING);
     assert_int_equal(ecs_handle_count(world, ECS_STATE_LOADING), 1);
-    assert_ok(ecs_create_at(world, handle, fixture.pad, NULL, 0));
+    assert_ok(ecs_create_at(world, handle, at->pad, NULL, 0));
     assert_int_equal(ecs_state(world, handle), ECS_STATE_CREATED);
     assert_int_equal(ecs_handle_count(world, ECS_STATE_LOADING), 0);
     assert_ok(ecs_destroy(world, handle));
@@ -147,7 +139,6 @@ CASE(a_referenced_handle_is_allocated_before_and_after_its_life) {
     ecs_handle_release(world, handle);
     assert_int_equal(ecs_state(world, handle), ECS_STATE_NONE);
     assert_int_equal(ecs_world_counters(world)->bad_transitions, 0);
-    store_close(&fixture);
 }
 
 STORE_CASE(loading_may_be_given_up) {
@@ -177,59 +168,47 @@ STORE_CASE(transitions_that_the_table_lacks_are_counted_and_refused) {
     assert_int_equal(ecs_state(world, entity), ECS_STATE_CREATED);
 }
 
-CASE(the_index_of_a_held_handle_is_not_given_out) {
+SMALL_CASE(the_index_of_a_held_handle_is_not_given_out, ECS_FREE_INDICES_MIN + 2) {
     enum { COUNT = ECS_FREE_INDICES_MIN + 2 };
-    store fixture;
-    make_small(&fixture, COUNT);
-    ecs_world* world = fixture.world;
+    ecs_world* world = at->world;
     static ecs_entity entities[COUNT];
-    assert_ok(ecs_create_many(world, fixture.ball, COUNT, entities));
+    assert_ok(ecs_create_many(world, at->ball, COUNT, entities));
     assert_ok(ecs_handle_retain(world, entities[0]));
     for (uint32_t i = 0; i < COUNT; i++)
         assert_ok(ecs_destroy(world, entities[i]));
-    ecs_entity entity = store_create(&fixture, fixture.ball);
+    ecs_entity entity = store_create(at, at->ball);
     assert_int_equal(ecs_entity_index(entity), ecs_entity_index(entities[1]));
     ecs_handle_release(world, entities[0]);
     ecs_storage_validate(world);
-    store_create(&fixture, fixture.ball);
-    store_close(&fixture);
+    store_create(at, at->ball);
 }
 
-CASE(a_held_handle_of_an_unused_index_is_stepped_over) {
-    store fixture;
-    make_small(&fixture, 4);
-    ecs_world* world = fixture.world;
+SMALL_CASE(a_held_handle_of_an_unused_index_is_stepped_over, 4) {
+    ecs_world* world = at->world;
     ecs_entity held = ecs_entity_make(3, 1);
     assert_ok(ecs_handle_retain(world, held));
-    assert_int_equal(ecs_entity_index(store_create(&fixture, fixture.ball)), 2);
+    assert_int_equal(ecs_entity_index(store_create(at, at->ball)), 2);
     assert_int_equal(ecs_index_available(world, 1), 2);
     ecs_entity rest[2];
-    assert_ok(ecs_create_many(world, fixture.ball, 2, rest));
+    assert_ok(ecs_create_many(world, at->ball, 2, rest));
     assert_int_equal(ecs_entity_index(rest[0]), 4);
     ecs_handle_release(world, held);
-    store_close(&fixture);
 }
 
-CASE(a_given_handle_must_have_a_free_index) {
-    ecs_world_config config = ecs_world_config_default();
-    config.is_mirror = true;
-    store fixture;
-    store_make(&fixture, &config);
-    ecs_world* world = fixture.world;
+MIRROR_CASE(a_given_handle_must_have_a_free_index) {
+    ecs_world* world = at->world;
     ecs_entity handle = ecs_entity_make(65535, 1023);
-    assert_ok(ecs_create_at(world, handle, fixture.pad, NULL, 0));
-    assert_int_equal(ecs_create_at(world, handle, fixture.pad, NULL, 0), ECS_ERR_TAKEN);
-    assert_int_equal(ecs_create_at(world, ecs_entity_make(65535, 4), fixture.pad, NULL, 0),
+    assert_ok(ecs_create_at(world, handle, at->pad, NULL, 0));
+    assert_int_equal(ecs_create_at(world, handle, at->pad, NULL, 0), ECS_ERR_TAKEN);
+    assert_int_equal(ecs_create_at(world, ecs_entity_make(65535, 4), at->pad, NULL, 0),
                      ECS_ERR_TAKEN);
-    assert_int_equal(ecs_create_at(world, ecs_entity_make(65536, 1), fixture.pad, NULL, 0),
+    assert_int_equal(ecs_create_at(world, ecs_entity_make(65536, 1), at->pad, NULL, 0),
                      ECS_ERR_FULL);
-    assert_int_equal(ecs_create_at(world, ECS_ENTITY_NONE, fixture.pad, NULL, 0), ECS_ERR_STALE);
-    assert_int_equal(ecs_create_at(world, ecs_entity_make(5, 0), fixture.pad, NULL, 0),
-                     ECS_ERR_STALE);
+    assert_int_equal(ecs_create_at(world, ECS_ENTITY_NONE, at->pad, NULL, 0), ECS_ERR_STALE);
+    assert_int_equal(ecs_create_at(world, ecs_entity_make(5, 0), at->pad, NULL, 0), ECS_ERR_STALE);
     assert_int_equal(ecs_create_at(world, ecs_entity_make(5, 1), 999, NULL, 0), ECS_ERR_UNKNOWN);
     assert_ok(ecs_destroy(world, handle));
-    assert_ok(ecs_create_at(world, ecs_entity_make(65535, 4), fixture.pad, NULL, 0));
-    store_close(&fixture);
+    assert_ok(ecs_create_at(world, ecs_entity_make(65535, 4), at->pad, NULL, 0));
 }
 
 STORE_CASE(only_a_mirror_is_told_its_handles) {
@@ -249,8 +228,7 @@ STORE_CASE(living_entities_are_walked_by_rising_index) {
 }
 
 STORE_CASE(many_held_handles_survive_growth_and_removal) {
-    base_rng rng = base_rng_make(11, 1);
-    print_message("seed 11\n");
+    base_rng rng = test_rng(11, 1);
     static uint32_t references[512];
     for (uint32_t i = 0; i < 20000; i++) {
         uint32_t n = base_rng_below(&rng, 512);
@@ -326,8 +304,7 @@ CASE(many_at_once_get_the_handles_that_single_creations_would_get) {
 CASE(a_series_takes_what_dies_meanwhile_in_its_turn) {
     enum { COUNT = 6000, ROUNDS = 12 };
     static ecs_entity rocks[COUNT];
-    print_message("seed 21\n");
-    base_rng rng = base_rng_make(21, 0);
+    base_rng rng = test_rng(21, 0);
     store series, singly;
     make_small(&series, COUNT);
     make_small(&singly, COUNT);

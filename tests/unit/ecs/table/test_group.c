@@ -212,9 +212,7 @@ static void fill_matcher(matcher* m, base_rng* rng, bool has[SHAPES][KINDS]) {
 }
 
 CASE(matchers_combine_freely_over_many_components) { // S4.1 S4.2 S4.4 S1.5 S1.3
-    const uint64_t seed = 0x5ea1;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    base_rng rng = base_rng_make(seed, 0);
+    base_rng rng = test_rng(0x5ea1, 0);
     static bool has[SHAPES][KINDS];
     static char text[256 << 10];
     size_t used = 0;

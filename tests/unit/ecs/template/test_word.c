@@ -24,16 +24,16 @@ DATA_CASE(who_may_see_a_component_is_inherited) {
 }
 
 DATA_CASE(visibility_of_what_nobody_gets_is_refused) {
-    data_load_refused(world, "a {\n \"hp:i\"{ _visible:t=team } }",
-                      "x.blk:2: error: component 'hp': _visible without _replicate");
-    data_load_refused(world, "a {\n \"hp:i\"{ _replicate:b=yes; _visible:t=\"\" } }",
-                      "x.blk:2: error: _visible: '' is no name");
-    data_load_refused(world, "a { \"hp:i\"{ _replicate:b=yes; _visible:t=\"a b\" } }",
-                      "x.blk:1: error: _visible: 'a b' is no name");
-    data_load_refused(world, "a { \"hp:i\"{ _replicate:b=yes; _visible:b=yes } }",
-                      "x.blk:1: error: '_visible' is written _visible:t=...");
-    data_load_refused(world, "a { \"hp:i\"{ _visble:t=team } }",
-                      "x.blk:1: error: '_visble' means nothing here, did you mean '_visible'?");
+    data_refused(world, 2, "a {\n \"hp:i\"{ _visible:t=team } }",
+                 "component 'hp': _visible without _replicate");
+    data_refused(world, 2, "a {\n \"hp:i\"{ _replicate:b=yes; _visible:t=\"\" } }",
+                 "_visible: '' is no name");
+    data_refused(world, 1, "a { \"hp:i\"{ _replicate:b=yes; _visible:t=\"a b\" } }",
+                 "_visible: 'a b' is no name");
+    data_refused(world, 1, "a { \"hp:i\"{ _replicate:b=yes; _visible:b=yes } }",
+                 "'_visible' is written _visible:t=...");
+    data_refused(world, 1, "a { \"hp:i\"{ _visble:t=team } }",
+                 "'_visble' means nothing here, did you mean '_visible'?");
 }
 
 // Write `count` classes besides the three standard ones, in lines 2, 3, 4...
@@ -48,11 +48,11 @@ static void write_classes(char* text, uint32_t first, uint32_t count) {
 DATA_CASE(there_are_at_most_sixteen_classes) {
     char text[2048];
     write_classes(text, 1, 14);
-    data_load_refused(world, text, "x.blk:15: error: _visible: 'k14' is one class more than 16");
+    data_refused(world, 15, text, "_visible: 'k14' is one class more than 16");
     write_classes(text, 1, 13);
     data_load_ok(world, text);
     write_classes(text, 20, 1);
-    data_load_refused(world, text, "x.blk:2: error: _visible: 'k20' is one class more than 16");
+    data_refused(world, 2, text, "_visible: 'k20' is one class more than 16");
     data_load_ok(world, "again { \"c2:i\"{ _replicate:b=yes; _visible:t=k13 } }");
 }
 
@@ -71,20 +71,18 @@ DATA_CASE(a_component_says_what_it_is_the_integral_of) {
 }
 
 DATA_CASE(an_integral_of_what_is_not_there_is_refused) {
-    data_load_refused(world, "a {\n \"pos:p2\"{ _replicate:b=yes; _integral:t=vel } }",
-                      "x.blk:2: error: component 'pos': _integral: 'a' has no component 'vel'");
-    data_load_refused(world, "a { \"pos:p2\"{ _integral:t=vel } vel:p2=0,0 }",
-                      "x.blk:1: error: component 'pos': _integral without _replicate");
-    data_load_refused(world, "a { \"pos:p2\"{ _replicate:b=yes; _integral:t=vel } vel:p2=0,0 }",
-                      "x.blk:1: error: component 'pos': _integral: 'vel' is not replicated");
-    data_load_refused(world, "a { \"pos:p2\"{ _replicate:b=yes; _integral:t=pos } }",
-                      "x.blk:1: error: component 'pos': _integral names the component itself");
-    data_load_refused(world, "a { _replicate:b=yes; \"pos:p2\"{ _integral:t=vel } vel:p3=0,0,0 }",
-                      "x.blk:1: error: component 'pos': _integral: a p3 is not the change of a p2 "
-                      "per second");
-    data_load_refused(world, "a { _replicate:b=yes; \"n:i\"{ _integral:t=vel } vel:r=0 }",
-                      "x.blk:1: error: component 'n': _integral: a r is not the change of a i per "
-                      "second");
+    data_refused(world, 2, "a {\n \"pos:p2\"{ _replicate:b=yes; _integral:t=vel } }",
+                 "component 'pos': _integral: 'a' has no component 'vel'");
+    data_refused(world, 1, "a { \"pos:p2\"{ _integral:t=vel } vel:p2=0,0 }",
+                 "component 'pos': _integral without _replicate");
+    data_refused(world, 1, "a { \"pos:p2\"{ _replicate:b=yes; _integral:t=vel } vel:p2=0,0 }",
+                 "component 'pos': _integral: 'vel' is not replicated");
+    data_refused(world, 1, "a { \"pos:p2\"{ _replicate:b=yes; _integral:t=pos } }",
+                 "component 'pos': _integral names the component itself");
+    data_refused(world, 1, "a { _replicate:b=yes; \"pos:p2\"{ _integral:t=vel } vel:p3=0,0,0 }",
+                 "component 'pos': _integral: a p3 is not the change of a p2 per second");
+    data_refused(world, 1, "a { _replicate:b=yes; \"n:i\"{ _integral:t=vel } vel:r=0 }",
+                 "component 'n': _integral: a r is not the change of a i per second");
 }
 
 DATA_CASE(a_rotation_is_four_floats_with_bits) {
@@ -100,18 +98,16 @@ DATA_CASE(a_rotation_is_four_floats_with_bits) {
     assert_true(rot->quant.min == -1);
     assert_true(data_find(world, "b", "rot")->is_rotation);
     assert_false(data_find(world, "c", "rot")->is_rotation);
-    data_load_refused(world, "x {\n \"q:p3\"{ _replicate:b=yes; _rotation:b=yes; _bits:i=10 } }",
-                      "x.blk:2: error: component 'q': a p3 is no rotation, that is a p4 or four "
-                      "floats");
-    data_load_refused(world, "x { \"q:ip4\"{ _replicate:b=yes; _rotation:b=yes } }",
-                      "x.blk:1: error: component 'q': a ip4 is no rotation, that is a p4 or four "
-                      "floats");
-    data_load_refused(world, "x { \"q:p4\"{ _rotation:b=yes; _bits:i=10 } }",
-                      "x.blk:1: error: component 'q': _rotation without _replicate");
-    data_load_refused(world, "x { \"q:p4\"{ _replicate:b=yes; _rotation:b=yes } }",
-                      "x.blk:1: error: component 'q': _rotation without _bits");
-    data_load_refused(world, "x { \"q:p4\"{ _replicate:b=yes; _rotation:b=maybe } }",
-                      "x.blk:1: error: _rotation: 'maybe' is neither yes nor no");
+    data_refused(world, 2, "x {\n \"q:p3\"{ _replicate:b=yes; _rotation:b=yes; _bits:i=10 } }",
+                 "component 'q': a p3 is no rotation, that is a p4 or four floats");
+    data_refused(world, 1, "x { \"q:ip4\"{ _replicate:b=yes; _rotation:b=yes } }",
+                 "component 'q': a ip4 is no rotation, that is a p4 or four floats");
+    data_refused(world, 1, "x { \"q:p4\"{ _rotation:b=yes; _bits:i=10 } }",
+                 "component 'q': _rotation without _replicate");
+    data_refused(world, 1, "x { \"q:p4\"{ _replicate:b=yes; _rotation:b=yes } }",
+                 "component 'q': _rotation without _bits");
+    data_refused(world, 1, "x { \"q:p4\"{ _replicate:b=yes; _rotation:b=maybe } }",
+                 "_rotation: 'maybe' is neither yes nor no");
 }
 
 DATA_CASE(priority_is_of_a_template_and_inherited) {
@@ -127,12 +123,11 @@ DATA_CASE(priority_is_of_a_template_and_inherited) {
     assert_int_equal(importance_of(world, "g"), 4);
     assert_int_equal(importance_of(world, "b+a"), 1);
     assert_int_equal(importance_of(world, "b+e"), 16);
-    data_load_refused(world, "x {\n _priority:i=0 }",
-                      "x.blk:2: error: _priority: '0' is no whole number from 1 to 16");
-    data_load_refused(world, "x { _priority:i=17 }",
-                      "x.blk:1: error: _priority: '17' is no whole number from 1 to 16");
-    data_load_refused(world, "x { _priority:r=2 }",
-                      "x.blk:1: error: '_priority' is written _priority:i=...");
+    data_refused(world, 2, "x {\n _priority:i=0 }",
+                 "_priority: '0' is no whole number from 1 to 16");
+    data_refused(world, 1, "x { _priority:i=17 }",
+                 "_priority: '17' is no whole number from 1 to 16");
+    data_refused(world, 1, "x { _priority:r=2 }", "'_priority' is written _priority:i=...");
 }
 
 DATA_CASE(alone_a_text_may_speak_of_what_its_parents_have) {
@@ -159,14 +154,14 @@ DATA_CASE(an_angle_is_a_whole_turn_in_bits) {
     assert_true(ecs_quantise(even, 0.01f) == 0.0f && ecs_quantise(angle, 0.0005f) == 0.0f);
     assert_true(data_find(world, "c", "turn")->quant.step == 1.0);
     assert_true(data_find(world, "d", "turn")->quant.step == 2.0);
-    data_load_refused(world, "x { \"turn:r\"{ _replicate:b=yes; _min:r=-4; _angle:i=8 } }",
-                      "x.blk:1: error: component 'turn' (r): _angle has its own range: -pi to pi");
-    data_load_refused(world, "x { \"n:i\"{ _replicate:b=yes; _angle:i=8 } }",
-                      "x.blk:1: error: component 'n' (i): _angle is for real numbers");
-    data_load_refused(world, "x { \"turn:r\"{ _replicate:b=yes; _angle:i=33 } }",
-                      "x.blk:1: error: component 'turn' (r): _bits must be 1 to 32");
-    data_load_refused(world, "x { \"turn:r\"{ _replicate:b=yes; _angle:i=many } }",
-                      "x.blk:1: error: _angle: 'many' is no whole number");
+    data_refused(world, 1, "x { \"turn:r\"{ _replicate:b=yes; _min:r=-4; _angle:i=8 } }",
+                 "component 'turn' (r): _angle has its own range: -pi to pi");
+    data_refused(world, 1, "x { \"n:i\"{ _replicate:b=yes; _angle:i=8 } }",
+                 "component 'n' (i): _angle is for real numbers");
+    data_refused(world, 1, "x { \"turn:r\"{ _replicate:b=yes; _angle:i=33 } }",
+                 "component 'turn' (r): _bits must be 1 to 32");
+    data_refused(world, 1, "x { \"turn:r\"{ _replicate:b=yes; _angle:i=many } }",
+                 "_angle: 'many' is no whole number");
 }
 
 DATA_CASE(a_grid_and_a_default_are_found_by_name) {

@@ -114,154 +114,138 @@ static void close_fleet(fleet* f) {
     assert_int_equal(counts.creates, counts.destroys);
 }
 
+static void make_fleet(fleet* f, const ecs_type_ops* ops, bool is_plain) {
+    scarce_init(&f->memory, 0, true);
+    assert_true(open_fleet(f, ops, is_plain));
+}
+
+#define FLEET_CASE(name, ops, is_plain)                                                            \
+    CASE_WITH(fleet, f, make_fleet(f, ops, is_plain), close_fleet(f), name)
+
 static ship* hull_of(const fleet* f, ecs_entity entity) {
     return *(ship* const*)ecs_get(f->world, entity, f->hull);
 }
 
-CASE(a_boxed_object_never_moves) {
-    fleet f;
-    scarce_init(&f.memory, 0, true);
-    assert_true(open_fleet(&f, &ship_ops, false));
+FLEET_CASE(a_boxed_object_never_moves, &ship_ops, false) {
     enum { COUNT = 300 };
     ecs_entity entities[COUNT];
     ship* hulls[COUNT];
     for (uint32_t i = 0; i < COUNT; i++) {
-        assert_ok(ecs_create(f.world, f.tracked, NULL, 0, &entities[i]));
-        hulls[i] = hull_of(&f, entities[i]);
+        assert_ok(ecs_create(f->world, f->tracked, NULL, 0, &entities[i]));
+        hulls[i] = hull_of(f, entities[i]);
         assert_int_equal(hulls[i]->crew, 30);
-        (*(ship**)ecs_get_mut(f.world, entities[i], f.hull))->crew = (int32_t)i;
+        (*(ship**)ecs_get_mut(f->world, entities[i], f->hull))->crew = (int32_t)i;
     }
     // Chunks grow, rows move, templates change, and the objects stay in place.
     for (uint32_t i = 0; i < COUNT; i += 3)
-        assert_ok(ecs_destroy(f.world, entities[i]));
+        assert_ok(ecs_destroy(f->world, entities[i]));
     for (uint32_t i = 1; i < COUNT; i += 3)
-        assert_ok(ecs_recreate(f.world, entities[i], f.plain, NULL, 0));
+        assert_ok(ecs_recreate(f->world, entities[i], f->plain, NULL, 0));
     for (uint32_t i = 0; i < COUNT; i++) {
         if (i % 3 == 0) continue;
-        assert_ptr_equal(hull_of(&f, entities[i]), hulls[i]);
+        assert_ptr_equal(hull_of(f, entities[i]), hulls[i]);
         assert_int_equal(hulls[i]->crew, (int32_t)i);
         assert_ptr_equal(hulls[i]->self, hulls[i]);
     }
-    ecs_world_validate(f.world);
-    close_fleet(&f);
+    ecs_world_validate(f->world);
 }
 
-CASE(tracking_hashes_and_saves_see_the_object) {
-    fleet f;
-    scarce_init(&f.memory, 0, true);
-    assert_true(open_fleet(&f, &ship_ops, false));
+FLEET_CASE(tracking_hashes_and_saves_see_the_object, &ship_ops, false) {
     ecs_entity entity;
-    assert_ok(ecs_create(f.world, f.tracked, NULL, 0, &entity));
+    assert_ok(ecs_create(f->world, f->tracked, NULL, 0, &entity));
     ecs_step step = {.tick = 1, .dt = 1};
-    ecs_world_step(f.world, &step);
-    ecs_changes_clear(f.world);
-    uint64_t hash = ecs_world_state_hash(f.world);
-    (*(ship**)ecs_get_mut(f.world, entity, f.hull))->crew = 31;
+    ecs_world_step(f->world, &step);
+    ecs_changes_clear(f->world);
+    uint64_t hash = ecs_world_state_hash(f->world);
+    (*(ship**)ecs_get_mut(f->world, entity, f->hull))->crew = 31;
     step.tick = 2;
-    ecs_world_step(f.world, &step);
-    assert_int_equal(ecs_changes_get(f.world).changed_count, 1);
-    assert_true(ecs_world_state_hash(f.world) != hash);
-    assert_true(ecs_world_state_hash(f.world) == ecs_world_state_hash_walk(f.world));
+    ecs_world_step(f->world, &step);
+    assert_int_equal(ecs_changes_get(f->world).changed_count, 1);
+    assert_true(ecs_world_state_hash(f->world) != hash);
+    assert_true(ecs_world_state_hash(f->world) == ecs_world_state_hash_walk(f->world));
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
-    assert_ok(ecs_world_save(f.world, &bytes));
-    uint64_t whole = ecs_world_hash(f.world);
-    (*(ship**)ecs_get_mut(f.world, entity, f.hull))->crew = 5;
-    assert_ok(ecs_world_restore(f.world, bytes.data, bytes.size));
-    assert_true(ecs_world_hash(f.world) == whole);
-    assert_int_equal(hull_of(&f, entity)->crew, 31);
+    assert_ok(ecs_world_save(f->world, &bytes));
+    uint64_t whole = ecs_world_hash(f->world);
+    (*(ship**)ecs_get_mut(f->world, entity, f->hull))->crew = 5;
+    assert_ok(ecs_world_restore(f->world, bytes.data, bytes.size));
+    assert_true(ecs_world_hash(f->world) == whole);
+    assert_int_equal(hull_of(f, entity)->crew, 31);
     base_bytes_deinit(&bytes);
     char text[64];
-    const ecs_type* type = ecs_type_get(f.world, ecs_type_find(f.world, "ship"));
-    assert_true(ecs_type_format(type, ecs_get(f.world, entity, f.hull), text, sizeof text));
+    const ecs_type* type = ecs_type_get(f->world, ecs_type_find(f->world, "ship"));
+    assert_true(ecs_type_format(type, ecs_get(f->world, entity, f->hull), text, sizeof text));
     assert_string_equal(text, "{crew=31}");
-    close_fleet(&f);
 }
 
 // S5.4: create and destroy are all that a type must give.
-CASE(create_and_destroy_are_enough) {
-    fleet f;
-    scarce_init(&f.memory, 0, true);
-    assert_true(open_fleet(&f, &bare_ops, false));
+FLEET_CASE(create_and_destroy_are_enough, &bare_ops, false) {
     ecs_entity entity;
-    assert_ok(ecs_create(f.world, f.tracked, NULL, 0, &entity));
-    assert_int_equal(hull_of(&f, entity)->crew, 30); // the default is set by its fields
+    assert_ok(ecs_create(f->world, f->tracked, NULL, 0, &entity));
+    assert_int_equal(hull_of(f, entity)->crew, 30); // the default is set by its fields
     ship other = {.crew = 8};
     ship* pointer = &other;
-    assert_ok(ecs_set(f.world, entity, f.hull, &pointer));
-    assert_int_equal(hull_of(&f, entity)->crew, 8);
-    assert_ptr_not_equal(hull_of(&f, entity), pointer);
-    ecs_init init = {f.hull, &pointer};
-    assert_ok(ecs_create(f.world, f.plain, &init, 1, &entity));
-    assert_int_equal(hull_of(&f, entity)->crew, 8);
-    assert_ok(ecs_recreate(f.world, entity, f.other, NULL, 0));
-    assert_null(ecs_find(f.world, entity, f.hull));
-    close_fleet(&f);
+    assert_ok(ecs_set(f->world, entity, f->hull, &pointer));
+    assert_int_equal(hull_of(f, entity)->crew, 8);
+    assert_ptr_not_equal(hull_of(f, entity), pointer);
+    ecs_init init = {f->hull, &pointer};
+    assert_ok(ecs_create(f->world, f->plain, &init, 1, &entity));
+    assert_int_equal(hull_of(f, entity)->crew, 8);
+    assert_ok(ecs_recreate(f->world, entity, f->other, NULL, 0));
+    assert_null(ecs_find(f->world, entity, f->hull));
 }
 
-CASE(plain_data_may_be_boxed_without_functions) {
-    fleet f;
-    scarce_init(&f.memory, 0, true);
-    assert_true(open_fleet(&f, NULL, true));
+FLEET_CASE(plain_data_may_be_boxed_without_functions, NULL, true) {
     ecs_entity entity;
-    assert_ok(ecs_create(f.world, f.tracked, NULL, 0, &entity));
-    assert_int_equal(hull_of(&f, entity)->crew, 30);
-    assert_null(hull_of(&f, entity)->name);
-    assert_ok(ecs_create(f.world, f.plain, NULL, 0, &entity));
-    assert_int_equal(hull_of(&f, entity)->crew, 0);
-    const ecs_type* type = ecs_type_get(f.world, ecs_type_find(f.world, "ship"));
+    assert_ok(ecs_create(f->world, f->tracked, NULL, 0, &entity));
+    assert_int_equal(hull_of(f, entity)->crew, 30);
+    assert_null(hull_of(f, entity)->name);
+    assert_ok(ecs_create(f->world, f->plain, NULL, 0, &entity));
+    assert_int_equal(hull_of(f, entity)->crew, 0);
+    const ecs_type* type = ecs_type_get(f->world, ecs_type_find(f->world, "ship"));
     assert_false(ecs_type_is_plain(type));
     assert_true(ecs_type_is_relocatable(type)); // the pointer itself is relocatable
     assert_int_equal(type->size, sizeof(void*));
     assert_int_equal(type->object_size, sizeof(ship));
-    close_fleet(&f);
 }
 
 // S4.6: with a reset a returned object comes back as it was created, and keeps the memory that it
 // owns.
-CASE(an_object_that_goes_back_is_reset_and_reused) {
-    fleet f;
-    scarce_init(&f.memory, 0, true);
-    assert_true(open_fleet(&f, &pooled_ops, false));
+FLEET_CASE(an_object_that_goes_back_is_reset_and_reused, &pooled_ops, false) {
     char name[8] = "Argo";
     ship other = {.crew = 2, .name = name};
     ship* pointer = &other;
-    ecs_init init = {f.hull, &pointer};
+    ecs_init init = {f->hull, &pointer};
     ecs_entity entity;
-    assert_ok(ecs_create(f.world, f.plain, &init, 1, &entity));
-    ship* hull = hull_of(&f, entity);
+    assert_ok(ecs_create(f->world, f->plain, &init, 1, &entity));
+    ship* hull = hull_of(f, entity);
     assert_string_equal(hull->name, "Argo");
     int creates = counts.creates;
-    assert_ok(ecs_destroy(f.world, entity));
+    assert_ok(ecs_destroy(f->world, entity));
     assert_int_equal(counts.resets, 1);
     assert_int_equal(counts.destroys, 0);
     assert_int_equal(hull->crew, 1);
-    uint64_t calls = f.memory.calls;
+    uint64_t calls = f->memory.calls;
     for (uint32_t i = 0; i < 100; i++) {
-        assert_ok(ecs_create(f.world, f.plain, &init, 1, &entity));
-        assert_ptr_equal(hull_of(&f, entity), hull);
+        assert_ok(ecs_create(f->world, f->plain, &init, 1, &entity));
+        assert_ptr_equal(hull_of(f, entity), hull);
         assert_int_equal(hull->crew, 2);
-        assert_ok(ecs_destroy(f.world, entity));
-        ecs_changes_clear(f.world);
+        assert_ok(ecs_destroy(f->world, entity));
+        ecs_changes_clear(f->world);
     }
     assert_int_equal(counts.creates, creates);
-    assert_int_equal(f.memory.calls, calls);
-    close_fleet(&f);
+    assert_int_equal(f->memory.calls, calls);
 }
 
-CASE(without_a_reset_an_object_is_destroyed_and_its_place_reused) {
-    fleet f;
-    scarce_init(&f.memory, 0, true);
-    assert_true(open_fleet(&f, &ship_ops, false));
+FLEET_CASE(without_a_reset_an_object_is_destroyed_and_its_place_reused, &ship_ops, false) {
     ecs_entity entity;
-    assert_ok(ecs_create(f.world, f.plain, NULL, 0, &entity));
-    const ship* hull = hull_of(&f, entity);
+    assert_ok(ecs_create(f->world, f->plain, NULL, 0, &entity));
+    const ship* hull = hull_of(f, entity);
     int destroys = counts.destroys;
-    assert_ok(ecs_destroy(f.world, entity));
+    assert_ok(ecs_destroy(f->world, entity));
     assert_int_equal(counts.destroys, destroys + 1);
-    assert_ok(ecs_create(f.world, f.plain, NULL, 0, &entity));
-    assert_ptr_equal(hull_of(&f, entity), hull);
-    close_fleet(&f);
+    assert_ok(ecs_create(f->world, f->plain, NULL, 0, &entity));
+    assert_ptr_equal(hull_of(f, entity), hull);
 }
 
 CASE(a_relocatable_type_over_its_limit_is_refused_with_a_message) {

@@ -73,8 +73,7 @@ DATA_CASE(reading_a_string_twice_keeps_a_pending_change_visible) {
 }
 
 DATA_CASE(every_built_in_value_is_written_and_read_back) {
-    base_rng rng = base_rng_make(7, 0);
-    print_message("seed 7\n");
+    base_rng rng = test_rng(7, 0);
     for (ecs_type_id id = 1; id <= ecs_type_count(world); id++) {
         const ecs_type* type = ecs_type_get(world, id);
         if (!ecs_type_is_plain(type)) continue;

@@ -64,6 +64,23 @@ static void open_wandering(live* fixture) {
 
 #define WANDERING_CASE(name) CASE_WITH(live, at, open_wandering(at), live_close(at), name)
 
+// Two worlds that wander alike.
+typedef struct twins {
+    live a, b;
+} twins;
+
+static void twins_open(twins* at) {
+    open_wandering(&at->a);
+    open_wandering(&at->b);
+}
+
+static void twins_close(twins* at) {
+    live_close(&at->a);
+    live_close(&at->b);
+}
+
+#define TWINS_CASE(name) CASE_WITH(twins, at, twins_open(at), twins_close(at), name)
+
 // Fill the world. @return the entity with a text.
 static ecs_entity populate(live* fixture) {
     assert_ok(ecs_create_many(fixture->world, fixture->thing, 40, NULL));
@@ -90,40 +107,34 @@ static void check_same(live* a, live* b) {
     assert_int_equal(ecs_world_entity_count(a->world), ecs_world_entity_count(b->world));
 }
 
-CASE(a_restored_world_has_the_same_future) {
-    live a;
-    live b;
-    open_wandering(&a);
-    open_wandering(&b);
-    (void)populate(&a);
+TWINS_CASE(a_restored_world_has_the_same_future) {
+    (void)populate(&at->a);
     for (uint32_t i = 0; i < 20; i++) {
-        live_step(&a);
+        live_step(&at->a);
     }
-    base_bytes bytes = save(&a);
-    assert_ok(ecs_world_restore(b.world, bytes.data, bytes.size));
-    ecs_world_validate(b.world);
-    assert_int_equal(ecs_world_tick(b.world), 20);
+    base_bytes bytes = save(&at->a);
+    assert_ok(ecs_world_restore(at->b.world, bytes.data, bytes.size));
+    ecs_world_validate(at->b.world);
+    assert_int_equal(ecs_world_tick(at->b.world), 20);
     for (uint32_t i = 0; i < 50; i++) {
-        check_same(&a, &b);
-        ecs_changes_clear(a.world);
-        ecs_changes_clear(b.world);
-        live_step(&a);
-        live_step(&b);
-        ecs_changes x = ecs_changes_get(a.world);
-        ecs_changes y = ecs_changes_get(b.world);
+        check_same(&at->a, &at->b);
+        ecs_changes_clear(at->a.world);
+        ecs_changes_clear(at->b.world);
+        live_step(&at->a);
+        live_step(&at->b);
+        ecs_changes x = ecs_changes_get(at->a.world);
+        ecs_changes y = ecs_changes_get(at->b.world);
         assert_int_equal(x.changed_count, y.changed_count);
         assert_int_equal(x.event_count, y.event_count);
         assert_memory_equal(x.changed, y.changed, x.changed_count * sizeof(ecs_change));
     }
-    base_bytes again = save(&a);
-    base_bytes other = save(&b);
+    base_bytes again = save(&at->a);
+    base_bytes other = save(&at->b);
     assert_int_equal(again.size, other.size);
     assert_memory_equal(again.data, other.data, again.size);
     base_bytes_deinit(&again);
     base_bytes_deinit(&other);
     base_bytes_deinit(&bytes);
-    live_close(&a);
-    live_close(&b);
 }
 
 WANDERING_CASE(going_back_in_the_same_world_repeats_the_future) {
@@ -145,65 +156,53 @@ WANDERING_CASE(going_back_in_the_same_world_repeats_the_future) {
     base_bytes_deinit(&bytes);
 }
 
-CASE(what_waits_survives) {
-    live a;
-    live b;
-    open_wandering(&a);
-    open_wandering(&b);
-    ecs_entity named = populate(&a);
-    live_step(&a);
-    ecs_entity first = ecs_entity_next(a.world, ECS_ENTITY_NONE);
-    // A world with: a sent value and a newer one, for plain data and for text; commands; events on
+TWINS_CASE(what_waits_survives) {
+    ecs_entity named = populate(&at->a);
+    live_step(&at->a);
+    ecs_entity first = ecs_entity_next(at->a.world, ECS_ENTITY_NONE);
+    // A world with: at->a sent value and at->a newer one, for plain data and for text; commands; events on
     // placeholders; handles with references.
     int32_t hp = 77;
-    assert_ok(ecs_set(a.world, first, a.hp, &hp));
-    live_set_text(&a, named, a.title, "nobod?");
+    assert_ok(ecs_set(at->a.world, first, at->a.hp, &hp));
+    live_set_text(&at->a, named, at->a.title, "nobod?");
     live_hit hit = {first, 1};
-    assert_true(ecs_event_send(a.world, first, a.hit, &hit));
-    ecs_entity placeholder = ecs_command_create(a.world, a.thing, NULL, 0);
+    assert_true(ecs_event_send(at->a.world, first, at->a.hit, &hit));
+    ecs_entity placeholder = ecs_command_create(at->a.world, at->a.thing, NULL, 0);
     hit.from = placeholder;
-    assert_true(ecs_event_send(a.world, placeholder, a.hit, &hit));
-    assert_true(ecs_event_broadcast(a.world, a.ping, NULL));
+    assert_true(ecs_event_send(at->a.world, placeholder, at->a.hit, &hit));
+    assert_true(ecs_event_broadcast(at->a.world, at->a.ping, NULL));
     ecs_entity later = ecs_entity_make(600, 4);
-    assert_ok(ecs_handle_retain(a.world, later));
-    base_bytes bytes = save(&a);
-    assert_ok(ecs_world_restore(b.world, bytes.data, bytes.size));
-    check_same(&a, &b);
-    assert_int_equal(ecs_command_count(b.world), 1);
-    assert_int_equal(ecs_state(b.world, later), ECS_STATE_ALLOCATED);
-    ecs_world_validate(b.world);
-    ecs_changes_clear(a.world);
+    assert_ok(ecs_handle_retain(at->a.world, later));
+    base_bytes bytes = save(&at->a);
+    assert_ok(ecs_world_restore(at->b.world, bytes.data, bytes.size));
+    check_same(&at->a, &at->b);
+    assert_int_equal(ecs_command_count(at->b.world), 1);
+    assert_int_equal(ecs_state(at->b.world, later), ECS_STATE_ALLOCATED);
+    ecs_world_validate(at->b.world);
+    ecs_changes_clear(at->a.world);
     for (uint32_t i = 0; i < 4; i++) {
-        live_step(&a);
-        live_step(&b);
-        check_same(&a, &b);
+        live_step(&at->a);
+        live_step(&at->b);
+        check_same(&at->a, &at->b);
     }
-    assert_int_equal(ecs_changes_get(a.world).changed_count,
-                     ecs_changes_get(b.world).changed_count);
-    assert_string_equal(ecs_string_text(ecs_get(b.world, named, b.title)), "nobod?");
+    assert_int_equal(ecs_changes_get(at->a.world).changed_count,
+                     ecs_changes_get(at->b.world).changed_count);
+    assert_string_equal(ecs_string_text(ecs_get(at->b.world, named, at->b.title)), "nobod?");
     base_bytes_deinit(&bytes);
-    live_close(&a);
-    live_close(&b);
 }
 
-CASE(a_restored_text_that_was_not_told_yet_is_told) {
-    live a;
-    live b;
-    open_wandering(&a);
-    open_wandering(&b);
-    ecs_entity entity = live_create(&a, a.named);
-    live_step(&a);
-    live_set_text(&a, entity, a.title, "new");
-    base_bytes bytes = save(&a);
-    assert_ok(ecs_world_restore(b.world, bytes.data, bytes.size));
-    live_step(&b);
-    ecs_changes changes = ecs_changes_get(b.world);
+TWINS_CASE(a_restored_text_that_was_not_told_yet_is_told) {
+    ecs_entity entity = live_create(&at->a, at->a.named);
+    live_step(&at->a);
+    live_set_text(&at->a, entity, at->a.title, "new");
+    base_bytes bytes = save(&at->a);
+    assert_ok(ecs_world_restore(at->b.world, bytes.data, bytes.size));
+    live_step(&at->b);
+    ecs_changes changes = ecs_changes_get(at->b.world);
     assert_int_equal(changes.changed_count, 1);
-    assert_int_equal(changes.changed[0].component, b.title);
-    ecs_world_validate(b.world);
+    assert_int_equal(changes.changed[0].component, at->b.title);
+    ecs_world_validate(at->b.world);
     base_bytes_deinit(&bytes);
-    live_close(&a);
-    live_close(&b);
 }
 
 WANDERING_CASE(the_change_list_is_cleared) {
@@ -283,29 +282,23 @@ static void check_usable(live* fixture) {
     ecs_world_validate(fixture->world);
 }
 
-CASE(every_cut_is_refused_and_leaves_an_empty_world) {
-    live a;
-    live b;
-    open_wandering(&a);
-    open_wandering(&b);
-    (void)populate(&a);
+TWINS_CASE(every_cut_is_refused_and_leaves_an_empty_world) {
+    (void)populate(&at->a);
     for (uint32_t i = 0; i < 5; i++) {
-        live_step(&a);
+        live_step(&at->a);
     }
-    base_bytes bytes = save(&a);
+    base_bytes bytes = save(&at->a);
     for (size_t size = 0; size < bytes.size; size += 1 + size / 64) {
-        // In its own block, so that a sanitizer sees a read past its end.
+        // In its own block, so that at->a sanitizer sees at->a read past its end.
         uint8_t* cut = malloc(size + 1);
         memcpy(cut, bytes.data, size);
-        ecs_result result = ecs_world_restore(b.world, cut, size);
+        ecs_result result = ecs_world_restore(at->b.world, cut, size);
         free(cut);
         assert_true(result == ECS_ERR_MALFORMED || result == ECS_ERR_FULL);
-        assert_int_equal(ecs_world_entity_count(b.world), 0);
+        assert_int_equal(ecs_world_entity_count(at->b.world), 0);
     }
-    check_usable(&b);
+    check_usable(&at->b);
     base_bytes_deinit(&bytes);
-    live_close(&a);
-    live_close(&b);
 }
 
 // A row takes 6 bytes of a save but may take much memory. So the restore checks first that the
@@ -341,51 +334,39 @@ CASE(rows_are_not_made_before_their_values_can_be_there) {
 }
 
 // Ids of templates that were composed at run time may differ. Their meaning may not.
-CASE(a_world_that_composed_in_another_order_has_the_same_future) {
-    live a;
-    live b;
-    open_wandering(&a);
-    open_wandering(&b);
-    ecs_template_id other = ecs_template_find(b.world, "marker+named");
-    (void)ecs_template_find(b.world, "nothing+marker");
-    (void)populate(&a);
-    ecs_template_id composed = ecs_template_find(a.world, "solid+named");
+TWINS_CASE(a_world_that_composed_in_another_order_has_the_same_future) {
+    ecs_template_id other = ecs_template_find(at->b.world, "marker+named");
+    (void)ecs_template_find(at->b.world, "nothing+marker");
+    (void)populate(&at->a);
+    ecs_template_id composed = ecs_template_find(at->a.world, "solid+named");
     assert_int_equal(composed, other);
-    ecs_entity queued = ecs_command_create(a.world, composed, NULL, 0);
+    ecs_entity queued = ecs_command_create(at->a.world, composed, NULL, 0);
     assert_true(ecs_entity_is_placeholder(queued));
     for (uint32_t i = 0; i < 5; i++) {
-        base_bytes bytes = save(&a);
-        assert_ok(ecs_world_restore(b.world, bytes.data, bytes.size));
-        ecs_world_validate(b.world);
+        base_bytes bytes = save(&at->a);
+        assert_ok(ecs_world_restore(at->b.world, bytes.data, bytes.size));
+        ecs_world_validate(at->b.world);
         base_bytes_deinit(&bytes);
-        live_step(&a);
-        live_step(&b);
-        assert_true(ecs_world_state_hash(a.world) == ecs_world_state_hash(b.world));
+        live_step(&at->a);
+        live_step(&at->b);
+        assert_true(ecs_world_state_hash(at->a.world) == ecs_world_state_hash(at->b.world));
         ecs_entity entity = ECS_ENTITY_NONE;
-        while ((entity = ecs_entity_next(a.world, entity)) != ECS_ENTITY_NONE) {
-            assert_true(ecs_is_alive(b.world, entity));
-            assert_string_equal(ecs_entity_template_name(a.world, entity),
-                                ecs_entity_template_name(b.world, entity));
+        while ((entity = ecs_entity_next(at->a.world, entity)) != ECS_ENTITY_NONE) {
+            assert_true(ecs_is_alive(at->b.world, entity));
+            assert_string_equal(ecs_entity_template_name(at->a.world, entity),
+                                ecs_entity_template_name(at->b.world, entity));
         }
-        assert_int_equal(ecs_world_entity_count(a.world), ecs_world_entity_count(b.world));
+        assert_int_equal(ecs_world_entity_count(at->a.world), ecs_world_entity_count(at->b.world));
     }
-    live_close(&a);
-    live_close(&b);
 }
 
-CASE(damaged_bytes_never_break_the_world) {
-    uint64_t seed = 77;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    base_rng rng = base_rng_make(seed, 1);
-    live a;
-    live b;
-    open_wandering(&a);
-    open_wandering(&b);
-    (void)populate(&a);
-    live_step(&a);
-    (void)ecs_command_create(a.world, a.thing, NULL, 0);
-    (void)ecs_event_broadcast(a.world, a.ping, NULL);
-    base_bytes bytes = save(&a);
+TWINS_CASE(damaged_bytes_never_break_the_world) {
+    base_rng rng = test_rng(77, 1);
+    (void)populate(&at->a);
+    live_step(&at->a);
+    (void)ecs_command_create(at->a.world, at->a.thing, NULL, 0);
+    (void)ecs_event_broadcast(at->a.world, at->a.ping, NULL);
+    base_bytes bytes = save(&at->a);
     // Magic, version and schema: changes behind them reach all of the reader.
     const size_t head = 16;
     for (uint32_t round = 0; round < 4000; round++) {
@@ -393,25 +374,23 @@ CASE(damaged_bytes_never_break_the_world) {
         memcpy(copy, bytes.data, bytes.size);
         uint32_t flips = 1 + base_rng_below(&rng, 3);
         for (uint32_t i = 0; i < flips; i++) {
-            size_t at = head + base_rng_below(&rng, (uint32_t)(bytes.size - head));
-            copy[at] = (uint8_t)(base_rng_below(&rng, 2) ? base_rng_u32(&rng)
-                                                         : copy[at] ^ (1u << (round % 8)));
+            size_t place = head + base_rng_below(&rng, (uint32_t)(bytes.size - head));
+            copy[place] = (uint8_t)(base_rng_below(&rng, 2) ? base_rng_u32(&rng)
+                                                            : copy[place] ^ (1u << (round % 8)));
         }
-        ecs_result result = ecs_world_restore(b.world, copy, bytes.size);
+        ecs_result result = ecs_world_restore(at->b.world, copy, bytes.size);
         free(copy);
         if (result != ECS_OK) {
-            assert_int_equal(ecs_world_entity_count(b.world), 0);
+            assert_int_equal(ecs_world_entity_count(at->b.world), 0);
         }
-        ecs_world_validate(b.world);
-        live_step(&b);
-        ecs_world_validate(b.world);
+        ecs_world_validate(at->b.world);
+        live_step(&at->b);
+        ecs_world_validate(at->b.world);
     }
-    assert_ok(ecs_world_restore(b.world, bytes.data, bytes.size));
-    check_same(&a, &b);
-    check_usable(&b);
+    assert_ok(ecs_world_restore(at->b.world, bytes.data, bytes.size));
+    check_same(&at->a, &at->b);
+    check_usable(&at->b);
     base_bytes_deinit(&bytes);
-    live_close(&a);
-    live_close(&b);
 }
 
 WANDERING_CASE(the_world_hash_sees_what_the_state_hash_does_not) {
@@ -483,32 +462,26 @@ CASE(running_out_of_memory_while_restoring_empties_the_world) {
 }
 
 // Both ways to copy give what save and restore give, and the copy has the same future.
-CASE(a_copy_is_what_save_and_restore_give) {
-    live a;
-    live b;
-    open_wandering(&a);
-    open_wandering(&b);
-    (void)populate(&a);
+TWINS_CASE(a_copy_is_what_save_and_restore_give) {
+    (void)populate(&at->a);
     for (uint32_t round = 0; round < 30; round++) {
-        live_step(&a);
-        if (round % 3 == 0) ecs_changes_clear(a.world);
-        assert_ok(ecs_world_copy(b.world, a.world));
-        ecs_world_validate(b.world);
-        check_same(&a, &b);
-        assert_true(ecs_world_state_hash_walk(b.world) == ecs_world_state_hash(b.world));
-        assert_int_equal(ecs_changes_get(b.world).changed_count, 0);
-        // The copy runs ahead. The next round replaces it by a new copy.
+        live_step(&at->a);
+        if (round % 3 == 0) ecs_changes_clear(at->a.world);
+        assert_ok(ecs_world_copy(at->b.world, at->a.world));
+        ecs_world_validate(at->b.world);
+        check_same(&at->a, &at->b);
+        assert_true(ecs_world_state_hash_walk(at->b.world) == ecs_world_state_hash(at->b.world));
+        assert_int_equal(ecs_changes_get(at->b.world).changed_count, 0);
+        // The copy runs ahead. The next round replaces it by at->a new copy.
         for (uint32_t i = 0; i < round % 5; i++)
-            live_step(&b);
+            live_step(&at->b);
     }
-    assert_ok(ecs_world_copy(b.world, a.world));
+    assert_ok(ecs_world_copy(at->b.world, at->a.world));
     for (uint32_t i = 0; i < 20; i++) {
-        live_step(&a);
-        live_step(&b);
-        check_same(&a, &b);
+        live_step(&at->a);
+        live_step(&at->b);
+        check_same(&at->a, &at->b);
     }
-    live_close(&a);
-    live_close(&b);
 }
 
 CASE(a_copy_of_the_same_rows_allocates_nothing) {
