@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ecs_parts.h"
 #include "model_scripts.h"
 
 #include "base/report.h"
@@ -170,9 +171,8 @@ static ecs_world* make_world(memory* from, bool is_mirror) {
     base_reporter reporter = base_reporter_stderr();
     assert_ok(ecs_template_load(world, "model.blk", model_text, strlen(model_text), &reporter));
     static const ecs_term terms[] = {{"pos", "p2", ECS_WRITE}};
-    ecs_system_desc drift = {
-        .name = "drift", .stage = "act", .run = run_drift, .terms = terms, .term_count = 1};
-    assert_ok(ecs_system_register(world, &drift));
+    system_add(world, .name = "drift", .stage = "act", .run = run_drift, .terms = terms,
+               .term_count = 1);
     assert_ok(ecs_world_seal(world, &reporter));
     for (uint32_t i = 0; i < COMPONENTS; i++)
         components[i] = ecs_component_find(world, component_names[i]);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ecs_parts.h"
 #include "model_scripts.h"
 
 #include "ecs/ecs.h"
@@ -482,9 +483,7 @@ static void do_restore(model* m) {
     if (base_rng_below(&m->rng, 2) == 0) {
         assert_ok(ecs_world_copy(other, m->world));
     } else {
-        base_bytes bytes;
-        base_bytes_init(&bytes, NULL);
-        assert_ok(ecs_world_save(m->world, &bytes));
+        base_bytes bytes = world_saved(m->world);
         assert_ok(ecs_world_restore(other, bytes.data, bytes.size));
         base_bytes_deinit(&bytes);
     }

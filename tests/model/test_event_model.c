@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ecs_parts.h"
 #include "model_scripts.h"
 
 #include "base/rng.h"
@@ -140,15 +141,9 @@ static void open_side(side* s, bool takes_runs, uint32_t budget) {
     assert_ok(ecs_template_load(s->world, "model.blk", model_text, strlen(model_text), &reporter));
     static const ecs_term terms[] = {{"hp", "i", ECS_WRITE}};
     static const char* const names[] = {"hit", "shot"};
-    const ecs_system_desc handler = {.name = "handler",
-                                     .events = names,
-                                     .event_count = 2,
-                                     .on_event = on_event,
-                                     .on_events = takes_runs ? on_events : NULL,
-                                     .terms = terms,
-                                     .term_count = 1,
-                                     .context = s};
-    assert_ok(ecs_system_register(s->world, &handler));
+    system_add(s->world, .name = "handler", .events = names, .event_count = 2, .on_event = on_event,
+               .on_events = takes_runs ? on_events : NULL, .terms = terms, .term_count = 1,
+               .context = s);
     assert_ok(ecs_world_seal(s->world, &reporter));
     for (uint32_t i = 0; i < SHAPES; i++)
         s->shapes[i] = ecs_template_find(s->world, shape_names[i]);

@@ -34,9 +34,8 @@ static uint32_t below(model* m, uint32_t bound) {
 }
 
 static twin* find(model* m, ecs_entity handle) {
-    for (uint32_t i = m->count; i-- > 0;) {
+    for (uint32_t i = m->count; i-- > 0;)
         if (m->twins[i].handle == handle && m->twins[i].state != TWIN_GONE) return &m->twins[i];
-    }
     return NULL;
 }
 
@@ -73,9 +72,8 @@ static void note(const ecs_stage* stage, const ecs_event* event, const ecs_rows*
 static void settle_ids(model* m) {
     for (uint32_t id = 1; id <= IDS; id++) {
         bool is_needed = false;
-        for (uint32_t i = 0; i < m->count; i++) {
+        for (uint32_t i = 0; i < m->count; i++)
             is_needed |= m->twins[i].state == TWIN_WAITS && m->twins[i].mesh == id;
-        }
         if (!is_needed && m->ids[id] < READY) {
             m->ids[id] = UNKNOWN;
             m->finished[id] = 0;
@@ -98,9 +96,8 @@ static void cut_cycles(model* m) {
             at = has_parent(m, above) ? above->parent : ECS_ENTITY_NONE;
         }
     }
-    for (uint32_t i = 0; i < m->count; i++) {
+    for (uint32_t i = 0; i < m->count; i++)
         if (is_on_cycle[i]) m->twins[i].parent = ECS_ENTITY_NONE;
-    }
 }
 
 static void do_create(model* m) {
@@ -140,9 +137,8 @@ static void do_create(model* m) {
 
 static void do_poll(model* m) {
     for (uint32_t id = 1; id <= IDS; id++) {
-        if (m->ids[id] == BEGUN && m->finished[id]) {
+        if (m->ids[id] == BEGUN && m->finished[id])
             m->ids[id] = m->finished[id] > 0 ? READY : FAILED;
-        }
         m->finished[id] = 0;
         if (m->ids[id] == WAITS) m->ids[id] = BEGUN;
     }
@@ -186,9 +182,8 @@ static twin* next_child(model* m, ecs_entity at) {
 
 static void destroy_twin(model* m, twin* t) {
     t->is_visited = true;
-    for (twin* child = next_child(m, t->handle); child; child = next_child(m, t->handle)) {
+    for (twin* child = next_child(m, t->handle); child; child = next_child(m, t->handle))
         destroy_twin(m, child);
-    }
     if (t->state == TWIN_LIVES) expect(m, t->handle);
     t->state = TWIN_GONE;
 }
@@ -218,13 +213,12 @@ static void do_parent(model* m) {
     ecs_entity child = pick(m), parent = pick(m);
     twin* found = find(m, child);
     ecs_result expected = ECS_OK;
-    if (!found || (parent && !find(m, parent))) {
+    if (!found || (parent && !find(m, parent)))
         expected = ECS_ERR_STALE;
-    } else if (parent && is_met(m, parent, child)) {
+    else if (parent && is_met(m, parent, child))
         expected = ECS_ERR_CYCLE;
-    } else if (!has_parent(m, found)) {
+    else if (!has_parent(m, found))
         expected = ECS_ERR_MISSING;
-    }
     assert_int_equal(ecs_hierarchy_set_parent(m->fixture.world, child, parent), expected);
     if (expected != ECS_OK) return;
     found->parent = parent;
@@ -343,9 +337,8 @@ static void run_script(uint64_t seed) {
     config.limits.replicated_index_max = 64;
     config.limits.local_entities_max = 512;
     load_open(&m->fixture, &config);
-    ecs_system_desc watch = {
-        .name = "watch", .events = events, .event_count = 2, .on_event = note, .context = m};
-    assert_ok(ecs_system_register(m->fixture.world, &watch));
+    system_add(m->fixture.world, .name = "watch", .events = events, .event_count = 2,
+               .on_event = note, .context = m);
     load_seal(&m->fixture);
     void (*const moves[])(model*) = {do_create,   do_create,  do_create, do_poll,       do_poll,
                                      do_destroy,  do_parent,  do_parent, do_raw_parent, do_mesh,
@@ -354,12 +347,8 @@ static void run_script(uint64_t seed) {
         moves[below(m, BASE_COUNT(moves))](m);
         settle_ids(m);
         compare(m);
-        if (step % 16 == 0) {
-            ecs_world_validate(m->fixture.world);
-        }
-        if (step % 10 == 0) {
-            load_step(&m->fixture);
-        }
+        if (step % 16 == 0) ecs_world_validate(m->fixture.world);
+        if (step % 10 == 0) load_step(&m->fixture);
     }
     load_close(&m->fixture);
     free(m);

@@ -259,13 +259,8 @@ static void model_open(model* self, uint32_t seed) {
     const uint32_t count = 2 + base_rng_below(&rng, SYSTEMS_MAX - 1);
     for (uint32_t i = 0; i < count; i++)
         add_system(self, &rng);
-    const ecs_system_desc take = {.name = "take",
-                                  .on_event = take_hit,
-                                  .events = hit,
-                                  .event_count = 1,
-                                  .terms = hp,
-                                  .term_count = 1};
-    assert_ok(ecs_system_register(world, &take));
+    system_add(world, .name = "take", .on_event = take_hit, .events = hit, .event_count = 1,
+               .terms = hp, .term_count = 1);
     live_seal(&self->fixture);
     const ecs_template_id kinds[] = {self->fixture.thing, self->fixture.named, self->fixture.solid};
     for (uint32_t i = 0; i < ENTITIES; i++)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ecs_parts.h"
 #include "model_scripts.h"
 
 #include "base/hash.h"
@@ -120,9 +121,8 @@ static void run_drift(const ecs_stage* stage, const ecs_rows* rows) {
 static void run_age(const ecs_stage* stage, const ecs_rows* rows) {
     (void)stage;
     int32_t* hp = rows->columns[0];
-    for (uint32_t i = 0; i < rows->count; i++) {
+    for (uint32_t i = 0; i < rows->count; i++)
         hp[i] -= ecs_entity_index(rows->entities[i]) % 5 == 0;
-    }
 }
 
 static void run_rename(const ecs_stage* stage, const ecs_rows* rows) {
@@ -142,14 +142,11 @@ static void run_go_on(const ecs_stage* stage, const ecs_rows* rows) {
     const base_allocator* allocator = ecs_world_allocator(stage->world);
     int32_t number = (int32_t)stage->tick;
     for (uint32_t i = 0; i < rows->count; i++) {
-        if (ecs_entity_index(rows->entities[i]) % 4 != stage->tick % 4) {
-            continue;
-        }
-        if (ecs_list_count(&path[i]) == TWIN_PATH_MAX) {
+        if (ecs_entity_index(rows->entities[i]) % 4 != stage->tick % 4) continue;
+        if (ecs_list_count(&path[i]) == TWIN_PATH_MAX)
             ecs_list_clear(allocator, &path[i]);
-        } else {
+        else
             assert_ok(ecs_list_push(allocator, &path[i], &number));
-        }
     }
 }
 
@@ -158,9 +155,8 @@ static void on_hurt(const ecs_stage* stage, const ecs_event* event, const ecs_ro
     int32_t* hp = rows->columns[0];
     for (uint32_t i = 0; i < rows->count; i++) {
         hp[i] -= note->amount;
-        if (event->target != ECS_ENTITY_NONE && hp[i] < 0) {
+        if (event->target != ECS_ENTITY_NONE && hp[i] < 0)
             assert_true(ecs_command_destroy(stage->world, rows->entities[i]));
-        }
     }
 }
 
@@ -210,18 +206,16 @@ static void register_systems(ecs_world* world, model* m) {
          .on_event = on_spawn,
          .context = m->root},
     };
-    for (uint32_t i = 0; i < BASE_COUNT(systems); i++) {
+    for (uint32_t i = 0; i < BASE_COUNT(systems); i++)
         assert_ok(ecs_system_register(world, &systems[i]));
-    }
     static const ecs_term terms[4][2] = {
         {{"pos", "p2", ECS_READ}, {"mark", "tag", ECS_REQUIRE_NOT}},
         {{"hp", "i", ECS_OPTIONAL_READ}, {"vel", "p2", ECS_READ}},
         {{"title", "t", ECS_READ}, {"body", "twin_body", ECS_READ}},
         {{"team", "u8", ECS_OPTIONAL_READ}, {"mark", "tag", ECS_REQUIRE}},
     };
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 4; i++)
         assert_ok(ecs_query_create(world, terms[i], 2, &m->queries[i]));
-    }
 }
 
 static ecs_world* make_world(model* m) {
@@ -280,9 +274,7 @@ static uint64_t compare_entity(const model* m, twin_entity* entity) {
     for (uint32_t c = 0; c < TWIN_COMPONENTS; c++) {
         const void* real = ecs_find(m->world, entity->handle, m->components[c]);
         assert_int_equal(real != NULL, entity->values[c].has);
-        if (real == NULL) {
-            continue;
-        }
+        if (real == NULL) continue;
         twin_memory memory;
         const void* expected = twin_memory_init(&memory, c, m->is_boxed, &entity->values[c]);
         assert_true(ecs_type_equal(type_of(m, c), real, expected));
@@ -320,9 +312,8 @@ static void compare_world(const model* m) {
 static void compare_entities(const ecs_entity* real, uint32_t real_count, const ecs_entity* twin,
                              uint32_t twin_count) {
     assert_int_equal(real_count, twin_count);
-    for (uint32_t i = 0; i < twin_count; i++) {
+    for (uint32_t i = 0; i < twin_count; i++)
         assert_int_equal(real[i], twin[i]);
-    }
 }
 
 static void compare_lists(const model* m) {
@@ -424,9 +415,8 @@ static void random_value(model* m, uint32_t component, twin_value* value) {
         break;
     case TWIN_PATH:
         value->as.path.count = base_rng_below(&m->rng, TWIN_PATH_MAX + 1);
-        for (uint32_t i = 0; i < value->as.path.count; i++) {
+        for (uint32_t i = 0; i < value->as.path.count; i++)
             value->as.path.numbers[i] = base_rng_range(&m->rng, 0, 2);
-        }
         break;
     case TWIN_PROPS:
         value->as.props.inside = (uint8_t)base_rng_below(&m->rng, 3);
@@ -458,9 +448,8 @@ static uint32_t random_inits(model* m, uint32_t shape, ecs_init* inits, twin_val
 }
 
 static void forget_inits(twin_memory* memories, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         twin_memory_deinit(&memories[i]);
-    }
 }
 
 static void check_range(const model* m, ecs_entity handle, uint32_t shape) {
@@ -482,9 +471,8 @@ static void do_create(model* m) {
         ecs_entity other = ECS_ENTITY_NONE;
         for (uint32_t i = 0; i < m->twin->entity_count; i++) {
             const twin_entity* entity = &m->twin->entities[i];
-            if (entity->is_alive && ecs_entity_index(entity->handle) == ecs_entity_index(handle)) {
+            if (entity->is_alive && ecs_entity_index(entity->handle) == ecs_entity_index(handle))
                 other = entity->handle;
-            }
         }
         ecs_result result = ecs_create_at(m->world, handle, m->shapes[shape].id, inits, count);
         forget_inits(memories, count);
@@ -499,9 +487,8 @@ static void do_create(model* m) {
         check_range(m, handle, shape);
     }
     twin_entity* entity = twin_create(m->twin, handle, shape);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         entity->values[components[i]] = values[i];
-    }
     twin_told_all(entity);
 }
 
@@ -550,9 +537,8 @@ static void do_recreate(model* m) {
     }
     assert_ok(result);
     twin_recreate(m->twin, handle, shape);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         entity->values[components[i]] = values[i];
-    }
     twin_told_all(entity);
 }
 
@@ -568,21 +554,18 @@ static void do_set(model* m) {
     if (base_rng_below(&m->rng, 2) == 0 && c != TWIN_TITLE) {
         void* place = ecs_find_mut(m->world, handle, m->components[c]);
         assert_int_equal(place != NULL, has);
-        if (has && (c == TWIN_PATH || c == TWIN_PROPS)) {
+        if (has && (c == TWIN_PATH || c == TWIN_PROPS))
             twin_memory_edit(c, place, &value);
-        } else if (has && c == TWIN_BODY && m->is_boxed) {
+        else if (has && c == TWIN_BODY && m->is_boxed)
             **(twin_body**)place = value.as.body;
-        } else if (has) {
+        else if (has)
             memcpy(place, source, type_of(m, c)->size);
-        }
     } else {
         ecs_result expected = entity == NULL ? ECS_ERR_STALE : has ? ECS_OK : ECS_ERR_MISSING;
         assert_int_equal(ecs_set(m->world, handle, m->components[c], source), expected);
     }
     twin_memory_deinit(&memory);
-    if (has) {
-        entity->values[c] = value;
-    }
+    if (has) entity->values[c] = value;
 }
 
 static void do_event(model* m) {
@@ -653,9 +636,7 @@ static void do_step(model* m) {
 }
 
 static void do_save_and_restore(model* m) {
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
-    assert_ok(ecs_world_save(m->world, &bytes));
+    base_bytes bytes = world_saved(m->world);
     model other = *m;
     other.world = make_world(&other);
     assert_ok(ecs_world_restore(other.world, bytes.data, bytes.size));
@@ -672,14 +653,10 @@ static void do_save_and_restore(model* m) {
     // Restore into the same world, which goes back in time; or into a new world.
     ecs_world* kept = base_rng_below(&m->rng, 2) == 0 ? m->world : other.world;
     ecs_world_destroy(kept == m->world ? other.world : m->world);
-    if (kept == other.world) {
-        memcpy(m->queries, other.queries, sizeof(m->queries));
-    }
+    if (kept == other.world) memcpy(m->queries, other.queries, sizeof(m->queries));
     m->world = kept;
     assert_ok(ecs_world_restore(m->world, bytes.data, bytes.size));
-    base_bytes again;
-    base_bytes_init(&again, NULL);
-    assert_ok(ecs_world_save(m->world, &again));
+    base_bytes again = world_saved(m->world);
     assert_int_equal(again.size, bytes.size);
     assert_memory_equal(again.data, bytes.data, bytes.size);
     base_bytes_deinit(&again);
@@ -690,38 +667,35 @@ static void do_handle(model* m) {
     ecs_entity handle = pick(m);
     if (ecs_handle_retain(m->world, handle) == ECS_OK) {
         assert_true(ecs_state(m->world, handle) != ECS_STATE_NONE);
-        if (base_rng_below(&m->rng, 2) == 0) {
-            ecs_handle_release(m->world, handle);
-        }
+        if (base_rng_below(&m->rng, 2) == 0) ecs_handle_release(m->world, handle);
     }
 }
 
 static void run_operation(model* m) {
     uint32_t dice = base_rng_below(&m->rng, 100);
     bool is_full = m->twin->entity_count > TWIN_ENTITIES_MAX - 600;
-    if (dice < 18 && !is_full) {
+    if (dice < 18 && !is_full)
         do_create(m);
-    } else if (dice < 22 && !is_full) {
+    else if (dice < 22 && !is_full)
         do_create_many(m);
-    } else if (dice < 36) {
+    else if (dice < 36)
         do_destroy(m);
-    } else if (dice < 48) {
+    else if (dice < 48)
         do_recreate(m);
-    } else if (dice < 66) {
+    else if (dice < 66)
         do_set(m);
-    } else if (dice < 80) {
+    else if (dice < 80)
         do_event(m);
-    } else if (dice < 86) {
+    else if (dice < 86)
         do_command(m);
-    } else if (dice < 88) {
+    else if (dice < 88)
         do_flush(m);
-    } else if (dice < 90) {
+    else if (dice < 90)
         do_handle(m);
-    } else if (dice < 99) {
+    else if (dice < 99)
         do_step(m);
-    } else {
+    else
         do_save_and_restore(m);
-    }
 }
 
 static void run_script(uint64_t seed, uint32_t script) {
@@ -739,9 +713,7 @@ static void run_script(uint64_t seed, uint32_t script) {
     uint32_t operations = 20 + base_rng_below(&m.rng, 380);
     for (uint32_t i = 0; i < operations; i++) {
         run_operation(&m);
-        if (i % 8 == 0) {
-            compare_world(&m);
-        }
+        if (i % 8 == 0) compare_world(&m);
     }
     do_step(&m);
     compare_world(&m);
@@ -751,9 +723,8 @@ static void run_script(uint64_t seed, uint32_t script) {
 static model_scripts scripts = {.count = 300, .seed = 5061};
 
 CASE(random_scripts_agree_with_the_twin) {
-    for (uint32_t i = 0; i < scripts.count; i++) {
+    for (uint32_t i = 0; i < scripts.count; i++)
         run_script(scripts.seed, i);
-    }
 }
 
 int main(int argc, char** argv) {

@@ -14,11 +14,9 @@ static const bool is_tracked[TWIN_COMPONENTS] = {
 };
 
 twin_entity* twin_find(twin_world* twin, ecs_entity handle) {
-    for (uint32_t i = 0; i < twin->entity_count; i++) {
-        if (twin->entities[i].is_alive && twin->entities[i].handle == handle) {
+    for (uint32_t i = 0; i < twin->entity_count; i++)
+        if (twin->entities[i].is_alive && twin->entities[i].handle == handle)
             return &twin->entities[i];
-        }
-    }
     return NULL;
 }
 
@@ -76,9 +74,7 @@ void twin_recreate(twin_world* twin, ecs_entity handle, uint32_t shape) {
     BASE_ASSERT(entity != NULL);
     for (uint32_t i = 0; i < TWIN_COMPONENTS; i++) {
         const twin_value* value = &twin->shapes[shape].defaults[i];
-        if (!value->has || !entity->values[i].has) {
-            entity->values[i] = *value;
-        }
+        if (!value->has || !entity->values[i].has) entity->values[i] = *value;
     }
     entity->shape = shape;
     twin_told_all(entity);
@@ -108,9 +104,7 @@ void twin_apply(twin_world* twin) {
         BASE_ASSERT(twin->handle_next < twin->handle_count);
         ecs_entity handle = twin->handles[twin->handle_next++];
         twin_entity* entity = twin_create(twin, handle, command->shape);
-        if (entity->values[TWIN_HP].has) {
-            entity->values[TWIN_HP].as.number = command->hp;
-        }
+        if (entity->values[TWIN_HP].has) entity->values[TWIN_HP].as.number = command->hp;
         twin_told_all(entity);
         made[made_count++] = handle;
     }
@@ -134,9 +128,7 @@ static void on_hurt(twin_world* twin, const twin_event* event) {
     for (uint32_t i = 0; i < twin->entity_count; i++) {
         twin_entity* entity = &twin->entities[i];
         bool is_hit = event->is_broadcast || entity->handle == event->target.value;
-        if (!entity->is_alive || !is_hit || !entity->values[TWIN_HP].has) {
-            continue;
-        }
+        if (!entity->is_alive || !is_hit || !entity->values[TWIN_HP].has) continue;
         entity->values[TWIN_HP].as.number -= event->amount;
         if (!event->is_broadcast && entity->values[TWIN_HP].as.number < 0) {
             twin->commands[twin->command_count++] = (twin_command){.entity = entity->handle};
@@ -145,15 +137,12 @@ static void on_hurt(twin_world* twin, const twin_event* event) {
 }
 
 static void deliver(twin_world* twin, const twin_event* event) {
-    if (!event->is_broadcast && twin_find(twin, event->target.value) == NULL) {
-        return;
-    }
+    if (!event->is_broadcast && twin_find(twin, event->target.value) == NULL) return;
     twin->exported_count += !event->is_spawn;
-    if (event->is_spawn) {
+    if (event->is_spawn)
         on_spawn(twin, event);
-    } else {
+    else
         on_hurt(twin, event);
-    }
 }
 
 static void flush(twin_world* twin) {
@@ -161,9 +150,7 @@ static void flush(twin_world* twin) {
     for (;;) {
         twin_apply(twin);
         uint32_t batch = twin->queue_count < budget ? twin->queue_count : budget;
-        if (batch == 0) {
-            return;
-        }
+        if (batch == 0) return;
         budget -= batch;
         for (uint32_t i = 0; i < batch; i++) {
             twin_event event = twin->queue[0];
@@ -197,9 +184,7 @@ static void rename_some(twin_entity* entity, ecs_tick tick) {
 
 static void go_on(twin_entity* entity, ecs_tick tick) {
     twin_path* path = &entity->values[TWIN_PATH].as.path;
-    if (!entity->values[TWIN_PATH].has || ecs_entity_index(entity->handle) % 4 != tick % 4) {
-        return;
-    }
+    if (!entity->values[TWIN_PATH].has || ecs_entity_index(entity->handle) % 4 != tick % 4) return;
     if (path->count == TWIN_PATH_MAX) {
         *path = (twin_path){0};
     } else {
@@ -229,18 +214,15 @@ void twin_step(twin_world* twin, ecs_tick tick) {
     for (uint32_t system = 0; system < 4; system++) {
         for (uint32_t i = 0; i < twin->entity_count; i++) {
             twin_entity* entity = &twin->entities[i];
-            if (!entity->is_alive) {
-                continue;
-            }
-            if (system == 0) {
+            if (!entity->is_alive) continue;
+            if (system == 0)
                 drift(entity);
-            } else if (system == 1) {
+            else if (system == 1)
                 age(entity);
-            } else if (system == 2) {
+            else if (system == 2)
                 rename_some(entity, tick);
-            } else {
+            else
                 go_on(entity, tick);
-            }
         }
         flush(twin);
     }
@@ -248,9 +230,8 @@ void twin_step(twin_world* twin, ecs_tick tick) {
 }
 
 void twin_clear_lists(twin_world* twin) {
-    for (uint32_t i = 0; i < twin->entity_count; i++) {
+    for (uint32_t i = 0; i < twin->entity_count; i++)
         twin->entities[i].is_fresh = false;
-    }
     twin->created_count = twin->destroyed_count = twin->recreated_count = 0;
     twin->changed_count = twin->exported_count = 0;
 }

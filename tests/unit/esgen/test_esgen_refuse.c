@@ -8,9 +8,8 @@ static void refused(uint32_t line, const char* text, const char* said) {
     (void)base_text_format(expected, sizeof expected, "x.c:%u: error: %s", line, said);
     esgen_text_result result;
     text_open(&result, text);
-    if (strcmp(result.faults.text, expected) != 0) {
+    if (strcmp(result.faults.text, expected) != 0)
         print_error("said:     %s\nexpected: %s\n", result.faults.text, expected);
-    }
     assert_string_equal(result.faults.text, expected);
     assert_true(result.faults.count > 0);
     text_close(&result);
@@ -249,9 +248,8 @@ static void expect_limit(const char* head, const char* item, const char* between
         char* text = repeat(head, item, between, count, tail);
         esgen_text_result result;
         text_open(&result, text);
-        if (strcmp(result.faults.text, count > max ? said : "") != 0) {
+        if (strcmp(result.faults.text, count > max ? said : "") != 0)
             print_error("%u: %s\n", count, result.faults.text);
-        }
         assert_string_equal(result.faults.text, count > max ? said : "");
         text_close(&result);
         free(text);

@@ -32,9 +32,8 @@ static inline void table_open_at(table* t, const char* const* settings, uint32_t
     config.role = role;
     config.has_render = has_render;
     if (tick_rate_hz > 0) config.tick_rate_hz = tick_rate_hz;
-    for (uint32_t i = 0; i < setting_count; i++) {
+    for (uint32_t i = 0; i < setting_count; i++)
         assert_ok(net_match_setting_apply(&config, settings[i], &reporter));
-    }
     table_expect_ok(net_match_create(&config, &reporter, &t->match), &t->faults);
 }
 
@@ -62,9 +61,8 @@ static inline const breakout_match* table_match(table* t) {
 }
 
 static inline void table_join_bots(table* t, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         table_bot_join(t->match, &t->bots[t->bot_count++], ++t->clients);
-    }
 }
 
 static inline void table_think(table* t) {

@@ -2,7 +2,7 @@
 /// What the tables of all games share: a module from its file of templates, and bots.
 #pragma once
 
-#include "test.h"
+#include "ecs_parts.h"
 
 #include "base/report.h"
 #include "net/match.h"

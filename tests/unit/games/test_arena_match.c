@@ -494,9 +494,7 @@ CASE(a_restored_world_has_the_same_future) {
     table t, other;
     table_open(&t, some, 99, NET_ROLE_SERVER, false);
     table_steps(&t, 233);
-    base_bytes saved;
-    base_bytes_init(&saved, NULL);
-    assert_ok(ecs_world_save(table_world(&t), &saved));
+    base_bytes saved = world_saved(table_world(&t));
     for (uint32_t i = 0; i < TICKS; i++) {
         table_step(&t);
         first[i] = ecs_world_hash(table_world(&t));

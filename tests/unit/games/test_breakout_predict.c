@@ -41,9 +41,7 @@ static void copy(pair* p) {
             for (uint32_t i = 0; i < it.rows.count; i++) {
                 ecs_entity entity = it.rows.entities[i];
                 ecs_template_id id = ecs_entity_template(from, entity);
-                if (!ecs_is_alive(to, entity)) {
-                    assert_ok(ecs_create_at(to, entity, id, NULL, 0));
-                }
+                if (!ecs_is_alive(to, entity)) assert_ok(ecs_create_at(to, entity, id, NULL, 0));
                 const ecs_template* template_ = ecs_template_get(from, id);
                 for (uint32_t k = 0; k < template_->component_count; k++) {
                     const ecs_template_component* part = &template_->components[k];

@@ -121,9 +121,8 @@ BREAKOUT_CASE(an_empty_mirror_can_be_drawn_and_thought_about, NULL, 0, 1, NET_RO
 static breakout_trail* first_trail(table* t) {
     ecs_entity ball = ecs_query_first(net_match_world(t->match), table_game(t)->balls);
     breakout_view* view = &table_game(t)->view;
-    for (uint32_t i = 0; i < BREAKOUT_TRAILS; i++) {
+    for (uint32_t i = 0; i < BREAKOUT_TRAILS; i++)
         if (view->trails[i].ball == ball) return &view->trails[i];
-    }
     fail();
     return NULL;
 }

@@ -123,9 +123,7 @@ CASE(a_run_that_does_not_fit_is_done_as_far_as_it_goes) {
 
 CASE(texts_are_copied_and_given_back) {
     scarce_memory memory;
-    scarce_init(&memory, 0, true);
-    ecs_world_config config = ecs_world_config_default();
-    config.allocator = &memory.allocator;
+    ecs_world_config config = scarce_world(&memory);
     store fixture;
     store_make(&fixture, &config);
     ecs_world* world = fixture.world;
@@ -145,9 +143,7 @@ CASE(texts_are_copied_and_given_back) {
 
 CASE(a_steady_queue_allocates_nothing) {
     scarce_memory memory;
-    scarce_init(&memory, 0, true);
-    ecs_world_config config = ecs_world_config_default();
-    config.allocator = &memory.allocator;
+    ecs_world_config config = scarce_world(&memory);
     // The world uses new indices first, so records stop growing after every index was used once.
     config.limits.local_entities_max = 6000;
     store fixture;

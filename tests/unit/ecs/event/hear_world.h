@@ -68,8 +68,7 @@ static inline void hear_expect(hearing* all, const char* expected) {
 }
 
 static inline void hear_step(hearing* all) {
-    ecs_step step = {.tick = ecs_world_tick(all->store.world) + 1, .dt = 0.5f};
-    ecs_world_step(all->store.world, &step);
+    step_world(all->store.world);
     ecs_world_validate(all->store.world);
 }
 

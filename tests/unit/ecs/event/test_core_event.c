@@ -203,9 +203,8 @@ HEAR_CASE(a_change_is_told_in_the_next_step_to_those_who_track_it) { // S5.18
     static const char* const pos_name[] = {"pos"};
     static const char* const title_name[] = {"title"};
     static const ecs_term writes[] = {{"pos", "p2", ECS_WRITE}};
-    const ecs_system_desc move = {
-        .name = "move", .stage = "act", .run = write_pos, .terms = writes, .term_count = 1};
-    assert_ok(ecs_system_register(all->store.world, &move));
+    system_add(all->store.world, .name = "move", .stage = "act", .run = write_pos, .terms = writes,
+               .term_count = 1);
     track(all, &pos, pos_name, 1, with_pos, 1);
     track(all, &title, title_name, 1, with_pos, 1); // it has no title, but it matches with_pos
     track(all, &terms, NULL, 0, with_pos, 1);
@@ -219,9 +218,7 @@ HEAR_CASE(a_change_is_told_in_the_next_step_to_those_who_track_it) { // S5.18
     hear_step(all);
     hear_expect(all, ""); // the next step finds the change at its end
     uint64_t hash = ecs_world_hash(world);
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
-    assert_ok(ecs_world_save(world, &bytes));
+    base_bytes bytes = world_saved(world);
     assert_ok(ecs_world_restore(world, bytes.data, bytes.size));
     base_bytes_deinit(&bytes);
     assert_true(ecs_world_hash(world) == hash);
@@ -246,9 +243,8 @@ CASE(changes_beyond_the_queue_are_refused_and_counted) { // S5.18 S5.11
         ecs_world_config config = ecs_world_config_default();
         config.limits.events_queued_max = 8;
         store_open(&all.store, &config);
-        const ecs_system_desc move = {
-            .name = "move", .stage = "act", .run = write_pos, .terms = writes, .term_count = 1};
-        assert_ok(ecs_system_register(all.store.world, &move));
+        system_add(all.store.world, .name = "move", .stage = "act", .run = write_pos,
+                   .terms = writes, .term_count = 1);
         track(&all, &pos, pos_name, 1, with_pos, 1);
         store_seal(&all.store);
         assert_ok(ecs_create_many(all.store.world, all.store.mover, count, NULL));
@@ -472,10 +468,8 @@ CASE(a_move_that_fails_tells_that_they_appear_again) { // S5.18
 
 CASE(telling_asks_for_no_memory_in_a_steady_tick) { // S5.18 S4.6
     scarce_memory memory;
-    scarce_init(&memory, 0, true);
+    ecs_world_config config = scarce_world(&memory);
     store fixture;
-    ecs_world_config config = ecs_world_config_default();
-    config.allocator = &memory.allocator;
     assert_ok(store_try_open(&fixture, &config));
     assert_ok(register_both(fixture.world));
     store_seal(&fixture);

@@ -20,14 +20,8 @@ static const ecs_term hp_terms[] = {{"hp", "i", ECS_WRITE}};
 
 static void open_with_handler(live* fixture, const ecs_world_config* config) {
     live_open(fixture, config);
-    ecs_system_desc desc = {.name = "hit_handler",
-                            .events = hit_events,
-                            .event_count = 1,
-                            .on_event = on_hit,
-                            .terms = hp_terms,
-                            .term_count = 1,
-                            .context = fixture};
-    assert_ok(ecs_system_register(fixture->world, &desc));
+    system_add(fixture->world, .name = "hit_handler", .events = hit_events, .event_count = 1,
+               .on_event = on_hit, .terms = hp_terms, .term_count = 1, .context = fixture);
 }
 
 #define HANDLER_CASE(name) CASE_WITH(live, at, open_with_handler(at, NULL), live_close(at), name)
@@ -70,9 +64,8 @@ HANDLER_CASE(a_dead_target_drops_the_event_and_is_counted) {
 
 HANDLER_CASE(a_broadcast_walks_all_rows_in_one_call_per_chunk) { // S5.5
     live_seal(at);
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < 3; i++)
         (void)live_create(at, at->thing);
-    }
     (void)live_create(at, at->solid);
     live_hit hit = {ECS_ENTITY_NONE, 4};
     assert_true(ecs_event_broadcast(at->world, at->hit, &hit));
@@ -106,17 +99,10 @@ static void on_second(const ecs_stage* stage, const ecs_event* event, const ecs_
 LIVE_OPEN_CASE(handlers_run_in_their_order) { // S5.12
     const char* events[] = {"ping", "hit", "ping"};
     const char* before[] = {"second"};
-    ecs_system_desc second = {
-        .name = "second", .events = events, .event_count = 1, .on_event = on_second, .context = at};
-    ecs_system_desc first = {.name = "first",
-                             .events = events,
-                             .event_count = 3,
-                             .on_event = on_first,
-                             .before = before,
-                             .before_count = 1,
-                             .context = at};
-    assert_ok(ecs_system_register(at->world, &second));
-    assert_ok(ecs_system_register(at->world, &first));
+    system_add(at->world, .name = "second", .events = events, .event_count = 1,
+               .on_event = on_second, .context = at);
+    system_add(at->world, .name = "first", .events = events, .event_count = 3, .on_event = on_first,
+               .before = before, .before_count = 1, .context = at);
     live_seal(at);
     assert_true(ecs_event_broadcast(at->world, at->ping, NULL));
     live_step(at);
@@ -138,12 +124,8 @@ static void on_chain(const ecs_stage* stage, const ecs_event* event, const ecs_r
 
 static void open_chain(live* fixture, const ecs_world_config* config) {
     live_open(fixture, config);
-    ecs_system_desc desc = {.name = "chain",
-                            .events = hit_events,
-                            .event_count = 1,
-                            .on_event = on_chain,
-                            .context = fixture};
-    assert_ok(ecs_system_register(fixture->world, &desc));
+    system_add(fixture->world, .name = "chain", .events = hit_events, .event_count = 1,
+               .on_event = on_chain, .context = fixture);
     live_seal(fixture);
 }
 
@@ -181,9 +163,8 @@ CASE(a_full_queue_refuses_and_counts) { // S5.11
     config.limits.events_queued_max = 3;
     live fixture;
     open_chain(&fixture, &config);
-    for (uint32_t i = 1; i <= 4; i++) {
+    for (uint32_t i = 1; i <= 4; i++)
         assert_int_equal(ecs_event_broadcast(fixture.world, fixture.ping, NULL), i <= 3);
-    }
     assert_int_equal(ecs_world_counters(fixture.world)->events_refused, 1);
     live_step(&fixture);
     assert_true(ecs_event_broadcast(fixture.world, fixture.ping, NULL));
@@ -199,8 +180,7 @@ static void run_spawn(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 HANDLER_CASE(a_placeholder_becomes_the_created_entity) {
-    ecs_system_desc spawn = {.name = "spawn", .stage = "act", .run = run_spawn, .context = at};
-    assert_ok(ecs_system_register(at->world, &spawn));
+    system_add(at->world, .name = "spawn", .stage = "act", .run = run_spawn, .context = at);
     live_seal(at);
     live_step(at);
     assert_string_equal(at->trace, "[9@1 x1]");
@@ -269,9 +249,7 @@ LIVE_OPEN_CASE(registration_checks_names_sizes_and_fields) {
 
 LIVE_OPEN_CASE(a_handler_of_an_unknown_event_is_reported) {
     const char* events[] = {"phantom"};
-    ecs_system_desc desc = {
-        .name = "lost", .events = events, .event_count = 1, .on_event = on_first};
-    assert_ok(ecs_system_register(at->world, &desc));
+    system_add(at->world, .name = "lost", .events = events, .event_count = 1, .on_event = on_first);
     base_report_first report = {0};
     base_reporter reporter = base_reporter_first(&report);
     assert_int_equal(ecs_world_seal(at->world, &reporter), ECS_ERR_UNKNOWN);

@@ -24,13 +24,11 @@ LOAD_CASE(children_rise_by_index_however_they_came) {
     ecs_entity other = ECS_ENTITY_NONE;
     assert_ok(ecs_create(at->world, at->plain, NULL, 0, &other));
     ecs_entity c[4];
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 4; i++)
         c[i] = load_child(at, at->limb, ECS_ENTITY_NONE);
-    }
     const uint32_t order[] = {2, 0, 3, 1};
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 4; i++)
         assert_ok(ecs_hierarchy_set_parent(at->world, c[order[i]], root));
-    }
     expect_children(at, root, c, 4);
     assert_int_equal(ecs_hierarchy_parent(at->world, c[2]), root);
     // Move a child to a parent that cannot have a parent itself, and back to no parent.
@@ -108,12 +106,8 @@ static void note_death(const ecs_stage* stage, const ecs_event* event, const ecs
 
 static void watch_deaths(load* fixture, death_log* log) {
     static const char* const events[] = {"EntityDestroyed"};
-    ecs_system_desc watch = {.name = "watch",
-                             .events = events,
-                             .event_count = 1,
-                             .on_event = note_death,
-                             .context = log};
-    assert_ok(ecs_system_register(fixture->world, &watch));
+    system_add(fixture->world, .name = "watch", .events = events, .event_count = 1,
+               .on_event = note_death, .context = log);
 }
 
 // P13, S5.10: depth first, siblings in order, in one flush
@@ -146,9 +140,8 @@ LOAD_CASE(a_batch_of_deaths_takes_families_along) {
         (void)load_child(at, at->limb, parents[i]);
         (void)load_child(at, at->limb, parents[i]);
     }
-    for (uint32_t i = 0; i < 64; i++) {
+    for (uint32_t i = 0; i < 64; i++)
         assert_true(ecs_command_destroy(at->world, parents[i]));
-    }
     ecs_command_flush(at->world);
     assert_int_equal(ecs_world_entity_count(at->world), 0);
 }
@@ -222,26 +215,19 @@ LOAD_CASE(a_recreation_without_the_component_leaves_the_family) {
 static void adopt_all(const ecs_stage* stage, const ecs_rows* rows) {
     ecs_entity* parents = rows->columns[0];
     ecs_entity keeper = *(const ecs_entity*)stage->context;
-    for (uint32_t i = 0; i < rows->count; i++) {
+    for (uint32_t i = 0; i < rows->count; i++)
         parents[i] = rows->entities[i] == keeper ? ECS_ENTITY_NONE : keeper;
-    }
 }
 
 LOAD_OPEN_CASE(a_system_may_write_parents) {
     ecs_entity keeper = ECS_ENTITY_NONE;
     static const ecs_term terms[] = {{"ecs.parent", "eid", ECS_WRITE}};
-    ecs_system_desc system = {.name = "adopt",
-                              .stage = "act",
-                              .run = adopt_all,
-                              .terms = terms,
-                              .term_count = 1,
-                              .context = &keeper};
-    assert_ok(ecs_system_register(at->world, &system));
+    system_add(at->world, .name = "adopt", .stage = "act", .run = adopt_all, .terms = terms,
+               .term_count = 1, .context = &keeper);
     load_seal(at);
     ecs_entity c[3];
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < 3; i++)
         c[i] = load_child(at, at->limb, ECS_ENTITY_NONE);
-    }
     keeper = c[0];
     load_step(at);
     expect_children(at, c[0], c + 1, 2);
@@ -261,25 +247,21 @@ static void apply_net(load* fixture, ecs_entity handle, ecs_entity parent) {
 }
 
 // P13 on a mirror
-CASE(on_a_mirror_a_child_may_come_first_and_nothing_cascades) {
-    load fixture;
-    ecs_world_config config = ecs_world_config_default();
-    config.is_mirror = true;
-    load_make(&fixture, &config);
-    ecs_world* world = fixture.world;
+LOAD_MIRROR_CASE(on_a_mirror_a_child_may_come_first_and_nothing_cascades) {
+    ecs_world* world = at->world;
     ecs_entity parent = ecs_entity_make(9, 2), child = ecs_entity_make(5, 1);
-    apply_net(&fixture, child, parent);
+    apply_net(at, child, parent);
     assert_int_equal(ecs_hierarchy_parent(world, child), ECS_ENTITY_NONE);
     // An older incarnation of the index.
-    apply_net(&fixture, ecs_entity_make(9, 1), ECS_ENTITY_NONE);
+    apply_net(at, ecs_entity_make(9, 1), ECS_ENTITY_NONE);
     assert_int_equal(ecs_hierarchy_parent(world, child), ECS_ENTITY_NONE);
-    expect_children(&fixture, ecs_entity_make(9, 1), NULL, 0);
+    expect_children(at, ecs_entity_make(9, 1), NULL, 0);
     assert_ok(ecs_destroy(world, ecs_entity_make(9, 1)));
-    apply_net(&fixture, parent, ECS_ENTITY_NONE);
+    apply_net(at, parent, ECS_ENTITY_NONE);
     assert_int_equal(ecs_hierarchy_parent(world, child), parent);
-    expect_children(&fixture, parent, &child, 1);
+    expect_children(at, parent, &child, 1);
     // Half of a swap: walks end, and no link is cut.
-    set_raw(&fixture, parent, child);
+    set_raw(at, parent, child);
     assert_int_equal(ecs_hierarchy_parent(world, parent), child);
     assert_int_equal(ecs_hierarchy_below(world, parent, parent), child);
     assert_int_equal(ecs_hierarchy_below(world, parent, child), ECS_ENTITY_NONE);
@@ -287,13 +269,12 @@ CASE(on_a_mirror_a_child_may_come_first_and_nothing_cascades) {
     assert_false(ecs_hierarchy_is_below(world, child, ecs_entity_make(77, 1)));
     (void)ecs_hierarchy_root(world, child);
     assert_int_equal(ecs_world_counters(world)->parents_cut, 0);
-    set_raw(&fixture, child, ECS_ENTITY_NONE);
+    set_raw(at, child, ECS_ENTITY_NONE);
     assert_int_equal(ecs_hierarchy_root(world, parent), child);
     // On a mirror the server destroys entities.
     assert_ok(ecs_destroy(world, child));
     assert_true(ecs_is_alive(world, parent));
     assert_int_equal(ecs_hierarchy_parent(world, parent), ECS_ENTITY_NONE);
-    load_close(&fixture);
 }
 
 // S5.15
@@ -351,54 +332,40 @@ LOAD_CASE(a_cycle_of_those_that_load_ends_too) {
     assert_false(ecs_is_alive(world, c));
 }
 
-CASE(a_restored_world_has_the_same_families) {
-    load fixture, other;
-    load_make(&fixture, NULL);
-    load_make(&other, NULL);
-    ecs_entity root = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
+LOADS_CASE(a_restored_world_has_the_same_families) {
+    ecs_entity root = load_child(&at->a, at->a.limb, ECS_ENTITY_NONE);
     ecs_entity c[3];
-    for (uint32_t i = 0; i < 3; i++) {
-        c[i] = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
-    }
-    for (uint32_t i = 3; i-- > 0;) {
-        set_raw(&fixture, c[i], root);
-    }
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
-    assert_ok(ecs_world_save(fixture.world, &bytes));
-    assert_ok(ecs_world_restore(other.world, bytes.data, bytes.size));
-    expect_children(&other, root, c, 3);
-    set_raw(&fixture, c[1], c[0]);
-    assert_ok(ecs_world_copy(other.world, fixture.world));
-    expect_children(&other, c[0], c + 1, 1);
-    ecs_world_clear(other.world);
-    assert_int_equal(ecs_world_entity_count(other.world), 0);
+    for (uint32_t i = 0; i < 3; i++)
+        c[i] = load_child(&at->a, at->a.limb, ECS_ENTITY_NONE);
+    for (uint32_t i = 3; i-- > 0;)
+        set_raw(&at->a, c[i], root);
+    base_bytes bytes = world_saved(at->a.world);
+    assert_ok(ecs_world_restore(at->b.world, bytes.data, bytes.size));
+    expect_children(&at->b, root, c, 3);
+    set_raw(&at->a, c[1], c[0]);
+    assert_ok(ecs_world_copy(at->b.world, at->a.world));
+    expect_children(&at->b, c[0], c + 1, 1);
+    ecs_world_clear(at->b.world);
+    assert_int_equal(ecs_world_entity_count(at->b.world), 0);
     base_bytes_deinit(&bytes);
-    load_close(&fixture);
-    load_close(&other);
 }
 
 CASE(steady_families_ask_for_no_memory) {
     scarce_memory memory;
-    scarce_init(&memory, 0, true);
-    ecs_world_config config = ecs_world_config_default();
-    config.allocator = &memory.allocator;
+    ecs_world_config config = scarce_world(&memory);
     load fixture;
     load_make(&fixture, &config);
     uint64_t calls = 0;
     for (uint32_t tick = 0; tick < 200; tick++) {
         ecs_entity root = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
         ecs_entity previous = root;
-        for (uint32_t i = 0; i < 10; i++) {
+        for (uint32_t i = 0; i < 10; i++)
             previous = load_child(&fixture, fixture.limb, i % 3 ? previous : root);
-        }
         assert_true(ecs_is_complete(fixture.world, root));
         assert_true(ecs_command_destroy(fixture.world, root));
         load_step(&fixture);
         ecs_changes_clear(fixture.world);
-        if (tick == 150) {
-            calls = memory.calls;
-        }
+        if (tick == 150) calls = memory.calls;
     }
     assert_int_equal(memory.calls, calls);
     assert_int_equal(ecs_world_entity_count(fixture.world), 0);
@@ -424,16 +391,12 @@ CASE(families_answer_every_failed_allocation) {
     bool is_done = false;
     for (uint64_t n = 1; !is_done; n++) {
         scarce_memory memory;
-        scarce_init(&memory, 0, true);
-        ecs_world_config config = ecs_world_config_default();
-        config.allocator = &memory.allocator;
+        ecs_world_config config = scarce_world(&memory);
         load fixture;
         load_open(&fixture, &config);
         memory.fail_at = memory.calls + n;
         ecs_result result = load_try_seal(&fixture);
-        if (result == ECS_OK) {
-            result = run_family_script(&fixture);
-        }
+        if (result == ECS_OK) result = run_family_script(&fixture);
         is_done = result == ECS_OK;
         assert_true(is_done || result == ECS_ERR_MEMORY);
         memory.fail_at = 0;

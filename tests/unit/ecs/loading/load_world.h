@@ -3,16 +3,9 @@
 /// and have parents, a loader that the test controls.
 #pragma once
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "ecs_parts.h"
 
-#include "scarce.h"
-#include "test.h"
-
-#include "base/report.h"
 #include "base/rng.h"
-#include "ecs/ecs.h"
 #include "ecs_internal.h"
 
 /// Needs `count` resources named id, id + 1, ...; none when count is 0.
@@ -45,9 +38,8 @@ static inline ecs_resource load_resource(uint32_t id) {
 static inline uint32_t load_mesh_request(const void* value, ecs_resource* resources,
                                          uint32_t capacity) {
     const load_mesh* mesh = value;
-    for (uint32_t i = 0; i < mesh->count && i < capacity; i++) {
+    for (uint32_t i = 0; i < mesh->count && i < capacity; i++)
         resources[i] = load_resource(mesh->id + i);
-    }
     return mesh->count;
 }
 
@@ -236,11 +228,41 @@ static inline ecs_entity load_child(load* fixture, ecs_template_id template_id, 
     return entity;
 }
 
+/// A resource arrives, and the world polls. @return how many entities came with it.
+static inline uint32_t load_arrive(load* fixture, uint32_t id) {
+    assert_true(load_finish(fixture->manual, id, true));
+    return ecs_loading_poll(fixture->world);
+}
+
 static inline void load_step(load* fixture) {
-    ecs_step step = {.tick = ecs_world_tick(fixture->world) + 1, .dt = 0.5f};
-    ecs_world_step(fixture->world, &step);
+    step_world(fixture->world);
 }
 
 /// A case with such a world; one whose world is not sealed yet.
 #define LOAD_CASE(name) CASE_WITH(load, at, load_make(at, NULL), load_close(at), name)
 #define LOAD_OPEN_CASE(name) CASE_WITH(load, at, load_open(at, NULL), load_close(at), name)
+
+static inline void load_make_mirror(load* fixture) {
+    ecs_world_config config = ecs_world_config_default();
+    config.is_mirror = true;
+    load_make(fixture, &config);
+}
+
+#define LOAD_MIRROR_CASE(name) CASE_WITH(load, at, load_make_mirror(at), load_close(at), name)
+
+/// Two such worlds.
+typedef struct loads {
+    load a, b;
+} loads;
+
+static inline void loads_make(loads* at) {
+    load_make(&at->a, NULL);
+    load_make(&at->b, NULL);
+}
+
+static inline void loads_close(loads* at) {
+    load_close(&at->a);
+    load_close(&at->b);
+}
+
+#define LOADS_CASE(name) CASE_WITH(loads, at, loads_make(at), loads_close(at), name)

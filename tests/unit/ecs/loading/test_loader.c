@@ -31,8 +31,7 @@ LOAD_CASE(an_entity_is_loading_until_its_resources_came) {
     assert_int_equal(*(const int32_t*)ecs_loading_find(world, entity, at->hp), 5);
     assert_null(ecs_loading_find(world, entity, at->title));
     assert_true(load_finish(at->manual, 12, true));
-    assert_true(load_finish(at->manual, 10, true));
-    assert_int_equal(ecs_loading_poll(world), 0);
+    assert_int_equal(load_arrive(at, 10), 0);
     assert_int_equal(state_of(at, entity), ECS_STATE_LOADING);
     assert_true(load_finish(at->manual, 11, true));
     ecs_world_validate(world);
@@ -44,14 +43,12 @@ LOAD_CASE(an_entity_is_loading_until_its_resources_came) {
 }
 
 LOAD_CASE(a_resource_is_asked_for_once_and_shared) {
-    for (uint32_t i = 0; i < 100; i++) {
+    for (uint32_t i = 0; i < 100; i++)
         (void)load_create(at, at->prop, 4);
-    }
     assert_int_equal(at->manual->begun, 1);
     ecs_resource resource = load_resource(4);
     assert_int_equal(ecs_resource_find(at->world, &resource), ECS_RESOURCE_WAITING);
-    assert_true(load_finish(at->manual, 4, true));
-    assert_int_equal(ecs_loading_poll(at->world), 100);
+    assert_int_equal(load_arrive(at, 4), 100);
     assert_int_equal(ecs_resource_find(at->world, &resource), ECS_RESOURCE_READY);
     ecs_entity late = load_create(at, at->prop, 4);
     assert_int_equal(state_of(at, late), ECS_STATE_CREATED);
@@ -84,12 +81,8 @@ static void note_created(const ecs_stage* stage, const ecs_event* event, const e
 
 static void watch_creations(load* fixture, order_log* log) {
     static const char* const events[] = {"EntityCreated"};
-    ecs_system_desc watch = {.name = "watch",
-                             .events = events,
-                             .event_count = 1,
-                             .on_event = note_created,
-                             .context = log};
-    assert_ok(ecs_system_register(fixture->world, &watch));
+    system_add(fixture->world, .name = "watch", .events = events, .event_count = 1,
+               .on_event = note_created, .context = log);
 }
 
 LOAD_OPEN_CASE(entities_are_created_in_the_order_of_asking) {
@@ -100,10 +93,8 @@ LOAD_OPEN_CASE(entities_are_created_in_the_order_of_asking) {
     ecs_entity second = load_create(at, at->prop, 2);
     ecs_entity third = load_create(at, at->prop, 3);
     assert_true(load_finish(at->manual, 3, true));
-    assert_true(load_finish(at->manual, 1, true));
-    assert_int_equal(ecs_loading_poll(at->world), 2);
-    assert_true(load_finish(at->manual, 2, true));
-    assert_int_equal(ecs_loading_poll(at->world), 1);
+    assert_int_equal(load_arrive(at, 1), 2);
+    assert_int_equal(load_arrive(at, 2), 1);
     assert_int_equal(log.count, 3);
     assert_int_equal(log.entities[0], first);
     assert_int_equal(log.entities[1], third);
@@ -115,13 +106,11 @@ LOAD_CASE(where_order_is_kept_nobody_overtakes) {
     ecs_loading_set(at->world, &at->config);
     ecs_entity first = load_create(at, at->prop, 1);
     ecs_entity second = load_create(at, at->prop, 2);
-    assert_true(load_finish(at->manual, 2, true));
-    assert_int_equal(ecs_loading_poll(at->world), 0);
+    assert_int_equal(load_arrive(at, 2), 0);
     // The resource is there, but the entity must queue.
     ecs_entity third = load_create(at, at->prop, 2);
     assert_int_equal(state_of(at, third), ECS_STATE_LOADING);
-    assert_true(load_finish(at->manual, 1, true));
-    assert_int_equal(ecs_loading_poll(at->world), 3);
+    assert_int_equal(load_arrive(at, 1), 3);
     assert_true(ecs_is_alive(at->world, first) && ecs_is_alive(at->world, second));
 }
 
@@ -164,12 +153,8 @@ static void on_failed_event(const ecs_stage* stage, const ecs_event* event, cons
 LOAD_OPEN_CASE(a_failure_is_told_and_the_handle_goes_back) {
     ecs_loading_failure told = {0};
     static const char* const events[] = {"load_failed"};
-    ecs_system_desc watch = {.name = "watch",
-                             .events = events,
-                             .event_count = 1,
-                             .on_event = on_failed_event,
-                             .context = &told};
-    assert_ok(ecs_system_register(at->world, &watch));
+    system_add(at->world, .name = "watch", .events = events, .event_count = 1,
+               .on_event = on_failed_event, .context = &told);
     load_seal(at);
     failure_log log = {.world = at->world};
     at->config.failed = note_failure;
@@ -256,8 +241,7 @@ LOAD_CASE(sets_and_recreations_change_what_it_will_be) {
     assert_true(ecs_command_recreate(world, entity, at->sign, NULL, 0));
     ecs_command_flush(world);
     ecs_world_validate(world);
-    assert_true(load_finish(at->manual, 1, true));
-    assert_int_equal(ecs_loading_poll(world), 1);
+    assert_int_equal(load_arrive(at, 1), 1);
     assert_int_equal(ecs_entity_template(world, entity), at->sign);
     assert_null(ecs_find(world, entity, at->hp));
     assert_int_equal(ecs_set(world, 12345, at->hp, &hp), ECS_ERR_STALE);
@@ -267,8 +251,7 @@ LOAD_CASE(sets_and_recreations_change_what_it_will_be) {
 LOAD_CASE(a_recreation_keeps_defaults_of_the_old_template) {
     ecs_entity entity = load_create(at, at->prop, 1);
     assert_ok(ecs_recreate(at->world, entity, at->tree, NULL, 0));
-    assert_true(load_finish(at->manual, 1, true));
-    assert_int_equal(ecs_loading_poll(at->world), 1);
+    assert_int_equal(load_arrive(at, 1), 1);
     assert_int_equal(*(const int32_t*)ecs_get(at->world, entity, at->hp), 5);
 }
 
@@ -290,9 +273,8 @@ CASE(events_wait_with_it_up_to_the_limit) {
     config.limits.events_queued_max = 4;
     load_open(&fixture, &config);
     static const char* const events[] = {"hit"};
-    ecs_system_desc watch = {
-        .name = "watch", .events = events, .event_count = 1, .on_event = note_hit, .context = &log};
-    assert_ok(ecs_system_register(fixture.world, &watch));
+    system_add(fixture.world, .name = "watch", .events = events, .event_count = 1,
+               .on_event = note_hit, .context = &log);
     load_seal(&fixture);
     ecs_world* world = fixture.world;
     const ecs_counters* counters = ecs_world_counters(world);
@@ -305,13 +287,11 @@ CASE(events_wait_with_it_up_to_the_limit) {
     }
     assert_int_equal(log.count, 0);
     assert_int_equal(counters->stale_handles, 0);
-    assert_true(load_finish(fixture.manual, 1, true));
-    assert_int_equal(ecs_loading_poll(world), 1);
+    assert_int_equal(load_arrive(&fixture, 1), 1);
     load_step(&fixture);
     assert_int_equal(log.count, 4);
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 4; i++)
         assert_int_equal(log.amounts[i], i + 1);
-    }
     ecs_entity lost = load_create(&fixture, fixture.prop, 2);
     assert_true(ecs_event_send(world, lost, fixture.hit, &(int32_t){9}));
     load_step(&fixture);
@@ -326,29 +306,20 @@ LOAD_OPEN_CASE(events_wait_with_it_among_those_to_the_living) {
     hit_log log = {.count = 0};
     static const char* const events[] = {"hit"};
     const ecs_term hp = {"hp", "i", ECS_READ};
-    ecs_system_desc watch = {.name = "watch",
-                             .events = events,
-                             .event_count = 1,
-                             .on_event = note_hit,
-                             .terms = &hp,
-                             .term_count = 1,
-                             .context = &log};
-    assert_ok(ecs_system_register(at->world, &watch));
+    system_add(at->world, .name = "watch", .events = events, .event_count = 1, .on_event = note_hit,
+               .terms = &hp, .term_count = 1, .context = &log);
     load_seal(at);
     ecs_world* world = at->world;
     ecs_entity living = load_create(at, at->prop, 1);
-    assert_true(load_finish(at->manual, 1, true));
-    assert_int_equal(ecs_loading_poll(world), 1);
+    assert_int_equal(load_arrive(at, 1), 1);
     ecs_entity waiting = load_create(at, at->prop, 2);
-    for (int32_t i = 0; i < 4; i++) {
+    for (int32_t i = 0; i < 4; i++)
         assert_true(ecs_event_send(world, i % 2 == 0 ? living : waiting, at->hit, &i));
-    }
     load_step(at);
     assert_int_equal(log.count, 2);
     assert_int_equal(ecs_world_counters(world)->events_parked, 2);
     assert_int_equal(ecs_world_counters(world)->stale_handles, 0);
-    assert_true(load_finish(at->manual, 2, true));
-    assert_int_equal(ecs_loading_poll(world), 1);
+    assert_int_equal(load_arrive(at, 2), 1);
     load_step(at);
     static const int32_t heard[] = {0, 2, 1, 3};
     assert_int_equal(log.count, 4);
@@ -362,22 +333,19 @@ LOAD_CASE(a_second_singleton_is_refused_while_the_first_loads) {
     assert_int_equal(ecs_world_counters(at->world)->singletons_refused, 1);
     ecs_entity other = load_create(at, at->prop, 3);
     assert_int_equal(ecs_recreate(at->world, other, at->king, NULL, 0), ECS_ERR_TAKEN);
-    assert_true(load_finish(at->manual, 1, true));
-    assert_int_equal(ecs_loading_poll(at->world), 1);
+    assert_int_equal(load_arrive(at, 1), 1);
     assert_int_equal(ecs_singleton(at->world, at->king), first);
 }
 
 LOAD_CASE(many_at_once_wait_as_one_by_one) {
     ecs_entity entities[50];
     assert_ok(ecs_create_many(at->world, at->prop, 50, entities));
-    for (uint32_t i = 0; i < 40; i++) {
+    for (uint32_t i = 0; i < 40; i++)
         (void)ecs_command_create(at->world, at->sign, NULL, 0);
-    }
     ecs_command_flush(at->world);
     assert_int_equal(ecs_loading_count(at->world), 90);
     assert_int_equal(state_of(at, entities[49]), ECS_STATE_LOADING);
-    assert_true(load_finish(at->manual, 1, true));
-    assert_int_equal(ecs_loading_poll(at->world), 90);
+    assert_int_equal(load_arrive(at, 1), 90);
 }
 
 CASE(more_than_the_limit_of_waiting_entities_is_refused) {
@@ -405,15 +373,13 @@ LOAD_CASE(limits_of_resources_hold) {
     assert_ok(load_try_create(at, at->prop, 0, max, &entity));
     assert_int_equal(load_try_create(at, at->prop, 0, max + 1, &entity), ECS_ERR_FULL);
     uint32_t id = max;
-    for (; id < ECS_RESOURCES_MAX; id++) {
+    for (; id < ECS_RESOURCES_MAX; id++)
         (void)load_create(at, at->prop, id);
-    }
     assert_int_equal(at->manual->begun, ECS_RESOURCES_MAX);
     assert_int_equal(load_try_create(at, at->prop, id, 1, &entity), ECS_ERR_FULL);
     assert_int_equal(ecs_loading_count(at->world), ECS_RESOURCES_MAX - max + 2);
-    for (uint32_t i = 0; i < ECS_RESOURCES_MAX; i++) {
+    for (uint32_t i = 0; i < ECS_RESOURCES_MAX; i++)
         assert_true(load_finish(at->manual, i, true));
-    }
     assert_int_equal(ecs_loading_poll(at->world), ECS_RESOURCES_MAX - max + 2);
 }
 
@@ -426,27 +392,21 @@ LOAD_CASE(errors_of_a_creation_leave_nothing_behind) {
     ecs_world_validate(at->world);
 }
 
-CASE(a_mirrors_entity_waits_at_its_handle) {
-    load fixture;
-    ecs_world_config config = ecs_world_config_default();
-    config.is_mirror = true;
-    load_make(&fixture, &config);
-    ecs_world* world = fixture.world;
+LOAD_MIRROR_CASE(a_mirrors_entity_waits_at_its_handle) {
+    ecs_world* world = at->world;
     ecs_entity handle = ecs_entity_make(7, 3);
     assert_ok(ecs_handle_load(world, handle));
-    assert_ok(ecs_create_at(world, handle, fixture.shared, NULL, 0));
-    assert_int_equal(state_of(&fixture, handle), ECS_STATE_LOADING);
-    assert_int_equal(ecs_create_at(world, handle, fixture.shared, NULL, 0), ECS_ERR_TAKEN);
+    assert_ok(ecs_create_at(world, handle, at->shared, NULL, 0));
+    assert_int_equal(state_of(at, handle), ECS_STATE_LOADING);
+    assert_int_equal(ecs_create_at(world, handle, at->shared, NULL, 0), ECS_ERR_TAKEN);
     assert_int_equal(ecs_world_counters(world)->bad_transitions, 1);
     ecs_entity direct = ecs_entity_make(8, 1);
-    assert_ok(ecs_create_at(world, direct, fixture.shared, NULL, 0));
+    assert_ok(ecs_create_at(world, direct, at->shared, NULL, 0));
     // Another generation uses the index when the resource arrives, so this creation is dropped.
-    assert_ok(ecs_create_at(world, ecs_entity_make(8, 2), fixture.net, NULL, 0));
-    assert_true(load_finish(fixture.manual, 1, true));
-    assert_int_equal(ecs_loading_poll(world), 1);
+    assert_ok(ecs_create_at(world, ecs_entity_make(8, 2), at->net, NULL, 0));
+    assert_int_equal(load_arrive(at, 1), 1);
     assert_true(ecs_is_alive(world, handle));
-    assert_int_equal(state_of(&fixture, direct), ECS_STATE_NONE);
-    load_close(&fixture);
+    assert_int_equal(state_of(at, direct), ECS_STATE_NONE);
 }
 
 CASE(clearing_changing_and_ending_cancel) {
@@ -488,8 +448,7 @@ static void poll_in_a_stage(const ecs_stage* stage, const ecs_rows* rows) {
 CASE(polling_inside_of_a_stage_asserts) {
     load fixture;
     load_open(&fixture, NULL);
-    ecs_system_desc system = {.name = "poll", .stage = "act", .run = poll_in_a_stage};
-    assert_ok(ecs_system_register(fixture.world, &system));
+    system_add(fixture.world, .name = "poll", .stage = "act", .run = poll_in_a_stage);
     load_seal(&fixture);
     assert_mistake(load_step(&fixture));
     ecs_world_destroy(fixture.world);
@@ -509,113 +468,95 @@ static void fill_for_a_save(load* fixture) {
     assert_ok(ecs_create(fixture->world, fixture->plain, NULL, 0, &living));
 }
 
-CASE(a_restored_world_waits_for_the_same) {
-    load fixture, other;
-    load_make(&fixture, NULL);
-    load_make(&other, NULL);
-    uint64_t empty = ecs_world_hash(fixture.world);
-    fill_for_a_save(&fixture);
-    assert_int_not_equal(ecs_world_hash(fixture.world), empty);
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
-    assert_ok(ecs_world_save(fixture.world, &bytes));
-    assert_ok(ecs_world_restore(other.world, bytes.data, bytes.size));
-    ecs_world_validate(other.world);
-    assert_int_equal(ecs_world_hash(other.world), ecs_world_hash(fixture.world));
-    assert_int_equal(ecs_handle_count(other.world, ECS_STATE_LOADING), 3);
-    assert_int_equal(ecs_loading_poll(other.world), 0);
-    assert_int_equal(other.manual->begun, 3);
+LOADS_CASE(a_restored_world_waits_for_the_same) {
+    uint64_t empty = ecs_world_hash(at->a.world);
+    fill_for_a_save(&at->a);
+    assert_int_not_equal(ecs_world_hash(at->a.world), empty);
+    base_bytes bytes = world_saved(at->a.world);
+    assert_ok(ecs_world_restore(at->b.world, bytes.data, bytes.size));
+    ecs_world_validate(at->b.world);
+    assert_int_equal(ecs_world_hash(at->b.world), ecs_world_hash(at->a.world));
+    assert_int_equal(ecs_handle_count(at->b.world, ECS_STATE_LOADING), 3);
+    assert_int_equal(ecs_loading_poll(at->b.world), 0);
+    assert_int_equal(at->b.manual->begun, 3);
     for (uint32_t id = 3; id >= 1; id--) {
-        assert_true(load_finish(fixture.manual, id, true));
-        assert_true(load_finish(other.manual, id, true));
+        assert_true(load_finish(at->a.manual, id, true));
+        assert_true(load_finish(at->b.manual, id, true));
     }
-    assert_int_equal(ecs_loading_poll(fixture.world), 3);
-    assert_int_equal(ecs_loading_poll(other.world), 3);
-    load_step(&fixture);
-    load_step(&other);
-    assert_int_equal(ecs_world_hash(other.world), ecs_world_hash(fixture.world));
-    // Also by copy, into a world that waits for other resources.
-    (void)load_create(&other, fixture.prop, 50);
-    (void)load_create(&fixture, fixture.prop, 60);
-    assert_ok(ecs_world_copy(other.world, fixture.world));
-    assert_int_equal(ecs_world_hash(other.world), ecs_world_hash(fixture.world));
-    assert_int_equal(other.manual->cancelled, 1);
+    assert_int_equal(ecs_loading_poll(at->a.world), 3);
+    assert_int_equal(ecs_loading_poll(at->b.world), 3);
+    load_step(&at->a);
+    load_step(&at->b);
+    assert_int_equal(ecs_world_hash(at->b.world), ecs_world_hash(at->a.world));
+    // Also by copy, into a world that waits for at->b resources.
+    (void)load_create(&at->b, at->a.prop, 50);
+    (void)load_create(&at->a, at->a.prop, 60);
+    assert_ok(ecs_world_copy(at->b.world, at->a.world));
+    assert_int_equal(ecs_world_hash(at->b.world), ecs_world_hash(at->a.world));
+    assert_int_equal(at->b.manual->cancelled, 1);
     base_bytes_deinit(&bytes);
-    load_close(&fixture);
-    load_close(&other);
 }
 
 // A creation happens at once or some ticks later, by what is known: a run that begins with a save
 // has to know the same, and no more.
-CASE(a_save_of_resources_makes_the_same_known) {
-    load fixture, other;
-    load_make(&fixture, NULL);
-    load_make(&other, NULL);
+LOADS_CASE(a_save_of_resources_makes_the_same_known) {
     base_bytes bytes, before;
     base_bytes_init(&bytes, NULL);
     base_bytes_init(&before, NULL);
-    ecs_resources_save(fixture.world, &before);
-    fixture.manual->answer = ECS_LOAD_READY;
-    (void)load_create(&fixture, fixture.prop, 1);
-    load_step(&fixture);
-    fixture.manual->answer = ECS_LOAD_BEGUN;
-    (void)load_create(&fixture, fixture.prop, 2);
-    load_step(&fixture);
-    assert_int_equal(ecs_loading_poll(fixture.world), 0);
-    assert_true(load_finish(fixture.manual, 2, false));
-    (void)ecs_loading_poll(fixture.world);
-    ecs_resources_save(fixture.world, &bytes);
+    ecs_resources_save(at->a.world, &before);
+    at->a.manual->answer = ECS_LOAD_READY;
+    (void)load_create(&at->a, at->a.prop, 1);
+    load_step(&at->a);
+    at->a.manual->answer = ECS_LOAD_BEGUN;
+    (void)load_create(&at->a, at->a.prop, 2);
+    load_step(&at->a);
+    assert_int_equal(ecs_loading_poll(at->a.world), 0);
+    assert_true(load_finish(at->a.manual, 2, false));
+    (void)ecs_loading_poll(at->a.world);
+    ecs_resources_save(at->a.world, &bytes);
     base_reader reader = base_reader_make(bytes.data, bytes.size);
     const ecs_resource one = load_resource(1), two = load_resource(2), three = load_resource(3);
-    assert_ok(ecs_resources_restore(other.world, &reader));
+    assert_ok(ecs_resources_restore(at->b.world, &reader));
     assert_int_equal(base_reader_left(&reader), 0);
-    assert_int_equal(ecs_resource_find(other.world, &one), ECS_RESOURCE_READY);
-    assert_int_equal(ecs_resource_find(other.world, &two), ECS_RESOURCE_FAILED);
-    assert_int_equal(ecs_resource_find(other.world, &three), ECS_RESOURCE_UNKNOWN);
-    assert_int_equal(other.manual->begun, 1); // the module gets what is ready
-    ecs_loading_validate(other.world);
+    assert_int_equal(ecs_resource_find(at->b.world, &one), ECS_RESOURCE_READY);
+    assert_int_equal(ecs_resource_find(at->b.world, &two), ECS_RESOURCE_FAILED);
+    assert_int_equal(ecs_resource_find(at->b.world, &three), ECS_RESOURCE_UNKNOWN);
+    assert_int_equal(at->b.manual->begun, 1); // the module gets what is ready
+    ecs_loading_validate(at->b.world);
     // Back to where nothing was known.
     reader = base_reader_make(before.data, before.size);
-    assert_ok(ecs_resources_restore(other.world, &reader));
-    assert_int_equal(ecs_resource_find(other.world, &one), ECS_RESOURCE_UNKNOWN);
-    assert_int_equal(ecs_resource_find(other.world, &two), ECS_RESOURCE_UNKNOWN);
-    ecs_loading_validate(other.world);
+    assert_ok(ecs_resources_restore(at->b.world, &reader));
+    assert_int_equal(ecs_resource_find(at->b.world, &one), ECS_RESOURCE_UNKNOWN);
+    assert_int_equal(ecs_resource_find(at->b.world, &two), ECS_RESOURCE_UNKNOWN);
+    ecs_loading_validate(at->b.world);
     for (size_t size = 0; size < bytes.size; size++) {
         reader = base_reader_make(bytes.data, size);
-        assert_int_equal(ecs_resources_restore(other.world, &reader), ECS_ERR_MALFORMED);
-        ecs_loading_validate(other.world);
+        assert_int_equal(ecs_resources_restore(at->b.world, &reader), ECS_ERR_MALFORMED);
+        ecs_loading_validate(at->b.world);
     }
     base_bytes_deinit(&before);
     base_bytes_deinit(&bytes);
-    load_close(&fixture);
-    load_close(&other);
 }
 
-CASE(damaged_saves_are_refused_and_leave_an_empty_world) {
-    load fixture, other;
-    load_make(&fixture, NULL);
-    load_make(&other, NULL);
-    fill_for_a_save(&fixture);
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
-    assert_ok(ecs_world_save(fixture.world, &bytes));
+LOADS_CASE(damaged_saves_are_refused_and_leave_an_empty_world) {
+    fill_for_a_save(&at->a);
+    base_bytes bytes = world_saved(at->a.world);
     for (size_t size = 0; size < bytes.size; size++) {
-        assert_int_equal(ecs_world_restore(other.world, bytes.data, size), ECS_ERR_MALFORMED);
-        assert_int_equal(ecs_loading_count(other.world), 0);
+        assert_int_equal(ecs_world_restore(at->b.world, bytes.data, size), ECS_ERR_MALFORMED);
+        assert_int_equal(ecs_loading_count(at->b.world), 0);
     }
     // The last bytes of a save describe the waiting entities. For all changes of them, the world
     // stays valid.
-    for (size_t at = bytes.size - (bytes.size < 200 ? bytes.size : 200); at < bytes.size; at++) {
+    for (size_t place = bytes.size - (bytes.size < 200 ? bytes.size : 200); place < bytes.size;
+         place++) {
         for (uint32_t bit = 0; bit < 8; bit++) {
-            bytes.data[at] ^= (uint8_t)(1u << bit);
-            (void)(ecs_world_restore(other.world, bytes.data, bytes.size) == ECS_OK);
-            ecs_loading_validate(other.world);
-            bytes.data[at] ^= (uint8_t)(1u << bit);
+            bytes.data[place] ^= (uint8_t)(1u << bit);
+            (void)(ecs_world_restore(at->b.world, bytes.data, bytes.size) == ECS_OK);
+            ecs_loading_validate(at->b.world);
+            bytes.data[place] ^= (uint8_t)(1u << bit);
         }
     }
     base_bytes_deinit(&bytes);
-    load_close(&fixture);
-    load_close(&other);
 }
 
 // Memory
@@ -640,9 +581,8 @@ static ecs_result run_script(load* fixture) {
     if (world->counters.events_refused != refused) return ECS_ERR_MEMORY;
     result = ecs_create_many(world, fixture->tree, 20, NULL);
     if (result != ECS_OK) return result;
-    for (uint32_t id = 0; id < 40; id++) {
+    for (uint32_t id = 0; id < 40; id++)
         (void)load_finish(fixture->manual, id, true);
-    }
     uint32_t waiting = ecs_loading_count(world);
     return ecs_loading_poll(world) == waiting ? ECS_OK : ECS_ERR_MEMORY;
 }
@@ -651,9 +591,7 @@ CASE(every_failed_allocation_is_an_answer) {
     bool is_done = false;
     for (uint64_t n = 1; !is_done; n++) {
         scarce_memory memory;
-        scarce_init(&memory, 0, true);
-        ecs_world_config config = ecs_world_config_default();
-        config.allocator = &memory.allocator;
+        ecs_world_config config = scarce_world(&memory);
         load fixture;
         load_make(&fixture, &config);
         memory.fail_at = memory.calls + n;

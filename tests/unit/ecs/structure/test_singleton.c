@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // S5.2: templates marked _singleton.
-#include "test.h"
+#include "ecs_parts.h"
 
 #include <string.h>
 
@@ -78,9 +78,8 @@ SINGLE_CASE(many_and_commands_and_recreates_are_refused_alike) { // S5.2
     assert_ok(ecs_recreate(world, table, at->board, NULL, 0));
     assert_int_equal(ecs_singleton(world, at->board), table);
     assert_ok(ecs_destroy(world, table));
-    for (uint32_t i = 0; i < 5; i++) {
+    for (uint32_t i = 0; i < 5; i++)
         assert_int_not_equal(ecs_command_create(world, at->board, NULL, 0), 0);
-    }
     ecs_command_flush(world);
     assert_int_equal(ecs_world_entity_count(world), 2);
     assert_int_equal(ecs_world_counters(world)->commands_refused, 4);
@@ -98,9 +97,7 @@ SINGLE_CASE(a_restored_singleton_is_one) { // S5.2
     ecs_world* world = at->world;
     ecs_entity entity = ECS_ENTITY_NONE, second = ECS_ENTITY_NONE;
     assert_ok(ecs_create(world, at->board, NULL, 0, &entity));
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
-    assert_ok(ecs_world_save(world, &bytes));
+    base_bytes bytes = world_saved(world);
     assert_ok(ecs_world_restore(world, bytes.data, bytes.size));
     base_bytes_deinit(&bytes);
     assert_int_equal(ecs_singleton(world, at->board), entity);

@@ -3,16 +3,9 @@
 /// untracked components: plain, padded and text.
 #pragma once
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "scarce.h"
-#include "test.h"
+#include "ecs_parts.h"
 
 #include "base/hash.h"
-#include "base/report.h"
-#include "ecs/ecs.h"
 
 /// Has three bytes of padding after `kind`, so it is not dense.
 typedef struct live_body {
@@ -123,8 +116,7 @@ static inline ecs_entity live_create(live* fixture, ecs_template_id template_id)
 }
 
 static inline void live_step(live* fixture) {
-    ecs_step step = {.tick = ecs_world_tick(fixture->world) + 1, .dt = 0.5f};
-    ecs_world_step(fixture->world, &step);
+    step_world(fixture->world);
 }
 
 static inline void live_set_text(live* fixture, ecs_entity entity, ecs_component_id component,

@@ -84,13 +84,8 @@ static void open(intruder* self, way chosen) {
     live_open(&self->fixture, NULL);
     ecs_world* world = self->fixture.world;
     assert_ok(ecs_query_create(world, of_query, 1, &self->query));
-    const ecs_system_desc desc = {.name = "intruder",
-                                  .stage = "act",
-                                  .run = run_intruder,
-                                  .terms = of_system,
-                                  .term_count = 1,
-                                  .context = self};
-    assert_ok(ecs_system_register(world, &desc));
+    system_add(world, .name = "intruder", .stage = "act", .run = run_intruder, .terms = of_system,
+               .term_count = 1, .context = self);
     live_seal(&self->fixture);
     (void)live_create(&self->fixture, self->fixture.thing);
     self->other = live_create(&self->fixture, self->fixture.named);

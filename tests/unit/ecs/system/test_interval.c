@@ -13,9 +13,8 @@ static void count_turn(const ecs_stage* stage, const ecs_rows* rows) {
 static void resync(const ecs_stage* stage, const ecs_rows* rows) {
     (void)stage;
     int32_t* hp = rows->columns[0];
-    for (uint32_t i = 0; i < rows->count; i++) {
+    for (uint32_t i = 0; i < rows->count; i++)
         hp[i]++;
-    }
 }
 
 LIVE_OPEN_CASE(an_interval_system_runs_when_the_tick_divides) { // S3.3
@@ -29,14 +28,12 @@ LIVE_OPEN_CASE(an_interval_system_runs_when_the_tick_divides) { // S3.3
          .terms = terms,
          .term_count = 1},
     };
-    for (uint32_t i = 0; i < BASE_COUNT(systems); i++) {
+    for (uint32_t i = 0; i < BASE_COUNT(systems); i++)
         assert_ok(ecs_system_register(at->world, &systems[i]));
-    }
     live_seal(at);
     ecs_entity entity = live_create(at, at->thing);
-    for (uint32_t i = 0; i < 361; i++) {
+    for (uint32_t i = 0; i < 361; i++)
         live_step(at);
-    }
     assert_string_equal(at->trace, "120 240 360 ");
     assert_int_equal(*(const int32_t*)ecs_get(at->world, entity, at->hp), 103);
     ecs_system_info info;
@@ -51,13 +48,8 @@ CASE(none_and_one_are_each_tick) { // S3.3
     for (uint32_t every = 0; every < 2; every++) {
         live fixture;
         live_open(&fixture, NULL);
-        const ecs_system_desc desc = {.name = "often",
-                                      .stage = "act",
-                                      .run = count_turn,
-                                      .every_ticks = every,
-                                      .quantum = 64 * every,
-                                      .context = &fixture};
-        assert_ok(ecs_system_register(fixture.world, &desc));
+        system_add(fixture.world, .name = "often", .stage = "act", .run = count_turn,
+                   .every_ticks = every, .quantum = 64 * every, .context = &fixture);
         live_seal(&fixture);
         live_step(&fixture);
         live_step(&fixture);
@@ -76,9 +68,8 @@ static bool exists_with(const char* world_tag, const char* const* tags, uint32_t
     config.tag_count = world_tag != NULL;
     live fixture;
     live_open(&fixture, &config);
-    const ecs_system_desc desc = {
-        .name = "s", .stage = "act", .run = resync, .tags = tags, .tag_count = count};
-    assert_ok(ecs_system_register(fixture.world, &desc));
+    system_add(fixture.world, .name = "s", .stage = "act", .run = resync, .tags = tags,
+               .tag_count = count);
     live_seal(&fixture);
     bool is_there = ecs_stage_system_name(fixture.world, 0, 0) != NULL;
     live_close(&fixture);

@@ -15,11 +15,11 @@ static ecs_result add(live* fixture, const char* name, const char* before, const
     return ecs_system_register(fixture->world, &desc);
 }
 
-static void order_text(live* fixture, char* text) {
-    text[0] = '\0';
-    for (uint32_t i = 0; ecs_stage_system_name(fixture->world, 0, i) != NULL; i++) {
+static void expect_order(live* fixture, const char* expected) {
+    char text[64] = "";
+    for (uint32_t i = 0; ecs_stage_system_name(fixture->world, 0, i) != NULL; i++)
         strcat(text, ecs_stage_system_name(fixture->world, 0, i));
-    }
+    assert_string_equal(text, expected);
 }
 
 LIVE_OPEN_CASE(systems_without_constraints_run_in_order_of_registration) { // S5.12
@@ -27,9 +27,7 @@ LIVE_OPEN_CASE(systems_without_constraints_run_in_order_of_registration) { // S5
     assert_ok(add(at, "a", NULL, NULL));
     assert_ok(add(at, "b", NULL, NULL));
     live_seal(at);
-    char text[64];
-    order_text(at, text);
-    assert_string_equal(text, "cab");
+    expect_order(at, "cab");
     assert_null(ecs_stage_system_name(at->world, 0, 3));
     assert_null(ecs_stage_system_name(at->world, 9, 0));
 }
@@ -40,18 +38,14 @@ LIVE_OPEN_CASE(before_and_after_move_as_little_as_they_must) { // S5.12
     assert_ok(add(at, "c", NULL, NULL));
     assert_ok(add(at, "d", "b", NULL));
     live_seal(at);
-    char text[64];
-    order_text(at, text);
-    assert_string_equal(text, "cdab");
+    expect_order(at, "cdab");
 }
 
 LIVE_OPEN_CASE(the_same_constraint_told_twice_is_one) {
     assert_ok(add(at, "a", NULL, "b"));
     assert_ok(add(at, "b", "a", NULL));
     live_seal(at);
-    char text[64];
-    order_text(at, text);
-    assert_string_equal(text, "ba");
+    expect_order(at, "ba");
 }
 
 static ecs_result seal_reported(live* fixture, base_report_first* report) {
@@ -101,13 +95,10 @@ CASE(names_of_systems_that_tags_left_out_are_ignored) { // S5.12 S5.13
     assert_int_equal(ecs_system_register(fixture.world, &drawn), ECS_ERR_DUPLICATE);
     assert_ok(add(&fixture, "a", "draw", "draw"));
     const char* server[] = {"server"};
-    ecs_system_desc kept = {
-        .name = "kept", .stage = "act", .run = run_nothing, .tags = server, .tag_count = 1};
-    assert_ok(ecs_system_register(fixture.world, &kept));
+    system_add(fixture.world, .name = "kept", .stage = "act", .run = run_nothing, .tags = server,
+               .tag_count = 1);
     live_seal(&fixture);
-    char text[64];
-    order_text(&fixture, text);
-    assert_string_equal(text, "akept");
+    expect_order(&fixture, "akept");
     live_close(&fixture);
 }
 
@@ -118,9 +109,8 @@ CASE(random_constraints_hold_or_form_a_cycle) { // S5.12
         enum { COUNT = 12 };
         bool follows[COUNT][COUNT] = {{false}};
         char names[COUNT][8];
-        for (uint32_t i = 0; i < COUNT; i++) {
+        for (uint32_t i = 0; i < COUNT; i++)
             (void)snprintf(names[i], sizeof(names[i]), "s%u", i);
-        }
         live fixture;
         live_open(&fixture, NULL);
         for (uint32_t i = 0; i < COUNT; i++) {
@@ -134,26 +124,20 @@ CASE(random_constraints_hold_or_form_a_cycle) { // S5.12
         bool reach[COUNT][COUNT];
         memcpy(reach, follows, sizeof(reach));
         for (uint32_t k = 0; k < COUNT; k++) {
-            for (uint32_t i = 0; i < COUNT; i++) {
-                for (uint32_t j = 0; j < COUNT; j++) {
+            for (uint32_t i = 0; i < COUNT; i++)
+                for (uint32_t j = 0; j < COUNT; j++)
                     reach[i][j] |= reach[i][k] && reach[k][j];
-                }
-            }
         }
         bool has_cycle = false;
-        for (uint32_t i = 0; i < COUNT; i++) {
+        for (uint32_t i = 0; i < COUNT; i++)
             has_cycle |= reach[i][i];
-        }
         assert_int_equal(result, has_cycle ? ECS_ERR_CYCLE : ECS_OK);
         uint32_t place[COUNT];
-        for (uint32_t i = 0; i < COUNT && !has_cycle; i++) {
+        for (uint32_t i = 0; i < COUNT && !has_cycle; i++)
             place[strtoul(ecs_stage_system_name(fixture.world, 0, i) + 1, NULL, 10)] = i;
-        }
-        for (uint32_t i = 0; i < COUNT && !has_cycle; i++) {
-            for (uint32_t j = 0; j < COUNT; j++) {
+        for (uint32_t i = 0; i < COUNT && !has_cycle; i++)
+            for (uint32_t j = 0; j < COUNT; j++)
                 assert_true(!follows[i][j] || place[j] < place[i]);
-            }
-        }
         live_close(&fixture);
     }
 }
@@ -174,9 +158,7 @@ LIVE_OPEN_CASE(systems_stand_before_or_after_a_sync_point) { // S5.12
     assert_int_equal(add(at, "point", NULL, NULL), ECS_ERR_DUPLICATE);
     assert_ok(add(at, "c", "point", NULL));
     live_seal(at);
-    char text[64];
-    order_text(at, text);
-    assert_string_equal(text, "bcpointa");
+    expect_order(at, "bcpointa");
     ecs_system_info info;
     assert_true(ecs_stage_system_info(at->world, 0, 2, &info));
     assert_true(info.is_sync_point);
@@ -190,15 +172,12 @@ LIVE_OPEN_CASE(an_explicit_order_chains_its_names_and_moves_nobody_else) { // S5
     base_report_first report;
     assert_ok(order(at, first, 2, &report)); // before any system is registered
     static const char* const all[] = {"a", "b", "c", "d", "e"};
-    for (uint32_t i = 0; i < 5; i++) {
+    for (uint32_t i = 0; i < 5; i++)
         assert_ok(add(at, all[i], NULL, NULL));
-    }
     assert_ok(ecs_sync_point_register(at->world, "act", "p"));
     assert_ok(order(at, names, 4, &report)); // it replaces the first list
     live_seal(at);
-    char text[64];
-    order_text(at, text);
-    assert_string_equal(text, "cdepba");
+    expect_order(at, "cdepba");
     assert_int_equal(order(at, names, 4, &report), ECS_ERR_SEALED);
 }
 
@@ -234,12 +213,8 @@ LIVE_OPEN_CASE(handlers_of_events_follow_the_order_too) { // S5.12 S5.11
     static const char* const ping[] = {"ping"};
     for (uint32_t i = 0; i < 3; i++) {
         static const char* const systems[] = {"1", "2", "3"};
-        const ecs_system_desc desc = {.name = systems[i],
-                                      .events = ping,
-                                      .event_count = 1,
-                                      .on_event = mark_event,
-                                      .context = (void*)systems[i]};
-        assert_ok(ecs_system_register(at->world, &desc));
+        system_add(at->world, .name = systems[i], .events = ping, .event_count = 1,
+                   .on_event = mark_event, .context = (void*)systems[i]);
     }
     assert_ok(ecs_sync_point_register(at->world, "act", "p"));
     base_report_first report;

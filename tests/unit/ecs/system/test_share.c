@@ -144,17 +144,9 @@ static uint64_t walk_rows(uint32_t things, uint32_t parts, uint32_t threads) {
     live fixture;
     live_open(&fixture, NULL);
     assert_ok(ecs_query_create(fixture.world, terms, 3, &all.query));
-    const ecs_system_desc desc = {.name = "walk",
-                                  .stage = "act",
-                                  .run = run_walk,
-                                  .context = &all,
-                                  .quantum = QUANTUM,
-                                  .is_confined = true,
-                                  .reads = reads,
-                                  .read_count = 2,
-                                  .writes = writes,
-                                  .write_count = 1};
-    assert_ok(ecs_system_register(fixture.world, &desc));
+    system_add(fixture.world, .name = "walk", .stage = "act", .run = run_walk, .context = &all,
+               .quantum = QUANTUM, .is_confined = true, .reads = reads, .read_count = 2,
+               .writes = writes, .write_count = 1);
     live_seal(&fixture);
     const ecs_template_id parts_of[] = {fixture.thing, fixture.named};
     const ecs_template_id both = ecs_template_compose(fixture.world, parts_of, 2);
@@ -307,17 +299,9 @@ CASE(what_parts_may_not_do_is_asserted) { // B10
         live_open(fixture, NULL);
         assert_ok(ecs_query_create(fixture->world, terms, 2, &self.query));
         assert_ok(ecs_query_create(fixture->world, inner, 1, &self.inner));
-        const ecs_system_desc desc = {.name = "trespass",
-                                      .stage = "act",
-                                      .run = run_trespass,
-                                      .context = &self,
-                                      .quantum = 1,
-                                      .is_confined = true,
-                                      .reads = reads,
-                                      .read_count = 2,
-                                      .writes = writes,
-                                      .write_count = 2};
-        assert_ok(ecs_system_register(fixture->world, &desc));
+        system_add(fixture->world, .name = "trespass", .stage = "act", .run = run_trespass,
+                   .context = &self, .quantum = 1, .is_confined = true, .reads = reads,
+                   .read_count = 2, .writes = writes, .write_count = 2);
         live_seal(fixture);
         (void)live_create(fixture, fixture->thing);
         self.entity = live_create(fixture, fixture->named);
@@ -342,8 +326,7 @@ static void run_without_quantum(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 LIVE_OPEN_CASE(a_loop_needs_a_system_with_a_quantum) {
-    const ecs_system_desc desc = {.name = "share", .stage = "act", .run = run_without_quantum};
-    assert_ok(ecs_system_register(at->world, &desc));
+    system_add(at->world, .name = "share", .stage = "act", .run = run_without_quantum);
     live_seal(at);
     base_assert_handler_set(keep_fault);
     const ecs_stage outside = {.world = at->world};

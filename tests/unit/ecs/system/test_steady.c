@@ -5,9 +5,8 @@
 static void run_move(const ecs_stage* stage, const ecs_rows* rows) {
     ecs_vec2* pos = rows->columns[0];
     const ecs_vec2* vel = rows->columns[1];
-    for (uint32_t i = 0; i < rows->count; i++) {
+    for (uint32_t i = 0; i < rows->count; i++)
         pos[i].x += vel[i].x * stage->dt;
-    }
 }
 
 // In each tick the system destroys some entities, creates as many, and lets living entities hit
@@ -63,9 +62,8 @@ CASE(a_steady_tick_allocates_nothing_and_looks_up_no_name) {
          .term_count = 2,
          .context = &fixture},
     };
-    for (uint32_t i = 0; i < BASE_COUNT(systems); i++) {
+    for (uint32_t i = 0; i < BASE_COUNT(systems); i++)
         assert_ok(ecs_system_register(fixture.world, &systems[i]));
-    }
     live_seal(&fixture);
     assert_ok(ecs_create_many(fixture.world, fixture.thing, 3000, NULL));
     uint64_t hashes = 0;

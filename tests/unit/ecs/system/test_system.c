@@ -14,9 +14,8 @@ static const ecs_term move_terms[] = {{"pos", "p2", ECS_WRITE}, {"vel", "p2", EC
 
 // S2.4
 LIVE_OPEN_CASE(a_system_runs_over_the_columns_it_asks_for) { // S5.5
-    ecs_system_desc desc = {
-        .name = "move", .stage = "act", .run = run_move, .terms = move_terms, .term_count = 2};
-    assert_ok(ecs_system_register(at->world, &desc));
+    system_add(at->world, .name = "move", .stage = "act", .run = run_move, .terms = move_terms,
+               .term_count = 2);
     live_seal(at);
     ecs_entity entity = live_create(at, at->thing);
     (void)live_create(at, at->named);
@@ -34,19 +33,16 @@ static void run_count(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 LIVE_OPEN_CASE(a_system_without_terms_is_called_once_with_no_rows) {
-    ecs_system_desc desc = {.name = "count", .stage = "act", .run = run_count, .context = at};
-    assert_ok(ecs_system_register(at->world, &desc));
+    system_add(at->world, .name = "count", .stage = "act", .run = run_count, .context = at);
     live_seal(at);
     live_step(at);
     assert_string_equal(at->trace, "[0]");
 }
 
 LIVE_OPEN_CASE(a_stage_runs_its_own_systems_only_and_does_not_track) {
-    ecs_system_desc draw = {.name = "draw", .stage = "render", .run = run_count, .context = at};
-    ecs_system_desc move = {
-        .name = "move", .stage = "late", .run = run_move, .terms = move_terms, .term_count = 2};
-    assert_ok(ecs_system_register(at->world, &draw));
-    assert_ok(ecs_system_register(at->world, &move));
+    system_add(at->world, .name = "draw", .stage = "render", .run = run_count, .context = at);
+    system_add(at->world, .name = "move", .stage = "late", .run = run_move, .terms = move_terms,
+               .term_count = 2);
     live_seal(at);
     (void)live_create(at, at->thing);
     ecs_changes_clear(at->world);
@@ -72,15 +68,9 @@ static void run_spawn(const ecs_stage* stage, const ecs_rows* rows) {
 
 LIVE_OPEN_CASE(structure_is_applied_between_systems) { // S5.10
     static const ecs_term terms[] = {{"title", "t", ECS_READ}};
-    ecs_system_desc spawn = {.name = "spawn", .stage = "act", .run = run_spawn, .context = at};
-    ecs_system_desc count = {.name = "count",
-                             .stage = "act",
-                             .run = run_count,
-                             .context = at,
-                             .terms = terms,
-                             .term_count = 1};
-    assert_ok(ecs_system_register(at->world, &spawn));
-    assert_ok(ecs_system_register(at->world, &count));
+    system_add(at->world, .name = "spawn", .stage = "act", .run = run_spawn, .context = at);
+    system_add(at->world, .name = "count", .stage = "act", .run = run_count, .context = at,
+               .terms = terms, .term_count = 1);
     live_seal(at);
     live_step(at);
     live_step(at);
@@ -130,8 +120,7 @@ static void run_step_again(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 LIVE_OPEN_CASE(a_step_inside_a_step_asserts) {
-    ecs_system_desc desc = {.name = "again", .stage = "act", .run = run_step_again, .context = at};
-    assert_ok(ecs_system_register(at->world, &desc));
+    system_add(at->world, .name = "again", .stage = "act", .run = run_step_again, .context = at);
     live_seal(at);
     base_assert_handler_set(test_assert_handler);
     live_step(at);
@@ -146,9 +135,7 @@ LIVE_OPEN_CASE(a_step_before_seal_asserts) {
 
 CASE(running_out_of_memory_registers_nothing) {
     scarce_memory memory;
-    scarce_init(&memory, 0, true);
-    ecs_world_config config = ecs_world_config_default();
-    config.allocator = &memory.allocator;
+    ecs_world_config config = scarce_world(&memory);
     live fixture;
     live_open(&fixture, &config);
     ecs_event_desc event = {"extra", 0, NULL, 0, false};
@@ -158,13 +145,9 @@ CASE(running_out_of_memory_registers_nothing) {
     for (uint32_t granted = 0; results[0] != ECS_OK || results[1] != ECS_OK; granted++) {
         assert_true(granted < 100);
         scarce_leave(&memory, granted);
-        if (results[0] != ECS_OK) {
-            results[0] = ecs_system_register(fixture.world, &desc);
-        }
+        if (results[0] != ECS_OK) results[0] = ecs_system_register(fixture.world, &desc);
         scarce_leave(&memory, granted);
-        if (results[1] != ECS_OK) {
-            results[1] = ecs_event_register(fixture.world, &event, NULL);
-        }
+        if (results[1] != ECS_OK) results[1] = ecs_event_register(fixture.world, &event, NULL);
         memory.fail_at = 0;
         assert_true(results[0] == ECS_OK || results[0] == ECS_ERR_MEMORY);
         assert_true(results[1] == ECS_OK || results[1] == ECS_ERR_MEMORY);

@@ -2,15 +2,8 @@
 /// Shared code for the storage tests: a small world.
 #pragma once
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "ecs_parts.h"
 
-#include "scarce.h"
-#include "test.h"
-
-#include "base/report.h"
-#include "ecs/ecs.h"
 #include "ecs_internal.h"
 
 static const char store_text[] =
@@ -106,6 +99,16 @@ static inline ecs_entity store_create(store* fixture, ecs_template_id template_i
     assert_ok(ecs_create(fixture->world, template_id, NULL, 0, &entity));
     return entity;
 }
+
+static inline ecs_query* make_query(store* fixture, const ecs_term* terms, uint32_t count) {
+    ecs_query* query = NULL;
+    assert_ok(ecs_query_create(fixture->world, terms, count, &query));
+    return query;
+}
+
+/// A query of these terms: store_query(at, {"pos", "p2", ECS_READ}).
+#define store_query(at, ...)                                                                       \
+    make_query(at, (const ecs_term[]){__VA_ARGS__}, BASE_COUNT(((const ecs_term[]){__VA_ARGS__})))
 
 static inline ecs_vec2 store_vec2(const store* fixture, ecs_entity entity, ecs_component_id id) {
     return *(const ecs_vec2*)ecs_get(fixture->world, entity, id);

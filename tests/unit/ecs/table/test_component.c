@@ -134,9 +134,7 @@ STORE_CASE(recreate_within_an_archetype_changes_the_template_alone) {
 CASE(texts_live_through_moves_copies_and_deaths) {
     store fixture;
     scarce_memory memory;
-    scarce_init(&memory, 0, true);
-    ecs_world_config config = ecs_world_config_default();
-    config.allocator = &memory.allocator;
+    ecs_world_config config = scarce_world(&memory);
     store_make(&fixture, &config);
     ecs_world* world = fixture.world;
     enum { COUNT = 100 };

@@ -344,9 +344,7 @@ CASE(so_many_as_are_promised_die_without_memory) {
     const uint32_t ready = ECS_DEATHS_READY;
     for (uint32_t count = ready - 1; count <= ready + 1; count++) {
         scarce_memory memory;
-        scarce_init(&memory, 0, true);
-        ecs_world_config config = ecs_world_config_default();
-        config.allocator = &memory.allocator;
+        ecs_world_config config = scarce_world(&memory);
         config.limits.local_entities_max = ready + 1;
         store fixture;
         store_make(&fixture, &config);

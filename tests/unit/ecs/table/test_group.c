@@ -5,22 +5,11 @@
 
 #include "base/rng.h"
 
-static ecs_query* make_query(store* fixture, const ecs_term* terms, uint32_t count) {
-    ecs_query* query = NULL;
-    assert_ok(ecs_query_create(fixture->world, terms, count, &query));
-    return query;
-}
-
 STORE_OPEN_CASE(any_wants_one_of_several) { // S4.2
-    const ecs_term either[] = {{"hp", "i", ECS_ANY}, {"radius", NULL, ECS_ANY}};
-    const ecs_term mixed[] = {{"pos", "p2", ECS_WRITE},
-                              {"hp", "i", ECS_ANY},
-                              {"vel", "p2", ECS_ANY},
-                              {"radius", "r", ECS_REQUIRE_NOT}};
-    const ecs_term half_known[] = {{"ghost", NULL, ECS_ANY}, {"hp", "i", ECS_ANY}};
-    ecs_query* any = make_query(at, either, 2);
-    ecs_query* all = make_query(at, mixed, 4);
-    ecs_query* half = make_query(at, half_known, 2);
+    ecs_query* any = store_query(at, {"hp", "i", ECS_ANY}, {"radius", NULL, ECS_ANY});
+    ecs_query* all = store_query(at, {"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_ANY},
+                                 {"vel", "p2", ECS_ANY}, {"radius", "r", ECS_REQUIRE_NOT});
+    ecs_query* half = store_query(at, {"ghost", NULL, ECS_ANY}, {"hp", "i", ECS_ANY});
     store_seal(at);
     ecs_world* world = at->world;
     store_create(at, at->nothing);
@@ -40,17 +29,13 @@ STORE_OPEN_CASE(any_wants_one_of_several) { // S4.2
 }
 
 STORE_OPEN_CASE(only_wants_nothing_else) { // S4.2
-    const ecs_term just_pos[] = {{"pos", "p2", ECS_READ}, {NULL, NULL, ECS_ONLY}};
-    const ecs_term maybe[] = {
-        {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_OPTIONAL_READ}, {NULL, NULL, ECS_ONLY}};
-    const ecs_term bare[] = {{NULL, NULL, ECS_ONLY}};
-    const ecs_term any[] = {{"hp", "i", ECS_ANY}, {"pos", "p2", ECS_ANY}, {NULL, NULL, ECS_ONLY}};
-    const ecs_term not_it[] = {{"pos", "p2", ECS_REQUIRE_NOT}, {NULL, NULL, ECS_ONLY}};
-    ecs_query* pos = make_query(at, just_pos, 2);
-    ecs_query* pos_vel = make_query(at, maybe, 3);
-    ecs_query* empty = make_query(at, bare, 1);
-    ecs_query* hp_pos = make_query(at, any, 3);
-    ecs_query* none = make_query(at, not_it, 2);
+    ecs_query* pos = store_query(at, {"pos", "p2", ECS_READ}, {NULL, NULL, ECS_ONLY});
+    ecs_query* pos_vel = store_query(at, {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_OPTIONAL_READ},
+                                     {NULL, NULL, ECS_ONLY});
+    ecs_query* empty = store_query(at, {NULL, NULL, ECS_ONLY});
+    ecs_query* hp_pos =
+        store_query(at, {"hp", "i", ECS_ANY}, {"pos", "p2", ECS_ANY}, {NULL, NULL, ECS_ONLY});
+    ecs_query* none = store_query(at, {"pos", "p2", ECS_REQUIRE_NOT}, {NULL, NULL, ECS_ONLY});
     store_seal(at);
     ecs_world* world = at->world;
     ecs_entity nothing = store_create(at, at->nothing);
@@ -72,18 +57,14 @@ STORE_OPEN_CASE(only_wants_nothing_else) { // S4.2
 
 STORE_OPEN_CASE(terms_that_ask_for_the_same_share_a_group) { // S4.3 S4.7
     const ecs_term first[] = {{"pos", "p2", ECS_READ}, {"vel", "p2", ECS_READ}};
-    const ecs_term turned[] = {{"vel", "p2", ECS_WRITE}, {"pos", "p2", ECS_REQUIRE}};
-    const ecs_term more[] = {
-        {"pos", "p2", ECS_READ}, {"hp", "i", ECS_OPTIONAL_READ}, {"vel", "p2", ECS_READ}};
-    const ecs_term other[] = {{"pos", "p2", ECS_READ}, {"vel", "p2", ECS_REQUIRE_NOT}};
-    const ecs_term only[] = {
-        {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_READ}, {NULL, NULL, ECS_ONLY}};
     ecs_query* a = make_query(at, first, 2);
     ecs_query* same = make_query(at, first, 2);
-    ecs_query* b = make_query(at, turned, 2);
-    ecs_query* c = make_query(at, more, 3);
-    ecs_query* d = make_query(at, other, 2);
-    ecs_query* e = make_query(at, only, 3);
+    ecs_query* b = store_query(at, {"vel", "p2", ECS_WRITE}, {"pos", "p2", ECS_REQUIRE});
+    ecs_query* c = store_query(at, {"pos", "p2", ECS_READ}, {"hp", "i", ECS_OPTIONAL_READ},
+                               {"vel", "p2", ECS_READ});
+    ecs_query* d = store_query(at, {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_REQUIRE_NOT});
+    ecs_query* e =
+        store_query(at, {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_READ}, {NULL, NULL, ECS_ONLY});
     assert_ptr_equal(a, same);
     assert_ptr_not_equal(a, b); // columns in another order
     assert_ptr_equal(a->group, b->group);
@@ -103,8 +84,7 @@ STORE_OPEN_CASE(terms_that_ask_for_the_same_share_a_group) { // S4.3 S4.7
 CASE(names_that_exist_nowhere_are_reported) { // S4.2
     store fixture;
     store_open(&fixture, NULL);
-    const ecs_term ghosts[] = {{"ghost", NULL, ECS_ANY}, {"spirit", NULL, ECS_ANY}};
-    make_query(&fixture, ghosts, 2);
+    store_query(&fixture, {"ghost", NULL, ECS_ANY}, {"spirit", NULL, ECS_ANY});
     base_report_first report = {0};
     base_reporter reporter = base_reporter_first(&report);
     assert_int_equal(ecs_world_seal(fixture.world, &reporter), ECS_ERR_UNKNOWN);

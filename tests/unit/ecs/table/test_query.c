@@ -2,19 +2,10 @@
 // Queries: matching, caches, walks, marks, binding at seal.
 #include "store_world.h"
 
-static ecs_query* make_query(store* fixture, const ecs_term* terms, uint32_t count) {
-    ecs_query* query = NULL;
-    assert_ok(ecs_query_create(fixture->world, terms, count, &query));
-    return query;
-}
-
 STORE_OPEN_CASE(a_query_matches_by_required_and_excluded_components) { // S1.3 S4.4 S5.17
-    const ecs_term both[] = {{"pos", "p2", ECS_READ}, {"vel", "p2", ECS_READ}};
-    const ecs_term still[] = {{"pos", "p2", ECS_READ}, {"vel", "p2", ECS_REQUIRE_NOT}};
-    const ecs_term maybe[] = {{"pos", "p2", ECS_REQUIRE}, {"hp", "i", ECS_OPTIONAL_READ}};
-    ecs_query* moving = make_query(at, both, 2);
-    ecs_query* standing = make_query(at, still, 2);
-    ecs_query* any = make_query(at, maybe, 2);
+    ecs_query* moving = store_query(at, {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_READ});
+    ecs_query* standing = store_query(at, {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_REQUIRE_NOT});
+    ecs_query* any = store_query(at, {"pos", "p2", ECS_REQUIRE}, {"hp", "i", ECS_OPTIONAL_READ});
     ecs_query* all = make_query(at, NULL, 0);
     store_seal(at);
     ecs_world* world = at->world;
@@ -34,9 +25,8 @@ STORE_OPEN_CASE(a_query_matches_by_required_and_excluded_components) { // S1.3 S
 }
 
 STORE_OPEN_CASE(a_walk_sees_rows_and_columns_in_a_fixed_order) { // S3.2 S5.17
-    const ecs_term terms[] = {
-        {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_REQUIRE}, {"hp", "i", ECS_OPTIONAL_READ}};
-    ecs_query* query = make_query(at, terms, 3);
+    ecs_query* query = store_query(at, {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_REQUIRE},
+                                   {"hp", "i", ECS_OPTIONAL_READ});
     store_seal(at);
     ecs_world* world = at->world;
     ecs_entity mover = store_create(at, at->mover);
@@ -63,8 +53,7 @@ STORE_OPEN_CASE(a_walk_sees_rows_and_columns_in_a_fixed_order) { // S3.2 S5.17
 }
 
 STORE_OPEN_CASE(caches_follow_chunks_of_older_archetypes) { // S4.3 S1.5
-    const ecs_term terms[] = {{"pos", "p2", ECS_WRITE}};
-    ecs_query* query = make_query(at, terms, 1);
+    ecs_query* query = store_query(at, {"pos", "p2", ECS_WRITE});
     store_seal(at);
     ecs_world* world = at->world;
     enum { COUNT = 2 * ECS_CHUNK_ROWS_MAX + 1 };
@@ -88,10 +77,8 @@ STORE_OPEN_CASE(caches_follow_chunks_of_older_archetypes) { // S4.3 S1.5
 }
 
 STORE_OPEN_CASE(a_write_walk_marks_the_chunks_it_opens) {
-    const ecs_term writes[] = {{"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_OPTIONAL_WRITE}};
-    const ecs_term reads[] = {{"pos", "p2", ECS_READ}};
-    ecs_query* writer = make_query(at, writes, 2);
-    ecs_query* reader = make_query(at, reads, 1);
+    ecs_query* writer = store_query(at, {"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_OPTIONAL_WRITE});
+    ecs_query* reader = store_query(at, {"pos", "p2", ECS_READ});
     store_seal(at);
     ecs_world* world = at->world;
     store_create(at, at->mover);
@@ -108,8 +95,7 @@ STORE_OPEN_CASE(a_write_walk_marks_the_chunks_it_opens) {
 }
 
 STORE_OPEN_CASE(one_entity_is_found_through_a_query) { // S5.5 S5.17
-    const ecs_term terms[] = {{"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_OPTIONAL_READ}};
-    ecs_query* query = make_query(at, terms, 2);
+    ecs_query* query = store_query(at, {"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_OPTIONAL_READ});
     store_seal(at);
     ecs_world* world = at->world;
     store_create(at, at->mover);
@@ -127,8 +113,7 @@ STORE_OPEN_CASE(one_entity_is_found_through_a_query) { // S5.5 S5.17
 }
 
 STORE_OPEN_CASE(the_nth_is_whom_a_walk_meets_and_all_are_destroyed_by_one_call) {
-    const ecs_term terms[] = {{"pos", "p2", ECS_READ}, {"vel", "p2", ECS_READ}};
-    ecs_query* query = make_query(at, terms, 2);
+    ecs_query* query = store_query(at, {"pos", "p2", ECS_READ}, {"vel", "p2", ECS_READ});
     store_seal(at);
     ecs_world* world = at->world;
     assert_int_equal(ecs_query_nth(world, query, 0), ECS_ENTITY_NONE);
@@ -173,8 +158,7 @@ STORE_OPEN_CASE(structure_does_not_change_while_walking) {
 CASE(a_wrong_type_is_reported_at_seal) {
     store fixture;
     store_open(&fixture, NULL);
-    const ecs_term terms[] = {{"pos", "p3", ECS_OPTIONAL_READ}};
-    ecs_query_own(make_query(&fixture, terms, 1), "move_ball");
+    ecs_query_own(store_query(&fixture, {"pos", "p3", ECS_OPTIONAL_READ}), "move_ball");
     base_report_first report = {0};
     base_reporter reporter = base_reporter_first(&report);
     assert_int_equal(ecs_world_seal(fixture.world, &reporter), ECS_ERR_TYPE);
@@ -187,11 +171,8 @@ CASE(a_wrong_type_is_reported_at_seal) {
 CASE(a_required_component_that_nobody_has_is_reported_at_seal) { // S1.4
     store fixture;
     store_open(&fixture, NULL);
-    const ecs_term fine[] = {{"nowhere", "p3", ECS_OPTIONAL_READ},
-                             {"never", "p3", ECS_REQUIRE_NOT}};
-    const ecs_term wrong[] = {{"nowhere", "p3", ECS_REQUIRE}};
-    make_query(&fixture, fine, 2);
-    make_query(&fixture, wrong, 1);
+    store_query(&fixture, {"nowhere", "p3", ECS_OPTIONAL_READ}, {"never", "p3", ECS_REQUIRE_NOT});
+    store_query(&fixture, {"nowhere", "p3", ECS_REQUIRE});
     base_report_first report = {0};
     base_reporter reporter = base_reporter_first(&report);
     assert_int_equal(ecs_world_seal(fixture.world, &reporter), ECS_ERR_UNKNOWN);

@@ -3,15 +3,7 @@
 /// load texts.
 #pragma once
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "scarce.h"
-#include "test.h"
-
-#include "base/report.h"
-#include "ecs/ecs.h"
+#include "ecs_parts.h"
 
 typedef struct data_body {
     ecs_vec3 velocity;

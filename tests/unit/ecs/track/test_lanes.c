@@ -38,18 +38,10 @@ static outcome run_ticks(uint32_t threads) {
     outcome found = {0};
     live fixture;
     live_open(&fixture, NULL);
-    const ecs_system_desc change = {.name = "change",
-                                    .stage = "act",
-                                    .run = run_change,
-                                    .terms = change_terms,
-                                    .term_count = 3};
-    const ecs_system_desc count = {.name = "count",
-                                   .on_event = count_change,
-                                   .track = hp,
-                                   .track_count = 1,
-                                   .context = &found.events};
-    assert_ok(ecs_system_register(fixture.world, &change));
-    assert_ok(ecs_system_register(fixture.world, &count));
+    system_add(fixture.world, .name = "change", .stage = "act", .run = run_change,
+               .terms = change_terms, .term_count = 3);
+    system_add(fixture.world, .name = "count", .on_event = count_change, .track = hp,
+               .track_count = 1, .context = &found.events);
     live_seal(&fixture);
     base_workers* workers = threads ? base_workers_create(NULL, threads) : NULL;
     ecs_world_set_workers(fixture.world, workers);

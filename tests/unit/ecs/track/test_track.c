@@ -10,16 +10,14 @@ static void check_hash(live* fixture) {
     ecs_world* world = fixture->world;
     assert_true(ecs_world_state_hash(world) == ecs_world_state_hash_walk(world));
     uint64_t sum = 0;
-    for (uint32_t id = 1; id <= ecs_component_count(world); id++) {
+    for (uint32_t id = 1; id <= ecs_component_count(world); id++)
         sum += ecs_world_state_hash_of(world, (ecs_component_id)id);
-    }
     assert_true(sum == ecs_world_state_hash(world));
     sum = 0;
     for (ecs_entity e = ecs_entity_next(world, ECS_ENTITY_NONE); e != ECS_ENTITY_NONE;
          e = ecs_entity_next(world, e)) {
-        for (uint32_t id = 1; id <= ecs_component_count(world); id++) {
+        for (uint32_t id = 1; id <= ecs_component_count(world); id++)
             sum += ecs_component_hash(world, e, (ecs_component_id)id);
-        }
     }
     assert_true(sum == ecs_world_state_hash(world));
     ecs_world_validate(world);
@@ -145,9 +143,7 @@ LIVE_CASE(a_changed_text_is_listed) {
 
 CASE(a_text_that_no_memory_was_left_for_is_compared_again) {
     scarce_memory memory;
-    scarce_init(&memory, 0, true);
-    ecs_world_config config = ecs_world_config_default();
-    config.allocator = &memory.allocator;
+    ecs_world_config config = scarce_world(&memory);
     live fixture;
     live_make(&fixture, &config);
     ecs_entity entity = live_create(&fixture, fixture.named);
@@ -172,9 +168,8 @@ CASE(a_text_that_no_memory_was_left_for_is_compared_again) {
 static void run_bump(const ecs_stage* stage, const ecs_rows* rows) {
     (void)stage;
     uint8_t* team = rows->columns[0];
-    for (uint32_t i = 0; i < rows->count; i++) {
+    for (uint32_t i = 0; i < rows->count; i++)
         team[i] = (uint8_t)(team[i] + (ecs_entity_index(rows->entities[i]) % 7 == 3));
-    }
 }
 
 // Sizes around blocks of 64 bytes, and rows of one byte: the test compares every tail length.
@@ -183,9 +178,8 @@ CASE(a_written_column_lists_exactly_the_rows_that_differ) {
     for (uint32_t count = 1; count < 200; count += 9) {
         live fixture;
         live_open(&fixture, NULL);
-        ecs_system_desc bump = {
-            .name = "bump", .stage = "act", .run = run_bump, .terms = terms, .term_count = 1};
-        assert_ok(ecs_system_register(fixture.world, &bump));
+        system_add(fixture.world, .name = "bump", .stage = "act", .run = run_bump, .terms = terms,
+                   .term_count = 1);
         live_seal(&fixture);
         ecs_entity entities[200];
         assert_ok(ecs_create_many(fixture.world, fixture.solid, count, entities));

@@ -163,9 +163,7 @@ FLEET_CASE(tracking_hashes_and_saves_see_the_object, &ship_ops, false) {
     assert_int_equal(ecs_changes_get(f->world).changed_count, 1);
     assert_true(ecs_world_state_hash(f->world) != hash);
     assert_true(ecs_world_state_hash(f->world) == ecs_world_state_hash_walk(f->world));
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
-    assert_ok(ecs_world_save(f->world, &bytes));
+    base_bytes bytes = world_saved(f->world);
     uint64_t whole = ecs_world_hash(f->world);
     (*(ship**)ecs_get_mut(f->world, entity, f->hull))->crew = 5;
     assert_ok(ecs_world_restore(f->world, bytes.data, bytes.size));
@@ -317,9 +315,7 @@ static bool live_a_little(fleet* f, uint64_t n) {
     ecs_step step = {.tick = 1, .dt = 1};
     ecs_world_step(f->world, &step);
     ecs_world_validate(f->world);
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
-    assert_ok(ecs_world_save(f->world, &bytes));
+    base_bytes bytes = world_saved(f->world);
     uint64_t hash = ecs_world_hash(f->world);
     f->memory.fail_at = f->memory.calls + n;
     bool is_restored = ecs_world_restore(f->world, bytes.data, bytes.size) == ECS_OK;

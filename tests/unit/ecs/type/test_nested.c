@@ -215,9 +215,7 @@ CASE(saves_keep_what_was_told_and_what_was_not_yet) {
     assert_ok(ecs_create(at.world, at.hero, NULL, 0, &entity));
     step(&at, 1);
     push_point(&at, entity, 4); // no event was sent yet
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
-    assert_ok(ecs_world_save(at.world, &bytes));
+    base_bytes bytes = world_saved(at.world);
     assert_ok(ecs_world_restore(other.world, bytes.data, bytes.size));
     assert_true(ecs_world_hash(other.world) == ecs_world_hash(at.world));
     // Both ways of copying a world give the same result.
@@ -320,9 +318,7 @@ CASE(memory_may_run_out_at_any_allocation) {
         ecs_command_flush(at.world);
         step(&at, 1);
         // The save must be one that a load accepts.
-        base_bytes bytes;
-        base_bytes_init(&bytes, NULL);
-        assert_ok(ecs_world_save(at.world, &bytes));
+        base_bytes bytes = world_saved(at.world);
         memory.fail_at = memory.calls + n;
         ecs_result restored = ecs_world_restore(at.world, bytes.data, bytes.size);
         memory.fail_at = 0;

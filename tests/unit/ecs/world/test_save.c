@@ -15,18 +15,15 @@ static void run_wander(const ecs_stage* stage, const ecs_rows* rows) {
                                  fixture->hit, &hit);
         }
     }
-    if (base_rng_below(rng, 2) == 0) {
+    if (base_rng_below(rng, 2) == 0)
         (void)ecs_command_create(stage->world, fixture->thing, NULL, 0);
-    }
 }
 
 static void on_hit(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     const live_hit* hit = event->payload;
     int32_t* hp = rows->columns[0];
     hp[0] -= hit->amount;
-    if (hp[0] <= 0) {
-        (void)ecs_command_destroy(stage->world, rows->entities[0]);
-    }
+    if (hp[0] <= 0) (void)ecs_command_destroy(stage->world, rows->entities[0]);
 }
 
 static void open_wandering_with(live* fixture, const base_allocator* allocator) {
@@ -40,21 +37,10 @@ static void open_wandering_with(live* fixture, const base_allocator* allocator) 
     config.seed = 11;
     config.allocator = allocator;
     live_open(fixture, &config);
-    ecs_system_desc wander = {.name = "wander",
-                              .stage = "act",
-                              .run = run_wander,
-                              .terms = wander_terms,
-                              .term_count = 2,
-                              .context = fixture};
-    ecs_system_desc hurt = {.name = "hurt",
-                            .events = events,
-                            .event_count = 1,
-                            .on_event = on_hit,
-                            .terms = hp_terms,
-                            .term_count = 1,
-                            .context = fixture};
-    assert_ok(ecs_system_register(fixture->world, &wander));
-    assert_ok(ecs_system_register(fixture->world, &hurt));
+    system_add(fixture->world, .name = "wander", .stage = "act", .run = run_wander,
+               .terms = wander_terms, .term_count = 2, .context = fixture);
+    system_add(fixture->world, .name = "hurt", .events = events, .event_count = 1,
+               .on_event = on_hit, .terms = hp_terms, .term_count = 1, .context = fixture);
     live_seal(fixture);
 }
 
@@ -95,9 +81,7 @@ static ecs_entity populate(live* fixture) {
 }
 
 static base_bytes save(live* fixture) {
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
-    assert_ok(ecs_world_save(fixture->world, &bytes));
+    base_bytes bytes = world_saved(fixture->world);
     return bytes;
 }
 
@@ -109,9 +93,8 @@ static void check_same(live* a, live* b) {
 
 TWINS_CASE(a_restored_world_has_the_same_future) {
     (void)populate(&at->a);
-    for (uint32_t i = 0; i < 20; i++) {
+    for (uint32_t i = 0; i < 20; i++)
         live_step(&at->a);
-    }
     base_bytes bytes = save(&at->a);
     assert_ok(ecs_world_restore(at->b.world, bytes.data, bytes.size));
     ecs_world_validate(at->b.world);
@@ -139,9 +122,8 @@ TWINS_CASE(a_restored_world_has_the_same_future) {
 
 WANDERING_CASE(going_back_in_the_same_world_repeats_the_future) {
     (void)populate(at);
-    for (uint32_t i = 0; i < 5; i++) {
+    for (uint32_t i = 0; i < 5; i++)
         live_step(at);
-    }
     base_bytes bytes = save(at);
     uint64_t hashes[10];
     for (uint32_t i = 0; i < 10; i++) {
@@ -284,9 +266,8 @@ static void check_usable(live* fixture) {
 
 TWINS_CASE(every_cut_is_refused_and_leaves_an_empty_world) {
     (void)populate(&at->a);
-    for (uint32_t i = 0; i < 5; i++) {
+    for (uint32_t i = 0; i < 5; i++)
         live_step(&at->a);
-    }
     base_bytes bytes = save(&at->a);
     for (size_t size = 0; size < bytes.size; size += 1 + size / 64) {
         // In its own block, so that at->a sanitizer sees at->a read past its end.
@@ -319,9 +300,7 @@ CASE(rows_are_not_made_before_their_values_can_be_there) {
     assert_ok(ecs_template_load(world, "big.blk", text, strlen(text), NULL));
     assert_ok(ecs_world_seal(world, NULL));
     assert_ok(ecs_create_many(world, ecs_template_find(world, "big"), ROWS, NULL));
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
-    assert_ok(ecs_world_save(world, &bytes));
+    base_bytes bytes = world_saved(world);
     assert_int_equal(ecs_world_restore(world, NULL, 0), ECS_ERR_MALFORMED);
     int64_t before = memory.bytes_peak = memory.bytes;
     assert_int_equal(ecs_world_restore(world, bytes.data, bytes.size / 2), ECS_ERR_MALFORMED);
@@ -380,9 +359,7 @@ TWINS_CASE(damaged_bytes_never_break_the_world) {
         }
         ecs_result result = ecs_world_restore(at->b.world, copy, bytes.size);
         free(copy);
-        if (result != ECS_OK) {
-            assert_int_equal(ecs_world_entity_count(at->b.world), 0);
-        }
+        if (result != ECS_OK) assert_int_equal(ecs_world_entity_count(at->b.world), 0);
         ecs_world_validate(at->b.world);
         live_step(&at->b);
         ecs_world_validate(at->b.world);
@@ -408,9 +385,8 @@ WANDERING_CASE(the_world_hash_sees_what_the_state_hash_does_not) {
     assert_true(ecs_event_broadcast(at->world, at->ping, NULL));
     hashes[3] = ecs_world_hash(at->world);
     assert_true(ecs_world_hash(at->world) == hashes[3]);
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < 3; i++)
         assert_true(hashes[i] != hashes[i + 1]);
-    }
     assert_true(ecs_world_state_hash(at->world) == state_hash);
 }
 
@@ -451,9 +427,7 @@ CASE(running_out_of_memory_while_restoring_empties_the_world) {
         }
         check_same(&a, &b);
         live_close(&b);
-        if (result == ECS_OK) {
-            break;
-        }
+        if (result == ECS_OK) break;
         assert_int_not_equal(granted, 199);
     }
     assert_true(refused > 5);

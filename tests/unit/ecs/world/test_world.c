@@ -70,9 +70,7 @@ CASE(tags_are_copied_and_have_limits) {
 
 CASE(contexts_are_zero_and_live_as_long_as_the_world) {
     scarce_memory memory;
-    scarce_init(&memory, 0, true);
-    ecs_world_config config = ecs_world_config_default();
-    config.allocator = &memory.allocator;
+    ecs_world_config config = scarce_world(&memory);
     ecs_world* world = NULL;
     assert_ok(ecs_world_create(&config, &world));
     assert_ptr_equal(ecs_world_allocator(world), &memory.allocator);

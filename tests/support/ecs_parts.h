@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+/// What worlds are made of, in the tests of the ecs.
+#pragma once
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scarce.h"
+#include "test.h"
+
+#include "base/report.h"
+#include "ecs/ecs.h"
+
+/// Register a system: system_add(world, .name = "move", .stage = "act", .run = run_move).
+#define system_add(world, ...)                                                                     \
+    assert_ok(ecs_system_register(world, &(const ecs_system_desc){__VA_ARGS__}))
+
+/// The limits of a world whose memory may run out later.
+static inline ecs_world_config scarce_world(scarce_memory* memory) {
+    scarce_init(memory, 0, true);
+    ecs_world_config config = ecs_world_config_default();
+    config.allocator = &memory->allocator;
+    return config;
+}
+
+/// The caller frees it: base_bytes_deinit().
+static inline base_bytes world_saved(ecs_world* world) {
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    assert_ok(ecs_world_save(world, &bytes));
+    return bytes;
+}
+
+static inline void step_world(ecs_world* world) {
+    ecs_step step = {.tick = ecs_world_tick(world) + 1, .dt = 0.5f};
+    ecs_world_step(world, &step);
+}
