@@ -40,9 +40,7 @@ typedef struct padded {
 } padded;
 
 static const ecs_field padded_fields[] = {
-    {.name = "kind", .offset = offsetof(padded, kind), .kind = ECS_FIELD_U8, .count = 1},
-    {.name = "mass", .offset = offsetof(padded, mass), .kind = ECS_FIELD_F64, .count = 1},
-    {.name = "tail", .offset = offsetof(padded, tail), .kind = ECS_FIELD_U16, .count = 1}};
+    FIELD_OF(padded, kind, U8, 1), FIELD_OF(padded, mass, F64, 1), FIELD_OF(padded, tail, U16, 1)};
 
 // A type that only its own functions can move: it points at itself, and owns a block.
 typedef struct selfish {

@@ -130,10 +130,9 @@ static void open_side(side* s, bool takes_runs, uint32_t budget) {
     base_reporter reporter = base_reporter_stderr();
     assert_ok(ecs_world_create(&config, &s->world));
     static const ecs_field hit_fields[] = {{.name = "amount", .kind = ECS_FIELD_I32, .count = 1}};
-    static const ecs_field shot_fields[] = {
-        {.name = "from", .kind = ECS_FIELD_ENTITY, .count = 1},
-        {.name = "amount", .offset = offsetof(shot, amount), .kind = ECS_FIELD_I32, .count = 1},
-        {.name = "power", .offset = offsetof(shot, power), .kind = ECS_FIELD_U64, .count = 4}};
+    static const ecs_field shot_fields[] = {{.name = "from", .kind = ECS_FIELD_ENTITY, .count = 1},
+                                            FIELD_OF(shot, amount, I32, 1),
+                                            FIELD_OF(shot, power, U64, 4)};
     const ecs_event_desc events[] = {{"hit", sizeof(hit), hit_fields, 1, false},
                                      {"shot", sizeof(shot), shot_fields, 3, false}};
     assert_ok(ecs_event_register(s->world, &events[0], &s->hit));

@@ -219,16 +219,11 @@ static void register_systems(ecs_world* world, model* m) {
 }
 
 static ecs_world* make_world(model* m) {
-    static const ecs_field body_fields[] = {
-        {.name = "kind", .offset = offsetof(twin_body, kind), .kind = ECS_FIELD_U8, .count = 1},
-        {.name = "mass", .offset = offsetof(twin_body, mass), .kind = ECS_FIELD_F32, .count = 1}};
-    static const ecs_field note_fields[] = {
-        {.name = "from", .offset = offsetof(twin_note, from), .kind = ECS_FIELD_ENTITY, .count = 1},
-        {.name = "amount",
-         .offset = offsetof(twin_note, amount),
-         .kind = ECS_FIELD_I32,
-         .count = 1},
-        {.name = "shape", .offset = offsetof(twin_note, shape), .kind = ECS_FIELD_U32, .count = 1}};
+    static const ecs_field body_fields[] = {FIELD_OF(twin_body, kind, U8, 1),
+                                            FIELD_OF(twin_body, mass, F32, 1)};
+    static const ecs_field note_fields[] = {FIELD_OF(twin_note, from, ENTITY, 1),
+                                            FIELD_OF(twin_note, amount, I32, 1),
+                                            FIELD_OF(twin_note, shape, U32, 1)};
     ecs_world_config config = ecs_world_config_default();
     config.is_mirror = m->is_mirror;
     config.limits.replicated_index_max = INDICES;
@@ -236,11 +231,7 @@ static ecs_world* make_world(model* m) {
     config.limits.events_per_flush_max = m->budget;
     ecs_world* world = NULL;
     assert_ok(ecs_world_create(&config, &world));
-    ecs_type_desc body = {.name = "twin_body",
-                          .size = sizeof(twin_body),
-                          .align = _Alignof(twin_body),
-                          .fields = body_fields,
-                          .field_count = 2};
+    ecs_type_desc body = TYPE_OF("twin_body", twin_body, body_fields);
     uint32_t flags = m->is_boxed ? ECS_TYPE_BOXED : 0;
     assert_ok(ecs_type_register_as(world, &body, flags, NULL, NULL));
     base_reporter reporter = base_reporter_stderr();
@@ -672,30 +663,20 @@ static void do_handle(model* m) {
 }
 
 static void run_operation(model* m) {
-    uint32_t dice = base_rng_below(&m->rng, 100);
+    static const struct {
+        uint32_t below; // of 100
+        void (*run)(model* m);
+    } operations[] = {
+        {18, do_create}, {22, do_create_many}, {36, do_destroy},           {48, do_recreate},
+        {66, do_set},    {80, do_event},       {86, do_command},           {88, do_flush},
+        {90, do_handle}, {99, do_step},        {100, do_save_and_restore},
+    };
+    uint32_t dice = base_rng_below(&m->rng, 100), i = 0;
+    while (dice >= operations[i].below)
+        i++;
     bool is_full = m->twin->entity_count > TWIN_ENTITIES_MAX - 600;
-    if (dice < 18 && !is_full)
-        do_create(m);
-    else if (dice < 22 && !is_full)
-        do_create_many(m);
-    else if (dice < 36)
-        do_destroy(m);
-    else if (dice < 48)
-        do_recreate(m);
-    else if (dice < 66)
-        do_set(m);
-    else if (dice < 80)
-        do_event(m);
-    else if (dice < 86)
-        do_command(m);
-    else if (dice < 88)
-        do_flush(m);
-    else if (dice < 90)
-        do_handle(m);
-    else if (dice < 99)
-        do_step(m);
-    else
-        do_save_and_restore(m);
+    if (is_full && i < 2) i = 2; // destroy some
+    operations[i].run(m);
 }
 
 static void run_script(uint64_t seed, uint32_t script) {

@@ -12,6 +12,18 @@
 #include "base/report.h"
 #include "ecs/ecs.h"
 
+/// The description of a field of a C struct, and of the struct.
+#define FIELD_OF(type, member, kind_, count_)                                                      \
+    {                                                                                              \
+        .name = #member, .offset = offsetof(type, member), .kind = ECS_FIELD_##kind_,              \
+        .count = count_                                                                            \
+    }
+#define TYPE_OF(name_, type, fields_)                                                              \
+    {                                                                                              \
+        .name = name_, .size = sizeof(type), .align = _Alignof(type), .fields = fields_,           \
+        .field_count = BASE_COUNT(fields_)                                                         \
+    }
+
 /// Register a system: system_add(world, .name = "move", .stage = "act", .run = run_move).
 #define system_add(world, ...)                                                                     \
     assert_ok(ecs_system_register(world, &(const ecs_system_desc){__VA_ARGS__}))

@@ -1,32 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include "scarce.h"
 #include "test.h"
 
 #include "base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-// Counts what is out, and can refuse.
-typedef struct counter {
-    size_t bytes;
-    uint32_t blocks;
-    bool refuses;
-} counter;
-
-static void* count_allocate(void* context, size_t size, size_t align) {
-    counter* count = context;
-    if (count->refuses) return NULL;
-    count->bytes += size;
-    count->blocks++;
-    return base_allocator_heap()->allocate(NULL, size, align);
-}
-
-static void count_release(void* context, void* memory, size_t size) {
-    counter* count = context;
-    count->bytes -= size;
-    count->blocks--;
-    base_allocator_heap()->release(NULL, memory, size);
-}
 
 CASE(blocks_start_on_cache_lines) {
     for (size_t size = 0; size < 200; size += 13) {
@@ -45,15 +24,15 @@ CASE(cleared_memory_is_zero) {
 }
 
 CASE(sizes_come_back_exactly) {
-    counter count = {0};
-    base_allocator allocator = {count_allocate, count_release, &count};
-    void* nothing = base_allocate(&allocator, 0);
-    void* memory = base_allocate(&allocator, 100);
-    memory = base_reallocate(&allocator, memory, 100, 300);
-    memory = base_reallocate(&allocator, memory, 300, 0);
-    base_release(&allocator, memory, 0);
-    base_release(&allocator, nothing, 0);
-    base_release(&allocator, NULL, 5);
+    scarce_memory count;
+    scarce_init(&count, 0, true);
+    void* nothing = base_allocate(&count.allocator, 0);
+    void* memory = base_allocate(&count.allocator, 100);
+    memory = base_reallocate(&count.allocator, memory, 100, 300);
+    memory = base_reallocate(&count.allocator, memory, 300, 0);
+    base_release(&count.allocator, memory, 0);
+    base_release(&count.allocator, nothing, 0);
+    base_release(&count.allocator, NULL, 5);
     assert_int_equal(count.bytes, 0);
     assert_int_equal(count.blocks, 0);
 }
@@ -69,15 +48,15 @@ CASE(reallocation_keeps_the_content_and_clears_the_tail) {
 }
 
 CASE(a_refused_reallocation_leaves_the_block) {
-    counter count = {0};
-    base_allocator allocator = {count_allocate, count_release, &count};
-    char* memory = base_allocate(&allocator, 4);
+    scarce_memory count;
+    scarce_init(&count, 0, true);
+    char* memory = base_allocate(&count.allocator, 4);
     memcpy(memory, "abcd", 4);
-    count.refuses = true;
-    assert_null(base_reallocate(&allocator, memory, 4, 8));
-    assert_null(base_allocate_zero(&allocator, 4));
+    scarce_leave(&count, 0);
+    assert_null(base_reallocate(&count.allocator, memory, 4, 8));
+    assert_null(base_allocate_zero(&count.allocator, 4));
     assert_memory_equal(memory, "abcd", 4);
-    base_release(&allocator, memory, 4);
+    base_release(&count.allocator, memory, 4);
     assert_int_equal(count.bytes, 0);
 }
 
@@ -106,17 +85,17 @@ CASE(arrays_double_from_sixteen) {
 }
 
 CASE(an_array_that_cannot_grow_stays) {
-    counter count = {0};
-    base_allocator allocator = {count_allocate, count_release, &count};
+    scarce_memory count;
+    scarce_init(&count, 0, true);
     void* array = NULL;
     uint32_t capacity = 0;
-    assert_true(base_array_reserve(&allocator, &array, &capacity, 16, 8));
+    assert_true(base_array_reserve(&count.allocator, &array, &capacity, 16, 8));
     void* before = array;
-    count.refuses = true;
-    assert_false(base_array_reserve(&allocator, &array, &capacity, 17, 8));
-    assert_false(base_array_reserve(&allocator, &array, &capacity, UINT32_MAX, SIZE_MAX / 4));
+    scarce_leave(&count, 0);
+    assert_false(base_array_reserve(&count.allocator, &array, &capacity, 17, 8));
+    assert_false(base_array_reserve(&count.allocator, &array, &capacity, UINT32_MAX, SIZE_MAX / 4));
     assert_ptr_equal(array, before);
     assert_int_equal(capacity, 16);
-    base_release(&allocator, array, capacity * 8);
+    base_release(&count.allocator, array, capacity * 8);
     assert_int_equal(count.bytes, 0);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "scarce.h"
 #include "test.h"
 
 #include "base/arena.h"
@@ -69,15 +70,11 @@ CASE(what_is_not_handed_out_is_poisoned) {
 #endif
 }
 
-static void* refuse(void* context, size_t size, size_t align) {
-    (void)context, (void)size, (void)align;
-    return NULL;
-}
-
 CASE(no_memory_is_told) {
-    base_allocator none = {refuse, NULL, NULL};
+    scarce_memory none;
+    scarce_init(&none, 1, true);
     base_arena arena;
-    assert_false(base_arena_init(&arena, &none, 100));
+    assert_false(base_arena_init(&arena, &none.allocator, 100));
     base_arena_deinit(&arena);
 }
 

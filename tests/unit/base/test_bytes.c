@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "scarce.h"
 #include "test.h"
 
 #include "base/bytes.h"
@@ -93,22 +94,13 @@ CASE(the_buffer_keeps_what_was_written_while_it_grows) {
     base_bytes_deinit(&bytes);
 }
 
-static void* refuse(void* context, size_t size, size_t align) {
-    return *(bool*)context ? NULL : base_allocator_heap()->allocate(NULL, size, align);
-}
-
-static void release(void* context, void* memory, size_t size) {
-    (void)context;
-    base_allocator_heap()->release(NULL, memory, size);
-}
-
 CASE(without_memory_writes_stop_and_nothing_breaks) {
-    bool refuses = false;
-    base_allocator allocator = {refuse, release, &refuses};
+    scarce_memory memory;
+    scarce_init(&memory, 0, true);
     base_bytes bytes;
-    base_bytes_init(&bytes, &allocator);
+    base_bytes_init(&bytes, &memory.allocator);
     base_bytes_write(&bytes, "abc", 3);
-    refuses = true;
+    scarce_leave(&memory, 0);
     assert_null(base_bytes_extend(&bytes, 1000));
     assert_true(bytes.failed);
     base_bytes_write_u8(&bytes, 1);

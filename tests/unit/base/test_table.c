@@ -1,23 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "scarce.h"
 #include "test.h"
 
 #include "base/rng.h"
 #include "base/table.h"
-
-static void* refuse(void* context, size_t size, size_t align) {
-    (void)context;
-    (void)size;
-    (void)align;
-    return NULL;
-}
-
-static void release_nothing(void* context, void* memory, size_t size) {
-    (void)context;
-    (void)memory;
-    (void)size;
-}
-
-static const base_allocator no_memory = {refuse, release_nothing, NULL};
 
 CASE(a_zeroed_table_is_empty) {
     base_table table = {0};
@@ -60,18 +46,22 @@ CASE(a_key_with_several_values_gives_each_of_them_once) {
 }
 
 CASE(a_reserve_that_fails_changes_nothing) {
+    scarce_memory memory;
+    scarce_init(&memory, 1, true);
     base_table table = {0};
     assert_true(base_table_reserve(&table, NULL, 1));
     base_table_add(&table, 1, 10);
     base_table_slot* slots = table.slots;
-    assert_true(base_table_reserve(&table, &no_memory, table.capacity / 2));
-    assert_false(base_table_reserve(&table, &no_memory, table.capacity / 2 + 1));
+    assert_true(base_table_reserve(&table, &memory.allocator, table.capacity / 2));
+    assert_false(base_table_reserve(&table, &memory.allocator, table.capacity / 2 + 1));
     assert_ptr_equal(table.slots, slots);
     assert_int_equal(base_table_find(&table, 1), 10);
     base_table_deinit(&table, NULL);
 }
 
 CASE(clearing_keeps_the_memory) {
+    scarce_memory memory;
+    scarce_init(&memory, 1, true);
     base_table table = {0};
     assert_true(base_table_reserve(&table, NULL, 100));
     for (uint32_t i = 0; i < 100; i++)
@@ -81,7 +71,7 @@ CASE(clearing_keeps_the_memory) {
     assert_int_equal(table.count, 0);
     for (uint32_t i = 0; i < 100; i++)
         assert_int_equal(base_table_find(&table, i), BASE_TABLE_NONE);
-    assert_true(base_table_reserve(&table, &no_memory, 100));
+    assert_true(base_table_reserve(&table, &memory.allocator, 100));
     assert_ptr_equal(table.slots, slots);
     base_table_deinit(&table, NULL);
 }

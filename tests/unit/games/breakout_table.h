@@ -47,8 +47,11 @@ static inline void table_close(table* t) {
     net_module_close(t->module);
 }
 
-#define BREAKOUT_CASE(name, ...)                                                                   \
+/// A case with a table: of these arguments to table_open(), or the usual server.
+#define BREAKOUT_CASE_WITH(name, ...)                                                              \
     CASE_WITH(table, t, table_open(t, __VA_ARGS__), table_close(t), name)
+#define BREAKOUT_CASE(name, seed, has_render)                                                      \
+    BREAKOUT_CASE_WITH(name, NULL, 0, seed, NET_ROLE_SERVER, has_render)
 
 static inline breakout_game* table_game(table* t) {
     return net_match_context(t->match);

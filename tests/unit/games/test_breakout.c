@@ -19,8 +19,8 @@ CASE(the_templates_begin_with_those_of_the_design) {
 }
 
 // The next level is LOADING until the match has read its picture, which is before the next tick.
-BREAKOUT_CASE(the_next_level_is_loaded_while_the_pause_runs, (const char* const[]){"level=1"}, 1, 1,
-              NET_ROLE_SERVER, false) {
+BREAKOUT_CASE_WITH(the_next_level_is_loaded_while_the_pause_runs, (const char* const[]){"level=1"},
+                   1, 1, NET_ROLE_SERVER, false) {
     ecs_world* world = net_match_world(t->match);
     const breakout_game* game = net_match_context(t->match);
     const ecs_resource second = {"level", "2"};
@@ -64,8 +64,8 @@ CASE(every_level_has_bricks_and_grows_stronger_with_each_round) {
     assert_int_equal(breakout_level_hits(1, 3, BREAKOUT_ROWS), 0);
 }
 
-BREAKOUT_CASE(the_world_holds_at_least_the_bricks_of_its_level, (const char* const[]){"level=3"}, 1,
-              1, NET_ROLE_SERVER, false) {
+BREAKOUT_CASE_WITH(the_world_holds_at_least_the_bricks_of_its_level,
+                   (const char* const[]){"level=3"}, 1, 1, NET_ROLE_SERVER, false) {
     table_step(t);
     const breakout_match* match = table_match(t);
     assert_int_equal(match->level, 3);
@@ -73,7 +73,7 @@ BREAKOUT_CASE(the_world_holds_at_least_the_bricks_of_its_level, (const char* con
     assert_true(ecs_world_entity_count(net_match_world(t->match)) >= 77);
 }
 
-BREAKOUT_CASE(four_bots_clear_level_one_within_three_minutes, NULL, 0, 42, NET_ROLE_SERVER, false) {
+BREAKOUT_CASE(four_bots_clear_level_one_within_three_minutes, 42, false) {
     table_join_bots(t, 4);
     uint32_t ticks = 0;
     while (t->levels_cleared == 0 && ticks < 3 * MINUTE_TICKS) {
@@ -97,7 +97,7 @@ BREAKOUT_CASE(four_bots_clear_level_one_within_three_minutes, NULL, 0, 42, NET_R
     assert_true(table_match(t)->bricks > 40);
 }
 
-BREAKOUT_CASE(a_tick_looks_no_name_up, NULL, 0, 42, NET_ROLE_SERVER, false) {
+BREAKOUT_CASE(a_tick_looks_no_name_up, 42, false) {
     table_join_bots(t, 4);
     uint64_t before = ecs_world_counters(net_match_world(t->match))->name_lookups;
     for (uint32_t i = 0; i < 6000; i++)
@@ -136,7 +136,7 @@ CASE(balls_that_nobody_catches_cost_lives_until_the_game_begins_again) {
     table_close(&t);
 }
 
-BREAKOUT_CASE(without_players_the_world_stands_still, NULL, 0, 5, NET_ROLE_SERVER, false) {
+BREAKOUT_CASE(without_players_the_world_stands_still, 5, false) {
     for (uint32_t i = 0; i < 10; i++)
         table_step(t);
     uint64_t hash = ecs_world_state_hash(net_match_world(t->match));
@@ -146,7 +146,7 @@ BREAKOUT_CASE(without_players_the_world_stands_still, NULL, 0, 5, NET_ROLE_SERVE
     assert_int_equal(table_match(t)->balls, 1);
 }
 
-BREAKOUT_CASE(brick_hits_carry_brick_player_and_points, NULL, 0, 9, NET_ROLE_SERVER, false) {
+BREAKOUT_CASE(brick_hits_carry_brick_player_and_points, 9, false) {
     table_join_bots(t, 1);
     while (t->brick_hits == 0)
         table_step(t);
@@ -165,7 +165,7 @@ BREAKOUT_CASE(brick_hits_carry_brick_player_and_points, NULL, 0, 9, NET_ROLE_SER
     assert_int_equal(player->score, 10 * (int32_t)t->brick_hits);
 }
 
-BREAKOUT_CASE(sixty_four_players_share_the_line, NULL, 0, 64, NET_ROLE_SERVER, false) {
+BREAKOUT_CASE(sixty_four_players_share_the_line, 64, false) {
     table_join_bots(t, 64);
     for (uint32_t i = 0; i < 1800; i++) {
         table_step(t);
@@ -183,7 +183,7 @@ BREAKOUT_CASE(sixty_four_players_share_the_line, NULL, 0, 64, NET_ROLE_SERVER, f
     assert_true(t->brick_hits > 100);
 }
 
-BREAKOUT_CASE(each_four_players_bring_a_ball, NULL, 0, 64, NET_ROLE_SERVER, false) {
+BREAKOUT_CASE(each_four_players_bring_a_ball, 64, false) {
     static const uint32_t players[] = {1, 3, 4, 8, 64};
     static const int32_t balls[] = {1, 1, 2, 3, 17};
     for (uint32_t i = 0; i < BASE_COUNT(players); i++) {
@@ -195,8 +195,7 @@ BREAKOUT_CASE(each_four_players_bring_a_ball, NULL, 0, 64, NET_ROLE_SERVER, fals
     }
 }
 
-BREAKOUT_CASE(a_leaver_takes_the_pad_and_the_held_ball_finds_another, NULL, 0, 11, NET_ROLE_SERVER,
-              false) {
+BREAKOUT_CASE(a_leaver_takes_the_pad_and_the_held_ball_finds_another, 11, false) {
     net_match_join(t->match, &(net_game_player){.client = 1, .name = "first"});
     net_match_join(t->match, &(net_game_player){.client = 2, .name = "second"});
     for (uint32_t i = 0; i < 10; i++)
@@ -219,7 +218,7 @@ BREAKOUT_CASE(a_leaver_takes_the_pad_and_the_held_ball_finds_another, NULL, 0, 1
     assert_int_equal(third->slot, (int32_t)leaver - 1);
 }
 
-BREAKOUT_CASE(a_cheer_reaches_everybody, NULL, 0, 12, NET_ROLE_SERVER, false) {
+BREAKOUT_CASE(a_cheer_reaches_everybody, 12, false) {
     net_match_join(t->match, &(net_game_player){.client = 1, .name = "fan"});
     uint8_t packed[64];
     breakout_cheer cheer = {.emote = 5};
@@ -239,8 +238,8 @@ BREAKOUT_CASE(a_cheer_reaches_everybody, NULL, 0, 12, NET_ROLE_SERVER, false) {
     assert_int_equal(net_match_event_check(t->match, message, packed, size), NET_ERR_MALFORMED);
 }
 
-BREAKOUT_CASE(an_input_moves_the_pad_by_its_speed_and_no_further_than_the_wall,
-              (const char* const[]){"pad_speed=600"}, 1, 13, NET_ROLE_SERVER, false) {
+BREAKOUT_CASE_WITH(an_input_moves_the_pad_by_its_speed_and_no_further_than_the_wall,
+                   (const char* const[]){"pad_speed=600"}, 1, 13, NET_ROLE_SERVER, false) {
     net_match_join(t->match, &(net_game_player){.client = 1, .name = "mover"});
     ecs_world* world = net_match_world(t->match);
     breakout_game* game = table_game(t);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "scarce.h"
 #include "test.h"
 
 #include "proto/codec.h"
@@ -236,51 +237,37 @@ CASE(a_codec_may_be_moved) {
     proto_codec_deinit(&second);
 }
 
-static void* no_memory(void* context, size_t size, size_t align) {
-    (void)context, (void)size, (void)align;
-    return NULL;
-}
-
 CASE(without_memory_there_is_no_codec) {
-    const base_allocator empty = {no_memory, NULL, NULL};
+    scarce_memory empty;
+    scarce_init(&empty, 1, true);
     proto_codec none;
-    assert_false(proto_codec_init(&none, &empty, 4096));
+    assert_false(proto_codec_init(&none, &empty.allocator, 4096));
     proto_codec_deinit(&none);
 }
 
-static void* counted(void* context, size_t size, size_t align) {
-    ++*(uint32_t*)context;
-    return base_allocator_heap()->allocate(NULL, size, align);
-}
-
-static void counted_release(void* context, void* memory, size_t size) {
-    (void)context;
-    base_allocator_heap()->release(NULL, memory, size);
-}
-
 CASE(an_arena_begins_small_and_grows_for_a_large_message) {
-    uint32_t calls = 0;
-    const base_allocator allocator = {counted, counted_release, &calls};
+    scarce_memory memory;
+    scarce_init(&memory, 0, false);
     proto_codec at_once, by_need;
-    assert_true(proto_codec_init(&at_once, &allocator, PROTO_UNPACK_SERVER_BYTES_MAX));
-    assert_true(proto_codec_init(&by_need, &allocator, PROTO_UNPACK_SERVER_BYTES_MAX));
+    assert_true(proto_codec_init(&at_once, &memory.allocator, PROTO_UNPACK_SERVER_BYTES_MAX));
+    assert_true(proto_codec_init(&by_need, &memory.allocator, PROTO_UNPACK_SERVER_BYTES_MAX));
     assert_true(at_once.arena.capacity <= 1024);
     assert_true(proto_codec_reserve(&at_once));
     assert_int_equal(at_once.arena.capacity, PROTO_UNPACK_SERVER_BYTES_MAX);
     static uint8_t players[2 * 1500];
     for (size_t i = 0; i < sizeof players; i += 2)
         players[i] = 0x0a;
-    calls = 0;
+    memory.calls = 0;
     for (size_t size = 2; size <= sizeof players; size += 2) {
         const ProtobufCMessageDescriptor* roster = &shoal__wire__roster__descriptor;
         const bool is_fine = proto_codec_decode(&at_once, roster, players, size, size) != NULL;
-        const uint32_t before = calls;
+        const uint64_t before = memory.calls;
         assert_int_equal(proto_codec_decode(&by_need, roster, players, size, size) != NULL,
                          is_fine);
-        assert_true(calls - before <= 1);
+        assert_true(memory.calls - before <= 1);
         assert_int_equal(by_need.arena.used, at_once.arena.used);
     }
-    assert_int_equal(calls, 4); // 4 KB, 16 KB, 64 KB, all of it
+    assert_int_equal(memory.calls, 4); // 4 KB, 16 KB, 64 KB, all of it
     assert_int_equal(by_need.arena.capacity, PROTO_UNPACK_SERVER_BYTES_MAX);
     proto_codec_deinit(&at_once);
     proto_codec_deinit(&by_need);

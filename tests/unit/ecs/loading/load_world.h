@@ -15,8 +15,8 @@ typedef struct load_mesh {
 } load_mesh;
 
 static const ecs_field load_mesh_fields[] = {
-    {.name = "id", .offset = offsetof(load_mesh, id), .kind = ECS_FIELD_U32, .count = 1},
-    {.name = "count", .offset = offsetof(load_mesh, count), .kind = ECS_FIELD_U32, .count = 1},
+    FIELD_OF(load_mesh, id, U32, 1),
+    FIELD_OF(load_mesh, count, U32, 1),
 };
 
 static inline void load_mesh_create(const ecs_type_context* context, void* value) {

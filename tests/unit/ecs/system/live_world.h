@@ -14,8 +14,8 @@ typedef struct live_body {
 } live_body;
 
 static const ecs_field live_body_fields[] = {
-    {.name = "kind", .offset = offsetof(live_body, kind), .kind = ECS_FIELD_U8, .count = 1},
-    {.name = "mass", .offset = offsetof(live_body, mass), .kind = ECS_FIELD_F32, .count = 1},
+    FIELD_OF(live_body, kind, U8, 1),
+    FIELD_OF(live_body, mass, F32, 1),
 };
 
 typedef struct live_hit {
@@ -24,8 +24,8 @@ typedef struct live_hit {
 } live_hit;
 
 static const ecs_field live_hit_fields[] = {
-    {.name = "from", .offset = offsetof(live_hit, from), .kind = ECS_FIELD_ENTITY, .count = 1},
-    {.name = "amount", .offset = offsetof(live_hit, amount), .kind = ECS_FIELD_I32, .count = 1},
+    FIELD_OF(live_hit, from, ENTITY, 1),
+    FIELD_OF(live_hit, amount, I32, 1),
 };
 
 static const char live_text[] = "thing {\n"
@@ -64,11 +64,7 @@ static inline void live_open(live* fixture, const ecs_world_config* given) {
     ecs_world_config config = given != NULL ? *given : ecs_world_config_default();
     assert_ok(ecs_world_create(&config, &fixture->world));
     ecs_world* world = fixture->world;
-    ecs_type_desc body = {.name = "live_body",
-                          .size = sizeof(live_body),
-                          .align = _Alignof(live_body),
-                          .fields = live_body_fields,
-                          .field_count = 2};
+    ecs_type_desc body = TYPE_OF("live_body", live_body, live_body_fields);
     assert_ok(ecs_type_register(world, &body, NULL));
     base_reporter reporter = base_reporter_stderr();
     assert_ok(ecs_template_load(world, "live.blk", live_text, strlen(live_text), &reporter));

@@ -40,11 +40,7 @@ static inline ecs_result store_try_open(store* fixture, const ecs_world_config* 
     memset(fixture, 0, sizeof *fixture);
     ecs_result result = ecs_world_create(config, &fixture->world);
     if (result != ECS_OK) return result;
-    ecs_type_desc wide = {.name = "wide_block",
-                          .size = sizeof(wide_block),
-                          .align = _Alignof(wide_block),
-                          .fields = wide_fields,
-                          .field_count = 1};
+    ecs_type_desc wide = TYPE_OF("wide_block", wide_block, wide_fields);
     result = ecs_type_register(fixture->world, &wide, NULL);
     if (result != ECS_OK) return result;
     return ecs_template_load(fixture->world, "store.blk", store_text, strlen(store_text), NULL);

@@ -17,29 +17,13 @@ typedef struct data_body {
 } data_body;
 
 static const ecs_field data_body_fields[] = {
-    {.name = "velocity",
-     .offset = offsetof(data_body, velocity),
-     .kind = ECS_FIELD_F32,
-     .count = 3},
-    {.name = "mass", .offset = offsetof(data_body, mass), .kind = ECS_FIELD_F32, .count = 1},
-    {.name = "layer", .offset = offsetof(data_body, layer), .kind = ECS_FIELD_U8, .count = 1},
-    {.name = "color", .offset = offsetof(data_body, color), .kind = ECS_FIELD_U8, .count = 4},
-    {.name = "cells", .offset = offsetof(data_body, cells), .kind = ECS_FIELD_I16, .count = 2},
-    {.name = "owner", .offset = offsetof(data_body, owner), .kind = ECS_FIELD_ENTITY, .count = 1},
-    {.name = "is_solid",
-     .offset = offsetof(data_body, is_solid),
-     .kind = ECS_FIELD_BOOL,
-     .count = 1},
-    {.name = "exact", .offset = offsetof(data_body, exact), .kind = ECS_FIELD_F64, .count = 1},
+    FIELD_OF(data_body, velocity, F32, 3),  FIELD_OF(data_body, mass, F32, 1),
+    FIELD_OF(data_body, layer, U8, 1),      FIELD_OF(data_body, color, U8, 4),
+    FIELD_OF(data_body, cells, I16, 2),     FIELD_OF(data_body, owner, ENTITY, 1),
+    FIELD_OF(data_body, is_solid, BOOL, 1), FIELD_OF(data_body, exact, F64, 1),
 };
 
-static const ecs_type_desc data_body_desc = {
-    .name = "RigidBody",
-    .size = sizeof(data_body),
-    .align = _Alignof(data_body),
-    .fields = data_body_fields,
-    .field_count = BASE_COUNT(data_body_fields),
-};
+static const ecs_type_desc data_body_desc = TYPE_OF("RigidBody", data_body, data_body_fields);
 
 /// Make a world with the tag "server" and the type RigidBody.
 static inline ecs_world* data_world_create(const base_allocator* allocator) {

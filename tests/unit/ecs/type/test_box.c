@@ -13,8 +13,7 @@ typedef struct ship {
     struct ship* self; ///< its own address; correct as long as the object never moves
 } ship;
 
-static const ecs_field ship_fields[] = {
-    {.name = "crew", .offset = offsetof(ship, crew), .kind = ECS_FIELD_I32, .count = 1}};
+static const ecs_field ship_fields[] = {FIELD_OF(ship, crew, I32, 1)};
 
 typedef struct ship_counts {
     int creates, destroys, resets;

@@ -10,8 +10,8 @@ typedef struct pair {
 } pair;
 
 static const ecs_field pair_fields[] = {
-    {.name = "b", .offset = offsetof(pair, b), .kind = ECS_FIELD_F32, .count = 1},
-    {.name = "a", .offset = offsetof(pair, a), .kind = ECS_FIELD_I32, .count = 1},
+    FIELD_OF(pair, b, F32, 1),
+    FIELD_OF(pair, a, I32, 1),
 };
 
 static ecs_type_desc pair_desc(const ecs_field* fields, uint32_t count) {

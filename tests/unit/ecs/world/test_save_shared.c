@@ -12,8 +12,8 @@ typedef struct lamp {
 } lamp;
 
 static const ecs_field lamp_fields[] = {
-    {.name = "is_on", .offset = offsetof(lamp, is_on), .kind = ECS_FIELD_BOOL, .count = 1},
-    {.name = "heat", .offset = offsetof(lamp, heat), .kind = ECS_FIELD_F32, .count = 1},
+    FIELD_OF(lamp, is_on, BOOL, 1),
+    FIELD_OF(lamp, heat, F32, 1),
 };
 
 typedef struct house {
