@@ -5,8 +5,6 @@
 #include "ecs/save.h"
 #include "net/log.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /// A log that is judged.

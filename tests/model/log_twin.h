@@ -9,7 +9,6 @@
 
 #include "breakout_table.h"
 
-#include "base/rng.h"
 #include "net/log.h"
 
 enum { TWIN_TICKS_MAX = 2048, TWIN_CLIENTS = 3, TWIN_NAME_BYTES = 512 };

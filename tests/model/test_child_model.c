@@ -4,13 +4,9 @@
 /// Shadows, copies, bytes and hashes are compared with it too (S5.8).
 /// Usage: test_child_model [scripts [seed]]; the environment variables MODEL_SCRIPTS and MODEL_SEED
 /// do the same.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "model_scripts.h"
 
-#include "base/rng.h"
 #include "type/container.h"
 
 enum { TWIN_ITEMS = 6, TWIN_TEXT = 8, TWIN_DEPTH = 4, NAMES = 10, EDITS = 60 };

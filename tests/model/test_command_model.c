@@ -4,16 +4,9 @@
 /// memory or point into themselves, some components are tracked and some are not, placeholders are
 /// targets and values, handles are held, indices run out, and memory runs out.
 /// Usage: test_command_model [scripts [seed]].
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "ecs_parts.h"
 #include "model_scripts.h"
-
-#include "base/report.h"
-#include "base/rng.h"
-#include "ecs/ecs.h"
 
 static const char model_text[] =
     "dot { pos:p2=1,2 vel:p2=3,4 }\n"
@@ -168,9 +161,8 @@ static ecs_world* make_world(memory* from, bool is_mirror) {
     assert_ok(ecs_type_register(world, &self, NULL));
     base_reporter reporter = base_reporter_stderr();
     assert_ok(ecs_template_load(world, "model.blk", model_text, strlen(model_text), &reporter));
-    static const ecs_term terms[] = {{"pos", "p2", ECS_WRITE}};
-    system_add(world, .name = "drift", .stage = "act", .run = run_drift, .terms = terms,
-               .term_count = 1);
+    system_add(world, .name = "drift", .stage = "act", .run = run_drift,
+               TERMS({"pos", "p2", ECS_WRITE}));
     assert_ok(ecs_world_seal(world, &reporter));
     for (uint32_t i = 0; i < COMPONENTS; i++)
         components[i] = ecs_component_find(world, component_names[i]);

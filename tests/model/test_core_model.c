@@ -4,14 +4,9 @@
 /// leave, and when; groups (S5.18, S5.10, S4.2 to S4.5, S1.5). Structure changes at once, in bulk,
 /// by command, by save and restore, and ends by clearing. Usage: test_core_model [scripts [seed]];
 /// the environment variables MODEL_SCRIPTS and MODEL_SEED do the same.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "ecs_parts.h"
 #include "model_scripts.h"
-
-#include "ecs/ecs.h"
 
 enum {
     KINDS = 6, // components c0 (tracked) to c5
@@ -197,30 +192,18 @@ static ecs_world* make_world(model* m) {
         static const char* const track[] = {"c0"};
         char name[16];
         (void)snprintf(name, sizeof name, "l%u", i);
-        const ecs_system_desc desc = {.name = name,
-                                      .events = events,
-                                      .event_count = count,
-                                      .on_event = i < LISTENERS ? on_event : on_birth,
-                                      .track = track,
-                                      .track_count = i == 0,
-                                      .terms = own->match.terms,
-                                      .term_count = own->match.count,
-                                      .context = own};
-        assert_ok(ecs_system_register(world, &desc));
+        system_add(world, .name = name, .events = events, .event_count = count,
+                   .on_event = i < LISTENERS ? on_event : on_birth, .track = track,
+                   .track_count = i == 0, .terms = own->match.terms, .term_count = own->match.count,
+                   .context = own);
     }
     for (uint32_t i = 0; i < WATCHERS; i++) {
         part* own = &m->watchers[i];
         char name[16];
         (void)snprintf(name, sizeof name, "w%u", i);
-        const ecs_system_desc desc = {.name = name,
-                                      .stage = "act",
-                                      .every_ticks = own->every,
-                                      .on_enter = on_enter,
-                                      .on_leave = on_leave,
-                                      .terms = own->match.terms,
-                                      .term_count = own->match.count,
-                                      .context = own};
-        assert_ok(ecs_system_register(world, &desc));
+        system_add(world, .name = name, .stage = "act", .every_ticks = own->every,
+                   .on_enter = on_enter, .on_leave = on_leave, .terms = own->match.terms,
+                   .term_count = own->match.count, .context = own);
         assert_ok(ecs_query_create(world, own->match.terms, own->match.count, &own->query));
     }
     assert_ok(ecs_world_seal(world, &reporter));

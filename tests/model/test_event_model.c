@@ -4,15 +4,9 @@
 /// Targets live in several chunks and archetypes, are dead, are broadcasts, or come several times;
 /// handlers send events, so that the queue grows under them, and record commands.
 /// Usage: test_event_model [scripts [seed]].
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "ecs_parts.h"
 #include "model_scripts.h"
-
-#include "base/rng.h"
-#include "ecs/ecs.h"
 
 enum { HANDLES_MAX = 4096, LOG_MAX = 1 << 16, SCRIPTS = 40, STEPS = 30 };
 
@@ -138,10 +132,8 @@ static void open_side(side* s, bool takes_runs, uint32_t budget) {
     assert_ok(ecs_event_register(s->world, &events[0], &s->hit));
     assert_ok(ecs_event_register(s->world, &events[1], &s->shot));
     assert_ok(ecs_template_load(s->world, "model.blk", model_text, strlen(model_text), &reporter));
-    static const ecs_term terms[] = {{"hp", "i", ECS_WRITE}};
-    static const char* const names[] = {"hit", "shot"};
-    system_add(s->world, .name = "handler", .events = names, .event_count = 2, .on_event = on_event,
-               .on_events = takes_runs ? on_events : NULL, .terms = terms, .term_count = 1,
+    system_add(s->world, .name = "handler", EVENTS("hit", "shot"), .on_event = on_event,
+               .on_events = takes_runs ? on_events : NULL, TERMS({"hp", "i", ECS_WRITE}),
                .context = s);
     assert_ok(ecs_world_seal(s->world, &reporter));
     for (uint32_t i = 0; i < SHAPES; i++)

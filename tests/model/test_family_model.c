@@ -330,14 +330,13 @@ static void compare(model* m) {
 }
 
 static void run_script(uint64_t seed) {
-    static const char* const events[] = {"EntityCreated", "EntityDestroyed"};
     model* m = calloc(1, sizeof(*m));
     m->rng = base_rng_make(seed, 0);
     ecs_world_config config = ecs_world_config_default();
     config.limits.replicated_index_max = 64;
     config.limits.local_entities_max = 512;
     load_open(&m->fixture, &config);
-    system_add(m->fixture.world, .name = "watch", .events = events, .event_count = 2,
+    system_add(m->fixture.world, .name = "watch", EVENTS("EntityCreated", "EntityDestroyed"),
                .on_event = note, .context = m);
     load_seal(&m->fixture);
     void (*const moves[])(model*) = {do_create,   do_create,  do_create, do_poll,       do_poll,

@@ -248,8 +248,6 @@ static void add_system(model* self, base_rng* rng) {
 }
 
 static void model_open(model* self, uint32_t seed) {
-    static const ecs_term hp[] = {{"hp", "i", ECS_WRITE}};
-    static const char* const hit[] = {"hit"};
     base_rng rng = base_rng_make(seed, 5);
     memset(self, 0, sizeof *self);
     live_open(&self->fixture, NULL);
@@ -259,8 +257,8 @@ static void model_open(model* self, uint32_t seed) {
     const uint32_t count = 2 + base_rng_below(&rng, SYSTEMS_MAX - 1);
     for (uint32_t i = 0; i < count; i++)
         add_system(self, &rng);
-    system_add(world, .name = "take", .on_event = take_hit, .events = hit, .event_count = 1,
-               .terms = hp, .term_count = 1);
+    system_add(world, .name = "take", .on_event = take_hit, EVENTS("hit"),
+               TERMS({"hp", "i", ECS_WRITE}));
     live_seal(&self->fixture);
     const ecs_template_id kinds[] = {self->fixture.thing, self->fixture.named, self->fixture.solid};
     for (uint32_t i = 0; i < ENTITIES; i++)

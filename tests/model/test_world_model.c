@@ -3,15 +3,11 @@
 /// agree on the existing entities and their values, the change lists, the state hash, and the
 /// result of a restore. Usage: test_world_model [scripts [seed]]; the environment variables
 /// MODEL_SCRIPTS and MODEL_SEED do the same.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "ecs_parts.h"
 #include "model_scripts.h"
 
 #include "base/hash.h"
-#include "ecs/ecs.h"
 #include "world_memory.h"
 
 static const char model_text[] =
@@ -175,39 +171,17 @@ static void on_spawn(const ecs_stage* stage, const ecs_event* event, const ecs_r
 }
 
 static void register_systems(ecs_world* world, model* m) {
-    static const ecs_term drift[] = {{"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}};
-    static const ecs_term age[] = {{"hp", "i", ECS_WRITE}, {"mark", "tag", ECS_REQUIRE_NOT}};
-    static const ecs_term rename[] = {{"title", "t", ECS_WRITE}};
-    static const ecs_term hp[] = {{"hp", "i", ECS_WRITE}};
-    static const ecs_term path[] = {{"path", "list<i>", ECS_WRITE}};
-    static const char* const hurt_names[] = {"hurt"};
-    static const char* const spawn_names[] = {"spawn"};
-    static const char* const after_age[] = {"age"};
-    const ecs_system_desc systems[] = {
-        {.name = "rename",
-         .stage = "act",
-         .run = run_rename,
-         .terms = rename,
-         .term_count = 1,
-         .after = after_age,
-         .after_count = 1},
-        {.name = "drift", .stage = "act", .run = run_drift, .terms = drift, .term_count = 2},
-        {.name = "age", .stage = "act", .run = run_age, .terms = age, .term_count = 2},
-        {.name = "go_on", .stage = "act", .run = run_go_on, .terms = path, .term_count = 1},
-        {.name = "hurt",
-         .events = hurt_names,
-         .event_count = 1,
-         .on_event = on_hurt,
-         .terms = hp,
-         .term_count = 1},
-        {.name = "spawn",
-         .events = spawn_names,
-         .event_count = 1,
-         .on_event = on_spawn,
-         .context = m->root},
-    };
-    for (uint32_t i = 0; i < BASE_COUNT(systems); i++)
-        assert_ok(ecs_system_register(world, &systems[i]));
+    system_add(world, .name = "rename", .stage = "act", .run = run_rename,
+               TERMS({"title", "t", ECS_WRITE}), AFTER("age"));
+    system_add(world, .name = "drift", .stage = "act", .run = run_drift,
+               TERMS({"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}));
+    system_add(world, .name = "age", .stage = "act", .run = run_age,
+               TERMS({"hp", "i", ECS_WRITE}, {"mark", "tag", ECS_REQUIRE_NOT}));
+    system_add(world, .name = "go_on", .stage = "act", .run = run_go_on,
+               TERMS({"path", "list<i>", ECS_WRITE}));
+    system_add(world, .name = "hurt", EVENTS("hurt"), .on_event = on_hurt,
+               TERMS({"hp", "i", ECS_WRITE}));
+    system_add(world, .name = "spawn", EVENTS("spawn"), .on_event = on_spawn, .context = m->root);
     static const ecs_term terms[4][2] = {
         {{"pos", "p2", ECS_READ}, {"mark", "tag", ECS_REQUIRE_NOT}},
         {{"hp", "i", ECS_OPTIONAL_READ}, {"vel", "p2", ECS_READ}},

@@ -2,10 +2,6 @@
 /// What worlds are made of, in the tests of the ecs.
 #pragma once
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "scarce.h"
 #include "test.h"
 
@@ -27,6 +23,32 @@
 /// Register a system: system_add(world, .name = "move", .stage = "act", .run = run_move).
 #define system_add(world, ...)                                                                     \
     assert_ok(ecs_system_register(world, &(const ecs_system_desc){__VA_ARGS__}))
+
+/// Lists of a system that stand where they are named: EVENTS("hit"), TERMS({"hp", "i", ECS_READ}).
+#define AFTER(...)                                                                                 \
+    .after = (const char* const[]){__VA_ARGS__},                                                   \
+    .after_count = BASE_COUNT(((const char* const[]){__VA_ARGS__}))
+#define BEFORE(...)                                                                                \
+    .before = (const char* const[]){__VA_ARGS__},                                                  \
+    .before_count = BASE_COUNT(((const char* const[]){__VA_ARGS__}))
+#define EVENTS(...)                                                                                \
+    .events = (const char* const[]){__VA_ARGS__},                                                  \
+    .event_count = BASE_COUNT(((const char* const[]){__VA_ARGS__}))
+#define READS(...)                                                                                 \
+    .reads = (const char* const[]){__VA_ARGS__},                                                   \
+    .read_count = BASE_COUNT(((const char* const[]){__VA_ARGS__}))
+#define TAGS(...)                                                                                  \
+    .tags = (const char* const[]){__VA_ARGS__},                                                    \
+    .tag_count = BASE_COUNT(((const char* const[]){__VA_ARGS__}))
+#define TERMS(...)                                                                                 \
+    .terms = (const ecs_term[]){__VA_ARGS__},                                                      \
+    .term_count = BASE_COUNT(((const ecs_term[]){__VA_ARGS__}))
+#define TRACK(...)                                                                                 \
+    .track = (const char* const[]){__VA_ARGS__},                                                   \
+    .track_count = BASE_COUNT(((const char* const[]){__VA_ARGS__}))
+#define WRITES(...)                                                                                \
+    .writes = (const char* const[]){__VA_ARGS__},                                                  \
+    .write_count = BASE_COUNT(((const char* const[]){__VA_ARGS__}))
 
 /// The limits of a world whose memory may run out later.
 static inline ecs_world_config scarce_world(scarce_memory* memory) {

@@ -16,6 +16,7 @@
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /// Tests run with the user's numbers and letters, as in a host that sets its locale: nothing of
 /// ours may depend on them.

@@ -4,9 +4,6 @@
 
 #include "base/alloc.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 CASE(blocks_start_on_cache_lines) {
     for (size_t size = 0; size < 200; size += 13) {
         void* memory = base_allocate(NULL, size);

@@ -4,8 +4,6 @@
 
 #include "base/arena.h"
 
-#include <string.h>
-
 // gcc defines the macro, clang has the feature.
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_POISON 1

@@ -2,9 +2,6 @@
 #include "test.h"
 
 #include "base/bitset.h"
-#include "base/rng.h"
-
-#include <stdio.h>
 
 CASE(members_are_found_in_order) {
     base_bitset set;

@@ -4,8 +4,6 @@
 
 #include "base/bytes.h"
 
-#include <string.h>
-
 CASE(numbers_are_little_endian) {
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);

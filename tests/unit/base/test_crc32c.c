@@ -2,10 +2,7 @@
 #include "test.h"
 
 #include "base/hash.h"
-#include "base/rng.h"
 #include "crc32c_paths.h"
-
-#include <string.h>
 
 CASE(the_vectors_of_rfc_3720_hold) {
     uint8_t data[32];

@@ -2,9 +2,6 @@
 #include "test.h"
 
 #include "base/hash.h"
-#include "base/rng.h"
-
-#include <string.h>
 
 CASE(known_values_hold) {
     // XXH3_64bits of the specification for no input.

@@ -4,8 +4,6 @@
 #include "base/json.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char* text_of(base_bytes* json) {
     base_bytes_write_u8(json, 0);

@@ -3,10 +3,8 @@
 
 #include "base/hash.h"
 #include "base/math.h"
-#include "base/rng.h"
 
 #include <math.h>
-#include <string.h>
 
 static uint32_t bits_of(float value) {
     uint32_t bits;

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "test.h"
 
-#include "base/rng.h"
 #include "base/text.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static uint64_t bits_of(double value) {
     uint64_t bits;

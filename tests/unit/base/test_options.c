@@ -3,9 +3,6 @@
 
 #include "base/options.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 // A small program: one option of each kind, and what its targets hold after a reading.

@@ -3,8 +3,6 @@
 
 #include "base/report.h"
 
-#include <string.h>
-
 CASE(the_first_message_is_kept_and_the_rest_counted) {
     base_report_first first;
     base_reporter reporter = base_reporter_first(&first);

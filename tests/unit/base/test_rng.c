@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "test.h"
 
-#include "base/rng.h"
-
 CASE(the_reference_sequence_holds) {
     // First numbers of the author's demo program, seed 42, stream 54.
     const uint32_t expected[] = {0xA15C02B7, 0x7B47F409, 0xBA1D3330,

@@ -3,8 +3,6 @@
 
 #include "base/shown.h"
 
-#include <string.h>
-
 static void check(const char* source, const char* expected) {
     char target[64];
     (void)base_shown_copy(target, sizeof target, source);

@@ -2,14 +2,12 @@
 #include "test.h"
 
 #include "base/alloc.h"
-#include "base/rng.h"
 #include "base/spsc.h"
 
 #include <stdatomic.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
 #include "scarce.h"
 #include "test.h"
 
-#include "base/rng.h"
 #include "base/table.h"
 
 CASE(a_zeroed_table_is_empty) {

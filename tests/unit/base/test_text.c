@@ -3,8 +3,6 @@
 
 #include "base/text.h"
 
-#include <string.h>
-
 CASE(a_copy_is_cut_and_terminated) {
     char target[4] = "zzz";
     assert_true(base_text_copy(target, sizeof target, ""));

@@ -5,7 +5,6 @@
 #include "base/workers.h"
 
 #include <pthread.h>
-#include <string.h>
 
 enum { ITEMS = 1000, RUNS = 300 };
 

@@ -6,8 +6,6 @@
 
 #include "esgen.h"
 
-#include <string.h>
-
 typedef struct esgen_text_result {
     esgen_unit unit;
     esgen_words words;

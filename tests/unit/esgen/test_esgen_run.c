@@ -7,8 +7,6 @@
 #include "sample.h"
 #include "sample.pb-c.h"
 
-#include <string.h>
-
 static const char templates[] =
     "mover { pos:p3=0,0,0; vel:p3=4,2,-4 }\n"
     "struck { _extends:t=mover; hits:i=5; \"last:SampleHit\"{ damage:i=2 } }\n"

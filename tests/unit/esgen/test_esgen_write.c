@@ -6,8 +6,6 @@
 
 #include "ecs/es.h"
 
-#include <stdio.h>
-
 static char* read_text(const char* path) {
     FILE* file = fopen(path, "rb");
     if (!file) print_error("%s cannot be read\n", path);

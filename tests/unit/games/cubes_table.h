@@ -8,9 +8,6 @@
 #include "cubes.h"
 #include "net/match.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static inline net_module* open_module(void) {
     base_report_first faults;
     return table_wrap(cubes_module(), CUBES_BLK, &faults);

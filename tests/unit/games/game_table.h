@@ -4,12 +4,7 @@
 
 #include "ecs_parts.h"
 
-#include "base/report.h"
 #include "net/match.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct table_bot {
     uint32_t client;

@@ -7,9 +7,6 @@
 #include "base/math.h"
 #include "net/match.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define RECORDER_TEXTS_MAX 256u
 
 typedef struct recorder {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "test.h"
 
-#include "base/rng.h"
 #include "proto/bits.h"
-
-#include <string.h>
 
 enum { BUFFER_BYTES = 64 };
 

@@ -7,8 +7,6 @@
 #include "samples.pb-c.h"
 #include "wire.pb-c.h"
 
-#include <string.h>
-
 static proto_codec codec;
 static uint8_t bomb[PROTO_MESSAGE_BYTES_MAX];
 

@@ -6,9 +6,6 @@
 #include "samples.pb-c.h"
 #include "wire.pb-c.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static proto_codec codec;
 
 static const ProtobufCMessage* decode(const ProtobufCMessageDescriptor* descriptor,

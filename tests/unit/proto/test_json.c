@@ -5,8 +5,6 @@
 #include "samples.pb-c.h"
 #include "wire.pb-c.h"
 
-#include <string.h>
-
 static void check(const ProtobufCMessage* message, const char* expected) {
     char text[2048];
     size_t size = proto_json(message, text, sizeof text);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "test.h"
 
-#include "base/rng.h"
 #include "proto/layout.h"
-
-#include <string.h>
 
 // Make a layout from a text: one letter per field, a space between components.
 // b bool, x exact float, q 16-bit float, p 2-bit float, i exact i32, l exact i64, d exact double, u

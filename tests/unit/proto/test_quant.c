@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "test.h"
 
-#include "base/rng.h"
 #include "ecs/type.h"
 #include "proto/quant.h"
 
 #include <math.h>
-#include <string.h>
 
 static proto_quant make(proto_kind kind, uint32_t bits, double min, double step) {
     proto_quant quant;

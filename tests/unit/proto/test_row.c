@@ -3,12 +3,9 @@
 // edge cases.
 #include "test.h"
 
-#include "base/rng.h"
 #include "proto/layout.h"
 #include "proto/solo.h"
 #include "row/row_coder.h"
-
-#include <string.h>
 
 enum { WORDS_MAX = 72, BYTES_MAX = 1024, ROUNDS = 400, STEPS = 12, SPEED_NONE = 2048 };
 

@@ -10,10 +10,6 @@
 #include "row/tables_make.h"
 #include "wire.pb-c.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { FILE_BYTES_MAX = 1 << 18, BITS_MAX = 512, WORDS_MAX = 96 };
 
 static char* read_file(const char* path) {

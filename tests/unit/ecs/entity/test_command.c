@@ -3,7 +3,6 @@
 #include "table/store_world.h"
 
 #include "base/bytes.h"
-#include "base/rng.h"
 
 STORE_CASE(nothing_happens_before_the_flush) { // S5.10
     ecs_world* world = at->world;

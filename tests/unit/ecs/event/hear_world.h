@@ -5,16 +5,19 @@
 
 #include "table/store_world.h"
 
-typedef struct hearing {
-    store store;
-    char text[8192];
-} hearing;
+typedef struct hearing hearing;
 
 /// The context of one system.
 typedef struct ear {
     hearing* hearing;
     const char* name;
 } ear;
+
+struct hearing {
+    store store;
+    ear own; ///< for who needs but one
+    char text[8192];
+};
 
 static inline void hear_mark(hearing* all, const char* name, char letter, uint32_t index) {
     size_t used = strlen(all->text);
@@ -47,14 +50,9 @@ static inline void hear_event(const ecs_stage* stage, const ecs_event* event,
 static inline void hear_by(hearing* all, const ear* own, ecs_event_fn on_event,
                            const char* const* events, uint32_t event_count, const ecs_term* terms,
                            uint32_t term_count) {
-    const ecs_system_desc desc = {.name = own->name,
-                                  .events = events,
-                                  .event_count = event_count,
-                                  .on_event = on_event,
-                                  .terms = terms,
-                                  .term_count = term_count,
-                                  .context = (void*)own};
-    assert_ok(ecs_system_register(all->store.world, &desc));
+    system_add(all->store.world, .name = own->name, .events = events, .event_count = event_count,
+               .on_event = on_event, .terms = terms, .term_count = term_count,
+               .context = (void*)own);
 }
 
 static inline void hear(hearing* all, const ear* own, const char* const* events,
@@ -77,6 +75,7 @@ static const char* const hear_all_events[] = {"EntityCreated", "EntityRecreated"
 
 static inline void hear_open(hearing* all, const ecs_world_config* config) {
     all->text[0] = '\0';
+    all->own = (ear){all, ""};
     store_open(&all->store, config);
 }
 

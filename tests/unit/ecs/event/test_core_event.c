@@ -186,25 +186,18 @@ static void write_pos(const ecs_stage* stage, const ecs_rows* rows) {
 static void track(hearing* all, const ear* own, const char* const* names, uint32_t count,
                   const ecs_term* terms, uint32_t term_count) {
     static const char* const changed[] = {"ComponentChanged"};
-    const ecs_system_desc desc = {.name = own->name,
-                                  .events = changed,
-                                  .event_count = count > 0 ? 0 : 1,
-                                  .track = names,
-                                  .track_count = count,
-                                  .on_event = hear_changed,
-                                  .terms = terms,
-                                  .term_count = term_count,
-                                  .context = (void*)own};
-    assert_ok(ecs_system_register(all->store.world, &desc));
+    system_add(all->store.world, .name = own->name, .events = changed,
+               .event_count = count > 0 ? 0 : 1, .track = names, .track_count = count,
+               .on_event = hear_changed, .terms = terms, .term_count = term_count,
+               .context = (void*)own);
 }
 
 HEAR_CASE(a_change_is_told_in_the_next_step_to_those_who_track_it) { // S5.18
     const ear pos = {all, "pos"}, title = {all, "title"}, terms = {all, "terms"};
     static const char* const pos_name[] = {"pos"};
     static const char* const title_name[] = {"title"};
-    static const ecs_term writes[] = {{"pos", "p2", ECS_WRITE}};
-    system_add(all->store.world, .name = "move", .stage = "act", .run = write_pos, .terms = writes,
-               .term_count = 1);
+    system_add(all->store.world, .name = "move", .stage = "act", .run = write_pos,
+               TERMS({"pos", "p2", ECS_WRITE}));
     track(all, &pos, pos_name, 1, with_pos, 1);
     track(all, &title, title_name, 1, with_pos, 1); // it has no title, but it matches with_pos
     track(all, &terms, NULL, 0, with_pos, 1);
@@ -239,12 +232,11 @@ CASE(changes_beyond_the_queue_are_refused_and_counted) { // S5.18 S5.11
         hearing all = {.text = ""};
         const ear pos = {&all, "p"};
         static const char* const pos_name[] = {"pos"};
-        static const ecs_term writes[] = {{"pos", "p2", ECS_WRITE}};
         ecs_world_config config = ecs_world_config_default();
         config.limits.events_queued_max = 8;
         store_open(&all.store, &config);
         system_add(all.store.world, .name = "move", .stage = "act", .run = write_pos,
-                   .terms = writes, .term_count = 1);
+                   TERMS({"pos", "p2", ECS_WRITE}));
         track(&all, &pos, pos_name, 1, with_pos, 1);
         store_seal(&all.store);
         assert_ok(ecs_create_many(all.store.world, all.store.mover, count, NULL));

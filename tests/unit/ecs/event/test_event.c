@@ -98,11 +98,10 @@ static void on_second(const ecs_stage* stage, const ecs_event* event, const ecs_
 
 LIVE_OPEN_CASE(handlers_run_in_their_order) { // S5.12
     const char* events[] = {"ping", "hit", "ping"};
-    const char* before[] = {"second"};
     system_add(at->world, .name = "second", .events = events, .event_count = 1,
                .on_event = on_second, .context = at);
     system_add(at->world, .name = "first", .events = events, .event_count = 3, .on_event = on_first,
-               .before = before, .before_count = 1, .context = at);
+               BEFORE("second"), .context = at);
     live_seal(at);
     assert_true(ecs_event_broadcast(at->world, at->ping, NULL));
     live_step(at);
@@ -248,8 +247,7 @@ LIVE_OPEN_CASE(registration_checks_names_sizes_and_fields) {
 }
 
 LIVE_OPEN_CASE(a_handler_of_an_unknown_event_is_reported) {
-    const char* events[] = {"phantom"};
-    system_add(at->world, .name = "lost", .events = events, .event_count = 1, .on_event = on_first);
+    system_add(at->world, .name = "lost", EVENTS("phantom"), .on_event = on_first);
     base_report_first report = {0};
     base_reporter reporter = base_reporter_first(&report);
     assert_int_equal(ecs_world_seal(at->world, &reporter), ECS_ERR_UNKNOWN);

@@ -48,8 +48,7 @@ static void seal_with(hearing* all, const ecs_system_desc* desc) {
 }
 
 HEAR_CASE(members_are_told_when_the_turn_comes_not_at_once) { // S4.5 S1.5
-    const ear own = {all, ""};
-    ecs_system_desc desc = member_system(&own);
+    ecs_system_desc desc = member_system(&all->own);
     seal_with(all, &desc);
     ecs_world* world = all->store.world;
     ecs_entity a = store_create(&all->store, all->store.ball);
@@ -70,8 +69,7 @@ HEAR_CASE(members_are_told_when_the_turn_comes_not_at_once) { // S4.5 S1.5
 }
 
 HEAR_CASE(the_first_update_comes_once_even_with_nobody) { // S4.5
-    const ear own = {all, ""};
-    ecs_system_desc desc = member_system(&own);
+    ecs_system_desc desc = member_system(&all->own);
     seal_with(all, &desc);
     hear_step(all);
     hear_expect(all, "10 ");
@@ -81,8 +79,7 @@ HEAR_CASE(the_first_update_comes_once_even_with_nobody) { // S4.5
 }
 
 HEAR_CASE(who_comes_and_goes_between_turns_is_not_told) { // S4.5
-    const ear own = {all, ""};
-    ecs_system_desc desc = member_system(&own);
+    ecs_system_desc desc = member_system(&all->own);
     desc.every_ticks = 3;
     seal_with(all, &desc);
     ecs_world* world = all->store.world;
@@ -112,8 +109,7 @@ static void command_in_enter(const ecs_stage* stage, const ecs_entity* entities,
 }
 
 HEAR_CASE(structure_in_member_calls_is_deferred_to_the_end_of_the_turn) { // S4.5
-    const ear own = {all, ""};
-    ecs_system_desc desc = member_system(&own);
+    ecs_system_desc desc = member_system(&all->own);
     desc.on_enter = command_in_enter;
     desc.first_update = NULL;
     seal_with(all, &desc);
@@ -130,12 +126,11 @@ CASE(a_system_whose_turn_never_comes_holds_no_more_than_there_is) { // S4.5
     scarce_init(&memory, 0, true);
     hearing heard;
     hearing* all = &heard;
-    const ear own = {all, ""};
-    ecs_system_desc desc = member_system(&own);
-    desc.stage = "never";
     ecs_world_config config = ecs_world_config_default();
     config.allocator = &memory.allocator;
     hear_open(all, &config);
+    ecs_system_desc desc = member_system(&all->own);
+    desc.stage = "never";
     assert_ok(ecs_system_register(all->store.world, &desc));
     store_seal(&all->store);
     ecs_entity balls[50] = {0};
@@ -151,14 +146,8 @@ CASE(a_system_whose_turn_never_comes_holds_no_more_than_there_is) { // S4.5
     store_close(&all->store);
 }
 
-static void save_to(ecs_world* world, base_bytes* bytes) {
-    base_bytes_init(bytes, NULL);
-    assert_ok(ecs_world_save(world, bytes));
-}
-
 HEAR_CASE(a_save_knows_who_was_told) { // S4.5
-    const ear own = {all, ""};
-    ecs_system_desc desc = member_system(&own);
+    ecs_system_desc desc = member_system(&all->own);
     seal_with(all, &desc);
     ecs_world* world = all->store.world;
     ecs_entity told = store_create(&all->store, all->store.ball);
@@ -168,8 +157,7 @@ HEAR_CASE(a_save_knows_who_was_told) { // S4.5
     store_create(&all->store, all->store.ball);
     assert_ok(ecs_destroy(world, gone));
     uint64_t hash = ecs_world_hash(world);
-    base_bytes bytes;
-    save_to(world, &bytes);
+    base_bytes bytes = world_saved(world);
     hear_step(all);
     hear_expect(all, "-1 +2 .0 .2 ");
     assert_ok(ecs_destroy(world, told));
@@ -202,8 +190,7 @@ HEAR_CASE(a_world_that_becomes_another_hears_the_difference) { // S4.5
     store_create(&plain, plain.ball);
     store_create(&plain, plain.rock);
     store_create(&plain, plain.ball);
-    const ear own = {all, ""};
-    ecs_system_desc desc = member_system(&own);
+    ecs_system_desc desc = member_system(&all->own);
     seal_with(all, &desc);
     store_create(&all->store, all->store.ball);
     store_create(&all->store, all->store.ball);
@@ -222,8 +209,7 @@ HEAR_CASE(a_world_that_becomes_another_hears_the_difference) { // S4.5
 }
 
 HEAR_CASE(damaged_lists_are_refused_whatever_they_say) { // S4.5
-    const ear own = {all, "m"};
-    ecs_system_desc desc = member_system(&own);
+    ecs_system_desc desc = member_system(&all->own);
     seal_with(all, &desc);
     ecs_world* world = all->store.world;
     ecs_entity gone = store_create(&all->store, all->store.ball);
@@ -231,8 +217,7 @@ HEAR_CASE(damaged_lists_are_refused_whatever_they_say) { // S4.5
     store_create(&all->store, all->store.ball);
     store_create(&all->store, all->store.orb);
     assert_ok(ecs_destroy(world, gone));
-    base_bytes bytes;
-    save_to(world, &bytes);
+    base_bytes bytes = world_saved(world);
     uint8_t* copy = malloc(bytes.size);
     assert_non_null(copy);
     uint32_t refused = 0;
@@ -253,8 +238,7 @@ HEAR_CASE(damaged_lists_are_refused_whatever_they_say) { // S4.5
 }
 
 HEAR_CASE(member_calls_need_terms_and_a_stage) { // S4.5
-    const ear own = {all, "m"};
-    ecs_system_desc desc = member_system(&own);
+    ecs_system_desc desc = member_system(&all->own);
     desc.term_count = 0;
     assert_mistake((void)!ecs_system_register(all->store.world, &desc));
     desc.term_count = 1;
@@ -268,14 +252,12 @@ CASE(memory_that_runs_out_in_a_restore_empties_the_world) { // S4.5
     scarce_init(&memory, 0, true);
     hearing all;
     hear_open(&all, NULL);
-    const ear own = {&all, ""};
-    ecs_system_desc desc = member_system(&own);
+    ecs_system_desc desc = member_system(&all.own);
     seal_with(&all, &desc);
     assert_ok(ecs_create_many(all.store.world, all.store.ball, 100, NULL));
     hear_step(&all);
     assert_ok(ecs_create_many(all.store.world, all.store.ball, 100, NULL));
-    base_bytes bytes;
-    save_to(all.store.world, &bytes);
+    base_bytes bytes = world_saved(all.store.world);
     store_close(&all.store);
     bool is_done = false;
     for (uint64_t fail_at = 1; !is_done; fail_at++) {

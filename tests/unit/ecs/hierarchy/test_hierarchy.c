@@ -105,9 +105,8 @@ static void note_death(const ecs_stage* stage, const ecs_event* event, const ecs
 }
 
 static void watch_deaths(load* fixture, death_log* log) {
-    static const char* const events[] = {"EntityDestroyed"};
-    system_add(fixture->world, .name = "watch", .events = events, .event_count = 1,
-               .on_event = note_death, .context = log);
+    system_add(fixture->world, .name = "watch", EVENTS("EntityDestroyed"), .on_event = note_death,
+               .context = log);
 }
 
 // P13, S5.10: depth first, siblings in order, in one flush
@@ -221,9 +220,8 @@ static void adopt_all(const ecs_stage* stage, const ecs_rows* rows) {
 
 LOAD_OPEN_CASE(a_system_may_write_parents) {
     ecs_entity keeper = ECS_ENTITY_NONE;
-    static const ecs_term terms[] = {{"ecs.parent", "eid", ECS_WRITE}};
-    system_add(at->world, .name = "adopt", .stage = "act", .run = adopt_all, .terms = terms,
-               .term_count = 1, .context = &keeper);
+    system_add(at->world, .name = "adopt", .stage = "act", .run = adopt_all,
+               TERMS({"ecs.parent", "eid", ECS_WRITE}), .context = &keeper);
     load_seal(at);
     ecs_entity c[3];
     for (uint32_t i = 0; i < 3; i++)

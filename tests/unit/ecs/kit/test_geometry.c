@@ -3,7 +3,6 @@
 
 #include "test.h"
 
-#include "base/rng.h"
 #include "ecs/geometry.h"
 
 static const ecs_vec2 LOW = {100.0f, 100.0f};

@@ -3,11 +3,8 @@
 
 #include "test.h"
 
-#include "base/rng.h"
 #include "ecs/geometry.h"
 #include "ecs/grid.h"
-
-#include <stdlib.h>
 
 enum { COLUMNS = 8, ROWS = 5, POINTS = 300 };
 #define SQUARE 10.0f

@@ -5,7 +5,6 @@
 
 #include "ecs_parts.h"
 
-#include "base/rng.h"
 #include "ecs_internal.h"
 
 /// Needs `count` resources named id, id + 1, ...; none when count is 0.

@@ -80,9 +80,8 @@ static void note_created(const ecs_stage* stage, const ecs_event* event, const e
 }
 
 static void watch_creations(load* fixture, order_log* log) {
-    static const char* const events[] = {"EntityCreated"};
-    system_add(fixture->world, .name = "watch", .events = events, .event_count = 1,
-               .on_event = note_created, .context = log);
+    system_add(fixture->world, .name = "watch", EVENTS("EntityCreated"), .on_event = note_created,
+               .context = log);
 }
 
 LOAD_OPEN_CASE(entities_are_created_in_the_order_of_asking) {
@@ -152,9 +151,8 @@ static void on_failed_event(const ecs_stage* stage, const ecs_event* event, cons
 // S5.22: a failure is reported, and an event is sent
 LOAD_OPEN_CASE(a_failure_is_told_and_the_handle_goes_back) {
     ecs_loading_failure told = {0};
-    static const char* const events[] = {"load_failed"};
-    system_add(at->world, .name = "watch", .events = events, .event_count = 1,
-               .on_event = on_failed_event, .context = &told);
+    system_add(at->world, .name = "watch", EVENTS("load_failed"), .on_event = on_failed_event,
+               .context = &told);
     load_seal(at);
     failure_log log = {.world = at->world};
     at->config.failed = note_failure;
@@ -272,9 +270,8 @@ CASE(events_wait_with_it_up_to_the_limit) {
     ecs_world_config config = ecs_world_config_default();
     config.limits.events_queued_max = 4;
     load_open(&fixture, &config);
-    static const char* const events[] = {"hit"};
-    system_add(fixture.world, .name = "watch", .events = events, .event_count = 1,
-               .on_event = note_hit, .context = &log);
+    system_add(fixture.world, .name = "watch", EVENTS("hit"), .on_event = note_hit,
+               .context = &log);
     load_seal(&fixture);
     ecs_world* world = fixture.world;
     const ecs_counters* counters = ecs_world_counters(world);
@@ -304,10 +301,9 @@ CASE(events_wait_with_it_up_to_the_limit) {
 // entities.
 LOAD_OPEN_CASE(events_wait_with_it_among_those_to_the_living) {
     hit_log log = {.count = 0};
-    static const char* const events[] = {"hit"};
     const ecs_term hp = {"hp", "i", ECS_READ};
-    system_add(at->world, .name = "watch", .events = events, .event_count = 1, .on_event = note_hit,
-               .terms = &hp, .term_count = 1, .context = &log);
+    system_add(at->world, .name = "watch", EVENTS("hit"), .on_event = note_hit, .terms = &hp,
+               .term_count = 1, .context = &log);
     load_seal(at);
     ecs_world* world = at->world;
     ecs_entity living = load_create(at, at->prop, 1);

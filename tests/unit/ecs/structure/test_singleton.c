@@ -2,10 +2,6 @@
 // S5.2: templates marked _singleton.
 #include "ecs_parts.h"
 
-#include <string.h>
-
-#include "ecs/ecs.h"
-
 static const char text[] =
     "board { _singleton:b=yes; size:i=5\n }\n"
     "table { size:i=7\n }\n"

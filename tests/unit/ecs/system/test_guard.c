@@ -78,14 +78,13 @@ static void run_intruder(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 static void open(intruder* self, way chosen) {
-    static const ecs_term of_system[] = {{"pos", "p2", ECS_WRITE}};
     static const ecs_term of_query[] = {{"score", "i", ECS_WRITE}};
     *self = (intruder){.way = chosen};
     live_open(&self->fixture, NULL);
     ecs_world* world = self->fixture.world;
     assert_ok(ecs_query_create(world, of_query, 1, &self->query));
-    system_add(world, .name = "intruder", .stage = "act", .run = run_intruder, .terms = of_system,
-               .term_count = 1, .context = self);
+    system_add(world, .name = "intruder", .stage = "act", .run = run_intruder,
+               TERMS({"pos", "p2", ECS_WRITE}), .context = self);
     live_seal(&self->fixture);
     (void)live_create(&self->fixture, self->fixture.thing);
     self->other = live_create(&self->fixture, self->fixture.named);

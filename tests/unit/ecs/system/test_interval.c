@@ -18,18 +18,10 @@ static void resync(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 LIVE_OPEN_CASE(an_interval_system_runs_when_the_tick_divides) { // S3.3
-    const ecs_term terms[] = {{"hp", "i", ECS_WRITE}};
-    const ecs_system_desc systems[] = {
-        {.name = "seldom", .stage = "act", .run = count_turn, .every_ticks = 120, .context = at},
-        {.name = "regenerate",
-         .stage = "act",
-         .run = resync,
-         .every_ticks = 120,
-         .terms = terms,
-         .term_count = 1},
-    };
-    for (uint32_t i = 0; i < BASE_COUNT(systems); i++)
-        assert_ok(ecs_system_register(at->world, &systems[i]));
+    system_add(at->world, .name = "seldom", .stage = "act", .run = count_turn, .every_ticks = 120,
+               .context = at);
+    system_add(at->world, .name = "regenerate", .stage = "act", .run = resync, .every_ticks = 120,
+               TERMS({"hp", "i", ECS_WRITE}));
     live_seal(at);
     ecs_entity entity = live_create(at, at->thing);
     for (uint32_t i = 0; i < 361; i++)

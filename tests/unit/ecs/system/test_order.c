@@ -94,9 +94,7 @@ CASE(names_of_systems_that_tags_left_out_are_ignored) { // S5.12 S5.13
     assert_ok(ecs_system_register(fixture.world, &drawn));
     assert_int_equal(ecs_system_register(fixture.world, &drawn), ECS_ERR_DUPLICATE);
     assert_ok(add(&fixture, "a", "draw", "draw"));
-    const char* server[] = {"server"};
-    system_add(fixture.world, .name = "kept", .stage = "act", .run = run_nothing, .tags = server,
-               .tag_count = 1);
+    system_add(fixture.world, .name = "kept", .stage = "act", .run = run_nothing, TAGS("server"));
     live_seal(&fixture);
     expect_order(&fixture, "akept");
     live_close(&fixture);
@@ -210,11 +208,10 @@ static void mark_event(const ecs_stage* stage, const ecs_event* event, const ecs
 
 LIVE_OPEN_CASE(handlers_of_events_follow_the_order_too) { // S5.12 S5.11
     static const char* const names[] = {"3", "p", "1"};
-    static const char* const ping[] = {"ping"};
     for (uint32_t i = 0; i < 3; i++) {
         static const char* const systems[] = {"1", "2", "3"};
-        system_add(at->world, .name = systems[i], .events = ping, .event_count = 1,
-                   .on_event = mark_event, .context = (void*)systems[i]);
+        system_add(at->world, .name = systems[i], EVENTS("ping"), .on_event = mark_event,
+                   .context = (void*)systems[i]);
     }
     assert_ok(ecs_sync_point_register(at->world, "act", "p"));
     base_report_first report;

@@ -138,15 +138,12 @@ static void run_walk(const ecs_stage* stage, const ecs_rows* rows) {
 static uint64_t walk_rows(uint32_t things, uint32_t parts, uint32_t threads) {
     static const ecs_term terms[] = {
         {"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_READ}, {"title", "t", ECS_OPTIONAL_READ}};
-    static const char* const reads[] = {"hp", "title"};
-    static const char* const writes[] = {"pos"};
     static walkers all;
     live fixture;
     live_open(&fixture, NULL);
     assert_ok(ecs_query_create(fixture.world, terms, 3, &all.query));
     system_add(fixture.world, .name = "walk", .stage = "act", .run = run_walk, .context = &all,
-               .quantum = QUANTUM, .is_confined = true, .reads = reads, .read_count = 2,
-               .writes = writes, .write_count = 1);
+               .quantum = QUANTUM, .is_confined = true, READS("hp", "title"), WRITES("pos"));
     live_seal(&fixture);
     const ecs_template_id parts_of[] = {fixture.thing, fixture.named};
     const ecs_template_id both = ecs_template_compose(fixture.world, parts_of, 2);
@@ -274,8 +271,6 @@ static void run_trespass(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 CASE(what_parts_may_not_do_is_asserted) { // B10
-    static const char* const reads[] = {"vel", "score"};
-    static const char* const writes[] = {"pos", "score"};
     static const ecs_term terms[] = {{"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}};
     static const ecs_term inner[] = {{"score", "i", ECS_READ}};
     static const char* const faults[WAY_COUNT] = {
@@ -300,8 +295,8 @@ CASE(what_parts_may_not_do_is_asserted) { // B10
         assert_ok(ecs_query_create(fixture->world, terms, 2, &self.query));
         assert_ok(ecs_query_create(fixture->world, inner, 1, &self.inner));
         system_add(fixture->world, .name = "trespass", .stage = "act", .run = run_trespass,
-                   .context = &self, .quantum = 1, .is_confined = true, .reads = reads,
-                   .read_count = 2, .writes = writes, .write_count = 2);
+                   .context = &self, .quantum = 1, .is_confined = true, READS("vel", "score"),
+                   WRITES("pos", "score"));
         live_seal(fixture);
         (void)live_create(fixture, fixture->thing);
         self.entity = live_create(fixture, fixture->named);

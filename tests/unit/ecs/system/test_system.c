@@ -67,10 +67,9 @@ static void run_spawn(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 LIVE_OPEN_CASE(structure_is_applied_between_systems) { // S5.10
-    static const ecs_term terms[] = {{"title", "t", ECS_READ}};
     system_add(at->world, .name = "spawn", .stage = "act", .run = run_spawn, .context = at);
     system_add(at->world, .name = "count", .stage = "act", .run = run_count, .context = at,
-               .terms = terms, .term_count = 1);
+               TERMS({"title", "t", ECS_READ}));
     live_seal(at);
     live_step(at);
     live_step(at);
@@ -175,23 +174,10 @@ static void run_where(const ecs_stage* stage, const ecs_rows* rows) {
 
 LIVE_OPEN_CASE(a_running_stage_says_where_it_is) {
     ecs_where by_rows = {0}, by_call = {0}, none;
-    static const char* const after[] = {"rows"};
-    const ecs_system_desc descs[] = {
-        {.name = "rows",
-         .stage = "act",
-         .run = run_where,
-         .terms = move_terms,
-         .term_count = 2,
-         .context = &by_rows},
-        {.name = "call",
-         .stage = "act",
-         .run = run_where,
-         .after = after,
-         .after_count = 1,
-         .context = &by_call},
-    };
-    for (uint32_t i = 0; i < BASE_COUNT(descs); i++)
-        assert_ok(ecs_system_register(at->world, &descs[i]));
+    system_add(at->world, .name = "rows", .stage = "act", .run = run_where, .terms = move_terms,
+               .term_count = 2, .context = &by_rows);
+    system_add(at->world, .name = "call", .stage = "act", .run = run_where, AFTER("rows"),
+               .context = &by_call);
     live_seal(at);
     ecs_entity entity = live_create(at, at->thing);
     assert_false(ecs_world_where(at->world, &none));

@@ -3,8 +3,6 @@
 // zero tails.
 #include "store_world.h"
 
-#include "base/rng.h"
-
 static const ecs_archetype* archetype_of(const store* fixture, ecs_entity entity) {
     const ecs_storage* storage = fixture->world->storage;
     return ecs_record_chunk(storage, ecs_record_find(storage, entity))->archetype;

@@ -2,8 +2,6 @@
 // Handles: indices, generations, ranges, states.
 #include "store_world.h"
 
-#include "base/rng.h"
-
 // S2.1
 STORE_CASE(a_new_handle_lives_and_a_destroyed_one_is_stale) {
     ecs_world* world = at->world;

@@ -3,8 +3,6 @@
 // first.
 #include "store_world.h"
 
-#include "base/rng.h"
-
 STORE_OPEN_CASE(any_wants_one_of_several) { // S4.2
     ecs_query* any = store_query(at, {"hp", "i", ECS_ANY}, {"radius", NULL, ECS_ANY});
     ecs_query* all = store_query(at, {"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_ANY},

@@ -3,7 +3,6 @@
 // texts to a simple list of entities.
 #include "data_world.h"
 
-#include "base/rng.h"
 #include "ecs/ecs.h"
 #include "ecs_internal.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "template/data_world.h"
 
-#include "base/rng.h"
 #include "template/datablock.h"
 
 typedef struct parse_run {

@@ -34,14 +34,13 @@ typedef struct outcome {
 enum { TICKS = 6, ENTITIES = 9000 };
 
 static outcome run_ticks(uint32_t threads) {
-    static const char* const hp[] = {"hp"};
     outcome found = {0};
     live fixture;
     live_open(&fixture, NULL);
     system_add(fixture.world, .name = "change", .stage = "act", .run = run_change,
                .terms = change_terms, .term_count = 3);
-    system_add(fixture.world, .name = "count", .on_event = count_change, .track = hp,
-               .track_count = 1, .context = &found.events);
+    system_add(fixture.world, .name = "count", .on_event = count_change, TRACK("hp"),
+               .context = &found.events);
     live_seal(&fixture);
     base_workers* workers = threads ? base_workers_create(NULL, threads) : NULL;
     ecs_world_set_workers(fixture.world, workers);

@@ -174,12 +174,11 @@ static void run_bump(const ecs_stage* stage, const ecs_rows* rows) {
 
 // Sizes around blocks of 64 bytes, and rows of one byte: the test compares every tail length.
 CASE(a_written_column_lists_exactly_the_rows_that_differ) {
-    static const ecs_term terms[] = {{"team", "u8", ECS_WRITE}};
     for (uint32_t count = 1; count < 200; count += 9) {
         live fixture;
         live_open(&fixture, NULL);
-        system_add(fixture.world, .name = "bump", .stage = "act", .run = run_bump, .terms = terms,
-                   .term_count = 1);
+        system_add(fixture.world, .name = "bump", .stage = "act", .run = run_bump,
+                   TERMS({"team", "u8", ECS_WRITE}));
         live_seal(&fixture);
         ecs_entity entities[200];
         assert_ok(ecs_create_many(fixture.world, fixture.solid, count, entities));

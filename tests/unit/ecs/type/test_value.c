@@ -2,7 +2,6 @@
 #include "template/data_world.h"
 
 #include "base/hash.h"
-#include "base/rng.h"
 #include "type/type_registry.h"
 
 static const ecs_type* type_of(ecs_world* world, const char* name) {

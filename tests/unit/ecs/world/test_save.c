@@ -27,9 +27,6 @@ static void on_hit(const ecs_stage* stage, const ecs_event* event, const ecs_row
 }
 
 static void open_wandering_with(live* fixture, const base_allocator* allocator) {
-    static const ecs_term wander_terms[] = {{"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}};
-    static const ecs_term hp_terms[] = {{"hp", "i", ECS_WRITE}};
-    const char* events[] = {"hit"};
     ecs_world_config config = ecs_world_config_default();
     config.limits.events_per_flush_max = 3;
     config.limits.replicated_index_max = 4000; // validation visits all indices
@@ -38,9 +35,9 @@ static void open_wandering_with(live* fixture, const base_allocator* allocator) 
     config.allocator = allocator;
     live_open(fixture, &config);
     system_add(fixture->world, .name = "wander", .stage = "act", .run = run_wander,
-               .terms = wander_terms, .term_count = 2, .context = fixture);
-    system_add(fixture->world, .name = "hurt", .events = events, .event_count = 1,
-               .on_event = on_hit, .terms = hp_terms, .term_count = 1, .context = fixture);
+               TERMS({"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}), .context = fixture);
+    system_add(fixture->world, .name = "hurt", EVENTS("hit"), .on_event = on_hit,
+               TERMS({"hp", "i", ECS_WRITE}), .context = fixture);
     live_seal(fixture);
 }
 
