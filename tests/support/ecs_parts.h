@@ -58,6 +58,15 @@ static inline ecs_world_config scarce_world(scarce_memory* memory) {
     return config;
 }
 
+/// A world with these templates, not sealed yet.
+static inline ecs_world* world_of(const char* text) {
+    ecs_world_config config = ecs_world_config_default();
+    ecs_world* world = NULL;
+    assert_ok(ecs_world_create(&config, &world));
+    assert_ok(ecs_template_load(world, "world.blk", text, strlen(text), NULL));
+    return world;
+}
+
 /// The caller frees it: base_bytes_deinit().
 static inline base_bytes world_saved(ecs_world* world) {
     base_bytes bytes;

@@ -4,45 +4,42 @@
 
 #include "base/bytes.h"
 
-CASE(numbers_are_little_endian) {
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
-    base_bytes_write_u8(&bytes, 0x01);
-    base_bytes_write_u16(&bytes, 0x0302);
-    base_bytes_write_u32(&bytes, 0x07060504);
-    base_bytes_write_u64(&bytes, UINT64_C(0x0F0E0D0C0B0A0908));
-    assert_int_equal(bytes.size, 15);
+#define BYTES_CASE(name)                                                                           \
+    CASE_WITH(base_bytes, bytes, base_bytes_init(bytes, NULL), base_bytes_deinit(bytes), name)
+
+BYTES_CASE(numbers_are_little_endian) {
+    base_bytes_write_u8(bytes, 0x01);
+    base_bytes_write_u16(bytes, 0x0302);
+    base_bytes_write_u32(bytes, 0x07060504);
+    base_bytes_write_u64(bytes, UINT64_C(0x0F0E0D0C0B0A0908));
+    assert_int_equal(bytes->size, 15);
     for (uint8_t i = 0; i < 15; i++)
-        assert_int_equal(bytes.data[i], i + 1);
-    base_reader reader = base_reader_make(bytes.data, bytes.size);
+        assert_int_equal(bytes->data[i], i + 1);
+    base_reader reader = base_reader_make(bytes->data, bytes->size);
     assert_int_equal(base_reader_u8(&reader), 0x01);
     assert_int_equal(base_reader_u16(&reader), 0x0302);
     assert_int_equal(base_reader_u32(&reader), 0x07060504);
     assert_true(base_reader_u64(&reader) == UINT64_C(0x0F0E0D0C0B0A0908));
     assert_int_equal(base_reader_left(&reader), 0);
     assert_false(reader.failed);
-    base_bytes_deinit(&bytes);
 }
 
-CASE(varints_come_back) {
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
+BYTES_CASE(varints_come_back) {
     for (int shift = 0; shift < 64; shift++) {
         for (int64_t offset = -1; offset <= 1; offset++) {
             uint64_t value = (UINT64_C(1) << shift) + (uint64_t)offset;
-            base_bytes_clear(&bytes);
-            base_bytes_write_varint(&bytes, value);
-            base_reader reader = base_reader_make(bytes.data, bytes.size);
+            base_bytes_clear(bytes);
+            base_bytes_write_varint(bytes, value);
+            base_reader reader = base_reader_make(bytes->data, bytes->size);
             assert_true(base_reader_varint(&reader) == value);
             assert_false(reader.failed);
             assert_int_equal(base_reader_left(&reader), 0);
         }
     }
-    base_bytes_write_varint(&bytes, UINT64_MAX);
-    base_bytes_clear(&bytes);
-    base_bytes_write_varint(&bytes, UINT64_MAX);
-    assert_int_equal(bytes.size, 10);
-    base_bytes_deinit(&bytes);
+    base_bytes_write_varint(bytes, UINT64_MAX);
+    base_bytes_clear(bytes);
+    base_bytes_write_varint(bytes, UINT64_MAX);
+    assert_int_equal(bytes->size, 10);
 }
 
 CASE(broken_varints_fail) {
@@ -77,19 +74,16 @@ CASE(empty_input_can_be_read) {
     assert_true(reader.failed);
 }
 
-CASE(the_buffer_keeps_what_was_written_while_it_grows) {
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
-    base_bytes_write(&bytes, NULL, 0);
+BYTES_CASE(the_buffer_keeps_what_was_written_while_it_grows) {
+    base_bytes_write(bytes, NULL, 0);
     for (uint32_t i = 0; i < 10000; i++)
-        base_bytes_write_u32(&bytes, i);
-    base_reader reader = base_reader_make(bytes.data, bytes.size);
+        base_bytes_write_u32(bytes, i);
+    base_reader reader = base_reader_make(bytes->data, bytes->size);
     for (uint32_t i = 0; i < 10000; i++)
         assert_int_equal(base_reader_u32(&reader), i);
-    uint8_t* data = bytes.data;
-    base_bytes_clear(&bytes);
-    assert_ptr_equal(base_bytes_extend(&bytes, 40000), data);
-    base_bytes_deinit(&bytes);
+    uint8_t* data = bytes->data;
+    base_bytes_clear(bytes);
+    assert_ptr_equal(base_bytes_extend(bytes, 40000), data);
 }
 
 CASE(without_memory_writes_stop_and_nothing_breaks) {

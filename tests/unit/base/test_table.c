@@ -4,13 +4,14 @@
 
 #include "base/table.h"
 
-CASE(a_zeroed_table_is_empty) {
-    base_table table = {0};
-    assert_int_equal(base_table_find(&table, 7), BASE_TABLE_NONE);
-    assert_false(base_table_remove(&table, 7, 1));
-    base_table_clear(&table);
-    base_table_validate(&table);
-    base_table_deinit(&table, NULL);
+#define TABLE_CASE(name)                                                                           \
+    CASE_WITH(base_table, table, *table = (base_table){0}, base_table_deinit(table, NULL), name)
+
+TABLE_CASE(a_zeroed_table_is_empty) {
+    assert_int_equal(base_table_find(table, 7), BASE_TABLE_NONE);
+    assert_false(base_table_remove(table, 7, 1));
+    base_table_clear(table);
+    base_table_validate(table);
 }
 
 CASE(a_key_finds_its_value_and_no_other_key_does) {
@@ -27,63 +28,55 @@ CASE(a_key_finds_its_value_and_no_other_key_does) {
     assert_int_equal(base_table_find(&table, 0), BASE_TABLE_NONE);
 }
 
-CASE(a_key_with_several_values_gives_each_of_them_once) {
-    base_table table = {0};
-    assert_true(base_table_reserve(&table, NULL, 4));
+TABLE_CASE(a_key_with_several_values_gives_each_of_them_once) {
+    assert_true(base_table_reserve(table, NULL, 4));
     for (uint32_t value = 0; value < 3; value++)
-        base_table_add(&table, 42, value);
-    base_table_add(&table, 43, 9);
-    assert_true(base_table_remove(&table, 42, 1));
-    assert_false(base_table_remove(&table, 42, 1));
-    assert_false(base_table_remove(&table, 42, 9));
+        base_table_add(table, 42, value);
+    base_table_add(table, 43, 9);
+    assert_true(base_table_remove(table, 42, 1));
+    assert_false(base_table_remove(table, 42, 1));
+    assert_false(base_table_remove(table, 42, 9));
     uint32_t seen = 0, value, cursor = 0;
-    while ((value = base_table_next(&table, 42, &cursor)) != BASE_TABLE_NONE)
+    while ((value = base_table_next(table, 42, &cursor)) != BASE_TABLE_NONE)
         seen |= 1u << value;
     assert_int_equal(seen, 1u << 0 | 1u << 2);
-    assert_int_equal(base_table_find(&table, 43), 9);
-    base_table_deinit(&table, NULL);
+    assert_int_equal(base_table_find(table, 43), 9);
 }
 
-CASE(a_reserve_that_fails_changes_nothing) {
+TABLE_CASE(a_reserve_that_fails_changes_nothing) {
     scarce_memory memory;
     scarce_init(&memory, 1, true);
-    base_table table = {0};
-    assert_true(base_table_reserve(&table, NULL, 1));
-    base_table_add(&table, 1, 10);
-    base_table_slot* slots = table.slots;
-    assert_true(base_table_reserve(&table, &memory.allocator, table.capacity / 2));
-    assert_false(base_table_reserve(&table, &memory.allocator, table.capacity / 2 + 1));
-    assert_ptr_equal(table.slots, slots);
-    assert_int_equal(base_table_find(&table, 1), 10);
-    base_table_deinit(&table, NULL);
+    assert_true(base_table_reserve(table, NULL, 1));
+    base_table_add(table, 1, 10);
+    base_table_slot* slots = table->slots;
+    assert_true(base_table_reserve(table, &memory.allocator, table->capacity / 2));
+    assert_false(base_table_reserve(table, &memory.allocator, table->capacity / 2 + 1));
+    assert_ptr_equal(table->slots, slots);
+    assert_int_equal(base_table_find(table, 1), 10);
 }
 
-CASE(clearing_keeps_the_memory) {
+TABLE_CASE(clearing_keeps_the_memory) {
     scarce_memory memory;
     scarce_init(&memory, 1, true);
-    base_table table = {0};
-    assert_true(base_table_reserve(&table, NULL, 100));
+    assert_true(base_table_reserve(table, NULL, 100));
     for (uint32_t i = 0; i < 100; i++)
-        base_table_add(&table, i, i);
-    base_table_slot* slots = table.slots;
-    base_table_clear(&table);
-    assert_int_equal(table.count, 0);
+        base_table_add(table, i, i);
+    base_table_slot* slots = table->slots;
+    base_table_clear(table);
+    assert_int_equal(table->count, 0);
     for (uint32_t i = 0; i < 100; i++)
-        assert_int_equal(base_table_find(&table, i), BASE_TABLE_NONE);
-    assert_true(base_table_reserve(&table, &memory.allocator, 100));
-    assert_ptr_equal(table.slots, slots);
-    base_table_deinit(&table, NULL);
+        assert_int_equal(base_table_find(table, i), BASE_TABLE_NONE);
+    assert_true(base_table_reserve(table, &memory.allocator, 100));
+    assert_ptr_equal(table->slots, slots);
 }
 
-CASE(adding_without_room_is_asserted) {
-    base_table table = {0};
-    assert_mistake(base_table_add(&table, 1, 1));
-    assert_true(base_table_reserve(&table, NULL, 1));
-    assert_mistake(base_table_add(&table, 1, BASE_TABLE_NONE));
-    for (uint32_t i = 0; i < table.capacity / 2; i++)
-        base_table_add(&table, i, i);
-    assert_mistake(base_table_add(&table, 1, 1));
-    base_table_deinit(&table, NULL);
+TABLE_CASE(adding_without_room_is_asserted) {
+    assert_mistake(base_table_add(table, 1, 1));
+    assert_true(base_table_reserve(table, NULL, 1));
+    assert_mistake(base_table_add(table, 1, BASE_TABLE_NONE));
+    for (uint32_t i = 0; i < table->capacity / 2; i++)
+        base_table_add(table, i, i);
+    assert_mistake(base_table_add(table, 1, 1));
 }
 
 // The model: a plain array by key. Few keys that differ in some bits only, so that runs are long,

@@ -115,19 +115,18 @@ static void step_ahead(net_match* ahead, ecs_entity player, const arena_input* i
     ecs_changes_clear(world);
 }
 
-CASE(a_prediction_moves_and_shoots_as_the_server_does) {
-    static const char* const empty_map[] = {"agents=0", "pickups=0", "tanks=0", NULL};
-    table t;
-    table_open(&t, empty_map, 3, NET_ROLE_SERVER, false);
-    net_match_join(t.match, &(net_game_player){.client = 1, .name = "own"});
-    arena_game* game = table_game(&t);
-    net_match_config config = *net_match_get_config(t.match);
+ARENA_CASE(a_prediction_moves_and_shoots_as_the_server_does,
+           (const char* const[]){"agents=0", "pickups=0", "tanks=0", NULL}, 3, NET_ROLE_SERVER,
+           false) {
+    net_match_join(t->match, &(net_game_player){.client = 1, .name = "own"});
+    arena_game* game = table_game(t);
+    net_match_config config = *net_match_get_config(t->match);
     config.role = NET_ROLE_PREDICT;
     net_match* ahead;
     assert_ok(net_match_create(&config, NULL, &ahead));
     net_match_mirror_start(ahead, config.tick_rate_hz, config.settings, ARENA_SETTING_COUNT);
-    ecs_entity player = net_match_player(t.match, 1);
-    copy(&t, ahead);
+    ecs_entity player = net_match_player(t->match, 1);
+    copy(t, ahead);
     base_rng rng = base_rng_make(9, 9);
     arena_input input = {0};
     for (uint32_t i = 0; i < 3000; i++) {
@@ -138,26 +137,25 @@ CASE(a_prediction_moves_and_shoots_as_the_server_does) {
             input.is_firing = base_rng_below(&rng, 2);
             input.is_raying = base_rng_below(&rng, 8) == 0;
         }
-        table_input(&t, 1, &input);
-        table_step(&t);
-        step_ahead(ahead, player, &input, net_match_tick(t.match));
+        table_input(t, 1, &input);
+        table_step(t);
+        step_ahead(ahead, player, &input, net_match_tick(t->match));
         ecs_world* world = net_match_world(ahead);
-        assert_memory_equal(ecs_get(world, player, game->pos), table_of(&t, 1, game->pos),
+        assert_memory_equal(ecs_get(world, player, game->pos), table_of(t, 1, game->pos),
                             sizeof(ecs_vec2));
-        assert_memory_equal(ecs_get(world, player, game->vel), table_of(&t, 1, game->vel),
+        assert_memory_equal(ecs_get(world, player, game->vel), table_of(t, 1, game->vel),
                             sizeof(ecs_vec2));
-        assert_memory_equal(ecs_get(world, player, game->gun), table_of(&t, 1, game->gun),
+        assert_memory_equal(ecs_get(world, player, game->gun), table_of(t, 1, game->gun),
                             sizeof(arena_gun));
         net_predicted shown[NET_PREDICTED_MAX];
         assert_int_equal(arena_module()->predict(world, net_match_context(ahead), player, shown,
                                                  NET_PREDICTED_MAX),
                          1);
         assert_int_equal(shown[0].entity, player);
-        if (i % 300 == 299) ((arena_gun*)table_of(&t, 1, game->gun))->ammo = 90;
-        if (i % 300 == 299) copy(&t, ahead);
+        if (i % 300 == 299) ((arena_gun*)table_of(t, 1, game->gun))->ammo = 90;
+        if (i % 300 == 299) copy(t, ahead);
     }
     net_match_destroy(ahead);
-    table_close(&t);
 }
 
 // ---- the picture ----
@@ -168,68 +166,57 @@ static void render(table* t, recorder* r, ecs_entity player) {
     recorder_run(t->match, &draw);
 }
 
-CASE(a_picture_shows_the_own_fighter_its_state_and_the_board) {
+ARENA_CASE(a_picture_shows_the_own_fighter_its_state_and_the_board, NULL, 3, NET_ROLE_SERVER,
+           true) {
     static recorder r;
-    table t;
-    table_open(&t, NULL, 3, NET_ROLE_SERVER, true);
-    table_join_bots(&t, 12);
+    table_join_bots(t, 12);
     for (uint32_t i = 0; i < 200; i++) {
-        table_step(&t);
-        render(&t, &r, net_match_player(t.match, 1));
+        table_step(t);
+        render(t, &r, net_match_player(t->match, 1));
     }
     assert_true(r.shapes - r.rects > 300);
     assert_true(recorder_has_text(&r, "Ada"));
     assert_true(recorder_has_text(&r, "12 players"));
     assert_true(recorder_has_text(&r, "round 1    4:53"));
-    arena_view* view = table_game(&t)->view;
+    arena_view* view = table_game(t)->view;
     assert_int_equal(view->own_team, 1);
     assert_true(view->has_camera);
-    table_close(&t);
 }
 
-CASE(drawing_touches_nothing_of_the_match) {
+ARENA_CASE(drawing_touches_nothing_of_the_match, NULL, 3, NET_ROLE_SERVER, true) {
     static recorder r;
-    table t;
-    table_open(&t, NULL, 3, NET_ROLE_SERVER, true);
-    table_join_bots(&t, 4);
-    table_steps(&t, 60);
-    uint64_t hash = ecs_world_hash(table_world(&t));
+    table_join_bots(t, 4);
+    table_steps(t, 60);
+    uint64_t hash = ecs_world_hash(table_world(t));
     for (uint32_t i = 0; i < 10; i++)
-        render(&t, &r, net_match_player(t.match, 1));
-    assert_true(ecs_world_hash(table_world(&t)) == hash);
-    table_close(&t);
+        render(t, &r, net_match_player(t->match, 1));
+    assert_true(ecs_world_hash(table_world(t)) == hash);
 }
 
-CASE(a_spectator_sees_the_whole_map) {
+ARENA_CASE(a_spectator_sees_the_whole_map, NULL, 3, NET_ROLE_SERVER, true) {
     static recorder r;
-    table t;
-    table_open(&t, NULL, 3, NET_ROLE_SERVER, true);
-    table_steps(&t, 30);
-    render(&t, &r, ECS_ENTITY_NONE);
-    arena_view* view = table_game(&t)->view;
+    table_steps(t, 30);
+    render(t, &r, ECS_ENTITY_NONE);
+    arena_view* view = table_game(t)->view;
     assert_false(view->has_camera);
     assert_true(view->pen.scale * ARENA_SIZE < ARENA_VIEW_HEIGHT);
     assert_true(r.shapes - r.rects > 2000);
-    table_close(&t);
 }
 
-CASE(news_names_who_did_what) {
+ARENA_CASE(news_names_who_did_what, (const char* const[]){"agents=0", "pickups=0", "tanks=0", NULL},
+           3, NET_ROLE_SERVER, true) {
     static recorder r;
-    table t;
-    table_open(&t, (const char* const[]){"agents=0", "pickups=0", "tanks=0", NULL}, 3,
-               NET_ROLE_SERVER, true);
-    net_match_join(t.match, &(net_game_player){.client = 1, .name = "Ada"});
-    arena_game* game = table_game(&t);
+    net_match_join(t->match, &(net_game_player){.client = 1, .name = "Ada"});
+    arena_game* game = table_game(t);
     const arena_killed killed = {.killer_client = 1, .killer_team = 1, .victim_team = 3};
     const arena_flag_moved moved = {.team = 2, .by_team = 4, .what = ARENA_FLAG_IS_CAPTURED};
     const arena_round_over over = {.winner = 4, .points = 77, .round = 1};
-    assert_true(ecs_event_broadcast(table_world(&t), game->killed, &killed));
-    assert_true(ecs_event_broadcast(table_world(&t), game->flag_moved, &moved));
-    assert_true(ecs_event_broadcast(table_world(&t), game->round_over, &over));
-    table_steps(&t, 2);
-    render(&t, &r, net_match_player(t.match, 1));
+    assert_true(ecs_event_broadcast(table_world(t), game->killed, &killed));
+    assert_true(ecs_event_broadcast(table_world(t), game->flag_moved, &moved));
+    assert_true(ecs_event_broadcast(table_world(t), game->round_over, &over));
+    table_steps(t, 2);
+    render(t, &r, net_match_player(t->match, 1));
     assert_true(recorder_has_text(&r, "Ada got green"));
     assert_true(recorder_has_text(&r, "yellow captured the flag of blue"));
     assert_true(recorder_has_text(&r, "YELLOW WINS ROUND 1 WITH 77"));
-    table_close(&t);
 }

@@ -78,18 +78,16 @@ DUEL_CASE(a_shot_passes_its_own_team_and_ends_in_time) {
     assert_int_equal(at->events[ARENA_MESSAGE_HIT], 0);
 }
 
-CASE(no_more_shots_fly_than_the_setting_says) {
-    static const char* const one[] = {"agents=0", "pickups=0", "tanks=0", "shots=1", NULL};
-    table t;
-    table_open(&t, one, 5, NET_ROLE_SERVER, false);
-    net_match_join(t.match, &(net_game_player){.client = 1, .name = "left"});
+ARENA_CASE(no_more_shots_fly_than_the_setting_says,
+           (const char* const[]){"agents=0", "pickups=0", "tanks=0", "shots=1", NULL}, 5,
+           NET_ROLE_SERVER, false) {
+    net_match_join(t->match, &(net_game_player){.client = 1, .name = "left"});
     const arena_input fire = {.is_firing = true, .aim = 512};
     for (uint32_t i = 0; i < 60; i++) {
-        table_input(&t, 1, &fire);
-        table_step(&t);
-        assert_true(shots_in_flight(&t) <= 1);
+        table_input(t, 1, &fire);
+        table_step(t);
+        assert_true(shots_in_flight(t) <= 1);
     }
-    table_close(&t);
 }
 
 DUEL_CASE(who_is_killed_waits_as_a_ghost_and_comes_back) {
@@ -338,25 +336,22 @@ ARENA_CASE(players_spread_over_the_teams_and_take_their_rows_with_them, nobody_e
     assert_int_equal(*(uint8_t*)table_of(t, 9, table_game(t)->team), 3);
 }
 
-CASE(a_round_ends_by_time_and_the_books_begin_anew) {
-    static const char* const brief[] = {"agents=200", "round_s=20", NULL};
-    table t;
-    table_open(&t, brief, 5, NET_ROLE_SERVER, false);
-    table_join_bots(&t, 4);
-    table_steps(&t, 20 * 30);
-    arena_game* game = table_game(&t);
+ARENA_CASE(a_round_ends_by_time_and_the_books_begin_anew,
+           (const char* const[]){"agents=200", "round_s=20", NULL}, 5, NET_ROLE_SERVER, false) {
+    table_join_bots(t, 4);
+    table_steps(t, 20 * 30);
+    arena_game* game = table_game(t);
     int32_t best = 0;
     for (uint8_t team = 1; team <= ARENA_TEAMS; team++)
-        best += arena_points(arena_find_score(table_world(&t), game, team));
+        best += arena_points(arena_find_score(table_world(t), game, team));
     assert_true(best > 10);
-    table_steps(&t, 4);
-    assert_int_equal(t.events[ARENA_MESSAGE_ROUND_OVER], 1);
+    table_steps(t, 4);
+    assert_int_equal(t->events[ARENA_MESSAGE_ROUND_OVER], 1);
     const arena_match* match =
-        ecs_get(table_world(&t), ecs_query_first(table_world(&t), game->matches), game->match);
+        ecs_get(table_world(t), ecs_query_first(table_world(t), game->matches), game->match);
     assert_int_equal(match->round, 2);
     assert_true(match->winner >= 1);
-    assert_true(arena_points(arena_find_score(table_world(&t), game, 1)) < best);
-    table_close(&t);
+    assert_true(arena_points(arena_find_score(table_world(t), game, 1)) < best);
 }
 
 DUEL_CASE(any_inputs_are_clamped) {
@@ -511,16 +506,13 @@ CASE(a_restored_world_has_the_same_future) {
 }
 
 // The result is the same for every compiler and build type. A change of rules or bots changes it.
-CASE(a_known_match_comes_to_a_known_end) {
-    static const char* const some[] = {"agents=300", NULL};
-    table t;
-    table_open(&t, some, 7, NET_ROLE_SERVER, false);
-    table_join_bots(&t, 6);
-    table_steps(&t, 500);
-    uint64_t hash = ecs_world_state_hash(table_world(&t));
+ARENA_CASE(a_known_match_comes_to_a_known_end, (const char* const[]){"agents=300", NULL}, 7,
+           NET_ROLE_SERVER, false) {
+    table_join_bots(t, 6);
+    table_steps(t, 500);
+    uint64_t hash = ecs_world_state_hash(table_world(t));
     print_message("state hash %016llx\n", (unsigned long long)hash);
     assert_true(hash == ARENA_KNOWN_HASH);
-    table_close(&t);
 }
 
 // B10: soldiers think, walk and shoot on several threads.

@@ -63,11 +63,7 @@ LOAD_CASE(each_error_of_setting_a_parent) {
 }
 
 CASE(a_world_without_the_component_has_no_families) {
-    ecs_world_config config = ecs_world_config_default();
-    ecs_world* world = NULL;
-    assert_ok(ecs_world_create(&config, &world));
-    static const char text[] = "a { hp:i=1 }\n";
-    assert_ok(ecs_template_load(world, "a.blk", text, strlen(text), NULL));
+    ecs_world* world = world_of("a { hp:i=1 }\n");
     assert_ok(ecs_world_seal(world, NULL));
     ecs_entity a = ECS_ENTITY_NONE;
     assert_ok(ecs_create(world, ecs_template_find(world, "a"), NULL, 0, &a));
@@ -81,11 +77,7 @@ CASE(a_world_without_the_component_has_no_families) {
 }
 
 CASE(a_parent_of_another_type_is_refused_by_seal) {
-    ecs_world_config config = ecs_world_config_default();
-    ecs_world* world = NULL;
-    assert_ok(ecs_world_create(&config, &world));
-    static const char text[] = "a { ecs.parent:i=1 }\n";
-    assert_ok(ecs_template_load(world, "a.blk", text, strlen(text), NULL));
+    ecs_world* world = world_of("a { ecs.parent:i=1 }\n");
     base_report_first report = {0};
     base_reporter reporter = base_reporter_first(&report);
     assert_int_equal(ecs_world_seal(world, &reporter), ECS_ERR_TYPE);
@@ -93,26 +85,10 @@ CASE(a_parent_of_another_type_is_refused_by_seal) {
     ecs_world_destroy(world);
 }
 
-typedef struct death_log {
-    ecs_entity entities[256];
-    uint32_t count;
-} death_log;
-
-static void note_death(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)rows;
-    death_log* log = stage->context;
-    log->entities[log->count++] = event->target;
-}
-
-static void watch_deaths(load* fixture, death_log* log) {
-    system_add(fixture->world, .name = "watch", EVENTS("EntityDestroyed"), .on_event = note_death,
-               .context = log);
-}
-
 // P13, S5.10: depth first, siblings in order, in one flush
 LOAD_OPEN_CASE(a_parents_death_is_that_of_its_children_first) {
-    death_log log = {.count = 0};
-    watch_deaths(at, &log);
+    load_log log = {.count = 0};
+    load_watch(at, "EntityDestroyed", &log);
     load_seal(at);
     ecs_entity root = load_child(at, at->limb, ECS_ENTITY_NONE);
     ecs_entity a = load_child(at, at->limb, root);
@@ -277,8 +253,8 @@ LOAD_MIRROR_CASE(on_a_mirror_a_child_may_come_first_and_nothing_cascades) {
 
 // S5.15
 LOAD_OPEN_CASE(a_composite_is_complete_when_nothing_below_it_loads) {
-    death_log log = {.count = 0};
-    watch_deaths(at, &log);
+    load_log log = {.count = 0};
+    load_watch(at, "EntityDestroyed", &log);
     load_seal(at);
     ecs_world* world = at->world;
     ecs_entity root = load_child(at, at->limb, ECS_ENTITY_NONE);

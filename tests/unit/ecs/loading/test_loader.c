@@ -68,25 +68,9 @@ LOAD_CASE(nothing_named_is_nothing_needed) {
     assert_int_equal(at->manual->begun, 0);
 }
 
-typedef struct order_log {
-    ecs_entity entities[16];
-    uint32_t count;
-} order_log;
-
-static void note_created(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)rows;
-    order_log* log = stage->context;
-    log->entities[log->count++] = event->target;
-}
-
-static void watch_creations(load* fixture, order_log* log) {
-    system_add(fixture->world, .name = "watch", EVENTS("EntityCreated"), .on_event = note_created,
-               .context = log);
-}
-
 LOAD_OPEN_CASE(entities_are_created_in_the_order_of_asking) {
-    order_log log = {.count = 0};
-    watch_creations(at, &log);
+    load_log log = {.count = 0};
+    load_watch(at, "EntityCreated", &log);
     load_seal(at);
     ecs_entity first = load_create(at, at->prop, 1);
     ecs_entity second = load_create(at, at->prop, 2);
@@ -484,7 +468,7 @@ LOADS_CASE(a_restored_world_waits_for_the_same) {
     load_step(&at->a);
     load_step(&at->b);
     assert_int_equal(ecs_world_hash(at->b.world), ecs_world_hash(at->a.world));
-    // Also by copy, into a world that waits for at->b resources.
+    // Also by copy, into a world that waits for other resources.
     (void)load_create(&at->b, at->a.prop, 50);
     (void)load_create(&at->a, at->a.prop, 60);
     assert_ok(ecs_world_copy(at->b.world, at->a.world));

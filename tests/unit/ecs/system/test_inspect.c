@@ -37,52 +37,33 @@ typedef struct inspected {
     ecs_event_type kick;
 } inspected;
 
-static void add(inspected* self, const ecs_system_desc* desc) {
-    assert_ok(ecs_system_register(self->live.world, desc));
-}
-
 static void open(inspected* self, ecs_system_fn run) {
-    static const char* const kicks[] = {"kick"};
-    static const char* const reads[] = {"vel"};
-    static const char* const elsewhere[] = {"elsewhere"};
     live_open(&self->live, NULL);
     assert_ok(ecs_event_register(self->live.world, &(ecs_event_desc){.name = "kick"}, &self->kick));
-    add(self,
-        &(ecs_system_desc){
-            .name = "move", .stage = "act", .run = run, .terms = move_terms, .term_count = 2});
-    add(self, &(ecs_system_desc){.name = "look",
-                                 .stage = "act",
-                                 .run = run_nothing,
-                                 .terms = other_terms,
-                                 .term_count = 2,
-                                 .is_confined = true,
-                                 .reads = reads,
-                                 .read_count = 1});
-    add(self, &(ecs_system_desc){.name = "absent",
-                                 .stage = "act",
-                                 .run = run_nothing,
-                                 .terms = move_terms,
-                                 .term_count = 2,
-                                 .tags = elsewhere,
-                                 .tag_count = 1});
-    add(self, &(ecs_system_desc){
-                  .name = "kicked", .events = kicks, .event_count = 1, .on_event = on_kick});
+    system_add(self->live.world, .name = "move", .stage = "act", .run = run, .terms = move_terms,
+               .term_count = 2);
+    system_add(self->live.world, .name = "look", .stage = "act", .run = run_nothing,
+               .terms = other_terms, .term_count = 2, .is_confined = true, READS("vel"));
+    system_add(self->live.world, .name = "absent", .stage = "act", .run = run_nothing,
+               .terms = move_terms, .term_count = 2, TAGS("elsewhere"));
+    system_add(self->live.world, .name = "kicked", EVENTS("kick"), .on_event = on_kick);
     live_seal(&self->live);
 }
 
-CASE(users_and_handlers_are_found_by_what_they_declare) {
-    inspected self;
-    open(&self, run_nothing);
-    const ecs_world* world = self.live.world;
+#define INSPECTED_CASE(name, run)                                                                  \
+    CASE_WITH(inspected, self, open(self, run), live_close(&self->live), name)
+
+INSPECTED_CASE(users_and_handlers_are_found_by_what_they_declare, run_nothing) {
+    const ecs_world* world = self->live.world;
     ecs_user user = {0};
-    assert_true(ecs_inspect_handler(world, self.kick, &user));
+    assert_true(ecs_inspect_handler(world, self->kick, &user));
     assert_string_equal(user.name, "kicked");
-    assert_false(ecs_inspect_handler(world, self.kick, &user));
+    assert_false(ecs_inspect_handler(world, self->kick, &user));
     user = (ecs_user){0};
-    assert_true(ecs_inspect_user(world, self.live.pos, ECS_USE_WRITE, &user));
+    assert_true(ecs_inspect_user(world, self->live.pos, ECS_USE_WRITE, &user));
     assert_string_equal(user.name, "move");
-    assert_false(ecs_inspect_user(world, self.live.pos, ECS_USE_WRITE, &user));
-    const ecs_component_id vel = ecs_component_find(self.live.world, "vel");
+    assert_false(ecs_inspect_user(world, self->live.pos, ECS_USE_WRITE, &user));
+    const ecs_component_id vel = ecs_component_find(self->live.world, "vel");
     user = (ecs_user){0};
     assert_true(ecs_inspect_user(world, vel, ECS_USE_READ, &user));
     assert_string_equal(user.name, "move");
@@ -100,42 +81,36 @@ CASE(users_and_handlers_are_found_by_what_they_declare) {
         assert_int_equal(is_present, i != 2);
     }
     assert_false(ecs_inspect_system(world, &user, &is_present));
-    assert_true(ecs_inspect_matches(world, "move", self.live.thing));
-    assert_false(ecs_inspect_matches(world, "look", self.live.thing));
-    assert_false(ecs_inspect_matches(world, "kicked", self.live.thing));
-    assert_false(ecs_inspect_matches(world, "unknown", self.live.thing));
+    assert_true(ecs_inspect_matches(world, "move", self->live.thing));
+    assert_false(ecs_inspect_matches(world, "look", self->live.thing));
+    assert_false(ecs_inspect_matches(world, "kicked", self->live.thing));
+    assert_false(ecs_inspect_matches(world, "unknown", self->live.thing));
     assert_false(ecs_inspect_matches(world, "move", ECS_TEMPLATE_NONE));
-    live_close(&self.live);
 }
 
-CASE(a_write_through_const_is_told_once) {
-    inspected self;
-    open(&self, run_sly);
-    (void)live_create(&self.live, self.live.thing);
+INSPECTED_CASE(a_write_through_const_is_told_once, run_sly) {
+    (void)live_create(&self->live, self->live.thing);
     const base_reporter reporter = {save_line, NULL};
     lines = 0;
-    if (!BASE_VALIDATE_ON) live_step(&self.live); // there it is an assertion
+    if (!BASE_VALIDATE_ON) live_step(&self->live); // there it is an assertion
     assert_int_equal(lines, 0);
-    ecs_inspect_writes(self.live.world, &reporter);
-    live_step(&self.live);
-    live_step(&self.live);
+    ecs_inspect_writes(self->live.world, &reporter);
+    live_step(&self->live);
+    live_step(&self->live);
     assert_int_equal(lines, 1);
     assert_string_equal(said, "system move declares that it only reads vel, and writes it");
-    ecs_inspect_writes(self.live.world, NULL);
-    if (!BASE_VALIDATE_ON) live_step(&self.live);
+    ecs_inspect_writes(self->live.world, NULL);
+    if (!BASE_VALIDATE_ON) live_step(&self->live);
     assert_int_equal(lines, 1);
-    live_close(&self.live);
 }
 
-CASE(names_that_are_needed_are_found_or_named) {
-    inspected self;
-    open(&self, run_nothing);
+INSPECTED_CASE(names_that_are_needed_are_found_or_named, run_nothing) {
     const base_reporter reporter = {save_line, NULL};
-    ecs_need need = {.world = self.live.world, .reporter = &reporter, .place = "pong"};
+    ecs_need need = {.world = self->live.world, .reporter = &reporter, .place = "pong"};
     lines = 0;
-    assert_int_equal(ecs_component_need(&need, "pos"), self.live.pos);
-    assert_int_equal(ecs_event_need(&need, "kick"), self.kick);
-    assert_int_equal(ecs_template_need(&need, "thing"), self.live.thing);
+    assert_int_equal(ecs_component_need(&need, "pos"), self->live.pos);
+    assert_int_equal(ecs_event_need(&need, "kick"), self->kick);
+    assert_int_equal(ecs_template_need(&need, "thing"), self->live.thing);
     assert_ok(ecs_need_result(&need));
     assert_int_equal(lines, 0);
     assert_int_equal(ecs_component_need(&need, "vle"), ECS_COMPONENT_NONE);
@@ -162,5 +137,4 @@ CASE(names_that_are_needed_are_found_or_named) {
     assert_string_equal(said, "there is no event 'zzzzzzzz'");
     assert_int_equal(need.missing, 8);
     assert_int_equal(ecs_need_result(&need), ECS_ERR_UNKNOWN);
-    live_close(&self.live);
 }

@@ -27,6 +27,15 @@ static void add(live* fixture, const ecs_system_desc* desc) {
     assert_ok(ecs_system_register(fixture->world, desc));
 }
 
+static void add_each(live* fixture, const ecs_system_desc* descs, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        add(fixture, &descs[i]);
+}
+
+#define add_all(at, ...)                                                                           \
+    add_each(at, (const ecs_system_desc[]){__VA_ARGS__},                                           \
+             BASE_COUNT(((const ecs_system_desc[]){__VA_ARGS__})))
+
 // The waves as text: systems of one wave stand together.
 static void expect_waves(live* fixture, const char* expected) {
     char text[512] = "";
@@ -60,10 +69,7 @@ LIVE_OPEN_CASE(a_system_that_declares_nothing_runs_alone) {
     const ecs_system_desc rules = {.name = "rules", .stage = "act", .run = run_nothing};
     const ecs_system_desc a = confined("a", write_pos), b = confined("b", write_hp),
                           c = confined("c", read_vel);
-    add(at, &a);
-    add(at, &rules);
-    add(at, &b);
-    add(at, &c);
+    add_all(at, a, rules, b, c);
     live_seal(at);
     expect_waves(at, "a, rules, b c");
     ecs_conflict found = ecs_stage_conflict(at->world, 0, 0, 1);
@@ -86,10 +92,7 @@ LIVE_OPEN_CASE(a_declared_order_separates_systems) {
     b.after_count = 1;
     add(at, &a);
     assert_ok(ecs_sync_point_register(at->world, "act", "point"));
-    add(at, &b);
-    add(at, &c);
-    add(at, &x);
-    add(at, &y);
+    add_all(at, b, c, x, y);
     assert_ok(ecs_order_set(at->world, "act", order, 2, NULL));
     live_seal(at);
     expect_waves(at, "point c y, a b x");
@@ -122,10 +125,7 @@ LIVE_OPEN_CASE(what_is_touched_by_handle_conflicts_too) {
     c.quantum = 1;
     d.writes = pos;
     d.write_count = 1;
-    add(at, &a);
-    add(at, &b);
-    add(at, &c);
-    add(at, &d);
+    add_all(at, a, b, c, d);
     live_seal(at);
     expect_waves(at, "a, b, c d");
     ecs_conflict found = ecs_stage_conflict(at->world, 0, 0, 1);
@@ -151,9 +151,7 @@ LIVE_OPEN_CASE(rows_that_exclude_each_other_do_not_conflict) {
     static const ecs_term without[] = {{"pos", "p2", ECS_WRITE}, {"hp", "i", ECS_REQUIRE_NOT}};
     ecs_system_desc a = confined("a", with), b = confined("b", without), c = confined("c", with);
     a.term_count = b.term_count = c.term_count = 2;
-    add(at, &a);
-    add(at, &b);
-    add(at, &c);
+    add_all(at, a, b, c);
     live_seal(at);
     expect_waves(at, "a b, c");
 }

@@ -93,11 +93,14 @@ static inline void data_load_warned(ecs_world* world, const char* text, const ch
     assert_int_equal(load.report.count, 1);
 }
 
+static inline const ecs_template* data_template(ecs_world* world, const char* name) {
+    return ecs_template_get(world, ecs_template_find(world, name));
+}
+
 /// Find a component of a template by name; NULL when the template has none.
 static inline const ecs_template_component* data_find(ecs_world* world, const char* template_name,
                                                       const char* component) {
-    const ecs_template* template_ =
-        ecs_template_get(world, ecs_template_find(world, template_name));
+    const ecs_template* template_ = data_template(world, template_name);
     assert_non_null(template_);
     return ecs_template_find_component(template_, ecs_component_find(world, component));
 }

@@ -21,7 +21,7 @@ DATA_CASE(the_words_of_the_feature_list_load) {
     data_expect(world, "ball", "vel", "330,-550");
     data_expect(world, "ball", "radius", "5");
     data_expect(world, "ball", "color", "25,255,255,255");
-    const ecs_template* pad = ecs_template_get(world, ecs_template_find(world, "pad"));
+    const ecs_template* pad = data_template(world, "pad");
     assert_int_equal(pad->component_count, 4);
     assert_int_equal(pad->line, 3);
     assert_string_equal(pad->file, "x.blk");
@@ -32,7 +32,7 @@ DATA_CASE(the_words_of_the_feature_list_load) {
 
 DATA_CASE(components_are_sorted_by_name) {
     data_load_ok(world, "z { c:i=1 a:i=2 b:i=3 aa:i=4 }");
-    const ecs_template* z = ecs_template_get(world, ecs_template_find(world, "z"));
+    const ecs_template* z = data_template(world, "z");
     static const char* const names[] = {"a", "aa", "b", "c"};
     for (uint32_t i = 0; i < 4; i++)
         assert_string_equal(ecs_component_get(world, z->components[i].component)->name, names[i]);
@@ -91,7 +91,7 @@ DATA_CASE(flags_and_quantisation_are_inherited) {
                      ECS_COMPONENT_TRACKED | ECS_COMPONENT_REPLICATED);
     assert_int_equal(data_find(world, "b", "n")->flags, ECS_COMPONENT_TRACKED);
     assert_int_equal(data_find(world, "c", "pos")->flags, 0);
-    assert_true(ecs_template_get(world, ecs_template_find(world, "a"))->is_replicated);
+    assert_true(data_template(world, "a")->is_replicated);
 }
 
 DATA_CASE(interpolation_and_its_jumps_are_inherited_one_by_one) {
@@ -288,12 +288,12 @@ DATA_CASE(text_can_be_replicated_however_it_is_said) {
     ecs_component_id name = ecs_component_find(world, "name");
     static const char* const replicating[] = {"a", "c", "d"};
     for (uint32_t i = 0; i < BASE_COUNT(replicating); i++) {
-        const ecs_template* one = ecs_template_get(world, ecs_template_find(world, replicating[i]));
+        const ecs_template* one = data_template(world, replicating[i]);
         uint32_t flags = ecs_template_find_component(one, name)->flags;
         assert_int_equal(flags, ECS_COMPONENT_TRACKED | ECS_COMPONENT_REPLICATED);
         assert_true(one->is_replicated);
     }
-    assert_false(ecs_template_get(world, ecs_template_find(world, "b"))->is_replicated);
+    assert_false(data_template(world, "b")->is_replicated);
 }
 
 /// S5.2: the spellings that projects use beside the plain one.
@@ -400,7 +400,7 @@ DATA_CASE(composition_lets_later_parts_override) {
     data_expect(world, "fast+ball", "speed", "1");
     assert_int_equal(data_find(world, "fast+ball", "speed")->flags, ECS_COMPONENT_TRACKED);
     data_expect(world, "ball+fast", "size", "2");
-    assert_true(ecs_template_get(world, ecs_template_find(world, "ball+only"))->is_singleton);
+    assert_true(data_template(world, "ball+only")->is_singleton);
     assert_false(both->is_singleton);
 }
 
@@ -582,8 +582,7 @@ DATA_CASE(a_set_reads_files_that_name_one_another) {
     assert_ok(ecs_template_set_commit(&set));
     ecs_template_set_deinit(&set);
     data_expect(world, "child", "x", "5");
-    assert_string_equal(ecs_template_get(world, ecs_template_find(world, "base"))->file,
-                        "second.blk");
+    assert_string_equal(data_template(world, "base")->file, "second.blk");
 }
 
 DATA_CASE(a_reload_is_compared_and_not_committed) {
@@ -611,7 +610,7 @@ DATA_CASE(a_sealed_world_loads_nothing) {
 DATA_CASE(empty_templates_and_unset_values_are_fine) {
     data_load_ok(world, "");
     data_load_ok(world, "a { } b { \"x:i\"{} \"s:t\"{} \"body:RigidBody\"{} }");
-    assert_int_equal(ecs_template_get(world, ecs_template_find(world, "a"))->component_count, 0);
+    assert_int_equal(data_template(world, "a")->component_count, 0);
     data_expect(world, "b", "x", "0");
     data_expect(world, "b", "s", "\"\"");
     assert_ok(ecs_template_load(world, NULL, NULL, 0, NULL));

@@ -4,7 +4,7 @@
 #include "data_world.h"
 
 static uint32_t importance_of(ecs_world* world, const char* name) {
-    return ecs_template_get(world, ecs_template_find(world, name))->importance;
+    return data_template(world, name)->importance;
 }
 
 DATA_CASE(who_may_see_a_component_is_inherited) {

@@ -139,7 +139,7 @@ TWINS_CASE(what_waits_survives) {
     ecs_entity named = populate(&at->a);
     live_step(&at->a);
     ecs_entity first = ecs_entity_next(at->a.world, ECS_ENTITY_NONE);
-    // A world with: at->a sent value and at->a newer one, for plain data and for text; commands; events on
+    // A world with: a sent value and a newer one, for plain data and for text; commands; events on
     // placeholders; handles with references.
     int32_t hp = 77;
     assert_ok(ecs_set(at->a.world, first, at->a.hp, &hp));
@@ -267,7 +267,7 @@ TWINS_CASE(every_cut_is_refused_and_leaves_an_empty_world) {
         live_step(&at->a);
     base_bytes bytes = save(&at->a);
     for (size_t size = 0; size < bytes.size; size += 1 + size / 64) {
-        // In its own block, so that at->a sanitizer sees at->a read past its end.
+        // In its own block, so that a sanitizer sees a read past its end.
         uint8_t* cut = malloc(size + 1);
         memcpy(cut, bytes.data, size);
         ecs_result result = ecs_world_restore(at->b.world, cut, size);
@@ -443,7 +443,7 @@ TWINS_CASE(a_copy_is_what_save_and_restore_give) {
         check_same(&at->a, &at->b);
         assert_true(ecs_world_state_hash_walk(at->b.world) == ecs_world_state_hash(at->b.world));
         assert_int_equal(ecs_changes_get(at->b.world).changed_count, 0);
-        // The copy runs ahead. The next round replaces it by at->a new copy.
+        // The copy runs ahead. The next round replaces it by a new copy.
         for (uint32_t i = 0; i < round % 5; i++)
             live_step(&at->b);
     }
