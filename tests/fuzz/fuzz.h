@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /// Run one input. A process calls it many times: keep nothing between calls.
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);

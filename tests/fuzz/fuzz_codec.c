@@ -7,8 +7,6 @@
 #include "proto/codec.h"
 #include "wire.pb-c.h"
 
-#include <string.h>
-
 enum { TARGET_BYTES = 4 * PROTO_MESSAGE_BYTES_MAX };
 
 static const ProtobufCMessageDescriptor* const messages[] = {

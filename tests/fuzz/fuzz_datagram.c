@@ -21,7 +21,6 @@
 
 #include <arpa/inet.h>
 #include <enet/enet.h>
-#include <string.h>
 
 enum { PORT = 7777, PEERS = 4, TICK_US = 16667, RECORDS_MAX = 200, QUIET_TICKS = 400 };
 

@@ -31,7 +31,6 @@
 
 #include <arpa/inet.h>
 #include <enet/enet.h>
-#include <string.h>
 
 enum {
     PORT = 7777,

@@ -5,8 +5,6 @@
 
 #include "esgen.h"
 
-#include <string.h>
-
 static void count_report(void* context, const char* file, uint32_t line, const char* message) {
     FUZZ_CHECK(file && line > 0 && message && *message);
     ++*(uint32_t*)context;

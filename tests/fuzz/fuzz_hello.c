@@ -33,8 +33,6 @@
 #include "net/match.h"
 #include "net/server.h"
 
-#include <string.h>
-
 enum { TICK_US = 16667, RECORDS_MAX = 64, TICKS_PER_RECORD_MAX = 40, END_TICKS_MAX = 1500 };
 
 typedef struct stage {

@@ -16,7 +16,6 @@
 #include "log/log_recorder.h"
 #include "log/log_state.h"
 
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -9,8 +9,6 @@
 #include "proto/layout.h"
 #include "proto/solo.h"
 
-#include <string.h>
-
 enum {
     COMPONENTS_MAX = 6,
     FIELDS_MAX = 7,

@@ -9,8 +9,6 @@
 //     3 what number                        the server's world changes and is published
 #include "fuzz.h"
 
-#include <string.h>
-
 #include "state/varsize.h"
 #include "proto/codec.h"
 #include "wire.pb-c.h"

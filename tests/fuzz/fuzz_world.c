@@ -24,8 +24,6 @@
 
 #include "base/macros.h"
 
-#include <string.h>
-
 enum { HANDLES = 64, RECORDS_MAX = 400, INDEX_MAX = 300, LOCAL_MAX = 300, COMPONENTS = 6 };
 
 static const char TEMPLATES[] =
@@ -186,11 +184,10 @@ static void check_refusal(fuzz_world* at, const uint8_t* bytes) {
     const uint32_t alive = ecs_handle_count(at->world, ECS_STATE_CREATED);
     const ecs_entity entity = pick(at, bytes + 1);
     ecs_result result = ECS_OK;
-    if (!ecs_is_alive(at->world, entity)) {
+    if (!ecs_is_alive(at->world, entity))
         result = ecs_destroy(at->world, entity);
-    } else {
+    else
         result = ecs_recreate(at->world, entity, UINT16_MAX, NULL, 0);
-    }
     FUZZ_CHECK(result != ECS_OK);
     FUZZ_CHECK(ecs_world_state_hash_walk(at->world) == before);
     FUZZ_CHECK(ecs_handle_count(at->world, ECS_STATE_CREATED) == alive);

@@ -9,8 +9,6 @@
 
 #include "base/rng.h"
 
-#include <string.h>
-
 #define OUTER_UNIX_S UINT64_C(1800000000)
 
 enum { OUTER_BYTES_MAX = 1300 };

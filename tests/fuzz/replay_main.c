@@ -8,7 +8,6 @@
 
 #include <dirent.h>
 #include <stdbool.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum { FILE_BYTES_MAX = 1 << 20, VARIANTS_MAX = 2048, VARIANTS_SHORT = 16, PATH_BYTES = 4096 };

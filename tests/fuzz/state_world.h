@@ -4,8 +4,6 @@
 
 #include "fuzz.h"
 
-#include <string.h>
-
 #include "net/match.h"
 #include "state/schema.h"
 
