@@ -16,41 +16,36 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-CASE(pushes_are_aligned_and_apart) {
-    base_arena arena;
-    assert_true(base_arena_init(&arena, NULL, 256));
-    uint8_t* first = base_arena_push(&arena, 1);
-    uint8_t* second = base_arena_push(&arena, 17);
-    uint8_t* third = base_arena_push(&arena, 0);
+#define ARENA_CASE(name, bytes)                                                                    \
+    CASE_WITH(base_arena, arena, assert_true(base_arena_init(arena, NULL, bytes)),                 \
+              base_arena_deinit(arena), name)
+
+ARENA_CASE(pushes_are_aligned_and_apart, 256) {
+    uint8_t* first = base_arena_push(arena, 1);
+    uint8_t* second = base_arena_push(arena, 17);
+    uint8_t* third = base_arena_push(arena, 0);
     assert_int_equal((uintptr_t)first % 16, 0);
     assert_ptr_equal(second, first + 16);
     assert_ptr_equal(third, first + 48);
     memset(second, 0xAB, 17);
-    base_arena_deinit(&arena);
 }
 
-CASE(a_push_beyond_the_end_gives_null) {
-    base_arena arena;
-    assert_true(base_arena_init(&arena, NULL, 64));
-    assert_null(base_arena_push(&arena, 65));
-    assert_null(base_arena_push(&arena, SIZE_MAX));
-    assert_non_null(base_arena_push(&arena, 63));
-    assert_null(base_arena_push(&arena, 1));
-    base_arena_reset(&arena);
-    assert_non_null(base_arena_push(&arena, 64));
-    assert_null(base_arena_push(&arena, 1));
-    base_arena_deinit(&arena);
+ARENA_CASE(a_push_beyond_the_end_gives_null, 64) {
+    assert_null(base_arena_push(arena, 65));
+    assert_null(base_arena_push(arena, SIZE_MAX));
+    assert_non_null(base_arena_push(arena, 63));
+    assert_null(base_arena_push(arena, 1));
+    base_arena_reset(arena);
+    assert_non_null(base_arena_push(arena, 64));
+    assert_null(base_arena_push(arena, 1));
 }
 
-CASE(a_reset_drops_everything_and_keeps_the_peak) {
-    base_arena arena;
-    assert_true(base_arena_init(&arena, NULL, 100));
-    void* first = base_arena_push(&arena, 90);
-    base_arena_reset(&arena);
-    assert_int_equal(arena.used, 0);
-    assert_ptr_equal(base_arena_push(&arena, 10), first);
-    assert_int_equal(arena.used_peak, 90);
-    base_arena_deinit(&arena);
+ARENA_CASE(a_reset_drops_everything_and_keeps_the_peak, 100) {
+    void* first = base_arena_push(arena, 90);
+    base_arena_reset(arena);
+    assert_int_equal(arena->used, 0);
+    assert_ptr_equal(base_arena_push(arena, 10), first);
+    assert_int_equal(arena->used_peak, 90);
 }
 
 CASE(what_is_not_handed_out_is_poisoned) {

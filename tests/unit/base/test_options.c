@@ -64,35 +64,34 @@ static void expect_error(const char* line, const char* message) {
     assert_int_equal(p.report.count, 1);
 }
 
-CASE(no_arguments_leave_the_defaults) {
-    program p;
-    run(&p, "");
-    assert_int_equal(p.result, BASE_OPTIONS_OK);
-    assert_int_equal(p.tick_rate, 60);
-    assert_false(p.fast);
-    assert_null(p.game);
-    assert_int_equal(p.words.count, 0);
+#define PROGRAM_CASE(name) CASE_WITH(program, p, setup(p), (void)p, name)
+
+PROGRAM_CASE(no_arguments_leave_the_defaults) {
+    run(p, "");
+    assert_int_equal(p->result, BASE_OPTIONS_OK);
+    assert_int_equal(p->tick_rate, 60);
+    assert_false(p->fast);
+    assert_null(p->game);
+    assert_int_equal(p->words.count, 0);
 }
 
-CASE(every_kind_is_read_in_both_forms) {
-    program p;
-    run(&p,
-        "one --fast --game cubes --tick-rate=30 --loss 2.5 --set a=1 two --set=b=2 -- --fast -");
-    assert_int_equal(p.result, BASE_OPTIONS_OK);
-    assert_true(p.fast);
-    assert_string_equal(p.game, "cubes");
-    assert_int_equal(p.tick_rate, 30);
-    assert_true(p.loss == 2.5);
-    assert_int_equal(p.sets.count, 2);
-    assert_string_equal(p.sets.values[0], "a=1");
-    assert_string_equal(p.sets.values[1], "b=2");
-    assert_int_equal(p.words.count, 4);
-    assert_string_equal(p.words.values[0], "one");
-    assert_string_equal(p.words.values[1], "two");
-    assert_string_equal(p.words.values[2], "--fast");
-    assert_string_equal(p.words.values[3], "-");
-    run(&p, "--fast --fast=no");
-    assert_false(p.fast);
+PROGRAM_CASE(every_kind_is_read_in_both_forms) {
+    run(p, "one --fast --game cubes --tick-rate=30 --loss 2.5 --set a=1 two --set=b=2 -- --fast -");
+    assert_int_equal(p->result, BASE_OPTIONS_OK);
+    assert_true(p->fast);
+    assert_string_equal(p->game, "cubes");
+    assert_int_equal(p->tick_rate, 30);
+    assert_true(p->loss == 2.5);
+    assert_int_equal(p->sets.count, 2);
+    assert_string_equal(p->sets.values[0], "a=1");
+    assert_string_equal(p->sets.values[1], "b=2");
+    assert_int_equal(p->words.count, 4);
+    assert_string_equal(p->words.values[0], "one");
+    assert_string_equal(p->words.values[1], "two");
+    assert_string_equal(p->words.values[2], "--fast");
+    assert_string_equal(p->words.values[3], "-");
+    run(p, "--fast --fast=no");
+    assert_false(p->fast);
 }
 
 CASE(wrong_arguments_are_told) {
@@ -110,12 +109,11 @@ CASE(wrong_arguments_are_told) {
     expect_error("--loss 100.5", "prog: error: loss is outside of 0 to 100: '100.5'");
 }
 
-CASE(limits_belong_to_the_range) {
-    program p;
-    run(&p, "--tick-rate 1");
-    assert_int_equal(p.result, BASE_OPTIONS_OK);
-    run(&p, "--tick-rate 1000 --loss 0");
-    assert_int_equal(p.result, BASE_OPTIONS_OK);
+PROGRAM_CASE(limits_belong_to_the_range) {
+    run(p, "--tick-rate 1");
+    assert_int_equal(p->result, BASE_OPTIONS_OK);
+    run(p, "--tick-rate 1000 --loss 0");
+    assert_int_equal(p->result, BASE_OPTIONS_OK);
     expect_error("--tick-rate 0", "prog: error: tick-rate is outside of 1 to 1000: '0'");
     expect_error("--tick-rate 1001", "prog: error: tick-rate is outside of 1 to 1000: '1001'");
 }
@@ -130,46 +128,42 @@ static void run_repeated(program* p, char* argument, int count) {
     p->result = base_options_read(&p->table, count + 1, argv, &p->words, &reporter);
 }
 
-CASE(lists_have_sixty_four_places) {
-    program p;
+PROGRAM_CASE(lists_have_sixty_four_places) {
     for (int count = 63; count <= 64; count++) {
-        run_repeated(&p, "--set=x", count);
-        assert_int_equal(p.result, BASE_OPTIONS_OK);
-        assert_int_equal(p.sets.count, count);
-        run_repeated(&p, "word", count);
-        assert_int_equal(p.result, BASE_OPTIONS_OK);
-        assert_int_equal(p.words.count, count);
+        run_repeated(p, "--set=x", count);
+        assert_int_equal(p->result, BASE_OPTIONS_OK);
+        assert_int_equal(p->sets.count, count);
+        run_repeated(p, "word", count);
+        assert_int_equal(p->result, BASE_OPTIONS_OK);
+        assert_int_equal(p->words.count, count);
     }
-    run_repeated(&p, "--set=x", 65);
-    assert_int_equal(p.result, BASE_OPTIONS_ERROR);
-    assert_string_equal(p.report.text, "prog: error: set is given more than 64 times");
-    run_repeated(&p, "word", 65);
-    assert_int_equal(p.result, BASE_OPTIONS_ERROR);
-    assert_string_equal(p.report.text, "prog: error: unexpected argument 'word'");
+    run_repeated(p, "--set=x", 65);
+    assert_int_equal(p->result, BASE_OPTIONS_ERROR);
+    assert_string_equal(p->report.text, "prog: error: set is given more than 64 times");
+    run_repeated(p, "word", 65);
+    assert_int_equal(p->result, BASE_OPTIONS_ERROR);
+    assert_string_equal(p->report.text, "prog: error: unexpected argument 'word'");
 }
 
-CASE(words_are_errors_where_none_are_wanted) {
-    program p;
-    setup(&p);
+PROGRAM_CASE(words_are_errors_where_none_are_wanted) {
     char* argv[] = {"prog", "word"};
-    assert_int_equal(base_options_read(&p.table, 2, argv, NULL, NULL), BASE_OPTIONS_ERROR);
+    assert_int_equal(base_options_read(&p->table, 2, argv, NULL, NULL), BASE_OPTIONS_ERROR);
 }
 
-CASE(the_command_line_beats_the_environment) {
-    program p;
+PROGRAM_CASE(the_command_line_beats_the_environment) {
     setenv("SHOAL_TICK_RATE", "20", 1);
     setenv("SHOAL_FAST", "1", 1);
     setenv("SHOAL_SET", "from=environment", 1);
-    run(&p, "--set a=1");
-    assert_int_equal(p.result, BASE_OPTIONS_OK);
-    assert_int_equal(p.tick_rate, 20);
-    assert_true(p.fast);
-    assert_int_equal(p.sets.count, 1);
-    assert_string_equal(p.sets.values[0], "a=1");
-    run(&p, "--tick-rate 30 --fast=false");
-    assert_int_equal(p.tick_rate, 30);
-    assert_false(p.fast);
-    assert_string_equal(p.sets.values[0], "from=environment");
+    run(p, "--set a=1");
+    assert_int_equal(p->result, BASE_OPTIONS_OK);
+    assert_int_equal(p->tick_rate, 20);
+    assert_true(p->fast);
+    assert_int_equal(p->sets.count, 1);
+    assert_string_equal(p->sets.values[0], "a=1");
+    run(p, "--tick-rate 30 --fast=false");
+    assert_int_equal(p->tick_rate, 30);
+    assert_false(p->fast);
+    assert_string_equal(p->sets.values[0], "from=environment");
     setenv("SHOAL_TICK_RATE", "fast", 1);
     expect_error("", "SHOAL_TICK_RATE: error: tick-rate needs a natural number, not 'fast'");
     unsetenv("SHOAL_TICK_RATE");
@@ -197,26 +191,25 @@ static void expect_config_error(const char* text, const char* message) {
     assert_string_equal(p.report.text, expected);
 }
 
-CASE(the_environment_beats_the_config_file) {
+PROGRAM_CASE(the_environment_beats_the_config_file) {
     char path[64], line[128];
-    program p;
     write_config(path, "# a comment\n\n  tick-rate = 10\r\nloss=1.5\ngame = big cubes  \n"
                        "fast = yes\nset = a=1\nset = b=2");
     snprintf(line, sizeof line, "--config=%s --loss 3", path);
     setenv("SHOAL_FAST", "0", 1);
-    run(&p, line);
+    run(p, line);
     unsetenv("SHOAL_FAST");
-    assert_int_equal(p.result, BASE_OPTIONS_OK);
-    assert_int_equal(p.tick_rate, 10);
-    assert_true(p.loss == 3);
-    assert_string_equal(p.game, "big cubes");
-    assert_false(p.fast);
-    assert_int_equal(p.sets.count, 2);
-    assert_string_equal(p.sets.values[1], "b=2");
+    assert_int_equal(p->result, BASE_OPTIONS_OK);
+    assert_int_equal(p->tick_rate, 10);
+    assert_true(p->loss == 3);
+    assert_string_equal(p->game, "big cubes");
+    assert_false(p->fast);
+    assert_int_equal(p->sets.count, 2);
+    assert_string_equal(p->sets.values[1], "b=2");
     setenv("SHOAL_CONFIG", path, 1);
-    run(&p, "");
+    run(p, "");
     unsetenv("SHOAL_CONFIG");
-    assert_int_equal(p.tick_rate, 10);
+    assert_int_equal(p->tick_rate, 10);
     unlink(path);
 }
 
@@ -233,12 +226,10 @@ CASE(wrong_config_files_are_told) {
                  "/nonexistent/file: error: cannot open: No such file or directory");
 }
 
-CASE(help_shows_every_option_and_its_default) {
-    program p;
-    setup(&p);
-    p.game = "breakout";
+PROGRAM_CASE(help_shows_every_option_and_its_default) {
+    p->game = "breakout";
     char help[2048];
-    size_t size = base_options_help(&p.table, false, help, sizeof help);
+    size_t size = base_options_help(&p->table, false, help, sizeof help);
     assert_int_equal(size, strlen(help));
     assert_string_equal(help, "usage: prog [options] WORD...\n"
                               "A program.\n"
@@ -250,45 +241,41 @@ CASE(help_shows_every_option_and_its_default) {
                               "  --help          Print this. Environment: --some-name is "
                               "SHOAL_SOME_NAME.\n"
                               "  --help=all explains: --set KEY=VALUE...\n");
-    (void)base_options_help(&p.table, true, help, sizeof help);
+    (void)base_options_help(&p->table, true, help, sizeof help);
     assert_non_null(strstr(help, "\n  --set KEY=VALUE...  Settings of the game\n"));
     assert_null(strstr(help, "--help=all"));
     char small[10];
-    assert_int_equal(base_options_help(&p.table, false, small, sizeof small), size);
+    assert_int_equal(base_options_help(&p->table, false, small, sizeof small), size);
     assert_string_equal(small, "usage: pr");
-    assert_int_equal(base_options_help(&p.table, false, NULL, 0), size);
+    assert_int_equal(base_options_help(&p->table, false, NULL, 0), size);
 }
 
-CASE(the_manual_has_every_option) {
-    program p;
-    setup(&p);
-    p.table.program = "prog sub";
-    p.table.about = ".A-program";
+PROGRAM_CASE(the_manual_has_every_option) {
+    p->table.program = "prog sub";
+    p->table.about = ".A-program";
     char page[4096];
-    const size_t size = base_options_manual(&p.table, page, sizeof page);
+    const size_t size = base_options_manual(&p->table, page, sizeof page);
     assert_int_equal(size, strlen(page));
     assert_non_null(strstr(page, ".TH PROG\\-SUB 1 "));
     assert_non_null(strstr(page, "prog\\-sub \\- \\&.A\\-program\n")); // no request of roff
     assert_non_null(strstr(page, ".B prog sub\n"));
     assert_non_null(
         strstr(page, ".B \\-\\-tick\\-rate HZ\nTicks per second (default 60), 1 to 1000\n"));
-    for (uint32_t i = 0; i < p.table.count; i++) {
+    for (uint32_t i = 0; i < p->table.count; i++) {
         char line[64] = ".B \\-\\-";
-        strncat(line, p.options[i].name, strcspn(p.options[i].name, "-"));
+        strncat(line, p->options[i].name, strcspn(p->options[i].name, "-"));
         assert_non_null(strstr(page, line));
     }
     char small[10];
-    assert_int_equal(base_options_manual(&p.table, small, sizeof small), size);
+    assert_int_equal(base_options_manual(&p->table, small, sizeof small), size);
     assert_int_equal(strlen(small), 9);
 }
 
-CASE(the_completion_knows_values_and_commands) {
-    program p;
-    setup(&p);
-    p.table.usage = "--game NAME | check FILE... |token  |  [options]";
-    p.options[1].value = "FILE|none";
+PROGRAM_CASE(the_completion_knows_values_and_commands) {
+    p->table.usage = "--game NAME | check FILE... |token  |  [options]";
+    p->options[1].value = "FILE|none";
     char text[4096];
-    const size_t size = base_options_completion(&p.table, text, sizeof text);
+    const size_t size = base_options_completion(&p->table, text, sizeof text);
     assert_int_equal(size, strlen(text));
     assert_non_null(strstr(text, "--game) COMPREPLY=($(compgen -f -W 'none' -- \"$cur\"))"));
     assert_non_null(strstr(text, "--tick-rate) return ;;"));
@@ -297,8 +284,8 @@ CASE(the_completion_knows_values_and_commands) {
     assert_non_null(strstr(text, "compgen -f -W 'check token' --"));
     assert_non_null(strstr(text, "complete -o filenames -F _prog prog\n"));
     // A command adds no completion of its own: that of the program calls it.
-    p.table.program = "prog sub";
-    (void)base_options_completion(&p.table, text, sizeof text);
+    p->table.program = "prog sub";
+    (void)base_options_completion(&p->table, text, sizeof text);
     assert_non_null(strstr(text, "_prog_sub() {"));
     assert_null(strstr(text, "complete -o"));
 }
@@ -327,28 +314,25 @@ CASE(many_options_fit_a_screen) {
     assert_true(lines <= 24);
 }
 
-CASE(help_is_asked_for_before_anything_is_read) {
-    program p;
+PROGRAM_CASE(help_is_asked_for_before_anything_is_read) {
     setenv("SHOAL_TICK_RATE", "wrong", 1);
-    run(&p, "--fast --help --nonsense");
+    run(p, "--fast --help --nonsense");
     unsetenv("SHOAL_TICK_RATE");
-    assert_int_equal(p.result, BASE_OPTIONS_HELP);
-    assert_false(p.fast);
-    run(&p, "--game --help");
-    assert_int_equal(p.result, BASE_OPTIONS_OK);
-    assert_string_equal(p.game, "--help");
+    assert_int_equal(p->result, BASE_OPTIONS_HELP);
+    assert_false(p->fast);
+    run(p, "--game --help");
+    assert_int_equal(p->result, BASE_OPTIONS_OK);
+    assert_string_equal(p->game, "--help");
 }
 
-CASE(broken_tables_are_mistakes) {
-    program p;
-    setup(&p);
+PROGRAM_CASE(broken_tables_are_mistakes) {
     char* argv[] = {"prog"};
-    p.table.count = BASE_OPTIONS_MAX + 1;
-    assert_mistake((void)!base_options_read(&p.table, 1, argv, NULL, NULL));
-    setup(&p);
-    p.options[0].target = NULL;
-    assert_mistake((void)!base_options_read(&p.table, 1, argv, NULL, NULL));
-    setup(&p);
-    p.options[5].help = NULL;
-    assert_mistake((void)!base_options_read(&p.table, 1, argv, NULL, NULL));
+    p->table.count = BASE_OPTIONS_MAX + 1;
+    assert_mistake((void)!base_options_read(&p->table, 1, argv, NULL, NULL));
+    setup(p);
+    p->options[0].target = NULL;
+    assert_mistake((void)!base_options_read(&p->table, 1, argv, NULL, NULL));
+    setup(p);
+    p->options[5].help = NULL;
+    assert_mistake((void)!base_options_read(&p->table, 1, argv, NULL, NULL));
 }

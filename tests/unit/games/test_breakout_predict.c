@@ -26,7 +26,7 @@ static void close_pair(pair* p) {
     table_close(&p->server);
 }
 
-#define PAIR_CASE(name) CASE_WITH(pair, at, open_pair(at, NULL, 0), close_pair(at), name)
+#define PAIR_CASE(name, ...) CASE_WITH(pair, at, open_pair(at, __VA_ARGS__), close_pair(at), name)
 
 // Copy what replication brings: the living entities with their replicated values. The copy does not
 // quantise, since pads and balls are already on the grid of the wire (assert_on_grid).
@@ -104,7 +104,7 @@ static int32_t some_move(base_rng* rng, uint32_t tick) {
     return tick % 7 < 4 ? moves[tick / 7 % 3] : base_rng_range(rng, -127, 127);
 }
 
-PAIR_CASE(the_own_pad_and_the_ball_it_holds_are_where_the_server_has_them) {
+PAIR_CASE(the_own_pad_and_the_ball_it_holds_are_where_the_server_has_them, NULL, 0) {
     join(at);
     step_server(at, 0, false);
     copy(at);
@@ -124,28 +124,26 @@ PAIR_CASE(the_own_pad_and_the_ball_it_holds_are_where_the_server_has_them) {
     assert_int_equal(held, 90); // and one tick before the copy
 }
 
-CASE(a_ball_is_let_go_at_once_and_flies_the_same_way) {
-    pair p;
-    open_pair(&p, (const char* const[]){"pad_speed=600", "ball_speed=1.5"}, 2);
-    join(&p);
+PAIR_CASE(a_ball_is_let_go_at_once_and_flies_the_same_way,
+          (const char* const[]){"pad_speed=600", "ball_speed=1.5"}, 2) {
+    join(at);
     for (uint32_t i = 0; i < 20; i++)
-        step_server(&p, 0, false);
-    copy(&p);
-    const breakout_game* game = table_game(&p.server);
-    ecs_world* world = net_match_world(p.server.match);
+        step_server(at, 0, false);
+    copy(at);
+    const breakout_game* game = table_game(&at->server);
+    ecs_world* world = net_match_world(at->server.match);
     ecs_entity ball = ecs_query_first(world, game->balls);
-    step_both(&p, 30, true);
+    step_both(at, 30, true);
     assert_false(((const breakout_owner*)ecs_get(world, ball, game->owner))->is_held);
     base_rng rng = base_rng_make(5, 5);
     uint32_t ticks = 0;
     // Run far beyond the first brick: the prediction also reflects the ball there.
-    while (ticks < 600 && p.server.brick_hits < 3 && ecs_is_alive(world, ball)) {
-        step_both(&p, some_move(&rng, ticks), false);
-        if (ecs_is_alive(world, ball)) assert_same_ball(&p, ball);
+    while (ticks < 600 && at->server.brick_hits < 3 && ecs_is_alive(world, ball)) {
+        step_both(at, some_move(&rng, ticks), false);
+        if (ecs_is_alive(world, ball)) assert_same_ball(at, ball);
         ticks++;
     }
-    assert_true(p.server.brick_hits > 0);
-    close_pair(&p);
+    assert_true(at->server.brick_hits > 0);
 }
 
 static void assert_on_grid(const ecs_vec2* value) {
@@ -212,7 +210,7 @@ CASE(with_fresh_rows_twice_a_second_no_tick_of_a_long_match_differs) {
     close_pair(&p);
 }
 
-PAIR_CASE(nothing_but_flying_happens_ahead) {
+PAIR_CASE(nothing_but_flying_happens_ahead, NULL, 0) {
     join(at);
     for (uint32_t i = 0; i < 5; i++)
         step_server(at, 0, i == 4);
@@ -268,43 +266,41 @@ static float weight_at(pair* p, ecs_vec2 pos, ecs_vec2 vel) {
     return entities[1].weight;
 }
 
-CASE(balls_near_the_own_pad_are_shown_as_predicted) {
-    pair p;
-    open_pair(&p, (const char* const[]){"pad_speed=300"}, 1);
-    join(&p);
-    step_server(&p, 0, false);
-    copy(&p);
+PAIR_CASE(balls_near_the_own_pad_are_shown_as_predicted, (const char* const[]){"pad_speed=300"},
+          1) {
+    join(at);
+    step_server(at, 0, false);
+    copy(at);
     net_predicted entities[NET_PREDICTED_MAX];
     // The own pad holds the ball.
-    assert_int_equal(ask(&p, entities, NET_PREDICTED_MAX), 2);
+    assert_int_equal(ask(at, entities, NET_PREDICTED_MAX), 2);
     assert_true(entities[0].weight == 1.0f && entities[1].weight == 1.0f);
-    assert_int_equal(ask(&p, entities, 1), 1);
-    assert_int_equal(ask(&p, entities, 0), 0);
-    ecs_world* world = net_match_world(p.ahead);
+    assert_int_equal(ask(at, entities, 1), 1);
+    assert_int_equal(ask(at, entities, 0), 0);
+    ecs_world* world = net_match_world(at->ahead);
     const ecs_vec2* pad =
-        ecs_get(world, p.player, ((breakout_game*)net_match_context(p.ahead))->pos);
+        ecs_get(world, at->player, ((breakout_game*)net_match_context(at->ahead))->pos);
     float middle = pad->x + 80.0f;
     const ecs_vec2 down = {0.0f, 600.0f}, up = {0.0f, -600.0f};
-    assert_true(weight_at(&p, (ecs_vec2){middle, 700.0f}, down) == 1.0f);
-    assert_true(weight_at(&p, (ecs_vec2){middle, 751.0f}, up) == 1.0f);
-    assert_true(weight_at(&p, (ecs_vec2){middle, 320.0f}, down) == 0.0f);
+    assert_true(weight_at(at, (ecs_vec2){middle, 700.0f}, down) == 1.0f);
+    assert_true(weight_at(at, (ecs_vec2){middle, 751.0f}, up) == 1.0f);
+    assert_true(weight_at(at, (ecs_vec2){middle, 320.0f}, down) == 0.0f);
     // The weight does not jump on the way up or down, and it is the same at the touch.
     float before = 1.0f;
     for (float y = 751.0f; y > 300.0f; y -= 10.0f) {
-        float weight = weight_at(&p, (ecs_vec2){middle, y}, up);
+        float weight = weight_at(at, (ecs_vec2){middle, y}, up);
         assert_true(weight <= before && before - weight < 0.06f);
-        assert_true(weight == weight_at(&p, (ecs_vec2){middle, y}, down));
+        assert_true(weight == weight_at(at, (ecs_vec2){middle, y}, down));
         before = weight;
     }
     assert_true(before == 0.0f);
     // Out of reach to the side: half a pad is 80, the ball is 5, the pad moves 300 a second.
-    assert_true(weight_at(&p, (ecs_vec2){middle + 84.0f, 750.0f}, down) == 1.0f);
-    assert_true(weight_at(&p, (ecs_vec2){middle + 400.0f, 740.0f}, down) == 0.0f);
-    assert_true(weight_at(&p, (ecs_vec2){middle + 400.0f, 740.0f}, up) == 0.0f);
+    assert_true(weight_at(at, (ecs_vec2){middle + 84.0f, 750.0f}, down) == 1.0f);
+    assert_true(weight_at(at, (ecs_vec2){middle + 400.0f, 740.0f}, down) == 0.0f);
+    assert_true(weight_at(at, (ecs_vec2){middle + 400.0f, 740.0f}, up) == 0.0f);
     // A lost ball stays as predicted until the server removes it.
-    assert_true(weight_at(&p, (ecs_vec2){middle, 790.0f}, down) == 1.0f);
+    assert_true(weight_at(at, (ecs_vec2){middle, 790.0f}, down) == 1.0f);
     // Without an own pad the weight is zero.
-    p.player = ECS_ENTITY_NONE;
-    assert_int_equal(ask(&p, entities, NET_PREDICTED_MAX), 0);
-    close_pair(&p);
+    at->player = ECS_ENTITY_NONE;
+    assert_int_equal(ask(at, entities, NET_PREDICTED_MAX), 0);
 }

@@ -63,8 +63,10 @@ static const char first_text[] = "a { \"x:i\"{ _track:b=yes; value:i=1 } y:i=2 s
                                  "b { _extends:t=a; z:i=3 }\n"
                                  "c { w:i=4; \"l:list<i>\"{ v:i=1 } }\n";
 
-CASE(values_follow_their_default_until_they_are_written) {
-    ecs_world* world = sealed_world(NULL, first_text);
+#define RELOAD_CASE(name)                                                                          \
+    CASE_MADE(ecs_world, world, sealed_world(NULL, first_text), ecs_world_destroy(world), name)
+
+RELOAD_CASE(values_follow_their_default_until_they_are_written) {
     ecs_entity plain = make(world, "a"), child = make(world, "b"), other = make(world, "c");
     ecs_entity both = make(world, "a+c"), written = make(world, "a");
     set_int(world, written, "x", 7);
@@ -107,7 +109,6 @@ CASE(values_follow_their_default_until_they_are_written) {
     assert_int_equal(ecs_changes_get(world).changed_count, 3);
     uint64_t hash = ecs_world_state_hash(world);
     assert_true(hash != 0);
-    ecs_world_destroy(world);
 }
 
 // A new default counts as a change even when it was written as often as the old one.
@@ -135,8 +136,7 @@ CASE(tracked_values_that_count_their_changes_are_found_different) {
     ecs_world_destroy(world);
 }
 
-CASE(entities_get_and_lose_components_with_their_template) {
-    ecs_world* world = sealed_world(NULL, first_text);
+RELOAD_CASE(entities_get_and_lose_components_with_their_template) {
     ecs_entity entities[40];
     for (uint32_t i = 0; i < 40; i++) {
         entities[i] = make(world, i % 4 == 0 ? "b" : i % 4 == 1 ? "a" : i % 4 == 2 ? "a+c" : "c");
@@ -180,7 +180,6 @@ CASE(entities_get_and_lose_components_with_their_template) {
     base_bytes_deinit(&save);
     base_bytes_deinit(&again);
     ecs_world_destroy(twin);
-    ecs_world_destroy(world);
 }
 
 typedef struct fault {

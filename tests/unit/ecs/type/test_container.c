@@ -25,50 +25,47 @@ static void set_i(ecs_object* object, const char* name, int32_t value) {
     assert_ok(ecs_object_set(NULL, object, name, ECS_ELEMENT_I, &value));
 }
 
+#define LIST_CASE(name, element)                                                                   \
+    CASE_WITH(ecs_list, list, ecs_list_init(list, element), ecs_list_deinit(NULL, list), name)
+
 // S2.5: several instances of one kind on an entity are elements of a list.
-CASE(a_list_is_packed_and_grows_and_shrinks_anywhere) {
-    ecs_list list;
-    ecs_list_init(&list, ECS_ELEMENT_P2);
-    assert_int_equal(ecs_list_count(&list), 0);
-    assert_null(ecs_list_data(&list));
-    assert_int_equal(ecs_list_version(&list), 0);
+LIST_CASE(a_list_is_packed_and_grows_and_shrinks_anywhere, ECS_ELEMENT_P2) {
+    assert_int_equal(ecs_list_count(list), 0);
+    assert_null(ecs_list_data(list));
+    assert_int_equal(ecs_list_version(list), 0);
     for (int i = 0; i < 5; i++) {
         ecs_vec2 point = {(float)i, -1};
-        assert_ok(ecs_list_push(NULL, &list, &point));
+        assert_ok(ecs_list_push(NULL, list, &point));
     }
-    assert_int_equal(ecs_list_element(&list), ECS_ELEMENT_P2);
-    const ecs_vec2* points = ecs_list_data(&list);
+    assert_int_equal(ecs_list_element(list), ECS_ELEMENT_P2);
+    const ecs_vec2* points = ecs_list_data(list);
     assert_true(points[4].x == 4 && points[4].y == -1);
-    assert_ok(ecs_list_remove(NULL, &list, 1));
+    assert_ok(ecs_list_remove(NULL, list, 1));
     // An element of the list itself.
-    assert_ok(ecs_list_insert(NULL, &list, 0, ecs_list_get(&list, 3)));
-    assert_string_equal(shown(ecs_element_list_of(ECS_ELEMENT_P2), &list),
+    assert_ok(ecs_list_insert(NULL, list, 0, ecs_list_get(list, 3)));
+    assert_string_equal(shown(ecs_element_list_of(ECS_ELEMENT_P2), list),
                         "[4,-1;0,-1;2,-1;3,-1;4,-1]");
-    assert_ok(ecs_list_set(NULL, &list, 1, NULL));
-    ((ecs_vec2*)ecs_list_data_mut(&list))[2].y = 7;
-    assert_ok(ecs_list_resize(NULL, &list, 3));
-    assert_ok(ecs_list_resize(NULL, &list, 4));
-    assert_string_equal(shown(ecs_element_list_of(ECS_ELEMENT_P2), &list), "[4,-1;0,0;2,7;0,0]");
-    assert_int_equal(ecs_list_version(&list), 5 + 2 + 2 + 2);
-    ecs_list_clear(NULL, &list);
-    assert_int_equal(ecs_list_count(&list), 0);
-    assert_null(ecs_list_data_mut(&list));
-    ecs_list_deinit(NULL, &list);
+    assert_ok(ecs_list_set(NULL, list, 1, NULL));
+    ((ecs_vec2*)ecs_list_data_mut(list))[2].y = 7;
+    assert_ok(ecs_list_resize(NULL, list, 3));
+    assert_ok(ecs_list_resize(NULL, list, 4));
+    assert_string_equal(shown(ecs_element_list_of(ECS_ELEMENT_P2), list), "[4,-1;0,0;2,7;0,0]");
+    assert_int_equal(ecs_list_version(list), 5 + 2 + 2 + 2);
+    ecs_list_clear(NULL, list);
+    assert_int_equal(ecs_list_count(list), 0);
+    assert_null(ecs_list_data_mut(list));
 }
 
-CASE(a_list_of_text_owns_its_texts) {
-    ecs_list list;
-    ecs_list_init(&list, ECS_ELEMENT_T);
-    assert_ok(ecs_list_push_text(NULL, &list, "sword", 5));
-    assert_ok(ecs_list_push_text(NULL, &list, "bow", 3));
-    assert_ok(ecs_list_push(NULL, &list, ecs_list_get(&list, 0)));
-    assert_ok(ecs_list_resize(NULL, &list, 4));
-    assert_string_equal(ecs_string_text(ecs_list_get(&list, 3)), "");
-    assert_string_equal(shown(ecs_element_list_of(ECS_ELEMENT_T), &list),
+LIST_CASE(a_list_of_text_owns_its_texts, ECS_ELEMENT_T) {
+    assert_ok(ecs_list_push_text(NULL, list, "sword", 5));
+    assert_ok(ecs_list_push_text(NULL, list, "bow", 3));
+    assert_ok(ecs_list_push(NULL, list, ecs_list_get(list, 0)));
+    assert_ok(ecs_list_resize(NULL, list, 4));
+    assert_string_equal(ecs_string_text(ecs_list_get(list, 3)), "");
+    assert_string_equal(shown(ecs_element_list_of(ECS_ELEMENT_T), list),
                         "[\"sword\";\"bow\";\"sword\";\"\"]");
-    assert_ok(ecs_list_resize(NULL, &list, 1));
-    assert_int_equal(list.own.body->bytes, 5);
-    ecs_list_deinit(NULL, &list);
+    assert_ok(ecs_list_resize(NULL, list, 1));
+    assert_int_equal(list->own.body->bytes, 5);
 }
 
 // S5.6: an array holds values of any type, containers too.
@@ -259,41 +256,35 @@ CASE(nans_are_equal_and_minus_zero_is_not_zero) {
 
 // Limits and codes
 
-CASE(the_number_of_values_is_limited_at_its_edge) {
-    ecs_list list;
-    ecs_list_init(&list, ECS_ELEMENT_B);
-    assert_ok(ecs_list_resize(NULL, &list, ECS_CONTAINER_COUNT_MAX - 1));
-    assert_ok(ecs_list_push(NULL, &list, NULL));
-    uint64_t version = ecs_list_version(&list);
-    assert_int_equal(ecs_list_push(NULL, &list, NULL), ECS_ERR_FULL);
-    assert_int_equal(ecs_list_resize(NULL, &list, ECS_CONTAINER_COUNT_MAX + 1), ECS_ERR_FULL);
-    assert_int_equal(ecs_list_count(&list), ECS_CONTAINER_COUNT_MAX);
-    assert_int_equal(ecs_list_version(&list), version);
-    ecs_list_deinit(NULL, &list);
+LIST_CASE(the_number_of_values_is_limited_at_its_edge, ECS_ELEMENT_B) {
+    assert_ok(ecs_list_resize(NULL, list, ECS_CONTAINER_COUNT_MAX - 1));
+    assert_ok(ecs_list_push(NULL, list, NULL));
+    uint64_t version = ecs_list_version(list);
+    assert_int_equal(ecs_list_push(NULL, list, NULL), ECS_ERR_FULL);
+    assert_int_equal(ecs_list_resize(NULL, list, ECS_CONTAINER_COUNT_MAX + 1), ECS_ERR_FULL);
+    assert_int_equal(ecs_list_count(list), ECS_CONTAINER_COUNT_MAX);
+    assert_int_equal(ecs_list_version(list), version);
 }
 
-CASE(the_bytes_inside_are_limited_at_their_edge) {
-    ecs_list list;
-    ecs_list_init(&list, ECS_ELEMENT_U32);
+LIST_CASE(the_bytes_inside_are_limited_at_their_edge, ECS_ELEMENT_U32) {
     uint32_t most = ECS_CONTAINER_BYTES_MAX / 4;
-    assert_ok(ecs_list_resize(NULL, &list, most - 1));
-    assert_ok(ecs_list_resize(NULL, &list, most));
-    assert_int_equal(list.own.body->bytes, ECS_CONTAINER_BYTES_MAX);
+    assert_ok(ecs_list_resize(NULL, list, most - 1));
+    assert_ok(ecs_list_resize(NULL, list, most));
+    assert_int_equal(list->own.body->bytes, ECS_CONTAINER_BYTES_MAX);
     // Nested: the values around an element also count. A replaced value does not count any more.
     ecs_array array = {0};
     ecs_element_type type = ecs_element_list_of(ECS_ELEMENT_U32);
-    assert_int_equal(ecs_array_push(NULL, &array, type, &list), ECS_ERR_FULL);
-    assert_ok(ecs_list_resize(NULL, &list, most - 1));
-    assert_ok(ecs_array_push(NULL, &array, type, &list));
+    assert_int_equal(ecs_array_push(NULL, &array, type, list), ECS_ERR_FULL);
+    assert_ok(ecs_list_resize(NULL, list, most - 1));
+    assert_ok(ecs_array_push(NULL, &array, type, list));
     assert_int_equal(array.own.body->bytes, ECS_CONTAINER_BYTES_MAX - 3);
     assert_int_equal(ecs_array_push_text(NULL, &array, "abc", 3), ECS_ERR_FULL);
     assert_ok(ecs_array_push_text(NULL, &array, "ab", 2));
     assert_int_equal(ecs_array_push_text(NULL, &array, "", 0), ECS_ERR_FULL);
     assert_int_equal(ecs_list_push(NULL, ecs_array_find_mut(&array, 0, type), NULL), ECS_ERR_FULL);
-    assert_ok(ecs_array_set(NULL, &array, 0, type, &list));
+    assert_ok(ecs_array_set(NULL, &array, 0, type, list));
     assert_int_equal(array.own.body->bytes, ECS_CONTAINER_BYTES_MAX);
     ecs_array_deinit(NULL, &array);
-    ecs_list_deinit(NULL, &list);
 }
 
 CASE(the_depth_is_limited_at_its_edge) {
