@@ -26,8 +26,7 @@ static const ecs_field fuzz_body_fields[] = {
 };
 
 static void count_report(void* context, const char* file, uint32_t line, const char* message) {
-    (void)file;
-    (void)line;
+    (void)file, (void)line;
     BASE_ASSERT(message && *message);
     ++*(uint32_t*)context;
 }

@@ -83,8 +83,7 @@ static ecs_result list_files(void* context, const char* folder,
 }
 
 static void count_report(void* context, const char* file, uint32_t line, const char* message) {
-    (void)file;
-    (void)line;
+    (void)file, (void)line;
     BASE_ASSERT(message && *message);
     ++*(uint32_t*)context;
 }

@@ -42,8 +42,7 @@ static void on_row(void* context, ecs_entity entity, const net_row_template* ent
 }
 
 static void on_gone(void* context, ecs_entity entity, ecs_tick tick) {
-    (void)context;
-    (void)tick;
+    (void)context, (void)tick;
     FUZZ_CHECK(entity != ECS_ENTITY_NONE);
 }
 

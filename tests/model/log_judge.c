@@ -136,8 +136,7 @@ static void judge_stats(const judged* self) {
 }
 
 static void drop_line(void* context, const char* line) {
-    (void)context;
-    (void)line;
+    (void)context, (void)line;
 }
 
 static void judge_export(const judged* self) {

@@ -17,7 +17,7 @@ static inline uint64_t model_number(const char* text, uint64_t otherwise) {
     return number;
 }
 
-/// `scripts` holds what runs when nobody says anything; in a shorter run at least `count_min`.
+/// `scripts` holds the defaults. A shorter run has at least `count_min` scripts.
 static inline void model_scripts_read(model_scripts* scripts, uint32_t count_min, int argc,
                                       char** argv) {
     scripts->count = (uint32_t)model_number(argc > 1 ? argv[1] : getenv("MODEL_SCRIPTS"),

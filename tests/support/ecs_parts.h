@@ -75,6 +75,14 @@ static inline base_bytes world_saved(ecs_world* world) {
     return bytes;
 }
 
+/// Sealing ends with this result, and these words are reported.
+static inline void seal_refused(ecs_world* world, ecs_result expected, const char* words) {
+    base_report_first report;
+    base_reporter reporter = base_reporter_first(&report);
+    assert_int_equal(ecs_world_seal(world, &reporter), expected);
+    assert_non_null(strstr(report.text, words));
+}
+
 static inline void step_world(ecs_world* world) {
     ecs_step step = {.tick = ecs_world_tick(world) + 1, .dt = 0.5f};
     ecs_world_step(world, &step);

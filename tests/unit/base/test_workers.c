@@ -61,8 +61,7 @@ typedef struct meeting {
 } meeting;
 
 static void meet(void* context, uint32_t item, uint32_t worker) {
-    (void)item;
-    (void)worker;
+    (void)item, (void)worker;
     meeting* place = context;
     pthread_mutex_lock(&place->mutex);
     place->here++;

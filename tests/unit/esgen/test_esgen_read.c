@@ -95,30 +95,30 @@ CASE(lines_may_end_as_windows_ends_them) {
                  "a_es ");
 }
 
-CASE(lines_are_counted_through_everything) {
-    esgen_text_result result;
-    text_open(&result, "/* 1\n 2 */ #define X \\\n 3\n\"a\\\n5\";\n#if 0\n'\n#endif\n// 9 \\\n10\n"
-                       "static void a_es(\n  const float* f) {}\n");
-    assert_int_equal(result.faults.count, 0);
-    assert_int_equal(result.unit.function_count, 1);
-    assert_int_equal(result.unit.functions[0].line, 11);
-    assert_int_equal(result.unit.functions[0].params[0].line, 12);
-    text_close(&result);
+// What the case opens is closed behind it.
+#define TEXT_CASE(name) CASE_WITH(esgen_text_result, result, (void)result, text_close(result), name)
+
+TEXT_CASE(lines_are_counted_through_everything) {
+    text_open(result, "/* 1\n 2 */ #define X \\\n 3\n\"a\\\n5\";\n#if 0\n'\n#endif\n// 9 \\\n10\n"
+                      "static void a_es(\n  const float* f) {}\n");
+    assert_int_equal(result->faults.count, 0);
+    assert_int_equal(result->unit.function_count, 1);
+    assert_int_equal(result->unit.functions[0].line, 11);
+    assert_int_equal(result->unit.functions[0].params[0].line, 12);
 }
 
 // S5.17, S5.19: by name and C type.
-CASE(parameters_are_bound_by_name_and_type) {
-    esgen_text_result result;
+TEXT_CASE(parameters_are_bound_by_name_and_type) {
     text_open(
-        &result,
+        result,
         "ES_TYPE(my_body, Body)\nES_TYPE(struct raw, Raw)\n"
         "static void a_es(const ecs_stage* stage, ecs_entity eid, ecs_vec2* restrict pos,\n"
         "  ecs_vec2 const* const vel, const float brick__size, struct raw* raw,\n"
         "  ES_OPTIONAL const my_body* body, ES_DEFAULT((ecs_color){1, 2, 3, 4}) ecs_color c,\n"
         "  ES_NAME(a.b) ecs_entity other, ES_LIST(p3) const ecs_list* path,\n"
         "  ES_CONTEXT struct ctx* context, const ecs_object* bag, const ecs_string* text) {}");
-    assert_string_equal(result.faults.text, "");
-    const esgen_function* f = &result.unit.functions[0];
+    assert_string_equal(result->faults.text, "");
+    const esgen_function* f = &result->unit.functions[0];
     static const struct {
         esgen_param_kind kind;
         bool is_const, is_pointer;
@@ -148,7 +148,6 @@ CASE(parameters_are_bound_by_name_and_type) {
     }
     assert_true(f->params[5].is_struct && f->params[6].is_optional && f->params[7].has_default);
     assert_string_equal(f->params[7].default_value.text, "(ecs_color){1, 2, 3, 4}");
-    text_close(&result);
 }
 
 CASE(a_system_that_gets_nothing_but_columns_is_confined) { // B10
@@ -179,9 +178,8 @@ CASE(a_system_that_gets_nothing_but_columns_is_confined) { // B10
     text_close(&result);
 }
 
-CASE(annotations_say_what_they_say) {
-    esgen_text_result result;
-    text_open(&result,
+TEXT_CASE(annotations_say_what_they_say) {
+    text_open(result,
               "ES_STAGE(render) ES_TAG(server | predict, \"two\" \"parts\") ES_BEFORE(a_es, b_es)\n"
               "ES_AFTER(c_es) ES_REQUIRE(brick.pos:ip2, path:list<r>) ES_REQUIRE_NOT(dead:tag)\n"
               "ES_REQUIRE_ANY(x:i, y:r) ES_ONLY ES_SPAN ES_EVERY(120) ES_QUANTUM(ROWS)\n"
@@ -189,8 +187,8 @@ CASE(annotations_say_what_they_say) {
               "static void f_es(uint32_t count, float* r) {}\n"
               "ES_TRACK(pos, vel) ES_ON_EVENT(on_appear)\n"
               "static void g_es_event_handler(const my_thing* payload) {}");
-    assert_string_equal(result.faults.text, "");
-    const esgen_function* f = &result.unit.functions[0];
+    assert_string_equal(result->faults.text, "");
+    const esgen_function* f = &result->unit.functions[0];
     assert_string_equal(f->stage.text, "render");
     assert_int_equal(f->tags.count, 2);
     assert_string_equal(f->tags.items[0].text, "server|predict");
@@ -208,28 +206,26 @@ CASE(annotations_say_what_they_say) {
     assert_string_equal(f->first_update.text, "one");
     assert_true(f->is_only && f->is_span);
     assert_true(!f->is_confined && esgen_is_confined(f));
-    const esgen_function* g = &result.unit.functions[1];
+    const esgen_function* g = &result->unit.functions[1];
     assert_string_equal(g->track.items[1].text, "vel");
     assert_string_equal(g->events.items[0].text, "on_appear");
     assert_int_equal(g->params[0].kind, ESGEN_PAYLOAD);
-    text_close(&result);
 }
 
 // S3.4: fields come from the struct's own declaration.
-CASE(structs_say_their_fields) {
-    esgen_text_result result;
-    text_open(&result, "ES_STRUCT(Thing) ES_EVENT(a) ES_EVENT(b, exported)\n"
-                       "typedef struct thing {\n"
-                       "  const float x, y[2] ES_QUANT(-1.5, 0.25, (4 + 4)); // both\n"
-                       "  ecs_vec3 path[N][2 * M];\n"
-                       "} thing;\n"
-                       "ES_EVENT(alone) typedef struct { uint8_t u; } noise;\n"
-                       "static void f_es(thing* thing) {}\nES_REGISTER_TYPES\n"
-                       "int main(void) {}");
-    assert_string_equal(result.faults.text, "");
-    assert_true(result.unit.has_register_types);
-    assert_int_equal(result.unit.struct_count, 2);
-    const esgen_struct* thing = &result.unit.structs[0];
+TEXT_CASE(structs_say_their_fields) {
+    text_open(result, "ES_STRUCT(Thing) ES_EVENT(a) ES_EVENT(b, exported)\n"
+                      "typedef struct thing {\n"
+                      "  const float x, y[2] ES_QUANT(-1.5, 0.25, (4 + 4)); // both\n"
+                      "  ecs_vec3 path[N][2 * M];\n"
+                      "} thing;\n"
+                      "ES_EVENT(alone) typedef struct { uint8_t u; } noise;\n"
+                      "static void f_es(thing* thing) {}\nES_REGISTER_TYPES\n"
+                      "int main(void) {}");
+    assert_string_equal(result->faults.text, "");
+    assert_true(result->unit.has_register_types);
+    assert_int_equal(result->unit.struct_count, 2);
+    const esgen_struct* thing = &result->unit.structs[0];
     assert_string_equal(thing->name.text, "Thing");
     assert_string_equal(thing->c_type.text, "thing");
     assert_int_equal(thing->event_count, 2);
@@ -243,22 +239,20 @@ CASE(structs_say_their_fields) {
     assert_string_equal(thing->fields[2].kind, "ECS_FIELD_F32");
     assert_string_equal(thing->fields[2].count.text, "3 * N * (2 * M)");
     assert_string_equal(thing->fields[2].mark.quant.text, "0, 0, 0");
-    assert_string_equal(result.unit.structs[1].name.text, "");
-    assert_string_equal(result.unit.functions[0].params[0].component_type.text, "Thing");
-    text_close(&result);
+    assert_string_equal(result->unit.structs[1].name.text, "");
+    assert_string_equal(result->unit.functions[0].params[0].component_type.text, "Thing");
 }
 
-CASE(fields_of_messages_have_marks) {
-    esgen_text_result result;
-    text_open(&result, "ES_EVENT(a) ES_MESSAGE(G__A) ES_EVENT(b) ES_EVENT(c) ES_MESSAGE(G__C)\n"
-                       "typedef struct thing {\n"
-                       "  ES_NAME(left) ES_CLAMP(-M, (N + 1)) int32_t x ES_QUANT(0, 1, 2);\n"
-                       "  float y, z ES_RANGE(f(1, 2), 3);\n"
-                       "  ecs_vec2 at ES_LOCAL;\n"
-                       "} thing;\nES_MESSAGES\n");
-    assert_string_equal(result.faults.text, "");
-    assert_true(result.unit.has_messages);
-    const esgen_struct* thing = &result.unit.structs[0];
+TEXT_CASE(fields_of_messages_have_marks) {
+    text_open(result, "ES_EVENT(a) ES_MESSAGE(G__A) ES_EVENT(b) ES_EVENT(c) ES_MESSAGE(G__C)\n"
+                      "typedef struct thing {\n"
+                      "  ES_NAME(left) ES_CLAMP(-M, (N + 1)) int32_t x ES_QUANT(0, 1, 2);\n"
+                      "  float y, z ES_RANGE(f(1, 2), 3);\n"
+                      "  ecs_vec2 at ES_LOCAL;\n"
+                      "} thing;\nES_MESSAGES\n");
+    assert_string_equal(result->faults.text, "");
+    assert_true(result->unit.has_messages);
+    const esgen_struct* thing = &result->unit.structs[0];
     assert_string_equal(thing->events[0].message.text, "G__A");
     assert_string_equal(thing->events[1].message.text, "");
     assert_string_equal(thing->events[2].message.text, "G__C");
@@ -273,5 +267,4 @@ CASE(fields_of_messages_have_marks) {
         assert_true(strcmp(mark->min.text, "f(1, 2)") == 0 && strcmp(mark->max.text, "3") == 0);
     }
     assert_true(thing->fields[3].mark.is_local);
-    text_close(&result);
 }

@@ -15,7 +15,7 @@ typedef struct ear {
 
 struct hearing {
     store store;
-    ear own; ///< for who needs but one
+    ear own; ///< for a system that needs no other
     char text[8192];
 };
 

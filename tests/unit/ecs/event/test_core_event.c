@@ -145,8 +145,7 @@ HEAR_CASE(structure_inside_handlers_is_deferred) { // S5.10 S5.18
 }
 
 static void breed(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)event;
-    (void)rows;
+    (void)event, (void)rows;
     const ear* own = stage->context;
     (void)ecs_command_create(stage->world, own->hearing->store.ball, NULL, 0);
 }
@@ -338,15 +337,11 @@ CASE(a_mirror_is_told_as_well) { // S5.18
 // Memory
 
 static void on_nothing(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)stage;
-    (void)event;
-    (void)rows;
+    (void)stage, (void)event, (void)rows;
 }
 
 static void on_members(const ecs_stage* stage, const ecs_entity* entities, uint32_t count) {
-    (void)stage;
-    (void)entities;
-    (void)count;
+    (void)stage, (void)entities, (void)count;
 }
 
 static ecs_result register_both(ecs_world* world) {

@@ -78,10 +78,7 @@ CASE(a_world_without_the_component_has_no_families) {
 
 CASE(a_parent_of_another_type_is_refused_by_seal) {
     ecs_world* world = world_of("a { ecs.parent:i=1 }\n");
-    base_report_first report = {0};
-    base_reporter reporter = base_reporter_first(&report);
-    assert_int_equal(ecs_world_seal(world, &reporter), ECS_ERR_TYPE);
-    assert_non_null(strstr(report.text, "must be eid"));
+    seal_refused(world, ECS_ERR_TYPE, "must be eid");
     ecs_world_destroy(world);
 }
 

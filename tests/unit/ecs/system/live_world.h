@@ -111,6 +111,11 @@ static inline ecs_entity live_create(live* fixture, ecs_template_id template_id)
     return entity;
 }
 
+/// A system that does nothing.
+static inline void live_idle(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)stage, (void)rows;
+}
+
 static inline void live_step(live* fixture) {
     step_world(fixture->world);
 }

@@ -4,10 +4,6 @@
 #include "ecs/inspect.h"
 #include "ecs/need.h"
 
-static void run_nothing(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)stage, (void)rows;
-}
-
 // Declares that it reads vel, and writes it.
 static void run_sly(const ecs_stage* stage, const ecs_rows* rows) {
     (void)stage;
@@ -42,9 +38,9 @@ static void open(inspected* self, ecs_system_fn run) {
     assert_ok(ecs_event_register(self->live.world, &(ecs_event_desc){.name = "kick"}, &self->kick));
     system_add(self->live.world, .name = "move", .stage = "act", .run = run, .terms = move_terms,
                .term_count = 2);
-    system_add(self->live.world, .name = "look", .stage = "act", .run = run_nothing,
+    system_add(self->live.world, .name = "look", .stage = "act", .run = live_idle,
                .terms = other_terms, .term_count = 2, .is_confined = true, READS("vel"));
-    system_add(self->live.world, .name = "absent", .stage = "act", .run = run_nothing,
+    system_add(self->live.world, .name = "absent", .stage = "act", .run = live_idle,
                .terms = move_terms, .term_count = 2, TAGS("elsewhere"));
     system_add(self->live.world, .name = "kicked", EVENTS("kick"), .on_event = on_kick);
     live_seal(&self->live);
@@ -53,7 +49,7 @@ static void open(inspected* self, ecs_system_fn run) {
 #define INSPECTED_CASE(name, run)                                                                  \
     CASE_WITH(inspected, self, open(self, run), live_close(&self->live), name)
 
-INSPECTED_CASE(users_and_handlers_are_found_by_what_they_declare, run_nothing) {
+INSPECTED_CASE(users_and_handlers_are_found_by_what_they_declare, live_idle) {
     const ecs_world* world = self->live.world;
     ecs_user user = {0};
     assert_true(ecs_inspect_handler(world, self->kick, &user));
@@ -104,7 +100,7 @@ INSPECTED_CASE(a_write_through_const_is_told_once, run_sly) {
     assert_int_equal(lines, 1);
 }
 
-INSPECTED_CASE(names_that_are_needed_are_found_or_named, run_nothing) {
+INSPECTED_CASE(names_that_are_needed_are_found_or_named, live_idle) {
     const base_reporter reporter = {save_line, NULL};
     ecs_need need = {.world = self->live.world, .reporter = &reporter, .place = "pong"};
     lines = 0;

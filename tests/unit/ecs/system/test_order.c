@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "live_world.h"
 
-static void run_nothing(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)stage;
-    (void)rows;
-}
-
 static ecs_result add(live* fixture, const char* name, const char* before, const char* after) {
-    ecs_system_desc desc = {.name = name, .stage = "act", .run = run_nothing};
+    ecs_system_desc desc = {.name = name, .stage = "act", .run = live_idle};
     desc.before = &before;
     desc.before_count = before != NULL;
     desc.after = &after;
@@ -56,9 +51,7 @@ static ecs_result seal_reported(live* fixture, base_report_first* report) {
 
 LIVE_OPEN_CASE(an_unknown_name_in_after_is_reported) {
     assert_ok(add(at, "a", NULL, "ghost"));
-    base_report_first report;
-    assert_int_equal(seal_reported(at, &report), ECS_ERR_UNKNOWN);
-    assert_non_null(strstr(report.text, "ghost"));
+    seal_refused(at->world, ECS_ERR_UNKNOWN, "ghost");
 }
 
 LIVE_OPEN_CASE(a_cycle_is_reported_with_its_names) { // S5.12
@@ -76,9 +69,7 @@ LIVE_OPEN_CASE(a_cycle_is_reported_with_its_names) { // S5.12
 
 LIVE_OPEN_CASE(a_system_after_itself_is_a_cycle) {
     assert_ok(add(at, "self", NULL, "self"));
-    base_report_first report;
-    assert_int_equal(seal_reported(at, &report), ECS_ERR_CYCLE);
-    assert_non_null(strstr(report.text, "self after self"));
+    seal_refused(at->world, ECS_ERR_CYCLE, "self after self");
 }
 
 CASE(names_of_systems_that_tags_left_out_are_ignored) { // S5.12 S5.13
@@ -90,11 +81,11 @@ CASE(names_of_systems_that_tags_left_out_are_ignored) { // S5.12 S5.13
     live_open(&fixture, &config);
     const char* render[] = {"render"};
     ecs_system_desc drawn = {
-        .name = "draw", .stage = "act", .run = run_nothing, .tags = render, .tag_count = 1};
+        .name = "draw", .stage = "act", .run = live_idle, .tags = render, .tag_count = 1};
     assert_ok(ecs_system_register(fixture.world, &drawn));
     assert_int_equal(ecs_system_register(fixture.world, &drawn), ECS_ERR_DUPLICATE);
     assert_ok(add(&fixture, "a", "draw", "draw"));
-    system_add(fixture.world, .name = "kept", .stage = "act", .run = run_nothing, TAGS("server"));
+    system_add(fixture.world, .name = "kept", .stage = "act", .run = live_idle, TAGS("server"));
     live_seal(&fixture);
     expect_order(&fixture, "akept");
     live_close(&fixture);
@@ -201,8 +192,7 @@ LIVE_OPEN_CASE(an_order_that_is_wrong_is_refused_by_name) { // S5.12
 }
 
 static void mark_event(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    (void)event;
-    (void)rows;
+    (void)event, (void)rows;
     live_mark(stage->user, stage->context);
 }
 

@@ -3,11 +3,6 @@
 
 #include "base/workers.h"
 
-static void run_nothing(const ecs_stage* stage, const ecs_rows* rows) {
-    (void)stage;
-    (void)rows;
-}
-
 static const ecs_term write_pos[] = {{"pos", "p2", ECS_WRITE}};
 static const ecs_term read_pos[] = {{"pos", "p2", ECS_READ}};
 static const ecs_term write_hp[] = {{"hp", "i", ECS_WRITE}};
@@ -17,7 +12,7 @@ static const ecs_term read_vel[] = {{"vel", "p2", ECS_READ}};
 static ecs_system_desc confined(const char* name, const ecs_term* term) {
     return (ecs_system_desc){.name = name,
                              .stage = "act",
-                             .run = run_nothing,
+                             .run = live_idle,
                              .terms = term,
                              .term_count = term ? 1 : 0,
                              .is_confined = true};
@@ -66,7 +61,7 @@ LIVE_OPEN_CASE(systems_that_conflict_run_one_after_the_other) { // B10
 }
 
 LIVE_OPEN_CASE(a_system_that_declares_nothing_runs_alone) {
-    const ecs_system_desc rules = {.name = "rules", .stage = "act", .run = run_nothing};
+    const ecs_system_desc rules = {.name = "rules", .stage = "act", .run = live_idle};
     const ecs_system_desc a = confined("a", write_pos), b = confined("b", write_hp),
                           c = confined("c", read_vel);
     add_all(at, a, rules, b, c);

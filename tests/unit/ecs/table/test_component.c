@@ -264,10 +264,7 @@ STORE_CASE(structure_does_not_change_inside_a_stage) {
     world->fast.stage_depth = 0;
 }
 
-CASE(entities_are_made_after_seal) {
-    store fixture;
-    store_open(&fixture, NULL);
+STORE_OPEN_CASE(entities_are_made_after_seal) {
     ecs_entity entity = ECS_ENTITY_NONE;
-    assert_mistake((void)!ecs_create(fixture.world, 1, NULL, 0, &entity));
-    ecs_world_destroy(fixture.world);
+    assert_mistake((void)!ecs_create(at->world, 1, NULL, 0, &entity));
 }

@@ -155,30 +155,24 @@ STORE_OPEN_CASE(structure_does_not_change_while_walking) {
     assert_ok(ecs_destroy(world, entity));
 }
 
-CASE(a_wrong_type_is_reported_at_seal) {
-    store fixture;
-    store_open(&fixture, NULL);
-    ecs_query_own(store_query(&fixture, {"pos", "p3", ECS_OPTIONAL_READ}), "move_ball");
+STORE_OPEN_CASE(a_wrong_type_is_reported_at_seal) {
+    ecs_query_own(store_query(at, {"pos", "p3", ECS_OPTIONAL_READ}), "move_ball");
     base_report_first report = {0};
     base_reporter reporter = base_reporter_first(&report);
-    assert_int_equal(ecs_world_seal(fixture.world, &reporter), ECS_ERR_TYPE);
+    assert_int_equal(ecs_world_seal(at->world, &reporter), ECS_ERR_TYPE);
     assert_non_null(strstr(report.text, "move_ball"));
     assert_non_null(strstr(report.text, "pos:p3"));
     assert_non_null(strstr(report.text, "p2"));
-    ecs_world_destroy(fixture.world);
 }
 
-CASE(a_required_component_that_nobody_has_is_reported_at_seal) { // S1.4
-    store fixture;
-    store_open(&fixture, NULL);
-    store_query(&fixture, {"nowhere", "p3", ECS_OPTIONAL_READ}, {"never", "p3", ECS_REQUIRE_NOT});
-    store_query(&fixture, {"nowhere", "p3", ECS_REQUIRE});
+STORE_OPEN_CASE(a_required_component_that_nobody_has_is_reported_at_seal) { // S1.4
+    store_query(at, {"nowhere", "p3", ECS_OPTIONAL_READ}, {"never", "p3", ECS_REQUIRE_NOT});
+    store_query(at, {"nowhere", "p3", ECS_REQUIRE});
     base_report_first report = {0};
     base_reporter reporter = base_reporter_first(&report);
-    assert_int_equal(ecs_world_seal(fixture.world, &reporter), ECS_ERR_UNKNOWN);
+    assert_int_equal(ecs_world_seal(at->world, &reporter), ECS_ERR_UNKNOWN);
     assert_int_equal(report.count, 1);
     assert_non_null(strstr(report.text, "nowhere"));
-    ecs_world_destroy(fixture.world);
 }
 
 STORE_OPEN_CASE(terms_have_a_limit_and_seal_closes_registration) {

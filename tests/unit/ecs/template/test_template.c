@@ -521,8 +521,7 @@ DATA_CASE(the_length_of_a_list_of_tags_is_tested_at_its_edge) {
 }
 
 static void count_suggestions(void* context, const char* file, uint32_t line, const char* message) {
-    (void)file;
-    (void)line;
+    (void)file, (void)line;
     uint32_t* counts = context;
     counts[0]++;
     counts[1] += strstr(message, "did you mean") != NULL;

@@ -143,13 +143,11 @@ static void noop_create(const ecs_type_context* context, void* value) {
 }
 
 static void noop_destroy(const ecs_type_context* context, void* value) {
-    (void)context;
-    (void)value;
+    (void)context, (void)value;
 }
 
 static void write_nothing(const void* value, base_bytes* bytes) {
-    (void)value;
-    (void)bytes;
+    (void)value, (void)bytes;
 }
 
 DATA_CASE(size_align_and_functions_are_checked) {
