@@ -43,7 +43,10 @@ static inline void table_close(table* t) {
     net_module_close(t->module);
 }
 
-#define ARENA_CASE(name, ...) CASE_WITH(table, t, table_open(t, __VA_ARGS__), table_close(t), name)
+/// A case with a server of this seed; the settings come last.
+#define ARENA_CASE(name, seed, has_render, ...)                                                    \
+    CASE_WITH(table, t, table_open(t, __VA_ARGS__, seed, NET_ROLE_SERVER, has_render),             \
+              table_close(t), name)
 
 static inline arena_game* table_game(table* t) {
     return net_match_context(t->match);

@@ -115,9 +115,8 @@ static void step_ahead(net_match* ahead, ecs_entity player, const arena_input* i
     ecs_changes_clear(world);
 }
 
-ARENA_CASE(a_prediction_moves_and_shoots_as_the_server_does,
-           (const char* const[]){"agents=0", "pickups=0", "tanks=0", NULL}, 3, NET_ROLE_SERVER,
-           false) {
+ARENA_CASE(a_prediction_moves_and_shoots_as_the_server_does, 3, false,
+           (const char* const[]){"agents=0", "pickups=0", "tanks=0", NULL}) {
     net_match_join(t->match, &(net_game_player){.client = 1, .name = "own"});
     arena_game* game = table_game(t);
     net_match_config config = *net_match_get_config(t->match);
@@ -166,8 +165,7 @@ static void render(table* t, recorder* r, ecs_entity player) {
     recorder_run(t->match, &draw);
 }
 
-ARENA_CASE(a_picture_shows_the_own_fighter_its_state_and_the_board, NULL, 3, NET_ROLE_SERVER,
-           true) {
+ARENA_CASE(a_picture_shows_the_own_fighter_its_state_and_the_board, 3, true, NULL) {
     static recorder r;
     table_join_bots(t, 12);
     for (uint32_t i = 0; i < 200; i++) {
@@ -183,7 +181,7 @@ ARENA_CASE(a_picture_shows_the_own_fighter_its_state_and_the_board, NULL, 3, NET
     assert_true(view->has_camera);
 }
 
-ARENA_CASE(drawing_touches_nothing_of_the_match, NULL, 3, NET_ROLE_SERVER, true) {
+ARENA_CASE(drawing_touches_nothing_of_the_match, 3, true, NULL) {
     static recorder r;
     table_join_bots(t, 4);
     table_steps(t, 60);
@@ -193,7 +191,7 @@ ARENA_CASE(drawing_touches_nothing_of_the_match, NULL, 3, NET_ROLE_SERVER, true)
     assert_true(ecs_world_hash(table_world(t)) == hash);
 }
 
-ARENA_CASE(a_spectator_sees_the_whole_map, NULL, 3, NET_ROLE_SERVER, true) {
+ARENA_CASE(a_spectator_sees_the_whole_map, 3, true, NULL) {
     static recorder r;
     table_steps(t, 30);
     render(t, &r, ECS_ENTITY_NONE);
@@ -203,8 +201,8 @@ ARENA_CASE(a_spectator_sees_the_whole_map, NULL, 3, NET_ROLE_SERVER, true) {
     assert_true(r.shapes - r.rects > 2000);
 }
 
-ARENA_CASE(news_names_who_did_what, (const char* const[]){"agents=0", "pickups=0", "tanks=0", NULL},
-           3, NET_ROLE_SERVER, true) {
+ARENA_CASE(news_names_who_did_what, 3, true,
+           (const char* const[]){"agents=0", "pickups=0", "tanks=0", NULL}) {
     static recorder r;
     net_match_join(t->match, &(net_game_player){.client = 1, .name = "Ada"});
     arena_game* game = table_game(t);

@@ -78,9 +78,8 @@ DUEL_CASE(a_shot_passes_its_own_team_and_ends_in_time) {
     assert_int_equal(at->events[ARENA_MESSAGE_HIT], 0);
 }
 
-ARENA_CASE(no_more_shots_fly_than_the_setting_says,
-           (const char* const[]){"agents=0", "pickups=0", "tanks=0", "shots=1", NULL}, 5,
-           NET_ROLE_SERVER, false) {
+ARENA_CASE(no_more_shots_fly_than_the_setting_says, 5, false,
+           (const char* const[]){"agents=0", "pickups=0", "tanks=0", "shots=1", NULL}) {
     net_match_join(t->match, &(net_game_player){.client = 1, .name = "left"});
     const arena_input fire = {.is_firing = true, .aim = 512};
     for (uint32_t i = 0; i < 60; i++) {
@@ -322,8 +321,7 @@ DUEL_CASE(a_call_lights_the_beacon_of_the_team) {
     assert_int_equal(ecs_query_count(table_world(at), game->beacons), 0);
 }
 
-ARENA_CASE(players_spread_over_the_teams_and_take_their_rows_with_them, nobody_else, 5,
-           NET_ROLE_SERVER, false) {
+ARENA_CASE(players_spread_over_the_teams_and_take_their_rows_with_them, 5, false, nobody_else) {
     for (uint32_t client = 1; client <= 8; client++)
         net_match_join(t->match, &(net_game_player){.client = client, .name = "player"});
     for (uint32_t client = 1; client <= 8; client++)
@@ -336,8 +334,8 @@ ARENA_CASE(players_spread_over_the_teams_and_take_their_rows_with_them, nobody_e
     assert_int_equal(*(uint8_t*)table_of(t, 9, table_game(t)->team), 3);
 }
 
-ARENA_CASE(a_round_ends_by_time_and_the_books_begin_anew,
-           (const char* const[]){"agents=200", "round_s=20", NULL}, 5, NET_ROLE_SERVER, false) {
+ARENA_CASE(a_round_ends_by_time_and_the_books_begin_anew, 5, false,
+           (const char* const[]){"agents=200", "round_s=20", NULL}) {
     table_join_bots(t, 4);
     table_steps(t, 20 * 30);
     arena_game* game = table_game(t);
@@ -404,8 +402,7 @@ static uint32_t count_seen(table* t, ecs_vec2 from) {
     return seen;
 }
 
-ARENA_CASE(a_thousand_soldiers_and_200_players_fight_for_300_ticks, NULL, 42, NET_ROLE_SERVER,
-           false) {
+ARENA_CASE(a_thousand_soldiers_and_200_players_fight_for_300_ticks, 42, false, NULL) {
     table_join_bots(t, 200);
     ecs_world* world = table_world(t);
     arena_game* game = table_game(t);
@@ -506,8 +503,8 @@ CASE(a_restored_world_has_the_same_future) {
 }
 
 // The result is the same for every compiler and build type. A change of rules or bots changes it.
-ARENA_CASE(a_known_match_comes_to_a_known_end, (const char* const[]){"agents=300", NULL}, 7,
-           NET_ROLE_SERVER, false) {
+ARENA_CASE(a_known_match_comes_to_a_known_end, 7, false,
+           (const char* const[]){"agents=300", NULL}) {
     table_join_bots(t, 6);
     table_steps(t, 500);
     uint64_t hash = ecs_world_state_hash(table_world(t));

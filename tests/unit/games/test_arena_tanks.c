@@ -34,7 +34,7 @@ static uint32_t count_turrets(table* t) {
     return count;
 }
 
-ARENA_CASE(a_turret_is_where_its_tank_is, two_tanks, 5, NET_ROLE_SERVER, false) {
+ARENA_CASE(a_turret_is_where_its_tank_is, 5, false, two_tanks) {
     arena_game* game = table_game(t);
     ecs_world* world = table_world(t);
     tank_list list = find_tanks(t);
@@ -53,7 +53,7 @@ ARENA_CASE(a_turret_is_where_its_tank_is, two_tanks, 5, NET_ROLE_SERVER, false) 
     assert_true(ecs_vec2_length((ecs_vec2){now->x - first.x, now->y - first.y}) > 20.0f);
 }
 
-ARENA_CASE(a_turret_is_destroyed_with_its_tank, two_tanks, 5, NET_ROLE_SERVER, false) {
+ARENA_CASE(a_turret_is_destroyed_with_its_tank, 5, false, two_tanks) {
     arena_game* game = table_game(t);
     ecs_world* world = table_world(t);
     tank_list list = find_tanks(t);
@@ -75,7 +75,7 @@ ARENA_CASE(a_turret_is_destroyed_with_its_tank, two_tanks, 5, NET_ROLE_SERVER, f
     assert_ptr_equal(*cell, route);
 }
 
-ARENA_CASE(a_turret_turns_to_an_enemy_and_shoots, two_tanks, 5, NET_ROLE_SERVER, false) {
+ARENA_CASE(a_turret_turns_to_an_enemy_and_shoots, 5, false, two_tanks) {
     arena_game* game = table_game(t);
     ecs_world* world = table_world(t);
     net_match_join(t->match, &(net_game_player){.client = 1, .name = "red"});
@@ -95,7 +95,7 @@ ARENA_CASE(a_turret_turns_to_an_enemy_and_shoots, two_tanks, 5, NET_ROLE_SERVER,
     assert_true(*(const uint8_t*)table_of(t, 2, game->health) < ARENA_HEALTH);
 }
 
-ARENA_CASE(tanks_take_no_pickups, two_tanks, 5, NET_ROLE_SERVER, false) {
+ARENA_CASE(tanks_take_no_pickups, 5, false, two_tanks) {
     ecs_entity tank = find_tanks(t).tanks[0];
     for (uint8_t kind = 0; kind < ARENA_PICKUP_KINDS; kind++)
         assert_false(arena_take(table_world(t), table_game(t), tank, kind, 1));

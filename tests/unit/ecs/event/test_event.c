@@ -279,22 +279,10 @@ LIVE_OPEN_CASE(handlers_get_the_cells_of_each_target_in_turn) {
     static const ecs_term cells[] = {
         {"hp", "i", ECS_READ}, {"team", NULL, ECS_OPTIONAL_READ}, {"vel", NULL, ECS_OPTIONAL_READ}};
     static const ecs_term links[] = {{"link", "eid", ECS_WRITE}};
-    ecs_system_desc descs[] = {{.name = "cells",
-                                .events = hit_events,
-                                .event_count = 1,
-                                .on_event = check_cells,
-                                .terms = cells,
-                                .term_count = 3,
-                                .context = at},
-                               {.name = "links",
-                                .events = hit_events,
-                                .event_count = 1,
-                                .on_event = count_links,
-                                .terms = links,
-                                .term_count = 1,
-                                .context = at}};
-    assert_ok(ecs_system_register(at->world, &descs[0]));
-    assert_ok(ecs_system_register(at->world, &descs[1]));
+    system_add(at->world, .name = "cells", .events = hit_events, .event_count = 1,
+               .on_event = check_cells, .terms = cells, .term_count = 3, .context = at);
+    system_add(at->world, .name = "links", .events = hit_events, .event_count = 1,
+               .on_event = count_links, .terms = links, .term_count = 1, .context = at);
     live_seal(at);
     ecs_entity things[3], solids[3], markers[3];
     for (uint32_t i = 0; i < 3; i++) {

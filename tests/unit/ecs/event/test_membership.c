@@ -123,11 +123,9 @@ HEAR_CASE(structure_in_member_calls_is_deferred_to_the_end_of_the_turn) { // S4.
 
 CASE(a_system_whose_turn_never_comes_holds_no_more_than_there_is) { // S4.5
     scarce_memory memory;
-    scarce_init(&memory, 0, true);
     hearing heard;
     hearing* all = &heard;
-    ecs_world_config config = ecs_world_config_default();
-    config.allocator = &memory.allocator;
+    ecs_world_config config = scarce_world(&memory);
     hear_open(all, &config);
     ecs_system_desc desc = member_system(&all->own);
     desc.stage = "never";

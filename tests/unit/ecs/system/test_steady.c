@@ -38,32 +38,15 @@ static void on_hit(const ecs_stage* stage, const ecs_event* event, const ecs_row
 // S2.4, S5.21
 CASE(a_steady_tick_allocates_nothing_and_looks_up_no_name) {
     scarce_memory memory;
-    scarce_init(&memory, 0, false);
-    ecs_world_config config = ecs_world_config_default();
-    config.allocator = &memory.allocator;
+    ecs_world_config config = scarce_world(&memory);
     live fixture;
     live_open(&fixture, &config);
-    static const ecs_term move_terms[] = {{"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}};
-    static const ecs_term churn_terms[] = {{"pos", "p2", ECS_READ}, {"hp", "i", ECS_READ}};
-    const char* events[] = {"hit"};
-    ecs_system_desc systems[] = {
-        {.name = "move", .stage = "act", .run = run_move, .terms = move_terms, .term_count = 2},
-        {.name = "churn",
-         .stage = "act",
-         .run = run_churn,
-         .terms = churn_terms,
-         .term_count = 2,
-         .context = &fixture},
-        {.name = "hurt",
-         .events = events,
-         .event_count = 1,
-         .on_event = on_hit,
-         .terms = churn_terms,
-         .term_count = 2,
-         .context = &fixture},
-    };
-    for (uint32_t i = 0; i < BASE_COUNT(systems); i++)
-        assert_ok(ecs_system_register(fixture.world, &systems[i]));
+    system_add(fixture.world, .name = "move", .stage = "act", .run = run_move,
+               TERMS({"pos", "p2", ECS_WRITE}, {"vel", "p2", ECS_READ}));
+    system_add(fixture.world, .name = "churn", .stage = "act", .run = run_churn,
+               TERMS({"pos", "p2", ECS_READ}, {"hp", "i", ECS_READ}), .context = &fixture);
+    system_add(fixture.world, .name = "hurt", EVENTS("hit"), .on_event = on_hit,
+               TERMS({"pos", "p2", ECS_READ}, {"hp", "i", ECS_READ}), .context = &fixture);
     live_seal(&fixture);
     assert_ok(ecs_create_many(fixture.world, fixture.thing, 3000, NULL));
     uint64_t hashes = 0;
@@ -95,9 +78,7 @@ CASE(a_steady_tick_allocates_nothing_and_looks_up_no_name) {
 CASE(ten_thousand_creations_and_deaths_allocate_nothing) {
     enum { ALIVE = 2000, WARM = 12000, CHURN = 10000, PER_TICK = 100 };
     scarce_memory memory;
-    scarce_init(&memory, 0, false);
-    ecs_world_config config = ecs_world_config_default();
-    config.allocator = &memory.allocator;
+    ecs_world_config config = scarce_world(&memory);
     live fixture;
     live_make(&fixture, &config);
     ecs_world* world = fixture.world;

@@ -288,9 +288,7 @@ CASE(rows_are_not_made_before_their_values_can_be_there) {
     static const char text[] = "big { \"b:big\" { _track:b=yes; } }";
     ecs_type_desc big = {"big", 4 * WORDS, 4, fields, 1, NULL};
     scarce_memory memory;
-    scarce_init(&memory, 0, false);
-    ecs_world_config config = ecs_world_config_default();
-    config.allocator = &memory.allocator;
+    ecs_world_config config = scarce_world(&memory);
     ecs_world* world = NULL;
     assert_ok(ecs_world_create(&config, &world));
     assert_ok(ecs_type_register(world, &big, NULL));
@@ -457,12 +455,10 @@ TWINS_CASE(a_copy_is_what_save_and_restore_give) {
 
 CASE(a_copy_of_the_same_rows_allocates_nothing) {
     scarce_memory memory;
-    scarce_init(&memory, 0, false);
     live a;
     live b;
-    ecs_world_config config = ecs_world_config_default();
+    ecs_world_config config = scarce_world(&memory);
     live_make(&a, &config);
-    config.allocator = &memory.allocator;
     live_make(&b, &config);
     assert_ok(ecs_create_many(a.world, a.thing, 700, NULL));
     ecs_entity named = live_create(&a, a.named);
