@@ -21,8 +21,8 @@
     }
 
 /// Register a system: system_add(world, .name = "move", .stage = "act", .run = run_move).
-#define system_add(world, ...)                                                                     \
-    assert_ok(ecs_system_register(world, &(const ecs_system_desc){__VA_ARGS__}))
+#define system_try(world, ...) ecs_system_register(world, &(const ecs_system_desc){__VA_ARGS__})
+#define system_add(world, ...) assert_ok(system_try(world, __VA_ARGS__))
 
 /// Lists of a system that stand where they are named: EVENTS("hit"), TERMS({"hp", "i", ECS_READ}).
 #define AFTER(...)                                                                                 \

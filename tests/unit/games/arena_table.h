@@ -43,6 +43,8 @@ static inline void table_close(table* t) {
     net_module_close(t->module);
 }
 
+#define SETTINGS(...) ((const char* const[]){__VA_ARGS__, NULL})
+
 /// A case with a server of this seed; the settings come last.
 #define ARENA_CASE(name, seed, has_render, ...)                                                    \
     CASE_WITH(table, t, table_open(t, __VA_ARGS__, seed, NET_ROLE_SERVER, has_render),             \

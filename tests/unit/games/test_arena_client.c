@@ -116,7 +116,7 @@ static void step_ahead(net_match* ahead, ecs_entity player, const arena_input* i
 }
 
 ARENA_CASE(a_prediction_moves_and_shoots_as_the_server_does, 3, false,
-           (const char* const[]){"agents=0", "pickups=0", "tanks=0", NULL}) {
+           SETTINGS("agents=0", "pickups=0", "tanks=0")) {
     net_match_join(t->match, &(net_game_player){.client = 1, .name = "own"});
     arena_game* game = table_game(t);
     net_match_config config = *net_match_get_config(t->match);
@@ -201,8 +201,7 @@ ARENA_CASE(a_spectator_sees_the_whole_map, 3, true, NULL) {
     assert_true(r.shapes - r.rects > 2000);
 }
 
-ARENA_CASE(news_names_who_did_what, 3, true,
-           (const char* const[]){"agents=0", "pickups=0", "tanks=0", NULL}) {
+ARENA_CASE(news_names_who_did_what, 3, true, SETTINGS("agents=0", "pickups=0", "tanks=0")) {
     static recorder r;
     net_match_join(t->match, &(net_game_player){.client = 1, .name = "Ada"});
     arena_game* game = table_game(t);

@@ -79,7 +79,7 @@ DUEL_CASE(a_shot_passes_its_own_team_and_ends_in_time) {
 }
 
 ARENA_CASE(no_more_shots_fly_than_the_setting_says, 5, false,
-           (const char* const[]){"agents=0", "pickups=0", "tanks=0", "shots=1", NULL}) {
+           SETTINGS("agents=0", "pickups=0", "tanks=0", "shots=1")) {
     net_match_join(t->match, &(net_game_player){.client = 1, .name = "left"});
     const arena_input fire = {.is_firing = true, .aim = 512};
     for (uint32_t i = 0; i < 60; i++) {
@@ -335,7 +335,7 @@ ARENA_CASE(players_spread_over_the_teams_and_take_their_rows_with_them, 5, false
 }
 
 ARENA_CASE(a_round_ends_by_time_and_the_books_begin_anew, 5, false,
-           (const char* const[]){"agents=200", "round_s=20", NULL}) {
+           SETTINGS("agents=200", "round_s=20")) {
     table_join_bots(t, 4);
     table_steps(t, 20 * 30);
     arena_game* game = table_game(t);
@@ -503,8 +503,7 @@ CASE(a_restored_world_has_the_same_future) {
 }
 
 // The result is the same for every compiler and build type. A change of rules or bots changes it.
-ARENA_CASE(a_known_match_comes_to_a_known_end, 7, false,
-           (const char* const[]){"agents=300", NULL}) {
+ARENA_CASE(a_known_match_comes_to_a_known_end, 7, false, SETTINGS("agents=300")) {
     table_join_bots(t, 6);
     table_steps(t, 500);
     uint64_t hash = ecs_world_state_hash(table_world(t));
@@ -516,12 +515,11 @@ ARENA_CASE(a_known_match_comes_to_a_known_end, 7, false,
 CASE(a_match_is_the_same_on_any_number_of_threads) {
     enum { TICKS = 150 };
     static uint64_t hashes[TICKS];
-    static const char* const some[] = {"agents=1500", NULL};
     static const uint32_t threads[] = {1, 2, 3, 8};
     for (uint32_t k = 0; k < BASE_COUNT(threads); k++) {
         base_workers* workers = base_workers_create(NULL, threads[k]);
         table t;
-        table_open(&t, some, 5, NET_ROLE_SERVER, false);
+        table_open(&t, SETTINGS("agents=1500"), 5, NET_ROLE_SERVER, false);
         table_join_bots(&t, 20);
         net_match_set_workers(t.match, workers);
         for (uint32_t i = 0; i < TICKS; i++) {

@@ -191,11 +191,10 @@ static void look_at_the_rest(const seat* one, census* found) {
 
 CASE(each_mirror_holds_what_its_player_may_know) {
     static const net_link_config link = {.delay_ms = 30, .jitter_ms = 8, .loss_percent = 2};
-    static const char* const some[] = {"agents=300", "damage=2", NULL};
     static session s;
     uint32_t without_power[SEATS] = {0};
     census found = {0};
-    open_session(&s, some, &link);
+    open_session(&s, SETTINGS("agents=300", "damage=2"), &link);
     for (uint32_t tick = 0; tick < 1200; tick++) {
         step_session(&s);
         ecs_changes_clear(table_world(&s.t));
@@ -226,9 +225,8 @@ CASE(each_mirror_holds_what_its_player_may_know) {
 
 CASE(a_thief_is_never_out_of_sight_of_whom_it_robbed) {
     static const net_link_config link = {.delay_ms = 20};
-    static const char* const absent[] = {"agents=0", "pickups=0", "tanks=0", "damage=0", NULL};
     static session s;
-    open_session(&s, absent, &link);
+    open_session(&s, SETTINGS("agents=0", "pickups=0", "tanks=0", "damage=0"), &link);
     for (uint32_t i = 0; i < 30; i++)
         step_session(&s);
     // A player of team 1 takes the flag of team 2, which is far from all players. Client 2 is in

@@ -345,24 +345,12 @@ static void on_members(const ecs_stage* stage, const ecs_entity* entities, uint3
 }
 
 static ecs_result register_both(ecs_world* world) {
-    static const char* const pos_name[] = {"pos"};
-    const ecs_system_desc systems[] = {
-        {.name = "hears",
-         .events = hear_all_events,
-         .event_count = 5,
-         .on_event = on_nothing,
-         .terms = with_radius,
-         .term_count = 1,
-         .track = pos_name,
-         .track_count = 1},
-        {.name = "members",
-         .stage = "act",
-         .on_enter = on_members,
-         .terms = with_radius,
-         .term_count = 1},
-    };
-    ecs_result result = ecs_system_register(world, &systems[0]);
-    if (result == ECS_OK) result = ecs_system_register(world, &systems[1]);
+    ecs_result result =
+        system_try(world, .name = "hears", .events = hear_all_events, .event_count = 5,
+                   .on_event = on_nothing, .terms = with_radius, .term_count = 1, TRACK("pos"));
+    if (result == ECS_OK)
+        result = system_try(world, .name = "members", .stage = "act", .on_enter = on_members,
+                            .terms = with_radius, .term_count = 1);
     if (result == ECS_OK) result = ecs_sync_point_register(world, "act", "point");
     static const char* const order[] = {"point", "members"};
     return result == ECS_OK ? ecs_order_set(world, "act", order, 2, NULL) : result;

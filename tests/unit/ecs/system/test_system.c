@@ -77,8 +77,8 @@ LIVE_OPEN_CASE(structure_is_applied_between_systems) { // S5.10
 }
 
 LIVE_CASE(registration_after_seal_is_refused) {
-    ecs_system_desc desc = {.name = "late", .stage = "act", .run = run_count};
-    assert_int_equal(ecs_system_register(at->world, &desc), ECS_ERR_SEALED);
+    assert_int_equal(system_try(at->world, .name = "late", .stage = "act", .run = run_count),
+                     ECS_ERR_SEALED);
 }
 
 LIVE_OPEN_CASE(a_second_system_of_a_name_is_refused) {
@@ -138,13 +138,13 @@ CASE(running_out_of_memory_registers_nothing) {
     live fixture;
     live_open(&fixture, &config);
     ecs_event_desc event = {"extra", 0, NULL, 0, false};
-    ecs_system_desc desc = {
-        .name = "move", .stage = "act", .run = run_move, .terms = move_terms, .term_count = 2};
     ecs_result results[2] = {ECS_ERR_MEMORY, ECS_ERR_MEMORY};
     for (uint32_t granted = 0; results[0] != ECS_OK || results[1] != ECS_OK; granted++) {
         assert_true(granted < 100);
         scarce_leave(&memory, granted);
-        if (results[0] != ECS_OK) results[0] = ecs_system_register(fixture.world, &desc);
+        if (results[0] != ECS_OK)
+            results[0] = system_try(fixture.world, .name = "move", .stage = "act", .run = run_move,
+                                    .terms = move_terms, .term_count = 2);
         scarce_leave(&memory, granted);
         if (results[1] != ECS_OK) results[1] = ecs_event_register(fixture.world, &event, NULL);
         memory.fail_at = 0;

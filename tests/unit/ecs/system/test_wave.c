@@ -211,7 +211,6 @@ static const ecs_term range_terms[] = {
 
 static void count_ranges(uint32_t entities, uint32_t threads, const char* expected) {
     static calls all;
-    static const char* const hit[] = {"hit"};
     live fixture;
     live_open(&fixture, NULL);
     memset(&all, 0, sizeof all);
@@ -221,10 +220,9 @@ static void count_ranges(uint32_t entities, uint32_t threads, const char* expect
     desc.term_count = 3;
     desc.context = &all;
     desc.quantum = QUANTUM;
-    const ecs_system_desc note = {
-        .name = "note", .on_event = note_range, .events = hit, .event_count = 1, .context = &all};
     add(&fixture, &desc);
-    add(&fixture, &note);
+    system_add(fixture.world, .name = "note", .on_event = note_range, EVENTS("hit"),
+               .context = &all);
     live_seal(&fixture);
     base_workers* workers = base_workers_create(NULL, threads);
     ecs_world_set_workers(fixture.world, workers);
@@ -314,7 +312,6 @@ static uint64_t hash_after(uint32_t threads, uint64_t* hashes, uint32_t ticks) {
     static const ecs_term hp[] = {{"hp", "i", ECS_WRITE}};
     static const ecs_term pos[] = {{"pos", "p2", ECS_WRITE}};
     static const ecs_term link[] = {{"link", "eid", ECS_WRITE}};
-    static const char* const hits[] = {"hit"};
     live fixture;
     live_open(&fixture, NULL);
     brood all = {&fixture};
@@ -325,15 +322,10 @@ static uint64_t hash_after(uint32_t threads, uint64_t* hashes, uint32_t ticks) {
     drift.run = run_drift;
     drift.quantum = 48;
     drift.context = &all;
-    const ecs_system_desc take = {.name = "take",
-                                  .on_event = take_hit,
-                                  .events = hits,
-                                  .event_count = 1,
-                                  .terms = link,
-                                  .term_count = 1};
     add(&fixture, &breed);
     add(&fixture, &drift);
-    add(&fixture, &take);
+    system_add(fixture.world, .name = "take", .on_event = take_hit, EVENTS("hit"), .terms = link,
+               .term_count = 1);
     live_seal(&fixture);
     base_workers* workers = threads ? base_workers_create(NULL, threads) : NULL;
     ecs_world_set_workers(fixture.world, workers);
