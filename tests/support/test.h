@@ -63,14 +63,6 @@ static inline base_rng test_rng(uint64_t seed, uint64_t stream) {
 /// A call succeeds: NET_OK and its like are 0.
 #define assert_ok(call) assert_int_equal(call, 0)
 
-/// BASE_ASSERT stops this call: it is a mistake of the caller.
-#define assert_mistake(call)                                                                       \
-    do {                                                                                           \
-        base_assert_handler_set(test_assert_handler);                                              \
-        expect_assert_failure(call);                                                               \
-        base_assert_handler_set(NULL);                                                             \
-    } while (0)
-
 /// An entry of a list of cases.
 #define TEST(name) cmocka_unit_test(name)
 

@@ -73,5 +73,5 @@ CASE(no_memory_is_told) {
 
 CASE(a_push_without_init_is_a_mistake) {
     base_arena arena = {0};
-    assert_mistake((void)!base_arena_push(&arena, 1));
+    expect_assert_failure((void)!base_arena_push(&arena, 1));
 }

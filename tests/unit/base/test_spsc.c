@@ -162,12 +162,12 @@ QUEUE_CASE(a_record_is_made_where_it_lies) {
 
 QUEUE_CASE(wrong_sizes_are_mistakes) {
     char data[CAPACITY] = "";
-    assert_mistake((void)!push(queue, data, 0));
+    expect_assert_failure((void)!push(queue, data, 0));
     assert_false(push(queue, data, CAPACITY / 2 + 1));
     assert_true(push(queue, data, CAPACITY / 2));
-    assert_mistake((void)!base_spsc_init(queue, 100, 0));
-    assert_mistake((void)!base_spsc_init(queue, 32, 0));
-    assert_mistake((void)!base_spsc_init((char*)queue + 8, 64, 0));
+    expect_assert_failure((void)!base_spsc_init(queue, 100, 0));
+    expect_assert_failure((void)!base_spsc_init(queue, 32, 0));
+    expect_assert_failure((void)!base_spsc_init((char*)queue + 8, 64, 0));
 }
 
 QUEUE_CASE(it_agrees_with_an_array_of_records) {

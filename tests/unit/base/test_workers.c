@@ -92,12 +92,12 @@ static void run_inside(void* context, uint32_t item, uint32_t worker) {
     (void)item;
     if (worker != 0) return;
     tally* counts = context;
-    assert_mistake(base_workers_run(counts->workers, count_item, counts, 2));
+    expect_assert_failure(base_workers_run(counts->workers, count_item, counts, 2));
 }
 
 CASE(misuse_is_asserted) {
-    assert_mistake((void)!base_workers_create(NULL, 0));
-    assert_mistake((void)!base_workers_create(NULL, BASE_WORKERS_MAX + 1));
+    expect_assert_failure((void)!base_workers_create(NULL, 0));
+    expect_assert_failure((void)!base_workers_create(NULL, BASE_WORKERS_MAX + 1));
     tally counts = {.workers = base_workers_create(NULL, 2)};
     base_workers_run(counts.workers, run_inside, &counts, 2);
     base_workers_destroy(counts.workers);

@@ -178,10 +178,10 @@ CASE(wrong_widths_are_asserted) {
     uint8_t data[16] = {0};
     proto_bit_writer writer = proto_bit_writer_make(data, sizeof data);
     proto_bit_reader reader = proto_bit_reader_make(data, sizeof data);
-    assert_mistake(proto_bits_write(&writer, 2, 1));
-    assert_mistake(proto_bits_write(&writer, 0, 65));
-    assert_mistake((void)proto_bits_read(&reader, 65));
-    assert_mistake(proto_bits_write_golomb(&writer, 0, 32));
-    assert_mistake((void)proto_bits_read_golomb(&reader, 32));
-    assert_mistake(proto_bit_writer_rewind(&writer, 1));
+    expect_assert_failure(proto_bits_write(&writer, 2, 1));
+    expect_assert_failure(proto_bits_write(&writer, 0, 65));
+    expect_assert_failure((void)proto_bits_read(&reader, 65));
+    expect_assert_failure(proto_bits_write_golomb(&writer, 0, 32));
+    expect_assert_failure((void)proto_bits_read_golomb(&reader, 32));
+    expect_assert_failure(proto_bit_writer_rewind(&writer, 1));
 }

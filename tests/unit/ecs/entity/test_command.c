@@ -172,7 +172,7 @@ STORE_CASE(a_flush_inside_a_stage_is_left_to_its_flush_points) {
     ecs_world* world = at->world;
     (void)ecs_command_create(world, at->ball, NULL, 0);
     world->fast.stage_depth = 1;
-    assert_mistake(ecs_command_flush(world));
+    expect_assert_failure(ecs_command_flush(world));
     ecs_commands_apply(world);
     world->fast.stage_depth = 0;
     assert_int_equal(ecs_world_entity_count(world), 1);

@@ -106,7 +106,7 @@ CASE(what_is_written_unasked_is_named) { // B10
         if (faults[i] && BASE_VALIDATE_ON) {
             base_assert_handler_set(keep_fault);
             expect_assert_failure(step(&self, 1));
-            base_assert_handler_set(NULL);
+            base_assert_handler_set(test_assert_handler);
             assert_string_equal(fault, faults[i]);
         } else {
             step(&self, 1);

@@ -308,7 +308,7 @@ CASE(what_parts_may_not_do_is_asserted) { // B10
         } else {
             base_assert_handler_set(keep_fault);
             expect_assert_failure(ecs_world_step(fixture->world, &step));
-            base_assert_handler_set(NULL);
+            base_assert_handler_set(test_assert_handler);
             if (faults[k]) assert_non_null(strstr(fault, faults[k]));
         }
         live_close(fixture);
@@ -327,6 +327,6 @@ LIVE_OPEN_CASE(a_loop_needs_a_system_with_a_quantum) {
     const ecs_stage outside = {.world = at->world};
     expect_assert_failure((void)ecs_stage_share(&outside, 10, count_items, NULL));
     expect_assert_failure(ecs_world_step(at->world, &(ecs_step){.tick = 1, .dt = 1.0f}));
-    base_assert_handler_set(NULL);
+    base_assert_handler_set(test_assert_handler);
     assert_non_null(strstr(fault, "a system that shares a loop declares a quantum"));
 }

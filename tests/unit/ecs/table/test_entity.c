@@ -210,7 +210,7 @@ MIRROR_CASE(a_given_handle_must_have_a_free_index) {
 }
 
 STORE_CASE(only_a_mirror_is_told_its_handles) {
-    assert_mistake((void)!ecs_create_at(at->world, ecs_entity_make(5, 1), at->pad, NULL, 0));
+    expect_assert_failure((void)!ecs_create_at(at->world, ecs_entity_make(5, 1), at->pad, NULL, 0));
 }
 
 STORE_CASE(living_entities_are_walked_by_rising_index) {

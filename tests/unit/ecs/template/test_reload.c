@@ -271,7 +271,8 @@ CASE(what_is_wrong_changes_nothing) {
 CASE(a_reload_within_a_walk_or_before_seal_is_misuse) {
     base_bytes pack = pack_text("a { }");
     ecs_world* world = data_world_create(NULL);
-    assert_mistake((void)!ecs_template_reload(world, pack.data, pack.size, false, NULL, NULL));
+    expect_assert_failure(
+        (void)!ecs_template_reload(world, pack.data, pack.size, false, NULL, NULL));
     base_bytes_deinit(&pack);
     ecs_world_destroy(world);
 }

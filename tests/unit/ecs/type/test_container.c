@@ -358,16 +358,16 @@ CASE(misuse_is_asserted) {
     ecs_array array = {0};
     ecs_object object = {0};
     ecs_list never = {{NULL, 0}};
-    assert_mistake((void)ecs_list_get(&list, 0));
-    assert_mistake((void)ecs_list_data_mut(&list));
-    assert_mistake((void)!ecs_list_push(NULL, &never, NULL));
-    assert_mistake((void)ecs_array_get(&array, 0));
-    assert_mistake((void)ecs_array_find_mut(&array, 0, ECS_ELEMENT_I));
-    assert_mistake((void)ecs_object_name(&object, 0));
-    assert_mistake((void)ecs_object_get(&object, 0));
-    assert_mistake((void)ecs_object_find_mut(&object, "x", ECS_ELEMENT_T));
-    assert_mistake(ecs_list_init(&list, ECS_ELEMENT_ARRAY));
-    assert_mistake((void)!ecs_object_set(NULL, &object, NULL, ECS_ELEMENT_I, NULL));
+    expect_assert_failure((void)ecs_list_get(&list, 0));
+    expect_assert_failure((void)ecs_list_data_mut(&list));
+    expect_assert_failure((void)!ecs_list_push(NULL, &never, NULL));
+    expect_assert_failure((void)ecs_array_get(&array, 0));
+    expect_assert_failure((void)ecs_array_find_mut(&array, 0, ECS_ELEMENT_I));
+    expect_assert_failure((void)ecs_object_name(&object, 0));
+    expect_assert_failure((void)ecs_object_get(&object, 0));
+    expect_assert_failure((void)ecs_object_find_mut(&object, "x", ECS_ELEMENT_T));
+    expect_assert_failure(ecs_list_init(&list, ECS_ELEMENT_ARRAY));
+    expect_assert_failure((void)!ecs_object_set(NULL, &object, NULL, ECS_ELEMENT_I, NULL));
 }
 
 // Canonical bytes
