@@ -6,7 +6,7 @@
 #include "program.h"
 #include "window_play.h"
 
-#include "playback/playback_play.h"
+#include "window/playback_play.h"
 
 #include "tools/output.h"
 #include "tools/setup.h"

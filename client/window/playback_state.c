@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A log that differs or is damaged can still be watched. The exit code reports it at the end.
-#include "playback/playback_state.h"
+#include "window/playback_state.h"
 
 #define REFRESH_US 1000000u
 

@@ -4,10 +4,10 @@
 //
 // A picture (--shot) is one frame after a seek, so that equal moments give equal bytes. It shows
 // the game only, in the size that players see; with --panel it shows the strip too.
-#include "playback/playback_window.h"
+#include "window/playback_window.h"
 
-#include "playback/playback_inspector.h"
-#include "playback/playback_timeline.h"
+#include "window/playback_inspector.h"
+#include "window/playback_timeline.h"
 #include "window/window.h"
 
 #include "base/text.h"

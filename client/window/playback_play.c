@@ -4,13 +4,13 @@
 //
 // A log never names a path: the game is found by its name in the module path, or it is given with
 // --game. The exit codes are those of shoal-replay.
-#include "playback/playback_play.h"
+#include "window/playback_play.h"
 
 #include "ecs/save.h"
 #include "tools/output.h"
 #include "tools/setup.h"
-#include "playback/playback_state.h"
-#include "playback/playback_window.h"
+#include "window/playback_state.h"
+#include "window/playback_window.h"
 
 #include <inttypes.h>
 #include <stdio.h>

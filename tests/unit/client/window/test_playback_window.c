@@ -4,9 +4,9 @@
 #include "playback/playback_record.h"
 #include "window/picture.h"
 
-#include "playback/playback_window.h"
-#include "playback/playback_inspector.h"
-#include "playback/playback_timeline.h"
+#include "window/playback_window.h"
+#include "window/playback_inspector.h"
+#include "window/playback_timeline.h"
 
 enum { TICKS = 900 };
 

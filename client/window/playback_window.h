@@ -2,7 +2,7 @@
 /// A playback in a window, or one picture of it.
 #pragma once
 
-#include "playback/playback_state.h"
+#include "window/playback_state.h"
 
 /// Play in a window, or write the picture of --shot.
 /// @return NET_EXIT_CLEAN or NET_EXIT_RUNTIME. `playback` records differences and damage.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The strip has three lines: the position; the bar with its marks; and the meaning of the marks, or
 // the event under the pointer.
-#include "playback/playback_timeline.h"
+#include "window/playback_timeline.h"
 
 #include "base/text.h"
 #include "ecs/save.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Entities and values come from the dump of the world, a line per component:
 // "entity=5:1 template=ball component=pos type=p2 value=600,700".
-#include "playback/playback_inspector.h"
+#include "window/playback_inspector.h"
 
 #include "base/text.h"
 #include "ecs/component.h"
