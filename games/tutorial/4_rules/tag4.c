@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Who sees what: near things only, and what is the owner's alone.
+// Rules: who is it, who sees what, and a catch that is checked by what the player saw.
 
 #include <base/text.h>
 #include <ecs/ecs.h>
 #include <ecs/es.h>
 #include <net/controls.h>
 
-#include "tag7.pb-c.h"
+#include "tag4.pb-c.h"
 
 #define WIDTH 640.0f
 #define HEIGHT 480.0f
@@ -15,13 +15,15 @@
 #define SAFE_S 1.5f  // who was caught cannot be caught back for so long
 #define SIGHT 220.0f
 #define TREES 30
+#define REACH 40.0f
 
 // Component "input" of a runner, and what its client sends in each tick.
 ES_STRUCT(TagInput)
 ES_EVENT(tag_input)
-ES_MESSAGE(Tag7__Input, input)
+ES_MESSAGE(Tag4__Input, input)
 typedef struct tag_input {
     int32_t x, y ES_CLAMP(-1, 1);
+    ES_NAME(reach) bool is_reaching;
 } tag_input;
 
 ES_ACTIONS
@@ -30,17 +32,18 @@ typedef enum tag_action {
     TAG_RIGHT ES_ACTION("right", "Right,D", "run to the right"),
     TAG_UP ES_ACTION("up", "Up,W", "run up"),
     TAG_DOWN ES_ACTION("down", "Down,S", "run down"),
+    TAG_REACH ES_ACTION("reach", "Space", "catch who is near"),
 } tag_action;
 
 // An event that goes to clients. ES_RANGE and ES_CLAMP would say limits of its fields.
 ES_EVENT(tagged, exported)
-ES_MESSAGE(Tag7__Tagged, reliable)
+ES_MESSAGE(Tag4__Tagged, reliable)
 typedef struct tag_tagged {
     uint32_t by, whom; // clients
 } tag_tagged;
 
 // What a game remembers beside components: one for each world. shoal-esgen fills the ids.
-ES_GAME_CONTEXT(tag7)
+ES_GAME_CONTEXT(tag4)
 typedef struct tag_game {
     bool is_truth ES_IF_TAG(server); // rules, events and chance are the server's alone
     ecs_component_id pos, owner, is_it, safe_until, catches;
@@ -48,7 +51,8 @@ typedef struct tag_game {
     ecs_event_type tagged;
     ecs_query *nearest, *touched,
         *chasers; // filled by the functions nearest_ecs_query, touched_ecs_query, chasers_ecs_query
-    float grid ES_STEP(runner, pos); // the _step of pos, said in the datablock
+    float grid ES_STEP(runner, pos);   // the _step of pos, said in the datablock
+    const net_game_services* services; // what players saw; NULL on a client
     uint32_t tick_rate_hz;
     char news[64]; // what the picture says; the simulation never reads it
 } tag_game;
@@ -65,11 +69,18 @@ static const net_interest_rules interest = {
     .owner = "owner",
 };
 
-#include "tag7.es.h" // written from this file, in the build
+// The moment that a player's screen showed.
+typedef struct tag_look {
+    const tag_game* game;
+    ecs_tick tick;
+    float fraction;
+} tag_look;
+
+#include "tag4.es.h" // written from this file, in the build
 
 ES_GAME("Tag", WIDTH, HEIGHT, .start = start, .player_join = player_join,
         .player_leave = player_leave, .bot_think = bot_think, .human_input = human_input,
-        .predict = predict, .interest = &interest);
+        .predict = predict, .interest = &interest, .is_rewinding = true);
 
 static ecs_vec2 random_place(ecs_world* world, const tag_game* game) {
     base_rng* rng = ecs_world_rng(world); // the only chance: a log gives the same match again
@@ -134,20 +145,29 @@ static void move_es(const ecs_stage* stage, ES_CONTEXT const tag_game* game, ecs
     *pos = ecs_vec2_snap(ecs_vec2_clamp(to, low, high), game->grid);
 }
 
-// The body of a query: called for each runner. False ends the walk.
+// Who was near the hand of the player, where its screen showed it.
 static bool touched_ecs_query(ES_CONTEXT ecs_entity* found, ES_CONTEXT ecs_entity self,
-                              ES_CONTEXT ecs_vec2 from, ES_CONTEXT uint32_t tick, ecs_entity entity,
-                              ecs_vec2 pos, uint32_t safe_until) {
-    const bool is_near = ecs_vec2_distance(pos, from) < 2.0f * RADIUS;
-    if (entity != self && is_near && tick >= safe_until) *found = entity;
+                              ES_CONTEXT ecs_vec2 from, ES_CONTEXT const tag_look* look,
+                              ES_CONTEXT uint32_t tick, ecs_entity entity, ecs_vec2 pos,
+                              uint32_t safe_until) {
+    const net_game_services* services = look->game->services;
+    if (entity == self || tick < safe_until) return true;
+    if (services && !services->rewind(services->context, look->tick, look->fraction, entity,
+                                      look->game->pos, &pos))
+        return true; // it did not exist then
+    if (ecs_vec2_distance(pos, from) < REACH) *found = entity;
     return *found == ECS_ENTITY_NONE;
 }
 
 // ES_SPAN: called with arrays, and free to write what it reads by way of the world.
 static void tag(const ecs_stage* stage, const tag_game* game, ecs_entity entity, ecs_vec2 pos,
-                uint32_t owner) {
+                uint32_t owner, const tag_input* input) {
     ecs_entity whom = ECS_ENTITY_NONE;
-    touched_run(stage->world, game->touched, &whom, entity, pos, (uint32_t)stage->tick);
+    if (!input->is_reaching) return;
+    tag_look look = {.game = game};
+    if (game->services)
+        look.tick = game->services->seen(game->services->context, owner, &look.fraction);
+    touched_run(stage->world, game->touched, &whom, entity, pos, &look, (uint32_t)stage->tick);
     if (whom == ECS_ENTITY_NONE) return;
     *(bool*)ecs_get_mut(stage->world, entity, game->is_it) = false;
     *(bool*)ecs_get_mut(stage->world, whom, game->is_it) = true;
@@ -163,10 +183,10 @@ ES_TAG(server)
 ES_SPAN
 static void catch_es(const ecs_stage* stage, ES_CONTEXT const tag_game* game, uint32_t count,
                      const ecs_entity* entities, const ecs_vec2* pos, const bool* is_it,
-                     const uint32_t* owner) {
+                     const uint32_t* owner, const tag_input* input) {
     for (uint32_t i = 0; i < count; i++) {
         if (!is_it[i]) continue;
-        tag(stage, game, entities[i], pos[i], owner[i]);
+        tag(stage, game, entities[i], pos[i], owner[i], &input[i]);
         return; // one catch per tick
     }
 }
@@ -178,6 +198,7 @@ static void human_input(const net_player_context* view, const net_controls* cont
     (void)view;
     input->x = net_axis(controls, TAG_LEFT, TAG_RIGHT);
     input->y = net_axis(controls, TAG_UP, TAG_DOWN);
+    input->is_reaching = net_is_pressed(controls, TAG_REACH);
 }
 
 static void nearest_ecs_query(ES_CONTEXT tag_goal* goal, ES_CONTEXT ecs_entity self,
@@ -212,6 +233,7 @@ static void bot_think(const net_player_context* view, tag_input* input) {
         kept->y = base_rng_range(view->rng, -1, 1);
     }
     *input = *kept;
+    input->is_reaching = *is_it && goal.distance < REACH;
 }
 
 // Shown as predicted: the own runner. The systems with the tag "predict" move it.
