@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "base/workers.h"
 #include "net/limits.h"
+#include "net/log_writer.h"
 #include "net/server.h"
 
 typedef struct server_config {
@@ -12,9 +13,9 @@ typedef struct server_config {
     const char* listen;
     uint64_t tick_rate_hz;
     uint64_t seed;
-    const char* log;          ///< file, "none", or NULL: a name made of game and time
-    const char* log_sync;     ///< "second", "block" or "end"
-    const char* log_content;  ///< "state", "inputs"; NULL: state
+    const char* log; ///< file, "none", or NULL: a name made of game and time
+    net_log_sync log_sync;
+    net_log_content log_content;
     const char* log_on_close; ///< program; NULL: none
     uint64_t log_ring_s;      ///< 0: no ring
     uint64_t log_ring_mb;
@@ -38,7 +39,6 @@ typedef struct server_config {
     uint64_t net_threads;      ///< 0: the simulation's thread does it all
     uint64_t rate_bytes_max;   ///< per client and second
     uint64_t send_divisor;
-    const char* coder_name; ///< --coder
     net_coder coder;
     uint64_t threads; ///< 0: chosen by cores and game
     const char* config;

@@ -115,31 +115,19 @@ static void make_log_name(server_program* self, uint64_t unix_ms) {
                      utc.tm_hour, utc.tm_min, utc.tm_sec, (int)getpid());
 }
 
-static bool read_content(server_program* self, net_log_content* content) {
-    const char* text = self->config.log_content;
-    bool is_inputs = text && strcmp(text, "inputs") == 0;
-    *content = is_inputs ? NET_LOG_CONTENT_INPUTS : NET_LOG_CONTENT_STATE;
-    if (!text || is_inputs || strcmp(text, "state") == 0) return true;
-    base_report(&self->reporter, NULL, 0, "--log-content is inputs or state, not '%s'", text);
-    return false;
-}
-
-// @return false: --log-sync is another word.
-static bool read_log_options(const server_config* config, net_log_options* options) {
-    static const char* const words[] = {[NET_LOG_SYNC_SECOND] = "second",
-                                        [NET_LOG_SYNC_BLOCK] = "block",
-                                        [NET_LOG_SYNC_END] = "end"};
-    options->segments = (net_log_segments){.bytes_max = config->log_segment_mb << 20,
-                                           .seconds_max = (uint32_t)config->log_segment_s,
-                                           .kept_max = (uint32_t)config->log_keep,
-                                           .budget_bytes = config->log_budget_mb << 20,
-                                           .on_close = config->log_on_close};
-    for (uint32_t i = 0; i < BASE_COUNT(words); i++) {
-        if (strcmp(config->log_sync, words[i]) != 0) continue;
-        options->sync = (net_log_sync)i;
-        return true;
-    }
-    return false;
+static net_log_options log_options(const server_config* config, bool is_in_memory) {
+    net_log_options options = net_log_options_default();
+    options.segments = (net_log_segments){.bytes_max = config->log_segment_mb << 20,
+                                          .seconds_max = (uint32_t)config->log_segment_s,
+                                          .kept_max = (uint32_t)config->log_keep,
+                                          .budget_bytes = config->log_budget_mb << 20,
+                                          .on_close = config->log_on_close};
+    options.sync = config->log_sync;
+    options.content = config->log_content;
+    options.ring_seconds = (uint32_t)config->log_ring_s;
+    options.ring_bytes = config->log_ring_mb << 20;
+    options.is_in_memory = is_in_memory;
+    return options;
 }
 
 static int open_log(server_program* self) {
@@ -156,16 +144,7 @@ static int open_log(server_program* self) {
     const bool has_file = !name || strcmp(name, "none") != 0;
     if (!has_file && self->config.log_ring_s == 0) return NET_EXIT_CLEAN;
     if (!has_file) make_log_name(self, unix_ms); // of what is saved
-    net_log_options options = net_log_options_default();
-    if (!read_log_options(&self->config, &options)) {
-        base_report(&self->reporter, NULL, 0, "--log-sync: \"%s\" is not second, block or end",
-                    self->config.log_sync);
-        return NET_EXIT_USAGE;
-    }
-    if (!read_content(self, &options.content)) return NET_EXIT_USAGE;
-    options.ring_seconds = (uint32_t)self->config.log_ring_s;
-    options.ring_bytes = self->config.log_ring_mb << 20;
-    options.is_in_memory = !has_file;
+    const net_log_options options = log_options(&self->config, !has_file);
     net_result result =
         net_log_writer_create_as(NULL, self->log_file, &options, self->match, net_build_id(),
                                  unix_ms, &self->reporter, &self->log);

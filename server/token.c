@@ -22,6 +22,13 @@ typedef struct keygen_config {
     uint64_t keep;
 } keygen_config;
 
+static const base_option keygen_options[] = {
+    {"rotate", BASE_OPTION_FIELD(keygen_config, is_rotating), NULL,
+     "FILE exists: put a new key before its keys", 0, 0},
+    {"keep", BASE_OPTION_FIELD(keygen_config, keep), "N", "with --rotate: older keys that stay", 0,
+     NET_KEYS_MAX - 1},
+};
+
 // Ids go round, so that a new key never has the id of one that is still accepted.
 static uint8_t next_id(const net_key_ring* keys) {
     uint8_t id = keys->count > 0 ? keys->keys[0].id : 0;
@@ -43,19 +50,14 @@ static void push_key(net_key_ring* keys, uint32_t keep) {
 
 int server_keygen(int argc, char** argv, const base_reporter* reporter) {
     keygen_config config = {.keep = KEEP_DEFAULT};
-    const base_option table[] = {
-        {"rotate", BASE_OPTION_FLAG, &config.is_rotating, NULL,
-         "FILE exists: put a new key before its keys", 0, 0},
-        {"keep", BASE_OPTION_U64, &config.keep, "N", "with --rotate: older keys that stay", 0,
-         NET_KEYS_MAX - 1},
-    };
     const base_options options = {
         .program = "shoal-server keygen",
         .usage = "FILE [options]",
         .about =
             "Makes the keys that a matchmaker and its servers share. Send SIGHUP after --rotate.",
-        .options = table,
-        .count = BASE_COUNT(table),
+        .options = keygen_options,
+        .count = BASE_COUNT(keygen_options),
+        .values = &config,
     };
     base_option_list words = {0};
     base_options_result read = base_options_read(&options, argc, argv, &words, reporter);
@@ -86,6 +88,18 @@ typedef struct token_config {
     uint64_t count;
     const char* user;
 } token_config;
+
+static const base_option token_options[] = {
+    {"key-file", BASE_OPTION_FIELD(token_config, key_file), "FILE",
+     "keys that the servers have (else: content of SHOAL_KEYS)", 0, 0},
+    {"server", BASE_OPTION_FIELD(token_config, servers), "ADDR:PORT",
+     "a server that accepts it; repeatable (none: any with the key)", 0, 0},
+    {"player", BASE_OPTION_FIELD(token_config, player_id), "ID", "who the token is for", 0, 0},
+    {"life", BASE_OPTION_FIELD(token_config, life_s), "SECONDS", "time to connect", 1, LIFE_S_MAX},
+    {"count", BASE_OPTION_FIELD(token_config, count), "N", "make N tokens, for players ID, ID+1...",
+     1, COUNT_MAX},
+    {"user", BASE_OPTION_FIELD(token_config, user), "TEXT", "for the game: team, rights...", 0, 0},
+};
 
 static bool read_claims(const token_config* config, net_token_claims* claims,
                         const base_reporter* reporter) {
@@ -132,23 +146,13 @@ static int print_tokens(const net_key* key, net_token_claims* claims, uint64_t c
 
 int server_token(int argc, char** argv, const base_reporter* reporter) {
     token_config config = {.life_s = LIFE_S_DEFAULT, .count = 1};
-    const base_option table[] = {
-        {"key-file", BASE_OPTION_TEXT, &config.key_file, "FILE",
-         "keys that the servers have (else: content of SHOAL_KEYS)", 0, 0},
-        {"server", BASE_OPTION_LIST, &config.servers, "ADDR:PORT",
-         "a server that accepts it; repeatable (none: any with the key)", 0, 0},
-        {"player", BASE_OPTION_U64, &config.player_id, "ID", "who the token is for", 0, 0},
-        {"life", BASE_OPTION_U64, &config.life_s, "SECONDS", "time to connect", 1, LIFE_S_MAX},
-        {"count", BASE_OPTION_U64, &config.count, "N", "make N tokens, for players ID, ID+1...", 1,
-         COUNT_MAX},
-        {"user", BASE_OPTION_TEXT, &config.user, "TEXT", "for the game: team, rights...", 0, 0},
-    };
     const base_options options = {
         .program = "shoal-server token",
         .usage = "--key-file FILE [options]",
         .about = "Prints connect tokens, one a line: shoal-client --token-file reads them.",
-        .options = table,
-        .count = BASE_COUNT(table),
+        .options = token_options,
+        .count = BASE_COUNT(token_options),
+        .values = &config,
     };
     base_options_result read = base_options_read(&options, argc, argv, NULL, reporter);
     if (read == BASE_OPTIONS_HELP) return NET_EXIT_CLEAN;

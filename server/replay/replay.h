@@ -3,19 +3,20 @@
 #pragma once
 
 #include "base/options.h"
-#include "net/log.h"
-#include "net/socket.h"
+#include "net/log_reader.h"
+#include "net/log_tools.h"
+#include "net/loop.h"
 
 typedef struct server_replay {
     const char* command;
     const char* file;
-    const char* second;      ///< second word of check-trace and diff
-    const char* output;      ///< the file that export or repair writes
-    const char* game;        ///< NULL: the game that the log names
-    const char* entity;      ///< "I:G" or "I"
-    const char* net;         ///< of datagrams: line of each client
-    const char* what;        ///< of export: "values"...
-    const char* format;      ///< of export: "jsonl"...
+    const char* second; ///< second word of check-trace and diff
+    const char* output; ///< the file that export or repair writes
+    const char* game;   ///< NULL: the game that the log names
+    const char* entity; ///< "I:G" or "I"
+    const char* net;    ///< of datagrams: line of each client
+    net_log_export_what what;
+    net_log_export_format format;
     const char* components;  ///< of export: names with commas; NULL: all
     uint64_t every;          ///< of export: one tick of so many
     uint64_t from, to;       ///< ticks of export and slice; 0: the first, the last

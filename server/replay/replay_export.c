@@ -3,11 +3,9 @@
 #include "replay/replay.h"
 
 #include "tools/output.h"
-#include "net/log.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 typedef struct exporting {
     server_replay* self;
@@ -17,47 +15,11 @@ typedef struct exporting {
     net_result result;
 } exporting;
 
-// Position of a word in a list. @return UINT32_MAX when it is not there.
-static uint32_t find_word(const char* word, const char* const* words, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++)
-        if (strcmp(word, words[i]) == 0) return i;
-    return UINT32_MAX;
-}
-
 bool server_replay_has_range(const server_replay* self) {
     if (self->to == 0 || self->to >= self->from) return true;
     base_report(&self->reporter, NULL, 0, "--to %" PRIu64 " is before --from %" PRIu64, self->to,
                 self->from);
     return false;
-}
-
-static bool read_config(const server_replay* self, net_log_export_config* config) {
-    static const char* const whats[] = {"values", "inputs", "events"};
-    static const char* const formats[] = {"jsonl", "csv"};
-    const uint32_t what = find_word(self->what, whats, BASE_COUNT(whats));
-    const uint32_t format = find_word(self->format, formats, BASE_COUNT(formats));
-    if (strcmp(self->format, "arrow") == 0) {
-        base_report(&self->reporter, NULL, 0,
-                    "--format: this build writes no Arrow, because no library for it is packaged "
-                    "for Debian 12: export csv, which Arrow's readers take "
-                    "(pyarrow.csv.read_csv)");
-        return false;
-    }
-    if (format == UINT32_MAX || what == UINT32_MAX) {
-        base_report(&self->reporter, NULL, 0, "%s: \"%s\" is not %s",
-                    format == UINT32_MAX ? "--format" : "--what",
-                    format == UINT32_MAX ? self->format : self->what,
-                    format == UINT32_MAX ? "jsonl or csv" : "values, inputs or events");
-        return false;
-    }
-    if (!server_replay_has_range(self)) return false;
-    *config = (net_log_export_config){.what = (net_log_export_what)what,
-                                      .format = (net_log_export_format)format,
-                                      .components = self->components,
-                                      .every = self->every,
-                                      .first = self->from,
-                                      .last = self->to};
-    return true;
 }
 
 static bool write_lines(void* context, void* file) {
@@ -87,8 +49,15 @@ static bool write_out(exporting* made) {
 }
 
 int server_replay_export(server_replay* self) {
-    exporting made = {.self = self, .module = self->module};
-    if (!read_config(self, &made.config)) return NET_EXIT_USAGE;
+    if (!server_replay_has_range(self)) return NET_EXIT_USAGE;
+    exporting made = {.self = self,
+                      .module = self->module,
+                      .config = {.what = self->what,
+                                 .format = self->format,
+                                 .components = self->components,
+                                 .every = self->every,
+                                 .first = self->from,
+                                 .last = self->to}};
     bool is_written = write_out(&made);
     if (is_written && is_other_game(&made)) {
         made.module = NULL;

@@ -67,38 +67,35 @@ static const command* find_command(server_replay* self, const base_option_list* 
     return NULL;
 }
 
+#define FIELD(name) BASE_OPTION_FIELD(server_replay, name)
+
+static const base_option table[] = {
+    {"game", FIELD(game), "NAME|FILE.so", "the game (default: the one that the log names)", 0, 0},
+    {"tick", FIELD(tick), "T", "show: the world after tick T (0: the last)", 0, 0},
+    {"entity", FIELD(entity), "I:G", "show: only this entity, INDEX:GENERATION", 0, 0},
+    {"client", FIELD(client), "N", "show: what client N had been sent (0: the server's world)", 0,
+     UINT32_MAX},
+    {"output", FIELD(output), "FILE", "export, slice, repair: the file to write", 0, 0},
+    {"what", FIELD(what), "values|inputs|events", "export: rows of these", 0, 0},
+    {"format", FIELD(format), "jsonl|csv", "export: lines of objects, or a table", 0, 0},
+    {"components", FIELD(components), "A,B", "export: these values only", 0, 0},
+    {"every", FIELD(every), "N", "export: values of one tick in N", 1, 1e9},
+    {"from", FIELD(from), "T", "export, slice: the first tick", 0, 0},
+    {"to", FIELD(to), "T", "export, slice: the last tick", 0, 0},
+    {"net", FIELD(net), "SPEC", "datagrams, show --client: line of each client, as of shoal-server",
+     0, 0},
+    {"through-crash", FIELD(is_through_crash), NULL,
+     "verify: also run the tick in which the server died", 0, 0},
+    {"once", FIELD(is_once), NULL, "verify: not also in a second process with other addresses", 0,
+     0},
+    {"progress", FIELD(has_progress), NULL,
+     "say each second how far a run is, also when stderr is no terminal", 0, 0},
+    {"threads", FIELD(threads), "N",
+     "threads of the systems; logs of a folder at a time (0: cores but one)", 0, BASE_WORKERS_MAX},
+};
+
 static base_options_result read_options(server_replay* self, base_option_list* words, int argc,
                                         char** argv) {
-    const base_option table[] = {
-        {"game", BASE_OPTION_TEXT, &self->game, "NAME|FILE.so",
-         "the game (default: the one that the log names)", 0, 0},
-        {"tick", BASE_OPTION_U64, &self->tick, "T", "show: the world after tick T (0: the last)", 0,
-         0},
-        {"entity", BASE_OPTION_TEXT, &self->entity, "I:G",
-         "show: only this entity, INDEX:GENERATION", 0, 0},
-        {"client", BASE_OPTION_U64, &self->client, "N",
-         "show: what client N had been sent (0: the server's world)", 0, UINT32_MAX},
-        {"output", BASE_OPTION_TEXT, &self->output, "FILE",
-         "export, slice, repair: the file to write", 0, 0},
-        {"what", BASE_OPTION_TEXT, &self->what, "WORD", "export: values, inputs or events", 0, 0},
-        {"format", BASE_OPTION_TEXT, &self->format, "WORD", "export: jsonl or csv", 0, 0},
-        {"components", BASE_OPTION_TEXT, &self->components, "A,B", "export: these values only", 0,
-         0},
-        {"every", BASE_OPTION_U64, &self->every, "N", "export: values of one tick in N", 1, 1e9},
-        {"from", BASE_OPTION_U64, &self->from, "T", "export, slice: the first tick", 0, 0},
-        {"to", BASE_OPTION_U64, &self->to, "T", "export, slice: the last tick", 0, 0},
-        {"net", BASE_OPTION_TEXT, &self->net, "SPEC",
-         "datagrams, show --client: line of each client, as of shoal-server", 0, 0},
-        {"through-crash", BASE_OPTION_FLAG, &self->is_through_crash, NULL,
-         "verify: also run the tick in which the server died", 0, 0},
-        {"once", BASE_OPTION_FLAG, &self->is_once, NULL,
-         "verify: not also in a second process with other addresses", 0, 0},
-        {"progress", BASE_OPTION_FLAG, &self->has_progress, NULL,
-         "say each second how far a run is, also when stderr is no terminal", 0, 0},
-        {"threads", BASE_OPTION_U64, &self->threads, "N",
-         "threads of the systems; logs of a folder at a time (0: the cores but one)", 0,
-         BASE_WORKERS_MAX},
-    };
     const base_options options = {
         .program = "shoal-replay",
         .version = net_build_id(),
@@ -107,6 +104,7 @@ static base_options_result read_options(server_replay* self, base_option_list* w
         .about = "Looks into event logs, runs them again and compares every hash.",
         .options = table,
         .count = BASE_COUNT(table),
+        .values = self,
     };
     return base_options_read(&options, argc, argv, words, &self->reporter);
 }
@@ -146,11 +144,7 @@ static int server_replay_run(server_replay* self) {
 }
 
 int main(int argc, char** argv) {
-    server_replay self = {.reporter = base_reporter_stderr(),
-                          .loop = {.signals = -1},
-                          .what = "values",
-                          .format = "jsonl",
-                          .every = 1};
+    server_replay self = {.reporter = base_reporter_stderr(), .loop = {.signals = -1}, .every = 1};
     base_option_list words = {.count = 0};
     self.is_again = server_replay_is_again(argv[0]);
     if (!net_host_prepare(&self.reporter)) return NET_EXIT_RUNTIME;

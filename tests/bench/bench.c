@@ -70,35 +70,43 @@ static void measure(const bench_row* row, uint32_t rounds, samples* taken) {
     if (job->destroy) job->destroy(fixture);
 }
 
+typedef struct asked {
+    bool is_list;
+    const char *filter, *trace;
+    uint64_t rounds, base, stride;
+    make_log_config made;
+    uint64_t clients, tick_rate_hz;
+} asked;
+#define FIELD(name) BASE_OPTION_FIELD(asked, name)
+
 int main(int argc, char** argv) {
-    bool is_list = false;
-    const char* filter = NULL;
-    const char* trace = NULL;
-    uint64_t rounds = BENCH_ROUNDS, base = 6, stride = 1;
-    make_log_config made = {.output = "made.slog", .hours = 1, .seed = 1};
-    uint64_t clients = 8, tick_rate_hz = NET_TICK_RATE_HZ_DEFAULT;
+    asked self = {.rounds = BENCH_ROUNDS,
+                  .base = 6,
+                  .stride = 1,
+                  .made = {.output = "made.slog", .hours = 1, .seed = 1},
+                  .clients = 8,
+                  .tick_rate_hz = NET_TICK_RATE_HZ_DEFAULT};
     const base_option table[] = {
-        {"list", BASE_OPTION_FLAG, &is_list, NULL, "print the names of all rows", 0, 0},
-        {"filter", BASE_OPTION_TEXT, &filter, "NAME", "run this row only", 0, 0},
-        {"rounds", BASE_OPTION_U64, &rounds, "N", "how often both sides run", BENCH_ROUNDS_MIN,
+        {"list", FIELD(is_list), NULL, "print the names of all rows", 0, 0},
+        {"filter", FIELD(filter), "NAME", "run this row only", 0, 0},
+        {"rounds", FIELD(rounds), "N", "how often both sides run", BENCH_ROUNDS_MIN,
          BENCH_ROUNDS_MAX},
-        {"trace", BASE_OPTION_TEXT, &trace, "FILE", "measure a recorded world instead (.q, .q.zst)",
-         0, 0},
-        {"base", BASE_OPTION_U64, &base, "N", "of --trace: the base is N packets back", 1, 63},
-        {"stride", BASE_OPTION_U64, &stride, "N", "of --trace: a packet every N frames", 1, 16},
-        {"make-log", BASE_OPTION_TEXT, &made.game, "GAME",
+        {"trace", FIELD(trace), "FILE", "measure a recorded world instead (.q, .q.zst)", 0, 0},
+        {"base", FIELD(base), "N", "of --trace: the base is N packets back", 1, 63},
+        {"stride", FIELD(stride), "N", "of --trace: a packet every N frames", 1, 16},
+        {"make-log", FIELD(made.game), "GAME",
          "make the log of a match of bots instead, in virtual time", 0, 0},
-        {"output", BASE_OPTION_TEXT, &made.output, "FILE", "of --make-log: the log", 0, 0},
-        {"clients", BASE_OPTION_U64, &clients, "N", "of --make-log: bots", 1, MAKE_LOG_CLIENTS_MAX},
-        {"hours", BASE_OPTION_F64, &made.hours, "H", "of --make-log: length of the match",
-         MAKE_LOG_HOURS_MIN, MAKE_LOG_HOURS_MAX},
-        {"tick-rate", BASE_OPTION_U64, &tick_rate_hz, "HZ", "of --make-log", NET_TICK_RATE_HZ_MIN,
+        {"output", FIELD(made.output), "FILE", "of --make-log: the log", 0, 0},
+        {"clients", FIELD(clients), "N", "of --make-log: bots", 1, MAKE_LOG_CLIENTS_MAX},
+        {"hours", FIELD(made.hours), "H", "of --make-log: length of the match", MAKE_LOG_HOURS_MIN,
+         MAKE_LOG_HOURS_MAX},
+        {"tick-rate", FIELD(tick_rate_hz), "HZ", "of --make-log", NET_TICK_RATE_HZ_MIN,
          NET_TICK_RATE_HZ_MAX},
-        {"seed", BASE_OPTION_U64, &made.seed, "N", "of --make-log: of the match", 0, 0},
-        {"local", BASE_OPTION_FLAG, &made.is_local, NULL,
+        {"seed", FIELD(made.seed), "N", "of --make-log: of the match", 0, 0},
+        {"local", FIELD(made.is_local), NULL,
          "of --make-log: no network, bots look at the server's world", 0, 0},
-        {"net", BASE_OPTION_TEXT, &made.net, "SPEC",
-         "of --make-log: line of each bot, as of shoal-server", 0, 0},
+        {"net", FIELD(made.net), "SPEC", "of --make-log: line of each bot, as of shoal-server", 0,
+         0},
     };
     const base_options options = {
         .program = "shoal-bench",
@@ -106,17 +114,18 @@ int main(int argc, char** argv) {
         .about = "Measures Shoal beside C written by hand; see tests/bench/README.md.",
         .options = table,
         .count = BASE_COUNT(table),
+        .values = &self,
     };
     base_reporter reporter = base_reporter_stderr();
     base_options_result read = base_options_read(&options, argc, argv, NULL, &reporter);
     if (read != BASE_OPTIONS_OK) return read == BASE_OPTIONS_HELP ? 0 : 2;
-    if (made.game) {
-        made.clients = (uint32_t)clients;
-        made.tick_rate_hz = (uint32_t)tick_rate_hz;
-        return make_log(&made);
+    if (self.made.game) {
+        self.made.clients = (uint32_t)self.clients;
+        self.made.tick_rate_hz = (uint32_t)self.tick_rate_hz;
+        return make_log(&self.made);
     }
-    if (trace && (!filter || strcmp(filter, "trace") == 0)) {
-        bench_trace(trace, (uint32_t)base, (uint32_t)stride);
+    if (self.trace && (!self.filter || strcmp(self.filter, "trace") == 0)) {
+        bench_trace(self.trace, (uint32_t)self.base, (uint32_t)self.stride);
         return 0;
     }
     const bench_rows groups[] = {
@@ -133,17 +142,17 @@ int main(int argc, char** argv) {
     for (uint32_t i = 0; i < BASE_COUNT(groups); i++) {
         for (uint32_t j = 0; j < groups[i].count; j++) {
             const bench_row* row = &groups[i].rows[j];
-            if (filter && strcmp(filter, row->name) != 0) continue;
+            if (self.filter && strcmp(self.filter, row->name) != 0) continue;
             found++;
-            if (is_list) {
+            if (self.is_list) {
                 printf("%s\n", row->name);
             } else {
-                measure(row, (uint32_t)rounds, &taken);
+                measure(row, (uint32_t)self.rounds, &taken);
                 bench_release_all();
             }
         }
     }
     if (found > 0) return 0;
-    base_report(&reporter, NULL, 0, "no row '%s': see shoal-bench --list", filter);
+    base_report(&reporter, NULL, 0, "no row '%s': see shoal-bench --list", self.filter);
     return 2;
 }

@@ -73,7 +73,7 @@ case_an_unknown_option_names_the_nearest() {
         shoal-client 127.0.0.1:1 --game breakout --net los=5
     refused 2 'ticks needs a natural number' shoal-server --game breakout --ticks many
     refused 2 'tick-rate is outside of 1 to 240' shoal-server --game breakout --tick-rate 1000
-    refused 2 "unexpected word 'twice'" shoal-server --game breakout twice
+    refused 2 "unexpected argument 'twice'" shoal-server --game breakout twice
 }
 
 case_an_unknown_game_names_the_nearest() {

@@ -172,11 +172,11 @@ case_exports_refuse_what_is_not_there() {
     replay 2 export a.slog --components pos,colour
     says replay.err 'no component "colour", did you mean color'
     replay 2 export a.slog --format arrow
-    says replay.err 'no Arrow'
+    says replay.err 'format needs jsonl\|csv, not .arrow.'
     replay 2 export a.slog --format xml
-    says replay.err 'not jsonl or csv'
+    says replay.err 'format needs jsonl\|csv, not .xml.'
     replay 2 export a.slog --what all
-    says replay.err 'not values, inputs or events'
+    says replay.err 'what needs values\|inputs\|events, not .all.'
     replay 2 export a.slog --from 9 --to 8
     says replay.err 'is before --from'
     replay 2 export a.slog --every 0

@@ -100,14 +100,16 @@ static bool run_long(const feel_options* options, const char* blk) {
     return check(&config, &result);
 }
 
+#define FIELD(name) BASE_OPTION_FIELD(feel_options, name)
+
 int main(int argc, char** argv) {
     feel_options options = {.seconds = 60, .frame_hz = 60, .jitter_ms = 30, .seed = 1};
     const base_option table[] = {
-        {"seconds", BASE_OPTION_F64, &options.seconds, "S", "of each match", 0, 0},
-        {"frame-hz", BASE_OPTION_F64, &options.frame_hz, "F", "frames per second", 0, 0},
-        {"jitter", BASE_OPTION_F64, &options.jitter_ms, "MS", "each way", 0, 0},
-        {"hours", BASE_OPTION_F64, &options.hours, "H", "one long match instead", 0, 0},
-        {"seed", BASE_OPTION_U64, &options.seed, "N", "of match, network and player", 0, 0},
+        {"seconds", FIELD(seconds), "S", "of each match", 0, 0},
+        {"frame-hz", FIELD(frame_hz), "F", "frames per second", 0, 0},
+        {"jitter", FIELD(jitter_ms), "MS", "each way", 0, 0},
+        {"hours", FIELD(hours), "H", "one long match instead", 0, 0},
+        {"seed", FIELD(seed), "N", "of match, network and player", 0, 0},
     };
     const base_options description = {
         .program = "feel",
@@ -115,6 +117,7 @@ int main(int argc, char** argv) {
         .about = "How a match feels on bad lines, in virtual time.",
         .options = table,
         .count = BASE_COUNT(table),
+        .values = &options,
     };
     base_option_list words = {0};
     base_reporter reporter = base_reporter_stderr();

@@ -148,16 +148,18 @@ static bool check(room* self, const char* kind, uint32_t first, uint32_t end, in
     return most <= limit && updates > 0;
 }
 
+#define FIELD(name) BASE_OPTION_FIELD(room, name)
+
 int main(int argc, char** argv) {
     static room self = {
         .full = 4, .thin = 20, .seconds = 10, .loss_percent = 2, .delay_ms = 50, .seed = 1};
     const base_option table[] = {
-        {"full", BASE_OPTION_U64, &self.full, "N", "clients with a world", 0, CLIENTS_MAX / 2},
-        {"thin", BASE_OPTION_U64, &self.thin, "N", "clients without", 0, CLIENTS_MAX / 2},
-        {"seconds", BASE_OPTION_U64, &self.seconds, "S", "of the match", 1, 36000},
-        {"loss", BASE_OPTION_F64, &self.loss_percent, "P", "percent, each way", 0, 0},
-        {"delay", BASE_OPTION_F64, &self.delay_ms, "MS", "each way", 0, 0},
-        {"seed", BASE_OPTION_U64, &self.seed, "N", "of match, network and bots", 0, 0},
+        {"full", FIELD(full), "N", "clients with a world", 0, CLIENTS_MAX / 2},
+        {"thin", FIELD(thin), "N", "clients without", 0, CLIENTS_MAX / 2},
+        {"seconds", FIELD(seconds), "S", "of the match", 1, 36000},
+        {"loss", FIELD(loss_percent), "P", "percent, each way", 0, 0},
+        {"delay", FIELD(delay_ms), "MS", "each way", 0, 0},
+        {"seed", FIELD(seed), "N", "of match, network and bots", 0, 0},
     };
     const base_options description = {
         .program = "memory_clients",
@@ -165,6 +167,7 @@ int main(int argc, char** argv) {
         .about = "Bytes of the clients of a match, in virtual time.",
         .options = table,
         .count = BASE_COUNT(table),
+        .values = &self,
     };
     base_option_list words = {0};
     base_reporter reporter = base_reporter_stderr();

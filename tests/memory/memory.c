@@ -198,14 +198,16 @@ static bool run(memory* self) {
     return is_right;
 }
 
+#define FIELD(name) BASE_OPTION_FIELD(memory, name)
+
 int main(int argc, char** argv) {
     static memory self = {.minutes = 200, .warm = 120, .clients = 2, .loss_percent = 2, .seed = 1};
     const base_option table[] = {
-        {"minutes", BASE_OPTION_U64, &self.minutes, "M", "of the match", 0, 0},
-        {"warm", BASE_OPTION_U64, &self.warm, "W", "minutes until nothing may rise", 0, 0},
-        {"clients", BASE_OPTION_U64, &self.clients, "N", "that play and look", 1, CLIENTS_MAX},
-        {"loss", BASE_OPTION_F64, &self.loss_percent, "P", "percent, each way", 0, 0},
-        {"seed", BASE_OPTION_U64, &self.seed, "N", "of match, network and bots", 0, 0},
+        {"minutes", FIELD(minutes), "M", "of the match", 0, 0},
+        {"warm", FIELD(warm), "W", "minutes until nothing may rise", 0, 0},
+        {"clients", FIELD(clients), "N", "that play and look", 1, CLIENTS_MAX},
+        {"loss", FIELD(loss_percent), "P", "percent, each way", 0, 0},
+        {"seed", FIELD(seed), "N", "of match, network and bots", 0, 0},
     };
     const base_options description = {
         .program = "memory",
@@ -213,6 +215,7 @@ int main(int argc, char** argv) {
         .about = "Bytes of a long match, in virtual time.",
         .options = table,
         .count = BASE_COUNT(table),
+        .values = &self,
     };
     base_option_list words = {0};
     base_reporter reporter = base_reporter_stderr();

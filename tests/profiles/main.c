@@ -90,16 +90,18 @@ static bool run_one(const options* given, const profile* of, const char* program
     return false;
 }
 
+#define FIELD(name) BASE_OPTION_FIELD(options, name)
+
 static bool read_options(int argc, char** argv, options* given, int* code) {
     const base_option table[] = {
-        {"profile", BASE_OPTION_TEXT, &given->name, "P0..P15", "only this one", 0, 0},
-        {"seconds", BASE_OPTION_F64, &given->seconds, "S", "on the profile's line", 0, 0},
-        {"again", BASE_OPTION_F64, &given->again, "S",
-         "run so many seconds twice: the same seed, the same bytes", 0, 0},
-        {"guests", BASE_OPTION_U64, &given->guests, "N", "clients", 1, 16},
-        {"seed", BASE_OPTION_U64, &given->seed, "N", "of match, lines and bots", 0, 0},
-        {"table", BASE_OPTION_FLAG, &given->is_table, NULL, "print all figures", 0, 0},
-        {"hashes", BASE_OPTION_FLAG, &given->has_hashes, NULL, "print hashes", 0, 0},
+        {"profile", FIELD(name), "P0..P15", "only this one", 0, 0},
+        {"seconds", FIELD(seconds), "S", "on the profile's line", 0, 0},
+        {"again", FIELD(again), "S", "run so many seconds twice: the same seed, the same bytes", 0,
+         0},
+        {"guests", FIELD(guests), "N", "clients", 1, 16},
+        {"seed", FIELD(seed), "N", "of match, lines and bots", 0, 0},
+        {"table", FIELD(is_table), NULL, "print all figures", 0, 0},
+        {"hashes", FIELD(has_hashes), NULL, "print hashes", 0, 0},
     };
     const base_options description = {
         .program = "profiles",
@@ -107,6 +109,7 @@ static bool read_options(int argc, char** argv, options* given, int* code) {
         .about = "The sixteen lines on which Shoal must play, in virtual time.",
         .options = table,
         .count = BASE_COUNT(table),
+        .values = given,
     };
     base_option_list words = {0};
     base_reporter reporter = base_reporter_stderr();

@@ -240,14 +240,15 @@ static bool open_house(soak* self) {
     return house_open(&self->house, &config, &self->watch);
 }
 
+#define FIELD(name) BASE_OPTION_FIELD(soak, name)
+
 int main(int argc, char** argv) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     static soak self = {.minutes = 24 * 60, .seed = 1};
     const base_option table[] = {
-        {"minutes", BASE_OPTION_U64, &self.minutes, "M", "of the match", 1, MINUTES_MAX - 1},
-        {"seed", BASE_OPTION_U64, &self.seed, "N", "of match, lines and guests", 0, 0},
-        {"table", BASE_OPTION_FLAG, &self.is_table, NULL, "print a line for each look at memory", 0,
-         0},
+        {"minutes", FIELD(minutes), "M", "of the match", 1, MINUTES_MAX - 1},
+        {"seed", FIELD(seed), "N", "of match, lines and guests", 0, 0},
+        {"table", FIELD(is_table), NULL, "print a line for each look at memory", 0, 0},
     };
     const base_options description = {
         .program = "soak",
@@ -255,6 +256,7 @@ int main(int argc, char** argv) {
         .about = "Hours of a match with everything between game and wire, in virtual time.",
         .options = table,
         .count = BASE_COUNT(table),
+        .values = &self,
     };
     base_option_list words = {0};
     base_reporter reporter = base_reporter_stderr();

@@ -141,16 +141,17 @@ static int run(program* self) {
     return is_right ? 0 : 1;
 }
 
+#define FIELD(name) BASE_OPTION_FIELD(program, name)
+
 int main(int argc, char** argv) {
     char log[PATH_BYTES];
     base_text_format(log, sizeof log, "referee-%d.slog", (int)getpid());
     program self = {.referee = {.log = log, .reporter = base_reporter_stderr()}};
     const base_option table[] = {
-        {"game", BASE_OPTION_TEXT, &self.game, "NAME", "this one alone", 0, 0},
-        {"seed", BASE_OPTION_U64, &self.seed, "N", "this one alone", 1, REFEREE_SEEDS},
-        {"trace", BASE_OPTION_FLAG, &self.referee.is_traced, NULL, "print the facts of each tick",
-         0, 0},
-        {"bless", BASE_OPTION_FLAG, &self.is_blessed, NULL, "write the golden files", 0, 0},
+        {"game", FIELD(game), "NAME", "this one alone", 0, 0},
+        {"seed", FIELD(seed), "N", "this one alone", 1, REFEREE_SEEDS},
+        {"trace", FIELD(referee.is_traced), NULL, "print the facts of each tick", 0, 0},
+        {"bless", FIELD(is_blessed), NULL, "write the golden files", 0, 0},
     };
     const base_options description = {
         .program = "referee",
@@ -158,6 +159,7 @@ int main(int argc, char** argv) {
         .about = "What matches of real games compute, send and record, against golden files.",
         .options = table,
         .count = BASE_COUNT(table),
+        .values = &self,
     };
     base_option_list words = {0};
     base_options_result read =

@@ -49,22 +49,44 @@ static size_t option_name_format(const base_option* option, char* target, size_t
     return strlen(target);
 }
 
+static void* value_of(const base_options* options, const base_option* option) {
+    return (char*)options->values + option->offset;
+}
+
+// The word with this number in "second|block|end". @return false: there are fewer words.
+static bool get_word(const base_option* option, uint32_t number, const char** word, size_t* size) {
+    *word = option->value;
+    for (; number > 0 && *word; number--) {
+        *word = strchr(*word, '|');
+        if (*word) ++*word;
+    }
+    if (*word) *size = strcspn(*word, "|");
+    return *word != NULL;
+}
+
 // Write " (default 60)", or "" when there is none, or the help has it.
-static void option_default_format(const base_option* option, char* target, size_t target_bytes) {
+static void option_default_format(const base_options* options, const base_option* option,
+                                  char* target, size_t target_bytes) {
     target[0] = '\0';
     if (strstr(option->help, "default")) return;
+    const void* value = value_of(options, option);
     const char* text;
+    size_t size;
     switch (option->kind) {
     case BASE_OPTION_TEXT:
-        text = *(const char**)option->target;
+        text = *(const char* const*)value;
         if (text && *text) (void)base_text_format(target, target_bytes, " (default %s)", text);
         break;
     case BASE_OPTION_U64:
         (void)base_text_format(target, target_bytes, " (default %llu)",
-                               (unsigned long long)*(uint64_t*)option->target);
+                               (unsigned long long)*(const uint64_t*)value);
         break;
     case BASE_OPTION_F64:
-        (void)base_text_format(target, target_bytes, " (default %g)", *(double*)option->target);
+        (void)base_text_format(target, target_bytes, " (default %g)", *(const double*)value);
+        break;
+    case BASE_OPTION_WORD:
+        if (get_word(option, *(const uint32_t*)value, &text, &size))
+            (void)base_text_format(target, target_bytes, " (default %.*s)", (int)size, text);
         break;
     case BASE_OPTION_FLAG:
     case BASE_OPTION_LIST:
@@ -94,10 +116,11 @@ static size_t left_columns(const base_options* options, uint32_t count) {
     return columns;
 }
 
-static void add_option(option_page* help, const base_option* option, size_t columns) {
+static void add_option(option_page* help, const base_options* options, const base_option* option,
+                       size_t columns) {
     char name[LINE_BYTES_MAX / 2], value[LINE_BYTES_MAX / 2];
     size_t size = option_name_format(option, name, sizeof name);
-    option_default_format(option, value, sizeof value);
+    option_default_format(options, option, value, sizeof value);
     // The default is the least important part of a line.
     size_t line_columns = 4 + (size > columns ? size : columns) + strlen(option->help);
     if (line_columns + strlen(value) > COLUMNS_MAX) value[0] = '\0';
@@ -129,7 +152,7 @@ size_t base_options_help(const base_options* options, bool is_whole, char* targe
     const uint32_t count = is_whole ? options->count : count_common(options);
     size_t columns = left_columns(options, count);
     for (uint32_t i = 0; i < count; i++)
-        add_option(&help, &options->options[i], columns);
+        add_option(&help, options, &options->options[i], columns);
     option_page_add(&help, "  %-*s  Print this. Environment: --some-name is SHOAL_SOME_NAME.\n",
                     (int)columns, help_names(options));
     add_names(&help, options, count);
@@ -187,10 +210,10 @@ static bool is_command(const char* word) {
     return true;
 }
 
-static void add_manual_option(page* out, const base_option* option) {
+static void add_manual_option(page* out, const base_options* options, const base_option* option) {
     char name[LINE_BYTES_MAX / 2], value[LINE_BYTES_MAX / 2];
     (void)option_name_format(option, name, sizeof name);
-    option_default_format(option, value, sizeof value);
+    option_default_format(options, option, value, sizeof value);
     option_page_add(out, ".TP\n.B ");
     add_roff(out, name);
     option_page_add(out, "\n");
@@ -221,7 +244,7 @@ size_t base_options_manual(const base_options* options, char* target, size_t tar
     add_roff(&out, options->usage ? options->usage : "[options]");
     option_page_add(&out, "\n.SH OPTIONS\n");
     for (uint32_t i = 0; i < options->count; i++)
-        add_manual_option(&out, &options->options[i]);
+        add_manual_option(&out, options, &options->options[i]);
     option_page_add(&out, ".TP\n.B \\-\\-help%s\nPrint a summary%s.\n",
                     options->version ? ", \\-\\-version" : "",
                     options->version ? ", or the version and commit" : "");
@@ -359,7 +382,7 @@ static bool refuse_value(const source* from, const base_option* option, const ch
 }
 
 static bool add_to_list(source* from, const base_option* option, const char* value) {
-    base_option_list* list = option->target;
+    base_option_list* list = value_of(from->options, option);
     uint64_t bit = UINT64_C(1) << (option - from->options->options);
     if (!(from->lists_begun & bit)) list->count = 0;
     from->lists_begun |= bit;
@@ -372,30 +395,44 @@ static bool add_to_list(source* from, const base_option* option, const char* val
     return true;
 }
 
+static bool apply_word(const source* from, const base_option* option, const char* value) {
+    const char* word;
+    size_t size;
+    for (uint32_t i = 0; get_word(option, i, &word, &size); i++) {
+        if (strlen(value) != size || memcmp(value, word, size) != 0) continue;
+        *(uint32_t*)value_of(from->options, option) = i;
+        return true;
+    }
+    return refuse_value(from, option, option->value, value);
+}
+
 static bool apply(source* from, const base_option* option, const char* value) {
+    void* target = value_of(from->options, option);
     uint64_t natural;
     double real;
     switch (option->kind) {
     case BASE_OPTION_FLAG:
-        if (parse_flag(value, option->target)) return true;
+        if (parse_flag(value, target)) return true;
         return refuse_value(from, option, "true or false", value);
     case BASE_OPTION_TEXT:
-        *(const char**)option->target = value;
+        *(const char**)target = value;
         return true;
     case BASE_OPTION_U64:
         if (!base_text_parse_u64(value, &natural))
             return refuse_value(from, option, "a natural number", value);
         if (!is_in_range(option, (double)natural)) return refuse_range(from, option, value);
-        *(uint64_t*)option->target = natural;
+        *(uint64_t*)target = natural;
         return true;
     case BASE_OPTION_F64:
         if (!base_text_parse_f64(value, &real))
             return refuse_value(from, option, "a number", value);
         if (!is_in_range(option, real)) return refuse_range(from, option, value);
-        *(double*)option->target = real;
+        *(double*)target = real;
         return true;
     case BASE_OPTION_LIST:
         return add_to_list(from, option, value);
+    case BASE_OPTION_WORD:
+        return apply_word(from, option, value);
     }
     BASE_ASSERT(false); // a kind outside of the enum
     return false;
@@ -577,10 +614,10 @@ static bool apply_config(source* from) {
 }
 
 static void check_table(const base_options* options) {
-    BASE_ASSERT(options->count <= BASE_OPTIONS_MAX);
+    BASE_ASSERT(options->count <= BASE_OPTIONS_MAX && options->values);
     for (uint32_t i = 0; i < options->count; i++)
-        BASE_ASSERT(options->options[i].name && options->options[i].target &&
-                    options->options[i].help);
+        BASE_ASSERT(options->options[i].name && options->options[i].help &&
+                    (options->options[i].value || options->options[i].kind != BASE_OPTION_WORD));
 }
 
 base_options_result base_options_read(const base_options* options, int argc, char** argv,

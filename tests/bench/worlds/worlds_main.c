@@ -46,15 +46,20 @@ static void measure_file(const char* path) {
     measure_and_close(whole);
 }
 
+typedef struct asked {
+    bool is_list;
+    const char *only, *file;
+    uint64_t seed;
+} asked;
+#define FIELD(name) BASE_OPTION_FIELD(asked, name)
+
 int main(int argc, char** argv) {
-    bool is_list = false;
-    const char *only = NULL, *file = NULL;
-    uint64_t seed = 1;
+    asked self = {.seed = 1};
     const base_option table[] = {
-        {"list", BASE_OPTION_FLAG, &is_list, NULL, "print the names of all kinds", 0, 0},
-        {"world", BASE_OPTION_TEXT, &only, "NAME", "this kind only", 0, 0},
-        {"file", BASE_OPTION_TEXT, &file, "FILE", "a recorded world instead (.q, .q.zst)", 0, 0},
-        {"seed", BASE_OPTION_U64, &seed, "N", "of the worlds", 1, UINT32_MAX},
+        {"list", FIELD(is_list), NULL, "print the names of all kinds", 0, 0},
+        {"world", FIELD(only), "NAME", "this kind only", 0, 0},
+        {"file", FIELD(file), "FILE", "a recorded world instead (.q, .q.zst)", 0, 0},
+        {"seed", FIELD(seed), "N", "of the worlds", 1, UINT32_MAX},
     };
     const base_options options = {
         .program = "shoal-worlds",
@@ -62,26 +67,27 @@ int main(int argc, char** argv) {
         .about = "Prints the bytes of generated worlds in row code; see tests/bench/worlds.",
         .options = table,
         .count = BASE_COUNT(table),
+        .values = &self,
     };
     base_reporter reporter = base_reporter_stderr();
     base_options_result read = base_options_read(&options, argc, argv, NULL, &reporter);
     if (read != BASE_OPTIONS_OK) return read == BASE_OPTIONS_HELP ? 0 : 2;
-    if (file) {
-        measure_file(file);
+    if (self.file) {
+        measure_file(self.file);
         return 0;
     }
     uint32_t count, found = 0;
     const world_kind* kinds = world_kinds(&count);
     for (uint32_t i = 0; i < count; i++) {
-        if (only && strcmp(only, kinds[i].name) != 0) continue;
+        if (self.only && strcmp(self.only, kinds[i].name) != 0) continue;
         found++;
-        if (is_list) {
+        if (self.is_list) {
             printf("%s\n", kinds[i].name);
         } else {
-            measure_kind(&kinds[i], seed);
+            measure_kind(&kinds[i], self.seed);
         }
     }
     if (found > 0) return 0;
-    base_report(&reporter, NULL, 0, "no kind '%s': see shoal-worlds --list", only);
+    base_report(&reporter, NULL, 0, "no kind '%s': see shoal-worlds --list", self.only);
     return 2;
 }

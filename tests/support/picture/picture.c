@@ -62,20 +62,22 @@ static int run(const picture* self, const char* log) {
     return code;
 }
 
+#define FIELD(name) BASE_OPTION_FIELD(picture, name)
+
 int main(int argc, char** argv) {
     picture self = {.reporter = base_reporter_stderr(), .at = 1};
     base_option_list words = {.count = 0};
     const base_option table[] = {
-        {"game", BASE_OPTION_TEXT, &self.game, "NAME|FILE.so", "the game (default: the log's)", 0,
-         0},
-        {"at", BASE_OPTION_U64, &self.at, "TICK", "which tick", 1, 1e15},
-        {"out", BASE_OPTION_TEXT, &self.out, "FILE.svg", "the picture", 0, 0},
+        {"game", FIELD(game), "NAME|FILE.so", "the game (default: the log's)", 0, 0},
+        {"at", FIELD(at), "TICK", "which tick", 1, 1e15},
+        {"out", FIELD(out), "FILE.svg", "the picture", 0, 0},
     };
     const base_options options = {.program = "shoal-picture",
                                   .usage = "LOG --at TICK --out FILE.svg",
                                   .about = "Draws one tick of an event log as SVG.",
                                   .options = table,
-                                  .count = BASE_COUNT(table)};
+                                  .count = BASE_COUNT(table),
+                                  .values = &self};
     base_options_result read = base_options_read(&options, argc, argv, &words, &self.reporter);
     if (read == BASE_OPTIONS_HELP) return 0;
     if (read != BASE_OPTIONS_OK) return 2;

@@ -13,31 +13,35 @@ typedef struct program {
     uint64_t tick_rate;
     double loss;
     base_option_list sets;
-    base_option options[6];
+    uint32_t sync;
+    base_option options[7];
     base_options table;
     char config_text[512];
     base_option_list words;
     base_report_first report;
     base_options_result result;
 } program;
+#define FIELD(name) BASE_OPTION_FIELD(program, name)
 
 static void setup(program* p) {
     memset(p, 0, sizeof *p);
     p->tick_rate = 60;
     const base_option options[] = {
-        {"fast", BASE_OPTION_FLAG, &p->fast, NULL, "Run without waiting", 0, 0},
-        {"game", BASE_OPTION_TEXT, &p->game, "NAME", "What to play", 0, 0},
-        {"config", BASE_OPTION_TEXT, &p->config, "FILE", "Read options from a file", 0, 0},
-        {"tick-rate", BASE_OPTION_U64, &p->tick_rate, "HZ", "Ticks per second", 1, 1000},
-        {"loss", BASE_OPTION_F64, &p->loss, "PERCENT", "Packets to lose", 0, 100},
-        {"set", BASE_OPTION_LIST, &p->sets, "KEY=VALUE", "Settings of the game", 0, 0},
+        {"fast", FIELD(fast), NULL, "Run without waiting", 0, 0},
+        {"game", FIELD(game), "NAME", "What to play", 0, 0},
+        {"config", FIELD(config), "FILE", "Read options from a file", 0, 0},
+        {"tick-rate", FIELD(tick_rate), "HZ", "Ticks per second", 1, 1000},
+        {"loss", FIELD(loss), "PERCENT", "Packets to lose", 0, 100},
+        {"set", FIELD(sets), "KEY=VALUE", "Settings of the game", 0, 0},
+        {"sync", FIELD(sync), "second|block|end", "When to sync", 0, 0},
     };
     memcpy(p->options, options, sizeof options);
     p->table = (base_options){.program = "prog",
                               .usage = "[options] WORD...",
                               .about = "A program.",
                               .options = p->options,
-                              .count = 6,
+                              .count = 7,
+                              .values = p,
                               .first_rare = "set",
                               .config_text = p->config_text,
                               .config_text_bytes = sizeof p->config_text};
@@ -76,7 +80,8 @@ PROGRAM_CASE(no_arguments_leave_the_defaults) {
 }
 
 PROGRAM_CASE(every_kind_is_read_in_both_forms) {
-    run(p, "one --fast --game cubes --tick-rate=30 --loss 2.5 --set a=1 two --set=b=2 -- --fast -");
+    run(p, "one --fast --game cubes --tick-rate=30 --loss 2.5 --set a=1 two --set=b=2 --sync end "
+           "-- --fast -");
     assert_int_equal(p->result, BASE_OPTIONS_OK);
     assert_true(p->fast);
     assert_string_equal(p->game, "cubes");
@@ -90,6 +95,7 @@ PROGRAM_CASE(every_kind_is_read_in_both_forms) {
     assert_string_equal(p->words.values[1], "two");
     assert_string_equal(p->words.values[2], "--fast");
     assert_string_equal(p->words.values[3], "-");
+    assert_int_equal(p->sync, 2);
     run(p, "--fast --fast=no");
     assert_false(p->fast);
 }
@@ -106,6 +112,8 @@ CASE(wrong_arguments_are_told) {
     expect_error("--tick-rate -5", "prog: error: tick-rate needs a natural number, not '-5'");
     expect_error("--loss 1,5", "prog: error: loss needs a number, not '1,5'");
     expect_error("--fast=maybe", "prog: error: fast needs true or false, not 'maybe'");
+    expect_error("--sync en", "prog: error: sync needs second|block|end, not 'en'");
+    expect_error("--sync=", "prog: error: sync needs second|block|end, not ''");
     expect_error("--loss 100.5", "prog: error: loss is outside of 0 to 100: '100.5'");
 }
 
@@ -231,18 +239,20 @@ PROGRAM_CASE(help_shows_every_option_and_its_default) {
     char help[2048];
     size_t size = base_options_help(&p->table, false, help, sizeof help);
     assert_int_equal(size, strlen(help));
-    assert_string_equal(help, "usage: prog [options] WORD...\n"
-                              "A program.\n"
-                              "  --fast          Run without waiting\n"
-                              "  --game NAME     What to play (default breakout)\n"
-                              "  --config FILE   Read options from a file\n"
-                              "  --tick-rate HZ  Ticks per second (default 60)\n"
-                              "  --loss PERCENT  Packets to lose (default 0)\n"
-                              "  --help          Print this. Environment: --some-name is "
-                              "SHOAL_SOME_NAME.\n"
-                              "  --help=all explains: --set KEY=VALUE...\n");
+    assert_string_equal(help,
+                        "usage: prog [options] WORD...\n"
+                        "A program.\n"
+                        "  --fast          Run without waiting\n"
+                        "  --game NAME     What to play (default breakout)\n"
+                        "  --config FILE   Read options from a file\n"
+                        "  --tick-rate HZ  Ticks per second (default 60)\n"
+                        "  --loss PERCENT  Packets to lose (default 0)\n"
+                        "  --help          Print this. Environment: --some-name is "
+                        "SHOAL_SOME_NAME.\n"
+                        "  --help=all explains: --set KEY=VALUE..., --sync second|block|end\n");
     (void)base_options_help(&p->table, true, help, sizeof help);
-    assert_non_null(strstr(help, "\n  --set KEY=VALUE...  Settings of the game\n"));
+    assert_non_null(strstr(help, "\n  --set KEY=VALUE...       Settings of the game\n"));
+    assert_non_null(strstr(help, "\n  --sync second|block|end  When to sync (default second)\n"));
     assert_null(strstr(help, "--help=all"));
     char small[10];
     assert_int_equal(base_options_help(&p->table, false, small, sizeof small), size);
@@ -280,7 +290,8 @@ PROGRAM_CASE(the_completion_knows_values_and_commands) {
     assert_non_null(strstr(text, "--game) COMPREPLY=($(compgen -f -W 'none' -- \"$cur\"))"));
     assert_non_null(strstr(text, "--tick-rate) return ;;"));
     assert_null(strstr(text, "--fast) ")); // a flag has no value
-    assert_non_null(strstr(text, "-W '--fast --game --config --tick-rate --loss --set --help'"));
+    assert_non_null(
+        strstr(text, "-W '--fast --game --config --tick-rate --loss --set --sync --help'"));
     assert_non_null(strstr(text, "compgen -f -W 'check token' --"));
     assert_non_null(strstr(text, "complete -o filenames -F _prog prog\n"));
     // A command adds no completion of its own: that of the program calls it.
@@ -297,11 +308,12 @@ CASE(many_options_fit_a_screen) {
     char text[] = "a line of help that is as long as a line of help can be, and then it is over it";
     for (int i = 0; i < COUNT; i++)
         options[i] = (base_option){
-            i < 12 ? "some-option" : "rare-option", BASE_OPTION_U64, &target, "N", text, 0, 0};
+            i < 12 ? "some-option" : "rare-option", BASE_OPTION_U64, 0, "N", text, 0, 0};
     base_options table = {.program = "prog",
                           .about = "A.",
                           .options = options,
                           .count = COUNT,
+                          .values = &target,
                           .first_rare = "rare-option"};
     char help[4096];
     assert_true(base_options_help(&table, false, help, sizeof help) < sizeof help);
@@ -330,7 +342,7 @@ PROGRAM_CASE(broken_tables_are_mistakes) {
     p->table.count = BASE_OPTIONS_MAX + 1;
     expect_assert_failure((void)!base_options_read(&p->table, 1, argv, NULL, NULL));
     setup(p);
-    p->options[0].target = NULL;
+    p->table.values = NULL;
     expect_assert_failure((void)!base_options_read(&p->table, 1, argv, NULL, NULL));
     setup(p);
     p->options[5].help = NULL;

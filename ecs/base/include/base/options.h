@@ -19,11 +19,12 @@ BASE_C_BEGIN
 #define BASE_OPTIONS_MAX 64u
 
 typedef enum base_option_kind {
-    BASE_OPTION_FLAG, ///< no value; target bool
-    BASE_OPTION_TEXT, ///< target const char* (borrowed from argv, environment, config file)
-    BASE_OPTION_U64,  ///< target uint64_t, within [min, max]
-    BASE_OPTION_F64,  ///< target double, within [min, max]
-    BASE_OPTION_LIST, ///< may be repeated; target base_option_list*
+    BASE_OPTION_FLAG, ///< no value; a bool
+    BASE_OPTION_TEXT, ///< a const char* (borrowed from argv, environment, config file)
+    BASE_OPTION_U64,  ///< a uint64_t, within [min, max]
+    BASE_OPTION_F64,  ///< a double, within [min, max]
+    BASE_OPTION_LIST, ///< may be repeated; a base_option_list
+    BASE_OPTION_WORD, ///< one of the words of `value`, "second|block|end"; its number, a uint32_t
 } base_option_kind;
 
 /// Values of an option that may be repeated, in the order given. Texts are borrowed as for
@@ -33,17 +34,30 @@ typedef struct base_option_list {
     uint32_t count;
 } base_option_list;
 
-/// One row of the table.
+/// One row of the table: {"tick-rate", BASE_OPTION_FIELD(config, tick_rate_hz), "HZ", ...}.
 typedef struct base_option {
     const char* name; ///< long name without dashes, "tick-rate"
     base_option_kind kind;
-    void* target;      ///< holds the default on entry
+    size_t offset;     ///< of the value in the program's struct
     const char* value; ///< word for the value in --help, "HZ"
     const char* help;  ///< one line
     double min, max;   ///< for numbers; both 0 = unlimited
 } base_option;
 
-/// A program's table. It must outlive base_options_read only; the targets keep the values.
+/// Kind and offset of an option whose value is this field of the program's struct: the field's type
+/// gives the kind. An enum is read by its words, in its order.
+#define BASE_OPTION_FIELD(type, field)                                                             \
+    _Generic(((type*)0)->field, bool                                                               \
+             : BASE_OPTION_FLAG, const char*                                                       \
+             : BASE_OPTION_TEXT, uint64_t                                                          \
+             : BASE_OPTION_U64, double                                                             \
+             : BASE_OPTION_F64, base_option_list                                                   \
+             : BASE_OPTION_LIST, uint32_t                                                          \
+             : BASE_OPTION_WORD),                                                                  \
+        offsetof(type, field)
+
+/// A program's table. It must outlive base_options_read only; the values are in the program's
+/// struct.
 typedef struct base_options {
     const char* program; ///< "shoal-server"
     const char* usage;   ///< the part after the program's name in the first line of --help
@@ -51,6 +65,7 @@ typedef struct base_options {
     const char* version; ///< what --version prints after the program's name; NULL: no such option
     const base_option* options;
     uint32_t count;
+    void* values;           ///< the program's struct; it holds the defaults on entry
     const char* first_rare; ///< from it on, --help only names options and --help=all explains them
     /// Buffer for the content of the config file; text options borrow from it. Needed if and only
     /// if the table has an option named "config".
@@ -64,11 +79,11 @@ typedef enum base_options_result {
     BASE_OPTIONS_ERROR, ///< reported: exit 2
 } base_options_result;
 
-/// Read the environment, the config file and argv into the targets. Positional words go to `words`,
+/// Read the environment, the config file and argv into the values. Positional words go to `words`,
 /// borrowed from argv; with `words` NULL a positional word is an error. "--name value" and
 /// "--name=value" both work; "--" ends the options.
 /// @return BASE_OPTIONS_OK; BASE_OPTIONS_HELP (help is printed: exit with 0); BASE_OPTIONS_ERROR
-///         (reported: exit with 2; some targets may be written).
+///         (reported: exit with 2; some values may be written).
 BASE_MUST_USE base_options_result base_options_read(const base_options* options, int argc,
                                                     char** argv, base_option_list* words,
                                                     const base_reporter* reporter);
