@@ -241,6 +241,48 @@ static const esgen_word* read_annotation(esgen_unit* unit, esgen_param* param, c
     return close ? close : at;
 }
 
+// The words of a parameter that are no annotation.
+typedef struct param_words {
+    const esgen_word *type, *name; // NULL: not given
+    uint32_t stars;
+    bool is_odd; // another word is there
+} param_words;
+
+static param_words read_words(esgen_unit* unit, esgen_param* param, const esgen_word* first,
+                              const esgen_word* end) {
+    param_words words = {0};
+    for (const esgen_word* at = first; at < end; at++) {
+        if (esgen_word_is_annotation(at))
+            at = read_annotation(unit, param, at, end);
+        else if (esgen_word_is(at, "const"))
+            param->is_const |= words.stars == 0;
+        else if (esgen_word_is(at, "restrict"))
+            continue;
+        else if (esgen_word_is(at, "struct") && !words.type)
+            param->is_struct = true;
+        else if (esgen_word_is(at, "*"))
+            words.stars++;
+        else if (at->kind == ESGEN_IDENTIFIER && !words.type)
+            words.type = at;
+        else if (at->kind == ESGEN_IDENTIFIER && !words.name)
+            words.name = at;
+        else
+            words.is_odd = true;
+    }
+    return words;
+}
+
+static void check_asked_once(esgen_unit* unit, const esgen_function* function,
+                             const esgen_param* param) {
+    for (uint32_t i = 0; i < function->param_count; i++) {
+        const esgen_param* other = &function->params[i];
+        if (param->kind == ESGEN_COMPONENT && other->kind == ESGEN_COMPONENT &&
+            strcmp(param->component.text, other->component.text) == 0)
+            esgen_fault(unit, param->line, "%s asks for component %s twice", function->name.text,
+                        param->component.text);
+    }
+}
+
 static void read_param(esgen_unit* unit, esgen_function* function, const esgen_word* first,
                        const esgen_word* end) {
     BASE_ASSERT(first < end);
@@ -250,58 +292,28 @@ static void read_param(esgen_unit* unit, esgen_function* function, const esgen_w
         return;
     }
     esgen_param* param = &function->params[function->param_count];
-    memset(param, 0, sizeof *param);
-    param->kind = ESGEN_COMPONENT;
-    param->line = first->line;
-    const esgen_word* type = NULL;
-    const esgen_word* name = NULL;
-    uint32_t stars = 0;
-    bool is_plain = true;
-    for (const esgen_word* at = first; at < end; at++) {
-        if (esgen_word_is_annotation(at)) {
-            at = read_annotation(unit, param, at, end);
-        } else if (esgen_word_is(at, "const")) {
-            param->is_const |= stars == 0;
-        } else if (esgen_word_is(at, "restrict")) {
-            continue;
-        } else if (esgen_word_is(at, "struct") && !type) {
-            param->is_struct = true;
-        } else if (esgen_word_is(at, "*")) {
-            stars++;
-        } else if (at->kind == ESGEN_IDENTIFIER && !type) {
-            type = at;
-        } else if (at->kind == ESGEN_IDENTIFIER && !name) {
-            name = at;
-        } else {
-            is_plain = false;
-        }
-    }
+    *param = (esgen_param){.kind = ESGEN_COMPONENT, .line = first->line};
+    const param_words words = read_words(unit, param, first, end);
+    const esgen_word *type = words.type, *name = words.name;
     const char* better = type ? esgen_sized_type(type) : NULL;
     if (better) {
         esgen_fault(unit, type->line, "%s: the size of %.*s depends on the machine: say %s",
                     function->name.text, (int)type->size, type->text, better);
         return;
     }
-    if (!type || !name || !is_plain || stars > 1 || type->size >= ESGEN_NAME_BYTES_MAX ||
+    if (!type || !name || words.is_odd || words.stars > 1 || type->size >= ESGEN_NAME_BYTES_MAX ||
         name->size >= ESGEN_NAME_BYTES_MAX) {
         esgen_fault(unit, first->line,
                     "%s: a parameter is a type, at most one star and a name: const ecs_vec2* pos",
                     function->name.text);
         return;
     }
-    param->is_pointer = stars == 1;
-    param->is_const |= stars == 0;
+    param->is_pointer = words.stars == 1;
+    param->is_const |= words.stars == 0;
     memcpy(param->type.text, type->text, type->size);
     memcpy(param->name.text, name->text, name->size);
     bind(unit, function, param);
-    for (uint32_t i = 0; i < function->param_count; i++) {
-        const esgen_param* other = &function->params[i];
-        if (param->kind == ESGEN_COMPONENT && other->kind == ESGEN_COMPONENT &&
-            strcmp(param->component.text, other->component.text) == 0) {
-            esgen_fault(unit, param->line, "%s asks for component %s twice", function->name.text,
-                        param->component.text);
-        }
-    }
+    check_asked_once(unit, function, param);
     function->param_count++;
 }
 

@@ -285,6 +285,55 @@ static void add_guess_fact(solo_row* r, uint32_t c, const uint64_t* expected,
                             (left < chosen) != other->is_chosen);
 }
 
+// The words that `along` gives, within their ranges.
+static void guess_along(const solo_row* r, uint32_t first, uint32_t count, uint64_t* expected) {
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t most = (int64_t)r->coder.layout->fields[first + i].quant.q_max;
+        int64_t word = r->along[i];
+        expected[i] = (uint64_t)(word < 0 ? 0 : word > most ? most : word);
+    }
+}
+
+// Code the state of a component: 0 as expected, 1 not, -1 as in the base.
+static int64_t code_state(solo_row* r, uint32_t c, bool is_still, const uint64_t* expected) {
+    const row_coder* coder = &r->coder;
+    const proto_row_component* component = &coder->layout->components[c];
+    uint32_t first = component->field_first, count = component->field_count;
+    int64_t state = 0;
+    if (!is_read(r) && row_differs(coder->row + first, expected, count))
+        state = row_differs(coder->row + first, coder->base + first, count) ? 1 : -1;
+    uint64_t near = 0;
+    for (uint32_t i = 0; i < count; i++)
+        near |= row_magnitude(near_off(r, first + i));
+    uint64_t situation = at((uint64_t)(coder->plans[c].scale + 1), 0) |
+                         at(solo_row_bucket((int64_t)motion_sum(r, component)), 1) |
+                         at(r->flags, 2) | at((uint64_t)solo_row_bucket((int64_t)near), 3) |
+                         at(at_most(r->active), 4) | at(r->bases, 5) | at(is_still, 6) |
+                         at(coder->base[first], 7);
+    state = proto_solo_number(r->solo, KIND_FLAG + field_number(r, c), situation, state);
+    if (is_read(r) && (state > 1 || state < -1)) r->solo->failed = true;
+    return state;
+}
+
+// The words are as expected (state 0) or as in the base (-1): nothing more is coded.
+static void keep_words(solo_row* r, uint32_t c, int64_t state, const uint64_t* expected) {
+    row_coder* coder = &r->coder;
+    const proto_row_component* component = &coder->layout->components[c];
+    uint32_t first = component->field_first;
+    const uint64_t* words = state == 0 ? expected : coder->base + first;
+    for (uint32_t i = 0; i < component->field_count; i++) {
+        if (is_read(r)) coder->row[first + i] = words[i];
+        keep_off(r, first + i,
+                 row_difference(coder->row[first + i], expected[i],
+                                coder->layout->fields[first + i].quant.bits));
+    }
+    bool is_rotation = component->shape == SHAPE_ROTATION && is_read(r);
+    if (is_rotation && !proto_rotation_is_canonical(coder->layout->fields[first + 1].quant.q_max,
+                                                    coder->row + first))
+        r->solo->failed = true;
+    if (state) r->active += 2;
+}
+
 static void code_component(solo_row* r, uint32_t c) {
     row_coder* coder = &r->coder;
     const proto_row_component* component = &coder->layout->components[c];
@@ -303,46 +352,13 @@ static void code_component(solo_row* r, uint32_t c) {
     choose_guess(r, c, expected, &other);
     bool is_along = r->has_along && c == r->place;
     memcpy(lines, expected, count * sizeof *lines);
-    if (is_along) {
-        for (uint32_t i = 0; i < count; i++) {
-            int64_t most = (int64_t)coder->layout->fields[first + i].quant.q_max;
-            int64_t word = r->along[i];
-            expected[i] = (uint64_t)(word < 0 ? 0 : word > most ? most : word);
-        }
-    }
+    if (is_along) guess_along(r, first, count, expected);
     bool is_still = !row_differs(coder->base + first, expected, count);
-    int64_t state = 0; // as expected, not, or as in the base
-    if (!is_read(r) && row_differs(coder->row + first, expected, count))
-        state = row_differs(coder->row + first, coder->base + first, count) ? 1 : -1;
-    uint64_t near = 0;
-    for (uint32_t i = 0; i < count; i++)
-        near |= row_magnitude(near_off(r, first + i));
-    bool is_one = count == 1 && is_still;
-    if (is_one) {
-        state = 0; // its number says it
-    } else {
-        uint64_t situation = at((uint64_t)(coder->plans[c].scale + 1), 0) |
-                             at(solo_row_bucket((int64_t)motion_sum(r, component)), 1) |
-                             at(r->flags, 2) | at((uint64_t)solo_row_bucket((int64_t)near), 3) |
-                             at(at_most(r->active), 4) | at(r->bases, 5) | at(is_still, 6) |
-                             at(coder->base[first], 7);
-        state = proto_solo_number(r->solo, KIND_FLAG + field_number(r, c), situation, state);
-        if (is_read(r) && (state > 1 || state < -1)) r->solo->failed = true;
-    }
+    bool is_one = count == 1 && is_still; // its number says whether it is as expected
+    int64_t state = is_one ? 0 : code_state(r, c, is_still, expected);
     r->flags = (r->flags << 1 | (state != 0)) & 31;
     if (!is_one && state <= 0) {
-        const uint64_t* words = state == 0 ? expected : coder->base + first;
-        for (uint32_t i = 0; i < count; i++) {
-            if (is_read(r)) coder->row[first + i] = words[i];
-            keep_off(r, first + i,
-                     row_difference(coder->row[first + i], expected[i],
-                                    coder->layout->fields[first + i].quant.bits));
-        }
-        bool is_rotation = component->shape == SHAPE_ROTATION && is_read(r);
-        if (is_rotation && !proto_rotation_is_canonical(
-                               coder->layout->fields[first + 1].quant.q_max, coder->row + first))
-            r->solo->failed = true;
-        if (state) r->active += 2;
+        keep_words(r, c, state, expected);
     } else if (component->shape == SHAPE_ROTATION) {
         code_rotation(r, c, other.is_chosen);
     } else {
