@@ -21,17 +21,17 @@ static bool load_keys(server_program* self, net_key_ring* keys) {
     return false;
 }
 
-static bool read_public_addresses(server_program* self) {
-    const base_option_list* given = &self->config.public_addresses;
+bool server_addresses_resolve(const char* option, const base_option_list* given,
+                              net_address addresses[NET_TOKEN_ADDRESSES_MAX],
+                              const base_reporter* reporter) {
+    if (given->count > NET_TOKEN_ADDRESSES_MAX) {
+        base_report(reporter, NULL, 0, "--%s: at most %u", option, NET_TOKEN_ADDRESSES_MAX);
+        return false;
+    }
     for (uint32_t i = 0; i < given->count; i++) {
-        if (i == NET_TOKEN_ADDRESSES_MAX) {
-            base_report(&self->reporter, NULL, 0, "--public: at most %u", NET_TOKEN_ADDRESSES_MAX);
-            return false;
-        }
-        net_result result =
-            net_address_resolve_one(NULL, given->values[i], &self->public_addresses[i]);
+        net_result result = net_address_resolve_one(NULL, given->values[i], &addresses[i]);
         if (result == NET_OK) continue;
-        base_report(&self->reporter, NULL, 0, "--public %s: %s", given->values[i],
+        base_report(reporter, NULL, 0, "--%s %s: %s", option, given->values[i],
                     net_result_text(result));
         return false;
     }
@@ -39,7 +39,10 @@ static bool read_public_addresses(server_program* self) {
 }
 
 int server_access_open(server_program* self) {
-    if (!load_keys(self, &self->keys) || !read_public_addresses(self)) return NET_EXIT_USAGE;
+    if (!load_keys(self, &self->keys) ||
+        !server_addresses_resolve("public", &self->config.public_addresses, self->public_addresses,
+                                  &self->reporter))
+        return NET_EXIT_USAGE;
     self->has_keys = self->keys.count > 0;
     if (self->has_keys)
         net_key_derive(&self->keys.keys[0], "shoal sessions", 0, 0, self->session_key.bytes,

@@ -3,9 +3,16 @@
 /// is read again on SIGHUP.
 #pragma once
 
+#include "base/options.h"
 #include "net/token.h"
 
 typedef struct server_program server_program; ///< program.h
+
+/// The addresses of an option that may be repeated: what tokens name.
+/// @return false: one cannot be used, or there are too many: reported.
+BASE_MUST_USE bool server_addresses_resolve(const char* option, const base_option_list* given,
+                                            net_address addresses[NET_TOKEN_ADDRESSES_MAX],
+                                            const base_reporter* reporter);
 
 /// Read keys, addresses and bans of the options. From the first key on the process writes no core.
 /// @return NET_EXIT_CLEAN, or the exit code: reported.

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Checking templates and modules.
-//
-// A .blk may use struct types that only its module registers. The module of the same name is
-// therefore looked for beside the file and then in the module path; without a module only the
-// built-in types are known. A module plays a short match of bots (tools/check.h), with its log in a
-// folder of its own that is removed.
-#include "check.h"
-#include "stages.h"
+// Looking at a game without a server: its templates and modules are checked, its systems and its
+// schema printed.
+#include "commands.h"
 
 #include "base/assert.h"
+#include "base/bytes.h"
 #include "base/text.h"
+#include "ecs/system.h"
 #include "tools/output.h"
 #include "tools/setup.h"
 #include "tools/check.h"
@@ -20,6 +17,87 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+// ---- check --stages: the graph of a game's systems, a line per node, a line per edge ----
+//
+// A system that declares nothing has an edge to every other one. Its line says so, and no edges are
+// printed for it.
+
+static void print_system(const ecs_world* world, uint32_t stage, uint32_t position,
+                         const ecs_system_info* info) {
+    printf("wave=%u system=%s", info->wave, info->name);
+    if (info->is_sync_point) {
+        printf(" runs=nothing\n");
+        return;
+    }
+    const ecs_conflict own = ecs_stage_conflict(world, stage, position, position);
+    if (!info->is_confined)
+        printf(" runs=alone because=declares_nothing");
+    else if (info->may_cut)
+        printf(" runs=in_ranges quantum=%u", info->quantum);
+    else if (info->may_share)
+        printf(" runs=in_loops quantum=%u", info->quantum);
+    else if (info->quantum > 0 && own.kind == ECS_CONFLICT_ACCESS)
+        printf(" runs=whole because=shares name=%s", own.name);
+    else
+        printf(" runs=whole");
+    if (info->every_ticks > 1) printf(" every=%u", info->every_ticks);
+    printf("\n");
+}
+
+static void print_pair(const ecs_world* world, uint32_t stage, uint32_t first, uint32_t second) {
+    const ecs_conflict found = ecs_stage_conflict(world, stage, first, second);
+    if (found.kind != ECS_CONFLICT_ORDER && found.kind != ECS_CONFLICT_ACCESS) return;
+    printf("apart=%s,%s because=", ecs_stage_system_name(world, stage, first),
+           ecs_stage_system_name(world, stage, second));
+    if (found.kind == ECS_CONFLICT_ORDER)
+        printf("order\n");
+    else
+        printf("%s writes=%s\n", found.who, found.name);
+}
+
+// @return whether the stage exists.
+static bool print_stage(const ecs_world* world, uint32_t stage) {
+    ecs_system_info info;
+    const char* name = ecs_stage_name(world, stage);
+    if (!name) return false;
+    uint32_t count = 0, waves = 0;
+    for (; ecs_stage_system_info(world, stage, count, &info); count++)
+        waves = info.wave + 1;
+    printf("stage=%s systems=%u waves=%u\n", name, count, waves);
+    for (uint32_t i = 0; ecs_stage_system_info(world, stage, i, &info); i++)
+        print_system(world, stage, i, &info);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = i + 1; k < count; k++)
+            print_pair(world, stage, i, k);
+    return true;
+}
+
+// A line per system, then one per pair of systems that cannot run at the same time.
+static int print_stages(const char* game, const base_reporter* reporter) {
+    net_module* module = NULL;
+    net_result result = net_host_open_module(game, reporter, &module);
+    if (result != NET_OK) return net_exit_report_setup(result, reporter);
+    const net_match_config config = net_match_config_default(module);
+    net_match* match = NULL;
+    result = net_match_create(&config, reporter, &match);
+    if (result == NET_OK) {
+        const ecs_world* world = net_match_world(match);
+        for (uint32_t stage = 0; print_stage(world, stage);)
+            stage++;
+        printf("ok threads=%u\n", ecs_world_threads_max(world));
+        net_match_destroy(match);
+    }
+    net_module_close(module);
+    return net_exit_report_setup(result, reporter);
+}
+
+// ---- check ----
+//
+// A .blk may use struct types that only its module registers. The module of the same name is
+// therefore looked for beside the file and then in the module path; without a module only the
+// built-in types are known. A module plays a short match of bots (net/check.h), with its log in a
+// folder of its own that is removed.
 
 typedef struct totals {
     uint32_t files;
@@ -158,9 +236,11 @@ static int read_options(int file_count, char** files, bool* is_alone, bool* is_s
     return first;
 }
 
-int server_check(int file_count, char** files, const base_reporter* reporter) {
+int server_check(int argc, char** argv, const base_reporter* reporter) {
+    const int file_count = argc - 1;
+    char** files = argv + 1;
     if (file_count > 0 && strcmp(files[0], "--stages") == 0) {
-        if (file_count == 2) return server_stages(files[1], reporter);
+        if (file_count == 2) return print_stages(files[1], reporter);
         base_report(reporter, NULL, 0, "check --stages: name one game or FILE.so");
         return NET_EXIT_USAGE;
     }
@@ -192,4 +272,36 @@ int server_check(int file_count, char** files, const base_reporter* reporter) {
     }
     if (is_strict && sum.warnings > 0 && worst == NET_EXIT_CLEAN) worst = NET_EXIT_USAGE;
     return worst;
+}
+
+// ---- schema ----
+
+static net_result print_schema(const net_module* module, const base_reporter* reporter) {
+    const net_match_config config = net_match_config_default(module);
+    net_match* match = NULL;
+    net_result result = net_match_create(&config, reporter, &match);
+    if (result != NET_OK) return result;
+    base_bytes json;
+    base_bytes_init(&json, NULL);
+    result = net_match_print_schema(match, &json);
+    if (result == NET_OK && fwrite(json.data, 1, json.size, stdout) != json.size)
+        result = NET_ERR_IO;
+    base_bytes_deinit(&json);
+    net_match_destroy(match);
+    return result;
+}
+
+int server_schema(int argc, char** argv, const base_reporter* reporter) {
+    const bool has_option = argc == 3 && strcmp(argv[1], "--game") == 0;
+    if (!has_option && argc != 2) {
+        base_report(reporter, NULL, 0, "usage: shoal-server schema --game NAME");
+        return NET_EXIT_USAGE;
+    }
+    net_module* module = NULL;
+    net_result result = net_host_open_module(argv[argc - 1], reporter, &module);
+    if (result == NET_OK) {
+        result = print_schema(module, reporter);
+        net_module_close(module);
+    }
+    return net_exit_report_setup(result, reporter);
 }

@@ -5,7 +5,7 @@
 #include "base/options.h"
 #include "base/workers.h"
 #include "net/limits.h"
-#include "net/log_writer.h"
+#include "net/log.h"
 #include "net/server.h"
 
 typedef struct server_config {

@@ -2,12 +2,10 @@
 // shoal-server: one match in one process.
 //
 // Wiring only. Read in this order: open.c makes everything that a match needs, run.c gives it the
-// time, report.c prints what came of it. `shoal-server check` does nothing of this: check.c.
-#include "check.h"
-#include "new.h"
+// time, report.c prints what came of it. The commands of commands.h do nothing of
+// this.
+#include "commands.h"
 #include "program.h"
-#include "schema.h"
-#include "token.h"
 
 #include "tools/output.h"
 #include "tools/setup.h"
@@ -41,29 +39,31 @@ static int read_options_and_run(server_program* self, int argc, char** argv) {
     return code;
 }
 
-int main(int argc, char** argv) {
-    base_reporter reporter = base_reporter_stderr();
-    if (!net_host_prepare(&reporter)) return NET_EXIT_RUNTIME;
+static int run_match(int argc, char** argv, const base_reporter* reporter) {
     server_program* self = calloc(1, sizeof *self);
     if (!self) {
-        base_report(&reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
+        base_report(reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
         return NET_EXIT_RUNTIME;
     }
-    self->reporter = reporter;
-    const char* command = argc > 1 ? argv[1] : "";
-    int code;
-    if (strcmp(command, "check") == 0)
-        code = server_check(argc - 2, argv + 2, &self->reporter);
-    else if (strcmp(command, "schema") == 0)
-        code = server_schema(argc - 2, argv + 2, &self->reporter);
-    else if (strcmp(command, "new") == 0)
-        code = server_new(argc - 2, argv + 2, &self->reporter);
-    else if (strcmp(command, "keygen") == 0)
-        code = server_keygen(argc - 1, argv + 1, &self->reporter);
-    else if (strcmp(command, "token") == 0)
-        code = server_token(argc - 1, argv + 1, &self->reporter);
-    else
-        code = read_options_and_run(self, argc, argv);
+    self->reporter = *reporter;
+    int code = read_options_and_run(self, argc, argv);
     free(self);
     return code;
+}
+
+int main(int argc, char** argv) {
+    static const struct {
+        const char* name;
+        int (*run)(int argc, char** argv, const base_reporter* reporter);
+    } commands[] = {{"check", server_check},
+                    {"schema", server_schema},
+                    {"new", server_new},
+                    {"keygen", server_keygen},
+                    {"token", server_token}};
+    base_reporter reporter = base_reporter_stderr();
+    if (!net_host_prepare(&reporter)) return NET_EXIT_RUNTIME;
+    for (uint32_t i = 0; argc > 1 && i < BASE_COUNT(commands); i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1, &reporter);
+    return run_match(argc, argv, &reporter);
 }

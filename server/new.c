@@ -3,7 +3,7 @@
 // an installation needs nothing beside it, and a test builds and plays what it writes. Words
 // between two @ are replaced: @name@ hop, @Name@ Hop, @where@ the folder of ShoalConfig.cmake,
 // @bin@ that of the programs.
-#include "new.h"
+#include "commands.h"
 #include "skeleton.h"
 
 #include "base/bytes.h"
@@ -117,14 +117,14 @@ static bool write_file(const words* self, const server_skeleton_file* file,
 }
 
 int server_new(int argc, char** argv, const base_reporter* reporter) {
-    if (argc != 1 || !is_name(argv[0])) {
+    if (argc != 2 || !is_name(argv[1])) {
         base_report(reporter, NULL, 0,
                     "new: the name of a game is 1 to 32 of a-z 0-9 _, from a letter on: "
                     "shoal-server new hop");
         return NET_EXIT_USAGE;
     }
     words self = {.where = ""};
-    (void)base_text_copy(self.name, sizeof self.name, argv[0]);
+    (void)base_text_copy(self.name, sizeof self.name, argv[1]);
     make_camel(self.name, self.camel);
     find_places(&self);
     if (mkdir(self.name, 0777) != 0) {

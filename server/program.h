@@ -4,9 +4,7 @@
 #pragma once
 
 #include "config.h"
-#include "console.h"
-#include "status.h"
-#include "timing.h"
+#include "operator.h"
 
 #include "tools/sentry.h"
 #include "net/log.h"

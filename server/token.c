@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Keys come from files or the environment only: `ps` shows a command line to every user.
-#include "token.h"
+#include "access.h"
+#include "commands.h"
 
 #include "tools/output.h"
 #include "tools/keys.h"
@@ -113,21 +114,8 @@ static bool read_claims(const token_config* config, net_token_claims* claims,
         }
         memcpy(claims->user_data, config->user, size);
     }
-    for (uint32_t i = 0; i < config->servers.count; i++) {
-        if (i == NET_TOKEN_ADDRESSES_MAX) {
-            base_report(reporter, NULL, 0, "--server: at most %u", NET_TOKEN_ADDRESSES_MAX);
-            return false;
-        }
-        net_result result =
-            net_address_resolve_one(NULL, config->servers.values[i], &claims->addresses[i]);
-        if (result != NET_OK) {
-            base_report(reporter, NULL, 0, "--server %s: %s", config->servers.values[i],
-                        net_result_text(result));
-            return false;
-        }
-        claims->address_count = i + 1;
-    }
-    return true;
+    claims->address_count = config->servers.count;
+    return server_addresses_resolve("server", &config->servers, claims->addresses, reporter);
 }
 
 static int print_tokens(const net_key* key, net_token_claims* claims, uint64_t count) {

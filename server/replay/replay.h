@@ -3,9 +3,8 @@
 #pragma once
 
 #include "base/options.h"
-#include "net/log_reader.h"
-#include "net/log_tools.h"
-#include "net/loop.h"
+#include "net/log.h"
+#include "net/socket.h"
 
 typedef struct server_replay {
     const char* command;
@@ -47,22 +46,10 @@ typedef struct server_replay {
 int server_replay_end(server_replay* self, int code);
 /// Say how far a run is, once a second and at the log's last tick.
 void server_replay_progress(server_replay* self, ecs_tick tick);
-/// Print all entities, or the one of --entity. @return the exit code.
-int server_replay_show_world(server_replay* self, ecs_world* world);
-int server_replay_show_client(server_replay* self);
-/// Is --to not before --from? Reported.
-bool server_replay_has_range(const server_replay* self);
 bool server_replay_is_folder(const char* file);
 
-#define SERVER_REPLAY_AGAIN_TICKS_MAX 3600u
 /// Is it the second process of a verify, by argv[0]? Then it has another seed of the C library.
 bool server_replay_is_again(const char* program);
-/// Start the second process. Without one verify does without.
-void server_replay_begin_again(server_replay* self);
-/// Wait for it, or end it when its answer is not wanted any more. Prints and reports where it
-/// diverged. *ticks: those that it verified; 0 when it did not run to its end.
-/// @return NET_EXIT_CLEAN or NET_EXIT_DIVERGED.
-int server_replay_end_again(server_replay* self, bool is_wanted, ecs_tick* ticks);
 
 int server_replay_info(server_replay* self);
 int server_replay_stats(server_replay* self);

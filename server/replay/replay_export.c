@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
-// shoal-replay export: values, inputs or events of a log as lines that other programs read.
+// shoal-replay export, repair, slice: what writes another file of a log.
 #include "replay/replay.h"
 
+#include "base/assert.h"
+#include "base/text.h"
 #include "tools/output.h"
+#include "net/log.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+
+// ---- export: values, inputs or events as lines that other programs read ----
 
 typedef struct exporting {
     server_replay* self;
@@ -15,7 +20,8 @@ typedef struct exporting {
     net_result result;
 } exporting;
 
-bool server_replay_has_range(const server_replay* self) {
+// Is --to not before --from? Reported.
+static bool has_range(const server_replay* self) {
     if (self->to == 0 || self->to >= self->from) return true;
     base_report(&self->reporter, NULL, 0, "--to %" PRIu64 " is before --from %" PRIu64, self->to,
                 self->from);
@@ -49,7 +55,7 @@ static bool write_out(exporting* made) {
 }
 
 int server_replay_export(server_replay* self) {
-    if (!server_replay_has_range(self)) return NET_EXIT_USAGE;
+    if (!has_range(self)) return NET_EXIT_USAGE;
     exporting made = {.self = self,
                       .module = self->module,
                       .config = {.what = self->what,
@@ -75,4 +81,90 @@ int server_replay_export(server_replay* self) {
                made.exported.ticks, self->output);
     self->has_result = true;
     return made.exported.diverged_tick > 0 ? NET_EXIT_DIVERGED : NET_EXIT_CLEAN;
+}
+
+// ---- repair and slice ----
+//
+// Behind damage a log goes on at a keyframe; each part becomes a log of its own, FILE, FILE.2,
+// FILE.3...
+
+enum { PARTS_MAX = 1000 };
+
+static bool has_output(const server_replay* self) {
+    if (!self->output)
+        base_report(&self->reporter, NULL, 0, "%s: name the new log with --output", self->command);
+    return self->output != NULL;
+}
+
+static net_result repair_part(server_replay* self, uint32_t number, net_log_copy_config* config,
+                              net_log_copy_result* made) {
+    BASE_ASSERT(self->output && number >= 1 && number <= PARTS_MAX);
+    char name[4096];
+    (void)base_text_copy(name, sizeof name, self->output);
+    if (number > 1 && !base_text_format(name, sizeof name, "%s.%u", self->output, number)) {
+        base_report(&self->reporter, NULL, 0, "--output: the name is too long");
+        return NET_ERR_IO;
+    }
+    config->output = name;
+    net_result result = net_log_copy(self->reader, config, &self->reporter, made);
+    if (result != NET_OK) return result;
+    printf("repaired file=%s first_tick=%" PRIu64 " last_tick=%" PRIu64 "\n", name,
+           made->first_tick, made->last_tick);
+    return NET_OK;
+}
+
+int server_replay_repair(server_replay* self) {
+    const net_log_info* info = net_log_reader_info(self->reader);
+    if (!has_output(self)) return NET_EXIT_USAGE;
+    (void)!net_log_reader_check(self->reader); // reported, and in the info
+    if (info->is_closed && !info->is_cut && !info->is_damaged) {
+        base_report(&self->reporter, self->file, 0, "note: it is whole, nothing is to be repaired");
+        return NET_EXIT_CLEAN;
+    }
+    net_log_copy_config config = {0};
+    net_log_copy_result made = {0};
+    net_result result = NET_OK;
+    ecs_tick ticks = 0;
+    uint32_t parts = 0;
+    do {
+        config.first = made.next_tick;
+        result = repair_part(self, ++parts, &config, &made);
+        ticks += made.ticks;
+    } while (result == NET_OK && made.next_tick > 0 && parts < PARTS_MAX);
+    if (result != NET_OK) return net_exit_of_replay(result);
+    if (made.unfinished_tick > 0)
+        base_report(&self->reporter, self->file, 0,
+                    "note: tick %" PRIu64 ", in which the server died, is left out; `shoal-replay "
+                    "verify --through-crash` runs it from this file",
+                    made.unfinished_tick);
+    printf("repaired parts=%u ticks=%" PRIu64 " queue_records=%" PRIu64 " damaged_blocks=%" PRIu64
+           " lost_ticks=%" PRIu64 " lost_bytes=%" PRIu64 "\n",
+           parts, ticks, info->queue_records, info->damaged_blocks, info->lost_ticks,
+           info->lost_bytes);
+    self->is_repaired = true;
+    return NET_EXIT_CLEAN;
+}
+
+int server_replay_slice(server_replay* self) {
+    const net_log_info* info = net_log_reader_info(self->reader);
+    const net_log_copy_config config = {
+        .output = self->output, .first = self->from, .last = self->to};
+    net_log_copy_result made;
+    if (!has_output(self)) return NET_EXIT_USAGE;
+    if (!has_range(self)) return NET_EXIT_USAGE;
+    if (self->from > info->last_tick) {
+        base_report(&self->reporter, self->file, 0, "--from: the log ends at tick %" PRIu64,
+                    info->last_tick);
+        return NET_EXIT_USAGE;
+    }
+    net_result result = net_log_copy(self->reader, &config, &self->reporter, &made);
+    if (result != NET_OK) return net_exit_of_replay(result);
+    if (made.next_tick > 0)
+        base_report(&self->reporter, self->file, 0,
+                    "the slice ends at tick %" PRIu64 ", where the log is damaged; it goes on with "
+                    "tick %" PRIu64,
+                    made.last_tick, made.next_tick);
+    printf("sliced file=%s first_tick=%" PRIu64 " last_tick=%" PRIu64 " ticks=%" PRIu64 "\n",
+           self->output, made.first_tick, made.last_tick, made.ticks);
+    return NET_EXIT_CLEAN;
 }

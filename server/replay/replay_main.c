@@ -25,14 +25,10 @@ struct server_replay_command {
     bool wants_module; ///< uses the module when it is found
 };
 
-static int show(server_replay* self) {
-    return self->client > 0 ? server_replay_show_client(self) : server_replay_show(self);
-}
-
 static const command commands[] = {
     {"info", server_replay_info, 1, false, false},
     {"verify", server_replay_verify, 1, true, true},
-    {"show", show, 1, true, true},
+    {"show", server_replay_show, 1, true, true},
     {"dump", server_replay_dump, 1, false, true},
     {"stats", server_replay_stats, 1, false, false},
     {"diff", server_replay_diff, 2, false, true},

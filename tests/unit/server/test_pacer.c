@@ -4,7 +4,6 @@
 
 #include "net/limits.h"
 #include "pacer.h"
-#include "timing.h"
 
 #define BEGIN_US 5000000u
 #define PERIOD_US 20000u
