@@ -3,7 +3,7 @@
 // program. While a game is written its library changes: then the match is saved, all that knows the
 // old code is closed, and the save is restored into a match of the new code. A tick that is late by
 // more than a few periods is given up, as when a debugger stopped the process.
-#include "local.h"
+#include "program.h"
 
 #include "base/assert.h"
 #include "base/bytes.h"
@@ -201,24 +201,17 @@ static int open_local(client_program* program, const local_save* save, client_lo
     return NET_EXIT_CLEAN;
 }
 
-static int open_module(client_program* program) {
-    net_result result =
-        net_host_open_module(program->config.game, &program->reporter, &program->module);
-    if (result == NET_OK)
-        result = net_host_open_workers(program->module, NET_ROLE_SERVER, program->config.threads,
-                                       &program->reporter);
-    return net_exit_report_setup(result, &program->reporter);
-}
-
 int client_local_reload(client_program* program) {
     BASE_ASSERT(program->local && program->module && !program->players);
     local_save save = save_match(program->local);
     client_local_close(program->local);
     program->local = NULL;
-    base_workers_destroy(program->module->workers);
-    net_module_close(program->module);
+    net_host_close_game(program->module);
     program->module = NULL;
-    int code = open_module(program);
+    net_result result =
+        net_host_open_game(program->config.game, NET_ROLE_SERVER, program->config.threads,
+                           &program->reporter, &program->module);
+    int code = net_exit_report_setup(result, &program->reporter);
     if (code == NET_EXIT_CLEAN) code = open_local(program, &save, &program->local);
     base_bytes_deinit(&save.bytes);
     return code;

@@ -2,9 +2,7 @@
 // shoal-client: one player in a window, many bots in one process, or the playback of a log.
 //
 // Wiring only: options, and which of the modes runs. Read run() first, then players.c.
-#include "local.h"
 #include "program.h"
-#include "window_play.h"
 
 #include "window/playback_play.h"
 
@@ -61,8 +59,7 @@ static void release(client_program* self) {
     net_host_wipe_tokens(&self->tokens);
     if (self->trace) fclose(self->trace);
     if (self->session_trace) fclose(self->session_trace);
-    if (self->module) base_workers_destroy(self->module->workers);
-    if (self->module) net_module_close(self->module);
+    net_host_close_game(self->module);
     net_loop_deinit(&self->loop);
 }
 

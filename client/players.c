@@ -2,12 +2,12 @@
 // The players of one process. Each has its own socket and its own world, so a bot here differs from
 // a real client only in sharing a process. Thin bots have no worlds: they keep rows, and share the
 // templates of one match. One loop runs all of them, on one thread.
-#include "local.h"
-#include "players.h"
+#include "program.h"
 
 #include "base/assert.h"
 #include "base/text.h"
 #include "tools/output.h"
+#include "tools/setup.h"
 #include "net/match.h"
 #include "net/socket.h"
 #include "net/transport.h"
@@ -22,20 +22,24 @@
 #define SLACK_PER_PLAYER_US 50u
 #define SLACK_US_MAX 4000u
 
-net_result client_transport_open(client_program* self, uint32_t index, net_transport** transport) {
+// Players take the tokens of --token-file in turn; without one they have the built-in key.
+static net_result open_transport(client_program* self, uint32_t index, net_transport** transport) {
     const net_host_tokens* tokens = &self->tokens;
     net_enet_config enet = {.peers_max = 1};
     if (tokens->count > 0) enet.security.token = &tokens->tokens[index % tokens->count];
     return net_transport_enet_create(&enet, transport);
 }
 
-void client_transport_gather(net_loop* loop, net_transport* transport) {
+// From now on the loop waits for the sockets of `transport` too.
+static void gather_sockets(net_loop* loop, net_transport* transport) {
     BASE_ASSERT(loop->socket_count <= NET_LOOP_SOCKETS_MAX);
     loop->socket_count += transport->ops->sockets(transport, loop->sockets + loop->socket_count,
                                                   NET_LOOP_SOCKETS_MAX - loop->socket_count);
 }
 
-void client_transport_finish(net_loop* loop) {
+// Sessions have ended. With --net the last acknowledgements are still on their way, and the server
+// waits for them: send them, for 1 s at most. The loop forgets all sockets.
+static void finish_sending(net_loop* loop) {
     uint64_t until_us = net_loop_now_us() + SENDING_MS_MAX * 1000u;
     loop->socket_count = 0; // what still comes is not read, and must not end the waits
     while (net_socket_is_sending() && net_loop_now_us() < until_us) {
@@ -44,7 +48,8 @@ void client_transport_finish(net_loop* loop) {
     }
 }
 
-int client_report_refused(client_program* self, const net_client* client) {
+// Why a session did not begin. @return the exit code.
+static int report_refused(client_program* self, const net_client* client) {
     BASE_ASSERT(net_client_get_end(client) == NET_CLIENT_END_REFUSED);
     char text[256];
     uint32_t reason = net_client_refusal(client, text, sizeof text);
@@ -52,13 +57,78 @@ int client_report_refused(client_program* self, const net_client* client) {
     return net_exit_of_refusal(reason);
 }
 
-int client_report_unreachable(client_program* self, const net_client* client) {
+static int report_unreachable(client_program* self, const net_client* client) {
     char text[256];
     (void)net_client_refusal(client, text, sizeof text);
     base_report(&self->reporter, NULL, 0, "%s: %s", self->config.address,
                 text[0] ? text : "no server answers");
     return NET_EXIT_CONNECT;
 }
+
+// ---- which game ----
+//
+// Without --game the client greets with an empty game name, and the refusal carries the name of the
+// server's game. That name is untrusted input: only a plain name is taken ([a-z0-9_]), and it is
+// looked up in the module path only.
+
+static void await_refusal(client_program* self, net_client* client, const client_idle* idle) {
+    while (net_client_get_phase(client) != NET_CLIENT_ENDED) {
+        bool is_asked_to_end = net_loop_wait(&self->loop, net_loop_now_us() + 10000);
+        if (idle && !idle->call(idle->context)) is_asked_to_end = true;
+        if (is_asked_to_end) net_client_leave(client, net_loop_now_us());
+        net_client_service(client, net_loop_now_us());
+    }
+}
+
+static int ask_game(client_program* self, const client_idle* idle) {
+    BASE_ASSERT(!self->module && !self->players && self->config.address);
+    net_transport* transport = NULL;
+    net_client* client = NULL;
+    int code = NET_EXIT_RUNTIME;
+    net_result result = open_transport(self, 0, &transport);
+    if (result != NET_OK) {
+        base_report(&self->reporter, NULL, 0, "cannot open a socket: %s", net_result_text(result));
+        return NET_EXIT_RUNTIME;
+    }
+    self->loop.socket_count = 0;
+    gather_sockets(&self->loop, transport);
+    net_client_config config = {
+        .transport = transport, .address = self->config.address, .reporter = &self->reporter};
+    result = net_client_create(&config, &client);
+    if (result != NET_OK) {
+        code = net_exit_report_setup(result, &self->reporter);
+        goto out;
+    }
+    await_refusal(self, client, idle);
+    finish_sending(&self->loop);
+    const char* game = net_client_refusal_game(client);
+    if (net_client_get_end(client) != NET_CLIENT_END_REFUSED) {
+        code = report_unreachable(self, client);
+    } else if (!net_module_name_is_valid(game)) {
+        code = report_refused(self, client);
+    } else {
+        base_text_copy(self->game, sizeof self->game, game);
+        code = NET_EXIT_CLEAN;
+    }
+out:
+    if (client) net_client_destroy(client);
+    transport->ops->destroy(transport);
+    return code;
+}
+
+int client_program_open_game(client_program* self, const client_idle* idle) {
+    if (self->module) return NET_EXIT_CLEAN;
+    if (!self->config.game) {
+        int code = ask_game(self, idle);
+        if (code != NET_EXIT_CLEAN) return code;
+    }
+    const char* name = self->config.game ? self->config.game : self->game;
+    net_result result = net_host_open_game(name, NET_ROLE_MIRROR, self->config.threads,
+                                           &self->reporter, &self->module);
+    return net_exit_report_setup(result, &self->reporter);
+}
+
+// ---- the players ----
 
 static void trace_update(void* context, uint32_t client, ecs_entity entity, ecs_tick tick,
                          uint64_t row_hash) {
@@ -110,11 +180,11 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
     else if (!self->thin_match)
         result = open_match(self, NULL, &self->thin_match);
     if (result != NET_OK) return net_exit_report_setup(result, &self->reporter);
-    if (client_transport_open(self, index, &one->transport) != NET_OK) {
+    if (open_transport(self, index, &one->transport) != NET_OK) {
         base_report(&self->reporter, NULL, 0, "cannot open a socket: %s", strerror(errno));
         return NET_EXIT_RUNTIME;
     }
-    client_transport_gather(&self->loop, one->transport);
+    gather_sockets(&self->loop, one->transport);
     net_client_config config = {
         .allocator = memory,
         .match = is_thin ? self->thin_match : one->match,
@@ -145,7 +215,7 @@ int client_players_open(client_program* self, const client_eyes* eyes) {
     self->players = calloc(self->player_count, sizeof(client_player));
     if (!self->players) return net_exit_report_setup(NET_ERR_MEMORY, &self->reporter);
     self->loop.socket_count = 0;
-    if (self->local) client_transport_gather(&self->loop, client_local_transport(self->local));
+    if (self->local) gather_sockets(&self->loop, client_local_transport(self->local));
     int code = NET_EXIT_CLEAN;
     for (uint32_t i = 0; i < self->player_count && code == NET_EXIT_CLEAN; i++)
         code = open_player(self, i, i == 0 ? eyes : NULL);
@@ -271,8 +341,8 @@ static const char* end_name(net_client_end end) {
 static int finish_player(client_program* self, client_player* one,
                          uint64_t dropped[NET_DROP_COUNT]) {
     net_client_end end = net_client_get_end(one->client);
-    if (end == NET_CLIENT_END_REFUSED) return client_report_refused(self, one->client);
-    if (end == NET_CLIENT_END_UNREACHABLE) return client_report_unreachable(self, one->client);
+    if (end == NET_CLIENT_END_REFUSED) return report_refused(self, one->client);
+    if (end == NET_CLIENT_END_UNREACHABLE) return report_unreachable(self, one->client);
     net_client_report report = net_client_get_report(one->client);
     if (report.client == 0) return NET_EXIT_CLEAN; // the client left before the welcome
     for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
@@ -302,7 +372,7 @@ int client_players_finish(client_program* self) {
     int code = NET_EXIT_CLEAN;
     uint64_t dropped[NET_DROP_COUNT] = {0};
     BASE_ASSERT(self->player_count > 0);
-    client_transport_finish(&self->loop);
+    finish_sending(&self->loop);
     for (uint32_t i = 0; i < self->player_count; i++) {
         int one = finish_player(self, &self->players[i], dropped);
         if (one > code) code = one;

@@ -7,9 +7,7 @@
 // and the player continues to play. Where a person can be present (a display, no --ticks), the end
 // of a session is shown, with the choice to play again. Everywhere else the program ends as it does
 // without a window.
-#include "window_play.h"
-
-#include "local.h"
+#include "program.h"
 
 #include "window/controls.h"
 #include "feed.h"

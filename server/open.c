@@ -30,10 +30,8 @@ static int open_module(server_program* self) {
         base_report(&self->reporter, NULL, 0, "--game is missing: name a game or a module file");
         return NET_EXIT_USAGE;
     }
-    net_result result = net_host_open_module(self->config.game, &self->reporter, &self->module);
-    if (result == NET_OK)
-        result = net_host_open_workers(self->module, NET_ROLE_SERVER, self->config.threads,
-                                       &self->reporter);
+    net_result result = net_host_open_game(self->config.game, NET_ROLE_SERVER, self->config.threads,
+                                           &self->reporter, &self->module);
     return net_exit_report_setup(result, &self->reporter);
 }
 
@@ -232,8 +230,7 @@ void server_program_close(server_program* self) {
     if (self->session_trace) fclose(self->session_trace);
     if (self->match) net_match_destroy(self->match);
     if (self->transport) self->transport->ops->destroy(self->transport);
-    if (self->module) base_workers_destroy(self->module->workers);
-    if (self->module) net_module_close(self->module);
+    net_host_close_game(self->module);
     server_access_close(self);
     net_loop_deinit(&self->loop);
 }

@@ -98,6 +98,14 @@ void server_status_tick(server_status* status, uint64_t us) {
     server_timing_add(&status->timing, us);
 }
 
+net_log_counters server_program_log(const server_program* self) {
+    if (!self->log)
+        return (net_log_counters){.ticks_lost = self->lacks_log ? net_match_tick(self->match) : 0};
+    net_log_counters log = net_log_get_counters(self->log);
+    log.segments_closed += log.bytes > 0; // the one that is written
+    return log;
+}
+
 static double per_second(uint64_t now, uint64_t before, uint64_t us) {
     BASE_ASSERT(now >= before); // counters only rise
     return us > 0 ? (double)(now - before) * 1e6 / (double)us : 0.0;

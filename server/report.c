@@ -72,14 +72,6 @@ static bool write_files(server_program* self) {
     return is_written;
 }
 
-net_log_counters server_program_log(const server_program* self) {
-    if (!self->log)
-        return (net_log_counters){.ticks_lost = self->lacks_log ? net_match_tick(self->match) : 0};
-    net_log_counters log = net_log_get_counters(self->log);
-    log.segments_closed += log.bytes > 0; // the one that is written
-    return log;
-}
-
 static bool close_log(server_program* self, net_log_counters* counters) {
     *counters = server_program_log(self);
     if (!self->log) return !self->lacks_log;

@@ -24,18 +24,15 @@ static net_result open_playback(client_playback* self) {
     if (!self->reader) return result;
     const char* game = self->config->game;
     if (!game) game = net_log_reader_info(self->reader)->game;
-    result = net_host_open_module(game, self->reporter, &self->module);
-    if (result == NET_OK)
-        result = net_host_open_workers(self->module, NET_ROLE_SERVER, self->config->threads,
-                                       self->reporter);
+    result = net_host_open_game(game, NET_ROLE_SERVER, self->config->threads, self->reporter,
+                                &self->module);
     if (result != NET_OK) return result;
     return net_playback_create(self->reader, self->module, self->reporter, &self->playback);
 }
 
 static void close_playback(client_playback* self) {
     net_playback_destroy(self->playback);
-    if (self->module) base_workers_destroy(self->module->workers);
-    if (self->module) net_module_close(self->module);
+    net_host_close_game(self->module);
     net_log_reader_destroy(self->reader);
 }
 

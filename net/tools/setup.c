@@ -46,8 +46,8 @@ static uint32_t threads_of(const net_module* module, net_role role, const base_r
     return threads;
 }
 
-net_result net_host_open_workers(net_module* module, net_role role, uint64_t threads,
-                                 const base_reporter* reporter) {
+static net_result open_workers(net_module* module, net_role role, uint64_t threads,
+                               const base_reporter* reporter) {
     uint32_t wanted = (uint32_t)(threads < BASE_WORKERS_MAX ? threads : BASE_WORKERS_MAX);
     if (wanted == 0) wanted = base_workers_default(BASE_WORKERS_MAX);
     if (threads == 0 && wanted > 1) {
@@ -58,6 +58,23 @@ net_result net_host_open_workers(net_module* module, net_role role, uint64_t thr
     if (wanted == 1) return NET_OK;
     module->workers = base_workers_create(NULL, wanted);
     return module->workers ? NET_OK : NET_ERR_MEMORY;
+}
+
+net_result net_host_open_game(const char* name, net_role role, uint64_t threads,
+                              const base_reporter* reporter, net_module** module) {
+    net_result result = net_host_open_module(name, reporter, module);
+    if (result != NET_OK) return result;
+    result = open_workers(*module, role, threads, reporter);
+    if (result == NET_OK) return NET_OK;
+    net_module_close(*module);
+    *module = NULL;
+    return result;
+}
+
+void net_host_close_game(net_module* module) {
+    if (!module) return;
+    base_workers_destroy(module->workers);
+    net_module_close(module);
 }
 
 bool net_host_simulate_network(const char* spec, const base_reporter* reporter) {

@@ -13,12 +13,15 @@ BASE_MUST_USE bool net_host_prepare(const base_reporter* reporter);
 ///         `reporter`; NULL: silent); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_host_open_module(const char* name, const base_reporter* reporter,
                                               net_module** module);
-/// Make the threads of --threads for the matches of a module, in module->workers; 0: a number that
+/// The same with the threads of --threads for its matches, in module->workers; 0: a number that
 /// fits the machine and the systems of a world of this role. One thread needs none.
-/// @return NET_OK; NET_ERR_MODULE (reported); NET_ERR_MEMORY (also when the system has no thread
-///         left). The caller destroys module->workers before the module and after its matches.
-BASE_MUST_USE net_result net_host_open_workers(net_module* module, net_role role, uint64_t threads,
-                                               const base_reporter* reporter);
+/// @return NET_OK (the caller calls net_host_close_game after the matches); NET_ERR_UNKNOWN,
+///         NET_ERR_MODULE (reported); NET_ERR_MEMORY (also when the system has no thread left). A
+///         game that is not open is NULL.
+BASE_MUST_USE net_result net_host_open_game(const char* name, net_role role, uint64_t threads,
+                                            const base_reporter* reporter, net_module** module);
+/// Close module and threads. NULL does nothing.
+void net_host_close_game(net_module* module);
 /// Fill bytes of a secret, at most 256, from the kernel (net_server_config.entropy).
 void net_host_draw_secret(void* context, void* bytes, size_t size);
 /// Put the simulated network of --net under all sockets of this process. `spec` as in --help; NULL:

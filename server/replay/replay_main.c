@@ -109,11 +109,8 @@ static int open_module(server_replay* self, const command* what) {
     const char* name = self->game ? self->game : net_log_reader_info(self->reader)->game;
     // A dump is useful without the game too. A game that the user named must be there.
     bool may_miss = !what->needs_module && !self->game;
-    net_result result =
-        net_host_open_module(name, may_miss ? NULL : &self->reporter, &self->module);
-    if (result == NET_OK)
-        result =
-            net_host_open_workers(self->module, NET_ROLE_SERVER, self->threads, &self->reporter);
+    net_result result = net_host_open_game(name, NET_ROLE_SERVER, self->threads,
+                                           may_miss ? NULL : &self->reporter, &self->module);
     return result == NET_OK || may_miss ? NET_EXIT_CLEAN : net_exit_of_replay(result);
 }
 
@@ -133,8 +130,7 @@ static int server_replay_run(server_replay* self) {
     if (is_judged && net_log_reader_check(self->reader) != NET_OK) self->is_damaged = true;
     if (is_judged && self->is_damaged) code = NET_EXIT_RUNTIME;
     code = server_replay_end(self, code);
-    if (self->module) base_workers_destroy(self->module->workers);
-    if (self->module) net_module_close(self->module);
+    net_host_close_game(self->module);
     net_log_reader_destroy(self->reader);
     return code;
 }

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Wraps stb_easy_font: its header defines static functions, so they are in this file. Its code is
-// foreign, so warnings are off here.
+// stb's functions, compiled here once. Its code is foreign, so warnings are off here. That of
+// stb_easy_font is static, so its letters are wrapped.
 #include "window/stb_easy.h"
 
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STBI_WRITE_NO_STDIO
+#define STB_TRUETYPE_IMPLEMENTATION
 #include "stb_easy_font.h"
+#include "stb_image_write.h"
+#include "stb_truetype.h"
 
 int client_easy_font_advance(char letter) {
     char text[2] = {letter, 0};
