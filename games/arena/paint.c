@@ -8,20 +8,6 @@
 #define GLOW_SIDES 12u
 #define RING_SIDES 64u
 
-ecs_color arena_fade(ecs_color color, float part) {
-    color.a = (uint8_t)((float)color.a * base_clamp(part, 0.0f, 1.0f));
-    return color;
-}
-
-ecs_color arena_shade(ecs_color color, float part) {
-    float goal = part > 0.0f ? 255.0f : 0.0f;
-    float weight = base_min(base_abs(part), 1.0f);
-    color.r = (uint8_t)((float)color.r + (goal - (float)color.r) * weight);
-    color.g = (uint8_t)((float)color.g + (goal - (float)color.g) * weight);
-    color.b = (uint8_t)((float)color.b + (goal - (float)color.b) * weight);
-    return color;
-}
-
 ecs_color arena_team_color(uint32_t team) {
     static const ecs_color colors[] = {{190, 196, 210, 255},
                                        {255, 92, 92, 255},
@@ -66,7 +52,7 @@ void arena_streak(const arena_pen* pen, ecs_vec2 head, ecs_vec2 tail, float widt
     float side_x = -y / length * half, side_y = x / length * half;
     const float points[] = {to.x + side_x, to.y + side_y, to.x - side_x,
                             to.y - side_y, from.x,        from.y};
-    const ecs_color colors[] = {color, color, arena_fade(color, 0.0f)};
+    const ecs_color colors[] = {color, color, ecs_color_fade(color, 0.0f)};
     pen->draw->triangles(pen->draw->context, points, colors, BASE_COUNT(colors));
 }
 
@@ -76,7 +62,7 @@ void arena_glow(const arena_pen* pen, float x, float y, float radius, ecs_color 
     if (color.a == 0 || !(radius > 0.0f) || !is_shown(at, radius)) return;
     float points[GLOW_SIDES * 6];
     ecs_color colors[GLOW_SIDES * 3];
-    ecs_color edge = arena_fade(color, 0.0f);
+    ecs_color edge = ecs_color_fade(color, 0.0f);
     for (uint32_t i = 0; i < GLOW_SIDES; i++) {
         float* point = points + i * 6;
         point[0] = at.x;

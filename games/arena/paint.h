@@ -2,6 +2,7 @@
 /// Shapes over net_draw, in units of the map or of the view.
 #pragma once
 
+#include "ecs/geometry.h"
 #include "net/game.h"
 
 /// The map's point (x, y) is in the middle of the view; one unit of the map is `scale` units wide.
@@ -10,8 +11,6 @@ typedef struct arena_pen {
     float x, y, scale;
 } arena_pen;
 
-ecs_color arena_fade(ecs_color color, float part);  ///< alpha times `part`
-ecs_color arena_shade(ecs_color color, float part); ///< > 0 towards white, < 0 towards black
 ecs_color arena_team_color(uint32_t team);
 
 ecs_vec2 arena_to_view(const arena_pen* pen, float x, float y);

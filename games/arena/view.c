@@ -86,15 +86,15 @@ static void draw_ground_es(const ecs_stage* stage, ES_CONTEXT arena_game* game) 
     for (uint32_t team = 1; team <= ARENA_TEAMS; team++) {
         ecs_vec2 base = arena_map_base(team);
         ecs_color color = arena_team_color(team);
-        arena_disc(pen, base.x, base.y, ARENA_BASE_RADIUS, arena_fade(color, 0.12f));
+        arena_disc(pen, base.x, base.y, ARENA_BASE_RADIUS, ecs_color_fade(color, 0.12f));
         arena_ring(pen, base.x, base.y, ARENA_BASE_RADIUS - 0.8f, ARENA_BASE_RADIUS,
-                   arena_fade(color, 0.5f), arena_fade(color, 0.15f));
+                   ecs_color_fade(color, 0.5f), ecs_color_fade(color, 0.15f));
     }
     for (uint32_t team = 1; team <= ARENA_TEAMS; team++) {
         ecs_vec2 stand = arena_map_stand(team);
         ecs_color color = arena_team_color(team);
-        arena_ring(pen, stand.x, stand.y, 3.6f, 4.0f, arena_fade(color, 0.6f),
-                   arena_fade(color, 0.2f));
+        arena_ring(pen, stand.x, stand.y, 3.6f, 4.0f, ecs_color_fade(color, 0.6f),
+                   ecs_color_fade(color, 0.2f));
     }
     for (uint32_t i = 0; i < ARENA_ROCK_CELLS * ARENA_ROCK_CELLS; i++) {
         arena_rock rock = arena_map_rock(i % ARENA_ROCK_CELLS, i / ARENA_ROCK_CELLS);
@@ -137,7 +137,7 @@ static void hear_hit_es_event_handler(const ecs_stage* stage, ES_CONTEXT arena_g
     const uint8_t* team = ecs_find(stage->world, event->target, game->team);
     const ecs_vec2* pos = ecs_find(stage->world, event->target, game->pos);
     float x = pos ? pos->x : (float)hit->x, y = pos ? pos->y : (float)hit->y;
-    ecs_color color = arena_shade(arena_team_color(team ? *team : 0), 0.3f);
+    ecs_color color = ecs_color_shade(arena_team_color(team ? *team : 0), 0.3f);
     uint32_t count = hit->is_fatal ? 26 : 6;
     for (uint32_t i = 0; i < count; i++)
         spark(game->view, x, y, hit->is_fatal ? 22.0f : 12.0f, hit->is_fatal ? 0.7f : 0.35f, color);

@@ -60,6 +60,3 @@ typedef struct arena_view {
     char banner[ARENA_NEWS_BYTES];
     ecs_color banner_color;
 } arena_view;
-
-/// @return "player 3", in `buffer`, when the name is unknown.
-const char* arena_player_name(const net_draw* draw, uint32_t client, char* buffer, size_t bytes);

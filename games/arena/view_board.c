@@ -127,10 +127,10 @@ static void draw_players_es(const ecs_stage* stage, ES_CONTEXT const arena_game*
         ecs_color color = arena_team_color((uint32_t)entry->team);
         const char* name = list.names[i]->size
                                ? ecs_string_text(list.names[i])
-                               : arena_player_name(draw, entry->client, buffer, sizeof buffer);
+                               : net_player_name(draw, entry->client, buffer, sizeof buffer);
         (void)base_text_format(text, sizeof text, "%.20s", name);
         arena_box(draw, x, y + 2.0f, 4.0f, 11.0f, color);
-        arena_text(draw, x + 10.0f, y, 13.0f, is_own ? white : arena_shade(color, 0.4f), text);
+        arena_text(draw, x + 10.0f, y, 13.0f, is_own ? white : ecs_color_shade(color, 0.4f), text);
         (void)base_text_format(text, sizeof text, "%d / %d", entry->kills, entry->deaths);
         arena_text_right(draw, x + 214.0f, y, 13.0f, white, text);
     }
@@ -195,7 +195,7 @@ static void draw_map_es(const ecs_stage* stage, ES_CONTEXT const arena_game* gam
               (ecs_color){120, 140, 190, 90});
     arena_box(draw, MAP_LEFT, MAP_TOP, MAP_SIZE, MAP_SIZE, (ecs_color){8, 11, 22, 235});
     for (uint32_t team = 1; team <= ARENA_TEAMS; team++)
-        map_dot(draw, arena_map_base(team), 14.0f, arena_fade(arena_team_color(team), 0.35f));
+        map_dot(draw, arena_map_base(team), 14.0f, ecs_color_fade(arena_team_color(team), 0.35f));
     ecs_query_iter it = ecs_query_begin(stage->world, game->fighters);
     while (ecs_query_next(&it)) {
         const ecs_vec2* pos = it.rows.columns[0];
@@ -208,7 +208,7 @@ static void draw_map_es(const ecs_stage* stage, ES_CONTEXT const arena_game* gam
         const ecs_vec2* pos = it.rows.columns[0];
         const uint8_t* team = it.rows.columns[1];
         for (uint32_t i = 0; i < it.rows.count; i++)
-            map_dot(draw, pos[i], 6.0f, arena_shade(arena_team_color(team[i]), 0.4f));
+            map_dot(draw, pos[i], 6.0f, ecs_color_shade(arena_team_color(team[i]), 0.4f));
     }
     it = ecs_query_begin(stage->world, game->beacons);
     while (ecs_query_next(&it)) {
@@ -223,10 +223,10 @@ static void describe(const net_draw* draw, const arena_news* news, char* text, s
     static const char* const teams[] = {"none", "red", "blue", "green", "yellow"};
     static const char* const what[] = {"has", "lost", "brought back", "captured"};
     char who_buffer[32], whom_buffer[32];
-    const char* who = news->who ? arena_player_name(draw, news->who, who_buffer, sizeof who_buffer)
+    const char* who = news->who ? net_player_name(draw, news->who, who_buffer, sizeof who_buffer)
                                 : teams[news->team];
     const char* whom = news->whom
-                           ? arena_player_name(draw, news->whom, whom_buffer, sizeof whom_buffer)
+                           ? net_player_name(draw, news->whom, whom_buffer, sizeof whom_buffer)
                            : teams[news->other_team];
     // The format cuts long names, so any name fits.
     if (news->flag_what == ARENA_NEWS_KILL)
@@ -247,14 +247,14 @@ static void draw_news_es(ES_CONTEXT const arena_game* game) {
         if (news->left_s <= 0.0f) continue;
         char text[ARENA_NEWS_BYTES];
         describe(draw, news, text, sizeof text);
-        ecs_color color = arena_shade(arena_team_color(news->team), 0.35f);
-        arena_text(draw, 18.0f, 14.0f + 18.0f * (float)i, 13.0f, arena_fade(color, news->left_s),
-                   text);
+        ecs_color color = ecs_color_shade(arena_team_color(news->team), 0.35f);
+        arena_text(draw, 18.0f, 14.0f + 18.0f * (float)i, 13.0f,
+                   ecs_color_fade(color, news->left_s), text);
     }
     if (view->banner_s <= 0.0f) return;
     float part = base_min(view->banner_s, 1.0f);
     arena_box(draw, 0.0f, 190.0f, ARENA_VIEW_WIDTH, 70.0f,
-              arena_fade((ecs_color){6, 8, 20, 200}, part));
+              ecs_color_fade((ecs_color){6, 8, 20, 200}, part));
     arena_text_centred(draw, ARENA_VIEW_WIDTH * 0.5f, 206.0f, 36.0f,
-                       arena_fade(view->banner_color, part), view->banner);
+                       ecs_color_fade(view->banner_color, part), view->banner);
 }

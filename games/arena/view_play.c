@@ -13,13 +13,6 @@
 
 static const ecs_color white = {255, 255, 255, 255};
 
-const char* arena_player_name(const net_draw* draw, uint32_t client, char* buffer, size_t bytes) {
-    const char* name = draw->player_name ? draw->player_name(draw->context, client) : NULL;
-    if (name && name[0]) return name;
-    (void)base_text_format(buffer, bytes, "player %u", client);
-    return buffer;
-}
-
 ES_STAGE(render)
 ES_TAG(render)
 ES_SPAN
@@ -30,7 +23,7 @@ static void draw_pickups_es(ES_CONTEXT const arena_game* game, uint32_t count, c
     const arena_pen* pen = &game->view->pen;
     for (uint32_t i = 0; i < count; i++) {
         ecs_color color = colors[kind[i] & 3];
-        arena_glow(pen, pos[i].x, pos[i].y, 3.4f, arena_fade(color, 0.45f));
+        arena_glow(pen, pos[i].x, pos[i].y, 3.4f, ecs_color_fade(color, 0.45f));
         arena_disc(pen, pos[i].x, pos[i].y, 1.1f, color);
         if (kind[i] == ARENA_HEALTH_KIT) {
             const ecs_color dark = {12, 60, 30, 255};
@@ -49,8 +42,10 @@ static void draw_beacons_es(ES_CONTEXT const arena_game* game, ecs_vec2 pos, uin
     (void)beacon_tick;
     const arena_pen* pen = &game->view->pen;
     ecs_color color = arena_team_color(team);
-    arena_ring(pen, pos.x, pos.y, 4.4f, 5.0f, arena_fade(color, 0.9f), arena_fade(color, 0.2f));
-    arena_ring(pen, pos.x, pos.y, 7.0f, 7.4f, arena_fade(color, 0.5f), arena_fade(color, 0.1f));
+    arena_ring(pen, pos.x, pos.y, 4.4f, 5.0f, ecs_color_fade(color, 0.9f),
+               ecs_color_fade(color, 0.2f));
+    arena_ring(pen, pos.x, pos.y, 7.0f, 7.4f, ecs_color_fade(color, 0.5f),
+               ecs_color_fade(color, 0.1f));
 }
 
 ES_STAGE(render)
@@ -61,9 +56,9 @@ static void draw_shots_es(ES_CONTEXT const arena_game* game, uint32_t count, con
                           const ecs_vec2* vel, const uint8_t* team) {
     const arena_pen* pen = &game->view->pen;
     for (uint32_t i = 0; i < count; i++) {
-        ecs_color color = arena_shade(arena_team_color(team[i]), 0.45f);
+        ecs_color color = ecs_color_shade(arena_team_color(team[i]), 0.45f);
         const ecs_vec2 tail = {pos[i].x - vel[i].x * 0.11f, pos[i].y - vel[i].y * 0.11f};
-        arena_streak(pen, pos[i], tail, 0.8f, arena_fade(color, 0.8f));
+        arena_streak(pen, pos[i], tail, 0.8f, ecs_color_fade(color, 0.8f));
         arena_disc(pen, pos[i].x, pos[i].y, 0.45f, white);
     }
 }
@@ -76,22 +71,22 @@ static void draw_health(const arena_pen* pen, ecs_vec2 pos, float part, bool is_
                                      : (ecs_color){255, 90, 80, 255};
     arena_box(pen->draw, at.x, at.y, width, height, (ecs_color){0, 0, 0, 150});
     arena_box(pen->draw, at.x, at.y, width * part, height,
-              arena_fade(color, is_exact ? 1.0f : 0.7f));
+              ecs_color_fade(color, is_exact ? 1.0f : 0.7f));
 }
 
 static void draw_name(const arena_pen* pen, ecs_vec2 pos, uint32_t client, ecs_color color) {
     char buffer[32];
     ecs_vec2 at = arena_to_view(pen, pos.x, pos.y + 1.9f);
     arena_text_centred(pen->draw, at.x, at.y, 12.0f, color,
-                       arena_player_name(pen->draw, client, buffer, sizeof buffer));
+                       net_player_name(pen->draw, client, buffer, sizeof buffer));
 }
 
 static void draw_body(const arena_pen* pen, ecs_vec2 pos, ecs_vec2 facing, ecs_color color,
                       bool is_player) {
     arena_disc(pen, pos.x + 0.3f, pos.y + 0.4f, ARENA_RADIUS, (ecs_color){0, 0, 0, 90});
     arena_line(pen, pos.x, pos.y, pos.x + facing.x * 2.3f, pos.y + facing.y * 2.3f, 0.7f,
-               arena_shade(color, 0.3f));
-    arena_disc(pen, pos.x, pos.y, ARENA_RADIUS, is_player ? white : arena_shade(color, -0.35f));
+               ecs_color_shade(color, 0.3f));
+    arena_disc(pen, pos.x, pos.y, ARENA_RADIUS, is_player ? white : ecs_color_shade(color, -0.35f));
     arena_disc(pen, pos.x, pos.y, ARENA_RADIUS * 0.82f, color);
 }
 
@@ -111,14 +106,15 @@ static void draw_fighters_es(ES_CONTEXT const arena_game* game, ecs_entity entit
     if (speed > 0.1f) facing = (ecs_vec2){vel.x / speed, vel.y / speed};
     if (is_own && aim) facing = ecs_direction(*aim);
     if (boost_tick) arena_glow(pen, pos.x, pos.y, 4.6f, (ecs_color){206, 120, 255, 150});
-    if (together) arena_glow(pen, pos.x, pos.y, 6.0f, arena_fade(arena_team_color(together), 0.6f));
+    if (together)
+        arena_glow(pen, pos.x, pos.y, 6.0f, ecs_color_fade(arena_team_color(together), 0.6f));
     if (is_own) arena_ring(pen, pos.x, pos.y, 2.1f, 2.5f, white, (ecs_color){255, 255, 255, 40});
     draw_body(pen, pos, facing, color, owner != 0);
     if (pen->scale < NAME_SCALE) return;
     bool is_exact = team == game->view->own_team;
     float part = is_exact ? (float)health / (float)ARENA_HEALTH : (float)condition / 3.0f;
     if (part < 1.0f || is_own) draw_health(pen, pos, base_min(part, 1.0f), is_exact);
-    if (owner) draw_name(pen, pos, owner, is_own ? white : arena_shade(color, 0.4f));
+    if (owner) draw_name(pen, pos, owner, is_own ? white : ecs_color_shade(color, 0.4f));
 }
 
 ES_STAGE(render)
@@ -131,7 +127,7 @@ static void draw_hulls_es(ES_CONTEXT const arena_game* game, ecs_vec2 pos, ecs_v
     const ecs_vec2 way = {vel.x / speed * 2.6f, vel.y / speed * 2.6f};
     arena_line(pen, pos.x - way.x, pos.y - way.y, pos.x + way.x, pos.y + way.y, 4.4f,
                (ecs_color){40, 44, 56, 255});
-    arena_disc(pen, pos.x, pos.y, 2.2f, arena_shade(arena_team_color(team), -0.4f));
+    arena_disc(pen, pos.x, pos.y, 2.2f, ecs_color_shade(arena_team_color(team), -0.4f));
     if (pen->scale >= NAME_SCALE) draw_health(pen, pos, (float)condition / 3.0f, false);
 }
 
@@ -144,7 +140,7 @@ static void draw_turrets_es(ES_CONTEXT const arena_game* game, ecs_vec2 pos, uin
     const ecs_vec2 way = ecs_direction(heading);
     ecs_color color = arena_team_color(team);
     arena_line(pen, pos.x, pos.y, pos.x + way.x * 4.2f, pos.y + way.y * 4.2f, 0.9f,
-               arena_shade(color, 0.2f));
+               ecs_color_shade(color, 0.2f));
     arena_disc(pen, pos.x, pos.y, 1.4f, color);
 }
 
@@ -154,8 +150,8 @@ ES_REQUIRE(wait_tick : u32)
 static void draw_ghosts_es(ES_CONTEXT const arena_game* game, ecs_vec2 pos, uint8_t team) {
     const arena_pen* pen = &game->view->pen;
     ecs_color color = arena_team_color(team);
-    arena_ring(pen, pos.x, pos.y, 0.9f, ARENA_RADIUS, arena_fade(color, 0.1f),
-               arena_fade(color, 0.6f));
+    arena_ring(pen, pos.x, pos.y, 0.9f, ARENA_RADIUS, ecs_color_fade(color, 0.1f),
+               ecs_color_fade(color, 0.6f));
 }
 
 ES_STAGE(render)
@@ -182,17 +178,17 @@ static void draw_effects_es(ES_CONTEXT const arena_game* game) {
         if (beam->left_s <= 0.0f) continue;
         float left = beam->left_s / ARENA_BEAM_S;
         arena_line(pen, beam->from_x, beam->from_y, beam->to_x, beam->to_y, 1.2f * left,
-                   arena_fade(beam->color, 0.5f * left));
+                   ecs_color_fade(beam->color, 0.5f * left));
         arena_line(pen, beam->from_x, beam->from_y, beam->to_x, beam->to_y, 0.4f * left,
-                   arena_fade(white, left));
-        arena_glow(pen, beam->to_x, beam->to_y, 2.5f, arena_fade(beam->color, left));
+                   ecs_color_fade(white, left));
+        arena_glow(pen, beam->to_x, beam->to_y, 2.5f, ecs_color_fade(beam->color, left));
     }
     for (uint32_t i = 0; i < ARENA_SPARKS; i++) {
         const arena_spark* spark = &view->sparks[i];
         if (spark->age_s >= spark->life_s) continue;
         float left = 1.0f - spark->age_s / spark->life_s;
         arena_disc(pen, spark->x, spark->y, 0.2f + 0.35f * left,
-                   arena_fade(spark->color, left * 1.4f));
+                   ecs_color_fade(spark->color, left * 1.4f));
     }
 }
 
@@ -205,7 +201,7 @@ static void draw_bubbles_es(const ecs_stage* stage, ES_CONTEXT const arena_game*
         const ecs_vec2* pos = ecs_find(stage->world, bubble->speaker, game->pos);
         if (bubble->left_s <= 0.0f || !pos) continue;
         ecs_vec2 at = arena_to_view(pen, pos->x, pos->y - 5.0f);
-        arena_text_centred(pen->draw, at.x, at.y, 15.0f, arena_fade(white, bubble->left_s),
+        arena_text_centred(pen->draw, at.x, at.y, 15.0f, ecs_color_fade(white, bubble->left_s),
                            arena_phrase(bubble->phrase));
     }
 }

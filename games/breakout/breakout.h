@@ -212,4 +212,3 @@ void breakout_bot_think(const net_player_context* view, breakout_input* input);
 
 // view.c, view_play.c
 breakout_pen breakout_pen_make(const ecs_stage* stage); ///< the pen of this frame
-const char* breakout_player_name(const net_draw* draw, uint32_t client, char* buffer, size_t bytes);

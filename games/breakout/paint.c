@@ -8,20 +8,6 @@
 #define GLOW_SIDES 14u
 #define BAR_SLICES 8u
 
-ecs_color breakout_fade(ecs_color color, float part) {
-    color.a = (uint8_t)((float)color.a * base_clamp(part, 0.0f, 1.0f));
-    return color;
-}
-
-ecs_color breakout_shade(ecs_color color, float part) {
-    float goal = part > 0.0f ? 255.0f : 0.0f;
-    float weight = base_min(base_abs(part), 1.0f);
-    color.r = (uint8_t)((float)color.r + (goal - (float)color.r) * weight);
-    color.g = (uint8_t)((float)color.g + (goal - (float)color.g) * weight);
-    color.b = (uint8_t)((float)color.b + (goal - (float)color.b) * weight);
-    return color;
-}
-
 void breakout_rect(const breakout_pen* pen, float x, float y, float width, float height,
                    ecs_color color) {
     if (color.a == 0 || !(width > 0.0f) || !(height > 0.0f)) return;
@@ -49,7 +35,7 @@ void breakout_glow(const breakout_pen* pen, float x, float y, float radius_x, fl
     if (color.a == 0 || !(radius_x > 0.0f) || !(radius_y > 0.0f)) return;
     float points[GLOW_SIDES * 6];
     ecs_color colors[GLOW_SIDES * 3];
-    ecs_color edge = breakout_fade(color, 0.0f);
+    ecs_color edge = ecs_color_fade(color, 0.0f);
     for (uint32_t i = 0; i < GLOW_SIDES; i++) {
         float* point = points + i * 6;
         point[0] = x + pen->x;
@@ -63,10 +49,6 @@ void breakout_glow(const breakout_pen* pen, float x, float y, float radius_x, fl
         colors[i * 3 + 1] = colors[i * 3 + 2] = edge;
     }
     pen->draw->triangles(pen->draw->context, points, colors, BASE_COUNT(colors));
-}
-
-static uint8_t between(uint8_t from, uint8_t to, float part) {
-    return (uint8_t)((float)from + ((float)to - (float)from) * part + 0.5f);
 }
 
 // The bar consists of slices from top to bottom. Their ends lie on the round ends of the bar.
@@ -86,9 +68,7 @@ void breakout_bar(const breakout_pen* pen, float x, float y, float width, float 
             edges[end][0] = x + inset + pen->x;
             edges[end][1] = x + width - inset + pen->x;
             edges[end][2] = y + part * height + pen->y;
-            tints[end] =
-                (ecs_color){between(top.r, bottom.r, part), between(top.g, bottom.g, part),
-                            between(top.b, bottom.b, part), between(top.a, bottom.a, part)};
+            tints[end] = ecs_color_mix(top, bottom, part);
         }
         // The index of a corner is end * 2 + side.
         static const uint8_t corners[] = {0, 1, 2, 2, 1, 3};

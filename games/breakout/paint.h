@@ -2,15 +2,13 @@
 /// A few shapes over net_draw. A pen moves them all by one offset, which makes the picture shake.
 #pragma once
 
+#include "ecs/geometry.h"
 #include "net/game.h"
 
 typedef struct breakout_pen {
     const net_draw* draw;
     float x, y; ///< added to every position
 } breakout_pen;
-
-ecs_color breakout_fade(ecs_color color, float part);  ///< alpha times `part`
-ecs_color breakout_shade(ecs_color color, float part); ///< > 0 towards white, < 0 towards black
 
 void breakout_rect(const breakout_pen* pen, float x, float y, float width, float height,
                    ecs_color color);

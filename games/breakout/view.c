@@ -150,15 +150,15 @@ static void draw_bricks_es(const ecs_stage* stage, uint32_t count, const ecs_vec
     for (uint32_t i = 0; i < count; i++) {
         float x = pos[i].x, y = pos[i].y, w = size[i].x, h = size[i].y;
         // The middle of a brick has the colour of the brick.
-        breakout_gradient(&pen, x, y, w, h, breakout_shade(color[i], 0.22f),
-                          breakout_shade(color[i], -0.22f));
-        breakout_rect(&pen, x, y, w, 2.0f, breakout_shade(color[i], 0.65f));
-        breakout_rect(&pen, x, y + 2.0f, 2.0f, h - 2.0f, breakout_shade(color[i], 0.4f));
-        breakout_rect(&pen, x, y + h - 2.0f, w, 2.0f, breakout_shade(color[i], -0.5f));
+        breakout_gradient(&pen, x, y, w, h, ecs_color_shade(color[i], 0.22f),
+                          ecs_color_shade(color[i], -0.22f));
+        breakout_rect(&pen, x, y, w, 2.0f, ecs_color_shade(color[i], 0.65f));
+        breakout_rect(&pen, x, y + 2.0f, 2.0f, h - 2.0f, ecs_color_shade(color[i], 0.4f));
+        breakout_rect(&pen, x, y + h - 2.0f, w, 2.0f, ecs_color_shade(color[i], -0.5f));
         // One mark for each further hit: players see the strength without reading colours.
         float pip_x = x + w * 0.5f - (float)(hits[i] - 1) * 5.0f + 1.5f;
         for (int32_t pip = 1; pip < hits[i]; pip++) {
-            breakout_rect(&pen, pip_x, y + h - 8.0f, 7.0f, 3.0f, breakout_shade(color[i], 0.75f));
+            breakout_rect(&pen, pip_x, y + h - 8.0f, 7.0f, 3.0f, ecs_color_shade(color[i], 0.75f));
             pip_x += 10.0f;
         }
     }
@@ -187,19 +187,19 @@ static void strike(breakout_view* view, const breakout_brick_hit* hit) {
     ecs_vec2 centre = {(float)hit->x, (float)hit->y};
     for (uint32_t i = 0; i < count; i++) {
         spark(view, centre, (ecs_vec2){60.0f, 20.0f}, 230.0f, 0.55f,
-              breakout_shade(color, i % 3 == 0 ? 0.6f : 0.2f));
+              ecs_color_shade(color, i % 3 == 0 ? 0.6f : 0.2f));
     }
     view->pops[view->pop_next] = (breakout_pop){.x = centre.x,
                                                 .y = centre.y,
                                                 .left_s = 0.8f,
                                                 .score = (int32_t)hit->score,
-                                                .color = breakout_shade(color, 0.55f)};
+                                                .color = ecs_color_shade(color, 0.55f)};
     view->pop_next = (view->pop_next + 1) % BREAKOUT_POPS;
 }
 
 static void celebrate(breakout_view* view) {
     for (uint32_t i = 0; i < 160; i++) {
-        ecs_color color = breakout_shade(breakout_player_color((int32_t)i), 0.2f);
+        ecs_color color = ecs_color_shade(breakout_player_color((int32_t)i), 0.2f);
         spark(view, (ecs_vec2){WIDTH * 0.5f, 330.0f}, (ecs_vec2){WIDTH * 0.9f, 220.0f}, 340.0f,
               1.2f, color);
     }

@@ -78,7 +78,7 @@ static void draw_row(const breakout_pen* pen, float y, uint32_t place, const ent
     breakout_rect(pen, LIST_LEFT, y + 2.0f, 4.0f, ROW_HEIGHT - 4.0f, row->color);
     (void)base_text_format(text, sizeof text, "%u", place);
     breakout_text_right(pen, LIST_LEFT + 30.0f, y + 3.0f, 15.0f, soft, text);
-    const char* name = breakout_player_name(pen->draw, row->player.client, buffer, sizeof buffer);
+    const char* name = net_player_name(pen->draw, row->player.client, buffer, sizeof buffer);
     // A long name must not run into the points; it is cut between characters (UTF-8).
     char cut[20];
     if (!base_text_copy(cut, sizeof cut, name)) {
@@ -88,7 +88,7 @@ static void draw_row(const breakout_pen* pen, float y, uint32_t place, const ent
         cut[end] = '\0';
     }
     breakout_text(pen, LIST_LEFT + 40.0f, y + 3.0f, 15.0f,
-                  row->is_own ? white : breakout_shade(row->color, 0.35f), cut);
+                  row->is_own ? white : ecs_color_shade(row->color, 0.35f), cut);
     (void)base_text_format(text, sizeof text, "%d", row->player.score);
     breakout_text_right(pen, LIST_LEFT + LIST_WIDTH - 8.0f, y + 3.0f, 15.0f, white, text);
 }
@@ -147,14 +147,14 @@ static void draw_band(const breakout_pen* pen, const breakout_match* match) {
 static void draw_banner(const breakout_pen* pen, const char* title, const char* text,
                         ecs_color color, float veil, float part) {
     const ecs_color clear = {6, 8, 28, 0};
-    ecs_color dark = breakout_fade((ecs_color){6, 8, 28, 255}, veil * part);
+    ecs_color dark = ecs_color_fade((ecs_color){6, 8, 28, 255}, veil * part);
     breakout_gradient(pen, 0.0f, 425.0f, WIDTH, 40.0f, clear, dark);
     breakout_rect(pen, 0.0f, 465.0f, WIDTH, 70.0f, dark);
     breakout_gradient(pen, 0.0f, 535.0f, WIDTH, 40.0f, dark, clear);
     breakout_text_centred(pen, WIDTH * 0.5f + 2.0f, 455.0f, 56.0f,
-                          breakout_fade((ecs_color){0, 0, 0, 160}, part), title);
-    breakout_text_centred(pen, WIDTH * 0.5f, 452.0f, 56.0f, breakout_fade(color, part), title);
-    breakout_text_centred(pen, WIDTH * 0.5f, 517.0f, 20.0f, breakout_fade(soft, part), text);
+                          ecs_color_fade((ecs_color){0, 0, 0, 160}, part), title);
+    breakout_text_centred(pen, WIDTH * 0.5f, 452.0f, 56.0f, ecs_color_fade(color, part), title);
+    breakout_text_centred(pen, WIDTH * 0.5f, 517.0f, 20.0f, ecs_color_fade(soft, part), text);
 }
 
 // A level has a title when it begins. A level that was running before the first frame has none.

@@ -86,7 +86,7 @@ static void draw_trail(const breakout_pen* pen, const breakout_trail* trail, dou
     uint32_t count = 0;
     ecs_vec2 from = head, side = {0.0f, 0.0f};
     float width = radius;
-    ecs_color tint = breakout_fade(color, 0.62f);
+    ecs_color tint = ecs_color_fade(color, 0.62f);
     for (uint32_t age = 0; age < trail->count; age++) {
         ecs_vec2 to = trail_point(trail, age);
         float left = 1.0f - (float)((now_s - trail_time(trail, age)) / TRAIL_S);
@@ -97,7 +97,7 @@ static void draw_trail(const breakout_pen* pen, const breakout_trail* trail, dou
         ecs_vec2 across = {-dy / length, dx / length};
         if (count == 0) side = across;
         float end_width = radius * left;
-        ecs_color end_tint = breakout_fade(color, left * left * 0.62f);
+        ecs_color end_tint = ecs_color_fade(color, left * left * 0.62f);
         const float quad[] = {from.x + side.x * width,     from.y + side.y * width,
                               from.x - side.x * width,     from.y - side.y * width,
                               to.x + across.x * end_width, to.y + across.y * end_width,
@@ -125,7 +125,7 @@ static void draw_aim(const breakout_pen* pen, ecs_vec2 from, const breakout_laun
         float part = ((float)i + phase) / 6.0f;
         ecs_vec2 way = breakout_direction(breakout_launch_angle(launch), 18.0f + 110.0f * part);
         breakout_circle(pen, from.x + way.x, from.y + way.y, 3.2f - 1.6f * part,
-                        breakout_fade(color, 0.9f * (1.0f - part)));
+                        ecs_color_fade(color, 0.9f * (1.0f - part)));
     }
 }
 
@@ -143,7 +143,7 @@ static void draw_balls_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game
     follow(stage->world, game, trail, pos);
     if (owner->is_held) {
         bool is_own = whose && owner->pad == pen.draw->player;
-        if (whose) draw_aim(&pen, pos, launch, now_s, breakout_fade(tint, is_own ? 1.0f : 0.4f));
+        if (whose) draw_aim(&pen, pos, launch, now_s, ecs_color_fade(tint, is_own ? 1.0f : 0.4f));
         if (is_own) {
             breakout_text_centred(&pen, pos.x, pos.y - 168.0f, 17.0f,
                                   (ecs_color){255, 255, 255, 190}, "Space or click to launch");
@@ -151,18 +151,10 @@ static void draw_balls_es(const ecs_stage* stage, ES_CONTEXT breakout_game* game
     } else {
         draw_trail(&pen, trail, now_s, pos, size, tint);
     }
-    breakout_glow(&pen, pos.x, pos.y, size * 4.0f, size * 4.0f, breakout_fade(tint, 0.42f));
-    breakout_circle(&pen, pos.x, pos.y, size, breakout_shade(color, 0.45f));
+    breakout_glow(&pen, pos.x, pos.y, size * 4.0f, size * 4.0f, ecs_color_fade(tint, 0.42f));
+    breakout_circle(&pen, pos.x, pos.y, size, ecs_color_shade(color, 0.45f));
     breakout_circle(&pen, pos.x - size * 0.25f, pos.y - size * 0.25f, size * 0.5f,
                     (ecs_color){255, 255, 255, 240});
-}
-
-const char* breakout_player_name(const net_draw* draw, uint32_t client, char* buffer,
-                                 size_t bytes) {
-    const char* name = draw->player_name ? draw->player_name(draw->context, client) : NULL;
-    if (name && name[0]) return name;
-    (void)base_text_format(buffer, bytes, "player %u", client);
-    return buffer;
 }
 
 static float pad_flash(const breakout_view* view, ecs_entity pad) {
@@ -180,7 +172,7 @@ static void draw_pad(const breakout_pen* pen, ecs_vec2 pos, ecs_vec2 size, ecs_c
     if (is_own || flash > 0.0f) {
         float strength = (is_own ? 0.3f : 0.0f) + flash * 0.4f;
         breakout_glow(pen, pos.x + size.x * 0.5f, y + size.y * 0.5f, size.x * 0.7f, 36.0f,
-                      breakout_fade(breakout_shade(color, 0.3f), strength));
+                      ecs_color_fade(ecs_color_shade(color, 0.3f), strength));
     }
     if (!is_plain) {
         breakout_bar(pen, pos.x + 2.0f, y + 4.0f, size.x, size.y, (ecs_color){0, 0, 0, 110},
@@ -190,12 +182,12 @@ static void draw_pad(const breakout_pen* pen, ecs_vec2 pos, ecs_vec2 size, ecs_c
         breakout_bar(pen, pos.x - 2.5f, y - 2.5f, size.x + 5.0f, size.y + 5.0f,
                      (ecs_color){255, 255, 255, 235}, (ecs_color){255, 255, 255, 150});
     }
-    breakout_bar(pen, pos.x, y, size.x, size.y, breakout_shade(color, 0.3f + 0.5f * flash),
-                 breakout_shade(color, -0.5f + 0.6f * flash));
+    breakout_bar(pen, pos.x, y, size.x, size.y, ecs_color_shade(color, 0.3f + 0.5f * flash),
+                 ecs_color_shade(color, -0.5f + 0.6f * flash));
     if (is_plain) return;
     breakout_bar(pen, pos.x + 5.0f, y + 2.5f, size.x - 10.0f, size.y * 0.3f,
-                 breakout_fade(breakout_shade(color, 0.85f), 0.85f),
-                 breakout_fade(breakout_shade(color, 0.7f), 0.25f));
+                 ecs_color_fade(ecs_color_shade(color, 0.85f), 0.85f),
+                 ecs_color_fade(ecs_color_shade(color, 0.7f), 0.25f));
 }
 
 static void draw_bubble(const breakout_pen* pen, float middle, float y,
@@ -209,7 +201,7 @@ static void draw_bubble(const breakout_pen* pen, float middle, float y,
     float width = pen->draw->text_width(pen->draw->context, height, text) + 18.0f;
     float x = base_clamp(middle - width * 0.5f, 4.0f, BREAKOUT_FIELD_WIDTH - width - 4.0f);
     float top = y - 58.0f - 8.0f * grown;
-    ecs_color paper = breakout_fade((ecs_color){245, 248, 255, 235}, part);
+    ecs_color paper = ecs_color_fade((ecs_color){245, 248, 255, 235}, part);
     breakout_rect(pen, x + 3.0f, top, width - 6.0f, height + 12.0f, paper);
     breakout_rect(pen, x, top + 3.0f, 3.0f, height + 6.0f, paper);
     breakout_rect(pen, x + width - 3.0f, top + 3.0f, 3.0f, height + 6.0f, paper);
@@ -218,7 +210,7 @@ static void draw_bubble(const breakout_pen* pen, float middle, float y,
     const ecs_color colors[] = {paper, paper, paper};
     pen->draw->triangles(pen->draw->context, points, colors, 3);
     breakout_text(pen, x + 9.0f, top + 5.0f, height,
-                  breakout_fade((ecs_color){24, 22, 54, 255}, part), text);
+                  ecs_color_fade((ecs_color){24, 22, 54, 255}, part), text);
 }
 
 static void draw_player(const breakout_pen* pen, const breakout_game* game, ecs_entity entity,
@@ -229,10 +221,10 @@ static void draw_player(const breakout_pen* pen, const breakout_game* game, ecs_
     float middle = pos.x + size.x * 0.5f;
     if (has_name || is_own) {
         char buffer[32];
-        const char* name = breakout_player_name(pen->draw, client, buffer, sizeof buffer);
+        const char* name = net_player_name(pen->draw, client, buffer, sizeof buffer);
         breakout_text_centred(pen, middle, pos.y + size.y + 6.0f, 15.0f,
                               is_own ? (ecs_color){255, 255, 255, 255}
-                                     : breakout_shade(breakout_fade(color, 0.9f), 0.25f),
+                                     : ecs_color_shade(ecs_color_fade(color, 0.9f), 0.25f),
                               name);
     }
     for (uint32_t k = 0; k < BREAKOUT_BUBBLES; k++) {
@@ -277,7 +269,7 @@ static void draw_effects_es(const ecs_stage* stage, ES_CONTEXT const breakout_ga
         float left = 1.0f - spark->age_s / spark->life_s;
         float size = 2.0f + 4.0f * left;
         breakout_rect(&pen, spark->x - size * 0.5f, spark->y - size * 0.5f, size, size,
-                      breakout_fade(spark->color, left * 1.5f));
+                      ecs_color_fade(spark->color, left * 1.5f));
     }
     for (uint32_t i = 0; i < BREAKOUT_POPS; i++) {
         const breakout_pop* pop = &game->view.pops[i];
@@ -285,6 +277,6 @@ static void draw_effects_es(const ecs_stage* stage, ES_CONTEXT const breakout_ga
         char text[16];
         (void)base_text_format(text, sizeof text, "+%d", pop->score);
         breakout_text_centred(&pen, pop->x, pop->y - 10.0f - 44.0f * (0.8f - pop->left_s), 17.0f,
-                              breakout_fade(pop->color, pop->left_s * 2.0f), text);
+                              ecs_color_fade(pop->color, pop->left_s * 2.0f), text);
     }
 }

@@ -8,6 +8,7 @@
 #include "view.h"
 
 #include "base/math.h"
+#include "ecs/geometry.h"
 
 #define AIR_BEGINS 0.4f  ///< clear part of the distance to the middle
 #define AIR_UNITS 305.0f ///< from there to the depth at which only sky is seen
@@ -27,21 +28,12 @@ ecs_vec2 cubes_project(const cubes_lens* lens, ecs_vec3 at) {
                       CUBES_VIEW_HEIGHT * 0.5f - at.y * factor};
 }
 
-static uint8_t mix_byte(uint8_t from, uint8_t to, float part) {
-    return (uint8_t)((float)from + ((float)to - (float)from) * part + 0.5f);
-}
-
-static ecs_color mix(ecs_color from, ecs_color to, float part) {
-    return (ecs_color){mix_byte(from.r, to.r, part), mix_byte(from.g, to.g, part),
-                       mix_byte(from.b, to.b, part), mix_byte(from.a, to.a, part)};
-}
-
 // The colour at `part` (0..1) of a row of colours.
 static ecs_color along(const ecs_color* colors, uint32_t count, float part) {
     float at = base_clamp(part, 0.0f, 1.0f) * (float)(count - 1);
     uint32_t first = (uint32_t)at;
     if (first >= count - 1) return colors[count - 1];
-    return mix(colors[first], colors[first + 1], at - (float)first);
+    return ecs_color_mix(colors[first], colors[first + 1], at - (float)first);
 }
 
 ecs_color cubes_sky(float y) {
@@ -60,7 +52,7 @@ float cubes_clearness(const cubes_lens* lens, float depth) {
 
 // @return `color` as seen through `depth` units of air, in front of the sky at `y`.
 static ecs_color air(const cubes_lens* lens, ecs_color color, float depth, float y) {
-    return mix(cubes_sky(y), color, cubes_clearness(lens, depth));
+    return ecs_color_mix(cubes_sky(y), color, cubes_clearness(lens, depth));
 }
 
 void cubes_batch_flush(const net_draw* draw, cubes_batch* batch) {
@@ -105,8 +97,9 @@ static ecs_color color_of(const cubes_item* item) {
     float own = (float)(item->seed >> 24) / 255.0f - 0.5f;
     float part = item->speed / SPEED_FULL;
     ecs_color color = along(colors, BASE_COUNT(colors), part + own * 0.22f);
-    return mix(color, own > 0.0f ? (ecs_color){255, 255, 255, 255} : (ecs_color){0, 0, 20, 255},
-               base_abs(own) * 0.3f);
+    return ecs_color_mix(color,
+                         own > 0.0f ? (ecs_color){255, 255, 255, 255} : (ecs_color){0, 0, 20, 255},
+                         base_abs(own) * 0.3f);
 }
 
 // The light comes from above, a little from the left, and from behind the eye.
@@ -115,8 +108,9 @@ static ecs_color lit(const cubes_lens* lens, ecs_color color, ecs_vec3 normal, f
     const float up = normal.x * lens->right.y + normal.y * lens->up.y + normal.z * lens->forward.y;
     float front = (normal.x * sun.x + normal.y * sun.y - normal.z * sun.z) / half;
     float light = 0.46f + 0.66f * base_max(front, 0.0f) + 0.12f * (up / half);
-    if (light <= 1.0f) return mix((ecs_color){8, 8, 26, 255}, color, base_max(light, 0.2f));
-    return mix(color, (ecs_color){255, 255, 255, 255}, base_min(light - 1.0f, 1.0f));
+    if (light <= 1.0f)
+        return ecs_color_mix((ecs_color){8, 8, 26, 255}, color, base_max(light, 0.2f));
+    return ecs_color_mix(color, (ecs_color){255, 255, 255, 255}, base_min(light - 1.0f, 1.0f));
 }
 
 void cubes_solid(const net_draw* draw, cubes_batch* batch, const cubes_lens* lens,

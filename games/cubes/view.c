@@ -269,9 +269,7 @@ static void draw_player(const net_draw* draw, const cubes_lens* lens, const cube
     draw->circle(draw->context, p.x, p.y, 7.0f, (ecs_color){255, 255, 255, 60});
     draw->circle(draw->context, p.x, p.y, 3.5f, (ecs_color){255, 240, 200, 255});
     char text[24];
-    const char* name = draw->player_name ? draw->player_name(draw->context, client) : NULL;
-    if (!name) snprintf(text, sizeof text, "player %u", client);
-    name = name ? name : text;
+    const char* name = net_player_name(draw, client, text, sizeof text);
     float width = draw->text_width(draw->context, 13.0f, name);
     draw->text(draw->context, p.x - width * 0.5f, p.y - 24.0f, 13.0f,
                (ecs_color){255, 244, 220, 220}, name);

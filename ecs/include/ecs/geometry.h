@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// What games compute again and again in the plane: lengths, angles, a grid for values, and what a
-/// moving circle or a ray meets. The same bits on every machine (base/math.h).
+/// moving circle or a ray meets; and with colors. The same bits on every machine (base/math.h).
 ///
 /// Units: angles are in radians, from the right; a positive angle turns towards +y.
 /// Memory: nothing is allocated. Threads: any.
@@ -68,6 +68,31 @@ static inline ecs_vec2 ecs_vec2_reflect(ecs_vec2 value, ecs_vec2 normal) {
 static inline float ecs_fade(float value, float low, float high) {
     const float part = base_clamp((high - value) / (high - low), 0.0f, 1.0f);
     return part * part * (3.0f - 2.0f * part);
+}
+
+/// @return the color with `part` (0 to 1) of its alpha.
+static inline ecs_color ecs_color_fade(ecs_color color, float part) {
+    color.a = (uint8_t)((float)color.a * base_clamp(part, 0.0f, 1.0f));
+    return color;
+}
+
+/// @return the color `part` of the way to white (up to 1), or to black (down to -1).
+static inline ecs_color ecs_color_shade(ecs_color color, float part) {
+    const float goal = part > 0.0f ? 255.0f : 0.0f;
+    const float weight = base_min(base_abs(part), 1.0f);
+    color.r = (uint8_t)((float)color.r + (goal - (float)color.r) * weight);
+    color.g = (uint8_t)((float)color.g + (goal - (float)color.g) * weight);
+    color.b = (uint8_t)((float)color.b + (goal - (float)color.b) * weight);
+    return color;
+}
+
+/// @return the color `part` (0 to 1) of the way from one to another, alpha too.
+static inline ecs_color ecs_color_mix(ecs_color from, ecs_color to, float part) {
+    from.r = (uint8_t)((float)from.r + ((float)to.r - (float)from.r) * part + 0.5f);
+    from.g = (uint8_t)((float)from.g + ((float)to.g - (float)from.g) * part + 0.5f);
+    from.b = (uint8_t)((float)from.b + ((float)to.b - (float)from.b) * part + 0.5f);
+    from.a = (uint8_t)((float)from.a + ((float)to.a - (float)from.a) * part + 0.5f);
+    return from;
 }
 
 /// base_clamp of both numbers.

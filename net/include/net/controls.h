@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /// What a game asks of a human's controls (net_controls), whatever program calls it: a program that
-/// was built before a field existed does not have it. And the usual prediction. Inline, because a
-/// module has no functions of net.
+/// was built before a field existed does not have it. The name of a player in its picture, and the
+/// usual prediction. Inline, because a module has no functions of net.
 #pragma once
 
+#include "base/text.h"
 #include "net/game.h"
 
 #include <stddef.h>
@@ -37,6 +38,16 @@ static inline bool net_is_pointer_used(const net_controls* controls) {
     if (!controls->has_pointer) return false;
     if (controls->size_bytes < sizeof(net_controls)) return true;
     return controls->is_pointer_moved || controls->pointer_down;
+}
+
+/// The name of a player as a picture shows it. @return "player 3", in `buffer`, when the name is
+///         unknown; else borrowed from the program until the frame ends.
+static inline const char* net_player_name(const net_draw* draw, uint32_t client, char* buffer,
+                                          size_t bytes) {
+    const char* name = draw->player_name ? draw->player_name(draw->context, client) : NULL;
+    if (name && name[0]) return name;
+    (void)base_text_format(buffer, bytes, "player %u", client);
+    return buffer;
 }
 
 /// The usual body of `predict`: the player's own entity, as its inputs put it.
