@@ -21,11 +21,12 @@ static inline void ecs_structure_check(const ecs_world* world) {
 }
 
 // Rows of entities (transition.c). They know nothing of families and of resources.
-/// Create an entity that waits for nothing. @return as ecs_create.
+/// Create an entity that waits for nothing.
+/// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_MISSING; ECS_ERR_FULL; ECS_ERR_TAKEN; ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_structure_create(ecs_world* world, ecs_template_id template_id,
                                               const ecs_init* inits, uint32_t init_count,
                                               ecs_entity* entity);
-/// The same with a handle that the caller chose. @return as ecs_create_at.
+/// The same with a handle that the caller chose. @return these codes; ECS_ERR_STALE (no handle).
 BASE_MUST_USE ecs_result ecs_structure_create_at(ecs_world* world, ecs_entity handle,
                                                  ecs_template_id template_id, const ecs_init* inits,
                                                  uint32_t init_count);
@@ -42,12 +43,14 @@ BASE_MUST_USE ecs_result ecs_structure_place_rows(ecs_world* world, ecs_archetyp
                                                   const ecs_row_head* heads, uint32_t count);
 /// Destroy the row of a living entity; its children stay. @return ECS_OK.
 ecs_result ecs_structure_destroy(ecs_world* world, ecs_entity entity);
-/// Move a living entity to another template. @return as ecs_recreate.
+/// Move a living entity to another template.
+/// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_MISSING; ECS_ERR_TYPE; ECS_ERR_TAKEN; ECS_ERR_FULL;
+///         ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_structure_recreate(ecs_world* world, ecs_entity entity,
                                                 ecs_template_id template_id, const ecs_init* inits,
                                                 uint32_t init_count);
-/// All that may refuse `count` entities of plain data at once, and room for them. @return as
-/// ecs_create_many.
+/// All that may refuse `count` entities of plain data at once, and room for them.
+/// @return ECS_OK; ECS_ERR_TAKEN; ECS_ERR_FULL; ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_structure_reserve_many(ecs_world* world, ecs_template_id template_id,
                                                     const ecs_binding* binding, uint32_t count);
 /// Create them, after ecs_structure_reserve_many. No core event and no member list concerns the
@@ -66,7 +69,8 @@ BASE_MUST_USE ecs_result ecs_structure_create_many(ecs_world* world, ecs_templat
 ///         ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_storage_bind(ecs_world* world, ecs_template_id template_id,
                                           ecs_binding** binding);
-/// The archetype of a template that is not bound (yet): for a reload. @return as ecs_storage_bind.
+/// The archetype of a template that is not bound (yet): for a reload.
+/// @return ECS_OK; ECS_ERR_FULL; ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_archetype_ensure(ecs_world* world, const ecs_template* made_from,
                                               ecs_archetype** archetype);
 /// Take back the archetype that was made last; it has no rows and no binding.
@@ -146,7 +150,8 @@ BASE_MUST_USE static inline ecs_result ecs_row_bind(ecs_world* world, ecs_templa
     *binding = &storage->bindings[template_id];
     return ECS_OK;
 }
-/// The chunk that takes the next row, made when there is none. @return as ecs_archetype_reserve.
+/// The chunk that takes the next row, made when there is none.
+/// @return ECS_OK; ECS_ERR_FULL (chunk ids); ECS_ERR_MEMORY.
 BASE_MUST_USE static inline ecs_result ecs_row_reserve(ecs_world* world, ecs_archetype* archetype,
                                                        ecs_chunk** chunk) {
     if (archetype->chunk_count > 0) {

@@ -74,7 +74,9 @@ typedef struct net_enet_transport {
 } net_enet_transport;
 
 /// Make the transport of one host: all of a client or of a server, or one of `config->lanes` parts
-/// of a server whose trunk is `trunk`. @return as net_transport_enet_create.
+/// of a server whose trunk is `trunk`.
+/// @return NET_OK; NET_ERR_ADDRESS; NET_ERR_BIND; NET_ERR_REFUSED; NET_ERR_SOCKET; NET_ERR_MEMORY;
+///         NET_ERR_FULL.
 BASE_MUST_USE net_result net_enet_host_create(const net_enet_config* config,
                                               const net_enet_secure* trunk, uint32_t lane,
                                               net_enet_transport** transport);

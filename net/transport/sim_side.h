@@ -127,7 +127,7 @@ struct net_sim {
 net_peer net_sim_peer_make(uint32_t slot, uint32_t* generation);
 /// Free what next() gave out. For next(), service() and destroy().
 void net_sim_take_back(net_sim_endpoint* taker);
-/// Queue a control message and count it. @return as net_sim_path_control_push.
+/// Queue a control message and count it. @return NET_OK; NET_ERR_FULL.
 net_result net_sim_push_control(net_sim_endpoint* sender, net_sim_path* along,
                                 net_sim_control_kind kind, uint32_t epoch, uint32_t reason,
                                 const void* bytes, size_t size);

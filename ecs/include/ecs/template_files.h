@@ -31,7 +31,8 @@ typedef struct ecs_template_source {
     /// failure the caller drops what was appended.
     ecs_result (*read)(void* context, const char* path, base_bytes* text);
     /// Call `found` for the name of each file in a folder ("": the source's own; "%name": a named
-    /// one), in any order, until it returns false. NULL: wildcards match nothing. @return as read.
+    /// one), in any order, until it returns false. NULL: wildcards match nothing. @return ECS_OK;
+    /// ECS_ERR_UNKNOWN (no such folder); ECS_ERR_MEMORY; any other code: it cannot be read.
     ecs_result (*list)(void* context, const char* folder,
                        bool (*found)(void* names, const char* name), void* names);
     /// Write a path as messages show it, cut at `bytes`. NULL: as it is.
