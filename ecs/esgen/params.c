@@ -30,6 +30,8 @@ static const esgen_type builtin_types[] = {
     {{"ecs_array"}, {"array"}},
 };
 
+#define ELEMENT_TYPES (BASE_COUNT(builtin_types) - 2) ///< a list holds no object and no array
+
 static const char* find_type(const esgen_unit* unit, const char* c_type) {
     for (uint32_t i = 0; i < unit->type_count; i++) {
         if (strcmp(unit->types[i].c_type.text, c_type) == 0) return unit->types[i].name.text;
@@ -82,14 +84,11 @@ static bool is_name(const esgen_param* param, const char* a, const char* b) {
 
 // "list<p2>" of ES_LIST(p2).
 static void bind_list(esgen_unit* unit, const esgen_function* function, esgen_param* param) {
-    static const char* const elements[] = {"b",   "i",   "i64", "u8", "u16", "u32",
-                                           "u64", "r",   "p2",  "p3", "p4",  "ip2",
-                                           "ip3", "ip4", "c",   "m",  "t",   "eid"};
     const char* element = param->element.text;
     uint32_t which = 0;
-    while (which < BASE_COUNT(elements) && strcmp(elements[which], element) != 0)
+    while (which < ELEMENT_TYPES && strcmp(builtin_types[which].name.text, element) != 0)
         which++;
-    if (which < BASE_COUNT(elements)) {
+    if (which < ELEMENT_TYPES) {
         (void)base_text_format(param->component_type.text, sizeof param->component_type.text,
                                "list<%s>", element);
     } else if (element[0]) {
