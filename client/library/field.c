@@ -4,6 +4,8 @@
 // Numbers from outside are clamped to what a field can hold, so that no conversion is undefined.
 #include "library.h"
 
+#include "base/bytes.h"
+
 #include <string.h>
 
 // Below 2^63 and exact as a double.
@@ -53,44 +55,29 @@ typedef struct number {
     uint64_t natural;
 } number;
 
-#define LOAD(type, target)                                                                         \
-    {                                                                                              \
-        type element;                                                                              \
-        memcpy(&element, at, sizeof element);                                                      \
-        target = element;                                                                          \
-    }                                                                                              \
-    break
+// The lowest bytes of `bits`, as an integer of so many bytes has them.
+static uint8_t* low_bytes(uint64_t* bits, uint32_t count) {
+    return (uint8_t*)bits + (BASE_IS_BIG_ENDIAN ? sizeof *bits - count : 0);
+}
 
 static number load(ecs_field_kind kind, const uint8_t* at) {
+    const uint32_t count = ecs_field_kind_bytes(kind);
     number result = {.is_real = kind == ECS_FIELD_F32 || kind == ECS_FIELD_F64,
                      .is_natural = kind == ECS_FIELD_U64};
-    switch (kind) {
-    case ECS_FIELD_BOOL:
-        result.whole = *at != 0;
-        break;
-    case ECS_FIELD_I8:
-        LOAD(int8_t, result.whole);
-    case ECS_FIELD_I16:
-        LOAD(int16_t, result.whole);
-    case ECS_FIELD_I32:
-        LOAD(int32_t, result.whole);
-    case ECS_FIELD_I64:
-        LOAD(int64_t, result.whole);
-    case ECS_FIELD_U8:
-        LOAD(uint8_t, result.whole);
-    case ECS_FIELD_U16:
-        LOAD(uint16_t, result.whole);
-    case ECS_FIELD_U32:
-    case ECS_FIELD_ENTITY:
-        LOAD(uint32_t, result.whole);
-    case ECS_FIELD_U64:
-        LOAD(uint64_t, result.natural);
-    case ECS_FIELD_F32:
-        LOAD(float, result.real);
-    case ECS_FIELD_F64:
-        LOAD(double, result.real);
-    case ECS_FIELD_KIND_COUNT:
-        break;
+    float single;
+    if (kind == ECS_FIELD_F64) {
+        memcpy(&result.real, at, sizeof result.real);
+    } else if (kind == ECS_FIELD_F32) {
+        memcpy(&single, at, sizeof single);
+        result.real = single;
+    } else {
+        uint64_t bits = 0;
+        memcpy(low_bytes(&bits, count), at, count);
+        const bool is_signed = kind >= ECS_FIELD_I8 && kind <= ECS_FIELD_I64;
+        const uint32_t unused = is_signed ? 64 - 8 * count : 0;
+        result.whole = (int64_t)(bits << unused) >> unused;
+        result.natural = bits;
+        if (kind == ECS_FIELD_BOOL) result.whole = bits != 0;
     }
     return result;
 }
@@ -100,40 +87,33 @@ static double clamp(double value, double min, double max) {
     return value < min ? min : value > max ? max : value;
 }
 
-#define STORE(type, value)                                                                         \
-    {                                                                                              \
-        const type element = (type)(value);                                                        \
-        memcpy(at, &element, sizeof element);                                                      \
-    }                                                                                              \
-    break
-
 static void store(ecs_field_kind kind, uint8_t* at, double value) {
-    switch (kind) {
-    case ECS_FIELD_BOOL:
-        STORE(bool, value == value && value != 0.0);
-    case ECS_FIELD_I8:
-        STORE(int8_t, clamp(value, INT8_MIN, INT8_MAX));
-    case ECS_FIELD_I16:
-        STORE(int16_t, clamp(value, INT16_MIN, INT16_MAX));
-    case ECS_FIELD_I32:
-        STORE(int32_t, clamp(value, INT32_MIN, INT32_MAX));
-    case ECS_FIELD_I64:
-        STORE(int64_t, clamp(value, -WHOLE_MAX, WHOLE_MAX));
-    case ECS_FIELD_U8:
-        STORE(uint8_t, clamp(value, 0, UINT8_MAX));
-    case ECS_FIELD_U16:
-        STORE(uint16_t, clamp(value, 0, UINT16_MAX));
-    case ECS_FIELD_U32:
-    case ECS_FIELD_ENTITY:
-        STORE(uint32_t, clamp(value, 0, UINT32_MAX));
-    case ECS_FIELD_U64:
-        STORE(uint64_t, clamp(value, 0, NATURAL_MAX));
-    case ECS_FIELD_F32:
-        STORE(float, clamp(value, -3.4028234663852886e38, 3.4028234663852886e38));
-    case ECS_FIELD_F64:
-        STORE(double, clamp(value, -1.7976931348623157e308, 1.7976931348623157e308));
-    case ECS_FIELD_KIND_COUNT:
-        break;
+    static const double limits[ECS_FIELD_KIND_COUNT][2] = {
+        [ECS_FIELD_BOOL] = {-1, 1},
+        [ECS_FIELD_I8] = {INT8_MIN, INT8_MAX},
+        [ECS_FIELD_I16] = {INT16_MIN, INT16_MAX},
+        [ECS_FIELD_I32] = {INT32_MIN, INT32_MAX},
+        [ECS_FIELD_I64] = {-WHOLE_MAX, WHOLE_MAX},
+        [ECS_FIELD_U8] = {0, UINT8_MAX},
+        [ECS_FIELD_U16] = {0, UINT16_MAX},
+        [ECS_FIELD_U32] = {0, UINT32_MAX},
+        [ECS_FIELD_U64] = {0, NATURAL_MAX},
+        [ECS_FIELD_F32] = {-3.4028234663852886e38, 3.4028234663852886e38},
+        [ECS_FIELD_F64] = {-1.7976931348623157e308, 1.7976931348623157e308},
+        [ECS_FIELD_ENTITY] = {0, UINT32_MAX},
+    };
+    const uint32_t count = ecs_field_kind_bytes(kind);
+    value = clamp(value, limits[kind][0], limits[kind][1]);
+    if (kind == ECS_FIELD_F64) {
+        memcpy(at, &value, sizeof value);
+    } else if (kind == ECS_FIELD_F32) {
+        const float single = (float)value;
+        memcpy(at, &single, sizeof single);
+    } else {
+        uint64_t bits = kind == ECS_FIELD_BOOL  ? value != 0.0
+                        : kind == ECS_FIELD_U64 ? (uint64_t)value
+                                                : (uint64_t)(int64_t)value;
+        memcpy(at, low_bytes(&bits, count), count);
     }
 }
 
