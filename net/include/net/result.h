@@ -47,20 +47,30 @@ const char* net_result_text(net_result result);
 
 /// Why a session ended, as the server's reports and the wire's goodbye name it.
 
+/// NAME, the word that programs and traces print, and what a person reads.
+///
+/// NONE: the session is still open. TIMEOUT: no acknowledgement for NET_SILENCE_MS_MAX, or away for
+/// as long. FAULT: also when one of its queues overflowed. DEAF: its datagrams came, but it
+/// acknowledged nothing for NET_DEAF_MS_MAX. GAME: net_game_services.drop_player; REFUSED: when it
+/// joined. DIFFERS is not of a session: with it a client closes the connection after a goodbye
+/// whose hash is not that of its own world (WIRE.md, "Goodbye").
+#define NET_END_LIST(X)                                                                            \
+    X(NET_END_NONE, "none", "the session ended")                                                   \
+    X(NET_END_GOODBYE, "goodbye", "the match ended")                                               \
+    X(NET_END_LEFT, "left", "it left")                                                             \
+    X(NET_END_TIMEOUT, "timeout", "it fell silent")                                                \
+    X(NET_END_FAULT, "fault", "it broke the protocol")                                             \
+    X(NET_END_DEAF, "deaf", "it acknowledged nothing")                                             \
+    X(NET_END_BANNED, "banned", "it is banned")                                                    \
+    X(NET_END_EVICTED, "evicted", "it showed no life, and its place was needed")                   \
+    X(NET_END_GAME, "game", "the game dropped it")                                                 \
+    X(NET_END_REFUSED, "refused", "the game refused it")                                           \
+    X(NET_END_DIFFERS, "differs", "its world differs")
+
 typedef enum net_end {
-    NET_END_NONE,    ///< the session is still open
-    NET_END_GOODBYE, ///< the match ended; the server said goodbye
-    NET_END_LEFT,    ///< the client said goodbye
-    NET_END_TIMEOUT, ///< no acknowledgement for NET_SILENCE_MS_MAX, or away for as long
-    NET_END_FAULT,   ///< the client broke the protocol, or one of its queues overflowed
-    NET_END_DEAF,    ///< its datagrams came, but for NET_DEAF_MS_MAX it acknowledged nothing
-    NET_END_BANNED,
-    NET_END_EVICTED, ///< it showed no life, and its place was needed
-    NET_END_GAME,    ///< the game dropped it (net_game_services.drop_player)
-    NET_END_REFUSED, ///< the game refused it when it joined
-    /// Not of a session: with it a client closes the connection after a goodbye whose hash is not
-    /// that of its own world (WIRE.md, "Goodbye").
-    NET_END_DIFFERS,
+#define NET_END_ENUM(name, word, text) name,
+    NET_END_LIST(NET_END_ENUM)
+#undef NET_END_ENUM
 } net_end;
 
 /// Beside the RefusedReason of wire.proto: a goodbye with NET_END_REFUSED.
@@ -80,53 +90,79 @@ const char* net_end_text(net_end end);
 /// A packet that the network loses is not counted: no side sees it. A repetition that came in vain
 /// is counted, so that sums over both sides are complete.
 
+/// NAME, the word that programs print, whether it happens in every healthy match, and what it is.
+/// Inputs and events are repeated on purpose, and most repetitions come in vain.
+#define NET_DROP_LIST(X)                                                                           \
+    /* Datagrams and messages. */                                                                  \
+    X(NET_DROP_UNKNOWN_PEER, "unknown_peer", false, "of a connection without a session")           \
+    X(NET_DROP_UNTIMELY, "untimely", true,                                                         \
+      "state or input before welcome, or anything after a goodbye")                                \
+    X(NET_DROP_FLOOD, "flood", false,                                                              \
+      "not read: the client sent several times as much as our clients do")                         \
+    X(NET_DROP_MALFORMED, "malformed", false,                                                      \
+      "not decodable, or against the protocol; never acknowledged")                                \
+    X(NET_DROP_DUPLICATE, "duplicate", true, "a packet with this number came before")              \
+    X(NET_DROP_OLD, "old", false, "the number is too far back, or too far ahead to be believed")   \
+    X(NET_DROP_STALE, "stale", false, "a state packet whose bases are gone")                       \
+    X(NET_DROP_SEND, "send", false, "the transport refused to send it: lost")                      \
+    /* Parts of them. */                                                                           \
+    X(NET_DROP_ACK_FORGED, "ack_forged", false, "acknowledges a packet that was never sent")       \
+    X(NET_DROP_ACK_STALE, "ack_stale", false,                                                      \
+      "acknowledges a packet that is half the circle of numbers old")                              \
+    X(NET_DROP_COMPOSITION, "composition", false,                                                  \
+      "a create that names more compositions than a client takes")                                 \
+    X(NET_DROP_RECORD_OLD, "record_old", true,                                                     \
+      "a row older than the entity's: kept as a base, not applied")                                \
+    X(NET_DROP_INPUT_KNOWN, "input_known", true, "a repeated input that came before")              \
+    X(NET_DROP_INPUT_FULL, "input_full", false, "the queue of inputs is full")                     \
+    X(NET_DROP_INPUT_SKIPPED, "input_skipped", false, "dropped to bound the latency")              \
+    X(NET_DROP_INPUT_SETTLED, "input_settled", true,                                               \
+      "came late, and equals the input that was repeated in its place")                            \
+    X(NET_DROP_INPUT_LONG, "input_long", false,                                                    \
+      "the module's input is too long: an empty one was sent")                                     \
+    X(NET_DROP_EVENT_KNOWN, "event_known", true,                                                   \
+      "a reliable event that came before, or out of order")                                        \
+    X(NET_DROP_EVENT_FULL, "event_full", false, "the receiver's queue is full")                    \
+    X(NET_DROP_EVENT_WAITED, "event_waited", false, "its entities did not come in time")           \
+    X(NET_DROP_EVENT_QUEUE, "event_queue", false,                                                  \
+      "the sender's queue is full; for a reliable event the session ends")                         \
+    X(NET_DROP_EVENT_LONG, "event_long", false, "longer than NET_EVENT_PAYLOAD_BYTES_MAX")         \
+    X(NET_DROP_EVENT_UNSEEN, "event_unseen", true, "about an entity that the client does not see") \
+    X(NET_DROP_RESYNC_LIMIT, "resync_limit", false,                                                \
+      "requests for more rows than a client may have")                                             \
+    X(NET_DROP_RESYNC_UNKNOWN, "resync_unknown", false,                                            \
+      "a request for an entity that the client does not see")                                      \
+    /* Connections and sessions. */                                                                \
+    X(NET_DROP_BANNED, "banned", false, "refused or ended: on the list of bans")                   \
+    X(NET_DROP_ADDRESS_FULL, "address_full", false,                                                \
+      "refused: its address has all the places that one address may have")                         \
+    X(NET_DROP_JOIN_FLOOD, "join_flood", false,                                                    \
+      "refused: too many sessions of this player or address")                                      \
+    X(NET_DROP_RESUME_FLOOD, "resume_flood", false, "refused: resumed too often")                  \
+    X(NET_DROP_GREETING_LATE, "greeting_late", false,                                              \
+      "no hello in time, and others wait: the connection is closed")                               \
+    X(NET_DROP_EVICTED, "evicted", false, "a member without life gave its place")                  \
+    X(NET_DROP_DEAF, "deaf", false, "heard, but acknowledged nothing: the session ended")          \
+    X(NET_DROP_REPORT_SCOPE, "report_scope", false,                                                \
+      "too many leave at once: the report is without tick and scope")                              \
+    X(NET_DROP_RESUME_QUIET, "resume_quiet", false,                                                \
+      "a resumption too soon after the last: no line, and the roster later")                       \
+    X(NET_DROP_VARSIZE_LONG, "varsize_long", false,                                                \
+      "a value above NET_VARSIZE_BYTES_MAX: clients keep the default")                             \
+    X(NET_DROP_VARSIZE_KNOWN, "varsize_known", true, "a version that came before")                 \
+    X(NET_DROP_VARSIZE_GONE, "varsize_gone", false,                                                \
+      "for an entity that is gone, or could not be loaded")                                        \
+    X(NET_DROP_VARSIZE_FULL, "varsize_full", false,                                                \
+      "evicted while it waited for its entity: the server sends it again")
+
 typedef enum net_drop {
-    // Datagrams and messages.
-    NET_DROP_UNKNOWN_PEER, ///< of a connection without a session
-    NET_DROP_UNTIMELY,     ///< state or input before welcome, or anything after a goodbye
-    NET_DROP_FLOOD,        ///< not read: the client sent several times as much as our clients do
-    NET_DROP_MALFORMED,    ///< not decodable, or against the protocol; never acknowledged
-    NET_DROP_DUPLICATE,    ///< a packet with this number came before
-    NET_DROP_OLD,          ///< the number is too far back, or too far ahead to be believed
-    NET_DROP_STALE,        ///< a state packet whose bases are gone
-    NET_DROP_SEND,         ///< the transport refused to send it: lost
-    // Parts of them.
-    NET_DROP_ACK_FORGED,     ///< acknowledges a packet that was never sent
-    NET_DROP_ACK_STALE,      ///< acknowledges a packet that is half the circle of numbers old
-    NET_DROP_COMPOSITION,    ///< a create that names more compositions than a client takes
-    NET_DROP_RECORD_OLD,     ///< a row older than the entity's: kept as a base, not applied
-    NET_DROP_INPUT_KNOWN,    ///< a repeated input that came before
-    NET_DROP_INPUT_FULL,     ///< the queue of inputs is full
-    NET_DROP_INPUT_SKIPPED,  ///< dropped to bound the latency
-    NET_DROP_INPUT_SETTLED,  ///< came late, and equals the input that was repeated in its place
-    NET_DROP_INPUT_LONG,     ///< the module's input is too long: an empty one was sent
-    NET_DROP_EVENT_KNOWN,    ///< a reliable event that came before, or out of order
-    NET_DROP_EVENT_FULL,     ///< the receiver's queue is full
-    NET_DROP_EVENT_WAITED,   ///< its entities did not come in time
-    NET_DROP_EVENT_QUEUE,    ///< the sender's queue is full; for a reliable event the session ends
-    NET_DROP_EVENT_LONG,     ///< longer than NET_EVENT_PAYLOAD_BYTES_MAX
-    NET_DROP_EVENT_UNSEEN,   ///< about an entity that the client does not see
-    NET_DROP_RESYNC_LIMIT,   ///< requests for more rows than a client may have
-    NET_DROP_RESYNC_UNKNOWN, ///< a request for an entity that the client does not see
-    // Connections and sessions.
-    NET_DROP_BANNED,        ///< refused or ended: on the list of bans
-    NET_DROP_ADDRESS_FULL,  ///< refused: its address has all the places that one address may have
-    NET_DROP_JOIN_FLOOD,    ///< refused: too many sessions of this player or address
-    NET_DROP_RESUME_FLOOD,  ///< refused: resumed too often
-    NET_DROP_GREETING_LATE, ///< no hello in time, and others wait: the connection is closed
-    NET_DROP_EVICTED,       ///< a member without life gave its place
-    NET_DROP_DEAF,          ///< heard, but acknowledged nothing: the session ended
-    NET_DROP_REPORT_SCOPE,  ///< too many leave at once: the report is without tick and scope
-    NET_DROP_RESUME_QUIET,  ///< a resumption too soon after the last: no line, and the roster later
-    NET_DROP_VARSIZE_LONG,  ///< a value above NET_VARSIZE_BYTES_MAX: clients keep the default
-    NET_DROP_VARSIZE_KNOWN, ///< a version that came before
-    NET_DROP_VARSIZE_GONE,  ///< for an entity that is gone, or could not be loaded
-    NET_DROP_VARSIZE_FULL,  ///< evicted while it waited for its entity: the server sends it again
-    NET_DROP_COUNT
+#define NET_DROP_ENUM(name, word, is_usual, text) name,
+    NET_DROP_LIST(NET_DROP_ENUM)
+#undef NET_DROP_ENUM
+        NET_DROP_COUNT
 } net_drop;
 
-/// Does it happen in every healthy match? Inputs and events are repeated on purpose, and most
-/// repetitions come in vain. For notes to an operator, which name what is not usual.
+/// Does it happen in every healthy match? For an operator, who reads of what is not usual.
 bool net_drop_is_usual(net_drop reason);
 /// "flood", "input_skipped"... Static text.
 const char* net_drop_name(net_drop reason);
