@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The server of --local. It has no log, no limit by address and no watchdog: it ends with the
-// program. While a game is written its library changes: then the match is saved, all that knows the
-// old code is closed, and the save is restored into a match of the new code. A tick that is late by
-// more than a few periods is given up, as when a debugger stopped the process.
+// program. While a game is written its files change: then another match goes on, as in shoal-server
+// on SIGHUP. A tick that is late by more than a few periods is given up, as when a debugger stopped
+// the process.
 #include "program.h"
 
 #include "base/assert.h"
-#include "base/bytes.h"
-#include "base/hash.h"
 #include "base/text.h"
 #include "tools/setup.h"
 #include "net/transport.h"
@@ -115,7 +113,7 @@ static bool has_changed(const local_file* file, bool* is_quiet) {
            status.st_ino != file->number;
 }
 
-bool client_local_is_stale(client_local* local, uint64_t now_us) {
+static bool is_stale(client_local* local, uint64_t now_us) {
     BASE_ASSERT(now_us >= local->looked_us);
     if (now_us < local->looked_us + LOOK_US) return false;
     local->looked_us = now_us;
@@ -125,68 +123,29 @@ bool client_local_is_stale(client_local* local, uint64_t now_us) {
     return is_other && is_quiet;
 }
 
-// What a save depends on: types with their layouts, templates with their components.
-static uint64_t layout_hash(const ecs_world* world) {
-    base_hasher hasher;
-    base_hasher_init(&hasher, 0);
-    const ecs_type* type;
-    for (uint32_t id = 1; (type = ecs_type_get(world, (ecs_type_id)id)) != NULL; id++) {
-        base_hasher_add(&hasher, type->name, strlen(type->name) + 1);
-        base_hasher_add(&hasher, &type->layout_hash, sizeof type->layout_hash);
-        base_hasher_add(&hasher, &type->object_size, sizeof type->object_size);
-    }
-    for (uint32_t id = 1; id <= ecs_template_count(world); id++) {
-        const ecs_template* one = ecs_template_get(world, (ecs_template_id)id);
-        base_hasher_add(&hasher, one->name, strlen(one->name) + 1);
-        for (uint32_t i = 0; i < one->component_count; i++) {
-            base_hasher_add(&hasher, &one->components[i].component, sizeof(ecs_component_id));
-            base_hasher_add(&hasher, &one->components[i].flags, sizeof(uint32_t));
-        }
-    }
-    return base_hasher_end(&hasher);
+static void remember_files(client_local* local, const net_module* module) {
+    remember(&local->library, module->templates_file, ".so");
+    remember(&local->templates, module->templates_file, ".blk");
 }
 
-typedef struct local_save {
-    base_bytes bytes;
-    uint64_t layout;
-    bool is_made;
-} local_save;
-
-static local_save save_match(const client_local* local) {
-    local_save save = {.layout = layout_hash(net_match_world(local->match))};
-    base_bytes_init(&save.bytes, NULL);
-    save.is_made = net_match_save(local->match, &save.bytes) == NET_OK;
-    return save;
+void client_local_reload(client_program* program, uint64_t now_us) {
+    client_local* local = program->local;
+    // The players still have the version before.
+    if (program->next || !is_stale(local, now_us) ||
+        net_server_get_phase(local->server) != NET_SERVER_RUNNING)
+        return;
+    remember_files(local, program->module);
+    // They keep `module` until they are closed.
+    net_module *next = program->module, *old = NULL;
+    if (net_host_reload(local->server, &next, &local->match, &old, &program->reporter))
+        program->next = next;
 }
 
-// Those who played come back as new players.
-static void drop_old_players(net_match* match) {
-    for (uint32_t client = 1; client <= net_match_client_last(match); client++)
-        if (net_match_player_name(match, client)) net_match_leave(match, client);
-}
-
-static net_result restore_match(client_program* program, client_local* local,
-                                const local_save* save) {
-    const bool is_kept =
-        save->is_made && save->layout == layout_hash(net_match_world(local->match));
-    base_report(&program->reporter, local->library.path, 0,
-                is_kept ? "note: reloaded: the match goes on"
-                        : "note: reloaded: a type or a template has another layout, so the match "
-                          "starts again");
-    if (!is_kept) return NET_OK;
-    net_result result = net_match_restore(local->match, save->bytes.data, save->bytes.size);
-    if (result == NET_OK) drop_old_players(local->match);
-    return result;
-}
-
-// `save` NULL: the match begins.
-static int open_local(client_program* program, const local_save* save, client_local** local) {
+int client_local_open(client_program* program, client_local** local) {
     client_local* made = base_allocate_zero(NULL, sizeof *made);
     if (!made) return net_exit_report_setup(NET_ERR_MEMORY, &program->reporter);
     net_result result = open_match(program, made);
-    remember(&made->library, program->module->templates_file, ".so");
-    remember(&made->templates, program->module->templates_file, ".blk");
-    if (result == NET_OK && save) result = restore_match(program, made, save);
+    remember_files(made, program->module);
     if (result == NET_OK) result = open_transport(program, made);
     if (result == NET_OK) result = open_server(program, made);
     if (result != NET_OK) {
@@ -199,26 +158,6 @@ static int open_local(client_program* program, const local_save* save, client_lo
     program->config.address = made->address;
     *local = made;
     return NET_EXIT_CLEAN;
-}
-
-int client_local_reload(client_program* program) {
-    BASE_ASSERT(program->local && program->module && !program->players);
-    local_save save = save_match(program->local);
-    client_local_close(program->local);
-    program->local = NULL;
-    net_host_close_game(program->module);
-    program->module = NULL;
-    net_result result =
-        net_host_open_game(program->config.game, NET_ROLE_SERVER, program->config.threads,
-                           &program->reporter, &program->module);
-    int code = net_exit_report_setup(result, &program->reporter);
-    if (code == NET_EXIT_CLEAN) code = open_local(program, &save, &program->local);
-    base_bytes_deinit(&save.bytes);
-    return code;
-}
-
-int client_local_open(client_program* program, client_local** local) {
-    return open_local(program, NULL, local);
 }
 
 void client_local_close(client_local* local) {

@@ -21,9 +21,8 @@ static int play_headless(client_program* self) {
         if (code != NET_EXIT_CLEAN) return code;
         client_players_run(self);
         if (!self->wants_reload) return client_players_finish(self);
-        self->wants_reload = false;
         client_players_close(self);
-        code = client_local_reload(self);
+        code = client_program_reload(self);
         if (code != NET_EXIT_CLEAN) return code;
     }
 }
@@ -54,12 +53,14 @@ static int run(client_program* self) {
 }
 
 static void release(client_program* self) {
+    self->wants_reload = false;
     client_players_close(self);
     client_local_close(self->local);
     net_host_wipe_tokens(&self->tokens);
     if (self->trace) fclose(self->trace);
     if (self->session_trace) fclose(self->session_trace);
     net_host_close_game(self->module);
+    net_module_close(self->next);
     net_loop_deinit(&self->loop);
 }
 

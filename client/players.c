@@ -116,6 +116,18 @@ out:
     return code;
 }
 
+int client_program_reload(client_program* self) {
+    BASE_ASSERT(self->module && self->wants_reload);
+    net_result result = NET_OK;
+    if (!self->local) result = net_module_reopen(self->module, &self->reporter, &self->next);
+    if (self->next) {
+        net_module_close(self->module);
+        self->module = self->next;
+        self->next = NULL;
+    }
+    return net_exit_report_setup(result, &self->reporter);
+}
+
 int client_program_open_game(client_program* self, const client_idle* idle) {
     if (self->module) return NET_EXIT_CLEAN;
     if (!self->config.game) {
@@ -180,7 +192,7 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
     else if (!self->thin_match)
         result = open_match(self, NULL, &self->thin_match);
     if (result != NET_OK) return net_exit_report_setup(result, &self->reporter);
-    if (open_transport(self, index, &one->transport) != NET_OK) {
+    if (!one->transport && open_transport(self, index, &one->transport) != NET_OK) {
         base_report(&self->reporter, NULL, 0, "cannot open a socket: %s", strerror(errno));
         return NET_EXIT_RUNTIME;
     }
@@ -195,6 +207,7 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
         .is_bot = is_bot,
         .seed = self->config.seed + index,
         .rate_bytes_max = (uint32_t)self->config.rate_bytes_max,
+        .secret = one->has_secret ? one->secret : NULL,
         .has_solo = true,
         .trace = self->trace ? trace_update : NULL,
         .trace_context = self->trace,
@@ -209,11 +222,12 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
 }
 
 int client_players_open(client_program* self, const client_eyes* eyes) {
-    BASE_ASSERT(self->module && !self->players);
+    BASE_ASSERT(self->module && (!self->players || self->wants_reload));
     BASE_ASSERT(!eyes || count_worlds(&self->config) > 0); // they belong to a player with a world
     self->player_count = count_worlds(&self->config) + (uint32_t)self->config.thin_bots;
-    self->players = calloc(self->player_count, sizeof(client_player));
+    if (!self->players) self->players = calloc(self->player_count, sizeof(client_player));
     if (!self->players) return net_exit_report_setup(NET_ERR_MEMORY, &self->reporter);
+    self->wants_reload = false;
     self->loop.socket_count = 0;
     if (self->local) gather_sockets(&self->loop, client_local_transport(self->local));
     int code = NET_EXIT_CLEAN;
@@ -226,12 +240,17 @@ void client_players_close(client_program* self) {
     // The first match is the last to go: the others share its schema.
     for (uint32_t i = self->players ? self->player_count : 0; i-- > 0;) {
         client_player* one = &self->players[i];
-        if (one->client) net_client_destroy(one->client);
-        if (one->transport) one->transport->ops->destroy(one->transport);
+        one->has_secret =
+            self->wants_reload && one->client && net_client_take_secret(one->client, one->secret);
+        net_client_destroy(one->client);
+        one->client = NULL;
+        if (!self->wants_reload && one->transport) one->transport->ops->destroy(one->transport);
         if (i == count_worlds(&self->config)) net_match_destroy(self->thin_match);
-        if (one->match) net_match_destroy(one->match);
+        net_match_destroy(one->match);
+        one->match = NULL;
     }
     self->thin_match = NULL;
+    if (self->wants_reload) return;
     free(self->players);
     self->players = NULL;
     self->player_count = 0;
@@ -245,8 +264,10 @@ bool client_players_service(client_program* self, uint64_t now_us) {
     for (uint32_t i = 0; i < self->player_count; i++) {
         net_client_service(self->players[i].client, now_us);
         if (net_client_get_phase(self->players[i].client) != NET_CLIENT_ENDED) is_any_left = true;
+        if (net_client_get_end(self->players[i].client) == NET_CLIENT_END_EXCHANGED)
+            self->wants_reload = true;
     }
-    return is_any_left;
+    return is_any_left && !self->wants_reload;
 }
 
 // Each player's clock follows its own queue of inputs on the server. Without slack many bots would
@@ -317,10 +338,7 @@ void client_players_run(client_program* self) {
         if (socket_us != UINT64_MAX && now_us + socket_us < wake_us) wake_us = now_us + socket_us;
         if (net_loop_wait(&self->loop, wake_us)) client_players_leave(self, net_loop_now_us());
         now_us = looked_us = net_loop_now_us();
-        if (self->local && client_local_is_stale(self->local, now_us)) {
-            self->wants_reload = true;
-            return;
-        }
+        if (self->local) client_local_reload(self, now_us);
         if (!client_players_service(self, now_us)) return;
         client_players_tick(self, now_us, 0);
     }

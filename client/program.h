@@ -19,6 +19,8 @@ typedef struct client_player {
     net_match* match;  ///< NULL: it is thin
     net_transport* transport;
     net_client* client;
+    bool has_secret; ///< another version of the game goes on: this player comes back with it
+    uint8_t secret[NET_RESUME_BYTES];
     uint64_t ticks; ///< ticks since the first state of the match came
 } client_player;
 
@@ -30,7 +32,9 @@ typedef struct client_program {
     net_loop loop;
     net_module* module;
     client_local* local; ///< NULL: the server is elsewhere
-    bool wants_reload;   ///< the game of `local` changed: close the players, then reload
+    bool wants_reload; ///< the server goes on with another version of the game: close the players,
+                       ///< then client_program_reload, then open them again
+    net_module* next;  ///< that version, of `local`; NULL: it is `module`
     char game[NET_GAME_NAME_BYTES_MAX]; ///< the name that the server sent
     net_host_tokens tokens;
     net_match* thin_match;  ///< of all thin bots; NULL: there are none
@@ -58,12 +62,17 @@ typedef struct client_eyes {
 /// @return NET_EXIT_CLEAN; any other exit code: the error has been reported, and the program ends.
 BASE_MUST_USE int client_program_open_game(client_program* program, const client_idle* idle);
 
+/// Go on with the game's files as they are now. The players are closed.
+/// @return as above.
+BASE_MUST_USE int client_program_reload(client_program* program);
+
 /// Is player `index` played by a person at the window?
 bool client_player_is_person(const client_program* program, uint32_t index);
 /// Create all players and connect them. `eyes` (may be NULL) belong to the first one.
 /// @return NET_EXIT_CLEAN; any other exit code: the error has been reported, and the program ends.
 BASE_MUST_USE int client_players_open(client_program* program, const client_eyes* eyes);
-/// Destroy all players. The server gets no goodbye: call client_players_leave first.
+/// Destroy all players; those that come back (wants_reload) keep their connections and secrets. The
+/// server gets no goodbye: call client_players_leave first.
 void client_players_close(client_program* program);
 /// Receive packets for all players. @return false when every session has ended.
 BASE_MUST_USE bool client_players_service(client_program* program, uint64_t now_us);
@@ -98,13 +107,9 @@ void client_local_close(client_local* local);
 net_transport* client_local_transport(const client_local* local);
 /// Receive, and run the ticks that are due.
 void client_local_service(client_local* local, uint64_t now_us);
-/// Did the game's library or its templates change since they were opened, and are they quiet again?
-/// Looks at most twice a second.
-bool client_local_is_stale(client_local* local, uint64_t now_us);
-/// Open the changed game and continue with the state of the match, if every type and template still
-/// has its layout; otherwise the match starts again. A report says which. All players must be
-/// closed. A game that cannot be opened ends the program.
-/// @return NET_EXIT_CLEAN; any other exit code: the error has been reported, and the program ends.
-BASE_MUST_USE int client_local_reload(client_program* program);
+/// When the game's files changed and are quiet again, let the match go on with them. Its players
+/// are asked again then. Files with a fault change nothing: it is reported. Looks at the files
+/// twice a second.
+void client_local_reload(client_program* program, uint64_t now_us);
 /// @return when the next tick is due.
 uint64_t client_local_due_us(const client_local* local);

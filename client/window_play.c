@@ -268,10 +268,7 @@ static void run(show* on) {
         now_us = net_loop_now_us();
         if (on->is_leaving && !is_left) client_players_leave(program, now_us);
         is_left |= on->is_leaving;
-        if (program->local && client_local_is_stale(program->local, now_us)) {
-            program->wants_reload = true;
-            return;
-        }
+        if (program->local) client_local_reload(program, now_us);
         if (!client_players_service(program, now_us)) return;
         // A tick that is nearly due runs before the frame, so that the frame shows its result.
         bool is_frame_due = now_us >= client_window_frame_due_us(on->window);
@@ -282,7 +279,7 @@ static void run(show* on) {
 }
 
 static int open_session(show* on) {
-    BASE_ASSERT(on->window && !on->presenter && !on->program->players);
+    BASE_ASSERT(on->window && !on->presenter);
     client_program* program = on->program;
     const client_idle while_asking = {.call = idle, .context = on};
     int code = client_program_open_game(program, &while_asking);
@@ -345,7 +342,7 @@ static int play_once(show* on) {
         run(on);
         if (on->program->wants_reload) {
             close_session(on);
-            return client_local_reload(on->program);
+            return client_program_reload(on->program);
         }
         shoot_last(on);
         code = client_players_finish(on->program);
@@ -378,7 +375,6 @@ int client_window_play(client_program* program) {
         for (uint32_t i = 0; i < KEY_COUNT; i++)
             on->keys[i] = client_window_key(key_names[i]);
         do {
-            program->wants_reload = false;
             code = play_once(on);
         } while ((program->wants_reload && code == NET_EXIT_CLEAN) ||
                  (on->wants_again && !on->is_leaving));

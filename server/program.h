@@ -39,6 +39,7 @@ typedef struct server_program {
     void* session_trace; ///< FILE*; NULL: no --trace-session
     char log_file[256]; ///< "none" without a log; with has_log_file false the name of what is saved
     bool was_asked_to_end;
+    bool is_reload_due; ///< a SIGHUP came: the game's files are read again behind the next tick
 } server_program;
 
 /// Open module, match, socket, log and server, then print the `ready` line.

@@ -8,6 +8,7 @@
 #include "program.h"
 
 #include "base/assert.h"
+#include "tools/setup.h"
 #include "net/socket.h"
 #include "net/transport.h"
 
@@ -46,30 +47,15 @@ static void report_lost_ticks(server_program* self, server_pacer* pacer, uint64_
                 lost_ticks);
 }
 
-// On SIGHUP: read NAME.blk and its imports again and apply all of it, or nothing of it when it has
-// a fault. The module's library stays. A log could not be run again without the new text, so a
-// match with a log refuses.
-static void reload_templates(server_program* self) {
-    const char* file = self->module->templates_file;
-    if (self->log) {
-        base_report(&self->reporter, file, 0,
-                    "not reloaded: a match that is logged keeps its templates (--log none)");
-        return;
-    }
-    base_bytes pack;
-    base_bytes_init(&pack, NULL);
-    ecs_reload_report done;
-    net_result result = net_template_pack_read(file, &self->reporter, &pack);
-    if (result == NET_OK)
-        result = net_match_reload(self->match, pack.data, pack.size, &self->reporter, &done);
-    base_bytes_deinit(&pack);
-    if (result == NET_OK)
-        base_report(&self->reporter, file, 0,
-                    "note: reloaded: templates changed=%u added=%u entities changed=%u",
-                    done.templates_changed, done.templates_added, done.entities_changed);
-    else
-        base_report(&self->reporter, file, 0, "not reloaded, nothing changed: %s",
-                    result == NET_ERR_MEMORY ? net_result_text(result) : "its faults are above");
+// On SIGHUP, behind a tick: the game's files again, all of them or none.
+static void reload_game(server_program* self) {
+    net_module* old = NULL;
+    if (!self->is_reload_due || !is_running(self)) return;
+    if (self->log && !net_log_may_exchange(self->log)) return; // behind a later tick
+    self->is_reload_due = false;
+    if (!net_host_reload(self->server, &self->module, &self->match, &old, &self->reporter)) return;
+    net_module_close(old);
+    net_sentry_watch(self->sentry, net_match_world(self->match));
 }
 
 // Wait until the tick is due, or until a datagram or a signal comes, then receive. A flood is
@@ -87,7 +73,7 @@ static void wait_and_receive(server_program* self, uint64_t due_us) {
     if (self->loop.is_reload_asked) {
         self->loop.is_reload_asked = false;
         server_access_reload(self);
-        reload_templates(self);
+        self->is_reload_due = true;
     }
     server_console_read(self);
     net_transport_enet_due(self->transport, due_us);
@@ -114,6 +100,7 @@ void server_program_run(server_program* self) {
         if (!server_pacer_is_due(&pacer, is_fast, now_us)) continue;
         if (is_fast && self->log) net_log_wait_room(self->log);
         run_tick(self);
+        reload_game(self);
         server_pacer_tick(&pacer, is_fast, now_us);
         report_log_failure(self);
         report_lost_ticks(self, &pacer, now_us);

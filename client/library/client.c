@@ -194,7 +194,10 @@ static void hear_game(shoal_client* self) {
 static void keep_reason(shoal_client* self) {
     char text[BASE_REPORT_BYTES_MAX];
     const net_client_end end = net_client_get_end(self->session);
-    self->end = (int32_t)end;
+    self->end = end == NET_CLIENT_END_EXCHANGED ? SHOAL_END_LOST : (int32_t)end;
+    if (end == NET_CLIENT_END_EXCHANGED)
+        base_report(&self->reporter, NULL, 0,
+                    "the server goes on with another version of the game: connect again");
     if (end != NET_CLIENT_END_REFUSED && end != NET_CLIENT_END_UNREACHABLE) return;
     (void)net_client_refusal(self->session, text, sizeof text);
     base_report(&self->reporter, NULL, 0, "%s: %s", self->address,

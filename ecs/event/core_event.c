@@ -231,17 +231,12 @@ static void tell(ecs_world* world, const ecs_call* calls, uint32_t count, ecs_en
 }
 
 bool ecs_core_event_reserve(ecs_world* world, const ecs_edge* edge, uint32_t index) {
-    return ecs_core_event_reserve_many(world, edge, index, 1);
-}
-
-bool ecs_core_event_reserve_many(ecs_world* world, const ecs_edge* edge, uint32_t index,
-                                 uint32_t count) {
-    BASE_ASSERT(index >= 1 && index <= ECS_INDEX_MAX && count > 0);
+    BASE_ASSERT(index >= 1 && index <= ECS_INDEX_MAX);
     const ecs_call* calls =
         edge->calls + edge->before_count + edge->after_count + edge->leave_count;
     for (uint32_t i = 0; i < edge->enter_count; i++) {
         ecs_system* system = world->systems->list[calls[i].system];
-        if (!ecs_membership_reserve(world, &system->members, ecs_entity_make(index, 1), count))
+        if (!ecs_membership_reserve(world, &system->members, ecs_entity_make(index, 1), 1))
             return false;
     }
     return true;

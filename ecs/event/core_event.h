@@ -32,9 +32,6 @@ void ecs_core_event_unbind(ecs_world* world, ecs_archetype* archetype);
 ecs_edge* ecs_core_event_move(ecs_world* world, const ecs_archetype* from, const ecs_archetype* to);
 /// Room for the entity in the lists of systems that it enters. @return false when memory ran out.
 BASE_MUST_USE bool ecs_core_event_reserve(ecs_world* world, const ecs_edge* edge, uint32_t index);
-/// The same for an entity that is one of `count`.
-BASE_MUST_USE bool ecs_core_event_reserve_many(ecs_world* world, const ecs_edge* edge,
-                                               uint32_t index, uint32_t count);
 /// Call handlers before the change; call them after it, and list the members that entered and left.
 void ecs_core_event_before(ecs_world* world, const ecs_edge* edge, ecs_entity entity);
 void ecs_core_event_after(ecs_world* world, const ecs_edge* edge, ecs_entity entity);

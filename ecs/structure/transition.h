@@ -69,12 +69,6 @@ BASE_MUST_USE ecs_result ecs_structure_create_many(ecs_world* world, ecs_templat
 ///         ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_storage_bind(ecs_world* world, ecs_template_id template_id,
                                           ecs_binding** binding);
-/// The archetype of a template that is not bound (yet): for a reload.
-/// @return ECS_OK; ECS_ERR_FULL; ECS_ERR_MEMORY.
-BASE_MUST_USE ecs_result ecs_archetype_ensure(ecs_world* world, const ecs_template* made_from,
-                                              ecs_archetype** archetype);
-/// Take back the archetype that was made last; it has no rows and no binding.
-void ecs_archetype_drop_newest(ecs_world* world);
 
 // What tracking and the links of parents must know.
 /// Before a row goes away: hash subtracted, listed as destroyed.

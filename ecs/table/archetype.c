@@ -138,8 +138,8 @@ static uint32_t notify_of(const ecs_world* world, const ecs_archetype* archetype
     return notify;
 }
 
-ecs_result ecs_archetype_find_or_make(ecs_world* world, const ecs_template* made_from,
-                                      ecs_archetype** found) {
+static ecs_result find_or_make(ecs_world* world, const ecs_template* made_from,
+                               ecs_archetype** found) {
     ecs_storage* storage = world->storage;
     column_list list;
     list_columns(world, made_from, &list);
@@ -171,14 +171,6 @@ ecs_result ecs_archetype_find_or_make(ecs_world* world, const ecs_template* made
     return ECS_OK;
 }
 
-void ecs_archetype_fill_defaults(const ecs_archetype* archetype, const ecs_template* made_from,
-                                 const void** defaults) {
-    for (uint32_t i = 0; i < made_from->component_count; i++) {
-        const ecs_template_component* stated = &made_from->components[i];
-        defaults[archetype->slots[stated->component]] = stated->value;
-    }
-}
-
 ecs_result ecs_binding_make(ecs_world* world, ecs_template_id template_id, ecs_binding** binding) {
     ecs_storage* storage = world->storage;
     if (template_id < storage->binding_capacity && storage->bindings[template_id].archetype) {
@@ -194,12 +186,15 @@ ecs_result ecs_binding_make(ecs_world* world, ecs_template_id template_id, ecs_b
     const void** defaults = base_allocate_zero(world->allocator, count * sizeof *defaults);
     if (!defaults) return ECS_ERR_MEMORY;
     ecs_archetype* archetype = NULL;
-    ecs_result result = ecs_archetype_find_or_make(world, made_from, &archetype);
+    ecs_result result = find_or_make(world, made_from, &archetype);
     if (result != ECS_OK) {
         BASE_ARRAY_RELEASE(world->allocator, defaults, count);
         return result;
     }
-    ecs_archetype_fill_defaults(archetype, made_from, defaults);
+    for (uint32_t i = 0; i < count; i++) {
+        const ecs_template_component* stated = &made_from->components[i];
+        defaults[archetype->slots[stated->component]] = stated->value;
+    }
     archetype->is_replicated = archetype->is_replicated || made_from->is_replicated;
     if (made_from->is_singleton) archetype->notify |= ECS_NOTIFY_SINGLE;
     *binding = &storage->bindings[template_id];
@@ -218,14 +213,6 @@ void ecs_binding_drop(ecs_world* world, ecs_binding* binding) {
     *binding = (ecs_binding){0};
 }
 
-void ecs_archetypes_index(ecs_world* world) {
-    ecs_storage* storage = world->storage;
-    base_table_clear(&storage->archetype_ids);
-    for (uint32_t id = 0; id < storage->archetype_count; id++)
-        if (storage->archetypes[id]->made_by != ECS_TEMPLATE_NONE)
-            base_table_add(&storage->archetype_ids, storage->archetypes[id]->hash, id);
-}
-
 void ecs_archetypes_drop_last(ecs_world* world) {
     ecs_storage* storage = world->storage;
     ecs_archetype* archetype = storage->archetypes[storage->archetype_count - 1];
@@ -236,8 +223,8 @@ void ecs_archetypes_drop_last(ecs_world* world) {
     ecs_queries_drop_archetype(world, archetype);
     storage->archetype_count--;
     storage->tracked_count -= archetype->track_count > 0;
+    (void)base_table_remove(&storage->archetype_ids, archetype->hash, archetype->id);
     ecs_archetype_destroy(world, archetype);
-    ecs_archetypes_index(world);
 }
 
 void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype) {

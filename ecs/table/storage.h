@@ -65,15 +65,14 @@ typedef struct ecs_archetype {
     bool is_simple;       ///< it has none, and no tracked column
     bool is_soiled;       ///< rows behind its count may not be zero
     bool is_replicated;   ///< some template of it is; hint only
-    ecs_template_id
-        made_by;         ///< a template that makes it again; none: a reload removed the last one
-    uint32_t rows_max;   ///< capacity of a full-grown chunk
-    ecs_column* columns; ///< sorted by component id
-    uint16_t* tracked;   ///< track index -> column
-    uint16_t* slots;     ///< component id -> column, ECS_SLOT_NONE when missing
-    ecs_slot* lookup;    ///< component id -> all of it
-    uint32_t* sizes;     ///< by column, shadows too
-    ecs_span* spans;     ///< by column, without shadows
+    ecs_template_id made_by;           ///< a template that makes it again
+    uint32_t rows_max;                 ///< capacity of a full-grown chunk
+    ecs_column* columns;               ///< sorted by component id
+    uint16_t* tracked;                 ///< track index -> column
+    uint16_t* slots;                   ///< component id -> column, ECS_SLOT_NONE when missing
+    ecs_slot* lookup;                  ///< component id -> all of it
+    uint32_t* sizes;                   ///< by column, shadows too
+    ecs_span* spans;                   ///< by column, without shadows
     struct ecs_archetype* soiled_next; ///< in ecs_storage.soiled
     ecs_chunk** chunks;
     uint32_t chunk_count;
@@ -109,19 +108,9 @@ static inline uint32_t ecs_archetype_columns(const ecs_archetype* archetype) {
 /// @return ECS_OK; ECS_ERR_UNKNOWN; ECS_ERR_FULL; ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_binding_make(ecs_world* world, ecs_template_id template_id,
                                           ecs_binding** binding);
-/// The defaults of a template by column of its archetype.
-void ecs_archetype_fill_defaults(const ecs_archetype* archetype, const ecs_template* made_from,
-                                 const void** defaults);
 /// Release a binding that was made; its archetype stays.
 void ecs_binding_drop(ecs_world* world, ecs_binding* binding);
 void ecs_archetype_destroy(ecs_world* world, ecs_archetype* archetype);
-/// The archetype of a template that is not bound (yet): for a reload.
-/// @return ECS_OK; ECS_ERR_FULL; ECS_ERR_MEMORY.
-BASE_MUST_USE ecs_result ecs_archetype_find_or_make(ecs_world* world, const ecs_template* made_from,
-                                                    ecs_archetype** found);
-/// Fill the table again. An archetype that no template makes any more (made_by is none; it has no
-/// rows) is not in it, and a template that asks for the same columns gets a new one.
-void ecs_archetypes_index(ecs_world* world);
 /// Take back the archetype that was made last; it has no rows and no binding.
 void ecs_archetypes_drop_last(ecs_world* world);
 

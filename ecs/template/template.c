@@ -90,8 +90,9 @@ static bool reserve_all(ecs_template_set* set) {
            base_table_reserve(&templates->index, allocator, templates->count + set->draft_count);
 }
 
-ecs_template_row* ecs_template_set_row(ecs_template_set* set, const ecs_draft* draft,
-                                       ecs_template_id id) {
+// The registry row of a draft. @return NULL when memory ran out.
+static ecs_template_row* make_row(ecs_template_set* set, const ecs_draft* draft,
+                                  ecs_template_id id) {
     BASE_ASSERT(draft->state == ECS_DRAFT_DONE && "resolve comes first");
     BASE_ASSERT(id != ECS_TEMPLATE_NONE);
     ecs_template_row* row =
@@ -116,7 +117,7 @@ static uint32_t make_rows(ecs_template_set* set) {
     ecs_templates* templates = set->world->templates;
     for (uint32_t i = 0; i < set->draft_count; i++) {
         ecs_template_row* row =
-            ecs_template_set_row(set, &set->drafts[i], (ecs_template_id)(templates->count + i + 1));
+            make_row(set, &set->drafts[i], (ecs_template_id)(templates->count + i + 1));
         if (!row) return i;
         templates->rows[templates->count + i] = row;
     }
@@ -124,7 +125,7 @@ static uint32_t make_rows(ecs_template_set* set) {
 }
 
 ecs_result ecs_template_set_commit(ecs_template_set* set) {
-    BASE_ASSERT(set->result == ECS_OK && !set->is_reload);
+    BASE_ASSERT(set->result == ECS_OK);
     ecs_world* world = set->world;
     ecs_templates* templates = world->templates;
     if (world->is_sealed) return ECS_ERR_SEALED;
@@ -146,7 +147,6 @@ ecs_result ecs_template_set_commit(ecs_template_set* set) {
     }
     templates->opaque_count += kept;
     for (uint32_t i = 0; i < set->name_count; i++) {
-        templates->by_text[set->names[i].id / 64] |= UINT64_C(1) << (set->names[i].id % 64);
         ecs_component_id id;
         ecs_result result =
             ecs_component_register(world, set->names[i].name, set->names[i].type, &id);
@@ -240,8 +240,10 @@ static ecs_template_id find_composed(const ecs_world* world, const ecs_template_
     }
 }
 
-ecs_template_row* ecs_template_row_compose(ecs_world* world, ecs_template_row* const* rows,
-                                           const ecs_template_id* parts, uint32_t count) {
+// @return NULL when the name or the components do not fit, or memory ran out.
+static ecs_template_row* compose_row(ecs_world* world, const ecs_template_id* parts,
+                                     uint32_t count) {
+    ecs_template_row* const* rows = world->templates->rows;
     BASE_ASSERT(count > 0 && count <= ECS_TEMPLATE_PARTS_MAX);
     ecs_template_fold* fold = base_allocate_zero(world->allocator, sizeof *fold);
     if (!fold) return NULL;
@@ -292,7 +294,7 @@ ecs_template_id ecs_template_compose(ecs_world* world, const ecs_template_id* id
         return ECS_TEMPLATE_NONE;
     if (!base_table_reserve(&templates->index, world->allocator, templates->count + 1))
         return ECS_TEMPLATE_NONE;
-    ecs_template_row* row = ecs_template_row_compose(world, templates->rows, parts, part_count);
+    ecs_template_row* row = compose_row(world, parts, part_count);
     if (!row) return ECS_TEMPLATE_NONE;
     templates->rows[templates->count++] = row;
     row->public.id = (ecs_template_id)templates->count;

@@ -477,7 +477,7 @@ static ecs_draft* add_draft(ecs_bind_pass* binder, const ecs_text_node* node) {
     if (other) {
         ecs_bind_fault(binder, node->line, "template '%s' exists already: %s:%u", name, other->file,
                        other->line);
-    } else if (loaded != ECS_TEMPLATE_NONE && !set->is_reload) {
+    } else if (loaded != ECS_TEMPLATE_NONE) {
         const ecs_template* template_ = ecs_template_get(set->world, loaded);
         ecs_bind_fault(binder, node->line, "template '%s' exists already: %s:%u", name,
                        template_->file, template_->line);

@@ -58,8 +58,6 @@ typedef struct ecs_templates {
     uint32_t value_count, value_capacity;
     ecs_opaque_row** opaques;
     uint32_t opaque_count, opaque_capacity;
-    /// A bit per component id: only texts gave the component its type.
-    uint64_t by_text[ECS_COMPONENTS_MAX / 64 + 1];
     void** zeros; ///< [ECS_TYPES_MAX], by type id - 1: default values, made on first use
 } ecs_templates;
 

@@ -367,7 +367,7 @@ static void template_check_classes(ecs_template_set* set) {
     BASE_ASSERT(set->world);
     class_list list = {.names = {"public", "owner", "team"}, .count = 3};
     const ecs_templates* templates = set->world->templates;
-    for (uint32_t i = 0; i < templates->count && !set->is_reload; i++)
+    for (uint32_t i = 0; i < templates->count; i++)
         for (uint32_t s = 0; s < templates->rows[i]->slot_count; s++)
             (void)add_class(&list, templates->rows[i]->slots[s].visible);
     for (uint32_t d = 0; d < set->draft_count; d++) {

@@ -2,9 +2,7 @@
 /// Private: a set of templates between text and world, checked as a whole.
 ///
 /// Life:   init -> read each text -> resolve -> commit; deinit at any point. Nothing visible
-/// changes in the world before commit. So the same steps without commit check a file. With
-/// is_reload a text may contain templates that are loaded; its drafts are compared with them and
-/// not committed.
+/// changes in the world before commit. So the same steps without commit check a file.
 /// Faults: They are reported where they are found and kept in `result`. Reading and resolving go
 /// on, so one run reports all of them.
 #pragma once
@@ -76,8 +74,7 @@ typedef struct ecs_draft_opaque {
 typedef struct ecs_template_set {
     ecs_world* world;
     const base_reporter* reporter;
-    bool is_reload;    ///< set between init and read, like the two below
-    bool is_packed;    ///< the texts of all imports are read beside it
+    bool is_packed;    ///< set between init and read, like the next: all imports are read beside it
     bool is_alone;     ///< imports are ignored, and parents may be unknown
     ecs_result result; ///< first class of failure
     ecs_text** texts;
@@ -144,8 +141,8 @@ BASE_MUST_USE const char* ecs_text_path_resolve(const ecs_template_source* sourc
 bool ecs_text_path_matches(const char* pattern, const char* name);
 
 // template_words.c
-/// Make registry rows of the opaque components of the set, without adding them. The id of a new
-/// template is `id_first` + the position of its draft; a loaded one keeps its id. @return how many
+/// Make registry rows of the opaque components of the set, without adding them. The id of a
+/// template is `id_first` + the position of its draft. @return how many
 /// were made: fewer than the set has when memory ran out.
 uint32_t ecs_opaques_make(const ecs_template_set* set, uint32_t id_first, ecs_opaque_row** rows);
 void ecs_opaque_destroy(ecs_world* world, ecs_opaque_row* row);
@@ -206,14 +203,6 @@ void ecs_template_row_destroy(ecs_world* world, ecs_template_row* row);
 /// Read one text. Call it once per file; files may name templates of each other.
 void ecs_template_set_read(ecs_template_set* set, const char* file, const char* source,
                            size_t source_bytes);
-/// Make the registry row of a draft, with a given id.
-/// @return NULL when memory ran out.
-ecs_template_row* ecs_template_set_row(ecs_template_set* set, const ecs_draft* draft,
-                                       ecs_template_id id);
 /// Add everything to the world, or nothing. The set is resolved without a fault (asserted). @return
 /// ECS_OK; ECS_ERR_SEALED; ECS_ERR_FULL (reported); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_template_set_commit(ecs_template_set* set);
-/// Compose rows, which are found by id - 1. @return NULL when the name or the components do not
-/// fit, or memory ran out.
-ecs_template_row* ecs_template_row_compose(ecs_world* world, ecs_template_row* const* rows,
-                                           const ecs_template_id* parts, uint32_t count);

@@ -150,6 +150,15 @@ static ecs_result read_plain(restorer* load, const ecs_chunk* chunk, uint32_t co
     return load->is_damaged ? ECS_ERR_MALFORMED : ECS_OK;
 }
 
+bool ecs_shadow_copy(const ecs_world* world, const ecs_type* type, void* shadow, const void* cell) {
+    // A shadow that is not created would be destroyed later: swap by way of the old one.
+    ecs_cell_destroy(world, type, shadow);
+    if (ecs_cell_copy(world, type, shadow, cell)) return true;
+    const ecs_type_context context = {world->allocator};
+    (void)!ecs_value_create(type, &context, shadow);
+    return false;
+}
+
 // Values that own memory, one by one.
 static ecs_result read_owning(restorer* load, const ecs_chunk* chunk, uint32_t column) {
     const ecs_archetype* archetype = chunk->archetype;
@@ -162,12 +171,7 @@ static ecs_result read_owning(restorer* load, const ecs_chunk* chunk, uint32_t c
             return ecs_restorer_fault(load);
         if (info->track == ECS_SLOT_NONE) continue;
         void* shadow = ecs_chunk_cell(chunk, archetype->column_count + info->track, row);
-        // A shadow that is not created would be destroyed later: swap by way of the old one.
-        ecs_cell_destroy(load->world, info->type, shadow);
-        if (!ecs_cell_copy(load->world, info->type, shadow, cell)) {
-            (void)!ecs_value_create(info->type, &context, shadow);
-            return ECS_ERR_MEMORY;
-        }
+        if (!ecs_shadow_copy(load->world, info->type, shadow, cell)) return ECS_ERR_MEMORY;
     }
     count_shadows(load->world, chunk, column, 0, count);
     return ECS_OK;
@@ -312,7 +316,7 @@ static ecs_result read_events(restorer* load) {
     return ECS_OK;
 }
 
-static void empty_world(ecs_world* world) {
+void ecs_world_empty(ecs_world* world) {
     ecs_storage_clear(world);
     ecs_events_clear(world);
     ecs_track_reset(world);
@@ -360,7 +364,7 @@ ecs_result ecs_world_restore(ecs_world* world, const void* data, size_t size) {
     BASE_ASSERT(world->is_sealed && world->fast.stage_depth == 0 && world->fast.walk_depth == 0);
     ecs_membership_leave_all(world);
     world->storage->keeps_blocks = true;
-    empty_world(world);
+    ecs_world_empty(world);
     restorer load = {.world = world, .reader = base_reader_make(data, size)};
     ecs_save_blocks_init(&load.blocks, world, size, SHARED_BYTES_MIN);
     ecs_result result = read_world(&load);
@@ -368,7 +372,7 @@ ecs_result ecs_world_restore(ecs_world* world, const void* data, size_t size) {
     base_release(world->allocator, load.templates,
                  sizeof(ecs_template_id) * (load.template_count + 1));
     if (result != ECS_OK && load.has_entered) ecs_membership_leave_all(world);
-    if (result != ECS_OK) empty_world(world);
+    if (result != ECS_OK) ecs_world_empty(world);
     world->storage->keeps_blocks = false;
     ecs_blocks_drop_kept(world);
     return result;

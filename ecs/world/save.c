@@ -591,14 +591,9 @@ static void write_world(saver* save) {
     write_templates(save);
     ecs_storage_write_indices(world, save->bytes);
     drain(save, DRAIN_BYTES);
-    // What a reload left without a template has no rows and is not made again.
-    uint32_t made_count = 0;
+    base_bytes_write_varint(save->bytes, world->storage->archetype_count);
     for (uint32_t i = 0; i < world->storage->archetype_count; i++)
-        made_count += world->storage->archetypes[i]->made_by != ECS_TEMPLATE_NONE;
-    base_bytes_write_varint(save->bytes, made_count);
-    for (uint32_t i = 0; i < world->storage->archetype_count; i++)
-        if (world->storage->archetypes[i]->made_by != ECS_TEMPLATE_NONE)
-            write_archetype(save, world->storage->archetypes[i]);
+        write_archetype(save, world->storage->archetypes[i]);
     ecs_commands_write(world, save->bytes);
     write_events(save);
     write_loading(world, save->bytes);

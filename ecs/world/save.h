@@ -50,7 +50,14 @@ void ecs_save_blocks_run(ecs_save_blocks* blocks, base_work_fn work, void* conte
 /// Values of a plain type from canonical bytes. @return false: the bytes are no values.
 bool ecs_cells_restore(const ecs_type* type, void* cells, uint32_t count, const uint8_t* source);
 
+/// Make a shadow that is created, or plain data, a copy of its value. @return false when memory ran
+/// out.
+bool ecs_shadow_copy(const ecs_world* world, const ecs_type* type, void* shadow, const void* cell);
+
 // Parts with readers of their own.
+
+/// No entities, commands and events; tracking forgot everything. Lists of members stay.
+void ecs_world_empty(ecs_world* world);
 
 /// Back to just after seal: no entities, archetypes, chunks, commands or held handles; indices
 /// fresh. Values are destroyed; tracking is not told. Compiled queries and counters stay.

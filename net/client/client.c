@@ -15,6 +15,8 @@
 #include "base/text.h"
 #include "net/match.h"
 
+#include <string.h>
+
 net_result net_client_create(const net_client_config* config, net_client** out) {
     BASE_ASSERT(config && config->transport && config->address && out);
     BASE_ASSERT(!config->match || net_match_get_config(config->match)->role == NET_ROLE_MIRROR);
@@ -31,6 +33,11 @@ net_result net_client_create(const net_client_config* config, net_client** out) 
     net_event_inbox_init(&client->inbox, client->allocator);
     net_roster_init(&client->roster, client->allocator);
     net_ack_receiver_init(&client->received);
+    if (config->secret) {
+        memcpy(client->resume, config->secret, NET_RESUME_BYTES);
+        client->has_resume = true;
+        client->phase = NET_CLIENT_RESUMING;
+    }
     net_pace_init(&client->pace, config->match ? net_match_get_config(config->match)->tick_rate_hz
                                                : NET_TICK_RATE_HZ_DEFAULT);
     if (config->match) client->rows = net_schema_rows(net_match_schema(config->match));
@@ -59,7 +66,10 @@ void net_client_service(net_client* client, uint64_t now_us) {
     net_transport* transport = client->config.transport;
     if (client->phase == NET_CLIENT_ENDED) return;
     transport->ops->service(transport, now_us);
-    if (!client->has_peer && client->started_us == 0) {
+    if (client->started_us == 0 && client->phase == NET_CLIENT_RESUMING) {
+        // The transport may still end the connection before.
+        client->started_us = client->received_us = client->retry_us = now_us ? now_us : 1;
+    } else if (!client->has_peer && client->started_us == 0) {
         client->started_us = now_us ? now_us : 1;
         net_result result =
             transport->ops->connect(transport, client->config.address, &client->peer);
@@ -143,6 +153,14 @@ net_client_end net_client_get_end(const net_client* client) {
 }
 uint32_t net_client_number(const net_client* client) {
     return client->client;
+}
+bool net_client_take_secret(net_client* client, uint8_t* secret) {
+    const bool is_over =
+        client->phase == NET_CLIENT_ENDED && client->end != NET_CLIENT_END_EXCHANGED;
+    if (!client->has_resume || !client->received.has_any || is_over) return false;
+    memcpy(secret, client->resume, NET_RESUME_BYTES);
+    if (client->phase != NET_CLIENT_ENDED) net_client_end_exchanged(client);
+    return true;
 }
 ecs_tick net_client_tick_newest(const net_client* client) {
     return client->mirror ? net_mirror_tick(client->mirror) : 0;

@@ -188,8 +188,12 @@ static bool are_settings_right(const net_client* client, const Shoal__Wire__Welc
 }
 
 static void resume(net_client* client, const Shoal__Wire__Welcome* welcome) {
-    if (!welcome->is_resumed || welcome->client != client->client) {
+    if (welcome->client != client->client) {
         net_client_malformed(client);
+        return;
+    }
+    if (!welcome->is_resumed) { // another match went on while it was away
+        net_client_end_exchanged(client);
         return;
     }
     client->resumes++;
@@ -204,12 +208,13 @@ static void resume(net_client* client, const Shoal__Wire__Welcome* welcome) {
 }
 
 static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welcome) {
-    if (client->phase == NET_CLIENT_RESUMING) {
+    const bool is_anew = client->phase == NET_CLIENT_RESUMING && !client->mirror;
+    if (client->phase == NET_CLIENT_RESUMING && !is_anew) {
         resume(client, welcome);
         return;
     }
-    if (client->phase != NET_CLIENT_GREETING || !client->config.match || welcome->client == 0 ||
-        welcome->tick_rate_hz < NET_TICK_RATE_HZ_MIN ||
+    if ((client->phase != NET_CLIENT_GREETING && !is_anew) || !client->config.match ||
+        welcome->client == 0 || welcome->tick_rate_hz < NET_TICK_RATE_HZ_MIN ||
         welcome->tick_rate_hz > NET_TICK_RATE_HZ_MAX || welcome->is_resumed ||
         (welcome->is_solo && !client->config.has_solo) ||
         (welcome->resume.len != 0 && welcome->resume.len != NET_RESUME_BYTES) ||
@@ -257,7 +262,7 @@ static void receive_refused(net_client* client, const Shoal__Wire__Refused* refu
     client->refusal = (uint32_t)refused->reason;
     (void)base_shown_copy(client->refusal_text, sizeof client->refusal_text, refused->text);
     (void)base_shown_copy(client->refusal_game, sizeof client->refusal_game, refused->game);
-    bool is_resuming = client->phase == NET_CLIENT_RESUMING;
+    bool is_resuming = client->phase == NET_CLIENT_RESUMING && client->mirror;
     if (is_resuming)
         base_report(net_ration_take(&client->ration, NET_RATION_LOST, client->now_us), NULL, 0,
                     "connection lost: %s", client->refusal_text);
@@ -288,6 +293,10 @@ static void receive_goodbye(net_client* client, const Shoal__Wire__Goodbye* good
         base_text_copy(client->refusal_text, sizeof client->refusal_text,
                        "the match ended before it began for us");
         hang_up(client, NET_CLIENT_END_REFUSED, NET_END_GOODBYE);
+        return;
+    }
+    if (goodbye->reason == NET_END_EXCHANGED) {
+        net_client_end_exchanged(client);
         return;
     }
     if (goodbye->reason == NET_END_REFUSED) {

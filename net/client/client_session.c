@@ -37,9 +37,9 @@ static const char* phase_name(net_client_phase phase) {
 }
 
 static const char* reason_of(net_client_end end) {
-    static const char* const REASONS[NET_CLIENT_END_REFUSED + 1] = {
-        "none", "goodbye", "left", "lost", "unreachable", "refused"};
-    BASE_ASSERT(end != NET_CLIENT_END_NONE && end <= NET_CLIENT_END_REFUSED);
+    static const char* const REASONS[NET_CLIENT_END_EXCHANGED + 1] = {
+        "none", "goodbye", "left", "lost", "unreachable", "refused", "exchanged"};
+    BASE_ASSERT(end != NET_CLIENT_END_NONE && end <= NET_CLIENT_END_EXCHANGED);
     return REASONS[end];
 }
 
@@ -147,6 +147,11 @@ static void drop_connection(net_client* client) {
     if (client->has_peer) transport->ops->disconnect(transport, client->peer, 0, true);
     client->has_peer = false;
     client->retry_us = client->now_us;
+}
+
+void net_client_end_exchanged(net_client* client) {
+    drop_connection(client);
+    net_client_finish(client, NET_CLIENT_END_EXCHANGED);
 }
 
 void net_client_begin_resuming(net_client* client) {

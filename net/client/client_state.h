@@ -50,6 +50,8 @@ void net_client_finish(net_client* client, net_client_end end);
 /// A goodbye was sent or came: service the connection until it ends or for CLOSE_MS_MAX, then
 /// finish.
 void net_client_begin_closing(net_client* client, net_client_end end);
+/// The session goes on with another client (NET_CLIENT_END_EXCHANGED).
+void net_client_end_exchanged(net_client* client);
 /// The connection is lost, the session is not: connect again. The client must have a secret.
 void net_client_begin_resuming(net_client* client);
 /// Once per service: resume after a silence, retry, give up.

@@ -355,19 +355,6 @@ void net_match_destroy(net_match* match) {
     base_release(allocator, match, sizeof *match);
 }
 
-net_result net_match_reload(net_match* match, const void* pack, size_t bytes,
-                            const base_reporter* reporter, ecs_reload_report* report) {
-    BASE_ASSERT(match->config.role == NET_ROLE_SERVER);
-    net_template_reporter texts = {reporter, match->config.module->templates_file};
-    const base_reporter text_reporter = net_template_reporter_make(&texts);
-    bool was_lacking = match->memory.is_lacking;
-    ecs_result result =
-        ecs_template_reload(match->world, pack, bytes, true, &text_reporter, report);
-    match->memory.is_lacking = was_lacking; // all of it happened, or nothing
-    if (result == ECS_OK) return NET_OK;
-    return result == ECS_ERR_MEMORY ? NET_ERR_MEMORY : NET_ERR_MODULE;
-}
-
 // ---- parts ----
 
 ecs_world* net_match_world(net_match* match) {
@@ -560,4 +547,68 @@ net_result net_match_restore(net_match* match, const void* data, size_t size) {
     if (result == NET_OK && match->memory.is_lacking) result = NET_ERR_MEMORY;
     if (result != NET_OK) match->player_count = match->requests.count = 0;
     return result;
+}
+
+// Another module goes on.
+
+// By their keys: another version of the game may have others, in another order, in other ranges.
+static void take_settings(net_match_config* config, const net_match_config* from) {
+    const net_game_module *game = config->module->game, *old = from->module->game;
+    for (uint32_t i = 0; i < game->setting_count; i++) {
+        const net_setting* setting = &game->settings[i];
+        config->settings[i] = setting->value_default;
+        for (uint32_t k = 0; k < old->setting_count; k++) {
+            const double value = from->settings[k];
+            if (strcmp(old->settings[k].key, setting->key) == 0 && value >= setting->min &&
+                value <= setting->max)
+                config->settings[i] = value;
+        }
+    }
+}
+
+// The newest inputs are structs of the old module, and there is no past yet.
+static net_result take_players(net_match* match, const net_match* from) {
+    if (!BASE_ARRAY_RESERVE(&match->memory.allocator, match->players, match->player_capacity,
+                            from->player_count))
+        return NET_ERR_MEMORY;
+    match->client_last = from->client_last;
+    match->player_count = from->player_count;
+    for (uint32_t i = 0; i < from->player_count; i++) {
+        net_player* one = &match->players[i];
+        *one = from->players[i];
+        one->has_input = one->has_seen = false;
+        memset(one->input, 0, sizeof one->input);
+    }
+    for (uint32_t i = 0; i < from->requests.count; i++) {
+        const net_interest_request* kept = &from->requests.kept[i];
+        net_interest_request* request = net_interest_requests_add(&match->requests, kept->client);
+        if (!request) return NET_ERR_MEMORY;
+        *request = *kept;
+    }
+    return NET_OK;
+}
+
+net_result net_match_create_from(const net_match* from, const net_module* module,
+                                 const base_reporter* reporter, net_match** match_out) {
+    BASE_ASSERT(from->config.role == NET_ROLE_SERVER && from->joining == 0);
+    net_match_config config = from->config;
+    config.module = module;
+    config.like = NULL;
+    take_settings(&config, &from->config);
+    *match_out = NULL;
+    net_match* match = NULL;
+    net_result result = net_match_create(&config, reporter, &match);
+    if (result != NET_OK) return result;
+    match->requests.count = 0; // of its start
+    const ecs_result taken = ecs_world_take_over(match->world, from->world, reporter);
+    result = taken == ECS_OK ? take_players(match, from)
+                             : fail(reporter, "the match cannot go on with it", taken);
+    if (result == NET_OK && match->memory.is_lacking) result = NET_ERR_MEMORY;
+    if (result != NET_OK) {
+        net_match_destroy(match);
+        return result;
+    }
+    ecs_changes_clear(match->world);
+    *match_out = match;
+    return NET_OK;
 }

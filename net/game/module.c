@@ -6,6 +6,8 @@
 // own. Fields are added only at the end, so a shorter table reads as zero there. The elements of
 // the arrays grow in the same way: they are copied one by one, by the size that the module was
 // compiled with, into arrays of this program, so that the rest of the program indexes as usual.
+#define _GNU_SOURCE // memfd_create
+
 #include "game/module.h"
 
 #include "game/module_files.h"
@@ -21,6 +23,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 // Version 1 ends with human_input; a shorter table was never valid.
@@ -262,6 +265,9 @@ static net_result net_module_table_check(const net_game_module* table, const cha
 typedef struct module_box {
     net_module module;
     net_module_table table;
+    char file[PATH_BYTES_MAX]; // the library; empty: linked in
+    uint64_t code_hash;
+    int copy; // of the library, which was loaded from there; -1: from its file
     char templates_file[PATH_BYTES_MAX];
     base_bytes templates;
     base_bytes pack;
@@ -363,6 +369,7 @@ static module_box* create_box(void) {
     if (!box) return NULL;
     base_bytes_init(&box->templates, NULL);
     base_bytes_init(&box->pack, NULL);
+    box->copy = -1;
     box->module.game = &box->table.game;
     box->module.templates_file = box->templates_file;
     return box;
@@ -373,6 +380,7 @@ static void destroy_box(module_box* box) {
     base_bytes_deinit(&box->templates);
     base_bytes_deinit(&box->pack);
     if (box->module.library) dlclose(box->module.library);
+    if (box->copy >= 0) (void)close(box->copy);
     base_release(NULL, box, sizeof *box);
 }
 
@@ -419,9 +427,29 @@ net_result net_template_pack_read(const char* file, const base_reporter* reporte
     return result == ECS_OK ? NET_OK : result == ECS_ERR_MEMORY ? NET_ERR_MEMORY : NET_ERR_MODULE;
 }
 
-static net_result load_library(module_box* box, const char* file, const char* name,
+// The loader gives a library that it has loaded already for its name, whatever the file holds by
+// now. So a library that is loaded beside its older self has a copy in memory with another name.
+static bool copy_library(module_box* box, const base_bytes* code, char* path, size_t path_bytes) {
+    box->copy = memfd_create("game", MFD_CLOEXEC);
+    size_t done = 0;
+    while (box->copy >= 0 && done < code->size) {
+        ssize_t written = write(box->copy, code->data + done, code->size - done);
+        if (written <= 0) return false;
+        done += (size_t)written;
+    }
+    return box->copy >= 0 && base_text_format(path, path_bytes, "/proc/self/fd/%d", box->copy);
+}
+
+// `code`: load this copy; NULL: the file.
+static net_result load_library(module_box* box, const char* name, const base_bytes* code,
                                const base_reporter* reporter) {
-    box->module.library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    const char* file = box->file;
+    char path[PATH_BYTES_MAX];
+    if (code && !copy_library(box, code, path, sizeof path)) {
+        base_report(reporter, file, 0, "cannot be copied: %s", strerror(errno));
+        return NET_ERR_MODULE;
+    }
+    box->module.library = dlopen(code ? path : file, RTLD_NOW | RTLD_LOCAL);
     if (!box->module.library) {
         const char* why = dlerror();
         base_report(reporter, NULL, 0, "%s", why ? why : "the module cannot be loaded");
@@ -444,7 +472,9 @@ static net_result load_library(module_box* box, const char* file, const char* na
     return NET_OK;
 }
 
-static net_result open_file(module_box* box, const char* file, const base_reporter* reporter) {
+// `old`: the same game, which stays open.
+static net_result open_file(module_box* box, const module_box* old, const base_reporter* reporter) {
+    const char* file = box->file;
     char name[NET_GAME_NAME_BYTES_MAX];
     if (!name_templates(file, box->templates_file, sizeof box->templates_file, name, sizeof name)) {
         base_report(reporter, file, 0, "the file's name is no game's name ([a-z0-9_]{1,32}.so)");
@@ -456,32 +486,75 @@ static net_result open_file(module_box* box, const char* file, const base_report
     net_result result = net_module_read_file(file, NET_MODULE_FILE_BYTES_MAX, reporter, &code);
     if (!result) result = net_template_pack_read(box->templates_file, reporter, &box->pack);
     if (!result) {
-        box->module.content_hash = base_hash64_mix(base_hash64(code.data, code.size, 0),
-                                                   base_hash64(box->pack.data, box->pack.size, 0));
+        box->code_hash = base_hash64(code.data, code.size, 0);
+        box->module.content_hash =
+            base_hash64_mix(box->code_hash, base_hash64(box->pack.data, box->pack.size, 0));
+        result = check_texts(box, reporter);
     }
-    base_bytes_deinit(&code);
-    if (result == NET_ERR_IO) return NET_ERR_MODULE;
-    if (!result) result = check_texts(box, reporter);
     if (!result) result = copy_templates(box);
-    if (!result) result = load_library(box, file, name, reporter);
-    return result;
+    const bool is_beside = old && (old->copy >= 0 || old->code_hash != box->code_hash);
+    if (!result) result = load_library(box, name, is_beside ? &code : NULL, reporter);
+    base_bytes_deinit(&code);
+    return result == NET_ERR_IO ? NET_ERR_MODULE : result;
 }
 
 net_result net_module_open(const char* name_or_file, const char* search_path,
                            const base_reporter* reporter, net_module** module) {
     BASE_ASSERT(name_or_file && module);
     *module = NULL;
-    char file[PATH_BYTES_MAX];
-    net_result result = locate(name_or_file, search_path, reporter, file, sizeof file);
-    if (result) return result;
     module_box* box = create_box();
     if (!box) return NET_ERR_MEMORY;
-    result = open_file(box, file, reporter);
+    net_result result = locate(name_or_file, search_path, reporter, box->file, sizeof box->file);
+    if (!result) result = open_file(box, NULL, reporter);
     if (result) {
         destroy_box(box);
         return result;
     }
     *module = &box->module;
+    return NET_OK;
+}
+
+// A box begins with its module.
+_Static_assert(offsetof(module_box, module) == 0, "a box is found by its first field");
+
+net_result net_module_reopen(const net_module* module, const base_reporter* reporter,
+                             net_module** next) {
+    const module_box* old = (const module_box*)module;
+    BASE_ASSERT(module && module->library && next);
+    *next = NULL;
+    module_box* box = create_box();
+    if (!box) return NET_ERR_MEMORY;
+    memcpy(box->file, old->file, sizeof box->file);
+    net_result result = open_file(box, old, reporter);
+    if (result || box->module.content_hash == module->content_hash) {
+        destroy_box(box);
+        return result;
+    }
+    box->module.workers = module->workers;
+    *next = &box->module;
+    return NET_OK;
+}
+
+net_result net_module_reopen_pack(const net_module* module, const void* pack, size_t bytes,
+                                  const base_reporter* reporter, net_module** next) {
+    const module_box* old = (const module_box*)module;
+    BASE_ASSERT(module && next);
+    *next = NULL;
+    module_box* box = create_box();
+    if (!box) return NET_ERR_MEMORY;
+    memcpy(box->templates_file, old->templates_file, sizeof box->templates_file);
+    base_bytes_write(&box->pack, pack, bytes);
+    net_result result = box->pack.failed ? NET_ERR_MEMORY : check_texts(box, reporter);
+    if (!result) result = copy_templates(box);
+    if (!result)
+        result = net_module_table_check(old->module.game, old->file, reporter, &box->table);
+    if (result) {
+        destroy_box(box);
+        return result;
+    }
+    box->module.content_hash = base_hash64_mix(old->code_hash, base_hash64(pack, bytes, 0));
+    box->module.workers = module->workers;
+    *next = &box->module;
     return NET_OK;
 }
 
@@ -512,10 +585,6 @@ net_result net_module_wrap(const net_game_module* game, const char* templates,
     *module = &box->module;
     return NET_OK;
 }
-
-// A box begins with its module.
-_Static_assert(offsetof(module_box, module) == 0,
-               "net_module_close gets the box by its first field");
 
 void net_module_close(net_module* module) {
     destroy_box((module_box*)module);

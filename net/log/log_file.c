@@ -446,6 +446,7 @@ static void free_file(net_log_file* file, bool is_queue_kept) {
     net_log_ring_deinit(&file->ring);
     base_bytes_deinit(&file->save);
     base_bytes_deinit(&file->header);
+    base_bytes_deinit(&file->next_header);
     BASE_ARRAY_RELEASE(allocator, file->index.keyframes, NET_LOG_INDEX_KEYFRAMES_MAX);
     if (file->fd >= 0) close(file->fd);
     pthread_cond_destroy(&file->room);

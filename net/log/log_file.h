@@ -75,6 +75,15 @@ void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick);
 base_bytes* net_log_file_begin_keyframe(net_log_file* file, ecs_tick tick);
 /// Pass the save on to the log's thread. One that failed or is too long is dropped.
 void net_log_file_end_keyframe(net_log_file* file, ecs_tick tick);
+/// Is the keyframe before written, and may segments be begun?
+bool net_log_file_may_exchange(const net_log_file* file);
+/// The next keyframe, which is due now, begins a segment with this header; while records are left
+/// out, the one with which the log goes on. @return false when memory ran out: nothing changed.
+BASE_MUST_USE bool net_log_file_exchange(net_log_file* file, const void* header,
+                                         size_t header_bytes);
+/// Was there no such keyframe?
+bool net_log_file_lacks_exchange(const net_log_file* file);
+bool net_log_file_has_thread(const net_log_file* file);
 /// Stop logging. The first text is kept for the operator.
 void net_log_file_fail(net_log_file* file, const char* text);
 /// @return true once, after logging stopped; `text` gets the reason.
@@ -222,6 +231,7 @@ struct net_log_file {
     ecs_tick left_out_from; // the first such tick
     ecs_tick resumed_tick;  // the log goes on behind it: its own end record is left out too
     uint64_t keyframes_dropped, ticks_waited;
+    bool is_exchange_due; // the next keyframe is of another match
 
     // Records are left out because the queue is full, or is not there yet. The simulation's thread
     // sets it. Until there is a keyframe it pushes nothing, and nothing completes the block in the
@@ -236,6 +246,7 @@ struct net_log_file {
     base_bytes save;
     ecs_tick save_tick;
     _Atomic bool is_offered;
+    base_bytes next_header; // goes with it: a segment has to begin; empty: none
 
     // A save of the ring on its way. The simulation's thread has it when it is free or done, the
     // log's when it is asked for.

@@ -300,6 +300,7 @@ static net_result take_header(net_log_reader* reader, uint64_t offset, const net
     if (result != NET_OK || info.identity != block->identity) return NET_ERR_DAMAGED;
     reader->info = info;
     reader->is_part = (demand.features & NET_LOG_FEATURE_SEGMENT) != 0;
+    reader->is_reload = (demand.features & NET_LOG_FEATURE_RELOAD) != 0;
     base_bytes_clear(&reader->header);
     base_bytes_write(&reader->header, header, size);
     if (reader->header.failed) return NET_ERR_MEMORY;
@@ -443,10 +444,29 @@ static void make_whole(net_log_reader* reader) {
         header->size -= NET_LOG_HEADER_PART_BYTES;
 }
 
+// Segments behind a reload are of another version of the game, and so a log of their own.
+static void begin_behind_reload(net_log_reader* reader) {
+    net_log_block block;
+    for (uint32_t i = reader->set.count; i-- > 1;) {
+        const uint64_t at = reader->set.files[i].base + NET_LOG_PROLOGUE_BYTES;
+        if (at >= reader->set.bytes || !net_log_read_block(reader, at, &block) ||
+            !is_header_block(&block) || take_header(reader, at, &block) != NET_OK ||
+            !reader->is_reload)
+            continue;
+        const uint32_t before = reader->set.files[i - 1].number;
+        net_log_set_begin(&reader->set, i);
+        reader->info.segment_before = before;
+        return;
+    }
+}
+
 static net_result open_log(net_log_reader* reader, net_log_queue_copy* copy) {
     net_log_tail tail;
     net_log_info* info = &reader->info;
+    begin_behind_reload(reader);
+    const uint32_t before = info->segment_before;
     net_result result = read_start(reader);
+    info->segment_before = before;
     if (result == NET_OK && reader->is_part && reader->set.files[0].number == 1) make_whole(reader);
     if (result == NET_OK) result = find_tail(reader, &tail);
     // With a queue, its writer was killed before the next segment had the file's name.
@@ -467,7 +487,13 @@ static net_result open_log(net_log_reader* reader, net_log_queue_copy* copy) {
 }
 
 net_result net_log_reader_create(const base_allocator* allocator, const char* file,
-                                 const base_reporter* reporter, net_log_reader** reader_out) {
+                                 const base_reporter* reporter, net_log_reader** reader) {
+    return net_log_reader_create_to(allocator, file, 0, reporter, reader);
+}
+
+net_result net_log_reader_create_to(const base_allocator* allocator, const char* file,
+                                    uint32_t last_segment, const base_reporter* reporter,
+                                    net_log_reader** reader_out) {
     BASE_ASSERT(file && reader_out);
     *reader_out = NULL;
     net_log_reader* reader = base_allocate_zero(allocator, sizeof *reader);
@@ -482,9 +508,11 @@ net_result net_log_reader_create(const base_allocator* allocator, const char* fi
     reader->payload = base_allocate(allocator, NET_LOG_BLOCK_BYTES_MAX);
     net_log_queue_copy copy = {0};
     net_result result = NET_ERR_MEMORY;
-    if (reader->stored && reader->payload) result = net_log_queue_load(&copy, allocator, file);
+    if (reader->stored && reader->payload)
+        result = last_segment == 0 ? net_log_queue_load(&copy, allocator, file) : NET_OK;
     if (result == NET_OK)
-        result = net_log_set_open(&reader->set, allocator, reader->file, &reader->reporter);
+        result = net_log_set_open(&reader->set, allocator, reader->file, last_segment,
+                                  &reader->reporter);
     if (result == NET_OK) result = open_log(reader, &copy);
     net_log_queue_unload(&copy);
     bool is_usable = result == NET_OK || (result == NET_ERR_DAMAGED && reader->good_end > 0);

@@ -71,7 +71,7 @@ const base_allocator* net_log_reader_allocator(const net_log_reader* reader);
 
 typedef struct net_log_set_file {
     uint64_t base, bytes; ///< where it begins in the range
-    uint32_t number;      ///< of a segment; 0: the file that was named
+    uint32_t number;      ///< of a segment; 0: the file of the log's name
     dev_t device;
     ino_t inode;
 } net_log_set_file;
@@ -79,7 +79,7 @@ typedef struct net_log_set_file {
 typedef struct net_log_set {
     const base_allocator* allocator;
     const char* file;        ///< borrowed
-    net_log_set_file* files; ///< by rising base; the last one is the file that was named
+    net_log_set_file* files; ///< by rising base
     uint32_t count, capacity;
     uint64_t bytes; ///< of all
     int fd_last;
@@ -88,9 +88,13 @@ typedef struct net_log_set {
 } net_log_set;
 
 /// Open `file` and find its segments: those beside it that say the same identity, or cannot be
-/// asked. @return NET_OK; NET_ERR_IO (reported); NET_ERR_MEMORY. After an error the set is closed.
+/// asked. With `last` the log ends with this segment.
+/// @return NET_OK; NET_ERR_IO (reported); NET_ERR_MEMORY. After an error the set is closed.
 BASE_MUST_USE net_result net_log_set_open(net_log_set* set, const base_allocator* allocator,
-                                          const char* file, const base_reporter* reporter);
+                                          const char* file, uint32_t last,
+                                          const base_reporter* reporter);
+/// The log begins with this one of its files; no place of it was used yet.
+void net_log_set_begin(net_log_set* set, uint32_t index);
 void net_log_set_close(net_log_set* set);
 /// The file that a place lies in. `offset` is less than set->bytes.
 const net_log_set_file* net_log_set_at(const net_log_set* set, uint64_t offset);
@@ -111,6 +115,7 @@ struct net_log_reader {
     base_reporter reporter;
     base_bytes header;
     bool is_part;        // it begins with a keyframe: ticks before it are elsewhere
+    bool is_reload;      // its header was written by a reload
     uint64_t data_start; // behind the header block
     uint64_t good_end;   // behind the last whole block
     net_log_keyframe* keyframes;

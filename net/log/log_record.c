@@ -578,6 +578,27 @@ void net_log_header_demand(base_bytes* bytes, uint64_t features) {
     base_bytes_write_u64(bytes, features);
 }
 
+void net_log_header_reload(base_bytes* bytes, const net_module* module) {
+    enum { DEMANDS_BYTES = 4 * NET_LOG_HEADER_PART_BYTES, HEAD_BYTES = 8 };
+    net_log_header_demand(bytes, NET_LOG_FEATURE_RELOAD);
+    if (bytes->size + module->pack_bytes + DEMANDS_BYTES + HEAD_BYTES > NET_LOG_RECORD_BYTES_MAX)
+        return;
+    base_bytes_write_varint(bytes, NET_LOG_HEADER_TEMPLATES << 3 | 2);
+    base_bytes_write_varint(bytes, module->pack_bytes);
+    base_bytes_write(bytes, module->pack, module->pack_bytes);
+}
+
+const uint8_t* net_log_header_templates(const void* data, size_t size, size_t* pack_bytes) {
+    base_reader reader = base_reader_make(data, size);
+    proto_pb_field field;
+    while (proto_pb_next(&reader, &field)) {
+        if (field.id != NET_LOG_HEADER_TEMPLATES || field.type != 2) continue;
+        *pack_bytes = field.size;
+        return field.data;
+    }
+    return NULL;
+}
+
 bool net_log_header_text(const proto_pb_field* field, char* target, size_t target_bytes) {
     if (field->type != 2 || field->size >= target_bytes) return false;
     for (size_t i = 0; i < field->size; i++)
@@ -613,7 +634,7 @@ static bool read_setting(const proto_pb_field* field, net_log_info* info) {
 // Must-understand bits that this reader understands.
 #define FEATURES_KNOWN                                                                             \
     (NET_LOG_FEATURE_VIEWS | NET_LOG_FEATURE_SEGMENT | NET_LOG_FEATURE_COLUMNS |                   \
-     NET_LOG_FEATURE_CONTROLS)
+     NET_LOG_FEATURE_CONTROLS | NET_LOG_FEATURE_RELOAD)
 
 static net_result read_demand(net_log_demand* demand, const void* data, size_t size) {
     base_reader reader = base_reader_make(data, size);

@@ -134,6 +134,7 @@ uint8_t* net_log_draft_end(net_log_draft* draft, net_log_kind kind, uint64_t num
 enum {
     NET_LOG_HEADER_SCHEMA = 12, ///< its field in Header; the others are fields of Schema
     NET_LOG_HEADER_ROW_CODE = 15,
+    NET_LOG_HEADER_TEMPLATES = 17,
     NET_LOG_SCHEMA_COMPONENT = 1,
     NET_LOG_SCHEMA_TEMPLATE = 2,
     NET_LOG_SCHEMA_MESSAGE = 3,
@@ -147,8 +148,9 @@ enum {
 #define NET_LOG_FEATURE_SEGMENT UINT64_C(2)  ///< it begins with a keyframe, behind a later tick
 #define NET_LOG_FEATURE_COLUMNS UINT64_C(4)  ///< its data blocks may have NET_LOG_FLAG_COLUMNS
 #define NET_LOG_FEATURE_CONTROLS UINT64_C(8) ///< it may have records of NET_LOG_KIND_CONTROL
+#define NET_LOG_FEATURE_RELOAD UINT64_C(16)  ///< the game is another version from here on
 
-/// Pack the Header of a match that has not stepped yet. When the whole schema does not fit a
+/// Pack the Header of a match. When the whole schema does not fit a
 /// record, templates, then fields are left out. *has_values, if it is set, says that states
 /// follow; it is cleared when the schema does not describe them all.
 /// @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL.
@@ -174,6 +176,11 @@ BASE_MUST_USE net_result net_log_header_read(net_log_info* info, const void* dat
                                              net_log_demand* demand);
 /// Header.required_features of a packed Header; 0 for one that no writer writes. Total.
 uint64_t net_log_header_features(const void* data, size_t size);
+/// Append NET_LOG_FEATURE_RELOAD and the pack of a module's templates to a packed Header. Without
+/// room for it the pack is left out.
+void net_log_header_reload(base_bytes* bytes, const net_module* module);
+/// The pack of templates in a packed Header, borrowed. @return NULL: it has none.
+const uint8_t* net_log_header_templates(const void* data, size_t size, size_t* pack_bytes);
 /// Name of a component as the log's writer knew it. @return false when the header does not say.
 BASE_MUST_USE bool net_log_header_component(const void* data, size_t size, uint32_t component,
                                             char name[ECS_NAME_BYTES_MAX]);

@@ -17,6 +17,7 @@ struct net_log_replay {
     net_log_reader* reader;
     base_reporter reporter;
     net_match* match;
+    net_module* module; // of a log that has the templates itself; NULL: the caller's
     net_log_cursor cursor;
     net_log_record record; // the newest that was read
     net_log_record close;
@@ -59,6 +60,19 @@ static net_result compare_schema(net_log_replay* replay, const base_reporter* re
     return is_same ? NET_OK : NET_ERR_SCHEMA;
 }
 
+// Behind a reload the templates are in the log.
+static net_result take_templates(net_log_replay* replay, const net_module** module,
+                                 const base_reporter* reporter) {
+    size_t size, bytes;
+    const uint8_t* header = net_log_reader_header(replay->reader, &size);
+    const uint8_t* pack = net_log_header_templates(header, size, &bytes);
+    if (!pack || net_log_reader_info(replay->reader)->content_hash == (*module)->content_hash)
+        return NET_OK;
+    net_result result = net_module_reopen_pack(*module, pack, bytes, reporter, &replay->module);
+    if (result == NET_OK) *module = replay->module;
+    return result;
+}
+
 static net_result create_match(net_log_replay* replay, const net_module* module,
                                const base_reporter* reporter) {
     const net_log_info* info = net_log_reader_info(replay->reader);
@@ -68,6 +82,8 @@ static net_result create_match(net_log_replay* replay, const net_module* module,
                     module->game->name);
         return NET_ERR_SCHEMA;
     }
+    net_result result = take_templates(replay, &module, reporter);
+    if (result != NET_OK) return result;
     if (info->content_hash != module->content_hash)
         base_report(reporter, file, 0,
                     "warning: %s is not the build that wrote this log (content %016" PRIx64
@@ -79,7 +95,7 @@ static net_result create_match(net_log_replay* replay, const net_module* module,
     config.seed = info->seed;
     config.tick_rate_hz = info->tick_rate_hz;
     config.replicated_index_max = info->replicated_index_max;
-    net_result result = apply_settings(info, &config, reporter);
+    result = apply_settings(info, &config, reporter);
     if (result == NET_OK) result = net_match_create(&config, reporter, &replay->match);
     if (result == NET_OK) result = compare_schema(replay, reporter);
     return result;
@@ -114,6 +130,7 @@ net_result net_log_replay_create(net_log_reader* reader, const net_module* modul
 void net_log_replay_destroy(net_log_replay* replay) {
     if (!replay) return;
     net_match_destroy(replay->match);
+    net_module_close(replay->module);
     base_bytes_deinit(&replay->start);
     base_release(replay->allocator, replay->clients, NET_CLIENTS_MAX * sizeof *replay->clients);
     base_release(replay->allocator, replay, sizeof *replay);

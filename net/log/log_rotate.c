@@ -89,6 +89,7 @@ net_result net_log_file_init_segments(net_log_file* file, const void* header, si
     file->segment_first = file->segment_next = file->segment_told = 1;
     base_bytes_init(&file->save, allocator);
     base_bytes_init(&file->header, allocator);
+    base_bytes_init(&file->next_header, allocator);
     base_bytes_write(&file->header, header, header_bytes);
     net_log_header_demand(&file->header, NET_LOG_FEATURE_SEGMENT);
     file->index.keyframes =
@@ -133,14 +134,15 @@ uint32_t net_log_file_put_header(const net_log_file* file) {
 
 // ---- the next segment ----
 
-static bool is_time(const net_log_file* file, ecs_tick tick) {
+static bool is_time(const net_log_file* file, ecs_tick tick, bool is_forced) {
     const net_log_segments* limits = &file->config.segments;
     uint64_t bytes_max = limits->bytes_max;
     // A budget holds at least a few segments: it is kept by deleting whole ones.
     uint64_t part = limits->budget_bytes / 4;
     if (part > 0 && (bytes_max == 0 || bytes_max > part)) bytes_max = part;
-    if (file->index.last_data == 0 || file->segment_next > NET_LOG_SEGMENTS_MAX) return false;
-    if (file->config.is_in_memory) return false;
+    if (file->segment_next > NET_LOG_SEGMENTS_MAX || file->config.is_in_memory) return false;
+    if (is_forced) return true;
+    if (file->index.last_data == 0) return false;
     if (file->index.keyframe_count >= NET_LOG_INDEX_KEYFRAMES_MAX) return true;
     if (bytes_max > 0 && net_log_file_bytes(file) >= bytes_max) return true;
     return file->config.segment_ticks > 0 &&
@@ -229,12 +231,12 @@ static void delete_oldest(net_log_file* file) {
 
 // Close the segment and begin the next one, when it is time. Without a success it goes on in the
 // same file. @return false: the log stopped.
-static bool rotate(net_log_file* file, ecs_tick tick) {
+static bool begin_segment(net_log_file* file, ecs_tick tick, bool is_forced) {
     BASE_ASSERT(file->block.record_count == 0);
     char next[4096], closed[4096];
     uint64_t size;
     net_log_chain chain;
-    if (!is_time(file, tick)) return true;
+    if (!is_time(file, tick, is_forced)) return true;
     if (!base_text_format(next, sizeof next, "%s.next", file->config.file) ||
         !net_log_segment_name(closed, sizeof closed, file->config.file, file->segment_next))
         return true;
@@ -255,6 +257,35 @@ static bool rotate(net_log_file* file, ecs_tick tick) {
         delete_oldest(file);
     net_log_file_run_commands(file, false);
     return true;
+}
+
+static void swap_headers(net_log_file* file) {
+    const base_bytes old = file->header;
+    file->header = file->next_header;
+    file->next_header = old;
+}
+
+// @return false: the log waits or stopped.
+static bool rotate(net_log_file* file, ecs_tick tick) {
+    if (file->next_header.size == 0) return begin_segment(file, tick, false);
+    // No record of the game as it is now may stand behind a header of what it was.
+    const uint32_t segment = file->segment_next;
+    swap_headers(file);
+    if (!begin_segment(file, tick, true)) return false;
+    if (file->segment_next > segment || file->config.is_in_memory) {
+        base_bytes_clear(&file->next_header);
+        file->ring.count = 0; // of what the header now does not say
+        file->ring.data_end = 0;
+        return true;
+    }
+    swap_headers(file);
+    if (file->segment_error == 0) {
+        net_log_file_fail(file, "no further segment can be begun for the game after its reload");
+        return false;
+    }
+    file->wait_error = file->segment_error;
+    file->wait_wakes = 0;
+    return false;
 }
 
 void net_log_file_run_commands(net_log_file* file, bool with_last) {
@@ -297,7 +328,7 @@ static bool is_due(const net_log_file* file, ecs_tick tick) {
     uint32_t every = file->config.keyframe_ticks;
     if (every == 0 || net_log_file_has_failed(file)) return false;
     if (file->config.start_tick > 0 && tick == file->config.start_tick) return true;
-    if (!file->is_leaving_out) return tick % every == 0;
+    if (!file->is_leaving_out) return tick % every == 0 || file->is_exchange_due;
     return atomic_load_explicit(&file->is_open, memory_order_acquire) &&
            tick % file->config.block_ticks == 0 &&
            base_spsc_used(file->queue.ring) <= file->config.ring_bytes / QUEUE_PART_FREE;
@@ -316,6 +347,30 @@ base_bytes* net_log_file_begin_keyframe(net_log_file* file, ecs_tick tick) {
     return &file->save;
 }
 
+bool net_log_file_may_exchange(const net_log_file* file) {
+    return net_log_file_has_failed(file) ||
+           !atomic_load_explicit(&file->is_offered, memory_order_acquire);
+}
+
+bool net_log_file_has_thread(const net_log_file* file) {
+    return file->has_thread;
+}
+
+bool net_log_file_exchange(net_log_file* file, const void* header, size_t header_bytes) {
+    BASE_ASSERT(net_log_file_may_exchange(file));
+    if (net_log_file_has_failed(file)) return true;
+    base_bytes_clear(&file->next_header);
+    base_bytes_write(&file->next_header, header, header_bytes);
+    net_log_header_demand(&file->next_header, NET_LOG_FEATURE_SEGMENT);
+    file->is_exchange_due = !file->next_header.failed;
+    if (file->next_header.failed) base_bytes_clear(&file->next_header);
+    return file->is_exchange_due;
+}
+
+bool net_log_file_lacks_exchange(const net_log_file* file) {
+    return file->is_exchange_due && !file->is_leaving_out;
+}
+
 void net_log_file_end_keyframe(net_log_file* file, ecs_tick tick) {
     bool is_usable =
         !file->save.failed && file->save.size > 0 && file->save.size <= NET_LOG_KEYFRAME_BYTES_MAX;
@@ -324,6 +379,7 @@ void net_log_file_end_keyframe(net_log_file* file, ecs_tick tick) {
         return;
     }
     file->save_tick = tick;
+    file->is_exchange_due = false;
     if (file->is_leaving_out) {
         file->is_leaving_out = false;
         file->is_resumed_news = true;

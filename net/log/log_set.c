@@ -83,15 +83,18 @@ static net_result find_segments(net_log_set* set, const net_log_set_file* last) 
     uint64_t identity = identity_of(set->fd_last);
     bool has_memory = true;
     for (uint32_t i = 0; i < count && has_memory; i++)
-        has_memory = add_segment(set, last, identity, numbers[i]);
+        if (last->number == 0 || numbers[i] < last->number)
+            has_memory = add_segment(set, last, identity, numbers[i]);
     BASE_ARRAY_RELEASE(set->allocator, numbers, capacity);
     return has_memory && add(set, *last) ? NET_OK : NET_ERR_MEMORY;
 }
 
 net_result net_log_set_open(net_log_set* set, const base_allocator* allocator, const char* file,
-                            const base_reporter* reporter) {
+                            uint32_t last_number, const base_reporter* reporter) {
     struct stat status;
+    char name[4096];
     *set = (net_log_set){.allocator = allocator, .file = file, .fd_last = -1, .fd = -1};
+    if (last_number > 0 && net_log_segment_name(name, sizeof name, file, last_number)) file = name;
     set->fd_last = open_plain(file, &status);
     if (set->fd_last < 0) {
         base_report(reporter, file, 0, "cannot be opened: %s", strerror(errno));
@@ -102,10 +105,19 @@ net_result net_log_set_open(net_log_set* set, const base_allocator* allocator, c
         base_report(reporter, file, 0, "is no plain file");
         result = NET_ERR_IO;
     }
-    const net_log_set_file last = file_of(&status, 0);
+    const net_log_set_file last = file_of(&status, last_number);
     if (result == NET_OK) result = find_segments(set, &last);
     if (result != NET_OK) net_log_set_close(set);
     return result;
+}
+
+void net_log_set_begin(net_log_set* set, uint32_t index) {
+    const uint64_t base = set->files[index].base;
+    set->count -= index;
+    memmove(set->files, set->files + index, set->count * sizeof *set->files);
+    for (uint32_t i = 0; i < set->count; i++)
+        set->files[i].base -= base;
+    set->bytes -= base;
 }
 
 void net_log_set_close(net_log_set* set) {
@@ -131,7 +143,7 @@ static uint64_t set_left(const net_log_set* set, uint64_t offset) {
 
 static int open_file(net_log_set* set, uint32_t index) {
     const net_log_set_file* file = &set->files[index];
-    if (file->number == 0) return set->fd_last;
+    if (index + 1 == set->count) return set->fd_last;
     if (set->fd >= 0 && set->fd_file == index) return set->fd;
     char name[4096];
     struct stat status;

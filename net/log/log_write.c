@@ -30,7 +30,10 @@ struct net_log_writer {
     bool has_views;  // the module rewinds: inputs are written with their moment
     bool is_in_tick; // between begin and end
     bool is_closed;
-    bool has_controls;   // the header allows them
+    bool has_controls; // the header allows them
+    bool has_values;   // it is to have values
+    char build[64];    // of the header
+    uint64_t now_unix_ms;
     uint64_t state_hash; // after the last whole tick
     uint32_t keyframe_ticks, full_ticks;
     uint64_t segments; // that were closed before the last full state
@@ -43,6 +46,24 @@ static uint64_t make_identity(const net_match* match, const char* file, uint64_t
     uint64_t hash = base_hash64_mix(base_hash64_text(file), now_unix_ms);
     hash = base_hash64_mix(hash, net_match_get_config(match)->seed);
     return base_hash64_mix(hash, (uint64_t)getpid());
+}
+
+// What the records of a match need. @return the packed Header in `header`, with NET_OK.
+static net_result take_match(net_log_writer* writer, const net_match* match, bool has_thread,
+                             base_bytes* header) {
+    const ecs_world* world = net_match_world((net_match*)(uintptr_t)match);
+    bool has_values = writer->has_values;
+    writer->has_views = net_match_get_config(match)->module->game->is_rewinding;
+    writer->sums = net_log_sums_begin(net_log_sums_untracked(world));
+    writer->state_hash = ecs_world_state_hash(world); // when no tick follows
+    net_result result = net_log_header_write(header, match, writer->build, writer->now_unix_ms,
+                                             writer->identity, &has_values);
+    if (result == NET_OK && writer->has_controls)
+        net_log_header_demand(header, NET_LOG_FEATURE_CONTROLS);
+    if (header->failed) result = NET_ERR_MEMORY;
+    if (result == NET_OK && has_values)
+        result = net_log_recorder_create(writer->allocator, match, has_thread, &writer->recorder);
+    return result;
 }
 
 static net_result create(const net_log_file_config* config, const net_match* match,
@@ -58,30 +79,21 @@ static net_result create(const net_log_file_config* config, const net_match* mat
     if (!writer) return NET_ERR_MEMORY;
     writer->allocator = with.allocator;
     writer->identity = with.identity;
-    writer->has_views = net_match_get_config(match)->module->game->is_rewinding;
+    writer->has_controls = options->has_controls;
+    writer->has_values = options->content == NET_LOG_CONTENT_STATE;
+    writer->now_unix_ms = now_unix_ms;
+    (void)base_text_copy(writer->build, sizeof writer->build, build ? build : "");
     const uint32_t rate = net_match_get_config(match)->tick_rate_hz;
     writer->keyframe_ticks = with.keyframe_ticks;
     writer->full_ticks = rate * FULL_MS / 1000u;
-    writer->sums =
-        net_log_sums_begin(net_log_sums_untracked(net_match_world((net_match*)(uintptr_t)match)));
-    // For a match that ends before its first tick.
-    writer->state_hash = ecs_world_state_hash(net_match_world((net_match*)(uintptr_t)match));
     base_bytes header;
     base_bytes_init(&header, with.allocator);
-    writer->has_controls = options->has_controls;
-    bool has_values = options->content == NET_LOG_CONTENT_STATE;
-    net_result result =
-        net_log_header_write(&header, match, build, now_unix_ms, with.identity, &has_values);
+    net_result result = take_match(writer, match, !with.is_manual, &header);
     if (result == NET_ERR_FULL) {
         base_report(reporter, file, 0, "the game's components do not fit a log's header");
         result = NET_ERR_IO;
     }
-    if (result == NET_OK && options->has_controls)
-        net_log_header_demand(&header, NET_LOG_FEATURE_CONTROLS);
-    if (header.failed) result = NET_ERR_MEMORY;
-    if (result == NET_OK && has_values)
-        result = net_log_recorder_create(with.allocator, match, !with.is_manual, &writer->recorder);
-    with.has_state = has_values;
+    with.has_state = writer->recorder != NULL;
     if (result == NET_OK)
         result = net_log_file_create(&with, header.data, header.size, reporter, &writer->file);
     base_bytes_deinit(&header);
@@ -328,6 +340,31 @@ static const net_history* step_history(net_log_writer* writer, net_match* match)
 
 void net_log_append_end(net_log_writer* writer, net_match* match) {
     net_log_append_end_rows(writer, match, writer->recorder ? step_history(writer, match) : NULL);
+}
+
+bool net_log_may_exchange(const net_log_writer* writer) {
+    return writer->keyframe_ticks > 0 && net_log_file_may_exchange(writer->file);
+}
+
+void net_log_exchange(net_log_writer* writer, net_match* match) {
+    BASE_ASSERT(!writer->is_in_tick && !writer->is_closed && net_log_may_exchange(writer));
+    BASE_ASSERT(net_match_tick(match) == writer->tick && writer->tick > 0);
+    end_state(writer);
+    const bool has_thread = net_log_file_has_thread(writer->file);
+    net_log_recorder_destroy(writer->recorder);
+    net_history_destroy(writer->history);
+    writer->recorder = NULL;
+    writer->history = NULL;
+    base_bytes header;
+    base_bytes_init(&header, writer->allocator);
+    const net_result result = take_match(writer, match, has_thread, &header);
+    if (result == NET_OK) net_log_header_reload(&header, net_match_get_config(match)->module);
+    bool is_said = result == NET_OK && !header.failed &&
+                   net_log_file_exchange(writer->file, header.data, header.size);
+    base_bytes_deinit(&header);
+    if (is_said) offer_keyframe(writer, match);
+    if (!is_said || net_log_file_lacks_exchange(writer->file))
+        net_log_file_fail(writer->file, "the log cannot say what the game is after its reload");
 }
 
 static void append_close(net_log_writer* writer, const ecs_world* world) {

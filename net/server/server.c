@@ -86,6 +86,13 @@ static net_result create_replication(net_server* server) {
                                      server->config.reporter, &server->varsize);
 }
 
+static void destroy_replication(net_server* server) {
+    net_varsize_source_destroy(server->varsize);
+    if (server->replicator) net_replicator_destroy(server->replicator);
+    if (server->interest) net_interest_destroy(server->interest);
+    if (server->rows) net_rows_destroy(server->rows);
+}
+
 // Packets to a client are half a second apart at most, whatever divisor the operator requests.
 static void set_cadence(net_server* server) {
     uint32_t rate_hz = net_match_get_config(server->config.match)->tick_rate_hz;
@@ -176,14 +183,74 @@ void net_server_destroy(net_server* server) {
     net_server_close_leavers(server);
     base_release(server->allocator, server->leavers, count * sizeof *server->leavers);
     base_release(server->allocator, server->admission, sizeof *server->admission);
-    net_varsize_source_destroy(server->varsize);
-    if (server->replicator) net_replicator_destroy(server->replicator);
-    if (server->interest) net_interest_destroy(server->interest);
+    destroy_replication(server);
     net_server_close_accounts(server);
-    if (server->rows) net_rows_destroy(server->rows);
     proto_codec_deinit(&server->codec);
     proto_codec_deinit(&server->answer_codec);
     base_release(server->allocator, server, sizeof *server);
+}
+
+// New readers in `readers`; on failure those of `server` stay.
+static bool open_readers(net_server* server, net_match_reader* readers) {
+    bool is_open = true;
+    for (uint32_t i = 0; i < server->lane_count && is_open; i++)
+        is_open = net_server_open_reader(server, &readers[i]);
+    for (uint32_t i = 0; i < server->lane_count && is_open; i++) {
+        const net_match_reader old = server->lanes[i].reader;
+        server->lanes[i].reader = readers[i];
+        readers[i] = old;
+    }
+    return is_open;
+}
+
+// Those who play are known to the new interest manager; their scopes are gathered when they are
+// back.
+static bool add_players(net_server* server) {
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        const net_session* session = server->sessions[i];
+        if (!session || !net_session_is_in_match(session)) continue;
+        if (!net_interest_add_client(server->interest, session->client)) return false;
+        net_interest_hold(server->interest, session->client, true);
+    }
+    return true;
+}
+
+net_result net_server_exchange(net_server* server, net_match* match) {
+    BASE_ASSERT(server->phase == NET_SERVER_RUNNING && !server->config.step);
+    BASE_ASSERT(net_match_tick(match) == net_match_tick(server->config.match));
+    if (server->has_bandwidth) return NET_ERR_CLOSED;
+    if (server->config.log && !net_log_may_exchange(server->config.log)) return NET_ERR_FULL;
+    net_server_collect(server);
+    net_server old = *server;
+    net_match_reader readers[NET_LANES_MAX] = {{.allocator = NULL}};
+    server->config.match = match;
+    server->rows = NULL;
+    server->interest = NULL;
+    server->replicator = NULL;
+    server->varsize = NULL;
+    net_result result = create_replication(server);
+    if (result == NET_OK && (!add_players(server) || !open_readers(server, readers)))
+        result = NET_ERR_MEMORY;
+    for (uint32_t i = 0; i < server->lane_count; i++)
+        if (readers[i].allocator || readers[i].scratch) net_match_reader_deinit(&readers[i]);
+    if (result != NET_OK) {
+        destroy_replication(server);
+        server->config.match = old.config.match;
+        server->rows = old.rows;
+        server->interest = old.interest;
+        server->replicator = old.replicator;
+        server->varsize = old.varsize;
+        return result;
+    }
+    if (server->config.log) net_log_exchange(server->config.log, match); // it reads the old rows
+    server->out.event_count = 0;
+    net_server_close_leavers(server);
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        net_session* session = server->sessions[i];
+        if (session) net_session_ask_again(server, session);
+    }
+    destroy_replication(&old);
+    return NET_OK;
 }
 
 void net_server_stop(net_server* server, uint64_t now_us) {

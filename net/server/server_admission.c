@@ -292,6 +292,9 @@ void net_session_resume(net_server* server, net_session* session, net_session* g
     session->packet_credit = NET_PACKETS_BURST_MAX;
     net_session_gone(server, greeting, "resumed_another");
     server->counters.resumes++;
+    const bool is_anew = session->is_renewed && !session->received.has_any;
+    session->is_renewed = is_anew;
+    if (is_anew) net_session_renew(server, session);
     // A client that resumes again and again gets a welcome each time, but no line is printed and no
     // roster sent.
     bool is_quiet = net_session_has_resumed_just_now(server, session);
@@ -302,7 +305,7 @@ void net_session_resume(net_server* server, net_session* session, net_session* g
         server->is_settle_prolonged = true;
         server->phase_us = server->now_us;
     }
-    if (!net_session_welcome(server, session, true)) return;
+    if (!net_session_welcome(server, session, !is_anew)) return;
     net_rate_begin(&session->out.rate, net_server_sent_bytes(server, session));
     if (is_quiet) {
         session->is_roster_due = true;

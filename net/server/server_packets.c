@@ -336,6 +336,11 @@ static void run_worker(void* context) {
     lane->work(lane);
 }
 
+bool net_server_open_reader(const net_server* server, net_match_reader* reader) {
+    return net_match_reader_init(server->config.match, server->allocator, reader) == NET_OK &&
+           proto_codec_reserve(&reader->codec);
+}
+
 net_result net_server_open_lanes(net_server* server, bool is_threaded) {
     const uint32_t count = net_transport_lanes(server->config.transport);
     BASE_ASSERT(count <= NET_LANES_MAX);
@@ -351,10 +356,8 @@ net_result net_server_open_lanes(net_server* server, bool is_threaded) {
         lane->places = base_allocate(server->allocator, lane->capacity * sizeof *lane->places);
         lane->has_codec =
             proto_codec_init(&lane->codec, server->allocator, PROTO_UNPACK_CLIENT_BYTES_MAX);
-        if (!lane->places || !lane->has_codec ||
-            net_match_reader_init(server->config.match, server->allocator, &lane->reader) !=
-                NET_OK ||
-            !proto_codec_reserve(&lane->codec) || !proto_codec_reserve(&lane->reader.codec))
+        if (!lane->places || !lane->has_codec || !proto_codec_reserve(&lane->codec) ||
+            !net_server_open_reader(server, &lane->reader))
             return NET_ERR_MEMORY;
         if (is_threaded && i > 0)
             lane->worker = net_worker_create(server->allocator, run_worker, lane);

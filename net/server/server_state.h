@@ -79,6 +79,9 @@ static inline void net_lane_drop(net_server_lane* lane, net_drop reason, uint64_
 /// work the calling thread does. @return NET_OK; NET_ERR_MEMORY: close them.
 BASE_MUST_USE net_result net_server_open_lanes(net_server* server, bool is_threaded);
 void net_server_close_lanes(net_server* server);
+/// What a lane reads messages of the match with; deinit it in any case. @return false when memory
+/// ran out.
+BASE_MUST_USE bool net_server_open_reader(const net_server* server, net_match_reader* reader);
 /// Let each lane do the work, on the threads when there are; returns when all are done.
 /// `is_little`: on the calling thread, since waking others would take longer.
 void net_server_run_lanes(net_server* server, net_server_lane_fn work, bool is_little);

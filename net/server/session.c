@@ -170,6 +170,14 @@ static net_session* find_free(net_server* server) {
     return NULL;
 }
 
+static void init_queues(net_server* server, net_session* session) {
+    net_event_outbox_init(&session->out.outbox, server->allocator);
+    net_event_inbox_init(&session->inbox, server->allocator);
+    net_input_queue_init(&session->inputs);
+    net_ack_sender_init(&session->out.sent, 0, server->now_us);
+    net_ack_receiver_init(&session->received);
+}
+
 net_session* net_server_add_session(net_server* server, net_peer peer) {
     BASE_ASSERT(peer != 0);
     net_session* session = find_free(server);
@@ -184,11 +192,7 @@ net_session* net_server_add_session(net_server* server, net_peer peer) {
     session->control_credit = NET_CONTROL_BYTES_BURST_MAX;
     session->resync_credit = NET_RESYNCS_BURST_MAX * 1000000u;
     session->resync_us = server->now_us;
-    net_event_outbox_init(&session->out.outbox, server->allocator);
-    net_event_inbox_init(&session->inbox, server->allocator);
-    net_input_queue_init(&session->inputs);
-    net_ack_sender_init(&session->out.sent, 0, server->now_us);
-    net_ack_receiver_init(&session->received);
+    init_queues(server, session);
     net_session_set_state(server, session, NET_SESSION_GREETING, "connected");
     identify(server, session);
     return session;
@@ -282,6 +286,60 @@ bool net_session_accept(net_server* server, net_session* session) {
     return true;
 }
 
+static void send_goodbye(net_server* server, net_session* session, net_end end, uint64_t hash) {
+    Shoal__Wire__Goodbye goodbye = SHOAL__WIRE__GOODBYE__INIT;
+    goodbye.tick = net_match_tick(server->config.match);
+    goodbye.reason = (uint32_t)end;
+    if (session->end_reason[0]) goodbye.text = session->end_reason;
+    goodbye.scope_hash = hash;
+    if (end == NET_END_BANNED) {
+        const net_peer_identity* who = &session->identity;
+        const net_ban* ban =
+            net_bans_find(server->config.bans, &who->address, who->player, who->key);
+        if (ban) goodbye.text = (char*)(uintptr_t)ban->reason; // encoding only reads it
+    }
+    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE;
+    control.goodbye = &goodbye;
+    (void)net_session_send_control(server, session, &control);
+    net_transport* transport = server->config.transport;
+    transport->ops->disconnect(transport, session->peer, (uint32_t)end, false);
+}
+
+static void drop_replication(net_session* session) {
+    net_varsize_sender_destroy(session->out.varsize);
+    net_repl_state_destroy(session->out.repl);
+    session->out.varsize = NULL;
+    session->out.repl = NULL;
+}
+
+void net_session_renew(net_server* server, net_session* session) {
+    BASE_ASSERT(net_session_is_in_match(session));
+    drop_replication(session);
+    net_session_add_dropped(session, server->counters.dropped);
+    net_event_outbox_deinit(&session->out.outbox);
+    net_event_inbox_deinit(&session->inbox);
+    session->out = (net_session_out){.repl = NULL};
+    init_queues(server, session);
+    session->has_player_sent = session->has_roster = false;
+    session->refused = NULL;
+    session->is_renewed = true;
+}
+
+void net_session_ask_again(net_server* server, net_session* session) {
+    if (session->state == NET_SESSION_ACCEPTED) net_session_end(server, session, NET_END_EXCHANGED);
+    if (!net_session_is_in_match(session)) {
+        drop_replication(session); // of one that is closing
+        return;
+    }
+    if (session->state == NET_SESSION_PLAYING) {
+        send_goodbye(server, session, NET_END_EXCHANGED, 0);
+        net_session_set_peer(server, session, 0);
+        net_session_set_state(server, session, NET_SESSION_AWAY, "exchanged");
+    }
+    net_session_renew(server, session);
+}
+
 void net_session_end(net_server* server, net_session* session, net_end end) {
     BASE_ASSERT(end != NET_END_NONE);
     if (session->state == NET_SESSION_FREE || session->state == NET_SESSION_CLOSING) return;
@@ -304,22 +362,7 @@ void net_session_end(net_server* server, net_session* session, net_end end) {
         net_session_gone(server, session, reason);
         return;
     }
-    Shoal__Wire__Goodbye goodbye = SHOAL__WIRE__GOODBYE__INIT;
-    goodbye.tick = net_match_tick(server->config.match);
-    goodbye.reason = (uint32_t)end;
-    if (session->end_reason[0]) goodbye.text = session->end_reason;
-    goodbye.scope_hash = net_session_scope_hash(server, session);
-    if (end == NET_END_BANNED) {
-        const net_peer_identity* who = &session->identity;
-        const net_ban* ban =
-            net_bans_find(server->config.bans, &who->address, who->player, who->key);
-        if (ban) goodbye.text = (char*)(uintptr_t)ban->reason; // encoding only reads it
-    }
-    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
-    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE;
-    control.goodbye = &goodbye;
-    (void)net_session_send_control(server, session, &control);
-    transport->ops->disconnect(transport, session->peer, (uint32_t)end, false);
+    send_goodbye(server, session, end, net_session_scope_hash(server, session));
     net_session_set_state(server, session, NET_SESSION_CLOSING, reason);
 }
 

@@ -94,6 +94,7 @@ typedef struct net_session {
     bool is_bot;
     bool must_leave_match; ///< the session is over; its player leaves the match with the next tick
     bool has_player_sent;
+    bool is_renewed; ///< another match goes on, and its client starts again: until a packet comes
     ecs_entity player_sent;
     uint32_t strikes;
     const net_message* refused; ///< the newest message that the game refused, and why; NULL: none
@@ -175,6 +176,11 @@ bool net_session_welcome(net_server* server, net_session* session, bool is_resum
 /// End a session: close its peer report, say goodbye when the peer may still listen, and mark its
 /// player to leave the match. Does nothing when the session is over already.
 void net_session_end(net_server* server, net_session* session, net_end end);
+/// Another match goes on: who plays loses its connection, not its place, and starts again when it
+/// comes back. Who does not play yet is asked to come again.
+void net_session_ask_again(net_server* server, net_session* session);
+/// Forget what its client sent and has. A session that plays waits for a replication state.
+void net_session_renew(net_server* server, net_session* session);
 /// The transport has no such connection any more: free the slot.
 void net_session_gone(net_server* server, net_session* session, const char* reason);
 /// The client broke the protocol. NET_STRIKES_MAX of these within NET_STRIKE_MS end the session.

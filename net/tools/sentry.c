@@ -232,6 +232,11 @@ net_sentry* net_sentry_create(const net_sentry_config* config) {
     return sentry;
 }
 
+void net_sentry_watch(net_sentry* sentry, const ecs_world* world) {
+    BASE_ASSERT(world);
+    if (sentry) sentry->config.world = world;
+}
+
 void net_sentry_destroy(net_sentry* sentry) {
     if (!sentry) return;
     uninstall(sentry);

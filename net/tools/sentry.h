@@ -21,7 +21,7 @@
 #define NET_SENTRY_STALL_MS 1000u
 
 typedef struct net_sentry_config {
-    const ecs_world* world; ///< borrowed; lives as long as the sentry
+    const ecs_world* world; ///< borrowed; lives as long as the sentry, or until net_sentry_watch
     net_loop* loop;         ///< borrowed; its signals
     const char* log_file;   ///< copied; NULL: there is no log to run again
     base_reporter reporter;
@@ -33,6 +33,8 @@ typedef struct net_sentry net_sentry;
 /// print and then do what the handlers before them did.
 /// @return NULL when memory ran out or the system gives no thread: the program can run without it.
 net_sentry* net_sentry_create(const net_sentry_config* config);
+/// Another world is simulated from now on, while the thread rests. NULL does nothing.
+void net_sentry_watch(net_sentry* sentry, const ecs_world* world);
 /// End the thread and restore the handlers. NULL does nothing.
 void net_sentry_destroy(net_sentry* sentry);
 /// The thread works from now on, and is expected back within NET_SENTRY_STALL_MS. NULL does

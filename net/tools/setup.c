@@ -77,6 +77,33 @@ void net_host_close_game(net_module* module) {
     net_module_close(module);
 }
 
+bool net_host_reload(net_server* server, net_module** module, net_match** match, net_module** old,
+                     const base_reporter* reporter) {
+    const char* file = (*module)->templates_file;
+    net_module* next = NULL;
+    net_match* made = NULL;
+    net_result result = net_module_reopen(*module, reporter, &next);
+    if (result == NET_OK && !next) {
+        base_report(reporter, file, 0, "note: not reloaded: neither it nor the library changed");
+        return false;
+    }
+    if (result == NET_OK) result = net_match_create_from(*match, next, reporter, &made);
+    if (result == NET_OK) result = net_server_exchange(server, made);
+    if (result != NET_OK) {
+        base_report(reporter, file, 0, "not reloaded, the match goes on as it was: %s",
+                    result == NET_ERR_MODULE ? "its faults are above" : net_result_text(result));
+        net_match_destroy(made);
+        net_module_close(next);
+        return false;
+    }
+    net_match_destroy(*match);
+    *old = *module;
+    *module = next;
+    *match = made;
+    base_report(reporter, file, 0, "note: reloaded: the match goes on with it");
+    return true;
+}
+
 bool net_host_simulate_network(const char* spec, const base_reporter* reporter) {
     if (!spec) return true;
     net_link_pair link;

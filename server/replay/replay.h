@@ -28,13 +28,15 @@ typedef struct server_replay {
     uint64_t threads;        ///< 0: chosen by cores and game
     base_reporter reporter;
     net_log_reader* reader;
-    net_module* module;        ///< NULL for info and stats, and for dump when it was not found
-    bool is_damaged;           ///< another log that the command read
-    bool is_repaired;          ///< the damage of the log is no failure
-    bool has_result;           ///< the command printed its result
-    struct net_sentry* sentry; ///< verify --through-crash
-    bool is_watched;           ///< it needs a sentry
-    bool has_progress;         ///< of verify: on a terminal, or with --progress
+    net_module* module;          ///< NULL for info and stats, and for dump when it was not found
+    bool is_damaged;             ///< another log that the command read
+    bool is_repaired;            ///< the damage of the log is no failure
+    bool has_result;             ///< the command printed its result
+    struct net_sentry* sentry;   ///< verify --through-crash
+    bool is_watched;             ///< it needs a sentry
+    struct net_log_replay* next; ///< verify: the part behind a reload, at its begin
+    bool has_seam;               ///< the match before makes this of it
+    bool has_progress;           ///< of verify: on a terminal, or with --progress
     bool is_terminal;
     uint64_t progress_us; ///< when the newest line of progress was written
     ecs_tick progress_tick;

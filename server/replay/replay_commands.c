@@ -35,6 +35,9 @@ int server_replay_info(server_replay* self) {
     printf("started_unix_ms=%" PRIu64 "\nfirst_tick=%" PRIu64 "\nlast_tick=%" PRIu64 "\n",
            info->started_unix_ms, info->first_tick, info->last_tick);
     printf("seconds=%.3f\n", (double)info->last_tick / info->tick_rate_hz);
+    // What is before a reload of the game is a log of its own.
+    if (info->segment_before > 0)
+        printf("before=%s.seg%04" PRIu32 "\n", self->file, info->segment_before);
     printf("segments=%" PRIu32 "\nkeyframes=%" PRIu32 "\n", info->segment_count,
            info->keyframe_count);
     printf("file_bytes=%" PRIu64 "\nblocks=%" PRIu64 "\ndamaged_blocks=%" PRIu64

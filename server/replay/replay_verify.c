@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/workers.h"
 #include "ecs/entity.h"
+#include "ecs/save.h"
 #include "tools/output.h"
 #include "tools/sentry.h"
 #include "net/log.h"
@@ -157,9 +158,82 @@ static void print_diverged(const net_verify_result* verified) {
     if (verified->note[0]) printf("note: %s\n", verified->note);
 }
 
+// ---- the parts of a log whose game was reloaded ----
+
+enum { PARTS_MAX = 256 };
+
+// The part behind a reload begins with what the match before makes of it.
+static bool is_seam_right(server_replay* self, net_match* match) {
+    net_match *behind = net_log_replay_match(self->next), *made = NULL;
+    const net_module* module = net_match_get_config(behind)->module;
+    if (net_match_create_from(match, module, &self->reporter, &made) != NET_OK) return false;
+    const bool is_same =
+        ecs_world_hash(net_match_world(made)) == ecs_world_hash(net_match_world(behind));
+    net_match_destroy(made);
+    return is_same;
+}
+
+static bool each_part_tick(void* context, net_match* match) {
+    server_replay* self = context;
+    if (self->next && net_match_tick(match) == net_match_tick(net_log_replay_match(self->next)))
+        self->has_seam = is_seam_right(self, match);
+    return true;
+}
+
+// @return its exit code; *ticks grows by those that are verified.
+static int verify_part(server_replay* self, net_log_reader* part, net_log_reader* behind,
+                       ecs_tick* ticks) {
+    uint32_t keyframe_count;
+    const net_log_keyframe* keyframes = net_log_reader_keyframes(behind, &keyframe_count);
+    const ecs_tick seam = keyframe_count > 0 ? keyframes[0].tick : 0;
+    net_verify_result verified = {0};
+    self->has_seam = false;
+    net_result result =
+        net_log_replay_create_at(behind, self->module, seam, &self->reporter, &self->next);
+    if (result == NET_OK)
+        result =
+            net_log_verify(part, self->module, 0, each_part_tick, self, &self->reporter, &verified);
+    net_log_replay_destroy(self->next);
+    self->next = NULL;
+    *ticks += verified.ticks;
+    if (net_log_reader_check(part) != NET_OK) self->is_damaged = true;
+    if (result == NET_OK && !self->has_seam) {
+        result = NET_ERR_DIVERGED;
+        verified.diverged_tick = seam;
+        (void)base_text_copy(verified.component, sizeof verified.component, "-");
+        (void)base_text_copy(verified.note, sizeof verified.note,
+                             "behind the reload the log has another match");
+    }
+    if (result == NET_ERR_DIVERGED) print_diverged(&verified);
+    return net_exit_of_replay(result);
+}
+
+// All parts but the last one, from the first on.
+static int verify_before(server_replay* self, ecs_tick* ticks) {
+    net_log_reader* parts[PARTS_MAX] = {self->reader};
+    uint32_t count = 1, last;
+    int code = NET_EXIT_CLEAN;
+    while ((last = net_log_reader_info(parts[count - 1])->segment_before) > 0 &&
+           count < PARTS_MAX && code == NET_EXIT_CLEAN) {
+        const net_result result =
+            net_log_reader_create_to(NULL, self->file, last, &self->reporter, &parts[count]);
+        if (parts[count]) count++;
+        code = net_exit_of_replay(result);
+    }
+    for (uint32_t i = count; i-- > 1 && code == NET_EXIT_CLEAN;)
+        code = verify_part(self, parts[i], parts[i - 1], ticks);
+    for (uint32_t i = 1; i < count; i++)
+        net_log_reader_destroy(parts[i]);
+    self->has_result = code == NET_EXIT_CLEAN || code == NET_EXIT_DIVERGED;
+    return code;
+}
+
 int server_replay_verify(server_replay* self) {
     const net_log_info* info = net_log_reader_info(self->reader);
     net_verify_result verified;
+    ecs_tick before = 0;
+    const int code = self->is_again ? NET_EXIT_CLEAN : verify_before(self, &before);
+    if (code != NET_EXIT_CLEAN) return code;
     self->is_watched = self->is_through_crash && !info->is_closed;
     if (self->is_through_crash && info->is_closed)
         base_report(&self->reporter, self->file, 0,
@@ -181,7 +255,8 @@ int server_replay_verify(server_replay* self) {
     const char* tail = self->is_again ? "unknown" : net_log_reader_verdict(self->reader);
     printf("verified ticks=%" PRIu64 " state_hash=%016" PRIx64 " world_hash=%016" PRIx64
            " tail=%s lost_bytes=%" PRIu64,
-           verified.ticks, verified.state_hash, verified.world_hash, tail, info->lost_bytes);
+           before + verified.ticks, verified.state_hash, verified.world_hash, tail,
+           info->lost_bytes);
     if (has_again && again_ticks < verified.ticks) printf(" again_ticks=%" PRIu64, again_ticks);
     printf("\n");
     return NET_EXIT_CLEAN;

@@ -85,7 +85,7 @@ ecs_entity_state ecs_state(const ecs_world* world, ecs_entity entity);
 /// The template of a living entity. @return ECS_TEMPLATE_NONE when it does not live.
 ecs_template_id ecs_entity_template(const ecs_world* world, ecs_entity entity);
 /// The name of its template: "ball", "ball+fast"; "empty" for an entity without components.
-/// Borrowed, valid until a reload or the end of the world. @return NULL when it does not live.
+/// Borrowed, valid until the end of the world. @return NULL when it does not live.
 const char* ecs_entity_template_name(const ecs_world* world, ecs_entity entity);
 
 /// Count a reference to a handle that may not live yet or no longer. A handle in state NONE becomes

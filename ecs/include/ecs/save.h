@@ -2,6 +2,7 @@
 /// Hashes, save and restore of a whole world.
 #pragma once
 
+#include "base/report.h"
 #include "ecs/world.h"
 
 BASE_C_BEGIN
@@ -51,5 +52,20 @@ BASE_MUST_USE ecs_result ecs_world_restore(ecs_world* world, const void* data, s
 /// @return ECS_OK; on failure the world is empty and usable: ECS_ERR_MALFORMED (another
 ///         registration); ECS_ERR_FULL (beyond a limit of this world); ECS_ERR_MEMORY.
 BASE_MUST_USE ecs_result ecs_world_copy(ecs_world* world, const ecs_world* from);
+/// Make `world` what `from` is, where their registrations may differ: templates, components, fields
+/// of plain data and events are found by name. Between ticks, outside of stages.
+/// - Entities, free indices, tick and random state are those of `from`.
+/// - A value that equals the old default becomes the new one; one that was written stays. What is
+///   new, or has another type, begins with its default.
+/// - Systems with members get all of them as new ones. Events that wait stay where they mean the
+///   same.
+/// With the same registration it is ecs_world_copy.
+/// @return ECS_OK; on failure `world` is empty and usable: ECS_ERR_TYPE (entities live of a
+///         template that is gone, or is replicated and was not, or was and is not; reported);
+///         ECS_ERR_FULL
+///         (commands wait, or entities wait for resources: reported, try again later; or beyond a
+///         limit of this world); ECS_ERR_MALFORMED (other limits of indices); ECS_ERR_MEMORY.
+BASE_MUST_USE ecs_result ecs_world_take_over(ecs_world* world, const ecs_world* from,
+                                             const base_reporter* reporter);
 
 BASE_C_END

@@ -35,7 +35,7 @@ typedef struct ecs_template_component {
     bool is_rotation;
 } ecs_template_component;
 
-/// A template. Borrowed, valid until the world is destroyed or a reload. Components are sorted by
+/// A template. Borrowed, valid until the world is destroyed. Components are sorted by
 /// name (strcmp).
 typedef struct ecs_template {
     char name[ECS_NAME_BYTES_MAX * 4]; ///< composed names join their parts with '+'
@@ -65,7 +65,7 @@ BASE_MUST_USE ecs_result ecs_template_load_alone(ecs_world* world, const char* f
                                                  const base_reporter* reporter);
 
 /// A component of a template whose type is not registered: loading reports a warning and keeps the
-/// text, but no entity has the component. Borrowed until a reload.
+/// text, but no entity has the component. Borrowed.
 typedef struct ecs_template_opaque {
     ecs_template_id template_id; ///< the template that states it; its children do not inherit it
     const char* component;

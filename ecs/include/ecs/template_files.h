@@ -75,33 +75,4 @@ bool ecs_pack_next(const void* pack, size_t bytes, size_t* offset, ecs_pack_text
 /// check pack->failed at the end.
 void ecs_pack_add(base_bytes* pack, const char* path, const char* text, size_t bytes);
 
-/// The result of a reload.
-typedef struct ecs_reload_report {
-    uint32_t templates_changed, templates_added; ///< composed ones are not counted
-    uint32_t entities_changed;                   ///< some value or component of them changed
-} ecs_reload_report;
-
-/// Replace the loaded templates by those of a pack: between ticks, outside of stages and walks
-/// (asserted), in a sealed world. Everything is checked first. A fault is reported with file and
-/// line, and nothing changes; nothing changes either when memory runs out.
-/// - The pack contains every loaded template again; new ones get ids behind all others. Ids stay.
-/// - A component that did not exist when the world was sealed cannot be added. A component that a
-///   query asks for cannot be removed from the last template that has it.
-/// - A value of a living entity that equals the old default becomes the new default, tracked like
-///   any change. A value that was written stays. Entities whose template has other components now
-///   are recreated, by rising index: components that both have keep their values, the others get
-///   the default.
-/// - With `is_replicated_locked` nothing that clients or a schema know may change: which components
-///   are replicated, how they are sent, their defaults. No replicated template may be added.
-/// Pointers to templates and opaque components are invalid afterwards. The same reload of equal
-/// worlds gives equal worlds, so a log that carries the pack can be replayed. `report` may be NULL.
-/// @return ECS_OK; ECS_ERR_SYNTAX (a fault of the text); ECS_ERR_UNKNOWN (a loaded template is
-///         missing); ECS_ERR_TYPE (a component differs, or what is locked would change);
-///         ECS_ERR_MALFORMED (no pack); ECS_ERR_FULL (a limit); ECS_ERR_MEMORY. After every failure
-///         the old templates stay in use.
-BASE_MUST_USE ecs_result ecs_template_reload(ecs_world* world, const void* pack, size_t bytes,
-                                             bool is_replicated_locked,
-                                             const base_reporter* reporter,
-                                             ecs_reload_report* report);
-
 BASE_C_END

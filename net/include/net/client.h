@@ -123,6 +123,9 @@ typedef enum net_client_end {
     /// No answer within NET_CONNECT_MS_MAX, or the server broke the protocol before welcome.
     NET_CLIENT_END_UNREACHABLE,
     NET_CLIENT_END_REFUSED, ///< net_client_refusal has the reason
+    /// Another version of the game goes on. Destroy client and match, open the game's files again,
+    /// and come back with net_client_take_secret on the same transport.
+    NET_CLIENT_END_EXCHANGED,
 } net_client_end;
 
 /// Called for each row that was applied to the mirror (--trace).
@@ -167,6 +170,9 @@ typedef struct net_client_config {
     /// changes no world, drops game events and sends default inputs. Any number of thin clients may
     /// share one match, when all are on one thread and on one server.
     bool is_thin;
+    /// The secret of a session that ended EXCHANGED (NET_RESUME_BYTES), copied: its player goes on.
+    /// NULL: a new player.
+    const uint8_t* secret;
     bool has_solo; ///< let the server code its packets for this client alone (WIRE.md, "Solo code")
 } net_client_config;
 
@@ -200,6 +206,10 @@ net_client_phase net_client_get_phase(const net_client* client);
 net_client_end net_client_get_end(const net_client* client);
 /// The client number, 1, 2...; 0: not welcomed.
 uint32_t net_client_number(const net_client* client);
+/// Leave the session to another client on the same transport (net_client_config.secret): this one
+/// ends EXCHANGED, if it has not. `secret` has NET_RESUME_BYTES.
+/// @return false: there is no session that could go on.
+bool net_client_take_secret(net_client* client, uint8_t* secret);
 /// Newest tick of the mirror; 0 before the first.
 ecs_tick net_client_tick_newest(const net_client* client);
 /// The entity of this client's player; ECS_ENTITY_NONE when it has none or the server did not send

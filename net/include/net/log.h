@@ -204,6 +204,13 @@ void net_log_append_end(net_log_writer* writer, net_match* match);
 struct net_history;
 void net_log_append_end_rows(net_log_writer* writer, net_match* match,
                              const struct net_history* history);
+/// May net_log_exchange be called behind this tick? No while the keyframe before is not written.
+bool net_log_may_exchange(const net_log_writer* writer);
+/// Another match goes on at the same tick (net_match_create_from), between net_log_append_end and
+/// net_log_append_begin; asserts net_log_may_exchange. The log goes on in a new segment, which
+/// begins with a keyframe and says what the game is now. The match before, and the history of its
+/// rows, are not read any more.
+void net_log_exchange(net_log_writer* writer, net_match* match);
 /// Append a close record with the world hash, after the last append_end. Optional:
 /// net_log_writer_destroy writes one without.
 void net_log_append_close(net_log_writer* writer, net_match* match);
@@ -266,6 +273,8 @@ typedef struct net_log_info {
     uint32_t untracked_values; ///< that a tick's sums are about; 0: they are of tracked ones alone
     ecs_tick first_tick, last_tick; ///< of whole ticks: those with begin and end record
     uint32_t segment_count, keyframe_count;
+    uint32_t
+        segment_before; ///< a reload: with this segment ends the game's version before; 0: none
     uint64_t file_bytes, block_count; ///< of all segments
     uint64_t damaged_blocks;          ///< found so far, as are the next two
     uint64_t lost_ticks;              ///< between first_tick and last_tick
@@ -288,7 +297,15 @@ typedef struct net_log_info {
 BASE_MUST_USE net_result net_log_reader_create(const base_allocator* allocator, const char* file,
                                                const base_reporter* reporter,
                                                net_log_reader** reader);
-/// NULL does nothing.
+/// The part of a log that ends with a closed segment; 0: with FILE. A log is opened from the last
+/// reload of its game on; net_log_info.segment_before leads to what is before.
+/// @return NET_OK; NET_ERR_IO (reported); NET_ERR_MEMORY; NET_ERR_VERSION, NET_ERR_DAMAGED (as for
+///         net_log_reader_create).
+BASE_MUST_USE net_result net_log_reader_create_to(const base_allocator* allocator, const char* file,
+                                                  uint32_t last_segment,
+                                                  const base_reporter* reporter,
+                                                  net_log_reader** reader);
+/// Destroy a reader. NULL does nothing.
 void net_log_reader_destroy(net_log_reader* reader);
 /// Borrowed; lives as long as the reader.
 const net_log_info* net_log_reader_info(const net_log_reader* reader);

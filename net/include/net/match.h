@@ -46,6 +46,17 @@ typedef struct net_module {
 ///         function, no .blk); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_module_open(const char* name_or_file, const char* search_path,
                                          const base_reporter* reporter, net_module** module);
+/// Open the files of a module again, beside it: a new library, or the same one with new templates.
+/// The new module borrows the old one's workers. The caller closes both; *next is NULL after an
+/// error, and when both files are as they were. `module` has a library (asserted).
+/// @return NET_OK; NET_ERR_MODULE (reported, as net_module_open); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_module_reopen(const net_module* module, const base_reporter* reporter,
+                                           net_module** next);
+/// The same library with other templates: a pack, which may be foreign. The caller closes it before
+/// `module`. @return NET_OK; NET_ERR_MODULE (reported); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_module_reopen_pack(const net_module* module, const void* pack,
+                                                size_t bytes, const base_reporter* reporter,
+                                                net_module** next);
 /// Is it [a-z0-9_]{1,32}? Check a name from outside of the program before it is looked up.
 bool net_module_name_is_valid(const char* name);
 /// Write the module path of a program: SHOAL_MODULE_PATH, then ../lib/shoal/games beside the folder
@@ -168,12 +179,16 @@ BASE_MUST_USE net_result net_match_create(const net_match_config* config,
 /// Destroy the match with its world. NULL does nothing.
 void net_match_destroy(net_match* match);
 
-/// Replace the module's templates by those of a pack (net_template_pack_read). Server only, between
-/// steps. What is replicated must not change, because clients and logs got the schema when the
-/// match began. A log cannot record it: do not call this while a log is written.
-/// @return NET_OK; NET_ERR_MODULE (reported, nothing changed); NET_ERR_MEMORY (nothing changed).
-BASE_MUST_USE net_result net_match_reload(net_match* match, const void* pack, size_t bytes,
-                                          const base_reporter* reporter, ecs_reload_report* report);
+/// Make a match of another version of the game that goes on where `from` stands: its config with
+/// the settings that `module` has too, its tick, what lives in it (ecs_world_take_over), players
+/// and what was requested for them. The newest inputs, the past of lag compensation and what the
+/// module
+/// keeps outside of the world start again. Server only, between steps. `from` is only read, so that
+/// it can go on after an error; destroy it otherwise.
+/// @return NET_OK; the errors of net_match_create; NET_ERR_MODULE also when the world cannot be
+///         taken over (reported).
+BASE_MUST_USE net_result net_match_create_from(const net_match* from, const net_module* module,
+                                               const base_reporter* reporter, net_match** match);
 
 /// Parts of the match. All pointers are borrowed and live as long as the match.
 ecs_world* net_match_world(net_match* match);

@@ -53,7 +53,8 @@ const char* net_result_text(net_result result);
 /// as long. FAULT: also when one of its queues overflowed. DEAF: its datagrams came, but it
 /// acknowledged nothing for NET_DEAF_MS_MAX. GAME: net_game_services.drop_player; REFUSED: when it
 /// joined. DIFFERS is not of a session: with it a client closes the connection after a goodbye
-/// whose hash is not that of its own world (WIRE.md, "Goodbye").
+/// whose hash is not that of its own world (WIRE.md, "Goodbye"). EXCHANGED: the client is asked
+/// again.
 #define NET_END_LIST(X)                                                                            \
     X(NET_END_NONE, "none", "the session ended")                                                   \
     X(NET_END_GOODBYE, "goodbye", "the match ended")                                               \
@@ -65,7 +66,8 @@ const char* net_result_text(net_result result);
     X(NET_END_EVICTED, "evicted", "it showed no life, and its place was needed")                   \
     X(NET_END_GAME, "game", "the game dropped it")                                                 \
     X(NET_END_REFUSED, "refused", "the game refused it")                                           \
-    X(NET_END_DIFFERS, "differs", "its world differs")
+    X(NET_END_DIFFERS, "differs", "its world differs")                                             \
+    X(NET_END_EXCHANGED, "exchanged", "another version of the game goes on")
 
 typedef enum net_end {
 #define NET_END_ENUM(name, word, text) name,

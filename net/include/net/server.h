@@ -110,6 +110,15 @@ void net_server_service(net_server* server, uint64_t now_us);
 /// Run one tick: log, step, track changes, log, replicate, send. While the server is holding or
 /// settling the match does not step, but packets are still sent.
 void net_server_tick(net_server* server, uint64_t now_us);
+/// Go on with another match at the same tick (net_match_create_from), while RUNNING, between ticks.
+/// Each client that plays keeps its number, name and player, but loses its connection: it comes
+/// back with its secret and starts again, or is refused when its game does not fit any more. The
+/// old match can be destroyed after NET_OK.
+/// @return NET_OK; NET_ERR_CLOSED (has_bandwidth: its accounts are those of the old components);
+///         NET_ERR_FULL (the log's keyframe before is not written yet: try again behind the next
+///         tick); NET_ERR_MEMORY; NET_ERR_SCHEMA (as net_server_create). After an error nothing
+///         changed.
+BASE_MUST_USE net_result net_server_exchange(net_server* server, net_match* match);
 /// Request an orderly end, as for a signal. The match stands still until each client has
 /// acknowledged everything, NET_STOP_MS_MAX at most; then all clients get a goodbye, then the
 /// server is ENDED, NET_STOP_WHOLE_MS_MAX after this call at most. Go on with service and tick

@@ -584,23 +584,6 @@ DATA_CASE(a_set_reads_files_that_name_one_another) {
     assert_string_equal(data_template(world, "base")->file, "second.blk");
 }
 
-DATA_CASE(a_reload_is_compared_and_not_committed) {
-    data_load_ok(world, "base { x:i=1 } child { _extends:t=base }");
-    assert_ok(ecs_world_seal(world, NULL));
-    ecs_template_set set;
-    ecs_template_set_init(&set, world, NULL);
-    set.is_reload = true;
-    static const char text[] = "base { x:i=2; fresh:r=1 } child { _extends:t=base }";
-    ecs_template_set_read(&set, "x.blk", text, strlen(text));
-    assert_ok(ecs_template_set_resolve(&set));
-    const ecs_draft* child = ecs_template_set_draft(&set, "child");
-    assert_int_equal(child->slot_count, 2);
-    assert_int_equal(*(const int32_t*)child->slots[0].value, 2);
-    ecs_template_set_deinit(&set);
-    data_expect(world, "child", "x", "1");
-    assert_int_equal(ecs_component_find(world, "fresh"), ECS_COMPONENT_NONE);
-}
-
 DATA_CASE(a_sealed_world_loads_nothing) {
     assert_ok(ecs_world_seal(world, NULL));
     assert_int_equal(ecs_template_load(world, "x.blk", "a{}", 3, NULL), ECS_ERR_SEALED);

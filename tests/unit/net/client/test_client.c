@@ -459,15 +459,14 @@ SECRET_CASE(three_seconds_of_silence_are_answered_with_the_secret) {
     duel_run(at, 30);
     assert_int_equal(at->server.packets, packets);
     assert_int_equal(net_client_get_report(at->client).tick, 1);
-    // A welcome with another number, or for a session that is not resumed, is refused.
+    // A welcome with another number is refused.
     Shoal__Wire__Welcome other = welcome_with(NULL, 0);
-    raw_server_welcome_as(&at->server, other);
     other.is_resumed = true;
     other.client = 4;
     raw_server_welcome_as(&at->server, other);
     duel_run(at, 3);
     assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_RESUMING);
-    assert_int_equal(malformed(at), 2);
+    assert_int_equal(malformed(at), 1);
     Shoal__Wire__Welcome ours = welcome_with(NULL, 0);
     ours.is_resumed = true;
     raw_server_welcome_as(&at->server, ours);
@@ -477,6 +476,18 @@ SECRET_CASE(three_seconds_of_silence_are_answered_with_the_secret) {
     duel_run(at, 3);
     assert_int_equal(net_client_get_report(at->client).tick, 3);
     assert_true(at->server.input_seq > 1); // the numbers continued
+}
+
+// Another version of the game goes on: a goodbye says so, or a welcome to a session that starts
+// again.
+SECRET_CASE(a_session_goes_on_with_another_client) {
+    duel_run(at, 3 * TICKS_PER_SECOND + 10);
+    raw_server_welcome_as(&at->server, welcome_with(NULL, 0));
+    duel_run(at, 3);
+    assert_int_equal(net_client_get_end(at->client), NET_CLIENT_END_EXCHANGED);
+    uint8_t secret[NET_RESUME_BYTES];
+    assert_true(net_client_take_secret(at->client, secret));
+    assert_memory_equal(secret, SECRET, sizeof SECRET);
 }
 
 SECRET_CASE(a_connection_that_breaks_is_made_again_at_once) {

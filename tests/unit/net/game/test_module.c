@@ -123,6 +123,54 @@ CASE(a_module_needs_its_own_name_and_its_templates) {
     rmdir(dir);
 }
 
+static void append(const char* file, const void* data, size_t size) {
+    FILE* out = fopen(file, "ab");
+    assert_true(out && fwrite(data, 1, size, out) == size);
+    assert_int_equal(fclose(out), 0);
+}
+
+// The same library with other templates; then another library, beside the old one.
+CASE(a_module_is_opened_again_when_its_files_changed) {
+    char dir[] = "/tmp/shoal_module_XXXXXX";
+    assert_non_null(mkdtemp(dir));
+    char so[64], blk[64];
+    snprintf(so, sizeof so, "%s/breakout.so", dir);
+    snprintf(blk, sizeof blk, "%s/breakout.blk", dir);
+    copy_file(GAMES_DIR "/breakout.so", so);
+    copy_file(GAMES_DIR "/breakout.blk", blk);
+    keeper k;
+    keep(&k);
+    net_module *first = NULL, *second = NULL, *third = NULL, *none = NULL;
+    assert_ok(net_module_open(so, NULL, &k.reporter, &first));
+    assert_ok(net_module_reopen(first, &k.reporter, &none));
+    assert_null(none);
+    append(blk, "\nlamp { }\n", 10);
+    assert_ok(net_module_reopen(first, &k.reporter, &second));
+    assert_non_null(strstr(second->templates, "lamp { }"));
+    assert_true(second->library == first->library);
+    unlink(so);
+    copy_file(GAMES_DIR "/breakout.so", so);
+    append(so, "", 1); // other bytes, the same code
+    assert_ok(net_module_reopen(second, &k.reporter, &third));
+    assert_true(third->library != first->library);
+    assert_true(third->game->start != first->game->start);
+    net_module_close(first);
+    append(blk, "\nlamp2 { }\n", 11);
+    assert_ok(net_module_reopen(third, &k.reporter, &first)); // of one that is a copy
+    assert_int_equal(k.first.count, 0);
+    append(so, "x", 1);
+    FILE* out = fopen(so, "wb"); // no library
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(net_module_reopen(third, &k.reporter, &none), NET_ERR_MODULE);
+    assert_null(none);
+    net_module_close(first);
+    net_module_close(second);
+    net_module_close(third);
+    unlink(so);
+    unlink(blk);
+    rmdir(dir);
+}
+
 // @return whether the module opens; otherwise the report says `part`.
 static bool opens(const char* file, const char* part) {
     keeper k;

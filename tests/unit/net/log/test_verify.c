@@ -441,3 +441,148 @@ RECORD_CASE(a_trace_is_proved_row_by_row, true) {
     assert_int_equal(net_log_check_trace(self->reader, self->table.module, "/nowhere", NULL, &rows),
                      NET_ERR_IO);
 }
+
+// ---- behind a reload ----
+
+typedef struct reload {
+    record record;
+    net_module* modules[2];
+    uint32_t count;
+    uint32_t refusals; ///< segments that the folder still refuses
+} reload;
+
+static int create_or_refuse(void* context, const char* file) {
+    reload* self = context;
+    if (self->refusals > 0) {
+        self->refusals--;
+        errno = EACCES;
+        return -1;
+    }
+    return open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
+static void play_ticks(reload* self, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        play_tick(&self->record);
+        net_log_pump(self->record.writer);
+    }
+}
+
+// The match goes on with more templates.
+static void go_on(reload* self, const char* more) {
+    table* t = &self->record.table;
+    char* text = table_read_file(BREAKOUT_BLK);
+    char whole[16384];
+    assert_true(strlen(text) + strlen(more) < sizeof whole);
+    (void)snprintf(whole, sizeof whole, "%s%s", text, more);
+    free(text);
+    net_module** next = &self->modules[self->count++];
+    assert_ok(net_module_wrap(breakout_module(), whole, "breakout.blk", NULL, next));
+    net_match* match = NULL;
+    assert_ok(net_match_create_from(t->match, *next, NULL, &match));
+    assert_true(net_log_may_exchange(self->record.writer));
+    net_log_exchange(self->record.writer, match);
+    assert_false(net_log_may_exchange(self->record.writer)); // its keyframe is on the way
+    net_match_destroy(t->match);
+    t->match = match;
+}
+
+static void reload_open(reload* self) {
+    memset(self, 0, sizeof *self);
+    record_prepare(&self->record, NULL, 0, 5);
+    net_log_options options = net_log_options_default();
+    options.is_manual = true;
+    options.ops.create = create_or_refuse;
+    options.ops.context = self;
+    assert_ok(net_log_writer_create_as(NULL, self->record.files.log, &options,
+                                       self->record.table.match, "test", 1234, NULL,
+                                       &self->record.writer));
+}
+
+static void reload_end(reload* self) {
+    self->record.world_hash = ecs_world_hash(net_match_world(self->record.table.match));
+    net_log_append_close(self->record.writer, self->record.table.match);
+    assert_ok(net_log_writer_destroy(self->record.writer));
+    self->record.writer = NULL;
+}
+
+static void reload_close(reload* self) {
+    net_log_writer_destroy(self->record.writer);
+    table_close(&self->record.table);
+    for (uint32_t i = 0; i < self->count; i++)
+        net_module_close(self->modules[i]);
+    files_close(&self->record.files);
+}
+
+#define RELOAD_CASE(name) CASE_WITH(reload, self, reload_open(self), reload_close(self), name)
+
+// The part of the log that ends with a segment verifies with the module before all reloads.
+static uint32_t expect_part(reload* self, uint32_t last, ecs_tick first_tick, ecs_tick last_tick) {
+    net_log_reader* reader;
+    net_verify_result verified;
+    assert_ok(net_log_reader_create_to(NULL, self->record.files.log, last, NULL, &reader));
+    const net_log_info info = *net_log_reader_info(reader);
+    assert_true(info.first_tick == first_tick && info.last_tick == last_tick);
+    assert_string_equal(net_log_reader_verdict(reader), "whole");
+    net_log_reader_destroy(reader);
+    assert_ok(net_log_reader_create_to(NULL, self->record.files.log, last, NULL, &reader));
+    assert_ok(net_log_verify(reader, self->record.table.module, 0, NULL, NULL, NULL, &verified));
+    assert_true(verified.ticks == last_tick - first_tick + 1);
+    if (last == 0) assert_true(verified.world_hash == self->record.world_hash);
+    net_log_reader_destroy(reader);
+    return info.segment_before;
+}
+
+RELOAD_CASE(each_part_of_a_reloaded_log_runs_with_its_templates) {
+    play_ticks(self, 33);
+    go_on(self, "\nlamp { \"glow:u32\"{ _replicate:b=yes; value:u32=3 } }\n");
+    play_ticks(self, 27);
+    go_on(self, "\nlamp { \"glow:u32\"{ _replicate:b=yes; value:u32=4 } }\n");
+    play_ticks(self, 40);
+    reload_end(self);
+    assert_int_equal(expect_part(self, 0, 61, 100), 2);
+    assert_int_equal(expect_part(self, 2, 34, 60), 1);
+    assert_int_equal(expect_part(self, 1, 1, 33), 0);
+}
+
+// No record of the new game comes behind a header of the old one.
+RELOAD_CASE(a_reload_waits_for_its_segment) {
+    play_ticks(self, 33);
+    go_on(self, "\nlamp { }\n");
+    self->refusals = 5;
+    play_ticks(self, 3);
+    char text[256];
+    assert_true(net_log_take_note(self->record.writer, text, sizeof text));
+    assert_non_null(strstr(text, "Permission denied"));
+    play_ticks(self, 27);
+    reload_end(self);
+    assert_int_equal(self->refusals, 0);
+    assert_int_equal(expect_part(self, 0, 34, 63), 1);
+    assert_int_equal(expect_part(self, 1, 1, 33), 0);
+}
+
+// The last seconds start again.
+RELOAD_CASE(a_save_behind_a_reload_has_the_new_game) {
+    assert_ok(net_log_writer_destroy(self->record.writer));
+    files_clear(&self->record.files);
+    net_log_options options = net_log_options_default();
+    options.is_manual = options.is_in_memory = true;
+    options.ring_seconds = 60;
+    assert_ok(net_log_writer_create_as(NULL, self->record.files.log, &options,
+                                       self->record.table.match, "test", 1234, NULL,
+                                       &self->record.writer));
+    play_ticks(self, 33);
+    go_on(self, "\nlamp { }\n");
+    play_ticks(self, 90);
+    assert_ok(net_log_save(self->record.writer, "end"));
+    play_ticks(self, 60);
+    net_log_saved saved = {.bytes = 0};
+    assert_true(net_log_take_saved(self->record.writer, &saved));
+    assert_string_equal(saved.failure, "");
+    assert_int_equal(saved.first_tick, 34);
+    net_log_reader* reader;
+    net_verify_result verified;
+    assert_ok(net_log_reader_create(NULL, saved.file, NULL, &reader));
+    assert_ok(net_log_verify(reader, self->record.table.module, 0, NULL, NULL, NULL, &verified));
+    net_log_reader_destroy(reader);
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+// P12: another match goes on in a running server. Its clients are asked again; they keep number and
+// player, or read why they do not fit. On ENet, in virtual time.
+#include "enet_room.h"
+
+#include "scarce.h"
+#include "swarm.h"
+
+#include "base/text.h"
+
+#include <stdlib.h>
+
+typedef struct stage {
+    room room;
+    scarce_memory memory;   ///< of the server
+    net_module* modules[4]; ///< by the exchanges
+    uint32_t count;
+} stage;
+
+static void stage_open(stage* at) {
+    memset(at, 0, sizeof *at);
+    room_open(&at->room, (room_config){.game = swarm_module_get(),
+                                       .templates = swarm_templates(),
+                                       .seed = 5,
+                                       .quiet = 1e9,
+                                       .seats = 2});
+    // Again, with an allocator.
+    net_server_destroy(at->room.server);
+    scarce_init(&at->memory, 0, true);
+    const net_server_config server = {.allocator = &at->memory.allocator,
+                                      .match = at->room.match,
+                                      .transport = at->room.transport,
+                                      .clients_max = ROOM_SEATS};
+    assert_ok(net_server_create(&server, &at->room.server));
+}
+
+static void stage_close(stage* at) {
+    room_close(&at->room);
+    assert_int_equal(at->memory.bytes, 0);
+    for (uint32_t i = 0; i < at->count; i++)
+        net_module_close(at->modules[i]);
+}
+
+#define STAGE_CASE(name) CASE_WITH(stage, at, stage_open(at), stage_close(at), name)
+
+static bool is_in(const room* at, uint32_t seat) {
+    const net_client* client = at->seats[seat].client;
+    return net_client_get_phase(client) == NET_CLIENT_PLAYING &&
+           net_client_tick_newest(client) + 60 >= net_match_tick(at->match) &&
+           net_client_tick_newest(client) > 0 && net_client_player(client) != ECS_ENTITY_NONE;
+}
+
+static void await_seats(room* at) {
+    for (uint32_t i = 0; i < 600 && !(is_in(at, 0) && is_in(at, 1)); i++)
+        room_step(at);
+    assert_true(is_in(at, 0) && is_in(at, 1));
+}
+
+// A match whose templates have `more` at their end.
+static net_match* make_next(stage* at, const char* more) {
+    char text[8192];
+    assert_true(base_text_format(text, sizeof text, "%s%s", swarm_templates(), more));
+    base_reporter reporter = base_reporter_stderr();
+    net_module** module = &at->modules[at->count++];
+    assert_ok(net_module_wrap(swarm_module_get(), text, "room.blk", &reporter, module));
+    net_match* match = NULL;
+    assert_ok(net_match_create_from(at->room.match, *module, &reporter, &match));
+    return match;
+}
+
+static void exchange(stage* at, const char* more) {
+    net_match* match = make_next(at, more);
+    assert_ok(net_server_exchange(at->room.server, match));
+    net_match_destroy(at->room.match);
+    at->room.match = match;
+}
+
+// What a program does with a client that ended EXCHANGED.
+static void come_back(stage* at, uint32_t index, const net_module* module) {
+    room_seat* seat = &at->room.seats[index];
+    assert_int_equal(net_client_get_end(seat->client), NET_CLIENT_END_EXCHANGED);
+    uint8_t secret[NET_RESUME_BYTES];
+    assert_true(net_client_take_secret(seat->client, secret));
+    net_client_destroy(seat->client);
+    net_match_destroy(seat->match);
+    base_reporter reporter = base_reporter_stderr();
+    net_match_config match = net_match_config_default(module);
+    match.role = NET_ROLE_MIRROR;
+    assert_ok(net_match_create(&match, &reporter, &seat->match));
+    const net_client_config client = {.match = seat->match,
+                                      .transport = seat->transport,
+                                      .address = "127.0.0.1:7777",
+                                      .is_bot = true,
+                                      .seed = index + 1,
+                                      .secret = secret};
+    assert_ok(net_client_create(&client, &seat->client));
+}
+
+static void all_come_back(stage* at, const net_module* module) {
+    for (uint32_t i = 0;
+         i < 30 && net_client_get_phase(at->room.seats[0].client) != NET_CLIENT_ENDED; i++)
+        room_step(&at->room);
+    for (uint32_t i = 0; i < 2; i++)
+        come_back(at, i, module);
+}
+
+STAGE_CASE(clients_come_back_with_number_and_player) {
+    room* house = &at->room;
+    await_seats(house);
+    const ecs_tick tick = net_match_tick(house->match);
+    const ecs_entity player = net_match_player(house->match, 1);
+    exchange(at, "lamp { \"glow:u32\"{ _replicate:b=yes; value:u32=3 } }\n");
+    assert_true(net_match_tick(house->match) == tick);
+    assert_int_equal(net_match_player(house->match, 1), player);
+    all_come_back(at, at->modules[0]);
+    await_seats(house);
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint32_t number = net_client_number(house->seats[i].client);
+        assert_true(number == 1 || number == 2);
+        assert_int_equal(net_client_player(house->seats[i].client),
+                         net_match_player(house->match, number));
+        assert_string_equal(net_client_player_name(house->seats[i].client, 1), "member");
+    }
+    assert_int_equal(net_server_get_counters(house->server)->joins, 2);
+    assert_int_equal(net_server_get_counters(house->server)->drops, 0);
+    // Their inputs arrive, and what they have is what the server has.
+    for (uint32_t i = 0; i < 60; i++)
+        room_step(house);
+    assert_true(server_report_of(house->server, 1)->end == NET_END_NONE);
+    net_server_stop(house->server, house->now_us);
+    for (uint32_t i = 0; i < 120 && net_server_get_phase(house->server) != NET_SERVER_ENDED; i++)
+        room_step(house);
+    for (uint32_t i = 0; i < 2; i++) {
+        const net_client_report report = net_client_get_report(house->seats[i].client);
+        const net_peer_report* peer = server_report_of(house->server, report.client);
+        assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
+        assert_true(peer->is_caught_up && peer->scope.hash == report.scope.hash);
+        assert_false(report.differs);
+    }
+}
+
+// It reads so when it is back, and comes a second time.
+STAGE_CASE(a_client_that_was_away_starts_again_too) {
+    room* house = &at->room;
+    await_seats(house);
+    assert_ok(net_socket_link_set(&(net_link_config){.loss_percent = 100}));
+    for (uint32_t i = 0; i < 240; i++) // it noticed the silence
+        room_step(house);
+    assert_int_equal(net_client_get_phase(house->seats[0].client), NET_CLIENT_RESUMING);
+    exchange(at, "");
+    assert_ok(net_socket_link_set(NULL));
+    for (uint32_t i = 0;
+         i < 600 && net_client_get_phase(house->seats[0].client) != NET_CLIENT_ENDED; i++)
+        room_step(house);
+    come_back(at, 0, at->modules[0]);
+    for (uint32_t i = 0;
+         i < 600 && net_client_get_phase(house->seats[1].client) != NET_CLIENT_ENDED; i++)
+        room_step(house);
+    come_back(at, 1, at->modules[0]);
+    await_seats(house);
+    assert_int_equal(net_server_get_counters(house->server)->joins, 2);
+}
+
+STAGE_CASE(a_client_whose_game_does_not_fit_reads_why) {
+    room* house = &at->room;
+    await_seats(house);
+    exchange(at, "lamp { \"glow:u32\"{ _replicate:b=yes; value:u32=3 } }\n");
+    all_come_back(at, house->module);
+    for (uint32_t i = 0; i < 120; i++)
+        room_step(house);
+    char text[256];
+    assert_int_equal(net_client_get_end(house->seats[0].client), NET_CLIENT_END_REFUSED);
+    assert_int_not_equal(net_client_refusal(house->seats[0].client, text, sizeof text), 0);
+    assert_non_null(strstr(text, "the game files differ: \"component glow\" is missing"));
+}
+
+STAGE_CASE(without_memory_the_old_match_goes_on) {
+    room* house = &at->room;
+    await_seats(house);
+    net_match* match = make_next(at, "");
+    for (uint64_t n = 1;; n++) {
+        at->memory.fail_at = at->memory.calls + n;
+        const net_result result = net_server_exchange(house->server, match);
+        at->memory.fail_at = 0;
+        if (result == NET_OK) break;
+        assert_int_equal(result, NET_ERR_MEMORY);
+        assert_int_equal(net_client_get_phase(house->seats[0].client), NET_CLIENT_PLAYING);
+    }
+    net_match_destroy(house->match);
+    house->match = match;
+    all_come_back(at, at->modules[0]);
+    await_seats(house);
+}
+
+STAGE_CASE(a_server_that_accounts_its_bits_keeps_its_match) {
+    room* house = &at->room;
+    net_server_destroy(house->server);
+    const net_server_config server = {.match = house->match,
+                                      .transport = house->transport,
+                                      .clients_max = ROOM_SEATS,
+                                      .has_bandwidth = true};
+    assert_ok(net_server_create(&server, &house->server));
+    await_seats(house);
+    net_match* match = make_next(at, "");
+    assert_int_equal(net_server_exchange(house->server, match), NET_ERR_CLOSED);
+    net_match_destroy(match);
+    await_seats(house);
+}
