@@ -40,7 +40,10 @@ typedef struct client_program {
     net_match* thin_match;  ///< of all thin bots; NULL: there are none
     client_player* players; ///< the thin bots are the last
     uint32_t player_count;
-    void* trace;         ///< FILE*; NULL: no --trace
+    void* trace;                   ///< FILE*; NULL: no --trace
+    struct net_log_writer* record; ///< NULL: nothing is recorded yet
+    ecs_tick recorded_tick;        ///< the newest
+    bool has_record_failed;
     void* session_trace; ///< FILE*; NULL: no --trace-session
 } client_program;
 

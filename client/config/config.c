@@ -72,8 +72,9 @@ static bool check_picture(client_config* config, const base_reporter* reporter) 
                     config->is_rendering ? "--render" : "--shot");
         return false;
     }
-    if (config->dump_world && config->thin_bots && !config->bots && !config->is_rendering) {
-        base_report(reporter, NULL, 0, "--dump-world: thin bots have no world: add --bots 1");
+    const char* of_world = config->dump_world ? "dump-world" : config->record ? "record" : NULL;
+    if (of_world && config->thin_bots && !config->bots && !config->is_rendering) {
+        base_report(reporter, NULL, 0, "--%s: thin bots have no world: add --bots 1", of_world);
         return false;
     }
     if (config->shot_every && !config->shot_tick) {
@@ -117,6 +118,7 @@ static bool check_use(const client_config* config, const base_reporter* reporter
         {"bots", config->bots > 0, .is_of_sessions = true},
         {"bots-thin", config->thin_bots > 0, .is_of_sessions = true},
         {"ticks", config->ticks > 0, .is_of_sessions = true},
+        {"record", config->record != NULL, .is_of_sessions = true},
         {"trace", config->trace != NULL, .is_of_sessions = true},
         {"trace-session", config->session_trace != NULL, .is_of_sessions = true},
         {"net", config->net != NULL, .is_of_sessions = true},
@@ -150,10 +152,7 @@ static const base_option table[] = {
      "connect tokens, one a line (else: SHOAL_TOKEN, or no keys)", 0, 0},
     {"name", FIELD(name), "TEXT", "the player's name; bots get a number", 0, 0},
     {"ticks", FIELD(ticks), "N", "leave after N ticks (0: stay)", 0, 0},
-    {"dump-world", FIELD(dump_world), "FILE", "at the end write the world of the (first) client", 0,
-     0},
-    {"trace", FIELD(trace), "FILE", "write each applied update, for shoal-replay check-trace", 0,
-     0},
+    {"record", FIELD(record), "FILE", "write what the (first) client sees, for --replay", 0, 0},
     {"net", FIELD(net), "SPEC", "bad network: wifi|4g|bad|satellite,loss=5,... (server/README.md)",
      0, 0},
     {"shot", FIELD(shot), "FILE.png", "write one frame as a picture", 0, 0},
@@ -169,6 +168,10 @@ static const base_option table[] = {
     {"config", FIELD(config), "FILE", "lines of \"bots = 8\"; environment and command line win", 0,
      0},
     {"headless", FIELD(is_headless), NULL, "no window: with --local only the bots play", 0, 0},
+    {"trace", FIELD(trace), "FILE", "write each applied update, for shoal-replay check-trace", 0,
+     0},
+    {"dump-world", FIELD(dump_world), "FILE", "at the end write the world of the (first) client", 0,
+     0},
     {"trace-session", FIELD(session_trace), "FILE",
      "write each packet and each change of a session", 0, 0},
     {"rate-max", FIELD(rate_bytes_max), "BYTES",

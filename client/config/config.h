@@ -22,6 +22,7 @@ typedef struct client_config {
     const char* name;
     uint64_t ticks; ///< leave after this number of client ticks; 0: stay
     const char* dump_world;
+    const char* record;
     const char* trace;
     const char* session_trace; ///< file; NULL: no trace
     const char* net;

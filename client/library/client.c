@@ -32,9 +32,10 @@ static void give_input(void* context, const net_player_context* player, void* in
     memcpy(input, self->messages.list[message - 1].payload, net_match_input_bytes(self->match));
 }
 
-static void gather_events(void* context) {
+static bool gather_events(void* context) {
     shoal_client* self = context;
     library_messages_gather(&self->messages, self->match);
+    return true;
 }
 
 static void close_session(shoal_client* self) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// The inspector of a playback: all components of one entity of the replayed match, as text.
+/// The inspector of a playback: all components of one entity of what is shown, as text.
 #pragma once
 
 #include "net/game.h"

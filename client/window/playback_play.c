@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Plays a log: in a window or as a picture (both in playback_window.c), or without them, only for
-// its hashes.
+// Plays a log to its end: in a window or as a picture (both in playback_window.c), or without
+// them.
 //
 // A log never names a path: the game is found by its name in the module path, or it is given with
 // --game. The exit codes are those of shoal-replay.
 #include "window/playback_play.h"
 
-#include "ecs/save.h"
 #include "tools/output.h"
 #include "tools/setup.h"
 #include "window/playback_state.h"
@@ -15,7 +14,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define CHUNK_TICKS 6000.0 ///< between two looks at signals
+#define CHUNK_TICKS 600.0 ///< between two looks at signals
 #define WAKE_US 10000u
 
 static net_result open_playback(client_playback* self) {
@@ -54,13 +53,8 @@ static bool run(client_playback* self) {
         if (is_at_end(self) && !client_playback_note(self, client_playback_refresh(self, now_us)))
             return false;
         double ticks = is_paced ? (double)(now_us - last_us) * per_us : CHUNK_TICKS;
-        double tick = net_playback_tick(self->playback) + ticks;
         last_us = now_us;
-        net_result result = NET_OK;
-        if (is_paced)
-            result = net_playback_advance(self->playback, ticks);
-        else if (!is_waiting || !is_at_end(self))
-            result = net_playback_pass(self->playback, tick);
+        net_result result = net_playback_advance(self->playback, ticks);
         if (!client_playback_note(self, result)) return false;
     } while (!is_at_end(self) || client_playback_is_open(self));
     return true;
@@ -70,26 +64,15 @@ static int play_headless(client_playback* self) {
     if (!client_playback_note(self, net_playback_seek(self->playback, self->config->at)))
         return NET_EXIT_RUNTIME;
     bool is_whole = run(self);
-    net_match* match = net_playback_match(self->playback);
-    if (!match) return NET_EXIT_RUNTIME;
-    const ecs_world* world = net_match_world(match);
     const net_log_info* info = net_log_reader_info(self->reader); // --follow opened another one
     self->has_result = true;
     if (self->is_diverged) {
         printf("diverged tick=%" PRIu64 "\n", net_playback_diverged(self->playback));
         return NET_EXIT_DIVERGED;
     }
-    const char* tail = net_log_reader_verdict(self->reader);
-    uint64_t clamped;
-    if (net_playback_is_watched(self->playback, &clamped)) {
-        printf("watched ticks=%" PRIu64 " clamped=%" PRIu64 " tail=%s lost_bytes=%" PRIu64 "\n",
-               (ecs_tick)net_playback_tick(self->playback), clamped, tail, info->lost_bytes);
-        return is_whole ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
-    }
-    printf("replayed ticks=%" PRIu64 " state_hash=%016" PRIx64 " world_hash=%016" PRIx64
-           " tail=%s lost_bytes=%" PRIu64 "\n",
-           net_match_tick(match), ecs_world_state_hash(world), ecs_world_hash(world), tail,
-           info->lost_bytes);
+    printf("watched ticks=%" PRIu64 " clamped=%" PRIu64 " tail=%s lost_bytes=%" PRIu64 "\n",
+           (ecs_tick)net_playback_tick(self->playback), net_playback_clamped(self->playback),
+           net_log_reader_verdict(self->reader), info->lost_bytes);
     return is_whole ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A log that differs or is damaged can still be watched. The exit code reports it at the end.
+// A log whose run differs, or that is damaged, can still be watched. The exit code reports it at
+// the end.
 #include "window/playback_state.h"
 
 #define REFRESH_US 1000000u
@@ -20,12 +21,8 @@ net_result client_playback_refresh(client_playback* self, uint64_t now_us) {
     // Between its close record and its index a log looks cut.
     bool has_more = now->identity == old->identity && !(now->is_closed && now->is_cut) &&
                     (now->last_tick > old->last_tick || now->is_closed != old->is_closed);
-    // Why it is watched was said when it was opened.
-    uint64_t clamped;
-    bool is_reported = net_playback_is_watched(self->playback, &clamped);
-    result = has_more ? net_playback_create(reader, self->module,
-                                            is_reported ? NULL : self->reporter, &playback)
-                      : NET_OK;
+    // What differs here was said when it was opened.
+    result = has_more ? net_playback_create(reader, self->module, NULL, &playback) : NET_OK;
     if (!playback) {
         net_log_reader_destroy(reader);
         return result;

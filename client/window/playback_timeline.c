@@ -4,7 +4,6 @@
 #include "window/playback_timeline.h"
 
 #include "base/text.h"
-#include "ecs/save.h"
 
 #include <inttypes.h>
 
@@ -95,22 +94,12 @@ static void draw_state(const client_timeline* strip, const client_timeline_look*
                      end, tick, last, look->speed, look->is_playing ? "playing" : "paused",
                      look->player ? "   view of " : "", look->player ? look->player : "");
     draw->text(draw->context, bar_x(strip), y, 16.0f * u, words, text);
-    net_match* match = net_playback_match(look->playback);
     ecs_tick diverged = net_playback_diverged(look->playback);
-    uint64_t clamped;
-    if (diverged) {
-        base_text_format(text, sizeof text, "differs from the log from tick %" PRIu64 " on",
-                         diverged);
-    } else if (net_playback_is_watched(look->playback, &clamped)) {
-        base_text_format(text, sizeof text, "values of the log, not run again");
-    } else {
-        base_text_format(text, sizeof text, "tick %" PRIu64 " state %016" PRIx64,
-                         match ? net_match_tick(match) : 0,
-                         match ? ecs_world_state_hash(net_match_world(match)) : 0);
-    }
+    if (!diverged) return;
+    base_text_format(text, sizeof text, "differs from the log from tick %" PRIu64 " on", diverged);
     float width = draw->text_width(draw->context, 16.0f * u, text);
-    draw->text(draw->context, bar_x(strip) + bar_width(strip) - width, y, 16.0f * u,
-               diverged ? events[1] : faint, text);
+    draw->text(draw->context, bar_x(strip) + bar_width(strip) - width, y, 16.0f * u, events[1],
+               text);
 }
 
 static void draw_bar(const client_timeline* strip, const client_timeline_look* look,

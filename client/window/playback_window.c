@@ -120,17 +120,13 @@ static void change_speed(show* on, bool is_faster) {
     }
 }
 
-// The next client that plays at this moment, by its number; 0 behind the last.
+// The next client that has an entity at this moment, by its number; 0 behind the last.
 static void follow_next(show* on) {
     uint32_t count, next = 0;
-    const net_playback_mark* marks = net_playback_marks(on->self->playback, &count);
-    const net_match* match = net_playback_match(on->self->playback);
-    for (uint32_t i = 0; i < count && match; i++) {
-        uint32_t client = marks[i].client;
-        if (marks[i].kind != NET_PLAYBACK_JOIN || client <= on->client) continue;
-        if (net_match_player(match, client) == ECS_ENTITY_NONE) continue;
-        if (next == 0 || client < next) next = client;
-    }
+    const net_log_player* players = net_playback_players(on->self->playback, &count);
+    for (uint32_t i = 0; i < count && next == 0; i++)
+        if (players[i].client > on->client && players[i].entity != ECS_ENTITY_NONE)
+            next = players[i].client;
     on->client = next;
 }
 
@@ -313,7 +309,7 @@ static bool draw_frame(show* on, uint64_t now_us, bool has_strip, const char* sh
     client_window_begin_frame(on->window, now_us);
     net_draw draw = client_window_draw(on->window, CLIENT_CANVAS_VIEW);
     net_match* match = net_playback_match(on->self->playback);
-    if (on->client && match) draw.player = net_match_player(match, on->client);
+    if (on->client) draw.player = net_playback_player(on->self->playback, on->client);
     net_playback_draw(on->self->playback, &draw);
     if (has_strip) draw_strip(on);
     net_draw screen = client_window_draw(on->window, CLIENT_CANVAS_SCREEN);

@@ -97,8 +97,8 @@ void net_client_service(net_client* client, uint64_t now_us) {
 // @return false: the session ended.
 static bool step_mirror(net_client* client) {
     net_match_step_at(client->config.match, net_mirror_tick(client->mirror));
-    if (client->config.stepped) client->config.stepped(client->config.stepped_context);
-    ecs_changes_clear(net_match_world(client->config.match));
+    if (!client->config.stepped || client->config.stepped(client->config.stepped_context))
+        ecs_changes_clear(net_match_world(client->config.match));
     if (!net_match_lacks_memory(client->config.match)) return true;
     base_report(client->config.reporter, NULL, 0, "out of memory: the session ends");
     net_client_finish(client, NET_CLIENT_END_LOST);
@@ -176,6 +176,12 @@ uint32_t net_client_refusal(const net_client* client, char* text, size_t text_by
 
 const char* net_client_refusal_game(const net_client* client) {
     return client->refusal_game;
+}
+
+uint32_t net_client_next_player(const net_client* client, uint32_t before) {
+    for (uint32_t i = 0; i < client->roster.count; i++)
+        if (client->roster.players[i].client > before) return client->roster.players[i].client;
+    return 0;
 }
 
 const char* net_client_player_name(const net_client* client, uint32_t number) {

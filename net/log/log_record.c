@@ -634,7 +634,7 @@ static bool read_setting(const proto_pb_field* field, net_log_info* info) {
 // Must-understand bits that this reader understands.
 #define FEATURES_KNOWN                                                                             \
     (NET_LOG_FEATURE_VIEWS | NET_LOG_FEATURE_SEGMENT | NET_LOG_FEATURE_COLUMNS |                   \
-     NET_LOG_FEATURE_CONTROLS | NET_LOG_FEATURE_RELOAD)
+     NET_LOG_FEATURE_CONTROLS | NET_LOG_FEATURE_RELOAD | NET_LOG_FEATURE_SEEN)
 
 static net_result read_demand(net_log_demand* demand, const void* data, size_t size) {
     base_reader reader = base_reader_make(data, size);
@@ -707,6 +707,7 @@ net_result net_log_header_read(net_log_info* info, const void* data, size_t size
     proto_pb_field field;
     while (proto_pb_next(&reader, &field))
         if (!read_field(&field, info)) return NET_ERR_DAMAGED;
+    info->is_seen = (demand->features & NET_LOG_FEATURE_SEEN) != 0;
     bool is_right = !reader.failed && info->game[0] != 0 &&
                     info->tick_rate_hz >= NET_TICK_RATE_HZ_MIN &&
                     info->tick_rate_hz <= NET_TICK_RATE_HZ_MAX &&

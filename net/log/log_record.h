@@ -149,6 +149,7 @@ enum {
 #define NET_LOG_FEATURE_COLUMNS UINT64_C(4)  ///< its data blocks may have NET_LOG_FLAG_COLUMNS
 #define NET_LOG_FEATURE_CONTROLS UINT64_C(8) ///< it may have records of NET_LOG_KIND_CONTROL
 #define NET_LOG_FEATURE_RELOAD UINT64_C(16)  ///< the game is another version from here on
+#define NET_LOG_FEATURE_SEEN UINT64_C(32)    ///< a client's record of what it saw
 
 /// Pack the Header of a match. When the whole schema does not fit a
 /// record, templates, then fields are left out. *has_values, if it is set, says that states
@@ -219,10 +220,12 @@ typedef struct net_log_template {
 
 typedef struct net_log_schema net_log_schema;
 
-/// @return NET_OK; NET_ERR_UNKNOWN (the log has no values); NET_ERR_VERSION (its row code is of a
-///         later version); NET_ERR_DAMAGED (no writer writes such a header); NET_ERR_MEMORY.
+/// *has_values: the log has states in these rows.
+/// @return NET_OK; NET_ERR_VERSION (its row code is of a later version); NET_ERR_DAMAGED (no writer
+///         writes such a header); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_schema_create(const base_allocator* allocator, const void* header,
-                                               size_t header_bytes, net_log_schema** schema);
+                                               size_t header_bytes, bool* has_values,
+                                               net_log_schema** schema);
 /// NULL does nothing.
 void net_log_schema_destroy(net_log_schema* schema);
 /// The rows; they live as long as the schema.

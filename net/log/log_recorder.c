@@ -5,6 +5,7 @@
 #include "log/log_recorder.h"
 
 #include "base/assert.h"
+#include "base/text.h"
 #include "core/worker.h"
 #include "ecs/change.h"
 #include "ecs/save.h"
@@ -23,6 +24,7 @@ enum {
 
 struct net_log_recorder {
     const base_allocator* allocator;
+    const net_match* match;
     ecs_world* world;
     net_rows* rows;
     uint32_t index_max;
@@ -32,6 +34,8 @@ struct net_log_recorder {
     uint32_t defined_capacity;
     ecs_template_id* composed; // in the order of their definitions
     uint32_t composed_count, composed_capacity;
+    net_log_player *players, *written; // that play now, and as they were written last
+    uint32_t player_count, player_capacity, written_count, written_capacity;
     bool must_restart;
     base_bytes definitions, values; // items
     base_bytes item;
@@ -46,7 +50,7 @@ struct net_log_recorder {
     base_bytes out; // parts, each behind its length
     size_t part;    // offset of the one that is written
     uint8_t body[NET_SNAPSHOT_BYTES_MAX];
-    uint64_t full_bytes, since_bytes;
+    uint64_t full_bytes;
 };
 
 static void record(void* context);
@@ -58,6 +62,7 @@ net_result net_log_recorder_create(const base_allocator* allocator, const net_ma
     net_log_recorder* made = base_allocate_zero(allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
     made->allocator = allocator;
+    made->match = match;
     made->world = net_match_world((net_match*)(uintptr_t)match);
     made->rows = net_schema_rows(net_match_schema(match));
     made->index_max = ecs_world_limits(made->world)->replicated_index_max;
@@ -87,6 +92,8 @@ void net_log_recorder_destroy(net_log_recorder* recorder) {
     net_replicator_destroy(recorder->replicator);
     BASE_ARRAY_RELEASE(allocator, recorder->is_defined, recorder->defined_capacity);
     BASE_ARRAY_RELEASE(allocator, recorder->composed, recorder->composed_capacity);
+    BASE_ARRAY_RELEASE(allocator, recorder->players, recorder->player_capacity);
+    BASE_ARRAY_RELEASE(allocator, recorder->written, recorder->written_capacity);
     base_bytes_deinit(&recorder->definitions);
     base_bytes_deinit(&recorder->values);
     base_bytes_deinit(&recorder->item);
@@ -98,10 +105,9 @@ void net_log_recorder_restart(net_log_recorder* recorder) {
     recorder->must_restart = true;
 }
 
-void net_log_recorder_sizes(const net_log_recorder* recorder, uint64_t* full, uint64_t* since) {
+uint64_t net_log_recorder_full_bytes(const net_log_recorder* recorder) {
     BASE_ASSERT(!recorder->is_running);
-    *full = recorder->full_bytes;
-    *since = recorder->since_bytes;
+    return recorder->full_bytes;
 }
 
 // ---- on the simulation's thread ----
@@ -176,6 +182,70 @@ static void take_changed_values(net_log_recorder* recorder) {
     }
 }
 
+net_result net_log_recorder_players(net_log_recorder* recorder, const net_log_player* players,
+                                    uint32_t count) {
+    if (!BASE_ARRAY_RESERVE(recorder->allocator, recorder->players, recorder->player_capacity,
+                            count + 1))
+        return NET_ERR_MEMORY;
+    if (count > 0) memcpy(recorder->players, players, count * sizeof *players);
+    recorder->player_count = count;
+    return NET_OK;
+}
+
+static void list_players(net_log_recorder* recorder) {
+    uint32_t clients[NET_CLIENTS_MAX];
+    const uint32_t count = net_match_players(recorder->match, clients, NET_CLIENTS_MAX);
+    recorder->player_count = 0;
+    if (!BASE_ARRAY_RESERVE(recorder->allocator, recorder->players, recorder->player_capacity,
+                            count + 1)) {
+        recorder->has_failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        net_log_player* player = &recorder->players[recorder->player_count++];
+        *player = (net_log_player){.client = clients[i],
+                                   .entity = net_match_player(recorder->match, clients[i])};
+        (void)base_text_copy(player->name, sizeof player->name,
+                             net_match_player_name(recorder->match, clients[i]));
+    }
+}
+
+// `player` NULL: it left.
+static void put_player(net_log_recorder* recorder, uint32_t client, const net_log_player* player) {
+    base_bytes* item = &recorder->item;
+    base_bytes_clear(item);
+    base_bytes_write_varint(item, client);
+    if (player) base_bytes_write_varint(item, player->entity);
+    if (player) base_bytes_write(item, player->name, strlen(player->name));
+    put_item(&recorder->definitions, NET_LOG_STATE_PLAYER, item->data, item->size);
+}
+
+// Those that are not as they were written, both lists by rising client.
+static void take_players(net_log_recorder* recorder) {
+    const net_log_player* before = recorder->written;
+    const net_log_player* end = before + (recorder->is_full ? 0 : recorder->written_count);
+    for (uint32_t i = 0; i < recorder->player_count; i++) {
+        const net_log_player* now = &recorder->players[i];
+        while (before != end && before->client < now->client)
+            put_player(recorder, before++->client, NULL);
+        const bool is_known = before != end && before->client == now->client;
+        if (!is_known || memcmp(before, now, sizeof *now) != 0)
+            put_player(recorder, now->client, now);
+        before += is_known;
+    }
+    while (before != end)
+        put_player(recorder, before++->client, NULL);
+    if (!BASE_ARRAY_RESERVE(recorder->allocator, recorder->written, recorder->written_capacity,
+                            recorder->player_count + 1)) {
+        recorder->has_failed = true;
+        return;
+    }
+    if (recorder->player_count > 0)
+        memcpy(recorder->written, recorder->players,
+               recorder->player_count * sizeof *recorder->players);
+    recorder->written_count = recorder->player_count;
+}
+
 // What the history does not have.
 static void take_beside(net_log_recorder* recorder) {
     const net_history* history = recorder->history;
@@ -202,6 +272,8 @@ void net_log_recorder_begin(net_log_recorder* recorder, const net_history* histo
     base_bytes_clear(&recorder->definitions);
     base_bytes_clear(&recorder->values);
     take_beside(recorder);
+    if (net_match_get_config(recorder->match)->role == NET_ROLE_SERVER) list_players(recorder);
+    take_players(recorder);
     if (recorder->definitions.failed || recorder->values.failed) recorder->has_failed = true;
     recorder->is_running = true;
     if (recorder->worker)
@@ -313,8 +385,7 @@ static void record(void* context) {
     write_items(recorder, &recorder->values);
     end_part(recorder, true);
     recorder->has_failed = !ok || recorder->out.failed;
-    if (is_full) recorder->full_bytes = recorder->since_bytes = 0;
-    *(is_full ? &recorder->full_bytes : &recorder->since_bytes) += recorder->out.size;
+    if (is_full) recorder->full_bytes = recorder->out.size;
 }
 
 // ---- sums of components ----

@@ -32,11 +32,12 @@ typedef enum net_log_state_item {
     NET_LOG_STATE_TEMPLATE = 1, ///< varint parts, their wire numbers (varints), SchemaTemplate
     NET_LOG_STATE_BODY = 2,     ///< the next body of WIRE.md, "State body"
     NET_LOG_STATE_VALUE = 3,    ///< varint handle, varint component, ecs_type_write
+    NET_LOG_STATE_PLAYER = 4,   ///< varint client; unless it left: varint handle, name
 } net_log_state_item;
 
 typedef struct net_log_recorder net_log_recorder;
 
-/// For a match before its first tick. Without `has_thread` everything is done in
+/// For a match before its first tick, or a client's. Without `has_thread` everything is done in
 /// net_log_recorder_begin, with the same bytes. @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_recorder_create(const base_allocator* allocator,
                                                  const net_match* match, bool has_thread,
@@ -45,8 +46,12 @@ BASE_MUST_USE net_result net_log_recorder_create(const base_allocator* allocator
 void net_log_recorder_destroy(net_log_recorder* recorder);
 /// The next tick has a full state: a part was lost, or readers begin there.
 void net_log_recorder_restart(net_log_recorder* recorder);
-/// Bytes of the newest full state, and of those after it.
-void net_log_recorder_sizes(const net_log_recorder* recorder, uint64_t* full, uint64_t* since);
+/// Bytes of the newest full state; 0 before the first.
+uint64_t net_log_recorder_full_bytes(const net_log_recorder* recorder);
+/// Who plays in a client's match, by rising client, for the ticks that follow: the match does not
+/// know it. Copied. @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_recorder_players(net_log_recorder* recorder,
+                                                  const net_log_player* players, uint32_t count);
 /// Begin to record the tick of the history's last step. The history, always the same one, must not
 /// be stepped before net_log_recorder_end. After a tick that was left out, restart.
 void net_log_recorder_begin(net_log_recorder* recorder, const net_history* history);

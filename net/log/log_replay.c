@@ -7,8 +7,11 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "ecs/change.h"
+#include "ecs/save.h"
 #include "log/log_record.h"
+#include "log/log_recorder.h"
 #include "net/match.h"
+#include "state/schema.h"
 
 #include <inttypes.h>
 
@@ -24,7 +27,7 @@ struct net_log_replay {
     uint32_t* clients; // that play, rising
     uint32_t client_count;
     uint32_t client_last;
-    base_bytes start;     // a save before tick 1; empty for a part of a log
+    base_bytes start;     // a save of the match before tick 1
     char difference[200]; // of the schemas; empty: none is known
     bool has_stepped;     // the change list of its last step is still there
     bool has_failed;
@@ -82,6 +85,13 @@ static net_result create_match(net_log_replay* replay, const net_module* module,
                     module->game->name);
         return NET_ERR_SCHEMA;
     }
+    if (info->is_seen) {
+        base_report(reporter, file, 0,
+                    "a client recorded what it saw: without the inputs of the others the match "
+                    "cannot run again. Watch it: shoal-client --replay %s",
+                    file);
+        return NET_ERR_UNKNOWN;
+    }
     net_result result = take_templates(replay, &module, reporter);
     if (result != NET_OK) return result;
     if (info->content_hash != module->content_hash)
@@ -116,9 +126,8 @@ net_result net_log_replay_create(net_log_reader* reader, const net_module* modul
     net_result result = NET_ERR_MEMORY;
     base_bytes_init(&replay->start, allocator);
     if (replay->clients) result = create_match(replay, module, reporter);
-    // What is ahead of a keyframe is reached from the start; keyframes begin after 10 s.
-    if (result == NET_OK && net_log_reader_info(reader)->keyframe_count > 0)
-        result = net_log_replay_save(replay, &replay->start);
+    // What is ahead of the first keyframe is reached from the start.
+    if (result == NET_OK) result = net_match_save(replay->match, &replay->start);
     if (result != NET_OK) {
         net_log_replay_destroy(replay);
         return result;
@@ -307,43 +316,6 @@ net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick) {
     return NET_OK;
 }
 
-net_result net_log_replay_return(net_log_replay* replay) {
-    if (replay->has_failed || net_log_cursor_return(replay->reader, &replay->cursor)) return NET_OK;
-    return fail(replay, "the file changed while it was read");
-}
-
-net_result net_log_replay_save(const net_log_replay* replay, base_bytes* bytes) {
-    BASE_ASSERT(!replay->has_failed);
-    base_bytes_write(bytes, &replay->cursor, sizeof replay->cursor);
-    base_bytes_write_u32(bytes, replay->client_last);
-    base_bytes_write_u32(bytes, replay->client_count);
-    base_bytes_write(bytes, replay->clients, replay->client_count * sizeof *replay->clients);
-    return net_match_save(replay->match, bytes);
-}
-
-static net_result restore(net_log_replay* replay, const void* data, size_t size) {
-    base_reader bytes = base_reader_make(data, size);
-    bool is_read = base_reader_read(&bytes, &replay->cursor, sizeof replay->cursor);
-    replay->client_last = base_reader_u32(&bytes);
-    replay->client_count = base_reader_u32(&bytes);
-    if (!is_read || replay->client_count > NET_CLIENTS_MAX ||
-        !base_reader_read(&bytes, replay->clients, replay->client_count * sizeof *replay->clients))
-        return NET_ERR_MALFORMED;
-    if (!net_log_cursor_return(replay->reader, &replay->cursor))
-        return fail(replay, "the file changed while it was read");
-    return net_match_restore(replay->match, (const uint8_t*)data + bytes.offset,
-                             base_reader_left(&bytes));
-}
-
-net_result net_log_replay_restore(net_log_replay* replay, const void* data, size_t size) {
-    replay->has_stepped = false;
-    replay->record = (net_log_record){0};
-    replay->close = (net_log_record){0};
-    net_result result = restore(replay, data, size);
-    replay->has_failed = result != NET_OK;
-    return result;
-}
-
 // @return NET_ERR_CLOSED: there is no such keyframe.
 static net_result seek_keyframe(net_log_replay* replay, ecs_tick tick) {
     for (;;) {
@@ -358,9 +330,9 @@ static net_result seek_keyframe(net_log_replay* replay, ecs_tick tick) {
 }
 
 static net_result seek_start(net_log_replay* replay) {
-    if (replay->start.size > 0)
-        return net_log_replay_restore(replay, replay->start.data, replay->start.size);
-    return fail(replay, "nothing before it can be used");
+    replay->cursor = net_log_cursor_begin(replay->reader);
+    replay->client_last = replay->client_count = 0;
+    return net_match_restore(replay->match, replay->start.data, replay->start.size);
 }
 
 net_result net_log_replay_seek(net_log_replay* replay, ecs_tick tick) {
@@ -390,4 +362,131 @@ net_result net_log_replay_create_at(net_log_reader* reader, const net_module* mo
     net_log_replay_destroy(*replay);
     *replay = NULL;
     return result;
+}
+
+// ---- ticks whose state a log lacks ----
+
+// Ticks on the way are only run: rows are compared, and bodies written, for ticks that are asked
+// for. After a jump history and recorder are new ones, and so the state is full.
+
+struct net_log_run {
+    const base_allocator* allocator;
+    base_reporter reporter;
+    net_log_reader* reader;
+    net_log_replay* replay;
+    net_history* history; // NULL: the next state is full
+    net_log_recorder* recorder;
+    ecs_tick diverged;
+    net_log_record close; // its hashes of the last tick; without one it stays empty
+    const char* file;
+};
+
+net_result net_log_run_create(const base_allocator* allocator, const char* file,
+                              const net_module* module, const base_reporter* reporter,
+                              net_log_run** run_out) {
+    BASE_ASSERT(file && module && run_out);
+    *run_out = NULL;
+    net_log_run* run = base_allocate_zero(allocator, sizeof *run);
+    if (!run) return NET_ERR_MEMORY;
+    run->allocator = allocator;
+    run->file = file;
+    if (reporter) run->reporter = *reporter;
+    // Who runs the log has another reader of it, which reported its damage.
+    net_result result = net_log_reader_create(allocator, file, NULL, &run->reader);
+    if (run->reader) (void)!net_log_reader_close(run->reader, &run->close);
+    if (run->reader) result = net_log_replay_create(run->reader, module, reporter, &run->replay);
+    if (result != NET_OK) {
+        net_log_run_destroy(run);
+        return result;
+    }
+    *run_out = run;
+    return NET_OK;
+}
+
+static void forget(net_log_run* run) {
+    net_log_recorder_destroy(run->recorder);
+    net_history_destroy(run->history);
+    run->recorder = NULL;
+    run->history = NULL;
+}
+
+void net_log_run_destroy(net_log_run* run) {
+    if (!run) return;
+    forget(run);
+    net_log_replay_destroy(run->replay);
+    net_log_reader_destroy(run->reader);
+    base_release(run->allocator, run, sizeof *run);
+}
+
+ecs_tick net_log_run_tick(const net_log_run* run) {
+    return net_match_tick(net_log_replay_match(run->replay));
+}
+
+ecs_tick net_log_run_diverged(const net_log_run* run) {
+    return run->diverged;
+}
+
+static void compare(net_log_run* run, ecs_tick tick, uint64_t state_hash, bool has_world_hash,
+                    uint64_t world_hash) {
+    const ecs_world* world = net_match_world(net_log_replay_match(run->replay));
+    if (run->diverged > 0) return;
+    bool is_same = ecs_world_state_hash(world) == state_hash;
+    const uint64_t hash = is_same && has_world_hash ? ecs_world_hash(world) : 0;
+    if (hash != 0) is_same = hash == world_hash; // 0: no memory to compute it
+    if (is_same) return;
+    run->diverged = tick;
+    base_report(&run->reporter, run->file, 0,
+                "this run differs from the log from tick %" PRIu64 " on", tick);
+}
+
+static void compare_all(net_log_run* run, const net_log_tick* tick) {
+    const net_log_record* close = &run->close;
+    if (tick->has_end)
+        compare(run, tick->tick, tick->state_hash, tick->has_world_hash, tick->world_hash);
+    if (close->kind == NET_LOG_KIND_CLOSE && close->tick == tick->tick)
+        compare(run, tick->tick, close->state_hash, close->has_world_hash, close->world_hash);
+}
+
+// Step up to the tick; a run that differs from the log goes on as it went.
+static net_result step_to(net_log_run* run, ecs_tick tick) {
+    net_match* match = net_log_replay_match(run->replay);
+    net_result result = NET_OK;
+    if (net_match_tick(match) + 1 != tick) forget(run);
+    if (net_match_tick(match) >= tick || (!run->history && run->diverged == 0))
+        result = net_log_replay_seek(run->replay, tick - 1);
+    while (result == NET_OK && net_match_tick(match) < tick) {
+        net_log_tick at;
+        result = net_log_replay_step(run->replay, &at);
+        if (result == NET_OK) compare_all(run, &at);
+    }
+    if (result == NET_OK && net_match_tick(match) != tick) result = NET_ERR_DAMAGED;
+    return result == NET_ERR_CLOSED ? NET_ERR_DAMAGED : result;
+}
+
+static net_result begin(net_log_run* run) {
+    net_match* match = net_log_replay_match(run->replay);
+    net_rows* rows = net_schema_rows(net_match_schema(match));
+    const uint32_t index_max = ecs_world_limits(net_match_world(match))->replicated_index_max;
+    net_rows_set_tick_rate(rows, net_match_get_config(match)->tick_rate_hz);
+    net_result result = net_history_create(run->allocator, rows, index_max, &run->history);
+    if (result == NET_OK)
+        result = net_log_recorder_create(run->allocator, match, false, &run->recorder);
+    return result;
+}
+
+net_result net_log_run_to(net_log_run* run, ecs_tick tick,
+                          void (*part)(void* context, const uint8_t* data, size_t size),
+                          void* context) {
+    BASE_ASSERT(tick > 0 && part);
+    net_result result = step_to(run, tick);
+    if (result == NET_OK && !run->history) result = begin(run);
+    const ecs_world* world = net_match_world(net_log_replay_match(run->replay));
+    if (result == NET_OK) result = net_history_step(run->history, world, tick);
+    if (result != NET_OK) {
+        forget(run);
+        return result;
+    }
+    net_log_recorder_begin(run->recorder, run->history);
+    net_log_recorder_end(run->recorder, part, context);
+    return NET_OK;
 }

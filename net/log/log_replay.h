@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// The parts of a replay that net/log.h hides: the close record, and going back.
+/// The parts of a replay that net/replay.h hides.
 #pragma once
 
 #include "log/log_read.h"
@@ -10,15 +10,29 @@ const net_log_record* net_log_replay_close(const net_log_replay* replay);
 /// What the schema of the game here has other than the log's; empty: nothing is known.
 const char* net_log_replay_difference(const net_log_replay* replay);
 
-/// Another walk used the reader between two steps: go back to the place of the next record.
-/// @return NET_OK; NET_ERR_DAMAGED (reported: the file changed).
-BASE_MUST_USE net_result net_log_replay_return(net_log_replay* replay);
-/// Append a save of the replay: its match and its place in the log. For this process and this
-/// reader. Between steps. @return NET_OK; NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_log_replay_save(const net_log_replay* replay, base_bytes* bytes);
-/// Restore a save: the next step is the same as it was. The change list is empty. A failure after
-/// the save no longer counts.
-/// @return NET_OK; NET_ERR_MALFORMED (no such save); NET_ERR_MEMORY; NET_ERR_DAMAGED (reported: the
-///         file changed). After any of them no step succeeds until a restore does.
-BASE_MUST_USE net_result net_log_replay_restore(net_log_replay* replay, const void* data,
-                                                size_t size);
+// The match of a log run again with a recorder, for ticks whose state the log does not have: logs
+// of --log-content inputs, and states that were lost. What comes out are the parts of a tick's
+// state as a log has them, so who reads them reads both alike. The first tick whose hash is not the
+// log's is reported and remembered; the run goes on.
+// Memory: a match, its history, a recorder. Threads: one.
+
+typedef struct net_log_run net_log_run;
+
+/// Make the match of a log. The run reads the file on its own; the module must outlive it.
+/// @return as net_log_replay_create (reported).
+BASE_MUST_USE net_result net_log_run_create(const base_allocator* allocator, const char* file,
+                                            const net_module* module, const base_reporter* reporter,
+                                            net_log_run** run);
+/// NULL does nothing.
+void net_log_run_destroy(net_log_run* run);
+/// Run to a tick, from a keyframe before it where that is nearer, and give the parts of its state
+/// to `part`. They are full unless the call before was for the tick before.
+/// @return NET_OK; NET_ERR_DAMAGED (reported: the log does not lead there); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_run_to(net_log_run* run, ecs_tick tick,
+                                        void (*part)(void* context, const uint8_t* data,
+                                                     size_t size),
+                                        void* context);
+/// @return The tick at which the run stands; after NET_ERR_DAMAGED the last one that it reaches.
+ecs_tick net_log_run_tick(const net_log_run* run);
+/// @return The first tick whose hash is not the log's; 0: none so far.
+ecs_tick net_log_run_diverged(const net_log_run* run);

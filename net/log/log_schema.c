@@ -321,7 +321,7 @@ static net_result read_schema(net_log_schema* schema, base_reader reader) {
     return reader.failed && result == NET_OK ? NET_ERR_DAMAGED : result;
 }
 
-static net_result read_header(net_log_schema* schema, base_reader reader) {
+static net_result read_header(net_log_schema* schema, base_reader reader, bool* has_values) {
     proto_pb_field at;
     base_reader items = base_reader_make(NULL, 0);
     uint64_t rate = 0, index_max = 0, row_code = 0;
@@ -333,8 +333,8 @@ static net_result read_header(net_log_schema* schema, base_reader reader) {
             items = base_reader_make(at.data, at.size);
     }
     if (reader.failed) return NET_ERR_DAMAGED;
-    if (row_code == 0) return NET_ERR_UNKNOWN;
-    if (row_code != NET_LOG_ROW_CODE) return NET_ERR_VERSION;
+    *has_values = row_code != 0;
+    if (row_code != 0 && row_code != NET_LOG_ROW_CODE) return NET_ERR_VERSION;
     if (rate < 1 || rate > NET_TICK_RATE_HZ_MAX || index_max < 1 || index_max > INDEX_LIMIT)
         return NET_ERR_DAMAGED;
     schema->tick_rate_hz = (uint32_t)rate;
@@ -343,13 +343,14 @@ static net_result read_header(net_log_schema* schema, base_reader reader) {
 }
 
 net_result net_log_schema_create(const base_allocator* allocator, const void* header,
-                                 size_t header_bytes, net_log_schema** schema_out) {
-    BASE_ASSERT(header && schema_out);
+                                 size_t header_bytes, bool* has_values,
+                                 net_log_schema** schema_out) {
+    BASE_ASSERT(header && has_values && schema_out);
     *schema_out = NULL;
     net_log_schema* schema = base_allocate_zero(allocator, sizeof *schema);
     if (!schema) return NET_ERR_MEMORY;
     schema->allocator = allocator;
-    net_result result = read_header(schema, base_reader_make(header, header_bytes));
+    net_result result = read_header(schema, base_reader_make(header, header_bytes), has_values);
     if (result != NET_OK) {
         net_log_schema_destroy(schema);
         return result;

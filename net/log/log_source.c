@@ -100,6 +100,8 @@ net_result net_log_source_create(net_log_reader* reader, const net_module* modul
     source->allocator = allocator;
     source->reporter = reporter;
     source->file = net_log_reader_file(reader);
+    // A client's record has its states alone.
+    if (net_log_reader_info(reader)->is_seen) module = NULL;
     net_result result =
         module ? open_run(source, reader, module, from) : open_state(source, reader, from);
     if (result != NET_OK) {

@@ -3,21 +3,23 @@
 // client gets packets, and reading its rows by name.
 //
 // A full state needs nothing before it: behind damage, and for a seek, a new mirror
-// begins there. Until then the rows are unknown: net_log_state_is_whole.
+// begins there. Until then the rows are unknown: net_log_state_is_whole. With the game, a tick
+// without state is run again (log_replay.c), and the state of that run is read in place of the
+// log's, until the log has a full one.
 #include "log/log_state.h"
 
 #include "base/assert.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "ecs/entity.h"
 #include "ecs/save.h"
 #include "log/log_read.h"
 #include "log/log_record.h"
 #include "log/log_recorder.h"
+#include "log/log_replay.h"
 #include "mirror/mirror.h"
 #include "net/log.h"
-#include "state/schema.h"
 #include "state/snapshot_format.h"
-#include "state/varsize.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,7 +33,11 @@ struct net_log_state {
     base_reporter reporter;
     net_log_cursor cursor;
     net_log_schema* schema;
+    const net_module* module; // NULL: a tick without state stays unknown
+    net_log_run* run;         // NULL: no tick was run again yet
     net_mirror* mirror;
+    net_mirror* before; // in a tick with a full state: of the tick before; NULL: it is not known
+    bool is_run;        // the mirror is that of the run
     uint16_t seq;       // of the next body
     bool is_known;      // the mirror has all rows of row_tick
     ecs_tick row_tick;  // of the newest state that was read
@@ -39,7 +45,11 @@ struct net_log_state {
     net_log_sums sums;
     net_log_touch* touches; // of the tick
     uint32_t touch_count, touch_capacity;
-    bool is_sorted; // the touches, by index and with their components
+    bool is_sorted;          // the touches, by index
+    net_log_player* players; // by rising client
+    uint32_t player_count, player_capacity;
+    net_log_end_fn ended;
+    void* ended_context;
     ecs_tick tick;
     bool is_pending; // the end of the tick came, its state did not yet
     bool has_failed;
@@ -59,8 +69,13 @@ static net_result refuse(net_log_reader* reader, const base_reporter* reporter, 
     return result;
 }
 
-net_result net_log_state_create(net_log_reader* reader, const base_reporter* reporter,
-                                net_log_state** state_out) {
+static net_result open_run(net_log_state* state, const base_reporter* reporter) {
+    return net_log_run_create(state->allocator, net_log_reader_file(state->reader), state->module,
+                              reporter, &state->run);
+}
+
+net_result net_log_state_create_run(net_log_reader* reader, const net_module* module,
+                                    const base_reporter* reporter, net_log_state** state_out) {
     BASE_ASSERT(reader && state_out);
     *state_out = NULL;
     const base_allocator* allocator = net_log_reader_allocator(reader);
@@ -71,10 +86,19 @@ net_result net_log_state_create(net_log_reader* reader, const base_reporter* rep
     if (reporter) state->reporter = *reporter;
     size_t size;
     const uint8_t* header = net_log_reader_header(reader, &size);
-    net_result result = net_log_schema_create(allocator, header, size, &state->schema);
+    bool has_values = true;
+    net_result result = net_log_schema_create(allocator, header, size, &has_values, &state->schema);
+    if (result == NET_OK && !has_values && !module) result = NET_ERR_UNKNOWN;
     if (result != NET_OK) {
-        base_release(allocator, state, sizeof *state);
+        net_log_state_destroy(state);
         return refuse(reader, reporter, result);
+    }
+    state->module = net_log_reader_info(reader)->is_seen ? NULL : module;
+    // Without a run there is nothing to see.
+    if (!has_values) result = open_run(state, reporter);
+    if (result != NET_OK) {
+        net_log_state_destroy(state);
+        return result;
     }
     state->sums = net_log_sums_begin(net_log_reader_info(reader)->untracked_values);
     state->cursor = net_log_cursor_begin(reader);
@@ -82,10 +106,18 @@ net_result net_log_state_create(net_log_reader* reader, const base_reporter* rep
     return NET_OK;
 }
 
+net_result net_log_state_create(net_log_reader* reader, const base_reporter* reporter,
+                                net_log_state** state) {
+    return net_log_state_create_run(reader, NULL, reporter, state);
+}
+
 void net_log_state_destroy(net_log_state* state) {
     if (!state) return;
     net_mirror_destroy(state->mirror);
+    net_mirror_destroy(state->before);
+    net_log_run_destroy(state->run);
     BASE_ARRAY_RELEASE(state->allocator, state->touches, state->touch_capacity);
+    BASE_ARRAY_RELEASE(state->allocator, state->players, state->player_capacity);
     net_log_schema_destroy(state->schema);
     base_release(state->allocator, state, sizeof *state);
 }
@@ -95,7 +127,7 @@ void net_log_state_destroy(net_log_state* state) {
 static void touch(net_log_state* state, ecs_entity entity, net_log_fate fate) {
     if (BASE_ARRAY_RESERVE(state->allocator, state->touches, state->touch_capacity,
                            state->touch_count + 1))
-        state->touches[state->touch_count++] = (net_log_touch){entity, fate, UINT64_MAX};
+        state->touches[state->touch_count++] = (net_log_touch){entity, fate};
     else
         state->is_out_of_memory = true;
 }
@@ -110,9 +142,9 @@ static void take_changed(void* context, ecs_entity entity, bool is_new) {
 }
 
 // Positions in the template, from places in the row.
-static uint64_t changed_positions(const net_log_state* state, ecs_entity entity) {
-    const net_row_template* row = net_mirror_row(state->mirror, entity, NULL);
-    if (!row) return 0; // no writer changes and ends an entity in one tick
+uint64_t net_log_state_changed(const net_log_state* state, ecs_entity entity) {
+    const net_row_template* row = net_log_state_row(state, entity, NULL);
+    if (!row) return 0;
     const net_log_template* template_ = net_log_schema_template(state->schema, row);
     const uint64_t components = net_mirror_row_changes(state->mirror, entity);
     uint64_t positions = 0;
@@ -128,9 +160,23 @@ static int compare_touches(const void* a, const void* b) {
     return i != k ? (i > k) - (i < k) : (left->fate < right->fate) - (left->fate > right->fate);
 }
 
+static void drop_before(net_log_state* state) {
+    net_mirror_destroy(state->before);
+    state->before = NULL;
+}
+
+// A full state does not name what ended in its tick.
+static void touch_ended(net_log_state* state) {
+    for (ecs_entity at = ECS_ENTITY_NONE;
+         state->before && (at = net_mirror_next(state->before, at)) != ECS_ENTITY_NONE;)
+        if (!net_mirror_row(state->mirror, at, NULL)) touch(state, at, NET_LOG_FATE_DESTROYED);
+    drop_before(state);
+}
+
 // By rising index. What came in place of another entity is the fate of both.
 static void sort_touches(net_log_state* state) {
     uint32_t kept = 0;
+    touch_ended(state);
     if (state->touch_count > 1)
         qsort(state->touches, state->touch_count, sizeof *state->touches, compare_touches);
     for (uint32_t i = 0; i < state->touch_count; i++) {
@@ -138,8 +184,6 @@ static void sort_touches(net_log_state* state) {
         const bool is_replaced =
             at.fate == NET_LOG_FATE_DESTROYED && i + 1 < state->touch_count &&
             ecs_entity_index(state->touches[i + 1].entity) == ecs_entity_index(at.entity);
-        if (at.fate == NET_LOG_FATE_CHANGED) at.components = changed_positions(state, at.entity);
-        if (at.fate == NET_LOG_FATE_DESTROYED) at.components = 0;
         if (!is_replaced) state->touches[kept++] = at;
     }
     state->touch_count = kept;
@@ -148,11 +192,18 @@ static void sort_touches(net_log_state* state) {
 
 // ---- the state of a tick ----
 
-static net_result begin_full(net_log_state* state, ecs_tick tick) {
-    net_mirror_destroy(state->mirror);
+// `has_before`: the mirror has the tick before.
+static net_result begin_full(net_log_state* state, ecs_tick tick, bool is_run, bool has_before) {
+    drop_before(state);
+    if (has_before)
+        state->before = state->mirror;
+    else
+        net_mirror_destroy(state->mirror);
     state->mirror = NULL;
     state->seq = 1;
+    state->player_count = 0;
     state->is_known = true;
+    state->is_run = is_run;
     state->full_tick = tick;
     const net_mirror_config config = {
         .allocator = state->allocator,
@@ -197,6 +248,45 @@ static net_result take_value(net_log_state* state, base_reader item) {
                                  base_reader_skip(&item, size), (uint32_t)size);
 }
 
+// The place of a client among the players, or where it belongs.
+static uint32_t find_player(const net_log_state* state, uint32_t client) {
+    base_search search = base_search_begin(state->player_count);
+    while (base_search_next(&search))
+        base_search_step(&search, state->players[search.middle].client < client);
+    return search.low;
+}
+
+static void drop_player(net_log_state* state, uint32_t place) {
+    state->player_count--;
+    memmove(state->players + place, state->players + place + 1,
+            (state->player_count - place) * sizeof *state->players);
+}
+
+static net_result take_player(net_log_state* state, base_reader item) {
+    const uint64_t client = base_reader_varint(&item);
+    if (item.failed || client < 1 || client > UINT32_MAX) return NET_ERR_DAMAGED;
+    const uint32_t place = find_player(state, (uint32_t)client);
+    if (place < state->player_count && state->players[place].client == client)
+        drop_player(state, place);
+    if (base_reader_left(&item) == 0) return NET_OK; // it left
+    net_log_player player = {.client = (uint32_t)client};
+    const uint64_t entity = base_reader_varint(&item);
+    const proto_pb_field name = {
+        .type = 2, .size = base_reader_left(&item), .data = item.data + item.offset};
+    if (item.failed || entity > UINT32_MAX || state->player_count == NET_CLIENTS_MAX ||
+        !net_log_header_text(&name, player.name, sizeof player.name))
+        return NET_ERR_DAMAGED;
+    player.entity = (ecs_entity)entity;
+    if (!BASE_ARRAY_RESERVE(state->allocator, state->players, state->player_capacity,
+                            state->player_count + 1))
+        return NET_ERR_MEMORY;
+    memmove(state->players + place + 1, state->players + place,
+            (state->player_count - place) * sizeof *state->players);
+    state->players[place] = player;
+    state->player_count++;
+    return NET_OK;
+}
+
 static net_result take_items(net_log_state* state, ecs_tick tick, base_reader items) {
     net_result result = NET_OK;
     while (result == NET_OK && base_reader_left(&items) > 0) {
@@ -207,6 +297,7 @@ static net_result take_items(net_log_state* state, ecs_tick tick, base_reader it
         if (kind == NET_LOG_STATE_TEMPLATE) result = take_template(state, item);
         if (kind == NET_LOG_STATE_BODY) result = take_body(state, tick, item);
         if (kind == NET_LOG_STATE_VALUE) result = take_value(state, item);
+        if (kind == NET_LOG_STATE_PLAYER) result = take_player(state, item);
     }
     if (result == NET_OK && state->is_out_of_memory) result = NET_ERR_MEMORY;
     return result == NET_OK || result == NET_ERR_MEMORY ? result : NET_ERR_DAMAGED;
@@ -224,35 +315,42 @@ bool net_log_state_is_last(const net_log_record* record) {
 }
 
 // A part of the tick's state; of a form of a later version the values are those before it.
-static net_result take_state(net_log_state* state, const net_log_record* record) {
+static net_result take_state(net_log_state* state, const net_log_record* record, bool is_run) {
     base_reader items = base_reader_make(record->changes, record->changes_bytes);
     const bool is_ours = base_reader_u8(&items) == NET_LOG_FORM_STATE;
     (void)base_reader_u8(&items); // flags
     const bool is_first = state->row_tick != record->tick, begins = is_full(record);
+    if (net_log_state_is_last(record)) state->is_pending = false;
+    // The log's bodies are no use to the mirror of a run.
+    if (state->is_run && !is_run && !begins) return NET_OK;
     if (!is_ours || items.failed || (is_first && record->tick != state->row_tick + 1))
         state->is_known = false;
     if (is_first || begins) state->touch_count = 0;
     state->is_sorted = false;
     state->row_tick = record->tick;
-    net_result result = is_ours && begins ? begin_full(state, record->tick) : NET_OK;
+    net_result result = NET_OK;
+    if (is_ours && begins)
+        result = begin_full(state, record->tick, is_run, state->is_known && state->mirror);
     if (result == NET_OK && state->is_known) result = take_items(state, record->tick, items);
-    if (net_log_state_is_last(record)) state->is_pending = false;
     return result;
 }
 
 static void lose(net_log_state* state) {
+    drop_before(state);
     net_mirror_destroy(state->mirror);
     state->mirror = NULL;
-    state->touch_count = 0;
-    state->is_known = false;
+    state->touch_count = state->player_count = 0;
+    state->is_known = state->is_run = false;
     state->sums.is_known = false;
 }
 
 net_result net_log_state_take(net_log_state* state, const net_log_record* record, bool is_resumed) {
     BASE_ASSERT(state && record);
     if (is_resumed) lose(state);
-    if (record->kind == NET_LOG_KIND_STATE) return take_state(state, record);
+    if (record->kind == NET_LOG_KIND_STATE) return take_state(state, record, false);
     if (record->kind != NET_LOG_KIND_END) return NET_OK;
+    if (state->ended) state->ended(state->ended_context, record);
+    drop_before(state);
     state->tick = record->tick;
     state->is_pending = true;
     state->touch_count = 0;
@@ -270,8 +368,30 @@ static net_result fail(net_log_state* state, ecs_tick tick, net_result result) {
     return result;
 }
 
-net_result net_log_state_step(net_log_state* state) {
-    BASE_ASSERT(state);
+static void take_part(void* context, const uint8_t* data, size_t size) {
+    net_log_state* state = context;
+    const net_log_record record = {.kind = NET_LOG_KIND_STATE,
+                                   .tick = state->tick,
+                                   .changes = data,
+                                   .changes_bytes = (uint32_t)size};
+    if (take_state(state, &record, true) != NET_OK) state->is_known = false;
+}
+
+// The log does not have the state of the tick.
+static net_result run_tick(net_log_state* state) {
+    if (!state->module || net_log_state_is_whole(state)) return NET_OK;
+    net_result result = state->run ? NET_OK : open_run(state, &state->reporter);
+    if (result != NET_OK && result != NET_ERR_MEMORY) {
+        state->module = NULL; // it was reported
+        return NET_OK;
+    }
+    if (result == NET_OK) result = net_log_run_to(state->run, state->tick, take_part, state);
+    state->has_failed = result != NET_OK;
+    if (result == NET_ERR_DAMAGED) state->tick = net_log_run_tick(state->run);
+    return result;
+}
+
+static net_result step(net_log_state* state) {
     net_log_record record;
     if (state->has_failed) return NET_ERR_DAMAGED;
     while (net_log_cursor_next(state->reader, &state->cursor, &record)) {
@@ -289,6 +409,12 @@ net_result net_log_state_step(net_log_state* state) {
     if (!state->cursor.has_failed) return was_pending ? NET_OK : NET_ERR_CLOSED;
     state->has_failed = true;
     return NET_ERR_DAMAGED;
+}
+
+net_result net_log_state_step(net_log_state* state) {
+    BASE_ASSERT(state);
+    net_result result = step(state);
+    return result == NET_OK ? run_tick(state) : result;
 }
 
 net_result net_log_state_return(net_log_state* state) {
@@ -312,8 +438,8 @@ static void begin_at(net_log_state* state, net_log_cursor cursor, ecs_tick tick)
 static net_result step_to(net_log_state* state, ecs_tick tick) {
     net_result result = NET_OK;
     while (result == NET_OK && state->tick < tick)
-        result = net_log_state_step(state);
-    return result == NET_ERR_CLOSED ? NET_OK : result;
+        result = step(state);
+    return result == NET_OK || result == NET_ERR_CLOSED ? run_tick(state) : result;
 }
 
 // From the cursor up to the tick, go to the last full state; sums are read on the way.
@@ -347,16 +473,21 @@ static bool step_from_keyframe(net_log_state* state, ecs_tick tick) {
     net_log_cursor cursor = net_log_reader_seek(state->reader, tick - 1, &keyframe);
     if (!keyframe || keyframe->tick < here) return false;
     begin_at(state, cursor, keyframe->tick);
-    if (find_full(state, tick)) {
+    const bool has_full = find_full(state, tick);
+    if (has_full) {
         const ecs_tick full = state->tick;
         state->is_pending = true; // its end was read
         state->row_tick = full - 1;
         state->tick = full - 1;
-        net_result result = net_log_state_step(state);
+        net_result result = step(state);
         state->tick = full;
-        if (result == NET_OK && step_to(state, tick) == NET_OK && net_log_state_is_whole(state))
-            return true;
+        if (result != NET_OK) state->is_known = false;
+    } else if (state->module) {
+        begin_at(state, net_log_reader_seek(state->reader, tick - 1, &keyframe), keyframe->tick);
     }
+    if ((has_full || state->module) && step_to(state, tick) == NET_OK &&
+        net_log_state_is_whole(state))
+        return true;
     begin_at(state, net_log_cursor_begin(state->reader), 0);
     return false;
 }
@@ -386,8 +517,21 @@ const net_log_touch* net_log_state_touches(const net_log_state* state, uint32_t*
     return state->touches;
 }
 
-// Header.untracked_values of the log.
-static uint32_t untracked_values_of(const net_log_state* state) {
+const net_log_player* net_log_state_players(const net_log_state* state, uint32_t* count) {
+    *count = state->player_count;
+    return state->players;
+}
+
+void net_log_state_on_end(net_log_state* state, net_log_end_fn ended, void* context) {
+    state->ended = ended;
+    state->ended_context = context;
+}
+
+ecs_tick net_log_state_diverged(const net_log_state* state) {
+    return state->run ? net_log_run_diverged(state->run) : 0;
+}
+
+uint32_t net_log_state_untracked_values(const net_log_state* state) {
     return state->sums.untracked_values;
 }
 
@@ -418,9 +562,13 @@ const net_log_component* net_log_state_find_component(const net_log_state* state
 
 // `row` may be NULL. @return NULL: there is no such entity.
 static const net_log_template* find(const net_log_state* state, ecs_entity entity, uint64_t* row) {
-    const net_row_template* found =
-        state->mirror ? net_mirror_row(state->mirror, entity, row) : NULL;
+    const net_row_template* found = net_log_state_row(state, entity, row);
     return found ? net_log_schema_template(state->schema, found) : NULL;
+}
+
+const net_row_template* net_log_state_row(const net_log_state* state, ecs_entity entity,
+                                          uint64_t* row) {
+    return state->mirror ? net_mirror_row(state->mirror, entity, row) : NULL;
 }
 
 ecs_entity net_log_state_next(const net_log_state* state, ecs_entity before) {
@@ -577,181 +725,4 @@ bool net_log_value_equal(const net_log_value* a, const net_log_value* b) {
     }
     if (a->kind == ECS_FIELD_BOOL) return a->truth == b->truth;
     return a->kind == ECS_FIELD_ENTITY ? a->entity == b->entity : a->natural == b->natural;
-}
-
-// ---- a world beside the state ----
-
-// Values are compared by names of components and fields, as a log has them: quantised. What differs
-// by less than a quantum, and what has no values in the log, shows in the sums alone.
-
-typedef struct comparison {
-    const net_log_state* state;
-    net_match* match;
-    ecs_world* world;
-    net_rows* rows;
-    net_verify_result* result;
-} comparison;
-
-static bool tell(const comparison* self, ecs_entity entity, const char* component,
-                 const char* note) {
-    self->result->entity = entity;
-    (void)base_text_copy(self->result->component, sizeof self->result->component, component);
-    (void)base_text_copy(self->result->note, sizeof self->result->note, note);
-    return true;
-}
-
-// The value of one word of a row of the world.
-static net_log_value value_here(const net_row_template* row_template,
-                                const proto_row_component* component, const uint64_t* row,
-                                uint32_t element) {
-    const proto_layout* layout = &row_template->layout;
-    if (component->is_rotation) {
-        float parts[PROTO_ROTATION_WORDS];
-        uint64_t words[PROTO_ROW_FIELDS_MAX];
-        memcpy(words, row, layout->field_count * sizeof *row);
-        // Offsets of a rotation are those of its memory: four floats.
-        proto_row_write_component(layout, (uint32_t)(component - layout->components), words, parts);
-        return net_log_value_make(ECS_FIELD_F32, &parts[element]);
-    }
-    const proto_quant* quant = &layout->fields[component->field_first + element].quant;
-    uint64_t memory = 0;
-    proto_dequantise(quant, row[component->field_first + element], &memory);
-    return net_log_value_make((ecs_field_kind)quant->kind, &memory);
-}
-
-static void name_field(const net_log_component* component, uint32_t element, char* name,
-                       size_t name_bytes) {
-    for (uint32_t i = 0; i < component->field_count; i++) {
-        const net_log_field* field = &component->fields[i];
-        if (element >= field->count) {
-            element -= field->count;
-            continue;
-        }
-        if (field->count == 1)
-            (void)base_text_copy(name, name_bytes, field->name);
-        else
-            (void)base_text_format(name, name_bytes, "%s[%u]", field->name, element);
-        return;
-    }
-}
-
-static bool differ_in_fields(const comparison* self, ecs_entity entity,
-                             const net_log_component* component,
-                             const net_row_template* row_template, uint32_t place,
-                             const uint64_t* row) {
-    net_log_value values[PROTO_ROW_FIELDS_MAX];
-    const proto_row_component* own = &row_template->layout.components[place];
-    if (component->value_count != own->field_count ||
-        !net_log_state_read(self->state, entity, component, values))
-        return tell(self, entity, component->name, "it has other fields");
-    for (uint32_t i = 0; i < own->field_count; i++) {
-        net_log_value here = value_here(row_template, own, row, i);
-        if (net_log_value_equal(&here, &values[i])) continue;
-        net_verify_result* result = self->result;
-        name_field(component, i, result->field, sizeof result->field);
-        net_log_value_text(&values[i], result->log_value, sizeof result->log_value);
-        net_log_value_text(&here, result->value, sizeof result->value);
-        return tell(self, entity, component->name, "");
-    }
-    return false;
-}
-
-static bool differ_in_bytes(const comparison* self, ecs_entity entity,
-                            const net_log_component* component, ecs_component_id id) {
-    base_bytes here;
-    base_bytes_init(&here, net_match_get_config(self->match)->allocator);
-    net_varsize_write(self->world, entity, id, &here);
-    size_t size;
-    const uint8_t* there = net_log_state_bytes(self->state, entity, component, &size);
-    bool is_same = !here.failed && there && size == here.size &&
-                   (size == 0 || memcmp(there, here.data, size) == 0);
-    // A value that is too long for a client is not in the log.
-    bool is_skipped = here.failed || here.size > NET_LOG_STATE_VALUE_BYTES_MAX;
-    if (!is_same && !is_skipped) {
-        net_verify_result* result = self->result;
-        (void)base_text_format(result->log_value, sizeof result->log_value, "%zu bytes", size);
-        (void)base_text_format(result->value, sizeof result->value, "%zu bytes", here.size);
-        (void)tell(self, entity, component->name, "a value of variable size");
-    }
-    base_bytes_deinit(&here);
-    return !is_same && !is_skipped;
-}
-
-static bool differ_in_component(const comparison* self, ecs_entity entity,
-                                const net_log_component* component,
-                                const net_row_template* row_template, const uint64_t* row) {
-    const proto_layout* layout = &row_template->layout;
-    for (uint32_t i = 0; i < layout->component_count; i++) {
-        ecs_component_id id = (ecs_component_id)layout->components[i].key;
-        if (strcmp(ecs_component_get(self->world, id)->name, component->name) == 0)
-            return differ_in_fields(self, entity, component, row_template, i, row);
-    }
-    for (uint32_t i = 0; i < row_template->varsize_count; i++) {
-        ecs_component_id id = row_template->varsizes[i].component;
-        if (strcmp(ecs_component_get(self->world, id)->name, component->name) == 0)
-            return differ_in_bytes(self, entity, component, id);
-    }
-    return tell(self, entity, component->name, "only the log's entity has the component");
-}
-
-static bool differ_in_entity(const comparison* self, ecs_entity entity) {
-    const net_row_template* row_template =
-        net_rows_find(self->rows, ecs_entity_template(self->world, entity));
-    if (!row_template) return false;
-    const char* name = net_log_state_template(self->state, entity);
-    if (!name) return tell(self, entity, "-", "only the re-run has the entity");
-    const char* here = ecs_template_get(self->world, row_template->id)->name;
-    if (strcmp(name, here) != 0) {
-        (void)base_text_copy(self->result->log_value, sizeof self->result->log_value, name);
-        (void)base_text_copy(self->result->value, sizeof self->result->value, here);
-        return tell(self, entity, "-", "its template");
-    }
-    uint64_t row[PROTO_ROW_FIELDS_MAX];
-    net_rows_read(row_template, self->world, entity, row);
-    const net_log_component* component;
-    for (uint32_t i = 0;
-         (component = net_log_state_template_component(self->state, entity, i)) != NULL; i++)
-        if (differ_in_component(self, entity, component, row_template, row)) return true;
-    return false;
-}
-
-// By rising index: entities of the world, and those that only the log has.
-static bool differ_in_rows(const comparison* self) {
-    uint32_t index_max = ecs_world_limits(self->world)->replicated_index_max;
-    for (ecs_entity at = ecs_entity_next(self->world, ECS_ENTITY_NONE);
-         at != ECS_ENTITY_NONE && ecs_entity_index(at) <= index_max;
-         at = ecs_entity_next(self->world, at))
-        if (differ_in_entity(self, at)) return true;
-    for (ecs_entity at = net_log_state_next(self->state, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
-         at = net_log_state_next(self->state, at))
-        if (!ecs_is_alive(self->world, at))
-            return tell(self, at, "-", "only the log has the entity");
-    return false;
-}
-
-static bool differ_in_sums(const comparison* self) {
-    uint64_t sums[ECS_COMPONENTS_MAX + 1];
-    net_log_sums_of(self->world, untracked_values_of(self->state), sums);
-    for (uint32_t i = 0; i < net_log_state_component_count(self->state); i++) {
-        const net_log_component* component = net_log_state_component(self->state, i);
-        if (component->id > ecs_component_count(self->world)) continue;
-        uint64_t sum = sums[component->id];
-        uint32_t there = net_log_state_sum(self->state, component->id);
-        if ((sum & NET_LOG_SUM_MASK) == there) continue;
-        const char* note = "its sum; the log has no values of it, or none so exact";
-        return tell(self, ECS_ENTITY_NONE, component->name, note);
-    }
-    return false;
-}
-
-bool net_log_compare(const net_log_state* state, net_match* match, net_verify_result* result) {
-    BASE_ASSERT(state && match && result);
-    BASE_ASSERT(net_log_state_tick(state) == net_match_tick(match));
-    comparison self = {.state = state,
-                       .match = match,
-                       .world = net_match_world(match),
-                       .rows = net_schema_rows(net_match_schema(match)),
-                       .result = result};
-    if (net_log_state_is_whole(state) && differ_in_rows(&self)) return true;
-    return differ_in_sums(&self);
 }

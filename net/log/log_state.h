@@ -5,6 +5,7 @@
 #include "log/log_record.h"
 #include "net/log.h"
 #include "net/match.h"
+#include "state/rows.h"
 
 /// Apply a record of the log; call it with every record in order. `is_resumed`: records before it
 /// are lost. @return NET_OK; NET_ERR_DAMAGED, NET_ERR_MEMORY (not reported).
@@ -12,13 +13,23 @@ BASE_MUST_USE net_result net_log_state_take(net_log_state* state, const net_log_
                                             bool is_resumed);
 /// Is it the last record of the state of its tick?
 bool net_log_state_is_last(const net_log_record* record);
+/// The template of an entity in the log's rows, and its row (PROTO_ROW_FIELDS_MAX words; NULL: not
+/// wanted). NULL: there is no such entity.
+const net_row_template* net_log_state_row(const net_log_state* state, ecs_entity entity,
+                                          uint64_t* row);
+/// Called with the end record of each tick that is stepped over, its events included.
+typedef void (*net_log_end_fn)(void* context, const net_log_record* end);
+void net_log_state_on_end(net_log_state* state, net_log_end_fn ended, void* context);
 /// Another walk used the reader between two steps: go back to the place of the next record.
 /// @return NET_OK; NET_ERR_DAMAGED (the file changed).
 BASE_MUST_USE net_result net_log_state_return(net_log_state* state);
 
 // ---- a world beside the state ----
 
-// A world beside the state that a log recorded of it.
+/// Header.untracked_values of the log.
+uint32_t net_log_state_untracked_values(const net_log_state* state);
+
+// A world beside the state that a log recorded of it (verify.c).
 
 /// The first entity, component and field in which the match after its last step differs from the
 /// log's state of the same tick; fills entity, component, field, the two values and `note` of

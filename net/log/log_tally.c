@@ -126,8 +126,10 @@ static void add_touch(tally* self, const net_log_touch* touch) {
     if (touch->fate == NET_LOG_FATE_DESTROYED) add_end(self, ecs_entity_index(touch->entity));
     if (touch->fate == NET_LOG_FATE_CREATED) add_whole(self, touch->entity);
     const net_log_component* component;
-    for (uint32_t i = 0; touch->fate == NET_LOG_FATE_CHANGED && i < 64; i++) {
-        if (!(touch->components >> i & 1)) continue;
+    const uint64_t changed =
+        touch->fate == NET_LOG_FATE_CHANGED ? net_log_state_changed(self->state, touch->entity) : 0;
+    for (uint32_t i = 0; i < 64; i++) {
+        if (!(changed >> i & 1)) continue;
         component = net_log_state_template_component(self->state, touch->entity, i);
         tally_row* row = component ? get_component(self, component->id) : NULL;
         if (row) row->counts[CHANGES]++;

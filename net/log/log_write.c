@@ -17,8 +17,7 @@
 enum {
     FIELD_CHANGES = 5,
     LEFT_OUT_BYTES = 8, // room that events leave for the field after them
-    FULL_MS = 5000,     // a full state comes, if what came since the last is
-    FULL_SHARE = 20,    // so many times as long
+    FULL_MS = 5000,     // between two full states
     FULL_BYTES_MAX = 262144,
 };
 
@@ -34,6 +33,7 @@ struct net_log_writer {
     bool has_values;   // it is to have values
     char build[64];    // of the header
     uint64_t now_unix_ms;
+    bool is_seen;        // a client's record
     uint64_t state_hash; // after the last whole tick
     uint32_t keyframe_ticks, full_ticks;
     uint64_t segments; // that were closed before the last full state
@@ -60,20 +60,33 @@ static net_result take_match(net_log_writer* writer, const net_match* match, boo
                                              writer->identity, &has_values);
     if (result == NET_OK && writer->has_controls)
         net_log_header_demand(header, NET_LOG_FEATURE_CONTROLS);
+    if (result == NET_OK && writer->is_seen) net_log_header_demand(header, NET_LOG_FEATURE_SEEN);
     if (header->failed) result = NET_ERR_MEMORY;
     if (result == NET_OK && has_values)
         result = net_log_recorder_create(writer->allocator, match, has_thread, &writer->recorder);
     return result;
 }
 
+// That of a client's record is only a place where readers may begin.
+static void offer_keyframe(net_log_writer* writer, const net_match* match) {
+    base_bytes* save = net_log_file_begin_keyframe(writer->file, writer->tick);
+    if (!save) return;
+    if (writer->is_seen)
+        base_bytes_write_u8(save, 0);
+    else if (net_match_save(match, save) != NET_OK)
+        base_bytes_clear(save);
+    net_log_file_end_keyframe(writer->file, writer->tick);
+}
+
 static net_result create(const net_log_file_config* config, const net_match* match,
                          const char* file, const char* build, uint64_t now_unix_ms,
                          const net_log_options* options, const base_reporter* reporter,
                          net_log_writer** writer_out) {
-    BASE_ASSERT(match && file && net_match_tick(match) == 0);
+    BASE_ASSERT(match && file && (net_match_tick(match) > 0) == options->is_seen);
     *writer_out = NULL;
     net_log_file_config with = *config;
     with.file = file;
+    if (options->is_seen) with.start_tick = net_match_tick(match) - 1;
     with.identity = make_identity(match, file, now_unix_ms);
     net_log_writer* writer = base_allocate_zero(with.allocator, sizeof *writer);
     if (!writer) return NET_ERR_MEMORY;
@@ -83,6 +96,8 @@ static net_result create(const net_log_file_config* config, const net_match* mat
     writer->has_values = options->content == NET_LOG_CONTENT_STATE;
     writer->now_unix_ms = now_unix_ms;
     (void)base_text_copy(writer->build, sizeof writer->build, build ? build : "");
+    writer->tick = with.start_tick;
+    writer->is_seen = options->is_seen;
     const uint32_t rate = net_match_get_config(match)->tick_rate_hz;
     writer->keyframe_ticks = with.keyframe_ticks;
     writer->full_ticks = rate * FULL_MS / 1000u;
@@ -102,6 +117,7 @@ static net_result create(const net_log_file_config* config, const net_match* mat
         base_release(with.allocator, writer, sizeof *writer);
         return result;
     }
+    if (with.start_tick > 0) offer_keyframe(writer, match);
     *writer_out = writer;
     return NET_OK;
 }
@@ -260,18 +276,12 @@ static bool is_after_keyframe(const net_log_writer* writer) {
     return writer->keyframe_ticks > 0 && (writer->tick - 1) % writer->keyframe_ticks == 0;
 }
 
-static void offer_keyframe(net_log_writer* writer, const net_match* match) {
-    base_bytes* save = net_log_file_begin_keyframe(writer->file, writer->tick);
-    if (!save) return;
-    if (net_match_save(match, save) != NET_OK) base_bytes_clear(save);
-    net_log_file_end_keyframe(writer->file, writer->tick);
-}
-
 static void append_results(net_log_writer* writer, net_match* match, net_log_draft* draft) {
     const ecs_world* world = net_match_world(match);
     proto_pb_writer* body = &draft->body;
     proto_pb_write_fixed64(body, 2, writer->state_hash);
-    if (writer->tick % NET_WORLD_HASH_EVERY_TICKS == 0) write_world_hash(draft, world);
+    if (writer->tick % NET_WORLD_HASH_EVERY_TICKS == 0 && !writer->is_seen)
+        write_world_hash(draft, world);
     const size_t mark = body->size;
     if (is_after_keyframe(writer)) writer->sums.is_known = false; // readers may begin here
     net_log_sums_write(&writer->sums, world, body);
@@ -283,18 +293,16 @@ static void append_results(net_log_writer* writer, net_match* match, net_log_dra
     net_log_file_end(writer->file, NET_LOG_KIND_END, writer->tick);
 }
 
-// Readers begin behind keyframes. Between two of them a full state comes where it is worth it. The
-// full state of a very large world takes longer than a tick has, so it comes with segments only.
+// Readers begin behind keyframes and full states. That of a very large world takes longer than a
+// tick has, so it comes with segments only.
 static bool is_full_due(net_log_writer* writer) {
-    uint64_t full, since;
-    net_log_recorder_sizes(writer->recorder, &full, &since);
     const uint64_t segments = net_log_file_counters(writer->file).segments_closed;
-    if (is_after_keyframe(writer) && (full <= FULL_BYTES_MAX || segments > writer->segments)) {
-        writer->segments = segments;
-        return true;
-    }
-    return (writer->tick - 1) % writer->full_ticks == 0 && full <= FULL_BYTES_MAX &&
-           since >= full * FULL_SHARE;
+    const bool is_small = net_log_recorder_full_bytes(writer->recorder) <= FULL_BYTES_MAX;
+    const bool is_due = (writer->tick - 1) % writer->full_ticks == 0;
+    if (!is_after_keyframe(writer)) return is_small && is_due;
+    const bool is_segment = segments > writer->segments;
+    writer->segments = segments;
+    return is_small || is_segment;
 }
 
 static void record_state(net_log_writer* writer, const net_history* history) {
@@ -365,6 +373,37 @@ void net_log_exchange(net_log_writer* writer, net_match* match) {
     if (is_said) offer_keyframe(writer, match);
     if (!is_said || net_log_file_lacks_exchange(writer->file))
         net_log_file_fail(writer->file, "the log cannot say what the game is after its reload");
+}
+
+// A tick that the client never got is as the one before.
+static void append_missing(net_log_writer* writer, const net_match* match) {
+    static const uint8_t nothing[] = {NET_LOG_FORM_STATE, NET_LOG_STATE_LAST};
+    const net_log_begin begin = {.tick = writer->tick + 1};
+    net_log_append_begin(writer, &begin);
+    writer->is_in_tick = false;
+    const bool is_written = net_log_file_begin(writer->file) != NULL;
+    offer_keyframe(writer, match);
+    if (!is_written || is_after_keyframe(writer)) net_log_recorder_restart(writer->recorder);
+    net_log_draft* draft = is_written ? begin_draft(writer) : NULL;
+    if (!draft) return;
+    proto_pb_write_fixed64(&draft->body, 2, writer->state_hash);
+    const size_t mark = draft->body.size;
+    proto_pb_write_varint(&draft->body, 0);
+    proto_pb_write_end(&draft->body, mark, FIELD_CHANGES);
+    net_log_file_end(writer->file, NET_LOG_KIND_END, writer->tick);
+    append_state(writer, nothing, sizeof nothing);
+}
+
+void net_log_append_seen(net_log_writer* writer, net_match* match, const net_log_player* players,
+                         uint32_t count) {
+    const net_log_begin begin = {.tick = net_match_tick(match)};
+    BASE_ASSERT(writer->is_seen && writer->recorder && begin.tick > writer->tick);
+    while (writer->tick + 1 < begin.tick)
+        append_missing(writer, match);
+    net_log_append_begin(writer, &begin);
+    if (net_log_recorder_players(writer->recorder, players, count) != NET_OK)
+        net_log_recorder_restart(writer->recorder);
+    net_log_append_end(writer, match);
 }
 
 static void append_close(net_log_writer* writer, const ecs_world* world) {

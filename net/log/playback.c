@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The replay (playback_run.c) stands at the tick after the shown moment; the view world shows a
-// moment between that tick and the one before. A feed carries what changed from one
-// to the other.
+// The state of the log (net/log.h) stands at the tick after the shown moment; the view, which
+// a presenter draws as it draws a client's, shows a moment between that tick and the one before.
+// What flows from one to the other: playback_feed.c, and events from the records of a tick's end.
 //
 // The same moment looks the same however it was reached. A seek creates the view again, because a
 // module's effects keep state outside of the world, which is destroyed with the match. Then it
@@ -9,18 +9,15 @@
 // Advancing keeps the view, so effects then depend on the length of the frames.
 //
 // Left to others: windows, pictures, keys.
-#include "base/assert.h"
-#include "ecs/change.h"
-#include "ecs/system.h"
-#include "log/playback_run.h"
-#include "log/playback_values.h"
-#include "net/match.h"
 #include "net/playback.h"
-#include "present/scene.h"
-#include "state/history.h"
-#include "state/varsize.h"
 
-#include <string.h>
+#include "log/playback_feed.h"
+#include "log/playback_marks.h"
+#include "log/log_state.h"
+#include "net/match.h"
+#include "present/presenter.h"
+
+#include "base/assert.h"
 
 // ---- drawing with names of the log ----
 
@@ -31,9 +28,9 @@
 
 typedef struct net_playback_drawing {
     const net_draw* draw; ///< NULL: nothing is drawn
-    const net_playback_marks_list* marks;
-    const net_match* match; ///< names of players that the marks do not have yet
+    const net_playback* playback;
 } net_playback_drawing;
+
 // Width of a glyph where nothing is drawn, in heights.
 #define GLYPH_WIDTH 0.55f
 
@@ -71,14 +68,13 @@ static float text_width(void* context, float height, const char* what) {
 
 static const char* player_name(void* context, uint32_t client) {
     const net_playback_drawing* drawing = context;
-    const char* name = net_playback_marks_name(drawing->marks, client);
-    return name || !drawing->match ? name : net_match_player_name(drawing->match, client);
+    return net_playback_player_name(drawing->playback, client);
 }
 
 // Make a net_draw that borrows `drawing`. Player and pixels_per_unit are those of drawing->draw;
 // the caller fills in the times.
 static net_draw make_drawing(net_playback_drawing* drawing) {
-    BASE_ASSERT(drawing && drawing->marks);
+    BASE_ASSERT(drawing && drawing->playback);
     return (net_draw){
         .size_bytes = sizeof(net_draw),
         .context = drawing,
@@ -94,256 +90,6 @@ static net_draw make_drawing(net_playback_drawing* drawing) {
     };
 }
 
-// ---- from the run to the view ----
-
-// The view of a playback gets what a client on a perfect network would get: the quantised rows that
-// changed, values of variable size, and the events that go to all clients.
-
-// From the run of a playback to its view.
-
-typedef struct net_playback_feed {
-    const base_allocator* allocator;
-    const base_reporter* reporter;
-    const net_game_module* game;
-    net_rows* rows;       ///< of the run's world
-    uint32_t rows_number; ///< of the match that they belong to
-    net_history* history;
-    net_varsize_source* varsize;      ///< of the run's world
-    net_varsize_sender* varsize_view; ///< its one client
-    uint32_t event_number;            ///< of the last reliable one
-} net_playback_feed;
-static void send_event(net_playback_feed* feed, net_match* match, net_scene* scene,
-                       const ecs_event* event) {
-    uint32_t message = net_match_message_of(match, event->type);
-    if (message == 0) return;
-    const net_message* known = &feed->game->messages[message - 1];
-    net_event_outbox_entry entry = {
-        .message = message, .tick = net_match_tick(match), .target = event->target};
-    size_t size;
-    // A server does not send an event that is too long, so the view does not get it.
-    if (net_match_pack(match, message, event->payload, entry.payload, sizeof entry.payload,
-                       &size) != NET_OK)
-        return;
-    entry.size = (uint32_t)size;
-    if (known->is_reliable) entry.number = ++feed->event_number;
-    net_scene_event(scene, &entry);
-}
-
-typedef struct showing {
-    net_scene* scene;
-    uint64_t versions[NET_VARSIZE_FLIGHT_MAX];
-    uint32_t count;
-} showing;
-
-static net_result show_varsize(void* context, const net_varsize_message* message) {
-    showing* to = context;
-    net_result result = net_scene_varsize(to->scene, message);
-    if (result == NET_OK) to->versions[to->count++] = message->version;
-    return result;
-}
-
-// Each value arrives as soon as it is sent.
-static net_result send_varsize(net_playback_feed* feed, const ecs_world* world, ecs_tick tick,
-                               net_scene* scene) {
-    net_result result = net_varsize_source_step(feed->varsize, world, tick);
-    if (result != NET_OK) return result;
-    uint32_t count;
-    const net_history_event* events = net_history_events(feed->history, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (events[i].kind == NET_HISTORY_SPAWNED)
-            net_varsize_sender_enter(feed->varsize_view, events[i].handle, UINT32_MAX, tick);
-    showing to = {.scene = scene};
-    do {
-        to.count = 0;
-        net_varsize_sender_publish(feed->varsize_view, UINT32_MAX, show_varsize, &to);
-        for (uint32_t i = 0; i < to.count; i++)
-            (void)net_varsize_sender_ack(feed->varsize_view, to.versions[i]);
-    } while (to.count > 0);
-    return net_varsize_sender_is_broken(feed->varsize_view) ? NET_ERR_MEMORY : NET_OK;
-}
-
-// Give `scene` what the last tick of the run changed. The first step gives the whole world; events
-// of the ticks before it are over. @return NET_OK; NET_ERR_MEMORY.
-static net_result feed_step(net_playback_feed* feed, net_match* match, net_scene* scene) {
-    ecs_world* world = net_match_world(match);
-    ecs_tick tick = net_match_tick(match);
-    // The first step takes the whole world; events of the ticks before it are over.
-    bool is_first = net_history_step_count(feed->history) == 0;
-    net_result result = net_history_step(feed->history, world, tick);
-    if (result != NET_OK) return result;
-    uint32_t count;
-    const net_history_event* events = net_history_events(feed->history, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        if (events[i].kind == NET_HISTORY_DESPAWNED) {
-            net_scene_gone(scene, events[i].handle, tick);
-            continue;
-        }
-        const net_history_entity* entity =
-            net_history_find(feed->history, ecs_entity_index(events[i].handle));
-        uint64_t row[PROTO_ROW_FIELDS_MAX];
-        proto_row_unpack(&entity->row_template->layout, net_history_newest(entity), row);
-        net_scene_row(scene, entity->handle, entity->row_template, tick, row);
-    }
-    result = send_varsize(feed, world, tick, scene);
-    if (result != NET_OK) return result;
-    net_scene_packet(scene, tick);
-    ecs_changes changes = ecs_changes_get(world);
-    for (uint32_t i = 0; i < changes.event_count && !is_first; i++)
-        send_event(feed, match, scene, &changes.events[i]);
-    return NET_OK;
-}
-
-static void feed_leave(net_playback_feed* feed) {
-    net_history_destroy(feed->history);
-    net_varsize_sender_destroy(feed->varsize_view);
-    net_varsize_source_destroy(feed->varsize);
-    feed->history = NULL;
-    feed->varsize_view = NULL;
-    feed->varsize = NULL;
-}
-
-// Leave, and forget the match. The feed may be opened again.
-static void feed_close(net_playback_feed* feed) {
-    feed_leave(feed);
-    net_rows_destroy(feed->rows);
-    feed->rows = NULL;
-}
-
-// Get the rows of the run's match, which may be another one than before. The view must be closed.
-// @return NET_OK; NET_ERR_SCHEMA (reported: a replicated component cannot be sent);
-//         NET_ERR_MEMORY.
-static net_result feed_open(net_playback_feed* feed, net_playback_run* run) {
-    if (feed->rows && feed->rows_number == net_playback_run_match_number(run)) return NET_OK;
-    feed_close(feed);
-    feed->rows_number = net_playback_run_match_number(run);
-    return net_rows_create(feed->allocator, net_match_world(net_playback_run_match(run)),
-                           feed->reporter, &feed->rows);
-}
-
-// Begin with a new view of so many indices, which has nothing yet. @return NET_OK; NET_ERR_MEMORY.
-static net_result feed_enter(net_playback_feed* feed, uint32_t indices) {
-    feed->event_number = 0;
-    net_result result = net_history_create(feed->allocator, feed->rows, indices, &feed->history);
-    if (result == NET_OK)
-        result = net_varsize_source_create(feed->allocator, feed->rows, indices, feed->reporter,
-                                           &feed->varsize);
-    if (result == NET_OK) result = net_varsize_sender_create(feed->varsize, &feed->varsize_view);
-    return result;
-}
-
-// ---- where moments come from ----
-
-// Another schema makes a run impossible. A game that differs only in what it does runs the log
-// until a hash differs; from then on a run would show another match.
-
-// Where the moments of a playback come from: the match run again, or, when the game here cannot
-// run it, the values in the log.
-
-// One of both is set.
-typedef struct net_playback_source {
-    net_playback_run* run;
-    net_playback_values* values;
-    ecs_tick diverged; ///< where the run differed that was given up
-} net_playback_source;
-
-// Another schema than the log's is no failure when the log has values: that it is not run again is
-// reported then, and why. @return as net_log_replay_create.
-static net_result source_create(net_log_reader* reader, const net_module* module,
-                                const base_reporter* reporter, net_playback_source* source) {
-    const net_log_info* info = net_log_reader_info(reader);
-    const ecs_tick every =
-        info->keyframe_count > 0 ? NET_PLAYBACK_NEAR_TICKS : NET_PLAYBACK_SAVE_TICKS;
-    *source = (net_playback_source){0};
-    net_result result = net_playback_run_create(reader, module, reporter, every,
-                                                NET_PLAYBACK_SAVE_BYTES_MAX, &source->run);
-    if (result != NET_ERR_SCHEMA || strcmp(info->game, module->game->name) != 0) return result;
-    net_result values = net_playback_values_create(reader, reporter, &source->values);
-    if (values == NET_ERR_MEMORY) return values;
-    if (values != NET_OK) return result; // both reasons are reported
-    base_report(reporter, net_log_reader_file(reader), 0,
-                "warning: the match is not run again: its values are shown as the log has them");
-    return NET_OK;
-}
-
-// The run differs from the log: give it up for the values in the log, which is reported. A log
-// without values leaves the run as it is. What borrows from its match must be gone before.
-// @return NET_OK; NET_ERR_MEMORY.
-static net_result source_give_up(net_playback_source* source, net_log_reader* reader,
-                                 const base_reporter* reporter) {
-    BASE_ASSERT(source->run && !source->values);
-    net_result result = net_playback_values_create(reader, NULL, &source->values);
-    if (result != NET_OK) return result == NET_ERR_MEMORY ? result : NET_OK;
-    net_playback_values_report(source->values, reporter);
-    source->diverged = net_playback_run_diverged(source->run);
-    net_playback_run_destroy(source->run);
-    source->run = NULL;
-    base_report(reporter, net_log_reader_file(reader), 0,
-                "warning: the match is not run on: its values are shown as the log has them");
-    return NET_OK;
-}
-
-static void source_destroy(net_playback_source* source) {
-    net_playback_run_destroy(source->run);
-    net_playback_values_destroy(source->values);
-    *source = (net_playback_source){0};
-}
-
-// Go to a tick. With `is_through` a run runs every tick on the way. @return as net_playback_run_to
-// and net_playback_values_to.
-static net_result source_to(net_playback_source* source, ecs_tick tick, bool is_through) {
-    if (source->values) return net_playback_values_to(source->values, tick);
-    return is_through ? net_playback_run_through(source->run, tick)
-                      : net_playback_run_to(source->run, tick);
-}
-
-// @return as net_playback_run_step and net_playback_values_step.
-static net_result source_step(net_playback_source* source) {
-    return source->values ? net_playback_values_step(source->values)
-                          : net_playback_run_step(source->run);
-}
-
-static bool source_has_jumped(const net_playback_source* source) {
-    return source->values ? net_playback_values_has_jumped(source->values)
-                          : net_playback_run_has_jumped(source->run);
-}
-
-// @return as net_playback_run_return.
-static net_result source_return(net_playback_source* source) {
-    return source->values ? net_playback_values_return(source->values)
-                          : net_playback_run_return(source->run);
-}
-
-// @return The replayed match; NULL when there is none.
-static net_match* source_match(const net_playback_source* source) {
-    return source->run ? net_playback_run_match(source->run) : NULL;
-}
-
-static ecs_tick source_tick(const net_playback_source* source) {
-    return source->values ? net_playback_values_tick(source->values)
-                          : net_playback_run_tick(source->run);
-}
-
-static ecs_tick source_last(const net_playback_source* source) {
-    return source->values ? net_playback_values_last(source->values)
-                          : net_playback_run_last(source->run);
-}
-
-static ecs_tick source_diverged(const net_playback_source* source) {
-    return source->run ? net_playback_run_diverged(source->run) : source->diverged;
-}
-
-// The config of the match: rate, settings, indices. A setting that is not here is left out.
-static net_match_config source_config(const net_playback_source* source, const net_module* module,
-                                      const net_log_info* info) {
-    if (source->run) return *net_match_get_config(net_playback_run_match(source->run));
-    net_match_config config = net_match_config_default(module);
-    config.tick_rate_hz = info->tick_rate_hz;
-    config.replicated_index_max = info->replicated_index_max;
-    for (uint32_t i = 0; i < info->setting_count; i++)
-        (void)!net_match_setting_apply(&config, info->settings[i], NULL);
-    return config;
-}
-
 // ---- the playback ----
 
 // Blocks of marks with each call: someone who steps back waits for each seek.
@@ -356,84 +102,100 @@ struct net_playback {
     net_log_reader* reader;
     const net_module* module;
     base_reporter reporter;
+    net_match_config config; // rate and settings of the log
     net_playback_marks_list marks;
-    net_playback_source source;
-    net_playback_feed feed; // with a run
-    net_match* view;
-    net_scene* scene;  // NULL: nothing can be shown until a seek succeeds
-    double tick;       // shown
-    double drawn_tick; // effects ran up to this moment
+    net_log_state* state;
+    net_playback_feed* feed;
+    net_presenter* presenter; // NULL: nothing can be shown until a seek succeeds
+    ecs_tick last;            // that can be reached
+    double tick;              // shown
+    double drawn_tick;        // effects ran up to this moment
+    bool is_same_schema;      // of the log and the game here
+    bool has_compared;        // both schemas
     bool has_reported_divergence;
+    uint32_t event_number; // of the last reliable one
 };
 
+static net_scene* scene_of(const net_playback* playback) {
+    return net_presenter_scene(playback->presenter);
+}
+
 static void close_view(net_playback* playback) {
-    net_scene_destroy(playback->scene);
-    if (playback->source.values) net_playback_values_leave(playback->source.values);
-    net_match_destroy(playback->view);
-    feed_leave(&playback->feed);
-    playback->scene = NULL;
-    playback->view = NULL;
+    net_presenter_destroy(playback->presenter);
+    net_playback_feed_leave(playback->feed);
+    playback->presenter = NULL;
 }
 
-// What the run or the values have for the view.
-static net_result feed(net_playback* playback, bool is_new) {
-    net_playback_source* source = &playback->source;
-    if (source->values) return net_playback_values_feed(source->values, playback->scene, is_new);
-    return feed_step(&playback->feed, source_match(source), playback->scene);
+// The events of a tick come in front of its state. Those of another build may mean something else.
+static void take_events(void* context, const net_log_record* end) {
+    net_playback* playback = context;
+    const net_game_module* game = playback->module->game;
+    size_t offset = 0;
+    net_log_item item;
+    if (!playback->presenter || !playback->is_same_schema) return;
+    while (net_log_item_next(end, NET_LOG_ITEM_SERVER_EVENT, &offset, &item)) {
+        if (item.message < 1 || item.message > game->message_count ||
+            game->messages[item.message - 1].kind != NET_MESSAGE_TO_CLIENTS ||
+            item.payload_bytes > NET_EVENT_PAYLOAD_BYTES_MAX)
+            continue;
+        net_event_outbox_entry entry = {.message = item.message,
+                                        .tick = end->tick,
+                                        .target = item.target,
+                                        .size = item.payload_bytes};
+        memcpy(entry.payload, item.payload, item.payload_bytes);
+        if (game->messages[item.message - 1].is_reliable) entry.number = ++playback->event_number;
+        net_scene_event(scene_of(playback), &entry);
+    }
 }
 
-static net_result enter(net_playback* playback, const net_match_config* config) {
-    net_playback_source* source = &playback->source;
-    if (source->values)
-        return net_playback_values_enter(source->values, net_match_world(playback->view));
-    return feed_enter(&playback->feed, config->replicated_index_max
-                                           ? config->replicated_index_max
-                                           : ecs_limits_default().replicated_index_max);
+static void compare_schemas(net_playback* playback) {
+    const net_log_info* info = net_log_reader_info(playback->reader);
+    const net_match* match = net_presenter_match(playback->presenter);
+    char text[200];
+    size_t size;
+    const uint8_t* header = net_log_reader_header(playback->reader, &size);
+    playback->has_compared = true;
+    playback->is_same_schema = net_schema_hash(net_match_schema(match)) == info->schema_hash;
+    if (!playback->is_same_schema &&
+        net_log_header_difference(header, size, match, text, sizeof text))
+        base_report(&playback->reporter, net_log_reader_file(playback->reader), 0,
+                    "warning: the game's schema is not the log's: %s", text);
 }
 
-// Open a view that has the whole world at the replay's tick and no past.
+// Open a view that has the whole world at the state's tick and no past.
 static net_result open_view(net_playback* playback) {
-    BASE_ASSERT(!playback->view && !playback->scene);
-    const net_match_config of_log =
-        source_config(&playback->source, playback->module, net_log_reader_info(playback->reader));
-    net_match_config config = net_match_config_default(playback->module);
-    config.allocator = playback->allocator;
-    config.role = NET_ROLE_MIRROR;
-    config.has_render = true;
-    config.replicated_index_max = of_log.replicated_index_max;
-    net_result result = net_match_create(&config, &playback->reporter, &playback->view);
+    BASE_ASSERT(!playback->presenter);
+    const net_presenter_config config = {
+        .allocator = playback->allocator,
+        .module = playback->module,
+        .replicated_index_max = playback->config.replicated_index_max,
+    };
+    net_result result = net_presenter_create(&config, &playback->reporter, &playback->presenter);
     if (result != NET_OK) return result;
-    net_match_mirror_start(playback->view, of_log.tick_rate_hz, of_log.settings,
+    net_match* match = net_presenter_match(playback->presenter);
+    if (!playback->has_compared) compare_schemas(playback);
+    net_match_mirror_start(match, playback->config.tick_rate_hz, playback->config.settings,
                            playback->module->game->setting_count);
-    result = enter(playback, &of_log);
-    if (result != NET_OK) return result;
-    result = net_scene_create(playback->allocator, playback->view, &playback->reporter,
-                              &playback->scene);
-    if (result != NET_OK) return result;
-    playback->tick = playback->drawn_tick = (double)source_tick(&playback->source);
-    result = feed(playback, true);
-    return result == NET_OK ? net_scene_advance(playback->scene, playback->tick) : result;
+    playback->event_number = 0;
+    playback->tick = playback->drawn_tick = (double)net_log_state_tick(playback->state);
+    result = net_playback_feed_enter(playback->feed, match, playback->is_same_schema);
+    if (result == NET_OK) result = net_playback_feed_give(playback->feed, scene_of(playback), true);
+    return result == NET_OK ? net_scene_advance(scene_of(playback), playback->tick) : result;
 }
 
 // ---- showing ----
 
 void net_playback_draw(net_playback* playback, const net_draw* with) {
-    if (!playback->scene) return;
-    net_playback_drawing drawing = {
-        .draw = with, .marks = &playback->marks, .match = source_match(&playback->source)};
+    if (!playback->presenter) return;
+    net_playback_drawing drawing = {.draw = with, .playback = playback};
     net_draw made = make_drawing(&drawing);
-    double dt = 1.0 / net_match_get_config(playback->view)->tick_rate_hz;
+    double dt = 1.0 / playback->config.tick_rate_hz;
     made.time_s = playback->tick * dt;
     made.frame_dt_s = (float)((playback->tick - playback->drawn_tick) * dt);
     made.tick = playback->tick;
     made.player = with ? with->player : ECS_ENTITY_NONE;
     playback->drawn_tick = playback->tick;
-    ecs_world* world = net_match_world(playback->view);
-    uint32_t stage = ecs_stage_find(world, "render");
-    if (stage == UINT32_MAX) return; // the game draws nothing
-    const ecs_step step = {
-        .tick = net_match_tick(playback->view), .dt = net_match_dt(playback->view), .user = &made};
-    ecs_world_run_stage(world, stage, &step);
+    net_presenter_draw(playback->presenter, &made);
 }
 
 static ecs_tick tick_above(double tick) {
@@ -441,18 +203,25 @@ static ecs_tick tick_above(double tick) {
     return below + ((double)below < tick);
 }
 
-// Behind ticks that are lost the world is another one, and it gets a view of its own.
+// Behind ticks that are lost the world is another one, and it gets a view of its own. While the
+// values are not known it stays as it is.
 static net_result feed_next(net_playback* playback) {
-    net_result result = source_step(&playback->source);
+    const ecs_tick before = net_log_state_tick(playback->state);
+    const bool was_whole = net_log_state_is_whole(playback->state);
+    net_result result = net_log_state_step(playback->state);
+    if (result == NET_ERR_CLOSED) result = NET_ERR_DAMAGED; // it was longer when it was opened
+    if (result != NET_OK) playback->last = before;
     if (result != NET_OK) return result;
-    if (!source_has_jumped(&playback->source)) return feed(playback, false);
+    const bool is_whole = net_log_state_is_whole(playback->state);
+    if (net_log_state_tick(playback->state) == before + 1 && (was_whole || !is_whole))
+        return net_playback_feed_give(playback->feed, scene_of(playback), false);
     close_view(playback);
     return open_view(playback);
 }
 
 static net_result feed_until(net_playback* playback, ecs_tick tick) {
     net_result result = NET_OK;
-    while (result == NET_OK && source_tick(&playback->source) < tick)
+    while (result == NET_OK && net_log_state_tick(playback->state) < tick)
         result = feed_next(playback);
     return result;
 }
@@ -462,7 +231,7 @@ static net_result show(net_playback* playback, double tick) {
     if (result != NET_OK) return result;
     if (tick < playback->tick) return NET_OK; // it is lost; what follows is shown
     playback->tick = tick;
-    return net_scene_advance(playback->scene, tick);
+    return net_scene_advance(scene_of(playback), tick);
 }
 
 // Does a seek draw a frame at this tick? Each of the last ones before the moment; of those before,
@@ -501,7 +270,7 @@ static ecs_tick warm_tick(const net_playback* playback, ecs_tick tick) {
     ecs_tick ticks = (ecs_tick)info->tick_rate_hz * NET_PLAYBACK_WARM_MS / 1000;
     ecs_tick warm = tick > ticks ? tick - ticks : 0;
     if (warm < info->first_tick) warm = info->first_tick;
-    ecs_tick last = source_last(&playback->source);
+    ecs_tick last = playback->last;
     return warm < last ? warm : last;
 }
 
@@ -510,16 +279,15 @@ static net_result read_marks(net_playback* playback, uint64_t blocks) {
     if (playback->marks.is_whole) return NET_OK;
     net_result result =
         net_playback_marks_read(&playback->marks, playback->reader, playback->module->game, blocks);
-    net_result back = source_return(&playback->source);
+    net_result back = net_log_state_return(playback->state);
     return result == NET_OK ? back : result;
 }
 
-static net_result open_at(net_playback* playback, double tick, bool uses_keyframes) {
-    ecs_tick warm = warm_tick(playback, (ecs_tick)tick);
+static net_result open_at(net_playback* playback, double tick) {
     close_view(playback);
-    net_result result = source_to(&playback->source, warm, !uses_keyframes);
-    if (result == NET_OK && playback->source.run)
-        result = feed_open(&playback->feed, playback->source.run);
+    net_result result = net_log_state_seek(playback->state, warm_tick(playback, (ecs_tick)tick));
+    const ecs_tick here = net_log_state_tick(playback->state);
+    if (result == NET_ERR_DAMAGED && here < playback->last) playback->last = here;
     if (result == NET_OK) result = open_view(playback);
     if (result == NET_OK) result = warm_until(playback, tick);
     if (result != NET_OK) close_view(playback);
@@ -527,62 +295,76 @@ static net_result open_at(net_playback* playback, double tick, bool uses_keyfram
 }
 
 static double clamp(const net_playback* playback, double tick) {
-    double last = (double)source_last(&playback->source);
+    double last = (double)playback->last;
     double first = (double)net_log_reader_info(playback->reader)->first_tick;
     if (first > last) first = last;
     if (!(tick > first)) return first; // NaN too
     return tick < last ? tick : last;
 }
 
-// The run is another match from here on: show what the log has.
-static net_result give_up(net_playback* playback, double tick) {
-    close_view(playback);
-    feed_close(&playback->feed);
-    net_result result = source_give_up(&playback->source, playback->reader, &playback->reporter);
-    return result == NET_OK ? open_at(playback, clamp(playback, tick), true) : result;
-}
-
 // Finish a seek or advance. A log that cannot be followed so far is shown as far as possible.
 static net_result finish(net_playback* playback, net_result result, double tick) {
-    if (result == NET_ERR_DAMAGED && tick > (double)source_last(&playback->source)) {
-        net_result again = open_at(playback, clamp(playback, tick), true);
+    if (result == NET_ERR_DAMAGED && tick > (double)playback->last) {
+        net_result again = open_at(playback, clamp(playback, tick));
         return again == NET_OK ? result : again;
     }
-    if (result != NET_OK) {
-        close_view(playback);
-        return result;
-    }
-    if (playback->has_reported_divergence || source_diverged(&playback->source) == 0) return NET_OK;
+    if (result != NET_OK) close_view(playback);
+    if (result != NET_OK) return result;
+    if (playback->has_reported_divergence || net_log_state_diverged(playback->state) == 0)
+        return NET_OK;
     playback->has_reported_divergence = true;
-    result = give_up(playback, tick);
-    return result == NET_OK ? NET_ERR_DIVERGED : result;
-}
-
-static net_result go_to(net_playback* playback, double tick, bool uses_keyframes) {
-    tick = clamp(playback, tick);
-    net_result result = read_marks(playback, MARKS_BLOCKS_SEEK);
-    if (result == NET_OK) result = open_at(playback, tick, uses_keyframes);
-    return finish(playback, result, tick);
+    return NET_ERR_DIVERGED;
 }
 
 net_result net_playback_seek(net_playback* playback, double tick) {
-    return go_to(playback, tick, true);
-}
-
-net_result net_playback_pass(net_playback* playback, double tick) {
-    return go_to(playback, tick, false);
+    tick = clamp(playback, tick);
+    net_result result = read_marks(playback, MARKS_BLOCKS_SEEK);
+    if (result == NET_OK) result = open_at(playback, tick);
+    return finish(playback, result, tick);
 }
 
 net_result net_playback_advance(net_playback* playback, double ticks) {
     BASE_ASSERT(ticks >= 0.0);
     double tick = clamp(playback, playback->tick + ticks);
-    if (!playback->scene) return net_playback_seek(playback, tick);
+    if (!playback->presenter) return net_playback_seek(playback, tick);
     net_result result = read_marks(playback, MARKS_BLOCKS);
     if (result == NET_OK) result = show_until(playback, tick);
     return finish(playback, result, tick);
 }
 
 // ---- create, destroy, get ----
+
+// A setting that is not here is left out.
+static net_match_config config_of(const net_module* module, const net_log_info* info) {
+    net_match_config config = net_match_config_default(module);
+    config.tick_rate_hz = info->tick_rate_hz;
+    config.replicated_index_max = info->replicated_index_max;
+    for (uint32_t i = 0; i < info->setting_count; i++)
+        (void)!net_match_setting_apply(&config, info->settings[i], NULL);
+    return config;
+}
+
+static net_result open_playback(net_playback* playback) {
+    net_log_reader* reader = playback->reader;
+    const net_log_info* info = net_log_reader_info(reader);
+    if (strcmp(info->game, playback->module->game->name) != 0) {
+        base_report(&playback->reporter, net_log_reader_file(reader), 0,
+                    "the log is of game %s, not %s", info->game, playback->module->game->name);
+        return NET_ERR_SCHEMA;
+    }
+    playback->config = config_of(playback->module, info);
+    playback->last = info->last_tick;
+    net_result result =
+        net_log_state_create_run(reader, playback->module, &playback->reporter, &playback->state);
+    if (result != NET_OK) return result;
+    net_log_state_on_end(playback->state, take_events, playback);
+    result =
+        net_playback_feed_create(reader, playback->state, &playback->reporter, &playback->feed);
+    if (result == NET_OK) result = read_marks(playback, MARKS_BLOCKS_FIRST);
+    if (result == NET_OK) result = open_at(playback, clamp(playback, 0.0));
+    // The first call that shows a moment reports what is wrong with the first tick.
+    return result == NET_ERR_DAMAGED ? NET_OK : result;
+}
 
 net_result net_playback_create(net_log_reader* reader, const net_module* module,
                                const base_reporter* reporter, net_playback** playback_out) {
@@ -594,20 +376,9 @@ net_result net_playback_create(net_log_reader* reader, const net_module* module,
     playback->allocator = allocator;
     playback->module = module;
     playback->reader = reader;
-    playback->feed = (net_playback_feed){
-        .allocator = allocator, .reporter = &playback->reporter, .game = module->game};
-    net_playback_marks_init(&playback->marks, allocator, reader);
-    net_log_record close = {0};
-    (void)!net_log_reader_close(reader, &close); // without one it stays empty
     if (reporter) playback->reporter = *reporter;
-    net_result result = source_create(reader, module, reporter, &playback->source);
-    if (result == NET_OK) result = read_marks(playback, MARKS_BLOCKS_FIRST);
-    if (result == NET_OK) {
-        if (playback->source.run) net_playback_run_expect(playback->source.run, &close);
-        result = open_at(playback, clamp(playback, 0.0), true);
-        // The first call that shows a moment reports what is wrong with the first tick.
-        if (result == NET_ERR_DAMAGED) result = NET_OK;
-    }
+    net_playback_marks_init(&playback->marks, allocator, reader);
+    net_result result = open_playback(playback);
     if (result != NET_OK) {
         net_playback_destroy(playback);
         return result;
@@ -618,34 +389,27 @@ net_result net_playback_create(net_log_reader* reader, const net_module* module,
 
 void net_playback_destroy(net_playback* playback) {
     if (!playback) return;
-    close_view(playback);
-    feed_close(&playback->feed);
-    source_destroy(&playback->source);
+    if (playback->feed) close_view(playback);
+    net_playback_feed_destroy(playback->feed);
+    net_log_state_destroy(playback->state);
     net_playback_marks_deinit(&playback->marks);
     base_release(playback->allocator, playback, sizeof *playback);
 }
 
 ecs_tick net_playback_tick_last(const net_playback* playback) {
-    return source_last(&playback->source);
+    return playback->last;
 }
 
 double net_playback_tick(const net_playback* playback) {
     return playback->tick;
 }
 
+uint64_t net_playback_clamped(const net_playback* playback) {
+    return net_playback_feed_clamped(playback->feed);
+}
+
 net_match* net_playback_match(net_playback* playback) {
-    if (playback->source.values) return net_playback_view_match(playback);
-    return source_match(&playback->source);
-}
-
-bool net_playback_is_watched(const net_playback* playback, uint64_t* clamped) {
-    if (!playback->source.values) return false;
-    *clamped = net_playback_values_clamped(playback->source.values);
-    return true;
-}
-
-net_match* net_playback_view_match(net_playback* playback) {
-    return playback->scene ? playback->view : NULL;
+    return playback->presenter ? net_presenter_match(playback->presenter) : NULL;
 }
 
 const net_playback_mark* net_playback_marks(const net_playback* playback, uint32_t* count) {
@@ -653,12 +417,26 @@ const net_playback_mark* net_playback_marks(const net_playback* playback, uint32
     return playback->marks.marks;
 }
 
+const net_log_player* net_playback_players(const net_playback* playback, uint32_t* count) {
+    return net_log_state_players(playback->state, count);
+}
+
+ecs_entity net_playback_player(const net_playback* playback, uint32_t client) {
+    uint32_t count;
+    const net_log_player* players = net_log_state_players(playback->state, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (players[i].client == client) return players[i].entity;
+    return ECS_ENTITY_NONE;
+}
+
 const char* net_playback_player_name(const net_playback* playback, uint32_t client) {
-    const char* name = net_playback_marks_name(&playback->marks, client);
-    net_match* match = source_match(&playback->source);
-    return name || !match ? name : net_match_player_name(match, client);
+    uint32_t count;
+    const net_log_player* players = net_log_state_players(playback->state, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (players[i].client == client) return players[i].name;
+    return net_playback_marks_name(&playback->marks, client);
 }
 
 ecs_tick net_playback_diverged(const net_playback* playback) {
-    return source_diverged(&playback->source);
+    return net_log_state_diverged(playback->state);
 }

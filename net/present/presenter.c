@@ -52,6 +52,7 @@ net_result net_presenter_create(const net_presenter_config* config, const base_r
     match.allocator = config->allocator;
     match.role = NET_ROLE_MIRROR;
     match.has_render = true;
+    match.replicated_index_max = config->replicated_index_max;
     net_result result = net_match_create(&match, reporter, &made->match);
     if (result == NET_OK)
         result = net_scene_create(config->allocator, made->match, reporter, &made->scene);
@@ -242,6 +243,10 @@ void net_presenter_draw(net_presenter* presenter, const net_draw* draw) {
         .user = (void*)(uintptr_t)draw, // systems know it as const
     };
     ecs_world_run_stage(net_match_world(presenter->match), presenter->stage, &step);
+}
+
+net_scene* net_presenter_scene(net_presenter* presenter) {
+    return presenter->scene;
 }
 
 net_predict* net_presenter_predict(net_presenter* presenter) {

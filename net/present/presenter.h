@@ -4,6 +4,7 @@
 
 #include "mirror/mirror.h"
 #include "present/predict.h"
+#include "present/scene.h"
 #include "session/event_queue.h"
 #include "state/varsize.h"
 
@@ -36,6 +37,9 @@ void net_presenter_input(net_presenter* presenter, uint64_t now_us, uint32_t num
                          const void* payload, size_t size);
 /// Set world and context for human_input to the predicted world, when there is one.
 void net_presenter_look(net_presenter* presenter, net_player_context* player);
+/// @return What it shows, for a viewer that has no client: it is fed and moved by that alone, after
+/// net_match_mirror_start. Borrowed.
+net_scene* net_presenter_scene(net_presenter* presenter);
 /// @return The prediction; NULL: the module predicts nothing. Borrowed.
 net_predict* net_presenter_predict(net_presenter* presenter);
 /// @return The shown moment in ticks * 256, for InputPacket.view; 0 before the first frame.

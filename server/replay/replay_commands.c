@@ -45,7 +45,8 @@ int server_replay_info(server_replay* self) {
            info->file_bytes, info->block_count, info->damaged_blocks, info->lost_ticks);
     printf("queue_records=%" PRIu64 "\nclosed=%s\ntail=%s\nlost_bytes=%" PRIu64 "\n",
            info->queue_records, info->is_closed ? "yes" : "no", tail, info->lost_bytes);
-    printf("running_hash=%s\n", info->is_hashed ? "yes" : "no");
+    printf("running_hash=%s\nrecorded_by=%s\n", info->is_hashed ? "yes" : "no",
+           info->is_seen ? "client" : "server");
     return NET_EXIT_CLEAN;
 }
 

@@ -90,7 +90,7 @@ case_a_flipped_bit_in_the_last_block_hides_nothing() {
     says looked.out '^verified ticks=690 .* tail=damaged lost_bytes=[1-9]'
     run looked shoal-client --replay b.slog --headless
     [ "$code" = 1 ] || fail "the playback ended with $code"
-    says looked.out '^replayed ticks=690 .* tail=damaged lost_bytes=[1-9]'
+    says looked.out '^watched ticks=690 .* tail=damaged lost_bytes=[1-9]'
     mkdir folder
     cp b.slog folder/
     run looked shoal-replay verify folder

@@ -148,7 +148,9 @@ static void read_pieces(const uint8_t* data, size_t size) {
     net_log_sums sums = net_log_sums_begin(0);
     if (net_log_sums_read(&sums, 1, data, size)) require(net_log_sums_read(&sums, 2, data, size));
     net_log_schema* schema;
-    if (net_log_schema_create(NULL, data, size, &schema) == NET_OK) net_log_schema_destroy(schema);
+    bool has_values;
+    if (net_log_schema_create(NULL, data, size, &has_values, &schema) == NET_OK)
+        net_log_schema_destroy(schema);
 }
 
 // ---- state

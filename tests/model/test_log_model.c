@@ -415,8 +415,8 @@ CASE(a_full_disk_across_a_keyframe_costs_nothing) {
 // No more can wait from any tick on, also that of a keyframe: the log goes on when there is room.
 CASE(a_gap_that_begins_anywhere_ends) {
     uint32_t in_keyframe = 0;
-    for (uint32_t from = 30; from <= 60; from++) {
-        script* s = script_open(5, from);
+    for (uint32_t from = 30; from <= 90; from++) {
+        script* s = script_open(6, from);
         s->twin.options.waiting_bytes = 1 << 13;
         log_twin_begin(&s->twin, 1, s->rate);
         run_ticks(s, from);

@@ -50,9 +50,10 @@ typedef struct net_presenter net_presenter;
 
 typedef struct net_presenter_config {
     const base_allocator* allocator;
-    const net_module* module; ///< must outlive the presenter
-    bool is_predicting;       ///< show own entities ahead, where the module can
-    double delay_ms_min;      ///< least delay; 0: only what was measured
+    const net_module* module;      ///< must outlive the presenter
+    bool is_predicting;            ///< show own entities ahead, where the module can
+    double delay_ms_min;           ///< least delay; 0: only what was measured
+    uint32_t replicated_index_max; ///< of the view; 0: the default of ecs_limits
 } net_presenter_config;
 
 /// Create the view world and, if the module can predict, the prediction world. Pass the presenter
@@ -135,9 +136,9 @@ typedef void (*net_client_trace_fn)(void* context, uint32_t client, ecs_entity e
 /// borrowed for the call.
 typedef void (*net_client_input_fn)(void* context, const net_player_context* player, void* input);
 
-/// Called after each step of the mirror. Its change list, with the events that came, is cleared
-/// after the call; the world is only for reading.
-typedef void (*net_client_stepped_fn)(void* context);
+/// Called after each step of the mirror; the world is only for reading. @return true: the change
+/// list, with the events that came, is cleared; false: the next step adds to it.
+typedef bool (*net_client_stepped_fn)(void* context);
 
 /// What the caller owns must outlive the client; texts too.
 typedef struct net_client_config {
@@ -215,6 +216,8 @@ ecs_tick net_client_tick_newest(const net_client* client);
 /// The entity of this client's player; ECS_ENTITY_NONE when it has none or the server did not send
 /// it yet.
 ecs_entity net_client_player(const net_client* client);
+/// The next higher client number in the roster: begin with 0, which also ends.
+uint32_t net_client_next_player(const net_client* client, uint32_t before);
 /// Name of the player with client number `number`; NULL when the roster has none. Borrowed until
 /// the next service.
 const char* net_client_player_name(const net_client* client, uint32_t number);

@@ -73,7 +73,10 @@ typedef struct net_log_options {
     uint32_t ring_seconds;
     uint64_t ring_bytes; ///< of that memory; it keeps fewer seconds where they need more
     bool has_controls;   ///< net_log_append_control may be called: the header says so
-    bool is_in_memory;   ///< no file is written: ring_seconds are all that there is
+    /// The match is a client's, and the log what it saw: it begins with the tick at hand, and is
+    /// appended by net_log_append_seen alone.
+    bool is_seen;
+    bool is_in_memory; ///< no file is written: ring_seconds are all that there is
     /// Of the records that wait for the disk; a power of two from 64 to 8 MiB, which is also what 0
     /// means. A record that is longer than half of it ends the log.
     uint64_t waiting_bytes;
@@ -211,6 +214,19 @@ bool net_log_may_exchange(const net_log_writer* writer);
 /// begins with a keyframe and says what the game is now. The match before, and the history of its
 /// rows, are not read any more.
 void net_log_exchange(net_log_writer* writer, net_match* match);
+
+/// A client that plays.
+typedef struct net_log_player {
+    uint32_t client;
+    ecs_entity entity;                    ///< NONE: a spectator, or its entity is gone
+    char name[NET_PLAYER_NAME_BYTES_MAX]; ///< filled up with zeros
+} net_log_player;
+
+/// Of a log with is_seen: append what a client has after a step of its match (the newest tick that
+/// came, later than the last one) and who plays, by rising client. Ticks that it never got are
+/// those before them. The change list has all since the last call.
+void net_log_append_seen(net_log_writer* writer, net_match* match, const net_log_player* players,
+                         uint32_t count);
 /// Append a close record with the world hash, after the last append_end. Optional:
 /// net_log_writer_destroy writes one without.
 void net_log_append_close(net_log_writer* writer, net_match* match);
@@ -280,6 +296,7 @@ typedef struct net_log_info {
     uint64_t lost_ticks;              ///< between first_tick and last_tick
     uint64_t lost_bytes;    ///< at least 1 when something is lost and nothing shows how much
     uint64_t queue_records; ///< recovered from FILE.queue after a crash
+    bool is_seen;           ///< a client recorded what it saw: it cannot run again
     bool is_closed;         ///< a close record ends it
     bool is_cut;            ///< the tail is torn: the process died while writing
     bool is_damaged;        ///< blocks or segments inside of it are damaged, missing or changed
@@ -401,7 +418,6 @@ typedef enum net_log_fate {
 typedef struct net_log_touch {
     ecs_entity entity;
     net_log_fate fate;
-    uint64_t components; ///< CHANGED: a bit per position in the entity's template, as listed
 } net_log_touch;
 
 /// Begin at tick 0, before the first record.
@@ -410,15 +426,26 @@ typedef struct net_log_touch {
 ///         version); NET_ERR_DAMAGED (reported: its schema is none); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_state_create(net_log_reader* reader, const base_reporter* reporter,
                                               net_log_state** state);
+/// The same with the game, which must outlive the state (NULL: without): a tick whose state the log
+/// does not have is run again. When the game cannot run the log that is reported, and such ticks
+/// stay unknown. A run that differs from the log is reported: net_log_state_diverged.
+/// @return NET_OK; NET_ERR_SCHEMA, NET_ERR_MODULE (reported: the log has no values and this game
+///         cannot run it); as net_log_state_create.
+BASE_MUST_USE net_result net_log_state_create_run(net_log_reader* reader, const net_module* module,
+                                                  const base_reporter* reporter,
+                                                  net_log_state** state);
 /// NULL does nothing.
 void net_log_state_destroy(net_log_state* state);
+/// @return The first tick in which a run was not the log's match; 0: none so far.
+ecs_tick net_log_state_diverged(const net_log_state* state);
 /// Go on to the next whole tick.
 /// @return NET_OK; NET_ERR_CLOSED (the log has no further one); NET_ERR_DAMAGED (reported: bytes
 ///         that no writer writes, or the file changed; every later call returns it too);
 ///         NET_ERR_MEMORY (as damaged).
 BASE_MUST_USE net_result net_log_state_step(net_log_state* state);
 /// Go on to the last whole tick that is not above `tick`; below the current one it begins again.
-/// @return NET_OK; NET_ERR_DAMAGED (reported), NET_ERR_MEMORY: every later call returns it too.
+/// @return NET_OK; NET_ERR_DAMAGED (reported: of a log that is run again, net_log_state_tick is the
+///         last tick that can be reached), NET_ERR_MEMORY: every later step returns it too.
 BASE_MUST_USE net_result net_log_state_seek(net_log_state* state, ecs_tick tick);
 /// The tick of the values; 0 before the first.
 ecs_tick net_log_state_tick(const net_log_state* state);
@@ -454,9 +481,14 @@ bool net_log_state_read(const net_log_state* state, ecs_entity entity,
 /// there is no such entity, it lacks the component, or the component's values are no bytes.
 const uint8_t* net_log_state_bytes(const net_log_state* state, ecs_entity entity,
                                    const net_log_component* component, size_t* size);
+/// Who plays, by rising client; borrowed until the next step.
+const net_log_player* net_log_state_players(const net_log_state* state, uint32_t* count);
 /// What the last step did, by rising index of entity; borrowed until the next step. After a seek:
 /// of its last tick.
 const net_log_touch* net_log_state_touches(const net_log_state* state, uint32_t* count);
+/// What the last tick that touched an entity changed: a bit per position in its template, as
+/// listed; all when it is new. 0: there is no such entity.
+uint64_t net_log_state_changed(const net_log_state* state, ecs_entity entity);
 /// The low 8 bits of a component's part of the state hash (ecs_world_state_hash_of), by its id in
 /// the log; 0 for an unknown one. Components without values have it too.
 uint32_t net_log_state_sum(const net_log_state* state, uint32_t component);
@@ -586,7 +618,8 @@ typedef struct net_log_tick {
 /// Create the match that the log's header describes. The caller owns the replay; it uses the
 /// reader, and reader and module must outlive it. A content hash that differs is reported and the
 /// replay goes on.
-/// @return NET_OK; NET_ERR_SCHEMA (reported: a log of another game, or what differs in the schema);
+/// @return NET_OK; NET_ERR_UNKNOWN (reported: a client's record, which cannot run again);
+///         NET_ERR_SCHEMA (reported: a log of another game, or what differs in the schema);
 ///         NET_ERR_MODULE (reported); NET_ERR_DAMAGED (reported: bad settings); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_replay_create(net_log_reader* reader, const net_module* module,
                                                const base_reporter* reporter,

@@ -1,27 +1,23 @@
 // SPDX-License-Identifier: MIT
-/// Playback: watching the match of a log, from any tick, at any speed.
+/// Playback: watching the match of a log, from any tick, at any speed. A viewer is a client whose
+/// server is a file.
 ///
-///     log -> replayed match -> quantised rows -> samples -> view world -> drawing
+///     log -> states (net/log.h) -> samples -> view world -> drawing (net/client.h)
 ///
-/// The view gets what a client with a perfect network would get: the same rows, the same
-/// interpolation, the same drawing (net/client.h). To go to another moment, the playback
-/// restores a keyframe of the log, or a save of the match that it took, and replays from there.
-/// Ticks that are damaged are passed: the first moment after them is shown.
+/// The view gets what a client with a perfect network would get: the same rows and events, the same
+/// interpolation, the same drawing. Ticks whose state the log does not have are run again, where
+/// the game can (net_log_state_create_run). Ticks that are damaged are passed: the first moment
+/// after them is shown.
 ///
 /// A moment that net_playback_seek reaches looks the same every time, byte for byte. After
 /// net_playback_advance the entities are where a seek would show them; effects (particles, trails)
-/// may differ, because they depend on the length of the frames. Every hash in the log is compared
-/// with the replay's. The call in which the first one differs returns NET_ERR_DIVERGED and does its
-/// work; later calls return NET_OK.
+/// may differ, because they depend on the length of the frames. Nothing is compared with a run of
+/// the match: net_log_verify does that. Where ticks are run again and a hash differs, the call
+/// returns NET_ERR_DIVERGED and does its work; later calls return NET_OK.
 ///
-/// A log of a build with other components, fields or templates cannot run again. It is watched: its
-/// values (net/log.h) are shown, matched by names and converted; there are no hashes, no
-/// events, and no players to follow. A log without values is refused. A log whose run differs is
-/// watched from there on, if it has values.
+/// A log of a build with other components, fields or templates is shown as well: values are matched
+/// by names and converted, events are left out.
 ///
-/// Memory: saves of the match, all together at most NET_PLAYBACK_SAVE_BYTES_MAX. Of a log with
-/// keyframes one every NET_PLAYBACK_NEAR_TICKS, and beyond the limit those that are far away are
-/// dropped; of another log one every NET_PLAYBACK_SAVE_TICKS, and every second one is dropped.
 /// Threads: one.
 #pragma once
 
@@ -30,9 +26,6 @@
 
 BASE_C_BEGIN
 
-#define NET_PLAYBACK_SAVE_TICKS 300u
-#define NET_PLAYBACK_NEAR_TICKS 5u ///< of a log with keyframes
-#define NET_PLAYBACK_SAVE_BYTES_MAX (64u << 20)
 #define NET_PLAYBACK_MARKS_MAX 4096u
 #define NET_PLAYBACK_WARM_MS 500u ///< a seek runs effects over so much time before its moment
 
@@ -71,29 +64,25 @@ double net_playback_tick(const net_playback* playback);
 ///         (reported: the log cannot be followed so far; net_playback_tick_last is lowered and that
 ///         moment is shown); NET_ERR_MEMORY, NET_ERR_FULL (nothing is shown until a seek succeeds).
 BASE_MUST_USE net_result net_playback_seek(net_playback* playback, double tick);
-/// As net_playback_seek, but run every tick on the way and compare its hash: no keyframe is used.
-/// @return NET_OK; NET_ERR_DIVERGED; NET_ERR_DAMAGED; NET_ERR_MEMORY, NET_ERR_FULL
-///         (net_playback_seek has what they mean).
-BASE_MUST_USE net_result net_playback_pass(net_playback* playback, double tick);
 /// Go on by a number of ticks, which may be a fraction and is not negative (asserted). Stops at the
 /// end of the log.
 /// @return NET_OK; NET_ERR_DIVERGED; NET_ERR_DAMAGED; NET_ERR_MEMORY, NET_ERR_FULL
 ///         (net_playback_seek has what they mean).
 BASE_MUST_USE net_result net_playback_advance(net_playback* playback, double ticks);
 /// Run stage "render" of the view world with `draw` as its user. `draw->player` is whose view it
-/// is: a player's entity in net_playback_match, or NONE. The playback replaces player names and
+/// is: net_playback_player, or NONE. The playback replaces player names and
 /// times: time_s is the time of the match. Nothing when nothing is shown.
 void net_playback_draw(net_playback* playback, const net_draw* draw);
-/// Is the log shown from its values, because the game here cannot run it again, or ran it
-/// otherwise? *clamped then has how many values so far had no place here.
-bool net_playback_is_watched(const net_playback* playback, uint64_t* clamped);
-/// @return The replayed match, for hashes and dumps. It stands at the shown tick, or at the tick
-///         after a shown fraction. Of a log that is watched: net_playback_view_match. Borrowed
-///         until the next seek or advance.
-net_match* net_playback_match(net_playback* playback);
+/// @return Values so far that had no place here.
+uint64_t net_playback_clamped(const net_playback* playback);
 /// @return The match of the view world; NULL when nothing is shown. Borrowed until the next seek or
-///          advance.
-net_match* net_playback_view_match(net_playback* playback);
+///         advance.
+net_match* net_playback_match(net_playback* playback);
+/// Who plays at the tick above the shown moment, by rising client. Borrowed until the next seek or
+/// advance.
+const net_log_player* net_playback_players(const net_playback* playback, uint32_t* count);
+/// @return The entity of a client that plays; NONE for a spectator, and for an unknown client.
+ecs_entity net_playback_player(const net_playback* playback, uint32_t client);
 /// @return The first tick whose hash differs from the log's; 0: none so far.
 ecs_tick net_playback_diverged(const net_playback* playback);
 /// @return The marks of the log by rising tick, the first NET_PLAYBACK_MARKS_MAX. Those of a long

@@ -4,7 +4,7 @@
 #include "test.h"
 
 #include "base/rng.h"
-#include "log/playback_values.h"
+#include "log/playback_feed.h"
 #include "log/log_record.h"
 
 #include <math.h>
@@ -87,7 +87,8 @@ static net_log_schema* make_log(base_rng* rng) {
     proto_pb_write_number(&wire, 15, NET_LOG_ROW_CODE);
     assert_false(wire.failed);
     net_log_schema* schema;
-    assert_ok(net_log_schema_create(NULL, header, wire.size, &schema));
+    bool has_values;
+    assert_ok(net_log_schema_create(NULL, header, wire.size, &has_values, &schema));
     return schema;
 }
 

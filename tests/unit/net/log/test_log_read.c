@@ -388,13 +388,13 @@ static net_result read_forged_header(const uint8_t* extra, size_t extra_bytes,
 
 CASE(a_header_that_demands_unknown_features_is_refused_by_their_bits) {
     base_report_first first;
-    // Bits 0 to 3 are known: views decide, a part of a log, columns, controls. The test tries every
-    // other single bit, then two bits together.
-    for (uint8_t known = 1; known <= 31; known++) {
+    // Bits 0 to 5 are known: views decide, a part of a log, columns, controls, a reload, a
+    // client's record. The test tries every other single bit, then two bits together.
+    for (uint8_t known = 1; known <= 63; known++) {
         const uint8_t extra[] = {14 << 3 | 1, known, 0, 0, 0, 0, 0, 0, 0};
         assert_ok(read_forged_header(extra, sizeof extra, &first));
     }
-    for (uint32_t bit = 5; bit < 64; bit++) {
+    for (uint32_t bit = 6; bit < 64; bit++) {
         uint8_t extra[9] = {14 << 3 | 1};
         extra[1 + bit / 8] = (uint8_t)(1u << bit % 8);
         char text[96];
@@ -405,13 +405,13 @@ CASE(a_header_that_demands_unknown_features_is_refused_by_their_bits) {
         assert_non_null(strstr(first.text, text));
         assert_int_equal(first.count, 1);
     }
-    const uint8_t named[] = {14 << 3 | 1, 32, 0, 0, 0, 0, 0, 0, 0, 4 << 3 | 2, 3, '9', '.', '1'};
+    const uint8_t named[] = {14 << 3 | 1, 64, 0, 0, 0, 0, 0, 0, 0, 4 << 3 | 2, 3, '9', '.', '1'};
     assert_int_equal(read_forged_header(named, sizeof named, &first), NET_ERR_VERSION);
     assert_non_null(strstr(first.text, "use shoal-replay of build 9.1 or a newer one"));
-    const uint8_t twice[] = {14 << 3 | 1, 32, 0, 0, 0, 0, 0, 0, 0,
+    const uint8_t twice[] = {14 << 3 | 1, 64, 0, 0, 0, 0, 0, 0, 0,
                              14 << 3 | 1, 0,  0, 0, 0, 0, 0, 0, 0};
     assert_int_equal(read_forged_header(twice, sizeof twice, &first), NET_ERR_VERSION);
-    assert_non_null(strstr(first.text, "features 0x20"));
+    assert_non_null(strstr(first.text, "features 0x40"));
     const uint8_t none[] = {14 << 3 | 1, 0, 0, 0, 0, 0, 0, 0, 0};
     assert_ok(read_forged_header(none, sizeof none, &first));
     const uint8_t varint[] = {14 << 3, 1}; // the field has another wire type

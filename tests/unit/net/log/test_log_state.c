@@ -38,7 +38,7 @@ RECORD_CASE(values_are_those_of_the_match_in_every_tick, 1300) {
         assert_true(count > 0 || ticks > 1);
     }
     assert_int_equal(ticks, 1300);
-    assert_int_equal(full, 3); // the first tick, and those behind two keyframes
+    assert_int_equal(full, 5); // the first tick, and each 5 s
     assert_int_equal(net_log_state_step(state), NET_ERR_CLOSED);
     // The same by seeking, forwards and back.
     assert_ok(net_log_state_seek(state, 40));

@@ -18,9 +18,25 @@ typedef struct playback_record {
     net_log_writer* writer;
     uint32_t ticks;
     ecs_tick bad_tick; ///< 0: none; otherwise this tick logs an event that no client may send
+    ecs_tick end_tick; ///< 0: none; otherwise a brick ends in this tick, whatever the match does
     uint64_t state_hash[RECORD_TICKS_MAX + 1];
     uint64_t world_hash[RECORD_TICKS_MAX + 1];
+    uint64_t scope_hash[RECORD_TICKS_MAX + 1]; ///< of what clients have
 } playback_record;
+
+/// The hash of what a client should have of a match, or has.
+static inline uint64_t record_scope(net_match* match) {
+    return net_world_digest_walk(net_match_schema(match), net_match_world(match), NULL, NULL).hash;
+}
+
+static inline void record_end_brick(net_match* match) {
+    ecs_world* world = net_match_world(match);
+    const ecs_component_id id = ecs_component_find(world, "brick.pos");
+    ecs_entity at = ecs_entity_next(world, ECS_ENTITY_NONE);
+    while (!ecs_find(world, at, id))
+        at = ecs_entity_next(world, at);
+    assert_int_equal(ecs_destroy(world, at), ECS_OK);
+}
 
 static inline size_t record_think(table* t, table_bot* bot, uint8_t* packed) {
     breakout_input input = {0};
@@ -82,15 +98,18 @@ static inline void record_tick(playback_record* self) {
     for (uint32_t i = 0; i < begin.input_count; i++)
         net_match_input(t->match, inputs[i].client, inputs[i].payload, inputs[i].size);
     net_match_step(t->match);
+    if (tick == self->end_tick) record_end_brick(t->match);
     net_log_append_end(self->writer, t->match);
     net_log_wait_room(self->writer);
     table_listen(t);
     ecs_changes_clear(net_match_world(t->match));
     self->state_hash[tick] = ecs_world_state_hash(net_match_world(t->match));
     self->world_hash[tick] = ecs_world_hash(net_match_world(t->match));
+    self->scope_hash[tick] = record_scope(t->match);
 }
 
-static inline playback_record* record_make_with(uint32_t ticks, ecs_tick bad_tick) {
+static inline playback_record* record_make_with(uint32_t ticks, net_log_content content,
+                                                ecs_tick bad_tick, ecs_tick end_tick) {
     // Few lives and fast balls: the match loses lives and clears levels within seconds.
     static const char* const settings[] = {"ball_speed=1.8", "lives=3"};
     playback_record* self = calloc(1, sizeof *self);
@@ -104,10 +123,13 @@ static inline playback_record* record_make_with(uint32_t ticks, ecs_tick bad_tic
     }
     self->ticks = ticks;
     self->bad_tick = bad_tick;
+    self->end_tick = end_tick;
     self->state_hash[0] = ecs_world_state_hash(net_match_world(self->table.match));
     self->world_hash[0] = ecs_world_hash(net_match_world(self->table.match));
-    assert_int_equal(net_log_writer_create(NULL, self->files.log, self->table.match, "test", 1234,
-                                           NULL, &self->writer),
+    net_log_options options = net_log_options_default();
+    options.content = content;
+    assert_int_equal(net_log_writer_create_as(NULL, self->files.log, &options, self->table.match,
+                                              "test", 1234, NULL, &self->writer),
                      NET_OK);
     for (uint32_t i = 0; i < ticks; i++)
         record_tick(self);
@@ -117,7 +139,7 @@ static inline playback_record* record_make_with(uint32_t ticks, ecs_tick bad_tic
 }
 
 static inline playback_record* record_make(uint32_t ticks) {
-    return record_make_with(ticks, 0);
+    return record_make_with(ticks, NET_LOG_CONTENT_STATE, 0, 0);
 }
 
 static inline void record_free(playback_record* self) {

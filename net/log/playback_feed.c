@@ -3,13 +3,14 @@
 // a component or a field that one side does not have is left out or keeps its default, and is
 // reported once by its name; numbers that have no place are clamped and counted.
 //
-// What is not there: components that are not replicated, events, and so most effects.
-#include "log/playback_values.h"
+// A log of the build that is here has the same names, so nothing is left out.
+#include "log/playback_feed.h"
 
 #include "base/assert.h"
 #include "base/hash.h"
 #include "log/log_read.h"
 #include "log/log_state.h"
+#include "state/schema.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -223,22 +224,30 @@ typedef struct plan {
     const net_row_template* target; // NULL: it is not shown
     uint32_t part_first, part_count;
     bool has_varsize;
+    bool is_same; // rows of the log are rows of the target
 } plan;
 
-struct net_playback_values {
+// A value of variable size belongs to the incarnation that began at `since`, whatever its rows do.
+typedef struct incarnation {
+    ecs_entity handle;
+    const plan* by;
+    ecs_tick since;
+    uint64_t hash; // of the values that were fed last
+} incarnation;
+
+struct net_playback_feed {
     const base_allocator* allocator;
-    net_log_reader* reader;
+    const char* file;
     base_reporter reporter;
-    net_log_state* state;
-    ecs_tick last;
-    bool has_jumped;
+    const net_log_state* state;
+    bool is_same_schema;
     uint64_t clamped;
     uint64_t told[NOTES_MAX]; // hashes of what was reported: every seek makes another world
     uint32_t told_count;
     // of one world
     ecs_world* world;
-    net_rows* rows;
-    plan* plans;
+    net_rows* rows; // its match's
+    plan** plans;
     part* parts;
     net_log_convert_step* steps;
     uint32_t plan_count, plan_capacity, part_count, part_capacity, step_count, step_capacity;
@@ -246,84 +255,75 @@ struct net_playback_values {
     size_t object_bytes;
     net_log_value* values;
     uint32_t value_capacity;
-    uint64_t* hashes; // by index of entity: of its values of variable size
-    uint32_t hash_capacity;
+    incarnation* incarnations; // by index of entity: of those with values of variable size
+    uint32_t incarnation_capacity;
     uint64_t version;
 };
 
-net_result net_playback_values_create(net_log_reader* reader, const base_reporter* reporter,
-                                      net_playback_values** values_out) {
+net_result net_playback_feed_create(net_log_reader* reader, const net_log_state* state,
+                                    const base_reporter* reporter, net_playback_feed** feed_out) {
+    BASE_ASSERT(reader && state && feed_out);
     const base_allocator* allocator = net_log_reader_allocator(reader);
-    *values_out = NULL;
-    net_playback_values* values = base_allocate_zero(allocator, sizeof *values);
-    if (!values) return NET_ERR_MEMORY;
-    values->allocator = allocator;
-    values->reader = reader;
-    if (reporter) values->reporter = *reporter;
-    values->last = net_log_reader_info(reader)->last_tick;
-    net_result result = net_log_state_create(reader, reporter, &values->state);
-    if (result != NET_OK) {
-        net_playback_values_destroy(values);
-        return result;
-    }
-    *values_out = values;
+    net_playback_feed* feed = base_allocate_zero(allocator, sizeof *feed);
+    *feed_out = feed;
+    if (!feed) return NET_ERR_MEMORY;
+    feed->allocator = allocator;
+    feed->file = net_log_reader_file(reader);
+    feed->state = state;
+    if (reporter) feed->reporter = *reporter;
     return NET_OK;
 }
 
-void net_playback_values_report(net_playback_values* values, const base_reporter* reporter) {
-    values->reporter = reporter ? *reporter : (base_reporter){0};
+void net_playback_feed_leave(net_playback_feed* feed) {
+    const base_allocator* allocator = feed->allocator;
+    for (uint32_t i = 0; i < feed->plan_count; i++)
+        base_release(allocator, feed->plans[i], sizeof *feed->plans[i]);
+    BASE_ARRAY_RELEASE(allocator, feed->plans, feed->plan_capacity);
+    BASE_ARRAY_RELEASE(allocator, feed->parts, feed->part_capacity);
+    BASE_ARRAY_RELEASE(allocator, feed->steps, feed->step_capacity);
+    BASE_ARRAY_RELEASE(allocator, feed->incarnations, feed->incarnation_capacity);
+    if (feed->object) base_release(allocator, feed->object, feed->object_bytes);
+    BASE_ARRAY_RELEASE(allocator, feed->values, feed->value_capacity);
+    feed->world = NULL;
+    feed->rows = NULL;
+    feed->plans = NULL;
+    feed->parts = NULL;
+    feed->steps = NULL;
+    feed->incarnations = NULL;
+    feed->object = NULL;
+    feed->values = NULL;
+    feed->plan_count = feed->part_count = feed->step_count = 0;
+    feed->plan_capacity = feed->part_capacity = feed->step_capacity = 0;
+    feed->incarnation_capacity = feed->value_capacity = 0;
+    feed->version = 0;
 }
 
-void net_playback_values_leave(net_playback_values* values) {
-    const base_allocator* allocator = values->allocator;
-    net_rows_destroy(values->rows);
-    BASE_ARRAY_RELEASE(allocator, values->plans, values->plan_capacity);
-    BASE_ARRAY_RELEASE(allocator, values->parts, values->part_capacity);
-    BASE_ARRAY_RELEASE(allocator, values->steps, values->step_capacity);
-    BASE_ARRAY_RELEASE(allocator, values->hashes, values->hash_capacity);
-    if (values->object) base_release(allocator, values->object, values->object_bytes);
-    BASE_ARRAY_RELEASE(allocator, values->values, values->value_capacity);
-    values->world = NULL;
-    values->rows = NULL;
-    values->plans = NULL;
-    values->parts = NULL;
-    values->steps = NULL;
-    values->hashes = NULL;
-    values->object = NULL;
-    values->values = NULL;
-    values->plan_count = values->part_count = values->step_count = 0;
-    values->plan_capacity = values->part_capacity = values->step_capacity = 0;
-    values->hash_capacity = values->value_capacity = 0;
-    values->version = 0;
-}
-
-void net_playback_values_destroy(net_playback_values* values) {
-    if (!values) return;
-    net_playback_values_leave(values);
-    net_log_state_destroy(values->state);
-    base_release(values->allocator, values, sizeof *values);
+void net_playback_feed_destroy(net_playback_feed* feed) {
+    if (!feed) return;
+    net_playback_feed_leave(feed);
+    base_release(feed->allocator, feed, sizeof *feed);
 }
 
 // ---- what differs ----
 
 typedef struct telling {
-    net_playback_values* values;
+    net_playback_feed* feed;
     const char* component;
 } telling;
 
-__attribute__((format(printf, 2, 3))) static void tell(net_playback_values* values,
-                                                       const char* format, ...) {
+__attribute__((format(printf, 2, 3))) static void tell(net_playback_feed* feed, const char* format,
+                                                       ...) {
     char text[512];
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     const uint64_t hash = base_hash64_text(text);
-    for (uint32_t i = 0; i < values->told_count; i++)
-        if (values->told[i] == hash) return;
-    if (values->told_count == NOTES_MAX) return;
-    values->told[values->told_count++] = hash;
-    base_report(&values->reporter, net_log_reader_file(values->reader), 0, "warning: %s", text);
+    for (uint32_t i = 0; i < feed->told_count; i++)
+        if (feed->told[i] == hash) return;
+    if (feed->told_count == NOTES_MAX) return;
+    feed->told[feed->told_count++] = hash;
+    base_report(&feed->reporter, feed->file, 0, "warning: %s", text);
 }
 
 static void tell_field(void* context, net_log_convert_news_kind kind, const char* field) {
@@ -335,69 +335,69 @@ static void tell_field(void* context, net_log_convert_news_kind kind, const char
         [NET_LOG_CONVERT_COUNT] = "has another number of elements here",
     };
     const telling* to = context;
-    tell(to->values, "field %s of component %s %s", field, to->component, fates[kind]);
+    tell(to->feed, "field %s of component %s %s", field, to->component, fates[kind]);
 }
 
-static const ecs_type* type_of(const net_playback_values* values, ecs_component_id id) {
-    return ecs_type_get(values->world, ecs_component_get(values->world, id)->type);
+static const ecs_type* type_of(const net_playback_feed* feed, ecs_component_id id) {
+    return ecs_type_get(feed->world, ecs_component_get(feed->world, id)->type);
 }
 
-static void compare_component(net_playback_values* values, const net_log_component* from,
+static void compare_component(net_playback_feed* feed, const net_log_component* from,
                               const ecs_type* type) {
-    telling to = {values, from->name};
+    telling to = {feed, from->name};
     net_log_convert_step steps[PROTO_ROW_FIELDS_MAX];
     uint32_t elements = 0;
     for (uint32_t i = 0; i < type->field_count; i++)
         elements += type->fields[i].count;
     if (from->is_varsize != ecs_type_is_varsize(type) || elements > BASE_COUNT(steps))
-        tell(values, "component %s is of another form here and is left out", from->name);
+        tell(feed, "component %s is of another form here and is left out", from->name);
     else if (!from->is_varsize)
         (void)net_log_convert_plan(from, type->fields, type->field_count, NULL, steps, tell_field,
                                    &to);
 }
 
 // Each component once, whether an entity has it or not.
-static net_result compare_components(net_playback_values* values) {
+static net_result compare_components(net_playback_feed* feed) {
     uint32_t most = 0;
-    for (uint32_t i = 0; i < net_log_state_component_count(values->state); i++) {
-        const net_log_component* from = net_log_state_component(values->state, i);
+    for (uint32_t i = 0; i < net_log_state_component_count(feed->state); i++) {
+        const net_log_component* from = net_log_state_component(feed->state, i);
         if (from->value_count > most) most = from->value_count;
-        const ecs_component_id id = ecs_component_find(values->world, from->name);
+        const ecs_component_id id = ecs_component_find(feed->world, from->name);
         if (id == ECS_COMPONENT_NONE) {
-            tell(values, "component %s of the log is not here and is left out", from->name);
+            tell(feed, "component %s of the log is not here and is left out", from->name);
             continue;
         }
-        compare_component(values, from, type_of(values, id));
+        compare_component(feed, from, type_of(feed, id));
     }
-    return BASE_ARRAY_RESERVE(values->allocator, values->values, values->value_capacity, most + 1)
+    return BASE_ARRAY_RESERVE(feed->allocator, feed->values, feed->value_capacity, most + 1)
                ? NET_OK
                : NET_ERR_MEMORY;
 }
 
-static net_result make_object(net_playback_values* values) {
-    values->object_bytes = sizeof(uint64_t);
-    for (uint32_t id = 1; id <= ecs_component_count(values->world); id++) {
-        const ecs_type* type = type_of(values, (ecs_component_id)id);
-        if (type && type->object_size > values->object_bytes)
-            values->object_bytes = type->object_size;
+static net_result make_object(net_playback_feed* feed) {
+    feed->object_bytes = sizeof(uint64_t);
+    for (uint32_t id = 1; id <= ecs_component_count(feed->world); id++) {
+        const ecs_type* type = type_of(feed, (ecs_component_id)id);
+        if (type && type->object_size > feed->object_bytes) feed->object_bytes = type->object_size;
     }
-    values->object = base_allocate_zero(values->allocator, values->object_bytes);
-    return values->object ? NET_OK : NET_ERR_MEMORY;
+    feed->object = base_allocate_zero(feed->allocator, feed->object_bytes);
+    return feed->object ? NET_OK : NET_ERR_MEMORY;
 }
 
-net_result net_playback_values_enter(net_playback_values* values, ecs_world* world) {
-    BASE_ASSERT(values && world && !values->world);
-    values->world = world;
-    net_result result = net_rows_create(values->allocator, world, &values->reporter, &values->rows);
-    if (result == NET_OK) result = make_object(values);
-    if (result == NET_OK) result = compare_components(values);
+net_result net_playback_feed_enter(net_playback_feed* feed, net_match* match, bool is_same_schema) {
+    BASE_ASSERT(feed && match && !feed->world);
+    feed->is_same_schema = is_same_schema;
+    feed->world = net_match_world(match);
+    feed->rows = net_schema_rows(net_match_schema(match));
+    net_result result = make_object(feed);
+    if (result == NET_OK) result = compare_components(feed);
     return result;
 }
 
 // ---- plans ----
 
 // The template here with the parts of a name that are here: "soldier+boost".
-static const net_row_template* find_target(net_playback_values* values, const char* name) {
+static const net_row_template* find_target(net_playback_feed* feed, const char* name) {
     uint16_t parts[ECS_TEMPLATE_PARTS_MAX];
     uint32_t count = 0;
     while (*name) {
@@ -407,144 +407,183 @@ static const net_row_template* find_target(net_playback_values* values, const ch
         memcpy(one, name, length);
         one[length] = 0;
         name += length + (name[length] == '+');
-        const ecs_template_id id = ecs_template_find(values->world, one);
-        const net_row_template* row = id ? net_rows_find(values->rows, id) : NULL;
-        if (!row) tell(values, "template %s of the log is not here and is left out", one);
+        const ecs_template_id id = ecs_template_find(feed->world, one);
+        const net_row_template* row = id ? net_rows_find(feed->rows, id) : NULL;
+        if (!row) tell(feed, "template %s of the log is not here and is left out", one);
         if (!row || count + row->part_count > BASE_COUNT(parts)) continue;
         memcpy(parts + count, row->parts, row->part_count * sizeof *parts);
         count += row->part_count;
     }
-    return count > 0 ? net_rows_compose(values->rows, parts, count) : NULL;
+    return count > 0 ? net_rows_compose(feed->rows, parts, count) : NULL;
 }
 
-static const net_log_component* find_component(const net_playback_values* values, ecs_entity entity,
+static const net_log_component* find_component(const net_playback_feed* feed, ecs_entity entity,
                                                const char* name) {
     const net_log_component* component;
     for (uint32_t i = 0;
-         (component = net_log_state_template_component(values->state, entity, i)) != NULL; i++)
+         (component = net_log_state_template_component(feed->state, entity, i)) != NULL; i++)
         if (strcmp(component->name, name) == 0) return component;
     return NULL;
 }
 
-static bool add_part(net_playback_values* values, plan* made, part added) {
-    if (!BASE_ARRAY_RESERVE(values->allocator, values->parts, values->part_capacity,
-                            values->part_count + 1))
+static bool add_part(net_playback_feed* feed, plan* made, part added) {
+    if (!BASE_ARRAY_RESERVE(feed->allocator, feed->parts, feed->part_capacity,
+                            feed->part_count + 1))
         return false;
-    values->parts[values->part_count++] = added;
+    feed->parts[feed->part_count++] = added;
     made->part_count++;
     return true;
 }
 
-static bool add_row_part(net_playback_values* values, plan* made, ecs_entity entity,
-                         uint32_t place) {
+static bool add_row_part(net_playback_feed* feed, plan* made, ecs_entity entity, uint32_t place) {
     const proto_layout* layout = &made->target->layout;
     const proto_row_component* component = &layout->components[place];
     const ecs_component_id id = (ecs_component_id)component->key;
-    const char* name = ecs_component_get(values->world, id)->name;
-    const net_log_component* from = find_component(values, entity, name);
+    const char* name = ecs_component_get(feed->world, id)->name;
+    const net_log_component* from = find_component(feed, entity, name);
     if (!from)
-        tell(values, "component %s of template %s is not in the log and has its default", name,
+        tell(feed, "component %s of template %s is not in the log and has its default", name,
              made->name);
     if (!from || from->is_varsize) return true;
-    const ecs_type* type = type_of(values, id);
+    const ecs_type* type = type_of(feed, id);
     const proto_row_field* row =
         component->is_rotation ? NULL : &layout->fields[component->field_first];
-    if (!BASE_ARRAY_RESERVE(values->allocator, values->steps, values->step_capacity,
-                            values->step_count + PROTO_ROW_FIELDS_MAX))
+    if (!BASE_ARRAY_RESERVE(feed->allocator, feed->steps, feed->step_capacity,
+                            feed->step_count + PROTO_ROW_FIELDS_MAX))
         return false;
-    part added = {.from = from, .place = (uint8_t)place, .step_first = values->step_count};
+    part added = {.from = from, .place = (uint8_t)place, .step_first = feed->step_count};
     added.step_count = net_log_convert_plan(from, type->fields, type->field_count, row,
-                                            values->steps + values->step_count, NULL, NULL);
-    values->step_count += added.step_count;
-    return add_part(values, made, added);
+                                            feed->steps + feed->step_count, NULL, NULL);
+    feed->step_count += added.step_count;
+    return add_part(feed, made, added);
 }
 
-static bool add_varsize_part(net_playback_values* values, plan* made, ecs_entity entity,
+static bool add_varsize_part(net_playback_feed* feed, plan* made, ecs_entity entity,
                              const net_row_varsize* varsize) {
     const ecs_component_id id = varsize->component;
     const net_log_component* from =
-        find_component(values, entity, ecs_component_get(values->world, id)->name);
+        find_component(feed, entity, ecs_component_get(feed->world, id)->name);
     if (!from || !from->is_varsize) return true;
-    if (strcmp(from->type, type_of(values, id)->name) != 0) {
-        tell(values, "component %s has another type here and has its default", from->name);
+    if (strcmp(from->type, type_of(feed, id)->name) != 0) {
+        tell(feed, "component %s has another type here and has its default", from->name);
         return true;
     }
     made->has_varsize = true;
-    return add_part(values, made,
-                    (part){.from = from, .place = VARSIZE, .number = varsize->number});
+    return add_part(feed, made, (part){.from = from, .place = VARSIZE, .number = varsize->number});
 }
 
 // Components that are here, but not in the rows of this template.
-static void tell_unused(net_playback_values* values, const plan* made, ecs_entity entity) {
+static void tell_unused(net_playback_feed* feed, const plan* made, ecs_entity entity) {
     const net_log_component* component;
     for (uint32_t i = 0;
-         (component = net_log_state_template_component(values->state, entity, i)) != NULL; i++) {
-        bool is_used = ecs_component_find(values->world, component->name) == ECS_COMPONENT_NONE;
+         (component = net_log_state_template_component(feed->state, entity, i)) != NULL; i++) {
+        bool is_used = ecs_component_find(feed->world, component->name) == ECS_COMPONENT_NONE;
         for (uint32_t k = 0; k < made->part_count; k++)
-            is_used = is_used || values->parts[made->part_first + k].from == component;
+            is_used = is_used || feed->parts[made->part_first + k].from == component;
         if (!is_used)
-            tell(values, "component %s of template %s is not replicated here and is left out",
+            tell(feed, "component %s of template %s is not replicated here and is left out",
                  component->name, made->name);
     }
 }
 
+// A header may claim the schema of a game and have another one.
+static bool is_same_layout(const proto_layout* a, const proto_layout* b) {
+    if (a->field_count != b->field_count || a->component_count != b->component_count) return false;
+    for (uint32_t i = 0; i < a->component_count; i++)
+        if (a->components[i].field_count != b->components[i].field_count ||
+            a->components[i].is_rotation != b->components[i].is_rotation)
+            return false;
+    for (uint32_t i = 0; i < a->field_count; i++) {
+        const proto_quant *left = &a->fields[i].quant, *right = &b->fields[i].quant;
+        if (left->kind != right->kind || left->bits != right->bits || left->q_max != right->q_max ||
+            left->is_exact != right->is_exact)
+            return false;
+    }
+    return true;
+}
+
 // The plan of an entity's template. NULL: memory ran out.
-static const plan* find_plan(net_playback_values* values, ecs_entity entity) {
-    const char* name = net_log_state_template(values->state, entity);
+static const plan* find_plan(net_playback_feed* feed, ecs_entity entity) {
+    const char* name = net_log_state_template(feed->state, entity);
     BASE_ASSERT(name);
-    for (uint32_t i = 0; i < values->plan_count; i++)
-        if (values->plans[i].name == name) return &values->plans[i];
-    plan made = {.name = name, .part_first = values->part_count};
-    made.target = find_target(values, name);
-    bool has_room = true;
-    for (uint32_t i = 0; made.target && has_room && i < made.target->layout.component_count; i++)
-        has_room = add_row_part(values, &made, entity, i);
-    for (uint32_t i = 0; made.target && has_room && i < made.target->varsize_count; i++)
-        has_room = add_varsize_part(values, &made, entity, &made.target->varsizes[i]);
-    if (!has_room || !BASE_ARRAY_RESERVE(values->allocator, values->plans, values->plan_capacity,
-                                         values->plan_count + 1))
+    for (uint32_t i = 0; i < feed->plan_count; i++)
+        if (feed->plans[i]->name == name) return feed->plans[i];
+    if (!BASE_ARRAY_RESERVE(feed->allocator, feed->plans, feed->plan_capacity,
+                            feed->plan_count + 1))
         return NULL;
-    if (made.target) tell_unused(values, &made, entity);
-    values->plans[values->plan_count] = made;
-    return &values->plans[values->plan_count++];
+    plan* made = base_allocate_zero(feed->allocator, sizeof *made);
+    if (!made) return NULL;
+    feed->plans[feed->plan_count++] = made;
+    *made = (plan){.name = name, .part_first = feed->part_count};
+    made->target = find_target(feed, name);
+    bool has_room = true;
+    for (uint32_t i = 0; made->target && has_room && i < made->target->layout.component_count; i++)
+        has_room = add_row_part(feed, made, entity, i);
+    for (uint32_t i = 0; made->target && has_room && i < made->target->varsize_count; i++)
+        has_room = add_varsize_part(feed, made, entity, &made->target->varsizes[i]);
+    if (!has_room) {
+        feed->plan_count--;
+        base_release(feed->allocator, made, sizeof *made);
+        return NULL;
+    }
+    if (made->target) tell_unused(feed, made, entity);
+    made->is_same = feed->is_same_schema && made->target &&
+                    is_same_layout(&net_log_state_row(feed->state, entity, NULL)->layout,
+                                   &made->target->layout);
+    return made;
 }
 
 // ---- rows ----
 
-static void feed_row(net_playback_values* values, const plan* by, ecs_entity entity,
-                     net_scene* scene) {
+static void feed_row(net_playback_feed* feed, const plan* by, ecs_entity entity, net_scene* scene) {
     const proto_layout* layout = &by->target->layout;
     uint64_t row[PROTO_ROW_FIELDS_MAX];
+    if (by->is_same) {
+        (void)net_log_state_row(feed->state, entity, row);
+        net_scene_row(scene, entity, by->target, net_log_state_tick(feed->state), row);
+        return;
+    }
     memcpy(row, by->target->defaults, layout->field_count * sizeof *row);
     for (uint32_t i = 0; i < by->part_count; i++) {
-        const part* at = &values->parts[by->part_first + i];
+        const part* at = &feed->parts[by->part_first + i];
         if (at->place == VARSIZE) continue;
-        bool is_read = net_log_state_read(values->state, entity, at->from, values->values);
+        bool is_read = net_log_state_read(feed->state, entity, at->from, feed->values);
         BASE_ASSERT(is_read);
-        memset(values->object, 0, values->object_bytes);
-        proto_row_write_component(layout, at->place, row, values->object);
-        values->clamped += net_log_convert_apply(values->steps + at->step_first, at->step_count,
-                                                 values->values, values->object);
-        proto_row_read_component(layout, at->place, values->object, row);
+        memset(feed->object, 0, feed->object_bytes);
+        proto_row_write_component(layout, at->place, row, feed->object);
+        feed->clamped += net_log_convert_apply(feed->steps + at->step_first, at->step_count,
+                                               feed->values, feed->object);
+        proto_row_read_component(layout, at->place, feed->object, row);
     }
-    net_scene_row(scene, entity, by->target, net_log_state_tick(values->state), row);
+    net_scene_row(scene, entity, by->target, net_log_state_tick(feed->state), row);
+}
+
+// The incarnation at an entity's index. NULL: memory ran out.
+static incarnation* find_incarnation(net_playback_feed* feed, const plan* by, ecs_entity entity) {
+    const uint32_t index = ecs_entity_index(entity), before = feed->incarnation_capacity;
+    if (!BASE_ARRAY_RESERVE(feed->allocator, feed->incarnations, feed->incarnation_capacity,
+                            index + 1))
+        return NULL;
+    memset(feed->incarnations + before, 0,
+           (feed->incarnation_capacity - before) * sizeof *feed->incarnations);
+    incarnation* found = &feed->incarnations[index];
+    if (found->handle != entity || found->by != by)
+        *found = (incarnation){entity, by, net_log_state_tick(feed->state), 0};
+    return found;
 }
 
 // Values of variable size are not among the touches: what was fed last is known by its hash.
-static net_result feed_varsize(net_playback_values* values, const plan* by, ecs_entity entity,
-                               bool is_new, net_scene* scene) {
-    const uint32_t index = ecs_entity_index(entity);
-    const uint32_t before = values->hash_capacity;
-    if (!BASE_ARRAY_RESERVE(values->allocator, values->hashes, values->hash_capacity, index + 1))
-        return NET_ERR_MEMORY;
-    memset(values->hashes + before, 0, (values->hash_capacity - before) * sizeof *values->hashes);
+static net_result feed_varsize(net_playback_feed* feed, const plan* by, ecs_entity entity,
+                               net_scene* scene) {
+    incarnation* of = find_incarnation(feed, by, entity);
+    if (!of) return NET_ERR_MEMORY;
     uint64_t hash = entity;
     for (uint32_t pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < by->part_count; i++) {
-            const part* at = &values->parts[by->part_first + i];
+            const part* at = &feed->parts[by->part_first + i];
             size_t size;
             if (at->place != VARSIZE) continue;
-            const uint8_t* bytes = net_log_state_bytes(values->state, entity, at->from, &size);
+            const uint8_t* bytes = net_log_state_bytes(feed->state, entity, at->from, &size);
             if (!bytes) continue;
             if (pass == 0) {
                 hash = base_hash64(bytes, size, hash + at->number);
@@ -552,88 +591,51 @@ static net_result feed_varsize(net_playback_values* values, const plan* by, ecs_
             }
             const net_varsize_message message = {.handle = entity,
                                                  .number = at->number,
-                                                 .version = ++values->version,
-                                                 .since = net_log_state_tick(values->state),
+                                                 .version = ++feed->version,
+                                                 .since = of->since,
                                                  .bytes = bytes,
                                                  .size = (uint32_t)size};
             if (net_scene_varsize(scene, &message) == NET_ERR_MEMORY) return NET_ERR_MEMORY;
         }
-        if (!is_new && values->hashes[index] == hash) return NET_OK;
-        values->hashes[index] = hash;
+        if (of->hash == hash) return NET_OK;
     }
+    of->hash = hash;
     return NET_OK;
 }
 
-static net_result feed_touched(net_playback_values* values, net_scene* scene) {
+static net_result feed_touched(net_playback_feed* feed, net_scene* scene) {
     uint32_t count;
-    const net_log_touch* touches = net_log_state_touches(values->state, &count);
+    const net_log_touch* touches = net_log_state_touches(feed->state, &count);
     for (uint32_t i = 0; i < count; i++) {
         if (touches[i].fate == NET_LOG_FATE_DESTROYED) {
-            net_scene_gone(scene, touches[i].entity, net_log_state_tick(values->state));
+            net_scene_gone(scene, touches[i].entity, net_log_state_tick(feed->state));
             continue;
         }
-        const plan* by = find_plan(values, touches[i].entity);
+        const plan* by = find_plan(feed, touches[i].entity);
         if (!by) return NET_ERR_MEMORY;
-        if (by->target) feed_row(values, by, touches[i].entity, scene);
+        if (by->target) feed_row(feed, by, touches[i].entity, scene);
     }
     return NET_OK;
 }
 
-net_result net_playback_values_feed(net_playback_values* values, net_scene* scene, bool is_first) {
-    BASE_ASSERT(values->world);
-    net_result result = is_first ? NET_OK : feed_touched(values, scene);
+net_result net_playback_feed_give(net_playback_feed* feed, net_scene* scene, bool is_first) {
+    BASE_ASSERT(feed->world);
+    net_result result = is_first ? NET_OK : feed_touched(feed, scene);
     bool has_varsize = is_first;
-    for (uint32_t i = 0; i < values->plan_count; i++)
-        has_varsize = has_varsize || values->plans[i].has_varsize;
+    for (uint32_t i = 0; i < feed->plan_count; i++)
+        has_varsize = has_varsize || feed->plans[i]->has_varsize;
     for (ecs_entity entity = ECS_ENTITY_NONE;
          has_varsize && result == NET_OK &&
-         (entity = net_log_state_next(values->state, entity)) != ECS_ENTITY_NONE;) {
-        const plan* by = find_plan(values, entity);
+         (entity = net_log_state_next(feed->state, entity)) != ECS_ENTITY_NONE;) {
+        const plan* by = find_plan(feed, entity);
         if (!by) return NET_ERR_MEMORY;
-        if (is_first && by->target) feed_row(values, by, entity, scene);
-        if (by->target && by->has_varsize)
-            result = feed_varsize(values, by, entity, is_first, scene);
+        if (is_first && by->target) feed_row(feed, by, entity, scene);
+        if (by->target && by->has_varsize) result = feed_varsize(feed, by, entity, scene);
     }
-    net_scene_packet(scene, net_log_state_tick(values->state));
+    net_scene_packet(scene, net_log_state_tick(feed->state));
     return result;
 }
 
-// ---- ticks ----
-
-net_result net_playback_values_to(net_playback_values* values, ecs_tick tick) {
-    BASE_ASSERT(tick <= values->last);
-    values->has_jumped = false;
-    return net_log_state_seek(values->state, tick);
-}
-
-net_result net_playback_values_step(net_playback_values* values) {
-    const ecs_tick before = net_log_state_tick(values->state);
-    const bool was_whole = net_log_state_is_whole(values->state);
-    BASE_ASSERT(before < values->last);
-    net_result result = net_log_state_step(values->state);
-    if (result == NET_ERR_CLOSED) result = NET_ERR_DAMAGED;
-    if (result != NET_OK) values->last = before;
-    values->has_jumped = net_log_state_tick(values->state) != before + 1 ||
-                         (!was_whole && net_log_state_is_whole(values->state));
-    return result;
-}
-
-bool net_playback_values_has_jumped(const net_playback_values* values) {
-    return values->has_jumped;
-}
-
-net_result net_playback_values_return(net_playback_values* values) {
-    return net_log_state_return(values->state);
-}
-
-ecs_tick net_playback_values_tick(const net_playback_values* values) {
-    return net_log_state_tick(values->state);
-}
-
-ecs_tick net_playback_values_last(const net_playback_values* values) {
-    return values->last;
-}
-
-uint64_t net_playback_values_clamped(const net_playback_values* values) {
-    return values->clamped;
+uint64_t net_playback_feed_clamped(const net_playback_feed* feed) {
+    return feed->clamped;
 }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+/// From the state of a log to a view: as a client's mirror feeds its presenter. The values of each
+/// tick become rows of the templates here, by names: components, fields or templates may be others
+/// here.
+///
+/// Threads: one. Memory: a plan per template.
+#pragma once
+
+#include "net/log.h"
+#include "present/scene.h"
+#include "proto/layout.h"
+
+typedef struct net_playback_feed net_playback_feed;
+
+/// It reads the state, which must outlive it. @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_playback_feed_create(net_log_reader* reader,
+                                                  const net_log_state* state,
+                                                  const base_reporter* reporter,
+                                                  net_playback_feed** feed);
+/// NULL does nothing.
+void net_playback_feed_destroy(net_playback_feed* feed);
+/// Feed a view of this match, until net_playback_feed_leave; what is only in the log or only here
+/// is reported once. `is_same_schema`: nothing is. @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_playback_feed_enter(net_playback_feed* feed, net_match* match,
+                                                 bool is_same_schema);
+/// After the view is destroyed. Without one it does nothing.
+void net_playback_feed_leave(net_playback_feed* feed);
+/// Feed the scene what the last step of the state did; `is_first`: all entities.
+/// @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_playback_feed_give(net_playback_feed* feed, net_scene* scene,
+                                                bool is_first);
+/// @return Values so far that had no place here and were clamped.
+uint64_t net_playback_feed_clamped(const net_playback_feed* feed);
+
+// ---- values as those of another component ----
+
+// Values of a log as values of a component here: fields by name, elements by position, kinds and
+// ranges converted. A field that is not here is left out, one that is only here keeps what it had.
+//
+// What has no place is clamped: a number outside of a kind or of a range becomes its nearest
+// number, NaN becomes 0 in a whole number. An entity becomes only an entity.
+// Memory:  the caller's. Threads: any.
+
+typedef struct net_log_convert_step {
+    uint16_t from;            ///< position in the values of the log's component
+    uint32_t offset;          ///< in the object here
+    ecs_field_kind kind;      ///< here
+    const proto_quant* quant; ///< the words that the value becomes; NULL: it has none of its own
+} net_log_convert_step;
+
+typedef enum net_log_convert_news_kind {
+    NET_LOG_CONVERT_LEFT_OUT,  ///< a field of the log that is not here
+    NET_LOG_CONVERT_DEFAULT,   ///< a field here that the log does not have
+    NET_LOG_CONVERT_CONVERTED, ///< another kind
+    NET_LOG_CONVERT_NO_WAY,    ///< kinds of which one cannot become the other
+    NET_LOG_CONVERT_COUNT,     ///< another number of elements
+} net_log_convert_news_kind;
+
+/// What a plan does to a field.
+typedef void (*net_log_convert_news)(void* context, net_log_convert_news_kind kind,
+                                     const char* field);
+
+/// Plan for a component of fixed size. `row`: the fields of its words, one per element, as the
+/// layout has them; NULL: it has no word for each. `steps` has room for one per element here.
+/// `news` may be NULL. @return how many steps.
+uint32_t net_log_convert_plan(const net_log_component* from, const ecs_field* fields,
+                              uint32_t field_count, const proto_row_field* row,
+                              net_log_convert_step* steps, net_log_convert_news news,
+                              void* context);
+/// Convert values of the log's component into the object. @return how many were clamped.
+uint32_t net_log_convert_apply(const net_log_convert_step* steps, uint32_t count,
+                               const net_log_value* values, void* object);

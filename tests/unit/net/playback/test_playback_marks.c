@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// The timeline of a log: joins, leaves, events and names, read in pieces.
+#include "playback_record.h"
+
+#include "log/playback_marks.h"
+
+enum { TICKS = 900, SEED = 20240607 };
+
+// In pieces of so many blocks.
+static void read_marks(net_playback_marks_list* list, net_log_reader* reader,
+                       const net_game_module* game, uint64_t blocks) {
+    net_playback_marks_init(list, NULL, reader);
+    while (!list->is_whole)
+        assert_int_equal(net_playback_marks_read(list, reader, game, blocks), NET_OK);
+}
+
+static void marks_are_joins_leaves_and_reliable_events_in_order(void** state) {
+    const playback_record* record = *state;
+    net_log_reader* reader = record_read(record);
+    net_playback_marks_list list;
+    read_marks(&list, reader, breakout_module(), 3);
+    uint32_t joins = 0, leaves = 0, events = 0;
+    for (uint32_t i = 0; i < list.mark_count; i++) {
+        const net_playback_mark* mark = &list.marks[i];
+        if (i > 0) assert_true(mark->tick >= mark[-1].tick);
+        joins += mark->kind == NET_PLAYBACK_JOIN;
+        leaves += mark->kind == NET_PLAYBACK_LEAVE;
+        events += mark->kind == NET_PLAYBACK_EVENT;
+        if (mark->kind == NET_PLAYBACK_LEAVE) {
+            assert_int_equal(mark->tick, RECORD_LEAVE);
+            assert_int_equal(mark->client, 2);
+        }
+        if (mark->kind == NET_PLAYBACK_EVENT)
+            assert_true(breakout_module()->messages[mark->message - 1].is_reliable);
+    }
+    assert_int_equal(joins, 3);
+    assert_int_equal(leaves, 1);
+    uint32_t told = record->table.levels_cleared + record->table.lives_lost;
+    print_message("%u events\n", told);
+    assert_true(told > 0 && events >= told);
+    assert_string_equal(net_playback_marks_name(&list, 1), "ann");
+    assert_string_equal(net_playback_marks_name(&list, 2), "bob");
+    assert_string_equal(net_playback_marks_name(&list, 3), "cleo");
+    assert_null(net_playback_marks_name(&list, 4));
+    assert_null(net_playback_marks_name(&list, 0));
+    net_log_record close;
+    assert_true(net_log_reader_close(reader, &close));
+    assert_int_equal(close.kind, NET_LOG_KIND_CLOSE);
+    assert_true(close.state_hash == record->state_hash[TICKS]);
+    net_playback_marks_deinit(&list);
+    net_log_reader_destroy(reader);
+}
+
+// A forged log: many joins in one tick, with events that the playback reports and events that it
+// does not report.
+static void write_many(const log_files* files, uint32_t joins) {
+    net_log_file_config config = files_config(files);
+    net_log_file* file;
+    config.ring_bytes = 1u << 20;
+    assert_int_equal(files_create(&config, &file), NET_OK);
+    net_log_draft* draft = net_log_file_begin(file);
+    assert_non_null(draft);
+    proto_pb_write_number(&draft->body, 1, 1);
+    for (uint32_t i = 0; i < joins; i++) {
+        net_log_item join = {.kind = NET_LOG_ITEM_JOIN, .client = i + 1};
+        snprintf(join.name, sizeof join.name, "p%u", i + 1);
+        assert_true(net_log_draft_item(draft, &join));
+    }
+    net_log_file_end(file, NET_LOG_KIND_BEGIN, 1);
+    draft = net_log_file_begin(file);
+    assert_non_null(draft);
+    proto_pb_write_number(&draft->body, 1, 1);
+    proto_pb_write_fixed64(&draft->body, 2, 7);
+    for (uint32_t message = 1; message <= NET_MESSAGES_MAX; message++)
+        assert_true(net_log_draft_item(draft, &(net_log_item){.kind = NET_LOG_ITEM_SERVER_EVENT,
+                                                              .message = message,
+                                                              .payload = (const uint8_t*)""}));
+    net_log_file_end(file, NET_LOG_KIND_END, 1);
+    files_begin(file, 2); // the tick is not whole, so it is no part of the playback
+    assert_int_equal(net_log_file_destroy(file), NET_OK);
+}
+
+static void marks_are_bounded_and_foreign_numbers_are_left_out(void** state) {
+    (void)state;
+    uint32_t told = 0;
+    const net_game_module* game = breakout_module();
+    for (uint32_t i = 0; i < game->message_count; i++)
+        told += game->messages[i].kind == NET_MESSAGE_TO_CLIENTS && game->messages[i].is_reliable;
+    const uint32_t joins[] = {3, NET_PLAYBACK_MARKS_MAX - 1 - told, NET_PLAYBACK_MARKS_MAX - told,
+                              NET_PLAYBACK_MARKS_MAX - told + 1, NET_PLAYBACK_MARKS_MAX + 5};
+    for (uint32_t i = 0; i < BASE_COUNT(joins); i++) {
+        log_files files;
+        files_open(&files);
+        write_many(&files, joins[i]);
+        net_log_reader* reader;
+        assert_int_equal(net_log_reader_create(NULL, files.log, NULL, &reader), NET_OK);
+        net_playback_marks_list list;
+        read_marks(&list, reader, game, UINT32_MAX);
+        uint32_t all = joins[i] + told;
+        assert_int_equal(list.mark_count,
+                         all < NET_PLAYBACK_MARKS_MAX ? all : NET_PLAYBACK_MARKS_MAX);
+        char name[16];
+        snprintf(name, sizeof name, "p%u", joins[i]);
+        assert_string_equal(net_playback_marks_name(&list, joins[i]), name);
+        assert_null(net_playback_marks_name(&list, joins[i] + 1));
+        net_playback_marks_deinit(&list);
+        net_log_reader_destroy(reader);
+        files_close(&files);
+    }
+}
+
+static int setup(void** state) {
+    *state = record_make(TICKS);
+    return 0;
+}
+
+static int teardown(void** state) {
+    record_free(*state);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(marks_are_joins_leaves_and_reliable_events_in_order),
+        TEST(marks_are_bounded_and_foreign_numbers_are_left_out),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
