@@ -80,7 +80,7 @@ static bool close_log(server_program* self, net_log_counters* counters) {
     char text[256];
     if (net_log_take_failure(self->log, text, sizeof text))
         base_report(&self->reporter, self->log_file, 0, "%s", text);
-    while (net_log_take_note(self->log, text, sizeof text))
+    while (net_log_take_notice(self->log, text, sizeof text))
         base_report(&self->reporter, self->log_file, 0, "%s", text);
     server_console_report_saved(self);
     *counters = server_program_log(self);

@@ -34,7 +34,7 @@ static void run_tick(server_program* self) {
 static void report_log_failure(server_program* self) {
     char text[256];
     server_console_report_saved(self);
-    while (self->log && net_log_take_note(self->log, text, sizeof text))
+    while (self->log && net_log_take_notice(self->log, text, sizeof text))
         base_report(&self->reporter, self->log_file, 0, "%s", text);
     if (!self->log || !net_log_take_failure(self->log, text, sizeof text)) return;
     base_report(&self->reporter, self->log_file, 0, "logging stopped, the match goes on: %s", text);

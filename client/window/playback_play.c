@@ -50,18 +50,18 @@ static bool run(client_playback* self) {
         if (net_loop_wait(self->loop, is_paced || is_waiting ? last_us + WAKE_US : last_us))
             return false;
         uint64_t now_us = net_loop_now_us();
-        if (is_at_end(self) && !client_playback_note(self, client_playback_refresh(self, now_us)))
+        if (is_at_end(self) && !client_playback_record(self, client_playback_refresh(self, now_us)))
             return false;
         double ticks = is_paced ? (double)(now_us - last_us) * per_us : CHUNK_TICKS;
         last_us = now_us;
         net_result result = net_playback_advance(self->playback, ticks);
-        if (!client_playback_note(self, result)) return false;
+        if (!client_playback_record(self, result)) return false;
     } while (!is_at_end(self) || client_playback_is_open(self));
     return true;
 }
 
 static int play_headless(client_playback* self) {
-    if (!client_playback_note(self, net_playback_seek(self->playback, self->config->at)))
+    if (!client_playback_record(self, net_playback_seek(self->playback, self->config->at)))
         return NET_EXIT_RUNTIME;
     bool is_whole = run(self);
     const net_log_info* info = net_log_reader_info(self->reader); // --follow opened another one

@@ -35,7 +35,7 @@ net_result client_playback_refresh(client_playback* self, uint64_t now_us) {
     return net_playback_seek(playback, tick);
 }
 
-bool client_playback_note(client_playback* self, net_result result) {
+bool client_playback_record(client_playback* self, net_result result) {
     self->is_diverged |= result == NET_ERR_DIVERGED;
     self->is_damaged |= result == NET_ERR_DAMAGED;
     if (result == NET_OK || result == NET_ERR_DIVERGED || result == NET_ERR_DAMAGED) return true;

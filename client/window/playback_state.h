@@ -29,4 +29,4 @@ BASE_MUST_USE net_result client_playback_refresh(client_playback* playback, uint
 bool client_playback_is_open(const client_playback* playback);
 /// Record the result of showing a moment.
 /// @return true when the playback can continue; false: reported.
-BASE_MUST_USE bool client_playback_note(client_playback* playback, net_result result);
+BASE_MUST_USE bool client_playback_record(client_playback* playback, net_result result);

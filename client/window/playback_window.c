@@ -260,12 +260,12 @@ static bool advance(show* on, uint64_t now_us) {
     }
     on->seek = -1.0;
     if (on->is_playing && is_late(on)) {
-        if (!client_playback_note(on->self, result)) return false;
+        if (!client_playback_record(on->self, result)) return false;
         result = client_playback_refresh(on->self, now_us);
     }
     if (on->is_playing && is_at_end(on) && !client_playback_is_open(on->self))
         on->is_playing = false;
-    return client_playback_note(on->self, result);
+    return client_playback_record(on->self, result);
 }
 
 static void draw_help(show* on) {
@@ -351,7 +351,7 @@ static bool take_shot(show* on) {
     double tick = config->at > 0.0        ? config->at
                   : config->shot_tick > 0 ? (double)config->shot_tick
                                           : (double)net_playback_tick_last(on->self->playback);
-    return client_playback_note(on->self, net_playback_seek(on->self->playback, tick)) &&
+    return client_playback_record(on->self, net_playback_seek(on->self->playback, tick)) &&
            draw_frame(on, net_loop_now_us(), config->has_panel, config->shot);
 }
 

@@ -209,7 +209,7 @@ static ecs_stage stage_now(ecs_world* world) {
     return stage;
 }
 
-static void tell(ecs_world* world, const ecs_call* calls, uint32_t count, ecs_entity entity) {
+static void notify(ecs_world* world, const ecs_call* calls, uint32_t count, ecs_entity entity) {
     if (count == 0) return;
     interruption kept = interrupt(world);
     ecs_stage stage = stage_now(world);
@@ -250,14 +250,14 @@ void ecs_core_event_stayed(ecs_world* world, const ecs_edge* edge, ecs_entity en
         for (uint32_t k = 0; k < edge->before_count; k++) {
             if (edge->calls[k].system == handlers->systems[i]) {
                 const ecs_call again = {handlers->systems[i], ECS_EVENT_APPEAR};
-                tell(world, &again, 1, entity);
+                notify(world, &again, 1, entity);
             }
         }
     }
 }
 
 void ecs_core_event_before(ecs_world* world, const ecs_edge* edge, ecs_entity entity) {
-    tell(world, edge->calls, edge->before_count, entity);
+    notify(world, edge->calls, edge->before_count, entity);
 }
 
 void ecs_core_event_after(ecs_world* world, const ecs_edge* edge, ecs_entity entity) {
@@ -268,7 +268,7 @@ void ecs_core_event_after(ecs_world* world, const ecs_edge* edge, ecs_entity ent
     members += edge->leave_count;
     for (uint32_t i = 0; i < edge->enter_count; i++)
         ecs_membership_enter(&world->systems->list[members[i].system]->members, entity);
-    tell(world, edge->calls + edge->before_count, edge->after_count, entity);
+    notify(world, edge->calls + edge->before_count, edge->after_count, entity);
 }
 
 void ecs_core_event_broadcast(ecs_world* world, uint32_t type) {

@@ -141,7 +141,7 @@ static ecs_entity entity_at(const ecs_archetype* archetype, uint64_t row) {
 }
 
 // Tell all systems of all their members.
-static void tell_all(ecs_world* world, void (*tell)(ecs_membership*, ecs_entity)) {
+static void notify_all(ecs_world* world, void (*notify)(ecs_membership*, ecs_entity)) {
     const ecs_systems* systems = world->systems;
     for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++) {
         ecs_system* system = systems->list[i];
@@ -149,13 +149,13 @@ static void tell_all(ecs_world* world, void (*tell)(ecs_membership*, ecs_entity)
         for (uint32_t at = 0; at < system->query->group->match_count; at++) {
             const ecs_archetype* archetype = system->query->group->matches[at];
             for (uint64_t row = 0; row < archetype->row_count; row++)
-                tell(&system->members, entity_at(archetype, row));
+                notify(&system->members, entity_at(archetype, row));
         }
     }
 }
 
 void ecs_membership_leave_all(ecs_world* world) {
-    tell_all(world, ecs_membership_leave);
+    notify_all(world, ecs_membership_leave);
 }
 
 // Room for all that match now.
@@ -182,7 +182,7 @@ bool ecs_membership_enter_all(ecs_world* world) {
     const ecs_systems* systems = world->systems;
     for (uint32_t i = 0; i < systems->count && systems->member_systems > 0; i++)
         if (systems->list[i]->has_members && !reserve_all(world, systems->list[i])) return false;
-    tell_all(world, ecs_membership_enter);
+    notify_all(world, ecs_membership_enter);
     return true;
 }
 

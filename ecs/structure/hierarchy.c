@@ -113,7 +113,7 @@ static void follow(ecs_world* world, uint32_t index, ecs_entity value) {
         links->is_behind = true;
         return;
     }
-    ecs_link_note(links, ecs_entity_make(index, 1)); // its chain is looked at below
+    ecs_link_record(links, ecs_entity_make(index, 1)); // its chain is looked at below
 }
 
 static void follow_row(ecs_world* world, const ecs_chunk* chunk, uint32_t row) {
@@ -245,7 +245,7 @@ void ecs_hierarchy_sync(ecs_world* world) {
     bool is_behind = links->is_behind;
     links->is_behind = false;
     follow_rows(world, is_behind);
-    // What follows here may be noted again, but is in the list already: none is added.
+    // What follows here may be recorded again, but is in the list already: none is added.
     for (uint32_t at = links->news; at != ECS_LINK_END; at = ecs_link_at(links, at)->news_next)
         follow_news(world, at);
     uint32_t sync_first = hierarchy->stamp + 1;

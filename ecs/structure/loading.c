@@ -202,10 +202,10 @@ static bool names_resources(const ecs_type* type) {
 
 // Note all resources that the values need, in the order of components. `inits` come before the
 // values.
-// @return ECS_OK; ECS_ERR_FULL, ECS_ERR_MEMORY (what was noted stays noted).
-static ecs_result pending_note_resources(ecs_world* world, const ecs_binding* binding,
-                                         const ecs_init* inits, uint32_t init_count,
-                                         ecs_pending* pending) {
+// @return ECS_OK; ECS_ERR_FULL, ECS_ERR_MEMORY (what was recorded stays).
+static ecs_result pending_add_resources(ecs_world* world, const ecs_binding* binding,
+                                        const ecs_init* inits, uint32_t init_count,
+                                        ecs_pending* pending) {
     BASE_ASSERT(binding->archetype && (inits || init_count == 0));
     const ecs_archetype* archetype = binding->archetype;
     for (uint32_t i = 0; i < archetype->column_count; i++) {
@@ -215,7 +215,7 @@ static ecs_result pending_note_resources(ecs_world* world, const ecs_binding* bi
         const void* cell = own ? own->cell : binding->defaults[i];
         for (uint32_t k = 0; k < init_count; k++)
             cell = inits[k].component == column->component ? inits[k].value : cell;
-        ecs_result result = ecs_requests_note(world, column->type, cell, pending);
+        ecs_result result = ecs_requests_add(world, column->type, cell, pending);
         if (result != ECS_OK) return result;
     }
     return ECS_OK;
@@ -228,7 +228,7 @@ ecs_result ecs_pending_renew(ecs_world* world, ecs_pending* pending) {
     ecs_pending fresh = *pending;
     fresh.requests = NULL;
     fresh.request_count = fresh.request_capacity = 0;
-    result = pending_note_resources(world, binding, NULL, 0, &fresh);
+    result = pending_add_resources(world, binding, NULL, 0, &fresh);
     ecs_pending* kept = result == ECS_OK ? &fresh : pending;
     ecs_pending* dropped = result == ECS_OK ? pending : &fresh;
     ecs_requests_release(world, dropped->requests, dropped->request_count);
@@ -256,8 +256,8 @@ bool ecs_pending_park(ecs_world* world, ecs_pending* pending, ecs_event_type typ
 
 // Failure
 
-static void tell_failure(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
-                         const ecs_resource* resource) {
+static void report_failure(ecs_world* world, ecs_entity entity, ecs_template_id template_id,
+                           const ecs_resource* resource) {
     const ecs_loading_config* config = &world->loading->config;
     world->counters.loads_failed++;
     base_report(&config->reporter, NULL, 0, "entity %u of template '%.80s': %.63s '%.200s' %s",
@@ -288,7 +288,7 @@ static void fail(ecs_world* world, ecs_pending* pending, const ecs_resource* res
     ecs_entity entity = pending->entity;
     ecs_template_id template_id = pending->template_id;
     discard(world, pending);
-    tell_failure(world, entity, template_id, &copy);
+    report_failure(world, entity, template_id, &copy);
 }
 
 // Creation
@@ -314,10 +314,10 @@ static ecs_result take_handle(ecs_world* world, const ecs_binding* binding, ecs_
     return ECS_OK;
 }
 
-// Resources are noted and asked for. @return ECS_OK and whether all are there.
+// Resources are recorded and asked for. @return ECS_OK and whether all are there.
 static ecs_result ask(ecs_world* world, const ecs_binding* binding, const ecs_init* inits,
                       uint32_t init_count, ecs_pending* pending, bool* is_ready) {
-    ecs_result result = pending_note_resources(world, binding, inits, init_count, pending);
+    ecs_result result = pending_add_resources(world, binding, inits, init_count, pending);
     if (result != ECS_OK) return result;
     ecs_requests_begin(world, pending);
     const ecs_request* failed = NULL;

@@ -71,9 +71,9 @@ struct ecs_binding;
 
 // Resources (resource.c).
 /// Note every resource that a value needs. @return ECS_OK; ECS_ERR_FULL (more than
-/// ECS_RESOURCE_REQUESTS_MAX or ECS_RESOURCES_MAX); ECS_ERR_MEMORY. What was noted stays noted.
-BASE_MUST_USE ecs_result ecs_requests_note(ecs_world* world, const ecs_type* type, const void* cell,
-                                           ecs_pending* pending);
+/// ECS_RESOURCE_REQUESTS_MAX or ECS_RESOURCES_MAX); ECS_ERR_MEMORY. What was recorded stays.
+BASE_MUST_USE ecs_result ecs_requests_add(ecs_world* world, const ecs_type* type, const void* cell,
+                                          ecs_pending* pending);
 /// Ask for those that are still to be asked for, in order.
 void ecs_requests_begin(ecs_world* world, const ecs_pending* pending);
 /// The entity does not need these slots any more.

@@ -82,7 +82,8 @@ static bool is_ended(const ecs_resource* resource) {
            memchr(resource->name, 0, sizeof(resource->name));
 }
 
-static ecs_result note(ecs_world* world, const ecs_resource* resource, ecs_pending* pending) {
+static ecs_result add_request(ecs_world* world, const ecs_resource* resource,
+                              ecs_pending* pending) {
     ecs_loading* loading = world->loading;
     BASE_ASSERT(is_ended(resource) && "a type names a resource without an end");
     if (resource->name[0] == 0) return ECS_OK; // a value that names nothing needs nothing
@@ -102,15 +103,15 @@ static ecs_result note(ecs_world* world, const ecs_resource* resource, ecs_pendi
     return ECS_OK;
 }
 
-ecs_result ecs_requests_note(ecs_world* world, const ecs_type* type, const void* cell,
-                             ecs_pending* pending) {
+ecs_result ecs_requests_add(ecs_world* world, const ecs_type* type, const void* cell,
+                            ecs_pending* pending) {
     BASE_ASSERT(type->ops && type->ops->request);
     ecs_resource resources[ECS_RESOURCE_REQUESTS_MAX] = {0};
     uint32_t count =
         type->ops->request(ecs_type_object(type, cell), resources, ECS_RESOURCE_REQUESTS_MAX);
     if (count > ECS_RESOURCE_REQUESTS_MAX) return ECS_ERR_FULL;
     for (uint32_t i = 0; i < count; i++) {
-        ecs_result result = note(world, &resources[i], pending);
+        ecs_result result = add_request(world, &resources[i], pending);
         if (result != ECS_OK) return result;
     }
     return ECS_OK;

@@ -36,15 +36,16 @@ ecs_result ecs_storage_bind(ecs_world* world, ecs_template_id template_id, ecs_b
 
 // What tracking and the links of parents must know of rows that come, move and go.
 
-static void note_parent(ecs_world* world, const ecs_chunk* chunk, ecs_entity entity) {
-    if (chunk->archetype->notify & ECS_NOTIFY_PARENT) ecs_link_note(&world->storage->links, entity);
+static void record_parent(ecs_world* world, const ecs_chunk* chunk, ecs_entity entity) {
+    if (chunk->archetype->notify & ECS_NOTIFY_PARENT)
+        ecs_link_record(&world->storage->links, entity);
 }
 
 // After a row was filled: shadow := value, hash added, listed as created.
 static void structure_created(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                               ecs_entity entity) {
     ecs_track_created(world, entity, chunk, row);
-    note_parent(world, chunk, entity);
+    record_parent(world, chunk, entity);
 }
 
 void ecs_structure_destroying(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
@@ -57,13 +58,13 @@ void ecs_structure_destroying(ecs_world* world, const ecs_chunk* chunk, uint32_t
 void ecs_structure_leaving(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                            ecs_entity entity) {
     ecs_track_leaving(world, chunk, row);
-    note_parent(world, chunk, entity);
+    record_parent(world, chunk, entity);
 }
 
 void ecs_structure_arrived(ecs_world* world, const ecs_chunk* chunk, uint32_t row,
                            ecs_entity entity) {
     ecs_track_arrived(world, entity, chunk, row);
-    note_parent(world, chunk, entity);
+    record_parent(world, chunk, entity);
 }
 
 // Templates of which one entity exists at a time.

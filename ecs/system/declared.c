@@ -174,7 +174,7 @@ void ecs_declared_check(const ecs_world* world, uint32_t component, bool is_writ
                   is_write ? "does not declare that it writes" : "does not declare that it reads");
 }
 
-void ecs_declared_note(const ecs_world* world, uint32_t component, bool is_write) {
+void ecs_declared_record(const ecs_world* world, uint32_t component, bool is_write) {
     if (!is_write || component > ECS_COMPONENTS_MAX) return;
     declared_add(&world->running->declared.writes, (ecs_component_id)component);
 }
@@ -203,8 +203,8 @@ static uint64_t hash_of_read(const ecs_world* world, const ecs_query* query, con
 }
 
 // Without a reporter it is an assertion.
-static void tell_written(ecs_system* system, const ecs_world* world, ecs_component_id component,
-                         uint32_t bit) {
+static void report_written(ecs_system* system, const ecs_world* world, ecs_component_id component,
+                           uint32_t bit) {
     const base_reporter* reporter = world->write_reporter;
     if (!reporter) fail_declared(world, system, component, "declares that it only reads");
     if (__atomic_fetch_or(&system->written, bit, __ATOMIC_RELAXED) & bit) return;
@@ -225,7 +225,7 @@ void ecs_declared_compare(const ecs_watch* watch, const ecs_world* world, const 
     for (uint32_t i = 0; query && i < query->term_count; i++)
         if (hash_of_read(world, query, rows, i) != watch->before[i] &&
             !ecs_component_set_has(&system->declared.writes, query->components[i]))
-            tell_written(system, world, query->components[i], 1u << i);
+            report_written(system, world, query->components[i], 1u << i);
 }
 
 void ecs_declared_run(ecs_system* system, const ecs_stage* stage, const ecs_rows* rows) {

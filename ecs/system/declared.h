@@ -13,7 +13,7 @@ BASE_MUST_USE ecs_result ecs_declared_seal(ecs_world* world, const base_reporter
 ecs_conflict ecs_declared_conflict(const ecs_world* world, const ecs_system* first,
                                    const ecs_system* second);
 /// ecs_fast.check while a system runs that is not confined: remember what it writes by handle.
-void ecs_declared_note(const ecs_world* world, uint32_t component, bool is_write);
+void ecs_declared_record(const ecs_world* world, uint32_t component, bool is_write);
 /// ecs_fast.check of a confined one: assert that the running system declares this access.
 void ecs_declared_check(const ecs_world* world, uint32_t component, bool is_write);
 /// ecs_fast.check of a part of a shared loop: by handle nothing is written, and nothing read that

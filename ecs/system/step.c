@@ -59,7 +59,7 @@ static void watch(ecs_world* world, const ecs_system* system) {
     if (BASE_VALIDATE_ON)
         world->fast.check = !system               ? NULL
                             : system->is_confined ? ecs_declared_check
-                                                  : ecs_declared_note;
+                                                  : ecs_declared_record;
 }
 
 // On the world itself, with its queues.

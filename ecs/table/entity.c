@@ -43,7 +43,7 @@ bool ecs_link_reserve(ecs_world* world, uint32_t index) {
     return *page;
 }
 
-void ecs_link_note(ecs_links* links, ecs_entity entity) {
+void ecs_link_record(ecs_links* links, ecs_entity entity) {
     uint32_t index = ecs_entity_index(entity);
     ecs_link* link = ecs_link_at(links, index);
     if (!link) {

@@ -39,7 +39,7 @@ static inline ecs_link* ecs_link_at(const ecs_links* links, uint32_t index) {
 /// Make the page of an index. @return false when memory ran out.
 BASE_MUST_USE bool ecs_link_reserve(ecs_world* world, uint32_t index);
 /// The row of an entity was filled, or changed its archetype: its value is to be looked at.
-void ecs_link_note(ecs_links* links, ecs_entity entity);
+void ecs_link_record(ecs_links* links, ecs_entity entity);
 /// Take an index out of its parent's list.
 void ecs_link_remove(ecs_links* links, uint32_t index);
 /// Release all pages; all rows are to be looked at.

@@ -369,7 +369,7 @@ void arena_hurt(ecs_world* world, arena_game* game, ecs_entity victim, int32_t a
                 arena_striker striker, float x, float y);
 
 // ray.c
-/// Strike at once what the client saw from `from`. `client` 0: judge in the present.
+/// Strike at once what the client saw from `from`. `client` 0: check in the present.
 void arena_fire_ray(ecs_world* world, arena_game* game, arena_striker shooter, uint32_t client,
                     ecs_vec2 from, ecs_vec2 direction);
 

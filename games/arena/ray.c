@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ray: it strikes at once. The server judges it by what the shooter saw.
+// The ray: it strikes at once. The server checks it by what the shooter saw.
 //
 // The grid gives the fighters near the line. The search is wide enough for a fighter that was on
 // the line up to PAST_S ago. For each of them the server looks up where it was at the moment on the

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Shots: they fly straight and strike the first fighter of another team on their way.
 //
-// The server judges a shot in the present, because all players see it come; the ray (ray.c) is
-// judged by what its shooter saw. A killed fighter stays with health 0 until the next tick begins
+// The server checks a shot in the present, because all players see it come; the ray (ray.c) is
+// checked by what its shooter saw. A killed fighter stays with health 0 until the next tick begins
 // (rules.c), so that clients get the last hit while the victim exists. Several shots strike a
 // victim one after the other in the order of rows. A killed victim stops no shot.
 

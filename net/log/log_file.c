@@ -223,7 +223,7 @@ void net_log_file_pump(net_log_file* file, bool all) {
 }
 
 // The last bytes reach the disk, and the file is still the one of its name.
-// The last bytes reach the disk, and the file is still the one of its name. A failure is noted.
+// The last bytes reach the disk, and the file is still the one of its name. A failure is recorded.
 static void end_disk(net_log_file* file) {
     if (file->is_stopped || !file->is_open || !net_log_file_is_own(file)) return;
     net_log_file_write_index(file);
@@ -486,7 +486,7 @@ net_result net_log_file_create(const net_log_file_config* config, const void* he
     if (result == NET_ERR_DISK && file->wait_error != 0 && config->has_patience) {
         leave_out(file, config->start_tick + 1);
         file->trouble = file->wait_error;
-        file->is_trouble_told = true;
+        file->is_trouble_reported = true;
         result = NET_OK;
     }
     if (result == NET_OK) result = start_thread(file, reporter);

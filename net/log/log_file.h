@@ -88,8 +88,8 @@ bool net_log_file_has_thread(const net_log_file* file);
 void net_log_file_fail(net_log_file* file, const char* text);
 /// @return true once, after logging stopped; `text` gets the reason.
 bool net_log_file_take_failure(net_log_file* file, char* text, size_t text_bytes);
-/// As net_log_take_note.
-bool net_log_file_take_note(net_log_file* file, char* text, size_t text_bytes);
+/// As net_log_take_notice.
+bool net_log_file_take_notice(net_log_file* file, char* text, size_t text_bytes);
 /// As net_log_save; the newest tick is the one whose end record was pushed last. @return as it.
 BASE_MUST_USE net_result net_log_file_save(net_log_file* file, const char* name);
 /// As net_log_take_saved.
@@ -219,17 +219,17 @@ struct net_log_file {
     // Of the simulation's thread.
     net_log_draft draft;
     uint64_t next_number;
-    ecs_tick pushed_tick;   // of the newest record
-    ecs_tick ended_tick;    // the newest one
-    uint64_t pushed_ends;   // end records
-    uint64_t resumed_ends;  // up to resumed_tick
-    bool has_close;         // the end record was pushed
-    bool is_left_news;      // to be told to the operator
-    bool is_resumed_news;   // and this
-    bool is_trouble_told;   // that there is any
-    int seen_trouble;       // while the simulation waited
-    ecs_tick left_out_from; // the first such tick
-    ecs_tick resumed_tick;  // the log goes on behind it: its own end record is left out too
+    ecs_tick pushed_tick;     // of the newest record
+    ecs_tick ended_tick;      // the newest one
+    uint64_t pushed_ends;     // end records
+    uint64_t resumed_ends;    // up to resumed_tick
+    bool has_close;           // the end record was pushed
+    bool is_left_news;        // to be told to the operator
+    bool is_resumed_news;     // and this
+    bool is_trouble_reported; // that there is any
+    int seen_trouble;         // while the simulation waited
+    ecs_tick left_out_from;   // the first such tick
+    ecs_tick resumed_tick;    // the log goes on behind it: its own end record is left out too
     uint64_t keyframes_dropped, ticks_waited;
     bool is_exchange_due; // the next keyframe is of another match
 
@@ -268,7 +268,7 @@ struct net_log_file {
     uint32_t header_age;                  // keyframes since the last copy of the header
     ecs_tick segment_tick;                // the segment begins behind it
     uint32_t segment_first, segment_next; // closed ones that are there: first..next-1
-    uint32_t segment_told;                // the next one to run the command for
+    uint32_t segment_reported;            // the next one to run the command for
     uint64_t closed_bytes;
     net_log_ring ring;
     uint64_t saved_bytes; // of all saves

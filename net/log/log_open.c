@@ -77,7 +77,7 @@ static void add_block(scan* self, uint64_t offset, const net_log_block* block) {
 }
 
 // Another log that was appended: what belongs to which is for its owner to say.
-static void note_other_log(scan* self, uint64_t offset, const net_log_block* block) {
+static void record_other_log(scan* self, uint64_t offset, const net_log_block* block) {
     if (block->type != NET_LOG_BLOCK_HEADER || self->tail->has_other_log) return;
     self->tail->has_other_log = true;
     base_report(&self->reader->reporter, self->reader->file, 0,
@@ -97,7 +97,7 @@ static void walk(scan* self, uint64_t offset, uint64_t end) {
         if (block.identity == reader->info.identity)
             add_block(self, offset, &block);
         else
-            note_other_log(self, offset, &block);
+            record_other_log(self, offset, &block);
         offset = net_log_block_end(offset, &block);
     }
 }

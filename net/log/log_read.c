@@ -178,10 +178,10 @@ static bool is_first(const net_log_cursor* cursor) {
 
 // A place of damage is reported once, however often a walk meets it.
 static bool is_news(net_log_reader* reader, uint64_t place) {
-    for (uint32_t i = 0; i < reader->told_count; i++)
-        if (reader->told[i] == place) return false;
-    if (reader->told_count == NET_LOG_TOLD_MAX) return false;
-    reader->told[reader->told_count++] = place;
+    for (uint32_t i = 0; i < reader->reported_count; i++)
+        if (reader->reported[i] == place) return false;
+    if (reader->reported_count == NET_LOG_REPORTED_MAX) return false;
+    reader->reported[reader->reported_count++] = place;
     return true;
 }
 

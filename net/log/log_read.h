@@ -105,7 +105,7 @@ BASE_MUST_USE bool net_log_set_read(net_log_set* set, uint64_t offset, void* tar
 
 // Private to reading: opening (log_open.c) and walking (log_read.c).
 
-enum { NET_LOG_TOLD_MAX = 64 };
+enum { NET_LOG_REPORTED_MAX = 64 };
 
 struct net_log_reader {
     const base_allocator* allocator;
@@ -128,8 +128,8 @@ struct net_log_reader {
     uint8_t* payload;
     net_log_columns* columns; // NULL: the log has none
     // Damage that was reported, by the place where it begins: a later walk meets it again.
-    uint64_t told[NET_LOG_TOLD_MAX];
-    uint32_t told_count;
+    uint64_t reported[NET_LOG_REPORTED_MAX];
+    uint32_t reported_count;
     bool is_checking; // a walk through everything counts all damage, reported or not
     bool is_checked;  // the counts are final
 };

@@ -86,7 +86,7 @@ enum {
 net_result net_log_file_init_segments(net_log_file* file, const void* header, size_t header_bytes) {
     const base_allocator* allocator = file->config.allocator;
     file->command.program = file->config.segments.on_close;
-    file->segment_first = file->segment_next = file->segment_told = 1;
+    file->segment_first = file->segment_next = file->segment_reported = 1;
     base_bytes_init(&file->save, allocator);
     base_bytes_init(&file->header, allocator);
     base_bytes_init(&file->next_header, allocator);
@@ -293,10 +293,10 @@ void net_log_file_run_commands(net_log_file* file, bool with_last) {
     net_log_command* command = &file->command;
     if (!command->program) return;
     net_log_command_reap(command);
-    for (; file->segment_told < file->segment_next; file->segment_told++) {
-        bool is_there = file->segment_told >= file->segment_first;
+    for (; file->segment_reported < file->segment_next; file->segment_reported++) {
+        bool is_there = file->segment_reported >= file->segment_first;
         bool is_named =
-            net_log_segment_name(name, sizeof name, file->config.file, file->segment_told);
+            net_log_segment_name(name, sizeof name, file->config.file, file->segment_reported);
         if (is_there && is_named && !net_log_command_start(command, name, with_last)) break;
     }
     if (with_last) (void)net_log_command_start(command, file->config.file, true);
@@ -405,10 +405,10 @@ uint64_t net_log_file_ticks_lost(const net_log_file* file) {
 static bool take_trouble(net_log_file* file, char* text, size_t text_bytes) {
     char reason[128] = "";
     int trouble = atomic_load_explicit(&file->trouble, memory_order_relaxed);
-    if (trouble == 0 && !file->is_trouble_told) trouble = file->seen_trouble;
+    if (trouble == 0 && !file->is_trouble_reported) trouble = file->seen_trouble;
     file->seen_trouble = 0;
-    if ((trouble != 0) == file->is_trouble_told || net_log_file_has_failed(file)) return false;
-    file->is_trouble_told = trouble != 0;
+    if ((trouble != 0) == file->is_trouble_reported || net_log_file_has_failed(file)) return false;
+    file->is_trouble_reported = trouble != 0;
     if (strerror_r(abs(trouble), reason, sizeof reason) != 0) reason[0] = 0;
     if (trouble > 0)
         (void)base_text_format(text, text_bytes,
@@ -425,7 +425,7 @@ static bool take_trouble(net_log_file* file, char* text, size_t text_bytes) {
     return true;
 }
 
-bool net_log_file_take_note(net_log_file* file, char* text, size_t text_bytes) {
+bool net_log_file_take_notice(net_log_file* file, char* text, size_t text_bytes) {
     if (take_trouble(file, text, text_bytes)) return true;
     // Both may be news; the one that happened first comes first.
     if (file->is_resumed_news &&

@@ -307,9 +307,9 @@ typedef struct diff {
     void* context;
 } diff;
 
-static void tell(diff* self, const char* format, ...) BASE_PRINTF(2, 3);
+static void report(diff* self, const char* format, ...) BASE_PRINTF(2, 3);
 
-static void tell(diff* self, const char* format, ...) {
+static void report(diff* self, const char* format, ...) {
     char text[LINE_BYTES];
     va_list arguments;
     va_start(arguments, format);
@@ -322,11 +322,11 @@ static void tell(diff* self, const char* format, ...) {
 // ---- headers
 
 static void compare_number(diff* self, const char* what, uint64_t a, uint64_t b) {
-    if (a != b) tell(self, "differs what=%s a=%" PRIu64 " b=%" PRIu64, what, a, b);
+    if (a != b) report(self, "differs what=%s a=%" PRIu64 " b=%" PRIu64, what, a, b);
 }
 
 static void compare_hash(diff* self, const char* what, uint64_t a, uint64_t b) {
-    if (a != b) tell(self, "differs what=%s a=%016" PRIx64 " b=%016" PRIx64, what, a, b);
+    if (a != b) report(self, "differs what=%s a=%016" PRIx64 " b=%016" PRIx64, what, a, b);
 }
 
 static const char* find_setting(const net_log_info* info, const char* setting) {
@@ -339,9 +339,10 @@ static const char* find_setting(const net_log_info* info, const char* setting) {
 static void compare_headers(diff* self) {
     const net_log_info* a = self->a.info;
     const net_log_info* b = self->b.info;
-    if (strcmp(a->game, b->game) != 0) tell(self, "differs what=game a=%s b=%s", a->game, b->game);
+    if (strcmp(a->game, b->game) != 0)
+        report(self, "differs what=game a=%s b=%s", a->game, b->game);
     if (strcmp(a->build, b->build) != 0)
-        tell(self, "differs what=build a=%s b=%s", a->build, b->build);
+        report(self, "differs what=build a=%s b=%s", a->build, b->build);
     compare_hash(self, "content_hash", a->content_hash, b->content_hash);
     compare_hash(self, "schema", a->schema_hash, b->schema_hash);
     compare_number(self, "seed", a->seed, b->seed);
@@ -350,11 +351,11 @@ static void compare_headers(diff* self) {
     for (uint32_t i = 0; i < a->setting_count; i++) {
         const char* other = find_setting(b, a->settings[i]);
         if (strcmp(other, a->settings[i]) != 0)
-            tell(self, "differs what=setting a=%s b=%s", a->settings[i], other);
+            report(self, "differs what=setting a=%s b=%s", a->settings[i], other);
     }
     for (uint32_t i = 0; i < b->setting_count; i++)
         if (strcmp(find_setting(a, b->settings[i]), "none") == 0)
-            tell(self, "differs what=setting a=none b=%s", b->settings[i]);
+            report(self, "differs what=setting a=none b=%s", b->settings[i]);
 }
 
 // ---- records
@@ -387,8 +388,8 @@ static bool compare_begins(diff* self) {
             if (!is_a && !is_b) break;
             if (is_a && is_b && is_same_item(&of_a, &of_b)) continue;
             const uint32_t client = is_a ? of_a.client : of_b.client;
-            tell(self, "differs what=%s tick=%" PRIu64 " client=%u", kind_names[kind], a->tick,
-                 client);
+            report(self, "differs what=%s tick=%" PRIu64 " client=%u", kind_names[kind], a->tick,
+                   client);
             self->result->input_tick = a->tick;
             return false;
         }
@@ -413,7 +414,7 @@ static bool read_both(diff* self) {
         const bool is_same_tick = a->record.tick == b->record.tick;
         if (is_same_tick && self->result->input_tick == 0) {
             self->result->input_tick = a->record.tick;
-            tell(self, "differs what=records tick=%" PRIu64, a->record.tick);
+            report(self, "differs what=records tick=%" PRIu64, a->record.tick);
         }
         // Of one tick, the log with one more begin has something to read.
         const bool is_a =
@@ -439,8 +440,8 @@ static net_result compare_records(diff* self) {
             continue;
         }
         result->state_tick = a->tick;
-        tell(self, "differs what=state tick=%" PRIu64 " a=%016" PRIx64 " b=%016" PRIx64, a->tick,
-             a->state_hash, b->state_hash);
+        report(self, "differs what=state tick=%" PRIu64 " a=%016" PRIx64 " b=%016" PRIx64, a->tick,
+               a->state_hash, b->state_hash);
     }
     compare_number(self, "first_tick", self->a.info->first_tick, self->b.info->first_tick);
     compare_number(self, "last_tick", self->a.info->last_tick, self->b.info->last_tick);
@@ -462,9 +463,9 @@ static void compare_text(diff* self, ecs_entity entity, uint32_t position) {
     net_log_source_text(self->a.source, entity, position, a, sizeof a);
     net_log_source_text(self->b.source, entity, position, b, sizeof b);
     if (strcmp(a, b) == 0) return;
-    tell(self, "differs what=value entity=%u:%u component=%s a=%s b=%s", ecs_entity_index(entity),
-         ecs_entity_generation(entity), net_log_source_component(self->a.source, position)->name, a,
-         b);
+    report(self, "differs what=value entity=%u:%u component=%s a=%s b=%s", ecs_entity_index(entity),
+           ecs_entity_generation(entity), net_log_source_component(self->a.source, position)->name,
+           a, b);
 }
 
 static void compare_fields(diff* self, ecs_entity entity, const net_log_component* component,
@@ -475,9 +476,9 @@ static void compare_fields(diff* self, ecs_entity entity, const net_log_componen
             net_log_source_number(a, of_a);
             net_log_source_number(b, of_b);
             if (strcmp(of_a, of_b) == 0) continue;
-            tell(self, "differs what=value entity=%u:%u component=%s field=%s a=%s b=%s",
-                 ecs_entity_index(entity), ecs_entity_generation(entity), component->name,
-                 component->fields[f].name, of_a, of_b);
+            report(self, "differs what=value entity=%u:%u component=%s field=%s a=%s b=%s",
+                   ecs_entity_index(entity), ecs_entity_generation(entity), component->name,
+                   component->fields[f].name, of_a, of_b);
         }
     }
 }
@@ -487,8 +488,8 @@ static net_result compare_entity(diff* self, ecs_entity entity) {
     const char* a = net_log_source_template(self->a.source, entity);
     const char* b = net_log_source_template(self->b.source, entity);
     if (!a || !b || strcmp(a, b) != 0) {
-        tell(self, "differs what=entity entity=%u:%u a=%s b=%s", ecs_entity_index(entity),
-             ecs_entity_generation(entity), a ? a : "none", b ? b : "none");
+        report(self, "differs what=entity entity=%u:%u a=%s b=%s", ecs_entity_index(entity),
+               ecs_entity_generation(entity), a ? a : "none", b ? b : "none");
         return NET_OK;
     }
     for (uint32_t i = 0; i < net_log_source_component_count(self->a.source); i++) {

@@ -458,8 +458,8 @@ net_log_counters net_log_get_counters(const net_log_writer* writer) {
     return net_log_file_counters(writer->file);
 }
 
-bool net_log_take_note(net_log_writer* writer, char* text, size_t text_bytes) {
-    return net_log_file_take_note(writer->file, text, text_bytes);
+bool net_log_take_notice(net_log_writer* writer, char* text, size_t text_bytes) {
+    return net_log_file_take_notice(writer->file, text, text_bytes);
 }
 
 bool net_log_take_failure(net_log_writer* writer, char* text, size_t text_bytes) {

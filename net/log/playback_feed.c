@@ -55,8 +55,8 @@ static bool has_field(const ecs_field* fields, uint32_t count, const char* name)
     return false;
 }
 
-static void tell_news(net_log_convert_news news, void* context, net_log_convert_news_kind kind,
-                      const char* field) {
+static void report_news(net_log_convert_news news, void* context, net_log_convert_news_kind kind,
+                        const char* field) {
     if (news) news(context, kind, field);
 }
 
@@ -67,15 +67,15 @@ static uint32_t plan_field(const net_log_component* from, const ecs_field* field
     const char* name = field->name ? field->name : "";
     const net_log_field* source = find_field(from, name, &position);
     if (!source) {
-        tell_news(news, context, NET_LOG_CONVERT_DEFAULT, name);
+        report_news(news, context, NET_LOG_CONVERT_DEFAULT, name);
         return 0;
     }
     if (is_entity(source->kind) != is_entity(field->kind)) {
-        tell_news(news, context, NET_LOG_CONVERT_NO_WAY, name);
+        report_news(news, context, NET_LOG_CONVERT_NO_WAY, name);
         return 0;
     }
-    if (source->kind != field->kind) tell_news(news, context, NET_LOG_CONVERT_CONVERTED, name);
-    if (source->count != field->count) tell_news(news, context, NET_LOG_CONVERT_COUNT, name);
+    if (source->kind != field->kind) report_news(news, context, NET_LOG_CONVERT_CONVERTED, name);
+    if (source->count != field->count) report_news(news, context, NET_LOG_CONVERT_COUNT, name);
     const uint32_t count = source->count < field->count ? source->count : field->count;
     for (uint32_t i = 0; i < count; i++)
         steps[i] = (net_log_convert_step){
@@ -99,7 +99,7 @@ uint32_t net_log_convert_plan(const net_log_component* from, const ecs_field* fi
     }
     for (uint32_t i = 0; i < from->field_count; i++)
         if (!has_field(fields, field_count, from->fields[i].name))
-            tell_news(news, context, NET_LOG_CONVERT_LEFT_OUT, from->fields[i].name);
+            report_news(news, context, NET_LOG_CONVERT_LEFT_OUT, from->fields[i].name);
     return count;
 }
 
@@ -242,8 +242,8 @@ struct net_playback_feed {
     const net_log_state* state;
     bool is_same_schema;
     uint64_t clamped;
-    uint64_t told[NOTES_MAX]; // hashes of what was reported: every seek makes another world
-    uint32_t told_count;
+    uint64_t reported[NOTES_MAX]; // hashes of what was reported: every seek makes another world
+    uint32_t reported_count;
     // of one world
     ecs_world* world;
     net_rows* rows; // its match's
@@ -306,27 +306,27 @@ void net_playback_feed_destroy(net_playback_feed* feed) {
 
 // ---- what differs ----
 
-typedef struct telling {
+typedef struct reporting {
     net_playback_feed* feed;
     const char* component;
-} telling;
+} reporting;
 
-__attribute__((format(printf, 2, 3))) static void tell(net_playback_feed* feed, const char* format,
-                                                       ...) {
+__attribute__((format(printf, 2, 3))) static void report(net_playback_feed* feed,
+                                                         const char* format, ...) {
     char text[512];
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     const uint64_t hash = base_hash64_text(text);
-    for (uint32_t i = 0; i < feed->told_count; i++)
-        if (feed->told[i] == hash) return;
-    if (feed->told_count == NOTES_MAX) return;
-    feed->told[feed->told_count++] = hash;
+    for (uint32_t i = 0; i < feed->reported_count; i++)
+        if (feed->reported[i] == hash) return;
+    if (feed->reported_count == NOTES_MAX) return;
+    feed->reported[feed->reported_count++] = hash;
     base_report(&feed->reporter, feed->file, 0, "warning: %s", text);
 }
 
-static void tell_field(void* context, net_log_convert_news_kind kind, const char* field) {
+static void report_field(void* context, net_log_convert_news_kind kind, const char* field) {
     static const char* const fates[] = {
         [NET_LOG_CONVERT_LEFT_OUT] = "is not here and is left out",
         [NET_LOG_CONVERT_DEFAULT] = "is only here and has its default",
@@ -334,8 +334,8 @@ static void tell_field(void* context, net_log_convert_news_kind kind, const char
         [NET_LOG_CONVERT_NO_WAY] = "cannot be converted and has its default",
         [NET_LOG_CONVERT_COUNT] = "has another number of elements here",
     };
-    const telling* to = context;
-    tell(to->feed, "field %s of component %s %s", field, to->component, fates[kind]);
+    const reporting* to = context;
+    report(to->feed, "field %s of component %s %s", field, to->component, fates[kind]);
 }
 
 static const ecs_type* type_of(const net_playback_feed* feed, ecs_component_id id) {
@@ -344,15 +344,15 @@ static const ecs_type* type_of(const net_playback_feed* feed, ecs_component_id i
 
 static void compare_component(net_playback_feed* feed, const net_log_component* from,
                               const ecs_type* type) {
-    telling to = {feed, from->name};
+    reporting to = {feed, from->name};
     net_log_convert_step steps[PROTO_ROW_FIELDS_MAX];
     uint32_t elements = 0;
     for (uint32_t i = 0; i < type->field_count; i++)
         elements += type->fields[i].count;
     if (from->is_varsize != ecs_type_is_varsize(type) || elements > BASE_COUNT(steps))
-        tell(feed, "component %s is of another form here and is left out", from->name);
+        report(feed, "component %s is of another form here and is left out", from->name);
     else if (!from->is_varsize)
-        (void)net_log_convert_plan(from, type->fields, type->field_count, NULL, steps, tell_field,
+        (void)net_log_convert_plan(from, type->fields, type->field_count, NULL, steps, report_field,
                                    &to);
 }
 
@@ -364,7 +364,7 @@ static net_result compare_components(net_playback_feed* feed) {
         if (from->value_count > most) most = from->value_count;
         const ecs_component_id id = ecs_component_find(feed->world, from->name);
         if (id == ECS_COMPONENT_NONE) {
-            tell(feed, "component %s of the log is not here and is left out", from->name);
+            report(feed, "component %s of the log is not here and is left out", from->name);
             continue;
         }
         compare_component(feed, from, type_of(feed, id));
@@ -409,7 +409,7 @@ static const net_row_template* find_target(net_playback_feed* feed, const char* 
         name += length + (name[length] == '+');
         const ecs_template_id id = ecs_template_find(feed->world, one);
         const net_row_template* row = id ? net_rows_find(feed->rows, id) : NULL;
-        if (!row) tell(feed, "template %s of the log is not here and is left out", one);
+        if (!row) report(feed, "template %s of the log is not here and is left out", one);
         if (!row || count + row->part_count > BASE_COUNT(parts)) continue;
         memcpy(parts + count, row->parts, row->part_count * sizeof *parts);
         count += row->part_count;
@@ -442,8 +442,8 @@ static bool add_row_part(net_playback_feed* feed, plan* made, ecs_entity entity,
     const char* name = ecs_component_get(feed->world, id)->name;
     const net_log_component* from = find_component(feed, entity, name);
     if (!from)
-        tell(feed, "component %s of template %s is not in the log and has its default", name,
-             made->name);
+        report(feed, "component %s of template %s is not in the log and has its default", name,
+               made->name);
     if (!from || from->is_varsize) return true;
     const ecs_type* type = type_of(feed, id);
     const proto_row_field* row =
@@ -465,7 +465,7 @@ static bool add_varsize_part(net_playback_feed* feed, plan* made, ecs_entity ent
         find_component(feed, entity, ecs_component_get(feed->world, id)->name);
     if (!from || !from->is_varsize) return true;
     if (strcmp(from->type, type_of(feed, id)->name) != 0) {
-        tell(feed, "component %s has another type here and has its default", from->name);
+        report(feed, "component %s has another type here and has its default", from->name);
         return true;
     }
     made->has_varsize = true;
@@ -473,7 +473,7 @@ static bool add_varsize_part(net_playback_feed* feed, plan* made, ecs_entity ent
 }
 
 // Components that are here, but not in the rows of this template.
-static void tell_unused(net_playback_feed* feed, const plan* made, ecs_entity entity) {
+static void report_unused(net_playback_feed* feed, const plan* made, ecs_entity entity) {
     const net_log_component* component;
     for (uint32_t i = 0;
          (component = net_log_state_template_component(feed->state, entity, i)) != NULL; i++) {
@@ -481,8 +481,8 @@ static void tell_unused(net_playback_feed* feed, const plan* made, ecs_entity en
         for (uint32_t k = 0; k < made->part_count; k++)
             is_used = is_used || feed->parts[made->part_first + k].from == component;
         if (!is_used)
-            tell(feed, "component %s of template %s is not replicated here and is left out",
-                 component->name, made->name);
+            report(feed, "component %s of template %s is not replicated here and is left out",
+                   component->name, made->name);
     }
 }
 
@@ -526,7 +526,7 @@ static const plan* find_plan(net_playback_feed* feed, ecs_entity entity) {
         base_release(feed->allocator, made, sizeof *made);
         return NULL;
     }
-    if (made->target) tell_unused(feed, made, entity);
+    if (made->target) report_unused(feed, made, entity);
     made->is_same = feed->is_same_schema && made->target &&
                     is_same_layout(&net_log_state_row(feed->state, entity, NULL)->layout,
                                    &made->target->layout);

@@ -36,8 +36,8 @@ typedef struct comparison {
     net_verify_result* result;
 } comparison;
 
-static bool tell(const comparison* self, ecs_entity entity, const char* component,
-                 const char* note) {
+static bool report(const comparison* self, ecs_entity entity, const char* component,
+                   const char* note) {
     self->result->entity = entity;
     (void)base_text_copy(self->result->component, sizeof self->result->component, component);
     (void)base_text_copy(self->result->note, sizeof self->result->note, note);
@@ -87,7 +87,7 @@ static bool differ_in_fields(const comparison* self, ecs_entity entity,
     const proto_row_component* own = &row_template->layout.components[place];
     if (component->value_count != own->field_count ||
         !net_log_state_read(self->state, entity, component, values))
-        return tell(self, entity, component->name, "it has other fields");
+        return report(self, entity, component->name, "it has other fields");
     for (uint32_t i = 0; i < own->field_count; i++) {
         net_log_value here = value_here(row_template, own, row, i);
         if (net_log_value_equal(&here, &values[i])) continue;
@@ -95,7 +95,7 @@ static bool differ_in_fields(const comparison* self, ecs_entity entity,
         name_field(component, i, result->field, sizeof result->field);
         net_log_value_text(&values[i], result->log_value, sizeof result->log_value);
         net_log_value_text(&here, result->value, sizeof result->value);
-        return tell(self, entity, component->name, "");
+        return report(self, entity, component->name, "");
     }
     return false;
 }
@@ -115,7 +115,7 @@ static bool differ_in_bytes(const comparison* self, ecs_entity entity,
         net_verify_result* result = self->result;
         (void)base_text_format(result->log_value, sizeof result->log_value, "%zu bytes", size);
         (void)base_text_format(result->value, sizeof result->value, "%zu bytes", here.size);
-        (void)tell(self, entity, component->name, "a value of variable size");
+        (void)report(self, entity, component->name, "a value of variable size");
     }
     base_bytes_deinit(&here);
     return !is_same && !is_skipped;
@@ -135,7 +135,7 @@ static bool differ_in_component(const comparison* self, ecs_entity entity,
         if (strcmp(ecs_component_get(self->world, id)->name, component->name) == 0)
             return differ_in_bytes(self, entity, component, id);
     }
-    return tell(self, entity, component->name, "only the log's entity has the component");
+    return report(self, entity, component->name, "only the log's entity has the component");
 }
 
 static bool differ_in_entity(const comparison* self, ecs_entity entity) {
@@ -143,12 +143,12 @@ static bool differ_in_entity(const comparison* self, ecs_entity entity) {
         net_rows_find(self->rows, ecs_entity_template(self->world, entity));
     if (!row_template) return false;
     const char* name = net_log_state_template(self->state, entity);
-    if (!name) return tell(self, entity, "-", "only the re-run has the entity");
+    if (!name) return report(self, entity, "-", "only the re-run has the entity");
     const char* here = ecs_template_get(self->world, row_template->id)->name;
     if (strcmp(name, here) != 0) {
         (void)base_text_copy(self->result->log_value, sizeof self->result->log_value, name);
         (void)base_text_copy(self->result->value, sizeof self->result->value, here);
-        return tell(self, entity, "-", "its template");
+        return report(self, entity, "-", "its template");
     }
     uint64_t row[PROTO_ROW_FIELDS_MAX];
     net_rows_read(row_template, self->world, entity, row);
@@ -169,7 +169,7 @@ static bool differ_in_rows(const comparison* self) {
     for (ecs_entity at = net_log_state_next(self->state, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
          at = net_log_state_next(self->state, at))
         if (!ecs_is_alive(self->world, at))
-            return tell(self, at, "-", "only the log has the entity");
+            return report(self, at, "-", "only the log has the entity");
     return false;
 }
 
@@ -183,7 +183,7 @@ static bool differ_in_sums(const comparison* self) {
         uint32_t there = net_log_state_sum(self->state, component->id);
         if ((sum & NET_LOG_SUM_MASK) == there) continue;
         const char* note = "its sum; the log has no values of it, or none so exact";
-        return tell(self, ECS_ENTITY_NONE, component->name, note);
+        return report(self, ECS_ENTITY_NONE, component->name, note);
     }
     return false;
 }

@@ -38,7 +38,7 @@ typedef struct decoder {
     uint16_t seq;
     ecs_tick tick;
     proto_bit_reader* reader;
-    proto_solo_coder* solo; ///< reads numbers, or notes them; NULL: there are no statistics
+    proto_solo_coder* solo; ///< reads numbers, or records them; NULL: there are no statistics
     bool is_coded;          ///< in solo code
     uint32_t number_bits;
     net_result result;
@@ -78,7 +78,7 @@ static bool miss_base(decoder* d, const net_mirror_slot* slot) {
     return fail(d, NET_ERR_MALFORMED);
 }
 
-// In solo code: read a number of 0..most. Otherwise it is `value`, and noted.
+// In solo code: read a number of 0..most. Otherwise it is `value`, and recorded.
 static uint32_t take(decoder* d, uint32_t field, uint64_t situation, uint32_t value,
                      uint32_t most) {
     if (!d->solo) return value;

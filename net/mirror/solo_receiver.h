@@ -19,7 +19,7 @@ typedef enum net_solo_result {
 net_solo_receiver* net_solo_receiver_create(const base_allocator* allocator);
 void net_solo_receiver_destroy(net_solo_receiver* receiver);
 /// Read the head of the snapshot of packet `seq`. A head that defines the next epoch begins it,
-/// whatever becomes of the snapshot. *coder gets what reads its numbers, or notes them when
+/// whatever becomes of the snapshot. *coder gets what reads its numbers, or records them when
 /// *is_coded is false; NULL: neither. @return the result.
 net_solo_result net_solo_receiver_begin(net_solo_receiver* receiver, uint16_t seq,
                                         proto_bit_reader* snapshot, proto_solo_coder** coder,

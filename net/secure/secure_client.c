@@ -67,7 +67,7 @@ void net_secure_client_begin(net_secure_client* client, const net_secure_clock* 
     client->sent_count = 0;
     client->state = NET_SECURE_CLIENT_ASKING;
     client->end = NET_SECURE_END_NONE;
-    client->told = NET_SECURE_END_NONE;
+    client->answer = NET_SECURE_END_NONE;
     client->is_news = false;
     client->resume.is_denied = client->token.is_denied = false;
     client->shown = NULL;
@@ -119,9 +119,9 @@ static bool has_asked_all(const net_secure_client* client) {
 static void give_up(net_secure_client* client, uint64_t unix_s) {
     bool is_expired =
         client->has_token && client->token.head.expiry_unix_s + NET_SECURE_TOLERANCE_S < unix_s;
-    end(client, client->told != NET_SECURE_END_NONE ? client->told
-                : is_expired                        ? NET_SECURE_END_EXPIRED
-                                                    : NET_SECURE_END_SILENT);
+    end(client, client->answer != NET_SECURE_END_NONE ? client->answer
+                : is_expired                          ? NET_SECURE_END_EXPIRED
+                                                      : NET_SECURE_END_SILENT);
 }
 
 static size_t send_hello(net_secure_client* client, uint64_t now_us,
@@ -180,17 +180,17 @@ static void take_denial(net_secure_client* client, net_secure_credential* shown,
     if (is_of_token && client->state != NET_SECURE_CLIENT_ASKING) return;
     client->stats.counts[NET_SECURE_DENIED]++;
     shown->is_denied = true;
-    client->told = reason;
+    client->answer = reason;
     if (!is_of_token || !(may_show(&client->resume) || may_show(&client->token)))
         end(client, reason);
 }
 
 static void take_notice(net_secure_client* client, net_secure_end reason, uint32_t version) {
     const bool is_other = version != NET_SECURE_VERSION;
-    if (client->told != NET_SECURE_END_NONE ||
+    if (client->answer != NET_SECURE_END_NONE ||
         reason != (is_other ? NET_SECURE_END_VERSION : NET_SECURE_END_TOKEN))
         return;
-    client->told = is_other || client->has_token ? reason : NET_SECURE_END_NO_TOKEN;
+    client->answer = is_other || client->has_token ? reason : NET_SECURE_END_NO_TOKEN;
     client->is_news = true;
 }
 
@@ -212,9 +212,9 @@ static void take_deny(net_secure_client* client, const uint8_t* bytes, size_t si
 }
 
 net_secure_end net_secure_client_take_notice(net_secure_client* client) {
-    const net_secure_end told = client->is_news ? client->told : NET_SECURE_END_NONE;
+    const net_secure_end answer = client->is_news ? client->answer : NET_SECURE_END_NONE;
     client->is_news = false;
-    return told;
+    return answer;
 }
 
 static void keep_resume_token(net_secure_client* client, const uint8_t* bytes) {

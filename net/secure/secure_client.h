@@ -39,8 +39,8 @@ typedef struct net_secure_client {
     net_secure_credential resume, token; ///< in the order in which they are shown
     net_secure_client_state state;
     net_secure_end end;
-    net_secure_end told; ///< why the attempt fails when no other answer comes; NONE: for silence
-    bool is_news;        ///< net_secure_client_take_notice gives `told`
+    net_secure_end answer; ///< why the attempt fails when no other answer comes; NONE: for silence
+    bool is_news;          ///< net_secure_client_take_notice gives `answer`
     net_address addresses[NET_SECURE_ADDRESSES_MAX];
     uint32_t address_count, sent_count;
     uint64_t answered_us, send_us, wait_us;

@@ -188,7 +188,7 @@ static void take_request(net_secure_server* server, const net_secure_clock* cloc
 }
 
 // Every version has its number in the second byte and the client's chance behind it.
-static void tell_version(net_secure_server* server, uint64_t now_us, const net_address* from,
+static void send_version(net_secure_server* server, uint64_t now_us, const net_address* from,
                          const uint8_t* bytes, net_secure_received* received) {
     net_secure_count_one(server, NET_SECURE_BAD_VERSION);
     if (bytes[0] != NET_OUTER_REQUEST) return;
@@ -409,7 +409,7 @@ void net_secure_server_hello(net_secure_server* server, const net_secure_clock* 
                              const net_address* from, const uint8_t* bytes,
                              net_secure_received* received) {
     if (bytes[VERSION_AT] != NET_SECURE_VERSION)
-        tell_version(server, clock->now_us, from, bytes, received);
+        send_version(server, clock->now_us, from, bytes, received);
     else if (bytes[0] == NET_OUTER_REQUEST)
         take_request(server, clock, from, bytes, received);
     else

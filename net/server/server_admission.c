@@ -170,8 +170,8 @@ net_result net_server_ban(net_server* server, const net_ban* ban, uint32_t* ende
 // Secrets are compared in a time that does not depend on them. Invariant: an AWAY session has no
 // peer.
 
-#define HEARD_MS 1000u      // a client is heard for so long after a datagram
-#define FLOOD_TOLD_MS 2000u // of too much, before the operator is informed
+#define HEARD_MS 1000u          // a client is heard for so long after a datagram
+#define FLOOD_REPORTED_MS 2000u // of too much, before the operator is informed
 
 static double seconds_since(const net_server* server, uint64_t since_us) {
     return server->now_us > since_us ? (double)(server->now_us - since_us) * 1e-6 : 0;
@@ -231,9 +231,9 @@ static void count_deaf(net_server* server, net_session* session) {
 }
 
 static void report_flood(net_server* server, net_session* session) {
-    if (session->flood_us == 0) session->is_flood_told = false;
-    if (session->is_flood_told || session->flood_us < FLOOD_TOLD_MS * 1000u) return;
-    session->is_flood_told = true;
+    if (session->flood_us == 0) session->is_flood_reported = false;
+    if (session->is_flood_reported || session->flood_us < FLOOD_REPORTED_MS * 1000u) return;
+    session->is_flood_reported = true;
     char who[NET_WHO_BYTES];
     base_report(net_ration_take(&server->ration, NET_RATION_LIMITED, server->now_us), NULL, 0,
                 "note: %s is rate-limited: it sends more than is read",

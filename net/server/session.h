@@ -120,7 +120,7 @@ typedef struct net_session {
     uint64_t joined_us;                  ///< when it joined the match
     uint64_t pace_us;                    ///< of resumptions, see session.c
     bool is_flooding;                    ///< more came in this tick than a client may send
-    bool is_flood_told;                  ///< until flood_us is 0 again
+    bool is_flood_reported;              ///< until flood_us is 0 again
     uint64_t flood_us;                   ///< for so long; falls while it sends less
     uint64_t deaf_us;                    ///< heard for so long without a new acknowledgement
     uint64_t deaf_ack_us;                ///< the newest acknowledgement that deaf_us knows

@@ -10,7 +10,7 @@
 enum {
     NET_SOLO_PACKETS = 128,      ///< newest packets whose samples are kept
     NET_SOLO_TRAINED_MAX = 64,   ///< packets of an epoch
-    NET_SOLO_SAMPLES_MAX = 2048, ///< of a packet; its further numbers are not noted
+    NET_SOLO_SAMPLES_MAX = 2048, ///< of a packet; its further numbers are not recorded
     NET_SOLO_THIRD_MAX = 16,     ///< ticks from a third row to the base
     NET_SOLO_EPOCH_BITS = 2,
     NET_SOLO_BACK_BITS = 7,

@@ -31,7 +31,7 @@ enum {
     DELAY_MS = 20,
     END_STEPS_MAX = 900,   // from the last tick to the last goodbye
     CATCH_UP_MAX = 4,      // ticks of a client in one step
-    COMPARED_MIN = 20,     // rows, before a prediction is judged
+    COMPARED_MIN = 20,     // rows, before a prediction is checked
     DIFFERING_PERCENT = 10 // of them, in one component
 };
 #define START_US UINT64_C(1000000)

@@ -184,17 +184,17 @@ static void take_signals(net_sentry* sentry) {
 static void* watch(void* context) {
     net_sentry* sentry = context;
     struct pollfd end = {.fd = sentry->end, .events = POLLIN};
-    uint64_t told_busy_us = 0, next_us = 0;
+    uint64_t reported_busy_us = 0, next_us = 0;
     while (poll(&end, 1, LOOK_MS) <= 0) {
         uint64_t busy_us = atomic_load(&sentry->busy_us), now_us = net_loop_now_us();
         if (busy_us == 0 || now_us < busy_us + NET_SENTRY_STALL_MS * UINT64_C(1000)) {
             sentry->was_asked = false;
             continue;
         }
-        if (busy_us != told_busy_us) next_us = 0;
+        if (busy_us != reported_busy_us) next_us = 0;
         uint64_t stalled_us = now_us - busy_us;
         if (stalled_us >= next_us) {
-            told_busy_us = busy_us;
+            reported_busy_us = busy_us;
             next_us = 2 * stalled_us;
             report_stall(sentry, stalled_us);
         }

@@ -141,7 +141,7 @@ static void overwrite_parameters(uint8_t* command) {
     }
 }
 
-bool net_filter_judge(uint8_t* bytes, size_t size, const net_filter_context* context) {
+bool net_filter_check(uint8_t* bytes, size_t size, const net_filter_context* context) {
     if (size < 2 || size > NET_DATAGRAM_BYTES_MAX) return false;
     uint16_t head = read_u16(bytes);
     if (head & IS_COMPRESSED) return false;

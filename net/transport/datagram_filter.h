@@ -19,7 +19,7 @@ uint32_t net_filter_peer(const uint8_t* bytes, size_t size);
 /// @return true when our own sender could have written it. Parameters by which the other side would
 /// choose our mtu,
 /// bandwidth or throttle are overwritten.
-bool net_filter_judge(uint8_t* bytes, size_t size, const net_filter_context* context);
+bool net_filter_check(uint8_t* bytes, size_t size, const net_filter_context* context);
 
 typedef struct net_filter_command {
     bool is_message;      ///< reliable, whole or a fragment
@@ -28,7 +28,7 @@ typedef struct net_filter_command {
     const uint8_t* connect_id; ///< 4 bytes of a CONNECT or VERIFY_CONNECT; NULL in others
 } net_filter_command;
 
-/// Walk over the commands of a datagram that net_filter_judge accepted; *at begins as 0.
+/// Walk over the commands of a datagram that net_filter_check accepted; *at begins as 0.
 /// @return false after the last one.
 bool net_filter_next(const uint8_t* bytes, size_t size, const net_filter_context* context,
                      size_t* at, net_filter_command* command);
@@ -47,7 +47,7 @@ typedef struct net_repeat_ration {
 
 /// A connection begins.
 void net_repeat_ration_init(net_repeat_ration* ration, uint32_t now_ms);
-/// Count a datagram that net_filter_judge accepted for the peer; times in milliseconds of ENet's
+/// Count a datagram that net_filter_check accepted for the peer; times in milliseconds of ENet's
 /// clock. @return false: it repeats more than the ration allows, drop it.
 bool net_repeat_ration_pass(net_repeat_ration* ration, const uint8_t* bytes, size_t size,
                             const net_filter_context* context, uint32_t now_ms);

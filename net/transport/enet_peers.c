@@ -122,7 +122,7 @@ static bool may_repeat(net_enet_transport* owner, uint32_t id, const net_filter_
                                   host->receivedDataLength, context, enet_time_get());
 }
 
-static void note_heard(net_enet_transport* owner, uint32_t id) {
+static void record_heard(net_enet_transport* owner, uint32_t id) {
     const ENetHost* host = owner->host;
     if (id >= owner->slot_count) return;
     const ENetAddress *from = &host->receivedAddress, *of = &host->peers[id].address;
@@ -137,7 +137,7 @@ int net_enet_intercept(ENetHost* host, ENetEvent* event) {
     if (id < owner->slot_count && host->peers[id].channelCount > NET_CHANNEL_CONTROL)
         context.reliable_sequence =
             host->peers[id].channels[NET_CHANNEL_CONTROL].incomingReliableSequenceNumber;
-    if (!net_filter_judge(host->receivedData, host->receivedDataLength, &context)) {
+    if (!net_filter_check(host->receivedData, host->receivedDataLength, &context)) {
         owner->stats.dropped_malformed++;
         return 1;
     }
@@ -149,7 +149,7 @@ int net_enet_intercept(ENetHost* host, ENetEvent* event) {
         owner->stats.dropped_repeats++;
         return 1;
     }
-    note_heard(owner, id);
+    record_heard(owner, id);
     return 0;
 }
 

@@ -105,7 +105,7 @@ static bool net_link_faults_rebind(net_link_faults* faults, const net_link_confi
     return is_due;
 }
 
-// One direction of a bad path. A datagram is judged once, when it is put in: lost or not, when it
+// One direction of a bad path. A datagram is checked once, when it is put in: lost or not, when it
 // arrives, whether a twin follows. What lives waits in a pool of fixed size, its slots ordered by a
 // binary heap over (arrival, order of sending), so the same seed and the same pushes give the same
 // deliveries in the same order, on every machine.

@@ -241,7 +241,7 @@ void net_socket_clock_pump(void) {
 // A wire without a kernel. Sockets are numbers, a bound address is a
 // name on the wire, and every socket has a perfect link as its receive buffer. The clock stands
 // still until a test advances it, so a run is a function of its seed. Datagrams of wrong sizes pass
-// unchanged: enet_socket.c judges them, and tests check that.
+// unchanged: enet_socket.c checks them, and tests check that.
 
 enum { FIRST_FREE_PORT = 49152, SOCKETS_MAX = 4096 };
 

@@ -3,8 +3,8 @@
 // clamped, watched or refused so that untrusted peers can reach a server. transport/ENET.md lists
 // the traps and the test of each.
 //
-// Layers below: net/socket judges sizes and turns errors into loss; net/secure authenticates;
-// datagram_filter.c judges contents, from ENet's intercept hook. Here: limits of memory, time-outs,
+// Layers below: net/socket checks sizes and turns errors into loss; net/secure authenticates;
+// datagram_filter.c checks contents, from ENet's intercept hook. Here: limits of memory, time-outs,
 // connections as ids with generations.
 //
 // service() looks after every peer once: mtu, resend times, leaked accounts, and the watchdog that

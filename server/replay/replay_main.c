@@ -126,9 +126,9 @@ static int server_replay_run(server_replay* self) {
         self->has_result = self->has_result || code == NET_EXIT_CLEAN;
     }
     // Each command looks at some of the log, and says the verdict on all of it.
-    const bool is_judged = code == NET_EXIT_CLEAN && !self->is_again && !self->is_repaired;
-    if (is_judged && net_log_reader_check(self->reader) != NET_OK) self->is_damaged = true;
-    if (is_judged && self->is_damaged) code = NET_EXIT_RUNTIME;
+    const bool is_checked = code == NET_EXIT_CLEAN && !self->is_again && !self->is_repaired;
+    if (is_checked && net_log_reader_check(self->reader) != NET_OK) self->is_damaged = true;
+    if (is_checked && self->is_damaged) code = NET_EXIT_RUNTIME;
     code = server_replay_end(self, code);
     net_host_close_game(self->module);
     net_log_reader_destroy(self->reader);

@@ -45,7 +45,7 @@ void bench_child_stop(bench_child* child) {
     waitpid(child->process, NULL, 0);
 }
 
-void bench_child_tell(const bench_child* child, char command) {
+void bench_child_send(const bench_child* child, char command) {
     bench_require(write(child->line, &command, 1) == 1, "a process of the benchmark ended early");
 }
 

@@ -16,7 +16,7 @@ typedef struct bench_child {
 /// both directions.
 void bench_child_start(bench_child* child, const char* const* arguments);
 void bench_child_stop(bench_child* child);
-void bench_child_tell(const bench_child* child, char command);
+void bench_child_send(const bench_child* child, char command);
 /// Wait for an answer of `size` bytes.
 void bench_child_hear(const bench_child* child, void* answer, size_t size);
 /// Check whether an answer is there.

@@ -55,7 +55,7 @@ static void open_bare(fixture* self, uint32_t peers) {
     uint16_t port;
     bench_child_hear(&self->server, &port, sizeof port);
     snprintf(text, sizeof text, "%u", port);
-    bench_child_tell(&self->server, BENCH_ENET_CONNECT);
+    bench_child_send(&self->server, BENCH_ENET_CONNECT);
     char count[16];
     snprintf(count, sizeof count, "%u", peers);
     bench_child_start(&self->swarm_of_bare,
@@ -144,7 +144,7 @@ static void open_ours(fixture* self, uint32_t peers, uint32_t lanes) {
 
 static double tick_ours(fixture* self) {
     bench_enet_answer answer;
-    bench_child_tell(&self->swarm, BENCH_ENET_TICK);
+    bench_child_send(&self->swarm, BENCH_ENET_TICK);
     bench_child_hear(&self->swarm, &answer, sizeof answer);
     const net_transport_ops* ops = self->transport->ops;
     net_transport_event event;
@@ -162,9 +162,9 @@ static double tick_ours(fixture* self) {
 
 static double tick_bare(fixture* self) {
     bench_enet_answer answer;
-    bench_child_tell(&self->swarm_of_bare, BENCH_ENET_TICK);
+    bench_child_send(&self->swarm_of_bare, BENCH_ENET_TICK);
     bench_child_hear(&self->swarm_of_bare, &answer, sizeof answer);
-    bench_child_tell(&self->server, BENCH_ENET_TICK);
+    bench_child_send(&self->server, BENCH_ENET_TICK);
     bench_child_hear(&self->server, &answer, sizeof answer);
     self->received_bare += answer.received;
     return answer.spent_ns;

@@ -130,7 +130,7 @@ static void leave_other_slots(cf_mirror* mirror, const cf_record* record, uint64
     }
 }
 
-static void note_record(cf_mirror* mirror, uint32_t handle, bool is_there, uint64_t tick) {
+static void add_record(cf_mirror* mirror, uint32_t handle, bool is_there, uint64_t tick) {
     index_state* index = &mirror->indices[handle & 0x3fffff];
     if (index->has_record && index->record_tick > tick) return;
     index->has_record = true;
@@ -141,7 +141,7 @@ static void note_record(cf_mirror* mirror, uint32_t handle, bool is_there, uint6
 static void begin_incarnation(cf_mirror* mirror, slot_state* slot, const cf_record* record,
                               uint64_t tick) {
     if (slot->is_alive) mirror->counts.recreates++;
-    if (slot->is_alive) note_record(mirror, slot->handle, false, tick);
+    if (slot->is_alive) add_record(mirror, slot->handle, false, tick);
     free(slot->world);
     slot->world = NULL;
     leave_other_slots(mirror, record, tick);
@@ -187,13 +187,13 @@ static void apply_record(cf_mirror* mirror, cf_record* record, uint64_t tick) {
     }
     if (!is_row) {
         mirror->counts.destroys += slot->is_alive;
-        if (slot->is_alive) note_record(mirror, slot->handle, false, tick);
+        if (slot->is_alive) add_record(mirror, slot->handle, false, tick);
         end_incarnation(slot, tick);
     } else {
         if (!is_same) begin_incarnation(mirror, slot, record, tick);
         change_world(slot, record,
                      slot->row_count > 0 ? slot->rows[slot->row_count - 1].words : NULL);
-        note_record(mirror, record->handle, true, tick);
+        add_record(mirror, record->handle, true, tick);
         keep_row(slot, tick, record->words);
         record->words = NULL;
         while (record->has_base && slot->row_count > 1 &&

@@ -26,7 +26,7 @@ static void print_survivor(const char* list_path, int number) {
     if (list) fclose(list);
 }
 
-static int judge(const vector_source* source, const char* list_path, int count) {
+static int check(const vector_source* source, const char* list_path, int count) {
     int found = 0;
     misreading = 0;
     if (!vectors_are_read(source)) {
@@ -44,13 +44,13 @@ static int judge(const vector_source* source, const char* list_path, int count) 
 }
 
 int main(int argc, char** argv) {
-    if (argc == 5 && strcmp(argv[1], "judge") == 0)
-        return judge(&(vector_source){argv[2], argv[3]}, argv[4], MISREADINGS);
+    if (argc == 5 && strcmp(argv[1], "check") == 0)
+        return check(&(vector_source){argv[2], argv[3]}, argv[4], MISREADINGS);
     if (argc == 6 && strcmp(argv[1], "search") == 0)
         return search_rows(argv[2], MISREADINGS, (uint64_t)strtoull(argv[3], NULL, 10),
                            (uint32_t)strtoul(argv[4], NULL, 10), (int)strtol(argv[5], NULL, 10));
     fprintf(stderr,
-            "usage: conformance_misreadings judge WIRE.md wire_vectors.txt misreadings.txt\n"
+            "usage: conformance_misreadings check WIRE.md wire_vectors.txt misreadings.txt\n"
             "       conformance_misreadings search WIRE.md SEED ROWS NUMBER\n"
             "Count the misreadings of the page that its vectors find, or print vectors of\n"
             "random rows that find misreading NUMBER (0: any).\n");

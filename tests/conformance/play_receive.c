@@ -60,7 +60,7 @@ static bool was_received(const game_client* client, uint16_t seq) {
     return behind == 0 || (behind <= 64 && (client->received_bits >> (behind - 1) & 1));
 }
 
-static void note_received(game_client* client, uint16_t seq) {
+static void record_received(game_client* client, uint16_t seq) {
     uint16_t ahead = (uint16_t)(seq - client->newest_seq);
     uint16_t behind = (uint16_t)(client->newest_seq - seq);
     if (!client->has_received || (ahead > 0 && ahead <= 32767)) {
@@ -143,7 +143,7 @@ static void receive_body(game_client* client, Shoal__Wire__StatePacket* packet,
         client->corrupted_slot = 0;
     }
     compare_probe(client, &header);
-    note_received(client, header.seq);
+    record_received(client, header.seq);
     use_header(client, &header);
     for (size_t i = 0; i < packet->n_events; i++)
         receive_event(client, packet->events[i]);

@@ -162,8 +162,8 @@ static int64_t walk_number(solo_body* body, const solo_sample* at, walk what) {
 int64_t solo_number(solo_body* body, uint32_t field, const uint64_t* features, int64_t value) {
     solo_sample sample = {.field = field, .value = value};
     memcpy(sample.features, features, sizeof sample.features);
-    if (!body->is_noted && ++body->numbers > SOLO_NUMBERS_MAX) body->failed = true;
-    if (!body->is_noted) sample.value = walk_number(body, &sample, WALK_READ);
+    if (!body->is_recorded && ++body->numbers > SOLO_NUMBERS_MAX) body->failed = true;
+    if (!body->is_recorded) sample.value = walk_number(body, &sample, WALK_READ);
     if (body->sample_count < SOLO_SAMPLES_MAX) body->samples[body->sample_count++] = sample;
     return sample.value;
 }
@@ -189,17 +189,17 @@ void solo_train(solo_body* body) {
 }
 
 void solo_begin(solo_body* body, const uint8_t* bytes, size_t size) {
-    body->is_noted = bytes == NULL;
+    body->is_recorded = bytes == NULL;
     body->bytes = bytes;
     body->size = size;
     body->at = 0;
     body->range = UINT32_MAX;
     body->number = body->numbers = body->sample_count = body->row_count = 0;
-    body->failed = !body->is_noted && (size == 0 || bytes[size - 1] == 0);
+    body->failed = !body->is_recorded && (size == 0 || bytes[size - 1] == 0);
     for (; body->at < 4; body->at++)
         body->number = body->number << 8 | (body->at < size ? bytes[body->at] : 0);
 }
 
 bool solo_end(const solo_body* body) {
-    return !body->failed && (body->is_noted || body->at >= body->size);
+    return !body->failed && (body->is_recorded || body->at >= body->size);
 }

@@ -42,7 +42,7 @@ typedef struct solo_near {
 /// A body that is read, or walked because its numbers are known.
 typedef struct solo_body {
     solo_statistics* statistics;
-    bool is_noted, failed;
+    bool is_recorded, failed;
     const uint8_t* bytes;
     size_t size, at;
     uint32_t range, number, numbers;

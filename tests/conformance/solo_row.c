@@ -58,7 +58,7 @@ static int64_t code_off(solo_coder* r, uint32_t f, const uint64_t* features, uin
     const cf_element* element = &r->row.layout->elements[f];
     int64_t off = words_apart(r->row.row[f], expected, element->bits);
     off = sign * solo_number(r->body, (67 * r->name + f) % 256, features, sign * off);
-    if (!r->body->is_noted)
+    if (!r->body->is_recorded)
         r->row.row[f] = element_canonical(element, words_add(expected, off, element->bits));
     keep_off(r, f, off);
     if (off != 0) r->active += (uint64_t)log_halves(solo_size(off)) + 1;
@@ -135,7 +135,7 @@ static void guess(solo_coder* r, uint32_t c, guesses* g) {
     memcpy(g->other, words, sizeof words);
 }
 
-static void judge(solo_coder* r, uint32_t c, const guesses* g) {
+static void check(solo_coder* r, uint32_t c, const guesses* g) {
     if (!g->has_other) return;
     const uint64_t* row = r->row.row + r->row.layout->first[c];
     uint64_t taken = far(r, c, row, g->words), left = far(r, c, row, g->other);
@@ -311,14 +311,14 @@ static void code_component(solo_coder* r, uint32_t c) {
     if (layout->shape[c] == SHAPE_ROTATION &&
         !rotation_is_canonical(r->row.row + first, layout->elements[first + 1].q_max))
         r->body->failed = true;
-    judge(r, c, &g);
+    check(r, c, &g);
 }
 
 void solo_row(solo_body* body, uint32_t name, const cf_layout* layout, const cf_bases* bases,
               const uint64_t* third, uint32_t d3, uint64_t* row) {
     solo_coder r = {.body = body, .name = name, .third = third, .d3 = d3};
     row_begin(&r.row, layout, bases, NULL);
-    if (body->is_noted) memcpy(r.row.row, row, layout->element_count * sizeof *row);
+    if (body->is_recorded) memcpy(r.row.row, row, layout->element_count * sizeof *row);
     if (third && (r.row.h == 0 ? d3 != 0 : !r.row.base2 || d3 == 0)) r.third = NULL;
     r.by_third = r.row;
     if (r.third && d3 > 0) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Damage a log again and again, and judge what the programs say about it.
+"""Damage a log again and again, and check what the programs say about it.
 
     damage.py BIN LOG COUNT SEED
 
@@ -247,10 +247,10 @@ class Truth:
         return sorted(set(ticks))
 
 
-# ---- judging
+# ---- checking
 
 
-class Judge:
+class Check:
     """Runs every command on one damaged log. `wrong` lists what is not the truth."""
 
     def __init__(self, log, truth, name, seed):
@@ -275,7 +275,7 @@ class Judge:
         found = re.search(r" tail=(\w+) lost_bytes=(\d+)", line)
         return bool(found) and found[1] == self.truth.verdict
 
-    def judge(self):
+    def check(self):
         if not self.truth.is_open:
             for command in ("info", "verify", "show", "dump", "stats"):
                 done = self.replay(command, self.name)
@@ -386,7 +386,7 @@ class Judge:
             self.expect(line.startswith(f"watched ticks={ticks[-1]} "), "playback: ticks", done)
 
 
-def judge_folder(log, folder, made):
+def check_folder(log, folder, made):
     """All damaged logs at once: a line for each."""
     done = run(log.programs, "shoal-replay", "verify", folder)
     lines = dict(
@@ -416,9 +416,9 @@ def damage_one(log, folder, seed):
         with open(name + old[len(log.names[-1]) :], "wb") as file:
             file.write(data)
     truth = Truth(log, files)
-    judge = Judge(log, truth, name, seed)
-    judge.judge()
-    wrong = [f"{what} verdict={truth.verdict}: {w}" for w in judge.wrong]
+    check = Check(log, truth, name, seed)
+    check.check()
+    wrong = [f"{what} verdict={truth.verdict}: {w}" for w in check.wrong]
     for left in glob.glob(name + ".slice*") + glob.glob(name + ".csv"):
         os.unlink(left)
     return (name, truth, what), wrong
@@ -436,7 +436,7 @@ def main():
             results = list(pool.map(lambda s: damage_one(log, folder, s), seeds))
             made = [r[0] for r in results]
             wrong += [w for r in results for w in r[1]]
-            wrong += judge_folder(log, folder, made)
+            wrong += check_folder(log, folder, made)
             verdicts.update(t.verdict if t.is_open else "no log" for _, t, _ in made)
             for left in os.listdir(folder):
                 os.unlink(os.path.join(folder, left))

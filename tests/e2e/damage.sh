@@ -7,12 +7,12 @@
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 damages=$((${SHOAL_E2E_DAMAGES:-$(scaled 60 12)} / 3))
 
-# judge LOG: every verdict on every damage is the truth.
-judge() {
+# check LOG: every verdict on every damage is the truth.
+check() {
     take_seed
-    SHOAL_MODULE_PATH=$games python3 "$here/damage.py" "$bin" "$1" "$damages" "$SHOAL_E2E_SEED" >judged.out ||
+    SHOAL_MODULE_PATH=$games python3 "$here/damage.py" "$bin" "$1" "$damages" "$SHOAL_E2E_SEED" >checked.out ||
         fail "not every verdict is the truth"
-    tail -n 1 judged.out
+    tail -n 1 checked.out
 }
 
 # make_log GAME [option...]: a match without players, as fast as it goes.
@@ -30,13 +30,13 @@ case_damage_of_one_file_is_judged_right_by_every_command() {
     else
         make_log breakout --ticks 900 --log a.slog
     fi
-    judge a.slog
+    check a.slog
 }
 
 case_damage_of_segments_is_judged_right_by_every_command() {
     make_log cubes --ticks 1300 --set cubes=100 --log-segment-s 10 --log a.slog
     [ -e a.slog.seg0004 ] || fail "not five files"
-    judge a.slog
+    check a.slog
 }
 
 # A save over a change of segment: a part of a log, in one file.
@@ -45,7 +45,7 @@ case_damage_of_saved_seconds_is_judged_right_by_every_command() {
     verifies b.saved-*.slog
     says verify.out ' tail=whole lost_bytes=0$'
     mv b.saved-*.slog a.slog
-    judge a.slog
+    check a.slog
 }
 
 # Also where a segment ended in the log: a save that is cut there is no log that was closed.

@@ -13,7 +13,7 @@ begin_kill() { # INDEX
 }
 
 # The log must have the client's newest tick, and must be accepted.
-judge_kill() { # INDEX
+check_kill() { # INDEX
     local newest last
     is_lost_or_deaf "$1"
     verifies "$1.slog"
@@ -45,7 +45,7 @@ case_a_killed_server_leaves_a_whole_log() {
             kill -KILL "${pids[server$i]}"
             ends_with 137 "server$i"
         done
-        for ((i = first; i < until; i++)); do judge_kill $i; done
+        for ((i = first; i < until; i++)); do check_kill $i; done
     done
 }
 
@@ -195,9 +195,9 @@ case_the_last_seconds_are_saved_as_a_log() {
 
 byte_at() { od -An -tu1 -j "$2" -N 1 "$1" | tr -d ' '; }
 
-# is_judged POSITION SIZE: the changed log was refused, or gave the same as the whole one, or lost a
+# is_checked POSITION SIZE: the changed log was refused, or gave the same as the whole one, or lost a
 # tail and reported it.
-is_judged() {
+is_checked() {
     case $code in
     0) ;;
     1 | 2 | 4 | 5)
@@ -231,7 +231,7 @@ case_a_changed_byte_is_never_believed() {
         printf "$(printf '\\x%02x' $(($(byte_at a.slog $at) ^ (1 << RANDOM % 8))))" |
             dd of=changed.slog bs=1 seek=$at conv=notrunc status=none
         run verify shoal-replay verify changed.slog
-        is_judged $at "$size"
+        is_checked $at "$size"
     done
     echo "$count of $size bytes changed"
 }

@@ -72,10 +72,10 @@ static void read_file(const uint8_t* data, size_t size) {
         require(net_log_read_stats(reader, &stats) == NET_OK);
         require(net_log_dump(reader, NULL, drop_line, NULL) == NET_OK);
         const bool is_whole = strcmp(net_log_reader_verdict(reader), "whole") == 0;
-        const net_log_info judged = *net_log_reader_info(reader);
-        require(is_whole == (!judged.is_damaged && !judged.is_cut));
+        const net_log_info checked = *net_log_reader_info(reader);
+        require(is_whole == (!checked.is_damaged && !checked.is_cut));
         require(walk(reader) == hash);
-        require(memcmp(&judged, net_log_reader_info(reader), sizeof judged) == 0);
+        require(memcmp(&checked, net_log_reader_info(reader), sizeof checked) == 0);
         net_log_reader_destroy(reader);
     }
     close(fd);

@@ -53,7 +53,7 @@ static ecs_world* make_world(bool is_mirror) {
     return world;
 }
 
-static bool tell(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
+static bool find_known(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
     const fixture* at = context;
     FUZZ_CHECK(index <= INDEX_MAX);
     *handle = at->indices[index].handle;
@@ -79,7 +79,7 @@ static void open(fixture* at) {
                                                 .rows = at->mirror_rows,
                                                 .index_max = INDEX_MAX,
                                                 .waiting_max = WAITING_MAX,
-                                                .known = tell,
+                                                .known = find_known,
                                                 .known_context = at};
     FUZZ_CHECK(net_varsize_receiver_create(&config, &at->client) == NET_OK);
     FUZZ_CHECK(proto_codec_init(&at->codec, NULL, PROTO_UNPACK_BYTES_MAX));

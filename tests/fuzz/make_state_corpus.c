@@ -7,13 +7,13 @@
 // return. Some packets are lost or swapped, and acknowledgements come a few ticks late.
 #include "state_world.h"
 
-#include "body_teller.h"
+#include "body_sender.h"
 #include "session/packet_header.h"
 
 enum { SEEDS = 8, ACK_LAG = 3, FILE_BYTES_MAX = 700, STATE_BYTES_MAX = 2000, STEPS_MAX = 60 };
 
 typedef struct maker {
-    teller t;
+    sender t;
     FILE* file;
     uint32_t bytes;
     bool is_lost[STEPS_MAX + 1], has_ack;
@@ -27,10 +27,10 @@ typedef struct state_bytes {
 
 // A row that the client certainly has, sometimes with a wrong hash.
 static void sample(maker* m, net_packet_header* header) {
-    uint32_t slot = teller_below(&m->t, TELLER_SLOTS);
-    const teller_slot* at = &m->t.slots[slot];
+    uint32_t slot = sender_below(&m->t, TELLER_SLOTS);
+    const sender_slot* at = &m->t.slots[slot];
     if (at->state != TELLER_SEEN || !at->is_created) return;
-    const teller_past* past = &m->t.past[at->acked_step];
+    const sender_past* past = &m->t.past[at->acked_step];
     header->has_probe = true;
     header->probe_slot = slot;
     header->probe_age = (uint32_t)(header->tick - past->tick);
@@ -40,11 +40,11 @@ static void sample(maker* m, net_packet_header* header) {
 static state_bytes write_state(maker* m, const body_pen* pen, uint32_t packet) {
     state_bytes state = {0};
     proto_bit_writer bits = proto_bit_writer_make(state.bytes, sizeof state.bytes);
-    bool is_input = teller_below(&m->t, 2) == 0;
+    bool is_input = sender_below(&m->t, 2) == 0;
     net_packet_header header = {.seq = m->t.packets[packet].seq,
-                                .tick = teller_tick(&m->t),
+                                .tick = sender_tick(&m->t),
                                 .is_tick_whole = !m->has_ack,
-                                .has_ack = teller_below(&m->t, 2) == 0,
+                                .has_ack = sender_below(&m->t, 2) == 0,
                                 .ack = (uint16_t)packet,
                                 .has_input = is_input,
                                 .input_used = is_input ? packet : 0,
@@ -71,11 +71,11 @@ static void put(maker* m, const state_bytes* state) {
 static void run(maker* m, body_pen* pen) {
     state_bytes held = {0};
     for (uint32_t i = 1; i <= STEPS_MAX && m->bytes < FILE_BYTES_MAX; i++) {
-        teller_step(&m->t, false);
-        m->packets[i] = teller_write(&m->t, pen);
+        sender_step(&m->t, false);
+        m->packets[i] = sender_write(&m->t, pen);
         state_bytes state = write_state(m, pen, m->packets[i]);
-        m->is_lost[i] = teller_below(&m->t, 6) == 0;
-        if (!m->is_lost[i] && held.size == 0 && teller_below(&m->t, 6) == 0) {
+        m->is_lost[i] = sender_below(&m->t, 6) == 0;
+        if (!m->is_lost[i] && held.size == 0 && sender_below(&m->t, 6) == 0) {
             held = state; // it arrives after the next one
         } else {
             if (!m->is_lost[i]) put(m, &state);
@@ -83,7 +83,7 @@ static void run(maker* m, body_pen* pen) {
             held.size = 0;
         }
         if (i <= ACK_LAG || m->is_lost[i - ACK_LAG]) continue;
-        teller_ack(&m->t, m->packets[i - ACK_LAG]);
+        sender_ack(&m->t, m->packets[i - ACK_LAG]);
         m->has_ack = true;
     }
 }
@@ -101,16 +101,16 @@ int main(int argc, char** argv) {
         net_schema* schema;
         ecs_world* world = state_world_make(false, &schema);
         net_rows* rows = net_schema_rows(schema);
-        teller_init(&m.t, rows, STATE_INDEX_MAX, seed);
+        sender_init(&m.t, rows, STATE_INDEX_MAX, seed);
         static const char* const names[] = {"mover", "holder", "extra", "mover+extra", "flyer"};
         for (uint32_t i = 0; i < BASE_COUNT(names); i++)
-            teller_add_template(&m.t, net_rows_find(rows, ecs_template_find(world, names[i])));
+            sender_add_template(&m.t, net_rows_find(rows, ecs_template_find(world, names[i])));
         run(&m, pen);
         for (uint32_t i = 0; i < 3; i++)
             kinds[i] += m.t.runs_by_kind[i];
         two_bases += m.t.rows_two_bases;
         settled += m.t.rows_settled;
-        teller_deinit(&m.t);
+        sender_deinit(&m.t);
         net_schema_destroy(schema);
         ecs_world_destroy(world);
         FUZZ_CHECK(fclose(m.file) == 0);

@@ -7,8 +7,8 @@
 
 #include <unistd.h>
 
-/// A log that is judged.
-typedef struct judged {
+/// A log that is checked.
+typedef struct checked {
     const log_twin* twin;
     const twin_log* log;
     net_log_reader* reader;
@@ -16,9 +16,9 @@ typedef struct judged {
     uint64_t ticks; ///< that it has
     uint64_t inputs;
     bool is_whole, is_damaged;
-} judged;
+} checked;
 
-static bool is_kept(const judged* self, ecs_tick tick) {
+static bool is_kept(const checked* self, ecs_tick tick) {
     return tick >= self->info->first_tick && tick <= self->log->last &&
            self->twin->ticks[tick].is_kept;
 }
@@ -31,7 +31,7 @@ static void count_line(void* context, const char* line) {
 // ---- a run of all its ticks ----
 
 // Between both all ticks are lost, and the log says which.
-static void judge_gap(const judged* self, ecs_tick before, const net_log_tick* next) {
+static void check_gap(const checked* self, ecs_tick before, const net_log_tick* next) {
     if (self->log->is_harmed) return;
     for (ecs_tick tick = before + 1; tick < next->tick; tick++)
         assert_false(is_kept(self, tick));
@@ -40,7 +40,7 @@ static void judge_gap(const judged* self, ecs_tick before, const net_log_tick* n
     assert_int_equal(next->lost_last, is_gap ? next->tick - 1 : 0);
 }
 
-static void judge_tick(judged* self, const net_log_tick* tick, net_match* match) {
+static void check_tick(checked* self, const net_log_tick* tick, net_match* match) {
     const twin_tick* expected = &self->twin->ticks[tick->tick];
     assert_true(tick->tick <= self->log->last && expected->is_kept);
     assert_true(tick->state_hash == expected->state_hash);
@@ -49,7 +49,7 @@ static void judge_tick(judged* self, const net_log_tick* tick, net_match* match)
     self->inputs += expected->inputs;
 }
 
-static void judge_run(judged* self) {
+static void check_run(checked* self) {
     net_log_replay* replay;
     net_log_tick tick;
     ecs_tick before = self->info->first_tick > 0 ? self->info->first_tick - 1 : 0;
@@ -57,8 +57,8 @@ static void judge_run(judged* self) {
         net_log_replay_create(self->reader, self->twin->table.module, NULL, &replay);
     assert_ok(result);
     while ((result = net_log_replay_step(replay, &tick)) == NET_OK && tick.has_end) {
-        judge_gap(self, before, &tick);
-        judge_tick(self, &tick, net_log_replay_match(replay));
+        check_gap(self, before, &tick);
+        check_tick(self, &tick, net_log_replay_match(replay));
         before = tick.tick;
     }
     // The last one may be a tick that did not end.
@@ -70,7 +70,7 @@ static void judge_run(judged* self) {
 
 // ---- what it says of itself ----
 
-static void judge_info(judged* self) {
+static void check_info(checked* self) {
     const net_log_info* info = self->info;
     const ecs_tick newest = log_twin_newest(self->twin, self->log->last);
     const uint64_t span = info->last_tick > 0 ? info->last_tick - info->first_tick + 1 : 0;
@@ -95,7 +95,7 @@ static void judge_info(judged* self) {
 
 // ---- commands ----
 
-static void judge_verify(const judged* self) {
+static void check_verify(const checked* self) {
     net_verify_result verified;
     assert_ok(
         net_log_verify(self->reader, self->twin->table.module, 0, NULL, NULL, NULL, &verified));
@@ -104,7 +104,7 @@ static void judge_verify(const judged* self) {
         assert_true(verified.state_hash == self->twin->ticks[self->info->last_tick].state_hash);
 }
 
-static void judge_show(const judged* self, base_rng* rng) {
+static void check_show(const checked* self, base_rng* rng) {
     net_log_replay* replay;
     net_log_tick tick = {0};
     if (self->ticks == 0) return;
@@ -126,7 +126,7 @@ static void judge_show(const judged* self, base_rng* rng) {
     net_log_replay_destroy(replay);
 }
 
-static void judge_stats(const judged* self) {
+static void check_stats(const checked* self) {
     net_log_stats stats;
     uint64_t ends = 0;
     assert_ok(net_log_read_stats(self->reader, &stats));
@@ -139,7 +139,7 @@ static void drop_line(void* context, const char* line) {
     (void)context, (void)line;
 }
 
-static void judge_export(const judged* self) {
+static void check_export(const checked* self) {
     const net_log_export_config config = {.what = NET_LOG_EXPORT_VALUES, .components = "pos"};
     net_log_exported exported;
     assert_ok(net_log_export(self->reader, self->twin->table.module, &config, drop_line, NULL, NULL,
@@ -149,7 +149,7 @@ static void judge_export(const judged* self) {
 }
 
 // Parts of a copy: each is a whole log.
-static ecs_tick judge_copy(const judged* self, ecs_tick first, ecs_tick last, uint64_t* ticks,
+static ecs_tick check_copy(const checked* self, ecs_tick first, ecs_tick last, uint64_t* ticks,
                            base_rng* rng) {
     static const char name[] = "copy.slog";
     net_log_copy_result made;
@@ -160,57 +160,57 @@ static ecs_tick judge_copy(const judged* self, ecs_tick first, ecs_tick last, ui
     assert_int_equal(made.ticks, log_twin_kept(self->twin, made.first_tick, made.last_tick));
     assert_int_equal(made.ticks, made.last_tick - made.first_tick + 1);
     (void)rng;
-    log_twin_judge(self->twin, &log, NULL);
+    log_twin_check(self->twin, &log, NULL);
     unlink(name);
     *ticks += made.ticks;
     return made.next_tick;
 }
 
-static void judge_repair(const judged* self, base_rng* rng) {
+static void check_repair(const checked* self, base_rng* rng) {
     uint64_t ticks = 0;
     ecs_tick next = 0;
     if (self->ticks == 0) return;
     do
-        next = judge_copy(self, next, 0, &ticks, rng);
+        next = check_copy(self, next, 0, &ticks, rng);
     while (next > 0);
     assert_int_equal(ticks, self->ticks);
 }
 
-static void judge_slice(const judged* self, base_rng* rng) {
+static void check_slice(const checked* self, base_rng* rng) {
     uint64_t ticks = 0;
     const ecs_tick end = self->info->last_tick;
     if (self->ticks == 0) return;
     ecs_tick first = 1 + base_rng_below(rng, (uint32_t)end), last = first;
     last += base_rng_below(rng, (uint32_t)(end - first) + 1);
     if (log_twin_kept(self->twin, self->info->first_tick, end) != end) return;
-    (void)judge_copy(self, first, last, &ticks, rng);
+    (void)check_copy(self, first, last, &ticks, rng);
 }
 
-static void judge_command(judged* self, base_rng* rng) {
+static void check_command(checked* self, base_rng* rng) {
     switch (base_rng_below(rng, 6)) {
     case 0:
-        judge_verify(self);
+        check_verify(self);
         break;
     case 1:
-        judge_show(self, rng);
+        check_show(self, rng);
         break;
     case 2:
-        judge_stats(self);
+        check_stats(self);
         break;
     case 3:
-        judge_export(self);
+        check_export(self);
         break;
     case 4:
-        judge_repair(self, rng);
+        check_repair(self, rng);
         break;
     default:
-        judge_slice(self, rng);
+        check_slice(self, rng);
         break;
     }
 }
 
-void log_twin_judge(const log_twin* twin, const twin_log* log, base_rng* rng) {
-    judged self = {.twin = twin, .log = log};
+void log_twin_check(const log_twin* twin, const twin_log* log, base_rng* rng) {
+    checked self = {.twin = twin, .log = log};
     net_result result = net_log_reader_create(NULL, log->file, NULL, &self.reader);
     if (!self.reader) {
         // Nothing, or the first bytes of it, is there; or its start was harmed.
@@ -224,15 +224,15 @@ void log_twin_judge(const log_twin* twin, const twin_log* log, base_rng* rng) {
     self.is_damaged = strcmp(verdict, "damaged") == 0;
     self.is_whole = strcmp(verdict, "whole") == 0;
     assert_true(self.is_damaged || self.is_whole || strcmp(verdict, "cut") == 0);
-    if (!log->is_harmed) judge_info(&self);
-    judge_run(&self);
+    if (!log->is_harmed) check_info(&self);
+    check_run(&self);
     if (log->is_harmed) {
         // Each byte of a closed log counts; of another one some are not in use.
         assert_false(self.is_whole && log->is_closed);
         const uint64_t kept = log_twin_kept(twin, 1, log->last);
         assert_false(self.is_whole && self.ticks < kept && log->first_max == 1);
     } else if (rng) {
-        judge_command(&self, rng);
+        check_command(&self, rng);
     }
     net_log_reader_destroy(self.reader);
 }

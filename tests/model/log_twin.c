@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The disk is that of the tests' folder, with a limit on what it takes. The linker sends changes of
-// names here too: what a kill between two of them leaves is judged as well.
+// names here too: what a kill between two of them leaves is checked as well.
 #include "log_twin.h"
 
 #include "base/file.h"
@@ -19,7 +19,7 @@ static twin_disk* disk_in_use; // while the twin's writer works
 
 static void change(twin_disk* disk) {
     if (!disk->before) return;
-    disk_in_use = NULL; // what a judge writes goes to a disk with room
+    disk_in_use = NULL; // what a check writes goes to a disk with room
     disk->before(disk->context);
     disk_in_use = disk;
 }
@@ -107,7 +107,7 @@ static void go_on(log_twin* twin) {
 }
 
 void log_twin_look(log_twin* twin) {
-    while (net_log_take_note(twin->writer, twin->newest_line, sizeof twin->newest_line)) {
+    while (net_log_take_notice(twin->writer, twin->newest_line, sizeof twin->newest_line)) {
         twin->waits += says(twin, "the disk takes nothing:") || says(twin, "no new segment");
         twin->waits_over += says(twin, "the disk takes the log again");
         twin->gaps += says(twin, "are left out");

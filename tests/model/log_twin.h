@@ -77,4 +77,4 @@ typedef struct twin_log {
 twin_log log_twin_log(const log_twin* twin);
 /// Open the log and compare all that it says with the list: its verdict, what a run of it and each
 /// command gives. `rng` chooses ticks and the command.
-void log_twin_judge(const log_twin* twin, const twin_log* log, base_rng* rng);
+void log_twin_check(const log_twin* twin, const twin_log* log, base_rng* rng);

@@ -254,7 +254,7 @@ static bool fits(const model* m, const matcher* match, uint32_t shape) {
     return shape != SHAPES && matches(m, match, shape);
 }
 
-static void tell(model* m, uint32_t event, ecs_entity entity, uint32_t is, uint32_t is_not) {
+static void report(model* m, uint32_t event, ecs_entity entity, uint32_t is, uint32_t is_not) {
     for (uint32_t i = 0; i < LISTENERS; i++) {
         part* own = &m->listeners[i];
         if ((own->events >> event & 1) && fits(m, &own->match, is) && !fits(m, &own->match, is_not))
@@ -266,8 +266,8 @@ static void tell(model* m, uint32_t event, ecs_entity entity, uint32_t is, uint3
 }
 
 static void change_shape(model* m, twin* t, uint32_t from, uint32_t to) {
-    tell(m, 3, t->handle, from, to);
-    if (to == SHAPES) tell(m, 4, t->handle, from, SHAPES);
+    report(m, 3, t->handle, from, to);
+    if (to == SHAPES) report(m, 4, t->handle, from, SHAPES);
     t->lives = to != SHAPES;
     t->shape = to;
     for (uint32_t i = 0; i < WATCHERS; i++) {
@@ -279,8 +279,8 @@ static void change_shape(model* m, twin* t, uint32_t from, uint32_t to) {
             own->out[own->out_count++] = t->handle;
     }
     if (to == SHAPES) return;
-    tell(m, from == SHAPES ? 0 : 1, t->handle, to, SHAPES);
-    tell(m, 2, t->handle, to, from);
+    report(m, from == SHAPES ? 0 : 1, t->handle, to, SHAPES);
+    report(m, 2, t->handle, to, from);
 }
 
 static twin* find(model* m, ecs_entity handle) {
@@ -325,16 +325,16 @@ static void twin_flush(model* m) {
 static void twin_step(model* m, ecs_tick tick) {
     twin_flush(m);
     ecs_entity told[ENTITIES];
-    uint32_t told_count = 0;
+    uint32_t reported_count = 0;
     for (uint32_t i = 0; i < m->twin_count; i++) {
         twin* t = &m->twins[i];
         if (t->lives && t->is_changed && fits(m, &m->listeners[0].match, t->shape))
-            told[told_count++] = t->handle;
+            told[reported_count++] = t->handle;
         t->is_changed = false;
     }
-    m->changes += told_count;
-    assert_int_equal(m->changed_count, told_count); // as sets
-    for (uint32_t i = 0; i < told_count; i++)
+    m->changes += reported_count;
+    assert_int_equal(m->changed_count, reported_count); // as sets
+    for (uint32_t i = 0; i < reported_count; i++)
         assert_true(take_out(m->changed, &m->changed_count, told[i]));
     for (uint32_t i = 0; i < WATCHERS; i++) {
         part* own = &m->watchers[i];

@@ -26,7 +26,7 @@ typedef struct model {
     known ids[IDS + 1];
     int finished[IDS + 1]; ///< result of the next poll: 1 loaded, -1 failed
     ecs_entity told[TWINS_MAX * 2], expected[TWINS_MAX * 2];
-    uint32_t told_count, expected_count;
+    uint32_t reported_count, expected_count;
 } model;
 
 static uint32_t below(model* m, uint32_t bound) {
@@ -62,10 +62,10 @@ static void expect(model* m, ecs_entity entity) {
     m->expected[m->expected_count++] = entity;
 }
 
-static void note(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+static void record(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     (void)rows;
     model* m = stage->context;
-    m->told[m->told_count++] = event->target;
+    m->told[m->reported_count++] = event->target;
 }
 
 // No entity waits for an unknown resource: cancel it.
@@ -122,9 +122,9 @@ static void do_create(model* m) {
     } else {
         // By command: the handle is known after the flush. An event reports it.
         (void)ecs_command_create(f->world, made.template_id, inits, count);
-        uint32_t told = m->told_count;
+        uint32_t told = m->reported_count;
         ecs_command_flush(f->world);
-        entity = m->told_count > told ? m->told[told] : ecs_loading_last(f->world);
+        entity = m->reported_count > told ? m->told[told] : ecs_loading_last(f->world);
         if (made.mesh && m->ids[made.mesh] == FAILED) entity = ECS_ENTITY_NONE;
     }
     if (made.mesh && m->ids[made.mesh] == FAILED) return;
@@ -297,8 +297,8 @@ static void compare(model* m) {
     ecs_world* world = m->fixture.world;
     uint32_t waiting = 0, living = 0;
     cut_cycles(m);
-    assert_int_equal(m->told_count, m->expected_count);
-    assert_memory_equal(m->told, m->expected, m->told_count * sizeof(m->told[0]));
+    assert_int_equal(m->reported_count, m->expected_count);
+    assert_memory_equal(m->told, m->expected, m->reported_count * sizeof(m->told[0]));
     for (uint32_t i = 0; i < m->count; i++) {
         twin* t = &m->twins[i];
         t->is_visited = false;
@@ -337,7 +337,7 @@ static void run_script(uint64_t seed) {
     config.limits.local_entities_max = 512;
     load_open(&m->fixture, &config);
     system_add(m->fixture.world, .name = "watch", EVENTS("EntityCreated", "EntityDestroyed"),
-               .on_event = note, .context = m);
+               .on_event = record, .context = m);
     load_seal(&m->fixture);
     void (*const moves[])(model*) = {do_create,   do_create,  do_create, do_poll,       do_poll,
                                      do_destroy,  do_parent,  do_parent, do_raw_parent, do_mesh,

@@ -119,13 +119,13 @@ typedef struct script {
     base_rng rng;
     uint32_t rate;
     uint32_t pump_percent; ///< of the ticks
-    uint32_t judge_every;  ///< calls of the disk
+    uint32_t check_every;  ///< calls of the disk
     bool was_refused;      ///< the disk was full, or the folder locked, at any time
     bool is_saving;
     ecs_tick saved_to;
 } script;
 
-static uint64_t ticks_run, ticks_lost, judged, harmed, saves, restarts;
+static uint64_t ticks_run, ticks_lost, checked, harmed, saves, restarts;
 
 static uint32_t below(script* s, uint32_t count) {
     return base_rng_below(&s->rng, count);
@@ -135,17 +135,17 @@ static bool chance(script* s, uint32_t percent) {
     return below(s, 100) < percent;
 }
 
-static void judge(script* s) {
+static void check(script* s) {
     if (s->twin.writer) log_twin_look(&s->twin);
     const twin_log log = log_twin_log(&s->twin);
-    log_twin_judge(&s->twin, &log, &s->rng);
-    judged++;
+    log_twin_check(&s->twin, &log, &s->rng);
+    checked++;
 }
 
 // The process may be killed at each call that changes a file.
 static void before_call(void* context) {
     script* s = context;
-    if (below(s, s->judge_every) == 0) judge(s);
+    if (below(s, s->check_every) == 0) check(s);
 }
 
 static uint64_t one_of(script* s, const uint64_t* values, uint32_t count) {
@@ -175,7 +175,7 @@ static void choose_options(script* s) {
         .waiting_bytes = one_of(s, waiting, BASE_COUNT(waiting)),
     };
     s->pump_percent = (uint32_t)one_of(s, pumps, BASE_COUNT(pumps));
-    s->judge_every = 20 + below(s, 200);
+    s->check_every = 20 + below(s, 200);
 }
 
 static void do_ticks(script* s) {
@@ -210,7 +210,7 @@ static void take_saved(script* s) {
                           .last = saved.last_tick,
                           .is_closed = true};
     assert_true(saved.last_tick >= s->saved_to);
-    log_twin_judge(&s->twin, &log, &s->rng);
+    log_twin_check(&s->twin, &log, &s->rng);
     saves++;
 }
 
@@ -271,7 +271,7 @@ static void do_damage(script* s) {
     // A file that could not be removed is not one of a closed log.
     log.is_closed = log.is_closed && !s->twin.disk.is_locked;
     log.file = HARMED;
-    log_twin_judge(&s->twin, &log, &s->rng);
+    log_twin_check(&s->twin, &log, &s->rng);
     remove_all(HARMED);
     harmed++;
 }
@@ -287,12 +287,12 @@ static void do_restart(script* s) {
     log_twin_begin(next, 1, s->rate);
     twin_log before = log_twin_log(&s->twin);
     before.file = AGAIN ".1";
-    log_twin_judge(&s->twin, &before, &s->rng);
+    log_twin_check(&s->twin, &before, &s->rng);
     for (uint32_t i = below(s, 2 * s->rate); i > 0; i--)
         log_twin_step(next, &s->rng);
     assert_ok(log_twin_end(next, true));
     const twin_log after = log_twin_log(next);
-    log_twin_judge(next, &after, &s->rng);
+    log_twin_check(next, &after, &s->rng);
     log_twin_destroy(next);
     free(next);
     remove_all(AGAIN);
@@ -314,7 +314,7 @@ static void do_something(script* s) {
     else if (dice < 86)
         do_save(s);
     else if (dice < 92)
-        judge(s);
+        check(s);
     else if (dice < 94)
         do_restart(s);
     else
@@ -369,7 +369,7 @@ static uint64_t run_script(uint64_t seed, uint32_t number) {
     net_result result = log_twin_end(&s->twin, chance(s, 50));
     if (is_good_end && !s->twin.has_failed) assert_ok(result);
     s->twin.disk.before = NULL;
-    judge(s);
+    check(s);
     do_damage(s);
     ticks_run += s->twin.tick;
     ticks_lost += s->twin.counters.ticks_lost;
@@ -390,7 +390,7 @@ static void run_ticks(script* s, uint32_t count) {
 static void end_whole(script* s, uint64_t lost) {
     come_back(s);
     assert_ok(log_twin_end(&s->twin, true));
-    judge(s);
+    check(s);
     assert_int_equal(s->twin.counters.ticks_lost, lost);
     assert_int_equal(s->twin.waits, 1);
     assert_int_equal(s->twin.waits_over, 1);
@@ -407,7 +407,7 @@ CASE(a_full_disk_across_a_keyframe_costs_nothing) {
         run_ticks(s, 20);
         assert_int_equal(s->twin.waits, 1);
         assert_int_equal(s->twin.counters.ticks_lost, 0);
-        judge(s);
+        check(s);
         end_whole(s, 0);
     }
 }
@@ -425,11 +425,11 @@ CASE(a_gap_that_begins_anywhere_ends) {
             run_ticks(s, 1);
         in_keyframe += s->twin.tick % 40 == 0;
         run_ticks(s, 3);
-        judge(s);
+        check(s);
         come_back(s);
         assert_int_equal(s->twin.gaps_over, 1);
         assert_ok(log_twin_end(&s->twin, true));
-        judge(s);
+        check(s);
         script_close(s);
     }
     assert_true(in_keyframe > 0);
@@ -487,9 +487,9 @@ CASE(random_scripts_agree_with_the_list) {
     for (script_now = scripts.first; script_now < scripts.first + scripts.count; script_now++)
         hash = base_hash64_mix(hash, run_script(scripts.seed, script_now));
     print_message(
-        "%llu ticks, %llu lost, %llu logs judged, %llu saves, %llu harmed, %llu restarts, "
+        "%llu ticks, %llu lost, %llu logs checked, %llu saves, %llu harmed, %llu restarts, "
         "hash %016llx\n",
-        (unsigned long long)ticks_run, (unsigned long long)ticks_lost, (unsigned long long)judged,
+        (unsigned long long)ticks_run, (unsigned long long)ticks_lost, (unsigned long long)checked,
         (unsigned long long)saves, (unsigned long long)harmed, (unsigned long long)restarts,
         (unsigned long long)hash);
 }

@@ -147,7 +147,7 @@ static void run_go_on(const ecs_stage* stage, const ecs_rows* rows) {
 }
 
 static void on_hurt(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
-    const twin_note* note = event->payload;
+    const twin_record* note = event->payload;
     int32_t* hp = rows->columns[0];
     for (uint32_t i = 0; i < rows->count; i++) {
         hp[i] -= note->amount;
@@ -160,13 +160,13 @@ static void on_spawn(const ecs_stage* stage, const ecs_event* event, const ecs_r
     (void)rows;
     const model* m = stage->context;
     (void)base_rng_u32(ecs_world_rng(stage->world)); // so that hashes and saves have random numbers
-    const twin_note* note = event->payload;
+    const twin_record* note = event->payload;
     const twin_shape* shape = &m->shapes[note->shape];
     ecs_init init = {m->components[TWIN_HP], &note->amount};
     ecs_entity made =
         ecs_command_create(stage->world, shape->id, &init, shape->defaults[TWIN_HP].has ? 1 : 0);
     assert_true(ecs_entity_is_placeholder(made));
-    twin_note hurt = {made, 1, 0};
+    twin_record hurt = {made, 1, 0};
     assert_true(ecs_event_send(stage->world, made, m->hurt, &hurt));
 }
 
@@ -195,9 +195,9 @@ static void register_systems(ecs_world* world, model* m) {
 static ecs_world* make_world(model* m) {
     static const ecs_field body_fields[] = {FIELD_OF(twin_body, kind, U8, 1),
                                             FIELD_OF(twin_body, mass, F32, 1)};
-    static const ecs_field note_fields[] = {FIELD_OF(twin_note, from, ENTITY, 1),
-                                            FIELD_OF(twin_note, amount, I32, 1),
-                                            FIELD_OF(twin_note, shape, U32, 1)};
+    static const ecs_field record_fields[] = {FIELD_OF(twin_record, from, ENTITY, 1),
+                                              FIELD_OF(twin_record, amount, I32, 1),
+                                              FIELD_OF(twin_record, shape, U32, 1)};
     ecs_world_config config = ecs_world_config_default();
     config.is_mirror = m->is_mirror;
     config.limits.replicated_index_max = INDICES;
@@ -210,8 +210,8 @@ static ecs_world* make_world(model* m) {
     assert_ok(ecs_type_register_as(world, &body, flags, NULL, NULL));
     base_reporter reporter = base_reporter_stderr();
     assert_ok(ecs_template_load(world, "model.blk", model_text, strlen(model_text), &reporter));
-    ecs_event_desc hurt = {"hurt", sizeof(twin_note), note_fields, 3, true};
-    ecs_event_desc spawn = {"spawn", sizeof(twin_note), note_fields, 3, false};
+    ecs_event_desc hurt = {"hurt", sizeof(twin_record), record_fields, 3, true};
+    ecs_event_desc spawn = {"spawn", sizeof(twin_record), record_fields, 3, false};
     assert_ok(ecs_event_register(world, &hurt, &m->hurt));
     assert_ok(ecs_event_register(world, &spawn, &m->spawn));
     register_systems(world, m);
@@ -291,7 +291,7 @@ static void compare_lists(const model* m) {
                      twin->recreated_count);
     assert_int_equal(changes.event_count, twin->exported_count);
     for (uint32_t i = 0; i < changes.event_count; i++) {
-        const twin_note* note = changes.events[i].payload;
+        const twin_record* note = changes.events[i].payload;
         assert_false(ecs_entity_is_placeholder(note->from));
         assert_false(ecs_entity_is_placeholder(changes.events[i].target));
     }
@@ -454,7 +454,7 @@ static void do_create(model* m) {
     twin_entity* entity = twin_create(m->twin, handle, shape);
     for (uint32_t i = 0; i < count; i++)
         entity->values[components[i]] = values[i];
-    twin_told_all(entity);
+    twin_report_all(entity);
 }
 
 static void do_create_many(model* m) {
@@ -504,7 +504,7 @@ static void do_recreate(model* m) {
     twin_recreate(m->twin, handle, shape);
     for (uint32_t i = 0; i < count; i++)
         entity->values[components[i]] = values[i];
-    twin_told_all(entity);
+    twin_report_all(entity);
 }
 
 static void do_set(model* m) {
@@ -539,7 +539,7 @@ static void do_event(model* m) {
                         .target = {false, pick(m)},
                         .amount = base_rng_range(&m->rng, 0, 12),
                         .shape = base_rng_below(&m->rng, SHAPES)};
-    twin_note note = {event.target.value, event.amount, event.shape};
+    twin_record note = {event.target.value, event.amount, event.shape};
     ecs_event_type type = event.is_spawn ? m->spawn : m->hurt;
     bool is_posted = event.is_broadcast ? ecs_event_broadcast(m->world, type, &note)
                                         : ecs_event_send(m->world, event.target.value, type, &note);
@@ -564,7 +564,7 @@ static void do_command(model* m) {
     assert_true(ecs_entity_is_placeholder(made));
     twin_event hurt = {
         .target = {true, twin->pending_count}, .from = {true, twin->pending_count}, .amount = 2};
-    twin_note note = {made, 2, 0};
+    twin_record note = {made, 2, 0};
     assert_true(ecs_event_send(m->world, made, m->hurt, &note));
     twin_post(twin, &hurt);
     twin->pending_count++;

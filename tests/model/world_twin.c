@@ -43,7 +43,7 @@ bool twin_equal(uint32_t component, const twin_value* a, const twin_value* b) {
     }
 }
 
-void twin_told_all(twin_entity* entity) {
+void twin_report_all(twin_entity* entity) {
     memcpy(entity->told, entity->values, sizeof(entity->told));
 }
 
@@ -56,7 +56,7 @@ twin_entity* twin_create(twin_world* twin, ecs_entity handle, uint32_t shape) {
     entity->is_fresh = true;
     entity->shape = shape;
     memcpy(entity->values, twin->shapes[shape].defaults, sizeof(entity->values));
-    twin_told_all(entity);
+    twin_report_all(entity);
     twin->created[twin->created_count++] = handle;
     return entity;
 }
@@ -77,7 +77,7 @@ void twin_recreate(twin_world* twin, ecs_entity handle, uint32_t shape) {
         if (!value->has || !entity->values[i].has) entity->values[i] = *value;
     }
     entity->shape = shape;
-    twin_told_all(entity);
+    twin_report_all(entity);
     twin->recreated[twin->recreated_count++] = handle;
 }
 
@@ -105,7 +105,7 @@ void twin_apply(twin_world* twin) {
         ecs_entity handle = twin->handles[twin->handle_next++];
         twin_entity* entity = twin_create(twin, handle, command->shape);
         if (entity->values[TWIN_HP].has) entity->values[TWIN_HP].as.number = command->hp;
-        twin_told_all(entity);
+        twin_report_all(entity);
         made[made_count++] = handle;
     }
     for (uint32_t i = 0; i < twin->queue_count; i++) {
@@ -205,7 +205,7 @@ static void track(twin_world* twin) {
                     (ecs_change){entity->handle, (ecs_component_id)c};
             }
         }
-        twin_told_all(entity);
+        twin_report_all(entity);
     }
 }
 

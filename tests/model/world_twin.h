@@ -72,11 +72,11 @@ typedef struct twin_shape {
 } twin_shape;
 
 /// Payload of both events: "hurt" takes hp, "spawn" makes an entity of a shape and hurts it.
-typedef struct twin_note {
+typedef struct twin_record {
     ecs_entity from;
     int32_t amount;
     uint32_t shape;
-} twin_note;
+} twin_record;
 
 /// A handle, or the position of a creation in the next flush (is_pending).
 typedef struct twin_target {
@@ -127,7 +127,7 @@ twin_entity* twin_find(twin_world* twin, ecs_entity handle); ///< NULL: it does 
 twin_entity* twin_create(twin_world* twin, ecs_entity handle, uint32_t shape);
 void twin_destroy(twin_world* twin, ecs_entity handle);
 void twin_recreate(twin_world* twin, ecs_entity handle, uint32_t shape);
-void twin_told_all(twin_entity* entity); ///< after inits of a creation or recreation
+void twin_report_all(twin_entity* entity); ///< after inits of a creation or recreation
 bool twin_equal(uint32_t component, const twin_value* a, const twin_value* b);
 void twin_post(twin_world* twin, const twin_event* event);
 void twin_step(twin_world* twin, ecs_tick tick);

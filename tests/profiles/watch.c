@@ -43,7 +43,7 @@ double watch_quantile(const watch_ages* ages, double share) {
 
 // ---- rows
 
-static void note_rows(watch* at, house* of) {
+static void record_rows(watch* at, house* of) {
     ecs_world* world = net_match_world(of->match);
     const net_schema* schema = net_match_schema(of->match);
     watch_tick* now = &at->ticks[net_match_tick(of->match) % WATCH_TICKS];
@@ -94,7 +94,7 @@ static void fail_event(watch* at, const char* what, const guest* one) {
 }
 
 void watch_server(watch* at, house* of) {
-    note_rows(at, of);
+    record_rows(at, of);
     const swarm_context* context = net_match_context(of->match);
     while (at->pings < context->pings_raised)
         at->ping_us[++at->pings % WATCH_PINGS] = of->now_us;

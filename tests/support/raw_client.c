@@ -67,7 +67,7 @@ static void take_control(raw_client* raw, const net_transport_event* event) {
         raw->is_asked = true;
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE:
-        raw->is_told_goodbye = true;
+        raw->has_goodbye = true;
         raw->goodbye_reason = control->goodbye->reason;
         raw->goodbye_tick = control->goodbye->tick;
         (void)base_text_copy(raw->goodbye_text, sizeof raw->goodbye_text, control->goodbye->text);
@@ -151,7 +151,7 @@ net_result raw_client_send(raw_client* raw, net_channel channel, const ProtobufC
 }
 
 // All messages of the oneof are pointers in a union.
-static void tell(raw_client* raw, Shoal__Wire__ClientControl__KindCase kind, void* message) {
+static void report(raw_client* raw, Shoal__Wire__ClientControl__KindCase kind, void* message) {
     Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
     control.kind_case = kind;
     control.hello = message;
@@ -170,7 +170,7 @@ void raw_client_hello(raw_client* raw, uint32_t protocol, uint64_t schema_hash, 
     hello.schema_hash = schema_hash;
     hello.game = borrowed(game);
     hello.name = borrowed(name);
-    tell(raw, SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO, &hello);
+    report(raw, SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO, &hello);
 }
 
 void raw_client_hello_again(raw_client* raw, uint64_t schema_hash, const char* game,
@@ -181,7 +181,7 @@ void raw_client_hello_again(raw_client* raw, uint64_t schema_hash, const char* g
     hello.game = borrowed(game);
     hello.resume.data = (uint8_t*)(uintptr_t)secret;
     hello.resume.len = secret_size;
-    tell(raw, SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO, &hello);
+    report(raw, SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO, &hello);
 }
 
 void raw_client_answer(raw_client* raw, const char* name, uint64_t hash) {
@@ -192,12 +192,12 @@ void raw_client_answer(raw_client* raw, const char* name, uint64_t hash) {
     Shoal__Wire__SchemaAnswer answer = SHOAL__WIRE__SCHEMA_ANSWER__INIT;
     answer.n_items = 1;
     answer.items = items;
-    tell(raw, SHOAL__WIRE__CLIENT_CONTROL__KIND_SCHEMA_ANSWER, &answer);
+    report(raw, SHOAL__WIRE__CLIENT_CONTROL__KIND_SCHEMA_ANSWER, &answer);
 }
 
 void raw_client_goodbye(raw_client* raw) {
     Shoal__Wire__Goodbye goodbye = SHOAL__WIRE__GOODBYE__INIT;
-    tell(raw, SHOAL__WIRE__CLIENT_CONTROL__KIND_GOODBYE, &goodbye);
+    report(raw, SHOAL__WIRE__CLIENT_CONTROL__KIND_GOODBYE, &goodbye);
 }
 
 Shoal__Wire__InputPacket raw_client_packet(raw_client* raw) {

@@ -16,7 +16,7 @@ typedef struct raw_client {
     bool is_connected, is_gone;
     uint32_t gone_reason;
 
-    bool is_welcome, is_refused, is_asked, is_told_goodbye;
+    bool is_welcome, is_refused, is_asked, has_goodbye;
     uint32_t client, tick_rate_hz, replicated_index_max; ///< from Welcome
     double settings[64];
     size_t setting_count;

@@ -45,7 +45,7 @@ static void take_control(raw_server* raw, const net_transport_event* event) {
         raw->answer_items = control->schema_answer->n_items;
         break;
     case SHOAL__WIRE__CLIENT_CONTROL__KIND_GOODBYE:
-        raw->is_told_goodbye = true;
+        raw->has_goodbye = true;
         break;
     default:
         raw->unreadable++;
@@ -110,7 +110,7 @@ net_result raw_server_send(raw_server* raw, net_channel channel, const ProtobufC
 }
 
 // All messages of the oneof are pointers in a union.
-static void tell(raw_server* raw, Shoal__Wire__ServerControl__KindCase kind, void* message) {
+static void report(raw_server* raw, Shoal__Wire__ServerControl__KindCase kind, void* message) {
     Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
     control.kind_case = kind;
     control.welcome = message;
@@ -126,11 +126,11 @@ void raw_server_welcome(raw_server* raw, uint32_t client, uint32_t tick_rate_hz)
     Shoal__Wire__Welcome welcome = SHOAL__WIRE__WELCOME__INIT;
     welcome.client = client;
     welcome.tick_rate_hz = tick_rate_hz;
-    tell(raw, SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME, &welcome);
+    report(raw, SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME, &welcome);
 }
 
 void raw_server_welcome_as(raw_server* raw, Shoal__Wire__Welcome welcome) {
-    tell(raw, SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME, &welcome);
+    report(raw, SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME, &welcome);
 }
 
 void raw_server_refuse(raw_server* raw, Shoal__Wire__RefusedReason reason, const char* text,
@@ -139,18 +139,18 @@ void raw_server_refuse(raw_server* raw, Shoal__Wire__RefusedReason reason, const
     refused.reason = reason;
     refused.text = borrowed(text);
     refused.game = borrowed(game);
-    tell(raw, SHOAL__WIRE__SERVER_CONTROL__KIND_REFUSED, &refused);
+    report(raw, SHOAL__WIRE__SERVER_CONTROL__KIND_REFUSED, &refused);
 }
 
 void raw_server_ask(raw_server* raw) {
     Shoal__Wire__SchemaQuestion question = SHOAL__WIRE__SCHEMA_QUESTION__INIT;
-    tell(raw, SHOAL__WIRE__SERVER_CONTROL__KIND_SCHEMA_QUESTION, &question);
+    report(raw, SHOAL__WIRE__SERVER_CONTROL__KIND_SCHEMA_QUESTION, &question);
 }
 
 void raw_server_goodbye(raw_server* raw, uint32_t reason) {
     Shoal__Wire__Goodbye goodbye = SHOAL__WIRE__GOODBYE__INIT;
     goodbye.reason = reason;
-    tell(raw, SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE, &goodbye);
+    report(raw, SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE, &goodbye);
 }
 
 raw_state raw_server_packet(raw_server* raw, uint64_t tick) {

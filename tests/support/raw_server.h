@@ -23,7 +23,7 @@ typedef struct raw_server {
     bool is_connected, is_gone;
     uint32_t gone_reason;
 
-    bool is_greeted, is_answered, is_told_goodbye;
+    bool is_greeted, is_answered, has_goodbye;
     uint32_t protocol;
     uint64_t schema_hash;
     char game[40];

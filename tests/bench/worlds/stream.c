@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t* told_of(const stream* s, uint32_t tick) {
+static uint32_t* sent_of(const stream* s, uint32_t tick) {
     return s->told + (size_t)tick * SLOTS_MAX;
 }
 
@@ -26,11 +26,11 @@ life* stream_life(const stream* s, uint32_t slot) {
 // Check whether the packet of `tick` had a row of the slot's current incarnation.
 bool stream_has_row(const stream* s, uint32_t tick, uint32_t slot) {
     return tick < s->of->frames && s->at_slot[slot] != 0 &&
-           told_of(s, tick)[slot] == s->at_slot[slot];
+           sent_of(s, tick)[slot] == s->at_slot[slot];
 }
 
 bool stream_is_listed(const stream* s, uint32_t tick, uint32_t slot) {
-    return tick < s->of->frames && told_of(s, tick)[slot] != 0;
+    return tick < s->of->frames && sent_of(s, tick)[slot] != 0;
 }
 
 const proto_layout* stream_layout(const stream* s, uint32_t slot) {
@@ -114,7 +114,7 @@ static void gather_slot(stream* s, uint32_t slot) {
     }
     if (own->changed <= acked) return;
     s->result.rows++;
-    told_of(s, s->tick)[slot] = s->at_slot[slot];
+    sent_of(s, s->tick)[slot] = s->at_slot[slot];
     if (own->born > acked) {
         s->create[s->create_count++] = slot;
     } else if (stream_has_row(s, acked, slot)) {
@@ -147,7 +147,7 @@ static void gather(stream* s) {
     qsort(s->aged, s->aged_count, sizeof *s->aged, compare_records);
     s->base_count = 0;
     for (uint32_t slot = 0; slot < SLOTS_MAX; slot++)
-        if (told_of(s, stream_acked_tick(s))[slot] != 0) s->base_slots[s->base_count++] = slot;
+        if (sent_of(s, stream_acked_tick(s))[slot] != 0) s->base_slots[s->base_count++] = slot;
     uint64_t* rows = s->ring + (size_t)(s->tick % RING_FRAMES) * s->of->places * FIELDS_MAX;
     for (uint32_t place = 0; place < s->of->places; place++)
         if (s->at_place[place]) trace_row(s->of, s->tick, place, rows + place * FIELDS_MAX);
@@ -349,7 +349,7 @@ static void read_run(const stream* s, proto_bit_reader* reader) {
     if (kind == KIND_PACKET) {
         uint32_t tick = s->tick - what * s->stride;
         for (uint32_t slot = 0; slot < SLOTS_MAX; slot++)
-            if (told_of(s, tick)[slot] != 0 && !proto_row_read_absent(reader))
+            if (sent_of(s, tick)[slot] != 0 && !proto_row_read_absent(reader))
                 read_update(s, slot, tick, d, reader);
         return;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// Generated worlds: small simulations of what games replicate. Tables of the row code are chosen
-/// and judged with them (README.md).
+/// and checked with them (README.md).
 ///
 /// Invariant: a kind and a seed always give the same trace on one machine.
 #pragma once

@@ -116,8 +116,8 @@ typedef struct failure_log {
     uint32_t calls;
 } failure_log;
 
-static void note_failure(void* context, ecs_entity entity, ecs_template_id template_id,
-                         const ecs_resource* resource) {
+static void record_failure(void* context, ecs_entity entity, ecs_template_id template_id,
+                           const ecs_resource* resource) {
     failure_log* log = context;
     log->entity = entity;
     log->template_id = template_id;
@@ -139,7 +139,7 @@ LOAD_OPEN_CASE(a_failure_is_told_and_the_handle_goes_back) {
                .context = &told);
     load_seal(at);
     failure_log log = {.world = at->world};
-    at->config.failed = note_failure;
+    at->config.failed = record_failure;
     at->config.failed_context = &log;
     ecs_loading_set(at->world, &at->config);
     ecs_entity lost = load_create(at, at->prop, 1);
@@ -240,7 +240,7 @@ typedef struct hit_log {
     uint32_t count;
 } hit_log;
 
-static void note_hit(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+static void record_hit(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     (void)rows;
     hit_log* log = stage->context;
     log->amounts[log->count++] = *(const int32_t*)event->payload;
@@ -252,7 +252,7 @@ CASE(events_wait_with_it_up_to_the_limit) {
     ecs_world_config config = ecs_world_config_default();
     config.limits.events_queued_max = 4;
     load_open(&fixture, &config);
-    system_add(fixture.world, .name = "watch", EVENTS("hit"), .on_event = note_hit,
+    system_add(fixture.world, .name = "watch", EVENTS("hit"), .on_event = record_hit,
                .context = &log);
     load_seal(&fixture);
     ecs_world* world = fixture.world;
@@ -284,7 +284,7 @@ CASE(events_wait_with_it_up_to_the_limit) {
 LOAD_OPEN_CASE(events_wait_with_it_among_those_to_the_living) {
     hit_log log = {.count = 0};
     const ecs_term hp = {"hp", "i", ECS_READ};
-    system_add(at->world, .name = "watch", EVENTS("hit"), .on_event = note_hit, .terms = &hp,
+    system_add(at->world, .name = "watch", EVENTS("hit"), .on_event = record_hit, .terms = &hp,
                .term_count = 1, .context = &log);
     load_seal(at);
     ecs_world* world = at->world;

@@ -197,7 +197,7 @@ static void run_ranges(const ecs_stage* stage, const ecs_rows* rows) {
                          &(live_hit){.amount = (int32_t)rows->count});
 }
 
-static void note_range(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+static void record_range(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     (void)rows;
     live_hit hit;
     memcpy(&hit, event->payload, sizeof hit);
@@ -221,7 +221,7 @@ static void count_ranges(uint32_t entities, uint32_t threads, const char* expect
     desc.context = &all;
     desc.quantum = QUANTUM;
     add(&fixture, &desc);
-    system_add(fixture.world, .name = "note", .on_event = note_range, EVENTS("hit"),
+    system_add(fixture.world, .name = "note", .on_event = record_range, EVENTS("hit"),
                .context = &all);
     live_seal(&fixture);
     base_workers* workers = base_workers_create(NULL, threads);

@@ -179,7 +179,7 @@ WELCOMED_CASE(malformed_packets_are_counted_and_never_acknowledged) {
     assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_PLAYING);
 }
 
-static void tell_player(duel* at, uint32_t number, uint32_t entity) {
+static void send_player(duel* at, uint32_t number, uint32_t entity) {
     Shoal__Wire__PlayerAssigned assigned = SHOAL__WIRE__PLAYER_ASSIGNED__INIT;
     assigned.entity = entity;
     uint8_t bytes[16];
@@ -191,7 +191,7 @@ WELCOMED_CASE(inputs_begin_with_the_assigned_player_and_repeat_eight) {
     duel_run(at, 5);
     assert_int_equal(at->server.input_count, 0);
     assert_int_equal(net_client_player(at->client), ECS_ENTITY_NONE);
-    tell_player(at, 1, 77);
+    send_player(at, 1, 77);
     duel_run(at, 3);
     assert_int_equal(net_client_player(at->client), 77);
     assert_int_equal(at->server.event_ack, 1);
@@ -199,7 +199,7 @@ WELCOMED_CASE(inputs_begin_with_the_assigned_player_and_repeat_eight) {
     assert_int_equal(at->server.input_count, NET_INPUT_REDUNDANCY);
     assert_true(at->server.input_first > 8);
     uint64_t packets = at->server.packets;
-    tell_player(at, 2, 0); // the client is a spectator from now on
+    send_player(at, 2, 0); // the client is a spectator from now on
     duel_run(at, 3);
     uint32_t first = at->server.input_first;
     duel_run(at, 10);
@@ -315,7 +315,7 @@ WELCOMED_CASE(acknowledgements_follow_sequence_numbers_round_the_wrap) {
 }
 
 WELCOMED_CASE(input_packets_wrap_and_keep_their_acknowledgements) {
-    tell_player(at, 1, 77);
+    send_player(at, 1, 77);
     uint32_t wraps = 0;
     uint16_t before = 0;
     for (uint32_t tick = 1; tick <= 66000; tick++) {
@@ -334,7 +334,7 @@ WELCOMED_CASE(leaving_says_goodbye) {
     net_client_leave(at->client, at->now_us);
     net_client_leave(at->client, at->now_us);
     duel_run(at, 5);
-    assert_true(at->server.is_told_goodbye);
+    assert_true(at->server.has_goodbye);
     assert_true(at->server.is_gone);
     duel_expect_end(at, NET_CLIENT_END_LEFT);
     assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_ENDED);

@@ -248,17 +248,18 @@ static inline uint32_t interest_classes(interest_table* t, uint32_t client, ecs_
 }
 
 /// Check that every client has what the world gives it, apart from hysteresis.
-static inline void interest_expect_judged(interest_table* t) {
+static inline void interest_expect_checked(interest_table* t) {
     for (uint32_t c = 1; c < SCOPES_CLIENTS_MAX; c++) {
         if (!t->has_client[c]) continue;
         ecs_entity entity = ecs_entity_next(t->world, ECS_ENTITY_NONE);
         for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(t->world, entity)) {
             uint32_t classes = interest_classes(t, c, entity);
-            uint32_t judged = net_interest_find_classes(t->interest, t->world, c, entity,
-                                                        interest_sees(t, c, entity));
-            if (classes != judged)
-                print_error("client %u entity %u: has %x, judged %x\n", c, entity, classes, judged);
-            assert_int_equal(classes, judged);
+            uint32_t checked = net_interest_find_classes(t->interest, t->world, c, entity,
+                                                         interest_sees(t, c, entity));
+            if (classes != checked)
+                print_error("client %u entity %u: has %x, checked %x\n", c, entity, classes,
+                            checked);
+            assert_int_equal(classes, checked);
         }
     }
 }

@@ -36,7 +36,7 @@ CASE_WITH(interest_table, t, interest_open(t, NULL, NULL), interest_close(t),
     interest_step(t);
     assert_int_equal(interest_classes(t, 1, late), PUBLIC);
     assert_int_equal(t->members[2].count, 3);
-    interest_expect_judged(t);
+    interest_expect_checked(t);
     for (uint32_t i = 0; i < 8; i++) {
         interest_move(t, dot, 10.0f * (float)i, 0);
         interest_step(t);
@@ -57,7 +57,7 @@ PLAYER_CASE(what_is_within_the_radius_enters_and_what_is_beyond_does_not) {
     assert_false(interest_sees(t, 1, beyond));
     assert_false(interest_sees(t, 1, corner));
     assert_false(interest_sees(t, 1, far));
-    interest_expect_judged(t);
+    interest_expect_checked(t);
 }
 
 PLAYER_CASE(what_is_in_scope_leaves_beyond_the_margin_and_not_before_a_second) {
@@ -82,7 +82,7 @@ PLAYER_CASE(what_is_in_scope_leaves_beyond_the_margin_and_not_before_a_second) {
     for (uint32_t i = 0; i < 3 * SCOPES_HZ; i++)
         interest_step(t);
     assert_true(interest_sees(t, 1, dot));
-    interest_expect_judged(t);
+    interest_expect_checked(t);
     interest_move(t, dot, margin + 0.01f, 0);
     interest_round(t);
     assert_false(interest_sees(t, 1, dot));
@@ -99,7 +99,7 @@ PLAYER_CASE(what_is_created_within_sight_is_seen_at_once) {
         assert_false(interest_sees(t, 1, far) || interest_sees(t, 2, far));
     }
     assert_true(interest_sees(t, 1, t->player));
-    interest_expect_judged(t);
+    interest_expect_checked(t);
 }
 
 PLAYER_CASE(a_player_who_walks_takes_its_sight_along) {
@@ -117,7 +117,7 @@ PLAYER_CASE(a_player_who_walks_takes_its_sight_along) {
     ecs_entity late = interest_make(t, "dot", 1001, 0);
     interest_step(t);
     assert_true(interest_sees(t, 1, late));
-    interest_expect_judged(t);
+    interest_expect_checked(t);
 }
 
 PLAYER_CASE(a_tag_and_the_lack_of_a_position_make_it_seen_by_all) {
@@ -131,7 +131,7 @@ PLAYER_CASE(a_tag_and_the_lack_of_a_position_make_it_seen_by_all) {
     ecs_entity late = interest_make(t, "sun", -9000, 0);
     interest_step(t);
     assert_true(interest_sees(t, 2, late));
-    interest_expect_judged(t);
+    interest_expect_checked(t);
 }
 
 PLAYER_CASE(own_entities_are_seen_wherever_they_are_and_weigh_more) {
@@ -151,7 +151,7 @@ PLAYER_CASE(own_entities_are_seen_wherever_they_are_and_weigh_more) {
     interest_round(t);
     assert_false(interest_sees(t, 1, mine));
     assert_int_equal(interest_classes(t, 1, other), PUBLIC | OWNER);
-    interest_expect_judged(t);
+    interest_expect_checked(t);
 }
 
 PLAYER_CASE(weight_falls_in_four_bands_of_distance) {
@@ -186,7 +186,7 @@ PLAYER_CASE(a_team_sees_what_is_of_the_team) {
     interest_round(t);
     assert_int_equal(interest_classes(t, 1, friend), PUBLIC);
     assert_int_equal(interest_classes(t, 1, none), PUBLIC);
-    interest_expect_judged(t);
+    interest_expect_checked(t);
 }
 
 PLAYER_CASE(groups_show_what_no_sight_reaches_and_are_taken_back_at_once) {
@@ -201,7 +201,7 @@ PLAYER_CASE(groups_show_what_no_sight_reaches_and_are_taken_back_at_once) {
     interest_step(t); // it does not wait for the turn of the client
     assert_true(interest_sees(t, 1, room) && interest_sees(t, 1, guest));
     assert_false(interest_sees(t, 1, closed));
-    interest_expect_judged(t);
+    interest_expect_checked(t);
     ecs_entity late = interest_make(t, "room", 0, 0);
     interest_set(t, late, t->door, 2);
     interest_step(t);
@@ -215,7 +215,7 @@ PLAYER_CASE(groups_show_what_no_sight_reaches_and_are_taken_back_at_once) {
     interest_set(t, guest, t->door, 0);
     interest_round(t);
     assert_false(interest_sees(t, 1, guest));
-    interest_expect_judged(t);
+    interest_expect_checked(t);
 }
 
 PLAYER_CASE(what_travels_together_comes_and_goes_together) {
@@ -231,7 +231,7 @@ PLAYER_CASE(what_travels_together_comes_and_goes_together) {
         assert_int_equal(interest_member_of(t, 1, ecs_entity_index(parts[i]))->group, 77);
     }
     assert_false(interest_sees(t, 1, alone));
-    interest_expect_judged(t);
+    interest_expect_checked(t);
     // Another part joins far away. The client sees it with the group in the step in which it is
     // created.
     ecs_entity fourth = interest_make(t, "part", 2000, 0);
@@ -243,7 +243,7 @@ PLAYER_CASE(what_travels_together_comes_and_goes_together) {
     interest_move(t, parts[0], 110, 0); // the margin keeps all of them
     interest_round(t);
     assert_true(interest_sees(t, 1, fourth));
-    interest_expect_judged(t);
+    interest_expect_checked(t);
     interest_move(t, parts[0], 116, 0);
     interest_round(t);
     for (uint32_t i = 0; i < 3; i++)
@@ -256,7 +256,7 @@ PLAYER_CASE(what_travels_together_comes_and_goes_together) {
     for (uint32_t i = 0; i < 2 * SCOPES_HZ; i++)
         interest_step(t);
     assert_false(interest_sees(t, 1, parts[2]));
-    interest_expect_judged(t);
+    interest_expect_checked(t);
 }
 
 PLAYER_CASE(a_viewpoint_replaces_the_player_and_may_see_farther) {
@@ -271,14 +271,14 @@ PLAYER_CASE(a_viewpoint_replaces_the_player_and_may_see_farther) {
     ecs_entity late = interest_make(t, "dot", 700, 0);
     interest_step(t);
     assert_true(interest_sees(t, 1, late));
-    interest_expect_judged(t);
+    interest_expect_checked(t);
     for (uint32_t i = 0; i < SCOPES_HZ; i++)
         interest_step(t);
     net_interest_clear_viewpoint(t->interest, 1);
     interest_step(t);
     assert_false(interest_sees(t, 1, there));
     assert_true(interest_sees(t, 1, t->player));
-    interest_expect_judged(t);
+    interest_expect_checked(t);
 }
 
 PLAYER_CASE(positions_that_are_no_numbers_are_seen_by_nobody_and_harm_nothing) {
@@ -298,7 +298,7 @@ PLAYER_CASE(positions_that_are_no_numbers_are_seen_by_nobody_and_harm_nothing) {
     net_interest_set_viewpoint(t->interest, 1, (float[]){0, 0, 0}, 1e9f);
     interest_step(t);
     assert_true(interest_sees(t, 1, dot));
-    interest_expect_judged(t);
+    interest_expect_checked(t);
 }
 
 CASE(without_a_radius_only_groups_keep_things_apart) {
@@ -318,7 +318,7 @@ CASE(without_a_radius_only_groups_keep_things_apart) {
     net_interest_set_viewpoint(t.interest, 1, (float[]){0, 0, 0}, 5); // the call has no effect
     interest_step(&t);
     assert_true(interest_sees(&t, 1, guest) && !interest_sees(&t, 2, guest));
-    interest_expect_judged(&t);
+    interest_expect_checked(&t);
     interest_round(&t);
     interest_move(&t, far, 3, 3);
     interest_round(&t);
@@ -417,7 +417,7 @@ CASE(the_module_has_the_last_word) {
     assert_true(interest_sees(&t, 1, near) && !interest_sees(&t, 1, player));
     assert_int_equal(interest_classes(&t, 1, spied), PUBLIC);
     assert_true(interest_sees(&t, 1, margin)); // it stays a member within the margin
-    interest_expect_judged(&t);
+    interest_expect_checked(&t);
     // The interest asks at once about new entities, but only about those that are near enough.
     interest_join(&t, 2, interest_make(&t, "unit", 5000, 0));
     interest_round(&t);
@@ -427,7 +427,7 @@ CASE(the_module_has_the_last_word) {
     assert_true(interest_sees(&t, 1, late));
     assert_false(interest_sees(&t, 1, hidden) || interest_sees(&t, 2, late));
     interest_round(&t);
-    interest_expect_judged(&t);
+    interest_expect_checked(&t);
     interest_close(&t);
 }
 
@@ -458,7 +458,7 @@ CASE(a_refusal_is_not_softened_by_a_second_in_scope) {
     seen.never = mate;
     interest_round(&t);
     assert_true(interest_sees(&t, 1, part) && !interest_sees(&t, 1, mate));
-    interest_expect_judged(&t);
+    interest_expect_checked(&t);
     interest_close(&t);
 }
 
@@ -565,7 +565,7 @@ RULED_CASE(a_change_of_sides_concerns_who_sees_the_entity) {
     assert_in_range(queries, CLIENTS, CLIENTS + 1);
     for (uint32_t i = 0; i < CROWD; i++)
         assert_true(interest_classes(t, 3, units[i]) & TEAM);
-    interest_expect_judged(t);
+    interest_expect_checked(t);
 }
 
 // What is set while a client is held counts when it is held no longer.
@@ -585,7 +585,7 @@ PLAYER_CASE(a_held_client_gets_no_turn) {
     net_interest_hold(t->interest, 2, false);
     interest_step(t);
     assert_true(interest_sees(t, 2, room) && interest_sees(t, 2, t->player));
-    interest_expect_judged(t);
+    interest_expect_checked(t);
 }
 
 PLAYER_CASE(clients_that_are_not_there_are_ignored) {

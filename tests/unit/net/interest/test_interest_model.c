@@ -366,10 +366,10 @@ static void run(uint64_t seed, uint32_t steps, bool has_callbacks, bool is_calm)
         churn(w, base_rng_below(&w->rng, base_rng_chance(&w->rng, 0.2) ? 1 : 40));
         step(w);
         if (i % 200 != 199) continue;
-        // At rest every client has what the judge computes from the world alone.
+        // At rest every client has what the check computes from the world alone.
         for (uint32_t k = 0; k < 2 * SCOPES_HZ; k++)
             step(w);
-        interest_expect_judged(&w->t);
+        interest_expect_checked(&w->t);
     }
     interest_close(&w->t);
     free(w->before);

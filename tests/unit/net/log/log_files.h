@@ -214,7 +214,7 @@ static inline log_written files_write(const net_log_file_config* config, ecs_tic
     for (ecs_tick tick = 1; tick <= ticks; tick++) {
         files_keyed_tick(file, tick, save_bytes);
         if (config->is_manual) net_log_file_pump(file, false);
-        self.notes += net_log_file_take_note(file, self.note, sizeof self.note);
+        self.notes += net_log_file_take_notice(file, self.note, sizeof self.note);
     }
     files_end_log(file, ticks);
     self.finished = net_log_file_finish(file);
@@ -222,7 +222,7 @@ static inline log_written files_write(const net_log_file_config* config, ecs_tic
         char again[8];
         assert_false(net_log_file_take_failure(file, again, sizeof again));
     }
-    while (net_log_file_take_note(file, self.note, sizeof self.note))
+    while (net_log_file_take_notice(file, self.note, sizeof self.note))
         self.notes++;
     self.counters = net_log_file_counters(file);
     assert_int_equal(net_log_file_destroy(file), self.finished);
@@ -332,6 +332,6 @@ static inline log_sum files_read(const char* log) {
 }
 
 /// Does the reader say that something is missing or wrong?
-static inline bool sum_is_told(const log_sum* sum) {
+static inline bool sum_is_reported(const log_sum* sum) {
     return sum->result != NET_OK || (sum->info.is_cut && sum->info.lost_bytes > 0);
 }

@@ -243,12 +243,12 @@ CASE(every_pair_of_schemas_converts_as_the_twin) {
         const net_log_component* from = net_log_schema_component(schema, 0);
         assert_non_null(from);
         net_log_convert_step steps[ELEMENTS];
-        news here_told = {0};
-        const uint32_t count =
-            net_log_convert_plan(from, to.fields, to.count, to.row, steps, count_news, &here_told);
+        news here_reported = {0};
+        const uint32_t count = net_log_convert_plan(from, to.fields, to.count, to.row, steps,
+                                                    count_news, &here_reported);
         const uint32_t missing = twin_missing(from, &to);
-        assert_int_equal(here_told.counts[NET_LOG_CONVERT_DEFAULT], missing);
-        assert_int_equal(here_told.counts[NET_LOG_CONVERT_LEFT_OUT],
+        assert_int_equal(here_reported.counts[NET_LOG_CONVERT_DEFAULT], missing);
+        assert_int_equal(here_reported.counts[NET_LOG_CONVERT_LEFT_OUT],
                          from->field_count - (to.count - missing));
         for (uint32_t k = 0; k < 4; k++) {
             net_log_value values[ELEMENTS];
@@ -264,7 +264,7 @@ CASE(every_pair_of_schemas_converts_as_the_twin) {
             clamped_all += clamped;
         }
         for (uint32_t i = 0; i < BASE_COUNT(told.counts); i++)
-            told.counts[i] += here_told.counts[i];
+            told.counts[i] += here_reported.counts[i];
         net_log_schema_destroy(schema);
     }
     assert_true(clamped_all > 1000);

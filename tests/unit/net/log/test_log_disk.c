@@ -46,7 +46,7 @@ CASE(a_disk_that_is_full_for_a_while_costs_nothing) {
             assert_true(self.is_prefix);
             if (got.finished == NET_OK) {
                 assert_int_equal(self.ends, TICKS);
-                assert_true(self.info.is_closed && !sum_is_told(&self));
+                assert_true(self.info.is_closed && !sum_is_reported(&self));
             }
             if (!is_end) assert_ok(got.finished);
             assert_int_equal(got.counters.ticks_lost, 0);
@@ -72,7 +72,7 @@ CASE(a_disk_that_is_full_for_long_costs_the_ticks_that_found_no_room) {
                 assert_int_equal(self.ends + got.counters.ticks_lost, TICKS);
                 assert_int_equal(self.info.lost_ticks, got.counters.ticks_lost);
                 assert_true(self.info.is_closed);
-                assert_int_equal(sum_is_told(&self), got.counters.ticks_lost > 0);
+                assert_int_equal(sum_is_reported(&self), got.counters.ticks_lost > 0);
                 assert_int_equal(got.notes, got.counters.ticks_lost > 0 ? 4 : 2);
             } else {
                 assert_true(got.failure[0] != 0 && !self.info.is_closed);

@@ -56,7 +56,7 @@ static void sample_close(sample* self) {
 
 /// Check that the records are a prefix of the whole log, and that the reader reports the missing
 /// part.
-static void expect_told(const sample* self, const log_sum* sum) {
+static void expect_reported(const sample* self, const log_sum* sum) {
     if (!sum->has_reader) {
         assert_int_equal(sum->result, NET_ERR_DAMAGED);
         return;
@@ -96,7 +96,7 @@ SAMPLE_CASE(a_killed_servers_log_cut_at_any_byte_tells_what_is_lost, true) {
         const size_t size = cut - 1;
         assert_int_equal(truncate(self->files.log, (off_t)size), 0);
         log_sum sum = files_read(self->files.log);
-        expect_told(self, &sum);
+        expect_reported(self, &sum);
     }
     // The kill cut a write in two. The queue has all of it.
     uint8_t* torn = malloc(self->log_bytes + 50);
@@ -120,7 +120,7 @@ static void change_every_byte(sample* self, const char* file, const uint8_t* dat
     for (size_t i = 0; i < size; i += test_step(i)) {
         file_poke(file, i, data[i] ^ mask);
         log_sum sum = files_read(self->files.log);
-        expect_told(self, &sum);
+        expect_reported(self, &sum);
         file_poke(file, i, data[i]);
     }
 }
@@ -144,7 +144,7 @@ SAMPLE_CASE(a_changed_byte_anywhere_in_a_queue_is_told_or_harmless, true) {
     for (size_t size = self->queue_bytes; size > 61; size -= 61) {
         assert_int_equal(truncate(self->files.queue, (off_t)(size - 61)), 0);
         log_sum sum = files_read(self->files.log);
-        expect_told(self, &sum);
+        expect_reported(self, &sum);
         assert_ok(sum.result);
     }
 }

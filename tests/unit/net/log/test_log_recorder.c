@@ -277,7 +277,7 @@ static void play_until(play* self, const char* words) {
     char text[256];
     for (uint32_t i = 0; i < 400000; i++) {
         play_tick(self);
-        while (net_log_take_note(self->writer, text, sizeof text))
+        while (net_log_take_notice(self->writer, text, sizeof text))
             if (strstr(text, words)) return;
     }
     fail();

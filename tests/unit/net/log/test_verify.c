@@ -552,7 +552,7 @@ RELOAD_CASE(a_reload_waits_for_its_segment) {
     self->refusals = 5;
     play_ticks(self, 3);
     char text[256];
-    assert_true(net_log_take_note(self->record.writer, text, sizeof text));
+    assert_true(net_log_take_notice(self->record.writer, text, sizeof text));
     assert_non_null(strstr(text, "Permission denied"));
     play_ticks(self, 27);
     reload_end(self);

@@ -72,7 +72,7 @@ static void play(fog* f) {
             repl_move(&w->server, f->shots[i], (float)i, (float)(w->tick % 1000));
 }
 
-static void tell_view(fog* f, const net_ack_result* result) {
+static void report_view(fog* f, const net_ack_result* result) {
     net_repl_state* view = f->w.clients[0].repl;
     for (uint32_t i = 0; i < result->acked_count; i++)
         assert_true(net_repl_state_acked(view, result->acked[i]));
@@ -90,11 +90,11 @@ static void take_acks(fog* f) {
             continue;
         }
         assert_ok(net_ack_sender_receive(&f->sent, now_us(f), a.ack, a.bits, a.delay_us, &result));
-        tell_view(f, &result);
+        report_view(f, &result);
     }
     f->ack_count = left;
     net_ack_sender_expire(&f->sent, now_us(f), TICK_US, &result);
-    tell_view(f, &result);
+    report_view(f, &result);
 }
 
 static void send(fog* f) {

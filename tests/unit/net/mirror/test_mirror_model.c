@@ -6,7 +6,7 @@
 
 #include "mirror_world.h"
 
-#include "body_teller.h"
+#include "body_sender.h"
 
 enum { SEEDS = 60, STEPS = 1200, QUIET_STEPS = 400, LETTERS_MAX = 256, LETTER_BYTES = 3000 };
 
@@ -21,7 +21,7 @@ typedef struct letter {
 
 typedef struct model {
     mirror_side m;
-    teller t;
+    sender t;
     letter* letters;
     double loss;
     uint32_t rows, stale, decoded, refused, previous;
@@ -37,7 +37,7 @@ static void check_row(void* context, ecs_entity entity, const net_row_template* 
                       ecs_tick tick, const uint64_t* row) {
     model* w = context;
     w->rows++;
-    const uint64_t* truth = teller_row_at(&w->t, slot_of(w, entity), tick);
+    const uint64_t* truth = sender_row_at(&w->t, slot_of(w, entity), tick);
     assert_non_null(truth);
     assert_memory_equal(row, truth, entry->layout.field_count * sizeof *row);
 }
@@ -49,7 +49,7 @@ static void check_formers(model* w, ecs_tick tick) {
         const net_mirror_record* record = &mirror->records[i];
         if (!record->is_previous) continue;
         w->previous++;
-        const uint64_t* truth = teller_row_at(&w->t, record->slot, tick);
+        const uint64_t* truth = sender_row_at(&w->t, record->slot, tick);
         assert_non_null(truth);
         uint64_t row[PROTO_ROW_FIELDS_MAX];
         net_mirror_unpack_record(mirror, record, row);
@@ -63,8 +63,8 @@ static letter* send(model* w, bool is_ack, uint32_t packet, uint32_t delay_max) 
         letter* l = &w->letters[i];
         if (l->is_used) continue;
         *l = (letter){.is_used = true, .is_ack = is_ack, .packet = packet};
-        l->due_step = w->t.step + teller_below(&w->t, delay_max);
-        l->tick = teller_tick(&w->t);
+        l->due_step = w->t.step + sender_below(&w->t, delay_max);
+        l->tick = sender_tick(&w->t);
         return l;
     }
     fail_msg("too many letters under way");
@@ -89,27 +89,27 @@ static void take(model* w, const letter* l) {
 }
 
 static void deliver(model* w) {
-    uint32_t first = teller_below(&w->t, LETTERS_MAX);
+    uint32_t first = sender_below(&w->t, LETTERS_MAX);
     for (uint32_t i = 0; i < LETTERS_MAX; i++) {
         letter* l = &w->letters[(first + i) % LETTERS_MAX];
         if (!l->is_used || l->due_step > w->t.step) continue;
         if (l->is_ack)
-            teller_ack(&w->t, l->packet);
+            sender_ack(&w->t, l->packet);
         else
             take(w, l);
         // Send the packet a second time sometimes, and much later.
         bool is_doubled = !l->is_ack && base_rng_chance(&w->t.rng, 0.1);
         l->is_used = is_doubled;
-        l->due_step += 1 + teller_below(&w->t, 12);
+        l->due_step += 1 + sender_below(&w->t, 12);
     }
 }
 
 static void step(model* w, bool is_still) {
-    teller_step(&w->t, is_still);
-    uint32_t packets = 1 + (teller_below(&w->t, 4) == 0);
+    sender_step(&w->t, is_still);
+    uint32_t packets = 1 + (sender_below(&w->t, 4) == 0);
     for (uint32_t i = 0; i < packets; i++) {
         body_pen* pen = &w->m.pen;
-        uint32_t number = teller_write(&w->t, pen);
+        uint32_t number = sender_write(&w->t, pen);
         letter* l = send(w, false, number, is_still ? 3 : 9);
         if (!l) continue;
         l->size = proto_bit_writer_bytes(&pen->bits);
@@ -122,7 +122,7 @@ static void step(model* w, bool is_still) {
 static void expect_same(model* w) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < TELLER_SLOTS; i++) {
-        const teller_slot* slot = &w->t.slots[i];
+        const sender_slot* slot = &w->t.slots[i];
         if (slot->state != TELLER_SEEN) continue;
         count++;
         mirror_expect(&w->m, slot->handle, slot->entry, slot->row);
@@ -145,20 +145,20 @@ static void run(uint64_t seed, uint32_t* covered) {
     net_mirror_config config = mirror_config(&w->m);
     config.sink = (net_mirror_sink){.context = w, .row = check_row};
     assert_ok(net_mirror_create(&config, &w->m.mirror));
-    teller_init(&w->t, w->m.side.rows, MIRROR_INDEX_MAX, seed);
+    sender_init(&w->t, w->m.side.rows, MIRROR_INDEX_MAX, seed);
     const uint16_t parts[2] = {w->m.mover->parts[0], w->m.extra->parts[0]};
-    teller_add_template(&w->t, w->m.mover);
-    teller_add_template(&w->t, w->m.holder);
-    teller_add_template(&w->t, w->m.extra);
-    teller_add_template(&w->t, w->m.flyer);
-    teller_add_template(&w->t, w->m.mark);
-    teller_add_template(&w->t, net_rows_compose(w->m.side.rows, parts, 2));
+    sender_add_template(&w->t, w->m.mover);
+    sender_add_template(&w->t, w->m.holder);
+    sender_add_template(&w->t, w->m.extra);
+    sender_add_template(&w->t, w->m.flyer);
+    sender_add_template(&w->t, w->m.mark);
+    sender_add_template(&w->t, net_rows_compose(w->m.side.rows, parts, 2));
     w->loss = (double)(seed % 5) * 0.1;
     for (uint32_t i = 0; i < STEPS; i++)
         step(w, false);
     w->loss = 0;
     uint32_t quiet = 0;
-    for (; !teller_is_settled(&w->t); quiet++) {
+    for (; !sender_is_settled(&w->t); quiet++) {
         assert_in_range(quiet, 0, QUIET_STEPS);
         step(w, true);
     }
@@ -174,7 +174,7 @@ static void run(uint64_t seed, uint32_t* covered) {
         covered[i] += seen[i];
     covered[BASE_COUNT(seen)] += (uint32_t)mirror_counters(&w->m)->evicted;
     mirror_close(&w->m);
-    teller_deinit(&w->t);
+    sender_deinit(&w->t);
     free(w->letters);
     free(w);
 }

@@ -17,17 +17,17 @@
 enum { STAGE_LOG_MAX = 4096, STAGE_TOLD = 2 };
 
 /// A delivered event, as the system of the view got it.
-typedef struct stage_told {
+typedef struct stage_sent {
     ecs_tick tick;
     ecs_entity target;
     uint32_t number;
-} stage_told;
+} stage_sent;
 
 /// The context of the module: what stage "act" and the handler saw.
 typedef struct stage_log {
-    uint32_t step_count, told_count;
+    uint32_t step_count, reported_count;
     ecs_tick steps[STAGE_LOG_MAX];
-    stage_told told[STAGE_LOG_MAX];
+    stage_sent told[STAGE_LOG_MAX];
 } stage_log;
 
 typedef struct stage_event {
@@ -48,7 +48,7 @@ static bool stage_from_wire(const ProtobufCMessage* message, void* payload) {
 static ecs_result stage_types(ecs_world* world, const base_reporter* reporter) {
     (void)reporter;
     static const ecs_field fields[] = {{.name = "number", .kind = ECS_FIELD_U32, .count = 1}};
-    static const char* const names[] = {"stage_input", "stage_told"};
+    static const char* const names[] = {"stage_input", "stage_sent"};
     for (uint32_t i = 0; i < 2; i++) {
         ecs_event_desc desc = {.name = names[i],
                                .size = sizeof(stage_event),
@@ -72,12 +72,12 @@ static void stage_act(const ecs_stage* stage, const ecs_rows* rows) {
 static void stage_hear(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
     (void)rows;
     stage_log* log = stage->context;
-    if (log->told_count < STAGE_LOG_MAX)
-        log->told[log->told_count] =
-            (stage_told){.tick = stage->tick,
+    if (log->reported_count < STAGE_LOG_MAX)
+        log->told[log->reported_count] =
+            (stage_sent){.tick = stage->tick,
                          .target = event->target,
                          .number = ((const stage_event*)event->payload)->number};
-    log->told_count++;
+    log->reported_count++;
 }
 
 // Move a player as far as its input asks.
@@ -94,7 +94,7 @@ static ecs_result stage_systems(ecs_world* world, void** context, const base_rep
     if (!log) return ECS_ERR_MEMORY;
     *context = log;
     static const char* const tags[] = {"gameClient"};
-    static const char* const events[] = {"stage_told"};
+    static const char* const events[] = {"stage_sent"};
     ecs_system_desc act = {.name = "stage_act",
                            .stage = "act",
                            .run = stage_act,
@@ -172,7 +172,7 @@ static inline net_module* stage_module(void) {
          .from_wire = stage_from_wire},
         {.name = "Told",
          .descriptor = &shoal__wire__player_assigned__descriptor,
-         .event = "stage_told",
+         .event = "stage_sent",
          .kind = NET_MESSAGE_TO_CLIENTS,
          .is_reliable = true,
          .to_wire = stage_to_wire,
@@ -266,7 +266,7 @@ static inline void stage_feed(const stage_side* side, net_scene* scene, ecs_enti
     net_scene_row(scene, entity, entry, tick, row);
 }
 
-static inline void stage_tell(net_scene* scene, uint32_t number, ecs_tick tick, ecs_entity target,
+static inline void stage_send(net_scene* scene, uint32_t number, ecs_tick tick, ecs_entity target,
                               uint32_t content) {
     net_event_outbox_entry event = {
         .number = number, .message = STAGE_TOLD, .tick = tick, .target = target};

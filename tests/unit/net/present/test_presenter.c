@@ -215,17 +215,17 @@ LINE_CASE(a_black_out_is_made_up_by_one_jump, false, .delay_ms = 30, .outage_at_
 
 LINE_CASE(game_events_are_seen_when_their_tick_is, false, .delay_ms = 50) {
     run(f, 2);
-    ecs_event_type type = ecs_event_find(f->server_side.world, "stage_told");
+    ecs_event_type type = ecs_event_find(f->server_side.world, "stage_sent");
     assert_true(ecs_event_send(f->server_side.world, f->mover, type, &(stage_event){7}));
     ecs_tick sent = f->tick + 1;
     const stage_log* log = net_match_context(net_presenter_match(f->presenter));
     const stage_log* mirror_log = net_match_context(f->mirror);
     run(f, 1);
-    assert_int_equal(log->told_count, 1);
+    assert_int_equal(log->reported_count, 1);
     assert_int_equal(log->told[0].number, 7);
     assert_int_equal(log->told[0].target, f->mover);
     assert_int_equal(log->told[0].tick, sent);
-    assert_int_equal(mirror_log->told_count, 1);
+    assert_int_equal(mirror_log->reported_count, 1);
 }
 
 CASE(the_own_entity_is_shown_ahead_by_its_inputs) {

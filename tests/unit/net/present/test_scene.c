@@ -373,49 +373,49 @@ SCENE_CASE(a_long_stall_is_not_lived_tick_by_tick) {
 }
 
 MOVER_CASE(events_are_heard_at_their_tick) {
-    stage_tell(f->scene, 1, 12, mover, 5);
-    stage_tell(f->scene, 2, 14, ECS_ENTITY_NONE, 6);
-    stage_tell(f->scene, 0, 11, ECS_ENTITY_NONE, 7); // unreliable: it delays no other event
+    stage_send(f->scene, 1, 12, mover, 5);
+    stage_send(f->scene, 2, 14, ECS_ENTITY_NONE, 6);
+    stage_send(f->scene, 0, 11, ECS_ENTITY_NONE, 7); // unreliable: it delays no other event
     at(f, 10, mover, 0);
     show(f, 10);
-    assert_int_equal(f->log->told_count, 0);
+    assert_int_equal(f->log->reported_count, 0);
     show(f, 13.9);
-    assert_int_equal(f->log->told_count, 2);
+    assert_int_equal(f->log->reported_count, 2);
     assert_int_equal(f->log->told[0].number, 7);
     assert_int_equal(f->log->told[0].tick, 11);
     assert_int_equal(f->log->told[1].number, 5);
     assert_int_equal(f->log->told[1].tick, 12);
     assert_int_equal(f->log->told[1].target, mover);
     show(f, 14);
-    assert_int_equal(f->log->told_count, 3);
+    assert_int_equal(f->log->reported_count, 3);
     assert_int_equal(f->log->told[2].tick, 14);
     assert_int_equal(counters(f)->events, 3);
 }
 
 MOVER_CASE(events_of_a_far_future_hold_up_nobody) {
     at(f, 10, mover, 0);
-    stage_tell(f->scene, 1, 10 + NET_SCENE_TICKS + 1, ECS_ENTITY_NONE, 1);
-    stage_tell(f->scene, 2, UINT64_MAX, ECS_ENTITY_NONE, 2);
-    stage_tell(f->scene, 3, 11, ECS_ENTITY_NONE, 3);
+    stage_send(f->scene, 1, 10 + NET_SCENE_TICKS + 1, ECS_ENTITY_NONE, 1);
+    stage_send(f->scene, 2, UINT64_MAX, ECS_ENTITY_NONE, 2);
+    stage_send(f->scene, 3, 11, ECS_ENTITY_NONE, 3);
     assert_int_equal(counters(f)->events_dropped, 2);
     show(f, 11);
-    assert_int_equal(f->log->told_count, 1);
+    assert_int_equal(f->log->reported_count, 1);
     assert_int_equal(f->log->told[0].number, 3);
     // The event waits as far ahead as ticks are remembered.
-    stage_tell(f->scene, 4, 10 + NET_SCENE_TICKS, ECS_ENTITY_NONE, 4);
+    stage_send(f->scene, 4, 10 + NET_SCENE_TICKS, ECS_ENTITY_NONE, 4);
     assert_int_equal(counters(f)->events_dropped, 2);
 }
 
 MOVER_CASE(reliable_events_keep_their_order_while_one_waits_for_its_target) {
-    stage_tell(f->scene, 1, 10, mover, 1);
-    stage_tell(f->scene, 2, 10, ECS_ENTITY_NONE, 2);
-    stage_tell(f->scene, 0, 10, ECS_ENTITY_NONE, 3);
+    stage_send(f->scene, 1, 10, mover, 1);
+    stage_send(f->scene, 2, 10, ECS_ENTITY_NONE, 2);
+    stage_send(f->scene, 0, 10, ECS_ENTITY_NONE, 3);
     show(f, 11);
-    assert_int_equal(f->log->told_count, 1);
+    assert_int_equal(f->log->reported_count, 1);
     assert_int_equal(f->log->told[0].number, 3);
     at(f, 12, mover, 0);
     show(f, 12);
-    assert_int_equal(f->log->told_count, 3);
+    assert_int_equal(f->log->reported_count, 3);
     assert_int_equal(f->log->told[1].number, 1);
     assert_int_equal(f->log->told[2].number, 2);
 }
@@ -424,16 +424,16 @@ MOVER_CASE(an_event_for_a_life_that_is_over_holds_up_nobody) {
     at(f, 10, mover, 0);
     show(f, 10);
     net_scene_gone(f->scene, mover, 12);
-    stage_tell(f->scene, 1, 12, mover, 1);
-    stage_tell(f->scene, 2, 12, ECS_ENTITY_NONE, 2);
+    stage_send(f->scene, 1, 12, mover, 1);
+    stage_send(f->scene, 2, 12, ECS_ENTITY_NONE, 2);
     show(f, 12);
-    assert_int_equal(f->log->told_count, 1);
+    assert_int_equal(f->log->reported_count, 1);
     assert_int_equal(f->log->told[0].number, 2);
     assert_int_equal(counters(f)->events_dropped, 1);
 }
 
 SCENE_CASE(an_event_waits_for_its_target_only_so_long) {
-    stage_tell(f->scene, 1, 10, ecs_entity_make(7, 1), 1);
+    stage_send(f->scene, 1, 10, ecs_entity_make(7, 1), 1);
     for (ecs_tick t = 10; t < 10 + NET_EVENT_WAIT_TICKS_MAX; t++)
         show(f, (double)t);
     assert_int_equal(counters(f)->events_dropped, 0);
@@ -442,16 +442,16 @@ SCENE_CASE(an_event_waits_for_its_target_only_so_long) {
 }
 
 SCENE_CASE(what_the_module_refuses_and_what_has_no_room_is_dropped_and_counted) {
-    stage_tell(f->scene, 1, 10, ECS_ENTITY_NONE, 999);
+    stage_send(f->scene, 1, 10, ECS_ENTITY_NONE, 999);
     show(f, 10);
     assert_int_equal(counters(f)->events_dropped, 1);
     for (uint32_t i = 0; i < NET_SCENE_EVENTS_MAX; i++)
-        stage_tell(f->scene, 2 + i, 12, ECS_ENTITY_NONE, i);
+        stage_send(f->scene, 2 + i, 12, ECS_ENTITY_NONE, i);
     assert_int_equal(counters(f)->events_dropped, 1);
-    stage_tell(f->scene, 2 + NET_SCENE_EVENTS_MAX, 12, ECS_ENTITY_NONE, 1);
+    stage_send(f->scene, 2 + NET_SCENE_EVENTS_MAX, 12, ECS_ENTITY_NONE, 1);
     assert_int_equal(counters(f)->events_dropped, 2);
     show(f, 12);
-    assert_int_equal(f->log->told_count, NET_SCENE_EVENTS_MAX);
+    assert_int_equal(f->log->reported_count, NET_SCENE_EVENTS_MAX);
 }
 
 SCENE_CASE(handles_that_no_row_can_have_are_ignored) {
@@ -533,7 +533,7 @@ SCENE_CASE(memory_that_runs_out_is_told_and_final) {
         stage_feed(&f->server, f->scene, holder, 10);
         for (ecs_tick t = 10; t < 20; t++)
             at(f, t, mover, (float)t);
-        stage_tell(f->scene, 1, 10, ECS_ENTITY_NONE, 1);
+        stage_send(f->scene, 1, 10, ECS_ENTITY_NONE, 1);
         result = net_scene_advance(f->scene, 15);
         assert_true(result == NET_OK || result == NET_ERR_MEMORY);
         assert_int_equal(net_scene_advance(f->scene, 16), result);

@@ -393,7 +393,7 @@ static void join(harness* h, client* c) {
     net_ack_receiver_init(&c->received);
 }
 
-static void tell_view(client* c, const net_ack_result* result) {
+static void report_view(client* c, const net_ack_result* result) {
     for (uint32_t i = 0; i < result->acked_count; i++)
         assert_true(net_repl_state_acked(c->repl, result->acked[i]));
     for (uint32_t i = 0; i < result->lost_count; i++)
@@ -408,10 +408,10 @@ static void server_receive(harness* h, client* c) {
         if (!d.has_ack) continue;
         assert_ok(
             net_ack_sender_receive(&c->sent, now_us(h), d.ack, d.ack_bits, d.delay_us, &result));
-        tell_view(c, &result);
+        report_view(c, &result);
     }
     net_ack_sender_expire(&c->sent, now_us(h), TICK_US, &result);
-    tell_view(c, &result);
+    report_view(c, &result);
 }
 
 static void server_send(harness* h, client* c) {

@@ -73,8 +73,8 @@ static void enter(fixture* at, ecs_entity entity, uint32_t classes) {
     net_varsize_sender_enter(at->repl, entity, classes, at->tick);
 }
 
-static void tell(fixture* at, ecs_entity entity, ecs_template_id template_id) {
-    varsize_tell(&at->mirror, ecs_entity_index(entity), entity, template_id, at->tick);
+static void report(fixture* at, ecs_entity entity, ecs_template_id template_id) {
+    varsize_report(&at->mirror, ecs_entity_index(entity), entity, template_id, at->tick);
     assert_ok(net_varsize_receiver_tick(at->mirror.client));
 }
 
@@ -87,7 +87,7 @@ static ecs_entity add(fixture* at, ecs_template_id template_id) {
     ecs_entity entity = varsize_create(&at->server, template_id);
     step(at);
     enter(at, entity, EVERYTHING);
-    tell(at, entity, template_id);
+    report(at, entity, template_id);
     return entity;
 }
 
@@ -183,7 +183,7 @@ VALUES_CASE(a_value_waits_for_its_entity_and_the_newest_of_them_is_applied) {
     varsize_set_text(&at->server, page, at->server.title, "later");
     exchange(at);
     assert_int_equal(net_varsize_receiver_waiting(at->mirror.client), 1);
-    tell(at, page, at->server.page);
+    report(at, page, at->server.page);
     assert_int_equal(net_varsize_receiver_waiting(at->mirror.client), 0);
     assert_string_equal(title(at, page), "later");
 }
@@ -194,10 +194,10 @@ VALUES_CASE(a_value_for_an_entity_that_is_gone_is_dropped) {
     step(at);
     enter(at, page, EVERYTHING);
     publish(at);
-    tell(at, page, at->server.page);
+    report(at, page, at->server.page);
     at->tick++;
-    tell(at, ECS_ENTITY_NONE, 0); // index 0 belongs to no entity
-    varsize_tell(&at->mirror, ecs_entity_index(page), ECS_ENTITY_NONE, 0, at->tick);
+    report(at, ECS_ENTITY_NONE, 0); // index 0 belongs to no entity
+    varsize_report(&at->mirror, ecs_entity_index(page), ECS_ENTITY_NONE, 0, at->tick);
     deliver(at);
     assert_int_equal(net_varsize_receiver_waiting(at->mirror.client), 0);
     assert_int_equal(net_varsize_receiver_get_counters(at->mirror.client)->dropped, 1);
@@ -217,9 +217,9 @@ PAGE_CASE(a_value_for_the_next_life_in_scope_is_not_lost_to_the_one_before) {
     assert_int_equal(at->channel.count, 1);
     deliver(at);
     assert_int_equal(net_varsize_receiver_waiting(at->mirror.client), 1);
-    varsize_tell(&at->mirror, ecs_entity_index(page), ECS_ENTITY_NONE, 0, left);
+    varsize_report(&at->mirror, ecs_entity_index(page), ECS_ENTITY_NONE, 0, left);
     assert_ok(net_varsize_receiver_tick(at->mirror.client));
-    varsize_tell(&at->mirror, ecs_entity_index(page), page, at->mirror.side.page, entered);
+    varsize_report(&at->mirror, ecs_entity_index(page), page, at->mirror.side.page, entered);
     assert_string_equal(title(at, page), "blank");
     assert_ok(net_varsize_receiver_tick(at->mirror.client));
     assert_string_equal(title(at, page), "first");
@@ -237,7 +237,7 @@ PAGE_CASE(who_comes_back_into_scope_is_told_also_of_the_default) {
     publish(at);
     assert_int_equal(at->channel.count, 1);
     assert_true(at->channel.copies[0]->message.is_default);
-    tell(at, page, at->server.page); // it never left the scope of the client
+    report(at, page, at->server.page); // it never left the scope of the client
     deliver(at);
     assert_string_equal(title(at, page), "blank");
 }
@@ -251,7 +251,7 @@ PAGE_CASE(a_new_template_with_another_default_is_told_to_all_who_have_the_entity
     assert_false(at->channel.copies[0]->message.is_default);
     assert_int_equal(at->channel.copies[0]->message.since, at->tick);
     deliver(at);
-    tell(at, page, at->mirror.side.page_cover);
+    report(at, page, at->mirror.side.page_cover);
     assert_string_equal(title(at, page), "blank");
 }
 
@@ -267,7 +267,7 @@ PAGE_CASE(a_component_that_went_and_came_back_is_told) {
     deliver(at);
     // The record is in a packet that is still under way.
     assert_string_equal(title(at, page), "first");
-    tell(at, page, at->mirror.side.page); // the client has nothing of the sheet
+    report(at, page, at->mirror.side.page); // the client has nothing of the sheet
     assert_string_equal(title(at, page), "blank");
 }
 
@@ -275,7 +275,7 @@ VALUES_CASE(who_loses_a_class_gets_the_default_and_who_gains_it_the_value) {
     ecs_entity page = varsize_create(&at->server, at->server.page);
     step(at);
     enter(at, page, PUBLIC_ONLY);
-    tell(at, page, at->server.page);
+    report(at, page, at->server.page);
     const base_allocator* allocator = ecs_world_allocator(at->server.world);
     ecs_object* secret = ecs_get_mut(at->server.world, page, at->server.secret);
     assert_ok(ecs_object_set(allocator, secret, "level", ECS_ELEMENT_I, &(int32_t){9}));
@@ -513,14 +513,14 @@ CASE(when_too_many_wait_the_oldest_give_way_and_come_again) {
         net_varsize_lost lost;
         assert_int_equal(net_varsize_receiver_next_evicted(at.mirror.client, &lost), is_over);
         for (uint32_t i = is_over; i < count; i++)
-            tell(&at, pages[i], at.server.page);
+            report(&at, pages[i], at.server.page);
         if (is_over) {
             assert_int_equal(lost.handle, pages[0]);
             assert_true(net_varsize_sender_lost(at.repl, lost.handle, lost.number, lost.version));
             assert_false(net_varsize_receiver_next_evicted(at.mirror.client, &lost));
             publish(&at);
             deliver(&at);
-            tell(&at, pages[0], at.server.page);
+            report(&at, pages[0], at.server.page);
         }
         for (uint32_t i = 0; i < count; i++)
             assert_string_equal(title(&at, pages[i]), "kept");
@@ -655,6 +655,6 @@ SIDE_CASE(dumps_show_large_values_and_hashes_cover_them) {
     varsize_set_text(side, page, side->title, "two Words");
     assert_true(net_world_digest_walk(side->schema, side->world, NULL, NULL).hash != before.hash);
     varsize_set_text(side, page, side->title, "two words");
-    varsize_set_text(side, page, side->diary, "untold");
+    varsize_set_text(side, page, side->diary, "unreported");
     assert_true(net_world_digest_walk(side->schema, side->world, NULL, NULL).hash == before.hash);
 }

@@ -198,7 +198,7 @@ static ecs_world* make_world(const char* text, const ecs_type_ops* ops) {
     return world;
 }
 
-static bool tell_first_tick(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
+static bool find_first_tick(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
     (void)context;
     *handle = ecs_entity_make(index, 1);
     *tick = 1;
@@ -218,7 +218,7 @@ CASE(a_value_for_an_entity_that_loads_is_what_it_begins_with) {
     assert_ok(ecs_create_at(world, model, ecs_template_find(world, "model"), NULL, 0));
     assert_true(ecs_loading_is_pending(world, model));
     net_varsize_receiver_config config = {
-        .world = world, .rows = rows, .index_max = 100, .known = tell_first_tick};
+        .world = world, .rows = rows, .index_max = 100, .known = find_first_tick};
     net_varsize_receiver* client;
     assert_ok(net_varsize_receiver_create(&config, &client));
     const uint8_t text[] = {4, 'c', 'u', 'b', 'e'};

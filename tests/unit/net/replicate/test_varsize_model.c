@@ -151,7 +151,7 @@ static void arrive(model* m, model_client* client, bool is_lossy) {
             continue;
         }
         client->records[i] = client->records[--client->record_count];
-        varsize_tell(&client->mirror, r.index, r.handle, r.template_id, r.tick);
+        varsize_report(&client->mirror, r.index, r.handle, r.template_id, r.tick);
     }
     assert_ok(net_varsize_receiver_tick(client->mirror.client));
     uint32_t count = 0;

@@ -113,15 +113,15 @@ static inline uint32_t varsize_number(const varsize_side* side, ecs_component_id
 }
 
 /// The last record of an index, as a mirror keeps it.
-typedef struct varsize_told {
+typedef struct varsize_reported {
     ecs_entity handle;
     ecs_tick tick;
     bool is_known;
-} varsize_told;
+} varsize_reported;
 
 typedef struct varsize_mirror {
     varsize_side side;
-    varsize_told told[LARGE_INDEX_MAX + 1];
+    varsize_reported told[LARGE_INDEX_MAX + 1];
     net_varsize_receiver* client;
 } varsize_mirror;
 
@@ -157,9 +157,9 @@ static inline void varsize_mirror_close(varsize_mirror* mirror) {
 
 /// A record of a state packet: which entity is at an index at a tick. A record older than the known
 /// one has no effect.
-static inline void varsize_tell(varsize_mirror* mirror, uint32_t index, ecs_entity handle,
-                                ecs_template_id template_id, ecs_tick tick) {
-    varsize_told* told = &mirror->told[index];
+static inline void varsize_report(varsize_mirror* mirror, uint32_t index, ecs_entity handle,
+                                  ecs_template_id template_id, ecs_tick tick) {
+    varsize_reported* told = &mirror->told[index];
     ecs_world* world = mirror->side.world;
     if (told->is_known && tick <= told->tick) return;
     if (told->handle != ECS_ENTITY_NONE && told->handle != handle)
@@ -168,7 +168,7 @@ static inline void varsize_tell(varsize_mirror* mirror, uint32_t index, ecs_enti
         assert_ok(ecs_create_at(world, handle, template_id, NULL, 0));
     else if (handle != ECS_ENTITY_NONE && ecs_entity_template(world, handle) != template_id)
         assert_ok(ecs_recreate(world, handle, template_id, NULL, 0));
-    *told = (varsize_told){.handle = handle, .tick = tick, .is_known = true};
+    *told = (varsize_reported){.handle = handle, .tick = tick, .is_known = true};
 }
 
 /// A message and its own copy of the bytes.

@@ -287,7 +287,7 @@ CASE(a_ban_ends_the_sessions_that_it_meets) {
     assert_int_equal(ended, 2);
     table_run(&at, 10);
     assert_true(one->is_gone && two->is_gone && !three->is_gone);
-    assert_true(one->is_told_goodbye);
+    assert_true(one->has_goodbye);
     assert_int_equal(one->goodbye_reason, NET_END_BANNED);
     assert_string_equal(one->goodbye_text, "bad manners");
     assert_int_equal(table_report(&at, two->client)->end, NET_END_BANNED);

@@ -78,7 +78,7 @@ CASE(three_malformed_messages_within_ten_seconds_end_the_session) {
         raw_client_garbage(raw, channel);
         table_run(&at, 20);
         assert_int_equal(table_report(&at, raw->client)->end, NET_END_FAULT);
-        assert_true(raw->is_told_goodbye);
+        assert_true(raw->has_goodbye);
         assert_int_equal(raw->goodbye_reason, NET_END_FAULT);
         assert_true(raw->is_gone);
         assert_int_equal(net_match_player(at.match, raw->client), ECS_ENTITY_NONE);

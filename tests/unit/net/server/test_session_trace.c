@@ -18,7 +18,7 @@ typedef struct tracer {
     uint64_t now_us; ///< the time of the newest event; it never falls
 } tracer;
 
-static void note(void* context, const net_trace_event* event) {
+static void record(void* context, const net_trace_event* event) {
     tracer* kept = context;
     assert_true(event->now_us >= kept->now_us);
     kept->now_us = event->now_us;
@@ -56,9 +56,9 @@ static void traced_open(table* at, uint64_t seed) {
     server = client = (tracer){.state_count = 0};
     table_open(at, (table_config){.seed = seed,
                                   .quiet = 1e9,
-                                  .server_trace = note,
+                                  .server_trace = record,
                                   .server_trace_context = &server,
-                                  .seat_trace = note,
+                                  .seat_trace = record,
                                   .seat_trace_context = &client});
 }
 

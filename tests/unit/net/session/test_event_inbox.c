@@ -10,8 +10,8 @@ typedef struct fixture {
     net_event_inbox box;
     ecs_world* world;
     ecs_template_id template_id;
-    ecs_entity told_handle; ///< for every index, since told_tick
-    ecs_tick told_tick;     ///< 0: no record
+    ecs_entity known_handle; ///< for every index, since known_tick
+    ecs_tick known_tick;     ///< 0: no record
 } fixture;
 
 static void open(fixture* at) {
@@ -69,7 +69,7 @@ static void age(fixture* at, uint32_t ticks) {
 }
 
 #define INBOX_CASE(name) CASE_WITH(fixture, at, open(at), close(at), name)
-#define TELLING_CASE(name) CASE_WITH(fixture, at, open_telling(at), close(at), name)
+#define TELLING_CASE(name) CASE_WITH(fixture, at, open_knowing(at), close(at), name)
 
 INBOX_CASE(reliable_events_come_once_and_in_order) {
     assert_ok(push(at, 2, 12, 0)); // after a gap; the server will send it again
@@ -205,18 +205,18 @@ INBOX_CASE(without_memory_an_event_is_left_to_come_again) {
 
 // ---- events that name entities ----
 
-static bool tell(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
+static bool find_known(void* context, uint32_t index, ecs_entity* handle, ecs_tick* tick) {
     (void)index;
     const fixture* at = context;
-    *handle = at->told_handle;
-    *tick = at->told_tick;
-    return at->told_tick > 0;
+    *handle = at->known_handle;
+    *tick = at->known_tick;
+    return at->known_tick > 0;
 }
 
-static void open_telling(fixture* at) {
+static void open_knowing(fixture* at) {
     memset(at, 0, sizeof *at);
     open(at);
-    at->box.find_known = tell;
+    at->box.find_known = find_known;
     at->box.find_known_context = at;
 }
 
@@ -255,7 +255,7 @@ TELLING_CASE(an_event_waits_for_all_that_it_names) {
 CASE(an_event_about_who_is_gone_since_holds_up_nobody) {
     for (uint32_t is_named = 0; is_named < 2; is_named++) {
         fixture at;
-        open_telling(&at);
+        open_knowing(&at);
         ecs_entity dead = make_dead(&at);
         if (is_named)
             assert_ok(push_naming(&at, 1, 11, 0, &dead, 1, false));
@@ -263,12 +263,12 @@ CASE(an_event_about_who_is_gone_since_holds_up_nobody) {
             assert_ok(push(&at, 1, 11, dead));
         assert_ok(push(&at, 2, 12, 0));
         assert_int_equal(next(&at), 0);
-        at.told_tick = 76; // the record is older than the event: the entity may still come
+        at.known_tick = 76; // the record is older than the event: the entity may still come
         assert_int_equal(next(&at), 0);
-        at.told_tick = 77;
-        at.told_handle = dead; // the entity is there, but it loads
+        at.known_tick = 77;
+        at.known_handle = dead; // the entity is there, but it loads
         assert_int_equal(next(&at), 0);
-        at.told_handle = ECS_ENTITY_NONE;
+        at.known_handle = ECS_ENTITY_NONE;
         assert_int_equal(next(&at), 12);
         assert_int_equal(at.box.count, 0);
         assert_int_equal(at.box.dropped, 1);
@@ -292,7 +292,7 @@ TELLING_CASE(one_that_may_come_late_is_delivered_without_whom_it_names) {
     assert_int_equal(next(at), 13);
     assert_int_equal(at->box.dropped, 1);
     // An event does not wait for an entity that is known to be destroyed.
-    at->told_tick = 100;
+    at->known_tick = 100;
     assert_ok(push_naming(at, 4, 14, living, &dead, 1, true));
     assert_ok(push_naming(at, 5, 15, dead, &living, 1, true));
     assert_int_equal(next(at), 14);

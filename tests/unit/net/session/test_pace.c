@@ -39,8 +39,8 @@ typedef struct line {
     uint64_t depth_sum, depth_ticks;
     uint32_t every; // ticks between reports of a server without changes; 0: a report in each tick.
                     // The server also reports when an input was used or missed.
-    uint32_t owed_told;
-    uint64_t fates_told;
+    uint32_t owed_sent;
+    uint64_t fates_sent;
 } line;
 
 static void line_open(line* l, double ppm, double way_us, double jitter_us, double loss) {
@@ -105,11 +105,11 @@ static void server_tick(line* l) {
     l->depth_ticks++;
     uint64_t fates = l->inputs.skipped + l->inputs.settled + l->inputs.late + l->inputs.rests;
     bool is_due = l->every <= 1 || l->server_tick % l->every == 0 ||
-                  l->inputs.owed != l->owed_told || fates != l->fates_told;
+                  l->inputs.owed != l->owed_sent || fates != l->fates_sent;
     l->server_next_us += TICK_US;
     if (!is_due) return;
-    l->owed_told = l->inputs.owed;
-    l->fates_told = fates;
+    l->owed_sent = l->inputs.owed;
+    l->fates_sent = fates;
     if (l->inputs.used > 0 && !is_lost(l))
         l->down[l->down_count++ % FLIGHT_MAX] = (flight){
             .arrives = travel(l), .a = l->server_tick, .b = l->inputs.count, .c = l->inputs.owed};

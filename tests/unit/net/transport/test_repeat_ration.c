@@ -35,7 +35,7 @@ static void add(datagram* to, uint8_t command, uint8_t channel, uint16_t sequenc
 
 static bool pass(net_repeat_ration* ration, datagram* of, uint16_t delivered, uint32_t now_ms) {
     net_filter_context context = {.is_server = true, .reliable_sequence = delivered};
-    assert_true(net_filter_judge(of->bytes, of->size, &context));
+    assert_true(net_filter_check(of->bytes, of->size, &context));
     return net_repeat_ration_pass(ration, of->bytes, of->size, &context, now_ms);
 }
 

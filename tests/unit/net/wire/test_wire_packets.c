@@ -200,7 +200,7 @@ static void send_now(story* s) {
     expect_scope(s);
 }
 
-static void tell(story* s) {
+static void report(story* s) {
     wire_side* server = &s->server;
     ecs_entity dot = create(s, server->dot), lamp = create(s, server->lamp);
     ecs_entity sky = create(s, server->sky), both = create(s, server->dot_lamp);
@@ -481,7 +481,7 @@ static void nobody_there(hand* h) {
     put_update(h, 900);
 }
 
-static void never_told(hand* h) {
+static void never_sent(hand* h) {
     put_run(h);
     pen_run_age(h->pen, h->age, 0, 1);
     put_update(h, 800);
@@ -534,7 +534,7 @@ static const struct hand_case {
     {"back_0", back_zero, false},
     {"no_such_packet", no_such_packet, false},
     {"update_of_an_empty_slot", nobody_there, false},
-    {"update_of_a_slot_never_used", never_told, false},
+    {"update_of_a_slot_never_used", never_sent, false},
     {"golomb_longer_than_33_zeros", zeros, false},
     {"golomb_of_2_to_the_32", two_to_the_32, false},
 };
@@ -558,7 +558,7 @@ static hand take_hand(story* s) {
     return h;
 }
 
-static void judge_bodies(story* s) {
+static void check_bodies(story* s) {
     for (uint32_t i = 0; i < BASE_COUNT(hand_cases); i++) {
         const struct hand_case* one = &hand_cases[i];
         hand h = take_hand(s);
@@ -602,7 +602,7 @@ CASE(the_packets_of_the_page_are_written_read_and_refused_as_it_says) {
     static story s;
     open_story(&s);
     expect_schema(&s);
-    tell(&s);
+    report(&s);
     const net_mirror_counters* mirror = net_mirror_get_counters(s.mirror);
     assert_int_equal(mirror->stale_records, 1);
     const net_repl_state_counters* view = net_repl_state_get_counters(s.view);
@@ -610,7 +610,7 @@ CASE(the_packets_of_the_page_are_written_read_and_refused_as_it_says) {
     assert_true(view->records_update >= 8 && view->resyncs == 1);
     assert_true(view->records_settled >= 1 && view->records_absolute >= 1);
     assert_true(s.samples >= 5);
-    judge_bodies(&s);
+    check_bodies(&s);
     expect_client(&s);
     if (s.faults > 0) fprintf(stderr, "the page should say:\n%s", s.lines);
     assert_int_equal(s.faults, 0);
