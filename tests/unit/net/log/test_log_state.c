@@ -14,17 +14,14 @@ static net_log_state* open_state(net_log_reader* reader) {
     return state;
 }
 
-#define RECORD_CASE(name, ticks)                                                                   \
-    CASE_MADE(playback_record, self, record_make(ticks), record_free(self), name)
-
 // In 1,300 ticks all rows come again twice, and a level is cleared.
-RECORD_CASE(values_are_those_of_the_match_in_every_tick, 1300) {
-    net_log_reader *a = files_reader(self->files.log), *b = files_reader(self->files.log);
+PLAYED_CASE(values_are_those_of_the_match_in_every_tick, 1300) {
+    net_log_reader *a = files_reader(record->files.log), *b = files_reader(record->files.log);
     net_log_state* state = open_state(b);
     net_log_replay* replay;
     net_log_tick tick;
     uint32_t count, full = 0, ticks = 0;
-    assert_ok(net_log_replay_create(a, self->table.module, NULL, &replay));
+    assert_ok(net_log_replay_create(a, record->table.module, NULL, &replay));
     while (net_log_replay_step(replay, &tick) == NET_OK) {
         net_verify_result result = {0};
         assert_ok(net_log_state_step(state));
@@ -92,8 +89,8 @@ static double read_x(const net_log_state* state, const char* template_, const ch
 }
 
 // What a person can check by eye: two bots, a wall of bricks.
-RECORD_CASE(a_log_is_read_without_its_game, 120) {
-    net_log_reader* reader = files_reader(self->files.log);
+PLAYED_CASE(a_log_is_read_without_its_game, 120) {
+    net_log_reader* reader = files_reader(record->files.log);
     net_log_state* state = open_state(reader);
     assert_ok(net_log_state_seek(state, 1));
     uint32_t entities = net_log_state_entity_count(state);
@@ -113,20 +110,20 @@ static void take_changed(net_log_reader* reader, uint64_t seed, uint32_t* refuse
     base_rng rng = base_rng_make(seed, 1);
     net_log_state* state = open_state(reader);
     net_log_cursor cursor = net_log_cursor_begin(reader);
-    net_log_record record;
+    net_log_record change;
     ecs_tick victim = 1 + base_rng_below(&rng, 40);
     net_result result = NET_OK;
     uint8_t bytes[65536];
-    while (result == NET_OK && net_log_cursor_next(reader, &cursor, &record)) {
-        if (record.kind == NET_LOG_KIND_STATE && record.tick >= victim) {
-            assert_true(record.changes_bytes <= sizeof bytes && record.changes_bytes > 0);
-            memcpy(bytes, record.changes, record.changes_bytes);
-            uint32_t at = base_rng_below(&rng, record.changes_bytes);
+    while (result == NET_OK && net_log_cursor_next(reader, &cursor, &change)) {
+        if (change.kind == NET_LOG_KIND_STATE && change.tick >= victim) {
+            assert_true(change.changes_bytes <= sizeof bytes && change.changes_bytes > 0);
+            memcpy(bytes, change.changes, change.changes_bytes);
+            uint32_t at = base_rng_below(&rng, change.changes_bytes);
             bytes[at] ^= (uint8_t)(1u << base_rng_below(&rng, 8));
-            record.changes = bytes;
-            if (base_rng_below(&rng, 4) == 0) record.changes_bytes = at + 1;
+            change.changes = bytes;
+            if (base_rng_below(&rng, 4) == 0) change.changes_bytes = at + 1;
         }
-        result = net_log_state_take(state, &record, false);
+        result = net_log_state_take(state, &change, false);
         assert_true(result == NET_OK || result == NET_ERR_DAMAGED);
     }
     *refused += result != NET_OK;
@@ -140,8 +137,8 @@ static void take_changed(net_log_reader* reader, uint64_t seed, uint32_t* refuse
     net_log_state_destroy(state);
 }
 
-RECORD_CASE(changed_values_are_refused_or_harmless, 120) {
-    net_log_reader* reader = files_reader(self->files.log);
+PLAYED_CASE(changed_values_are_refused_or_harmless, 120) {
+    net_log_reader* reader = files_reader(record->files.log);
     uint32_t refused = 0;
     for (uint64_t seed = 1; seed <= 400; seed++)
         take_changed(reader, seed, &refused);

@@ -9,6 +9,7 @@
 #include "ecs/save.h"
 #include "net/log.h"
 #include "net/match.h"
+#include "net/playback.h"
 
 enum { RECORD_TICKS_MAX = 4096, RECORD_BOTS = 3, RECORD_LEAVE = 70, RECORD_LATE = 200 };
 
@@ -35,7 +36,7 @@ static inline void record_end_brick(net_match* match) {
     ecs_entity at = ecs_entity_next(world, ECS_ENTITY_NONE);
     while (!ecs_find(world, at, id))
         at = ecs_entity_next(world, at);
-    assert_int_equal(ecs_destroy(world, at), ECS_OK);
+    assert_ok(ecs_destroy(world, at));
 }
 
 static inline size_t record_think(table* t, table_bot* bot, uint8_t* packed) {
@@ -54,9 +55,8 @@ static inline size_t record_think(table* t, table_bot* bot, uint8_t* packed) {
     };
     breakout_bot_think(&player, &input);
     size_t size;
-    assert_int_equal(net_match_pack(t->match, net_match_input_message(t->match), &input, packed,
-                                    NET_INPUT_BYTES_MAX, &size),
-                     NET_OK);
+    assert_ok(net_match_pack(t->match, net_match_input_message(t->match), &input, packed,
+                             NET_INPUT_BYTES_MAX, &size));
     return size;
 }
 
@@ -128,13 +128,12 @@ static inline playback_record* record_make_with(uint32_t ticks, net_log_content 
     self->world_hash[0] = ecs_world_hash(net_match_world(self->table.match));
     net_log_options options = net_log_options_default();
     options.content = content;
-    assert_int_equal(net_log_writer_create_as(NULL, self->files.log, &options, self->table.match,
-                                              "test", 1234, NULL, &self->writer),
-                     NET_OK);
+    assert_ok(net_log_writer_create_as(NULL, self->files.log, &options, self->table.match, "test",
+                                       1234, NULL, &self->writer));
     for (uint32_t i = 0; i < ticks; i++)
         record_tick(self);
     net_log_append_close(self->writer, self->table.match);
-    assert_int_equal(net_log_writer_destroy(self->writer), NET_OK);
+    assert_ok(net_log_writer_destroy(self->writer));
     return self;
 }
 
@@ -150,6 +149,73 @@ static inline void record_free(playback_record* self) {
 
 static inline net_log_reader* record_read(const playback_record* self) {
     net_log_reader* reader;
-    assert_int_equal(net_log_reader_create(NULL, self->files.log, NULL, &reader), NET_OK);
+    assert_ok(net_log_reader_create(NULL, self->files.log, NULL, &reader));
     return reader;
+}
+
+/// A case with a log of its own, `record`, of so many ticks.
+#define PLAYED_CASE(name, ticks)                                                                   \
+    CASE_MADE(playback_record, record, record_make(ticks), record_free(record), name)
+
+/// What becomes of a block in a copy of a log.
+typedef enum record_act { RECORD_KEEP, RECORD_CHANGE, RECORD_DROP } record_act;
+
+/// Looks at a block and may change its records, which are in `payload`.
+typedef record_act record_forger(void* context, uint32_t number, const net_log_block* block,
+                                 uint8_t* payload);
+
+/// Write a copy of the log with the blocks that the forger makes of its own: right checksums, any
+/// content.
+static inline void record_forge(const playback_record* self, const char* file,
+                                record_forger* forger, void* context) {
+    size_t size;
+    uint8_t* log = file_read(self->files.log, &size);
+    uint8_t* payload = calloc(1, NET_LOG_BLOCK_BYTES_MAX);
+    net_log_packer packer;
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    assert_true(payload && net_log_packer_init(&packer, NULL));
+    base_bytes_write(&bytes, log, NET_LOG_PROLOGUE_BYTES);
+    uint32_t number = 0;
+    for (size_t at = NET_LOG_PROLOGUE_BYTES; at < size; number++) {
+        net_log_block block;
+        assert_true(net_log_block_header_read(&block, log + at));
+        const size_t here = NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
+        assert_true(net_log_block_unpack(&block, log + at + NET_LOG_BLOCK_HEADER_BYTES,
+                                         packer.columns, payload));
+        const record_act act = forger(context, number, &block, payload);
+        if (act == RECORD_KEEP) base_bytes_write(&bytes, log + at, here);
+        if (act == RECORD_CHANGE)
+            base_bytes_write(&bytes, packer.stored,
+                             net_log_packer_pack(&packer, &block, payload, block.unpacked_bytes));
+        at += here;
+    }
+    file_write(file, bytes.data, bytes.size);
+    net_log_packer_deinit(&packer);
+    base_bytes_deinit(&bytes);
+    free(payload);
+    free(log);
+}
+
+/// Make a forged log a playback, and look at some moments. `counts`: refused and shown.
+static inline void record_show_forged(const playback_record* self, record_forger* forger,
+                                      void* context, const net_draw* draw, uint32_t counts[2]) {
+    char file[128];
+    net_log_reader* reader;
+    net_playback* playback;
+    snprintf(file, sizeof file, "%s/forged", self->files.folder);
+    record_forge(self, file, forger, context);
+    (void)!net_log_reader_create(NULL, file, NULL, &reader);
+    if (!reader) return;
+    net_result result = net_playback_create(reader, self->table.module, NULL, &playback);
+    counts[result == NET_OK]++;
+    assert_true((result == NET_OK) == (playback != NULL));
+    if (playback) {
+        (void)!net_playback_seek(playback, 40.0);
+        (void)!net_playback_advance(playback, 3.5);
+        (void)!net_playback_seek(playback, 2.0);
+        net_playback_draw(playback, draw);
+    }
+    net_playback_destroy(playback);
+    net_log_reader_destroy(reader);
 }

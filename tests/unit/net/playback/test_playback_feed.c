@@ -4,23 +4,11 @@
 
 #include "log/log_record.h"
 
-#include "base/rng.h"
-#include "net/playback.h"
 #include "net/match.h"
 
 #define SEED 20261124
 
 enum { TICKS = 700, FIELD_SCHEMA_HASH = 6 };
-
-static int record_setup(void** state) {
-    *state = record_make(TICKS);
-    return 0;
-}
-
-static int record_teardown(void** state) {
-    record_free(*state);
-    return 0;
-}
 
 // The first of its 8 bytes. `payload` is that of a header block.
 static uint8_t* schema_hash_in(uint8_t* payload, size_t size) {
@@ -33,16 +21,14 @@ static uint8_t* schema_hash_in(uint8_t* payload, size_t size) {
 }
 
 // Numbers before it may have the byte that is its tag.
-static void the_schema_hash_of_a_header_is_found_whatever_its_identity(void** state) {
-    const playback_record* record = *state;
+PLAYED_CASE(the_schema_hash_of_a_header_is_found_whatever_its_identity, TICKS) {
     const uint64_t hash = net_schema_hash(net_match_schema(record->table.match));
     const uint64_t tags = (FIELD_SCHEMA_HASH << 3 | 1) * UINT64_C(0x0101010101010101);
     bool has_values = true;
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
     base_bytes_write_u8(&bytes, 0); // in place of the length
-    assert_int_equal(
-        net_log_header_write(&bytes, record->table.match, "test", 1, tags, &has_values), NET_OK);
+    assert_ok(net_log_header_write(&bytes, record->table.match, "test", 1, tags, &has_values));
     assert_memory_equal(schema_hash_in(bytes.data, bytes.size), &hash, sizeof hash);
     base_bytes_deinit(&bytes);
 }
@@ -64,41 +50,26 @@ static void replace(uint8_t* payload, uint32_t size, const edit* with) {
     assert_true(count > 0 || length == 0);
 }
 
+typedef struct forgery {
+    const edit* edits;
+    uint32_t edit_count;
+    uint32_t lost_from; ///< 0: no tick is lost
+} forgery;
+
 // A copy of the log with another header: that of a build with another schema.
-static void forge(const playback_record* record, const char* file, const edit* edits,
-                  uint32_t edit_count, uint32_t lost_from) {
-    size_t size;
-    uint8_t* log = file_read(record->files.log, &size);
-    uint8_t* payload = calloc(1, NET_LOG_BLOCK_BYTES_MAX);
-    net_log_block block;
-    net_log_packer packer;
-    base_bytes bytes;
-    base_bytes_init(&bytes, NULL);
-    assert_true(payload && net_log_packer_init(&packer, NULL));
-    base_bytes_write(&bytes, log, NET_LOG_PROLOGUE_BYTES);
-    for (size_t at = NET_LOG_PROLOGUE_BYTES; at < size;) {
-        assert_true(net_log_block_header_read(&block, log + at));
-        const size_t here = NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
-        const bool is_lost =
-            lost_from > 0 && block.first_tick >= lost_from && block.first_tick < lost_from + 30;
-        if (block.type == NET_LOG_BLOCK_HEADER || block.type == NET_LOG_BLOCK_HEADER_COPY) {
-            assert_true(
-                net_log_block_unpack(&block, log + at + NET_LOG_BLOCK_HEADER_BYTES, NULL, payload));
-            *schema_hash_in(payload, block.unpacked_bytes) ^= 1;
-            for (uint32_t i = 0; i < edit_count; i++)
-                replace(payload, block.unpacked_bytes, &edits[i]);
-            base_bytes_write(&bytes, packer.stored,
-                             net_log_packer_pack(&packer, &block, payload, block.unpacked_bytes));
-        } else if (!is_lost) {
-            base_bytes_write(&bytes, log + at, here);
-        }
-        at += here;
+static record_act forge(void* context, uint32_t number, const net_log_block* block,
+                        uint8_t* payload) {
+    const forgery* by = context;
+    (void)number;
+    if (block->type == NET_LOG_BLOCK_HEADER || block->type == NET_LOG_BLOCK_HEADER_COPY) {
+        *schema_hash_in(payload, block->unpacked_bytes) ^= 1;
+        for (uint32_t i = 0; i < by->edit_count; i++)
+            replace(payload, block->unpacked_bytes, &by->edits[i]);
+        return RECORD_CHANGE;
     }
-    file_write(file, bytes.data, bytes.size);
-    net_log_packer_deinit(&packer);
-    base_bytes_deinit(&bytes);
-    free(payload);
-    free(log);
+    const bool is_lost = by->lost_from > 0 && block->first_tick >= by->lost_from &&
+                         block->first_tick < by->lost_from + 30;
+    return is_lost ? RECORD_DROP : RECORD_KEEP;
 }
 
 typedef struct watch {
@@ -120,13 +91,11 @@ static void watch_open(watch* self, const playback_record* record, const edit* e
                        uint32_t edit_count, uint32_t lost_from) {
     self->told[0] = 0;
     snprintf(self->file, sizeof self->file, "%s/forged", record->files.folder);
-    forge(record, self->file, edits, edit_count, lost_from);
+    record_forge(record, self->file, forge, &(forgery){edits, edit_count, lost_from});
     const base_reporter reporter = {.report = keep, .context = self};
     (void)!net_log_reader_create(NULL, self->file, NULL, &self->reader);
     assert_non_null(self->reader);
-    assert_int_equal(
-        net_playback_create(self->reader, record->table.module, &reporter, &self->playback),
-        NET_OK);
+    assert_ok(net_playback_create(self->reader, record->table.module, &reporter, &self->playback));
     assert_int_equal(net_playback_clamped(self->playback), 0);
 }
 
@@ -135,22 +104,20 @@ static void watch_close(watch* self) {
     net_log_reader_destroy(self->reader);
 }
 
-static void its_values_are_those_of_the_match(void** state) {
-    const playback_record* record = *state;
+PLAYED_CASE(its_values_are_those_of_the_match, TICKS) {
     watch self;
     watch_open(&self, record, NULL, 0, 0);
     assert_int_equal(net_playback_tick_last(self.playback), TICKS);
-    base_rng rng = base_rng_make(SEED, 1);
-    print_message("seed %d\n", SEED);
+    base_rng rng = test_rng(SEED, 1);
     for (uint32_t i = 0; i < 30; i++) {
         const uint32_t tick = 1 + base_rng_below(&rng, TICKS);
-        assert_int_equal(net_playback_seek(self.playback, tick), NET_OK);
+        assert_ok(net_playback_seek(self.playback, tick));
         assert_true(net_playback_tick(self.playback) == tick);
         assert_true(record_scope(net_playback_match(self.playback)) == record->scope_hash[tick]);
         // And as it plays on from there.
         uint32_t on = tick + base_rng_below(&rng, 20);
         if (on > TICKS) on = TICKS;
-        assert_int_equal(net_playback_advance(self.playback, on - tick), NET_OK);
+        assert_ok(net_playback_advance(self.playback, on - tick));
         assert_true(record_scope(net_playback_match(self.playback)) == record->scope_hash[on]);
     }
     assert_int_equal(net_playback_clamped(self.playback), 0);
@@ -166,13 +133,12 @@ static uint32_t count_lines(const char* text, const char* of) {
     return count;
 }
 
-static void what_has_no_name_here_is_left_out_and_said_once(void** state) {
-    const playback_record* record = *state;
+PLAYED_CASE(what_has_no_name_here_is_left_out_and_said_once, TICKS) {
     static const edit edits[] = {{"rectSize", "rectSizf"}, {"breakout_ball", "breakout_bals"}};
     watch self;
     watch_open(&self, record, edits, BASE_COUNT(edits), 0);
     for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(net_playback_seek(self.playback, 100.0 + 50.0 * i), NET_OK);
+        assert_ok(net_playback_seek(self.playback, 100.0 + 50.0 * i));
     assert_int_equal(count_lines(self.told, "component rectSizf of the log is not here"), 1);
     assert_int_equal(count_lines(self.told, "template breakout_bals of the log is not here"), 1);
     assert_int_equal(count_lines(self.told, "component rectSize of template breakout_pad "), 1);
@@ -194,87 +160,48 @@ static void what_has_no_name_here_is_left_out_and_said_once(void** state) {
 }
 
 // The values behind it are unknown until all come again: what was known stays.
-static void damage_does_not_end_it(void** state) {
-    const playback_record* record = *state;
+PLAYED_CASE(damage_does_not_end_it, TICKS) {
     watch self;
     watch_open(&self, record, NULL, 0, 300);
-    assert_int_equal(net_playback_seek(self.playback, 250.0), NET_OK);
+    assert_ok(net_playback_seek(self.playback, 250.0));
     double before = 250.0;
     while (net_playback_tick(self.playback) < 650.0) {
-        assert_int_equal(net_playback_advance(self.playback, 1.0), NET_OK);
+        assert_ok(net_playback_advance(self.playback, 1.0));
         assert_true(net_playback_tick(self.playback) > before);
         before = net_playback_tick(self.playback);
         assert_non_null(net_playback_match(self.playback));
     }
     for (uint32_t tick = 20; tick < 300; tick += 60) {
-        assert_int_equal(net_playback_seek(self.playback, tick), NET_OK);
+        assert_ok(net_playback_seek(self.playback, tick));
         assert_true(record_scope(net_playback_match(self.playback)) == record->scope_hash[tick]);
     }
     watch_close(&self);
 }
 
-// Headers of no build: whatever their schemas say, they are watched or refused.
-static void any_schema_is_watched_or_refused(void** state) {
-    enum { ROUNDS = 150, FILE_BYTES = 128 };
-    const playback_record* record = *state;
-    base_rng rng = base_rng_make(SEED, 2);
-    uint8_t* payload = calloc(1, NET_LOG_BLOCK_BYTES_MAX);
-    net_log_block block;
-    net_log_packer packer;
-    size_t size;
-    uint32_t watched = 0, refused = 0;
-    char file[FILE_BYTES];
-    uint8_t* log = file_read(record->files.log, &size);
-    snprintf(file, sizeof file, "%s/mutant", record->files.folder);
-    assert_true(payload && net_log_packer_init(&packer, NULL));
-    assert_true(net_log_block_header_read(&block, log + NET_LOG_PROLOGUE_BYTES));
-    const size_t rest = NET_LOG_PROLOGUE_BYTES + NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
-    for (uint32_t round = 0; round < ROUNDS; round++) {
-        base_bytes bytes;
-        net_log_block changed = block;
-        base_bytes_init(&bytes, NULL);
-        assert_true(net_log_block_unpack(
-            &block, log + NET_LOG_PROLOGUE_BYTES + NET_LOG_BLOCK_HEADER_BYTES, NULL, payload));
-        *schema_hash_in(payload, block.unpacked_bytes) ^= 1;
-        for (uint32_t i = 0; i <= round % 3; i++) {
-            const uint32_t place = 200 + base_rng_below(&rng, block.unpacked_bytes - 200);
-            payload[place] = (uint8_t)(base_rng_below(&rng, 2) ? base_rng_below(&rng, 256)
+typedef struct mutation {
+    base_rng rng;
+    uint32_t round;
+} mutation;
+
+static record_act mutate(void* context, uint32_t number, const net_log_block* block,
+                         uint8_t* payload) {
+    mutation* by = context;
+    if (number > 0) return RECORD_KEEP;
+    *schema_hash_in(payload, block->unpacked_bytes) ^= 1;
+    for (uint32_t i = 0; i <= by->round % 3; i++) {
+        const uint32_t place = 200 + base_rng_below(&by->rng, block->unpacked_bytes - 200);
+        payload[place] = (uint8_t)(base_rng_below(&by->rng, 2) ? base_rng_below(&by->rng, 256)
                                                                : payload[place] ^ 1u);
-        }
-        base_bytes_write(&bytes, log, NET_LOG_PROLOGUE_BYTES);
-        base_bytes_write(&bytes, packer.stored,
-                         net_log_packer_pack(&packer, &changed, payload, block.unpacked_bytes));
-        base_bytes_write(&bytes, log + rest, size - rest);
-        file_write(file, bytes.data, bytes.size);
-        base_bytes_deinit(&bytes);
-        net_log_reader* reader;
-        net_playback* playback = NULL;
-        (void)!net_log_reader_create(NULL, file, NULL, &reader);
-        if (reader) (void)!net_playback_create(reader, record->table.module, NULL, &playback);
-        watched += playback != NULL;
-        refused += playback == NULL;
-        if (playback) {
-            (void)!net_playback_seek(playback, 40.0);
-            (void)!net_playback_advance(playback, 3.5);
-            (void)!net_playback_seek(playback, 2.0);
-            net_playback_draw(playback, NULL);
-            net_playback_destroy(playback);
-        }
-        net_log_reader_destroy(reader);
     }
-    assert_true(watched > 30 && refused > 30);
-    net_log_packer_deinit(&packer);
-    free(payload);
-    free(log);
+    return RECORD_CHANGE;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(the_schema_hash_of_a_header_is_found_whatever_its_identity),
-        TEST(its_values_are_those_of_the_match),
-        TEST(what_has_no_name_here_is_left_out_and_said_once),
-        TEST(damage_does_not_end_it),
-        TEST(any_schema_is_watched_or_refused),
-    };
-    return cmocka_run_group_tests(tests, record_setup, record_teardown);
+// Headers of no build: whatever their schemas say, they are watched or refused.
+PLAYED_CASE(any_schema_is_watched_or_refused, TICKS) {
+    enum { ROUNDS = 150 };
+    mutation by = {.rng = test_rng(SEED, 2)};
+    uint32_t counts[2] = {0, 0};
+    for (; by.round < ROUNDS; by.round++)
+        record_show_forged(record, mutate, &by, NULL, counts);
+    assert_true(counts[0] > 30 && counts[1] > 30);
 }

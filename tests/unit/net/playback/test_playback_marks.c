@@ -4,18 +4,17 @@
 
 #include "log/playback_marks.h"
 
-enum { TICKS = 900, SEED = 20240607 };
+enum { TICKS = 900 };
 
 // In pieces of so many blocks.
 static void read_marks(net_playback_marks_list* list, net_log_reader* reader,
                        const net_game_module* game, uint64_t blocks) {
     net_playback_marks_init(list, NULL, reader);
     while (!list->is_whole)
-        assert_int_equal(net_playback_marks_read(list, reader, game, blocks), NET_OK);
+        assert_ok(net_playback_marks_read(list, reader, game, blocks));
 }
 
-static void marks_are_joins_leaves_and_reliable_events_in_order(void** state) {
-    const playback_record* record = *state;
+PLAYED_CASE(marks_are_joins_leaves_and_reliable_events_in_order, TICKS) {
     net_log_reader* reader = record_read(record);
     net_playback_marks_list list;
     read_marks(&list, reader, breakout_module(), 3);
@@ -57,7 +56,7 @@ static void write_many(const log_files* files, uint32_t joins) {
     net_log_file_config config = files_config(files);
     net_log_file* file;
     config.ring_bytes = 1u << 20;
-    assert_int_equal(files_create(&config, &file), NET_OK);
+    assert_ok(files_create(&config, &file));
     net_log_draft* draft = net_log_file_begin(file);
     assert_non_null(draft);
     proto_pb_write_number(&draft->body, 1, 1);
@@ -77,11 +76,10 @@ static void write_many(const log_files* files, uint32_t joins) {
                                                               .payload = (const uint8_t*)""}));
     net_log_file_end(file, NET_LOG_KIND_END, 1);
     files_begin(file, 2); // the tick is not whole, so it is no part of the playback
-    assert_int_equal(net_log_file_destroy(file), NET_OK);
+    assert_ok(net_log_file_destroy(file));
 }
 
-static void marks_are_bounded_and_foreign_numbers_are_left_out(void** state) {
-    (void)state;
+CASE(marks_are_bounded_and_foreign_numbers_are_left_out) {
     uint32_t told = 0;
     const net_game_module* game = breakout_module();
     for (uint32_t i = 0; i < game->message_count; i++)
@@ -93,7 +91,7 @@ static void marks_are_bounded_and_foreign_numbers_are_left_out(void** state) {
         files_open(&files);
         write_many(&files, joins[i]);
         net_log_reader* reader;
-        assert_int_equal(net_log_reader_create(NULL, files.log, NULL, &reader), NET_OK);
+        assert_ok(net_log_reader_create(NULL, files.log, NULL, &reader));
         net_playback_marks_list list;
         read_marks(&list, reader, game, UINT32_MAX);
         uint32_t all = joins[i] + told;
@@ -107,22 +105,4 @@ static void marks_are_bounded_and_foreign_numbers_are_left_out(void** state) {
         net_log_reader_destroy(reader);
         files_close(&files);
     }
-}
-
-static int setup(void** state) {
-    *state = record_make(TICKS);
-    return 0;
-}
-
-static int teardown(void** state) {
-    record_free(*state);
-    return 0;
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(marks_are_joins_leaves_and_reliable_events_in_order),
-        TEST(marks_are_bounded_and_foreign_numbers_are_left_out),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
 }
