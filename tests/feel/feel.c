@@ -6,6 +6,7 @@
 // positions are compared with those of the server at the shown moment. Between the server's ticks
 // they lie on a straight line.
 #include "feel.h"
+#include "text_file.h"
 
 #include "base/assert.h"
 #include "base/math.h"
@@ -94,17 +95,6 @@ typedef struct feel {
     uint32_t smooth_frames; // since the last gap
 } feel;
 
-static char* read_file(const char* name) {
-    FILE* file = fopen(name, "rb");
-    BASE_ASSERT(file);
-    char* text = calloc(1, 1u << 16);
-    BASE_ASSERT(text);
-    size_t size = fread(text, 1, (1u << 16) - 1, file);
-    BASE_ASSERT(size > 0);
-    fclose(file);
-    return text;
-}
-
 // A client's clock may run fast.
 static uint64_t client_us(const feel* self) {
     return (uint64_t)((double)self->now_us * (1.0 + self->config.clock_ppm * 1e-6));
@@ -191,7 +181,8 @@ static void make_input(void* context, const net_player_context* player, void* in
 
 static bool open_server(feel* self) {
     base_reporter reporter = base_reporter_stderr();
-    char* text = read_file(self->config.blk);
+    char* text = text_file_read(self->config.blk);
+    BASE_ASSERT(text);
     net_result result =
         net_module_wrap(breakout_module(), text, "breakout.blk", &reporter, &self->module);
     free(text);
@@ -264,17 +255,15 @@ static void close_all(feel* self) {
 // ---- the server's paths ----
 
 static path* find_path(feel* self, ecs_entity entity) {
-    for (uint32_t i = 0; i < PATHS_MAX; i++) {
+    for (uint32_t i = 0; i < PATHS_MAX; i++)
         if (self->paths[i].entity == entity) return &self->paths[i];
-    }
     return NULL;
 }
 
 static path* make_path(feel* self, ecs_entity entity, ecs_tick tick) {
     path* oldest = &self->paths[0];
-    for (uint32_t i = 0; i < PATHS_MAX; i++) {
+    for (uint32_t i = 0; i < PATHS_MAX; i++)
         if (self->paths[i].last < oldest->last) oldest = &self->paths[i];
-    }
     oldest->entity = entity;
     oldest->first = tick;
     return oldest;
@@ -377,9 +366,8 @@ static void look(feel* self) {
     ecs_query_iter it = ecs_query_begin(world, game->balls);
     while (ecs_query_next(&it)) {
         const ecs_vec2* positions = it.rows.columns[0];
-        for (uint32_t i = 0; i < it.rows.count; i++) {
+        for (uint32_t i = 0; i < it.rows.count; i++)
             look_at(self, watcher->presenter, it.rows.entities[i], positions[i], &self->ball);
-        }
     }
     ecs_entity player = net_client_player(self->members[PLAYER].client);
     const ecs_vec2* pos = ecs_find(world, player, game->pos);
@@ -404,9 +392,8 @@ static void feel_pad(feel* self) {
     self->is_waiting = false;
     self->result.presses++;
     self->delay_frames += self->waited_frames;
-    if (self->waited_frames > self->result.delay_frames_max) {
+    if (self->waited_frames > self->result.delay_frames_max)
         self->result.delay_frames_max = self->waited_frames;
-    }
 }
 
 // ---- the clock ----
@@ -479,9 +466,8 @@ static void finish(feel* self) {
         self->depth_count ? (double)self->depth_sum / (double)self->depth_count : 0.0;
     result->drift_ticks = self->offset_max - self->offset_min;
     result->is_played = true;
-    for (uint32_t i = 0; i < MEMBERS; i++) {
+    for (uint32_t i = 0; i < MEMBERS; i++)
         result->is_played &= net_client_get_phase(self->members[i].client) == NET_CLIENT_PLAYING;
-    }
     leave_all(self);
     for (uint32_t i = 0; i < net_server_report_count(self->server); i++) {
         const net_peer_report* report = net_server_report(self->server, i);

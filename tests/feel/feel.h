@@ -43,7 +43,6 @@ typedef struct feel_result {
     double rollbacks_per_minute;
     feel_path ball, pad; ///< as the watcher sees them
     uint64_t stalls, stalled_ms, teleports;
-    uint32_t teleports_true; ///< jumps of the server's paths
     double view_delay_ms, lead_ms;
     uint64_t inputs, inputs_missing, inputs_late, inputs_repeated;
     double depth_mean;

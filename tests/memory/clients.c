@@ -5,10 +5,12 @@
 //
 // Each client has an allocator of its own for its match and its session; transports are not
 // counted. The most bytes that any of them ever held must stay below the limit of its kind.
+#include "scarce.h"
+#include "text_file.h"
+
 #include "base/assert.h"
 #include "base/options.h"
 #include "ecs/ecs.h"
-#include "memory_counter.h"
 #include "net/client.h"
 #include "net/transport.h"
 #include "net/match.h"
@@ -26,7 +28,7 @@
 const net_game_module* arena_module(void);
 
 typedef struct member {
-    counter bytes;
+    scarce_memory bytes;
     net_match* match; // NULL: it is thin
     net_transport* transport;
     net_client* client;
@@ -46,7 +48,7 @@ typedef struct room {
 
 static bool open_server(room* self, const char* blk) {
     base_reporter reporter = base_reporter_stderr();
-    char* text = read_file(blk);
+    char* text = text_file_read(blk);
     if (!text) return false;
     net_result result =
         net_module_wrap(arena_module(), text, "arena.blk", &reporter, &self->module);
@@ -70,7 +72,7 @@ static bool open_server(room* self, const char* blk) {
 static bool open_member(room* self, uint32_t index) {
     member* one = &self->members[index];
     base_reporter reporter = base_reporter_stderr();
-    counter_init(&one->bytes);
+    scarce_init(&one->bytes, 0, false);
     const bool is_thin = index >= self->full;
     net_match_config config = net_match_config_default(self->module);
     config.allocator = &one->bytes.allocator;
@@ -131,12 +133,12 @@ static bool check(room* self, const char* kind, uint32_t first, uint32_t end, in
     int64_t sum = 0, most = 0;
     uint64_t entities = 0, updates = 0;
     for (uint32_t i = first; i < end; i++) {
-        const counter* bytes = &self->members[i].bytes;
+        const scarce_memory* bytes = &self->members[i].bytes;
         net_client_report report = net_client_get_report(self->members[i].client);
         sum += bytes->bytes;
         entities += report.scope.entities;
         updates += report.updates;
-        if (bytes->most > most) most = bytes->most;
+        if (bytes->bytes_peak > most) most = bytes->bytes_peak;
     }
     if (end == first) return true;
     const uint32_t count = end - first;

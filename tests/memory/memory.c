@@ -6,11 +6,13 @@
 // After the warm-up, the memory of server and clients may rise only by a fixed slack, however many
 // entities were created. Tables with a place per index double until indices are used again. They
 // double for the last time, for the indices above 2,048, in the warm-up.
+#include "scarce.h"
+#include "text_file.h"
+
 #include "base/assert.h"
 #include "base/options.h"
 #include "breakout.h"
 #include "ecs/ecs.h"
-#include "memory_counter.h"
 #include "net/client.h"
 #include "net/transport.h"
 #include "net/match.h"
@@ -36,7 +38,7 @@ typedef struct member {
 typedef struct memory {
     uint64_t minutes, warm, clients, seed;
     double loss_percent;
-    counter server_bytes, client_bytes, view_bytes, line_bytes;
+    scarce_memory server_bytes, client_bytes, view_bytes, line_bytes;
     net_module* module;
     net_match* match;
     net_sim* sim;
@@ -53,7 +55,7 @@ typedef struct memory {
 
 static bool open_server(memory* self, const char* blk) {
     base_reporter reporter = base_reporter_stderr();
-    char* text = read_file(blk);
+    char* text = text_file_read(blk);
     if (!text) return false;
     net_result result =
         net_module_wrap(breakout_module(), text, "breakout.blk", &reporter, &self->module);
@@ -156,23 +158,23 @@ static void step(memory* self, uint64_t tick) {
     }
 }
 
-static void print_side(const counter* side, uint64_t allocations_before) {
-    printf(" | %9" PRId64 " %6" PRIu64, side->bytes, side->allocations - allocations_before);
+static void print_side(const scarce_memory* side, uint64_t allocations_before) {
+    printf(" | %9" PRId64 " %6" PRIu64, side->bytes, side->calls - allocations_before);
 }
 
 static bool run(memory* self) {
     printf(
         "minute  lives index alive | server B  asked | clients B asked | views B    asked | line B"
         " asked\n");
-    const counter* sides[] = {&self->server_bytes, &self->client_bytes, &self->view_bytes,
-                              &self->line_bytes};
+    const scarce_memory* sides[] = {&self->server_bytes, &self->client_bytes, &self->view_bytes,
+                                    &self->line_bytes};
     static const char* const names[BASE_COUNT(sides)] = {"server", "clients", "views", "line"};
     int64_t most[BASE_COUNT(sides)] = {0};
     bool is_right = true;
     for (uint64_t minute = 1; minute <= self->minutes; minute++) {
         uint64_t before[BASE_COUNT(sides)];
         for (uint32_t i = 0; i < BASE_COUNT(sides); i++)
-            before[i] = sides[i]->allocations;
+            before[i] = sides[i]->calls;
         for (uint64_t tick = 0; tick < TICKS_PER_MINUTE; tick++)
             step(self, tick);
         printf("%6" PRIu64 " %6" PRIu64 " %5" PRIu32 " %5" PRIu32, minute, self->lives,
@@ -181,10 +183,9 @@ static bool run(memory* self) {
             print_side(sides[i], before[i]);
         printf("\n");
         fflush(stdout);
-        if (minute == self->warm) {
+        if (minute == self->warm)
             for (uint32_t i = 0; i < BASE_COUNT(sides); i++)
                 most[i] = sides[i]->bytes + SLACK_BYTES;
-        }
         for (uint32_t i = 0; minute > self->warm && i < BASE_COUNT(sides); i++) {
             if (sides[i]->bytes <= most[i]) continue;
             printf("FAILED: more than %" PRId64 " bytes of the %s\n", most[i], names[i]);
@@ -222,10 +223,10 @@ int main(int argc, char** argv) {
     base_options_result read = base_options_read(&description, argc, argv, &words, &reporter);
     if (read != BASE_OPTIONS_OK) return read == BASE_OPTIONS_HELP ? 0 : 2;
     if (words.count != 1) return 2;
-    counter_init(&self.server_bytes);
-    counter_init(&self.client_bytes);
-    counter_init(&self.view_bytes);
-    counter_init(&self.line_bytes);
+    scarce_init(&self.server_bytes, 0, false);
+    scarce_init(&self.client_bytes, 0, false);
+    scarce_init(&self.view_bytes, 0, false);
+    scarce_init(&self.line_bytes, 0, false);
     bool is_right = open_server(&self, words.values[0]);
     for (uint32_t i = 0; is_right && i < self.clients; i++)
         is_right = open_member(&self, i);

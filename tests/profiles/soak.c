@@ -11,6 +11,7 @@
 // run of less than three hours compares each three minutes: tables grow until all indices of
 // entities have been used, for an hour.
 #include "profiles.h"
+#include "scarce.h"
 #include "watch.h"
 
 #include "base/assert.h"
@@ -47,15 +48,10 @@ enum {
 #define SLACK_BYTES 262144.0     ///< of a run of less than three hours
 #define HIGH_WATER_BYTES 32768.0 ///< small tables of rare indices, which still double once
 
-typedef struct counter {
-    base_allocator allocator;
-    int64_t bytes;
-} counter;
-
 typedef struct soak {
     uint64_t minutes, seed;
     bool is_table;
-    counter server, guests;
+    scarce_memory server, guests;
     house house;
     watch watch;
     net_link_pair line;
@@ -69,20 +65,6 @@ typedef struct soak {
 } soak;
 
 // ---- memory
-
-static void* counter_allocate(void* context, size_t size, size_t align) {
-    counter* self = context;
-    self->bytes += (int64_t)size;
-    const base_allocator* heap = base_allocator_heap();
-    return heap->allocate(heap->context, size, align);
-}
-
-static void counter_release(void* context, void* block, size_t size) {
-    counter* self = context;
-    self->bytes -= (int64_t)size;
-    const base_allocator* heap = base_allocator_heap();
-    heap->release(heap->context, block, size);
-}
 
 // With a sanitizer the library does not count, and our own counters have to do.
 static int64_t bytes_in_use(const soak* self) {
@@ -223,8 +205,8 @@ static void play(soak* self) {
 }
 
 static bool open_house(soak* self) {
-    self->server.allocator = (base_allocator){counter_allocate, counter_release, &self->server};
-    self->guests.allocator = (base_allocator){counter_allocate, counter_release, &self->guests};
+    scarce_init(&self->server, 0, false);
+    scarce_init(&self->guests, 0, false);
     self->rng = base_rng_make(self->seed, 3);
     base_reporter reporter = base_reporter_stderr();
     if (net_link_config_parse(profile_find("P2")->even, &reporter, &self->line) != NET_OK)

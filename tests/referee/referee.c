@@ -4,6 +4,7 @@
 //
 //   referee GAMES_FOLDER GOLDEN_FOLDER [--game NAME] [--seed N] [--trace] [--bless]
 #include "referee.h"
+#include "text_file.h"
 
 #include "base/assert.h"
 #include "base/options.h"
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TEXT_BYTES_MAX = 1 << 17, PATH_BYTES = 512, LINE_BYTES = 512 };
+enum { PATH_BYTES = 512, LINE_BYTES = 512 };
 
 const net_game_module* breakout_module(void);
 const net_game_module* arena_module(void);
@@ -41,22 +42,10 @@ void referee_say(referee* self, referee_kind kind, const char* format, ...) {
     base_bytes_write(&self->facts[kind], text, (size_t)size);
 }
 
-// @return NULL: there is no such file.
-static char* read_file(const char* name) {
-    FILE* file = fopen(name, "rb");
-    if (!file) return NULL;
-    char* text = calloc(1, TEXT_BYTES_MAX);
-    BASE_ASSERT(text);
-    size_t size = fread(text, 1, TEXT_BYTES_MAX, file);
-    BASE_ASSERT(size < TEXT_BYTES_MAX);
-    fclose(file);
-    return text;
-}
-
 static net_result open_game(program* self, const net_game_module* game, net_module** module) {
     char file[PATH_BYTES];
     base_text_format(file, sizeof file, "%s/%s/%s.blk", self->games, game->name, game->name);
-    char* text = read_file(file);
+    char* text = text_file_read(file);
     if (!text) return NET_ERR_IO;
     net_result result = net_module_wrap(game, text, file, &self->referee.reporter, module);
     free(text);
@@ -121,7 +110,7 @@ static bool check_golden(program* self, referee_kind kind) {
     if (self->is_blessed) return write_golden(file, facts);
     base_bytes_write_u8(facts, 0);
     BASE_ASSERT(!facts->failed);
-    char* golden = read_file(file);
+    char* golden = text_file_read(file);
     bool is_equal = golden && check_lines((char*)facts->data, golden,
                                           self->game || self->seed || self->referee.is_traced);
     printf("%s: %s\n", kind_names[kind], is_equal ? "equal" : "DIFFERENT");

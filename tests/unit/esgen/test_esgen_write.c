@@ -3,17 +3,14 @@
 // only compared.
 // After a wanted change: shoal-esgen -o sample.expected sample.c, and read the difference.
 #include "esgen_text.h"
+#include "text_file.h"
 
 #include "ecs/es.h"
 
 static char* read_text(const char* path) {
-    FILE* file = fopen(path, "rb");
-    if (!file) print_error("%s cannot be read\n", path);
-    assert_non_null(file);
-    char* text = calloc(1, 1u << 17);
+    char* text = text_file_read(path);
+    if (!text) print_error("%s cannot be read\n", path);
     assert_non_null(text);
-    assert_true(fread(text, 1, (1u << 17) - 1, file) < (1u << 17) - 1);
-    fclose(file);
     return text;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ecs_parts.h"
+#include "text_file.h"
 
 #include "net/match.h"
 
@@ -14,13 +15,8 @@ typedef struct table_bot {
 } table_bot;
 
 static inline char* table_read_file(const char* file) {
-    FILE* stream = fopen(file, "rb");
-    assert_non_null(stream);
-    char* text = calloc(1, 1u << 16);
+    char* text = text_file_read(file);
     assert_non_null(text);
-    size_t size = fread(text, 1, (1u << 16) - 1, stream);
-    fclose(stream);
-    assert_true(size > 0);
     return text;
 }
 

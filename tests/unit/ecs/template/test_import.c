@@ -2,6 +2,7 @@
 // S5.2: files that import other files. Here the files are a table. The letters of a path decide
 // whether it is valid.
 #include "data_world.h"
+#include "text_file.h"
 
 #include "ecs/template_files.h"
 #include "template/template_set.h"
@@ -322,11 +323,8 @@ static uint32_t split_files(char* text, table_file* files, uint32_t files_max) {
 }
 
 DATA_CASE(the_files_of_the_manual_load) {
-    static char manual[65536];
-    FILE* file = fopen(DATABLOCK_MANUAL, "rb");
-    assert_non_null(file);
-    manual[fread(manual, 1, sizeof manual - 1, file)] = '\0';
-    (void)fclose(file);
+    char* manual = text_file_read(DATABLOCK_MANUAL);
+    assert_non_null(manual);
     char* at = strstr(manual, "```blk files\n");
     assert_non_null(at);
     *strstr(at + 3, "```") = '\0';
@@ -345,6 +343,7 @@ DATA_CASE(the_files_of_the_manual_load) {
     assert_int_equal(report.count, 1);
     expect_order(world, (const char* const[]){"animal", "bear", "lion"}, 3);
     data_expect(world, "bear", "name", "\"B\xC3\xA4r\"");
+    free(manual);
 }
 
 CASE(memory_may_run_out_at_any_allocation_of_a_pack) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "template/data_world.h"
+#include "text_file.h"
 
 #include "template/datablock.h"
 
@@ -271,12 +272,8 @@ CASE(random_words_of_the_language_load_or_are_refused) {
 }
 
 CASE(the_examples_of_the_manual_load) {
-    FILE* file = fopen(DATABLOCK_MANUAL, "rb");
-    assert_non_null(file);
-    static char manual[65536];
-    size_t size = fread(manual, 1, sizeof manual - 1, file);
-    (void)fclose(file);
-    manual[size] = '\0';
+    char* manual = text_file_read(DATABLOCK_MANUAL);
+    assert_non_null(manual);
     ecs_world* world = data_world_create(NULL);
     assert_non_null(world);
     uint32_t examples = 0;
@@ -291,4 +288,5 @@ CASE(the_examples_of_the_manual_load) {
     }
     assert_true(examples >= 4);
     ecs_world_destroy(world);
+    free(manual);
 }

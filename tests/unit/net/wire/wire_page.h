@@ -3,12 +3,13 @@
 #pragma once
 
 #include "replicate/repl_world.h"
+#include "text_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIRE_PAGE_BYTES_MAX = 1 << 18, WIRE_PAGE_INDEX_MAX = 1000 };
+enum { WIRE_PAGE_INDEX_MAX = 1000 };
 
 typedef struct wire_side {
     ecs_world* world;
@@ -18,12 +19,8 @@ typedef struct wire_side {
 } wire_side;
 
 static inline char* wire_page_read(void) {
-    FILE* file = fopen(PROTO_FOLDER "/WIRE.md", "rb");
-    assert_non_null(file);
-    char* text = calloc(1, WIRE_PAGE_BYTES_MAX);
+    char* text = text_file_read(PROTO_FOLDER "/WIRE.md");
     assert_non_null(text);
-    assert_true(fread(text, 1, WIRE_PAGE_BYTES_MAX - 1, file) > 0);
-    fclose(file);
     return text;
 }
 
