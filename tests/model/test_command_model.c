@@ -159,11 +159,11 @@ static ecs_world* make_world(memory* from, bool is_mirror) {
     ecs_type_desc self = {"selfish", sizeof(selfish), _Alignof(selfish), NULL, 0, &selfish_ops};
     assert_ok(ecs_type_register(world, &body, NULL));
     assert_ok(ecs_type_register(world, &self, NULL));
-    base_reporter reporter = base_reporter_stderr();
-    assert_ok(ecs_template_load(world, "model.blk", model_text, strlen(model_text), &reporter));
+    assert_ok(
+        ecs_template_load(world, "model.blk", model_text, strlen(model_text), test_reporter()));
     system_add(world, .name = "drift", .stage = "act", .run = run_drift,
                TERMS({"pos", "p2", ECS_WRITE}));
-    assert_ok(ecs_world_seal(world, &reporter));
+    assert_ok(ecs_world_seal(world, test_reporter()));
     for (uint32_t i = 0; i < COMPONENTS; i++)
         components[i] = ecs_component_find(world, component_names[i]);
     for (uint32_t i = 0; i < SHAPES; i++)
@@ -351,7 +351,7 @@ static void any_hold(model* m) {
     ecs_entity entity = m->handle_count ? m->handles[base_rng_below(&m->rng, m->handle_count)] : 0;
     uint32_t kind = base_rng_below(&m->rng, 4);
     if (m->order_count > 0) return; // recorded commands would not see it in order
-    for (uint32_t w = 0; w < 2; w++) {
+    for (uint32_t w = 0; w < 2; w++)
         if (kind == 0)
             (void)!ecs_handle_retain(m->world[w], entity);
         else if (kind == 1)
@@ -360,7 +360,6 @@ static void any_hold(model* m) {
             (void)!ecs_handle_load(m->world[w], entity);
         else
             ecs_handle_unload(m->world[w], entity);
-    }
     assert_int_equal(ecs_state(m->world[0], entity), ecs_state(m->world[1], entity));
 }
 

@@ -181,8 +181,7 @@ static ecs_world* make_world(model* m) {
     // All components exist, also those that no shape has.
     for (uint32_t k = 0; k < KINDS; k++)
         used += (size_t)snprintf(text + used, sizeof text - used, "k%u { c%u:i=0\n }\n", k, k);
-    base_reporter reporter = base_reporter_stderr();
-    assert_ok(ecs_template_load(world, "core.blk", text, used, &reporter));
+    assert_ok(ecs_template_load(world, "core.blk", text, used, test_reporter()));
     for (uint32_t i = 0; i <= LISTENERS; i++) {
         part* own = i < LISTENERS ? &m->listeners[i] : &m->reactor;
         const char* events[5];
@@ -206,7 +205,7 @@ static ecs_world* make_world(model* m) {
                    .term_count = own->match.count, .context = own);
         assert_ok(ecs_query_create(world, own->match.terms, own->match.count, &own->query));
     }
-    assert_ok(ecs_world_seal(world, &reporter));
+    assert_ok(ecs_world_seal(world, test_reporter()));
     for (uint32_t s = 0; s < SHAPES; s++) {
         char name[8];
         (void)snprintf(name, sizeof name, "s%u", s);

@@ -121,7 +121,6 @@ static void open_side(side* s, bool takes_runs, uint32_t budget) {
     config.allocator = &spoiling;
     config.limits.events_per_flush_max = budget;
     config.limits.events_queued_max = 1 << 20;
-    base_reporter reporter = base_reporter_stderr();
     assert_ok(ecs_world_create(&config, &s->world));
     static const ecs_field hit_fields[] = {{.name = "amount", .kind = ECS_FIELD_I32, .count = 1}};
     static const ecs_field shot_fields[] = {{.name = "from", .kind = ECS_FIELD_ENTITY, .count = 1},
@@ -131,11 +130,12 @@ static void open_side(side* s, bool takes_runs, uint32_t budget) {
                                      {"shot", sizeof(shot), shot_fields, 3, false}};
     assert_ok(ecs_event_register(s->world, &events[0], &s->hit));
     assert_ok(ecs_event_register(s->world, &events[1], &s->shot));
-    assert_ok(ecs_template_load(s->world, "model.blk", model_text, strlen(model_text), &reporter));
+    assert_ok(
+        ecs_template_load(s->world, "model.blk", model_text, strlen(model_text), test_reporter()));
     system_add(s->world, .name = "handler", EVENTS("hit", "shot"), .on_event = on_event,
                .on_events = takes_runs ? on_events : NULL, TERMS({"hp", "i", ECS_WRITE}),
                .context = s);
-    assert_ok(ecs_world_seal(s->world, &reporter));
+    assert_ok(ecs_world_seal(s->world, test_reporter()));
     for (uint32_t i = 0; i < SHAPES; i++)
         s->shapes[i] = ecs_template_find(s->world, shape_names[i]);
 }

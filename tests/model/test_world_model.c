@@ -208,14 +208,14 @@ static ecs_world* make_world(model* m) {
     ecs_type_desc body = TYPE_OF("twin_body", twin_body, body_fields);
     uint32_t flags = m->is_boxed ? ECS_TYPE_BOXED : 0;
     assert_ok(ecs_type_register_as(world, &body, flags, NULL, NULL));
-    base_reporter reporter = base_reporter_stderr();
-    assert_ok(ecs_template_load(world, "model.blk", model_text, strlen(model_text), &reporter));
+    assert_ok(
+        ecs_template_load(world, "model.blk", model_text, strlen(model_text), test_reporter()));
     ecs_event_desc hurt = {"hurt", sizeof(twin_record), record_fields, 3, true};
     ecs_event_desc spawn = {"spawn", sizeof(twin_record), record_fields, 3, false};
     assert_ok(ecs_event_register(world, &hurt, &m->hurt));
     assert_ok(ecs_event_register(world, &spawn, &m->spawn));
     register_systems(world, m);
-    assert_ok(ecs_world_seal(world, &reporter));
+    assert_ok(ecs_world_seal(world, test_reporter()));
     for (uint32_t i = 0; i < TWIN_COMPONENTS; i++) {
         m->components[i] = ecs_component_find(world, component_names[i]);
         assert_int_not_equal(m->components[i], ECS_COMPONENT_NONE);

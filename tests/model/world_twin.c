@@ -87,9 +87,7 @@ void twin_post(twin_world* twin, const twin_event* event) {
 }
 
 static void resolve(twin_target* target, const ecs_entity* made) {
-    if (target->is_pending) {
-        *target = (twin_target){false, made[target->value]};
-    }
+    if (target->is_pending) *target = (twin_target){false, made[target->value]};
 }
 
 void twin_apply(twin_world* twin) {
@@ -130,9 +128,8 @@ static void on_hurt(twin_world* twin, const twin_event* event) {
         bool is_hit = event->is_broadcast || entity->handle == event->target.value;
         if (!entity->is_alive || !is_hit || !entity->values[TWIN_HP].has) continue;
         entity->values[TWIN_HP].as.number -= event->amount;
-        if (!event->is_broadcast && entity->values[TWIN_HP].as.number < 0) {
+        if (!event->is_broadcast && entity->values[TWIN_HP].as.number < 0)
             twin->commands[twin->command_count++] = (twin_command){.entity = entity->handle};
-        }
     }
 }
 
@@ -170,9 +167,8 @@ static void drift(twin_entity* entity) {
 
 static void age(twin_entity* entity) {
     if (entity->values[TWIN_HP].has && !entity->values[TWIN_MARK].has &&
-        ecs_entity_index(entity->handle) % 5 == 0) {
+        ecs_entity_index(entity->handle) % 5 == 0)
         entity->values[TWIN_HP].as.number--;
-    }
 }
 
 static void rename_some(twin_entity* entity, ecs_tick tick) {
@@ -185,11 +181,10 @@ static void rename_some(twin_entity* entity, ecs_tick tick) {
 static void go_on(twin_entity* entity, ecs_tick tick) {
     twin_path* path = &entity->values[TWIN_PATH].as.path;
     if (!entity->values[TWIN_PATH].has || ecs_entity_index(entity->handle) % 4 != tick % 4) return;
-    if (path->count == TWIN_PATH_MAX) {
+    if (path->count == TWIN_PATH_MAX)
         *path = (twin_path){0};
-    } else {
+    else
         path->numbers[path->count++] = (int32_t)tick;
-    }
 }
 
 static void track(twin_world* twin) {
@@ -197,9 +192,8 @@ static void track(twin_world* twin) {
         twin_entity* entity = &twin->entities[i];
         for (uint32_t c = 0; c < TWIN_COMPONENTS && entity->is_alive; c++) {
             if (!is_tracked[c] || !entity->values[c].has ||
-                twin_equal(c, &entity->values[c], &entity->told[c])) {
+                twin_equal(c, &entity->values[c], &entity->told[c]))
                 continue;
-            }
             if (!entity->is_fresh) {
                 twin->changed[twin->changed_count++] =
                     (ecs_change){entity->handle, (ecs_component_id)c};

@@ -113,9 +113,8 @@ static void take_state(raw_client* raw, const net_transport_event* event) {
     raw->input_depth = header.input_depth;
     raw->event_acks += header.has_event_ack;
     if (header.has_event_ack) raw->event_ack = header.event_ack;
-    for (size_t i = 0; i < packet->n_events; i++) {
+    for (size_t i = 0; i < packet->n_events; i++)
         if (packet->events[i]->number == raw->event_newest + 1) raw->event_newest++;
-    }
 }
 
 void raw_client_service(raw_client* raw, uint64_t now_us) {

@@ -73,9 +73,8 @@ static void take_input(raw_server* raw, const net_transport_event* event) {
     for (size_t i = 0; i < packet->n_resync && i < BASE_COUNT(raw->resyncs); i++)
         raw->resyncs[raw->resync_count++] = packet->resync[i];
     raw->resyncs_requested += packet->n_resync;
-    for (size_t i = 0; i < packet->n_events; i++) {
+    for (size_t i = 0; i < packet->n_events; i++)
         if (packet->events[i]->number == raw->event_newest + 1) raw->event_newest++;
-    }
 }
 
 void raw_server_service(raw_server* raw, uint64_t now_us) {

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/assert.h"
+#include "base/report.h"
 #include "base/rng.h"
 #include "base/text.h"
 
@@ -59,6 +60,9 @@ static inline base_rng test_rng(uint64_t seed, uint64_t stream) {
     printf("seed %llu\n", (unsigned long long)seed);
     return base_rng_make(seed, stream);
 }
+
+/// Prints what is reported: for calls of which a case expects no report.
+#define test_reporter() ((const base_reporter[]){base_reporter_stderr()})
 
 /// A call succeeds: NET_OK and its like are 0.
 #define assert_ok(call) assert_int_equal(call, 0)

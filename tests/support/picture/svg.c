@@ -114,9 +114,8 @@ static uint32_t find_gradient(svg* picture, ecs_color top, ecs_color bottom, boo
     for (uint32_t i = 0; i < picture->gradient_count; i++) {
         const svg_gradient* known = &picture->gradients[i];
         if (known->is_radial == is_radial && is_same_color(known->top, top) &&
-            is_same_color(known->bottom, bottom)) {
+            is_same_color(known->bottom, bottom))
             return i;
-        }
     }
     if (picture->gradient_count == SVG_GRADIENTS_MAX) return SVG_GRADIENTS_MAX;
     uint32_t number = picture->gradient_count++;
@@ -226,7 +225,7 @@ static void draw_triangles(void* context, const float* points, const ecs_color* 
 }
 
 static void put_text(FILE* file, const char* text) {
-    for (const char* at = text; *at; at++) {
+    for (const char* at = text; *at; at++)
         if (*at == '<')
             fputs("&lt;", file);
         else if (*at == '&')
@@ -235,7 +234,6 @@ static void put_text(FILE* file, const char* text) {
             fputc(*at, file);
         else
             fputc('?', file); // players choose names
-    }
 }
 
 // x, y is the upper left corner, as for rectangles.

@@ -304,9 +304,8 @@ static void start(ecs_world* world, void* context_pointer, const net_game_start*
     swarm_clock clock = {.quiet_tick = (uint32_t)begin->settings[0]};
     ecs_init init = {context->clock_component, &clock};
     (void)!ecs_create(world, context->clock, &init, 1, &entity);
-    for (uint32_t i = 0; i < POPULATION_MIN; i++) {
+    for (uint32_t i = 0; i < POPULATION_MIN; i++)
         (void)!ecs_create(world, i % 3 ? context->mote : context->rock, NULL, 0, &entity);
-    }
 }
 
 static ecs_entity player_join(ecs_world* world, void* context_pointer,

@@ -15,7 +15,6 @@ static inline net_module* open_module(void) {
 
 static inline net_match* open_match(const net_module* module, net_role role, bool has_render,
                                     uint64_t seed, const char* setting) {
-    base_reporter reporter = base_reporter_stderr();
     net_match_config config = net_match_config_default(module);
     config.role = role;
     config.has_render = has_render;
@@ -24,11 +23,11 @@ static inline net_match* open_match(const net_module* module, net_role role, boo
     while (setting && *setting) { // settings such as "a=1 b=2"
         size_t length = strcspn(setting, " ");
         snprintf(each, sizeof each, "%.*s", (int)length, setting);
-        assert_ok(net_match_setting_apply(&config, each, &reporter));
+        assert_ok(net_match_setting_apply(&config, each, test_reporter()));
         setting += length + (setting[length] == ' ');
     }
     net_match* match = NULL;
-    assert_ok(net_match_create(&config, &reporter, &match));
+    assert_ok(net_match_create(&config, test_reporter(), &match));
     return match;
 }
 

@@ -241,38 +241,34 @@ static const arena_flag* flag_of(table* t, uint8_t team, ecs_entity* entity) {
     return found;
 }
 
-CASE(a_flag_goes_with_its_carrier_and_counts_at_home) {
-    table t;
-    open_duel(&t);
-    arena_game* game = table_game(&t);
+CASE_WITH(table, t, open_duel(t), table_close(t), a_flag_goes_with_its_carrier_and_counts_at_home) {
+    arena_game* game = table_game(t);
     ecs_vec2 base = arena_map_stand(2);
-    table_put(&t, 1, base.x, base.y);
-    table_step(&t);
+    table_put(t, 1, base.x, base.y);
+    table_step(t);
     ecs_entity flag = ECS_ENTITY_NONE;
-    assert_int_equal(flag_of(&t, 2, &flag)->state, ARENA_FLAG_CARRIED);
-    assert_int_equal(flag_of(&t, 2, NULL)->carrier, net_match_player(t.match, 1));
-    assert_int_equal(*(uint32_t*)table_of(&t, 1, game->together), 2);
-    assert_int_equal(t.last_flag.what, ARENA_FLAG_IS_TAKEN);
+    assert_int_equal(flag_of(t, 2, &flag)->state, ARENA_FLAG_CARRIED);
+    assert_int_equal(flag_of(t, 2, NULL)->carrier, net_match_player(t->match, 1));
+    assert_int_equal(*(uint32_t*)table_of(t, 1, game->together), 2);
+    assert_int_equal(t->last_flag.what, ARENA_FLAG_IS_TAKEN);
     const arena_input go = {.move_y = 127};
-    table_input(&t, 1, &go);
+    table_input(t, 1, &go);
     for (uint32_t i = 0; i < 30; i++) {
-        table_step(&t);
-        const ecs_vec2* at = ecs_get(table_world(&t), flag, game->pos);
-        const ecs_vec2* carrier = table_of(&t, 1, game->pos);
+        table_step(t);
+        const ecs_vec2* at = ecs_get(table_world(t), flag, game->pos);
+        const ecs_vec2* carrier = table_of(t, 1, game->pos);
         assert_memory_equal(at, carrier, sizeof *at);
     }
     const arena_input rest = {0};
-    table_input(&t, 1, &rest);
+    table_input(t, 1, &rest);
     base = arena_map_base(1);
-    table_put(&t, 1, base.x + 4.0f, base.y);
-    table_step(&t);
-    assert_int_equal(t.last_flag.what, ARENA_FLAG_IS_CAPTURED);
-    assert_int_equal(flag_of(&t, 2, NULL)->state, ARENA_FLAG_HOME);
-    assert_int_equal(*(uint32_t*)table_of(&t, 1, game->together), 0);
-    assert_int_equal(arena_points(arena_find_score(table_world(&t), game, 1)),
-                     ARENA_CAPTURE_POINTS);
-    assert_int_equal(entry_of(&t, 1)->captures, 1);
-    table_close(&t);
+    table_put(t, 1, base.x + 4.0f, base.y);
+    table_step(t);
+    assert_int_equal(t->last_flag.what, ARENA_FLAG_IS_CAPTURED);
+    assert_int_equal(flag_of(t, 2, NULL)->state, ARENA_FLAG_HOME);
+    assert_int_equal(*(uint32_t*)table_of(t, 1, game->together), 0);
+    assert_int_equal(arena_points(arena_find_score(table_world(t), game, 1)), ARENA_CAPTURE_POINTS);
+    assert_int_equal(entry_of(t, 1)->captures, 1);
 }
 
 DUEL_CASE(a_flag_lies_where_its_carrier_died_or_left_until_it_is_brought_back) {

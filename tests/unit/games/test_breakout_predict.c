@@ -173,41 +173,39 @@ static void bury(pair* p) {
     }
 }
 
-CASE(with_fresh_rows_twice_a_second_no_tick_of_a_long_match_differs) {
-    pair p;
-    open_pair(&p, NULL, 0);
-    join(&p);
-    const breakout_game* game = table_game(&p.server);
-    ecs_world* world = net_match_world(p.server.match);
+CASE_WITH(pair, p, open_pair(p, NULL, 0), close_pair(p),
+          with_fresh_rows_twice_a_second_no_tick_of_a_long_match_differs) {
+    join(p);
+    const breakout_game* game = table_game(&p->server);
+    ecs_world* world = net_match_world(p->server.match);
     base_rng rng = base_rng_make(4, 4);
     uint32_t compared = 0, bounces = 0;
     for (uint32_t i = 0; i < 3000; i++) {
         if (i % 30 == 0) {
-            step_server(&p, 0, false);
-            bury(&p);
-            copy(&p);
+            step_server(p, 0, false);
+            bury(p);
+            copy(p);
             continue;
         }
         ecs_entity ball = ecs_query_first(world, game->balls);
         int32_t move = some_move(&rng, i);
         if (ball) { // follow the ball, so that it bounces on the own pad
             const ecs_vec2* at = ecs_get(world, ball, game->pos);
-            const ecs_vec2* pad = ecs_get(world, p.player, game->pos);
+            const ecs_vec2* pad = ecs_get(world, p->player, game->pos);
             move = (int32_t)base_clamp((at->x - pad->x - 60.0f) * 8.0f, -127.0f, 127.0f);
             bounces += at->y > 740.0f;
         }
-        step_both(&p, move, i % 50 == 5);
-        assert_same(&p, p.player, game->pos, sizeof(ecs_vec2));
-        assert_on_grid(ecs_get(world, p.player, game->pos));
+        step_both(p, move, i % 50 == 5);
+        assert_same(p, p->player, game->pos, sizeof(ecs_vec2));
+        assert_on_grid(ecs_get(world, p->player, game->pos));
         // A ball that was lost or served a moment ago exists in one world only.
-        if (!ecs_is_alive(world, ball) || !ecs_is_alive(net_match_world(p.ahead), ball)) continue;
-        assert_same_ball(&p, ball);
+        if (!ecs_is_alive(world, ball) || !ecs_is_alive(net_match_world(p->ahead), ball)) continue;
+        assert_same_ball(p, ball);
         assert_on_grid(ecs_get(world, ball, game->pos));
         assert_on_grid(ecs_get(world, ball, game->vel));
         compared++;
     }
     assert_true(compared > 1500 && bounces > 20);
-    close_pair(&p);
 }
 
 PAIR_CASE(nothing_but_flying_happens_ahead, NULL, 0) {

@@ -241,26 +241,24 @@ BREAKOUT_CASE(the_list_names_the_best_and_oneself, 12, true) {
     assert_true(recorder_has_text(&r, "player 20") && recorder_has_text(&r, "20"));
 }
 
-CASE(a_level_begins_with_its_name) {
-    table t;
-    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, true);
+CASE_WITH(table, t, table_open(t, NULL, 0, 1, NET_ROLE_SERVER, true), table_close(t),
+          a_level_begins_with_its_name) {
     recorder r;
-    table_step(&t);
-    render(&t, &r, ECS_ENTITY_NONE);
+    table_step(t);
+    render(t, &r, ECS_ENTITY_NONE);
     assert_true(recorder_has_text(&r, "48 bricks"));
     for (uint32_t i = 0; i < 130; i++) {
-        table_step(&t);
-        render(&t, &r, ECS_ENTITY_NONE);
+        table_step(t);
+        render(t, &r, ECS_ENTITY_NONE);
     }
     assert_false(recorder_has_text(&r, "48 bricks"));
-    table_close(&t);
+    table_close(t);
     // A client that joins later gets no hint about what all clients see.
-    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, true);
+    table_open(t, NULL, 0, 1, NET_ROLE_SERVER, true);
     for (uint32_t i = 0; i < 130; i++)
-        table_step(&t);
-    render(&t, &r, ECS_ENTITY_NONE);
+        table_step(t);
+    render(t, &r, ECS_ENTITY_NONE);
     assert_false(recorder_has_text(&r, "48 bricks"));
-    table_close(&t);
 }
 
 CASE(a_picture_has_few_shapes_however_many_play) {

@@ -34,8 +34,7 @@ static inline void picture_open(picture* p, uint32_t width, uint32_t height, flo
     assert_non_null(p->surface);
     p->renderer = SDL_CreateSoftwareRenderer(p->surface);
     assert_non_null(p->renderer);
-    const base_reporter reporter = base_reporter_stderr();
-    p->draw = client_draw_create(&p->memory.allocator, p->renderer, &reporter);
+    p->draw = client_draw_create(&p->memory.allocator, p->renderer, test_reporter());
     assert_non_null(p->draw);
     client_draw_resize(p->draw, width, height, view_width, view_height);
     picture_begin(p);
@@ -69,10 +68,9 @@ static inline bool picture_is_background(const picture* p, int x, int y) {
 static inline uint32_t picture_count(const picture* p, int left, int top, int width, int height,
                                      ecs_color color, int off) {
     uint32_t count = 0;
-    for (int y = top; y < top + height; y++) {
+    for (int y = top; y < top + height; y++)
         for (int x = left; x < left + width; x++)
             count += picture_is(p, x, y, color, off);
-    }
     return count;
 }
 

@@ -220,10 +220,9 @@ CASE(a_mass_of_solid_triangles_looks_as_one_by_one) {
     single.view.rect(single.view.context, 20.0f, 20.0f, 50.0f, 50.0f, veil);
     client_draw_end(mass.draw);
     client_draw_end(single.draw);
-    for (int y = 0; y < 100; y++) {
+    for (int y = 0; y < 100; y++)
         for (int x = 0; x < 100; x++)
             assert_true(picture_is(&mass, x, y, picture_pixel(&single, x, y), 0));
-    }
     picture_close(&mass);
     picture_close(&single);
 }

@@ -25,9 +25,8 @@ static size_t read_file(const char* name, uint8_t* bytes, size_t capacity) {
 
 static void write_shot(picture* p, const char* name) {
     char path[128];
-    const base_reporter reporter = base_reporter_stderr();
     (void)base_text_format(path, sizeof path, "%s/%s", folder, name);
-    assert_true(client_shot_write(p->renderer, path, &reporter));
+    assert_true(client_shot_write(p->renderer, path, test_reporter()));
 }
 
 static uint32_t read_u32(const uint8_t* bytes) {

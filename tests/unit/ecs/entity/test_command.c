@@ -178,16 +178,15 @@ STORE_CASE(a_flush_inside_a_stage_is_left_to_its_flush_points) {
     assert_int_equal(ecs_world_entity_count(world), 1);
 }
 
-CASE(a_queue_comes_back_from_its_bytes_and_damage_is_refused) {
-    store fixture;
-    store_make(&fixture, NULL);
-    ecs_world* world = fixture.world;
+CASE_WITH(store, fixture, store_make(fixture, NULL), store_close(fixture),
+          a_queue_comes_back_from_its_bytes_and_damage_is_refused) {
+    ecs_world* world = fixture->world;
     ecs_string string = {.data = (char[]){"saved"}, .size = 5};
     ecs_vec2 pos = {3, 4};
-    ecs_init inits[] = {{fixture.title, &string}, {fixture.pos, &pos}};
-    ecs_entity sign = ecs_command_create(world, fixture.sign, inits, 2);
-    assert_true(ecs_command_recreate(world, sign, fixture.poster, NULL, 0));
-    assert_true(ecs_command_set(world, sign, fixture.pos, &pos));
+    ecs_init inits[] = {{fixture->title, &string}, {fixture->pos, &pos}};
+    ecs_entity sign = ecs_command_create(world, fixture->sign, inits, 2);
+    assert_true(ecs_command_recreate(world, sign, fixture->poster, NULL, 0));
+    assert_true(ecs_command_set(world, sign, fixture->pos, &pos));
     assert_true(ecs_command_destroy(world, ecs_entity_make(1, 1)));
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
@@ -217,7 +216,6 @@ CASE(a_queue_comes_back_from_its_bytes_and_damage_is_refused) {
     assert_int_equal(ecs_world_entity_count(world), 1);
     base_bytes_deinit(&bytes);
     base_bytes_deinit(&again);
-    store_close(&fixture);
 }
 
 // Check that every row of every column is at the same place in both worlds.

@@ -127,15 +127,13 @@ static void open_chain(live* fixture, const ecs_world_config* config) {
     live_seal(fixture);
 }
 
-CASE(events_posted_by_handlers_come_in_the_same_flush) { // S5.11
-    live fixture;
-    open_chain(&fixture, NULL);
+CASE_WITH(live, fixture, open_chain(fixture, NULL), live_close(fixture),
+          events_posted_by_handlers_come_in_the_same_flush) { // S5.11
     live_hit hit = {ECS_ENTITY_NONE, 3};
-    assert_true(ecs_event_broadcast(fixture.world, fixture.hit, &hit));
-    live_step(&fixture);
-    assert_string_equal(fixture.trace, "3,2,1,0,");
-    assert_int_equal(ecs_world_counters(fixture.world)->events_deferred, 0);
-    live_close(&fixture);
+    assert_true(ecs_event_broadcast(fixture->world, fixture->hit, &hit));
+    live_step(fixture);
+    assert_string_equal(fixture->trace, "3,2,1,0,");
+    assert_int_equal(ecs_world_counters(fixture->world)->events_deferred, 0);
 }
 
 CASE(the_budget_defers_the_rest_to_the_next_flush) { // S5.11

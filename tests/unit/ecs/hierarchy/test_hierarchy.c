@@ -143,15 +143,13 @@ LOAD_CASE(a_cycle_that_was_written_is_cut) {
     assert_int_equal(ecs_hierarchy_parent(world, a), ECS_ENTITY_NONE);
 }
 
-CASE(walks_know_who_is_below) {
-    load fixture;
-    load_make(&fixture, NULL);
-    ecs_world* world = fixture.world;
-    ecs_entity root = load_child(&fixture, fixture.limb, ECS_ENTITY_NONE);
-    ecs_entity a = load_child(&fixture, fixture.limb, root);
-    ecs_entity b = load_child(&fixture, fixture.limb, root);
-    ecs_entity aa = load_child(&fixture, fixture.limb, a);
-    ecs_entity aaa = load_child(&fixture, fixture.limb, aa);
+CASE_WITH(load, fixture, load_make(fixture, NULL), load_close(fixture), walks_know_who_is_below) {
+    ecs_world* world = fixture->world;
+    ecs_entity root = load_child(fixture, fixture->limb, ECS_ENTITY_NONE);
+    ecs_entity a = load_child(fixture, fixture->limb, root);
+    ecs_entity b = load_child(fixture, fixture->limb, root);
+    ecs_entity aa = load_child(fixture, fixture->limb, a);
+    ecs_entity aaa = load_child(fixture, fixture->limb, aa);
     const ecs_entity order[] = {a, aa, aaa, b};
     ecs_entity at = root;
     for (uint32_t i = 0; i < 4; i++) {
@@ -168,7 +166,6 @@ CASE(walks_know_who_is_below) {
     assert_false(ecs_hierarchy_is_below(world, root, root));
     assert_int_equal(ecs_hierarchy_root(world, aaa), root);
     assert_int_equal(ecs_hierarchy_root(world, 4711), ECS_ENTITY_NONE);
-    load_close(&fixture);
 }
 
 LOAD_CASE(a_recreation_without_the_component_leaves_the_family) {

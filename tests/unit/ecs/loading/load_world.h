@@ -150,12 +150,12 @@ static inline ecs_result load_try_open(load* fixture, const ecs_world_config* co
     ecs_result result = ecs_world_create(config, &fixture->world);
     if (result != ECS_OK) return result;
     ecs_world* world = fixture->world;
-    base_reporter reporter = base_reporter_stderr();
     static const ecs_field amount[] = {{.name = "amount", .kind = ECS_FIELD_I32, .count = 1}};
     ecs_event_desc hit = {"hit", sizeof(int32_t), amount, 1, false};
     result = ecs_type_register(world, &load_mesh_desc, NULL);
     if (result == ECS_OK)
-        result = ecs_template_load(world, "load.blk", load_text, strlen(load_text), &reporter);
+        result =
+            ecs_template_load(world, "load.blk", load_text, strlen(load_text), test_reporter());
     if (result == ECS_OK) result = ecs_event_register(world, &hit, &fixture->hit);
     if (result == ECS_OK)
         result = ecs_loading_failure_register(world, "load_failed", &fixture->failed);

@@ -100,19 +100,17 @@ SINGLE_CASE(a_restored_singleton_is_one) { // S5.2
     assert_int_equal(ecs_create(world, at->board, NULL, 0, &second), ECS_ERR_TAKEN);
 }
 
-CASE(a_mirror_takes_what_its_authority_says) { // S5.2
-    single fixture;
-    single_open(&fixture, true);
-    ecs_world* world = fixture.world;
+CASE_WITH(single, fixture, single_open(fixture, true), single_close(fixture),
+          a_mirror_takes_what_its_authority_says) { // S5.2
+    ecs_world* world = fixture->world;
     ecs_entity first = ecs_entity_make(3, 1), second = ecs_entity_make(4, 1);
-    assert_ok(ecs_create_at(world, first, fixture.spot, NULL, 0));
-    assert_ok(ecs_create_at(world, second, fixture.spot, NULL, 0));
-    assert_int_equal(ecs_singleton(world, fixture.spot), second);
+    assert_ok(ecs_create_at(world, first, fixture->spot, NULL, 0));
+    assert_ok(ecs_create_at(world, second, fixture->spot, NULL, 0));
+    assert_int_equal(ecs_singleton(world, fixture->spot), second);
     assert_ok(ecs_destroy(world, second));
-    assert_int_equal(ecs_singleton(world, fixture.spot), first);
+    assert_int_equal(ecs_singleton(world, fixture->spot), first);
     ecs_entity own = ECS_ENTITY_NONE;
-    assert_int_equal(ecs_create(world, fixture.spot, NULL, 0, &own), ECS_ERR_TAKEN);
-    assert_ok(ecs_create(world, fixture.board, NULL, 0, &own));
-    assert_int_equal(ecs_create(world, fixture.board, NULL, 0, &own), ECS_ERR_TAKEN);
-    single_close(&fixture);
+    assert_int_equal(ecs_create(world, fixture->spot, NULL, 0, &own), ECS_ERR_TAKEN);
+    assert_ok(ecs_create(world, fixture->board, NULL, 0, &own));
+    assert_int_equal(ecs_create(world, fixture->board, NULL, 0, &own), ECS_ERR_TAKEN);
 }

@@ -66,8 +66,7 @@ static inline void live_open(live* fixture, const ecs_world_config* given) {
     ecs_world* world = fixture->world;
     ecs_type_desc body = TYPE_OF("live_body", live_body, live_body_fields);
     assert_ok(ecs_type_register(world, &body, NULL));
-    base_reporter reporter = base_reporter_stderr();
-    assert_ok(ecs_template_load(world, "live.blk", live_text, strlen(live_text), &reporter));
+    assert_ok(ecs_template_load(world, "live.blk", live_text, strlen(live_text), test_reporter()));
     ecs_event_desc hit = {"hit", sizeof(live_hit), live_hit_fields, 2, true};
     ecs_event_desc ping = {"ping", 0, NULL, 0, false};
     assert_ok(ecs_event_register(world, &hit, &fixture->hit));
@@ -76,8 +75,7 @@ static inline void live_open(live* fixture, const ecs_world_config* given) {
 
 static inline void live_seal(live* fixture) {
     ecs_world* world = fixture->world;
-    base_reporter reporter = base_reporter_stderr();
-    assert_ok(ecs_world_seal(world, &reporter));
+    assert_ok(ecs_world_seal(world, test_reporter()));
     fixture->thing = ecs_template_find(world, "thing");
     fixture->named = ecs_template_find(world, "named");
     fixture->solid = ecs_template_find(world, "solid");

@@ -83,8 +83,7 @@ CASE(a_wide_row_makes_smaller_chunks) {
     for (int i = 0; i < 20; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "\"h%d:huge\" { }\n", i);
     used += (size_t)snprintf(text + used, sizeof text - used, "}\n");
-    base_reporter reporter = base_reporter_stderr();
-    assert_ok(ecs_template_load(fixture.world, "wide.blk", text, used, &reporter));
+    assert_ok(ecs_template_load(fixture.world, "wide.blk", text, used, test_reporter()));
     store_seal(&fixture);
     ecs_template_id some = ecs_template_find(fixture.world, "some");
     assert_ok(ecs_create_many(fixture.world, some, 100, NULL));

@@ -200,15 +200,14 @@ CASE(matchers_combine_freely_over_many_components) { // S4.1 S4.2 S4.4 S1.5 S1.3
     ecs_world_config config = ecs_world_config_default();
     ecs_world* world = NULL;
     assert_ok(ecs_world_create(&config, &world));
-    base_reporter reporter = base_reporter_stderr();
-    assert_ok(ecs_template_load(world, "many.blk", text, used, &reporter));
+    assert_ok(ecs_template_load(world, "many.blk", text, used, test_reporter()));
     static matcher matchers[QUERIES];
     for (uint32_t q = 0; q < QUERIES; q++) {
         fill_matcher(&matchers[q], &rng, has);
         assert_ok(
             ecs_query_create(world, matchers[q].terms, matchers[q].count, &matchers[q].query));
     }
-    assert_ok(ecs_world_seal(world, &reporter));
+    assert_ok(ecs_world_seal(world, test_reporter()));
     ecs_template_id ids[SHAPES];
     uint32_t living[SHAPES] = {0};
     ecs_entity last[SHAPES] = {0};

@@ -223,10 +223,9 @@ static void open_spread(live* fixture, uint32_t gap) {
     ecs_event_desc event = {"sighted", size, fields, 2, true};
     static const char text[] = "seen {\n  \"spot:probe\" { _track:b=yes; }\n}\n";
     live_open(fixture, NULL);
-    base_reporter reporter = base_reporter_stderr();
     assert_ok(ecs_type_register(fixture->world, &type, NULL));
     assert_ok(ecs_event_register(fixture->world, &event, NULL));
-    assert_ok(ecs_template_load(fixture->world, "seen.blk", text, strlen(text), &reporter));
+    assert_ok(ecs_template_load(fixture->world, "seen.blk", text, strlen(text), test_reporter()));
     live_seal(fixture);
 }
 

@@ -32,8 +32,7 @@ static void open_house(house* self, const base_allocator* allocator) {
     const ecs_type_desc type = {
         "lamp", sizeof(lamp), _Alignof(lamp), lamp_fields, BASE_COUNT(lamp_fields), NULL};
     assert_ok(ecs_type_register(world, &type, NULL));
-    base_reporter reporter = base_reporter_stderr();
-    assert_ok(ecs_template_load(world, "lit.blk", text, strlen(text), &reporter));
+    assert_ok(ecs_template_load(world, "lit.blk", text, strlen(text), test_reporter()));
     live_seal(&self->fixture);
     self->lit = ecs_template_find(world, "lit");
     self->lamp = ecs_component_find(world, "lamp");

@@ -131,13 +131,12 @@ STORE_CASE(a_cleared_storage_is_as_new_and_numbers_from_the_start) {
     assert_int_equal(store_create(at, at->ball), first);
 }
 
-CASE(indices_come_back_from_their_bytes) {
-    store fixture;
-    store_make(&fixture, NULL);
-    ecs_world* world = fixture.world;
+CASE_WITH(store, fixture, store_make(fixture, NULL), store_close(fixture),
+          indices_come_back_from_their_bytes) {
+    ecs_world* world = fixture->world;
     enum { COUNT = 3000 };
     static ecs_entity entities[COUNT];
-    assert_ok(ecs_create_many(world, fixture.ball, COUNT, entities));
+    assert_ok(ecs_create_many(world, fixture->ball, COUNT, entities));
     assert_ok(ecs_handle_retain(world, entities[1]));
     assert_ok(ecs_handle_load(world, ecs_entity_make(5, 2)));
     for (uint32_t i = 0; i < COUNT; i += 2)
@@ -145,26 +144,26 @@ CASE(indices_come_back_from_their_bytes) {
     base_bytes bytes;
     base_bytes_init(&bytes, NULL);
     ecs_storage_write_indices(world, &bytes);
-    ecs_entity next = store_create(&fixture, fixture.ball);
+    ecs_entity next = store_create(fixture, fixture->ball);
     ecs_storage_clear(world);
     base_reader reader = base_reader_make(bytes.data, bytes.size);
     assert_ok(ecs_storage_read_indices(world, &reader));
     assert_int_equal(base_reader_left(&reader), 0);
     ecs_binding* binding = NULL;
-    assert_ok(ecs_storage_bind(world, fixture.ball, &binding));
+    assert_ok(ecs_storage_bind(world, fixture->ball, &binding));
     ecs_archetype* archetype = binding->archetype;
     static ecs_row_head heads[COUNT / 2];
     for (uint32_t i = 1; i < COUNT; i += 2)
-        heads[i / 2] = (ecs_row_head){entities[i], fixture.ball};
+        heads[i / 2] = (ecs_row_head){entities[i], fixture->ball};
     assert_ok(ecs_structure_place_rows(world, archetype, heads, COUNT / 2));
     assert_int_equal(ecs_structure_place_rows(world, archetype, heads, 1), ECS_ERR_TAKEN);
-    const ecs_row_head none = {ECS_ENTITY_NONE, fixture.ball};
+    const ecs_row_head none = {ECS_ENTITY_NONE, fixture->ball};
     assert_int_equal(ecs_structure_place_rows(world, archetype, &none, 1), ECS_ERR_STALE);
     assert_int_equal(ecs_world_entity_count(world), COUNT / 2);
     ecs_storage_settle_indices(world);
     ecs_storage_validate(world);
     assert_int_equal(ecs_state(world, ecs_entity_make(5, 2)), ECS_STATE_LOADING);
-    assert_int_equal(store_create(&fixture, fixture.ball), next);
+    assert_int_equal(store_create(fixture, fixture->ball), next);
     for (size_t size = 0; size < bytes.size; size += size < 64 ? 1 : 97) {
         ecs_storage_clear(world);
         reader = base_reader_make(bytes.data, size);
@@ -179,7 +178,6 @@ CASE(indices_come_back_from_their_bytes) {
         bytes.data[at] ^= 0x81;
     }
     base_bytes_deinit(&bytes);
-    store_close(&fixture);
 }
 
 // Run everything that allocates. @return the first error.

@@ -27,13 +27,11 @@ DUEL_CASE(a_client_greets_with_its_game_schema_and_name) {
     assert_int_equal(at->server.answer_items, count);
 }
 
-CASE(a_name_that_is_no_text_is_cleaned_before_it_is_sent) {
-    duel at;
-    duel_open_as(&at, (duel_config){.name = "J\xF6rg \xC3\xA9\xC3"});
-    duel_run(&at, 6);
-    assert_int_equal(at.server.unreadable, 0);
-    assert_string_equal(at.server.name, "Jrg \xC3\xA9");
-    duel_close(&at);
+CASE_WITH(duel, at, duel_open_as(at, (duel_config){.name = "J\xF6rg \xC3\xA9\xC3"}), duel_close(at),
+          a_name_that_is_no_text_is_cleaned_before_it_is_sent) {
+    duel_run(at, 6);
+    assert_int_equal(at->server.unreadable, 0);
+    assert_string_equal(at->server.name, "Jrg \xC3\xA9");
 }
 
 DUEL_CASE(nobody_answering_is_unreachable_after_five_seconds) {

@@ -37,22 +37,21 @@ static void count_row(void* context, uint32_t client, ecs_entity entity, ecs_tic
 }
 
 static net_match* open_match(const crowd* c, net_role role, uint64_t seed) {
-    base_reporter reporter = base_reporter_stderr();
     net_match_config config = net_match_config_default(c->module);
     config.role = role;
     config.seed = seed;
     config.settings[0] = QUIET_TICK;
     net_match* match = NULL;
-    assert_ok(net_match_create(&config, &reporter, &match));
+    assert_ok(net_match_create(&config, test_reporter(), &match));
     return match;
 }
 
 static void crowd_open(crowd* c, uint64_t seed) {
     memset(c, 0, sizeof *c);
-    base_reporter reporter = base_reporter_stderr();
     const net_game_module* game = swarm_wild_make(
         &c->wild, SWARM_RADIUS | SWARM_OWNER | SWARM_TEAM | SWARM_GROUPS | SWARM_GRANTS);
-    assert_ok(net_module_wrap(game, swarm_wild_templates(), "swarm.blk", &reporter, &c->module));
+    assert_ok(
+        net_module_wrap(game, swarm_wild_templates(), "swarm.blk", test_reporter(), &c->module));
     c->match = open_match(c, NET_ROLE_SERVER, seed);
     c->whole = open_match(c, NET_ROLE_MIRROR, seed);
     c->shared = open_match(c, NET_ROLE_MIRROR, seed);

@@ -32,9 +32,8 @@ static net_ban parsed(const char* line) {
 
 static net_bans* make(const char* text) {
     net_bans* bans = NULL;
-    const base_reporter reporter = base_reporter_stderr();
     assert_ok(net_bans_create(NULL, &bans));
-    assert_ok(net_bans_read(bans, text, strlen(text), "bans.txt", &reporter));
+    assert_ok(net_bans_read(bans, text, strlen(text), "bans.txt", test_reporter()));
     return bans;
 }
 

@@ -87,10 +87,9 @@ static inline void library_write(const ecs_stage* stage, const ecs_rows* none) {
     ecs_entity pages[64];
     uint32_t count = 0;
     ecs_query_iter iter = ecs_query_begin(world, self->pages);
-    while (ecs_query_next(&iter)) {
+    while (ecs_query_next(&iter))
         for (uint32_t i = 0; i < iter.rows.count && count < 64; i++)
             pages[count++] = iter.rows.entities[i];
-    }
     ecs_entity sign = ecs_query_first(world, self->signs);
     uint32_t luck = base_rng_below(rng, 60);
     if (sign && luck < 3) library_write_title(self, world, sign, luck + (uint32_t)stage->tick);

@@ -237,21 +237,19 @@ CASE(steady_ticks_allocate_nothing) {
 
 // ---- players ----
 
-CASE(ticks_are_counted_from_one) {
-    table t;
-    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
-    assert_int_equal(net_match_tick(t.match), 0);
-    net_match_step(t.match);
-    assert_int_equal(net_match_tick(t.match), 1);
-    assert_true(net_match_dt(t.match) == 1.0f / 60.0f);
-    assert_true(net_match_get_config(t.match)->seed == 1);
-    assert_non_null(net_match_schema(t.match));
-    table_close(&t);
-    table_open(&t, NULL, 0, 1, NET_ROLE_MIRROR, false);
-    net_match_step_at(t.match, 500);
-    assert_int_equal(net_match_tick(t.match), 500);
-    assert_int_equal(ecs_world_entity_count(net_match_world(t.match)), 0);
-    table_close(&t);
+CASE_WITH(table, t, table_open(t, NULL, 0, 1, NET_ROLE_SERVER, false), table_close(t),
+          ticks_are_counted_from_one) {
+    assert_int_equal(net_match_tick(t->match), 0);
+    net_match_step(t->match);
+    assert_int_equal(net_match_tick(t->match), 1);
+    assert_true(net_match_dt(t->match) == 1.0f / 60.0f);
+    assert_true(net_match_get_config(t->match)->seed == 1);
+    assert_non_null(net_match_schema(t->match));
+    table_close(t);
+    table_open(t, NULL, 0, 1, NET_ROLE_MIRROR, false);
+    net_match_step_at(t->match, 500);
+    assert_int_equal(net_match_tick(t->match), 500);
+    assert_int_equal(ecs_world_entity_count(net_match_world(t->match)), 0);
 }
 
 CASE(both_sides_have_the_same_schema) {
@@ -322,30 +320,28 @@ TABLE_CASE(a_refused_message_names_its_field, 1) {
 }
 
 // S5.20
-CASE(events_go_in_their_direction_only) {
-    table t;
-    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
+CASE_WITH(table, t, table_open(t, NULL, 0, 1, NET_ROLE_SERVER, false), table_close(t),
+          events_go_in_their_direction_only) {
     uint8_t none[1] = {0};
-    assert_ok(net_match_event_check(t.match, BREAKOUT_MESSAGE_CHEER + 1, none, 0));
-    assert_int_equal(net_match_event_check(t.match, BREAKOUT_MESSAGE_BRICK_HIT + 1, none, 0),
+    assert_ok(net_match_event_check(t->match, BREAKOUT_MESSAGE_CHEER + 1, none, 0));
+    assert_int_equal(net_match_event_check(t->match, BREAKOUT_MESSAGE_BRICK_HIT + 1, none, 0),
                      NET_ERR_MALFORMED);
-    assert_int_equal(net_match_event_check(t.match, BREAKOUT_MESSAGE_PAD_INPUT + 1, none, 0),
+    assert_int_equal(net_match_event_check(t->match, BREAKOUT_MESSAGE_PAD_INPUT + 1, none, 0),
                      NET_ERR_MALFORMED);
-    assert_int_equal(net_match_event_check(t.match, 0, none, 0), NET_ERR_MALFORMED);
-    assert_int_equal(net_match_event_check(t.match, BREAKOUT_MESSAGE_COUNT + 1, none, 0),
+    assert_int_equal(net_match_event_check(t->match, 0, none, 0), NET_ERR_MALFORMED);
+    assert_int_equal(net_match_event_check(t->match, BREAKOUT_MESSAGE_COUNT + 1, none, 0),
                      NET_ERR_MALFORMED);
-    table_close(&t);
-    table_open(&t, NULL, 0, 1, NET_ROLE_MIRROR, false);
-    assert_int_equal(net_match_server_event(t.match, BREAKOUT_MESSAGE_CHEER + 1, 0, none, 0),
+    table_close(t);
+    table_open(t, NULL, 0, 1, NET_ROLE_MIRROR, false);
+    assert_int_equal(net_match_server_event(t->match, BREAKOUT_MESSAGE_CHEER + 1, 0, none, 0),
                      NET_ERR_MALFORMED);
-    assert_ok(net_match_server_event(t.match, BREAKOUT_MESSAGE_CHEERED + 1, 0, none, 0));
+    assert_ok(net_match_server_event(t->match, BREAKOUT_MESSAGE_CHEERED + 1, 0, none, 0));
     // A handle of a placeholder is refused: it belongs to no entity.
-    assert_int_equal(net_match_server_event(t.match, BREAKOUT_MESSAGE_CHEERED + 1, 7, none, 0),
+    assert_int_equal(net_match_server_event(t->match, BREAKOUT_MESSAGE_CHEERED + 1, 7, none, 0),
                      NET_ERR_MALFORMED);
     uint8_t emote[] = {0x10, 0x63}; // an emote that does not exist: the module refuses it
-    assert_int_equal(net_match_server_event(t.match, BREAKOUT_MESSAGE_CHEERED + 1, 0, emote, 2),
+    assert_int_equal(net_match_server_event(t->match, BREAKOUT_MESSAGE_CHEERED + 1, 0, emote, 2),
                      NET_ERR_MALFORMED);
-    table_close(&t);
 }
 
 // S5.20
@@ -371,25 +367,23 @@ CASE(a_server_event_is_heard_in_the_mirror) {
     table_close(&mirror);
 }
 
-CASE(each_side_knows_the_messages_that_it_sends) {
-    table t;
-    table_open(&t, NULL, 0, 1, NET_ROLE_SERVER, false);
-    ecs_world* world = net_match_world(t.match);
-    assert_int_equal(net_match_message_of(t.match, ecs_event_find(world, "brick_hit")),
+CASE_WITH(table, t, table_open(t, NULL, 0, 1, NET_ROLE_SERVER, false), table_close(t),
+          each_side_knows_the_messages_that_it_sends) {
+    ecs_world* world = net_match_world(t->match);
+    assert_int_equal(net_match_message_of(t->match, ecs_event_find(world, "brick_hit")),
                      BREAKOUT_MESSAGE_BRICK_HIT + 1);
-    assert_int_equal(net_match_message_of(t.match, ecs_event_find(world, "cheer")), 0);
-    assert_int_equal(net_match_message_of(t.match, ecs_event_find(world, "pad_input")), 0);
-    assert_int_equal(net_match_message_of(t.match, ECS_EVENT_NONE), 0);
-    assert_int_equal(net_match_message_of(t.match, UINT16_MAX), 0);
-    assert_int_equal(net_match_input_message(t.match), BREAKOUT_MESSAGE_PAD_INPUT + 1);
-    assert_int_equal(net_match_input_bytes(t.match), sizeof(breakout_input));
-    table_close(&t);
-    table_open(&t, NULL, 0, 1, NET_ROLE_MIRROR, false);
-    world = net_match_world(t.match);
-    assert_int_equal(net_match_message_of(t.match, ecs_event_find(world, "brick_hit")), 0);
-    assert_int_equal(net_match_message_of(t.match, ecs_event_find(world, "cheer")),
+    assert_int_equal(net_match_message_of(t->match, ecs_event_find(world, "cheer")), 0);
+    assert_int_equal(net_match_message_of(t->match, ecs_event_find(world, "pad_input")), 0);
+    assert_int_equal(net_match_message_of(t->match, ECS_EVENT_NONE), 0);
+    assert_int_equal(net_match_message_of(t->match, UINT16_MAX), 0);
+    assert_int_equal(net_match_input_message(t->match), BREAKOUT_MESSAGE_PAD_INPUT + 1);
+    assert_int_equal(net_match_input_bytes(t->match), sizeof(breakout_input));
+    table_close(t);
+    table_open(t, NULL, 0, 1, NET_ROLE_MIRROR, false);
+    world = net_match_world(t->match);
+    assert_int_equal(net_match_message_of(t->match, ecs_event_find(world, "brick_hit")), 0);
+    assert_int_equal(net_match_message_of(t->match, ecs_event_find(world, "cheer")),
                      BREAKOUT_MESSAGE_CHEER + 1);
-    table_close(&t);
 }
 
 TABLE_CASE(the_last_input_is_repeated_and_nothing_before_the_first, 1) {

@@ -67,8 +67,7 @@ static scope_match open_match(const net_interest_rules* rules) {
     scope_match open;
     assert_ok(net_module_wrap(&game, scope_text, "s.blk", NULL, &open.module));
     net_match_config config = net_match_config_default(open.module);
-    base_reporter reporter = base_reporter_stderr();
-    assert_ok(net_match_create(&config, &reporter, &open.match));
+    assert_ok(net_match_create(&config, test_reporter(), &open.match));
     open.services = ((scope_game*)net_match_context(open.match))->services;
     return open;
 }

@@ -26,12 +26,11 @@ typedef struct hall {
 } hall;
 
 static net_match* make_match(hall* at) {
-    base_reporter reporter = base_reporter_stderr();
     net_match_config config = net_match_config_default(at->module);
     config.allocator = &at->memory.allocator;
     config.seed = 8;
     net_match* match;
-    assert_ok(net_match_create(&config, &reporter, &match));
+    assert_ok(net_match_create(&config, test_reporter(), &match));
     return match;
 }
 
@@ -40,8 +39,8 @@ static void open_hall(hall* at, bool is_rewinding) {
     scarce_init(&at->memory, 0, false);
     at->game = gallery_module();
     at->game.is_rewinding = is_rewinding;
-    base_reporter reporter = base_reporter_stderr();
-    assert_ok(net_module_wrap(&at->game, GALLERY_TEXT, "gallery.blk", &reporter, &at->module));
+    assert_ok(
+        net_module_wrap(&at->game, GALLERY_TEXT, "gallery.blk", test_reporter(), &at->module));
     at->match = make_match(at);
 }
 
@@ -270,9 +269,8 @@ static uint64_t features_of(const char* log) {
     base_reader bytes = base_reader_make(data, size);
     proto_pb_field field;
     uint64_t features = 0;
-    while (proto_pb_next(&bytes, &field)) {
+    while (proto_pb_next(&bytes, &field))
         if (field.id == 14) features |= field.number;
-    }
     net_log_reader_destroy(reader);
     return features;
 }
@@ -426,10 +424,9 @@ static uint32_t read_views(const char* log, logged_view* views, uint32_t capacit
         size_t offset = 0;
         net_log_item item;
         while (record.kind == NET_LOG_KIND_BEGIN &&
-               net_log_item_next(&record, NET_LOG_ITEM_INPUT, &offset, &item)) {
+               net_log_item_next(&record, NET_LOG_ITEM_INPUT, &offset, &item))
             if (!item.is_repeat && item.number > 0 && count < capacity)
                 views[count++] = (logged_view){item.number, item.seen};
-        }
     }
     net_log_reader_destroy(reader);
     return count;
@@ -486,13 +483,12 @@ BOOTH_CASE(a_view_goes_with_its_input_from_the_packet_into_the_log) {
 
 BOOTH_CASE(a_client_of_ours_says_what_its_mirror_showed) {
     static const net_link_config LINK = {.delay_ms = 40};
-    base_reporter reporter = base_reporter_stderr();
     net_match_config config = net_match_config_default(self->hall.module);
     config.role = NET_ROLE_MIRROR;
     net_match* mirror;
     net_transport* transport;
     net_client* client;
-    assert_ok(net_match_create(&config, &reporter, &mirror));
+    assert_ok(net_match_create(&config, test_reporter(), &mirror));
     assert_null(((gallery*)net_match_context(mirror))->services);
     assert_ok(net_sim_client(self->sim, &LINK, &transport));
     const net_client_config ours = {

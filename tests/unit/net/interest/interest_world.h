@@ -73,9 +73,8 @@ static inline ecs_world* interest_world(const char* text) {
     config.limits.replicated_index_max = SCOPES_INDEX_MAX - 1;
     ecs_world* world;
     assert_ok(ecs_world_create(&config, &world));
-    base_reporter reporter = base_reporter_stderr();
-    assert_ok(ecs_template_load(world, "s.blk", text, strlen(text), &reporter));
-    assert_ok(ecs_world_seal(world, &reporter));
+    assert_ok(ecs_template_load(world, "s.blk", text, strlen(text), test_reporter()));
+    assert_ok(ecs_world_seal(world, test_reporter()));
     return world;
 }
 
@@ -85,8 +84,7 @@ static inline void interest_open_with(interest_table* t, const char* text,
                                       const base_allocator* allocator) {
     memset(t, 0, sizeof *t);
     t->world = interest_world(text);
-    base_reporter reporter = base_reporter_stderr();
-    assert_ok(net_schema_create(NULL, t->world, NULL, 0, &reporter, &t->schema));
+    assert_ok(net_schema_create(NULL, t->world, NULL, 0, test_reporter(), &t->schema));
     t->rows = net_schema_rows(t->schema);
     assert_ok(net_history_create(NULL, t->rows, SCOPES_INDEX_MAX - 1, &t->history));
     if (rules) t->rules = *rules;
@@ -97,7 +95,7 @@ static inline void interest_open_with(interest_table* t, const char* text,
                                         .rows = t->rows,
                                         .index_max = SCOPES_INDEX_MAX - 1,
                                         .tick_rate_hz = SCOPES_HZ};
-    assert_ok(net_interest_create(&config, &reporter, &t->interest));
+    assert_ok(net_interest_create(&config, test_reporter(), &t->interest));
     t->members = calloc(SCOPES_CLIENTS_MAX, sizeof *t->members);
     assert_non_null(t->members);
     t->at = ecs_component_find(t->world, "at");

@@ -45,13 +45,12 @@ static play* play_open(const char* game) {
     play* self = calloc(1, sizeof *self);
     assert_non_null(self);
     snprintf(name, sizeof name, "%s/%s.so", GAMES_DIR, game);
-    base_reporter reporter = base_reporter_stderr();
     files_open(&self->files);
-    assert_ok(net_module_open(name, NULL, &reporter, &self->module));
+    assert_ok(net_module_open(name, NULL, test_reporter(), &self->module));
     net_match_config config = net_match_config_default(self->module);
     config.role = NET_ROLE_SERVER;
     config.seed = 7;
-    assert_ok(net_match_create(&config, &reporter, &self->match));
+    assert_ok(net_match_create(&config, test_reporter(), &self->match));
     for (uint32_t i = 0; i < BOTS; i++)
         self->bots[i].rng = base_rng_make(i + 1, 3);
     return self;
@@ -121,8 +120,7 @@ static void play_tick(play* self) {
 }
 
 static void play_record(play* self, uint32_t ticks) {
-    base_reporter reporter = base_reporter_stderr();
-    assert_ok(net_log_writer_create(NULL, self->files.log, self->match, "test", 1, &reporter,
+    assert_ok(net_log_writer_create(NULL, self->files.log, self->match, "test", 1, test_reporter(),
                                     &self->writer));
     for (uint32_t i = 0; i < ticks; i++)
         play_tick(self);

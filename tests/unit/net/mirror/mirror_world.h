@@ -158,12 +158,4 @@ static inline void mirror_expect(const mirror_side* m, ecs_entity entity,
         assert_int_equal(now[i], row[i]);
 }
 
-/// Fill `row` with the words of a mover: hp, then pos.
-static inline const uint64_t* mirror_mover(uint64_t row[3], uint32_t hp, uint32_t x, uint32_t y) {
-    row[0] = hp;
-    row[1] = x;
-    row[2] = y;
-    return row;
-}
-
 #define MIRROR_CASE(name) CASE_WITH(mirror_side, m, mirror_open(m), mirror_close(m), name)

@@ -422,10 +422,9 @@ static void film_open(film* self) {
 
 // End the writing.
 static void film_show(film* self) {
-    const base_reporter reporter = base_reporter_stderr();
     assert_ok(net_log_writer_destroy(self->writer));
-    assert_ok(net_log_reader_create(NULL, self->files.log, &reporter, &self->reader));
-    assert_ok(net_playback_create(self->reader, self->module, &reporter, &self->playback));
+    assert_ok(net_log_reader_create(NULL, self->files.log, test_reporter(), &self->reader));
+    assert_ok(net_playback_create(self->reader, self->module, test_reporter(), &self->playback));
 }
 
 static void film_close(film* self) {

@@ -196,9 +196,8 @@ static inline net_module* stage_module(void) {
         .player_leave = stage_leave,
         .predict = stage_predict,
     };
-    base_reporter reporter = base_reporter_stderr();
     net_module* module = NULL;
-    assert_ok(net_module_wrap(&game, stage_text, "stage.blk", &reporter, &module));
+    assert_ok(net_module_wrap(&game, stage_text, "stage.blk", test_reporter(), &module));
     return module;
 }
 
@@ -210,8 +209,7 @@ static inline net_match* stage_match(const net_module* module, net_role role,
     config.allocator = allocator;
     config.replicated_index_max = 2000;
     net_match* match = NULL;
-    base_reporter reporter = base_reporter_stderr();
-    assert_ok(net_match_create(&config, &reporter, &match));
+    assert_ok(net_match_create(&config, test_reporter(), &match));
     return match;
 }
 

@@ -45,7 +45,6 @@ static void make_input(void* context, const net_player_context* player, void* in
 static void open(fixture* f, const net_link_config* link, bool is_predicting) {
     memset(f, 0, sizeof *f);
     scarce_init(&f->memory, 0, false);
-    base_reporter reporter = base_reporter_stderr();
     f->module = stage_module();
     stage_side_open(&f->server_side, f->module);
     f->mover = stage_create(&f->server_side, f->server_side.mover, 0, 0);
@@ -57,10 +56,10 @@ static void open(fixture* f, const net_link_config* link, bool is_predicting) {
     assert_ok(net_server_create(&server, &f->server));
     net_match_config mirror = net_match_config_default(f->module);
     mirror.role = NET_ROLE_MIRROR; // its limits are those of the presenter's worlds
-    assert_ok(net_match_create(&mirror, &reporter, &f->mirror));
+    assert_ok(net_match_create(&mirror, test_reporter(), &f->mirror));
     net_presenter_config presenter = {
         .allocator = &f->memory.allocator, .module = f->module, .is_predicting = is_predicting};
-    assert_ok(net_presenter_create(&presenter, &reporter, &f->presenter));
+    assert_ok(net_presenter_create(&presenter, test_reporter(), &f->presenter));
     net_client_config client = {.match = f->mirror,
                                 .transport = f->client_transport,
                                 .address = "sim",

@@ -303,25 +303,23 @@ static void show(model* m, double at) {
     assert_ok(net_scene_advance(m->scene, at));
 }
 
-CASE(a_perfect_line_shows_exactly_what_the_server_had) {
-    model m;
-    open(&m, 11, 0, 0);
+CASE_WITH(model, m, open(m, 11, 0, 0), close_all(m),
+          a_perfect_line_shows_exactly_what_the_server_had) {
     uint32_t ticks = test_scaled(3500, 200);
     for (uint32_t i = 0; i < ticks; i++) {
-        tick(&m);
-        if (m.tick < 3) continue;
-        show(&m, (double)(m.tick - 2));
-        expect_exact(&m, m.tick - 2);
-        expect_lives_go_forward(&m);
-        show(&m, (double)(m.tick - 2) + 0.5);
-        expect_half_way(&m, m.tick - 2);
+        tick(m);
+        if (m->tick < 3) continue;
+        show(m, (double)(m->tick - 2));
+        expect_exact(m, m->tick - 2);
+        expect_lives_go_forward(m);
+        show(m, (double)(m->tick - 2) + 0.5);
+        expect_half_way(m, m->tick - 2);
     }
-    const net_scene_counters* counters = net_scene_get_counters(m.scene);
+    const net_scene_counters* counters = net_scene_get_counters(m->scene);
     assert_int_equal(counters->stalls, 0);
     assert_int_equal(counters->samples_late, 0);
     assert_true(counters->teleports > 0 && counters->recreates > 0 && counters->destroys > 0);
-    if (ticks > 3000) assert_true(m.generations > 0);
-    close_all(&m);
+    if (ticks > 3000) assert_true(m->generations > 0);
 }
 
 CASE(a_bad_line_never_shows_lives_backwards_and_ends_right) {
@@ -362,22 +360,19 @@ CASE(a_bad_line_never_shows_lives_backwards_and_ends_right) {
     }
 }
 
-CASE(steady_frames_allocate_nothing) {
-    model m;
-    open(&m, 31, 0.1, 3);
+CASE_WITH(model, m, open(m, 31, 0.1, 3), close_all(m), steady_frames_allocate_nothing) {
     for (uint32_t i = 0; i < 300; i++)
-        tick(&m);
-    m.is_calm = true;
+        tick(m);
+    m->is_calm = true;
     for (uint32_t i = 0; i < 300; i++) {
-        tick(&m);
-        show(&m, (double)(m.tick - 6));
+        tick(m);
+        show(m, (double)(m->tick - 6));
     }
-    uint64_t before = m.memory.calls;
+    uint64_t before = m->memory.calls;
     for (uint32_t i = 0; i < 1200; i++) {
-        tick(&m);
-        show(&m, (double)(m.tick - 6) + 0.3);
-        show(&m, (double)(m.tick - 6) + 0.7);
+        tick(m);
+        show(m, (double)(m->tick - 6) + 0.3);
+        show(m, (double)(m->tick - 6) + 0.7);
     }
-    assert_int_equal(m.memory.calls - before, 0);
-    close_all(&m);
+    assert_int_equal(m->memory.calls - before, 0);
 }

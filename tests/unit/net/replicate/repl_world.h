@@ -179,8 +179,3 @@ static inline void repl_step(repl_side* side, net_history* history, ecs_tick tic
 static inline uint64_t repl_scope(repl_side* side) {
     return net_world_digest_walk(side->schema, side->world, NULL, NULL).hash;
 }
-
-static inline void repl_print(void* context, const char* line) {
-    (void)context;
-    fprintf(stderr, "%s\n", line);
-}

@@ -84,7 +84,6 @@ typedef struct harness {
     net_replicator* replicator;
     uint64_t seed;
     bool has_classes, has_interest, has_groups;
-    bool is_restless; // interest still changes
     ecs_entity entities[ENTITIES_MAX];
     uint32_t entity_count;
     truth_tick* truth; // [tick]

@@ -45,7 +45,6 @@ static void open_world(lane_world* w, uint32_t lanes) {
     static const net_interest_rules rules = {
         .size_bytes = sizeof rules, .position = "pos", .radius = 60};
     memset(w, 0, sizeof *w);
-    base_reporter reporter = base_reporter_stderr();
     repl_open(&w->server, false, 1000);
     for (uint32_t i = 0; i < ENTITIES; i++)
         w->entities[i] = repl_create(&w->server, w->server.mover);
@@ -55,7 +54,7 @@ static void open_world(lane_world* w, uint32_t lanes) {
                                           .index_max = 1000,
                                           .tick_rate_hz = 30,
                                           .lanes = lanes};
-    assert_ok(net_interest_create(&interest, &reporter, &w->interest));
+    assert_ok(net_interest_create(&interest, test_reporter(), &w->interest));
     const net_replicator_config config = {
         .rows = w->server.rows, .index_max = 1000, .interest = w->interest, .lanes = lanes};
     assert_ok(net_replicator_create(&config, &w->replicator));

@@ -42,7 +42,6 @@ static void steady_open(steady_world* w) {
     memset(w, 0, sizeof *w);
     scarce_init(&w->memory, 0, false);
     const base_allocator* allocator = &w->memory.allocator;
-    base_reporter reporter = base_reporter_stderr();
     w->rng = base_rng_make(7, 1);
     repl_open(&w->server, false, 1000);
     for (uint32_t i = 0; i < ENTITIES; i++)
@@ -53,7 +52,7 @@ static void steady_open(steady_world* w) {
                                           .rows = w->server.rows,
                                           .index_max = 1000,
                                           .tick_rate_hz = 30};
-    assert_ok(net_interest_create(&interest, &reporter, &w->interest));
+    assert_ok(net_interest_create(&interest, test_reporter(), &w->interest));
     assert_true(
         net_bandwidth_init(&w->bandwidth, allocator, ecs_component_count(w->server.world) + 1));
     const net_replicator_config config = {.allocator = allocator,
@@ -144,41 +143,39 @@ static void steady_tick(steady_world* w) {
         steady_send(w, &w->clients[c], now_us);
 }
 
-CASE(views_of_a_moving_world_allocate_nothing) {
-    steady_world w;
-    steady_open(&w);
+CASE_WITH(steady_world, w, steady_open(w), steady_close(w),
+          views_of_a_moving_world_allocate_nothing) {
     for (uint32_t i = 0; i < WARM_TICKS; i++)
-        steady_tick(&w);
-    uint64_t allocations = w.memory.calls, destroys = 0, creates = 0, lost = 0;
+        steady_tick(w);
+    uint64_t allocations = w->memory.calls, destroys = 0, creates = 0, lost = 0;
     for (uint32_t i = 0; i < TICKS; i++) {
-        steady_tick(&w);
-        if (w.memory.calls != allocations) print_error("in tick %u\n", i);
-        assert_int_equal(w.memory.calls, allocations);
+        steady_tick(w);
+        if (w->memory.calls != allocations) print_error("in tick %u\n", i);
+        assert_int_equal(w->memory.calls, allocations);
     }
     for (uint32_t c = 0; c < CLIENTS; c++) {
-        const net_repl_state_counters* counters = net_repl_state_get_counters(w.clients[c].repl);
+        const net_repl_state_counters* counters = net_repl_state_get_counters(w->clients[c].repl);
         creates += counters->records_create;
         destroys += counters->records_destroy;
         lost += counters->packets_lost;
     }
     assert_true(creates > 10 * ENTITIES && destroys > 10 * ENTITIES && lost > CLIENTS * 20);
-    steady_close(&w);
 }
 
-CASE(a_server_with_eight_clients_allocates_nothing) {
-    table at;
-    table_open(&at,
-               (table_config){.seed = 15, .clients_max = 8, .quiet = 4e9, .has_bandwidth = true});
+CASE_WITH(table, at,
+          table_open(at,
+                     (table_config){
+                         .seed = 15, .clients_max = 8, .quiet = 4e9, .has_bandwidth = true}),
+          table_close(at), a_server_with_eight_clients_allocates_nothing) {
     for (uint32_t i = 0; i < 8; i++)
-        (void)table_sit(&at, &(net_link_config){.delay_ms = 20, .loss_percent = 2, .seed = i + 1});
-    table_run(&at, 300 * TICKS_PER_SECOND); // the ticks with the most memory are over
+        (void)table_sit(at, &(net_link_config){.delay_ms = 20, .loss_percent = 2, .seed = i + 1});
+    table_run(at, 300 * TICKS_PER_SECOND); // the ticks with the most memory are over
     for (uint32_t i = 0; i < 8; i++)
-        assert_int_equal(net_client_get_phase(at.seats[i].client), NET_CLIENT_PLAYING);
-    uint64_t allocations = at.memory.calls;
+        assert_int_equal(net_client_get_phase(at->seats[i].client), NET_CLIENT_PLAYING);
+    uint64_t allocations = at->memory.calls;
     for (uint32_t i = 0; i < 20 * TICKS_PER_SECOND; i++) {
-        table_step(&at);
-        if (at.memory.calls != allocations) print_error("in tick %u\n", i);
-        assert_int_equal(at.memory.calls, allocations);
+        table_step(at);
+        if (at->memory.calls != allocations) print_error("in tick %u\n", i);
+        assert_int_equal(at->memory.calls, allocations);
     }
-    table_close(&at);
 }

@@ -192,9 +192,8 @@ static ecs_world* make_world(const char* text, const ecs_type_ops* ops) {
                                 .field_count = 1,
                                 .ops = ops};
     assert_ok(ecs_type_register(world, &type, NULL));
-    base_reporter reporter = base_reporter_stderr();
-    assert_ok(ecs_template_load(world, "x.blk", text, strlen(text), &reporter));
-    assert_ok(ecs_world_seal(world, &reporter));
+    assert_ok(ecs_template_load(world, "x.blk", text, strlen(text), test_reporter()));
+    assert_ok(ecs_world_seal(world, test_reporter()));
     return world;
 }
 

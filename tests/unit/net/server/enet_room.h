@@ -39,11 +39,10 @@ typedef struct room {
 } room;
 
 static inline void room_sit(room* at, uint32_t index) {
-    base_reporter reporter = base_reporter_stderr();
     room_seat* made = &at->seats[index];
     net_match_config match = net_match_config_default(at->module);
     match.role = NET_ROLE_MIRROR;
-    assert_ok(net_match_create(&match, &reporter, &made->match));
+    assert_ok(net_match_create(&match, test_reporter(), &made->match));
     assert_ok(net_transport_enet_create(&(net_enet_config){.peers_max = 1}, &made->transport));
     net_client_config client = {
         .match = made->match,
@@ -62,12 +61,12 @@ static inline void room_open(room* at, room_config config) {
     assert_ok(net_socket_link_set(NULL));
     at->now_us = 1000000;
     net_socket_virtual_advance(at->now_us);
-    base_reporter reporter = base_reporter_stderr();
-    assert_ok(net_module_wrap(config.game, config.templates, "room.blk", &reporter, &at->module));
+    assert_ok(
+        net_module_wrap(config.game, config.templates, "room.blk", test_reporter(), &at->module));
     net_match_config match = net_match_config_default(at->module);
     match.seed = config.seed;
     match.settings[0] = config.quiet;
-    assert_ok(net_match_create(&match, &reporter, &at->match));
+    assert_ok(net_match_create(&match, test_reporter(), &at->match));
     net_enet_config listen = {.listen = "127.0.0.1:7777",
                               .peers_max = ROOM_SEATS + 8,
                               .peers_per_address_max = config.per_address_max};

@@ -60,11 +60,10 @@ static void await_seats(room* at) {
 static net_match* make_next(stage* at, const char* more) {
     char text[8192];
     assert_true(base_text_format(text, sizeof text, "%s%s", swarm_templates(), more));
-    base_reporter reporter = base_reporter_stderr();
     net_module** module = &at->modules[at->count++];
-    assert_ok(net_module_wrap(swarm_module_get(), text, "room.blk", &reporter, module));
+    assert_ok(net_module_wrap(swarm_module_get(), text, "room.blk", test_reporter(), module));
     net_match* match = NULL;
-    assert_ok(net_match_create_from(at->room.match, *module, &reporter, &match));
+    assert_ok(net_match_create_from(at->room.match, *module, test_reporter(), &match));
     return match;
 }
 
@@ -83,10 +82,9 @@ static void come_back(stage* at, uint32_t index, const net_module* module) {
     assert_true(net_client_take_secret(seat->client, secret));
     net_client_destroy(seat->client);
     net_match_destroy(seat->match);
-    base_reporter reporter = base_reporter_stderr();
     net_match_config match = net_match_config_default(module);
     match.role = NET_ROLE_MIRROR;
-    assert_ok(net_match_create(&match, &reporter, &seat->match));
+    assert_ok(net_match_create(&match, test_reporter(), &seat->match));
     const net_client_config client = {.match = seat->match,
                                       .transport = seat->transport,
                                       .address = "127.0.0.1:7777",

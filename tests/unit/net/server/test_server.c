@@ -70,9 +70,8 @@ static net_module* wrap_variant(const char* text, const char* replacement, char*
     int length = snprintf(buffer, buffer_bytes, "%.*s%s%s", (int)(found - all), all, replacement,
                           found + strlen(text));
     assert_true(length > 0 && (size_t)length < buffer_bytes);
-    base_reporter reporter = base_reporter_stderr();
     net_module* module = NULL;
-    assert_ok(net_module_wrap(swarm_module_get(), buffer, "variant.blk", &reporter, &module));
+    assert_ok(net_module_wrap(swarm_module_get(), buffer, "variant.blk", test_reporter(), &module));
     return module;
 }
 

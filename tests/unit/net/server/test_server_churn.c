@@ -168,8 +168,6 @@ static void open_large(table* at) {
         raw_client_hello(&at->raw_clients[i], NET_PROTOCOL_VERSION, table_schema(at), "swarm", "x");
 }
 
-#define LARGE_CASE(name) CASE_WITH(table, at, open_large(at), table_close(at), name)
-
 // Clients with a replication state; they are the ones that joined first.
 static uint32_t count_admitted(const table* at) {
     uint32_t count = 0, newest = 0, waits_from = UINT32_MAX;

@@ -18,13 +18,12 @@ static void look_for_mark(void* context, const char* line) {
 }
 
 static uint32_t marks_in(const char* file, const net_module* module) {
-    const base_reporter reporter = base_reporter_stderr();
     net_log_reader* reader = NULL;
     uint32_t found = 0;
-    assert_ok(net_log_reader_create(NULL, file, &reporter, &reader));
+    assert_ok(net_log_reader_create(NULL, file, test_reporter(), &reader));
     assert_ok(net_log_dump(reader, NULL, look_for_mark, &found));
     net_verify_result result;
-    assert_ok(net_log_verify(reader, module, 0, NULL, NULL, &reporter, &result));
+    assert_ok(net_log_verify(reader, module, 0, NULL, NULL, test_reporter(), &result));
     net_log_reader_destroy(reader);
     return found;
 }
@@ -76,9 +75,8 @@ FILES_CASE(a_server_without_ticks_says_in_its_log_that_it_lives) {
     assert_true(raw->is_welcome);
     assert_ok(net_log_writer_destroy(at.log));
     at.log = NULL;
-    const base_reporter reporter = base_reporter_stderr();
     net_log_reader* reader = NULL;
-    assert_ok(net_log_reader_create(NULL, files->log, &reporter, &reader));
+    assert_ok(net_log_reader_create(NULL, files->log, test_reporter(), &reader));
     const net_log_info* info = net_log_reader_info(reader);
     assert_true(info->is_closed && info->last_tick == PLAYED);
     net_log_stats stats;
@@ -87,7 +85,7 @@ FILES_CASE(a_server_without_ticks_says_in_its_log_that_it_lives) {
     assert_in_range(stats.alives, 15 + 5, 15 + 12);
     assert_int_equal(stats.ends, PLAYED);
     net_verify_result result;
-    assert_ok(net_log_verify(reader, at.module, 0, NULL, NULL, &reporter, &result));
+    assert_ok(net_log_verify(reader, at.module, 0, NULL, NULL, test_reporter(), &result));
     assert_int_equal(result.ticks, PLAYED);
     net_log_reader_destroy(reader);
     table_close(&at);
@@ -126,10 +124,9 @@ FILES_CASE(an_event_is_acknowledged_when_a_tick_took_it) {
     assert_int_equal(raw->event_ack, EVENTS);
     assert_ok(net_log_writer_destroy(at.log));
     at.log = NULL;
-    const base_reporter reporter = base_reporter_stderr();
     net_log_reader* reader = NULL;
     uint32_t last = 0;
-    assert_ok(net_log_reader_create(NULL, files->log, &reporter, &reader));
+    assert_ok(net_log_reader_create(NULL, files->log, test_reporter(), &reader));
     assert_ok(net_log_dump(reader, NULL, count_numbers, &last));
     assert_int_equal(last, EVENTS);
     net_log_reader_destroy(reader);

@@ -167,10 +167,9 @@ static uint32_t count_equal_titles(net_match* truth, net_match* shown, uint32_t*
 CASE(what_is_shown_has_the_mirrors_values) {
     table at;
     open_library(&at, (table_config){.seed = 12, .quiet = 400});
-    base_reporter reporter = base_reporter_stderr();
     net_presenter_config config = {.module = at.module, .is_predicting = true};
     net_presenter* presenter;
-    assert_ok(net_presenter_create(&config, &reporter, &presenter));
+    assert_ok(net_presenter_create(&config, test_reporter(), &presenter));
     table_seat* seat = table_sit(&at, &POOR_LINK);
     net_client_destroy(seat->client);
     net_client_config client = {.allocator = &seat->memory.allocator,

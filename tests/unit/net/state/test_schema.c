@@ -21,10 +21,9 @@ static ecs_world* open_world_with(const char* text, const base_allocator* alloca
     ecs_world_config config = ecs_world_config_default();
     config.allocator = allocator;
     ecs_world* world;
-    base_reporter reporter = base_reporter_stderr();
     assert_ok(ecs_world_create(&config, &world));
-    assert_ok(ecs_template_load(world, "test.blk", text, strlen(text), &reporter));
-    assert_ok(ecs_world_seal(world, &reporter));
+    assert_ok(ecs_template_load(world, "test.blk", text, strlen(text), test_reporter()));
+    assert_ok(ecs_world_seal(world, test_reporter()));
     return world;
 }
 
@@ -34,8 +33,7 @@ static ecs_world* open_world(const char* text) {
 
 static net_schema* open_schema(ecs_world* world, const net_message* messages, uint32_t count) {
     net_schema* schema;
-    base_reporter reporter = base_reporter_stderr();
-    assert_ok(net_schema_create(NULL, world, messages, count, &reporter, &schema));
+    assert_ok(net_schema_create(NULL, world, messages, count, test_reporter(), &schema));
     return schema;
 }
 

@@ -87,10 +87,9 @@ static inline void gallery_shoot(const ecs_stage* stage, const ecs_event* event,
     float fraction;
     ecs_tick tick = self->services->seen(self->services->context, *client, &fraction);
     ecs_query_iter iter = ecs_query_begin(stage->world, self->ducks);
-    while (ecs_query_next(&iter)) {
+    while (ecs_query_next(&iter))
         for (uint32_t i = 0; i < iter.rows.count; i++)
             gallery_hit(self, iter.rows.entities[i], tick, fraction, aim->dx, hits, sum);
-    }
     ecs_entity field = ecs_query_first(stage->world, self->fields);
     const ecs_entity* last = ecs_get(stage->world, field, self->last);
     if (!ecs_is_alive(stage->world, *last))
