@@ -254,6 +254,7 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
     // From 1: an input packet with seq 0 and nothing in it would have no bytes at all
     // (send_inputs).
     net_ack_sender_init(&client->sent, 1, client->now_us);
+    client->known = (net_client_known){.has_mark = false};
     BASE_ASSERT(client->client != 0 && client->varsize);
     net_client_set_phase(client, NET_CLIENT_PLAYING, "welcome");
 }
@@ -390,8 +391,8 @@ void net_client_receive_control(net_client* client, const uint8_t* bytes, size_t
     case SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE:
         receive_goodbye(client, control->goodbye);
         break;
-    default:
-        net_client_malformed(client);
+    default: // a message of a kind that a later server knows is skipped
+        if (control->base.n_unknown_fields == 0) net_client_malformed(client);
         break;
     }
 }

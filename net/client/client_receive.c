@@ -181,6 +181,7 @@ static bool receive_state(net_client* client, const Shoal__Wire__StatePacket* pa
             net_client_malformed(client);
             return false;
         }
+        if (acked == NET_OK) net_client_learn_known(client, &client->acks);
     }
     net_result result = net_mirror_read(client->mirror, header->seq, header->tick,
                                         header->has_body ? body : NULL, NULL);
@@ -235,6 +236,8 @@ static void receive_realtime(net_client* client, const uint8_t* bytes, size_t si
     const net_packet_header_near near = {
         .tick = net_mirror_tick(client->mirror),
         .has_tick = client->received.has_any,
+        .seq = client->received.newest,
+        .sent = (uint16_t)(client->sent.next - 1),
         .input = client->input_number,
         .event = client->outbox.number_next - 1,
     };
@@ -252,6 +255,7 @@ static void receive_realtime(net_client* client, const uint8_t* bytes, size_t si
     const uint64_t faults = client->faults.count;
     if (!receive_state(client, packet, &header, &reader)) return;
     net_ack_receiver_mark(&client->received, header.seq, client->now_us);
+    net_client_note_state(client, header.seq);
     if (client->faults.count == faults) net_client_faults_forgive(&client->faults);
     net_client_deliver_events(client);
 }

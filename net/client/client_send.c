@@ -5,6 +5,7 @@
 
 #include "mirror/mirror.h"
 #include "present/presenter.h"
+#include "session/packet_header.h"
 
 #include "base/assert.h"
 #include "net/match.h"
@@ -13,7 +14,8 @@
 #include <string.h>
 
 #define EVENT_BYTES_MAX 600u
-#define ENVELOPE_BYTES_MAX 70u ///< beside inputs and events, each number at its longest
+#define ENVELOPE_BYTES_MAX                                                                         \
+    (NET_INPUT_PACKET_BYTES_MAX + 6u) ///< beside inputs and events, each number at its longest
 #define EVENTS_PER_PACKET_MAX 16u
 #define RESYNC_TRIES_MAX 4u
 #define RESYNC_WAIT_TICKS 16u ///< between two requests for an entity
@@ -105,53 +107,121 @@ static void send_packet(net_client* client, uint32_t seq, size_t size) {
     net_client_trace_packet(client, NET_TRACE_SENT, "input", seq, size);
 }
 
+// ---- what the server knows
+
+// Of two state packets, both within half the circle of the newest.
+static bool is_older(const net_client* client, uint16_t seq, uint16_t than) {
+    const uint16_t newest = client->received.newest;
+    return (uint16_t)(newest - seq) > (uint16_t)(newest - than);
+}
+
+void net_client_note_state(net_client* client, uint16_t seq) {
+    net_client_known* known = &client->known;
+    if (!known->has_reach || is_older(client, seq, known->reach)) known->reach = seq;
+    known->has_reach = true;
+}
+
+static bool reaches(uint16_t acked, uint16_t first) {
+    return (int16_t)(uint16_t)(acked - first) >= 0;
+}
+
+void net_client_learn_known(net_client* client, const net_ack_result* acks) {
+    net_client_known* known = &client->known;
+    for (uint32_t i = 0; i < acks->acked_count; i++) {
+        const uint16_t acked = acks->acked[i];
+        if (known->has_mark && reaches(acked, known->mark_seq)) {
+            known->has_mark = known->has_mark_reach = false;
+            known->has_seq = true;
+            known->seq = acked;
+        }
+        if (reaches(acked, known->event_seq)) known->is_event_known = true;
+    }
+}
+
+static void mark(net_client* client, uint16_t seq) {
+    net_client_known* known = &client->known;
+    if (known->has_mark) return;
+    known->has_mark = true;
+    known->mark_seq = seq;
+    known->has_mark_reach = known->has_reach;
+    known->mark_reach = known->reach;
+    known->has_reach = false;
+}
+
+// How many packets before the newest have news for the server.
+static uint32_t ack_reach(const net_client* client) {
+    const net_client_known* known = &client->known;
+    const uint16_t newest = client->received.newest;
+    uint32_t reach = known->has_reach ? (uint16_t)(newest - known->reach) : 0;
+    const uint32_t marked = known->has_mark_reach ? (uint16_t)(newest - known->mark_reach) : 0;
+    if (marked > reach) reach = marked;
+    return reach < NET_ACK_BITS ? reach : NET_ACK_BITS;
+}
+
+static void say_acks(net_client* client, net_input_packet* packet) {
+    net_client_known* known = &client->known;
+    packet->is_whole =
+        !known->has_seq || (uint16_t)(packet->seq - known->seq) > NET_PACKET_HEADER_NEAR_MAX;
+    mark(client, packet->seq);
+    packet->has_ack = client->received.has_any;
+    packet->ack = client->received.newest;
+    packet->ack_reach = packet->has_ack ? ack_reach(client) : 0;
+    packet->ack_bits = client->received.bits;
+    packet->ack_delay_us = net_ack_receiver_delay_us(&client->received, client->now_us);
+    if (client->inbox.newest != known->event_sent) {
+        known->event_sent = client->inbox.newest;
+        known->event_seq = packet->seq;
+        known->is_event_known = false;
+    }
+    packet->has_event_ack = known->event_sent != 0 && !known->is_event_known;
+    packet->event_ack = known->event_sent;
+}
+
+// ---- the packet
+
+// Large inputs are repeated less often, so that events keep their room.
+static void say_inputs(const net_client* client, net_input_packet* packet) {
+    const uint64_t budget = 8 * (NET_STATE_BYTES_MAX - EVENT_BYTES_MAX - ENVELOPE_BYTES_MAX);
+    uint32_t count = client->input_number - client->input_floor, fitting = 0;
+    if (count > NET_INPUT_REDUNDANCY) count = NET_INPUT_REDUNDANCY;
+    net_input_bytes newest_first[NET_INPUT_REDUNDANCY];
+    for (uint64_t used = 0; fitting < count; fitting++) {
+        const net_input* input =
+            &client->inputs[(client->input_number - fitting) % NET_INPUT_REDUNDANCY];
+        newest_first[fitting] = (net_input_bytes){input->payload, input->size};
+        used += net_input_packet_bits(&newest_first[fitting],
+                                      fitting ? &newest_first[fitting - 1] : NULL);
+        if (used > budget) break;
+    }
+    packet->input_count = fitting;
+    packet->input_first = client->input_number - fitting + 1;
+    for (uint32_t i = 0; i < fitting; i++)
+        packet->inputs[fitting - 1 - i] = newest_first[i];
+    packet->seen = client->inputs[client->input_number % NET_INPUT_REDUNDANCY].seen;
+}
+
 void net_client_send_inputs(net_client* client) {
     BASE_ASSERT(client->phase == NET_CLIENT_PLAYING && client->has_peer);
-    Shoal__Wire__InputPacket packet = SHOAL__WIRE__INPUT_PACKET__INIT;
-    ProtobufCBinaryData inputs[NET_INPUT_REDUNDANCY];
+    Shoal__Wire__InputPacket message = SHOAL__WIRE__INPUT_PACKET__INIT;
     Shoal__Wire__GameEvent events[EVENTS_PER_PACKET_MAX];
     Shoal__Wire__GameEvent* pointers[EVENTS_PER_PACKET_MAX];
-    uint32_t count = client->input_number - client->input_floor;
-    if (count > NET_INPUT_REDUNDANCY) count = NET_INPUT_REDUNDANCY;
-    // Large inputs are repeated less often, so that events keep their room.
-    size_t budget = NET_STATE_BYTES_MAX - EVENT_BYTES_MAX - ENVELOPE_BYTES_MAX;
-    size_t used = 0;
-    uint32_t fitting = 0;
-    while (fitting < count) {
-        uint32_t number = client->input_number - fitting;
-        size_t bytes = client->inputs[number % NET_INPUT_REDUNDANCY].size + 3;
-        if (used + bytes > budget) break;
-        used += bytes;
-        fitting++;
-    }
-    uint32_t first = client->input_number - fitting + 1;
-    for (uint32_t i = 0; i < fitting; i++) {
-        net_input* input = &client->inputs[(first + i) % NET_INPUT_REDUNDANCY];
-        inputs[i].data = input->payload;
-        inputs[i].len = input->size;
-    }
     size_t event_bytes = 0;
-    packet.n_events = net_event_outbox_fill(&client->outbox, events, pointers,
-                                            EVENTS_PER_PACKET_MAX, EVENT_BYTES_MAX, &event_bytes);
-    packet.events = pointers;
-    packet.seq = net_ack_sender_add(&client->sent, client->now_us);
-    packet.has_ack = client->received.has_any;
-    packet.ack = client->received.newest;
-    packet.ack_bits = client->received.bits;
-    packet.ack_delay_us = net_ack_receiver_delay_us(&client->received, client->now_us);
-    packet.event_ack = client->inbox.newest;
-    packet.input_first = fitting ? first : 0;
-    packet.n_inputs = fitting;
-    packet.inputs = inputs;
-    packet.seen = client->inputs[client->input_number % NET_INPUT_REDUNDANCY].seen;
-    uint32_t resyncs[NET_CLIENT_RESYNCS_MAX];
-    packet.n_resync = gather_resyncs(client, resyncs);
-    packet.resync = resyncs;
-    size_t size = proto_encode(&packet.base, client->packet, sizeof client->packet);
-    BASE_ASSERT(size > 0 || proto_encoded_bytes(&packet.base) == 0);
-    // A packet with seq 0 and no content has no bytes: not sent. Seq wraps to 0 when the match
-    // begins late.
-    if (size > 0) send_packet(client, packet.seq, size);
+    message.n_events = net_event_outbox_fill(&client->outbox, events, pointers,
+                                             EVENTS_PER_PACKET_MAX, EVENT_BYTES_MAX, &event_bytes);
+    message.events = pointers;
+    net_input_packet packet = {.seq = net_ack_sender_add(&client->sent, client->now_us)};
+    say_acks(client, &packet);
+    say_inputs(client, &packet);
+    packet.resync_count = gather_resyncs(client, packet.resyncs);
+    uint8_t input[NET_STATE_BYTES_MAX - EVENT_BYTES_MAX];
+    proto_bit_writer writer = proto_bit_writer_make(input, sizeof input);
+    net_input_packet_write(&writer, &packet);
+    BASE_ASSERT(!writer.failed);
+    message.input.data = input;
+    message.input.len = proto_bit_writer_bytes(&writer);
+    const size_t size = proto_encode(&message.base, client->packet, sizeof client->packet);
+    BASE_ASSERT(size > 0);
+    send_packet(client, packet.seq, size);
     client->dropped[NET_DROP_EVENT_QUEUE] += net_event_outbox_drop_unreliable(&client->outbox);
 }
 

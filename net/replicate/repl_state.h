@@ -190,10 +190,11 @@ struct net_repl_state {
     uint64_t* sets; ///< NET_SET_COUNT times word_count words
     uint32_t word_count;
     ecs_entity* handles;
-    uint32_t* bases;              ///< with NET_SET_BASED; low 32 bits
-    uint32_t* floors;             ///< with NET_SET_SINGLE: its base; low 32 bits
-    uint32_t* since;              ///< waits since this tick; low 32 bits
-    uint16_t* classes;            ///< visible now, of those that the template uses
+    uint32_t* bases;   ///< with NET_SET_BASED; low 32 bits
+    uint32_t* floors;  ///< with NET_SET_SINGLE: its base; low 32 bits
+    uint32_t* since;   ///< waits since this tick; low 32 bits
+    uint8_t* unheard;  ///< with NET_SET_STALE: how often; up to NET_REPL_STATE_BACK_MAX + 1
+    uint16_t* classes; ///< visible now, of those that the template uses
     net_interest_entity* members; ///< [slot]; index 0: not in scope
     uint32_t slot_end;            ///< above the highest ever used
     uint32_t slot_cursor;         ///< where the search for a free slot begins

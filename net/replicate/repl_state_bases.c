@@ -10,9 +10,9 @@
 //
 // What the client keeps. No base is older than one that was used before in the same epoch. A slot
 // whose newest update had no second base (NET_SET_SINGLE) takes none that is older than the base of
-// that update (floors). Bases are at most NET_REPL_STATE_BACK_MAX packets back, or nothing
-// but those packets was sent since. A base beyond an age of 8 bits is named "settled", which is
-// legal only if nothing was sent between it and then. Otherwise the row is absolute, against the
+// that update (floors). At most NET_REPL_STATE_BACK_MAX packets with the slot were sent since its
+// base, so the client keeps it. A base beyond an age of 8 bits is named "settled", which is legal
+// only if nothing was sent between it and then. Otherwise the row is absolute, against the
 // template's defaults.
 #include "base/assert.h"
 #include "replicate/repl_state.h"
@@ -306,9 +306,9 @@ static uint32_t find_any_age(const net_composer* c, uint32_t slot) {
     const net_repl_state* repl = c->repl;
     uint32_t back = net_repl_state_find_base(repl, slot), base = repl->bases[slot];
     if (back) base = net_repl_packet_tick(repl, back);
-    bool is_known =
-        back || (net_set_has(repl, NET_SET_BASED, slot) && !net_set_has(repl, NET_SET_STALE, slot));
-    uint32_t sends = 0, old_sends = 0, age = c->now - base;
+    bool is_known = back || net_set_has(repl, NET_SET_BASED, slot);
+    uint32_t sends = !back && net_set_has(repl, NET_SET_STALE, slot) ? repl->unheard[slot] : 0;
+    uint32_t old_sends = sends, age = c->now - base; // they are older than all of the window
     uint32_t newer = back ? back - 1 : net_repl_state_backs(repl);
     for (uint32_t i = newer; i >= 1 && is_known; i--) {
         if (!(net_repl_carried(repl, i)[slot >> 6] >> (slot & 63) & 1)) continue;

@@ -129,6 +129,17 @@ bool net_repl_state_lost(net_repl_state* repl, uint16_t seq) {
 
 // ---- the window ----
 
+// Slots that a packet carried in vain: their bases are older.
+static void add_unheard(net_repl_state* repl, uint32_t w, uint64_t left) {
+    uint64_t* stale = &net_set(repl, NET_SET_STALE)[w];
+    for (uint64_t bits = left; bits; bits &= bits - 1) {
+        uint8_t* unheard = &repl->unheard[w * WORD_BITS + base_bit_lowest(bits)];
+        if (!(*stale & bits & (0 - bits))) *unheard = 0;
+        if (*unheard <= NET_REPL_STATE_BACK_MAX) ++*unheard;
+    }
+    *stale |= left;
+}
+
 // The oldest packet leaves the window.
 static void fold(net_repl_state* repl, uint32_t back) {
     uint64_t* carried = net_repl_carried(repl, back);
@@ -143,7 +154,7 @@ static void fold(net_repl_state* repl, uint32_t back) {
         left &= net_set(repl, NET_SET_LIVE)[w];
         if (!left) continue;
         if (!is_acked) {
-            net_set(repl, NET_SET_STALE)[w] |= left;
+            add_unheard(repl, w, left);
             continue;
         }
         net_set(repl, NET_SET_BASED)[w] |= left;

@@ -126,8 +126,8 @@ bool net_repl_state_widen(net_repl_state* repl) {
 
 // All that has a place per slot is one block.
 enum {
-    SLOT_BYTES =
-        sizeof(net_interest_entity) + sizeof(ecs_entity) + 3 * sizeof(uint32_t) + sizeof(uint16_t),
+    SLOT_BYTES = sizeof(net_interest_entity) + sizeof(ecs_entity) + 3 * sizeof(uint32_t) +
+                 sizeof(uint16_t) + sizeof(uint8_t),
 };
 
 static void place_slots(net_repl_state* repl, void* block, uint32_t count) {
@@ -137,6 +137,7 @@ static void place_slots(net_repl_state* repl, void* block, uint32_t count) {
     repl->floors = repl->bases + count;
     repl->since = repl->floors + count;
     repl->classes = (uint16_t*)(repl->since + count);
+    repl->unheard = (uint8_t*)(repl->classes + count);
 }
 
 static void move_slots(net_repl_state* repl, void* block, uint32_t count) {
@@ -150,6 +151,7 @@ static void move_slots(net_repl_state* repl, void* block, uint32_t count) {
     memcpy(repl->floors, old.floors, had * sizeof *old.floors);
     memcpy(repl->since, old.since, had * sizeof *old.since);
     memcpy(repl->classes, old.classes, had * sizeof *old.classes);
+    memcpy(repl->unheard, old.unheard, had * sizeof *old.unheard);
     base_release(repl->replicator->allocator, old.members, had * SLOT_BYTES);
 }
 

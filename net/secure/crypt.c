@@ -96,6 +96,29 @@ static void rekey_when_due(net_crypt_sender* sender, uint64_t now_us) {
     sender->rekeyed_us = now_us;
 }
 
+static bool is_packet(uint32_t type) {
+    return type == NET_OUTER_INPUT || type == NET_OUTER_STATE;
+}
+
+size_t net_crypt_head_bytes(uint8_t first) {
+    switch (first & NET_OUTER_TYPE_MASK) {
+    case NET_OUTER_INPUT:
+        return NET_OUTER_INPUT_BYTES;
+    case NET_OUTER_STATE:
+        return NET_OUTER_STATE_BYTES;
+    default:
+        return NET_OUTER_HEAD_BYTES;
+    }
+}
+
+// The number nearest to the one after the newest. A silent peer has less than half a circle of
+// numbers before its session ends.
+static uint64_t expand_number(const net_replay* replay, uint16_t low) {
+    const uint64_t next = replay->newest + 1;
+    const uint64_t found = next + (uint64_t)(int64_t)(int16_t)(uint16_t)(low - (uint16_t)next);
+    return found > NET_CRYPT_NUMBER_LAST ? low : found; // below 0: a number of the first circle
+}
+
 size_t net_crypt_seal(net_crypt_sender* sender, uint64_t now_us, const net_crypt_plain* plain,
                       uint8_t* out) {
     if (sender->number >= NET_CRYPT_NUMBER_LAST) return 0;
@@ -103,8 +126,9 @@ size_t net_crypt_seal(net_crypt_sender* sender, uint64_t now_us, const net_crypt
     sender->number++;
     net_secure_cursor to = {out};
     net_secure_put_number(&to, (uint64_t)plain->type | (sender->phase ? NET_OUTER_PHASE : 0u), 1);
-    net_secure_put_number(&to, plain->session, 4);
-    net_secure_put_number(&to, sender->number, 6);
+    if (plain->type != NET_OUTER_STATE)
+        net_secure_put_number(&to, plain->session, plain->type == NET_OUTER_INPUT ? 2 : 4);
+    net_secure_put_number(&to, sender->number, is_packet(plain->type) ? 2 : 6);
     if (plain->clear_size > 0) net_secure_put(&to, plain->clear, plain->clear_size);
     uint8_t nonce[NONCE_BYTES];
     number_nonce(sender->number, nonce);
@@ -127,9 +151,13 @@ static void turn(net_crypt_receiver* receiver, uint64_t now_us) {
 net_crypt_result net_crypt_open(net_crypt_receiver* receiver, uint64_t now_us, uint8_t* bytes,
                                 size_t size, size_t clear_size, uint8_t** inner, size_t* inner_size,
                                 bool* is_newest) {
-    size_t head = NET_OUTER_HEAD_BYTES + clear_size;
+    size_t head = net_crypt_head_bytes(bytes[0]);
+    uint64_t number =
+        is_packet(bytes[0] & NET_OUTER_TYPE_MASK)
+            ? expand_number(&receiver->replay, (uint16_t)net_secure_get_number(bytes + head - 2, 2))
+            : net_secure_get_number(bytes + head - 6, 6);
+    head += clear_size;
     BASE_ASSERT(size >= head + NET_OUTER_TAG_BYTES);
-    uint64_t number = net_secure_get_number(bytes + 5, 6);
     if (!net_replay_is_new(&receiver->replay, number)) return NET_CRYPT_REPLAYED;
     if (receiver->old_until_us != 0 && now_us >= receiver->old_until_us) {
         sodium_memzero(&receiver->old, sizeof receiver->old);
@@ -160,5 +188,6 @@ net_crypt_result net_crypt_open(net_crypt_receiver* receiver, uint64_t now_us, u
 }
 
 uint32_t net_crypt_session(const uint8_t* bytes) {
-    return (uint32_t)net_secure_get_number(bytes + 1, 4);
+    const bool is_input = (bytes[0] & NET_OUTER_TYPE_MASK) == NET_OUTER_INPUT;
+    return (uint32_t)net_secure_get_number(bytes + 1, is_input ? 2 : 4);
 }

@@ -24,6 +24,10 @@ void net_replay_add(net_replay* replay, uint64_t number);
 /// Layout: type with key phase u8, session u32, number u48, clear bytes of the type, then
 /// ChaCha20-Poly1305 of the content. All before the content is associated data. The number is the
 /// nonce: it begins at 1 and no key sees it twice.
+///
+/// Packets of the realtime channel come up to 60 times a second, so their heads have what the
+/// receiver needs: the low 16 bits of the number (as in RFC 9000, 17.1), and to the server those of
+/// the session.
 
 #define NET_CRYPT_NUMBER_LAST ((UINT64_C(1) << 48) - 1)
 #define NET_CRYPT_REKEY_DATAGRAMS (UINT64_C(1) << 22)
@@ -86,10 +90,12 @@ typedef struct net_crypt_plain {
 /// @return the size; 0 when all numbers are used: the session must end.
 size_t net_crypt_seal(net_crypt_sender* sender, uint64_t now_us, const net_crypt_plain* plain,
                       uint8_t* out);
-/// Open a datagram of this session in place: at least 11 + clear_size + 16 bytes (asserted).
+/// Bytes in front of the clear ones, by the first byte of a datagram.
+size_t net_crypt_head_bytes(uint8_t first);
+/// Open a datagram of this session in place: at least head + clear_size + 16 bytes (asserted).
 /// *inner points into `bytes`. *is_newest: no newer one came before.
 net_crypt_result net_crypt_open(net_crypt_receiver* receiver, uint64_t now_us, uint8_t* bytes,
                                 size_t size, size_t clear_size, uint8_t** inner, size_t* inner_size,
                                 bool* is_newest);
-/// The session in the head of a datagram of at least 11 bytes.
+/// The session in the head of a datagram of at least 11 bytes; of an INPUT its low 16 bits.
 uint32_t net_crypt_session(const uint8_t* bytes);

@@ -48,20 +48,22 @@ static inline net_address net_secure_get_address(const uint8_t* at) {
 /// The datagrams of the outer layer, byte by byte. proto/WIRE.md, "Outer layer", is the standard.
 
 /// The low three bits of the first byte. The fourth is the key phase of a session's datagrams; the
-/// others are zero.
+/// fifth is set in those of packets, which have types of their own; the others are zero.
 typedef enum net_outer_type {
-    NET_OUTER_REQUEST,   ///< client: here is my token
-    NET_OUTER_CHALLENGE, ///< server: prove that you are where you say
-    NET_OUTER_RESPONSE,  ///< client: here is the proof, and the token again
-    NET_OUTER_DATA,      ///< inside of a session: a datagram of ENet
-    NET_OUTER_CLOSE,     ///< inside of a session: a reason
-    NET_OUTER_ACCEPT,    ///< inside of a session: it begins; a resume token
-    NET_OUTER_DENY,      ///< server: no, and why
-    NET_OUTER_PATH,      ///< inside of a session: is this address yours? And the answer
+    NET_OUTER_REQUEST,    ///< client: here is my token
+    NET_OUTER_CHALLENGE,  ///< server: prove that you are where you say
+    NET_OUTER_RESPONSE,   ///< client: here is the proof, and the token again
+    NET_OUTER_DATA,       ///< inside of a session: a datagram of ENet
+    NET_OUTER_CLOSE,      ///< inside of a session: a reason
+    NET_OUTER_ACCEPT,     ///< inside of a session: it begins; a resume token
+    NET_OUTER_DENY,       ///< server: no, and why
+    NET_OUTER_PATH,       ///< inside of a session: is this address yours? And the answer
+    NET_OUTER_INPUT = 16, ///< inside of a session, to the server: a packet of the realtime channel
+    NET_OUTER_STATE,      ///< the same, to the client
 } net_outer_type;
 
 enum {
-    NET_OUTER_TYPE_MASK = 7,
+    NET_OUTER_TYPE_MASK = 23,
     NET_OUTER_PHASE = 8,
     NET_OUTER_HELLO_BYTES = 1200, ///< of requests and responses: more than all answers together
     NET_OUTER_RANDOM_BYTES = 16,
@@ -71,7 +73,9 @@ enum {
     NET_OUTER_CHALLENGE_BYTES = 1 + 24 + 48 + 16,
     NET_OUTER_NOTICE_BYTES = 21, ///< of a DENY without a signature
     NET_OUTER_DENY_BYTES = NET_OUTER_NOTICE_BYTES + 16,
-    NET_OUTER_HEAD_BYTES = 11, ///< of all datagrams of a session
+    NET_OUTER_HEAD_BYTES = 11, ///< of a session's datagrams that are no packets
+    NET_OUTER_INPUT_BYTES = 5, ///< head: type, low halves of session and number
+    NET_OUTER_STATE_BYTES = 3, ///< head: type, low 16 bits of the number
     NET_OUTER_RESUME_BYTES = 8 + 24 + NET_TOKEN_SEALED_BYTES + 2 * NET_KEY_BYTES,
     NET_OUTER_ACCEPT_BYTES = NET_OUTER_HEAD_BYTES + 16 + NET_OUTER_RESUME_BYTES + 16,
     NET_OUTER_PATH_BYTES = NET_OUTER_HEAD_BYTES + 8 + 16,

@@ -176,6 +176,10 @@ static void take_challenge(net_secure_client* client, const net_secure_clock* cl
 // challenge has accepted it.
 static void take_denial(net_secure_client* client, net_secure_credential* shown,
                         net_secure_end reason) {
+    if (reason > NET_SECURE_END_TOKEN) { // of a later version: perhaps not now, then it goes on
+        client->stats.counts[NET_SECURE_DENIED]++;
+        return;
+    }
     const bool is_of_token = reason == NET_SECURE_END_EXPIRED || reason == NET_SECURE_END_ELSEWHERE;
     if (is_of_token && client->state != NET_SECURE_CLIENT_ASKING) return;
     client->stats.counts[NET_SECURE_DENIED]++;
@@ -261,9 +265,10 @@ static void take_accept(net_secure_client* client, const net_secure_clock* clock
 static void take_inside(net_secure_client* client, const net_secure_clock* clock,
                         net_outer_type type, uint8_t* inner, size_t size,
                         net_secure_answer* answer) {
-    if (type == NET_OUTER_DATA) {
+    if (type == NET_OUTER_DATA || type == NET_OUTER_STATE) {
         answer->inner = inner;
         answer->inner_size = size;
+        answer->is_packet = type == NET_OUTER_STATE;
     } else if (type == NET_OUTER_CLOSE) {
         end(client, size > 0 && inner[0] != NET_SECURE_END_NONE ? (net_secure_end)inner[0]
                                                                 : NET_SECURE_END_CLOSED);
@@ -283,7 +288,7 @@ static void receive_inside(net_secure_client* client, const net_secure_clock* cl
     size_t clear_size = type == NET_OUTER_ACCEPT ? NET_OUTER_RANDOM_BYTES : 0, inner_size = 0;
     uint8_t* inner = NULL;
     bool is_newest = false;
-    if (net_crypt_session(bytes) != client->session) {
+    if (type != NET_OUTER_STATE && net_crypt_session(bytes) != client->session) {
         client->stats.counts[NET_SECURE_SESSION_UNKNOWN]++;
         return;
     }
@@ -315,13 +320,14 @@ static bool is_from_server(const net_secure_client* client, const net_address* f
 }
 
 static bool is_of_session(const uint8_t* bytes, size_t size) {
-    if (size < NET_OUTER_HEAD_BYTES + NET_OUTER_TAG_BYTES ||
-        bytes[0] & ~(NET_OUTER_TYPE_MASK | NET_OUTER_PHASE))
+    if (bytes[0] & ~(NET_OUTER_TYPE_MASK | NET_OUTER_PHASE) ||
+        size < net_crypt_head_bytes(bytes[0]) + NET_OUTER_TAG_BYTES)
         return false;
     switch (bytes[0] & NET_OUTER_TYPE_MASK) {
     case NET_OUTER_DATA:
     case NET_OUTER_CLOSE:
     case NET_OUTER_PATH:
+    case NET_OUTER_STATE:
         return true;
     case NET_OUTER_ACCEPT:
         return size == NET_OUTER_ACCEPT_BYTES;
@@ -334,6 +340,7 @@ void net_secure_client_receive(net_secure_client* client, const net_secure_clock
                                const net_address* from, uint8_t* bytes, size_t size,
                                net_secure_answer* answer) {
     answer->inner_size = answer->reply_size = 0;
+    answer->is_packet = false;
     bool is_asking = client->state == NET_SECURE_CLIENT_ASKING;
     bool is_proving = client->state == NET_SECURE_CLIENT_PROVING;
     if (!is_from_server(client, from))
@@ -351,13 +358,23 @@ void net_secure_client_receive(net_secure_client* client, const net_secure_clock
         client->stats.counts[NET_SECURE_BAD_TYPE]++;
 }
 
-size_t net_secure_client_send(net_secure_client* client, uint64_t now_us, const void* bytes,
-                              size_t size, uint8_t* out, net_address* to) {
+static size_t seal(net_secure_client* client, uint64_t now_us, net_outer_type type,
+                   const void* bytes, size_t size, uint8_t* out, net_address* to) {
     if (client->state != NET_SECURE_CLIENT_OPEN) return 0;
     net_crypt_plain plain = {
-        .type = NET_OUTER_DATA, .session = client->session, .bytes = bytes, .size = size};
+        .type = type, .session = client->session, .bytes = bytes, .size = size};
     *to = client->server;
     return net_crypt_seal(&client->sender, now_us, &plain, out);
+}
+
+size_t net_secure_client_send(net_secure_client* client, uint64_t now_us, const void* bytes,
+                              size_t size, uint8_t* out, net_address* to) {
+    return seal(client, now_us, NET_OUTER_DATA, bytes, size, out, to);
+}
+
+size_t net_secure_client_send_packet(net_secure_client* client, uint64_t now_us, const void* bytes,
+                                     size_t size, uint8_t* out, net_address* to) {
+    return seal(client, now_us, NET_OUTER_INPUT, bytes, size, out, to);
 }
 
 size_t net_secure_client_close(net_secure_client* client, uint64_t now_us, uint8_t* out,

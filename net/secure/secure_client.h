@@ -72,6 +72,7 @@ size_t net_secure_client_service(net_secure_client* client, const net_secure_clo
 typedef struct net_secure_answer {
     const uint8_t* inner; ///< into the bytes of the datagram
     size_t inner_size;    ///< 0: nothing for ENet
+    bool is_packet;       ///< `inner` is a packet of the realtime channel, not ENet's
     size_t reply_size;    ///< 0: no answer
     net_address reply_to;
     uint8_t reply[NET_OUTER_HELLO_BYTES];
@@ -88,6 +89,9 @@ net_secure_end net_secure_client_take_notice(net_secure_client* client);
 /// @return the size; 0 when no session is open.
 size_t net_secure_client_send(net_secure_client* client, uint64_t now_us, const void* bytes,
                               size_t size, uint8_t* out, net_address* to);
+/// The same for a packet of the realtime channel, which is no datagram of ENet.
+size_t net_secure_client_send_packet(net_secure_client* client, uint64_t now_us, const void* bytes,
+                                     size_t size, uint8_t* out, net_address* to);
 /// End an open session. @return the size of a datagram that says so, in `out`
 /// (NET_OUTER_CLOSE_BYTES); 0 when none was open.
 size_t net_secure_client_close(net_secure_client* client, uint64_t now_us, uint8_t* out,

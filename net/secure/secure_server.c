@@ -184,11 +184,23 @@ static void take_opened(net_secure_server* server, uint64_t now_us, net_secure_s
     received->peer = net_secure_session_peer(server, session);
     received->inner = inner;
     received->inner_size = size;
+    received->is_packet = type == NET_OUTER_INPUT;
+}
+
+// The session that a datagram names: an INPUT by the low half of its id.
+static net_secure_session* find_addressed(net_secure_server* server, const uint8_t* bytes) {
+    uint32_t id = net_crypt_session(bytes);
+    const uint32_t slot = NET_SECURE_PEER_SLOT(id);
+    if ((bytes[0] & NET_OUTER_TYPE_MASK) == NET_OUTER_INPUT) {
+        if (slot >= server->session_max || (uint16_t)server->sessions[slot].id != id) return NULL;
+        id = server->sessions[slot].id;
+    }
+    return net_secure_session_find(server, id);
 }
 
 static void receive_inside(net_secure_server* server, uint64_t now_us, const net_address* from,
                            uint8_t* bytes, size_t size, net_secure_received* received) {
-    net_secure_session* session = net_secure_session_find(server, net_crypt_session(bytes));
+    net_secure_session* session = find_addressed(server, bytes);
     BASE_ASSERT(session); // it was routed here
     uint8_t* inner = NULL;
     size_t inner_size = 0;
@@ -207,16 +219,17 @@ static void receive_inside(net_secure_server* server, uint64_t now_us, const net
 }
 
 static uint32_t route_inside(net_secure_server* server, const uint8_t* bytes) {
-    const uint32_t id = net_crypt_session(bytes);
-    const net_secure_session* session = net_secure_session_find(server, id);
+    const net_secure_session* session = find_addressed(server, bytes);
     if (session) return slot_of(server, session);
-    net_secure_count_of(server, NET_SECURE_PEER_SLOT(id), NET_SECURE_SESSION_UNKNOWN);
+    net_secure_count_of(server, NET_SECURE_PEER_SLOT(net_crypt_session(bytes)),
+                        NET_SECURE_SESSION_UNKNOWN);
     return NET_SECURE_NOWHERE;
 }
 
 uint32_t net_secure_server_route(net_secure_server* server, const uint8_t* bytes, size_t size) {
     net_secure_count fault = NET_SECURE_BAD_SIZE;
-    switch (size < NET_OUTER_HEAD_BYTES + NET_OUTER_TAG_BYTES ? NET_OUTER_REQUEST : bytes[0]) {
+    const size_t least = net_crypt_head_bytes(bytes[0]) + NET_OUTER_TAG_BYTES;
+    switch (size < least ? NET_OUTER_REQUEST : bytes[0]) {
     case NET_OUTER_REQUEST:
     case NET_OUTER_RESPONSE:
         if (size == NET_OUTER_HELLO_BYTES) return NET_SECURE_HELLO;
@@ -227,6 +240,8 @@ uint32_t net_secure_server_route(net_secure_server* server, const uint8_t* bytes
     case NET_OUTER_DATA | NET_OUTER_PHASE:
     case NET_OUTER_CLOSE | NET_OUTER_PHASE:
     case NET_OUTER_PATH | NET_OUTER_PHASE:
+    case NET_OUTER_INPUT:
+    case NET_OUTER_INPUT | NET_OUTER_PHASE:
         return route_inside(server, bytes);
     default:
         fault = NET_SECURE_BAD_TYPE;
@@ -240,6 +255,7 @@ void net_secure_server_receive(net_secure_server* server, const net_secure_clock
                                net_secure_received* received) {
     received->inner_size = received->reply_size = 0;
     received->peer = 0;
+    received->is_packet = false;
     uint32_t slot = net_secure_server_route(server, bytes, size);
     if (slot == NET_SECURE_HELLO)
         net_secure_server_hello(server, clock, from, bytes, received);

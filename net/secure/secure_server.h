@@ -68,6 +68,7 @@ typedef struct net_secure_received {
     net_secure_peer peer; ///< of `inner`
     const uint8_t* inner; ///< into the bytes of the datagram
     size_t inner_size;    ///< 0: there is nothing inside, or not for ENet
+    bool is_packet;       ///< `inner` is a packet of the realtime channel, not ENet's
     size_t reply_size;    ///< 0: no answer
     net_address reply_to;
     uint8_t reply[NET_OUTER_ACCEPT_BYTES];
@@ -86,6 +87,10 @@ uint32_t net_secure_server_route(net_secure_server* server, const uint8_t* bytes
 /// @return the size; 0 when there is no such session.
 size_t net_secure_server_send(net_secure_server* server, uint64_t now_us, net_secure_peer peer,
                               const void* bytes, size_t size, uint8_t* out, net_address* to);
+/// The same for a packet of the realtime channel, which is no datagram of ENet.
+size_t net_secure_server_send_packet(net_secure_server* server, uint64_t now_us,
+                                     net_secure_peer peer, const void* bytes, size_t size,
+                                     uint8_t* out, net_address* to);
 /// Call it several times a second: rotates secrets, ends sessions that are silent or not held, with
 /// a CLOSE.
 void net_secure_server_service(net_secure_server* server, uint64_t now_us);

@@ -155,14 +155,25 @@ bool net_secure_server_hold(net_secure_server* server, uint64_t now_us, net_secu
     return true;
 }
 
-size_t net_secure_server_send(net_secure_server* server, uint64_t now_us, net_secure_peer peer,
-                              const void* bytes, size_t size, uint8_t* out, net_address* to) {
+static size_t seal(net_secure_server* server, uint64_t now_us, net_secure_peer peer,
+                   net_outer_type type, const void* bytes, size_t size, uint8_t* out,
+                   net_address* to) {
     net_secure_session* session = find_peer(server, peer);
     if (!session) return 0;
-    net_crypt_plain plain = {
-        .type = NET_OUTER_DATA, .session = session->id, .bytes = bytes, .size = size};
+    net_crypt_plain plain = {.type = type, .session = session->id, .bytes = bytes, .size = size};
     *to = session->address;
     return net_crypt_seal(&session->sender, now_us, &plain, out);
+}
+
+size_t net_secure_server_send(net_secure_server* server, uint64_t now_us, net_secure_peer peer,
+                              const void* bytes, size_t size, uint8_t* out, net_address* to) {
+    return seal(server, now_us, peer, NET_OUTER_DATA, bytes, size, out, to);
+}
+
+size_t net_secure_server_send_packet(net_secure_server* server, uint64_t now_us,
+                                     net_secure_peer peer, const void* bytes, size_t size,
+                                     uint8_t* out, net_address* to) {
+    return seal(server, now_us, peer, NET_OUTER_STATE, bytes, size, out, to);
 }
 
 size_t net_secure_server_close(net_secure_server* server, uint64_t now_us, net_secure_peer peer,

@@ -25,7 +25,6 @@
 #include <string.h>
 
 #define INPUT_JUMP_MAX 16384u ///< an input numbered further ahead is not believed
-#define RESYNCS_PER_PACKET_MAX 4u
 #define RESYNCS_PER_SECOND 4u
 #define QUEUE_BYTES_MIN 4096u
 
@@ -43,21 +42,18 @@ static void learn_known(net_session_out* out, uint16_t acked) {
         out->has_mark = false;
         out->has_tick_known = true;
         out->tick_known = out->mark_tick;
+        out->seq_known = out->mark_seq;
     }
     if (!out->is_event_ack_known && out->event_ack_sent && reaches(acked, out->event_ack_seq))
         out->is_event_ack_known = true;
 }
 
-static bool take_acks(net_server_lane* lane, net_session* session,
-                      const Shoal__Wire__InputPacket* packet) {
+static bool take_acks(net_server_lane* lane, net_session* session, const net_input_packet* packet) {
     if (!packet->has_ack) return true;
     net_session_out* out = &session->out;
-    net_result result = NET_ERR_MALFORMED;
-    if (packet->ack > UINT16_MAX)
-        out->sent.forged++;
-    else
-        result = net_ack_sender_receive(&out->sent, lane->server->now_us, (uint16_t)packet->ack,
-                                        packet->ack_bits, packet->ack_delay_us, &lane->acks);
+    const net_result result =
+        net_ack_sender_receive(&out->sent, lane->server->now_us, packet->ack, packet->ack_bits,
+                               packet->ack_delay_us, &lane->acks);
     if (result == NET_ERR_STALE) return true;
     if (result != NET_OK) return false;
     for (uint32_t i = 0; i < lane->acks.acked_count; i++) {
@@ -71,29 +67,28 @@ static bool take_acks(net_server_lane* lane, net_session* session,
 
 // A row without a base is the most expensive one, so requests are rationed by time.
 static bool take_resyncs(net_server_lane* lane, net_session* session,
-                         const Shoal__Wire__InputPacket* packet) {
+                         const net_input_packet* packet) {
     const uint64_t now_us = lane->server->now_us;
     const uint64_t burst = NET_RESYNCS_BURST_MAX * UINT64_C(1000000);
-    if (packet->n_resync > RESYNCS_PER_PACKET_MAX) return false;
     uint64_t credit = session->resync_credit;
     if (now_us > session->resync_us) credit += (now_us - session->resync_us) * RESYNCS_PER_SECOND;
     session->resync_credit = (uint32_t)(credit < burst ? credit : burst);
     session->resync_us = now_us;
-    for (size_t i = 0; i < packet->n_resync; i++) {
+    for (uint32_t i = 0; i < packet->resync_count; i++) {
         if (session->resync_credit < 1000000u) {
-            net_lane_drop(lane, NET_DROP_RESYNC_LIMIT, packet->n_resync - i);
+            net_lane_drop(lane, NET_DROP_RESYNC_LIMIT, packet->resync_count - i);
             session->is_flooding = true;
             break;
         }
         session->resync_credit -= 1000000u;
-        if (!net_repl_state_resync(session->out.repl, packet->resync[i])) {
+        if (!net_repl_state_resync(session->out.repl, packet->resyncs[i])) {
             net_lane_drop(lane, NET_DROP_RESYNC_UNKNOWN, 1);
             continue;
         }
         lane->resyncs++;
         if (lane->differing_client) continue;
         lane->differing_client = session->client;
-        lane->differing_entity = packet->resync[i];
+        lane->differing_entity = packet->resyncs[i];
     }
     return true;
 }
@@ -108,21 +103,18 @@ static void keep_refusal(net_session* session, net_match_reader* reader) {
 
 // @return false when the client broke the protocol.
 static bool take_inputs(net_server_lane* lane, net_session* session,
-                        const Shoal__Wire__InputPacket* packet) {
-    size_t count = packet->n_inputs;
+                        const net_input_packet* packet) {
+    const uint32_t count = packet->input_count;
     if (count == 0) return true;
-    uint32_t first = packet->input_first;
-    if (count > NET_INPUT_REDUNDANCY || first == 0 || first > UINT32_MAX - (count - 1)) {
-        return false;
-    }
+    const uint32_t first = packet->input_first;
     // Numbers count ticks: no clock is so far ahead, and believing it would silence the client for
     // good.
     if (first > session->inputs.newest && first - session->inputs.newest > INPUT_JUMP_MAX) {
         return false;
     }
-    for (size_t i = 0; i < count; i++) {
-        uint32_t number = first + (uint32_t)i;
-        const ProtobufCBinaryData* payload = &packet->inputs[i];
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t number = first + i;
+        const net_input_bytes* payload = &packet->inputs[i];
         if (number <= session->inputs.newest) {
             session->inputs.duplicate++;
             continue;
@@ -130,7 +122,7 @@ static bool take_inputs(net_server_lane* lane, net_session* session,
         uint8_t input[NET_INPUT_BYTES_MAX];
         size_t size = 0;
         net_server* server = lane->server;
-        if (net_match_input_take(server->config.match, &lane->reader, payload->data, payload->len,
+        if (net_match_input_take(server->config.match, &lane->reader, payload->data, payload->size,
                                  input, &size) != NET_OK) {
             server->reports[session->report].inputs_malformed++;
             keep_refusal(session, &lane->reader);
@@ -147,7 +139,6 @@ static bool take_inputs(net_server_lane* lane, net_session* session,
 
 static bool take_events(net_server_lane* lane, net_session* session,
                         const Shoal__Wire__InputPacket* packet) {
-    if (!net_event_outbox_acked(&session->out.outbox, packet->event_ack)) return false;
     const net_match* match = lane->server->config.match;
     const net_game_module* game = net_match_get_config(match)->module->game;
     for (size_t i = 0; i < packet->n_events; i++) {
@@ -172,27 +163,42 @@ static bool take_events(net_server_lane* lane, net_session* session,
     return true;
 }
 
+static bool read_packet(net_server_lane* lane, const net_session* session,
+                        const Shoal__Wire__InputPacket* message, net_input_packet* packet) {
+    const net_session_out* out = &session->out;
+    const net_input_packet_near near = {
+        .has_seq = session->received.has_any,
+        .seq = session->received.newest,
+        .sent = (uint16_t)(out->sent.next - 1),
+        .event = out->outbox.number_next - 1,
+        .input = session->inputs.newest,
+        .moment = net_match_tick(lane->server->config.match) * 256,
+    };
+    proto_bit_reader reader = proto_bit_reader_make(message->input.data, message->input.len);
+    return net_input_packet_read(&reader, &near, &lane->input_store, packet) == NET_OK;
+}
+
 bool net_lane_take_packet(net_server_lane* lane, net_session* session, const uint8_t* bytes,
                           size_t size) {
     const net_server* server = lane->server;
-    const ProtobufCMessage* message = proto_codec_decode(
+    const Shoal__Wire__InputPacket* message = (const Shoal__Wire__InputPacket*)proto_codec_decode(
         &lane->codec, &shoal__wire__input_packet__descriptor, bytes, size, NET_STATE_BYTES_MAX);
-    const Shoal__Wire__InputPacket* packet = (const Shoal__Wire__InputPacket*)message;
-    if (!packet || packet->seq > UINT16_MAX) {
+    net_input_packet packet;
+    if (!message || !read_packet(lane, session, message, &packet)) {
         net_session_trace_packet(server, session, server->now_us, NET_TRACE_RECEIVED, "malformed",
                                  0, size);
         return false;
     }
     BASE_ASSERT(session->report != UINT32_MAX && session->out.varsize);
-    uint16_t seq = (uint16_t)packet->seq;
-    net_session_trace_packet(server, session, server->now_us, NET_TRACE_RECEIVED, "input", seq,
-                             size);
-    if (net_ack_receiver_check(&session->received, seq) != NET_ACK_NEW) return true;
-    if (!take_inputs(lane, session, packet) || !take_events(lane, session, packet) ||
-        !take_resyncs(lane, session, packet))
+    net_session_trace_packet(server, session, server->now_us, NET_TRACE_RECEIVED, "input",
+                             packet.seq, size);
+    if (net_ack_receiver_check(&session->received, packet.seq) != NET_ACK_NEW) return true;
+    if (!take_inputs(lane, session, &packet) || !take_events(lane, session, message) ||
+        !take_resyncs(lane, session, &packet) ||
+        (packet.has_event_ack && !net_event_outbox_acked(&session->out.outbox, packet.event_ack)))
         return false;
-    net_ack_receiver_mark(&session->received, seq, server->now_us);
-    return take_acks(lane, session, packet);
+    net_ack_receiver_mark(&session->received, packet.seq, server->now_us);
+    return take_acks(lane, session, &packet);
 }
 
 // ---- a lane

@@ -191,7 +191,8 @@ static void take_control(net_server* server, net_session* session, const uint8_t
     case SHOAL__WIRE__CLIENT_CONTROL__KIND_GOODBYE:
         net_session_end(server, session, NET_END_LEFT);
         return;
-    default:
+    default: // a message of a kind that a later client knows is skipped
+        if (message->n_unknown_fields > 0) return;
         break;
     }
     net_session_strike(server, session);

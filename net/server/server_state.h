@@ -10,6 +10,7 @@
 #include "replicate/bandwidth.h"
 #include "server/session.h"
 #include "session/control.h"
+#include "session/input_packet.h"
 
 #include "net/log.h"
 #include "net/match.h"
@@ -55,6 +56,7 @@ struct net_server_lane {
     bool has_codec;
     net_match_reader reader;
     net_ack_result acks;
+    net_input_packet_store input_store; ///< scratch
     uint8_t* queue;
     uint32_t queue_size, queue_capacity, queue_count;
     net_lane_deferred* deferred;

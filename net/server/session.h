@@ -69,7 +69,8 @@ typedef struct net_session_out {
     uint16_t tick_seq;     ///< first packet of tick_sent
     // A header has all bits of its tick until the client has certainly decoded a near tick.
     bool has_mark, has_tick_known;
-    uint16_t mark_seq; ///< its acknowledgement makes mark_tick known
+    uint16_t mark_seq; ///< its acknowledgement makes it and mark_tick known
+    uint16_t seq_known;
     ecs_tick mark_tick, tick_known;
     // An acknowledgement of events is repeated until a packet with it is acknowledged.
     uint32_t event_ack_sent;

@@ -206,6 +206,16 @@ void net_ack_sender_expire(net_ack_sender* send, uint64_t now_us, uint64_t tick_
     (void)unsettled(send);
 }
 
+uint64_t net_ack_sender_waited_us(const net_ack_sender* send, uint64_t now_us) {
+    const uint16_t first = (uint16_t)(send->newest_acked + 1);
+    const net_ack_packet* packet = &send->packets[first & RING_MASK];
+    const uint16_t flying = (uint16_t)(send->next - first);
+    if (!send->has_ack || flying == 0 || flying >= SEQ_HALF) return 0;
+    // Out of the ring: it waits for so long that the oldest one there will do.
+    if (packet->seq != first) packet = &send->packets[send->next & RING_MASK];
+    return now_us > packet->sent_us ? now_us - packet->sent_us : 0;
+}
+
 uint64_t net_ack_sender_rtt_us(const net_ack_sender* send) {
     return (uint64_t)send->srtt_us;
 }

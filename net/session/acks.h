@@ -72,6 +72,9 @@ bool net_ack_sender_is_flying(const net_ack_sender* send);
 /// Declare packets lost that fly longer than srtt + 4 rttvar + two ticks. Call it once per tick.
 void net_ack_sender_expire(net_ack_sender* send, uint64_t now_us, uint64_t tick_us,
                            net_ack_result* result);
+/// How long the oldest packet that is newer than all acknowledged ones has waited; 0: there is
+/// none, or none was acknowledged yet.
+uint64_t net_ack_sender_waited_us(const net_ack_sender* send, uint64_t now_us);
 /// Round trip, within NET_RTT_US_MIN..MAX; 250 ms before the first measurement.
 uint64_t net_ack_sender_rtt_us(const net_ack_sender* send);
 /// Lost packets among those that are acknowledged or lost.

@@ -2,13 +2,14 @@
 // The packed header of a state packet.
 //
 // Every packet has one, so its bits count: at 30 packets a second 10 bits are 300 bit/s per client.
-// Numbers that both sides follow (ticks, inputs, events) travel as their low 16 bits, and the
-// reader completes them from what it knows. A field without news takes one bit.
+// Numbers that both sides follow (packets, ticks, inputs, events) travel as their low bits, and the
+// reader completes them from what it knows (as in RFC 9000, 17.1). A field without news takes one
+// bit.
 //
 // Invariant: what the writer wrote the reader reads back, if it knows numbers within
-// NET_PACKET_HEADER_NEAR_MAX of those that were written. The writer makes sure of that: a server
-// writes whole ticks until a packet was acknowledged, and again when the newest acknowledged one is
-// too old. Left to others: when a packet is due and what it acknowledges (server_send.c), what a
+// NET_PACKET_HEADER_NEAR_MAX of those that were written. The writer makes sure of that: it writes
+// whole numbers until a packet was acknowledged, and again when the newest acknowledged one is too
+// old. Left to others: when a packet is due and what it acknowledges (server_send.c), what a
 // client does with it (client_receive.c).
 #include "session/packet_header.h"
 
@@ -22,9 +23,8 @@
 
 enum {
     LOW_BITS = 16,
-    LOW_COUNT = 1 << LOW_BITS,
     HASH_BITS = 16,
-    DELAY_ORDER = 6,
+    DELAY_ORDER = 4,
     REPEATS_ORDER = 0,
     DEPTH_ORDER = 1,
     PLAYER_ORDER = 1,
@@ -32,23 +32,25 @@ enum {
     SAMPLE_AGE_ORDER = 4,
 };
 
+static void write_low(proto_bit_writer* writer, uint64_t number, uint32_t bits) {
+    proto_bits_write(writer, bits < 64 ? number & ((UINT64_C(1) << bits) - 1) : number, bits);
+}
+
 void net_packet_header_write(proto_bit_writer* writer, const net_packet_header* header) {
     uint64_t begin = writer->size_bits;
-    proto_bits_write(writer, header->seq, LOW_BITS);
-    proto_bits_write(writer, header->is_tick_whole, 1);
-    if (header->is_tick_whole)
-        proto_bits_write(writer, header->tick, 64);
-    else
-        proto_bits_write(writer, (uint16_t)header->tick, LOW_BITS);
+    const bool is_whole = header->is_whole;
+    proto_bits_write(writer, is_whole, 1);
+    write_low(writer, header->seq, is_whole ? 16 : NET_PACKET_HEADER_NEAR_BITS);
+    write_low(writer, header->tick, is_whole ? 64 : NET_PACKET_HEADER_NEAR_BITS);
     proto_bits_write(writer, header->has_ack, 1);
     if (header->has_ack) {
-        proto_bits_write(writer, header->ack, LOW_BITS);
+        write_low(writer, header->ack, is_whole ? 16 : NET_PACKET_HEADER_ACK_BITS);
         proto_bits_write_golomb(writer, header->ack_delay_us / NET_PACKET_HEADER_DELAY_US,
                                 DELAY_ORDER);
     }
     proto_bits_write(writer, header->has_input, 1);
     if (header->has_input) {
-        proto_bits_write(writer, (uint16_t)header->input_used, LOW_BITS);
+        write_low(writer, header->input_used, is_whole ? 16 : NET_PACKET_HEADER_ACK_BITS);
         proto_bits_write_golomb(writer, header->input_repeats, REPEATS_ORDER);
         proto_bits_write_golomb(writer, header->input_depth, DEPTH_ORDER);
     }
@@ -83,18 +85,29 @@ uint64_t net_packet_header_probe_bits(const net_packet_header* header) {
            golomb_bits(header->probe_age, SAMPLE_AGE_ORDER) + HASH_BITS;
 }
 
-uint64_t net_packet_header_expand(uint16_t low, uint64_t near) {
-    uint64_t found = (near & ~(uint64_t)(LOW_COUNT - 1)) | low;
+uint64_t net_packet_header_expand(uint32_t low, uint32_t bits, uint64_t near) {
+    const uint64_t count = UINT64_C(1) << bits;
+    uint64_t found = (near & ~(count - 1)) | low;
     if (found <= near) {
-        if (near - found >= LOW_COUNT / 2 && found <= UINT64_MAX - LOW_COUNT) found += LOW_COUNT;
-    } else if (found - near > LOW_COUNT / 2 && found >= LOW_COUNT) {
-        found -= LOW_COUNT;
+        if (near - found >= count / 2 && found <= UINT64_MAX - count) found += count;
+    } else if (found - near > count / 2 && found >= count) {
+        found -= count;
     }
     return found;
 }
 
-static uint16_t read_low(proto_bit_reader* reader) {
-    return (uint16_t)proto_bits_read(reader, LOW_BITS);
+uint16_t net_packet_header_expand_seq(uint32_t low, uint16_t near) {
+    return (uint16_t)net_packet_header_expand(low, NET_PACKET_HEADER_NEAR_BITS,
+                                              (UINT64_C(1) << 16) + near);
+}
+
+uint16_t net_packet_header_expand_ack(uint32_t low, uint16_t sent) {
+    const uint32_t mask = (1u << NET_PACKET_HEADER_ACK_BITS) - 1;
+    return (uint16_t)(sent - ((sent - low) & mask));
+}
+
+static uint32_t read_low(proto_bit_reader* reader, uint32_t bits) {
+    return (uint32_t)proto_bits_read(reader, bits);
 }
 
 static bool read_flag(proto_bit_reader* reader) {
@@ -102,27 +115,33 @@ static bool read_flag(proto_bit_reader* reader) {
 }
 
 // Numbers have 32 bits: a larger one is malformed.
-static bool expand_u32(uint16_t low, uint32_t near, uint32_t* value) {
-    uint64_t found = net_packet_header_expand(low, near);
+static bool expand_u32(uint32_t low, uint32_t bits, uint32_t near, uint32_t* value) {
+    uint64_t found = net_packet_header_expand(low, bits, near);
     *value = (uint32_t)found;
     return found <= UINT32_MAX;
 }
 
-static bool read_tick(proto_bit_reader* reader, const net_packet_header_near* near,
-                      net_packet_header* header) {
-    header->is_tick_whole = read_flag(reader);
-    if (header->is_tick_whole) {
+static bool read_numbers(proto_bit_reader* reader, const net_packet_header_near* near,
+                         net_packet_header* header) {
+    const uint32_t bits = NET_PACKET_HEADER_NEAR_BITS;
+    header->is_whole = read_flag(reader);
+    if (header->is_whole) {
+        header->seq = (uint16_t)read_low(reader, 16);
         header->tick = proto_bits_read(reader, 64);
         return true;
     }
-    header->tick = net_packet_header_expand(read_low(reader), near->tick);
+    header->seq = net_packet_header_expand_seq(read_low(reader, bits), near->seq);
+    header->tick = net_packet_header_expand(read_low(reader, bits), bits, near->tick);
     return near->has_tick;
 }
 
-static bool read_ack(proto_bit_reader* reader, net_packet_header* header) {
+static bool read_ack(proto_bit_reader* reader, const net_packet_header_near* near,
+                     net_packet_header* header) {
     header->has_ack = read_flag(reader);
     if (!header->has_ack) return true;
-    header->ack = read_low(reader);
+    header->ack = header->is_whole ? (uint16_t)read_low(reader, 16)
+                                   : net_packet_header_expand_ack(
+                                         read_low(reader, NET_PACKET_HEADER_ACK_BITS), near->sent);
     uint32_t units = proto_bits_read_golomb(reader, DELAY_ORDER);
     header->ack_delay_us = units * NET_PACKET_HEADER_DELAY_US;
     return units <= UINT32_MAX / NET_PACKET_HEADER_DELAY_US;
@@ -132,7 +151,8 @@ static bool read_input(proto_bit_reader* reader, const net_packet_header_near* n
                        net_packet_header* header) {
     header->has_input = read_flag(reader);
     if (!header->has_input) return true;
-    bool is_number = expand_u32(read_low(reader), near->input, &header->input_used);
+    const uint32_t bits = header->is_whole ? LOW_BITS : NET_PACKET_HEADER_ACK_BITS;
+    bool is_number = expand_u32(read_low(reader, bits), bits, near->input, &header->input_used);
     header->input_repeats = proto_bits_read_golomb(reader, REPEATS_ORDER);
     header->input_depth = proto_bits_read_golomb(reader, DEPTH_ORDER);
     return is_number;
@@ -147,7 +167,7 @@ static bool read_sample(proto_bit_reader* reader, net_packet_header* header) {
     return header->probe_age <= header->tick;
 }
 
-static bool is_padding(proto_bit_reader* reader) {
+bool net_packet_header_is_padding(proto_bit_reader* reader) {
     uint64_t left = reader->size_bits - reader->offset_bits;
     return left < 8 && proto_bits_read(reader, (uint32_t)left) == 0;
 }
@@ -155,18 +175,19 @@ static bool is_padding(proto_bit_reader* reader) {
 net_result net_packet_header_read(proto_bit_reader* reader, const net_packet_header_near* near,
                                   net_packet_header* header) {
     memset(header, 0, sizeof *header);
-    header->seq = read_low(reader);
-    bool is_right = read_tick(reader, near, header);
-    is_right = read_ack(reader, header) && is_right;
+    bool is_right = read_numbers(reader, near, header);
+    is_right = read_ack(reader, near, header) && is_right;
     is_right = read_input(reader, near, header) && is_right;
     header->has_event_ack = read_flag(reader);
     if (header->has_event_ack)
-        is_right = expand_u32(read_low(reader), near->event, &header->event_ack) && is_right;
+        is_right =
+            expand_u32(read_low(reader, LOW_BITS), LOW_BITS, near->event, &header->event_ack) &&
+            is_right;
     header->player_age = proto_bits_read_golomb(reader, PLAYER_ORDER);
     is_right = read_sample(reader, header) && is_right;
     header->has_body = read_flag(reader);
     if (reader->failed || !is_right) return NET_ERR_MALFORMED;
-    if (!header->has_body && !is_padding(reader)) return NET_ERR_MALFORMED;
+    if (!header->has_body && !net_packet_header_is_padding(reader)) return NET_ERR_MALFORMED;
     return NET_OK;
 }
 

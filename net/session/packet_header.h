@@ -10,13 +10,19 @@
 #include "proto/bits.h"
 
 #define NET_PACKET_HEADER_BITS_MAX 512u ///< no header is longer; most have 60 to 90
-#define NET_PACKET_HEADER_DELAY_US 64u  ///< one unit of ack_delay_us
-/// Low bits stand for the number nearest to one that the reader knows; it may be so far away.
-#define NET_PACKET_HEADER_NEAR_MAX 32767u
+#define NET_PACKET_HEADER_DELAY_US 512u ///< one unit of ack_delay_us
+/// Low bits of seq, tick and input. They stand for the number nearest to one that the reader knows.
+#define NET_PACKET_HEADER_NEAR_BITS 10u
+/// So far may a sender be from what it knows the reader to have; else numbers are whole. Packets
+/// overtake each other, and they are still read.
+#define NET_PACKET_HEADER_NEAR_MAX 256u
+/// Low bits of an acknowledgement, and of input_used: the newest that the reader sent, or an
+/// earlier one.
+#define NET_PACKET_HEADER_ACK_BITS 12u
 
 typedef struct net_packet_header {
     uint16_t seq;
-    bool is_tick_whole;
+    bool is_whole; ///< numbers in all their bits
     ecs_tick tick;
     bool has_ack;
     uint16_t ack;          ///< newest InputPacket.seq that came
@@ -37,8 +43,10 @@ typedef struct net_packet_header {
 
 /// What a reader knows: low bits stand for the numbers nearest to these.
 typedef struct net_packet_header_near {
-    ecs_tick tick;  ///< newest decoded; ignored for whole ticks
-    bool has_tick;  ///< false: a tick that is not whole is refused
+    ecs_tick tick;  ///< newest decoded; ignored when numbers are whole
+    bool has_tick;  ///< false: numbers that are not whole are refused
+    uint16_t seq;   ///< newest decoded
+    uint16_t sent;  ///< newest packet that was sent: no acknowledgement is newer
     uint32_t input; ///< newest made
     uint32_t event; ///< newest reliable event made
 } net_packet_header_near;
@@ -57,6 +65,12 @@ uint64_t net_packet_header_probe_bits(const net_packet_header* header);
 BASE_MUST_USE net_result net_packet_header_read(proto_bit_reader* reader,
                                                 const net_packet_header_near* near,
                                                 net_packet_header* header);
-/// The number nearest to `near` with these low 16 bits; of two equally near ones the higher; never
-/// below 0.
-uint64_t net_packet_header_expand(uint16_t low, uint64_t near);
+/// The number nearest to `near` with these low bits, 1..16 of them; of two equally near ones the
+/// higher; never below 0.
+uint64_t net_packet_header_expand(uint32_t low, uint32_t bits, uint64_t near);
+/// The same for a seq with NET_PACKET_HEADER_NEAR_BITS, which wraps around.
+uint16_t net_packet_header_expand_seq(uint32_t low, uint16_t near);
+/// `sent` or the newest number before it with these NET_PACKET_HEADER_ACK_BITS.
+uint16_t net_packet_header_expand_ack(uint32_t low, uint16_t sent);
+/// Are fewer than 8 bits left, all of them 0?
+bool net_packet_header_is_padding(proto_bit_reader* reader);

@@ -64,6 +64,10 @@ void net_meter_restart(net_meter* meter) {
 #define START_RAISE 2.0     // before the first cut, every LOOK_US
 #define WINDOW_US 30000000u // the smallest round trip is that of one or two of these
 #define BUCKET_PACKETS 2.0
+#define USED_S 2.0       // what is used is a mean of about so long
+#define HOLD_US 5000000u // after the beginning
+#define HOLD_MAX_US 6000000u
+#define HOLD_BYTES_MIN 4000.0
 
 void net_rate_init(net_rate* rate, uint64_t now_us, uint32_t bytes_max, uint32_t requested) {
     if (requested != 0 && requested < bytes_max) bytes_max = requested;
@@ -73,11 +77,20 @@ void net_rate_init(net_rate* rate, uint64_t now_us, uint32_t bytes_max, uint32_t
     rate->rate = bytes_max < NET_RATE_BYTES_START ? bytes_max : NET_RATE_BYTES_START;
     rate->tokens = BUCKET_PACKETS * NET_RATE_PACKET_BYTES_MAX;
     rate->refill_us = rate->looked_us = rate->clean_us = rate->window_us = now_us;
+    rate->hold_us = now_us + HOLD_US;
+}
+
+static void measure_used(net_rate* rate, double seconds) {
+    const double part = seconds < USED_S ? seconds / USED_S : 1;
+    if (rate->held == 0) rate->used += (rate->taken / seconds - rate->used) * part;
+    rate->taken = 0;
 }
 
 void net_rate_refill(net_rate* rate, uint64_t now_us) {
     if (now_us <= rate->refill_us) return;
-    double share = rate->rate * (double)(now_us - rate->refill_us) * 1e-6;
+    const double seconds = (double)(now_us - rate->refill_us) * 1e-6;
+    measure_used(rate, seconds);
+    double share = seconds * (rate->held > 0 && rate->held < rate->rate ? rate->held : rate->rate);
     rate->refill_us = now_us;
     // A longer pause gives the bytes of one second at most.
     if (share > rate->rate) share = rate->rate;
@@ -99,7 +112,8 @@ uint32_t net_rate_left(const net_rate* rate) {
 void net_rate_take(net_rate* rate, uint32_t bytes) {
     BASE_ASSERT(bytes <= NET_STATE_BYTES_MAX);
     rate->tokens -= (double)(bytes + NET_RATE_OVERHEAD_BYTES);
-    rate->paid += bytes + NET_RATE_OVERHEAD_BYTES;
+    rate->taken += (double)(bytes + NET_RATE_OVERHEAD_BYTES);
+    rate->paid += bytes + NET_RATE_SEAL_BYTES;
 }
 
 void net_rate_begin(net_rate* rate, uint64_t sent) {
@@ -143,16 +157,47 @@ static double bounded(const net_rate* rate, double value) {
     return value > rate->rate_max ? rate->rate_max : value;
 }
 
+static void cut(net_rate* rate, uint64_t now_us) {
+    rate->rate = bounded(rate, rate->rate * CUT);
+    rate->clean_us = now_us;
+    rate->was_short = false;
+    rate->cuts++;
+}
+
+// Late answers hold a client to less than what it used before they were late. When they stay late
+// the way has become longer, or the cuts of the rate are the answer.
+static void hold(net_rate* rate, uint64_t now_us, bool is_slow) {
+    if (!is_slow || rate->late_us == 0) rate->late_us = is_slow ? now_us : 0;
+    const bool is_held = is_slow && now_us >= rate->hold_us && now_us - rate->late_us < HOLD_MAX_US;
+    if (!is_held || rate->held > 0) {
+        if (!is_held) rate->held = 0;
+        return;
+    }
+    rate->held = rate->used * CUT;
+    if (rate->held < HOLD_BYTES_MIN) rate->held = HOLD_BYTES_MIN;
+    if (rate->tokens > 0) rate->tokens = 0; // the bucket is for bursts of a good line
+}
+
 void net_rate_learn(net_rate* rate, uint64_t now_us, uint64_t acked, uint64_t lost,
                     uint64_t rtt_us) {
     remember_rtt(rate, now_us, (double)rtt_us);
+    double smallest = smallest_rtt(rate);
+    bool is_slow = smallest > 0 && (double)rtt_us > RTT_TIMES * smallest + RTT_BEYOND_US;
+    const bool was_held = rate->held > 0;
+    hold(rate, now_us, is_slow);
+    if (rate->held > 0) {
+        // One cut for all of it: what is late now says nothing of the rate.
+        if (!was_held) cut(rate, now_us);
+        rate->acked = acked;
+        rate->lost = lost;
+        rate->looked_us = now_us;
+        return;
+    }
     uint64_t period_us = rtt_us > LOOK_US ? rtt_us : LOOK_US;
     if (now_us - rate->looked_us < period_us) return;
     // A late acknowledgement takes a loss back, perhaps one that was counted in an earlier look.
     uint64_t lost_now = lost > rate->lost ? lost - rate->lost : 0;
     uint64_t known = acked - rate->acked + lost_now;
-    double smallest = smallest_rtt(rate);
-    bool is_slow = smallest > 0 && (double)rtt_us > RTT_TIMES * smallest + RTT_BEYOND_US;
     bool is_lossy = known >= LOOK_PACKETS && (double)lost_now > LOSS_PART * (double)known;
     if (known >= LOOK_PACKETS || is_slow) {
         rate->acked = acked;
@@ -160,10 +205,7 @@ void net_rate_learn(net_rate* rate, uint64_t now_us, uint64_t acked, uint64_t lo
         rate->looked_us = now_us;
     }
     if (is_slow || is_lossy) {
-        rate->rate = bounded(rate, rate->rate * CUT);
-        rate->clean_us = now_us;
-        rate->was_short = false;
-        rate->cuts++;
+        cut(rate, now_us);
         return;
     }
     bool is_starting = rate->cuts == 0;

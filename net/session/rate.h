@@ -36,7 +36,8 @@ void net_meter_restart(net_meter* meter);
 /// packets back (RFC 7661); doubling before the first cut (slow start, RFC 5681), so that many
 /// clients that join at once do not take all bytes of one tick.
 
-#define NET_RATE_OVERHEAD_BYTES 40u ///< of a datagram: ENet's header and command, UDP, IP
+#define NET_RATE_OVERHEAD_BYTES 40u ///< of a datagram: the outer layer, UDP, IP
+#define NET_RATE_SEAL_BYTES 19u     ///< of those, what the transport counts of a packet
 #define NET_RATE_PACKET_BYTES_MAX (NET_STATE_BYTES_MAX + NET_RATE_OVERHEAD_BYTES)
 #define NET_RATE_DEBT_S 2.0         ///< seconds that a charge can make a client wait
 #define NET_RATE_BYTES_MIN 8000u    ///< per second
@@ -54,7 +55,12 @@ typedef struct net_rate {
     double rtt_us_min[2]; ///< of this and the window before it; 0: none yet
     uint64_t window_us;
     uint64_t cuts, raises;
-    uint64_t paid; ///< bytes of the transport's count that tokens paid for
+    double used;      ///< bytes a second that were sent lately
+    double taken;     ///< bytes since `used` was measured
+    uint64_t late_us; ///< since when acknowledgements are late; 0: they are not
+    uint64_t hold_us; ///< before this time nothing is held: what is used is not known yet
+    double held;      ///< while acknowledgements are late: bytes a second; 0: they are not
+    uint64_t paid;    ///< bytes of the transport's count that tokens paid for
 } net_rate;
 
 /// `bytes_max` is the configured limit, `requested` the client's (0: none), in bytes a second. Both
@@ -80,6 +86,8 @@ bool net_rate_is_charged(const net_rate* rate);
 /// Note that tokens hold data back.
 void net_rate_short(net_rate* rate);
 /// Report the network, once per tick: totals of packets that were acknowledged and lost (`lost` may
-/// fall when an acknowledgement comes late), and the smoothed round trip, 0 before the first.
+/// fall when an acknowledgement comes late), and the smoothed round trip, 0 before the first, or
+/// the time that the oldest packet without an answer has waited when that is more. While that is
+/// late no more is sent than before: older bases make longer rows, and longer rows later answers.
 void net_rate_learn(net_rate* rate, uint64_t now_us, uint64_t acked, uint64_t lost,
                     uint64_t rtt_us);

@@ -133,9 +133,9 @@ static inline const uint32_t* net_history_recent(const net_history_entity* entit
     uint32_t place =
         (entity->first + entity->count - 1u - (uint32_t)back) & (entity->capacity - 1u);
     size_t words = (size_t)entity->capacity * entity->words;
-    const uint8_t* ticks = (const uint8_t*)(entity->rows + words) +
-                           (entity->class_ticks ? entity->capacity * sizeof(uint16_t) : 0);
-    if (ticks[place] != (uint8_t)(entity->change_tick - back)) return NULL;
+    const uint16_t* ticks =
+        (const uint16_t*)(entity->rows + words) + (entity->class_ticks ? entity->capacity : 0);
+    if (ticks[place] != (uint16_t)(entity->change_tick - back)) return NULL;
     return entity->rows + (size_t)place * entity->words;
 }
 /// The same, unpacked into `row` (PROTO_ROW_FIELDS_MAX words). @return false where it returns NULL.
@@ -185,8 +185,8 @@ struct net_history {
     uint32_t sorted_capacity;
 };
 
-#define NET_HISTORY_TICK_MASK 255u // of a tick, the bits that are stored with a row
-_Static_assert(NET_ROW_HISTORY_TICKS_MAX <= NET_HISTORY_TICK_MASK, "they tell ages apart");
+#define NET_HISTORY_TICK_MASK 65535u // of a tick, the bits that are stored with a row
+_Static_assert(NET_ROW_HISTORY_COUNT_TICKS <= NET_HISTORY_TICK_MASK, "they tell ages apart");
 
 static inline bool net_history_is_public(const net_row_template* row_template) {
     return (row_template->class_mask & ~1u) == 0;
@@ -206,12 +206,12 @@ static inline uint16_t* net_history_classes_at(const net_history_entity* entity,
     uint16_t* masks = (uint16_t*)(entity->rows + (size_t)entity->capacity * entity->words);
     return &masks[net_history_place(entity, position)];
 }
-static inline uint8_t* net_history_ticks(const net_history_entity* entity) {
-    uint8_t* end = (uint8_t*)(entity->rows + (size_t)entity->capacity * entity->words);
-    return end + (entity->class_ticks ? entity->capacity * sizeof(uint16_t) : 0);
+static inline uint16_t* net_history_ticks(const net_history_entity* entity) {
+    uint16_t* end = (uint16_t*)(entity->rows + (size_t)entity->capacity * entity->words);
+    return end + (entity->class_ticks ? entity->capacity : 0);
 }
 /// Ticks from a row, by the low bits of its tick, to the newest one.
-static inline uint32_t net_history_age_of(const net_history_entity* entity, uint8_t low) {
+static inline uint32_t net_history_age_of(const net_history_entity* entity, uint16_t low) {
     return ((uint32_t)entity->change_tick - low) & NET_HISTORY_TICK_MASK;
 }
 /// Ticks from a row to the newest one. Not of the oldest row, which may be older than this can say.

@@ -29,7 +29,7 @@ void net_history_release_rows(net_history* history, net_history_entity* entity) 
 // A block for twice as many rows, with the rows in order from its begin.
 static bool grow(net_history* history, net_history_entity* entity) {
     uint32_t capacity = entity->capacity ? entity->capacity * 2u : ROWS_MIN;
-    uint32_t of_row = (uint32_t)(entity->words * sizeof *entity->rows + sizeof(uint8_t) +
+    uint32_t of_row = (uint32_t)(entity->words * sizeof *entity->rows + sizeof(uint16_t) +
                                  (entity->class_ticks ? sizeof(uint16_t) : 0));
     net_history_entity grown = *entity;
     grown.block_bytes = capacity * of_row;
@@ -70,13 +70,21 @@ static inline void forget_oldest(net_history_entity* entity, uint32_t age) {
     entity->count--;
 }
 
+// With the row that follows there are so many. A row with classes is stored for a fixed time: how
+// long would tell how often hidden classes changed.
+static inline bool is_kept_by_count(const net_history_entity* entity) {
+    return !entity->class_ticks && entity->count < NET_ROW_HISTORY_COUNT;
+}
+
 uint32_t* net_history_push(net_history* history, net_history_entity* entity, uint32_t classes) {
     const ecs_tick tick = history->tick;
     BASE_ASSERT(entity->row_template && entity->begin_tick <= tick);
     const uint64_t idle = tick - entity->change_tick;
     while (entity->count > 1) {
         uint32_t age = net_history_age_at(entity, 1);
-        if (idle + age + 1 < entity->keep_ticks) break;
+        const uint64_t age_now = idle + age + 1;
+        if (age_now < entity->keep_ticks) break;
+        if (is_kept_by_count(entity) && age_now < NET_ROW_HISTORY_COUNT_TICKS) break;
         forget_oldest(entity, age);
     }
     if (entity->count == entity->capacity) {
@@ -88,7 +96,7 @@ uint32_t* net_history_push(net_history* history, net_history_entity* entity, uin
     }
     if (entity->count == 0) entity->oldest_tick = tick;
     uint32_t place = net_history_place(entity, entity->count++);
-    net_history_ticks(entity)[place] = (uint8_t)tick;
+    net_history_ticks(entity)[place] = (uint16_t)tick;
     entity->change_tick = tick;
     if (entity->class_ticks) {
         *net_history_classes_at(entity, entity->count - 1u) = (uint16_t)classes;
@@ -114,7 +122,7 @@ static uint32_t find(const net_history_entity* entity, ecs_tick tick) {
     uint32_t last = entity->count - 1u;
     if (tick >= entity->change_tick || last == 0) return last;
     uint64_t back = entity->change_tick - tick;
-    if (back >= entity->keep_ticks) return 0; // all rows but the oldest are younger
+    if (back >= NET_ROW_HISTORY_COUNT_TICKS) return 0; // all rows but the oldest are younger
     uint32_t low = back < last ? last - (uint32_t)back : 0, high = last; // the answer is below high
     if (net_history_age_at(entity, low + 1) < back) return low;
     while (high - low > 1) {
@@ -158,8 +166,8 @@ const uint32_t* net_history_row(const net_history_entity* entity, ecs_tick now, 
     BASE_VALIDATE(now >= entity->change_tick);
     if (tick < entity->oldest_tick && tick < entity->begin_tick) return NULL;
     uint32_t position;
-    if (tick + entity->keep_ticks > now) {
-        if (tick < entity->oldest_tick) return NULL; // memory had run out
+    if (!entity->class_ticks || tick + entity->keep_ticks > now) {
+        if (tick < entity->oldest_tick) return NULL; // forgotten, or memory had run out
         position = find(entity, tick);
     } else {
         ecs_tick limit = now + 1 - entity->keep_ticks; // all rows since then are there
@@ -201,7 +209,8 @@ void net_history_entity_validate(const net_history_entity* entity) {
     BASE_ASSERT(entity->count > 1 || entity->oldest_tick == entity->change_tick);
     for (uint32_t i = 1; i < entity->count; i++) {
         uint32_t age = net_history_age_at(entity, i);
-        BASE_ASSERT(age < entity->keep_ticks && (age > 0) == (i < entity->count - 1u));
+        BASE_ASSERT(age < (entity->class_ticks ? entity->keep_ticks : NET_ROW_HISTORY_COUNT_TICKS));
+        BASE_ASSERT((age > 0) == (i < entity->count - 1u));
         BASE_ASSERT(tick_at(entity, i - 1) < tick_at(entity, i));
     }
     BASE_ASSERT((entity->class_ticks == NULL) == net_history_is_public(row_template));

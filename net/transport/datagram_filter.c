@@ -4,7 +4,7 @@
 //
 //   compressed datagrams                     a decompressor is an attack surface and an amplifier
 //   acknowledged command without a sent time leaves a peer acknowledging its disconnect forever
-//   sequenced unreliable, its fragments      never used; 1.3.17 loses count of what they hold
+//   unreliable ones of any kind              never used: packets go past ENet
 //   commands without payload                 memory that no limit counts
 //   more than 32 commands                    ENet never packs more; pings are answered one by one
 //   reliable commands far ahead              every insertion walks the list of those before it
@@ -57,7 +57,6 @@ static const uint8_t command_bytes[COMMAND_COUNT] = {
     [PING] = 4,
     [SEND_RELIABLE] = 6,
     [SEND_FRAGMENT] = 24,
-    [SEND_UNSEQUENCED] = 8,
     [BANDWIDTH_LIMIT] = 12,
     [THROTTLE_CONFIGURE] = 16, // the others: 0, refused
 };
@@ -107,10 +106,6 @@ static size_t payload_size(const uint8_t* command, const net_filter_context* con
         if (channel != NET_CHANNEL_CONTROL || !is_acknowledged || size == 0) return SIZE_MAX;
         if (is_far_ahead(read_u16(command + 2), context)) return SIZE_MAX;
         return is_fragment_sound(command, context) ? size : SIZE_MAX;
-    case SEND_UNSEQUENCED:
-        size = read_u16(command + 6);
-        if (channel != NET_CHANNEL_REALTIME || is_acknowledged) return SIZE_MAX;
-        return size == 0 || size > NET_STATE_BYTES_MAX ? SIZE_MAX : size;
     case ACKNOWLEDGE:
         return is_acknowledged ? SIZE_MAX : 0;
     default:

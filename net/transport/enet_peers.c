@@ -129,9 +129,39 @@ static void record_heard(net_enet_transport* owner, uint32_t id) {
     if (from->host == of->host && from->port == of->port) owner->slots[id].heard_us = owner->now_us;
 }
 
+// A packet of the realtime channel waits for next; ENet has nothing to do with it.
+static void take_packet(net_enet_transport* owner) {
+    ENetHost* host = owner->host;
+    const uint32_t id = net_enet_secure_find(&owner->secure, host->receivedAddress.host);
+    if (id >= owner->slot_count || owner->slots[id].state != NET_ENET_SLOT_CONNECTED) return;
+    ENetPeer* peer = &host->peers[id];
+    if (peer->state != ENET_PEER_STATE_CONNECTED ||
+        peer->address.host != host->receivedAddress.host ||
+        peer->address.port != host->receivedAddress.port)
+        return;
+    if (host->receivedDataLength > NET_STATE_BYTES_MAX) {
+        owner->stats.dropped_malformed++;
+        return;
+    }
+    peer->lastReceiveTime = host->serviceTime; // else ENet pings it
+    record_heard(owner, id);
+    ENetPacket* packet = enet_packet_create(host->receivedData, host->receivedDataLength, 0);
+    if (!packet) return; // a lost one
+    if (!BASE_ARRAY_RESERVE(owner->allocator, owner->waiting, owner->waiting_capacity,
+                            owner->waiting_count + 1)) {
+        enet_packet_destroy(packet);
+        return;
+    }
+    owner->waiting[owner->waiting_count++] = (net_enet_waiting){packet, id, peer->connectID};
+}
+
 int net_enet_intercept(ENetHost* host, ENetEvent* event) {
     (void)event;
     net_enet_transport* owner = host->peers[0].data;
+    if (owner->secure.is_packet) {
+        take_packet(owner);
+        return 1;
+    }
     net_filter_context context = {.is_server = owner->is_server};
     uint32_t id = net_filter_peer(host->receivedData, host->receivedDataLength);
     if (id < owner->slot_count && host->peers[id].channelCount > NET_CHANNEL_CONTROL)

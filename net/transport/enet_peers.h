@@ -50,6 +50,13 @@ typedef struct net_enet_slot {
     net_repeat_ration repeats;
 } net_enet_slot;
 
+/// A packet of the realtime channel that came.
+typedef struct net_enet_waiting {
+    ENetPacket* packet;
+    uint32_t index;      ///< of the peer
+    uint32_t connect_id; ///< of its connection
+} net_enet_waiting;
+
 typedef struct net_enet_transport {
     net_transport base;
     const base_allocator* allocator;
@@ -70,6 +77,11 @@ typedef struct net_enet_transport {
     net_enet_secure secure;
     net_connect_gate* gate; ///< of a server
     ENetPacket* borrowed;
+    /// Packets of one pass of ENet over the socket. ENet walks all peers at the beginning of each
+    /// pass, so they do not come out of it one by one.
+    net_enet_waiting* waiting;
+    uint32_t waiting_count, waiting_capacity;
+    uint32_t waiting_next; ///< not given out yet
     net_transport_stats stats;
 } net_enet_transport;
 

@@ -86,6 +86,7 @@ static size_t server_receive(void* context, uint64_t now_us, const net_address* 
     if (received.reply_size > 0)
         net_socket_wire_send(secure->descriptor, &received.reply_to, received.reply,
                              received.reply_size);
+    secure->is_packet = received.is_packet;
     *inner = received.inner;
     *host = htonl(HOST_FIRST | NET_SECURE_PEER_SLOT(received.peer));
     *port = (uint16_t)NET_SECURE_PEER_GENERATION(received.peer);
@@ -110,15 +111,39 @@ uint32_t net_enet_secure_route(net_enet_secure* trunk, const net_address* from, 
     return UINT32_MAX;
 }
 
+static size_t count_sent(net_enet_secure* secure, net_secure_peer peer, size_t sent) {
+    uint32_t slot = NET_SECURE_PEER_SLOT(peer);
+    if (slot < secure->session_count) secure->sent_bytes[slot] += sent;
+    return sent;
+}
+
 static size_t server_send(void* context, uint64_t now_us, uint32_t host, uint16_t port,
                           const uint8_t* bytes, size_t size, uint8_t* out, net_address* to) {
     net_enet_secure* secure = context;
     if (size + NET_SECURE_OVERHEAD_BYTES > NET_SOCKET_OUTER_BYTES_MAX) return 0;
     net_secure_peer peer = net_enet_secure_peer(host, port);
-    size_t sent = net_secure_server_send(secure->server, now_us, peer, bytes, size, out, to);
-    uint32_t slot = NET_SECURE_PEER_SLOT(peer);
-    if (slot < secure->session_count) secure->sent_bytes[slot] += sent;
-    return sent;
+    return count_sent(secure, peer,
+                      net_secure_server_send(secure->server, now_us, peer, bytes, size, out, to));
+}
+
+static size_t server_send_packet(void* context, uint64_t now_us, uint32_t host, uint16_t port,
+                                 const uint8_t* bytes, size_t size, uint8_t* out, net_address* to) {
+    net_enet_secure* secure = context;
+    net_secure_peer peer = net_enet_secure_peer(host, port);
+    return count_sent(
+        secure, peer,
+        net_secure_server_send_packet(secure->server, now_us, peer, bytes, size, out, to));
+}
+
+uint32_t net_enet_secure_find(const net_enet_secure* secure, uint32_t host) {
+    if (!secure->server) return 0; // a client has one
+    uint32_t slot = NET_SECURE_PEER_SLOT(net_enet_secure_peer(host, 0));
+    return slot < secure->session_count ? secure->peers[slot] - 1u : UINT32_MAX;
+}
+
+void net_enet_secure_note(net_enet_secure* secure, uint32_t host, uint32_t peer) {
+    uint32_t slot = NET_SECURE_PEER_SLOT(net_enet_secure_peer(host, 0));
+    if (slot < secure->session_count) secure->peers[slot] = (uint16_t)(peer + 1);
 }
 
 uint64_t net_enet_secure_sent_bytes(const net_enet_secure* secure, uint32_t host) {
@@ -141,6 +166,7 @@ static size_t client_receive(void* context, uint64_t now_us, const net_address* 
     net_secure_client_receive(&secure->client, &clock, from, bytes, size, &answer);
     if (answer.reply_size > 0)
         net_socket_wire_send(secure->descriptor, &answer.reply_to, answer.reply, answer.reply_size);
+    secure->is_packet = answer.is_packet;
     *inner = answer.inner;
     *host = net_enet_secure_server_host();
     *port = secure->attempt;
@@ -156,6 +182,14 @@ static size_t client_send(void* context, uint64_t now_us, uint32_t host, uint16_
     return net_secure_client_send(&secure->client, now_us, bytes, size, out, to);
 }
 
+static size_t client_send_packet(void* context, uint64_t now_us, uint32_t host, uint16_t port,
+                                 const uint8_t* bytes, size_t size, uint8_t* out, net_address* to) {
+    net_enet_secure* secure = context;
+    (void)host;
+    if (port != secure->attempt) return 0;
+    return net_secure_client_send_packet(&secure->client, now_us, bytes, size, out, to);
+}
+
 // ---- its life
 
 static void read_clock(net_enet_secure* secure) {
@@ -167,7 +201,9 @@ static void read_clock(net_enet_secure* secure) {
 static void set_guard(net_enet_secure* secure, bool is_server) {
     const net_socket_guard guard = {.context = secure,
                                     .receive = is_server ? server_receive : client_receive,
-                                    .send = is_server ? server_send : client_send};
+                                    .send = is_server ? server_send : client_send,
+                                    .send_packet =
+                                        is_server ? server_send_packet : client_send_packet};
     net_socket_guard_set(secure->descriptor, &guard);
 }
 
@@ -196,8 +232,10 @@ static net_result init(net_enet_secure* secure, int descriptor, const net_enet_c
     secure->allocator = config->allocator;
     secure->sent_bytes =
         base_allocate_zero(config->allocator, config->peers_max * sizeof *secure->sent_bytes);
-    if (!secure->sent_bytes) return NET_ERR_MEMORY;
-    secure->session_count = config->peers_max;
+    secure->peers =
+        base_allocate_zero(config->allocator, config->peers_max * sizeof *secure->peers);
+    secure->session_count = config->peers_max; // both are released by it
+    if (!secure->sent_bytes || !secure->peers) return NET_ERR_MEMORY;
     return net_secure_server_create(&server, &secure->server);
 }
 
@@ -223,6 +261,7 @@ void net_enet_secure_init_lane(net_enet_secure* secure, int descriptor,
     secure->unix_context = trunk->unix_context;
     secure->server = trunk->server;
     secure->sent_bytes = trunk->sent_bytes;
+    secure->peers = trunk->peers;
     secure->session_count = trunk->session_count;
     read_clock(secure);
     set_guard(secure, true);
@@ -243,7 +282,9 @@ void net_enet_secure_deinit(net_enet_secure* secure) {
     secure->server = NULL;
     base_release(secure->allocator, secure->sent_bytes,
                  secure->session_count * sizeof *secure->sent_bytes);
+    base_release(secure->allocator, secure->peers, secure->session_count * sizeof *secure->peers);
     secure->sent_bytes = NULL;
+    secure->peers = NULL;
     secure->session_count = 0;
     net_secure_client_deinit(&secure->client);
 }

@@ -49,6 +49,8 @@ typedef struct net_enet_secure {
     net_secure_clock clock;    ///< of the newest service
     net_secure_server* server; ///< of a server
     uint64_t* sent_bytes;      ///< of a server: on the wire, by slot of the session
+    uint16_t* peers;           ///< of a server: ENet's peer + 1, by slot of the session; 0: none
+    bool is_packet;            ///< the datagram that came last is a packet, not ENet's
     uint32_t session_count;
     const net_bans* bans; ///< of a server; NULL: there are none
     uint64_t dropped_banned;
@@ -56,7 +58,7 @@ typedef struct net_enet_secure {
     net_secure_client client; ///< of a client
     uint16_t attempt;         ///< of the client: the port that ENet sees
     bool is_connecting;       ///< the client's user waits for the outer layer
-    bool is_lane;             ///< `server` and `sent_bytes` are another one's
+    bool is_lane;             ///< `server`, `sent_bytes` and `peers` are another one's
 } net_enet_secure;
 
 /// May a server with these keys listen at this address? The built-in key is known to all, so alone
@@ -76,6 +78,10 @@ void net_enet_secure_init_lane(net_enet_secure* secure, int descriptor,
 /// session that it is for; UINT32_MAX: for none.
 uint32_t net_enet_secure_route(net_enet_secure* trunk, const net_address* from, uint8_t* bytes,
                                size_t size);
+/// ENet's peer of a made-up address; UINT32_MAX: none connected from there.
+uint32_t net_enet_secure_find(const net_enet_secure* secure, uint32_t host);
+/// The peer at a made-up address connected.
+void net_enet_secure_note(net_enet_secure* secure, uint32_t host, uint32_t peer);
 /// Before the socket is closed: a server's sessions end, and their clients learn it.
 void net_enet_secure_stop(net_enet_secure* secure);
 /// After the socket is closed.

@@ -53,6 +53,20 @@ static void inner_send(net_socket_entry* entry, const ENetAddress* address, cons
     if (sealed > 0) net_socket_outer_send(entry, &to, out, sealed);
 }
 
+void net_socket_send_packet(int descriptor, uint32_t host, uint16_t port, const void* bytes,
+                            size_t size) {
+    net_socket_entry* entry = net_socket_entry_find(descriptor);
+    if (!entry) return; // no memory: loss
+    const net_socket_guard* guard = &entry->guard;
+    BASE_ASSERT(entry->has_guard && guard->send_packet && size <= NET_STATE_BYTES_MAX);
+    uint8_t out[NET_SOCKET_OUTER_BYTES_MAX];
+    net_address to = {0};
+    const size_t sealed =
+        guard->send_packet(guard->context, net_socket_now_us(), host, port, bytes, size, out, &to);
+    BASE_ASSERT(sealed <= sizeof out);
+    if (sealed > 0) net_socket_outer_send(entry, &to, out, sealed);
+}
+
 // What ENet gets of an outer datagram; 0: nothing.
 static size_t open_outer(net_socket_entry* entry, const net_address* from, uint8_t* outer,
                          size_t size, const uint8_t** inner, ENetAddress* address) {

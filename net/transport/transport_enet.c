@@ -39,6 +39,7 @@
 #pragma weak net_socket_get_stats
 #pragma weak net_socket_pump
 #pragma weak net_socket_flush
+#pragma weak net_socket_send_packet
 
 enum {
     SLOT_BITS = 12,
@@ -155,6 +156,7 @@ static bool take_connect(net_enet_transport* owner, ENetPeer* peer, net_transpor
     peer->mtu = NET_MTU_BYTES;
     enet_peer_timeout(peer, TIMEOUT_LIMIT, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX);
     enet_peer_throttle_configure(peer, THROTTLE_INTERVAL_MS, ENET_PEER_PACKET_THROTTLE_SCALE, 0);
+    net_enet_secure_note(&owner->secure, peer->address.host, index);
     taken->sent_before = net_enet_secure_sent_bytes(&owner->secure, peer->address.host);
     *event = (net_transport_event){.kind = NET_TRANSPORT_CONNECTED, .peer = peer_id(owner, index)};
     return true;
@@ -175,6 +177,26 @@ static bool take_disconnect(net_enet_transport* owner, const ENetEvent* from,
     return true;
 }
 
+// The next packet of the realtime channel whose connection is still the one it came from.
+static bool take_waiting(net_enet_transport* owner, net_transport_event* event) {
+    while (owner->waiting_next < owner->waiting_count) {
+        const net_enet_waiting* waiting = &owner->waiting[owner->waiting_next++];
+        owner->borrowed = waiting->packet;
+        if (owner->slots[waiting->index].state == NET_ENET_SLOT_CONNECTED &&
+            owner->host->peers[waiting->index].connectID == waiting->connect_id) {
+            *event = (net_transport_event){.kind = NET_TRANSPORT_RECEIVED,
+                                           .peer = peer_id(owner, waiting->index),
+                                           .channel = NET_CHANNEL_REALTIME,
+                                           .bytes = waiting->packet->data,
+                                           .size = waiting->packet->dataLength};
+            return true;
+        }
+        take_back(owner);
+    }
+    owner->waiting_next = owner->waiting_count = 0;
+    return false;
+}
+
 static bool take_packet(net_enet_transport* owner, const ENetEvent* from,
                         net_transport_event* event) {
     uint32_t index = index_of(owner, from->peer);
@@ -193,13 +215,15 @@ static bool take_packet(net_enet_transport* owner, const ENetEvent* from,
     return true;
 }
 
-// One step of ENet. @return 1 with an event; 0 when there is none, when the service is over, or
-// when a connection was replaced: its DISCONNECTED must come before the CONNECTED of the new one.
+// One step of ENet. @return 1 with an event; 0 when there is none, when packets wait, when the
+// service is over, or when a connection was replaced: its DISCONNECTED must come before the
+// CONNECTED of the new one.
 static int step(net_enet_transport* owner, ENetEvent* event) {
     while (owner->lost_count == 0 && !net_enet_budget_is_over(owner)) {
         enet_uint32 before = owner->host->totalReceivedPackets;
         int result = enet_host_service(owner->host, event, 0);
         if (result > 0) return 1;
+        if (owner->waiting_count > 0) return 0;
         if (result < 0)
             owner->stats.service_errors++;
         else if (owner->host->totalReceivedPackets == before)
@@ -248,9 +272,10 @@ static bool enet_transport_next(net_transport* transport, net_transport_event* e
     ENetEvent from;
     for (;;) {
         if (owner->lost_count > 0 && take_lost(owner, event)) return true;
+        if (take_waiting(owner, event)) return true;
         if (step(owner, &from) == 0) {
             go_on_connecting(owner);
-            if (owner->lost_count > 0) continue;
+            if (owner->lost_count > 0 || owner->waiting_count > 0) continue;
             if (take_notice(owner, event)) return true;
             push_out(owner);
             return false;
@@ -278,10 +303,13 @@ static net_result send_packet(net_enet_transport* owner, uint32_t index, net_cha
     net_enet_slot* from = &owner->slots[index];
     size_t size_max = channel == NET_CHANNEL_CONTROL ? NET_CONTROL_BYTES_MAX : NET_STATE_BYTES_MAX;
     if (size == 0 || size > size_max) return NET_ERR_FULL;
+    if (channel == NET_CHANNEL_REALTIME) {
+        const ENetAddress* to = &owner->host->peers[index].address;
+        net_socket_send_packet(owner->host->socket, to->host, to->port, bytes, size);
+        return NET_OK;
+    }
     if (from->queued_bytes + size > QUEUED_BYTES_MAX) return NET_ERR_FULL;
-    enet_uint32 flags =
-        channel == NET_CHANNEL_CONTROL ? ENET_PACKET_FLAG_RELIABLE : ENET_PACKET_FLAG_UNSEQUENCED;
-    ENetPacket* packet = enet_packet_create(bytes, size, flags);
+    ENetPacket* packet = enet_packet_create(bytes, size, ENET_PACKET_FLAG_RELIABLE);
     if (!packet) return NET_ERR_FULL;
     packet->userData = from;
     packet->freeCallback = packet_is_free;
@@ -523,6 +551,9 @@ static uint64_t enet_transport_peer_sent_bytes(const net_transport* transport, n
 static void enet_transport_destroy(net_transport* transport) {
     net_enet_transport* owner = transport_of(transport);
     take_back(owner);
+    for (uint32_t i = owner->waiting_next; i < owner->waiting_count; i++)
+        enet_packet_destroy(owner->waiting[i].packet);
+    BASE_ARRAY_RELEASE(owner->allocator, owner->waiting, owner->waiting_capacity);
     net_enet_secure_stop(&owner->secure);
     if (owner->host) enet_host_destroy(owner->host);
     net_enet_secure_deinit(&owner->secure);

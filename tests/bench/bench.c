@@ -7,6 +7,7 @@
 // caches.
 #include "bench.h"
 
+#include "bench_match.h"
 #include "make_log.h"
 
 #include "base/options.h"
@@ -75,7 +76,8 @@ typedef struct asked {
     const char *filter, *trace;
     uint64_t rounds, base, stride;
     make_log_config made;
-    uint64_t clients, tick_rate_hz;
+    bench_match_config match;
+    uint64_t clients, tick_rate_hz, seconds;
 } asked;
 #define FIELD(name) BASE_OPTION_FIELD(asked, name)
 
@@ -85,7 +87,7 @@ int main(int argc, char** argv) {
                   .stride = 1,
                   .made = {.output = "made.slog", .hours = 1, .seed = 1},
                   .clients = 8,
-                  .tick_rate_hz = NET_TICK_RATE_HZ_DEFAULT};
+                  .seconds = 30};
     const base_option table[] = {
         {"list", FIELD(is_list), NULL, "print the names of all rows", 0, 0},
         {"filter", FIELD(filter), "NAME", "run this row only", 0, 0},
@@ -97,16 +99,21 @@ int main(int argc, char** argv) {
         {"make-log", FIELD(made.game), "GAME",
          "make the log of a match of bots instead, in virtual time", 0, 0},
         {"output", FIELD(made.output), "FILE", "of --make-log: the log", 0, 0},
-        {"clients", FIELD(clients), "N", "of --make-log: bots", 1, MAKE_LOG_CLIENTS_MAX},
+        {"match", FIELD(match.game), "GAME",
+         "measure the wire of a match of full bots instead, in virtual time", 0, 0},
+        {"seconds", FIELD(seconds), "S", "of --match: that are measured", 1, 36000},
+        {"coder", FIELD(match.coder), "shared|solo|auto", "of --match", 0, 0},
+        {"clients", FIELD(clients), "N", "of --make-log (at most 64), --match: bots", 1,
+         BENCH_MATCH_CLIENTS_MAX},
         {"hours", FIELD(made.hours), "H", "of --make-log: length of the match", MAKE_LOG_HOURS_MIN,
          MAKE_LOG_HOURS_MAX},
-        {"tick-rate", FIELD(tick_rate_hz), "HZ", "of --make-log", NET_TICK_RATE_HZ_MIN,
+        {"tick-rate", FIELD(tick_rate_hz), "HZ", "of --make-log, --match; 0: 60, or the game's", 0,
          NET_TICK_RATE_HZ_MAX},
-        {"seed", FIELD(made.seed), "N", "of --make-log: of the match", 0, 0},
+        {"seed", FIELD(made.seed), "N", "of --make-log, --match: of the match", 0, 0},
         {"local", FIELD(made.is_local), NULL,
          "of --make-log: no network, bots look at the server's world", 0, 0},
-        {"net", FIELD(made.net), "SPEC", "of --make-log: line of each bot, as of shoal-server", 0,
-         0},
+        {"net", FIELD(made.net), "SPEC",
+         "of --make-log, --match: line of each bot, as of shoal-server", 0, 0},
     };
     const base_options options = {
         .program = "shoal-bench",
@@ -119,9 +126,18 @@ int main(int argc, char** argv) {
     base_reporter reporter = base_reporter_stderr();
     base_options_result read = base_options_read(&options, argc, argv, NULL, &reporter);
     if (read != BASE_OPTIONS_OK) return read == BASE_OPTIONS_HELP ? 0 : 2;
+    const uint32_t clients = (uint32_t)self.clients, rate_hz = (uint32_t)self.tick_rate_hz;
+    if (self.match.game) {
+        self.match.clients = clients;
+        self.match.seconds = (uint32_t)self.seconds;
+        self.match.tick_rate_hz = rate_hz;
+        self.match.net = self.made.net;
+        self.match.seed = self.made.seed;
+        return bench_match(&self.match);
+    }
     if (self.made.game) {
-        self.made.clients = (uint32_t)self.clients;
-        self.made.tick_rate_hz = (uint32_t)self.tick_rate_hz;
+        self.made.clients = clients < MAKE_LOG_CLIENTS_MAX ? clients : MAKE_LOG_CLIENTS_MAX;
+        self.made.tick_rate_hz = rate_hz ? rate_hz : NET_TICK_RATE_HZ_DEFAULT;
         return make_log(&self.made);
     }
     if (self.trace && (!self.filter || strcmp(self.filter, "trace") == 0)) {

@@ -11,7 +11,8 @@
 #define VERIFIED 4u
 #define VERIFY_TICKS 40u
 #define WARM_TICKS 100u
-#define ROUND_TICKS 8u // a multiple of NET_INTEREST_EVERY_TICKS
+#define BUSY_TICKS (5 * BENCH_REPL_TICK_RATE_HZ) // from the joins on
+#define ROUND_TICKS 8u                           // a multiple of NET_INTEREST_EVERY_TICKS
 
 typedef struct named_world {
     const char* name;
@@ -46,6 +47,24 @@ static const named_world worlds[] = {
       .clients = 100,
       .dirty_percent = 100,
       .change_every_ticks = BENCH_REPL_TICK_RATE_HZ}},
+    {"repl_forest_join_30",
+     {.entities = 10000,
+      .clients = 20,
+      .dirty_percent = 100,
+      .change_every_ticks = 30,
+      .is_busy = true}},
+    {"repl_forest_join_45",
+     {.entities = 10000,
+      .clients = 20,
+      .dirty_percent = 100,
+      .change_every_ticks = 45,
+      .is_busy = true}},
+    {"repl_forest_join_60",
+     {.entities = 10000,
+      .clients = 20,
+      .dirty_percent = 100,
+      .change_every_ticks = 60,
+      .is_busy = true}},
     {"repl_2000x20k", {.entities = 20000, .clients = 2000, .dirty_percent = 20, .visible = 150}},
 };
 
@@ -77,16 +96,20 @@ static void print_figures(const bench_row* row, const bench_repl* world, samples
            100.0 * (double)of->shared / (double)(of->made + of->shared + 1));
 }
 
+static void settle(bench_repl* world) {
+    for (uint32_t i = 0; i < VERIFY_TICKS; i++)
+        bench_repl_tick(world);
+    const char* fault = bench_repl_verify(world);
+    bench_require(fault == NULL, fault);
+}
+
 static void print(const bench_row* row, uint32_t rounds) {
     bench_repl world;
     samples* taken = bench_allocate(sizeof *taken);
     const bench_repl_config config = find_config(row->name);
     bench_repl_init(&world, &config);
-    for (uint32_t i = 0; i < VERIFY_TICKS; i++)
-        bench_repl_tick(&world);
-    const char* fault = bench_repl_verify(&world);
-    bench_require(fault == NULL, fault);
-    for (uint32_t i = 0; i < WARM_TICKS; i++)
+    if (!config.is_busy) settle(&world);
+    for (uint32_t i = 0; i < (config.is_busy ? BUSY_TICKS : WARM_TICKS); i++)
         bench_repl_tick(&world);
     bench_repl_clear(&world);
     for (uint32_t round = 0; round < rounds; round++) {
@@ -121,6 +144,9 @@ bench_rows bench_rows_repl(void) {
         ROW("repl_budget"),
         ROW("repl_crowd_100"),
         ROW("repl_forest_10k"),
+        ROW("repl_forest_join_30"),
+        ROW("repl_forest_join_45"),
+        ROW("repl_forest_join_60"),
         ROW("repl_2000x20k"),
     };
     _Static_assert(BASE_COUNT(rows) == BASE_COUNT(worlds), "a row for each world");

@@ -170,7 +170,7 @@ typedef struct cf_header {
     uint64_t tick;
     bool has_ack;
     uint16_t ack;
-    uint32_t delay; ///< in units of 64 us
+    uint32_t delay; ///< in units of 512 us
     bool has_input;
     uint32_t input_used, input_repeats, input_depth;
     bool has_event_ack;
@@ -185,10 +185,11 @@ typedef struct cf_header {
 typedef struct cf_known {
     bool has_tick;
     uint64_t tick, input, event;
+    uint16_t seq, sent; ///< newest packet decoded, newest one sent
 } cf_known;
 
-/// The number with these low 16 bits that is nearest to `known`.
-uint64_t header_nearest(uint64_t low, uint64_t known);
+/// The number with these low bits that is nearest to `known`.
+uint64_t header_nearest(uint64_t low, uint32_t bits, uint64_t known);
 /// @return true: `bits` are at the body, or all are read; false: refused.
 bool header_read(bit_stream* bits, const cf_known* known, cf_header* header);
 void header_write(bit_stream* bits, const cf_header* header);

@@ -17,6 +17,8 @@ enum {
     CHALLENGE = 89,
     ACCEPT = 651,
     HEAD = 11,
+    INPUT_HEAD = 5,
+    STATE_HEAD = 3,
     TAG = 16,
     DATAGRAM_MAX = 1232,
     TRIES = 20,
@@ -31,7 +33,10 @@ static struct {
     uint8_t session[4];
     uint8_t send_key[32], receive_key[32], next_key[32];
     uint64_t sent;
-    uint8_t phase; // of the server's key
+    uint64_t newest; // number that came
+    uint8_t phase;   // of the server's key
+    outer_packet_fn packet;
+    void* context;
 } outer;
 
 static void put(uint8_t* at, uint64_t value, int bytes) {
@@ -101,9 +106,10 @@ static void derive(uint8_t key[32], const uint8_t token_key[32], uint8_t directi
     hash(key, 32, token_key, "shoal session", bytes, sizeof bytes);
 }
 
-static bool open_with(const uint8_t key[32], uint8_t* bytes, size_t size, size_t head) {
+static bool open_with(const uint8_t key[32], uint8_t* bytes, size_t size, size_t head,
+                      uint64_t number) {
     uint8_t nonce[12] = {0};
-    memcpy(nonce + 4, bytes + 5, 6);
+    put(nonce + 4, number, 8);
     return crypto_aead_chacha20poly1305_ietf_decrypt(bytes + head, NULL, NULL, bytes + head,
                                                      size - head, bytes, head, nonce, key) == 0;
 }
@@ -111,7 +117,7 @@ static bool open_with(const uint8_t key[32], uint8_t* bytes, size_t size, size_t
 static bool take_accept(uint8_t* bytes) {
     derive(outer.receive_key, outer.token_server_key, 1, bytes + HEAD);
     derive(outer.send_key, outer.token_client_key, 0, bytes + HEAD);
-    if (!open_with(outer.receive_key, bytes, ACCEPT, HEAD + 16)) return false;
+    if (!open_with(outer.receive_key, bytes, ACCEPT, HEAD + 16, get(bytes + 5, 6))) return false;
     hash(outer.next_key, 32, outer.receive_key, "shoal rekey", NULL, 0);
     memcpy(outer.session, bytes + 1, 4);
     return outer.is_open = true;
@@ -126,7 +132,7 @@ static size_t from_server(ENetSocket socket, uint8_t* bytes) {
     for (;;) {
         ssize_t got = recvfrom(socket, bytes, DATAGRAM_MAX, MSG_DONTWAIT, NULL, NULL);
         if (got < 0) return 0;
-        if (got > HEAD + TAG) return (size_t)got;
+        if (got > STATE_HEAD + TAG) return (size_t)got;
     }
 }
 
@@ -159,26 +165,49 @@ bool outer_is_closed(void) {
 
 static void seal(ENetSocket socket, uint8_t type, const uint8_t* plain, size_t size) {
     uint8_t out[DATAGRAM_MAX], nonce[12] = {0};
+    size_t head = type == 16 ? INPUT_HEAD : HEAD;
     out[0] = type;
-    memcpy(out + 1, outer.session, 4);
-    put(out + 5, ++outer.sent, 6);
-    memcpy(nonce + 4, out + 5, 6);
-    crypto_aead_chacha20poly1305_ietf_encrypt(out + HEAD, NULL, plain, size, out, HEAD, NULL, nonce,
+    outer.sent++;
+    memcpy(out + 1, outer.session, type == 16 ? 2 : 4);
+    put(out + (type == 16 ? 3 : 5), outer.sent, type == 16 ? 2 : 6);
+    put(nonce + 4, outer.sent, 8);
+    crypto_aead_chacha20poly1305_ietf_encrypt(out + head, NULL, plain, size, out, head, NULL, nonce,
                                               outer.send_key);
-    to_server(socket, out, HEAD + size + TAG);
+    to_server(socket, out, head + size + TAG);
+}
+
+void outer_set_packet(outer_packet_fn packet, void* context) {
+    outer.packet = packet;
+    outer.context = context;
+}
+
+void outer_send_packet(ENetSocket socket, const uint8_t* bytes, size_t size) {
+    seal(socket, 16, bytes, size);
+}
+
+// The number of a STATE: its low 16 bits, and nearest to the one after the newest.
+static uint64_t state_number(const uint8_t* bytes) {
+    uint64_t next = outer.newest + 1;
+    int16_t ahead = (int16_t)(uint16_t)(get(bytes + 1, 2) - next);
+    return next + (uint64_t)(int64_t)ahead;
 }
 
 // A datagram of another phase has the next key. This client drops what was overtaken by a change,
-// and leaves repetitions to ENet.
+// and leaves repetitions to ENet, those of packets to their seq.
 static bool open_data(uint8_t* bytes, size_t size) {
-    if (memcmp(bytes + 1, outer.session, 4) != 0 || get(bytes + 5, 6) == 0) return false;
+    bool is_state = (bytes[0] & 0xF7) == 17;
+    uint64_t number = is_state ? state_number(bytes) : get(bytes + 5, 6);
+    size_t head = is_state ? STATE_HEAD : HEAD;
+    if ((!is_state && memcmp(bytes + 1, outer.session, 4) != 0) || number == 0) return false;
     bool is_next = (bytes[0] >> 3 & 1) != outer.phase;
-    if (!open_with(is_next ? outer.next_key : outer.receive_key, bytes, size, HEAD)) return false;
+    if (!open_with(is_next ? outer.next_key : outer.receive_key, bytes, size, head, number))
+        return false;
     if (is_next) {
         outer.phase ^= 1;
         memcpy(outer.receive_key, outer.next_key, 32);
         hash(outer.next_key, 32, outer.receive_key, "shoal rekey", NULL, 0);
     }
+    if (number > outer.newest) outer.newest = number;
     return true;
 }
 
@@ -202,8 +231,13 @@ int enet_socket_receive(ENetSocket socket, ENetAddress* address, ENetBuffer* buf
     size_t size;
     (void)count;
     while ((size = from_server(socket, bytes)) > 0) {
-        uint8_t type = bytes[0] & 7;
-        if ((type != 3 && type != 4 && type != 7) || !open_data(bytes, size)) continue;
+        uint8_t type = bytes[0] & 0xF7;
+        if (type != 17 && ((type != 3 && type != 4 && type != 7) || size <= HEAD + TAG)) continue;
+        if (!open_data(bytes, size)) continue;
+        if (type == 17) {
+            outer.packet(outer.context, bytes + STATE_HEAD, size - STATE_HEAD - TAG);
+            continue;
+        }
         size -= HEAD + TAG;
         if (type == 4) {
             outer.is_closed = true;

@@ -40,19 +40,27 @@ static int ENET_CALLBACK intercept(ENetHost* host, ENetEvent* event) {
     return 1;
 }
 
+static void take_packet(void* context, const uint8_t* bytes, size_t size) {
+    game_client* client = context;
+    if (client->mirror && is_lost(client)) {
+        client->counts.lost_in++;
+        return;
+    }
+    const ENetPacket packet = {.data = (uint8_t*)(uintptr_t)bytes, .dataLength = size};
+    receive_state(client, &packet);
+}
+
 static void receive(game_client* client, uint32_t wait_ms) {
     ENetEvent event;
     while (!client->is_over && enet_host_service(client->host, &event, wait_ms) > 0) {
         wait_ms = 0;
         if (event.type == ENET_EVENT_TYPE_CONNECT) {
             event.peer->mtu = 1200;
-            enet_peer_throttle_configure(event.peer, 5000, 32, 0);
             send_hello(client);
         } else if (event.type == ENET_EVENT_TYPE_DISCONNECT) {
             client->is_over = true;
         } else if (event.type == ENET_EVENT_TYPE_RECEIVE) {
             if (event.channelID == CONTROL) receive_control(client, event.packet);
-            if (event.channelID == REALTIME) receive_state(client, event.packet);
             enet_packet_destroy(event.packet);
         }
     }
@@ -102,6 +110,7 @@ static bool connect_to(game_client* client, const char* text) {
     client->peer = is_open ? enet_host_connect(client->host, &address, 2, 0) : NULL;
     if (!client->peer) return false;
     client->peer->data = client;
+    outer_set_packet(take_packet, client);
     enet_peer_timeout(client->peer, 20000, 15000, 60000);
     if (client->options->loss_percent > 0) client->host->intercept = intercept;
     return true;

@@ -74,7 +74,8 @@ typedef struct game_client {
     double newest_arrival_s;
     uint32_t event_number; // newest reliable one taken
     // what is sent
-    uint16_t seq;
+    uint16_t seq, acked_seq; // acked_seq: newest that the server acknowledged
+    bool has_acked;
     uint32_t entity;
     uint32_t input_number; // of the newest; 0: none
     uint32_t input_ack;

@@ -90,6 +90,10 @@ static void compare_probe(game_client* client, const cf_header* header) {
 }
 
 static void use_header(game_client* client, const cf_header* header) {
+    if (header->has_ack) {
+        client->has_acked = true;
+        client->acked_seq = header->ack;
+    }
     if (header->has_input && header->input_used + header->input_depth >= client->input_ack) {
         client->input_ack = header->input_used + header->input_depth;
         client->input_depth = header->input_depth;
@@ -118,7 +122,8 @@ static void receive_body(game_client* client, Shoal__Wire__StatePacket* packet,
     bit_stream bits = bits_over(packet->state.data, packet->state.len);
     uint8_t state[PACKET_BYTES_MAX] = {0};
     bit_stream again = bits_over(state, sizeof state);
-    cf_known known = {.input = client->input_number, .event = 1};
+    cf_known known = {
+        .input = client->input_number, .event = 1, .seq = client->newest_seq, .sent = client->seq};
     cf_header header;
     known.has_tick = mirror_tick(client->mirror, &known.tick);
     if (!header_read(&bits, &known, &header)) {

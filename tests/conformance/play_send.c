@@ -2,6 +2,8 @@
 // Packets to the server.
 #include "play.h"
 
+#include "outer.h"
+
 #include <string.h>
 
 static void send_control(game_client* client, const Shoal__Wire__ClientControl* message) {
@@ -15,7 +17,7 @@ void send_hello(game_client* client) {
     char game[32] = "breakout", name[] = "conformance";
     if (client->game->make_input) strncpy(game, client->game->name, sizeof game - 1);
     Shoal__Wire__Hello hello = SHOAL__WIRE__HELLO__INIT;
-    hello.protocol = 4;
+    hello.protocol = 5;
     hello.schema_hash = schema_hash(client->schema);
     hello.game = game;
     hello.name = name;
@@ -60,33 +62,72 @@ static void make_input(game_client* client) {
     client->input_sizes[slot] = client->game->make_input(number, client->inputs[slot]);
 }
 
-static void add_inputs(game_client* client, Shoal__Wire__InputPacket* message,
-                       ProtobufCBinaryData* inputs) {
-    if (client->entity) make_input(client);
-    uint32_t count = client->input_number < INPUTS_KEPT ? client->input_number : INPUTS_KEPT;
-    message->input_first = client->input_number - count + 1;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t slot = (message->input_first + i) % INPUTS_KEPT;
-        inputs[i] = (ProtobufCBinaryData){client->input_sizes[slot], client->inputs[slot]};
+static void write_whole(bit_stream* bits, const uint8_t* bytes, size_t size) {
+    golomb_write(bits, 3, (uint32_t)size);
+    for (size_t i = 0; i < size; i++)
+        bits_write(bits, bytes[i], 8);
+}
+
+// An input in front of a newer one. This client always writes those that differ whole.
+static void write_older(bit_stream* bits, const game_client* client, uint32_t number) {
+    uint32_t slot = number % INPUTS_KEPT, newer = (number + 1) % INPUTS_KEPT;
+    size_t size = client->input_sizes[slot];
+    bool is_same = size == client->input_sizes[newer] &&
+                   memcmp(client->inputs[slot], client->inputs[newer], size) == 0;
+    bits_write(bits, is_same, 1);
+    if (is_same) return;
+    bool is_as_long = size == client->input_sizes[newer];
+    bits_write(bits, is_as_long, 1);
+    if (!is_as_long) write_whole(bits, client->inputs[slot], size);
+    for (size_t i = 0; is_as_long && i < size; i++) {
+        bool differs = client->inputs[slot][i] != client->inputs[newer][i];
+        bits_write(bits, differs, 1);
+        if (differs) bits_write(bits, client->inputs[slot][i], 8);
     }
-    message->n_inputs = count;
-    message->inputs = inputs;
+}
+
+static void write_inputs(bit_stream* bits, game_client* client, bool is_whole) {
+    if (client->entity) make_input(client);
+    uint32_t newest = client->input_number, slot = newest % INPUTS_KEPT;
+    uint32_t count = newest < INPUTS_KEPT ? newest : INPUTS_KEPT;
+    bits_write(bits, count, 4);
+    if (count == 0) return;
+    bits_write(bits, is_whole ? newest : newest % 1024, is_whole ? 32 : 10);
+    bits_write(bits, 0, 1); // no moment
+    write_whole(bits, client->inputs[slot], client->input_sizes[slot]);
+    for (uint32_t i = 1; i < count; i++)
+        write_older(bits, client, newest - i);
+}
+
+static void write_input(bit_stream* bits, game_client* client) {
+    uint16_t seq = ++client->seq; // the first is 1
+    bool is_whole = !client->has_acked || (uint16_t)(seq - client->acked_seq) > 256;
+    bits_write(bits, is_whole, 1);
+    bits_write(bits, is_whole ? seq : seq % 1024, is_whole ? 16 : 10);
+    bits_write(bits, client->has_received, 1);
+    if (client->has_received) {
+        double delay_s = now_s() - client->newest_arrival_s;
+        bits_write(bits, is_whole ? client->newest_seq : client->newest_seq % 4096,
+                   is_whole ? 16 : 12);
+        golomb_write(bits, 3, (uint32_t)(delay_s * 1e6) / 512);
+        golomb_write(bits, 3, 64);
+        bits_write(bits, client->received_bits, 64);
+    }
+    bits_write(bits, 1, 1);
+    bits_write(bits, client->event_number & 65535, 16);
+    bits_write(bits, client->resync_count > 0, 1);
+    if (client->resync_count > 0) bits_write(bits, client->resync_count - 1, 2);
+    for (uint32_t i = 0; i < client->resync_count; i++)
+        bits_write(bits, client->resyncs[i], 32);
+    write_inputs(bits, client, is_whole);
 }
 
 void send_inputs(game_client* client) {
     Shoal__Wire__InputPacket message = SHOAL__WIRE__INPUT_PACKET__INIT;
-    ProtobufCBinaryData inputs[INPUTS_KEPT];
-    message.seq = ++client->seq; // the first is 1
-    message.has_ack = client->has_received;
-    if (client->has_received) {
-        message.ack = client->newest_seq;
-        message.ack_bits = client->received_bits;
-        message.ack_delay_us = (uint32_t)((now_s() - client->newest_arrival_s) * 1e6);
-    }
-    message.event_ack = client->event_number;
-    message.n_resync = client->resync_count;
-    message.resync = client->resyncs;
-    add_inputs(client, &message, inputs);
+    uint8_t input[PACKET_BYTES_MAX] = {0};
+    bit_stream bits = bits_over(input, sizeof input);
+    write_input(&bits, client);
+    message.input = (ProtobufCBinaryData){(bits.at + 7) / 8, input};
 
     uint8_t payload[INPUT_BYTES_MAX], bytes[PACKET_BYTES_MAX];
     Shoal__Wire__GameEvent event = SHOAL__WIRE__GAME_EVENT__INIT;
@@ -102,6 +143,5 @@ void send_inputs(game_client* client) {
         client->counts.lost_out++;
         return;
     }
-    ENetPacket* packet = enet_packet_create(bytes, size, ENET_PACKET_FLAG_UNSEQUENCED);
-    if (enet_peer_send(client->peer, REALTIME, packet) != 0) enet_packet_destroy(packet);
+    outer_send_packet(client->host->socket, bytes, size);
 }

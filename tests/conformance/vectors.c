@@ -21,6 +21,7 @@ typedef struct page_state {
     uint32_t probes; ///< probes that could be compared and were equal
     bool has_all;    ///< a session had each part of the format
     bool is_reading; ///< vectors are read, not written again, and faults are not printed
+    uint16_t seq;    // of the newest packet that was decoded
 } page_state;
 
 // Get the value of key= in a line; "" when it is not there.
@@ -229,7 +230,7 @@ static bool check_no_row(page_state* page, const char* line) {
 
 static bool check_low_bits(page_state* page, const char* line) {
     (void)page;
-    return (double)header_nearest((uint64_t)number_of(line, "low"),
+    return (double)header_nearest((uint64_t)number_of(line, "low"), 16,
                                   (uint64_t)number_of(line, "known")) == number_of(line, "value");
 }
 
@@ -271,12 +272,15 @@ static bool check_state(page_state* page, const char* line, ProtobufCBinaryData 
     cf_header header;
     bit_stream bits = bits_over(state.data, state.len), writer = bits_over(again, sizeof again);
     known.has_tick = mirror_tick(page->mirror, &known.tick);
+    known.seq = page->seq;
     if (!header_read(&bits, &known, &header)) return false;
     header_write(&writer, &header);
     bool is_right = header.tick == (uint64_t)number_of(line, "tick") &&
                     header.seq == (uint32_t)number_of(line, "seq");
     body_result result = mirror_apply(page->mirror, header.seq, header.tick,
                                       header.has_body ? &bits : NULL, &writer);
+    bool is_newer = !known.has_tick || (int16_t)(uint16_t)(header.seq - page->seq) > 0;
+    if (result == BODY_DECODED && is_newer) page->seq = header.seq;
     probe_result probe = mirror_compare_probe(page->mirror, &header);
     page->probes += probe == PROBE_EQUAL;
     // A packet of a session that came too late has no base any more; then it changes nothing.

@@ -238,7 +238,7 @@ static void send_as_intruder(const stage* at, const uint8_t* bytes, size_t size)
 
 static void send_packet(stage* at, const uint8_t* bytes, size_t size, bool is_event) {
     raw_client* from = &at->intruder;
-    Shoal__Wire__InputPacket packet = raw_client_packet(from);
+    net_input_packet packet = raw_client_packet(from);
     if (!is_event)
         raw_client_inputs(from, packet, packet.seq, size ? 1 + bytes[0] % 8u : 1, bytes, size);
     else if (size >= 2)

@@ -186,7 +186,7 @@ static void strike_welcome(stage* at, const uint8_t* bytes, size_t size) {
 
 static void strike_server(stage* at, uint8_t operation, const uint8_t* bytes, size_t size) {
     raw_client* from = &at->intruder;
-    Shoal__Wire__InputPacket packet;
+    net_input_packet packet;
     switch (operation) {
     case 2:
         strike_hello(at, bytes, size);
@@ -201,12 +201,13 @@ static void strike_server(stage* at, uint8_t operation, const uint8_t* bytes, si
         break;
     case 5:
         packet = raw_client_packet(from);
-        packet.seq = word(bytes, size, 0);
+        packet.seq = (uint16_t)word(bytes, size, 0);
+        packet.is_whole = word(bytes, size, 0) >> 16 & 1;
         packet.has_ack = true;
-        packet.ack = word(bytes, size, 1);
+        packet.ack = (uint16_t)word(bytes, size, 1);
         packet.ack_bits = (uint64_t)word(bytes, size, 2) << 32 | word(bytes, size, 3);
         packet.event_ack = word(bytes, size, 4);
-        raw_client_inputs(from, packet, word(bytes, size, 5), word(bytes, size, 6) % 16, "", 0);
+        raw_client_inputs(from, packet, word(bytes, size, 5), word(bytes, size, 6) % 9, "", 0);
         break;
     default:
         raw_client_goodbye(from);
@@ -243,7 +244,7 @@ static void strike_client(stage* at, uint8_t operation, const uint8_t* bytes, si
         packet.header.has_event_ack = true;
         packet.header.event_ack = word(bytes, size, 3);
         packet.header.tick = (uint64_t)word(bytes, size, 4) << 32 | word(bytes, size, 5);
-        packet.header.is_tick_whole = !(word(bytes, size, 0) >> 16 & 1);
+        packet.header.is_whole = !(word(bytes, size, 0) >> 16 & 1);
         packet.header.has_probe = word(bytes, size, 0) >> 17 & 1;
         packet.header.probe_slot = word(bytes, size, 6);
         packet.header.probe_age = word(bytes, size, 7);

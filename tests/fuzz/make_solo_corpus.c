@@ -93,7 +93,7 @@ static void write_packet(maker* m, uint32_t tick) {
     proto_bit_writer bits = proto_bit_writer_make(bytes + 2, sizeof bytes - 2);
     const net_packet_header header = {.seq = (uint16_t)tick,
                                       .tick = tick,
-                                      .is_tick_whole = tick <= 2 * LOST_AFTER,
+                                      .is_whole = tick <= 2 * LOST_AFTER,
                                       .has_body = records > 0};
     net_packet_header_write(&bits, &header);
     proto_bit_reader reader = proto_bit_reader_make(body, sizeof body);

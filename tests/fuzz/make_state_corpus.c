@@ -43,7 +43,7 @@ static state_bytes write_state(maker* m, const body_pen* pen, uint32_t packet) {
     bool is_input = sender_below(&m->t, 2) == 0;
     net_packet_header header = {.seq = m->t.packets[packet].seq,
                                 .tick = sender_tick(&m->t),
-                                .is_tick_whole = !m->has_ack,
+                                .is_whole = !m->has_ack,
                                 .has_ack = sender_below(&m->t, 2) == 0,
                                 .ack = (uint16_t)packet,
                                 .has_input = is_input,

@@ -15,6 +15,7 @@
 
 #include <enet/enet.h>
 #include <string.h>
+#include <time.h>
 
 #define ADDRESS "127.0.0.1:7777"
 #define SHOUT_CHANCE (1.0 / 6) ///< per tick: ten a second
@@ -27,8 +28,9 @@ static int socket_of(net_transport* transport) {
 // ---- opening
 
 static bool open_match(house* at, const base_reporter* reporter) {
-    if (net_module_wrap(swarm_module_get(), swarm_templates(), "swarm.blk", reporter,
-                        &at->module) != NET_OK)
+    at->module = at->config.module;
+    if (!at->module && net_module_wrap(swarm_module_get(), swarm_templates(), "swarm.blk", reporter,
+                                       &at->module) != NET_OK)
         return false;
     if (at->config.threads > 0) {
         at->workers = base_workers_create(NULL, at->config.threads);
@@ -40,8 +42,12 @@ static bool open_match(house* at, const base_reporter* reporter) {
     match.allocator = at->config.server_memory;
     match.role = NET_ROLE_SERVER;
     match.seed = at->config.seed;
-    match.settings[0] = (double)at->config.quiet_tick;
-    match.settings[3] = at->config.is_crowded ? 2 : 0;
+    if (at->config.tick_rate_hz) match.tick_rate_hz = at->config.tick_rate_hz;
+    at->tick_us = (1000000 + match.tick_rate_hz / 2) / match.tick_rate_hz;
+    if (!at->config.module) {
+        match.settings[0] = (double)at->config.quiet_tick;
+        match.settings[3] = at->config.is_crowded ? 2 : 0;
+    }
     return net_match_create(&match, reporter, &at->match) == NET_OK;
 }
 
@@ -61,6 +67,7 @@ bool house_open(house* made, const house_config* config, watch* checks) {
     const net_server_config server = {.allocator = config->server_memory,
                                       .match = made->match,
                                       .transport = made->transport,
+                                      .coder = config->coder,
                                       .clients_max = 2 * HOUSE_GUESTS_MAX};
     if (net_server_create(&server, &made->server) != NET_OK) return false;
     made->server->seq_first = config->seq_first;
@@ -76,6 +83,7 @@ bool house_sit(house* at, uint32_t index) {
     net_match_config match = net_match_config_default(at->module);
     match.allocator = at->config.guest_memory;
     match.role = NET_ROLE_MIRROR;
+    if (at->config.tick_rate_hz) match.tick_rate_hz = at->config.tick_rate_hz;
     if (net_match_create(&match, &reporter, &one->match) != NET_OK) return false;
     const net_enet_config dial = {.allocator = at->config.guest_memory, .peers_max = 1};
     if (net_transport_enet_create(&dial, &one->transport) != NET_OK) return false;
@@ -84,7 +92,7 @@ bool house_sit(house* at, uint32_t index) {
     if (index < at->config.viewers &&
         net_presenter_create(&presenter, &reporter, &one->presenter) != NET_OK)
         return false;
-    bool is_watched = at->config.watched == 0 || index < at->config.watched;
+    bool is_watched = at->watch && (at->config.watched == 0 || index < at->config.watched);
     const net_client_config client = {.allocator = at->config.guest_memory,
                                       .match = one->match,
                                       .transport = one->transport,
@@ -93,6 +101,7 @@ bool house_sit(house* at, uint32_t index) {
                                       .is_bot = true,
                                       .seed = seed,
                                       .presenter = one->presenter,
+                                      .has_solo = at->config.coder != NET_CODER_SHARED,
                                       .trace = is_watched ? watch_row : NULL,
                                       .trace_context = one};
     return net_client_create(&client, &one->client) == NET_OK;
@@ -127,7 +136,7 @@ void house_close(house* old) {
     if (old->server) net_server_destroy(old->server);
     if (old->transport) old->transport->ops->destroy(old->transport);
     if (old->match) net_match_destroy(old->match);
-    if (old->module) net_module_close(old->module);
+    if (old->module && !old->config.module) net_module_close(old->module);
     base_workers_destroy(old->workers);
     net_socket_virtual_set(false, 0);
 }
@@ -162,20 +171,36 @@ static void step_guest(guest* one) {
     if (net_client_get_phase(one->client) == NET_CLIENT_ENDED) return;
     if (now_us >= net_client_next_tick_us(one->client)) net_client_tick(one->client, now_us);
     if (one->presenter) (void)net_presenter_frame(one->presenter, now_us);
-    shout(one);
+    if (!one->house->config.module) shout(one);
+}
+
+static uint64_t cpu_us(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static void step_server(house* at, bool is_tick) {
+    const uint64_t begin_us = cpu_us();
+    net_server_service(at->server, at->now_us);
+    if (is_tick) net_server_tick(at->server, at->now_us);
+    at->server_us += cpu_us() - begin_us;
+    if (is_tick && at->watch) watch_server(at->watch, at);
 }
 
 void house_step(house* at) {
-    at->now_us += HOUSE_TICK_US;
-    net_socket_virtual_advance(at->now_us);
-    net_server_service(at->server, at->now_us);
-    net_server_tick(at->server, at->now_us);
-    watch_server(at->watch, at);
-    for (uint32_t i = 0; i < HOUSE_GUESTS_MAX; i++) {
-        guest* one = &at->guests[i];
-        if (!one->client) continue;
-        step_guest(one);
-        watch_guest(at->watch, one);
+    const uint64_t begin_us = at->now_us;
+    const uint32_t services = at->config.services ? at->config.services : 1;
+    for (uint32_t turn = 1; turn <= services; turn++) {
+        at->now_us = begin_us + at->tick_us * turn / services;
+        net_socket_virtual_advance(at->now_us);
+        step_server(at, turn == services);
+        for (uint32_t i = 0; i < HOUSE_GUESTS_MAX; i++) {
+            guest* one = &at->guests[i];
+            if (!one->client) continue;
+            step_guest(one);
+            if (at->watch) watch_guest(at->watch, one);
+        }
     }
 }
 

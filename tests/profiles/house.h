@@ -10,7 +10,9 @@
 #include "net/match.h"
 #include "net/server.h"
 
+#ifndef HOUSE_GUESTS_MAX
 #define HOUSE_GUESTS_MAX 16u
+#endif
 #define HOUSE_TICK_US UINT64_C(16667)
 #define HOUSE_TICKS_PER_SECOND 60u
 #define HOUSE_SHOUTS_KEPT 1024u
@@ -20,12 +22,16 @@ typedef struct watch watch;
 typedef struct house_config {
     uint64_t seed;
     uint32_t guests;
-    uint32_t quiet_tick; ///< from this tick on the world stands still
-    bool is_crowded;     ///< a world that changes faster than 128 kbit/s carry
-    uint32_t viewers;    ///< so many of the first guests draw what they see
-    uint32_t watched;    ///< the rows of so many of the first guests are checked; 0: of all
-    uint32_t threads;    ///< of all worlds, eager (base/workers.h); 0: the calling thread alone
-    uint16_t seq_first;  ///< number of the first packet to each guest
+    uint32_t quiet_tick;   ///< from this tick on the world stands still
+    bool is_crowded;       ///< a world that changes faster than 128 kbit/s carry
+    uint32_t viewers;      ///< so many of the first guests draw what they see
+    uint32_t watched;      ///< the rows of so many of the first guests are checked; 0: of all
+    uint32_t threads;      ///< of all worlds, eager (base/workers.h); 0: the calling thread alone
+    uint16_t seq_first;    ///< number of the first packet to each guest
+    net_module* module;    ///< borrowed; NULL: the swarm. Of another game nothing is watched
+    uint32_t tick_rate_hz; ///< 0: HOUSE_TICKS_PER_SECOND, as it must be when watched
+    uint32_t services;     ///< times in a tick that all look at their sockets; 0: once
+    net_coder coder;
     const base_allocator* server_memory; ///< NULL: the heap
     const base_allocator* guest_memory;
 } house_config;
@@ -54,15 +60,16 @@ typedef struct house_traffic {
 typedef struct house {
     house_config config;
     net_module* module;
+    uint64_t tick_us;
     base_workers* workers;
     net_match* match;
     net_transport* transport;
     net_server* server;
     guest guests[HOUSE_GUESTS_MAX];
-    watch* watch;
-    uint64_t now_us;
-    uint32_t seats;     ///< guests that have come so far, for seeds
-    house_traffic gone; ///< of transports that are closed
+    watch* watch;               ///< NULL: nothing is watched
+    uint64_t now_us, server_us; ///< server_us: CPU time of the server's ticks
+    uint32_t seats;             ///< guests that have come so far, for seeds
+    house_traffic gone;         ///< of transports that are closed
 } house;
 
 /// Open a server without clients. @return false: it could not be made.

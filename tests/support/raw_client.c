@@ -84,7 +84,11 @@ static void take_state(raw_client* raw, const net_transport_event* event) {
         NET_STATE_BYTES_MAX);
     // It numbers inputs and events itself and only uses low numbers, so low bits are the whole
     // number.
-    const net_packet_header_near near = {.tick = raw->state_tick, .has_tick = raw->states > 0};
+    const net_packet_header_near near = {.tick = raw->state_tick,
+                                         .has_tick = raw->states > 0,
+                                         .seq = raw->state_seq,
+                                         .sent = raw->seq,
+                                         .input = raw->input_newest};
     net_packet_header header = {0};
     proto_bit_reader reader = {0};
     if (packet) reader = proto_bit_reader_make(packet->state.data, packet->state.len);
@@ -199,41 +203,58 @@ void raw_client_goodbye(raw_client* raw) {
     report(raw, SHOAL__WIRE__CLIENT_CONTROL__KIND_GOODBYE, &goodbye);
 }
 
-Shoal__Wire__InputPacket raw_client_packet(raw_client* raw) {
-    Shoal__Wire__InputPacket packet = SHOAL__WIRE__INPUT_PACKET__INIT;
-    packet.seq = ++raw->seq;
-    packet.has_ack = raw->states > 0;
-    packet.ack = raw->state_seq;
-    packet.ack_bits = raw->state_bits;
-    packet.event_ack = raw->event_newest;
-    return packet;
+net_input_packet raw_client_packet(raw_client* raw) {
+    return (net_input_packet){.is_whole = true,
+                              .seq = ++raw->seq,
+                              .has_ack = raw->states > 0,
+                              .ack = raw->state_seq,
+                              .ack_bits = raw->state_bits,
+                              .ack_reach = 64,
+                              .has_event_ack = true,
+                              .event_ack = raw->event_newest};
 }
 
-void raw_client_inputs(raw_client* raw, Shoal__Wire__InputPacket packet, uint32_t first,
-                       uint32_t count, const void* payload, size_t size) {
-    ProtobufCBinaryData inputs[512];
-    BASE_ASSERT(count <= BASE_COUNT(inputs));
-    for (uint32_t i = 0; i < count; i++) {
-        inputs[i].data = (uint8_t*)(uintptr_t)payload;
-        inputs[i].len = size;
-    }
+size_t raw_client_pack(const net_input_packet* packet, Shoal__Wire__GameEvent** events,
+                       size_t event_count, uint8_t* bytes, size_t capacity) {
+    uint8_t input[NET_STATE_BYTES_MAX];
+    proto_bit_writer writer = proto_bit_writer_make(input, sizeof input);
+    net_input_packet_write(&writer, packet);
+    Shoal__Wire__InputPacket message = SHOAL__WIRE__INPUT_PACKET__INIT;
+    message.input.data = input;
+    message.input.len = proto_bit_writer_bytes(&writer);
+    message.n_events = event_count;
+    message.events = events;
+    return proto_encode(&message.base, bytes, capacity);
+}
+
+void raw_client_send_packet(raw_client* raw, const net_input_packet* packet) {
+    uint8_t bytes[NET_CONTROL_BYTES_MAX];
+    (void)raw_client_send_bytes(raw, NET_CHANNEL_REALTIME, bytes,
+                                raw_client_pack(packet, NULL, 0, bytes, sizeof bytes));
+}
+
+void raw_client_inputs(raw_client* raw, net_input_packet packet, uint32_t first, uint32_t count,
+                       const void* payload, size_t size) {
+    BASE_ASSERT(count <= NET_INPUT_REDUNDANCY);
+    for (uint32_t i = 0; i < count; i++)
+        packet.inputs[i] = (net_input_bytes){payload, (uint32_t)size};
     packet.input_first = first;
-    packet.n_inputs = count;
-    packet.inputs = inputs;
-    (void)raw_client_send(raw, NET_CHANNEL_REALTIME, &packet.base);
+    packet.input_count = count;
+    if (count > 0) raw->input_newest = first + count;
+    raw_client_send_packet(raw, &packet);
 }
 
-void raw_client_event(raw_client* raw, Shoal__Wire__InputPacket packet, uint32_t number,
-                      uint32_t message, const void* payload, size_t size) {
+void raw_client_event(raw_client* raw, net_input_packet packet, uint32_t number, uint32_t message,
+                      const void* payload, size_t size) {
     Shoal__Wire__GameEvent event = SHOAL__WIRE__GAME_EVENT__INIT;
     event.number = number;
     event.message = message;
     event.payload.data = (uint8_t*)(uintptr_t)payload;
     event.payload.len = size;
     Shoal__Wire__GameEvent* events[1] = {&event};
-    packet.n_events = 1;
-    packet.events = events;
-    (void)raw_client_send(raw, NET_CHANNEL_REALTIME, &packet.base);
+    uint8_t bytes[NET_CONTROL_BYTES_MAX];
+    (void)raw_client_send_bytes(raw, NET_CHANNEL_REALTIME, bytes,
+                                raw_client_pack(&packet, events, 1, bytes, sizeof bytes));
 }
 
 void raw_client_garbage(raw_client* raw, net_channel channel) {

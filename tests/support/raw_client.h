@@ -4,6 +4,8 @@
 /// net_client.
 #pragma once
 
+#include "session/input_packet.h"
+
 #include "net/transport.h"
 #include "proto/codec.h"
 #include "wire.pb-c.h"
@@ -45,7 +47,8 @@ typedef struct raw_client {
     uint32_t input_ack, input_depth, event_ack;
     uint64_t event_acks; ///< packets with an event_ack
 
-    uint16_t seq; ///< seq of its next input packet
+    uint16_t seq;          ///< of its newest input packet
+    uint32_t input_newest; ///< number in it, about
 } raw_client;
 
 void raw_client_open(raw_client* raw, net_transport* transport);
@@ -66,12 +69,17 @@ void raw_client_answer(raw_client* raw, const char* name, uint64_t hash);
 void raw_client_goodbye(raw_client* raw);
 /// Get an input packet with the next seq and right acknowledgements. The test may change fields
 /// before sending.
-Shoal__Wire__InputPacket raw_client_packet(raw_client* raw);
+net_input_packet raw_client_packet(raw_client* raw);
+/// Send it as it is.
+void raw_client_send_packet(raw_client* raw, const net_input_packet* packet);
 /// Send it: inputs first..first + count - 1, all with the same payload.
-void raw_client_inputs(raw_client* raw, Shoal__Wire__InputPacket packet, uint32_t first,
-                       uint32_t count, const void* payload, size_t size);
+void raw_client_inputs(raw_client* raw, net_input_packet packet, uint32_t first, uint32_t count,
+                       const void* payload, size_t size);
+/// Write it with events. @return the size; 0: they do not fit.
+size_t raw_client_pack(const net_input_packet* packet, Shoal__Wire__GameEvent** events,
+                       size_t event_count, uint8_t* bytes, size_t capacity);
 /// Send it with one event.
-void raw_client_event(raw_client* raw, Shoal__Wire__InputPacket packet, uint32_t number,
-                      uint32_t message, const void* payload, size_t size);
+void raw_client_event(raw_client* raw, net_input_packet packet, uint32_t number, uint32_t message,
+                      const void* payload, size_t size);
 /// Send bytes that are no message.
 void raw_client_garbage(raw_client* raw, net_channel channel);

@@ -38,6 +38,7 @@ typedef struct raw_server {
     uint64_t unreadable; ///< messages that could not be decoded
     uint16_t input_seq;  ///< of the newest packet
     bool has_ack;
+    bool has_acks; ///< one came before
     uint16_t ack;
     uint64_t ack_bits;
     uint32_t input_first, input_count;

@@ -6,7 +6,7 @@
 
 BASE_C_BEGIN
 
-#define NET_PROTOCOL_VERSION 4u
+#define NET_PROTOCOL_VERSION 5u
 
 // Time.
 #define NET_TICK_RATE_HZ_MIN 1u
@@ -78,10 +78,14 @@ BASE_C_BEGIN
 #define NET_ROW_HISTORY_MAX 64u ///< rows that a client keeps per entity: bases reach back so far
 /// A server remembers all changed rows of an entity for so long, in ticks within the limits below,
 /// and the newest row for ever. Who acknowledges later than that gets absolute rows.
+/// Rows without hidden classes stay longer, NET_ROW_HISTORY_COUNT of an entity: a world that
+/// changes seldom has bases for clients whose turn comes seldom.
 #define NET_ROW_HISTORY_MS 1000u
 #define NET_ROW_HISTORY_TICKS_MIN 32u
 #define NET_ROW_HISTORY_TICKS_MAX 64u
-#define NET_BASE_AGE_MAX 254u ///< ticks; an older base is coded as settled
+#define NET_ROW_HISTORY_COUNT 8u
+#define NET_ROW_HISTORY_COUNT_TICKS 65535u ///< so old they may be
+#define NET_BASE_AGE_MAX 254u              ///< ticks; an older base is coded as settled
 #define NET_WORLD_HASH_EVERY_TICKS 600u
 
 // Variable-size components. A client keeps the default of a value that is too long.

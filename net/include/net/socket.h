@@ -120,8 +120,16 @@ typedef struct net_socket_guard {
     /// @return the bytes in `out` (capacity NET_SOCKET_OUTER_BYTES_MAX), 0: dropped. *to: where.
     size_t (*send)(void* context, uint64_t now_us, uint32_t host, uint16_t port,
                    const uint8_t* bytes, size_t size, uint8_t* out, net_address* to);
+    /// The same for packets of net_socket_send_packet; NULL: there are none.
+    size_t (*send_packet)(void* context, uint64_t now_us, uint32_t host, uint16_t port,
+                          const uint8_t* bytes, size_t size, uint8_t* out, net_address* to);
 } net_socket_guard;
 
+/// Send a packet of the realtime channel, which is no datagram of ENet: sealed by the guard's
+/// send_packet, to the address that ENet would give. At most NET_STATE_BYTES_MAX bytes (asserted);
+/// failures are loss. The descriptor must have a guard (asserted).
+void net_socket_send_packet(int descriptor, uint32_t host, uint16_t port, const void* bytes,
+                            size_t size);
 /// Put a guard (copied) on the socket of an ENet host. NULL: none; then ENet sees IPv4 addresses
 /// as they are. The descriptor must be open (asserted).
 void net_socket_guard_set(int descriptor, const net_socket_guard* guard);

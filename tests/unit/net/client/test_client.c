@@ -143,6 +143,15 @@ WELCOMED_CASE(a_server_that_falls_silent_is_lost_after_thirty_seconds) {
     assert_true(at->server.is_gone);
 }
 
+WELCOMED_CASE(control_messages_of_a_later_release_are_skipped) {
+    static const uint8_t later[] = {0x4a, 2, 8, 1}; // field 9, a message
+    for (uint32_t i = 0; i < 40; i++)
+        (void)raw_server_send_bytes(&at->server, NET_CHANNEL_CONTROL, later, sizeof later);
+    duel_run(at, 3);
+    assert_int_equal(malformed(at), 0);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_PLAYING);
+}
+
 WELCOMED_CASE(malformed_packets_are_counted_and_never_acknowledged) {
     duel_send_nothing_new(at, 1); // seq 0
     duel_run(at, 3);

@@ -53,6 +53,34 @@ LINE_CASE(a_datagram_is_opened_once) {
     assert_int_equal(at->receiver.key.forged, 0);
 }
 
+LINE_CASE(packets_have_short_heads_and_whole_numbers) {
+    const net_outer_type types[] = {NET_OUTER_INPUT, NET_OUTER_STATE};
+    // Before and after the low bits wrap around, with others lost in between.
+    const uint64_t numbers[] = {1, 2, 30000, 62000, 65535, 65536, 65537, 98303, 131000};
+    for (uint32_t t = 0; t < BASE_COUNT(types); t++) {
+        line_init(at);
+        for (uint32_t i = 0; i < BASE_COUNT(numbers); i++) {
+            uint8_t out[DATAGRAM_BYTES_MAX];
+            const net_crypt_plain plain = {
+                .type = types[t], .session = 0xABCDE001, .bytes = "run", .size = 3};
+            at->sender.number = numbers[i] - 1;
+            const size_t size = net_crypt_seal(&at->sender, at->now_us, &plain, out);
+            assert_int_equal(size, 3 + (t == 0 ? NET_OUTER_INPUT_BYTES : NET_OUTER_STATE_BYTES) +
+                                       NET_OUTER_TAG_BYTES);
+            if (t == 0) assert_int_equal(net_crypt_session(out), 0xE001);
+            for (size_t bit = 0; bit < 8 * size; bit++) {
+                out[bit / 8] ^= (uint8_t)(1u << bit % 8);
+                if (net_crypt_head_bytes(out[0]) + NET_OUTER_TAG_BYTES <= size)
+                    assert_int_not_equal(open_copy(at, out, size, ""), NET_CRYPT_OK);
+                out[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            }
+            assert_int_equal(open_copy(at, out, size, "run"), NET_CRYPT_OK);
+            assert_true(at->receiver.replay.newest == numbers[i]);
+            assert_int_equal(open_copy(at, out, size, ""), NET_CRYPT_REPLAYED);
+        }
+    }
+}
+
 LINE_CASE(every_changed_bit_is_a_forgery) {
     uint8_t out[DATAGRAM_BYTES_MAX];
     size_t size = seal(at, "hello", out);

@@ -42,6 +42,11 @@ static void add_session(vectors* to, const net_outer_hello* hello, const net_out
         .type = NET_OUTER_DATA, .session = 0xABCDE007, .bytes = "ENet", .size = 4};
     size_t size = net_crypt_seal(&sender, 0, &plain, out);
     add(to, "data", out, size);
+    plain.type = NET_OUTER_INPUT;
+    sender.number--;
+    size = net_crypt_seal(&sender, 0, &plain, out);
+    add(to, "input", out, size);
+    plain.type = NET_OUTER_DATA;
     size = net_crypt_seal(&sender, NET_CRYPT_REKEY_US, &plain, out);
     add(to, "next_key_to_server", sender.key, sizeof sender.key);
     add(to, "data_of_the_next_key", out, size);
@@ -54,6 +59,9 @@ static void add_session(vectors* to, const net_outer_hello* hello, const net_out
     net_crypt_sender_init(&sender, down, 0);
     size = net_crypt_seal(&sender, 0, &plain, out);
     add(to, "accept_with_9_bytes", out, size);
+    plain = (net_crypt_plain){.type = NET_OUTER_STATE, .bytes = "ENet", .size = 4};
+    size = net_crypt_seal(&sender, 0, &plain, out);
+    add(to, "state", out, size);
 }
 
 static void make(vectors* to) {
@@ -123,6 +131,8 @@ CASE(the_page_has_the_sizes_of_the_code) {
     assert_int_equal(NET_OUTER_NOTICE_BYTES, 21);
     assert_int_equal(NET_OUTER_DENY_BYTES, 37);
     assert_int_equal(NET_SECURE_OVERHEAD_BYTES, 27);
+    assert_int_equal(NET_OUTER_INPUT_BYTES + NET_OUTER_TAG_BYTES, 21);
+    assert_int_equal(NET_OUTER_STATE_BYTES + NET_OUTER_TAG_BYTES, 19);
     assert_int_equal(NET_SECURE_END_VERSION, 2);
     assert_int_equal(NET_SECURE_END_FORGED, 6);
 }

@@ -28,8 +28,8 @@ TABLE_CASE(another_protocol_is_refused_with_both_versions, .seed = 1) {
     raw_client* raw = greet(at, NET_PROTOCOL_VERSION + 1, table_schema(at), "swarm");
     assert_true(raw->is_refused);
     assert_int_equal(raw->refused_reason, SHOAL__WIRE__REFUSED_REASON__REFUSED_PROTOCOL);
-    assert_non_null(strstr(raw->refused_text, "protocol 4"));
-    assert_non_null(strstr(raw->refused_text, "client 5"));
+    assert_non_null(strstr(raw->refused_text, "protocol 5"));
+    assert_non_null(strstr(raw->refused_text, "client 6"));
     assert_true(raw->is_gone);
     assert_false(raw->is_welcome);
     assert_int_equal(net_server_get_counters(at->server)->refusals, 1);

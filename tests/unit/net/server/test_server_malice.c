@@ -68,17 +68,18 @@ static void send_events(raw_client* raw) {
             events[k].payload = (ProtobufCBinaryData){size, bytes};
             pointers[k] = &events[k];
         }
-        Shoal__Wire__InputPacket packet = raw_client_packet(raw);
-        packet.n_events = BASE_COUNT(events);
-        packet.events = pointers;
-        (void)raw_client_send(raw, NET_CHANNEL_REALTIME, &packet.base);
+        net_input_packet packet = raw_client_packet(raw);
+        uint8_t all[NET_CONTROL_BYTES_MAX];
+        (void)raw_client_send_bytes(
+            raw, NET_CHANNEL_REALTIME, all,
+            raw_client_pack(&packet, pointers, BASE_COUNT(events), all, sizeof all));
     }
 }
 
 static void misbehave(table* at, raw_client* raw, way how, uint32_t tick) {
     static uint8_t large[NET_CONTROL_BYTES_MAX - 64];
     uint32_t handles[4] = {1, 2, 3, 4};
-    Shoal__Wire__InputPacket packet;
+    net_input_packet packet;
     switch (how) {
     case NEVER_ACKS:
         packet = raw_client_packet(raw);
@@ -107,8 +108,8 @@ static void misbehave(table* at, raw_client* raw, way how, uint32_t tick) {
     case FLOODS_RESYNCS:
         for (uint32_t i = 0; i < 4; i++) {
             packet = raw_client_packet(raw);
-            packet.resync = handles;
-            packet.n_resync = 4;
+            memcpy(packet.resyncs, handles, sizeof handles);
+            packet.resync_count = BASE_COUNT(handles);
             raw_client_inputs(raw, packet, 0, 0, NULL, 0);
         }
         break;

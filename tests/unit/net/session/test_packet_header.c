@@ -12,7 +12,7 @@
 enum { BYTES_MAX = NET_PACKET_HEADER_BITS_MAX / 8 + 8 };
 
 static const net_packet_header_near NEAR = {
-    .tick = 1000, .has_tick = true, .input = 500, .event = 20};
+    .tick = 1000, .has_tick = true, .seq = 5, .sent = 2, .input = 500, .event = 20};
 
 static uint64_t write_one(uint8_t bytes[BYTES_MAX], const net_packet_header* header) {
     proto_bit_writer writer = proto_bit_writer_make(bytes, BYTES_MAX);
@@ -28,7 +28,7 @@ static net_result read_bits(uint8_t* bytes, uint64_t bits, const net_packet_head
 
 static void expect_same(const net_packet_header* a, const net_packet_header* b) {
     assert_int_equal(a->seq, b->seq);
-    assert_int_equal(a->is_tick_whole, b->is_tick_whole);
+    assert_int_equal(a->is_whole, b->is_whole);
     assert_true(a->tick == b->tick);
     assert_int_equal(a->has_ack, b->has_ack);
     assert_int_equal(a->ack, b->ack);
@@ -62,11 +62,11 @@ static void expect_round_trip(const net_packet_header* header) {
 
 static net_packet_header whole(void) {
     return (net_packet_header){.seq = 7,
-                               .is_tick_whole = true,
+                               .is_whole = true,
                                .tick = 1001,
                                .has_ack = true,
                                .ack = 65535,
-                               .ack_delay_us = 64,
+                               .ack_delay_us = NET_PACKET_HEADER_DELAY_US,
                                .has_input = true,
                                .input_used = 499,
                                .input_repeats = 1,
@@ -85,15 +85,15 @@ CASE(every_field_is_read_back) {
     expect_round_trip(&header);
     header.has_body = true;
     expect_round_trip(&header);
-    header.is_tick_whole = false;
+    header.is_whole = false;
     expect_round_trip(&header);
 }
 
-CASE(a_header_of_nothing_new_has_forty_bits) {
+CASE(a_header_of_nothing_new_has_28_bits) {
     net_packet_header header = {.seq = 1, .tick = 1000};
     uint8_t bytes[BYTES_MAX];
-    // seq 16, tick 1 + 16, five flags, player_age 2
-    assert_int_equal(write_one(bytes, &header), 16 + 17 + 5 + 2);
+    // seq and tick 10 each, six flags, player_age 2
+    assert_int_equal(write_one(bytes, &header), 10 + 10 + 6 + 2);
     expect_round_trip(&header);
 }
 
@@ -112,13 +112,13 @@ CASE(numbers_are_read_back_at_their_limits) {
     }
     const uint64_t ticks[] = {0, 1, UINT32_MAX, UINT64_MAX - 1, UINT64_MAX};
     for (uint32_t i = 0; i < BASE_COUNT(ticks); i++) {
-        net_packet_header header = {.is_tick_whole = true, .tick = ticks[i]};
+        net_packet_header header = {.is_whole = true, .tick = ticks[i]};
         expect_round_trip(&header);
     }
 }
 
 CASE(the_longest_header_fits) {
-    net_packet_header header = {.is_tick_whole = true,
+    net_packet_header header = {.is_whole = true,
                                 .tick = UINT64_MAX,
                                 .has_ack = true,
                                 .ack_delay_us = UINT32_MAX / NET_PACKET_HEADER_DELAY_US *
@@ -141,7 +141,7 @@ CASE(a_sample_takes_the_bits_that_are_told) {
     const uint32_t values[] = {0, 1, 15, 16, 63, 64, 70000, UINT32_MAX};
     for (uint32_t i = 0; i < BASE_COUNT(values); i++) {
         for (uint32_t k = 0; k < BASE_COUNT(values); k++) {
-            net_packet_header header = {.is_tick_whole = true, .tick = UINT64_MAX};
+            net_packet_header header = {.is_whole = true, .tick = UINT64_MAX};
             uint8_t bytes[BYTES_MAX];
             uint64_t without = write_one(bytes, &header);
             assert_int_equal(net_packet_header_probe_bits(&header), 0);
@@ -156,10 +156,10 @@ CASE(a_sample_takes_the_bits_that_are_told) {
 
 CASE(a_delay_is_cut_to_whole_units) {
     const uint32_t delays[][2] = {
-        {0, 0}, {63, 0}, {64, 64}, {127, 64}, {UINT32_MAX, UINT32_MAX - 63}};
+        {0, 0}, {511, 0}, {512, 512}, {1023, 512}, {UINT32_MAX, UINT32_MAX - 511}};
     for (uint32_t i = 0; i < BASE_COUNT(delays); i++) {
         net_packet_header header = {
-            .is_tick_whole = true, .has_ack = true, .ack_delay_us = delays[i][0]};
+            .is_whole = true, .has_ack = true, .ack_delay_us = delays[i][0]};
         uint8_t bytes[BYTES_MAX];
         net_packet_header read;
         assert_ok(read_bits(bytes, write_one(bytes, &header), &NEAR, &read));
@@ -171,11 +171,10 @@ CASE(a_delay_beyond_32_bits_is_refused) {
     for (uint32_t i = 0; i < 2; i++) {
         uint8_t bytes[BYTES_MAX] = {0};
         proto_bit_writer writer = proto_bit_writer_make(bytes, sizeof bytes);
-        proto_bits_write(&writer, 0, 16);
-        proto_bits_write(&writer, 0, 17);
+        proto_bits_write(&writer, 0, 1 + 2 * NET_PACKET_HEADER_NEAR_BITS);
         proto_bits_write(&writer, 1, 1);
-        proto_bits_write(&writer, 0, 16);
-        proto_bits_write_golomb(&writer, UINT32_MAX / NET_PACKET_HEADER_DELAY_US + i, 6);
+        proto_bits_write(&writer, 0, NET_PACKET_HEADER_ACK_BITS);
+        proto_bits_write_golomb(&writer, UINT32_MAX / NET_PACKET_HEADER_DELAY_US + i, 4);
         proto_bits_write(&writer, 0, 2);
         proto_bits_write_golomb(&writer, 0, 1);
         proto_bits_write(&writer, 0, 2);
@@ -186,20 +185,36 @@ CASE(a_delay_beyond_32_bits_is_refused) {
 }
 
 CASE(low_bits_mean_the_nearest_number) {
-    assert_int_equal(net_packet_header_expand(5, 0), 5);
-    assert_int_equal(net_packet_header_expand(65535, 0), 65535); // the result is never below 0
-    assert_int_equal(net_packet_header_expand(65535, 65536), 65535);
-    assert_int_equal(net_packet_header_expand(0, 65535), 65536);
-    assert_int_equal(net_packet_header_expand(1000, 70000), 66536);
+    assert_int_equal(net_packet_header_expand(5, 16, 0), 5);
+    assert_int_equal(net_packet_header_expand(65535, 16, 0), 65535); // never below 0
+    assert_int_equal(net_packet_header_expand(65535, 16, 65536), 65535);
+    assert_int_equal(net_packet_header_expand(0, 16, 65535), 65536);
+    assert_int_equal(net_packet_header_expand(1000, 16, 70000), 66536);
     const uint64_t near = 10 * 65536 + 40000;
-    for (int64_t off = -32767; off <= 32768; off++)
-        assert_true(net_packet_header_expand((uint16_t)(near + (uint64_t)off), near) ==
-                    near + (uint64_t)off);
+    for (uint32_t bits = 10; bits <= 16; bits += 2) {
+        const int64_t half = INT64_C(1) << (bits - 1);
+        const uint64_t mask = (UINT64_C(1) << bits) - 1;
+        for (int64_t off = -half + 1; off <= half; off++)
+            assert_true(net_packet_header_expand((uint32_t)((near + (uint64_t)off) & mask), bits,
+                                                 near) == near + (uint64_t)off);
+    }
     // One step more gives another number.
-    assert_true(net_packet_header_expand((uint16_t)(near - 32768), near) == near + 32768);
-    assert_true(net_packet_header_expand((uint16_t)(near + 32769), near) == near - 32767);
-    assert_true(net_packet_header_expand(0, UINT64_MAX) == UINT64_MAX - 65535);
-    assert_true(net_packet_header_expand(65535, UINT64_MAX) == UINT64_MAX);
+    assert_true(net_packet_header_expand((uint16_t)(near - 32768), 16, near) == near + 32768);
+    assert_true(net_packet_header_expand((uint16_t)(near + 32769), 16, near) == near - 32767);
+    assert_true(net_packet_header_expand(0, 16, UINT64_MAX) == UINT64_MAX - 65535);
+    assert_true(net_packet_header_expand(65535, 16, UINT64_MAX) == UINT64_MAX);
+}
+
+CASE(low_bits_of_packets_go_around) {
+    for (int32_t off = -511; off <= 512; off++)
+        for (uint32_t near = 0; near < 65536; near += 4099) {
+            const uint16_t seq = (uint16_t)((int32_t)near + off);
+            assert_int_equal(net_packet_header_expand_seq(seq & 1023, (uint16_t)near), seq);
+        }
+    for (uint32_t behind = 0; behind < 4096; behind++) {
+        const uint16_t ack = (uint16_t)(3 - behind);
+        assert_int_equal(net_packet_header_expand_ack(ack & 4095, 3), ack);
+    }
 }
 
 CASE(ticks_inputs_and_events_are_completed_from_what_is_known) {
@@ -220,7 +235,7 @@ CASE(ticks_inputs_and_events_are_completed_from_what_is_known) {
                                  .event_ack = 0};
     expect_round_trip_near(&header, &near);
     header.tick = 3000000 + NET_PACKET_HEADER_NEAR_MAX;
-    header.input_used = UINT32_MAX - NET_PACKET_HEADER_NEAR_MAX;
+    header.input_used = UINT32_MAX - 2000;
     header.event_ack = NET_PACKET_HEADER_NEAR_MAX + 3;
     expect_round_trip_near(&header, &near);
 }
@@ -244,7 +259,7 @@ CASE(a_short_tick_before_any_whole_one_is_refused) {
     net_packet_header read;
     uint64_t bits = write_one(bytes, &header);
     assert_int_equal(read_bits(bytes, bits, &near, &read), NET_ERR_MALFORMED);
-    header.is_tick_whole = true;
+    header.is_whole = true;
     bits = write_one(bytes, &header);
     assert_ok(read_bits(bytes, bits, &near, &read));
 }
@@ -252,7 +267,7 @@ CASE(a_short_tick_before_any_whole_one_is_refused) {
 CASE(a_sample_of_before_tick_0_is_refused) {
     for (uint32_t age = 9; age <= 11; age++) {
         net_packet_header header = {
-            .is_tick_whole = true, .tick = 10, .has_probe = true, .probe_age = age};
+            .is_whole = true, .tick = 10, .has_probe = true, .probe_age = age};
         uint8_t bytes[BYTES_MAX];
         net_packet_header read;
         assert_int_equal(read_bits(bytes, write_one(bytes, &header), &NEAR, &read),
@@ -272,19 +287,19 @@ CASE(a_header_that_ends_early_is_refused_at_every_byte) {
 }
 
 CASE(padding_is_0_and_less_than_a_byte) {
-    net_packet_header header = {.tick = 1000, .player_age = 2}; // 42 bits, so six bits of padding
+    net_packet_header header = {.tick = 1000, .player_age = 2}; // 30 bits, so two bits of padding
     uint8_t bytes[BYTES_MAX];
     net_packet_header read;
     uint64_t bits = write_one(bytes, &header);
-    assert_int_equal(bits, 42);
+    assert_int_equal(bits, 30);
     assert_ok(read_bits(bytes, bits, &NEAR, &read));
-    bytes[6] = 0;
-    assert_int_equal(read_bits(bytes, 56, &NEAR, &read), NET_ERR_MALFORMED);
-    bytes[5] |= 0x80;
+    bytes[4] = 0;
+    assert_int_equal(read_bits(bytes, 40, &NEAR, &read), NET_ERR_MALFORMED);
+    bytes[3] |= 0x80;
     assert_int_equal(read_bits(bytes, bits, &NEAR, &read), NET_ERR_MALFORMED);
     header.has_body = true; // then the bits belong to the body
     bits = write_one(bytes, &header);
-    bytes[5] |= 0x80;
+    bytes[3] |= 0x80;
     assert_ok(read_bits(bytes, bits, &NEAR, &read));
 }
 

@@ -211,9 +211,9 @@ CASE(what_the_transport_sends_beyond_is_charged) {
     net_rate_take(&rate, 1000);
     net_rate_add_paid(&rate, 300);
     double after = rate.tokens;
-    net_rate_charge(&rate, 5000 + 1000 + NET_RATE_OVERHEAD_BYTES + 300);
+    net_rate_charge(&rate, 5000 + 1000 + NET_RATE_SEAL_BYTES + 300);
     expect_near(rate.tokens, after);
-    net_rate_charge(&rate, 5000 + 1000 + NET_RATE_OVERHEAD_BYTES + 300 + 400); // resends
+    net_rate_charge(&rate, 5000 + 1000 + NET_RATE_SEAL_BYTES + 300 + 400); // resends
     expect_near(rate.tokens, after - 400);
     net_rate_charge(&rate, 0); // a count that falls takes nothing
     expect_near(rate.tokens, after - 400);

@@ -99,7 +99,8 @@ BALL_CASE(the_row_at_a_tick_is_the_newest_before_it) {
     // An entity that does not move keeps its base for ever.
     repl_step(&f->server, f->history, 1000000);
     assert_ptr_equal(row_at(f, ball, 20, 1), net_history_newest(entity_of(f, ball)));
-    assert_null(row_at(f, ball, 19, 1)); // it moved since then, long ago
+    // What everyone may see is kept by count.
+    assert_ptr_equal(row_at(f, ball, 10, 1), row_at(f, ball, 19, 1));
     repl_move(&f->server, ball, 6, 6);
     repl_step(&f->server, f->history, 1000001);
     assert_non_null(row_at(f, ball, 20, 1));
@@ -132,6 +133,30 @@ CASE(a_row_is_known_for_a_second_within_limits) {
     expect_known_for(NET_ROW_HISTORY_TICKS_MAX + 1, NET_ROW_HISTORY_TICKS_MAX);
 }
 
+// An entity that moves each `every` ticks, so that its last rows are `count`.
+static void expect_known_by_count(uint32_t every, uint32_t count) {
+    fixture f;
+    open(&f);
+    ecs_entity ball = repl_create(&f.server, f.server.mover);
+    const uint32_t rows = 2 * count;
+    for (uint32_t row = 1; row <= rows; row++) {
+        repl_move(&f.server, ball, (float)row, 0);
+        repl_step(&f.server, f.history, row * every);
+    }
+    for (uint32_t back = 0; back < rows; back++)
+        assert_true((row_at(&f, ball, (rows - back) * every, 1) != NULL) == (back < count));
+    close_all(&f);
+}
+
+CASE(what_moves_seldom_keeps_its_newest_rows) {
+    // The oldest row stays as long as the one behind it is not too old.
+    const uint32_t far = (NET_ROW_HISTORY_COUNT_TICKS - 2) / (NET_ROW_HISTORY_COUNT - 2);
+    expect_known_by_count(NET_ROW_HISTORY_TICKS_MAX, NET_ROW_HISTORY_COUNT);
+    expect_known_by_count(far, NET_ROW_HISTORY_COUNT);
+    expect_known_by_count(far + 1, NET_ROW_HISTORY_COUNT - 1);
+    expect_known_by_count(NET_ROW_HISTORY_COUNT_TICKS, 2);
+}
+
 HISTORY_CASE(a_moving_entity_takes_less_than_a_kilobyte) {
     net_rows_set_tick_rate(f->server.rows, 30);
     ecs_entity ball = repl_create(&f->server, f->server.mover);
@@ -141,7 +166,7 @@ HISTORY_CASE(a_moving_entity_takes_less_than_a_kilobyte) {
     }
     const net_history_entity* entity = entity_of(f, ball);
     uint32_t words = entity->row_template->layout.packed_count;
-    assert_int_equal(entity->block_bytes, 32 * (4 * words + 1));
+    assert_int_equal(entity->block_bytes, 32 * (4 * words + 2));
 }
 
 BALL_CASE(a_recreation_with_another_template_is_a_new_life) {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { RELIABLE = 0x86, PING = 0x85, UNSEQUENCED = 0x49 };
+enum { RELIABLE = 0x86, PING = 0x85 };
 
 typedef struct datagram {
     uint8_t bytes[1024];
@@ -22,14 +22,11 @@ static datagram begin(void) {
 
 static void add(datagram* to, uint8_t command, uint8_t channel, uint16_t sequence) {
     const uint8_t head[] = {command, channel, (uint8_t)(sequence >> 8), (uint8_t)sequence};
-    const uint8_t reliable[] = {0, 1, 'x'}, unsequenced[] = {0, 7, 0, 1, 'x'};
+    const uint8_t reliable[] = {0, 1, 'x'};
     memcpy(to->bytes + to->size, head, sizeof head);
     to->size += sizeof head;
-    const uint8_t* rest = command == RELIABLE ? reliable : unsequenced;
-    size_t size = command == RELIABLE      ? sizeof reliable
-                  : command == UNSEQUENCED ? sizeof unsequenced
-                                           : 0;
-    memcpy(to->bytes + to->size, rest, size);
+    const size_t size = command == RELIABLE ? sizeof reliable : 0;
+    memcpy(to->bytes + to->size, reliable, size);
     to->size += size;
 }
 
@@ -55,8 +52,6 @@ RATION_CASE(new_commands_cost_nothing) {
         assert_true(pass_one(ration, RELIABLE, (uint16_t)(delivered + 1), delivered, 0));
         delivered++;
     }
-    for (uint32_t i = 0; i < 10000; i++)
-        assert_true(pass_one(ration, UNSEQUENCED, 0, delivered, 0));
     for (uint16_t ahead = 256; ahead > 0; ahead--) // all that may wait, the newest first
         assert_true(pass_one(ration, RELIABLE, (uint16_t)(delivered + ahead), delivered, 0));
     assert_int_equal(ration->credits, NET_REPEATS_PER_SECOND * 1000);

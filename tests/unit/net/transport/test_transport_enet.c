@@ -339,34 +339,6 @@ WORLD_CASE(a_queue_has_a_limit_and_is_freed_with_its_peer, 4) {
                                         bytes, sizeof bytes));
 }
 
-// ---- the throttle
-
-// platform: the default throttle silently drops unreliable packets when the round trip grows
-WORLD_CASE(a_growing_round_trip_throttles_nothing, 4) {
-    world_connect(at, 0);
-    net_link_config slow = {.delay_ms = 10};
-    uint32_t sent = 0, control = 0;
-    for (uint32_t i = 0; i < 60 * 60; i++) {
-        if (i % 60 == 0) {
-            slow.delay_ms = 10 + i / 60 * 10 % 300;
-            slow.jitter_ms = slow.delay_ms;
-            assert_ok(net_socket_link_set(&slow));
-        }
-        if (i % 10 == 0)
-            (void)send_number(at->server, at->at_server.connected, NET_CHANNEL_CONTROL, control++);
-        uint64_t before = stats_of(at->server).sent_bytes;
-        uint8_t bytes[600] = {0};
-        assert_ok(at->server->ops->send(at->server, at->at_server.connected, NET_CHANNEL_REALTIME,
-                                        bytes, sizeof bytes));
-        at->server->ops->flush(at->server);
-        assert_true(stats_of(at->server).sent_bytes >= before + sizeof bytes);
-        sent++;
-        assert_int_equal(first_peer(at->server)->packetThrottle, ENET_PEER_PACKET_THROTTLE_SCALE);
-        run_tick(at);
-    }
-    assert_int_equal(sent, 3600);
-}
-
 // ---- creating
 
 static net_result create_and_destroy(const net_enet_config* config) {

@@ -37,7 +37,8 @@ typedef struct story {
     body_pen pen;
     ecs_tick tick;
     uint16_t seq;
-    bool is_acked; // a packet was acknowledged, so tick fields are short
+    bool is_acked;       // a packet was acknowledged, so tick fields are short
+    uint16_t seq_newest; ///< of those that were delivered
     uint32_t samples;
 } story;
 
@@ -104,7 +105,7 @@ static story_letter write_letter(story* s) {
     net_replicator_publish(s->replicator);
     story_letter made = {.seq = s->seq++, .tick = s->tick};
     net_packet_header header = {.seq = made.seq,
-                                .is_tick_whole = !s->is_acked,
+                                .is_whole = !s->is_acked,
                                 .tick = s->tick,
                                 .has_ack = s->tick > 1,
                                 .ack = (uint16_t)(s->tick - 1),
@@ -140,7 +141,10 @@ static void lose(story* s) {
 
 static void take_state(story* s, story_letter* letter) {
     proto_bit_reader bits = proto_bit_reader_make(letter->state, letter->size);
-    net_packet_header_near near = {.tick = net_mirror_tick(s->mirror), .has_tick = s->is_acked};
+    net_packet_header_near near = {.tick = net_mirror_tick(s->mirror),
+                                   .has_tick = s->is_acked,
+                                   .seq = s->seq_newest,
+                                   .sent = (uint16_t)s->tick};
     net_packet_header header;
     assert_ok(net_packet_header_read(&bits, &near, &header));
     assert_int_equal(header.seq, letter->seq);
@@ -154,6 +158,8 @@ static void take_state(story* s, story_letter* letter) {
         s->samples += sample == NET_MIRROR_EQUAL;
     }
     assert_true(net_repl_state_acked(s->view, letter->seq));
+    if (!s->is_acked || (int16_t)(uint16_t)(letter->seq - s->seq_newest) > 0)
+        s->seq_newest = letter->seq;
     s->is_acked = true;
 }
 

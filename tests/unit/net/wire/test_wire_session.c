@@ -49,6 +49,7 @@ typedef struct session {
     uint32_t entity_count;
     session_letter letters[LETTERS_MAX];
     uint32_t letter_count;
+    uint16_t seq_newest; ///< of those that were read
 } session;
 
 static void open_client(session* s, const char* page) {
@@ -87,10 +88,15 @@ static net_result read_state(session* s, const uint8_t* state, size_t size,
                              net_packet_header* header) {
     proto_bit_reader bits = proto_bit_reader_make(state, size);
     net_packet_header_near near = {.tick = net_mirror_tick(s->mirror),
-                                   .has_tick = net_mirror_tick(s->mirror) > 0};
+                                   .has_tick = net_mirror_tick(s->mirror) > 0,
+                                   .seq = s->seq_newest};
     assert_ok(net_packet_header_read(&bits, &near, header));
-    return net_mirror_read(s->mirror, header->seq, header->tick, header->has_body ? &bits : NULL,
-                           NULL);
+    const net_result result = net_mirror_read(s->mirror, header->seq, header->tick,
+                                              header->has_body ? &bits : NULL, NULL);
+    if (result == NET_OK &&
+        (!near.has_tick || (int16_t)(uint16_t)(header->seq - s->seq_newest) > 0))
+        s->seq_newest = header->seq;
+    return result;
 }
 
 // ---- recording ----
@@ -124,7 +130,7 @@ static void write_letter(session* s) {
     *made = (session_letter){.seq = (uint16_t)(65500 + s->letter_count), .tick = s->tick};
     s->letter_count++;
     net_packet_header header = {.seq = made->seq,
-                                .is_tick_whole = !s->is_acked,
+                                .is_whole = !s->is_acked,
                                 .tick = s->tick,
                                 .player_age = (uint32_t)(s->tick % 4),
                                 .has_body = true};

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Late acknowledgements make less traffic, never more: they make bases old, old bases make long
+// rows, and long rows would make acknowledgements later still.
+#include "session_table.h"
+
+#include "base/macros.h"
+
+enum { SEATS = 4, WARM_S = 12, LATE_S = 5, BACK_S = 2 };
+
+static const net_link_config GOOD = {.delay_ms = 60, .jitter_ms = 15, .loss_percent = 3, .seed = 4};
+
+static void set_late_ms(table* at, double late_ms) {
+    for (uint32_t i = 0; i < at->seat_count; i++) {
+        net_link_pair line = {.up = GOOD, .down = GOOD};
+        line.up.delay_ms += late_ms;
+        net_sim_link_set_pair(at->seats[i].transport, &line);
+    }
+}
+
+static uint64_t run_seconds(table* at, uint32_t seconds) {
+    const uint64_t before = net_server_get_counters(at->server)->state_bytes;
+    table_run(at, seconds * TICKS_PER_SECOND);
+    return net_server_get_counters(at->server)->state_bytes - before;
+}
+
+static void open(table* at, ecs_tick ticks_max) {
+    table_open(at, (table_config){.seed = 3, .quiet = 1e9, .ticks_max = ticks_max});
+    for (uint32_t i = 0; i < SEATS; i++)
+        table_sit(at, &GOOD);
+    (void)run_seconds(at, WARM_S);
+}
+
+typedef struct bytes {
+    uint64_t before, late, after;
+} bytes;
+
+static bytes play(table* at, double late_ms) {
+    bytes sent;
+    open(at, 0);
+    sent.before = run_seconds(at, LATE_S);
+    set_late_ms(at, late_ms);
+    sent.late = run_seconds(at, LATE_S);
+    set_late_ms(at, 0);
+    (void)run_seconds(at, BACK_S);
+    sent.after = run_seconds(at, LATE_S);
+    printf("late_ms=%g before=%llu late=%llu after=%llu\n", late_ms,
+           (unsigned long long)sent.before, (unsigned long long)sent.late,
+           (unsigned long long)sent.after);
+    return sent;
+}
+
+CASE(late_acknowledgements_make_no_more_traffic) {
+    table at;
+    const bytes usual = play(&at, 0); // the match itself changes with time
+    table_close(&at);
+    const bytes sent = play(&at, 500);
+    assert_true(sent.late <= sent.before);
+    assert_in_range(sent.after, usual.after - usual.after / 10, usual.after + usual.after / 10);
+    for (uint32_t i = 0; i < SEATS; i++) {
+        assert_int_equal(net_client_get_phase(at.seats[i].client), NET_CLIENT_PLAYING);
+        const ecs_tick newest = net_client_tick_newest(at.seats[i].client);
+        assert_true(newest + TICKS_PER_SECOND / 5 >= net_match_tick(at.match));
+    }
+    table_close(&at);
+}
+
+CASE(a_match_that_ends_under_overload_says_goodbye_to_all_that_are_there) {
+    table at;
+    open(&at, WARM_S * TICKS_PER_SECOND);
+    set_late_ms(&at, 2000);
+    table_run(&at, 25 * TICKS_PER_SECOND);
+    assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
+    for (uint32_t i = 0; i < SEATS; i++) {
+        assert_int_equal(net_client_get_end(at.seats[i].client), NET_CLIENT_END_GOODBYE);
+        assert_int_equal(net_server_report(at.server, i)->end, NET_END_GOODBYE);
+    }
+    table_close(&at);
+}
