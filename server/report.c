@@ -118,12 +118,14 @@ int server_program_report(server_program* self) {
     if (!close_log(self, &log)) code = NET_EXIT_RUNTIME;
     printf("done ticks=%" PRIu64 " entities=%" PRIu32 " clients_peak=%" PRIu32
            " tick_us_p50=%" PRIu64 " tick_us_p99=%" PRIu64 " sent_bytes=%" PRIu64
-           " state_hash=%016" PRIx64 " log_bytes=%" PRIu64 " log_saves=%" PRIu64
-           " log_segments=%" PRIu64 " log_ticks_lost=%" PRIu64 " log_waiting_s=%.1f log=%s\n",
+           " solo_stopped=%" PRIu64 " state_hash=%016" PRIx64 " log_bytes=%" PRIu64
+           " log_saves=%" PRIu64 " log_segments=%" PRIu64 " log_ticks_lost=%" PRIu64
+           " log_waiting_s=%.1f log=%s\n",
            net_match_tick(self->match), ecs_world_entity_count(world),
            net_server_get_counters(self->server)->clients_peak,
            server_timing_percentile(&self->timing, 50), server_timing_percentile(&self->timing, 99),
-           stats.sent_bytes, state_hash, log.bytes, log.saves, log.segments_closed, log.ticks_lost,
+           stats.sent_bytes, net_server_get_counters(self->server)->solo_stopped, state_hash,
+           log.bytes, log.saves, log.segments_closed, log.ticks_lost,
            (double)log.ticks_waited / (double)self->config.tick_rate_hz,
            log.bytes > 0 ? self->log_file : "none");
     return code;

@@ -550,10 +550,10 @@ static bool read_solo_head(decoder* d) {
     return fail(d, NET_ERR_MALFORMED);
 }
 
-static bool keep_samples(decoder* d) {
-    if (!d->solo) return true;
+static void keep_samples(decoder* d) {
+    if (!d->solo) return;
     d->mirror->counters.solo += d->is_coded;
-    return net_solo_receiver_end(d->mirror->solo, d->seq) ? true : fail(d, NET_ERR_MEMORY);
+    net_solo_receiver_end(d->mirror->solo, d->seq);
 }
 
 // Bits of rows count for their components; bits of a refused snapshot are not counted.
@@ -603,7 +603,8 @@ net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
     } else {
         is_decoded = read_solo_head(&d) && read_all(&d);
         uint64_t end = snapshot->offset_bits;
-        is_decoded = is_decoded && read_padding(&d) && keep_samples(&d);
+        is_decoded = is_decoded && read_padding(&d);
+        if (is_decoded) keep_samples(&d);
         account(mirror, is_decoded, end - first);
     }
     if (is_decoded) return NET_OK;

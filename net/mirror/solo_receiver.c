@@ -14,9 +14,9 @@ struct net_solo_receiver {
     uint32_t present_at;    // of `models`; the other one is of the epoch before
     uint32_t read_epoch;    // of the snapshot that is read
     net_solo_packets packets;
+    proto_solo_sample samples[NET_SOLO_RING_CLIENT];
     proto_solo_model models[2];
     proto_solo_coder coder;
-    proto_solo_sample samples[NET_SOLO_SAMPLES_MAX];
     uint8_t bytes[NET_SNAPSHOT_BYTES_MAX];
 };
 
@@ -26,13 +26,14 @@ net_solo_receiver* net_solo_receiver_create(const base_allocator* allocator) {
     net_solo_receiver* made = base_allocate_zero(allocator, sizeof *made);
     if (!made) return NULL;
     made->allocator = allocator;
+    made->packets.samples = made->samples;
+    made->packets.room = NET_SOLO_RING_CLIENT;
     proto_solo_model_reset(&made->models[0]);
     return made;
 }
 
 void net_solo_receiver_destroy(net_solo_receiver* receiver) {
     if (!receiver) return;
-    net_solo_release(&receiver->packets, receiver->allocator);
     base_release(receiver->allocator, receiver, sizeof *receiver);
 }
 
@@ -85,20 +86,19 @@ net_solo_result net_solo_receiver_begin(net_solo_receiver* receiver, uint16_t se
     }
     *coder = &receiver->coder;
     const proto_solo_model* model = &receiver->models[at];
+    proto_solo_sample* samples = net_solo_room(&receiver->packets);
     if (!*is_coded) {
-        proto_solo_begin_sample(*coder, model, receiver->samples, NET_SOLO_SAMPLES_MAX);
+        proto_solo_begin_sample(*coder, model, samples, NET_SOLO_SAMPLES_MAX);
         return NET_SOLO_OK;
     }
     size_t size = (size_t)(snapshot->size_bits - snapshot->offset_bits) / 8;
     BASE_ASSERT(size <= sizeof receiver->bytes);
     for (size_t i = 0; i < size; i++)
         receiver->bytes[i] = (uint8_t)proto_bits_read(snapshot, 8);
-    proto_solo_begin_read(*coder, model, receiver->bytes, size, receiver->samples,
-                          NET_SOLO_SAMPLES_MAX);
+    proto_solo_begin_read(*coder, model, receiver->bytes, size, samples, NET_SOLO_SAMPLES_MAX);
     return NET_SOLO_OK;
 }
 
-bool net_solo_receiver_end(net_solo_receiver* receiver, uint16_t seq) {
-    return net_solo_keep(&receiver->packets, receiver->allocator, seq, receiver->read_epoch,
-                         receiver->samples, receiver->coder.sample_count);
+void net_solo_receiver_end(net_solo_receiver* receiver, uint16_t seq) {
+    net_solo_keep(&receiver->packets, seq, receiver->read_epoch, receiver->coder.sample_count);
 }

@@ -24,5 +24,5 @@ void net_solo_receiver_destroy(net_solo_receiver* receiver);
 net_solo_result net_solo_receiver_begin(net_solo_receiver* receiver, uint16_t seq,
                                         proto_bit_reader* snapshot, proto_solo_coder** coder,
                                         bool* is_coded);
-/// The snapshot was read as a whole: keep its samples. @return false when memory ran out.
-BASE_MUST_USE bool net_solo_receiver_end(net_solo_receiver* receiver, uint16_t seq);
+/// The snapshot was read as a whole: keep its samples.
+void net_solo_receiver_end(net_solo_receiver* receiver, uint16_t seq);

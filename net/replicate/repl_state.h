@@ -25,6 +25,7 @@
 typedef struct net_repl_state_counters {
     uint64_t packets, bits; ///< snapshots written
     uint64_t packets_solo;  ///< of those: in solo code
+    uint64_t solo_stopped;  ///< 1: it may lack statistics, so it gets shared code from then on
     uint64_t records_create;
     uint64_t records_update;   ///< against an acknowledged row
     uint64_t records_settled;  ///< of those: the base is coded as settled

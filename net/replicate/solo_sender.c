@@ -28,12 +28,13 @@ struct net_solo_sender {
     const base_allocator* allocator;
     uint32_t epoch;
     net_solo_epoch definition; // of `epoch`, unless that is 0
+    uint64_t definition_first; // sample of the oldest packet that it names
     bool is_confirmed;         // the client has the epoch
     bool is_stopped;           // it may never have it
     net_solo_packets packets;
+    proto_solo_sample samples[NET_SOLO_RING_SERVER];
     proto_solo_model model;
     proto_solo_coder coder;
-    proto_solo_sample samples[NET_SOLO_SAMPLES_MAX];
     uint64_t rows[3][PROTO_ROW_FIELDS_MAX]; // of the record that is coded
     uint64_t third[PROTO_ROW_FIELDS_MAX];   // its third base, or the create before
     uint32_t third_back;                    // packet of the run's third rows; 0: none
@@ -44,6 +45,8 @@ net_solo_sender* net_solo_sender_create(const base_allocator* allocator) {
     net_solo_sender* made = base_allocate_zero(allocator, sizeof *made);
     if (!made) return NULL;
     made->allocator = allocator;
+    made->packets.samples = made->samples;
+    made->packets.room = NET_SOLO_RING_SERVER;
     made->is_confirmed = true;
     proto_solo_model_reset(&made->model);
     return made;
@@ -51,7 +54,6 @@ net_solo_sender* net_solo_sender_create(const base_allocator* allocator) {
 
 void net_solo_sender_destroy(net_solo_sender* sender) {
     if (!sender) return;
-    net_solo_release(&sender->packets, sender->allocator);
     base_release(sender->allocator, sender, sizeof *sender);
 }
 
@@ -66,46 +68,56 @@ static const net_solo_packet* packet_at(const net_solo_sender* sender, const net
     return net_solo_find(&sender->packets, (uint16_t)(repl->seq_next - back));
 }
 
-static void confirm(net_solo_sender* sender, const net_repl_state* repl) {
+static void confirm(net_solo_sender* sender, net_repl_state* repl) {
     for (uint32_t back = 1; back < NET_SOLO_PACKETS && !sender->is_confirmed; back++) {
         const net_solo_packet* packet = packet_at(sender, repl, back);
         sender->is_confirmed = packet && packet->epoch == sender->epoch && is_acked(repl, back);
     }
     uint16_t oldest = (uint16_t)(sender->definition.newest - sender->definition.count + 1);
-    if (!sender->is_confirmed && (uint16_t)(repl->seq_next - oldest) >= NET_SOLO_PACKETS)
-        sender->is_stopped = true;
+    bool is_forgotten = (uint16_t)(repl->seq_next - oldest) >= NET_SOLO_PACKETS ||
+                        sender->packets.next - sender->definition_first > NET_SOLO_PROMISED;
+    if (sender->is_confirmed || !is_forgotten) return;
+    sender->is_stopped = true;
+    repl->counters.solo_stopped = 1;
 }
 
-// The acknowledged packets after those of the present epoch: the newest ones, since training takes
-// as long as coding.
-static net_solo_epoch gather(const net_solo_sender* sender, const net_repl_state* repl,
+// The acknowledged packets after those of the present epoch. The client must keep their samples
+// until the definition reaches it, which takes about as long as it took since the newest of them.
+static net_solo_epoch gather(net_solo_sender* sender, const net_repl_state* repl,
                              uint32_t* packets) {
     net_solo_epoch next = {0};
-    uint32_t samples = 0;
+    uint64_t most = 0;
+    uint32_t trained = 0;
     *packets = 0;
     for (uint32_t back = 1; back < NET_SOLO_TRAINED_MAX; back++) {
         const net_solo_packet* packet = packet_at(sender, repl, back);
         uint16_t seq = (uint16_t)(repl->seq_next - back);
         if (sender->epoch > 0 && seq == sender->definition.newest) break;
         if (!packet || !is_acked(repl, back)) continue;
-        if (*packets == 0) next.newest = seq;
+        uint64_t samples = sender->packets.next - packet->first;
+        if (next.count == 0) {
+            next.newest = seq;
+            most = 2 * samples < NET_SOLO_PROMISED ? NET_SOLO_PROMISED - 2 * samples : 0;
+        }
         ++*packets;
-        if (samples + packet->count > EPOCH_SAMPLES_MAX && samples > 0) continue;
+        if (samples > most) continue;
+        if (trained > 0 && trained + packet->count > EPOCH_SAMPLES_MAX) continue;
+        trained += packet->count;
         uint32_t place = (uint16_t)(next.newest - seq);
         next.count = place + 1;
         next.trained |= UINT64_C(1) << place;
-        samples += packet->count;
+        sender->definition_first = packet->first;
     }
     return next;
 }
 
-static void advance(net_solo_sender* sender, const net_repl_state* repl) {
+static void advance(net_solo_sender* sender, net_repl_state* repl) {
     if (!sender->is_confirmed) confirm(sender, repl);
     if (!sender->is_confirmed || sender->is_stopped) return;
     uint32_t packets;
     net_solo_epoch next = gather(sender, repl, &packets);
     uint32_t wanted = sender->epoch < EPOCH_PACKETS ? sender->epoch + 1 : EPOCH_PACKETS;
-    if (packets < wanted) return;
+    if (packets < wanted || next.count == 0) return;
     net_solo_train(&sender->packets, &next, &sender->model);
     sender->definition = next;
     sender->epoch++;
@@ -373,18 +385,16 @@ bool net_solo_sender_write(net_solo_sender* sender, net_repl_state* repl, uint16
     }
     size_t most = (size_t)(writer->bits / 8);
     if (most > sizeof sender->bytes) most = sizeof sender->bytes;
-    proto_solo_begin_write(&sender->coder, &sender->model, sender->bytes, most, sender->samples,
+    proto_solo_sample* samples = net_solo_room(&sender->packets);
+    proto_solo_begin_write(&sender->coder, &sender->model, sender->bytes, most, samples,
                            NET_SOLO_SAMPLES_MAX);
     code_body(sender, repl, writer);
     size_t size = proto_solo_end(&sender->coder);
     if (size == 0) {
-        proto_solo_begin_sample(&sender->coder, &sender->model, sender->samples,
-                                NET_SOLO_SAMPLES_MAX);
+        proto_solo_begin_sample(&sender->coder, &sender->model, samples, NET_SOLO_SAMPLES_MAX);
         code_body(sender, repl, writer);
     }
-    if (!net_solo_keep(&sender->packets, sender->allocator, seq, sender->epoch, sender->samples,
-                       sender->coder.sample_count))
-        return false;
+    net_solo_keep(&sender->packets, seq, sender->epoch, sender->coder.sample_count);
     write_head(sender, seq, output);
     proto_bits_write(output, size > 0, 1);
     if (causes)

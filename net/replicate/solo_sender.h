@@ -4,8 +4,7 @@
 ///
 /// A snapshot is composed and measured as any other one; then it is coded again, and the shorter of
 /// both codes is sent. So solo code costs processor time and memory, never bytes.
-/// Memory:  about 1.5 MB for a client, and up to NET_SOLO_PACKETS times NET_SOLO_SAMPLES_MAX
-///          samples; it grows to the largest packets, then stays.
+/// Memory:  half a megabyte for a client, all of it from the beginning.
 #pragma once
 
 #include "replicate/repl_state.h"

@@ -398,6 +398,15 @@ void net_server_run_lanes(net_server* server, net_server_lane_fn work, bool is_l
         if (server->lanes[i].worker) net_worker_wait(server->lanes[i].worker);
 }
 
+// Said once in a match.
+static void count_stopped(net_server* server, uint32_t count) {
+    if (count > 0 && server->counters.solo_stopped == 0)
+        base_report(server->config.reporter, NULL, 0,
+                    "note: a client's acknowledgements take too long for solo code: it gets shared "
+                    "code (solo_stopped counts such clients)");
+    server->counters.solo_stopped += count;
+}
+
 void net_server_count_lanes(net_server* server) {
     for (uint32_t i = 0; i < server->lane_count; i++) {
         net_server_lane* lane = &server->lanes[i];
@@ -405,6 +414,8 @@ void net_server_count_lanes(net_server* server) {
         server->counters.state_bytes += lane->state_bytes;
         server->counters.resyncs += lane->resyncs;
         lane->state_packets = lane->state_bytes = lane->resyncs = 0;
+        count_stopped(server, lane->solo_stopped);
+        lane->solo_stopped = 0;
         if (lane->differing_client)
             net_server_report_difference(server, lane->differing_client, lane->differing_entity);
         lane->differing_client = 0;

@@ -183,11 +183,14 @@ static bool send_packet(net_server_lane* lane, net_session* session) {
     uint64_t header_bits = writer.size_bits;
     BASE_ASSERT(header_bits <= HEADER_BITS_MAX);
     uint32_t records = 0;
+    const net_repl_state_counters* counters = net_repl_state_get_counters(out->repl);
+    const uint64_t stopped = counters->solo_stopped;
     if (net_repl_state_write(out->repl, seq, make_room(out, &writer, event_bytes), &writer,
                              &records) != NET_OK) {
         out->has_failed = true;
         return false;
     }
+    lane->solo_stopped += counters->solo_stopped != stopped;
     if (records == 0) net_packet_header_deny_snapshot(&writer, header_bits);
     packet.state.data = lane->state;
     packet.state.len = proto_bit_writer_bytes(&writer);

@@ -69,6 +69,7 @@ struct net_server_lane {
     uint32_t* places; ///< of net_server_out.sessions, rising
     uint32_t count, capacity;
     uint64_t state_packets, state_bytes, sends_refused;
+    uint32_t solo_stopped; ///< clients that get shared code from now on
     uint8_t packet[NET_STATE_BYTES_MAX];
     uint8_t state[NET_STATE_BYTES_MAX];
 };

@@ -3,24 +3,23 @@
 
 #include "base/assert.h"
 
-#include <string.h>
+proto_solo_sample* net_solo_room(net_solo_packets* packets) {
+    return &packets->samples[packets->next % packets->room];
+}
 
-bool net_solo_keep(net_solo_packets* packets, const base_allocator* allocator, uint16_t seq,
-                   uint32_t epoch, const proto_solo_sample* samples, uint32_t count) {
-    net_solo_packet* packet = &packets->at[seq % NET_SOLO_PACKETS];
-    packet->is_known = false;
-    if (!BASE_ARRAY_RESERVE(allocator, packet->samples, packet->capacity, count)) return false;
-    if (count > 0) memcpy(packet->samples, samples, count * sizeof *samples);
-    packet->count = count;
-    packet->epoch = epoch;
-    packet->seq = seq;
-    packet->is_known = true;
-    return true;
+void net_solo_keep(net_solo_packets* packets, uint16_t seq, uint32_t epoch, uint32_t count) {
+    packets->at[seq % NET_SOLO_PACKETS] = (net_solo_packet){
+        .first = packets->next, .count = count, .epoch = epoch, .seq = seq, .is_known = true};
+    packets->next += count;
+    uint64_t left = packets->room - packets->next % packets->room;
+    if (left < NET_SOLO_SAMPLES_MAX) packets->next += left;
 }
 
 const net_solo_packet* net_solo_find(const net_solo_packets* packets, uint16_t seq) {
     const net_solo_packet* packet = &packets->at[seq % NET_SOLO_PACKETS];
-    return packet->is_known && packet->seq == seq ? packet : NULL;
+    // The room of the next packet is not kept.
+    bool is_kept = packets->next + NET_SOLO_SAMPLES_MAX <= packet->first + packets->room;
+    return packet->is_known && packet->seq == seq && is_kept ? packet : NULL;
 }
 
 bool net_solo_has_all(const net_solo_packets* packets, const net_solo_epoch* epoch) {
@@ -36,11 +35,6 @@ void net_solo_train(const net_solo_packets* packets, const net_solo_epoch* epoch
         if (!(epoch->trained >> i & 1)) continue;
         const net_solo_packet* packet = net_solo_find(packets, (uint16_t)(epoch->newest - i));
         BASE_ASSERT(packet);
-        proto_solo_train(model, packet->samples, packet->count);
+        proto_solo_train(model, &packets->samples[packet->first % packets->room], packet->count);
     }
-}
-
-void net_solo_release(net_solo_packets* packets, const base_allocator* allocator) {
-    for (uint32_t i = 0; i < NET_SOLO_PACKETS; i++)
-        BASE_ARRAY_RELEASE(allocator, packets->at[i].samples, packets->at[i].capacity);
 }

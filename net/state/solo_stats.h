@@ -3,7 +3,6 @@
 /// code"). Statistics change in epochs: an epoch names the packets that it adds.
 #pragma once
 
-#include "base/alloc.h"
 #include "proto/solo.h"
 #include "state/rows.h"
 
@@ -11,7 +10,10 @@ enum {
     NET_SOLO_PACKETS = 128,      ///< newest packets whose samples are kept
     NET_SOLO_TRAINED_MAX = 64,   ///< packets of an epoch
     NET_SOLO_SAMPLES_MAX = 2048, ///< of a packet; its further numbers are not recorded
-    NET_SOLO_THIRD_MAX = 16,     ///< ticks from a third row to the base
+    NET_SOLO_RING_SERVER = 14 * NET_SOLO_SAMPLES_MAX, ///< samples of all packets: until trained
+    NET_SOLO_RING_CLIENT = 32 * NET_SOLO_SAMPLES_MAX, ///< until a definition had time to come
+    NET_SOLO_PROMISED = 24 * NET_SOLO_SAMPLES_MAX,    ///< newest ones that a server builds on
+    NET_SOLO_THIRD_MAX = 16,                          ///< ticks from a third row to the base
     NET_SOLO_EPOCH_BITS = 2,
     NET_SOLO_BACK_BITS = 7,
     NET_SOLO_COUNT_BITS = 6,
@@ -44,15 +46,21 @@ enum {
 };
 
 typedef struct net_solo_packet {
-    proto_solo_sample* samples;
-    uint32_t count, capacity;
+    uint64_t first; ///< of its samples
+    uint32_t count;
     uint32_t epoch; ///< that it was coded with
     uint16_t seq;
     bool is_known;
 } net_solo_packet;
 
+/// The samples that came last. Those of a packet stand together, so a packet that would not fit at
+/// the end of the ring begins at its start. The ring is the owner's: `room` samples, a multiple of
+/// NET_SOLO_SAMPLES_MAX.
 typedef struct net_solo_packets {
     net_solo_packet at[NET_SOLO_PACKETS]; ///< [seq % PACKETS]
+    uint64_t next;                        ///< first sample of the next packet
+    proto_solo_sample* samples;
+    uint32_t room;
 } net_solo_packets;
 
 /// Which packets an epoch adds.
@@ -62,18 +70,17 @@ typedef struct net_solo_epoch {
     uint64_t trained; ///< bit i: packet newest - i; the first is set
 } net_solo_epoch;
 
-/// Keep the samples of a packet. @return false when memory ran out.
-BASE_MUST_USE bool net_solo_keep(net_solo_packets* packets, const base_allocator* allocator,
-                                 uint16_t seq, uint32_t epoch, const proto_solo_sample* samples,
-                                 uint32_t count);
-/// The samples of a packet, or NULL.
+/// Room for the NET_SOLO_SAMPLES_MAX samples of the next packet.
+proto_solo_sample* net_solo_room(net_solo_packets* packets);
+/// Keep the first `count` samples there as those of a packet.
+void net_solo_keep(net_solo_packets* packets, uint16_t seq, uint32_t epoch, uint32_t count);
+/// A packet whose samples are kept, or NULL.
 const net_solo_packet* net_solo_find(const net_solo_packets* packets, uint16_t seq);
 /// Are the samples of all packets of an epoch kept?
 bool net_solo_has_all(const net_solo_packets* packets, const net_solo_epoch* epoch);
 /// Train with the packets of an epoch, which are all kept, the oldest first.
 void net_solo_train(const net_solo_packets* packets, const net_solo_epoch* epoch,
                     proto_solo_model* model);
-void net_solo_release(net_solo_packets* packets, const base_allocator* allocator);
 
 /// The name of a template in solo code.
 static inline uint32_t net_solo_template(const net_row_template* row_template) {

@@ -4,33 +4,40 @@
 #include "row/row_coder.h"
 
 enum {
-    WEIGHT_FIRST = 8192, // in 2^-16: an eighth
-    WEIGHT_MOST = 8 << 16,
-    RATE_SHIFT = 15, // of weights
     STRETCH_MAX = 2047,
-    COUNT_BITS = 10,
-    COUNT_MAX = PROTO_SOLO_COUNT_MAX,
-    CHANCE_BITS = 22,
-    // The usual places share a group of counters, which is a cache line.
-    NODE_ZERO = 0,
-    NODE_SIGN = 1,
-    NODE_LENGTH = 2, // LENGTHS_NEAR of positive numbers, then of negative ones
-    LENGTHS_NEAR = 7,
-    NODE_HIGH = 16, // LENGTHS_HIGH times 8
-    LENGTHS_HIGH = 13,
-    NODE_FAR = NODE_HIGH + LENGTHS_HIGH * 8, // further lengths
-    LENGTHS_TOLD = 24,
-    GROUP_BITS = 4,
-    GROUP_NONE = 255,
-    PLACE_REST = PROTO_SOLO_PLACES - 1, // nodes outside of the first group share weights
-    CONTEXTS_REST = 2,                  // and look at the first contexts only
+    AGE_BITS = 4,
+    AGE_MAX = (1 << AGE_BITS) - 1,
+    FACT_MOST = 4095, // of a chance of 12 bits
+    FACT_WEIGHT_ONE = 1 << 14,
+    FACT_WEIGHT_MOST = INT16_MAX,
+    TOTAL_BITS = 15, // of a table
+    END_LEAST = 4,   // no symbol's part becomes smaller
+    SEEN_MAX = 120,
+    WEIGHT_ONE = 1 << 16,
+    WEIGHT_LEAST = 200,
+    WEIGHT_RATE = 5,
+    // Symbols of a size: 1, 2, 3, lengths 3 to 6, longer.
+    SYMBOL_THREE = 3,
+    SYMBOL_LONG = 7,
+    LENGTH_LONG = 7,
+    STATE_FIRST = 256, // fields whose numbers are -1, 0 and 1
+    STATE_LAST = 511,
+    LENGTH_BITS = 6, // of a length that no table tells
+    LENGTH_MOST = 64,
     HEAD_BITS = 4, // highest bits of a size that have statistics, with the highest one
+    HIGH_SHIFT = 2,
     FIELD_SHIFT = 12,
     SITUATION_SHIFT = 24,
     TOLD_MASK = 4095,
     CODE_BYTES = 4,
+    PIECE_BITS = 8, // bits without statistics that are coded together
     CHANCE_EVEN = 1 << 15,
     HEAD_ONE = 1 << 4,
+    NEAR_FIRST = 256, // trust in neighbours
+    NEAR_MOST = 1024,
+    NEAR_GAIN = 8,
+    NEAR_PAUSE = 512, // packets without a search
+    NEAR_AGAIN = 64,
 };
 
 // 2^16 / (1 + exp(-x / 4)), x from -32 to 32.
@@ -50,6 +57,12 @@ static uint32_t squash(int32_t x) {
     return low + ((high - low) * (at & 63) >> 6);
 }
 
+static void reset_table(uint16_t* table, uint32_t symbols) {
+    for (uint32_t i = 0; i + 1 < symbols; i++)
+        table[i] = (uint16_t)(((i + 1) << TOTAL_BITS) / symbols);
+    table[symbols - 1] = 0;
+}
+
 void proto_solo_model_reset(proto_solo_model* model) {
     int32_t x = -STRETCH_MAX;
     for (uint32_t i = 0; i < 4096; i++) {
@@ -57,89 +70,166 @@ void proto_solo_model_reset(proto_solo_model* model) {
             x++;
         model->stretch[i] = (int16_t)x;
     }
-    for (uint32_t i = 0; i <= COUNT_MAX; i++)
-        model->shares[i] = (uint16_t)((1u << 17) / (2 * i + 3));
+    for (uint32_t i = 0; i < PROTO_SOLO_FACT_CONTEXTS; i++)
+        for (uint32_t k = 0; k < 1u << PROTO_SOLO_FACT_BITS; k++)
+            model->facts[i][k] = 1u << 15;
     for (uint32_t i = 0; i < PROTO_SOLO_CONTEXTS; i++)
         for (uint32_t k = 0; k < 1u << PROTO_SOLO_TABLE_BITS; k++)
-            model->counters[i][k] = 1u << 31;
-    for (uint32_t i = 0; i < PROTO_SOLO_FIELDS; i++)
-        for (uint32_t k = 0; k < PROTO_SOLO_PLACES; k++)
-            for (uint32_t n = 0; n < PROTO_SOLO_CONTEXTS; n++)
-                model->weights[i][k][n] = WEIGHT_FIRST;
+            reset_table(model->tables[i][k], PROTO_SOLO_SYMBOLS);
+    for (uint32_t i = 0; i < PROTO_SOLO_FIELDS; i++) {
+        reset_table(model->lengths[i], PROTO_SOLO_LONGS);
+        for (uint32_t k = 0; k < PROTO_SOLO_FACT_CONTEXTS; k++)
+            model->fact_weights[i][k] = model->fact_weights[i + PROTO_SOLO_FIELDS][k] =
+                FACT_WEIGHT_ONE / PROTO_SOLO_FACT_CONTEXTS;
+        for (uint32_t k = 0; k < PROTO_SOLO_TRUST; k++)
+            for (uint32_t n = 0; n + 1 < PROTO_SOLO_CONTEXTS; n++)
+                model->weights[i][k][n] = WEIGHT_ONE / PROTO_SOLO_CONTEXTS;
+    }
+    for (uint32_t i = 0; i < PROTO_SOLO_HIGH_FIELDS; i++)
+        for (uint32_t k = 0; k < PROTO_SOLO_HIGH_LENGTHS; k++)
+            reset_table(model->highs[i][k], PROTO_SOLO_SYMBOLS);
+    for (uint32_t i = 0; i < PROTO_SOLO_TEMPLATES; i++)
+        model->neighbours[i] = NEAR_FIRST;
 }
 
-typedef struct mix {
-    uint32_t count;                   // contexts of the node: all, or the first ones
-    uint32_t at[PROTO_SOLO_CONTEXTS]; // counters
-    int32_t in[PROTO_SOLO_CONTEXTS];
-    uint32_t chance; // 2^-16
-} mix;
+// ---- is a number 0? ----
 
+// The field and the features that each context looks at.
 typedef struct contexts {
-    uint32_t hashes[PROTO_SOLO_CONTEXTS];
-    uint32_t groups[PROTO_SOLO_CONTEXTS]; // first counters of the group of nodes
-    uint32_t group, field;
+    uint64_t hashes[PROTO_SOLO_FACT_CONTEXTS];
+    int32_t inputs[PROTO_SOLO_FACT_CONTEXTS];
+    uint32_t field;
 } contexts;
 
-static void make_contexts(contexts* c, uint32_t field, uint64_t situation) {
-    // Which features a context looks at: a mask of 5 bits each.
+// The chance that a number is not 0, in 2^-16.
+static uint32_t expect_fact(const proto_solo_model* model, contexts* c, uint32_t field,
+                            uint64_t situation) {
+    // A feature has 5 bits.
 #define F(i) (UINT64_C(31) << (5 * (i)))
-    static const uint64_t masks[PROTO_SOLO_CONTEXTS] = {
-        F(0) | F(1),        F(0) | F(1) | F(2) | F(6), F(0) | F(2), F(0) | F(3) | F(6),
-        F(0) | F(4) | F(5), F(1) | F(2) | F(7),        F(6) | F(7), 0,
-    };
+    static const uint64_t masks[PROTO_SOLO_FACT_CONTEXTS] = {
+        F(0) | F(1) | F(2) | F(6), F(0) | F(3) | F(6), F(6) | F(7),
+        F(0) | F(4) | F(5),        F(0) | F(1),        F(1) | F(2) | F(7)};
 #undef F
-    c->field = field % PROTO_SOLO_FIELDS;
-    c->group = GROUP_NONE;
-    for (uint32_t i = 0; i < PROTO_SOLO_CONTEXTS; i++) {
-        uint64_t h = ((situation & masks[i]) + 1) * UINT64_C(0x9e3779b97f4a7c15);
-        h = (h ^ field) * UINT64_C(0xd6e8feb86659fd93);
-        c->hashes[i] = (uint32_t)(h >> 32);
+    static const uint8_t trust[AGE_MAX + 1] = {0,  8,  10, 12, 13, 14, 14, 15,
+                                               15, 15, 16, 16, 16, 16, 16, 16};
+    c->field = field;
+    int32_t sum = 0;
+    for (uint32_t i = 0; i < PROTO_SOLO_FACT_CONTEXTS; i++) {
+        uint64_t seen = (situation & masks[i]) | (uint64_t)(field + 1) << 40;
+        c->hashes[i] = seen * UINT64_C(0xd6e8feb86659fd93);
+        uint32_t fact = model->facts[i][c->hashes[i] >> (64 - PROTO_SOLO_FACT_BITS)];
+        c->inputs[i] = model->stretch[fact >> AGE_BITS] * trust[fact & AGE_MAX] >> 4;
+        sum += c->inputs[i] * model->fact_weights[field][i];
+    }
+    return squash(sum >> 14);
+}
+
+static uint16_t next_fact(uint32_t fact, bool is_true) {
+    // How much of the way a chance goes by its age, in 2^-16, and what rounds towards the goal.
+    static const uint16_t shares[AGE_MAX + 1] = {43690, 26214, 18724, 14563, 11915, 10082,
+                                                 8738,  7710,  6898,  5000,  4000,  3000,
+                                                 2200,  1600,  1200,  900};
+    enum { UP = 60000, DOWN = 5535 };
+    int32_t chance = (int32_t)(fact >> AGE_BITS);
+    uint32_t age = fact & AGE_MAX;
+    int32_t way = (is_true ? FACT_MOST : 0) - chance;
+    chance += (way * shares[age] + (is_true ? UP : DOWN)) >> 16;
+    if (chance < 1) chance = 1;
+    if (chance > FACT_MOST - 1) chance = FACT_MOST - 1;
+    return (uint16_t)((uint32_t)chance << AGE_BITS | (age < AGE_MAX ? age + 1 : age));
+}
+
+static void train_fact(proto_solo_model* model, const contexts* c, uint32_t chance, bool is_true) {
+    int32_t error = ((int32_t)((uint32_t)is_true << 16) - (int32_t)chance) >> 2;
+    int16_t* weights = model->fact_weights[c->field];
+    for (uint32_t i = 0; i < PROTO_SOLO_FACT_CONTEXTS; i++) {
+        int32_t weight = weights[i] + ((c->inputs[i] * error + (1 << 16)) >> 17);
+        if (weight > FACT_WEIGHT_MOST) weight = FACT_WEIGHT_MOST;
+        weights[i] = (int16_t)(weight < -FACT_WEIGHT_MOST ? -FACT_WEIGHT_MOST : weight);
+        uint16_t* fact = &model->facts[i][c->hashes[i] >> (64 - PROTO_SOLO_FACT_BITS)];
+        *fact = next_fact(*fact, is_true);
     }
 }
 
-static void find_group(contexts* c, uint32_t group) {
-    c->group = group;
+// ---- tables ----
+
+// Each symbol's part stays END_LEAST or more: two ends that are so far apart stay so, because
+// their goals are, and because a difference is rounded down.
+static inline void train_table(uint16_t* table, uint32_t symbols, uint32_t symbol) {
+    // By how often it was trained: 1 / 2^rate of the way.
+    static const uint8_t rates[SEEN_MAX + 1] = {
+        1, 2, 2, 2, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5,
+        5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6,
+        6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6,
+        6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 7};
+    uint32_t seen = table[symbols - 1], rate = rates[seen];
+    int32_t rest = (1 << TOTAL_BITS) - (int32_t)symbols * END_LEAST;
+    for (uint32_t i = 0; i < symbols; i++) {
+        int32_t goal = (int32_t)(i + 1) * END_LEAST + (i >= symbol ? rest : 0);
+        table[i] = (uint16_t)(table[i] + ((goal - table[i]) >> rate));
+    }
+    table[symbols - 1] = (uint16_t)(seen < SEEN_MAX ? seen + 1 : SEEN_MAX);
+}
+
+// What codes one symbol: up to three tables and their weights, which are 2^16 together.
+typedef struct mix {
+    uint32_t count, symbols;
+    const uint16_t* tables[PROTO_SOLO_CONTEXTS];
+    uint32_t weights[PROTO_SOLO_CONTEXTS];
+} mix;
+
+static mix one_table(const uint16_t* table, uint32_t symbols) {
+    return (mix){.count = 1, .symbols = symbols, .tables = {table}, .weights = {WEIGHT_ONE}};
+}
+
+static uint32_t trust_of(const uint16_t* table) {
+    uint32_t seen = table[PROTO_SOLO_SYMBOLS - 1];
+    return seen == 0 ? 0 : seen < 4 ? 1 : seen < 9 ? 2 : 3;
+}
+
+static mix find_tables(const proto_solo_model* model, const contexts* c) {
+    mix m = {.count = PROTO_SOLO_CONTEXTS, .symbols = PROTO_SOLO_SYMBOLS};
     for (uint32_t i = 0; i < PROTO_SOLO_CONTEXTS; i++)
-        c->groups[i] = ((c->hashes[i] + group * 0x2545f491u) * 0x9e3779b1u) >>
-                       (32 - PROTO_SOLO_TABLE_BITS + GROUP_BITS) << GROUP_BITS;
-}
-
-static uint32_t place_of(uint32_t node) {
-    return node < PLACE_REST ? node : PLACE_REST;
-}
-
-static void predict(const proto_solo_model* model, contexts* c, uint32_t node, mix* m) {
-    BASE_VALIDATE(node < PROTO_SOLO_NODES);
-    if (c->group != node >> GROUP_BITS) find_group(c, node >> GROUP_BITS);
-    static const uint8_t trust[] = {0, 8, 10, 12, 13, 14, 14, 15, 15, 15, 16};
-    const int32_t* weights = model->weights[c->field][place_of(node)];
-    int64_t sum = 0;
-    m->count = c->group == 0 ? PROTO_SOLO_CONTEXTS : CONTEXTS_REST;
-    for (uint32_t i = 0; i < m->count; i++) {
-        uint32_t at = c->groups[i] | (node & ((1u << GROUP_BITS) - 1));
-        uint32_t counter = model->counters[i][at], seen = counter & ((1u << COUNT_BITS) - 1);
-        m->at[i] = at;
-        m->in[i] = model->stretch[counter >> 20] * trust[seen < 10 ? seen : 10] >> 4;
-        sum += (int64_t)m->in[i] * weights[i];
+        m.tables[i] = model->tables[i][c->hashes[i] >> (64 - PROTO_SOLO_TABLE_BITS)];
+    const uint16_t* weights = model->weights[c->field][trust_of(m.tables[0])];
+    m.weights[0] = WEIGHT_ONE;
+    for (uint32_t i = 1; i < PROTO_SOLO_CONTEXTS; i++) {
+        m.weights[i] = weights[i - 1];
+        m.weights[0] -= weights[i - 1];
     }
-    m->chance = squash((int32_t)(sum >> 16));
+    return m;
 }
 
-static void update(proto_solo_model* model, const contexts* c, uint32_t node, const mix* m,
-                   bool bit) {
-    int32_t* weights = model->weights[c->field][place_of(node)];
-    int32_t error = (int32_t)((uint32_t)bit << 16) - (int32_t)m->chance;
-    int32_t goal = bit ? (1 << CHANCE_BITS) - 1 : 0;
-    for (uint32_t i = 0; i < m->count; i++) {
-        int32_t weight = weights[i] + ((m->in[i] * error + (1 << (RATE_SHIFT - 1))) >> RATE_SHIFT);
-        if (weight > WEIGHT_MOST) weight = WEIGHT_MOST;
-        weights[i] = weight < -WEIGHT_MOST ? -WEIGHT_MOST : weight;
-        uint32_t* counter = &model->counters[i][m->at[i]];
-        uint32_t seen = *counter & ((1u << COUNT_BITS) - 1);
-        int32_t chance = (int32_t)(*counter >> COUNT_BITS);
-        chance += (int32_t)((int64_t)(goal - chance) * model->shares[seen] >> 16);
-        *counter = (uint32_t)chance << COUNT_BITS | (seen < COUNT_MAX ? seen + 1 : seen);
+// Where a symbol begins, in 2^-15.
+static uint32_t begin_of(const mix* m, uint32_t symbol) {
+    if (symbol == 0) return 0;
+    if (symbol == m->symbols) return 1u << TOTAL_BITS;
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < m->count; i++)
+        sum += m->weights[i] * m->tables[i][symbol - 1];
+    return sum >> 16;
+}
+
+static uint32_t part_of(const uint16_t* table, uint32_t symbol) {
+    uint32_t begin = symbol > 0 ? table[symbol - 1] : 0;
+    return (symbol + 1 < PROTO_SOLO_SYMBOLS ? table[symbol] : 1u << TOTAL_BITS) - begin;
+}
+
+// Weights go towards the part that each table had in the chance of the symbol.
+static void train_weights(uint16_t* weights, const mix* m, uint32_t symbol) {
+    uint32_t parts[PROTO_SOLO_CONTEXTS], sum = 0, all = 0;
+    for (uint32_t i = 0; i < PROTO_SOLO_CONTEXTS; i++) {
+        parts[i] = m->weights[i] * part_of(m->tables[i], symbol);
+        sum += parts[i];
+    }
+    sum >>= 16;
+    for (uint32_t i = 1; i < PROTO_SOLO_CONTEXTS; i++) {
+        int32_t way = (int32_t)(parts[i] / sum) - (int32_t)m->weights[i];
+        int32_t weight = (int32_t)m->weights[i] + (way >> WEIGHT_RATE);
+        if (weight < WEIGHT_LEAST) weight = WEIGHT_LEAST;
+        uint32_t most = WEIGHT_ONE - WEIGHT_LEAST * (PROTO_SOLO_CONTEXTS - i) - all;
+        weights[i - 1] = (uint16_t)((uint32_t)weight > most ? most : (uint32_t)weight);
+        all += weights[i - 1];
     }
 }
 
@@ -172,24 +262,24 @@ static uint32_t next_byte(proto_solo_coder* coder) {
     return byte;
 }
 
-static bool code_bit(proto_solo_coder* coder, uint32_t chance, bool bit) {
-    bool is_written = coder->mode == PROTO_SOLO_WRITE;
-    uint32_t bound = (coder->range >> 16) * chance;
-    if (!is_written) bit = coder->code < bound;
-    if (bit) {
-        coder->range = bound;
-    } else {
-        coder->range -= bound;
-        coder->low += bound;
-        coder->code -= bound;
-    }
+// The range was narrowed; it begins `above` what it began with.
+static void narrow(proto_solo_coder* coder, uint32_t above) {
+    coder->low += above;
+    coder->code -= above;
     while (coder->range < 1u << 24) {
         coder->range <<= 8;
-        if (is_written)
+        if (coder->mode == PROTO_SOLO_WRITE)
             shift_low(coder);
         else
             coder->code = coder->code << 8 | next_byte(coder);
     }
+}
+
+static bool code_bit(proto_solo_coder* coder, uint32_t chance, bool bit) {
+    uint32_t bound = (coder->range >> 16) * chance;
+    if (coder->mode == PROTO_SOLO_READ) bit = coder->code < bound;
+    coder->range = bit ? bound : coder->range - bound;
+    narrow(coder, bit ? 0 : bound);
     return bit;
 }
 
@@ -254,9 +344,40 @@ size_t proto_solo_end(proto_solo_coder* coder) {
 // Bits that are as likely 0 as 1.
 static uint64_t code_bits(proto_solo_coder* coder, uint64_t value, uint32_t count) {
     uint64_t result = 0;
-    while (count-- > 0)
-        result = result << 1 | code_bit(coder, CHANCE_EVEN, value >> count & 1);
+    while (count > 0) {
+        uint32_t piece = count < PIECE_BITS ? count : PIECE_BITS;
+        count -= piece;
+        coder->range >>= piece;
+        uint32_t bits = (uint32_t)(value >> count) & ((1u << piece) - 1);
+        if (coder->mode == PROTO_SOLO_READ) {
+            bits = coder->code / coder->range;
+            if (bits >> piece) bits = (1u << piece) - 1;
+        }
+        narrow(coder, coder->range * bits);
+        result = result << piece | bits;
+    }
     return result;
+}
+
+static uint32_t code_symbol(proto_solo_coder* coder, const mix* m, uint32_t symbol) {
+    coder->range >>= TOTAL_BITS;
+    uint32_t begin, end;
+    if (coder->mode == PROTO_SOLO_READ) {
+        uint32_t at = coder->code / coder->range;
+        begin = 0;
+        end = begin_of(m, 1);
+        for (symbol = 0; at >= end && symbol + 1 < m->symbols; symbol++) {
+            begin = end;
+            end = begin_of(m, symbol + 2);
+        }
+    } else {
+        begin = begin_of(m, symbol);
+        end = begin_of(m, symbol + 1);
+    }
+    uint32_t unit = coder->range;
+    coder->range = unit * (end - begin);
+    narrow(coder, unit * begin);
+    return symbol;
 }
 
 // ---- numbers ----
@@ -265,44 +386,67 @@ static uint32_t length_of(uint64_t size) {
     return size == 0 ? 0 : 64 - (uint32_t)__builtin_clzll(size);
 }
 
-// The places of a number's bits. One function walks them for coding and for training.
-typedef struct walk {
-    proto_solo_coder* coder;
-    proto_solo_model* model; // training
-    contexts contexts;
-} walk;
+// The modelled part of a number that is not 0, 12 bits: length (6; 64 is 0), sign, three bits below
+// the highest one.
+typedef struct number_head {
+    uint32_t length, sign, high;
+} number_head;
 
-static bool step(walk* w, uint32_t node, bool bit) {
-    mix m;
-    const proto_solo_model* model = w->model ? w->model : w->coder->model;
-    predict(model, &w->contexts, node, &m);
-    if (w->model) {
-        update(w->model, &w->contexts, node, &m, bit);
-        return bit;
+static number_head unpack_head(uint32_t told) {
+    return (number_head){.length = told >> 4, .sign = told >> 3 & 1, .high = told & 7};
+}
+
+static uint32_t symbol_of(const number_head* head) {
+    if (head->length == 1) return 0;
+    if (head->length == 2) return 1 + (head->high >> HIGH_SHIFT);
+    return head->length < LENGTH_LONG ? head->length : SYMBOL_LONG;
+}
+
+static bool is_state(uint32_t field) {
+    return field >= STATE_FIRST && field <= STATE_LAST;
+}
+
+static uint32_t long_of(uint32_t length) {
+    uint32_t more = length - LENGTH_LONG;
+    return more < PROTO_SOLO_LONGS - 1 ? more : PROTO_SOLO_LONGS - 1;
+}
+
+static uint32_t high_row(uint32_t length) {
+    return length < PROTO_SOLO_HIGH_LENGTHS ? length : PROTO_SOLO_HIGH_LENGTHS - 1;
+}
+
+static uint32_t code_length(proto_solo_coder* coder, uint32_t field, uint32_t length) {
+    mix m = one_table(coder->model->lengths[field], PROTO_SOLO_LONGS);
+    uint32_t symbol = code_symbol(coder, &m, long_of(length));
+    uint32_t least = LENGTH_LONG + symbol;
+    if (symbol + 1 < PROTO_SOLO_LONGS) return least;
+    length = least + (uint32_t)code_bits(coder, length - least, LENGTH_BITS);
+    if (length <= LENGTH_MOST) return length;
+    coder->failed = true;
+    return LENGTH_MOST;
+}
+
+static number_head code_head(proto_solo_coder* coder, uint32_t field, uint64_t situation,
+                             number_head head) {
+    contexts c, sign;
+    const proto_solo_model* model = coder->model;
+    uint32_t chance = expect_fact(model, &c, field, situation);
+    if (!code_bit(coder, chance, head.length > 0)) return (number_head){.length = 0};
+    chance = expect_fact(model, &sign, field + PROTO_SOLO_FIELDS, situation);
+    head.sign = code_bit(coder, chance, head.sign);
+    if (is_state(field)) return (number_head){.length = 1, .sign = head.sign};
+    mix m = find_tables(model, &c);
+    uint32_t symbol = code_symbol(coder, &m, symbol_of(&head));
+    if (symbol < SYMBOL_THREE) {
+        head.length = symbol == 0 ? 1 : 2;
+        head.high = symbol == 2 ? 1 << HIGH_SHIFT : 0;
+        return head;
     }
-    bit = code_bit(w->coder, m.chance, bit);
-    return bit;
-}
-
-static uint32_t length_node(uint32_t sign, uint32_t n) {
-    if (n <= LENGTHS_NEAR) return NODE_LENGTH + sign * LENGTHS_NEAR + n - 1;
-    return NODE_FAR + (n < LENGTHS_TOLD ? n : LENGTHS_TOLD) - LENGTHS_NEAR - 1;
-}
-
-// The modelled part of a number, 12 bits: length (6), sign, three bits below the highest one.
-static uint32_t walk_number(walk* w, uint32_t head) {
-    uint32_t length = head >> 4, high = head & 7, sign = head >> 3 & 1;
-    if (!step(w, NODE_ZERO, length > 0)) return 0;
-    sign = step(w, NODE_SIGN, sign);
-    uint32_t n = 1;
-    while (n < 64 && step(w, length_node(sign, n), length > n))
-        n++;
-    uint32_t row = n < LENGTHS_HIGH ? n - 1 : LENGTHS_HIGH - 1, prefix = 1;
-    for (uint32_t i = 0; i < 3 && i + 1 < n; i++)
-        prefix = prefix << 1 | step(w, NODE_HIGH + row * 8 + prefix, high >> (2 - i) & 1);
-    for (uint32_t i = n; i <= 3; i++)
-        prefix <<= 1;
-    return n << 4 | sign << 3 | (prefix & 7);
+    head.length = symbol < SYMBOL_LONG ? symbol : code_length(coder, field, head.length);
+    m = one_table(model->highs[field % PROTO_SOLO_HIGH_FIELDS][high_row(head.length)],
+                  PROTO_SOLO_SYMBOLS);
+    head.high = code_symbol(coder, &m, head.high);
+    return head;
 }
 
 static void add_sample(proto_solo_coder* coder, uint32_t field, uint64_t situation, uint32_t head) {
@@ -319,34 +463,26 @@ int64_t proto_solo_number(proto_solo_coder* coder, uint32_t field, uint64_t situ
         coder->failed = true;
     if (is_read && coder->failed) return 0;
     uint64_t size = is_read ? 0 : row_magnitude(value);
-    uint32_t length = length_of(size), low = length > HEAD_BITS ? length - HEAD_BITS : 0;
-    uint32_t head = 0;
-    if (length > 0) {
-        uint64_t high = length > HEAD_BITS ? size >> low : size << (HEAD_BITS - length);
-        head = length << 4 | (uint32_t)(value < 0) << 3 | (uint32_t)(high & 7);
-    }
-    if (coder->mode != PROTO_SOLO_SAMPLE && !(coder->failed)) {
-        walk w = {.coder = coder};
-        make_contexts(&w.contexts, field, situation);
-        head = walk_number(&w, head);
-        length = head >> 4;
-        low = length > HEAD_BITS ? length - HEAD_BITS : 0;
+    number_head head = {.length = length_of(size), .sign = value < 0};
+    uint32_t low = head.length > HEAD_BITS ? head.length - HEAD_BITS : 0;
+    head.high = (uint32_t)(low > 0 ? size >> low : size << (HEAD_BITS - head.length)) & 7;
+    if (coder->mode != PROTO_SOLO_SAMPLE && !coder->failed) {
+        head = code_head(coder, field, situation, head);
+        low = head.length > HEAD_BITS ? head.length - HEAD_BITS : 0;
         if (low > 0) size = code_bits(coder, size & (row_mask(low + 1) >> 1), low);
     }
-    add_sample(coder, field, situation, head);
+    uint32_t told = head.length == 0 ? 0 : head.length << 4 | head.sign << 3 | head.high;
+    add_sample(coder, field, situation, told);
     if (!is_read) return value;
-    if (head == 0) return 0;
-    uint64_t high = 8 | (head & 7);
-    size = length > HEAD_BITS ? high << low | size : high >> (HEAD_BITS - length);
-    return head >> 3 & 1 ? (int64_t)(0 - size) : (int64_t)size;
+    if (told == 0) return 0;
+    uint64_t high = 8 | head.high;
+    size = low > 0 ? high << low | size : high >> (HEAD_BITS - head.length);
+    return head.sign ? (int64_t)(0 - size) : (int64_t)size;
 }
 
 bool proto_solo_expects(const proto_solo_coder* coder, uint32_t field, uint64_t situation) {
     contexts c;
-    mix m;
-    make_contexts(&c, field, situation);
-    predict(coder->model, &c, NODE_ZERO, &m);
-    return m.chance > CHANCE_EVEN;
+    return expect_fact(coder->model, &c, field, situation) > CHANCE_EVEN;
 }
 
 void proto_solo_add_fact(proto_solo_coder* coder, uint32_t field, uint64_t situation,
@@ -354,11 +490,52 @@ void proto_solo_add_fact(proto_solo_coder* coder, uint32_t field, uint64_t situa
     add_sample(coder, field, situation, is_fact ? HEAD_ONE : 0);
 }
 
+// ---- training ----
+
+bool proto_solo_has_neighbours(const proto_solo_model* model, uint32_t template_) {
+    return model->neighbours[template_ % PROTO_SOLO_TEMPLATES] > 0;
+}
+
+static void train_neighbours(proto_solo_model* model, uint64_t situation, bool is_along) {
+    int16_t* trust = &model->neighbours[situation >> 10 & (PROTO_SOLO_TEMPLATES - 1)];
+    if (*trust <= 0) return;
+    *trust = (int16_t)(*trust + (is_along ? NEAR_GAIN : -1));
+    if (*trust > NEAR_MOST) *trust = NEAR_MOST;
+    if (*trust == 0) *trust = -NEAR_PAUSE;
+}
+
+static void train_number(proto_solo_model* model, uint32_t field, uint64_t situation,
+                         uint32_t told) {
+    contexts c;
+    uint32_t chance = expect_fact(model, &c, field, situation);
+    train_fact(model, &c, chance, told > 0);
+    if (told == 0) return;
+    number_head head = unpack_head(told);
+    contexts sign;
+    chance = expect_fact(model, &sign, field + PROTO_SOLO_FIELDS, situation);
+    train_fact(model, &sign, chance, head.sign);
+    if (is_state(field)) return;
+    uint32_t symbol = symbol_of(&head);
+    mix m = find_tables(model, &c);
+    train_weights(model->weights[field][trust_of(m.tables[0])], &m, symbol);
+    for (uint32_t i = 0; i < PROTO_SOLO_CONTEXTS; i++)
+        train_table(model->tables[i][c.hashes[i] >> (64 - PROTO_SOLO_TABLE_BITS)],
+                    PROTO_SOLO_SYMBOLS, symbol);
+    if (symbol >= SYMBOL_LONG)
+        train_table(model->lengths[field], PROTO_SOLO_LONGS, long_of(head.length));
+    if (symbol >= SYMBOL_THREE)
+        train_table(model->highs[field % PROTO_SOLO_HIGH_FIELDS][high_row(head.length)],
+                    PROTO_SOLO_SYMBOLS, head.high);
+}
+
 void proto_solo_train(proto_solo_model* model, const proto_solo_sample* samples, uint32_t count) {
-    walk w = {.model = model};
+    for (uint32_t i = 0; i < PROTO_SOLO_TEMPLATES; i++)
+        if (model->neighbours[i] < 0 && ++model->neighbours[i] == 0)
+            model->neighbours[i] = NEAR_AGAIN;
     for (uint32_t i = 0; i < count; i++) {
-        make_contexts(&w.contexts, samples[i] >> FIELD_SHIFT & TOLD_MASK,
-                      samples[i] >> SITUATION_SHIFT);
-        (void)walk_number(&w, samples[i] & TOLD_MASK);
+        uint32_t field = samples[i] >> FIELD_SHIFT & TOLD_MASK, told = samples[i] & TOLD_MASK;
+        uint64_t situation = samples[i] >> SITUATION_SHIFT;
+        train_number(model, field, situation, told);
+        if (field == PROTO_SOLO_ALONG) train_neighbours(model, situation, told > 0);
     }
 }

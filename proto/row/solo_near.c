@@ -5,19 +5,24 @@
 
 enum {
     TURN_SHIFT = 14,
+    PLACE_BITS_MAX = 28,
     SCORE_MISFIT = 64, // how much better a neighbour must fit to be chosen, in distance
 };
 
-void proto_solo_find_body(solo_row* r) {
+static bool is_place(const proto_layout* layout, const proto_row_component* component) {
+    if (component->shape != SHAPE_LINEAR || component->is_source || component->is_driven ||
+        component->field_count < 2 || component->field_count > PROTO_SOLO_PLACE)
+        return false;
+    for (uint32_t i = 0; i < component->field_count; i++)
+        if (layout->fields[component->field_first + i].quant.bits > PLACE_BITS_MAX) return false;
+    return true;
+}
+
+static void find_body(solo_row* r) {
     const proto_layout* layout = r->coder.layout;
-    r->place = r->rotation = UINT32_MAX;
     for (uint32_t c = layout->component_count; c-- > 0;) {
-        const proto_row_component* component = &layout->components[c];
-        if (component->shape == SHAPE_ROTATION) r->rotation = c;
-        if (component->shape == SHAPE_LINEAR && !component->is_source &&
-            component->field_count >= 2 && component->field_count <= PROTO_SOLO_PLACE &&
-            layout->fields[component->field_first].quant.bits <= 28)
-            r->place = c;
+        if (layout->components[c].shape == SHAPE_ROTATION) r->rotation = c;
+        if (is_place(layout, &layout->components[c])) r->place = c;
     }
     if (r->place == UINT32_MAX || layout->components[r->place].field_count < PROTO_SOLO_PLACE)
         r->rotation = UINT32_MAX;
@@ -86,18 +91,23 @@ static void move_along(const proto_solo_motion* motion, const int32_t* from, int
 }
 
 void proto_solo_find_near(solo_row* r) {
-    r->near = NULL;
+    proto_solo_coder* solo = r->solo;
+    r->near = r->own = NULL;
+    r->place = r->rotation = UINT32_MAX;
     r->misfit = 31;
-    if (r->place == UINT32_MAX || !r->coder.has_base2) return;
+    if (!r->coder.has_base2 || !proto_solo_has_neighbours(solo->model, r->template_)) return;
+    find_body(r);
+    if (r->place == UINT32_MAX) return;
+    r->own = &solo->near[solo->near_count % PROTO_SOLO_NEAR];
+    memset(r->own->off, 0, sizeof r->own->off);
     int32_t base[PROTO_SOLO_PLACE], base2[PROTO_SOLO_PLACE];
     copy_place(r, r->coder.base, base);
     copy_place(r, r->coder.base2, base2);
     uint64_t least = UINT64_MAX, least_misfit = 0;
-    uint32_t all = r->solo->near_count < PROTO_SOLO_NEAR ? r->solo->near_count : PROTO_SOLO_NEAR;
-    for (uint32_t i = 0; i < all; i++) {
-        const proto_solo_near* other = &r->solo->near[i];
-        if (other == r->own || other->template_ != r->template_ || !other->has_motion ||
-            other->ticks != r->coder.ticks || other->ticks2 != r->coder.ticks2)
+    for (uint32_t back = 1; back < PROTO_SOLO_NEAR && back <= solo->near_count; back++) {
+        const proto_solo_near* other = &solo->near[(solo->near_count - back) % PROTO_SOLO_NEAR];
+        if (other->template_ != r->template_ || other->ticks != r->coder.ticks ||
+            other->ticks2 != r->coder.ticks2)
             continue;
         uint64_t far = 0, misfit = 0;
         for (uint32_t k = 0; k < PROTO_SOLO_PLACE; k++)
@@ -156,13 +166,11 @@ bool proto_solo_is_along_better(const solo_row* r) {
 
 void proto_solo_keep_motion(solo_row* r) {
     proto_solo_near* own = r->own;
+    if (!own) return;
     own->template_ = r->template_;
     own->ticks = r->coder.ticks;
     own->ticks2 = r->coder.ticks2;
-    own->has_motion = r->place != UINT32_MAX && r->coder.has_base2;
-    if (own->has_motion) {
-        find_motion(r, r->coder.base, r->coder.row, &own->now);
-        find_motion(r, r->coder.base2, r->coder.base, &own->before);
-    }
+    find_motion(r, r->coder.base, r->coder.row, &own->now);
+    find_motion(r, r->coder.base2, r->coder.base, &own->before);
     r->solo->near_count++;
 }

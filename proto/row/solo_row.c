@@ -41,7 +41,7 @@ static int64_t near_off(const solo_row* r, uint32_t f) {
 }
 
 static void keep_off(solo_row* r, uint32_t f, int64_t off) {
-    if (f >= PROTO_SOLO_OFFS) return;
+    if (!r->own || f >= PROTO_SOLO_OFFS) return;
     r->own->off[f] = (int16_t)(off > INT16_MAX ? INT16_MAX : off < INT16_MIN ? INT16_MIN : off);
 }
 
@@ -321,12 +321,7 @@ static void keep_words(solo_row* r, uint32_t c, int64_t state, const uint64_t* e
     const proto_row_component* component = &coder->layout->components[c];
     uint32_t first = component->field_first;
     const uint64_t* words = state == 0 ? expected : coder->base + first;
-    for (uint32_t i = 0; i < component->field_count; i++) {
-        if (is_read(r)) coder->row[first + i] = words[i];
-        keep_off(r, first + i,
-                 row_difference(coder->row[first + i], expected[i],
-                                coder->layout->fields[first + i].quant.bits));
-    }
+    if (is_read(r)) memcpy(coder->row + first, words, component->field_count * sizeof *words);
     bool is_rotation = component->shape == SHAPE_ROTATION && is_read(r);
     if (is_rotation && !proto_rotation_is_canonical(coder->layout->fields[first + 1].quant.q_max,
                                                     coder->row + first))
@@ -374,8 +369,6 @@ void proto_solo_row(proto_solo_coder* coder, uint32_t template_, const proto_lay
     r.solo = coder;
     r.template_ = template_;
     r.flags = r.active = 0;
-    r.own = &coder->near[coder->near_count % PROTO_SOLO_NEAR];
-    memset(r.own->off, 0, sizeof r.own->off);
     proto_row_begin(&r.coder, layout, against);
     r.coder.row = row;
     r.bases =
@@ -385,7 +378,6 @@ void proto_solo_row(proto_solo_coder* coder, uint32_t template_, const proto_lay
         third && (r.coder.ticks == 0 ? third->ticks == 0 : r.coder.has_base2 && third->ticks > 0);
     r.third = is_third ? third : NULL;
     proto_row_plan(&r.coder);
-    proto_solo_find_body(&r);
     proto_solo_find_near(&r);
     uint64_t moved = 0;
     if (r.near) moved = motion_sum(&r, &layout->components[r.place]);
@@ -396,5 +388,5 @@ void proto_solo_row(proto_solo_coder* coder, uint32_t template_, const proto_lay
         code_component(&r, layout->order[i]);
     if (moved > 0)
         proto_solo_add_fact(coder, PROTO_SOLO_ALONG, about, proto_solo_is_along_better(&r));
-    if (r.coder.ticks > 0) proto_solo_keep_motion(&r);
+    proto_solo_keep_motion(&r);
 }

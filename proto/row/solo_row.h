@@ -12,7 +12,7 @@ typedef struct solo_row {
     uint32_t template_;
     const proto_solo_third* third; // NULL: none that helps
     const proto_solo_near* near;
-    proto_solo_near* own;
+    proto_solo_near* own;     // NULL: it has no motion, or its template has no neighbours
     uint32_t flags;           // of the components before, newest lowest
     uint32_t active;          // logs of the offs so far
     uint32_t bases;           // 0..7
@@ -31,10 +31,9 @@ static inline uint64_t solo_row_bucket(int64_t value) {
     return value < 0 ? 16 + log : log;
 }
 
-/// Find the components that tell how the thing moves: the first one with two or three linear fields
-/// that is no source, and the first rotation.
-void proto_solo_find_body(solo_row* r);
-/// Find the row of this body whose motion before the base explains the own one best.
+/// Find the components that tell how the thing moves: the first one with two or three linear
+/// fields that is neither a source nor driven, and the first rotation. Then find the row of this
+/// body whose motion before the base explains the own one best.
 void proto_solo_find_near(solo_row* r);
 /// The rotation of something that turned with the neighbour.
 void proto_solo_turn_along(const solo_row* r, proto_rotation_guess* guess);

@@ -5,7 +5,6 @@
 #include "row.h"
 
 enum {
-    SOLO_CONTEXTS = 8,
     SOLO_FIELDS = 520,
     SOLO_FEATURES = 8,
     SOLO_SAMPLES_MAX = 2048,
@@ -30,11 +29,10 @@ typedef struct solo_motion {
     int64_t q[4], from[SOLO_PLACE], to[SOLO_PLACE];
 } solo_motion;
 
-/// A row of the body with h > 0.
+/// A row of the body with base2 and a place.
 typedef struct solo_near {
     uint32_t name;
     int64_t h, d;
-    bool has_base2;
     solo_motion before, now;
     int64_t offs[SOLO_OFFS];
 } solo_near;
@@ -61,6 +59,8 @@ void solo_begin(solo_body* body, const uint8_t* bytes, size_t size);
 bool solo_end(const solo_body* body);
 /// @return the number that was read; `value` when it is known.
 int64_t solo_number(solo_body* body, uint32_t field, const uint64_t* features, int64_t value);
+/// Are neighbours looked for, for the template of this number?
+bool solo_is_trusted(const solo_body* body, uint32_t name);
 bool solo_is_likely(solo_body* body, uint32_t field, const uint64_t* features);
 void solo_fact(solo_body* body, uint32_t field, const uint64_t* features, bool is_true);
 /// Train with the samples of the body.
@@ -69,7 +69,7 @@ void solo_train(solo_body* body);
 // ---- solo_near.c ----
 /// A row and its neighbour.
 typedef struct solo_guide {
-    int place, turn; ///< components; -1: none
+    int place, turn; ///< components; place -1: it has no neighbour and is none
     const solo_near* near;
     uint64_t misfit; ///< its bucket
     bool is_along;

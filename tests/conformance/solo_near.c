@@ -21,14 +21,20 @@ static int64_t s(int64_t value) {
     return (value + (1 << 13)) >> 14;
 }
 
+static bool is_place(const cf_layout* layout, int c) {
+    uint32_t count = layout->count[c];
+    if (layout->shape[c] != SHAPE_LINEAR || layout->is_source[c] || layout->source[c] >= 0 ||
+        count < 2 || count > SOLO_PLACE)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (layout->elements[layout->first[c] + i].bits > 28) return false;
+    return true;
+}
+
 static void find_place(const cf_layout* layout, solo_guide* guide) {
-    guide->place = guide->turn = -1;
     for (int c = (int)layout->component_count - 1; c >= 0; c--) {
-        uint32_t count = layout->count[c];
         if (layout->shape[c] == SHAPE_ROTATION) guide->turn = c;
-        if (layout->shape[c] == SHAPE_LINEAR && !layout->is_source[c] && count >= 2 &&
-            count <= SOLO_PLACE && layout->elements[layout->first[c]].bits <= 28)
-            guide->place = c;
+        if (is_place(layout, c)) guide->place = c;
     }
     if (guide->place < 0 || layout->count[guide->place] < SOLO_PLACE) guide->turn = -1;
 }
@@ -93,18 +99,17 @@ static uint64_t apart(const int64_t* a, const int64_t* b) {
 }
 
 void solo_find_near(solo_body* body, const row_coder* row, uint32_t name, solo_guide* guide) {
-    *guide = (solo_guide){.near = NULL};
+    *guide = (solo_guide){.place = -1, .turn = -1};
+    if (!row->base2 || !solo_is_trusted(body, name)) return;
     find_place(row->layout, guide);
-    if (guide->place < 0 || !row->base2) return;
+    if (guide->place < 0) return;
     int64_t base[SOLO_PLACE], base2[SOLO_PLACE], moved[SOLO_PLACE];
     place_of(row, guide, row->base, base);
     place_of(row, guide, row->base2, base2);
     uint64_t least = UINT64_MAX;
-    for (uint32_t i = 0; i < SOLO_RING && i < body->row_count; i++) {
-        const solo_near* other = &body->rows[i];
-        if (i == body->row_count % SOLO_RING || !other->has_base2 || other->name != name ||
-            other->h != row->h || other->d != row->d)
-            continue;
+    for (uint32_t back = 1; back < SOLO_RING && back <= body->row_count; back++) {
+        const solo_near* other = &body->rows[(body->row_count - back) % SOLO_RING];
+        if (other->name != name || other->h != row->h || other->d != row->d) continue;
         move(&other->before, base2, moved);
         uint64_t misfit = apart(moved, base);
         uint64_t score = MISFIT_WEIGHT * misfit + apart(other->before.to, base);
@@ -149,12 +154,10 @@ static bool is_along_nearer(const row_coder* row, const solo_guide* guide) {
 void solo_keep(solo_body* body, const row_coder* row, uint32_t name, const solo_guide* guide,
                const int64_t* offs) {
     if (guide->has_fact) solo_fact(body, SOLO_ALONG, guide->about, is_along_nearer(row, guide));
-    if (row->h == 0) return;
+    if (guide->place < 0) return;
     solo_near* own = &body->rows[body->row_count++ % SOLO_RING];
     *own = (solo_near){.name = name, .h = row->h, .d = row->d};
-    own->has_base2 = row->base2 && guide->place >= 0;
     memcpy(own->offs, offs, sizeof own->offs);
-    if (!own->has_base2) return;
     motion_of(row, guide, row->base2, row->base, &own->before);
     motion_of(row, guide, row->base, row->row, &own->now);
 }

@@ -270,15 +270,6 @@ static int64_t code_state(solo_coder* r, uint32_t c, const uint64_t* expected, b
     return state;
 }
 
-static void take_words(solo_coder* r, uint32_t c, const uint64_t* words, const uint64_t* expected) {
-    const cf_layout* layout = r->row.layout;
-    for (uint32_t i = 0; i < layout->count[c]; i++) {
-        uint32_t f = layout->first[c] + i;
-        r->row.row[f] = words[i];
-        keep_off(r, f, words_apart(words[i], expected[i], bits_of(r, f)));
-    }
-}
-
 static void code_component(solo_coder* r, uint32_t c) {
     const cf_layout* layout = r->row.layout;
     uint32_t first = layout->first[c], count = layout->count[c];
@@ -300,7 +291,8 @@ static void code_component(solo_coder* r, uint32_t c) {
     int64_t state = is_one ? 1 : code_state(r, c, expected, is_still);
     r->flags = (r->flags << 1 | (!is_one && state != 0)) & 31;
     if (state <= 0) {
-        take_words(r, c, state == 0 ? expected : r->row.base + first, expected);
+        memcpy(r->row.row + first, state == 0 ? expected : r->row.base + first,
+               count * sizeof *expected);
         if (state < 0) r->active += 2;
     } else if (layout->shape[c] == SHAPE_ROTATION) {
         code_turn(r, c, g.is_swapped);

@@ -176,6 +176,7 @@ typedef struct net_server_counters {
     uint64_t drops;        ///< sessions that ended by silence or by breaking the protocol
     uint64_t resumes;      ///< sessions that continued with another connection
     uint64_t state_packets, state_bytes;
+    uint64_t solo_stopped;            ///< clients that fell back from solo to shared code
     uint64_t resyncs;                 ///< rows that clients requested
     uint64_t dropped[NET_DROP_COUNT]; ///< without the parts of open sessions
 } net_server_counters;

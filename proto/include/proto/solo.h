@@ -15,14 +15,19 @@
 BASE_C_BEGIN
 
 enum {
-    PROTO_SOLO_CONTEXTS = 8,    ///< statistics that are mixed for a bit
-    PROTO_SOLO_TABLE_BITS = 15, ///< counters of a context
-    PROTO_SOLO_COUNT_MAX = 120,
-    PROTO_SOLO_NODES = 140,           ///< places in the code of a number
-    PROTO_SOLO_PLACES = 17,           ///< of them with weights of their own
+    PROTO_SOLO_FACT_CONTEXTS = 6,     ///< statistics that are mixed for "is it 0"
+    PROTO_SOLO_FACT_BITS = 12,        ///< counters of each
+    PROTO_SOLO_CONTEXTS = 4,          ///< tables that are mixed for the rest of a number
+    PROTO_SOLO_TABLE_BITS = 11,       ///< tables of each
+    PROTO_SOLO_SYMBOLS = 8,           ///< of a table
+    PROTO_SOLO_LONGS = 16,            ///< lengths of long numbers with a symbol
+    PROTO_SOLO_TRUST = 4,             ///< weights of tables, by how often the first one was trained
     PROTO_SOLO_FIELDS = 520,          ///< rows have those below 512
+    PROTO_SOLO_HIGH_FIELDS = 64,      ///< of them with tables of their own for the highest bits
+    PROTO_SOLO_HIGH_LENGTHS = 16,     ///< lengths of a number with such tables
+    PROTO_SOLO_TEMPLATES = 32,        ///< that trust neighbours apart from each other
     PROTO_SOLO_NUMBERS_MAX = 1 << 16, ///< of a body; a reader refuses more
-    PROTO_SOLO_NEAR = 128,            ///< rows of this body that may be neighbours
+    PROTO_SOLO_NEAR = 128,            ///< rows of this body that may be neighbours, and the own one
     PROTO_SOLO_PLACE = 3,             ///< fields of a place
     PROTO_SOLO_OFFS = 24,             ///< fields of a neighbour
 };
@@ -33,9 +38,16 @@ typedef uint64_t proto_solo_sample;
 /// Statistics. Fill with proto_solo_model_reset.
 typedef struct proto_solo_model {
     int16_t stretch[4096];
-    uint16_t shares[PROTO_SOLO_COUNT_MAX + 1]; ///< how much of the way a counter goes, by its age
-    uint32_t counters[PROTO_SOLO_CONTEXTS][1 << PROTO_SOLO_TABLE_BITS];
-    int32_t weights[PROTO_SOLO_FIELDS][PROTO_SOLO_PLACES][PROTO_SOLO_CONTEXTS];
+    /// Chances of 12 bits that a number is not 0, and their ages.
+    uint16_t facts[PROTO_SOLO_FACT_CONTEXTS][1 << PROTO_SOLO_FACT_BITS];
+    int16_t fact_weights[2 * PROTO_SOLO_FIELDS][PROTO_SOLO_FACT_CONTEXTS];
+    /// A table: where each symbol but the last one ends, in 2^-15, and how often it was trained.
+    uint16_t tables[PROTO_SOLO_CONTEXTS][1 << PROTO_SOLO_TABLE_BITS][PROTO_SOLO_SYMBOLS];
+    /// Of all tables but the first one, which has the rest of 2^16.
+    uint16_t weights[PROTO_SOLO_FIELDS][PROTO_SOLO_TRUST][PROTO_SOLO_CONTEXTS - 1];
+    uint16_t lengths[PROTO_SOLO_FIELDS][PROTO_SOLO_LONGS]; ///< tables of long numbers
+    uint16_t highs[PROTO_SOLO_HIGH_FIELDS][PROTO_SOLO_HIGH_LENGTHS][PROTO_SOLO_SYMBOLS];
+    int16_t neighbours[PROTO_SOLO_TEMPLATES]; ///< above 0: they are worth a search
 } proto_solo_model;
 
 /// How something moved: it turned (a matrix and a quaternion in 2^-14) around a place, and went.
@@ -48,7 +60,6 @@ typedef struct proto_solo_motion {
 /// A row of this body that was coded.
 typedef struct proto_solo_near {
     uint32_t template_, ticks, ticks2;
-    bool has_motion;
     proto_solo_motion now, before; ///< from base to the row, from base2 to base
     int16_t off[PROTO_SOLO_OFFS];  ///< of the first fields from their expected words
 } proto_solo_near;
@@ -89,6 +100,8 @@ typedef struct proto_solo_coder {
 /// Statistics of nothing: where both sides begin.
 void proto_solo_model_reset(proto_solo_model* model);
 void proto_solo_train(proto_solo_model* model, const proto_solo_sample* samples, uint32_t count);
+/// Did rows of this template go along with neighbours often enough to look for them?
+bool proto_solo_has_neighbours(const proto_solo_model* model, uint32_t template_);
 
 /// Begin a body. `samples` is borrowed and has room for `capacity` samples; further ones are
 /// dropped.

@@ -49,7 +49,7 @@ static void receive(net_solo_receiver* receiver, uint16_t seq, uint32_t epoch) {
     assert_int_equal(begin(receiver, seq, &h, &coder), NET_SOLO_OK);
     assert_non_null(coder);
     assert_true(proto_solo_number(coder, PROTO_SOLO_RUN, 0, 3) == 3);
-    assert_true(net_solo_receiver_end(receiver, seq));
+    net_solo_receiver_end(receiver, seq);
 }
 
 static net_solo_result define(net_solo_receiver* receiver, uint16_t seq, uint32_t epoch,
@@ -155,6 +155,26 @@ SOLO_CASE(a_packet_has_2048_samples) {
         for (uint32_t k = 0; k < counts[i]; k++)
             (void)proto_solo_number(coder, PROTO_SOLO_RUN, 0, 1);
         assert_int_equal(coder->sample_count, i < 2 ? counts[i] : NET_SOLO_SAMPLES_MAX);
-        assert_true(net_solo_receiver_end(receiver, (uint16_t)i));
+        net_solo_receiver_end(receiver, (uint16_t)i);
+    }
+}
+
+// A full packet takes a part of the ring; room for the next one is not kept.
+CASE(the_newest_samples_are_kept) {
+    enum { FULL = NET_SOLO_RING_CLIENT / NET_SOLO_SAMPLES_MAX };
+    _Static_assert(NET_SOLO_RING_CLIENT % NET_SOLO_SAMPLES_MAX == 0, "full packets leave no gap");
+    for (uint32_t packets = FULL - 1; packets <= FULL; packets++) {
+        net_solo_receiver* receiver = open();
+        for (uint32_t seq = 0; seq < packets; seq++) {
+            proto_solo_coder* coder;
+            const head h = {.has_statistics = true};
+            assert_int_equal(begin(receiver, (uint16_t)seq, &h, &coder), NET_SOLO_OK);
+            for (uint32_t k = 0; k < NET_SOLO_SAMPLES_MAX; k++)
+                (void)proto_solo_number(coder, PROTO_SOLO_RUN, 0, 1);
+            net_solo_receiver_end(receiver, (uint16_t)seq);
+        }
+        assert_int_equal(define(receiver, (uint16_t)packets, 1, packets, 1, 1),
+                         packets < FULL ? NET_SOLO_OK : NET_SOLO_MISSING);
+        net_solo_receiver_destroy(receiver);
     }
 }
