@@ -93,25 +93,21 @@ void net_worker_start(net_worker* worker) {
     pthread_mutex_unlock(&worker->mutex);
 }
 
-void net_worker_wait(net_worker* worker) {
-    pthread_mutex_lock(&worker->mutex);
-    while (worker->is_busy)
-        pthread_cond_wait(&worker->done, &worker->mutex);
-    pthread_mutex_unlock(&worker->mutex);
-}
-
 bool net_worker_wait_until(net_worker* worker, uint64_t until_us) {
-    if (until_us == UINT64_MAX) {
-        net_worker_wait(worker);
-        return true;
-    }
+    if (!worker) return true;
     const struct timespec until = {.tv_sec = (time_t)(until_us / 1000000u),
                                    .tv_nsec = (long)(until_us % 1000000u * 1000u)};
     pthread_mutex_lock(&worker->mutex);
     int error = 0;
     while (worker->is_busy && until_us != 0 && error != ETIMEDOUT)
-        error = pthread_cond_timedwait(&worker->done, &worker->mutex, &until);
+        error = until_us == UINT64_MAX
+                    ? pthread_cond_wait(&worker->done, &worker->mutex)
+                    : pthread_cond_timedwait(&worker->done, &worker->mutex, &until);
     bool is_done = !worker->is_busy;
     pthread_mutex_unlock(&worker->mutex);
     return is_done;
+}
+
+void net_worker_wait(net_worker* worker) {
+    (void)net_worker_wait_until(worker, UINT64_MAX);
 }

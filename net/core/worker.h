@@ -20,7 +20,7 @@ net_worker* net_worker_create(const base_allocator* allocator, void (*work)(void
 void net_worker_destroy(net_worker* worker);
 /// Begin the work. No work may be running (asserted).
 void net_worker_start(net_worker* worker);
-/// Wait until no work is running.
+/// Wait until no work is running. NULL is allowed: none is.
 void net_worker_wait(net_worker* worker);
 /// As net_worker_wait, but at most until a time of CLOCK_MONOTONIC in microseconds. 0: do not wait;
 /// UINT64_MAX: as net_worker_wait. @return false when the work still runs.

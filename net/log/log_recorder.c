@@ -286,7 +286,7 @@ void net_log_recorder_end(net_log_recorder* recorder,
                           void (*part)(void* context, const uint8_t* data, size_t size),
                           void* context) {
     if (!recorder->is_running) return;
-    if (recorder->worker) net_worker_wait(recorder->worker);
+    net_worker_wait(recorder->worker);
     recorder->is_running = false;
     if (recorder->has_failed) {
         recorder->must_restart = true;

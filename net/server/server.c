@@ -8,7 +8,6 @@
 #include "replicate/repl_state.h"
 #include "server/server_state.h"
 #include "server/session.h"
-#include "core/worker.h"
 #include "state/varsize.h"
 
 #include "base/assert.h"
@@ -135,8 +134,6 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
     // When no thread can be had the net half runs at once: slower, with the same datagrams.
     result = net_server_open_lanes(server, config->is_threaded);
     if (result != NET_OK) goto fail;
-    if (config->is_threaded)
-        server->worker = net_worker_create(server->allocator, net_server_send, server);
     *out = server;
     return NET_OK;
 fail:
@@ -155,7 +152,6 @@ static void release_session(net_server* server, net_session* session) {
 
 void net_server_destroy(net_server* server) {
     if (!server) return;
-    net_worker_destroy(server->worker);
     net_server_close_lanes(server);
     net_ration_end(&server->ration);
     uint32_t count = server->session_count;

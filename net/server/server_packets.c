@@ -333,11 +333,11 @@ bool net_server_queue_event(net_server* server, net_session* session,
     return true;
 }
 
-// Threads of lanes. The first lane has none: who calls net_server_run_lanes does its work, the
-// caller's thread when packets are received, the net half's thread when they are sent. The two
-// never overlap: receiving begins when the net half is collected.
+// Threads of lanes. Who calls net_server_run_lanes does the first lane's work: the server's thread
+// when packets are received, the first lane's own thread when they are sent. The two never overlap:
+// receiving begins when the net half is collected.
 
-static void run_worker(void* context) {
+static void run_lane(void* context) {
     net_server_lane* lane = context;
     lane->work(lane);
 }
@@ -365,8 +365,7 @@ net_result net_server_open_lanes(net_server* server, bool is_threaded) {
         if (!lane->places || !lane->has_codec || !proto_codec_reserve(&lane->codec) ||
             !net_server_open_reader(server, &lane->reader))
             return NET_ERR_MEMORY;
-        if (is_threaded && i > 0)
-            lane->worker = net_worker_create(server->allocator, run_worker, lane);
+        if (is_threaded) lane->worker = net_worker_create(server->allocator, run_lane, lane);
     }
     return NET_OK;
 }
@@ -374,7 +373,7 @@ net_result net_server_open_lanes(net_server* server, bool is_threaded) {
 void net_server_close_lanes(net_server* server) {
     for (uint32_t i = 0; i < server->lane_count; i++) {
         net_server_lane* lane = &server->lanes[i];
-        net_worker_destroy(lane->worker);
+        net_worker_destroy(lane->worker); // the first one's may still need the others
         base_release(server->allocator, lane->places, lane->capacity * sizeof *lane->places);
         base_release(server->allocator, lane->queue, lane->queue_capacity);
         BASE_ARRAY_RELEASE(server->allocator, lane->deferred, lane->deferred_capacity);
@@ -386,16 +385,21 @@ void net_server_close_lanes(net_server* server) {
     server->lane_count = 0;
 }
 
+void net_server_start_lane(net_server_lane* lane, net_server_lane_fn work) {
+    lane->work = work;
+    if (lane->worker)
+        net_worker_start(lane->worker);
+    else
+        work(lane);
+}
+
 void net_server_run_lanes(net_server* server, net_server_lane_fn work, bool is_little) {
-    for (uint32_t i = 1; i < server->lane_count && !is_little; i++) {
-        net_server_lane* lane = &server->lanes[i];
-        lane->work = work;
-        if (lane->worker) net_worker_start(lane->worker);
-    }
-    for (uint32_t i = 0; i < server->lane_count; i++)
-        if (is_little || !server->lanes[i].worker) work(&server->lanes[i]);
     for (uint32_t i = 1; i < server->lane_count && !is_little; i++)
-        if (server->lanes[i].worker) net_worker_wait(server->lanes[i].worker);
+        net_server_start_lane(&server->lanes[i], work);
+    for (uint32_t i = 0; i < (is_little ? server->lane_count : 1); i++)
+        work(&server->lanes[i]);
+    for (uint32_t i = 1; i < server->lane_count && !is_little; i++)
+        net_worker_wait(server->lanes[i].worker);
 }
 
 // Said once in a match.

@@ -15,11 +15,11 @@
 // Events and rows share a packet: every second packet leaves room for one of the largest events,
 // the others for the largest row.
 //
-// Invariants: runs between net_server_hand_over and net_server_collect, on the net half's thread
-// and those of the lanes. Of a session it touches `out` only. A session that fails is marked, and
-// net_server_collect ends it.
+// Invariants: runs between net_server_hand_over and net_server_collect, on the lanes' threads: the
+// first lane's runs all but what the others do for their sessions. Of a session it touches `out`
+// only. A session that fails is marked, and net_server_collect ends it.
 //
-// Read net_server_send at the end first.
+// Read send_all at the end first.
 #include "server/server_state.h"
 
 #include "core/fault.h"
@@ -323,8 +323,9 @@ static void send_lane(net_server_lane* lane) {
     if (transport->ops->flush_lane) transport->ops->flush_lane(transport, lane->number);
 }
 
-void net_server_send(void* context) {
-    net_server* server = context;
+// The net half: the work of the first lane, which shares it with the others.
+static void send_all(net_server_lane* first) {
+    net_server* server = first->server;
     net_transport* transport = server->config.transport;
     net_server_out* out = &server->out;
     if (out->has_stepped) {
@@ -387,17 +388,14 @@ void net_server_hand_over(net_server* server, bool has_stepped) {
         out->sessions[out->count++] = session;
     }
     out->is_uncollected = true;
-    if (net_fault_is_planted(NET_FAULT_THREAD_OTHER) && server->worker) out->now_us += 640;
-    if (server->worker)
-        net_worker_start(server->worker);
-    else
-        net_server_send(server);
+    if (net_fault_is_planted(NET_FAULT_THREAD_OTHER) && server->lanes[0].worker) out->now_us += 640;
+    net_server_start_lane(&server->lanes[0], send_all);
 }
 
 void net_server_collect(net_server* server) {
     net_server_out* out = &server->out;
     if (!out->is_uncollected) return;
-    if (server->worker) net_worker_wait(server->worker);
+    net_worker_wait(server->lanes[0].worker);
     out->is_uncollected = false;
     net_server_count_lanes(server);
     for (uint32_t i = 0; i < out->count; i++) {
@@ -409,6 +407,5 @@ void net_server_collect(net_server* server) {
 }
 
 bool net_server_wait_sent(net_server* server, uint64_t until_us) {
-    if (!server->worker || !server->out.is_uncollected) return true;
-    return net_worker_wait_until(server->worker, until_us);
+    return net_worker_wait_until(server->lanes[0].worker, until_us);
 }

@@ -49,8 +49,8 @@ typedef struct net_lane_deferred {
 struct net_server_lane {
     net_server* server;
     uint32_t number;
-    net_worker* worker;      ///< NULL: another thread does its work
-    net_server_lane_fn work; ///< what the worker does
+    net_worker* worker;      ///< its thread; NULL: who starts its work does it
+    net_server_lane_fn work; ///< what the thread does
     // Receiving.
     proto_codec codec;
     bool has_codec;
@@ -78,15 +78,17 @@ static inline void net_lane_drop(net_server_lane* lane, net_drop reason, uint64_
     lane->dropped[reason] += count;
 }
 
-/// Make the lanes of the transport, and with `is_threaded` a thread for each but the first, whose
-/// work the calling thread does. @return NET_OK; NET_ERR_MEMORY: close them.
+/// Make the lanes of the transport, and with `is_threaded` a thread for each.
+/// @return NET_OK; NET_ERR_MEMORY: close them.
 BASE_MUST_USE net_result net_server_open_lanes(net_server* server, bool is_threaded);
 void net_server_close_lanes(net_server* server);
 /// What a lane reads messages of the match with; deinit it in any case. @return false when memory
 /// ran out.
 BASE_MUST_USE bool net_server_open_reader(const net_server* server, net_match_reader* reader);
-/// Let each lane do the work, on the threads when there are; returns when all are done.
-/// `is_little`: on the calling thread, since waking others would take longer.
+/// Let a lane do the work, on its thread; at once when it has none.
+void net_server_start_lane(net_server_lane* lane, net_server_lane_fn work);
+/// Let each lane do the work, the first on the calling thread; returns when all are done.
+/// `is_little`: all on the calling thread, since waking others would take longer.
 void net_server_run_lanes(net_server* server, net_server_lane_fn work, bool is_little);
 /// Add what lanes counted to the server's counters. No lane may be working.
 void net_server_count_lanes(net_server* server);
@@ -102,7 +104,7 @@ void net_server_say_goodbye(net_server* server);
 ///
 /// A tick has two halves. The simulation's half runs on the caller's thread and ends with the
 /// hand-over (net_server_hand_over), which copies what the net half needs of sessions and match.
-/// The net half (server_send.c) runs on the server's own thread or at once. From the hand-over to
+/// The net half (server_send.c) runs on the first lane's thread or at once. From the hand-over to
 /// net_server_collect it owns net_server_out, the net_session_out of every session, the replicator,
 /// interest, variable-size components and the transport. The caller's thread owns everything else
 /// and may run the next tick's systems meanwhile. In each half the lanes (server_state.h) share the
@@ -119,7 +121,6 @@ typedef struct net_log_leave net_log_leave;
 typedef struct net_replicator net_replicator;
 typedef struct net_rows net_rows;
 typedef struct net_varsize_source net_varsize_source;
-typedef struct net_worker net_worker;
 
 /// A game event of a tick, for every client that sees its target.
 typedef struct net_server_event {
@@ -213,7 +214,6 @@ struct net_server {
     net_log_event* events; ///< session_count * NET_CLIENT_EVENTS_PER_TICK_MAX
     net_event_outbox_entry* event_copies;
     net_server_out out;
-    net_worker* worker; ///< NULL: the net half runs at once
 };
 
 static inline void net_server_drop(net_server* server, net_drop reason, uint64_t count) {
@@ -349,12 +349,10 @@ void net_server_send_due_rosters(net_server* server);
 
 #define NET_STATE_PACKETS_PER_TICK_MAX 8u ///< to one client
 
-/// Copy what the net half needs and let it run, on its thread if the server has one. After
+/// Copy what the net half needs and let it run, on the first lane's thread if it has one. After
 /// net_server_collect. `has_stepped`: the match has stepped since the last hand-over.
 void net_server_hand_over(net_server* server, bool has_stepped);
 /// Wait for the net half and take over its results. Call it before touching the transport, a
 /// net_session_out, the replicator or variable-size components. Does nothing when nothing was
 /// handed over.
 void net_server_collect(net_server* server);
-/// The net half itself; `context` is the server. For net_worker_create.
-void net_server_send(void* context);

@@ -4,8 +4,8 @@
 // Order within a tick, the same in a re-run of the log: leaves, joins, client events, inputs, step.
 // All of it is appended to the log before the step, so the log contains the tick that crashes.
 //
-// Until net_server_collect the net half of the previous tick may still run on its own thread. Up to
-// there this file touches no transport, no replication state, no acknowledgement and no outbox.
+// Until net_server_collect the net half of the previous tick may still run, on the lanes' threads.
+// Up to there this file touches no transport, replication state, acknowledgement and outbox.
 // Work on these (silent clients, replication states of new players, the roster) comes after it,
 // with and without a thread, so that both ways send the same datagrams.
 #include "server/server_state.h"

@@ -76,7 +76,7 @@ void bench_repl_init(bench_repl* self, const bench_repl_config* config);
 void bench_repl_deinit(bench_repl* self);
 /// Run one tick of world, server and clients.
 void bench_repl_tick(bench_repl* self);
-/// The part of bench_repl_tick that sends, on a server's net thread: acknowledgements, publish,
+/// The part of bench_repl_tick that sends, in a server's net half: acknowledgements, publish,
 /// select and write for all clients. instructions.sh looks for it by name.
 __attribute__((noinline)) void bench_repl_serve(bench_repl* self);
 void bench_repl_clear(bench_repl* self);

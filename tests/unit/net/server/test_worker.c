@@ -69,7 +69,7 @@ static void sum_bandwidth(void* context, const net_bandwidth_line* line) {
 }
 
 // Run several ticks without receiving between them. Then the systems of the next tick run while the
-// worker builds the datagrams of the previous tick.
+// lanes build the datagrams of the previous tick.
 static void step(table* at, uint32_t ticks) {
     at->now_us += TABLE_TICK_US;
     net_server_service(at->server, at->now_us);
