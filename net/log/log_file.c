@@ -280,7 +280,6 @@ void net_log_file_config_apply(net_log_file_config* config, const net_log_option
                                uint32_t tick_rate_hz) {
     config->segments = options->segments;
     config->segment_ticks = (uint64_t)options->segments.seconds_max * tick_rate_hz;
-    if (options->sync == NET_LOG_SYNC_BLOCK) config->sync_ticks = 0;
     if (options->sync == NET_LOG_SYNC_END) config->sync_ticks = UINT32_MAX;
     config->ring_ticks = (ecs_tick)options->ring_seconds * tick_rate_hz;
     config->ring_memory_bytes = options->ring_bytes;

@@ -88,7 +88,7 @@ case_a_log_is_cut_into_segments() {
     printf '#!/bin/sh\necho "$1" >>closed.txt\n' >on_close
     chmod +x on_close
     run server shoal-server --game breakout --listen 127.0.0.1:0 --ticks 3100 --fast --log "$log" \
-        --log-segment-s 10 --log-keep 2 --log-on-close ./on_close --log-sync block
+        --log-segment-s 10 --log-keep 2 --log-on-close ./on_close --log-sync second
     [ "$code" = 0 ] || fail "the server ended with $code"
     says server.out ' log_segments=6 log_ticks_lost=0 log_waiting_s=0.0 log='
     await "the command for FILE" grep -qxF "$log" closed.txt
@@ -108,8 +108,9 @@ case_a_log_is_cut_into_segments() {
     run gone shoal-replay show "$log" --tick 100
     [ "$code" = 1 ] || fail "a tick of a deleted segment ended with $code"
     says gone.err 'tick 100 is not in it'
-    run bad shoal-server --game breakout --ticks 1 --log x.slog --log-sync never
-    [ "$code" = 2 ] || fail "--log-sync never ended with $code"
+    run bad shoal-server --game breakout --ticks 1 --log x.slog --log-sync block
+    [ "$code" = 2 ] || fail "--log-sync block ended with $code"
+    says bad.err 'log-sync needs second\|end, not .block.'
 }
 
 # Both limits are in bytes: cubes has much to write, and a segment may end each 10 s, which are ten ticks here.

@@ -168,7 +168,7 @@ static void choose_options(script* s) {
                      .seconds_max = chance(s, 50) ? 10 + below(s, 20) : 0,
                      .kept_max = (uint32_t)one_of(s, kept, BASE_COUNT(kept)),
                      .budget_bytes = one_of(s, budgets, BASE_COUNT(budgets))},
-        .sync = (net_log_sync)below(s, 3),
+        .sync = (net_log_sync)below(s, 2),
         .content = chance(s, 25) ? NET_LOG_CONTENT_INPUTS : NET_LOG_CONTENT_STATE,
         .ring_seconds = (uint32_t)one_of(s, rings, BASE_COUNT(rings)),
         .ring_bytes = one_of(s, ring_bytes, BASE_COUNT(ring_bytes)),

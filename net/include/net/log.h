@@ -35,7 +35,6 @@ typedef struct net_log_writer net_log_writer;
 
 typedef enum net_log_sync {
     NET_LOG_SYNC_SECOND, ///< a power cut loses at most the last second (the default)
-    NET_LOG_SYNC_BLOCK,  ///< the last block: 1 s
     NET_LOG_SYNC_END,    ///< what the system had not written: synced at the end of each segment
 } net_log_sync;
 
