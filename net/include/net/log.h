@@ -34,7 +34,7 @@ typedef struct net_log_writer net_log_writer;
 #define NET_LOG_RING_SECONDS_MAX 3600u
 
 typedef enum net_log_sync {
-    NET_LOG_SYNC_SECOND, ///< a power cut loses at most the last second (the default)
+    NET_LOG_SYNC_SECOND, ///< a power cut loses at most the last two seconds (the default)
     NET_LOG_SYNC_END,    ///< what the system had not written: synced at the end of each segment
 } net_log_sync;
 
