@@ -255,7 +255,7 @@ static void receive_realtime(net_client* client, const uint8_t* bytes, size_t si
     const uint64_t faults = client->faults.count;
     if (!receive_state(client, packet, &header, &reader)) return;
     net_ack_receiver_mark(&client->received, header.seq, client->now_us);
-    net_client_note_state(client, header.seq);
+    net_client_record_state(client, header.seq);
     if (client->faults.count == faults) net_client_faults_forgive(&client->faults);
     net_client_deliver_events(client);
 }

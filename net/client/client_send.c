@@ -115,7 +115,7 @@ static bool is_older(const net_client* client, uint16_t seq, uint16_t than) {
     return (uint16_t)(newest - seq) > (uint16_t)(newest - than);
 }
 
-void net_client_note_state(net_client* client, uint16_t seq) {
+void net_client_record_state(net_client* client, uint16_t seq) {
     net_client_known* known = &client->known;
     if (!known->has_reach || is_older(client, seq, known->reach)) known->reach = seq;
     known->has_reach = true;
@@ -158,7 +158,7 @@ static uint32_t ack_reach(const net_client* client) {
     return reach < NET_ACK_BITS ? reach : NET_ACK_BITS;
 }
 
-static void say_acks(net_client* client, net_input_packet* packet) {
+static void fill_acks(net_client* client, net_input_packet* packet) {
     net_client_known* known = &client->known;
     packet->is_whole =
         !known->has_seq || (uint16_t)(packet->seq - known->seq) > NET_PACKET_HEADER_NEAR_MAX;
@@ -180,7 +180,7 @@ static void say_acks(net_client* client, net_input_packet* packet) {
 // ---- the packet
 
 // Large inputs are repeated less often, so that events keep their room.
-static void say_inputs(const net_client* client, net_input_packet* packet) {
+static void fill_inputs(const net_client* client, net_input_packet* packet) {
     const uint64_t budget = 8 * (NET_STATE_BYTES_MAX - EVENT_BYTES_MAX - ENVELOPE_BYTES_MAX);
     uint32_t count = client->input_number - client->input_floor, fitting = 0;
     if (count > NET_INPUT_REDUNDANCY) count = NET_INPUT_REDUNDANCY;
@@ -210,8 +210,8 @@ void net_client_send_inputs(net_client* client) {
                                              EVENTS_PER_PACKET_MAX, EVENT_BYTES_MAX, &event_bytes);
     message.events = pointers;
     net_input_packet packet = {.seq = net_ack_sender_add(&client->sent, client->now_us)};
-    say_acks(client, &packet);
-    say_inputs(client, &packet);
+    fill_acks(client, &packet);
+    fill_inputs(client, &packet);
     packet.resync_count = gather_resyncs(client, packet.resyncs);
     uint8_t input[NET_STATE_BYTES_MAX - EVENT_BYTES_MAX];
     proto_bit_writer writer = proto_bit_writer_make(input, sizeof input);

@@ -197,7 +197,7 @@ void net_client_deliver_events(net_client* client);
 /// Make the input of this client tick. The player must be known.
 void net_client_make_input(net_client* client);
 /// A state packet came: it has to be acknowledged.
-void net_client_note_state(net_client* client, uint16_t seq);
+void net_client_record_state(net_client* client, uint16_t seq);
 /// The server acknowledged these of our packets.
 void net_client_learn_known(net_client* client, const net_ack_result* acks);
 /// Send one packet: the newest inputs, acknowledgements, events, resync requests.

@@ -141,7 +141,7 @@ uint32_t net_enet_secure_find(const net_enet_secure* secure, uint32_t host) {
     return slot < secure->session_count ? secure->peers[slot] - 1u : UINT32_MAX;
 }
 
-void net_enet_secure_note(net_enet_secure* secure, uint32_t host, uint32_t peer) {
+void net_enet_secure_set_peer(net_enet_secure* secure, uint32_t host, uint32_t peer) {
     uint32_t slot = NET_SECURE_PEER_SLOT(net_enet_secure_peer(host, 0));
     if (slot < secure->session_count) secure->peers[slot] = (uint16_t)(peer + 1);
 }

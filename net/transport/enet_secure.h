@@ -81,7 +81,7 @@ uint32_t net_enet_secure_route(net_enet_secure* trunk, const net_address* from, 
 /// ENet's peer of a made-up address; UINT32_MAX: none connected from there.
 uint32_t net_enet_secure_find(const net_enet_secure* secure, uint32_t host);
 /// The peer at a made-up address connected.
-void net_enet_secure_note(net_enet_secure* secure, uint32_t host, uint32_t peer);
+void net_enet_secure_set_peer(net_enet_secure* secure, uint32_t host, uint32_t peer);
 /// Before the socket is closed: a server's sessions end, and their clients learn it.
 void net_enet_secure_stop(net_enet_secure* secure);
 /// After the socket is closed.

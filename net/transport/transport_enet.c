@@ -156,7 +156,7 @@ static bool take_connect(net_enet_transport* owner, ENetPeer* peer, net_transpor
     peer->mtu = NET_MTU_BYTES;
     enet_peer_timeout(peer, TIMEOUT_LIMIT, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX);
     enet_peer_throttle_configure(peer, THROTTLE_INTERVAL_MS, ENET_PEER_PACKET_THROTTLE_SCALE, 0);
-    net_enet_secure_note(&owner->secure, peer->address.host, index);
+    net_enet_secure_set_peer(&owner->secure, peer->address.host, index);
     taken->sent_before = net_enet_secure_sent_bytes(&owner->secure, peer->address.host);
     *event = (net_transport_event){.kind = NET_TRANSPORT_CONNECTED, .peer = peer_id(owner, index)};
     return true;
