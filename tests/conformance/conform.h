@@ -199,11 +199,14 @@ bool is_padding(bit_stream* bits);
 // ---- body.c and mirror.c: "State body" and "Scope hash" ----
 
 typedef struct cf_mirror cf_mirror;
+typedef struct cf_solo cf_solo; // solo.h
 
 typedef enum body_result { BODY_DECODED, BODY_WITHOUT_BASE, BODY_MALFORMED } body_result;
 typedef enum probe_result { PROBE_NOT_THERE, PROBE_EQUAL, PROBE_DIFFERS } probe_result;
 
 cf_mirror* mirror_create(cf_schema* schema, uint32_t index_max);
+/// Bodies begin with the head of solo code. Call it before the first one.
+void mirror_use_solo(cf_mirror* mirror);
 void mirror_destroy(cf_mirror* mirror);
 /// Decode and apply the body of a packet; NULL: the packet has none. `again` (NULL: not wanted)
 /// gets the decoded body, encoded again.
@@ -228,6 +231,7 @@ uint64_t mirror_scope_hash(const cf_mirror* mirror, uint32_t* entities);
 typedef struct mirror_counts {
     uint32_t creates, recreates, destroys, updates, late;
     uint32_t bases, settled, from_default, from_packet, second_rows, absent;
+    uint32_t packets, solo, third_rows; ///< decoded; in solo code; rows with a third one
     uint64_t rows, words;
 } mirror_counts;
 mirror_counts mirror_count(const cf_mirror* mirror);
@@ -256,6 +260,7 @@ void varsize_print(const cf_varsize* value, char* text);
 /// page.
 typedef struct vector_source {
     const char *page_path, *lines_path;
+    bool without_solo; ///< leave out what is of solo code
 } vector_source;
 
 /// Check all vectors, print what differs. @return 0; 1: some differ; 2: a file cannot be read.

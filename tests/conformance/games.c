@@ -17,6 +17,11 @@ static const type_row type_r = {"r", {{"value", K_F32, 1, 0, 0}}};
 static const type_row type_eid = {"eid", {{"value", K_ENTITY, 1, 0, 0}}};
 static const type_row type_tag = {"tag", {{0}}};
 static const type_row type_p2 = {"p2", {{"x", K_F32, 1, 0, 0}, {"y", K_F32, 1, 0, 0}}};
+static const type_row type_p3 = {
+    "p3", {{"x", K_F32, 1, 0, 0}, {"y", K_F32, 1, 0, 0}, {"z", K_F32, 1, 0, 0}}};
+static const type_row type_p4 = {
+    "p4",
+    {{"x", K_F32, 1, 0, 0}, {"y", K_F32, 1, 0, 0}, {"z", K_F32, 1, 0, 0}, {"w", K_F32, 1, 0, 0}}};
 static const type_row type_c = {
     "c", {{"r", K_U8, 1, 0, 0}, {"g", K_U8, 1, 0, 0}, {"b", K_U8, 1, 0, 0}, {"a", K_U8, 1, 0, 0}}};
 
@@ -33,6 +38,26 @@ static const template_table vectors[] = {
       {.name = "lit", .type = &type_b},
       {.name = "power", .type = &type_u16, .values = {300}}}},
     {"sky", true, {{.name = "tint", .type = &type_c, .values = {10, 20, 30, 255}}}},
+    {0},
+};
+
+// Those of the recorded session in solo code.
+static const template_table solo[] = {
+    {"crowd",
+     false,
+     {{.name = "owner", .type = &type_eid},
+      {"walk", &type_p2, -64, 63.96875, 0.03125, {0}, 0, NULL}}},
+    {"ship",
+     false,
+     {{"at", &type_p2, -64, 63.96875, 0.03125, {0}, 0, "speed"},
+      {.name = "hull", .type = &type_u8, .bits = 7, .values = {100}},
+      {.name = "load", .type = &type_u16, .values = {300}},
+      {"speed", &type_p2, -16, 15.9375, 0.0625, {0}, 0, NULL}}},
+    {"stone",
+     false,
+     {{.name = "heat", .type = &type_r, .values = {1}},
+      {"place", &type_p3, -128, 127.984375, 0.015625, {0}, 0, NULL},
+      {"turn", &type_p4, 0, 0, QUATERNION, {0, 0, 0, 1}, 9, NULL}}},
     {0},
 };
 
@@ -228,6 +253,7 @@ static size_t arena_event(uint8_t* bytes) {
 
 static const game_tables games[] = {
     {"vectors", vectors, NULL, NULL, 0, NULL, NULL, 0},
+    {"solo", solo, NULL, NULL, 0, NULL, NULL, 0},
     {"breakout", breakout, NULL, breakout_messages,
      sizeof breakout_messages / sizeof *breakout_messages, breakout_input, breakout_event, 1},
     {"arena", arena, arena_values, arena_messages, sizeof arena_messages / sizeof *arena_messages,

@@ -20,11 +20,12 @@ typedef struct type_row {
 } type_row;
 
 #define TURN (-1.0)
+#define QUATERNION (-2.0)
 
 typedef struct component_row {
     const char* name;
     const type_row* type;
-    double min, max, step; ///< step 0: not declared; TURN: `_angle`
+    double min, max, step; ///< step 0: not declared; TURN: `_angle`; QUATERNION: `_rotation`
     double values[FIELDS_MAX];
     uint32_t bits;        ///< declared; 0: by step
     const char* integral; ///< name of the source; NULL: none

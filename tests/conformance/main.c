@@ -36,7 +36,8 @@ static bool parse_option(play_options* options, const char* name, const char* te
 
 int main(int argc, char** argv) {
     if ((argc == 3 || argc == 4) && strcmp(argv[1], "vectors") == 0)
-        return vectors_check(&(vector_source){argv[2], argc == 4 ? argv[3] : NULL});
+        return vectors_check(
+            &(vector_source){.page_path = argv[2], .lines_path = argc == 4 ? argv[3] : NULL});
     if (argc < PLAY_WORDS || strcmp(argv[1], "play") != 0 || argc % 2 != 0) return usage();
     play_options options = {
         .page_path = argv[2], .address = argv[3], .schema_hash = argv[4], .game = argv[5]};

@@ -23,6 +23,10 @@ cf_mirror* mirror_create(cf_schema* schema, uint32_t index_max) {
     return made;
 }
 
+void mirror_use_solo(cf_mirror* mirror) {
+    mirror->solo = solo_create();
+}
+
 static void forget_rows(slot_state* slot) {
     for (uint32_t i = 0; i < slot->row_count; i++)
         free(slot->rows[i].words);
@@ -63,6 +67,7 @@ void mirror_destroy(cf_mirror* mirror) {
     }
     for (uint32_t i = 0; i < LISTS_KEPT; i++)
         free(mirror->lists[i].slots);
+    solo_destroy(mirror->solo);
     free(mirror->slots);
     free(mirror->indices);
     free(mirror->records);
@@ -246,6 +251,7 @@ body_result mirror_apply(cf_mirror* mirror, uint16_t seq, uint64_t tick, bit_str
         free(mirror->records[i].words);
     }
     if (result != BODY_DECODED) return result;
+    mirror->counts.packets++;
     if (!mirror->has_packet || tick > mirror->newest_tick) mirror->newest_tick = tick;
     mirror->has_packet = true;
     return result;

@@ -2,7 +2,7 @@
 /// Private: what body.c (decoding) and mirror.c (applying) share.
 #pragma once
 
-#include "conform.h"
+#include "solo.h"
 
 enum {
     ROWS_KEPT = 64,
@@ -11,6 +11,7 @@ enum {
     AGE_SETTLED = 255,
     LISTS_KEPT = 128,
     SECOND_MAX = 255,
+    THIRD_MAX = 16,   // ticks from a third row to the base
     SLACK_TICKS = 16, // rows that are so much older than a base may be forgotten
 };
 
@@ -101,7 +102,10 @@ struct cf_mirror {
     tape_entry* tape;
     uint32_t tape_count;
     mirror_counts counts;
+    cf_solo* solo; // NULL: shared code
     // the body that is being read
+    solo_body* solo_body; // NULL: there are no statistics
+    bool is_coded;        // in solo code
     bit_stream* bits;
     uint16_t seq;
     uint64_t tick;

@@ -191,6 +191,21 @@ static bool make_element(const component_row* component, const field_row* field,
     return element_make(element, field->kind, declared_bits(component), component->min, step);
 }
 
+// "Rotations": the number of the largest part, then the three others.
+static void lay_out_rotation(const component_row* component, template_row* row, uint32_t c) {
+    cf_layout* layout = &row->layout;
+    uint64_t* words = row->defaults + layout->element_count;
+    float parts[4];
+    layout->is_rotation[c] = true;
+    for (uint32_t i = 0; i < 4; i++) {
+        cf_element* element = &layout->elements[layout->element_count++];
+        (void)element_make(element, i == 0 ? K_U8 : K_U16, i == 0 ? 2 : component->bits, 0, 1);
+        if (i > 0) element->q_max = (UINT64_C(1) << component->bits) - 2;
+        parts[i] = (float)component->values[i];
+    }
+    rotation_quantise(parts, component->bits, words);
+}
+
 static void lay_out(const cf_schema* schema, template_row* row) {
     const component_row* merged[COMPONENTS * 8 + 1];
     uint32_t count = merge(schema, row->parts, row->part_count, merged);
@@ -201,7 +216,9 @@ static void lay_out(const cf_schema* schema, template_row* row) {
         layout->names[c] = component->name;
         layout->integrals[c] = component->integral;
         layout->first[c] = layout->element_count;
-        for (uint32_t f = 0; f < field_count(component->type); f++) {
+        bool is_rotation = component->step == QUATERNION;
+        if (is_rotation) lay_out_rotation(component, row, c);
+        for (uint32_t f = 0; !is_rotation && f < field_count(component->type); f++) {
             const field_row* field = &component->type->fields[f];
             for (uint32_t i = 0; i < field->count; i++) {
                 cf_element* element = &layout->elements[layout->element_count];

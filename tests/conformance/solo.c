@@ -4,7 +4,6 @@
 #include "solo.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     FACT_CONTEXTS = 6,
@@ -94,6 +93,10 @@ solo_statistics* solo_statistics_create(void) {
     return made;
 }
 
+void solo_statistics_copy(solo_statistics* to, const solo_statistics* from) {
+    *to = *from;
+}
+
 // ---- the arithmetic code ----
 
 static void take(solo_body* body, uint32_t begin, uint32_t range) {
@@ -128,7 +131,7 @@ typedef struct look {
     int32_t in[FACT_CONTEXTS], chance;
 } look;
 
-static look look_at(solo_statistics* of, uint32_t field, const uint64_t* features) {
+static look look_at(solo_statistics* of, uint32_t field, const uint8_t* features) {
     // The features that each context looks at, -1 behind the last one.
     static const int seen[FACT_CONTEXTS][5] = {{0, 1, 2, 6, -1}, {0, 3, 6, -1}, {6, 7, -1},
                                                {0, 4, 5, -1},    {0, 1, -1},    {1, 2, 7, -1}};
@@ -138,7 +141,7 @@ static look look_at(solo_statistics* of, uint32_t field, const uint64_t* feature
     for (uint32_t i = 0; i < FACT_CONTEXTS; i++) {
         uint64_t situation = ((uint64_t)field + 1) << 40;
         for (const int* f = seen[i]; *f >= 0; f++)
-            situation += (features[*f] & 31) << (5 * *f);
+            situation += (uint64_t)features[*f] << (5 * *f);
         l.hash[i] = situation * UINT64_C(0xd6e8feb86659fd93);
         l.facts[i] = &of->facts[i][l.hash[i] >> 52];
         l.in[i] = of->stretch[l.facts[i]->chance] * trust[l.facts[i]->age] >> 4;
@@ -279,7 +282,7 @@ static uint64_t read_size(solo_body* body, uint32_t field, const look* l) {
     return high << (length - 4) | read_even(body, length - 4);
 }
 
-static int64_t read_number(solo_body* body, uint32_t field, const uint64_t* features) {
+static int64_t read_number(solo_body* body, uint32_t field, const uint8_t* features) {
     look l = look_at(body->statistics, field, features);
     if (!read_fact(body, &l)) return 0;
     look sign = look_at(body->statistics, field + SOLO_FIELDS, features);
@@ -306,17 +309,28 @@ static void learn_number(solo_statistics* of, const solo_sample* at) {
     if (length > 2) learn_table(highs_of(of, at->field, length), high_of(size, length));
 }
 
+static solo_sample sample_of(uint32_t field, const uint64_t* features, int64_t value) {
+    solo_sample made = {.field = field, .value = value};
+    for (uint32_t i = 0; i < SOLO_FEATURES; i++)
+        made.features[i] = features[i] & 31;
+    return made;
+}
+
+static void add_sample(solo_body* body, const solo_sample* sample) {
+    if (body->sample_count < SOLO_SAMPLES_MAX) body->samples[body->sample_count++] = *sample;
+}
+
 int64_t solo_number(solo_body* body, uint32_t field, const uint64_t* features, int64_t value) {
-    solo_sample sample = {.field = field, .value = value};
-    memcpy(sample.features, features, sizeof sample.features);
+    solo_sample sample = sample_of(field, features, value);
     if (!body->is_recorded && ++body->numbers > SOLO_NUMBERS_MAX) body->failed = true;
-    if (!body->is_recorded) sample.value = read_number(body, field, features);
-    if (body->sample_count < SOLO_SAMPLES_MAX) body->samples[body->sample_count++] = sample;
+    if (!body->is_recorded) sample.value = read_number(body, field, sample.features);
+    add_sample(body, &sample);
     return sample.value;
 }
 
 bool solo_is_likely(solo_body* body, uint32_t field, const uint64_t* features) {
-    return look_at(body->statistics, field, features).chance > 1 << 15;
+    solo_sample sample = sample_of(field, features, 0);
+    return look_at(body->statistics, field, sample.features).chance > 1 << 15;
 }
 
 bool solo_is_trusted(const solo_body* body, uint32_t name) {
@@ -324,19 +338,17 @@ bool solo_is_trusted(const solo_body* body, uint32_t name) {
 }
 
 void solo_fact(solo_body* body, uint32_t field, const uint64_t* features, bool is_true) {
-    if (body->sample_count == SOLO_SAMPLES_MAX) return;
-    solo_sample* sample = &body->samples[body->sample_count++];
-    *sample = (solo_sample){.field = field, .value = is_true};
-    memcpy(sample->features, features, sizeof sample->features);
+    solo_sample sample = sample_of(field, features, is_true);
+    add_sample(body, &sample);
 }
 
-void solo_train(solo_body* body) {
-    int32_t* trust = body->statistics->trust;
+void solo_train(solo_statistics* of, const solo_sample* samples, uint32_t count) {
+    int32_t* trust = of->trust;
     for (uint32_t i = 0; i < TRUSTS; i++)
         if (trust[i] < 0 && ++trust[i] == 0) trust[i] = 64;
-    for (uint32_t i = 0; i < body->sample_count; i++) {
-        const solo_sample* at = &body->samples[i];
-        learn_number(body->statistics, at);
+    for (uint32_t i = 0; i < count; i++) {
+        const solo_sample* at = &samples[i];
+        learn_number(of, at);
         int32_t* own = &trust[at->features[2] % TRUSTS];
         if (at->field != SOLO_ALONG || *own <= 0) continue;
         *own += at->value != 0 ? 8 : -1;

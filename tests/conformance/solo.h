@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Private: "Solo code". solo.c reads numbers, solo_row.c reads rows, solo_near.c has neighbours.
+/// Private: "Solo code". solo.c reads numbers, solo_row.c reads rows, solo_near.c has neighbours,
+/// solo_epoch.c has heads and epochs.
 #pragma once
 
 #include "row.h"
@@ -16,11 +17,14 @@ enum {
     SOLO_OTHER = 518
 };
 
+/// Fields of the numbers that are not in rows.
+enum { SOLO_COUNT = 512, SOLO_GAP, SOLO_ABSENT, SOLO_CREATE, SOLO_RUN };
+
 typedef struct solo_statistics solo_statistics;
 
 typedef struct solo_sample {
     uint32_t field;
-    uint64_t features[SOLO_FEATURES];
+    uint8_t features[SOLO_FEATURES]; ///< their lowest 5 bits
     int64_t value;
 } solo_sample;
 
@@ -53,6 +57,7 @@ typedef struct solo_body {
 // ---- solo.c ----
 /// Empty statistics, made with calloc.
 solo_statistics* solo_statistics_create(void);
+void solo_statistics_copy(solo_statistics* to, const solo_statistics* from);
 /// `bytes` NULL: the numbers are known.
 void solo_begin(solo_body* body, const uint8_t* bytes, size_t size);
 /// @return false: refused.
@@ -63,8 +68,8 @@ int64_t solo_number(solo_body* body, uint32_t field, const uint64_t* features, i
 bool solo_is_trusted(const solo_body* body, uint32_t name);
 bool solo_is_likely(solo_body* body, uint32_t field, const uint64_t* features);
 void solo_fact(solo_body* body, uint32_t field, const uint64_t* features, bool is_true);
-/// Train with the samples of the body.
-void solo_train(solo_body* body);
+/// Train with the samples of a packet.
+void solo_train(solo_statistics* of, const solo_sample* samples, uint32_t count);
 
 // ---- solo_near.c ----
 /// A row and its neighbour.
@@ -91,3 +96,12 @@ uint64_t solo_size(int64_t value);
 /// `third` NULL: none. A row that is known is in `row`; else it gets there.
 void solo_row(solo_body* body, uint32_t name, const cf_layout* layout, const cf_bases* bases,
               const uint64_t* third, uint32_t d3, uint64_t* row);
+
+// ---- solo_epoch.c ----
+cf_solo* solo_create(void);
+void solo_destroy(cf_solo* solo);
+/// Read the head of a body. *body: NULL: there are no statistics; else the numbers are read from it
+/// or, when it is recorded, noted in it.
+body_result solo_read_head(cf_solo* solo, uint16_t seq, bit_stream* bits, solo_body** body);
+/// The body of the last head was read as a whole.
+void solo_keep_samples(cf_solo* solo, uint16_t seq);
