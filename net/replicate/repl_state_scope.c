@@ -157,7 +157,7 @@ static void move_slots(net_repl_state* repl, void* block, uint32_t count) {
 
 static bool grow_slots(net_repl_state* repl) {
     const base_allocator* allocator = repl->replicator->allocator;
-    uint32_t words = repl->word_count < 4 ? repl->word_count + 1 : repl->word_count * 5 / 4 + 1;
+    uint32_t words = repl->word_count + 1 + repl->word_count / 16; // few: all clients have them
     size_t set_bytes = (size_t)words * NET_SET_COUNT * sizeof(uint64_t);
     size_t slot_bytes = (size_t)words * WORD_SLOTS * SLOT_BYTES;
     uint64_t* sets = base_allocate_zero(allocator, set_bytes);

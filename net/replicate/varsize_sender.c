@@ -132,7 +132,8 @@ static bool take_value(net_varsize_source* source, const ecs_world* world, uint3
     value->is_default = is_default;
     if (is_same) return true;
     if (!is_default && !store(source, value)) return false;
-    value->stamp = ++source->stamp_last;
+    if (++source->stamp_last == NET_VARSIZE_SENT_UNKNOWN) source->stamp_last = 1;
+    value->stamp = source->stamp_last;
     return mark_changed(source, at);
 }
 
@@ -285,16 +286,31 @@ static net_varsize_record* find_record(const net_varsize_sender* sender, uint32_
     return at ? &sender->records[at - 1] : NULL;
 }
 
+// A quarter more than needed: doubling would cost each client of a full match some kilobytes.
+// @return false when memory ran out.
+static bool reserve(const net_varsize_sender* sender, void** array, uint32_t* capacity,
+                    uint32_t count_needed, size_t element_bytes) {
+    if (count_needed <= *capacity) return true;
+    const uint32_t grown = count_needed + count_needed / 4 + 16;
+    void* memory = base_reallocate(sender->source->allocator, *array, *capacity * element_bytes,
+                                   grown * element_bytes);
+    if (!memory) return false;
+    *array = memory;
+    *capacity = grown;
+    return true;
+}
+
 static net_varsize_record* add_record(net_varsize_sender* sender, uint32_t place) {
-    const base_allocator* allocator = sender->source->allocator;
-    if (!BASE_ARRAY_RESERVE(allocator, sender->record_of, sender->record_of_capacity, place + 1))
+    if (!reserve(sender, (void**)&sender->record_of, &sender->record_of_capacity, place + 1,
+                 sizeof *sender->record_of))
         return NULL;
     uint32_t at = sender->record_free;
     if (at != NET_VARSIZE_NONE) {
         sender->record_free = sender->records[at].queue_next;
     } else {
         at = sender->record_count;
-        if (!BASE_ARRAY_RESERVE(allocator, sender->records, sender->record_capacity, at + 1))
+        if (!reserve(sender, (void**)&sender->records, &sender->record_capacity, at + 1,
+                     sizeof *sender->records))
             return NULL;
         sender->record_count++;
     }
@@ -341,8 +357,14 @@ static void pop_queue(net_varsize_sender* sender) {
     record->queue_next = NET_VARSIZE_NONE;
 }
 
+// The whole tick at which it came into scope.
+static ecs_tick since_of(const net_varsize_sender* sender, const net_varsize_record* record) {
+    const ecs_tick now = sender->source->tick;
+    return now + (ecs_tick)(int32_t)(record->since - (uint32_t)now);
+}
+
 // What the client should have.
-static uint64_t wanted(const net_varsize_value* value, const net_varsize_record* record) {
+static uint32_t wanted(const net_varsize_value* value, const net_varsize_record* record) {
     bool is_visible = (record->classes >> value->class_ & 1) != 0;
     return is_visible && !value->is_default ? value->stamp : NET_VARSIZE_SENT_DEFAULT;
 }
@@ -367,8 +389,8 @@ static void take_changed(net_varsize_sender* sender, uint32_t place) {
         forget_record(sender, record);
         return;
     }
-    if (record->is_in_scope && value->since > record->since) {
-        record->since = value->since;
+    if (record->is_in_scope && value->since > since_of(sender, record)) {
+        record->since = (uint32_t)value->since;
         record->sent = NET_VARSIZE_SENT_UNKNOWN;
     }
     look(sender, record);
@@ -398,6 +420,7 @@ net_result net_varsize_source_step(net_varsize_source* source, const ecs_world* 
                                    ecs_tick tick) {
     BASE_ASSERT(world);
     if (net_rows_varsize_count(source->rows) == 0) return NET_OK;
+    source->tick = tick;
     // The last step was not published: its destroyed values must not be mistaken for the next users
     // of their places.
     spread(source);
@@ -417,14 +440,14 @@ static void enter(net_varsize_sender* sender, uint32_t place, uint32_t classes, 
     const net_varsize_value* value = &sender->source->values[place];
     net_varsize_record* record = find_record(sender, place);
     bool is_new = !record || !record->is_in_scope;
-    if (record && is_new && (record->was_sent || value->since > record->since))
+    if (record && is_new && (record->was_sent || value->since > since_of(sender, record)))
         record->sent = NET_VARSIZE_SENT_UNKNOWN;
     if (!record) record = add_record(sender, place);
     if (!record) {
         sender->is_broken = true;
         return;
     }
-    if (is_new) record->since = tick;
+    if (is_new) record->since = (uint32_t)tick;
     record->classes = (uint16_t)classes;
     record->is_in_scope = true;
     look(sender, record);
@@ -465,12 +488,12 @@ static net_result send_record(net_varsize_sender* sender, net_varsize_record* re
     BASE_ASSERT(!record->flight && sender->flight_count < NET_VARSIZE_FLIGHT_MAX);
     net_varsize_source* source = sender->source;
     const net_varsize_value* value = &source->values[record->place];
-    uint64_t stamp = wanted(value, record);
+    const uint32_t stamp = wanted(value, record);
     net_varsize_message message = {
         .handle = value->handle,
         .number = value->number,
         .version = sender->version_last + 1,
-        .since = record->since,
+        .since = since_of(sender, record),
         .is_default = stamp == NET_VARSIZE_SENT_DEFAULT,
         .bytes = stamp == NET_VARSIZE_SENT_DEFAULT ? NULL : value->bytes,
         .size = stamp == NET_VARSIZE_SENT_DEFAULT ? 0 : value->size,
@@ -485,7 +508,7 @@ static net_result send_record(net_varsize_sender* sender, net_varsize_record* re
     sender->flight_bytes += bytes;
     sender->credit -= bytes;
     record->flight = (uint8_t)sender->flight_count;
-    record->version = message.version;
+    record->version = (uint32_t)message.version;
     record->sent = stamp;
     record->was_sent = true;
     (void)__atomic_fetch_add(&source->counters.messages, 1, __ATOMIC_RELAXED);
@@ -551,7 +574,8 @@ bool net_varsize_sender_lost(net_varsize_sender* sender, ecs_entity entity, uint
     for (uint32_t at = net_varsize_first(source, entity); at != NET_VARSIZE_NONE;
          at = source->values[at].next) {
         net_varsize_record* record = find_record(sender, at);
-        if (!record || source->values[at].number != number || record->version != version) continue;
+        if (!record || source->values[at].number != number || record->version != (uint32_t)version)
+            continue;
         record->sent = NET_VARSIZE_SENT_UNKNOWN;
         sender->source->counters.lost++;
         look(sender, record);

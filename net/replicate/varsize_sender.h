@@ -17,7 +17,7 @@ typedef struct net_varsize_value {
     bool is_default;   ///< or too long: clients have the default
     bool is_destroyed; ///< the entity is gone; the place becomes free after the next spread
     bool is_listed;    ///< in `changed`
-    uint64_t stamp;    ///< of the bytes; 0: none yet
+    uint32_t stamp;    ///< of the bytes; 0: none yet
     ecs_tick since;    ///< tick of the last template change that mattered
     const net_row_template* row_template;
     uint8_t* bytes;
@@ -38,28 +38,32 @@ struct net_varsize_source {
     uint32_t changed_count, changed_capacity;
     uint32_t* free;
     uint32_t free_count, free_capacity;
-    uint64_t stamp_last;
+    uint32_t stamp_last; ///< goes round: a record is compared long before the same one comes again
+    ecs_tick tick;       ///< of the newest step
     net_varsize_sender* senders; ///< a list, in order of leaving and joining
     base_bytes scratch;
     bool has_stepped, has_reported_long;
     net_varsize_counters counters;
 };
 
-/// What a sender knows of a value that was ever in its scope.
+/// What a sender knows of a value that was ever in its scope. Each client has one for each such
+/// value of the match.
 typedef struct net_varsize_record {
     uint32_t place; ///< of the value; NONE: forgotten, free once it has left the queue
     uint32_t queue_next;
-    ecs_tick since;   ///< when it came into scope
-    uint64_t sent;    ///< NET_VARSIZE_SENT_... or the stamp of the last sent value
-    uint64_t version; ///< of the last send
+    uint32_t since;   ///< tick at which it came into scope; low 32 bits
+    uint32_t sent;    ///< NET_VARSIZE_SENT_... or the stamp of the last sent value
+    uint32_t version; ///< of the last send; low 32 bits
     uint16_t classes;
-    bool is_in_scope, is_queued;
-    bool was_sent;  ///< a value was sent at least once
-    uint8_t flight; ///< its place in flight + 1; 0: none
+    bool is_in_scope : 1, is_queued : 1;
+    bool was_sent : 1; ///< a value was sent at least once
+    uint8_t flight;    ///< its place in flight + 1; 0: none
 } net_varsize_record;
 
+_Static_assert(sizeof(net_varsize_record) == 24, "few bytes, since there are so many");
+
 #define NET_VARSIZE_SENT_DEFAULT 0u         ///< the client has the default, sent or by creation
-#define NET_VARSIZE_SENT_UNKNOWN UINT64_MAX ///< the client may have any value
+#define NET_VARSIZE_SENT_UNKNOWN UINT32_MAX ///< the client may have any value
 
 typedef struct net_varsize_flight {
     uint64_t version;

@@ -32,14 +32,9 @@ static bool allocate_scratch(net_server* server) {
     server->admission = base_allocate_zero(server->allocator, sizeof *server->admission);
     server->leavers = base_allocate(server->allocator, count * sizeof *server->leavers);
     server->by_slot = base_allocate_zero(server->allocator, NET_PEER_SLOTS * sizeof(net_session*));
-    uint32_t events = count * NET_CLIENT_EVENTS_PER_TICK_MAX;
-    server->events = base_allocate_zero(server->allocator, events * sizeof(net_log_event));
-    server->event_copies =
-        base_allocate(server->allocator, events * sizeof(net_event_outbox_entry));
     return server->sessions && server->name_keys && server->leaves && server->joins &&
            server->joining && server->inputs && server->roster && server->roster_gone &&
-           server->events && server->event_copies && server->out.sessions && server->by_slot &&
-           server->admission && server->leavers;
+           server->out.sessions && server->by_slot && server->admission && server->leavers;
 }
 
 // Rows, interest, replication: what clients should have, and what they have.
@@ -147,6 +142,7 @@ static void release_session(net_server* server, net_session* session) {
     if (session->out.repl) net_repl_state_destroy(session->out.repl);
     net_event_outbox_deinit(&session->out.outbox);
     net_event_inbox_deinit(&session->inbox);
+    net_input_queue_deinit(&session->inputs);
     base_release(server->allocator, session, sizeof *session);
 }
 
@@ -166,9 +162,8 @@ void net_server_destroy(net_server* server) {
     base_release(server->allocator, server->inputs, count * sizeof(net_log_input));
     base_release(server->allocator, server->roster, count * sizeof(Shoal__Wire__RosterEntry));
     base_release(server->allocator, server->roster_gone, count * sizeof(uint32_t));
-    uint32_t events = count * NET_CLIENT_EVENTS_PER_TICK_MAX;
-    base_release(server->allocator, server->events, events * sizeof(net_log_event));
-    base_release(server->allocator, server->event_copies, events * sizeof(net_event_outbox_entry));
+    BASE_ARRAY_RELEASE(server->allocator, server->events, server->event_capacity);
+    BASE_ARRAY_RELEASE(server->allocator, server->event_copies, server->event_copy_capacity);
     base_release(server->allocator, server->out.sessions, count * sizeof(net_session*));
     base_release(server->allocator, server->out.events,
                  server->out.event_capacity * sizeof(net_server_event));

@@ -84,12 +84,25 @@ static void gather_joins(net_server* server, net_log_begin* begin) {
     begin->joins = server->joins;
 }
 
+// Room for the events of one more client. @return false when memory ran out: they wait.
+static bool reserve_events(net_server* server, uint32_t count) {
+    const uint32_t needed = count + NET_CLIENT_EVENTS_PER_TICK_MAX;
+    if (needed <= server->event_capacity && needed <= server->event_copy_capacity) return true;
+    const bool has_room = BASE_ARRAY_RESERVE(server->allocator, server->event_copies,
+                                             server->event_copy_capacity, needed);
+    for (uint32_t i = 0; i < count; i++) // the copies have moved
+        server->events[i].payload = server->event_copies[i].payload;
+    return has_room &&
+           BASE_ARRAY_RESERVE(server->allocator, server->events, server->event_capacity, needed);
+}
+
 static void gather_events(net_server* server, net_session* session, net_log_begin* begin) {
+    if (session->inbox.count == 0 || !reserve_events(server, begin->event_count)) return;
     const ecs_world* world = net_match_world(server->config.match);
     for (uint32_t i = 0; i < NET_CLIENT_EVENTS_PER_TICK_MAX; i++) {
         const net_event_outbox_entry* event = net_event_inbox_next(&session->inbox, world);
         if (!event) break;
-        BASE_ASSERT(begin->event_count < server->session_count * NET_CLIENT_EVENTS_PER_TICK_MAX);
+        BASE_ASSERT(begin->event_count < server->event_capacity);
         net_event_outbox_entry* copy = &server->event_copies[begin->event_count];
         *copy = *event;
         server->events[begin->event_count++] = (net_log_event){.client = session->client,

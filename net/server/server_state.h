@@ -211,8 +211,9 @@ struct net_server {
     net_log_input* inputs;
     Shoal__Wire__RosterEntry* roster;
     uint32_t* roster_gone;
-    net_log_event* events; ///< session_count * NET_CLIENT_EVENTS_PER_TICK_MAX
+    net_log_event* events; ///< of clients, with payloads in event_copies
     net_event_outbox_entry* event_copies;
+    uint32_t event_capacity, event_copy_capacity;
     net_server_out out;
 };
 

@@ -170,10 +170,16 @@ static net_session* find_free(net_server* server) {
     return NULL;
 }
 
+static void deinit_queues(net_session* session) {
+    net_event_outbox_deinit(&session->out.outbox);
+    net_event_inbox_deinit(&session->inbox);
+    net_input_queue_deinit(&session->inputs);
+}
+
 static void init_queues(net_server* server, net_session* session) {
     net_event_outbox_init(&session->out.outbox, server->allocator);
     net_event_inbox_init(&session->inbox, server->allocator);
-    net_input_queue_init(&session->inputs);
+    net_input_queue_init(&session->inputs, server->allocator);
     net_ack_sender_init(&session->out.sent, 0, server->now_us);
     net_ack_receiver_init(&session->received);
 }
@@ -317,8 +323,7 @@ void net_session_renew(net_server* server, net_session* session) {
     BASE_ASSERT(net_session_is_in_match(session));
     drop_replication(session);
     net_session_add_dropped(session, server->counters.dropped);
-    net_event_outbox_deinit(&session->out.outbox);
-    net_event_inbox_deinit(&session->inbox);
+    deinit_queues(session);
     session->out = (net_session_out){.repl = NULL};
     init_queues(server, session);
     session->has_player_sent = session->has_roster = false;
@@ -378,8 +383,7 @@ void net_session_gone(net_server* server, net_session* session, const char* reas
     }
     net_interest_remove_client(server->interest, session->client);
     session->out.varsize = NULL;
-    net_event_outbox_deinit(&session->out.outbox);
-    net_event_inbox_deinit(&session->inbox);
+    deinit_queues(session);
     net_session_set_state(server, session, NET_SESSION_FREE, reason);
     net_session_set_peer(server, session, 0);
 }

@@ -38,9 +38,14 @@ uint16_t net_ack_sender_add(net_ack_sender* send, uint64_t now_us) {
     uint16_t seq = send->next++;
     net_ack_packet* packet = &send->packets[seq & RING_MASK];
     if (packet->state == NET_ACK_FLYING) send->lost++;
-    *packet = (net_ack_packet){.sent_us = now_us, .seq = seq, .state = NET_ACK_FLYING};
+    *packet = (net_ack_packet){.sent_us = (uint32_t)now_us, .seq = seq, .state = NET_ACK_FLYING};
     send->count++;
     return seq;
+}
+
+static uint32_t age_us(const net_ack_packet* packet, uint64_t now_us) {
+    const uint32_t age_us = (uint32_t)now_us - packet->sent_us;
+    return age_us <= INT32_MAX ? age_us : 0; // sent at a later time than now
 }
 
 typedef enum seq_fate { SEQ_SENT, SEQ_STALE, SEQ_FORGED } seq_fate;
@@ -177,7 +182,7 @@ net_result net_ack_sender_receive(net_ack_sender* send, uint64_t now_us, uint16_
     }
     if (take(send, ack, now_us, result)) {
         const net_ack_packet* packet = find(send, ack);
-        measure(send, (double)(now_us - packet->sent_us) - (double)ack_delay_us);
+        measure(send, (double)age_us(packet, now_us) - (double)ack_delay_us);
         if (!send->has_ack || (uint16_t)(ack - send->newest_acked) < SEQ_HALF)
             send->newest_acked = ack;
         send->has_ack = true;
@@ -200,7 +205,7 @@ void net_ack_sender_expire(net_ack_sender* send, uint64_t now_us, uint64_t tick_
     for (uint32_t i = unsettled(send); i >= 1; i--) {
         net_ack_packet* packet = find(send, (uint16_t)(send->next - i));
         if (!packet || packet->state != NET_ACK_FLYING) continue;
-        if ((double)(now_us - packet->sent_us) <= limit_us) break; // the following ones are younger
+        if ((double)age_us(packet, now_us) <= limit_us) break; // the following ones are younger
         declare_lost(send, packet, result);
     }
     (void)unsettled(send);
@@ -213,7 +218,7 @@ uint64_t net_ack_sender_waited_us(const net_ack_sender* send, uint64_t now_us) {
     if (!send->has_ack || flying == 0 || flying >= SEQ_HALF) return 0;
     // Out of the ring: it waits for so long that the oldest one there will do.
     if (packet->seq != first) packet = &send->packets[send->next & RING_MASK];
-    return now_us > packet->sent_us ? now_us - packet->sent_us : 0;
+    return age_us(packet, now_us);
 }
 
 uint64_t net_ack_sender_rtt_us(const net_ack_sender* send) {

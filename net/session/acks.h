@@ -24,7 +24,7 @@ typedef enum net_ack_state {
 } net_ack_state;
 
 typedef struct net_ack_packet {
-    uint64_t sent_us;
+    uint32_t sent_us; ///< its low bits: none flies for half an hour
     uint16_t seq;
     uint8_t state; ///< net_ack_state
 } net_ack_packet;

@@ -5,7 +5,7 @@
 // p99 of that channel is seconds, because one lost datagram holds up all behind it. An event here
 // is as late as the first packet that arrives. It costs bytes only until it is acknowledged.
 //
-// Invariants: numbers in `reliable` are consecutive; the oldest is number_next - reliable_count.
+// Invariants: numbers in `reliable` are consecutive; the oldest is number_next - reliable.count.
 #include "session/event_queue.h"
 
 #include "core/fault.h"
@@ -24,69 +24,71 @@ void net_event_outbox_init(net_event_outbox* outbox, const base_allocator* alloc
 }
 
 void net_event_outbox_deinit(net_event_outbox* outbox) {
-    BASE_ARRAY_RELEASE(outbox->allocator, outbox->reliable, outbox->reliable_capacity);
-    BASE_ARRAY_RELEASE(outbox->allocator, outbox->unreliable, outbox->unreliable_capacity);
-    outbox->reliable = NULL;
-    outbox->unreliable = NULL;
+    BASE_ARRAY_RELEASE(outbox->allocator, outbox->reliable.bytes, outbox->reliable.capacity);
+    BASE_ARRAY_RELEASE(outbox->allocator, outbox->unreliable.bytes, outbox->unreliable.capacity);
+    outbox->reliable.bytes = outbox->unreliable.bytes = NULL;
 }
 
-// The ring doubles; the oldest event moves to place 0.
-static bool grow_reliable(net_event_outbox* outbox) {
-    uint32_t capacity = outbox->reliable_capacity ? outbox->reliable_capacity * 2 : 4;
-    if (capacity > NET_EVENTS_RELIABLE_MAX) capacity = NET_EVENTS_RELIABLE_MAX;
-    net_event_outbox_entry* entries =
-        base_allocate(outbox->allocator, capacity * sizeof(net_event_outbox_entry));
-    if (!entries) return false;
-    for (uint32_t i = 0; i < outbox->reliable_count; i++) {
-        entries[i] = outbox->reliable[(outbox->reliable_first + i) % outbox->reliable_capacity];
+// An event in a line.
+typedef struct event_head {
+    ecs_tick tick;
+    ecs_entity target;
+    uint32_t number; // 0: unreliable
+    uint32_t message;
+    uint32_t size;
+    bool is_alone;
+    uint8_t payload[];
+} event_head;
+
+static uint32_t bytes_of(uint32_t size) {
+    const uint32_t align = _Alignof(event_head);
+    return ((uint32_t)offsetof(event_head, payload) + size + align - 1) & ~(align - 1);
+}
+
+static event_head* event_at(const net_event_line* line, uint32_t at) {
+    return (event_head*)(void*)(line->bytes + at);
+}
+
+// A place for the next event. Events move to the begin of the block when it ends.
+// @return NULL when memory ran out.
+static event_head* append(net_event_outbox* outbox, net_event_line* line, uint32_t size) {
+    const uint32_t bytes = bytes_of(size), used = line->end - line->first;
+    if (line->end + bytes > line->capacity) {
+        if (!BASE_ARRAY_RESERVE(outbox->allocator, line->bytes, line->capacity, 2 * used + bytes))
+            return NULL;
+        memmove(line->bytes, line->bytes + line->first, used);
+        line->first = 0;
+        line->end = used;
     }
-    BASE_ARRAY_RELEASE(outbox->allocator, outbox->reliable, outbox->reliable_capacity);
-    outbox->reliable = entries;
-    outbox->reliable_capacity = capacity;
-    outbox->reliable_first = 0;
-    return true;
+    event_head* event = event_at(line, line->end);
+    line->end += bytes;
+    line->count++;
+    return event;
 }
 
-static void fill_entry(net_event_outbox_entry* entry, uint32_t number, uint32_t message,
-                       bool is_alone, ecs_tick tick, ecs_entity target, const void* payload,
-                       uint32_t size) {
-    entry->is_alone = is_alone;
-    entry->number = number;
-    entry->message = message;
-    entry->tick = tick;
-    entry->target = target;
-    entry->size = size;
-    if (size) memcpy(entry->payload, payload, size);
+static void drop_first(net_event_line* line) {
+    line->first += bytes_of(event_at(line, line->first)->size);
+    if (--line->count == 0) line->first = line->end = 0;
 }
 
 static net_result push(net_event_outbox* outbox, bool is_reliable, uint32_t message, bool is_alone,
                        ecs_tick tick, ecs_entity target, const void* payload, uint32_t size) {
     if (size > NET_EVENT_PAYLOAD_BYTES_MAX) return NET_ERR_MALFORMED;
-    if (is_reliable) {
-        if (outbox->reliable_count == NET_EVENTS_RELIABLE_MAX) {
-            outbox->refused++;
-            return NET_ERR_FULL;
-        }
-        if (outbox->reliable_count == outbox->reliable_capacity && !grow_reliable(outbox)) {
-            return NET_ERR_MEMORY;
-        }
-        uint32_t slot =
-            (outbox->reliable_first + outbox->reliable_count) % outbox->reliable_capacity;
-        fill_entry(&outbox->reliable[slot], outbox->number_next++, message, is_alone, tick, target,
-                   payload, size);
-        outbox->reliable_count++;
-        return NET_OK;
-    }
-    if (outbox->unreliable_count == NET_EVENTS_UNRELIABLE_MAX) {
+    if (is_reliable ? outbox->reliable.count == NET_EVENTS_RELIABLE_MAX
+                    : outbox->unreliable_count == NET_EVENTS_UNRELIABLE_MAX) {
         outbox->refused++;
         return NET_ERR_FULL;
     }
-    if (!BASE_ARRAY_RESERVE(outbox->allocator, outbox->unreliable, outbox->unreliable_capacity,
-                            outbox->unreliable_count + 1)) {
-        return NET_ERR_MEMORY;
-    }
-    fill_entry(&outbox->unreliable[outbox->unreliable_count++], 0, message, is_alone, tick, target,
-               payload, size);
+    event_head* event = append(outbox, is_reliable ? &outbox->reliable : &outbox->unreliable, size);
+    if (!event) return NET_ERR_MEMORY;
+    *event = (event_head){.tick = tick,
+                          .target = target,
+                          .number = is_reliable ? outbox->number_next++ : 0,
+                          .message = message,
+                          .size = size,
+                          .is_alone = is_alone};
+    if (size) memcpy(event->payload, payload, size);
+    outbox->unreliable_count += !is_reliable;
     return NET_OK;
 }
 
@@ -104,73 +106,69 @@ net_result net_event_outbox_push_alone(net_event_outbox* outbox, bool is_reliabl
 
 bool net_event_outbox_acked(net_event_outbox* outbox, uint32_t number) {
     if (number >= outbox->number_next) return false;
-    uint32_t oldest = outbox->number_next - outbox->reliable_count;
-    while (outbox->reliable_count > 0 && oldest <= number) {
-        outbox->reliable_first = (outbox->reliable_first + 1) % outbox->reliable_capacity;
-        outbox->reliable_count--;
-        oldest++;
-    }
+    uint32_t oldest = outbox->number_next - outbox->reliable.count;
+    for (; outbox->reliable.count > 0 && oldest <= number; oldest++)
+        drop_first(&outbox->reliable);
     return true;
 }
 
-static size_t describe(const net_event_outbox_entry* entry, Shoal__Wire__GameEvent* event) {
-    shoal__wire__game_event__init(event);
-    event->number = entry->number;
-    event->message = entry->message;
-    event->tick = entry->tick;
-    event->target = entry->target;
-    event->is_alone = entry->is_alone;
-    event->payload.data = (uint8_t*)(uintptr_t)entry->payload;
-    event->payload.len = entry->size;
-    return shoal__wire__game_event__get_packed_size(event) + EVENT_FRAME_BYTES;
+static size_t describe(const event_head* event, Shoal__Wire__GameEvent* to) {
+    shoal__wire__game_event__init(to);
+    to->number = event->number;
+    to->message = event->message;
+    to->tick = event->tick;
+    to->target = event->target;
+    to->is_alone = event->is_alone;
+    to->payload.data = (uint8_t*)(uintptr_t)event->payload;
+    to->payload.len = event->size;
+    return shoal__wire__game_event__get_packed_size(to) + EVENT_FRAME_BYTES;
 }
 
 uint32_t net_event_outbox_fill(net_event_outbox* outbox, Shoal__Wire__GameEvent* events,
                                Shoal__Wire__GameEvent** pointers, uint32_t capacity,
                                size_t budget_bytes, size_t* used_bytes) {
+    net_event_line* lines[] = {&outbox->reliable, &outbox->unreliable};
     uint32_t count = 0;
     size_t used = 0;
-    bool is_full = false;
-    for (uint32_t i = 0; i < outbox->reliable_count && count < capacity; i++) {
-        uint32_t slot = (outbox->reliable_first + i) % outbox->reliable_capacity;
-        size_t bytes = describe(&outbox->reliable[slot], &events[count]);
-        if (used + bytes > budget_bytes) {
-            is_full = true; // in order: a later, shorter one must not overtake
-            break;
+    bool is_full = false; // in order: a later, shorter one must not overtake
+    for (uint32_t k = 0; k < 2 && !is_full; k++) {
+        net_event_line* line = lines[k];
+        uint32_t at = line->first, taken = 0;
+        for (; taken < line->count && count < capacity; taken++) {
+            const event_head* event = event_at(line, at);
+            const size_t bytes = describe(event, &events[count]);
+            is_full = used + bytes > budget_bytes;
+            if (is_full) break;
+            used += bytes;
+            pointers[count] = &events[count];
+            count++;
+            at += bytes_of(event->size);
         }
-        used += bytes;
-        pointers[count] = &events[count];
-        count++;
-    }
-    while (!is_full && outbox->unreliable_sent < outbox->unreliable_count && count < capacity) {
-        size_t bytes = describe(&outbox->unreliable[outbox->unreliable_sent], &events[count]);
-        if (used + bytes > budget_bytes) break;
-        used += bytes;
-        pointers[count] = &events[count];
-        count++;
-        outbox->unreliable_sent++;
+        if (line != &outbox->unreliable) continue;
+        line->first = at; // its bytes stay until the next push
+        line->count -= taken;
     }
     *used_bytes = used;
     return count;
 }
 
 bool net_event_outbox_has_unsent(const net_event_outbox* outbox) {
-    return outbox->unreliable_sent < outbox->unreliable_count;
+    return outbox->unreliable.count > 0;
 }
 
 uint32_t net_event_outbox_drop_unreliable(net_event_outbox* outbox) {
-    uint32_t missed = outbox->unreliable_count - outbox->unreliable_sent;
+    const uint32_t missed = outbox->unreliable.count;
+    outbox->unreliable.first = outbox->unreliable.end = outbox->unreliable.count = 0;
     outbox->unreliable_count = 0;
-    outbox->unreliable_sent = 0;
     return missed;
 }
 
 bool net_event_outbox_is_empty(const net_event_outbox* outbox) {
-    return outbox->reliable_count == 0;
+    return outbox->reliable.count == 0;
 }
 
 bool net_event_outbox_is_idle(const net_event_outbox* outbox) {
-    return outbox->reliable_count == 0 && !net_event_outbox_has_unsent(outbox);
+    return outbox->reliable.count == 0 && !net_event_outbox_has_unsent(outbox);
 }
 
 // Game events that came in.
@@ -188,6 +186,18 @@ void net_event_inbox_init(net_event_inbox* inbox, const base_allocator* allocato
 void net_event_inbox_deinit(net_event_inbox* inbox) {
     BASE_ARRAY_RELEASE(inbox->allocator, inbox->entries, inbox->capacity);
     inbox->entries = NULL;
+}
+
+// Entries are long and few wait, so the first block is short.
+static bool grow_inbox(net_event_inbox* inbox) {
+    const size_t entry = sizeof *inbox->entries;
+    const uint32_t capacity = inbox->capacity ? 2 * inbox->capacity : 2;
+    void* entries = base_reallocate(inbox->allocator, inbox->entries, inbox->capacity * entry,
+                                    capacity * entry);
+    if (!entries) return false;
+    inbox->entries = entries;
+    inbox->capacity = capacity;
+    return true;
 }
 
 net_result net_event_inbox_push(net_event_inbox* inbox, const Shoal__Wire__GameEvent* event) {
@@ -208,9 +218,7 @@ net_result net_event_inbox_push_needs(net_event_inbox* inbox, const Shoal__Wire_
         inbox->full++;
         return NET_OK;
     }
-    if (!BASE_ARRAY_RESERVE(inbox->allocator, inbox->entries, inbox->capacity, inbox->count + 2)) {
-        return NET_ERR_MEMORY;
-    }
+    if (inbox->count + 2 > inbox->capacity && !grow_inbox(inbox)) return NET_ERR_MEMORY;
     net_event_inbox_entry* entry = &inbox->entries[inbox->count++];
     entry->event.number = event->number;
     entry->event.message = event->message;

@@ -28,16 +28,18 @@ typedef struct net_event_outbox_entry {
     uint8_t payload[NET_EVENT_PAYLOAD_BYTES_MAX];
 } net_event_outbox_entry;
 
+/// Events in order, each as long as its payload: bytes [first, end) of a block.
+typedef struct net_event_line {
+    uint8_t* bytes;
+    uint32_t capacity, first, end;
+    uint32_t count;
+} net_event_line;
+
 typedef struct net_event_outbox {
     const base_allocator* allocator;
-    net_event_outbox_entry* reliable; // ring, oldest at reliable_first
-    uint32_t reliable_capacity;
-    uint32_t reliable_first;
-    uint32_t reliable_count;
-    net_event_outbox_entry* unreliable;
-    uint32_t unreliable_capacity;
-    uint32_t unreliable_count;
-    uint32_t unreliable_sent; // the first so many had their packet
+    net_event_line reliable;
+    net_event_line unreliable; // that had no packet yet
+    uint32_t unreliable_count; // with those that had one
     uint32_t number_next;
     uint64_t refused;
 } net_event_outbox;

@@ -38,6 +38,7 @@
 #define JUMP_TICKS 2.0
 #define JUMP_SAMPLES 6u
 #define SETTLE_US 50e3 // after the round trip
+#define PLACES_MIN 4u  // of inputs that wait
 
 void net_pace_init(net_pace* pace, uint32_t tick_rate_hz) {
     BASE_ASSERT(tick_rate_hz >= NET_TICK_RATE_HZ_MIN && tick_rate_hz <= NET_TICK_RATE_HZ_MAX);
@@ -167,8 +168,38 @@ uint64_t net_pace_next_us(const net_pace* pace) {
 // Invariants: numbers rise strictly from `first`; `newest` is the newest number ever accepted; used
 // <= newest; owed > 0 only while no input waits.
 
-void net_input_queue_init(net_input_queue* inputs) {
+void net_input_queue_init(net_input_queue* inputs, const base_allocator* allocator) {
     memset(inputs, 0, sizeof *inputs);
+    inputs->allocator = allocator;
+}
+
+void net_input_queue_deinit(net_input_queue* inputs) {
+    base_release(inputs->allocator, inputs->ring, (size_t)inputs->places * inputs->stride_bytes);
+    inputs->ring = NULL;
+}
+
+static net_input_waiting* entry_at(const net_input_queue* inputs, uint32_t position) {
+    const uint32_t place = (inputs->first + position) & (inputs->places - 1);
+    return (net_input_waiting*)(void*)(inputs->ring + (size_t)place * inputs->stride_bytes);
+}
+
+// Room for one more input with so long a payload. @return false when memory ran out.
+static bool reserve(net_input_queue* inputs, uint32_t size) {
+    _Static_assert(NET_INPUT_RING % PLACES_MIN == 0, "the ring doubles up to its limit");
+    const uint32_t bytes = (uint32_t)(sizeof(net_input_waiting) + size + 15u) & ~15u;
+    net_input_queue grown = *inputs;
+    if (inputs->count == inputs->places) grown.places = inputs->places * 2;
+    if (grown.places < PLACES_MIN) grown.places = PLACES_MIN;
+    if (bytes > grown.stride_bytes) grown.stride_bytes = bytes;
+    if (grown.places == inputs->places && grown.stride_bytes == inputs->stride_bytes) return true;
+    grown.first = 0;
+    grown.ring = base_allocate(inputs->allocator, (size_t)grown.places * grown.stride_bytes);
+    if (!grown.ring) return false;
+    for (uint32_t i = 0; i < inputs->count; i++)
+        memcpy(entry_at(&grown, i), entry_at(inputs, i), inputs->stride_bytes);
+    net_input_queue_deinit(inputs);
+    *inputs = grown;
+    return true;
 }
 
 net_result net_input_queue_push(net_input_queue* inputs, uint32_t number, const void* payload,
@@ -179,12 +210,12 @@ net_result net_input_queue_push(net_input_queue* inputs, uint32_t number, const 
         inputs->duplicate++;
         return NET_ERR_STALE;
     }
-    if (inputs->count == NET_INPUT_RING) {
+    if (inputs->count == NET_INPUT_RING || !reserve(inputs, size)) {
         inputs->refused++;
         return NET_ERR_FULL;
     }
     if (inputs->newest) inputs->missing += number - inputs->newest - 1;
-    net_input* entry = &inputs->ring[(inputs->first + inputs->count) % NET_INPUT_RING];
+    net_input_waiting* entry = entry_at(inputs, inputs->count);
     entry->number = number;
     entry->size = size;
     entry->seen = seen;
@@ -195,26 +226,22 @@ net_result net_input_queue_push(net_input_queue* inputs, uint32_t number, const 
     return NET_OK;
 }
 
-static net_input* entry_at(net_input_queue* inputs, uint32_t position) {
-    return &inputs->ring[(inputs->first + position) % NET_INPUT_RING];
-}
-
-static bool is_same(const net_input* a, const net_input* b) {
-    return a->size == b->size && memcmp(a->payload, b->payload, a->size) == 0;
+static bool is_same(const net_input_waiting* entry, const void* payload, uint32_t size) {
+    return entry->size == size && memcmp(entry->payload, payload, size) == 0;
 }
 
 static void drop_first(net_input_queue* inputs) {
-    inputs->first = (inputs->first + 1) % NET_INPUT_RING;
+    inputs->first = (inputs->first + 1) & (inputs->places - 1);
     inputs->count--;
 }
 
 static void settle(net_input_queue* inputs) {
     while (inputs->owed > 0 && inputs->count > 0) {
-        const net_input* entry = entry_at(inputs, 0);
+        const net_input_waiting* entry = entry_at(inputs, 0);
         uint32_t missing = entry->number - inputs->used - 1;
         inputs->owed -= missing < inputs->owed ? missing : inputs->owed;
         if (inputs->owed == 0) return;
-        if (!is_same(entry, &inputs->last)) {
+        if (!is_same(entry, inputs->last.payload, inputs->last.size)) {
             inputs->owed = 0;
             inputs->late++;
             return;
@@ -232,19 +259,20 @@ static void skip(net_input_queue* inputs) {
     uint32_t surplus = inputs->count - NET_INPUT_DEPTH_MAX / 2;
     inputs->skipped += surplus;
     // Drop inputs that change nothing; the others move towards the oldest place.
-    net_input before = inputs->last;
+    const uint8_t* before = inputs->last.payload;
+    uint32_t before_size = inputs->last.size, kept = 0;
     bool has_before = inputs->is_started && !inputs->is_resting;
-    uint32_t kept = 0;
     for (uint32_t i = 0; i < inputs->count; i++) {
-        const net_input* entry = entry_at(inputs, i);
-        if (surplus > 0 && has_before && is_same(entry, &before)) {
+        const net_input_waiting* entry = entry_at(inputs, i);
+        if (surplus > 0 && has_before && is_same(entry, before, before_size)) {
             surplus--;
             continue;
         }
-        before = *entry;
+        net_input_waiting* to = entry_at(inputs, kept++);
+        if (to != entry) memcpy(to, entry, inputs->stride_bytes);
+        before = to->payload;
+        before_size = to->size;
         has_before = true;
-        if (kept != i) *entry_at(inputs, kept) = before;
-        kept++;
     }
     inputs->count = kept;
     for (; surplus > 0; surplus--)
@@ -258,9 +286,11 @@ net_input_turn net_input_queue_take(net_input_queue* inputs, uint32_t repeat_tic
     settle(inputs);
     skip(inputs);
     if (inputs->count > 0) {
-        *entry = entry_at(inputs, 0);
+        const net_input_waiting* next = entry_at(inputs, 0);
+        inputs->last = (net_input){.number = next->number, .size = next->size, .seen = next->seen};
+        memcpy(inputs->last.payload, next->payload, next->size);
         drop_first(inputs);
-        inputs->last = **entry;
+        *entry = &inputs->last;
         inputs->used = (*entry)->number;
         inputs->dry = 0;
         inputs->is_started = true;

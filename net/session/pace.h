@@ -8,6 +8,8 @@
 #include "net/limits.h"
 #include "net/result.h"
 
+#include "base/alloc.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -50,7 +52,9 @@ uint64_t net_pace_next_us(const net_pace* pace);
 ///
 /// A client numbers its inputs 1, 2, 3..., one per client tick. Each packet repeats the newest
 /// NET_INPUT_REDUNDANCY, so a lost packet costs nothing. Each server tick uses one input. A client
-/// steers its clock by the number that still waits. Memory: fixed.
+/// steers its clock by the number that still waits.
+///
+/// Memory: of the most and the longest inputs that ever waited, up to NET_INPUT_RING.
 
 /// One packed input.
 typedef struct net_input {
@@ -69,8 +73,17 @@ typedef enum net_input_turn {
     NET_INPUT_REST,  ///< none came for too long: one of default values, then nothing
 } net_input_turn;
 
+/// One that waits, in a place as long as the longest so far.
+typedef struct net_input_waiting {
+    uint64_t seen;
+    uint32_t number, size;
+    uint8_t payload[];
+} net_input_waiting;
+
 typedef struct net_input_queue {
-    net_input ring[NET_INPUT_RING];
+    const base_allocator* allocator;
+    uint8_t* ring; ///< `places` of `stride_bytes`; a power of two
+    uint32_t places, stride_bytes;
     uint32_t first;
     uint32_t count;
     uint32_t newest; // number received last; 0: none yet
@@ -88,16 +101,17 @@ typedef struct net_input_queue {
     uint64_t settled;   // came late and equal to the repeated input: dropped
     uint64_t late;      // came late and different: used in order
     uint64_t rests;     // times that a silent client got default values
-    uint64_t refused;   // ring full
+    uint64_t refused;   // ring full, or memory ran out
 } net_input_queue;
 
-void net_input_queue_init(net_input_queue* inputs);
+void net_input_queue_init(net_input_queue* inputs, const base_allocator* allocator);
+void net_input_queue_deinit(net_input_queue* inputs);
 /// Queue an input, copied. `seen` as in net_input.
-/// @return NET_OK; NET_ERR_STALE (known already); NET_ERR_FULL (ring full: dropped, counted);
-///         NET_ERR_MALFORMED (longer than NET_INPUT_BYTES_MAX: a strike).
+/// @return NET_OK; NET_ERR_STALE (known already); NET_ERR_FULL (ring full, or memory ran out:
+///         dropped, counted); NET_ERR_MALFORMED (longer than NET_INPUT_BYTES_MAX: a strike).
 net_result net_input_queue_push(net_input_queue* inputs, uint32_t number, const void* payload,
                                 uint32_t size, uint64_t seen);
 /// Take the input of this tick. After `repeat_ticks_max` (>= 1) ticks without any input the client
-/// rests. *entry is the input for NET_INPUT_NEXT, else NULL; borrowed until the next push.
+/// rests. *entry is the input for NET_INPUT_NEXT, else NULL; borrowed until the next take.
 net_input_turn net_input_queue_take(net_input_queue* inputs, uint32_t repeat_ticks_max,
                                     const net_input** entry);

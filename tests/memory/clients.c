@@ -5,7 +5,8 @@
 //       [--solo]
 //
 // Each client has an allocator of its own for its match and its session; transports are not
-// counted. The most bytes that any of them ever held must stay below the limit of its kind.
+// counted. The most bytes that any of them ever held must stay below the limit of its kind. So must
+// the bytes of the server for each of them, beyond those that it held for its match alone.
 #include "scarce.h"
 #include "text_file.h"
 
@@ -22,10 +23,12 @@
 
 #define TICK_RATE_HZ 30u
 #define TICK_US 33333u
-#define CLIENTS_MAX 512u
+#define CLIENTS_MAX 512u       ///< of each kind
 #define FULL_BYTES_MAX 1048576 ///< of a client with a world
 #define SOLO_BYTES_MAX 1258291 ///< and more of any client that reads solo code
 #define THIN_BYTES_MAX 524288  ///< of a client that keeps rows alone
+#define SEAT_BYTES_MAX 57344   ///< of the server, for each client
+#define EMPTY_TICKS 60u        ///< until all that moves has its history
 
 const net_game_module* arena_module(void);
 
@@ -40,12 +43,14 @@ typedef struct room {
     uint64_t full, thin, seconds, seed;
     double loss_percent, delay_ms;
     bool is_solo;
+    scarce_memory bytes; // of the server and its match
+    int64_t bytes_empty; // without clients
     net_module* module;
     net_match *match, *like; // `like`: its schema is that of all clients
     net_sim* sim;
     net_transport* transport;
     net_server* server;
-    member members[CLIENTS_MAX];
+    member members[2 * CLIENTS_MAX];
     uint64_t now_us;
 } room;
 
@@ -57,17 +62,21 @@ static bool open_server(room* self, const char* blk) {
         net_module_wrap(arena_module(), text, "arena.blk", &reporter, &self->module);
     free(text);
     if (result != NET_OK) return false;
+    scarce_init(&self->bytes, 0, false);
     net_match_config config = net_match_config_default(self->module);
+    config.allocator = &self->bytes.allocator;
     config.role = NET_ROLE_SERVER;
     config.seed = self->seed;
     config.tick_rate_hz = TICK_RATE_HZ;
     if (net_match_create(&config, &reporter, &self->match) != NET_OK) return false;
+    config.allocator = NULL;
     config.role = NET_ROLE_MIRROR;
     if (net_match_create(&config, &reporter, &self->like) != NET_OK) return false;
     if (net_sim_create(NULL, self->seed, &self->sim) != NET_OK) return false;
     const uint32_t clients = (uint32_t)(self->full + self->thin);
     if (net_sim_server(self->sim, clients + 2, &self->transport) != NET_OK) return false;
-    const net_server_config server = {.match = self->match,
+    const net_server_config server = {.allocator = &self->bytes.allocator,
+                                      .match = self->match,
                                       .transport = self->transport,
                                       .clients_max = clients,
                                       .coder = self->is_solo ? NET_CODER_SOLO : NET_CODER_SHARED};
@@ -105,7 +114,7 @@ static bool open_member(room* self, uint32_t index) {
 }
 
 static void close_all(room* self) {
-    for (uint32_t i = 0; i < CLIENTS_MAX; i++) {
+    for (uint32_t i = 0; i < 2 * CLIENTS_MAX; i++) {
         member* one = &self->members[i];
         if (one->client) net_client_destroy(one->client);
         if (one->transport) one->transport->ops->destroy(one->transport);
@@ -120,10 +129,14 @@ static void close_all(room* self) {
     if (self->module) net_module_close(self->module);
 }
 
-static void step(room* self) {
+static void step_server(room* self) {
     self->now_us += TICK_US;
     net_server_service(self->server, self->now_us);
     net_server_tick(self->server, self->now_us);
+}
+
+static void step(room* self) {
+    step_server(self);
     for (uint32_t i = 0; i < self->full + self->thin; i++) {
         net_client* client = self->members[i].client;
         net_client_service(client, self->now_us);
@@ -155,14 +168,23 @@ static bool check(room* self, const char* kind, uint32_t first, uint32_t end, in
     return most <= limit && updates > 0;
 }
 
+static bool check_server(const room* self) {
+    const int64_t clients = (int64_t)(self->full + self->thin);
+    const int64_t each = (self->bytes.bytes - self->bytes_empty) / (clients ? clients : 1);
+    printf("server bytes_empty=%" PRId64 " bytes_each=%" PRId64 "\n", self->bytes_empty, each);
+    const int64_t limit = SEAT_BYTES_MAX + (self->is_solo ? SOLO_BYTES_MAX : 0);
+    if (each > limit) printf("FAILED: more than %" PRId64 " bytes for each client\n", limit);
+    return each <= limit;
+}
+
 #define FIELD(name) BASE_OPTION_FIELD(room, name)
 
 int main(int argc, char** argv) {
     static room self = {
         .full = 4, .thin = 20, .seconds = 10, .loss_percent = 2, .delay_ms = 50, .seed = 1};
     const base_option table[] = {
-        {"full", FIELD(full), "N", "clients with a world", 0, CLIENTS_MAX / 2},
-        {"thin", FIELD(thin), "N", "clients without", 0, CLIENTS_MAX / 2},
+        {"full", FIELD(full), "N", "clients with a world", 0, CLIENTS_MAX},
+        {"thin", FIELD(thin), "N", "clients without", 0, CLIENTS_MAX},
         {"seconds", FIELD(seconds), "S", "of the match", 1, 36000},
         {"loss", FIELD(loss_percent), "P", "percent, each way", 0, 0},
         {"delay", FIELD(delay_ms), "MS", "each way", 0, 0},
@@ -184,6 +206,9 @@ int main(int argc, char** argv) {
     if (words.count != 1) return 2;
     const uint32_t full = (uint32_t)self.full, all = (uint32_t)(self.full + self.thin);
     bool is_right = open_server(&self, words.values[0]);
+    for (uint32_t tick = 0; is_right && tick < EMPTY_TICKS; tick++)
+        step_server(&self);
+    self.bytes_empty = self.bytes.bytes;
     for (uint32_t i = 0; is_right && i < all; i++)
         is_right = open_member(&self, i);
     for (uint64_t tick = 0; is_right && tick < self.seconds * TICK_RATE_HZ; tick++)
@@ -192,6 +217,7 @@ int main(int argc, char** argv) {
         const int64_t more = self.is_solo ? SOLO_BYTES_MAX : 0;
         is_right = check(&self, "full", 0, full, FULL_BYTES_MAX + more);
         is_right = check(&self, "thin", full, all, THIN_BYTES_MAX + more) && is_right;
+        is_right = check_server(&self) && is_right;
     }
     close_all(&self);
     return is_right ? 0 : 1;

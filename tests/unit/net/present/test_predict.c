@@ -99,7 +99,7 @@ static game* game_open(uint32_t up, uint32_t down, double loss, uint64_t seed) {
     const net_replicator_config replicator = {
         .rows = g->rows, .index_max = index_max, .interest = g->interest};
     assert_ok(net_replicator_create(&replicator, &g->replicator));
-    net_input_queue_init(&g->inputs);
+    net_input_queue_init(&g->inputs, NULL);
     net_match_config config = net_match_config_default(g->at.module);
     config.role = NET_ROLE_MIRROR;
     assert_ok(net_match_create(&config, NULL, &g->mirror_match));
@@ -119,6 +119,7 @@ static game* game_open(uint32_t up, uint32_t down, double loss, uint64_t seed) {
 }
 
 static void game_close(game* g) {
+    net_input_queue_deinit(&g->inputs);
     net_predict_destroy(g->predict);
     net_mirror_destroy(g->mirror);
     net_rows_destroy(g->mirror_rows);

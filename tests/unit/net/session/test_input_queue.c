@@ -37,7 +37,8 @@ static uint32_t take(net_input_queue* inputs) {
 }
 
 #define QUEUE_CASE(name)                                                                           \
-    CASE_WITH(net_input_queue, inputs, net_input_queue_init(inputs), (void)0, name)
+    CASE_WITH(net_input_queue, inputs, net_input_queue_init(inputs, NULL),                         \
+              net_input_queue_deinit(inputs), name)
 
 QUEUE_CASE(inputs_are_played_one_per_tick_in_order) {
     for (uint32_t i = 1; i <= 5; i++)
@@ -91,7 +92,7 @@ QUEUE_CASE(a_tick_without_an_input_is_a_repeat_once_the_client_has_started) {
 CASE(a_ring_deeper_than_its_limit_skips_to_half_of_it) {
     for (uint32_t depth = NET_INPUT_DEPTH_MAX - 1; depth <= NET_INPUT_DEPTH_MAX + 1; depth++) {
         net_input_queue inputs;
-        net_input_queue_init(&inputs);
+        net_input_queue_init(&inputs, NULL);
         for (uint32_t i = 1; i <= depth; i++)
             assert_ok(push(&inputs, i));
         if (depth <= NET_INPUT_DEPTH_MAX) {
@@ -102,6 +103,7 @@ CASE(a_ring_deeper_than_its_limit_skips_to_half_of_it) {
             assert_int_equal(inputs.skipped, depth - NET_INPUT_DEPTH_MAX / 2);
             assert_int_equal(inputs.count, NET_INPUT_DEPTH_MAX / 2 - 1);
         }
+        net_input_queue_deinit(&inputs);
     }
 }
 
@@ -261,7 +263,7 @@ CASE(no_press_is_lost_whatever_comes_when) {
     base_rng rng = base_rng_make(20261, 3);
     for (uint32_t run = 0; run < 50; run++) {
         net_input_queue inputs;
-        net_input_queue_init(&inputs);
+        net_input_queue_init(&inputs, NULL);
         uint8_t sent = 0, seen = 0;
         uint32_t sent_changes = 0, seen_changes = 0, number = 0, behind = 0;
         const net_input* entry;
@@ -288,5 +290,6 @@ CASE(no_press_is_lost_whatever_comes_when) {
         assert_int_equal(inputs.skipped, 0);
         assert_int_equal(seen_changes, sent_changes);
         assert_int_equal(inputs.used, number);
+        net_input_queue_deinit(&inputs);
     }
 }

@@ -46,7 +46,7 @@ typedef struct line {
 static void line_open(line* l, double ppm, double way_us, double jitter_us, double loss) {
     memset(l, 0, sizeof *l);
     net_pace_init(&l->pace, 60);
-    net_input_queue_init(&l->inputs);
+    net_input_queue_init(&l->inputs, NULL);
     l->rng = base_rng_make(7, 7);
     l->clock = 1.0 + ppm * 1e-6;
     l->way_us = way_us;
@@ -54,6 +54,11 @@ static void line_open(line* l, double ppm, double way_us, double jitter_us, doub
     l->loss = loss;
     l->now_us = 1e6;
     l->server_next_us = l->now_us + 5000.0;
+}
+
+static void line_close(line* l) {
+    net_input_queue_deinit(&l->inputs);
+    free(l);
 }
 
 static double travel(line* l) {
@@ -153,7 +158,7 @@ CASE(the_depth_does_not_drift_over_an_hour) {
         assert_int_equal(l->inputs.missing, 0);
         assert_true(l->depth_max <= 3);
         assert_true(mean(l) > 0.5 && mean(l) < 2.5);
-        free(l);
+        line_close(l);
     }
 }
 
@@ -178,7 +183,7 @@ CASE(jitter_and_loss_deepen_the_ring_until_inputs_are_in_time) {
         assert_int_equal(l->inputs.skipped, 0);
         assert_int_equal(l->inputs.missing, 0);
         assert_true(mean(l) < NET_PACE_DEPTH_MAX);
-        free(l);
+        line_close(l);
     }
 }
 
@@ -206,7 +211,7 @@ CASE(a_server_without_news_keeps_the_depth_all_the_same) {
         assert_true(percent < 0.5);
         assert_int_equal(l->inputs.skipped, 0);
         assert_true(mean(l) < NET_PACE_DEPTH_MAX);
-        free(l);
+        line_close(l);
     }
     // The start is as quick: half a second of reports, one round trip.
     line* l = calloc(1, sizeof *l);
@@ -216,7 +221,7 @@ CASE(a_server_without_news_keeps_the_depth_all_the_same) {
     forget(l);
     run(l, 10);
     assert_int_equal(l->inputs.repeated, 0);
-    free(l);
+    line_close(l);
 }
 
 CASE(the_start_and_a_stall_are_made_good_quickly) {
@@ -235,7 +240,7 @@ CASE(the_start_and_a_stall_are_made_good_quickly) {
            (uint32_t)l->inputs.repeated, (uint32_t)l->inputs.late);
     assert_int_equal(l->inputs.repeated, 0);
     assert_int_equal(l->inputs.skipped, 0);
-    free(l);
+    line_close(l);
 }
 
 CASE(after_a_stall_few_ticks_are_caught_up) {
