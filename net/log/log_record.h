@@ -221,7 +221,7 @@ typedef struct net_log_template {
 typedef struct net_log_schema net_log_schema;
 
 /// *has_values: the log has states in these rows.
-/// @return NET_OK; NET_ERR_VERSION (its row code is of a later version); NET_ERR_DAMAGED (no writer
+/// @return NET_OK; NET_ERR_VERSION (it has another row code); NET_ERR_DAMAGED (no writer
 ///         writes such a header); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_schema_create(const base_allocator* allocator, const void* header,
                                                size_t header_bytes, bool* has_values,

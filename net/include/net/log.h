@@ -421,8 +421,9 @@ typedef struct net_log_touch {
 
 /// Begin at tick 0, before the first record.
 /// @return NET_OK; NET_ERR_UNKNOWN (reported: the log has no values: it was written with
-///         --log-content inputs); NET_ERR_VERSION (reported: it has values in a code of a later
-///         version); NET_ERR_DAMAGED (reported: its schema is none); NET_ERR_MEMORY.
+///         --log-content inputs); NET_ERR_VERSION (reported with the build that reads it: its
+///         values are in another row code); NET_ERR_DAMAGED (reported: its schema is none);
+///         NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_state_create(net_log_reader* reader, const base_reporter* reporter,
                                               net_log_state** state);
 /// The same with the game, which must outlive the state (NULL: without): a tick whose state the log

@@ -73,6 +73,38 @@ CASE(logs_of_version_1_are_refused_by_name) {
     }
 }
 
+// Field 15 of the header: one less.
+static record_act take_other_row_code(void* context, uint32_t number, const net_log_block* block,
+                                      uint8_t* payload) {
+    static const uint8_t field[] = {15 << 3, NET_LOG_ROW_CODE};
+    bool* is_changed = context;
+    (void)number;
+    if (block->type != NET_LOG_BLOCK_HEADER) return RECORD_KEEP;
+    for (size_t i = 0; i + sizeof field <= block->unpacked_bytes && !*is_changed; i++) {
+        *is_changed = memcmp(payload + i, field, sizeof field) == 0;
+        payload[i + 1] = (uint8_t)(payload[i + 1] - *is_changed);
+    }
+    return RECORD_CHANGE;
+}
+
+PLAYED_CASE(values_in_another_row_code_are_refused_with_the_build_that_reads_them, 60) {
+    char other[512], text[256] = "";
+    snprintf(other, sizeof other, "%s.other", record->files.log);
+    bool is_changed = false;
+    record_forge(record, other, take_other_row_code, &is_changed);
+    assert_true(is_changed);
+    const base_reporter reporter = {keep_text, text};
+    net_log_reader* reader = files_reader(other);
+    net_log_state* state;
+    assert_int_equal(net_log_state_create(reader, &reporter, &state), NET_ERR_VERSION);
+    assert_non_null(strstr(text, "another row code than"));
+    assert_non_null(strstr(text, "use shoal-replay of build "));
+    assert_non_null(strstr(text, net_log_reader_info(reader)->build));
+    assert_true(net_log_reader_info(reader)->build[0]);
+    net_log_reader_destroy(reader);
+    remove(other);
+}
+
 static double read_x(const net_log_state* state, const char* template_, const char* component) {
     const net_log_component* found = net_log_state_find_component(state, component);
     assert_non_null(found);
