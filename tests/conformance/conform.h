@@ -279,6 +279,7 @@ typedef struct play_options {
     uint32_t seed;          ///< of the loss
     uint32_t corrupt_ticks; ///< change a word of the mirror every so many ticks; 0: never
     uint32_t rate_bytes_max;
+    uint32_t has_solo; ///< it says that it reads solo code
 } play_options;
 
 int play(const play_options* options);

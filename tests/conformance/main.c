@@ -15,7 +15,8 @@ static int usage(void) {
             "  --loss PERCENT   drop this share of datagrams on purpose, both ways\n"
             "  --seed N         seed of the loss\n"
             "  --corrupt TICKS  change a shown word so often, and request resyncs\n"
-            "  --rate BYTES     request at most this many bytes per second\n");
+            "  --rate BYTES     request at most this many bytes per second\n"
+            "  --solo 1         read solo code\n");
     return 2;
 }
 
@@ -29,6 +30,8 @@ static bool parse_option(play_options* options, const char* name, const char* te
         options->corrupt_ticks = value;
     else if (strcmp(name, "--rate") == 0)
         options->rate_bytes_max = value;
+    else if (strcmp(name, "--solo") == 0)
+        options->has_solo = value;
     else
         return false;
     return true;

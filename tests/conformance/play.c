@@ -121,11 +121,11 @@ static void report_rows(const mirror_counts* counts, const play_counts* own) {
            " destroys=%" PRIu32 " updates=%" PRIu32 " bases=%" PRIu32 " from_packet=%" PRIu32
            " absent=%" PRIu32 " second_rows=%" PRIu32 " settled=%" PRIu32 " from_default=%" PRIu32
            " late=%" PRIu32 " decoded=%" PRIu32 " encoded_again=%" PRIu32 " unequal=%" PRIu32
-           " bytes=%" PRIu64 "\n",
+           " bytes=%" PRIu64 " solo=%" PRIu32 " third_rows=%" PRIu32 "\n",
            counts->rows, counts->words, counts->creates, counts->recreates, counts->destroys,
            counts->updates, counts->bases, counts->from_packet, counts->absent, counts->second_rows,
            counts->settled, counts->from_default, counts->late, own->decoded, own->encoded,
-           own->unequal, own->bytes);
+           own->unequal, own->bytes, counts->solo, counts->third_rows);
 }
 
 static bool report(const game_client* client) {

@@ -59,6 +59,7 @@ typedef struct game_client {
     ENetPeer* peer;
     cf_schema* schema;
     cf_mirror* mirror;     // NULL before Welcome
+    bool is_solo;          // bodies begin with the head of solo code
     bool has_equal_schema; // our hash equals that of the server
     uint32_t id;
     uint32_t tick_rate_hz;

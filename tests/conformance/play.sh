@@ -21,7 +21,8 @@ has_the_servers_world() {
     says conformance.out ' malformed=0 '
     says conformance.out ' updates=[1-9]'
     says conformance.out ' from_packet=[1-9]'
-    says conformance.out ' encoded_again=[1-9][0-9]* unequal=0 '
+    # It does not write solo code.
+    says conformance.out ' encoded_again=[1-9][0-9]* unequal=0 | solo=[1-9]'
     says conformance.out ' probes=[1-9]'
     says conformance.out ' events=[1-9]'
     says conformance.out ' inputs_acked=[1-9]'
@@ -89,6 +90,18 @@ case_a_client_of_the_page_alone_sees_its_part_of_an_arena_over_a_bad_network() {
     arena
     joins arena --loss 15 --seed 5
     says conformance.out ' lost_in=[1-9][0-9]* lost_out=[1-9]'
+}
+
+case_a_client_of_the_page_alone_reads_solo_code() {
+    serve server --coder solo --ticks "$(scaled 600 300)" --min-clients 2 --set brick_hits=1 --log none
+    joins breakout --solo 1 --loss 10 --seed 3
+    says conformance.out ' solo=[1-9]'
+}
+
+case_a_client_of_the_page_alone_reads_an_arena_in_solo_code() {
+    arena --coder solo
+    joins arena --solo 1 --loss 10 --seed 3
+    says conformance.out ' solo=[1-9][0-9]* third_rows=[1-9]'
 }
 
 case_a_client_of_the_page_alone_plays_with_few_bytes() {

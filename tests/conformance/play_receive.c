@@ -14,6 +14,8 @@ static void receive_welcome(game_client* client, const Shoal__Wire__Welcome* wel
     client->tick_rate_hz = welcome->tick_rate_hz;
     schema_set_rate(client->schema, welcome->tick_rate_hz);
     client->mirror = mirror_create(client->schema, welcome->replicated_index_max);
+    client->is_solo = welcome->is_solo;
+    if (client->is_solo) mirror_use_solo(client->mirror);
 }
 
 static void receive_goodbye(game_client* client, const Shoal__Wire__Goodbye* goodbye) {
@@ -153,7 +155,7 @@ static void receive_body(game_client* client, Shoal__Wire__StatePacket* packet,
     for (size_t i = 0; i < packet->n_events; i++)
         receive_event(client, packet->events[i]);
     uint8_t* data = packet->state.data;
-    compare_again(client, packet, state, &again, received);
+    if (!client->is_solo) compare_again(client, packet, state, &again, received);
     packet->state.data = data; // Protocol Buffers frees it
 }
 

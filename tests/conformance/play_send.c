@@ -22,6 +22,7 @@ void send_hello(game_client* client) {
     hello.game = game;
     hello.name = name;
     hello.is_bot = 1;
+    hello.has_solo = client->options->has_solo != 0;
     hello.rate_bytes_max = client->options->rate_bytes_max;
     Shoal__Wire__ClientControl message = SHOAL__WIRE__CLIENT_CONTROL__INIT;
     message.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO;
