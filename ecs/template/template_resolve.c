@@ -148,6 +148,8 @@ static bool add_component(ecs_world* world, ecs_template_row* row,
         .visible = visible && strcmp(visible, "public") != 0 ? visible : NULL,
         .integral = integral && *integral ? integral : NULL,
         .is_rotation = is_replicated && (flags & ECS_SLOT_ROTATION),
+        .states_value = slot->value != NULL,
+        .states_quant = slot->is_quantised,
     };
     row->public.is_replicated = row->public.is_replicated || is_replicated;
     return true;

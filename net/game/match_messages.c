@@ -442,6 +442,9 @@ static void put_component(base_bytes* json, const ecs_world* world, const net_ro
     put_key(json, "integral_of", declared->integral ? declared->integral : "");
     base_json_put(json, ",");
     put_key(json, "visible", declared->visible ? declared->visible : "public");
+    base_json_put(json, ",\"states_default\":%s,\"states_words\":%s",
+                  declared->states_value ? "true" : "false",
+                  declared->states_quant ? "true" : "false");
     put_words(json, row, component);
 }
 
@@ -506,6 +509,52 @@ static void put_types(base_bytes* json, const net_match* match) {
     base_json_put(json, "\n]");
 }
 
+static const char* wire_type_name(ProtobufCType type) {
+    static const char* const names[] = {"int32",    "sint32", "sfixed32", "int64",  "sint64",
+                                        "sfixed64", "uint32", "fixed32",  "uint64", "fixed64",
+                                        "float",    "double", "bool",     "enum",   "string",
+                                        "bytes",    "message"};
+    BASE_ASSERT((uint32_t)type < BASE_COUNT(names));
+    return names[type];
+}
+
+static void put_enum(base_bytes* json, const ProtobufCEnumDescriptor* values) {
+    base_json_put(json, ",");
+    put_key(json, "of", values->short_name);
+    base_json_put(json, ",\"values\":[");
+    for (uint32_t i = 0; i < values->n_values; i++) {
+        base_json_put(json, "%s{", i > 0 ? "," : "");
+        put_key(json, "name", values->values[i].name);
+        base_json_put(json, ",\"number\":%d}", values->values[i].value);
+    }
+    base_json_put(json, "]");
+}
+
+// Its nesting has an end (proto_is_flat).
+static void put_protobuf(base_bytes* json, const ProtobufCMessageDescriptor* message) {
+    static const char* const labels[] = {"required", "optional", "repeated", "none"};
+    base_json_put(json, "\"protobuf_fields\":[");
+    for (uint32_t i = 0; i < message->n_fields; i++) {
+        const ProtobufCFieldDescriptor* field = &message->fields[i];
+        base_json_put(json, "%s{", i > 0 ? "," : "");
+        put_key(json, "name", field->name);
+        base_json_put(json, ",\"id\":%u,", field->id);
+        put_key(json, "type", wire_type_name(field->type));
+        base_json_put(json, ",");
+        put_key(json, "label", labels[field->label]);
+        if (field->type == PROTOBUF_C_TYPE_ENUM) put_enum(json, field->descriptor);
+        if (field->type == PROTOBUF_C_TYPE_MESSAGE) {
+            const ProtobufCMessageDescriptor* inner = field->descriptor;
+            base_json_put(json, ",");
+            put_key(json, "of", inner->short_name);
+            base_json_put(json, ",");
+            put_protobuf(json, inner);
+        }
+        base_json_put(json, "}");
+    }
+    base_json_put(json, "]");
+}
+
 static void put_messages(base_bytes* json, const net_match* match) {
     static const char* const kinds[] = {"input", "to_server", "to_clients"};
     base_json_put(json, "\"messages\":[");
@@ -520,6 +569,8 @@ static void put_messages(base_bytes* json, const net_match* match) {
         put_key(json, "protobuf", message->descriptor->name);
         base_json_put(json, ",\"descriptor\":\"%016" PRIx64 "\",",
                       proto_descriptor_hash(message->descriptor));
+        put_protobuf(json, message->descriptor);
+        base_json_put(json, ",");
         put_fields(json, event->fields, event->field_count);
         base_json_put(json, "}");
     }

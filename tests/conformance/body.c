@@ -86,7 +86,7 @@ static void read_row(cf_mirror* mirror, cf_record* record, const cf_bases* bases
         solo_row(mirror->solo_body, solo_name(record->template), layout, bases, third, d3,
                  record->words);
     record_on_tape(mirror, (tape_entry){TAPE_ROW, 0, 0, *bases, layout, record->words});
-    mirror->counts.third_rows += third != NULL;
+    mirror->counts.third_rows += mirror->solo_body && third;
     mirror->counts.rows++;
     mirror->counts.words += layout->element_count;
 }

@@ -145,9 +145,10 @@ typedef struct template_row {
 
 typedef struct cf_schema cf_schema;
 
-/// `game` is "breakout", "arena", or "vectors" (the templates of WIRE.md). `tables` are borrowed.
-/// @return NULL: another name.
-cf_schema* schema_create(const char* game, const cf_tables* tables);
+typedef struct game_tables game_tables; // games.h
+
+/// Both are borrowed.
+cf_schema* schema_create(const game_tables* game, const cf_tables* tables);
 /// Set the tick rate of Welcome. Call it before schema_find.
 void schema_set_rate(cf_schema* schema, uint32_t tick_rate_hz);
 void schema_destroy(cf_schema* schema);
@@ -274,7 +275,7 @@ void vector_layout(const char* text, cf_layout* layout);
 
 typedef struct play_options {
     const char *page_path, *address, *schema_hash;
-    const char* game;       ///< name of the tables; with "vectors", Hello.game is breakout
+    const char* game;       ///< file of the schema as JSON; "vectors": those templates of the page
     uint32_t loss_percent;  ///< share of datagrams and of own packets that are dropped on purpose
     uint32_t seed;          ///< of the loss
     uint32_t corrupt_ticks; ///< change a word of the mirror every so many ticks; 0: never

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "conform.h"
+#include "json.h"
 
 enum { FIELDS_MAX = 8, COMPONENTS = 16 };
 
@@ -10,8 +11,6 @@ typedef struct field_row {
     const char* name;
     int kind;
     uint32_t count;
-    uint32_t bits; ///< declared for the type; 0: exact
-    double min;
 } field_row;
 
 typedef struct type_row {
@@ -19,16 +18,16 @@ typedef struct type_row {
     field_row fields[FIELDS_MAX]; ///< up to the first one without a name
 } type_row;
 
-#define TURN (-1.0)
-#define QUATERNION (-2.0)
-
 typedef struct component_row {
     const char* name;
     const type_row* type;
-    double min, max, step; ///< step 0: not declared; TURN: `_angle`; QUATERNION: `_rotation`
+    double min, max, step; ///< step 0: not declared
     double values[FIELDS_MAX];
     uint32_t bits;        ///< declared; 0: by step
     const char* integral; ///< name of the source; NULL: none
+    bool is_rotation;
+    const json* words; ///< of a schema as JSON: in place of min to bits; NULL: those count
+    bool states_default, states_words;
 } component_row;
 
 /// A variable-size component of a template. The default of all of them is the empty value.
@@ -43,29 +42,36 @@ typedef struct template_table {
 } template_table;
 
 typedef struct message_row {
-    const void* descriptor;
+    const char* name;
+    uint64_t descriptor_hash;
     uint64_t kind; ///< 0 input, 1 to the server, 2 to clients
     uint64_t is_reliable;
-    uint32_t handle_fields; ///< bit i: the i-th field of the message names an entity
-    bool is_without;        ///< delivered without these entities too
+    const json* fields;   ///< of the protobuf message
+    const json* entities; ///< fields of the game's struct: those of kind entity name entities
+    bool is_without;      ///< delivered without these entities too
 } message_row;
 
-typedef struct game_tables {
+struct game_tables {
     const char* name;
     const template_table* templates; ///< sorted by name, up to the first one without a name
     const varsize_row*
         varsizes; ///< the replicated ones, up to the first one without a template; NULL: none
     const message_row* messages;
     uint32_t message_count;
-    /// Pack the n-th input. @return its size.
-    size_t (*make_input)(uint32_t number, uint8_t* bytes);
-    /// Pack the reliable event to the server. @return its size.
-    size_t (*make_event)(uint8_t* bytes);
-    uint32_t event_position; ///< position of that event in `messages`
-} game_tables;
+    const type_row* types;
+    json* root; ///< owns all texts; NULL: no game
+};
 
 /// The variable-size component of this number. NULL: there is none.
 const varsize_row* schema_varsize(const cf_schema* schema, uint32_t number);
 const game_tables* schema_game(const cf_schema* schema);
-/// @return NULL: no such game.
+/// The tables of vectors. @return NULL: no such tables.
 const game_tables* game_find(const char* name);
+/// A game's schema as JSON. @return NULL: it cannot be read.
+game_tables* game_read(const char* path);
+void game_free(game_tables* game);
+/// Pack a message of any numbers. @return its size.
+size_t message_make(const message_row* message, uint32_t number, uint8_t* bytes);
+/// A number of a packed message; 0 when it is not there. @return false: it is no message.
+bool message_read(const message_row* message, const uint8_t* bytes, size_t size, const char* name,
+                  uint64_t* found);

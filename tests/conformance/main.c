@@ -8,15 +8,16 @@
 enum { PLAY_WORDS = 6 };
 
 static int usage(void) {
-    fprintf(stderr,
-            "usage: conformance vectors WIRE.md [wire_vectors.txt]\n"
-            "       conformance play WIRE.md ADDR:PORT SCHEMA_HASH GAME [OPTION VALUE]...\n"
-            "A client written from WIRE.md alone: checks its vectors, or plays breakout or arena.\n"
-            "  --loss PERCENT   drop this share of datagrams on purpose, both ways\n"
-            "  --seed N         seed of the loss\n"
-            "  --corrupt TICKS  change a shown word so often, and request resyncs\n"
-            "  --rate BYTES     request at most this many bytes per second\n"
-            "  --solo 1         read solo code\n");
+    fprintf(
+        stderr,
+        "usage: conformance vectors WIRE.md [wire_vectors.txt]\n"
+        "       conformance play WIRE.md ADDR:PORT SCHEMA_HASH SCHEMA.json [OPTION VALUE]...\n"
+        "A client written from WIRE.md alone: checks its vectors, or plays the game of a schema.\n"
+        "  --loss PERCENT   drop this share of datagrams on purpose, both ways\n"
+        "  --seed N         seed of the loss\n"
+        "  --corrupt TICKS  change a shown word so often, and request resyncs\n"
+        "  --rate BYTES     request at most this many bytes per second\n"
+        "  --solo 1         read solo code\n");
     return 2;
 }
 

@@ -4,6 +4,8 @@
 // own key never changes; the server's may.
 #include "outer.h"
 
+#include "window.h"
+
 #include <netinet/in.h>
 #include <poll.h>
 #include <sodium.h>
@@ -31,10 +33,9 @@ static struct {
     uint8_t hello[HELLO];
     bool is_open, is_closed;
     uint8_t session[4];
-    uint8_t send_key[32], receive_key[32], next_key[32];
+    uint8_t send_key[32];
     uint64_t sent;
-    uint64_t newest; // number that came
-    uint8_t phase;   // of the server's key
+    cf_window window; // what the server sends
     outer_packet_fn packet;
     void* context;
 } outer;
@@ -106,19 +107,12 @@ static void derive(uint8_t key[32], const uint8_t token_key[32], uint8_t directi
     hash(key, 32, token_key, "shoal session", bytes, sizeof bytes);
 }
 
-static bool open_with(const uint8_t key[32], uint8_t* bytes, size_t size, size_t head,
-                      uint64_t number) {
-    uint8_t nonce[12] = {0};
-    put(nonce + 4, number, 8);
-    return crypto_aead_chacha20poly1305_ietf_decrypt(bytes + head, NULL, NULL, bytes + head,
-                                                     size - head, bytes, head, nonce, key) == 0;
-}
-
 static bool take_accept(uint8_t* bytes) {
-    derive(outer.receive_key, outer.token_server_key, 1, bytes + HEAD);
+    uint8_t key[32];
+    derive(key, outer.token_server_key, 1, bytes + HEAD);
     derive(outer.send_key, outer.token_client_key, 0, bytes + HEAD);
-    if (!open_with(outer.receive_key, bytes, ACCEPT, HEAD + 16, get(bytes + 5, 6))) return false;
-    hash(outer.next_key, 32, outer.receive_key, "shoal rekey", NULL, 0);
+    if (!window_decrypt(key, bytes, ACCEPT, HEAD + 16, get(bytes + 5, 6))) return false;
+    window_begin(&outer.window, key);
     memcpy(outer.session, bytes + 1, 4);
     return outer.is_open = true;
 }
@@ -185,30 +179,16 @@ void outer_send_packet(ENetSocket socket, const uint8_t* bytes, size_t size) {
     seal(socket, 16, bytes, size);
 }
 
-// The number of a STATE: its low 16 bits, and nearest to the one after the newest.
-static uint64_t state_number(const uint8_t* bytes) {
-    uint64_t next = outer.newest + 1;
-    int16_t ahead = (int16_t)(uint16_t)(get(bytes + 1, 2) - next);
-    return next + (uint64_t)(int64_t)ahead;
+static double clock_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-// A datagram of another phase has the next key. This client drops what was overtaken by a change,
-// and leaves repetitions to ENet, those of packets to their seq.
 static bool open_data(uint8_t* bytes, size_t size) {
-    bool is_state = (bytes[0] & 0xF7) == 17;
-    uint64_t number = is_state ? state_number(bytes) : get(bytes + 5, 6);
-    size_t head = is_state ? STATE_HEAD : HEAD;
-    if ((!is_state && memcmp(bytes + 1, outer.session, 4) != 0) || number == 0) return false;
-    bool is_next = (bytes[0] >> 3 & 1) != outer.phase;
-    if (!open_with(is_next ? outer.next_key : outer.receive_key, bytes, size, head, number))
-        return false;
-    if (is_next) {
-        outer.phase ^= 1;
-        memcpy(outer.receive_key, outer.next_key, 32);
-        hash(outer.next_key, 32, outer.receive_key, "shoal rekey", NULL, 0);
-    }
-    if (number > outer.newest) outer.newest = number;
-    return true;
+    bool is_state = (bytes[0] & 0xf7) == 17;
+    if (!is_state && memcmp(bytes + 1, outer.session, 4) != 0) return false;
+    return window_open(&outer.window, bytes, size, clock_s());
 }
 
 int enet_socket_send(ENetSocket socket, const ENetAddress* address, const ENetBuffer* buffers,

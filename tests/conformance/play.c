@@ -163,7 +163,10 @@ static int play_with(game_client* client) {
 
 int play(const play_options* options) {
     cf_tables* tables = tables_read(options->page_path);
-    cf_schema* schema = tables ? schema_create(options->game, tables) : NULL;
+    bool is_own = strcmp(options->game, "vectors") == 0; // to see another schema refused
+    game_tables* read = tables && !is_own ? game_read(options->game) : NULL;
+    const game_tables* game = is_own ? game_find("vectors") : read;
+    cf_schema* schema = tables && game ? schema_create(game, tables) : NULL;
     int code = 2;
     if (schema) {
         game_client client = {.options = options,
@@ -182,8 +185,9 @@ int play(const play_options* options) {
         free(client.held);
         schema_destroy(schema);
     } else if (tables) {
-        fprintf(stderr, "no tables of the game %s\n", options->game);
+        fprintf(stderr, "no schema in %s\n", options->game);
     }
+    game_free(read);
     free(tables);
     return code;
 }

@@ -31,15 +31,24 @@ has_the_servers_world() {
     cat conformance.out
 }
 
+# plays SCHEMA.json [OPTION NUMBER...]: run the conformance client in the background.
+plays() {
+    : >conformance.out
+    "$conformance" play "$page" "$address" "$(value schema server.out)" "$@" >conformance.out 2>conformance.err &
+    pids[conformance]=$!
+}
+
+# prints GAME: its schema as GAME.json.
+prints() {
+    "$build/bin/shoal-server" schema --game "$1" >"$1.json" || fail "no schema of $1"
+}
+
 # joins GAME [OPTION NUMBER...]: run the conformance client until the match ends.
 joins() {
-    local schema
-    schema=$(value schema server.out)
+    prints "$1"
     # The server ends about 3 s later when the bot has a --net line; a short case sets bots_net to nothing.
     start bot shoal-client "$address" --bots 1 ${bots_net---net loss=10,delay=30,jitter=20}
-    : >conformance.out
-    "$conformance" play "$page" "$address" "$schema" "$@" >conformance.out 2>conformance.err &
-    pids[conformance]=$!
+    plays "$1.json" "${@:2}"
     ends_with 0 conformance
     ends_with 0 bot
     ends_with 0 server
@@ -51,14 +60,19 @@ breakout() {
     serve server --ticks "$(scaled 600 300)" --min-clients 2 --set brick_hits=1 --log none
 }
 
+# host GAME [OPTION...]
+host() {
+    start server shoal-server --game "$1" --listen 127.0.0.1:0 --ticks "$(scaled 600 300)" --min-clients 2 --log none \
+        "${@:2}"
+    await "ready line of server" is_ready_or_gone server
+    address=$(sed -n "s/^ready listen=\([^ ]*\) game=$1 .*/\1/p" server.out)
+    [ -n "$address" ] || fail "no ready line of $1"
+}
+
 # A thousand soldiers. Each client sees a part of them. Values for owners and teams are hidden from
 # other clients.
 arena() {
-    start server shoal-server --game arena --listen 127.0.0.1:0 --tick-rate 30 --ticks "$(scaled 600 300)" \
-        --min-clients 2 --log none "$@"
-    await "ready line of server" is_ready_or_gone server
-    address=$(sed -n 's/^ready listen=\([^ ]*\) game=arena .*/\1/p' server.out)
-    [ -n "$address" ] || fail "no ready line of arena"
+    host arena --tick-rate 30 "$@"
 }
 
 case_a_client_of_the_page_alone_sees_the_match() {
@@ -104,6 +118,15 @@ case_a_client_of_the_page_alone_reads_an_arena_in_solo_code() {
     says conformance.out ' solo=[1-9][0-9]* third_rows=[1-9]'
 }
 
+case_a_client_of_the_page_alone_sees_cubes_in_both_codes() {
+    local coder
+    for coder in shared solo; do
+        host cubes --set cubes=300 --coder $coder
+        joins cubes --solo 1 --loss 10 --seed 3
+    done
+    says conformance.out ' solo=[1-9]'
+}
+
 case_a_client_of_the_page_alone_plays_with_few_bytes() {
     arena
     joins arena --rate 12000
@@ -113,11 +136,10 @@ case_a_client_of_the_page_alone_plays_with_few_bytes() {
 # The line loses what the server's ENet says last. Without a CLOSE the client waits 15 to 60 s for it.
 case_a_client_of_the_page_alone_is_closed_with_the_match() {
     local match begun took
+    prints breakout
     for match in 1 2 3 4 5; do
         serve server --ticks 60 --min-clients 1 --log none
-        "$conformance" play "$page" "$address" "$(value schema server.out)" breakout --loss 20 --seed $match \
-            >conformance.out 2>conformance.err &
-        pids[conformance]=$!
+        plays breakout.json --loss 20 --seed $match
         ends_with 0 server
         begun=${EPOCHREALTIME/[.,]/}
         ends_with 0 conformance
@@ -149,7 +171,7 @@ case_another_schema_is_refused_by_name() {
 # Allowed are only its own headers, generated code, libc, ENet, libsodium, protobuf-c and XXH3.
 case_nothing_of_ours_is_included() {
     local allowed
-    allowed='"(conform|games|row|mirror|misread_search|outer|play|solo|wire\.pb-c|breakout\.pb-c|arena\.pb-c)\.h"|<(enet/enet|protobuf-c/protobuf-c|sodium|xxhash)\.h>'
+    allowed='"(conform|games|row|mirror|misread_search|outer|play|solo|window|json|wire\.pb-c)\.h"|<(enet/enet|protobuf-c/protobuf-c|sodium|xxhash)\.h>'
     allowed+='|<(netinet/in|poll|sys/socket|inttypes|math|stdarg|stdbool|stddef|stdint|stdio|stdlib|string|time)\.h>'
     grep -hE '^[[:space:]]*#[[:space:]]*include' "$folder"/*.[ch] >includes.txt
     [ -s includes.txt ] || fail "nothing is included"

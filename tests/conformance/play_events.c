@@ -2,10 +2,9 @@
 // WIRE.md, "Game events": reliable events in order, and each event when its entities are there.
 #include "play.h"
 
-#include <protobuf-c/protobuf-c.h>
 #include <string.h>
 
-enum { HOLD_TICKS = 120, BREAKOUT_CHEERED = 5 };
+enum { HOLD_TICKS = 120 };
 
 void receive_event(game_client* client, const Shoal__Wire__GameEvent* event) {
     if (event->number != 0 && event->number != client->event_number + 1) return; // it arrives again
@@ -43,26 +42,15 @@ static void deliver_assigned(game_client* client, const held_event* event) {
     shoal__wire__player_assigned__free_unpacked(assigned, NULL);
 }
 
-// The handle in a field of the message; 0: no entity.
-static uint32_t named_by(const ProtobufCMessage* message, const message_row* row, uint32_t field) {
-    if (!(row->handle_fields >> field & 1)) return 0;
-    uint32_t handle;
-    memcpy(&handle, (const uint8_t*)message + message->descriptor->fields[field].offset,
-           sizeof handle);
-    return handle;
-}
-
 static entity_state worse(entity_state a, entity_state b) {
     return a > b ? a : b;
 }
 
 // The server's answer to an event of this client.
-static bool is_own(const game_client* client, const held_event* event,
-                   const ProtobufCMessage* message) {
-    uint32_t who = 0;
-    if (strcmp(client->game->name, "breakout") == 0 && event->message == BREAKOUT_CHEERED + 1)
-        memcpy(&who, (const uint8_t*)message + message->descriptor->fields[0].offset, sizeof who);
-    return who != 0 && who == client->id;
+static bool is_own(const game_client* client, const message_row* row, const held_event* event) {
+    uint64_t who;
+    return strcmp(row->name, "Cheered") == 0 &&
+           message_read(row, event->payload, event->size, "client", &who) && who == client->id;
 }
 
 static entity_state state_of(game_client* client, held_event* event) {
@@ -72,21 +60,20 @@ static entity_state state_of(game_client* client, held_event* event) {
     if (target == ENTITY_TO_COME && is_late) target = ENTITY_GONE;
     if (event->message == 0 || target == ENTITY_GONE) return target;
     const message_row* row = &client->game->messages[event->message - 1];
-    ProtobufCMessage* message =
-        protobuf_c_message_unpack(row->descriptor, NULL, event->size, event->payload);
-    if (!message) {
-        fault(client, "an event that cannot be read");
-        return ENTITY_GONE;
-    }
-    for (uint32_t f = 0; f < message->descriptor->n_fields && !event->is_alone; f++) {
-        uint32_t handle = named_by(message, row, f);
-        if (handle) named = worse(named, mirror_find(client->mirror, handle, event->tick));
+    for (const json* at = row->entities; at && !event->is_alone; at = at->next) {
+        uint64_t handle;
+        if (strcmp(json_text(at, "kind"), "entity") != 0) continue;
+        if (!message_read(row, event->payload, event->size, json_text(at, "name"), &handle)) {
+            fault(client, "an event that cannot be read");
+            return ENTITY_GONE;
+        }
+        if (handle)
+            named = worse(named, mirror_find(client->mirror, (uint32_t)handle, event->tick));
     }
     if (named == ENTITY_TO_COME && is_late) named = ENTITY_GONE;
     if (named == ENTITY_GONE && row->is_without) named = ENTITY_HERE;
     entity_state state = worse(target, named);
-    client->counts.own += state == ENTITY_HERE && is_own(client, event, message);
-    protobuf_c_message_free_unpacked(message, NULL);
+    client->counts.own += state == ENTITY_HERE && is_own(client, row, event);
     return state;
 }
 

@@ -15,7 +15,7 @@ static void send_control(game_client* client, const Shoal__Wire__ClientControl* 
 
 void send_hello(game_client* client) {
     char game[32] = "breakout", name[] = "conformance";
-    if (client->game->make_input) strncpy(game, client->game->name, sizeof game - 1);
+    if (client->game->root) strncpy(game, client->game->name, sizeof game - 1);
     Shoal__Wire__Hello hello = SHOAL__WIRE__HELLO__INIT;
     hello.protocol = 5;
     hello.schema_hash = schema_hash(client->schema);
@@ -58,9 +58,18 @@ void acknowledge_value(game_client* client, uint64_t version) {
     send_control(client, &message);
 }
 
+// The last message of this kind. @return NULL: there is none.
+static const message_row* find_message(const game_tables* game, uint64_t kind) {
+    const message_row* found = NULL;
+    for (uint32_t m = 0; m < game->message_count; m++)
+        if (game->messages[m].kind == kind) found = &game->messages[m];
+    return found;
+}
+
 static void make_input(game_client* client) {
     uint32_t number = ++client->input_number, slot = number % INPUTS_KEPT;
-    client->input_sizes[slot] = client->game->make_input(number, client->inputs[slot]);
+    const message_row* input = find_message(client->game, 0);
+    client->input_sizes[slot] = message_make(input, number, client->inputs[slot]);
 }
 
 static void write_whole(bit_stream* bits, const uint8_t* bytes, size_t size) {
@@ -134,9 +143,10 @@ void send_inputs(game_client* client) {
     Shoal__Wire__GameEvent event = SHOAL__WIRE__GAME_EVENT__INIT;
     Shoal__Wire__GameEvent* events[] = {&event};
     event.number = 1;
-    event.message = client->game->event_position + 1;
-    event.payload = (ProtobufCBinaryData){client->game->make_event(payload), payload};
-    message.n_events = client->input_number > 30 && !client->is_event_acked;
+    const message_row* row = find_message(client->game, 1);
+    if (row) event.message = (uint32_t)(row - client->game->messages) + 1;
+    if (row) event.payload = (ProtobufCBinaryData){message_make(row, 0, payload), payload};
+    message.n_events = row && client->input_number > 30 && !client->is_event_acked;
     message.events = events;
     size_t size = shoal__wire__input_packet__pack(&message, bytes);
     client->resync_count = 0;

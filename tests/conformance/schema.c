@@ -154,21 +154,30 @@ static uint32_t declared_bits(const component_row* component) {
     return bits;
 }
 
-// Join the parts in order; a later part replaces components of an earlier one. Then sort by name.
+// A component of a row: where its words and its default come from.
+typedef struct merged_part {
+    const component_row *words, *value;
+} merged_part;
+
+static bool states(const component_row* component, bool is_stated) {
+    return !component->words || is_stated;
+}
+
+// Join the parts in order; what a later part states replaces that of an earlier one. By name.
 static uint32_t merge(const cf_schema* schema, const uint8_t* parts, uint32_t part_count,
-                      const component_row** merged) {
+                      merged_part* merged) {
     uint32_t count = 0;
     for (uint32_t p = 0; p < part_count; p++) {
         const template_table* table = &schema->tables[parts[p]];
         for (uint32_t c = 0; c < COMPONENTS && table->components[c].name; c++) {
+            const component_row* own = &table->components[c];
             uint32_t at = 0;
-            while (at < count && strcmp(merged[at]->name, table->components[c].name) < 0)
+            while (at < count && strcmp(merged[at].words->name, own->name) < 0)
                 at++;
-            if (at == count || strcmp(merged[at]->name, table->components[c].name) != 0) {
-                memmove(merged + at + 1, merged + at, (count - at) * sizeof *merged);
-                count++;
-            }
-            merged[at] = &table->components[c];
+            bool is_new = at == count || strcmp(merged[at].words->name, own->name) != 0;
+            if (is_new) memmove(merged + at + 1, merged + at, (count++ - at) * sizeof *merged);
+            if (is_new || states(own, own->states_words)) merged[at].words = own;
+            if (is_new || states(own, own->states_default)) merged[at].value = own;
         }
     }
     return count;
@@ -176,27 +185,48 @@ static uint32_t merge(const cf_schema* schema, const uint8_t* parts, uint32_t pa
 
 static bool make_element(const component_row* component, const field_row* field,
                          cf_element* element) {
-    double step = component->step;
-    bool is_whole = field->kind != K_F32 && field->kind != K_F64;
-    if (component->bits == 0 && step == 0)
-        return element_make(element, field->kind, field->bits, field->min, 1);
-    if (component->step == TURN)
-        return element_make(element, field->kind, component->bits, -M_PI,
-                            2 * M_PI / ldexp(1, (int)component->bits));
-    bool is_even = component->min == -component->max && component->bits > 1; // 0 is a value
-    if (component->bits > 0)
-        step = is_whole ? 1
-                        : (component->max - component->min) /
-                              (ldexp(1, (int)component->bits) - 1 - is_even);
+    if (component->bits == 0 && component->step == 0)
+        return element_make(element, field->kind, 0, 0, 1);
+    double step = component->bits > 0 ? 1 : component->step;
     return element_make(element, field->kind, declared_bits(component), component->min, step);
 }
 
+static int kind_of(const char* name) {
+    static const char* const names[] = {"bool", "i8",  "i16", "i32", "i64", "u8",
+                                        "u16",  "u32", "u64", "f32", "f64", "entity"};
+    int kind = 0;
+    while (strcmp(names[kind], name) != 0)
+        kind++;
+    return kind;
+}
+
+// The words of a schema as JSON. A default of another part is quantised again if its words differ.
+static void lay_out_words(const merged_part* part, template_row* row) {
+    const json *word = part->words->words, *value = part->value->words;
+    for (; word; word = word->next, value = value->next) {
+        cf_element* element = &row->layout.elements[row->layout.element_count];
+        element->kind = kind_of(json_text(word, "kind"));
+        element->bits = (uint32_t)json_number(word, "bits");
+        element->is_exact = json_is_true(word, "exact");
+        element->q_max = json_whole(word, "max");
+        element->min = element->is_exact ? 0 : json_number(word, "min");
+        element->step = element->is_exact ? 0 : json_number(word, "step");
+        uint64_t made = json_whole(value, "default");
+        bool is_other = !element->is_exact && word != value &&
+                        (json_number(value, "min") != element->min ||
+                         json_number(value, "step") != element->step);
+        if (is_other)
+            made = element_of_number(element, json_number(value, "min") +
+                                                  (double)made * json_number(value, "step"));
+        row->defaults[row->layout.element_count++] = element_canonical(element, made);
+    }
+}
+
 // "Rotations": the number of the largest part, then the three others.
-static void lay_out_rotation(const component_row* component, template_row* row, uint32_t c) {
+static void lay_out_rotation(const component_row* component, template_row* row) {
     cf_layout* layout = &row->layout;
     uint64_t* words = row->defaults + layout->element_count;
     float parts[4];
-    layout->is_rotation[c] = true;
     for (uint32_t i = 0; i < 4; i++) {
         cf_element* element = &layout->elements[layout->element_count++];
         (void)element_make(element, i == 0 ? K_U8 : K_U16, i == 0 ? 2 : component->bits, 0, 1);
@@ -206,28 +236,36 @@ static void lay_out_rotation(const component_row* component, template_row* row, 
     rotation_quantise(parts, component->bits, words);
 }
 
+static void lay_out_fields(const component_row* component, template_row* row) {
+    for (uint32_t f = 0; f < field_count(component->type); f++) {
+        const field_row* field = &component->type->fields[f];
+        for (uint32_t i = 0; i < field->count; i++) {
+            cf_element* element = &row->layout.elements[row->layout.element_count];
+            bool is_valid = make_element(component, field, element);
+            if (!is_valid) abort(); // a table in games.c is wrong
+            row->defaults[row->layout.element_count++] =
+                element_of_number(element, component->values[f]);
+        }
+    }
+}
+
 static void lay_out(const cf_schema* schema, template_row* row) {
-    const component_row* merged[COMPONENTS * 8 + 1];
+    merged_part merged[COMPONENTS * 8 + 1];
     uint32_t count = merge(schema, row->parts, row->part_count, merged);
     cf_layout* layout = &row->layout;
     layout->component_count = count;
     for (uint32_t c = 0; c < count; c++) {
-        const component_row* component = merged[c];
+        const component_row* component = merged[c].words;
         layout->names[c] = component->name;
         layout->integrals[c] = component->integral;
+        layout->is_rotation[c] = component->is_rotation;
         layout->first[c] = layout->element_count;
-        bool is_rotation = component->step == QUATERNION;
-        if (is_rotation) lay_out_rotation(component, row, c);
-        for (uint32_t f = 0; !is_rotation && f < field_count(component->type); f++) {
-            const field_row* field = &component->type->fields[f];
-            for (uint32_t i = 0; i < field->count; i++) {
-                cf_element* element = &layout->elements[layout->element_count];
-                bool is_valid = make_element(component, field, element);
-                if (!is_valid) abort(); // a table in games.c is wrong
-                row->defaults[layout->element_count++] =
-                    element_of_number(element, component->values[f]);
-            }
-        }
+        if (component->words)
+            lay_out_words(&merged[c], row);
+        else if (component->is_rotation)
+            lay_out_rotation(component, row);
+        else
+            lay_out_fields(component, row);
         layout->count[c] = layout->element_count - layout->first[c];
     }
     lay_out_varsizes(schema, row);
@@ -326,21 +364,18 @@ static int compare_items(const void* a, const void* b) {
 static void add_messages(cf_schema* schema) {
     for (uint32_t m = 0; m < schema->game->message_count; m++) {
         const message_row* message = &schema->game->messages[m];
-        const ProtobufCMessageDescriptor* descriptor = message->descriptor;
         XXH3_state_t state;
         XXH3_64bits_reset(&state);
-        add_text(&state, descriptor->short_name);
+        add_text(&state, message->name);
         add_number(&state, m, 8);
         add_number(&state, message->kind, 8);
         add_number(&state, message->is_reliable, 8);
-        add_number(&state, descriptor_hash(descriptor), 8);
-        add_item(schema, "message", descriptor->short_name, &state);
+        add_number(&state, message->descriptor_hash, 8);
+        add_item(schema, "message", message->name, &state);
     }
 }
 
-cf_schema* schema_create(const char* name, const cf_tables* codes) {
-    const game_tables* game = game_find(name);
-    if (!game) return NULL;
+cf_schema* schema_create(const game_tables* game, const cf_tables* codes) {
     cf_schema* schema = calloc(1, sizeof *schema);
     if (!schema) abort();
     schema->game = game;

@@ -2,7 +2,9 @@
 // The vectors of WIRE.md, read from the text of the page: lines `WORD key=value...` in its code
 // blocks, and from wire_vectors.txt beside it. Every kind of line must occur, so that a misspelt
 // word fails the test.
+#include "games.h"
 #include "solo.h"
+#include "window.h"
 
 #include "wire.pb-c.h"
 
@@ -18,6 +20,8 @@ typedef struct page_state {
     cf_tables* tables;
     cf_schema *schema, *solo_schema;
     cf_mirror* mirror;
+    double time_s;
+    cf_window window;               ///< of a session's datagrams
     bool is_solo;                   ///< the session is in solo code
     bool has_all_solo;              ///< such a session had each part of it
     uint32_t probes;                ///< probes that could be compared and were equal
@@ -432,21 +436,50 @@ static bool check_session(page_state* page, const char* line) {
     return true;
 }
 
+static bool check_window_key(page_state* page, const char* line) {
+    char text[LINE_BYTES_MAX];
+    uint8_t key[32];
+    (void)read_hex(value_of(line, "session_key_to_client", text, sizeof text), key, sizeof key);
+    window_begin(&page->window, key);
+    return true;
+}
+
+// Datagrams in order: "outer read_taken..." or "outer read_dropped..."; some come 6 s later.
+static bool check_window(page_state* page, const char* line) {
+    uint8_t bytes[64];
+    const char* hex = strchr(line, '=');
+    size_t size = hex ? read_hex(hex + 1, bytes, sizeof bytes) : 0;
+    bool is_taken = strncmp(line, "outer read_taken", strlen("outer read_taken")) == 0;
+    if (strstr(line, "_6_s_later=")) page->time_s += 6;
+    return size > 0 && window_open(&page->window, bytes, size, page->time_s) == is_taken;
+}
+
 static const struct vector_kind {
     const char* word;
     bool (*check)(page_state* page, const char* line);
     int least;
     int least_beside; ///< in the file beside the page
-} kinds[] = {{"golomb ", check_golomb, 12, 0},        {"quant ", check_quant, 8, 0},
-             {"rotation ", check_rotation, 6, 0},     {"row layout=", check_row, 19, 60},
-             {"solo layout=", check_solo, 16, 0},     {"row_read layout=", check_row, 0, 4},
-             {"no_row layout=", check_no_row, 0, 4},  {"low_bits low=", check_low_bits, 0, 6},
-             {"descriptor ", check_descriptor, 2, 0}, {"varsize ", check_varsize, 8, 0},
-             {"no_varsize ", check_no_varsize, 9, 0}, {"item ", check_item, 8, 0},
-             {"schema ", check_schema, 1, 0},         {"session index_max=", check_session, 0, 4},
-             {"packet seq=", check_packet, 12, 100},  {"late seq=", check_packet, 0, 1},
-             {"accepted ", check_accepted, 10, 6},    {"refused ", check_refused, 24, 1},
-             {"scope ", check_scope, 12, 100}};
+} kinds[] = {{"golomb ", check_golomb, 12, 0},
+             {"quant ", check_quant, 8, 0},
+             {"rotation ", check_rotation, 6, 0},
+             {"row layout=", check_row, 19, 60},
+             {"solo layout=", check_solo, 16, 0},
+             {"row_read layout=", check_row, 0, 4},
+             {"no_row layout=", check_no_row, 0, 4},
+             {"low_bits low=", check_low_bits, 0, 6},
+             {"descriptor ", check_descriptor, 2, 0},
+             {"varsize ", check_varsize, 8, 0},
+             {"no_varsize ", check_no_varsize, 9, 0},
+             {"item ", check_item, 8, 0},
+             {"schema ", check_schema, 1, 0},
+             {"session index_max=", check_session, 0, 4},
+             {"packet seq=", check_packet, 12, 100},
+             {"late seq=", check_packet, 0, 1},
+             {"accepted ", check_accepted, 10, 6},
+             {"refused ", check_refused, 24, 1},
+             {"scope ", check_scope, 12, 100},
+             {"outer session_key_to_client=", check_window_key, 1, 0},
+             {"outer read_", check_window, 11, 0}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 // @return false: the line is a vector that fails.
@@ -481,8 +514,8 @@ static bool check_lines(page_state* page, const char* path, int* seen) {
 static bool open_page(page_state* page, const vector_source* source) {
     page->tables = tables_read(source->page_path);
     if (!page->tables) return false;
-    page->schema = schema_create("vectors", page->tables);
-    page->solo_schema = schema_create("solo", page->tables);
+    page->schema = schema_create(game_find("vectors"), page->tables);
+    page->solo_schema = schema_create(game_find("solo"), page->tables);
     schema_set_rate(page->solo_schema, 60);
     page->mirror = mirror_create(page->schema, 1000);
     return true;

@@ -47,6 +47,8 @@ names = {item["name"] for item in schema["items"]}
 assert {"template " + t["name"] for t in schema["templates"]} <= names
 assert {"message " + m["name"] for m in schema["messages"]} <= names
 assert {"component " + c["name"] for t in schema["templates"] for c in t["components"]} <= names
+assert all(f["id"] > 0 and f["type"] and f["label"] for m in schema["messages"] for f in m["protobuf_fields"])
+assert all(c["states_default"] in (True, False) for t in schema["templates"] for c in t["components"])
 assert all(c["type"] in {t["name"] for t in schema["types"]} for t in schema["templates"] for c in t["components"])
 ' <schema.out || fail "the schema of $game lacks something"
     done

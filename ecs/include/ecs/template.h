@@ -33,6 +33,8 @@ typedef struct ecs_template_component {
     const char* integral;
     /// `_rotation:b=yes`, with `_bits`: a unit quaternion, sent as its smallest three numbers.
     bool is_rotation;
+    bool states_value,
+        states_quant; ///< the template or a parent of it: in a composition they count
 } ecs_template_component;
 
 /// A template. Borrowed, valid until the world is destroyed. Components are sorted by

@@ -2,7 +2,7 @@
 // proto/WIRE.md, "Outer layer": its vectors are made again by the code and compared, line by line.
 #include "secure_world.h"
 
-enum { LINES_MAX = 16, LINE_BYTES = 1400 };
+enum { LINES_MAX = 28, LINE_BYTES = 1400 };
 
 typedef struct vectors {
     char lines[LINES_MAX][LINE_BYTES];
@@ -22,6 +22,50 @@ static void add(vectors* to, const char* what, const uint8_t* bytes, size_t size
     assert_true((size_t)used + 2 * size < LINE_BYTES);
     for (size_t i = 0; i < size; i++)
         snprintf(line + used + 2 * i, 3, "%02x", bytes[i]);
+}
+
+typedef struct reading {
+    net_crypt_receiver receiver;
+    uint64_t now_us;
+} reading;
+
+// Datagrams as a client may get them, one after the other: some it takes, some it drops.
+static void add_read(vectors* to, reading* reader, const char* what, const net_crypt_sender* with,
+                     uint64_t number, net_outer_type type) {
+    uint8_t out[DATAGRAM_BYTES_MAX], *inner;
+    net_crypt_sender sender = *with;
+    size_t inner_size;
+    bool is_newest, is_taken = strncmp(what, "read_taken", strlen("read_taken")) == 0;
+    sender.number = sender.rekeyed_number = number - 1;
+    net_crypt_plain plain = {.type = type, .session = 0xABCDE007, .bytes = "ENet", .size = 4};
+    const size_t size = net_crypt_seal(&sender, 0, &plain, out);
+    add(to, what, out, size);
+    if (strstr(what, "_6_s_later")) reader->now_us += 6000000;
+    net_crypt_result result = net_crypt_open(&reader->receiver, reader->now_us, out, size, 0,
+                                             &inner, &inner_size, &is_newest);
+    assert_int_equal(result == NET_CRYPT_OK, is_taken);
+}
+
+static void add_reads(vectors* to, const uint8_t key[32]) {
+    reading reader = {.now_us = 0};
+    net_crypt_sender first, second, other;
+    net_crypt_receiver_init(&reader.receiver, key);
+    net_crypt_sender_init(&first, key, 0);
+    second = other = first;
+    memcpy(second.key, reader.receiver.next.bytes, sizeof second.key);
+    second.phase = other.phase = true;
+    const net_outer_type data = NET_OUTER_DATA;
+    add_read(to, &reader, "read_taken_2000", &first, 2000, data);
+    add_read(to, &reader, "read_taken_1023_behind", &first, 977, data);
+    add_read(to, &reader, "read_dropped_1024_behind", &first, 976, data);
+    add_read(to, &reader, "read_dropped_again", &first, 2000, data);
+    add_read(to, &reader, "read_dropped_other_phase_and_wrong_key", &other, 2001, data);
+    add_read(to, &reader, "read_taken_6_s_later", &first, 2001, data);
+    add_read(to, &reader, "read_taken_next_key", &second, 2003, data);
+    add_read(to, &reader, "read_taken_old_key", &first, 2002, data);
+    add_read(to, &reader, "read_dropped_number_of_the_old_key", &second, 2001, data);
+    add_read(to, &reader, "read_taken_state_2005", &second, 2005, NET_OUTER_STATE);
+    add_read(to, &reader, "read_taken_state_2004", &second, 2004, NET_OUTER_STATE);
 }
 
 static void add_session(vectors* to, const net_outer_hello* hello, const net_outer_proof* proof,
@@ -62,6 +106,7 @@ static void add_session(vectors* to, const net_outer_hello* hello, const net_out
     plain = (net_crypt_plain){.type = NET_OUTER_STATE, .bytes = "ENet", .size = 4};
     size = net_crypt_seal(&sender, 0, &plain, out);
     add(to, "state", out, size);
+    add_reads(to, down);
 }
 
 static void make(vectors* to) {
