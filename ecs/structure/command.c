@@ -354,7 +354,8 @@ static uint32_t end_run(ecs_world* world, const batch_run* run) {
     ecs_entity_list* destroyed = &world->tracker->destroyed;
     ecs_entity* dead = destroyed->items + destroyed->count;
     uint32_t* old_places = run->places;
-    const bool has_families = storage->links.pages, has_held = storage->held.count > 0;
+    const bool has_families = storage->links.component != ECS_COMPONENT_NONE,
+               has_held = storage->held.count > 0;
     run_reader reader = reader_of(world, run);
     uint32_t i = 0;
     for (; i < run->most; i++) {

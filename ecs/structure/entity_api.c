@@ -50,7 +50,8 @@ static __attribute__((noinline)) ecs_result destroy_related(ecs_world* world, ec
 
 ecs_result ecs_destroy(ecs_world* world, ecs_entity entity) {
     ecs_structure_check(world);
-    if (world->storage->links.pages) return destroy_related(world, entity);
+    if (world->storage->links.component != ECS_COMPONENT_NONE)
+        return destroy_related(world, entity);
     return ecs_structure_destroy_simple(world, entity) ? ECS_OK : destroy_single(world, entity);
 }
 

@@ -19,7 +19,7 @@
 // no more than the links.
 //
 // Invariants: an entity that is linked has the component; news are links in the list or 0; a living
-// entity's page of links exists.
+// entity's page of links exists, of a mirror's one when it has the component and lists caught up.
 #include "structure/hierarchy.h"
 
 #include "base/assert.h"
@@ -37,7 +37,7 @@ ecs_result ecs_hierarchy_seal(ecs_world* world, const base_reporter* reporter) {
     ecs_links* links = &world->storage->links;
     ecs_component_id id =
         ecs_component_seek(world, ECS_PARENT_NAME, base_hash64_text(ECS_PARENT_NAME));
-    if (id == ECS_COMPONENT_NONE || links->pages) return ECS_OK;
+    if (id == ECS_COMPONENT_NONE || links->component != ECS_COMPONENT_NONE) return ECS_OK;
     const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);
     if (type->id != ecs_type_find(world, "eid")) {
         base_report(reporter, NULL, 0, "component '%s' has type '%.63s': it must be eid",
@@ -47,15 +47,13 @@ ecs_result ecs_hierarchy_seal(ecs_world* world, const base_reporter* reporter) {
     ecs_term term = {.component = ECS_PARENT_NAME, .type = "eid", .access = ECS_READ};
     hierarchy->group = ecs_group_ensure(world, &term, 1);
     if (!hierarchy->group) return ECS_ERR_MEMORY;
-    links->pages = base_allocate_zero(world->allocator, ECS_PAGES * sizeof(*links->pages));
-    if (!links->pages) return ECS_ERR_MEMORY;
     links->component = id;
     links->news = ECS_LINK_END;
     return ECS_OK;
 }
 
 void ecs_hierarchy_reset(ecs_world* world) {
-    if (!world->storage->links.pages) return;
+    if (world->storage->links.component == ECS_COMPONENT_NONE) return;
     ecs_links_clear(world);
     world->hierarchy->stamp = 0;
 }
@@ -63,7 +61,7 @@ void ecs_hierarchy_reset(ecs_world* world) {
 void ecs_hierarchy_deinit(ecs_world* world) {
     ecs_hierarchy_reset(world);
     ecs_links* links = &world->storage->links;
-    BASE_ARRAY_RELEASE(world->allocator, links->pages, ECS_PAGES);
+    BASE_ARRAY_RELEASE(world->allocator, links->pages, links->page_capacity);
     *links = (ecs_links){0};
     *world->hierarchy = (ecs_hierarchy){0};
 }
@@ -104,8 +102,11 @@ enum { NEWLY_WRITTEN = 1, FOLLOWED = 2 };
 
 static void follow(ecs_world* world, uint32_t index, ecs_entity value) {
     ecs_links* links = &world->storage->links;
-    ecs_link* link = ecs_link_at(links, index);
-    BASE_ASSERT(link && "a living entity has a link");
+    if (!ecs_link_reserve(world, index)) {
+        links->is_behind = true;
+        return;
+    }
+    const ecs_link* link = ecs_link_at(links, index);
     ecs_entity parent = ecs_link_is_handle(world, value) ? value : ECS_ENTITY_NONE;
     if (link->parent == parent) return;
     ecs_link_remove(links, index);
@@ -228,8 +229,8 @@ static bool has_marks(const ecs_world* world) {
 // Stamps of a walk; all are forgotten before the numbers run out.
 static void reset_stamps(ecs_hierarchy* hierarchy, ecs_links* links) {
     if (hierarchy->stamp < UINT32_MAX / 2) return;
-    for (uint32_t i = 0; i < ECS_PAGES; i++)
-        for (uint32_t k = 0; links->pages[i] && k < ECS_PAGE_RECORDS; k++)
+    for (uint32_t i = 0; i < links->page_capacity; i++)
+        for (uint32_t k = 0; links->pages[i] && k < ECS_LINK_PAGE; k++)
             links->pages[i][k].stamp = 0;
     hierarchy->stamp = 0;
 }
@@ -238,7 +239,7 @@ void ecs_hierarchy_sync(ecs_world* world) {
     if (world->is_view) return; // it was done before the wave, and no system of it writes parents
     ecs_hierarchy* hierarchy = world->hierarchy;
     ecs_links* links = &world->storage->links;
-    if (!links->pages || hierarchy->is_busy ||
+    if (links->component == ECS_COMPONENT_NONE || hierarchy->is_busy ||
         (links->news == ECS_LINK_END && !links->is_behind && !has_marks(world)))
         return;
     reset_stamps(hierarchy, links);
@@ -290,7 +291,7 @@ bool ecs_hierarchy_has_family(ecs_world* world, ecs_entity entity) {
 }
 
 void ecs_hierarchy_destroy(ecs_world* world, ecs_entity entity) {
-    BASE_ASSERT(world->storage->links.pages && !world->hierarchy->is_busy);
+    BASE_ASSERT(!world->is_mirror && !world->hierarchy->is_busy);
     ecs_hierarchy* hierarchy = world->hierarchy;
     ecs_links* links = &world->storage->links;
     ecs_hierarchy_sync(world);
@@ -355,12 +356,13 @@ static void check_values(const ecs_world* world) {
 void ecs_hierarchy_validate(const ecs_world* world) {
     const ecs_hierarchy* hierarchy = world->hierarchy;
     const ecs_links* links = &world->storage->links;
-    if (!links->pages) return;
+    if (links->component == ECS_COMPONENT_NONE) return;
     BASE_ASSERT(!hierarchy->is_busy);
-    for (uint32_t page = 0; page < ECS_PAGES; page++)
-        for (uint32_t i = 0; links->pages[page] && i < ECS_PAGE_RECORDS; i++)
-            check_children(world, page << ECS_PAGE_BITS | i);
+    for (uint32_t page = 0; page < links->page_capacity; page++)
+        for (uint32_t i = 0; links->pages[page] && i < ECS_LINK_PAGE; i++)
+            check_children(world, page << ECS_LINK_PAGE_BITS | i);
     check_values(world);
+    if (world->is_mirror) return;
     for (ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE); entity != ECS_ENTITY_NONE;
          entity = ecs_entity_next(world, entity))
         BASE_ASSERT(ecs_link_at(links, ecs_entity_index(entity)));
@@ -373,12 +375,12 @@ void ecs_hierarchy_validate(const ecs_world* world) {
 // same way. It never enters the root again, so it also ends when the root is on a cycle.
 
 static bool has_hierarchy(const ecs_world* world) {
-    return world->storage->links.pages;
+    return world->storage->links.component != ECS_COMPONENT_NONE;
 }
 
-// The link of an entity that lives or waits; such a one has a page.
+// The link of an entity that lives or waits. NULL: of a mirror, without parent or child.
 static ecs_link* link_of(const ecs_world* world, ecs_entity entity) {
-    BASE_ASSERT(world->storage->links.pages);
+    BASE_ASSERT(has_hierarchy(world));
     return ecs_link_at(&world->storage->links, ecs_entity_index(entity));
 }
 
@@ -392,7 +394,10 @@ static bool is_met(ecs_world* world, ecs_entity entity, ecs_entity ancestor) {
     uint32_t walk = ++world->hierarchy->stamp;
     while (exists(world, entity)) {
         ecs_link* link = link_of(world, entity);
-        if (entity == ancestor || link->stamp == walk) return entity == ancestor;
+        if (!link && !ecs_is_alive(world, entity) &&
+            ecs_link_reserve(world, ecs_entity_index(entity)))
+            link = link_of(world, entity); // one that waits names its parent, and may be on a cycle
+        if (entity == ancestor || !link || link->stamp == walk) return entity == ancestor;
         link->stamp = walk;
         entity = ecs_link_parent_of(world, entity);
     }
@@ -412,8 +417,8 @@ ecs_result ecs_hierarchy_check_parent(ecs_world* world, ecs_entity child, ecs_en
 ecs_entity ecs_hierarchy_parent(ecs_world* world, ecs_entity child) {
     if (!has_hierarchy(world) || !ecs_is_alive(world, child)) return ECS_ENTITY_NONE;
     ecs_hierarchy_sync(world);
-    ecs_entity parent = link_of(world, child)->parent;
-    return ecs_is_alive(world, parent) ? parent : ECS_ENTITY_NONE;
+    const ecs_link* link = link_of(world, child);
+    return link && ecs_is_alive(world, link->parent) ? link->parent : ECS_ENTITY_NONE;
 }
 
 ecs_entity ecs_hierarchy_root(ecs_world* world, ecs_entity entity) {
@@ -424,6 +429,7 @@ ecs_entity ecs_hierarchy_root(ecs_world* world, ecs_entity entity) {
     uint32_t walk = ++world->hierarchy->stamp;
     for (;;) {
         ecs_link* link = link_of(world, entity);
+        if (!link) return entity;
         link->stamp = walk;
         if (!ecs_is_alive(world, link->parent) || link_of(world, link->parent)->stamp == walk)
             return entity;
@@ -463,7 +469,7 @@ ecs_entity ecs_hierarchy_below(ecs_world* world, ecs_entity root, ecs_entity aft
         child = ecs_link_next(world, after);
         while (child == root)
             child = ecs_link_next(world, child);
-        after = link_of(world, after)->parent;
+        after = ecs_link_parent_of(world, after);
         if (!ecs_is_alive(world, after)) break; // it was not below the root
     }
     return child;

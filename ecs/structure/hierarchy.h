@@ -65,8 +65,10 @@ static inline ecs_entity ecs_link_next(const ecs_world* world, ecs_entity child)
 }
 /// What an entity names as its parent, whether it lives or waits for resources.
 static inline ecs_entity ecs_link_parent_of(const ecs_world* world, ecs_entity entity) {
-    if (ecs_is_alive(world, entity))
-        return ecs_link_at(&world->storage->links, ecs_entity_index(entity))->parent;
+    if (ecs_is_alive(world, entity)) {
+        const ecs_link* link = ecs_link_at(&world->storage->links, ecs_entity_index(entity));
+        return link ? link->parent : ECS_ENTITY_NONE;
+    }
     const ecs_entity* value = ecs_loading_find(world, entity, world->storage->links.component);
     return !value || !ecs_link_is_handle(world, *value) ? ECS_ENTITY_NONE : *value;
 }

@@ -37,9 +37,13 @@
 // and when it catches up with the values, is the hierarchy's (hierarchy.c).
 
 bool ecs_link_reserve(ecs_world* world, uint32_t index) {
-    BASE_ASSERT(world->storage->links.pages && index <= ECS_INDEX_MAX);
-    ecs_link** page = &world->storage->links.pages[index >> ECS_PAGE_BITS];
-    if (!*page) *page = base_allocate_zero(world->allocator, ECS_PAGE_RECORDS * sizeof **page);
+    ecs_links* links = &world->storage->links;
+    const uint32_t at = index >> ECS_LINK_PAGE_BITS;
+    BASE_ASSERT(links->component != ECS_COMPONENT_NONE && index <= ECS_INDEX_MAX);
+    if (!BASE_ARRAY_RESERVE(world->allocator, links->pages, links->page_capacity, at + 1))
+        return false;
+    ecs_link** page = &links->pages[at];
+    if (!*page) *page = base_allocate_zero(world->allocator, ECS_LINK_PAGE * sizeof **page);
     return *page;
 }
 
@@ -72,9 +76,8 @@ void ecs_link_remove(ecs_links* links, uint32_t index) {
 
 void ecs_links_clear(ecs_world* world) {
     ecs_links* links = &world->storage->links;
-    if (!links->pages) return;
-    for (uint32_t i = 0; i < ECS_PAGES; i++) {
-        BASE_ARRAY_RELEASE(world->allocator, links->pages[i], ECS_PAGE_RECORDS);
+    for (uint32_t i = 0; i < links->page_capacity; i++) {
+        BASE_ARRAY_RELEASE(world->allocator, links->pages[i], ECS_LINK_PAGE);
         links->pages[i] = NULL;
     }
     links->news = ECS_LINK_END;
@@ -142,10 +145,14 @@ bool ecs_held_has_pending(const ecs_world* world, ecs_template_id template_id) {
 }
 
 bool ecs_record_reserve(ecs_world* world, uint32_t index) {
-    // Links first: where a page of records exists, its page of links does too.
-    if (world->storage->links.pages && !ecs_link_reserve(world, index)) return false;
     ecs_record_page** page = &world->storage->pages[index >> ECS_PAGE_BITS];
     if (*page != world->storage->zero_page) return true;
+    // Links first: where a page of records exists, its links do too. Not in a mirror.
+    const bool has_links =
+        world->storage->links.component != ECS_COMPONENT_NONE && !world->is_mirror;
+    const uint32_t first = index & ~(ECS_PAGE_RECORDS - 1u);
+    for (uint32_t i = 0; has_links && i < ECS_PAGE_RECORDS; i += ECS_LINK_PAGE)
+        if (!ecs_link_reserve(world, first + i)) return false;
     ecs_record_page* made = base_allocate_zero(world->allocator, sizeof *made);
     if (!made) return false;
     *page = made;

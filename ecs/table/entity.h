@@ -10,6 +10,8 @@
 // Links of parents and children by index. The hierarchy decides what they say.
 
 #define ECS_LINK_END UINT32_MAX ///< no index; ends the list of news
+#define ECS_LINK_PAGE_BITS 8u   ///< of an index, within a page of links
+#define ECS_LINK_PAGE (1u << ECS_LINK_PAGE_BITS)
 
 /// By index. `first` and `last` are of the index as a parent, the rest of its entity as a child.
 typedef struct ecs_link {
@@ -24,8 +26,10 @@ typedef struct ecs_link {
 } ecs_link;
 _Static_assert(sizeof(ecs_link) == 32, "two links fill a cache line");
 
+/// Pages are short, since a mirror has those alone of which it knows a parent or a child.
 typedef struct ecs_links {
-    ecs_link** pages;           ///< as of records; NULL: no hierarchy
+    ecs_link** pages; ///< those that exist
+    uint32_t page_capacity;
     ecs_component_id component; ///< holds the parent; ECS_COMPONENT_NONE: no hierarchy
     uint32_t news;              ///< index of the first entity to look at; ECS_LINK_END: none
     bool is_behind; ///< every row is to be looked at: after a restore, or when memory ran out
@@ -33,8 +37,9 @@ typedef struct ecs_links {
 
 /// NULL when the index has no page.
 static inline ecs_link* ecs_link_at(const ecs_links* links, uint32_t index) {
-    ecs_link* page = links->pages[index >> ECS_PAGE_BITS];
-    return page ? &page[index & (ECS_PAGE_RECORDS - 1)] : NULL;
+    const uint32_t at = index >> ECS_LINK_PAGE_BITS;
+    ecs_link* page = at < links->page_capacity ? links->pages[at] : NULL;
+    return page ? &page[index & (ECS_LINK_PAGE - 1)] : NULL;
 }
 /// Make the page of an index. @return false when memory ran out.
 BASE_MUST_USE bool ecs_link_reserve(ecs_world* world, uint32_t index);

@@ -46,16 +46,17 @@ static void reset_ranges(ecs_world* world) {
                           .cursor = replicated_max + 1};
 }
 
-static bool init_storage(ecs_world* world) {
+// Of all worlds: nobody writes to it.
+static const ecs_record_page ZERO_PAGE;
+
+static void init_storage(ecs_world* world) {
     BASE_ASSERT(!world->storage->zero_page);
     ecs_storage* storage = world->storage;
-    storage->zero_page = base_allocate_zero(world->allocator, sizeof *storage->zero_page);
-    if (!storage->zero_page) return false;
+    storage->zero_page = (ecs_record_page*)(uintptr_t)&ZERO_PAGE;
     for (uint32_t i = 0; i < ECS_PAGES; i++)
         storage->pages[i] = storage->zero_page;
     world->fast.pages = storage->pages;
     reset_ranges(world);
-    return true;
 }
 
 void ecs_storage_clear(ecs_world* world) {
@@ -104,7 +105,6 @@ static void deinit_storage(ecs_world* world) {
     BASE_ARRAY_RELEASE(allocator, storage->places, storage->chunk_capacity);
     BASE_ARRAY_RELEASE(allocator, storage->chunk_counts, storage->chunk_capacity);
     BASE_ARRAY_RELEASE(allocator, storage->chunk_ids_free, storage->chunk_capacity);
-    base_release(allocator, storage->zero_page, sizeof *storage->zero_page);
     *storage = (ecs_storage){0};
 }
 
@@ -317,9 +317,9 @@ ecs_result ecs_world_create(const ecs_world_config* config, ecs_world** world) {
     made->limits = config->limits;
     made->rng = base_rng_make(config->seed, 0);
     made->is_mirror = config->is_mirror;
+    init_storage(made);
     if (!copy_tags(made, config) || !ecs_types_init(made) || !ecs_templates_init(made) ||
-        !init_storage(made) || !ecs_systems_init(made) || !ecs_events_init(made) ||
-        !ecs_tracker_init(made)) {
+        !ecs_systems_init(made) || !ecs_events_init(made) || !ecs_tracker_init(made)) {
         ecs_world_destroy(made);
         return ECS_ERR_MEMORY;
     }
