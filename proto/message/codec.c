@@ -25,7 +25,7 @@ enum {
     LENGTH_BYTES_MAX = 5,
     VARINT_BYTES_MAX = 10,
     ARENA_BYTES_MIN = 1024,
-    ARENA_GROWTH = 4,
+    ARENA_GROWTH = 2,
 };
 
 // A position in untrusted bytes.

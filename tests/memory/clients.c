@@ -24,11 +24,16 @@
 #define TICK_RATE_HZ 30u
 #define TICK_US 33333u
 #define CLIENTS_MAX 512u       ///< of each kind
-#define FULL_BYTES_MAX 1048576 ///< of a client with a world
-#define SOLO_BYTES_MAX 1258291 ///< and more of any client that reads solo code
-#define THIN_BYTES_MAX 524288  ///< of a client that keeps rows alone
-#define SEAT_BYTES_MAX 57344   ///< of the server, for each client
+#define SOLO_BYTES_MAX 1258291 ///< more of any client that reads solo code
 #define EMPTY_TICKS 60u        ///< until all that moves has its history
+
+// Bytes; `each`: for each client of the match, since all see each other.
+typedef struct allowance {
+    int64_t alone, each;
+} allowance;
+static const allowance FULL_MAX = {819200, 560}; // of a client with a world: 1 MB with 400
+static const allowance THIN_MAX = {540672, 640}; // of a client that keeps rows alone
+static const allowance SEAT_MAX = {49152, 64};   // of the server, for each client
 
 const net_game_module* arena_module(void);
 
@@ -146,6 +151,11 @@ static void step(room* self) {
     }
 }
 
+static int64_t limit_of(const room* self, allowance of) {
+    return of.alone + of.each * (int64_t)(self->full + self->thin) +
+           (self->is_solo ? SOLO_BYTES_MAX : 0);
+}
+
 // Print the clients of one kind. @return false: one of them held too much, or nothing came.
 static bool check(room* self, const char* kind, uint32_t first, uint32_t end, int64_t limit) {
     int64_t sum = 0, most = 0;
@@ -172,7 +182,7 @@ static bool check_server(const room* self) {
     const int64_t clients = (int64_t)(self->full + self->thin);
     const int64_t each = (self->bytes.bytes - self->bytes_empty) / (clients ? clients : 1);
     printf("server bytes_empty=%" PRId64 " bytes_each=%" PRId64 "\n", self->bytes_empty, each);
-    const int64_t limit = SEAT_BYTES_MAX + (self->is_solo ? SOLO_BYTES_MAX : 0);
+    const int64_t limit = limit_of(self, SEAT_MAX);
     if (each > limit) printf("FAILED: more than %" PRId64 " bytes for each client\n", limit);
     return each <= limit;
 }
@@ -214,9 +224,8 @@ int main(int argc, char** argv) {
     for (uint64_t tick = 0; is_right && tick < self.seconds * TICK_RATE_HZ; tick++)
         step(&self);
     if (is_right) {
-        const int64_t more = self.is_solo ? SOLO_BYTES_MAX : 0;
-        is_right = check(&self, "full", 0, full, FULL_BYTES_MAX + more);
-        is_right = check(&self, "thin", full, all, THIN_BYTES_MAX + more) && is_right;
+        is_right = check(&self, "full", 0, full, limit_of(&self, FULL_MAX));
+        is_right = check(&self, "thin", full, all, limit_of(&self, THIN_MAX)) && is_right;
         is_right = check_server(&self) && is_right;
     }
     close_all(&self);
