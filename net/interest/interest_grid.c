@@ -6,10 +6,12 @@
 #include "interest/interest_grid.h"
 
 #include "base/assert.h"
+#include "base/math.h"
 
 #include <string.h>
 
-enum { BITS_2D = 7, ROW_BITS_2D = 7, BITS_3D = 6, ROW_BITS_3D = 9, CELL_MAX = 1 << 30 };
+enum { BITS_2D = 7, ROW_BITS_2D = 7, BITS_3D = 6, ROW_BITS_3D = 9 };
+enum { CELL_MAX = 1 << 30, CELL_ROUND = 1 << 20 };
 
 // Up to here a walk visits each row once; beyond, rows of the next layer but NET_INTEREST_LAYER
 // follow.
@@ -27,8 +29,8 @@ bool net_interest_grid_init(net_interest_grid* grid, const base_allocator* alloc
     grid->heads = base_allocate_zero(allocator, bytes);
     grid->stamps = base_allocate_zero(allocator, bytes);
     grid->counts = base_allocate_zero(allocator, bytes);
-    grid->firsts = base_allocate_zero(allocator, bytes + sizeof *grid->firsts);
-    return grid->heads && grid->stamps && grid->counts && grid->firsts;
+    grid->row_stamps = base_allocate_zero(allocator, sizeof(uint32_t) << grid->row_bits);
+    return grid->heads && grid->stamps && grid->counts && grid->row_stamps;
 }
 
 void net_interest_grid_deinit(net_interest_grid* grid) {
@@ -37,8 +39,8 @@ void net_interest_grid_deinit(net_interest_grid* grid) {
     base_release(allocator, grid->heads, grid->heads ? bytes : 0);
     base_release(allocator, grid->stamps, grid->stamps ? bytes : 0);
     base_release(allocator, grid->counts, grid->counts ? bytes : 0);
-    base_release(allocator, grid->firsts, grid->firsts ? bytes + sizeof *grid->firsts : 0);
-    BASE_ARRAY_RELEASE(allocator, grid->nears, grid->near_capacity);
+    base_release(allocator, grid->row_stamps,
+                 grid->row_stamps ? sizeof(uint32_t) << grid->row_bits : 0);
     BASE_ARRAY_RELEASE(allocator, grid->spots, grid->spot_capacity);
     BASE_ARRAY_RELEASE(allocator, grid->prevs, grid->prev_capacity);
     BASE_ARRAY_RELEASE(allocator, grid->buckets, grid->bucket_capacity);
@@ -68,6 +70,10 @@ static uint32_t bucket_of(const net_interest_grid* grid, const float at[3]) {
            net_interest_grid_row(cells[1], cells[2], (1u << grid->row_bits) - 1) << grid->bits;
 }
 
+static void stamp_bucket(net_interest_grid* grid, uint32_t bucket, uint32_t stamp) {
+    grid->stamps[bucket] = grid->row_stamps[bucket >> grid->bits] = stamp;
+}
+
 static void unlink_thing(net_interest_grid* grid, uint32_t thing) {
     BASE_ASSERT(grid->count > 0 && grid->buckets[thing] != 0);
     uint32_t next = grid->spots[thing].next, prev = grid->prevs[thing];
@@ -86,8 +92,7 @@ void net_interest_grid_put(net_interest_grid* grid, uint32_t thing, const float 
     uint32_t bucket = bucket_of(grid, at);
     net_interest_grid_entry* spot = &grid->spots[thing];
     memcpy(spot->at, at, sizeof spot->at);
-    grid->stamps[bucket] = stamp;
-    grid->is_packed = false;
+    stamp_bucket(grid, bucket, stamp);
     if (grid->buckets[thing] == bucket + 1) return;
     net_interest_grid_remove(grid, thing, stamp);
     spot->next = grid->heads[bucket];
@@ -102,62 +107,82 @@ void net_interest_grid_put(net_interest_grid* grid, uint32_t thing, const float 
 void net_interest_grid_remove(net_interest_grid* grid, uint32_t thing, uint32_t stamp) {
     if (thing >= grid->bucket_capacity) return;
     if (grid->buckets[thing] == 0) return;
-    grid->stamps[grid->buckets[thing] - 1] = stamp;
+    stamp_bucket(grid, grid->buckets[thing] - 1, stamp);
     unlink_thing(grid, thing);
     grid->buckets[thing] = 0;
-    grid->is_packed = false;
-}
-
-bool net_interest_grid_pack(net_interest_grid* grid) {
-    if (grid->is_packed) return true;
-    if (!BASE_ARRAY_RESERVE(grid->allocator, grid->nears, grid->near_capacity, grid->count))
-        return false;
-    // Pointers of its own: a store might change those of the grid, which would be loaded each time.
-    uint32_t* const firsts = grid->firsts;
-    const uint32_t *const counts = grid->counts, *const buckets = grid->buckets;
-    const net_interest_grid_entry* const spots = grid->spots;
-    net_interest_near* const nears = grid->nears;
-    const uint32_t bucket_count = 1u << (grid->bits + grid->row_bits);
-    uint32_t at = 0;
-    // Shifted by one: filling moves each first to where it belongs.
-    for (uint32_t i = 0; i < bucket_count; i++) {
-        firsts[i + 1] = at;
-        at += counts[i];
-    }
-    firsts[0] = 0;
-    for (uint32_t thing = 1, end = grid->bucket_capacity; thing < end; thing++) {
-        if (!buckets[thing]) continue;
-        net_interest_near* near = &nears[firsts[buckets[thing]]++];
-        memcpy(near->at, spots[thing].at, sizeof near->at);
-        near->thing = thing;
-    }
-    grid->is_packed = true;
-    return true;
 }
 
 net_interest_cells net_interest_grid_around(const net_interest_grid* grid, const float at[3],
-                                            float radius) {
-    net_interest_cells cells = {
-        .bits = grid->bits, .mask = (1u << grid->bits) - 1, .row_mask = (1u << grid->row_bits) - 1};
+                                            float radius, float hole, uint32_t since) {
+    const uint32_t row_cells = 1u << grid->bits, rows = 1u << grid->row_bits;
+    net_interest_cells cells = {.grid = grid, .since = since, .is_round = true};
+    float slack = radius * 1e-4f; // rounding hides nothing at the edges
+    for (uint32_t i = 0; i < grid->dimensions; i++)
+        slack += __builtin_fabsf(at[i]) * 1e-6f;
+    const float reach = radius + slack;
     for (uint32_t i = 0; i < 3; i++) {
         cells.count[i] = 1;
         if (i >= grid->dimensions) continue;
-        // A little more than requested, so that rounding hides nothing at the edge.
-        float size = at[i] < 0.0f ? -at[i] : at[i];
-        float reach = radius * 1.0001f + size * 1e-6f;
-        int32_t low = cell_of(grid, at[i] - reach), high = cell_of(grid, at[i] + reach);
+        const int32_t low = cell_of(grid, at[i] - reach), high = cell_of(grid, at[i] + reach);
         cells.low[i] = (uint32_t)low;
         cells.count[i] = high >= low ? (uint32_t)high - (uint32_t)low + 1 : 1;
+        cells.eye[i] = at[i] * grid->cells_per_unit - (float)low - 0.5f;
+        // Far out, a cell is no longer where its number says.
+        if (!(__builtin_fabsf(at[i] * grid->cells_per_unit) < CELL_ROUND)) cells.is_round = false;
     }
-    if (cells.count[0] > cells.mask) cells.count[0] = cells.mask + 1;
-    bool is_wide = cells.count[1] > cells.row_mask ||
+    if (cells.count[0] > row_cells) cells.count[0] = row_cells;
+    bool is_wide = cells.count[1] > rows ||
                    (cells.count[2] > 1 &&
                     (cells.count[1] > NET_INTEREST_LAYER || cells.count[2] > LAYERS_MAX));
     if (is_wide) { // each row once
-        cells.count[1] = cells.row_mask + 1;
+        cells.count[1] = rows;
         cells.count[2] = 1;
     }
+    if (is_wide || cells.count[0] == row_cells) cells.is_round = false;
+    const float per_unit = grid->cells_per_unit, inner = (hole - slack) * per_unit;
+    cells.reach2 = reach * per_unit * reach * per_unit;
+    cells.hole2 = inner > 0.0f ? inner * inner : 0.0f;
     return cells;
+}
+
+// The cells of a row that reach into the ring, and those in the middle that lie in the hole.
+static void trim_row(net_interest_cells* cells, float near2, float far2) {
+    const float out = base_sqrt(cells->reach2 - near2) + 0.5f, eye = cells->eye[0];
+    const float low = eye - out, high = eye + out;
+    cells->x = low > 0.0f ? (uint32_t)low + 1 : 0;
+    if (high < (float)cells->end) cells->end = (uint32_t)high + 1;
+    const float in = base_sqrt(cells->hole2 - far2) - 0.5f; // NaN: the hole is elsewhere
+    if (!(in > 0.0f)) return;
+    cells->hole_end = (uint32_t)(eye + in) + 1;
+    if ((uint32_t)(eye - in) + 1 < cells->hole_end) cells->hole = (uint32_t)(eye - in) + 1;
+}
+
+bool net_interest_cells_next_row(net_interest_cells* cells) {
+    const net_interest_grid* grid = cells->grid;
+    while (cells->z < cells->count[2]) {
+        const uint32_t y = cells->y, z = cells->z;
+        const uint32_t row =
+            net_interest_grid_row(cells->low[1] + y, cells->low[2] + z, (1u << grid->row_bits) - 1);
+        if (++cells->y == cells->count[1]) {
+            cells->y = 0;
+            cells->z++;
+        }
+        if (grid->row_stamps[row] <= cells->since) continue;
+        float near2 = 0.0f, far2 = 0.0f;
+        for (uint32_t i = 1; i < grid->dimensions; i++) {
+            const float middle = __builtin_fabsf((float)(i == 1 ? y : z) - cells->eye[i]);
+            near2 += middle > 0.5f ? (middle - 0.5f) * (middle - 0.5f) : 0.0f;
+            far2 += (middle + 0.5f) * (middle + 0.5f);
+        }
+        if (cells->is_round && near2 > cells->reach2) continue;
+        cells->row = row << grid->bits;
+        cells->x = 0;
+        cells->end = cells->count[0];
+        cells->hole = UINT32_MAX;
+        if (cells->is_round) trim_row(cells, near2, far2);
+        return true;
+    }
+    return false;
 }
 
 void net_interest_grid_validate(const net_interest_grid* grid) {

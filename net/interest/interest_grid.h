@@ -3,9 +3,8 @@
 /// is. Positions a whole period apart share a bucket; the caller compares distances anyway.
 ///
 /// Things are numbers from 1. Each bucket stores the step in which a thing in it last moved,
-/// entered or left. The grid can be packed: things of neighbouring buckets then lie side by side in
-/// memory, and a walk is three times as fast. The next movement ends that.
-/// Memory: 16 bytes per bucket (16,384 in two dimensions, 32,768 in three), 40 bytes per thing.
+/// entered or left.
+/// Memory: 12 bytes per bucket (16,384 in two dimensions, 32,768 in three), 24 bytes per thing.
 #pragma once
 
 #include "base/alloc.h"
@@ -15,27 +14,19 @@ typedef struct net_interest_grid_entry {
     uint32_t next; ///< next thing of the bucket; 0: the last
 } net_interest_grid_entry;
 
-typedef struct net_interest_near {
-    float at[3];
-    uint32_t thing;
-} net_interest_near;
-
 typedef struct net_interest_grid {
     const base_allocator* allocator;
     uint32_t dimensions;
     uint32_t bits, row_bits; ///< 2^bits buckets in a row, 2^row_bits rows
     float cells_per_unit;
-    uint32_t* heads;  ///< [bucket]; 0: empty
-    uint32_t* stamps; ///< [bucket]
-    uint32_t* counts; ///< [bucket]
-    uint32_t count;   ///< of things in it
+    uint32_t* heads;      ///< [bucket]; 0: empty
+    uint32_t* stamps;     ///< [bucket]
+    uint32_t* row_stamps; ///< [row]: the latest of its buckets
+    uint32_t* counts;     ///< [bucket]
+    uint32_t count;       ///< of things in it
     net_interest_grid_entry* spots;
     uint32_t *prevs, *buckets; ///< [thing]; bucket + 1, 0: not in the grid
     uint32_t spot_capacity, prev_capacity, bucket_capacity;
-    bool is_packed;
-    uint32_t* firsts; ///< [bucket], one more at the end: position of its first thing in `nears`
-    net_interest_near* nears; ///< by bucket
-    uint32_t near_capacity;
 } net_interest_grid;
 
 /// @return false when memory ran out; the grid must be deinitialised all the same.
@@ -49,21 +40,8 @@ void net_interest_grid_put(net_interest_grid* grid, uint32_t thing, const float 
                            uint32_t stamp);
 void net_interest_grid_remove(net_interest_grid* grid, uint32_t thing, uint32_t stamp);
 
-/// Pack the grid. @return false when memory ran out: it works as before then.
-bool net_interest_grid_pack(net_interest_grid* grid);
-
 /// Check the whole structure (asserts).
 void net_interest_grid_validate(const net_interest_grid* grid);
-
-/// A walk over all buckets within a distance of a place, each once.
-typedef struct net_interest_cells {
-    uint32_t low[3], count[3], at[3];
-    uint32_t bits, mask, row_mask;
-    bool is_over;
-} net_interest_cells;
-
-net_interest_cells net_interest_grid_around(const net_interest_grid* grid, const float at[3],
-                                            float radius);
 
 /// The row of buckets of a second and third coordinate. Rows of one layer of the world lie side by
 /// side, and layers lie NET_INTEREST_LAYER apart, so a flat world uses all rows, in any
@@ -73,40 +51,37 @@ static inline uint32_t net_interest_grid_row(uint32_t y, uint32_t z, uint32_t ro
     return (y + NET_INTEREST_LAYER * z) & row_mask;
 }
 
-static inline bool net_interest_cells_next(net_interest_cells* cells, uint32_t* bucket) {
-    if (cells->is_over) return false;
-    *bucket = ((cells->low[0] + cells->at[0]) & cells->mask) |
-              net_interest_grid_row(cells->low[1] + cells->at[1], cells->low[2] + cells->at[2],
-                                    cells->row_mask)
-                  << cells->bits;
-    if (++cells->at[0] < cells->count[0]) return true;
-    cells->at[0] = 0;
-    if (++cells->at[1] < cells->count[1]) return true;
-    cells->at[1] = 0;
-    cells->is_over = ++cells->at[2] >= cells->count[2];
-    return true;
-}
+/// A walk, row by row, over the buckets of a ring around a place in which something changed.
+typedef struct net_interest_cells {
+    const net_interest_grid* grid;
+    uint32_t since;
+    uint32_t low[3], count[3];
+    uint32_t y, z; ///< of the next row
+    uint32_t row;  ///< first bucket of the present row
+    uint32_t x, end, hole, hole_end;
+    float eye[3], reach2, hole2; ///< in cells from the middle of the lowest cell
+    bool is_round;               ///< otherwise all cells of the box are visited
+} net_interest_cells;
 
-/// The same walk by runs of neighbouring buckets, first..last. For a packed grid.
-static inline bool net_interest_cells_next_run(net_interest_cells* cells, uint32_t* first,
-                                               uint32_t* last) {
-    if (cells->is_over) return false;
-    uint32_t row = net_interest_grid_row(cells->low[1] + cells->at[1], cells->low[2] + cells->at[2],
-                                         cells->row_mask)
-                   << cells->bits;
-    uint32_t begin = (cells->low[0] + cells->at[0]) & cells->mask;
-    uint32_t left = cells->count[0] - cells->at[0];
-    uint32_t room = cells->mask + 1 - begin;
-    uint32_t taken = left < room ? left : room;
-    *first = row | begin;
-    *last = row | (begin + taken - 1);
-    cells->at[0] += taken;
-    if (cells->at[0] < cells->count[0]) return true;
-    cells->at[0] = 0;
-    if (++cells->at[1] < cells->count[1]) return true;
-    cells->at[1] = 0;
-    cells->is_over = ++cells->at[2] >= cells->count[2];
-    return true;
+/// All buckets with a stamp after `since` that can have things at most `radius` and at least `hole`
+/// away.
+net_interest_cells net_interest_grid_around(const net_interest_grid* grid, const float at[3],
+                                            float radius, float hole, uint32_t since);
+/// Begin the next row. @return false when there is none.
+bool net_interest_cells_next_row(net_interest_cells* cells);
+
+static inline bool net_interest_cells_next(net_interest_cells* cells, uint32_t* bucket) {
+    do {
+        while (cells->x < cells->end) {
+            if (cells->x == cells->hole) {
+                cells->x = cells->hole_end;
+                continue;
+            }
+            *bucket = cells->row | ((cells->low[0] + cells->x++) & ((1u << cells->grid->bits) - 1));
+            if (cells->grid->stamps[*bucket] > cells->since) return true;
+        }
+    } while (net_interest_cells_next_row(cells));
+    return false;
 }
 
 static inline float net_interest_distance2(const float a[3], const float b[3]) {

@@ -11,6 +11,10 @@
 
 /// Entities of one step whose change concerns only the clients that see them; with more, all look.
 #define NET_INTEREST_CONCERNED_MAX 64u
+/// Jumps that are listed: a client whose last query is older searches all within its sight.
+#define NET_INTEREST_JUMPS_MAX 64u
+/// What goes farther in a step than this part of the radius jumps.
+#define NET_INTEREST_STRIDE 0.0625f
 
 /// The plain list that a place is in.
 typedef enum net_interest_list {
@@ -48,9 +52,12 @@ typedef struct net_interest_client {
     float at[3];  ///< viewpoint, as of the client's last turn
     float radius; ///< of sight, in units of the position
     bool has_at;
-    bool is_at_set;  ///< by set_viewpoint: the player's position is not used
-    bool is_changed; ///< viewpoint, groups, team or player, since the last query
-    bool has_young;  ///< an entity stays only because it entered recently
+    bool is_at_set; ///< by set_viewpoint: the player's position is not used
+    bool has_young; ///< an entity stays only because it entered recently
+    /// How far the viewpoint went since the last query. INFINITY: groups, team, player or sight
+    /// changed, and the query looks at everything.
+    float went;
+    double travelled; ///< that of the interest at the last query
     uint32_t queried_step;
     ecs_tick revoked; ///< the same as revoked of a place
     uint32_t answer_first, answer_count;
@@ -81,14 +88,24 @@ enum {
     NET_INTEREST_ANSWERED = 4,
     NET_INTEREST_MEMBER = 8,
     NET_INTEREST_GROUP = 16, ///< of a list's first entity: the whole list was added
-    NET_INTEREST_NEAR = 32,  ///< within the leaving radius
 };
 typedef struct net_interest_mark {
     uint32_t stamp;   ///< of the gathering; another one: nothing is known
     uint16_t classes; ///< that the module adds
     uint8_t state;
-    uint8_t band; ///< of distance; 0: not known yet
 } net_interest_mark;
+
+/// What a gathering looks at: entities that changed after `since`, and those of them whose distance
+/// is at most `radius` and not below `hole` (0 and 0: all).
+typedef struct net_interest_look {
+    uint32_t since;
+    float radius, hole;
+} net_interest_look;
+
+/// An entity that went far in one step, or got a position.
+typedef struct net_interest_jump {
+    uint32_t index, step;
+} net_interest_jump;
 
 /// The clients that see an entity which spawned in this step, when the module was asked.
 typedef struct net_interest_spawn {
@@ -98,7 +115,7 @@ typedef struct net_interest_spawn {
 /// What gatherings and queries of one thread need.
 typedef struct net_interest_scratch {
     net_interest_mark* marks; ///< [index]
-    uint32_t* inside;         ///< indices in scope, in order of finding
+    uint32_t* inside;         ///< indices that the gathering found, in order of finding
     uint32_t mark_capacity, inside_capacity, inside_count, stamp;
     base_bitset entering; ///< [index]
     net_interest_entity *enter, *changed_to;
@@ -118,7 +135,13 @@ struct net_interest {
     // entities
     net_interest_place* places;  ///< [index]
     net_interest_traits* traits; ///< [index]
-    uint32_t place_capacity, trait_capacity, index_end;
+    uint32_t* stamps;            ///< [index]: step of the last change or movement
+    uint32_t place_capacity, trait_capacity, stamp_capacity, index_end;
+    /// Sum over all steps of the longest way that an entity went in the step, jumps apart.
+    double travelled;
+    float stride2;                                   ///< square of the longest way in this step
+    net_interest_jump jumps[NET_INTEREST_JUMPS_MAX]; ///< the latest
+    uint32_t jump_count;
     bool has_grids; ///< the rules have a radius
     net_interest_grid entities, viewpoints;
     net_interest_lists owned, together;
@@ -197,6 +220,12 @@ static inline net_interest_entity net_interest_describe(const net_interest_clien
                                  .classes = (uint16_t)(classes & traits->classes),
                                  .weight = (uint16_t)weight};
 }
+/// The client has all that it should have, as of this step.
+static inline void net_interest_note_query(const net_interest* interest,
+                                           net_interest_client* client) {
+    client->queried_step = interest->step;
+    client->travelled = interest->travelled;
+}
 /// Position of a place, which must be in use. NULL when the rules have no radius.
 static inline const float* net_interest_at(const net_interest* interest, uint32_t index) {
     return interest->has_grids ? interest->entities.spots[index].at : NULL;
@@ -235,10 +264,10 @@ static inline uint32_t net_interest_player_index(const net_interest* interest,
                     interest->places[index].handle == client->player;
     return is_there ? index : 0;
 }
-/// Add all that the client sees by itself, with this radius of sight, and mark what is near. What
-/// is seen only because it travels together with others is not added.
+/// Add what the client sees by itself, of all that it looks at; not what is seen only because it
+/// travels together with others.
 void net_interest_gather(const net_interest* interest, net_interest_scratch* scratch,
-                         const net_interest_client* client, float radius);
+                         const net_interest_client* client, net_interest_look look);
 /// Add all that travels together with an entity of the gathering.
 void net_interest_gather_together(const net_interest* interest, net_interest_scratch* scratch);
 /// Put into `observers` each client that sees an entity by itself, with `factor` times its radius.

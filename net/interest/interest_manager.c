@@ -9,7 +9,9 @@
 // entities that distance does not decide (all clients see them, or groups do).
 //
 // A client gets a turn every NET_INTEREST_EVERY_TICKS steps. It is due then only when an entity
-// within its reach moved, or it moved itself: buckets of the grid and `global_step` show that. An
+// within its reach moved, or it moved itself: buckets of the grid and `global_step` show that. How
+// far entities go in a step bounds what can have crossed the edge of its sight: the longest way is
+// summed up, and what jumps is listed, so that one entity does not widen the search of all. An
 // entity that changes its owner, team or groups concerns those who see it: they look at once. A
 // spawned entity does not wait: net_interest_get_observers finds its clients through a grid of
 // viewpoints. Entities that travel together enter as a whole, so the clients that may see them
@@ -25,6 +27,7 @@
 #include "interest/interest_internal.h"
 
 #include "base/assert.h"
+#include "base/math.h"
 
 #include <string.h>
 
@@ -39,7 +42,6 @@ static bool init_scratch(net_interest* made) {
 
 net_result net_interest_create(const net_interest_config* config, const base_reporter* reporter,
                                net_interest** interest) {
-    BASE_ASSERT(config && config->rows && config->world && interest);
     BASE_ASSERT(config && config->world && config->rows && interest && config->index_max >= 1);
     *interest = NULL;
     net_bound_rules rules;
@@ -99,6 +101,7 @@ void net_interest_destroy(net_interest* interest) {
     } blocks[] = {
         {interest->places, interest->place_capacity * sizeof *interest->places},
         {interest->traits, interest->trait_capacity * sizeof *interest->traits},
+        {interest->stamps, interest->stamp_capacity * sizeof *interest->stamps},
         {interest->loose, interest->loose_capacity * sizeof *interest->loose},
         {interest->grouped, interest->grouped_capacity * sizeof *interest->grouped},
         {interest->clients, interest->client_capacity * sizeof *interest->clients},
@@ -143,6 +146,7 @@ static bool reserve_index(net_interest* interest, uint32_t index) {
         return false;
     uint32_t room = interest->place_capacity;
     bool ok = BASE_ARRAY_RESERVE(allocator, interest->traits, interest->trait_capacity, room) &&
+              BASE_ARRAY_RESERVE(allocator, interest->stamps, interest->stamp_capacity, room) &&
               BASE_ARRAY_RESERVE(allocator, interest->loose, interest->loose_capacity, room) &&
               BASE_ARRAY_RESERVE(allocator, interest->grouped, interest->grouped_capacity, room) &&
               (!interest->has_grids || net_interest_grid_reserve(&interest->entities, room)) &&
@@ -189,7 +193,7 @@ static bool file_place(net_interest* interest, uint32_t index, const float at[3]
     if (is_there && facts->groups) kind = NET_INTEREST_LIST_GROUPED;
     if (is_there && net_interest_is_loose(facts)) kind = NET_INTEREST_LIST_LOOSE;
     list_place(interest, index, kind);
-    interest->moved_step = interest->step;
+    interest->moved_step = interest->stamps[index] = interest->step;
     if (is_there) interest->traits[index] = net_interest_get_traits(place->row_template, facts);
     if (is_there && facts->has_position)
         net_interest_grid_put(&interest->entities, index, at, interest->step);
@@ -264,14 +268,30 @@ static net_interest_place* find_place_of(net_interest* interest, ecs_entity hand
     return ecs_is_alive(interest->config.world, handle) ? &interest->places[index] : NULL;
 }
 
+// Note how far an entity goes before it is filed there.
+static void note_way(net_interest* interest, uint32_t index, const float at[3]) {
+    const net_interest_grid* grid = &interest->entities;
+    const float stride = interest->rules.radius * NET_INTEREST_STRIDE;
+    const float way2 =
+        grid->buckets[index] ? net_interest_distance2(grid->spots[index].at, at) : __builtin_inff();
+    if (way2 <= interest->stride2) return;
+    if (way2 <= stride * stride)
+        interest->stride2 = way2;
+    else
+        interest->jumps[interest->jump_count++ % NET_INTEREST_JUMPS_MAX] =
+            (net_interest_jump){index, interest->step};
+}
+
 // The usual change.
 static void take_moved(net_interest* interest, ecs_entity handle) {
     float at[3];
     const net_interest_place* place = find_place_of(interest, handle);
     if (place && place->facts.has_position &&
         net_interest_position_read(&interest->rules, interest->config.world, handle, at)) {
-        net_interest_grid_put(&interest->entities, ecs_entity_index(handle), at, interest->step);
-        interest->moved_step = interest->step;
+        const uint32_t index = ecs_entity_index(handle);
+        note_way(interest, index, at);
+        net_interest_grid_put(&interest->entities, index, at, interest->step);
+        interest->moved_step = interest->stamps[index] = interest->step;
     }
 }
 
@@ -288,6 +308,7 @@ static bool take_changed(net_interest* interest, ecs_entity handle) {
     if (is_other) concern(interest, index);
     place->facts = now;
     if (is_other) place->revoked = interest->tick - 1;
+    if (now.has_position) note_way(interest, index, at);
     if (!file_place(interest, index, at)) return false;
     if (is_other) concern(interest, index);
     return true;
@@ -337,9 +358,6 @@ static bool take_listed(net_interest* interest, const net_history* history) {
 // asked about entities within the leaving radius, entities visible at any distance, and entities
 // that travel with either; and about a spawned entity, for the clients that may see it.
 
-// Packing costs about as much as one query saves per this many entities.
-enum { PACK_FRACTION = 2000, PACK_MIN = 8 };
-
 // Update the viewpoint and the team of a client. Without a player both stay as they were.
 static void update_viewpoint(net_interest* interest, uint32_t slot) {
     net_interest_client* client = &interest->clients[slot];
@@ -348,15 +366,19 @@ static void update_viewpoint(net_interest* interest, uint32_t slot) {
     uint32_t team = net_interest_team_read(&interest->rules, world, client->player);
     if (team != client->team) {
         client->team = team;
-        client->is_changed = true;
+        client->went = __builtin_inff();
     }
     float at[3];
     if (client->is_at_set ||
         !net_interest_position_read(&interest->rules, world, client->player, at))
         return;
     if (client->has_at && memcmp(at, client->at, sizeof at) == 0) return;
+    // A little more, so that it is never 0.
+    client->went += client->has_at
+                        ? base_sqrt(net_interest_distance2(at, client->at)) + client->radius * 1e-6f
+                        : __builtin_inff();
     memcpy(client->at, at, sizeof at);
-    client->has_at = client->is_changed = true;
+    client->has_at = true;
     net_interest_grid_put(&interest->viewpoints, slot + 1, at, interest->step);
 }
 
@@ -364,28 +386,30 @@ static void update_viewpoint(net_interest* interest, uint32_t slot) {
 static bool has_moved_near(const net_interest* interest, const net_interest_client* client) {
     if (!client->has_at || interest->moved_step <= client->queried_step) return false;
     net_interest_cells cells = net_interest_grid_around(&interest->entities, client->at,
-                                                        net_interest_leave_radius(client->radius));
-    for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);)
-        if (interest->entities.stamps[bucket] > client->queried_step) return true;
-    return false;
+                                                        net_interest_leave_radius(client->radius),
+                                                        0.0f, client->queried_step);
+    uint32_t bucket;
+    return net_interest_cells_next(&cells, &bucket);
 }
 
 static void take_turn(net_interest* interest, uint32_t slot) {
     BASE_ASSERT(slot < interest->slot_count);
     net_interest_turn* turn = &interest->turns[slot];
-    const net_interest_client* client = &interest->clients[slot];
+    net_interest_client* client = &interest->clients[slot];
     update_viewpoint(interest, slot);
-    turn->is_due = turn->is_due || turn->is_forced || client->is_changed || client->has_young ||
+    turn->is_due = turn->is_due || turn->is_forced || client->went != 0.0f || client->has_young ||
                    net_interest_is_asking(interest) ||
                    interest->global_step > client->queried_step || has_moved_near(interest, client);
     turn->is_forced = false;
+    if (!turn->is_due) net_interest_note_query(interest, client); // it would answer nothing
 }
 
 static bool ask_client(net_interest* interest, uint32_t slot) {
     net_interest_client* client = &interest->clients[slot];
     net_interest_scratch* scratch = &interest->scratch[0];
     net_interest_mark_begin(scratch);
-    net_interest_gather(interest, scratch, client, net_interest_leave_radius(client->radius));
+    net_interest_gather(interest, scratch, client,
+                        (net_interest_look){.radius = net_interest_leave_radius(client->radius)});
     net_interest_gather_together(interest, scratch);
     client->answer_first = interest->verdict_count;
     client->answer_count = scratch->inside_count;
@@ -475,19 +499,15 @@ static bool step_turns(net_interest* interest, const net_history* history) {
         if (interest->turns[slot].is_forced && !interest->turns[slot].is_held)
             update_viewpoint(interest, slot);
     if (interest->order_count > 0 && !handle_spawned(interest, history)) return false;
-    uint32_t due_count = 0;
+    interest->has_due = false;
     for (uint32_t slot = 0; slot < interest->slot_count; slot++) {
         net_interest_turn* one = &interest->turns[slot];
         if (one->is_due && one->is_queried) one->is_due = false;
         one->is_queried = false;
         bool is_turn = one->is_forced || one->is_due || one->turn == turn;
         if (is_turn && !one->is_held && interest->clients[slot].number) take_turn(interest, slot);
-        due_count += one->is_due;
+        interest->has_due = interest->has_due || one->is_due;
     }
-    interest->has_due = due_count > 0;
-    // Packing reads every entity, so it pays for many queries only. Without memory it is left out.
-    if (interest->has_grids && due_count > interest->entities.count / PACK_FRACTION + PACK_MIN)
-        (void)net_interest_grid_pack(&interest->entities);
     for (uint32_t slot = 0; net_interest_is_asking(interest) && slot < interest->slot_count; slot++)
         if (interest->turns[slot].is_due && !ask_client(interest, slot)) return false;
     return true;
@@ -499,6 +519,8 @@ net_result net_interest_step(net_interest* interest, const net_history* history,
     interest->concerned_count = 0;
     bool is_first = interest->step++ == 0;
     bool ok = is_first ? take_all(interest, history) : take_listed(interest, history);
+    interest->travelled += base_sqrt(interest->stride2);
+    interest->stride2 = 0.0f;
     ok = ok && step_turns(interest, history);
     if (NET_VALIDATE_ON && ok) net_interest_validate(interest);
     return ok ? NET_OK : NET_ERR_MEMORY;
@@ -556,8 +578,8 @@ bool net_interest_add_client(net_interest* interest, uint32_t client) {
             (interest->order_count - at) * sizeof *interest->order);
     interest->order_count++;
     interest->order[at] = (net_interest_order){client, slot};
-    interest->clients[slot] =
-        (net_interest_client){.number = client, .radius = interest->rules.radius};
+    interest->clients[slot] = (net_interest_client){
+        .number = client, .radius = interest->rules.radius, .went = __builtin_inff()};
     interest->turns[slot] = (net_interest_turn){.turn = turn, .is_forced = true};
     interest->players[slot] = ECS_ENTITY_NONE;
     renumber(interest, at);
@@ -593,21 +615,21 @@ void net_interest_remove_client(net_interest* interest, uint32_t client) {
 void net_interest_hold(net_interest* interest, uint32_t client, bool is_held) {
     const net_interest_client* found = net_interest_find(interest, client);
     BASE_ASSERT(found);
-    net_interest_turn* turn = &interest->turns[slot_of(interest, found)];
-    turn->is_held = is_held;
-    turn->is_forced = true;
+    interest->turns[slot_of(interest, found)].is_held = is_held;
+    net_interest_refresh(interest, client);
 }
 
 void net_interest_refresh(net_interest* interest, uint32_t client) {
     net_interest_client* found = net_interest_find(interest, client);
-    if (found) interest->turns[slot_of(interest, found)].is_forced = true;
+    if (!found) return;
+    found->went = __builtin_inff();
+    interest->turns[slot_of(interest, found)].is_forced = true;
 }
 
 void net_interest_set_player(net_interest* interest, uint32_t client, ecs_entity player) {
     net_interest_client* found = net_interest_find(interest, client);
     if (!found || found->player == player) return;
     found->player = player;
-    found->is_changed = true;
     interest->players[slot_of(interest, found)] = player;
     net_interest_refresh(interest, client);
 }
@@ -616,7 +638,6 @@ void net_interest_set_groups(net_interest* interest, uint32_t client, uint64_t m
     net_interest_client* found = net_interest_find(interest, client);
     if (!found || found->groups == mask) return;
     found->groups = mask;
-    found->is_changed = true;
     found->revoked = interest->tick;
     net_interest_refresh(interest, client);
 }
@@ -630,7 +651,7 @@ void net_interest_set_viewpoint(net_interest* interest, uint32_t client, const f
     found->radius = radius > 0.0f && radius <= 1e9f ? radius : interest->rules.radius;
     memcpy(found->at, position, sizeof found->at);
     if (interest->rules.dimensions == 2) found->at[2] = 0.0f;
-    found->has_at = found->is_at_set = found->is_changed = true;
+    found->has_at = found->is_at_set = true;
     uint32_t slot = slot_of(interest, found);
     net_interest_grid_put(&interest->viewpoints, slot + 1, found->at, interest->step);
     set_wide(interest, slot, found->radius > interest->rules.radius);
@@ -641,7 +662,6 @@ void net_interest_clear_viewpoint(net_interest* interest, uint32_t client) {
     net_interest_client* found = net_interest_find(interest, client);
     if (!found || !found->is_at_set) return;
     found->is_at_set = false;
-    found->is_changed = true;
     found->radius = interest->rules.radius;
     set_wide(interest, slot_of(interest, found), false);
     net_interest_refresh(interest, client);

@@ -6,11 +6,12 @@
 /// the rules name, of entities that spawned or changed, and asks the module's callbacks for the
 /// clients whose turn it is (each client every NET_INTEREST_EVERY_TICKS). net_interest_query and
 /// net_interest_get_observers run on the sending thread and read only these copies.
-/// Memory: about 150 bytes per used index and 15 for each lane, 160 per client, and with a radius
-/// two grids of 256 KB (512 in three dimensions); 8 bytes per callback answer of one step. A steady
+/// Memory: about 140 bytes per used index and 15 for each lane, 160 per client, and with a radius
+/// two grids of 192 KB (384 in three dimensions); 8 bytes per callback answer of one step. A steady
 /// tick allocates nothing.
-/// Cost:   a step looks at what changed and at every fourth client. A query looks at the cells
-/// within sight and at the members. A client is not due when nothing near it changed.
+/// Cost:   a step looks at what changed and at every fourth client. A query looks at the members
+/// that changed or moved (at all when the client moved), and at the edge of sight for what crossed
+/// it. A client is not due when nothing near it changed.
 /// Source: a grid with hysteresis; relevancy as in Unreal's Iris and naia.
 #pragma once
 
@@ -86,8 +87,9 @@ void net_interest_refresh(net_interest* interest, uint32_t client);
 bool net_interest_is_due(const net_interest* interest, uint32_t client);
 /// Is it for any client?
 bool net_interest_has_due(const net_interest* interest);
-/// Find what should change in this client's scope. `members` are its present scope, in any order;
-/// an index of 0 is no member.
+/// Find what should change in this client's scope. `members` are its present scope, in any order:
+/// what the answers and net_interest_get_observers gave it, or nothing at all. An index of 0 is no
+/// member.
 /// The answer is borrowed until the next query. A client that is not due may be queried too; with
 /// callbacks in the module that answer is empty. @return false when memory ran out.
 bool net_interest_query(net_interest* interest, uint32_t client, const net_interest_entity* members,

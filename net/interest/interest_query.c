@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The query: which entities enter and leave a client's scope, and which are seen in another way.
 //
-// A query gathers what is in scope: what the client sees, the module's answers,
-// members that may stay although nothing brings them in, then all that travels with any of these.
-// The difference to the members is the answer.
+// A query looks at what changed since the last one. Members that neither changed nor moved stay
+// while the client stands still. What may enter is gathered: what is near the edge of sight or
+// jumped, what owner and groups show, the module's answers. With a module that answers, and with
+// entities that travel together, all members and all within sight count as changed.
 //
 // Only copies are read here, so systems may run meanwhile. net_interest_find_classes is the
 // exception and the proof: the same rules straight from the world, without grids, lists and
@@ -35,11 +36,20 @@ static void mark_verdicts(const net_interest* interest, net_interest_scratch* sc
     }
 }
 
-// May a member stay that no rule brings in and that was not found near?
-static bool may_stay(const net_interest* interest, net_interest_client* client,
-                     const net_interest_entity* member) {
+// Is a member in scope?
+static bool stays(const net_interest* interest, const net_interest_scratch* scratch,
+                  net_interest_client* client, const net_interest_entity* member) {
+    const net_interest_mark* mark = &scratch->marks[member->index];
+    uint32_t state = mark->stamp == scratch->stamp ? mark->state : 0;
+    if (state & NET_INTEREST_IN) return true;
+    // The module is asked about all within the leaving radius, so what it did not answer is beyond.
+    if (state & NET_INTEREST_NEVER ||
+        (net_interest_is_asking(interest) && !(state & NET_INTEREST_ANSWERED)))
+        return false;
     const net_interest_place* place = &interest->places[member->index];
-    if (!place->row_template || !place->facts.has_position) return false;
+    if (!place->row_template) return false;
+    if (net_interest_is_far_in(client, place->handle, &place->facts)) return true;
+    if (!place->facts.has_position) return false;
     if (net_interest_is_near(client, &place->facts, net_interest_at(interest, member->index),
                              net_interest_leave_radius(client->radius)))
         return true;
@@ -50,48 +60,33 @@ static bool may_stay(const net_interest* interest, net_interest_client* client,
     return is_young;
 }
 
-// Is a member in scope that the gathering did not find?
-static bool stays(const net_interest* interest, const net_interest_scratch* scratch,
-                  net_interest_client* client, const net_interest_entity* member) {
-    if (member->index >= interest->index_end) return false;
-    const net_interest_mark* mark = &scratch->marks[member->index];
-    uint32_t state = mark->stamp == scratch->stamp ? mark->state : 0;
-    // The module is asked about all within the leaving radius, so what it did not answer is beyond.
-    if (state & NET_INTEREST_NEVER ||
-        (net_interest_is_asking(interest) && !(state & NET_INTEREST_ANSWERED)))
-        return false;
-    return state & NET_INTEREST_NEAR || may_stay(interest, client, member);
-}
-
-static inline bool is_in(const net_interest_scratch* scratch, uint32_t index) {
-    const net_interest_mark* mark = &scratch->marks[index];
-    return mark->stamp == scratch->stamp && mark->state & NET_INTEREST_IN;
-}
-
 // What travels with a member that stays is in scope too.
 static void keep_members(const net_interest* interest, net_interest_scratch* scratch,
                          net_interest_client* client, const net_interest_entity* members,
                          uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t index = members[i].index;
-        if (index != 0 && index < interest->index_end && !is_in(scratch, index) &&
-            stays(interest, scratch, client, &members[i]))
-            (void)net_interest_include(scratch, index);
+        if (members[i].index != 0 && stays(interest, scratch, client, &members[i]))
+            (void)net_interest_include(scratch, members[i].index);
     }
 }
 
 // ---- the answer ----
 
+// Squared distance of an entity from the viewpoint; 0: distance does not decide about it.
+static inline float distance2_of(const net_interest* interest, const net_interest_client* client,
+                                 uint32_t index) {
+    if (!interest->traits[index].has_position) return 0.0f;
+    return client->has_at ? net_interest_distance2(interest->entities.spots[index].at, client->at)
+                          : __builtin_inff();
+}
+
 static inline net_interest_entity describe_place(const net_interest* interest,
                                                  const net_interest_client* client, uint32_t player,
-                                                 uint32_t index, const net_interest_mark* mark) {
-    const net_interest_traits* traits = &interest->traits[index];
-    uint32_t band = mark->band;
-    if (!band && traits->has_position)
-        band = net_interest_band_of(client, &interest->places[index].facts,
-                                    net_interest_at(interest, index));
-    return net_interest_describe(client, index, index == player, traits, band ? band : 8,
-                                 mark->classes);
+                                                 uint32_t index, float distance2,
+                                                 const net_interest_mark* mark) {
+    return net_interest_describe(client, index, index == player, &interest->traits[index],
+                                 net_interest_band(distance2, client->radius),
+                                 mark ? mark->classes : 0);
 }
 
 static bool reserve_answer(const net_interest* interest, net_interest_scratch* scratch,
@@ -106,27 +101,45 @@ static bool reserve_answer(const net_interest* interest, net_interest_scratch* s
                               member_count);
 }
 
-// @return how many members stay.
+// List the positions of the members that changed after `since`. Index 0 has no stamp.
+static uint32_t list_changed(const net_interest* interest, const net_interest_entity* members,
+                             uint32_t count, uint32_t since, uint32_t* positions) {
+    const uint32_t* const stamps = interest->stamps;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        positions[found] = i;
+        found += stamps[members[i].index] > since;
+    }
+    return found;
+}
+
+// @return how many members the gathering found.
 static uint32_t compare_members(const net_interest* interest, net_interest_scratch* scratch,
                                 net_interest_client* client, const net_interest_entity* members,
-                                uint32_t count, net_interest_answer* answer) {
-    uint32_t player = net_interest_player_index(interest, client), stay_count = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t index = members[i].index;
-        if (i + MEMBERS_AHEAD < count)
-            __builtin_prefetch(&interest->traits[members[i + MEMBERS_AHEAD].index]);
-        if (index == 0) continue;
-        bool is_found = index < interest->index_end && is_in(scratch, index);
-        if (!is_found && !stays(interest, scratch, client, &members[i])) {
+                                uint32_t count, uint32_t since, net_interest_answer* answer) {
+    const uint32_t player = net_interest_player_index(interest, client);
+    const float leave = net_interest_leave_radius(client->radius);
+    const bool is_asking = net_interest_is_asking(interest);
+    uint32_t* const looked = scratch->changed; // changed ones take the place of those looked at
+    const uint32_t looked_count = list_changed(interest, members, count, since, looked);
+    uint32_t found_count = 0;
+    for (uint32_t k = 0; k < looked_count; k++) {
+        const uint32_t i = looked[k], index = members[i].index;
+        if (k + MEMBERS_AHEAD < looked_count)
+            __builtin_prefetch(&interest->traits[members[looked[k + MEMBERS_AHEAD]].index]);
+        const float distance2 = distance2_of(interest, client, index);
+        net_interest_mark* mark = &scratch->marks[index];
+        if (mark->stamp != scratch->stamp) mark = NULL;
+        if (mark && mark->state & NET_INTEREST_IN) {
+            mark->state |= NET_INTEREST_MEMBER;
+            found_count++;
+        } else if ((is_asking || distance2 == 0.0f || !(distance2 <= leave * leave)) &&
+                   !stays(interest, scratch, client, &members[i])) {
             if (!net_fault_is_planted(NET_FAULT_SCOPE_STUCK))
                 scratch->leave[answer->leave_count++] = i;
             continue;
         }
-        net_interest_mark* mark =
-            is_found ? &scratch->marks[index] : net_interest_include(scratch, index);
-        stay_count++;
-        mark->state |= NET_INTEREST_MEMBER;
-        net_interest_entity now = describe_place(interest, client, player, index, mark);
+        net_interest_entity now = describe_place(interest, client, player, index, distance2, mark);
         if (now.classes == members[i].classes && now.weight == members[i].weight &&
             now.group == members[i].group)
             continue;
@@ -134,7 +147,7 @@ static uint32_t compare_members(const net_interest* interest, net_interest_scrat
         scratch->changed_to[answer->changed_count] = now;
         scratch->changed[answer->changed_count++] = i;
     }
-    return stay_count;
+    return found_count;
 }
 
 static void list_entering(const net_interest* interest, net_interest_scratch* scratch,
@@ -142,7 +155,7 @@ static void list_entering(const net_interest* interest, net_interest_scratch* sc
     uint32_t lowest = UINT32_MAX;
     for (uint32_t i = 0; i < scratch->inside_count; i++) {
         uint32_t index = scratch->inside[i];
-        if (net_interest_get_mark(scratch, index)->state & NET_INTEREST_MEMBER) continue;
+        if (scratch->marks[index].state & NET_INTEREST_MEMBER) continue;
         base_bitset_add(&scratch->entering, index);
         if (index < lowest) lowest = index;
     }
@@ -151,24 +164,58 @@ static void list_entering(const net_interest* interest, net_interest_scratch* sc
     for (; index != UINT32_MAX; index = base_bitset_next(&scratch->entering, index + 1)) {
         base_bitset_remove(&scratch->entering, index);
         scratch->enter[answer->enter_count++] =
-            describe_place(interest, client, player, index, net_interest_get_mark(scratch, index));
+            describe_place(interest, client, player, index, distance2_of(interest, client, index),
+                           &scratch->marks[index]);
     }
 }
 
 // ---- the query ----
 
+// What enters by distance crossed the edge of sight lately: it is near the edge, or it jumped.
+static net_interest_look look_of(const net_interest* interest, const net_interest_client* client,
+                                 uint32_t member_count) {
+    net_interest_look look = {.radius = client->radius};
+    const bool is_whole =
+        member_count == 0 || net_interest_is_asking(interest) ||
+        interest->together.firsts.count > 0 ||
+        interest->jumps[interest->jump_count % NET_INTEREST_JUMPS_MAX].step > client->queried_step;
+    if (is_whole) return look;
+    const float went = client->went + (float)(interest->travelled - client->travelled);
+    look.hole = client->radius * 0.999f - went * 1.001f; // rounding hides nothing
+    if (client->went == 0.0f && !client->has_young) look.since = client->queried_step;
+    return look;
+}
+
+static void gather_jumps(const net_interest* interest, net_interest_scratch* scratch,
+                         const net_interest_client* client) {
+    for (uint32_t i = 1; i <= NET_INTEREST_JUMPS_MAX; i++) {
+        const net_interest_jump* jump =
+            &interest->jumps[(interest->jump_count - i) % NET_INTEREST_JUMPS_MAX];
+        if (jump->step <= client->queried_step) return;
+        const net_interest_place* place = &interest->places[jump->index];
+        if (place->row_template &&
+            net_interest_is_near(client, &place->facts, net_interest_at(interest, jump->index),
+                                 client->radius))
+            (void)net_interest_include(scratch, jump->index);
+    }
+}
+
 static bool compare_scope(const net_interest* interest, net_interest_scratch* scratch,
                           net_interest_client* client, const net_interest_entity* members,
                           uint32_t count, net_interest_answer* answer) {
+    const net_interest_look look = look_of(interest, client, count);
+    client->has_young = false;
     if (net_interest_is_asking(interest)) mark_verdicts(interest, scratch, client);
-    net_interest_gather(interest, scratch, client, client->radius);
+    net_interest_gather(interest, scratch, client, look);
+    gather_jumps(interest, scratch, client);
     if (interest->together.firsts.count > 0) {
         keep_members(interest, scratch, client, members, count);
         net_interest_gather_together(interest, scratch);
     }
     if (!reserve_answer(interest, scratch, count)) return false;
-    uint32_t stay_count = compare_members(interest, scratch, client, members, count, answer);
-    if (stay_count < scratch->inside_count) list_entering(interest, scratch, client, answer);
+    const uint32_t found_count =
+        compare_members(interest, scratch, client, members, count, look.since, answer);
+    if (found_count < scratch->inside_count) list_entering(interest, scratch, client, answer);
     return true;
 }
 
@@ -183,15 +230,14 @@ bool net_interest_query_lane(net_interest* interest, uint32_t lane, uint32_t num
     net_interest_turn* turn = &interest->turns[client - interest->clients];
     // The module's answers exist in the client's turn only.
     if (net_interest_is_asking(interest) && !turn->is_due) return true;
-    client->has_young = false;
     net_interest_mark_begin(scratch);
     if (!compare_scope(interest, scratch, client, members, member_count, answer)) return false;
     answer->enter = scratch->enter;
     answer->leave = scratch->leave;
     answer->changed = scratch->changed;
     answer->changed_to = scratch->changed_to;
-    client->is_changed = false;
-    client->queried_step = interest->step;
+    client->went = 0.0f;
+    net_interest_note_query(interest, client);
     turn->is_queried = true;
     return true;
 }
@@ -335,7 +381,8 @@ uint32_t net_interest_find_classes(net_interest* interest, const ecs_world* worl
 // one entity.
 //
 // A gathering marks each entity that it finds and lists it once. A mark carries the number of its
-// gathering, so a new gathering begins by raising the number and clears nothing.
+// gathering, so a new gathering begins by raising the number and clears nothing. It leaves out what
+// did not change, and what is well within sight: that is in scope.
 //
 // Both directions look at the same sources: cells of a grid within sight, entities without
 // distance, what a client owns, its groups, its player. Only copies are read here, so the systems
@@ -378,86 +425,42 @@ void net_interest_mark_begin(net_interest_scratch* scratch) {
     scratch->stamp = 1;
 }
 
-typedef struct found_near {
-    uint32_t index;
-    float distance2;
-} found_near;
-
-// What is within `radius` is included; what is in the margin beyond, where members stay, is marked.
-// Nothing branches on which of both it is: that is hard to predict.
-static inline void mark_near(net_interest_scratch* scratch, const net_interest_client* client,
-                             float radius, found_near found) {
-    const bool is_in = found.distance2 <= radius * radius;
-    net_interest_mark* mark = &scratch->marks[found.index];
-    const uint8_t band = net_interest_band(found.distance2, client->radius);
-    if (mark->stamp == scratch->stamp) {
-        if (is_in) (void)net_interest_include(scratch, found.index);
-        mark->state |= NET_INTEREST_NEAR;
-        mark->band = band;
-        return;
-    }
-    const uint8_t state = NET_INTEREST_NEAR | (is_in ? NET_INTEREST_IN : 0);
-    *mark = (net_interest_mark){scratch->stamp, 0, state, band};
-    scratch->inside[scratch->inside_count] = found.index;
-    scratch->inside_count += is_in;
-}
-
-static void gather_packed(const net_interest* interest, net_interest_scratch* scratch,
-                          const net_interest_client* client, float radius) {
-    enum { BLOCK = 64 };
-    found_near found[BLOCK];
+static void gather_near(const net_interest* interest, net_interest_scratch* scratch,
+                        const net_interest_client* client, net_interest_look look) {
     const net_interest_grid* grid = &interest->entities;
+    const float radius2 = look.radius * look.radius;
+    const float hole2 = look.hole > 0.0f ? look.hole * look.hole : -1.0f;
     const float eye[3] = {client->at[0], client->at[1], client->at[2]};
-    const float leave = net_interest_leave_radius(client->radius), leave2 = leave * leave;
-    net_interest_cells cells = net_interest_grid_around(grid, client->at, leave);
-    for (uint32_t first, last; net_interest_cells_next_run(&cells, &first, &last);) {
-        uint32_t at = grid->firsts[first], end = grid->firsts[last + 1];
-        while (at < end) {
-            size_t count = 0;
-            const uint32_t stop = end - at < BLOCK ? end : at + BLOCK;
-            for (; at < stop; at++) {
-                const net_interest_near* near = &grid->nears[at];
-                found[count] = (found_near){near->thing, net_interest_distance2(near->at, eye)};
-                count += found[count].distance2 <= leave2;
-            }
-            for (size_t i = 0; i < count; i++)
-                mark_near(scratch, client, radius, found[i]);
-        }
-    }
-}
-
-static void gather_linked(const net_interest* interest, net_interest_scratch* scratch,
-                          const net_interest_client* client, float radius) {
-    const net_interest_grid* grid = &interest->entities;
-    const float leave = net_interest_leave_radius(client->radius), leave2 = leave * leave;
-    net_interest_cells cells = net_interest_grid_around(grid, client->at, leave);
+    net_interest_cells cells =
+        net_interest_grid_around(grid, eye, look.radius, look.hole, look.since);
     for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);) {
-        uint32_t index = grid->heads[bucket];
-        for (; index; index = grid->spots[index].next) {
-            const found_near found = {index,
-                                      net_interest_distance2(client->at, grid->spots[index].at)};
-            if (found.distance2 <= leave2) mark_near(scratch, client, radius, found);
+        for (uint32_t index = grid->heads[bucket]; index; index = grid->spots[index].next) {
+            if (interest->stamps[index] <= look.since) continue;
+            const float distance2 = net_interest_distance2(grid->spots[index].at, eye);
+            if (distance2 <= radius2 && distance2 > hole2)
+                (void)net_interest_include(scratch, index);
         }
     }
 }
 
 void net_interest_gather(const net_interest* interest, net_interest_scratch* scratch,
-                         const net_interest_client* client, float radius) {
+                         const net_interest_client* client, net_interest_look look) {
     BASE_ASSERT(client->number != 0);
-    if (interest->has_grids && client->has_at && interest->entities.is_packed)
-        gather_packed(interest, scratch, client, radius);
-    else if (interest->has_grids && client->has_at)
-        gather_linked(interest, scratch, client, radius);
+    const uint32_t* const stamps = interest->stamps;
+    if (interest->has_grids && client->has_at) gather_near(interest, scratch, client, look);
     for (uint32_t i = 0; i < interest->loose_count; i++)
-        (void)net_interest_include(scratch, interest->loose[i]);
+        if (stamps[interest->loose[i]] > look.since)
+            (void)net_interest_include(scratch, interest->loose[i]);
     uint32_t index = net_interest_lists_first(&interest->owned, client->number);
     for (; index; index = interest->owned.nexts[index])
-        (void)net_interest_include(scratch, index);
-    for (uint32_t i = 0; client->groups && i < interest->grouped_count; i++)
-        if (interest->places[interest->grouped[i]].facts.groups & client->groups)
-            (void)net_interest_include(scratch, interest->grouped[i]);
-    uint32_t player = net_interest_player_index(interest, client);
-    if (player) (void)net_interest_include(scratch, player);
+        if (stamps[index] > look.since) (void)net_interest_include(scratch, index);
+    for (uint32_t i = 0; client->groups && i < interest->grouped_count; i++) {
+        index = interest->grouped[i];
+        if (stamps[index] > look.since && interest->places[index].facts.groups & client->groups)
+            (void)net_interest_include(scratch, index);
+    }
+    index = net_interest_player_index(interest, client);
+    if (index && stamps[index] > look.since) (void)net_interest_include(scratch, index);
 }
 
 void net_interest_gather_together(const net_interest* interest, net_interest_scratch* scratch) {
@@ -485,7 +488,7 @@ static void find_near(net_interest* interest, uint32_t index, float factor) {
     const net_interest_facts* facts = &interest->places[index].facts;
     const float* position = net_interest_at(interest, index);
     net_interest_cells cells =
-        net_interest_grid_around(grid, position, interest->rules.radius * factor);
+        net_interest_grid_around(grid, position, interest->rules.radius * factor, 0.0f, 0);
     for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);) {
         for (uint32_t at = grid->heads[bucket]; at; at = grid->spots[at].next) {
             const net_interest_client* client = &interest->clients[at - 1];

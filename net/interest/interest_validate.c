@@ -26,6 +26,8 @@ static void validate_place(const net_interest* interest, uint32_t index) {
     BASE_ASSERT(is_there == (place->handle != ECS_ENTITY_NONE));
     BASE_ASSERT(!is_there || ecs_entity_index(place->handle) == index);
     BASE_ASSERT((net_interest_list)(place->listed & 3) == wanted_list(place));
+    BASE_ASSERT(interest->stamps[index] <= interest->step &&
+                (!is_there || interest->stamps[index]));
     bool is_in_grid = is_there && place->facts.has_position;
     if (interest->has_grids) BASE_ASSERT((interest->entities.buckets[index] != 0) == is_in_grid);
     if (interest->rules.owner)

@@ -568,6 +568,33 @@ RULED_CASE(a_change_of_sides_concerns_who_sees_the_entity) {
     interest_expect_checked(t);
 }
 
+// A client that stands still searches the edge of its sight, and looks at what jumped.
+PLAYER_CASE(what_comes_into_sight_is_seen_however_it_comes) {
+    ecs_entity crowd[NET_INTEREST_JUMPS_MAX + 1];
+    ecs_entity walker = interest_make(t, "dot", 0, 130), jumper = interest_make(t, "dot", 900, 0);
+    ecs_entity turncoat = interest_make(t, "unit", 900, 0);
+    for (uint32_t i = 0; i < BASE_COUNT(crowd); i++)
+        crowd[i] = interest_make(t, "dot", -900, 0);
+    for (uint32_t i = 0; i < SCOPES_HZ; i++)
+        interest_round(t);
+    for (float y = 125; y >= 70; y -= 5) { // no jump
+        interest_move(t, walker, 0, y);
+        interest_round(t);
+        assert_true(interest_sees(t, 1, walker) == (y <= SCOPES_RADIUS));
+    }
+    interest_move(t, jumper, 10, 0);
+    interest_move(t, turncoat, 20, 0);
+    interest_set(t, turncoat, t->side, 3);
+    interest_round(t);
+    assert_true(interest_sees(t, 1, jumper) && interest_sees(t, 1, turncoat));
+    for (uint32_t i = 0; i < BASE_COUNT(crowd); i++)
+        interest_move(t, crowd[i], 30, 0); // more than are listed
+    interest_round(t);
+    for (uint32_t i = 0; i < BASE_COUNT(crowd); i++)
+        assert_true(interest_sees(t, 1, crowd[i]));
+    interest_expect_checked(t);
+}
+
 // What is set while a client is held counts when it is held no longer.
 PLAYER_CASE(a_held_client_gets_no_turn) {
     ecs_entity room = interest_make(t, "room", 0, 0);
