@@ -150,8 +150,8 @@ struct net_interest {
     // clients
     net_interest_client* clients; ///< [slot]
     net_interest_turn* turns;     ///< [slot]
-    ecs_entity* players;          ///< [slot]
-    uint32_t client_capacity, turn_capacity, player_capacity, slot_count;
+    base_table players;           ///< slots by the player's handle
+    uint32_t client_capacity, turn_capacity, slot_count;
     net_interest_order* order; ///< rising by number
     uint32_t order_count, order_capacity;
     uint32_t* wide; ///< slots of clients with a larger radius than the rules'

@@ -106,7 +106,6 @@ void net_interest_destroy(net_interest* interest) {
         {interest->grouped, interest->grouped_capacity * sizeof *interest->grouped},
         {interest->clients, interest->client_capacity * sizeof *interest->clients},
         {interest->turns, interest->turn_capacity * sizeof *interest->turns},
-        {interest->players, interest->player_capacity * sizeof *interest->players},
         {interest->order, interest->order_capacity * sizeof *interest->order},
         {interest->wide, interest->wide_capacity * sizeof *interest->wide},
         {interest->verdicts, interest->verdict_capacity * sizeof *interest->verdicts},
@@ -124,6 +123,7 @@ void net_interest_destroy(net_interest* interest) {
     }
     net_interest_lists_deinit(&interest->owned);
     net_interest_lists_deinit(&interest->together);
+    base_table_deinit(&interest->players, allocator);
     base_bitset_deinit(&interest->observers);
     deinit_scratch(interest);
     base_release(allocator, interest, sizeof *interest);
@@ -538,7 +538,7 @@ static bool reserve_client(net_interest* interest) {
     uint32_t room = interest->slot_count + 1;
     return BASE_ARRAY_RESERVE(allocator, interest->clients, interest->client_capacity, room) &&
            BASE_ARRAY_RESERVE(allocator, interest->turns, interest->turn_capacity, room) &&
-           BASE_ARRAY_RESERVE(allocator, interest->players, interest->player_capacity, room) &&
+           base_table_reserve(&interest->players, allocator, room) &&
            BASE_ARRAY_RESERVE(allocator, interest->order, interest->order_capacity, room) &&
            BASE_ARRAY_RESERVE(allocator, interest->wide, interest->wide_capacity, room) &&
            BASE_ARRAY_RESERVE(allocator, interest->spawn_clients, interest->spawn_client_capacity,
@@ -581,7 +581,6 @@ bool net_interest_add_client(net_interest* interest, uint32_t client) {
     interest->clients[slot] = (net_interest_client){
         .number = client, .radius = interest->rules.radius, .went = __builtin_inff()};
     interest->turns[slot] = (net_interest_turn){.turn = turn, .is_forced = true};
-    interest->players[slot] = ECS_ENTITY_NONE;
     renumber(interest, at);
     return true;
 }
@@ -606,9 +605,9 @@ void net_interest_remove_client(net_interest* interest, uint32_t client) {
     memmove(&interest->order[at], &interest->order[at + 1],
             (interest->order_count - at - 1) * sizeof *interest->order);
     interest->order_count--;
+    (void)base_table_remove(&interest->players, found->player, slot);
     *found = (net_interest_client){0};
     interest->turns[slot] = (net_interest_turn){0};
-    interest->players[slot] = ECS_ENTITY_NONE;
     renumber(interest, at);
 }
 
@@ -629,8 +628,10 @@ void net_interest_refresh(net_interest* interest, uint32_t client) {
 void net_interest_set_player(net_interest* interest, uint32_t client, ecs_entity player) {
     net_interest_client* found = net_interest_find(interest, client);
     if (!found || found->player == player) return;
+    (void)base_table_remove(&interest->players, found->player, slot_of(interest, found));
     found->player = player;
-    interest->players[slot_of(interest, found)] = player;
+    if (player != ECS_ENTITY_NONE)
+        base_table_add(&interest->players, player, slot_of(interest, found));
     net_interest_refresh(interest, client);
 }
 

@@ -118,8 +118,10 @@ static uint32_t compare_members(const net_interest* interest, net_interest_scrat
                                 net_interest_client* client, const net_interest_entity* members,
                                 uint32_t count, uint32_t since, net_interest_answer* answer) {
     const uint32_t player = net_interest_player_index(interest, client);
-    const float leave = net_interest_leave_radius(client->radius);
-    const bool is_asking = net_interest_is_asking(interest);
+    const net_interest_client eye = *client; // a copy, which no store changes
+    const float leave = net_interest_leave_radius(eye.radius);
+    // The module may refuse what is near.
+    const float kept2 = net_interest_is_asking(interest) ? -1.0f : leave * leave;
     uint32_t* const looked = scratch->changed; // changed ones take the place of those looked at
     const uint32_t looked_count = list_changed(interest, members, count, since, looked);
     uint32_t found_count = 0;
@@ -127,19 +129,19 @@ static uint32_t compare_members(const net_interest* interest, net_interest_scrat
         const uint32_t i = looked[k], index = members[i].index;
         if (k + MEMBERS_AHEAD < looked_count)
             __builtin_prefetch(&interest->traits[members[looked[k + MEMBERS_AHEAD]].index]);
-        const float distance2 = distance2_of(interest, client, index);
+        const float distance2 = distance2_of(interest, &eye, index);
         net_interest_mark* mark = &scratch->marks[index];
         if (mark->stamp != scratch->stamp) mark = NULL;
         if (mark && mark->state & NET_INTEREST_IN) {
             mark->state |= NET_INTEREST_MEMBER;
             found_count++;
-        } else if ((is_asking || distance2 == 0.0f || !(distance2 <= leave * leave)) &&
+        } else if (!(distance2 > 0.0f && distance2 <= kept2) &&
                    !stays(interest, scratch, client, &members[i])) {
             if (!net_fault_is_planted(NET_FAULT_SCOPE_STUCK))
                 scratch->leave[answer->leave_count++] = i;
             continue;
         }
-        net_interest_entity now = describe_place(interest, client, player, index, distance2, mark);
+        net_interest_entity now = describe_place(interest, &eye, player, index, distance2, mark);
         if (now.classes == members[i].classes && now.weight == members[i].weight &&
             now.group == members[i].group)
             continue;
@@ -517,9 +519,9 @@ void net_interest_find_observers(net_interest* interest, uint32_t index, float f
     const net_interest_client* owner =
         facts->owner ? net_interest_find(interest, facts->owner) : NULL;
     if (owner) add_observer(interest, owner);
-    for (uint32_t slot = 0; slot < interest->slot_count; slot++)
-        if (interest->players[slot] == place->handle)
-            add_observer(interest, &interest->clients[slot]);
+    for (uint32_t slot, cursor = 0;
+         (slot = base_table_next(&interest->players, place->handle, &cursor)) != BASE_TABLE_NONE;)
+        add_observer(interest, &interest->clients[slot]);
     for (uint32_t i = 0; facts->groups && i < interest->order_count; i++)
         if (interest->clients[interest->order[i].slot].groups & facts->groups)
             base_bitset_add(&interest->observers, i);

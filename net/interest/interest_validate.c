@@ -37,17 +37,18 @@ static void validate_place(const net_interest* interest, uint32_t index) {
 }
 
 static void validate_clients(const net_interest* interest) {
-    uint32_t used = 0;
-    for (uint32_t slot = 0; slot < interest->slot_count; slot++)
+    uint32_t used = 0, players = 0;
+    for (uint32_t slot = 0; slot < interest->slot_count; slot++) {
         used += interest->clients[slot].number != 0;
-    BASE_ASSERT(used == interest->order_count);
+        players += interest->clients[slot].player != ECS_ENTITY_NONE;
+    }
+    BASE_ASSERT(used == interest->order_count && players == interest->players.count);
     for (uint32_t i = 0; i < interest->order_count; i++) {
         const net_interest_order* at = &interest->order[i];
         BASE_ASSERT(i == 0 || interest->order[i - 1].number < at->number);
         BASE_ASSERT(at->slot < interest->slot_count);
         BASE_ASSERT(interest->clients[at->slot].number == at->number);
         BASE_ASSERT(interest->clients[at->slot].order == i);
-        BASE_ASSERT(interest->players[at->slot] == interest->clients[at->slot].player);
         BASE_ASSERT(interest->turns[at->slot].turn < NET_INTEREST_EVERY_TICKS);
     }
     for (uint32_t i = 0; i < interest->wide_count; i++)
