@@ -209,7 +209,8 @@ struct net_repl_state {
     // ---- by packet
     uint64_t* carried;     ///< [seq % window] a set: sent in the slot's present epoch
     uint64_t* listed;      ///< [seq % window] a set: rows, as the client lists them
-    uint32_t window;       ///< newest packets with sets; a power of two
+    uint32_t window;       ///< room for the sets of so many packets; a power of two
+    uint32_t backs;        ///< newest packets with sets: fewer after the window was widened
     uint64_t recent_acked; ///< bit i: packet seq_next - 1 - i
     uint32_t flying;       ///< packets in flight
     uint16_t seq_next;
@@ -263,7 +264,12 @@ static inline uint32_t net_words_count(const uint64_t* words, uint32_t word_coun
 
 /// Packets with sets: the newest ones, 1..this back.
 static inline uint32_t net_repl_state_backs(const net_repl_state* repl) {
-    return repl->packet_count < repl->window ? (uint32_t)repl->packet_count : repl->window;
+    return repl->backs;
+}
+
+/// The same while the next packet is written, for which the oldest sets were emptied.
+static inline uint32_t net_repl_state_backs_whole(const net_repl_state* repl) {
+    return repl->backs == repl->window ? repl->backs - 1 : repl->backs;
 }
 
 /// The packet that is `back` before the next one. back is 1..net_repl_state_backs.

@@ -180,10 +180,11 @@ static inline void put_word(net_composer* c, uint32_t w, uint64_t with, uint64_t
 // @return how many they are.
 static uint32_t put_second(net_composer* c, const base_group* group, uint32_t packet, bool joins) {
     const net_run_piece *piece = c->writer->pieces, *end = piece + group->piece_count;
-    uint32_t back = group->first[packet].back, backs = net_repl_state_backs(c->repl), free = 0;
+    const net_repl_state* repl = c->repl;
+    uint32_t back = group->first[packet].back, whole = net_repl_state_backs_whole(repl), free = 0;
     // The oldest tick of the window may have had further packets.
-    joins = joins && !(backs == c->repl->window &&
-                       net_repl_packet_tick(c->repl, backs) == group->first[packet].tick);
+    joins = joins && !(whole < repl->packet_count &&
+                       net_repl_packet_tick(repl, whole + 1) == group->first[packet].tick);
     uint32_t w = 0, words = joins ? c->words : 0;
     for (; piece < end; piece++) {
         if (piece->packet != packet) continue;

@@ -168,7 +168,7 @@ bool net_repl_state_begin_packet(net_repl_state* repl) {
     while (repl->window < NET_REPL_STATE_PACKETS && repl->packet_count >= repl->window / 2 &&
            net_repl_packet_state(repl, repl->window / 2) == NET_PACKET_FLYING)
         if (!net_repl_state_widen(repl)) return false;
-    if (repl->packet_count < repl->window) return true;
+    if (repl->backs < repl->window) return true;
     uint32_t back = repl->window;
     if (net_repl_packet_state(repl, back) == NET_PACKET_FLYING)
         (void)net_repl_state_lost(repl, (uint16_t)(repl->seq_next - back));
@@ -182,6 +182,7 @@ void net_repl_state_end_packet(net_repl_state* repl, const uint64_t* sent) {
     uint16_t seq = repl->seq_next++;
     uint32_t at = seq & (NET_REPL_STATE_PACKETS - 1);
     repl->packet_count++;
+    repl->backs += repl->backs < repl->window;
     repl->ticks[at] = now_of(repl);
     repl->states[at] = NET_PACKET_FLYING;
     repl->flying++;

@@ -179,8 +179,7 @@ static proto_row_base find_row(net_solo_sender* sender, const net_repl_state* re
 // which may be the base of this run: bases never become older, but second bases do.
 static uint32_t find_third(const net_repl_state* repl, const net_record_group* run) {
     uint32_t now = (uint32_t)net_replicator_now(repl->replicator);
-    uint32_t base = now - run->age, backs = net_repl_state_backs(repl);
-    if (backs == repl->window) backs--; // its sets were emptied for the packet that is written
+    uint32_t base = now - run->age, backs = net_repl_state_backs_whole(repl);
     if (backs > NET_REPL_STATE_BACK_MAX) backs = NET_REPL_STATE_BACK_MAX;
     for (uint32_t back = 1; back <= backs; back++) {
         uint32_t tick = net_repl_packet_tick(repl, back), more = base - tick;

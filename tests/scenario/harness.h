@@ -44,8 +44,9 @@ typedef struct scenario_config {
     uint32_t lanes;   ///< 0: one
     uint32_t threads; ///< of all worlds, eager (base/workers.h); 0: the calling thread alone
     bool is_solo;
-    bool has_solo;  ///< every second client gets solo code: other datagrams
-    bool is_salted; ///< values that no client may see are different
+    bool has_solo;        ///< every second client gets solo code: other datagrams
+    uint32_t stall_ticks; ///< clients stand still now and then, for at most so long; 0: never
+    bool is_salted;       ///< values that no client may see are different
 } scenario_config;
 
 typedef struct scenario_result {

@@ -67,6 +67,7 @@ typedef struct member {
     net_client* client;
     uint32_t join_step;
     uint32_t leave_step; ///< 0: stays
+    uint32_t stall_end;  ///< it stands still before this step
     bool is_started, is_done;
     bool has_cut;
     bool is_corrupted;

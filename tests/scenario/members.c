@@ -108,11 +108,21 @@ static void shout(scenario* self, member* one) {
         scenario_fail(self, "event check: a shout was refused");
 }
 
+// What came meanwhile is read at once.
+static bool stands_still(const scenario* self, member* one, uint32_t step) {
+    const scenario_config* config = &self->config;
+    if (config->stall_ticks == 0 || step >= config->ticks) return false;
+    if (step >= one->stall_end && base_rng_chance(&one->rng, 0.02))
+        one->stall_end = step + 1 + base_rng_below(&one->rng, config->stall_ticks);
+    return step < one->stall_end;
+}
+
 void step_member(scenario* self, uint32_t index, uint32_t step, trace_target* target) {
     member* one = &self->members[index];
     if (one->is_done || step < one->join_step) return;
     if (!one->is_started) open_member(self, index, target);
     if (one->has_cut) set_line(self, one, index, step);
+    if (stands_still(self, one, step)) return;
     net_client_service(one->client, self->now_us);
     if (index == 0 && self->config.corrupt_tick && step == self->config.corrupt_tick)
         corrupt_world(one);

@@ -9,8 +9,8 @@
 // or 8, and all worlds must have the same values), with nothing shared between clients, without
 // bandwidth accounting, or with other values where no client may see them.
 //
-// A twentieth of the seeds run again with solo code for every second client, once more with it on
-// threads.
+// A twentieth of the seeds run again with solo code for every second client and with clients that
+// stall, once more so on threads.
 //
 // --threads gives every seed that twin with all worlds.
 //
@@ -27,7 +27,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEEDS_MIN = 25 }; // so many see every check at work
+enum {
+    SEEDS_MIN = 25, // so many see every check at work
+    STALL_TICKS = 90,
+};
 
 static uint64_t number_after(int argc, char** argv, const char* name, uint64_t fallback) {
     for (int i = 1; i + 1 < argc; i++) {
@@ -82,6 +85,7 @@ static scenario_config config_of(uint64_t seed, bool is_all_threads) {
 static void run_coder(const scenario_config* config, scenario_result* result) {
     scenario_config other = *config;
     other.has_solo = true;
+    other.stall_ticks = STALL_TICKS;
     scenario_result solo = scenario_run(&other);
     other.is_threaded = true;
     other.lanes = 2;

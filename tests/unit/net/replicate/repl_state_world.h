@@ -29,12 +29,14 @@ typedef struct view_world {
     net_bandwidth bandwidth;
     ecs_tick tick;
     uint32_t client_count;
+    bool has_solo_code;
     view_client clients[VIEW_CLIENTS_MAX];
 } view_world;
 
 typedef struct view_options {
     const base_allocator* allocator;
     bool is_solo, has_bandwidth;
+    bool has_solo_code;    ///< clients get solo code
     uint32_t client_count; ///< 0 means 1
     uint16_t first_seq;    ///< 0: a number soon before the wrap
 } view_options;
@@ -44,8 +46,11 @@ static inline void view_join(view_world* w, uint32_t number) {
     repl_open_with(&c->side, true, VIEW_INDEX_MAX, repl_class_text);
     assert_true(net_interest_add_client(w->interest, number));
     assert_ok(net_repl_state_create(w->replicator, number, &c->repl));
-    net_mirror_config config = {
-        .world = c->side.world, .rows = c->side.rows, .index_max = VIEW_INDEX_MAX};
+    if (w->has_solo_code) assert_ok(net_repl_state_use_solo(c->repl));
+    net_mirror_config config = {.world = c->side.world,
+                                .rows = c->side.rows,
+                                .index_max = VIEW_INDEX_MAX,
+                                .is_solo = w->has_solo_code};
     assert_ok(net_mirror_create(&config, &c->mirror));
 }
 
@@ -66,6 +71,7 @@ static inline void view_open_with(view_world* w, view_options options) {
                                     .bandwidth = options.has_bandwidth ? &w->bandwidth : NULL,
                                     .is_solo = options.is_solo};
     assert_ok(net_replicator_create(&config, &w->replicator));
+    w->has_solo_code = options.has_solo_code;
     w->client_count = options.client_count ? options.client_count : 1;
     for (uint32_t i = 0; i < w->client_count; i++) {
         w->clients[i].seq = options.first_seq ? options.first_seq : 65534;

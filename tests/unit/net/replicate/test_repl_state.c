@@ -556,3 +556,44 @@ CASE(who_has_the_row_of_a_tick_is_not_sent_it_again) {
         view_close(&w);
     }
 }
+
+static void move_all(view_world* w, const ecs_entity* movers, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        ecs_vec2* pos = ecs_get_mut(w->server.world, movers[i], w->server.pos);
+        pos->x += (float)(1 + (w->tick * (i + 3)) % 5);
+    }
+    view_step(w);
+}
+
+// More packets fly than ever before, so the window of their sets grows. Of packets that had left it
+// nothing is known then, though they are in the window again.
+static void check_widening(view_world* w) {
+    enum { MOVERS = 12, ACKED = 60, UNHEARD = 40 };
+    ecs_entity movers[MOVERS];
+    for (uint32_t i = 0; i < MOVERS; i++)
+        movers[i] = repl_create(&w->server, w->server.mover);
+    for (uint32_t i = 0; i < ACKED; i++) {
+        move_all(w, movers, MOVERS);
+        (void)view_write(w, 0);
+        view_ack(w, 0);
+    }
+    const net_repl_state* repl = w->clients[0].repl;
+    const uint32_t window = repl->window;
+    for (uint32_t i = 0; i < UNHEARD; i++) {
+        move_all(w, movers, MOVERS);
+        (void)view_write(w, 0);
+        assert_ok(view_deliver(w, 0));
+        for (uint32_t back = 1; back <= net_repl_state_backs(repl); back++)
+            assert_int_equal(net_words_count(net_repl_listed(repl, back), repl->word_count),
+                             MOVERS);
+    }
+    assert_true(repl->window >= 2 * window && view_is_equal(w, 0));
+}
+
+VIEW_CASE(a_window_that_grows_has_no_sets_of_packets_that_had_left_it) {
+    check_widening(w);
+}
+
+VIEW_WITH_CASE(a_window_that_grows_breaks_no_packet_in_solo_code, .has_solo_code = true) {
+    check_widening(w);
+}
