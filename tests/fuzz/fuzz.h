@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Run one input. A process calls it many times: keep nothing between calls.
+/// Run one input. A process calls it many times: what it keeps between calls is as new for each.
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 /// Check a property of every input, in release builds too.
