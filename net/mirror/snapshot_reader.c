@@ -342,7 +342,7 @@ static bool find_bases(decoder* d, const run_head* run, const net_mirror_incarna
     return base->base && (base->base2 || run->base2_ticks == 0 || !may_be_forgotten);
 }
 
-// In solo code a record with two base rows says whether it has a third one.
+// In solo code a record with two base rows says whether it has no third one.
 static bool read_third(decoder* d, const run_head* run, uint32_t number,
                        const net_mirror_incarnation* incarnation, const proto_row_base* base) {
     d->third_ticks = 0;
@@ -352,8 +352,8 @@ static bool read_third(decoder* d, const run_head* run, uint32_t number,
         listed->is_ended =
             !net_mirror_next_slot(run->third, &listed->at, &listed->next, &listed->number);
     bool is_listed = listed->next > 0 && listed->number == number;
-    uint32_t about = (uint32_t)proto_solo_situation(NET_SOLO_RUN_HAS_THIRD, is_listed);
-    if (!take(d, PROTO_SOLO_RUN, about, 0, 1)) return true;
+    uint32_t about = (uint32_t)proto_solo_situation(NET_SOLO_RUN_NO_THIRD, is_listed);
+    if (take(d, PROTO_SOLO_RUN, about, 0, 1)) return true;
     d->third_ticks = (uint32_t)(run->base_tick - run->third->tick);
     return find_row(incarnation, run->third->tick, d->base3) != NULL;
 }

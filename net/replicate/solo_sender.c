@@ -17,7 +17,7 @@
 
 enum {
     EPOCH_PACKETS = 6,        // acknowledged packets until the next epoch; fewer for the first ones
-    EPOCH_SAMPLES_MAX = 1536, // training takes as long as coding, and it is done in one tick
+    EPOCH_SAMPLES_MAX = 2560, // training takes as long as coding, and it is done in one tick
     THIRD_MIN = 5,            // ticks from a third row to the second one
     // The client keeps the newest NET_ROW_HISTORY_MAX rows of an entity.
     THIRD_AGE_MAX = NET_ROW_HISTORY_MAX - 1,
@@ -221,8 +221,8 @@ static void code_update(net_solo_sender* sender, const net_repl_state* repl,
                           net_repl_packet_tick(repl, sender->third_back);
         bool is_listed = net_repl_listed(repl, sender->third_back)[slot >> 6] >> (slot & 63) & 1;
         (void)proto_solo_number(&sender->coder, PROTO_SOLO_RUN,
-                                proto_solo_situation(NET_SOLO_RUN_HAS_THIRD, is_listed),
-                                third.ticks > 0);
+                                proto_solo_situation(NET_SOLO_RUN_NO_THIRD, is_listed),
+                                third.ticks == 0);
     }
     proto_solo_row(&sender->coder, net_solo_template(row_template), layout, &against,
                    third.ticks > 0 ? &third : NULL, sender->rows[0]);

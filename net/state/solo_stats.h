@@ -41,8 +41,8 @@ enum {
     NET_SOLO_RUN_BACK,
     NET_SOLO_RUN_AGE,
     NET_SOLO_RUN_D,
-    NET_SOLO_RUN_THIRD,    ///< packets back to that of the third rows; 0: there are none
-    NET_SOLO_RUN_HAS_THIRD ///< of a record with a second row, and whether that packet lists it
+    NET_SOLO_RUN_THIRD,   ///< packets back to that of the third rows; 0: there are none
+    NET_SOLO_RUN_NO_THIRD ///< of a record with a second row, and whether that packet lists it
 };
 
 typedef struct net_solo_packet {

@@ -363,6 +363,68 @@ static void code_component(solo_row* r, uint32_t c) {
     add_guess_fact(r, c, lines, &other);
 }
 
+// ---- quiet components ----
+
+// The mixed components that rest in both bases, a bit for each; `motion`: of all others.
+static uint64_t find_quiet(const solo_row* r, uint64_t* motion) {
+    const row_coder* coder = &r->coder;
+    uint64_t quiet = 0;
+    *motion = 0;
+    for (uint32_t c = 0; c < coder->layout->component_count; c++) {
+        const proto_row_component* component = &coder->layout->components[c];
+        const uint64_t moved = motion_sum(r, component);
+        *motion += moved;
+        if (component->shape == SHAPE_MIXED && moved == 0) quiet |= UINT64_C(1) << c;
+    }
+    return quiet;
+}
+
+static bool differs(const row_coder* coder, uint64_t components) {
+    for (uint64_t left = components; left; left &= left - 1) {
+        const proto_row_component* component = &coder->layout->components[__builtin_ctzll(left)];
+        const uint32_t first = component->field_first;
+        if (row_differs(coder->row + first, coder->base + first, component->field_count))
+            return true;
+    }
+    return false;
+}
+
+// One number for two or more quiet components. @return true: each of them is as in the base.
+static bool code_quiet(solo_row* r, uint64_t quiet, uint64_t motion) {
+    const row_coder* coder = &r->coder;
+    if ((quiet & (quiet - 1)) == 0) return false;
+    uint64_t fold = 0;
+    for (uint64_t left = quiet; left; left >>= 5)
+        fold ^= left;
+    uint64_t situation = at(r->bases | (r->flags & 3) << 3, 0) |
+                         at(solo_row_bucket((int64_t)motion), 1) | at(at_most(r->active), 2) |
+                         at(solo_row_bucket((int64_t)coder->ticks), 3) | at(r->template_, 4) |
+                         at(r->flags, 5) | at(fold, 6) | at(r->template_, 7);
+    int64_t differ = !is_read(r) && differs(coder, quiet);
+    differ = proto_solo_number(r->solo, PROTO_SOLO_QUIET, situation, differ);
+    if (differ < 0 || differ > 1) r->solo->failed = true;
+    for (uint64_t left = differ ? 0 : quiet; left; left &= left - 1) {
+        const uint32_t c = (uint32_t)__builtin_ctzll(left);
+        keep_words(r, c, 0, coder->base + coder->layout->components[c].field_first);
+    }
+    r->flags = (r->flags << 1 | (differ != 0)) & 31;
+    return differ == 0;
+}
+
+static void code_components(solo_row* r) {
+    const proto_layout* layout = r->coder.layout;
+    uint64_t motion;
+    const uint64_t quiet = find_quiet(r, &motion);
+    bool is_asked = false, is_kept = false;
+    for (uint32_t i = 0; i < layout->component_count; i++) {
+        const uint32_t c = layout->order[i];
+        const bool is_quiet = quiet >> c & 1;
+        if (is_quiet && !is_asked) is_kept = code_quiet(r, quiet, motion);
+        is_asked |= is_quiet;
+        if (!is_quiet || !is_kept) code_component(r, c);
+    }
+}
+
 void proto_solo_row(proto_solo_coder* coder, uint32_t template_, const proto_layout* layout,
                     const proto_row_base* against, const proto_solo_third* third, uint64_t* row) {
     solo_row r;
@@ -384,8 +446,7 @@ void proto_solo_row(proto_solo_coder* coder, uint32_t template_, const proto_lay
     uint64_t about = at(r.misfit, 0) | at(solo_row_bucket((int64_t)moved), 1) | at(template_, 2) |
                      at(solo_row_bucket((int64_t)r.coder.ticks), 3);
     r.has_along = moved > 0 && proto_solo_expects(coder, PROTO_SOLO_ALONG, about);
-    for (uint32_t i = 0; i < layout->component_count; i++)
-        code_component(&r, layout->order[i]);
+    code_components(&r);
     if (moved > 0)
         proto_solo_add_fact(coder, PROTO_SOLO_ALONG, about, proto_solo_is_along_better(&r));
     proto_solo_keep_motion(&r);

@@ -260,7 +260,7 @@ static bool find_third(cf_mirror* mirror, const cf_run* run, const slot_state* s
     for (uint32_t i = 0; i < run->third->count; i++)
         is_listed |= run->third->slots[i] == number;
     *third = NULL;
-    if (!take(mirror, SOLO_RUN, 5, is_listed, 0)) return true;
+    if (take(mirror, SOLO_RUN, 5, is_listed, 0)) return true;
     *third = row_of_tick(slot, run->third->tick);
     return *third != NULL;
 }

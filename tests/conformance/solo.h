@@ -14,7 +14,8 @@ enum {
     SOLO_OFFS = 24,
     SOLO_PLACE = 3,
     SOLO_ALONG = 517,
-    SOLO_OTHER = 518
+    SOLO_OTHER = 518,
+    SOLO_QUIET = 519
 };
 
 /// Fields of the numbers that are not in rows.

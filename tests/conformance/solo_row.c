@@ -306,6 +306,48 @@ static void code_component(solo_coder* r, uint32_t c) {
     check(r, c, &g);
 }
 
+// @return true: all quiet components have their base's words.
+static bool code_quiet(solo_coder* r, const bool* is_quiet) {
+    const cf_layout* layout = r->row.layout;
+    uint64_t fold = 0, count = 0;
+    int64_t moved = 0, differ = 0;
+    for (uint32_t c = 0; c < layout->component_count; c++) {
+        moved += motions(r, c);
+        if (!is_quiet[c]) continue;
+        fold ^= UINT64_C(1) << c % 5;
+        count++;
+        if (memcmp(r->row.row + layout->first[c], r->row.base + layout->first[c],
+                   layout->count[c] * sizeof(uint64_t)) != 0)
+            differ = 1;
+    }
+    if (count < 2) return false;
+    const uint64_t features[SOLO_FEATURES] = {
+        common(r), solo_bucket(moved), active(r), solo_bucket(r->row.h),
+        r->name,   r->flags,           fold,      r->name};
+    differ = solo_number(r->body, SOLO_QUIET, features, differ);
+    if (differ < 0 || differ > 1) r->body->failed = true;
+    r->flags = (r->flags << 1 | (differ != 0)) & 31;
+    for (uint32_t c = 0; c < layout->component_count; c++)
+        if (is_quiet[c] && differ == 0)
+            memcpy(r->row.row + layout->first[c], r->row.base + layout->first[c],
+                   layout->count[c] * sizeof(uint64_t));
+    return differ == 0;
+}
+
+static void code_components(solo_coder* r) {
+    const cf_layout* layout = r->row.layout;
+    bool is_quiet[COMPONENTS_MAX], is_asked = false, is_kept = false;
+    for (uint32_t c = 0; c < layout->component_count; c++)
+        is_quiet[c] = layout->shape[c] == SHAPE_MIXED && motions(r, c) == 0;
+    for (uint32_t pass = 0; pass < 2; pass++)
+        for (uint32_t c = 0; c < layout->component_count; c++) {
+            if (layout->count[c] == 0 || (layout->source[c] >= 0) != (pass == 1)) continue;
+            if (is_quiet[c] && !is_asked) is_kept = code_quiet(r, is_quiet);
+            is_asked |= is_quiet[c];
+            if (!is_quiet[c] || !is_kept) code_component(r, c);
+        }
+}
+
 void solo_row(solo_body* body, uint32_t name, const cf_layout* layout, const cf_bases* bases,
               const uint64_t* third, uint32_t d3, uint64_t* row) {
     solo_coder r = {.body = body, .name = name, .third = third, .d3 = d3};
@@ -320,10 +362,7 @@ void solo_row(solo_body* body, uint32_t name, const cf_layout* layout, const cf_
     }
     r.bases = r.row.h == 0 ? 0 : 1 + (r.row.base2 ? 2u : 0u) + (r.row.h > 2);
     solo_find_near(body, &r.row, name, &r.guide);
-    for (uint32_t pass = 0; pass < 2; pass++)
-        for (uint32_t c = 0; c < layout->component_count; c++)
-            if (layout->count[c] > 0 && (layout->source[c] >= 0) == (pass == 1))
-                code_component(&r, c);
+    code_components(&r);
     solo_keep(body, &r.row, name, &r.guide, r.offs);
     memcpy(row, r.row.row, layout->element_count * sizeof *row);
 }

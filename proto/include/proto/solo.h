@@ -72,7 +72,8 @@ enum {
     PROTO_SOLO_CREATE,
     PROTO_SOLO_RUN,
     PROTO_SOLO_ALONG,
-    PROTO_SOLO_OTHER
+    PROTO_SOLO_OTHER,
+    PROTO_SOLO_QUIET
 };
 
 typedef enum proto_solo_mode {
