@@ -203,7 +203,7 @@ BASE_MUST_USE bool net_log_header_text(const proto_pb_field* field, char* target
 // Threads: one thread at a time.
 
 /// Version of the row code that state is written in (Header.row_code): WIRE.md's.
-#define NET_LOG_ROW_CODE 4u
+#define NET_LOG_ROW_CODE 5u
 /// Templates of a log with rows, composed ones included.
 #define NET_LOG_TEMPLATES_MAX NET_ROW_TEMPLATES_MAX
 #define NET_LOG_DEFINITION_BYTES_MAX 65536u

@@ -18,8 +18,8 @@
 
 // ---- encoder number ----
 
-// Numbers that have no small code: large differences, the first symbol of a row, and numbers that
-// are not scaled. The same as row.c writes.
+// Numbers that have no small code: large differences, and numbers that are not scaled. The same as
+// row.c writes.
 
 // Write a difference with a row of a table of numbers. @return its size.
 static uint32_t proto_encoder_number(row_encoder* e, const uint16_t* codes, uint32_t f, int32_t off,
@@ -44,10 +44,7 @@ static uint32_t proto_encoder_number(row_encoder* e, const uint16_t* codes, uint
 }
 
 void proto_encoder_scaled_any(row_encoder* e, uint32_t row, uint32_t f, int32_t off) {
-    const proto_number_codes* codes =
-        e->is_first ? e->tables->number_first : e->tables->number_plain;
-    e->is_first = false;
-    uint32_t size = proto_encoder_number(e, codes[row], f, off, e->row[f]);
+    uint32_t size = proto_encoder_number(e, e->tables->number_plain[row], f, off, e->row[f]);
     e->surprise += row_number_surprise(size, row);
 }
 
@@ -262,7 +259,6 @@ static void write_near(row_encoder* e, const proto_layout_part* part, uint32_t f
     if (symbol & other) symbol = other;
     uint32_t row = row_drive_row(guesses, count);
     encoder_code(e, e->tables->drive[row][symbol]);
-    e->is_first = false;
     if (symbol != other) return;
     for (uint32_t i = 0; i < count; i++)
         encoder_scaled(e, ROW_DRIVE_OTHER, fields[i], off_of(e, fields[i], guesses[i].word));
@@ -318,8 +314,7 @@ static void write_turn(row_encoder* e, int32_t scale, uint32_t f, uint64_t expec
         return;
     }
     uint32_t row = scale < 0 ? PROTO_NUMBER_WIDE : (uint32_t)row_number_row(scale, e->surprise);
-    const uint16_t* codes = (e->is_first ? e->tables->number_first : e->tables->number_plain)[row];
-    e->is_first = false;
+    const uint16_t* codes = e->tables->number_plain[row];
     if (is_other)
         encoder_code(e, codes[PROTO_NUMBER_OTHER]);
     else
@@ -516,11 +511,10 @@ static void plan_quiet(row_encoder* e) {
 static void write_head(row_encoder* e) {
     if (e->warm_count == 0 && !e->is_certain) {
         write_quiet(e, true);
-        e->is_first = false;
         return;
     }
     if (e->is_exception) {
-        encoder_put(e, 0, ROW_RESERVED_BITS + 1);
+        encoder_put(e, 0, e->warm_count == 0 ? ROW_BARE_BITS : ROW_RESERVED_BITS + 1);
         write_quiet(e, false);
     }
     uint32_t count = e->warm_count, symbol = 0, classes[ROW_WARM_MAX];
@@ -530,7 +524,6 @@ static void write_head(row_encoder* e) {
         symbol |= (uint32_t)is_coded(e, e->warm[i] & 255) << i;
     }
     encoder_code(e, e->tables->head[row_head_row(classes, count)][symbol]);
-    e->is_first = false;
 }
 
 // ---- the row ----
@@ -545,7 +538,6 @@ static bool begin(row_encoder* e, const proto_layout* layout, const proto_packed
     e->base = e->base2 = against->base;
     e->ticks = against->ticks <= ROW_TICKS_MAX ? against->ticks : 0;
     e->ticks2 = 1;
-    e->is_first = true;
     e->has_base2 = e->is_certain = e->is_exception = false;
     e->warm_count = 0;
     e->surprise = 0;
@@ -590,13 +582,8 @@ static void write_components(row_encoder* e) {
         } else if (kind == ROW_LIVE) {
             const uint32_t end = part->first + (uint32_t)part->count;
             const int32_t scale = e->plans[c].scale;
-            uint32_t f = part->first;
-            if (e->is_first) {
+            for (uint32_t f = part->first; f < end; f++)
                 encoder_scaled(e, scale, f, e->off[f]);
-                f++;
-            }
-            for (; f < end; f++)
-                encoder_scaled_later(e, scale, f, e->off[f]);
         } else if (kind == ROW_DRIVEN) {
             write_driven(e, c);
         } else {
@@ -630,6 +617,15 @@ static BASE_NOINLINE uint32_t encode_any(const proto_layout* layout,
     if (e.ticks > 0 && layout->plan.is_driven) follow_sources(&e);
     write_components(&e);
     base_store_le64(e.at, e.bits);
+    if (e.warm_count == 0 && e.is_certain && !e.is_exception &&
+        (bytes[0] & ((1u << ROW_RESERVED_BITS) - 1)) == 0) {
+        e.at = bytes;
+        e.bits = ROW_BARE;
+        e.fill = ROW_BARE_BITS;
+        e.surprise = 0;
+        write_components(&e);
+        base_store_le64(e.at, e.bits);
+    }
     uint32_t bits = (uint32_t)(e.at - bytes) * 8 + e.fill;
     BASE_ASSERT(bits <= layout->bits_max);
     return bits;

@@ -23,7 +23,6 @@ typedef struct row_encoder {
     const uint32_t* base2; ///< `base` when there is no second row
     uint32_t ticks, ticks2;
     bool has_base2;
-    bool is_first;     ///< no symbol was coded yet
     bool is_certain;   ///< a component is live or driven
     bool is_exception; ///< a quiet component is coded
     uint8_t warm_count;
@@ -105,8 +104,8 @@ uint32_t proto_encoder_plain(const proto_layout* layout, const proto_row_job* jo
 /// Write a scaled number of a word whose small codes are of no use.
 void proto_encoder_scaled_any(row_encoder* e, uint32_t row, uint32_t f, int32_t off);
 
-/// Write a scaled number that is not the first symbol of the row, as the coder of row.c.
-static inline void encoder_scaled_later(row_encoder* e, int32_t scale, uint32_t f, int32_t off) {
+/// Write a scaled number, as the coder of row.c.
+static inline void encoder_scaled(row_encoder* e, int32_t scale, uint32_t f, int32_t off) {
     uint32_t row = (uint32_t)row_number_row(scale, e->surprise);
     uint32_t at = (uint32_t)off + PROTO_SMALL;
     if (at >= encoder_word(e, f)->small_count) {
@@ -116,12 +115,4 @@ static inline void encoder_scaled_later(row_encoder* e, int32_t scale, uint32_t 
     uint32_t small = e->tables->small[row][at];
     encoder_small(e, small);
     e->surprise += (int32_t)small >> (PROTO_SMALL_CODE_BITS + PROTO_SMALL_LENGTH_BITS);
-}
-
-/// Write a scaled number.
-static inline void encoder_scaled(row_encoder* e, int32_t scale, uint32_t f, int32_t off) {
-    if (e->is_first)
-        proto_encoder_scaled_any(e, (uint32_t)row_number_row(scale, e->surprise), f, off);
-    else
-        encoder_scaled_later(e, scale, f, off);
 }

@@ -229,7 +229,7 @@ static inline bool put_quiet(const plain_row* r, const plain_head* head, bool is
         *p = put_code(r, *p, r->tables->mask_first[count > 0 ? count - 1 : 0][mask]);
         return true;
     }
-    *p = put(r, *p, 0, ROW_RESERVED_BITS + 1);
+    *p = put(r, *p, 0, head->warm[1] == 0 ? ROW_BARE_BITS : ROW_RESERVED_BITS + 1);
     if (count > 1) *p = put_code(r, *p, r->tables->mask_other[count - 2][mask]);
     return true;
 }
@@ -244,16 +244,13 @@ static inline plain_pen put_warm(const plain_row* r, plain_pen p, const uint32_t
     return put_code(r, p, r->tables->head[row][symbol]);
 }
 
-// Numbers of a component on its way with the first symbol of the row, or with large ones.
+// Numbers of a component on its way, with large ones.
 static BASE_NOINLINE plain_pen put_large(const plain_row* r, plain_pen p,
                                          const proto_layout_part* part, int32_t scale,
-                                         bool is_first, int32_t* surprise) {
+                                         int32_t* surprise) {
     for (uint32_t f = part->first; f < part->first + (uint32_t)part->count; f++) {
         uint32_t row = (uint32_t)row_number_row(scale, *surprise);
-        const proto_number_codes* codes =
-            is_first ? r->tables->number_first : r->tables->number_plain;
-        is_first = false;
-        p = put_number(r, p, codes[row], f);
+        p = put_number(r, p, r->tables->number_plain[row], f);
         *surprise += row_number_surprise(row_magnitude(r->measure->off[f]), row);
     }
     return p;
@@ -299,8 +296,7 @@ static BASE_NOINLINE plain_pen put_fields(const plain_row* r, plain_pen p,
     return p;
 }
 
-static inline plain_pen put_components(const plain_row* r, plain_pen p, const plain_head* head,
-                                       bool is_first) {
+static inline plain_pen put_components(const plain_row* r, plain_pen p, const plain_head* head) {
     int32_t surprise = 0;
     uint32_t last = 0;
     for (uint32_t left = head->coded; left; left &= left - 1) {
@@ -313,12 +309,11 @@ static inline plain_pen put_components(const plain_row* r, plain_pen p, const pl
         for (; last < c && surprise != 0; last++) // after each component by half
             surprise /= 2;
         last = c;
-        if (is_first || !part->is_vector ||
+        if (!part->is_vector ||
             !put_vector(r, &p, &r->measure->off[part->first], r->scales[c], &surprise)) {
             int32_t changed = surprise;
-            p = put_large(r, p, part, r->scales[c], is_first, &changed);
+            p = put_large(r, p, part, r->scales[c], &changed);
             surprise = changed;
-            is_first = false;
         }
     }
     return p;
@@ -350,8 +345,13 @@ static inline uint32_t encode_measured(plain_row* r, const proto_row_times* time
     const bool is_quiet = head.warm[1] == 0 && head.live == 0;
     if ((is_quiet || head.coded & head.quiet) && !put_quiet(r, &head, is_quiet, &p)) return 0;
     p = put_warm(r, p, head.warm);
-    p = put_components(r, p, &head, head.warm[1] == 0);
+    p = put_components(r, p, &head);
     base_store_le64(r->bytes + p.fill / 64 * 8, p.bits);
+    if (head.warm[1] == 0 && !is_quiet && !(head.coded & head.quiet) &&
+        (r->bytes[0] & ((1u << ROW_RESERVED_BITS) - 1)) == 0) {
+        p = put_components(r, (plain_pen){ROW_BARE, ROW_BARE_BITS}, &head);
+        base_store_le64(r->bytes + p.fill / 64 * 8, p.bits);
+    }
     return (uint32_t)p.fill;
 }
 

@@ -249,8 +249,7 @@ void proto_layout_finish(proto_layout* layout) {
     check_layout(layout);
     for (uint32_t c = 0; c < layout->component_count; c++)
         layout->components[c].is_source = false;
-    uint32_t bits =
-        ROW_RESERVED_BITS + 1 + ROW_CODE_BITS_MAX + mask_bits_max(layout->component_count);
+    uint32_t bits = ROW_BARE_BITS + ROW_CODE_BITS_MAX + mask_bits_max(layout->component_count);
     for (uint32_t c = 0; c < layout->component_count; c++) {
         proto_row_component* component = &layout->components[c];
         component->shape = (uint8_t)shape_of(layout, component);

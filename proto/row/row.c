@@ -31,13 +31,6 @@
 // symbol gives the size of the difference, small ones with their sign; the low bits of larger ones
 // follow. This is the innermost loop of coding, so it has few assertions.
 
-// The codes of a scaled number. The first symbol of a row leaves 00000 free.
-static const uint16_t* number_codes(row_coder* coder, uint32_t row) {
-    bool is_first = coder->is_first;
-    coder->is_first = false;
-    return is_first ? coder->tables->number_first[row] : coder->tables->number_plain[row];
-}
-
 static uint64_t write_number(row_coder* coder, const uint16_t* codes, const proto_quant* quant,
                              uint64_t expected, uint64_t word) {
     int64_t difference = row_difference(word, expected, quant->bits);
@@ -130,7 +123,7 @@ static int32_t correct_scale(const row_coder* coder, int32_t scale) {
 static void code_scaled(row_coder* coder, int32_t scale, const proto_quant* quant,
                         uint64_t expected, uint64_t* word, bool* is_other) {
     int32_t row = scale < 0 ? (int32_t)PROTO_NUMBER_WIDE : correct_scale(coder, scale);
-    const uint16_t* codes = number_codes(coder, (uint32_t)row);
+    const uint16_t* codes = coder->tables->number_plain[row];
     uint64_t size = code_number(coder, codes, quant, expected, word, is_other);
     if (scale < 0 || (is_other && *is_other)) return;
     if (size > UINT32_MAX) size = UINT32_MAX;
@@ -142,7 +135,8 @@ static void code_scaled(row_coder* coder, int32_t scale, const proto_quant* quan
 // The head of a row: which components are coded (WIRE.md, "Head").
 //
 // Certain facts take no bits. Quiet components that differ are an exception; its code 00000 is one
-// that every first symbol leaves free. Warm components share a symbol.
+// that a first symbol leaves free. Warm components share a symbol. A *bare* row has only certain
+// components. It begins with a number, which may begin with 00000: then ROW_BARE is in front.
 
 enum { MASK_GROUP = 4, MASK_MEMBERS_MAX = 64 };
 
@@ -236,22 +230,26 @@ static bool is_quiet_coded(const row_coder* coder) {
     return false;
 }
 
+// Code whether there is an exception.
+static bool code_exception(row_coder* coder) {
+    uint32_t bits = coder->warm_count == 0 ? ROW_BARE_BITS : ROW_RESERVED_BITS + 1;
+    if (coder->writer) {
+        bool is_exception = is_quiet_coded(coder);
+        if (is_exception) row_put(coder, 0, bits);
+        return is_exception;
+    }
+    if ((row_peek(coder->reader) & row_mask(ROW_RESERVED_BITS)) != 0) return false;
+    uint64_t code = proto_bits_read(coder->reader, bits);
+    if (code != 0 && code != ROW_BARE) coder->reader->failed = true;
+    return code == 0;
+}
+
 static void code_head(row_coder* coder) {
     if (coder->warm_count == 0 && !coder->is_any_certain) {
         code_quiet(coder, true);
-        coder->is_first = false;
         return;
     }
-    bool is_exception;
-    if (coder->writer) {
-        is_exception = is_quiet_coded(coder);
-        if (is_exception) row_put(coder, 0, ROW_RESERVED_BITS + 1);
-    } else {
-        is_exception = (row_peek(coder->reader) & row_mask(ROW_RESERVED_BITS)) == 0;
-        if (is_exception && proto_bits_read(coder->reader, ROW_RESERVED_BITS + 1) != 0)
-            coder->reader->failed = true;
-    }
-    if (is_exception) code_quiet(coder, false);
+    if (code_exception(coder)) code_quiet(coder, false);
     uint32_t count = coder->warm_count, symbol = 0, classes[ROW_WARM_MAX];
     for (uint32_t i = 0; i < count; i++) {
         classes[i] = coder->plans[coder->warm[i]].class_;
@@ -260,7 +258,6 @@ static void code_head(row_coder* coder) {
     if (count > 0) {
         const uint16_t* codes = coder->tables->head[row_head_row(classes, count)];
         symbol = row_symbol(coder, codes, 1u << count, symbol);
-        coder->is_first = false;
     }
     for (uint32_t i = 0; i < count; i++)
         coder->plans[coder->warm[i]].is_coded = symbol >> i & 1;
@@ -395,7 +392,6 @@ static void code_driven_fields(row_coder* coder, uint32_t c, uint32_t first, uin
         if (value != nexts[i] && value != word) symbol |= other;
     }
     if (symbol & other) symbol = other;
-    coder->is_first = false;
     symbol = row_symbol(coder, coder->tables->drive[row], other + 1, symbol);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t word = symbol >> i & 1 ? nexts[i] : guesses[i].word;
@@ -508,7 +504,6 @@ void proto_row_begin(row_coder* coder, const proto_layout* layout, const proto_r
     coder->warm_count = 0;
     coder->ticks = base->ticks <= ROW_TICKS_MAX ? base->ticks : 0;
     coder->ticks2 = 0;
-    coder->is_first = true;
     coder->has_base2 = coder->is_any_certain = false;
     if (coder->ticks == 0) return;
     coder->has_base2 = base->base2 && base->ticks2 >= 1 && base->ticks2 <= ROW_TICKS2_MAX;
@@ -530,6 +525,16 @@ static void code_row(row_coder* coder, uint32_t* component_bits) {
     row_flush(coder);
 }
 
+// Check whether a bare row begins as if it had an exception, although it has none.
+static bool is_bare_hidden(const row_coder* coder, uint64_t before) {
+    const proto_bit_writer* writer = coder->writer;
+    if (coder->warm_count > 0 || !coder->is_any_certain || writer->failed) return false;
+    proto_bit_reader written = {
+        .data = writer->data, .size_bits = writer->size_bits, .offset_bits = before};
+    return proto_bits_read(&written, ROW_RESERVED_BITS) == 0 && !written.failed &&
+           !is_quiet_coded(coder);
+}
+
 void proto_row_write(const proto_layout* layout, const proto_row_base* base, const uint64_t* row,
                      proto_bit_writer* writer, uint32_t* component_bits) {
     row_coder coder;
@@ -538,6 +543,14 @@ void proto_row_write(const proto_layout* layout, const proto_row_base* base, con
     coder.row = (uint64_t*)(uintptr_t)row; // a writer does not change it
     coder.writer = writer;
     code_row(&coder, component_bits);
+    if (is_bare_hidden(&coder, before)) {
+        proto_bit_writer_rewind(writer, before);
+        proto_row_begin(&coder, layout, base);
+        coder.row = (uint64_t*)(uintptr_t)row;
+        coder.writer = writer;
+        row_put(&coder, ROW_BARE, ROW_BARE_BITS);
+        code_row(&coder, component_bits);
+    }
     BASE_ASSERT(coder.pending_bits == 0 && writer->size_bits - before <= layout->bits_max);
 }
 

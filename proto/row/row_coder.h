@@ -15,6 +15,8 @@
 enum {
     ROW_CODE_BITS_MAX = 12,
     ROW_RESERVED_BITS = 5,
+    ROW_BARE_BITS = 7, ///< in front of the first symbol of a bare row
+    ROW_BARE = 1 << (ROW_BARE_BITS - 1),
     ROW_TICKS_MAX = 32, ///< a line is not continued further
     ROW_TICKS2_MAX = 255,
     ROW_TICKS_SHORT = 2,  ///< a base that is hardly older than the row
@@ -60,7 +62,6 @@ typedef struct row_coder {
     uint32_t pending_bits;
     uint32_t ticks, ticks2; ///< ticks 0: unknown
     int32_t surprise;       ///< in quarters of a scale
-    bool is_first;          ///< no symbol was coded yet
     bool is_any_certain;    ///< a component is live or driven
     uint32_t warm_count;
     uint8_t warm[ROW_WARM_MAX]; ///< components, by rising class

@@ -79,7 +79,6 @@ static void make_table(cursor* at, uint16_t* codes, uint32_t size, uint32_t firs
 const proto_table* proto_table_get(uint32_t table) {
     static const proto_table list[PROTO_TABLES] = {
         {"number_plain", PROTO_NUMBER_ROWS, PROTO_NUMBER_SYMBOLS, 0, false},
-        {"number_first", PROTO_NUMBER_ROWS, PROTO_NUMBER_SYMBOLS, 0, true},
         {"number_other", PROTO_NUMBER_ROWS, PROTO_NUMBER_SYMBOLS, 1, false},
         {"head", PROTO_HEAD_ROWS, 4, 0, true},
         {"drive", PROTO_DRIVE_ROWS, 9, 0, true},
@@ -93,7 +92,7 @@ const proto_table* proto_table_get(uint32_t table) {
 
 // Get the end of the symbols that occur in one row of a table.
 static uint32_t proto_table_row_end(uint32_t table, uint32_t row) {
-    enum { NUMBER_TABLES = 3, HEAD = 3, DRIVE = 4, MASK_FIRST = 5 };
+    enum { NUMBER_TABLES = 2, HEAD = 2, DRIVE = 3, MASK_FIRST = 4 };
     BASE_ASSERT(row < proto_table_get(table)->rows);
     if (table < NUMBER_TABLES) return PROTO_NUMBER_SYMBOLS;
     if (table == HEAD) return row < 6 ? 2 : 4;

@@ -4,10 +4,10 @@
 
 #include "proto/tables.h"
 
-#define PROTO_TABLES 8u
+#define PROTO_TABLES 7u
 /// Bytes of a whole set of lengths: one per symbol, in the order of the members of proto_tables.
 #define PROTO_TABLES_LENGTHS                                                                       \
-    (3u * PROTO_NUMBER_ROWS * PROTO_NUMBER_SYMBOLS + PROTO_HEAD_ROWS * 4u +                        \
+    (2u * PROTO_NUMBER_ROWS * PROTO_NUMBER_SYMBOLS + PROTO_HEAD_ROWS * 4u +                        \
      PROTO_DRIVE_ROWS * 9u + 4u * 16u + 3u * 16u + 3u * 16u)
 
 /// One table of a set.

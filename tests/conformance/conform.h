@@ -58,7 +58,6 @@ bool rotation_is_canonical(const uint64_t words[4], uint64_t q_max);
 
 typedef enum table_name {
     TABLE_NUMBER_PLAIN,
-    TABLE_NUMBER_FIRST,
     TABLE_NUMBER_OTHER,
     TABLE_HEAD,
     TABLE_DRIVE,

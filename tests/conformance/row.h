@@ -25,7 +25,7 @@ typedef struct row_coder {
     uint64_t expected[ELEMENTS_MAX]; ///< driven components: set before they are coded
     bit_stream* bits;
     bool is_writing;
-    bool is_first; ///< "Head": number_first is still possible
+    bool is_bare, has_exceptions; ///< "Head"
     int32_t surprise;
     part_plan plans[COMPONENTS_MAX];
     bool is_coded[COMPONENTS_MAX];
@@ -46,6 +46,8 @@ void plan_row(row_coder* coder);
 // ---- row_head.c ----
 /// Code the head: which components are coded.
 void code_head(row_coder* coder);
+/// Does a bare row without exceptions, written behind `before`, begin with 00000?
+bool row_is_hidden(const row_coder* coder, bit_stream before);
 /// The row of a table for `count` rising classes, each below `class_count`. The rows for 1, 2 and 3
 /// classes follow one another.
 uint32_t row_of_classes(const int* classes, uint32_t count, int class_count);

@@ -81,7 +81,6 @@ static void code_warm(row_coder* coder) {
     code_symbol(coder, &coder->layout->tables->rows[TABLE_HEAD][place], &symbol);
     for (uint32_t i = 0; i < count; i++)
         coder->is_coded[coder->warm[i]] = symbol >> i & 1;
-    coder->is_first = false;
 }
 
 // A quiet component whose source is coded is no exception.
@@ -102,8 +101,19 @@ static void code_exceptions(row_coder* coder) {
     if (!is_any) return;
     uint64_t zeros = 0;
     code_bits(coder, &zeros, ESCAPE_BITS + 1);
-    fail_if(coder, zeros != 0 || coder->quiet_count == 0);
+    fail_if(coder, zeros != 0);
+    uint64_t is_hidden = 0;
+    if (coder->is_bare) code_bits(coder, &is_hidden, 1);
+    if (is_hidden) return;
+    coder->has_exceptions = true;
+    fail_if(coder, coder->quiet_count == 0);
     if (!coder->bits->failed) code_quiet(coder, false);
+}
+
+bool row_is_hidden(const row_coder* coder, bit_stream before) {
+    bit_stream ahead = *coder->bits;
+    ahead.at = before.at;
+    return coder->is_bare && !coder->has_exceptions && bits_read(&ahead, ESCAPE_BITS) == 0;
 }
 
 void code_head(row_coder* coder) {
@@ -116,9 +126,9 @@ void code_head(row_coder* coder) {
     }
     if (!has_previous) {
         code_quiet(coder, true);
-        coder->is_first = false;
         return;
     }
+    coder->is_bare = coder->warm_count == 0;
     code_exceptions(coder);
     code_warm(coder);
     for (uint32_t c = 0; c < coder->layout->component_count; c++) {

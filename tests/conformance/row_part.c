@@ -93,9 +93,7 @@ void code_scaled(row_coder* coder, uint32_t field, uint64_t expected, int scale,
     cf_number number = {.difference = words_apart(coder->row[field], expected, element->bits),
                         .word = coder->row[field],
                         .is_other = is_other && *is_other};
-    table_name name = coder->is_first ? TABLE_NUMBER_FIRST : TABLE_NUMBER_PLAIN;
-    coder->is_first = false;
-    code_number(coder, &tables->rows[name][t], element->bits, &number);
+    code_number(coder, &tables->rows[TABLE_NUMBER_PLAIN][t], element->bits, &number);
     if (number.is_other && !is_other) coder->bits->failed = true;
     if (is_other) *is_other = number.is_other;
     if (number.is_other) return;
@@ -252,7 +250,7 @@ void code_parts(row_coder* coder) {
 }
 
 void row_begin(row_coder* coder, const cf_layout* layout, const cf_bases* bases, bit_stream* bits) {
-    *coder = (row_coder){.layout = layout, .base = bases->base, .bits = bits, .is_first = true};
+    *coder = (row_coder){.layout = layout, .base = bases->base, .bits = bits};
     coder->h = bases->ticks > 32 ? 0 : bases->ticks;
     if (coder->h > 0 && bases->base2 && bases->ticks2 >= 1 && bases->ticks2 <= 255) {
         coder->base2 = bases->base2;
@@ -279,6 +277,18 @@ void row_write(const cf_layout* layout, const cf_bases* bases, const uint64_t* r
     coder.is_writing = true;
     memcpy(coder.row, row, layout->element_count * sizeof *row);
     compare(&coder);
+    bit_stream before = *bits;
+    code_head(&coder);
+    code_parts(&coder);
+    if (!row_is_hidden(&coder, before)) return;
+    *bits = before;
+    if (bits->at % 8 > 0) bits->data[bits->at / 8] &= (uint8_t)((1u << bits->at % 8) - 1);
+    row_begin(&coder, layout, bases, bits);
+    coder.is_writing = true;
+    memcpy(coder.row, row, layout->element_count * sizeof *row);
+    compare(&coder);
+    uint64_t mark = 1 << 6;
+    code_bits(&coder, &mark, 7);
     code_head(&coder);
     code_parts(&coder);
 }

@@ -15,7 +15,6 @@ static const struct table_size {
     uint32_t rows;
 } sizes[] = {
     [TABLE_NUMBER_PLAIN] = {"number_plain", 31},
-    [TABLE_NUMBER_FIRST] = {"number_first", 31},
     [TABLE_NUMBER_OTHER] = {"number_other", 31},
     [TABLE_HEAD] = {"head", 27},
     [TABLE_DRIVE] = {"drive", 34},

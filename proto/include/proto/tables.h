@@ -37,12 +37,11 @@ typedef uint16_t proto_number_codes[PROTO_NUMBER_SYMBOLS];
 
 /// A reader finds a number's symbol by the next PROTO_QUICK_BITS bits, if its code is no longer.
 #define PROTO_QUICK_BITS 6u
-#define PROTO_QUICK_ROWS (3u * PROTO_NUMBER_ROWS)
+#define PROTO_QUICK_ROWS (2u * PROTO_NUMBER_ROWS)
 
-/// All tables. Tables that may code the first symbol of a row leave the code 00000 free.
+/// All tables. Those of heads leave the code 00000 free.
 typedef struct proto_tables {
     proto_number_codes number_plain[PROTO_NUMBER_ROWS];
-    proto_number_codes number_first[PROTO_NUMBER_ROWS]; ///< first symbol of a row; 00000 is free
     proto_number_codes number_other[PROTO_NUMBER_ROWS]; ///< numbers that are not 0
     uint16_t head[PROTO_HEAD_ROWS][4];                  ///< 00000 is free
     uint16_t drive[PROTO_DRIVE_ROWS][9];                ///< 00000 is free
@@ -52,7 +51,7 @@ typedef struct proto_tables {
     /// Made from number_plain: the differences of scaled numbers.
     uint32_t small[PROTO_NUMBER_SCALES][2 * PROTO_SMALL];
     uint32_t small_bits_min; ///< a field with fewer bits may have shorter codes than `small` says
-    /// Made from the three tables of numbers, row by row: symbol + 1; 0: a longer code, or none.
+    /// Made from the two tables of numbers, row by row: symbol + 1; 0: a longer code, or none.
     uint8_t quick[PROTO_QUICK_ROWS][1u << PROTO_QUICK_BITS];
 } proto_tables;
 
