@@ -46,7 +46,7 @@ static void reset_ranges(ecs_world* world) {
                           .cursor = replicated_max + 1};
 }
 
-// Of all worlds: nobody writes to it.
+// Of all worlds: it is never written.
 static const ecs_record_page ZERO_PAGE;
 
 static void init_storage(ecs_world* world) {
