@@ -102,6 +102,8 @@ int main(int argc, char** argv) {
         {"match", FIELD(match.game), "GAME",
          "measure the wire of a match of full bots instead, in virtual time", 0, 0},
         {"seconds", FIELD(seconds), "S", "of --match: that are measured", 1, 36000},
+        {"causes", FIELD(match.has_causes), NULL, "of --match: bytes by cause, both directions", 0,
+         0},
         {"coder", FIELD(match.coder), "shared|solo|auto", "of --match", 0, 0},
         {"clients", FIELD(clients), "N", "of --make-log (at most 64), --match: bots", 1,
          BENCH_MATCH_CLIENTS_MAX},
