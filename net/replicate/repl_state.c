@@ -10,7 +10,6 @@
 enum {
     TYPICAL_CREATE_BITS = 160 * 16, // before anything was measured; 1/16 bits
     TYPICAL_UPDATE_BITS = 64 * 16,
-    TYPICAL_OVERHEAD_BITS = 8 * 16,
     SAMPLE_SLOTS_MAX = 256, // slots looked at for one probe
 };
 
@@ -26,7 +25,6 @@ net_result net_repl_state_create(net_replicator* replicator, uint32_t client,
     made->window = NET_REPL_STATE_WINDOW_MIN;
     made->create_bits = TYPICAL_CREATE_BITS;
     made->update_bits = TYPICAL_UPDATE_BITS;
-    made->overhead_bits = TYPICAL_OVERHEAD_BITS;
     if (!net_replicator_add_client(replicator, made)) {
         base_release(replicator->allocator, made, sizeof *made);
         return NET_ERR_MEMORY;

@@ -129,8 +129,9 @@ enum {
     NET_REPL_STATE_FLYING_MAX = 63,     ///< unacknowledged packets that may carry a slot
     NET_REPL_STATE_OVERDUE_TICKS = 64,  ///< an entity that waits this long goes first, oldest first
     NET_REPL_STATE_WEIGHT_PLANES = 4,   ///< bits of a weight's logarithm
-    NET_REPL_STATE_PHASE_PLANES = 6,    ///< low bits of an entity's index
+    NET_REPL_STATE_PHASE_PLANES = 6,    ///< bits of an entity's index
     NET_REPL_STATE_LEAVING_WEIGHT = 64, ///< of destroys
+    NET_REPL_STATE_DESTROY_BITS = 10,   ///< typical
     NET_REPL_STATE_CREATE_TICKS = 6,    ///< a create that is in flight is not sent again before
     NET_REPL_STATE_YOUNG_CREATE_TICKS = 2, ///< the same, of a young entity
     NET_REPL_STATE_PREFETCH_MAX = 64, ///< bytes of a set: what is larger is read in order anyway
@@ -168,8 +169,9 @@ typedef enum net_repl_set {
     NET_SET_ENTERED,   ///< its epoch began in the publish that goes on
     NET_SET_AGAIN,     ///< changed again while it waited
     NET_SET_WEIGHT,    ///< and the following ones: bits of the logarithm of its weight
-    NET_SET_PHASE = NET_SET_WEIGHT + NET_REPL_STATE_WEIGHT_PLANES, ///< of its index
-    NET_SET_PHASE_END = NET_SET_PHASE + NET_REPL_STATE_PHASE_PLANES - 1,
+    NET_SET_PHASE = NET_SET_WEIGHT + NET_REPL_STATE_WEIGHT_PLANES, ///< lowest bits of its index
+    NET_SET_BLOCK_PHASE = NET_SET_PHASE + NET_REPL_STATE_PHASE_PLANES, ///< above these
+    NET_SET_BLOCK_PHASE_END = NET_SET_BLOCK_PHASE + NET_REPL_STATE_PHASE_PLANES - 1,
     NET_SET_COUNT
 } net_repl_set;
 
@@ -219,7 +221,6 @@ struct net_repl_state {
     uint8_t states[NET_REPL_STATE_PACKETS]; ///< net_packet_state
     uint32_t round_ticks;                   ///< from sending to acknowledgement, the newest time
     uint32_t create_bits, update_bits;      ///< typical sizes in 1/16 bits, for selecting
-    uint32_t overhead_bits;                 ///< of a record beside the encoded row; in 1/16 bits
     uint32_t probe_slot;
     ecs_tick held_tick; ///< newest in which held_back was counted
     net_repl_state_counters counters;

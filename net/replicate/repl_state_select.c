@@ -8,12 +8,17 @@
 // be due with half of the interval, then to others.
 //
 // There is no sorting: recent packets, bits of weights and bits of phases are sets, so 64 slots
-// that are equally urgent are found and counted together. Mostly what is due and half due is
-// enough: then the age matters only among the last ones that fit. Slots fall into levels: what is
-// due, above it what is late, by lateness, twice as much for a slot that changed again while it
-// waits. A slot that waited NET_REPL_STATE_OVERDUE_TICKS is in levels above all, by its age: from
-// then on only older slots go before it. So the wait is bounded by these ticks plus the time to
-// send all that waits.
+// that are equally urgent are found and counted together. Slots fall into levels: what is due,
+// above it what is late, by lateness, twice as much for a slot that changed again while it waits. A
+// slot that waited NET_REPL_STATE_OVERDUE_TICKS is in levels above all, by its age: from then on
+// only older slots go before it. So the wait is bounded by these ticks plus the time to send all
+// that waits.
+//
+// When more than FAR_SLOTS wait, a packet has room for few of them, and their ages are not looked
+// at. They go by phase alone, 64 indices with the same one: those first that are due with the
+// longest interval, then those with half of it, until the packet is full. Their rows are
+// neighbours, so gaps are short, and 64 slots cost as much as one. Overdue ones are looked for at
+// their turn, every 16 ticks.
 //
 // Creates and destroys (lifecycle records) get a quarter of the bits when they need it, three
 // quarters when they are not less urgent.
@@ -24,12 +29,13 @@
 
 enum {
     BACKS_MAX = 32,                                // packets that show the age of a slot
-    DESTROY_BITS = 10 * 16,                        // typical, in 1/16 bits
-    SLACK_BITS = 128 * 16,                         // collected beyond what should fit
+    SLACK_BITS = 64 * 16,                          // collected beyond what should fit
     SLACK_SHARE = 32,                              // and one part of so many
     URGENCIES = 1 << NET_REPL_STATE_WEIGHT_PLANES, // powers of two that weights are
     AGES = 4 * (NET_REPL_STATE_PHASE_PLANES + 1),  // four levels per doubling of an age
     AGAIN_LEVELS = 4,
+    FAR_SLOTS = 1024,   // more of them are too many to look at one by one
+    OVERDUE_PHASES = 4, // then overdue ones are looked for every 1 << so many ticks
     HALF_DUE = 4 * URGENCIES + AGES,
     DUE,
     LATE,
@@ -46,14 +52,13 @@ typedef struct collector {
     net_snapshot_writer* writer;
     const uint64_t* held;
     bool is_lifecycle;
-    bool is_whole; // levels below HALF_DUE are wanted too
+    bool is_far; // by phase alone
     uint32_t now;
     uint32_t first; // slot where a collection begins
     uint32_t all;   // slots that wait
     uint32_t urgencies[URGENCIES];
-    uint32_t interval;                               // of what weighs 1, as a power of two
-    uint32_t backs[NET_REPL_STATE_PHASE_PLANES + 1]; // [i] newest packets of 1 << i ticks
-    uint32_t count;                                  // of sets of equally urgent slots
+    uint32_t interval; // of what weighs 1, as a power of two
+    uint32_t count;    // of sets of equally urgent slots
     uint32_t counts[LEVELS];
 } collector;
 
@@ -79,7 +84,7 @@ void net_repl_state_set_weight(net_repl_state* repl, uint32_t slot, uint32_t wei
 }
 
 void net_repl_state_set_phase(net_repl_state* repl, uint32_t slot, uint32_t index) {
-    set_planes(repl, slot, NET_SET_PHASE, NET_REPL_STATE_PHASE_PLANES, index);
+    set_planes(repl, slot, NET_SET_PHASE, 2 * NET_REPL_STATE_PHASE_PLANES, index);
 }
 
 // Waiting slots of a word: creates and destroys, or updates.
@@ -102,14 +107,10 @@ static inline uint64_t find_alike(const net_repl_state* repl, uint32_t w, uint64
     return of;
 }
 
-static inline void put(collector* c, uint32_t w, uint64_t slots, uint32_t level, bool is_mixed) {
-    if (!slots) return;
-    c->writer->alike[c->count++] = (net_alike){slots, w, (uint16_t)level, is_mixed};
-    c->counts[level] += net_word_count(slots);
-}
-
 static inline void add(collector* c, uint32_t w, uint64_t slots, uint32_t level) {
-    put(c, w, slots, level, false);
+    if (!slots) return;
+    c->writer->alike[c->count++] = (net_alike){slots, w, level};
+    c->counts[level] += net_word_count(slots);
 }
 
 // The interval of an urgency, as a power of two.
@@ -128,6 +129,11 @@ static inline uint32_t packet_age(const collector* c, uint32_t back) {
 static inline uint32_t backs_of(const collector* c) {
     uint32_t backs = net_repl_state_backs(c->repl);
     return backs < BACKS_MAX ? backs : BACKS_MAX;
+}
+
+static inline uint32_t overdue_level(uint32_t wait) {
+    uint32_t level = OVERDUE + log2_quarters(wait / NET_REPL_STATE_OVERDUE_TICKS);
+    return level < LEVELS ? level : LEVELS - 1;
 }
 
 // phases[i]: slots of the word that are due now with intervals of 1 << i ticks.
@@ -169,8 +175,7 @@ static void split_word(collector* c, uint32_t w, uint64_t left, const uint64_t* 
         uint64_t slot = left & (0 - left);
         uint32_t wait = c->now - repl->since[w * 64 + base_bit_lowest(left)];
         if (wait >= NET_REPL_STATE_OVERDUE_TICKS) {
-            uint32_t level = OVERDUE + log2_quarters(wait / NET_REPL_STATE_OVERDUE_TICKS);
-            add(c, w, slot, level < LEVELS ? level : LEVELS - 1);
+            add(c, w, slot, overdue_level(wait));
             continue;
         }
         (void)find_alike(repl, w, left, &urgency);
@@ -178,30 +183,37 @@ static void split_word(collector* c, uint32_t w, uint64_t left, const uint64_t* 
     }
 }
 
-// Collect what waits in a word. Of what is not late only the phases count, as long as only the due
-// ones are wanted.
-static void collect_word(collector* c, uint32_t w, uint64_t left) {
-    const net_repl_state* repl = c->repl;
-    uint64_t phases[NET_REPL_STATE_PHASE_PLANES + 1] = {UINT64_MAX};
-    for (uint32_t i = 0; i < NET_REPL_STATE_PHASE_PLANES; i++)
-        phases[i + 1] = phases[i] & (net_set(repl, (net_repl_set)(NET_SET_PHASE + i))[w] ^
-                                     ((uint64_t)(c->now >> i & 1) - 1));
-    uint64_t others = c->is_whole ? 0 : left, alike, due = 0, half_due = 0;
-    for (uint32_t urgency; others; others &= ~alike) {
-        alike = find_alike(repl, w, others, &urgency);
-        uint32_t interval = interval_of(c, urgency);
-        uint64_t recent = 0;
-        for (uint32_t back = 1; back <= c->backs[interval]; back++)
-            recent |= net_repl_carried(repl, back)[w];
-        recent &= alike;
-        if (!recent) continue;
-        due |= recent & phases[interval];
-        half_due |= recent & ~phases[interval] & phases[interval - 1];
-        left &= ~recent;
+// The same by phase alone: a slot is the more urgent, the longer the interval with which it is due.
+static void add_phases(collector* c, uint32_t w, uint64_t left, const uint64_t* phases) {
+    const uint32_t* since = &c->repl->since[(size_t)w * 64];
+    for (uint64_t due = left & phases[OVERDUE_PHASES]; due; due &= due - 1) {
+        uint32_t wait = c->now - since[base_bit_lowest(due)];
+        if (wait < NET_REPL_STATE_OVERDUE_TICKS) continue;
+        left &= ~(due & (0 - due));
+        add(c, w, due & (0 - due), overdue_level(wait));
     }
-    put(c, w, due, DUE, true);
-    put(c, w, half_due, HALF_DUE, true);
-    if (left) split_word(c, w, left, phases);
+    uint64_t alike;
+    for (uint32_t urgency; left; left &= ~alike) {
+        alike = find_alike(c->repl, w, left, &urgency);
+        uint64_t slots = alike;
+        for (uint32_t i = NET_REPL_STATE_PHASE_PLANES + 1; i-- > 0 && slots;) {
+            add(c, w, slots & phases[i], urgency + i);
+            slots &= ~phases[i];
+        }
+    }
+}
+
+// Collect what waits in a word.
+static void collect_word(collector* c, uint32_t w, uint64_t left) {
+    uint64_t phases[NET_REPL_STATE_PHASE_PLANES + 1] = {UINT64_MAX};
+    uint32_t first = c->is_far ? NET_SET_BLOCK_PHASE : NET_SET_PHASE;
+    for (uint32_t i = 0; i < NET_REPL_STATE_PHASE_PLANES; i++)
+        phases[i + 1] = phases[i] & (net_set(c->repl, (net_repl_set)(first + i))[w] ^
+                                     ((uint64_t)(c->now >> i & 1) - 1));
+    if (c->is_far)
+        add_phases(c, w, left, phases);
+    else
+        split_word(c, w, left, phases);
 }
 
 // Count what waits by urgency. @return the mean weight.
@@ -232,12 +244,6 @@ static void find_interval(collector* c, uint64_t need, uint64_t each) {
         }
         if (due * each <= need << 6) break;
     }
-    uint32_t backs = backs_of(c), back = 0;
-    for (uint32_t i = 0; i <= NET_REPL_STATE_PHASE_PLANES; i++) {
-        while (back < backs && packet_age(c, back + 1) && packet_age(c, back + 1) >> i == 0)
-            back++;
-        c->backs[i] = back;
-    }
 }
 
 // Slots of a word, of those that are collected together: the first word is looked at twice.
@@ -263,35 +269,14 @@ static inline uint32_t list_bits(uint32_t* into, uint32_t at, uint32_t w, uint64
     return at;
 }
 
-// List slots in the order in which split_word finds them.
-static uint32_t list_mixed(const collector* c, const net_alike* of, uint32_t* into, uint32_t at) {
-    const uint64_t behind = UINT64_MAX << (c->first & 63);
-    uint64_t left = collected(c, of->word, !(of->slots & behind));
-    for (uint32_t back = 1; left & of->slots; back++) {
-        uint64_t group = left & net_repl_carried(c->repl, back)[of->word], alike;
-        left &= ~group;
-        for (uint32_t urgency; group & of->slots; group &= ~alike) {
-            alike = find_alike(c->repl, of->word, group, &urgency);
-            at = list_bits(into, at, of->word, alike & of->slots);
-        }
-    }
-    return at;
-}
-
 // Collect the slots of the highest levels that make `need` at `each` per slot, in order. Another
 // slot is the first one in each tick. @return how many they are.
 static uint32_t collect(collector* c, uint64_t need, uint64_t each, uint32_t* into) {
     uint32_t lowest = LEVELS, places[LEVELS], sum = 0;
     if (c->all == 0) return 0;
-    c->is_whole = c->is_lifecycle;
+    c->is_far = !c->is_lifecycle && c->all > FAR_SLOTS;
     collect_words(c);
     while (sum < c->all && sum * each < need) {
-        if (lowest == HALF_DUE && !c->is_whole) {
-            c->is_whole = true;
-            collect_words(c);
-            lowest = LEVELS;
-            sum = 0;
-        }
         places[--lowest] = sum;
         sum += c->counts[lowest];
     }
@@ -300,8 +285,7 @@ static uint32_t collect(collector* c, uint64_t need, uint64_t each, uint32_t* in
         const net_alike* alike = &c->writer->alike[i];
         uint32_t* at = &places[alike->level];
         if (alike->level < lowest || *at >= limit) continue;
-        *at = alike->is_mixed ? list_mixed(c, alike, into, *at)
-                              : list_bits(into, *at, alike->word, alike->slots);
+        *at = list_bits(into, *at, alike->word, alike->slots);
     }
     return limit;
 }
@@ -337,11 +321,12 @@ bool net_repl_state_order(net_repl_state* repl, const uint64_t* held, uint64_t b
     uint64_t share = 2 * count_urgencies(&lifecycle) < weight ? need / 4 : need / 4 * 3;
     if (updates < need - share) share = need - updates;
     // Destroys are short. Counting with them makes a list of creates too long, never too short.
-    uint64_t each = repl->create_bits < DESTROY_BITS ? repl->create_bits : DESTROY_BITS;
+    const uint32_t destroy_bits = 16 * NET_REPL_STATE_DESTROY_BITS;
+    uint64_t each = repl->create_bits < destroy_bits ? repl->create_bits : destroy_bits;
     uint32_t found = collect(&lifecycle, share, each, writer->ranked), count = 0;
     uint64_t spent = 0;
     for (; count < found && spent < share; count++)
-        spent += net_set_has(repl, NET_SET_GOING, writer->ranked[count]) ? DESTROY_BITS
+        spent += net_set_has(repl, NET_SET_GOING, writer->ranked[count]) ? destroy_bits
                                                                          : repl->create_bits;
     find_interval(&c, need - spent, repl->update_bits);
     found = collect(&c, need - spent, repl->update_bits, writer->ranked + count);

@@ -2,10 +2,10 @@
 // Writing a packet: which slots go into it, until the room is used.
 //
 // When all that waits should fit, it is composed as a whole, and mostly it fits. Otherwise the most
-// urgent slots are composed, a quarter more than typical sizes say; then their sizes are known, and
-// those that fit are kept, in the order of urgency. A unit is sent or left out as a whole. The unit
-// of a group contains all its members whose newest row the client may not have, waiting or not, so
-// the client never holds them from two different ticks.
+// urgent slots are composed, a little more than should fit by typical sizes; then their sizes are
+// known, and those that fit are kept, in the order of urgency. A unit is sent or left out as a
+// whole. The unit of a group contains all its members whose newest row the client may not have,
+// waiting or not, so the client never holds them from two different ticks.
 //
 // Start with net_repl_state_write.
 #include "base/assert.h"
@@ -138,11 +138,12 @@ static bool compose(filler* f) {
 // ---- what fits ----
 
 // The unit of the order that ends before `end`: its bits, and *first, where it begins.
-static uint64_t unit_bits(const net_snapshot_writer* writer, uint32_t end, uint32_t* first) {
+static uint64_t unit_bits(const net_snapshot_writer* writer, uint32_t end, uint64_t beside,
+                          uint32_t* first) {
     uint64_t bits = 0;
     uint32_t at = end;
     do
-        bits += net_encoded_cell_bits(writer->cells[writer->order[--at] & ~UNIT_FIRST]) + 1u;
+        bits += net_encoded_cell_bits(writer->cells[writer->order[--at] & ~UNIT_FIRST]) + beside;
     while (!(writer->order[at] & UNIT_FIRST));
     *first = at;
     return bits;
@@ -162,10 +163,10 @@ static void choose_unit(filler* f, uint32_t first, uint32_t end, bool is_chosen)
 // shorter ones go all the same.
 static void drop_last(filler* f, uint64_t excess) {
     net_snapshot_writer* writer = f->writer;
-    uint64_t freed = 0;
+    uint64_t freed = 0, beside = (writer->bits - writer->encoded_bits) / writer->record_count;
     uint32_t end = writer->order_count, first = end;
     while (end > 0 && freed < excess) {
-        freed += unit_bits(writer, end, &first);
+        freed += unit_bits(writer, end, beside, &first);
         choose_unit(f, first, end, false);
         end = first;
     }
@@ -174,7 +175,7 @@ static void drop_last(filler* f, uint64_t excess) {
         do
             end++;
         while (end < all && !(writer->order[end] & UNIT_FIRST));
-        uint64_t bits = unit_bits(writer, end, &first) + ROOM_LEFT_BITS / 4;
+        uint64_t bits = unit_bits(writer, end, beside, &first) + ROOM_LEFT_BITS / 4;
         if (excess + bits > freed) continue;
         freed -= bits;
         choose_unit(f, at, end, true);
@@ -221,7 +222,7 @@ static bool take_urgent(filler* f, uint64_t limit) {
     uint64_t want = limit;
     for (uint32_t round = 0; round < ROUNDS_MAX; round++) {
         if (!order(f, want) || !compose_ranked(f, 0, writer->ranked_count)) return false;
-        if (writer->bits == 0 || writer->bits + ROOM_LEFT_BITS >= limit ||
+        if (writer->bits == 0 || writer->bits + ROOM_LEFT_BITS + limit / 64 >= limit ||
             writer->ranked_count >= count_waiting(f))
             break;
         want = want * limit / writer->bits + ROOM_LEFT_BITS;
@@ -264,7 +265,7 @@ static bool take_any(filler* f, uint64_t limit) {
 static bool fill(filler* f, net_repl_state_room room) {
     net_repl_state* repl = f->repl;
     uint64_t limit = room.soft < room.hard ? room.soft : room.hard;
-    if (repl->pending_count * (uint64_t)repl->update_bits <= limit * 16 + limit * 4) {
+    if (repl->pending_count * (uint64_t)repl->update_bits <= limit * 17) {
         if (!choose_all(f) || !compose(f)) return false;
         if (f->writer->bits <= limit) return true;
     }
@@ -275,22 +276,18 @@ static bool fill(filler* f, net_repl_state_room room) {
 
 // ---- after writing ----
 
-// Learn the size of records beside their encoded rows, and typical sizes.
+// Learn typical sizes.
 static void learn(net_repl_state* repl, const net_snapshot_writer* writer) {
-    uint32_t count = writer->record_count;
-    if (count < 2) return;
-    uint64_t beside = (writer->bits - writer->encoded_bits) * 16 / count;
-    repl->overhead_bits += (uint32_t)beside / AVERAGE_OVER;
-    repl->overhead_bits -= repl->overhead_bits / AVERAGE_OVER;
     const net_record_group *creates = &writer->runs[NET_RUN_CREATE],
                            *destroys = &writer->runs[NET_RUN_DESTROY];
-    uint64_t create_bits = net_run_encoded_bits(writer, creates);
-    uint32_t counts[2] = {count - creates->count - destroys->count, creates->count};
-    uint64_t sums[2] = {writer->encoded_bits - create_bits, create_bits};
+    uint64_t lifecycle = writer->lifecycle_bits + net_run_encoded_bits(writer, creates);
+    uint64_t gone = destroys->count * (uint64_t)NET_REPL_STATE_DESTROY_BITS;
+    uint32_t counts[2] = {writer->record_count - creates->count - destroys->count, creates->count};
+    uint64_t sums[2] = {writer->bits - lifecycle, gone < lifecycle ? lifecycle - gone : 0};
     uint32_t* typical[2] = {&repl->update_bits, &repl->create_bits};
     for (uint32_t i = 0; i < 2; i++) {
         if (counts[i] == 0) continue;
-        uint64_t now = sums[i] * 16 / counts[i] + repl->overhead_bits;
+        uint64_t now = sums[i] * 16 / counts[i];
         *typical[i] = (uint32_t)((*typical[i] * (AVERAGE_OVER - 1) + now) / AVERAGE_OVER);
         if (*typical[i] < BITS_MIN) *typical[i] = BITS_MIN;
     }

@@ -228,22 +228,23 @@ static inline uint64_t sum_rows(const net_snapshot_writer* writer) {
 
 void net_snapshot_writer_measure(net_snapshot_writer* writer, const net_history* history,
                                  const ecs_entity* handles) {
-    uint64_t beside = 0;
+    uint64_t lifecycle = 0, updates = 0;
     BASE_VALIDATE(writer->encoded_bits == sum_rows(writer));
     uint32_t runs = 0;
     for (uint32_t i = 0; i < writer->run_count; i++) {
         net_record_group* run = &writer->runs[i];
         if (i < NET_RUN_FIRST) {
-            beside += net_golomb_bits(run->count, NET_SNAPSHOT_LIST_ORDER);
-            if (run->count > 0) beside += measure_gaps(writer, run);
+            lifecycle += net_golomb_bits(run->count, NET_SNAPSHOT_LIST_ORDER);
+            if (run->count > 0) lifecycle += measure_gaps(writer, run);
         } else if (run->count > 0) {
             runs++;
-            beside += measure_run(writer, run);
+            updates += measure_run(writer, run);
         }
     }
-    beside += measure_creates(writer, history, handles);
-    beside += net_golomb_bits(runs, NET_SNAPSHOT_LIST_ORDER);
-    writer->bits = writer->record_count > 0 ? writer->encoded_bits + beside : 0;
+    writer->lifecycle_bits = lifecycle + measure_creates(writer, history, handles);
+    updates += net_golomb_bits(runs, NET_SNAPSHOT_LIST_ORDER);
+    writer->bits =
+        writer->record_count > 0 ? writer->encoded_bits + writer->lifecycle_bits + updates : 0;
 }
 
 void net_snapshot_writer_keep(net_snapshot_writer* writer, const uint64_t* kept) {

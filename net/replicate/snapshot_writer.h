@@ -94,9 +94,7 @@ typedef enum net_lane_set {
 /// Waiting slots of a word that are equally urgent.
 typedef struct net_alike {
     uint64_t slots;
-    uint32_t word;
-    uint16_t level;
-    bool is_mixed; ///< they differ in age or weight, which decides only which of them go first
+    uint32_t word, level;
 } net_alike;
 
 typedef struct net_snapshot_writer {
@@ -134,6 +132,7 @@ typedef struct net_snapshot_writer {
     uint32_t slot_end;               ///< above the highest slot of the client
     uint64_t bits;                   ///< of the snapshot
     uint64_t encoded_bits;           ///< of its encoded rows
+    uint64_t lifecycle_bits;         ///< of its creates and destroys, beside their rows
     uint8_t* bytes;                  ///< the snapshot while it is written, with room beyond its end
     uint32_t byte_capacity;
 } net_snapshot_writer;

@@ -3,7 +3,8 @@
 
 #include "base/rng.h"
 
-enum { MANY = 300 };
+// So many that they are not looked at one by one.
+enum { MANY = 1500 };
 
 typedef struct crowd {
     view_world w;
@@ -64,68 +65,100 @@ CROWD_CASE(without_room_nothing_is_written_and_all_keeps_waiting, 10) {
     assert_true(view_is_equal(&c->w, 0));
 }
 
-CROWD_CASE(who_weighs_more_is_sent_more_often, 100) {
-    for (uint32_t i = 0; i < 100; i++)
-        view_scope(&c->w, 0, c->entities[i])->weight = i < 20 ? 64 : 8;
+// One of five weighs eight times as much.
+static void check_weights(crowd* c, uint32_t bits, uint32_t ticks) {
+    uint32_t heavy_count = c->count / 5;
+    for (uint32_t i = 0; i < c->count; i++)
+        view_scope(&c->w, 0, c->entities[i])->weight = i < heavy_count ? 64 : 8;
     base_rng rng = base_rng_make(4, 1);
     uint64_t sends[2] = {0, 0};
-    for (uint32_t tick = 0; tick < 600; tick++) {
+    for (uint32_t tick = 0; tick < ticks; tick++) {
         move_all(c, &rng);
         view_step(&c->w);
-        send(c, 800);
-        for (uint32_t i = 0; i < 100; i++)
-            sends[i >= 20] += client_tick(c, i) == c->w.tick;
+        send(c, bits);
+        for (uint32_t i = 0; i < c->count; i++)
+            sends[i >= heavy_count] += client_tick(c, i) == c->w.tick;
     }
-    double heavy = (double)sends[0] / 20, light = (double)sends[1] / 80;
-    assert_true(light > 600.0 / 80); // no entity starves
+    double heavy = (double)sends[0] / heavy_count,
+           light = (double)sends[1] / (c->count - heavy_count);
+    assert_true(light > ticks / 80.0); // no entity starves
     assert_true(heavy > 3 * light);
 }
 
-CROWD_CASE(equal_weights_are_sent_equally_often, 100) {
+CROWD_CASE(who_weighs_more_is_sent_more_often, 100) {
+    check_weights(c, 800, 600);
+}
+
+CROWD_CASE(of_very_many_who_weighs_more_is_sent_more_often, MANY) {
+    check_weights(c, 9000, 160);
+}
+
+static void count_sends(crowd* c, uint32_t bits, uint32_t ticks, uint32_t* low, uint32_t* high) {
     base_rng rng = base_rng_make(5, 1);
-    uint32_t sends[100] = {0};
-    for (uint32_t tick = 0; tick < 600; tick++) {
+    uint32_t sends[MANY] = {0};
+    for (uint32_t tick = 0; tick < ticks; tick++) {
         move_all(c, &rng);
         view_step(&c->w);
-        send(c, 800);
-        for (uint32_t i = 0; i < 100; i++)
+        send(c, bits);
+        for (uint32_t i = 0; i < c->count; i++)
             sends[i] += client_tick(c, i) == c->w.tick;
     }
-    uint32_t low = UINT32_MAX, high = 0;
-    for (uint32_t i = 0; i < 100; i++) {
-        if (sends[i] < low) low = sends[i];
-        if (sends[i] > high) high = sends[i];
+    *low = UINT32_MAX;
+    *high = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (sends[i] < *low) *low = sends[i];
+        if (sends[i] > *high) *high = sends[i];
     }
+}
+
+CROWD_CASE(equal_weights_are_sent_equally_often, 100) {
+    uint32_t low, high;
+    count_sends(c, 800, 600, &low, &high);
     assert_true(high <= low + low / 4 + 2);
 }
 
+CROWD_CASE(of_very_many_nobody_is_sent_half_as_often_as_another, MANY) {
+    uint32_t low, high;
+    count_sends(c, 9000, 160, &low, &high);
+    assert_true(low >= 160 / 8); // all that moves is sent within 5 ticks on average
+    assert_true(high < 2 * low);
+}
+
 // For all weights, an entity is sent within the time that all waiting entities need, and 64 ticks.
-CASE(nobody_waits_longer_than_all_that_waits_takes) {
+static void check_waits(uint32_t count, uint32_t ticks) {
     enum { BUDGET = 500 };
     crowd c;
-    open_crowd(&c, MANY);
+    open_crowd(&c, count);
     base_rng rng = base_rng_make(6, 1);
-    for (uint32_t i = 0; i < MANY; i++) // one of ten may wait for ever
+    for (uint32_t i = 0; i < count; i++) // one of ten may wait for ever
         view_scope(&c.w, 0, c.entities[i])->weight = i % 10 ? NET_WEIGHT_MAX : 1;
     ecs_tick waits_since[MANY] = {0}, longest = 0;
     uint64_t bits = 0, records = 0;
-    for (uint32_t tick = 0; tick < 900; tick++) {
+    for (uint32_t tick = 0; tick < ticks; tick++) {
         move_all(&c, &rng);
         view_step(&c.w);
-        for (uint32_t i = 0; i < MANY; i++)
+        for (uint32_t i = 0; i < count; i++)
             if (waits_since[i] == 0) waits_since[i] = c.w.tick;
         send(&c, BUDGET);
         bits += c.w.clients[0].bits;
         records += c.w.clients[0].records;
-        for (uint32_t i = 0; i < MANY; i++) {
+        for (uint32_t i = 0; i < count; i++) {
             ecs_tick wait = c.w.tick - waits_since[i];
             if (wait > longest) longest = wait;
             if (client_tick(&c, i) == c.w.tick) waits_since[i] = 0;
         }
     }
-    uint64_t all = bits / records * MANY; // of all waiting entities
+    uint64_t all = bits / records * count; // of all waiting entities
     assert_in_range(longest, 1, all / (BUDGET - 160) + 1 + 64);
     view_close(&c.w);
+}
+
+CASE(nobody_waits_longer_than_all_that_waits_takes) {
+    check_waits(300, 900);
+}
+
+CASE(of_very_many_nobody_waits_longer_than_all_that_waits_takes) {
+    check_waits(MANY, 500);
 }
 
 CROWD_CASE(creates_and_destroys_have_their_share_beside_urgent_changes, 200) {
