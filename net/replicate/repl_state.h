@@ -81,6 +81,10 @@ void net_repl_state_publish(net_repl_state* repl);
 uint32_t net_repl_state_entities(const net_repl_state* repl);
 /// List them in any order; `entities` has room for net_repl_state_entities.
 void net_repl_state_list(const net_repl_state* repl, ecs_entity* entities);
+/// List those of a word of slots (net_repl_state_words) at whose index `marks` has 1 and not 0. It
+/// has an element for every index of the history; `entities` has room for 64. @return how many.
+uint32_t net_repl_state_list_marked(const net_repl_state* repl, uint32_t word, const uint8_t* marks,
+                                    ecs_entity* entities);
 bool net_repl_state_is_broken(const net_repl_state* repl);
 /// Does anything wait to be written? A create that is in flight is not written again within a round
 /// trip, unless it is lost.

@@ -550,6 +550,18 @@ static uint64_t find_touched(const uint8_t* touched, const ecs_entity* handles) 
     return bits;
 }
 
+static uint64_t find_marked(const net_repl_state* repl, uint32_t w, const uint8_t* marks) {
+    return find_touched(marks, &repl->handles[(size_t)w * 64]) & in_scope(repl, w);
+}
+
+uint32_t net_repl_state_list_marked(const net_repl_state* repl, uint32_t word, const uint8_t* marks,
+                                    ecs_entity* entities) {
+    uint32_t count = 0;
+    for (uint64_t bits = find_marked(repl, word, marks); bits; bits &= bits - 1)
+        entities[count++] = repl->handles[word * 64 + base_bit_lowest(bits)];
+    return count;
+}
+
 bool net_repl_state_pull(net_repl_state* repl) {
     const net_replicator* replicator = repl->replicator;
     uint32_t words = net_repl_state_words(repl);
@@ -565,10 +577,8 @@ bool net_repl_state_pull(net_repl_state* repl) {
             ok = mark_touched(repl, slot >> 6, UINT64_C(1) << (slot & 63));
         }
     } else {
-        const uint8_t* touched = replicator->touched;
         for (uint32_t w = 0; w < words && ok; w++) {
-            uint64_t bits = find_touched(touched, &repl->handles[(size_t)w * 64]);
-            bits &= in_scope(repl, w);
+            uint64_t bits = find_marked(repl, w, replicator->touched);
             if (bits) ok = mark_touched(repl, w, bits);
         }
     }

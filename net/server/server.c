@@ -167,7 +167,8 @@ void net_server_destroy(net_server* server) {
     base_release(server->allocator, server->out.sessions, count * sizeof(net_session*));
     base_release(server->allocator, server->out.events,
                  server->out.event_capacity * sizeof(net_server_event));
-    base_release(server->allocator, server->out.seen, server->out.seen_capacity * sizeof(uint64_t));
+    BASE_ARRAY_RELEASE(server->allocator, server->out.seen, server->out.seen_capacity);
+    BASE_ARRAY_RELEASE(server->allocator, server->out.marks, server->out.mark_capacity);
     base_release(server->allocator, server->by_slot, NET_PEER_SLOTS * sizeof(net_session*));
     base_release(server->allocator, server->reports,
                  server->report_capacity * sizeof(net_peer_report));

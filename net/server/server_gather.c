@@ -198,22 +198,39 @@ void net_server_add_event(net_server* server, const ecs_event* event) {
     out->event_count++;
 }
 
-void net_server_mark_seen(net_server* server) {
+// Finding a slot by its index costs as much as looking at so many slots.
+enum { SLOTS_PER_SEARCH = 12 };
+
+static uint32_t* chain_of(net_server_out* out, ecs_entity target) {
+    return &out->chains[ecs_entity_index(target) % NET_EVENT_CHAINS];
+}
+
+// Room for what is known of targets; of every index of the history.
+static bool clear_marks(net_server* server, uint32_t words, uint32_t index_end) {
     net_server_out* out = &server->out;
-    uint32_t words = (out->event_count + 63) / 64;
-    void* seen = out->seen;
-    out->seen_words = 0;
-    if (words == 0 || out->count == 0) return;
-    if (!base_array_reserve(server->allocator, &seen, &out->seen_capacity, words * out->count,
-                            sizeof *out->seen))
-        return; // the events are not sent
-    out->seen = seen;
+    if (!BASE_ARRAY_RESERVE(server->allocator, out->seen, out->seen_capacity, words * out->count) ||
+        !BASE_ARRAY_RESERVE(server->allocator, out->marks, out->mark_capacity, index_end))
+        return false;
     out->seen_words = words;
     memset(out->seen, 0, (size_t)words * out->count * sizeof *out->seen);
+    memset(out->marks, 0, out->mark_capacity);
+    memset(out->chains, 0, sizeof out->chains);
+    return true;
+}
+
+void net_server_mark_seen(net_server* server) {
+    net_server_out* out = &server->out;
     const net_history* history = net_replicator_history(server->replicator);
+    const uint32_t words = (out->event_count + 63) / 64, end = net_history_index_end(history);
+    out->seen_words = 0;
+    if (words == 0 || out->count == 0) return;
+    if (!clear_marks(server, words, end)) return; // clients do not get events about what is gone
     for (uint32_t e = 0; e < out->event_count; e++) {
-        ecs_entity target = out->events[e].target;
+        const ecs_entity target = out->events[e].target;
+        out->events[e].next = *chain_of(out, target);
+        *chain_of(out, target) = e + 1;
         if (target == ECS_ENTITY_NONE) continue;
+        if (ecs_entity_index(target) < end) out->marks[ecs_entity_index(target)] = 1;
         const net_history_entity* entity = net_history_find(history, ecs_entity_index(target));
         if (entity && entity->handle == target) continue;
         for (uint32_t i = 0; i < out->count; i++) {
@@ -223,29 +240,57 @@ void net_server_mark_seen(net_server* server) {
     }
 }
 
+static void add_events_of(net_server_out* out, ecs_entity target, uint64_t* seen) {
+    for (uint32_t e = *chain_of(out, target); e != 0; e = out->events[e - 1].next)
+        if (out->events[e - 1].target == target) seen[(e - 1) / 64] |= UINT64_C(1) << (e - 1) % 64;
+}
+
+// A client sees few of many targets. So the slots of the client are looked through for targets,
+// and not the targets for slots.
+static bool add_seen(net_server_out* out, uint32_t place, const net_repl_state* repl) {
+    if (out->seen_words == 0 || out->event_count * SLOTS_PER_SEARCH < net_repl_state_entities(repl))
+        return false;
+    uint64_t* seen = &out->seen[(size_t)place * out->seen_words];
+    ecs_entity found[64];
+    add_events_of(out, ECS_ENTITY_NONE, seen);
+    for (uint32_t w = 0; w < net_repl_state_words(repl); w++) {
+        const uint32_t count = net_repl_state_list_marked(repl, w, out->marks, found);
+        for (uint32_t i = 0; i < count; i++)
+            add_events_of(out, found[i], seen);
+    }
+    return true;
+}
+
 static bool sees_all(const net_server_event* event, const net_repl_state* repl) {
     for (uint32_t i = 0; i < event->entity_count; i++)
         if (!net_repl_state_sees(repl, event->entities[i], NULL)) return false;
     return true;
 }
 
-static bool may_know(const net_server_out* out, uint32_t place, const net_repl_state* repl,
-                     uint32_t e) {
-    const net_server_event* event = &out->events[e];
-    // The client could never deliver it: it would hold up later events.
-    if (!event->is_late && !sees_all(event, repl)) return false;
-    ecs_entity target = event->target;
-    if (target == ECS_ENTITY_NONE || net_repl_state_sees(repl, target, NULL)) return true;
+static bool has_seen(const net_server_out* out, uint32_t place, uint32_t e) {
     return out->seen_words && (out->seen[place * out->seen_words + e / 64] >> e % 64 & 1);
+}
+
+// `is_known`: all that the client sees is in `seen`.
+static bool may_know(const net_server_out* out, uint32_t place, const net_repl_state* repl,
+                     uint32_t e, bool is_known) {
+    const net_server_event* event = &out->events[e];
+    if (!has_seen(out, place, e) && (is_known || (event->target != ECS_ENTITY_NONE &&
+                                                  !net_repl_state_sees(repl, event->target, NULL))))
+        return false;
+    // The client could never deliver it: it would hold up later events.
+    return event->is_late || sees_all(event, repl);
 }
 
 void net_server_queue_events(net_server* server, uint32_t place) {
     BASE_ASSERT(place < server->out.count);
     net_session_out* to = &server->out.sessions[place]->out;
+    const bool is_known = add_seen(&server->out, place, to->repl);
+    uint32_t unseen = 0;
     for (uint32_t e = 0; e < server->out.event_count; e++) {
         const net_server_event* event = &server->out.events[e];
-        if (!may_know(&server->out, place, to->repl, e)) {
-            to->events_unseen++;
+        if (!may_know(&server->out, place, to->repl, e, is_known)) {
+            unseen++;
             continue;
         }
         bool is_alone = event->is_late && !sees_all(event, to->repl);
@@ -256,4 +301,5 @@ void net_server_queue_events(net_server* server, uint32_t place) {
         to->events_refused++;
         if (event->is_reliable) to->has_failed = true;
     }
+    to->events_unseen += unseen;
 }

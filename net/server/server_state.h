@@ -132,7 +132,10 @@ typedef struct net_server_event {
     bool is_late; ///< net_message.is_delivered_late
     uint32_t entity_count;
     ecs_entity entities[NET_EVENT_ENTITIES_MAX]; ///< entities in the payload
+    uint32_t next;                               ///< of its chain: number + 1; 0: the last one
 } net_server_event;
+
+#define NET_EVENT_CHAINS 256u
 
 /// The work of the net half, and what its lanes share.
 typedef struct net_server_out {
@@ -145,8 +148,12 @@ typedef struct net_server_out {
     uint32_t count;
     net_server_event* events;
     uint32_t event_count, event_capacity;
-    uint64_t* seen; ///< per session a bit per event: the client saw its target before this step
+    /// Per session a bit per event: the client saw its target before this step, or sees it.
+    uint64_t* seen;
     uint32_t seen_capacity, seen_words;
+    uint8_t* marks; ///< by index of an entity: 1 for targets
+    uint32_t mark_capacity;
+    uint32_t chains[NET_EVENT_CHAINS]; ///< events by target's index: number + 1 of the first
 } net_server_out;
 
 /// The bandwidth account of a session that is over.
@@ -302,8 +309,8 @@ uint32_t net_server_list_sessions(net_server* server,
 /// Keep an event of the world for all clients that see its target, when the module exports its
 /// type. On the caller's thread, after the step. Counts an event that does not fit.
 void net_server_add_event(net_server* server, const ecs_event* event);
-/// In the net half, before the replicator publishes: note which clients see the targets that this
-/// tick destroyed. They still get the events about them.
+/// In the net half, before the replicator publishes: index the events by their targets, and note
+/// which clients see the targets that this tick destroyed. They still get the events about them.
 void net_server_mark_seen(net_server* server);
 /// In the net half, after the replicator published: queue the events that session `place` of the
 /// hand-over may see. A full queue of reliable events marks the session as failed: none may be lost
