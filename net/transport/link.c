@@ -106,8 +106,8 @@ static bool net_link_faults_rebind(net_link_faults* faults, const net_link_confi
 }
 
 // One direction of a bad path. A datagram is checked once, when it is put in: lost or not, when it
-// arrives, whether a twin follows. What lives waits in a pool of fixed size, its slots ordered by a
-// binary heap over (arrival, order of sending), so the same seed and the same pushes give the same
+// arrives, whether a twin follows. What lives waits in slots, which are ordered by a binary
+// heap over (arrival, order of sending), so the same seed and the same pushes give the same
 // deliveries in the same order, on every machine.
 //
 // Every push draws exactly DRAWS_PER_PUSH numbers, whatever the configuration: changing the loss of
@@ -118,21 +118,29 @@ static bool net_link_faults_rebind(net_link_faults* faults, const net_link_confi
 // bytes of IP and UDP around the payload, as a real line does. A queue that is longer than queue_ms
 // loses what comes (drop tail).
 //
-// The pool is large and touched only as far as it is used: free slots are handed out last in, first
-// out, so a quiet path stays in a few pages.
+// A slot is allocated when none is free, and stays: a quiet path is a few kilobytes. A thousand
+// paths of a server lie close together then, and what a push compares side by side in the heap.
 
 enum {
     DRAWS_PER_PUSH = 6,
     HEADER_BYTES = 28, // IPv4 and UDP
-    NO_SLOT = UINT16_MAX,
 };
 
-typedef struct entry {
+typedef struct slot slot;
+struct slot {
+    slot* next_free;
     uint64_t arrival_us;
-    uint64_t order;
     uint64_t tag;
     uint32_t size;
-} entry;
+    uint8_t bytes[NET_LINK_BYTES_MAX];
+};
+
+// In the heap: the earliest first, of equal ones the first sent.
+typedef struct arrival {
+    uint64_t us;
+    uint64_t order;
+    slot* slot;
+} arrival;
 
 struct net_link {
     const base_allocator* allocator;
@@ -144,41 +152,44 @@ struct net_link {
     uint64_t busy_until_us; // of the transmitter
     uint64_t first_us;      // of the first datagram; with has_first
     bool has_first;
-    uint32_t heap_count;
-    uint32_t free_count;
-    uint16_t borrowed; // out of the heap, not yet free; NO_SLOT when there is none
-    uint16_t heap[NET_LINK_DATAGRAMS_MAX];
-    uint16_t free[NET_LINK_DATAGRAMS_MAX];
-    entry entries[NET_LINK_DATAGRAMS_MAX];
-    uint8_t bytes[NET_LINK_DATAGRAMS_MAX][NET_LINK_BYTES_MAX];
+    uint32_t slot_count;
+    slot* first_free;
+    slot* borrowed; // out of the heap, not yet free; NULL when there is none
+    arrival* heap;
+    uint32_t heap_count, heap_capacity;
 };
 
 net_result net_link_create(const base_allocator* allocator, const net_link_config* config,
                            net_link** link) {
     BASE_ASSERT(config && link);
     BASE_ASSERT(net_link_config_is_sound(config));
-    net_link* made = base_allocate(allocator, sizeof *made);
+    net_link* made = base_allocate_zero(allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
     made->allocator = allocator;
     made->config = *config;
-    made->stats = (net_link_stats){0};
     made->rng = base_rng_make(config->seed, 0);
     net_link_faults_init(&made->faults, config->seed);
-    made->order_next = 0;
-    made->busy_until_us = 0;
-    made->first_us = 0;
-    made->has_first = false;
-    made->heap_count = 0;
-    made->free_count = NET_LINK_DATAGRAMS_MAX;
-    made->borrowed = NO_SLOT;
-    for (uint32_t i = 0; i < NET_LINK_DATAGRAMS_MAX; i++)
-        made->free[i] = (uint16_t)(NET_LINK_DATAGRAMS_MAX - 1 - i);
     *link = made;
     return NET_OK;
 }
 
+static void give_back(net_link* link, slot* old) {
+    old->next_free = link->first_free;
+    link->first_free = old;
+}
+
 void net_link_destroy(net_link* link) {
-    if (link) base_release(link->allocator, link, sizeof *link);
+    if (!link) return;
+    if (link->borrowed) give_back(link, link->borrowed);
+    for (uint32_t i = 0; i < link->heap_count; i++)
+        give_back(link, link->heap[i].slot);
+    while (link->first_free) {
+        slot* old = link->first_free;
+        link->first_free = old->next_free;
+        base_release(link->allocator, old, sizeof *old);
+    }
+    BASE_ARRAY_RELEASE(link->allocator, link->heap, link->heap_capacity);
+    base_release(link->allocator, link, sizeof *link);
 }
 
 void net_link_config_set(net_link* link, const net_link_config* config) {
@@ -191,34 +202,31 @@ void net_link_config_set(net_link* link, const net_link_config* config) {
     link->config = *config;
 }
 
-static bool is_before(const net_link* link, uint16_t a, uint16_t b) {
-    const entry* x = &link->entries[a];
-    const entry* y = &link->entries[b];
-    return x->arrival_us != y->arrival_us ? x->arrival_us < y->arrival_us : x->order < y->order;
+static bool is_before(arrival a, arrival b) {
+    return a.us != b.us ? a.us < b.us : a.order < b.order;
 }
 
-static void heap_push(net_link* link, uint16_t slot) {
+static void heap_push(net_link* link, arrival pushed) {
     uint32_t at = link->heap_count++;
     while (at > 0) {
         uint32_t parent = (at - 1) / 2;
-        if (!is_before(link, slot, link->heap[parent])) break;
+        if (!is_before(pushed, link->heap[parent])) break;
         link->heap[at] = link->heap[parent];
         at = parent;
     }
-    link->heap[at] = slot;
+    link->heap[at] = pushed;
 }
 
-static uint16_t heap_pop(net_link* link) {
-    uint16_t top = link->heap[0];
-    uint16_t moved = link->heap[--link->heap_count];
+static slot* heap_pop(net_link* link) {
+    slot* top = link->heap[0].slot;
+    const arrival moved = link->heap[--link->heap_count];
     uint32_t at = 0;
     for (;;) {
         uint32_t child = 2 * at + 1;
         if (child >= link->heap_count) break;
-        if (child + 1 < link->heap_count &&
-            is_before(link, link->heap[child + 1], link->heap[child]))
+        if (child + 1 < link->heap_count && is_before(link->heap[child + 1], link->heap[child]))
             child++;
-        if (!is_before(link, link->heap[child], moved)) break;
+        if (!is_before(link->heap[child], moved)) break;
         link->heap[at] = link->heap[child];
         at = child;
     }
@@ -226,22 +234,39 @@ static uint16_t heap_pop(net_link* link) {
     return top;
 }
 
+// @return a slot with room in the heap; NULL: there are too many, or memory ran out.
+static slot* take_slot(net_link* link) {
+    slot* taken = link->first_free;
+    if (taken) {
+        link->first_free = taken->next_free;
+        return taken;
+    }
+    if (link->slot_count == NET_LINK_DATAGRAMS_MAX ||
+        !BASE_ARRAY_RESERVE(link->allocator, link->heap, link->heap_capacity, link->slot_count + 1))
+        return NULL;
+    taken = base_allocate(link->allocator, sizeof *taken);
+    link->slot_count += taken != NULL;
+    return taken;
+}
+
 static uint64_t us_from_ms(double ms) {
     return (uint64_t)(ms * 1000.0 + 0.5);
 }
 
-// @return the copied bytes; NULL when the pool is empty.
+// @return the copied bytes; NULL when there is no slot.
 static uint8_t* put(net_link* link, uint64_t arrival_us, uint64_t tag, const void* bytes,
                     size_t size) {
-    if (link->free_count == 0) {
+    slot* taken = take_slot(link);
+    if (!taken) {
         link->stats.overflowed++;
         return NULL;
     }
-    uint16_t slot = link->free[--link->free_count];
-    link->entries[slot] = (entry){arrival_us, link->order_next++, tag, (uint32_t)size};
-    if (size > 0) memcpy(link->bytes[slot], bytes, size);
-    heap_push(link, slot);
-    return link->bytes[slot];
+    taken->arrival_us = arrival_us;
+    taken->tag = tag;
+    taken->size = (uint32_t)size;
+    if (size > 0) memcpy(taken->bytes, bytes, size);
+    heap_push(link, (arrival){arrival_us, link->order_next++, taken});
+    return taken->bytes;
 }
 
 // When the transmitter has sent these bytes; UINT64_MAX when its queue is too long.
@@ -313,28 +338,26 @@ void net_link_push(net_link* link, uint64_t now_us, uint64_t tag, const void* by
 
 const uint8_t* net_link_peek(net_link* link, uint64_t now_us, uint64_t* tag, size_t* size) {
     BASE_ASSERT(link && size);
-    if (link->borrowed == NO_SLOT) {
-        if (link->heap_count == 0) return NULL;
-        if (link->entries[link->heap[0]].arrival_us > now_us) return NULL;
+    if (!link->borrowed) {
+        if (link->heap_count == 0 || link->heap[0].us > now_us) return NULL;
         link->borrowed = heap_pop(link);
     }
-    const entry* found = &link->entries[link->borrowed];
-    if (tag) *tag = found->tag;
-    *size = found->size;
-    return link->bytes[link->borrowed];
+    if (tag) *tag = link->borrowed->tag;
+    *size = link->borrowed->size;
+    return link->borrowed->bytes;
 }
 
 void net_link_pop(net_link* link) {
-    BASE_ASSERT(link && link->borrowed != NO_SLOT);
-    link->free[link->free_count++] = link->borrowed;
-    link->borrowed = NO_SLOT;
+    BASE_ASSERT(link && link->borrowed);
+    give_back(link, link->borrowed);
+    link->borrowed = NULL;
     link->stats.delivered++;
 }
 
 uint64_t net_link_next_us(const net_link* link) {
     BASE_ASSERT(link);
-    if (link->borrowed != NO_SLOT) return link->entries[link->borrowed].arrival_us;
-    return link->heap_count > 0 ? link->entries[link->heap[0]].arrival_us : UINT64_MAX;
+    if (link->borrowed) return link->borrowed->arrival_us;
+    return link->heap_count > 0 ? link->heap[0].us : UINT64_MAX;
 }
 
 bool net_link_rebind_is_due(net_link* link, uint64_t now_us) {

@@ -61,20 +61,6 @@ static void entry_drop_links(net_socket_entry* entry) {
     entry->has_link = false;
 }
 
-// A closed socket's wire is kept for the next one; NULL is fine.
-static void release_wire(net_link* wire) {
-    net_socket_state* state = net_socket_get_state();
-    size_t size = 0;
-    while (wire && net_link_peek(wire, UINT64_MAX, NULL, &size))
-        net_link_pop(wire);
-    for (int i = 0; wire && i < NET_SOCKET_SPARES; i++) {
-        if (state->virtual_spares[i]) continue;
-        state->virtual_spares[i] = wire;
-        return;
-    }
-    net_link_destroy(wire);
-}
-
 void net_socket_forget(int descriptor) {
     net_socket_entry* old = net_socket_entry_find(descriptor);
     if (!old) return;
@@ -84,7 +70,7 @@ void net_socket_forget(int descriptor) {
     for (uint32_t i = 0; i < old->pipe_count; i++)
         net_socket_pipe_destroy(old->pipes[i], &old->stats);
     entry_drop_links(old);
-    release_wire(old->wire);
+    net_link_destroy(old->wire);
     base_release(NULL, old->ring.bytes, old->ring.bytes ? NET_SOCKET_LANE_BYTES : 0);
     base_release(NULL, old, sizeof *old);
 }
@@ -284,25 +270,14 @@ static net_socket_entry* find_bound(const net_address* address) {
     return NULL;
 }
 
-static net_link* wire_take(void) {
-    net_socket_state* state = net_socket_get_state();
-    for (int i = 0; i < NET_SOCKET_SPARES; i++) {
-        net_link* wire = state->virtual_spares[i];
-        state->virtual_spares[i] = NULL;
-        if (wire) return wire;
-    }
-    net_link* made = NULL;
-    return net_link_create(NULL, &(net_link_config){0}, &made) == NET_OK ? made : NULL;
-}
-
 int net_socket_virtual_create(void) {
     for (int i = 0; i < SOCKETS_MAX; i++) {
         int descriptor = NET_SOCKET_VIRTUAL_FIRST + i;
         if (net_socket_entry_find(descriptor)) continue;
         net_socket_entry* made = net_socket_entry_get(descriptor);
         if (!made) return -1;
-        made->wire = wire_take();
-        if (made->wire) return descriptor;
+        const net_link_config perfect = {0};
+        if (net_link_create(NULL, &perfect, &made->wire) == NET_OK) return descriptor;
         net_socket_forget(descriptor);
         return -1;
     }

@@ -45,8 +45,6 @@ typedef struct net_socket_table {
     uint32_t capacity;
 } net_socket_table;
 
-// Tests open and close virtual sockets thousands of times; a wire is megabytes.
-enum { NET_SOCKET_SPARES = 4 };
 // Much more than a link carries at once, so no host in a tag gives way while it is on its way.
 enum { NET_SOCKET_HOSTS_MAX = 65536 };
 
@@ -65,7 +63,6 @@ typedef struct net_socket_state {
     base_rng virtual_rng;
     uint64_t virtual_hash; // of all that was sent
     uint16_t virtual_port_next;
-    net_link* virtual_spares[NET_SOCKET_SPARES]; // wires of closed sockets, empty
     _Atomic uint64_t release_us; // no out link has anything due before; lanes lower it
     uint64_t pumped_us;          // real clock at the last pump, 0 before the first
     uint64_t skipped_us;         // what stalls took out of the clock

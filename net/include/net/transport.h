@@ -175,7 +175,8 @@ static inline bool net_transport_identity(const net_transport* transport, net_pe
 ///
 /// The same seed and the same calls give the same deliveries, bit for bit, on every machine.
 ///
-/// Memory: a fixed pool of NET_LINK_DATAGRAMS_MAX datagrams; further ones are lost and counted.
+/// Memory: grows to the most datagrams at a time, NET_LINK_DATAGRAMS_MAX at most. Those without a
+/// place are lost and counted.
 
 #define NET_LINK_DATAGRAMS_MAX 4096u
 #define NET_LINK_BYTES_MAX 1500u
@@ -233,7 +234,8 @@ typedef struct net_link_stats {
     uint64_t duplicated; ///< twins made
     uint64_t reordered;  ///< held back
     uint64_t flipped;    ///< given other bits
-    uint64_t overflowed; ///< lost because pool, queue or NET_LINK_BYTES_MAX were too small
+    /// Lost because memory, queue, NET_LINK_DATAGRAMS_MAX or NET_LINK_BYTES_MAX were too small.
+    uint64_t overflowed;
 } net_link_stats;
 
 typedef struct net_link net_link;

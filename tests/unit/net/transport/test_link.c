@@ -230,6 +230,20 @@ CASE(creating_without_memory_says_so) {
                      NET_ERR_MEMORY);
     assert_null(link);
     net_link_destroy(NULL);
+    for (uint64_t left = 1; left < 3; left++) { // without the heap, without the slot
+        scarce_init(&none, left + 1, true);
+        assert_ok(net_link_create(&none.allocator, &(net_link_config){0}, &link));
+        net_link_push(link, 0, 1, "x", 1);
+        assert_int_equal(net_link_get_stats(link)->overflowed, 1);
+        none.fail_at = 0;
+        net_link_push(link, 0, 2, "y", 1);
+        uint64_t tag = 0;
+        size_t size = 0;
+        assert_memory_equal(net_link_peek(link, 0, &tag, &size), "y", 1);
+        assert_int_equal(tag, 2);
+        net_link_destroy(link);
+        assert_int_equal(none.blocks, 0);
+    }
 }
 
 // The time of an outage counts from the first datagram. The time of the push decides whether a
