@@ -94,6 +94,7 @@ static void forget_events(enet_lane* lane) {
     for (uint32_t i = 0; i < lane->event_count; i++)
         if (lane->events[i].packet) enet_packet_destroy(lane->events[i].packet);
     lane->event_count = lane->event_next = 0;
+    if (lane->host) net_enet_forget_waiting(lane->host);
 }
 
 static bool have_all_room(const enet_lanes* self) {
@@ -182,6 +183,10 @@ static bool lanes_next(net_transport* transport, net_transport_event* event) {
         while (lane->event_next < lane->event_count) {
             *event = lane->events[lane->event_next++].event;
             if (event->peer != 0) return true;
+        }
+        if (net_enet_take_waiting(lane->host, event)) {
+            event->peer = to_user(self, self->turn, event->peer);
+            return true;
         }
     }
     return false;

@@ -8,6 +8,11 @@
 
 #include "net/socket.h"
 
+#include <string.h>
+
+// Defined only in programs that link the socket layer; without it no transport is made.
+#pragma weak net_socket_now_us
+
 #define STUCK_US_MAX UINT64_C(5000000)
 
 // ENet 1.3.17 never subtracts dropped messages from this account. When no message waits the true
@@ -44,9 +49,9 @@ static bool is_stuck(net_enet_slot* watched, const ENetPeer* peer, uint64_t now_
 
 // Has the session of this connection ended? Asking keeps it alive. ENet reports a peer that became
 // a zombie, with a reason.
-static bool is_over(net_enet_transport* owner, const ENetPeer* peer) {
+static bool is_over(net_enet_transport* owner, const ENetPeer* peer, uint64_t socket_us) {
     return peer->state != ENET_PEER_STATE_DISCONNECTED && peer->state != ENET_PEER_STATE_ZOMBIE &&
-           !net_enet_secure_hold(&owner->secure, peer->address.host, peer->address.port);
+           !net_enet_secure_hold(&owner->secure, socket_us, peer->address.host, peer->address.port);
 }
 
 // A server that only says that it closed has lost the connection, or ends: the user comes back as
@@ -58,6 +63,8 @@ static uint32_t end_reason(const net_enet_transport* owner) {
 }
 
 void net_enet_check_peers(net_enet_transport* owner, uint64_t now_us) {
+    const uint64_t socket_us = net_socket_now_us();
+    const uint32_t now_ms = enet_time_get();
     for (uint32_t i = 0; i < owner->slot_count; i++) {
         ENetPeer* peer = &owner->host->peers[i];
         net_enet_slot* watched = &owner->slots[i];
@@ -67,7 +74,7 @@ void net_enet_check_peers(net_enet_transport* owner, uint64_t now_us) {
             watched->stuck_us = NET_ENET_NEVER_US;
             net_enet_lose(owner, watched, 0);
         }
-        if (is_over(owner, peer)) {
+        if (is_over(owner, peer, socket_us)) {
             enet_peer_reset(peer);
             net_enet_lose(owner, watched, end_reason(owner));
         }
@@ -77,7 +84,8 @@ void net_enet_check_peers(net_enet_transport* owner, uint64_t now_us) {
         }
         if (peer->mtu > NET_MTU_BYTES) peer->mtu = NET_MTU_BYTES;
         repair_waiting_data(peer);
-        if (!net_enet_watch_resends(watched, peer, now_us, owner->checked_us) || !owner->is_server)
+        if (!net_enet_watch_resends(watched, peer, now_us, owner->checked_us, now_ms) ||
+            !owner->is_server)
             continue;
         enet_peer_reset(peer);
         owner->stats.peers_deaf++;
@@ -129,39 +137,35 @@ static void record_heard(net_enet_transport* owner, uint32_t id) {
     if (from->host == of->host && from->port == of->port) owner->slots[id].heard_us = owner->now_us;
 }
 
-// A packet of the realtime channel waits for next; ENet has nothing to do with it.
-static void take_packet(net_enet_transport* owner) {
-    ENetHost* host = owner->host;
-    const uint32_t id = net_enet_secure_find(&owner->secure, host->receivedAddress.host);
+void net_enet_take_packet(void* context, uint32_t host, uint16_t port, const uint8_t* bytes,
+                          size_t size) {
+    net_enet_transport* owner = context;
+    const uint32_t id = net_enet_secure_find(&owner->secure, host);
     if (id >= owner->slot_count || owner->slots[id].state != NET_ENET_SLOT_CONNECTED) return;
-    ENetPeer* peer = &host->peers[id];
-    if (peer->state != ENET_PEER_STATE_CONNECTED ||
-        peer->address.host != host->receivedAddress.host ||
-        peer->address.port != host->receivedAddress.port)
+    ENetPeer* peer = &owner->host->peers[id];
+    if (peer->state != ENET_PEER_STATE_CONNECTED || peer->address.host != host ||
+        peer->address.port != port)
         return;
-    if (host->receivedDataLength > NET_STATE_BYTES_MAX) {
+    if (size > NET_STATE_BYTES_MAX) {
         owner->stats.dropped_malformed++;
         return;
     }
-    peer->lastReceiveTime = host->serviceTime; // else ENet pings it
-    record_heard(owner, id);
-    ENetPacket* packet = enet_packet_create(host->receivedData, host->receivedDataLength, 0);
-    if (!packet) return; // a lost one
+    peer->lastReceiveTime = owner->host->serviceTime; // else ENet pings it
+    owner->slots[id].heard_us = owner->now_us;
     if (!BASE_ARRAY_RESERVE(owner->allocator, owner->waiting, owner->waiting_capacity,
-                            owner->waiting_count + 1)) {
-        enet_packet_destroy(packet);
-        return;
-    }
-    owner->waiting[owner->waiting_count++] = (net_enet_waiting){packet, id, peer->connectID};
+                            owner->waiting_count + 1) ||
+        !BASE_ARRAY_RESERVE(owner->allocator, owner->bytes, owner->bytes_capacity,
+                            owner->bytes_count + (uint32_t)size))
+        return; // a lost one
+    memcpy(owner->bytes + owner->bytes_count, bytes, size);
+    owner->waiting[owner->waiting_count++] =
+        (net_enet_waiting){owner->bytes_count, (uint32_t)size, id, peer->connectID};
+    owner->bytes_count += (uint32_t)size;
 }
 
 int net_enet_intercept(ENetHost* host, ENetEvent* event) {
     (void)event;
     net_enet_transport* owner = host->peers[0].data;
-    if (owner->secure.is_packet) {
-        take_packet(owner);
-        return 1;
-    }
     net_filter_context context = {.is_server = owner->is_server};
     uint32_t id = net_filter_peer(host->receivedData, host->receivedDataLength);
     if (id < owner->slot_count && host->peers[id].channelCount > NET_CHANNEL_CONTROL)

@@ -52,7 +52,7 @@ typedef struct net_enet_slot {
 
 /// A packet of the realtime channel that came.
 typedef struct net_enet_waiting {
-    ENetPacket* packet;
+    uint32_t at, size;   ///< of its bytes
     uint32_t index;      ///< of the peer
     uint32_t connect_id; ///< of its connection
 } net_enet_waiting;
@@ -77,11 +77,14 @@ typedef struct net_enet_transport {
     net_enet_secure secure;
     net_connect_gate* gate; ///< of a server
     ENetPacket* borrowed;
-    /// Packets of one pass of ENet over the socket. ENet walks all peers at the beginning of each
-    /// pass, so they do not come out of it one by one.
+    bool is_read; ///< ENet found nothing more, and packets that came before are given out
+    bool is_lane; ///< the lane gives its packets out, not next()
+    /// Packets that came past ENet, in the order of arrival.
     net_enet_waiting* waiting;
     uint32_t waiting_count, waiting_capacity;
     uint32_t waiting_next; ///< not given out yet
+    uint8_t* bytes;        ///< of `waiting`; grows to its peak
+    uint32_t bytes_count, bytes_capacity;
     net_transport_stats stats;
 } net_enet_transport;
 
@@ -109,10 +112,19 @@ bool net_enet_is_host(const net_transport* transport);
 
 /// Once per service, for every peer: mtu, resend times, leaked accounts, and the watchdog.
 void net_enet_check_peers(net_enet_transport* owner, uint64_t now_us);
-/// Look after the resends to one peer: bytes, waits. `before_us`: the last time.
+/// Take a packet of the realtime channel, copied (net_enet_secure.take_packet).
+void net_enet_take_packet(void* owner, uint32_t host, uint16_t port, const uint8_t* bytes,
+                          size_t size);
+/// The next packet whose connection is still the one it came from. Borrowed until the next service
+/// or call of next(). @return false: none waits.
+bool net_enet_take_waiting(net_enet_transport* owner, net_transport_event* event);
+/// Drop the packets that wait.
+void net_enet_forget_waiting(net_enet_transport* owner);
+/// Look after the resends to one peer: bytes, waits. `before_us`: the last time; `now_ms`: of
+/// ENet's clock.
 /// @return true: it is heard and acknowledges nothing, for too long.
 bool net_enet_watch_resends(net_enet_slot* slot, ENetPeer* peer, uint64_t now_us,
-                            uint64_t before_us);
+                            uint64_t before_us, uint32_t now_ms);
 /// The connection of the slot is lost: the user gets DISCONNECTED next, with `reason`.
 void net_enet_lose(net_enet_transport* owner, net_enet_slot* lost, uint32_t reason);
 /// ENet calls it for every datagram. @return 1: dropped; 0: go on. The host finds its transport

@@ -89,11 +89,11 @@ static bool is_deaf(net_enet_slot* slot, const outstanding* all, uint64_t now_us
 }
 
 bool net_enet_watch_resends(net_enet_slot* slot, ENetPeer* peer, uint64_t now_us,
-                            uint64_t before_us) {
+                            uint64_t before_us, uint32_t now_ms) {
     uint64_t step_us = now_us > before_us ? now_us - before_us : 0;
     if (step_us > STEP_US_MAX) step_us = STEP_US_MAX;
     const outstanding all = look(peer, slot->resent_ms);
-    slot->resent_ms = enet_time_get();
+    slot->resent_ms = now_ms;
     slot->resend_tokens += RESEND_BYTES_PER_SECOND * (double)step_us * 1e-6 - all.resent_bytes;
     if (slot->resend_tokens > NET_ENET_RESEND_BYTES_BURST)
         slot->resend_tokens = NET_ENET_RESEND_BYTES_BURST;

@@ -66,31 +66,33 @@ uint32_t net_enet_secure_server_host(void) {
     return htonl(HOST_FIRST);
 }
 
-static net_secure_clock clock_at(const net_enet_secure* secure, uint64_t now_us) {
-    return (net_secure_clock){now_us, secure->clock.unix_s};
+// ---- between the wire and ENet: at the time of the service, since a clock costs as much as a
+// short packet
+
+// @return the bytes for ENet.
+static size_t share(net_enet_secure* secure, bool is_packet, uint32_t host, uint16_t port,
+                    const uint8_t* inner, size_t size) {
+    if (!is_packet || size == 0) return size;
+    secure->take_packet(secure->taker, host, port, inner, size);
+    return 0;
 }
 
-// ---- between the wire and ENet
-
-static size_t server_receive(void* context, uint64_t now_us, const net_address* from,
-                             uint8_t* bytes, size_t size, const uint8_t** inner, uint32_t* host,
-                             uint16_t* port) {
+static size_t server_receive(void* context, const net_address* from, uint8_t* bytes, size_t size,
+                             const uint8_t** inner, uint32_t* host, uint16_t* port) {
     net_enet_secure* secure = context;
     if (net_bans_find_address(secure->bans, from)) {
         secure->dropped_banned++;
         return 0;
     }
-    net_secure_clock clock = clock_at(secure, now_us);
     net_secure_received received;
-    net_secure_server_receive(secure->server, &clock, from, bytes, size, &received);
+    net_secure_server_receive(secure->server, &secure->clock, from, bytes, size, &received);
     if (received.reply_size > 0)
         net_socket_wire_send(secure->descriptor, &received.reply_to, received.reply,
                              received.reply_size);
-    secure->is_packet = received.is_packet;
     *inner = received.inner;
     *host = htonl(HOST_FIRST | NET_SECURE_PEER_SLOT(received.peer));
     *port = (uint16_t)NET_SECURE_PEER_GENERATION(received.peer);
-    return received.inner_size;
+    return share(secure, received.is_packet, *host, *port, received.inner, received.inner_size);
 }
 
 uint32_t net_enet_secure_route(net_enet_secure* trunk, const net_address* from, uint8_t* bytes,
@@ -102,9 +104,8 @@ uint32_t net_enet_secure_route(net_enet_secure* trunk, const net_address* from, 
     uint32_t slot = net_secure_server_route(trunk->server, bytes, size);
     if (slot == NET_SECURE_NOWHERE) return UINT32_MAX;
     if (slot != NET_SECURE_HELLO) return slot;
-    const net_secure_clock clock = clock_at(trunk, net_socket_now_us());
     net_secure_received received = {.reply_size = 0};
-    net_secure_server_receive(trunk->server, &clock, from, bytes, size, &received);
+    net_secure_server_receive(trunk->server, &trunk->clock, from, bytes, size, &received);
     if (received.reply_size > 0)
         net_socket_wire_send(trunk->descriptor, &received.reply_to, received.reply,
                              received.reply_size);
@@ -117,22 +118,23 @@ static size_t count_sent(net_enet_secure* secure, net_secure_peer peer, size_t s
     return sent;
 }
 
-static size_t server_send(void* context, uint64_t now_us, uint32_t host, uint16_t port,
-                          const uint8_t* bytes, size_t size, uint8_t* out, net_address* to) {
+static size_t server_send(void* context, uint32_t host, uint16_t port, const uint8_t* bytes,
+                          size_t size, uint8_t* out, net_address* to) {
     net_enet_secure* secure = context;
     if (size + NET_SECURE_OVERHEAD_BYTES > NET_SOCKET_OUTER_BYTES_MAX) return 0;
     net_secure_peer peer = net_enet_secure_peer(host, port);
-    return count_sent(secure, peer,
-                      net_secure_server_send(secure->server, now_us, peer, bytes, size, out, to));
-}
-
-static size_t server_send_packet(void* context, uint64_t now_us, uint32_t host, uint16_t port,
-                                 const uint8_t* bytes, size_t size, uint8_t* out, net_address* to) {
-    net_enet_secure* secure = context;
-    net_secure_peer peer = net_enet_secure_peer(host, port);
     return count_sent(
         secure, peer,
-        net_secure_server_send_packet(secure->server, now_us, peer, bytes, size, out, to));
+        net_secure_server_send(secure->server, secure->clock.now_us, peer, bytes, size, out, to));
+}
+
+static size_t server_send_packet(void* context, uint32_t host, uint16_t port, const uint8_t* bytes,
+                                 size_t size, uint8_t* out, net_address* to) {
+    net_enet_secure* secure = context;
+    net_secure_peer peer = net_enet_secure_peer(host, port);
+    return count_sent(secure, peer,
+                      net_secure_server_send_packet(secure->server, secure->clock.now_us, peer,
+                                                    bytes, size, out, to));
 }
 
 uint32_t net_enet_secure_find(const net_enet_secure* secure, uint32_t host) {
@@ -157,37 +159,35 @@ static void server_send_alone(void* context, const net_address* to, const uint8_
     net_socket_wire_send(secure->descriptor, to, bytes, size);
 }
 
-static size_t client_receive(void* context, uint64_t now_us, const net_address* from,
-                             uint8_t* bytes, size_t size, const uint8_t** inner, uint32_t* host,
-                             uint16_t* port) {
+static size_t client_receive(void* context, const net_address* from, uint8_t* bytes, size_t size,
+                             const uint8_t** inner, uint32_t* host, uint16_t* port) {
     net_enet_secure* secure = context;
-    net_secure_clock clock = clock_at(secure, now_us);
     net_secure_answer answer;
-    net_secure_client_receive(&secure->client, &clock, from, bytes, size, &answer);
+    net_secure_client_receive(&secure->client, &secure->clock, from, bytes, size, &answer);
     if (answer.reply_size > 0)
         net_socket_wire_send(secure->descriptor, &answer.reply_to, answer.reply, answer.reply_size);
-    secure->is_packet = answer.is_packet;
     *inner = answer.inner;
     *host = net_enet_secure_server_host();
     *port = secure->attempt;
-    return answer.inner_size;
+    return share(secure, answer.is_packet, *host, *port, answer.inner, answer.inner_size);
 }
 
-static size_t client_send(void* context, uint64_t now_us, uint32_t host, uint16_t port,
-                          const uint8_t* bytes, size_t size, uint8_t* out, net_address* to) {
+static size_t client_send(void* context, uint32_t host, uint16_t port, const uint8_t* bytes,
+                          size_t size, uint8_t* out, net_address* to) {
     net_enet_secure* secure = context;
     (void)host;
     if (port != secure->attempt || size + NET_SECURE_OVERHEAD_BYTES > NET_SOCKET_OUTER_BYTES_MAX)
         return 0;
-    return net_secure_client_send(&secure->client, now_us, bytes, size, out, to);
+    return net_secure_client_send(&secure->client, secure->clock.now_us, bytes, size, out, to);
 }
 
-static size_t client_send_packet(void* context, uint64_t now_us, uint32_t host, uint16_t port,
-                                 const uint8_t* bytes, size_t size, uint8_t* out, net_address* to) {
+static size_t client_send_packet(void* context, uint32_t host, uint16_t port, const uint8_t* bytes,
+                                 size_t size, uint8_t* out, net_address* to) {
     net_enet_secure* secure = context;
     (void)host;
     if (port != secure->attempt) return 0;
-    return net_secure_client_send_packet(&secure->client, now_us, bytes, size, out, to);
+    return net_secure_client_send_packet(&secure->client, secure->clock.now_us, bytes, size, out,
+                                         to);
 }
 
 // ---- its life
@@ -308,11 +308,10 @@ void net_enet_secure_service_trunk(net_enet_secure* secure) {
     net_secure_server_service_held(secure->server, secure->clock.now_us, held_us);
 }
 
-bool net_enet_secure_hold(net_enet_secure* secure, uint32_t host, uint16_t port) {
+bool net_enet_secure_hold(net_enet_secure* secure, uint64_t now_us, uint32_t host, uint16_t port) {
     if (!secure->server)
         return port == secure->attempt && secure->client.state == NET_SECURE_CLIENT_OPEN;
-    return net_secure_server_hold(secure->server, net_socket_now_us(),
-                                  net_enet_secure_peer(host, port));
+    return net_secure_server_hold(secure->server, now_us, net_enet_secure_peer(host, port));
 }
 
 void net_enet_secure_connect(net_enet_secure* secure, const net_address* addresses,

@@ -50,7 +50,6 @@ typedef struct net_enet_secure {
     net_secure_server* server; ///< of a server
     uint64_t* sent_bytes;      ///< of a server: on the wire, by slot of the session
     uint16_t* peers;           ///< of a server: ENet's peer + 1, by slot of the session; 0: none
-    bool is_packet;            ///< the datagram that came last is a packet, not ENet's
     uint32_t session_count;
     const net_bans* bans; ///< of a server; NULL: there are none
     uint64_t dropped_banned;
@@ -59,12 +58,17 @@ typedef struct net_enet_secure {
     uint16_t attempt;         ///< of the client: the port that ENet sees
     bool is_connecting;       ///< the client's user waits for the outer layer
     bool is_lane;             ///< `server`, `sent_bytes` and `peers` are another one's
+    /// Of a host: gets the packets of the realtime channel, from a made-up address.
+    void (*take_packet)(void* taker, uint32_t host, uint16_t port, const uint8_t* bytes,
+                        size_t size);
+    void* taker;
 } net_enet_secure;
 
 /// May a server with these keys listen at this address? The built-in key is known to all, so alone
 /// it is for private addresses.
 bool net_enet_secure_may_listen(const net_security* security, const net_address* listen);
-/// Stand between the socket of a host and ENet from now on. @return NET_OK; NET_ERR_MEMORY.
+/// Stand between the socket of a host and ENet from now on; take_packet and taker are set.
+/// @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_enet_secure_init(net_enet_secure* secure, int descriptor,
                                               const net_enet_config* config);
 /// The same for a server whose socket is a trunk. It has no guard: use net_enet_secure_route.
@@ -92,7 +96,8 @@ void net_enet_secure_service(net_enet_secure* secure);
 /// before, when all were held.
 void net_enet_secure_service_trunk(net_enet_secure* secure);
 /// Is the session of this made-up address open? A server's session lives while this is asked.
-bool net_enet_secure_hold(net_enet_secure* secure, uint32_t host, uint16_t port);
+/// `now_us`: of the socket layer's clock.
+bool net_enet_secure_hold(net_enet_secure* secure, uint64_t now_us, uint32_t host, uint16_t port);
 /// The client begins to connect; it opened no session before that counts.
 void net_enet_secure_connect(net_enet_secure* secure, const net_address* addresses, uint32_t count);
 /// The made-up address of the client's server.

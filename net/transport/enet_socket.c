@@ -33,7 +33,7 @@
 
 #define VIRTUAL_UNIX_S UINT64_C(1800000000)
 
-enum { SKIPPED_MAX = 4096 }; // datagrams without an inner one that a receive steps over
+enum { SKIPPED_MAX = 16384 }; // datagrams without an inner one that a receive steps over
 
 // ---- ENet's functions: datagrams
 
@@ -47,8 +47,8 @@ static void inner_send(net_socket_entry* entry, const ENetAddress* address, cons
     const net_socket_guard* guard = &entry->guard;
     uint8_t out[NET_SOCKET_OUTER_BYTES_MAX];
     net_address to = {0};
-    size_t sealed = guard->send(guard->context, net_socket_now_us(), address->host, address->port,
-                                bytes, size, out, &to);
+    size_t sealed =
+        guard->send(guard->context, address->host, address->port, bytes, size, out, &to);
     BASE_ASSERT(sealed <= sizeof out);
     if (sealed > 0) net_socket_outer_send(entry, &to, out, sealed);
 }
@@ -61,8 +61,7 @@ void net_socket_send_packet(int descriptor, uint32_t host, uint16_t port, const 
     BASE_ASSERT(entry->has_guard && guard->send_packet && size <= NET_STATE_BYTES_MAX);
     uint8_t out[NET_SOCKET_OUTER_BYTES_MAX];
     net_address to = {0};
-    const size_t sealed =
-        guard->send_packet(guard->context, net_socket_now_us(), host, port, bytes, size, out, &to);
+    const size_t sealed = guard->send_packet(guard->context, host, port, bytes, size, out, &to);
     BASE_ASSERT(sealed <= sizeof out);
     if (sealed > 0) net_socket_outer_send(entry, &to, out, sealed);
 }
@@ -72,8 +71,8 @@ static size_t open_outer(net_socket_entry* entry, const net_address* from, uint8
                          size_t size, const uint8_t** inner, ENetAddress* address) {
     if (entry->has_guard) {
         const net_socket_guard* guard = &entry->guard;
-        size_t opened = guard->receive(guard->context, net_socket_now_us(), from, outer, size,
-                                       inner, &address->host, &address->port);
+        size_t opened = guard->receive(guard->context, from, outer, size, inner, &address->host,
+                                       &address->port);
         BASE_ASSERT(opened <= NET_DATAGRAM_BYTES_MAX);
         if (opened == 0) entry->stats.guard_kept++;
         return opened;

@@ -315,6 +315,7 @@ void net_socket_lane_push(int descriptor, const net_address* from, const uint8_t
 size_t net_socket_lane_receive(net_socket_entry* entry, net_address* from, uint8_t** bytes) {
     net_socket_ring* ring = &entry->ring;
     head next;
+    if (!is_allowed(entry)) return 0;
     // The bytes are borrowed until the next call: the trunk pushes nothing while a lane reads.
     if (ring->first == ring->end) {
         ring->first = ring->end = 0;
@@ -328,6 +329,7 @@ size_t net_socket_lane_receive(net_socket_entry* entry, net_address* from, uint8
     *from = next.from;
     *bytes = ring->bytes + ring->first + sizeof next;
     ring->first += next.stride;
+    if (entry->has_budget) entry->budget.datagrams--;
     return next.size;
 }
 

@@ -45,7 +45,6 @@ enum {
     SLOT_BITS = 12,
     GENERATION_MASK = 0xFFFFF,
     QUEUED_BYTES_MAX = 256 * 1024,
-    THROTTLE_INTERVAL_MS = 5000,
     TIMEOUT_LIMIT = 20000, // larger ones overflow 32 bits in ENet
     TIMEOUT_MS_MIN = 15000,
     TIMEOUT_MS_MAX = 60000,
@@ -108,6 +107,7 @@ void net_enet_host_service(net_enet_transport* owner, uint64_t now_us, uint64_t 
     check_peers(owner, now_us);
     net_enet_secure_service(&owner->secure);
     owner->now_us = now_us;
+    owner->is_read = false;
     net_enet_budget_begin(owner, until_us);
 }
 
@@ -155,7 +155,6 @@ static bool take_connect(net_enet_transport* owner, ENetPeer* peer, net_transpor
         slot_take(owner, taken, NET_ENET_SLOT_CONNECTED);
     peer->mtu = NET_MTU_BYTES;
     enet_peer_timeout(peer, TIMEOUT_LIMIT, TIMEOUT_MS_MIN, TIMEOUT_MS_MAX);
-    enet_peer_throttle_configure(peer, THROTTLE_INTERVAL_MS, ENET_PEER_PACKET_THROTTLE_SCALE, 0);
     net_enet_secure_set_peer(&owner->secure, peer->address.host, index);
     taken->sent_before = net_enet_secure_sent_bytes(&owner->secure, peer->address.host);
     *event = (net_transport_event){.kind = NET_TRANSPORT_CONNECTED, .peer = peer_id(owner, index)};
@@ -177,23 +176,24 @@ static bool take_disconnect(net_enet_transport* owner, const ENetEvent* from,
     return true;
 }
 
-// The next packet of the realtime channel whose connection is still the one it came from.
-static bool take_waiting(net_enet_transport* owner, net_transport_event* event) {
+void net_enet_forget_waiting(net_enet_transport* owner) {
+    owner->waiting_next = owner->waiting_count = owner->bytes_count = 0;
+}
+
+bool net_enet_take_waiting(net_enet_transport* owner, net_transport_event* event) {
     while (owner->waiting_next < owner->waiting_count) {
         const net_enet_waiting* waiting = &owner->waiting[owner->waiting_next++];
-        owner->borrowed = waiting->packet;
-        if (owner->slots[waiting->index].state == NET_ENET_SLOT_CONNECTED &&
-            owner->host->peers[waiting->index].connectID == waiting->connect_id) {
-            *event = (net_transport_event){.kind = NET_TRANSPORT_RECEIVED,
-                                           .peer = peer_id(owner, waiting->index),
-                                           .channel = NET_CHANNEL_REALTIME,
-                                           .bytes = waiting->packet->data,
-                                           .size = waiting->packet->dataLength};
-            return true;
-        }
-        take_back(owner);
+        if (owner->slots[waiting->index].state != NET_ENET_SLOT_CONNECTED ||
+            owner->host->peers[waiting->index].connectID != waiting->connect_id)
+            continue;
+        *event = (net_transport_event){.kind = NET_TRANSPORT_RECEIVED,
+                                       .peer = peer_id(owner, waiting->index),
+                                       .channel = NET_CHANNEL_REALTIME,
+                                       .bytes = owner->bytes + waiting->at,
+                                       .size = waiting->size};
+        return true;
     }
-    owner->waiting_next = owner->waiting_count = 0;
+    net_enet_forget_waiting(owner);
     return false;
 }
 
@@ -215,19 +215,19 @@ static bool take_packet(net_enet_transport* owner, const ENetEvent* from,
     return true;
 }
 
-// One step of ENet. @return 1 with an event; 0 when there is none, when packets wait, when the
-// service is over, or when a connection was replaced: its DISCONNECTED must come before the
-// CONNECTED of the new one.
+// One step of ENet, which walks all peers for it. @return 1 with an event; 0 when there is none,
+// when the service is over, or when a connection was replaced: its DISCONNECTED must come before
+// the CONNECTED of the new one.
 static int step(net_enet_transport* owner, ENetEvent* event) {
-    while (owner->lost_count == 0 && !net_enet_budget_is_over(owner)) {
+    while (!owner->is_read && owner->lost_count == 0 && !net_enet_budget_is_over(owner)) {
         enet_uint32 before = owner->host->totalReceivedPackets;
         int result = enet_host_service(owner->host, event, 0);
         if (result > 0) return 1;
-        if (owner->waiting_count > 0) return 0;
         if (result < 0)
             owner->stats.service_errors++;
-        else if (owner->host->totalReceivedPackets == before)
-            return net_enet_budget_is_over(owner), 0; // counts a service that the budget ended
+        else
+            owner->is_read = owner->host->totalReceivedPackets == before;
+        if (owner->is_read) (void)net_enet_budget_is_over(owner); // counts it when it is
     }
     return 0;
 }
@@ -272,11 +272,12 @@ static bool enet_transport_next(net_transport* transport, net_transport_event* e
     ENetEvent from;
     for (;;) {
         if (owner->lost_count > 0 && take_lost(owner, event)) return true;
-        if (take_waiting(owner, event)) return true;
+        if (!owner->is_lane && net_enet_take_waiting(owner, event)) return true;
         if (step(owner, &from) == 0) {
             go_on_connecting(owner);
-            if (owner->lost_count > 0 || owner->waiting_count > 0) continue;
+            if (owner->lost_count > 0 || (owner->waiting_count > 0 && !owner->is_lane)) continue;
             if (take_notice(owner, event)) return true;
+            owner->is_read = false;
             push_out(owner);
             return false;
         }
@@ -480,6 +481,9 @@ static net_result open_host(net_enet_transport* owner, const net_enet_config* co
     if (owner->host) {
         host_init(owner);
         net_enet_budget_init(owner, config);
+        owner->is_lane = trunk != NULL;
+        owner->secure.take_packet = net_enet_take_packet;
+        owner->secure.taker = owner;
         if (!trunk) return net_enet_secure_init(&owner->secure, owner->host->socket, config);
         net_enet_secure_init_lane(&owner->secure, owner->host->socket, trunk);
         return NET_OK;
@@ -551,9 +555,8 @@ static uint64_t enet_transport_peer_sent_bytes(const net_transport* transport, n
 static void enet_transport_destroy(net_transport* transport) {
     net_enet_transport* owner = transport_of(transport);
     take_back(owner);
-    for (uint32_t i = owner->waiting_next; i < owner->waiting_count; i++)
-        enet_packet_destroy(owner->waiting[i].packet);
     BASE_ARRAY_RELEASE(owner->allocator, owner->waiting, owner->waiting_capacity);
+    BASE_ARRAY_RELEASE(owner->allocator, owner->bytes, owner->bytes_capacity);
     net_enet_secure_stop(&owner->secure);
     if (owner->host) enet_host_destroy(owner->host);
     net_enet_secure_deinit(&owner->secure);

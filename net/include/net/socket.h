@@ -105,24 +105,24 @@ void net_socket_get_stats(int descriptor, net_socket_stats* stats);
 /// Longest datagram on the wire: what every IPv6 path carries in one piece.
 #define NET_SOCKET_OUTER_BYTES_MAX 1232u
 
-/// What stands between the wire and ENet: it opens and seals datagrams. Both functions are called
-/// by the thread that owns the host, with the layer's clock, and must not use ENet or the socket,
-/// except for net_socket_wire_send. ENet sees only the addresses that the guard gives.
+/// What stands between the wire and ENet: it opens and seals datagrams. Its functions are called by
+/// the thread that owns the host, and must not use ENet or the socket, except for
+/// net_socket_wire_send. ENet sees only the addresses that the guard gives.
 typedef struct net_socket_guard {
     void* context;
     /// A datagram of 1..NET_SOCKET_OUTER_BYTES_MAX bytes came; it may be decrypted in place.
-    /// @return the bytes of the inner datagram, at most NET_DATAGRAM_BYTES_MAX; 0: there is none
-    ///         (part of a handshake, or dropped). *inner points into `bytes`; *host (network order)
-    ///         and *port are the address that ENet sees.
-    size_t (*receive)(void* context, uint64_t now_us, const net_address* from, uint8_t* bytes,
-                      size_t size, const uint8_t** inner, uint32_t* host, uint16_t* port);
+    /// @return the bytes of the inner datagram, at most NET_DATAGRAM_BYTES_MAX; 0: ENet gets none
+    ///         (part of a handshake, a packet, or dropped). *inner points into `bytes`; *host
+    ///         (network order) and *port are the address that ENet sees.
+    size_t (*receive)(void* context, const net_address* from, uint8_t* bytes, size_t size,
+                      const uint8_t** inner, uint32_t* host, uint16_t* port);
     /// ENet sends to an address that `receive` or the transport gave.
     /// @return the bytes in `out` (capacity NET_SOCKET_OUTER_BYTES_MAX), 0: dropped. *to: where.
-    size_t (*send)(void* context, uint64_t now_us, uint32_t host, uint16_t port,
-                   const uint8_t* bytes, size_t size, uint8_t* out, net_address* to);
+    size_t (*send)(void* context, uint32_t host, uint16_t port, const uint8_t* bytes, size_t size,
+                   uint8_t* out, net_address* to);
     /// The same for packets of net_socket_send_packet; NULL: there are none.
-    size_t (*send_packet)(void* context, uint64_t now_us, uint32_t host, uint16_t port,
-                          const uint8_t* bytes, size_t size, uint8_t* out, net_address* to);
+    size_t (*send_packet)(void* context, uint32_t host, uint16_t port, const uint8_t* bytes,
+                          size_t size, uint8_t* out, net_address* to);
 } net_socket_guard;
 
 /// Send a packet of the realtime channel, which is no datagram of ENet: sealed by the guard's

@@ -440,6 +440,49 @@ CASE(creating_without_memory_says_so) {
     net_socket_virtual_set(false, 0);
 }
 
+static uint64_t enet_calls; // for memory
+
+void* enet_malloc(size_t size) {
+    enet_calls++;
+    return malloc(size);
+}
+
+static void exchange_packets(world* at, net_peer peer, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        assert_ok(send_number(at->clients[0], peer, NET_CHANNEL_REALTIME, i));
+        assert_ok(send_number(at->server, at->at_server.connected, NET_CHANNEL_REALTIME, i));
+        run_tick(at);
+    }
+}
+
+WORLD_CASE(packets_need_memory_once_and_without_it_they_are_lost, 4) {
+    static scarce_memory memory; // the server ends after this case
+    scarce_init(&memory, 0, false);
+    const net_enet_config config = {.allocator = &memory.allocator,
+                                    .listen = "127.0.0.1:7777",
+                                    .peers_max = 4,
+                                    .lanes = WORLD_LANES};
+    at->server->ops->destroy(at->server);
+    assert_ok(net_transport_enet_create(&config, &at->server));
+    net_peer peer = world_connect(at, 0);
+    for (uint64_t left = 0; left < 2; left++) {
+        scarce_leave(&memory, left);
+        exchange_packets(at, peer, 1);
+        run_ms(at, 100);
+        assert_int_equal(at->at_server.realtime_count, 0);
+    }
+    memory.fail_at = 0;
+    exchange_packets(at, peer, 120); // a second after a connect ENet says its bandwidth, once
+    const uint64_t calls = memory.calls, calls_of_enet = enet_calls;
+    assert_true(calls_of_enet > 0);
+    exchange_packets(at, peer, 200);
+    assert_int_equal(memory.calls, calls);
+    assert_int_equal(enet_calls, calls_of_enet);
+    run_ms(at, 100);
+    assert_int_equal(at->at_server.realtime_count, 320);
+    assert_int_equal(at->at_clients[0].realtime_count, 322);
+}
+
 // platform 7: the self-test
 CASE(libenet_calls_our_socket_layer) {
     assert_true(net_socket_is_installed());
