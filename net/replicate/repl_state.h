@@ -173,7 +173,7 @@ typedef enum net_repl_set {
     NET_SET_ENTERED,   ///< its epoch began in the publish that goes on
     NET_SET_AGAIN,     ///< changed again while it waited
     NET_SET_WEIGHT,    ///< and the following ones: bits of the logarithm of its weight
-    NET_SET_PHASE = NET_SET_WEIGHT + NET_REPL_STATE_WEIGHT_PLANES, ///< lowest bits of its index
+    NET_SET_PHASE = NET_SET_WEIGHT + NET_REPL_STATE_WEIGHT_PLANES,     ///< lowest bits of its index
     NET_SET_BLOCK_PHASE = NET_SET_PHASE + NET_REPL_STATE_PHASE_PLANES, ///< above these
     NET_SET_BLOCK_PHASE_END = NET_SET_BLOCK_PHASE + NET_REPL_STATE_PHASE_PLANES - 1,
     NET_SET_COUNT
