@@ -169,15 +169,9 @@ static uint32_t cell_key(net_encoded_rows* encoded_rows, const net_encoded_row_k
 
 // ---- the table ----
 
-// The whole key in two words.
-static uint64_t key_low(const net_encoded_row_key* key) {
-    return (uint64_t)key->index | (uint64_t)key->d << 22 | (uint64_t)key->is_settled << 31 |
-           (uint64_t)key->age << 32;
-}
-
 static const net_encoded_row_place* find_place(const net_encoded_rows* encoded_rows,
                                                const net_encoded_row_key* key) {
-    const uint64_t low = key_low(key), high = net_encoded_row_trio(key);
+    const uint64_t low = net_encoded_row_key_low(key), high = net_encoded_row_trio(key);
     uint32_t cursor = 0, at;
     while ((at = base_table_next(&encoded_rows->table, base_hash64_mix(low, high), &cursor)) !=
            BASE_TABLE_NONE)
@@ -193,7 +187,8 @@ static bool put_place(net_encoded_rows* encoded_rows, const net_encoded_row_key*
     if (!base_table_reserve(&encoded_rows->table, allocator, at + 1) ||
         !BASE_ARRAY_RESERVE(allocator, encoded_rows->places, encoded_rows->place_capacity, at + 1))
         return false;
-    const net_encoded_row_place place = {key_low(key), net_encoded_row_trio(key), *encoded};
+    const net_encoded_row_place place = {net_encoded_row_key_low(key), net_encoded_row_trio(key),
+                                         *encoded};
     base_table_add(&encoded_rows->table, base_hash64_mix(place.low, place.high), at);
     encoded_rows->places[encoded_rows->place_count++] = place;
     return true;

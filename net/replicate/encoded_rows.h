@@ -96,6 +96,12 @@ static inline uint64_t net_encoded_row_trio(const net_encoded_row_key* key) {
            (uint64_t)key->base2_classes << 32;
 }
 
+/// All of a key but its classes in one number.
+static inline uint64_t net_encoded_row_key_low(const net_encoded_row_key* key) {
+    return (uint64_t)key->index | (uint64_t)key->d << 22 | (uint64_t)key->is_settled << 31 |
+           (uint64_t)key->age << 32;
+}
+
 static inline uint32_t net_encoded_row_cell_key(const net_encoded_row_key* key, uint32_t trio) {
     return key->age | (uint32_t)key->d << 8 | trio << 16;
 }

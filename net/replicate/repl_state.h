@@ -14,6 +14,7 @@
 #include "replicate/encoded_rows.h"
 #include "replicate/replicator.h"
 #include "replicate/snapshot_writer.h"
+#include "replicate/solo_tapes.h"
 
 #include "net/limits.h"
 
@@ -380,6 +381,7 @@ BASE_MUST_USE bool net_repl_state_compose(net_repl_state* repl, const uint64_t* 
 typedef struct net_replicator_lane {
     net_encoded_rows encoded_rows;
     net_snapshot_writer writer;
+    net_solo_tapes solo_tapes;
     bool has_failed; ///< memory ran out while the tick began
     bool is_idle;    ///< the published step has nothing for any client
 } net_replicator_lane;

@@ -35,6 +35,7 @@ static bool init_lanes(net_replicator* replicator, const net_replicator_config* 
         net_snapshot_writer_init(&lane->writer, config->allocator, config->index_max);
         net_encoded_rows_init(&lane->encoded_rows, config->allocator, replicator->history,
                               config->is_solo, config->bandwidth != NULL);
+        net_solo_tapes_init(&lane->solo_tapes, config->allocator);
     }
     return true;
 }
@@ -81,6 +82,7 @@ void net_replicator_destroy(net_replicator* replicator) {
     for (uint32_t i = 0; i < replicator->lane_count; i++) {
         net_encoded_rows_deinit(&replicator->lanes[i].encoded_rows);
         net_snapshot_writer_deinit(&replicator->lanes[i].writer);
+        net_solo_tapes_deinit(&replicator->lanes[i].solo_tapes);
     }
     BASE_ARRAY_RELEASE(allocator, replicator->lanes, replicator->lane_count);
     BASE_ARRAY_RELEASE(allocator, replicator->touched, replicator->touched_capacity);

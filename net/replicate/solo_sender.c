@@ -189,14 +189,19 @@ static uint32_t find_third(const net_repl_state* repl, const net_record_group* r
     return 0;
 }
 
-// The third row of the record that is coded. @return false: the client may not have it.
+// Ticks from the third row of the record that is coded to the row; 0: the client may have none.
+static uint32_t find_third_age(const net_solo_sender* sender, const net_repl_state* repl,
+                               uint32_t slot) {
+    if (!(net_repl_carried(repl, sender->third_back)[slot >> 6] >> (slot & 63) & 1)) return 0;
+    return (uint32_t)net_replicator_now(repl->replicator) -
+           net_repl_packet_tick(repl, sender->third_back);
+}
+
+// Get the third row of this age. @return false: it is forgotten.
 static bool find_third_row(net_solo_sender* sender, const net_repl_state* repl,
-                           net_encoded_row_key key, uint32_t slot, const proto_layout* layout) {
-    if (!(net_repl_carried(repl, sender->third_back)[slot >> 6] >> (slot & 63) & 1)) return false;
-    uint32_t tick = net_repl_packet_tick(repl, sender->third_back);
-    key.age = (uint32_t)net_replicator_now(repl->replicator) - tick;
+                           net_encoded_row_key key, uint32_t age, const proto_layout* layout) {
+    key.age = age;
     key.d = 0;
-    key.base_classes = net_repl_state_classes_at(repl, slot, tick);
     const uint32_t* row;
     proto_packed_base packed;
     if (net_encoded_rows_sources(&repl->replicator->lanes[repl->lane].encoded_rows, &key, &row,
@@ -206,26 +211,46 @@ static bool find_third_row(net_solo_sender* sender, const net_repl_state* repl,
     return true;
 }
 
+static void code_has_third(net_solo_sender* sender, const net_repl_state* repl, uint32_t slot,
+                           bool has_third) {
+    bool is_listed = net_repl_listed(repl, sender->third_back)[slot >> 6] >> (slot & 63) & 1;
+    (void)proto_solo_number(&sender->coder, PROTO_SOLO_RUN,
+                            proto_solo_situation(NET_SOLO_RUN_NO_THIRD, is_listed), !has_third);
+}
+
 static void code_update(net_solo_sender* sender, const net_repl_state* repl,
                         const net_record_group* run, uint32_t slot) {
-    net_encoded_row_key key =
-        key_of(repl, &repl->replicator->lanes[repl->lane].writer, run, false, slot);
+    net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
+    proto_solo_coder* coder = &sender->coder;
+    net_encoded_row_key key = key_of(repl, &lane->writer, run, false, slot), third = key;
     const net_row_template* row_template =
         net_template_of(repl->replicator->history, repl->handles[slot]);
     const proto_layout* layout = &row_template->layout;
-    proto_row_base against = find_row(sender, repl, &key, layout);
-    proto_solo_third third = {.row = sender->third};
-    if (against.base2 && sender->third_back) {
-        if (find_third_row(sender, repl, key, slot, layout))
-            third.ticks = (uint32_t)net_replicator_now(repl->replicator) - key.age -
-                          net_repl_packet_tick(repl, sender->third_back);
-        bool is_listed = net_repl_listed(repl, sender->third_back)[slot >> 6] >> (slot & 63) & 1;
-        (void)proto_solo_number(&sender->coder, PROTO_SOLO_RUN,
-                                proto_solo_situation(NET_SOLO_RUN_NO_THIRD, is_listed),
-                                third.ticks == 0);
+    const uint32_t name = net_solo_template(row_template);
+    const bool may_third = key.d > 0 && sender->third_back > 0;
+    const uint32_t third_age = may_third ? find_third_age(sender, repl, slot) : 0;
+    if (third_age > 0)
+        third.base_classes = net_repl_state_classes_at(
+            repl, slot, (uint32_t)net_replicator_now(repl->replicator) - third_age);
+    const bool has_tape = !lane->encoded_rows.is_solo && third.base_classes == key.base_classes &&
+                          proto_solo_is_alone(&sender->model, name, layout, key.d > 0);
+    const net_solo_tape_key tape_key = net_solo_tapes_key(&key, third_age);
+    const net_solo_tape* tape =
+        has_tape ? net_solo_tapes_find(&lane->solo_tapes, tape_key, &sender->model) : NULL;
+    if (tape) {
+        if (may_third) code_has_third(sender, repl, slot, tape->has_third);
+        net_solo_tapes_play(&lane->solo_tapes, tape, coder);
+        return;
     }
-    proto_solo_row(&sender->coder, net_solo_template(row_template), layout, &against,
-                   third.ticks > 0 ? &third : NULL, sender->rows[0]);
+    const proto_row_base against = find_row(sender, repl, &key, layout);
+    const bool has_third = third_age > 0 && find_third_row(sender, repl, third, third_age, layout);
+    const proto_solo_third older = {.row = sender->third, .ticks = third_age - key.age};
+    if (may_third) code_has_third(sender, repl, slot, has_third);
+    if (has_tape) proto_solo_record(coder, &lane->solo_tapes.recorded);
+    proto_solo_row(coder, name, layout, &against, has_third ? &older : NULL, sender->rows[0]);
+    if (!has_tape) return;
+    proto_solo_record(coder, NULL);
+    net_solo_tapes_keep(&lane->solo_tapes, tape_key, has_third);
 }
 
 // ---- the body ----
@@ -375,6 +400,7 @@ bool net_solo_sender_write(net_solo_sender* sender, net_repl_state* repl, uint16
     uint64_t first = output->size_bits;
     BASE_ASSERT(writer->bits + 1 <= room_bits);
     net_snapshot_writer_list(writer);
+    net_solo_tapes_begin(&lane->solo_tapes, repl->replicator->published);
     if (!sender->is_stopped) advance(sender, repl);
     if (sender->is_stopped || writer->bits + NET_SOLO_HEAD_BITS_MAX > room_bits) {
         proto_bits_write(output, 0, 1);

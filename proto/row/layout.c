@@ -245,6 +245,29 @@ static void make_plan(proto_layout* layout) {
 
 // ---- the layout ----
 
+// Where a thing is, in solo code: two or three linear fields that neither lead nor follow.
+static bool is_place(const proto_layout* layout, const proto_row_component* component) {
+    enum { FIELDS_MAX = 3, BITS_MAX = 28 };
+    if (component->shape != SHAPE_LINEAR || component->is_source || component->is_driven ||
+        component->field_count < 2 || component->field_count > FIELDS_MAX)
+        return false;
+    for (uint32_t i = 0; i < component->field_count; i++)
+        if (layout->fields[component->field_first + i].quant.bits > BITS_MAX) return false;
+    return true;
+}
+
+// The first place, and the first rotation when that has three fields.
+static void set_place(proto_layout* layout) {
+    layout->solo_place = layout->solo_turn = PROTO_SOLO_NO_PLACE;
+    for (uint32_t c = layout->component_count; c-- > 0;) {
+        if (is_place(layout, &layout->components[c])) layout->solo_place = (uint8_t)c;
+        if (layout->components[c].shape == SHAPE_ROTATION) layout->solo_turn = (uint8_t)c;
+    }
+    if (layout->solo_place == PROTO_SOLO_NO_PLACE ||
+        layout->components[layout->solo_place].field_count < 3)
+        layout->solo_turn = PROTO_SOLO_NO_PLACE;
+}
+
 void proto_layout_finish(proto_layout* layout) {
     check_layout(layout);
     for (uint32_t c = 0; c < layout->component_count; c++)
@@ -261,6 +284,7 @@ void proto_layout_finish(proto_layout* layout) {
     }
     layout->bits_max = bits;
     set_order(layout);
+    set_place(layout);
     make_plan(layout);
 }
 

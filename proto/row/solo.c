@@ -96,14 +96,14 @@ void proto_solo_model_reset(proto_solo_model* model) {
 
 // The field and the features that each context looks at.
 typedef struct contexts {
-    uint64_t hashes[PROTO_SOLO_FACT_CONTEXTS];
-    int32_t inputs[PROTO_SOLO_FACT_CONTEXTS];
+    uint16_t facts[PROTO_SOLO_FACT_CONTEXTS]; ///< counters of each
+    int16_t inputs[PROTO_SOLO_FACT_CONTEXTS];
     uint32_t field;
 } contexts;
 
 // The chance that a number is not 0, in 2^-16.
-static uint32_t expect_fact(const proto_solo_model* model, contexts* c, uint32_t field,
-                            uint64_t situation) {
+static inline uint32_t expect_fact(const proto_solo_model* model, contexts* c, uint32_t field,
+                                   uint64_t situation) {
     // A feature has 5 bits.
 #define F(i) (UINT64_C(31) << (5 * (i)))
     static const uint64_t masks[PROTO_SOLO_FACT_CONTEXTS] = {
@@ -116,10 +116,12 @@ static uint32_t expect_fact(const proto_solo_model* model, contexts* c, uint32_t
     int32_t sum = 0;
     for (uint32_t i = 0; i < PROTO_SOLO_FACT_CONTEXTS; i++) {
         uint64_t seen = (situation & masks[i]) | (uint64_t)(field + 1) << 40;
-        c->hashes[i] = seen * UINT64_C(0xd6e8feb86659fd93);
-        uint32_t fact = model->facts[i][c->hashes[i] >> (64 - PROTO_SOLO_FACT_BITS)];
-        c->inputs[i] = model->stretch[fact >> AGE_BITS] * trust[fact & AGE_MAX] >> 4;
-        sum += c->inputs[i] * model->fact_weights[field][i];
+        seen = seen * UINT64_C(0xd6e8feb86659fd93) >> (64 - PROTO_SOLO_FACT_BITS);
+        uint32_t fact = model->facts[i][seen];
+        int32_t input = model->stretch[fact >> AGE_BITS] * trust[fact & AGE_MAX] >> 4;
+        c->facts[i] = (uint16_t)seen;
+        c->inputs[i] = (int16_t)input;
+        sum += input * model->fact_weights[field][i];
     }
     return squash(sum >> 14);
 }
@@ -146,7 +148,7 @@ static void train_fact(proto_solo_model* model, const contexts* c, uint32_t chan
         int32_t weight = weights[i] + ((c->inputs[i] * error + (1 << 16)) >> 17);
         if (weight > FACT_WEIGHT_MOST) weight = FACT_WEIGHT_MOST;
         weights[i] = (int16_t)(weight < -FACT_WEIGHT_MOST ? -FACT_WEIGHT_MOST : weight);
-        uint16_t* fact = &model->facts[i][c->hashes[i] >> (64 - PROTO_SOLO_FACT_BITS)];
+        uint16_t* fact = &model->facts[i][c->facts[i]];
         *fact = next_fact(*fact, is_true);
     }
 }
@@ -190,7 +192,7 @@ static uint32_t trust_of(const uint16_t* table) {
 static mix find_tables(const proto_solo_model* model, const contexts* c) {
     mix m = {.count = PROTO_SOLO_CONTEXTS, .symbols = PROTO_SOLO_SYMBOLS};
     for (uint32_t i = 0; i < PROTO_SOLO_CONTEXTS; i++)
-        m.tables[i] = model->tables[i][c->hashes[i] >> (64 - PROTO_SOLO_TABLE_BITS)];
+        m.tables[i] = model->tables[i][c->facts[i] >> 1];
     const uint16_t* weights = model->weights[c->field][trust_of(m.tables[0])];
     m.weights[0] = WEIGHT_ONE;
     for (uint32_t i = 1; i < PROTO_SOLO_CONTEXTS; i++) {
@@ -319,6 +321,7 @@ void proto_solo_begin_sample(proto_solo_coder* coder, const proto_solo_model* mo
     coder->sample_count = 0;
     coder->sample_capacity = capacity;
     coder->near_count = 0;
+    coder->tape = NULL;
 }
 
 size_t proto_solo_end(proto_solo_coder* coder) {
@@ -449,45 +452,130 @@ static number_head code_head(proto_solo_coder* coder, uint32_t field, uint64_t s
     return head;
 }
 
-static void add_sample(proto_solo_coder* coder, uint32_t field, uint64_t situation, uint32_t head) {
-    if (coder->sample_count == coder->sample_capacity) return;
-    coder->samples[coder->sample_count++] =
-        situation << SITUATION_SHIFT | (uint64_t)field << FIELD_SHIFT | head;
+// Bits of the size below those of its head.
+static uint32_t low_bits(const number_head* head) {
+    return head->length > HEAD_BITS ? head->length - HEAD_BITS : 0;
+}
+
+static uint32_t pack_head(const number_head* head) {
+    return head->length == 0 ? 0 : head->length << 4 | head->sign << 3 | head->high;
+}
+
+static uint64_t pack_sample(uint32_t field, uint64_t situation, uint32_t told) {
+    return situation << SITUATION_SHIFT | (uint64_t)field << FIELD_SHIFT | told;
+}
+
+static void add_sample(proto_solo_coder* coder, proto_solo_sample sample) {
+    if (coder->sample_count < coder->sample_capacity)
+        coder->samples[coder->sample_count++] = sample;
+}
+
+static void add_word(proto_solo_tape* tape, uint64_t word) {
+    if (tape->word_count < PROTO_SOLO_TAPE_WORDS)
+        tape->words[tape->word_count++] = word;
+    else
+        tape->is_whole = false;
+}
+
+static void add_guess(proto_solo_tape* tape, uint32_t field, uint64_t situation, bool is_likely) {
+    if (field != PROTO_SOLO_OTHER || tape->guess_count == PROTO_SOLO_TAPE_GUESSES) {
+        tape->is_whole = false;
+        return;
+    }
+    tape->taken |= (uint32_t)is_likely << tape->guess_count;
+    tape->guesses[tape->guess_count++] = situation;
+}
+
+// Code the head of a number, and the lowest bits of its size. @return those bits.
+static uint64_t code_parts(proto_solo_coder* coder, uint32_t field, uint64_t situation,
+                           number_head* head, uint64_t size) {
+    *head = code_head(coder, field, situation, *head);
+    uint32_t low = low_bits(head);
+    return low > 0 ? code_bits(coder, size & (row_mask(low + 1) >> 1), low) : 0;
+}
+
+static void count_number(proto_solo_coder* coder) {
+    if (++coder->numbers > PROTO_SOLO_NUMBERS_MAX) coder->failed = true;
 }
 
 int64_t proto_solo_number(proto_solo_coder* coder, uint32_t field, uint64_t situation,
                           int64_t value) {
     BASE_VALIDATE(field < PROTO_SOLO_FIELDS && situation >> 40 == 0);
     bool is_read = coder->mode == PROTO_SOLO_READ;
-    if (coder->mode != PROTO_SOLO_SAMPLE && ++coder->numbers > PROTO_SOLO_NUMBERS_MAX)
-        coder->failed = true;
+    if (coder->mode != PROTO_SOLO_SAMPLE) count_number(coder);
     if (is_read && coder->failed) return 0;
     uint64_t size = is_read ? 0 : row_magnitude(value);
     number_head head = {.length = length_of(size), .sign = value < 0};
-    uint32_t low = head.length > HEAD_BITS ? head.length - HEAD_BITS : 0;
+    uint32_t low = low_bits(&head);
     head.high = (uint32_t)(low > 0 ? size >> low : size << (HEAD_BITS - head.length)) & 7;
-    if (coder->mode != PROTO_SOLO_SAMPLE && !coder->failed) {
-        head = code_head(coder, field, situation, head);
-        low = head.length > HEAD_BITS ? head.length - HEAD_BITS : 0;
-        if (low > 0) size = code_bits(coder, size & (row_mask(low + 1) >> 1), low);
+    uint32_t told = pack_head(&head);
+    if (coder->tape) {
+        add_word(coder->tape, pack_sample(field, situation, told));
+        if (low > 0) add_word(coder->tape, size);
     }
-    uint32_t told = head.length == 0 ? 0 : head.length << 4 | head.sign << 3 | head.high;
-    add_sample(coder, field, situation, told);
+    if (coder->mode != PROTO_SOLO_SAMPLE && !coder->failed)
+        size = code_parts(coder, field, situation, &head, size);
+    if (is_read) told = pack_head(&head);
+    add_sample(coder, pack_sample(field, situation, told));
     if (!is_read) return value;
     if (told == 0) return 0;
+    low = low_bits(&head);
     uint64_t high = 8 | head.high;
     size = low > 0 ? high << low | size : high >> (HEAD_BITS - head.length);
     return head.sign ? (int64_t)(0 - size) : (int64_t)size;
 }
 
-bool proto_solo_expects(const proto_solo_coder* coder, uint32_t field, uint64_t situation) {
+bool proto_solo_expects(proto_solo_coder* coder, uint32_t field, uint64_t situation) {
     contexts c;
-    return expect_fact(coder->model, &c, field, situation) > CHANCE_EVEN;
+    bool is_likely = expect_fact(coder->model, &c, field, situation) > CHANCE_EVEN;
+    if (coder->tape) add_guess(coder->tape, field, situation, is_likely);
+    return is_likely;
 }
 
 void proto_solo_add_fact(proto_solo_coder* coder, uint32_t field, uint64_t situation,
                          bool is_fact) {
-    add_sample(coder, field, situation, is_fact ? HEAD_ONE : 0);
+    uint64_t sample = pack_sample(field, situation, is_fact ? HEAD_ONE : 0);
+    if (coder->tape) add_word(coder->tape, sample);
+    add_sample(coder, sample);
+}
+
+// ---- tapes ----
+
+bool proto_solo_is_alone(const proto_solo_model* model, uint32_t template_,
+                         const proto_layout* layout, bool has_base2) {
+    return !has_base2 || layout->solo_place == PROTO_SOLO_NO_PLACE ||
+           !proto_solo_has_neighbours(model, template_);
+}
+
+void proto_solo_record(proto_solo_coder* coder, proto_solo_tape* tape) {
+    coder->tape = tape;
+    if (!tape) return;
+    tape->word_count = tape->guess_count = tape->taken = 0;
+    tape->is_whole = true;
+}
+
+uint32_t proto_solo_take_guesses(const proto_solo_model* model, const uint64_t* guesses,
+                                 uint32_t count) {
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        contexts c;
+        taken |= (uint32_t)(expect_fact(model, &c, PROTO_SOLO_OTHER, guesses[i]) > CHANCE_EVEN)
+                 << i;
+    }
+    return taken;
+}
+
+void proto_solo_play(proto_solo_coder* coder, const uint64_t* words, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t sample = words[i];
+        const uint32_t field = sample >> FIELD_SHIFT & TOLD_MASK;
+        number_head head = unpack_head(sample & TOLD_MASK);
+        const uint64_t size = low_bits(&head) > 0 ? words[++i] : 0;
+        add_sample(coder, sample);
+        if (coder->mode == PROTO_SOLO_SAMPLE || field == PROTO_SOLO_OTHER) continue;
+        count_number(coder);
+        if (!coder->failed) (void)code_parts(coder, field, sample >> SITUATION_SHIFT, &head, size);
+    }
 }
 
 // ---- training ----
@@ -519,8 +607,7 @@ static void train_number(proto_solo_model* model, uint32_t field, uint64_t situa
     mix m = find_tables(model, &c);
     train_weights(model->weights[field][trust_of(m.tables[0])], &m, symbol);
     for (uint32_t i = 0; i < PROTO_SOLO_CONTEXTS; i++)
-        train_table(model->tables[i][c.hashes[i] >> (64 - PROTO_SOLO_TABLE_BITS)],
-                    PROTO_SOLO_SYMBOLS, symbol);
+        train_table(model->tables[i][c.facts[i] >> 1], PROTO_SOLO_SYMBOLS, symbol);
     if (symbol >= SYMBOL_LONG)
         train_table(model->lengths[field], PROTO_SOLO_LONGS, long_of(head.length));
     if (symbol >= SYMBOL_THREE)

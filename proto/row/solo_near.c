@@ -5,28 +5,8 @@
 
 enum {
     TURN_SHIFT = 14,
-    PLACE_BITS_MAX = 28,
     SCORE_MISFIT = 64, // how much better a neighbour must fit to be chosen, in distance
 };
-
-static bool is_place(const proto_layout* layout, const proto_row_component* component) {
-    if (component->shape != SHAPE_LINEAR || component->is_source || component->is_driven ||
-        component->field_count < 2 || component->field_count > PROTO_SOLO_PLACE)
-        return false;
-    for (uint32_t i = 0; i < component->field_count; i++)
-        if (layout->fields[component->field_first + i].quant.bits > PLACE_BITS_MAX) return false;
-    return true;
-}
-
-static void find_body(solo_row* r) {
-    const proto_layout* layout = r->coder.layout;
-    for (uint32_t c = layout->component_count; c-- > 0;) {
-        if (layout->components[c].shape == SHAPE_ROTATION) r->rotation = c;
-        if (is_place(layout, &layout->components[c])) r->place = c;
-    }
-    if (r->place == UINT32_MAX || layout->components[r->place].field_count < PROTO_SOLO_PLACE)
-        r->rotation = UINT32_MAX;
-}
 
 static void copy_place(const solo_row* r, const uint64_t* row, int32_t* place) {
     const proto_row_component* component = &r->coder.layout->components[r->place];
@@ -96,8 +76,10 @@ void proto_solo_find_near(solo_row* r) {
     r->place = r->rotation = UINT32_MAX;
     r->misfit = 31;
     if (!r->coder.has_base2 || !proto_solo_has_neighbours(solo->model, r->template_)) return;
-    find_body(r);
-    if (r->place == UINT32_MAX) return;
+    const proto_layout* layout = r->coder.layout;
+    if (layout->solo_place == PROTO_SOLO_NO_PLACE) return;
+    r->place = layout->solo_place;
+    if (layout->solo_turn != PROTO_SOLO_NO_PLACE) r->rotation = layout->solo_turn;
     r->own = &solo->near[solo->near_count % PROTO_SOLO_NEAR];
     memset(r->own->off, 0, sizeof r->own->off);
     int32_t base[PROTO_SOLO_PLACE], base2[PROTO_SOLO_PLACE];

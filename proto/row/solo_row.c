@@ -441,6 +441,7 @@ void proto_solo_row(proto_solo_coder* coder, uint32_t template_, const proto_lay
     r.third = is_third ? third : NULL;
     proto_row_plan(&r.coder);
     proto_solo_find_near(&r);
+    BASE_ASSERT(!r.own || !coder->tape); // a neighbour is in no tape
     uint64_t moved = 0;
     if (r.near) moved = motion_sum(&r, &layout->components[r.place]);
     uint64_t about = at(r.misfit, 0) | at(solo_row_bucket((int64_t)moved), 1) | at(template_, 2) |

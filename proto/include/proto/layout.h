@@ -22,6 +22,7 @@ BASE_C_BEGIN
 #define PROTO_PLAIN_COMPONENTS_MAX 16u ///< of a plain layout
 #define PROTO_PLAIN_WORDS_MAX 32u
 #define PROTO_PLAIN_LINE_BITS_MAX 23u ///< of a field that moves
+#define PROTO_SOLO_NO_PLACE UINT8_MAX
 /// Words of a rotation: which part is the largest, then the other three.
 #define PROTO_ROTATION_WORDS 4u
 #define PROTO_ROTATION_BITS_MIN 4u ///< per part
@@ -103,6 +104,7 @@ typedef struct proto_layout {
     proto_row_field fields[PROTO_ROW_FIELDS_MAX];
     proto_row_component components[PROTO_ROW_COMPONENTS_MAX];
     uint8_t order[PROTO_ROW_COMPONENTS_MAX]; ///< order of coding: those with a source last
+    uint8_t solo_place, solo_turn; ///< components of neighbours in solo code; or _NO_PLACE
     proto_layout_plan plan;
 } proto_layout;
 

@@ -30,6 +30,8 @@ enum {
     PROTO_SOLO_NEAR = 128,            ///< rows of this body that may be neighbours, and the own one
     PROTO_SOLO_PLACE = 3,             ///< fields of a place
     PROTO_SOLO_OFFS = 24,             ///< fields of a neighbour
+    PROTO_SOLO_TAPE_WORDS = 192,      ///< of a tape
+    PROTO_SOLO_TAPE_GUESSES = 16,
 };
 
 /// One coded number: the number (12 bits), the field (12) and its situation (40).
@@ -76,6 +78,16 @@ enum {
     PROTO_SOLO_QUIET
 };
 
+/// A row without statistics: what it says to a coder, in order. One coder records it, others play
+/// it.
+typedef struct proto_solo_tape {
+    uint64_t words[PROTO_SOLO_TAPE_WORDS];     ///< samples; behind that of a long number its size
+    uint64_t guesses[PROTO_SOLO_TAPE_GUESSES]; ///< situations that decided between two guesses
+    uint32_t word_count, guess_count;
+    uint32_t taken; ///< a bit for each guess: the second one was likely
+    bool is_whole;  ///< false: it cannot be played
+} proto_solo_tape;
+
 typedef enum proto_solo_mode {
     PROTO_SOLO_WRITE,
     PROTO_SOLO_READ,
@@ -96,6 +108,7 @@ typedef struct proto_solo_coder {
     uint32_t sample_count, sample_capacity;
     proto_solo_near near[PROTO_SOLO_NEAR];
     uint32_t near_count;
+    proto_solo_tape* tape; ///< what is coded now is recorded there; NULL: nothing is
 } proto_solo_coder;
 
 /// Statistics of nothing: where both sides begin.
@@ -121,7 +134,7 @@ size_t proto_solo_end(proto_solo_coder* coder);
 int64_t proto_solo_number(proto_solo_coder* coder, uint32_t field, uint64_t situation,
                           int64_t value);
 /// Is a fact likely, by the samples so far? Nothing is coded.
-bool proto_solo_expects(const proto_solo_coder* coder, uint32_t field, uint64_t situation);
+bool proto_solo_expects(proto_solo_coder* coder, uint32_t field, uint64_t situation);
 /// Add a sample: was it one?
 void proto_solo_add_fact(proto_solo_coder* coder, uint32_t field, uint64_t situation, bool is_fact);
 /// A further row that both sides know: with two bases a third one, `ticks` older than the base;
@@ -136,6 +149,17 @@ typedef struct proto_solo_third {
 /// older rows.
 void proto_solo_row(proto_solo_coder* coder, uint32_t template_, const proto_layout* layout,
                     const proto_row_base* against, const proto_solo_third* third, uint64_t* row);
+/// Has a row with or without a second base no neighbour, and is it none? Then its tape is the same
+/// for all coders that take its guesses alike.
+bool proto_solo_is_alone(const proto_solo_model* model, uint32_t template_,
+                         const proto_layout* layout, bool has_base2);
+/// Record the next row. `tape` is borrowed until the call with NULL, which ends it.
+void proto_solo_record(proto_solo_coder* coder, proto_solo_tape* tape);
+/// Which guesses of a tape are taken by these statistics, a bit for each.
+uint32_t proto_solo_take_guesses(const proto_solo_model* model, const uint64_t* guesses,
+                                 uint32_t count);
+/// Code a row from the words of its tape: as proto_solo_row, when the same guesses are taken.
+void proto_solo_play(proto_solo_coder* coder, const uint64_t* words, uint32_t count);
 /// A number that two features of 5 bits make a situation of.
 static inline uint64_t proto_solo_situation(uint32_t first, uint32_t second) {
     return (uint64_t)(first & 31) | (uint64_t)(second & 31) << 5;

@@ -151,6 +151,38 @@ VIEW_CASE(a_full_packet_ring_takes_its_oldest_as_lost) {
     assert_false(net_repl_state_acked(w->clients[0].repl, 65534));
 }
 
+// Packets whose samples the client keeps after the oldest one that an epoch names.
+enum { SOLO_BACK_MAX = 127 };
+
+// An epoch is defined; the first of its packets that is acknowledged is `back` packets younger than
+// the oldest one that it names. @return did solo code end?
+static bool ends_solo(uint32_t back) {
+    view_world w;
+    view_open(&w);
+    ecs_entity ball = repl_create(&w.server, w.server.mover);
+    net_repl_state* repl = w.clients[0].repl;
+    assert_ok(net_repl_state_use_solo(repl));
+    for (uint32_t i = 0; i <= back + 2; i++) {
+        repl_move(&w.server, ball, (float)i, 0);
+        view_step(&w);
+        const uint16_t seq = view_write(&w, 0);
+        assert_true(w.clients[0].records > 0);
+        if (i == 0 || i == back)
+            assert_true(net_repl_state_acked(repl, seq));
+        else
+            assert_true(net_repl_state_lost(repl, seq));
+    }
+    const uint64_t stopped = view_counters(&w)->solo_stopped;
+    view_close(&w);
+    return stopped == 1;
+}
+
+CASE(solo_code_ends_when_the_client_may_have_forgotten_what_an_epoch_names) {
+    assert_false(ends_solo(SOLO_BACK_MAX - 1));
+    assert_false(ends_solo(SOLO_BACK_MAX));
+    assert_true(ends_solo(SOLO_BACK_MAX + 1));
+}
+
 BALL_CASE(a_destroy_is_repeated_until_acknowledged) {
     view_exchange(w);
     repl_destroy(&w->server, ball);
