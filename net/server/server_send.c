@@ -191,6 +191,7 @@ static bool send_packet(net_server_lane* lane, net_session* session) {
         return false;
     }
     lane->solo_stopped += counters->solo_stopped != stopped;
+    if (session->is_solo) lane->solo_rows += records;
     if (records == 0) net_packet_header_deny_snapshot(&writer, header_bits);
     packet.state.data = lane->state;
     packet.state.len = proto_bit_writer_bytes(&writer);
@@ -398,6 +399,11 @@ void net_server_collect(net_server* server) {
     net_worker_wait(server->lanes[0].worker);
     out->is_uncollected = false;
     net_server_count_lanes(server);
+    server->solo_rows -= server->solo_rows / NET_SOLO_AVERAGE_TICKS;
+    for (uint32_t i = 0; i < server->lane_count; i++) {
+        server->solo_rows += server->lanes[i].solo_rows;
+        server->lanes[i].solo_rows = 0;
+    }
     for (uint32_t i = 0; i < out->count; i++) {
         net_session* session = out->sessions[i];
         if (!session->out.has_failed) continue;

@@ -70,6 +70,7 @@ struct net_server_lane {
     uint32_t count, capacity;
     uint64_t state_packets, state_bytes, sends_refused;
     uint32_t solo_stopped; ///< clients that get shared code from now on
+    uint32_t solo_rows;    ///< for sessions with solo code
     uint8_t packet[NET_STATE_BYTES_MAX];
     uint8_t state[NET_STATE_BYTES_MAX];
 };
@@ -205,6 +206,7 @@ struct net_server {
     proto_codec answer_codec; ///< of schema answers, the only long messages of clients
     net_ration ration;        ///< of lines that clients can cause
     net_server_counters counters;
+    uint64_t solo_rows; ///< of a tick on the average, times NET_SOLO_AVERAGE_TICKS
     bool has_bandwidth;
     net_bandwidth bandwidth;
     net_bandwidth_account bandwidth_rest;  ///< of no client's account: greetings, goodbyes
@@ -223,6 +225,22 @@ struct net_server {
     uint32_t event_capacity, event_copy_capacity;
     net_server_out out;
 };
+
+enum {
+    NET_SOLO_AVERAGE_TICKS = 64,
+    NET_SOLO_KNOWN_MS = 2000, ///< how long a client plays until its rows say what it costs
+};
+
+/// Rows for sessions with solo code.
+static inline uint64_t net_server_solo_rows_per_s(const net_server* server) {
+    return server->solo_rows * 1000000u / server->tick_us / NET_SOLO_AVERAGE_TICKS;
+}
+
+/// May one client more have solo code, beside `count` of which `known` cost so many rows?
+static inline bool net_solo_has_room(uint32_t count, uint32_t known, uint64_t rows_per_s) {
+    return count < NET_SOLO_CLIENTS_LEAST ||
+           (known > 0 && rows_per_s * (count + 1) <= (uint64_t)NET_SOLO_ROWS_PER_S_MAX * known);
+}
 
 static inline void net_server_drop(net_server* server, net_drop reason, uint64_t count) {
     server->counters.dropped[reason] += count;

@@ -263,15 +263,23 @@ bool net_session_welcome(net_server* server, net_session* session, bool is_resum
     return false;
 }
 
-static bool is_coded_solo(const net_server* server, const net_session* session) {
-    if (!session->has_solo || server->config.coder == NET_CODER_SHARED) return false;
-    if (server->config.coder == NET_CODER_SOLO) return true;
-    uint32_t count = 0;
+// One client more costs what each of the others costs. Those that came just now have not shown it.
+static bool has_room_for_solo(const net_server* server, const net_session* session) {
+    uint32_t count = 0, known = 0;
     for (uint32_t i = 0; i < server->session_count; i++) {
         const net_session* other = server->sessions[i];
-        count += other && net_session_is_player(other) && other->is_solo && other != session;
+        if (!other || other == session || !net_session_is_player(other) || !other->is_solo)
+            continue;
+        count++;
+        known += other->state == NET_SESSION_PLAYING &&
+                 net_server_is_older(server, other->since_us, NET_SOLO_KNOWN_MS);
     }
-    return count < NET_SOLO_CLIENTS_MAX;
+    return net_solo_has_room(count, known, net_server_solo_rows_per_s(server));
+}
+
+static bool is_coded_solo(const net_server* server, const net_session* session) {
+    if (!session->has_solo || server->config.coder == NET_CODER_SHARED) return false;
+    return server->config.coder == NET_CODER_SOLO || has_room_for_solo(server, session);
 }
 
 bool net_session_accept(net_server* server, net_session* session) {

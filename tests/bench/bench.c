@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
         {"seconds", FIELD(seconds), "S", "of --match: that are measured", 1, 36000},
         {"causes", FIELD(match.has_causes), NULL, "of --match: bytes by cause, both directions", 0,
          0},
-        {"coder", FIELD(match.coder), "shared|solo|auto", "of --match", 0, 0},
+        {"coder", FIELD(match.coder), "auto|shared|solo", "of --match", 0, 0},
         {"clients", FIELD(clients), "N", "of --make-log (at most 64), --match: bots", 1,
          BENCH_MATCH_CLIENTS_MAX},
         {"hours", FIELD(made.hours), "H", "of --make-log: length of the match", MAKE_LOG_HOURS_MIN,

@@ -91,7 +91,7 @@ static void print(const bench_match_config* config, const figures* begin, const 
 }
 
 static bool read_coder(const char* name, net_coder* coder) {
-    static const char* const names[] = {"shared", "solo", "auto"};
+    static const char* const names[] = {"auto", "shared", "solo"};
     for (uint32_t i = 0; name && i < BASE_COUNT(names); i++) {
         if (strcmp(name, names[i]) != 0) continue;
         *coder = (net_coder)i;

@@ -91,7 +91,7 @@ case_solo_code_takes_fewer_bits_for_the_same_worlds() {
     done
     run bad shoal-server --game breakout --listen 127.0.0.1:0 --ticks 1 --log none --coder sol
     [ "$code" = 2 ] || fail "--coder sol ended with $code"
-    says bad.err "coder needs shared\|solo\|auto, not 'sol'"
+    says bad.err "coder needs auto\|shared\|solo, not 'sol'"
 }
 
 case_players_are_divided_among_threads() {

@@ -43,7 +43,7 @@ typedef struct table_config {
     net_secret_fn secret; ///< NULL: chance
     bool is_threaded;
     uint32_t lanes; ///< of the transport; 0: one
-    bool has_bandwidth;
+    bool has_bandwidth, has_solo;
     uint32_t clients_per_address_max;
     net_bans* bans;
     const char* log_file; ///< NULL: the server writes no log
@@ -163,6 +163,7 @@ static inline table_seat* table_sit_as(table* at, const net_module* module,
         .transport = seat->transport,
         .address = "sim",
         .name = name,
+        .has_solo = at->config.has_solo,
         .is_bot = true,
         .reporter = &at->seats_said.reporter,
         .seed = at->seat_count,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Late acknowledgements make less traffic, never more: they make bases old, old bases make long
 // rows, and long rows would make acknowledgements later still.
+#define TABLE_SEATS 20u
 #include "session_table.h"
+
+#include "server/server_state.h"
 
 #include "base/macros.h"
 
@@ -74,5 +77,61 @@ CASE(a_match_that_ends_under_overload_says_goodbye_to_all_that_are_there) {
         assert_int_equal(net_client_get_end(at.seats[i].client), NET_CLIENT_END_GOODBYE);
         assert_int_equal(net_server_report(at.server, i)->end, NET_END_GOODBYE);
     }
+    table_close(&at);
+}
+
+// ---- solo code
+
+static uint32_t count_solo(const table* at) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < at->server->session_count; i++)
+        count += at->server->sessions[i] && at->server->sessions[i]->is_solo;
+    return count;
+}
+
+CASE(solo_code_has_room_for_the_first_clients_and_for_a_budget_of_rows) {
+    const uint32_t least = NET_SOLO_CLIENTS_LEAST, most = NET_SOLO_ROWS_PER_S_MAX;
+    assert_true(net_solo_has_room(least - 1, 0, UINT32_MAX));
+    assert_false(net_solo_has_room(least, 0, 0)); // it is not known what they cost
+    assert_true(net_solo_has_room(24, 24, most * 24 / 25 - 1));
+    assert_true(net_solo_has_room(24, 24, most * 24 / 25));
+    assert_false(net_solo_has_room(24, 24, most * 24 / 25 + 1));
+    assert_false(net_solo_has_room(24, 12, most * 24 / 25)); // half of them cost it
+}
+
+CASE(more_clients_get_solo_code_when_those_that_have_it_cost_little) {
+    table at;
+    table_open(
+        &at, (table_config){.seed = 3, .quiet = 1e9, .clients_max = TABLE_SEATS, .has_solo = true});
+    for (uint32_t i = 0; i <= NET_SOLO_CLIENTS_LEAST; i++)
+        table_sit(&at, &GOOD);
+    (void)run_seconds(&at, 4);
+    assert_int_equal(count_solo(&at), NET_SOLO_CLIENTS_LEAST);
+    table_sit(&at, &GOOD);
+    (void)run_seconds(&at, 1);
+    assert_int_equal(count_solo(&at), NET_SOLO_CLIENTS_LEAST + 1);
+    assert_in_range(net_server_solo_rows_per_s(at.server), 1, NET_SOLO_ROWS_PER_S_MAX / 2);
+    at.server->solo_rows *= 1000;
+    table_sit(&at, &GOOD);
+    (void)run_seconds(&at, 1);
+    assert_int_equal(count_solo(&at), NET_SOLO_CLIENTS_LEAST + 1);
+    table_close(&at);
+}
+
+CASE(clients_whose_acknowledgements_come_too_late_for_solo_code_are_counted) {
+    table at;
+    table_open(&at, (table_config){.seed = 3, .quiet = 1e9, .has_solo = true});
+    for (uint32_t i = 0; i < SEATS; i++)
+        table_sit(&at, &GOOD);
+    (void)run_seconds(&at, WARM_S);
+    assert_int_equal(net_server_get_counters(at.server)->solo_stopped, 0);
+    set_late_ms(&at, 2500);
+    (void)run_seconds(&at, WARM_S);
+    assert_int_equal(net_server_get_counters(at.server)->solo_stopped, SEATS);
+    assert_int_equal(table_heard(&at.said, "too long for solo code"), 1);
+    set_late_ms(&at, 0);
+    (void)run_seconds(&at, BACK_S);
+    for (uint32_t i = 0; i < SEATS; i++)
+        assert_int_equal(net_client_get_phase(at.seats[i].client), NET_CLIENT_PLAYING);
     table_close(&at);
 }
