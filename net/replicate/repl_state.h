@@ -130,6 +130,7 @@ net_bandwidth_account* net_repl_state_account(net_repl_state* repl);
 enum {
     NET_REPL_STATE_PACKETS = NET_PACKETS_IN_FLIGHT_MAX,
     NET_REPL_STATE_WINDOW_MIN = 16,     ///< packets whose slots are known, at first
+    NET_REPL_STATE_NARROW_PACKETS = 8,  ///< so many in a row would be shorter with a wider window
     NET_REPL_STATE_BACK_MAX = 63,       ///< packets back that a base is looked for
     NET_REPL_STATE_FLYING_MAX = 63,     ///< unacknowledged packets that may carry a slot
     NET_REPL_STATE_OVERDUE_TICKS = 64,  ///< an entity that waits this long goes first, oldest first
@@ -218,6 +219,8 @@ struct net_repl_state {
     uint64_t* listed;      ///< [seq % window] a set: rows, as the client lists them
     uint32_t window;       ///< room for the sets of so many packets; a power of two
     uint32_t backs;        ///< newest packets with sets: fewer after the window was widened
+    uint32_t rested;       ///< records of a packet whose base has just left the window
+    uint32_t narrow;       ///< newest packets in a row in which most of them are that
     uint64_t recent_acked; ///< bit i: packet seq_next - 1 - i
     uint32_t flying;       ///< packets in flight
     uint16_t seq_next;

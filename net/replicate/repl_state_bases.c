@@ -376,6 +376,7 @@ static bool add_one_by_one(net_composer* c, const uint64_t* left) {
                 continue;
             }
             ages_of[slot] = age;
+            c->repl->rested += age <= NET_REPL_STATE_BACK_MAX;
             if (age > AGES) age = AGES;
             next_of[slot] = ages[age >> 6] >> (age & 63) & 1 ? heads[age] : UINT32_MAX;
             heads[age] = slot;
@@ -419,6 +420,7 @@ bool net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen) {
     c.single = lane_set(&c, NET_LANE_SINGLE);
     c.absolute = lane_set(&c, NET_LANE_ABSOLUTE);
     c.doubled = lane_set(&c, NET_LANE_DOUBLED);
+    repl->rested = 0;
     net_snapshot_writer_begin(c.writer, net_history_number_bits(history));
     prefetch_rows(&c, chosen);
     uint64_t *left = lane_set(&c, NET_LANE_LEFT), *creates = lane_set(&c, NET_LANE_RUN);

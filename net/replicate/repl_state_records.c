@@ -9,7 +9,8 @@
 //
 // A packet that leaves the window is folded into `bases`: of the slots whose newest acknowledged
 // packet it is, its tick is the base from then on. The window doubles while packets are in flight
-// for longer than half of it.
+// for longer than half of it; and up to the oldest packet that may be a base, when bases of most
+// records have just left it: as lists of packets, and with second bases, they are a third shorter.
 #include "base/assert.h"
 
 #include "core/fault.h"
@@ -165,6 +166,10 @@ static void fold(net_repl_state* repl, uint32_t back) {
 }
 
 bool net_repl_state_begin_packet(net_repl_state* repl) {
+    if (repl->narrow >= NET_REPL_STATE_NARROW_PACKETS && repl->window <= NET_REPL_STATE_BACK_MAX) {
+        repl->narrow = 0;
+        if (!net_repl_state_widen(repl)) return false;
+    }
     while (repl->window < NET_REPL_STATE_PACKETS && repl->packet_count >= repl->window / 2 &&
            net_repl_packet_state(repl, repl->window / 2) == NET_PACKET_FLYING)
         if (!net_repl_state_widen(repl)) return false;

@@ -21,6 +21,7 @@ enum {
     ROUNDS_MAX = 4, // attempts to use the room
     ROOM_LEFT_BITS = 96,
     AVERAGE_OVER = 4,
+    RESTED_MIN = 32,   // records that are worth a wider window
     BITS_MIN = 4 * 16, // lower bound of typical sizes; 1/16 bits
 };
 
@@ -400,6 +401,8 @@ net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_sta
         count_records(&f);
         learn(repl, writer);
         raise_floors(&f);
+        bool is_narrow = repl->rested >= RESTED_MIN && repl->rested * 2 > writer->record_count;
+        repl->narrow = is_narrow ? repl->narrow + 1 : 0;
         *records = writer->record_count;
     }
     net_repl_state_end_packet(repl, is_empty ? NULL : f.chosen);

@@ -76,3 +76,20 @@ CASE(a_world_that_changes_every_two_seconds_is_joined_and_comes_back) {
 CASE(a_world_in_solo_code_is_joined_and_comes_back) {
     check_join_and_stall(HZ, true);
 }
+
+// Bases leave a window of 16 packets. A wider one lists them: without it a record has 21 bits.
+CASE(the_window_grows_until_it_has_the_bases_of_what_rests) {
+    forest self;
+    const bench_repl_config config = {.entities = ENTITIES,
+                                      .clients = 2,
+                                      .dirty_percent = 100,
+                                      .verified = 1,
+                                      .change_every_ticks = HZ * 3 / 2,
+                                      .is_busy = true};
+    bench_repl_init(&self.world, &config);
+    run(&self, JOIN_TICKS);
+    expect_bases(&self);
+    assert_true(self.world.figures.bits < 16 * self.world.figures.records);
+    assert_null(bench_repl_verify(&self.world));
+    bench_repl_deinit(&self.world);
+}
