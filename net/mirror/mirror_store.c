@@ -15,6 +15,7 @@
 #include "state/world_digest.h"
 
 #include "base/assert.h"
+#include "base/bytes.h"
 
 #include <string.h>
 
@@ -252,61 +253,39 @@ const net_mirror_previous* net_mirror_find_previous(const net_mirror_slot* slot,
     return previous;
 }
 
-static uint32_t bytes_of(const proto_layout* layout, uint32_t field) {
-    uint32_t bits = layout->fields[field].quant.bits;
-    return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
-}
-
 uint32_t net_packed_row_bytes(const proto_layout* layout) {
     uint32_t bytes = 0;
     for (uint32_t f = 0; f < layout->field_count; f++)
-        bytes += bytes_of(layout, f);
+        bytes += layout->word_bytes[f];
     return bytes;
 }
 
 uint32_t net_packed_row_write(const proto_layout* layout, const uint64_t* row, uint8_t* packed) {
     const uint8_t* first = packed;
-    for (uint32_t f = 0; f < layout->field_count; f++) {
-        const uint32_t bytes = bytes_of(layout, f);
-        switch (bytes) {
-        case 1:
-            *packed = (uint8_t)row[f];
-            break;
-        case 2:
-            memcpy(packed, &(uint16_t){(uint16_t)row[f]}, 2);
-            break;
-        case 4:
-            memcpy(packed, &(uint32_t){(uint32_t)row[f]}, 4);
-            break;
-        default:
-            memcpy(packed, &row[f], 8);
-        }
-        packed += bytes;
+    for (uint32_t f = 0; f < layout->field_count; f++) { // what is behind a word is written later
+        base_store_le64(packed, row[f]);
+        packed += layout->word_bytes[f];
     }
     return (uint32_t)(packed - first);
 }
 
+// A word is one load of eight bytes of the row: they begin with it, or end with it.
 void net_packed_row_read(const proto_layout* layout, const uint8_t* packed, uint64_t* row) {
-    for (uint32_t f = 0; f < layout->field_count; f++) {
-        const uint32_t bytes = bytes_of(layout, f);
-        uint16_t two;
-        uint32_t four;
-        switch (bytes) {
-        case 1:
-            row[f] = *packed;
-            break;
-        case 2:
-            memcpy(&two, packed, 2);
-            row[f] = two;
-            break;
-        case 4:
-            memcpy(&four, packed, 4);
-            row[f] = four;
-            break;
-        default:
-            memcpy(&row[f], packed, 8);
+    static const uint64_t masks[9] = {
+        [1] = UINT8_MAX, [2] = UINT16_MAX, [4] = UINT32_MAX, [8] = UINT64_MAX};
+    const uint32_t count = layout->field_count;
+    const uint8_t *first = packed, *bytes = layout->word_bytes, *end = bytes + count;
+    // At least as many bytes are left as fields.
+    for (const uint8_t* last = end - (count < 7 ? count : 7); bytes < last; packed += *bytes++)
+        *row++ = base_load_le64(packed) & masks[*bytes];
+    for (; bytes < end; packed += *bytes++, row++) {
+        if (packed + *bytes - first >= 8) {
+            *row = base_load_le64(packed + *bytes - 8) >> (64 - 8 * *bytes);
+            continue;
         }
-        packed += bytes;
+        *row = 0;
+        for (uint32_t i = 0; i < *bytes; i++)
+            *row |= (uint64_t)packed[i] << (8 * i);
     }
 }
 

@@ -151,7 +151,7 @@ static net_mirror_record* add_record(decoder* d, net_mirror_record record) {
 static bool add_packed(decoder* d, const proto_layout* layout, const uint64_t* row) {
     net_mirror* mirror = d->mirror;
     if (!BASE_ARRAY_RESERVE(&mirror->memory.allocator, mirror->packed, mirror->packed_capacity,
-                            mirror->packed_size + NET_PACKED_ROW_BYTES_MAX))
+                            mirror->packed_size + NET_PACKED_ROW_BYTES_MAX + NET_PACKED_ROW_SLACK))
         return fail(d, NET_ERR_MEMORY);
     mirror->packed_size += net_packed_row_write(layout, row, mirror->packed + mirror->packed_size);
     return true;
@@ -193,7 +193,7 @@ static bool read_row(decoder* d, net_mirror_record record, const proto_row_base*
     proto_row_read(layout, base, row, d->reader, bits);
     if (d->solo && !d->reader->failed) take_row(d, &record, base, row);
     for (uint32_t c = 0; c < layout->component_count; c++)
-        mirror->parts[layout->components[c].key].here += bits[c];
+        if (bits[c] > 0) mirror->parts[layout->components[c].key].here += bits[c];
     return is_readable(d) && add_packed(d, layout, row);
 }
 
@@ -559,15 +559,11 @@ static void keep_samples(decoder* d) {
 // Bits of rows count for their components; bits of a refused snapshot are not counted.
 static void account(net_mirror* mirror, bool is_decoded, uint64_t body_bits) {
     uint64_t row_bits = 0;
-    for (uint32_t i = 0; i < mirror->record_count; i++) {
-        const net_row_template* row_template = mirror->records[i].row_template;
-        if (!row_template) continue;
-        for (uint32_t c = 0; c < row_template->layout.component_count; c++) {
-            net_mirror_part* part = &mirror->parts[row_template->layout.components[c].key];
-            row_bits += part->here;
-            part->all += is_decoded ? part->here : 0;
-            part->here = 0;
-        }
+    for (uint32_t i = 0; i < mirror->part_count; i++) {
+        net_mirror_part* part = &mirror->parts[i];
+        row_bits += part->here;
+        part->all += is_decoded ? part->here : 0;
+        part->here = 0;
     }
     if (!is_decoded) return;
     mirror->counters.body_bits += body_bits;

@@ -89,8 +89,9 @@ static void advance(net_tick_ring* ring, uint64_t tick) {
 bool net_tick_ring_put(net_tick_ring* ring, const base_allocator* allocator, uint32_t limit,
                        uint64_t tick, const void* entry, uint32_t bytes) {
     BASE_ASSERT(bytes <= ring->stride_bytes);
-    uint32_t below = net_tick_ring_find(ring, tick);
-    if (below != UINT32_MAX && net_tick_ring_tick(ring, below) == tick) return true;
+    const bool is_newest = ring->count > 0 && tick > ring->newest;
+    uint32_t below = is_newest ? ring->count - 1u : net_tick_ring_find(ring, tick);
+    if (!is_newest && below != UINT32_MAX && net_tick_ring_tick(ring, below) == tick) return true;
     // Too far from the newest one to have another entry before it, or behind it.
     if (ring->count > 0 && tick < ring->newest &&
         ring->newest - (tick < ring->oldest ? ring->oldest : tick) > UINT32_MAX)

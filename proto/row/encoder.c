@@ -168,7 +168,7 @@ static row_drive_guess guess(const row_encoder* e, const proto_layout_part* part
         .source_base2 = e->base2[source],
         .source_pace = pace_of(e, source),
     };
-    return proto_row_drive_guess(&e->layout->fields[f], &words);
+    return row_drive_guess_of(&e->layout->fields[f], &words);
 }
 
 static int32_t off_of(const row_encoder* e, uint32_t f, uint64_t expected) {

@@ -283,6 +283,10 @@ void proto_layout_finish(proto_layout* layout) {
         bits += component_bits_max(layout, component);
     }
     layout->bits_max = bits;
+    for (uint32_t f = 0; f < layout->field_count; f++) {
+        bits = layout->fields[f].quant.bits;
+        layout->word_bytes[f] = bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
+    }
     set_order(layout);
     set_place(layout);
     make_plan(layout);

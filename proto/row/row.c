@@ -194,11 +194,18 @@ static bool is_led(const row_coder* coder, uint32_t c) {
 
 // Run after the head: only then a reader knows which sources are coded.
 static void follow_sources(row_coder* coder) {
-    for (uint32_t c = 0; c < coder->layout->component_count; c++) {
+    for (uint32_t i = coder->layout->component_count; i > 0; i--) {
+        uint32_t c = coder->layout->order[i - 1];
+        if (!coder->layout->components[c].is_driven) return; // those with a source are the last
         if (coder->plans[c].kind != ROW_QUIET || !is_led(coder, c)) continue;
         coder->plans[c].kind = ROW_DRIVEN;
         coder->plans[c].is_coded = true;
     }
+}
+
+static void set_coded(row_coder* coder, uint32_t c, bool is_coded) {
+    coder->plans[c].is_coded = is_coded;
+    if (is_coded) coder->active |= UINT64_C(1) << coder->layout->plan.parts[c].place;
 }
 
 // Code the mask of the quiet components that are not empty. `is_first`: it is the whole head.
@@ -220,7 +227,7 @@ static void code_quiet(row_coder* coder, bool is_first) {
     mask = code_mask(coder, mask, count, is_first);
     if (coder->reader && count == 0 && mask != 0) coder->reader->failed = true;
     for (uint32_t i = 0; i < count; i++)
-        coder->plans[members[i]].is_coded = mask >> i & 1;
+        set_coded(coder, members[i], mask >> i & 1);
 }
 
 static bool is_quiet_coded(const row_coder* coder) {
@@ -260,7 +267,7 @@ static void code_head(row_coder* coder) {
         symbol = row_symbol(coder, codes, 1u << count, symbol);
     }
     for (uint32_t i = 0; i < count; i++)
-        coder->plans[coder->warm[i]].is_coded = symbol >> i & 1;
+        set_coded(coder, coder->warm[i], symbol >> i & 1);
     follow_sources(coder);
 }
 
@@ -352,6 +359,7 @@ static void code_rotation(row_coder* coder, uint32_t c) {
 
 // How uncertain an integral is because its source left its line, in sixteenths of a step.
 static uint64_t drive_doubt(const row_coder* coder, const proto_row_component* component) {
+    if (coder->ticks == 1) return 0;
     uint32_t source = coder->layout->components[component->integral - 1].field_first;
     uint64_t way = 0, expected[PROTO_ROW_FIELDS_MAX];
     proto_row_expect(coder, component->integral - 1, expected);
@@ -484,7 +492,6 @@ static void code_component(row_coder* coder, uint32_t c) {
     } else {
         code_fields(coder, c);
     }
-    coder->surprise /= 2;
 }
 
 // Set every member except the plans. Clearing the whole struct would cost as much as coding a small
@@ -514,10 +521,21 @@ void proto_row_begin(row_coder* coder, const proto_layout* layout, const proto_r
 
 static void code_row(row_coder* coder, uint32_t* component_bits) {
     BASE_ASSERT(!coder->writer != !coder->reader);
-    proto_row_plan(coder);
+    const uint32_t count = coder->layout->component_count;
+    if (coder->reader && coder->layout->plan.is_made) {
+        proto_row_plan_reader(coder);
+    } else {
+        proto_row_plan(coder);
+        coder->active = count > 0 ? row_mask(count) : 0;
+    }
     code_head(coder);
-    for (uint32_t i = 0; i < coder->layout->component_count; i++) {
-        uint32_t c = coder->layout->order[i];
+    if (component_bits) memset(component_bits, 0, count * sizeof *component_bits);
+    uint32_t next = 0; // after each component the next number surprises half as much
+    for (uint64_t left = coder->active; left; left &= left - 1) {
+        uint32_t place = (uint32_t)__builtin_ctzll(left), c = coder->layout->order[place];
+        for (; next < place && coder->surprise != 0; next++)
+            coder->surprise /= 2;
+        next = place;
         uint64_t before = row_position(coder);
         code_component(coder, c);
         if (component_bits) component_bits[c] = (uint32_t)(row_position(coder) - before);

@@ -63,13 +63,16 @@ typedef struct row_coder {
     uint32_t ticks, ticks2; ///< ticks 0: unknown
     int32_t surprise;       ///< in quarters of a scale
     bool is_any_certain;    ///< a component is live or driven
+    uint64_t active; ///< a bit per component by its place in the order: it is coded, or has not
+                     ///< the words of the base
     uint32_t warm_count;
     uint8_t warm[ROW_WARM_MAX]; ///< components, by rising class
     row_plan plans[PROTO_ROW_COMPONENTS_MAX];
 } row_coder;
 
 /// One step of a field, in the units of row_drive.
-#define ROW_STEP (INT64_C(1) << 20)
+#define ROW_STEP_BITS 20
+#define ROW_STEP (INT64_C(1) << ROW_STEP_BITS)
 
 /// The expected word of a field whose component has a source.
 typedef struct row_drive_guess {
@@ -99,12 +102,13 @@ void proto_row_begin(row_coder* coder, const proto_layout* layout, const proto_r
 
 /// Fill the plans from the bases. Only is_coded depends on the row, and only when writing.
 void proto_row_plan(row_coder* coder);
+/// The same for a reader, by the plan of the layout; it sets `active` as far as it is known.
+void proto_row_plan_reader(row_coder* coder);
 /// Get the scale of a component that moved by `motion` steps, summed over its fields, between the
 /// bases.
 uint32_t proto_row_line_scale(const row_coder* coder, uint64_t motion);
 /// Get the expected word of field i of a component with a source. The row has the source's words.
 row_drive_guess proto_row_drive(const row_coder* coder, uint32_t component, uint32_t i);
-row_drive_guess proto_row_drive_guess(const proto_row_field* field, const row_drive_words* words);
 /// Get the expected words of all fields of a component. If it has a source, the row has the
 /// source's words.
 void proto_row_expect(const row_coder* coder, uint32_t component, uint64_t* expected);
@@ -141,10 +145,64 @@ static inline int64_t row_divide(int64_t value, int64_t divisor) {
     return quotient - (value % divisor < 0);
 }
 
+/// Divide by 2^bits and round down.
+static inline int64_t row_shift(int64_t value, uint32_t bits) {
+    return value >> bits;
+}
+
 /// How far a field moves per tick, in units of 1 / ROW_STEP steps, when its source has the word
 /// `source`.
 static inline int64_t row_drive(const proto_row_field* field, uint64_t source) {
     return (int64_t)source * field->drive + field->drive_zero;
+}
+
+/// How far a change of the source from base to row moves its integral, in 1 / ROW_STEP steps. The
+/// model: the source goes on changing as it did before the base until it has the row's word, then
+/// it stays. If the row's word is not on that way, the source changes evenly. Each tick moves by
+/// the source's value after that tick.
+static inline int64_t row_drive_change(const row_drive_words* words, int64_t change) {
+    if (change == 0) return 0;
+    int64_t ticks = words->ticks, until = ticks * 256, pace = words->source_pace;
+    if (pace != 0) {
+        int64_t step = (int64_t)words->source_row - (int64_t)words->source_base;
+        int64_t needed = step * 256 * (int64_t)words->ticks2 / pace;
+        if (needed > 0 && needed < until) until = needed;
+    }
+    return row_shift(change * (512 * ticks + 256 - until), 9);
+}
+
+/// The expected word of a field of an integral. Inline: a call with all these words costs as much
+/// as the guess.
+static inline row_drive_guess row_drive_guess_of(const proto_row_field* field,
+                                                 const row_drive_words* words) {
+    int64_t at_base = row_drive(field, words->source_base);
+    int64_t at_row = row_drive(field, words->source_row);
+    int64_t way = words->ticks * at_base + row_drive_change(words, at_row - at_base);
+    int64_t doubt = ROW_STEP, shift = 0;
+    if (words->has_base2) {
+        // Both bases were rounded. The real position is where both roundings agree.
+        int64_t before = words->ticks2;
+        int64_t at_base2 = row_drive(field, words->source_base2);
+        int64_t came = row_shift((before - 1) * at_base2 + (before + 1) * at_base, 1);
+        int64_t off = came - words->pace * ROW_STEP;
+        int64_t size = off < 0 ? -off : off;
+        if (size <= ROW_STEP + ROW_STEP / 8) {
+            shift = row_shift(off, 1);
+            doubt = size < ROW_STEP - ROW_STEP / 8 ? ROW_STEP - size : ROW_STEP / 8;
+        }
+    }
+    way += shift;
+    int64_t whole = row_shift(way + ROW_STEP / 2, ROW_STEP_BITS);
+    int64_t rest = way - whole * ROW_STEP;
+    row_drive_guess guess = {.word = (words->base + (uint64_t)whole) & row_mask(field->quant.bits)};
+    guess.is_down = rest < 0;
+    if (rest < 0) rest = -rest;
+    // `over` is the part of the doubt beyond the edge of the rounding.
+    int64_t over = rest + doubt / 2 - ROW_STEP / 2;
+    guess.class_ = over <= 0 ? 0 : over * 8 <= doubt ? 1 : over * 8 <= 3 * doubt ? 2 : 3;
+    guess.rest = rest;
+    guess.doubt = doubt;
+    return guess;
 }
 
 /// The scale of a component that moved by `motion` steps between the bases, summed over its fields.

@@ -72,27 +72,29 @@ static void plan_component(const row_coder* coder, const proto_row_component* co
     }
 }
 
-// Sort the warm components by rising class, then number. Only the last ROW_WARM_MAX stay warm; the
-// others become quiet.
-static void keep_warm(row_coder* coder) {
-    for (uint32_t c = 0; c < coder->layout->component_count; c++) {
-        if (coder->plans[c].kind != ROW_WARM) continue;
-        uint32_t at = coder->warm_count;
-        if (at == ROW_WARM_MAX) {
-            if (coder->plans[c].class_ < coder->plans[coder->warm[0]].class_) {
-                coder->plans[c].kind = ROW_QUIET;
-                continue;
-            }
-            coder->plans[coder->warm[0]].kind = ROW_QUIET;
-            memmove(coder->warm, coder->warm + 1, ROW_WARM_MAX - 1);
-            at--;
-        } else {
-            coder->warm_count++;
+static uint32_t warmth(const row_coder* coder, uint32_t c) {
+    return (uint32_t)coder->plans[c].class_ << 8 | c;
+}
+
+// Warm components are sorted by rising class, then number. Only the last ROW_WARM_MAX stay warm;
+// the others become quiet.
+static void add_warm(row_coder* coder, uint32_t c) {
+    const uint32_t own = warmth(coder, c);
+    uint32_t at = coder->warm_count;
+    if (at == ROW_WARM_MAX) {
+        if (own < warmth(coder, coder->warm[0])) {
+            coder->plans[c].kind = ROW_QUIET;
+            return;
         }
-        for (; at > 0 && coder->plans[coder->warm[at - 1]].class_ > coder->plans[c].class_; at--)
-            coder->warm[at] = coder->warm[at - 1];
-        coder->warm[at] = (uint8_t)c;
+        coder->plans[coder->warm[0]].kind = ROW_QUIET;
+        memmove(coder->warm, coder->warm + 1, ROW_WARM_MAX - 1);
+        at--;
+    } else {
+        coder->warm_count++;
     }
+    for (; at > 0 && warmth(coder, coder->warm[at - 1]) > own; at--)
+        coder->warm[at] = coder->warm[at - 1];
+    coder->warm[at] = (uint8_t)c;
 }
 
 static bool differs(const row_coder* coder, uint32_t c) {
@@ -112,8 +114,59 @@ void proto_row_plan(row_coder* coder) {
         if (component->shape == SHAPE_EMPTY || plan->is_coded) continue;
         if (coder->writer) plan->is_coded = differs(coder, c);
     }
-    keep_warm(coder);
+    for (uint32_t c = 0; c < coder->layout->component_count; c++)
+        if (coder->plans[c].kind == ROW_WARM) add_warm(coder, c);
     BASE_ASSERT(coder->warm_count <= ROW_WARM_MAX);
+}
+
+// A bit per word that differs between the bases.
+static uint64_t moved_words(const row_coder* coder) {
+    const uint64_t *base = coder->base, *base2 = coder->base2;
+    const uint32_t count = coder->has_base2 ? coder->layout->field_count : 0;
+    uint64_t moved = 0;
+    uint32_t f = 0;
+    for (; f + 4 <= count; f += 4) { // most did not
+        const uint64_t a = base[f] ^ base2[f], b = base[f + 1] ^ base2[f + 1];
+        const uint64_t c = base[f + 2] ^ base2[f + 2], d = base[f + 3] ^ base2[f + 3];
+        if ((a | b | c | d) == 0) continue;
+        moved |= (uint64_t)((a != 0) | (b != 0) << 1 | (c != 0) << 2 | (d != 0) << 3) << f;
+    }
+    for (; f < count; f++)
+        moved |= (uint64_t)(base[f] != base2[f]) << f;
+    return moved;
+}
+
+void proto_row_plan_reader(row_coder* coder) {
+    static const row_plan quiet = {.kind = ROW_QUIET, .scale = -1};
+    const proto_layout* layout = coder->layout;
+    for (uint32_t c = 0; c < layout->component_count; c++)
+        coder->plans[c] = quiet;
+    coder->active = 0;
+    if (coder->ticks == 0) return;
+    const uint64_t moved = moved_words(coder);
+    for (uint32_t i = 0; i < layout->plan.step_count; i++) {
+        const uint32_t c = layout->plan.steps[i];
+        const proto_layout_part* part = &layout->plan.parts[c];
+        row_plan* plan = &coder->plans[c];
+        if (part->is_driven || moved & part->words) {
+            coder->active |= UINT64_C(1) << part->place;
+            plan_component(coder, &layout->components[c], plan);
+            plan->is_coded = plan->kind <= ROW_DRIVEN;
+            coder->is_any_certain |= plan->is_coded;
+        } else {
+            plan->kind = ROW_WARM;
+            plan->class_ = row_rest_class(part->is_source, coder->ticks);
+            plan->scale = (int8_t)row_rest_scale(coder->ticks, part->count);
+        }
+        if (plan->kind == ROW_WARM) add_warm(coder, c);
+    }
+    for (uint64_t left = moved & layout->plan.mixed_words; left;) {
+        const uint32_t c = layout->plan.words[__builtin_ctzll(left)].component;
+        left &= ~layout->plan.parts[c].words;
+        coder->plans[c].kind = ROW_WARM;
+        coder->plans[c].class_ = ROW_CLASS_MIXED;
+        add_warm(coder, c);
+    }
 }
 
 // ---- expected words ----
@@ -125,52 +178,6 @@ static uint64_t line(const row_coder* coder, uint32_t f) {
     int64_t way = step * (int64_t)coder->ticks;
     if (coder->ticks2 > 1) way = row_divide(2 * way + coder->ticks2, 2 * coder->ticks2);
     return (coder->base[f] + (uint64_t)way) & row_mask(bits);
-}
-
-// How far a change of the source from base to row moves its integral, in 1 / ROW_STEP steps. The
-// model: the source goes on changing as it did before the base until it has the row's word, then it
-// stays. If the row's word is not on that way, the source changes evenly. Each tick moves by the
-// source's value after that tick.
-static int64_t drive_change(const row_drive_words* words, int64_t change) {
-    if (change == 0) return 0;
-    int64_t ticks = words->ticks, until = ticks * 256, pace = words->source_pace;
-    if (pace != 0) {
-        int64_t step = (int64_t)words->source_row - (int64_t)words->source_base;
-        int64_t needed = step * 256 * (int64_t)words->ticks2 / pace;
-        if (needed > 0 && needed < until) until = needed;
-    }
-    return row_divide(change * (512 * ticks + 256 - until), 512);
-}
-
-row_drive_guess proto_row_drive_guess(const proto_row_field* field, const row_drive_words* words) {
-    int64_t at_base = row_drive(field, words->source_base);
-    int64_t at_row = row_drive(field, words->source_row);
-    int64_t way = words->ticks * at_base + drive_change(words, at_row - at_base);
-    int64_t doubt = ROW_STEP, shift = 0;
-    if (words->has_base2) {
-        // Both bases were rounded. The real position is where both roundings agree.
-        int64_t before = words->ticks2;
-        int64_t at_base2 = row_drive(field, words->source_base2);
-        int64_t came = row_divide((before - 1) * at_base2 + (before + 1) * at_base, 2);
-        int64_t off = came - words->pace * ROW_STEP;
-        int64_t size = off < 0 ? -off : off;
-        if (size <= ROW_STEP + ROW_STEP / 8) {
-            shift = row_divide(off, 2);
-            doubt = size < ROW_STEP - ROW_STEP / 8 ? ROW_STEP - size : ROW_STEP / 8;
-        }
-    }
-    way += shift;
-    int64_t whole = row_divide(way + ROW_STEP / 2, ROW_STEP);
-    int64_t rest = way - whole * ROW_STEP;
-    row_drive_guess guess = {.word = (words->base + (uint64_t)whole) & row_mask(field->quant.bits)};
-    guess.is_down = rest < 0;
-    if (rest < 0) rest = -rest;
-    // `over` is the part of the doubt beyond the edge of the rounding.
-    int64_t over = rest + doubt / 2 - ROW_STEP / 2;
-    guess.class_ = over <= 0 ? 0 : over * 8 <= doubt ? 1 : over * 8 <= 3 * doubt ? 2 : 3;
-    guess.rest = rest;
-    guess.doubt = doubt;
-    return guess;
 }
 
 row_drive_guess proto_row_drive(const row_coder* coder, uint32_t component, uint32_t i) {
@@ -191,7 +198,7 @@ row_drive_guess proto_row_drive(const row_coder* coder, uint32_t component, uint
         .source_pace =
             row_difference(coder->base[source], coder->base2[source], fields[source].quant.bits),
     };
-    return proto_row_drive_guess(&fields[f], &words);
+    return row_drive_guess_of(&fields[f], &words);
 }
 
 void proto_row_expect(const row_coder* coder, uint32_t component, uint64_t* expected) {

@@ -105,6 +105,7 @@ typedef struct proto_layout {
     proto_row_component components[PROTO_ROW_COMPONENTS_MAX];
     uint8_t order[PROTO_ROW_COMPONENTS_MAX]; ///< order of coding: those with a source last
     uint8_t solo_place, solo_turn; ///< components of neighbours in solo code; or _NO_PLACE
+    uint8_t word_bytes[PROTO_ROW_FIELDS_MAX]; ///< that hold the bits: 1, 2, 4, 8; set as bits_max
     proto_layout_plan plan;
 } proto_layout;
 
