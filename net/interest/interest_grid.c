@@ -30,7 +30,8 @@ bool net_interest_grid_init(net_interest_grid* grid, const base_allocator* alloc
     grid->stamps = base_allocate_zero(allocator, bytes);
     grid->counts = base_allocate_zero(allocator, bytes);
     grid->row_stamps = base_allocate_zero(allocator, sizeof(uint32_t) << grid->row_bits);
-    return grid->heads && grid->stamps && grid->counts && grid->row_stamps;
+    grid->firsts = base_allocate_zero(allocator, bytes + sizeof *grid->firsts);
+    return grid->heads && grid->stamps && grid->counts && grid->row_stamps && grid->firsts;
 }
 
 void net_interest_grid_deinit(net_interest_grid* grid) {
@@ -39,6 +40,8 @@ void net_interest_grid_deinit(net_interest_grid* grid) {
     base_release(allocator, grid->heads, grid->heads ? bytes : 0);
     base_release(allocator, grid->stamps, grid->stamps ? bytes : 0);
     base_release(allocator, grid->counts, grid->counts ? bytes : 0);
+    base_release(allocator, grid->firsts, grid->firsts ? bytes + sizeof *grid->firsts : 0);
+    BASE_ARRAY_RELEASE(allocator, grid->nears, grid->near_capacity);
     base_release(allocator, grid->row_stamps,
                  grid->row_stamps ? sizeof(uint32_t) << grid->row_bits : 0);
     BASE_ARRAY_RELEASE(allocator, grid->spots, grid->spot_capacity);
@@ -72,6 +75,7 @@ static uint32_t bucket_of(const net_interest_grid* grid, const float at[3]) {
 
 static void stamp_bucket(net_interest_grid* grid, uint32_t bucket, uint32_t stamp) {
     grid->stamps[bucket] = grid->row_stamps[bucket >> grid->bits] = stamp;
+    grid->is_packed = false;
 }
 
 static void unlink_thing(net_interest_grid* grid, uint32_t thing) {
@@ -110,6 +114,33 @@ void net_interest_grid_remove(net_interest_grid* grid, uint32_t thing, uint32_t 
     stamp_bucket(grid, grid->buckets[thing] - 1, stamp);
     unlink_thing(grid, thing);
     grid->buckets[thing] = 0;
+}
+
+bool net_interest_grid_pack(net_interest_grid* grid) {
+    if (grid->is_packed) return true;
+    if (!BASE_ARRAY_RESERVE(grid->allocator, grid->nears, grid->near_capacity, grid->count))
+        return false;
+    // Pointers of its own: a store might change those of the grid, which would be loaded each time.
+    uint32_t* const firsts = grid->firsts;
+    const uint32_t *const counts = grid->counts, *const buckets = grid->buckets;
+    const net_interest_grid_entry* const spots = grid->spots;
+    net_interest_near* const nears = grid->nears;
+    const uint32_t bucket_count = 1u << (grid->bits + grid->row_bits);
+    uint32_t at = 0;
+    // Shifted by one: filling moves each first to where it belongs.
+    for (uint32_t i = 0; i < bucket_count; i++) {
+        firsts[i + 1] = at;
+        at += counts[i];
+    }
+    firsts[0] = 0;
+    for (uint32_t thing = 1, end = grid->bucket_capacity; thing < end; thing++) {
+        if (!buckets[thing]) continue;
+        net_interest_near* near = &nears[firsts[buckets[thing]]++];
+        memcpy(near->at, spots[thing].at, sizeof near->at);
+        near->thing = thing;
+    }
+    grid->is_packed = true;
+    return true;
 }
 
 net_interest_cells net_interest_grid_around(const net_interest_grid* grid, const float at[3],

@@ -358,6 +358,10 @@ static bool take_listed(net_interest* interest, const net_history* history) {
 // asked about entities within the leaving radius, entities visible at any distance, and entities
 // that travel with either; and about a spawned entity, for the clients that may see it.
 
+// With this many entities, a walk through linked buckets waits for memory. Packing reads every
+// entity, so it pays for many queries only.
+enum { PACK_COUNT = 1 << 14, PACK_FRACTION = 2000 };
+
 // Update the viewpoint and the team of a client. Without a player both stay as they were.
 static void update_viewpoint(net_interest* interest, uint32_t slot) {
     net_interest_client* client = &interest->clients[slot];
@@ -499,15 +503,20 @@ static bool step_turns(net_interest* interest, const net_history* history) {
         if (interest->turns[slot].is_forced && !interest->turns[slot].is_held)
             update_viewpoint(interest, slot);
     if (interest->order_count > 0 && !handle_spawned(interest, history)) return false;
-    interest->has_due = false;
+    uint32_t due_count = 0;
     for (uint32_t slot = 0; slot < interest->slot_count; slot++) {
         net_interest_turn* one = &interest->turns[slot];
         if (one->is_due && one->is_queried) one->is_due = false;
         one->is_queried = false;
         bool is_turn = one->is_forced || one->is_due || one->turn == turn;
         if (is_turn && !one->is_held && interest->clients[slot].number) take_turn(interest, slot);
-        interest->has_due = interest->has_due || one->is_due;
+        due_count += one->is_due;
     }
+    interest->has_due = due_count > 0;
+    // Without memory it is left out.
+    if (interest->entities.count >= PACK_COUNT &&
+        due_count > interest->entities.count / PACK_FRACTION)
+        (void)net_interest_grid_pack(&interest->entities);
     for (uint32_t slot = 0; net_interest_is_asking(interest) && slot < interest->slot_count; slot++)
         if (interest->turns[slot].is_due && !ask_client(interest, slot)) return false;
     return true;

@@ -127,8 +127,12 @@ static uint32_t compare_members(const net_interest* interest, net_interest_scrat
     uint32_t found_count = 0;
     for (uint32_t k = 0; k < looked_count; k++) {
         const uint32_t i = looked[k], index = members[i].index;
-        if (k + MEMBERS_AHEAD < looked_count)
-            __builtin_prefetch(&interest->traits[members[looked[k + MEMBERS_AHEAD]].index]);
+        if (k + MEMBERS_AHEAD < looked_count) {
+            const uint32_t ahead = members[looked[k + MEMBERS_AHEAD]].index;
+            __builtin_prefetch(&interest->traits[ahead]);
+            if (interest->has_grids) __builtin_prefetch(&interest->entities.spots[ahead]);
+            __builtin_prefetch(&scratch->marks[ahead]);
+        }
         const float distance2 = distance2_of(interest, &eye, index);
         net_interest_mark* mark = &scratch->marks[index];
         if (mark->stamp != scratch->stamp) mark = NULL;
@@ -436,10 +440,18 @@ static void gather_near(const net_interest* interest, net_interest_scratch* scra
     net_interest_cells cells =
         net_interest_grid_around(grid, eye, look.radius, look.hole, look.since);
     for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);) {
-        for (uint32_t index = grid->heads[bucket]; index; index = grid->spots[index].next) {
+        uint32_t index = grid->is_packed ? 0 : grid->heads[bucket];
+        for (; index; index = grid->spots[index].next) {
             if (interest->stamps[index] <= look.since) continue;
             const float distance2 = net_interest_distance2(grid->spots[index].at, eye);
             if (distance2 <= radius2 && distance2 > hole2)
+                (void)net_interest_include(scratch, index);
+        }
+        uint32_t end = grid->is_packed ? grid->firsts[bucket + 1] : 0;
+        for (uint32_t at = end ? grid->firsts[bucket] : 0; at < end; at++) {
+            const float distance2 = net_interest_distance2(grid->nears[at].at, eye);
+            index = grid->nears[at].thing;
+            if (distance2 <= radius2 && distance2 > hole2 && interest->stamps[index] > look.since)
                 (void)net_interest_include(scratch, index);
         }
     }

@@ -55,9 +55,14 @@ static uint32_t expect_around(const net_interest_grid* grid, const bool* is_in, 
     static uint8_t met[THINGS];
     memset(met, 0, sizeof met);
     net_interest_cells cells = net_interest_grid_around(grid, at, radius, hole, 0);
-    for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);)
+    for (uint32_t bucket; net_interest_cells_next(&cells, &bucket);) {
         for (uint32_t thing = grid->heads[bucket]; thing; thing = grid->spots[thing].next)
             met[thing]++;
+        const uint32_t first = grid->firsts[bucket], end = grid->firsts[bucket + 1];
+        assert_true(!grid->is_packed || end - first == grid->counts[bucket]);
+        for (uint32_t i = first; grid->is_packed && i < end; i++)
+            assert_int_equal(grid->buckets[grid->nears[i].thing], bucket + 1);
+    }
     uint32_t count = 0;
     for (uint32_t i = 1; i < THINGS; i++) {
         const float distance2 = net_interest_distance2(grid->spots[i].at, at);
@@ -88,6 +93,7 @@ static void walk_randomly(uint32_t dimensions, uint64_t seed) {
             net_interest_grid_put(&grid, thing, at, i + 1);
         else
             net_interest_grid_remove(&grid, thing, i + 1);
+        if (base_rng_chance(&rng, 0.3)) assert_true(net_interest_grid_pack(&grid));
         if (i % 20) continue;
         const float radius = base_rng_float(&rng) * 100;
         around += expect_around(&grid, is_in, at, radius, 0);
