@@ -84,7 +84,7 @@ static const base_option table[] = {
     {"send-divisor", FIELD(send_divisor), "N", "a client gets a packet at one tick in N", 1,
      NET_SEND_DIVISOR_MAX},
     {"coder", FIELD(coder), "auto|shared|solo",
-     "solo: fewer bytes, more processor time; auto: while a tenth of a core does", 0, 0},
+     "solo: fewer bytes, more time; auto: while a tenth of a core does", 0, 0},
     {"threads", FIELD(threads), "N", "threads of the systems (default: by cores and game)", 0,
      BASE_WORKERS_MAX},
     {"ledger", FIELD(bandwidth), "FILE", "at the end write where all bits went", 0, 0},
