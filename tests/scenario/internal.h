@@ -42,6 +42,7 @@ typedef struct sent_note {
     ecs_tick tick;
     uint16_t seq, classes;
     bool is_valid;
+    bool is_settled; // its packet was acknowledged while the server had its sets
 } sent_note;
 
 /// What the checks remember of a client on the server's side.
