@@ -43,6 +43,10 @@ for program in shoal-server shoal-client shoal-replay; do
     done
 done
 
+# The line that the page shows is the one of this game.
+line=$(sed -nE 's/.*of its own project `(shoal_game\([^`]*\))`.*/\1/p' "$installed/share/doc/shoal/ecs/ESGEN.md")
+[ -n "$line" ] && grep -qxF "$line" "$here/outside/CMakeLists.txt" || fail "ESGEN.md shows another shoal_game() than builds"
+
 # The sources too are out of the tree: no ../ finds anything of ours.
 cp -r "$here/outside" "$work/dots"
 cmake -S "$work/dots" -B "$work/build" -DCMAKE_PREFIX_PATH="$installed" -DCMAKE_C_COMPILER="$compiler" \

@@ -13,21 +13,22 @@
 /// converters of messages, with ES_GAME the whole table of a game.
 ///
 /// The name of a function says what it is:
-///     *_es                a system of a stage ("act" unless ES_STAGE says another), called per
-///     entity *_es_event_handler  a handler of ES_ON_EVENT's events *_ecs_query         the body of
-///     a query: NAME_create(world, &query) before seal, then
-///                         NAME_run(world, query, context...), NAME_find(world, query, entity,
-///                         context...); one that returns bool ends the walk by false
+///     *_es                  a system of a stage ("act" unless ES_STAGE says another): per entity
+///     *_es_event_handler    a handler of ES_ON_EVENT's events
+///     *_ecs_query           the body of a query: NAME_create(world, &query) before seal, then
+///                           NAME_run(world, query, context...),
+///                           NAME_find(world, query, entity, context...);
+///                           one that returns bool ends the walk by false
 ///
 /// What a parameter is:
-///     const ecs_stage* stage      what runs (systems and handlers; may be left out) const
-///     ecs_event* event      of a handler; or its payload: const my_payload* event ecs_entity
-///     entity           the entity itself (also `eid`) uint32_t count              with ES_SPAN;
-///     the entities are const ecs_entity* entities then ES_CONTEXT T* name          the context
-///     given at registration; of a query: handed on by the caller anything else               the
-///     component of that name ("brick__pos" is "brick.pos"): `const T*` or T
-///                                 reads, `T*` writes. The C type says the component's type;
-///                                 ES_STRUCT or ES_TYPE names that of a struct of your own.
+///     const ecs_stage* stage    what runs (systems and handlers; may be left out)
+///     const ecs_event* event    of a handler; or its payload: const my_payload* event
+///     ecs_entity entity         the entity itself (also `eid`)
+///     uint32_t count            with ES_SPAN; the entities are const ecs_entity* entities then
+///     ES_CONTEXT T* name        the context given at registration; of a query: from its caller
+///     anything else             the component of that name ("brick__pos" is "brick.pos"):
+///                               `const T*` or T reads, `T*` writes. The C type says the type of
+///                               the component; ES_STRUCT or ES_TYPE names that of your own struct.
 ///
 /// A system reads and writes the value of a parameter through that parameter only: it must not call
 /// ecs_get for the same value. (The compiler relies on that in the loop.) A function with ES_SPAN
@@ -66,8 +67,9 @@
 #define ES_TYPE(c_type, name) ///< C type of a type that is registered elsewhere
 #define ES_STRUCT(...) ///< before typedef struct x {...} x; : a component type; (Name, boxed)
 #define ES_EVENT(...)  ///< an event with it as payload; (name, exported): goes to clients
-#define ES_MESSAGE(                                                                                \
-    ...) ///< behind ES_EVENT: its protobuf message (Game__Hit, input|kept|reliable|late)
+/// Behind ES_EVENT: its protobuf message (Game__Hit, input|kept|reliable|late). The struct's fields
+/// have the names that protoc-c writes: in lower case, and `default_` for a word of C or C++.
+#define ES_MESSAGE(...)
 #define ES_REGISTER_TYPES ///< this file registers its types and those of headers included by "name"
 #define ES_MESSAGES ///< this file gets EVENT_to_wire and EVENT_from_wire of each ES_MESSAGE there
 
@@ -90,7 +92,8 @@
 #define ES_IF_TAG(tag)  ///< of a bool: the world has this tag; of a pointer: memory, if it has
 #define ES_VALUE(template_, component) ///< of any type: the template's default of it
 #define ES_STEP(template_, component)  ///< of a float, ecs_quant: its rounding
-// In the one file with its table, with a semicolon:
+// In the one file with its table, with a semicolon. FILE.es.h has the table, so what a value names
+// by & or as a macro (.interest = &rules) stands before #include "FILE.es.h". Functions do not.
 #define ES_GAME(...) struct es_declared    ///< title, view's width and height, .field = value...
 #define ES_SYSTEMS(...) struct es_declared ///< files with systems, in the order of a tick
 

@@ -5,6 +5,7 @@
 #include "esgen_text.h"
 #include "text_file.h"
 
+#include "base/text.h"
 #include "ecs/es.h"
 
 static char* read_text(const char* path) {
@@ -233,6 +234,27 @@ CASE(the_manual_shows_what_is_compiled) {
     free(header);
     free(source);
     free(manual);
+}
+
+// A formatter that fills paragraphs made one of the list.
+CASE(the_header_has_a_line_for_each_kind_of_function_and_parameter) {
+    static const char* const lines[] = {"*_es ",
+                                        "*_es_event_handler ",
+                                        "*_ecs_query ",
+                                        "const ecs_stage* stage ",
+                                        "const ecs_event* event ",
+                                        "ecs_entity entity ",
+                                        "uint32_t count ",
+                                        "ES_CONTEXT T* name ",
+                                        "anything else "};
+    char* header = read_text(ESGEN_HEADER);
+    for (uint32_t i = 0; i < BASE_COUNT(lines); i++) {
+        char line[64];
+        assert_true(base_text_format(line, sizeof line, "\n///     %s ", lines[i]));
+        if (!strstr(header, line)) print_error("es.h has no line of %s\n", lines[i]);
+        assert_non_null(strstr(header, line));
+    }
+    free(header);
 }
 
 CASE(an_input_that_is_kept_gets_its_handler) {
