@@ -6,8 +6,11 @@
     python3 bot.py --log match.slog
 """
 import argparse
+import os
 import sys
 
+# Where an installation has shoal.py, seen from its share/doc/shoal/examples. Beside this file it is found first.
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "..", "shoal", "python"))
 import shoal
 
 FIELD_WIDTH, PAD_TOP = 1200.0, 756.0
@@ -24,7 +27,7 @@ def landing_x(ball, line):
 
 def think(client, tick):
     pad = client.player
-    if pad is None or pad.get("pos") is None:
+    if pad is None or "pos" not in pad:
         return
     middle = pad["pos"]["x"] + pad["rectSize"]["x"] / 2
     balls = [ball for ball in client.world.entities("vel") if ball.template == "breakout_ball"]

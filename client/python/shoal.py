@@ -173,6 +173,16 @@ class Entity:
         except KeyError:
             return default
 
+    def __contains__(self, component):
+        """"pos" in entity: it lives and has one. Also for tags, which have no value."""
+        try:
+            has_value = bool(self.world.fields(component))
+        except KeyError:
+            return False
+        if has_value:
+            return self.get(component) is not None
+        return any(entity == self for entity in self.world.entities(component))
+
     def __getitem__(self, component):
         number, shape = self.world._component(component)
 
@@ -216,7 +226,7 @@ class World:
         if name not in self._components:
             number = _lib.world_component(self._pointer, _bytes(name))
             if number == 0:
-                raise KeyError(f"the game has no component '{name}'")
+                raise KeyError(f"the game has no component '{name}'; it has {', '.join(self.components())}")
             self._components[name] = number, _Shape(_lib.world_component_shape(self._pointer, number))
         return self._components[name]
 

@@ -94,6 +94,20 @@ if [ -x "$work/host-build/pilot" ]; then
     says pilot.out '^client id=1 tick=120 .* end=goodbye$'
 fi
 
+# So does the installed bot in Python, which is shown no place of shoal.py, of the library or of the games. Python cannot load
+# a library with a sanitizer.
+if [ -z "$sanitizers" ] && command -v python3 >/dev/null; then
+    serve breakout --min-clients 1 --ticks 120 --log breakout.slog
+    examples=$installed/share/doc/shoal/examples
+    env -u PYTHONPATH -u SHOAL_LIBRARY PYTHONDONTWRITEBYTECODE=1 python3 "$examples/bot.py" "$address" >bot.out 2>bot.err ||
+        fail "the bot in Python does not play"
+    ends_with 0 breakout
+    says bot.out '^client id=1 tick=120 .* end=goodbye$'
+    env -u PYTHONPATH -u SHOAL_LIBRARY PYTHONDONTWRITEBYTECODE=1 python3 "$examples/bot.py" --log breakout.slog >bot.out 2>bot.err ||
+        fail "the bot in Python does not read the log"
+    says bot.out '^log game=breakout ticks=120 '
+fi
+
 # Without --game: the clients ask the server and find the same module.
 export SHOAL_MODULE_PATH=$work/build/games
 start server shoal-server --game dots --listen 127.0.0.1:0 --min-clients 3 --ticks 300 --log none

@@ -19,6 +19,20 @@ python() {
     pids[$name]=$!
 }
 
+# "pos" in entity: of a value, of a tag, of what the entity or the game does not have
+python_asks_for_components() {
+    run arena shoal-server --game arena --listen 127.0.0.1:0 --tick-rate 120 --ticks 2 --log arena.slog
+    SHOAL_LIBRARY=$build/lib/libshoal_client.so.1 PYTHONPATH=$root/client/python PYTHONDONTWRITEBYTECODE=1 \
+        python3 - >components.out 2>components.err <<'END' || fail "components"
+import shoal
+with shoal.Log("arena.slog") as log:
+    world = next(log.replay())
+    tank = next(entity for entity in world.entities() if entity.template == "arena_tank")
+    print("pos" in tank, "tank" in tank, "flag" in tank, "board" in tank, "posi" in tank, tank.get("posi"))
+END
+    says components.out '^True True False False False None$'
+}
+
 # The library is replaced while the game runs, then a template gets another component, then a fault.
 case_a_changed_game_is_reloaded() {
     copy_games other
@@ -75,6 +89,7 @@ case_cpp_and_python_see_the_match_of_the_server() {
     if has_python; then
         python reader --log match.slog
         ends_with 0 reader
+        python_asks_for_components
         says reader.out "^log game=breakout ticks=400 records=[0-9]+ joins=$count balls_max=[1-9] state_hash=$(value state_hash <(grep '^done' server.out))\$"
     fi
 }
@@ -125,7 +140,7 @@ with shoal.Client("127.0.0.1:9", game="brakeout") as client:
 END
     says names.out "^no field 'mov'; there are move, is_launching\$"
     says names.out "^the game has no message 'Chear'; it has PadInput, Cheer, "
-    says names.out "^the game has no component 'posi'\$"
+    says names.out "^the game has no component 'posi'; it has (.*, )?pos(, .*)?\$"
     says names.out "^no figure 'rtt'\$"
     says names.out "^\['Cheer'\] \['x', 'y'\] p2\$"
     says names.out "^True failed .*brakeout.*breakout"
