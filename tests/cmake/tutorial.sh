@@ -11,7 +11,10 @@ compiler=$2
 tutorial=$(cd "$(dirname "$0")/../../games/tutorial" && pwd)
 cd "$work"
 
-cmake -S "$tutorial" -B "$work/build" -DShoal_DIR="$build" -DCMAKE_C_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Debug \
+# The folder of the build is found as the page says.
+# shellcheck disable=SC2016
+grep -qx 'PATH="$PATH:$PWD/../../build/bin"' "$tutorial/README.md" || fail "README.md: how Shoal is found"
+PATH="$PATH:$build/bin" cmake -S "$tutorial" -B "$work/build" -DCMAKE_C_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Debug \
     -DCMAKE_C_FLAGS="-Wall -Wextra -Werror" >"$work/configure.out" 2>&1 || fail "does not configure"
 cmake --build "$work/build" -j 2 >"$work/build.out" 2>&1 || fail "does not build"
 steps=0
