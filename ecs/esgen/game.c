@@ -472,6 +472,27 @@ static void find_head(const esgen_words* words, const char* name, esgen_head* he
     }
 }
 
+// FILE.es.h has the table: a variable that a value names stands above that include.
+static void check_order(esgen_unit* unit, const esgen_words* words, const char* key,
+                        const char* value) {
+    const char* name = value + (value[0] == '&');
+    const esgen_word* include = NULL;
+    uint32_t depth = 0;
+    for (const esgen_word* at = words->items; at + 1 < words->items + words->count; at++) {
+        depth += esgen_word_is(at, "{") || esgen_word_is(at, "(");
+        if (depth > 0) depth -= esgen_word_is(at, "}") || esgen_word_is(at, ")");
+        const bool is_own = at->kind == ESGEN_INCLUDE && at->size > 5;
+        if (is_own && strncmp(at->text + at->size - 5, ".es.h", 5) == 0) include = at;
+        if (depth > 0 || !esgen_word_is(at, name)) continue;
+        if (!include) return;
+        if (!esgen_word_is(at + 1, "=") && !esgen_word_is(at + 1, "[")) continue;
+        esgen_fault(unit, at->line,
+                    ".%s = %s: %s stands before the include of %.*s, which has the table", key,
+                    value, name, (int)include->size, include->text);
+        return;
+    }
+}
+
 void esgen_game_check(esgen_unit* unit, const esgen_words* words) {
     esgen_game* game = &unit->game;
     if ((game->is_table || game->systems.count) && !game->name.text[0]) {
@@ -489,8 +510,10 @@ void esgen_game_check(esgen_unit* unit, const esgen_words* words) {
                     "a game has exactly one message that is its input: "
                     "ES_MESSAGE(Game__Input, input); here are %u",
                     inputs);
-    for (uint32_t i = 0; i < game->keys.count; i++)
+    for (uint32_t i = 0; i < game->keys.count; i++) {
         find_head(words, game->values.items[i].text, &game->heads[i]);
+        check_order(unit, words, game->keys.items[i].text, game->values.items[i].text);
+    }
     // A query without ES_QUERY has its function in this file, or in one of several.
     for (uint32_t i = 0; game->is_table && i < game->slot_count; i++) {
         const esgen_slot* slot = &game->slots[i];

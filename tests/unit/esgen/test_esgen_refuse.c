@@ -331,6 +331,27 @@ CASE(games_that_are_not_whole_are_refused) {
             "ES_GAME_CONTEXT stands before typedef struct name {...} name;");
 }
 
+#define GAME_RULES GAME ", .interest = &rules, .start = start);\n"
+#define GAME_INCLUDE GAME_CONTEXT("") GAME_INPUT "\n#include \"x.es.h\"\n"
+
+CASE(what_a_table_names_stands_before_its_include) {
+    static const char said[] =
+        ".interest = &rules: rules stands before the include of x.es.h, which has the table";
+    refused(4, GAME_INCLUDE GAME_RULES "static const net_rules rules = {.size = 4};", said);
+    refused(4, GAME_INCLUDE GAME_RULES "net_rules rules[1];", said);
+    static const char* const sound[] = {
+        "static const net_rules rules = {0};\n" GAME_INCLUDE GAME_RULES,
+        // Of a header, as far as this file shows.
+        GAME_INCLUDE GAME_RULES "static void start(int rules[2]) { int start = 1, rules = start; }",
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(sound); i++) {
+        esgen_text_result result;
+        text_open(&result, sound[i]);
+        assert_string_equal(result.faults.text, "");
+        text_close(&result);
+    }
+}
+
 CASE(fields_of_a_context_that_cannot_be_filled_are_refused) {
     refused(1, GAME_CONTEXT("ecs_component_id a[2];"),
             "c.a: an array of ids says their names: ES_NAME(a, b)");
