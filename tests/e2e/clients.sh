@@ -19,18 +19,26 @@ python() {
     pids[$name]=$!
 }
 
-# "pos" in entity: of a value, of a tag, of what the entity or the game does not have
+# "pos" in entity: of a value, of a tag, of what the entity or the game does not have; and the page of Python
 python_asks_for_components() {
     run arena shoal-server --game arena --listen 127.0.0.1:0 --tick-rate 120 --ticks 2 --log arena.slog
     SHOAL_LIBRARY=$build/lib/libshoal_client.so.1 PYTHONPATH=$root/client/python PYTHONDONTWRITEBYTECODE=1 \
-        python3 - >components.out 2>components.err <<'END' || fail "components"
+        python3 - "$root/client/python/README.md" >components.out 2>components.err <<'END' || fail "components"
+import re
+import sys
 import shoal
 with shoal.Log("arena.slog") as log:
     world = next(log.replay())
     tank = next(entity for entity in world.entities() if entity.template == "arena_tank")
     print("pos" in tank, "tank" in tank, "flag" in tank, "board" in tank, "posi" in tank, tank.get("posi"))
+rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", open(sys.argv[1]).read(), re.M))
+for name, row in rows.items():
+    missing = {word for word in vars(getattr(shoal, name)) if word[0] != "_"} - set(re.findall(r"\w+", row))
+    assert not missing, f"README.md: {name} has no {missing}"
+print(*sorted(rows), end=": of each the page has all names\n")
 END
     says components.out '^True True False False False None$'
+    says components.out '^Client Entity Event Log World: of each the page has all names$'
 }
 
 # The library is replaced while the game runs, then a template gets another component, then a fault.
