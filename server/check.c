@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "base/options.h"
 #include "base/text.h"
 #include "ecs/system.h"
 #include "tools/output.h"
@@ -98,6 +99,8 @@ static int print_stages(const char* game, const base_reporter* reporter) {
 // therefore looked for beside the file and then in the module path; without a module only the
 // built-in types are known. A module plays a short match of bots (net/check.h), with its log in a
 // folder of its own that is removed.
+
+enum { TICKS_MAX = 1000000 };
 
 typedef struct totals {
     uint32_t files;
@@ -208,12 +211,40 @@ static net_result play(const net_check_config* asked, net_check_result* result) 
     return code;
 }
 
-static int check_module(const char* file, const base_reporter* reporter, totals* sum) {
+typedef struct check_config {
+    uint64_t bots, ticks;
+    base_option_list settings;
+    bool is_alone, is_strict, has_stages;
+} check_config;
+
+static const base_option check_options[] = {
+    {"bots", BASE_OPTION_FIELD(check_config, bots), "N", "that play a module", 1,
+     NET_CHECK_BOTS_MAX},
+    {"ticks", BASE_OPTION_FIELD(check_config, ticks), "N",
+     "play so many (0: until each system has had rows, 120 to 1200)", 0, TICKS_MAX},
+    {"set", BASE_OPTION_FIELD(check_config, settings), "KEY=VALUE",
+     "a setting of the game; repeatable", 0, 0},
+    {"strict", BASE_OPTION_FIELD(check_config, is_strict), NULL, "a warning is a fault: exit 2", 0,
+     0},
+    {"no-import", BASE_OPTION_FIELD(check_config, is_alone), NULL,
+     "read each FILE.blk without what it imports", 0, 0},
+    {"stages", BASE_OPTION_FIELD(check_config, has_stages), NULL,
+     "print which systems of one game run at the same time", 0, 0},
+};
+
+static int check_module(const check_config* asked, const char* file, const base_reporter* reporter,
+                        totals* sum) {
     net_result result = net_module_check(file, reporter);
     if (result != NET_OK) return result == NET_ERR_IO ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
     net_module* module = NULL;
     if (net_module_open(file, "", reporter, &module) != NET_OK) return NET_EXIT_USAGE;
-    const net_check_config config = {.module = module, .file = file, .reporter = reporter};
+    const net_check_config config = {.module = module,
+                                     .file = file,
+                                     .reporter = reporter,
+                                     .bots = (uint32_t)asked->bots,
+                                     .ticks = (uint32_t)asked->ticks,
+                                     .settings = asked->settings.values,
+                                     .setting_count = asked->settings.count};
     net_check_result found = {0};
     result = play(&config, &found);
     sum->templates += found.templates;
@@ -223,55 +254,52 @@ static int check_module(const char* file, const base_reporter* reporter, totals*
     return net_exit_report_setup(result, reporter);
 }
 
-static int read_options(int file_count, char** files, bool* is_alone, bool* is_strict) {
-    int first = 0;
-    for (; first < file_count && strncmp(files[first], "--", 2) == 0; first++) {
-        if (strcmp(files[first], "--no-import") == 0)
-            *is_alone = true;
-        else if (strcmp(files[first], "--strict") == 0)
-            *is_strict = true;
-        else
-            break;
+static int check_file(const check_config* config, const char* file, const base_reporter* reporter,
+                      totals* sum) {
+    sum->files++;
+    if (has_suffix(file, ".so")) return check_module(config, file, reporter, sum);
+    if (has_suffix(file, ".blk")) return check_templates(file, config->is_alone, reporter, sum);
+    base_report(reporter, file, 0, "neither .blk nor .so");
+    return NET_EXIT_USAGE;
+}
+
+static int check_files(const check_config* config, const base_option_list* files,
+                       const base_reporter* reporter) {
+    totals sum = {0};
+    int worst = NET_EXIT_CLEAN;
+    for (uint32_t i = 0; i < files->count; i++) {
+        const int code = check_file(config, files->values[i], reporter, &sum);
+        if (code > worst) worst = code;
     }
-    return first;
+    if (worst != NET_EXIT_CLEAN) return worst;
+    printf("ok files=%u templates=%u components=%u", sum.files, sum.templates, sum.components);
+    if (sum.warnings > 0) printf(" warnings=%u", sum.warnings);
+    printf("\n");
+    return config->is_strict && sum.warnings > 0 ? NET_EXIT_USAGE : NET_EXIT_CLEAN;
 }
 
 int server_check(int argc, char** argv, const base_reporter* reporter) {
-    const int file_count = argc - 1;
-    char** files = argv + 1;
-    if (file_count > 0 && strcmp(files[0], "--stages") == 0) {
-        if (file_count == 2) return print_stages(files[1], reporter);
+    check_config config = {.bots = NET_CHECK_BOTS_DEFAULT};
+    const base_options options = {
+        .program = "shoal-server check",
+        .usage = "[options] FILE.blk|FILE.so ... | --stages GAME|FILE.so",
+        .about = "Checks templates, and modules by a match of bots, which is thrown away.",
+        .options = check_options,
+        .count = BASE_COUNT(check_options),
+        .values = &config,
+    };
+    base_option_list files = {0};
+    const base_options_result read = base_options_read(&options, argc, argv, &files, reporter);
+    if (read == BASE_OPTIONS_HELP) return NET_EXIT_CLEAN;
+    if (read == BASE_OPTIONS_ERROR) return NET_EXIT_USAGE;
+    if (config.has_stages) {
+        if (files.count == 1) return print_stages(files.values[0], reporter);
         base_report(reporter, NULL, 0, "check --stages: name one game or FILE.so");
         return NET_EXIT_USAGE;
     }
-    bool is_alone = false, is_strict = false;
-    const int first = read_options(file_count, files, &is_alone, &is_strict);
-    if (file_count == first) {
-        base_report(reporter, NULL, 0, "check: name at least one FILE.blk or FILE.so");
-        return NET_EXIT_USAGE;
-    }
-    totals sum = {0};
-    int worst = NET_EXIT_CLEAN;
-    for (int i = first; i < file_count; i++) {
-        int code;
-        if (has_suffix(files[i], ".so")) {
-            code = check_module(files[i], reporter, &sum);
-        } else if (has_suffix(files[i], ".blk")) {
-            code = check_templates(files[i], is_alone, reporter, &sum);
-        } else {
-            base_report(reporter, files[i], 0, "neither .blk nor .so");
-            code = NET_EXIT_USAGE;
-        }
-        sum.files++;
-        if (code > worst) worst = code;
-    }
-    if (worst == NET_EXIT_CLEAN) {
-        printf("ok files=%u templates=%u components=%u", sum.files, sum.templates, sum.components);
-        if (sum.warnings > 0) printf(" warnings=%u", sum.warnings);
-        printf("\n");
-    }
-    if (is_strict && sum.warnings > 0 && worst == NET_EXIT_CLEAN) worst = NET_EXIT_USAGE;
-    return worst;
+    if (files.count > 0) return check_files(&config, &files, reporter);
+    base_report(reporter, NULL, 0, "check: name at least one FILE.blk or FILE.so");
+    return NET_EXIT_USAGE;
 }
 
 // ---- schema ----

@@ -5,11 +5,11 @@
 
 #include "base/report.h"
 
-/// `check [--no-import] [--strict] FILE.blk|FILE.so...`: check templates, and modules by a short
-/// match of bots. A .blk is read with its imports. With --no-import as the first word each file is
-/// read alone, and parents from other files are no fault. A component of an unknown type gives a
-/// warning. Prints "ok files=N templates=N components=N" to stdout, with " warnings=N" when a
-/// module got warnings (net/check.h).
+/// `check [options] FILE.blk|FILE.so...`: check templates, and modules by a short match of bots. A
+/// .blk is read with its imports. With --no-import each file is read alone, and parents from other
+/// files are no fault. A component of an unknown type gives a warning. Prints
+/// "ok files=N templates=N components=N" to stdout, with " warnings=N" when a module got warnings
+/// (tools/check.h).
 /// `check --stages GAME|FILE.so`: print which systems of a game run at the same time.
 /// @return NET_EXIT_CLEAN; NET_EXIT_RUNTIME (cannot read); NET_EXIT_USAGE (has faults, or warnings
 ///         with --strict).

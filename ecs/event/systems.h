@@ -46,6 +46,7 @@ typedef struct ecs_system {
     bool is_present;    ///< false: the world lacks one of its tags
     bool is_sync_point; ///< a name in the order that runs nothing
     bool has_members;   ///< has a member list
+    bool has_had_rows;  ///< since ecs_inspect_writes; set by any thread
     uint32_t written;   ///< a bit per term: reported by ecs_inspect_writes
     ecs_membership_fn on_enter;
     ecs_membership_fn on_leave;

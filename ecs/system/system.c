@@ -535,6 +535,17 @@ bool ecs_inspect_system(const ecs_world* world, ecs_user* user, bool* is_present
     return false;
 }
 
+bool ecs_inspect_rows(const ecs_world* world, ecs_user* user, bool* has_had) {
+    while (user->next < world->systems->count) {
+        const ecs_system* system = world->systems->list[user->next++];
+        if (!system->is_present || !system->run || !system->query) continue;
+        user->name = system->name;
+        *has_had = system->has_had_rows;
+        return true;
+    }
+    return false;
+}
+
 static bool has(const ecs_template* source, ecs_component_id component) {
     for (uint32_t i = 0; i < source->component_count; i++)
         if (source->components[i].component == component) return true;

@@ -309,11 +309,17 @@ static net_result make_world(net_checker* self, net_role role, net_match** match
     config.role = role;
     config.has_render = role == NET_ROLE_MIRROR;
     config.workers = NULL;
+    // Clients get the settings from the server.
+    for (uint32_t i = 0; role == NET_ROLE_SERVER && i < self->config->setting_count; i++) {
+        const net_result result =
+            net_match_setting_apply(&config, self->config->settings[i], self->config->reporter);
+        if (result != NET_OK) return result;
+    }
     return net_match_create(&config, self->config->reporter, match);
 }
 
 static net_result open(net_checker* self, const net_check_config* config, net_match* server) {
-    BASE_ASSERT(config && config->module);
+    BASE_ASSERT(config && config->module && config->bots <= NET_CHECK_BOTS_MAX);
     *self = (net_checker){.config = config,
                           .allocator = config->allocator,
                           .game = config->module->game,

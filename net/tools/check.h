@@ -14,14 +14,22 @@
 typedef struct net_match net_match; ///< net/match.h
 
 #define NET_CHECK_TICKS_DEFAULT 120u
+#define NET_CHECK_TICKS_MAX 1200u ///< while a system that can run never had a row
+#define NET_CHECK_BOTS_DEFAULT 2u
+#define NET_CHECK_BOTS_MAX 64u
 
 typedef struct net_check_config {
     const base_allocator* allocator; ///< NULL: the heap
     const net_module* module;
     const char* file;              ///< for messages; NULL: none
     const base_reporter* reporter; ///< a line per finding, each once
-    uint32_t ticks;                ///< of the match; 0: NET_CHECK_TICKS_DEFAULT
-    const char* log_file;          ///< the match writes it; the caller removes it
+    /// Of the match. 0: NET_CHECK_TICKS_DEFAULT, and more until each system that can run has had
+    /// rows and each player has an entity, NET_CHECK_TICKS_MAX at most.
+    uint32_t ticks;
+    uint32_t bots;               ///< at most NET_CHECK_BOTS_MAX; 0: NET_CHECK_BOTS_DEFAULT
+    const char* const* settings; ///< "KEY=VALUE", as net_match_setting_apply reads them
+    uint32_t setting_count;
+    const char* log_file; ///< the match writes it; the caller removes it
 } net_check_config;
 
 typedef struct net_check_result {
@@ -41,13 +49,15 @@ typedef struct net_check_result {
 ///         made); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_check_declared(const net_check_config* config, net_match* match,
                                             net_check_result* result);
-/// The same, and a match of two bots, with views and predictions, through packets and a log.
+/// The same, and a match of bots, with views and predictions, through packets and a log. A system
+/// that is called with rows and never had one is named in a note, which is no warning.
 ///
 /// Found besides: values beyond their range, numbers that are not finite; components that differ on
 /// client and server though a client reads them; predictions that differ; systems that write what
 /// they declare as read; bots, pictures and clients' systems that write what the server sends; a
 /// log that does not run again to the same bits; worlds that differ at the end.
-/// @return NET_OK, also with findings; NET_ERR_MODULE; NET_ERR_IO (reported: the log cannot be
+/// @return NET_OK, also with findings; NET_ERR_MODULE; NET_ERR_UNKNOWN and NET_ERR_MALFORMED
+///         (reported: a setting); NET_ERR_IO (reported: the log cannot be
 ///         written); NET_ERR_SCHEMA (reported: the module's interest rules or components cannot be
 ///         sent); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_check_play(const net_check_config* config, net_check_result* result);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A short match of two bots: a server and two clients on the simulated network, each client with a
-// view and a prediction, and then the log of it again.
+// A short match of bots: a server and its clients on the simulated network, each client with a view
+// and a prediction, and then the log of it again.
 //
 // The line loses nothing, so what differs has no excuse. Values and writes are looked at in each
 // tick. The bots' chance follows from fixed seeds: a check gives the same findings each time.
@@ -27,10 +27,10 @@
 #include <string.h>
 
 enum {
-    BOTS = 2,
     DELAY_MS = 20,
     END_STEPS_MAX = 900,   // from the last tick to the last goodbye
     CATCH_UP_MAX = 4,      // ticks of a client in one step
+    LOOK_TICKS = 20,       // between two looks whether more is to be seen
     COMPARED_MIN = 20,     // rows, before a prediction is checked
     DIFFERING_PERCENT = 10 // of them, in one component
 };
@@ -40,13 +40,18 @@ enum {
 
 // Findings, each once.
 
-void net_check_report(net_checker* self, const char* topic, const char* name, const char* format,
-                      ...) {
+static bool is_first(net_checker* self, const char* topic, const char* name) {
     const uint64_t key = base_hash64_mix(base_hash64_text(topic), base_hash64_text(name));
     for (uint32_t i = 0; i < self->topic_count; i++)
-        if (self->topics[i] == key) return;
-    if (self->topic_count == NET_CHECK_TOPICS_MAX) return;
+        if (self->topics[i] == key) return false;
+    if (self->topic_count == NET_CHECK_TOPICS_MAX) return false;
     self->topics[self->topic_count++] = key;
+    return true;
+}
+
+void net_check_report(net_checker* self, const char* topic, const char* name, const char* format,
+                      ...) {
+    if (!is_first(self, topic, name)) return;
     self->result.warnings++;
     char line[BASE_REPORT_BYTES_MAX];
     va_list arguments;
@@ -282,6 +287,7 @@ typedef struct check_bot {
     net_presenter* presenter;
     net_transport* transport;
     net_client* client;
+    char name[16];
 } check_bot;
 
 typedef struct check_table {
@@ -290,7 +296,8 @@ typedef struct check_table {
     net_transport* transport;
     net_server* server;
     net_log_writer* log;
-    check_bot bots[BOTS];
+    check_bot bots[NET_CHECK_BOTS_MAX];
+    uint32_t bot_count;
     check_rows before;
     base_reporter writes, notes;
     uint64_t now_us, tick_us;
@@ -423,6 +430,7 @@ static net_result open_bot(check_table* table, uint32_t index) {
         .allocator = config->allocator, .module = config->module, .is_predicting = true};
     const net_link_config link = {.delay_ms = DELAY_MS, .seed = index + 1};
     bot->table = table;
+    (void)base_text_format(bot->name, sizeof bot->name, "Bot %u", index + 1);
     net_result result = net_match_create(&mirror, config->reporter, &bot->mirror);
     if (result == NET_OK)
         result = net_presenter_create(&presenter, config->reporter, &bot->presenter);
@@ -436,7 +444,7 @@ static net_result open_bot(check_table* table, uint32_t index) {
                                       .match = bot->mirror,
                                       .transport = bot->transport,
                                       .address = "check",
-                                      .name = index == 0 ? "Ada" : "Bob",
+                                      .name = bot->name,
                                       .is_bot = true,
                                       .seed = index + 1,
                                       .input = think,
@@ -450,6 +458,7 @@ static net_result open_table(check_table* table, net_checker* self) {
     const net_check_config* config = self->config;
     const net_match_config* match = net_match_get_config(self->server);
     *table = (check_table){.self = self,
+                           .bot_count = config->bots ? config->bots : NET_CHECK_BOTS_DEFAULT,
                            .now_us = START_US,
                            .tick_us = 1000000u / match->tick_rate_hz,
                            .before = {.allocator = config->allocator},
@@ -459,25 +468,25 @@ static net_result open_table(check_table* table, net_checker* self) {
     net_result result = net_log_writer_create(config->allocator, config->log_file, self->server,
                                               "check", 0, config->reporter, &table->log);
     if (result == NET_OK) result = net_sim_create(config->allocator, 1, &table->sim);
-    if (result == NET_OK) result = net_sim_server(table->sim, BOTS, &table->transport);
+    if (result == NET_OK) result = net_sim_server(table->sim, table->bot_count, &table->transport);
     if (result != NET_OK) return result;
     const net_server_config server = {.allocator = config->allocator,
                                       .match = self->server,
                                       .transport = table->transport,
                                       .log = table->log,
-                                      .clients_max = BOTS,
-                                      .clients_min = BOTS,
+                                      .clients_max = table->bot_count,
+                                      .clients_min = table->bot_count,
                                       .ticks_max =
-                                          config->ticks ? config->ticks : NET_CHECK_TICKS_DEFAULT,
+                                          config->ticks ? config->ticks : NET_CHECK_TICKS_MAX,
                                       .reporter = &table->notes};
     result = net_server_create(&server, &table->server);
-    for (uint32_t i = 0; i < BOTS && result == NET_OK; i++)
+    for (uint32_t i = 0; i < table->bot_count && result == NET_OK; i++)
         result = open_bot(table, i);
     return result;
 }
 
 static void close_table(check_table* table) {
-    for (uint32_t i = 0; i < BOTS; i++) {
+    for (uint32_t i = 0; i < table->bot_count; i++) {
         check_bot* bot = &table->bots[i];
         net_client_destroy(bot->client);
         net_presenter_destroy(bot->presenter);
@@ -510,7 +519,7 @@ static void compare_worlds(check_table* table) {
     table->is_compared = true;
     if (table->is_written) return;
     take_rows(&table->before, self->server);
-    for (uint32_t i = 0; i < BOTS; i++) {
+    for (uint32_t i = 0; i < table->bot_count; i++) {
         check_bot* bot = &table->bots[i];
         if (net_client_tick_newest(bot->client) != net_match_tick(self->server)) continue;
         if (!self->game->interest) check_hidden_values(self, bot->mirror);
@@ -527,6 +536,69 @@ static void compare_worlds(check_table* table) {
     }
 }
 
+// ---- who had no rows ----
+
+enum { WORLDS_PER_BOT = 3 };
+
+// Every world that runs systems: the server's, then those of each bot. NULL: there is none.
+static const ecs_world* world_of(const check_table* table, uint32_t index) {
+    if (index == 0) return net_match_world(table->self->server);
+    const check_bot* bot = &table->bots[(index - 1) / WORLDS_PER_BOT];
+    net_predict* predict = net_presenter_predict(bot->presenter);
+    switch ((index - 1) % WORLDS_PER_BOT) {
+    case 0:
+        return net_match_world(bot->mirror);
+    case 1:
+        return net_match_world(net_presenter_match(bot->presenter));
+    default:
+        return predict ? net_match_world(net_predict_match(predict)) : NULL;
+    }
+}
+
+static uint32_t world_count(const check_table* table) {
+    return 1 + table->bot_count * WORLDS_PER_BOT;
+}
+
+static bool has_had_rows(const check_table* table, const char* system) {
+    for (uint32_t i = 0; i < world_count(table); i++) {
+        const ecs_world* world = world_of(table, i);
+        ecs_user user = {0};
+        bool has_had;
+        while (world && ecs_inspect_rows(world, &user, &has_had))
+            if (has_had && strcmp(user.name, system) == 0) return true;
+    }
+    return false;
+}
+
+// The next system that had no rows in any world; NULL: none. All bots have the same systems.
+static const char* next_without_rows(const check_table* table, uint32_t* world, ecs_user* user) {
+    bool has_had;
+    for (; *world <= WORLDS_PER_BOT; (*world)++, *user = (ecs_user){0})
+        while (world_of(table, *world) && ecs_inspect_rows(world_of(table, *world), user, &has_had))
+            if (!has_had && !has_had_rows(table, user->name)) return user->name;
+    return NULL;
+}
+
+static void note_without_rows(const check_table* table) {
+    const net_check_config* config = table->self->config;
+    const char* name;
+    uint32_t world = 0;
+    ecs_user user = {0};
+    while ((name = next_without_rows(table, &world, &user)))
+        if (is_first(table->self, "rows", name))
+            base_report(config->reporter, config->file, 0,
+                        "note: %s never had a row: what it does was not checked", name);
+}
+
+// Nothing more is to be seen, if the caller did not ask for a number of ticks.
+static bool is_enough(const check_table* table) {
+    const ecs_tick tick = net_match_tick(table->self->server);
+    uint32_t world = 0;
+    ecs_user user = {0};
+    return table->self->config->ticks == 0 && tick >= NET_CHECK_TICKS_DEFAULT &&
+           tick % LOOK_TICKS == 0 && !next_without_rows(table, &world, &user);
+}
+
 static void step_table(check_table* table) {
     net_checker* self = table->self;
     table->now_us += table->tick_us;
@@ -534,17 +606,19 @@ static void step_table(check_table* table) {
     const ecs_tick tick = net_match_tick(self->server);
     net_server_service(table->server, table->now_us);
     net_server_tick(table->server, table->now_us);
+    if (net_match_tick(self->server) != tick && is_enough(table))
+        net_server_stop(table->server, table->now_us);
     if (net_match_tick(self->server) != tick && is_watched(table, self->server)) check_values(self);
     const bool is_leaving = net_server_get_phase(table->server) >= NET_SERVER_LEAVING;
     if (before == NET_SERVER_SETTLING && is_leaving && !table->is_compared) compare_worlds(table);
-    for (uint32_t i = 0; i < BOTS; i++)
+    for (uint32_t i = 0; i < table->bot_count; i++)
         step_bot(table, &table->bots[i]);
 }
 
 static void check_predictions(check_table* table) {
     net_checker* self = table->self;
     if (table->is_written) return;
-    for (uint32_t i = 0; i < BOTS; i++) {
+    for (uint32_t i = 0; i < table->bot_count; i++) {
         const net_predict* predict = net_presenter_predict(table->bots[i].presenter);
         if (!predict) return;
         const uint64_t compared = net_predict_get_counters(predict)->compared;
@@ -597,7 +671,7 @@ static net_result close_log(check_table* table) {
 net_result net_check_match(net_checker* self) {
     check_table table;
     net_result result = open_table(&table, self);
-    const uint32_t ticks = self->config->ticks ? self->config->ticks : NET_CHECK_TICKS_DEFAULT;
+    const uint32_t ticks = self->config->ticks ? self->config->ticks : NET_CHECK_TICKS_MAX;
     for (uint32_t i = 0; result == NET_OK && i < ticks + END_STEPS_MAX; i++) {
         if (net_server_get_phase(table.server) == NET_SERVER_ENDED) break;
         step_table(&table);
@@ -605,6 +679,7 @@ net_result net_check_match(net_checker* self) {
     if (result == NET_OK) {
         net_transport_stats stats;
         check_predictions(&table);
+        note_without_rows(&table);
         table.transport->ops->stats(table.transport, &stats);
         self->result.ticks = net_match_tick(self->server);
         self->result.datagrams = stats.sent_datagrams + stats.recv_datagrams;

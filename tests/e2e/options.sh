@@ -161,6 +161,9 @@ case_check_accepts_what_is_right() {
         run check shoal-server check "$games/breakout.so"
         [ "$code" = 0 ] || fail "check of breakout ended with $code"
         says check.out '^ok files=1 templates=[1-9][0-9]* components=[1-9][0-9]*$'
+        run check shoal-server check --bots 3 --ticks 60 --set lives=1 "$games/breakout.so"
+        [ "$code" = 0 ] || fail "check of breakout with three bots ended with $code"
+        refused 2 'has no setting "lifes", did you mean "lives"' shoal-server check --set lifes=1 "$games/breakout.so"
     fi
     echo 'stone { pos:p2 = 1,2 weight:r = 3 }' >stone.blk
     run check shoal-server check stone.blk stone.blk
@@ -251,6 +254,8 @@ case_check_names_what_is_wrong() {
     refused 2 'readme.txt' shoal-server check readme.txt
     refused 1 'missing.blk' shoal-server check missing.blk
     refused 2 'at least one' shoal-server check
+    refused 2 'bots is outside of 1 to 64' shoal-server check --bots 65 stone.blk
+    refused 2 'name one game' shoal-server check --stages
 }
 
 case_the_environment_gives_options() {

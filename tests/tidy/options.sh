@@ -21,6 +21,7 @@ check() {
 check shoal-server
 check shoal-server keygen
 check shoal-server token
+check shoal-server check
 check shoal-client
 check shoal-replay
 [ "$count" -gt 60 ] || { echo "options: only $count found: wrong folder?"; exit 2; }

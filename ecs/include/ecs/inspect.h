@@ -36,6 +36,9 @@ bool ecs_inspect_system(const ecs_world* world, ecs_user* user, bool* is_present
 /// May rows of this template match the terms of the system, as far as its own components tell?
 /// @return false also when the world has no such system, or it has no terms.
 bool ecs_inspect_matches(const ecs_world* world, const char* system, ecs_template_id template_id);
+/// Walk the systems of this world that are called with rows. *has_had: was one called with a row
+/// since ecs_inspect_writes? @return false: there is none after `user`.
+bool ecs_inspect_rows(const ecs_world* world, ecs_user* user, bool* has_had);
 
 /// From now on compare each column that a system declares as read before and after its call, and
 /// report the first difference of each system and term: "system draw_es declares that it only reads

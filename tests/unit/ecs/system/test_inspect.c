@@ -100,6 +100,28 @@ INSPECTED_CASE(a_write_through_const_is_told_once, run_sly) {
     assert_int_equal(lines, 1);
 }
 
+INSPECTED_CASE(who_never_had_a_row_is_found, live_idle) {
+    const base_reporter reporter = {save_line, NULL};
+    ecs_world* world = self->live.world;
+    bool has_had = true;
+    (void)live_create(&self->live, self->live.thing);
+    live_step(&self->live); // before ecs_inspect_writes it does not count
+    ecs_user user = {0};
+    assert_true(ecs_inspect_rows(world, &user, &has_had));
+    assert_string_equal(user.name, "move");
+    assert_false(has_had);
+    ecs_inspect_writes(world, &reporter);
+    live_step(&self->live);
+    user = (ecs_user){0};
+    assert_true(ecs_inspect_rows(world, &user, &has_had));
+    assert_true(has_had);
+    assert_true(ecs_inspect_rows(world, &user, &has_had));
+    assert_string_equal(user.name, "look"); // each thing has what its terms exclude
+    assert_false(has_had);
+    assert_false(ecs_inspect_rows(world, &user, &has_had)); // neither "absent" nor "kicked"
+    ecs_inspect_writes(world, NULL);
+}
+
 INSPECTED_CASE(names_that_are_needed_are_found_or_named, live_idle) {
     const base_reporter reporter = {save_line, NULL};
     ecs_need need = {.world = self->live.world, .reporter = &reporter, .place = "pong"};

@@ -39,6 +39,8 @@ typedef enum mistake {
     MISTAKE_UNKNOWN_NEED,
     MISTAKE_UNKNOWN_TAG,
     MISTAKE_UNKNOWN_STAGE,
+    MISTAKE_NO_ROWS,  // a system whose rows never come
+    MISTAKE_LATE_ROW, // or come after the ticks that are played at least
     MISTAKE_COUNT
 } mistake;
 
@@ -57,6 +59,10 @@ typedef struct steer_event {
 } steer_event;
 
 static const char* mistaken_templates(void) {
+    if (the_mistake == MISTAKE_NO_ROWS || the_mistake == MISTAKE_LATE_ROW)
+        return "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"
+               " \"steer:r\"{ _track:b=yes } \"glow:r\"{ _track:b=yes } }\n"
+               "bird { wing:r=1 }\n";
     return the_mistake == MISTAKE_UNTRACKED_INPUT
                ? "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"
                  " \"steer:r\"{} \"glow:r\"{} }\n"
@@ -155,6 +161,8 @@ static void rule(const ecs_stage* stage, const ecs_rows* rows) {
     if (the_mistake == MISTAKE_NAN && stage->tick == 50) pos->y -= pos->y / 0.0f * 0.0f;
     if (the_mistake == MISTAKE_INFINITE && stage->tick == 50) pos->y = 1.0f / 0.0f;
     if (the_mistake == MISTAKE_OUTSIDE) pos->y = (float)(++calls_outside % 50u);
+    if (the_mistake == MISTAKE_LATE_ROW && stage->tick == 290)
+        (void)!ecs_command_create(stage->world, ecs_template_find(stage->world, "bird"), NULL, 0);
     if (the_mistake == MISTAKE_UNSENT_HANDLE)
         *(float*)ecs_get_mut(stage->world, game->last, game->glow) = 0.5f;
     const uint32_t number = (uint32_t)stage->tick;
@@ -188,6 +196,15 @@ static ecs_result add(ecs_world* world, const char* tag, ecs_system_desc desc) {
     desc.tags = &tag;
     desc.tag_count = 1;
     return ecs_system_register(world, &desc);
+}
+
+static ecs_result add_fly(ecs_world* world) {
+    static const ecs_term wing_terms[] = {{"wing", "r", ECS_WRITE}};
+    if (the_mistake != MISTAKE_NO_ROWS && the_mistake != MISTAKE_LATE_ROW) return ECS_OK;
+    return add(
+        world, "server",
+        (ecs_system_desc){
+            .name = "fly_es", .stage = "act", .run = heat, .terms = wing_terms, .term_count = 1});
 }
 
 static ecs_result mistaken_systems(ecs_world* world, void** context,
@@ -270,6 +287,7 @@ static ecs_result mistaken_systems(ecs_world* world, void** context,
     if (result == ECS_OK && the_mistake == MISTAKE_UNKNOWN_STAGE)
         result = add(world, "server",
                      (ecs_system_desc){.name = "late_es", .stage = "act2", .run = draw});
+    if (result == ECS_OK) result = add_fly(world);
     const bool is_odd = the_mistake == MISTAKE_UNKNOWN_TERM;
     if (result == ECS_OK)
         result = add(world, "render",

@@ -19,7 +19,8 @@ static void save_line(void* context, const char* file, uint32_t line, const char
     (void)snprintf(said + used, sizeof said - used, "%s\n", message);
 }
 
-static net_result check(mistake planted, net_check_result* result) {
+// `asked`: bots, ticks and settings.
+static net_result check_as(mistake planted, net_check_config asked, net_check_result* result) {
     const base_reporter reporter = {save_line, NULL};
     log_files files;
     net_module* module = NULL;
@@ -29,12 +30,18 @@ static net_result check(mistake planted, net_check_result* result) {
     files_open(&files);
     assert_ok(
         net_module_wrap(mistaken_module(), mistaken_templates(), "paddle.blk", &reporter, &module));
-    const net_check_config config = {
-        .module = module, .file = "paddle.so", .reporter = &reporter, .log_file = files.log};
-    net_result code = net_check_play(&config, result);
+    asked.module = module;
+    asked.file = "paddle.so";
+    asked.reporter = &reporter;
+    asked.log_file = files.log;
+    net_result code = net_check_play(&asked, result);
     net_module_close(module);
     files_close(&files);
     return code;
+}
+
+static net_result check(mistake planted, net_check_result* result) {
+    return check_as(planted, (net_check_config){0}, result);
 }
 
 static void expect_among(const expectation* expected, uint32_t count, uint32_t warnings_max) {
@@ -165,6 +172,34 @@ CASE(unknown_names_come_with_kind_place_and_the_nearest_name) {
         if (!strstr(said, expected[i].says))
             fail_msg("expected: %s\nsaid: %s", expected[i].says, said);
     }
+}
+
+CASE(a_system_that_never_had_a_row_is_named) {
+    net_check_result result;
+    assert_ok(check(MISTAKE_NO_ROWS, &result));
+    assert_string_equal(said, "note: fly_es never had a row: what it does was not checked\n");
+    assert_int_equal(result.warnings, 0);
+    assert_int_equal(result.ticks, NET_CHECK_TICKS_MAX);
+    assert_ok(check(MISTAKE_LATE_ROW, &result));
+    assert_string_equal(said, "");
+    assert_int_equal(result.ticks, 300); // the next look after the bird of tick 290
+    assert_ok(check_as(MISTAKE_LATE_ROW, (net_check_config){.ticks = 280}, &result));
+    assert_string_equal(said, "note: fly_es never had a row: what it does was not checked\n");
+    assert_int_equal(result.ticks, 280);
+}
+
+CASE(bots_ticks_and_settings_are_the_callers) {
+    static const char* const settings[] = {"speed=2"};
+    net_check_result two, result;
+    assert_ok(check_as(MISTAKE_NONE, (net_check_config){.ticks = 30}, &two));
+    assert_int_equal(two.ticks, 30);
+    assert_ok(check_as(MISTAKE_NONE, (net_check_config){.ticks = 30, .bots = 5}, &result));
+    assert_string_equal(said, "");
+    assert_int_equal(result.ticks, 30);
+    assert_true(result.datagrams > 2 * two.datagrams);
+    const net_check_config set = {.settings = settings, .setting_count = 1};
+    assert_int_equal(check_as(MISTAKE_NONE, set, &result), NET_ERR_UNKNOWN);
+    assert_non_null(strstr(said, "paddle has no setting \"speed\""));
 }
 
 CASE(declarations_alone_are_checked_without_a_step) {
