@@ -17,6 +17,10 @@ static bool is_number(ecs_field_kind kind) {
     return kind != ECS_FIELD_BOOL && kind != ECS_FIELD_ENTITY;
 }
 
+static const char too_many_fields[] = "too many replicated fields";
+static const char too_many_components[] = "too many replicated components";
+static const char too_many_varsizes[] = "too many values of any length";
+
 // A quaternion's words: which part is the largest, then the other three.
 static const char* add_rotation(net_row_template* row_template,
                                 const ecs_template_component* component, const ecs_type* type) {
@@ -24,8 +28,7 @@ static const char* add_rotation(net_row_template* row_template,
     uint32_t bits = component->quant.bits;
     if (bits < PROTO_ROTATION_BITS_MIN || bits > PROTO_ROTATION_BITS_MAX)
         return "a rotation has 4 to 15 bits";
-    if (layout->field_count + PROTO_ROTATION_WORDS > PROTO_ROW_FIELDS_MAX)
-        return "too many replicated fields";
+    if (layout->field_count + PROTO_ROTATION_WORDS > PROTO_ROW_FIELDS_MAX) return too_many_fields;
     proto_row_component* target = &layout->components[layout->component_count - 1];
     uint32_t offsets[PROTO_ROTATION_WORDS], count = 0;
     for (uint32_t i = 0; i < type->field_count; i++) {
@@ -55,8 +58,7 @@ static const char* add_rotation(net_row_template* row_template,
 static const char* add_component(net_row_template* row_template,
                                  const ecs_template_component* component, const ecs_type* type) {
     proto_layout* layout = &row_template->layout;
-    if (layout->component_count == PROTO_ROW_COMPONENTS_MAX)
-        return "too many replicated components";
+    if (layout->component_count == PROTO_ROW_COMPONENTS_MAX) return too_many_components;
     proto_row_component* target = &layout->components[layout->component_count++];
     *target = (proto_row_component){.key = component->component,
                                     .field_first = (uint16_t)layout->field_count};
@@ -69,7 +71,7 @@ static const char* add_component(net_row_template* row_template,
         if (!proto_quant_make(&made, (proto_kind)field->kind, quant->bits, quant->min, quant->step))
             return "its quantisation is out of range";
         for (uint32_t k = 0; k < field->count; k++) {
-            if (layout->field_count == PROTO_ROW_FIELDS_MAX) return "too many replicated fields";
+            if (layout->field_count == PROTO_ROW_FIELDS_MAX) return too_many_fields;
             layout->fields[layout->field_count++] = (proto_row_field){
                 .quant = made,
                 .offset_bytes = field->offset + k * ecs_field_kind_bytes(field->kind)};
@@ -83,7 +85,7 @@ static const char* add_component(net_row_template* row_template,
 
 static const char* add_varsize(const net_rows* rows, net_row_template* row_template,
                                const ecs_template_component* component) {
-    if (row_template->varsize_count == NET_ROW_VARSIZE_MAX) return "too many values of any length";
+    if (row_template->varsize_count == NET_ROW_VARSIZE_MAX) return too_many_varsizes;
     for (uint32_t n = 0; n < rows->varsize_count; n++) {
         if (rows->varsizes[n] != component->component) continue;
         uint32_t class_ = component->visible ? net_rows_class(rows, component->visible) : 0;
@@ -177,13 +179,47 @@ static void link_integrals(const net_rows* rows, const ecs_template* source, pro
     }
 }
 
+// How many a template has of what a limit concerns.
+static uint32_t count_limited(const net_rows* rows, const ecs_template* source, const char* fault) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < source->component_count; i++) {
+        const ecs_template_component* component = &source->components[i];
+        if (!(component->flags & ECS_COMPONENT_REPLICATED)) continue;
+        const ecs_type* type = net_rows_component_of(rows, component->component).type;
+        if (ecs_type_is_varsize(type) != (fault == too_many_varsizes)) continue;
+        for (uint32_t k = 0; fault == too_many_fields && k < type->field_count; k++)
+            count += type->fields[k].count;
+        if (fault != too_many_fields) count++;
+    }
+    return count;
+}
+
+void net_row_template_report(const net_rows* rows, const ecs_template* source, const char* fault,
+                             ecs_component_id component, const base_reporter* reporter) {
+    const uint32_t max = fault == too_many_fields       ? PROTO_ROW_FIELDS_MAX
+                         : fault == too_many_components ? PROTO_ROW_COMPONENTS_MAX
+                         : fault == too_many_varsizes   ? NET_ROW_VARSIZE_MAX
+                                                        : 0;
+    const char* name = component ? net_rows_component_of(rows, component).name : "";
+    if (max > 0)
+        base_report(reporter, source->file, source->line,
+                    "template %s cannot be replicated: %s: %u, at most %u; component %s does not "
+                    "fit",
+                    source->name, fault, count_limited(rows, source, fault), max, name);
+    else
+        base_report(reporter, source->file, source->line,
+                    "template %s cannot be replicated: %s%s%s", source->name, fault,
+                    component ? ": component " : "", name);
+}
+
 const char* net_row_template_fill(const net_rows* rows, const ecs_template* source,
-                                  net_row_template* row_template) {
+                                  net_row_template* row_template, ecs_component_id* at) {
     row_template->id = source->id;
     row_template->importance = (uint16_t)source->importance;
     for (uint32_t i = 0; i < source->component_count; i++) {
         const ecs_template_component* component = &source->components[i];
         if (!(component->flags & ECS_COMPONENT_REPLICATED)) continue;
+        *at = component->component;
         const ecs_type* type = net_rows_component_of(rows, component->component).type;
         const char* fault = ecs_type_is_varsize(type) ? add_varsize(rows, row_template, component)
                             : type->ops ? "its type owns memory and does not say how to send it"
@@ -197,6 +233,7 @@ const char* net_row_template_fill(const net_rows* rows, const ecs_template* sour
             row_template->masked[row_template->masked_count++] =
                 (uint8_t)(row_template->layout.component_count - 1);
     }
+    *at = ECS_COMPONENT_NONE;
     link_integrals(rows, source, &row_template->layout);
     row_template->layout.tick_rate_hz = rows->tick_rate_hz;
     proto_layout_finish(&row_template->layout);

@@ -41,10 +41,10 @@ static net_result add_template_row(net_rows* rows, const ecs_template* source,
         return NET_ERR_MEMORY;
     net_row_template* row_template = base_allocate_zero(rows->allocator, sizeof *row_template);
     if (!row_template) return NET_ERR_MEMORY;
-    const char* fault = net_row_template_fill(rows, source, row_template);
+    ecs_component_id at;
+    const char* fault = net_row_template_fill(rows, source, row_template, &at);
     if (fault) {
-        base_report(reporter, source->file, source->line, "template %s cannot be replicated: %s",
-                    source->name, fault);
+        net_row_template_report(rows, source, fault, at, reporter);
         base_release(rows->allocator, row_template, sizeof *row_template);
         rows->states[id] = ROW_NONE;
         return NET_ERR_SCHEMA;

@@ -178,9 +178,13 @@ void net_rows_list_classes(net_rows* rows);
 void net_rows_list_varsizes(net_rows* rows);
 /// Number one more, unless it has its number.
 void net_rows_add_varsize(net_rows* rows, ecs_component_id id);
-/// Fill an entry that is zero from its template. @return NULL; or why it cannot be a row.
+/// Fill an entry that is zero from its template. @return NULL; or why it cannot be a row, and in
+/// *at the component (ECS_COMPONENT_NONE: not one alone).
 const char* net_row_template_fill(const net_rows* rows, const ecs_template* source,
-                                  net_row_template* row_template);
+                                  net_row_template* row_template, ecs_component_id* at);
+/// Report what net_row_template_fill returned: of a limit with its number and that of the template.
+void net_row_template_report(const net_rows* rows, const ecs_template* source, const char* fault,
+                             ecs_component_id component, const base_reporter* reporter);
 /// Make the default rows of an entry that is filled. @return false: there is no memory.
 bool net_row_template_fill_defaults(const net_rows* rows, const ecs_template* source,
                                     net_row_template* row_template);
