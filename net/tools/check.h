@@ -55,7 +55,8 @@ BASE_MUST_USE net_result net_check_declared(const net_check_config* config, net_
 /// Found besides: values beyond their range, numbers that are not finite; components that differ on
 /// client and server though a client reads them; predictions that differ; systems that write what
 /// they declare as read; bots, pictures and clients' systems that write what the server sends; a
-/// log that does not run again to the same bits; worlds that differ at the end.
+/// log that does not run again to the same bits; worlds that differ at the end; a player's
+/// entity that no system of the input matches, or that is gone for 10 s.
 /// @return NET_OK, also with findings; NET_ERR_MODULE; NET_ERR_UNKNOWN and NET_ERR_MALFORMED
 ///         (reported: a setting); NET_ERR_IO (reported: the log cannot be
 ///         written); NET_ERR_SCHEMA (reported: the module's interest rules or components cannot be
@@ -78,9 +79,17 @@ typedef struct net_checker {
     net_check_result result;
 } net_checker;
 
+/// @return whether nothing was said yet of this topic and name.
+bool net_check_is_first(net_checker* self, const char* topic, const char* name);
 /// Report a finding, once for each topic and name.
 void net_check_report(net_checker* self, const char* topic, const char* name, const char* format,
                       ...) __attribute__((format(printf, 4, 5)));
+
+/// Every value of the server's world (check_values.c).
+void net_check_values(net_checker* self);
+/// Values that a client's system reads and that differ from the server's, though no system of the
+/// client writes them. `mirror` is as the server's world at the same tick.
+void net_check_hidden_values(net_checker* self, net_match* mirror);
 
 /// check_play.c
 BASE_MUST_USE net_result net_check_match(net_checker* self);

@@ -20,46 +20,20 @@
 #include "ecs/inspect.h"
 
 #include "base/assert.h"
-#include "base/hash.h"
 #include "base/text.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 enum {
     DELAY_MS = 20,
     END_STEPS_MAX = 900,   // from the last tick to the last goodbye
     CATCH_UP_MAX = 4,      // ticks of a client in one step
+    RESPAWN_S_MAX = 10,    // a player without an entity
     LOOK_TICKS = 20,       // between two looks whether more is to be seen
     COMPARED_MIN = 20,     // rows, before a prediction is checked
     DIFFERING_PERCENT = 10 // of them, in one component
 };
 #define START_US UINT64_C(1000000)
-
-// ---- findings ----
-
-// Findings, each once.
-
-static bool is_first(net_checker* self, const char* topic, const char* name) {
-    const uint64_t key = base_hash64_mix(base_hash64_text(topic), base_hash64_text(name));
-    for (uint32_t i = 0; i < self->topic_count; i++)
-        if (self->topics[i] == key) return false;
-    if (self->topic_count == NET_CHECK_TOPICS_MAX) return false;
-    self->topics[self->topic_count++] = key;
-    return true;
-}
-
-void net_check_report(net_checker* self, const char* topic, const char* name, const char* format,
-                      ...) {
-    if (!is_first(self, topic, name)) return;
-    self->result.warnings++;
-    char line[BASE_REPORT_BYTES_MAX];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)base_text_vformat(line, sizeof line, format, arguments);
-    va_end(arguments);
-    base_report(self->config->reporter, self->config->file, 0, "warning: %s", line);
-}
 
 // ---- rows ----
 
@@ -138,147 +112,6 @@ static bool rows_differ(const check_rows* rows, net_match* match, check_change* 
     return false;
 }
 
-// ---- values ----
-
-// Every value of a server's world: is it finite, and within the range that it is sent with? And
-// what a client's system reads: is it what the server has?
-
-static double read_number(ecs_field_kind kind, const uint8_t* at) {
-    float single;
-    double value;
-    int64_t whole = 0;
-    uint64_t bits = 0;
-    const uint32_t bytes = ecs_field_kind_bytes(kind);
-    switch (kind) {
-    case ECS_FIELD_F32:
-        memcpy(&single, at, sizeof single);
-        return (double)single;
-    case ECS_FIELD_F64:
-        memcpy(&value, at, sizeof value);
-        return value;
-    case ECS_FIELD_I8:
-    case ECS_FIELD_I16:
-    case ECS_FIELD_I32:
-    case ECS_FIELD_I64: // little-endian; the sign comes from the highest byte
-        memset(&whole, at[bytes - 1] & 0x80 ? 0xff : 0, sizeof whole);
-        memcpy(&whole, at, bytes);
-        return (double)whole;
-    default:
-        memcpy(&bits, at, bytes);
-        return (double)bits;
-    }
-}
-
-typedef struct place {
-    net_checker* self;
-    ecs_entity entity;
-    const ecs_template* source;
-    const ecs_template_component* component;
-    const char* name;
-} place;
-
-static void check_number(const place* at, const ecs_field* field, double value) {
-    char topic[2 * ECS_NAME_BYTES_MAX];
-    (void)base_text_format(topic, sizeof topic, "%s.%s", at->name, field->name);
-    const unsigned index = ecs_entity_index(at->entity),
-                   generation = ecs_entity_generation(at->entity);
-    const unsigned long long tick = net_match_tick(at->self->server);
-    if (value - value != 0.0) { // infinite, or no number
-        net_check_report(at->self, "finite", topic,
-                         "component %s of template %s: field %s is %s in tick %llu (entity %u:%u)",
-                         at->name, at->source->name, field->name,
-                         value != value ? "not a number" : "infinite", tick, index, generation);
-        return;
-    }
-    const ecs_quant* quant = at->component->quant.bits > 0 ? &at->component->quant : &field->quant;
-    if (quant->bits == 0 || ecs_quant_is_angle(quant) || at->component->is_rotation ||
-        field->kind == ECS_FIELD_BOOL || field->kind == ECS_FIELD_ENTITY ||
-        !(at->component->flags & ECS_COMPONENT_REPLICATED))
-        return;
-    const double max = quant->min + (double)((UINT64_C(1) << quant->bits) - 1) * quant->step;
-    const double slack = quant->step * 0.51;
-    if (value >= quant->min - slack && value <= max + slack) return;
-    net_check_report(
-        at->self, "range", topic,
-        "component %s of template %s: field %s is %g in tick %llu (entity %u:%u), outside "
-        "of its range %g..%g: clients get the limit",
-        at->name, at->source->name, field->name, value, tick, index, generation, quant->min, max);
-}
-
-static void check_component(const place* at) {
-    ecs_world* world = net_match_world(at->self->server);
-    const ecs_component* component = ecs_component_get(world, at->component->component);
-    const ecs_type* type = ecs_type_get(world, component->type);
-    const void* cell = ecs_find(world, at->entity, component->id);
-    if (!cell) return;
-    const uint8_t* memory = ecs_type_object(type, cell);
-    for (uint32_t i = 0; i < type->field_count; i++) {
-        const ecs_field* field = &type->fields[i];
-        for (uint32_t k = 0; k < field->count; k++)
-            check_number(at, field,
-                         read_number(field->kind, memory + field->offset +
-                                                      k * ecs_field_kind_bytes(field->kind)));
-    }
-}
-
-// check_play.c: every value of the server's world.
-static void check_values(net_checker* self) {
-    ecs_world* world = net_match_world(self->server);
-    ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
-    for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity)) {
-        const ecs_template* source = ecs_template_get(world, ecs_entity_template(world, entity));
-        for (uint32_t i = 0; source && i < source->component_count; i++) {
-            const ecs_template_component* component = &source->components[i];
-            const place at = {self, entity, source, component,
-                              ecs_component_get(world, component->component)->name};
-            check_component(&at);
-        }
-    }
-}
-
-static void check_hidden(const place* at, net_match* mirror) {
-    ecs_world *world = net_match_world(at->self->server), *there = net_match_world(mirror);
-    const ecs_world* view = net_match_world(at->self->view);
-    const ecs_component_id id = at->component->component;
-    ecs_user reader = {0}, own = {0};
-    if ((at->component->flags & ECS_COMPONENT_REPLICATED) ||
-        !ecs_inspect_user(view, id, ECS_USE_READ, &reader) ||
-        ecs_inspect_user(view, id, ECS_USE_WRITE, &own))
-        return;
-    const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);
-    const void *here = ecs_find(world, at->entity, id), *shown = ecs_find(there, at->entity, id);
-    if (type->size == 0 || !here || !shown ||
-        ecs_type_equal(type, ecs_type_object(type, here), ecs_type_object(type, shown)))
-        return;
-    char a[64], b[64];
-    (void)ecs_type_format(type, ecs_type_object(type, here), a, sizeof a);
-    (void)ecs_type_format(type, ecs_type_object(type, shown), b, sizeof b);
-    net_check_report(
-        at->self, "reads", at->name,
-        "component %s of template %s: system %s of the client reads it, and it "
-        "is not replicated: on the server it is %s, on a client %s (entity %u:%u); add "
-        "_replicate:b=yes",
-        at->name, at->source->name, reader.name, a, b, ecs_entity_index(at->entity),
-        ecs_entity_generation(at->entity));
-}
-
-// Values that a client's system reads and that differ from the server's, though no system of
-// the client writes them. `mirror` is as the server's world at the same tick.
-static void check_hidden_values(net_checker* self, net_match* mirror) {
-    ecs_world *world = net_match_world(self->server), *there = net_match_world(mirror);
-    ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
-    for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity)) {
-        const ecs_template* source = ecs_template_get(world, ecs_entity_template(world, entity));
-        if (!source || !source->is_replicated || !ecs_is_alive(there, entity)) continue;
-        for (uint32_t i = 0; i < source->component_count; i++) {
-            const ecs_template_component* component = &source->components[i];
-            const place at = {self, entity, source, component,
-                              ecs_component_get(world, component->component)->name};
-            check_hidden(&at, mirror);
-        }
-    }
-}
-
 // ---- the table ----
 
 typedef struct check_bot {
@@ -288,6 +121,9 @@ typedef struct check_bot {
     net_transport* transport;
     net_client* client;
     char name[16];
+    ecs_template_id joined; // template of its player's first entity; 0: it had none
+    ecs_tick lost;          // when that entity was gone; 0: it is there
+    bool takes_inputs;      // a system took them at some time
 } check_bot;
 
 typedef struct check_table {
@@ -522,7 +358,7 @@ static void compare_worlds(check_table* table) {
     for (uint32_t i = 0; i < table->bot_count; i++) {
         check_bot* bot = &table->bots[i];
         if (net_client_tick_newest(bot->client) != net_match_tick(self->server)) continue;
-        if (!self->game->interest) check_hidden_values(self, bot->mirror);
+        if (!self->game->interest) net_check_hidden_values(self, bot->mirror);
         check_change change;
         // With rules of interest a client has less.
         if (self->game->interest || !rows_differ(&table->before, bot->mirror, &change)) continue;
@@ -533,6 +369,101 @@ static void compare_worlds(check_table* table) {
             change.component ? "component " : "", change.component ? change.component : "the life",
             change.template_name, ecs_entity_index(change.entity),
             ecs_entity_generation(change.entity));
+    }
+}
+
+// ---- players ----
+
+// The entity of player_join is a player's entity for good: it must be one that the systems of the
+// input match, and one that stays.
+
+// May the terms of a handler match rows of this template? A handler without terms matches any.
+static bool is_taken_by(const ecs_world* world, const char* handler, ecs_template_id template_id) {
+    if (ecs_inspect_matches(world, handler, template_id)) return true;
+    for (uint32_t id = 1; id <= ecs_template_count(world); id++)
+        if (ecs_inspect_matches(world, handler, (ecs_template_id)id)) return false;
+    return true;
+}
+
+static ecs_event_type input_event(const net_checker* self, const char** name) {
+    for (uint32_t i = 0; i < self->game->message_count; i++) {
+        if (self->game->messages[i].kind != NET_MESSAGE_INPUT) continue;
+        *name = self->game->messages[i].event;
+        return ecs_event_find(net_match_world(self->server), *name);
+    }
+    return ECS_EVENT_NONE;
+}
+
+// @return the last handler of the input that does not take this template; NULL: one takes it, or
+// there is none.
+static const char* find_refusing(const net_checker* self, ecs_template_id template_id) {
+    const ecs_world* world = net_match_world(self->server);
+    const char* event;
+    const ecs_event_type type = input_event(self, &event);
+    ecs_user user = {0};
+    while (type != ECS_EVENT_NONE && ecs_inspect_handler(world, type, &user))
+        if (is_taken_by(world, user.name, template_id)) return NULL;
+    return user.name;
+}
+
+static void look_at_player(const check_table* table, check_bot* bot, uint32_t client) {
+    const net_checker* self = table->self;
+    const ecs_entity entity = net_match_player(self->server, client);
+    if (entity == ECS_ENTITY_NONE) {
+        if (bot->joined && bot->lost == 0) bot->lost = net_match_tick(self->server);
+        return;
+    }
+    const ecs_template_id template_id = ecs_entity_template(net_match_world(self->server), entity);
+    if (!bot->joined) bot->joined = template_id;
+    bot->takes_inputs = bot->takes_inputs || !find_refusing(self, template_id);
+}
+
+static void look_at_players(check_table* table) {
+    uint32_t clients[NET_CHECK_BOTS_MAX];
+    const uint32_t count = net_match_players(table->self->server, clients, table->bot_count);
+    // None leaves before the end.
+    for (uint32_t i = 0; i < count && i < table->bot_count; i++)
+        look_at_player(table, &table->bots[i], clients[i]);
+}
+
+static ecs_tick ticks_without(const check_table* table, const check_bot* bot) {
+    return bot->lost ? net_match_tick(table->self->server) - bot->lost : 0;
+}
+
+static ecs_tick respawn_ticks_max(const check_table* table) {
+    return RESPAWN_S_MAX * net_match_get_config(table->self->server)->tick_rate_hz;
+}
+
+// @return whether a player has no entity, but not yet for long.
+static bool may_respawn(const check_table* table) {
+    for (uint32_t i = 0; i < table->bot_count; i++)
+        if (table->bots[i].lost && ticks_without(table, &table->bots[i]) < respawn_ticks_max(table))
+            return true;
+    return false;
+}
+
+static void check_players(check_table* table) {
+    net_checker* self = table->self;
+    const ecs_world* world = net_match_world(self->server);
+    const char* event = NULL;
+    (void)input_event(self, &event);
+    for (uint32_t i = 0; i < table->bot_count; i++) {
+        const check_bot* bot = &table->bots[i];
+        if (!bot->joined) continue; // a spectator
+        const char* name = ecs_template_get(world, bot->joined)->name;
+        const char* handler = find_refusing(self, bot->joined);
+        if (!bot->takes_inputs && handler)
+            net_check_report(self, "join", name,
+                             "player_join returns an entity of template %s, which lacks what "
+                             "system %s asks for: input %s has no effect; add its components to "
+                             "the template",
+                             name, handler, event);
+        if (ticks_without(table, bot) >= respawn_ticks_max(table))
+            net_check_report(self, "respawn", name,
+                             "a player has had no entity for %u s: its %s was destroyed in tick "
+                             "%llu, and a player never gets another; keep the entity of "
+                             "player_join, and set it back to respawn",
+                             RESPAWN_S_MAX, name, (unsigned long long)bot->lost);
     }
 }
 
@@ -585,7 +516,7 @@ static void note_without_rows(const check_table* table) {
     uint32_t world = 0;
     ecs_user user = {0};
     while ((name = next_without_rows(table, &world, &user)))
-        if (is_first(table->self, "rows", name))
+        if (net_check_is_first(table->self, "rows", name))
             base_report(config->reporter, config->file, 0,
                         "note: %s never had a row: what it does was not checked", name);
 }
@@ -596,7 +527,8 @@ static bool is_enough(const check_table* table) {
     uint32_t world = 0;
     ecs_user user = {0};
     return table->self->config->ticks == 0 && tick >= NET_CHECK_TICKS_DEFAULT &&
-           tick % LOOK_TICKS == 0 && !next_without_rows(table, &world, &user);
+           tick % LOOK_TICKS == 0 && !may_respawn(table) &&
+           !next_without_rows(table, &world, &user);
 }
 
 static void step_table(check_table* table) {
@@ -606,9 +538,11 @@ static void step_table(check_table* table) {
     const ecs_tick tick = net_match_tick(self->server);
     net_server_service(table->server, table->now_us);
     net_server_tick(table->server, table->now_us);
+    if (net_match_tick(self->server) != tick) look_at_players(table);
     if (net_match_tick(self->server) != tick && is_enough(table))
         net_server_stop(table->server, table->now_us);
-    if (net_match_tick(self->server) != tick && is_watched(table, self->server)) check_values(self);
+    if (net_match_tick(self->server) != tick && is_watched(table, self->server))
+        net_check_values(self);
     const bool is_leaving = net_server_get_phase(table->server) >= NET_SERVER_LEAVING;
     if (before == NET_SERVER_SETTLING && is_leaving && !table->is_compared) compare_worlds(table);
     for (uint32_t i = 0; i < table->bot_count; i++)
@@ -679,6 +613,7 @@ net_result net_check_match(net_checker* self) {
     if (result == NET_OK) {
         net_transport_stats stats;
         check_predictions(&table);
+        check_players(&table);
         note_without_rows(&table);
         table.transport->ops->stats(table.transport, &stats);
         self->result.ticks = net_match_tick(self->server);

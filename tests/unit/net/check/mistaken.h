@@ -40,6 +40,8 @@ typedef enum mistake {
     MISTAKE_UNKNOWN_TAG,
     MISTAKE_UNKNOWN_STAGE,
     MISTAKE_NO_ROWS,  // a system whose rows never come
+    MISTAKE_JOIN,     // players get an entity that the input's system does not match
+    MISTAKE_RESPAWN,  // and one loses it for good
     MISTAKE_LATE_ROW, // or come after the ticks that are played at least
     MISTAKE_COUNT
 } mistake;
@@ -59,6 +61,10 @@ typedef struct steer_event {
 } steer_event;
 
 static const char* mistaken_templates(void) {
+    if (the_mistake == MISTAKE_JOIN)
+        return "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"
+               " \"steer:r\"{ _track:b=yes } \"glow:r\"{ _track:b=yes } }\n"
+               "bird { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 } }\n";
     if (the_mistake == MISTAKE_NO_ROWS || the_mistake == MISTAKE_LATE_ROW)
         return "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"
                " \"steer:r\"{ _track:b=yes } \"glow:r\"{ _track:b=yes } }\n"
@@ -161,6 +167,8 @@ static void rule(const ecs_stage* stage, const ecs_rows* rows) {
     if (the_mistake == MISTAKE_NAN && stage->tick == 50) pos->y -= pos->y / 0.0f * 0.0f;
     if (the_mistake == MISTAKE_INFINITE && stage->tick == 50) pos->y = 1.0f / 0.0f;
     if (the_mistake == MISTAKE_OUTSIDE) pos->y = (float)(++calls_outside % 50u);
+    if (the_mistake == MISTAKE_RESPAWN && stage->tick == 40)
+        (void)ecs_command_destroy(stage->world, game->last);
     if (the_mistake == MISTAKE_LATE_ROW && stage->tick == 290)
         (void)!ecs_command_create(stage->world, ecs_template_find(stage->world, "bird"), NULL, 0);
     if (the_mistake == MISTAKE_UNSENT_HANDLE)
@@ -310,7 +318,8 @@ static ecs_entity mistaken_join(ecs_world* world, void* context, const net_game_
     paddle_game* game = context;
     (void)player;
     ecs_entity made = ECS_ENTITY_NONE;
-    (void)!ecs_create(world, game->paddle, NULL, 0, &made);
+    const ecs_template_id bird = ecs_template_find(world, "bird");
+    (void)!ecs_create(world, the_mistake == MISTAKE_JOIN ? bird : game->paddle, NULL, 0, &made);
     game->last = made;
     return made;
 }

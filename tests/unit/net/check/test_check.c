@@ -188,6 +188,23 @@ CASE(a_system_that_never_had_a_row_is_named) {
     assert_int_equal(result.ticks, 280);
 }
 
+CASE(a_players_entity_that_is_of_no_use_is_named) {
+    net_check_result result;
+    assert_ok(check(MISTAKE_JOIN, &result));
+    print_message("%s", said);
+    assert_non_null(strstr(said, "warning: player_join returns an entity of template bird, which "
+                                 "lacks what system steer_es asks for: input steer has no effect; "
+                                 "add its components to the template\n"));
+    assert_int_equal(result.warnings, 1);
+    assert_ok(check(MISTAKE_RESPAWN, &result));
+    print_message("%s", said);
+    assert_string_equal(said, "warning: a player has had no entity for 10 s: its paddle was "
+                              "destroyed in tick 40, and a player never gets another; keep the "
+                              "entity of player_join, and set it back to respawn\n");
+    assert_ok(check_as(MISTAKE_RESPAWN, (net_check_config){.ticks = 200}, &result));
+    assert_string_equal(said, ""); // it may come back yet
+}
+
 CASE(bots_ticks_and_settings_are_the_callers) {
     static const char* const settings[] = {"speed=2"};
     net_check_result two, result;
