@@ -299,7 +299,10 @@ void net_server_queue_events(net_server* server, uint32_t place) {
                 event->payload, event->size) == NET_OK)
             continue;
         to->events_refused++;
-        if (event->is_reliable) to->has_failed = true;
+        if (!event->is_reliable) continue;
+        to->has_failed = true;
+        if (to->outbox.reliable.count == NET_EVENTS_RELIABLE_MAX)
+            to->event_refused = event->message;
     }
     to->events_unseen += unseen;
 }

@@ -81,7 +81,8 @@ typedef struct net_session_out {
     uint32_t input_repeats_sent;
     uint64_t input_fates_sent;
     uint64_t events_unseen, events_refused;
-    bool has_failed; ///< net_server_collect ends the session
+    bool has_failed;        ///< net_server_collect ends the session
+    uint32_t event_refused; ///< message of the reliable event that had no room; 0: none
 } net_session_out;
 
 typedef struct net_session {

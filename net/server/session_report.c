@@ -253,9 +253,19 @@ void net_session_close_report(net_server* server, net_session* session, net_end 
         return;
     }
     server->counters.drops++;
-    base_report(net_ration_take(&server->ration, NET_RATION_DROPPED, server->now_us), NULL, 0,
-                "%s dropped: %s%s%s", who, net_end_text(end), session->end_reason[0] ? ": " : "",
-                session->end_reason);
+    const base_reporter* reporter =
+        net_ration_take(&server->ration, NET_RATION_DROPPED, server->now_us);
+    if (end == NET_END_FAULT && session->out.event_refused > 0) {
+        const net_game_module* game = net_match_get_config(server->config.match)->module->game;
+        base_report(reporter, NULL, 0,
+                    "%s dropped: the game sends too many events: %u wait for it, and one more %s "
+                    "has no room: send fewer, or not reliably",
+                    who, NET_EVENTS_RELIABLE_MAX,
+                    game->messages[session->out.event_refused - 1].name);
+        return;
+    }
+    base_report(reporter, NULL, 0, "%s dropped: %s%s%s", who, net_end_text(end),
+                session->end_reason[0] ? ": " : "", session->end_reason);
 }
 
 // What a server traces of its sessions. Without a trace each call costs one branch.

@@ -157,6 +157,7 @@ static void report_write(void* context, const char* file, uint32_t line, const c
 static void report_note(void* context, const char* file, uint32_t line, const char* message) {
     check_table* table = context;
     (void)file, (void)line;
+    if (strstr(message, " dropped: ")) net_check_report(table->self, "drop", "", "%s", message);
     const char* what = strstr(message, ": entity ");
     if (!what || table->has_writer || !strstr(message, "is not as the server has it")) return;
     table->is_written = true;

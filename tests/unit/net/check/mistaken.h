@@ -41,6 +41,7 @@ typedef enum mistake {
     MISTAKE_UNKNOWN_STAGE,
     MISTAKE_NO_ROWS,  // a system whose rows never come
     MISTAKE_JOIN,     // players get an entity that the input's system does not match
+    MISTAKE_FLOOD,    // more events than a client can take
     MISTAKE_RESPAWN,  // and one loses it for good
     MISTAKE_LATE_ROW, // or come after the ticks that are played at least
     MISTAKE_COUNT
@@ -174,6 +175,8 @@ static void rule(const ecs_stage* stage, const ecs_rows* rows) {
     if (the_mistake == MISTAKE_UNSENT_HANDLE)
         *(float*)ecs_get_mut(stage->world, game->last, game->glow) = 0.5f;
     const uint32_t number = (uint32_t)stage->tick;
+    for (uint32_t i = 0; the_mistake == MISTAKE_FLOOD && i < 200; i++)
+        (void)ecs_event_send(stage->world, game->last, game->goal, &number);
     if (stage->tick % 40 == 0) (void)ecs_event_send(stage->world, game->last, game->goal, &number);
 }
 

@@ -205,6 +205,16 @@ CASE(a_players_entity_that_is_of_no_use_is_named) {
     assert_string_equal(said, ""); // it may come back yet
 }
 
+CASE(an_event_that_floods_clients_is_named) {
+    net_check_result result;
+    assert_ok(check(MISTAKE_FLOOD, &result));
+    print_message("%s", said);
+    assert_non_null(strstr(said, "warning: client 1 \"Bot 1\" dropped: the game sends too many "
+                                 "events: 256 wait for it, and one more Goal has no room: send "
+                                 "fewer, or not reliably\n"));
+    assert_int_equal(result.warnings, 1);
+}
+
 CASE(bots_ticks_and_settings_are_the_callers) {
     static const char* const settings[] = {"speed=2"};
     net_check_result two, result;
