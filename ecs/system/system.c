@@ -546,6 +546,25 @@ bool ecs_inspect_rows(const ecs_world* world, ecs_user* user, bool* has_had) {
     return false;
 }
 
+bool ecs_inspect_optional(const ecs_world* world, ecs_user* user, const char** component) {
+    // `next` counts terms, as if each system had as many as one can have.
+    for (; user->next / ECS_QUERY_TERMS_MAX < world->systems->count; user->next++) {
+        const ecs_system* system = world->systems->list[user->next / ECS_QUERY_TERMS_MAX];
+        const uint32_t term = user->next % ECS_QUERY_TERMS_MAX;
+        const ecs_query* query = system->query;
+        if (!system->is_present || !query || term >= query->term_count) continue;
+        const ecs_access access = query->access[term];
+        if ((access != ECS_OPTIONAL_READ && access != ECS_OPTIONAL_WRITE) ||
+            query->components[term] != ECS_COMPONENT_NONE)
+            continue;
+        user->name = system->name;
+        *component = query->names[term][0];
+        user->next++;
+        return true;
+    }
+    return false;
+}
+
 static bool has(const ecs_template* source, ecs_component_id component) {
     for (uint32_t i = 0; i < source->component_count; i++)
         if (source->components[i].component == component) return true;

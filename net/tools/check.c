@@ -58,6 +58,23 @@ static void check_systems(net_checker* self) {
     check_stages(self, self->predict);
 }
 
+// ES_OPTIONAL and ES_DEFAULT: a name that is written wrongly is no fault of the build.
+static void check_optional(net_checker* self, net_match* match) {
+    const ecs_world* world = match ? net_match_world(match) : NULL;
+    ecs_user user = {0};
+    const char* component = NULL;
+    while (world && ecs_inspect_optional(world, &user, &component)) {
+        char hint[BASE_HINT_BYTES];
+        base_nearest nearest = base_nearest_begin(component);
+        for (uint32_t id = 1; id <= ecs_component_count(world); id++)
+            base_nearest_offer(&nearest, ecs_component_get(world, (ecs_component_id)id)->name);
+        net_check_report(self, "optional", component,
+                         "system %s asks for an optional component %s, which no template has: "
+                         "correct the name, or add it to a template%s",
+                         user.name, component, base_nearest_hint(&nearest, hint));
+    }
+}
+
 static bool has_handler(net_match* match, const char* event) {
     if (!match) return false;
     ecs_world* world = net_match_world(match);
@@ -336,6 +353,9 @@ static void check_all_declared(net_checker* self) {
     self->result.templates = ecs_template_count(net_match_world(self->server));
     self->result.components = ecs_component_count(net_match_world(self->server));
     check_systems(self);
+    check_optional(self, self->server);
+    check_optional(self, self->view);
+    check_optional(self, self->predict);
     check_handlers(self);
     check_inputs(self);
     check_reads(self);

@@ -39,8 +39,8 @@ typedef struct net_check_result {
     uint64_t datagrams;             ///< of server and clients
 } net_check_result;
 
-/// Compare the declarations of the worlds, without a step: a few milliseconds. `match` is the
-/// server's, before or between steps.
+/// Compare the declarations of the worlds, without a step: a few milliseconds. Optional components
+/// that no template has are named, too. `match` is the server's, before or between steps.
 ///
 /// Found: systems that never run; messages whose event no system handles; message fields that do
 /// not come back from the wire; components that take inputs and are not tracked; components that

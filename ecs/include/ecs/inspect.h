@@ -39,6 +39,9 @@ bool ecs_inspect_matches(const ecs_world* world, const char* system, ecs_templat
 /// Walk the systems of this world that are called with rows. *has_had: was one called with a row
 /// since ecs_inspect_writes? @return false: there is none after `user`.
 bool ecs_inspect_rows(const ecs_world* world, ecs_user* user, bool* has_had);
+/// Walk the optional terms of systems that may run here whose component no template or module has:
+/// they never get one. *component is borrowed. @return false: there is none after `user`.
+bool ecs_inspect_optional(const ecs_world* world, ecs_user* user, const char** component);
 
 /// From now on compare each column that a system declares as read before and after its call, and
 /// report the first difference of each system and term: "system draw_es declares that it only reads

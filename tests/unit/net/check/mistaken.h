@@ -27,13 +27,14 @@ typedef enum mistake {
     MISTAKE_RANGE,
     MISTAKE_NAN,
     MISTAKE_INFINITE,
-    MISTAKE_PREDICTION,   // the prediction moves at another speed
-    MISTAKE_CONST,        // a system writes what it declares as read
-    MISTAKE_BOT,          // a bot writes to its mirror
-    MISTAKE_PICTURE,      // drawing writes to the view
-    MISTAKE_CLIENT,       // a system of clients writes what the server sends
-    MISTAKE_OUTSIDE,      // a number outside of the world decides
-    MISTAKE_UNKNOWN_TERM, // a system asks for a component that does not exist
+    MISTAKE_PREDICTION,       // the prediction moves at another speed
+    MISTAKE_CONST,            // a system writes what it declares as read
+    MISTAKE_BOT,              // a bot writes to its mirror
+    MISTAKE_PICTURE,          // drawing writes to the view
+    MISTAKE_CLIENT,           // a system of clients writes what the server sends
+    MISTAKE_OUTSIDE,          // a number outside of the world decides
+    MISTAKE_UNKNOWN_TERM,     // a system asks for a component that does not exist
+    MISTAKE_UNKNOWN_OPTIONAL, // or may have one
     MISTAKE_UNKNOWN_EVENT,
     MISTAKE_UNKNOWN_ORDER,
     MISTAKE_UNKNOWN_NEED,
@@ -230,6 +231,8 @@ static ecs_result mistaken_systems(ecs_world* world, void** context,
     static const ecs_term glow_terms[] = {{"glow", "r", ECS_READ}};
     static const ecs_term heat_terms[] = {{"glow", "r", ECS_WRITE}};
     static const ecs_term pos_terms[] = {{"pos", "p2", ECS_WRITE}};
+    static const ecs_term optional_terms[] = {{"glow", "r", ECS_READ},
+                                              {"glwo", "r", ECS_OPTIONAL_READ}};
     static const ecs_term odd_terms[] = {{"poss", "p2", ECS_READ}};
     paddle_game* game = ecs_world_context(world, sizeof *game);
     if (!game) return ECS_ERR_MEMORY;
@@ -299,14 +302,17 @@ static ecs_result mistaken_systems(ecs_world* world, void** context,
         result = add(world, "server",
                      (ecs_system_desc){.name = "late_es", .stage = "act2", .run = draw});
     if (result == ECS_OK) result = add_fly(world);
+    const bool is_optional = the_mistake == MISTAKE_UNKNOWN_OPTIONAL;
     const bool is_odd = the_mistake == MISTAKE_UNKNOWN_TERM;
     if (result == ECS_OK)
         result = add(world, "render",
                      (ecs_system_desc){.name = "draw_es",
                                        .stage = "render",
                                        .run = draw,
-                                       .terms = is_odd ? odd_terms : glow_terms,
-                                       .term_count = 1,
+                                       .terms = is_odd        ? odd_terms
+                                                : is_optional ? optional_terms
+                                                              : glow_terms,
+                                       .term_count = is_optional ? 2 : 1,
                                        .context = game});
     return result;
 }

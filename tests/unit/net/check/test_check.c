@@ -77,6 +77,9 @@ CASE(what_is_not_sent_or_handled_is_named) {
         {MISTAKE_UNKNOWN_TAG, "warning: system lost_es never runs: no world has all of its tags"},
         {MISTAKE_UNKNOWN_STAGE,
          "warning: system late_es never runs: no program runs the stage act2 here"},
+        {MISTAKE_UNKNOWN_OPTIONAL,
+         "warning: system draw_es asks for an optional component glwo, which no template has: "
+         "correct the name, or add it to a template, did you mean 'glow'?"},
         {MISTAKE_UNSENT,
          "warning: component glow of template paddle: system draw_es of the client reads it, "
          "system "
