@@ -45,7 +45,8 @@ bool ecs_inspect_optional(const ecs_world* world, ecs_user* user, const char** c
 
 /// From now on compare each column that a system declares as read before and after its call, and
 /// report the first difference of each system and term: "system draw_es declares that it only reads
-/// pos". Slow; for checks. `reporter` is borrowed; NULL ends it.
+/// pos". Report recorded creations, too, that give a component that the template lacks and are
+/// refused. Slow; for checks. `reporter` is borrowed; NULL ends it.
 void ecs_inspect_writes(ecs_world* world, const base_reporter* reporter);
 
 BASE_C_END

@@ -42,6 +42,7 @@ typedef enum mistake {
     MISTAKE_UNKNOWN_STAGE,
     MISTAKE_NO_ROWS,  // a system whose rows never come
     MISTAKE_JOIN,     // players get an entity that the input's system does not match
+    MISTAKE_INITS,    // a creation gives what the template lacks
     MISTAKE_FLOOD,    // more events than a client can take
     MISTAKE_RESPAWN,  // and one loses it for good
     MISTAKE_LATE_ROW, // or come after the ticks that are played at least
@@ -67,7 +68,8 @@ static const char* mistaken_templates(void) {
         return "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"
                " \"steer:r\"{ _track:b=yes } \"glow:r\"{ _track:b=yes } }\n"
                "bird { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 } }\n";
-    if (the_mistake == MISTAKE_NO_ROWS || the_mistake == MISTAKE_LATE_ROW)
+    if (the_mistake == MISTAKE_INITS || the_mistake == MISTAKE_NO_ROWS ||
+        the_mistake == MISTAKE_LATE_ROW)
         return "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"
                " \"steer:r\"{ _track:b=yes } \"glow:r\"{ _track:b=yes } }\n"
                "bird { wing:r=1 }\n";
@@ -169,6 +171,10 @@ static void rule(const ecs_stage* stage, const ecs_rows* rows) {
     if (the_mistake == MISTAKE_NAN && stage->tick == 50) pos->y -= pos->y / 0.0f * 0.0f;
     if (the_mistake == MISTAKE_INFINITE && stage->tick == 50) pos->y = 1.0f / 0.0f;
     if (the_mistake == MISTAKE_OUTSIDE) pos->y = (float)(++calls_outside % 50u);
+    const float warm = 0.5f;
+    for (uint32_t i = 0; the_mistake == MISTAKE_INITS && i < 1 + stage->tick % 2; i++)
+        (void)!ecs_command_create(stage->world, ecs_template_find(stage->world, "bird"),
+                                  ECS_INITS({game->glow, &warm}));
     if (the_mistake == MISTAKE_RESPAWN && stage->tick == 40)
         (void)ecs_command_destroy(stage->world, game->last);
     if (the_mistake == MISTAKE_LATE_ROW && stage->tick == 290)

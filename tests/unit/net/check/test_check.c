@@ -208,6 +208,15 @@ CASE(a_players_entity_that_is_of_no_use_is_named) {
     assert_string_equal(said, ""); // it may come back yet
 }
 
+CASE(a_creation_with_what_its_template_lacks_is_named) {
+    net_check_result result;
+    assert_ok(check(MISTAKE_INITS, &result));
+    assert_string_equal(said, "warning: a creation of bird gives it component glow, which the "
+                              "template lacks: no entity is made; add the component to the "
+                              "template\n");
+    assert_int_equal(result.warnings, 1);
+}
+
 CASE(an_event_that_floods_clients_is_named) {
     net_check_result result;
     assert_ok(check(MISTAKE_FLOOD, &result));
