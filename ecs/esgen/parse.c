@@ -225,7 +225,32 @@ static esgen_function* begin_function(esgen_unit* unit, const esgen_word* name,
     return esgen_name_read(unit, &function->name, name, name + 1) ? function : NULL;
 }
 
-static void read_definition(esgen_unit* unit, const esgen_word* first, const esgen_word* body) {
+// Programs give a picture to the systems of stage render alone: elsewhere stage->user is NULL. The
+// body is read to its end for this one slip, which is easily made and hard to find.
+static void check_picture(esgen_unit* unit, const esgen_function* function, const esgen_word* body,
+                          const esgen_word* end) {
+    BASE_ASSERT(body < end && esgen_word_is(body, "{"));
+    bool is_game = unit->game.name.text[0] != '\0';
+    if (function->kind == ESGEN_QUERY || strcmp(function->stage.text, "render") == 0) return;
+    uint32_t braces = 0;
+    for (const esgen_word* at = body; at < end; at++) {
+        if (esgen_word_is(at, "{")) braces++;
+        if (esgen_word_is(at, "}") && --braces == 0) return;
+        bool is_user = is_game && end - at > 3 && esgen_word_is(at, "stage") &&
+                       esgen_word_is(at + 1, "-") && esgen_word_is(at + 2, ">") &&
+                       esgen_word_is(at + 3, "user");
+        if (!is_user && !esgen_word_is(at, "net_draw")) continue;
+        bool is_handler = function->kind == ESGEN_HANDLER;
+        esgen_fault(unit, at->line, "%s takes the picture (%s), which only stage render has: %s",
+                    function->name.text, is_user ? "stage->user" : "net_draw",
+                    is_handler ? "keep what it shows, and draw it in a system with ES_STAGE(render)"
+                               : "add ES_STAGE(render)");
+        return;
+    }
+}
+
+static void read_definition(esgen_unit* unit, const esgen_word* first, const esgen_word* body,
+                            const esgen_word* end) {
     esgen_function_kind kind;
     const esgen_word* name = find_name(first, body, &kind);
     if (!name) return;
@@ -240,6 +265,7 @@ static void read_definition(esgen_unit* unit, const esgen_word* first, const esg
     read_specifiers(unit, function, first, name);
     esgen_params_parse(unit, function, name + 2, close);
     esgen_check(unit, function);
+    check_picture(unit, function, body, end);
     unit->function_count++;
 }
 
@@ -279,7 +305,7 @@ void esgen_parse(esgen_unit* unit, const esgen_words* words) {
         if (parentheses > 0) continue; // the braces of a literal are no body
         if (esgen_word_is(at, "{") && braces++ == 0) {
             open = at;
-            read_definition(unit, first, at);
+            read_definition(unit, first, at, end);
         }
         if (esgen_word_is(at, "}") && braces > 0) braces--;
         if (braces > 0) continue;

@@ -388,3 +388,32 @@ CASE(fields_of_a_context_that_cannot_be_filled_are_refused) {
     refused(1, "ES_STRUCT(A) ES_EVENT(e) ES_MESSAGE(G__E, kept) typedef struct a { float f; } a;",
             kept);
 }
+
+// Without the stage, the system runs in a tick, where there is no picture.
+CASE(a_picture_outside_of_its_stage_is_refused) {
+#define USER GAME_CONTEXT("") "static void a_es(const ecs_stage* stage) {\n"
+    refused(2, "static void draw_es(const ecs_stage* stage) {\n const net_draw* d = stage->user; }",
+            "draw_es takes the picture (net_draw), which only stage render has: "
+            "add ES_STAGE(render)");
+    refused(1, "ES_STAGE(late) static void a_es(void) { net_draw d; }",
+            "a_es takes the picture (net_draw), which only stage render has: add ES_STAGE(render)");
+    refused(3, USER "if (1) {}\n const pen p = {.draw = stage->user}; }",
+            "a_es takes the picture (stage->user), which only stage render has: "
+            "add ES_STAGE(render)");
+    refused(1, "ES_ON_EVENT(e) static void a_es_event_handler(void) { (const net_draw*)0; }",
+            "a_es_event_handler takes the picture (net_draw), which only stage render has: keep "
+            "what it shows, and draw it in a system with ES_STAGE(render)");
+    static const char* const right[] = {
+        "ES_STAGE(render) static void a_es(const ecs_stage* stage) { net_draw* d = stage->user; }",
+        "static void a_es(const ecs_stage* stage) { mine* m = stage->user; }", // no game
+        GAME_CONTEXT("") "static void a_ecs_query(float f) { net_draw* d; }",
+        USER "} static void draw(const net_draw* d) { stage->user; }",
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(right); i++) {
+        esgen_text_result result;
+        text_open(&result, right[i]);
+        assert_string_equal(result.faults.text, "");
+        text_close(&result);
+    }
+#undef USER
+}
