@@ -15,6 +15,7 @@
 
 #include "net/match.h"
 
+#include "ecs/debug.h"
 #include "ecs/loader.h"
 #include "ecs/save.h"
 
@@ -237,6 +238,72 @@ static net_result init_services(net_match* match, const base_reporter* reporter)
                              match->config.tick_rate_hz, &match->rewind);
 }
 
+// ---- a picture that is not there ----
+
+// A system that lost its ES_STAGE(render) runs in a tick, and draws. It shows nothing, and does not
+// end the program by a NULL: a check names it.
+
+static void report_stray(const net_match* match) {
+    ecs_where where;
+    if (!match->strays || !ecs_world_where(match->world, &where) || !where.system) return;
+    base_report(match->strays, NULL, 0,
+                "system %s draws in stage %s, where there is no picture: add ES_STAGE(render)",
+                where.system, where.stage);
+}
+
+static void no_rect(void* context, float x, float y, float width, float height, ecs_color color) {
+    (void)x, (void)y, (void)width, (void)height, (void)color;
+    report_stray(context);
+}
+
+static void no_circle(void* context, float x, float y, float radius, ecs_color color) {
+    (void)x, (void)y, (void)radius, (void)color;
+    report_stray(context);
+}
+
+static void no_line(void* context, float x0, float y0, float x1, float y1, float width,
+                    ecs_color color) {
+    (void)x0, (void)y0, (void)x1, (void)y1, (void)width, (void)color;
+    report_stray(context);
+}
+
+static void no_triangles(void* context, const float* points, const ecs_color* colors,
+                         uint32_t count) {
+    (void)points, (void)colors, (void)count;
+    report_stray(context);
+}
+
+static void no_text(void* context, float x, float y, float height, ecs_color color,
+                    const char* text) {
+    (void)x, (void)y, (void)height, (void)color, (void)text;
+    report_stray(context);
+}
+
+static float no_width(void* context, float height, const char* text) {
+    (void)height, (void)text;
+    report_stray(context);
+    return 0.0f;
+}
+
+static const char* no_name(void* context, uint32_t client) {
+    (void)client;
+    report_stray(context);
+    return NULL;
+}
+
+static void init_unseen(net_match* match) {
+    match->unseen = (net_draw){.size_bytes = sizeof match->unseen,
+                               .context = match,
+                               .rect = no_rect,
+                               .circle = no_circle,
+                               .line = no_line,
+                               .triangles = no_triangles,
+                               .text = no_text,
+                               .text_width = no_width,
+                               .player_name = no_name,
+                               .pixels_per_unit = 1.0f};
+}
+
 // ---- create and destroy ----
 
 static net_result fail(const base_reporter* reporter, const char* what, ecs_result result) {
@@ -319,6 +386,7 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
     match->memory.source = config->allocator ? config->allocator : base_allocator_heap();
     match->memory.allocator = (base_allocator){memory_allocate, memory_release, &match->memory};
     match->requests.allocator = &match->memory.allocator;
+    init_unseen(match);
     net_result result = create_world(match, reporter);
     if (!result) result = register_game(match, reporter);
     if (!result) result = net_match_messages_init(match, reporter);
@@ -363,6 +431,10 @@ ecs_world* net_match_world(net_match* match) {
 const net_schema* net_match_schema(const net_match* match) {
     return match->schema;
 }
+void net_match_report_strays(net_match* match, const base_reporter* reporter) {
+    match->strays = reporter;
+}
+
 const net_match_config* net_match_get_config(const net_match* match) {
     return &match->config;
 }
@@ -399,7 +471,7 @@ void net_match_mirror_start(net_match* match, uint32_t tick_rate_hz, const doubl
 
 void net_match_step_at(net_match* match, ecs_tick tick) {
     BASE_ASSERT(tick > ecs_world_tick(match->world) || match->config.role != NET_ROLE_SERVER);
-    const ecs_step step = {.tick = tick, .dt = match->dt};
+    const ecs_step step = {.tick = tick, .dt = match->dt, .user = &match->unseen};
     // Before each tick, so that a loader of the game that counts on it is the same in a replay.
     (void)ecs_loading_poll(match->world);
     ecs_world_step(match->world, &step);

@@ -63,7 +63,13 @@ struct net_match {
     char save_name[NET_SAVE_NAME_BYTES];
     net_game_services services;
     net_interest_requests requests;
+    net_draw unseen;             ///< what stage act gets for a picture: it draws nothing
+    const base_reporter* strays; ///< NULL: systems that draw there are not reported
 };
+
+/// From now on report each call of a system that draws outside of stage render. `reporter` is
+/// borrowed; NULL ends it. For a match without workers.
+void net_match_report_strays(net_match* match, const base_reporter* reporter);
 
 /// @return The player with this number, borrowed until the next join or leave; NULL when none
 ///          plays.

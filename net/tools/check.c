@@ -108,6 +108,41 @@ static void check_handlers(net_checker* self) {
     }
 }
 
+// Keys of actions, as names between commas. Capitals are the same key.
+
+static bool is_key(const char* key, size_t size, const char* other, size_t other_size) {
+    for (size_t i = 0; i < size && size == other_size; i++) {
+        const char a = key[i], b = other[i];
+        const bool is_letter = (a | 32) >= 'a' && (a | 32) <= 'z';
+        if (a != b && !(is_letter && (a | 32) == (b | 32))) return false;
+    }
+    return size > 0 && size == other_size;
+}
+
+static bool has_key(const char* keys, const char* key, size_t size) {
+    for (size_t length; keys && *keys; keys += length + (keys[length] == ',')) {
+        length = strcspn(keys, ",");
+        if (is_key(key, size, keys, length)) return true;
+    }
+    return false;
+}
+
+static void check_keys(net_checker* self) {
+    const net_action* actions = self->game->actions;
+    for (uint32_t i = 0; i < self->game->action_count; i++) {
+        const char* key = actions[i].keys;
+        for (size_t size; key && *key; key += size + (key[size] == ',')) {
+            size = strcspn(key, ",");
+            for (uint32_t k = 0; k < i; k++)
+                if (has_key(actions[k].keys, key, size))
+                    net_check_report(self, "key", actions[i].name,
+                                     "actions %s and %s have the same key %.*s: one press does "
+                                     "both; give one of them another key",
+                                     actions[k].name, actions[i].name, (int)size, key);
+        }
+    }
+}
+
 static const ecs_template_component* find_component(const ecs_template* source,
                                                     ecs_component_id component) {
     for (uint32_t i = 0; i < source->component_count; i++)
@@ -357,6 +392,7 @@ static void check_all_declared(net_checker* self) {
     check_optional(self, self->view);
     check_optional(self, self->predict);
     check_handlers(self);
+    check_keys(self);
     check_inputs(self);
     check_reads(self);
     check_messages(self);

@@ -42,9 +42,9 @@ typedef struct net_check_result {
 /// Compare the declarations of the worlds, without a step: a few milliseconds. Optional components
 /// that no template has are named, too. `match` is the server's, before or between steps.
 ///
-/// Found: systems that never run; messages whose event no system handles; message fields that do
-/// not come back from the wire; components that take inputs and are not tracked; components that
-/// the server writes, a client reads and that are not replicated.
+/// Found: systems that never run; actions with one key; messages whose event no system handles;
+/// message fields that do not come back from the wire; components that take inputs and are not
+/// tracked; components that the server writes, a client reads and that are not replicated.
 /// @return NET_OK, also with findings; NET_ERR_MODULE (reported: a world of a client cannot be
 ///         made); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_check_declared(const net_check_config* config, net_match* match,
@@ -52,7 +52,8 @@ BASE_MUST_USE net_result net_check_declared(const net_check_config* config, net_
 /// The same, and a match of bots, with views and predictions, through packets and a log. A system
 /// that is called with rows and never had one is named in a note, which is no warning.
 ///
-/// Found besides: values beyond their range, numbers that are not finite; components that differ on
+/// Found besides: systems that draw outside of stage render;
+/// values beyond their range, numbers that are not finite; components that differ on
 /// client and server though a client reads them; predictions that differ; systems that write what
 /// they declare as read; bots, pictures and clients' systems that write what the server sends; a
 /// log that does not run again to the same bits; worlds that differ at the end; a player's

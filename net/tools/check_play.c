@@ -6,6 +6,7 @@
 // tick. The bots' chance follows from fixed seeds: a check gives the same findings each time.
 #include "tools/check.h"
 
+#include "game/match.h"
 #include "present/predict.h"
 #include "present/presenter.h"
 #include "state/row_template.h"
@@ -135,7 +136,7 @@ typedef struct check_table {
     check_bot bots[NET_CHECK_BOTS_MAX];
     uint32_t bot_count;
     check_rows before;
-    base_reporter writes, notes;
+    base_reporter writes, notes, strays;
     uint64_t now_us, tick_us;
     bool is_sly;      // a system wrote what it declares as read
     bool is_compared; // the worlds at the end
@@ -150,6 +151,12 @@ static void report_write(void* context, const char* file, uint32_t line, const c
     (void)file, (void)line;
     table->is_sly = true;
     net_check_report(table->self, "write", message, "%s", message);
+}
+
+static void report_stray(void* context, const char* file, uint32_t line, const char* message) {
+    check_table* table = context;
+    (void)file, (void)line;
+    net_check_report(table->self, "picture", message, "%s", message);
 }
 
 // What clients and server say of entities that differ: the line loses nothing, so only a system of
@@ -256,6 +263,11 @@ static void show(check_table* table, check_bot* bot) {
 
 // ---- open and close ----
 
+static void inspect(check_table* table, net_match* match) {
+    ecs_inspect_writes(net_match_world(match), &table->writes);
+    net_match_report_strays(match, &table->strays);
+}
+
 static net_result open_bot(check_table* table, uint32_t index) {
     check_bot* bot = &table->bots[index];
     const net_check_config* config = table->self->config;
@@ -273,10 +285,10 @@ static net_result open_bot(check_table* table, uint32_t index) {
         result = net_presenter_create(&presenter, config->reporter, &bot->presenter);
     if (result == NET_OK) result = net_sim_client(table->sim, &link, &bot->transport);
     if (result != NET_OK) return result;
-    ecs_inspect_writes(net_match_world(bot->mirror), &table->writes);
-    ecs_inspect_writes(net_match_world(net_presenter_match(bot->presenter)), &table->writes);
+    inspect(table, bot->mirror);
+    inspect(table, net_presenter_match(bot->presenter));
     net_predict* predict = net_presenter_predict(bot->presenter);
-    if (predict) ecs_inspect_writes(net_match_world(net_predict_match(predict)), &table->writes);
+    if (predict) inspect(table, net_predict_match(predict));
     const net_client_config client = {.allocator = config->allocator,
                                       .match = bot->mirror,
                                       .transport = bot->transport,
@@ -300,8 +312,9 @@ static net_result open_table(check_table* table, net_checker* self) {
                            .tick_us = 1000000u / match->tick_rate_hz,
                            .before = {.allocator = config->allocator},
                            .writes = {report_write, table},
-                           .notes = {report_note, table}};
-    ecs_inspect_writes(net_match_world(self->server), &table->writes);
+                           .notes = {report_note, table},
+                           .strays = {report_stray, table}};
+    inspect(table, self->server);
     net_result result = net_log_writer_create(config->allocator, config->log_file, self->server,
                                               "check", 0, config->reporter, &table->log);
     if (result == NET_OK) result = net_sim_create(config->allocator, 1, &table->sim);
@@ -336,6 +349,7 @@ static void close_table(check_table* table) {
     net_sim_destroy(table->sim);
     deinit_rows(&table->before);
     ecs_inspect_writes(net_match_world(table->self->server), NULL);
+    net_match_report_strays(table->self->server, NULL);
 }
 
 // ---- the match ----

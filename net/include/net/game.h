@@ -284,7 +284,8 @@ typedef struct net_controls {
 
 /// Drawing, passed to systems of stage "render" as ecs_stage.user. Coordinates are those of the
 /// module's view rectangle, y points down; colours are RGBA. The client collects the calls and
-/// draws at the end.
+/// draws at the end. In stage "act" ecs_stage.user is one that draws nothing; a check names the
+/// system that calls it.
 typedef struct net_draw {
     uint32_t size_bytes;
     void* context;

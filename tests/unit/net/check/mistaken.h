@@ -15,6 +15,8 @@
 
 typedef enum mistake {
     MISTAKE_NONE,
+    MISTAKE_ONE_KEY,         // two actions have it
+    MISTAKE_STRAY,           // a system draws in stage act
     MISTAKE_UNSENT,          // the server writes by its terms what a client reads
     MISTAKE_UNSENT_HANDLE,   // the same by handle, so only the match shows it
     MISTAKE_NO_INPUT,        // no system handles the input event
@@ -151,7 +153,7 @@ static float fly(float x, float by) {
 }
 
 static void move(const ecs_stage* stage, const ecs_rows* rows) {
-    const bool is_predicted = stage->user == NULL && ecs_world_has_tag(stage->world, "predict");
+    const bool is_predicted = ecs_world_has_tag(stage->world, "predict");
     const float speed = the_mistake == MISTAKE_PREDICTION && is_predicted ? 0.5f : 0.125f;
     ecs_vec2* pos = rows->columns[0];
     float* steer = rows->columns[1]; // declared as read
@@ -194,10 +196,24 @@ static void heat(const ecs_stage* stage, const ecs_rows* rows) {
         glow[i] += 0.25f;
 }
 
+// Without its stage: nothing is drawn, and each function of the picture can be called.
+static void draw_astray(const net_draw* to) {
+    const ecs_color white = {255, 255, 255, 255};
+    const float points[6] = {0};
+    to->rect(to->context, 0, 0, 1, 1, white);
+    to->circle(to->context, 0, 0, 1, white);
+    to->line(to->context, 0, 0, 1, 1, 1, white);
+    to->triangles(to->context, points, &white, 1);
+    to->text(to->context, 0, 0, to->text_width(to->context, 1, "a"), white, "a");
+    assert_null(to->player_name(to->context, 1));
+    assert_true(to->size_bytes == sizeof *to && to->pixels_per_unit > 0.0f);
+}
+
 // Reads; a picture that makes its mistake writes.
 static void draw(const ecs_stage* stage, const ecs_rows* rows) {
     (void)rows;
     const paddle_game* game = stage->context;
+    if (the_mistake == MISTAKE_STRAY) draw_astray(stage->user);
     const ecs_entity entity = ecs_entity_next(stage->world, ECS_ENTITY_NONE);
     if (the_mistake != MISTAKE_PICTURE || !ecs_is_alive(stage->world, entity)) return;
     ((ecs_vec2*)ecs_get_mut(stage->world, entity, game->pos))->y = 7.0f;
@@ -313,7 +329,7 @@ static ecs_result mistaken_systems(ecs_world* world, void** context,
     if (result == ECS_OK)
         result = add(world, "render",
                      (ecs_system_desc){.name = "draw_es",
-                                       .stage = "render",
+                                       .stage = the_mistake == MISTAKE_STRAY ? "act" : "render",
                                        .run = draw,
                                        .terms = is_odd        ? odd_terms
                                                 : is_optional ? optional_terms
@@ -371,7 +387,9 @@ static const net_game_module* mistaken_module(void) {
         {"Goal", &swarm__ping__descriptor, "goal", NET_MESSAGE_TO_CLIENTS, true, number_to_wire,
          number_from_wire, false, NULL},
     };
-    static const net_game_module module = {
+    static const net_action actions[] = {
+        {"left", "Left,A", "go left"}, {"hop", "Space,a", "hop"}, {"duck", "", "duck"}};
+    static net_game_module module = {
         .contract_version = NET_GAME_CONTRACT_VERSION,
         .size_bytes = sizeof(net_game_module),
         .core_version = ECS_CORE_VERSION,
@@ -389,6 +407,9 @@ static const net_game_module* mistaken_module(void) {
         .player_leave = mistaken_leave,
         .bot_think = mistaken_think,
         .predict = mistaken_predict,
+        .actions = actions,
+        .action_bytes = sizeof(net_action),
     };
+    module.action_count = the_mistake == MISTAKE_ONE_KEY ? BASE_COUNT(actions) : 1;
     return &module;
 }

@@ -74,6 +74,8 @@ CASE(a_game_without_mistakes_gets_no_line) {
 
 CASE(what_is_not_sent_or_handled_is_named) {
     static const expectation expected[] = {
+        {MISTAKE_ONE_KEY, "warning: actions left and hop have the same key a: one press does both; "
+                          "give one of them another key"},
         {MISTAKE_UNKNOWN_TAG, "warning: system lost_es never runs: no world has all of its tags"},
         {MISTAKE_UNKNOWN_STAGE,
          "warning: system late_es never runs: no program runs the stage act2 here"},
@@ -146,6 +148,13 @@ CASE(who_writes_what_it_may_not_is_named) {
         {MISTAKE_CLIENT, "warning: a system of the client writes what the server sends: entity "},
     };
     expect(expected, BASE_COUNT(expected));
+}
+
+CASE(who_draws_without_a_picture_is_named) {
+    static const expectation stray = {
+        MISTAKE_STRAY, "warning: system draw_es draws in stage act, where there is no picture: add "
+                       "ES_STAGE(render)"};
+    expect(&stray, 1);
 }
 
 CASE(what_decides_differently_is_named) {
