@@ -2,6 +2,7 @@
 #
 # shoal_game_sources(TARGET NAME source.c...): run shoal-esgen for each source that includes its own "SOURCE.es.h",
 # and for the header NAME.h when something includes "NAME.h.es.h".
+# Refuses a source with systems that would never run: it includes no "SOURCE.es.h", or ES_SYSTEMS misses it.
 # shoal_game_entry(VARIABLE NAME): a source with the one symbol that programs look for, which calls NAME_module().
 # It is a file of its own, so that a test can link several games at once.
 include_guard(GLOBAL)
@@ -11,6 +12,7 @@ function(shoal_game_sources target name)
     if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}.h)
         list(APPEND files ${name}.h)
     endif()
+    shoal_game_check_systems(${ARGN})
     set(generated)
     foreach(file ${files})
         get_filename_component(path ${file} ABSOLUTE)
@@ -29,6 +31,46 @@ function(shoal_game_sources target name)
     if(generated)
         shoal_esgen(${target} ${generated})
     endif()
+endfunction()
+
+# The text of a source without the comments that end with their line.
+function(shoal_game_read variable file)
+    get_filename_component(path ${file} ABSOLUTE)
+    file(READ ${path} text)
+    string(REGEX REPLACE "//[^\n]*" "" text "${text}")
+    set(${variable} "${text}" PARENT_SCOPE)
+endfunction()
+
+function(shoal_game_check_systems)
+    set(all)
+    foreach(file ${ARGN})
+        shoal_game_read(text ${file})
+        string(APPEND all "${text}")
+    endforeach()
+    if(NOT all MATCHES "ES_GAME\\(")
+        return()
+    endif()
+    set(listed)
+    if(all MATCHES "ES_SYSTEMS\\(([^)]*)\\)")
+        set(listed ",${CMAKE_MATCH_1},")
+    endif()
+    foreach(file ${ARGN})
+        shoal_game_read(text ${file})
+        get_filename_component(stem ${file} NAME_WE)
+        if(NOT text MATCHES "\nstatic (inline )?void[ \n]+([A-Za-z0-9_]+_es(_event_handler)?)\\(")
+            continue()
+        endif()
+        set(system ${CMAKE_MATCH_2})
+        if(NOT text MATCHES "#include \"${stem}\\.es\\.h\"")
+            message(FATAL_ERROR "${file}: ${system} never runs: the file does not include \"${stem}.es.h\"")
+        endif()
+        # By hand is right as well: the function that shoal-esgen writes is called somewhere.
+        if(NOT text MATCHES "ES_GAME\\(" AND NOT listed MATCHES ",[ \n\t]*${stem}[ \n\t]*,"
+           AND NOT all MATCHES "_register_${stem}[^A-Za-z0-9_]|${stem}_register_systems")
+            message(FATAL_ERROR "${file}: ${system} never runs: add ${stem} to ES_SYSTEMS(...) beside ES_GAME; both "
+                "files include a header with the game's context")
+        endif()
+    endforeach()
 endfunction()
 
 function(shoal_game_entry variable name)

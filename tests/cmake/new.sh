@@ -38,4 +38,26 @@ export CFLAGS='-Wall -Wextra -Werror'
 hop_3d/play --headless --bots 3 --ticks 240 >played 2>&1 || fail "play ended with $?"
 [ "$(grep -c '^client .*end=' played)" = 3 ] || fail "three clients did not play"
 "$server" check --strict hop_3d/build/games/hop_3d.so >said 2>&1 || fail "the module is refused"
+# A file with systems that the game does not take is refused with its name.
+cat >hop_3d/extra.c <<'END'
+#include <ecs/ecs.h>
+#include <ecs/es.h>
+// static void no_es(int a) {}
+static void extra_es(ecs_vec2* pos) {
+    pos->x += 0.0f;
+}
+END
+# CODE TEXT
+build() {
+    local code=0
+    cmake --build hop_3d/build --target hop_3d >said 2>&1 || code=$?
+    [ "$((code != 0))" = "$1" ] || fail "the build ended with $code"
+    tr -s ' \n' ' ' <said | grep -qF -e "$2" || fail "the build did not say: $2"
+}
+sed -i 's/hop_3d.c)/hop_3d.c extra.c)/' hop_3d/CMakeLists.txt
+build 1 'extra.c: extra_es never runs: the file does not include "extra.es.h"'
+sed -i 's/^static void extra/#include "extra.es.h"\n\n&/' hop_3d/extra.c
+build 1 'extra.c: extra_es never runs: add extra to ES_SYSTEMS(...) beside ES_GAME'
+sed -i 's/ extra.c)/)/' hop_3d/CMakeLists.txt
+build 0 'Built target hop_3d'
 echo "new: hop_3d builds, plays and passes the check"
