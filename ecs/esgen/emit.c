@@ -104,7 +104,7 @@ static void put_desc(base_bytes* out, const esgen_function* function) {
 }
 
 // Functions that the user writes in full: on_enter, on_leave, first_update.
-static void put_members(base_bytes* out, const esgen_function* function) {
+static void put_members(base_bytes* out, const esgen_unit* unit, const esgen_function* function) {
     const esgen_name* names[] = {&function->enter, &function->leave, &function->first_update};
     for (uint32_t i = 0; i < BASE_COUNT(names); i++) {
         if (!names[i]->text[0]) continue;
@@ -113,8 +113,10 @@ static void put_members(base_bytes* out, const esgen_function* function) {
         esgen_items_add(&items, "const ecs_stage* stage");
         esgen_items_add(&items, "const ecs_entity* entities");
         esgen_items_add(&items, "uint32_t count");
+        esgen_put_line(out, unit, unit->source, function->line);
         esgen_put(out, "static void %s", names[i]->text);
         esgen_put_items(out, "(", &items, ");\n");
+        esgen_put_line_end(out, unit);
         esgen_items_deinit(&items);
     }
 }
@@ -173,7 +175,7 @@ static void put_systems(base_bytes* out, const esgen_unit* unit, const char* ste
     if (count + queries == 0) return;
     esgen_put(out, "\n");
     for (uint32_t i = 0; i < unit->function_count; i++)
-        put_members(out, &unit->functions[i]);
+        put_members(out, unit, &unit->functions[i]);
     put_register_head(out, unit, stem);
     for (uint32_t i = 0; i < unit->function_count; i++) {
         const esgen_slot* slot = esgen_query_slot(unit, &unit->functions[i]);
@@ -190,7 +192,7 @@ static void put_systems(base_bytes* out, const esgen_unit* unit, const char* ste
 
 // One function per file with ES_REGISTER_TYPES: types in the order of their structs, then events.
 
-static void put_fields(base_bytes* out, const esgen_struct* from) {
+static void put_fields(base_bytes* out, const esgen_unit* unit, const esgen_struct* from) {
     const char* type = from->c_type.text;
     esgen_put(out, "    static const ecs_field %s_fields[] = {\n", type);
     for (uint32_t i = 0; i < from->field_count; i++) {
@@ -203,9 +205,11 @@ static void put_fields(base_bytes* out, const esgen_struct* from) {
         esgen_items_add(&items, "%s", field->kind);
         esgen_items_add(&items, "%s", field->count.text);
         esgen_items_add(&items, "{%s}", field->mark.quant.text);
+        esgen_put_line(out, unit, from->file, field->line);
         esgen_put_items(out, "        {", &items, "},\n");
         esgen_items_deinit(&items);
     }
+    esgen_put_line_end(out, unit);
     esgen_put(out, "    };\n");
 }
 
@@ -298,7 +302,7 @@ static void put_types(base_bytes* out, const esgen_unit* unit, const char* stem)
     esgen_put_items(out, "(", &items, ") {\n");
     esgen_items_deinit(&items);
     for (uint32_t i = 0; i < unit->struct_count; i++) {
-        put_fields(out, &unit->structs[i]);
+        put_fields(out, unit, &unit->structs[i]);
         put_ops(out, &unit->structs[i]);
     }
     if (types) {
@@ -380,8 +384,10 @@ static void put_declaration(base_bytes* out, const esgen_unit* unit,
         add_param(&items, &function->params[i]);
     if (items.count == 0) esgen_items_add(&items, "void");
     esgen_put(out, "\n// %s:%u\n", unit->file, function->line);
+    esgen_put_line(out, unit, unit->source, function->line);
     put_head(out, function->returns_bool ? "static inline bool " : "static inline void ",
              function->name.text, "", &items, ");\n");
+    esgen_put_line_end(out, unit);
     esgen_items_deinit(&items);
 }
 
@@ -496,7 +502,8 @@ static void put_loop_call(base_bytes* out, const esgen_function* function) {
     esgen_items_deinit(&items);
 }
 
-static void put_rows_function(base_bytes* out, const esgen_function* function) {
+static void put_rows_function(base_bytes* out, const esgen_unit* unit,
+                              const esgen_function* function) {
     bool is_handler = function->kind == ESGEN_HANDLER;
     bool uses_event = find_param(function, ESGEN_EVENT) || find_param(function, ESGEN_PAYLOAD);
     bool has_rows = esgen_term_count(function) > 0;
@@ -517,7 +524,9 @@ static void put_rows_function(base_bytes* out, const esgen_function* function) {
         put_columns(out, function, "rows->columns", "    ");
         bool is_loop = has_rows && !function->is_span;
         if (is_loop) esgen_put(out, "    for (uint32_t i = 0; i < rows->count; i++)\n");
+        esgen_put_line(out, unit, unit->source, function->line);
         put_call(out, is_loop ? "        " : "    ", function, "rows->", ");\n");
+        esgen_put_line_end(out, unit);
     }
     esgen_put(out, "}\n");
 }
@@ -619,7 +628,7 @@ void esgen_emit(const esgen_unit* unit, const char* stem, base_bytes* out) {
         if (function->kind == ESGEN_QUERY)
             put_query(out, function);
         else
-            put_rows_function(out, function);
+            put_rows_function(out, unit, function);
         if (esgen_takes_runs(function)) put_runs_function(out, function);
     }
     put_systems(out, unit, stem);

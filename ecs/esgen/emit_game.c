@@ -118,9 +118,12 @@ static void put_settings(base_bytes* out, const esgen_unit* unit) {
     const esgen_struct* settings = unit->game.settings;
     if (!settings) return;
     esgen_put(out, "\nstatic const net_setting %s_settings_rows[] = {\n", unit->game.name.text);
-    for (uint32_t i = 0; i < settings->field_count; i++)
+    for (uint32_t i = 0; i < settings->field_count; i++) {
+        esgen_put_line(out, unit, settings->file, settings->fields[i].line);
         esgen_put(out, "    {\"%s\", %s},\n", settings->fields[i].name.text,
                   settings->fields[i].mark.setting.text);
+    }
+    esgen_put_line_end(out, unit);
     esgen_put(out,
               "};\n\n"
               "static void %s_take_setting(%s* settings, uint32_t index, double value) {\n"
@@ -280,7 +283,7 @@ static void put_refusal(base_bytes* out, const esgen_field* field) {
     if (field->mark.limit == ESGEN_REFUSED) put_refused(out, field);
 }
 
-static void put_refusals(base_bytes* out, const esgen_struct* from,
+static void put_refusals(base_bytes* out, const esgen_unit* unit, const esgen_struct* from,
                          const esgen_struct_event* event) {
     const char* message = event->message.text;
     bool is_used = false;
@@ -288,12 +291,17 @@ static void put_refusals(base_bytes* out, const esgen_struct* from,
         is_used |= can_refuse(&from->fields[i]);
     esgen_put(out, "static const char* %s_refusal(const ProtobufCMessage* message) {\n",
               event->name.text);
+    esgen_put_line(out, unit, from->file, from->line);
     if (is_used)
         esgen_put(out, "    const %s* from = (const %s*)message;\n", message, message);
     else
         esgen_put(out, "    (void)message;\n");
-    for (uint32_t i = 0; i < from->field_count; i++)
-        if (can_refuse(&from->fields[i])) put_refusal(out, &from->fields[i]);
+    for (uint32_t i = 0; i < from->field_count; i++) {
+        if (!can_refuse(&from->fields[i])) continue;
+        esgen_put_line(out, unit, from->file, from->fields[i].line);
+        put_refusal(out, &from->fields[i]);
+    }
+    esgen_put_line_end(out, unit);
     esgen_put(out, "    return NULL;\n}\n\n");
 }
 
@@ -304,7 +312,7 @@ static void put_taken(base_bytes* out, const esgen_field* field) {
         put_value(out, field, "    ");
 }
 
-static void put_message(base_bytes* out, const esgen_struct* from,
+static void put_message(base_bytes* out, const esgen_unit* unit, const esgen_struct* from,
                         const esgen_struct_event* event) {
     const char* message = event->message.text;
     const char* payload = from->c_type.text;
@@ -318,16 +326,19 @@ static void put_message(base_bytes* out, const esgen_struct* from,
     if (is_empty) {
         esgen_put(out, "    (void)payload;\n    (void)message;\n");
     } else {
-        esgen_put(out, "    const %s* from = payload;\n    %s* to = (%s*)message;\n", payload,
-                  message, message);
+        esgen_put(out, "    const %s* from = payload;\n", payload);
+        esgen_put_line(out, unit, from->file, from->line);
+        esgen_put(out, "    %s* to = (%s*)message;\n", message, message);
     }
     for (uint32_t i = 0; i < from->field_count; i++) {
         const esgen_field* field = &from->fields[i];
         if (field->mark.is_local) continue;
+        esgen_put_line(out, unit, from->file, field->line);
         esgen_put(out, "    to->%s = from->%s;\n", message_name(field), field->name.text);
     }
+    esgen_put_line_end(out, unit);
     esgen_put(out, "}\n\n");
-    put_refusals(out, from, event);
+    put_refusals(out, unit, from, event);
     esgen_put(out,
               "static bool %s_from_wire(const ProtobufCMessage* message, void* payload) {\n"
               "    if (%s_refusal(message)) return false;\n",
@@ -338,8 +349,12 @@ static void put_message(base_bytes* out, const esgen_struct* from,
         esgen_put(out, "    const %s* from = (const %s*)message;\n    %s* to = payload;\n", message,
                   message, payload);
     }
-    for (uint32_t i = 0; i < from->field_count; i++)
-        if (!from->fields[i].mark.is_local) put_taken(out, &from->fields[i]);
+    for (uint32_t i = 0; i < from->field_count; i++) {
+        if (from->fields[i].mark.is_local) continue;
+        esgen_put_line(out, unit, from->file, from->fields[i].line);
+        put_taken(out, &from->fields[i]);
+    }
+    esgen_put_line_end(out, unit);
     esgen_put(out, "    return true;\n}\n");
 }
 
@@ -347,7 +362,7 @@ void esgen_put_messages(base_bytes* out, const esgen_unit* unit) {
     for (uint32_t i = 0; i < unit->struct_count; i++) {
         const esgen_struct* from = &unit->structs[i];
         for (uint32_t k = 0; k < from->event_count; k++)
-            if (from->events[k].message.text[0]) put_message(out, from, &from->events[k]);
+            if (from->events[k].message.text[0]) put_message(out, unit, from, &from->events[k]);
     }
 }
 
@@ -598,23 +613,28 @@ static bool is_required(const char* key) {
     return strcmp(key, "player_join") == 0 || strcmp(key, "player_leave") == 0;
 }
 
-static void put_start(base_bytes* out, const esgen_game* game, const char* key) {
+static void put_start(base_bytes* out, const esgen_unit* unit, const char* key) {
+    const esgen_game* game = &unit->game;
     const char* value = find_value(game, key);
     esgen_put(out,
               "static void %s_hook_%s(ecs_world* world, void* context, const net_game_start* "
               "begin) {\n    %s_take_start(context, begin);\n",
               game->name.text, key, game->name.text);
+    esgen_put_line(out, unit, unit->source, game->line);
     if (value)
-        esgen_put(out, "    %s(world, context, begin);\n}\n", value);
+        esgen_put(out, "    %s(world, context, begin);\n", value);
     else
-        esgen_put(out, "    (void)world;\n}\n");
+        esgen_put(out, "    (void)world;\n");
+    esgen_put_line_end(out, unit);
+    esgen_put(out, "}\n");
 }
 
-static void put_hooks(base_bytes* out, const esgen_game* game) {
+static void put_hooks(base_bytes* out, const esgen_unit* unit) {
+    const esgen_game* game = &unit->game;
     const char* name = game->name.text;
     esgen_put(out, "\n");
-    put_start(out, game, "start");
-    put_start(out, game, "mirror_start");
+    put_start(out, unit, "start");
+    put_start(out, unit, "mirror_start");
     for (uint32_t i = 0; i < BASE_COUNT(hooks); i++) {
         const char* value = find_value(game, hooks[i].key);
         bool is_join = strcmp(hooks[i].key, "player_join") == 0;
@@ -622,6 +642,7 @@ static void put_hooks(base_bytes* out, const esgen_game* game) {
         bool returns = strcmp(hooks[i].returns, "void") != 0;
         esgen_put(out, "static %s %s_hook_%s%s {\n", hooks[i].returns, name, hooks[i].key,
                   hooks[i].head);
+        if (value) esgen_put_line(out, unit, unit->source, game->line);
         if (value && strcmp(value, "net_predict_own") == 0)
             esgen_put(out, "    (void)context;\n"
                            "    return net_predict_own(world, player, entities, capacity);\n}\n");
@@ -634,6 +655,7 @@ static void put_hooks(base_bytes* out, const esgen_game* game) {
             esgen_put(out, "    (void)context;\n    (void)client;\n"
                            "    if (ecs_is_alive(world, entity)) (void)!ecs_destroy(world, entity);"
                            "\n}\n");
+        if (value) esgen_put_line_end(out, unit);
     }
 }
 
@@ -673,10 +695,12 @@ static void put_table(base_bytes* out, const esgen_unit* unit, const char* stem)
     for (uint32_t i = 0; i < BASE_COUNT(hooks); i++)
         if (find_value(game, hooks[i].key) || is_required(hooks[i].key))
             esgen_put(out, "        .%s = %s_hook_%s,\n", hooks[i].key, name, hooks[i].key);
+    esgen_put_line(out, unit, unit->source, game->line);
     for (uint32_t i = 0; i < game->keys.count; i++)
         if (!is_hook(game->keys.items[i].text))
             esgen_put(out, "        .%s = %s,\n", game->keys.items[i].text,
                       game->values.items[i].text);
+    esgen_put_line_end(out, unit);
     esgen_put(out, "    };\n    return &table;\n}\n");
 }
 
@@ -691,6 +715,6 @@ void esgen_put_game(base_bytes* out, const esgen_unit* unit, const char* stem) {
     put_context(out, unit);
     put_each(out, unit, put_keeper);
     put_registration(out, unit, stem);
-    put_hooks(out, &unit->game);
+    put_hooks(out, unit);
     put_table(out, unit, stem);
 }

@@ -155,6 +155,7 @@ typedef struct esgen_struct {
     esgen_name c_type;
     esgen_name name; ///< "" when it is the payload of events alone
     uint32_t line;
+    const char* file; ///< that it stands in
     bool is_boxed;
     esgen_name request; ///< the function that names the resources of a value, "" without
     esgen_struct_event events[ESGEN_STRUCT_EVENTS_MAX];
@@ -228,6 +229,8 @@ typedef struct esgen_unit {
     bool has_register_types, has_messages;
     bool is_header; ///< the file is a header: FILE.h.es.h
     esgen_game game;
+    const char* source; ///< path of the file, and of what is written: for compilers
+    const char* target; ///< NULL: no line is marked
     const base_reporter* reporter;
     uint32_t fault_count;
 } esgen_unit;
@@ -299,6 +302,11 @@ void esgen_emit(const esgen_unit* unit, const char* stem, base_bytes* out);
 
 /// Append formatted text.
 void esgen_put(base_bytes* out, const char* format, ...) BASE_PRINTF(2, 3);
+
+/// From here on, compilers name this line of the game's own text: #line.
+void esgen_put_line(base_bytes* out, const esgen_unit* unit, const char* file, uint32_t line);
+/// From here on, they name the written file again.
+void esgen_put_line_end(base_bytes* out, const esgen_unit* unit);
 
 /// Items between commas, wrapped as clang-format does it.
 typedef struct esgen_items {

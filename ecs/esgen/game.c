@@ -249,6 +249,7 @@ static const esgen_word* read_settings(esgen_unit* unit, const esgen_word* at,
                     game->settings ? "a game has one ES_SETTINGS" : "out of memory");
         return at + 1;
     }
+    made->file = unit->file;
     game->settings = made;
     made->line = at->line;
     const esgen_word* close;

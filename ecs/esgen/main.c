@@ -92,7 +92,7 @@ static void read_header(program* self, const char* from, const esgen_word* name,
         return;
     }
     if (esgen_words_read(&words, path, text, size, self->unit.reporter)) {
-        self->unit.file = path;
+        self->unit.file = self->headers[self->header_count - 1];
         esgen_types_read(&self->unit, &words, depth == 0 ? ESGEN_NEAR : ESGEN_FAR);
         self->unit.file = self->file;
         read_headers(self, &words, path, depth + 1);
@@ -173,6 +173,8 @@ static int emit(program* self, const char* stem) {
     base_bytes_init(&out, NULL);
     const char* slash = strrchr(self->file, '/');
     self->unit.file = slash ? slash + 1 : self->file;
+    self->unit.source = self->file;
+    self->unit.target = self->out;
     esgen_emit(&self->unit, stem, &out);
     int code = 1;
     if (out.failed)

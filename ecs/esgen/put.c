@@ -28,6 +28,25 @@ void esgen_put(base_bytes* out, const char* format, ...) {
     va_end(arguments);
 }
 
+static void put_mark(base_bytes* out, const char* file, uint32_t line) {
+    esgen_put(out, "#line %u \"", line);
+    for (const char* at = file; *at; at++)
+        esgen_put(out, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
+    esgen_put(out, "\"\n");
+}
+
+void esgen_put_line(base_bytes* out, const esgen_unit* unit, const char* file, uint32_t line) {
+    if (unit->target && file && line > 0) put_mark(out, file, line);
+}
+
+void esgen_put_line_end(base_bytes* out, const esgen_unit* unit) {
+    if (!unit->target) return;
+    uint32_t lines = 0;
+    for (size_t i = 0; i < out->size; i++)
+        lines += out->data[i] == '\n';
+    put_mark(out, unit->target, lines + 2); // the line behind the mark
+}
+
 void esgen_items_init(esgen_items* items) {
     base_bytes_init(&items->text, NULL);
     items->count = 0;

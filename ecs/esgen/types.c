@@ -444,7 +444,8 @@ static bool push_struct(esgen_unit* unit, const esgen_struct* made) {
         esgen_fault(unit, made->line, "out of memory");
         return false;
     }
-    unit->structs[unit->struct_count++] = *made;
+    unit->structs[unit->struct_count] = *made;
+    unit->structs[unit->struct_count++].file = unit->file;
     return true;
 }
 

@@ -60,4 +60,10 @@ sed -i 's/^static void extra/#include "extra.es.h"\n\n&/' hop_3d/extra.c
 build 1 'extra.c: extra_es never runs: add extra to ES_SYSTEMS(...) beside ES_GAME'
 sed -i 's/ extra.c)/)/' hop_3d/CMakeLists.txt
 build 0 'Built target hop_3d'
+
+# What is wrong in generated code is named at the game's own line: a field that the message does not have.
+sed -i 's/^    int32_t x, y ES_CLAMP(-1, 1);$/&\n    int32_t odd;/' hop_3d/hop_3d.c
+line=$(grep -n 'int32_t odd;' hop_3d/hop_3d.c | cut -d: -f1)
+build 1 "hop_3d.c:$line:"
+! grep -q '\.es\.h:[0-9:]* error' said || fail "a generated line is named"
 echo "new: hop_3d builds, plays and passes the check"

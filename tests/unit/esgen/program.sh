@@ -32,6 +32,11 @@ echo "$system" >a.c
 expect 0 '' -o a.es.h a.c
 grep -q '^static ecs_result a_register_systems(' a.es.h || fail "no registration"
 expect 0 'Written by shoal-esgen from a.c' a.c
+# A file that is written names the lines of its source, and its own again.
+! grep -q '^#line' said || fail "standard output has lines of files"
+grep -qx '#line 1 "a.c"' a.es.h || fail "the source is not named"
+mark=$(grep -n '^#line [0-9]* "a.es.h"' a.es.h | head -n 1)
+[ "${mark%%:*}" = "$(($(echo "$mark" | cut -d ' ' -f 2) - 1))" ] || fail "the own line is wrong: $mark"
 
 # Usage.
 expect 2 'usage: shoal-esgen'
