@@ -59,6 +59,7 @@ static void release(client_program* self) {
     net_host_wipe_tokens(&self->tokens);
     if (self->trace) fclose(self->trace);
     if (self->session_trace) fclose(self->session_trace);
+    net_sentry_destroy(self->sentry);
     net_host_close_game(self->module);
     net_module_close(self->next);
     net_loop_deinit(&self->loop);
@@ -85,6 +86,8 @@ int main(int argc, char** argv) {
         if (!net_loop_init(&self->loop)) {
             base_report(&self->reporter, NULL, 0, "signals: %s", strerror(errno));
         } else {
+            self->sentry = net_sentry_create(&(net_sentry_config){
+                .loop = &self->loop, .program = "shoal-client", .reporter = self->reporter});
             code = run(self);
             release(self);
         }

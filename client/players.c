@@ -322,6 +322,7 @@ void client_players_close(client_program* self) {
 bool client_players_service(client_program* self, uint64_t now_us) {
     bool is_any_left = false;
     BASE_ASSERT(self->player_count > 0);
+    net_sentry_busy(self->sentry);
     if (self->local) client_local_service(self->local, now_us);
     for (uint32_t i = 0; i < self->player_count; i++) {
         net_client_service(self->players[i].client, now_us);
@@ -329,6 +330,7 @@ bool client_players_service(client_program* self, uint64_t now_us) {
         if (net_client_get_end(self->players[i].client) == NET_CLIENT_END_EXCHANGED)
             self->wants_reload = true;
     }
+    net_sentry_rest(self->sentry);
     return is_any_left && !self->wants_reload;
 }
 
@@ -356,6 +358,7 @@ uint64_t client_players_due_us(const client_program* self, uint64_t now_us) {
 void client_players_tick(client_program* self, uint64_t now_us, uint64_t early_us) {
     uint64_t slack = slack_us(self);
     uint64_t until_us = now_us + (early_us > slack ? early_us : slack);
+    net_sentry_busy(self->sentry);
     for (uint32_t i = 0; i < self->player_count; i++) {
         client_player* one = &self->players[i];
         // There is more than one tick when a round of the loop took longer than a tick: a display
@@ -373,6 +376,7 @@ void client_players_tick(client_program* self, uint64_t now_us, uint64_t early_u
             }
         }
     }
+    net_sentry_rest(self->sentry);
 }
 
 void client_players_leave(client_program* self, uint64_t now_us) {

@@ -7,6 +7,7 @@
 #include "base/quota.h"
 #include "tools/output.h"
 #include "tools/keys.h"
+#include "tools/sentry.h"
 #include "net/client.h"
 #include "net/socket.h"
 #include "net/match.h"
@@ -30,6 +31,7 @@ typedef struct client_program {
     client_config config;
     base_reporter reporter;
     net_loop loop;
+    net_sentry* sentry; ///< NULL: none could be had
     net_module* module;
     client_local* local; ///< NULL: the server is elsewhere
     bool wants_reload; ///< the server goes on with another version of the game: close the players,

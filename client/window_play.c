@@ -205,8 +205,10 @@ static const char* find_shot(show* on, char* path, size_t bytes) {
 static void draw_frame(show* on, uint64_t now_us, picture what, const char* shot) {
     float width = 0.0f, height = 0.0f;
     client_window_begin_frame(on->window, now_us);
+    net_sentry_busy(on->program->sentry);
     bool has_picture = on->presenter && net_presenter_frame(on->presenter, now_us);
     if (has_picture) draw_game(on);
+    net_sentry_rest(on->program->sentry);
     net_draw draw = client_window_draw(on->window, CLIENT_CANVAS_SCREEN);
     client_window_canvas_size(on->window, CLIENT_CANVAS_SCREEN, &width, &height);
     if (what == PICTURE_CONNECTING) {

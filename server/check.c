@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "ecs/system.h"
 #include "tools/output.h"
+#include "tools/sentry.h"
 #include "tools/setup.h"
 #include "tools/check.h"
 #include "net/match.h"
@@ -190,6 +191,10 @@ static int check_templates(const char* file, bool is_alone, const base_reporter*
     return code;
 }
 
+static void step(void* sentry) {
+    net_sentry_busy(sentry);
+}
+
 // Play in a folder of its own, where the log can lie.
 static net_result play(const net_check_config* asked, net_check_result* result) {
     char folder[128], log[160];
@@ -203,7 +208,13 @@ static net_result play(const net_check_config* asked, net_check_result* result) 
     net_check_config config = *asked;
     base_text_format(log, sizeof log, "%s/check.slog", folder);
     config.log_file = log;
+    net_sentry* sentry = net_sentry_create(&(net_sentry_config){
+        .log_file = log, .program = "shoal-server", .reporter = *asked->reporter});
+    config.stepped = step;
+    config.stepped_context = sentry;
+    net_sentry_busy(sentry);
     net_result code = net_check_play(&config, result);
+    net_sentry_destroy(sentry);
     (void)unlink(log);
     base_text_format(log, sizeof log, "%s/check.slog.queue", folder);
     (void)unlink(log);

@@ -211,7 +211,6 @@ int server_program_open(server_program* self) {
     if (code == NET_EXIT_CLEAN) code = open_server(self);
     if (code == NET_EXIT_CLEAN) {
         self->sentry = net_sentry_create(&(net_sentry_config){
-            .world = net_match_world(self->match),
             .loop = &self->loop,
             .log_file = self->has_log_file ? self->log_file : NULL,
             .reporter = self->reporter,

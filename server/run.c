@@ -55,7 +55,6 @@ static void reload_game(server_program* self) {
     self->is_reload_due = false;
     if (!net_host_reload(self->server, &self->module, &self->match, &old, &self->reporter)) return;
     net_module_close(old);
-    net_sentry_watch(self->sentry, net_match_world(self->match));
 }
 
 // Wait until the tick is due, or until a datagram or a signal comes, then receive. A flood is

@@ -80,10 +80,10 @@ typedef struct ecs_stage_info {
 /// Registered types, nine core events, and type 0 that has no handler.
 #define ECS_HANDLER_LISTS (ECS_EVENT_TYPES_MAX + 1 + 9)
 
-/// Where the running stage is (ecs_world_where): written by the world's thread, read by any.
+/// Where the running stage is (ecs_running_where): written by the world's thread, read by any.
 typedef struct ecs_mark {
-    _Atomic(const ecs_stage_info*) stage; ///< NULL: none runs
-    _Atomic(const ecs_system*) system;    ///< NULL: a flush point
+    _Atomic(const ecs_stage_info*) stage;
+    _Atomic(const ecs_system*) system; ///< NULL: a flush point
     _Atomic uint64_t tick;
     _Atomic uint32_t entity; ///< first row of the newest call
 } ecs_mark;

@@ -32,6 +32,13 @@
 
 #include <stdatomic.h>
 
+struct ecs_running {
+    _Atomic(const ecs_mark*) mark; // of the world whose stage runs; NULL: none does
+};
+
+// One process has many worlds: a server's, clients' and those that are shown.
+static _Thread_local ecs_running here;
+
 static void set_mark(ecs_world* world, const ecs_system* system, ecs_entity entity) {
     ecs_mark* mark = &world->systems->mark;
     atomic_store_explicit(&mark->entity, entity, memory_order_relaxed);
@@ -146,7 +153,10 @@ static void run_stage(ecs_world* world, uint32_t index, const ecs_step* step) {
     world->systems->now = stage;
     ecs_mark* mark = &world->systems->mark;
     atomic_store_explicit(&mark->tick, step->tick, memory_order_relaxed);
-    atomic_store_explicit(&mark->stage, &world->systems->stages[index], memory_order_release);
+    atomic_store_explicit(&mark->stage, &world->systems->stages[index], memory_order_relaxed);
+    set_mark(world, NULL, ECS_ENTITY_NONE);
+    const ecs_mark* outer = atomic_load_explicit(&here.mark, memory_order_relaxed);
+    atomic_store_explicit(&here.mark, mark, memory_order_release);
     world->chance = base_hash64_mix(world->rng.state ^ world->rng.stream, step->tick);
     flush_point(world, &stage);
     const uint32_t* waves = world->systems->stages[index].waves;
@@ -157,18 +167,21 @@ static void run_stage(ecs_world* world, uint32_t index, const ecs_step* step) {
         if (run_wave(world, order, first, end, &stage)) flush_point(world, &stage);
     }
     world->systems->now = (ecs_stage){0};
-    atomic_store_explicit(&mark->stage, NULL, memory_order_relaxed);
+    atomic_store_explicit(&here.mark, outer, memory_order_release);
     world->fast.stage_depth--;
 }
 
-bool ecs_world_where(const ecs_world* world, ecs_where* where) {
-    const ecs_mark* mark = &world->systems->mark;
-    const ecs_stage_info* stage = atomic_load_explicit(&mark->stage, memory_order_acquire);
-    if (!stage) return false;
+const ecs_running* ecs_running_here(void) {
+    return &here;
+}
+
+bool ecs_running_where(const ecs_running* running, ecs_where* where) {
+    const ecs_mark* mark = atomic_load_explicit(&running->mark, memory_order_acquire);
+    if (!mark) return false;
     const ecs_system* system = atomic_load_explicit(&mark->system, memory_order_relaxed);
     *where = (ecs_where){
         .tick = atomic_load_explicit(&mark->tick, memory_order_relaxed),
-        .stage = stage->name,
+        .stage = atomic_load_explicit(&mark->stage, memory_order_relaxed)->name,
         .system = system ? system->name : NULL,
         .entity = atomic_load_explicit(&mark->entity, memory_order_relaxed),
     };

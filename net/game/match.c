@@ -245,7 +245,7 @@ static net_result init_services(net_match* match, const base_reporter* reporter)
 
 static void report_stray(const net_match* match) {
     ecs_where where;
-    if (!match->strays || !ecs_world_where(match->world, &where) || !where.system) return;
+    if (!match->strays || !ecs_running_where(ecs_running_here(), &where) || !where.system) return;
     base_report(match->strays, NULL, 0,
                 "system %s draws in stage %s, where there is no picture: add ES_STAGE(render)",
                 where.system, where.stage);

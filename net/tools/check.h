@@ -30,6 +30,9 @@ typedef struct net_check_config {
     const char* const* settings; ///< "KEY=VALUE", as net_match_setting_apply reads them
     uint32_t setting_count;
     const char* log_file; ///< the match writes it; the caller removes it
+    /// After each tick, also of the second run; may be NULL.
+    void (*stepped)(void* context);
+    void* stepped_context;
 } net_check_config;
 
 typedef struct net_check_result {

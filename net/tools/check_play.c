@@ -588,6 +588,17 @@ static void check_predictions(check_table* table) {
 
 // ---- the log again ----
 
+static void say_stepped(const net_checker* self) {
+    if (self->config->stepped) self->config->stepped(self->config->stepped_context);
+}
+
+// A net_verify_tick_fn.
+static bool each_tick(void* self, net_match* match) {
+    (void)match;
+    say_stepped(self);
+    return true;
+}
+
 static net_result run_again(net_checker* self) {
     const net_check_config* config = self->config;
     net_log_reader* reader = NULL;
@@ -595,7 +606,8 @@ static net_result run_again(net_checker* self) {
     net_result result =
         net_log_reader_create(config->allocator, config->log_file, config->reporter, &reader);
     if (result != NET_OK) return result;
-    result = net_log_verify(reader, config->module, 0, NULL, NULL, config->reporter, &verified);
+    result =
+        net_log_verify(reader, config->module, 0, each_tick, self, config->reporter, &verified);
     net_log_reader_destroy(reader);
     if (result != NET_ERR_DIVERGED) return result;
     net_check_report(
@@ -624,6 +636,7 @@ net_result net_check_match(net_checker* self) {
     for (uint32_t i = 0; result == NET_OK && i < ticks + END_STEPS_MAX; i++) {
         if (net_server_get_phase(table.server) == NET_SERVER_ENDED) break;
         step_table(&table);
+        say_stepped(self);
     }
     if (result == NET_OK) {
         net_transport_stats stats;

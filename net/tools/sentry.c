@@ -13,6 +13,7 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -22,13 +23,16 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 100, STACK_BYTES = 64 << 10, REPORT_BYTES = 1024 };
+enum { LOOK_MS = 100, STACK_BYTES = 64 << 10, REPORT_BYTES = 2048 };
 
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 struct net_sentry {
     net_sentry_config config;
+    const ecs_running* running; // of the thread that simulates
     char log_file[512];
+    char words[512]; // of the command line, each with its NUL
+    size_t words_bytes;
     _Atomic uint64_t busy_us; // since when it works; 0: it rests
     int end;                  // eventfd
     pthread_t thread;
@@ -84,6 +88,32 @@ static void put_where(line* to, const ecs_where* where) {
     put_number(to, ecs_entity_generation(where->entity));
 }
 
+// For a shell.
+static void put_word(line* to, const char* word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-_=+,./:@%";
+    const bool is_plain = *word && strspn(word, plain) == strlen(word);
+    put(to, is_plain ? " " : " '");
+    put(to, word);
+    if (!is_plain) put(to, "'");
+}
+
+static void put_again(line* to, const net_sentry* sentry) {
+    if (sentry->config.program) {
+        put(to, "\nThis runs it again: ");
+        put(to, sentry->config.program);
+        const char* word = sentry->words + strlen(sentry->words) + 1; // behind the program
+        for (; word < sentry->words + sentry->words_bytes; word += strlen(word) + 1)
+            put_word(to, word);
+        if (access(sentry->log_file, F_OK) != 0) return; // none, or it has not begun
+        put(to, "\nIts log stays: ");
+    } else if (sentry->log_file[0]) {
+        put(to,
+            "\nThe log has its inputs. This runs it again: shoal-replay verify --through-crash ");
+    }
+    put(to, sentry->log_file);
+}
+
 // Write the report of a crash into `text`, without the C library's formatting: a signal handler
 // may call it. For tests. @return its length.
 static size_t net_sentry_write(const net_sentry* sentry, const char* what, char* text,
@@ -91,12 +121,11 @@ static size_t net_sentry_write(const net_sentry* sentry, const char* what, char*
     line to = {text, 0, text_bytes};
     ecs_where where;
     put(&to, what);
-    if (ecs_world_where(sentry->config.world, &where)) put_where(&to, &where);
-    if (sentry->log_file[0]) {
-        put(&to,
-            "\nThe log has its inputs. This runs it again: shoal-replay verify --through-crash ");
-        put(&to, sentry->log_file);
-    }
+    if (ecs_running_where(sentry->running, &where))
+        put_where(&to, &where);
+    else
+        put(&to, ", outside of systems");
+    put_again(&to, sentry);
     put(&to, "\n");
     text[to.size] = 0;
     return to.size;
@@ -158,13 +187,13 @@ static void report_stall(const net_sentry* sentry, uint64_t stalled_us) {
     char* end = strchr(text, '\n'); // the log is still being written
     if (end) *end = 0;
     (void)size;
-    base_report(&sentry->config.reporter, NULL, 0,
-                "%s; a second SIGTERM or SIGINT ends the program", text);
+    base_report(&sentry->config.reporter, NULL, 0, "%s%s", text,
+                sentry->config.loop ? "; a second SIGTERM or SIGINT ends the program" : "");
 }
 
 static void take_signals(net_sentry* sentry) {
     struct signalfd_siginfo info;
-    if (sentry->config.loop->signals < 0) return;
+    if (!sentry->config.loop || sentry->config.loop->signals < 0) return;
     while (read(sentry->config.loop->signals, &info, sizeof info) == (ssize_t)sizeof info) {
         if (info.ssi_signo == SIGHUP) atomic_store(&sentry->config.loop->is_reload_asked, true);
         if (info.ssi_signo == SIGUSR1) atomic_store(&sentry->config.loop->is_status_asked, true);
@@ -215,11 +244,21 @@ static bool start(net_sentry* sentry) {
     return error == 0;
 }
 
+static void read_words(net_sentry* sentry) {
+    const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    const ssize_t got = read(file, sentry->words, sizeof sentry->words - 1); // the last is a NUL
+    if (got > 0) sentry->words_bytes = (size_t)got;
+    close(file);
+}
+
 net_sentry* net_sentry_create(const net_sentry_config* config) {
-    BASE_ASSERT(config->world && config->loop && !atomic_load(&present));
+    BASE_ASSERT(!atomic_load(&present));
     net_sentry* sentry = base_allocate_zero(NULL, sizeof *sentry);
     if (!sentry) return NULL;
     sentry->config = *config;
+    sentry->running = ecs_running_here();
+    read_words(sentry);
     if (config->log_file)
         (void)base_text_copy(sentry->log_file, sizeof sentry->log_file, config->log_file);
     sentry->config.log_file = NULL;
@@ -230,11 +269,6 @@ net_sentry* net_sentry_create(const net_sentry_config* config) {
     atomic_store(&present, sentry);
     install(sentry);
     return sentry;
-}
-
-void net_sentry_watch(net_sentry* sentry, const ecs_world* world) {
-    BASE_ASSERT(world);
-    if (sentry) sentry->config.world = world;
 }
 
 void net_sentry_destroy(net_sentry* sentry) {

@@ -140,8 +140,8 @@ void server_replay_progress(server_replay* self, ecs_tick tick) {
 static bool each_tick(void* context, net_match* match) {
     server_replay* self = context;
     if (self->is_watched && !self->sentry)
-        self->sentry = net_sentry_create(&(net_sentry_config){
-            .world = net_match_world(match), .loop = &self->loop, .reporter = self->reporter});
+        self->sentry = net_sentry_create(
+            &(net_sentry_config){.loop = &self->loop, .reporter = self->reporter});
     server_replay_progress(self, net_match_tick(match));
     return true;
 }

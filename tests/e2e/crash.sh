@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A game that fails: an assertion, a bad access, a tick that does not come back. The server says where,
-# and the command that it names runs the same tick again.
+# A game that fails: an assertion, a bad access, a tick that does not come back. Server, client and check say
+# where, and the command that they name runs it again.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -86,6 +86,85 @@ case_a_slow_tick_is_reported_and_the_match_goes_on() {
     [ "$code" = 0 ] || fail "the server ended with $code"
     says server.err '^note: status tick=' # no signal is lost in the meantime
     is_closed a.slog
+}
+
+# fails_in HOW NAME PROGRAM [argument...]: start a program that sets nothing, with a game that fails in this way.
+fails_in() {
+    cp "$crash" .
+    printf 'thing { "health:i"{ _replicate:b=yes; value:i=%s } }\n' "$1" >crash.blk
+    shift
+    export TMPDIR=$PWD # of check's log
+    start "$@"
+}
+fails_in_check() { fails_in "$1" check shoal-server check ./crash.so; }
+fails_in_client() {
+    fails_in "$1" client shoal-client --local --game ./crash.so --bots 2 "${@:2}"
+}
+drawn='stage render, system draw_on_purpose, rows from entity [0-9]+:1'
+picture=(--shot a.png --ticks 90)
+needs_window() {
+    run window shoal-client --local --game breakout --shot a.png --ticks 1
+    has_said window.err 'without a window' || return 0
+    skip "the client has no window"
+    return 1
+}
+
+# stops NAME: a loop is ended by two signals.
+stops() {
+    kill -TERM "${pids[$1]}"
+    await "an answer" has_said "$1.err" 'ends when the tick comes back; a second signal'
+    kill -TERM "${pids[$1]}"
+    ends_with 1 "$1"
+    says "$1.err" 'in the middle of a tick'
+}
+
+case_check_says_where_a_game_crashes_and_runs_it_again() {
+    fails_in_check 2
+    dies check
+    says_where check.err '^fatal: access to memory that is not there'
+    says check.err '^This runs it again: shoal-server check ./crash.so$'
+    local log
+    log=$(sed -n 's/^Its log stays: //p' check.err)
+    start again shoal-replay verify --through-crash "$log" --game ./crash.so
+    dies again
+    says_where again.err '^fatal: access to memory that is not there'
+}
+
+case_check_names_a_loop_and_a_crash_of_a_picture() {
+    fails_in_check 3
+    await "a word about the loop" has_said check.err 'for [0-9.]+ s nothing came back in tick 30, system fail_on'
+    kill -TERM "${pids[check]}"
+    dies check
+    fails_in_check 20
+    dies check
+    says check.err "^fatal: access to memory that is not there .* $drawn\$"
+}
+
+case_a_local_match_says_where_it_crashes() {
+    fails_in_client 1
+    dies client
+    says_where client.err '^fatal: the program stopped itself'
+    says client.err '^This runs it again: shoal-client --local --game ./crash.so --bots 2$'
+}
+
+case_a_local_match_that_never_comes_back_ends_by_a_second_signal() {
+    fails_in_client 3
+    await "a word about the tick" has_said client.err 'nothing came back in tick 30, system fail_on'
+    stops client
+}
+
+case_a_picture_that_crashes_says_where() {
+    needs_window || return 0
+    fails_in_client 20 "${picture[@]}"
+    dies client
+    says client.err "^fatal: access to memory that is not there .* $drawn\$"
+}
+
+case_a_picture_that_never_comes_back_is_named() {
+    needs_window || return 0
+    fails_in_client 21 "${picture[@]}"
+    await "a word about the picture" has_said client.err "nothing came back in tick [0-9]+, $drawn"
+    stops client
 }
 
 # plays HOW TICKS [client option...]: a whole match of the game with two bots.

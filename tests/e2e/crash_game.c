@@ -3,7 +3,8 @@
 // 3 it never comes back, 4 it comes back when the file `go_on` exists, 10 it asks for a value of an
 // entity that does not live. The other ways are no crash: 5 a client writes what the server sends,
 // 6 the match ends, 7 client 2 is refused, 8 client 1 is dropped, 9 memory that was not set
-// decides.
+// decides. Without `how` it is the health of its one entity; 20 is an access and 21 a loop of a
+// system that draws, in its first frame.
 #include "base/assert.h"
 #include "ecs/component.h"
 #include "ecs/system.h"
@@ -32,7 +33,9 @@ enum {
     HOW_REFUSE,
     HOW_DROP,
     HOW_UNSET,
-    HOW_MISSING
+    HOW_MISSING,
+    HOW_DRAW = 20,
+    HOW_DRAW_FOREVER
 };
 
 static void spin(volatile uint64_t* counter) {
@@ -54,19 +57,31 @@ static int32_t read_unset(void) {
     return value;
 }
 
+static uint32_t way(const game* self, const ecs_rows* rows) {
+    return self->how ? self->how : (uint32_t) * (const int32_t*)rows->columns[0];
+}
+
 static void fail_run(const ecs_stage* stage, const ecs_rows* rows) {
     const game* self = stage->context;
     volatile uint64_t counter = 0;
     if (rows->count == 0 || stage->tick != self->at) return;
-    if (self->how == HOW_ASSERT) BASE_ASSERT(stage->tick != self->at && "as the test wants");
-    if (self->how == HOW_ACCESS) *(volatile int*)(uintptr_t)(16 + counter) = 1;
-    if (self->how == HOW_FOREVER) spin(&counter);
-    if (self->how == HOW_SLOW) wait_for_file("go_on");
-    if (self->how == HOW_MISSING) (void)ecs_get(stage->world, ecs_entity_make(77, 1), self->health);
+    const uint32_t how = way(self, rows);
+    if (how == HOW_ASSERT) BASE_ASSERT(stage->tick != self->at && "as the test wants");
+    if (how == HOW_ACCESS) *(volatile int*)(uintptr_t)(16 + counter) = 1;
+    if (how == HOW_FOREVER) spin(&counter);
+    if (how == HOW_SLOW) wait_for_file("go_on");
+    if (how == HOW_MISSING) (void)ecs_get(stage->world, ecs_entity_make(77, 1), self->health);
     if (self->how == HOW_UNSET) *(int32_t*)rows->columns[0] += read_unset();
     const net_game_services* services = self->services;
     if (services && self->how == HOW_END) services->end_match(services->context, "red wins");
     if (services && self->how == HOW_DROP) services->drop_player(services->context, 1, "it slept");
+}
+
+static void draw_run(const ecs_stage* stage, const ecs_rows* rows) {
+    volatile uint64_t counter = 0;
+    const uint32_t how = way(stage->context, rows);
+    if (how == HOW_DRAW) *(volatile int*)(uintptr_t)(16 + counter) = 1;
+    if (how == HOW_DRAW_FOREVER) spin(&counter);
 }
 
 static void write_run(const ecs_stage* stage, const ecs_rows* rows) {
@@ -117,7 +132,9 @@ static ecs_result register_systems(ecs_world* world, void** context,
     game* self = ecs_world_context(world, sizeof *self);
     if (!self) return ECS_ERR_MEMORY;
     static const ecs_term terms[] = {{"health", "i", ECS_WRITE}};
+    static const ecs_term drawn[] = {{"health", "i", ECS_READ}};
     static const char* const clients[] = {"gameClient"};
+    static const char* const pictures[] = {"render"};
     *context = self;
     self->health = ecs_component_find(world, "health");
     ecs_result result = ecs_system_register(world, &(ecs_system_desc){.name = "write_on_purpose",
@@ -128,6 +145,15 @@ static ecs_result register_systems(ecs_world* world, void** context,
                                                                       .tags = clients,
                                                                       .tag_count = 1,
                                                                       .context = self});
+    if (result != ECS_OK) return result;
+    result = ecs_system_register(world, &(ecs_system_desc){.name = "draw_on_purpose",
+                                                           .stage = "render",
+                                                           .run = draw_run,
+                                                           .terms = drawn,
+                                                           .term_count = 1,
+                                                           .tags = pictures,
+                                                           .tag_count = 1,
+                                                           .context = self});
     if (result != ECS_OK) return result;
     return ecs_system_register(world, &(ecs_system_desc){.name = "fail_on_purpose",
                                                          .stage = "act",

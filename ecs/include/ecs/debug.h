@@ -21,9 +21,13 @@ typedef struct ecs_where {
     ecs_entity entity;  ///< first of the rows that it got last; NONE: it has no rows
 } ecs_where;
 
+/// What one thread runs, of whatever world: another thread may look at it.
+typedef struct ecs_running ecs_running;
+/// Of the calling thread; it lives as long as the thread.
+const ecs_running* ecs_running_here(void);
 /// Any thread may ask, and a signal handler: it reads a few words without a lock, which may belong
-/// to two moments. Texts live as long as the world. @return false: no stage runs.
-bool ecs_world_where(const ecs_world* world, ecs_where* where);
+/// to two moments. Texts live as long as the world. @return false: the thread runs no stage.
+bool ecs_running_where(const ecs_running* running, ecs_where* where);
 /// Check every invariant of the storage: records, rows, tails of columns, query caches, free
 /// indices. Asserts the first that does not hold. O(world).
 void ecs_world_validate(const ecs_world* world);

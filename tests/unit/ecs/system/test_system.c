@@ -166,7 +166,7 @@ CASE(running_out_of_memory_registers_nothing) {
 
 static void run_where(const ecs_stage* stage, const ecs_rows* rows) {
     ecs_where* found = stage->context;
-    assert_true(ecs_world_where(stage->world, found));
+    assert_true(ecs_running_where(ecs_running_here(), found));
     assert_true(rows->count == 0 || found->entity == rows->entities[0]);
 }
 
@@ -178,7 +178,7 @@ LIVE_OPEN_CASE(a_running_stage_says_where_it_is) {
                .context = &by_call);
     live_seal(at);
     ecs_entity entity = live_create(at, at->thing);
-    assert_false(ecs_world_where(at->world, &none));
+    assert_false(ecs_running_where(ecs_running_here(), &none));
     live_step(at);
     assert_string_equal(by_rows.system, "rows");
     assert_string_equal(by_rows.stage, "act");
@@ -186,5 +186,5 @@ LIVE_OPEN_CASE(a_running_stage_says_where_it_is) {
     assert_int_equal(by_rows.tick, 1);
     assert_string_equal(by_call.system, "call");
     assert_int_equal(by_call.entity, ECS_ENTITY_NONE);
-    assert_false(ecs_world_where(at->world, &none));
+    assert_false(ecs_running_where(ecs_running_here(), &none));
 }
