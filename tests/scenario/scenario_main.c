@@ -29,7 +29,8 @@
 
 enum {
     SEEDS_MIN = 25, // so many see every check at work
-    STALL_TICKS = 90,
+    // Longer than half of the smallest window, shorter than what looks like a lost line.
+    STALL_TICKS = 30,
 };
 
 static uint64_t number_after(int argc, char** argv, const char* name, uint64_t fallback) {
