@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+/// What the parts of the window share while a person plays: window_play.c has the loop and the
+/// sessions, show_input.c the keys, show_picture.c what a frame shows.
+#pragma once
+
+#include "program.h"
+
+#include "window/controls.h"
+#include "feed.h"
+#include "window/screens.h"
+#include "window/window.h"
+
+#include "base/assert.h"
+
+typedef enum own_key {
+    KEY_PANEL,
+    KEY_HELP,
+    KEY_HELP_TOO,
+    KEY_LEAVE,
+    KEY_AGAIN,
+    KEY_AGAIN_TOO,
+    KEY_COUNT,
+} own_key;
+
+typedef struct show {
+    client_program* program;
+    client_window* window;
+    net_presenter* presenter;
+    base_quota memory; // of presenter and first player
+    client_controls controls;
+    client_feed feed;
+    client_panel panel;
+    base_reporter stderr_reporter;
+    char last_report[BASE_REPORT_BYTES_MAX]; ///< the reason on the end screen
+    int32_t keys[KEY_COUNT];
+    bool is_interactive, has_panel, has_help;
+    bool is_leaving; ///< the user wants to go
+    bool wants_again;
+    bool is_shot, has_failed;
+    uint32_t shot_count; ///< pictures of --shot-every
+    uint64_t covered_us;
+} show;
+
+static inline client_player* show_first_player(const show* on) {
+    BASE_ASSERT(on->program->players && on->program->player_count > 0);
+    return &on->program->players[0];
+}
+
+/// Find the codes of the window's own keys.
+void show_keys_init(show* on);
+/// Handle what came from keys and pointer.
+void show_see_events(show* on);
+/// A net_client_input_fn: the inputs of the person.
+void show_think(void* context, const net_player_context* player, void* input);
+
+typedef enum show_picture {
+    SHOW_CONNECTING,
+    SHOW_PLAYING,
+    SHOW_ENDED,
+} show_picture;
+
+/// Draw one frame; with `shot` its picture is written to that file.
+void show_draw(show* on, uint64_t now_us, show_picture what, const char* shot);

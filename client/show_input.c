@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Keys and pointer: what the game uses belongs to the game, the rest is the window's own.
+#include "show.h"
+
+static const char* const key_names[KEY_COUNT] = {"F1",     "F2",     "H",
+                                                 "Escape", "Return", "Keypad Enter"};
+
+void show_keys_init(show* on) {
+    for (uint32_t i = 0; i < KEY_COUNT; i++)
+        on->keys[i] = client_window_key(key_names[i]);
+}
+
+static void press(show* on, int32_t key) {
+    if (key == on->keys[KEY_PANEL]) {
+        on->has_panel = !on->has_panel;
+    } else if (key == on->keys[KEY_HELP] || key == on->keys[KEY_HELP_TOO]) {
+        on->has_help = !on->has_help;
+    } else if (key == on->keys[KEY_LEAVE]) {
+        if (!on->has_help) on->is_leaving = true;
+        on->has_help = false;
+    } else if (key == on->keys[KEY_AGAIN] || key == on->keys[KEY_AGAIN_TOO]) {
+        on->wants_again = true;
+    }
+}
+
+void show_see_events(show* on) {
+    client_event event;
+    on->wants_again = false;
+    while (client_window_next_event(on->window, &event)) {
+        float x = 0.0f, y = 0.0f;
+        client_window_to_canvas(on->window, CLIENT_CANVAS_VIEW, event.x, event.y, &x, &y);
+        if (event.kind == CLIENT_EVENT_CLOSE) on->is_leaving = true;
+        // A key that the game uses belongs to the game.
+        if (client_controls_see(&on->controls, &event, x, y)) continue;
+        if (event.kind == CLIENT_EVENT_KEY_DOWN && !event.is_repeat) press(on, event.key);
+    }
+}
+
+void show_think(void* context, const net_player_context* player, void* input) {
+    show* on = context;
+    const net_game_module* game = on->program->module->game;
+    net_controls controls = client_controls_take(&on->controls);
+    if (game->human_input) game->human_input(player, &controls, input);
+}
