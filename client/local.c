@@ -49,7 +49,8 @@ static net_result open_match(client_program* program, client_local* local) {
     config.role = NET_ROLE_SERVER;
     config.seed = program->config.seed;
     local->period_us = 1000000u / config.tick_rate_hz;
-    return net_match_create(&config, &program->reporter, &local->match);
+    const net_result result = net_match_create(&config, &program->reporter, &local->match);
+    return result == NET_OK ? net_host_check_game(local->match, &program->reporter) : result;
 }
 
 // --net stands under the sockets of the players; the server's own has a clean line, or each

@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "tools/output.h"
 #include "tools/setup.h"
-#include "tools/check.h"
 #include "net/transport.h"
 
 #include <errno.h>
@@ -35,20 +34,6 @@ static int open_module(server_program* self) {
     return net_exit_report_setup(result, &self->reporter);
 }
 
-// What its declarations alone show; `shoal-server check` also plays.
-static net_result check_module(server_program* self) {
-    const net_check_config config = {
-        .module = self->module, .file = self->module->game->name, .reporter = &self->reporter};
-    net_check_result found = {0};
-    net_result result = net_check_declared(&config, self->match, &found);
-    if (found.warnings > 0)
-        base_report(&self->reporter, NULL, 0,
-                    "note: %u warnings about the game; shoal-server check FILE.so plays it and "
-                    "says more",
-                    found.warnings);
-    return result;
-}
-
 static int open_match(server_program* self) {
     net_match_config config = net_match_config_default(self->module);
     config.role = NET_ROLE_SERVER;
@@ -60,7 +45,7 @@ static int open_match(server_program* self) {
             return NET_EXIT_USAGE;
     }
     net_result result = net_match_create(&config, &self->reporter, &self->match);
-    if (result == NET_OK) result = check_module(self);
+    if (result == NET_OK) result = net_host_check_game(self->match, &self->reporter);
     return net_exit_report_setup(result, &self->reporter);
 }
 

@@ -40,6 +40,7 @@ typedef struct elf {
     Elf64_Ehdr header;
     const char* file;
     const base_reporter* reporter;
+    const char* source; // of the symbols that follow in a table; "": not known
     uint32_t faults;
 } elf;
 
@@ -127,7 +128,7 @@ static void check_writable_bytes(elf* elf_) {
     if (bytes <= WRITABLE_BYTES_MAX) return;
     elf_->faults++;
     base_report(elf_->reporter, elf_->file, 0,
-                "%llu bytes of writable globals: keep them in components or in the context",
+                "%llu bytes of writable globals, which no log and no client has",
                 (unsigned long long)bytes);
 }
 
@@ -142,7 +143,10 @@ static void check_defined(elf* elf_, const Elf64_Sym* symbol, const char* name) 
     Elf64_Shdr section;
     if (symbol->st_shndx >= SHN_LORESERVE || !is_writable(elf_, symbol->st_shndx, &section)) return;
     if (is_of_toolchain(name)) return;
-    fault(elf_, "writable global", name);
+    elf_->faults++;
+    base_report(elf_->reporter, elf_->file, 0,
+                "writable global %.128s%s%.128s: keep it in a component or in the context", name,
+                elf_->source[0] ? " of " : "", elf_->source);
 }
 
 // ---- imports that a module must not have ----
@@ -158,8 +162,7 @@ static const char* const mathematics[] = {
     "tgamma", "trunc", "j0",        "j1",        "jn",      "y0",     "y1",      "yn",
 };
 
-static const char* const outside[] = {
-    // chance
+static const char* const chance[] = {
     "rand",
     "srand",
     "rand_r",
@@ -174,61 +177,35 @@ static const char* const outside[] = {
     "nrand48",
     "mrand48",
     "jrand48",
+    "seed48",
+    "lcong48",
     "srand48",
     "arc4random",
     "arc4random_uniform",
     "arc4random_buf",
     "getrandom",
     "getentropy",
-    // time
-    "time",
-    "clock",
-    "clock_gettime",
-    "clock_getres",
-    "gettimeofday",
-    "timespec_get",
-    "ftime",
-    "times",
-    "localtime",
-    "localtime_r",
-    "gmtime",
-    "gmtime_r",
-    "mktime",
-    "strftime",
-    "nanosleep",
-    "clock_nanosleep",
-    "sleep",
-    "usleep",
-    // the system
-    "getenv",
-    "secure_getenv",
-    "setenv",
-    "putenv",
-    "getpid",
-    "gethostname",
-    "uname",
-    "sysconf",
-    // files, sockets, processes
-    "fopen",
-    "fopen64",
-    "freopen",
-    "open",
-    "open64",
-    "openat",
-    "openat64",
-    "creat",
-    "socket",
-    "connect",
-    "popen",
-    "system",
-    "fork",
-    "execve",
-    "execl",
-    "execv",
-    "execvp",
-    "dlopen",
-    "pthread_create",
-    "thrd_create",
+};
+static const char* const times[] = {
+    "time",   "clock",    "clock_gettime", "clock_getres",    "gettimeofday", "timespec_get",
+    "ftime",  "times",    "localtime",     "localtime_r",     "gmtime",       "gmtime_r",
+    "mktime", "strftime", "nanosleep",     "clock_nanosleep", "sleep",        "usleep",
+};
+static const char* const outside[] = {
+    "getenv",   "secure_getenv", "setenv",  "putenv",  "getpid", "gethostname",    "uname",
+    "sysconf",  "fopen",         "fopen64", "freopen", "open",   "open64",         "openat",
+    "openat64", "creat",         "socket",  "connect", "popen",  "system",         "fork",
+    "execve",   "execl",         "execv",   "execvp",  "dlopen", "pthread_create", "thrd_create",
+};
+
+static const struct {
+    const char* const* names;
+    uint32_t count;
+    const char* instead;
+} refused[] = {
+    {chance, BASE_COUNT(chance), "chance is ecs_world_rng or ecs_stage_rng"},
+    {times, BASE_COUNT(times), "time is stage->tick and stage->dt"},
+    {outside, BASE_COUNT(outside), "a game has its settings, inputs and components alone"},
 };
 
 static bool is_mathematics(const char* name) {
@@ -241,18 +218,22 @@ static bool is_mathematics(const char* name) {
     return false;
 }
 
+static void refuse_import(elf* elf_, const char* what, const char* name, const char* instead) {
+    elf_->faults++;
+    base_report(elf_->reporter, elf_->file, 0, "imports %s%.128s: %s", what, name, instead);
+}
+
 static void check_import(elf* elf_, const char* name) {
     // -ffast-math and old headers give names like __pow_finite, __sin_fma.
     if (is_mathematics(name) || (begins_with(name, "__") && strstr(name, "_finite"))) {
-        fault(elf_, "imports libm's", name);
+        refuse_import(elf_, "libm's ", name,
+                      "its bits differ between machines; base/math.h has sine and its kin");
         return;
     }
-    for (uint32_t i = 0; i < BASE_COUNT(outside); i++) {
-        if (strcmp(name, outside[i]) == 0) {
-            fault(elf_, "imports", name);
-            return;
-        }
-    }
+    for (uint32_t i = 0; i < BASE_COUNT(refused); i++)
+        for (uint32_t k = 0; k < refused[i].count; k++)
+            if (strcmp(name, refused[i].names[k]) == 0)
+                refuse_import(elf_, "", name, refused[i].instead);
 }
 
 // ---- symbol tables ----
@@ -281,6 +262,7 @@ static void check_table(elf* elf_, const Elf64_Shdr* table, found* found_) {
         return;
     }
     uint64_t count = table->sh_size / sizeof(Elf64_Sym);
+    elf_->source = "";
     for (uint64_t i = 1; i < count; i++) {
         Elf64_Sym symbol;
         if (!copy_at(elf_, table->sh_offset + i * sizeof symbol, &symbol, sizeof symbol)) return;
@@ -289,6 +271,7 @@ static void check_table(elf* elf_, const Elf64_Shdr* table, found* found_) {
             fault(elf_, "has a symbol whose name is outside of its table", "");
             return;
         }
+        if (ELF64_ST_TYPE(symbol.st_info) == STT_FILE) elf_->source = name;
         check_symbol(elf_, table->sh_type, &symbol, name, found_);
     }
 }
@@ -313,7 +296,7 @@ static void check_elf(elf* elf_) {
 net_result net_module_check_bytes(const void* data, size_t size, const char* file,
                                   const base_reporter* reporter) {
     BASE_ASSERT(data || size == 0);
-    elf elf_ = {.data = data, .size = size, .file = file, .reporter = reporter};
+    elf elf_ = {.data = data, .size = size, .file = file, .reporter = reporter, .source = ""};
     check_elf(&elf_);
     return elf_.faults ? NET_ERR_MODULE : NET_OK;
 }

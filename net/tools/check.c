@@ -3,6 +3,8 @@
 #include "tools/check.h"
 
 #include "game/match.h"
+#include "game/module.h"
+#include "game/module_files.h"
 
 #include "ecs/inspect.h"
 
@@ -355,6 +357,36 @@ static void check_messages(net_checker* self) {
     }
 }
 
+// A sanitizer gives each module writable tables of its own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED true
+#elif defined(__has_feature)
+#define IS_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define IS_SANITIZED false
+#endif
+
+static void report_promise(void* context, const char* file, uint32_t line, const char* message) {
+    (void)file, (void)line;
+    net_check_report(context, "promise", message, "%s", message);
+}
+
+// What `shoal-server check` refuses before it plays: here the match runs all the same.
+static void check_library(net_checker* self) {
+    const net_module* module = self->config->module;
+    const size_t stem = strlen(module->templates_file) - strlen(".blk");
+    char file[1024];
+    if (!module->library || IS_SANITIZED ||
+        !base_text_format(file, sizeof file, "%.*s.so", (int)stem, module->templates_file))
+        return;
+    base_bytes code;
+    base_bytes_init(&code, self->allocator);
+    const base_reporter reporter = {report_promise, self};
+    if (net_module_read_file(file, NET_MODULE_FILE_BYTES_MAX, NULL, &code) == NET_OK)
+        (void)!net_module_check_bytes(code.data, code.size, file, &reporter);
+    base_bytes_deinit(&code);
+}
+
 static net_result make_world(net_checker* self, net_role role, net_match** match) {
     net_match_config config = net_match_config_default(self->config->module);
     config.allocator = self->config->allocator;
@@ -387,6 +419,7 @@ static net_result open(net_checker* self, const net_check_config* config, net_ma
 static void check_all_declared(net_checker* self) {
     self->result.templates = ecs_template_count(net_match_world(self->server));
     self->result.components = ecs_component_count(net_match_world(self->server));
+    check_library(self);
     check_systems(self);
     check_optional(self, self->server);
     check_optional(self, self->view);

@@ -45,9 +45,10 @@ typedef struct net_check_result {
 /// Compare the declarations of the worlds, without a step: a few milliseconds. Optional components
 /// that no template has are named, too. `match` is the server's, before or between steps.
 ///
-/// Found: systems that never run; actions with one key; messages whose event no system handles;
-/// message fields that do not come back from the wire; components that take inputs and are not
-/// tracked; components that the server writes, a client reads and that are not replicated.
+/// Found: what net_module_check refuses in the module's file; systems that never run; actions with
+/// one key; messages whose event no system handles; message fields that do not come back from the
+/// wire; components that take inputs and are not tracked; components that the server writes, a
+/// client reads and that are not replicated.
 /// @return NET_OK, also with findings; NET_ERR_MODULE (reported: a world of a client cannot be
 ///         made); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_check_declared(const net_check_config* config, net_match* match,

@@ -2,6 +2,7 @@
 // Steps of setting up that server, client, replay and playback have in common.
 #include "tools/setup.h"
 
+#include "tools/check.h"
 #include "tools/keys.h"
 
 #include "net/socket.h"
@@ -77,6 +78,20 @@ void net_host_close_game(net_module* module) {
     net_module_close(module);
 }
 
+net_result net_host_check_game(net_match* match, const base_reporter* reporter) {
+    const net_module* module = net_match_get_config(match)->module;
+    const net_check_config config = {
+        .module = module, .file = module->game->name, .reporter = reporter};
+    net_check_result found = {0};
+    const net_result result = net_check_declared(&config, match, &found);
+    if (found.warnings > 0)
+        base_report(reporter, NULL, 0,
+                    "note: %u warnings about the game; shoal-server check FILE.so plays it and "
+                    "says more",
+                    found.warnings);
+    return result;
+}
+
 bool net_host_reload(net_server* server, net_module** module, net_match** match, net_module** old,
                      const base_reporter* reporter) {
     const char* file = (*module)->templates_file;
@@ -88,6 +103,7 @@ bool net_host_reload(net_server* server, net_module** module, net_match** match,
         return false;
     }
     if (result == NET_OK) result = net_match_create_from(*match, next, reporter, &made);
+    if (result == NET_OK) result = net_host_check_game(made, reporter);
     if (result == NET_OK) result = net_server_exchange(server, made);
     if (result != NET_OK) {
         base_report(reporter, file, 0, "not reloaded, the match goes on as it was: %s",

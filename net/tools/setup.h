@@ -23,6 +23,10 @@ BASE_MUST_USE net_result net_host_open_game(const char* name, net_role role, uin
                                             const base_reporter* reporter, net_module** module);
 /// Close module and threads. NULL does nothing.
 void net_host_close_game(net_module* module);
+/// Say what the module's file and declarations alone show (tools/check.h), each as a warning: the
+/// match runs all the same. `match` is a server's, before or between ticks.
+/// @return as net_check_declared.
+BASE_MUST_USE net_result net_host_check_game(net_match* match, const base_reporter* reporter);
 /// When the files of the server's module changed, let its match go on with them: *module and
 /// *match are the new ones then, and *old is the module before, which the caller closes when no
 /// other match is of it. Between ticks, while the server is RUNNING. A fault changes nothing. What
