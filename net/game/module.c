@@ -269,6 +269,7 @@ typedef struct module_box {
     uint64_t code_hash;
     int copy; // of the library, which was loaded from there; -1: from its file
     char templates_file[PATH_BYTES_MAX];
+    char asset_folder[PATH_BYTES_MAX + NET_GAME_NAME_BYTES_MAX];
     base_bytes templates;
     base_bytes pack;
 } module_box;
@@ -372,6 +373,7 @@ static module_box* create_box(void) {
     box->copy = -1;
     box->module.game = &box->table.game;
     box->module.templates_file = box->templates_file;
+    box->module.asset_folder = box->asset_folder;
     return box;
 }
 
@@ -394,6 +396,14 @@ static net_result check_texts(const module_box* box, const base_reporter* report
         return NET_ERR_MODULE;
     }
     return NET_OK;
+}
+
+// "games/breakout.blk" -> "games/breakout"
+static void name_assets(module_box* box) {
+    const char* slash = strrchr(box->templates_file, '/');
+    int size = slash ? (int)(slash - box->templates_file) + 1 : 0;
+    (void)base_text_format(box->asset_folder, sizeof box->asset_folder, "%.*s%s", size,
+                           box->templates_file, box->table.game.name);
 }
 
 // The root is the last text of its pack. Its copy ends with a NUL.
@@ -495,6 +505,7 @@ static net_result open_file(module_box* box, const module_box* old, const base_r
     const bool is_beside = old && (old->copy >= 0 || old->code_hash != box->code_hash);
     if (!result) result = load_library(box, name, is_beside ? &code : NULL, reporter);
     base_bytes_deinit(&code);
+    if (!result) name_assets(box);
     return result == NET_ERR_IO ? NET_ERR_MODULE : result;
 }
 
@@ -554,6 +565,7 @@ net_result net_module_reopen_pack(const net_module* module, const void* pack, si
     }
     box->module.content_hash = base_hash64_mix(old->code_hash, base_hash64(pack, bytes, 0));
     box->module.workers = module->workers;
+    name_assets(box);
     *next = &box->module;
     return NET_OK;
 }
@@ -582,6 +594,7 @@ net_result net_module_wrap(const net_game_module* game, const char* templates,
         destroy_box(box);
         return result;
     }
+    name_assets(box);
     *module = &box->module;
     return NET_OK;
 }

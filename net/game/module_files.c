@@ -4,6 +4,7 @@
 
 #include "game/module_files.h"
 
+#include "net/limits.h"
 #include "net/match.h"
 
 #include "base/assert.h"
@@ -102,16 +103,19 @@ net_result net_module_read_file(const char* file, size_t bytes_max, const base_r
     return result;
 }
 
+// Both without links.
+static bool is_below(const char* file, const char* folder) {
+    size_t size = strlen(folder);
+    return strncmp(file, folder, size) == 0 && (file[size] == '/' || file[size] == '\0');
+}
+
 // The file's path for the system; an error when it does not lie below the folder.
 static ecs_result find_real(const net_template_folder* self, const char* path, char* real) {
     char file[NET_FOLDER_BYTES_MAX + ECS_TEXT_PATH_BYTES_MAX];
     self->source.spell((void*)(uintptr_t)self, path, file, sizeof file);
     if (!realpath(*file ? file : ".", real))
         return errno == ENOENT || errno == ENOTDIR ? ECS_ERR_UNKNOWN : ECS_ERR_MALFORMED;
-    size_t size = strlen(self->real);
-    bool is_below =
-        strncmp(real, self->real, size) == 0 && (real[size] == '/' || real[size] == '\0');
-    return is_below ? ECS_OK : ECS_ERR_MALFORMED;
+    return is_below(real, self->real) ? ECS_OK : ECS_ERR_MALFORMED;
 }
 
 static ecs_result read_text(void* context, const char* path, base_bytes* text) {
@@ -181,4 +185,49 @@ static void report(void* context, const char* file, uint32_t line, const char* m
 base_reporter net_template_reporter_make(net_template_reporter* self) {
     BASE_ASSERT(self->templates_file);
     return (base_reporter){report, self};
+}
+
+// ---- pictures and sounds ----
+
+bool net_asset_name_is_valid(const char* name) {
+    size_t size = name ? strnlen(name, NET_ASSET_NAME_BYTES) : 0;
+    if (size == 0 || size == NET_ASSET_NAME_BYTES) return false;
+    char before = '/';
+    for (size_t i = 0; i < size; i++) {
+        char c = name[i];
+        bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '_' || c == '-';
+        if (!is_word && (before == '/' || (c != '.' && c != '/'))) return false;
+        before = c;
+    }
+    return before != '/';
+}
+
+net_result net_asset_read(const char* folder, const char* name, const base_reporter* reporter,
+                          base_bytes* bytes) {
+    BASE_ASSERT(folder && bytes);
+    if (!net_asset_name_is_valid(name)) {
+        base_report(
+            reporter, folder, 0,
+            "\"%.64s\" is no name of a picture or a sound: a name has at most %u of A-Z a-z "
+            "0-9 . _ - and /, as in ship.png",
+            name ? name : "", NET_ASSET_NAME_BYTES - 1);
+        return NET_ERR_MALFORMED;
+    }
+    char file[NET_FOLDER_BYTES_MAX + 2 * NET_ASSET_NAME_BYTES], root[4096], real[4096];
+    if (!base_text_format(file, sizeof file, "%s/%s", folder, name) || !realpath(folder, root) ||
+        !realpath(file, real)) {
+        base_report(
+            reporter, file, 0,
+            "is missing: put %s into the folder assets beside the game's sources, and build "
+            "the game again",
+            name);
+        return NET_ERR_IO;
+    }
+    if (!is_below(real, root)) {
+        base_report(reporter, file, 0,
+                    "is a link that leads out of the game's folder: copy the file");
+        return NET_ERR_IO;
+    }
+    return net_module_read_file(file, NET_ASSET_BYTES_MAX, reporter, bytes);
 }

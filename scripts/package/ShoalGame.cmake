@@ -9,6 +9,7 @@
 #     const net_game_module* net_game_module_get(void);   // net/game.h
 # IMPORTS are the files that NAME.blk imports, as paths below its folder; they keep these paths, so keep
 # them in a folder of the game's name.
+# Pictures and sounds: all files of the folder assets beside the sources. They lie in NAME/ beside NAME.blk.
 # Everything else is hidden, and the functions of ecs/ and base/ stay undefined: the module uses those of
 # the program that opens it. Do not link shoal::ecs into a module: it would bring its own copy.
 include_guard(GLOBAL)
@@ -67,6 +68,7 @@ function(shoal_game name)
         DEPENDS ${blk} VERBATIM)
     add_custom_target(${name}_templates ALL DEPENDS ${folder}/${name}.blk)
     add_dependencies(${name} ${name}_templates)
+    shoal_game_assets(${name} ${name} ${folder})
 
     install(TARGETS ${name} LIBRARY DESTINATION lib/shoal/games)
     install(FILES ${blk} DESTINATION lib/shoal/games RENAME ${name}.blk)

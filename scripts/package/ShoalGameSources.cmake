@@ -5,6 +5,8 @@
 # Refuses a source with systems that would never run: it includes no "SOURCE.es.h", or ES_SYSTEMS misses it.
 # shoal_game_entry(VARIABLE NAME): a source with the one symbol that programs look for, which calls NAME_module().
 # It is a file of its own, so that a test can link several games at once.
+# shoal_game_assets(TARGET NAME FOLDER [COMPONENT component]): all files of assets/ beside the sources, the game's
+# pictures and sounds, lie in FOLDER/NAME after the build, and in lib/shoal/games/NAME after an installation.
 include_guard(GLOBAL)
 
 function(shoal_game_sources target name)
@@ -87,4 +89,31 @@ const net_game_module* net_game_module_get(void) {
 }
 ]])
     set(${variable} ${file} PARENT_SCOPE)
+endfunction()
+
+function(shoal_game_assets target name folder)
+    set(from ${CMAKE_CURRENT_SOURCE_DIR}/assets)
+    file(GLOB_RECURSE files RELATIVE ${from} CONFIGURE_DEPENDS ${from}/*)
+    set(copies)
+    foreach(file ${files})
+        if(file MATCHES "(^|/)\\.|~$") # what editors and file managers leave
+            continue()
+        endif()
+        string(LENGTH "${file}" length)
+        if(NOT file MATCHES "^[A-Za-z0-9_./-]+$" OR length GREATER 63)
+            message(FATAL_ERROR "assets/${file}: the name of a picture or a sound has at most 63 of A-Z a-z 0-9 . _ - "
+                "and /: rename it")
+        endif()
+        add_custom_command(OUTPUT ${folder}/${name}/${file}
+            COMMAND ${CMAKE_COMMAND} -E copy ${from}/${file} ${folder}/${name}/${file}
+            DEPENDS ${from}/${file} COMMENT "" VERBATIM)
+        list(APPEND copies ${folder}/${name}/${file})
+        get_filename_component(path ${name}/${file} DIRECTORY)
+        file(MAKE_DIRECTORY ${folder}/${path})
+        install(FILES ${from}/${file} DESTINATION lib/shoal/games/${path} ${ARGN})
+    endforeach()
+    if(copies)
+        add_custom_target(${target}_assets ALL DEPENDS ${copies})
+        add_dependencies(${target} ${target}_assets)
+    endif()
 endfunction()

@@ -72,6 +72,18 @@ for line in 'hop_3d: warning: imports rand: chance is ecs_world_rng or ecs_stage
 done
 mv right.c hop_3d/hop_3d.c
 
+# Pictures and sounds lie beside the game: those that are added later too, and not what an editor leaves.
+mkdir -p hop_3d/assets/far
+echo picture >hop_3d/assets/far/ship.png
+echo sound >'hop_3d/assets/hit it.wav'
+build 1 'assets/hit it.wav: the name of a picture or a sound has at most 63 of A-Z'
+mv 'hop_3d/assets/hit it.wav' hop_3d/assets/hit.wav~
+build 0 'Built target hop_3d'
+(cd hop_3d/build/games/hop_3d && find . -type f) >said
+[ "$(cat said)" = ./far/ship.png ] || fail "assets were not copied"
+cmake --install hop_3d/build --prefix "$work/prefix" >said 2>&1 || fail "does not install"
+cmp -s hop_3d/assets/far/ship.png "$work/prefix/lib/shoal/games/hop_3d/far/ship.png" || fail "assets were not installed"
+
 # What is wrong in generated code is named at the game's own line: a field that the message does not have.
 sed -i 's/^    int32_t x, y ES_CLAMP(-1, 1);$/&\n    int32_t odd;/' hop_3d/hop_3d.c
 line=$(grep -n 'int32_t odd;' hop_3d/hop_3d.c | cut -d: -f1)

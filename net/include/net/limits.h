@@ -74,6 +74,10 @@ BASE_C_BEGIN
 #define NET_LIFE_SILENT_MS 12000u ///< it acknowledged nothing new
 #define NET_LIFE_INPUT_MS 30000u  ///< it never sent an input
 
+// Pictures and sounds of a game (net_asset_read).
+#define NET_ASSET_NAME_BYTES 64u ///< of a name, with the NUL
+#define NET_ASSET_BYTES_MAX ((size_t)16 << 20)
+
 // Rows.
 #define NET_ROW_HISTORY_MAX 64u ///< rows that a client keeps per entity: bases reach back so far
 /// A server remembers all changed rows of an entity for so long, in ticks within the limits below,

@@ -30,9 +30,10 @@ typedef struct net_module {
     const char* templates_file; ///< for messages
     const void* pack;           ///< NAME.blk and all its imports: ecs/template_files.h
     size_t pack_bytes;
-    uint64_t content_hash; ///< of the .so and the pack
-    void* library;         ///< dlopen handle; NULL for a linked-in module
-    base_workers* workers; ///< for matches of this module (net_match_config_default); NULL: none
+    uint64_t content_hash;    ///< of the .so and the pack
+    void* library;            ///< dlopen handle; NULL for a linked-in module
+    base_workers* workers;    ///< for matches of this module (net_match_config_default); NULL: none
+    const char* asset_folder; ///< of its pictures and sounds; it need not be there: net_asset_read
 } net_module;
 
 /// Open a module by NAME or by file, and check its table. NAME is [a-z0-9_]{1,32}; NAME.so is
@@ -71,6 +72,19 @@ BASE_MUST_USE net_result net_module_wrap(const net_game_module* game, const char
                                          net_module** module);
 /// Close a module after everything that uses it was destroyed. NULL does nothing.
 void net_module_close(net_module* module);
+
+/// A game's pictures and sounds lie in the folder NAME beside NAME.blk; the build copies them there
+/// from `assets/` beside the game's sources. The match never reads them: they are in no hash and in
+/// no log.
+/// @return Is it the name of such a file: 1 to NET_ASSET_NAME_BYTES - 1 of A-Z a-z 0-9 . _ - and /,
+///         where no part of the path is empty or begins with a dot?
+bool net_asset_name_is_valid(const char* name);
+/// Append a whole file to `bytes`, at most NET_ASSET_BYTES_MAX. What it holds is untrusted. A link
+/// that leads out of the folder is refused. Each fault is reported, with what to do.
+/// @return NET_OK; NET_ERR_MALFORMED (the name is none); NET_ERR_IO (missing, outside, too large,
+///         not readable); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_asset_read(const char* folder, const char* name,
+                                        const base_reporter* reporter, base_bytes* bytes);
 
 /// Append NAME.blk and all that it imports from below its folder ("%game/" names that folder) to a
 /// pack. A link that leads out of the folder is refused.

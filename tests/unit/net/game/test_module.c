@@ -242,6 +242,93 @@ CASE(folders_and_pipes_are_no_modules) {
     rmdir(dir);
 }
 
+// ---- pictures and sounds ----
+
+CASE(a_name_of_a_picture_has_a_checked_form) {
+    const char* const good[] = {"ship.png", "a", "sounds/Hit-2.wav", "a/b/c_d.e.png", "-"};
+    for (uint32_t i = 0; i < BASE_COUNT(good); i++)
+        assert_true(net_asset_name_is_valid(good[i]));
+    const char* const bad[] = {NULL,   "",     "/etc/a", "../a",    "a/../b",  "a/..",
+                               "a//b", "a/",   ".a",     "a/.b",    ".",       "..",
+                               "a b",  "a\\b", "a\n",    "C:a.png", "%game/a", "\xc3\xa4.png"};
+    for (uint32_t i = 0; i < BASE_COUNT(bad); i++)
+        assert_false(net_asset_name_is_valid(bad[i]));
+    char name[NET_ASSET_NAME_BYTES + 1] = {0};
+    memset(name, 'a', NET_ASSET_NAME_BYTES - 2);
+    assert_true(net_asset_name_is_valid(name)); // two below the limit's bytes
+    name[NET_ASSET_NAME_BYTES - 2] = 'a';
+    assert_true(net_asset_name_is_valid(name));
+    name[NET_ASSET_NAME_BYTES - 1] = 'a';
+    assert_false(net_asset_name_is_valid(name));
+}
+
+// Reading it ends with this result, this text, and this size.
+static void read_asset(const char* folder, const char* name, net_result result, const char* why,
+                       size_t size) {
+    keeper k;
+    keep(&k);
+    base_bytes bytes;
+    base_bytes_init(&bytes, NULL);
+    assert_int_equal(net_asset_read(folder, name, &k.reporter, &bytes), result);
+    assert_reported(&k, why);
+    assert_int_equal(k.first.count, result != NET_OK);
+    if (!result) assert_int_equal(bytes.size, size);
+    base_bytes_deinit(&bytes);
+}
+
+CASE(a_picture_is_read_from_the_games_folder_alone) {
+    char dir[] = "/tmp/shoal_asset_XXXXXX", file[128], outside[64], link_out[128];
+    assert_non_null(mkdtemp(dir));
+    char folder[64];
+    snprintf(folder, sizeof folder, "%s/hop", dir);
+    snprintf(file, sizeof file, "%s/ship.png", folder);
+    snprintf(outside, sizeof outside, "%s/hop.png", dir);
+    snprintf(link_out, sizeof link_out, "%s/out.png", folder);
+    read_asset(folder, "ship.png", NET_ERR_IO, "put ship.png into the folder assets", 0);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    read_asset(folder, "ship.png", NET_ERR_IO, "hop/ship.png", 0);
+    read_asset(folder, "../hop.png", NET_ERR_MALFORMED, "is no name of a picture", 0);
+    FILE* stream = fopen(outside, "wb");
+    assert_non_null(stream);
+    assert_int_equal(fputs("png", stream) >= 0 && fclose(stream) == 0, 1);
+    assert_int_equal(symlink(outside, link_out), 0);
+    read_asset(folder, "out.png", NET_ERR_IO, "leads out of the game's folder", 0);
+    assert_int_equal(rename(outside, file), 0);
+    read_asset(folder, "ship.png", NET_OK, "", 3);
+    // The limit, and a byte on each side of it.
+    for (int step = -1; step <= 1; step++) {
+        size_t size = NET_ASSET_BYTES_MAX + (size_t)step;
+        assert_int_equal(truncate(file, (off_t)size), 0);
+        if (step <= 0)
+            read_asset(folder, "ship.png", NET_OK, "", size);
+        else
+            read_asset(folder, "ship.png", NET_ERR_IO, "is larger than 16777216 bytes", 0);
+    }
+    unlink(link_out);
+    unlink(file);
+    assert_int_equal(mkdir(file, 0700), 0);
+    read_asset(folder, "ship.png", NET_ERR_IO, "is no plain file", 0);
+    rmdir(file);
+    rmdir(folder);
+    rmdir(dir);
+}
+
+CASE(a_module_names_the_folder_of_its_pictures) {
+    keeper k;
+    keep(&k);
+    net_module* module;
+    assert_ok(net_module_open("breakout", GAMES_DIR, &k.reporter, &module));
+    assert_string_equal(module->asset_folder, GAMES_DIR "/breakout");
+    net_module* next;
+    assert_ok(net_module_reopen_pack(module, module->pack, module->pack_bytes, &k.reporter, &next));
+    assert_string_equal(next->asset_folder, GAMES_DIR "/breakout");
+    net_module_close(next);
+    net_module_close(module);
+    assert_ok(net_module_wrap(breakout_module(), "a{}", "a.blk", &k.reporter, &module));
+    assert_string_equal(module->asset_folder, "breakout");
+    net_module_close(module);
+}
+
 CASE(files_without_symbol_or_with_another_contract_are_refused) {
     refuse_file(SAMPLES_DIR "/sample_symbol.so", NULL, NET_ERR_MODULE,
                 "no symbol net_game_module_get");
