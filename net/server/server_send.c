@@ -408,7 +408,8 @@ void net_server_collect(net_server* server) {
         net_session* session = out->sessions[i];
         if (!session->out.has_failed) continue;
         session->out.has_failed = false;
-        net_session_end(server, session, NET_END_FAULT);
+        net_session_end(server, session,
+                        session->out.event_refused > 0 ? NET_END_BEHIND : NET_END_FAULT);
     }
 }
 

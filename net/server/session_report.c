@@ -255,7 +255,7 @@ void net_session_close_report(net_server* server, net_session* session, net_end 
     server->counters.drops++;
     const base_reporter* reporter =
         net_ration_take(&server->ration, NET_RATION_DROPPED, server->now_us);
-    if (end == NET_END_FAULT && session->out.event_refused > 0) {
+    if (end == NET_END_BEHIND) {
         const net_game_module* game = net_match_get_config(server->config.match)->module->game;
         base_report(reporter, NULL, 0,
                     "%s dropped: the game sends too many events: %u wait for it, and one more %s "

@@ -165,7 +165,7 @@ uint64_t net_pace_next_us(const net_pace* pace) {
 // The client reads in the StatePacket of tick T: input_used is `used` after T; input_repeats is
 // what is owed after T; input_depth is the number of inputs that still wait.
 //
-// Invariants: numbers rise strictly from `first`; `newest` is the newest number ever accepted; used
+// Invariants: numbers rise strictly from `first`; `newest` is the newest number that came; used
 // <= newest; owed > 0 only while no input waits.
 
 void net_input_queue_init(net_input_queue* inputs, const base_allocator* allocator) {
@@ -200,30 +200,6 @@ static bool reserve(net_input_queue* inputs, uint32_t size) {
     net_input_queue_deinit(inputs);
     *inputs = grown;
     return true;
-}
-
-net_result net_input_queue_push(net_input_queue* inputs, uint32_t number, const void* payload,
-                                uint32_t size, uint64_t seen) {
-    BASE_ASSERT(inputs->count <= NET_INPUT_RING && inputs->used <= inputs->newest);
-    if (size > NET_INPUT_BYTES_MAX) return NET_ERR_MALFORMED;
-    if (number <= inputs->newest) {
-        inputs->duplicate++;
-        return NET_ERR_STALE;
-    }
-    if (inputs->count == NET_INPUT_RING || !reserve(inputs, size)) {
-        inputs->refused++;
-        return NET_ERR_FULL;
-    }
-    if (inputs->newest) inputs->missing += number - inputs->newest - 1;
-    net_input_waiting* entry = entry_at(inputs, inputs->count);
-    entry->number = number;
-    entry->size = size;
-    entry->seen = seen;
-    if (size) memcpy(entry->payload, payload, size);
-    inputs->count++;
-    inputs->newest = number;
-    inputs->received++;
-    return NET_OK;
 }
 
 static bool is_same(const net_input_waiting* entry, const void* payload, uint32_t size) {
@@ -277,6 +253,32 @@ static void skip(net_input_queue* inputs) {
     inputs->count = kept;
     for (; surplus > 0; surplus--)
         drop_first(inputs);
+}
+
+net_result net_input_queue_push(net_input_queue* inputs, uint32_t number, const void* payload,
+                                uint32_t size, uint64_t seen) {
+    BASE_ASSERT(inputs->count <= NET_INPUT_RING && inputs->used <= inputs->newest);
+    if (size > NET_INPUT_BYTES_MAX) return NET_ERR_MALFORMED;
+    if (number <= inputs->newest) {
+        inputs->duplicate++;
+        return NET_ERR_STALE;
+    }
+    if (inputs->newest) inputs->missing += number - inputs->newest - 1;
+    inputs->newest = number;
+    // No tick takes inputs: the match is paused, or it is over.
+    if (inputs->count == NET_INPUT_RING) skip(inputs);
+    if (!reserve(inputs, size)) {
+        inputs->refused++;
+        return NET_ERR_MEMORY;
+    }
+    net_input_waiting* entry = entry_at(inputs, inputs->count);
+    entry->number = number;
+    entry->size = size;
+    entry->seen = seen;
+    if (size) memcpy(entry->payload, payload, size);
+    inputs->count++;
+    inputs->received++;
+    return NET_OK;
 }
 
 net_input_turn net_input_queue_take(net_input_queue* inputs, uint32_t repeat_ticks_max,

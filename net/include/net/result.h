@@ -50,8 +50,10 @@ const char* net_result_text(net_result result);
 /// NAME, the word that programs and traces print, and what a person reads.
 ///
 /// NONE: the session is still open. TIMEOUT: no acknowledgement for NET_SILENCE_MS_MAX, or away for
-/// as long. FAULT: also when one of its queues overflowed. DEAF: its datagrams came, but it
-/// acknowledged nothing for NET_DEAF_MS_MAX. GAME: net_game_services.drop_player; REFUSED: when it
+/// as long. FAULT: also when a value could not be sent to it. DEAF: its datagrams came, but it
+/// acknowledged nothing for NET_DEAF_MS_MAX. BEHIND: NET_EVENTS_RELIABLE_MAX reliable events wait
+/// for it and the game sent one more; a bad line or the game can be the cause, so its address does
+/// not pay for it as for FAULT and DEAF. GAME: net_game_services.drop_player; REFUSED: when it
 /// joined. DIFFERS is not of a session: with it a client closes the connection after a goodbye
 /// whose hash is not that of its own world (WIRE.md, "Goodbye"). EXCHANGED: the client is asked
 /// again.
@@ -67,7 +69,8 @@ const char* net_result_text(net_result result);
     X(NET_END_GAME, "game", "the game dropped it")                                                 \
     X(NET_END_REFUSED, "refused", "the game refused it")                                           \
     X(NET_END_DIFFERS, "differs", "its world differs")                                             \
-    X(NET_END_EXCHANGED, "exchanged", "another version of the game goes on")
+    X(NET_END_EXCHANGED, "exchanged", "another version of the game goes on")                       \
+    X(NET_END_BEHIND, "behind", "too many events wait for it")
 
 typedef enum net_end {
 #define NET_END_ENUM(name, word, text) name,
@@ -116,7 +119,7 @@ const char* net_end_text(net_end end);
     X(NET_DROP_RECORD_OLD, "record_old", true,                                                     \
       "a row older than the entity's: kept as a base, not applied")                                \
     X(NET_DROP_INPUT_KNOWN, "input_known", true, "a repeated input that came before")              \
-    X(NET_DROP_INPUT_FULL, "input_full", false, "the queue of inputs is full")                     \
+    X(NET_DROP_INPUT_FULL, "input_full", false, "no memory for an input")                          \
     X(NET_DROP_INPUT_SKIPPED, "input_skipped", false, "dropped to bound the latency")              \
     X(NET_DROP_INPUT_SETTLED, "input_settled", true,                                               \
       "came late, and equals the input that was repeated in its place")                            \
