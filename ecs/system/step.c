@@ -45,6 +45,12 @@ static void set_mark(ecs_world* world, const ecs_system* system, ecs_entity enti
     atomic_store_explicit(&mark->system, system, memory_order_relaxed);
 }
 
+// A value that was written past tracking is watched, to learn who writes it.
+static inline void look(ecs_world* world, const ecs_system* system) {
+    if (world->tracker->sweep.watched.entity != ECS_ENTITY_NONE)
+        ecs_track_look(world, system ? system->name : NULL);
+}
+
 static void flush_point(ecs_world* world, const ecs_stage* stage) {
     BASE_ASSERT(stage->world == world && world->fast.stage_depth > 0);
     set_mark(world, NULL, ECS_ENTITY_NONE);
@@ -59,6 +65,7 @@ static void flush_point(ecs_world* world, const ecs_stage* stage) {
         budget -= batch;
     }
     world->counters.events_deferred += ecs_events_count(world->events);
+    look(world, NULL);
 }
 
 // In validating builds: check what it touches from now on; NULL: nothing is checked.
@@ -93,6 +100,7 @@ static void run_alone(ecs_world* world, uint32_t position, ecs_system* system, e
     watch(world, NULL);
     world->running = NULL;
     ecs_commands_enter(world->commands, 0, 0);
+    look(world, system);
 }
 
 static void run_guarded(ecs_world* world, uint32_t position, ecs_system* system, ecs_stage* stage) {
@@ -104,6 +112,19 @@ static void run_guarded(ecs_world* world, uint32_t position, ecs_system* system,
 
 static bool is_due(const ecs_system* system, ecs_tick tick) {
     return !system->is_sync_point && (system->every_ticks <= 1 || tick % system->every_ticks == 0);
+}
+
+// Of a wave that is done: the first system that reads the watched value in its rows.
+static void look_at_wave(ecs_world* world, const ecs_system_order* order, uint32_t first,
+                         uint32_t end) {
+    const ecs_change* watched = &world->tracker->sweep.watched;
+    if (watched->entity == ECS_ENTITY_NONE) return;
+    const ecs_system* reader = NULL;
+    for (uint32_t i = first; i < end && !reader; i++) {
+        const ecs_system* system = world->systems->list[order->systems[i]];
+        if (ecs_component_set_has(&system->declared.row_reads, watched->component)) reader = system;
+    }
+    look(world, reader);
 }
 
 // The systems at [first, end) of a stage, which are one wave. @return whether one of them ran.
@@ -123,6 +144,7 @@ static bool run_wave(ecs_world* world, const ecs_system_order* order, uint32_t f
     if (is_made && wave.count > 1) {
         set_mark(world, list[order->systems[first]], ECS_ENTITY_NONE);
         ecs_wave_run(world, &wave, stage);
+        look_at_wave(world, order, first, end);
         return true;
     }
     // Without memory for ranges it is the same work in the same order, but for what a full queue

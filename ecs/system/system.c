@@ -590,3 +590,19 @@ bool ecs_inspect_matches(const ecs_world* world, const char* system, ecs_templat
 void ecs_inspect_writes(ecs_world* world, const base_reporter* reporter) {
     world->write_reporter = reporter;
 }
+
+ecs_slip ecs_inspect_slips(ecs_world* world, uint32_t rows_max) {
+    BASE_ASSERT(world->is_sealed && world->fast.stage_depth == 0);
+    const ecs_change found = ecs_track_find_slip(world, rows_max);
+    return (ecs_slip){found.entity, found.component};
+}
+
+void ecs_inspect_follow(ecs_world* world, ecs_slip slip) {
+    ecs_track_watch(world, (ecs_change){slip.entity, slip.component});
+    ecs_track_look(world, NULL);
+}
+
+bool ecs_inspect_followed(const ecs_world* world, const char** system) {
+    *system = world->tracker->sweep.system;
+    return world->tracker->sweep.is_found;
+}

@@ -28,7 +28,18 @@ typedef struct ecs_change_list {
     uint32_t capacity;
 } ecs_change_list;
 
+/// What was written past tracking (ecs_inspect_slips): where the look goes on, and the value that is
+/// watched.
+typedef struct ecs_track_sweep {
+    uint32_t archetype, chunk, track, row; ///< archetype in ecs_storage.tracked
+    ecs_change watched;                    ///< entity ECS_ENTITY_NONE: none
+    uint64_t bytes;                        ///< hash of its value as it was seen last
+    const char* system;                    ///< that wrote it; NULL: not known
+    bool is_found;
+} ecs_track_sweep;
+
 typedef struct ecs_tracker {
+    ecs_track_sweep sweep;
     uint64_t* hashes; ///< [component], ECS_COMPONENTS_MAX + 1 of them: sums of value hashes
     ecs_entity_list created;
     ecs_entity_list destroyed;
@@ -98,5 +109,10 @@ void ecs_track_rows(ecs_world* world, ecs_chunk* chunk, uint32_t track, uint32_t
                     uint32_t count);
 bool ecs_track_may_cut(const ecs_chunk* chunk, uint32_t track);
 void ecs_track_forget(ecs_chunk* chunk, uint32_t track); ///< drop the marks of a column
+/// The first value of a few that is not its shadow and has no mark (ecs_inspect_slips).
+ecs_change ecs_track_find_slip(ecs_world* world, uint32_t rows_max);
+void ecs_track_watch(ecs_world* world, ecs_change value);
+/// Look at the watched value: has this system, or NULL, just written it past its mark?
+void ecs_track_look(ecs_world* world, const char* system);
 /// Compare everything opened for writing since the last call; fills the change list and `noticed`.
 void ecs_track_step(ecs_world* world);

@@ -496,3 +496,96 @@ void ecs_track_chunk(ecs_world* world, ecs_chunk* chunk) {
     for (uint32_t track = 0; track < chunk->archetype->track_count; track++)
         ecs_track_column(world, chunk, track);
 }
+
+// Writes past tracking: a value that differs from its shadow though its row has no mark.
+//
+// Right after a step no row is marked, so value and shadow are equal everywhere. What differs was
+// written through a pointer that does not mark. A look compares a few rows and remembers where it
+// stopped, so that a match can afford it in each tick. It changes nothing, not even the shadow:
+// what follows is the same with and without it.
+
+static bool is_marked(const ecs_chunk* chunk, uint32_t track, uint32_t row) {
+    return chunk->written[track] != 0 ||
+           (ecs_chunk_dirty(chunk, track)[row / 64] >> (row % 64) & 1) != 0;
+}
+
+static bool is_slip(const track_cells* column, uint32_t row) {
+    const uint8_t *value = column->values + column->size * row,
+                  *shadow = column->shadows + column->size * row;
+    return memcmp(value, shadow, column->size) != 0 && !ecs_type_equal(column->type, shadow, value);
+}
+
+// Compare rows [first, end) of a column. @return the first that slipped; `end`: none is.
+static uint32_t find_slip_row(const track_cells* column, const ecs_chunk* chunk, uint32_t track,
+                               uint32_t first, uint32_t end) {
+    const size_t at = column->size * first;
+    if (memcmp(column->values + at, column->shadows + at, column->size * end - at) == 0) return end;
+    for (uint32_t row = first; row < end; row++)
+        if (is_slip(column, row) && !is_marked(chunk, track, row)) return row;
+    return end;
+}
+
+// To the next column, chunk, archetype. @return false: from the last to the first.
+static bool advance(const ecs_storage* storage, ecs_track_sweep* sweep) {
+    const ecs_archetype* archetype = storage->tracked[sweep->archetype];
+    sweep->row = 0;
+    if (++sweep->track < archetype->track_count) return true;
+    sweep->track = 0;
+    if (++sweep->chunk < archetype->chunk_count) return true;
+    sweep->chunk = 0;
+    if (++sweep->archetype < storage->tracked_count) return true;
+    sweep->archetype = 0;
+    return false;
+}
+
+ecs_change ecs_track_find_slip(ecs_world* world, uint32_t rows_max) {
+    enum { COLUMN_ROWS = 8, LAPS_MAX = 2 }; // what a column costs besides its rows
+    const ecs_storage* storage = world->storage;
+    ecs_track_sweep* sweep = &world->tracker->sweep;
+    uint32_t laps = 0;
+    if (sweep->archetype >= storage->tracked_count) *sweep = (ecs_track_sweep){.row = 0};
+    for (uint32_t left = rows_max; left > 0 && laps < LAPS_MAX && storage->tracked_count > 0;) {
+        const ecs_archetype* archetype = storage->tracked[sweep->archetype];
+        const ecs_chunk* chunk =
+            sweep->chunk < archetype->chunk_count ? archetype->chunks[sweep->chunk] : NULL;
+        const uint32_t count = chunk ? ecs_chunk_count(storage, chunk) : 0;
+        const uint32_t first = sweep->row;
+        if (first < count) {
+            const track_cells column = column_of(world, chunk, sweep->track);
+            const uint32_t end = count - first < left ? count : first + left;
+            sweep->row = find_slip_row(&column, chunk, sweep->track, first, end);
+            if (sweep->row < end)
+                return (ecs_change){column.entities[sweep->row++], column.component};
+            left -= end - first;
+        }
+        if (sweep->row < count) continue;
+        left -= left < COLUMN_ROWS ? left : COLUMN_ROWS;
+        laps += !advance(storage, sweep);
+    }
+    return (ecs_change){ECS_ENTITY_NONE, ECS_COMPONENT_NONE};
+}
+
+void ecs_track_watch(ecs_world* world, ecs_change value) {
+    ecs_track_sweep* sweep = &world->tracker->sweep;
+    sweep->watched = value;
+    sweep->system = NULL;
+    sweep->is_found = false;
+    sweep->bytes = 0;
+}
+
+void ecs_track_look(ecs_world* world, const char* system) {
+    ecs_track_sweep* sweep = &world->tracker->sweep;
+    const ecs_record* record = ecs_record_find(world->storage, sweep->watched.entity);
+    if (!record || sweep->is_found) return;
+    const ecs_place* place = &world->fast.places[record->place >> ECS_ROW_BITS];
+    const uint32_t row = record->place & ECS_ROW_MASK;
+    const ecs_slot* slot = &place->slots[sweep->watched.component];
+    if (slot->column == ECS_SLOT_NONE || slot->track == ECS_SLOT_NONE) return;
+    const uint64_t bytes =
+        base_hash64(ecs_chunk_cell(place->chunk, slot->column, row), slot->size, 1);
+    const bool is_other = sweep->bytes != 0 && bytes != sweep->bytes;
+    sweep->bytes = bytes;
+    if (!is_other || is_marked(place->chunk, slot->track, row)) return;
+    sweep->system = system;
+    sweep->is_found = true;
+}

@@ -114,6 +114,13 @@ uint32_t net_client_compare(net_client* client, uint64_t hash) {
         found = here;
         break;
     }
+    if (found.entity == ECS_ENTITY_NONE) {
+        base_report(client->config.reporter, NULL, 0,
+                    "client %" PRIu32 ": our world differs from the server's in tick %" PRIu64
+                    ", though we have all as it was sent: the game wrote a value past its tracking",
+                    client->client, net_mirror_tick(client->mirror));
+        return NET_END_DIFFERS;
+    }
     const net_row_template* row_template =
         ecs_is_alive(world, found.entity)
             ? net_rows_find(client->rows, ecs_entity_template(world, found.entity))

@@ -8,6 +8,7 @@
 #include "replicate/repl_state.h"
 #include "server/server_state.h"
 #include "server/session.h"
+#include "server/session_report.h"
 #include "state/varsize.h"
 
 #include "base/assert.h"
@@ -236,6 +237,7 @@ net_result net_server_exchange(net_server* server, net_match* match) {
     }
     if (server->config.log) net_log_exchange(server->config.log, match); // it reads the old rows
     server->out.event_count = 0;
+    server->slips = (net_server_slips){.since = 0};
     net_server_close_leavers(server);
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
@@ -252,6 +254,7 @@ void net_server_stop(net_server* server, uint64_t now_us) {
     uint64_t end_us = now_us + (is_again ? NET_STOP_AGAIN_MS_MAX : NET_STOP_WHOLE_MS_MAX) * 1000u;
     if (!is_again || end_us < server->end_us) server->end_us = end_us;
     if (server->phase == NET_SERVER_RUNNING) {
+        net_server_look_for_slips(server, true);
         net_server_set_phase(server, NET_SERVER_SETTLING);
         server->settle_ms_max = NET_STOP_MS_MAX;
         return;

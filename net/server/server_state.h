@@ -19,6 +19,8 @@
 
 #include "proto/codec.h"
 
+#include "ecs/inspect.h"
+
 #include "base/rng.h"
 
 /// So few datagrams are received, and packets read, sooner than threads wake up.
@@ -163,6 +165,13 @@ typedef struct net_server_account {
     net_bandwidth_account account;
 } net_server_account;
 
+/// Values that the game writes past their tracking (ecs_inspect_slips): each component is named once.
+typedef struct net_server_slips {
+    ecs_slip watched; ///< to learn who writes it
+    ecs_tick since;
+    uint64_t said[ECS_COMPONENTS_MAX / 64 + 1]; ///< a bit per component id
+} net_server_slips;
+
 struct net_server {
     net_server_config config;
     const base_allocator* allocator;
@@ -224,6 +233,7 @@ struct net_server {
     net_event_outbox_entry* event_copies;
     uint32_t event_capacity, event_copy_capacity;
     net_server_out out;
+    net_server_slips slips;
 };
 
 enum {

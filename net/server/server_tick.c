@@ -290,6 +290,7 @@ static void run_tick(net_server* server) {
     hold_joined(server, &begin);
     net_server_send_rosters(server, &begin);
     const bool is_last = has_ended(server);
+    net_server_look_for_slips(server, is_last);
     admit(server, begin.tick > 1 && !is_last);
     bool is_replicated = replicate(server);
     ecs_changes_clear(net_match_world(match));

@@ -165,6 +165,11 @@ static void report_note(void* context, const char* file, uint32_t line, const ch
     check_table* table = context;
     (void)file, (void)line;
     if (strstr(message, " dropped: ")) net_check_report(table->self, "drop", "", "%s", message);
+    static const char warning[] = "warning: ";
+    if (strstr(message, "was written past its tracking by")) {
+        table->is_written = true; // clients differ, and nobody else wrote
+        net_check_report(table->self, "slip", message, "%s", message + strlen(warning));
+    }
     const char* what = strstr(message, ": entity ");
     if (!what || table->has_writer || !strstr(message, "is not as the server has it")) return;
     table->is_written = true;

@@ -188,6 +188,16 @@ case_worlds_that_differ_are_named_by_both_sides() {
     verifies a.slog
 }
 
+case_a_value_that_is_not_tracked_when_written_is_named_by_the_server() {
+    [ -n "${SHOAL_E2E_SLOW:-}" ] && return # there it is an assertion
+    plays 11 60
+    [ "$code" = 8 ] || fail "the clients ended with $code"
+    says client.err 'differs from the server.s in tick 60, though we have all as it was sent: the game wrote a value past'
+    ends_with 8 server
+    says server.err 'warning: component health of entity 1:1 \(thing\) was written past its tracking by '
+    says server.err 'its world differs in tick 60, though it has all as it was sent: a value was written past its tracking$'
+}
+
 case_a_game_ends_the_match_with_a_reason() {
     plays 6 600
     [ "$code" = 0 ] || fail "the clients ended with $code"

@@ -3,8 +3,8 @@
 // 3 it never comes back, 4 it comes back when the file `go_on` exists, 10 it asks for a value of an
 // entity that does not live. The other ways are no crash: 5 a client writes what the server sends,
 // 6 the match ends, 7 client 2 is refused, 8 client 1 is dropped, 9 memory that was not set
-// decides. Without `how` it is the health of its one entity; 20 is an access and 21 a loop of a
-// system that draws, in its first frame.
+// decides, 11 a system writes what it declares as read. Without `how` it is the health of its one
+// entity; 20 is an access and 21 a loop of a system that draws, in its first frame.
 #include "base/assert.h"
 #include "ecs/component.h"
 #include "ecs/system.h"
@@ -34,6 +34,7 @@ enum {
     HOW_DROP,
     HOW_UNSET,
     HOW_MISSING,
+    HOW_SLIP,
     HOW_DRAW = 20,
     HOW_DRAW_FOREVER
 };
@@ -71,7 +72,9 @@ static void fail_run(const ecs_stage* stage, const ecs_rows* rows) {
     if (how == HOW_FOREVER) spin(&counter);
     if (how == HOW_SLOW) wait_for_file("go_on");
     if (how == HOW_MISSING) (void)ecs_get(stage->world, ecs_entity_make(77, 1), self->health);
-    if (self->how == HOW_UNSET) *(int32_t*)rows->columns[0] += read_unset();
+    if (self->how == HOW_UNSET)
+        *(int32_t*)ecs_get_mut(stage->world, rows->entities[0], self->health) += read_unset();
+    if (self->how == HOW_SLIP) ++*(int32_t*)rows->columns[0];
     const net_game_services* services = self->services;
     if (services && self->how == HOW_END) services->end_match(services->context, "red wins");
     if (services && self->how == HOW_DROP) services->drop_player(services->context, 1, "it slept");
@@ -158,7 +161,7 @@ static ecs_result register_systems(ecs_world* world, void** context,
     return ecs_system_register(world, &(ecs_system_desc){.name = "fail_on_purpose",
                                                          .stage = "act",
                                                          .run = fail_run,
-                                                         .terms = terms,
+                                                         .terms = drawn,
                                                          .term_count = 1,
                                                          .context = self});
 }
@@ -168,7 +171,8 @@ static void mirror_start(ecs_world* world, void* context, const net_game_start* 
     game* self = context;
     self->at = (ecs_tick)with->settings[0];
     self->how = (uint32_t)with->settings[1];
-    if (self->how < HOW_WRITE) self->how = 0; // the server fails, not its clients
+    if (self->how < HOW_WRITE || self->how == HOW_SLIP)
+        self->how = 0; // the server fails, not its clients
 }
 
 static void start(ecs_world* world, void* context, const net_game_start* with) {
@@ -186,7 +190,7 @@ static const net_message messages[] = {{.name = "Input",
                                         .kind = NET_MESSAGE_INPUT,
                                         .to_wire = input_to_wire,
                                         .from_wire = input_from_wire}};
-static const net_setting settings[] = {{"at", 30, 1, 1e6, "tick"}, {"how", 0, 0, 10, "way"}};
+static const net_setting settings[] = {{"at", 30, 1, 1e6, "tick"}, {"how", 0, 0, HOW_SLIP, "way"}};
 
 static const net_game_module module = {
     .contract_version = NET_GAME_CONTRACT_VERSION,

@@ -49,4 +49,24 @@ bool ecs_inspect_optional(const ecs_world* world, ecs_user* user, const char** c
 /// refused. Slow; for checks. `reporter` is borrowed; NULL ends it.
 void ecs_inspect_writes(ecs_world* world, const base_reporter* reporter);
 
+/// A value of a tracked component that is not what the last step left, though nothing opened it for
+/// writing: neither logs nor clients have it. It was written through a pointer that only reads, or
+/// through one that was kept.
+typedef struct ecs_slip {
+    ecs_entity entity; ///< ECS_ENTITY_NONE: none
+    ecs_component_id component;
+} ecs_slip;
+
+/// Look for such a value among about `rows_max` values, further on in each call and from the
+/// beginning after the last. Call it after a step, before anything else writes. UINT32_MAX: all.
+/// The world stays as it is.
+/// @return the first that was found.
+ecs_slip ecs_inspect_slips(ecs_world* world, uint32_t rows_max);
+/// Watch this value in the following steps, until it is written past tracking again;
+/// ECS_ENTITY_NONE ends it. The steps do the same with and without. Allocates nothing.
+void ecs_inspect_follow(ecs_world* world, ecs_slip slip);
+/// Was the watched value written so since ecs_inspect_follow? *system is the one that ran then;
+/// NULL: another part of the game, as a handler of events.
+bool ecs_inspect_followed(const ecs_world* world, const char** system);
+
 BASE_C_END

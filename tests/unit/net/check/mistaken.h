@@ -10,6 +10,7 @@
 
 #include "base/macros.h"
 #include "net/game.h"
+#include "tools/check.h"
 
 #include <string.h>
 
@@ -42,12 +43,15 @@ typedef enum mistake {
     MISTAKE_UNKNOWN_NEED,
     MISTAKE_UNKNOWN_TAG,
     MISTAKE_UNKNOWN_STAGE,
-    MISTAKE_NO_ROWS,  // a system whose rows never come
-    MISTAKE_JOIN,     // players get an entity that the input's system does not match
-    MISTAKE_INITS,    // a creation gives what the template lacks
-    MISTAKE_FLOOD,    // more events than a client can take
-    MISTAKE_RESPAWN,  // and one loses it for good
-    MISTAKE_LATE_ROW, // or come after the ticks that are played at least
+    MISTAKE_NO_ROWS,   // a system whose rows never come
+    MISTAKE_JOIN,      // players get an entity that the input's system does not match
+    MISTAKE_INITS,     // a creation gives what the template lacks
+    MISTAKE_FLOOD,     // more events than a client can take
+    MISTAKE_RESPAWN,   // and one loses it for good
+    MISTAKE_SLIP,      // a system writes through a pointer that reads
+    MISTAKE_SLIP_ONCE, // and does it in one tick
+    MISTAKE_SLIP_LATE, // the last one that is played
+    MISTAKE_LATE_ROW,  // or come after the ticks that are played at least
     MISTAKE_COUNT
 } mistake;
 
@@ -181,6 +185,11 @@ static void rule(const ecs_stage* stage, const ecs_rows* rows) {
         (void)ecs_command_destroy(stage->world, game->last);
     if (the_mistake == MISTAKE_LATE_ROW && stage->tick == 290)
         (void)!ecs_command_create(stage->world, ecs_template_find(stage->world, "bird"), NULL, 0);
+    if (the_mistake == MISTAKE_SLIP_LATE && stage->tick == NET_CHECK_TICKS_DEFAULT)
+        *(float*)(uintptr_t)ecs_get(stage->world, game->last, game->glow) += 0.5f;
+    if ((the_mistake == MISTAKE_SLIP && stage->tick >= 30) ||
+        (the_mistake == MISTAKE_SLIP_ONCE && stage->tick == 30))
+        *(float*)(uintptr_t)ecs_get(stage->world, game->last, game->glow) += 0.5f;
     if (the_mistake == MISTAKE_UNSENT_HANDLE)
         *(float*)ecs_get_mut(stage->world, game->last, game->glow) = 0.5f;
     const uint32_t number = (uint32_t)stage->tick;

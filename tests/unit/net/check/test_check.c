@@ -3,7 +3,6 @@
 #include "check/mistaken.h"
 
 #include "log/log_files.h"
-#include "tools/check.h"
 #include "net/match.h"
 
 typedef struct expectation {
@@ -148,6 +147,22 @@ CASE(who_writes_what_it_may_not_is_named) {
         {MISTAKE_CLIENT, "warning: a system of the client writes what the server sends: entity "},
     };
     expect(expected, BASE_COUNT(expected));
+}
+
+// The game's last system writes, so nothing opens the value for writing after it.
+CASE(values_that_are_written_past_their_tracking_are_named) {
+    static const expectation expected[] = {
+        {MISTAKE_SLIP, "warning: component glow of entity 2:1 (paddle) was written past its "
+                       "tracking by system rule_es, in tick 31: clients and the log do not have "
+                       "it; write it by a column that is not const or by ecs_get_mut, and keep no "
+                       "pointers to values\n"},
+        {MISTAKE_SLIP_ONCE,
+         "was written past its tracking by a part of the game that is not known, in tick 120: "},
+        {MISTAKE_SLIP_LATE, "warning: component glow of entity 2:1 (paddle) was written past its "
+                            "tracking by a part of the game that is not known, in tick 120: "},
+    };
+    // In a validating build the guard of systems names it, too.
+    expect_among(expected, BASE_COUNT(expected), 1 + BASE_VALIDATE_ON);
 }
 
 CASE(who_draws_without_a_picture_is_named) {
