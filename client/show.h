@@ -12,6 +12,9 @@
 
 #include "base/assert.h"
 
+#define SHOW_LEGEND_S 20.0 ///< after the start the keys are shown for so long
+#define SHOW_NOTICE_S 4.0
+
 typedef enum own_key {
     KEY_PANEL,
     KEY_HELP,
@@ -39,6 +42,10 @@ typedef struct show {
     bool is_shot, has_failed;
     uint32_t shot_count; ///< pictures of --shot-every
     uint64_t covered_us;
+    uint32_t pads; ///< a bit for each game controller that is there
+    char notice[128];
+    uint64_t notice_us;  ///< when it was said
+    uint64_t playing_us; ///< when the first picture of the game was shown; 0: not yet
 } show;
 
 static inline client_player* show_first_player(const show* on) {

@@ -2,6 +2,9 @@
 // Keys and pointer: what the game uses belongs to the game, the rest is the window's own.
 #include "show.h"
 
+#include "base/text.h"
+#include "net/socket.h"
+
 static const char* const key_names[KEY_COUNT] = {"F1",     "F2",     "H",
                                                  "Escape", "Return", "Keypad Enter"};
 
@@ -23,6 +26,19 @@ static void press(show* on, int32_t key) {
     }
 }
 
+// A game controller that comes or goes, also while one plays.
+static void see_pads(show* on, const client_event* event) {
+    const bool has_come = event->kind == CLIENT_EVENT_PAD_CAME;
+    if (!has_come && event->kind != CLIENT_EVENT_PAD_GONE) return;
+    BASE_ASSERT(event->pad < CLIENT_PADS_MAX);
+    const uint32_t bit = 1u << event->pad;
+    on->pads = has_come ? on->pads | bit : on->pads & ~bit;
+    const char* name = client_window_pad_name(on->window, event->pad);
+    (void)base_text_format(on->notice, sizeof on->notice, "%s: %s", name ? name : "Game controller",
+                           has_come ? "a game controller is here" : "the game controller is gone");
+    on->notice_us = net_loop_now_us();
+}
+
 void show_see_events(show* on) {
     client_event event;
     on->wants_again = false;
@@ -30,6 +46,7 @@ void show_see_events(show* on) {
         float x = 0.0f, y = 0.0f;
         client_window_to_canvas(on->window, CLIENT_CANVAS_VIEW, event.x, event.y, &x, &y);
         if (event.kind == CLIENT_EVENT_CLOSE) on->is_leaving = true;
+        see_pads(on, &event);
         // A key that the game uses belongs to the game.
         if (client_controls_see(&on->controls, &event, x, y)) continue;
         if (event.kind == CLIENT_EVENT_KEY_DOWN && !event.is_repeat) press(on, event.key);

@@ -2,6 +2,7 @@
 // What a frame shows: the game, and over it the screens, the panel and the help.
 #include "show.h"
 
+#include "base/math.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -53,8 +54,45 @@ static void draw_session(show* on, const net_draw* draw, float width, float heig
     if (on->has_help) {
         const net_game_module* game = on->program->module->game;
         client_screen_help(draw, width, height, game->title, game->actions, game->action_count,
-                           help_rows, BASE_COUNT(help_rows));
+                           help_rows, BASE_COUNT(help_rows), on->pads != 0);
     }
+}
+
+// 1 until `length_s` are over, then down to 0 within a second.
+static float part_of(uint64_t since_us, uint64_t now_us, double length_s) {
+    const double left_s = length_s + 1.0 - (double)(now_us - since_us) * 1e-6;
+    return base_clamp((float)left_s, 0.0f, 1.0f);
+}
+
+// How much of the legend is seen.
+static float legend_part(const show* on, uint64_t now_us) {
+    if (!client_player_is_person(on->program, 0) || on->has_help) return 0.0f;
+    return on->playing_us ? part_of(on->playing_us, now_us, SHOW_LEGEND_S) : 1.0f;
+}
+
+static float draw_legend(show* on, const net_draw* draw, float width, float height, float part) {
+    const net_game_module* game = on->program->module->game;
+    return client_screen_legend(draw, width, height, game->actions, game->action_count,
+                                on->pads != 0, part);
+}
+
+// The legend has a strip of its own below the game's picture, which has texts there too.
+static void place_game(show* on, uint64_t now_us) {
+    float width = 0.0f, height = 0.0f;
+    const net_draw draw = client_window_draw(on->window, CLIENT_CANVAS_SCREEN);
+    client_window_canvas_size(on->window, CLIENT_CANVAS_SCREEN, &width, &height);
+    const bool has_strip = legend_part(on, now_us) > 0.0f;
+    const float strip = has_strip ? draw_legend(on, &draw, width, height, 0.0f) : 0.0f;
+    client_window_place_view(on->window, (client_area){0.0f, 0.0f, 1.0f, 1.0f - strip / height});
+}
+
+// What a person reads at the lower edge: how to play, and what happened to the game controllers.
+static void draw_hints(show* on, const net_draw* draw, float width, float height, uint64_t now_us) {
+    if (!on->playing_us) on->playing_us = now_us;
+    (void)draw_legend(on, draw, width, height, legend_part(on, now_us));
+    if (on->notice_us)
+        client_screen_notice(draw, width, height, on->notice,
+                             part_of(on->notice_us, now_us, SHOW_NOTICE_S));
 }
 
 static void draw_end(show* on, const net_draw* draw, float width, float height, bool has_picture) {
@@ -106,6 +144,7 @@ void show_draw(show* on, uint64_t now_us, show_picture what, const char* shot) {
     client_window_begin_frame(on->window, now_us);
     net_sentry_busy(on->program->sentry);
     bool has_picture = on->presenter && net_presenter_frame(on->presenter, now_us);
+    if (on->program->module) place_game(on, now_us);
     if (has_picture) draw_game(on);
     net_sentry_rest(on->program->sentry);
     net_draw draw = client_window_draw(on->window, CLIENT_CANVAS_SCREEN);
@@ -116,6 +155,7 @@ void show_draw(show* on, uint64_t now_us, show_picture what, const char* shot) {
     } else if (what == SHOW_ENDED) {
         draw_end(on, &draw, width, height, has_picture);
     } else {
+        if (has_picture) draw_hints(on, &draw, width, height, now_us);
         draw_session(on, &draw, width, height, has_picture);
     }
     char path[1024];

@@ -94,7 +94,8 @@ static int open_session(show* on) {
     if (code != NET_EXIT_CLEAN) return code;
     const net_game_module* game = program->module->game;
     client_window_set_view(on->window, game->title, game->view_width, game->view_height);
-    client_controls_init(&on->controls, game, &program->reporter);
+    client_controls_init(&on->controls, game->actions, game->action_count, &program->reporter);
+    on->playing_us = 0;
     client_feed_init(&on->feed);
     client_panel_init(&on->panel, PLOTS_ALL);
     (void)base_text_format(on->panel.facts.title, sizeof on->panel.facts.title, "%.24s  %.36s",

@@ -2,50 +2,58 @@
 #include "window/controls.h"
 
 #include "base/assert.h"
+#include "base/math.h"
 #include "base/text.h"
 
 #include <string.h>
 
-#define KEY_NAME_BYTES 32u
+#define NAME_BYTES 32u
+#define HALF_DOWN 0.5f ///< an axis moved so far is a press...
+#define HALF_UP 0.4f   ///< ...and below this it is let go
 
-static void take_keys(client_controls* controls, uint32_t action, const char* names,
-                      const base_reporter* reporter) {
-    uint32_t count = 0;
-    while (names && *names && count < CLIENT_ACTION_KEYS_MAX) {
+static uint32_t take_inputs(client_controls* controls, uint32_t action, uint32_t count,
+                            const char* names, bool is_pad, const base_reporter* reporter) {
+    const uint32_t end_count = count + CLIENT_ACTION_KEYS_MAX;
+    while (names && *names && count < end_count) {
         const char* end = strchr(names, ',');
         size_t length = end ? (size_t)(end - names) : strlen(names);
-        char name[KEY_NAME_BYTES];
+        char name[NAME_BYTES];
         (void)base_text_format(name, sizeof name, "%.*s", (int)length, names);
-        int32_t key = client_window_key(name);
-        if (key)
-            controls->keys[action][count++] = key;
+        int32_t code = is_pad ? client_pad_input(name) : client_window_key(name);
+        if (code)
+            controls->inputs[action][count++] = code;
         else
-            base_report(reporter, NULL, 0, "'%s' is no key", name);
+            base_report(reporter, NULL, 0, "'%s' is no %s", name,
+                        is_pad ? "input of a game controller (\"A\", \"DPLeft\", \"RightTrigger\", "
+                                 "\"LeftX-\")"
+                               : "key");
         names = end ? end + 1 : NULL;
+    }
+    return count;
+}
+
+void client_controls_init(client_controls* controls, const net_action* actions, uint32_t count,
+                          const base_reporter* reporter) {
+    memset(controls, 0, sizeof *controls);
+    controls->action_count = count < NET_ACTIONS_MAX ? count : NET_ACTIONS_MAX;
+    for (uint32_t i = 0; i < controls->action_count; i++) {
+        uint32_t taken = take_inputs(controls, i, 0, actions[i].keys, false, reporter);
+        (void)take_inputs(controls, i, taken, actions[i].pads, true, reporter);
     }
 }
 
-void client_controls_init(client_controls* controls, const net_game_module* game,
-                          const base_reporter* reporter) {
-    memset(controls, 0, sizeof *controls);
-    controls->action_count =
-        game->action_count < NET_ACTIONS_MAX ? game->action_count : NET_ACTIONS_MAX;
-    for (uint32_t i = 0; i < controls->action_count; i++)
-        take_keys(controls, i, game->actions[i].keys, reporter);
-}
-
-static bool see_key(client_controls* controls, const client_event* event) {
-    BASE_STATIC_ASSERT(CLIENT_ACTION_KEYS_MAX <= 8 * sizeof *controls->down, "a bit for each key");
+static bool see_input(client_controls* controls, int32_t code, bool is_down, bool is_repeat) {
+    BASE_STATIC_ASSERT(CLIENT_ACTION_INPUTS_MAX <= 8 * sizeof *controls->down, "a bit for each");
     bool is_known = false;
     for (uint32_t action = 0; action < controls->action_count; action++) {
-        for (uint32_t i = 0; i < CLIENT_ACTION_KEYS_MAX; i++) {
-            if (event->key == 0 || controls->keys[action][i] != event->key) continue;
-            uint8_t bit = (uint8_t)(1u << i);
+        for (uint32_t i = 0; i < CLIENT_ACTION_INPUTS_MAX; i++) {
+            if (code == 0 || controls->inputs[action][i] != code) continue;
+            uint16_t bit = (uint16_t)(1u << i);
             is_known = true;
-            if (event->kind == CLIENT_EVENT_KEY_UP) {
-                controls->down[action] &= (uint8_t)~bit;
+            if (!is_down) {
+                controls->down[action] &= (uint16_t)~bit;
             } else {
-                if (!event->is_repeat) controls->pressed[action] = true;
+                if (!is_repeat) controls->pressed[action] = true;
                 controls->down[action] |= bit;
             }
         }
@@ -53,23 +61,89 @@ static bool see_key(client_controls* controls, const client_event* event) {
     return is_known;
 }
 
+// ---- game controllers ----
+
+// The two axes of a stick; a circle around the middle counts as the middle, and behind it the way
+// begins at 0.
+static void read_stick(const client_controls* controls, uint32_t axis, float* x, float* y) {
+    const float from_x = controls->axes[axis], from_y = controls->axes[axis + 1];
+    const float length = base_sqrt(from_x * from_x + from_y * from_y);
+    *x = *y = 0.0f;
+    if (length <= CLIENT_STICK_DEAD) return;
+    const float full = length < 1.0f ? length : 1.0f;
+    const float factor = (full - CLIENT_STICK_DEAD) / (1.0f - CLIENT_STICK_DEAD) / length;
+    *x = from_x * factor;
+    *y = from_y * factor;
+}
+
+static bool see_axis(client_controls* controls, uint32_t axis, float value) {
+    BASE_ASSERT(axis < CLIENT_PAD_AXIS_COUNT);
+    bool is_known = axis < CLIENT_PAD_LEFT_TRIGGER; // net_controls has the sticks
+    controls->axes[axis] = value;
+    for (uint32_t positive = 0; positive < 2; positive++) {
+        bool* is_down = &controls->is_half_down[axis][positive];
+        const float way = positive ? value : -value;
+        const bool is_now = way >= (*is_down ? HALF_UP : HALF_DOWN);
+        if (is_now != *is_down)
+            is_known |= see_input(controls, client_pad_half(axis, positive), is_now, false);
+        *is_down = is_now;
+    }
+    // A stick that trembles in its middle is not used.
+    if (value > CLIENT_STICK_DEAD || value < -CLIENT_STICK_DEAD) controls->is_pad = true;
+    return is_known;
+}
+
+static void let_pads_go(client_controls* controls) {
+    memset(controls->axes, 0, sizeof controls->axes);
+    memset(controls->is_half_down, 0, sizeof controls->is_half_down);
+    controls->is_pad = false;
+    for (uint32_t action = 0; action < controls->action_count; action++)
+        for (uint32_t i = 0; i < CLIENT_ACTION_INPUTS_MAX; i++)
+            if (controls->inputs[action][i] < 0) controls->down[action] &= (uint16_t) ~(1u << i);
+}
+
+static bool see_pad(client_controls* controls, const client_event* event) {
+    switch (event->kind) {
+    case CLIENT_EVENT_PAD_DOWN:
+        controls->is_pad = true;
+        return see_input(controls, event->key, true, false);
+    case CLIENT_EVENT_PAD_UP:
+        return see_input(controls, event->key, false, false);
+    case CLIENT_EVENT_PAD_AXIS:
+        return see_axis(controls, event->axis, event->value);
+    case CLIENT_EVENT_PAD_GONE:
+        let_pads_go(controls);
+        return false;
+    default:
+        return false;
+    }
+}
+
+static void see_pointer(client_controls* controls, const client_event* event, float view_x,
+                        float view_y) {
+    controls->has_pointer = true;
+    controls->pointer_x = view_x;
+    controls->pointer_y = view_y;
+    controls->is_pad = false;
+    controls->is_pointer_moved |= event->kind == CLIENT_EVENT_POINTER_MOVE;
+    if (event->kind == CLIENT_EVENT_POINTER_DOWN)
+        controls->is_pointer_down = controls->is_pointer_pressed = true;
+    else if (event->kind == CLIENT_EVENT_POINTER_UP)
+        controls->is_pointer_down = false;
+}
+
 bool client_controls_see(client_controls* controls, const client_event* event, float view_x,
                          float view_y) {
     switch (event->kind) {
     case CLIENT_EVENT_KEY_DOWN:
+        controls->is_pad = false;
+        return see_input(controls, event->key, true, event->is_repeat);
     case CLIENT_EVENT_KEY_UP:
-        return see_key(controls, event);
+        return see_input(controls, event->key, false, false);
     case CLIENT_EVENT_POINTER_MOVE:
     case CLIENT_EVENT_POINTER_DOWN:
     case CLIENT_EVENT_POINTER_UP:
-        controls->has_pointer = true;
-        controls->pointer_x = view_x;
-        controls->pointer_y = view_y;
-        controls->is_pointer_moved |= event->kind == CLIENT_EVENT_POINTER_MOVE;
-        if (event->kind == CLIENT_EVENT_POINTER_DOWN)
-            controls->is_pointer_down = controls->is_pointer_pressed = true;
-        else if (event->kind == CLIENT_EVENT_POINTER_UP)
-            controls->is_pointer_down = false;
+        see_pointer(controls, event, view_x, view_y);
         return true;
     case CLIENT_EVENT_POINTER_GONE:
         controls->has_pointer = false;
@@ -79,7 +153,7 @@ bool client_controls_see(client_controls* controls, const client_event* event, f
         controls->is_pointer_down = false;
         return true;
     default:
-        return false;
+        return see_pad(controls, event);
     }
 }
 
@@ -100,7 +174,10 @@ net_controls client_controls_take(client_controls* controls) {
         .pointer_down = controls->is_pointer_down || controls->is_pointer_pressed,
         .pressed = controls->pressed_taken,
         .is_pointer_moved = controls->is_pointer_moved,
+        .is_pad = controls->is_pad,
     };
+    read_stick(controls, CLIENT_PAD_LEFT_X, &taken.move_x, &taken.move_y);
+    read_stick(controls, CLIENT_PAD_RIGHT_X, &taken.aim_x, &taken.aim_y);
     controls->is_pointer_pressed = controls->is_pointer_moved = false;
     return taken;
 }

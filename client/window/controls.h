@@ -1,31 +1,37 @@
 // SPDX-License-Identifier: MIT
-/// Turns the keys and the pointer of a person into the game's controls: events in, net_controls
-/// out.
+/// Turns the keys, the pointer and the game controllers of a person into the game's controls:
+/// events in, net_controls out.
 ///
-/// A key that was down between two inputs, even for a short time, counts once for the game
-/// (`pressed`, and `held` for that one input). So no tap is lost at any tick rate.
+/// An input that was down between two net_controls, even for a short time, counts once for the game
+/// (`pressed`, and `held` for that one). So no tap is lost at any tick rate.
 /// Memory: it allocates nothing.
 #pragma once
 
 #include "net/limits.h"
-#include "window/window.h"
+#include "window/pads.h"
 
-#define CLIENT_ACTION_KEYS_MAX 8u ///< further default keys of an action are ignored
+#define CLIENT_ACTION_KEYS_MAX 8u ///< further keys of an action are ignored, and inputs of pads
+#define CLIENT_ACTION_INPUTS_MAX (2 * CLIENT_ACTION_KEYS_MAX)
+#define CLIENT_STICK_DEAD 0.2f ///< a stick that is moved less is in its middle
 
 typedef struct client_controls {
     uint32_t action_count;
-    int32_t keys[NET_ACTIONS_MAX][CLIENT_ACTION_KEYS_MAX]; ///< 0: none
-    uint8_t down[NET_ACTIONS_MAX];                         ///< a bit per key
-    bool pressed[NET_ACTIONS_MAX];                         ///< since the last take
+    int32_t inputs[NET_ACTIONS_MAX][CLIENT_ACTION_INPUTS_MAX]; ///< codes of keys, of pads; 0: none
+    uint16_t down[NET_ACTIONS_MAX];                            ///< a bit for each of them
+    bool pressed[NET_ACTIONS_MAX];                             ///< since the last take
     bool has_pointer, is_pointer_down, is_pointer_pressed, is_pointer_moved;
     float pointer_x, pointer_y;
+    float axes[CLIENT_PAD_AXIS_COUNT];
+    bool is_half_down[CLIENT_PAD_AXIS_COUNT][2]; ///< to the negative side, to the positive one
+    bool is_pad;                                 ///< a pad was used last
     bool held_taken[NET_ACTIONS_MAX], pressed_taken[NET_ACTIONS_MAX]; ///< borrowed by net_controls
 } client_controls;
 
-/// Bind the keys of a module's actions. Key names that SDL does not know are reported and skipped.
-void client_controls_init(client_controls* controls, const net_game_module* game,
+/// Bind the keys and the inputs of pads of a game's actions. Names that SDL does not know are
+/// reported and skipped.
+void client_controls_init(client_controls* controls, const net_action* actions, uint32_t count,
                           const base_reporter* reporter);
-/// `view_x`, `view_y`: the event's pointer in view coordinates; unused for keys.
+/// `view_x`, `view_y`: the event's pointer in view coordinates; unused for others.
 /// @return true when the game uses this event.
 bool client_controls_see(client_controls* controls, const client_event* event, float view_x,
                          float view_y);

@@ -63,6 +63,24 @@ void client_draw_destroy(client_draw* draw) {
 
 // ---- coordinates ----
 
+static void set_clip(canvas* one) {
+    one->clip =
+        (SDL_Rect){(int)one->left, (int)one->top, (int)ceilf(one->width * one->scale - 0.01f),
+                   (int)ceilf(one->height * one->scale - 0.01f)};
+}
+
+void client_draw_place_view(client_draw* draw, client_area area) {
+    BASE_ASSERT(area.left < area.right && area.top < area.bottom);
+    canvas* view = &draw->canvases[CLIENT_CANVAS_VIEW];
+    const float w = draw->width ? (float)draw->width : 1.0f;
+    const float h = draw->height ? (float)draw->height : 1.0f;
+    const float wide = (area.right - area.left) * w, high = (area.bottom - area.top) * h;
+    view->scale = fminf(wide / view->width, high / view->height);
+    view->left = floorf(area.left * w + (wide - view->width * view->scale) * 0.5f);
+    view->top = floorf(area.top * h + (high - view->height * view->scale) * 0.5f);
+    set_clip(view);
+}
+
 void client_draw_resize(client_draw* draw, uint32_t width, uint32_t height, float view_width,
                         float view_height) {
     float w = width ? (float)width : 1.0f, h = height ? (float)height : 1.0f;
@@ -71,24 +89,17 @@ void client_draw_resize(client_draw* draw, uint32_t width, uint32_t height, floa
     float screen = fminf(w / CLIENT_SCREEN_WIDTH, h / CLIENT_SCREEN_HEIGHT);
     draw->canvases[CLIENT_CANVAS_SCREEN] =
         (canvas){.scale = screen, .width = w / screen, .height = h / screen};
-    canvas* view = &draw->canvases[CLIENT_CANVAS_VIEW];
     if (!(view_width > 0.0f) || !(view_height > 0.0f)) {
         view_width = CLIENT_SCREEN_WIDTH;
         view_height = CLIENT_SCREEN_HEIGHT;
     }
-    *view = (canvas){.scale = fminf(w / view_width, h / view_height),
-                     .width = view_width,
-                     .height = view_height};
-    view->left = floorf((w - view_width * view->scale) * 0.5f);
-    view->top = floorf((h - view_height * view->scale) * 0.5f);
+    draw->canvases[CLIENT_CANVAS_VIEW] = (canvas){.width = view_width, .height = view_height};
     for (uint32_t i = 0; i < CLIENT_CANVAS_COUNT; i++) {
-        canvas* one = &draw->canvases[i];
-        one->draw = draw;
-        one->id = (client_canvas)i;
-        one->clip =
-            (SDL_Rect){(int)one->left, (int)one->top, (int)ceilf(one->width * one->scale - 0.01f),
-                       (int)ceilf(one->height * one->scale - 0.01f)};
+        draw->canvases[i].draw = draw;
+        draw->canvases[i].id = (client_canvas)i;
     }
+    set_clip(&draw->canvases[CLIENT_CANVAS_SCREEN]);
+    client_draw_place_view(draw, (client_area){0.0f, 0.0f, 1.0f, 1.0f});
 }
 
 void client_draw_canvas_size(const client_draw* draw, client_canvas id, float* width,

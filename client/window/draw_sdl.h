@@ -35,6 +35,12 @@ void client_draw_destroy(client_draw* draw); ///< may be NULL; before the render
 /// Set the sizes of the picture in pixels and of the game's view (0: the same as SCREEN).
 void client_draw_resize(client_draw* draw, uint32_t width, uint32_t height, float view_width,
                         float view_height);
+/// Give VIEW a part of the picture instead of all, until the next client_draw_resize. What was
+/// drawn stays.
+typedef struct client_area {
+    float left, top, right, bottom; ///< 0 to 1 of the picture
+} client_area;
+void client_draw_place_view(client_draw* draw, client_area area);
 /// Begin a picture.
 void client_draw_begin(client_draw* draw, ecs_color background);
 /// Draw the rest. The picture is then complete in the renderer, but not yet shown.

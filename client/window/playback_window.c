@@ -236,6 +236,8 @@ static void take_events(show* on) {
         case CLIENT_EVENT_FOCUS_LOST:
             on->is_shift_down = on->is_dragging = false;
             break;
+        default: // game controllers play no log
+            break;
         }
     }
 }

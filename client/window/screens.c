@@ -11,6 +11,7 @@
 #define SPINNER_DOTS 12u
 #define CARD_WIDTH 520.0f
 #define HELP_WIDTH 460.0f
+#define HELP_PADS 190.0f ///< more, with the inputs of pads
 #define HELP_ROW 22.0f
 
 static const ecs_color white = {240, 244, 255, 255};
@@ -158,32 +159,136 @@ void client_screen_ended(const net_draw* draw, float width, float height, bool i
     put_middle(draw, middle, top + 150.0f, 14.0f, accent, hint, CARD_WIDTH - 40.0f);
 }
 
-static void help_row(const net_draw* draw, float x, float y, const char* keys, const char* help) {
+// Write "Left,A" as "Left, A".
+static void put_names(const net_draw* draw, float x, float y, ecs_color color, const char* names) {
     char text[64];
-    // Write "Left,A" as "Left, A".
     size_t used = 0;
-    for (const char* at = keys; *at && used + 3 < sizeof text; at++) {
+    for (const char* at = names; at && *at && used + 3 < sizeof text; at++) {
         text[used++] = *at;
         if (*at == ',' && at[1] != ' ') text[used++] = ' ';
     }
     text[used] = '\0';
-    put(draw, x, y, 14.0f, accent, text);
-    put(draw, x + 150.0f, y, 14.0f, white, help);
+    put(draw, x, y, 14.0f, color, text);
 }
 
 void client_screen_help(const net_draw* draw, float width, float height, const char* title,
                         const net_action* actions, uint32_t action_count,
-                        const client_help_row* rows, uint32_t row_count) {
+                        const client_help_row* rows, uint32_t row_count, bool has_pads) {
+    const float wide = HELP_WIDTH + (has_pads ? HELP_PADS : 0.0f);
+    const float help = 150.0f + (has_pads ? HELP_PADS : 0.0f);
     float tall = 84.0f + HELP_ROW * (float)(action_count + row_count) + 12.0f;
-    float x = (width - HELP_WIDTH) * 0.5f, y = (height - tall) * 0.5f;
-    card(draw, x, y, HELP_WIDTH, tall, accent);
-    put(draw, x + 28.0f, y + 22.0f, 22.0f, white, title);
+    float x = (width - wide) * 0.5f, y = (height - tall) * 0.5f;
+    card(draw, x, y, wide, tall, accent);
+    x += 28.0f;
+    put(draw, x, y + 22.0f, 22.0f, white, title);
     float at = y + 64.0f;
-    for (uint32_t i = 0; i < action_count; i++, at += HELP_ROW)
-        help_row(draw, x + 28.0f, at, actions[i].keys, actions[i].help);
-    draw->rect(draw->context, x + 28.0f, at + 4.0f, HELP_WIDTH - 56.0f, 1.0f,
-               (ecs_color){160, 174, 212, 60});
+    for (uint32_t i = 0; i < action_count; i++, at += HELP_ROW) {
+        put_names(draw, x, at, accent, actions[i].keys);
+        if (has_pads) put_names(draw, x + 150.0f, at, warm, actions[i].pads);
+        put(draw, x + help, at, 14.0f, white, actions[i].help ? actions[i].help : actions[i].name);
+    }
+    draw->rect(draw->context, x, at + 4.0f, wide - 56.0f, 1.0f, (ecs_color){160, 174, 212, 60});
     at += 12.0f;
-    for (uint32_t i = 0; i < row_count; i++, at += HELP_ROW)
-        help_row(draw, x + 28.0f, at, rows[i].keys, rows[i].help);
+    for (uint32_t i = 0; i < row_count; i++, at += HELP_ROW) {
+        put_names(draw, x, at, accent, rows[i].keys);
+        put(draw, x + help, at, 14.0f, white, rows[i].help);
+    }
+}
+
+// ---- the legend ----
+
+#define LEGEND_LETTERS 13.0f
+#define LEGEND_ROW 19.0f
+#define LEGEND_ROWS 2u
+#define LEGEND_GAP 16.0f ///< between two actions
+#define LEGEND_EDGE 14.0f
+
+static ecs_color fade(ecs_color color, float part) {
+    color.a = (uint8_t)((float)color.a * base_clamp(part, 0.0f, 1.0f));
+    return color;
+}
+
+// One of several names: of keys the shortest, "A" of "Left,A"; of inputs of pads the first.
+static void pick_name(const char* names, bool is_first, char* name, size_t bytes) {
+    size_t least = SIZE_MAX;
+    name[0] = '\0';
+    for (size_t size; names && *names; names += size + (names[size] == ',')) {
+        size = strcspn(names, ",");
+        if (size == 0 || size >= least) continue;
+        least = is_first ? 0 : size;
+        (void)base_text_format(name, bytes, "%.*s", (int)size, names);
+    }
+}
+
+typedef struct legend_entry {
+    char key[32], pad[32];
+    const char* name;
+    float key_width, pad_width, width; ///< with what is between them
+} legend_entry;
+
+static legend_entry read_entry(const net_draw* draw, const net_action* action, bool has_pads) {
+    legend_entry entry = {.name = action->name};
+    pick_name(action->keys, false, entry.key, sizeof entry.key);
+    if (has_pads) pick_name(action->pads, true, entry.pad, sizeof entry.pad);
+    const float gap = 5.0f;
+    if (entry.key[0])
+        entry.key_width = draw->text_width(draw->context, LEGEND_LETTERS, entry.key) + gap;
+    if (entry.pad[0])
+        entry.pad_width = draw->text_width(draw->context, LEGEND_LETTERS, entry.pad) + gap;
+    entry.width = entry.key_width + entry.pad_width +
+                  draw->text_width(draw->context, LEGEND_LETTERS, entry.name) + LEGEND_GAP;
+    return entry;
+}
+
+// Lay the actions out; with `part` > 0 draw them too. @return the rows that they take.
+static uint32_t lay_legend(const net_draw* draw, float width, float top, const net_action* actions,
+                           uint32_t action_count, bool has_pads, float part) {
+    const char* const more = "F2: all";
+    const float more_width = draw->text_width(draw->context, LEGEND_LETTERS, more);
+    float x = LEGEND_EDGE;
+    uint32_t row = 0;
+    for (uint32_t i = 0; i < action_count; i++) {
+        const legend_entry entry = read_entry(draw, &actions[i], has_pads);
+        if (x + entry.width + (row + 1 == LEGEND_ROWS ? more_width : 0.0f) > width - LEGEND_EDGE) {
+            if (row + 1 == LEGEND_ROWS) break;
+            row++;
+            x = LEGEND_EDGE;
+        }
+        const float y = top + (float)row * LEGEND_ROW;
+        if (part > 0.0f) {
+            put(draw, x, y, LEGEND_LETTERS, fade(accent, part), entry.key);
+            put(draw, x + entry.key_width, y, LEGEND_LETTERS, fade(warm, part), entry.pad);
+            put(draw, x + entry.key_width + entry.pad_width, y, LEGEND_LETTERS, fade(white, part),
+                entry.name);
+        }
+        x += entry.width;
+    }
+    if (part > 0.0f)
+        put(draw, width - LEGEND_EDGE - more_width, top + (float)row * LEGEND_ROW, LEGEND_LETTERS,
+            fade(soft, part), more);
+    return row + 1;
+}
+
+float client_screen_legend(const net_draw* draw, float width, float height,
+                           const net_action* actions, uint32_t action_count, bool has_pads,
+                           float part) {
+    if (action_count == 0) return 0.0f;
+    const uint32_t rows = lay_legend(draw, width, 0.0f, actions, action_count, has_pads, 0.0f);
+    const float tall = (float)rows * LEGEND_ROW + 8.0f;
+    if (!(part > 0.0f)) return tall;
+    draw->rect(draw->context, 0.0f, height - tall, width, tall,
+               fade((ecs_color){6, 8, 20, 220}, part));
+    (void)lay_legend(draw, width, height - tall + 5.0f, actions, action_count, has_pads, part);
+    return tall;
+}
+
+void client_screen_notice(const net_draw* draw, float width, float height, const char* text,
+                          float part) {
+    if (!text || !text[0] || !(part > 0.0f)) return;
+    const float wide = draw->text_width(draw->context, 15.0f, text) + 36.0f;
+    const float x = (width - wide) * 0.5f;
+    const float y = height - 84.0f - (float)LEGEND_ROWS * LEGEND_ROW;
+    draw->rect(draw->context, x, y, wide, 30.0f, fade((ecs_color){14, 19, 38, 225}, part));
+    draw->rect(draw->context, x, y, 3.0f, 30.0f, fade(warm, part));
+    put_middle(draw, width * 0.5f, y + 6.0f, 15.0f, fade(white, part), text, width - 40.0f);
 }

@@ -29,6 +29,17 @@ typedef struct client_help_row {
     const char* keys;
     const char* help;
 } client_help_row;
+/// With inputs of game controllers beside the keys where `has_pads`.
 void client_screen_help(const net_draw* draw, float width, float height, const char* title,
                         const net_action* actions, uint32_t action_count,
-                        const client_help_row* rows, uint32_t row_count);
+                        const client_help_row* rows, uint32_t row_count, bool has_pads);
+/// A strip at the bottom with the first things to know: what an action is called, one of its keys,
+/// and with `has_pads` one of its inputs of a game controller. What has no place is left to the
+/// help. `part`: 0 is not seen, 1 is whole.
+/// @return how high the strip is.
+float client_screen_legend(const net_draw* draw, float width, float height,
+                           const net_action* actions, uint32_t action_count, bool has_pads,
+                           float part);
+/// One line above the place of the legend, about what just happened.
+void client_screen_notice(const net_draw* draw, float width, float height, const char* text,
+                          float part);

@@ -9,6 +9,7 @@
 // display.
 #include "window/window.h"
 
+#include "window/pads.h"
 #include "window/shot.h"
 
 #include "base/assert.h"
@@ -28,6 +29,7 @@ struct client_window {
     SDL_Window* window;
     SDL_Renderer* renderer;
     client_draw* draw;
+    client_pads pads;
     bool is_dummy;   // no display
     bool is_vsync;   // presenting waits for the display
     bool is_covered; // hidden or minimised
@@ -108,11 +110,13 @@ client_window* client_window_create(const client_window_config* config) {
         client_window_destroy(self);
         return NULL;
     }
+    client_pads_init(&self->pads, !self->is_dummy, config->reporter);
     return self;
 }
 
 void client_window_destroy(client_window* self) {
     if (!self) return;
+    client_pads_deinit(&self->pads);
     client_draw_destroy(self->draw);
     if (self->renderer) SDL_DestroyRenderer(self->renderer);
     if (self->window) SDL_DestroyWindow(self->window);
@@ -205,8 +209,12 @@ static bool translate(client_window* self, const SDL_Event* from, client_event* 
         }
         return false;
     default:
-        return false;
+        return client_pads_translate(&self->pads, from, to);
     }
+}
+
+const char* client_window_pad_name(const client_window* self, uint32_t pad) {
+    return client_pads_name(&self->pads, pad);
 }
 
 bool client_window_next_event(client_window* self, client_event* event) {
@@ -263,6 +271,10 @@ net_draw client_window_draw(client_window* self, client_canvas canvas) {
 void client_window_canvas_size(const client_window* self, client_canvas canvas, float* width,
                                float* height) {
     client_draw_canvas_size(self->draw, canvas, width, height);
+}
+
+void client_window_place_view(client_window* self, client_area area) {
+    client_draw_place_view(self->draw, area);
 }
 
 bool client_window_end_frame(client_window* self, const char* shot) {

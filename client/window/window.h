@@ -24,6 +24,8 @@
 
 #include <stdio.h>
 
+#define CLIENT_PADS_MAX 4u ///< further game controllers are ignored, and that is reported
+
 typedef struct client_window client_window;
 
 typedef struct client_window_config {
@@ -44,13 +46,21 @@ typedef enum client_event_kind {
     CLIENT_EVENT_POINTER_UP,   ///< `x`, `y`
     CLIENT_EVENT_POINTER_GONE, ///< the pointer left the window
     CLIENT_EVENT_FOCUS_LOST,   ///< for keys that are down now, no KEY_UP will come
+    CLIENT_EVENT_PAD_CAME,     ///< `pad`: a game controller, there now (also at the start)
+    CLIENT_EVENT_PAD_GONE,     ///< `pad`: nothing of it is held any more
+    CLIENT_EVENT_PAD_DOWN,     ///< `pad`, `key`: a button
+    CLIENT_EVENT_PAD_UP,       ///< `pad`, `key`
+    CLIENT_EVENT_PAD_AXIS,     ///< `pad`, `axis`, `value`
 } client_event_kind;
 
 typedef struct client_event {
     client_event_kind kind;
-    int32_t key; ///< compare with client_window_key
+    int32_t key; ///< compare with client_window_key, of a pad with client_pad_input
     bool is_repeat;
-    float x, y; ///< pixels of the window's picture; client_window_to_canvas for coordinates
+    uint32_t pad;  ///< below CLIENT_PADS_MAX; a number is free again when its pad has gone
+    uint32_t axis; ///< a client_pad_axis
+    float value;   ///< -1 to 1; triggers 0 to 1
+    float x, y;    ///< pixels of the window's picture; client_window_to_canvas for coordinates
 } client_event;
 
 /// @return NULL when SDL refuses or memory is missing: reported.
@@ -66,6 +76,8 @@ void client_window_set_names(client_window* window, client_name_fn find, void* c
 bool client_window_is_interactive(const client_window* window);
 /// @return the code of a key by its SDL name ("Left", "Space", "F1"); 0 for an unknown name.
 int32_t client_window_key(const char* name);
+/// @return the name of the game controller that has this number or had it last; NULL: none had it.
+const char* client_window_pad_name(const client_window* window, uint32_t pad);
 /// @return false when there are no more events. Resizing and hiding are handled inside.
 BASE_MUST_USE bool client_window_next_event(client_window* window, client_event* event);
 /// Convert pixels to coordinates of a canvas; both may lie outside of it.
@@ -81,6 +93,8 @@ void client_window_begin_frame(client_window* window, uint64_t now_us);
 net_draw client_window_draw(client_window* window, client_canvas canvas);
 void client_window_canvas_size(const client_window* window, client_canvas canvas, float* width,
                                float* height);
+/// Give VIEW a part of the picture for this frame; it has all of it at first.
+void client_window_place_view(client_window* window, client_area area);
 /// Finish the frame and show it. With `shot`, its picture is first written to that file (PNG).
 /// @return false when the picture could not be written (reported).
 BASE_MUST_USE bool client_window_end_frame(client_window* window, const char* shot);

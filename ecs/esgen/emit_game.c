@@ -493,8 +493,8 @@ static void put_actions(base_bytes* out, const esgen_unit* unit) {
     if (game->action_count == 0) return;
     esgen_put(out, "\nstatic const net_action %s_action_rows[] = {\n", game->name.text);
     for (uint32_t i = 0; i < game->action_count; i++)
-        esgen_put(out, "    [%s] = {%s},\n", game->actions[i].constant.text,
-                  game->actions[i].row.text);
+        esgen_put(out, "    [%s] = {%s%s},\n", game->actions[i].constant.text,
+                  game->actions[i].row.text, game->actions[i].has_pads ? "" : ", NULL");
     esgen_put(out, "};\n");
 }
 

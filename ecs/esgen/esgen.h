@@ -192,6 +192,7 @@ typedef struct esgen_slot {
 typedef struct esgen_action {
     esgen_name constant;
     esgen_text row; ///< "left", "Left,A", "go to the left"
+    bool has_pads;  ///< it has a fourth text
 } esgen_action;
 
 /// "static void f(int a)"; "" of what is no function of the file.

@@ -269,7 +269,7 @@ static const esgen_word* read_settings(esgen_unit* unit, const esgen_word* at,
     return close;
 }
 
-// Read one enumerator: NAME [= value] [ES_ACTION("name", "keys", "help")].
+// Read one enumerator: NAME [= value] [ES_ACTION("name", "keys", "help"[, "pads"])].
 static void read_action(esgen_unit* unit, const esgen_word* first, const esgen_word* end) {
     esgen_game* game = &unit->game;
     const esgen_word* at = first;
@@ -277,19 +277,25 @@ static void read_action(esgen_unit* unit, const esgen_word* first, const esgen_w
         at++;
     if (at == end) return;
     bool is_right = esgen_word_is(at, "ES_ACTION") && at + 1 < end && esgen_word_is(at + 1, "(") &&
-                    esgen_words_match(at + 1, end) == end - 1 && end - at == 8 &&
-                    at[2].kind == ESGEN_STRING && at[4].kind == ESGEN_STRING &&
-                    at[6].kind == ESGEN_STRING;
+                    esgen_words_match(at + 1, end) == end - 1 &&
+                    (end - at == 8 || end - at == 10); // three texts, or four
+    for (const esgen_word* word = at + 2; is_right && word < end; word += 2)
+        is_right = word->kind == ESGEN_STRING;
     if (!is_right) {
-        esgen_fault(unit, at->line, "an action is marked ES_ACTION(\"name\", \"keys\", \"help\")");
+        esgen_fault(
+            unit, at->line,
+            "an action is marked ES_ACTION(\"name\", \"keys\", \"help\"), or with inputs of a "
+            "game controller: ES_ACTION(\"name\", \"keys\", \"help\", \"A,LeftX-\")");
         return;
     }
+
     if (game->action_count == ESGEN_ACTIONS_MAX ||
         !BASE_ARRAY_RESERVE(NULL, game->actions, game->action_capacity, game->action_count + 1)) {
         esgen_fault(unit, at->line, "more than %u actions", ESGEN_ACTIONS_MAX);
         return;
     }
     esgen_action* action = &game->actions[game->action_count];
+    action->has_pads = end - at == 10;
     if (!esgen_name_read(unit, &action->constant, first, first + 1)) return;
     if (!esgen_words_copy(at + 2, end - 1, action->row.text, sizeof action->row.text))
         esgen_fault(unit, at->line, "an action's texts are longer than %u bytes",

@@ -222,16 +222,18 @@ typedef struct arena_settings {
 
 ES_ACTIONS
 typedef enum arena_action {
-    ARENA_ACTION_LEFT ES_ACTION("left", "Left,A", "go to the left"),
-    ARENA_ACTION_RIGHT ES_ACTION("right", "Right,D", "go to the right"),
-    ARENA_ACTION_UP ES_ACTION("up", "Up,W", "go up"),
-    ARENA_ACTION_DOWN ES_ACTION("down", "Down,S", "go down"),
-    ARENA_ACTION_FIRE ES_ACTION("fire", "Space", "shoot (or the pointer's button)"),
-    ARENA_ACTION_RAY ES_ACTION("ray", "E,Left Shift", "a ray: strikes what you see at once"),
-    ARENA_ACTION_RALLY ES_ACTION("rally", "R", "call the team's soldiers here"),
-    ARENA_ACTION_USE ES_ACTION("kit", "1", "use a health kit of the pack"), ///< of each kind
-    ARENA_ACTION_USE_BOX ES_ACTION("box", "2", "use an ammunition box of the pack"),
-    ARENA_ACTION_USE_POWER ES_ACTION("power", "3", "use the power of the pack"),
+    ARENA_ACTION_LEFT ES_ACTION("left", "Left,A", "go to the left", "DPLeft,LeftX-"),
+    ARENA_ACTION_RIGHT ES_ACTION("right", "Right,D", "go to the right", "DPRight,LeftX+"),
+    ARENA_ACTION_UP ES_ACTION("up", "Up,W", "go up", "DPUp,LeftY-"),
+    ARENA_ACTION_DOWN ES_ACTION("down", "Down,S", "go down", "DPDown,LeftY+"),
+    ARENA_ACTION_FIRE ES_ACTION("fire", "Space", "shoot (or the pointer's button)",
+                                "RightTrigger,A"),
+    ARENA_ACTION_RAY ES_ACTION("ray", "E,Left Shift", "a ray: strikes what you see at once",
+                               "LeftTrigger,RightShoulder"),
+    ARENA_ACTION_RALLY ES_ACTION("rally", "R", "call the team's soldiers here", "LeftShoulder"),
+    ARENA_ACTION_USE ES_ACTION("kit", "1", "use a health kit of the pack", "B"), ///< of each kind
+    ARENA_ACTION_USE_BOX ES_ACTION("box", "2", "use an ammunition box of the pack", "X"),
+    ARENA_ACTION_USE_POWER ES_ACTION("power", "3", "use the power of the pack", "Y"),
     ARENA_ACTION_SAY ES_ACTION("follow", "Z", "say: follow me!"), ///< of each phrase
     ARENA_ACTION_SAY_HELP ES_ACTION("help", "X", "say: help!"),
     ARENA_ACTION_SAY_THANKS ES_ACTION("thanks", "C", "say: thanks!"),

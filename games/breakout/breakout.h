@@ -130,12 +130,13 @@ typedef struct breakout_settings {
 
 ES_ACTIONS
 typedef enum breakout_action {
-    BREAKOUT_ACTION_LEFT ES_ACTION("left", "Left,A", "move the pad to the left"),
-    BREAKOUT_ACTION_RIGHT ES_ACTION("right", "Right,D", "move the pad to the right"),
-    BREAKOUT_ACTION_LAUNCH ES_ACTION("launch", "Space,Up,W", "let go of the ball"),
-    BREAKOUT_ACTION_CHEER ES_ACTION("hi", "1", "say hi!"), ///< the first of BREAKOUT_EMOTES
-    BREAKOUT_ACTION_NICE ES_ACTION("nice", "2", "say nice!"),
-    BREAKOUT_ACTION_WOW ES_ACTION("wow", "3", "say wow!"),
+    BREAKOUT_ACTION_LEFT ES_ACTION("left", "Left,A", "move the pad to the left", "DPLeft,LeftX-"),
+    BREAKOUT_ACTION_RIGHT ES_ACTION("right", "Right,D", "move the pad to the right",
+                                    "DPRight,LeftX+"),
+    BREAKOUT_ACTION_LAUNCH ES_ACTION("launch", "Space,Up,W", "let go of the ball", "A"),
+    BREAKOUT_ACTION_CHEER ES_ACTION("hi", "1", "say hi!", "Y"), ///< the first of BREAKOUT_EMOTES
+    BREAKOUT_ACTION_NICE ES_ACTION("nice", "2", "say nice!", "X"),
+    BREAKOUT_ACTION_WOW ES_ACTION("wow", "3", "say wow!", "B"),
     BREAKOUT_ACTION_OOPS ES_ACTION("oops", "4", "say oops!"),
     BREAKOUT_ACTION_MINE ES_ACTION("mine", "5", "say mine!"),
     BREAKOUT_ACTION_GG ES_ACTION("gg", "6", "say good game"),

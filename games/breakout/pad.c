@@ -63,6 +63,11 @@ void breakout_human_input(const net_player_context* view, const net_controls* co
     input->is_launching =
         net_is_on(controls, BREAKOUT_ACTION_LAUNCH) || net_is_pointer_down(controls);
     if (net_is_pointer_used(controls)) *is_pointing = true;
+    if (net_is_pad(controls) && controls->move_x != 0.0f) {
+        *is_pointing = false;
+        input->move = (int32_t)base_round_i64((double)(controls->move_x * 127.0f));
+        return;
+    }
     if (net_is_on(controls, BREAKOUT_ACTION_LEFT) || net_is_on(controls, BREAKOUT_ACTION_RIGHT)) {
         *is_pointing = false;
         input->move = 127 * net_axis(controls, BREAKOUT_ACTION_LEFT, BREAKOUT_ACTION_RIGHT);

@@ -84,12 +84,12 @@ typedef struct cubes_settings {
 
 ES_ACTIONS
 typedef enum cubes_action {
-    CUBES_ACTION_LEFT ES_ACTION("left", "Left,A", "fly to the left"),
-    CUBES_ACTION_RIGHT ES_ACTION("right", "Right,D", "fly to the right"),
-    CUBES_ACTION_UP ES_ACTION("up", "Up,W", "fly up"),
-    CUBES_ACTION_DOWN ES_ACTION("down", "Down,S", "fly down"),
-    CUBES_ACTION_NEARER ES_ACTION("nearer", "E,PageUp", "towards the middle"),
-    CUBES_ACTION_FARTHER ES_ACTION("farther", "Q,PageDown", "away from it"),
+    CUBES_ACTION_LEFT ES_ACTION("left", "Left,A", "fly to the left", "DPLeft,LeftX-"),
+    CUBES_ACTION_RIGHT ES_ACTION("right", "Right,D", "fly to the right", "DPRight,LeftX+"),
+    CUBES_ACTION_UP ES_ACTION("up", "Up,W", "fly up", "DPUp,LeftY-"),
+    CUBES_ACTION_DOWN ES_ACTION("down", "Down,S", "fly down", "DPDown,LeftY+"),
+    CUBES_ACTION_NEARER ES_ACTION("nearer", "E,PageUp", "towards the middle", "RightShoulder"),
+    CUBES_ACTION_FARTHER ES_ACTION("farther", "Q,PageDown", "away from it", "LeftShoulder"),
     CUBES_ACTION_COUNT,
 } cubes_action;
 

@@ -129,19 +129,35 @@ static bool has_key(const char* keys, const char* key, size_t size) {
     return false;
 }
 
-static void check_keys(net_checker* self) {
+// `what`: "key", or "input of a game controller".
+static void check_names_of(net_checker* self, uint32_t action, const char* what,
+                           const char* (*names_of)(const net_action*)) {
     const net_action* actions = self->game->actions;
+    const char* name = names_of(&actions[action]);
+    for (size_t size; name && *name; name += size + (name[size] == ',')) {
+        size = strcspn(name, ",");
+        for (uint32_t k = 0; k < action; k++)
+            if (has_key(names_of(&actions[k]), name, size))
+                net_check_report(self, "key", actions[action].name,
+                                 "actions %s and %s have the same %s %.*s: one press does "
+                                 "both; give one of them another %s",
+                                 actions[k].name, actions[action].name, what, (int)size, name,
+                                 what);
+    }
+}
+
+static const char* keys_of(const net_action* action) {
+    return action->keys;
+}
+
+static const char* pads_of(const net_action* action) {
+    return action->pads;
+}
+
+static void check_keys(net_checker* self) {
     for (uint32_t i = 0; i < self->game->action_count; i++) {
-        const char* key = actions[i].keys;
-        for (size_t size; key && *key; key += size + (key[size] == ',')) {
-            size = strcspn(key, ",");
-            for (uint32_t k = 0; k < i; k++)
-                if (has_key(actions[k].keys, key, size))
-                    net_check_report(self, "key", actions[i].name,
-                                     "actions %s and %s have the same key %.*s: one press does "
-                                     "both; give one of them another key",
-                                     actions[k].name, actions[i].name, (int)size, key);
-        }
+        check_names_of(self, i, "key", keys_of);
+        check_names_of(self, i, "input of a game controller", pads_of);
     }
 }
 

@@ -87,9 +87,9 @@
 #define ES_ACTIONS            ///< an enum of actions
 // Behind fields and enumerators:
 #define ES_SETTING(value, min, max, help)
-#define ES_ACTION(name, keys, help)
-#define ES_QUERY(terms) ///< of an ecs_query*: what it reads: "pos:p2 ?hits:i !dead:tag"
-#define ES_IF_TAG(tag)  ///< of a bool: the world has this tag; of a pointer: memory, if it has
+#define ES_ACTION(name, keys, ...) ///< help, and inputs of a game controller: "DPLeft,LeftX-"
+#define ES_QUERY(terms)            ///< of an ecs_query*: what it reads: "pos:p2 ?hits:i !dead:tag"
+#define ES_IF_TAG(tag) ///< of a bool: the world has this tag; of a pointer: memory, if it has
 #define ES_VALUE(template_, component) ///< of any type: the template's default of it
 #define ES_STEP(template_, component)  ///< of a float, ecs_quant: its rounding
 // In the one file with its table, with a semicolon. FILE.es.h has the table, so what a value names

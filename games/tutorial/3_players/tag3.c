@@ -22,10 +22,10 @@ typedef struct tag_input {
 
 ES_ACTIONS
 typedef enum tag_action {
-    TAG_LEFT ES_ACTION("left", "Left,A", "run to the left"),
-    TAG_RIGHT ES_ACTION("right", "Right,D", "run to the right"),
-    TAG_UP ES_ACTION("up", "Up,W", "run up"),
-    TAG_DOWN ES_ACTION("down", "Down,S", "run down"),
+    TAG_LEFT ES_ACTION("left", "Left,A", "run to the left", "DPLeft,LeftX-"),
+    TAG_RIGHT ES_ACTION("right", "Right,D", "run to the right", "DPRight,LeftX+"),
+    TAG_UP ES_ACTION("up", "Up,W", "run up", "DPUp,LeftY-"),
+    TAG_DOWN ES_ACTION("down", "Down,S", "run down", "DPDown,LeftY+"),
 } tag_action;
 
 // What a game remembers beside components: one for each world. shoal-esgen fills the ids.

@@ -28,11 +28,11 @@ typedef struct tag_input {
 
 ES_ACTIONS
 typedef enum tag_action {
-    TAG_LEFT ES_ACTION("left", "Left,A", "run to the left"),
-    TAG_RIGHT ES_ACTION("right", "Right,D", "run to the right"),
-    TAG_UP ES_ACTION("up", "Up,W", "run up"),
-    TAG_DOWN ES_ACTION("down", "Down,S", "run down"),
-    TAG_REACH ES_ACTION("reach", "Space", "catch who is near"),
+    TAG_LEFT ES_ACTION("left", "Left,A", "run to the left", "DPLeft,LeftX-"),
+    TAG_RIGHT ES_ACTION("right", "Right,D", "run to the right", "DPRight,LeftX+"),
+    TAG_UP ES_ACTION("up", "Up,W", "run up", "DPUp,LeftY-"),
+    TAG_DOWN ES_ACTION("down", "Down,S", "run down", "DPDown,LeftY+"),
+    TAG_REACH ES_ACTION("reach", "Space", "catch who is near", "A"),
 } tag_action;
 
 // An event that goes to clients. ES_RANGE and ES_CLAMP would say limits of its fields.

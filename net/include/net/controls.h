@@ -28,6 +28,31 @@ static inline int32_t net_axis(const net_controls* controls, uint32_t less, uint
     return (int32_t)net_is_on(controls, more) - (int32_t)net_is_on(controls, less);
 }
 
+/// Does the player use a game controller now, not keys or the pointer?
+static inline bool net_is_pad(const net_controls* controls) {
+    return controls->size_bytes > offsetof(net_controls, is_pad) && controls->is_pad;
+}
+
+/// @return the way in which the player wants to go, each part -1 to 1; y points down. It is the
+///         left stick where that is moved, else the four keys.
+static inline ecs_vec2 net_move(const net_controls* controls, uint32_t left, uint32_t right,
+                                uint32_t up, uint32_t down) {
+    ecs_vec2 way;
+    const bool is_stick =
+        net_is_pad(controls) && (controls->move_x != 0.0f || controls->move_y != 0.0f);
+    way.x = is_stick ? controls->move_x : (float)net_axis(controls, left, right);
+    way.y = is_stick ? controls->move_y : (float)net_axis(controls, up, down);
+    return way;
+}
+
+/// @return the way to which the player aims with the right stick; 0, 0 where that rests.
+static inline ecs_vec2 net_aim(const net_controls* controls) {
+    ecs_vec2 way;
+    way.x = net_is_pad(controls) ? controls->aim_x : 0.0f;
+    way.y = net_is_pad(controls) ? controls->aim_y : 0.0f;
+    return way;
+}
+
 /// Is the pointer's button down?
 static inline bool net_is_pointer_down(const net_controls* controls) {
     return controls->has_pointer && controls->pointer_down;
@@ -36,7 +61,7 @@ static inline bool net_is_pointer_down(const net_controls* controls) {
 /// Does the player use the pointer now? A program that does not say so: always.
 static inline bool net_is_pointer_used(const net_controls* controls) {
     if (!controls->has_pointer) return false;
-    if (controls->size_bytes < sizeof(net_controls)) return true;
+    if (controls->size_bytes <= offsetof(net_controls, is_pointer_moved)) return true;
     return controls->is_pointer_moved || controls->pointer_down;
 }
 

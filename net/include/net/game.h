@@ -267,6 +267,11 @@ typedef struct net_action {
     const char* name; ///< "left"
     const char* keys; ///< default keys, comma separated SDL key names: "Left,A"
     const char* help;
+
+    // ---- later additions ----
+    /// Default inputs of a game controller, comma separated SDL names: "A", "DPLeft",
+    /// "RightTrigger"; a stick's axis with its side: "LeftX-". NULL: none.
+    const char* pads;
 } net_action;
 
 /// What a human does at this moment. Valid during the call.
@@ -280,6 +285,12 @@ typedef struct net_controls {
     bool pointer_down;
     const bool* pressed;   ///< as actions: went down since the last input, even for a moment
     bool is_pointer_moved; ///< since the last input: the player uses the pointer now
+
+    // ---- later additions ---- Sticks of a game controller: -1 to 1, y points down; 0 near
+    // the middle, and without a controller.
+    float move_x, move_y; ///< the left stick
+    float aim_x, aim_y;   ///< the right stick
+    bool is_pad;          ///< a game controller was used last, not keys or the pointer
 } net_controls;
 
 /// Drawing, passed to systems of stage "render" as ecs_stage.user. Coordinates are those of the

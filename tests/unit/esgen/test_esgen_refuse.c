@@ -373,8 +373,14 @@ CASE(fields_of_a_context_that_cannot_be_filled_are_refused) {
             "s.a: a setting is a number or a bool with ES_SETTING(default, min, max, \"help\")");
     refused(1, "ES_SETTINGS typedef struct s { ecs_vec2 a ES_SETTING(0, 0, 1, \"h\"); } s;",
             "s.a: a setting is a number or a bool with ES_SETTING(default, min, max, \"help\")");
-    refused(1, "ES_ACTIONS typedef enum a { A ES_ACTION(left, \"A\", \"go\") } a;",
-            "an action is marked ES_ACTION(\"name\", \"keys\", \"help\")");
+    static const char action[] =
+        "an action is marked ES_ACTION(\"name\", \"keys\", \"help\"), or with inputs of a game "
+        "controller: ES_ACTION(\"name\", \"keys\", \"help\", \"A,LeftX-\")";
+    refused(1, "ES_ACTIONS typedef enum a { A ES_ACTION(left, \"A\", \"go\") } a;", action);
+    refused(1, "ES_ACTIONS typedef enum a { A ES_ACTION(\"l\", \"A\") } a;", action);
+    refused(1, "ES_ACTIONS typedef enum a { A ES_ACTION(\"l\", \"A\", \"go\", 5) } a;", action);
+    refused(1, "ES_ACTIONS typedef enum a { A ES_ACTION(\"l\", \"A\", \"g\", \"B\", \"C\") } a;",
+            action);
     refused(1, "ES_STRUCT(A, flat) typedef struct a { float f; } a;",
             "ES_STRUCT takes (Name), (Name, boxed) or (Name, request = function)");
     refused(1, "ES_STRUCT(A) typedef struct a { int32_t f ES_ANGLE(8); } a;",

@@ -112,8 +112,8 @@ CASE(a_game_gets_its_whole_table) {
         "ES_EVENT(wave) ES_MESSAGE(G__Wave) typedef struct { uint32_t a; } wave;\n" INPUT
         "ES_SETTINGS typedef struct { float speed ES_SETTING(1.0, 0.5, 2.0, \"how fast\");\n"
         "bool is_dark ES_SETTING(0.0, 0.0, 1.0, \"night\"); } g_settings;\n"
-        "ES_ACTIONS typedef enum { G_LEFT ES_ACTION(\"left\", \"Left,A\", \"go\"), G_COUNT } "
-        "g_a;\n" //
+        "ES_ACTIONS typedef enum { G_LEFT ES_ACTION(\"left\", \"Left,A\", \"go\"), "
+        "G_FIRE ES_ACTION(\"fire\", \"Space\", \"shoot\", \"A,RightTrigger\"), G_COUNT } g_a;\n" //
         CONTEXT("  bool is_truth ES_IF_TAG(server);\n"
                 "  ecs_component_id pos, cell ES_NAME(brick.pos);\n"
                 "  ecs_template_id sides[2] ES_NAME(red, blue+big);\n"
@@ -142,7 +142,8 @@ CASE(a_game_gets_its_whole_table) {
         "    G_SETTING_SPEED,\n    G_SETTING_IS_DARK,\n    G_SETTING_COUNT,\n",
         "{\"speed\", 1.0, 0.5, 2.0, \"how fast\"}",
         "settings->is_dark = value != 0.0;",
-        "[G_LEFT] = {\"left\", \"Left,A\", \"go\"}",
+        "[G_LEFT] = {\"left\", \"Left,A\", \"go\", NULL}",
+        "[G_FIRE] = {\"fire\", \"Space\", \"shoot\", \"A,RightTrigger\"}",
         "game->is_truth = ecs_world_has_tag(world, \"server\");",
         "game->cell = ecs_component_need(&need, \"brick.pos\");",
         "game->sides[1] = ecs_template_need(&need, \"blue+big\");",

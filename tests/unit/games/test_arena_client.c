@@ -57,6 +57,30 @@ HUMAN_CASE(keys_move_and_shoot_where_one_goes) {
     assert_int_equal(ask(at).move_x, 0);
 }
 
+HUMAN_CASE(a_game_controller_goes_and_aims_by_its_sticks) {
+    at->controls.is_pad = true;
+    at->controls.has_pointer = true; // it rests somewhere
+    at->controls.move_x = 0.5f;
+    at->controls.move_y = -1.0f;
+    at->controls.aim_y = 0.3f;
+    arena_input input = ask(at);
+    assert_int_equal(input.move_x, 64);
+    assert_int_equal(input.move_y, -127);
+    assert_int_equal(input.aim, ARENA_AIM_STEPS / 4);
+    at->controls.aim_y = 0.0f; // then it looks where it goes
+    at->controls.move_x = -1.0f;
+    at->controls.move_y = 0.0f;
+    assert_int_equal(ask(at).aim, ARENA_AIM_STEPS / 2);
+    at->controls.move_x = 0.0f;
+    assert_int_equal(ask(at).aim, ARENA_AIM_STEPS / 2); // unchanged
+    at->actions[ARENA_ACTION_RIGHT] = true;             // the cross beside the stick
+    assert_int_equal(ask(at).move_x, 127);
+    // A program that does not know sticks leaves something else in their place.
+    at->controls.size_bytes = offsetof(net_controls, move_x) + 4;
+    at->controls.move_x = -1.0f;
+    assert_int_equal(ask(at).move_x, 127);
+}
+
 HUMAN_CASE(the_pointer_aims_from_the_middle) {
     at->controls.has_pointer = true;
     at->controls.pointer_x = ARENA_VIEW_WIDTH * 0.5f + 100.0f;

@@ -48,6 +48,15 @@ static breakout_input ask(human* h) {
     return input;
 }
 
+HUMAN_CASE(a_stick_moves_the_pad_by_parts) {
+    at->controls.is_pad = true;
+    at->controls.move_x = -0.5f;
+    assert_int_equal(ask(at).move, -64);
+    at->controls.move_x = 0.0f; // the cross beside it
+    at->actions[BREAKOUT_ACTION_RIGHT] = true;
+    assert_int_equal(ask(at).move, 127);
+}
+
 HUMAN_CASE(keys_become_an_input) {
     breakout_input input = ask(at);
     assert_int_equal(input.move, 0);

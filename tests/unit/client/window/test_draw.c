@@ -19,6 +19,18 @@ PICTURE_CASE(a_rectangle_covers_exactly_its_pixels, 1200, 800, 1200.0f, 800.0f) 
     assert_int_equal(picture_count(p, 100, 50, 66, 24, red, 0), 66 * 24);
 }
 
+PICTURE_CASE(the_view_gets_a_part_of_the_picture, 1200, 800, 600.0f, 400.0f) {
+    client_draw_place_view(p->draw, (client_area){0.5f, 0.0f, 1.0f, 0.75f});
+    p->view = client_draw_get(p->draw, CLIENT_CANVAS_VIEW);
+    assert_float_equal(p->view.pixels_per_unit, 1.0f, 0.001f);
+    p->view.rect(p->view.context, -5000.0f, -5000.0f, 20000.0f, 20000.0f, red);
+    client_draw_end(p->draw);
+    assert_int_equal(picture_count(p, 0, 0, 1200, 800, red, 0), 600 * 400);
+    assert_int_equal(picture_count(p, 600, 100, 600, 400, red, 0), 600 * 400);
+    client_draw_resize(p->draw, 1200, 800, 600.0f, 400.0f); // the next frame has all of it
+    assert_float_equal(client_draw_get(p->draw, CLIENT_CANVAS_VIEW).pixels_per_unit, 2.0f, 0.001f);
+}
+
 CASE(the_view_lies_in_the_middle_of_any_window) {
     static const struct {
         uint32_t width, height;

@@ -2,6 +2,8 @@
 // Screens by their pictures: the card is at its place, in its colour, with letters on it.
 #include "window/screens.h"
 
+#include "net/limits.h"
+
 #include "picture.h"
 
 #define WIDTH 960
@@ -109,11 +111,57 @@ CASE(long_reasons_are_broken_and_cut_within_the_card) {
 }
 
 PICTURE_CASE(help_lists_the_games_keys_and_our_own) {
-    const net_action actions[] = {{"left", "Left,A", "to the left"}, {"fire", "Space", "fire"}};
+    const net_action actions[] = {{"left", "Left,A", "to the left", "DPLeft,LeftX-"},
+                                  {"fire", "Space", "fire", "A"}};
     const client_help_row rows[] = {{"F1", "the panel"}};
-    client_screen_help(&p->screen, WIDTH, HEIGHT, "Breakout", actions, 2, rows, 1);
+    client_screen_help(&p->screen, WIDTH, HEIGHT, "Breakout", actions, 2, rows, 1, false);
     client_draw_end(p->draw);
     has_card(p, accent, 460);
     assert_true(picture_count(p, 270, 150, 150, 200, accent, 40) > 60);
     assert_true(picture_count(p, 420, 150, 280, 200, white, 40) > 100);
+}
+
+PICTURE_CASE(help_shows_game_controllers_beside_the_keys) {
+    const net_action actions[] = {{"left", "Left,A", "to the left", "DPLeft,LeftX-"},
+                                  {"fire", "Space", NULL, NULL}}; // its name stands for its help
+    client_screen_help(&p->screen, WIDTH, HEIGHT, "Breakout", actions, 2, NULL, 0, true);
+    client_draw_end(p->draw);
+    has_card(p, accent, 650);
+    assert_true(picture_count(p, 180, 150, 140, 200, accent, 40) > 60);
+    assert_true(picture_count(p, 330, 150, 140, 200, warm, 40) > 60);
+    assert_true(picture_count(p, 520, 150, 250, 200, white, 40) > 60);
+}
+
+static uint32_t strip(picture* p, uint32_t actions_count, bool has_pads, float part,
+                      ecs_color color) {
+    net_action actions[NET_ACTIONS_MAX];
+    for (uint32_t i = 0; i < BASE_COUNT(actions); i++)
+        actions[i] = (net_action){"throw a stone", "Left,A", "help", "DPLeft"};
+    picture_begin(p);
+    const float tall =
+        client_screen_legend(&p->screen, WIDTH, HEIGHT, actions, actions_count, has_pads, part);
+    client_draw_end(p->draw);
+    assert_true(tall < 50.0f && (tall > 0.0f) == (actions_count > 0));
+    assert_int_equal(picture_count(p, 0, 0, WIDTH, HEIGHT - (int)tall, white, 40), 0);
+    return picture_count(p, 0, HEIGHT - 50, WIDTH, 50, color, 40);
+}
+
+PICTURE_CASE(the_legend_says_keys_and_what_they_do_in_a_strip) {
+    const uint32_t one = strip(p, 1, false, 1.0f, white);
+    assert_true(one > 60);
+    assert_int_equal(strip(p, 1, false, 1.0f, warm), 0);
+    assert_true(strip(p, 1, true, 1.0f, warm) > 10);
+    assert_int_equal(strip(p, 0, true, 1.0f, white), 0);
+    assert_int_equal(strip(p, 1, true, 0.0f, white), 0);
+    // What has no place in two rows is left to the help.
+    const uint32_t many = strip(p, NET_ACTIONS_MAX, true, 1.0f, white);
+    assert_int_equal(many, strip(p, NET_ACTIONS_MAX - 1, true, 1.0f, white));
+    assert_true(many > 5 * one && many < 20 * one);
+}
+
+PICTURE_CASE(a_notice_stands_above_the_legend) {
+    client_screen_notice(&p->screen, WIDTH, HEIGHT, "Pad 1: a game controller is here", 1.0f);
+    client_draw_end(p->draw);
+    assert_true(picture_count(p, 240, HEIGHT - 130, 480, 50, white, 40) > 100);
+    assert_int_equal(picture_count(p, 0, HEIGHT - 46, WIDTH, 46, white, 40), 0);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Events and pacing of a window of SDL's dummy driver. The tests push events into the queue that
 // SDL's own events use.
+#include "window/pads.h"
 #include "window/window.h"
 
 #include "test.h"
@@ -124,4 +125,79 @@ WINDOW_CASE(keys_and_buttons_become_events, 0.0) {
     assert_int_equal(SDL_PushEvent(&quit), 1);
     assert_int_equal(next(window, true).kind, CLIENT_EVENT_CLOSE);
     (void)next(window, false);
+}
+
+// ---- game controllers: SDL's virtual ones ----
+
+static SDL_Joystick* plug(int* device) {
+    const SDL_VirtualJoystickDesc desc = {.version = SDL_VIRTUAL_JOYSTICK_DESC_VERSION,
+                                          .type = SDL_JOYSTICK_TYPE_GAMECONTROLLER,
+                                          .naxes = SDL_CONTROLLER_AXIS_MAX,
+                                          .nbuttons = SDL_CONTROLLER_BUTTON_MAX,
+                                          .name = "Test Pad"};
+    *device = SDL_JoystickAttachVirtualEx(&desc);
+    assert_true(*device >= 0);
+    SDL_Joystick* joystick = SDL_JoystickOpen(*device);
+    assert_non_null(joystick);
+    return joystick;
+}
+
+static client_window* open_with_pads(void) {
+    // Before the window: it takes what the process has. Without HIDAPI no real one is looked for.
+    SDL_SetHint(SDL_HINT_JOYSTICK_HIDAPI, "0");
+    SDL_SetHint(SDL_HINT_JOYSTICK_ALLOW_BACKGROUND_EVENTS, "1"); // no window has the focus
+    assert_int_equal(SDL_Init(SDL_INIT_GAMECONTROLLER), 0);
+    return open_window(0.0);
+}
+
+static client_event next_of(client_window* window, client_event_kind kind) {
+    client_event event = {0};
+    SDL_JoystickUpdate();
+    for (uint32_t i = 0; i < 64; i++)
+        if (client_window_next_event(window, &event) && event.kind == kind) return event;
+    fail_msg("no event of kind %d came", (int)kind);
+    return event;
+}
+
+CASE_MADE(client_window, window, open_with_pads(), client_window_destroy(window),
+          a_game_controller_comes_is_used_and_goes) {
+    int device;
+    SDL_Joystick* pad = plug(&device);
+    assert_null(client_window_pad_name(window, 0));
+    assert_int_equal(next_of(window, CLIENT_EVENT_PAD_CAME).pad, 0);
+    assert_string_equal(client_window_pad_name(window, 0), "Test Pad");
+    assert_null(client_window_pad_name(window, CLIENT_PADS_MAX));
+    assert_int_equal(SDL_JoystickSetVirtualButton(pad, SDL_CONTROLLER_BUTTON_START, 1), 0);
+    client_event event = next_of(window, CLIENT_EVENT_PAD_DOWN);
+    assert_int_equal(event.key, client_pad_input("Start"));
+    assert_int_equal(SDL_JoystickSetVirtualButton(pad, SDL_CONTROLLER_BUTTON_START, 0), 0);
+    assert_int_equal(next_of(window, CLIENT_EVENT_PAD_UP).key, client_pad_input("Start"));
+    assert_int_equal(SDL_JoystickSetVirtualAxis(pad, SDL_CONTROLLER_AXIS_RIGHTY, INT16_MIN), 0);
+    event = next_of(window, CLIENT_EVENT_PAD_AXIS);
+    assert_int_equal(event.axis, CLIENT_PAD_RIGHT_Y);
+    assert_float_equal(event.value, -1.0f, 0.0f);
+    SDL_JoystickClose(pad);
+    assert_int_equal(SDL_JoystickDetachVirtual(device), 0);
+    assert_int_equal(next_of(window, CLIENT_EVENT_PAD_GONE).pad, 0);
+    assert_string_equal(client_window_pad_name(window, 0), "Test Pad"); // whose end one tells
+}
+
+CASE_MADE(client_window, window, open_with_pads(), client_window_destroy(window),
+          more_game_controllers_than_there_are_numbers_are_ignored) {
+    SDL_Joystick* pads[CLIENT_PADS_MAX + 1];
+    int devices[CLIENT_PADS_MAX + 1];
+    client_event event;
+    uint32_t came = 0;
+    for (uint32_t i = 0; i < BASE_COUNT(pads); i++)
+        pads[i] = plug(&devices[i]);
+    for (uint32_t i = 0; i < 64; i++) // the last one is reported
+        if (client_window_next_event(window, &event) && event.kind == CLIENT_EVENT_PAD_CAME)
+            assert_int_equal(event.pad, came++);
+    assert_int_equal(came, CLIENT_PADS_MAX);
+    // A number is free again when its pad has gone.
+    SDL_JoystickClose(pads[1]);
+    assert_int_equal(SDL_JoystickDetachVirtual(devices[1]), 0);
+    assert_int_equal(next_of(window, CLIENT_EVENT_PAD_GONE).pad, 1);
+    (void)plug(&devices[1]);
+    assert_int_equal(next_of(window, CLIENT_EVENT_PAD_CAME).pad, 1);
 }

@@ -16,7 +16,8 @@
 
 typedef enum mistake {
     MISTAKE_NONE,
-    MISTAKE_ONE_KEY,         // two actions have it
+    MISTAKE_ONE_KEY,
+    MISTAKE_ONE_BUTTON,      // two actions have it
     MISTAKE_STRAY,           // a system draws in stage act
     MISTAKE_UNSENT,          // the server writes by its terms what a client reads
     MISTAKE_UNSENT_HANDLE,   // the same by handle, so only the match shows it
@@ -396,8 +397,9 @@ static const net_game_module* mistaken_module(void) {
         {"Goal", &swarm__ping__descriptor, "goal", NET_MESSAGE_TO_CLIENTS, true, number_to_wire,
          number_from_wire, false, NULL},
     };
-    static const net_action actions[] = {
-        {"left", "Left,A", "go left"}, {"hop", "Space,a", "hop"}, {"duck", "", "duck"}};
+    static const net_action actions[] = {{"hop", "Space,a", "hop", NULL},
+                                         {"left", "Left,A", "go left", "A"},
+                                         {"duck", "", "duck", "B,a"}};
     static net_game_module module = {
         .contract_version = NET_GAME_CONTRACT_VERSION,
         .size_bytes = sizeof(net_game_module),
@@ -419,6 +421,9 @@ static const net_game_module* mistaken_module(void) {
         .actions = actions,
         .action_bytes = sizeof(net_action),
     };
-    module.action_count = the_mistake == MISTAKE_ONE_KEY ? BASE_COUNT(actions) : 1;
+    module.action_count = 1;
+    if (the_mistake == MISTAKE_ONE_KEY || the_mistake == MISTAKE_ONE_BUTTON)
+        module.action_count = 2;
+    if (the_mistake == MISTAKE_ONE_BUTTON) module.actions = actions + 1;
     return &module;
 }

@@ -73,8 +73,11 @@ CASE(a_game_without_mistakes_gets_no_line) {
 
 CASE(what_is_not_sent_or_handled_is_named) {
     static const expectation expected[] = {
-        {MISTAKE_ONE_KEY, "warning: actions left and hop have the same key a: one press does both; "
+        {MISTAKE_ONE_KEY, "warning: actions hop and left have the same key A: one press does both; "
                           "give one of them another key"},
+        {MISTAKE_ONE_BUTTON, "warning: actions left and duck have the same input of a game "
+                             "controller a: one press does "
+                             "both; give one of them another input of a game controller"},
         {MISTAKE_UNKNOWN_TAG, "warning: system lost_es never runs: no world has all of its tags"},
         {MISTAKE_UNKNOWN_STAGE,
          "warning: system late_es never runs: no program runs the stage act2 here"},

@@ -488,7 +488,7 @@ CASE(settings_are_checked) {
 CASE(action_tables_are_checked) {
     net_action actions[NET_ACTIONS_MAX + 1];
     for (uint32_t i = 0; i < BASE_COUNT(actions); i++)
-        actions[i] = (net_action){"left", "Left", "help"};
+        actions[i] = (net_action){"left", "Left", "help", "DPLeft"};
     net_game_module table = *breakout_module();
     table.actions = actions;
     keeper k;
@@ -561,7 +561,7 @@ CASE(longer_elements_are_refused_like_a_longer_table) {
            table.message_bytes = sizeof(net_message) + 8);
     REFUSE("an element of its settings table has 48 bytes",
            table.setting_bytes = sizeof(net_setting) + 8);
-    REFUSE("an element of its action table has 32 bytes",
+    REFUSE("an element of its action table has 40 bytes",
            table.action_bytes = sizeof(net_action) + 8);
     REFUSE("an element of its action table has 4294967295 bytes", table.action_bytes = UINT32_MAX);
 }
@@ -570,7 +570,7 @@ CASE(an_element_size_of_zero_is_refused_unless_there_are_none) {
     REFUSE("an element of its message table has 0 bytes", table.message_bytes = 0);
     REFUSE("an element of its settings table has 0 bytes", table.setting_bytes = 0);
     REFUSE("an element of its action table has 0 bytes", table.action_bytes = 0);
-    REFUSE("an element of its action table has 23 bytes",
+    REFUSE("an element of its action table has 31 bytes",
            table.action_bytes = sizeof(net_action) - 1); // this size would cut a pointer in two
     keeper k;
     net_game_module table = *breakout_module();
