@@ -22,10 +22,12 @@ net_result net_client_create(const net_client_config* config, net_client** out) 
     BASE_ASSERT(!config->match || net_match_get_config(config->match)->role == NET_ROLE_MIRROR);
     BASE_ASSERT(!config->presenter || config->match);
     BASE_ASSERT(!config->is_thin || (config->match && !config->presenter && !config->input));
+    BASE_ASSERT(config->is_spectator || config->watched == 0);
     BASE_ASSERT(config->rate_bytes_max <= NET_RATE_BYTES_LIMIT);
     net_client* client = base_allocate_zero(config->allocator, sizeof *client);
     if (!client) return NET_ERR_MEMORY;
     client->config = *config;
+    client->watched = config->watched;
     net_ration_init(&client->ration, config->reporter);
     client->allocator = config->allocator;
     client->rng = base_rng_make(config->seed, 77);
@@ -116,7 +118,10 @@ void net_client_tick(net_client* client, uint64_t now_us) {
     net_client_deliver_events(client);
     net_event_inbox_age(&client->inbox);
     if (!client->config.is_thin && !step_mirror(client)) return;
-    if (client->is_player_known && client->player != ECS_ENTITY_NONE) net_client_make_input(client);
+    if (client->config.is_spectator)
+        net_client_choose_watched(client);
+    else if (client->is_player_known && client->player != ECS_ENTITY_NONE)
+        net_client_make_input(client);
     net_client_send_inputs(client);
     client->config.transport->ops->flush(client->config.transport);
 }
@@ -176,15 +181,4 @@ uint32_t net_client_refusal(const net_client* client, char* text, size_t text_by
 
 const char* net_client_refusal_game(const net_client* client) {
     return client->refusal_game;
-}
-
-uint32_t net_client_next_player(const net_client* client, uint32_t before) {
-    for (uint32_t i = 0; i < client->roster.count; i++)
-        if (client->roster.players[i].client > before) return client->roster.players[i].client;
-    return 0;
-}
-
-const char* net_client_player_name(const net_client* client, uint32_t number) {
-    const net_roster_player* player = net_roster_find(&client->roster, number);
-    return player ? player->name : NULL;
 }

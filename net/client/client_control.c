@@ -34,6 +34,7 @@ void net_client_greet(net_client* client) {
     hello.is_bot = client->config.is_bot;
     hello.rate_bytes_max = client->config.rate_bytes_max;
     hello.has_solo = client->config.has_solo;
+    hello.is_spectator = client->config.is_spectator;
     if (match) {
         hello.schema_hash = net_schema_hash(net_match_schema(match));
         hello.game = (char*)(uintptr_t)net_match_get_config(match)->module->game->name;
@@ -57,6 +58,44 @@ static void hang_up(net_client* client, net_client_end end, uint32_t reason) {
 static void trace_update(void* context, ecs_entity entity, ecs_tick tick, uint64_t row_hash) {
     net_client* client = context;
     client->config.trace(client->config.trace_context, client->client, entity, tick, row_hash);
+}
+
+// ---- players, and the one that a spectator watches ----
+
+uint32_t net_client_next_player(const net_client* client, uint32_t before) {
+    for (uint32_t i = 0; i < client->roster.count; i++)
+        if (client->roster.players[i].client > before) return client->roster.players[i].client;
+    return 0;
+}
+
+const char* net_client_player_name(const net_client* client, uint32_t number) {
+    const net_roster_player* player = net_roster_find(&client->roster, number);
+    return player ? player->name : NULL;
+}
+
+uint32_t net_client_watched(const net_client* client) {
+    return client->watched;
+}
+
+void net_client_watch(net_client* client, uint32_t number) {
+    BASE_ASSERT(client->config.is_spectator);
+    client->watched = number;
+    client->has_watched = false;
+}
+
+// A roster without players may be one that did not come yet.
+void net_client_choose_watched(net_client* client) {
+    if (client->roster.count > 0 && !net_roster_find(&client->roster, client->watched)) {
+        const uint32_t next = net_client_next_player(client, client->watched);
+        net_client_watch(client, next ? next : net_client_next_player(client, 0));
+    }
+    if (client->has_watched || client->watched == 0) return;
+    Shoal__Wire__Watch watch = SHOAL__WIRE__WATCH__INIT;
+    watch.client = client->watched;
+    Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_WATCH;
+    control.watch = &watch;
+    client->has_watched = net_client_send_control(client, &control) == NET_OK;
 }
 
 // ---- values of variable size ----
@@ -202,12 +241,24 @@ static void resume(net_client* client, const Shoal__Wire__Welcome* welcome) {
     net_roster_clear(&client->roster);
     client->received_us = client->back_us = client->now_us;
     client->input_floor = client->input_number;
+    client->has_watched = false;
     net_pace_restart(&client->pace);
     net_meter_restart(&client->meter);
     net_client_set_phase(client, NET_CLIENT_PLAYING, "resumed");
 }
 
+// A server of an earlier release reads over the wish, and makes a player of it.
+static bool is_taken_for_player(net_client* client, const Shoal__Wire__Welcome* welcome) {
+    if (!client->config.is_spectator || welcome->is_spectator) return false;
+    client->refusal = SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL;
+    base_text_copy(client->refusal_text, sizeof client->refusal_text,
+                   "this server knows no spectators: it needs a newer shoal-server");
+    hang_up(client, NET_CLIENT_END_REFUSED, NET_END_LEFT);
+    return true;
+}
+
 static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welcome) {
+    if (is_taken_for_player(client, welcome)) return;
     const bool is_anew = client->phase == NET_CLIENT_RESUMING && !client->mirror;
     if (client->phase == NET_CLIENT_RESUMING && !is_anew) {
         resume(client, welcome);
@@ -217,6 +268,7 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
         welcome->client == 0 || welcome->tick_rate_hz < NET_TICK_RATE_HZ_MIN ||
         welcome->tick_rate_hz > NET_TICK_RATE_HZ_MAX || welcome->is_resumed ||
         (welcome->is_solo && !client->config.has_solo) ||
+        (welcome->is_spectator && !client->config.is_spectator) ||
         (welcome->resume.len != 0 && welcome->resume.len != NET_RESUME_BYTES) ||
         !are_settings_right(client, welcome)) {
         net_client_malformed(client);

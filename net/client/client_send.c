@@ -226,7 +226,8 @@ void net_client_send_inputs(net_client* client) {
 }
 
 net_result net_client_send_event(net_client* client, uint32_t message, const void* payload) {
-    if (client->phase != NET_CLIENT_PLAYING || client->is_closing) return NET_ERR_CLOSED;
+    if (client->phase != NET_CLIENT_PLAYING || client->is_closing || client->config.is_spectator)
+        return NET_ERR_CLOSED;
     const net_game_module* game = net_match_get_config(client->config.match)->module->game;
     BASE_ASSERT(message >= 1 && message <= game->message_count);
     BASE_ASSERT(game->messages[message - 1].kind == NET_MESSAGE_TO_SERVER);

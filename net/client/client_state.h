@@ -143,6 +143,8 @@ struct net_client {
     uint32_t refusal;     ///< RefusedReason
     char refusal_text[256];
     char refusal_game[NET_GAME_NAME_BYTES_MAX];
+    uint32_t watched; ///< of a spectator: what it told the server last; 0: none
+    bool has_watched; ///< it told the server
     ecs_entity player;
     bool is_player_known;
     bool has_tick_newest;
@@ -182,6 +184,8 @@ struct net_client {
 
 /// The connection is made: send the hello, as a new client or as one that resumes.
 void net_client_greet(net_client* client);
+/// Of a spectator, once per tick: watch another player when there is none, or it left.
+void net_client_choose_watched(net_client* client);
 /// A control message came.
 void net_client_receive_control(net_client* client, const uint8_t* bytes, size_t size);
 

@@ -45,6 +45,7 @@ typedef struct net_interest_traits {
 /// A client, in a slot that does not move.
 typedef struct net_interest_client {
     uint32_t number; ///< 0: the slot is free
+    uint32_t who;    ///< it looks as this client: itself, or the one that it follows
     uint32_t order;  ///< position among the clients, sorted by number
     ecs_entity player;
     uint32_t team;
@@ -156,6 +157,7 @@ struct net_interest {
     uint32_t order_count, order_capacity;
     uint32_t* wide; ///< slots of clients with a larger radius than the rules'
     uint32_t wide_count, wide_capacity;
+    uint32_t follower_count; ///< clients that follow another one
     // answers of the module in the last step
     net_interest_verdict* verdicts;
     uint32_t verdict_count, verdict_capacity;
@@ -179,7 +181,7 @@ static inline bool net_interest_is_asking(const net_interest* interest) {
 /// Do these facts make the entity visible to the client at any distance?
 static inline bool net_interest_is_far_in(const net_interest_client* client, ecs_entity handle,
                                           const net_interest_facts* facts) {
-    return net_interest_is_loose(facts) || (facts->owner != 0 && facts->owner == client->number) ||
+    return net_interest_is_loose(facts) || (facts->owner != 0 && facts->owner == client->who) ||
            (handle != ECS_ENTITY_NONE && handle == client->player) ||
            (facts->groups & client->groups) != 0;
 }
@@ -210,7 +212,7 @@ static inline net_interest_entity net_interest_describe(const net_interest_clien
                                                         uint32_t index, bool is_player,
                                                         const net_interest_traits* traits,
                                                         uint32_t band, uint32_t more) {
-    bool is_own = is_player || traits->owner == client->number;
+    bool is_own = is_player || traits->owner == client->who;
     uint32_t classes = 1u << NET_CLASS_PUBLIC | more;
     if (is_own) classes |= 1u << NET_CLASS_OWNER;
     if (traits->team != 0 && traits->team == client->team) classes |= 1u << NET_CLASS_TEAM;

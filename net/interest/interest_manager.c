@@ -558,11 +558,12 @@ static bool reserve_client(net_interest* interest) {
            (!interest->has_grids || net_interest_grid_reserve(&interest->viewpoints, room + 1));
 }
 
-// The turn with the fewest clients.
+// The turn with the fewest clients. Spectators are not counted: the turns of players would differ.
 static uint8_t pick_turn(const net_interest* interest) {
     uint32_t counts[NET_INTEREST_EVERY_TICKS] = {0};
     for (uint32_t i = 0; i < interest->order_count; i++)
-        counts[interest->turns[interest->order[i].slot].turn]++;
+        if (interest->order[i].number < NET_SPECTATOR_FIRST)
+            counts[interest->turns[interest->order[i].slot].turn]++;
     uint32_t best = 0;
     for (uint32_t i = 1; i < NET_INTEREST_EVERY_TICKS; i++)
         if (counts[i] < counts[best]) best = i;
@@ -587,8 +588,10 @@ bool net_interest_add_client(net_interest* interest, uint32_t client) {
             (interest->order_count - at) * sizeof *interest->order);
     interest->order_count++;
     interest->order[at] = (net_interest_order){client, slot};
-    interest->clients[slot] = (net_interest_client){
-        .number = client, .radius = interest->rules.radius, .went = __builtin_inff()};
+    interest->clients[slot] = (net_interest_client){.number = client,
+                                                    .who = client,
+                                                    .radius = interest->rules.radius,
+                                                    .went = __builtin_inff()};
     interest->turns[slot] = (net_interest_turn){.turn = turn, .is_forced = true};
     renumber(interest, at);
     return true;
@@ -615,6 +618,7 @@ void net_interest_remove_client(net_interest* interest, uint32_t client) {
             (interest->order_count - at - 1) * sizeof *interest->order);
     interest->order_count--;
     (void)base_table_remove(&interest->players, found->player, slot);
+    interest->follower_count -= found->who != found->number;
     *found = (net_interest_client){0};
     interest->turns[slot] = (net_interest_turn){0};
     renumber(interest, at);
@@ -674,6 +678,22 @@ void net_interest_clear_viewpoint(net_interest* interest, uint32_t client) {
     found->is_at_set = false;
     found->radius = interest->rules.radius;
     set_wide(interest, slot_of(interest, found), false);
+    net_interest_refresh(interest, client);
+}
+
+void net_interest_follow(net_interest* interest, uint32_t client, uint32_t who) {
+    net_interest_client* found = net_interest_find(interest, client);
+    if (!found || found->who == who) return;
+    interest->follower_count += (uint32_t)(who != client) - (uint32_t)(found->who != client);
+    found->who = who;
+    found->revoked = interest->tick;
+    const net_interest_client* other = who != client ? net_interest_find(interest, who) : NULL;
+    found->groups = other ? other->groups : 0;
+    if (other && other->has_at)
+        net_interest_set_viewpoint(interest, client, other->at, other->radius);
+    else
+        net_interest_clear_viewpoint(interest, client);
+    if (other) found->is_at_set = other->is_at_set;
     net_interest_refresh(interest, client);
 }
 

@@ -79,6 +79,9 @@ void net_interest_set_groups(net_interest* interest, uint32_t client, uint64_t m
 void net_interest_set_viewpoint(net_interest* interest, uint32_t client, const float position[3],
                                 float radius);
 void net_interest_clear_viewpoint(net_interest* interest, uint32_t client);
+/// Let a client see what `who` sees, with its groups and viewpoint as they are now; as `client`
+/// itself, it follows none, and a module that answers shows it nothing. The player is set apart.
+void net_interest_follow(net_interest* interest, uint32_t client, uint32_t who);
 /// Make this client due in the next step.
 void net_interest_refresh(net_interest* interest, uint32_t client);
 

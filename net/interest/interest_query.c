@@ -465,7 +465,7 @@ void net_interest_gather(const net_interest* interest, net_interest_scratch* scr
     for (uint32_t i = 0; i < interest->loose_count; i++)
         if (stamps[interest->loose[i]] > look.since)
             (void)net_interest_include(scratch, interest->loose[i]);
-    uint32_t index = net_interest_lists_first(&interest->owned, client->number);
+    uint32_t index = net_interest_lists_first(&interest->owned, client->who);
     for (; index; index = interest->owned.nexts[index])
         if (stamps[index] > look.since) (void)net_interest_include(scratch, index);
     for (uint32_t i = 0; client->groups && i < interest->grouped_count; i++) {
@@ -531,6 +531,9 @@ void net_interest_find_observers(net_interest* interest, uint32_t index, float f
     const net_interest_client* owner =
         facts->owner ? net_interest_find(interest, facts->owner) : NULL;
     if (owner) add_observer(interest, owner);
+    for (uint32_t i = 0; interest->follower_count && facts->owner && i < interest->order_count; i++)
+        if (interest->clients[interest->order[i].slot].who == facts->owner)
+            base_bitset_add(&interest->observers, i);
     for (uint32_t slot, cursor = 0;
          (slot = base_table_next(&interest->players, place->handle, &cursor)) != BASE_TABLE_NONE;)
         add_observer(interest, &interest->clients[slot]);
@@ -549,11 +552,16 @@ net_interest_verdict net_interest_ask(const net_interest* interest, const ecs_wo
         .size_bytes = sizeof question,
         .world = (ecs_world*)(uintptr_t)world,
         .context = interest->config.context,
-        .client = client->number,
+        .client = client->who,
         .player = ecs_is_alive(world, client->player) ? client->player : ECS_ENTITY_NONE,
         .entity = entity,
     };
     net_interest_verdict verdict = {.index = index, .relevance = NET_RELEVANT_BY_RULES};
+    // The game knows players only: nothing is shown to a spectator that follows none.
+    if (client->who >= NET_SPECTATOR_FIRST) {
+        if (net_interest_is_asking(interest)) verdict.relevance = NET_RELEVANT_NEVER;
+        return verdict;
+    }
     if (rules->relevance) verdict.relevance = (uint8_t)rules->relevance(&question);
     if (rules->classes && verdict.relevance != NET_RELEVANT_NEVER)
         verdict.classes = (uint16_t)rules->classes(&question);

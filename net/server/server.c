@@ -103,6 +103,7 @@ static void set_cadence(net_server* server) {
 net_result net_server_create(const net_server_config* config, net_server** out) {
     BASE_ASSERT(config && config->match && config->transport && out);
     BASE_ASSERT(config->clients_max >= 1 && config->clients_max <= NET_CLIENTS_MAX);
+    BASE_ASSERT(config->spectators_max <= NET_CLIENTS_MAX - config->clients_max);
     BASE_ASSERT(config->rate_bytes_max <= NET_RATE_BYTES_LIMIT);
     BASE_ASSERT(config->send_divisor <= NET_SEND_DIVISOR_MAX);
     BASE_ASSERT(config->clients_min <= config->clients_max);
@@ -111,7 +112,8 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
     if (!server) return NET_ERR_MEMORY;
     server->config = *config;
     server->allocator = config->allocator;
-    server->session_count = config->clients_max + NET_SERVER_SPARE_SESSIONS;
+    server->session_count =
+        config->clients_max + config->spectators_max + NET_SERVER_SPARE_SESSIONS;
     server->tick_us = 1000000u / net_match_get_config(config->match)->tick_rate_hz;
     server->clients_named =
         net_match_client_last(config->match); // a match that was restored had some
@@ -204,6 +206,7 @@ static bool add_players(net_server* server) {
         if (!session || !net_session_is_in_match(session)) continue;
         if (!net_interest_add_client(server->interest, session->client)) return false;
         net_interest_hold(server->interest, session->client, true);
+        if (session->is_spectator) net_spectator_follow(server, session);
     }
     return true;
 }

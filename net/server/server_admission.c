@@ -71,7 +71,7 @@ static uint64_t beyond(uint64_t us, uint32_t ms, uint64_t rank) {
 static uint64_t lifelessness(const net_server* server, const net_session* session) {
     const net_ack_sender* sent = &session->out.sent;
     uint64_t joined_us = age_us(server, session->joined_us);
-    if (!net_session_is_in_match(session)) return 0;
+    if (!net_session_has_player(session)) return 0;
     if (!sent->has_ack) return beyond(joined_us, NET_LIFE_FIRST_MS, 3);
     uint64_t silent = beyond(age_us(server, sent->last_ack_us), NET_LIFE_SILENT_MS, 2);
     if (silent || session->inputs.received > 0) return silent;
@@ -94,6 +94,11 @@ static bool evict(net_server* server) {
     return true;
 }
 
+static bool has_room(net_server* server, bool is_player) {
+    if (!is_player) return server->spectator_count < server->config.spectators_max;
+    return server->player_count < server->config.clients_max || evict(server);
+}
+
 // ---- checks
 
 void net_server_check_ban(net_server* server, const net_session* session, net_refusal* refusal) {
@@ -108,7 +113,10 @@ void net_server_check_ban(net_server* server, const net_session* session, net_re
 }
 
 void net_server_check_join(net_server* server, const net_session* session, net_refusal* refusal) {
-    const uint32_t here = count_origin(server, session->origin, net_session_is_player);
+    const bool is_player = !session->is_spectator;
+    const char* members = is_player ? "players" : "spectators";
+    const uint32_t here = count_origin(
+        server, session->origin, is_player ? net_session_is_player : net_session_is_spectator);
     const uint64_t wait_us = net_session_take_pace(server, session);
     if (wait_us > 0) {
         net_server_drop(server, NET_DROP_JOIN_FLOOD, 1);
@@ -118,11 +126,14 @@ void net_server_check_join(net_server* server, const net_session* session, net_r
     } else if (session->origin != 0 && here >= server->config.clients_per_address_max) {
         net_server_drop(server, NET_DROP_ADDRESS_FULL, 1);
         (void)base_text_format(refusal->text, sizeof refusal->text,
-                               "%u players of your address are here already", here);
-    } else if (server->player_count >= server->config.clients_max && !evict(server)) {
-        (void)base_text_format(refusal->text, sizeof refusal->text,
-                               "the server is full (%u players): try later",
-                               server->config.clients_max);
+                               "%u %s of your address are here already", here, members);
+    } else if (!is_player && server->config.spectators_max == 0) {
+        (void)base_text_copy(refusal->text, sizeof refusal->text,
+                             "this server takes no spectators (its option: --spectators N)");
+    } else if (!has_room(server, is_player)) {
+        (void)base_text_format(
+            refusal->text, sizeof refusal->text, "the server is full (%u %s): try later",
+            is_player ? server->config.clients_max : server->config.spectators_max, members);
     } else {
         return;
     }

@@ -41,7 +41,7 @@ static void gather_leaves(net_server* server, net_log_begin* begin) {
 }
 
 static bool is_accepted(const net_session* session) {
-    return session->state == NET_SESSION_ACCEPTED;
+    return session->state == NET_SESSION_ACCEPTED && !session->is_spectator;
 }
 
 static bool has_joined_enough(const net_session* const* joined, uint32_t count, uint64_t origin) {
@@ -147,7 +147,7 @@ static void gather_input(net_server* server, net_session* session, net_log_begin
 static void gather_inputs_and_events(net_server* server, net_log_begin* begin) {
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
-        if (!session || !net_session_is_in_match(session)) continue;
+        if (!session || !net_session_has_player(session)) continue;
         gather_events(server, session, begin);
         gather_input(server, session, begin);
     }

@@ -101,6 +101,13 @@ static void keep_refusal(net_session* session, net_match_reader* reader) {
     reader->refusal = NULL;
 }
 
+// @return false when the client broke the protocol: it only watches.
+static bool check_player(net_server_lane* lane, const net_session* session, size_t count) {
+    if (count == 0 || !session->is_spectator) return true;
+    net_lane_drop(lane, NET_DROP_SPECTATOR, count);
+    return false;
+}
+
 // @return false when the client broke the protocol.
 static bool take_inputs(net_server_lane* lane, net_session* session,
                         const net_input_packet* packet) {
@@ -193,6 +200,7 @@ bool net_lane_take_packet(net_server_lane* lane, net_session* session, const uin
     net_session_trace_packet(server, session, server->now_us, NET_TRACE_RECEIVED, "input",
                              packet.seq, size);
     if (net_ack_receiver_check(&session->received, packet.seq) != NET_ACK_NEW) return true;
+    if (!check_player(lane, session, packet.input_count + message->n_events)) return false;
     if (!take_inputs(lane, session, &packet) || !take_events(lane, session, message) ||
         !take_resyncs(lane, session, &packet) ||
         (packet.has_event_ack && !net_event_outbox_acked(&session->out.outbox, packet.event_ack)))

@@ -112,6 +112,7 @@ static void take_hello(net_server* server, net_session* session, const Shoal__Wi
     session->is_bot = hello->is_bot;
     session->rate_requested = hello->rate_bytes_max;
     session->has_solo = hello->has_solo;
+    session->is_spectator = hello->is_spectator;
     if (hello->schema_hash != net_schema_hash(net_match_schema(server->config.match))) {
         net_session_set_state(server, session, NET_SESSION_ASKED, "schema_differs");
         Shoal__Wire__SchemaQuestion question = SHOAL__WIRE__SCHEMA_QUESTION__INIT;
@@ -187,6 +188,12 @@ static void take_control(net_server* server, net_session* session, const uint8_t
         if (session->state == NET_SESSION_PLAYING &&
             net_session_apply_varsize_ack(session, control->varsize_ack))
             return;
+        break;
+    case SHOAL__WIRE__CLIENT_CONTROL__KIND_WATCH:
+        if (net_session_is_spectator(session)) {
+            session->watch_wanted = control->watch->client;
+            return;
+        }
         break;
     case SHOAL__WIRE__CLIENT_CONTROL__KIND_GOODBYE:
         net_session_end(server, session, NET_END_LEFT);

@@ -59,12 +59,13 @@ static void send_whole(net_server* server) {
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* other = server->sessions[i];
         if (!other || !net_session_is_in_match(other)) continue;
+        is_wanted = is_wanted || other->wants_roster;
+        if (other->is_spectator) continue;
         Shoal__Wire__RosterEntry* entry = &server->roster[count++];
         shoal__wire__roster_entry__init(entry);
         entry->client = other->client;
         entry->name = other->name;
         entry->is_bot = other->is_bot;
-        is_wanted = is_wanted || other->wants_roster;
     }
     if (!is_wanted) return;
     send_roster(server, is_whole_due, count, 0);
@@ -106,7 +107,6 @@ static bool takes_changes(const net_session* session) {
 
 void net_server_send_rosters(net_server* server, const net_log_begin* begin) {
     net_server_send_due_rosters(server);
-    if (begin->join_count == 0 && begin->leave_count == 0) return;
     for (uint32_t i = 0; i < begin->join_count; i++) {
         shoal__wire__roster_entry__init(&server->roster[i]);
         server->roster[i].client = begin->joins[i].client;

@@ -372,9 +372,12 @@ void net_server_hand_over(net_server* server, bool has_stepped) {
     for (uint32_t i = 0; i < server->lane_count; i++)
         server->lanes[i].count = 0;
     if (!has_stepped) out->event_count = 0;
-    for (uint32_t i = 0; i < server->session_count; i++) {
-        net_session* session = server->sessions[i];
+    // Players first: what is sent to spectators waits for them.
+    const uint32_t rounds = server->spectator_count > 0 ? 2 : 1;
+    for (uint32_t k = 0; k < rounds * server->session_count; k++) {
+        net_session* session = server->sessions[k % server->session_count];
         if (!session || !net_session_is_in_match(session) || !session->out.repl) continue;
+        if (session->is_spectator != (k >= server->session_count)) continue;
         net_event_inbox_age(&session->inbox);
         session->packet_credit += NET_PACKETS_PER_TICK;
         if (session->packet_credit > NET_PACKETS_BURST_MAX)

@@ -190,11 +190,13 @@ struct net_server {
     uint16_t seq_first;     ///< of state packets to each client: 0; tests begin near the wrap
     net_session** sessions; ///< session_count pointers; a session is made on first use
     uint32_t session_count;
-    net_name_key* name_keys; ///< session_count; of players, by place
-    uint32_t player_count;   ///< net_session_is_player
-    net_session** by_slot;   ///< by slot of net_peer: NET_PEER_SLOTS pointers
-    uint32_t clients_named;  ///< client numbers given so far; none is used twice
-    base_rng rng;            ///< of secrets, when the config has no source of entropy
+    net_name_key* name_keys;   ///< session_count; of players, by place
+    uint32_t player_count;     ///< net_session_is_player
+    uint32_t spectator_count;  ///< net_session_is_spectator
+    net_session** by_slot;     ///< by slot of net_peer: NET_PEER_SLOTS pointers
+    uint32_t clients_named;    ///< client numbers given so far; none is used twice
+    uint32_t spectators_named; ///< the same of spectators
+    base_rng rng;              ///< of secrets, when the config has no source of entropy
     net_rows* rows;
     net_interest* interest;
     net_replicator* replicator;
@@ -202,8 +204,9 @@ struct net_server {
     net_admission* admission;
     net_repl_state** leavers; ///< of sessions that are over, oldest first; session_count places
     uint32_t leaver_count;
-    int64_t join_credit;  ///< entities that joins may walk; below 0: later joins pay
-    uint64_t walk_credit; ///< entities that reports may still walk, as of walk_tick
+    int64_t join_credit[2]; ///< entities that joins of players, and of spectators, may walk; below
+                            ///< 0: later joins pay
+    uint64_t walk_credit;   ///< entities that reports may still walk, as of walk_tick
     ecs_tick walk_tick;
     net_peer_report* reports;
     uint32_t report_count, report_capacity;
@@ -300,6 +303,16 @@ void net_session_watch(net_server* server, net_session* session);
 net_session* net_server_find_secret(net_server* server, const uint8_t* secret);
 /// Continue `session` with the connection of `greeting`, whose slot is free afterwards.
 void net_session_resume(net_server* server, net_session* session, net_session* greeting);
+
+/// Spectators: sessions without a player.
+
+/// Once per tick, after the net half was collected and players were held: those that were accepted
+/// begin to watch.
+void net_spectators_begin(net_server* server);
+/// Let it see what the player sees that it watches, when that one is in the match.
+void net_spectator_follow(net_server* server, const net_session* session);
+/// Once per tick. @return the entity of the player that it watches.
+ecs_entity net_spectator_player(net_server* server, net_session* session);
 
 /// Bandwidth accounts of sessions that are over.
 

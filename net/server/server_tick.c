@@ -65,11 +65,13 @@ static void drop_silent(net_server* server) {
     }
 }
 
+// A spectator is no reason for a match to begin.
 static uint32_t count_in_state(const net_server* server, net_session_state state) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < server->session_count; i++) {
         const net_session* session = server->sessions[i];
-        if (session && session->state == state) count++;
+        if (!session || session->state != state) continue;
+        count += state != NET_SESSION_ACCEPTED || !session->is_spectator;
     }
     return count;
 }
@@ -96,15 +98,13 @@ static void apply(net_match* match, const net_log_begin* begin) {
     }
 }
 
-static void pass_request(net_server* server, const net_interest_request* request) {
-    if (!request) return;
-    net_interest_set_groups(server->interest, request->client, request->groups);
+static void pass_request(net_server* server, const net_interest_request* request, uint32_t client) {
+    net_interest_set_groups(server->interest, client, request->groups);
     if (request->has_viewpoint)
-        net_interest_set_viewpoint(server->interest, request->client, request->position,
-                                   request->radius);
+        net_interest_set_viewpoint(server->interest, client, request->position, request->radius);
     else
-        net_interest_clear_viewpoint(server->interest, request->client);
-    if (request->is_refreshed) net_interest_refresh(server->interest, request->client);
+        net_interest_clear_viewpoint(server->interest, client);
+    if (request->is_refreshed) net_interest_refresh(server->interest, client);
 }
 
 // Requests that the module made while it stepped.
@@ -113,7 +113,14 @@ static void pass_requests(net_server* server) {
     const net_interest_request* requests =
         net_interest_requests_take(net_match_interest_requests(server->config.match), &count);
     for (uint32_t i = 0; i < count; i++)
-        pass_request(server, &requests[i]);
+        pass_request(server, &requests[i], requests[i].client);
+    for (uint32_t k = 0; server->spectator_count > 0 && k < server->session_count; k++) {
+        const net_session* session = server->sessions[k];
+        if (!session || !net_session_is_spectator(session)) continue;
+        for (uint32_t i = 0; i < count; i++)
+            if (requests[i].client == session->watched)
+                pass_request(server, &requests[i], session->client);
+    }
 }
 
 // The interest manager knows a player from its join on; its scope is gathered when it is admitted.
@@ -133,7 +140,7 @@ static int64_t expect_scope(const net_server* server) {
     int64_t sum = 0, count = 0;
     for (uint32_t i = 0; i < server->session_count; i++) {
         const net_session* session = server->sessions[i];
-        if (!session || !session->out.repl) continue;
+        if (!session || !session->out.repl || session->is_spectator) continue;
         sum += net_repl_state_entities(session->out.repl);
         count++;
     }
@@ -163,24 +170,30 @@ static bool create_replication(net_server* server, net_session* session) {
 
 // Players that joined get a replication state, the first ones first. That gathers their scopes, so
 // it is rationed by the entities in these; the last one may take more than is left. In the first
-// tick of a match, and in the last, all get one.
+// tick of a match, and in the last, all get one. Spectators have a ration of their own.
 static void admit(net_server* server, bool is_rationed) {
     const uint32_t waiting = net_server_list_sessions(server, is_waiting);
-    uint32_t count = 0;
-    server->join_credit += NET_WORK_PER_TICK;
-    if (server->join_credit > NET_WORK_BURST) server->join_credit = NET_WORK_BURST;
-    const int64_t each = waiting > 0 ? expect_scope(server) : 0;
-    for (; count < waiting && (!is_rationed || server->join_credit > 0); count++) {
-        if (is_rationed) server->join_credit -= each;
-        if (!create_replication(server, server->joining[count]))
-            net_session_end(server, server->joining[count], NET_END_FAULT);
+    for (uint32_t i = 0; i < 2; i++) {
+        server->join_credit[i] += NET_WORK_PER_TICK;
+        if (server->join_credit[i] > NET_WORK_BURST) server->join_credit[i] = NET_WORK_BURST;
     }
-    server->counters.joins_waited += waiting - count;
+    const int64_t each = waiting > 0 ? expect_scope(server) : 0;
+    for (uint32_t i = 0; i < waiting; i++) {
+        net_session* session = server->joining[i];
+        int64_t* credit = &server->join_credit[session->is_spectator];
+        if (is_rationed && *credit <= 0) {
+            server->counters.joins_waited += !session->is_spectator;
+            continue;
+        }
+        if (is_rationed) *credit -= each;
+        if (!create_replication(server, session)) net_session_end(server, session, NET_END_FAULT);
+    }
 }
 
 static void send_player(net_server* server, net_session* session) {
     net_match* match = server->config.match;
-    ecs_entity player = net_match_player(match, session->client);
+    ecs_entity player = session->is_spectator ? net_spectator_player(server, session)
+                                              : net_match_player(match, session->client);
     if (session->has_player_sent && session->player_sent == player) return;
     net_interest_set_player(server->interest, session->client, player);
     Shoal__Wire__PlayerAssigned assigned = SHOAL__WIRE__PLAYER_ASSIGNED__INIT;
@@ -288,6 +301,7 @@ static void run_tick(net_server* server) {
     end_dropped(server);
     net_server_destroy_leavers(server);
     hold_joined(server, &begin);
+    net_spectators_begin(server);
     net_server_send_rosters(server, &begin);
     const bool is_last = has_ended(server);
     net_server_look_for_slips(server, is_last);
@@ -306,11 +320,14 @@ static bool is_settled(const net_server* server) {
     for (uint32_t i = 0; i < server->session_count; i++) {
         const net_session* session = server->sessions[i];
         // A client that is away may come back for the rest, unless it was away for too long before.
-        if (session && session->state == NET_SESSION_AWAY &&
+        if (session && session->state == NET_SESSION_AWAY && !session->is_spectator &&
             session->received_us + server->settle_ms_max * 1000u >= server->phase_us) {
             return false;
         }
         if (!session || session->state != NET_SESSION_PLAYING || !session->out.repl) continue;
+        // Players do not wait long for a spectator.
+        if (session->is_spectator && net_server_is_older(server, server->phase_us, NET_STOP_MS_MAX))
+            continue;
         if (!net_session_has_everything(server, session) ||
             !net_event_outbox_is_empty(&session->out.outbox)) {
             return false;

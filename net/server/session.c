@@ -50,11 +50,12 @@ void net_session_set_state(net_server* server, net_session* session, net_session
     BASE_ASSERT(to != NET_SESSION_AWAY || session->peer == 0);
     BASE_ASSERT(to != NET_SESSION_PLAYING || session->peer != 0);
     net_session_trace_state(server, session, to, reason);
-    const bool was_player = net_session_is_player(session);
+    const bool was_member = net_session_is_member(session);
     session->state = to;
-    const bool is_player = net_session_is_player(session);
-    server->player_count += (uint32_t)is_player - (uint32_t)was_player;
-    if (!is_player) server->name_keys[session->place] = (net_name_key){0};
+    const bool is_member = net_session_is_member(session);
+    uint32_t* count = session->is_spectator ? &server->spectator_count : &server->player_count;
+    *count += (uint32_t)is_member - (uint32_t)was_member;
+    if (!is_member) server->name_keys[session->place] = (net_name_key){0};
     session->since_us = server->now_us;
 }
 
@@ -255,6 +256,7 @@ bool net_session_welcome(net_server* server, net_session* session, bool is_resum
     welcome.resume = (ProtobufCBinaryData){sizeof session->resume, session->resume};
     welcome.is_resumed = is_resumed;
     welcome.is_solo = session->is_solo;
+    welcome.is_spectator = session->is_spectator;
     Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
     control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME;
     control.welcome = &welcome;
@@ -279,15 +281,18 @@ static bool has_room_for_solo(const net_server* server, const net_session* sessi
 
 static bool is_coded_solo(const net_server* server, const net_session* session) {
     if (!session->has_solo || server->config.coder == NET_CODER_SHARED) return false;
-    return server->config.coder == NET_CODER_SOLO || has_room_for_solo(server, session);
+    if (server->config.coder == NET_CODER_SOLO) return true;
+    // The time that solo code takes belongs to players.
+    return !session->is_spectator && has_room_for_solo(server, session);
 }
 
 bool net_session_accept(net_server* server, net_session* session) {
     _Static_assert(NET_CLIENTS_MAX + NET_SERVER_SPARE_SESSIONS <= NET_NAMES_MAX, "all are asked");
     BASE_ASSERT(session->state == NET_SESSION_GREETING && session->client == 0);
     if (!net_session_open_report(server, session)) return false;
-    const net_name_key key =
-        net_name_distinguish(session->name, server->name_keys, server->session_count);
+    net_name_key key = {0}; // a spectator's name is in no roster
+    if (!session->is_spectator)
+        key = net_name_distinguish(session->name, server->name_keys, server->session_count);
     net_session_set_state(server, session, NET_SESSION_ACCEPTED, "accepted");
     server->name_keys[session->place] = key;
     if (server->config.secret)

@@ -94,6 +94,10 @@ typedef struct net_session {
     uint32_t client;  ///< 0 before welcome
     char name[NET_PLAYER_NAME_BYTES_MAX];
     bool is_bot;
+    bool is_spectator;     ///< no player: see server_spectators.c
+    uint32_t watched;      ///< of a spectator: client number of a player; 0: none
+    uint32_t watch_wanted; ///< by its newest Watch
+    uint64_t watch_us;     ///< when `watched` changed
     bool must_leave_match; ///< the session is over; its player leaves the match with the next tick
     bool has_player_sent;
     bool is_renewed; ///< another match goes on, and its client starts again: until a packet comes
@@ -148,13 +152,23 @@ net_session* net_server_add_session(net_server* server, net_peer peer);
 net_session* net_server_find_session(net_server* server, net_peer peer);
 /// Connect the session through `peer` from now on; 0: it has no connection.
 void net_session_set_peer(net_server* server, net_session* session, net_peer peer);
-/// PLAYING or AWAY: its player is in the match.
+/// PLAYING or AWAY: its player is in the match, or it watches.
 static inline bool net_session_is_in_match(const net_session* session) {
     return session->state == NET_SESSION_PLAYING || session->state == NET_SESSION_AWAY;
 }
 /// The same, or accepted: it has a name and a place.
-static inline bool net_session_is_player(const net_session* session) {
+static inline bool net_session_is_member(const net_session* session) {
     return session->state == NET_SESSION_ACCEPTED || net_session_is_in_match(session);
+}
+static inline bool net_session_is_player(const net_session* session) {
+    return net_session_is_member(session) && !session->is_spectator;
+}
+static inline bool net_session_is_spectator(const net_session* session) {
+    return net_session_is_member(session) && session->is_spectator;
+}
+/// Its player is in the match.
+static inline bool net_session_has_player(const net_session* session) {
+    return net_session_is_in_match(session) && !session->is_spectator;
 }
 
 /// Send a control message, count its bytes and trace it.

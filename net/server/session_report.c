@@ -47,11 +47,13 @@ bool net_session_open_report(net_server* server, net_session* session) {
     uint32_t place = find_place(server);
     if (place == UINT32_MAX) return false;
     session->report = place;
-    session->client = ++server->clients_named;
+    BASE_ASSERT(server->clients_named + 1 < NET_SPECTATOR_FIRST);
+    session->client = session->is_spectator ? NET_SPECTATOR_FIRST + server->spectators_named++
+                                            : ++server->clients_named;
     server->reports[place] = (net_peer_report){.client = session->client};
-    server->counters.clients++;
-    if (server->counters.clients > server->counters.clients_peak)
-        server->counters.clients_peak = server->counters.clients;
+    net_server_counters* counters = &server->counters;
+    ++*(session->is_spectator ? &counters->spectators : &counters->clients);
+    if (counters->clients > counters->clients_peak) counters->clients_peak = counters->clients;
     return true;
 }
 
@@ -152,7 +154,8 @@ static void fill_report(net_server* server, const net_session* session, net_peer
 
 const char* net_server_who(uint32_t client, const char* name, char text[NET_WHO_BYTES]) {
     char quoted[BASE_SHOWN_QUOTED_BYTES(NET_PLAYER_NAME_BYTES_MAX)];
-    (void)base_text_format(text, NET_WHO_BYTES, "client %u %s", client,
+    (void)base_text_format(text, NET_WHO_BYTES, "%s %u %s",
+                           client < NET_SPECTATOR_FIRST ? "client" : "spectator", client,
                            name ? base_shown_quote(quoted, sizeof quoted, name) : "(gone)");
     return text;
 }
@@ -296,10 +299,12 @@ void net_session_close_report(net_server* server, net_session* session, net_end 
         BASE_ASSERT(report->client == session->client && report->end == NET_END_NONE);
         report->end = end;
         fill_report(server, session, report);
-        BASE_ASSERT(server->counters.clients > 0);
-        server->counters.clients--;
+        uint32_t* count =
+            session->is_spectator ? &server->counters.spectators : &server->counters.clients;
+        BASE_ASSERT(*count > 0);
+        --*count;
     }
-    if (net_session_is_in_match(session)) session->must_leave_match = true;
+    if (net_session_has_player(session)) session->must_leave_match = true;
     session->end = end;
     if (end == NET_END_GOODBYE || session->client == 0) return;
     char who[NET_WHO_BYTES];

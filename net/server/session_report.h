@@ -11,7 +11,7 @@
 
 /// As every line for the operator names a player: client 2 "Ada". `name` NULL: of one that is gone.
 #define NET_WHO_BYTES                                                                              \
-    (sizeof "client 4294967295 " + BASE_SHOWN_QUOTED_BYTES(NET_PLAYER_NAME_BYTES_MAX))
+    (sizeof "spectator 4294967295 " + BASE_SHOWN_QUOTED_BYTES(NET_PLAYER_NAME_BYTES_MAX))
 const char* net_server_who(uint32_t client, const char* name, char text[NET_WHO_BYTES]);
 /// Give the session a client number and a peer report. From NET_REPORTS_MAX on, the oldest closed
 /// report gives way. @return false when memory ran out; nothing changed then.

@@ -255,6 +255,14 @@ uint64_t net_schema_hash(const net_schema* schema) {
     return schema->hash;
 }
 
+bool net_schema_hides(const net_schema* schema) {
+    for (uint32_t i = 0; i < schema->rows->number_count; i++) {
+        const net_row_template* one = schema->rows->numbers[i];
+        if ((one->class_mask | one->varsize_mask) & ~(1u << NET_CLASS_PUBLIC)) return true;
+    }
+    return false;
+}
+
 const net_schema_item* net_schema_items(const net_schema* schema, uint32_t* count) {
     *count = schema->item_count;
     return schema->items;

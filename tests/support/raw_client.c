@@ -173,6 +173,7 @@ void raw_client_hello(raw_client* raw, uint32_t protocol, uint64_t schema_hash, 
     hello.schema_hash = schema_hash;
     hello.game = borrowed(game);
     hello.name = borrowed(name);
+    hello.is_spectator = raw->is_spectator;
     report(raw, SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO, &hello);
 }
 
@@ -201,6 +202,12 @@ void raw_client_answer(raw_client* raw, const char* name, uint64_t hash) {
 void raw_client_goodbye(raw_client* raw) {
     Shoal__Wire__Goodbye goodbye = SHOAL__WIRE__GOODBYE__INIT;
     report(raw, SHOAL__WIRE__CLIENT_CONTROL__KIND_GOODBYE, &goodbye);
+}
+
+void raw_client_watch(raw_client* raw, uint32_t client) {
+    Shoal__Wire__Watch watch = SHOAL__WIRE__WATCH__INIT;
+    watch.client = client;
+    report(raw, SHOAL__WIRE__CLIENT_CONTROL__KIND_WATCH, &watch);
 }
 
 net_input_packet raw_client_packet(raw_client* raw) {

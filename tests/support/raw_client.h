@@ -47,6 +47,7 @@ typedef struct raw_client {
     uint32_t input_ack, input_depth, event_ack;
     uint64_t event_acks; ///< packets with an event_ack
 
+    bool is_spectator;     ///< in its Hello
     uint16_t seq;          ///< of its newest input packet
     uint32_t input_newest; ///< number in it, about
 } raw_client;
@@ -67,6 +68,7 @@ void raw_client_hello_again(raw_client* raw, uint64_t schema_hash, const char* g
                             const void* secret, size_t secret_size);
 void raw_client_answer(raw_client* raw, const char* name, uint64_t hash);
 void raw_client_goodbye(raw_client* raw);
+void raw_client_watch(raw_client* raw, uint32_t client);
 /// Get an input packet with the next seq and right acknowledgements. The test may change fields
 /// before sending.
 net_input_packet raw_client_packet(raw_client* raw);

@@ -34,6 +34,7 @@ static void take_control(raw_server* raw, const net_transport_event* event) {
         raw->protocol = control->hello->protocol;
         raw->schema_hash = control->hello->schema_hash;
         raw->is_bot = control->hello->is_bot;
+        raw->is_spectator = control->hello->is_spectator;
         raw->rate_bytes_max = control->hello->rate_bytes_max;
         raw->hellos++;
         raw->resume_size = control->hello->resume.len;
@@ -45,6 +46,10 @@ static void take_control(raw_server* raw, const net_transport_event* event) {
     case SHOAL__WIRE__CLIENT_CONTROL__KIND_SCHEMA_ANSWER:
         raw->is_answered = true;
         raw->answer_items = control->schema_answer->n_items;
+        break;
+    case SHOAL__WIRE__CLIENT_CONTROL__KIND_WATCH:
+        raw->watches++;
+        raw->watched = control->watch->client;
         break;
     case SHOAL__WIRE__CLIENT_CONTROL__KIND_GOODBYE:
         raw->has_goodbye = true;

@@ -28,7 +28,9 @@ typedef struct raw_server {
     uint64_t schema_hash;
     char game[40];
     char name[64];
-    bool is_bot;
+    bool is_bot, is_spectator;
+    uint32_t watches;   ///< Watch messages
+    uint32_t watched;   ///< of the newest
     uint8_t resume[32]; ///< from the Hello
     size_t resume_size;
     uint32_t hellos;

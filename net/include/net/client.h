@@ -174,6 +174,10 @@ typedef struct net_client_config {
     /// The secret of a session that ended EXCHANGED (NET_RESUME_BYTES), copied: its player goes on.
     /// NULL: a new player.
     const uint8_t* secret;
+    /// It only watches, and sees what a player sees; no inputs are made. A server that takes no
+    /// spectators refuses it.
+    bool is_spectator;
+    uint32_t watched; ///< of a spectator: net_client_watch from the start; 0: the first player
     bool has_solo; ///< let the server code its packets for this client alone (WIRE.md, "Solo code")
 } net_client_config;
 
@@ -221,6 +225,11 @@ uint32_t net_client_next_player(const net_client* client, uint32_t before);
 /// Name of the player with client number `number`; NULL when the roster has none. Borrowed until
 /// the next service.
 const char* net_client_player_name(const net_client* client, uint32_t number);
+/// Of a spectator: see what this player of the roster sees. When that one leaves, the next of the
+/// roster is watched. The server changes four times a second at most.
+void net_client_watch(net_client* client, uint32_t number);
+/// Client number of the player that it watches; 0: of none. net_client_player is the entity.
+uint32_t net_client_watched(const net_client* client);
 /// After REFUSED: the reason (RefusedReason of wire.proto, or NET_REFUSAL_BY_GAME), and its
 /// sentence in `text`. After UNREACHABLE: 0, and a sentence when there is a reason to tell, else
 /// "". Only what a person may be shown (base/shown.h). NUL-terminated and cut to `text_bytes`.
@@ -232,7 +241,7 @@ const char* net_client_refusal_game(const net_client* client);
 /// kind TO_SERVER (asserted); `payload` is its struct, copied.
 /// @return NET_OK; NET_ERR_CLOSED (not PLAYING: drop it); NET_ERR_FULL (longer than an event may
 ///         be, or the queue is full: try the next tick); NET_ERR_MEMORY. Failures while PLAYING are
-///         counted as drops.
+///         counted as drops. Of a spectator: NET_ERR_CLOSED.
 BASE_MUST_USE net_result net_client_send_event(net_client* client, uint32_t message,
                                                const void* payload);
 

@@ -39,6 +39,10 @@ BASE_C_BEGIN
 #define NET_LANES_MAX 8u      ///< parts of a transport that threads work on at the same time
 #define NET_LANE_CLIENTS 500u ///< a program that chooses the lanes itself makes one for so many
 #define NET_CLIENTS_DEFAULT 64u
+/// Clients that only watch, besides the players; together at most NET_CLIENTS_MAX.
+#define NET_SPECTATORS_DEFAULT 8u                ///< of a program, when the game hides nothing
+#define NET_SPECTATOR_FIRST UINT32_C(0x80000000) ///< their client numbers; players have lower ones
+#define NET_WATCH_MS_MIN 250u                    ///< between two players that one spectator watches
 #define NET_REPORTS_MAX 16384u        ///< peer reports; then the oldest closed one gives way
 #define NET_PLAYER_NAME_BYTES_MAX 32u ///< with the NUL
 #define NET_SAVE_NAME_BYTES 33u       ///< of the name of saved seconds, with the NUL

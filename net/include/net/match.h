@@ -131,6 +131,8 @@ BASE_MUST_USE net_result net_schema_create(const base_allocator* allocator, ecs_
 void net_schema_destroy(net_schema* schema);
 /// Equal on both sides when all items are equal.
 uint64_t net_schema_hash(const net_schema* schema);
+/// Has a component a visibility class, so that some clients do not see it?
+bool net_schema_hides(const net_schema* schema);
 /// Items sorted by name, as SchemaAnswer carries them. Borrowed from the schema.
 const net_schema_item* net_schema_items(const net_schema* schema, uint32_t* count);
 /// Write the first item that differs as one sentence (`"template brick" differs`, `"component hp"

@@ -137,6 +137,7 @@ const char* net_end_text(net_end end);
       "requests for more rows than a client may have")                                             \
     X(NET_DROP_RESYNC_UNKNOWN, "resync_unknown", false,                                            \
       "a request for an entity that the client does not see")                                      \
+    X(NET_DROP_SPECTATOR, "spectator", false, "an input or event of a client that only watches")   \
     /* Connections and sessions. */                                                                \
     X(NET_DROP_BANNED, "banned", false, "refused or ended: on the list of bans")                   \
     X(NET_DROP_ADDRESS_FULL, "address_full", false,                                                \

@@ -58,6 +58,8 @@ typedef struct net_server_config {
     net_log_writer* log;      ///< owned by the caller; NULL: no log. Close or destroy it before the
                               ///< server, whose rows it reads
     uint32_t clients_max;     ///< 1..NET_CLIENTS_MAX; further clients are refused
+    uint32_t spectators_max;  ///< clients that only watch, besides; with clients_max at most
+                              ///< NET_CLIENTS_MAX
     uint32_t clients_min;     ///< hold the first tick until so many clients have joined
     ecs_tick ticks_max;       ///< end the match after so many ticks; 0: never
     /// For the operator: clients that are away, come back or were dropped, and why. NULL: silent.
@@ -173,9 +175,10 @@ uint32_t net_server_report_count(const net_server* server);
 const net_peer_report* net_server_report(const net_server* server, uint32_t index);
 
 typedef struct net_server_counters {
-    uint32_t clients; ///< now
+    uint32_t clients; ///< now, without spectators
     uint32_t clients_peak;
     uint64_t joins, refusals;
+    uint32_t spectators;   ///< now
     uint64_t joins_waited; ///< ticks that clients waited for their join, all together
     uint64_t drops;        ///< sessions that ended by silence or by breaking the protocol
     uint64_t resumes;      ///< sessions that continued with another connection

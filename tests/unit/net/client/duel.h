@@ -14,8 +14,9 @@
 typedef struct duel_config {
     const char* name;      ///< NULL: "dueller"
     const char* templates; ///< NULL: those of the test game
-    bool has_view;         ///< with a presenter, as a client with a window
-    size_t bytes_max;      ///< 0: NET_CLIENT_BYTES_MAX
+    bool is_spectator;
+    bool has_view;    ///< with a presenter, as a client with a window
+    size_t bytes_max; ///< 0: NET_CLIENT_BYTES_MAX
 } duel_config;
 
 typedef struct duel {
@@ -70,6 +71,7 @@ static inline void duel_open_as(duel* at, duel_config config) {
         .address = "sim",
         .name = config.name ? config.name : "dueller",
         .seed = 1,
+        .is_spectator = config.is_spectator,
         .reporter = &at->reporter,
         .presenter = at->presenter,
     };

@@ -34,6 +34,58 @@ CASE_WITH(duel, at, duel_open_as(at, (duel_config){.name = "J\xF6rg \xC3\xA9\xC3
     assert_string_equal(at->server.name, "Jrg \xC3\xA9");
 }
 
+CASE_WITH(duel, at, duel_open_as(at, (duel_config){.is_spectator = true}), duel_close(at),
+          a_spectator_that_is_taken_for_a_player_leaves_at_once) {
+    duel_run(at, 6);
+    assert_true(at->server.is_spectator);
+    raw_server_welcome(&at->server, 3, 60);
+    duel_run(at, 2 * TICKS_PER_SECOND);
+    duel_expect_end(at, NET_CLIENT_END_REFUSED);
+    char text[128];
+    (void)net_client_refusal(at->client, text, sizeof text);
+    assert_string_equal(text, "this server knows no spectators: it needs a newer shoal-server");
+    assert_int_equal(at->server.gone_reason, NET_END_LEFT);
+    assert_int_equal(net_client_get_report(at->client).client, 0);
+}
+
+static void welcome_spectator(duel* at) {
+    Shoal__Wire__Welcome welcome = SHOAL__WIRE__WELCOME__INIT;
+    welcome.client = NET_SPECTATOR_FIRST;
+    welcome.tick_rate_hz = 60;
+    welcome.is_spectator = true;
+    raw_server_welcome_as(&at->server, welcome);
+    duel_run(at, 3);
+}
+
+CASE_WITH(duel, at, duel_open_as(at, (duel_config){.is_spectator = true}), duel_close(at),
+          a_spectator_watches_the_first_player_and_then_the_next) {
+    duel_run(at, 6);
+    welcome_spectator(at);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_PLAYING);
+    duel_run(at, 10);
+    assert_int_equal(at->server.watches, 0); // no player is there yet
+    duel_send_roster(at, 4, 3, "member");
+    duel_run(at, 10);
+    assert_int_equal(at->server.watched, 4);
+    net_client_watch(at->client, 6);
+    duel_run(at, 10);
+    assert_int_equal(at->server.watched, 6);
+    assert_int_equal(net_client_watched(at->client), 6);
+    net_client_watch(at->client, 9); // no such player: the first one behind it
+    duel_run(at, 10);
+    assert_int_equal(at->server.watched, 4);
+    assert_int_equal(at->server.watches, 3);
+    assert_int_equal(at->server.input_count, 0);
+    assert_int_equal(malformed(at), 0);
+}
+
+DUEL_CASE(a_player_is_not_welcomed_as_a_spectator) {
+    duel_run(at, 6);
+    welcome_spectator(at);
+    assert_int_equal(net_client_get_phase(at->client), NET_CLIENT_GREETING);
+    assert_int_equal(malformed(at), 1);
+}
+
 DUEL_CASE(nobody_answering_is_unreachable_after_five_seconds) {
     const net_link_config dead = {.loss_percent = 100};
     net_sim_link_set(at->here, &dead);

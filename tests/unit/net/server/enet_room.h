@@ -35,6 +35,7 @@ typedef struct room {
     net_transport* transport;
     net_server* server;
     room_seat seats[ROOM_SEATS];
+    uint32_t watcher; ///< a seat that only watches; 0: there is none
     uint64_t now_us;
 } room;
 
@@ -50,6 +51,7 @@ static inline void room_sit(room* at, uint32_t index) {
         .address = "127.0.0.1:7777",
         .name = "member",
         .is_bot = true,
+        .is_spectator = index > 0 && index == at->watcher,
         .seed = index + 1,
     };
     assert_ok(net_client_create(&client, &made->client));

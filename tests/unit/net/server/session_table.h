@@ -35,6 +35,7 @@ typedef struct table_seat {
 typedef struct table_config {
     uint64_t seed;
     uint32_t clients_max, clients_min; ///< 0: TABLE_SEATS and 0
+    uint32_t spectators_max;
     ecs_tick ticks_max;
     double quiet;                ///< a setting of the test game; 0: nothing ever changes
     const net_game_module* game; ///< NULL: the test game unchanged
@@ -44,6 +45,7 @@ typedef struct table_config {
     bool is_threaded;
     uint32_t lanes; ///< of the transport; 0: one
     bool has_bandwidth, has_solo;
+    net_coder coder;
     uint32_t clients_per_address_max;
     net_bans* bans;
     const char* log_file; ///< NULL: the server writes no log
@@ -128,6 +130,8 @@ static inline void table_open(table* at, table_config config) {
         .bans = config.bans,
         .clients_max = config.clients_max ? config.clients_max : TABLE_SEATS,
         .clients_min = config.clients_min,
+        .spectators_max = config.spectators_max,
+        .coder = config.coder,
         .ticks_max = config.ticks_max,
         .reporter = &at->said.reporter,
         .send_divisor = config.send_divisor,
@@ -143,8 +147,9 @@ static inline void table_open(table* at, table_config config) {
 }
 
 /// Add a client with its own module. It begins to connect with the next step.
-static inline table_seat* table_sit_as(table* at, const net_module* module,
-                                       const net_link_config* link, const char* name) {
+static inline table_seat* table_sit_in(table* at, const net_module* module,
+                                       const net_link_config* link, const char* name,
+                                       bool is_spectator) {
     static const net_link_config QUIET = {.delay_ms = 5};
     assert_true(at->seat_count < TABLE_SEATS);
     table_seat* seat = &at->seats[at->seat_count++];
@@ -164,7 +169,8 @@ static inline table_seat* table_sit_as(table* at, const net_module* module,
         .address = "sim",
         .name = name,
         .has_solo = at->config.has_solo,
-        .is_bot = true,
+        .is_bot = !is_spectator,
+        .is_spectator = is_spectator,
         .reporter = &at->seats_said.reporter,
         .seed = at->seat_count,
         .session_trace = at->config.seat_trace,
@@ -172,6 +178,15 @@ static inline table_seat* table_sit_as(table* at, const net_module* module,
     };
     assert_ok(net_client_create(&client, &seat->client));
     return seat;
+}
+
+static inline table_seat* table_sit_as(table* at, const net_module* module,
+                                       const net_link_config* link, const char* name) {
+    return table_sit_in(at, module, link, name, false);
+}
+
+static inline table_seat* table_watch(table* at, const net_link_config* link) {
+    return table_sit_in(at, at->module, link, "watcher", true);
 }
 
 static inline table_seat* table_sit(table* at, const net_link_config* link) {

@@ -30,7 +30,8 @@ static void stage_open(stage* at) {
     const net_server_config server = {.allocator = &at->memory.allocator,
                                       .match = at->room.match,
                                       .transport = at->room.transport,
-                                      .clients_max = ROOM_SEATS};
+                                      .clients_max = ROOM_SEATS,
+                                      .spectators_max = 1};
     assert_ok(net_server_create(&server, &at->room.server));
 }
 
@@ -80,6 +81,7 @@ static void come_back(stage* at, uint32_t index, const net_module* module) {
     assert_int_equal(net_client_get_end(seat->client), NET_CLIENT_END_EXCHANGED);
     uint8_t secret[NET_RESUME_BYTES];
     assert_true(net_client_take_secret(seat->client, secret));
+    const uint32_t watched = net_client_watched(seat->client);
     net_client_destroy(seat->client);
     net_match_destroy(seat->match);
     net_match_config match = net_match_config_default(module);
@@ -89,6 +91,8 @@ static void come_back(stage* at, uint32_t index, const net_module* module) {
                                       .transport = seat->transport,
                                       .address = "127.0.0.1:7777",
                                       .is_bot = true,
+                                      .is_spectator = index > 0 && index == at->room.watcher,
+                                      .watched = watched,
                                       .seed = index + 1,
                                       .secret = secret};
     assert_ok(net_client_create(&client, &seat->client));
@@ -135,6 +139,31 @@ STAGE_CASE(clients_come_back_with_number_and_player) {
         assert_true(peer->is_caught_up && peer->scope.hash == report.scope.hash);
         assert_false(report.differs);
     }
+}
+
+STAGE_CASE(a_spectator_comes_back_and_watches_on) {
+    room* house = &at->room;
+    house->watcher = 2;
+    room_sit(house, 2);
+    await_seats(house);
+    const net_client* watcher = house->seats[2].client;
+    for (uint32_t i = 0; i < 60 && net_client_player(watcher) == ECS_ENTITY_NONE; i++)
+        room_step(house);
+    net_client_watch(house->seats[2].client, 2);
+    for (uint32_t i = 0; i < 30; i++)
+        room_step(house);
+    assert_int_equal(net_client_player(watcher), net_match_player(house->match, 2));
+    exchange(at, "lamp { \"glow:u32\"{ _replicate:b=yes; value:u32=3 } }\n");
+    all_come_back(at, at->modules[0]);
+    come_back(at, 2, at->modules[0]);
+    watcher = house->seats[2].client;
+    await_seats(house);
+    for (uint32_t i = 0; i < 60; i++)
+        room_step(house);
+    assert_int_equal(net_client_number(watcher), NET_SPECTATOR_FIRST);
+    assert_int_equal(net_client_watched(watcher), 2);
+    assert_int_equal(net_client_player(watcher), net_match_player(house->match, 2));
+    assert_int_equal(net_server_get_counters(house->server)->spectators, 1);
 }
 
 // It reads so when it is back, and comes a second time.

@@ -135,7 +135,7 @@ TABLE_CASE(packets_before_the_welcome_are_ignored, .seed = 1) {
 }
 
 TABLE_CASE(control_messages_of_a_later_release_are_skipped, .seed = 1, .quiet = 1e9) {
-    static const uint8_t later[] = {0x2a, 2, 8, 1}; // field 5, a message
+    static const uint8_t later[] = {0x32, 2, 8, 1}; // field 6, a message
     raw_client* raw = table_guest(at);
     for (uint32_t i = 0; i < 8; i++)
         (void)raw_client_send_bytes(raw, NET_CHANNEL_CONTROL, later, sizeof later);

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+// Clients that only watch: their places, what they see, what they may not do, and that a match is
+// the same with and without them.
+#include "session_table.h"
+
+#include "base/hash.h"
+
+// Near the edge of sight, what a client had before decides: so two scopes are equal without it.
+#define RULES_ALL (SWARM_RULES_END - 1)
+#define RULES_SHARP (RULES_ALL & ~SWARM_RADIUS)
+
+static const char* refusal_of(const table_seat* seat, char text[256]) {
+    text[0] = 0;
+    assert_int_equal(net_client_get_end(seat->client), NET_CLIENT_END_REFUSED);
+    assert_int_equal(net_client_refusal(seat->client, text, 256),
+                     SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL);
+    return text;
+}
+
+static bool is_in(const table_seat* seat) {
+    return net_client_get_phase(seat->client) == NET_CLIENT_PLAYING &&
+           net_client_tick_newest(seat->client) > 0;
+}
+
+// ---- places
+
+TABLE_CASE(spectators_have_places_beside_those_of_players, .seed = 1, .clients_max = 1,
+           .spectators_max = 2) {
+    char text[256];
+    table_seat* first = table_watch(at, NULL);
+    table_run(at, 30);
+    table_seat* second = table_watch(at, NULL);
+    table_seat* player = table_sit(at, NULL);
+    table_run(at, 30);
+    assert_true(is_in(first) && is_in(second) && is_in(player));
+    assert_int_equal(net_client_number(first->client), NET_SPECTATOR_FIRST);
+    assert_int_equal(net_client_number(second->client), NET_SPECTATOR_FIRST + 1);
+    assert_int_equal(net_client_number(player->client), 1);
+    const net_server_counters* counters = net_server_get_counters(at->server);
+    assert_int_equal(counters->spectators, 2);
+    assert_int_equal(counters->clients, 1);
+    table_seat* third = table_watch(at, NULL);
+    table_seat* late = table_sit(at, NULL);
+    table_run(at, 30);
+    assert_string_equal(refusal_of(third, text), "the server is full (2 spectators): try later");
+    assert_string_equal(refusal_of(late, text), "the server is full (1 players): try later");
+    net_client_leave(first->client, at->now_us);
+    table_run(at, 30);
+    assert_int_equal(counters->spectators, 1);
+    table_seat* next = table_watch(at, NULL);
+    table_run(at, 30);
+    assert_true(is_in(next));
+    assert_int_equal(net_client_number(next->client), NET_SPECTATOR_FIRST + 2);
+    assert_int_equal(table_heard(&at->said, "spectator 2147483648 \"watcher\" joined"), 1);
+    assert_int_equal(table_heard(&at->said, "spectator 2147483648 \"watcher\" left"), 1);
+}
+
+TABLE_CASE(without_places_for_them_spectators_are_told_so, .seed = 1) {
+    char text[256];
+    table_seat* seat = table_watch(at, NULL);
+    table_run(at, 30);
+    assert_string_equal(refusal_of(seat, text),
+                        "this server takes no spectators (its option: --spectators N)");
+}
+
+TABLE_CASE(spectators_of_an_address_are_counted_apart_from_its_players, .seed = 1,
+           .clients_per_address_max = 2, .spectators_max = 4) {
+    const net_peer_identity home = {.address = net_address_ipv4(0x057100cbu, 40000)};
+    table_seat* seats[6];
+    for (uint32_t i = 0; i < 6; i++) {
+        seats[i] = i % 2 ? table_sit(at, NULL) : table_watch(at, NULL);
+        net_sim_identity_set(seats[i]->transport, &home);
+        table_run(at, 3 * TICKS_PER_SECOND); // their pace
+        assert_int_equal(is_in(seats[i]), i < 4);
+    }
+    char text[256];
+    assert_string_equal(refusal_of(seats[4], text),
+                        "2 spectators of your address are here already");
+    assert_string_equal(refusal_of(seats[5], text), "2 players of your address are here already");
+    // More than NET_SILENCE_MS_MAX later they are still there.
+    table_run(at, (NET_LIFE_INPUT_MS / 1000 + 2) * TICKS_PER_SECOND);
+    assert_true(is_in(seats[0]) && is_in(seats[2]));
+}
+
+TABLE_CASE(a_match_does_not_begin_for_a_spectator, .seed = 1, .clients_min = 1,
+           .spectators_max = 1) {
+    table_seat* seat = table_watch(at, NULL);
+    table_run(at, 60);
+    assert_int_equal(net_client_get_phase(seat->client), NET_CLIENT_PLAYING);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_HOLDING);
+    (void)table_sit(at, NULL);
+    table_run(at, 30);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_RUNNING);
+    assert_true(is_in(seat));
+}
+
+// ---- what they see
+
+static void open_wild(table* at, swarm_wild* wild, uint32_t rules, table_config config) {
+    config.game = swarm_wild_make(wild, rules);
+    config.templates = swarm_wild_templates();
+    table_open(at, config);
+}
+
+// The world of the spectator is that of the player. (In a match at rest packets are seldom.)
+static void check_equal(table* at, const table_seat* spectator, const table_seat* player) {
+    const net_client_report mine = net_client_get_report(spectator->client);
+    const net_client_report theirs = net_client_get_report(player->client);
+    assert_int_equal(mine.scope.entities, theirs.scope.entities);
+    assert_true(mine.scope.hash == theirs.scope.hash);
+    assert_int_equal(net_client_player(spectator->client), net_client_player(player->client));
+    assert_int_equal(net_client_watched(spectator->client), theirs.client);
+    assert_int_equal(mine.packets_malformed, 0);
+    assert_true(net_server_scope(at->server, mine.client, NULL, NULL).hash == mine.scope.hash);
+}
+
+// Rules of each kind: groups, owners, teams, company, the module's own answer.
+CASE(a_spectator_sees_what_the_player_sees_that_it_watches) {
+    table at;
+    swarm_wild wild;
+    open_wild(&at, &wild, RULES_SHARP,
+              (table_config){.seed = 3, .quiet = 400, .spectators_max = 2});
+    table_seat* one = table_sit(&at, NULL);
+    table_run(&at, 10);
+    table_seat* two = table_sit(&at, NULL);
+    table_run(&at, 60);
+    table_seat* watcher = table_watch(&at, NULL);
+    table_run(&at, 60);
+    assert_int_equal(net_client_watched(watcher->client), 1); // the first of the roster
+    assert_int_equal(net_client_player(watcher->client), net_client_player(one->client));
+    table_run(&at, 700);
+    check_equal(&at, watcher, one);
+    net_client_watch(watcher->client, 2);
+    table_run(&at, 120);
+    check_equal(&at, watcher, two);
+    const net_client_report first = net_client_get_report(one->client);
+    assert_true(first.scope.hash != net_client_get_report(two->client).scope.hash);
+    // Who leaves is not watched any more: the next one is.
+    net_client_leave(two->client, at.now_us);
+    table_run(&at, 120);
+    check_equal(&at, watcher, one);
+    net_client_leave(one->client, at.now_us);
+    table_run(&at, 60);
+    assert_int_equal(net_client_player(watcher->client), ECS_ENTITY_NONE);
+    assert_true(is_in(watcher));
+    table_close(&at);
+}
+
+// The module is asked about players only, so one that watches none gets nothing.
+CASE(a_spectator_of_nobody_sees_nothing_that_the_module_decides) {
+    table at;
+    swarm_wild wild;
+    open_wild(&at, &wild, RULES_ALL, (table_config){.seed = 3, .quiet = 400, .spectators_max = 1});
+    table_seat* watcher = table_watch(&at, NULL);
+    table_run(&at, 120);
+    assert_true(is_in(watcher));
+    assert_int_equal(net_client_get_report(watcher->client).scope.entities, 0);
+    (void)table_sit(&at, NULL);
+    table_run(&at, 120);
+    assert_true(net_client_get_report(watcher->client).scope.entities > 0);
+    table_close(&at);
+}
+
+TABLE_CASE(another_player_is_watched_four_times_a_second_at_most, .seed = 1, .quiet = 1e9,
+           .spectators_max = 1) {
+    table_seat* players[] = {table_sit(at, NULL), table_sit(at, NULL)};
+    table_seat* watcher = table_watch(at, NULL);
+    table_run(at, 60);
+    uint32_t changes = 0;
+    ecs_entity shown = net_client_player(watcher->client);
+    for (uint32_t i = 0; i < 2 * TICKS_PER_SECOND; i++) {
+        net_client_watch(watcher->client, 1 + i % 2);
+        table_step(at);
+        changes += net_client_player(watcher->client) != shown;
+        shown = net_client_player(watcher->client);
+    }
+    assert_in_range(changes, 2, 8);
+    net_client_watch(watcher->client, 2);
+    table_run(at, 30); // NET_WATCH_MS_MIN and the line
+    assert_int_equal(net_client_player(watcher->client), net_client_player(players[1]->client));
+}
+
+// ---- what they may not do
+
+static raw_client* watching_guest(table* at) {
+    raw_client* raw = table_raw_client(at);
+    (void)table_connect(at, raw);
+    raw->is_spectator = true;
+    raw_client_hello(raw, NET_PROTOCOL_VERSION, table_schema(at), "swarm", "guest");
+    for (uint32_t i = 0; i < 20 && raw->states == 0; i++)
+        table_step(at);
+    assert_true(raw->is_welcome);
+    return raw;
+}
+
+#define WATCHER_CASE(name)                                                                         \
+    CASE_GIVEN(table, at, table_open(at, (table_config){.seed = 1, .spectators_max = 1}),          \
+               table_close(at), raw_client*, raw, watching_guest(at), name)
+
+WATCHER_CASE(an_input_of_a_spectator_is_refused_and_counted) {
+    const uint8_t input[] = {8, 4};
+    for (uint32_t i = 1; i <= NET_INPUT_REDUNDANCY / 4; i++) {
+        assert_int_equal(table_dropped(at, NET_DROP_SPECTATOR), 2 * (i - 1));
+        raw_client_inputs(raw, raw_client_packet(raw), 2 * i - 1, 2, input, sizeof input);
+        table_run(at, 3);
+    }
+    assert_int_equal(table_dropped(at, NET_DROP_SPECTATOR), 4);
+    assert_int_equal(table_dropped(at, NET_DROP_MALFORMED), 2);
+    assert_false(raw->has_goodbye);
+    raw_client_event(raw, raw_client_packet(raw), 1, 4, input, sizeof input);
+    table_run(at, 10);
+    assert_int_equal(table_dropped(at, NET_DROP_SPECTATOR), 5);
+    assert_int_equal(raw->goodbye_reason, NET_END_FAULT);
+}
+
+GUEST_CASE(a_player_that_wants_to_watch_breaks_the_protocol, .seed = 1, .spectators_max = 1) {
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(table_dropped(at, NET_DROP_MALFORMED), i);
+        raw_client_watch(raw, 1);
+        table_run(at, 5);
+    }
+    assert_int_equal(raw->goodbye_reason, NET_END_FAULT);
+}
+
+WATCHER_CASE(a_spectator_may_want_to_watch_whoever_it_names) {
+    static const uint32_t NUMBERS[] = {1, 0, 77, UINT32_MAX, NET_SPECTATOR_FIRST};
+    for (uint32_t i = 0; i < BASE_COUNT(NUMBERS); i++) {
+        raw_client_watch(raw, NUMBERS[i]);
+        table_run(at, 20);
+    }
+    assert_false(raw->has_goodbye);
+    assert_int_equal(table_dropped(at, NET_DROP_MALFORMED), 0);
+}
+
+TABLE_CASE(a_spectator_is_in_no_roster, .seed = 1, .spectators_max = 1) {
+    table_seat* watcher = table_watch(at, NULL);
+    table_seat* player = table_sit(at, NULL);
+    table_run(at, 60);
+    assert_int_equal(net_client_next_player(player->client, 0), 1);
+    assert_int_equal(net_client_next_player(player->client, 1), 0);
+    assert_int_equal(net_client_next_player(watcher->client, 0), 1);
+    assert_int_equal(net_client_next_player(watcher->client, 1), 0);
+    const uint32_t steer = 0;
+    assert_int_equal(net_client_send_event(watcher->client, 4, &steer), NET_ERR_CLOSED);
+}
+
+// ---- the match
+
+typedef struct history {
+    uint64_t states, sent; // hashes of all ticks, and of what players received
+} history;
+
+static void hash_received(void* context, const net_trace_event* event) {
+    history* to = context;
+    if (event->kind != NET_TRACE_RECEIVED || event->client >= NET_SPECTATOR_FIRST ||
+        event->client == 0)
+        return;
+    const uint64_t words[] = {event->now_us, event->client, event->number, event->bytes};
+    to->sent = base_hash64(words, sizeof words, to->sent);
+}
+
+static const net_link_config ROUGH = {.loss_percent = 8, .delay_ms = 40, .jitter_ms = 20};
+
+// Three players on a bad line, and three clients that would watch: there are places, or none.
+static history play(uint32_t spectators, bool is_solo, table* at) {
+    history all = {0};
+    swarm_wild wild;
+    open_wild(at, &wild, RULES_ALL,
+              (table_config){.seed = 7,
+                             .quiet = 500,
+                             .ticks_max = 600,
+                             .spectators_max = spectators,
+                             .has_solo = true,
+                             .coder = is_solo ? NET_CODER_SOLO : NET_CODER_AUTO,
+                             .seat_trace = hash_received,
+                             .seat_trace_context = &all});
+    table_seat* watchers[3] = {NULL};
+    for (uint32_t tick = 0; tick < 600; tick++) {
+        if (tick == 0 || tick == 30 || tick == 200) (void)table_sit(at, &ROUGH);
+        if (tick == 20 || tick == 90 || tick == 210) watchers[tick / 90] = table_watch(at, &ROUGH);
+        if (tick == 300 && spectators > 0) net_client_watch(watchers[0]->client, 2);
+        if (tick == 350 && spectators > 0) net_client_leave(watchers[1]->client, at->now_us);
+        table_step(at);
+        const uint64_t state = ecs_world_state_hash(net_match_world(at->match));
+        all.states = base_hash64_mix(all.states, state);
+    }
+    const history whole = all; // at its end a match waits for spectators too, a little
+    table_run_out(at, 1000);
+    for (uint32_t i = 0; i < 3 && spectators > 0; i++) {
+        const net_client_report report = net_client_get_report(watchers[i]->client);
+        const net_peer_report* peer = table_report(at, report.client);
+        assert_int_equal(report.end, i == 1 ? NET_CLIENT_END_LEFT : NET_CLIENT_END_GOODBYE);
+        if (i == 1) continue;
+        assert_int_equal(report.tick, 600);
+        assert_int_equal(peer->tick, 600);
+        assert_true(peer->scope.hash == report.scope.hash);
+    }
+    table_close(at);
+    return whole;
+}
+
+CASE(a_match_and_what_its_players_receive_are_the_same_with_and_without_spectators) {
+    table at;
+    for (uint32_t i = 0; i < 2; i++) {
+        const history without = play(0, i, &at), with = play(3, i, &at);
+        assert_true(without.states == with.states);
+        assert_true(without.sent == with.sent);
+    }
+}
+
+// It waits for players as long as it takes, up to NET_SETTLE_MS_MAX.
+TABLE_CASE(at_its_end_a_match_waits_for_spectators_1500_ms, .seed = 1, .quiet = 1e9,
+           .ticks_max = 60, .spectators_max = 1) {
+    static const net_link_config CUT = {.loss_percent = 100};
+    (void)table_sit(at, NULL);
+    table_seat* watcher = table_watch(at, NULL);
+    table_run(at, 59);
+    net_sim_link_set(watcher->transport, &CUT);
+    table_run(at, 1 + NET_STOP_MS_MAX * TICKS_PER_SECOND / 1000 - 10);
+    assert_int_equal(net_match_tick(at->match), 60);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_SETTLING);
+    table_run(at, 20);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_LEAVING);
+}
+
+TABLE_CASE(a_spectator_resumes_as_the_same_and_watches_on, .seed = 1, .quiet = 1e9,
+           .spectators_max = 1) {
+    static const net_link_config CUT = {.loss_percent = 100}, WHOLE = {.delay_ms = 5};
+    (void)table_sit(at, NULL);
+    table_seat* two = table_sit(at, NULL);
+    table_seat* watcher = table_watch(at, NULL);
+    table_run(at, 60);
+    net_client_watch(watcher->client, 2);
+    table_run(at, 30);
+    net_sim_link_set(watcher->transport, &CUT);
+    table_run(at, 5 * TICKS_PER_SECOND);
+    net_sim_link_set(watcher->transport, &WHOLE);
+    table_run(at, 5 * TICKS_PER_SECOND);
+    assert_true(is_in(watcher));
+    assert_int_equal(net_server_get_counters(at->server)->resumes, 1);
+    assert_int_equal(net_client_number(watcher->client), NET_SPECTATOR_FIRST);
+    assert_int_equal(net_client_watched(watcher->client), 2);
+    assert_int_equal(net_client_player(watcher->client), net_client_player(two->client));
+}
