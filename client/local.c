@@ -78,6 +78,7 @@ static net_result open_server(client_program* program, client_local* local) {
         .match = local->match,
         .transport = local->transport,
         .clients_max = count_players(&program->config) + SPARE_PEERS / 2,
+        .spectators_max = program->config.is_spectating,
         .reporter = &program->reporter,
         .entropy = net_host_draw_secret,
     };

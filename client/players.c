@@ -176,7 +176,8 @@ static bool record_step(void* program) {
     for (uint32_t at = 0; (at = net_client_next_player(client, at)) != 0;) {
         net_log_player* player = &players[count++];
         *player = (net_log_player){.client = at};
-        if (at == net_client_number(client)) player->entity = net_client_player(client);
+        if (at == net_client_number(client) || at == net_client_watched(client))
+            player->entity = net_client_player(client);
         (void)base_text_copy(player->name, sizeof player->name, net_client_player_name(client, at));
     }
     net_log_append_seen(self->record, match, players, count);
@@ -222,6 +223,10 @@ bool client_player_is_person(const client_program* self, uint32_t index) {
     return config->bots == 0 && index < count_worlds(config);
 }
 
+bool client_player_is_spectator(const client_program* self, uint32_t index) {
+    return self->config.is_spectating && (!self->config.is_local || index == 0);
+}
+
 static net_result open_match(client_program* self, const base_allocator* memory,
                              net_match** match) {
     net_match_config config = net_match_config_default(self->module);
@@ -234,11 +239,12 @@ static net_result open_match(client_program* self, const base_allocator* memory,
 static int open_player(client_program* self, uint32_t index, const client_eyes* eyes) {
     client_player* one = &self->players[index];
     bool is_thin = index >= count_worlds(&self->config);
-    bool is_bot = !client_player_is_person(self, index);
-    const char* name = self->config.name ? self->config.name : is_bot ? "bot" : "player";
-    bool is_one_of_many =
-        is_thin ||
-        (is_bot && (self->config.bots > 1 || self->config.is_local || !self->config.name));
+    bool is_spectator = client_player_is_spectator(self, index);
+    bool is_bot = !is_spectator && !client_player_is_person(self, index);
+    const char* name = is_spectator ? "spectator" : is_bot ? "bot" : "player";
+    if (self->config.name) name = self->config.name;
+    bool is_one_of_many = is_thin || (self->config.bots > 1 && (is_bot || is_spectator)) ||
+                          (is_bot && (self->config.is_local || !self->config.name));
     if (is_one_of_many)
         base_text_format(one->name, sizeof one->name, "%.20s-%" PRIu32, name, index + 1);
     else
@@ -264,6 +270,8 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
         .address = self->config.address,
         .name = one->name,
         .is_bot = is_bot,
+        .is_spectator = is_spectator,
+        .watched = one->watched,
         .seed = self->config.seed + index,
         .rate_bytes_max = (uint32_t)self->config.rate_bytes_max,
         .secret = one->has_secret ? one->secret : NULL,
@@ -304,6 +312,7 @@ void client_players_close(client_program* self) {
         client_player* one = &self->players[i];
         one->has_secret =
             self->wants_reload && one->client && net_client_take_secret(one->client, one->secret);
+        one->watched = self->wants_reload && one->client ? net_client_watched(one->client) : 0;
         net_client_destroy(one->client);
         one->client = NULL;
         if (!self->wants_reload && one->transport) one->transport->ops->destroy(one->transport);

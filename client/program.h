@@ -20,7 +20,8 @@ typedef struct client_player {
     net_match* match;  ///< NULL: it is thin
     net_transport* transport;
     net_client* client;
-    bool has_secret; ///< another version of the game goes on: this player comes back with it
+    uint32_t watched; ///< of a spectator that comes back
+    bool has_secret;  ///< another version of the game goes on: this player comes back with it
     uint8_t secret[NET_RESUME_BYTES];
     uint64_t ticks; ///< ticks since the first state of the match came
 } client_player;
@@ -73,6 +74,8 @@ BASE_MUST_USE int client_program_reload(client_program* program);
 
 /// Is player `index` played by a person at the window?
 bool client_player_is_person(const client_program* program, uint32_t index);
+/// Does player `index` only watch?
+bool client_player_is_spectator(const client_program* program, uint32_t index);
 /// Create all players and connect them. `eyes` (may be NULL) belong to the first one.
 /// @return NET_EXIT_CLEAN; any other exit code: the error has been reported, and the program ends.
 BASE_MUST_USE int client_players_open(client_program* program, const client_eyes* eyes);

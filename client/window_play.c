@@ -101,8 +101,9 @@ static int open_session(show* on) {
     (void)base_text_format(on->panel.facts.title, sizeof on->panel.facts.title, "%.24s  %.36s",
                            game->title, program->config.address);
     base_quota_init(&on->memory, NULL, NET_CLIENT_BYTES_MAX);
-    const net_presenter_config config = {
-        .allocator = &on->memory.allocator, .module = program->module, .is_predicting = true};
+    const net_presenter_config config = {.allocator = &on->memory.allocator,
+                                         .module = program->module,
+                                         .is_predicting = !client_player_is_spectator(program, 0)};
     net_result result = net_presenter_create(&config, &program->reporter, &on->presenter);
     if (result != NET_OK) return result == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
     const client_eyes eyes = {.presenter = on->presenter,

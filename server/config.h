@@ -8,6 +8,8 @@
 #include "net/log.h"
 #include "net/server.h"
 
+#define SERVER_SPECTATORS_UNSET UINT64_MAX
+
 typedef struct server_config {
     const char* game;
     const char* listen;
@@ -25,6 +27,7 @@ typedef struct server_config {
     uint64_t ticks;
     uint64_t clients_min;
     uint64_t clients_max;
+    uint64_t spectators_max;          ///< SERVER_SPECTATORS_UNSET: by the game
     uint64_t clients_per_address_max; ///< 0: no limit
     bool is_fast;
     bool allow_dev_key;

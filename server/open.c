@@ -62,7 +62,26 @@ static int report_transport(server_program* self, net_result result) {
     return is_usage ? NET_EXIT_USAGE : NET_EXIT_RUNTIME;
 }
 
+// Who watches a game in which players do not see everything can help one of them.
+static bool choose_spectators(server_program* self) {
+    server_config* config = &self->config;
+    const uint64_t room = NET_CLIENTS_MAX - config->clients_max;
+    if (config->spectators_max == SERVER_SPECTATORS_UNSET) {
+        const bool hides =
+            self->module->game->interest || net_schema_hides(net_match_schema(self->match));
+        config->spectators_max = hides ? 0 : NET_SPECTATORS_DEFAULT;
+        if (config->spectators_max > room) config->spectators_max = room;
+    }
+    if (config->spectators_max <= room) return true;
+    base_report(&self->reporter, NULL, 0,
+                "--max-clients %" PRIu64 " and --spectators %" PRIu64
+                " are more than the %u connections of a server",
+                config->clients_max, config->spectators_max, NET_CLIENTS_MAX);
+    return false;
+}
+
 static int open_transport(server_program* self) {
+    if (!choose_spectators(self)) return NET_EXIT_USAGE;
     if (self->config.clients_min > self->config.clients_max) {
         base_report(&self->reporter, NULL, 0,
                     "--min-clients %" PRIu64 " is more than --max-clients %" PRIu64
@@ -71,7 +90,8 @@ static int open_transport(server_program* self) {
         return NET_EXIT_USAGE;
     }
     if (!net_host_simulate_network(self->config.net, &self->reporter)) return NET_EXIT_USAGE;
-    const uint32_t peers = (uint32_t)self->config.clients_max + REFUSED_PEERS_MAX;
+    const uint32_t peers =
+        (uint32_t)(self->config.clients_max + self->config.spectators_max) + REFUSED_PEERS_MAX;
     const net_enet_config enet = {
         .listen = self->config.listen,
         .peers_max = peers < NET_CLIENTS_MAX ? peers : NET_CLIENTS_MAX,
@@ -154,6 +174,7 @@ static int open_server(server_program* self) {
         .transport = self->transport,
         .log = self->log,
         .clients_max = (uint32_t)self->config.clients_max,
+        .spectators_max = (uint32_t)self->config.spectators_max,
         .clients_min = (uint32_t)self->config.clients_min,
         .bans = self->bans,
         .clients_per_address_max = (uint32_t)self->config.clients_per_address_max,

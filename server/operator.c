@@ -124,23 +124,23 @@ static void print_status(server_program* self, uint64_t now_us) {
         if (!net_drop_is_usual((net_drop)i)) unusual += dropped[i];
     const net_log_counters log = server_program_log(self);
     uint64_t since_us = now_us - (status->shown_us ? status->shown_us : self->start_us);
-    base_report(&self->reporter, NULL, 0,
-                "note: status tick=%" PRIu64 " up_s=%.0f clients=%" PRIu32 " entities=%" PRIu32
-                " tick_us_p50=%" PRIu64 " tick_us_p99=%" PRIu64
-                " sent_kb_s=%.1f recv_kb_s=%.1f joins=%" PRIu64 " refused=%" PRIu64
-                " dropped_clients=%" PRIu64 " dropped=%" PRIu64 " log_bytes=%" PRIu64
-                " log_segments=%" PRIu64 " log_keyframes=%" PRIu64 " log_ticks_lost=%" PRIu64
-                " log_waiting_s=%.1f log_saves=%" PRIu64 " log_saves_failed=%" PRIu64,
-                net_match_tick(self->match), (double)(now_us - self->start_us) * 1e-6,
-                counters->clients, ecs_world_entity_count(net_match_world(self->match)),
-                server_timing_percentile(&status->timing, 50),
-                server_timing_percentile(&status->timing, 99),
-                per_second(stats.sent_bytes, status->sent_bytes, since_us) / 1000.0,
-                per_second(stats.recv_bytes, status->recv_bytes, since_us) / 1000.0,
-                counters->joins, counters->refusals, counters->drops, unusual, log.bytes,
-                log.segments_closed, log.keyframes, log.ticks_lost,
-                (double)log.ticks_waited / (double)self->config.tick_rate_hz, log.saves,
-                log.saves_failed);
+    base_report(
+        &self->reporter, NULL, 0,
+        "note: status tick=%" PRIu64 " up_s=%.0f clients=%" PRIu32 " spectators=%" PRIu32
+        " entities=%" PRIu32 " tick_us_p50=%" PRIu64 " tick_us_p99=%" PRIu64
+        " sent_kb_s=%.1f recv_kb_s=%.1f joins=%" PRIu64 " refused=%" PRIu64
+        " dropped_clients=%" PRIu64 " dropped=%" PRIu64 " log_bytes=%" PRIu64
+        " log_segments=%" PRIu64 " log_keyframes=%" PRIu64 " log_ticks_lost=%" PRIu64
+        " log_waiting_s=%.1f log_saves=%" PRIu64 " log_saves_failed=%" PRIu64,
+        net_match_tick(self->match), (double)(now_us - self->start_us) * 1e-6, counters->clients,
+        counters->spectators, ecs_world_entity_count(net_match_world(self->match)),
+        server_timing_percentile(&status->timing, 50),
+        server_timing_percentile(&status->timing, 99),
+        per_second(stats.sent_bytes, status->sent_bytes, since_us) / 1000.0,
+        per_second(stats.recv_bytes, status->recv_bytes, since_us) / 1000.0, counters->joins,
+        counters->refusals, counters->drops, unusual, log.bytes, log.segments_closed, log.keyframes,
+        log.ticks_lost, (double)log.ticks_waited / (double)self->config.tick_rate_hz, log.saves,
+        log.saves_failed);
     *status = (server_status){
         .shown_us = now_us, .sent_bytes = stats.sent_bytes, .recv_bytes = stats.recv_bytes};
 }

@@ -54,7 +54,7 @@ static int print_peers(const server_program* self) {
                peer->client, peer->tick, peer->scope.entities, peer->scope.components,
                peer->scope.bytes, peer->scope.hash, end_name(peer->end));
         if (peer->end == NET_END_GOODBYE && !peer->is_caught_up && !self->was_asked_to_end &&
-            code == NET_EXIT_CLEAN)
+            peer->client < NET_SPECTATOR_FIRST && code == NET_EXIT_CLEAN)
             code = NET_EXIT_BEHIND;
         if (peer->differs) code = NET_EXIT_DIFFERS;
     }

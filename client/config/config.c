@@ -72,6 +72,10 @@ static bool check_picture(client_config* config, const base_reporter* reporter) 
                     config->is_rendering ? "--render" : "--shot");
         return false;
     }
+    if (config->is_spectating && config->is_local && !config->is_rendering) {
+        base_report(reporter, NULL, 0, "--spectate with --local is for a window");
+        return false;
+    }
     const char* of_world = config->dump_world ? "dump-world" : config->record ? "record" : NULL;
     if (of_world && config->thin_bots && !config->bots && !config->is_rendering) {
         base_report(reporter, NULL, 0, "--%s: thin bots have no world: add --bots 1", of_world);
@@ -115,6 +119,7 @@ static bool check_use(const client_config* config, const base_reporter* reporter
         {"client", config->client > 0, .is_of_replays = true},
         {"inspect", config->inspect != NULL, .is_of_replays = true},
         {"local", config->is_local, .is_of_sessions = true},
+        {"spectate", config->is_spectating, .is_of_sessions = true},
         {"bots", config->bots > 0, .is_of_sessions = true},
         {"bots-thin", config->thin_bots > 0, .is_of_sessions = true},
         {"ticks", config->ticks > 0, .is_of_sessions = true},
@@ -145,6 +150,8 @@ static const base_option table[] = {
      "server, bots and window in this process: --game NAME --local --bots 3", 0, 0},
     {"render", FIELD(is_rendering), NULL, "open a window; without a display draw into memory", 0,
      0},
+    {"spectate", FIELD(is_spectating), NULL,
+     "only watch, without a player; the server has places for it (--spectators)", 0, 0},
     {"bots", FIELD(bots), "N", "N clients, each played by the game's bot", 0, CLIENT_BOTS_MAX},
     {"bots-thin", FIELD(thin_bots), "N",
      "N clients that only acknowledge and hash: many in one process", 0, CLIENT_THIN_BOTS_MAX},

@@ -16,6 +16,7 @@ typedef struct client_config {
     const char* game;    ///< NULL: ask the server, or read it from the log
     bool is_local;       ///< the server runs in this process; a window is the default
     bool is_headless;
+    bool is_spectating; ///< all clients only watch; with --local the window does
     bool is_rendering;  ///< --render; --shot implies it
     uint64_t bots;      ///< 0: one player, no bot
     uint64_t thin_bots; ///< besides: clients without a world

@@ -113,6 +113,31 @@ case_the_server_can_have_a_bad_network() {
     are_equal 2 server client
 }
 
+case_spectators_see_a_match_and_are_no_part_of_it() {
+    serve server --min-clients 2 --ticks 200 --tick-rate 240 --log match.slog --spectators 3
+    : >watchers.txt
+    start watchers shoal-client "$address" --spectate --bots 2 --bots-thin 1 --net loss=5,delay=20 \
+        --trace-session watchers.txt
+    await "welcome of all spectators" has_lines watchers.txt 'to=playing' 3
+    run client shoal-client "$address" --bots 2
+    [ "$code" = 0 ] || fail "the clients ended with $code"
+    ends_with 0 watchers
+    ends_with 0 server
+    are_equal 5 server client watchers
+    [ "$(grep -c '^peer id=214748364[89] .* end=goodbye$' server.out)" = 2 ] || fail "numbers of spectators"
+    verifies match.slog server
+    run stats shoal-replay stats match.slog
+    says stats.out ' joins=2 leaves=0 '
+    # A game in which players do not see everything has no places for them by default.
+    start arena shoal-server --game arena --listen 127.0.0.1:0 --log none
+    await "ready line" is_ready_or_gone arena
+    run refused shoal-client "$(value listen arena.out)" --spectate
+    [ "$code" = 6 ] || fail "the spectator of arena ended with $code"
+    says refused.err 'refused: this server takes no spectators \(its option: --spectators N\)'
+    kill -TERM "${pids[arena]}"
+    ends_with 0 arena
+}
+
 case_clients_join_and_leave_in_the_middle() {
     serve server --min-clients 2 --ticks "$(scaled 600 360)" --log match.slog
     start first shoal-client "$address" --bots 2 --trace first.txt

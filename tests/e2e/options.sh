@@ -120,6 +120,13 @@ case_a_server_has_at_most_4095_clients() {
         run server shoal-server --game breakout --listen 127.0.0.1:0 --max-clients $clients --ticks 1 --fast --log none
         [ "$code" = 0 ] || fail "$clients clients end with $code"
     done
+    for clients in 4 5; do
+        run server shoal-server --game breakout --listen 127.0.0.1:0 --max-clients 4090 --spectators $clients \
+            --ticks 1 --fast --log none
+        [ "$code" = 0 ] || fail "4090 clients and $clients spectators end with $code"
+    done
+    refused 2 'max-clients 4090 and --spectators 6 are more than the 4095 connections' \
+        shoal-server --game breakout --max-clients 4090 --spectators 6
     refused 2 'max-clients is outside of 1 to 4095' shoal-server --game breakout --max-clients 4096
     refused 2 'max-clients is outside of 1 to 4095' shoal-server --game breakout --max-clients 0
     run help shoal-server --help

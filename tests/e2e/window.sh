@@ -161,6 +161,7 @@ case_options_that_do_not_fit_are_refused() {
 --render --size 9000x500
 --render --size 960x540x2
 --render --fps 2000
+--spectate --replay a.slog
 OPTIONS
 }
 
