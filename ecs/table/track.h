@@ -28,8 +28,8 @@ typedef struct ecs_change_list {
     uint32_t capacity;
 } ecs_change_list;
 
-/// What was written past tracking (ecs_inspect_slips): where the look goes on, and the value that is
-/// watched.
+/// What was written past tracking (ecs_inspect_slips): where the look goes on, and the value that
+/// is watched.
 typedef struct ecs_track_sweep {
     uint32_t archetype, chunk, track, row; ///< archetype in ecs_storage.tracked
     ecs_change watched;                    ///< entity ECS_ENTITY_NONE: none

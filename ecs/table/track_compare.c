@@ -517,7 +517,7 @@ static bool is_slip(const track_cells* column, uint32_t row) {
 
 // Compare rows [first, end) of a column. @return the first that slipped; `end`: none is.
 static uint32_t find_slip_row(const track_cells* column, const ecs_chunk* chunk, uint32_t track,
-                               uint32_t first, uint32_t end) {
+                              uint32_t first, uint32_t end) {
     const size_t at = column->size * first;
     if (memcmp(column->values + at, column->shadows + at, column->size * end - at) == 0) return end;
     for (uint32_t row = first; row < end; row++)

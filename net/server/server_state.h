@@ -165,7 +165,8 @@ typedef struct net_server_account {
     net_bandwidth_account account;
 } net_server_account;
 
-/// Values that the game writes past their tracking (ecs_inspect_slips): each component is named once.
+/// Values that the game writes past their tracking (ecs_inspect_slips): each component is named
+/// once.
 typedef struct net_server_slips {
     ecs_slip watched; ///< to learn who writes it
     ecs_tick since;

@@ -191,9 +191,9 @@ uint64_t net_session_scope_hash(const net_server* server, const net_session* ses
     return is_known ? report->scope.hash : 0;
 }
 
-// Writes past tracking. A look compares so many values that it costs less than a hundredth of a tick
-// and has seen all of a world in about SHARE ticks. What it finds is watched for a while, to learn
-// which system writes it.
+// Writes past tracking. A look compares so many values that it costs less than a hundredth of a
+// tick and has seen all of a world in about SHARE ticks. What it finds is watched for a while, to
+// learn which system writes it.
 enum { SLIP_ROWS_MIN = 16, SLIP_SHARE = 64, SLIP_WATCH_TICKS = 120 };
 
 static bool is_said(const net_server_slips* slips, ecs_component_id component) {

@@ -167,7 +167,7 @@ static void report_note(void* context, const char* file, uint32_t line, const ch
     if (strstr(message, " dropped: ")) net_check_report(table->self, "drop", "", "%s", message);
     static const char warning[] = "warning: ";
     if (strstr(message, "was written past its tracking by")) {
-        table->is_written = true; // clients differ, and nobody else wrote
+        table->is_written = true; // clients differ, and no other system wrote
         net_check_report(table->self, "slip", message, "%s", message + strlen(warning));
     }
     const char* what = strstr(message, ": entity ");

@@ -46,7 +46,7 @@ case_sigusr1_prints_the_state_and_the_match_goes_on() {
     start client shoal-client "$address" --bots 1 --name ada
     await "a player" has_said server.err '^note: client 1 "ada" joined from 127\.0\.0\.1:[0-9]+$'
     kill -USR1 "${pids[server]}"
-    await "the state" has_said server.err '^note: status tick=[0-9]+ up_s=[0-9]+ clients=1 entities=[1-9]'
+    await "the state" has_said server.err '^note: status tick=[0-9]+ up_s=[0-9]+ clients=1 spectators=0 entities=[1-9]'
     ends_with 0 server
     ended client
     [ "$(grep -c '^note: status ' server.err)" -ge 3 ] || fail "no line in each second"
