@@ -14,7 +14,8 @@
 
 #define SQUARE 16.0f ///< of the grid of fighters
 
-ES_SYSTEMS(rules, mind, move, tank, shot, pick, flag, board, bot, view, view_play, view_board);
+ES_SYSTEMS(rules, mind, move, tank, shot, pick, flag, board, bot, view, view_ground, view_play,
+           view_body, view_effect, view_board);
 ES_GAME("Arena", ARENA_VIEW_WIDTH, ARENA_VIEW_HEIGHT, .register_systems = prepare,
         .start = arena_start, .player_join = arena_player_join, .player_leave = arena_player_leave,
         .bot_think = arena_bot_think, .human_input = arena_human_input, .predict = predict,

@@ -22,7 +22,7 @@ ecs_vec2 arena_to_view(const arena_pen* pen, float x, float y) {
                       (y - pen->y) * pen->scale + ARENA_VIEW_HEIGHT * 0.5f};
 }
 
-static bool is_shown(ecs_vec2 at, float reach) {
+bool arena_is_shown(ecs_vec2 at, float reach) {
     return at.x > -reach && at.y > -reach && at.x < ARENA_VIEW_WIDTH + reach &&
            at.y < ARENA_VIEW_HEIGHT + reach;
 }
@@ -30,7 +30,7 @@ static bool is_shown(ecs_vec2 at, float reach) {
 void arena_disc(const arena_pen* pen, float x, float y, float radius, ecs_color color) {
     ecs_vec2 at = arena_to_view(pen, x, y);
     radius *= pen->scale;
-    if (color.a == 0 || !(radius > 0.0f) || !is_shown(at, radius)) return;
+    if (color.a == 0 || !(radius > 0.0f) || !arena_is_shown(at, radius)) return;
     pen->draw->circle(pen->draw->context, at.x, at.y, radius, color);
 }
 
@@ -44,7 +44,7 @@ void arena_line(const arena_pen* pen, float x0, float y0, float x1, float y1, fl
 void arena_streak(const arena_pen* pen, ecs_vec2 head, ecs_vec2 tail, float width,
                   ecs_color color) {
     ecs_vec2 to = arena_to_view(pen, head.x, head.y), from = arena_to_view(pen, tail.x, tail.y);
-    if (!is_shown(to, 100.0f)) return;
+    if (!arena_is_shown(to, 100.0f)) return;
     float x = to.x - from.x, y = to.y - from.y;
     float length = base_sqrt(x * x + y * y);
     if (!(length > 0.01f)) return;
@@ -59,7 +59,7 @@ void arena_streak(const arena_pen* pen, ecs_vec2 head, ecs_vec2 tail, float widt
 void arena_glow(const arena_pen* pen, float x, float y, float radius, ecs_color color) {
     ecs_vec2 at = arena_to_view(pen, x, y);
     radius *= pen->scale;
-    if (color.a == 0 || !(radius > 0.0f) || !is_shown(at, radius)) return;
+    if (color.a == 0 || !(radius > 0.0f) || !arena_is_shown(at, radius)) return;
     float points[GLOW_SIDES * 6];
     ecs_color colors[GLOW_SIDES * 3];
     ecs_color edge = ecs_color_fade(color, 0.0f);
@@ -85,7 +85,7 @@ void arena_ring(const arena_pen* pen, float x, float y, float inner, float outer
     ecs_color colors[RING_SIDES * 6];
     ecs_vec2 at = arena_to_view(pen, x, y);
     float radii[] = {inner * pen->scale, outer * pen->scale};
-    if (!is_shown(at, radii[1])) return;
+    if (!arena_is_shown(at, radii[1])) return;
     for (uint32_t i = 0; i < RING_SIDES; i++) {
         for (uint32_t k = 0; k < BASE_COUNT(corners); k++) {
             float angle = (float)(i + corners[k] / 2) * (2.0f * BASE_PI / (float)RING_SIDES);
@@ -96,6 +96,41 @@ void arena_ring(const arena_pen* pen, float x, float y, float inner, float outer
         }
     }
     pen->draw->triangles(pen->draw->context, points, colors, BASE_COUNT(colors));
+}
+
+void arena_facet(const arena_pen* pen, ecs_vec2 a, ecs_vec2 b, ecs_vec2 c, ecs_color color) {
+    const ecs_vec2 corners[] = {arena_to_view(pen, a.x, a.y), arena_to_view(pen, b.x, b.y),
+                                arena_to_view(pen, c.x, c.y)};
+    const float points[] = {corners[0].x, corners[0].y, corners[1].x,
+                            corners[1].y, corners[2].x, corners[2].y};
+    const ecs_color colors[] = {color, color, color};
+    pen->draw->triangles(pen->draw->context, points, colors, BASE_COUNT(colors));
+}
+
+ecs_vec2 arena_part(const arena_figure* figure, float x, float y) {
+    return (ecs_vec2){figure->pos.x + figure->way.x * x - figure->way.y * y,
+                      figure->pos.y + figure->way.y * x + figure->way.x * y};
+}
+
+void arena_limb(const arena_figure* figure, float x0, float y0, float x1, float y1, float width,
+                ecs_color color) {
+    const ecs_vec2 from = arena_part(figure, x0, y0), to = arena_part(figure, x1, y1);
+    arena_line(figure->pen, from.x, from.y, to.x, to.y, width, color);
+}
+
+void arena_knob(const arena_figure* figure, float x, float y, float radius, ecs_color color) {
+    const ecs_vec2 at = arena_part(figure, x, y);
+    arena_disc(figure->pen, at.x, at.y, radius, color);
+}
+
+void arena_gradient(const net_draw* draw, float x, float y, float width, float height,
+                    ecs_color from, ecs_color to, bool is_across) {
+    if ((from.a | to.a) == 0 || !(width > 0.0f) || !(height > 0.0f)) return;
+    const float points[] = {x, y,          x + width, y, x,         y + height,
+                            x, y + height, x + width, y, x + width, y + height};
+    const ecs_color second = is_across ? to : from, third = is_across ? from : to;
+    const ecs_color colors[] = {from, second, third, third, second, to};
+    draw->triangles(draw->context, points, colors, BASE_COUNT(colors));
 }
 
 void arena_box(const net_draw* draw, float x, float y, float width, float height, ecs_color color) {

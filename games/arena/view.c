@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT
-// The picture: the ground, the camera, and the events of the server.
+// The picture: the camera, and the events of the server.
 //
-// The player's own fighter is in the middle, and the view reaches as far as the client gets
-// entities. A spectator sees the whole map. Fog covers the rest, because the client knows no entity
-// there. All clients know rocks and bases. Events create sparks and beams, which fade by the time
-// of the frames; the same frames give the same picture.
+// The player's own fighter is in the middle, and the view's corners are as far as the client gets
+// entities. A spectator sees the whole map below the band of the scores. Fog covers the rest,
+// because the client knows no entity there. Events create sparks, blasts and beams, which fade by
+// the time of the frames; the same frames give the same picture.
 
 #include "arena.h"
 #include "view.es.h"
 #include "base/text.h"
 
-#define CLOSE_SCALE 8.0f
-#define FAR_SCALE 1.38f
+#define CLOSE_SCALE 10.0f
+#define FAR_SCALE 1.28f
+#define FAR_MIDDLE 240.0f ///< in the middle of the view of a spectator; the scores need room
 #define HURT_S 0.5f
+#define BAR_S 3.0f ///< how long health is shown after a hit
+#define TANK_SIZE 2.2f
 
 static float burn(float left_s, float dt) {
     return base_max(left_s - dt, 0.0f);
@@ -32,6 +35,18 @@ static void advance(arena_view* view, float dt) {
     }
     for (uint32_t i = 0; i < ARENA_BEAMS; i++)
         view->beams[i].left_s = burn(view->beams[i].left_s, dt);
+    for (uint32_t i = 0; i < ARENA_BLASTS; i++)
+        view->blasts[i].age_s += dt;
+    for (uint32_t i = 0; i < ARENA_SCARS; i++)
+        view->scars[i].left_s = burn(view->scars[i].left_s, dt);
+    for (uint32_t i = 0; i < ARENA_POPUPS; i++)
+        view->popups[i].left_s = burn(view->popups[i].left_s, dt);
+    for (uint32_t i = 0; i < ARENA_POSES; i++) {
+        arena_pose* pose = &view->poses[i];
+        pose->aim_s = burn(pose->aim_s, dt);
+        pose->flash_s = burn(pose->flash_s, dt);
+        pose->hurt_s = burn(pose->hurt_s, dt);
+    }
     for (uint32_t i = 0; i < ARENA_NEWS; i++)
         view->news[i].left_s = burn(view->news[i].left_s, dt);
     for (uint32_t i = 0; i < ARENA_BUBBLES; i++)
@@ -50,60 +65,19 @@ static void follow(ecs_world* world, arena_game* game, const net_draw* draw) {
     view->sight = is_ghost ? ARENA_GHOST_SIGHT : ARENA_SIGHT;
     view->player = draw->player;
     view->own_team = team ? *team : 0;
-    view->pen = (arena_pen){draw, ARENA_SIZE * 0.5f, ARENA_SIZE * 0.5f, FAR_SCALE};
+    const uint32_t* owner = ecs_find(world, draw->player, game->owner);
+    view->own_client = owner ? *owner : 0;
+    view->pen = (arena_pen){draw, ARENA_SIZE * 0.5f, FAR_MIDDLE, FAR_SCALE};
     if (view->has_camera)
         view->pen = (arena_pen){draw, view->camera.x, view->camera.y, CLOSE_SCALE};
 }
 
-static void draw_floor(const arena_pen* pen) {
-    arena_box(pen->draw, 0.0f, 0.0f, ARENA_VIEW_WIDTH, ARENA_VIEW_HEIGHT,
-              (ecs_color){8, 10, 18, 255});
-    ecs_vec2 low = arena_to_view(pen, 0.0f, 0.0f);
-    arena_box(pen->draw, low.x, low.y, ARENA_SIZE * pen->scale, ARENA_SIZE * pen->scale,
-              (ecs_color){24, 30, 46, 255});
-    float width = 1.0f / pen->scale;
-    for (uint32_t i = 0; i <= 32; i++) {
-        float at = (float)i * 16.0f;
-        ecs_color color = {255, 255, 255, i % 4 ? 9 : 22};
-        arena_line(pen, at, 0.0f, at, ARENA_SIZE, width, color);
-        arena_line(pen, 0.0f, at, ARENA_SIZE, at, width, color);
-    }
-    const ecs_color edge = {120, 140, 190, 200};
-    arena_line(pen, 0.0f, 0.0f, ARENA_SIZE, 0.0f, 0.6f, edge);
-    arena_line(pen, 0.0f, ARENA_SIZE, ARENA_SIZE, ARENA_SIZE, 0.6f, edge);
-    arena_line(pen, 0.0f, 0.0f, 0.0f, ARENA_SIZE, 0.6f, edge);
-    arena_line(pen, ARENA_SIZE, 0.0f, ARENA_SIZE, ARENA_SIZE, 0.6f, edge);
-}
-
 ES_STAGE(render)
 ES_TAG(render)
-static void draw_ground_es(const ecs_stage* stage, ES_CONTEXT arena_game* game) {
+static void look_es(const ecs_stage* stage, ES_CONTEXT arena_game* game) {
     const net_draw* draw = stage->user;
     advance(game->view, base_clamp(draw->frame_dt_s, 0.0f, 0.25f));
     follow(stage->world, game, draw);
-    const arena_pen* pen = &game->view->pen;
-    draw_floor(pen);
-    for (uint32_t team = 1; team <= ARENA_TEAMS; team++) {
-        ecs_vec2 base = arena_map_base(team);
-        ecs_color color = arena_team_color(team);
-        arena_disc(pen, base.x, base.y, ARENA_BASE_RADIUS, ecs_color_fade(color, 0.12f));
-        arena_ring(pen, base.x, base.y, ARENA_BASE_RADIUS - 0.8f, ARENA_BASE_RADIUS,
-                   ecs_color_fade(color, 0.5f), ecs_color_fade(color, 0.15f));
-    }
-    for (uint32_t team = 1; team <= ARENA_TEAMS; team++) {
-        ecs_vec2 stand = arena_map_stand(team);
-        ecs_color color = arena_team_color(team);
-        arena_ring(pen, stand.x, stand.y, 3.6f, 4.0f, ecs_color_fade(color, 0.6f),
-                   ecs_color_fade(color, 0.2f));
-    }
-    for (uint32_t i = 0; i < ARENA_ROCK_CELLS * ARENA_ROCK_CELLS; i++) {
-        arena_rock rock = arena_map_rock(i % ARENA_ROCK_CELLS, i / ARENA_ROCK_CELLS);
-        if (!(rock.radius > 0.0f)) continue;
-        arena_disc(pen, rock.x + 0.7f, rock.y + 0.9f, rock.radius, (ecs_color){0, 0, 0, 90});
-        arena_disc(pen, rock.x, rock.y, rock.radius, (ecs_color){66, 74, 96, 255});
-        arena_disc(pen, rock.x - rock.radius * 0.15f, rock.y - rock.radius * 0.2f,
-                   rock.radius * 0.75f, (ecs_color){84, 94, 120, 255});
-    }
 }
 
 // ---- events of the server ----
@@ -123,6 +97,16 @@ static void spark(arena_view* view, float x, float y, float speed, float life_s,
     made->color = color;
 }
 
+// A blast of size 0 is the flash of a hit; a larger one burns, and leaves soot.
+static void add_blast(arena_view* view, float x, float y, float size, ecs_color color) {
+    const float life_s = size > 0.0f ? 0.5f + 0.2f * size : 0.16f;
+    view->blasts[view->blast_next] = (arena_blast){x, y, size, 0.0f, life_s, color};
+    view->blast_next = (view->blast_next + 1) % ARENA_BLASTS;
+    if (size <= 0.0f) return;
+    view->scars[view->scar_next] = (arena_scar){x, y, 2.8f * size, ARENA_SCAR_S};
+    view->scar_next = (view->scar_next + 1) % ARENA_SCARS;
+}
+
 static void add_news(arena_view* view, arena_news news) {
     news.left_s = ARENA_NEWS_S;
     view->news[view->news_next] = news;
@@ -137,11 +121,21 @@ static void hear_hit_es_event_handler(const ecs_stage* stage, ES_CONTEXT arena_g
     const uint8_t* team = ecs_find(stage->world, event->target, game->team);
     const ecs_vec2* pos = ecs_find(stage->world, event->target, game->pos);
     float x = pos ? pos->x : (float)hit->x, y = pos ? pos->y : (float)hit->y;
+    const uint32_t* together = ecs_find(stage->world, event->target, game->together);
+    const float size = together && *together > ARENA_TEAMS ? TANK_SIZE : 1.0f;
+    arena_view* view = game->view;
     ecs_color color = ecs_color_shade(arena_team_color(team ? *team : 0), 0.3f);
-    uint32_t count = hit->is_fatal ? 26 : 6;
+    uint32_t count = hit->is_fatal ? (uint32_t)(26.0f * size) : 7;
     for (uint32_t i = 0; i < count; i++)
-        spark(game->view, x, y, hit->is_fatal ? 22.0f : 12.0f, hit->is_fatal ? 0.7f : 0.35f, color);
-    if (event->target == game->view->player) game->view->hurt_s = HURT_S;
+        spark(view, x, y, hit->is_fatal ? 30.0f * size : 18.0f, hit->is_fatal ? 0.7f : 0.3f, color);
+    add_blast(view, x, y, hit->is_fatal ? size : 0.0f, color);
+    arena_pose_of(view, event->target, 0.0f)->hurt_s = BAR_S;
+    if (hit->client && hit->client == view->own_client) {
+        view->popups[view->popup_next] =
+            (arena_popup){x, y, ARENA_POPUP_S, hit->amount, hit->is_fatal};
+        view->popup_next = (view->popup_next + 1) % ARENA_POPUPS;
+    }
+    if (event->target == view->player) view->hurt_s = HURT_S;
 }
 
 ES_TAG(render)
