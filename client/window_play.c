@@ -94,6 +94,7 @@ static int open_session(show* on) {
     if (code != NET_EXIT_CLEAN) return code;
     const net_game_module* game = program->module->game;
     client_window_set_view(on->window, game->title, game->view_width, game->view_height);
+    client_window_set_assets(on->window, program->module->asset_folder);
     client_controls_init(&on->controls, game->actions, game->action_count, &program->reporter);
     on->playing_us = 0;
     client_feed_init(&on->feed);
@@ -114,7 +115,8 @@ static int open_session(show* on) {
 }
 
 static void close_session(show* on) {
-    client_players_close(on->program); // before the presenter, which they write to
+    client_window_set_assets(on->window, NULL); // the folder's name is the module's
+    client_players_close(on->program);          // before the presenter, which they write to
     net_presenter_destroy(on->presenter);
     on->presenter = NULL;
 }

@@ -36,9 +36,8 @@ void client_batch_flush(client_batch* batch) {
         // It fails when the window is gone; the events report that too.
         (void)SDL_SetRenderDrawBlendMode(batch->renderer, batch->is_opaque ? SDL_BLENDMODE_NONE
                                                                            : SDL_BLENDMODE_BLEND);
-        (void)SDL_RenderGeometry(batch->renderer, batch->is_textured ? batch->atlas->texture : NULL,
-                                 batch->vertices, (int)batch->vertex_count, batch->indices,
-                                 (int)batch->index_count);
+        (void)SDL_RenderGeometry(batch->renderer, batch->texture, batch->vertices,
+                                 (int)batch->vertex_count, batch->indices, (int)batch->index_count);
         batch->calls++;
     }
     batch->vertex_count = batch->index_count = 0;
@@ -61,20 +60,17 @@ void client_batch_clip(client_batch* batch, const SDL_Rect* clip) {
     (void)SDL_RenderSetClipRect(batch->renderer, clip);
 }
 
-// The kinds of runs for the software renderer; a graphics card uses only the first.
-typedef enum batch_run { RUN_TEXTURED, RUN_PLAIN, RUN_OPAQUE } batch_run;
-
-// @return where the next vertices go. There is room for all of them.
-static SDL_Vertex* make_room(client_batch* batch, batch_run run, uint32_t vertices,
-                             uint32_t indices) {
+// @return where the next vertices go. There is room for all of them. A graphics card gets the
+// texture of the atlas for plain colours too.
+static SDL_Vertex* make_room(client_batch* batch, SDL_Texture* texture, bool is_opaque,
+                             uint32_t vertices, uint32_t indices) {
     BASE_ASSERT(vertices <= CLIENT_BATCH_VERTICES && indices <= CLIENT_BATCH_INDICES);
-    if (!batch->is_software) run = RUN_TEXTURED;
-    bool is_textured = run == RUN_TEXTURED, is_opaque = run == RUN_OPAQUE;
-    if (is_textured != batch->is_textured || is_opaque != batch->is_opaque ||
+    if (!batch->is_software && !texture) texture = batch->atlas->texture;
+    if (texture != batch->texture || is_opaque != batch->is_opaque ||
         batch->vertex_count + vertices > CLIENT_BATCH_VERTICES ||
         batch->index_count + indices > CLIENT_BATCH_INDICES) {
         client_batch_flush(batch);
-        batch->is_textured = is_textured;
+        batch->texture = texture;
         batch->is_opaque = is_opaque;
     }
     return batch->vertices + batch->vertex_count;
@@ -98,7 +94,7 @@ static void take_quad(client_batch* batch) {
 }
 
 void client_batch_quad(client_batch* batch, const float* points, const ecs_color* colors) {
-    SDL_Vertex* to = make_room(batch, RUN_PLAIN, 4, 6);
+    SDL_Vertex* to = make_room(batch, NULL, false, 4, 6);
     for (uint32_t i = 0; i < 4; i++)
         to[i] = plain(batch, points[i * 2], points[i * 2 + 1], colors[i]);
     take_quad(batch);
@@ -155,11 +151,24 @@ void client_batch_patch(client_batch* batch, client_box box, const client_patch*
     float u0 = (float)patch->x / side, u1 = (float)(patch->x + patch->width) / side;
     float v0 = (float)patch->y / side, v1 = (float)(patch->y + patch->height) / side;
     SDL_Color mod = {color.r, color.g, color.b, color.a};
-    SDL_Vertex* to = make_room(batch, RUN_TEXTURED, 4, 6);
+    SDL_Vertex* to = make_room(batch, batch->atlas->texture, false, 4, 6);
     to[0] = (SDL_Vertex){{box.left, box.top}, mod, {u0, v0}};
     to[1] = (SDL_Vertex){{box.right, box.top}, mod, {u1, v0}};
     to[2] = (SDL_Vertex){{box.right, box.bottom}, mod, {u1, v1}};
     to[3] = (SDL_Vertex){{box.left, box.bottom}, mod, {u0, v1}};
+    take_quad(batch);
+}
+
+void client_batch_sprite(client_batch* batch, SDL_Texture* texture, const float* points,
+                         const float* places, ecs_color color) {
+    const SDL_Color mod = {color.r, color.g, color.b, color.a};
+    SDL_Vertex* to = make_room(batch, texture, false, 4, 6);
+    for (uint32_t i = 0; i < 4; i++) {
+        const bool is_right = i == 1 || i == 2, is_lower = i >= 2;
+        to[i] = (SDL_Vertex){{points[i * 2], points[i * 2 + 1]},
+                             mod,
+                             {places[is_right ? 2 : 0], places[is_lower ? 3 : 1]}};
+    }
     take_quad(batch);
 }
 
@@ -173,9 +182,9 @@ static bool is_solid_mass(const ecs_color* colors, uint32_t count) {
 
 void client_batch_triangles(client_batch* batch, const float* points, const ecs_color* colors,
                             uint32_t count) {
-    batch_run run = batch->is_software && is_solid_mass(colors, count) ? RUN_OPAQUE : RUN_PLAIN;
+    bool is_opaque = batch->is_software && is_solid_mass(colors, count);
     for (uint32_t i = 0; i + 3 <= count; i += 3) {
-        SDL_Vertex* to = make_room(batch, run, 3, 3);
+        SDL_Vertex* to = make_room(batch, NULL, is_opaque, 3, 3);
         for (uint32_t k = 0; k < 3; k++) {
             to[k] = plain(batch, points[(i + k) * 2], points[(i + k) * 2 + 1], colors[i + k]);
             batch->indices[batch->index_count++] = (int)(batch->vertex_count + k);

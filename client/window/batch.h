@@ -26,7 +26,7 @@ typedef struct client_batch {
     SDL_Vertex* vertices;
     int* indices;
     uint32_t vertex_count, index_count;
-    bool is_textured; ///< kind of the collected triangles
+    SDL_Texture* texture; ///< of the collected triangles; NULL: none
     bool is_opaque;
     bool is_software;
     bool has_clip;
@@ -51,6 +51,10 @@ void client_batch_box(client_batch* batch, client_box box, ecs_color color);
 void client_batch_gradient(client_batch* batch, client_box box, ecs_color top, ecs_color bottom);
 void client_batch_patch(client_batch* batch, client_box box, const client_patch* patch,
                         ecs_color color);
+/// A part of a picture, `places` (left, top, right, bottom) of 0 to 1, on a quadrilateral; `points`
+/// holds its corners: those of the part's upper left, upper right, lower right, lower left.
+void client_batch_sprite(client_batch* batch, SDL_Texture* texture, const float* points,
+                         const float* places, ecs_color color);
 /// `points` holds x, y for each point; three points make a triangle.
 void client_batch_triangles(client_batch* batch, const float* points, const ecs_color* colors,
                             uint32_t count);

@@ -9,13 +9,17 @@
 
 #include "window/batch.h"
 #include "window/font.h"
+#include "window/images.h"
 
 #include "base/assert.h"
+#include "base/math.h"
 
 #include <math.h>
 #include <string.h>
 
 #define LETTER_PIXELS_MIN 4.0f ///< smaller text cannot be read
+#define SHARP_SCALE_MIN 2.0f   ///< a picture that is enlarged so far shows its pixels
+#define ROUNDING 0.001f        ///< part of a pixel
 #define PIXELS_FAR 1e6f        ///< farther pixels cannot be seen, and floats become inexact
 
 typedef struct canvas {
@@ -32,6 +36,7 @@ struct client_draw {
     client_font* font;
     client_atlas atlas;
     client_batch batch;
+    client_images images;
     canvas canvases[CLIENT_CANVAS_COUNT];
     uint32_t width, height; // pixels
     client_name_fn find_name;
@@ -45,7 +50,8 @@ client_draw* client_draw_create(const base_allocator* allocator, struct SDL_Rend
     draw->allocator = allocator;
     draw->font = client_font_create(allocator, reporter);
     if (!draw->font || !client_atlas_init(&draw->atlas, allocator, renderer, reporter) ||
-        !client_batch_init(&draw->batch, allocator, renderer, &draw->atlas)) {
+        !client_batch_init(&draw->batch, allocator, renderer, &draw->atlas) ||
+        !client_images_init(&draw->images, allocator, renderer, reporter)) {
         client_draw_destroy(draw);
         return NULL;
     }
@@ -55,6 +61,7 @@ client_draw* client_draw_create(const base_allocator* allocator, struct SDL_Rend
 
 void client_draw_destroy(client_draw* draw) {
     if (!draw) return;
+    client_images_deinit(&draw->images);
     client_batch_deinit(&draw->batch);
     client_atlas_deinit(&draw->atlas);
     client_font_destroy(draw->font);
@@ -282,6 +289,120 @@ static void draw_triangles(void* context, const float* points, const ecs_color* 
     }
 }
 
+// ---- sprites ----
+
+// What is drawn of a picture, in its pixels.
+typedef struct part {
+    float left, top, width, height;
+} part;
+
+// @return false when it has no area within the picture.
+static bool find_part(const net_sprite* sprite, const client_image* image, part* found) {
+    part all = {sprite->part_x, sprite->part_y, sprite->part_width, sprite->part_height};
+    const float width = (float)image->width, height = (float)image->height;
+    if (image->is_broken || all.width == 0.0f || all.height == 0.0f)
+        all = (part){0.0f, 0.0f, width, height};
+    bool is_inside = all.left >= 0.0f && all.top >= 0.0f && all.width > 0.0f && all.height > 0.0f &&
+                     all.left + all.width <= width && all.top + all.height <= height;
+    if (!is_inside) return false;
+    if (!image->is_broken && (sprite->columns > 1 || sprite->rows > 1)) {
+        const uint64_t columns = sprite->columns ? sprite->columns : 1;
+        const uint64_t rows = sprite->rows ? sprite->rows : 1;
+        const uint64_t frame = sprite->frame % (columns * rows);
+        all.width /= (float)columns;
+        all.height /= (float)rows;
+        all.left += all.width * (float)(frame % columns);
+        all.top += all.height * (float)(frame / columns);
+    }
+    *found = all;
+    return true;
+}
+
+// The size in pixels of the screen.
+static void size_sprite(const canvas* on, const net_sprite* sprite, const part* shown, float* width,
+                        float* height) {
+    *width = sprite->width * on->scale;
+    *height = sprite->height * on->scale;
+    if (sprite->width == 0.0f && sprite->height == 0.0f) {
+        *width = shown->width * on->scale;
+        *height = shown->height * on->scale;
+    } else if (sprite->width == 0.0f) {
+        *width = *height * shown->width / shown->height;
+    } else if (sprite->height == 0.0f) {
+        *height = *width * shown->height / shown->width;
+    }
+    *width = within(*width);
+    *height = within(*height);
+}
+
+// Upright sprites have whole pixels as rectangles have, so that tiles meet without a seam.
+static bool place_sprite(const canvas* on, const net_sprite* sprite, float width, float height,
+                         float* points) {
+    const float x = place_x(on, sprite->x), y = place_y(on, sprite->y);
+    const float half_x = width * 0.5f, half_y = height * 0.5f;
+    client_box box = {x - half_x, y - half_y, x + half_x, y + half_y};
+    if (sprite->angle == 0.0f) {
+        box = snap_box(box.left, box.top, box.right, box.bottom);
+        const float corners[8] = {box.left,  box.top,    box.right, box.top,
+                                  box.right, box.bottom, box.left,  box.bottom};
+        memcpy(points, corners, sizeof corners);
+        return !is_outside(on, box);
+    }
+    const float along = base_cos(sprite->angle), across = base_sin(sprite->angle);
+    if (along != along) return false;
+    static const float signs[8] = {-1, -1, 1, -1, 1, 1, -1, 1};
+    for (uint32_t i = 0; i < 8; i += 2) {
+        const float to_x = signs[i] * half_x, to_y = signs[i + 1] * half_y;
+        points[i] = x + to_x * along - to_y * across;
+        points[i + 1] = y + to_x * across + to_y * along;
+    }
+    const float reach = half_x + half_y;
+    return !is_outside(on, (client_box){x - reach, y - reach, x + reach, y + reach});
+}
+
+// The places of the part in its texture. Smoothing must not mix in the pixels beside the part. The
+// software renderer cuts whole pixels out and rounds down, so its places lie a little beyond.
+static void place_part(const client_draw* draw, const client_image* image, const part* shown,
+                       bool is_smooth, const net_sprite* sprite, float* places) {
+    const float low = draw->batch.is_software || !is_smooth ? ROUNDING : 0.5f;
+    const float high = draw->batch.is_software ? -ROUNDING : low;
+    const float width = (float)image->width, height = (float)image->height;
+    const float left = (shown->left + low) / width, top = (shown->top + low) / height;
+    const float right = fminf((shown->left + shown->width - high) / width, 1.0f);
+    const float bottom = fminf((shown->top + shown->height - high) / height, 1.0f);
+    places[0] = sprite->flip_x ? right : left;
+    places[1] = sprite->flip_y ? bottom : top;
+    places[2] = sprite->flip_x ? left : right;
+    places[3] = sprite->flip_y ? top : bottom;
+}
+
+static void draw_sprite(void* context, const net_sprite* given) {
+    const canvas* on = context;
+    net_sprite sprite = {0};
+    memcpy(&sprite, given, given->size_bytes < sizeof sprite ? given->size_bytes : sizeof sprite);
+    ecs_color tint = sprite.tint;
+    if (is_same(tint, (ecs_color){0, 0, 0, 0})) tint = (ecs_color){255, 255, 255, 255};
+    client_images* images = &on->draw->images;
+    const client_image* image = client_images_find(images, sprite.image);
+    part shown;
+    float width = 0.0f, height = 0.0f, points[8], places[4];
+    if (tint.a == 0 || !find_part(&sprite, image, &shown)) return;
+    size_sprite(on, &sprite, &shown, &width, &height);
+    if (!(width > 0.0f) || !(height > 0.0f)) return;
+    if (!place_sprite(on, &sprite, width, height, points)) return;
+    const bool is_smooth =
+        width < shown.width * SHARP_SCALE_MIN || height < shown.height * SHARP_SCALE_MIN;
+    place_part(on->draw, image, &shown, is_smooth, &sprite, places);
+    client_batch_sprite(enter(on), client_images_texture(images, image, sprite.image, is_smooth),
+                        points, places, tint);
+}
+
+void client_draw_set_assets(client_draw* draw, const char* folder) {
+    client_images_open(&draw->images, folder);
+}
+
+// ---- text ----
+
 // When the texture is full, the collected triangles are drawn before all glyphs are removed.
 static const client_atlas_glyph* find_glyph(client_draw* draw, uint32_t character,
                                             uint32_t height) {
@@ -342,7 +463,8 @@ net_draw client_draw_get(client_draw* draw, client_canvas id) {
                       .text = draw_text,
                       .text_width = text_width,
                       .player_name = player_name,
-                      .pixels_per_unit = draw->canvases[id].scale};
+                      .pixels_per_unit = draw->canvases[id].scale,
+                      .sprite = draw_sprite};
 }
 
 // ---- a picture ----

@@ -48,6 +48,9 @@ void client_draw_end(client_draw* draw);
 /// Finds the name of a player; may be NULL. `context` must stay valid while pictures are drawn.
 typedef const char* (*client_name_fn)(void* context, uint32_t client);
 void client_draw_set_names(client_draw* draw, client_name_fn find, void* context);
+/// Forget all pictures of sprites and take those of this folder, which must outlive its use; NULL:
+/// none. Between two pictures.
+void client_draw_set_assets(client_draw* draw, const char* folder);
 /// @return a net_draw with functions and pixels_per_unit filled in; the caller sets the rest. Valid
 ///         until client_draw_destroy.
 net_draw client_draw_get(client_draw* draw, client_canvas canvas);

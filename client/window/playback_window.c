@@ -386,6 +386,7 @@ int client_playback_show(client_playback* self) {
     };
     on.window = client_window_create(&window);
     if (!on.window) return NET_EXIT_RUNTIME;
+    client_window_set_assets(on.window, self->module->asset_folder);
     for (uint32_t i = 0; i < KEY_COUNT; i++)
         on.keys[i] = client_window_key(key_names[i]);
     bool is_right = true;

@@ -3,10 +3,28 @@
 // stb_easy_font is static, so its letters are wrapped.
 #include "window/stb_easy.h"
 
+#include "net/limits.h"
+
+#include <stdlib.h>
+
+// A packed picture may unpack to a thousand times its size: no piece of memory is larger than the
+// largest picture needs (8 bytes a pixel in a file of 16 bits, and what doubling leaves over).
+#define PIECE_BYTES_MAX ((size_t)NET_IMAGE_PIXELS_MAX * 16)
+static void* piece_resize(void* piece, size_t size) {
+    return size <= PIECE_BYTES_MAX ? realloc(piece, size) : NULL;
+}
+#define STBI_MALLOC(size) piece_resize(NULL, size)
+#define STBI_REALLOC(piece, size) piece_resize(piece, size)
+#define STBI_FREE(piece) free(piece)
+#define STBI_ONLY_PNG
+#define STBI_NO_STDIO
+#define STBI_MAX_DIMENSIONS NET_IMAGE_SIDE_MAX
+#define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STBI_WRITE_NO_STDIO
 #define STB_TRUETYPE_IMPLEMENTATION
 #include "stb_easy_font.h"
+#include "stb_image.h"
 #include "stb_image_write.h"
 #include "stb_truetype.h"
 

@@ -130,6 +130,10 @@ void client_window_set_view(client_window* self, const char* title, float width,
     SDL_SetWindowTitle(self->window, title);
 }
 
+void client_window_set_assets(client_window* self, const char* folder) {
+    client_draw_set_assets(self->draw, folder);
+}
+
 void client_window_set_names(client_window* self, client_name_fn find, void* context) {
     client_draw_set_names(self->draw, find, context);
 }

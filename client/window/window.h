@@ -69,6 +69,10 @@ void client_window_destroy(client_window* window); ///< may be NULL
 /// Set the title and the view when the game is known.
 void client_window_set_view(client_window* window, const char* title, float width, float height);
 
+/// Set the folder of the pictures that the game draws (net_module.asset_folder), which must outlive
+/// its use; NULL: none. Pictures that are loaded already are loaded again.
+void client_window_set_assets(client_window* window, const char* folder);
+
 /// Set the function for net_draw's player_name.
 void client_window_set_names(client_window* window, client_name_fn find, void* context);
 

@@ -291,6 +291,11 @@ static const char* no_name(void* context, uint32_t client) {
     return NULL;
 }
 
+static void no_sprite(void* context, const net_sprite* sprite) {
+    (void)sprite;
+    report_stray(context);
+}
+
 static void init_unseen(net_match* match) {
     match->unseen = (net_draw){.size_bytes = sizeof match->unseen,
                                .context = match,
@@ -301,7 +306,8 @@ static void init_unseen(net_match* match) {
                                .text = no_text,
                                .text_width = no_width,
                                .player_name = no_name,
-                               .pixels_per_unit = 1.0f};
+                               .pixels_per_unit = 1.0f,
+                               .sprite = no_sprite};
 }
 
 // ---- create and destroy ----

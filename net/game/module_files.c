@@ -231,3 +231,35 @@ net_result net_asset_read(const char* folder, const char* name, const base_repor
     }
     return net_module_read_file(file, NET_ASSET_BYTES_MAX, reporter, bytes);
 }
+
+// A PNG file begins with eight bytes that no other has, then comes a block of 13 bytes: the size of
+// the picture first, the high byte first.
+net_result net_image_read(const char* folder, const char* name, const base_reporter* reporter,
+                          base_bytes* bytes, uint32_t* width, uint32_t* height) {
+    static const uint8_t start[16] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n',
+                                      0,    0,   0,   13,  'I',  'H',  'D',  'R'};
+    const size_t first = bytes->size;
+    net_result result = net_asset_read(folder, name, reporter, bytes);
+    if (result) return result;
+    const uint8_t* at = bytes->data + first;
+    if (bytes->size - first < sizeof start + 8 || memcmp(at, start, sizeof start) != 0) {
+        base_report(reporter, folder, 0, "%s is no PNG picture: save it as one", name);
+        return NET_ERR_MALFORMED;
+    }
+    uint32_t sides[2] = {0, 0};
+    for (uint32_t i = 0; i < 8; i++)
+        sides[i / 4] = sides[i / 4] << 8 | at[sizeof start + i];
+    *width = sides[0];
+    *height = sides[1];
+    if (*width == 0 || *height == 0) {
+        base_report(reporter, folder, 0, "%s has no pixels: save it again", name);
+        return NET_ERR_MALFORMED;
+    }
+    if (*width <= NET_IMAGE_SIDE_MAX && *height <= NET_IMAGE_SIDE_MAX &&
+        *width * *height <= NET_IMAGE_PIXELS_MAX)
+        return NET_OK;
+    base_report(reporter, folder, 0,
+                "%s has %u x %u pixels: a picture has sides of at most %u, and at most %u pixels",
+                name, *width, *height, NET_IMAGE_SIDE_MAX, NET_IMAGE_PIXELS_MAX);
+    return NET_ERR_FULL;
+}

@@ -60,6 +60,11 @@ static void text(void* context, float x, float y, float height, ecs_color color,
     if (draw) draw->text(draw->context, x, y, height, color, what);
 }
 
+static void sprite(void* context, const net_sprite* shown) {
+    const net_draw* draw = ((net_playback_drawing*)context)->draw;
+    if (draw && draw->sprite) draw->sprite(draw->context, shown);
+}
+
 static float text_width(void* context, float height, const char* what) {
     const net_draw* draw = ((net_playback_drawing*)context)->draw;
     if (draw) return draw->text_width(draw->context, height, what);
@@ -87,6 +92,7 @@ static net_draw make_drawing(net_playback_drawing* drawing) {
         .player_name = player_name,
         .player = drawing->draw ? drawing->draw->player : ECS_ENTITY_NONE,
         .pixels_per_unit = drawing->draw ? drawing->draw->pixels_per_unit : 1.0f,
+        .sprite = sprite,
     };
 }
 

@@ -21,6 +21,8 @@
 #include "ecs/inspect.h"
 
 #include "base/assert.h"
+#include "base/bytes.h"
+#include "base/hash.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -138,10 +140,12 @@ typedef struct check_table {
     check_rows before;
     base_reporter writes, notes, strays;
     uint64_t now_us, tick_us;
-    bool is_sly;      // a system wrote what it declares as read
-    bool is_compared; // the worlds at the end
-    bool is_written;  // by a client, so that predictions and worlds differ too
-    bool has_writer;  // and it is known which part of the module wrote
+    bool is_sly;                     // a system wrote what it declares as read
+    bool is_compared;                // the worlds at the end
+    bool is_written;                 // by a client, so that predictions and worlds differ too
+    bool has_writer;                 // and it is known which part of the module wrote
+    uint64_t images[NET_IMAGES_MAX]; // hashes of the names of pictures that were looked at
+    uint32_t image_count;
 } check_table;
 
 // ---- who writes ----
@@ -238,14 +242,41 @@ static float text_width(void* context, float height, const char* text) {
     return height * 0.5f * (float)strlen(text);
 }
 static const char* player_name(void* context, uint32_t client) {
-    return net_client_player_name(context, client);
+    return net_client_player_name(((check_bot*)context)->client, client);
+}
+
+static void report_image(void* context, const char* file, uint32_t line, const char* message) {
+    check_table* table = context;
+    (void)line;
+    net_check_report(table->self, "picture", message, "%s: %s", file, message);
+}
+
+// Each picture is looked for once.
+static void draw_sprite(void* context, const net_sprite* sprite) {
+    check_table* table = ((check_bot*)context)->table;
+    const uint64_t hash = base_hash64_text(sprite->image ? sprite->image : "");
+    for (uint32_t i = 0; i < table->image_count; i++)
+        if (table->images[i] == hash) return;
+    if (table->image_count == NET_IMAGES_MAX) {
+        net_check_report(table->self, "picture", "", "the game draws more than %u pictures",
+                         NET_IMAGES_MAX);
+        return;
+    }
+    table->images[table->image_count++] = hash;
+    const base_reporter reporter = {report_image, table};
+    base_bytes bytes;
+    base_bytes_init(&bytes, table->self->config->allocator);
+    uint32_t width, height;
+    (void)!net_image_read(table->self->config->module->asset_folder, sprite->image, &reporter,
+                          &bytes, &width, &height);
+    base_bytes_deinit(&bytes);
 }
 
 static void show(check_table* table, check_bot* bot) {
     if (!net_presenter_frame(bot->presenter, table->now_us)) return;
     net_match* view = net_presenter_match(bot->presenter);
     const net_draw draw = {.size_bytes = sizeof draw,
-                           .context = bot->client,
+                           .context = bot,
                            .rect = draw_box,
                            .circle = draw_circle,
                            .line = draw_line,
@@ -257,7 +288,8 @@ static void show(check_table* table, check_bot* bot) {
                            .frame_dt_s = (float)table->tick_us * 1e-6f,
                            .player_name = player_name,
                            .tick = net_presenter_tick(bot->presenter),
-                           .pixels_per_unit = 1};
+                           .pixels_per_unit = 1,
+                           .sprite = draw_sprite};
     const bool is_compared = is_watched(table, view);
     if (is_compared) take_rows(&table->before, view);
     net_presenter_draw(bot->presenter, &draw);

@@ -293,6 +293,22 @@ typedef struct net_controls {
     bool is_pad;          ///< a game controller was used last, not keys or the pointer
 } net_controls;
 
+/// A picture from the game's folder, or a part of it, somewhere on the view. Zeroed fields mean: the
+/// whole picture, upright, in its own size and colours. net_draw_sprite (net/draw.h) draws it.
+typedef struct net_sprite {
+    uint32_t size_bytes;    ///< set by net_draw_sprite
+    const char* image;      ///< "ship.png": a PNG file in `assets/` beside the game's sources
+    float x, y;             ///< of its middle
+    float width, height;    ///< one is 0: it follows from the other; both are 0: a pixel is a unit
+    float angle;            ///< radians, from the x axis to the y axis, as ecs_vec2_from_angle
+    uint32_t columns, rows; ///< of a sheet of equal frames; 0: 1
+    uint32_t frame; ///< from left to right, then down; after the last one comes the first again
+    float part_x, part_y, part_width,
+        part_height;     ///< pixels: a part, or where the sheet lies in it
+    bool flip_x, flip_y; ///< before it is turned
+    ecs_color tint;      ///< each channel is multiplied by it / 255; all four 0: as it is
+} net_sprite;
+
 /// Drawing, passed to systems of stage "render" as ecs_stage.user. Coordinates are those of the
 /// module's view rectangle, y points down; colours are RGBA. The client collects the calls and
 /// draws at the end. In stage "act" ecs_stage.user is one that draws nothing; a check names the
@@ -314,6 +330,11 @@ typedef struct net_draw {
     const char* (*player_name)(void* context, uint32_t client); ///< NULL: unknown client
     double tick;           ///< the shown moment: a tick and the part of the next one
     float pixels_per_unit; ///< of the view rectangle on the screen
+
+    // ---- later additions: pictures ----
+    /// A picture that is missing or damaged is reported once and drawn as squares of two colours.
+    /// Programs without pixels draw none.
+    void (*sprite)(void* context, const net_sprite* sprite);
 } net_draw;
 
 /// An entity that is shown at its predicted place.

@@ -81,6 +81,10 @@ BASE_C_BEGIN
 // Pictures and sounds of a game (net_asset_read).
 #define NET_ASSET_NAME_BYTES 64u ///< of a name, with the NUL
 #define NET_ASSET_BYTES_MAX ((size_t)16 << 20)
+#define NET_IMAGES_MAX 256u               ///< pictures of a game that a program keeps
+#define NET_IMAGE_SIDE_MAX 4096u          ///< pixels
+#define NET_IMAGE_PIXELS_MAX (4u << 20)   ///< of one picture: 2048 x 2048
+#define NET_IMAGES_PIXELS_MAX (16u << 20) ///< of all of them: 64 MiB
 
 // Rows.
 #define NET_ROW_HISTORY_MAX 64u ///< rows that a client keeps per entity: bases reach back so far

@@ -85,6 +85,14 @@ bool net_asset_name_is_valid(const char* name);
 ///         not readable); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_asset_read(const char* folder, const char* name,
                                         const base_reporter* reporter, base_bytes* bytes);
+/// The same for a picture of net_sprite, with its size. It says that it is a PNG file with sides of
+/// at most NET_IMAGE_SIDE_MAX and at most NET_IMAGE_PIXELS_MAX pixels; what follows may be damaged.
+/// @return NET_OK; NET_ERR_MALFORMED (no name, or no PNG file); NET_ERR_FULL (a larger picture);
+///         NET_ERR_IO (missing, outside, too large, not readable); NET_ERR_MEMORY. All but the last
+///         are reported.
+BASE_MUST_USE net_result net_image_read(const char* folder, const char* name,
+                                        const base_reporter* reporter, base_bytes* bytes,
+                                        uint32_t* width, uint32_t* height);
 
 /// Append NAME.blk and all that it imports from below its folder ("%game/" names that folder) to a
 /// pack. A link that leads out of the folder is refused.

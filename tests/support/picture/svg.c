@@ -3,6 +3,8 @@
 // equal shapes (a grid, the edges of a brick) is one path, which keeps the file small.
 #include "svg.h"
 
+#include "base/math.h"
+
 #include <string.h>
 
 // Widths of Helvetica in thousandths of its size, from space to tilde.
@@ -252,6 +254,37 @@ static void draw_text(void* context, float x, float y, float height, ecs_color c
     fputs("</text>\n", picture->file);
 }
 
+// The frame of a sheet is a window of 1 x 1 over a picture of columns x rows. The size of a file is
+// not known here, so sprites without a size of their own, and parts in pixels, are not drawn.
+static void draw_sprite(void* context, const net_sprite* sprite) {
+    svg* picture = context;
+    const float width = sprite->width > 0.0f ? sprite->width : sprite->height;
+    const float height = sprite->height > 0.0f ? sprite->height : sprite->width;
+    if (!picture->file || !(width > 0.0f) || sprite->part_width > 0.0f || !sprite->image) return;
+    const uint32_t columns = sprite->columns ? sprite->columns : 1;
+    const uint32_t rows = sprite->rows ? sprite->rows : 1;
+    const uint32_t frame = sprite->frame % (columns * rows);
+    FILE* file = picture->file;
+    close_element(picture);
+    fputs("<g transform=\"translate(", file);
+    put_number(file, sprite->x);
+    fputc(' ', file);
+    put_number(file, sprite->y);
+    fputs(") rotate(", file);
+    put_number(file, sprite->angle * 180.0f / BASE_PI);
+    fprintf(file, ") scale(%d %d)\"><svg", sprite->flip_x ? -1 : 1, sprite->flip_y ? -1 : 1);
+    put_attribute(file, "x", -width * 0.5f);
+    put_attribute(file, "y", -height * 0.5f);
+    put_attribute(file, "width", width);
+    put_attribute(file, "height", height);
+    fprintf(file,
+            " viewBox=\"%u %u 1 1\" preserveAspectRatio=\"none\"><image width=\"%u\" height=\"%u\" "
+            "preserveAspectRatio=\"none\" href=\"",
+            frame % columns, frame / columns, columns, rows);
+    put_text(file, sprite->image);
+    fputs("\"/></svg></g>\n", file);
+}
+
 static float text_width(void* context, float height, const char* text) {
     (void)context;
     uint32_t thousandths = 0;
@@ -290,5 +323,6 @@ net_draw svg_draw(svg* picture) {
                       .line = draw_line,
                       .triangles = draw_triangles,
                       .text = draw_text,
-                      .text_width = text_width};
+                      .text_width = text_width,
+                      .sprite = draw_sprite};
 }

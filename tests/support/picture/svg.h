@@ -5,7 +5,7 @@
 /// Neighbours with the same look share an element. A quad whose colours run from top to bottom
 /// becomes a rectangle with a gradient, a fan from one colour to another an ellipse with one, any
 /// other triangle a polygon of its mean colour. Text is measured with the widths of Helvetica,
-/// which Arial and Liberation Sans share.
+/// which Arial and Liberation Sans share. A sprite names its file, as the game's folder has it.
 #pragma once
 
 #include "net/game.h"

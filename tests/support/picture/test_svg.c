@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "svg.h"
+#include "net/draw.h"
 #include "test.h"
 
 #include <string.h>
@@ -85,6 +86,28 @@ CASE(text_of_players_cannot_leave_its_element) {
     assert_non_null(strstr(text, "<title>a &lt;page></title>"));
 }
 
+CASE(a_sprite_names_its_file_and_shows_one_frame) {
+    page p;
+    page_open(&p);
+    net_draw_sprite(&p.draw, (net_sprite){.image = "ship.png",
+                                          .x = 10,
+                                          .y = 20,
+                                          .width = 8,
+                                          .columns = 3,
+                                          .rows = 2,
+                                          .frame = 10, // of 6: the fifth
+                                          .flip_x = true,
+                                          .angle = 3.14159265f / 2.0f});
+    net_draw_sprite(&p.draw, (net_sprite){.image = "no_size.png", .x = 10, .y = 20});
+    const char* text = page_close(&p);
+    assert_non_null(strstr(
+        text,
+        "<g transform=\"translate(10 20) rotate(90) scale(-1 1)\"><svg x=\"-4\" y=\"-4\" "
+        "width=\"8\" height=\"8\" viewBox=\"1 1 1 1\" preserveAspectRatio=\"none\"><image "
+        "width=\"3\" height=\"2\" preserveAspectRatio=\"none\" href=\"ship.png\"/></svg></g>"));
+    assert_null(strstr(text, "no_size"));
+}
+
 CASE(what_has_no_file_is_drawn_into_nothing) {
     svg picture;
     svg_begin(&picture, NULL, 1.0f, 1.0f, "");
@@ -96,5 +119,6 @@ CASE(what_has_no_file_is_drawn_into_nothing) {
     draw.line(draw.context, 0.0f, 0.0f, 1.0f, 1.0f, 1.0f, red);
     draw.triangles(draw.context, points, colors, 3);
     draw.text(draw.context, 0.0f, 0.0f, 1.0f, red, "a");
+    net_draw_sprite(&draw, (net_sprite){.image = "ship.png", .width = 1.0f});
     assert_true(svg_end(&picture));
 }

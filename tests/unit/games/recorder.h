@@ -10,7 +10,7 @@
 #define RECORDER_TEXTS_MAX 256u
 
 typedef struct recorder {
-    uint32_t rects, circles, lines, points, texts;
+    uint32_t rects, circles, lines, points, texts, sprites;
     uint32_t shapes;                    ///< places that something was drawn at
     float low_x, low_y, high_x, high_y; ///< their bounds
     char text[RECORDER_TEXTS_MAX][64];
@@ -78,6 +78,14 @@ static inline float recorder_text_width(void* context, float height, const char*
     return (float)strlen(text) * height * 0.5f;
 }
 
+static inline void recorder_sprite(void* context, const net_sprite* sprite) {
+    recorder* r = context;
+    assert_true(net_asset_name_is_valid(sprite->image));
+    assert_true(sprite->width >= 0.0f && sprite->height >= 0.0f);
+    recorder_see(r, sprite->x, sprite->y);
+    r->sprites++;
+}
+
 static inline const char* recorder_player_name(void* context, uint32_t client) {
     (void)context;
     return client == 1 ? "Ada" : NULL;
@@ -99,6 +107,7 @@ static inline net_draw recorder_draw(recorder* r, ecs_entity player, double tick
         .player_name = recorder_player_name,
         .tick = tick,
         .pixels_per_unit = 1.0f,
+        .sprite = recorder_sprite,
     };
 }
 

@@ -9,7 +9,7 @@
 #include "swarm.pb-c.h"
 
 #include "base/macros.h"
-#include "net/game.h"
+#include "net/draw.h"
 #include "tools/check.h"
 
 #include <string.h>
@@ -35,6 +35,7 @@ typedef enum mistake {
     MISTAKE_CONST,            // a system writes what it declares as read
     MISTAKE_BOT,              // a bot writes to its mirror
     MISTAKE_PICTURE,          // drawing writes to the view
+    MISTAKE_SPRITE,           // a sprite of a file that is not there, in each frame
     MISTAKE_CLIENT,           // a system of clients writes what the server sends
     MISTAKE_OUTSIDE,          // a number outside of the world decides
     MISTAKE_UNKNOWN_TERM,     // a system asks for a component that does not exist
@@ -215,6 +216,7 @@ static void draw_astray(const net_draw* to) {
     to->line(to->context, 0, 0, 1, 1, 1, white);
     to->triangles(to->context, points, &white, 1);
     to->text(to->context, 0, 0, to->text_width(to->context, 1, "a"), white, "a");
+    net_draw_sprite(to, (net_sprite){.image = "none.png"});
     assert_null(to->player_name(to->context, 1));
     assert_true(to->size_bytes == sizeof *to && to->pixels_per_unit > 0.0f);
 }
@@ -224,6 +226,8 @@ static void draw(const ecs_stage* stage, const ecs_rows* rows) {
     (void)rows;
     const paddle_game* game = stage->context;
     if (the_mistake == MISTAKE_STRAY) draw_astray(stage->user);
+    if (the_mistake == MISTAKE_SPRITE)
+        net_draw_sprite(stage->user, (net_sprite){.image = "sihp.png"});
     const ecs_entity entity = ecs_entity_next(stage->world, ECS_ENTITY_NONE);
     if (the_mistake != MISTAKE_PICTURE || !ecs_is_alive(stage->world, entity)) return;
     ((ecs_vec2*)ecs_get_mut(stage->world, entity, game->pos))->y = 7.0f;

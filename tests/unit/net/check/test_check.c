@@ -175,6 +175,14 @@ CASE(who_draws_without_a_picture_is_named) {
     expect(&stray, 1);
 }
 
+CASE(a_picture_that_is_not_there_is_named) {
+    static const expectation sprite = {
+        MISTAKE_SPRITE,
+        "sihp.png: is missing: put sihp.png into the folder assets beside the game's "
+        "sources, and build the game again"};
+    expect(&sprite, 1);
+}
+
 CASE(what_decides_differently_is_named) {
     static const expectation predicted = {
         MISTAKE_PREDICTION, "warning: prediction: component pos differs from the server's in "};

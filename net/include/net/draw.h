@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+/// Pictures of a game: drawing one, and the frame of an animation. Inline, because a module has no
+/// functions of net.
+///
+///     net_draw_sprite(draw, (net_sprite){.image = "runner.png", .x = pos.x, .y = pos.y, .width = 32,
+///                                        .columns = 4, .frame = net_frame_at(draw->time_s, 8, 4,
+///                                                                            true)});
+#pragma once
+
+#include "net/game.h"
+
+#include <stddef.h>
+
+BASE_C_BEGIN
+
+/// Draw a picture. A program that was built before there were pictures draws nothing.
+static inline void net_draw_sprite(const net_draw* draw, net_sprite sprite) {
+    if (draw->size_bytes < offsetof(net_draw, sprite) + sizeof draw->sprite || !draw->sprite)
+        return;
+    sprite.size_bytes = sizeof sprite;
+    draw->sprite(draw->context, &sprite);
+}
+
+/// The frame of an animation that has run for so long.
+/// @return 0 to count - 1. Looping it begins again; else it stays at the last frame. Before its
+///         beginning, and for values that make no sense (count 0, NaN), it is 0.
+static inline uint32_t net_frame_at(double since_s, double frames_per_s, uint32_t count,
+                                    bool is_looping) {
+    const double frames = since_s * frames_per_s;
+    if (count == 0 || !(frames >= 0.0)) return 0;
+    if (!is_looping) return frames < (double)count ? (uint32_t)frames : count - 1;
+    return frames < 0x1p53 ? (uint32_t)((uint64_t)frames % count) : 0;
+}
+
+BASE_C_END
