@@ -12,6 +12,7 @@
 static const client_help_row help_rows[] = {
     {"Mouse", "instead of keys"},
     {"F1", "connection, view and frames as plots"},
+    {"F11", "fullscreen, and back"},
     {"F2, H", "this help"},
     {"Escape", "leave"},
 };

@@ -95,6 +95,7 @@ static int open_session(show* on) {
     const net_game_module* game = program->module->game;
     client_window_set_view(on->window, game->title, game->view_width, game->view_height);
     client_window_set_assets(on->window, program->module->asset_folder);
+    client_window_set_cursor(on->window, game->cursor);
     client_controls_init(&on->controls, game->actions, game->action_count, &program->reporter);
     on->playing_us = 0;
     client_feed_init(&on->feed);
@@ -178,7 +179,8 @@ int client_window_play(client_program* program) {
                                          .title = "shoal-client",
                                          .width = config->width,
                                          .height = config->height,
-                                         .fps = config->fps};
+                                         .fps = config->fps,
+                                         .is_fullscreen = config->is_fullscreen};
     int code = NET_EXIT_RUNTIME;
     on->window = client_window_create(&wanted);
     if (on->window) {

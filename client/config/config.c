@@ -129,6 +129,7 @@ static bool check_use(const client_config* config, const base_reporter* reporter
         {"net", config->net != NULL, .is_of_sessions = true},
         {"rate-max", config->rate_bytes_max > 0, .is_of_sessions = true},
         {"panel", config->has_panel, .is_of_pictures = true},
+        {"fullscreen", config->is_fullscreen, .is_of_pictures = true},
     };
     for (uint32_t i = 0; i < BASE_COUNT(uses); i++) {
         const char* fault = NULL;
@@ -184,6 +185,7 @@ static const base_option table[] = {
      "ask the server for at most so many bytes a second; 0: its own limit", 0,
      NET_RATE_BYTES_LIMIT},
     {"panel", FIELD(has_panel), NULL, "open the panel of F1 from the start", 0, 0},
+    {"fullscreen", FIELD(is_fullscreen), NULL, "begin without a frame; F11 changes it", 0, 0},
     {"seed", FIELD(seed), "N", "of the bots; with --local of the match too", 0, 0},
     {"threads", FIELD(threads), "N", "threads of the systems (default: by cores and game)", 0,
      BASE_WORKERS_MAX},

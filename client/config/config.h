@@ -37,6 +37,7 @@ typedef struct client_config {
     const char* size;    ///< as given; width and height hold its numbers
     uint32_t width, height;
     double fps; ///< frames per second; 0: the rate of the display
+    bool is_fullscreen;
     bool has_panel;
 
     const char* replay;  ///< a log; NULL: play on a server

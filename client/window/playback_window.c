@@ -59,6 +59,7 @@ static const char* const help_lines[] = {
     "Pointer       on the line: go there; over a mark: what it was",
     "C             the view of the next player, at last of none",
     "I, Tab        an entity's components; the next entity (Shift: back)",
+    "F11           fullscreen",
     "H, F1         this",
     "Escape        leave",
 };
@@ -381,6 +382,7 @@ int client_playback_show(client_playback* self) {
         .width = config->width,
         .height = config->height,
         .fps = config->fps,
+        .is_fullscreen = config->is_fullscreen,
         .view_width = game->view_width,
         .view_height = game->view_height + (has_strip ? on.strip.height : 0.0f),
     };

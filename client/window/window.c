@@ -30,9 +30,11 @@ struct client_window {
     SDL_Renderer* renderer;
     client_draw* draw;
     client_pads pads;
-    bool is_dummy;   // no display
-    bool is_vsync;   // presenting waits for the display
-    bool is_covered; // hidden or minimised
+    SDL_Cursor* crosshair;           // NULL: not used yet
+    int framed_width, framed_height; // outside of fullscreen
+    bool is_dummy;                   // no display
+    bool is_vsync;                   // presenting waits for the display
+    bool is_covered;                 // hidden or minimised
     double display_fps;
     uint64_t first_us, begun_us, due_us; // first_us: 0 before the first frame
     uint64_t begun_counter;
@@ -93,13 +95,17 @@ client_window* client_window_create(const client_window_config* config) {
     client_window* self = base_allocate_zero(config->allocator, sizeof *self);
     if (!self) return NULL;
     self->config = *config;
+    self->framed_width = (int)config->width;
+    self->framed_height = (int)config->height;
     if (!start_video(config->reporter)) {
         base_release(config->allocator, self, sizeof *self);
         return NULL;
     }
-    self->window = SDL_CreateWindow(config->title, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED,
-                                    (int)config->width, (int)config->height,
-                                    SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI);
+    self->window =
+        SDL_CreateWindow(config->title, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED,
+                         (int)config->width, (int)config->height,
+                         SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI |
+                             (config->is_fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0));
     if (!self->window || !open_renderer(self)) {
         base_report(config->reporter, NULL, 0, "no window: %s", SDL_GetError());
         client_window_destroy(self);
@@ -118,6 +124,7 @@ void client_window_destroy(client_window* self) {
     if (!self) return;
     client_pads_deinit(&self->pads);
     client_draw_destroy(self->draw);
+    if (self->crosshair) SDL_FreeCursor(self->crosshair);
     if (self->renderer) SDL_DestroyRenderer(self->renderer);
     if (self->window) SDL_DestroyWindow(self->window);
     SDL_Quit();
@@ -136,6 +143,36 @@ void client_window_set_assets(client_window* self, const char* folder) {
 
 void client_window_set_names(client_window* self, client_name_fn find, void* context) {
     client_draw_set_names(self->draw, find, context);
+}
+
+// Light with a dark rim, so that it is seen on every ground, and open in the middle.
+static SDL_Cursor* make_crosshair(void) {
+    enum { SIDE = 33, MIDDLE = SIDE / 2, OPEN = 4, REACH = 14 };
+    uint32_t argb[SIDE * SIDE] = {0};
+    for (int y = 0; y < SIDE; y++) {
+        for (int x = 0; x < SIDE; x++) {
+            const int dx = abs(x - MIDDLE), dy = abs(y - MIDDLE);
+            const int along = dx > dy ? dx : dy, across = dx > dy ? dy : dx;
+            const bool is_dot = along <= 1 && across <= 1;
+            if (across == 0 && ((along >= OPEN && along <= REACH) || along == 0))
+                argb[y * SIDE + x] = 0xffffffffu;
+            else if (is_dot || (across <= 1 && along >= OPEN - 1 && along <= REACH + 1))
+                argb[y * SIDE + x] = 0xc0101010u;
+        }
+    }
+    SDL_Surface* surface = SDL_CreateRGBSurfaceWithFormatFrom(argb, SIDE, SIDE, 32, SIDE * 4,
+                                                              SDL_PIXELFORMAT_ARGB8888);
+    SDL_Cursor* cursor = surface ? SDL_CreateColorCursor(surface, MIDDLE, MIDDLE) : NULL;
+    SDL_FreeSurface(surface);
+    return cursor;
+}
+
+void client_window_set_cursor(client_window* self, net_cursor cursor) {
+    BASE_ASSERT((uint32_t)cursor < NET_CURSOR_COUNT);
+    if (cursor == NET_CURSOR_CROSSHAIR && !self->crosshair) self->crosshair = make_crosshair();
+    bool is_crosshair = cursor == NET_CURSOR_CROSSHAIR && self->crosshair;
+    SDL_SetCursor(is_crosshair ? self->crosshair : SDL_GetDefaultCursor());
+    (void)SDL_ShowCursor(cursor == NET_CURSOR_NONE ? SDL_DISABLE : SDL_ENABLE);
 }
 
 bool client_window_is_interactive(const client_window* self) {
@@ -170,6 +207,23 @@ static void see_window_event(client_window* self, const SDL_WindowEvent* event) 
     }
 }
 
+// A game cannot use these keys: they are the way back to the desktop.
+static bool is_fullscreen_key(const SDL_KeyboardEvent* key) {
+    return key->keysym.sym == SDLK_F11 ||
+           (key->keysym.sym == SDLK_RETURN && (key->keysym.mod & KMOD_ALT));
+}
+
+// Without a window manager the window keeps the size of the display, so it gets its own again.
+static void change_fullscreen(client_window* self) {
+    bool is_full = (SDL_GetWindowFlags(self->window) & SDL_WINDOW_FULLSCREEN_DESKTOP) != 0;
+    if (!is_full) SDL_GetWindowSize(self->window, &self->framed_width, &self->framed_height);
+    if (SDL_SetWindowFullscreen(self->window, is_full ? 0 : SDL_WINDOW_FULLSCREEN_DESKTOP) != 0) {
+        base_report(self->config.reporter, NULL, 0, "no fullscreen: %s", SDL_GetError());
+        return;
+    }
+    if (is_full) SDL_SetWindowSize(self->window, self->framed_width, self->framed_height);
+}
+
 // The pointer comes in window coordinates; on some displays the picture has more pixels than these.
 static void place_pointer(const client_window* self, int x, int y, client_event* event) {
     int window_w = 0, window_h = 0, output_w = 0, output_h = 0;
@@ -186,6 +240,10 @@ static bool translate(client_window* self, const SDL_Event* from, client_event* 
         return true;
     case SDL_KEYDOWN:
     case SDL_KEYUP:
+        if (is_fullscreen_key(&from->key)) {
+            if (from->type == SDL_KEYDOWN && !from->key.repeat) change_fullscreen(self);
+            return false;
+        }
         to->kind = from->type == SDL_KEYDOWN ? CLIENT_EVENT_KEY_DOWN : CLIENT_EVENT_KEY_UP;
         to->key = from->key.keysym.sym;
         to->is_repeat = from->key.repeat != 0;

@@ -35,6 +35,7 @@ typedef struct client_window_config {
     uint32_t width, height;        ///< pixels
     double fps;                    ///< most frames per second; 0: the rate of the display
     float view_width, view_height; ///< size of the game's view; 0: not known yet
+    bool is_fullscreen;            ///< F11 and Alt+Enter change it
 } client_window_config;
 
 typedef enum client_event_kind {
@@ -73,6 +74,9 @@ void client_window_set_view(client_window* window, const char* title, float widt
 /// its use; NULL: none. Pictures that are loaded already are loaded again.
 void client_window_set_assets(client_window* window, const char* folder);
 
+/// Set what marks the pointer; an arrow at first.
+void client_window_set_cursor(client_window* window, net_cursor cursor);
+
 /// Set the function for net_draw's player_name.
 void client_window_set_names(client_window* window, client_name_fn find, void* context);
 
@@ -82,7 +86,8 @@ bool client_window_is_interactive(const client_window* window);
 int32_t client_window_key(const char* name);
 /// @return the name of the game controller that has this number or had it last; NULL: none had it.
 const char* client_window_pad_name(const client_window* window, uint32_t pad);
-/// @return false when there are no more events. Resizing and hiding are handled inside.
+/// @return false when there are no more events. Resizing, hiding and the keys of fullscreen are
+///         handled inside.
 BASE_MUST_USE bool client_window_next_event(client_window* window, client_event* event);
 /// Convert pixels to coordinates of a canvas; both may lie outside of it.
 void client_window_to_canvas(const client_window* window, client_canvas canvas, float pixel_x,

@@ -244,6 +244,8 @@ static net_result net_module_table_check(const net_game_module* table, const cha
     if (!(game->view_width > 0.0f && game->view_width < 1e9f && game->view_height > 0.0f &&
           game->view_height < 1e9f))
         fault(&check_, "the view is %s", "empty");
+    if ((uint32_t)game->cursor >= NET_CURSOR_COUNT)
+        fault(&check_, "the cursor is %s: use a value of net_cursor", "unknown");
     check_functions(&check_, game);
     copy_arrays(&check_, copy);
     copy_interest(&check_, copy);

@@ -92,6 +92,19 @@ case_a_looked_at_world_is_the_servers() {
     verifies a.slog server
 }
 
+case_fullscreen_shows_the_game_between_bars() {
+    serve server --min-clients 1 --ticks 60 --log none
+    run client shoal-client "$address" --render --fullscreen --bots 1 --shot a.png --size 640x360
+    [ "$code" = 0 ] || fail "the client ended with $code"
+    ends_with 0 server
+    # The display of the dummy driver. The view of 3:2 leaves bars above and below.
+    has_size a.png 1024x768
+    [ "$(printf '2 2\n1000 766\n' | "$bin/shoal-pixels" a.png | tail -n +2 | sort -u)" = "6 8 16" ] || fail "no dark bars"
+    run refused shoal-client 127.0.0.1:1 --fullscreen
+    [ "$code" = 2 ] || fail "--fullscreen without a window ended with $code"
+    says refused.err 'fullscreen needs --render or --shot'
+}
+
 case_a_human_without_hands_plays_along() {
     serve server --min-clients 1 --ticks 60 --log none
     run client shoal-client "$address" --render --name Ada

@@ -344,6 +344,14 @@ typedef struct net_predicted {
     float weight; ///< 1: as predicted; 0: as interpolated; between them: a mixture
 } net_predicted;
 
+/// What marks the pointer over the window.
+typedef enum net_cursor {
+    NET_CURSOR_ARROW,
+    NET_CURSOR_CROSSHAIR, ///< to aim with
+    NET_CURSOR_NONE,      ///< the game draws its own, or uses no pointer
+    NET_CURSOR_COUNT
+} net_cursor;
+
 /// The module's table. It and all that it points to are constant and live as long as the module.
 typedef struct net_game_module {
     uint32_t contract_version; ///< NET_GAME_CONTRACT_VERSION
@@ -407,6 +415,7 @@ typedef struct net_game_module {
     /// Which client gets which entities. NULL: every client gets every entity, with its public
     /// components.
     const net_interest_rules* interest;
+    net_cursor cursor; ///< while the game is shown
 } net_game_module;
 
 /// The one symbol: `const net_game_module* net_game_module_get(void);`

@@ -201,3 +201,115 @@ CASE_MADE(client_window, window, open_with_pads(), client_window_destroy(window)
     (void)plug(&devices[1]);
     assert_int_equal(next_of(window, CLIENT_EVENT_PAD_CAME).pad, 1);
 }
+
+// ---- fullscreen, bars, cursors ----
+
+static void push_key(uint32_t type, int32_t key, uint16_t held, bool is_repeat) {
+    SDL_Event event = {.type = type};
+    event.key.keysym.sym = key;
+    event.key.keysym.mod = held;
+    event.key.repeat = is_repeat;
+    assert_int_equal(SDL_PushEvent(&event), 1);
+}
+
+// The one window; each has a new number.
+static SDL_Window* find_window(void) {
+    SDL_Window* found = NULL;
+    for (uint32_t id = 1; id < 64 && !found; id++)
+        found = SDL_GetWindowFromID(id);
+    assert_non_null(found);
+    return found;
+}
+
+static bool is_fullscreen(void) {
+    return (SDL_GetWindowFlags(find_window()) & SDL_WINDOW_FULLSCREEN_DESKTOP) ==
+           SDL_WINDOW_FULLSCREEN_DESKTOP;
+}
+
+// SDL tells the window about its new size by events, which are no events of ours.
+static void press_for_fullscreen(client_window* window, int32_t key, uint16_t held,
+                                 bool is_repeat) {
+    push_key(SDL_KEYDOWN, key, held, is_repeat);
+    push_key(SDL_KEYUP, key, held, false);
+    client_event event;
+    for (uint32_t i = 0; i < 3; i++)
+        while (client_window_next_event(window, &event))
+            assert_true(event.kind != CLIENT_EVENT_KEY_DOWN && event.kind != CLIENT_EVENT_KEY_UP);
+}
+
+static void assert_size(client_window* window, float width, float height) {
+    client_window_begin_frame(window, 1000000);
+    float screen_width = 0.0f, screen_height = 0.0f, x = 0.0f, y = 0.0f;
+    client_window_canvas_size(window, CLIENT_CANVAS_SCREEN, &screen_width, &screen_height);
+    client_window_to_canvas(window, CLIENT_CANVAS_SCREEN, width, height, &x, &y);
+    assert_float_equal(x, screen_width, 0.01f);
+    assert_float_equal(y, screen_height, 0.01f);
+    assert_true(client_window_end_frame(window, NULL));
+}
+
+WINDOW_CASE(fullscreen_comes_and_goes_by_key, 0.0) {
+    assert_size(window, 600, 400);
+    SDL_DisplayMode display;
+    assert_int_equal(SDL_GetDesktopDisplayMode(0, &display), 0);
+    press_for_fullscreen(window, SDLK_F11, 0, false);
+    assert_true(is_fullscreen());
+    assert_size(window, (float)display.w, (float)display.h);
+    press_for_fullscreen(window, SDLK_F11, 0, true); // held: it stays
+    assert_true(is_fullscreen());
+    press_for_fullscreen(window, SDLK_RETURN, KMOD_LALT, false);
+    assert_false(is_fullscreen());
+    assert_size(window, 600, 400);
+    press_for_fullscreen(window, SDLK_RETURN, KMOD_RALT, false);
+    assert_true(is_fullscreen());
+    press_for_fullscreen(window, SDLK_F11, 0, false);
+    push_key(SDL_KEYDOWN, SDLK_RETURN, KMOD_LSHIFT, false);
+    assert_int_equal(next(window, true).kind, CLIENT_EVENT_KEY_DOWN); // alone it is a key
+    assert_false(is_fullscreen());
+}
+
+CASE(a_window_begins_in_fullscreen) {
+    const client_window_config config = {
+        .title = "test", .width = 600, .height = 400, .is_fullscreen = true};
+    client_window* window = client_window_create(&config);
+    assert_non_null(window);
+    assert_true(is_fullscreen());
+    client_window_destroy(window);
+}
+
+// The view of 3:2 in a window of 2:1 has bars on its sides. The pointer is outside of the view there.
+WINDOW_CASE(the_pointer_is_right_between_bars, 0.0) {
+    SDL_SetWindowSize(find_window(), 800, 400);
+    client_event event;
+    while (client_window_next_event(window, &event)) {
+    }
+    client_window_begin_frame(window, 1);
+    assert_true(client_window_end_frame(window, NULL));
+    static const struct {
+        int at_x, at_y;
+        float x, y;
+    } places[] = {
+        {100, 0, 0, 0}, {700, 400, 1200, 800}, {400, 200, 600, 400}, {50, 100, -100, 200}};
+    for (uint32_t i = 0; i < BASE_COUNT(places); i++) {
+        SDL_Event motion = {.type = SDL_MOUSEMOTION};
+        motion.motion.x = places[i].at_x;
+        motion.motion.y = places[i].at_y;
+        assert_int_equal(SDL_PushEvent(&motion), 1);
+        event = next(window, true);
+        float x = 0.0f, y = 0.0f;
+        client_window_to_canvas(window, CLIENT_CANVAS_VIEW, event.x, event.y, &x, &y);
+        assert_float_equal(x, places[i].x, 0.01f);
+        assert_float_equal(y, places[i].y, 0.01f);
+    }
+}
+
+// SDL's dummy driver has no pictures of cursors, only whether one is shown.
+WINDOW_CASE(a_game_chooses_whether_the_pointer_is_marked, 0.0) {
+    static const net_cursor cursors[] = {NET_CURSOR_CROSSHAIR, NET_CURSOR_NONE, NET_CURSOR_ARROW,
+                                         NET_CURSOR_NONE, NET_CURSOR_CROSSHAIR};
+    assert_int_equal(SDL_ShowCursor(SDL_QUERY), SDL_ENABLE);
+    for (uint32_t i = 0; i < BASE_COUNT(cursors); i++) {
+        client_window_set_cursor(window, cursors[i]);
+        assert_int_equal(SDL_ShowCursor(SDL_QUERY),
+                         cursors[i] == NET_CURSOR_NONE ? SDL_DISABLE : SDL_ENABLE);
+    }
+}

@@ -379,9 +379,12 @@ CASE(each_function_that_drives_a_match_is_required) {
     REFUSE("start is missing", table.start = NULL);
     REFUSE("player_join is missing", table.player_join = NULL);
     REFUSE("player_leave is missing", table.player_leave = NULL);
+    REFUSE("the cursor is unknown", table.cursor = NET_CURSOR_COUNT);
+    REFUSE("the cursor is unknown", table.cursor = (net_cursor)UINT32_MAX);
     net_game_module table = *breakout_module();
     table.bot_think = NULL;
     table.human_input = NULL;
+    table.cursor = NET_CURSOR_COUNT - 1;
     assert_ok(wrap(&table, &k)); // a game may have no bots and no humans
 }
 
