@@ -5,6 +5,7 @@
 #include <ecs/ecs.h>
 #include <ecs/es.h>
 #include <net/controls.h>
+#include <net/draw.h>
 
 #include "tag4.pb-c.h"
 
@@ -256,8 +257,8 @@ ES_STAGE(render)
 ES_TAG(render)
 ES_REQUIRE(tree : tag)
 static void draw_trees_es(const ecs_stage* stage, ecs_vec2 pos) {
-    const net_draw* draw = stage->user;
-    draw->circle(draw->context, pos.x, pos.y, 7.0f, (ecs_color){46, 110, 70, 255});
+    net_draw_sprite(stage->user,
+                    (net_sprite){.image = "tree.png", .x = pos.x, .y = pos.y, .width = 36.0f});
 }
 
 ES_STAGE(render)
@@ -265,12 +266,22 @@ ES_TAG(render)
 static void draw_runners_es(const ecs_stage* stage, ecs_entity entity, ecs_vec2 pos, uint32_t owner,
                             bool is_it) {
     const net_draw* draw = stage->user;
-    const ecs_color own = {255, 196, 64, 255}, other = {90, 170, 255, 255};
-    if (is_it)
-        draw->circle(draw->context, pos.x, pos.y, RADIUS + 5.0f, (ecs_color){240, 70, 70, 255});
-    draw->circle(draw->context, pos.x, pos.y, RADIUS, entity == draw->player ? own : other);
+    const ecs_color own = {255, 196, 64, 255}, other = {150, 200, 255, 255};
+    const bool is_own = entity == draw->player;
+    // Four frames of a step, one each 9 units: who stands has still feet. Below them those of it.
+    const uint32_t step = net_frame_at(pos.x + pos.y, 1.0 / 9.0, 4, true);
+    if (is_own) draw->circle(draw->context, pos.x, pos.y, RADIUS + 3.0f, own);
+    net_draw_sprite(draw, (net_sprite){.image = "runner.png",
+                                       .x = pos.x,
+                                       .y = pos.y,
+                                       .width = 3.0f * RADIUS,
+                                       .columns = 4,
+                                       .rows = 2,
+                                       .frame = is_it ? 4 + step : step});
     const char* name = draw->player_name(draw->context, owner);
-    if (name) draw->text(draw->context, pos.x + RADIUS, pos.y - RADIUS, 13.0f, other, name);
+    if (name)
+        draw->text(draw->context, pos.x + RADIUS, pos.y - RADIUS, 13.0f, is_own ? own : other,
+                   name);
 }
 
 // A client hears the events that the server sends to it, at their tick.
