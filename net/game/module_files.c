@@ -203,6 +203,30 @@ bool net_asset_name_is_valid(const char* name) {
     return before != '/';
 }
 
+// Another name is likelier than a forgotten file.
+static void report_missing(const char* folder, const char* name, const char* file,
+                           const base_reporter* reporter) {
+    char kept[NET_ASSET_NAME_BYTES], hint[BASE_HINT_BYTES];
+    base_nearest nearest = base_nearest_begin(name);
+    DIR* dir = opendir(folder);
+    for (const struct dirent* entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
+        if (!net_asset_name_is_valid(entry->d_name)) continue;
+        base_nearest_offer(&nearest, entry->d_name);
+        if (nearest.found != entry->d_name) continue;
+        (void)base_text_copy(kept, sizeof kept, entry->d_name);
+        nearest.found = kept;
+    }
+    if (dir) closedir(dir);
+    if (nearest.found)
+        base_report(reporter, file, 0, "is missing%s", base_nearest_hint(&nearest, hint));
+    else
+        base_report(
+            reporter, file, 0,
+            "is missing: put %s into the folder assets beside the game's sources, and build "
+            "the game again",
+            name);
+}
+
 net_result net_asset_read(const char* folder, const char* name, const base_reporter* reporter,
                           base_bytes* bytes) {
     BASE_ASSERT(folder && bytes);
@@ -217,11 +241,7 @@ net_result net_asset_read(const char* folder, const char* name, const base_repor
     char file[NET_FOLDER_BYTES_MAX + 2 * NET_ASSET_NAME_BYTES], root[4096], real[4096];
     if (!base_text_format(file, sizeof file, "%s/%s", folder, name) || !realpath(folder, root) ||
         !realpath(file, real)) {
-        base_report(
-            reporter, file, 0,
-            "is missing: put %s into the folder assets beside the game's sources, and build "
-            "the game again",
-            name);
+        report_missing(folder, name, file, reporter);
         return NET_ERR_IO;
     }
     if (!is_below(real, root)) {

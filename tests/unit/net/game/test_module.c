@@ -295,6 +295,9 @@ CASE(a_picture_is_read_from_the_games_folder_alone) {
     read_asset(folder, "out.png", NET_ERR_IO, "leads out of the game's folder", 0);
     assert_int_equal(rename(outside, file), 0);
     read_asset(folder, "ship.png", NET_OK, "", 3);
+    read_asset(folder, "Ship.PNG", NET_ERR_IO,
+               "Ship.PNG: error: is missing, did you mean 'ship.png'?", 0);
+    read_asset(folder, "explosion.wav", NET_ERR_IO, "is missing: put explosion.wav into", 0);
     // The limit, and a byte on each side of it.
     for (int step = -1; step <= 1; step++) {
         size_t size = NET_ASSET_BYTES_MAX + (size_t)step;
