@@ -284,6 +284,8 @@ static __attribute__((noinline)) bool open_run(ecs_world* world, const ecs_event
         memcpy(events->queue + events->tail, &head, sizeof head);
         events->open = events->tail;
     }
+    __atomic_store_n(&events->kinds[kind->id - 1]->sender,
+                     world->running ? world->running->name : NULL, __ATOMIC_RELAXED);
     const size_t left = (events->capacity - events->tail - head_bytes) / kind->stride;
     const uint32_t most = events->maximum - events->count;
     events->open_kind = kind;

@@ -45,6 +45,7 @@ typedef struct ecs_event_kind {
     bool is_special;   ///< delivery does more than call handlers: exported, or by component
     ecs_event_desc desc; ///< name and fields point into this block
     ecs_type type;       ///< the payload as a type: canonical bytes, text
+    const char* sender;  ///< system that sent some last; NULL: not known; written by any thread
     char name[ECS_NAME_BYTES_MAX];
     ecs_field fields[]; ///< desc.field_count; their names lie behind them
 } ecs_event_kind;

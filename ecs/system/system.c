@@ -546,7 +546,8 @@ bool ecs_inspect_rows(const ecs_world* world, ecs_user* user, bool* has_had) {
     return false;
 }
 
-bool ecs_inspect_optional(const ecs_world* world, ecs_user* user, const char** component) {
+bool ecs_inspect_optional(const ecs_world* world, ecs_user* user, const char** component,
+                          bool* is_excluded) {
     // `next` counts terms, as if each system had as many as one can have.
     for (; user->next / ECS_QUERY_TERMS_MAX < world->systems->count; user->next++) {
         const ecs_system* system = world->systems->list[user->next / ECS_QUERY_TERMS_MAX];
@@ -554,7 +555,8 @@ bool ecs_inspect_optional(const ecs_world* world, ecs_user* user, const char** c
         const ecs_query* query = system->query;
         if (!system->is_present || !query || term >= query->term_count) continue;
         const ecs_access access = query->access[term];
-        if ((access != ECS_OPTIONAL_READ && access != ECS_OPTIONAL_WRITE) ||
+        *is_excluded = access == ECS_REQUIRE_NOT;
+        if ((access != ECS_OPTIONAL_READ && access != ECS_OPTIONAL_WRITE && !*is_excluded) ||
             query->components[term] != ECS_COMPONENT_NONE)
             continue;
         user->name = system->name;
@@ -563,6 +565,11 @@ bool ecs_inspect_optional(const ecs_world* world, ecs_user* user, const char** c
         return true;
     }
     return false;
+}
+
+const char* ecs_inspect_sender(const ecs_world* world, ecs_event_type type) {
+    BASE_ASSERT(type - 1u < world->events->kind_count);
+    return __atomic_load_n(&world->events->kinds[type - 1]->sender, __ATOMIC_RELAXED);
 }
 
 static bool has(const ecs_template* source, ecs_component_id component) {

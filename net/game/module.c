@@ -464,14 +464,20 @@ static net_result load_library(module_box* box, const char* name, const base_byt
     box->module.library = dlopen(code ? path : file, RTLD_NOW | RTLD_LOCAL);
     if (!box->module.library) {
         const char* why = dlerror();
-        base_report(reporter, NULL, 0, "%s", why ? why : "the module cannot be loaded");
+        base_report(reporter, NULL, 0, "%s%s", why ? why : "the module cannot be loaded",
+                    why && strstr(why, ": undefined symbol: ")
+                        ? ": correct the name, or add the source that has it to shoal_game(...) in "
+                          "CMakeLists.txt"
+                        : "");
         return NET_ERR_MODULE;
     }
     // The way that POSIX gives to convert the result of dlsym to a function pointer.
     net_game_module_get_fn get = NULL;
     *(void**)&get = dlsym(box->module.library, NET_GAME_SYMBOL);
     if (!get) {
-        base_report(reporter, file, 0, "is no game module: it has no symbol %s", NET_GAME_SYMBOL);
+        base_report(reporter, file, 0,
+                    "is no game module: it has no symbol %s: no source has ES_GAME",
+                    NET_GAME_SYMBOL);
         return NET_ERR_MODULE;
     }
     net_result result = net_module_table_check(get(), file, reporter, &box->table);

@@ -24,6 +24,8 @@
 
 #include "net/match.h"
 
+#include "ecs/inspect.h"
+
 #include "base/assert.h"
 #include "base/bytes.h"
 
@@ -283,6 +285,62 @@ static bool remember_tick(net_predict* predict) {
     return true;
 }
 
+// Values of the own entity between two steps of what is sent. A client continues from what was
+// sent, the server from the value itself, so both drift apart by less than a step in each tick, and
+// no comparison of rows tells why.
+
+// @return whether a field of the component is such a value.
+static bool is_rough(const ecs_type* type, const ecs_template_component* component,
+                     const void* value) {
+    if (!(component->flags & ECS_COMPONENT_REPLICATED) || component->is_rotation) return false;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        const ecs_quant* quant = component->quant.bits > 0 ? &component->quant : &field->quant;
+        if (field->kind != ECS_FIELD_F32 || quant->bits == 0 || ecs_quant_is_angle(quant)) continue;
+        for (uint32_t k = 0; k < field->count; k++) {
+            float number;
+            memcpy(&number, (const uint8_t*)value + field->offset + k * sizeof number,
+                   sizeof number);
+            const double off = (double)number - (double)ecs_quantise(quant, number);
+            // Beyond the range it is a limit that is sent, which is another mistake.
+            if ((off < 0 ? -off : off) > quant->step * 0.001 &&
+                (off < 0 ? -off : off) <= quant->step)
+                return true;
+        }
+    }
+    return false;
+}
+
+static void report_rough(net_predict* predict, const ecs_template* of,
+                         const ecs_template_component* component) {
+    const ecs_world* world = net_match_world(predict->match);
+    const char* name = ecs_component_get(world, component->component)->name;
+    ecs_user writer = {0};
+    (void)ecs_inspect_user(world, component->component, ECS_USE_WRITE, &writer);
+    base_report(&predict->reporter, NULL, 0,
+                "warning: prediction: system %s leaves component %s between the steps that are "
+                "sent of it, so the server goes on from other numbers than clients: end with "
+                "ecs_vec2_snap or ecs_snap, whose step is a field of the context: float grid "
+                "ES_STEP(%s, %s)",
+                writer.name ? writer.name : "?", name, of->name, name);
+}
+
+static void look_at_steps(net_predict* predict) {
+    enum { ROUGH_TICKS = 60 };
+    ecs_world* world = net_match_world(predict->match);
+    if (predict->rough_ticks >= ROUGH_TICKS || !ecs_is_alive(world, predict->player)) return;
+    const ecs_template* of = ecs_template_get(world, ecs_entity_template(world, predict->player));
+    for (uint32_t i = 0; of && i < of->component_count; i++) {
+        const ecs_template_component* component = &of->components[i];
+        const ecs_component* known = ecs_component_get(world, component->component);
+        const ecs_type* type = ecs_type_get(world, known->type);
+        const void* cell = ecs_find(world, predict->player, known->id);
+        if (!cell || !is_rough(type, component, ecs_type_object(type, cell))) continue;
+        if (++predict->rough_ticks == ROUGH_TICKS) report_rough(predict, of, component);
+        return;
+    }
+}
+
 static const net_predict_made* input_at(const net_predict* predict, uint32_t number) {
     const net_predict_made* input = &predict->inputs[number % NET_PREDICT_SLOTS];
     return number > 0 && input->number == number ? input : NULL;
@@ -308,6 +366,7 @@ static bool run_input(net_predict* predict, const net_predict_made* input) {
     net_match_predict_input(predict->match, predict->player, input->payload, input->size);
     net_match_step_at(predict->match, ++predict->tick);
     ecs_changes_clear(net_match_world(predict->match));
+    look_at_steps(predict);
     return remember_tick(predict);
 }
 

@@ -135,6 +135,7 @@ struct net_predict {
     uint32_t seen_count;
     net_predict_shown shown;
     net_predict_counters counters;
+    uint32_t rough_ticks;                     ///< with a value that is not what is sent of it
     uint32_t differs[ECS_COMPONENTS_MAX + 1]; ///< [component]: net_predict_differs
     uint64_t row[PROTO_ROW_FIELDS_MAX];       ///< scratch
 };

@@ -191,9 +191,9 @@ uint64_t net_session_scope_hash(const net_server* server, const net_session* ses
     return is_known ? report->scope.hash : 0;
 }
 
-// Writes past tracking. A look compares so many values that it costs less than a hundredth of a
-// tick and has seen all of a world in about SHARE ticks. What it finds is watched for a while, to
-// learn which system writes it.
+// Writes past tracking. A look compares so few values that it costs less than a hundredth of a
+// tick; all of a world are seen within seconds. What it finds is watched for a while, to learn
+// which system writes it.
 enum { SLIP_ROWS_MIN = 16, SLIP_SHARE = 64, SLIP_WATCH_TICKS = 120 };
 
 static bool is_said(const net_server_slips* slips, ecs_component_id component) {
@@ -318,12 +318,16 @@ void net_session_close_report(net_server* server, net_session* session, net_end 
     const base_reporter* reporter =
         net_ration_take(&server->ration, NET_RATION_DROPPED, server->now_us);
     if (end == NET_END_BEHIND) {
-        const net_game_module* game = net_match_get_config(server->config.match)->module->game;
+        net_match* match = server->config.match;
+        const net_message* message =
+            &net_match_get_config(match)->module->game->messages[session->out.event_refused - 1];
+        const char* system = ecs_inspect_sender(
+            net_match_world(match), ecs_event_find(net_match_world(match), message->event));
         base_report(reporter, NULL, 0,
                     "%s dropped: the game sends too many events: %u wait for it, and one more %s "
-                    "has no room: send fewer, or not reliably",
-                    who, NET_EVENTS_RELIABLE_MAX,
-                    game->messages[session->out.event_refused - 1].name);
+                    "has no room%s%s: send fewer, or not reliably",
+                    who, NET_EVENTS_RELIABLE_MAX, message->name,
+                    system ? "; last sent by system " : "", system ? system : "");
         return;
     }
     base_report(reporter, NULL, 0, "%s dropped: %s%s%s", who, net_end_text(end),

@@ -31,7 +31,7 @@ void net_session_report_differs(net_server* server, const net_session* session, 
 /// Tell the operator that an entity of a client is not as the server has it.
 void net_server_report_difference(net_server* server, uint32_t client, ecs_entity entity);
 /// After a step: look at a few values of the world for those that no log and no client has, and
-/// report which system writes them, once for each component. In the last tick at all values.
+/// tell the operator which system writes them, once for each component. In the last tick at all.
 void net_server_look_for_slips(net_server* server, bool is_last);
 /// Add what the session's own parts have dropped.
 void net_session_add_dropped(const net_session* session, uint64_t dropped[NET_DROP_COUNT]);

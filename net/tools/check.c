@@ -60,20 +60,22 @@ static void check_systems(net_checker* self) {
     check_stages(self, self->predict);
 }
 
-// ES_OPTIONAL and ES_DEFAULT: a name that is written wrongly is no fault of the build.
+// ES_OPTIONAL, ES_DEFAULT and ES_REQUIRE_NOT: a name that is wrong is no fault of the build.
 static void check_optional(net_checker* self, net_match* match) {
     const ecs_world* world = match ? net_match_world(match) : NULL;
     ecs_user user = {0};
     const char* component = NULL;
-    while (world && ecs_inspect_optional(world, &user, &component)) {
+    bool is_excluded;
+    while (world && ecs_inspect_optional(world, &user, &component, &is_excluded)) {
         char hint[BASE_HINT_BYTES];
         base_nearest nearest = base_nearest_begin(component);
         for (uint32_t id = 1; id <= ecs_component_count(world); id++)
             base_nearest_offer(&nearest, ecs_component_get(world, (ecs_component_id)id)->name);
         net_check_report(self, "optional", component,
-                         "system %s asks for an optional component %s, which no template has: "
-                         "correct the name, or add it to a template%s",
-                         user.name, component, base_nearest_hint(&nearest, hint));
+                         "system %s %s component %s, which no template has: correct the name, or "
+                         "add it to a template%s",
+                         user.name, is_excluded ? "excludes" : "asks for an optional", component,
+                         base_nearest_hint(&nearest, hint));
     }
 }
 

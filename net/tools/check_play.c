@@ -169,9 +169,11 @@ static void report_note(void* context, const char* file, uint32_t line, const ch
     check_table* table = context;
     (void)file, (void)line;
     if (strstr(message, " dropped: ")) net_check_report(table->self, "drop", "", "%s", message);
-    static const char warning[] = "warning: ";
+    static const char warning[] = "warning: ", prediction[] = "warning: prediction: ";
+    if (strncmp(message, prediction, strlen(prediction)) == 0)
+        net_check_report(table->self, "rough", "", "%s", message + strlen(warning));
     if (strstr(message, "was written past its tracking by")) {
-        table->is_written = true; // clients differ, and no other system wrote
+        table->is_written = true; // so clients differ
         net_check_report(table->self, "slip", message, "%s", message + strlen(warning));
     }
     const char* what = strstr(message, ": entity ");
@@ -318,8 +320,8 @@ static net_result open_bot(check_table* table, uint32_t index) {
     bot->table = table;
     (void)base_text_format(bot->name, sizeof bot->name, "Bot %u", index + 1);
     net_result result = net_match_create(&mirror, config->reporter, &bot->mirror);
-    if (result == NET_OK)
-        result = net_presenter_create(&presenter, config->reporter, &bot->presenter);
+    // Its worlds were made before, with the caller's reporter.
+    if (result == NET_OK) result = net_presenter_create(&presenter, &table->notes, &bot->presenter);
     if (result == NET_OK) result = net_sim_client(table->sim, &link, &bot->transport);
     if (result != NET_OK) return result;
     inspect(table, bot->mirror);

@@ -142,7 +142,8 @@ static const char* name_of(int number) {
     case SIGFPE:
         return "fatal: division by zero (SIGFPE)";
     case SIGILL:
-        return "fatal: an instruction that this CPU does not know (SIGILL)";
+        return "fatal: a place that the compiler took for impossible, as a division by zero or a "
+               "function without return, or an instruction that this CPU does not know (SIGILL)";
     default:
         return "fatal: the program stopped itself (SIGABRT)";
     }

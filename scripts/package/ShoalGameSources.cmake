@@ -2,7 +2,8 @@
 #
 # shoal_game_sources(TARGET NAME source.c...): run shoal-esgen for each source that includes its own "SOURCE.es.h",
 # and for the header NAME.h when something includes "NAME.h.es.h".
-# Refuses a source with systems that would never run: it includes no "SOURCE.es.h", or ES_SYSTEMS misses it.
+# Refuses a source with systems that would never run: it includes no "SOURCE.es.h", or ES_SYSTEMS misses it; and a
+# context that is not called NAME. Warns of sources beside them that belong to the game and are in no target.
 # shoal_game_entry(VARIABLE NAME): a source with the one symbol that programs look for, which calls NAME_module().
 # It is a file of its own, so that a test can link several games at once.
 # shoal_game_assets(TARGET NAME FOLDER [COMPONENT component]): all files of assets/ beside the sources, the game's
@@ -15,6 +16,13 @@ function(shoal_game_sources target name)
         list(APPEND files ${name}.h)
     endif()
     shoal_game_check_systems(${ARGN})
+    shoal_game_check_name(${name} ${files})
+    get_property(is_checked DIRECTORY PROPERTY SHOAL_GAME SET)
+    set_property(DIRECTORY PROPERTY SHOAL_GAME ${name})
+    set_property(DIRECTORY APPEND PROPERTY SHOAL_GAME_SOURCES ${ARGN})
+    if(NOT is_checked)
+        cmake_language(DEFER CALL shoal_game_check_missing)
+    endif()
     set(generated)
     foreach(file ${files})
         get_filename_component(path ${file} ABSOLUTE)
@@ -71,6 +79,55 @@ function(shoal_game_check_systems)
            AND NOT all MATCHES "_register_${stem}[^A-Za-z0-9_]|${stem}_register_systems")
             message(FATAL_ERROR "${file}: ${system} never runs: add ${stem} to ES_SYSTEMS(...) beside ES_GAME; both "
                 "files include a header with the game's context")
+        endif()
+    endforeach()
+endfunction()
+
+# The context, from which the name of the table comes, is called as the game.
+function(shoal_game_check_name name)
+    foreach(file ${ARGN})
+        shoal_game_read(text ${file})
+        if(text MATCHES "(^|\n)ES_GAME_CONTEXT\\(([^)]*)\\)" AND NOT CMAKE_MATCH_2 STREQUAL name)
+            message(FATAL_ERROR "${file}: ES_GAME_CONTEXT(${CMAKE_MATCH_2}): the game is called ${name} in "
+                "CMakeLists.txt: both say one name")
+        endif()
+    endforeach()
+endfunction()
+
+# At the end of a folder's CMakeLists.txt: sources beside those of the game that no target has, though one has systems,
+# or a function that ES_GAME names.
+function(shoal_game_check_missing)
+    set(known)
+    get_property(name DIRECTORY PROPERTY SHOAL_GAME)
+    get_property(sources DIRECTORY PROPERTY SHOAL_GAME_SOURCES)
+    get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
+    foreach(target ${targets})
+        get_target_property(files ${target} SOURCES)
+        foreach(file ${files})
+            get_filename_component(path "${file}" ABSOLUTE)
+            list(APPEND known ${path})
+        endforeach()
+    endforeach()
+    set(all)
+    foreach(file ${sources})
+        shoal_game_read(text ${file})
+        string(APPEND all "${text}")
+    endforeach()
+    set(named "[A-Za-z0-9_]+_es(_event_handler)?")
+    if(all MATCHES "ES_GAME\\(([^;]*)\\);")
+        string(REGEX MATCHALL "\\.[a-z_]+ *= *[A-Za-z0-9_]+" fields "${CMAKE_MATCH_1}")
+        foreach(field ${fields})
+            string(REGEX REPLACE ".*= *" "" function "${field}")
+            string(APPEND named "|${function}")
+        endforeach()
+    endif()
+    file(GLOB beside CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
+    list(REMOVE_ITEM beside ${known})
+    foreach(path ${beside})
+        shoal_game_read(text ${path})
+        get_filename_component(file ${path} NAME)
+        if(text MATCHES "\n(static )?(inline )?[a-z0-9_]+ \\*?(${named})\\([^;{]*\\)[ \n]*{")
+            message(WARNING "${file}: ${CMAKE_MATCH_3} is in no game: add ${file} to shoal_game(${name} ...)")
         endif()
     endforeach()
 endfunction()

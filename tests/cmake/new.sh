@@ -47,6 +47,14 @@ static void extra_es(ecs_vec2* pos) {
     pos->x += 0.0f;
 }
 END
+# A source of the game that CMakeLists.txt misses, by its system or by a function that ES_GAME names.
+printf '// Input of players.\nvoid human_input(int a) {\n}\n' >hop_3d/human.c
+cmake hop_3d/build >said 2>&1
+for line in 'extra.c: extra_es is in no game: add extra.c to shoal_game(hop_3d ...)' \
+    'human.c: human_input is in no game: add human.c to shoal_game(hop_3d ...)'; do
+    tr -s ' \n' ' ' <said | grep -qF -e "$line" || fail "cmake did not say: $line"
+done
+rm hop_3d/human.c
 # CODE TEXT
 build() {
     local code=0
@@ -54,6 +62,9 @@ build() {
     [ "$((code != 0))" = "$1" ] || fail "the build ended with $code"
     tr -s ' \n' ' ' <said | grep -qF -e "$2" || fail "the build did not say: $2"
 }
+sed -i 's/CONTEXT(hop_3d)/CONTEXT(hop)/' hop_3d/hop_3d.c
+build 1 'hop_3d.c: ES_GAME_CONTEXT(hop): the game is called hop_3d in CMakeLists.txt: both say one name'
+sed -i 's/CONTEXT(hop)/CONTEXT(hop_3d)/' hop_3d/hop_3d.c
 sed -i 's/hop_3d.c)/hop_3d.c extra.c)/' hop_3d/CMakeLists.txt
 build 1 'extra.c: extra_es never runs: the file does not include "extra.es.h"'
 sed -i 's/^static void extra/#include "extra.es.h"\n\n&/' hop_3d/extra.c

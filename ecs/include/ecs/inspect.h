@@ -39,9 +39,14 @@ bool ecs_inspect_matches(const ecs_world* world, const char* system, ecs_templat
 /// Walk the systems of this world that are called with rows. *has_had: was one called with a row
 /// since ecs_inspect_writes? @return false: there is none after `user`.
 bool ecs_inspect_rows(const ecs_world* world, ecs_user* user, bool* has_had);
-/// Walk the optional terms of systems that may run here whose component no template or module has:
-/// they never get one. *component is borrowed. @return false: there is none after `user`.
-bool ecs_inspect_optional(const ecs_world* world, ecs_user* user, const char** component);
+/// Walk the terms of systems that may run here that ask for an optional component, or exclude one
+/// (*is_excluded), that no template or module has: such a term does nothing. *component is
+/// borrowed. @return false: there is none after `user`.
+bool ecs_inspect_optional(const ecs_world* world, ecs_user* user, const char** component,
+                          bool* is_excluded);
+/// @return the system that sent events of this type last; NULL: none did, or another part of the
+///         game.
+const char* ecs_inspect_sender(const ecs_world* world, ecs_event_type type);
 
 /// From now on compare each column that a system declares as read before and after its call, and
 /// report the first difference of each system and term: "system draw_es declares that it only reads

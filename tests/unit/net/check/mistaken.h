@@ -32,6 +32,7 @@ typedef enum mistake {
     MISTAKE_NAN,
     MISTAKE_INFINITE,
     MISTAKE_PREDICTION,       // the prediction moves at another speed
+    MISTAKE_ROUGH,            // and it is between the steps that are sent
     MISTAKE_CONST,            // a system writes what it declares as read
     MISTAKE_BOT,              // a bot writes to its mirror
     MISTAKE_PICTURE,          // drawing writes to the view
@@ -40,6 +41,7 @@ typedef enum mistake {
     MISTAKE_OUTSIDE,          // a number outside of the world decides
     MISTAKE_UNKNOWN_TERM,     // a system asks for a component that does not exist
     MISTAKE_UNKNOWN_OPTIONAL, // or may have one
+    MISTAKE_UNKNOWN_EXCLUDED, // or must not have one
     MISTAKE_UNKNOWN_EVENT,
     MISTAKE_UNKNOWN_ORDER,
     MISTAKE_UNKNOWN_NEED,
@@ -160,7 +162,9 @@ static float fly(float x, float by) {
 
 static void move(const ecs_stage* stage, const ecs_rows* rows) {
     const bool is_predicted = ecs_world_has_tag(stage->world, "predict");
-    const float speed = the_mistake == MISTAKE_PREDICTION && is_predicted ? 0.5f : 0.125f;
+    const float speed = the_mistake == MISTAKE_PREDICTION && is_predicted ? 0.5f
+                        : the_mistake == MISTAKE_ROUGH                    ? 0.13f
+                                                                          : 0.125f;
     ecs_vec2* pos = rows->columns[0];
     float* steer = rows->columns[1]; // declared as read
     for (uint32_t i = 0; i < rows->count; i++) {
@@ -269,6 +273,8 @@ static ecs_result mistaken_systems(ecs_world* world, void** context,
     static const ecs_term pos_terms[] = {{"pos", "p2", ECS_WRITE}};
     static const ecs_term optional_terms[] = {{"glow", "r", ECS_READ},
                                               {"glwo", "r", ECS_OPTIONAL_READ}};
+    static const ecs_term excluding_terms[] = {{"glow", "r", ECS_READ},
+                                               {"glwo", "r", ECS_REQUIRE_NOT}};
     static const ecs_term odd_terms[] = {{"poss", "p2", ECS_READ}};
     paddle_game* game = ecs_world_context(world, sizeof *game);
     if (!game) return ECS_ERR_MEMORY;
@@ -339,16 +345,18 @@ static ecs_result mistaken_systems(ecs_world* world, void** context,
                      (ecs_system_desc){.name = "late_es", .stage = "act2", .run = draw});
     if (result == ECS_OK) result = add_fly(world);
     const bool is_optional = the_mistake == MISTAKE_UNKNOWN_OPTIONAL;
+    const bool is_excluding = the_mistake == MISTAKE_UNKNOWN_EXCLUDED;
     const bool is_odd = the_mistake == MISTAKE_UNKNOWN_TERM;
     if (result == ECS_OK)
         result = add(world, "render",
                      (ecs_system_desc){.name = "draw_es",
                                        .stage = the_mistake == MISTAKE_STRAY ? "act" : "render",
                                        .run = draw,
-                                       .terms = is_odd        ? odd_terms
-                                                : is_optional ? optional_terms
-                                                              : glow_terms,
-                                       .term_count = is_optional ? 2 : 1,
+                                       .terms = is_odd         ? odd_terms
+                                                : is_optional  ? optional_terms
+                                                : is_excluding ? excluding_terms
+                                                               : glow_terms,
+                                       .term_count = is_optional || is_excluding ? 2 : 1,
                                        .context = game});
     return result;
 }

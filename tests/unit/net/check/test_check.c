@@ -84,6 +84,9 @@ CASE(what_is_not_sent_or_handled_is_named) {
         {MISTAKE_UNKNOWN_OPTIONAL,
          "warning: system draw_es asks for an optional component glwo, which no template has: "
          "correct the name, or add it to a template, did you mean 'glow'?"},
+        {MISTAKE_UNKNOWN_EXCLUDED, "warning: system draw_es excludes component glwo, which no "
+                                   "template has: correct the name, or add it to a template, did "
+                                   "you mean 'glow'?"},
         {MISTAKE_UNSENT,
          "warning: component glow of template paddle: system draw_es of the client reads it, "
          "system "
@@ -187,6 +190,12 @@ CASE(what_decides_differently_is_named) {
     static const expectation predicted = {
         MISTAKE_PREDICTION, "warning: prediction: component pos differs from the server's in "};
     expect(&predicted, 1);
+    static const expectation rough = {
+        MISTAKE_ROUGH,
+        "warning: prediction: system move_es leaves component pos between the steps that are sent "
+        "of it, so the server goes on from other numbers than clients: end with ecs_vec2_snap or "
+        "ecs_snap, whose step is a field of the context: float grid ES_STEP(paddle, pos)\n"};
+    expect(&rough, 1);
     static const expectation outside = {
         MISTAKE_OUTSIDE, "warning: the log does not run again: tick 1 differs in component pos of "
                          "entity 2:1: something besides inputs and the world's chance decides"};
@@ -257,8 +266,8 @@ CASE(an_event_that_floods_clients_is_named) {
     assert_ok(check(MISTAKE_FLOOD, &result));
     print_message("%s", said);
     assert_non_null(strstr(said, "warning: client 1 \"Bot 1\" dropped: the game sends too many "
-                                 "events: 256 wait for it, and one more Goal has no room: send "
-                                 "fewer, or not reliably\n"));
+                                 "events: 256 wait for it, and one more Goal has no room; last "
+                                 "sent by system rule_es: send fewer, or not reliably\n"));
     assert_int_equal(result.warnings, 1);
 }
 

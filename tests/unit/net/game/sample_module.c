@@ -13,6 +13,7 @@
 #define FAULT_VERSION 4
 #define FAULT_THREAD 5
 #define FAULT_CORE 6
+#define FAULT_UNDEFINED 7
 
 #if SAMPLE_FAULT == FAULT_GLOBAL
 static int sample_counter = 3;
@@ -33,6 +34,7 @@ static const net_game_module module = {
 };
 
 const net_game_module* net_game_module_get(void);
+void human_input(void); // in a source that the module was built without
 const net_game_module* sample_other(double value);
 
 #if SAMPLE_FAULT == FAULT_SYMBOL
@@ -52,6 +54,9 @@ const net_game_module* net_game_module_get(void) {
 const net_game_module* sample_other(double value) {
 #if SAMPLE_FAULT == FAULT_IMPORTS
     value += pow(value, 3.5) + (double)sinf((float)value) + rand() + (double)time(NULL);
+#endif
+#if SAMPLE_FAULT == FAULT_UNDEFINED
+    human_input();
 #endif
 #if SAMPLE_FAULT == FAULT_GLOBAL
     value += sample_counter + sample_buffer[7];

@@ -334,7 +334,12 @@ CASE(a_module_names_the_folder_of_its_pictures) {
 
 CASE(files_without_symbol_or_with_another_contract_are_refused) {
     refuse_file(SAMPLES_DIR "/sample_symbol.so", NULL, NET_ERR_MODULE,
-                "no symbol net_game_module_get");
+                "no symbol net_game_module_get: no source has ES_GAME");
+#ifndef TEST_SANITIZED
+    refuse_file(SAMPLES_DIR "/sample_undefined.so", NULL, NET_ERR_MODULE,
+                "undefined symbol: human_input: correct the name, or add the source that has it to "
+                "shoal_game(...) in CMakeLists.txt");
+#endif
     refuse_file(SAMPLES_DIR "/sample_version.so", NULL, NET_ERR_MODULE,
                 "made for module contract 2, this program has 1");
 }
