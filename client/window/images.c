@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // stb_image decodes; what may be decoded is decided before (net_image_read).
 //
-// Between two pixels a renderer mixes their colours, also those of clear pixels, which programs save
-// as black or white. A rim in that colour would show, so clear pixels get the colour of their
+// Between two pixels a renderer mixes their colours, also those of clear pixels, which programs
+// save as black or white. A rim in that colour would show, so clear pixels get the colour of their
 // neighbours first.
 #include "window/images.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /// The pictures of a game as textures, each loaded from its folder when it is drawn first.
 ///
-/// A picture that cannot be loaded is reported once, with what to do, and is drawn as squares of two
-/// colours. A file is untrusted: its size is checked before it is decoded, and decoding gets no more
-/// memory than a picture within the limits (net/limits.h) needs.
+/// A picture that cannot be loaded is reported once, with what to do, and is drawn as squares of
+/// two colours. A file is untrusted: its size is checked before it is decoded, and decoding gets no
+/// more memory than a picture within the limits (net/limits.h) needs.
 ///
 /// One texture for each picture, and not one for all, which would need one way of scaling and room
 /// for every picture: sprites of one kind are usually drawn after one another, and 1,000 of one

@@ -2,7 +2,8 @@
 /// Pictures of a game: drawing one, and the frame of an animation. Inline, because a module has no
 /// functions of net.
 ///
-///     net_draw_sprite(draw, (net_sprite){.image = "runner.png", .x = pos.x, .y = pos.y, .width = 32,
+///     net_draw_sprite(draw, (net_sprite){.image = "runner.png", .x = pos.x, .y = pos.y, .width =
+/// 32,
 ///                                        .columns = 4, .frame = net_frame_at(draw->time_s, 8, 4,
 ///                                                                            true)});
 #pragma once

@@ -293,8 +293,8 @@ typedef struct net_controls {
     bool is_pad;          ///< a game controller was used last, not keys or the pointer
 } net_controls;
 
-/// A picture from the game's folder, or a part of it, somewhere on the view. Zeroed fields mean: the
-/// whole picture, upright, in its own size and colours. net_draw_sprite (net/draw.h) draws it.
+/// A picture from the game's folder, or a part of it, somewhere on the view. Zeroed fields mean:
+/// the whole picture, upright, in its own size and colours. net_draw_sprite (net/draw.h) draws it.
 typedef struct net_sprite {
     uint32_t size_bytes;    ///< set by net_draw_sprite
     const char* image;      ///< "ship.png": a PNG file in `assets/` beside the game's sources

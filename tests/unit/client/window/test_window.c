@@ -276,7 +276,8 @@ CASE(a_window_begins_in_fullscreen) {
     client_window_destroy(window);
 }
 
-// The view of 3:2 in a window of 2:1 has bars on its sides. The pointer is outside of the view there.
+// The view of 3:2 in a window of 2:1 has bars on its sides. The pointer is outside of the view
+// there.
 WINDOW_CASE(the_pointer_is_right_between_bars, 0.0) {
     SDL_SetWindowSize(find_window(), 800, 400);
     client_event event;
