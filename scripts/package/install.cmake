@@ -9,6 +9,7 @@
 #     lib/shoal/games                           (games) modules; the same place under every prefix, because
 #                                               programs look there relative to themselves
 #     share/shoal/python                        (tools) shoal.py; with prefix /usr where Python looks
+#     share/shoal/lua                           (tools) shoal.lua; with prefix /usr where Lua looks
 #     share/shoal/{wire,log}.proto              (dev) what is on the wire and in logs
 #     share/man, share/bash-completion          of each program, with it
 #     share/doc/shoal                           (dev) the READMEs and standards; examples/
@@ -17,9 +18,11 @@ set(package_folder ${CMAKE_CURRENT_LIST_DIR})
 set(package_target ${CMAKE_INSTALL_LIBDIR}/cmake/Shoal)
 set(etc ${CMAKE_INSTALL_SYSCONFDIR})
 set(python ${CMAKE_INSTALL_DATADIR}/shoal/python)
+set(lua ${CMAKE_INSTALL_DATADIR}/shoal/lua)
 if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
     set(etc /etc)
     set(python lib/python3/dist-packages)
+    set(lua ${CMAKE_INSTALL_DATADIR}/lua/5.1)
 endif()
 
 foreach(folder ecs/base/include/base ecs/include/ecs proto/include/proto net/include/net)
@@ -31,6 +34,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/client/library/include/shoal_client.h
 install(FILES ${PROJECT_SOURCE_DIR}/proto/wire.proto ${PROJECT_SOURCE_DIR}/proto/log.proto
         DESTINATION ${CMAKE_INSTALL_DATADIR}/shoal COMPONENT dev)
 install(FILES ${PROJECT_SOURCE_DIR}/client/python/shoal.py DESTINATION ${python} COMPONENT tools)
+install(FILES ${PROJECT_SOURCE_DIR}/client/lua/shoal.lua DESTINATION ${lua} COMPONENT tools)
 
 # What a game is compiled with: headers, protobuf-c, and the flags that keep its arithmetic the same on
 # every machine. No library of ours: a module takes our functions from the program that opens it.
@@ -124,6 +128,7 @@ endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/tests/cmake/outside/ DESTINATION ${pages}/examples/dots COMPONENT dev)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/games/tutorial DESTINATION ${pages}/examples COMPONENT dev)
 install(FILES ${PROJECT_SOURCE_DIR}/client/examples/pilot.cc DESTINATION ${pages}/examples COMPONENT dev)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/client/examples/love DESTINATION ${pages}/examples COMPONENT dev)
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/client/python/bot.py DESTINATION ${pages}/examples COMPONENT dev)
 
 # A service for each match: shoal-server@NAME reads etc/shoal/NAME.conf.

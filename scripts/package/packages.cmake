@@ -4,7 +4,7 @@
 #     libshoal-dev     headers, static libraries, CMake and pkg-config files, shoal-esgen, docs and examples
 #     shoal-games      the modules of the three games
 #     shoal-server     the program, a service of systemd, /etc/shoal/breakout.conf as a conffile
-#     shoal-tools      shoal-client, shoal-replay, the Python binding
+#     shoal-tools      shoal-client, shoal-replay, the bindings for Python and Lua
 set(SHOAL_MAINTAINER "Shoal developers <shoal@users.noreply.github.com>" CACHE STRING "Maintainer of Debian packages")
 set(CPACK_PACKAGE_NAME shoal)
 set(CPACK_PACKAGE_VENDOR Shoal)
@@ -62,7 +62,7 @@ if(CMAKE_INSTALL_PREFIX STREQUAL "/usr" AND GZIP_PROGRAM)
     shoal_package(server shoal-server net "" "shoal-games ${same}"
         "This package has the server, which runs one match, and a service of systemd.")
     shoal_package(tools shoal-tools net "libshoal${soversion} ${same}, python3:any" "shoal-games ${same}"
-        "This package has the client with its window and its bots, shoal-replay, which\nruns event logs again, and the Python module shoal.")
+        "This package has the client with its window and its bots, shoal-replay, which\nruns event logs again, and the module shoal for Python and LuaJIT.")
     # By hand: CPack calls ldconfig from scripts where a trigger is asked for.
     configure_file(${debian}/shlibs.in ${PROJECT_BINARY_DIR}/package/shlibs @ONLY)
     set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/package/shlibs ${debian}/triggers)

@@ -118,6 +118,14 @@ if [ -z "$sanitizers" ] && command -v python3 >/dev/null; then
     says bot.out '^log game=breakout ticks=120 '
 fi
 
+# LuaJIT finds the installed library beside the installed shoal.lua, which is where the example for LÖVE looks.
+if [ -z "$sanitizers" ] && command -v luajit >/dev/null; then
+    lua=$installed/share/doc/shoal/examples/love/../../../../shoal/lua
+    env -u SHOAL_LIBRARY LUA_PATH="$lua/?.lua" luajit -e 'print(require("shoal").version())' >lua.out 2>lua.err ||
+        fail "the installed shoal.lua does not find its library"
+    says lua.out '^[0-9]+[.][0-9]+[.][0-9]+$'
+fi
+
 # Without --game: the clients ask the server and find the same module.
 export SHOAL_MODULE_PATH=$work/build/games
 start server shoal-server --game dots --listen 127.0.0.1:0 --min-clients 3 --ticks 300 --log none

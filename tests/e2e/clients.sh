@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Clients in other languages, against a real server: C++ and Python play and read the log.
+# Clients in other languages, against a real server: C++, Python and Lua play; Python reads the log.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
-# Python cannot load a library that was built with a sanitizer, and CMake may have found no C++ compiler.
+# Python and LuaJIT cannot load a library that was built with a sanitizer, and CMake may have found no C++ compiler.
 has_python() { command -v python3 >/dev/null && ! grep -q '^SHOAL_SANITIZE:STRING=.' "$build/CMakeCache.txt"; }
+has_lua() { command -v luajit >/dev/null && ! grep -q '^SHOAL_SANITIZE:STRING=.' "$build/CMakeCache.txt"; }
 has_cxx() { [ -x "$bin/pilot" ]; }
 
 # python NAME [argument...]: the bot, in the background
@@ -17,6 +18,62 @@ python() {
     SHOAL_LIBRARY=$build/lib/libshoal_client.so.1 PYTHONDONTWRITEBYTECODE=1 \
         python3 "$root/client/python/bot.py" "$@" >"$name.out" 2>"$name.err" &
     pids[$name]=$!
+}
+
+# lua NAME ADDRESS [NETWORK]: a player in Lua, in the background. It says what the binding gives for right and for wrong names.
+lua() {
+    : >"$1.out"
+    SHOAL_LIBRARY=$build/lib/libshoal_client.so.1 LUA_PATH=$root/client/lua/?.lua luajit - "${@:2}" >"$1.out" 2>"$1.err" <<'END' &
+local shoal = require "shoal"
+local client = shoal.Client(arg[1], {name = "Lua", network = arg[2], flags = shoal.BOT + shoal.SHOW})
+local function refused(...) print((select(2, pcall(...)))) end
+local ticks, frames, heard = 0, 0, {}
+for tick in client:play() do
+    ticks = ticks + 1
+    local pad, bricks = client.player, 0
+    if pad then client.input.PadInput = {move = -127, is_launching = tick % 32 == 31} end
+    if client:frame() then frames = frames + 1 end
+    for event in client:events() do
+        heard[event.name] = (heard[event.name] or 0) + 1
+        if event.name == "Cheered" then print("cheered " .. event.emote .. " " .. type(event.tick)) end
+    end
+    if ticks == 60 then client:send("Cheer", {emote = 3}) end
+    if ticks == 90 then
+        for brick in client.world:entities("hits") do
+            bricks = bricks + (brick.template == "breakout_brick" and brick.is_alive and brick.hits >= 1 and 1 or 0)
+        end
+        print("bricks", bricks > 20, pad:has("pos"), pad:has("isPad"), pad:has("hits"), pad:has("posi"), pad:get("posi"), pad.vel)
+        print("pad", pad.pos.x, pad:text("pos"), pad == client.world:entity(pad.handle), client.world:entity(12345678),
+            table.concat(client.world:fields("pos"), " "), client.world:components().pos)
+        refused(function() client.input.PadInput = {mov = 1} end)
+        refused(function() return pad.posi end)
+        refused(client.send, client, "Chear")
+        refused(client.figure, client, "rtt")
+        refused(shoal.Client, arg[1], {report = print})
+        print(table.concat(client:messages(shoal.TO_SERVER), " "), client:figure("rtt_ms") >= 0, client:player_name(client.number))
+    end
+end
+print(("client id=%d tick=%d entities=%d game=%s mirror_hash=%s frames=%d cheers=%d end=%s"):format(client.number,
+    client.tick, client.world.count, client.game, client.hash, frames, heard.Cheered or 0, client.ending))
+local world = client.world
+client:close()
+print("closed", client.phase, client.text, world.count, world:entity(1))
+END
+    pids[$1]=$!
+}
+
+lua_says_what_it_found() {
+    says "$1.out" '^cheered 3 number$'
+    says "$1.out" $'^bricks\ttrue\ttrue\ttrue\tfalse\tfalse\tnil\tnil$'
+    says "$1.out" $'^pad\t[0-9.]+\t[0-9.]+,756\ttrue\tnil\tx y\tp2$'
+    says "$1.out" "^no field 'mov'; there are move, is_launching\$"
+    says "$1.out" "^the game has no component 'posi'; it has (.*, )?pos(, .*)?\$"
+    says "$1.out" "^the game has no message 'Chear'; it has PadInput, Cheer, "
+    says "$1.out" "^no figure 'rtt'\$"
+    says "$1.out" 'no report in Lua: client.text is the newest line$'
+    says "$1.out" $'^Cheer\ttrue\tLua$'
+    says "$1.out" "^client id=[1-9] tick=400 .* frames=[1-9][0-9]+ cheers=$2 end=goodbye\$"
+    says "$1.out" $'^closed\t4\t\t0\tnil$'
 }
 
 # "pos" in entity: of a value, of a tag, of what the entity or the game does not have; and the page of Python
@@ -73,11 +130,12 @@ case_a_local_game_needs_no_server() {
     [ "$code" = 2 ] && says local.err 'leave the address out'
 }
 
-case_cpp_and_python_see_the_match_of_the_server() {
+case_other_languages_see_the_match_of_the_server() {
     local count=0 players=()
     has_cxx && count=$((count + 1))
     has_python && count=$((count + 1))
-    [ $count -gt 0 ] || { echo "skipped: neither C++ nor Python"; return 0; }
+    has_lua && count=$((count + 1))
+    [ $count -gt 0 ] || { echo "skipped: neither C++ nor Python nor LuaJIT"; return 0; }
     serve server --min-clients $count --tick-rate 120 --ticks 400 --log match.slog
     if has_cxx; then
         start cpp pilot "$address" 0 loss=5,delay=30,jitter=10
@@ -87,9 +145,13 @@ case_cpp_and_python_see_the_match_of_the_server() {
         python snake "$address" --net loss=5,delay=30,jitter=10
         players+=(snake)
     fi
+    ! has_lua || lua moon "$address" loss=5,delay=30,jitter=10
     for player in "${players[@]}"; do ends_with 0 "$player"; done
+    ! has_lua || ends_with 0 moon
     ends_with 0 server
-    are_equal $count server "${players[@]}"
+    # shellcheck disable=SC2046
+    are_equal $count server "${players[@]}" $(has_lua && echo moon)
+    ! has_lua || lua_says_what_it_found moon $count
     for player in "${players[@]}"; do
         # It sent one of the Cheers, heard all, and had pictures to show.
         says $player.out "^client id=[1-9] tick=400 entities=[0-9]+ game=breakout .* frames=[1-9][0-9]+ events=(.*,)?Cheered:$count(,.*)? end=goodbye"
@@ -102,7 +164,7 @@ case_cpp_and_python_see_the_match_of_the_server() {
     fi
 }
 
-case_cpp_and_python_find_a_server_at_any_address_of_a_name() {
+case_other_languages_find_a_server_at_any_address_of_a_name() {
     know game.test 127.0.0.1 || { skip "libnss-wrapper is not installed"; return; }
     local players=() order
     has_cxx && players+=(cpp)
@@ -119,11 +181,16 @@ case_cpp_and_python_find_a_server_at_any_address_of_a_name() {
     done
 }
 
-case_cpp_and_python_say_why_they_cannot_play() {
+case_other_languages_say_why_they_cannot_play() {
     if has_cxx; then
         run cpp pilot 127.0.0.1:9
         [ "$code" = 6 ] || fail "without a server the pilot ends with $code"
         says cpp.err '^pilot: 127.0.0.1:9: no server answers'
+    fi
+    if has_lua; then
+        lua dark 127.0.0.1:9
+        ends_with 1 dark
+        says dark.err '127.0.0.1:9: no server answers'
     fi
     has_python || return 0
     python lonely 127.0.0.1:9

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// libshoal_client: a client of a Shoal server, for any language and any engine. Plain C, readable
-/// by C++; client/python/shoal.py is the same in Python.
+/// by C++; client/python/shoal.py is the same in Python, client/lua/shoal.lua in LuaJIT.
 ///
 ///     shoal_client_options options = {sizeof options};
 ///     options.address = "127.0.0.1:7777";

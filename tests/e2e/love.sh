@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Arena in another engine: the example for LÖVE, in a window of its own display, played by keys and pointer.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+
+is_shown() { has_said love.out '^shot tick=' || has_ended love; }
+is_playing_or_gone() { has_said server.err ' joined ' || has_ended love; }
+
+case_love_draws_plays_and_sounds() {
+    local program
+    for program in love Xvfb xdotool luajit python3; do
+        command -v $program >/dev/null || { skip "$program is not installed"; return 0; }
+    done
+    # LuaJIT and Python cannot load a library that was built with a sanitizer.
+    ! grep -q '^SHOAL_SANITIZE:STRING=.' "$build/CMakeCache.txt" || { skip "a build with a sanitizer"; return 0; }
+
+    Xvfb -displayfd 5 -screen 0 1280x720x24 5>display.txt >Xvfb.out 2>Xvfb.err &
+    pids[Xvfb]=$!
+    await "display" test -s display.txt
+    export DISPLAY=:$(<display.txt) SHOAL_LIBRARY=$build/lib/libshoal_client.so.1 PYTHONDONTWRITEBYTECODE=1
+    start server shoal-server --game arena --listen 127.0.0.1:0 --min-clients 1 --tick-rate 60 --set agents=300 --log match.slog
+    await "ready line of server" is_ready_or_gone server
+    : >love.out
+    ALSOFT_DRIVERS=null love "$root/client/examples/love" "$(value listen server.out)" name=Ada fps=30 shot=shot.png \
+        >love.out 2>love.err &
+    pids[love]=$!
+    await "player" is_playing_or_gone
+    # To the right while the pointer is above, shooting; then it stands, and F12 keeps the picture.
+    xdotool mousemove 640 100 keydown d mousedown 1 sleep 0.6 keyup d mouseup 1 sleep 0.2 key F12 || fail "no hands"
+    await "picture" is_shown
+    kill -INT "${pids[server]}"
+    ends_with 0 love
+    ends_with 0 server
+    kill "${pids[Xvfb]}"
+    wait "${pids[Xvfb]}" || true
+    unset "pids[Xvfb]"
+
+    are_equal 1 server love
+    says love.out '^client id=1 tick=[0-9]+ .* frames=[1-9][0-9]* sounds=([3-9]|[1-9][0-9]+) end=goodbye$'
+    LUA_PATH=$root/client/examples/love/?.lua luajit >rocks.txt -e \
+        'for _, rock in ipairs(require "rocks") do print(rock.x, rock.y, rock.radius) end'
+    PYTHONPATH=$root/client/python python3 "$root/tests/e2e/love.py" match.slog rocks.txt $(value tick love.out | head -n 1) \
+        $(value camera love.out | tr , ' ') "$bin/shoal-pixels" shot.png >looked.out 2>looked.err || fail "the picture"
+    cat looked.out
+}
+
+run_cases "$@"
