@@ -38,4 +38,19 @@ run client shoal-client "$(value listen server.out)" --bots 6 --net bad
 [ "$code" = 0 ] || fail "the clients ended with $code"
 ends_with 0 server
 verifies tag4.log server
+
+# The match as a film, with the game's pictures; without them each is named once, and squares are shown.
+if [ -x "$build/bin/shoal-pixels" ]; then
+    unset DISPLAY WAYLAND_DISPLAY SDL_VIDEODRIVER
+    run film shoal-client --replay tag4.log --at 200 --shot drawn.png
+    [ "$code" = 0 ] && [ ! -s film.err ] || fail "the film ended with $code"
+    mv "$work/build/games/tag4" "$work/away"
+    run bare shoal-client --replay tag4.log --at 200 --shot bare.png
+    [ "$code" = 0 ] || fail "the film without pictures ended with $code"
+    for name in runner tree; do
+        says bare.err "$name.png: error: is missing: put $name.png into the folder assets"
+        [ "$(grep -c "$name.png: error" bare.err)" = 1 ] || fail "$name.png is named more than once"
+    done
+    cmp -s drawn.png bare.png && fail "the film has no pictures"
+fi
 echo "tutorial: 4 steps build, pass the check, and the last one is played"
