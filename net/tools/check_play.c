@@ -129,6 +129,13 @@ typedef struct check_bot {
     bool takes_inputs;      // a system took them at some time
 } check_bot;
 
+// A picture that the game drew.
+typedef struct check_image {
+    uint64_t hash; // of its name
+    uint32_t width, height;
+    bool is_there;
+} check_image;
+
 typedef struct check_table {
     net_checker* self;
     net_sim* sim;
@@ -140,11 +147,11 @@ typedef struct check_table {
     check_rows before;
     base_reporter writes, notes, strays;
     uint64_t now_us, tick_us;
-    bool is_sly;                     // a system wrote what it declares as read
-    bool is_compared;                // the worlds at the end
-    bool is_written;                 // by a client, so that predictions and worlds differ too
-    bool has_writer;                 // and it is known which part of the module wrote
-    uint64_t images[NET_IMAGES_MAX]; // hashes of the names of pictures that were looked at
+    bool is_sly;      // a system wrote what it declares as read
+    bool is_compared; // the worlds at the end
+    bool is_written;  // by a client, so that predictions and worlds differ too
+    bool has_writer;  // and it is known which part of the module wrote
+    check_image images[NET_IMAGES_MAX];
     uint32_t image_count;
 } check_table;
 
@@ -253,25 +260,37 @@ static void report_image(void* context, const char* file, uint32_t line, const c
     net_check_report(table->self, "picture", message, "%s: %s", file, message);
 }
 
-// Each picture is looked for once.
-static void draw_sprite(void* context, const net_sprite* sprite) {
-    check_table* table = ((check_bot*)context)->table;
-    const uint64_t hash = base_hash64_text(sprite->image ? sprite->image : "");
+// Each picture is looked for once. @return NULL: there is no room for one more.
+static const check_image* find_image(check_table* table, const char* name) {
+    const uint64_t hash = base_hash64_text(name ? name : "");
     for (uint32_t i = 0; i < table->image_count; i++)
-        if (table->images[i] == hash) return;
-    if (table->image_count == NET_IMAGES_MAX) {
-        net_check_report(table->self, "picture", "", "the game draws more than %u pictures",
-                         NET_IMAGES_MAX);
-        return;
-    }
-    table->images[table->image_count++] = hash;
+        if (table->images[i].hash == hash) return &table->images[i];
+    if (table->image_count == NET_IMAGES_MAX) return NULL;
+    check_image* image = &table->images[table->image_count++];
     const base_reporter reporter = {report_image, table};
     base_bytes bytes;
     base_bytes_init(&bytes, table->self->config->allocator);
-    uint32_t width, height;
-    (void)!net_image_read(table->self->config->module->asset_folder, sprite->image, &reporter,
-                          &bytes, &width, &height);
+    *image = (check_image){.hash = hash};
+    image->is_there = net_image_read(table->self->config->module->asset_folder, name, &reporter,
+                                     &bytes, &image->width, &image->height) == NET_OK;
     base_bytes_deinit(&bytes);
+    return image;
+}
+
+static void draw_sprite(void* context, const net_sprite* sprite) {
+    check_table* table = ((check_bot*)context)->table;
+    const check_image* image = find_image(table, sprite->image);
+    if (!image)
+        net_check_report(table->self, "picture", "", "the game draws more than %u pictures",
+                         NET_IMAGES_MAX);
+    if (!image || !image->is_there || sprite->part_width > 0.0f) return;
+    const uint32_t columns = sprite->columns ? sprite->columns : 1;
+    const uint32_t rows = sprite->rows ? sprite->rows : 1;
+    if (image->width % columns == 0 && image->height % rows == 0) return;
+    net_check_report(table->self, "sheet", sprite->image,
+                     "%s has %u x %u pixels, which are no %u x %u frames of one size: correct "
+                     "columns and rows, or the picture",
+                     sprite->image, image->width, image->height, columns, rows);
 }
 
 static void show(check_table* table, check_bot* bot) {

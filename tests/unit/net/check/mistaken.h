@@ -37,6 +37,7 @@ typedef enum mistake {
     MISTAKE_BOT,              // a bot writes to its mirror
     MISTAKE_PICTURE,          // drawing writes to the view
     MISTAKE_SPRITE,           // a sprite of a file that is not there, in each frame
+    MISTAKE_SHEET,            // a sheet whose columns do not divide it
     MISTAKE_CLIENT,           // a system of clients writes what the server sends
     MISTAKE_OUTSIDE,          // a number outside of the world decides
     MISTAKE_UNKNOWN_TERM,     // a system asks for a component that does not exist
@@ -232,6 +233,8 @@ static void draw(const ecs_stage* stage, const ecs_rows* rows) {
     if (the_mistake == MISTAKE_STRAY) draw_astray(stage->user);
     if (the_mistake == MISTAKE_SPRITE)
         net_draw_sprite(stage->user, (net_sprite){.image = "sihp.png"});
+    if (the_mistake == MISTAKE_SHEET)
+        net_draw_sprite(stage->user, (net_sprite){.image = "sheet.png", .columns = 4, .rows = 2});
     const ecs_entity entity = ecs_entity_next(stage->world, ECS_ENTITY_NONE);
     if (the_mistake != MISTAKE_PICTURE || !ecs_is_alive(stage->world, entity)) return;
     ((ecs_vec2*)ecs_get_mut(stage->world, entity, game->pos))->y = 7.0f;

@@ -186,6 +186,26 @@ CASE(a_picture_that_is_not_there_is_named) {
     expect(&sprite, 1);
 }
 
+// Only the first bytes of a picture are looked at: 190 x 64 pixels.
+CASE(frames_that_a_sheet_does_not_have_are_named) {
+    static const uint8_t sheet[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0, 13,
+                                    'I',  'H', 'D', 'R', 0,    0,    0,    190,  0, 0, 0, 64};
+    char folder[] = "/tmp/shoal_sheet_XXXXXX", before[512];
+    assert_non_null(getcwd(before, sizeof before));
+    assert_non_null(mkdtemp(folder));
+    assert_true(chdir(folder) == 0 && mkdir("paddle", 0700) == 0);
+    FILE* file = fopen("paddle/sheet.png", "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(sheet, 1, sizeof sheet, file), sizeof sheet);
+    assert_int_equal(fclose(file), 0);
+    static const expectation frames = {
+        MISTAKE_SHEET, "warning: sheet.png has 190 x 64 pixels, which are no 4 x 2 frames of one "
+                       "size: correct columns and rows, or the picture"};
+    expect(&frames, 1);
+    assert_true(unlink("paddle/sheet.png") == 0 && rmdir("paddle") == 0);
+    assert_true(chdir(before) == 0 && rmdir(folder) == 0);
+}
+
 CASE(what_decides_differently_is_named) {
     static const expectation predicted = {
         MISTAKE_PREDICTION, "warning: prediction: component pos differs from the server's in "};
