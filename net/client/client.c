@@ -179,6 +179,11 @@ uint32_t net_client_refusal(const net_client* client, char* text, size_t text_by
     return client->refusal;
 }
 
+bool net_client_server_info(const net_client* client, net_server_info* info) {
+    *info = client->info;
+    return !client->config.match && client->end == NET_CLIENT_END_REFUSED;
+}
+
 const char* net_client_refusal_game(const net_client* client) {
     return client->refusal_game;
 }

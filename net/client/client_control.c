@@ -45,6 +45,7 @@ void net_client_greet(net_client* client) {
     control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO;
     control.hello = &hello;
     (void)net_client_send_control(client, &control);
+    client->greeted_us = client->now_us;
 }
 
 // Both sides disconnect after a goodbye, so that one lost acknowledgement does not leave the other
@@ -311,7 +312,15 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
     net_client_set_phase(client, NET_CLIENT_PLAYING, "welcome");
 }
 
+static void receive_info(net_client* client, const Shoal__Wire__Info* info) {
+    client->info.players = info->players;
+    client->info.players_max = info->players_max;
+    client->info.spectators = info->spectators;
+    client->info.spectators_max = info->spectators_max;
+}
+
 static void receive_refused(net_client* client, const Shoal__Wire__Refused* refused) {
+    client->info.ping_ms = (double)(client->now_us - client->greeted_us) * 1e-3;
     client->refusal = (uint32_t)refused->reason;
     (void)base_shown_copy(client->refusal_text, sizeof client->refusal_text, refused->text);
     (void)base_shown_copy(client->refusal_game, sizeof client->refusal_game, refused->game);
@@ -442,6 +451,9 @@ void net_client_receive_control(net_client* client, const uint8_t* bytes, size_t
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE:
         receive_goodbye(client, control->goodbye);
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_INFO:
+        receive_info(client, control->info);
         break;
     default: // a message of a kind that a later server knows is skipped
         if (control->base.n_unknown_fields == 0) net_client_malformed(client);

@@ -143,8 +143,10 @@ struct net_client {
     uint32_t refusal;     ///< RefusedReason
     char refusal_text[256];
     char refusal_game[NET_GAME_NAME_BYTES_MAX];
-    uint32_t watched; ///< of a spectator: what it told the server last; 0: none
-    bool has_watched; ///< it told the server
+    net_server_info info;
+    uint64_t greeted_us; ///< when the hello was sent
+    uint32_t watched;    ///< of a spectator: what it told the server last; 0: none
+    bool has_watched;    ///< it told the server
     ecs_entity player;
     bool is_player_known;
     bool has_tick_newest;

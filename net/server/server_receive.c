@@ -43,6 +43,21 @@ static void refuse(net_server* server, net_session* session, Shoal__Wire__Refuse
     net_session_report_refused(server, session, text);
 }
 
+// A client that names no game asks for it. It loads the game and comes back, or shows a list of
+// servers.
+static void answer_question(net_server* server, net_session* session, const char* text) {
+    Shoal__Wire__Info info = SHOAL__WIRE__INFO__INIT;
+    info.players = server->player_count;
+    info.players_max = server->config.clients_max;
+    info.spectators = server->spectator_count;
+    info.spectators_max = server->config.spectators_max;
+    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_INFO;
+    control.info = &info;
+    (void)net_session_send_control(server, session, &control);
+    send_refused(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME, text);
+}
+
 static void accept_or_refuse(net_server* server, net_session* session) {
     if (server->phase == NET_SERVER_SETTLING || server->phase == NET_SERVER_LEAVING ||
         server->phase == NET_SERVER_ENDED) {
@@ -95,11 +110,10 @@ static void take_hello(net_server* server, net_session* session, const Shoal__Wi
     const char* game = net_match_get_config(server->config.match)->module->game->name;
     if (strcmp(hello->game, game) != 0) {
         base_text_format(text, sizeof text, "this server runs the game %s", game);
-        // Without a name it is a question: the client loads the game and comes back.
         if (hello->game[0])
             refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME, text);
         else
-            send_refused(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GAME, text);
+            answer_question(server, session, text);
         return;
     }
     net_refusal refusal = {.reason = SHOAL__WIRE__REFUSED_REASON__REFUSED_NONE};

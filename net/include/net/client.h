@@ -237,6 +237,14 @@ uint32_t net_client_refusal(const net_client* client, char* text, size_t text_by
 /// The game that the refusing server names; "" when it named none. Untrusted text: use it only to
 /// look up a game by name. Borrowed until the client is destroyed.
 const char* net_client_refusal_game(const net_client* client);
+/// What a server says about itself to a client that only asked for its game.
+typedef struct net_server_info {
+    uint32_t players, players_max; ///< players_max 0: it did not say
+    uint32_t spectators, spectators_max;
+    double ping_ms; ///< from the question to the answer
+} net_server_info;
+/// After REFUSED, of a client without a match. @return false: it did not ask, or got no answer.
+bool net_client_server_info(const net_client* client, net_server_info* info);
 /// Queue an event for the server: `message` as on the wire (position in the module's table + 1), of
 /// kind TO_SERVER (asserted); `payload` is its struct, copied.
 /// @return NET_OK; NET_ERR_CLOSED (not PLAYING: drop it); NET_ERR_FULL (longer than an event may

@@ -44,7 +44,10 @@ TABLE_CASE(another_game_is_refused_with_the_name_of_ours, .seed = 1) {
     assert_true(raw->is_gone);
 }
 
-TABLE_CASE(a_client_that_names_no_game_learns_it, .seed = 1) {
+TABLE_CASE(a_client_that_names_no_game_learns_it, .seed = 1, .spectators_max = 3) {
+    (void)table_sit(at, NULL);
+    (void)table_watch(at, NULL);
+    table_run(at, 30);
     table_seat* seat = table_sit_as(at, NULL, NULL, "asker");
     table_run(at, 30);
     char text[256];
@@ -55,6 +58,14 @@ TABLE_CASE(a_client_that_names_no_game_learns_it, .seed = 1) {
     assert_string_equal(net_client_refusal_game(seat->client), "swarm");
     assert_int_equal(net_server_get_counters(at->server)->refusals, 0); // it was a question
     assert_non_null(strstr(text, "swarm"));
+    net_server_info info;
+    assert_true(net_client_server_info(seat->client, &info));
+    assert_int_equal(info.players, 1);
+    assert_int_equal(info.players_max, TABLE_SEATS);
+    assert_int_equal(info.spectators, 1);
+    assert_int_equal(info.spectators_max, 3);
+    assert_in_range((uint64_t)info.ping_ms, 10, 50); // a line of 5 ms, and ticks
+    assert_false(net_client_server_info(at->seats[0].client, &info));
     net_client_report report = net_client_get_report(seat->client);
     assert_int_equal(report.client, 0);
     assert_int_equal(report.tick, 0);
