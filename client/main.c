@@ -2,6 +2,7 @@
 // shoal-client: one player in a window, many bots in one process, or the playback of a log.
 //
 // Wiring only: options, and which of the modes runs. Read run() first, then players.c.
+#include "ask.h"
 #include "program.h"
 
 #include "window/playback_play.h"
@@ -33,6 +34,7 @@ static int run(client_program* self) {
     if (!net_host_load_tokens(self->config.token_file, &self->tokens, &self->reporter))
         return NET_EXIT_USAGE;
     if (!net_host_simulate_network(self->config.net, &self->reporter)) return NET_EXIT_USAGE;
+    if (self->config.is_listing) return client_ask_list(self);
     if (!net_host_open_file(self->config.trace, &self->reporter, &self->trace) ||
         !net_host_open_file(self->config.session_trace, &self->reporter, &self->session_trace))
         return NET_EXIT_RUNTIME;

@@ -24,7 +24,8 @@
 #define SLACK_US_MAX 4000u
 
 // Players take the tokens of --token-file in turn; without one they have the built-in key.
-static net_result open_transport(client_program* self, uint32_t index, net_transport** transport) {
+net_result client_program_open_transport(const client_program* self, uint32_t index,
+                                         net_transport** transport) {
     const net_host_tokens* tokens = &self->tokens;
     net_enet_config enet = {.peers_max = 1};
     if (tokens->count > 0) enet.security.token = &tokens->tokens[index % tokens->count];
@@ -86,7 +87,7 @@ static int ask_game(client_program* self, const client_idle* idle) {
     net_transport* transport = NULL;
     net_client* client = NULL;
     int code = NET_EXIT_RUNTIME;
-    net_result result = open_transport(self, 0, &transport);
+    net_result result = client_program_open_transport(self, 0, &transport);
     if (result != NET_OK) {
         base_report(&self->reporter, NULL, 0, "cannot open a socket: %s", net_result_text(result));
         return NET_EXIT_RUNTIME;
@@ -216,15 +217,16 @@ static uint32_t count_worlds(const client_config* config) {
     return config->thin_bots == 0 || config->is_rendering ? 1 : 0;
 }
 
+bool client_player_is_spectator(const client_program* self, uint32_t index) {
+    return self->config.is_spectating && (!self->config.is_local || index == 0);
+}
+
 // With --local the bots play besides the person, otherwise in its place.
 bool client_player_is_person(const client_program* self, uint32_t index) {
     const client_config* config = &self->config;
+    if (client_player_is_spectator(self, index)) return false;
     if (config->is_local && config->is_rendering) return index == 0;
     return config->bots == 0 && index < count_worlds(config);
-}
-
-bool client_player_is_spectator(const client_program* self, uint32_t index) {
-    return self->config.is_spectating && (!self->config.is_local || index == 0);
 }
 
 static net_result open_match(client_program* self, const base_allocator* memory,
@@ -243,7 +245,8 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
     bool is_bot = !is_spectator && !client_player_is_person(self, index);
     const char* name = is_spectator ? "spectator" : is_bot ? "bot" : "player";
     if (self->config.name) name = self->config.name;
-    bool is_one_of_many = is_thin || (self->config.bots > 1 && (is_bot || is_spectator)) ||
+    bool is_one_of_many = is_thin || (self->config.bots > 1 && is_bot) ||
+                          (self->config.bots > 1 && is_spectator && !self->config.is_local) ||
                           (is_bot && (self->config.is_local || !self->config.name));
     if (is_one_of_many)
         base_text_format(one->name, sizeof one->name, "%.20s-%" PRIu32, name, index + 1);
@@ -257,7 +260,7 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
     else if (!self->thin_match)
         result = open_match(self, NULL, &self->thin_match);
     if (result != NET_OK) return net_exit_report_setup(result, &self->reporter);
-    if (!one->transport && open_transport(self, index, &one->transport) != NET_OK) {
+    if (!one->transport && client_program_open_transport(self, index, &one->transport) != NET_OK) {
         base_report(&self->reporter, NULL, 0, "cannot open a socket: %s", strerror(errno));
         return NET_EXIT_RUNTIME;
     }

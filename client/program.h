@@ -68,6 +68,10 @@ typedef struct client_eyes {
 /// @return NET_EXIT_CLEAN; any other exit code: the error has been reported, and the program ends.
 BASE_MUST_USE int client_program_open_game(client_program* program, const client_idle* idle);
 
+/// Open a socket for player `index`, with its token.
+/// @return as net_transport_enet_create.
+BASE_MUST_USE net_result client_program_open_transport(const client_program* program,
+                                                       uint32_t index, net_transport** transport);
 /// Go on with the game's files as they are now. The players are closed.
 /// @return as above.
 BASE_MUST_USE int client_program_reload(client_program* program);

@@ -5,6 +5,7 @@
 
 #include "program.h"
 
+#include "config/servers.h"
 #include "window/controls.h"
 #include "feed.h"
 #include "window/screens.h"
@@ -37,7 +38,10 @@ typedef struct show {
     char last_report[BASE_REPORT_BYTES_MAX]; ///< the reason on the end screen
     int32_t keys[KEY_COUNT];
     bool is_interactive, has_panel, has_help;
-    bool is_leaving; ///< the user wants to go
+    bool is_leaving;                           ///< the user wants to go
+    bool is_closed;                            ///< and not back to the list of servers
+    char address[CLIENT_SERVER_ADDRESS_BYTES]; ///< of the list
+    uint32_t chosen_server;
     bool wants_again;
     bool is_shot, has_failed;
     uint32_t shot_count; ///< pictures of --shot-every
@@ -57,8 +61,23 @@ static inline client_player* show_first_player(const show* on) {
 void show_keys_init(show* on);
 /// Handle what came from keys and pointer.
 void show_see_events(show* on);
+/// A game controller came or went, with any other event nothing happens.
+void show_see_pads(show* on, const client_event* event);
 /// A net_client_input_fn: the inputs of the person.
 void show_think(void* context, const net_player_context* player, void* input);
+
+/// Show the list of servers until one is chosen, or the user leaves (is_leaving). The program's
+/// config has its address then, and whether it is watched.
+/// @return NET_EXIT_CLEAN; any other exit code: reported.
+BASE_MUST_USE int show_choose_server(show* on);
+/// Of a person that only watches: show_watch.c.
+enum { SHOW_WATCH_HELP_ROWS = 5 };
+extern const client_help_row show_watch_help[SHOW_WATCH_HELP_ROWS];
+bool show_is_watching(const show* on);
+/// @return true when the event chose another player.
+bool show_watch_see(show* on, const client_event* event);
+/// The name of the player, at the lower edge.
+void show_watch_draw(const show* on, const net_draw* draw, float width, float height);
 
 typedef enum show_picture {
     SHOW_CONNECTING,

@@ -27,7 +27,7 @@ static void press(show* on, int32_t key) {
 }
 
 // A game controller that comes or goes, also while one plays.
-static void see_pads(show* on, const client_event* event) {
+void show_see_pads(show* on, const client_event* event) {
     const bool has_come = event->kind == CLIENT_EVENT_PAD_CAME;
     if (!has_come && event->kind != CLIENT_EVENT_PAD_GONE) return;
     BASE_ASSERT(event->pad < CLIENT_PADS_MAX);
@@ -45,10 +45,13 @@ void show_see_events(show* on) {
     while (client_window_next_event(on->window, &event)) {
         float x = 0.0f, y = 0.0f;
         client_window_to_canvas(on->window, CLIENT_CANVAS_VIEW, event.x, event.y, &x, &y);
-        if (event.kind == CLIENT_EVENT_CLOSE) on->is_leaving = true;
-        see_pads(on, &event);
+        if (event.kind == CLIENT_EVENT_CLOSE) on->is_closed = on->is_leaving = true;
+        show_see_pads(on, &event);
         // A key that the game uses belongs to the game.
-        if (client_controls_see(&on->controls, &event, x, y)) continue;
+        const bool is_used = show_is_watching(on)
+                                 ? show_watch_see(on, &event)
+                                 : client_controls_see(&on->controls, &event, x, y);
+        if (is_used) continue;
         if (event.kind == CLIENT_EVENT_KEY_DOWN && !event.is_repeat) press(on, event.key);
     }
 }

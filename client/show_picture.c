@@ -51,11 +51,16 @@ static void draw_session(show* on, const net_draw* draw, float width, float heig
         if (!has_picture) client_screen_waiting(draw, width, height, title_of(on), draw->time_s);
         break;
     }
+    if (has_picture && show_is_watching(on)) show_watch_draw(on, draw, width, height);
     if (on->has_panel) client_panel_draw(&on->panel, draw);
     if (on->has_help) {
         const net_game_module* game = on->program->module->game;
-        client_screen_help(draw, width, height, game->title, game->actions, game->action_count,
-                           help_rows, BASE_COUNT(help_rows), on->pads != 0);
+        if (show_is_watching(on))
+            client_screen_help(draw, width, height, game->title, NULL, 0, show_watch_help,
+                               SHOW_WATCH_HELP_ROWS, false);
+        else
+            client_screen_help(draw, width, height, game->title, game->actions, game->action_count,
+                               help_rows, BASE_COUNT(help_rows), on->pads != 0);
     }
 }
 
@@ -82,8 +87,11 @@ static void place_game(show* on, uint64_t now_us) {
     float width = 0.0f, height = 0.0f;
     const net_draw draw = client_window_draw(on->window, CLIENT_CANVAS_SCREEN);
     client_window_canvas_size(on->window, CLIENT_CANVAS_SCREEN, &width, &height);
-    const bool has_strip = legend_part(on, now_us) > 0.0f;
-    const float strip = has_strip ? draw_legend(on, &draw, width, height, 0.0f) : 0.0f;
+    float strip = 0.0f;
+    if (show_is_watching(on))
+        strip = CLIENT_WATCHING_HEIGHT;
+    else if (legend_part(on, now_us) > 0.0f)
+        strip = draw_legend(on, &draw, width, height, 0.0f);
     client_window_place_view(on->window, (client_area){0.0f, 0.0f, 1.0f, 1.0f - strip / height});
 }
 
@@ -123,7 +131,8 @@ static void draw_end(show* on, const net_draw* draw, float width, float height, 
     }
     if (!has_picture) client_screen_background(draw, width, height);
     client_screen_ended(draw, width, height, is_fault, headline, reason,
-                        "Enter: once more      Esc: leave");
+                        on->program->config.is_choosing ? "Enter: once more      Esc: servers"
+                                                        : "Enter: once more      Esc: leave");
 }
 
 // The file of the picture that is due at the shown tick; NULL: none is.

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "net/socket.h"
+#include "tools/setup.h"
 
 #include <inttypes.h>
 
@@ -71,7 +72,7 @@ static void run(show* on) {
         if (on->is_interactive) wake_us = min_us(wake_us, now_us + EVENTS_US);
         uint64_t socket_us = net_socket_next_us();
         if (socket_us != UINT64_MAX) wake_us = min_us(wake_us, now_us + socket_us);
-        if (net_loop_wait(&program->loop, wake_us)) on->is_leaving = true;
+        if (net_loop_wait(&program->loop, wake_us)) on->is_closed = on->is_leaving = true;
         show_see_events(on);
         now_us = net_loop_now_us();
         if (on->is_leaving && !is_left) client_players_leave(program, now_us);
@@ -141,7 +142,7 @@ static void show_end(show* on) {
     while (!on->is_leaving && !on->wants_again) {
         uint64_t now_us = net_loop_now_us();
         uint64_t wake_us = min_us(client_window_frame_due_us(on->window), now_us + EVENTS_US);
-        if (net_loop_wait(&on->program->loop, wake_us)) on->is_leaving = true;
+        if (net_loop_wait(&on->program->loop, wake_us)) on->is_closed = on->is_leaving = true;
         show_see_events(on);
         now_us = net_loop_now_us();
         if (now_us >= client_window_frame_due_us(on->window))
@@ -166,6 +167,32 @@ static int play_once(show* on) {
     return code;
 }
 
+// Until the user leaves it for good.
+static int play(show* on) {
+    int code;
+    do {
+        code = play_once(on);
+    } while ((on->program->wants_reload && code == NET_EXIT_CLEAN) ||
+             (on->wants_again && !on->is_leaving));
+    return code;
+}
+
+// From the list of servers into a match and back. What happens there is shown; it is no failure of
+// the program.
+static int play_chosen(show* on) {
+    client_program* program = on->program;
+    for (;;) {
+        const int code = show_choose_server(on);
+        if (code != NET_EXIT_CLEAN || on->is_leaving) return code;
+        (void)play(on);
+        net_host_close_game(program->module);
+        program->module = NULL;
+        if (on->is_closed) return NET_EXIT_CLEAN;
+        on->is_leaving = on->wants_again = on->has_help = false;
+        on->playing_us = 0;
+    }
+}
+
 int client_window_play(client_program* program) {
     const client_config* config = &program->config;
     BASE_ASSERT(config->is_rendering && !program->players);
@@ -187,10 +214,7 @@ int client_window_play(client_program* program) {
         client_window_set_names(on->window, find_name, on);
         on->is_interactive = client_window_is_interactive(on->window) && config->ticks == 0;
         show_keys_init(on);
-        do {
-            code = play_once(on);
-        } while ((program->wants_reload && code == NET_EXIT_CLEAN) ||
-                 (on->wants_again && !on->is_leaving));
+        code = config->is_choosing ? play_chosen(on) : play(on);
         client_window_write_frames(on->window, stdout);
         if (on->has_failed && code == NET_EXIT_CLEAN) code = NET_EXIT_RUNTIME;
     }

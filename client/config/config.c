@@ -2,6 +2,8 @@
 // One table describes the command line, the environment and --help.
 #include "config/config.h"
 
+#include "config/servers.h"
+
 #include "tools/output.h"
 
 #include "base/text.h"
@@ -9,14 +11,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-// Checks the form only. Connecting shows whether the host exists.
-static bool is_address(const char* text) {
-    const char* colon = strrchr(text, ':');
-    uint64_t port = 0;
-    return colon && colon != text && base_text_parse_u64(colon + 1, &port) && port > 0 &&
-           port <= UINT16_MAX;
-}
 
 static bool is_side(uint64_t pixels) {
     return pixels >= CLIENT_PIXELS_MIN && pixels <= CLIENT_PIXELS_MAX;
@@ -49,13 +43,24 @@ static bool check_words(client_config* config, const base_option_list* words,
                                  : "--local needs --game NAME");
         return false;
     }
+    if (words->count == 0 && !config->game) {
+        config->is_choosing = !config->is_listing && (config->is_rendering || config->shot);
+        if (config->is_listing || config->is_choosing) return true;
+    }
+    if (config->is_listing || config->servers) {
+        base_report(reporter, NULL, 0, "--%s is for a list of servers: leave %s out%s",
+                    config->is_listing ? "list" : "servers",
+                    words->count ? "the address" : "--game",
+                    config->is_listing ? "" : ", and add --list or --render");
+        return false;
+    }
     if (words->count != 1) {
         base_report(reporter, NULL, 0, "%s: shoal-client ADDR:PORT (see --help)",
                     words->count ? "one address is enough" : "the server's address is missing");
         return false;
     }
     config->address = words->values[0];
-    if (is_address(config->address)) return true;
+    if (client_is_address(config->address)) return true;
     base_report(reporter, NULL, 0, "'%s' is not HOST:PORT", config->address);
     return false;
 }
@@ -119,6 +124,8 @@ static bool check_use(const client_config* config, const base_reporter* reporter
         {"client", config->client > 0, .is_of_replays = true},
         {"inspect", config->inspect != NULL, .is_of_replays = true},
         {"local", config->is_local, .is_of_sessions = true},
+        {"list", config->is_listing, .is_of_sessions = true},
+        {"servers", config->servers != NULL, .is_of_sessions = true},
         {"spectate", config->is_spectating, .is_of_sessions = true},
         {"bots", config->bots > 0, .is_of_sessions = true},
         {"bots-thin", config->thin_bots > 0, .is_of_sessions = true},
@@ -175,6 +182,10 @@ static const base_option table[] = {
     {"config", FIELD(config), "FILE", "lines of \"bots = 8\"; environment and command line win", 0,
      0},
     {"headless", FIELD(is_headless), NULL, "no window: with --local only the bots play", 0, 0},
+    {"list", FIELD(is_listing), NULL, "ask the servers of a list which game they run, who plays", 0,
+     0},
+    {"servers", FIELD(servers), "FILE",
+     "the list: \"NAME HOST:PORT\" a line (default: ~/.config/shoal/servers)", 0, 0},
     {"trace", FIELD(trace), "FILE", "write each applied update, for shoal-replay check-trace", 0,
      0},
     {"dump-world", FIELD(dump_world), "FILE", "at the end write the world of the (first) client", 0,
@@ -204,7 +215,7 @@ base_options_result client_config_read(client_config* config, int argc, char** a
     const base_options options = {
         .program = "shoal-client",
         .version = net_build_id(),
-        .usage = "ADDR:PORT [options] | --game NAME --local | --replay FILE",
+        .usage = "ADDR:PORT [options] | --render | --list | --game NAME --local | --replay FILE",
         .about = "Connects to a server, mirrors its world, shows it, plays it by keys or by bots.",
         .options = table,
         .count = BASE_COUNT(table),

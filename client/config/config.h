@@ -12,7 +12,10 @@
 #define CLIENT_PIXELS_MAX 8192u
 
 typedef struct client_config {
-    const char* address; ///< the positional argument; NULL with a replay
+    const char* address; ///< the positional argument; NULL with a replay or a list
+    bool is_listing;     ///< --list: ask the servers of the list, print a line for each
+    bool is_choosing;    ///< a window without an address: one of the list is chosen there
+    const char* servers; ///< file with the list; NULL: the user's own
     const char* game;    ///< NULL: ask the server, or read it from the log
     bool is_local;       ///< the server runs in this process; a window is the default
     bool is_headless;

@@ -159,6 +159,20 @@ void client_screen_ended(const net_draw* draw, float width, float height, bool i
     put_middle(draw, middle, top + 150.0f, 14.0f, accent, hint, CARD_WIDTH - 40.0f);
 }
 
+void client_screen_watching(const net_draw* draw, float width, float height, const char* text,
+                            const char* hint) {
+    const float gap = hint && hint[0] ? 24.0f : 0.0f;
+    const float text_wide = draw->text_width(draw->context, 15.0f, text);
+    const float hint_wide = gap > 0.0f ? draw->text_width(draw->context, 13.0f, hint) : 0.0f;
+    const float wide = text_wide + gap + hint_wide + 28.0f;
+    const float x = (width - wide) * 0.5f, y = height - CLIENT_WATCHING_HEIGHT + 5.0f;
+    draw->rect(draw->context, 0.0f, height - CLIENT_WATCHING_HEIGHT, width, CLIENT_WATCHING_HEIGHT,
+               (ecs_color){6, 8, 20, 220});
+    draw->rect(draw->context, x, y, 3.0f, 26.0f, accent);
+    put(draw, x + 14.0f, y + 5.0f, 15.0f, white, text);
+    if (gap > 0.0f) put(draw, x + 14.0f + text_wide + gap, y + 6.5f, 13.0f, soft, hint);
+}
+
 // Write "Left,A" as "Left, A".
 static void put_names(const net_draw* draw, float x, float y, ecs_color color, const char* names) {
     char text[64];

@@ -22,6 +22,10 @@ void client_screen_resuming(const net_draw* draw, float width, float height, dou
 /// `reason` is why, `hint` is what the user can do. A fault is red.
 void client_screen_ended(const net_draw* draw, float width, float height, bool is_fault,
                          const char* headline, const char* reason, const char* hint);
+#define CLIENT_WATCHING_HEIGHT 36.0f
+/// A strip at the lower edge: one line, and behind it what the user can do.
+void client_screen_watching(const net_draw* draw, float width, float height, const char* text,
+                            const char* hint);
 /// The background where there is no picture of the game.
 void client_screen_background(const net_draw* draw, float width, float height);
 /// The keys of the game and of the client; each row has a key and its meaning.

@@ -156,6 +156,34 @@ case_a_black_out_is_survived_in_the_window() {
     has_size a.png 960x540
 }
 
+case_a_list_of_servers_is_asked_and_shown() {
+    serve server --log none --max-clients 5 --spectators 2
+    start watcher shoal-client "$address" --spectate
+    await "spectator" has_said server.err 'spectator 2147483648 "spectator" joined'
+    printf '# at home\nLiving room %s\nNo name no-such-host.invalid:1\n' "$address" >list
+    run list shoal-client --list --servers list
+    [ "$code" = 0 ] || fail "the list ended with $code"
+    says list.out "^server name=\"Living room\" address=$address game=breakout players=0 players_max=5 spectators=1 \
+spectators_max=2 ping_ms=[0-9]+\.[0-9]\$"
+    says list.out '^server name="No name" address=no-such-host.invalid:1 error="no such host"$'
+    mkdir -p shoal
+    cp list shoal/servers
+    XDG_CONFIG_HOME=$PWD run picture shoal-client --shot list.png
+    [ "$code" = 0 ] || fail "the picture of the list ended with $code"
+    has_size list.png 960x540
+    sed -n 3p list >shoal/servers
+    XDG_CONFIG_HOME=$PWD run lonely shoal-client --list
+    [ "$code" = 6 ] || fail "a list without an answer ended with $code"
+    echo 'no address' >shoal/servers
+    XDG_CONFIG_HOME=$PWD run wrong shoal-client --render
+    [ "$code" = 2 ] || fail "a list with a fault ended with $code"
+    says wrong.err 'shoal/servers:1: error: the last word is no address: write HOST:PORT'
+    kill -TERM "${pids[watcher]}"
+    ends_with 0 watcher
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+}
+
 case_options_that_do_not_fit_are_refused() {
     local options
     while read -r options; do
@@ -175,6 +203,8 @@ case_options_that_do_not_fit_are_refused() {
 --render --size 960x540x2
 --render --fps 2000
 --spectate --replay a.slog
+--list
+--servers list
 OPTIONS
 }
 

@@ -53,6 +53,23 @@ PICTURE_CASE(connecting_says_where_to_and_turns) {
     free(first);
 }
 
+PICTURE_CASE(who_is_watched_stands_in_a_strip_at_the_lower_edge) {
+    static const ecs_color soft = {160, 174, 212, 255};
+    const int tall = (int)CLIENT_WATCHING_HEIGHT;
+    for (uint32_t i = 0; i < 2; i++) {
+        picture_begin(p);
+        client_screen_watching(&p->screen, WIDTH, HEIGHT, "Watching Ada (1 of 3)",
+                               i ? "Left, Right: another" : "");
+        client_draw_end(p->draw);
+        assert_int_equal(picture_drawn(p, 0, 0, WIDTH, HEIGHT - tall), 0);
+        assert_int_equal(picture_drawn(p, 0, HEIGHT - tall, WIDTH, tall), WIDTH * tall);
+        assert_in_range(picture_count(p, 0, HEIGHT - tall, WIDTH, tall, accent, 2), 3 * 25, 3 * 27);
+        assert_true(picture_count(p, 0, HEIGHT - tall, WIDTH, tall, white, 40) > 100);
+        const uint32_t hint = picture_count(p, 500, HEIGHT - tall, 400, tall, soft, 20);
+        assert_int_equal(hint > 50, i);
+    }
+}
+
 PICTURE_CASE(a_lost_connection_lies_over_the_dimmed_picture) {
     p->screen.rect(p->screen.context, 0.0f, 0.0f, WIDTH, HEIGHT, bright);
     client_screen_resuming(&p->screen, WIDTH, HEIGHT, 4.0, 26.0, 0.5);

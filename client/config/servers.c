@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// The list of servers as text. The file is a person's own, but it may come from elsewhere: names
+// are shown without control characters, and every limit has a message with the line.
+#include "config/servers.h"
+
+#include "base/assert.h"
+#include "base/shown.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool client_is_address(const char* text) {
+    const char* colon = strrchr(text, ':');
+    uint64_t port = 0;
+    return colon && colon != text && base_text_parse_u64(colon + 1, &port) && port > 0 &&
+           port <= UINT16_MAX;
+}
+
+bool client_servers_place(char* path, size_t path_bytes) {
+    const char* config = getenv("XDG_CONFIG_HOME");
+    const char* home = getenv("HOME");
+    // A relative path there is to be ignored, as the standard of these folders says.
+    if (config && config[0] == '/')
+        return base_text_format(path, path_bytes, "%s/shoal/servers", config);
+    return home && home[0] && base_text_format(path, path_bytes, "%s/.config/shoal/servers", home);
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static void cut_end(char* text) {
+    size_t size = strlen(text);
+    while (size > 0 && is_blank(text[size - 1]))
+        text[--size] = '\0';
+}
+
+// @return what is wrong with the line; NULL: nothing.
+static const char* parse_line(char* line, client_server* server) {
+    char* space = line + strlen(line);
+    while (space > line && !is_blank(*space))
+        space--;
+    if (space == line) return "write a name and an address: \"Living room 192.168.1.20:7777\"";
+    const char* address = space + 1;
+    *space = '\0';
+    cut_end(line);
+    if (!client_is_address(address)) return "the last word is no address: write HOST:PORT";
+    if (!base_text_copy(server->address, sizeof server->address, address))
+        return "the address is longer than 255 bytes";
+    if (strlen(line) >= sizeof server->name) return "the name is longer than 47 bytes";
+    if (!base_shown_copy(server->name, sizeof server->name, line))
+        return "the name has no letter that can be seen";
+    return NULL;
+}
+
+bool client_servers_parse(char* text, const char* file, const base_reporter* reporter,
+                          client_servers* servers) {
+    BASE_ASSERT(text && servers);
+    uint32_t number = 0;
+    servers->count = 0;
+    for (char* next = text; next;) {
+        char* line = next;
+        next = strchr(line, '\n');
+        if (next) *next++ = '\0';
+        number++;
+        char* comment = strchr(line, '#');
+        if (comment) *comment = '\0';
+        while (is_blank(*line))
+            line++;
+        cut_end(line);
+        if (!*line) continue;
+        client_server server;
+        const char* fault = servers->count == CLIENT_SERVERS_MAX
+                                ? "a list has at most 64 servers: leave this one out"
+                                : parse_line(line, &server);
+        if (fault) {
+            base_report(reporter, file, number, "%s", fault);
+            return false;
+        }
+        servers->entries[servers->count++] = server;
+    }
+    return true;
+}
+
+bool client_servers_read(const char* file, const base_reporter* reporter, client_servers* servers) {
+    FILE* stream = fopen(file, "re");
+    char* text = malloc(CLIENT_SERVERS_BYTES_MAX + 2);
+    if (!stream || !text) {
+        base_report(reporter, file, 0,
+                    "no list of servers: %s (write a name and an address a line)", strerror(errno));
+        if (stream) fclose(stream);
+        free(text);
+        return false;
+    }
+    const size_t size = fread(text, 1, CLIENT_SERVERS_BYTES_MAX + 1, stream);
+    const bool has_failed = ferror(stream) != 0;
+    fclose(stream);
+    text[size] = '\0';
+    bool is_right = false;
+    if (has_failed)
+        base_report(reporter, file, 0, "cannot be read: %s", strerror(errno));
+    else if (size > CLIENT_SERVERS_BYTES_MAX)
+        base_report(reporter, file, 0, "a list of servers has at most %u bytes",
+                    CLIENT_SERVERS_BYTES_MAX);
+    else if (memchr(text, '\0', size))
+        base_report(reporter, file, 0, "is no text");
+    else
+        is_right = client_servers_parse(text, file, reporter, servers);
+    free(text);
+    return is_right;
+}
