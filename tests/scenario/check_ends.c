@@ -73,7 +73,7 @@ static void check_ghosts(scenario* self, member* one, const tick_rows* rows) {
         ecs_entity entity = one->entity_handles[i];
         if (entity == ECS_ENTITY_NONE || !ecs_is_alive(world, entity)) continue;
         const row_record* row = find_row(rows, entity);
-        if (row && row->classes[one->report.client]) continue;
+        if (row && row->classes[place_of(one->report.client)]) continue;
         scenario_fail(self, "ghost check: client %" PRIu32 " still has entity %" PRIu32 ":%" PRIu32,
                       one->report.client, ecs_entity_index(entity), ecs_entity_generation(entity));
     }
@@ -98,7 +98,7 @@ static void check_texts(scenario* self, member* one, const tick_rows* rows) {
     const swarm_context* context = net_match_context(one->match);
     uint32_t vault = net_rows_class(self->server->rows, "vault");
     for (uint32_t i = 0; i < rows->count; i++) {
-        uint32_t classes = rows->rows[i].classes[one->report.client];
+        uint32_t classes = rows->rows[i].classes[place_of(one->report.client)];
         ecs_entity entity = rows->rows[i].entity;
         if (!classes || !ecs_is_alive(net_match_world(one->match), entity)) continue;
         check_text(self, one, entity, context->note, NULL);
@@ -115,7 +115,7 @@ static void check_caught_up(scenario* self, member* one, const net_peer_report* 
                       report->client, report->tick, peer->tick);
     }
     const tick_rows* rows = find_tick(self, peer->tick);
-    if (rows && report->client < NUMBERS_MAX) {
+    if (rows && place_of(report->client) < NUMBERS_MAX) {
         check_ghosts(self, one, rows);
         check_texts(self, one, rows);
     }
@@ -155,10 +155,11 @@ void check_member(scenario* self, member* one) {
     case NET_CLIENT_END_LEFT:
     case NET_CLIENT_END_GOODBYE:
         self->result.sessions++;
+        self->result.spectators += report->client >= NET_SPECTATOR_FIRST;
         break;
     default:
         // A goodbye is repeated for five seconds. On the worst lines a client may never receive it.
-        if (was_let_go(self, report->client)) {
+        if (was_let_go(self, report->client) || report->client >= NET_SPECTATOR_FIRST) {
             self->result.unheard++;
             return;
         }
@@ -176,6 +177,8 @@ void check_member(scenario* self, member* one) {
     // After a stop there is not always time for everything. Then the pair check compares the last
     // lines.
     if (peer && self->config.stop_tick && !peer->is_caught_up) return;
+    // A match does not wait long for spectators.
+    if (peer && !peer->is_caught_up && report->client >= NET_SPECTATOR_FIRST) return;
     if (!peer || peer->end != NET_END_GOODBYE || !peer->is_caught_up)
         scenario_fail(self, "settle check: client %" PRIu32 " had not caught up", report->client);
     else
@@ -185,7 +188,7 @@ void check_member(scenario* self, member* one) {
 // A reader of logs joins the last lines of both sides on (client, tick). Such a pair must mean the
 // same world.
 void check_pairs(scenario* self) {
-    for (uint32_t i = 0; i < self->config.clients; i++) {
+    for (uint32_t i = 0; i < MEMBERS_MAX; i++) {
         const net_client_report* report = &self->members[i].report;
         const net_peer_report* peer = report->client ? find_report(self, report->client) : NULL;
         if (!peer || peer->tick != report->tick) continue;

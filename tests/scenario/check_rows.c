@@ -28,9 +28,9 @@ static void record_row(scenario* self, row_record* record, ecs_entity entity,
     for (uint32_t i = 0; i < self->server->session_count; i++) {
         const net_session* session = self->server->sessions[i];
         uint32_t classes = 0;
-        if (!session || !session->out.repl || session->client >= NUMBERS_MAX) continue;
+        if (!session || !session->out.repl || place_of(session->client) >= NUMBERS_MAX) continue;
         if (net_repl_state_sees(session->out.repl, entity, &classes))
-            record->classes[session->client] = (uint16_t)classes;
+            record->classes[place_of(session->client)] = (uint16_t)classes;
     }
 }
 
@@ -100,7 +100,7 @@ static void check_row(scenario* self, uint32_t client, ecs_entity entity, ecs_ti
                       uint64_t hash) {
     const tick_rows* rows = find_tick(self, tick);
     uint32_t index = ecs_entity_index(entity), generation = ecs_entity_generation(entity);
-    if (!rows || client >= NUMBERS_MAX) {
+    if (!rows || place_of(client) >= NUMBERS_MAX) {
         scenario_fail(self,
                       "row check: client %" PRIu32 " applied tick %" PRIu64
                       " that the server never had",
@@ -113,12 +113,12 @@ static void check_row(scenario* self, uint32_t client, ecs_entity entity, ecs_ti
                       "row check: client %" PRIu32 " has entity %" PRIu32 ":%" PRIu32
                       " at tick %" PRIu64 ", the server had none",
                       client, index, generation, tick);
-    } else if (!row->classes[client]) {
+    } else if (!row->classes[place_of(client)]) {
         scenario_fail(self,
                       "row check: client %" PRIu32 " has entity %" PRIu32 ":%" PRIu32
                       " of tick %" PRIu64 ", when it was out of its scope",
                       client, index, generation, tick);
-    } else if (masked_hash(self, row, row->classes[client]) != hash) {
+    } else if (masked_hash(self, row, row->classes[place_of(client)]) != hash) {
         scenario_fail(self,
                       "row check: client %" PRIu32 " entity %" PRIu32 ":%" PRIu32 " tick %" PRIu64
                       " differs from the server's history",
@@ -147,7 +147,7 @@ void check_groups(scenario* self, member* one) {
     if (!self->config.is_wild || !(self->config.rules & SWARM_TOGETHER)) return;
     const swarm_context* context = net_match_context(one->match);
     ecs_world* world = net_match_world(one->match);
-    uint32_t client = one->client->client;
+    uint32_t client = place_of(one->client->client);
     if (client == 0 || client >= NUMBERS_MAX) return;
     // A destroyed entity is not in the group any more, even if the client does not know yet.
     const tick_rows* rows = find_tick(self, net_match_tick(self->match));

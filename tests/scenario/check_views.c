@@ -49,14 +49,18 @@ static net_result tap_send(net_transport* transport, net_peer peer, net_channel 
                            const void* bytes, size_t size) {
     scenario* self = self_of(transport);
     const net_session* session = self->server->by_slot[peer & (NET_PEER_SLOTS - 1)];
-    watched* seen =
-        session && session->client < NUMBERS_MAX ? self->watched[session->client] : NULL;
+    watched* seen = session && place_of(session->client) < NUMBERS_MAX
+                        ? self->watched[place_of(session->client)]
+                        : NULL;
     if (seen && channel == NET_CHANNEL_REALTIME) seen->bytes += size + NET_RATE_OVERHEAD_BYTES;
-    // All clients see how long the end waits for client 1.
-    if (session && session->client > 1 && channel == NET_CHANNEL_REALTIME &&
-        !self->server->out.is_settling)
-        (void)__atomic_fetch_add(&self->result.others_hash,
-                                 base_hash64(bytes, size, session->client), __ATOMIC_RELAXED);
+    // All clients see how long the end waits for client 1, and for spectators.
+    if (session && channel == NET_CHANNEL_REALTIME && !self->server->out.is_settling) {
+        const uint64_t hash = base_hash64(bytes, size, session->client);
+        if (session->client > 1)
+            (void)__atomic_fetch_add(&self->result.others_hash, hash, __ATOMIC_RELAXED);
+        if (session->client < NET_SPECTATOR_FIRST)
+            (void)__atomic_fetch_add(&self->result.players_hash, hash, __ATOMIC_RELAXED);
+    }
     net_result result = real(transport)->ops->send(real(transport), peer, channel, bytes, size);
     if (result == NET_OK || channel == NET_CHANNEL_REALTIME)
         (void)__atomic_fetch_add(&self->sent_bits, 8 * size, __ATOMIC_RELAXED); // by lanes
@@ -108,12 +112,12 @@ void free_watched(scenario* self) {
 }
 
 static watched* watch(scenario* self, const net_session* session) {
-    uint32_t client = session->client;
-    if (client >= NUMBERS_MAX) return NULL;
-    if (!self->watched[client]) self->watched[client] = calloc(1, sizeof(watched));
-    watched* seen = self->watched[client];
+    const uint32_t place = place_of(session->client);
+    if (place >= NUMBERS_MAX) return NULL;
+    if (!self->watched[place]) self->watched[place] = calloc(1, sizeof(watched));
+    watched* seen = self->watched[place];
     BASE_ASSERT(seen);
-    seen->client = client;
+    seen->client = session->client;
     seen->view = session->out.repl;
     return seen;
 }

@@ -49,14 +49,14 @@ static bool open_server(scenario* self) {
     base_reporter reporter = base_reporter_stderr();
     if (!open_match(self, &reporter)) return false;
     if (net_sim_create(NULL, config->seed, &self->sim) != NET_OK) return false;
-    if (net_sim_server(self->sim, SCENARIO_CLIENTS_MAX + 2, &self->transport) != NET_OK)
-        return false;
+    if (net_sim_server(self->sim, MEMBERS_MAX + 2, &self->transport) != NET_OK) return false;
     if (config->lanes) net_sim_lanes_set(self->transport, config->lanes);
     open_tap(self);
     net_server_config server = {
         .match = self->match,
         .transport = &self->tap,
         .clients_max = SCENARIO_CLIENTS_MAX,
+        .spectators_max = config->spectator_places,
         .ticks_max = config->tick_zero + config->ticks,
         .rate_bytes_max = config->rate_max,
         .send_divisor = config->send_divisor,
@@ -79,7 +79,7 @@ void hash_world(scenario* self, net_match* match) {
 }
 
 static bool is_everyone_done(const scenario* self) {
-    for (uint32_t i = 0; i < self->config.clients; i++) {
+    for (uint32_t i = 0; i < MEMBERS_MAX; i++) {
         if (!self->members[i].is_done && self->members[i].is_started) return false;
     }
     return net_server_get_phase(self->server) == NET_SERVER_ENDED;
@@ -87,8 +87,8 @@ static bool is_everyone_done(const scenario* self) {
 
 static void play(scenario* self) {
     const scenario_config* config = &self->config;
-    trace_target targets[SCENARIO_CLIENTS_MAX];
-    for (uint32_t i = 0; i < SCENARIO_CLIENTS_MAX; i++)
+    trace_target targets[MEMBERS_MAX];
+    for (uint32_t i = 0; i < MEMBERS_MAX; i++)
         targets[i] = (trace_target){self, &self->members[i]};
     uint32_t step_max = config->ticks + SETTLE_TICKS_MAX;
     for (uint32_t step = 0; step < step_max && !self->result.failure[0]; step++) {
@@ -103,13 +103,15 @@ static void play(scenario* self) {
         check_views(self);
         for (uint32_t i = 0; i < config->clients; i++)
             step_member(self, i, step, &targets[i]);
+        for (uint32_t i = 0; i < config->spectators; i++)
+            step_member(self, SCENARIO_CLIENTS_MAX + i, step, &targets[SCENARIO_CLIENTS_MAX + i]);
         if (is_everyone_done(self)) return;
     }
     scenario_fail(self, "settle check: the match did not end");
 }
 
 static void close_all(scenario* self) {
-    for (uint32_t i = 0; i < SCENARIO_CLIENTS_MAX; i++)
+    for (uint32_t i = 0; i < MEMBERS_MAX; i++)
         close_member(&self->members[i]);
     if (self->server) net_server_destroy(self->server);
     if (self->transport) self->transport->ops->destroy(self->transport);

@@ -10,6 +10,7 @@
 #include "net/transport.h"
 
 #define SCENARIO_CLIENTS_MAX 6u
+#define SCENARIO_SPECTATORS_MAX 2u
 
 typedef enum scenario_way { SCENARIO_BOTH_WAYS, SCENARIO_UP, SCENARIO_DOWN } scenario_way;
 
@@ -39,6 +40,9 @@ typedef struct scenario_config {
 
     bool has_worlds; ///< worlds_hash is wanted
 
+    uint32_t spectators;       ///< clients that would watch, besides
+    uint32_t spectator_places; ///< that the server has for them; 0: all are refused
+
     // Variations of the same match that must not change what is sent.
     bool is_threaded;
     uint32_t lanes;   ///< 0: one
@@ -53,7 +57,8 @@ typedef struct scenario_result {
     bool is_passed;
     char failure[256]; ///< the first check that did not hold
     uint64_t datagram_hash;
-    uint64_t others_hash; ///< of the datagrams to all clients except the first
+    uint64_t others_hash;  ///< of the datagrams to all clients except the first
+    uint64_t players_hash; ///< of the datagrams to all but spectators, until the end
     uint64_t state_hash;
     uint64_t worlds_hash; ///< with has_worlds: of all values of all worlds, tick after tick
     uint64_t updates;     ///< applied by all clients
@@ -65,6 +70,7 @@ typedef struct scenario_result {
     uint64_t interest_checked, records_checked, resyncs, bandwidth_bits, starved_ticks_max;
     uint32_t secrets;     ///< worlds whose hidden values really differed
     uint32_t sessions;    ///< sessions that played
+    uint32_t spectators;  ///< of these, spectators
     uint64_t solo;        ///< packets that clients read in solo code
     uint32_t resumes;     ///< sessions that were resumed
     uint32_t unheard;     ///< clients that missed the goodbye: allowed on a bad line

@@ -18,8 +18,14 @@
 #define TICKS_PER_SECOND 60u
 #define SETTLE_TICKS_MAX 1500u
 #define INDEX_MAX 4096u
-#define NUMBERS_MAX 16u ///< client numbers are 1..this - 1
+#define NUMBERS_MAX 16u ///< places of client numbers are 1..this - 1
+#define MEMBERS_MAX (SCENARIO_CLIENTS_MAX + SCENARIO_SPECTATORS_MAX)
 #define RATE_TICKS 60u
+
+/// The place of a client number in arrays: players from below, spectators from above.
+static inline uint32_t place_of(uint32_t client) {
+    return client < NET_SPECTATOR_FIRST ? client : NUMBERS_MAX - 1 - (client - NET_SPECTATOR_FIRST);
+}
 
 /// An entity of the server at one tick.
 typedef struct row_record {
@@ -27,7 +33,7 @@ typedef struct row_record {
     const net_row_template* entry;
     uint64_t hash;                 ///< of the whole row
     uint64_t* words;               ///< NULL: the whole row is public
-    uint16_t classes[NUMBERS_MAX]; ///< by client number; 0: not in its scope
+    uint16_t classes[NUMBERS_MAX]; ///< by place_of its number; 0: not in its scope
 } row_record;
 
 typedef struct tick_rows {
@@ -91,7 +97,7 @@ typedef struct scenario {
     net_transport* transport; ///< the simulated network
     net_transport tap;        ///< the server's transport: it counts, then forwards
     net_server* server;
-    member members[SCENARIO_CLIENTS_MAX];
+    member members[MEMBERS_MAX]; ///< the players, then the spectators
     watched* watched[NUMBERS_MAX];
     tick_rows* history; ///< by tick - tick_zero
     uint32_t history_count;

@@ -37,6 +37,7 @@ static void open_member(scenario* self, uint32_t index, trace_target* target) {
         .trace = check_update,
         .trace_context = target,
         .has_solo = self->config.has_solo && index % 2 == 0,
+        .is_spectator = index >= SCENARIO_CLIENTS_MAX,
         .rate_bytes_max = index == 1 ? self->config.rate_max / 2 : 0,
     };
     BASE_ASSERT(net_client_create(&client, &one->client) == NET_OK);
@@ -51,7 +52,19 @@ void close_member(member* one) {
     memset(one, 0, sizeof *one);
 }
 
+// They come and go.
+static void draw_spectators(scenario* self) {
+    base_rng rng = base_rng_make(self->config.seed, 7);
+    for (uint32_t i = SCENARIO_CLIENTS_MAX; i < MEMBERS_MAX; i++) {
+        member* one = &self->members[i];
+        one->join_step = 1 + base_rng_below(&rng, self->config.ticks / 2);
+        if (base_rng_chance(&rng, 0.3))
+            one->leave_step = one->join_step + 30 + base_rng_below(&rng, self->config.ticks);
+    }
+}
+
 void draw_members(scenario* self) {
+    draw_spectators(self);
     base_rng rng = base_rng_make(self->config.seed, 2);
     for (uint32_t i = 0; i < self->config.clients; i++) {
         member* one = &self->members[i];
@@ -95,6 +108,11 @@ static void corrupt_world(member* one) {
     }
 }
 
+static void watch_another(scenario* self, member* one) {
+    if (!base_rng_chance(&one->rng, 0.02)) return;
+    net_client_watch(one->client, base_rng_below(&one->rng, self->config.clients + 2));
+}
+
 static void shout(scenario* self, member* one) {
     if (net_client_get_phase(one->client) != NET_CLIENT_PLAYING ||
         net_client_player(one->client) == ECS_ENTITY_NONE || one->shouts >= 40 ||
@@ -129,7 +147,10 @@ void step_member(scenario* self, uint32_t index, uint32_t step, trace_target* ta
     check_groups(self, one);
     net_client_tick(one->client, self->now_us);
     if (step % MEMBER_HASH_STEPS == index) hash_world(self, one->match);
-    shout(self, one);
+    if (index < SCENARIO_CLIENTS_MAX)
+        shout(self, one);
+    else
+        watch_another(self, one);
     if (one->leave_step && step == one->leave_step) net_client_leave(one->client, self->now_us);
     if (net_client_get_phase(one->client) != NET_CLIENT_ENDED) return;
     check_member(self, one);

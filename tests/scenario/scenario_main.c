@@ -9,6 +9,9 @@
 // or 8, and all worlds must have the same values), with nothing shared between clients, without
 // bandwidth accounting, or with other values where no client may see them.
 //
+// A twentieth of the seeds run twice with clients that would watch: once the server has no place
+// for them. What players get, and the states, must be the same.
+//
 // A twentieth of the seeds run again with solo code for every second client and with clients that
 // stall, once more so on threads.
 //
@@ -63,13 +66,15 @@ typedef enum twin {
     TWIN_SOLO,
     TWIN_SECRET,
     TWIN_PRIVATE,
-    TWIN_CODER
+    TWIN_CODER,
+    TWIN_WATCH
 } twin;
 
 static twin twin_of(uint64_t seed, bool is_all_threads) {
     static const twin twins[10] = {TWIN_REPEAT, TWIN_NONE, TWIN_SECRET, TWIN_NONE,    TWIN_THREAD,
                                    TWIN_NONE,   TWIN_SOLO, TWIN_NONE,   TWIN_PRIVATE, TWIN_NONE};
     if (is_all_threads) return TWIN_THREAD;
+    if (seed % 20 == 13) return TWIN_WATCH;
     return seed % 20 == 9 ? TWIN_CODER : twins[seed % 10];
 }
 
@@ -99,6 +104,24 @@ static void run_coder(const scenario_config* config, scenario_result* result) {
     result->is_passed = false;
     base_text_copy(result->failure, sizeof result->failure,
                    "thread check: solo code on threads, not shared, sent other datagrams");
+}
+
+// All checks hold for spectators too. Their sessions begin and end beside those of players.
+static void run_watched(const scenario_config* config, scenario_result* result) {
+    scenario_config other = *config;
+    other.spectators = SCENARIO_SPECTATORS_MAX;
+    scenario_result alone = scenario_run(&other);
+    other.spectator_places = SCENARIO_SPECTATORS_MAX;
+    scenario_result watched = alone.is_passed ? scenario_run(&other) : alone;
+    result->spectators = watched.spectators;
+    if (!watched.is_passed) {
+        *result = watched;
+    } else if (watched.players_hash != alone.players_hash ||
+               watched.state_hash != alone.state_hash) {
+        result->is_passed = false;
+        base_text_copy(result->failure, sizeof result->failure,
+                       "watch check: spectators changed the match, or what players are sent");
+    }
 }
 
 static void run_twin(const scenario_config* config, twin kind, scenario_result* result) {
@@ -164,6 +187,7 @@ static void add(totals* all, const scenario_result* one) {
     sums->secrets += one->secrets;
     sums->sessions += one->sessions;
     sums->solo += one->solo;
+    sums->spectators += one->spectators;
     sums->resumes += one->resumes;
     sums->unreachable += one->unreachable;
     sums->unheard += one->unheard;
@@ -180,9 +204,11 @@ static void print_totals(const totals* all) {
            sums->datagrams_lost, sums->unreachable, sums->unheard, sums->resumes);
     printf("records_checked=%" PRIu64 " scopes_checked=%" PRIu64 " kin_checked=%" PRIu64
            " texts_checked=%" PRIu64 " resyncs=%" PRIu64 " bandwidth_bits=%" PRIu64
-           " secrets=%" PRIu32 " solo=%" PRIu64 " longest_wait_ticks=%" PRIu64 "\n",
+           " secrets=%" PRIu32 " solo=%" PRIu64 " spectators=%" PRIu32
+           " longest_wait_ticks=%" PRIu64 "\n",
            sums->records_checked, sums->interest_checked, sums->kin_checked, sums->varsize_checked,
-           sums->resyncs, sums->bandwidth_bits, sums->secrets, sums->solo, sums->starved_ticks_max);
+           sums->resyncs, sums->bandwidth_bits, sums->secrets, sums->solo, sums->spectators,
+           sums->starved_ticks_max);
     printf("%" PRIu64 " passed, %" PRIu64 " failed\n", all->passed, all->failed);
 }
 
@@ -238,6 +264,8 @@ int main(int argc, char** argv) {
         twin kind = twin_of(seed, is_all_threads);
         if (result.is_passed && kind == TWIN_CODER)
             run_coder(&config, &result);
+        else if (result.is_passed && kind == TWIN_WATCH)
+            run_watched(&config, &result);
         else if (result.is_passed && kind != TWIN_NONE)
             run_twin(&config, kind, &result);
         add(&all, &result);
@@ -258,7 +286,8 @@ int main(int argc, char** argv) {
          all.sums.rows_hidden == 0 || all.sums.kin_checked == 0 || all.sums.varsize_checked == 0 ||
          all.sums.bandwidth_bits == 0 || (all.sums.secrets == 0 && !is_all_threads) ||
          all.sums.interest_checked == 0 ||
-         (all.sums.solo == 0 && count >= 100 && !is_all_threads)); // one match in twenty has it
+         // one match in twenty has them
+         ((all.sums.solo == 0 || all.sums.spectators == 0) && count >= 100 && !is_all_threads));
     if (is_blind) printf("nothing was checked\n");
     return all.failed || is_blind ? 1 : 0;
 }
