@@ -169,3 +169,40 @@ bool ecs_sweep_box(ecs_vec2 centre, ecs_vec2 way, float radius, ecs_vec2 low, ec
     *touch = (ecs_touch){.t = enter, .normal = normal};
     return true;
 }
+
+ecs_touch ecs_sweep_walls(ecs_vec2 centre, ecs_vec2 way, float radius, const ecs_wall* walls,
+                          uint32_t count) {
+    ecs_touch first = {.t = 1.0f}, touch;
+    ecs_vec2 low, high;
+    ecs_sweep_reach(centre, way, radius, &low, &high);
+    for (const ecs_wall* wall = walls; wall < walls + count; wall++)
+        if (wall->low.x <= high.x && wall->high.x >= low.x && wall->low.y <= high.y &&
+            wall->high.y >= low.y &&
+            ecs_sweep_box(centre, way, radius, wall->low, wall->high, &touch) && touch.t < first.t)
+            first = touch;
+    return first;
+}
+
+ecs_vec2 ecs_slide(ecs_vec2 centre, ecs_vec2 way, float radius, const ecs_wall* walls,
+                   uint32_t count) {
+    for (uint32_t i = 0; i < 2; i++) {
+        const ecs_touch wall = ecs_sweep_walls(centre, way, radius, walls, count);
+        centre = ecs_vec2_add(centre, ecs_vec2_scale(way, wall.t));
+        way = ecs_vec2_sub(way, ecs_vec2_scale(wall.normal, ecs_vec2_dot(way, wall.normal)));
+        way = ecs_vec2_scale(way, 1.0f - wall.t);
+    }
+    return centre;
+}
+
+bool ecs_is_in_sight(ecs_vec2 eye, ecs_vec2 centre, float radius, const ecs_wall* walls,
+                     uint32_t count) {
+    const ecs_vec2 way = ecs_vec2_sub(centre, eye);
+    const float length = ecs_vec2_length(way);
+    if (length <= radius) return true;
+    const ecs_vec2 side = {-way.y / length * radius, way.x / length * radius};
+    for (float part = -1.0f; part <= 1.0f; part += 1.0f) {
+        const ecs_vec2 line = ecs_vec2_add(way, ecs_vec2_scale(side, part));
+        if (ecs_sweep_walls(eye, line, 0.0f, walls, count).t == 1.0f) return true;
+    }
+    return false;
+}

@@ -210,3 +210,47 @@ CASE(a_wall_throws_back_and_a_fade_has_no_corner) {
     assert_true(1.0f - ecs_fade(2.01f, 2.0f, 6.0f) < 1e-4f); // flat at its ends
     assert_true(ecs_fade(5.99f, 2.0f, 6.0f) < 1e-4f);
 }
+
+// A corner of two walls, and a third one apart.
+static const ecs_wall WALLS[] = {
+    {{100, 0}, {110, 100}}, {{0, 90}, {110, 100}}, {{40, 40}, {50, 50}}};
+
+CASE(the_first_of_many_walls_stops_a_way) {
+    const ecs_vec2 from = {20, 45}, way = {160, 0}, up = {0, -30};
+    ecs_touch touch = ecs_sweep_walls(from, way, 4.0f, WALLS, 3);
+    assert_float_equal(touch.t, 0.1f, 1e-6f);
+    assert_true(touch.normal.x == -1.0f && touch.normal.y == 0.0f);
+    touch = ecs_sweep_walls(from, way, 0.0f, WALLS, 2);
+    assert_float_equal(touch.t, 0.5f, 1e-6f);
+    assert_true(ecs_sweep_walls(from, way, 0.0f, WALLS, 0).t == 1.0f);
+    touch = ecs_sweep_walls(from, up, 4.0f, WALLS, 3);
+    assert_true(touch.t == 1.0f && touch.normal.x == 0.0f && touch.normal.y == 0.0f);
+}
+
+CASE(a_circle_slides_along_a_wall_and_stops_in_a_corner) {
+    ecs_vec2 at = ecs_slide((ecs_vec2){90, 20}, (ecs_vec2){10, 10}, 5.0f, WALLS, 3);
+    assert_float_equal(at.x, 95.0f, 1e-4f);
+    assert_float_equal(at.y, 30.0f, 1e-4f);
+    for (uint32_t i = 0; i < 100; i++) {
+        at = ecs_slide(at, (ecs_vec2){3, 3}, 5.0f, WALLS, 3);
+        assert_float_equal(at.x, 95.0f, 1e-3f);
+        assert_true(at.y < 85.001f);
+    }
+    assert_float_equal(at.y, 85.0f, 1e-3f);
+    at = ecs_slide(at, (ecs_vec2){-8, -8}, 5.0f, WALLS, 3);
+    assert_float_equal(at.x, 87.0f, 1e-3f);
+    assert_float_equal(at.y, 77.0f, 1e-3f);
+}
+
+// Each circle is nearer to the line behind the wall's corner: its middle goes, then its sides.
+CASE(a_circle_is_in_sight_while_its_middle_or_a_side_is) {
+    const ecs_vec2 eye = {20, 45};
+    const struct {
+        ecs_vec2 centre;
+        bool is;
+    } cases[] = {{{30, 45}, true},  {{70, 45}, false}, {{70, 30}, true},  {{70, 36}, true},
+                 {{70, 38}, false}, {{70, 54}, true},  {{70, 52}, false}, {{20, 45}, true},
+                 {{23, 45}, true},  {{120, 20}, false}};
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++)
+        assert_int_equal(ecs_is_in_sight(eye, cases[i].centre, 4.0f, WALLS, 3), cases[i].is);
+}
