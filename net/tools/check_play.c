@@ -50,6 +50,7 @@ typedef struct check_row {
 
 typedef struct check_rows {
     const base_allocator* allocator;
+    const net_match* match; // whose rows they are
     check_row* rows;
     uint32_t count, capacity;
     uint64_t* words;
@@ -76,6 +77,7 @@ static const net_row_template* row_template_of(net_match* match, ecs_entity enti
 // Remember the rows of a world. Without memory fewer are remembered.
 static void take_rows(check_rows* rows, net_match* match) {
     ecs_world* world = net_match_world(match);
+    rows->match = match;
     rows->count = rows->word_count = 0;
     ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
     for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity)) {
@@ -93,7 +95,22 @@ static void take_rows(check_rows* rows, net_match* match) {
     }
 }
 
-// @return whether a remembered row is another one now.
+// @return the first component of a row that changed, of those that every client has; NULL: none.
+static const char* seen_change(const ecs_world* world, const net_row_template* row_template,
+                               uint64_t changed, bool has_all) {
+    const ecs_template* source = ecs_template_get(world, row_template->id);
+    for (; changed; changed &= changed - 1) {
+        const uint32_t key = row_template->layout.components[__builtin_ctzll(changed)].key;
+        const ecs_template_component* component =
+            ecs_template_find_component(source, (ecs_component_id)key);
+        if (has_all || !component->visible || strcmp(component->visible, "public") == 0)
+            return ecs_component_get(world, (ecs_component_id)key)->name;
+    }
+    return NULL;
+}
+
+// @return whether a remembered row is another one now; of another world's row: what every client
+//         has of it.
 static bool rows_differ(const check_rows* rows, net_match* match, check_change* change) {
     ecs_world* world = net_match_world(match);
     for (uint32_t i = 0; i < rows->count; i++) {
@@ -107,10 +124,8 @@ static bool rows_differ(const check_rows* rows, net_match* match, check_change* 
         uint64_t now[PROTO_ROW_FIELDS_MAX];
         net_rows_read(row_template, world, row->entity, now);
         const uint64_t changed = net_row_changed(row_template, rows->words + row->first, now);
-        if (changed == 0) continue;
-        const uint32_t key = row_template->layout.components[__builtin_ctzll(changed)].key;
-        change->component = ecs_component_get(world, (ecs_component_id)key)->name;
-        return true;
+        change->component = seen_change(world, row_template, changed, rows->match == match);
+        if (change->component) return true;
     }
     return false;
 }
