@@ -17,9 +17,9 @@ int server_check(int argc, char** argv, const base_reporter* reporter);
 /// `schema --game NAME`: print as JSON what a client in another language needs of a game.
 /// @return NET_EXIT_CLEAN; NET_EXIT_RUNTIME (no memory); NET_EXIT_USAGE (no such game).
 int server_schema(int argc, char** argv, const base_reporter* reporter);
-/// `new NAME`: make the folder NAME with the files of games/skeleton, each with the game's name in
-/// it: a game that builds and plays as it is. A folder that is there is left alone. Prints what to
-/// do next.
+/// `new NAME [--kind KIND]`: make the folder NAME with files of games/skeleton, those of the kind
+/// and those of all kinds, each with the game's name in it: a game that builds and plays as it is.
+/// A folder that is there is left alone. Prints what to do next.
 /// @return NET_EXIT_CLEAN; NET_EXIT_RUNTIME (cannot write); NET_EXIT_USAGE (no name of a game, or
 ///         taken).
 int server_new(int argc, char** argv, const base_reporter* reporter);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The files of games/skeleton are compiled into the program (skeleton.h, written by the build):
 // an installation needs nothing beside it, and a test builds and plays what it writes. Words
-// between two @ are replaced: @name@ hop, @Name@ Hop, @where@ the folder of ShoalConfig.cmake,
-// @bin@ that of the programs.
+// between two @ are replaced: @name@ hop, @Name@ Hop, @kind@ turn, @where@ the folder of
+// ShoalConfig.cmake, @bin@ that of the programs.
 #include "commands.h"
 #include "skeleton.h"
 
 #include "base/bytes.h"
+#include "base/options.h"
 #include "base/text.h"
 #include "tools/output.h"
 #include "net/game.h"
@@ -24,6 +25,7 @@
 typedef struct words {
     char name[NAME_BYTES_MAX];  ///< "my_game"
     char camel[NAME_BYTES_MAX]; ///< "MyGame", as protoc-c spells a package
+    char kind[NAME_BYTES_MAX];  ///< "turn"
     char bin[PATH_BYTES_MAX];
     char where[PATH_BYTES_MAX];
 } words;
@@ -72,6 +74,7 @@ static void replace(const words* self, const char* text, base_bytes* out) {
         const char* value;
     } places[] = {{"@name@", self->name},
                   {"@Name@", self->camel},
+                  {"@kind@", self->kind},
                   {"@where@", self->where},
                   {"@bin@", self->bin}};
     while (*text) {
@@ -116,23 +119,57 @@ static bool write_file(const words* self, const server_skeleton_file* file,
     return is_right;
 }
 
+typedef struct new_config {
+    uint32_t kind;
+} new_config;
+
+static const base_option new_options[] = {
+    {"kind", BASE_OPTION_FIELD(new_config, kind), SERVER_SKELETON_KINDS,
+     "circles on a field; walls and line of sight; hidden cards in turns", 0, 0},
+};
+
+// The words of the options, one by one.
+static void copy_kind(uint32_t number, char* kind) {
+    const char* text = SERVER_SKELETON_KINDS;
+    for (; number > 0; number--)
+        text = strchr(text, '|') + 1;
+    (void)base_text_format(kind, NAME_BYTES_MAX, "%.*s", (int)strcspn(text, "|"), text);
+}
+
 int server_new(int argc, char** argv, const base_reporter* reporter) {
-    if (argc != 2 || !is_name(argv[1])) {
+    new_config config = {0};
+    const base_options options = {
+        .program = "shoal-server new",
+        .usage = "NAME [options]",
+        .about = "Writes the folder NAME: a game that builds and plays as it is, by NAME/play.",
+        .options = new_options,
+        .count = BASE_COUNT(new_options),
+        .values = &config,
+    };
+    base_option_list names = {0};
+    const base_options_result read = base_options_read(&options, argc, argv, &names, reporter);
+    if (read == BASE_OPTIONS_HELP) return NET_EXIT_CLEAN;
+    if (read == BASE_OPTIONS_ERROR) return NET_EXIT_USAGE;
+    if (names.count != 1 || !is_name(names.values[0])) {
         base_report(reporter, NULL, 0,
                     "new: the name of a game is 1 to 32 of a-z 0-9 _, from a letter on: "
                     "shoal-server new hop");
         return NET_EXIT_USAGE;
     }
     words self = {.where = ""};
-    (void)base_text_copy(self.name, sizeof self.name, argv[1]);
+    (void)base_text_copy(self.name, sizeof self.name, names.values[0]);
     make_camel(self.name, self.camel);
+    copy_kind(config.kind, self.kind);
     find_places(&self);
     if (mkdir(self.name, 0777) != 0) {
         base_report(reporter, self.name, 0, "%s", strerror(errno));
         return errno == EEXIST ? NET_EXIT_USAGE : NET_EXIT_RUNTIME;
     }
-    for (uint32_t i = 0; i < BASE_COUNT(server_skeleton); i++)
-        if (!write_file(&self, &server_skeleton[i], reporter)) return NET_EXIT_RUNTIME;
+    for (uint32_t i = 0; i < BASE_COUNT(server_skeleton); i++) {
+        const server_skeleton_file* file = &server_skeleton[i];
+        const bool is_part = !file->kind[0] || strcmp(file->kind, self.kind) == 0;
+        if (is_part && !write_file(&self, file, reporter)) return NET_EXIT_RUNTIME;
+    }
     printf("%s: a game that builds and plays. Next:\n    cd %s && ./play\n", self.name, self.name);
     return NET_EXIT_CLEAN;
 }

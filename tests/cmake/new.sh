@@ -1,28 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# `shoal-server new NAME` as a new user calls it: the folder builds at once, the module passes the strict check, the
-# game is played by its own script.
+# `shoal-server new NAME --kind KIND` as a new user calls it: each kind builds without a warning, passes the strict check
+# and is played; the first one by its own script. Of the others, a player in Python looks for what its client should not have.
 #
-#     new.sh SHOAL-SERVER COMPILER
-set -euo pipefail
-server=$1
-export CC=$2
-work=$(mktemp -d "${TMPDIR:-/tmp}/shoal-new.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+#     new.sh BUILD COMPILER
+# shellcheck source=../e2e/lib.sh
+. "$(dirname "$0")/../e2e/lib.sh"
+root=$(cd "$(dirname "$0")/../.." && pwd)
+export CC=$2 CFLAGS='-Wall -Wextra -Werror'
 cd "$work"
-fail() {
-    echo "new: $*" >&2
-    tail -n 30 said played 2>/dev/null >&2
-    exit 1
-}
 
 # CODE TEXT ARGUMENT...
 expect() {
-    local code=0 wanted=$1 text=$2
+    local wanted=$1 text=$2
     shift 2
-    "$server" new "$@" >said 2>&1 || code=$?
+    run new shoal-server new "$@"
     [ "$code" = "$wanted" ] || fail "new $* ended with $code, not $wanted"
-    grep -qF -e "$text" said || fail "new $* did not say: $text"
+    cat new.out new.err | grep -qF -e "$text" || fail "new $* did not say: $text"
 }
 expect 2 'the name of a game is 1 to 32 of a-z 0-9 _'
 for name in Hop 3d _hop hop_ a__b ../hop a-b abcdefghijklmnopqrstuvwxyz0123456; do
@@ -30,14 +24,66 @@ for name in Hop 3d _hop hop_ a__b ../hop a-b abcdefghijklmnopqrstuvwxyz0123456; 
     [ ! -e "$name" ] || fail "$name was made"
 done
 expect 2 'the name of a game is' hop hop
+expect 2 "kind needs field|top-down|turn, not 'tur'" hop_3d --kind tur
+[ ! -e hop_3d ] || fail "hop_3d was made"
+expect 0 'usage: shoal-server new NAME' --help
 expect 0 'cd hop_3d && ./play' hop_3d
+expect 0 'cd walls && ./play' walls --kind top-down
+expect 0 'cd cards && ./play' --kind=turn cards
 expect 2 'hop_3d: error: File exists' hop_3d
-if grep -rnE '@[A-Za-z]+@' hop_3d; then fail "a word was not replaced"; fi
+if grep -rnE '@[A-Za-z]+@' hop_3d walls cards; then fail "a word was not replaced"; fi
+for kind in walls cards; do
+    lines=$(cat $kind/$kind.* | wc -l)
+    [ "$lines" -lt 250 ] && grep -q "| $lines |\$" "$root/games/skeleton/README.md" || fail "$kind has $lines lines"
+done
 
-export CFLAGS='-Wall -Wextra -Werror'
-hop_3d/play --headless --bots 3 --ticks 240 >played 2>&1 || fail "play ended with $?"
-[ "$(grep -c '^client .*end=' played)" = 3 ] || fail "three clients did not play"
-"$server" check --strict hop_3d/build/games/hop_3d.so >said 2>&1 || fail "the module is refused"
+# Each plays as it is by its own script: 240 ticks take 4 s, in which the others are built and checked.
+hop_3d/play --headless --bots 3 --ticks 240 >hop.out 2>hop.err &
+pids[hop]=$!
+printf '%s\n' 'cmake_minimum_required(VERSION 3.22)' 'project(kinds LANGUAGES C)' 'add_subdirectory(walls)' \
+    'add_subdirectory(cards)' >CMakeLists.txt
+cmake -B build >configure.out 2>&1 && cmake --build build >build.out 2>&1 || fail "the kinds do not build"
+run check shoal-server check --strict --bots 3 build/games/walls.so build/games/cards.so
+[ "$code" = 0 ] || fail "a kind is refused"
+for kind in walls cards; do
+    SHOAL_MODULE_PATH=$PWD/build/games start $kind shoal-client --game $kind --local --headless --bots 3 --ticks 120
+done
+for kind in walls cards hop; do
+    ends_with 0 $kind
+    [ "$(grep -c '^client .*end=' $kind.out)" = 3 ] || fail "three clients did not play $kind"
+done
+run check shoal-server check --strict hop_3d/build/games/hop_3d.so
+[ "$code" = 0 ] || fail "the module is refused"
+
+# A server of KIND, bots, and the player in Python. Bots that do not think long make rounds short.
+export SHOAL_MODULE_PATH=$PWD/build/games SHOAL_LIBRARY=$build/lib/libshoal_client.so.1
+meet() { # KIND BOTS OPTION...
+    local kind=$1 bots=$2
+    shift 2
+    start "$kind" shoal-server --game "$kind" --listen 127.0.0.1:0 --min-clients $((bots + 1)) "$@"
+    await "ready line of $kind" is_ready_or_gone "$kind"
+    address=$(value listen "$kind.out")
+    start "$kind-bots" shoal-client "$address" --bots "$bots"
+}
+look() { # KIND ARGUMENT...
+    PYTHONPATH=$root/client/python PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/cmake/kinds.py" "$@" >"$1.out" 2>"$1.err" &
+    pids[$1]=$!
+}
+if command -v python3 >/dev/null && ! grep -q '^SHOAL_SANITIZE:STRING=.' "$build/CMakeCache.txt"; then
+    change cards/cards.c 's/below(view->rng, 60)/below(view->rng, 4)/; s/^#define PAUSE_S .*/#define PAUSE_S 0.2f/'
+    cmake --build build --target cards >build.out 2>&1 || fail "cards with quick bots do not build"
+    meet cards 2 --tick-rate 240 --ticks 480 --log cards.slog
+    look turn "$address" cards.slog "${pids[cards]}"
+    meet walls 3 --ticks 36000 --log none
+    look top-down "$address" walls/walls.c
+    ends_with 0 top-down
+    says top-down.out '^top-down: all that was seen was in sight$'
+    ends_with 0 cards
+    ends_with 0 turn
+    says turn.out '^turn: refused=3 seen_of_others=0 hands=[0-9]+ rounds=[0-9]+$'
+fi
+unset SHOAL_MODULE_PATH
+
 # A file with systems that the game does not take is refused with its name.
 cat >hop_3d/extra.c <<'END'
 #include <ecs/ecs.h>
@@ -58,9 +104,9 @@ rm hop_3d/human.c
 # CODE TEXT
 build() {
     local code=0
-    cmake --build hop_3d/build --target hop_3d >said 2>&1 || code=$?
+    cmake --build hop_3d/build --target hop_3d >said.out 2>&1 || code=$?
     [ "$((code != 0))" = "$1" ] || fail "the build ended with $code"
-    tr -s ' \n' ' ' <said | grep -qF -e "$2" || fail "the build did not say: $2"
+    tr -s ' \n' ' ' <said.out | grep -qF -e "$2" || fail "the build did not say: $2"
 }
 sed -i 's/CONTEXT(hop_3d)/CONTEXT(hop)/' hop_3d/hop_3d.c
 build 1 'hop_3d.c: ES_GAME_CONTEXT(hop): the game is called hop_3d in CMakeLists.txt: both say one name'
@@ -99,5 +145,5 @@ cmp -s hop_3d/assets/far/ship.png "$work/prefix/lib/shoal/games/hop_3d/far/ship.
 sed -i 's/^    int32_t x, y ES_CLAMP(-1, 1);$/&\n    int32_t odd;/' hop_3d/hop_3d.c
 line=$(grep -n 'int32_t odd;' hop_3d/hop_3d.c | cut -d: -f1)
 build 1 "hop_3d.c:$line:"
-! grep -q '\.es\.h:[0-9:]* error' said || fail "a generated line is named"
-echo "new: hop_3d builds, plays and passes the check"
+! grep -q '\.es\.h:[0-9:]* error' said.out || fail "a generated line is named"
+echo "new: three kinds build, play and pass the check"

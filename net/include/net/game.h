@@ -320,7 +320,7 @@ typedef struct net_draw {
     void (*circle)(void* context, float x, float y, float radius, ecs_color color);
     void (*line)(void* context, float x0, float y0, float x1, float y1, float width,
                  ecs_color color);
-    /// Triangles: 3 points (x, y) and one colour each.
+    /// Triangles: `count` corners, three of each triangle, as points (x, y) and one colour each.
     void (*triangles)(void* context, const float* points, const ecs_color* colors, uint32_t count);
     void (*text)(void* context, float x, float y, float height, ecs_color color, const char* text);
     float (*text_width)(void* context, float height, const char* text);
