@@ -68,8 +68,9 @@ static void put_step(base_bytes* out, const esgen_game* game, const esgen_slot* 
     const char* from = slot->name.text;
     const char* component = slot->terms.items[0].text;
     esgen_put(out,
-              "    if (!ecs_template_quant(world, \"%s\", \"%s\", &quant)) {\n"
-              "        base_report(reporter, \"%s.blk\", 0, \"%s: %s is not rounded\");\n"
+              "    if (!result && !ecs_template_quant(world, \"%s\", \"%s\", &quant)) {\n"
+              "        base_report(reporter, \"%s.blk\", 0,\n"
+              "            \"%s: %s is not rounded: it has no _min, _max and _step\");\n"
               "        result = ECS_ERR_UNKNOWN;\n"
               "    }\n"
               "    game->%s = %s;\n",
@@ -89,6 +90,10 @@ static void put_find(base_bytes* out, const esgen_unit* unit) {
               name, game->context.text, name);
     put_ids(out, game);
     put_values(out, game);
+    for (uint32_t i = 0; i < game->slot_count; i++)
+        if (game->slots[i].kind == ESGEN_SLOT_STEP)
+            esgen_put(out, "    (void)ecs_template_need(&need, \"%s\");\n",
+                      game->slots[i].name.text);
     esgen_put(out, "    ecs_result result = ecs_need_result(&need);\n");
     if (count_slots(game, ESGEN_SLOT_STEP)) esgen_put(out, "    ecs_quant quant = {0};\n");
     for (uint32_t i = 0; i < game->slot_count; i++) {

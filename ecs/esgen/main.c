@@ -28,6 +28,7 @@ typedef struct program {
     const char* depfile;
     char* headers[ESGEN_HEADERS_MAX]; // that were read
     uint32_t header_count;
+    bool has_protobuf; // one of the headers is of protoc-c
 } program;
 
 // NUL-terminated; NULL when it cannot be read.
@@ -110,6 +111,8 @@ static void read_headers(program* self, const esgen_words* words, const char* pa
         const esgen_word* word = &words->items[i];
         bool is_generated = word->size > 5 && memcmp(word->text + word->size - 5, ".es.h", 5) == 0;
         if (word->kind == ESGEN_INCLUDE && !is_generated) read_header(self, path, word, depth);
+        self->has_protobuf |= word->kind == ESGEN_INCLUDE && word->size > 7 &&
+                              memcmp(word->text + word->size - 7, ".pb-c.h", 7) == 0;
     }
 }
 
@@ -158,6 +161,11 @@ static void check_whole(program* self) {
                     "ES_MESSAGES, but no ES_MESSAGE in this file or in a header that it includes "
                     "by \"name\"");
     }
+    if ((unit->has_messages || unit->game.is_table) && has_message(unit) && !self->has_protobuf &&
+        unit->fault_count == 0)
+        esgen_fault(unit, 0,
+                    "the messages of ES_MESSAGE are in no header: include \"NAME.pb-c.h\", which "
+                    "the build makes of NAME.proto, before the .es.h");
     if (unit->is_header && !unit->game.name.text[0] && unit->fault_count == 0)
         esgen_fault(unit, 0, "nothing to write: a header has a struct with ES_GAME_CONTEXT");
     if (unit->function_count == 0 && !unit->is_header && !unit->game.is_table &&

@@ -361,6 +361,25 @@ static void check_require(esgen_unit* unit, const esgen_function* function,
     }
 }
 
+// The worlds of a game have these tags, each some of them.
+static void check_tag_of_game(esgen_unit* unit, const esgen_function* function, const char* text) {
+    static const char* const known[] = {"server", "gameClient", "predict", "render"};
+    for (const char *at = text, *end; *at; at = *end ? end + 1 : end) {
+        esgen_name tag;
+        end = at + strcspn(at, "|");
+        bool is_known = !base_text_format(tag.text, sizeof tag.text, "%.*s", (int)(end - at), at);
+        for (uint32_t i = 0; i < BASE_COUNT(known); i++)
+            is_known |= strcmp(tag.text, known[i]) == 0;
+        if (is_known) continue;
+        const char* nearest = base_text_nearest(tag.text, known, BASE_COUNT(known));
+        esgen_fault(unit, function->line,
+                    "%s: no world of a game has the tag %s%s%s%s: there are server, gameClient, "
+                    "predict and render",
+                    function->name.text, tag.text, nearest ? ", did you mean " : "",
+                    nearest ? nearest : "", nearest ? "?" : "");
+    }
+}
+
 static void check_tags(esgen_unit* unit, const esgen_function* function) {
     for (uint32_t i = 0; i < function->tags.count; i++) {
         const char* text = function->tags.items[i].text;
@@ -368,6 +387,8 @@ static void check_tags(esgen_unit* unit, const esgen_function* function) {
         if (!is_right) {
             esgen_fault(unit, function->line, "%s: a tag is missing beside | in '%s'",
                         function->name.text, text);
+        } else if (unit->game.name.text[0]) {
+            check_tag_of_game(unit, function, text);
         }
     }
 }

@@ -15,7 +15,8 @@
 /// Asserts that structure may change now.
 static inline void ecs_structure_check(const ecs_world* world) {
     BASE_ASSERT(world->is_sealed && "seal the world before entities are made");
-    BASE_ASSERT(world->fast.walk_depth == 0 && "no structural change while a query is walked");
+    BASE_ASSERT(world->fast.walk_depth == 0 &&
+                "no structural change while a query is walked: use ecs_command_create or its kin");
     BASE_ASSERT((world->fast.stage_depth == 0 || world->commands->is_flushing) &&
                 "inside a stage record structural changes with ecs/command.h");
 }

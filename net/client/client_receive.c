@@ -19,6 +19,8 @@
 #include "session/packet_header.h"
 #include "state/varsize.h"
 
+#include "ecs/inspect.h"
+
 #include "base/assert.h"
 #include "net/match.h"
 #include "net/client.h"
@@ -120,12 +122,17 @@ static void report_difference(net_client* client, const net_mirror_difference* d
     const ecs_component* component = difference->component != ECS_COMPONENT_NONE
                                          ? ecs_component_get(world, difference->component)
                                          : NULL;
+    ecs_user writer = {0};
+    if (component) (void)ecs_inspect_user(world, component->id, ECS_USE_WRITE, &writer);
     base_report(reporter, NULL, 0,
                 "note: client %" PRIu32 ": entity %" PRIu32 ":%" PRIu32 " (%s)%s%s is not as the "
-                "server has it, in tick %" PRIu64 ": requested again",
+                "server has it, in tick %" PRIu64 ": requested again%s%s%s",
                 client->client, ecs_entity_index(entity), ecs_entity_generation(entity),
                 is_a ? is_a->name : "gone here", component ? ": component " : "",
-                component ? component->name : "", net_mirror_tick(client->mirror));
+                component ? component->name : "", net_mirror_tick(client->mirror),
+                writer.name ? "; system " : "", writer.name ? writer.name : "",
+                writer.name ? " of the client writes it, and only the server may: ES_TAG(server)"
+                            : "");
 }
 
 // The entity differs from the server's: request the whole of it, and say so.

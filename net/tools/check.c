@@ -37,7 +37,7 @@ static void check_stages(net_checker* self, net_match* match) {
         if (!system || is_drawn || strcmp(stage, "act") == 0) continue;
         net_check_report(self, "stage", stage,
                          "system %s never runs: no program runs the stage %s here (stages are act, "
-                         "and render where there are pictures)",
+                         "and render where there are pictures: ES_TAG(render))",
                          system, stage);
     }
 }
@@ -87,7 +87,25 @@ static bool has_handler(net_match* match, const char* event) {
     return type != ECS_EVENT_NONE && ecs_inspect_handler(world, type, &user);
 }
 
+// An event that no system handles and no message carries.
+static void check_events(net_checker* self) {
+    const ecs_world* world = net_match_world(self->server);
+    for (uint32_t type = 1; type <= ecs_event_count(world); type++) {
+        const char* event = ecs_event_get(world, (ecs_event_type)type)->name;
+        bool is_carried = has_handler(self->server, event) || has_handler(self->view, event) ||
+                          has_handler(self->predict, event);
+        for (uint32_t i = 0; i < self->game->message_count && !is_carried; i++)
+            is_carried = strcmp(self->game->messages[i].event, event) == 0;
+        if (!is_carried)
+            net_check_report(self, "event", event,
+                             "event %s: no system handles it and no message carries it: to send "
+                             "it has no effect; add a handler with ES_ON_EVENT(%s), or ES_MESSAGE",
+                             event, event);
+    }
+}
+
 static void check_handlers(net_checker* self) {
+    check_events(self);
     for (uint32_t i = 0; i < self->game->message_count; i++) {
         const net_message* message = &self->game->messages[i];
         const char* event = message->event;
@@ -237,8 +255,9 @@ static void check_reads_of(net_checker* self, const ecs_world* client, ecs_compo
                 self, "reads", name,
                 "component %s of template %s: system %s of the client reads it, system "
                 "%s of the server writes it, and it is not replicated: clients see the "
-                "template's value; add _replicate:b=yes",
-                name, source->name, reader.name, writer.name);
+                "template's value; add _replicate:b=yes, or, if %s is for the server alone, "
+                "ES_TAG(server)",
+                name, source->name, reader.name, writer.name, reader.name);
         }
     }
 }

@@ -535,6 +535,15 @@ static void check_players(check_table* table) {
     const ecs_world* world = net_match_world(self->server);
     const char* event = NULL;
     (void)input_event(self, &event);
+    uint32_t joined = 0;
+    for (uint32_t i = 0; i < table->bot_count; i++)
+        joined += table->bots[i].joined != 0;
+    const char* asking = find_refusing(self, ECS_TEMPLATE_NONE);
+    if (joined == 0 && asking)
+        net_check_report(self, "join", "",
+                         "player_join returned no entity for any player: input %s has no effect, "
+                         "system %s asks for its row; return what ecs_try_create gives",
+                         event, asking);
     for (uint32_t i = 0; i < table->bot_count; i++) {
         const check_bot* bot = &table->bots[i];
         if (!bot->joined) continue; // a spectator
@@ -637,8 +646,38 @@ static void step_table(check_table* table) {
         step_bot(table, &table->bots[i]);
 }
 
+// The first system of the server that writes a component and is not in the prediction; NULL: none.
+static const char* find_unpredicted(const check_table* table, ecs_component_id component) {
+    const ecs_world* predict = net_match_world(table->self->predict);
+    ecs_user writer = {0};
+    while (
+        ecs_inspect_user(net_match_world(table->self->server), component, ECS_USE_WRITE, &writer)) {
+        ecs_user same = {0};
+        bool is_found = false;
+        while (!is_found && ecs_inspect_user(predict, component, ECS_USE_WRITE, &same))
+            is_found = strcmp(same.name, writer.name) == 0;
+        if (!is_found) return writer.name;
+    }
+    return NULL;
+}
+
+static void report_prediction(check_table* table, ecs_component_id component, uint32_t differs,
+                              uint64_t compared) {
+    const char* name = ecs_component_get(net_match_world(table->self->server), component)->name;
+    const char* system = find_unpredicted(table, component);
+    char why[2 * ECS_NAME_BYTES_MAX] = "systems with the tag predict do something else than those "
+                                       "of the server, or need what is not replicated";
+    if (system)
+        (void)base_text_format(why, sizeof why,
+                               "system %s of the server writes it and is not in the prediction: "
+                               "ES_TAG(server | predict)",
+                               system);
+    net_check_report(table->self, "predict", name,
+                     "prediction: component %s differs from the server's in %u of %llu rows: %s",
+                     name, differs, (unsigned long long)compared, why);
+}
+
 static void check_predictions(check_table* table) {
-    net_checker* self = table->self;
     if (table->is_written) return;
     for (uint32_t i = 0; i < table->bot_count; i++) {
         const net_predict* predict = net_presenter_predict(table->bots[i].presenter);
@@ -648,13 +687,7 @@ static void check_predictions(check_table* table) {
         for (uint32_t id = 1; id <= ecs_component_count(world); id++) {
             const uint32_t differs = net_predict_differs(predict, (ecs_component_id)id);
             if (compared < COMPARED_MIN || differs * 100u < compared * DIFFERING_PERCENT) continue;
-            const char* name = ecs_component_get(world, (ecs_component_id)id)->name;
-            net_check_report(
-                self, "predict", name,
-                "prediction: component %s differs from the server's in %u of %llu "
-                "rows: systems with the tag predict do something else than those of the "
-                "server, or need what is not replicated",
-                name, differs, (unsigned long long)compared);
+            report_prediction(table, (ecs_component_id)id, differs, compared);
         }
     }
 }
@@ -702,6 +735,23 @@ static net_result close_log(check_table* table) {
     return result;
 }
 
+// What the world refused: it is counted, and a game rarely looks at the answer.
+static void check_refused(check_table* table) {
+    ecs_world* world = net_match_world(table->self->server);
+    const ecs_counters* counters = ecs_world_counters(world);
+    if (counters->commands_refused > 0 && !table->is_sly) // that says why
+        net_check_report(table->self, "refused", "commands",
+                         "%llu creations or other commands were refused, the world has %u "
+                         "entities: it is full, or the queue of a tick is; destroy what is no "
+                         "longer needed",
+                         (unsigned long long)counters->commands_refused,
+                         ecs_world_entity_count(world));
+    if (counters->events_refused > 0)
+        net_check_report(table->self, "refused", "events",
+                         "%llu events were refused: the queue of a tick is full; send fewer",
+                         (unsigned long long)counters->events_refused);
+}
+
 net_result net_check_match(net_checker* self) {
     check_table table;
     net_result result = open_table(&table, self);
@@ -715,6 +765,7 @@ net_result net_check_match(net_checker* self) {
         net_transport_stats stats;
         check_predictions(&table);
         check_players(&table);
+        check_refused(&table);
         note_without_rows(&table);
         table.transport->ops->stats(table.transport, &stats);
         self->result.ticks = net_match_tick(self->server);

@@ -111,6 +111,9 @@ build() {
 sed -i 's/CONTEXT(hop_3d)/CONTEXT(hop)/' hop_3d/hop_3d.c
 build 1 'hop_3d.c: ES_GAME_CONTEXT(hop): the game is called hop_3d in CMakeLists.txt: both say one name'
 sed -i 's/CONTEXT(hop)/CONTEXT(hop_3d)/' hop_3d/hop_3d.c
+sed -i 's/^#include "hop_3d.pb-c.h"/\/\/ &/' hop_3d/hop_3d.c
+build 1 'hop_3d.c: error: the messages of ES_MESSAGE are in no header: include "NAME.pb-c.h"'
+sed -i 's/^\/\/ \(#include "hop_3d.pb-c.h"\)/\1/' hop_3d/hop_3d.c
 sed -i 's/hop_3d.c)/hop_3d.c extra.c)/' hop_3d/CMakeLists.txt
 build 1 'extra.c: extra_es never runs: the file does not include "extra.es.h"'
 sed -i 's/^static void extra/#include "extra.es.h"\n\n&/' hop_3d/extra.c
@@ -128,6 +131,12 @@ for line in 'hop_3d: warning: imports rand: chance is ecs_world_rng or ecs_stage
     grep -q "$line" played || fail "play did not say: $line"
 done
 mv right.c hop_3d/hop_3d.c
+
+# A name in ES_STEP.
+sed -i 's/ES_STEP(hop_3d_player/ES_STEP(hop_3d_palyer/' hop_3d/hop_3d.c
+! hop_3d/play --headless --ticks 20 >played 2>&1 || fail "a game with a wrong name is played"
+grep -qF "hop_3d: there is no template 'hop_3d_palyer', did you mean 'hop_3d_player'?" played || fail "ES_STEP"
+sed -i 's/ES_STEP(hop_3d_palyer/ES_STEP(hop_3d_player/' hop_3d/hop_3d.c
 
 # Pictures and sounds lie beside the game: those that are added later too, and not what an editor leaves.
 mkdir -p hop_3d/assets/far

@@ -327,6 +327,9 @@ CASE(games_that_are_not_whole_are_refused) {
     refused(1, GAME_CONTEXT("") GAME_INPUT GAME "); " GAME ");", "a file has one ES_GAME");
     refused(1, GAME_CONTEXT("") GAME_CONTEXT(""),
             "a file has one ES_GAME_CONTEXT, with its headers");
+    refused(4, GAME_CONTEXT("int a;") "\n\n\nES_TAG(sever | predict) static void a_es(float* b) {}",
+            "a_es: no world of a game has the tag sever, did you mean server?: there are server, "
+            "gameClient, predict and render");
     refused(1, "ES_GAME_CONTEXT(g) struct c { };",
             "ES_GAME_CONTEXT stands before typedef struct name {...} name;");
 }

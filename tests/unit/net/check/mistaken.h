@@ -24,6 +24,7 @@ typedef enum mistake {
     MISTAKE_NO_INPUT,        // no system handles the input event
     MISTAKE_NO_PREDICT,      // none handles it in the prediction
     MISTAKE_NO_KICK,         // none handles an event of clients
+    MISTAKE_UNUSED_EVENT,    // an event that nothing handles or carries
     MISTAKE_NO_GOAL,         // no client handles an event of the server
     MISTAKE_UNTRACKED_INPUT, // inputs go into a component that is not tracked
     MISTAKE_LOST_FIELD,      // to_wire forgets a field
@@ -33,6 +34,7 @@ typedef enum mistake {
     MISTAKE_INFINITE,
     MISTAKE_PREDICTION,       // the prediction moves at another speed
     MISTAKE_ROUGH,            // and it is between the steps that are sent
+    MISTAKE_UNPREDICTED,      // or moves by a system that is on the server alone
     MISTAKE_CONST,            // a system writes what it declares as read
     MISTAKE_BOT,              // a bot writes to its mirror
     MISTAKE_PICTURE,          // drawing writes to the view
@@ -50,7 +52,9 @@ typedef enum mistake {
     MISTAKE_UNKNOWN_STAGE,
     MISTAKE_NO_ROWS,   // a system whose rows never come
     MISTAKE_JOIN,      // players get an entity that the input's system does not match
+    MISTAKE_NO_PLAYER, // or none at all
     MISTAKE_INITS,     // a creation gives what the template lacks
+    MISTAKE_REFUSED,   // more events and commands than a tick takes
     MISTAKE_FLOOD,     // more events than a client can take
     MISTAKE_RESPAWN,   // and one loses it for good
     MISTAKE_SLIP,      // a system writes through a pointer that reads
@@ -133,8 +137,10 @@ static ecs_result mistaken_types(ecs_world* world, const base_reporter* reporter
         {.name = "steer", .size = sizeof(steer_event), .fields = steers, .field_count = 2},
         {.name = "kick", .size = 4, .fields = numbers, .field_count = 1},
         {.name = "goal", .size = 4, .fields = numbers, .field_count = 1, .is_exported = true},
+        {.name = "boom", .size = 4, .fields = numbers, .field_count = 1},
     };
-    for (uint32_t i = 0; i < BASE_COUNT(events); i++) {
+    const uint32_t count = BASE_COUNT(events) - (the_mistake != MISTAKE_UNUSED_EVENT);
+    for (uint32_t i = 0; i < count; i++) {
         ecs_event_type type;
         ecs_result result = ecs_event_register(world, &events[i], &type);
         if (result != ECS_OK) return result;
@@ -200,6 +206,13 @@ static void rule(const ecs_stage* stage, const ecs_rows* rows) {
     if (the_mistake == MISTAKE_UNSENT_HANDLE)
         *(float*)ecs_get_mut(stage->world, game->last, game->glow) = 0.5f;
     const uint32_t number = (uint32_t)stage->tick;
+    if (the_mistake == MISTAKE_REFUSED && stage->tick == 50) {
+        const ecs_event_type kick = ecs_event_find(stage->world, "kick");
+        while (ecs_event_broadcast(stage->world, kick, &number))
+            ;
+        while (ecs_command_destroy(stage->world, ecs_entity_make(77, 1)))
+            ;
+    }
     for (uint32_t i = 0; the_mistake == MISTAKE_FLOOD && i < 200; i++)
         (void)ecs_event_send(stage->world, game->last, game->goal, &number);
     if (stage->tick % 40 == 0) (void)ecs_event_send(stage->world, game->last, game->goal, &number);
@@ -238,6 +251,13 @@ static void draw(const ecs_stage* stage, const ecs_rows* rows) {
     const ecs_entity entity = ecs_entity_next(stage->world, ECS_ENTITY_NONE);
     if (the_mistake != MISTAKE_PICTURE || !ecs_is_alive(stage->world, entity)) return;
     ((ecs_vec2*)ecs_get_mut(stage->world, entity, game->pos))->y = 7.0f;
+}
+
+static void drift(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)stage;
+    ecs_vec2* pos = rows->columns[0];
+    for (uint32_t i = 0; i < rows->count; i++)
+        pos[i].x = fly(pos[i].x, 0.5f);
 }
 
 static void tidy_up(const ecs_stage* stage, const ecs_rows* rows) {
@@ -329,6 +349,13 @@ static ecs_result mistaken_systems(ecs_world* world, void** context,
                                        .run = heat,
                                        .terms = heat_terms,
                                        .term_count = 1});
+    if (result == ECS_OK && the_mistake == MISTAKE_UNPREDICTED)
+        result = add(world, "server",
+                     (ecs_system_desc){.name = "drift_es",
+                                       .stage = "act",
+                                       .run = drift,
+                                       .terms = pos_terms,
+                                       .term_count = 1});
     if (result == ECS_OK && the_mistake == MISTAKE_CLIENT)
         result = add(world, "gameClient",
                      (ecs_system_desc){.name = "tidy_es",
@@ -377,6 +404,7 @@ static ecs_entity mistaken_join(ecs_world* world, void* context, const net_game_
     const ecs_template_id bird = ecs_template_find(world, "bird");
     (void)!ecs_create(world, the_mistake == MISTAKE_JOIN ? bird : game->paddle, NULL, 0, &made);
     game->last = made;
+    if (the_mistake == MISTAKE_NO_PLAYER) return ECS_ENTITY_NONE;
     return made;
 }
 

@@ -91,12 +91,15 @@ CASE(what_is_not_sent_or_handled_is_named) {
          "warning: component glow of template paddle: system draw_es of the client reads it, "
          "system "
          "heat_es of the server writes it, and it is not replicated: clients see the template's "
-         "value; add _replicate:b=yes"},
+         "value; add _replicate:b=yes, or, if draw_es is for the server alone, ES_TAG(server)"},
         {MISTAKE_UNSENT_HANDLE,
          "warning: component glow of template paddle: system draw_es of the client reads it, and "
          "it is not replicated: on the server it is 0.5, on a client 0 (entity 2:1); add "
          "_replicate:b=yes"},
         {MISTAKE_NO_KICK, "warning: message Kick: no system of the server handles its event kick"},
+        {MISTAKE_UNUSED_EVENT,
+         "warning: event boom: no system handles it and no message carries it: to send it has no "
+         "effect; add a handler with ES_ON_EVENT(boom), or ES_MESSAGE"},
         {MISTAKE_NO_GOAL, "warning: message Goal: no system of a client handles its event goal"},
         {MISTAKE_UNTRACKED_INPUT,
          "warning: component steer of template paddle: system steer_es writes inputs into it, but "
@@ -151,6 +154,8 @@ CASE(who_writes_what_it_may_not_is_named) {
          "warning: a system of stage render writes component pos of paddle (entity 1:1), which "
          "the server sends: only the server may"},
         {MISTAKE_CLIENT, "warning: a system of the client writes what the server sends: entity "},
+        {MISTAKE_CLIENT, "requested again; system tidy_es of the client writes it, and only the "
+                         "server may: ES_TAG(server)\n"},
     };
     expect(expected, BASE_COUNT(expected));
 }
@@ -210,6 +215,10 @@ CASE(what_decides_differently_is_named) {
     static const expectation predicted = {
         MISTAKE_PREDICTION, "warning: prediction: component pos differs from the server's in "};
     expect(&predicted, 1);
+    static const expectation unpredicted = {
+        MISTAKE_UNPREDICTED, " rows: system drift_es of the server writes it and is not in the "
+                             "prediction: ES_TAG(server | predict)\n"};
+    expect(&unpredicted, 1);
     static const expectation rough = {
         MISTAKE_ROUGH,
         "warning: prediction: system move_es leaves component pos between the steps that are sent "
@@ -263,6 +272,12 @@ CASE(a_players_entity_that_is_of_no_use_is_named) {
                                  "lacks what system steer_es asks for: input steer has no effect; "
                                  "add its components to the template\n"));
     assert_int_equal(result.warnings, 1);
+    assert_ok(check(MISTAKE_NO_PLAYER, &result));
+    print_message("%s", said);
+    assert_non_null(strstr(said, "warning: player_join returned no entity for any player: input "
+                                 "steer has no effect, system steer_es asks for its row; return "
+                                 "what ecs_try_create gives\n"));
+    assert_int_equal(result.warnings, 1);
     assert_ok(check(MISTAKE_RESPAWN, &result));
     print_message("%s", said);
     assert_string_equal(said, "warning: a player has had no entity for 10 s: its paddle was "
@@ -279,6 +294,18 @@ CASE(a_creation_with_what_its_template_lacks_is_named) {
                               "template lacks: no entity is made; add the component to the "
                               "template\n");
     assert_int_equal(result.warnings, 1);
+}
+
+CASE(what_a_world_refuses_is_named) {
+    net_check_result result;
+    assert_ok(check(MISTAKE_REFUSED, &result));
+    print_message("%s", said);
+    assert_non_null(strstr(said, "warning: 1 creations or other commands were refused, the world "
+                                 "has 2 entities: it is full, or the queue of a tick is; destroy "
+                                 "what is no longer needed\n"));
+    assert_non_null(strstr(said, "warning: 1 events were refused: the queue of a tick is full; "
+                                 "send fewer\n"));
+    assert_int_equal(result.warnings, 2);
 }
 
 CASE(an_event_that_floods_clients_is_named) {
