@@ -178,6 +178,7 @@ bool net_repl_state_begin_packet(net_repl_state* repl) {
     if (net_repl_packet_state(repl, back) == NET_PACKET_FLYING)
         (void)net_repl_state_lost(repl, (uint16_t)(repl->seq_next - back));
     fold(repl, back);
+    if (repl->word_count == 0) return true; // the client never had an entity
     memset(net_repl_carried(repl, back), 0, repl->word_count * sizeof(uint64_t));
     memset(net_repl_listed(repl, back), 0, repl->word_count * sizeof(uint64_t));
     return true;
