@@ -231,7 +231,7 @@ bool client_ask_is_done(const client_ask* ask) {
 bool client_ask_read(client_program* program, client_servers* servers) {
     char place[CLIENT_SERVERS_PATH_BYTES_MAX];
     const char* file = program->config.servers;
-    if (!file && !client_servers_place(place, sizeof place)) {
+    if (!file && !client_place("servers", place, sizeof place)) {
         base_report(&program->reporter, NULL, 0,
                     "no list of servers: neither HOME nor XDG_CONFIG_HOME says where it is (use "
                     "--servers FILE)");

@@ -41,7 +41,7 @@ struct client_local {
 };
 
 static uint32_t count_players(const client_config* config) {
-    return (uint32_t)(1 + config->bots + config->thin_bots);
+    return (uint32_t)(config->people + config->bots + config->thin_bots);
 }
 
 static net_result open_match(client_program* program, client_local* local) {

@@ -18,7 +18,7 @@ static int play_headless(client_program* self) {
     int code = client_program_open_game(self, NULL);
     if (code != NET_EXIT_CLEAN) return code;
     for (;;) {
-        code = client_players_open(self, NULL);
+        code = client_players_open(self, NULL, 0);
         if (code != NET_EXIT_CLEAN) return code;
         client_players_run(self);
         if (!self->wants_reload) return client_players_finish(self);

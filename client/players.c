@@ -211,22 +211,24 @@ static void trace_update(void* context, uint32_t client, ecs_entity entity, ecs_
             client, ecs_entity_index(entity), ecs_entity_generation(entity), tick, row_hash);
 }
 
-static uint32_t count_worlds(const client_config* config) {
-    if (config->is_local && config->is_rendering) return (uint32_t)config->bots + 1;
-    if (config->bots > 0) return (uint32_t)config->bots;
-    return config->thin_bots == 0 || config->is_rendering ? 1 : 0;
+// With --local the bots play besides the people, otherwise in their place.
+uint32_t client_players_people(const client_program* self) {
+    const client_config* config = &self->config;
+    if (config->is_local && config->is_rendering) return (uint32_t)config->people;
+    const bool has_one = config->bots == 0 && (config->thin_bots == 0 || config->is_rendering);
+    return has_one ? (uint32_t)config->people : 0;
+}
+
+static uint32_t count_worlds(const client_program* self) {
+    return client_players_people(self) + (uint32_t)self->config.bots;
 }
 
 bool client_player_is_spectator(const client_program* self, uint32_t index) {
     return self->config.is_spectating && (!self->config.is_local || index == 0);
 }
 
-// With --local the bots play besides the person, otherwise in its place.
 bool client_player_is_person(const client_program* self, uint32_t index) {
-    const client_config* config = &self->config;
-    if (client_player_is_spectator(self, index)) return false;
-    if (config->is_local && config->is_rendering) return index == 0;
-    return config->bots == 0 && index < count_worlds(config);
+    return index < client_players_people(self) && !client_player_is_spectator(self, index);
 }
 
 static net_result open_match(client_program* self, const base_allocator* memory,
@@ -240,20 +242,23 @@ static net_result open_match(client_program* self, const base_allocator* memory,
 
 static int open_player(client_program* self, uint32_t index, const client_eyes* eyes) {
     client_player* one = &self->players[index];
-    bool is_thin = index >= count_worlds(&self->config);
+    bool is_thin = index >= count_worlds(self);
     bool is_spectator = client_player_is_spectator(self, index);
     bool is_bot = !is_spectator && !client_player_is_person(self, index);
     const char* name = is_spectator ? "spectator" : is_bot ? "bot" : "player";
     if (self->config.name) name = self->config.name;
     bool is_one_of_many = is_thin || (self->config.bots > 1 && is_bot) ||
                           (self->config.bots > 1 && is_spectator && !self->config.is_local) ||
-                          (is_bot && (self->config.is_local || !self->config.name));
+                          (is_bot && (self->config.is_local || !self->config.name)) ||
+                          (!is_bot && index > 0);
     if (is_one_of_many)
         base_text_format(one->name, sizeof one->name, "%.20s-%" PRIu32, name, index + 1);
     else
         base_text_copy(one->name, sizeof one->name, name);
-    base_quota_init(&one->memory, NULL, NET_CLIENT_BYTES_MAX);
-    const base_allocator* memory = eyes ? &eyes->memory->allocator : &one->memory.allocator;
+    if (!eyes && !one->memory) one->memory = calloc(1, sizeof *one->memory);
+    if (!eyes && !one->memory) return net_exit_report_setup(NET_ERR_MEMORY, &self->reporter);
+    if (!eyes) base_quota_init(one->memory, NULL, NET_CLIENT_BYTES_MAX);
+    const base_allocator* memory = eyes ? &eyes->memory->allocator : &one->memory->allocator;
     net_result result = NET_OK;
     if (!is_thin)
         result = open_match(self, memory, &one->match);
@@ -293,10 +298,10 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
     return net_exit_report_setup(net_client_create(&config, &one->client), &self->reporter);
 }
 
-int client_players_open(client_program* self, const client_eyes* eyes) {
+int client_players_open(client_program* self, const client_eyes* eyes, uint32_t eyes_count) {
     BASE_ASSERT(self->module && (!self->players || self->wants_reload));
-    BASE_ASSERT(!eyes || count_worlds(&self->config) > 0); // they belong to a player with a world
-    self->player_count = count_worlds(&self->config) + (uint32_t)self->config.thin_bots;
+    BASE_ASSERT(eyes_count <= count_worlds(self)); // they belong to players with a world
+    self->player_count = count_worlds(self) + (uint32_t)self->config.thin_bots;
     if (!self->players) self->players = calloc(self->player_count, sizeof(client_player));
     if (!self->players) return net_exit_report_setup(NET_ERR_MEMORY, &self->reporter);
     self->wants_reload = false;
@@ -304,31 +309,59 @@ int client_players_open(client_program* self, const client_eyes* eyes) {
     if (self->local) gather_sockets(&self->loop, client_local_transport(self->local));
     int code = NET_EXIT_CLEAN;
     for (uint32_t i = 0; i < self->player_count && code == NET_EXIT_CLEAN; i++)
-        code = open_player(self, i, i == 0 ? eyes : NULL);
+        code = open_player(self, i, i < eyes_count ? &eyes[i] : NULL);
     return code;
+}
+
+static void close_player(client_program* self, client_player* one) {
+    one->has_secret =
+        self->wants_reload && one->client && net_client_take_secret(one->client, one->secret);
+    one->watched = self->wants_reload && one->client ? net_client_watched(one->client) : 0;
+    net_client_destroy(one->client);
+    one->client = NULL;
+    if (!self->wants_reload && one->transport) one->transport->ops->destroy(one->transport);
+    if (one == &self->players[count_worlds(self)]) net_match_destroy(self->thin_match);
+    net_match_destroy(one->match);
+    one->match = NULL;
+    free(one->memory);
+    one->memory = NULL;
 }
 
 void client_players_close(client_program* self) {
     (void)!close_record(self);
     // The first match is the last to go: the others share its schema.
-    for (uint32_t i = self->players ? self->player_count : 0; i-- > 0;) {
-        client_player* one = &self->players[i];
-        one->has_secret =
-            self->wants_reload && one->client && net_client_take_secret(one->client, one->secret);
-        one->watched = self->wants_reload && one->client ? net_client_watched(one->client) : 0;
-        net_client_destroy(one->client);
-        one->client = NULL;
-        if (!self->wants_reload && one->transport) one->transport->ops->destroy(one->transport);
-        if (i == count_worlds(&self->config)) net_match_destroy(self->thin_match);
-        net_match_destroy(one->match);
-        one->match = NULL;
-    }
+    for (uint32_t i = self->players ? self->player_count : 0; i-- > 0;)
+        close_player(self, &self->players[i]);
     self->thin_match = NULL;
     if (self->wants_reload) return;
     free(self->players);
     self->players = NULL;
     self->player_count = 0;
     self->loop.socket_count = 0;
+}
+
+int client_players_join(client_program* self, const client_eyes* eyes) {
+    const uint32_t index = client_players_people(self);
+    const size_t behind = self->player_count - index; // bots
+    BASE_ASSERT(self->local && self->players && index > 0 && index < CLIENT_PEOPLE_MAX);
+    client_player* grown = realloc(self->players, (self->player_count + 1) * sizeof *grown);
+    if (!grown) return net_exit_report_setup(NET_ERR_MEMORY, &self->reporter);
+    self->players = grown;
+    memmove(grown + index + 1, grown + index, behind * sizeof *grown);
+    grown[index] = (client_player){0};
+    self->config.people++;
+    self->player_count++;
+    const int code = open_player(self, index, eyes);
+    if (code == NET_EXIT_CLEAN) return code;
+    close_player(self, &grown[index]);
+    memmove(grown + index, grown + index + 1, behind * sizeof *grown);
+    self->config.people--;
+    self->player_count--;
+    self->loop.socket_count = 0;
+    gather_sockets(&self->loop, client_local_transport(self->local));
+    for (uint32_t i = 0; i < self->player_count; i++)
+        gather_sockets(&self->loop, grown[i].transport);
+    return code;
 }
 
 bool client_players_service(client_program* self, uint64_t now_us) {

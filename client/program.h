@@ -16,8 +16,8 @@
 
 typedef struct client_player {
     char name[NET_PLAYER_NAME_BYTES_MAX];
-    base_quota memory; ///< of all that the server makes it keep; unused with client_eyes.memory
-    net_match* match;  ///< NULL: it is thin
+    base_quota* memory; ///< of all that the server makes it keep; NULL with client_eyes.memory
+    net_match* match;   ///< NULL: it is thin
     net_transport* transport;
     net_client* client;
     uint32_t watched; ///< of a spectator that comes back
@@ -56,7 +56,7 @@ typedef struct client_idle {
     void* context;
 } client_idle;
 
-/// The person at the window, who sees what the first player sees and gives its inputs.
+/// Who sees what a player sees. A person at the window gives its inputs too.
 typedef struct client_eyes {
     net_presenter* presenter;
     base_quota* memory;        ///< of presenter and player
@@ -80,9 +80,15 @@ BASE_MUST_USE int client_program_reload(client_program* program);
 bool client_player_is_person(const client_program* program, uint32_t index);
 /// Does player `index` only watch?
 bool client_player_is_spectator(const client_program* program, uint32_t index);
-/// Create all players and connect them. `eyes` (may be NULL) belong to the first one.
+/// @return how many people play or watch at the window.
+uint32_t client_players_people(const client_program* program);
+/// Create all players and connect them. `eyes` belong to the first `eyes_count` players.
 /// @return NET_EXIT_CLEAN; any other exit code: the error has been reported, and the program ends.
-BASE_MUST_USE int client_players_open(client_program* program, const client_eyes* eyes);
+BASE_MUST_USE int client_players_open(client_program* program, const client_eyes* eyes,
+                                      uint32_t eyes_count);
+/// With --local one more person comes while the others play: the last of the people.
+/// @return as above; after an error the others go on.
+BASE_MUST_USE int client_players_join(client_program* program, const client_eyes* eyes);
 /// Destroy all players; those that come back (wants_reload) keep their connections and secrets. The
 /// server gets no goodbye: call client_players_leave first.
 void client_players_close(client_program* program);

@@ -6,7 +6,9 @@
 #include "program.h"
 
 #include "config/servers.h"
+#include "window/binder.h"
 #include "window/controls.h"
+#include "window/line.h"
 #include "feed.h"
 #include "window/screens.h"
 #include "window/window.h"
@@ -23,15 +25,27 @@ typedef enum own_key {
     KEY_LEAVE,
     KEY_AGAIN,
     KEY_AGAIN_TOO,
+    KEY_TALK,
+    KEY_BIND,
     KEY_COUNT,
 } own_key;
 
-typedef struct show {
+typedef struct show show;
+
+/// Who sees a part of the window: a person, or a bot whose play is watched.
+typedef struct show_person {
+    show* on;
+    net_presenter* presenter;
+    base_quota memory; // of presenter and player
+    client_controls controls;
+    char said[NET_LINE_BYTES_MAX]; ///< a whole line that the game gets with the next input
+} show_person;
+
+struct show {
     client_program* program;
     client_window* window;
-    net_presenter* presenter;
-    base_quota memory; // of presenter and first player
-    client_controls controls;
+    show_person people[CLIENT_PEOPLE_MAX]; ///< as the program's first players
+    uint32_t people_count;                 ///< at least one while a session is open
     client_feed feed;
     client_panel panel;
     base_reporter stderr_reporter;
@@ -46,24 +60,42 @@ typedef struct show {
     bool is_shot, has_failed;
     uint32_t shot_count; ///< pictures of --shot-every
     uint64_t covered_us;
-    uint32_t pads; ///< a bit for each game controller that is there
+    client_bindings bindings;
+    client_binder binder;
+    char bindings_file[1024];             ///< "": they are not kept
+    client_line line;                     ///< what the first person types
+    uint32_t pads;                        ///< a bit for each game controller that is there
+    uint32_t pad_person[CLIENT_PADS_MAX]; ///< whose it is, while it is there
     char notice[128];
     uint64_t notice_us;  ///< when it was said
     uint64_t playing_us; ///< when the first picture of the game was shown; 0: not yet
-} show;
+};
 
-static inline client_player* show_first_player(const show* on) {
-    BASE_ASSERT(on->program->players && on->program->player_count > 0);
-    return &on->program->players[0];
+static inline client_player* show_player(const show* on, uint32_t person) {
+    BASE_ASSERT(on->program->players && person < on->program->player_count);
+    return &on->program->players[person];
 }
 
 /// Find the codes of the window's own keys.
 void show_keys_init(show* on);
+/// With --local one more person plays beside the others. @return false after a report.
+BASE_MUST_USE bool show_join(show* on);
+/// Open the views of all who see something, and their players.
+/// @return NET_EXIT_CLEAN; any other exit code: reported.
+BASE_MUST_USE int show_open_people(show* on);
+/// Find out which keys do what in the game that was opened.
+void show_bindings_open(show* on);
+/// Open the screen that changes them.
+void show_open_binder(show* on);
+/// @return true: the event was for that screen.
+BASE_MUST_USE bool show_see_binder(show* on, const client_event* event);
 /// Handle what came from keys and pointer.
 void show_see_events(show* on);
 /// A game controller came or went, with any other event nothing happens.
 void show_see_pads(show* on, const client_event* event);
-/// A net_client_input_fn: the inputs of the person.
+/// Close the line that a person types: its session is over.
+void show_close_line(show* on);
+/// A net_client_input_fn: the inputs of a show_person.
 void show_think(void* context, const net_player_context* player, void* input);
 
 /// Show the list of servers until one is chosen, or the user leaves (is_leaving). The program's

@@ -5,12 +5,42 @@
 #include "base/text.h"
 #include "net/socket.h"
 
-static const char* const key_names[KEY_COUNT] = {"F1",     "F2",     "H",
-                                                 "Escape", "Return", "Keypad Enter"};
+#include <string.h>
+
+static const char* const key_names[KEY_COUNT] = {"F1",     "F2",           "H", "Escape",
+                                                 "Return", "Keypad Enter", "T", "F3"};
 
 void show_keys_init(show* on) {
     for (uint32_t i = 0; i < KEY_COUNT; i++)
         on->keys[i] = client_window_key(key_names[i]);
+}
+
+// Does the game take lines now? One that waits for a tick comes first.
+static bool can_talk(const show* on) {
+    return on->program->module && on->program->module->game->human_text && on->people_count > 0 &&
+           client_player_is_person(on->program, 0) && !on->people[0].said[0] &&
+           net_client_get_phase(show_player(on, 0)->client) == NET_CLIENT_PLAYING;
+}
+
+static void open_line(show* on) {
+    // The game's keys are let go: their ends may come while one types.
+    (void)client_controls_see(&on->people[0].controls,
+                              &(client_event){.kind = CLIENT_EVENT_FOCUS_LOST}, 0.0f, 0.0f);
+    client_line_open(&on->line);
+    client_window_type(on->window, true);
+}
+
+void show_close_line(show* on) {
+    on->line.is_open = false;
+    client_window_type(on->window, false);
+}
+
+static bool see_line(show* on, const client_event* event) {
+    if (!on->line.is_open) return false;
+    const client_line_result result = client_line_see(&on->line, event);
+    if (result == CLIENT_LINE_DONE) memcpy(on->people[0].said, on->line.text, sizeof on->line.text);
+    if (!on->line.is_open) show_close_line(on);
+    return result != CLIENT_LINE_IGNORED;
 }
 
 static void press(show* on, int32_t key) {
@@ -21,9 +51,51 @@ static void press(show* on, int32_t key) {
     } else if (key == on->keys[KEY_LEAVE]) {
         if (!on->has_help) on->is_leaving = true;
         on->has_help = false;
+    } else if (key == on->keys[KEY_BIND] && on->people_count > 0 && on->bindings.count > 0 &&
+               client_player_is_person(on->program, 0)) {
+        show_open_binder(on);
+    } else if (can_talk(on) && (key == on->keys[KEY_TALK] || key == on->keys[KEY_AGAIN] ||
+                                key == on->keys[KEY_AGAIN_TOO])) {
+        open_line(on);
     } else if (key == on->keys[KEY_AGAIN] || key == on->keys[KEY_AGAIN_TOO]) {
         on->wants_again = true;
     }
+}
+
+// Whose a new game controller is. The first person has the keys, so the others get one first.
+static uint32_t choose_person(const show* on) {
+    for (uint32_t person = 1; person < on->program->config.people; person++) {
+        bool has_one = false;
+        for (uint32_t pad = 0; pad < CLIENT_PADS_MAX; pad++)
+            has_one |= (on->pads >> pad & 1u) != 0 && on->pad_person[pad] == person;
+        if (!has_one) return person;
+    }
+    return 0;
+}
+
+// Can the pad bring one more person? Not the only one of a person who plays with it.
+static bool can_join(const show* on, uint32_t pad, bool is_in_use) {
+    bool is_only = true;
+    for (uint32_t i = 0; i < CLIENT_PADS_MAX; i++)
+        if (i != pad && (on->pads >> i & 1u) != 0 && on->pad_person[i] == 0) is_only = false;
+    return on->program->local && on->people_count > 0 && on->people_count < CLIENT_PEOPLE_MAX &&
+           on->pad_person[pad] == 0 && !(is_only && is_in_use) &&
+           client_player_is_person(on->program, 0) &&
+           net_client_get_phase(show_player(on, 0)->client) == NET_CLIENT_PLAYING;
+}
+
+static void join(show* on, uint32_t pad) {
+    const uint32_t person = on->people_count;
+    if (!show_join(on)) return;
+    on->pad_person[pad] = person;
+    client_controls_init(&on->people[person].controls, on->bindings.actions, on->bindings.count,
+                         &(base_reporter){0});
+    // What the first person held on this pad.
+    (void)client_controls_see(&on->people[0].controls,
+                              &(client_event){.kind = CLIENT_EVENT_PAD_GONE}, 0.0f, 0.0f);
+    (void)base_text_format(on->notice, sizeof on->notice, "%s plays, too",
+                           show_player(on, person)->name);
+    on->notice_us = net_loop_now_us();
 }
 
 // A game controller that comes or goes, also while one plays.
@@ -31,34 +103,52 @@ void show_see_pads(show* on, const client_event* event) {
     const bool has_come = event->kind == CLIENT_EVENT_PAD_CAME;
     if (!has_come && event->kind != CLIENT_EVENT_PAD_GONE) return;
     BASE_ASSERT(event->pad < CLIENT_PADS_MAX);
+    if (has_come) on->pad_person[event->pad] = choose_person(on);
     const uint32_t bit = 1u << event->pad;
     on->pads = has_come ? on->pads | bit : on->pads & ~bit;
     const char* name = client_window_pad_name(on->window, event->pad);
-    (void)base_text_format(on->notice, sizeof on->notice, "%s: %s", name ? name : "Game controller",
-                           has_come ? "a game controller is here" : "the game controller is gone");
+    char whose[48] = "";
+    if (has_come && can_join(on, event->pad, false))
+        (void)base_text_copy(whose, sizeof whose, " (Start: one more player)");
+    else if (on->program->config.people > 1)
+        (void)base_text_format(whose, sizeof whose, " (player %u)", on->pad_person[event->pad] + 1);
+    (void)base_text_format(
+        on->notice, sizeof on->notice, "%s: %s%s", name ? name : "Game controller",
+        has_come ? "a game controller is here" : "the game controller is gone", whose);
     on->notice_us = net_loop_now_us();
+}
+
+// What a person does with the game. Keys and pointer are the first person's.
+static bool see_play(show* on, const client_event* event) {
+    float x = 0.0f, y = 0.0f;
+    uint32_t person = 0;
+    switch (event->kind) {
+    case CLIENT_EVENT_PAD_GONE:
+    case CLIENT_EVENT_PAD_DOWN:
+    case CLIENT_EVENT_PAD_UP:
+    case CLIENT_EVENT_PAD_AXIS:
+        person = on->pad_person[event->pad];
+        break;
+    default: // the view of the first person is placed last
+        client_window_to_canvas(on->window, CLIENT_CANVAS_VIEW, event->x, event->y, &x, &y);
+        break;
+    }
+    return client_controls_see(&on->people[person].controls, event, x, y);
 }
 
 void show_see_events(show* on) {
     client_event event;
     on->wants_again = false;
     while (client_window_next_event(on->window, &event)) {
-        float x = 0.0f, y = 0.0f;
-        client_window_to_canvas(on->window, CLIENT_CANVAS_VIEW, event.x, event.y, &x, &y);
         if (event.kind == CLIENT_EVENT_CLOSE) on->is_closed = on->is_leaving = true;
         show_see_pads(on, &event);
+        if (see_line(on, &event) || show_see_binder(on, &event)) continue;
         // A key that the game uses belongs to the game.
-        const bool is_used = show_is_watching(on)
-                                 ? show_watch_see(on, &event)
-                                 : client_controls_see(&on->controls, &event, x, y);
-        if (is_used) continue;
+        const bool is_pad = on->people[0].controls.is_pad;
+        if (show_is_watching(on) ? show_watch_see(on, &event) : see_play(on, &event)) continue;
+        if (event.kind == CLIENT_EVENT_PAD_DOWN && event.key == client_pad_input("Start") &&
+            can_join(on, event.pad, is_pad))
+            join(on, event.pad);
         if (event.kind == CLIENT_EVENT_KEY_DOWN && !event.is_repeat) press(on, event.key);
     }
-}
-
-void show_think(void* context, const net_player_context* player, void* input) {
-    show* on = context;
-    const net_game_module* game = on->program->module->game;
-    net_controls controls = client_controls_take(&on->controls);
-    if (game->human_input) game->human_input(player, &controls, input);
 }

@@ -14,14 +14,26 @@ static const client_help_row help_rows[] = {
     {"F1", "connection, view and frames as plots"},
     {"F11", "fullscreen, and back"},
     {"F2, H", "this help"},
+    {"F3", "change keys"},
     {"Escape", "leave"},
+    {"Enter, T", "say something to the others"}, // where the game takes it
 };
 
-static void draw_game(show* on) {
-    net_draw draw = client_window_draw(on->window, CLIENT_CANVAS_VIEW);
-    draw.player = net_client_player(show_first_player(on)->client);
-    draw.tick = net_presenter_tick(on->presenter);
-    net_presenter_draw(on->presenter, &draw);
+// @return true when there is a picture of every person's game.
+static bool prepare_games(show* on, uint64_t now_us) {
+    bool is_whole = on->people_count > 0;
+    for (uint32_t i = 0; i < on->people_count; i++)
+        is_whole &= net_presenter_frame(on->people[i].presenter, now_us);
+    return is_whole;
+}
+
+// The one whose session is in trouble; else the first.
+static const net_client* find_worst(const show* on) {
+    for (uint32_t i = 0; i < on->people_count; i++) {
+        const net_client* client = show_player(on, i)->client;
+        if (net_client_get_phase(client) != NET_CLIENT_PLAYING) return client;
+    }
+    return show_player(on, 0)->client;
 }
 
 static const char* title_of(const show* on) {
@@ -30,7 +42,7 @@ static const char* title_of(const show* on) {
 
 static void draw_session(show* on, const net_draw* draw, float width, float height,
                          bool has_picture) {
-    const net_client* client = show_first_player(on)->client;
+    const net_client* client = find_worst(on);
     const char* address = on->program->config.address;
     net_client_meter meter;
     switch (net_client_get_phase(client)) {
@@ -53,14 +65,16 @@ static void draw_session(show* on, const net_draw* draw, float width, float heig
     }
     if (has_picture && show_is_watching(on)) show_watch_draw(on, draw, width, height);
     if (on->has_panel) client_panel_draw(&on->panel, draw);
+    if (on->binder.is_open) client_binder_draw(&on->binder, &on->bindings, draw, width, height);
     if (on->has_help) {
         const net_game_module* game = on->program->module->game;
         if (show_is_watching(on))
             client_screen_help(draw, width, height, game->title, NULL, 0, show_watch_help,
                                SHOW_WATCH_HELP_ROWS, false);
         else
-            client_screen_help(draw, width, height, game->title, game->actions, game->action_count,
-                               help_rows, BASE_COUNT(help_rows), on->pads != 0);
+            client_screen_help(draw, width, height, game->title, on->bindings.actions,
+                               on->bindings.count, help_rows,
+                               BASE_COUNT(help_rows) - !game->human_text, on->pads != 0);
     }
 }
 
@@ -77,35 +91,82 @@ static float legend_part(const show* on, uint64_t now_us) {
 }
 
 static float draw_legend(show* on, const net_draw* draw, float width, float height, float part) {
-    const net_game_module* game = on->program->module->game;
-    return client_screen_legend(draw, width, height, game->actions, game->action_count,
+    return client_screen_legend(draw, width, height, on->bindings.actions, on->bindings.count,
                                 on->pads != 0, part);
 }
 
-// The legend has a strip of its own below the game's picture, which has texts there too.
-static void place_game(show* on, uint64_t now_us) {
+// The parts of several people lie side by side, or in a high window one above the other. The legend
+// has a strip of its own below: the game's picture has texts there too.
+static client_area area_of(const show* on, uint32_t person, float width, float height,
+                           float strip) {
+    const uint32_t count = on->people_count;
+    const uint32_t columns = count == 1 || (count == 2 && width < height) ? 1 : 2;
+    const uint32_t rows = (count + columns - 1) / columns;
+    const float gap = count > 1 ? 0.002f : 0.0f;
+    const float wide = 1.0f / (float)columns, high = (1.0f - strip / height) / (float)rows;
+    const float left = (float)(person % columns) * wide;
+    const float top = (float)(person / columns) * high;
+    return (client_area){left + gap, top + gap, left + wide - gap, top + high - gap};
+}
+
+static float strip_of(show* on, const net_draw* draw, float width, float height, uint64_t now_us) {
+    if (show_is_watching(on)) return CLIENT_WATCHING_HEIGHT;
+    if (!(legend_part(on, now_us) > 0.0f)) return 0.0f;
+    return draw_legend(on, draw, width, height, 0.0f);
+}
+
+static void place_game(show* on, uint32_t person, uint64_t now_us) {
     float width = 0.0f, height = 0.0f;
     const net_draw draw = client_window_draw(on->window, CLIENT_CANVAS_SCREEN);
     client_window_canvas_size(on->window, CLIENT_CANVAS_SCREEN, &width, &height);
-    float strip = 0.0f;
-    if (show_is_watching(on))
-        strip = CLIENT_WATCHING_HEIGHT;
-    else if (legend_part(on, now_us) > 0.0f)
-        strip = draw_legend(on, &draw, width, height, 0.0f);
-    client_window_place_view(on->window, (client_area){0.0f, 0.0f, 1.0f, 1.0f - strip / height});
+    const float strip = strip_of(on, &draw, width, height, now_us);
+    client_window_place_view(on->window, area_of(on, person, width, height, strip));
+}
+
+// The first person is the last: the pointer is in its part.
+static void draw_games(show* on, uint64_t now_us) {
+    for (uint32_t i = on->people_count; i-- > 0;) {
+        net_presenter* presenter = on->people[i].presenter;
+        place_game(on, i, now_us);
+        net_draw draw = client_window_draw(on->window, CLIENT_CANVAS_VIEW);
+        draw.player = net_client_player(show_player(on, i)->client);
+        draw.tick = net_presenter_tick(presenter);
+        net_presenter_draw(presenter, &draw);
+    }
+}
+
+// Whose part it is, and by what the person plays. It stays where a person has nothing.
+static void draw_owner(const show* on, uint32_t person, const net_draw* draw, float width,
+                       float height, float strip, float part) {
+    const char* device = person == 0 ? "keys and mouse" : NULL;
+    for (uint32_t pad = 0; pad < CLIENT_PADS_MAX; pad++)
+        if ((on->pads >> pad & 1u) != 0 && on->pad_person[pad] == person)
+            device = client_window_pad_name(on->window, pad);
+    char text[96];
+    (void)base_text_format(text, sizeof text, "%s: %s", show_player(on, person)->name,
+                           device ? device : "no game controller yet");
+    const client_area area = area_of(on, person, width, height, strip);
+    client_screen_tag(draw, area.left * width + 6.0f, area.top * height + 6.0f, text,
+                      device ? part : 1.0f);
 }
 
 // What a person reads at the lower edge: how to play, and what happened to the game controllers.
 static void draw_hints(show* on, const net_draw* draw, float width, float height, uint64_t now_us) {
     if (!on->playing_us) on->playing_us = now_us;
     (void)draw_legend(on, draw, width, height, legend_part(on, now_us));
-    if (on->notice_us)
+    const float strip = strip_of(on, draw, width, height, now_us);
+    const float part = part_of(on->playing_us, now_us, SHOW_LEGEND_S);
+    for (uint32_t i = 0; i < on->people_count && on->people_count > 1; i++)
+        draw_owner(on, i, draw, width, height, strip, part);
+    if (on->line.is_open)
+        client_screen_line(draw, width, height, on->line.text, draw->time_s);
+    else if (on->notice_us)
         client_screen_notice(draw, width, height, on->notice,
                              part_of(on->notice_us, now_us, SHOW_NOTICE_S));
 }
 
 static void draw_end(show* on, const net_draw* draw, float width, float height, bool has_picture) {
-    const client_player* one = on->program->players ? show_first_player(on) : NULL;
+    const client_player* one = on->program->players ? show_player(on, 0) : NULL;
     const char* headline = "No connection";
     const char* reason = on->last_report;
     bool is_fault = true;
@@ -140,7 +201,7 @@ static const char* find_shot(show* on, char* path, size_t bytes) {
     const client_config* config = &on->program->config;
     if (!config->shot || !config->shot_tick || (on->is_shot && !config->shot_every)) return NULL;
     uint64_t due = config->shot_tick + config->shot_every * on->shot_count;
-    if (net_presenter_tick(on->presenter) < (double)due) return NULL;
+    if (net_presenter_tick(on->people[0].presenter) < (double)due) return NULL;
     if (!config->shot_every) return config->shot;
     const char* dot = strrchr(config->shot, '.');
     int stem = (int)(dot ? dot - config->shot : (ptrdiff_t)strlen(config->shot));
@@ -153,9 +214,8 @@ void show_draw(show* on, uint64_t now_us, show_picture what, const char* shot) {
     float width = 0.0f, height = 0.0f;
     client_window_begin_frame(on->window, now_us);
     net_sentry_busy(on->program->sentry);
-    bool has_picture = on->presenter && net_presenter_frame(on->presenter, now_us);
-    if (on->program->module) place_game(on, now_us);
-    if (has_picture) draw_game(on);
+    bool has_picture = prepare_games(on, now_us);
+    if (has_picture) draw_games(on, now_us);
     net_sentry_rest(on->program->sentry);
     net_draw draw = client_window_draw(on->window, CLIENT_CANVAS_SCREEN);
     client_window_canvas_size(on->window, CLIENT_CANVAS_SCREEN, &width, &height);

@@ -40,7 +40,7 @@ static uint32_t player_after(const net_client* client, uint32_t number) {
 bool show_watch_see(show* on, const client_event* event) {
     const bool is_pad = event->kind == CLIENT_EVENT_PAD_DOWN;
     if (!on->program->players || (event->kind != CLIENT_EVENT_KEY_DOWN && !is_pad)) return false;
-    net_client* client = show_first_player(on)->client;
+    net_client* client = show_player(on, 0)->client;
     const uint32_t watched = net_client_watched(client);
     uint32_t wanted = 0;
     const bool is_tab = event->key == client_window_key("Tab");
@@ -55,7 +55,7 @@ bool show_watch_see(show* on, const client_event* event) {
 }
 
 void show_watch_draw(const show* on, const net_draw* draw, float width, float height) {
-    const net_client* client = show_first_player(on)->client;
+    const net_client* client = show_player(on, 0)->client;
     const uint32_t watched = net_client_watched(client);
     const char* name = net_client_player_name(client, watched);
     uint32_t count = 0, place = 0;

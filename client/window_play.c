@@ -28,8 +28,7 @@ static void keep_report(void* context, const char* file, uint32_t line, const ch
 
 static const char* find_name(void* context, uint32_t number) {
     const show* on = context;
-    return on->program->players ? net_client_player_name(show_first_player(on)->client, number)
-                                : NULL;
+    return on->program->players ? net_client_player_name(show_player(on, 0)->client, number) : NULL;
 }
 
 // Draw a frame when it is due. A hidden window only keeps its view up to date.
@@ -38,7 +37,8 @@ static void show_playing(show* on, uint64_t now_us) {
     if (now_us >= due_us) {
         show_draw(on, now_us, SHOW_PLAYING, NULL);
     } else if (due_us == UINT64_MAX && now_us >= on->covered_us) {
-        (void)net_presenter_frame(on->presenter, now_us);
+        for (uint32_t i = 0; i < on->people_count; i++)
+            (void)net_presenter_frame(on->people[i].presenter, now_us);
         on->covered_us = now_us + COVERED_FRAME_US;
     }
 }
@@ -60,9 +60,9 @@ static bool idle(void* context) {
 
 static void run(show* on) {
     client_program* program = on->program;
-    const client_feed_sources sources = {.client = show_first_player(on)->client,
-                                         .mirror = show_first_player(on)->match,
-                                         .presenter = on->presenter,
+    const client_feed_sources sources = {.client = show_player(on, 0)->client,
+                                         .mirror = show_player(on, 0)->match,
+                                         .presenter = on->people[0].presenter,
                                          .window = on->window};
     bool is_left = false;
     for (;;) {
@@ -88,7 +88,7 @@ static void run(show* on) {
 }
 
 static int open_session(show* on) {
-    BASE_ASSERT(on->window && !on->presenter);
+    BASE_ASSERT(on->window && on->people_count == 0);
     client_program* program = on->program;
     const client_idle while_asking = {.call = idle, .context = on};
     int code = client_program_open_game(program, &while_asking);
@@ -97,30 +97,20 @@ static int open_session(show* on) {
     client_window_set_view(on->window, game->title, game->view_width, game->view_height);
     client_window_set_assets(on->window, program->module->asset_folder);
     client_window_set_cursor(on->window, game->cursor);
-    client_controls_init(&on->controls, game->actions, game->action_count, &program->reporter);
+    show_bindings_open(on);
     on->playing_us = 0;
     client_feed_init(&on->feed);
     client_panel_init(&on->panel, PLOTS_ALL);
     (void)base_text_format(on->panel.facts.title, sizeof on->panel.facts.title, "%.24s  %.36s",
                            game->title, program->config.address);
-    base_quota_init(&on->memory, NULL, NET_CLIENT_BYTES_MAX);
-    const net_presenter_config config = {.allocator = &on->memory.allocator,
-                                         .module = program->module,
-                                         .is_predicting = !client_player_is_spectator(program, 0)};
-    net_result result = net_presenter_create(&config, &program->reporter, &on->presenter);
-    if (result != NET_OK) return result == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
-    const client_eyes eyes = {.presenter = on->presenter,
-                              .memory = &on->memory,
-                              .input = client_player_is_person(program, 0) ? show_think : NULL,
-                              .input_context = on};
-    return client_players_open(program, &eyes);
+    return show_open_people(on);
 }
 
 static void close_session(show* on) {
     client_window_set_assets(on->window, NULL); // the folder's name is the module's
-    client_players_close(on->program);          // before the presenter, which they write to
-    net_presenter_destroy(on->presenter);
-    on->presenter = NULL;
+    client_players_close(on->program);          // before the presenters, which they write to
+    for (; on->people_count > 0; on->people_count--)
+        net_presenter_destroy(on->people[on->people_count - 1].presenter);
 }
 
 // Write the picture of the last frame, or report that the tick of --shot-tick was never shown.
@@ -130,7 +120,7 @@ static void shoot_last(show* on) {
     if (config->shot_tick) {
         base_report(&on->program->reporter, config->shot, 0,
                     "no picture: tick %" PRIu64 " was not shown, the last one was %.0f",
-                    config->shot_tick, net_presenter_tick(on->presenter));
+                    config->shot_tick, net_presenter_tick(on->people[0].presenter));
         on->has_failed = true;
         return;
     }
@@ -154,6 +144,7 @@ static int play_once(show* on) {
     int code = open_session(on);
     if (code == NET_EXIT_CLEAN) {
         run(on);
+        show_close_line(on);
         if (on->program->wants_reload) {
             close_session(on);
             return client_program_reload(on->program);

@@ -127,6 +127,7 @@ static bool check_use(const client_config* config, const base_reporter* reporter
         {"list", config->is_listing, .is_of_sessions = true},
         {"servers", config->servers != NULL, .is_of_sessions = true},
         {"spectate", config->is_spectating, .is_of_sessions = true},
+        {"players", config->people > 1, .is_of_sessions = true, .is_of_pictures = true},
         {"bots", config->bots > 0, .is_of_sessions = true},
         {"bots-thin", config->thin_bots > 0, .is_of_sessions = true},
         {"ticks", config->ticks > 0, .is_of_sessions = true},
@@ -137,6 +138,7 @@ static bool check_use(const client_config* config, const base_reporter* reporter
         {"rate-max", config->rate_bytes_max > 0, .is_of_sessions = true},
         {"panel", config->has_panel, .is_of_pictures = true},
         {"fullscreen", config->is_fullscreen, .is_of_pictures = true},
+        {"config-dir", config->config_dir != NULL, .is_of_pictures = true},
     };
     for (uint32_t i = 0; i < BASE_COUNT(uses); i++) {
         const char* fault = NULL;
@@ -145,6 +147,13 @@ static bool check_use(const client_config* config, const base_reporter* reporter
         if (uses[i].is_of_pictures && !config->is_rendering) fault = "needs --render or --shot";
         if (!uses[i].is_given || !fault) continue;
         base_report(reporter, NULL, 0, "--%s %s", uses[i].name, fault);
+        return false;
+    }
+    const bool has_bots = config->bots > 0 && !config->is_local;
+    if (config->people > 1 && (has_bots || config->is_spectating)) {
+        base_report(reporter, NULL, 0, "--players: %s",
+                    has_bots ? "with --bots and a server elsewhere the bots play: leave one out"
+                             : "--spectate only watches: leave one out");
         return false;
     }
     return true;
@@ -174,7 +183,6 @@ static const base_option table[] = {
     {"shot-tick", FIELD(shot_tick), "N", "the first frame at or after tick N (0: the last frame)",
      0, 0},
     {"replay", FIELD(replay), "FILE", "play an event log, without a server", 0, 0},
-    {"at", FIELD(at), "TICK", "begin the replay at this tick", 0, 1e15},
     {"follow", FIELD(follow_s), "S", "the log is still written: stay S seconds behind its end", 0,
      3600},
     {"speed", FIELD(speed), "X", "speed of the replay (0: 1 in a window, else as fast as possible)",
@@ -203,15 +211,27 @@ static const base_option table[] = {
     {"shot-every", FIELD(shot_every), "N", "then a picture each N ticks: FILE-0001.png...", 0,
      1000000},
     {"size", FIELD(size), "WxH", "of the window or picture", 0, 0},
+    {"players", FIELD(people), "N",
+     "N people at this window, side by side, with keys and game controllers", 1, CLIENT_PEOPLE_MAX},
     {"fps", FIELD(fps), "N", "frames a second at most; 0: as the display", 0, 1000},
+    {"config-dir", FIELD(config_dir), "DIR",
+     "where a game's keys are kept (default: ~/.config/shoal)", 0, 0},
+    {"at", FIELD(at), "TICK", "begin the replay at this tick", 0, 1e15},
     {"client", FIELD(client), "N", "the view of client N in a replay", 0, UINT32_MAX},
     {"inspect", FIELD(inspect), "INDEX:GENERATION",
      "show the components of this entity in a replay", 0, 0},
 };
 
+bool client_config_place(const client_config* config, const char* file, char* path,
+                         size_t path_bytes) {
+    if (config->config_dir)
+        return base_text_format(path, path_bytes, "%s/%s", config->config_dir, file);
+    return client_place(file, path, path_bytes);
+}
+
 base_options_result client_config_read(client_config* config, int argc, char** argv,
                                        const base_reporter* reporter) {
-    *config = (client_config){.seed = 1, .size = "960x540"};
+    *config = (client_config){.seed = 1, .people = 1, .size = "960x540"};
     const base_options options = {
         .program = "shoal-client",
         .version = net_build_id(),

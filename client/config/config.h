@@ -8,6 +8,7 @@
 
 #define CLIENT_BOTS_MAX 1000u
 #define CLIENT_THIN_BOTS_MAX 3000u
+#define CLIENT_PEOPLE_MAX 4u  ///< who play at one window
 #define CLIENT_PIXELS_MIN 64u ///< limits of a window's width and height
 #define CLIENT_PIXELS_MAX 8192u
 
@@ -21,6 +22,7 @@ typedef struct client_config {
     bool is_headless;
     bool is_spectating; ///< all clients only watch; with --local the window does
     bool is_rendering;  ///< --render; --shot implies it
+    uint64_t people;    ///< who play at the window, where no bots do it
     uint64_t bots;      ///< 0: one player, no bot
     uint64_t thin_bots; ///< besides: clients without a world
     const char* name;
@@ -53,8 +55,14 @@ typedef struct client_config {
 
     uint64_t threads; ///< 0: chosen by cores and game
     const char* config;
+    const char* config_dir;  ///< folder of what a person sets in the window; NULL: the user's own
     char config_text[16384]; ///< text of the config file; options borrow from it
 } client_config;
+
+/// Write the name of a file in the folder of what a person sets: --config-dir, or shoal in
+/// $XDG_CONFIG_HOME or ~/.config. @return false: nothing says where it is.
+BASE_MUST_USE bool client_config_place(const client_config* config, const char* file, char* path,
+                                       size_t path_bytes);
 
 /// Read the command line, the environment and the config file.
 /// @return BASE_OPTIONS_OK; BASE_OPTIONS_HELP (help is printed: exit with 0); BASE_OPTIONS_ERROR

@@ -20,13 +20,13 @@ bool client_is_address(const char* text) {
            port <= UINT16_MAX;
 }
 
-bool client_servers_place(char* path, size_t path_bytes) {
+bool client_place(const char* file, char* path, size_t path_bytes) {
     const char* config = getenv("XDG_CONFIG_HOME");
     const char* home = getenv("HOME");
     // A relative path there is to be ignored, as the standard of these folders says.
     if (config && config[0] == '/')
-        return base_text_format(path, path_bytes, "%s/shoal/servers", config);
-    return home && home[0] && base_text_format(path, path_bytes, "%s/.config/shoal/servers", home);
+        return base_text_format(path, path_bytes, "%s/shoal/%s", config, file);
+    return home && home[0] && base_text_format(path, path_bytes, "%s/.config/shoal/%s", home, file);
 }
 
 static bool is_blank(char c) {

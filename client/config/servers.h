@@ -29,9 +29,9 @@ typedef struct client_servers {
 
 /// Is this HOST:PORT? Checks the form only.
 bool client_is_address(const char* text);
-/// Write the place of the user's list: $XDG_CONFIG_HOME/shoal/servers, or ~/.config/shoal/servers.
+/// Write the place of a file of the user: $XDG_CONFIG_HOME/shoal/FILE, or ~/.config/shoal/FILE.
 /// @return false: neither variable is set, or the path is too long.
-BASE_MUST_USE bool client_servers_place(char* path, size_t path_bytes);
+BASE_MUST_USE bool client_place(const char* file, char* path, size_t path_bytes);
 /// Read a list. `file`: for messages. @return false: a line is not right, or there are too many
 /// (reported with its number and what to write); `servers` is undefined then.
 BASE_MUST_USE bool client_servers_parse(char* text, const char* file, const base_reporter* reporter,

@@ -209,6 +209,35 @@ void client_screen_help(const net_draw* draw, float width, float height, const c
     }
 }
 
+#define BINDINGS_WIDTH 720.0f
+
+void client_screen_bindings(const net_draw* draw, float width, float height,
+                            const client_binding_row* rows, uint32_t row_count, uint32_t chosen,
+                            bool is_waiting, const char* hint) {
+    const float tall = 110.0f + HELP_ROW * (float)row_count;
+    const float left = (width - BINDINGS_WIDTH) * 0.5f, top = (height - tall) * 0.5f;
+    dim(draw, width, height, 110);
+    card(draw, left, top, BINDINGS_WIDTH, tall, accent);
+    const float x = left + 28.0f;
+    put(draw, x, top + 22.0f, 22.0f, white, "Keys and game controllers");
+    float y = top + 64.0f;
+    for (uint32_t i = 0; i < row_count; i++, y += HELP_ROW) {
+        const bool is_chosen = i == chosen;
+        if (is_chosen)
+            draw->rect(draw->context, left + 14.0f, y - 3.0f, BINDINGS_WIDTH - 28.0f, HELP_ROW,
+                       (ecs_color){50, 66, 120, 255});
+        put(draw, x, y, 14.0f, white, rows[i].name);
+        if (is_chosen && is_waiting) {
+            put(draw, x + 150.0f, y, 14.0f, warm, "...");
+        } else {
+            put_names(draw, x + 150.0f, y, rows[i].is_key_shared ? bad : accent, rows[i].keys);
+            put_names(draw, x + 330.0f, y, rows[i].is_pad_shared ? bad : warm, rows[i].pads);
+        }
+        if (rows[i].conflict) put(draw, x + 540.0f, y, 14.0f, bad, rows[i].conflict);
+    }
+    put(draw, x, y + 14.0f, 13.0f, soft, hint);
+}
+
 // ---- the legend ----
 
 #define LEGEND_LETTERS 13.0f
@@ -305,4 +334,29 @@ void client_screen_notice(const net_draw* draw, float width, float height, const
     draw->rect(draw->context, x, y, wide, 30.0f, fade((ecs_color){14, 19, 38, 225}, part));
     draw->rect(draw->context, x, y, 3.0f, 30.0f, fade(warm, part));
     put_middle(draw, width * 0.5f, y + 6.0f, 15.0f, fade(white, part), text, width - 40.0f);
+}
+
+void client_screen_tag(const net_draw* draw, float x, float y, const char* text, float part) {
+    if (!(part > 0.0f)) return;
+    const float wide = draw->text_width(draw->context, 13.0f, text) + 16.0f;
+    draw->rect(draw->context, x, y, wide, 20.0f, fade((ecs_color){14, 19, 38, 225}, part));
+    put(draw, x + 8.0f, y + 3.0f, 13.0f, fade(warm, part), text);
+}
+
+void client_screen_line(const net_draw* draw, float width, float height, const char* text,
+                        double time_s) {
+    const float wide = width * 0.6f, left = (width - wide) * 0.5f;
+    const float y = height - 84.0f - (float)LEGEND_ROWS * LEGEND_ROW;
+    const char* const hint = "Enter: say it     Esc: leave it";
+    draw->rect(draw->context, left, y - 4.0f, wide, 52.0f, (ecs_color){10, 14, 30, 235});
+    draw->rect(draw->context, left, y - 4.0f, wide, 2.0f, accent);
+    while (*text && draw->text_width(draw->context, 16.0f, text) > wide - 32.0f)
+        do
+            text++;
+        while (((unsigned char)*text & 0xc0) == 0x80);
+    put(draw, left + 12.0f, y + 6.0f, 16.0f, white, text);
+    const float end = left + 12.0f + draw->text_width(draw->context, 16.0f, text);
+    if (time_s - (double)(int64_t)time_s < 0.6)
+        draw->rect(draw->context, end + 1.0f, y + 5.0f, 2.0f, 18.0f, accent);
+    put(draw, left + 12.0f, y + 30.0f, 11.0f, soft, hint);
 }

@@ -37,6 +37,16 @@ typedef struct client_help_row {
 void client_screen_help(const net_draw* draw, float width, float height, const char* title,
                         const net_action* actions, uint32_t action_count,
                         const client_help_row* rows, uint32_t row_count, bool has_pads);
+/// The keys and inputs of actions, for changing them. `chosen` is the row that changes; with
+/// `is_waiting` it waits for a key.
+typedef struct client_binding_row {
+    const char *name, *keys, *pads;
+    const char* conflict; ///< which action has one of them too; NULL: none
+    bool is_key_shared, is_pad_shared;
+} client_binding_row;
+void client_screen_bindings(const net_draw* draw, float width, float height,
+                            const client_binding_row* rows, uint32_t row_count, uint32_t chosen,
+                            bool is_waiting, const char* hint);
 /// A strip at the bottom with the first things to know: what an action is called, one of its keys,
 /// and with `has_pads` one of its inputs of a game controller. What has no place is left to the
 /// help. `part`: 0 is not seen, 1 is whole.
@@ -44,6 +54,11 @@ void client_screen_help(const net_draw* draw, float width, float height, const c
 float client_screen_legend(const net_draw* draw, float width, float height,
                            const net_action* actions, uint32_t action_count, bool has_pads,
                            float part);
+/// A small text with a dark ground: whose part of the window it is.
+void client_screen_tag(const net_draw* draw, float x, float y, const char* text, float part);
+/// The line that a person types, in the place of a notice; its end is seen.
+void client_screen_line(const net_draw* draw, float width, float height, const char* text,
+                        double time_s);
 /// One line above the place of the legend, about what just happened.
 void client_screen_notice(const net_draw* draw, float width, float height, const char* text,
                           float part);

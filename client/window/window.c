@@ -13,6 +13,7 @@
 #include "window/shot.h"
 
 #include "base/assert.h"
+#include "base/text.h"
 
 #include <SDL.h>
 #include <inttypes.h>
@@ -23,6 +24,8 @@
 #define BUCKETS 2500u ///< 50 ms; the last one counts all longer times
 #define FPS_DEFAULT 60.0
 #define FRAME_DT_MAX 0.1f
+
+BASE_STATIC_ASSERT(CLIENT_TEXT_BYTES == SDL_TEXTINPUTEVENT_TEXT_SIZE, "the text of one event");
 
 struct client_window {
     client_window_config config;
@@ -116,6 +119,7 @@ client_window* client_window_create(const client_window_config* config) {
         client_window_destroy(self);
         return NULL;
     }
+    client_window_type(self, false); // SDL begins with it
     client_pads_init(&self->pads, !self->is_dummy, config->reporter);
     return self;
 }
@@ -186,7 +190,15 @@ int32_t client_window_key(const char* name) {
     // SDL has its own names for Enter and for the keys of the number block.
     if (key == SDLK_UNKNOWN && is_named(name, "Enter")) key = SDLK_RETURN;
     if (key == SDLK_UNKNOWN && is_named(name, "Esc")) key = SDLK_ESCAPE;
+    // Between names stand commas, and in files bars.
+    if (is_named(name, "Comma")) key = SDLK_COMMA;
+    if (is_named(name, "Bar")) key = '|';
     return key;
+}
+
+bool client_window_key_name(int32_t key, char* name, size_t bytes) {
+    const char* text = key == SDLK_COMMA ? "Comma" : key == '|' ? "Bar" : SDL_GetKeyName(key);
+    return base_text_copy(name, bytes, text) && client_window_key(name) == key && key != 0;
 }
 
 static void see_window_event(client_window* self, const SDL_WindowEvent* event) {
@@ -248,6 +260,10 @@ static bool translate(client_window* self, const SDL_Event* from, client_event* 
         to->key = from->key.keysym.sym;
         to->is_repeat = from->key.repeat != 0;
         return true;
+    case SDL_TEXTINPUT:
+        to->kind = CLIENT_EVENT_TEXT;
+        (void)base_text_copy(to->text, sizeof to->text, from->text.text);
+        return to->text[0] != '\0';
     case SDL_MOUSEMOTION:
         to->kind = CLIENT_EVENT_POINTER_MOVE;
         place_pointer(self, from->motion.x, from->motion.y, to);
@@ -273,6 +289,14 @@ static bool translate(client_window* self, const SDL_Event* from, client_event* 
     default:
         return client_pads_translate(&self->pads, from, to);
     }
+}
+
+void client_window_type(client_window* self, bool is_typing) {
+    (void)self;
+    if (is_typing)
+        SDL_StartTextInput();
+    else
+        SDL_StopTextInput();
 }
 
 const char* client_window_pad_name(const client_window* self, uint32_t pad) {

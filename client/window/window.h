@@ -24,7 +24,8 @@
 
 #include <stdio.h>
 
-#define CLIENT_PADS_MAX 4u ///< further game controllers are ignored, and that is reported
+#define CLIENT_TEXT_BYTES 32u ///< of the text of one event, with the zero at its end
+#define CLIENT_PADS_MAX 4u    ///< further game controllers are ignored, and that is reported
 
 typedef struct client_window client_window;
 
@@ -47,6 +48,7 @@ typedef enum client_event_kind {
     CLIENT_EVENT_POINTER_UP,   ///< `x`, `y`
     CLIENT_EVENT_POINTER_GONE, ///< the pointer left the window
     CLIENT_EVENT_FOCUS_LOST,   ///< for keys that are down now, no KEY_UP will come
+    CLIENT_EVENT_TEXT,         ///< `text`, between client_window_type(true) and (false)
     CLIENT_EVENT_PAD_CAME,     ///< `pad`: a game controller, there now (also at the start)
     CLIENT_EVENT_PAD_GONE,     ///< `pad`: nothing of it is held any more
     CLIENT_EVENT_PAD_DOWN,     ///< `pad`, `key`: a button
@@ -58,6 +60,7 @@ typedef struct client_event {
     client_event_kind kind;
     int32_t key; ///< compare with client_window_key, of a pad with client_pad_input
     bool is_repeat;
+    char text[CLIENT_TEXT_BYTES]; ///< typed characters, UTF-8
     uint32_t pad;  ///< below CLIENT_PADS_MAX; a number is free again when its pad has gone
     uint32_t axis; ///< a client_pad_axis
     float value;   ///< -1 to 1; triggers 0 to 1
@@ -84,8 +87,12 @@ void client_window_set_names(client_window* window, client_name_fn find, void* c
 bool client_window_is_interactive(const client_window* window);
 /// @return the code of a key by its SDL name ("Left", "Space", "F1"); 0 for an unknown name.
 int32_t client_window_key(const char* name);
+/// Begin or end typing: whether CLIENT_EVENT_TEXT comes. Keys come in any case.
+void client_window_type(client_window* window, bool is_typing);
 /// @return the name of the game controller that has this number or had it last; NULL: none had it.
 const char* client_window_pad_name(const client_window* window, uint32_t pad);
+/// Write the name of a key that client_window_key finds again. @return false: it has none.
+BASE_MUST_USE bool client_window_key_name(int32_t key, char* name, size_t bytes);
 /// @return false when there are no more events. Resizing, hiding and the keys of fullscreen are
 ///         handled inside.
 BASE_MUST_USE bool client_window_next_event(client_window* window, client_event* event);

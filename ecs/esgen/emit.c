@@ -606,6 +606,13 @@ static void put_query(base_bytes* out, const esgen_function* function) {
     esgen_put(out, "    return true;\n}\n");
 }
 
+static bool has_text(const esgen_unit* unit) {
+    for (uint32_t i = 0; i < unit->struct_count; i++)
+        for (uint32_t k = 0; k < unit->structs[i].field_count; k++)
+            if (esgen_field_is_text(&unit->structs[i].fields[k])) return true;
+    return false;
+}
+
 void esgen_emit(const esgen_unit* unit, const char* stem, base_bytes* out) {
     BASE_ASSERT(unit->fault_count == 0 && "a file with faults is not written");
     BASE_ASSERT(stem && out);
@@ -621,7 +628,10 @@ void esgen_emit(const esgen_unit* unit, const char* stem, base_bytes* out) {
     if (game->is_table) esgen_put(out, "#include \"ecs/need.h\"\n");
     if (game->is_table && game->is_context_here) esgen_put_numbers(out, unit);
     if (unit->has_register_types) put_types(out, unit, stem);
-    if (unit->has_messages) esgen_put_messages(out, unit);
+    if (unit->has_messages) {
+        if (has_text(unit)) esgen_put(out, "\n#include \"base/text.h\"\n\n#include <string.h>\n");
+        esgen_put_messages(out, unit);
+    }
     for (uint32_t i = 0; i < unit->function_count; i++) {
         const esgen_function* function = &unit->functions[i];
         put_declaration(out, unit, function);

@@ -181,7 +181,7 @@ static void put_context(base_bytes* out, const esgen_unit* unit) {
 // to_wire assigns without a cast, so that the compiler warns of a field that has another type in
 // the message. from_wire meets untrusted input: it refuses what the payload's type cannot hold,
 // numbers that are not finite and what ES_RANGE excludes; ES_CLAMP moves a value to its limit.
-// refusal says which field it was.
+// refusal says which field it was. A text that does not fit is refused.
 
 typedef enum number_kind { SIGNED, UNSIGNED, REAL, NO_NUMBER } number_kind;
 
@@ -270,13 +270,19 @@ static void put_clamped(base_bytes* out, const esgen_field* field) {
 
 // What the payload cannot hold, and what ES_RANGE refuses.
 static bool can_refuse(const esgen_field* field) {
-    return !field->mark.is_local && (kind_of(field) == REAL || field->mark.limit == ESGEN_REFUSED ||
+    return !field->mark.is_local && (kind_of(field) == REAL || esgen_field_is_text(field) ||
+                                     field->mark.limit == ESGEN_REFUSED ||
                                      (small_type(field) && field->mark.limit != ESGEN_CLAMPED));
 }
 
 static void put_refusal(base_bytes* out, const esgen_field* field) {
     const char* name = message_name(field);
     const char* small = small_type(field);
+    if (esgen_field_is_text(field))
+        esgen_put(out,
+                  "    if (from->%s && strlen(from->%s) >= (%s))\n"
+                  "        return \"%s is longer than %s allows\";\n",
+                  name, name, field->count.text, name, field->count.text);
     if (kind_of(field) == REAL)
         esgen_put(out, "    if (from->%s - from->%s != 0) return \"%s is not finite\";\n", name,
                   name, name);
@@ -311,6 +317,12 @@ static void put_refusals(base_bytes* out, const esgen_unit* unit, const esgen_st
 }
 
 static void put_taken(base_bytes* out, const esgen_field* field) {
+    if (esgen_field_is_text(field)) {
+        const char* name = message_name(field);
+        esgen_put(out, "    if (from->%s) (void)base_text_copy(to->%s, sizeof to->%s, from->%s);\n",
+                  name, field->name.text, field->name.text, name);
+        return;
+    }
     if (field->mark.limit == ESGEN_CLAMPED)
         put_clamped(out, field);
     else
@@ -339,7 +351,14 @@ static void put_message(base_bytes* out, const esgen_unit* unit, const esgen_str
         const esgen_field* field = &from->fields[i];
         if (field->mark.is_local) continue;
         esgen_put_line(out, unit, from->file, field->line);
-        esgen_put(out, "    to->%s = from->%s;\n", message_name(field), field->name.text);
+        const char* name = field->name.text;
+        if (esgen_field_is_text(field)) // one without its zero would be read past its end
+            esgen_put(out,
+                      "    to->%s = (char*)(memchr(from->%s, 0, sizeof from->%s) ? from->%s : "
+                      "\"\");\n",
+                      message_name(field), name, name, name);
+        else
+            esgen_put(out, "    to->%s = from->%s;\n", message_name(field), name);
     }
     esgen_put_line_end(out, unit);
     esgen_put(out, "}\n\n");
@@ -600,6 +619,7 @@ static const struct {
     {"bot_think", "(const net_player_context* view, void* input)", "(view, input)", "void"},
     {"human_input", "(const net_player_context* view, const net_controls* controls, void* input)",
      "(view, controls, input)", "void"},
+    {"human_text", "(const net_player_context* view, const char* text)", "(view, text)", "void"},
     {"predict",
      "(ecs_world* world, void* context, ecs_entity player, net_predicted* entities, uint32_t "
      "capacity)",

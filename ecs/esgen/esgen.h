@@ -143,6 +143,9 @@ typedef struct esgen_field {
     esgen_mark mark;
 } esgen_field;
 
+/// Is it an array of char, the text of a message?
+bool esgen_field_is_text(const esgen_field* field);
+
 typedef struct esgen_struct_event {
     esgen_name name;
     bool is_exported;

@@ -145,6 +145,10 @@ static bool mark_take(esgen_unit* unit, esgen_mark* mark, const esgen_word** fir
     return true;
 }
 
+bool esgen_field_is_text(const esgen_field* field) {
+    return strcmp(field->c_type, "char") == 0;
+}
+
 static bool has_message(const esgen_struct* target) {
     for (uint32_t i = 0; i < target->event_count; i++)
         if (target->events[i].message.text[0]) return true;
@@ -152,7 +156,7 @@ static bool has_message(const esgen_struct* target) {
 }
 
 static bool is_whole(const esgen_field* field) {
-    static const char* const others[] = {"bool", "ecs_entity", "float", "double"};
+    static const char* const others[] = {"bool", "ecs_entity", "float", "double", "char"};
     for (uint32_t i = 0; i < BASE_COUNT(others); i++)
         if (strcmp(field->c_type, others[i]) == 0) return false;
     return strcmp(field->count.text, "1") == 0;
@@ -180,6 +184,14 @@ static void complete(esgen_struct* target, bool is_message) {
     }
 }
 
+// A text is an array of char in a message, as a string; nothing else reads it.
+static bool is_text_right(const esgen_struct* target, const esgen_field* field) {
+    const esgen_mark* mark = &field->mark;
+    return has_message(target) && !target->name.text[0] && !mark->is_local && !mark->limit &&
+           !mark->has_quant && strcmp(field->count.text, "1") != 0 &&
+           !strchr(field->count.text, '*');
+}
+
 // Check that the fields of a struct fit its messages, and complete what follows from another mark.
 static void message_check(esgen_unit* unit, esgen_struct* target) {
     bool is_message = has_message(target);
@@ -189,12 +201,19 @@ static void message_check(esgen_unit* unit, esgen_struct* target) {
         const esgen_mark* mark = &field->mark;
         bool is_marked = mark->is_local || mark->limit || mark->message_name.text[0];
         bool is_number = strcmp(field->c_type, "bool") && strcmp(field->c_type, "ecs_entity");
-        if (is_marked && !is_message) {
+        bool is_text = esgen_field_is_text(field);
+        if (is_text && !is_text_right(target, field)) {
+            esgen_fault(unit, field->line,
+                        "%s.%s: a char is a text of a message: char %s[BYTES], without limits, in "
+                        "the payload of an event that is no component",
+                        owner, field->name.text, field->name.text);
+        } else if (is_marked && !is_message) {
             esgen_fault(unit, field->line,
                         "%s.%s is marked for a message, but there is none: say ES_MESSAGE(type) "
                         "behind ES_EVENT",
                         owner, field->name.text);
-        } else if (is_message && !mark->is_local && strcmp(field->count.text, "1") != 0) {
+        } else if (is_message && !is_text && !mark->is_local &&
+                   strcmp(field->count.text, "1") != 0) {
             esgen_fault(unit, field->line,
                         "%s.%s: a message has no vectors and arrays: make its parts fields of "
                         "their own, or say ES_LOCAL",
@@ -226,7 +245,7 @@ static const struct {
     {"ecs_vec4", "ECS_FIELD_F32", 4},  {"ecs_ivec2", "ECS_FIELD_I32", 2},
     {"ecs_ivec3", "ECS_FIELD_I32", 3}, {"ecs_ivec4", "ECS_FIELD_I32", 4},
     {"ecs_color", "ECS_FIELD_U8", 4},  {"ecs_matrix", "ECS_FIELD_F32", 12},
-    {"ecs_tick", "ECS_FIELD_U64", 1},
+    {"ecs_tick", "ECS_FIELD_U64", 1},  {"char", "ECS_FIELD_U8", 1}, // a text of a message
 };
 
 static void report_type(esgen_unit* unit, const char* owner, const esgen_word* type) {

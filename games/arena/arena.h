@@ -34,6 +34,7 @@
 #define ARENA_BASE_RADIUS 22.0f
 #define ARENA_CAPTURE_POINTS 25 ///< a kill gives 1
 #define ARENA_PHRASES 4u
+#define ARENA_CHAT_BYTES 80u ///< of a line that a player types, with the zero at its end
 #define ARENA_TANK_SPEED 7.0f
 #define ARENA_ROUTE_POINTS 16u
 #define ARENA_FIGHTERS_MAX 8192u ///< the crowd drops further fighters
@@ -195,6 +196,12 @@ typedef struct arena_round_over {
     uint32_t winner ES_RANGE(0, ARENA_TEAMS);
     uint32_t points, round;
 } arena_round_over;
+
+ES_EVENT(chat)
+ES_MESSAGE(Arena__Chat, reliable)
+typedef struct arena_chat {
+    char text[ARENA_CHAT_BYTES];
+} arena_chat;
 
 /// A soldier decided to shoot. Who thinks runs beside others, and shots are counted one by one.
 ES_EVENT(trigger)
@@ -418,4 +425,5 @@ void arena_look_again(const arena_game* game, uint32_t client);
 void arena_bot_think(const net_player_context* view, arena_input* input);
 void arena_human_input(const net_player_context* view, const net_controls* controls,
                        arena_input* input);
+void arena_human_text(const net_player_context* view, const char* text);
 uint32_t arena_aim_of(float x, float y); ///< of a direction, as in inputs

@@ -7,7 +7,8 @@
 // values of an object by name. Each value is sent whole when it changes, so the values are short.
 //
 // A player says one of a few phrases, at most one per second. The clients that see the speaker get
-// the event `said` and show a bubble over its head. All clients get the line in the chat.
+// the event `said` and show a bubble over its head. All clients get the line in the chat, and what
+// a player types: at most as often, without control characters.
 
 #include "arena.h"
 #include "board.es.h"
@@ -19,7 +20,7 @@
 #define CHAT_LINES 6u
 #define ROUNDS 5u
 #define QUIET_S 1.0f
-#define LINE_BYTES 96u
+#define LINE_BYTES 128u // "name: what it typed"
 
 const char* arena_phrase(uint32_t phrase) {
     static const char* const phrases[ARENA_PHRASES] = {"follow me!", "help!", "thanks!",
@@ -78,6 +79,39 @@ static void add_line(ecs_world* world, const arena_game* game, const char* line)
     (void)!ecs_list_push_text(allocator, chat, line, (uint32_t)strlen(line));
 }
 
+static void add_words(ecs_world* world, const arena_game* game, ecs_entity player,
+                      const char* words) {
+    char line[LINE_BYTES];
+    (void)base_text_format(line, sizeof line, "%.40s: %s", name_of(world, game, player), words);
+    add_line(world, game, line);
+}
+
+// Control characters (also U+0080 to U+009F), and those that turn the direction of writing for all
+// that follows (U+202A to U+202E, U+2066 to U+2069). @return the bytes of one at `at`, or 0.
+static size_t control_bytes(const unsigned char* at) {
+    if (at[0] < 0x20 || at[0] == 0x7f) return 1;
+    if (at[0] == 0xc2 && at[1] < 0xa0) return 2;
+    if (at[0] != 0xe2 || (at[1] != 0x80 && at[1] != 0x81)) return 0;
+    const unsigned char low = at[1] == 0x80 ? 0xaa : 0xa6, high = at[1] == 0x80 ? 0xae : 0xa9;
+    return at[2] >= low && at[2] <= high ? 3 : 0;
+}
+
+// The text comes from a client; the wire's decoder has checked that it is UTF-8. @return false:
+// nothing is left but spaces.
+static bool keep_letters(const char* text, char kept[ARENA_CHAT_BYTES]) {
+    size_t size = 0;
+    bool has_letter = false;
+    for (const unsigned char* at = (const unsigned char*)text; *at;) {
+        const size_t skipped = control_bytes(at);
+        at += skipped;
+        if (skipped > 0) continue;
+        has_letter |= *at != ' ';
+        kept[size++] = (char)*at++;
+    }
+    kept[size] = '\0';
+    return has_letter;
+}
+
 ES_TAG(server)
 ES_ON_EVENT(say)
 static void say_es_event_handler(const ecs_stage* stage, ES_CONTEXT const arena_game* game,
@@ -86,10 +120,18 @@ static void say_es_event_handler(const ecs_stage* stage, ES_CONTEXT const arena_
     *quiet_tick = (uint32_t)stage->tick + arena_ticks(game, QUIET_S);
     const arena_said said = {event->phrase};
     (void)ecs_event_send(stage->world, entity, game->said, &said);
-    char line[LINE_BYTES];
-    (void)base_text_format(line, sizeof line, "%.40s: %s", name_of(stage->world, game, entity),
-                           arena_phrase(event->phrase));
-    add_line(stage->world, game, line);
+    add_words(stage->world, game, entity, arena_phrase(event->phrase));
+}
+
+ES_TAG(server)
+ES_ON_EVENT(chat)
+static void chat_es_event_handler(const ecs_stage* stage, ES_CONTEXT const arena_game* game,
+                                  const arena_chat* event, ecs_entity entity,
+                                  uint32_t* quiet_tick) {
+    char text[ARENA_CHAT_BYTES];
+    if (stage->tick < *quiet_tick || !keep_letters(event->text, text)) return;
+    *quiet_tick = (uint32_t)stage->tick + arena_ticks(game, QUIET_S);
+    add_words(stage->world, game, entity, text);
 }
 
 // ---- rounds ----

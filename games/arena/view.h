@@ -95,6 +95,8 @@ typedef struct arena_view {
     uint32_t spark_next, beam_next, blast_next, scar_next, popup_next, news_next, bubble_next;
     float hurt_s; ///< remaining time of the effect after a hit on the own fighter
     float banner_s;
+    uint64_t chat_hash; ///< of the lines that were drawn last
+    float chat_s;       ///< since they changed
     char banner[ARENA_NEWS_BYTES];
     ecs_color banner_color;
 } arena_view;

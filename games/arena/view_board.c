@@ -7,6 +7,7 @@
 
 #include "arena.h"
 #include "view_board.es.h"
+#include "base/hash.h"
 #include "base/text.h"
 
 #define BAND 50.0f ///< height of the band at the top
@@ -14,6 +15,7 @@
 #define CLOCK_WIDTH 108.0f
 #define ROUNDS_SHOWN 3u
 #define ROWS_MAX 6u
+#define CHAT_S 15.0f ///< a line is seen for so long
 #define MAP_SIZE 168.0f
 #define MAP_LEFT (ARENA_VIEW_WIDTH - MAP_SIZE - 16.0f)
 #define MAP_TOP (ARENA_VIEW_HEIGHT - MAP_SIZE - 16.0f)
@@ -95,18 +97,27 @@ static void draw_rounds_es(ES_CONTEXT const arena_game* game, const ecs_array* r
     }
 }
 
-// The chat, the newest line at the bottom.
+// The chat, the newest line at the bottom. It fades when no new line has come for a while.
 ES_STAGE(render)
 ES_TAG(render)
-static void draw_chat_es(ES_CONTEXT const arena_game* game, ES_LIST(t) const ecs_list* chat) {
+static void draw_chat_es(ES_CONTEXT arena_game* game, ES_LIST(t) const ecs_list* chat) {
     const net_draw* draw = game->view->pen.draw;
-    uint32_t count = ecs_list_count(chat);
+    const uint32_t count = ecs_list_count(chat);
+    uint64_t hash = count;
     for (uint32_t i = 0; i < count; i++) {
         const char* text = ecs_string_text(ecs_list_get(chat, i));
-        const float y = ARENA_VIEW_HEIGHT - 136.0f - 18.0f * (float)(count - 1 - i);
-        arena_box(draw, 16.0f, y - 1.0f, draw->text_width(draw->context, 13.0f, text) + 12.0f,
-                  17.0f, (ecs_color){6, 8, 16, 150});
-        arena_text(draw, 22.0f, y, 13.0f, soft, text);
+        hash = base_hash64_mix(hash, base_hash64_text(text));
+    }
+    game->view->chat_s += draw->frame_dt_s;
+    if (hash != game->view->chat_hash) game->view->chat_s = 0.0f;
+    game->view->chat_hash = hash;
+    const float part = base_clamp(CHAT_S + 1.0f - game->view->chat_s, 0.0f, 1.0f);
+    for (uint32_t i = 0; i < count; i++) {
+        const char* text = ecs_string_text(ecs_list_get(chat, i));
+        const float y = ARENA_VIEW_HEIGHT - 136.0f - 20.0f * (float)(count - 1 - i);
+        arena_box(draw, 16.0f, y - 1.0f, draw->text_width(draw->context, 15.0f, text) + 12.0f,
+                  19.0f, ecs_color_fade((ecs_color){6, 8, 16, 150}, part));
+        arena_text(draw, 22.0f, y, 15.0f, ecs_color_fade(soft, part), text);
     }
 }
 

@@ -113,6 +113,54 @@ case_a_human_without_hands_plays_along() {
     are_equal 1 server client
 }
 
+case_people_share_a_window() {
+    serve server --min-clients 4 --ticks 60 --log none
+    mkdir keys
+    printf 'left = Left\nright = Nowhere\n' >keys/breakout.keys # a damaged file of keys is no obstacle
+    run client shoal-client "$address" --render --name Ada --players 4 --shot a.png --config-dir keys
+    [ "$code" = 0 ] || fail "the client ended with $code"
+    ends_with 0 server
+    are_equal 4 server client
+    says client.err 'keys/breakout.keys:2: error: no such key; the keys of the game stay as they were'
+    says server.err '"Ada" joined'
+    says server.err '"Ada-4" joined'
+    has_size a.png 960x540
+}
+
+# place_of CLIENT: the left edge of its pad in world.txt.
+place_of() {
+    awk -v c="client=$1" '$2 == "template=breakout_pad" && $3 == "component=player" && $4 == c { id = $1 }
+        $1 == id && $3 == "component=pos" { sub("x=", "", $4); print int($4) }' world.txt
+}
+
+# The second person gets the first game controller: the first one has the keys.
+case_each_person_has_a_game_controller() {
+    [ -e "$build/test/virtual_pads.so" ] || {
+        skip "sanitizers do not go with LD_PRELOAD"
+        return
+    }
+    LD_PRELOAD="$build/test/virtual_pads.so" VIRTUAL_PADS="left right" \
+        run client shoal-client --game breakout --local --players 2 --size 480x270 --ticks 100 --shot a.png \
+        --dump-world world.txt
+    [ "$code" = 0 ] || fail "the client ended with $code"
+    [ "$(place_of 1)" -gt 900 ] && [ "$(place_of 2)" -lt 100 ] ||
+        fail "the pads are at $(place_of 1) and $(place_of 2)"
+}
+
+# Beside a bot, which stays the second of the match.
+case_start_on_a_game_controller_brings_one_more_person() {
+    [ -e "$build/test/virtual_pads.so" ] || {
+        skip "sanitizers do not go with LD_PRELOAD"
+        return
+    }
+    LD_PRELOAD="$build/test/virtual_pads.so" VIRTUAL_PADS="start" \
+        run client shoal-client --game breakout --local --bots 1 --size 480x270 --ticks 40 --shot a.png
+    [ "$code" = 0 ] || fail "the client ended with $code"
+    says client.err 'client 2 "bot-2" joined'
+    says client.err 'client 3 "player-2" joined'
+    [ "$(grep -c '^client id=' client.out)" = 3 ] || fail "there are not three clients"
+}
+
 case_a_tick_that_is_not_reached_gives_no_picture() {
     serve server --min-clients 1 --log none
     run client shoal-client "$address" --render --bots 1 --shot a.png --shot-tick 100000 --ticks 30
@@ -196,6 +244,12 @@ case_options_that_do_not_fit_are_refused() {
 --headless --shot a.png
 --render --shot-tick 5
 --render --shot a.png --shot-every 5
+--players 2
+--render --players 2 --bots 1
+--render --players 2 --spectate
+--config-dir keys
+--render --players 0
+--render --players 5
 --render --size 960
 --render --size 960x
 --render --size 10x10

@@ -274,6 +274,8 @@ typedef struct net_action {
     const char* pads;
 } net_action;
 
+#define NET_LINE_BYTES_MAX 120u ///< of a line that a person types, with the zero at its end
+
 /// What a human does at this moment. Valid during the call.
 typedef struct net_controls {
     uint32_t size_bytes;
@@ -416,6 +418,10 @@ typedef struct net_game_module {
     /// components.
     const net_interest_rules* interest;
     net_cursor cursor; ///< while the game is shown
+    /// A person typed a line and ended it with Enter, in a program with a keyboard: chat. `text` is
+    /// UTF-8 of 1 to NET_LINE_BYTES_MAX - 1 bytes without control characters, borrowed for the
+    /// call. It comes before the human_input of the same tick. NULL: nothing is typed.
+    void (*human_text)(const net_player_context* player, const char* text);
 } net_game_module;
 
 /// The one symbol: `const net_game_module* net_game_module_get(void);`

@@ -196,6 +196,14 @@ CASE(marks_of_fields_stand_right) {
                                 "of their own, or say ES_LOCAL";
     refused(1, MARKED("ecs_vec2 x;"), parts);
     refused(1, MARKED("int32_t x[3];"), parts);
+    static const char text[] = "a.x: a char is a text of a message: char x[BYTES], without limits, "
+                               "in the payload of an event that is no component";
+    refused(1, MARKED("char x;"), text);
+    refused(1, MARKED("char x[2][3];"), text);
+    refused(1, MARKED("char x[8] ES_LOCAL;"), text);
+    refused(1, MARKED("char x[8] ES_RANGE(1, 2);"), text);
+    refused(1, "ES_EVENT(e) typedef struct a { char x[8]; } a;", text);
+    refused(1, "ES_STRUCT(A) typedef struct a { char x[8]; } a;", text);
 #undef MARKED
     static const char none[] =
         "a.x is marked for a message, but there is none: say ES_MESSAGE(type) behind ES_EVENT";

@@ -14,19 +14,24 @@ typedef struct human {
     bool actions[ARENA_ACTION_COUNT], pressed[ARENA_ACTION_COUNT];
     _Alignas(16) uint8_t memory[NET_BOT_MEMORY_BYTES];
     uint32_t sent;
+    arena_chat chat;
 } human;
 
-static bool take_rally(void* sender, uint32_t message, const void* payload) {
-    (void)payload;
+static bool take_event(void* sender, uint32_t message, const void* payload) {
+    human* h = sender;
+    if (message == ARENA_MESSAGE_CHAT + 1) {
+        h->chat = *(const arena_chat*)payload;
+        return true;
+    }
     assert_int_equal(message, ARENA_MESSAGE_RALLY + 1);
-    ((human*)sender)->sent++;
+    h->sent++;
     return true;
 }
 
 static void open_human(human* h) {
     memset(h, 0, sizeof *h);
     h->view = (net_player_context){
-        .size_bytes = sizeof h->view, .memory = h->memory, .send = take_rally, .sender = h};
+        .size_bytes = sizeof h->view, .memory = h->memory, .send = take_event, .sender = h};
     h->controls = (net_controls){.size_bytes = sizeof h->controls,
                                  .actions = h->actions,
                                  .pressed = h->pressed,
@@ -79,6 +84,21 @@ HUMAN_CASE(a_game_controller_goes_and_aims_by_its_sticks) {
     at->controls.size_bytes = offsetof(net_controls, move_x) + 4;
     at->controls.move_x = -1.0f;
     assert_int_equal(ask(at).move_x, 127);
+}
+
+HUMAN_CASE(a_line_that_is_too_long_is_cut_between_characters) {
+    char line[NET_LINE_BYTES_MAX] = "x";
+    for (uint32_t i = 0; i + 1 < (NET_LINE_BYTES_MAX - 1) / 2; i++)
+        memcpy(line + 1 + 2 * i, "\xc3\xbc", 3);
+    static const uint32_t sizes[][2] = {{1, 1}, {77, 77}, {79, 79}, {81, 79}, {117, 79}};
+    for (uint32_t i = 0; i < BASE_COUNT(sizes); i++) {
+        char text[NET_LINE_BYTES_MAX];
+        (void)base_text_format(text, sizeof text, "%.*s", (int)sizes[i][0], line);
+        arena_human_text(&at->view, text);
+        assert_int_equal(strlen(at->chat.text), sizes[i][1]);
+    }
+    arena_human_text(&at->view, line + 1); // 80 bytes would end in half a character
+    assert_int_equal(strlen(at->chat.text), 78);
 }
 
 HUMAN_CASE(the_pointer_aims_from_the_middle) {

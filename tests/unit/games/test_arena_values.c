@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Variable-size values of arena: names, the chat, the past rounds, and the pack of a player.
 
+#include "arena.pb-c.h"
 #include "arena_table.h"
 
 static const char* const empty_map[] = {"agents=0", "pickups=0", "tanks=0", "round_s=5", NULL};
@@ -48,6 +49,62 @@ PAIR_CASE(the_last_lines_of_the_chat_stay) {
     }
     const ecs_string* last = ecs_list_get(chat, 5);
     assert_string_equal(ecs_string_text(last), "Ann: to the flag!");
+}
+
+static const char* type_line(table* t, uint32_t client, const char* text) {
+    arena_chat chat = {0};
+    (void)base_text_copy(chat.text, sizeof chat.text, text);
+    send_event(t, client, "chat", &chat);
+    table_steps(t, 1);
+    const ecs_list* lines = of_match(t, table_game(t)->chat);
+    const uint32_t count = ecs_list_count(lines);
+    return count ? ecs_string_text(ecs_list_get(lines, count - 1)) : "";
+}
+
+PAIR_CASE(what_a_player_types_comes_into_the_chat_without_control_characters) {
+    // Neither takes the second of the line that follows.
+    assert_string_equal(type_line(at, 2, ""), "");
+    assert_string_equal(type_line(at, 2, " \x01\n "), "");
+    const char* last = "Bob: gr\xc3\xbc\xc3\x9f \xe2\x82\xac!";
+    assert_string_equal(
+        type_line(at, 2,
+                  "\x1b\x7f"
+                  "gr\xc3\xbc\xc3\x9f \xe2\x82\xac!\xc2\x85\xe2\x80\xae\xe2\x81\xa6"),
+        last);
+    assert_string_equal(type_line(at, 2, "too soon"), last);
+    assert_string_equal(type_line(at, 1, "I may"), "Ann: I may");
+    table_steps(at, 40);
+    char longest[ARENA_CHAT_BYTES];
+    memset(longest, 'x', sizeof longest);
+    longest[sizeof longest - 1] = '\0';
+    assert_int_equal(strlen(type_line(at, 2, longest)), strlen("Bob: ") + ARENA_CHAT_BYTES - 1);
+}
+
+CASE(a_typed_line_fits_its_message_or_is_refused) {
+    const net_message* message = &arena_module()->messages[ARENA_MESSAGE_CHAT];
+    char text[ARENA_CHAT_BYTES + 1];
+    for (uint32_t size = ARENA_CHAT_BYTES - 2; size <= ARENA_CHAT_BYTES; size++) {
+        Arena__Chat wire = ARENA__CHAT__INIT;
+        arena_chat got = {0};
+        memset(text, 'x', size);
+        text[size] = '\0';
+        wire.text = text;
+        const bool fits = size < ARENA_CHAT_BYTES;
+        assert_int_equal(message->from_wire(&wire.base, &got), fits);
+        assert_string_equal(got.text, fits ? text : "");
+        if (!fits)
+            assert_string_equal(message->refusal(&wire.base),
+                                "text is longer than ARENA_CHAT_BYTES allows");
+    }
+    // One whose zero the game overwrote is not read past its end.
+    Arena__Chat wire = ARENA__CHAT__INIT;
+    arena_chat chat;
+    memset(&chat, 'x', sizeof chat);
+    message->to_wire(&chat, &wire.base);
+    assert_string_equal(wire.text, "");
+    (void)base_text_copy(chat.text, sizeof chat.text, "hello");
+    message->to_wire(&chat, &wire.base);
+    assert_string_equal(wire.text, "hello");
 }
 
 PAIR_CASE(a_round_that_ended_is_kept_as_an_object) {

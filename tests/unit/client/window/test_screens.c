@@ -182,3 +182,40 @@ PICTURE_CASE(a_notice_stands_above_the_legend) {
     assert_true(picture_count(p, 240, HEIGHT - 130, 480, 50, white, 40) > 100);
     assert_int_equal(picture_count(p, 0, HEIGHT - 46, WIDTH, 46, white, 40), 0);
 }
+
+PICTURE_CASE(a_line_shows_its_end) {
+    const char* const texts[] = {"", "hello",
+                                 "a line that is so long that it does not fit into its "
+                                 "place, of which one sees what one types, the END"};
+    uint32_t count[BASE_COUNT(texts)];
+    for (uint32_t i = 0; i < BASE_COUNT(texts); i++) {
+        picture_begin(p);
+        client_screen_line(&p->screen, WIDTH, HEIGHT, texts[i], 0.7); // without the cursor
+        client_draw_end(p->draw);
+        count[i] = picture_count(p, 192, HEIGHT - 130, 576, 60, white, 40);
+        assert_int_equal(picture_count(p, 0, 0, 190, HEIGHT, white, 40), 0);
+        assert_int_equal(picture_count(p, 770, 0, 190, HEIGHT, white, 40), 0);
+    }
+    assert_true(count[0] == 0 && count[1] > 30 && count[2] > 8 * count[1]);
+}
+
+static uint32_t colored(picture* p, const client_binding_row* row, bool is_waiting,
+                        ecs_color color) {
+    picture_begin(p);
+    client_screen_bindings(&p->screen, WIDTH, HEIGHT, row, 1, 0, is_waiting, "Esc: done");
+    client_draw_end(p->draw);
+    has_card(p, accent, 720);
+    return picture_count(p, 200, 250, 640, 24, color, 40);
+}
+
+PICTURE_CASE(keys_that_two_actions_have_are_red) {
+    const client_binding_row free = {"left", "Left,A", "DPLeft", NULL, false, false};
+    const client_binding_row shared = {"left", "Left,A", "DPLeft", "also fire", false, true};
+    assert_true(colored(p, &free, false, accent) > 20);
+    assert_true(colored(p, &free, false, warm) > 20);
+    assert_int_equal(colored(p, &free, false, bad), 0);
+    assert_true(colored(p, &shared, false, bad) > 30);
+    assert_true(colored(p, &shared, false, accent) > 20); // the keys are free
+    assert_int_equal(colored(p, &shared, false, warm), 0);
+    assert_int_equal(colored(p, &shared, true, accent), 0); // it waits for a key
+}

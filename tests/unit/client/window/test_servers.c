@@ -149,14 +149,14 @@ CASE(the_users_own_list_has_its_place) {
     char path[64];
     assert_int_equal(setenv("XDG_CONFIG_HOME", "/x", 1), 0);
     assert_int_equal(setenv("HOME", "/home/ada", 1), 0);
-    assert_true(client_servers_place(path, sizeof path));
+    assert_true(client_place("servers", path, sizeof path));
     assert_string_equal(path, "/x/shoal/servers");
     assert_int_equal(setenv("XDG_CONFIG_HOME", "not/absolute", 1), 0);
-    assert_true(client_servers_place(path, sizeof path));
+    assert_true(client_place("servers", path, sizeof path));
     assert_string_equal(path, "/home/ada/.config/shoal/servers");
-    assert_false(client_servers_place(path, 16));
+    assert_false(client_place("servers", path, 16));
     assert_int_equal(unsetenv("HOME"), 0);
-    assert_false(client_servers_place(path, sizeof path));
+    assert_false(client_place("servers", path, sizeof path));
 }
 
 // ---- the picture

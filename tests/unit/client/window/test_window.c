@@ -117,6 +117,18 @@ WINDOW_CASE(keys_and_buttons_become_events, 0.0) {
     assert_int_equal(SDL_PushEvent(&button), 1);
     assert_int_equal(next(window, true).kind, CLIENT_EVENT_POINTER_UP);
 
+    SDL_Event text = {.type = SDL_TEXTINPUT};
+    memcpy(text.text.text, "\xc3\xbc", 3);
+    assert_false(SDL_IsTextInputActive()); // SDL begins with it
+    client_window_type(window, true);
+    assert_true(SDL_IsTextInputActive());
+    assert_int_equal(SDL_PushEvent(&text), 1);
+    event = next(window, true);
+    assert_int_equal(event.kind, CLIENT_EVENT_TEXT);
+    assert_string_equal(event.text, "\xc3\xbc");
+    client_window_type(window, false);
+    assert_false(SDL_IsTextInputActive());
+
     push_window(SDL_WINDOWEVENT_LEAVE);
     assert_int_equal(next(window, true).kind, CLIENT_EVENT_POINTER_GONE);
     push_window(SDL_WINDOWEVENT_FOCUS_LOST);

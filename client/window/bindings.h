@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+/// Which keys and which inputs of game controllers do a game's actions: those of its table, or
+/// those that a person has chosen, from a file.
+///
+/// The file has a line for each action, in any order; lines that begin with # are comments:
+///     left = Left,A | DPLeft,LeftX-
+/// A line of an action that the game does not have is reported and left out. With any other fault
+/// the file is reported and ignored, and stays as it is until the person changes something.
+/// Memory: it allocates nothing. A client_bindings must not move.
+#pragma once
+
+#include "window/pads.h"
+
+#include "net/limits.h"
+
+#define CLIENT_BINDING_BYTES 96u        ///< of the names of an action's keys, with the zero
+#define CLIENT_BINDINGS_FILE_MAX 32768u ///< bytes of a file
+#define CLIENT_KEY_NAME_BYTES 32u
+
+typedef struct client_bindings {
+    const net_action* defaults; ///< the game's
+    uint32_t count;
+    net_action actions[NET_ACTIONS_MAX]; ///< as the game's; `keys` and `pads` are the texts below
+    char keys[NET_ACTIONS_MAX][CLIENT_BINDING_BYTES];
+    char pads[NET_ACTIONS_MAX][CLIENT_BINDING_BYTES];
+} client_bindings;
+
+/// Those of the game's table, borrowed. Names beyond CLIENT_BINDING_BYTES are left out.
+void client_bindings_init(client_bindings* bindings, const net_game_module* game);
+/// Give an action its own ones back.
+void client_bindings_reset(client_bindings* bindings, uint32_t action);
+/// Let one key, or one input of pads, do an action, in the place of those that did it.
+void client_bindings_set(client_bindings* bindings, uint32_t action, bool is_pad, const char* name);
+/// @return another action that a key of `action` does too, or an input of pads; `count`: there is
+///         none.
+uint32_t client_bindings_conflict(const client_bindings* bindings, uint32_t action, bool is_pad);
+
+/// Read a file. Without one nothing changes.
+/// @return false: it is damaged or cannot be read (reported); nothing changed.
+BASE_MUST_USE bool client_bindings_read(client_bindings* bindings, const char* path,
+                                        const base_reporter* reporter);
+/// The same of a text, which is changed. `file` is its name in reports.
+BASE_MUST_USE bool client_bindings_parse(client_bindings* bindings, char* text, const char* file,
+                                         const base_reporter* reporter);
+/// Write the file in one step, and make its folder where it is missing.
+/// @return false after a report; the old file stays.
+BASE_MUST_USE bool client_bindings_write(const client_bindings* bindings, const char* path,
+                                         const base_reporter* reporter);
