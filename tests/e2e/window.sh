@@ -204,6 +204,16 @@ case_a_black_out_is_survived_in_the_window() {
     has_size a.png 960x540
 }
 
+case_the_window_shows_whom_a_spectator_watches() {
+    run client shoal-client --game breakout --local --bots 2 --spectate --shot a.png --shot-tick 60 --ticks 90
+    [ "$code" = 0 ] || fail "the spectator ended with $code"
+    says client.out '^client id=2147483648 .* end=left$'
+    has_size a.png 960x540
+    # The strip at the lower edge, in its colour, and above it the game.
+    [ "$(echo '4 530' | "$bin/shoal-pixels" a.png | tail -n 1)" != "$(echo '4 490' | "$bin/shoal-pixels" a.png |
+        tail -n 1)" ] || fail "there is no strip at the lower edge"
+}
+
 case_a_list_of_servers_is_asked_and_shown() {
     serve server --log none --max-clients 5 --spectators 2
     start watcher shoal-client "$address" --spectate

@@ -4,7 +4,7 @@
 //
 // An input is {u8 mode} and a list of records {u8 operation, u8 size, bytes[size]}. Even modes are
 // against the server, odd ones against the client; with bit 1 the client has a presenter, as one
-// with a window. Operation % 8:
+// with a window; with bit 2 the hostile client, or the attacked one, only watches. Operation % 8:
 //   0  bytes on the control channel, 1: on the realtime channel
 //   2  a good hello (server) or a good welcome (client). With bytes: a resuming hello with the
 //   bytes as secret
@@ -46,7 +46,7 @@ typedef struct stage {
     base_quota memory;        // of the client, its match and its presenter
     raw_client intruder;
     raw_server hostile;
-    bool is_against_client;
+    bool is_against_client, is_spectator;
     uint64_t now_us;
 } stage;
 
@@ -73,6 +73,7 @@ static void open_client(stage* at, bool has_view) {
         .address = "sim",
         .name = "beside",
         .is_bot = true,
+        .is_spectator = at->is_spectator && at->is_against_client,
         .seed = 1,
     };
     FUZZ_CHECK(net_client_create(&client, &at->client) == NET_OK);
@@ -84,11 +85,14 @@ static void open_server(stage* at) {
     match.seed = 1;
     match.settings[0] = 1e9;
     FUZZ_CHECK(net_match_create(&match, NULL, &at->server_match) == NET_OK);
-    const net_server_config server = {
-        .match = at->server_match, .transport = at->server_transport, .clients_max = 2};
+    const net_server_config server = {.match = at->server_match,
+                                      .transport = at->server_transport,
+                                      .clients_max = 2,
+                                      .spectators_max = 1};
     FUZZ_CHECK(net_server_create(&server, &at->server) == NET_OK);
     FUZZ_CHECK(net_sim_client(at->sim, &LINK, &at->intruder_transport) == NET_OK);
     raw_client_open(&at->intruder, at->intruder_transport);
+    at->intruder.is_spectator = at->is_spectator;
 }
 
 static void tick(stage* at) {
@@ -105,8 +109,10 @@ static void tick(stage* at) {
     if (at->presenter) (void)net_presenter_frame(at->presenter, at->now_us);
 }
 
-static void begin(stage* at, bool is_against_client, bool has_view) {
-    *at = (stage){.is_against_client = is_against_client, .now_us = 1000000};
+static void begin(stage* at, uint8_t mode) {
+    const bool is_against_client = mode & 1, has_view = mode >> 1 & 1;
+    *at = (stage){
+        .is_against_client = is_against_client, .is_spectator = mode >> 2 & 1, .now_us = 1000000};
     FUZZ_CHECK(net_module_wrap(swarm_module_get(), swarm_templates(), "swarm.blk", NULL,
                                &at->module) == NET_OK);
     FUZZ_CHECK(net_sim_create(NULL, 1, &at->sim) == NET_OK);
@@ -171,6 +177,7 @@ static void strike_welcome(stage* at, const uint8_t* bytes, size_t size) {
     Shoal__Wire__Welcome welcome = SHOAL__WIRE__WELCOME__INIT;
     welcome.client = 1;
     welcome.tick_rate_hz = 60;
+    welcome.is_spectator = at->is_spectator;
     if (size > SECRET_FIRST) {
         welcome.is_resumed = bytes[0] & 1;
         welcome.resume.data = (uint8_t*)(uintptr_t)bytes + SECRET_FIRST;
@@ -289,6 +296,7 @@ static void check_server(stage* at) {
     FUZZ_CHECK(report.packets_malformed == 0 && report.bad_transitions == 0);
     const net_server_counters* counters = net_server_get_counters(at->server);
     FUZZ_CHECK(counters->clients == 0 && counters->clients_peak <= 2);
+    FUZZ_CHECK(counters->spectators == 0);
     for (uint32_t i = 0; i < net_server_report_count(at->server); i++)
         FUZZ_CHECK(net_server_report(at->server, i)->end != NET_END_NONE);
     const swarm_context* context = net_match_context(at->client_match);
@@ -311,7 +319,7 @@ static void check_client(stage* at) {
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (size == 0) return 0;
     stage at;
-    begin(&at, data[0] % 2 == 1, data[0] >> 1 & 1);
+    begin(&at, data[0]);
     uint32_t number = 0;
     for (size_t offset = 1; size - offset >= 2 && number < RECORDS_MAX; number++) {
         size_t length = data[offset + 1];
