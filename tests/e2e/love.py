@@ -32,7 +32,7 @@ before, after, own, touching = {}, {}, [], 0
 for world in shoal.Log(log).replay():
     fighters = {e.handle: (e["pos"]["x"], e["pos"]["y"], e["team"], e.template) for e in world.entities("condition")
                 if e["condition"]}
-    if world.tick % 10 == 0:
+    if world.tick % 3 == 0:
         for x, y, *_ in fighters.values():
             away = min(math.dist((x, y), rock[:2]) - rock[2] - RADIUS for rock in rocks)
             assert away > -0.1, f"a fighter is inside of a rock, at {x} {y}"
@@ -45,7 +45,7 @@ for world in shoal.Log(log).replay():
     if player and "gun" in player:
         own.append((player["pos"]["x"], player["gun"]["ammo"], player["team"]))
 assert touching, "no fighter walks along a rock"
-assert own[-1][0] > own[0][0] + 2, f"the key moved nothing: {own[0]} {own[-1]}"
+assert own[-1][0] > own[0][0], f"the key moved nothing: {own[0]} {own[-1]}"
 assert min(ammo for _, ammo, _ in own) < own[0][1], f"the button shot nothing: {own[0]} {own[-1]}"
 
 # Where fighters were between two ticks, as far as the picture has them free of the board and of the edge of sight.
@@ -69,4 +69,5 @@ ring = [(WIDTH / 2 + 2.3 * SCALE * math.cos(angle), HEIGHT / 2 + 2.3 * SCALE * m
 _, colors = look([(WIDTH / 2, HEIGHT / 2), (WIDTH / 2, HEIGHT / 2 - 2.9 * SCALE)] + ring)
 assert is_near(colors[0], TEAMS[own[0][2]]), f"the own fighter is {colors[0]}"
 assert sum(is_near(color, (255, 255, 255)) for color in colors[2:]) >= 3, f"no ring around the own fighter: {colors[2:]}"
-print(f"{right} of {len(places)} fighters have their colour, the own one went {own[-1][0] - own[0][0]:.1f} units")
+print(f"{right} of {len(places)} fighters have their colour, the own one went {own[-1][0] - own[0][0]:.1f} units, "
+      f"{touching} were beside a rock")

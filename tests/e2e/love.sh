@@ -5,7 +5,13 @@
 . "$(dirname "$0")/lib.sh"
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
-is_shown() { has_said love.out '^shot tick=' || has_ended love; }
+# Keeps pictures until one shows that the server has taken a shot from the ammunition: a slow frame is no reason to fail.
+has_fired() {
+    xdotool key F12
+    rest 0.1
+    has_said love.out ' ammo=[1-3][0-9]$' || has_ended love
+}
+
 is_playing_or_gone() { has_said server.err ' joined ' || has_ended love; }
 
 case_love_draws_plays_and_sounds() {
@@ -23,13 +29,13 @@ case_love_draws_plays_and_sounds() {
     start server shoal-server --game arena --listen 127.0.0.1:0 --min-clients 1 --tick-rate 60 --set agents=300 --log match.slog
     await "ready line of server" is_ready_or_gone server
     : >love.out
-    ALSOFT_DRIVERS=null love "$root/client/examples/love" "$(value listen server.out)" name=Ada fps=30 shot=shot.png \
-        >love.out 2>love.err &
+    HOME=$PWD ALSOFT_DRIVERS=null love "$root/client/examples/love" "$(value listen server.out)" name=Ada fps=30 \
+        shot=shot.png >love.out 2>love.err &
     pids[love]=$!
     await "player" is_playing_or_gone
-    # To the right while the pointer is above, shooting; then it stands, and F12 keeps the picture.
-    xdotool mousemove 640 100 keydown d mousedown 1 sleep 0.6 keyup d mouseup 1 sleep 0.2 key F12 || fail "no hands"
-    await "picture" is_shown
+    # To the right while the pointer is above, shooting.
+    xdotool mousemove 640 100 keydown d mousedown 1 || fail "no hands"
+    await "shot" has_fired
     kill -INT "${pids[server]}"
     ends_with 0 love
     ends_with 0 server
@@ -38,11 +44,13 @@ case_love_draws_plays_and_sounds() {
     unset "pids[Xvfb]"
 
     are_equal 1 server love
-    says love.out '^client id=1 tick=[0-9]+ .* frames=[1-9][0-9]* sounds=([3-9]|[1-9][0-9]+) end=goodbye$'
+    says love.out '^client id=1 tick=[0-9]+ .* frames=[1-9][0-9]* sounds=[1-9][0-9]* end=goodbye$'
     LUA_PATH=$root/client/examples/love/?.lua luajit >rocks.txt -e \
         'for _, rock in ipairs(require "rocks") do print(rock.x, rock.y, rock.radius) end'
-    PYTHONPATH=$root/client/python python3 "$root/tests/e2e/love.py" match.slog rocks.txt $(value tick love.out | head -n 1) \
-        $(value camera love.out | tr , ' ') "$bin/shoal-pixels" shot.png >looked.out 2>looked.err || fail "the picture"
+    # shellcheck disable=SC2046
+    PYTHONPATH=$root/client/python python3 "$root/tests/e2e/love.py" match.slog rocks.txt \
+        $(grep ^shot love.out | tail -n 1 | sed -E 's/.*tick=([^ ]*) camera=([^,]*),([^ ]*) .*/\1 \2 \3/') \
+        "$bin/shoal-pixels" shot.png >looked.out 2>looked.err || fail "the picture"
     cat looked.out
 }
 

@@ -110,7 +110,7 @@ local function keep()
     love.graphics.captureScreenshot(function(image) -- called at the end of the frame
         file:write(image:encode("png"):getString())
         file:close()
-        print(("shot tick=%.3f camera=%.5f,%.5f"):format(tick, camera.x, camera.y))
+        print(("shot tick=%.3f camera=%.5f,%.5f ammo=%d"):format(tick, camera.x, camera.y, scene.ammo))
     end)
 end
 
