@@ -6,7 +6,7 @@
 --
 -- F12 keeps a picture in shot=FILE.png. bot=yes lets the game's own bot play; fps=N slows the frames.
 local here = love.filesystem.getSource() -- where an installation has shoal.lua, and where the sources do
-package.path = ("$/../../../../shoal/lua/?.lua;$/../../lua/?.lua;"):gsub("%$", here) .. package.path
+package.path = here .. "/../../../../shoal/lua/?.lua;" .. here .. "/../../lua/?.lua;" .. package.path
 local shoal, picture, tones = require "shoal", require "picture", require "tones"
 
 local SIGHT = 72
