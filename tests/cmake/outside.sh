@@ -84,16 +84,6 @@ symbols=$(nm -D --defined-only "$module" | awk '{ print $3 }')
 [ "$symbols" = net_game_module_get ] || fail "the module exports: $symbols"
 "$installed/bin/shoal-server" check "$module" >"$work/check.out" 2>&1 || fail "the module is refused"
 
-# The tutorial, as its page says for an installation.
-cp -r "$installed/share/doc/shoal/examples/tutorial" "$work/tutorial"
-page=$installed/share/doc/shoal/games/tutorial/README.md
-# shellcheck disable=SC2016
-line=$(grep -x 'cmake -B build .*' "$page") && grep -qF 'PATH="$PATH:PREFIX/bin"' "$page" || fail "the tutorial's page has other lines"
-(cd "$work/tutorial" && CC=$compiler CFLAGS='-Wall -Wextra -Werror' PATH="$PATH:$installed/bin" sh -c "$line") >"$work/tutorial.out" 2>&1 ||
-    fail "the tutorial does not build as its page says"
-grep -qF "Shoal_DIR:PATH=$installed/" "$work/tutorial/build/CMakeCache.txt" || fail "the tutorial found another Shoal"
-"$installed/bin/shoal-server" check "$work/tutorial/build/games/tag4.so" >"$work/check4.out" 2>&1 || fail "tag4 is refused"
-
 bin=$installed/bin
 # The C++ client of the installation plays with it.
 if [ -x "$work/host-build/pilot" ]; then
