@@ -393,8 +393,12 @@ static void draw_sprite(void* context, const net_sprite* given) {
     const bool is_smooth =
         width < shown.width * SHARP_SCALE_MIN || height < shown.height * SHARP_SCALE_MIN;
     place_part(on->draw, image, &shown, is_smooth, &sprite, places);
-    client_batch_sprite(enter(on), client_images_texture(images, image, sprite.image, is_smooth),
-                        points, places, tint);
+    client_batch_sprite(enter(on), client_images_texture(images, image, is_smooth), points, places,
+                        tint);
+}
+
+void client_draw_look(client_draw* draw, uint64_t now_us) {
+    client_images_look(&draw->images, now_us);
 }
 
 void client_draw_set_assets(client_draw* draw, const char* folder) {

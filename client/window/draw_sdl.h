@@ -51,6 +51,8 @@ void client_draw_set_names(client_draw* draw, client_name_fn find, void* context
 /// Forget all pictures of sprites and take those of this folder, which must outlive its use; NULL:
 /// none. Between two pictures.
 void client_draw_set_assets(client_draw* draw, const char* folder);
+/// Load pictures whose files changed; between two pictures, as often as one likes.
+void client_draw_look(client_draw* draw, uint64_t now_us);
 /// @return a net_draw with functions and pixels_per_unit filled in; the caller sets the rest. Valid
 ///         until client_draw_destroy.
 net_draw client_draw_get(client_draw* draw, client_canvas canvas);

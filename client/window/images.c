@@ -9,12 +9,14 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "net/match.h"
 
 #include "stb_image.h"
 
 #include <SDL.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define SQUARES 8u ///< of each side of what stands for a broken picture
 
@@ -43,13 +45,21 @@ bool client_images_init(client_images* images, const base_allocator* allocator,
     return images->items && images->squares;
 }
 
-static void forget(client_images* images) {
-    for (uint32_t i = 0; i < images->count; i++) {
-        const client_image* image = &images->items[i];
-        if (image->sharp) SDL_DestroyTexture(image->sharp);
-        if (image->smooth) SDL_DestroyTexture(image->smooth);
+static void release(client_images* images, client_image* image) {
+    SDL_Texture* const textures[] = {image->smooth, image->sharp};
+    for (uint32_t i = 0; i < BASE_COUNT(textures); i++) {
+        if (!textures[i]) continue;
+        SDL_DestroyTexture(textures[i]);
+        images->pixels -= image->width * image->height;
     }
-    images->count = images->pixels = 0;
+    image->smooth = image->sharp = NULL;
+}
+
+static void forget(client_images* images) {
+    for (uint32_t i = 0; i < images->count; i++)
+        release(images, &images->items[i]);
+    BASE_ASSERT(images->pixels == 0);
+    images->count = 0;
     images->is_full = false;
 }
 
@@ -147,6 +157,40 @@ static SDL_Texture* load(client_images* images, client_image* image, const char*
     return texture;
 }
 
+// Another number for another file or another state of it; 0: there is none.
+static uint64_t stamp_of(const client_images* images, const client_image* image) {
+    char path[4096];
+    struct stat status;
+    if (!net_asset_name_is_valid(image->name) ||
+        !base_text_format(path, sizeof path, "%s/%s", images->folder, image->name) ||
+        stat(path, &status) != 0)
+        return 0;
+    const uint64_t parts[] = {(uint64_t)status.st_mtim.tv_sec, (uint64_t)status.st_mtim.tv_nsec,
+                              (uint64_t)status.st_size, (uint64_t)status.st_ino};
+    return base_hash64(parts, sizeof parts, 0) | 1;
+}
+
+// Load it for the first time or again.
+static void begin(client_images* images, client_image* image, const char* name) {
+    release(images, image);
+    image->stamp = image->stamp_seen = stamp_of(images, image);
+    image->width = image->height = SQUARES;
+    image->has_sharp = false;
+    image->smooth = load(images, image, name, true);
+    image->is_broken = !image->smooth;
+}
+
+void client_images_look(client_images* images, uint64_t now_us) {
+    if (!images->folder || now_us - images->looked_us < CLIENT_IMAGES_LOOK_US) return;
+    images->looked_us = now_us;
+    for (uint32_t i = 0; i < images->count; i++) {
+        client_image* image = &images->items[i];
+        const uint64_t stamp = stamp_of(images, image);
+        if (stamp != image->stamp && stamp == image->stamp_seen) begin(images, image, image->name);
+        image->stamp_seen = stamp;
+    }
+}
+
 // ---- finding ----
 
 const client_image* client_images_find(client_images* images, const char* name) {
@@ -157,9 +201,9 @@ const client_image* client_images_find(client_images* images, const char* name) 
         if (images->items[i].name_hash == hash) return &images->items[i];
     if (images->count < NET_IMAGES_MAX) {
         client_image* image = &images->items[images->count++];
-        *image = (client_image){.name_hash = hash, .width = SQUARES, .height = SQUARES};
-        image->smooth = load(images, image, name, true);
-        image->is_broken = !image->smooth;
+        *image = (client_image){.name_hash = hash};
+        (void)base_text_copy(image->name, sizeof image->name, name ? name : "");
+        begin(images, image, name);
         return image;
     }
     if (!images->is_full)
@@ -171,12 +215,18 @@ const client_image* client_images_find(client_images* images, const char* name) 
 }
 
 SDL_Texture* client_images_texture(client_images* images, const client_image* image,
-                                   const char* name, bool is_smooth) {
+                                   bool is_smooth) {
     if (image->is_broken) return images->squares;
     client_image* found = &images->items[image - images->items];
     if (!is_smooth && !found->has_sharp) {
         found->has_sharp = true;
-        found->sharp = load(images, found, name, false);
+        client_image same = *found; // a file that is another one by now waits for the next look
+        found->sharp = load(images, &same, found->name, false);
+        if (found->sharp && (same.width != found->width || same.height != found->height)) {
+            images->pixels -= same.width * same.height;
+            SDL_DestroyTexture(found->sharp);
+            found->sharp = NULL;
+        }
     }
     return !is_smooth && found->sharp ? found->sharp : found->smooth;
 }

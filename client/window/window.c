@@ -344,6 +344,7 @@ void client_window_begin_frame(client_window* self, uint64_t now_us) {
     (void)SDL_GetRendererOutputSize(self->renderer, &width, &height);
     client_draw_resize(self->draw, (uint32_t)width, (uint32_t)height, self->config.view_width,
                        self->config.view_height);
+    client_draw_look(self->draw, now_us);
     client_draw_begin(self->draw, background);
 }
 

@@ -2,6 +2,8 @@
 // Pictures of a game: every pixel at its place, and files that are none.
 #include "picture.h"
 
+#include "window/images.h"
+
 #include "base/math.h"
 #include "base/rng.h"
 #include "base/text.h"
@@ -245,6 +247,60 @@ GALLERY_CASE(a_smoothed_rim_has_the_colour_of_the_picture) {
         assert_float_equal(part_r, part_b, 0.012f);
     }
     assert_true(mixed >= 2);
+}
+
+// A look, and another one when it is due: what was written before both is loaded again.
+static void look_twice(gallery* g, uint64_t* now_us) {
+    for (uint32_t i = 0; i < 2; i++)
+        client_draw_look(g->p.draw, *now_us += CLIENT_IMAGES_LOOK_US);
+}
+
+GALLERY_CASE(a_picture_that_changes_is_shown_anew) {
+    const net_sprite sprite = {.image = "ship.png", .x = 100, .y = 50, .width = 64};
+    uint64_t now_us = 1000000;
+    ecs_color pixels[16 * 16];
+    write_sheet(g, "ship.png");
+    picture_begin(&g->p);
+    net_draw_sprite(&g->p.view, sprite); // enlarged, so that both textures are there
+    client_draw_end(g->p.draw);
+    assert_true(picture_is(&g->p, 80, 30, red, 0));
+    for (uint32_t i = 0; i < BASE_COUNT(pixels); i++)
+        pixels[i] = green;
+    write_png(g, "ship.png", pixels, 16, 8);
+    client_draw_look(g->p.draw, now_us += CLIENT_IMAGES_LOOK_US);
+    client_draw_look(g->p.draw, now_us + CLIENT_IMAGES_LOOK_US - 1); // too early
+    picture_begin(&g->p);
+    net_draw_sprite(&g->p.view, sprite);
+    client_draw_end(g->p.draw);
+    assert_true(picture_is(&g->p, 80, 30, red, 0)); // it may still be written
+    client_draw_look(g->p.draw, now_us += CLIENT_IMAGES_LOOK_US);
+    picture_begin(&g->p);
+    net_draw_sprite(&g->p.view, sprite);
+    client_draw_end(g->p.draw);
+    assert_int_equal(picture_drawn(&g->p, 0, 0, 400, 300), 64 * 32);
+    assert_int_equal(picture_count(&g->p, 0, 0, 400, 300, green, 0), 64 * 32);
+    assert_int_equal(g->first.count, 0);
+    // Without a change nothing is loaded, and a look allocates nothing.
+    const uint64_t calls = g->p.memory.calls;
+    look_twice(g, &now_us);
+    assert_true(g->p.memory.calls == calls);
+    // It goes, and comes back.
+    char path[96];
+    (void)base_text_format(path, sizeof path, "%s/ship.png", g->folder);
+    assert_int_equal(unlink(path), 0);
+    look_twice(g, &now_us);
+    assert_int_equal(g->first.count, 1); // it is said once
+    assert_non_null(strstr(g->first.text, "put ship.png into the folder assets"));
+    picture_begin(&g->p);
+    net_draw_sprite(&g->p.view, sprite);
+    client_draw_end(g->p.draw);
+    assert_int_equal(picture_count(&g->p, 0, 0, 400, 300, (ecs_color){255, 0, 255, 255}, 0),
+                     64 * 64 / 2);
+    look_twice(g, &now_us);
+    assert_int_equal(g->first.count, 1);
+    write_sheet(g, "ship.png");
+    look_twice(g, &now_us);
+    assert_four(g, (net_sprite){.image = "ship.png", .x = 100, .y = 50}, red, green, blue, white);
 }
 
 // ---- files that are no pictures ----
