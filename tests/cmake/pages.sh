@@ -32,7 +32,7 @@ commands() {
     awk '/^```/ { is = !is; next }
         is || /^    / {
             sub(/^    /, ""); sub(/^\$ /, ""); sub(/   *[^ ].*$/, ""); sub(/ &$/, "")
-            if ($0 ~ /^([A-Z_]+=[^ ]+ )*(PATH=|B\/|build\/bin\/|client\/python\/|scripts\/[a-z]|\.\/|shoal-|cmake |ctest |python3? |cd )/)
+            if ($0 ~ /^([A-Z_]+=[^ ]+ )*(PATH=|B\/|build\/bin\/|client\/python\/|scripts\/[a-z]|\.\/|shoal-|cmake |ctest |python3? |cd |love )/)
                 print
         }' "$1"
 }
@@ -42,6 +42,7 @@ reason() {
     case $1 in
     scripts/*) echo "builds Shoal, which takes minutes; CI runs it" ;;
     *'cmake --install'*) echo "builds Shoal; this installation was made by its last part" ;;
+    love\ *) echo "needs LÖVE and a display; tests/e2e/love.sh plays it" ;;
     *bin/pilot*) echo "outside.sh builds it against an installation and plays" ;;
     *'keygen FILE; '*) echo "the words of two commands; server/README.md has the lines" ;;
     *game.example*) echo "asks for a name that the resolver does not know; session.sh plays with tokens" ;;
