@@ -56,6 +56,7 @@ struct show {
     bool is_closed;                            ///< and not back to the list of servers
     char address[CLIENT_SERVER_ADDRESS_BYTES]; ///< of the list
     uint32_t chosen_server;
+    bool only_watches; ///< --spectate, whatever is chosen there
     bool wants_again;
     bool is_shot, has_failed;
     uint32_t shot_count; ///< pictures of --shot-every

@@ -164,7 +164,7 @@ int show_choose_server(show* on) {
     (void)base_text_copy(on->address, sizeof on->address, chosen->address);
     on->chosen_server = self->chosen;
     program->config.address = on->address;
-    program->config.is_spectating = self->is_watching;
+    program->config.is_spectating = self->is_watching || on->only_watches;
     free(self);
     return code;
 }

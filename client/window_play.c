@@ -192,6 +192,7 @@ int client_window_play(client_program* program) {
     on->program = program;
     on->stderr_reporter = program->reporter;
     on->has_panel = config->has_panel;
+    on->only_watches = config->is_spectating;
     program->reporter = (base_reporter){.report = keep_report, .context = on};
     const client_window_config wanted = {.reporter = &program->reporter,
                                          .title = "shoal-client",
