@@ -10,6 +10,7 @@
 #include "window/controls.h"
 #include "window/line.h"
 #include "feed.h"
+#include "window/sound.h"
 #include "window/screens.h"
 #include "window/window.h"
 
@@ -27,6 +28,7 @@ typedef enum own_key {
     KEY_AGAIN_TOO,
     KEY_TALK,
     KEY_BIND,
+    KEY_MUTE,
     KEY_COUNT,
 } own_key;
 
@@ -48,6 +50,7 @@ struct show {
     uint32_t people_count;                 ///< at least one while a session is open
     client_feed feed;
     client_panel panel;
+    client_sound* sound; ///< NULL: nothing is heard
     base_reporter stderr_reporter;
     char last_report[BASE_REPORT_BYTES_MAX]; ///< the reason on the end screen
     int32_t keys[KEY_COUNT];

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-static const char* const key_names[KEY_COUNT] = {"F1",     "F2",           "H", "Escape",
-                                                 "Return", "Keypad Enter", "T", "F3"};
+static const char* const key_names[KEY_COUNT] = {"F1",           "F2", "H",  "Escape", "Return",
+                                                 "Keypad Enter", "T",  "F3", "M"};
 
 void show_keys_init(show* on) {
     for (uint32_t i = 0; i < KEY_COUNT; i++)
@@ -59,6 +59,8 @@ static void press(show* on, int32_t key) {
         open_line(on);
     } else if (key == on->keys[KEY_AGAIN] || key == on->keys[KEY_AGAIN_TOO]) {
         on->wants_again = true;
+    } else if (key == on->keys[KEY_MUTE]) {
+        client_sound_mute(on->sound);
     }
 }
 

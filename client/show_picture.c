@@ -15,6 +15,7 @@ static const client_help_row help_rows[] = {
     {"F11", "fullscreen, and back"},
     {"F2, H", "this help"},
     {"F3", "change keys"},
+    {"M", "sound on and off"},
     {"Escape", "leave"},
     {"Enter, T", "say something to the others"}, // where the game takes it
 };
@@ -133,6 +134,12 @@ static void draw_games(show* on, uint64_t now_us) {
         draw.tick = net_presenter_tick(presenter);
         net_presenter_draw(presenter, &draw);
     }
+    // Two who hear one match from two places would hear everything twice: the first one does.
+    const net_heard* heard = NULL;
+    const ecs_entity listener = net_client_player(show_player(on, 0)->client);
+    const uint32_t count =
+        net_match_hear(net_presenter_match(on->people[0].presenter), listener, &heard);
+    client_sound_play(on->sound, heard, count);
 }
 
 // Whose part it is, and by what the person plays. It stays where a person has nothing.

@@ -103,10 +103,14 @@ static int open_session(show* on) {
     client_panel_init(&on->panel, PLOTS_ALL);
     (void)base_text_format(on->panel.facts.title, sizeof on->panel.facts.title, "%.24s  %.36s",
                            game->title, program->config.address);
+    on->sound = client_sound_create(NULL, program->module, (uint32_t)program->config.volume,
+                                    &program->reporter);
     return show_open_people(on);
 }
 
 static void close_session(show* on) {
+    client_sound_destroy(on->sound);
+    on->sound = NULL;
     client_window_set_assets(on->window, NULL); // the folder's name is the module's
     client_players_close(on->program);          // before the presenters, which they write to
     for (; on->people_count > 0; on->people_count--)

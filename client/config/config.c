@@ -205,6 +205,8 @@ static const base_option table[] = {
      NET_RATE_BYTES_LIMIT},
     {"panel", FIELD(has_panel), NULL, "open the panel of F1 from the start", 0, 0},
     {"fullscreen", FIELD(is_fullscreen), NULL, "begin without a frame; F11 changes it", 0, 0},
+    {"volume", FIELD(volume), "N", "of sounds and music, 0 to 100; 0: none (M: mute)", 0,
+     CLIENT_VOLUME_MAX},
     {"seed", FIELD(seed), "N", "of the bots; with --local of the match too", 0, 0},
     {"threads", FIELD(threads), "N", "threads of the systems (default: by cores and game)", 0,
      BASE_WORKERS_MAX},
@@ -231,7 +233,8 @@ bool client_config_place(const client_config* config, const char* file, char* pa
 
 base_options_result client_config_read(client_config* config, int argc, char** argv,
                                        const base_reporter* reporter) {
-    *config = (client_config){.seed = 1, .people = 1, .size = "960x540"};
+    *config =
+        (client_config){.seed = 1, .people = 1, .size = "960x540", .volume = CLIENT_VOLUME_MAX};
     const base_options options = {
         .program = "shoal-client",
         .version = net_build_id(),

@@ -11,6 +11,7 @@
 #define CLIENT_PEOPLE_MAX 4u  ///< who play at one window
 #define CLIENT_PIXELS_MIN 64u ///< limits of a window's width and height
 #define CLIENT_PIXELS_MAX 8192u
+#define CLIENT_VOLUME_MAX 100u
 
 typedef struct client_config {
     const char* address; ///< the positional argument; NULL with a replay or a list
@@ -44,6 +45,7 @@ typedef struct client_config {
     double fps; ///< frames per second; 0: the rate of the display
     bool is_fullscreen;
     bool has_panel;
+    uint64_t volume; ///< of all sounds, 0..CLIENT_VOLUME_MAX; 0: none is opened
 
     const char* replay;  ///< a log; NULL: play on a server
     double at;           ///< tick at which the replay begins

@@ -512,6 +512,26 @@ static void put_message_row(base_bytes* out, const esgen_unit* unit, const esgen
               event->name.text);
 }
 
+static uint32_t count_sounds(const esgen_unit* unit) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < unit->struct_count; i++)
+        for (uint32_t k = 0; k < unit->structs[i].event_count; k++)
+            count += unit->structs[i].events[k].sound.text[0] != '\0';
+    return count;
+}
+
+static void put_sounds(base_bytes* out, const esgen_unit* unit) {
+    if (count_sounds(unit) == 0) return;
+    esgen_put(out, "\nstatic const net_sound %s_sound_rows[] = {\n", unit->game.name.text);
+    for (uint32_t i = 0; i < unit->struct_count; i++)
+        for (uint32_t k = 0; k < unit->structs[i].event_count; k++) {
+            const esgen_struct_event* event = &unit->structs[i].events[k];
+            if (event->sound.text[0])
+                esgen_put(out, "    {\"%s\", %s},\n", event->name.text, event->sound.text);
+        }
+    esgen_put(out, "};\n");
+}
+
 static void put_actions(base_bytes* out, const esgen_unit* unit) {
     const esgen_game* game = &unit->game;
     if (game->action_count == 0) return;
@@ -711,6 +731,12 @@ static void put_table(base_bytes* out, const esgen_unit* unit, const char* stem)
                   "        .action_count = BASE_COUNT(%s_action_rows),\n"
                   "        .action_bytes = sizeof(net_action),\n",
                   name, name);
+    if (count_sounds(unit))
+        esgen_put(out,
+                  "        .sounds = %s_sound_rows,\n"
+                  "        .sound_count = BASE_COUNT(%s_sound_rows),\n"
+                  "        .sound_bytes = sizeof(net_sound),\n",
+                  name, name);
     esgen_put(out,
               "        .register_types = %s_register_types,\n"
               "        .register_systems = %s_register_all,\n"
@@ -735,6 +761,7 @@ void esgen_put_game(base_bytes* out, const esgen_unit* unit, const char* stem) {
     put_each(out, unit, put_message_row);
     esgen_put(out, "};\n");
     put_actions(out, unit);
+    put_sounds(out, unit);
     for (uint32_t i = 0; i < unit->game.keys.count; i++)
         if (unit->game.heads[i].text[0]) esgen_put(out, "\n%s;\n", unit->game.heads[i].text);
     put_context(out, unit);

@@ -151,7 +151,8 @@ typedef struct esgen_struct_event {
     bool is_exported;
     esgen_name message; ///< C type of the protobuf message, "" without
     bool is_input, is_reliable, is_late;
-    bool is_kept; ///< the component `input` of the player keeps the last one
+    bool is_kept;     ///< the component `input` of the player keeps the last one
+    esgen_text sound; ///< ""hit.wav", 0.8, 70" of ES_SOUND, "" without
 } esgen_struct_event;
 
 typedef struct esgen_struct {

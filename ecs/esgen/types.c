@@ -446,9 +446,35 @@ static bool read_message(esgen_unit* unit, esgen_struct* target, const esgen_wor
     return esgen_name_read(unit, &event->message, open + 1, open + 2);
 }
 
+// ES_SOUND("hit.wav", 0.8, 70): the file, the volume, how far it is heard.
+static bool read_sound(esgen_unit* unit, esgen_struct* target, const esgen_word* open,
+                       const esgen_word* close) {
+    esgen_struct_event* event =
+        target->event_count ? &target->events[target->event_count - 1] : NULL;
+    if (!event || event->sound.text[0]) {
+        esgen_fault(unit, open->line,
+                    "one ES_SOUND stands behind an ES_EVENT, which it is heard of");
+        return false;
+    }
+    uint32_t commas = 0;
+    for (const esgen_word* at = open + 1; at < close; at++)
+        commas += esgen_word_is(at, ",");
+    if (open[1].kind != ESGEN_STRING || !esgen_word_is(open + 2, ",") || commas > 2 ||
+        close - open < 2 + 2 * (int)commas ||
+        !esgen_words_copy(open + 1, close, event->sound.text, sizeof event->sound.text)) {
+        esgen_fault(
+            unit, open->line,
+            "ES_SOUND takes a file of assets/, a volume of 0 to 1, and how far it is heard: "
+            "ES_SOUND(\"hit.wav\", 0.8) is heard everywhere, ES_SOUND(\"hit.wav\", 0.8, 70) "
+            "fades");
+        return false;
+    }
+    return true;
+}
+
 static bool is_struct_annotation(const esgen_word* word) {
     return esgen_word_is(word, "ES_STRUCT") || esgen_word_is(word, "ES_EVENT") ||
-           esgen_word_is(word, "ES_MESSAGE");
+           esgen_word_is(word, "ES_MESSAGE") || esgen_word_is(word, "ES_SOUND");
 }
 
 static bool push_struct(esgen_unit* unit, const esgen_struct* made) {
@@ -523,6 +549,8 @@ static const esgen_word* read_struct(esgen_unit* unit, const esgen_word* at, con
             is_right = read_struct_name(unit, made, at + 1, close);
         } else if (esgen_word_is(at, "ES_EVENT")) {
             is_right = read_event(unit, made, at + 1, close);
+        } else if (esgen_word_is(at, "ES_SOUND")) {
+            is_right = read_sound(unit, made, at + 1, close);
         } else {
             is_right = read_message(unit, made, at + 1, close);
         }

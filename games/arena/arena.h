@@ -158,6 +158,7 @@ typedef struct arena_said {
 
 ES_EVENT(hit, exported)
 ES_MESSAGE(Arena__Hit)
+ES_SOUND("hit.wav", 0.5, ARENA_SIGHT)
 typedef struct arena_hit {
     uint32_t client;
     uint32_t amount ES_RANGE(0, 4096);
@@ -167,6 +168,7 @@ typedef struct arena_hit {
 
 ES_EVENT(ray, exported)
 ES_MESSAGE(Arena__Ray, late)
+ES_SOUND("ray.wav", 0.7, ARENA_SIGHT)
 typedef struct arena_ray {
     ecs_entity target;
     /// Quarters of a unit; up to 100 units outside of the map are allowed.
@@ -183,6 +185,7 @@ typedef struct arena_killed {
 
 ES_EVENT(flag_moved, exported)
 ES_MESSAGE(Arena__FlagMoved, reliable, late)
+ES_SOUND("flag.wav", 0.8)
 typedef struct arena_flag_moved {
     ecs_entity flag, carrier;
     uint32_t team, by_team ES_RANGE(0, ARENA_TEAMS);
@@ -192,6 +195,7 @@ typedef struct arena_flag_moved {
 
 ES_EVENT(round_over, exported)
 ES_MESSAGE(Arena__RoundOver, reliable)
+ES_SOUND("round.wav", 0.9)
 typedef struct arena_round_over {
     uint32_t winner ES_RANGE(0, ARENA_TEAMS);
     uint32_t points, round;
@@ -216,6 +220,20 @@ typedef struct arena_struck {
     uint32_t team; ///< of the shooter
     ecs_vec2 place;
 } arena_struck;
+
+/// A shot came into the picture, on itself. Only pictures send it, to be heard.
+ES_EVENT(fired)
+ES_SOUND("shot.wav", 0.45, ARENA_SIGHT)
+typedef struct arena_fired {
+    uint32_t nothing;
+} arena_fired;
+
+/// A fighter was struck down, on itself. Only pictures send it, to be heard.
+ES_EVENT(blasted)
+ES_SOUND("explosion.wav", 0.8, ARENA_SIGHT)
+typedef struct arena_blasted {
+    uint32_t nothing;
+} arena_blasted;
 
 ES_SETTINGS
 typedef struct arena_settings {
@@ -309,6 +327,7 @@ typedef struct arena_game {
     ecs_template_id team_templates[ARENA_TEAMS] ES_NAME(arena_team_1, arena_team_2, arena_team_3,
                                                         arena_team_4);
     ecs_event_type said, hit, ray, killed, flag_moved, round_over, trigger, struck;
+    ecs_event_type fired, blasted;
     ecs_query* fighters ES_QUERY("pos:p2 vel:p2 team:u8 owner:u32 health:u8 condition:u8");
     ecs_query* soldiers ES_QUERY("team:u8 order:ArenaOrder");
     ecs_query* players ES_QUERY("pos:p2 team:u8 seat:ArenaSeat owner:u32"); ///< ghosts too

@@ -128,6 +128,8 @@ static void hear_hit_es_event_handler(const ecs_stage* stage, ES_CONTEXT arena_g
     uint32_t count = hit->is_fatal ? (uint32_t)(26.0f * size) : 7;
     for (uint32_t i = 0; i < count; i++)
         spark(view, x, y, hit->is_fatal ? 30.0f * size : 18.0f, hit->is_fatal ? 0.7f : 0.3f, color);
+    if (hit->is_fatal && pos)
+        (void)ecs_event_send(stage->world, event->target, game->blasted, &(arena_blasted){0});
     add_blast(view, x, y, hit->is_fatal ? size : 0.0f, color);
     arena_pose_of(view, event->target, 0.0f)->hurt_s = BAR_S;
     if (hit->client && hit->client == view->own_client) {

@@ -27,6 +27,15 @@ arena_pose* arena_pose_of(arena_view* view, ecs_entity entity, float heading) {
     return pose;
 }
 
+// A shot is heard when it appears in the picture.
+ES_TAG(render)
+ES_ON_EVENT(on_appear)
+ES_REQUIRE(shot : ArenaShot)
+static void hear_shot_es_event_handler(const ecs_stage* stage, ES_CONTEXT const arena_game* game,
+                                       ecs_entity entity) {
+    (void)ecs_event_send(stage->world, entity, game->fired, &(arena_fired){0});
+}
+
 // The flash of a muzzle, and where its shooter looks, come from the shots near their shooters.
 ES_STAGE(render)
 ES_TAG(render)

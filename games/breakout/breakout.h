@@ -91,6 +91,7 @@ typedef struct breakout_cheer {
 
 ES_EVENT(brick_hit, exported)
 ES_MESSAGE(Breakout__BrickHit)
+ES_SOUND("brick.wav", 0.6)
 typedef struct breakout_brick_hit {
     ecs_entity brick;
     uint32_t client;
@@ -101,15 +102,24 @@ typedef struct breakout_brick_hit {
 
 ES_EVENT(level_cleared, exported)
 ES_MESSAGE(Breakout__LevelCleared, reliable)
+ES_SOUND("level.wav", 0.8)
 typedef struct breakout_level_cleared {
     uint32_t level, score ES_RANGE(0, INT32_MAX);
 } breakout_level_cleared;
 
 ES_EVENT(life_lost, exported)
 ES_MESSAGE(Breakout__LifeLost, reliable)
+ES_SOUND("lost.wav", 0.8)
 typedef struct breakout_life_lost {
     uint32_t lives, score ES_RANGE(0, INT32_MAX);
 } breakout_life_lost;
+
+/// A ball came back from a pad. Only pictures send it, to be heard.
+ES_EVENT(bounced)
+ES_SOUND("bounce.wav", 0.6)
+typedef struct breakout_bounced {
+    uint32_t nothing;
+} breakout_bounced;
 
 ES_EVENT(cheered, exported)
 ES_MESSAGE(Breakout__Cheered, reliable)
@@ -155,7 +165,7 @@ typedef struct breakout_game {
     ecs_template_id rubble_template ES_NAME(breakout_rubble);
     ecs_template_id pad_template ES_NAME(breakout_pad), ball_template ES_NAME(breakout_ball);
     ecs_template_id match_template ES_NAME(breakout_match), level_template ES_NAME(breakout_level);
-    ecs_event_type brick_hit, level_cleared, life_lost, cheered;
+    ecs_event_type brick_hit, level_cleared, life_lost, cheered, bounced;
     ecs_query* bricks ES_QUERY("pos:p2 rectSize:p2 hits:i color:c");
     ecs_query* rubble ES_QUERY("rubble:tag");
     ecs_query* pads ES_QUERY("pos:p2 rectSize:p2 player:BreakoutPlayer input:BreakoutInput");

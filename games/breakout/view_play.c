@@ -56,6 +56,7 @@ static void flash_pad(ecs_world* world, breakout_game* game, ecs_vec2 at) {
         }
     }
     if (nearest == ECS_ENTITY_NONE) return;
+    (void)ecs_event_broadcast(world, game->bounced, &(breakout_bounced){0});
     view->flashes[view->flash_next] = (breakout_flash){nearest, BREAKOUT_FLASH_S};
     view->flash_next = (view->flash_next + 1) % BREAKOUT_FLASHES;
 }

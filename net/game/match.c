@@ -361,6 +361,9 @@ static net_result register_game(net_match* match, const base_reporter* reporter)
     if (result) return fail(reporter, module->templates_file, result);
     result = match->game->register_systems(match->world, &match->context, reporter);
     if (result) return fail(reporter, "the module's systems", result);
+    net_result heard = net_sounds_create(&match->memory.allocator, match->game, match->world,
+                                         match->config.has_render, reporter, &match->sounds);
+    if (heard) return heard;
     result = ecs_world_seal(match->world, reporter);
     return result ? fail(reporter, "the module's systems", result) : NET_OK;
 }
@@ -426,6 +429,7 @@ void net_match_destroy(net_match* match) {
     net_match_messages_deinit(match);
     BASE_ARRAY_RELEASE(&match->memory.allocator, match->players, match->player_capacity);
     if (match->world) ecs_world_destroy(match->world);
+    net_sounds_destroy(match->sounds, &match->memory.allocator);
     base_release(allocator, match, sizeof *match);
 }
 
@@ -439,6 +443,11 @@ const net_schema* net_match_schema(const net_match* match) {
 }
 void net_match_report_strays(net_match* match, const base_reporter* reporter) {
     match->strays = reporter;
+}
+
+uint32_t net_match_hear(net_match* match, ecs_entity listener, const net_heard** heard) {
+    *heard = NULL;
+    return match->sounds ? net_sounds_hear(match->sounds, listener, heard) : 0;
 }
 
 const net_match_config* net_match_get_config(const net_match* match) {

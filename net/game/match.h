@@ -3,6 +3,7 @@
 #pragma once
 
 #include "game/rewind.h"
+#include "game/sounds.h"
 #include "interest/interest_lists.h"
 
 #include "net/result.h"
@@ -64,6 +65,7 @@ struct net_match {
     net_game_services services;
     net_interest_requests requests;
     net_draw unseen;             ///< what stage act gets for a picture: it draws nothing
+    net_sounds* sounds;          ///< NULL: none is heard
     const base_reporter* strays; ///< NULL: systems that draw there are not reported
 };
 

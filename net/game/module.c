@@ -125,6 +125,42 @@ static void check_actions(check* check_, const net_game_module* game) {
         if (!is_name(game->actions[i].name)) fault(check_, "an action has no name%s", "");
 }
 
+static bool is_sound_file(const char* name) {
+    if (!name || !net_asset_name_is_valid(name)) return false;
+    const size_t size = strlen(name);
+    return size > 4 &&
+           (strcmp(name + size - 4, ".wav") == 0 || strcmp(name + size - 4, ".ogg") == 0);
+}
+
+static void check_sounds(check* check_, const net_game_module* game) {
+    for (uint32_t i = 0; i < game->sound_count; i++) {
+        const net_sound* sound = &game->sounds[i];
+        if (!is_name(sound->event)) {
+            fault(check_, "a sound has no event%s", "");
+            continue;
+        }
+        if (!is_sound_file(sound->file))
+            fault(check_, "the sound of event %s: its file is no name of a .wav or .ogg in assets/",
+                  sound->event);
+        // Written so that NaN is refused.
+        if (!(sound->volume >= 0.0f && sound->volume <= 1.0f))
+            fault(check_, "the sound of event %s: its volume is not within 0..1", sound->event);
+        if (!(sound->reach >= 0.0f && sound->reach < 1e9f))
+            fault(check_, "the sound of event %s: its reach is no distance", sound->event);
+        for (uint32_t k = 0; k < i; k++)
+            if (game->sounds[k].event && strcmp(game->sounds[k].event, sound->event) == 0)
+                fault(check_, "event %s has two sounds: keep one", sound->event);
+    }
+}
+
+static void check_music(check* check_, const net_game_module* game) {
+    if (!game->music) return;
+    if (!is_sound_file(game->music))
+        fault(check_, "the music %s is no name of a .wav or .ogg in assets/", game->music);
+    if (!(game->music_volume >= 0.0f && game->music_volume <= 1.0f))
+        fault(check_, "the volume of the music %s is not within 0..1", game->music);
+}
+
 // One array of the table: the module's, and this program's copy.
 typedef struct array {
     const char* what;
@@ -174,18 +210,25 @@ static void copy_arrays(check* check_, net_module_table* copy) {
         game->setting_bytes, copy->settings, sizeof *copy->settings};
     const array actions = {"action",           game->actions, game->action_count,   NET_ACTIONS_MAX,
                            game->action_bytes, copy->actions, sizeof *copy->actions};
+    const array sounds = {"sound",           game->sounds, game->sound_count,   NET_SOUNDS_MAX,
+                          game->sound_bytes, copy->sounds, sizeof *copy->sounds};
     bool has_messages = copy_array(check_, &messages);
     bool has_settings = copy_array(check_, &settings);
     bool has_actions = copy_array(check_, &actions);
+    bool has_sounds = copy_array(check_, &sounds);
     game->messages = copy->messages;
     game->settings = copy->settings;
     game->actions = copy->actions;
+    game->sounds = copy->sounds;
     game->message_bytes = sizeof *copy->messages;
     game->setting_bytes = sizeof *copy->settings;
     game->action_bytes = sizeof *copy->actions;
+    game->sound_bytes = sizeof *copy->sounds;
     if (has_messages) check_messages(check_, game);
     if (has_settings) check_settings(check_, game);
     if (has_actions) check_actions(check_, game);
+    if (has_sounds) check_sounds(check_, game);
+    check_music(check_, game);
 }
 
 // The rules grow at their end like the table. All names may be NULL.

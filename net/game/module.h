@@ -12,6 +12,7 @@ typedef struct net_module_table {
     net_message messages[NET_MESSAGES_MAX];
     net_setting settings[NET_SETTINGS_MAX];
     net_action actions[NET_ACTIONS_MAX];
+    net_sound sounds[NET_SOUNDS_MAX];
     net_interest_rules interest; ///< `game.interest` points here when the module has one
 } net_module_table;
 

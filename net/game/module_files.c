@@ -283,3 +283,10 @@ net_result net_image_read(const char* folder, const char* name, const base_repor
                 name, *width, *height, NET_IMAGE_SIDE_MAX, NET_IMAGE_PIXELS_MAX);
     return NET_ERR_FULL;
 }
+
+bool net_asset_is_sound(const void* bytes, size_t size) {
+    const char* text = bytes;
+    const bool is_wave =
+        size > 12 && memcmp(text, "RIFF", 4) == 0 && memcmp(text + 8, "WAVE", 4) == 0;
+    return is_wave || (size > 4 && memcmp(text, "OggS", 4) == 0);
+}

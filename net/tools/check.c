@@ -434,6 +434,30 @@ static void check_library(net_checker* self) {
     base_bytes_deinit(&code);
 }
 
+static void report_asset(void* context, const char* file, uint32_t line, const char* message) {
+    (void)line;
+    net_check_report(context, "asset", file, "%s: %s", file, message);
+}
+
+static void check_sound(net_checker* self, const char* name) {
+    base_bytes bytes;
+    base_bytes_init(&bytes, self->allocator);
+    const base_reporter reporter = {report_asset, self};
+    if (net_asset_read(self->config->module->asset_folder, name, &reporter, &bytes) == NET_OK &&
+        !net_asset_is_sound(bytes.data, bytes.size))
+        net_check_report(self, "asset", name,
+                         "the sound %s is neither WAVE nor Ogg: save it again as one of these",
+                         name);
+    base_bytes_deinit(&bytes);
+}
+
+// A server without these files is right: only a player's window reads them.
+static void check_sounds(net_checker* self) {
+    for (uint32_t i = 0; i < self->game->sound_count; i++)
+        check_sound(self, self->game->sounds[i].file);
+    if (self->game->music) check_sound(self, self->game->music);
+}
+
 static net_result make_world(net_checker* self, net_role role, net_match** match) {
     net_match_config config = net_match_config_default(self->config->module);
     config.allocator = self->config->allocator;
@@ -499,6 +523,7 @@ net_result net_check_play(const net_check_config* config, net_check_result* resu
     net_checker self;
     net_result code = open(&self, config, NULL);
     if (code == NET_OK) check_all_declared(&self);
+    if (code == NET_OK) check_sounds(&self);
     if (code == NET_OK) code = net_check_match(&self);
     close(&self);
     net_match_destroy(self.server);

@@ -56,7 +56,8 @@ BASE_MUST_USE net_result net_check_declared(const net_check_config* config, net_
 /// The same, and a match of bots, with views and predictions, through packets and a log. A system
 /// that is called with rows and never had one is named in a note, which is no warning.
 ///
-/// Found besides: systems that draw outside of stage render;
+/// Found besides: files of sounds that are missing or are none; systems that draw outside of stage
+/// render;
 /// values beyond their range, numbers that are not finite; components that differ on
 /// client and server though a client reads them; predictions that differ; systems that write what
 /// they declare as read; bots, pictures and clients' systems that write what the server sends; a

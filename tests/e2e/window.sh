@@ -266,10 +266,33 @@ case_options_that_do_not_fit_are_refused() {
 --render --size 9000x500
 --render --size 960x540x2
 --render --fps 2000
+--render --volume 101
+--render --volume -1
 --spectate --replay a.slog
 --list
 --servers list
 OPTIONS
+}
+
+# heard [OPTION...]: a bot of arena in a window, heard by SDL's disk driver. Prints the loudest sample.
+heard() {
+    rm -f heard.raw
+    SDL_AUDIODRIVER=disk SDL_DISKAUDIOFILE=heard.raw run client shoal-client --game arena --local --bots 4 --render \
+        --size 128x72 --fps 30 --ticks 150 "$@"
+    [ "$code" = 0 ] || fail "the client ended with $code"
+    [ ! -f heard.raw ] || od -An -v -td2 -w2 heard.raw | awk '{ v = $1 < 0 ? -$1 : $1; if (v > top) top = v } END { print top + 0 }'
+}
+
+case_events_are_heard_and_a_volume_of_none_is_silent() {
+    grep -q '^SHOAL_HAS_SOUND:INTERNAL=TRUE' "$build/CMakeCache.txt" || { echo "built without sounds"; exit 77; }
+    local loudest
+    loudest=$(heard)
+    [ "${loudest:-0}" -gt 500 ] || fail "the loudest sample is '$loudest'"
+    loudest=$(heard --volume 0 --ticks 20)
+    [ -z "$loudest" ] || fail "--volume 0 opens a device"
+    SDL_AUDIODRIVER=nothing run client shoal-client --game breakout --local --bots 1 --render --size 128x72 --ticks 20
+    [ "$code" = 0 ] || fail "without a device the client ended with $code"
+    says client.err 'no sound: '
 }
 
 run_cases "$@"

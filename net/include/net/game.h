@@ -339,6 +339,19 @@ typedef struct net_draw {
     void (*sprite)(void* context, const net_sprite* sprite);
 } net_draw;
 
+/// A sound: it is heard when the view's world delivers an event, so at the moment that is shown,
+/// and once also where the player's own actions are predicted. The event has a message or none: a
+/// picture's systems may send events of their own. Files lie in the game's `assets/`
+/// (net_asset_read) and are .wav or .ogg.
+typedef struct net_sound {
+    const char* event; ///< name of the registered ECS event; one row each
+    const char* file;  ///< "hit.wav"
+    float volume;      ///< 0..1
+    /// How far it is heard, in units of the interest rules' position: it fades with the distance of
+    /// the event's target from the player's own entity. 0: everywhere the same.
+    float reach;
+} net_sound;
+
 /// An entity that is shown at its predicted place.
 #define NET_PREDICTED_MAX 16u
 typedef struct net_predicted {
@@ -422,6 +435,13 @@ typedef struct net_game_module {
     /// UTF-8 of 1 to NET_LINE_BYTES_MAX - 1 bytes without control characters, borrowed for the
     /// call. It comes before the human_input of the same tick. NULL: nothing is typed.
     void (*human_text)(const net_player_context* player, const char* text);
+
+    // Sounds, which only a player's window plays.
+    const net_sound* sounds;
+    uint32_t sound_count; ///< at most NET_SOUNDS_MAX
+    uint32_t sound_bytes; ///< sizeof(net_sound), as above; may be 0 when there are none
+    const char* music;    ///< a file that is played again and again; NULL: none
+    float music_volume;   ///< 0..1
 } net_game_module;
 
 /// The one symbol: `const net_game_module* net_game_module_get(void);`

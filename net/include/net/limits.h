@@ -85,6 +85,8 @@ BASE_C_BEGIN
 #define NET_IMAGE_SIDE_MAX 4096u          ///< pixels
 #define NET_IMAGE_PIXELS_MAX (4u << 20)   ///< of one picture: 2048 x 2048
 #define NET_IMAGES_PIXELS_MAX (16u << 20) ///< of all of them: 64 MiB
+#define NET_SOUNDS_MAX 64u                ///< rows of a module's table
+#define NET_HEARD_MAX 64u                 ///< sounds of one frame; the rest of a burst is not heard
 
 // Rows.
 #define NET_ROW_HISTORY_MAX 64u ///< rows that a client keeps per entity: bases reach back so far

@@ -94,6 +94,9 @@ BASE_MUST_USE net_result net_image_read(const char* folder, const char* name,
                                         const base_reporter* reporter, base_bytes* bytes,
                                         uint32_t* width, uint32_t* height);
 
+/// @return Do the bytes begin as a file of sound: WAVE, or Ogg?
+bool net_asset_is_sound(const void* bytes, size_t size);
+
 /// Append NAME.blk and all that it imports from below its folder ("%game/" names that folder) to a
 /// pack. A link that leads out of the folder is refused.
 /// @return NET_OK; NET_ERR_MODULE (reported); NET_ERR_MEMORY.
@@ -221,6 +224,16 @@ const net_schema* net_match_schema(const net_match* match);
 /// JSON"). @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_match_print_schema(const net_match* match, base_bytes* json);
 const net_match_config* net_match_get_config(const net_match* match);
+/// A sound of the module's table (net_sound) that an event called.
+typedef struct net_heard {
+    uint32_t sound; ///< its row
+    float volume;   ///< more than 0, up to 1: the row's, less what the distance takes
+} net_heard;
+/// Take the sounds of the events that a drawn world delivered since the last call, in their order,
+/// NET_HEARD_MAX at most: the rest of a burst is dropped. Distances are from `listener`, the own
+/// entity; without it from where it was last, and before there was one nothing fades.
+/// @return their number. They are borrowed until the next call.
+uint32_t net_match_hear(net_match* match, ecs_entity listener, const net_heard** heard);
 /// What the module's register_systems returned; NULL when it returned nothing.
 void* net_match_context(net_match* match);
 /// The tick of the last step; 0 before the first.

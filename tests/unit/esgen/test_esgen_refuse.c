@@ -314,6 +314,24 @@ CASE(names_have_a_limit) {
 }
 
 #define GAME "ES_GAME(\"G\", 1, 2"
+CASE(wrong_sounds_are_refused) {
+#define SOUND(text) "ES_EVENT(e) " text " typedef struct a { int32_t x; } a;"
+    static const char form[] =
+        "ES_SOUND takes a file of assets/, a volume of 0 to 1, and how far it is heard: "
+        "ES_SOUND(\"hit.wav\", 0.8) is heard everywhere, "
+        "ES_SOUND(\"hit.wav\", 0.8, 70) fades";
+    refused(1, SOUND("ES_SOUND()"), form);
+    refused(1, SOUND("ES_SOUND(\"a.wav\")"), form);
+    refused(1, SOUND("ES_SOUND(\"a.wav\",)"), form);
+    refused(1, SOUND("ES_SOUND(a.wav, 1)"), form);
+    refused(1, SOUND("ES_SOUND(\"a.wav\", 1, 2, 3)"), form);
+    static const char place[] = "one ES_SOUND stands behind an ES_EVENT, which it is heard of";
+    refused(1, SOUND("ES_SOUND(\"a.wav\", 1) ES_SOUND(\"b.wav\", 1)"), place);
+    refused(1, "ES_SOUND(\"a.wav\", 1) ES_EVENT(e) typedef struct a { int32_t x; } a;", place);
+    refused(1, SOUND("ES_SOUND"), "ES_SOUND needs (...)");
+#undef SOUND
+}
+
 #define GAME_INPUT "ES_EVENT(e) ES_MESSAGE(G__E, input) typedef struct a { int32_t x; } a;"
 #define GAME_CONTEXT(text) "ES_GAME_CONTEXT(g) typedef struct c { " text " } c;"
 

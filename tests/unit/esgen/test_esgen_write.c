@@ -258,6 +258,27 @@ CASE(the_header_has_a_line_for_each_kind_of_function_and_parameter) {
     free(header);
 }
 
+CASE(sounds_of_events_become_a_table) {
+    char* text = write_text("ES_EVENT(hit) ES_SOUND(\"hit.wav\", 0.8) ES_EVENT(boom)\n"
+                            "ES_SOUND(\"far/boom.ogg\", LOUD * 0.5, 70)\n"
+                            "typedef struct { uint32_t a; } hit;\n" INPUT CONTEXT(
+                                "  float x;\n") "ES_GAME(\"G\", 640, 480, .music = \"a.ogg\");\n");
+    static const char* const wanted[] = {
+        "static const net_sound g_sound_rows[] = {\n"
+        "    {\"hit\", \"hit.wav\", 0.8},\n"
+        "    {\"boom\", \"far/boom.ogg\", LOUD * 0.5, 70},\n};\n",
+        "        .sounds = g_sound_rows,\n"
+        "        .sound_count = BASE_COUNT(g_sound_rows),\n"
+        "        .sound_bytes = sizeof(net_sound),\n",
+        "        .music = \"a.ogg\",\n",
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(wanted); i++) {
+        if (!strstr(text, wanted[i])) print_error("%s\nlacks %s\n", text, wanted[i]);
+        assert_non_null(strstr(text, wanted[i]));
+    }
+    free(text);
+}
+
 CASE(an_input_that_is_kept_gets_its_handler) {
     char* text =
         write_text("ES_STRUCT(Go) ES_EVENT(go) ES_MESSAGE(G__Go, input, kept)\n"

@@ -264,3 +264,79 @@ ARENA_CASE(news_names_who_did_what, 3, true, SETTINGS("agents=0", "pickups=0", "
     assert_true(recorder_has_text(&r, "the blue flag"));
     assert_true(recorder_has_text(&r, "YELLOW WINS ROUND 1 WITH 77"));
 }
+
+// ---- sounds ----
+
+static const net_sound* sound_of(table* t, const net_heard* heard) {
+    return &t->module->game->sounds[heard->sound];
+}
+
+// How loud an event of a fighter is that is `away` units from the player; 0: it is not heard.
+static float loudness(table* t, ecs_entity player, float away) {
+    ecs_world* world = table_world(t);
+    arena_game* game = table_game(t);
+    const ecs_vec2 here = *(const ecs_vec2*)ecs_get(world, player, game->pos);
+    const ecs_vec2 there = {here.x + away, here.y};
+    ecs_entity other = ECS_ENTITY_NONE;
+    const ecs_init at = {game->pos, &there};
+    assert_ok(ecs_create(world, game->pickup_template, &at, 1, &other));
+    assert_true(ecs_event_send(world, other, game->ray, &(arena_ray){.target = ECS_ENTITY_NONE}));
+    table_steps(t, 1);
+    const net_heard* heard;
+    const uint32_t count = net_match_hear(t->match, player, &heard);
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(sound_of(t, &heard[i])->event, "ray") == 0) return heard[i].volume;
+    return 0.0f;
+}
+
+ARENA_CASE(a_sound_fades_with_the_distance, 3, true, SETTINGS("agents=0", "pickups=0", "tanks=0")) {
+    net_match_join(t->match, &(net_game_player){.client = 1, .name = "Ada"});
+    table_steps(t, 2);
+    const ecs_entity player = net_match_player(t->match, 1);
+    assert_float_equal(loudness(t, player, 5.0f), 0.7f * 0.93f * 0.93f, 0.02f);
+    assert_float_equal(loudness(t, player, ARENA_SIGHT * 0.5f), 0.7f * 0.25f, 0.02f);
+    assert_true(loudness(t, player, ARENA_SIGHT * 1.02f) == 0.0f);
+    // Without a player it is heard from where that was.
+    assert_ok(ecs_destroy(table_world(t), player));
+    assert_true(ecs_event_broadcast(table_world(t), table_game(t)->ray, &(arena_ray){0}));
+    table_steps(t, 1);
+    const net_heard* heard;
+    assert_int_equal(net_match_hear(t->match, player, &heard), 1);
+    assert_float_equal(heard[0].volume, 0.7f, 1e-3f); // no target: nothing fades
+}
+
+ARENA_CASE(a_burst_of_events_is_heard_in_part, 3, true,
+           SETTINGS("agents=0", "pickups=0", "tanks=0")) {
+    const net_heard* heard;
+    for (uint32_t count = NET_HEARD_MAX - 1; count <= NET_HEARD_MAX + 1; count++) {
+        for (uint32_t i = 0; i < count; i++)
+            assert_true(ecs_event_broadcast(table_world(t), table_game(t)->round_over,
+                                            &(arena_round_over){.winner = 1}));
+        table_steps(t, 1);
+        assert_int_equal(net_match_hear(t->match, ECS_ENTITY_NONE, &heard),
+                         count < NET_HEARD_MAX ? count : NET_HEARD_MAX);
+        assert_string_equal(sound_of(t, heard)->file, "round.wav");
+        assert_int_equal(net_match_hear(t->match, ECS_ENTITY_NONE, &heard), 0); // each once
+    }
+}
+
+ARENA_CASE(a_world_that_is_not_drawn_hears_nothing, 3, false, NULL) {
+    const net_heard* heard;
+    table_steps(t, 60);
+    assert_int_equal(net_match_hear(t->match, ECS_ENTITY_NONE, &heard), 0);
+}
+
+ARENA_CASE(shots_and_deaths_are_heard, 3, true, NULL) {
+    uint32_t shots = 0, blasts = 0;
+    for (uint32_t i = 0; i < 300; i++) {
+        table_steps(t, 1);
+        const net_heard* heard;
+        const uint32_t count = net_match_hear(t->match, ECS_ENTITY_NONE, &heard);
+        for (uint32_t k = 0; k < count; k++) {
+            shots += strcmp(sound_of(t, &heard[k])->event, "fired") == 0;
+            blasts += strcmp(sound_of(t, &heard[k])->event, "blasted") == 0;
+        }
+    }
+    assert_true(shots > 100);
+    assert_true(blasts > 20);
+}

@@ -18,6 +18,9 @@ typedef enum mistake {
     MISTAKE_NONE,
     MISTAKE_ONE_KEY,
     MISTAKE_ONE_BUTTON,      // two actions have it
+    MISTAKE_NO_SOUND,        // its file is missing
+    MISTAKE_NO_MUSIC,        // the same
+    MISTAKE_SOUND_EVENT,     // of an event that there is not
     MISTAKE_STRAY,           // a system draws in stage act
     MISTAKE_UNSENT,          // the server writes by its terms what a client reads
     MISTAKE_UNSENT_HANDLE,   // the same by handle, so only the match shows it
@@ -443,6 +446,8 @@ static const net_game_module* mistaken_module(void) {
     static const net_action actions[] = {{"hop", "Space,a", "hop", NULL},
                                          {"left", "Left,A", "go left", "A"},
                                          {"duck", "", "duck", "B,a"}};
+    static const net_sound sounds[] = {{"goal", "goal.wav", 1.0f, 0.0f},
+                                       {"gaol", "goal.wav", 1.0f, 0.0f}};
     static net_game_module module = {
         .contract_version = NET_GAME_CONTRACT_VERSION,
         .size_bytes = sizeof(net_game_module),
@@ -464,6 +469,10 @@ static const net_game_module* mistaken_module(void) {
         .actions = actions,
         .action_bytes = sizeof(net_action),
     };
+    module.sounds = the_mistake == MISTAKE_SOUND_EVENT ? sounds + 1 : sounds;
+    module.sound_count = the_mistake == MISTAKE_NO_SOUND || the_mistake == MISTAKE_SOUND_EVENT;
+    module.sound_bytes = sizeof(net_sound);
+    module.music = the_mistake == MISTAKE_NO_MUSIC ? "song.ogg" : NULL;
     module.action_count = 1;
     if (the_mistake == MISTAKE_ONE_KEY || the_mistake == MISTAKE_ONE_BUTTON)
         module.action_count = 2;

@@ -78,6 +78,9 @@ CASE(what_is_not_sent_or_handled_is_named) {
         {MISTAKE_ONE_BUTTON, "warning: actions left and duck have the same input of a game "
                              "controller a: one press does "
                              "both; give one of them another input of a game controller"},
+        {MISTAKE_NO_SOUND, "goal.wav: is missing: put goal.wav into the folder assets beside the "
+                           "game's sources, and build the game again"},
+        {MISTAKE_NO_MUSIC, "song.ogg: is missing: put song.ogg into the folder assets"},
         {MISTAKE_UNKNOWN_TAG, "warning: system lost_es never runs: no world has all of its tags"},
         {MISTAKE_UNKNOWN_STAGE,
          "warning: system late_es never runs: no program runs the stage act2 here"},
@@ -239,6 +242,8 @@ CASE(unknown_names_come_with_kind_place_and_the_nearest_name) {
                                 "did you mean 'goal'?"},
         {MISTAKE_UNKNOWN_ORDER,
          "system 'move_es' runs after 'move_se', which is not registered, did you mean 'move_es'?"},
+        {MISTAKE_SOUND_EVENT, "the sound goal.wav is of event gaol, which the game does not "
+                              "register: correct the name, did you mean 'goal'?"},
         {MISTAKE_UNKNOWN_NEED, "paddle: there is no component 'glwo', did you mean 'glow'?"},
     };
     for (uint32_t i = 0; i < BASE_COUNT(expected); i++) {

@@ -107,6 +107,25 @@ CASE(a_module_that_does_not_fit_is_reported) {
     assert_int_equal(try_create(&game, NULL, "the event quiet must be exported"), NET_ERR_MODULE);
 }
 
+CASE(a_sound_of_nothing_is_reported) {
+    net_sound sound = {"brick_hot", "hit.wav", 1.0f, 0.0f};
+    net_game_module game = *breakout_module();
+    game.sounds = &sound;
+    game.sound_count = 1;
+    assert_int_equal(try_create(&game, NULL,
+                                "hit.wav is of event brick_hot, which the game does "
+                                "not register: correct the name"),
+                     NET_ERR_MODULE);
+    assert_int_equal(try_create(&game, NULL, "did you mean 'brick_hit'?"), NET_ERR_MODULE);
+    sound.event = "brick_hit";
+    assert_int_equal(try_create(&game, NULL, ""), NET_OK);
+    sound.reach = 10.0f;
+    assert_int_equal(try_create(&game, NULL,
+                                "the sound of event brick_hit fades with the distance, "
+                                "but the game's interest rules name no position"),
+                     NET_ERR_MODULE);
+}
+
 typedef struct sizes_seen {
     uint32_t start, player;
 } sizes_seen;

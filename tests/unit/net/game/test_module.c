@@ -496,6 +496,48 @@ CASE(settings_are_checked) {
     refuse(&table, "the settings table is too long");
 }
 
+CASE(sound_tables_are_checked) {
+    static char events[NET_SOUNDS_MAX + 1][8];
+    net_sound sounds[NET_SOUNDS_MAX + 1];
+    for (uint32_t i = 0; i < BASE_COUNT(sounds); i++) {
+        (void)base_text_format(events[i], sizeof events[i], "e%u", i);
+        sounds[i] = (net_sound){events[i], "a/hit.wav", 1.0f, 0.0f};
+    }
+    net_game_module table = *breakout_module();
+    table.sounds = sounds;
+    keeper k;
+    for (uint32_t count = NET_SOUNDS_MAX - 1; count <= NET_SOUNDS_MAX; count++) {
+        table.sound_count = count;
+        assert_ok(wrap(&table, &k));
+    }
+    table.sound_count = NET_SOUNDS_MAX + 1;
+    refuse(&table, "the sound table is too long");
+    table.sound_count = 2;
+    sounds[1].event = "e0";
+    refuse(&table, "event e0 has two sounds: keep one");
+    table.sound_count = 1;
+#define REFUSE_SOUND(why, change)                                                                  \
+    do {                                                                                           \
+        sounds[0] = (net_sound){"e0", "hit.ogg", 0.0f, 1.0f};                                      \
+        assert_ok(wrap(&table, &k));                                                               \
+        change;                                                                                    \
+        refuse(&table, why);                                                                       \
+    } while (false)
+    REFUSE_SOUND("a sound has no event", sounds[0].event = "");
+    REFUSE_SOUND("its file is no name", sounds[0].file = NULL);
+    REFUSE_SOUND("its file is no name", sounds[0].file = "../hit.wav");
+    REFUSE_SOUND("its file is no name", sounds[0].file = "hit.mp3");
+    REFUSE_SOUND("its file is no name", sounds[0].file = ".wav");
+    REFUSE_SOUND("its volume is not within 0..1", sounds[0].volume = 1.01f);
+    REFUSE_SOUND("its volume is not within 0..1", sounds[0].volume = NAN);
+    REFUSE_SOUND("its reach is no distance", sounds[0].reach = -1.0f);
+    REFUSE_SOUND("its reach is no distance", sounds[0].reach = NAN);
+    REFUSE_SOUND("the music song is no name of", table.music = "song");
+    table.music = "song.ogg";
+    REFUSE_SOUND("the volume of the music song.ogg", table.music_volume = -0.1f);
+#undef REFUSE_SOUND
+}
+
 CASE(action_tables_are_checked) {
     net_action actions[NET_ACTIONS_MAX + 1];
     for (uint32_t i = 0; i < BASE_COUNT(actions); i++)
