@@ -301,8 +301,7 @@ int server_check(int argc, char** argv, const base_reporter* reporter) {
     };
     base_option_list files = {0};
     const base_options_result read = base_options_read(&options, argc, argv, &files, reporter);
-    if (read == BASE_OPTIONS_HELP) return NET_EXIT_CLEAN;
-    if (read == BASE_OPTIONS_ERROR) return NET_EXIT_USAGE;
+    if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);
     if (config.has_stages) {
         if (files.count == 1) return print_stages(files.values[0], reporter);
         base_report(reporter, NULL, 0, "check --stages: name one game or FILE.so");

@@ -22,14 +22,8 @@ static int run(server_program* self) {
 }
 
 static int read_options_and_run(server_program* self, int argc, char** argv) {
-    switch (server_config_read(&self->config, argc, argv, &self->reporter)) {
-    case BASE_OPTIONS_HELP:
-        return NET_EXIT_CLEAN;
-    case BASE_OPTIONS_ERROR:
-        return NET_EXIT_USAGE;
-    case BASE_OPTIONS_OK:
-        break;
-    }
+    const base_options_result read = server_config_read(&self->config, argc, argv, &self->reporter);
+    if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);
     if (!net_loop_init(&self->loop) || !net_loop_hear_operator(&self->loop)) {
         base_report(&self->reporter, NULL, 0, "signals: %s", strerror(errno));
         return NET_EXIT_RUNTIME;

@@ -62,8 +62,7 @@ int server_keygen(int argc, char** argv, const base_reporter* reporter) {
     };
     base_option_list words = {0};
     base_options_result read = base_options_read(&options, argc, argv, &words, reporter);
-    if (read == BASE_OPTIONS_HELP) return NET_EXIT_CLEAN;
-    if (read == BASE_OPTIONS_ERROR) return NET_EXIT_USAGE;
+    if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);
     if (words.count != 1) {
         base_report(reporter, NULL, 0, "keygen: name one file");
         return NET_EXIT_USAGE;
@@ -143,8 +142,7 @@ int server_token(int argc, char** argv, const base_reporter* reporter) {
         .values = &config,
     };
     base_options_result read = base_options_read(&options, argc, argv, NULL, reporter);
-    if (read == BASE_OPTIONS_HELP) return NET_EXIT_CLEAN;
-    if (read == BASE_OPTIONS_ERROR) return NET_EXIT_USAGE;
+    if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);
     net_key_ring keys;
     net_token_claims claims = {0};
     if (!net_host_load_keys(config.key_file, &keys, reporter)) return NET_EXIT_USAGE;

@@ -112,6 +112,10 @@ int net_exit_report_setup(net_result result, const base_reporter* reporter) {
     return net_exit_of_setup(result);
 }
 
+int net_exit_of_options(base_options_result read) {
+    return read == BASE_OPTIONS_HELP ? NET_EXIT_CLEAN : NET_EXIT_USAGE;
+}
+
 int net_exit_of_refusal(uint32_t reason) {
     switch (reason) {
     case SHOAL__WIRE__REFUSED_REASON__REFUSED_PROTOCOL:

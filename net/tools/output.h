@@ -6,6 +6,7 @@
 #include "net/result.h"
 #include "net/transport.h"
 
+#include "base/options.h"
 #include "base/report.h"
 
 /// Writes one line and a newline to the FILE* in `file`. It fits every callback that gives lines.
@@ -56,6 +57,8 @@ int net_exit_of_setup(net_result result);
 int net_exit_report_setup(net_result result, const base_reporter* reporter);
 /// The exit code for the reason of a refusal (wire.proto, RefusedReason), as the server sent it.
 int net_exit_of_refusal(uint32_t reason);
+/// After options that were not BASE_OPTIONS_OK: --help is clean.
+int net_exit_of_options(base_options_result read);
 
 /// Which build a program is.
 

@@ -142,8 +142,7 @@ int main(int argc, char** argv) {
     if (!net_host_prepare(&self.reporter)) return NET_EXIT_RUNTIME;
     setvbuf(stdout, NULL, _IOLBF, 0);
     base_options_result read = read_options(&self, &words, argc, argv);
-    if (read == BASE_OPTIONS_HELP) return NET_EXIT_CLEAN;
-    if (read != BASE_OPTIONS_OK) return NET_EXIT_USAGE;
+    if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);
     const command* what = find_command(&self, &words);
     if (!what) return NET_EXIT_USAGE;
     self.command = what->name;

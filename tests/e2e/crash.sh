@@ -56,6 +56,13 @@ case_a_value_that_is_not_there_is_named() {
     fails_again '^fatal: the program stopped itself'
 }
 
+case_a_creation_in_a_walk_is_named_with_its_remedy() {
+    fails 12
+    dies server
+    says server.err 'assertion failed: .*no structural change while a query is walked: use ecs_command_create or its kin'
+    says_where server.err '^fatal: the program stopped itself'
+}
+
 case_a_bad_access_of_a_game_says_where_and_runs_again() {
     fails 2
     dies server

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A game whose one system fails in tick `at`, in the way `how`: 1 an assertion, 2 a bad access,
 // 3 it never comes back, 4 it comes back when the file `go_on` exists, 10 it asks for a value of an
-// entity that does not live. The other ways are no crash: 5 a client writes what the server sends,
-// 6 the match ends, 7 client 2 is refused, 8 client 1 is dropped, 9 memory that was not set
-// decides, 11 a system writes what it declares as read. Without `how` it is the health of its one
-// entity; 20 is an access and 21 a loop of a system that draws, in its first frame.
+// entity that does not live, 12 it creates one while a query is walked. The other ways are no crash:
+// 5 a client writes what the server sends, 6 the match ends, 7 client 2 is refused, 8 client 1 is
+// dropped, 9 memory that was not set decides, 11 a system writes what it declares as read. Without
+// `how` it is the health of its one entity; 20 is an access and 21 a loop of a system that draws, in
+// its first frame.
 #include "base/assert.h"
 #include "ecs/component.h"
 #include "ecs/system.h"
@@ -35,6 +36,7 @@ enum {
     HOW_UNSET,
     HOW_MISSING,
     HOW_SLIP,
+    HOW_CREATE,
     HOW_DRAW = 20,
     HOW_DRAW_FOREVER
 };
@@ -74,6 +76,9 @@ static void fail_run(const ecs_stage* stage, const ecs_rows* rows) {
     if (how == HOW_MISSING) (void)ecs_get(stage->world, ecs_entity_make(77, 1), self->health);
     if (self->how == HOW_UNSET)
         *(int32_t*)ecs_get_mut(stage->world, rows->entities[0], self->health) += read_unset();
+    ecs_entity made;
+    if (how == HOW_CREATE)
+        (void)!ecs_create(stage->world, ecs_template_find(stage->world, "thing"), NULL, 0, &made);
     if (self->how == HOW_SLIP) ++*(int32_t*)rows->columns[0];
     const net_game_services* services = self->services;
     if (services && self->how == HOW_END) services->end_match(services->context, "red wins");
@@ -171,7 +176,7 @@ static void mirror_start(ecs_world* world, void* context, const net_game_start* 
     game* self = context;
     self->at = (ecs_tick)with->settings[0];
     self->how = (uint32_t)with->settings[1];
-    if (self->how < HOW_WRITE || self->how == HOW_SLIP)
+    if (self->how < HOW_WRITE || self->how >= HOW_SLIP)
         self->how = 0; // the server fails, not its clients
 }
 
@@ -190,7 +195,8 @@ static const net_message messages[] = {{.name = "Input",
                                         .kind = NET_MESSAGE_INPUT,
                                         .to_wire = input_to_wire,
                                         .from_wire = input_from_wire}};
-static const net_setting settings[] = {{"at", 30, 1, 1e6, "tick"}, {"how", 0, 0, HOW_SLIP, "way"}};
+static const net_setting settings[] = {{"at", 30, 1, 1e6, "tick"},
+                                       {"how", 0, 0, HOW_CREATE, "way"}};
 
 static const net_game_module module = {
     .contract_version = NET_GAME_CONTRACT_VERSION,
