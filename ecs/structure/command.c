@@ -431,30 +431,14 @@ static __attribute__((noinline)) uint32_t batch_apply(ecs_world* world, uint32_t
     return count;
 }
 
-// To a tool (ecs_inspect_writes): a creation that gives a component that its template lacks.
-static void report_lacking(const ecs_world* world, ecs_template_id template_id,
-                           const ecs_init* inits, uint32_t init_count) {
-    const ecs_template* source = ecs_template_get(world, template_id);
-    for (uint32_t i = 0; i < init_count; i++)
-        if (!ecs_template_find_component(source, inits[i].component))
-            base_report(world->write_reporter, NULL, 0,
-                        "a creation of %s gives it component %s, which the template lacks: no "
-                        "entity is made; add the component to the template",
-                        source->name, ecs_component_get(world, inits[i].component)->name);
-}
-
 static ecs_result apply(ecs_world* world, const ecs_command* command, uint32_t nth,
                         ecs_entity target) {
     ecs_init inits[ECS_TEMPLATE_COMPONENTS_MAX];
     const uint32_t init_count = ecs_command_init_count(command);
     ecs_command_unpack(world, command, nth, inits);
     if (command->op == ECS_COMMAND_CREATE) {
-        const ecs_result result =
-            ecs_create(world, command->template_id, inits, init_count,
-                       &world->commands->created[ecs_entity_index(target) - 1]);
-        if (result == ECS_ERR_MISSING && world->write_reporter)
-            report_lacking(world, command->template_id, inits, init_count);
-        return result;
+        return ecs_create(world, command->template_id, inits, init_count,
+                          &world->commands->created[ecs_entity_index(target) - 1]);
     }
     ecs_entity entity = ecs_command_resolve(world, target);
     if (!ecs_is_alive(world, entity) && !ecs_loading_is_pending(world, entity))

@@ -120,6 +120,24 @@ void ecs_row_set_plain(ecs_chunk* chunk, uint32_t row, const ecs_init* inits, ui
     }
 }
 
+// A creation gives a component that its template lacks: a tool (ecs_inspect_writes) wants to know.
+static __attribute__((noinline, cold)) ecs_result refuse_inits(const ecs_world* world,
+                                                               ecs_template_id template_id,
+                                                               const ecs_init* inits,
+                                                               uint32_t init_count) {
+    const ecs_template* source = ecs_template_get(world, template_id);
+    for (uint32_t i = 0; i < init_count && world->write_reporter; i++) {
+        if (inits[i].component != ECS_COMPONENT_NONE &&
+            inits[i].component <= ecs_component_count(world) &&
+            !ecs_template_find_component(source, inits[i].component))
+            base_report(world->write_reporter, NULL, 0,
+                        "a creation of %s gives it component %s, which the template lacks: no "
+                        "entity is made; add the component to the template",
+                        source->name, ecs_component_get(world, inits[i].component)->name);
+    }
+    return ECS_ERR_MISSING;
+}
+
 static ecs_result create_row(ecs_world* world, const ecs_binding* binding, const ecs_init* inits,
                              uint32_t init_count, ecs_chunk** chunk, uint32_t* row) {
     if (!ecs_row_has_inits(world, binding->archetype, inits, init_count)) return ECS_ERR_MISSING;
@@ -155,6 +173,7 @@ static __attribute__((noinline)) ecs_result create_any(ecs_world* world, ecs_ent
     ecs_chunk* chunk = NULL;
     uint32_t row = 0;
     result = create_row(world, binding, inits, init_count, &chunk, &row);
+    if (result == ECS_ERR_MISSING) return refuse_inits(world, template_id, inits, init_count);
     if (result != ECS_OK) return result;
     ecs_entity made = is_given ? given : ecs_handle_take(storage, range, index);
     ecs_row_settle(storage, chunk, row, made, template_id);
@@ -190,7 +209,8 @@ static __attribute__((noinline)) ecs_result create_next(ecs_world* world,
     const ecs_archetype* archetype = binding->archetype;
     if (archetype->has_ops || archetype->notify || world->storage->held.count > 0)
         return create_any(world, ECS_ENTITY_NONE, template_id, inits, init_count, entity);
-    if (!ecs_row_has_inits(world, archetype, inits, init_count)) return ECS_ERR_MISSING;
+    if (!ecs_row_has_inits(world, archetype, inits, init_count))
+        return refuse_inits(world, template_id, inits, init_count);
     result = ecs_runway_prepare(world, template_id);
     if (result != ECS_OK) return result;
     if (world->storage->runway.left == 0) // behind its index the walk over freed ones begins again
@@ -223,7 +243,7 @@ ecs_result ecs_structure_create(ecs_world* world, ecs_template_id template_id,
     for (uint32_t i = 0; i < init_count; i++)
         if (inits[i].component >= storage->slot_count ||
             runway->lookup[inits[i].component].column == ECS_SLOT_NONE)
-            return ECS_ERR_MISSING;
+            return refuse_inits(world, template_id, inits, init_count);
     ecs_entity made;
     ecs_record* record;
     if (runway->is_fresh) {

@@ -53,17 +53,18 @@ typedef enum mistake {
     MISTAKE_UNKNOWN_NEED,
     MISTAKE_UNKNOWN_TAG,
     MISTAKE_UNKNOWN_STAGE,
-    MISTAKE_NO_ROWS,   // a system whose rows never come
-    MISTAKE_JOIN,      // players get an entity that the input's system does not match
-    MISTAKE_NO_PLAYER, // or none at all
-    MISTAKE_INITS,     // a creation gives what the template lacks
-    MISTAKE_REFUSED,   // more events and commands than a tick takes
-    MISTAKE_FLOOD,     // more events than a client can take
-    MISTAKE_RESPAWN,   // and one loses it for good
-    MISTAKE_SLIP,      // a system writes through a pointer that reads
-    MISTAKE_SLIP_ONCE, // and does it in one tick
-    MISTAKE_SLIP_LATE, // the last one that is played
-    MISTAKE_LATE_ROW,  // or come after the ticks that are played at least
+    MISTAKE_NO_ROWS,    // a system whose rows never come
+    MISTAKE_JOIN,       // players get an entity that the input's system does not match
+    MISTAKE_NO_PLAYER,  // or none at all
+    MISTAKE_JOIN_INITS, // or one that cannot be made of what it is given
+    MISTAKE_INITS,      // a creation gives what the template lacks
+    MISTAKE_REFUSED,    // more events and commands than a tick takes
+    MISTAKE_FLOOD,      // more events than a client can take
+    MISTAKE_RESPAWN,    // and one loses it for good
+    MISTAKE_SLIP,       // a system writes through a pointer that reads
+    MISTAKE_SLIP_ONCE,  // and does it in one tick
+    MISTAKE_SLIP_LATE,  // the last one that is played
+    MISTAKE_LATE_ROW,   // or come after the ticks that are played at least
     MISTAKE_COUNT
 } mistake;
 
@@ -86,8 +87,8 @@ static const char* mistaken_templates(void) {
         return "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"
                " \"steer:r\"{ _track:b=yes } \"glow:r\"{ _track:b=yes } }\n"
                "bird { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 } }\n";
-    if (the_mistake == MISTAKE_INITS || the_mistake == MISTAKE_NO_ROWS ||
-        the_mistake == MISTAKE_LATE_ROW)
+    if (the_mistake == MISTAKE_INITS || the_mistake == MISTAKE_JOIN_INITS ||
+        the_mistake == MISTAKE_NO_ROWS || the_mistake == MISTAKE_LATE_ROW)
         return "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"
                " \"steer:r\"{ _track:b=yes } \"glow:r\"{ _track:b=yes } }\n"
                "bird { wing:r=1 }\n";
@@ -407,6 +408,9 @@ static ecs_entity mistaken_join(ecs_world* world, void* context, const net_game_
     const ecs_template_id bird = ecs_template_find(world, "bird");
     (void)!ecs_create(world, the_mistake == MISTAKE_JOIN ? bird : game->paddle, NULL, 0, &made);
     game->last = made;
+    const float warm = 0.5f;
+    if (the_mistake == MISTAKE_JOIN_INITS)
+        return ecs_try_create(world, bird, ECS_INITS({game->glow, &warm}));
     if (the_mistake == MISTAKE_NO_PLAYER) return ECS_ENTITY_NONE;
     return made;
 }

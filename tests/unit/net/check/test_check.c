@@ -307,6 +307,9 @@ CASE(what_a_world_or_a_client_refuses_is_named) {
     };
     for (uint32_t i = 0; i < BASE_COUNT(expected); i++)
         (void)expect_one(&expected[i], expected[i].mistake == MISTAKE_REFUSED ? 2 : 1);
+    // And so no player has an entity.
+    const expectation join = {MISTAKE_JOIN_INITS, expected[0].says};
+    (void)expect_one(&join, 2);
 }
 
 CASE(bots_ticks_and_settings_are_the_callers) {
