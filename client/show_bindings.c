@@ -10,8 +10,8 @@
 static void use_bindings(show* on) {
     const base_reporter silent = {0};
     for (uint32_t i = 0; i < CLIENT_PEOPLE_MAX; i++)
-        client_controls_init(&on->people[i].controls, on->bindings.actions, on->bindings.count,
-                             i == 0 ? &on->program->reporter : &silent);
+        client_controls_change(&on->people[i].controls, on->bindings.actions, on->bindings.count,
+                               i == 0 ? &on->program->reporter : &silent);
 }
 
 void show_bindings_open(show* on) {

@@ -42,6 +42,17 @@ void client_controls_init(client_controls* controls, const net_action* actions, 
     }
 }
 
+void client_controls_change(client_controls* controls, const net_action* actions, uint32_t count,
+                            const base_reporter* reporter) {
+    const client_controls before = *controls;
+    client_controls_init(controls, actions, count, reporter);
+    memcpy(controls->axes, before.axes, sizeof controls->axes);
+    controls->is_pad = before.is_pad;
+    controls->has_pointer = before.has_pointer;
+    controls->pointer_x = before.pointer_x;
+    controls->pointer_y = before.pointer_y;
+}
+
 static bool see_input(client_controls* controls, int32_t code, bool is_down, bool is_repeat) {
     BASE_STATIC_ASSERT(CLIENT_ACTION_INPUTS_MAX <= 8 * sizeof *controls->down, "a bit for each");
     bool is_known = false;

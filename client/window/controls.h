@@ -31,6 +31,10 @@ typedef struct client_controls {
 /// reported and skipped.
 void client_controls_init(client_controls* controls, const net_action* actions, uint32_t count,
                           const base_reporter* reporter);
+/// Bind others while a person plays: nothing is held then, but where sticks and pointer are stays
+/// known. A stick that is held still would send nothing until it moves.
+void client_controls_change(client_controls* controls, const net_action* actions, uint32_t count,
+                            const base_reporter* reporter);
 /// `view_x`, `view_y`: the event's pointer in view coordinates; unused for others.
 /// @return true when the game uses this event.
 bool client_controls_see(client_controls* controls, const client_event* event, float view_x,

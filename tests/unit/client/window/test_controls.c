@@ -196,6 +196,23 @@ CONTROLS_CASE(a_stick_says_how_far_behind_its_dead_zone) {
     }
 }
 
+CONTROLS_CASE(other_keys_leave_sticks_and_pointer_where_they_are) {
+    static const net_action others[] = {{"left", "L", "to the left", "B"}};
+    client_event event = {.kind = CLIENT_EVENT_POINTER_MOVE};
+    use(controls, event);
+    press(controls, "D");
+    move_axis(controls, CLIENT_PAD_RIGHT_Y, 1.0f);
+    move_axis(controls, CLIENT_PAD_LEFT_X, -1.0f);
+    client_controls_change(controls, others, 1, NULL);
+    net_controls taken = client_controls_take(controls);
+    assert_int_equal(taken.action_count, 1);
+    assert_false(taken.actions[LEFT]);
+    assert_float_equal(taken.aim_y, 1.0f, 1e-6f);
+    assert_true(taken.is_pad && taken.has_pointer);
+    press(controls, "L");
+    assert_true(client_controls_take(controls).actions[LEFT]);
+}
+
 CONTROLS_CASE(a_pad_that_goes_lets_everything_go) {
     press(controls, "D");
     use(controls, (client_event){.kind = CLIENT_EVENT_PAD_DOWN, .key = client_pad_input("A")});
