@@ -80,6 +80,26 @@ CASE(items_are_named_and_sorted) {
     ecs_world_destroy(world);
 }
 
+static bool hides(const char* more) {
+    char text[2048];
+    assert_true(base_text_format(text, sizeof text, "%s%s", base_text, more));
+    ecs_world* world = open_world(text);
+    net_schema* schema = open_schema(world, NULL, 0);
+    const bool result = net_schema_hides(schema);
+    net_schema_destroy(schema);
+    ecs_world_destroy(world);
+    return result;
+}
+
+// Values of any length have their classes apart from rows.
+CASE(a_schema_knows_whether_a_component_is_for_some_clients_only) {
+    assert_false(hides(""));
+    assert_false(hides("mage { \"mana:i\"{ _replicate:b=yes; _visible:t=public } }\n"));
+    assert_true(hides("mage { \"mana:i\"{ _replicate:b=yes; _visible:t=owner } }\n"));
+    assert_true(hides("mage { \"mana:i\"{ _replicate:b=yes; _visible:t=mages } }\n"));
+    assert_true(hides("mage { \"spell:t\"{ _replicate:b=yes; _visible:t=team } }\n"));
+}
+
 CASE(the_order_of_loading_and_what_is_private_do_not_matter) {
     uint64_t hash = hash_of(base_text);
     assert_true(hash_of(base_text) == hash);
