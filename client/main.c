@@ -57,13 +57,12 @@ static int run(client_program* self) {
 static void release(client_program* self) {
     self->wants_reload = false;
     client_players_close(self);
-    client_local_close(self->local);
+    client_local_close(self->local, &self->loop);
     net_host_wipe_tokens(&self->tokens);
     if (self->trace) fclose(self->trace);
     if (self->session_trace) fclose(self->session_trace);
     net_sentry_destroy(self->sentry);
     net_host_close_game(self->module);
-    net_module_close(self->next);
     net_loop_deinit(&self->loop);
 }
 

@@ -121,11 +121,14 @@ out:
 int client_program_reload(client_program* self) {
     BASE_ASSERT(self->module && self->wants_reload);
     net_result result = NET_OK;
-    if (!self->local) result = net_module_reopen(self->module, &self->reporter, &self->next);
-    if (self->next) {
+    net_module* next = NULL;
+    if (self->local)
+        next = client_local_take(self->local);
+    else
+        result = net_module_reopen(self->module, &self->reporter, &next);
+    if (next) {
         net_module_close(self->module);
-        self->module = self->next;
-        self->next = NULL;
+        self->module = next;
     }
     return net_exit_report_setup(result, &self->reporter);
 }
@@ -306,7 +309,6 @@ int client_players_open(client_program* self, const client_eyes* eyes, uint32_t 
     if (!self->players) return net_exit_report_setup(NET_ERR_MEMORY, &self->reporter);
     self->wants_reload = false;
     self->loop.socket_count = 0;
-    if (self->local) gather_sockets(&self->loop, client_local_transport(self->local));
     int code = NET_EXIT_CLEAN;
     for (uint32_t i = 0; i < self->player_count && code == NET_EXIT_CLEAN; i++)
         code = open_player(self, i, i < eyes_count ? &eyes[i] : NULL);
@@ -358,7 +360,6 @@ int client_players_join(client_program* self, const client_eyes* eyes) {
     self->config.people--;
     self->player_count--;
     self->loop.socket_count = 0;
-    gather_sockets(&self->loop, client_local_transport(self->local));
     for (uint32_t i = 0; i < self->player_count; i++)
         gather_sockets(&self->loop, grown[i].transport);
     return code;
@@ -368,7 +369,6 @@ bool client_players_service(client_program* self, uint64_t now_us) {
     bool is_any_left = false;
     BASE_ASSERT(self->player_count > 0);
     net_sentry_busy(self->sentry);
-    if (self->local) client_local_service(self->local, now_us);
     for (uint32_t i = 0; i < self->player_count; i++) {
         net_client_service(self->players[i].client, now_us);
         if (net_client_get_phase(self->players[i].client) != NET_CLIENT_ENDED) is_any_left = true;
@@ -389,8 +389,6 @@ static uint64_t slack_us(const client_program* self) {
 
 uint64_t client_players_due_us(const client_program* self, uint64_t now_us) {
     uint64_t due_us = now_us + SERVICE_US;
-    if (self->local && client_local_due_us(self->local) < due_us)
-        due_us = client_local_due_us(self->local);
     for (uint32_t i = 0; i < self->player_count; i++) {
         const net_client* client = self->players[i].client;
         if (net_client_get_phase(client) != NET_CLIENT_PLAYING) continue;
@@ -450,7 +448,6 @@ void client_players_run(client_program* self) {
         if (socket_us != UINT64_MAX && now_us + socket_us < wake_us) wake_us = now_us + socket_us;
         if (net_loop_wait(&self->loop, wake_us)) client_players_leave(self, net_loop_now_us());
         now_us = looked_us = net_loop_now_us();
-        if (self->local) client_local_reload(self, now_us);
         if (!client_players_service(self, now_us)) return;
         client_players_tick(self, now_us, 0);
     }

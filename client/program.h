@@ -37,7 +37,6 @@ typedef struct client_program {
     client_local* local; ///< NULL: the server is elsewhere
     bool wants_reload; ///< the server goes on with another version of the game: close the players,
                        ///< then client_program_reload, then open them again
-    net_module* next;  ///< that version, of `local`; NULL: it is `module`
     char game[NET_GAME_NAME_BYTES_MAX]; ///< the name that the server sent
     net_host_tokens tokens;
     net_match* thin_match;  ///< of all thin bots; NULL: there are none
@@ -112,22 +111,17 @@ BASE_MUST_USE int client_players_finish(client_program* program);
 BASE_MUST_USE int client_window_play(client_program* program);
 
 // --local: a server of its own in this process, on a free port of loopback. The players connect to
-// it as to any server, over real sockets, so what is seen is what a network game does. One loop
-// runs the server and the players.
+// it as to any server, over real sockets, so what is seen is what a network game does. It has a
+// thread of its own. When the game's files changed and are quiet again, the match goes on with
+// them, and its players are asked again. Files with a fault change nothing: it is reported.
 
 /// Open the server of --game, and let the program's players connect to it. The caller closes it
 /// after the players and before the module.
 /// @return NET_EXIT_CLEAN; any other exit code: the error has been reported, and the program ends.
 BASE_MUST_USE int client_local_open(client_program* program, client_local** local);
-/// NULL does nothing.
-void client_local_close(client_local* local);
-/// The server's; borrowed.
-net_transport* client_local_transport(const client_local* local);
-/// Receive, and run the ticks that are due.
-void client_local_service(client_local* local, uint64_t now_us);
-/// When the game's files changed and are quiet again, let the match go on with them. Its players
-/// are asked again then. Files with a fault change nothing: it is reported. Looks at the files
-/// twice a second.
-void client_local_reload(client_program* program, uint64_t now_us);
-/// @return when the next tick is due.
-uint64_t client_local_due_us(const client_local* local);
+/// Wait for its thread; `loop` says when the user will not. A tick that does not come back ends the
+/// process then (reported). NULL does nothing.
+void client_local_close(client_local* local, net_loop* loop);
+/// The game with which the match goes on. The players have the one before until they are closed;
+/// the caller closes that one then. NULL: it is still theirs.
+net_module* client_local_take(client_local* local);

@@ -77,7 +77,6 @@ static void run(show* on) {
         now_us = net_loop_now_us();
         if (on->is_leaving && !is_left) client_players_leave(program, now_us);
         is_left |= on->is_leaving;
-        if (program->local) client_local_reload(program, now_us);
         if (!client_players_service(program, now_us)) return;
         // A tick that is nearly due runs before the frame, so that the frame shows its result.
         bool is_frame_due = now_us >= client_window_frame_due_us(on->window);

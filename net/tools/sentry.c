@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Two ways in: a thread that looks at a clock, and handlers on the thread that dies. Neither takes
+// Two ways in: a thread that looks at clocks, and handlers on the thread that dies. Neither takes
 // a lock that the simulation may hold. The text of a crash is made of bytes alone: printf may
 // allocate, and the heap may be what is broken.
 #include "tools/sentry.h"
@@ -27,23 +27,51 @@ enum { LOOK_MS = 100, STACK_BYTES = 64 << 10, REPORT_BYTES = 2048 };
 
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
+typedef struct watched {
+    _Atomic(const ecs_running*) running; // what the thread runs; NULL: there is no such thread
+    _Atomic uint64_t busy_us;            // since when it works; 0: it rests
+    stack_t stack_before;
+    uint8_t stack[STACK_BYTES]; // a stack overflow has no room for a handler
+} watched;
+
+// What the sentry's own thread knows of a stall.
+typedef struct stall {
+    uint64_t busy_us; // when it began
+    uint64_t next_us; // how long it takes at the next report
+} stall;
+
 struct net_sentry {
     net_sentry_config config;
-    const ecs_running* running; // of the thread that simulates
+    watched threads[NET_SENTRY_THREADS_MAX]; // the first one runs the loop
     char log_file[512];
     char words[512]; // of the command line, each with its NUL
     size_t words_bytes;
-    _Atomic uint64_t busy_us; // since when it works; 0: it rests
-    int end;                  // eventfd
+    int end; // eventfd
     pthread_t thread;
     bool was_asked; // of the sentry's thread: a signal came in this stall
     struct sigaction before[BASE_COUNT(fatal)];
-    stack_t stack_before;
-    uint8_t stack[STACK_BYTES]; // a stack overflow has no room for a handler
 };
 
 // The handlers know nothing else.
 static _Atomic(net_sentry*) present;
+
+static watched* find_thread(net_sentry* sentry, const ecs_running* running) {
+    for (uint32_t i = 0; i < NET_SENTRY_THREADS_MAX; i++)
+        if (atomic_load(&sentry->threads[i].running) == running) return &sentry->threads[i];
+    return NULL;
+}
+
+// Where the calling thread is, from a handler. One that is not watched helps a thread that is; the
+// first one in a system is taken for it.
+static bool find_where(net_sentry* sentry, ecs_where* where) {
+    const ecs_running* here = ecs_running_here();
+    if (find_thread(sentry, here)) return ecs_running_where(here, where);
+    for (uint32_t i = 0; i < NET_SENTRY_THREADS_MAX; i++) {
+        const ecs_running* running = atomic_load(&sentry->threads[i].running);
+        if (running && ecs_running_where(running, where)) return true;
+    }
+    return false;
+}
 
 // ---- text from bytes ----
 
@@ -115,14 +143,13 @@ static void put_again(line* to, const net_sentry* sentry) {
 }
 
 // Write the report of a crash into `text`, without the C library's formatting: a signal handler
-// may call it. For tests. @return its length.
-static size_t net_sentry_write(const net_sentry* sentry, const char* what, char* text,
-                               size_t text_bytes) {
+// may call it. `where` NULL: in no system. @return its length.
+static size_t write_report(const net_sentry* sentry, const char* what, const ecs_where* where,
+                           char* text, size_t text_bytes) {
     line to = {text, 0, text_bytes};
-    ecs_where where;
     put(&to, what);
-    if (ecs_running_where(sentry->running, &where))
-        put_where(&to, &where);
+    if (where)
+        put_where(&to, where);
     else
         put(&to, ", outside of systems");
     put_again(&to, sentry);
@@ -157,15 +184,29 @@ static void die(int number, siginfo_t* info, void* context) {
     for (uint32_t i = 0; i < BASE_COUNT(fatal); i++)
         if (fatal[i] == number) (void)sigaction(number, &sentry->before[i], NULL);
     char text[REPORT_BYTES];
-    size_t size = net_sentry_write(sentry, name_of(number), text, sizeof text);
+    ecs_where where;
+    const bool is_known = find_where(sentry, &where);
+    size_t size =
+        write_report(sentry, name_of(number), is_known ? &where : NULL, text, sizeof text);
     ssize_t written = write(STDERR_FILENO, text, size);
     (void)written; // nothing can be done about it here
     // On return the access is repeated, under the handler that was there before.
 }
 
+// Alternative stacks belong to threads.
+static void begin_thread(watched* thread) {
+    const stack_t stack = {.ss_sp = thread->stack, .ss_size = sizeof thread->stack};
+    (void)sigaltstack(&stack, &thread->stack_before);
+    atomic_store(&thread->running, ecs_running_here());
+}
+
+static void end_thread(watched* thread) {
+    atomic_store(&thread->busy_us, 0);
+    atomic_store(&thread->running, NULL);
+    (void)sigaltstack(&thread->stack_before, NULL);
+}
+
 static void install(net_sentry* sentry) {
-    const stack_t stack = {.ss_sp = sentry->stack, .ss_size = sizeof sentry->stack};
-    (void)sigaltstack(&stack, &sentry->stack_before);
     struct sigaction action = {.sa_sigaction = die, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigemptyset(&action.sa_mask);
     for (uint32_t i = 0; i < BASE_COUNT(fatal); i++)
@@ -175,21 +216,23 @@ static void install(net_sentry* sentry) {
 static void uninstall(net_sentry* sentry) {
     for (uint32_t i = 0; i < BASE_COUNT(fatal); i++)
         (void)sigaction(fatal[i], &sentry->before[i], NULL);
-    (void)sigaltstack(&sentry->stack_before, NULL);
 }
 
 // ---- a tick that does not come back ----
 
-static void report_stall(const net_sentry* sentry, uint64_t stalled_us) {
+static void report_stall(const net_sentry* sentry, uint32_t thread, uint64_t stalled_us) {
     char what[96], text[REPORT_BYTES];
+    ecs_where where;
+    const ecs_running* running = atomic_load(&sentry->threads[thread].running);
+    const bool is_known = running && ecs_running_where(running, &where);
     (void)base_text_format(what, sizeof what, "for %.1f s nothing came back",
                            (double)stalled_us * 1e-6);
-    size_t size = net_sentry_write(sentry, what, text, sizeof text);
+    (void)write_report(sentry, what, is_known ? &where : NULL, text, sizeof text);
     char* end = strchr(text, '\n'); // the log is still being written
     if (end) *end = 0;
-    (void)size;
-    base_report(&sentry->config.reporter, NULL, 0, "%s%s", text,
-                sentry->config.loop ? "; a second SIGTERM or SIGINT ends the program" : "");
+    const char* how = thread == 0 ? "; a second SIGTERM or SIGINT ends the program"
+                                  : "; SIGTERM or SIGINT ends the program";
+    base_report(&sentry->config.reporter, NULL, 0, "%s%s", text, sentry->config.loop ? how : "");
 }
 
 static void take_signals(net_sentry* sentry) {
@@ -211,24 +254,31 @@ static void take_signals(net_sentry* sentry) {
     }
 }
 
+// @return whether a thread does not come back.
+static bool look(const net_sentry* sentry, uint32_t thread, stall* known) {
+    const uint64_t busy_us = atomic_load(&sentry->threads[thread].busy_us);
+    const uint64_t now_us = net_loop_now_us();
+    if (busy_us == 0 || now_us < busy_us + NET_SENTRY_STALL_MS * UINT64_C(1000)) return false;
+    if (busy_us != known->busy_us) *known = (stall){.busy_us = busy_us};
+    const uint64_t stalled_us = now_us - busy_us;
+    if (stalled_us < known->next_us) return true;
+    known->next_us = 2 * stalled_us;
+    report_stall(sentry, thread, stalled_us);
+    return true;
+}
+
 static void* watch(void* context) {
     net_sentry* sentry = context;
     struct pollfd end = {.fd = sentry->end, .events = POLLIN};
-    uint64_t reported_busy_us = 0, next_us = 0;
+    stall known[NET_SENTRY_THREADS_MAX] = {0};
     while (poll(&end, 1, LOOK_MS) <= 0) {
-        uint64_t busy_us = atomic_load(&sentry->busy_us), now_us = net_loop_now_us();
-        if (busy_us == 0 || now_us < busy_us + NET_SENTRY_STALL_MS * UINT64_C(1000)) {
+        bool is_loop_stalled = look(sentry, 0, &known[0]);
+        for (uint32_t i = 1; i < NET_SENTRY_THREADS_MAX; i++)
+            (void)look(sentry, i, &known[i]);
+        if (is_loop_stalled)
+            take_signals(sentry);
+        else
             sentry->was_asked = false;
-            continue;
-        }
-        if (busy_us != reported_busy_us) next_us = 0;
-        uint64_t stalled_us = now_us - busy_us;
-        if (stalled_us >= next_us) {
-            reported_busy_us = busy_us;
-            next_us = 2 * stalled_us;
-            report_stall(sentry, stalled_us);
-        }
-        take_signals(sentry);
     }
     return NULL;
 }
@@ -258,7 +308,6 @@ net_sentry* net_sentry_create(const net_sentry_config* config) {
     net_sentry* sentry = base_allocate_zero(NULL, sizeof *sentry);
     if (!sentry) return NULL;
     sentry->config = *config;
-    sentry->running = ecs_running_here();
     read_words(sentry);
     if (config->log_file)
         (void)base_text_copy(sentry->log_file, sizeof sentry->log_file, config->log_file);
@@ -267,6 +316,7 @@ net_sentry* net_sentry_create(const net_sentry_config* config) {
         base_release(NULL, sentry, sizeof *sentry);
         return NULL;
     }
+    begin_thread(&sentry->threads[0]);
     atomic_store(&present, sentry);
     install(sentry);
     return sentry;
@@ -281,13 +331,32 @@ void net_sentry_destroy(net_sentry* sentry) {
     BASE_ASSERT(written == (ssize_t)sizeof one);
     pthread_join(sentry->thread, NULL);
     close(sentry->end);
+    end_thread(&sentry->threads[0]);
     base_release(NULL, sentry, sizeof *sentry);
 }
 
+void net_sentry_add_thread(net_sentry* sentry) {
+    if (!sentry) return;
+    watched* thread = find_thread(sentry, NULL);
+    BASE_ASSERT(thread && !find_thread(sentry, ecs_running_here()));
+    begin_thread(thread);
+}
+
+void net_sentry_remove_thread(net_sentry* sentry) {
+    if (sentry) end_thread(find_thread(sentry, ecs_running_here()));
+}
+
+static void set_busy(net_sentry* sentry, uint64_t busy_us) {
+    if (!sentry) return;
+    watched* thread = find_thread(sentry, ecs_running_here());
+    BASE_ASSERT(thread);
+    atomic_store(&thread->busy_us, busy_us);
+}
+
 void net_sentry_busy(net_sentry* sentry) {
-    if (sentry) atomic_store(&sentry->busy_us, net_loop_now_us());
+    set_busy(sentry, net_loop_now_us());
 }
 
 void net_sentry_rest(net_sentry* sentry) {
-    if (sentry) atomic_store(&sentry->busy_us, 0);
+    set_busy(sentry, 0);
 }

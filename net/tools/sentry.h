@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: MIT
-/// A sentry watches the thread that simulates. It says where the simulation is when a tick does not
+/// A sentry watches the threads that simulate. It says where the simulation is when a tick does not
 /// come back, and when the process dies of an assertion or a fatal signal: tick, system, entity,
-/// and the command that runs it again. The world is any that the thread runs a stage of.
+/// and the command that runs it again. The world is any that such a thread runs a stage of.
 ///
-/// While a tick does not come back, the sentry takes signals in place of the program's loop, and
-/// hands over SIGHUP and SIGUSR1. Of SIGTERM and SIGINT the first one is handed over for later, and
-/// the second one ends the process at once: the log's queue keeps what the log lacks.
+/// While a tick of the thread that made it does not come back, the sentry takes signals in place of
+/// the program's loop, which that thread runs, and hands over SIGHUP
+/// and SIGUSR1. Of SIGTERM and SIGINT the first one is handed over for later, and the second one
+/// ends the process at once: the log's queue keeps what the log lacks.
 ///
 /// One per process (asserted): signals have one handler each.
-/// Threads: create, busy, rest and destroy on the thread that simulates.
+/// Threads: create and destroy on the thread of the loop, busy and rest on each that is watched.
 #pragma once
 
 #include "net/socket.h"
 
 #include "base/report.h"
+
+/// The thread that made it, and those of net_sentry_add_thread.
+#define NET_SENTRY_THREADS_MAX 2u
 
 /// A tick that takes so long is reported, and again after each doubling.
 #define NET_SENTRY_STALL_MS 1000u
@@ -33,6 +37,10 @@ typedef struct net_sentry net_sentry;
 net_sentry* net_sentry_create(const net_sentry_config* config);
 /// End the thread and restore the handlers. NULL does nothing.
 void net_sentry_destroy(net_sentry* sentry);
+/// Watch the calling thread too (asserted: at most NET_SENTRY_THREADS_MAX), and stop that before it
+/// ends. NULL does nothing.
+void net_sentry_add_thread(net_sentry* sentry);
+void net_sentry_remove_thread(net_sentry* sentry);
 /// The thread works from now on, and is expected back within NET_SENTRY_STALL_MS. NULL does
 /// nothing, here and in net_sentry_rest.
 void net_sentry_busy(net_sentry* sentry);

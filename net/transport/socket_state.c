@@ -14,9 +14,37 @@
 
 #define STALL_US_MAX UINT64_C(250000)
 
+static _Thread_local net_socket_state* own; // NULL: the process's
+
 net_socket_state* net_socket_get_state(void) {
     static net_socket_state state = {.hosts_mutex = PTHREAD_MUTEX_INITIALIZER};
-    return &state;
+    return own ? own : &state;
+}
+
+net_socket_state* net_socket_state_create(void) {
+    net_socket_state* state = base_allocate_zero(NULL, sizeof *state);
+    if (!state) return NULL;
+    if (pthread_mutex_init(&state->hosts_mutex, NULL) == 0) return state;
+    base_release(NULL, state, sizeof *state);
+    return NULL;
+}
+
+void net_socket_state_destroy(net_socket_state* state) {
+    if (!state) return;
+    net_socket_table* const tables[] = {&state->real, &state->virtual, &state->lanes};
+    for (uint32_t t = 0; t < BASE_COUNT(tables); t++) {
+        for (uint32_t i = 0; i < tables[t]->capacity; i++)
+            BASE_ASSERT(!tables[t]->entries[i] && "its transports are destroyed first");
+        base_release(NULL, tables[t]->entries, tables[t]->capacity * sizeof(net_socket_entry*));
+    }
+    base_release(NULL, state->hosts,
+                 state->hosts ? NET_SOCKET_HOSTS_MAX * sizeof *state->hosts : 0);
+    (void)pthread_mutex_destroy(&state->hosts_mutex);
+    base_release(NULL, state, sizeof *state);
+}
+
+void net_socket_state_use(net_socket_state* state) {
+    own = state;
 }
 
 static net_socket_table* net_socket_table_of(int descriptor, uint32_t* index) {

@@ -48,7 +48,7 @@ typedef struct net_socket_table {
 // Much more than a link carries at once, so no host in a tag gives way while it is on its way.
 enum { NET_SOCKET_HOSTS_MAX = 65536 };
 
-typedef struct net_socket_state {
+struct net_socket_state {
     net_socket_table real;
     net_socket_table virtual; // by descriptor - NET_SOCKET_VIRTUAL_FIRST
     net_socket_table lanes;   // by descriptor - NET_SOCKET_LANE_FIRST
@@ -72,9 +72,10 @@ typedef struct net_socket_state {
     pthread_mutex_t hosts_mutex; // lanes send to IPv6 hosts through --net
     net_address* hosts;          // IPv6 hosts in tags, NET_SOCKET_HOSTS_MAX; NULL before the first
     uint32_t hosts_next;         // which one of a crowded place gives way
-} net_socket_state;
+};
 
-// The process's state; the single exception to the rule against globals (net/socket.h says why).
+// What the calling thread uses; the single exception to the rule against globals (net/socket.h says
+// why).
 net_socket_state* net_socket_get_state(void);
 // The entry of a descriptor, made when there is none; NULL when memory ran out.
 net_socket_entry* net_socket_entry_get(int descriptor);

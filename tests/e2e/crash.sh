@@ -176,6 +176,27 @@ case_a_picture_that_never_comes_back_is_named() {
     stops client
 }
 
+# The picture waits for ticks of the server: they come, because that has a thread of its own.
+case_a_slow_picture_does_not_slow_a_local_match() {
+    needs_window || return 0
+    fails_in_client 22 "${picture[@]}"
+    ended client
+    [ "$code" = 0 ] || fail "the client ended with $code"
+    [ -e go_on ] || fail "the picture did not wait"
+}
+
+ask_to_end() {
+    has_ended client || { kill -TERM "${pids[client]}" && false; }
+}
+
+case_a_local_server_that_never_comes_back_ends_by_signals() {
+    fails_in_client 23
+    await "a word about the tick" has_said client.err 'in tick 30, system fail_.*; SIGTERM or SIGINT ends the program$'
+    await "its end" ask_to_end
+    ends_with 1 client
+    says client.err 'the server of --local ended in the middle of a tick'
+}
+
 # plays HOW TICKS [client option...]: a whole match of the game with two bots.
 plays() {
     start server shoal-server --game "$crash" --listen 127.0.0.1:0 --tick-rate 60 --log a.slog \

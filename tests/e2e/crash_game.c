@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A game whose one system fails in tick `at`, in the way `how`: 1 an assertion, 2 a bad access,
 // 3 it never comes back, 4 it comes back when the file `go_on` exists, 10 it asks for a value of an
-// entity that does not live, 12 it creates one while a query is walked. The other ways are no
-// crash: 5 a client writes what the server sends, 6 the match ends, 7 client 2 is refused, 8 client
-// 1 is dropped, 9 memory that was not set decides, 11 a system writes what it declares as read.
-// Without `how` it is the health of its one entity; 20 is an access and 21 a loop of a system that
-// draws, in its first frame.
+// entity that does not live, 12 it creates one while a query is walked. The other ways are no crash: 5 a client writes what the server sends,
+// 6 the match ends, 7 client 2 is refused, 8 client 1 is dropped, 9 memory that was not set
+// decides, 11 a system writes what it declares as read. Without `how` it is the health of its one
+// entity; 20 is an access and 21 a loop of a system that draws, in its first frame; 22: that frame
+// waits for WAITED_TICKS of the server; 23: as 3, but on the server alone.
 #include "base/assert.h"
 #include "ecs/component.h"
 #include "ecs/system.h"
@@ -14,6 +14,7 @@
 
 #include "crash.pb-c.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@ typedef struct game {
     uint32_t how;
     const net_game_services* services;
     ecs_component_id health;
+    uint32_t waited_ticks;
 } game;
 
 enum {
@@ -38,7 +40,10 @@ enum {
     HOW_SLIP,
     HOW_CREATE,
     HOW_DRAW = 20,
-    HOW_DRAW_FOREVER
+    HOW_DRAW_FOREVER,
+    HOW_DRAW_SLOWLY,
+    HOW_SERVER_FOREVER,
+    WAITED_TICKS = 45
 };
 
 static void spin(volatile uint64_t* counter) {
@@ -49,7 +54,12 @@ static void spin(volatile uint64_t* counter) {
 // The test says when the tick ends: late enough on a fast machine, early enough on a busy one.
 static void wait_for_file(const char* path) {
     while (access(path, F_OK) != 0)
-        ;
+        (void)usleep(1000);
+}
+
+static void make_file(const char* path) {
+    FILE* file = fopen(path, "w");
+    if (file) fclose(file);
 }
 
 static int32_t read_unset(void) {
@@ -65,13 +75,17 @@ static uint32_t way(const game* self, const ecs_rows* rows) {
 }
 
 static void fail_run(const ecs_stage* stage, const ecs_rows* rows) {
-    const game* self = stage->context;
+    game* self = stage->context;
     volatile uint64_t counter = 0;
-    if (rows->count == 0 || stage->tick != self->at) return;
+    if (rows->count == 0) return;
     const uint32_t how = way(self, rows);
+    if (how == HOW_DRAW_SLOWLY && self->services && access("drawing", F_OK) == 0 &&
+        ++self->waited_ticks == WAITED_TICKS)
+        make_file("go_on");
+    if (stage->tick != self->at) return;
     if (how == HOW_ASSERT) BASE_ASSERT(stage->tick != self->at && "as the test wants");
     if (how == HOW_ACCESS) *(volatile int*)(uintptr_t)(16 + counter) = 1;
-    if (how == HOW_FOREVER) spin(&counter);
+    if (how == HOW_FOREVER || (how == HOW_SERVER_FOREVER && self->services)) spin(&counter);
     if (how == HOW_SLOW) wait_for_file("go_on");
     if (how == HOW_MISSING) (void)ecs_get(stage->world, ecs_entity_make(77, 1), self->health);
     if (self->how == HOW_UNSET)
@@ -90,6 +104,9 @@ static void draw_run(const ecs_stage* stage, const ecs_rows* rows) {
     const uint32_t how = way(stage->context, rows);
     if (how == HOW_DRAW) *(volatile int*)(uintptr_t)(16 + counter) = 1;
     if (how == HOW_DRAW_FOREVER) spin(&counter);
+    if (how != HOW_DRAW_SLOWLY) return;
+    make_file("drawing");
+    wait_for_file("go_on");
 }
 
 static void write_run(const ecs_stage* stage, const ecs_rows* rows) {

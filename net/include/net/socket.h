@@ -16,8 +16,20 @@ BASE_C_BEGIN
 /// passes here first: empty and oversized ones are dropped, errors of the kernel become loss, --net
 /// simulates a bad network.
 ///
-/// State: one per process, because ENet's functions have no context argument. Threads: one at a
-/// time. Lanes are the exception: each may have its own thread while no other function is called.
+/// State: one per process, because ENet's functions have no context argument, and one more for each
+/// net_socket_state. Threads: one at a time per state. Lanes are the exception: each may have its
+/// own thread while no other function is called.
+
+/// Sockets, clock and --net of a thread that has its own beside the process's: a server and its
+/// players in one process. A transport belongs to the state that it was made in.
+typedef struct net_socket_state net_socket_state;
+/// @return a state without --net; the caller destroys it. NULL: no memory.
+net_socket_state* net_socket_state_create(void);
+/// No thread uses it any more, and its transports are destroyed. NULL does nothing.
+void net_socket_state_destroy(net_socket_state* state);
+/// The calling thread uses `state` from now on; NULL: that of the process, as each thread at first.
+/// No lanes with threads of their own (net_server_config.is_threaded): those use the process's.
+void net_socket_state_use(net_socket_state* state);
 
 /// Virtual sockets (tests) have descriptors from here on, beyond any real one. ppoll must not see
 /// them.
