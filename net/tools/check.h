@@ -56,12 +56,12 @@ BASE_MUST_USE net_result net_check_declared(const net_check_config* config, net_
 /// The same, and a match of bots, with views and predictions, through packets and a log. A system
 /// that is called with rows and never had one is named in a note, which is no warning.
 ///
-/// Found besides: files of sounds that are missing or are none; systems that draw outside of stage render; values beyond their range, numbers
-/// that are not finite; components that differ on client and server though a client reads them;
-/// predictions that differ, or end between the steps that are sent; systems that write what they
-/// declare as read; values that are written past their tracking; bots, pictures and clients'
-/// systems that write what the server sends; a log that does not run again to the same bits; worlds
-/// that differ at the end; a player's entity that is missing, that no system of the input matches,
+/// Found besides: files of sounds that are missing or are none; systems that draw outside of
+/// stage render; values beyond their range, numbers that are not finite; components that differ
+/// on client and server though a client reads them; predictions that differ, or end between the
+/// steps that are sent; systems that write what they declare as read; values that are written
+/// past their tracking; bots, pictures and clients' systems that write what the server sends; a
+/// log that does not run again to the same bits; worlds that differ at the end; a player's entity that is missing, that no system of the input matches,
 /// or that is gone for 10 s; what the world refused; bots that the server drops.
 /// @return NET_OK, also with findings; NET_ERR_MODULE; NET_ERR_UNKNOWN and NET_ERR_MALFORMED
 ///         (reported: a setting); NET_ERR_IO (reported: the log cannot be

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // A game whose one system fails in tick `at`, in the way `how`: 1 an assertion, 2 a bad access,
 // 3 it never comes back, 4 it comes back when the file `go_on` exists, 10 it asks for a value of an
-// entity that does not live, 12 it creates one while a query is walked. The other ways are no crash: 5 a client writes what the server sends,
-// 6 the match ends, 7 client 2 is refused, 8 client 1 is dropped, 9 memory that was not set
-// decides, 11 a system writes what it declares as read. Without `how` it is the health of its one
-// entity; 20 is an access and 21 a loop of a system that draws, in its first frame; 22: that frame
-// waits for WAITED_TICKS of the server; 23: as 3, but on the server alone.
+// entity that does not live, 12 it creates one while a query is walked. The other ways are no
+// crash: 5 a client writes what the server sends, 6 the match ends, 7 client 2 is refused, 8
+// client 1 is dropped, 9 memory that was not set decides, 11 a system writes what it declares as
+// read. Without `how` it is the health of its one entity; 20 is an access and 21 a loop of a
+// system that draws, in its first frame; 22: that frame waits for WAITED_TICKS of the server; 23:
+// as 3, but on the server alone.
 #include "base/assert.h"
 #include "ecs/component.h"
 #include "ecs/system.h"
