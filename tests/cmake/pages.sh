@@ -7,8 +7,8 @@
 #     pages.sh BUILD COMPILER
 # shellcheck source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
-export CC=$2 CFLAGS='-Wall -Wextra -Werror' PYTHONDONTWRITEBYTECODE=1
-unset DISPLAY WAYLAND_DISPLAY
+export CC=$2 CFLAGS='-Wall -Wextra -Werror' PYTHONDONTWRITEBYTECODE=1 HOME=$work
+unset DISPLAY WAYLAND_DISPLAY XDG_CONFIG_HOME
 cd "$work"
 prefix=$work/prefix
 cmake --install "$build" --prefix "$prefix" >install.out 2>&1 || fail "does not install"
@@ -43,6 +43,7 @@ reason() {
     scripts/*) echo "builds Shoal, which takes minutes; CI runs it" ;;
     *'cmake --install'*) echo "builds Shoal; this installation was made by its last part" ;;
     love\ *) echo "needs LÖVE and a display; tests/e2e/love.sh plays it" ;;
+    */shoal-client' --render') echo "asks a person for a server of a list; window.sh chooses one" ;;
     *bin/pilot*) echo "outside.sh builds it against an installation and plays" ;;
     *'keygen FILE; '*) echo "the words of two commands; server/README.md has the lines" ;;
     *game.example*) echo "asks for a name that the resolver does not know; session.sh plays with tokens" ;;
@@ -80,7 +81,7 @@ adapt() {
 page() {
     local command why text number=0
     PATH=$path
-    [ "$1" = "$pages/games/tutorial/README.md" ] || PATH=$prefix/bin:$path
+    case $1 in */tutorial/README.md | */hop/README.md) ;; *) PATH=$prefix/bin:$path ;; esac # these say it
     pushd "$2" >/dev/null
     [ -r "$1" ] || fail "$1 is missing"
     while IFS= read -r command; do
