@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """A player of two kinds of `shoal-server new`, who looks for what its client should not have.
 
-    kinds.py turn ADDRESS LOG SERVER     tries moves that are refused, leaves when it has the turn; then reads the log of the
-                                         match, which has all cards, when the process SERVER has ended
+    kinds.py turn ADDRESS LOG SERVER     tries moves that are refused, leaves when it has the turn in the second round, ends the
+                                         process SERVER, and reads the log of the match, which has all cards
     kinds.py top-down ADDRESS SOURCE     stands still; walls are read from the .c
 """
 import os
 import re
+import signal
 import sys
 import time
 
@@ -35,12 +36,14 @@ def choose(own, table, reasons):
 
 def play_cards(address):
     """@return the tick at which it left, and its number."""
-    reasons, others, backs, sent, left = set(), set(), 0, None, None
+    reasons, others, backs, sent, left, rounds, before = set(), set(), 0, None, None, 0, 0
     with shoal.Client(address, name="Python", flags=shoal.BOT) as client:
         for tick in client.play():
             own, place = client.player, first(client.world.entities("table"))
             if left or own is None or place is None:
                 continue
+            rounds += before == 0 and place["table"]["turn"] != 0
+            before = place["table"]["turn"]
             for entity in client.world.entities("hand"):
                 if entity == own:
                     assert len(cards(entity["hand"])) == entity["cards"], f"own cards in tick {tick}"
@@ -50,7 +53,7 @@ def play_cards(address):
             if sent and own["answer"] == sent[1]:
                 reasons |= {sent[1]} & set(REASONS)
                 sent = None
-            if reasons == set(REASONS) and place["table"]["turn"] == own.handle:
+            if reasons == set(REASONS) and rounds >= 2 and place["table"]["turn"] == own.handle:
                 left = (tick, client.number)
                 client.leave()
             elif sent is None or tick > sent[2]:
@@ -131,6 +134,8 @@ if sys.argv[1] == "top-down":
     look(*sys.argv[2:])
 else:
     gone = play_cards(sys.argv[2])
+    time.sleep(1.5)  # the others go on
+    os.kill(int(sys.argv[4]), signal.SIGTERM)
     while os.path.exists(f"/proc/{sys.argv[4]}"):
         time.sleep(0.02)
     read_cards(sys.argv[3], *gone)
