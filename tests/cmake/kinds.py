@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A player of two kinds of `shoal-server new`, who looks for what its client should not have.
 
-    kinds.py turn ADDRESS LOG SERVER     tries moves that are refused, leaves when it has the turn in the second round, ends the
-                                         process SERVER, and reads the log of the match, which has all cards
+    kinds.py turn ADDRESS LOG SERVER     sleeps for a turn, tries moves that are refused, leaves when it has the turn in the
+                                         second round, ends the process SERVER, and reads the log, which has all cards
     kinds.py top-down ADDRESS SOURCE     stands still; walls are read from the .c
 """
 import os
@@ -37,6 +37,7 @@ def choose(own, table, reasons):
 def play_cards(address):
     """@return the tick at which it left, and its number."""
     reasons, others, backs, sent, left, rounds, before = set(), set(), 0, None, None, 0, 0
+    asleep = is_woken = None  # the cards with which it lets its first turn pass
     with shoal.Client(address, name="Python", flags=shoal.BOT) as client:
         for tick in client.play():
             own, place = client.player, first(client.world.entities("table"))
@@ -50,6 +51,12 @@ def play_cards(address):
                 else:
                     others.add(entity["hand"])
                     backs = max(backs, entity["cards"])
+            if not is_woken:
+                is_turn = place["table"]["turn"] == own.handle
+                asleep = own["cards"] if is_turn and asleep is None else asleep
+                is_woken = asleep is not None and not is_turn
+                assert not is_woken or own["cards"] == asleep + 1, "who is late draws a card"
+                continue
             if sent and own["answer"] == sent[1]:
                 reasons |= {sent[1]} & set(REASONS)
                 sent = None

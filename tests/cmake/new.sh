@@ -70,7 +70,7 @@ look() { # KIND ARGUMENT...
     pids[$1]=$!
 }
 if command -v python3 >/dev/null && ! grep -q '^SHOAL_SANITIZE:STRING=.' "$build/CMakeCache.txt"; then
-    change cards/cards.c 's/below(view->rng, 60)/below(view->rng, 4)/; s/^#define PAUSE_S .*/#define PAUSE_S 0.2f/'
+    change cards/cards.c 's/below(view->rng, 60)/below(view->rng, 4)/; s/^#define PAUSE_S .*/#define PAUSE_S 0.2f/; s/^#define TURN_S .*/#define TURN_S 1.0f/'
     cmake --build build --target cards >build.out 2>&1 || fail "cards with quick bots do not build"
     meet cards 2 --tick-rate 240 --ticks 36000 --log cards.slog
     look turn "$address" cards.slog "${pids[cards]}"
