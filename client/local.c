@@ -33,8 +33,8 @@
 
 #define SPARE_PEERS 8u   ///< for sessions that end while new ones begin
 #define LATE_TICKS_MAX 4 ///< later ticks are given up
-#define LOOK_US 500000u  ///< between two looks at the game's files
-#define QUIET_S 1        ///< a file that is younger may still be written
+#define LOOK_US 100000u  ///< between two looks at the game's files
+#define QUIET_MS 300     ///< a file that is younger may still be written
 #define END_US 5000000u  ///< for the tick that runs when the program ends
 
 typedef struct local_file {
@@ -127,6 +127,13 @@ static void remember(local_file* file, const char* stem_file, const char* ending
     file->number = status.st_ino;
 }
 
+static int64_t age_ms(const struct stat* status) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)(now.tv_sec - status->st_mtim.tv_sec) * 1000 +
+           (now.tv_nsec - status->st_mtim.tv_nsec) / 1000000;
+}
+
 // A file that is gone is being replaced: the next look decides.
 static bool has_changed(const local_file* file, bool* is_quiet) {
     struct stat status;
@@ -134,7 +141,8 @@ static bool has_changed(const local_file* file, bool* is_quiet) {
         *is_quiet = false;
         return false;
     }
-    if (time(NULL) - status.st_mtim.tv_sec <= QUIET_S) *is_quiet = false;
+    const int64_t age = age_ms(&status);
+    if (age >= 0 && age <= QUIET_MS) *is_quiet = false; // below 0: of another clock
     return status.st_mtim.tv_sec != file->changed.tv_sec ||
            status.st_mtim.tv_nsec != file->changed.tv_nsec || status.st_size != file->size ||
            status.st_ino != file->number;

@@ -55,6 +55,28 @@ done
 run check shoal-server check --strict hop_3d/build/games/hop_3d.so
 [ "$code" = 0 ] || fail "the module is refused"
 
+# What is saved while it is played is built, and the match goes on: other code, a fault, a mended file with another
+# layout.
+cp hop_3d/hop_3d.c right.c
+hop_3d/play --watch --headless --bots 1 >saved.out 2>saved.err &
+pids[saved]=$!
+await "the player" has_said saved.err ' joined from '
+echo 'const char hop_3d_version[] = "other";' >>hop_3d/hop_3d.c
+await "other code" has_lines saved.err 'reloaded: the match goes on with it' 1
+await "the player" has_lines saved.err ' is back after ' 1
+echo 'a fault;' >>hop_3d/hop_3d.c
+await "the fault" has_said saved.err 'not built: the match goes on as it was'
+cat saved.out saved.err | grep -q 'hop_3d.c:[0-9]*:.*error' || fail "the fault is not named"
+sed -i 's/^\(hop_3d_player[^{]*\){/&\n    "extra:i"{ _replicate:b=yes; value:i=3 }/' hop_3d/hop_3d.blk
+cp right.c hop_3d/hop_3d.c
+await "another layout" has_lines saved.err 'reloaded: the match goes on with it' 2
+await "the player" has_lines saved.err ' is back after ' 2
+kill -TERM "${pids[saved]}"
+ends_with 0 saved
+tick=$(value tick saved.out)
+[ "${tick:-0}" -gt 60 ] || fail "the match began again: tick $tick"
+sed -i '/"extra:i"/d' hop_3d/hop_3d.blk
+
 # A server of KIND, bots, and the player in Python. Bots that do not think long make rounds short.
 export SHOAL_MODULE_PATH=$PWD/build/games SHOAL_LIBRARY=$build/lib/libshoal_client.so.1
 meet() { # KIND BOTS OPTION...
