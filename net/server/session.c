@@ -355,6 +355,7 @@ void net_session_ask_again(net_server* server, net_session* session) {
         net_session_set_peer(server, session, 0);
         net_session_set_state(server, session, NET_SESSION_AWAY, "exchanged");
     }
+    session->resume_us = 0; // it comes back at once because the server asks it to
     net_session_renew(server, session);
 }
 
