@@ -34,6 +34,13 @@ typedef enum own_key {
 
 typedef struct show show;
 
+/// What a failed build said: show_faults.c.
+typedef struct show_faults {
+    char lines[CLIENT_FAULTS_MAX][CLIENT_FAULT_BYTES];
+    uint32_t count;
+    uint64_t looked_us; ///< 0: not yet
+} show_faults;
+
 /// Who sees a part of the window: a person, or a bot whose play is watched.
 typedef struct show_person {
     show* on;
@@ -70,6 +77,7 @@ struct show {
     client_line line;                     ///< what the first person types
     uint32_t pads;                        ///< a bit for each game controller that is there
     uint32_t pad_person[CLIENT_PADS_MAX]; ///< whose it is, while it is there
+    show_faults faults;
     char notice[128];
     uint64_t notice_us;  ///< when it was said
     uint64_t playing_us; ///< when the first picture of the game was shown; 0: not yet
@@ -106,6 +114,9 @@ void show_think(void* context, const net_player_context* player, void* input);
 /// config has its address then, and whether it is watched.
 /// @return NET_EXIT_CLEAN; any other exit code: reported.
 BASE_MUST_USE int show_choose_server(show* on);
+/// Read the file of --faults, some times a second. Without the option it does nothing.
+void show_look_for_faults(show* on, uint64_t now_us);
+void show_draw_faults(const show* on, const net_draw* draw, float width);
 /// Of a person that only watches: show_watch.c.
 enum { SHOW_WATCH_HELP_ROWS = 5 };
 extern const client_help_row show_watch_help[SHOW_WATCH_HELP_ROWS];

@@ -234,6 +234,8 @@ void show_draw(show* on, uint64_t now_us, show_picture what, const char* shot) {
     } else {
         if (has_picture) draw_hints(on, &draw, width, height, now_us);
         draw_session(on, &draw, width, height, has_picture);
+        show_look_for_faults(on, now_us);
+        show_draw_faults(on, &draw, width);
     }
     char path[1024];
     if (!shot && has_picture) shot = find_shot(on, path, sizeof path);

@@ -137,6 +137,7 @@ static bool check_use(const client_config* config, const base_reporter* reporter
         {"net", config->net != NULL, .is_of_sessions = true},
         {"rate-max", config->rate_bytes_max > 0, .is_of_sessions = true},
         {"panel", config->has_panel, .is_of_pictures = true},
+        {"faults", config->faults != NULL, .is_of_sessions = true},
         {"fullscreen", config->is_fullscreen, .is_of_pictures = true},
         {"config-dir", config->config_dir != NULL, .is_of_pictures = true},
     };
@@ -204,6 +205,7 @@ static const base_option table[] = {
      "ask the server for at most so many bytes a second; 0: its own limit", 0,
      NET_RATE_BYTES_LIMIT},
     {"panel", FIELD(has_panel), NULL, "open the panel of F1 from the start", 0, 0},
+    {"faults", FIELD(faults), "FILE", "show its lines while it is there: what a build said", 0, 0},
     {"fullscreen", FIELD(is_fullscreen), NULL, "begin without a frame; F11 changes it", 0, 0},
     {"volume", FIELD(volume), "N", "of sounds and music, 0 to 100; 0: none (M: mute)", 0,
      CLIENT_VOLUME_MAX},

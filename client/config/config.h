@@ -45,6 +45,7 @@ typedef struct client_config {
     double fps; ///< frames per second; 0: the rate of the display
     bool is_fullscreen;
     bool has_panel;
+    const char* faults; ///< a file whose lines the window shows while it is there; NULL: none
     uint64_t volume; ///< of all sounds, 0..CLIENT_VOLUME_MAX; 0: none is opened
 
     const char* replay;  ///< a log; NULL: play on a server

@@ -336,6 +336,21 @@ void client_screen_notice(const net_draw* draw, float width, float height, const
     put_middle(draw, width * 0.5f, y + 6.0f, 15.0f, fade(white, part), text, width - 40.0f);
 }
 
+void client_screen_faults(const net_draw* draw, float width, const char* const* lines,
+                          uint32_t count) {
+    const float wide = base_clamp(width - 80.0f, 0.0f, 860.0f), x = (width - wide) * 0.5f;
+    if (count == 0) return;
+    card(draw, x, 44.0f, wide, 48.0f + 20.0f * (float)count, bad);
+    put(draw, x + 18.0f, 56.0f, 15.0f, bad, "Not built: the match goes on as it was");
+    for (uint32_t i = 0; i < count; i++) {
+        char line[CLIENT_FAULT_BYTES];
+        (void)base_text_copy(line, sizeof line, lines[i]);
+        while (line[0] && draw->text_width(draw->context, 13.0f, line) > wide - 36.0f)
+            line[last_character(line)] = '\0';
+        put(draw, x + 18.0f, 80.0f + 20.0f * (float)i, 13.0f, white, line);
+    }
+}
+
 void client_screen_tag(const net_draw* draw, float x, float y, const char* text, float part) {
     if (!(part > 0.0f)) return;
     const float wide = draw->text_width(draw->context, 13.0f, text) + 16.0f;

@@ -22,6 +22,11 @@ void client_screen_resuming(const net_draw* draw, float width, float height, dou
 /// `reason` is why, `hint` is what the user can do. A fault is red.
 void client_screen_ended(const net_draw* draw, float width, float height, bool is_fault,
                          const char* headline, const char* reason, const char* hint);
+#define CLIENT_FAULTS_MAX 6u    ///< lines that are shown
+#define CLIENT_FAULT_BYTES 160u ///< of a line, with the NUL
+/// A build failed: its first lines, over the game, which goes on. `count` 0: nothing.
+void client_screen_faults(const net_draw* draw, float width, const char* const* lines,
+                          uint32_t count);
 #define CLIENT_WATCHING_HEIGHT 36.0f
 /// A strip at the lower edge: one line, and behind it what the user can do.
 void client_screen_watching(const net_draw* draw, float width, float height, const char* text,

@@ -183,6 +183,20 @@ PICTURE_CASE(a_notice_stands_above_the_legend) {
     assert_int_equal(picture_count(p, 0, HEIGHT - 46, WIDTH, 46, white, 40), 0);
 }
 
+PICTURE_CASE(what_a_build_said_lies_over_the_game_while_it_fails) {
+    static const char* const lines[CLIENT_FAULTS_MAX] = {
+        "hop.c:12:5: error: expected ';' before 'return'", "b", "c", "d", "e", "f"};
+    uint32_t before = 0;
+    for (uint32_t count = 0; count <= CLIENT_FAULTS_MAX; count++) {
+        client_draw_begin(p->draw, (ecs_color){0, 0, 0, 255});
+        client_screen_faults(&p->screen, WIDTH, lines, count);
+        client_draw_end(p->draw);
+        const uint32_t shown = picture_count(p, 60, 40, WIDTH - 120, 300, white, 40);
+        assert_true(count == 0 ? shown == 0 : shown > before);
+        before = shown;
+    }
+}
+
 PICTURE_CASE(a_line_shows_its_end) {
     const char* const texts[] = {"", "hello",
                                  "a line that is so long that it does not fit into its "
