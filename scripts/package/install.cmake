@@ -42,6 +42,8 @@ add_library(shoal_game_interface INTERFACE)
 target_compile_features(shoal_game_interface INTERFACE c_std_17)
 target_compile_options(shoal_game_interface INTERFACE
     -ffp-contract=off -fno-math-errno -fno-common -fno-strict-aliasing)
+# Accesses in headers are checked in the same builds as those of the programs.
+target_compile_definitions(shoal_game_interface INTERFACE $<$<BOOL:${SHOAL_VALIDATE}>:BASE_VALIDATE_ON=1>)
 target_include_directories(shoal_game_interface INTERFACE
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/shoal>)
 target_link_libraries(shoal_game_interface INTERFACE PkgConfig::PROTOBUF_C)
@@ -153,6 +155,7 @@ if(NOT TARGET shoal::game)
     add_library(shoal::game INTERFACE IMPORTED)
     target_compile_features(shoal::game INTERFACE c_std_17)
     target_compile_options(shoal::game INTERFACE -ffp-contract=off -fno-math-errno -fno-common -fno-strict-aliasing)
+    target_compile_definitions(shoal::game INTERFACE $<$<BOOL:@SHOAL_VALIDATE@>:BASE_VALIDATE_ON=1>)
     target_include_directories(shoal::game INTERFACE
         "@PROJECT_SOURCE_DIR@/ecs/base/include" "@PROJECT_SOURCE_DIR@/ecs/include"
         "@PROJECT_SOURCE_DIR@/proto/include" "@PROJECT_SOURCE_DIR@/net/include")
