@@ -7,10 +7,12 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "net/match.h"
+#include "window/advice.h"
 
 #include <string.h>
 
-#define SMOOTH 0.15f ///< weight of the newest tenth of a second in a rate
+#define WARM_SAMPLES 30u ///< until the rate of ticks is known
+#define SMOOTH 0.15f     ///< weight of the newest tenth of a second in a rate
 
 typedef enum feed_other {
     OTHER_RECORDS,
@@ -111,6 +113,34 @@ static void fill_facts(const net_client_meter* meter, const net_presenter_meter*
     facts->frame_us_p99 = frames.us_p99;
 }
 
+// Rates are smoothed over about a second: one late packet is no fault of a server.
+static void write_advice(client_feed* feed, const net_client_meter* meter,
+                         const net_presenter_meter* view, const client_feed_sources* sources,
+                         client_panel* panel, float seconds) {
+    const ecs_tick tick = net_client_tick_newest(sources->client);
+    const bool is_same = tick >= feed->tick && view->corrections_seen >= feed->corrections;
+    if (seconds > 0.0f && is_same && feed->tick > 0) {
+        feed->ticks_s += ((float)(tick - feed->tick) / seconds - feed->ticks_s) * SMOOTH;
+        feed->corrections_s +=
+            ((float)(view->corrections_seen - feed->corrections) / seconds - feed->corrections_s) *
+            SMOOTH;
+        if (feed->warm < WARM_SAMPLES) feed->warm++;
+    }
+    feed->tick = tick;
+    feed->corrections = view->corrections_seen;
+    const client_advice_facts facts = {
+        .loss_percent = meter->loss_percent,
+        .frame_ms = (double)panel->facts.frame_us_p50 / 1000.0,
+        .view_ms = view->delay_ms,
+        .rtt_ms = meter->rtt_ms,
+        .ticks_s = feed->warm < WARM_SAMPLES ? 0.0 : (double)feed->ticks_s,
+        .rate_hz = 1.0 / (double)net_match_dt(sources->mirror),
+        .corrections_s = (double)feed->corrections_s,
+    };
+    panel->facts.is_bad =
+        client_advice_write(&facts, panel->facts.advice, sizeof panel->facts.advice);
+}
+
 static float rate_kb(uint64_t now, uint64_t last, float seconds) {
     return now >= last ? (float)(now - last) / 1000.0f / seconds : 0.0f;
 }
@@ -145,5 +175,6 @@ void client_feed_service(client_feed* feed, uint64_t now_us, const client_feed_s
         rank_parts(feed, sources, &panel->facts);
     }
     fill_facts(&meter, &view, sources, &panel->facts);
+    write_advice(feed, &meter, &view, sources, panel, is_first ? 0.0f : seconds);
     feed->last = meter;
 }

@@ -15,6 +15,10 @@ typedef struct client_feed {
     net_client_meter last;
     uint64_t counts[CLIENT_FEED_RATES_MAX]; ///< bits: components by id, then the four other kinds
     float rates[CLIENT_FEED_RATES_MAX];     ///< bytes per second, smoothed
+    ecs_tick tick;                          ///< the newest
+    uint64_t corrections;
+    float ticks_s, corrections_s; ///< smoothed
+    uint32_t warm;                ///< samples of these
 } client_feed;
 
 typedef struct client_feed_sources {

@@ -87,13 +87,19 @@ static float part_of(uint64_t since_us, uint64_t now_us, double length_s) {
 
 // How much of the legend is seen.
 static float legend_part(const show* on, uint64_t now_us) {
-    if (!client_player_is_person(on->program, 0) || on->has_help) return 0.0f;
+    if (!client_player_is_person(on->program, 0) || on->has_help || on->has_panel) return 0.0f;
     return on->playing_us ? part_of(on->playing_us, now_us, SHOW_LEGEND_S) : 1.0f;
 }
 
 static float draw_legend(show* on, const net_draw* draw, float width, float height, float part) {
     return client_screen_legend(draw, width, height, on->bindings.actions, on->bindings.count,
                                 on->pads != 0, part);
+}
+
+// The panel stands beside the field, where at least as much of the window is left for that.
+static float panel_part(const show* on, float width) {
+    const float wide = CLIENT_PANEL_LEFT + CLIENT_PANEL_WIDTH;
+    return on->has_panel && width >= 2.0f * wide ? wide / width : 0.0f;
 }
 
 // The parts of several people lie side by side, or in a high window one above the other. The legend
@@ -104,8 +110,9 @@ static client_area area_of(const show* on, uint32_t person, float width, float h
     const uint32_t columns = count == 1 || (count == 2 && width < height) ? 1 : 2;
     const uint32_t rows = (count + columns - 1) / columns;
     const float gap = count > 1 ? 0.002f : 0.0f;
-    const float wide = 1.0f / (float)columns, high = (1.0f - strip / height) / (float)rows;
-    const float left = (float)(person % columns) * wide;
+    const float from = panel_part(on, width);
+    const float wide = (1.0f - from) / (float)columns, high = (1.0f - strip / height) / (float)rows;
+    const float left = from + (float)(person % columns) * wide;
     const float top = (float)(person / columns) * high;
     return (client_area){left + gap, top + gap, left + wide - gap, top + high - gap};
 }

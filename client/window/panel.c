@@ -15,7 +15,7 @@
 
 #define MARGIN 10.0f
 #define GAP 6.0f
-#define HEAD 28.0f
+#define HEAD 46.0f
 #define TILE_HEIGHT 56.0f
 #define TILE_WIDTH ((CLIENT_PANEL_WIDTH - 2.0f * MARGIN - GAP) * 0.5f)
 #define BARS_HEIGHT 28.0f
@@ -44,6 +44,7 @@ static const plot_style styles[CLIENT_PLOT_COUNT] = {
 
 static const ecs_color white = {240, 244, 255, 255};
 static const ecs_color soft = {150, 164, 200, 255};
+static const ecs_color warning = {255, 170, 92, 255};
 static const ecs_color faint = {150, 164, 200, 60};
 
 void client_panel_init(client_panel* panel, uint32_t plots) {
@@ -239,6 +240,8 @@ void client_panel_draw(const client_panel* panel, const net_draw* draw) {
     put(draw, left + MARGIN, top + 8.0f, 12.0f, white, panel->facts.title);
     (void)base_text_format(text, sizeof text, "tick %.0f", panel->facts.tick);
     put_right(draw, left + CLIENT_PANEL_WIDTH - MARGIN, top + 8.0f, 12.0f, soft, text);
+    put(draw, left + MARGIN, top + 27.0f, 11.0f, panel->facts.is_bad ? warning : soft,
+        panel->facts.advice);
     uint32_t shown = 0;
     for (uint32_t i = 0; i < CLIENT_PLOT_COUNT; i++) {
         draw_tile(panel, draw, (client_plot)i);

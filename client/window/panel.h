@@ -16,7 +16,7 @@
 #define CLIENT_PANEL_LEFT 12.0f
 #define CLIENT_PANEL_TOP 12.0f
 #define CLIENT_PANEL_WIDTH 320.0f
-#define CLIENT_PANEL_HEIGHT 500.0f
+#define CLIENT_PANEL_HEIGHT 518.0f
 
 typedef enum client_plot {
     CLIENT_PLOT_RTT,    ///< ms
@@ -43,6 +43,8 @@ typedef struct client_panel_part {
 /// The current values beside the plots.
 typedef struct client_panel_facts {
     char title[64];
+    char advice[96]; ///< client_advice_write; empty: none
+    bool is_bad;     ///< the advice is about a fault
     double tick;
     uint32_t created, loading, allocated; ///< entities by state
     uint64_t corrections, corrections_seen, rollbacks;

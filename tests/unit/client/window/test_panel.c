@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "window/advice.h"
 #include "window/panel.h"
 
 #include "picture.h"
@@ -33,6 +34,41 @@ CASE(a_scale_is_a_round_number_that_holds_the_largest_value) {
     odd = same(INFINITY);
     client_panel_add(&empty, &odd);
     assert_true(client_panel_scale(&empty, CLIENT_PLOT_RTT) > 0.0f);
+}
+
+CASE(each_fault_has_its_sentence_above_its_threshold_alone) {
+    const client_advice_facts good = {.loss_percent = CLIENT_ADVICE_LOSS_PERCENT,
+                                      .frame_ms = CLIENT_ADVICE_FRAME_MS,
+                                      .view_ms = CLIENT_ADVICE_VIEW_MS,
+                                      .rtt_ms = CLIENT_ADVICE_RTT_MS,
+                                      .ticks_s = 60.0 * CLIENT_ADVICE_TICKS_PART,
+                                      .rate_hz = 60.0,
+                                      .corrections_s = CLIENT_ADVICE_CORRECTIONS};
+    client_advice_facts bad[6] = {good, good, good, good, good, good};
+    static const char* const sentences[] = {
+        "frames take 40 ms: this machine draws too slowly",
+        "loss 12 %: the line drops packets",
+        "the server is late: 14 of 60 ticks a second",
+        "round trip 250 ms: the server is far away",
+        "view 300 ms behind: packets come unevenly",
+        "5 corrections a second: snap what is rounded",
+    };
+    char text[96];
+    assert_false(client_advice_write(&good, text, sizeof text));
+    assert_string_equal(text, "nothing is wrong");
+    bad[0].frame_ms = 40.0;
+    bad[1].loss_percent = 12.0;
+    bad[2].ticks_s = 14.0;
+    bad[3].rtt_ms = 250.0;
+    bad[4].view_ms = 300.0;
+    bad[5].corrections_s = 5.0;
+    for (uint32_t i = 0; i < BASE_COUNT(bad); i++) {
+        assert_true(client_advice_write(&bad[i], text, sizeof text));
+        assert_string_equal(text, sentences[i]);
+    }
+    client_advice_facts unknown = good;
+    unknown.ticks_s = 0.0; // no rate yet
+    assert_false(client_advice_write(&unknown, text, sizeof text));
 }
 
 CASE(old_samples_give_way) {
