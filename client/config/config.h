@@ -46,7 +46,7 @@ typedef struct client_config {
     bool is_fullscreen;
     bool has_panel;
     const char* faults; ///< a file whose lines the window shows while it is there; NULL: none
-    uint64_t volume; ///< of all sounds, 0..CLIENT_VOLUME_MAX; 0: none is opened
+    uint64_t volume;    ///< of all sounds, 0..CLIENT_VOLUME_MAX; 0: none is opened
 
     const char* replay;  ///< a log; NULL: play on a server
     double at;           ///< tick at which the replay begins

@@ -63,6 +63,7 @@ case_an_unknown_option_names_the_nearest() {
     refused 2 'at is for --replay FILE' shoal-client 127.0.0.1:1 --at 5
     refused 2 'speed is for --replay FILE' shoal-client 127.0.0.1:1 --speed 2
     refused 2 'panel needs --render or --shot' shoal-client 127.0.0.1:1 --panel
+    refused 2 'faults has no effect on a replay' shoal-client --replay x.slog --faults f
     refused 2 'bots has no effect on a replay' shoal-client --replay x.slog --bots 2
     refused 2 'ticks has no effect on a replay' shoal-client --replay x.slog --ticks 2
     refused 2 'rate-max has no effect on a replay' shoal-client --replay x.slog --rate-max 9000
