@@ -43,6 +43,10 @@ int server_access_open(server_program* self) {
         !server_addresses_resolve("public", &self->config.public_addresses, self->public_addresses,
                                   &self->reporter))
         return NET_EXIT_USAGE;
+    if (self->config.log_key &&
+        (!net_host_forbid_core() ||
+         !net_host_load_log_key(self->config.log_key, &self->log_key, &self->reporter)))
+        return NET_EXIT_USAGE;
     self->has_keys = self->keys.count > 0;
     if (self->has_keys)
         net_key_derive(&self->keys.keys[0], "shoal sessions", 0, 0, self->session_key.bytes,
@@ -131,6 +135,7 @@ void server_access_reload(server_program* self) {
 void server_access_close(server_program* self) {
     server_access_wipe(self);
     net_key_wipe(&self->session_key);
+    net_log_key_wipe(&self->log_key);
     net_bans_destroy(self->bans);
     self->bans = NULL;
 }

@@ -8,6 +8,8 @@
 #include "net/log.h"
 #include "net/server.h"
 
+#include "inspect/lines.h"
+
 #define SERVER_SPECTATORS_UNSET UINT64_MAX
 
 typedef struct server_config {
@@ -15,13 +17,18 @@ typedef struct server_config {
     const char* listen;
     uint64_t tick_rate_hz;
     uint64_t seed;
-    const char* log; ///< file, "none", or NULL: a name made of game and time
+    const char* resume; ///< a log whose match goes on; NULL: a new match
+    uint64_t resume_at; ///< behind this tick; 0: the last whole one
+    const char* log;    ///< file, "none", or NULL: a name made of game and time
     net_log_sync log_sync;
     net_log_content log_content;
     const char* log_on_close; ///< program; NULL: none
+    const char* log_key;      ///< file of the key that signs the log; NULL: it is not signed
     uint64_t log_ring_s;      ///< 0: no ring
     uint64_t log_ring_mb;
     bool has_console;
+    const char* control; ///< socket; NULL: none
+    bool allow_edits;    ///< the operator may change settings and values while the match runs
     uint64_t log_segment_mb, log_segment_s, log_keep, log_budget_mb; ///< 0: no limit
     uint64_t status_every_s;                                         ///< 0: only on SIGUSR1
     uint64_t ticks;
@@ -43,8 +50,18 @@ typedef struct server_config {
     uint64_t rate_bytes_max;   ///< per client and second
     uint64_t send_divisor;
     net_coder coder;
-    uint64_t threads; ///< 0: chosen by cores and game
+    uint64_t drain_s; ///< 0: SIGTERM ends the match
+    server_line_format log_format;
+    base_option_list log_levels; ///< "debug", "net=debug"
+    uint64_t threads;            ///< 0: chosen by cores and game
+    const char* http;            ///< ADDR:PORT; NULL: no inspector
+    const char* http_token_file;
+    base_option_list http_hosts;
+    bool http_is_optional;
+    uint64_t http_delay_s;
     const char* config;
+    base_options options; ///< the table, to show it; its values are this config
+    uint8_t option_sources[BASE_OPTIONS_MAX];
     char config_text[16384]; ///< content of the config file: options borrow from it
 } server_config;
 

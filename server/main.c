@@ -24,6 +24,9 @@ static int run(server_program* self) {
 static int read_options_and_run(server_program* self, int argc, char** argv) {
     const base_options_result read = server_config_read(&self->config, argc, argv, &self->reporter);
     if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);
+    if (!server_lines_configure(self->lines, self->config.log_format, &self->config.log_levels,
+                                &self->reporter))
+        return NET_EXIT_USAGE;
     if (!net_loop_init(&self->loop) || !net_loop_hear_operator(&self->loop)) {
         base_report(&self->reporter, NULL, 0, "signals: %s", strerror(errno));
         return NET_EXIT_RUNTIME;
@@ -39,8 +42,15 @@ static int run_match(int argc, char** argv, const base_reporter* reporter) {
         base_report(reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
         return NET_EXIT_RUNTIME;
     }
-    self->reporter = *reporter;
-    int code = read_options_and_run(self, argc, argv);
+    self->lines = server_lines_create();
+    int code = NET_EXIT_RUNTIME;
+    if (self->lines) {
+        self->reporter = *server_program_layer(self, SERVER_LAYER_SERVER);
+        code = read_options_and_run(self, argc, argv);
+    } else {
+        base_report(reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
+    }
+    server_lines_destroy(self->lines);
     free(self);
     return code;
 }

@@ -6,6 +6,7 @@
 // so that a second server on the same port leaves no file behind.
 #include "access.h"
 #include "program.h"
+#include "resume.h"
 
 #include "base/assert.h"
 #include "base/text.h"
@@ -23,30 +24,39 @@
 /// Connections beyond --max-clients, so that one client too many can be refused with a reason. At
 /// NET_CLIENTS_MAX there is none, and the outer layer says that the server is full.
 #define REFUSED_PEERS_MAX 8u
+#define CRASH_AGAIN_S 10u ///< that the command in the report of a crash runs again
 
 static int open_module(server_program* self) {
+    const base_reporter* game = server_program_layer(self, SERVER_LAYER_GAME);
     if (!self->config.game) {
         base_report(&self->reporter, NULL, 0, "--game is missing: name a game or a module file");
         return NET_EXIT_USAGE;
     }
     net_result result = net_host_open_game(self->config.game, NET_ROLE_SERVER, self->config.threads,
-                                           &self->reporter, &self->module);
-    return net_exit_report_setup(result, &self->reporter);
+                                           game, &self->module);
+    return net_exit_report_setup(result, game);
 }
 
-static int open_match(server_program* self) {
+static int make_match(server_program* self) {
+    const base_reporter* game = server_program_layer(self, SERVER_LAYER_GAME);
     net_match_config config = net_match_config_default(self->module);
     config.role = NET_ROLE_SERVER;
     config.seed = self->config.seed;
     config.tick_rate_hz = (uint32_t)self->config.tick_rate_hz;
     for (uint32_t i = 0; i < self->config.settings.count; i++) {
         const char* setting = self->config.settings.values[i];
-        if (net_match_setting_apply(&config, setting, &self->reporter) != NET_OK)
-            return NET_EXIT_USAGE;
+        if (net_match_setting_apply(&config, setting, game) != NET_OK) return NET_EXIT_USAGE;
     }
-    net_result result = net_match_create(&config, &self->reporter, &self->match);
-    if (result == NET_OK) result = net_host_check_game(self->match, &self->reporter);
-    return net_exit_report_setup(result, &self->reporter);
+    net_result result = net_match_create(&config, game, &self->match);
+    return net_exit_report_setup(result, game);
+}
+
+static int open_match(server_program* self) {
+    const base_reporter* game = server_program_layer(self, SERVER_LAYER_GAME);
+    const int code = self->before ? server_resume_match(self) : make_match(self);
+    if (code != NET_EXIT_CLEAN) return code;
+    const net_result result = net_host_check_game(self->match, game);
+    return net_exit_report_setup(result, game);
 }
 
 static int report_transport(server_program* self, net_result result) {
@@ -62,14 +72,17 @@ static int report_transport(server_program* self, net_result result) {
     return is_usage ? NET_EXIT_USAGE : NET_EXIT_RUNTIME;
 }
 
+// Does the game hide something from players?
+static bool is_hiding(const server_program* self) {
+    return self->module->game->interest || net_schema_hides(net_match_schema(self->match));
+}
+
 // Who watches a game in which players do not see everything can help one of them.
 static bool choose_spectators(server_program* self) {
     server_config* config = &self->config;
     const uint64_t room = NET_CLIENTS_MAX - config->clients_max;
     if (config->spectators_max == SERVER_SPECTATORS_UNSET) {
-        const bool hides =
-            self->module->game->interest || net_schema_hides(net_match_schema(self->match));
-        config->spectators_max = hides ? 0 : NET_SPECTATORS_DEFAULT;
+        config->spectators_max = is_hiding(self) ? 0 : NET_SPECTATORS_DEFAULT;
         if (config->spectators_max > room) config->spectators_max = room;
     }
     if (config->spectators_max <= room) return true;
@@ -118,7 +131,13 @@ static void make_log_name(server_program* self, uint64_t unix_ms) {
                      utc.tm_hour, utc.tm_min, utc.tm_sec, (int)getpid());
 }
 
-static net_log_options log_options(const server_config* config, bool is_in_memory) {
+// An operator may change the match: the header of its log has to say so.
+static bool has_controls(const server_config* config) {
+    return config->allow_edits || config->has_console || config->control || config->http;
+}
+
+static net_log_options log_options(const server_config* config, bool is_in_memory,
+                                   net_log_reader* before) {
     net_log_options options = net_log_options_default();
     options.segments = (net_log_segments){.bytes_max = config->log_segment_mb << 20,
                                           .seconds_max = (uint32_t)config->log_segment_s,
@@ -130,6 +149,8 @@ static net_log_options log_options(const server_config* config, bool is_in_memor
     options.ring_seconds = (uint32_t)config->log_ring_s;
     options.ring_bytes = config->log_ring_mb << 20;
     options.is_in_memory = is_in_memory;
+    options.before = before;
+    options.has_controls = has_controls(config);
     return options;
 }
 
@@ -145,21 +166,42 @@ static int open_log(server_program* self) {
         return NET_EXIT_USAGE;
     }
     const bool has_file = !name || strcmp(name, "none") != 0;
+    if (!has_file && self->config.log_key) {
+        base_report(&self->reporter, NULL, 0, "--log-key: there is no log to sign (--log none)");
+        return NET_EXIT_USAGE;
+    }
     if (!has_file && self->config.log_ring_s == 0) return NET_EXIT_CLEAN;
     if (!has_file) make_log_name(self, unix_ms); // of what is saved
-    const net_log_options options = log_options(&self->config, !has_file);
-    net_result result =
-        net_log_writer_create_as(NULL, self->log_file, &options, self->match, net_build_id(),
-                                 unix_ms, &self->reporter, &self->log);
+    const int code = server_resume_check_signed(self);
+    if (code != NET_EXIT_CLEAN) return code;
+    net_log_options options = log_options(&self->config, !has_file, self->before);
+    if (self->config.log_key) options.sign_key = &self->log_key;
+    const base_reporter* log = server_program_layer(self, SERVER_LAYER_LOG);
+    net_result result = net_log_writer_create_as(NULL, self->log_file, &options, self->match,
+                                                 net_build_id(), unix_ms, log, &self->log);
     if (result == NET_ERR_DISK) {
-        base_report(&self->reporter, self->log_file, 0, "the match runs without a log");
+        base_report(log, self->log_file, 0, "the match runs without a log");
         (void)base_text_copy(self->log_file, sizeof self->log_file, "none");
         self->lacks_log = true;
         return NET_EXIT_CLEAN;
     }
     self->has_log_file = has_file && result == NET_OK;
-    (void)net_exit_report_setup(result, &self->reporter);
+    (void)net_exit_report_setup(result, log);
     return result == NET_OK ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
+}
+
+static bool shows_sessions(const server_program* self) {
+    return server_lines_shows(self->lines, SERVER_LAYER_NET, SERVER_LEVEL_DEBUG);
+}
+
+// For --trace-session, and a line for each change of a session's state with --log-level net=debug.
+static void trace_session(void* context, const net_trace_event* event) {
+    const server_program* self = context;
+    if (self->session_trace) net_host_write_trace(self->session_trace, event);
+    if (event->kind != NET_TRACE_STATE || !shows_sessions(self)) return;
+    char text[NET_TRACE_LINE_BYTES_MAX];
+    net_trace_text(event, text, sizeof text);
+    base_report(server_program_layer(self, SERVER_LAYER_NET), NULL, 0, "debug: %s", text);
 }
 
 static int open_server(server_program* self) {
@@ -167,6 +209,8 @@ static int open_server(server_program* self) {
         return NET_EXIT_RUNTIME;
     if (self->log)
         self->identity = net_log_writer_identity(self->log);
+    else if (self->before)
+        self->identity = net_log_reader_info(self->before)->identity;
     else
         net_host_draw_secret(NULL, &self->identity, sizeof self->identity);
     net_server_config config = {
@@ -179,7 +223,7 @@ static int open_server(server_program* self) {
         .bans = self->bans,
         .clients_per_address_max = (uint32_t)self->config.clients_per_address_max,
         .ticks_max = self->config.ticks,
-        .reporter = &self->reporter,
+        .reporter = server_program_layer(self, SERVER_LAYER_NET),
         .entropy = net_host_draw_secret,
         .secret = self->has_keys ? server_access_secret : NULL,
         .secret_context = self,
@@ -188,10 +232,13 @@ static int open_server(server_program* self) {
         .coder = self->config.coder,
         .is_threaded = self->config.net_threads > 0,
         .has_bandwidth = self->config.bandwidth != NULL,
-        .session_trace = self->session_trace ? net_host_write_trace : NULL,
-        .session_trace_context = self->session_trace,
+        .clock_us = net_loop_now_us,
+        .session_trace = self->session_trace || shows_sessions(self) ? trace_session : NULL,
+        .session_trace_context = self,
     };
-    net_result result = net_server_create(&config, &self->server);
+    self->meter = server_meter_create((uint32_t)self->config.tick_rate_hz);
+    self->metrics = server_metrics_create();
+    net_result result = self->metrics ? net_server_create(&config, &self->server) : NET_ERR_MEMORY;
     if (result != NET_OK) {
         base_report(&self->reporter, NULL, 0, "%s", net_result_text(result));
         return NET_EXIT_RUNTIME;
@@ -199,43 +246,138 @@ static int open_server(server_program* self) {
     return NET_EXIT_CLEAN;
 }
 
+void server_program_update_subject(server_program* self) {
+    server_subject* subject = &self->subject;
+    subject->match = self->match;
+    subject->server = self->server;
+    subject->transport = self->transport;
+    subject->log = self->log;
+    subject->log_file = self->log_file;
+    subject->reporter = &self->reporter;
+    subject->start_us = self->start_us;
+    subject->lines = self->lines;
+    subject->metrics = self->metrics;
+    subject->is_served = self->inspect != NULL;
+    if (self->inspect) subject->http = server_inspect_get_counts(self->inspect);
+    subject->tick_rate_hz = self->config.tick_rate_hz;
+    subject->meter = self->meter;
+    subject->options = &self->config.options;
+    subject->clients_max = (uint32_t)self->config.clients_max;
+    subject->spectators_max = (uint32_t)self->config.spectators_max;
+    subject->reader_delay_s = self->config.http_delay_s;
+    subject->bans = self->bans;
+    subject->has_controls = !self->log || has_controls(&self->config);
+    subject->may_edit = self->config.allow_edits;
+    subject->is_paused = net_server_is_paused(self->server);
+}
+
+static int open_inspect(server_program* self) {
+    const server_config* config = &self->config;
+    if (!config->http) return NET_EXIT_CLEAN;
+    server_program_update_subject(self);
+    const char* file = self->module->templates_file;
+    const int code = server_inspect_open(
+        &(server_inspect_config){
+            .listen = config->http,
+            .token_file = config->http_token_file,
+            .hosts = config->http_hosts,
+            .is_optional = config->http_is_optional,
+            .game = self->module->game->name,
+            .game_file = file[0] ? file : NULL,
+            .log_file = self->has_log_file ? self->log_file : NULL,
+            .is_live = true,
+            .is_hiding = is_hiding(self),
+            .delay_s = config->http_delay_s,
+            .tick_rate_hz = config->tick_rate_hz,
+            .subject = &self->subject,
+            .reporter = server_program_layer(self, SERVER_LAYER_HTTP),
+        },
+        &self->inspect);
+    net_loop* loop = &self->loop;
+    if (self->inspect && loop->socket_count < NET_LOOP_SOCKETS_MAX)
+        loop->sockets[loop->socket_count++] = server_inspect_descriptor(self->inspect);
+    return code;
+}
+
 static void print_ready(const server_program* self) {
     char address[NET_ENET_ADDRESS_TEXT_BYTES];
     BASE_ASSERT(net_transport_enet_address(self->transport, address, sizeof address));
-    printf("ready listen=%s game=%s tick_rate=%" PRIu64 " schema=%016" PRIx64 "\n", address,
+    printf("ready listen=%s game=%s tick_rate=%" PRIu64 " schema=%016" PRIx64, address,
            self->module->game->name, self->config.tick_rate_hz,
            net_schema_hash(net_match_schema(self->match)));
+    if (self->inspect) {
+        server_inspect_address(self->inspect, address, sizeof address);
+        printf(" http=%s", address);
+    }
+    printf("\n");
+}
+
+// "arena.slog" -> "arena.crash". @return false: it is too long.
+static bool make_crash_name(const char* log_file, char* name, size_t name_bytes) {
+    const size_t length = strlen(log_file);
+    const bool has_ending = length > 5 && strcmp(log_file + length - 5, ".slog") == 0;
+    return base_text_format(name, name_bytes, "%.*s.crash", (int)(has_ending ? length - 5 : length),
+                            log_file);
+}
+
+static void open_sentry(server_program* self) {
+    char crash_file[sizeof self->log_file + 8];
+    const bool has_crash_file =
+        self->has_log_file && make_crash_name(self->log_file, crash_file, sizeof crash_file);
+    self->sentry = net_sentry_create(&(net_sentry_config){
+        .loop = &self->loop,
+        .log_file = self->has_log_file ? self->log_file : NULL,
+        .reporter = self->reporter,
+        .mark = server_lines_fatal_mark(self->lines),
+        .crash_file = has_crash_file ? crash_file : NULL,
+        .recent_ticks = CRASH_AGAIN_S * self->config.tick_rate_hz,
+        .write_tail = server_lines_write_tail,
+        .tail_context = self->lines,
+    });
 }
 
 int server_program_open(server_program* self) {
     BASE_ASSERT(!self->module && !self->match && !self->server);
-    int code = open_module(self);
+    server_service_open(self);
+    int code = server_resume_open(self);
+    if (code == NET_EXIT_CLEAN) code = open_module(self);
     if (code == NET_EXIT_CLEAN) code = open_match(self);
     if (code == NET_EXIT_CLEAN) code = server_access_open(self);
     if (code == NET_EXIT_CLEAN) code = open_transport(self);
     if (code == NET_EXIT_CLEAN) code = open_log(self);
     if (code == NET_EXIT_CLEAN) code = open_server(self);
+    if (code == NET_EXIT_CLEAN) code = server_resume_players(self);
+    server_resume_close(self);
+    if (code == NET_EXIT_CLEAN) code = open_inspect(self);
+    if (code == NET_EXIT_CLEAN && self->config.control)
+        code = server_control_open(self->config.control, &self->reporter, &self->control);
     if (code == NET_EXIT_CLEAN) {
-        self->sentry = net_sentry_create(&(net_sentry_config){
-            .loop = &self->loop,
-            .log_file = self->has_log_file ? self->log_file : NULL,
-            .reporter = self->reporter,
-        });
+        open_sentry(self);
         server_access_report(self);
         if (self->config.has_console) server_console_open(&self->console, &self->loop);
     }
-    if (code == NET_EXIT_CLEAN) print_ready(self);
+    if (code == NET_EXIT_CLEAN) {
+        print_ready(self);
+        server_resume_print(self);
+        server_service_ready(self);
+    }
     return code;
 }
 
 void server_program_close(server_program* self) {
+    server_inspect_close(self->inspect);
+    server_control_close(self->control);
+    base_bytes_deinit(&self->console.json);
     net_sentry_destroy(self->sentry);
     if (self->log) (void)!net_log_writer_destroy(self->log); // it reads the server's rows
     if (self->server) net_server_destroy(self->server);
+    server_metrics_destroy(self->metrics);
+    server_meter_destroy(self->meter);
     if (self->session_trace) fclose(self->session_trace);
     if (self->match) net_match_destroy(self->match);
     if (self->transport) self->transport->ops->destroy(self->transport);
     net_host_close_game(self->module);
     server_access_close(self);
+    server_notify_close(&self->service.notify);
     net_loop_deinit(&self->loop);
 }

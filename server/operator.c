@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@ void server_console_open(server_console* console, net_loop* loop) {
     BASE_ASSERT(!console->is_open && loop->socket_count <= NET_LOOP_SOCKETS_MAX);
     if (loop->socket_count == NET_LOOP_SOCKETS_MAX) return;
     loop->sockets[loop->socket_count++] = STDIN_FILENO;
+    base_bytes_init(&console->json, NULL);
     console->is_open = true;
 }
 
@@ -30,26 +32,21 @@ static void close_console(server_program* self) {
     self->console.is_open = false;
 }
 
-static void save(server_program* self, const char* name) {
-    net_result result = self->log ? net_log_save(self->log, name) : NET_ERR_CLOSED;
-    if (result == NET_ERR_FULL)
-        base_report(&self->reporter, NULL, 0, "not saved: the save before is on its way");
-    else if (result != NET_OK)
-        base_report(&self->reporter, NULL, 0,
-                    "not saved: the log keeps no last seconds in memory (--log-ring)");
-}
-
 static void obey(server_program* self, char* line) {
-    char* argument = strchr(line, ' ');
-    if (argument) *argument++ = 0;
-    if (strcmp(line, "save") == 0)
-        save(self, argument ? argument : "");
-    else if (strcmp(line, "status") == 0)
+    server_console* console = &self->console;
+    server_answer answer = {.json = &console->json};
+    if (line[strspn(line, " \t")] == '\0') return;
+    if (strcmp(line, "status") == 0) {
         self->loop.is_status_asked = true;
-    else if (strcmp(line, "end") == 0)
-        self->console.is_end_asked = true;
-    else if (line[0])
-        base_report(&self->reporter, NULL, 0, "console: save NAME, status or end, not '%s'", line);
+        return;
+    }
+    server_line_run(&self->subject, line, SERVER_OPERATOR, &answer);
+    base_bytes_write(&console->json, "", 1);
+    if (console->json.failed) return;
+    if (answer.status == 200)
+        puts((const char*)console->json.data);
+    else
+        base_report(&self->reporter, NULL, 0, "console: %s", (const char*)console->json.data);
 }
 
 static void hear(server_program* self, char c) {
@@ -84,12 +81,12 @@ void server_console_read(server_program* self) {
 void server_console_report_saved(server_program* self) {
     net_log_saved saved;
     if (!self->log || !net_log_take_saved(self->log, &saved)) return;
+    const base_reporter* log = server_program_layer(self, SERVER_LAYER_LOG);
     if (saved.failure[0])
-        base_report(&self->reporter, saved.file, 0, "not saved: %s", saved.failure);
+        base_report(log, saved.file, 0, "not saved: %s", saved.failure);
     else
-        base_report(&self->reporter, saved.file, 0,
-                    "note: saved ticks=%" PRIu64 "..%" PRIu64 " bytes=%" PRIu64, saved.first_tick,
-                    saved.last_tick, saved.bytes);
+        base_report(log, saved.file, 0, "note: saved ticks=%" PRIu64 "..%" PRIu64 " bytes=%" PRIu64,
+                    saved.first_tick, saved.last_tick, saved.bytes);
 }
 
 // ---- the line of the state ----

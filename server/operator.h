@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /// What an operator asks of a running match, and reads about it.
 ///
-/// --console: commands as lines on stdin. "save NAME" saves the last seconds of the log
-/// (--log-ring), "status" prints the state as SIGUSR1 does, "end" ends the match as SIGTERM does.
-/// The end of stdin ends nothing.
+/// --console: verbs (inspect/verbs.h) as lines on stdin. The answer is a line of JSON on stdout, an
+/// error is reported; "status" prints the state as SIGUSR1 does. The end of stdin ends nothing.
 /// The state as one line: on SIGUSR1, and every --status-every seconds.
 #pragma once
 
-#include "pacer.h"
+#include "inspect/control.h"
+#include "inspect/timing.h"
 
 #include "net/socket.h"
 
@@ -15,10 +15,10 @@ typedef struct server_program server_program; ///< program.h
 
 typedef struct server_console {
     bool is_open;
-    bool is_end_asked; ///< the loop sets it back
-    bool is_too_long;  ///< the line: it is passed
-    char line[128];
+    bool is_too_long; ///< the line: it is passed
+    char line[SERVER_CONTROL_LINE_BYTES];
     uint32_t count;
+    base_bytes json; ///< the answer; its memory stays
 } server_console;
 
 /// Hear stdin in the loop's wait, as the last of its sockets.

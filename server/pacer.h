@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// When the next tick is due, in wall time, and how long ticks take. Pure arithmetic: time is an
-/// argument.
+/// When the next tick is due, in wall time. Pure arithmetic: time is an argument.
 #pragma once
 
 #include "base/macros.h"
@@ -31,17 +30,3 @@ void server_pacer_received(server_pacer* pacer);
 /// @return true when it must receive before the next tick, however late that is: a server that is
 /// late at every tick would lose all its clients.
 bool server_pacer_must_receive(const server_pacer* pacer);
-
-#define SERVER_TIMING_BUCKETS 1024u
-
-/// How long ticks take: a histogram of microseconds with a resolution of 3 % and a fixed size.
-typedef struct server_timing {
-    uint64_t buckets[SERVER_TIMING_BUCKETS];
-    uint64_t count;
-} server_timing;
-
-/// Count one tick that took `us`. Times above the last bucket count in the last bucket.
-void server_timing_add(server_timing* timing, uint64_t us);
-/// The value below which `percent` of the samples lie (upper edge of its bucket); 0 without
-/// samples.
-uint64_t server_timing_percentile(const server_timing* timing, double percent);

@@ -4,8 +4,13 @@
 #pragma once
 
 #include "config.h"
+#include "inspect/control.h"
+#include "inspect/inspect.h"
 #include "operator.h"
+#include "service.h"
 
+#include "inspect/lines.h"
+#include "inspect/metrics.h"
 #include "tools/sentry.h"
 #include "net/log.h"
 #include "net/socket.h"
@@ -16,7 +21,8 @@
 
 typedef struct server_program {
     server_config config;
-    base_reporter reporter;
+    server_lines* lines;
+    base_reporter reporter; ///< of SERVER_LAYER_SERVER; server_program_layer has the others
     net_module* module;
     net_match* match;
     net_transport* transport;
@@ -26,12 +32,22 @@ typedef struct server_program {
     bool has_keys;
     net_address public_addresses[NET_TOKEN_ADDRESSES_MAX];
     net_bans* bans;
-    net_log_writer* log; ///< NULL: no log
-    bool has_log_file;   ///< false with a log: the last seconds in memory are all of it
-    bool lacks_log;      ///< the disk took none: the exit code says so
+    net_log_reader* before;     ///< of --resume, until all is open; NULL: a new match
+    net_log_secret_key log_key; ///< with --log-key
+    uint32_t resumed_players;
+    char game[NET_GAME_NAME_BYTES_MAX]; ///< that of the log of --resume
+    net_log_writer* log;                ///< NULL: no log
+    bool has_log_file; ///< false with a log: the last seconds in memory are all of it
+    bool lacks_log;    ///< the disk took none: the exit code says so
     net_server* server;
     net_loop loop;
     server_console console;
+    server_subject subject;  ///< what verbs look at
+    server_inspect* inspect; ///< NULL: no --http
+    server_meter* meter;     ///< NULL: there was no memory for it
+    server_control* control; ///< NULL: no --control
+    server_service service;
+    server_metrics* metrics;
     net_sentry* sentry; ///< NULL: none could be had
     server_timing timing;
     server_status status;
@@ -45,12 +61,19 @@ typedef struct server_program {
 /// Open module, match, socket, log and server, then print the `ready` line.
 /// @return NET_EXIT_CLEAN, or the exit code: reported. The caller closes the program in both cases.
 BASE_MUST_USE int server_program_open(server_program* program);
+/// What verbs look at follows the program: its match changes with a reload.
+void server_program_update_subject(server_program* program);
 /// Run the match until it has ended.
 void server_program_run(server_program* program);
 /// Print the `peer` lines and the `done` line, write the files that the options name, close the
 /// log.
 /// @return the exit code.
 BASE_MUST_USE int server_program_report(server_program* program);
+/// The reporter of a layer.
+static inline const base_reporter* server_program_layer(const server_program* program,
+                                                        server_layer layer) {
+    return server_lines_reporter(program->lines, layer);
+}
 /// What the log did so far, with the segment that is written.
 net_log_counters server_program_log(const server_program* program);
 /// Destroy what was opened.

@@ -78,16 +78,17 @@ static bool close_log(server_program* self, net_log_counters* counters) {
     net_log_append_close(self->log, self->match);
     net_result result = net_log_writer_finish(self->log);
     char text[256];
+    const base_reporter* log = server_program_layer(self, SERVER_LAYER_LOG);
     if (net_log_take_failure(self->log, text, sizeof text))
-        base_report(&self->reporter, self->log_file, 0, "%s", text);
+        base_report(log, self->log_file, 0, "%s", text);
     while (net_log_take_notice(self->log, text, sizeof text))
-        base_report(&self->reporter, self->log_file, 0, "%s", text);
+        base_report(log, self->log_file, 0, "%s", text);
     server_console_report_saved(self);
     *counters = server_program_log(self);
     (void)net_log_writer_destroy(self->log);
     self->log = NULL;
     if (result == NET_OK) return true;
-    base_report(&self->reporter, self->log_file, 0, "the log ends early: it has no end record");
+    base_report(log, self->log_file, 0, "the log ends early: it has no end record");
     return false;
 }
 

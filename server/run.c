@@ -15,10 +15,12 @@
 #include <inttypes.h>
 
 static bool is_running(const server_program* self) {
-    return net_server_get_phase(self->server) == NET_SERVER_RUNNING;
+    return net_server_get_phase(self->server) == NET_SERVER_RUNNING &&
+           !net_server_is_paused(self->server);
 }
 
-static void run_tick(server_program* self) {
+// `late_us`: how much later than it was due it begins.
+static void run_tick(server_program* self, uint64_t late_us) {
     BASE_ASSERT(net_server_get_phase(self->server) != NET_SERVER_ENDED);
     bool was_running = is_running(self);
     uint64_t begin_us = net_loop_now_us();
@@ -29,15 +31,18 @@ static void run_tick(server_program* self) {
     uint64_t took_us = net_loop_now_us() - begin_us;
     server_timing_add(&self->timing, took_us);
     server_status_tick(&self->status, took_us);
+    server_metrics_tick(self->metrics, self->server, took_us, late_us);
+    if (self->meter) server_meter_tick(self->meter, took_us, net_server_get_times(self->server));
 }
 
 static void report_log_failure(server_program* self) {
     char text[256];
+    const base_reporter* log = server_program_layer(self, SERVER_LAYER_LOG);
     server_console_report_saved(self);
     while (self->log && net_log_take_notice(self->log, text, sizeof text))
-        base_report(&self->reporter, self->log_file, 0, "%s", text);
+        base_report(log, self->log_file, 0, "%s", text);
     if (!self->log || !net_log_take_failure(self->log, text, sizeof text)) return;
-    base_report(&self->reporter, self->log_file, 0, "logging stopped, the match goes on: %s", text);
+    base_report(log, self->log_file, 0, "logging stopped, the match goes on: %s", text);
 }
 
 static void report_lost_ticks(server_program* self, server_pacer* pacer, uint64_t now_us) {
@@ -53,7 +58,9 @@ static void reload_game(server_program* self) {
     if (!self->is_reload_due || !is_running(self)) return;
     if (self->log && !net_log_may_exchange(self->log)) return; // behind a later tick
     self->is_reload_due = false;
-    if (!net_host_reload(self->server, &self->module, &self->match, &old, &self->reporter)) return;
+    if (!net_host_reload(self->server, &self->module, &self->match, &old,
+                         server_program_layer(self, SERVER_LAYER_GAME)))
+        return;
     net_module_close(old);
 }
 
@@ -64,20 +71,40 @@ static void wait_and_receive(server_program* self, uint64_t due_us) {
     uint64_t now_us = net_loop_now_us();
     uint64_t socket_us = net_socket_next_us();
     if (socket_us != UINT64_MAX && now_us + socket_us < wake_us) wake_us = now_us + socket_us;
-    if (net_loop_wait(&self->loop, wake_us) || self->console.is_end_asked) {
-        self->console.is_end_asked = false;
-        self->was_asked_to_end = true; // a second signal ends the match at once
-        net_server_stop(self->server, net_loop_now_us());
+    if (net_loop_wait(&self->loop, wake_us)) server_service_end(self, net_loop_now_us());
+    if (self->subject.is_end_asked) {
+        self->subject.is_end_asked = false;
+        server_service_end_now(self, net_loop_now_us());
     }
-    if (self->loop.is_reload_asked) {
+    if (self->subject.drain_s_asked > 0) {
+        (void)server_drain_begin(self, self->subject.drain_s_asked, net_loop_now_us());
+        self->subject.drain_s_asked = 0;
+    }
+    if (self->subject.is_reload_asked || self->loop.is_reload_asked) {
+        self->subject.is_reload_asked = false;
         self->loop.is_reload_asked = false;
+        server_notify_reloading(&self->service.notify, net_loop_now_us());
         server_access_reload(self);
         self->is_reload_due = true;
     }
-    server_console_read(self);
     net_transport_enet_due(self->transport, due_us);
     net_server_service(self->server, net_loop_now_us());
-    server_status_report(self, net_loop_now_us());
+    now_us = net_loop_now_us();
+    server_status_report(self, now_us);
+    if (self->meter)
+        server_meter_pass(self->meter, self->server, self->transport, net_match_world(self->match),
+                          now_us);
+    server_program_update_subject(self); // a reload may have exchanged the match
+    server_metrics_pass(self->metrics, &self->subject, now_us);
+}
+
+// Once in each pass of the loop, in any phase, between ticks: what must not wait for a tick.
+static void pass(server_program* self) {
+    server_service_pass(self, net_loop_now_us());
+    server_program_update_subject(self);
+    server_inspect_pass(self->inspect, !server_program_is_draining(self));
+    server_console_read(self);
+    server_control_pass(self->control, &self->subject, net_loop_now_us());
 }
 
 void server_program_run(server_program* self) {
@@ -95,10 +122,11 @@ void server_program_run(server_program* self) {
             wait_and_receive(self, wake_us);
             server_pacer_received(&pacer);
         }
+        pass(self);
         uint64_t now_us = net_loop_now_us();
         if (!server_pacer_is_due(&pacer, is_fast, now_us)) continue;
         if (is_fast && self->log) net_log_wait_room(self->log);
-        run_tick(self);
+        run_tick(self, is_fast ? 0 : now_us - pacer.next_us);
         reload_game(self);
         server_pacer_tick(&pacer, is_fast, now_us);
         report_log_failure(self);

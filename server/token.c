@@ -21,6 +21,7 @@ enum { KEEP_DEFAULT = 1, LIFE_S_DEFAULT = 45, LIFE_S_MAX = 30 * 24 * 3600, COUNT
 typedef struct keygen_config {
     bool is_rotating;
     uint64_t keep;
+    const char* log;
 } keygen_config;
 
 static const base_option keygen_options[] = {
@@ -28,7 +29,19 @@ static const base_option keygen_options[] = {
      "FILE exists: put a new key before its keys", 0, 0},
     {"keep", BASE_OPTION_FIELD(keygen_config, keep), "N", "with --rotate: older keys that stay", 0,
      NET_KEYS_MAX - 1},
+    {"log", BASE_OPTION_FIELD(keygen_config, log), "FILE",
+     "make the keys that sign logs: FILE for --log-key, FILE.pub for shoal-replay verify --key", 0,
+     0},
 };
+
+static int make_log_key(const char* file, const base_reporter* reporter) {
+    net_log_public_key key;
+    char id[NET_LOG_KEY_ID_BYTES];
+    if (!net_host_make_log_key(file, &key, reporter)) return NET_EXIT_RUNTIME;
+    net_log_key_id(&key, id);
+    printf("key file=%s public=%s.pub id=%s\n", file, file, id);
+    return NET_EXIT_CLEAN;
+}
 
 // Ids go round, so that a new key never has the id of one that is still accepted.
 static uint8_t next_id(const net_key_ring* keys) {
@@ -53,7 +66,7 @@ int server_keygen(int argc, char** argv, const base_reporter* reporter) {
     keygen_config config = {.keep = KEEP_DEFAULT};
     const base_options options = {
         .program = "shoal-server keygen",
-        .usage = "FILE [options]",
+        .usage = "FILE [options] | --log FILE",
         .about =
             "Makes the keys that a matchmaker and its servers share. Send SIGHUP after --rotate.",
         .options = keygen_options,
@@ -63,7 +76,8 @@ int server_keygen(int argc, char** argv, const base_reporter* reporter) {
     base_option_list words = {0};
     base_options_result read = base_options_read(&options, argc, argv, &words, reporter);
     if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);
-    if (words.count != 1) {
+    if (config.log && words.count == 0) return make_log_key(config.log, reporter);
+    if (words.count != 1 || config.log) {
         base_report(reporter, NULL, 0, "keygen: name one file");
         return NET_EXIT_USAGE;
     }

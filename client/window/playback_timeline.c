@@ -66,6 +66,7 @@ static float place(const client_timeline* strip, const net_playback* playback, d
 static ecs_color mark_color(const net_playback_mark* mark) {
     if (mark->kind == NET_PLAYBACK_JOIN) return join;
     if (mark->kind == NET_PLAYBACK_LEAVE) return leave;
+    if (mark->kind == NET_PLAYBACK_NAMED) return head;
     return events[(mark->message - 1) % BASE_COUNT(events)];
 }
 
@@ -121,8 +122,8 @@ static void draw_bar(const client_timeline* strip, const client_timeline_look* l
     uint32_t count;
     const net_playback_mark* marks = net_playback_marks(look->playback, &count);
     for (uint32_t i = 0; i < count; i++) {
-        // Joins and leaves are above the bar's middle; events cover its whole height.
-        bool is_event = marks[i].kind == NET_PLAYBACK_EVENT;
+        // Joins and leaves are above the bar's middle; the others cover its whole height.
+        bool is_event = marks[i].kind >= NET_PLAYBACK_EVENT;
         draw->rect(draw->context, place(strip, look->playback, (double)marks[i].tick) - u,
                    y - (is_event ? 0.0f : 4.0f * u), 2.0f * u,
                    is_event ? height : height * 0.5f + 4.0f * u, mark_color(&marks[i]));
@@ -154,9 +155,10 @@ static void draw_pointed(const client_timeline* strip, const client_timeline_loo
     char time[32], text[128];
     float u = unit(strip);
     write_time((double)mark->tick, look->tick_rate_hz, time, sizeof time);
-    const char* name = mark->kind == NET_PLAYBACK_EVENT
-                           ? look->game->messages[mark->message - 1].name
-                           : net_playback_player_name(look->playback, mark->client);
+    const char* name =
+        mark->kind == NET_PLAYBACK_EVENT   ? look->game->messages[mark->message - 1].name
+        : mark->kind == NET_PLAYBACK_NAMED ? mark->name
+                                           : net_playback_player_name(look->playback, mark->client);
     const char* what = mark->kind == NET_PLAYBACK_JOIN    ? "joins: "
                        : mark->kind == NET_PLAYBACK_LEAVE ? "leaves: "
                                                           : "";
@@ -180,15 +182,17 @@ static float draw_kind(const client_timeline* strip, const net_draw* draw, float
 
 static void draw_legend(const client_timeline* strip, const client_timeline_look* look,
                         const net_draw* draw) {
-    uint32_t joins = 0, leaves = 0, counts[NET_MESSAGES_MAX] = {0}, count;
+    uint32_t joins = 0, leaves = 0, named = 0, counts[NET_MESSAGES_MAX] = {0}, count;
     const net_playback_mark* marks = net_playback_marks(look->playback, &count);
     for (uint32_t i = 0; i < count; i++) {
         joins += marks[i].kind == NET_PLAYBACK_JOIN;
         leaves += marks[i].kind == NET_PLAYBACK_LEAVE;
+        named += marks[i].kind == NET_PLAYBACK_NAMED;
         if (marks[i].kind == NET_PLAYBACK_EVENT) counts[marks[i].message - 1]++;
     }
     float x = draw_kind(strip, draw, bar_x(strip), join, "joins", joins);
     x = draw_kind(strip, draw, x, leave, "leaves", leaves);
+    x = draw_kind(strip, draw, x, head, "marks", named);
     for (uint32_t i = 0; i < look->game->message_count; i++) {
         const net_playback_mark mark = {.kind = NET_PLAYBACK_EVENT, .message = i + 1};
         x = draw_kind(strip, draw, x, mark_color(&mark), look->game->messages[i].name, counts[i]);

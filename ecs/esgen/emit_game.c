@@ -640,6 +640,8 @@ static const struct {
     {"human_input", "(const net_player_context* view, const net_controls* controls, void* input)",
      "(view, controls, input)", "void"},
     {"human_text", "(const net_player_context* view, const char* text)", "(view, text)", "void"},
+    {"operator_said", "(ecs_world* world, void* context, const char* text)",
+     "(world, context, text)", "void"},
     {"predict",
      "(ecs_world* world, void* context, ecs_entity player, net_predicted* entities, uint32_t "
      "capacity)",
@@ -650,7 +652,8 @@ static bool is_hook(const char* key) {
     for (uint32_t i = 0; i < BASE_COUNT(hooks); i++)
         if (strcmp(hooks[i].key, key) == 0) return true;
     return strcmp(key, "start") == 0 || strcmp(key, "mirror_start") == 0 ||
-           strcmp(key, "register_systems") == 0 || strcmp(key, "load") == 0;
+           strcmp(key, "settings_changed") == 0 || strcmp(key, "register_systems") == 0 ||
+           strcmp(key, "load") == 0;
 }
 
 // A module must have them: without one, players watch, and the player's entity is destroyed.
@@ -680,6 +683,7 @@ static void put_hooks(base_bytes* out, const esgen_unit* unit) {
     esgen_put(out, "\n");
     put_start(out, unit, "start");
     put_start(out, unit, "mirror_start");
+    if (game->settings) put_start(out, unit, "settings_changed");
     for (uint32_t i = 0; i < BASE_COUNT(hooks); i++) {
         const char* value = find_value(game, hooks[i].key);
         bool is_join = strcmp(hooks[i].key, "player_join") == 0;
@@ -743,6 +747,8 @@ static void put_table(base_bytes* out, const esgen_unit* unit, const char* stem)
               "        .start = %s_hook_start,\n"
               "        .mirror_start = %s_hook_mirror_start,\n",
               stem, name, name, name);
+    if (game->settings)
+        esgen_put(out, "        .settings_changed = %s_hook_settings_changed,\n", name);
     for (uint32_t i = 0; i < BASE_COUNT(hooks); i++)
         if (find_value(game, hooks[i].key) || is_required(hooks[i].key))
             esgen_put(out, "        .%s = %s_hook_%s,\n", hooks[i].key, name, hooks[i].key);

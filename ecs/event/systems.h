@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/text.h"
+#include "ecs/inspect.h"
 #include "ecs/system.h"
 #include "event/core_event.h"
 #include "event/membership.h"
@@ -42,12 +43,13 @@ typedef struct ecs_system {
     uint32_t stage;       ///< UINT32_MAX: none
     uint32_t every_ticks; ///< 1 at least
     uint32_t quantum;
-    bool is_confined;   ///< it touches only what it declares
-    bool is_present;    ///< false: the world lacks one of its tags
-    bool is_sync_point; ///< a name in the order that runs nothing
-    bool has_members;   ///< has a member list
-    bool has_had_rows;  ///< since ecs_inspect_writes; set by any thread
-    uint32_t written;   ///< a bit per term: reported by ecs_inspect_writes
+    bool is_confined;       ///< it touches only what it declares
+    bool is_present;        ///< false: the world lacks one of its tags
+    bool is_sync_point;     ///< a name in the order that runs nothing
+    bool has_members;       ///< has a member list
+    bool has_had_rows;      ///< since ecs_inspect_writes; set by any thread
+    ecs_system_times times; ///< while they are wanted; added to by any thread
+    uint32_t written;       ///< a bit per term: reported by ecs_inspect_writes
     ecs_membership_fn on_enter;
     ecs_membership_fn on_leave;
     ecs_membership_fn first_update;
@@ -104,6 +106,9 @@ typedef struct ecs_systems {
     uint32_t member_systems; ///< how many have members
     ecs_edges edges;         ///< what moves from archetype to archetype mean
     ecs_stage now;           ///< of the stage that runs; world NULL: none does
+    ecs_clock_fn clock;      ///< of ecs_inspect_times; NULL: not asked for
+    ecs_after_fn after;      ///< of ecs_inspect_after; NULL: not asked for
+    void* after_context;
     ecs_mark mark;
 } ecs_systems;
 

@@ -232,6 +232,8 @@ void ecs_declared_run(ecs_system* system, const ecs_stage* stage, const ecs_rows
     ecs_watch watch;
     if (stage->world->write_reporter && rows->count > 0)
         __atomic_store_n(&system->has_had_rows, true, __ATOMIC_RELAXED);
+    if (stage->world->systems->clock)
+        __atomic_fetch_add(&system->times.rows, rows->count, __ATOMIC_RELAXED);
     ecs_declared_watch(&watch, stage->world, rows->count > 0 ? system->query : NULL, rows);
     system->run(stage, rows);
     ecs_declared_compare(&watch, stage->world, rows);

@@ -299,8 +299,12 @@ static void run_item(void* context, uint32_t item, uint32_t worker) {
     (void)worker;
     const wave_work* work = context;
     ecs_range* range = work->world->systems->ranges[item];
+    const ecs_clock_fn clock = work->world->systems->clock;
+    const uint64_t begin_ns = clock ? clock() : 0;
     open_range(work->world, range, work->stage);
     run_range(range);
+    if (clock)
+        __atomic_fetch_add(&range->system->times.ns_tick, clock() - begin_ns, __ATOMIC_RELAXED);
 }
 
 // Add what another thread counted. Sums: the order does not matter.

@@ -47,8 +47,9 @@ static void set_mark(ecs_world* world, const ecs_system* system, ecs_entity enti
 
 // A value that was written past tracking is watched, to learn who writes it.
 static inline void look(ecs_world* world, const ecs_system* system) {
-    if (world->tracker->sweep.watched.entity != ECS_ENTITY_NONE)
-        ecs_track_look(world, system ? system->name : NULL);
+    const char* name = system ? system->name : NULL;
+    if (world->tracker->sweep.watched.entity != ECS_ENTITY_NONE) ecs_track_look(world, name);
+    if (world->systems->after) world->systems->after(world->systems->after_context, world, name);
 }
 
 static void flush_point(ecs_world* world, const ecs_stage* stage) {
@@ -76,9 +77,29 @@ static void watch(ecs_world* world, const ecs_system* system) {
                                                   : ecs_declared_record;
 }
 
+static bool is_due(const ecs_system* system, ecs_tick tick) {
+    return !system->is_sync_point && (system->every_ticks <= 1 || tick % system->every_ticks == 0);
+}
+
+// ecs_inspect_times: what the systems of a wave took in this tick.
+static void close_times(ecs_world* world, const ecs_system_order* order, uint32_t first,
+                        uint32_t end, ecs_tick tick) {
+    for (uint32_t i = first; i < end; i++) {
+        ecs_system* system = world->systems->list[order->systems[i]];
+        ecs_system_times* times = &system->times;
+        if (!is_due(system, tick)) continue;
+        times->ticks++;
+        times->ns += times->ns_tick;
+        if (times->ns_tick > times->ns_max) times->ns_max = times->ns_tick;
+        times->ns_tick = 0;
+    }
+}
+
 // On the world itself, with its queues.
 static void run_alone(ecs_world* world, uint32_t position, ecs_system* system, ecs_stage* stage) {
     BASE_ASSERT(system->is_present && !system->is_sync_point);
+    const ecs_clock_fn clock = world->systems->clock;
+    const uint64_t begin_ns = clock ? clock() : 0;
     stage->context = system->context;
     ecs_commands_enter(world->commands, position, 0);
     world->running = system;
@@ -100,6 +121,7 @@ static void run_alone(ecs_world* world, uint32_t position, ecs_system* system, e
     watch(world, NULL);
     world->running = NULL;
     ecs_commands_enter(world->commands, 0, 0);
+    if (clock) system->times.ns_tick += clock() - begin_ns;
     look(world, system);
 }
 
@@ -108,10 +130,6 @@ static void run_guarded(ecs_world* world, uint32_t position, ecs_system* system,
     ecs_guard_sum(world, &before);
     run_alone(world, position, system, stage);
     ecs_guard_compare(world, system, &before);
-}
-
-static bool is_due(const ecs_system* system, ecs_tick tick) {
-    return !system->is_sync_point && (system->every_ticks <= 1 || tick % system->every_ticks == 0);
 }
 
 // Of a wave that is done: the first system that reads the watched value in its rows.
@@ -138,7 +156,7 @@ static bool run_wave(ecs_world* world, const ecs_system_order* order, uint32_t f
         ecs_system* system = list[order->systems[i]];
         if (!is_due(system, stage->tick)) continue;
         due++;
-        if (end - first > 1 || system->declared.may_cut)
+        if ((end - first > 1 || system->declared.may_cut) && !world->systems->after)
             is_made = ecs_wave_add(world, &wave, i, system) && is_made;
     }
     if (is_made && wave.count > 1) {
@@ -186,7 +204,9 @@ static void run_stage(ecs_world* world, uint32_t index, const ecs_step* step) {
         for (end = first + 1; end < order->count && waves[end] == waves[first];)
             end++;
         // When nothing ran, there is nothing to flush.
-        if (run_wave(world, order, first, end, &stage)) flush_point(world, &stage);
+        if (!run_wave(world, order, first, end, &stage)) continue;
+        if (world->systems->clock) close_times(world, order, first, end, step->tick);
+        flush_point(world, &stage);
     }
     world->systems->now = (ecs_stage){0};
     atomic_store_explicit(&here.mark, outer, memory_order_release);

@@ -524,6 +524,61 @@ bool ecs_inspect_user(const ecs_world* world, ecs_component_id component, ecs_us
     return false;
 }
 
+static const ecs_system* find_present(const ecs_world* world, const char* name) {
+    const uint32_t index = ecs_system_index(world, name);
+    if (index == UINT32_MAX) return NULL;
+    const ecs_system* system = world->systems->list[index];
+    return system->is_present && !system->is_sync_point ? system : NULL;
+}
+
+static bool next_name(const ecs_names* names, uint32_t first, ecs_user* user) {
+    if (user->next - first >= names->count) return false;
+    user->name = names->names[user->next++ - first];
+    return true;
+}
+
+// `next` counts terms, then names.
+bool ecs_inspect_use(const ecs_world* world, const char* name, ecs_use use, ecs_user* user) {
+    const ecs_system* system = find_present(world, name);
+    if (!system) return false;
+    const uint32_t terms = system->query ? system->query->term_count : 0;
+    while (user->next < terms) {
+        const uint32_t term = user->next++;
+        const ecs_component_id id = system->query->components[term];
+        if (id == ECS_COMPONENT_NONE || !is_access(system->query->access[term], use)) continue;
+        user->name = ecs_component_get(world, id)->name;
+        return true;
+    }
+    return next_name(use == ECS_USE_WRITE ? &system->writes : &system->reads, terms, user);
+}
+
+bool ecs_inspect_event(const ecs_world* world, const char* name, ecs_user* user) {
+    const ecs_system* system = find_present(world, name);
+    return system && next_name(&system->events, 0, user);
+}
+
+void ecs_inspect_after(ecs_world* world, ecs_after_fn after, void* context) {
+    BASE_ASSERT(world->is_sealed && world->fast.stage_depth == 0);
+    world->systems->after = after;
+    world->systems->after_context = context;
+}
+
+void ecs_inspect_times(ecs_world* world, ecs_clock_fn clock) {
+    BASE_ASSERT(world->is_sealed && world->fast.stage_depth == 0);
+    world->systems->clock = clock;
+    for (uint32_t i = 0; i < world->systems->count; i++)
+        world->systems->list[i]->times = (ecs_system_times){0};
+}
+
+bool ecs_inspect_system_times(const ecs_world* world, uint32_t stage, uint32_t position,
+                              ecs_system_times* times) {
+    const ecs_systems* systems = world->systems;
+    if (stage >= systems->stage_count || position >= systems->stages[stage].order.count)
+        return false;
+    *times = systems->list[systems->stages[stage].order.systems[position]]->times;
+    return true;
+}
+
 bool ecs_inspect_system(const ecs_world* world, ecs_user* user, bool* is_present) {
     while (user->next < world->systems->count) {
         const ecs_system* system = world->systems->list[user->next++];

@@ -312,6 +312,19 @@ const void* ecs_template_default(const ecs_world* world, ecs_template_id id,
     return found ? found->value : NULL;
 }
 
+ecs_template_remarks ecs_template_remark(const ecs_world* world, ecs_template_id id,
+                                         ecs_component_id component) {
+    ecs_template_remarks remarks = {"", ""};
+    if (!ecs_template_get(world, id)) return remarks;
+    const ecs_template_row* row = world->templates->rows[id - 1];
+    for (uint32_t i = 0; i < row->slot_count; i++) {
+        if (row->slots[i].component != component) continue;
+        if (row->slots[i].unit) remarks.unit = row->slots[i].unit;
+        if (row->slots[i].about) remarks.about = row->slots[i].about;
+    }
+    return remarks;
+}
+
 bool ecs_template_quant(ecs_world* world, const char* name, const char* component,
                         ecs_quant* quant) {
     const ecs_template* from = ecs_template_get(world, ecs_template_find(world, name));

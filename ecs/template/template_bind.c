@@ -225,6 +225,8 @@ static bool apply_scope(ecs_bind_pass* binder, const ecs_text_node* node,
     slot->teleport = scope->teleport;
     slot->visible = scope->visible;
     slot->integral = scope->integral;
+    slot->unit = scope->unit;
+    slot->about = scope->about;
     ecs_quant_draft with_range = scope->quant;
     ecs_quant_draft* quant = &with_range;
     // All four numbers of a unit quaternion are in [-1, 1].

@@ -17,6 +17,7 @@ typedef struct ecs_bind_scope {
     float teleport;
     const char* visible;
     const char* integral;
+    const char *unit, *about;
 } ecs_bind_scope;
 
 typedef struct ecs_bind_pass {

@@ -22,6 +22,7 @@ typedef struct ecs_template_slot {
     const char* tags;    ///< "server,render"; NULL: in every world. In the template's block
     const char* visible; ///< `_visible` and `_integral`: NULL when not stated. As tags
     const char* integral;
+    const char *unit, *about; ///< `_unit` and `_about`, for people; NULL: not stated. As tags
     uint32_t line;
 } ecs_template_slot;
 

@@ -35,6 +35,8 @@ static void lay_over(ecs_template_slot* under, const ecs_template_slot* over) {
     if (over->tags) under->tags = over->tags;
     if (over->visible) under->visible = over->visible;
     if (over->integral) under->integral = over->integral;
+    if (over->unit) under->unit = over->unit;
+    if (over->about) under->about = over->about;
     under->line = over->line;
 }
 
@@ -175,7 +177,8 @@ ecs_template_row* ecs_template_row_create(ecs_world* world, const ecs_template_s
     size_t texts_bytes = 0;
     for (uint32_t i = 0; i < count; i++)
         texts_bytes += text_bytes(slots[i].tags) + text_bytes(slots[i].visible) +
-                       text_bytes(slots[i].integral);
+                       text_bytes(slots[i].integral) + text_bytes(slots[i].unit) +
+                       text_bytes(slots[i].about);
     size_t bytes = sizeof(ecs_template_row) +
                    count * (sizeof(ecs_template_slot) + sizeof(ecs_template_component)) +
                    texts_bytes;
@@ -197,6 +200,8 @@ ecs_template_row* ecs_template_row_create(ecs_world* world, const ecs_template_s
         own_text(&slot->tags, &texts);
         own_text(&slot->visible, &texts);
         own_text(&slot->integral, &texts);
+        own_text(&slot->unit, &texts);
+        own_text(&slot->about, &texts);
         if (!add_component(world, row, components, slot,
                            component_type(world, set, slot->component))) {
             ecs_template_row_destroy(world, row);

@@ -168,6 +168,22 @@ BASE_MUST_USE bool ecs_text_read_builtin(const ecs_type* type, const ecs_type_co
 BASE_MUST_USE bool ecs_text_read_field(const ecs_field* field, ecs_type_id spelling,
                                        const char* text, void* value, char* message);
 BASE_MUST_USE bool ecs_text_read_bool(const char* text, bool* value);
+/// A text "1, 2.5, 3" that is read element by element.
+typedef struct ecs_text_list {
+    const char* at;
+    bool is_matrix;         ///< brackets and blanks may stand for commas
+    uint32_t count;         ///< that were read
+    const ecs_world* world; ///< whose living entities may be named; NULL: none
+} ecs_text_list;
+/// Read the next of `needed` elements into `target`, which has the bytes of its kind. @return false
+/// with a message.
+BASE_MUST_USE bool ecs_text_next(ecs_text_list* list, ecs_field_kind kind, void* target,
+                                 uint32_t needed, char* message);
+/// @return false with a message when more than `needed` elements are there.
+BASE_MUST_USE bool ecs_text_ends(ecs_text_list* list, uint32_t needed, char* message);
+#define ECS_TEXT_COLOR_BYTES 256u
+/// A colour of three numbers with its fourth, in `opaque`; another text is returned as it is.
+const char* ecs_text_color(const char* text, char opaque[ECS_TEXT_COLOR_BYTES]);
 
 /// `_min`, `_max`, `_step` and `_bits` as a text gives them.
 typedef struct ecs_quant_draft {

@@ -6,12 +6,15 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "ecs/component.h"
+#include "ecs/inspect.h"
 #include "type/type_registry.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { ELEMENT_BYTES = 64 };
+_Static_assert(ECS_TEXT_COLOR_BYTES == 4 * ELEMENT_BYTES, "four elements");
 
 bool ecs_text_read_bool(const char* text, bool* value) {
     BASE_ASSERT(text && value);
@@ -116,7 +119,19 @@ static bool read_real(const char* text, ecs_field_kind kind, void* target, char*
     return true;
 }
 
-static bool read_element(const char* text, ecs_field_kind kind, void* target, char* message) {
+static bool read_entity(const char* text, const ecs_world* world, void* target, char* message) {
+    ecs_entity entity = ECS_ENTITY_NONE;
+    const bool is_none = strcmp(text, "0") == 0 || strcmp(text, "none") == 0;
+    if (!is_none && !world)
+        return refuse(message, "names an entity: a default can only be 0 or none", text);
+    if (!is_none && (!ecs_entity_parse(text, &entity) || !ecs_is_alive(world, entity)))
+        return refuse(message, "is no living entity: INDEX:GENERATION, or none", text);
+    memcpy(target, &entity, sizeof entity);
+    return true;
+}
+
+static bool read_element(const char* text, ecs_field_kind kind, const ecs_world* world,
+                         void* target, char* message) {
     switch (kind) {
     case ECS_FIELD_BOOL: {
         bool value;
@@ -138,13 +153,8 @@ static bool read_element(const char* text, ecs_field_kind kind, void* target, ch
     case ECS_FIELD_F32:
     case ECS_FIELD_F64:
         return read_real(text, kind, target, message);
-    case ECS_FIELD_ENTITY: {
-        if (strcmp(text, "0") != 0 && strcmp(text, "none") != 0)
-            return refuse(message, "names an entity: a default can only be 0 or none", text);
-        ecs_entity entity = ECS_ENTITY_NONE;
-        memcpy(target, &entity, sizeof entity);
-        return true;
-    }
+    case ECS_FIELD_ENTITY:
+        return read_entity(text, world, target, message);
     case ECS_FIELD_KIND_COUNT:
         break;
     }
@@ -179,14 +189,8 @@ static bool next_element(const char** at, bool is_matrix, char* element, const c
     return true;
 }
 
-typedef struct element_list {
-    const char* at;
-    bool is_matrix;
-    uint32_t count;
-} element_list;
-
-static bool read_next(element_list* list, ecs_field_kind kind, void* target, uint32_t needed,
-                      char* message) {
+bool ecs_text_next(ecs_text_list* list, ecs_field_kind kind, void* target, uint32_t needed,
+                   char* message) {
     char element[ELEMENT_BYTES];
     const char* fault = NULL;
     // A comma or the end follows an element.
@@ -205,10 +209,10 @@ static bool read_next(element_list* list, ecs_field_kind kind, void* target, uin
         return false;
     }
     list->count++;
-    return read_element(element, kind, target, message);
+    return read_element(element, kind, list->world, target, message);
 }
 
-static bool list_ends(element_list* list, uint32_t needed, char* message) {
+bool ecs_text_ends(ecs_text_list* list, uint32_t needed, char* message) {
     while (is_blank(*list->at) || (list->is_matrix && *list->at == ']'))
         list->at++;
     if (*list->at == '\0') return true;
@@ -217,21 +221,22 @@ static bool list_ends(element_list* list, uint32_t needed, char* message) {
     return false;
 }
 
-static bool read_elements(element_list* list, const ecs_field* field, void* value, uint32_t needed,
+static bool read_elements(ecs_text_list* list, const ecs_field* field, void* value, uint32_t needed,
                           char* message) {
     uint32_t bytes = ecs_field_kind_bytes(field->kind);
     for (uint32_t i = 0; i < field->count; i++) {
         uint8_t* target = (uint8_t*)value + field->offset + (size_t)i * bytes;
-        if (!read_next(list, field->kind, target, needed, message)) return false;
+        if (!ecs_text_next(list, field->kind, target, needed, message)) return false;
     }
     return true;
 }
 
-static uint32_t count_commas(const char* text) {
-    uint32_t count = 0;
-    for (; *text; text++)
-        count += *text == ',';
-    return count;
+const char* ecs_text_color(const char* text, char opaque[ECS_TEXT_COLOR_BYTES]) {
+    uint32_t commas = 0;
+    for (const char* c = text; *c; c++)
+        commas += *c == ',';
+    return commas == 2 && base_text_format(opaque, ECS_TEXT_COLOR_BYTES, "%s,255", text) ? opaque
+                                                                                         : text;
 }
 
 bool ecs_text_read_builtin(const ecs_type* type, const ecs_type_context* context, const char* text,
@@ -258,14 +263,12 @@ bool ecs_text_read_builtin(const ecs_type* type, const ecs_type_context* context
     uint32_t needed = 0;
     for (uint32_t i = 0; i < type->field_count; i++)
         needed += type->fields[i].count;
-    element_list list = {.at = text, .is_matrix = type->id == ECS_BUILTIN_M};
-    char opaque_color[ELEMENT_BYTES * 4];
-    if (type->id == ECS_BUILTIN_C && count_commas(text) == 2 &&
-        base_text_format(opaque_color, sizeof opaque_color, "%s,255", text))
-        list.at = opaque_color;
+    ecs_text_list list = {.at = text, .is_matrix = type->id == ECS_BUILTIN_M};
+    char opaque_color[ECS_TEXT_COLOR_BYTES];
+    if (type->id == ECS_BUILTIN_C) list.at = ecs_text_color(text, opaque_color);
     for (uint32_t i = 0; i < type->field_count; i++)
         if (!read_elements(&list, &type->fields[i], value, needed, message)) return false;
-    return list_ends(&list, needed, message);
+    return ecs_text_ends(&list, needed, message);
 }
 
 // May a field of this kind be written as this built-in type? A scalar type may also write arrays.
@@ -324,9 +327,9 @@ bool ecs_text_read_field(const ecs_field* field, ecs_type_id spelling, const cha
                                    kind_words[field->kind]);
         return false;
     }
-    element_list list = {.at = text, .is_matrix = spelling == ECS_BUILTIN_M};
+    ecs_text_list list = {.at = text, .is_matrix = spelling == ECS_BUILTIN_M};
     return read_elements(&list, field, value, field->count, message) &&
-           list_ends(&list, field->count, message);
+           ecs_text_ends(&list, field->count, message);
 }
 
 // Rounding for the wire, as a text gives it: a range with a step or a number of bits; for whole

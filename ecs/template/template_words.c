@@ -115,6 +115,17 @@ static const char* read_name(ecs_bind_pass* binder, const ecs_text_node* node, b
     return before;
 }
 
+// A text for people, at most `bytes_max` long.
+static const char* read_remark(ecs_bind_pass* binder, const ecs_text_node* node, uint32_t bytes_max,
+                               const char* before) {
+    if (!ecs_bind_has_type(binder, node, "t")) return before;
+    const char* text = value_of(binder, node);
+    if (strlen(text) <= bytes_max) return text;
+    ecs_bind_fault(binder, node->line, "%s: '%.80s' is longer than %u bytes", name_of(binder, node),
+                   text, bytes_max);
+    return before;
+}
+
 void ecs_bind_priority(ecs_bind_pass* binder, const ecs_text_node* node, uint32_t* priority) {
     BASE_ASSERT(priority);
     if (!ecs_bind_has_type(binder, node, "i")) return;
@@ -155,6 +166,10 @@ bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_b
         scope->visible = read_name(binder, node, false, scope->visible);
     else if (strcmp(name, "_integral") == 0)
         scope->integral = read_name(binder, node, true, scope->integral);
+    else if (strcmp(name, "_unit") == 0)
+        scope->unit = read_remark(binder, node, ECS_UNIT_BYTES_MAX, scope->unit);
+    else if (strcmp(name, "_about") == 0)
+        scope->about = read_remark(binder, node, ECS_ABOUT_BYTES_MAX, scope->about);
     else if (strcmp(name, "_teleport") == 0)
         read_teleport(binder, node, scope);
     else if (strcmp(name, "_min") == 0)
@@ -174,8 +189,8 @@ bool ecs_bind_scope_word(ecs_bind_pass* binder, const ecs_text_node* node, ecs_b
 
 bool ecs_bind_is_scope_word(const char* name) {
     static const char* const words[] = {
-        "_track", "_replicate", "_interpolate", "_teleport", "_tags",     "_min",  "_max",
-        "_step",  "_bits",      "_visible",     "_integral", "_rotation", "_angle"};
+        "_track", "_replicate", "_interpolate", "_teleport", "_tags",  "_min",  "_max",  "_step",
+        "_bits",  "_visible",   "_integral",    "_rotation", "_angle", "_unit", "_about"};
     for (uint32_t i = 0; i < BASE_COUNT(words); i++)
         if (strcmp(name, words[i]) == 0) return true;
     return false;
@@ -220,11 +235,11 @@ const char* ecs_bind_value_text(const char* type, const char* spelling, const ch
 }
 
 void ecs_bind_unknown_word(ecs_bind_pass* binder, const ecs_text_node* node) {
-    static const char* const words[] = {"_extends",   "_use",         "_tracked",  "_replicated",
-                                        "_tags",      "_singleton",   "_group",    "_track",
-                                        "_replicate", "_interpolate", "_teleport", "_min",
-                                        "_max",       "_step",        "_bits",     "_visible",
-                                        "_integral",  "_rotation",    "_priority", "_angle"};
+    static const char* const words[] = {
+        "_extends",  "_use",   "_tracked",   "_replicated",  "_tags",     "_singleton",
+        "_group",    "_track", "_replicate", "_interpolate", "_teleport", "_min",
+        "_max",      "_step",  "_bits",      "_visible",     "_integral", "_rotation",
+        "_priority", "_angle", "_unit",      "_about"};
     const char* near = base_text_nearest(name_of(binder, node), words, BASE_COUNT(words));
     ecs_bind_fault(binder, node->line, "'%.80s' means nothing here%s%s%s", name_of(binder, node),
                    near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");

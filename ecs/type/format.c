@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "ecs/inspect.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -201,4 +202,20 @@ bool ecs_type_format(const ecs_type* type, const void* value, char* target, size
     target[0] = '\0';
     put_value(&out, type, ecs_type_object(type, value));
     return !out.is_cut;
+}
+
+bool ecs_entity_parse(const char* text, ecs_entity* entity) {
+    char index_text[12];
+    uint64_t index, generation;
+    text += text[0] == '#';
+    const size_t length = strcspn(text, ":");
+    if (text[length] != ':' || length == 0 || length >= sizeof index_text) return false;
+    memcpy(index_text, text, length);
+    index_text[length] = '\0';
+    if (!base_text_parse_u64(index_text, &index) || index > ECS_INDEX_MAX ||
+        !base_text_parse_u64(text + length + 1, &generation) || generation == 0 ||
+        generation > ECS_GENERATION_MAX)
+        return false;
+    *entity = ecs_entity_make((uint32_t)index, (uint32_t)generation);
+    return true;
 }

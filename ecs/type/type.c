@@ -133,6 +133,14 @@ const uint8_t ecs_field_kind_table[ECS_FIELD_KIND_COUNT] = {
     [ECS_FIELD_U64] = 8,  [ECS_FIELD_F32] = 4, [ECS_FIELD_F64] = 8, [ECS_FIELD_ENTITY] = 4,
 };
 
+const char* ecs_field_kind_name(ecs_field_kind kind) {
+    static const char* const names[] = {"bool", "i8",  "i16", "i32", "i64", "u8",
+                                        "u16",  "u32", "u64", "f32", "f64", "entity"};
+    _Static_assert(BASE_COUNT(names) == ECS_FIELD_KIND_COUNT, "name the new kind");
+    BASE_ASSERT(kind < ECS_FIELD_KIND_COUNT);
+    return names[kind];
+}
+
 uint32_t ecs_field_kind_bytes(ecs_field_kind kind) {
     BASE_ASSERT((unsigned)kind < ECS_FIELD_KIND_COUNT);
     return ecs_field_kind_table[kind];

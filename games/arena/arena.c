@@ -19,8 +19,8 @@ ES_SYSTEMS(rules, mind, move, tank, shot, pick, flag, board, bot, view, view_gro
 ES_GAME("Arena", ARENA_VIEW_WIDTH, ARENA_VIEW_HEIGHT, .register_systems = prepare,
         .start = arena_start, .player_join = arena_player_join, .player_leave = arena_player_leave,
         .bot_think = arena_bot_think, .human_input = arena_human_input,
-        .human_text = arena_human_text, .predict = predict, .is_rewinding = true,
-        .interest = &arena_interest, .cursor = NET_CURSOR_CROSSHAIR);
+        .human_text = arena_human_text, .operator_said = arena_operator_said, .predict = predict,
+        .is_rewinding = true, .interest = &arena_interest, .cursor = NET_CURSOR_CROSSHAIR);
 
 static ecs_result prepare(ecs_world* world, arena_game* game, const base_reporter* reporter) {
     (void)reporter;

@@ -445,4 +445,5 @@ void arena_bot_think(const net_player_context* view, arena_input* input);
 void arena_human_input(const net_player_context* view, const net_controls* controls,
                        arena_input* input);
 void arena_human_text(const net_player_context* view, const char* text);
+void arena_operator_said(ecs_world* world, arena_game* game, const char* text); ///< board.c
 uint32_t arena_aim_of(float x, float y); ///< of a direction, as in inputs

@@ -134,6 +134,12 @@ static void chat_es_event_handler(const ecs_stage* stage, ES_CONTEXT const arena
     add_words(stage->world, game, entity, text);
 }
 
+void arena_operator_said(ecs_world* world, arena_game* game, const char* text) {
+    char line[NET_LINE_BYTES_MAX + 8];
+    (void)base_text_format(line, sizeof line, "server: %s", text);
+    add_line(world, game, line);
+}
+
 // ---- rounds ----
 
 // The name of the player with most points; among equals the player with the lower number.

@@ -34,15 +34,22 @@ const char* net_end_text(net_end end) {
     return texts[(uint32_t)end < BASE_COUNT(texts) ? end : NET_END_NONE];
 }
 
+// RefusedReason of wire.proto, in its order.
+const char* net_refusal_name(uint32_t reason) {
+    static const char* const names[NET_REFUSAL_COUNT] = {"none", "protocol", "schema", "game",
+                                                         "full", "ended",    "gone",   "banned"};
+    return names[reason < NET_REFUSAL_COUNT ? reason : 0];
+}
+
 // The names of reasons.
 
 typedef struct drop_row {
-    const char* word;
+    const char *word, *text;
     bool is_usual;
 } drop_row;
 
 static const drop_row* find_drop(net_drop reason) {
-#define DROP_ROW(name, word, is_usual, text) {word, is_usual},
+#define DROP_ROW(name, word, is_usual, text) {word, text, is_usual},
     static const drop_row rows[] = {NET_DROP_LIST(DROP_ROW)};
 #undef DROP_ROW
     BASE_ASSERT((uint32_t)reason < NET_DROP_COUNT);
@@ -51,6 +58,10 @@ static const drop_row* find_drop(net_drop reason) {
 
 const char* net_drop_name(net_drop reason) {
     return find_drop(reason)->word;
+}
+
+const char* net_drop_text(net_drop reason) {
+    return find_drop(reason)->text;
 }
 
 bool net_drop_is_usual(net_drop reason) {

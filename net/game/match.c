@@ -25,65 +25,6 @@
 
 #include <string.h>
 
-// ---- settings ----
-
-net_match_config net_match_config_default(const net_module* module) {
-    BASE_ASSERT(module && module->game);
-    net_match_config config = {
-        .module = module,
-        .role = NET_ROLE_SERVER,
-        .tick_rate_hz = NET_TICK_RATE_HZ_DEFAULT,
-        .workers = module->workers,
-    };
-    for (uint32_t i = 0; i < module->game->setting_count; i++)
-        config.settings[i] = module->game->settings[i].value_default;
-    return config;
-}
-
-static net_result refuse_key(const net_game_module* game, const char* key,
-                             const base_reporter* reporter) {
-    const char* keys[NET_SETTINGS_MAX];
-    for (uint32_t i = 0; i < game->setting_count; i++)
-        keys[i] = game->settings[i].key;
-    const char* nearest = base_text_nearest(key, keys, game->setting_count);
-    if (nearest) {
-        base_report(reporter, NULL, 0, "%s has no setting \"%s\", did you mean \"%s\"?", game->name,
-                    key, nearest);
-    } else {
-        base_report(reporter, NULL, 0, "%s has no setting \"%s\"", game->name, key);
-    }
-    return NET_ERR_UNKNOWN;
-}
-
-net_result net_match_setting_apply(net_match_config* config, const char* key_value,
-                                   const base_reporter* reporter) {
-    BASE_ASSERT(config && config->module && key_value);
-    const net_game_module* game = config->module->game;
-    char key[64];
-    size_t length = strcspn(key_value, "=");
-    if (key_value[length] != '=' || length == 0 || length >= sizeof key) {
-        base_report(reporter, NULL, 0, "\"%.64s\" is not KEY=VALUE", key_value);
-        return NET_ERR_MALFORMED;
-    }
-    memcpy(key, key_value, length);
-    key[length] = '\0';
-    for (uint32_t i = 0; i < game->setting_count; i++) {
-        const net_setting* setting = &game->settings[i];
-        if (strcmp(setting->key, key) != 0) continue;
-        double value;
-        // Written so that NaN is refused.
-        if (!base_text_parse_f64(key_value + length + 1, &value) ||
-            !(value >= setting->min && value <= setting->max)) {
-            base_report(reporter, NULL, 0, "setting %s of %s must be a number from %g to %g", key,
-                        game->name, setting->min, setting->max);
-            return NET_ERR_MALFORMED;
-        }
-        config->settings[i] = value;
-        return NET_OK;
-    }
-    return refuse_key(game, key, reporter);
-}
-
 // net_game_services: what a module may ask its match, and what it may request about interest.
 //
 // The answers depend on the match alone, so they are the same when a log is replayed. Requests
@@ -368,19 +309,6 @@ static net_result register_game(net_match* match, const base_reporter* reporter)
     return result ? fail(reporter, "the module's systems", result) : NET_OK;
 }
 
-static void start_game(net_match* match) {
-    const net_game_start start = {
-        .size_bytes = sizeof start,
-        .tick_rate_hz = match->config.tick_rate_hz,
-        .dt = match->dt,
-        .seed = match->config.seed,
-        .settings = match->config.settings,
-        .setting_count = match->game->setting_count,
-        .services = &match->services,
-    };
-    match->game->start(match->world, match->context, &start);
-}
-
 net_result net_match_create(const net_match_config* config, const base_reporter* reporter,
                             net_match** match_out) {
     BASE_ASSERT(config && config->module && match_out);
@@ -409,7 +337,10 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
     }
     if (!result) result = init_services(match, reporter);
     if (!result) net_match_set_workers(match, config->workers);
-    if (!result && config->role == NET_ROLE_SERVER) start_game(match);
+    memcpy(match->first_settings, config->settings, sizeof match->first_settings);
+    const net_game_start start = net_match_start(match);
+    if (!result && config->role == NET_ROLE_SERVER)
+        match->game->start(match->world, match->context, &start);
     // A module may have gone on with less than it asked for, or named another fault for it.
     if (match->memory.is_lacking) result = NET_ERR_MEMORY;
     if (result) {
@@ -508,8 +439,8 @@ void net_match_step(net_match* match) {
     net_match_step_at(match, ecs_world_tick(match->world) + 1);
 }
 
-// Saves of a match: players with what the module requested for them, known resources, then the past
-// of lag compensation, then the world.
+// Saves of a match: settings that an operator changed, players with what the module requested for
+// them, known resources, then the past of lag compensation, then the world.
 //
 // Most of it is the same on every machine. Memory of plain structs are the last inputs and the past
 // of lag compensation: the same where numbers of 8 bytes lie at multiples of 8 (x86-64, arm64,
@@ -555,7 +486,9 @@ static net_result restore_request(net_match* match, uint32_t client, base_reader
 net_result net_match_save(const net_match* match, base_bytes* bytes) {
     uint32_t input_bytes = net_match_input_bytes(match);
     base_bytes_write_u32(bytes, match->client_last);
-    base_bytes_write_u32(bytes, match->player_count);
+    base_bytes_write_u32(bytes, match->player_count |
+                                    (match->has_other_settings ? NET_MATCH_SAVE_SETTINGS : 0));
+    net_match_save_settings(match, bytes);
     for (uint32_t i = 0; i < match->player_count; i++) {
         const net_player* one = &match->players[i];
         base_bytes_write_u32(bytes, one->client);
@@ -578,6 +511,9 @@ static net_result restore_players(net_match* match, base_reader* bytes) {
     uint32_t input_bytes = net_match_input_bytes(match);
     match->client_last = base_reader_u32(bytes);
     uint32_t count = base_reader_u32(bytes);
+    if (!net_match_restore_settings(match, (count & NET_MATCH_SAVE_SETTINGS) != 0, bytes))
+        return NET_ERR_MALFORMED;
+    count &= ~NET_MATCH_SAVE_SETTINGS;
     if (count > base_reader_left(bytes)) return NET_ERR_MALFORMED;
     if (!BASE_ARRAY_RESERVE(&match->memory.allocator, match->players, match->player_capacity,
                             count))

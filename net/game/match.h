@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What the files of a match share. match.c stands above match_messages.c.
+/// What the files of a match share. match_control.c stands above match.c, and that above the
+/// others.
 #pragma once
 
 #include "game/rewind.h"
@@ -57,10 +58,12 @@ struct net_match {
     uint32_t client_last; ///< highest number that ever joined
     net_rewind* rewind;   ///< NULL: the module does not rewind
     net_rewind_stats rewind_stats;
-    uint32_t joining;       ///< the client whose player_join runs; 0: none
-    net_match_end join_end; ///< of that client
-    net_match_end end;      ///< of the match
-    bool is_save_asked;     ///< in this tick
+    uint32_t joining;        ///< the client whose player_join runs; 0: none
+    net_match_end join_end;  ///< of that client
+    net_match_end end;       ///< of the match
+    bool has_other_settings; ///< an operator changed them; `first_settings` are those of the start
+    double first_settings[NET_SETTINGS_MAX];
+    bool is_save_asked; ///< in this tick
     char save_name[NET_SAVE_NAME_BYTES];
     net_game_services services;
     net_interest_requests requests;
@@ -85,6 +88,18 @@ void net_match_messages_deinit(net_match* match);
 /// aligned to 16. @return false: malformed, or the module refuses it.
 bool net_match_unpack(net_match* match, uint32_t message, const void* data, size_t size,
                       void* payload);
+
+// match_settings.c: a save has the settings when an operator changed them.
+/// What a module gets when its match begins, or its settings changed.
+net_game_start net_match_start(const net_match* match);
+/// Its settings changed: the module takes them.
+void net_match_tell_settings(net_match* match);
+#define NET_MATCH_SAVE_SETTINGS (UINT32_C(1) << 31) ///< in the save's number of players
+void net_match_save_settings(const net_match* match, base_bytes* bytes);
+/// Read them (has_settings), or go back to those of the start, and tell the module.
+/// @return false: no match of this module writes such bytes.
+BASE_MUST_USE bool net_match_restore_settings(net_match* match, bool has_settings,
+                                              base_reader* bytes);
 
 /// What a server takes from its match besides net/match.h.
 

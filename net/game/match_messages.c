@@ -380,13 +380,6 @@ net_result net_match_pack(net_match* match, uint32_t message, const void* data, 
 // The schema of a game as JSON, for clients in other languages: what WIRE.md takes from "the game's
 // own files". One line per type, template, message, setting and item.
 
-static const char* kind_name(uint32_t kind) {
-    static const char* const names[] = {"bool", "i8",  "i16", "i32", "i64", "u8",
-                                        "u16",  "u32", "u64", "f32", "f64", "entity"};
-    _Static_assert(BASE_COUNT(names) == ECS_FIELD_KIND_COUNT, "name the new kind");
-    return names[kind];
-}
-
 static void put_key(base_bytes* json, const char* key, const char* text) {
     base_json_put(json, "\"%s\":", key);
     base_json_text(json, text);
@@ -403,7 +396,8 @@ static void put_fields(base_bytes* json, const ecs_field* fields, uint32_t count
         base_json_put(json, "%s{", f > 0 ? "," : "");
         put_key(json, "name", fields[f].name);
         base_json_put(json, ",\"kind\":\"%s\",\"number\":%d,\"count\":%u}",
-                      kind_name((uint32_t)fields[f].kind), (int)fields[f].kind, fields[f].count);
+                      ecs_field_kind_name((uint32_t)fields[f].kind), (int)fields[f].kind,
+                      fields[f].count);
     }
     base_json_put(json, "]");
 }
@@ -416,7 +410,7 @@ static void put_words(base_bytes* json, const net_row_template* row, uint32_t co
     for (uint32_t f = part->field_first; f < (uint32_t)part->field_first + part->field_count; f++) {
         const proto_quant* quant = &row->layout.fields[f].quant;
         base_json_put(json, "%s{\"kind\":\"%s\",\"bits\":%u,\"exact\":%s,\"max\":\"%" PRIu64 "\"",
-                      f > part->field_first ? "," : "", kind_name((uint32_t)quant->kind),
+                      f > part->field_first ? "," : "", ecs_field_kind_name((uint32_t)quant->kind),
                       quant->bits, quant->is_exact ? "true" : "false", quant->q_max);
         if (!quant->is_exact) {
             base_json_put(json, ",\"min\":");

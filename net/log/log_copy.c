@@ -8,6 +8,7 @@
 // It ends with a close record, because nothing is missing from it. A tick without an end record is
 // the one in which the server died; it is no whole tick and is left out.
 #include "base/assert.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "log/log_file.h"
 #include "log/log_read.h"
@@ -28,6 +29,9 @@ typedef struct copy {
     base_bytes tick; // records of the tick in the making: u32 kind, u32 size, body
     uint64_t state_hash, world_hash;
     bool has_world_hash;
+    const net_log_secret_key* sign_key;
+    uint64_t features;    // that the header demands besides
+    net_log_place* place; // the log goes on behind it; NULL: it is closed
 } copy;
 
 static net_result fail(const copy* self) {
@@ -56,11 +60,11 @@ static net_result copy_keyframe(copy* self, ecs_tick tick, bool is_first) {
 }
 
 // `start`: the tick of its first keyframe; 0: it begins with tick 1.
-static net_result begin_file(copy* self, ecs_tick start) {
+static net_result create_file(copy* self, ecs_tick start) {
     const net_log_info* info = net_log_reader_info(self->reader);
     struct stat status;
     size_t size;
-    const uint8_t* header = net_log_reader_header(self->reader, &size);
+    const uint8_t* source = net_log_reader_header(self->reader, &size);
     if (lstat(self->config->output, &status) == 0) {
         base_report(self->reporter, self->config->output, 0, "is there already, name a new file");
         return NET_ERR_IO;
@@ -72,11 +76,24 @@ static net_result begin_file(copy* self, ecs_tick start) {
     config.sync_ticks = UINT32_MAX;
     config.start_tick = start;
     config.is_manual = true;
+    config.sign_key = self->sign_key;
     config.has_state = true; // perhaps; then blocks are cut where they are in the source
-    net_result result = net_log_file_create(&config, header, size, self->reporter, &self->file);
+    base_bytes header;
+    base_bytes_init(&header, config.allocator);
+    base_bytes_write(&header, source, size);
+    if (self->features != 0) net_log_header_demand(&header, self->features);
+    net_result result = header.failed ? NET_ERR_MEMORY
+                                      : net_log_file_create(&config, header.data, header.size,
+                                                            self->reporter, &self->file);
+    base_bytes_deinit(&header);
     if (result == NET_ERR_DISK) result = NET_ERR_IO;
     self->result->first_tick = start + 1;
     self->result->last_tick = start;
+    return result;
+}
+
+static net_result begin_file(copy* self, ecs_tick start) {
+    const net_result result = create_file(self, start);
     return result == NET_OK && start > 0 ? copy_keyframe(self, start, true) : result;
 }
 
@@ -132,9 +149,12 @@ static net_result copy_records(copy* self) {
     net_log_record record;
     net_result result = NET_OK;
     bool has_begin = false;
-    self->cursor = config->first > 1
-                       ? net_log_reader_seek(self->reader, config->first - 1, &keyframe)
-                       : net_log_cursor_begin(self->reader);
+    if (self->file)
+        self->cursor = net_log_reader_seek(self->reader, self->result->last_tick, &keyframe);
+    else if (config->first > 1)
+        self->cursor = net_log_reader_seek(self->reader, config->first - 1, &keyframe);
+    else
+        self->cursor = net_log_cursor_begin(self->reader);
     ecs_tick start = keyframe ? keyframe->tick : 0;
     while (result == NET_OK && net_log_cursor_next(self->reader, &self->cursor, &record)) {
         if (record.kind == NET_LOG_KIND_CLOSE || is_behind_gap(self)) break;
@@ -174,9 +194,17 @@ static net_result append_close(copy* self) {
 }
 
 static net_result end_file(copy* self) {
-    net_result result = append_close(self);
+    net_result result = self->place ? NET_OK : append_close(self);
     if (result == NET_OK && net_log_file_finish(self->file) != NET_OK) result = fail(self);
-    return result;
+    if (result != NET_OK || !self->place) return result;
+    net_log_file* file = self->file;
+    file->has_close = true; // as good as that: nothing is missing, and so there is no queue
+    *self->place = (net_log_place){.segment = self->result->first_tick == 1 ? 1 : 2,
+                                   .ordinal = file->next_ordinal,
+                                   .number = file->next_number,
+                                   .bytes = net_log_file_bytes(file)};
+    memcpy(self->place->total, file->index.chain.total, sizeof self->place->total);
+    return NET_OK;
 }
 
 // A file that is not whole would only be in the way.
@@ -187,20 +215,126 @@ static void remove_file(const copy* self) {
         (void)!unlink(queue);
 }
 
-net_result net_log_copy(net_log_reader* reader, const net_log_copy_config* config,
-                        const base_reporter* reporter, net_log_copy_result* result_out) {
-    BASE_ASSERT(reader && config && config->output && result_out);
-    copy self = {.reader = reader, .config = config, .reporter = reporter, .result = result_out};
-    *result_out = (net_log_copy_result){0};
-    base_bytes_init(&self.tick, net_log_reader_allocator(reader));
-    net_result result = copy_records(&self);
-    if (result == NET_OK && result_out->ticks == 0) {
-        base_report(reporter, net_log_reader_file(reader), 0, "there is no whole tick to copy");
+// ---- whole blocks ----
+
+// What stands in front of a keyframe is copied as it is: to code an hour again takes seconds.
+
+// @return NET_ERR_DAMAGED: it is not whole, or not the next one.
+static net_result copy_block(copy* self, uint64_t at, const net_log_block* block,
+                             bool is_keyframe) {
+    net_log_reader* reader = self->reader;
+    net_log_file* file = self->file;
+    uint8_t header[NET_LOG_BLOCK_HEADER_BYTES];
+    const bool is_data = block->type == NET_LOG_BLOCK_DATA;
+    if (!net_log_set_read(&reader->set, at, header, sizeof header) ||
+        !net_log_set_read(&reader->set, at + sizeof header, reader->stored, block->stored_bytes) ||
+        base_crc32c(0, reader->stored, block->stored_bytes) != block->stored_crc ||
+        block->identity != reader->info.identity || block->ordinal != file->next_ordinal ||
+        (is_data && block->first_record != file->next_record))
+        return NET_ERR_DAMAGED;
+    const uint64_t offset = net_log_file_bytes(file);
+    if (!net_log_file_append(file, header, sizeof header) ||
+        !net_log_file_append(file, reader->stored, block->stored_bytes))
+        return fail(self);
+    if (block->type != NET_LOG_BLOCK_INDEX)
+        net_log_chain_add(&file->index.chain, header, sizeof header, reader->stored,
+                          block->stored_bytes);
+    if (is_data) file->index.last_data = offset;
+    if (is_data) file->next_record += block->record_count;
+    if (is_keyframe) net_log_index_add(&file->index, block->first_tick, offset);
+    file->next_ordinal++;
+    file->index.block_count++;
+    return NET_OK;
+}
+
+// All blocks up to a keyframe and with it. Headers of later segments are left out.
+static net_result copy_blocks(copy* self, const net_log_keyframe* last) {
+    net_log_reader* reader = self->reader;
+    const net_log_keyframe* next = reader->keyframes;
+    net_result result = create_file(self, reader->is_part ? next->tick : 0);
+    net_log_block block;
+    bool is_first = true;
+    uint64_t at = 0;
+    while (result == NET_OK && (at <= last->offset || at < reader->set.bytes)) {
+        if (net_log_is_prologue(reader, at)) at += NET_LOG_PROLOGUE_BYTES;
+        if (!net_log_read_block(reader, at, &block)) return NET_ERR_DAMAGED;
+        const bool is_its = block.type == NET_LOG_BLOCK_KEYFRAME && block.first_tick == last->tick;
+        if (at > last->offset && !is_its) break;
+        if (is_first && reader->is_part && block.type != NET_LOG_BLOCK_HEADER) {
+            self->file->next_ordinal = block.ordinal; // those of a part go on
+            self->file->next_record = block.first_record;
+        }
+        is_first = is_first && block.type == NET_LOG_BLOCK_HEADER;
+        const bool is_keyframe = next <= last && at == next->offset;
+        if (block.type != NET_LOG_BLOCK_HEADER) result = copy_block(self, at, &block, is_keyframe);
+        next += is_keyframe;
+        at = net_log_block_end(at, &block);
+    }
+    if (result != NET_OK) return result;
+    self->file->next_number = self->file->next_record;
+    self->result->last_tick = last->tick;
+    self->result->ticks = last->tick + 1 - self->result->first_tick;
+    return NET_OK;
+}
+
+static net_result make_copy(copy* self, const net_log_keyframe* whole_to) {
+    *self->result = (net_log_copy_result){0};
+    base_bytes_init(&self->tick, net_log_reader_allocator(self->reader));
+    net_result result = whole_to ? copy_blocks(self, whole_to) : NET_OK;
+    if (result == NET_OK) result = copy_records(self);
+    if (result == NET_OK && self->result->ticks == 0) {
+        base_report(self->reporter, net_log_reader_file(self->reader), 0,
+                    "there is no whole tick to copy");
         result = NET_ERR_DAMAGED;
     }
-    if (result == NET_OK) result = end_file(&self);
-    if (self.file) (void)!net_log_file_destroy(self.file);
-    if (self.file && result != NET_OK) remove_file(&self);
-    base_bytes_deinit(&self.tick);
+    if (result == NET_OK) result = end_file(self);
+    if (self->file) (void)!net_log_file_destroy(self->file);
+    if (self->file && result != NET_OK) remove_file(self);
+    base_bytes_deinit(&self->tick);
+    self->file = NULL;
+    return result;
+}
+
+net_result net_log_copy(net_log_reader* reader, const net_log_copy_config* config,
+                        const base_reporter* reporter, net_log_copy_result* result) {
+    BASE_ASSERT(reader && config && config->output && result);
+    copy self = {.reader = reader, .config = config, .reporter = reporter, .result = result};
+    return make_copy(&self, NULL);
+}
+
+static const net_log_keyframe* newest_keyframe(const net_log_reader* reader, ecs_tick tick) {
+    uint32_t count;
+    const net_log_keyframe* keyframes = net_log_reader_keyframes(reader, &count);
+    while (count > 0 && keyframes[count - 1].tick > tick)
+        count--;
+    return count > 0 ? &keyframes[count - 1] : NULL;
+}
+
+// Behind damage another copy begins, up to the one that has the last tick.
+net_result net_log_copy_segment(net_log_reader* reader, const char* output, ecs_tick last,
+                                uint64_t features, const net_log_secret_key* sign_key,
+                                const base_reporter* reporter, net_log_place* place) {
+    BASE_ASSERT(reader && output && last > 0 && place);
+    net_log_copy_config config = {.output = output, .last = last};
+    net_log_copy_result copied = {0};
+    copy self = {.reader = reader,
+                 .config = &config,
+                 .reporter = reporter,
+                 .result = &copied,
+                 .sign_key = sign_key,
+                 .features = features,
+                 .place = place};
+    const net_log_keyframe* whole_to = newest_keyframe(reader, last);
+    net_result result = NET_ERR_DAMAGED;
+    (void)unlink(output); // what a crash left
+    if (whole_to) result = make_copy(&self, whole_to);
+    bool is_behind = result == NET_ERR_DAMAGED;
+    while (is_behind) {
+        config.first = copied.next_tick;
+        (void)unlink(output); // the part in front of damage
+        result = make_copy(&self, NULL);
+        is_behind = result == NET_OK && copied.last_tick < last && copied.next_tick > 0;
+    }
+    if (result == NET_OK && copied.last_tick < last) result = NET_ERR_DAMAGED;
     return result;
 }

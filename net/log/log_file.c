@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -125,6 +126,25 @@ static net_result write_start(net_log_file* file, const base_reporter* reporter)
     return NET_ERR_DISK;
 }
 
+bool net_log_before_name(char* target, size_t target_bytes, const char* file) {
+    return base_text_format(target, target_bytes, "%s.before", file);
+}
+
+// The segment that it goes on behind takes its name now: an earlier log of this name has moved.
+static net_result take_segment(const net_log_file* file, const base_reporter* reporter) {
+    const net_log_file_config* config = &file->config;
+    char before[4096], name[4096];
+    const bool is_named =
+        net_log_before_name(before, sizeof before, config->file) &&
+        net_log_segment_name(name, sizeof name, config->file, config->place.segment);
+    // At a second try it has its name.
+    if (config->place.segment == 0 || (is_named && access(before, F_OK) != 0)) return NET_OK;
+    if (is_named && rename(before, name) == 0) return NET_OK;
+    base_report(reporter, config->file, 0, "the segment before it cannot get its name: %s",
+                strerror(errno));
+    return NET_ERR_IO;
+}
+
 // Create FILE and FILE.queue, write prologue and header block, and sync. @return NET_OK;
 // NET_ERR_DISK, NET_ERR_IO (reported). After an error neither of them is there.
 static net_result open_files(net_log_file* file, const base_reporter* reporter) {
@@ -132,12 +152,14 @@ static net_result open_files(net_log_file* file, const base_reporter* reporter) 
     const char* name = config->is_in_memory ? NULL : config->file;
     net_result result = name ? net_log_lock_create(name, reporter, &file->fd) : NET_OK;
     const bool is_ours = name && result == NET_OK;
+    if (result == NET_OK && is_ours) result = take_segment(file, reporter);
     if (result == NET_OK)
         result = net_log_queue_create(&file->queue, name, config->identity, config->ring_bytes,
                                       reporter);
     if (result == NET_ERR_DISK && net_log_file_may_wait(file, errno)) file->wait_error = errno;
     if (result == NET_OK) result = write_start(file, reporter);
     if (result == NET_OK) {
+        if (config->place.segment > 0) file->next_ordinal = config->place.ordinal;
         atomic_store_explicit(&file->is_open, true, memory_order_release);
         return NET_OK;
     }
@@ -288,6 +310,7 @@ void net_log_file_config_apply(net_log_file_config* config, const net_log_option
     if (options->waiting_bytes > 0) config->ring_bytes = options->waiting_bytes;
     config->ops = options->ops;
     config->is_manual = options->is_manual;
+    config->sign_key = options->sign_key;
     config->has_patience = true;
 }
 
@@ -466,7 +489,7 @@ net_result net_log_file_create(const net_log_file_config* config, const void* he
     if (!file) return NET_ERR_MEMORY;
     file->config = *config;
     complete_ops(&file->config.ops);
-    file->next_number = file->next_record = 1;
+    file->next_number = file->next_record = config->place.segment > 0 ? config->place.number : 1;
     file->segment_tick = config->start_tick;
     file->fd = -1;
     file->queue.fd = -1;

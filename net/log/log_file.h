@@ -28,6 +28,15 @@
 /// A full disk is asked again after so long.
 #define NET_LOG_RETRY_MS 1000u
 
+/// Where a log goes on: what its segments so far end with.
+typedef struct net_log_place {
+    uint32_t segment;                  ///< number of the last one; 0: the log begins
+    uint64_t ordinal;                  ///< of the next block
+    uint64_t number;                   ///< of the next record
+    uint64_t bytes;                    ///< of the last segment
+    uint8_t total[NET_LOG_HASH_BYTES]; ///< its running hash
+} net_log_place;
+
 typedef struct net_log_file_config {
     const base_allocator* allocator;
     const char* file;
@@ -44,14 +53,26 @@ typedef struct net_log_file_config {
     ecs_tick start_tick;    ///< 0; else the log is a later part: its first keyframe is of this tick
     ecs_tick ring_ticks;    ///< the ring keeps so many (net_log_save); 0: there is no ring
     uint64_t ring_memory_bytes; ///< of the ring's blocks
-    bool is_in_memory; ///< no file is written, and the queue has none: there is a ring only
-    bool is_manual;    ///< no thread: net_log_file_pump does its work
-    bool has_patience; ///< a disk that is full at the start is waited for
+    bool is_in_memory;   ///< no file is written, and the queue has none: there is a ring only
+    bool is_manual;      ///< no thread: net_log_file_pump does its work
+    bool has_patience;   ///< a disk that is full at the start is waited for
+    net_log_place place; ///< with `segment`: it goes on behind FILE.before, which takes its name
+    const net_log_secret_key* sign_key; ///< signs each index; NULL: none is signed
     net_log_file_ops ops;
 } net_log_file_config;
 
 typedef struct net_log_file net_log_file;
 
+/// Write what a log has up to a tick as a closed segment `output` of a log that goes on: without a
+/// close record, signed where there is a key. Its header demands `features` besides.
+/// @return as net_log_copy; with NET_OK *place is where the log goes on. Its number says whether it
+///         has the first tick.
+BASE_MUST_USE net_result net_log_copy_segment(net_log_reader* reader, const char* output,
+                                              ecs_tick last, uint64_t features,
+                                              const net_log_secret_key* sign_key,
+                                              const base_reporter* reporter, net_log_place* place);
+/// The name of the segment that a log goes on behind, until FILE is there.
+BASE_MUST_USE bool net_log_before_name(char* target, size_t target_bytes, const char* file);
 /// @return The configuration that net_log_writer_create uses.
 net_log_file_config net_log_file_config_default(const char* file, uint32_t tick_rate_hz);
 /// Put options into a configuration.

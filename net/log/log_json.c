@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/json.h"
+#include "base/shown.h"
 #include "base/text.h"
 #include "log/log_read.h"
 #include "log/log_record.h"
@@ -192,6 +193,24 @@ static void put_hashes(dump* self, const net_log_record* record) {
         json_put(&self->json, ",\"world_hash\":\"%016" PRIx64 "\"", record->world_hash);
 }
 
+// Texts, as all controls of ours are; other bytes as hexadecimal digits.
+static void put_argument(net_log_json* json, const net_log_argument* argument) {
+    char text[ECS_STRING_BYTES_MAX + 1];
+    uint32_t code = 0;
+    bool is_shown;
+    const bool fits = argument->size < sizeof text && !memchr(argument->data, 0, argument->size);
+    if (fits) {
+        memcpy(text, argument->data, argument->size);
+        text[argument->size] = '\0';
+    }
+    for (const char* at = text; fits && *at && code != UINT32_MAX;)
+        at += base_shown_next(at, &code, &is_shown);
+    if (fits && code != UINT32_MAX)
+        json_text(json, text);
+    else
+        json_hex(json, argument->data, argument->size);
+}
+
 static void put_control(dump* self, const net_log_record* record) {
     json_put(&self->json, ",\"verb\":\"%s\",\"arguments\":[", record->verb);
     size_t offset = 0;
@@ -199,7 +218,7 @@ static void put_control(dump* self, const net_log_record* record) {
     for (bool is_first = true; net_log_argument_next(record, &offset, &argument);
          is_first = false) {
         if (!is_first) json_put(&self->json, ",");
-        json_hex(&self->json, argument.data, (uint32_t)argument.size);
+        put_argument(&self->json, &argument);
     }
     json_put(&self->json, "]");
 }
@@ -358,68 +377,21 @@ static void put_csv_number(export* self, const char* number) {
 
 // ---- values
 
-static bool is_named(const char* names, const char* name) {
-    size_t size = strlen(name);
-    for (const char* at = names; at; at = strchr(at, ',')) {
-        if (*at == ',') at++;
-        if (strncmp(at, name, size) == 0 && (at[size] == ',' || at[size] == 0)) return true;
-    }
-    return false;
-}
-
-static net_result refuse_component(export* self, const char* name) {
-    const uint32_t count = net_log_source_component_count(self->source);
-    const base_allocator* allocator = net_log_reader_allocator(self->reader);
-    const char** names = base_allocate(allocator, (count + 1) * sizeof *names);
-    if (!names) return NET_ERR_MEMORY;
-    for (uint32_t i = 0; i < count; i++)
-        names[i] = net_log_source_component(self->source, i)->name;
-    const char* nearest = base_text_nearest(name, names, count);
-    base_report(self->reporter, net_log_reader_file(self->reader), 0,
-                "there is no component \"%s\"%s%s", name, nearest ? ", did you mean " : "",
-                nearest ? nearest : "");
-    base_release(allocator, (void*)names, (count + 1) * sizeof *names);
-    return NET_ERR_UNKNOWN;
-}
-
-// Each name of the list must be one.
-static net_result check_names(export* self) {
-    char name[ECS_NAME_BYTES_MAX];
-    for (const char* at = self->config->components; at;) {
-        const char* end = strchr(at, ',');
-        size_t size = end ? (size_t)(end - at) : strlen(at);
-        bool is_known = false;
-        if (size < sizeof name) {
-            memcpy(name, at, size);
-            name[size] = 0;
-            for (uint32_t i = 0; i < self->chosen_count; i++)
-                is_known = is_known ||
-                           strcmp(net_log_source_component(self->source, self->chosen[i])->name,
-                                  name) == 0;
-        } else {
-            (void)base_text_copy(name, sizeof name, "...");
-        }
-        if (!is_known) return refuse_component(self, name);
-        at = end ? end + 1 : NULL;
-    }
-    return NET_OK;
-}
-
 static net_result choose(export* self) {
     const uint32_t count = net_log_source_component_count(self->source);
     const base_allocator* allocator = net_log_reader_allocator(self->reader);
     self->chosen = base_allocate(allocator, (count + 1) * sizeof *self->chosen);
     self->text = base_allocate(allocator, TEXT_BYTES_MAX);
     if (!self->chosen || !self->text) return NET_ERR_MEMORY;
-    for (uint32_t i = 0; i < count; i++) {
-        const net_log_component* component = net_log_source_component(self->source, i);
-        const char* names = self->config->components;
-        if (names && !is_named(names, component->name)) continue;
-        self->chosen[self->chosen_count++] = i;
+    net_result result = net_log_source_choose(self->source, self->reader, self->config->components,
+                                              self->reporter, self->chosen, &self->chosen_count);
+    for (uint32_t i = 0; i < self->chosen_count; i++) {
+        const net_log_component* component =
+            net_log_source_component(self->source, self->chosen[i]);
         if (component->value_count > self->values_max) self->values_max = component->value_count;
     }
     self->values = base_allocate(allocator, (self->values_max + 1) * sizeof *self->values);
-    return self->values ? check_names(self) : NET_ERR_MEMORY;
+    return self->values ? result : NET_ERR_MEMORY;
 }
 
 // "pos.x", "scores.points.3", or "health".

@@ -41,6 +41,8 @@ typedef struct scan {
     uint64_t ordinal;         // of the next block
     place stray;              // the data block with the highest ordinal of those
     bool is_checking;         // each block on the way, instead of the last ones
+    bool is_following;        // and it was not looked at before
+    net_log_block_type last_type;
     bool lacks_memory;
 } scan;
 
@@ -66,10 +68,9 @@ static void add_block(scan* self, uint64_t offset, const net_log_block* block) {
     bool is_newest =
         block->type == NET_LOG_BLOCK_DATA && block->ordinal > self->stray.block.ordinal;
     if (at.is_stray && is_newest) self->stray = at;
-    if (self->is_checking) {
-        (void)take_place(self, &at);
-        return;
-    }
+    if (self->is_checking) (void)take_place(self, &at);
+    if (self->is_checking && !self->is_following) return;
+    self->last_type = block->type;
     self->places[self->place_count++ % PLACES_MAX] = at;
     self->reader->info.block_count++;
     if (block->type == NET_LOG_BLOCK_KEYFRAME && !at.is_stray)
@@ -254,6 +255,7 @@ static net_result find_tail(net_log_reader* reader, net_log_tail* tail) {
             walk(&self, file->base + NET_LOG_PROLOGUE_BYTES, file->base + file->bytes);
     }
     find_end(&self);
+    reader->next_ordinal = self.ordinal;
     return self.lacks_memory ? NET_ERR_MEMORY : NET_OK;
 }
 
@@ -408,17 +410,30 @@ static net_result merge_queue(net_log_reader* reader, net_log_tail* tail,
 
 // ---- create and destroy ----
 
+// Where the first block that has a tick begins; UINT64_MAX: there is none. A header may be readable
+// although its bytes are damaged, and says nothing then.
+static ecs_tick begin_of_blocks(net_log_reader* reader) {
+    const uint64_t end = reader->set.bytes;
+    net_log_block block;
+    for (uint64_t offset = reader->data_start; offset < end;) {
+        if (!net_log_read_block(reader, offset, &block)) {
+            offset = net_log_find_block(reader, offset + 1, end);
+            continue;
+        }
+        if (block.identity == reader->info.identity && block.type != NET_LOG_BLOCK_HEADER &&
+            block.type != NET_LOG_BLOCK_INDEX)
+            return block.first_tick + (block.type != NET_LOG_BLOCK_DATA);
+        offset = net_log_block_end(offset, &block);
+    }
+    return UINT64_MAX;
+}
+
 // A part begins behind its first keyframe. When that is damaged, the block behind it says so.
 static ecs_tick first_tick(net_log_reader* reader, ecs_tick last) {
     ecs_tick first = 1;
     if (reader->is_part) {
-        net_log_block block;
-        uint64_t offset = net_log_find_block(reader, reader->data_start, reader->set.bytes);
-        bool is_ours = net_log_read_block(reader, offset, &block) &&
-                       block.identity == reader->info.identity &&
-                       block.type != NET_LOG_BLOCK_HEADER && block.type != NET_LOG_BLOCK_INDEX;
         first = reader->info.keyframe_count > 0 ? reader->keyframes[0].tick + 1 : UINT64_MAX;
-        ecs_tick begins = is_ours ? block.first_tick + (block.type != NET_LOG_BLOCK_DATA) : first;
+        const ecs_tick begins = begin_of_blocks(reader);
         if (begins < first) first = begins;
     }
     return first <= last ? first : 0;
@@ -484,6 +499,47 @@ static net_result open_log(net_log_reader* reader, net_log_queue_copy* copy) {
     info->first_tick = first_tick(reader, tail.order.last_end);
     info->last_tick = info->first_tick > 0 ? tail.order.last_end : 0;
     return info->is_damaged ? NET_ERR_DAMAGED : NET_OK;
+}
+
+// ---- a log that grows ----
+
+net_result net_log_reader_follow(net_log_reader* reader) {
+    net_log_info* info = &reader->info;
+    if (info->queue_records > 0) return NET_OK;
+    net_log_set_follow(&reader->set);
+    if (reader->set.bytes == info->file_bytes) return NET_OK;
+    net_log_tail tail = {.order = {.tick = info->last_tick,
+                                   .last_end = info->last_tick,
+                                   .is_closed = info->is_closed},
+                         .number = reader->tail_number};
+    scan self = {.reader = reader,
+                 .tail = &tail,
+                 .ordinal = reader->next_ordinal,
+                 .is_checking = true,
+                 .is_following = true};
+    // A cursor may stand in the payload.
+    uint8_t* payload = reader->payload;
+    reader->payload = base_allocate(reader->allocator, NET_LOG_BLOCK_BYTES_MAX);
+    self.lacks_memory = !reader->payload;
+    for (uint32_t i = 0; i < reader->set.count && !self.lacks_memory; i++) {
+        const net_log_set_file* file = &reader->set.files[i];
+        const uint64_t start = file->base + NET_LOG_PROLOGUE_BYTES;
+        walk(&self, reader->good_end > start ? reader->good_end : start, file->base + file->bytes);
+    }
+    base_release(reader->allocator, reader->payload, NET_LOG_BLOCK_BYTES_MAX);
+    reader->payload = payload;
+    if (self.lacks_memory) return NET_ERR_MEMORY;
+    info->file_bytes = reader->set.bytes;
+    info->segment_count = reader->set.count;
+    if (self.place_count == 0) return NET_OK;
+    reader->next_ordinal = self.ordinal;
+    reader->tail_number = tail.number;
+    tail.has_index = self.last_type == NET_LOG_BLOCK_INDEX;
+    info->is_closed = tail.order.is_closed;
+    info->is_cut = info->is_closed ? lacks_index(reader, &tail) : !tail.has_index;
+    if (info->first_tick == 0) info->first_tick = first_tick(reader, tail.order.last_end);
+    info->last_tick = info->first_tick > 0 ? tail.order.last_end : 0;
+    return NET_OK;
 }
 
 net_result net_log_reader_create(const base_allocator* allocator, const char* file,

@@ -17,7 +17,6 @@
 
 // ---- the running hash ----
 
-// Of the blocks of a file. @return false: they are not all whole, or no index with a chain ends it.
 static bool hash_file(net_log_reader* reader, const net_log_set_file* file, net_log_chain* chain,
                       net_log_index* index) {
     const uint64_t end = file->base + file->bytes;
@@ -40,6 +39,15 @@ static bool hash_file(net_log_reader* reader, const net_log_set_file* file, net_
            index->has_chain;
 }
 
+bool net_log_file_chain(net_log_reader* reader, const net_log_set_file* file, net_log_index* index,
+                        net_log_chain* chain) {
+    *chain = (net_log_chain){.before = {0}};
+    if (!hash_file(reader, file, chain, index)) return false;
+    memcpy(chain->before, index->chain.before, sizeof chain->before);
+    net_log_chain_end(chain);
+    return true;
+}
+
 // What a file is behind. Without the segment before, only the file knows it.
 typedef struct running {
     uint8_t total[NET_LOG_HASH_BYTES];
@@ -49,13 +57,11 @@ typedef struct running {
 
 static bool check_file(net_log_reader* reader, const net_log_set_file* file, net_log_index* index,
                        running* run) {
-    net_log_chain chain = {.before = {0}};
-    if (!hash_file(reader, file, &chain, index)) {
+    net_log_chain chain;
+    if (!net_log_file_chain(reader, file, index, &chain)) {
         run->is_known = run->has_all = false;
         return true;
     }
-    memcpy(chain.before, index->chain.before, sizeof chain.before);
-    net_log_chain_end(&chain);
     bool is_right = memcmp(chain.total, index->chain.total, sizeof chain.total) == 0 &&
                     (!run->is_known || memcmp(chain.before, run->total, sizeof run->total) == 0);
     run->is_known = true;
@@ -357,7 +363,8 @@ static bool enter_queue(net_log_reader* reader, net_log_cursor* cursor) {
 }
 
 static bool enter_next(net_log_reader* reader, net_log_cursor* cursor) {
-    if (cursor->is_in_queue) return false;
+    if (cursor->is_in_queue && cursor->offset >= reader->good_end) return false;
+    cursor->is_in_queue = false; // or the log grew
     while (cursor->offset < reader->good_end)
         if (pass(reader, cursor)) return true;
     return enter_queue(reader, cursor);

@@ -63,6 +63,11 @@ BASE_MUST_USE net_result net_log_keyframe_read(net_log_reader* reader,
 /// The packed Header.
 const uint8_t* net_log_reader_header(const net_log_reader* reader, size_t* size);
 const char* net_log_reader_file(const net_log_reader* reader);
+/// Does the header say that states follow?
+bool net_log_reader_has_values(const net_log_reader* reader);
+/// Take the lock of the log, as its writer does. @return false: a writer has it.
+BASE_MUST_USE bool net_log_reader_lock(net_log_reader* reader);
+void net_log_reader_unlock(net_log_reader* reader);
 const base_allocator* net_log_reader_allocator(const net_log_reader* reader);
 
 // ---- the files of a log ----
@@ -96,6 +101,8 @@ BASE_MUST_USE net_result net_log_set_open(net_log_set* set, const base_allocator
 /// The log begins with this one of its files; no place of it was used yet.
 void net_log_set_begin(net_log_set* set, uint32_t index);
 void net_log_set_close(net_log_set* set);
+/// Take what the last file has grown by.
+void net_log_set_follow(net_log_set* set);
 /// The file that a place lies in. `offset` is less than set->bytes.
 const net_log_set_file* net_log_set_at(const net_log_set* set, uint64_t offset);
 /// Read bytes of one file. @return false when they are not there (any more).
@@ -123,7 +130,8 @@ struct net_log_reader {
     uint64_t tail_number; // of the record that follows the last whole block
     uint64_t tail_block;  // the last whole data block; 0: there is none
     uint64_t tail_lost_bytes;
-    base_bytes queue; // records out of the queue
+    uint64_t next_ordinal; // of the block that follows the last whole one
+    base_bytes queue;      // records out of the queue
     uint8_t* stored;
     uint8_t* payload;
     net_log_columns* columns; // NULL: the log has none
@@ -161,6 +169,12 @@ BASE_MUST_USE bool net_log_is_in_order(net_log_reader* reader, uint64_t offset,
                                        const net_log_block* block, uint64_t ordinal);
 /// Is it the start of a file with a whole prologue?
 BASE_MUST_USE bool net_log_is_prologue(net_log_reader* reader, uint64_t offset);
+struct net_log_index;
+struct net_log_chain;
+/// The running hash of a file's blocks, and what its index says. @return false: they are not all
+/// whole, or no index with a running hash ends it.
+BASE_MUST_USE bool net_log_file_chain(net_log_reader* reader, const net_log_set_file* file,
+                                      struct net_log_index* index, struct net_log_chain* chain);
 /// Get the next (varint length, bytes) of a payload. NULL for what no writer writes.
 const uint8_t* net_log_next_span(base_reader* bytes, size_t* size);
 /// Check an unpacked data block: its records are decoded, in order, as many and of the ticks that

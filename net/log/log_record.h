@@ -177,6 +177,8 @@ BASE_MUST_USE net_result net_log_header_read(net_log_info* info, const void* dat
                                              net_log_demand* demand);
 /// Header.required_features of a packed Header; 0 for one that no writer writes. Total.
 uint64_t net_log_header_features(const void* data, size_t size);
+/// Header.row_code of a packed Header; 0: no states follow. Total.
+uint64_t net_log_header_row_code(const void* data, size_t size);
 /// Append NET_LOG_FEATURE_RELOAD and the pack of a module's templates to a packed Header. Without
 /// room for it the pack is left out.
 void net_log_header_reload(base_bytes* bytes, const net_module* module);

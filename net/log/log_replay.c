@@ -149,6 +149,14 @@ net_match* net_log_replay_match(net_log_replay* replay) {
     return replay->match;
 }
 
+net_match* net_log_replay_take(net_log_replay* replay) {
+    BASE_ASSERT(replay->match && !replay->module);
+    net_match* match = replay->match;
+    if (replay->has_stepped) ecs_changes_clear(net_match_world(match));
+    replay->match = NULL;
+    return match;
+}
+
 const net_log_record* net_log_replay_close(const net_log_replay* replay) {
     return replay->close.kind == NET_LOG_KIND_CLOSE ? &replay->close : NULL;
 }
@@ -225,11 +233,21 @@ static net_result fail(net_log_replay* replay, const char* text) {
     return NET_ERR_DAMAGED;
 }
 
-// An operator did something to the match that this version cannot do again.
-static net_result refuse_control(net_log_replay* replay) {
+// What an operator did to the match in front of this tick.
+static net_result apply_control(net_log_replay* replay) {
+    const net_log_record* record = &replay->record;
+    net_match_argument arguments[NET_LOG_ARGUMENTS_MAX];
     char text[NET_LOG_VERB_BYTES_MAX + 64];
-    (void)base_text_format(text, sizeof text, "the control '%s' is not known here",
-                           replay->record.verb);
+    uint32_t count = 0;
+    size_t offset = 0;
+    while (count < NET_LOG_ARGUMENTS_MAX &&
+           net_log_argument_next(record, &offset, &arguments[count]))
+        count++;
+    const net_result result =
+        net_match_control(replay->match, record->verb, arguments, count, false, &replay->reporter);
+    if (result == NET_OK || result == NET_ERR_MEMORY) return result;
+    (void)base_text_format(text, sizeof text, "the control '%s' %s", record->verb,
+                           result == NET_ERR_UNKNOWN ? "is not known here" : "cannot be done here");
     return fail(replay, text);
 }
 
@@ -291,12 +309,12 @@ net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick) {
         }
         if (record->kind == NET_LOG_KIND_CLOSE) replay->close = *record;
         if (record->kind == NET_LOG_KIND_END) break;
-        if (record->kind == NET_LOG_KIND_CONTROL) return refuse_control(replay);
-        if (record->kind != NET_LOG_KIND_BEGIN) continue;
-        has_begin = true;
-        tick->tick = record->tick;
-        net_result result = apply_begin(replay);
+        if (record->kind != NET_LOG_KIND_BEGIN && record->kind != NET_LOG_KIND_CONTROL) continue;
+        const bool is_begin = record->kind == NET_LOG_KIND_BEGIN;
+        net_result result = is_begin ? apply_begin(replay) : apply_control(replay);
         if (result != NET_OK) return result;
+        has_begin = has_begin || is_begin;
+        tick->tick = record->tick;
     }
     if (replay->cursor.has_failed) return fail(replay, "the file changed while it was read");
     if (!has_begin) return NET_ERR_CLOSED;
@@ -454,6 +472,9 @@ static net_result step_to(net_log_run* run, ecs_tick tick) {
     if (net_match_tick(match) + 1 != tick) forget(run);
     if (net_match_tick(match) >= tick || (!run->history && run->diverged == 0))
         result = net_log_replay_seek(run->replay, tick - 1);
+    // The other reader may have followed the log.
+    if (result == NET_OK && net_log_reader_info(run->reader)->last_tick < tick)
+        result = net_log_reader_follow(run->reader);
     while (result == NET_OK && net_match_tick(match) < tick) {
         net_log_tick at;
         result = net_log_replay_step(run->replay, &at);

@@ -5,10 +5,18 @@
 #include "log/log_read.h"
 #include "net/log.h"
 
+/// Give the match away; the replay can only be destroyed then. Not of a log whose templates are its
+/// own (asserted).
+net_match* net_log_replay_take(net_log_replay* replay);
 /// The close record, once net_log_replay_step returned NET_ERR_CLOSED; NULL when the log has none.
 const net_log_record* net_log_replay_close(const net_log_replay* replay);
 /// What the schema of the game here has other than the log's; empty: nothing is known.
 const char* net_log_replay_difference(const net_log_replay* replay);
+
+/// The systems of a world that may write a component, in their order, with ',' between them; one
+/// that declares nothing may write anything, and says so.
+void net_log_name_writers(const ecs_world* world, const char* component, char* text,
+                          size_t text_bytes);
 
 // The match of a log run again with a recorder, for ticks whose state the log does not have: logs
 // of --log-content inputs, and states that were lost. What comes out are the parts of a tick's

@@ -86,7 +86,14 @@ enum {
 net_result net_log_file_init_segments(net_log_file* file, const void* header, size_t header_bytes) {
     const base_allocator* allocator = file->config.allocator;
     file->command.program = file->config.segments.on_close;
+    const net_log_place* place = &file->config.place;
     file->segment_first = file->segment_next = file->segment_reported = 1;
+    if (place->segment > 0) {
+        file->segment_first = file->segment_reported = place->segment;
+        file->segment_next = place->segment + 1;
+        file->closed_bytes = place->bytes;
+        memcpy(file->index.chain.before, place->total, sizeof place->total);
+    }
     base_bytes_init(&file->save, allocator);
     base_bytes_init(&file->header, allocator);
     base_bytes_init(&file->next_header, allocator);
@@ -107,6 +114,10 @@ net_result net_log_file_init_segments(net_log_file* file, const void* header, si
 
 void net_log_file_write_index(net_log_file* file) {
     net_log_chain_end(&file->index.chain);
+    if (file->config.sign_key) {
+        net_log_chain_sign(&file->index.chain, file->config.sign_key, file->index.signature);
+        file->index.signature_bytes = NET_LOG_SIGNATURE_BYTES;
+    }
     if (file->config.keyframe_ticks == 0 || file->block.record_count > 0) return;
     uint32_t size = net_log_index_write(&file->index, file->payload);
     if (size == 0) return;
@@ -327,8 +338,8 @@ enum {
 static bool is_due(const net_log_file* file, ecs_tick tick) {
     uint32_t every = file->config.keyframe_ticks;
     if (every == 0 || net_log_file_has_failed(file)) return false;
-    if (file->config.start_tick > 0 && tick == file->config.start_tick) return true;
-    if (!file->is_leaving_out) return tick % every == 0 || file->is_exchange_due;
+    const bool is_start = file->config.start_tick > 0 && tick == file->config.start_tick;
+    if (!file->is_leaving_out) return is_start || tick % every == 0 || file->is_exchange_due;
     return atomic_load_explicit(&file->is_open, memory_order_acquire) &&
            tick % file->config.block_ticks == 0 &&
            base_spsc_used(file->queue.ring) <= file->config.ring_bytes / QUEUE_PART_FREE;

@@ -420,12 +420,13 @@ static base_reader begin_schema(const void* data, size_t size) {
     return base_reader_make(NULL, 0);
 }
 
-static bool has_row_code(const void* data, size_t size) {
+uint64_t net_log_header_row_code(const void* data, size_t size) {
     base_reader reader = base_reader_make(data, size);
     proto_pb_field field;
+    uint64_t code = 0;
     while (proto_pb_next(&reader, &field))
-        if (field.id == NET_LOG_HEADER_ROW_CODE) return true;
-    return false;
+        if (field.id == NET_LOG_HEADER_ROW_CODE) code = field.number;
+    return code;
 }
 
 // The next component, template or message.
@@ -668,7 +669,7 @@ bool net_log_header_difference(const void* data, size_t size, const net_match* m
     base_reader here = begin_schema(header.data, header.size), log = begin_schema(data, size);
     bool is_other = is_written && differ(here, log, text, text_bytes);
     // Without values a header does not say how they travel.
-    if (is_written && !is_other && has_values && has_row_code(data, size))
+    if (is_written && !is_other && has_values && net_log_header_row_code(data, size) != 0)
         is_other = differ_in_templates(here, log, text, text_bytes);
     base_bytes_deinit(&header);
     return is_other;

@@ -106,8 +106,9 @@ static uint32_t write_body(const net_log_index* index, uint8_t* target) {
     memcpy(to, index->chain.before, NET_LOG_HASH_BYTES);
     memcpy(to + NET_LOG_HASH_BYTES, index->chain.total, NET_LOG_HASH_BYTES);
     to += 2 * NET_LOG_HASH_BYTES;
-    *to++ = 0; // it is not signed
-    return (uint32_t)(to - target);
+    to += base_varint_put(to, index->signature_bytes);
+    if (index->signature_bytes > 0) memcpy(to, index->signature, index->signature_bytes);
+    return (uint32_t)(to - target) + index->signature_bytes;
 }
 
 uint32_t net_log_index_write(const net_log_index* index, uint8_t* target) {
@@ -122,12 +123,18 @@ uint32_t net_log_index_write(const net_log_index* index, uint8_t* target) {
 // Logs of before have none.
 static bool read_chain(net_log_index* index, base_reader* bytes) {
     index->has_chain = base_reader_left(bytes) > 0;
+    index->signature_bytes = 0;
     if (!index->has_chain) return true;
     bool is_read = base_reader_read(bytes, index->chain.before, NET_LOG_HASH_BYTES) &&
                    base_reader_read(bytes, index->chain.total, NET_LOG_HASH_BYTES);
     uint64_t signature_bytes = base_reader_varint(bytes);
-    return is_read && !bytes->failed && signature_bytes <= NET_LOG_SIGNATURE_BYTES_MAX &&
-           base_reader_left(bytes) == signature_bytes;
+    if (!is_read || bytes->failed || signature_bytes > NET_LOG_SIGNATURE_BYTES_MAX ||
+        base_reader_left(bytes) != signature_bytes)
+        return false;
+    index->signature_bytes = (uint32_t)signature_bytes;
+    const size_t kept = signature_bytes < sizeof index->signature ? (size_t)signature_bytes
+                                                                  : sizeof index->signature;
+    return base_reader_read(bytes, index->signature, kept);
 }
 
 bool net_log_index_read(net_log_index* index, const uint8_t* payload, size_t size, uint64_t end) {

@@ -34,6 +34,7 @@ BASE_MUST_USE net_result net_log_segment_list(const base_allocator* allocator, c
 
 #define NET_LOG_HASH_BYTES 32u
 #define NET_LOG_SIGNATURE_BYTES_MAX 1024u
+#define NET_LOG_SIGNATURE_BYTES 65u ///< of ours
 
 /// The running hash of a file.
 typedef struct net_log_chain {
@@ -48,6 +49,8 @@ typedef struct net_log_index {
     uint32_t keyframe_count; ///< more than NET_LOG_INDEX_KEYFRAMES_MAX: the rest is not in the list
     bool has_chain;          ///< read: it has `before` and `total`
     net_log_chain chain;
+    uint32_t signature_bytes; ///< 0: not signed; of a longer one `signature` has the begin
+    uint8_t signature[NET_LOG_SIGNATURE_BYTES];
     net_log_keyframe* keyframes; ///< NET_LOG_INDEX_KEYFRAMES_MAX; offsets in the file
 } net_log_index;
 
@@ -100,3 +103,6 @@ void net_log_chain_add(net_log_chain* chain, const void* data, size_t size, cons
                        size_t rest_size);
 /// Finish `chain->total`.
 void net_log_chain_end(net_log_chain* chain);
+/// Sign `chain->total`.
+void net_log_chain_sign(const net_log_chain* chain, const net_log_secret_key* key,
+                        uint8_t signature[NET_LOG_SIGNATURE_BYTES]);

@@ -5,6 +5,7 @@
 #include "log/log_source.h"
 
 #include "base/assert.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "ecs/save.h"
 #include "log/log_read.h"
@@ -295,6 +296,7 @@ typedef struct side {
     net_log_cursor cursor;
     net_log_record record;
     bool has_record;
+    uint64_t controls; // a hash of those in front of the tick; 0: none
     net_log_source* source;
 } side;
 
@@ -379,6 +381,11 @@ static const char* const kind_names[NET_LOG_ITEM_KINDS] = {
 static bool compare_begins(diff* self) {
     const net_log_record* a = &self->a.record;
     const net_log_record* b = &self->b.record;
+    if (self->a.controls != self->b.controls) {
+        report(self, "differs what=control tick=%" PRIu64, a->tick);
+        self->result->input_tick = a->tick;
+        return false;
+    }
     for (net_log_item_kind kind = NET_LOG_ITEM_LEAVE; kind <= NET_LOG_ITEM_INPUT; kind++) {
         size_t at_a = 0, at_b = 0;
         for (;;) {
@@ -399,8 +406,12 @@ static bool compare_begins(diff* self) {
 
 // The next begin or end.
 static bool read_next(side* of) {
+    const net_log_record* record = &of->record;
     do {
+        if (record->kind == NET_LOG_KIND_END) of->controls = 0;
         of->has_record = net_log_cursor_next(of->reader, &of->cursor, &of->record);
+        if (of->has_record && record->kind == NET_LOG_KIND_CONTROL)
+            of->controls = base_hash64(record->body, record->body_bytes, of->controls) | 1;
     } while (of->has_record && of->record.kind != NET_LOG_KIND_BEGIN &&
              of->record.kind != NET_LOG_KIND_END);
     return of->has_record;
@@ -558,4 +569,57 @@ net_result net_log_diff(net_log_reader* a, net_log_reader* b, const net_module* 
     net_log_source_destroy(self.a.source);
     net_log_source_destroy(self.b.source);
     return result;
+}
+
+// ---- components by their names
+
+static bool is_named(const char* names, const char* name) {
+    size_t size = strlen(name);
+    for (const char* at = names; at; at = strchr(at, ',')) {
+        if (*at == ',') at++;
+        if (strncmp(at, name, size) == 0 && (at[size] == ',' || at[size] == 0)) return true;
+    }
+    return false;
+}
+
+static net_result refuse_component(const net_log_source* source, const net_log_reader* reader,
+                                   const char* name, const base_reporter* reporter) {
+    const uint32_t count = net_log_source_component_count(source);
+    const base_allocator* allocator = net_log_reader_allocator(reader);
+    const char** names = base_allocate(allocator, (count + 1) * sizeof *names);
+    if (!names) return NET_ERR_MEMORY;
+    for (uint32_t i = 0; i < count; i++)
+        names[i] = net_log_source_component(source, i)->name;
+    const char* nearest = base_text_nearest(name, names, count);
+    base_report(reporter, net_log_reader_file(reader), 0, "there is no component \"%s\"%s%s", name,
+                nearest ? ", did you mean " : "", nearest ? nearest : "");
+    base_release(allocator, (void*)names, (count + 1) * sizeof *names);
+    return NET_ERR_UNKNOWN;
+}
+
+net_result net_log_source_choose(const net_log_source* source, const net_log_reader* reader,
+                                 const char* names, const base_reporter* reporter, uint32_t* chosen,
+                                 uint32_t* chosen_count) {
+    *chosen_count = 0;
+    for (uint32_t i = 0; i < net_log_source_component_count(source); i++)
+        if (!names || is_named(names, net_log_source_component(source, i)->name))
+            chosen[(*chosen_count)++] = i;
+    char name[ECS_NAME_BYTES_MAX];
+    for (const char* at = names; at;) { // each must be one
+        const char* end = strchr(at, ',');
+        size_t size = end ? (size_t)(end - at) : strlen(at);
+        bool is_known = false;
+        if (size < sizeof name) {
+            memcpy(name, at, size);
+            name[size] = 0;
+            for (uint32_t i = 0; i < *chosen_count; i++)
+                is_known = is_known ||
+                           strcmp(net_log_source_component(source, chosen[i])->name, name) == 0;
+        } else {
+            (void)base_text_copy(name, sizeof name, "...");
+        }
+        if (!is_known) return refuse_component(source, reader, name, reporter);
+        at = end ? end + 1 : NULL;
+    }
+    return NET_OK;
 }

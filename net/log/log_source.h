@@ -32,6 +32,13 @@ ecs_tick net_log_source_diverged(const net_log_source* source);
 /// All components, in order of their registration. Tags have no values.
 uint32_t net_log_source_component_count(const net_log_source* source);
 const net_log_component* net_log_source_component(const net_log_source* source, uint32_t position);
+/// List the positions of these components ("pos,health"; NULL: all) into `chosen`, which has room
+/// for all. @return NET_OK; NET_ERR_UNKNOWN (reported with the nearest name: one is no component);
+///         NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_source_choose(const net_log_source* source,
+                                               const net_log_reader* reader, const char* names,
+                                               const base_reporter* reporter, uint32_t* chosen,
+                                               uint32_t* chosen_count);
 /// The entity with the next higher index; ECS_ENTITY_NONE begins and ends.
 ecs_entity net_log_source_next(const net_log_source* source, ecs_entity before);
 /// The name of its template; NULL: no such entity.

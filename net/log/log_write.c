@@ -29,9 +29,10 @@ struct net_log_writer {
     bool has_views;  // the module rewinds: inputs are written with their moment
     bool is_in_tick; // between begin and end
     bool is_closed;
-    bool has_controls; // the header allows them
-    bool has_values;   // it is to have values
-    char build[64];    // of the header
+    bool has_controls;  // the header allows them
+    bool is_controlled; // since the newest tick: no tick ran with what was done
+    bool has_values;    // it is to have values
+    char build[64];     // of the header
     uint64_t now_unix_ms;
     bool is_seen;        // a client's record
     uint64_t state_hash; // after the last whole tick
@@ -78,22 +79,42 @@ static void offer_keyframe(net_log_writer* writer, const net_match* match) {
     net_log_file_end_keyframe(writer->file, writer->tick);
 }
 
+// The log that it goes on with becomes its first segment. Then who moves it away may.
+static net_result copy_before(net_log_file_config* with, const net_log_options* options,
+                              const base_reporter* reporter) {
+    char name[4096];
+    if (!options->before || with->is_in_memory) return NET_OK;
+    if (!net_log_before_name(name, sizeof name, with->file)) {
+        base_report(reporter, with->file, 0, "the name is too long");
+        return NET_ERR_IO;
+    }
+    const net_result result =
+        net_log_copy_segment(options->before, name, with->start_tick,
+                             options->has_controls ? NET_LOG_FEATURE_CONTROLS : 0,
+                             options->sign_key, reporter, &with->place);
+    if (result == NET_OK) net_log_reader_unlock(options->before);
+    return result;
+}
+
 static net_result create(const net_log_file_config* config, const net_match* match,
                          const char* file, const char* build, uint64_t now_unix_ms,
                          const net_log_options* options, const base_reporter* reporter,
                          net_log_writer** writer_out) {
-    BASE_ASSERT(match && file && (net_match_tick(match) > 0) == options->is_seen);
+    const bool goes_on = options->before != NULL;
+    BASE_ASSERT(match && file && (net_match_tick(match) > 0) == (options->is_seen || goes_on));
     *writer_out = NULL;
     net_log_file_config with = *config;
     with.file = file;
-    if (options->is_seen) with.start_tick = net_match_tick(match) - 1;
-    with.identity = make_identity(match, file, now_unix_ms);
+    if (net_match_tick(match) > 0) with.start_tick = net_match_tick(match) - options->is_seen;
+    with.identity = goes_on ? net_log_reader_info(options->before)->identity
+                            : make_identity(match, file, now_unix_ms);
     net_log_writer* writer = base_allocate_zero(with.allocator, sizeof *writer);
     if (!writer) return NET_ERR_MEMORY;
     writer->allocator = with.allocator;
     writer->identity = with.identity;
     writer->has_controls = options->has_controls;
-    writer->has_values = options->content == NET_LOG_CONTENT_STATE;
+    writer->has_values = goes_on ? net_log_reader_has_values(options->before)
+                                 : options->content == NET_LOG_CONTENT_STATE;
     writer->now_unix_ms = now_unix_ms;
     (void)base_text_copy(writer->build, sizeof writer->build, build ? build : "");
     writer->tick = with.start_tick;
@@ -109,10 +130,14 @@ static net_result create(const net_log_file_config* config, const net_match* mat
         result = NET_ERR_IO;
     }
     with.has_state = writer->recorder != NULL;
+    if (result == NET_OK) result = copy_before(&with, options, reporter);
     if (result == NET_OK)
         result = net_log_file_create(&with, header.data, header.size, reporter, &writer->file);
     base_bytes_deinit(&header);
     if (result != NET_OK) {
+        char before[4096];
+        if (with.place.segment > 0 && net_log_before_name(before, sizeof before, with.file))
+            (void)unlink(before);
         net_log_recorder_destroy(writer->recorder);
         base_release(with.allocator, writer, sizeof *writer);
         return result;
@@ -191,6 +216,7 @@ void net_log_append_begin(net_log_writer* writer, const net_log_begin* begin) {
     end_state(writer);
     writer->tick = begin->tick;
     writer->is_in_tick = true;
+    writer->is_controlled = false;
     net_log_draft* draft = begin_draft(writer);
     net_log_item item;
     for (uint32_t position = 0; net_log_begin_next(begin, &position, &item);) {
@@ -218,6 +244,7 @@ net_result net_log_append_control(net_log_writer* writer, const char* verb,
     BASE_ASSERT(net_log_is_verb(verb, strlen(verb)) && count <= NET_LOG_ARGUMENTS_MAX);
     if (!fits(arguments, count)) return NET_ERR_FULL;
     end_state(writer);
+    writer->is_controlled = true;
     net_log_draft* draft = net_log_file_begin(writer->file);
     if (!draft) return NET_OK;
     proto_pb_write_number(&draft->body, 1, writer->tick + 1);
@@ -412,7 +439,7 @@ static void append_close(net_log_writer* writer, const ecs_world* world) {
     net_log_draft* draft = begin_draft(writer);
     if (!draft) return;
     proto_pb_write_fixed64(&draft->body, 2, writer->state_hash);
-    if (world) write_world_hash(draft, world);
+    if (world && !writer->is_controlled) write_world_hash(draft, world);
     // A message whose fields are all zero has no bytes; the record around it has two.
     net_log_file_end(writer->file, NET_LOG_KIND_CLOSE, writer->tick);
     writer->is_closed = true;

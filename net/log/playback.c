@@ -120,6 +120,7 @@ struct net_playback {
     bool has_compared;        // both schemas
     bool has_reported_divergence;
     uint32_t event_number; // of the last reliable one
+    uint64_t bytes;        // of the log when it was followed last
 };
 
 static net_scene* scene_of(const net_playback* playback) {
@@ -390,6 +391,17 @@ net_result net_playback_create(net_log_reader* reader, const net_module* module,
         return result;
     }
     *playback_out = playback;
+    return NET_OK;
+}
+
+net_result net_playback_follow(net_playback* playback) {
+    net_result result = net_log_reader_follow(playback->reader);
+    const net_log_info* info = net_log_reader_info(playback->reader);
+    if (result != NET_OK || info->file_bytes == playback->bytes) return result;
+    playback->bytes = info->file_bytes;
+    playback->marks.is_whole = false;
+    // The state of the newest tick is written with the tick after it.
+    playback->last = info->last_tick - (info->last_tick > 0 && !info->is_closed);
     return NET_OK;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/search.h"
+#include "base/shown.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -38,6 +39,19 @@ static bool is_reliable_event(const net_game_module* game, uint32_t message) {
     return known->kind == NET_MESSAGE_TO_CLIENTS && known->is_reliable;
 }
 
+// The log is foreign: a name that no operator gives is left out.
+static bool add_named(net_playback_marks_list* list, const net_log_record* record) {
+    net_playback_mark mark = {.tick = record->tick, .kind = NET_PLAYBACK_NAMED};
+    char name[NET_MARK_BYTES] = {0};
+    size_t offset = 0;
+    net_log_argument argument;
+    if (strcmp(record->verb, "mark") != 0 || !net_log_argument_next(record, &offset, &argument) ||
+        argument.size >= sizeof name)
+        return true;
+    memcpy(name, argument.data, argument.size);
+    return !base_shown_copy(mark.name, sizeof mark.name, name) || add_mark(list, mark);
+}
+
 static bool add_record(net_playback_marks_list* list, const net_game_module* game,
                        const net_log_record* record) {
     size_t offset = 0;
@@ -52,6 +66,7 @@ static bool add_record(net_playback_marks_list* list, const net_game_module* gam
         }
         return is_kept;
     }
+    if (record->kind == NET_LOG_KIND_CONTROL) return add_named(list, record);
     if (record->kind != NET_LOG_KIND_BEGIN) return true;
     while (is_kept && net_log_item_next(record, NET_LOG_ITEM_LEAVE, &offset, &item))
         is_kept = add_mark(list, (net_playback_mark){.tick = record->tick,
@@ -83,9 +98,11 @@ net_result net_playback_marks_read(net_playback_marks_list* list, net_log_reader
         return list->is_whole ? NET_OK : NET_ERR_DAMAGED;
     // A piece ends behind the last record of a block.
     while (cursor->blocks < limit || cursor->at < cursor->size) {
+        const net_log_cursor before = *cursor;
         bool is_there = net_log_cursor_next(reader, cursor, &record);
         bool is_over = is_there && record.kind != NET_LOG_KIND_OTHER && record.tick > last;
         list->is_whole = !is_there || is_over;
+        if (is_over) *cursor = before; // it is read when its tick is whole
         if (list->is_whole) break;
         if (!add_record(list, game, &record)) return NET_ERR_MEMORY;
     }

@@ -408,12 +408,20 @@ static net_result run(verification* verify, ecs_tick until, net_verify_tick_fn e
 
 net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_tick until,
                           net_verify_tick_fn each, void* context, const base_reporter* reporter,
-                          net_verify_result* result_out) {
+                          net_verify_result* result) {
+    return net_log_verify_from(reader, module, 0, until, each, context, reporter, result);
+}
+
+net_result net_log_verify_from(net_log_reader* reader, const net_module* module, ecs_tick from,
+                               ecs_tick until, net_verify_tick_fn each, void* context,
+                               const base_reporter* reporter, net_verify_result* result_out) {
     BASE_ASSERT(reader && module && result_out);
     *result_out = (net_verify_result){0};
     verification verify = {.reader = reader, .result = result_out};
     verify.sums = net_log_sums_begin(net_log_reader_info(reader)->untracked_values);
-    net_result result = net_log_replay_create(reader, module, reporter, &verify.replay);
+    net_result result =
+        from > 0 ? net_log_replay_create_at(reader, module, from, reporter, &verify.replay)
+                 : net_log_replay_create(reader, module, reporter, &verify.replay);
     if (result == NET_OK) {
         verify.match = net_log_replay_match(verify.replay);
         result = run(&verify, until, each, context);
@@ -429,6 +437,9 @@ net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_
         (void)base_text_format(result_out->note, sizeof result_out->note, "the schema differs: %s",
                                net_log_replay_difference(verify.replay));
     }
+    if (result == NET_ERR_DIVERGED && strcmp(result_out->component, "-") != 0)
+        net_log_name_writers(net_match_world(verify.match), result_out->component,
+                             result_out->writers, sizeof result_out->writers);
     net_log_replay_destroy(verify.replay);
     return result;
 }

@@ -31,13 +31,12 @@ _Static_assert(sizeof(net_encoded_row_home) == 2 * BASE_CACHE_LINE_BYTES, "two l
 _Static_assert(NET_ROW_BYTES_MAX * 8 <= UINT16_MAX, "the size of a long row fits its cell");
 
 void net_encoded_rows_init(net_encoded_rows* encoded_rows, const base_allocator* allocator,
-                           const net_history* history, bool is_solo, bool is_counted) {
+                           const net_history* history, bool is_solo) {
     BASE_ASSERT(history);
     memset(encoded_rows, 0, sizeof *encoded_rows);
     encoded_rows->allocator = allocator;
     encoded_rows->history = history;
     encoded_rows->is_solo = is_solo;
-    encoded_rows->is_counted = is_counted;
     encoded_rows->trios[0] = UINT64_MAX; // trio_at names it for those that were not seen yet
     encoded_rows->trio_count = 1;
 }
@@ -46,16 +45,9 @@ static size_t homes_bytes(const net_encoded_rows* encoded_rows) {
     return (size_t)encoded_rows->home_count * sizeof *encoded_rows->homes;
 }
 
-static size_t parts_bytes(const net_encoded_rows* encoded_rows) {
-    return (size_t)encoded_rows->home_count * NET_ENCODED_ROW_CELLS *
-           sizeof *encoded_rows->home_parts;
-}
-
 static void release_homes(net_encoded_rows* encoded_rows) {
     base_release(encoded_rows->allocator, encoded_rows->homes, homes_bytes(encoded_rows));
-    base_release(encoded_rows->allocator, encoded_rows->home_parts, parts_bytes(encoded_rows));
     encoded_rows->homes = NULL;
-    encoded_rows->home_parts = NULL;
     encoded_rows->home_count = 0;
 }
 
@@ -64,7 +56,6 @@ void net_encoded_rows_deinit(net_encoded_rows* encoded_rows) {
     BASE_ARRAY_RELEASE(encoded_rows->allocator, encoded_rows->places, encoded_rows->place_capacity);
     release_homes(encoded_rows);
     base_release(encoded_rows->allocator, encoded_rows->arena, encoded_rows->arena_capacity);
-    BASE_ARRAY_RELEASE(encoded_rows->allocator, encoded_rows->parts, encoded_rows->part_capacity);
     memset(encoded_rows, 0, sizeof *encoded_rows);
 }
 
@@ -75,11 +66,8 @@ static bool reserve_homes(net_encoded_rows* encoded_rows) {
     release_homes(encoded_rows);
     encoded_rows->home_count = count;
     encoded_rows->homes = base_allocate_zero(encoded_rows->allocator, homes_bytes(encoded_rows));
-    if (encoded_rows->is_counted)
-        encoded_rows->home_parts =
-            base_allocate_zero(encoded_rows->allocator, parts_bytes(encoded_rows));
-    if (encoded_rows->homes && (encoded_rows->home_parts || !encoded_rows->is_counted)) return true;
-    release_homes(encoded_rows); // one of the two alone is none
+    if (encoded_rows->homes) return true;
+    release_homes(encoded_rows);
     return false;
 }
 
@@ -133,7 +121,6 @@ bool net_encoded_rows_begin(net_encoded_rows* encoded_rows, ecs_tick tick) {
     encoded_rows->place_count = 0;
     if (encoded_rows->table.count > 0) base_table_clear(&encoded_rows->table);
     encoded_rows->arena_size = 0;
-    encoded_rows->part_count = 0;
     renew_kinds(encoded_rows);
     if (!reserve_homes(encoded_rows)) return false;
     if (++encoded_rows->stamp == 0) {
@@ -203,11 +190,6 @@ static bool take(const net_encoded_rows* encoded_rows, uint32_t home, uint32_t c
     encoded->bits = (uint16_t)net_encoded_cell_bits(word);
     encoded->code =
         encoded->bits <= NET_ENCODED_ROW_INLINE_BITS ? net_encoded_cell_code(word) : (uint32_t)word;
-    if (!encoded_rows->is_counted) return true;
-    const net_encoded_row_parts parts =
-        encoded_rows->home_parts[(size_t)home * NET_ENCODED_ROW_CELLS + cell];
-    encoded->parts_first = parts.first;
-    encoded->head_bits = (uint16_t)parts.head_bits;
     return true;
 }
 
@@ -244,12 +226,11 @@ static net_encoded_row_result put(net_encoded_rows* encoded_rows, const net_enco
 
 // Making encoded rows: the rows that a key names, and their bits.
 
-enum { ARENA_ALIGN = 8, ARENA_MIN = 1 << 16, POINTER_WORDS = sizeof(void*) / sizeof(uint32_t) };
+enum { ARENA_ALIGN = 8, ARENA_MIN = 1 << 16 };
 
 _Static_assert(ARENA_MIN >= PROTO_ROW_JOBS_MAX * (NET_ROW_BYTES_MAX + 64), "those at once fit");
 
-static bool reserve(net_encoded_rows* encoded_rows, const net_row_template* row_template,
-                    uint32_t count) {
+static bool reserve(net_encoded_rows* encoded_rows, uint32_t count) {
     uint32_t bytes = count * (NET_ROW_BYTES_MAX + 64);
     if (encoded_rows->arena_capacity - encoded_rows->arena_size < bytes) {
         uint32_t capacity =
@@ -260,11 +241,7 @@ static bool reserve(net_encoded_rows* encoded_rows, const net_row_template* row_
         encoded_rows->arena = arena;
         encoded_rows->arena_capacity = capacity;
     }
-    return !encoded_rows->is_counted ||
-           BASE_ARRAY_RESERVE(encoded_rows->allocator, encoded_rows->parts,
-                              encoded_rows->part_capacity,
-                              encoded_rows->part_count +
-                                  count * (POINTER_WORDS + row_template->layout.component_count));
+    return true;
 }
 
 // A base with classes that are hidden now is named only while all rows are known: later, whether it
@@ -324,32 +301,6 @@ static inline uint64_t load_code(const uint8_t* data, uint32_t bits) {
     return bits < 64 ? word & ((UINT64_C(1) << bits) - 1) : word;
 }
 
-// Encode with the general coder, which says where the bits are, and keep that. @return the bits.
-static BASE_NOINLINE uint32_t encode_counted(net_encoded_rows* encoded_rows,
-                                             const net_row_template* row_template,
-                                             const proto_row_job* job, net_encoded_row* encoded) {
-    const proto_layout* layout = &row_template->layout;
-    uint64_t rows[3][PROTO_ROW_FIELDS_MAX];
-    const proto_packed_base against = {job->base, job->base2, job->times->ticks,
-                                       job->times->ticks2};
-    const proto_row_base base = proto_row_unpack_base(layout, &against, &rows[1]);
-    proto_row_unpack(layout, job->row, rows[0]);
-    uint32_t* parts = &encoded_rows->parts[encoded_rows->part_count];
-    encoded->parts_first = encoded_rows->part_count;
-    encoded_rows->part_count += POINTER_WORDS + layout->component_count;
-    memcpy(parts, &row_template, sizeof row_template);
-    parts += POINTER_WORDS;
-    proto_bit_writer writer = proto_bit_writer_make(encoded_rows->arena + encoded_rows->arena_size,
-                                                    NET_ROW_BYTES_MAX + ARENA_ALIGN);
-    proto_row_write(layout, &base, rows[0], &writer, parts);
-    BASE_ASSERT(!writer.failed);
-    uint32_t bits = (uint32_t)writer.size_bits, in_components = 0;
-    for (uint32_t c = 0; c < layout->component_count; c++)
-        in_components += parts[c];
-    encoded->head_bits = (uint16_t)(bits - in_components);
-    return bits;
-}
-
 // Keep the bits of a row, which are at or behind the end of the arena.
 static inline void keep(net_encoded_rows* encoded_rows, const uint8_t* code, uint32_t bits,
                         net_encoded_row* encoded) {
@@ -370,17 +321,9 @@ static inline void keep(net_encoded_rows* encoded_rows, const uint8_t* code, uin
 // @return false when memory ran out.
 static bool encode_many(net_encoded_rows* encoded_rows, const net_row_template* row_template,
                         const proto_row_job* jobs, uint32_t count, net_encoded_row* encoded) {
-    if (!reserve(encoded_rows, row_template, count)) return false;
+    if (!reserve(encoded_rows, count)) return false;
     const uint8_t* code = encoded_rows->arena + encoded_rows->arena_size;
     uint32_t bits[PROTO_ROW_JOBS_MAX];
-    if (encoded_rows->is_counted) {
-        for (uint32_t i = 0; i < count; i++) {
-            bits[i] = encode_counted(encoded_rows, row_template, &jobs[i], &encoded[i]);
-            keep(encoded_rows, encoded_rows->arena + encoded_rows->arena_size, bits[i],
-                 &encoded[i]);
-        }
-        return true;
-    }
     proto_row_encode_many(&row_template->layout, jobs, count,
                           encoded_rows->arena + encoded_rows->arena_size, bits);
     for (uint32_t i = 0; i < count; i++) {
@@ -520,14 +463,6 @@ net_encoded_row_result net_encoded_rows_get(net_encoded_rows* encoded_rows,
         if (kind) kind->count++;
     }
     return make(encoded_rows, key, wanted, encoded);
-}
-
-const uint32_t* net_encoded_rows_component_bits(const net_encoded_rows* encoded_rows,
-                                                uint32_t parts_first,
-                                                const net_row_template** row_template) {
-    const uint32_t* at = &encoded_rows->parts[parts_first];
-    memcpy(row_template, at, sizeof *row_template);
-    return at + POINTER_WORDS;
 }
 
 // Encoding ahead: rows that most clients are going to ask for, entity by entity.

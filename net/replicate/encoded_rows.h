@@ -35,9 +35,7 @@ typedef struct net_encoded_row_key {
 
 typedef struct net_encoded_row {
     uint64_t code; ///< its bits; of more than NET_ENCODED_ROW_INLINE_BITS the place in the arena
-    uint32_t parts_first; ///< into `parts`; with is_counted, as is the last one
     uint16_t bits;
-    uint16_t head_bits; ///< of `bits`: in no component
 } net_encoded_row;
 
 /// The usual encoded rows of an entity, found without a search: a kind of rows has the same cell in
@@ -54,11 +52,6 @@ typedef struct net_encoded_row_kind {
     uint32_t count;  ///< asked for in this tick
     uint8_t cell;    ///< in all homes; NET_ENCODED_ROW_CELL_NONE: in the table
 } net_encoded_row_kind;
-
-/// What is counted of an encoded row in a home.
-typedef struct net_encoded_row_parts {
-    uint32_t first, head_bits;
-} net_encoded_row_parts;
 
 /// An encoded row in the table: the unusual ones.
 typedef struct net_encoded_row_place {
@@ -109,12 +102,11 @@ static inline uint32_t net_encoded_row_cell_key(const net_encoded_row_key* key, 
 typedef struct net_encoded_rows {
     const base_allocator* allocator;
     const net_history* history;
-    bool is_solo, is_counted;
+    bool is_solo;
     uint32_t stamp;
     ecs_tick tick;
     net_encoded_row_home* homes; ///< [index]
     uint32_t home_count;
-    net_encoded_row_parts* home_parts;                 ///< [home][cell], when they are counted
     net_encoded_row_kind kinds[NET_ENCODED_ROW_KINDS]; ///< open addressing
     uint32_t kind_count, cell_count;
     uint64_t trios[NET_ENCODED_ROW_TRIOS];  ///< those seen so far, in no order
@@ -125,8 +117,6 @@ typedef struct net_encoded_rows {
     uint32_t place_count, place_capacity;
     uint8_t* arena;
     uint32_t arena_size, arena_capacity;
-    uint32_t* parts; ///< per encoded row: row template pointer (two words), bits per component
-    uint32_t part_count, part_capacity;
     proto_row_times times; ///< of the row that was encoded alone last
     uint64_t made, shared;
     net_encoded_row_asked asked[NET_ENCODED_ROW_ASKED]; ///< in this tick
@@ -141,10 +131,9 @@ typedef enum net_encoded_row_result {
     NET_ENCODED_ROW_NO_MEMORY
 } net_encoded_row_result;
 
-/// `is_solo`: make every row again, share none (the bits are the same). `is_counted`: store the
-/// bits of each component. `history` is borrowed.
+/// `is_solo`: make every row again, share none (the bits are the same). `history` is borrowed.
 void net_encoded_rows_init(net_encoded_rows* encoded_rows, const base_allocator* allocator,
-                           const net_history* history, bool is_solo, bool is_counted);
+                           const net_history* history, bool is_solo);
 void net_encoded_rows_deinit(net_encoded_rows* encoded_rows);
 /// Begin a tick: rows of the previous one are dropped. @return false when memory ran out.
 BASE_MUST_USE bool net_encoded_rows_begin(net_encoded_rows* encoded_rows, ecs_tick tick);
@@ -208,10 +197,6 @@ static inline bool net_encoded_rows_find(net_encoded_rows* encoded_rows,
     return net_encoded_rows_find_wanted(encoded_rows, net_encoded_rows_wanted(encoded_rows, key),
                                         key, encoded);
 }
-/// The bits of each component of an encoded row. Only with `is_counted`.
-const uint32_t* net_encoded_rows_component_bits(const net_encoded_rows* encoded_rows,
-                                                uint32_t parts_first,
-                                                const net_row_template** row_template);
 
 /// Private to replicate: what the encoded_rows files share.
 
@@ -225,7 +210,4 @@ static inline void net_encoded_rows_begin_home(const net_encoded_rows* encoded_r
 static inline void net_encoded_rows_put_cell(const net_encoded_rows* encoded_rows, uint32_t home,
                                              uint32_t cell, const net_encoded_row* encoded) {
     encoded_rows->homes[home].cells[cell] = net_encoded_row_cell(encoded);
-    if (encoded_rows->is_counted)
-        encoded_rows->home_parts[(size_t)home * NET_ENCODED_ROW_CELLS + cell] =
-            (net_encoded_row_parts){encoded->parts_first, encoded->head_bits};
 }

@@ -178,6 +178,11 @@ net_bandwidth_account* net_repl_state_account(net_repl_state* repl) {
     return repl->account.bits ? &repl->account : NULL;
 }
 
+net_pieces net_repl_state_pieces(net_repl_state* repl) {
+    return (net_pieces){.account = net_repl_state_account(repl),
+                        .sink = repl->replicator->lanes[repl->lane].sink};
+}
+
 uint32_t net_repl_state_entities(const net_repl_state* repl) {
     return repl->member_count;
 }

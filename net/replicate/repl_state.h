@@ -13,9 +13,11 @@
 
 #include "replicate/encoded_rows.h"
 #include "replicate/replicator.h"
+#include "replicate/snapshot_pieces.h"
 #include "replicate/snapshot_writer.h"
 #include "replicate/solo_tapes.h"
 
+#include "net/explain.h"
 #include "net/limits.h"
 
 #include "proto/bits.h"
@@ -110,6 +112,9 @@ bool net_repl_state_resync(net_repl_state* repl, ecs_entity entity);
 bool net_repl_state_is_settled(const net_repl_state* repl);
 /// Is the entity in the client's scope (its creation may be in flight)? `classes` may be NULL.
 bool net_repl_state_sees(const net_repl_state* repl, ecs_entity entity, uint32_t* classes);
+/// Set what the client has of explanation->entity and what waits; also is_in_scope and entered. Not
+/// while its lane works.
+void net_repl_state_explain(net_repl_state* repl, net_explanation* explanation);
 /// Has the client acknowledged the entity, with its present template?
 bool net_repl_state_has(const net_repl_state* repl, ecs_entity entity);
 /// Set the callbacks; `enter` is called at once for all that is in scope.
@@ -121,6 +126,8 @@ bool net_repl_state_probe(net_repl_state* repl, uint32_t* slot, uint32_t* age, u
 const net_repl_state_counters* net_repl_state_get_counters(const net_repl_state* repl);
 /// The bits of this client's snapshots; NULL without bandwidth accounting.
 net_bandwidth_account* net_repl_state_account(net_repl_state* repl);
+/// Where the parts of its packets go: its account, and the sink of its lane.
+net_pieces net_repl_state_pieces(net_repl_state* repl);
 
 /// Private to replicate: the replication state of one client, shared by the repl_state files.
 ///
@@ -364,7 +371,9 @@ uint32_t net_repl_state_find_base(const net_repl_state* repl, uint32_t slot);
 
 // ---- selecting (repl_state_select.c) ----
 
-/// Put the waiting slots that are not held into lane.order, most urgent first: enough for `bits`,
+/// Add the slots whose create is in flight to `held` (repl_state_write.c).
+void net_repl_state_find_held(const net_repl_state* repl, uint64_t* held);
+/// Put the waiting slots that are not held into lane.ranked, most urgent first: enough for `bits`,
 /// or all. @return false when memory ran out.
 BASE_MUST_USE bool net_repl_state_order(net_repl_state* repl, const uint64_t* held, uint64_t bits);
 /// The weight of a slot's entity is this from now on.
@@ -374,9 +383,15 @@ void net_repl_state_set_phase(net_repl_state* repl, uint32_t slot, uint32_t inde
 
 // ---- bases (repl_state_bases.c) ----
 
+/// The age of the base of a slot, when it is looked for alone; 0: it has none that may be used.
+uint32_t net_repl_state_base_age(const net_repl_state* repl, uint32_t slot);
 /// Compose the snapshot of these slots in the lane's writer: bases, runs, encoded rows.
 /// @return false when memory ran out.
 BASE_MUST_USE bool net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen);
+/// The key of the row of a composed record.
+net_encoded_row_key net_repl_state_key(const net_repl_state* repl,
+                                       const net_snapshot_writer* writer,
+                                       const net_record_group* run, bool is_create, uint32_t slot);
 
 /// Private to replicate: the replicator, which all replication states share.
 
@@ -385,8 +400,9 @@ typedef struct net_replicator_lane {
     net_encoded_rows encoded_rows;
     net_snapshot_writer writer;
     net_solo_tapes solo_tapes;
-    bool has_failed; ///< memory ran out while the tick began
-    bool is_idle;    ///< the published step has nothing for any client
+    const net_piece_sink* sink; ///< of the parts of packets; borrowed; NULL: none
+    bool has_failed;            ///< memory ran out while the tick began
+    bool is_idle;               ///< the published step has nothing for any client
 } net_replicator_lane;
 
 struct net_replicator {

@@ -302,19 +302,18 @@ static bool may_name(const net_repl_state* repl, uint32_t slot, uint32_t classes
            age < net_history_keep_ticks(repl->replicator->history);
 }
 
-// The age of a slot's base; 0: it has none that may be used.
-static uint32_t find_any_age(const net_composer* c, uint32_t slot) {
-    const net_repl_state* repl = c->repl;
+uint32_t net_repl_state_base_age(const net_repl_state* repl, uint32_t slot) {
+    const uint32_t now = (uint32_t)net_replicator_now(repl->replicator);
     uint32_t back = net_repl_state_find_base(repl, slot), base = repl->bases[slot];
     if (back) base = net_repl_packet_tick(repl, back);
     bool is_known = back || net_set_has(repl, NET_SET_BASED, slot);
     uint32_t sends = !back && net_set_has(repl, NET_SET_STALE, slot) ? repl->unheard[slot] : 0;
-    uint32_t old_sends = sends, age = c->now - base; // they are older than all of the window
+    uint32_t old_sends = sends, age = now - base; // they are older than all of the window
     uint32_t newer = back ? back - 1 : net_repl_state_backs(repl);
     for (uint32_t i = newer; i >= 1 && is_known; i--) {
         if (!(net_repl_carried(repl, i)[slot >> 6] >> (slot & 63) & 1)) continue;
         sends++;
-        old_sends += c->now - net_repl_packet_tick(repl, i) >= NET_SNAPSHOT_AGE_SETTLED;
+        old_sends += now - net_repl_packet_tick(repl, i) >= NET_SNAPSHOT_AGE_SETTLED;
     }
     if (!is_known || age == 0 || sends > NET_REPL_STATE_BACK_MAX) return 0;
     if (age > NET_BASE_AGE_MAX && old_sends > 0) return 0;
@@ -328,7 +327,7 @@ static inline uint32_t find_age(const net_composer* c, uint32_t slot, uint64_t i
     uint32_t age = c->now - repl->bases[slot];
     if (is_resting && age <= NET_BASE_AGE_MAX && repl->window <= NET_REPL_STATE_BACK_MAX)
         return age;
-    return find_any_age(c, slot);
+    return net_repl_state_base_age(repl, slot);
 }
 
 // Get the row of a slot of the newest run.
@@ -450,4 +449,25 @@ bool net_repl_state_compose(net_repl_state* repl, const uint64_t* chosen) {
     if (any && !add_one_by_one(&c, left)) return false;
     count = put_set(&c, c.absolute);
     return count == 0 || add_absolute(&c, count);
+}
+
+net_encoded_row_key net_repl_state_key(const net_repl_state* repl,
+                                       const net_snapshot_writer* writer,
+                                       const net_record_group* run, bool is_create, uint32_t slot) {
+    uint32_t now = (uint32_t)net_replicator_now(repl->replicator);
+    net_encoded_row_key key = {.index = ecs_entity_index(repl->handles[slot]),
+                               .classes = repl->classes[slot]};
+    if (is_create || run->kind == NET_SNAPSHOT_ABSOLUTE) return key;
+    key.age = run->age;
+    if (run->kind == NET_SNAPSHOT_BY_AGE && run->age == NET_SNAPSHOT_AGE_SETTLED) {
+        uint32_t back = net_repl_state_find_base(repl, slot);
+        key.age = now - (back ? net_repl_packet_tick(repl, back) : repl->bases[slot]);
+        key.is_settled = true;
+    }
+    key.base_classes = net_repl_state_classes_at(repl, slot, now - key.age);
+    const uint64_t* doubled = net_snapshot_writer_set(writer, NET_LANE_DOUBLED);
+    if (run->d == 0 || !(doubled[slot >> 6] >> (slot & 63) & 1)) return key;
+    key.d = run->d;
+    key.base2_classes = key.classes;
+    return key;
 }

@@ -288,8 +288,6 @@ void net_composer_take(net_composer* c, uint32_t slot, const net_encoded_row* en
     net_snapshot_writer* writer = c->writer;
     writer->cells[slot] = net_encoded_row_cell(encoded);
     writer->encoded_bits += encoded->bits;
-    if (c->encoded_rows->is_counted)
-        writer->parts[slot] = (net_encoded_row_parts){encoded->parts_first, encoded->head_bits};
 }
 
 // The history has forgotten a base: the slot goes to those without a second base, or without any.
@@ -348,16 +346,15 @@ static void begin_kind(const row_finder* f, row_kind* kind, uint16_t classes) {
     kind->known = is_usual ? net_encoded_rows_kind(f->c->encoded_rows, kind->wanted) : NULL;
 }
 
-// Are rows of the kind found at once? Counted ones are taken with their parts, in no haste.
-static bool has_cell(const net_encoded_rows* encoded_rows, const row_kind* kind) {
-    return kind->known && kind->known->cell != NET_ENCODED_ROW_CELL_NONE &&
-           !encoded_rows->is_counted;
+// Are rows of the kind found at once?
+static bool has_cell(const row_kind* kind) {
+    return kind->known && kind->known->cell != NET_ENCODED_ROW_CELL_NONE;
 }
 
 // Find rows that were not found at once, or let them be made. @return false when memory ran out.
 static BASE_NOINLINE bool find_others(row_finder* f, row_kind* kind, uint32_t w, uint64_t slots) {
     const net_repl_state* repl = f->c->repl;
-    bool has_looked = has_cell(f->c->encoded_rows, kind);
+    bool has_looked = has_cell(kind);
     for (; slots; slots &= slots - 1) {
         uint32_t slot = w * 64 + base_bit_lowest(slots);
         net_encoded_row encoded;
@@ -431,7 +428,7 @@ static bool find_kind(row_finder* f, row_kind* kind, const uint64_t* set, uint64
         for (; left; left = unlike) {
             uint64_t without = left;
             unlike = 0;
-            if (has_cell(encoded_rows, kind))
+            if (has_cell(kind))
                 without = find_usual(encoded_rows, kind, repl, writer->cells, w, left,
                                      &encoded_bits, &unlike);
             uint32_t count = net_word_count(left & ~without & ~unlike);

@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "core/fault.h"
 #include "replicate/repl_state.h"
+#include "replicate/snapshot_pieces.h"
 #include "replicate/solo_sender.h"
 
 #include <stddef.h>
@@ -46,6 +47,14 @@ static void add(uint64_t* set, uint32_t slot) {
 
 // ---- what may be sent ----
 
+void net_repl_state_find_held(const net_repl_state* repl, uint64_t* held) {
+    const uint64_t* pending = net_set(repl, NET_SET_PENDING);
+    for (uint32_t w = 0; w < net_repl_state_words(repl); w++) {
+        held[w] |= net_repl_state_created(repl, w, pending[w]);
+        if (net_fault_is_planted(NET_FAULT_STARVE)) held[w] |= STARVED_SLOTS;
+    }
+}
+
 static void find_held(filler* f) {
     net_repl_state* repl = f->repl;
     const uint64_t* pending = net_set(repl, NET_SET_PENDING);
@@ -54,10 +63,7 @@ static void find_held(filler* f) {
     if (repl->held_tick != net_replicator_now(repl->replicator))
         for (uint32_t w = 0; w < f->words; w++)
             repl->counters.held_back += net_word_count(f->held[w] & pending[w]);
-    for (uint32_t w = 0; w < f->words; w++) {
-        f->held[w] |= net_repl_state_created(repl, w, pending[w]);
-        if (net_fault_is_planted(NET_FAULT_STARVE)) f->held[w] |= STARVED_SLOTS;
-    }
+    net_repl_state_find_held(repl, f->held);
 }
 
 // Add a slot and all that must go with it to the order. @return false when memory ran out.
@@ -346,11 +352,10 @@ static void prefetch_next(const net_repl_state* repl) {
 }
 
 static bool write_snapshot(net_repl_state* repl, uint16_t seq, uint32_t room_bits,
-                           proto_bit_writer* output, const net_snapshot_causes* causes) {
-    net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
-    if (repl->solo) return net_solo_sender_write(repl->solo, repl, seq, room_bits, output, causes);
-    return net_snapshot_writer_write(&lane->writer, &lane->encoded_rows, repl->handles, output,
-                                     causes);
+                           proto_bit_writer* output) {
+    const net_pieces parts = net_repl_state_pieces(repl);
+    if (repl->solo) return net_solo_sender_write(repl->solo, repl, seq, room_bits, output, &parts);
+    return net_pieces_write(repl, output, &parts);
 }
 
 net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_state_room room,
@@ -385,13 +390,9 @@ net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_sta
         repl->counters.rows_shared += lane->encoded_rows.shared - shared;
         repl->held_tick = net_replicator_now(replicator);
     }
-    const net_snapshot_causes causes = {.repeat = net_set(repl, NET_SET_REPEAT),
-                                        .resync = net_set(repl, NET_SET_RESYNC),
-                                        .account = net_repl_state_account(repl)};
     bool is_empty = writer->bits == 0;
     uint64_t before = output->size_bits;
-    if (!ok || (!is_empty &&
-                !write_snapshot(repl, seq, room_bits, output, causes.account ? &causes : NULL))) {
+    if (!ok || (!is_empty && !write_snapshot(repl, seq, room_bits, output))) {
         repl->is_broken = true;
         return NET_ERR_MEMORY;
     }

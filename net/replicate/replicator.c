@@ -34,7 +34,7 @@ static bool init_lanes(net_replicator* replicator, const net_replicator_config* 
         net_replicator_lane* lane = &replicator->lanes[i];
         net_snapshot_writer_init(&lane->writer, config->allocator, config->index_max);
         net_encoded_rows_init(&lane->encoded_rows, config->allocator, replicator->history,
-                              config->is_solo, config->bandwidth != NULL);
+                              config->is_solo);
         net_solo_tapes_init(&lane->solo_tapes, config->allocator);
     }
     return true;

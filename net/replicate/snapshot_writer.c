@@ -11,7 +11,6 @@
 // Left to others: which records and bases (repl_state_bases.c), encoded rows (encoded_rows.c).
 #include "replicate/snapshot_writer.h"
 
-#include "core/fault.h"
 #include "state/rows.h"
 
 #include "base/assert.h"
@@ -62,7 +61,6 @@ void net_snapshot_writer_deinit(net_snapshot_writer* writer) {
     BASE_ARRAY_RELEASE(allocator, writer->run_words, writer->run_words_capacity);
     BASE_ARRAY_RELEASE(allocator, writer->pieces, writer->pieces_capacity);
     BASE_ARRAY_RELEASE(allocator, writer->cells, writer->cells_capacity);
-    BASE_ARRAY_RELEASE(allocator, writer->parts, writer->parts_capacity);
     BASE_ARRAY_RELEASE(allocator, writer->slots, writer->slots_capacity);
     BASE_ARRAY_RELEASE(allocator, writer->order, writer->order_capacity);
     BASE_ARRAY_RELEASE(allocator, writer->ranked, writer->ranked_capacity);
@@ -98,7 +96,6 @@ bool net_snapshot_writer_reserve(net_snapshot_writer* writer, uint32_t slot_end,
         !BASE_ARRAY_RESERVE(allocator, writer->pieces, writer->pieces_capacity, record_max) ||
         !BASE_ARRAY_RESERVE(allocator, writer->order, writer->order_capacity, record_max) ||
         !BASE_ARRAY_RESERVE(allocator, writer->cells, writer->cells_capacity, slot_end) ||
-        !BASE_ARRAY_RESERVE(allocator, writer->parts, writer->parts_capacity, slot_end) ||
         !BASE_ARRAY_RESERVE(allocator, writer->ages_of, writer->ages_of_capacity, slot_end) ||
         !BASE_ARRAY_RESERVE(allocator, writer->next_of, writer->next_of_capacity, slot_end))
         return false;
@@ -457,58 +454,8 @@ static void write_run(const net_snapshot_writer* writer, const uint8_t* arena,
     write_gaps(writer, arena, run, p);
 }
 
-// ---- accounting ----
-
-static uint64_t account_destroys(const net_snapshot_writer* writer,
-                                 net_bandwidth_account* account) {
-    const net_record_group* run = &writer->runs[NET_RUN_DESTROY];
-    if (run->count == 0) return 0;
-    uint64_t spent = net_golomb_bits(run->count, NET_SNAPSHOT_LIST_ORDER) + NET_SNAPSHOT_ORDER_BITS;
-    uint32_t next = 0;
-    for (net_run_cursor at = net_run_begin(writer, run); net_run_next(&at);) {
-        spent += net_golomb_bits(at.slot - next, run->order);
-        next = at.slot + 1;
-    }
-    if (!net_fault_is_planted(NET_FAULT_BANDWIDTH_MISS))
-        net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_DESTROY, spent);
-    return spent;
-}
-
-static net_cost cause_of(const net_snapshot_causes* causes, const net_record_group* run,
-                         bool is_create, uint32_t slot) {
-    if (is_create) return NET_COST_CREATE;
-    if (causes->resync[slot >> 6] >> (slot & 63) & 1) return NET_COST_HEAL;
-    if (run->kind == NET_SNAPSHOT_ABSOLUTE) return NET_COST_ABSOLUTE;
-    return causes->repeat[slot >> 6] >> (slot & 63) & 1 ? NET_COST_REPEAT : NET_COST_CHANGE;
-}
-
-// Account for every bit: components by their cause, destroys, and the rest as head.
-static void account_for(const net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
-                        const net_snapshot_causes* causes) {
-    net_bandwidth_account* account = causes->account;
-    uint64_t rest = writer->bits - account_destroys(writer, account);
-    for (uint32_t r = NET_RUN_CREATE; r < writer->run_count; r++) {
-        const net_record_group* run = &writer->runs[r];
-        for (net_run_cursor at = net_run_begin(writer, run); net_run_next(&at);) {
-            net_cost cause = cause_of(causes, run, r == NET_RUN_CREATE, at.slot);
-            const net_encoded_row_parts* of = &writer->parts[at.slot];
-            const net_row_template* row_template;
-            const uint32_t* parts =
-                net_encoded_rows_component_bits(encoded_rows, of->first, &row_template);
-            for (uint32_t c = 0; c < row_template->layout.component_count; c++) {
-                if (parts[c] > 0)
-                    net_bandwidth_add(account, row_template->layout.components[c].key, cause,
-                                      parts[c]);
-            }
-            rest -= net_encoded_cell_bits(writer->cells[at.slot]) - of->head_bits;
-        }
-    }
-    net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_HEAD, rest);
-}
-
 bool net_snapshot_writer_write(net_snapshot_writer* writer, const net_encoded_rows* encoded_rows,
-                               const ecs_entity* handles, proto_bit_writer* output,
-                               const net_snapshot_causes* causes) {
+                               const ecs_entity* handles, proto_bit_writer* output) {
     uint64_t bits = writer->bits;
     BASE_ASSERT(!output->failed && bits > 0);
     BASE_ASSERT(output->size_bits + bits <= (uint64_t)output->capacity * 8);
@@ -533,6 +480,5 @@ bool net_snapshot_writer_write(net_snapshot_writer* writer, const net_encoded_ro
     *p.out = (uint8_t)p.word; // the last, partial byte
     memcpy(target, writer->bytes, bytes);
     output->size_bits += bits;
-    if (causes) account_for(writer, encoded_rows, causes);
     return true;
 }

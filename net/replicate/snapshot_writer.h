@@ -2,7 +2,6 @@
 /// Private to replicate: sizes of codes, and what measuring and writing of creates share.
 #pragma once
 
-#include "replicate/bandwidth.h"
 #include "replicate/encoded_rows.h"
 #include "state/snapshot_format.h"
 
@@ -114,9 +113,8 @@ typedef struct net_snapshot_writer {
     uint32_t run_word_count, run_words_capacity;
     net_run_piece* pieces; ///< of the base that is being handled (repl_state_bases.c)
     uint32_t pieces_capacity;
-    uint64_t* cells;              ///< [slot] of the snapshot: net_encoded_row_cell; 0: a destroy
-    net_encoded_row_parts* parts; ///< [slot] the same, when they are counted
-    uint32_t record_count, cells_capacity, parts_capacity;
+    uint64_t* cells; ///< [slot] of the snapshot: net_encoded_row_cell; 0: a destroy
+    uint32_t record_count, cells_capacity;
     uint32_t* slots; ///< of the records, run after run, after net_snapshot_writer_list
     uint32_t slots_capacity;
     uint32_t* ranked; ///< waiting slots, most urgent first
@@ -199,16 +197,8 @@ void net_snapshot_writer_keep(net_snapshot_writer* writer, const uint64_t* kept)
 /// List the records one by one, run after run, for those that go through them (`slots`, `first`).
 void net_snapshot_writer_list(net_snapshot_writer* writer);
 
-/// What accounting asks of records.
-typedef struct net_snapshot_causes {
-    const uint64_t* repeat; ///< slots that are sent again because a packet was lost
-    const uint64_t* resync; ///< slots that the client requested
-    net_bandwidth_account* account;
-} net_snapshot_causes;
-
-/// Append the measured snapshot to `output`. `causes` may be NULL.
+/// Append the measured snapshot to `output`.
 /// @return false when memory ran out; nothing was written then.
 BASE_MUST_USE bool net_snapshot_writer_write(net_snapshot_writer* writer,
                                              const net_encoded_rows* encoded_rows,
-                                             const ecs_entity* handles, proto_bit_writer* output,
-                                             const net_snapshot_causes* causes);
+                                             const ecs_entity* handles, proto_bit_writer* output);

@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "replicate/repl_state.h"
+#include "replicate/snapshot_pieces.h"
 #include "replicate/snapshot_writer.h"
 #include "state/solo_stats.h"
 
@@ -38,6 +39,11 @@ struct net_solo_sender {
     uint64_t rows[3][PROTO_ROW_FIELDS_MAX]; // of the record that is coded
     uint64_t third[PROTO_ROW_FIELDS_MAX];   // its third base, or the create before
     uint32_t third_back;                    // packet of the run's third rows; 0: none
+    // While the body is read again, for those who count its bits; else pieces is NULL.
+    const net_pieces* pieces;
+    net_cost cause;          // of bits that are in no component
+    uint64_t said, said_end; // bits of the body that pieces have, of all
+    proto_solo_mark marks[PROTO_ROW_COMPONENTS_MAX];
     uint8_t bytes[NET_SNAPSHOT_BYTES_MAX];
 };
 
@@ -138,28 +144,72 @@ static void write_head(const net_solo_sender* sender, uint16_t seq, proto_bit_wr
     proto_bits_write(output, epoch->trained, epoch->count);
 }
 
-// ---- rows ----
+// ---- pieces ----
 
-// The key of a record's row, as it was composed (repl_state_bases.c).
-static net_encoded_row_key key_of(const net_repl_state* repl, const net_snapshot_writer* writer,
-                                  const net_record_group* run, bool is_create, uint32_t slot) {
-    uint32_t now = (uint32_t)net_replicator_now(repl->replicator);
-    net_encoded_row_key key = {.index = ecs_entity_index(repl->handles[slot]),
-                               .classes = repl->classes[slot]};
-    if (is_create || run->kind == NET_SNAPSHOT_ABSOLUTE) return key;
-    key.age = run->age;
-    if (run->kind == NET_SNAPSHOT_BY_AGE && run->age == NET_SNAPSHOT_AGE_SETTLED) {
-        uint32_t back = net_repl_state_find_base(repl, slot);
-        key.age = now - (back ? net_repl_packet_tick(repl, back) : repl->bases[slot]);
-        key.is_settled = true;
-    }
-    key.base_classes = net_repl_state_classes_at(repl, slot, now - key.age);
-    const uint64_t* doubled = net_snapshot_writer_set(writer, NET_LANE_DOUBLED);
-    if (run->d == 0 || !(doubled[slot >> 6] >> (slot & 63) & 1)) return key;
-    key.d = run->d;
-    key.base2_classes = key.classes;
-    return key;
+// The whole bits up to a position of the coder. What it ends with may be shorter than what it says.
+static uint32_t bits_until(net_solo_sender* sender, uint64_t position) {
+    uint64_t end = (position + (1u << 15)) >> 16;
+    if (end > sender->said_end) end = sender->said_end;
+    if (end < sender->said) end = sender->said;
+    const uint32_t bits = (uint32_t)(end - sender->said);
+    sender->said = end;
+    return bits;
 }
+
+static net_piece piece_of(const net_repl_state* repl, uint32_t slot) {
+    net_piece piece = {.place = NET_PIECE_NO_COMPONENT, .cause = NET_COST_HEAD, .depth = 1};
+    if (slot == UINT32_MAX) return piece;
+    piece.depth = 2;
+    piece.entity = repl->handles[slot];
+    const net_history_entity* entity =
+        net_history_find(repl->replicator->history, ecs_entity_index(piece.entity));
+    piece.row_template = entity && entity->handle == piece.entity ? entity->row_template : NULL;
+    return piece;
+}
+
+// The bits since the piece before. `slot`: UINT32_MAX: of no entity.
+static void say(net_solo_sender* sender, const net_repl_state* repl, const char* what,
+                uint32_t slot, int64_t number) {
+    net_piece piece = piece_of(repl, slot);
+    piece.bits = bits_until(sender, proto_solo_position(&sender->coder));
+    piece.cause = sender->cause;
+    piece.what = what;
+    piece.has_number = true;
+    piece.number = number;
+    net_pieces_add(sender->pieces, &piece);
+}
+
+// The row that was just read: what lies between its components is its head.
+static void say_row(net_solo_sender* sender, const net_repl_state* repl,
+                    const net_record_group* run, bool is_create, uint32_t slot,
+                    const net_row_template* row_template) {
+    const proto_layout* layout = &row_template->layout;
+    net_piece piece = piece_of(repl, slot), head = piece;
+    head.what = "head of the row";
+    piece.what = "value";
+    piece.depth = 3;
+    piece.cause = net_pieces_cause(repl, run, is_create, slot);
+    piece.row = sender->rows[0];
+    for (uint32_t i = 0; i < layout->component_count; i++) {
+        piece.place = layout->order[i];
+        piece.component = layout->components[piece.place].key;
+        head.bits = bits_until(sender, sender->marks[piece.place].begin);
+        net_pieces_add(sender->pieces, &head);
+        piece.bits = bits_until(sender, sender->marks[piece.place].end);
+        net_pieces_add(sender->pieces, &piece);
+    }
+    head.bits = bits_until(sender, proto_solo_position(&sender->coder));
+    net_pieces_add(sender->pieces, &head);
+}
+
+// Code a number that is in no row.
+static void code(net_solo_sender* sender, const net_repl_state* repl, const char* what,
+                 uint32_t slot, uint32_t field, uint64_t situation, int64_t value) {
+    (void)proto_solo_number(&sender->coder, field, situation, value);
+    if (sender->pieces) say(sender, repl, what, slot, value);
+}
+
+// ---- rows ----
 
 // The row of the record that is coded, and what it is coded against.
 static proto_row_base find_row(net_solo_sender* sender, const net_repl_state* repl,
@@ -214,15 +264,16 @@ static bool find_third_row(net_solo_sender* sender, const net_repl_state* repl,
 static void code_has_third(net_solo_sender* sender, const net_repl_state* repl, uint32_t slot,
                            bool has_third) {
     bool is_listed = net_repl_listed(repl, sender->third_back)[slot >> 6] >> (slot & 63) & 1;
-    (void)proto_solo_number(&sender->coder, PROTO_SOLO_RUN,
-                            proto_solo_situation(NET_SOLO_RUN_NO_THIRD, is_listed), !has_third);
+    code(sender, repl, "has no third base", slot, PROTO_SOLO_RUN,
+         proto_solo_situation(NET_SOLO_RUN_NO_THIRD, is_listed), !has_third);
 }
 
 static void code_update(net_solo_sender* sender, const net_repl_state* repl,
                         const net_record_group* run, uint32_t slot) {
     net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
     proto_solo_coder* coder = &sender->coder;
-    net_encoded_row_key key = key_of(repl, &lane->writer, run, false, slot), third = key;
+    net_encoded_row_key key = net_repl_state_key(repl, &lane->writer, run, false, slot),
+                        third = key;
     const net_row_template* row_template =
         net_template_of(repl->replicator->history, repl->handles[slot]);
     const proto_layout* layout = &row_template->layout;
@@ -232,7 +283,8 @@ static void code_update(net_solo_sender* sender, const net_repl_state* repl,
     if (third_age > 0)
         third.base_classes = net_repl_state_classes_at(
             repl, slot, (uint32_t)net_replicator_now(repl->replicator) - third_age);
-    const bool has_tape = !lane->encoded_rows.is_solo && third.base_classes == key.base_classes &&
+    const bool has_tape = !sender->pieces && !lane->encoded_rows.is_solo &&
+                          third.base_classes == key.base_classes &&
                           proto_solo_is_alone(&sender->model, name, layout, key.d > 0);
     const net_solo_tape_key tape_key = net_solo_tapes_key(&key, third_age);
     const net_solo_tape* tape =
@@ -248,6 +300,7 @@ static void code_update(net_solo_sender* sender, const net_repl_state* repl,
     if (may_third) code_has_third(sender, repl, slot, has_third);
     if (has_tape) proto_solo_record(coder, &lane->solo_tapes.recorded);
     proto_solo_row(coder, name, layout, &against, has_third ? &older : NULL, sender->rows[0]);
+    if (sender->pieces) say_row(sender, repl, run, false, slot, row_template);
     if (!has_tape) return;
     proto_solo_record(coder, NULL);
     net_solo_tapes_keep(&lane->solo_tapes, tape_key, has_third);
@@ -270,49 +323,61 @@ static void name_slots(const net_snapshot_writer* writer, const net_record_group
         named_set(writer)[writer->slots[i] >> 6] |= UINT64_C(1) << (writer->slots[i] & 63);
 }
 
-static void code_gap(net_solo_sender* sender, uint32_t list, uint32_t slot, uint32_t* next) {
-    (void)proto_solo_number(&sender->coder, PROTO_SOLO_GAP, proto_solo_situation(list, 0),
-                            slot - *next);
+static void code_gap(net_solo_sender* sender, const net_repl_state* repl, uint32_t list,
+                     uint32_t slot, uint32_t* next) {
+    code(sender, repl, "gap to the slot", slot, PROTO_SOLO_GAP, proto_solo_situation(list, 0),
+         slot - *next);
     *next = slot + 1;
 }
 
-static void code_count(net_solo_sender* sender, uint32_t list, uint32_t count) {
-    (void)proto_solo_number(&sender->coder, PROTO_SOLO_COUNT, proto_solo_situation(list, 0), count);
+static void code_count(net_solo_sender* sender, const net_repl_state* repl, const char* what,
+                       uint32_t list, uint32_t count) {
+    code(sender, repl, what, UINT32_MAX, PROTO_SOLO_COUNT, proto_solo_situation(list, 0), count);
 }
 
-static void code_create(net_solo_sender* sender, uint32_t what, int64_t value) {
-    (void)proto_solo_number(&sender->coder, PROTO_SOLO_CREATE, proto_solo_situation(what, 0),
-                            value);
+static void code_create(net_solo_sender* sender, const net_repl_state* repl, const char* name,
+                        uint32_t slot, uint32_t what, int64_t value) {
+    code(sender, repl, name, slot, PROTO_SOLO_CREATE, proto_solo_situation(what, 0), value);
+}
+
+static void code_run_number(net_solo_sender* sender, const net_repl_state* repl, const char* name,
+                            uint32_t situation, int64_t value) {
+    code(sender, repl, name, UINT32_MAX, PROTO_SOLO_RUN, situation, value);
 }
 
 static void code_creates(net_solo_sender* sender, const net_repl_state* repl,
                          const net_snapshot_writer* writer) {
     const net_record_group* run = &writer->runs[NET_RUN_CREATE];
-    code_count(sender, NET_SOLO_LIST_CREATES, run->count);
+    code_count(sender, repl, "created entities", NET_SOLO_LIST_CREATES, run->count);
     uint32_t next = 0, index = 0, generation = 1;
     const net_row_template* before = NULL;
     for (uint32_t i = run->first; i < run->first + run->count; i++) {
         uint32_t slot = writer->slots[i];
         ecs_entity handle = repl->handles[slot];
         const net_row_template* row_template = net_template_of(repl->replicator->history, handle);
-        code_gap(sender, NET_SOLO_LIST_CREATES, slot, &next);
-        code_create(sender, NET_SOLO_CREATE_INDEX, (int64_t)ecs_entity_index(handle) - index - 1);
+        code_gap(sender, repl, NET_SOLO_LIST_CREATES, slot, &next);
+        code_create(sender, repl, "index", slot, NET_SOLO_CREATE_INDEX,
+                    (int64_t)ecs_entity_index(handle) - index - 1);
         index = ecs_entity_index(handle);
-        code_create(sender, NET_SOLO_CREATE_GENERATION,
+        code_create(sender, repl, "generation", slot, NET_SOLO_CREATE_GENERATION,
                     (int64_t)ecs_entity_generation(handle) - generation);
         generation = ecs_entity_generation(handle);
-        code_create(sender, NET_SOLO_CREATE_OTHER, row_template != before);
+        code_create(sender, repl, "another template", slot, NET_SOLO_CREATE_OTHER,
+                    row_template != before);
         if (row_template != before) {
-            code_create(sender, NET_SOLO_CREATE_PARTS, row_template->part_count - 1u);
+            code_create(sender, repl, "parts of the template", slot, NET_SOLO_CREATE_PARTS,
+                        row_template->part_count - 1u);
             for (uint32_t k = 0; k < row_template->part_count; k++)
-                code_create(sender, NET_SOLO_CREATE_PART, row_template->parts[k]);
+                code_create(sender, repl, "template", slot, NET_SOLO_CREATE_PART,
+                            row_template->parts[k]);
         }
-        net_encoded_row_key key = key_of(repl, writer, run, true, slot);
+        net_encoded_row_key key = net_repl_state_key(repl, writer, run, true, slot);
         const proto_layout* layout = &row_template->layout;
         proto_row_base against = find_row(sender, repl, &key, layout);
         const proto_solo_third like = {.row = sender->third};
         proto_solo_row(&sender->coder, net_solo_template(row_template), layout, &against,
                        row_template == before ? &like : NULL, sender->rows[0]);
+        if (sender->pieces) say_row(sender, repl, run, true, slot, row_template);
         memcpy(sender->third, sender->rows[0], layout->field_count * sizeof *sender->third);
         before = row_template;
     }
@@ -325,9 +390,8 @@ static void code_listed(net_solo_sender* sender, const net_repl_state* repl,
         for (uint64_t bits = run->list[w]; bits; bits &= bits - 1) {
             uint32_t slot = w * 64 + base_bit_lowest(bits);
             bool is_absent = at == end || writer->slots[at] != slot;
-            (void)proto_solo_number(&sender->coder, PROTO_SOLO_ABSENT,
-                                    proto_solo_situation(is_named(writer, slot), before),
-                                    is_absent);
+            code(sender, repl, "absent", slot, PROTO_SOLO_ABSENT,
+                 proto_solo_situation(is_named(writer, slot), before), is_absent);
             before = before << 1 | is_absent;
             if (!is_absent) code_update(sender, repl, run, writer->slots[at++]);
         }
@@ -337,28 +401,29 @@ static void code_listed(net_solo_sender* sender, const net_repl_state* repl,
 
 static void code_run(net_solo_sender* sender, const net_repl_state* repl,
                      const net_snapshot_writer* writer, const net_record_group* run) {
-    proto_solo_coder* coder = &sender->coder;
-    (void)proto_solo_number(coder, PROTO_SOLO_RUN, NET_SOLO_RUN_KIND, run->kind);
+    const proto_solo_coder* coder = &sender->coder;
+    code_run_number(sender, repl, "kind of run", NET_SOLO_RUN_KIND, run->kind);
     if (run->kind == NET_SNAPSHOT_BY_PACKET)
-        (void)proto_solo_number(coder, PROTO_SOLO_RUN, NET_SOLO_RUN_BACK, run->back);
+        code_run_number(sender, repl, "packets back to the base", NET_SOLO_RUN_BACK, run->back);
     if (run->kind == NET_SNAPSHOT_BY_AGE)
-        (void)proto_solo_number(coder, PROTO_SOLO_RUN, NET_SOLO_RUN_AGE, run->age);
+        code_run_number(sender, repl, "age of the base", NET_SOLO_RUN_AGE, run->age);
     if (run->kind != NET_SNAPSHOT_ABSOLUTE)
-        (void)proto_solo_number(coder, PROTO_SOLO_RUN, NET_SOLO_RUN_D, run->d);
+        code_run_number(sender, repl, "ticks to the second base", NET_SOLO_RUN_D, run->d);
     sender->third_back = 0;
     if (run->d > 0) {
         // Shared code cannot name third rows.
-        if (coder->mode == PROTO_SOLO_WRITE) sender->third_back = find_third(repl, run);
-        (void)proto_solo_number(coder, PROTO_SOLO_RUN, NET_SOLO_RUN_THIRD, sender->third_back);
+        if (coder->mode != PROTO_SOLO_SAMPLE) sender->third_back = find_third(repl, run);
+        code_run_number(sender, repl, "packets back to third bases", NET_SOLO_RUN_THIRD,
+                        sender->third_back);
     }
     if (run->kind == NET_SNAPSHOT_BY_PACKET) {
         code_listed(sender, repl, writer, run);
         return;
     }
-    code_count(sender, NET_SOLO_LIST_RECORDS, run->count - 1);
+    code_count(sender, repl, "records behind the first", NET_SOLO_LIST_RECORDS, run->count - 1);
     uint32_t next = 0;
     for (uint32_t i = run->first; i < run->first + run->count; i++) {
-        code_gap(sender, NET_SOLO_LIST_RECORDS, writer->slots[i], &next);
+        code_gap(sender, repl, NET_SOLO_LIST_RECORDS, writer->slots[i], &next);
         code_update(sender, repl, run, writer->slots[i]);
     }
 }
@@ -368,15 +433,17 @@ static void code_body(net_solo_sender* sender, const net_repl_state* repl,
     const net_record_group* destroys = &writer->runs[NET_RUN_DESTROY];
     uint32_t next = 0, runs = 0;
     memset(named_set(writer), 0, (writer->slot_end + 63) / 64 * sizeof(uint64_t));
-    code_count(sender, NET_SOLO_LIST_DESTROYS, destroys->count);
+    sender->cause = destroys->count > 0 ? NET_COST_DESTROY : NET_COST_HEAD;
+    code_count(sender, repl, "destroyed entities", NET_SOLO_LIST_DESTROYS, destroys->count);
     for (uint32_t i = 0; i < destroys->count; i++)
-        code_gap(sender, NET_SOLO_LIST_DESTROYS, writer->slots[destroys->first + i], &next);
+        code_gap(sender, repl, NET_SOLO_LIST_DESTROYS, writer->slots[destroys->first + i], &next);
+    sender->cause = NET_COST_HEAD;
     code_creates(sender, repl, writer);
     name_slots(writer, destroys);
     name_slots(writer, &writer->runs[NET_RUN_CREATE]);
     for (uint32_t i = NET_RUN_FIRST; i < writer->run_count; i++)
         runs += writer->runs[i].count > 0;
-    code_count(sender, NET_SOLO_LIST_RUNS, runs);
+    code_count(sender, repl, "runs", NET_SOLO_LIST_RUNS, runs);
     for (uint32_t i = NET_RUN_FIRST; i < writer->run_count; i++) {
         if (writer->runs[i].count == 0) continue;
         code_run(sender, repl, writer, &writer->runs[i]);
@@ -384,17 +451,33 @@ static void code_body(net_solo_sender* sender, const net_repl_state* repl,
     }
 }
 
-static void write_bytes(const net_solo_sender* sender, size_t size, proto_bit_writer* output,
-                        const net_snapshot_causes* causes) {
-    for (size_t i = 0; i < size; i++)
-        proto_bits_write(output, sender->bytes[i], 8);
-    if (causes)
-        net_bandwidth_add(causes->account, NET_BANDWIDTH_NONE, NET_COST_CHANGE, 8 * (uint64_t)size);
+// Read the body again, as a client does, and say what its bits are.
+static void read_again(net_solo_sender* sender, net_repl_state* repl,
+                       const net_snapshot_writer* writer, size_t size, const net_pieces* pieces) {
+    sender->pieces = pieces;
+    sender->said = 0;
+    sender->said_end = 8 * (uint64_t)size;
+    proto_solo_begin_read(&sender->coder, &sender->model, sender->bytes, size, NULL, 0);
+    sender->coder.marks = sender->marks;
+    code_body(sender, repl, writer);
+    BASE_ASSERT(!sender->coder.failed);
+    net_piece end = piece_of(repl, UINT32_MAX);
+    end.what = "end of the code";
+    end.bits = bits_until(sender, sender->said_end << 16);
+    net_pieces_add(pieces, &end);
+    sender->pieces = NULL;
+}
+
+// The head of a snapshot for a client that knows solo code.
+static void say_head(const net_repl_state* repl, uint64_t bits, const net_pieces* pieces) {
+    net_piece piece = piece_of(repl, UINT32_MAX);
+    piece.what = "head of solo code";
+    piece.bits = (uint32_t)bits;
+    net_pieces_add(pieces, &piece);
 }
 
 bool net_solo_sender_write(net_solo_sender* sender, net_repl_state* repl, uint16_t seq,
-                           uint32_t room_bits, proto_bit_writer* output,
-                           const net_snapshot_causes* causes) {
+                           uint32_t room_bits, proto_bit_writer* output, const net_pieces* pieces) {
     net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
     net_snapshot_writer* writer = &lane->writer;
     uint64_t first = output->size_bits;
@@ -404,9 +487,8 @@ bool net_solo_sender_write(net_solo_sender* sender, net_repl_state* repl, uint16
     if (!sender->is_stopped) advance(sender, repl);
     if (sender->is_stopped || writer->bits + NET_SOLO_HEAD_BITS_MAX > room_bits) {
         proto_bits_write(output, 0, 1);
-        if (causes) net_bandwidth_add(causes->account, NET_BANDWIDTH_NONE, NET_COST_HEAD, 1);
-        return net_snapshot_writer_write(writer, &lane->encoded_rows, repl->handles, output,
-                                         causes);
+        say_head(repl, 1, pieces);
+        return net_pieces_write(repl, output, pieces);
     }
     size_t most = (size_t)(writer->bits / 8);
     if (most > sizeof sender->bytes) most = sizeof sender->bytes;
@@ -422,13 +504,11 @@ bool net_solo_sender_write(net_solo_sender* sender, net_repl_state* repl, uint16
     net_solo_keep(&sender->packets, seq, sender->epoch, sender->coder.sample_count);
     write_head(sender, seq, output);
     proto_bits_write(output, size > 0, 1);
-    if (causes)
-        net_bandwidth_add(causes->account, NET_BANDWIDTH_NONE, NET_COST_HEAD,
-                          output->size_bits - first);
-    if (size == 0)
-        return net_snapshot_writer_write(writer, &lane->encoded_rows, repl->handles, output,
-                                         causes);
+    say_head(repl, output->size_bits - first, pieces);
+    if (size == 0) return net_pieces_write(repl, output, pieces);
     repl->counters.packets_solo++;
-    write_bytes(sender, size, output, causes);
+    for (size_t i = 0; i < size; i++)
+        proto_bits_write(output, sender->bytes[i], 8);
+    if (net_pieces_are_wanted(pieces)) read_again(sender, repl, writer, size, pieces);
     return true;
 }

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "replicate/repl_state.h"
-#include "replicate/snapshot_writer.h"
+#include "replicate/snapshot_pieces.h"
 
 typedef struct net_solo_sender net_solo_sender;
 
@@ -16,7 +16,8 @@ typedef struct net_solo_sender net_solo_sender;
 net_solo_sender* net_solo_sender_create(const base_allocator* allocator);
 void net_solo_sender_destroy(net_solo_sender* sender);
 /// Append the measured snapshot of packet `seq`: at most its bits, with a head of one bit or more
-/// before them, and at most `room_bits`. `causes` may be NULL. @return false when memory ran out.
+/// before them, and at most `room_bits`. Its parts go to `parts`. @return false when memory ran
+/// out.
 BASE_MUST_USE bool net_solo_sender_write(net_solo_sender* sender, net_repl_state* repl,
                                          uint16_t seq, uint32_t room_bits, proto_bit_writer* output,
-                                         const net_snapshot_causes* causes);
+                                         const net_pieces* parts);

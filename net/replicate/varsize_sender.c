@@ -593,6 +593,17 @@ void net_varsize_sender_resume(net_varsize_sender* sender) {
     }
 }
 
+void net_varsize_sender_explain(const net_varsize_sender* sender, ecs_entity entity,
+                                ecs_component_id component, bool* waits, bool* is_flying) {
+    const net_varsize_source* source = sender->source;
+    uint32_t at = net_varsize_first(source, entity);
+    while (at != NET_VARSIZE_NONE && source->values[at].component != component)
+        at = source->values[at].next;
+    const net_varsize_record* record = at != NET_VARSIZE_NONE ? find_record(sender, at) : NULL;
+    *is_flying = record && record->flight;
+    *waits = record && is_due(sender, record);
+}
+
 bool net_varsize_sender_is_settled(const net_varsize_sender* sender) {
     if (sender->flight_count > 0 || sender->source->changed_count > 0) return false;
     for (uint32_t at = sender->queue_first; at != NET_VARSIZE_NONE;

@@ -12,6 +12,7 @@
 #include "state/varsize.h"
 
 #include "base/assert.h"
+#include "base/text.h"
 #include "net/log.h"
 #include "net/match.h"
 
@@ -111,6 +112,7 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
     net_server* server = base_allocate_zero(config->allocator, sizeof *server);
     if (!server) return NET_ERR_MEMORY;
     server->config = *config;
+    server->ticks_to_pause = UINT64_MAX;
     server->allocator = config->allocator;
     server->session_count =
         config->clients_max + config->spectators_max + NET_SERVER_SPARE_SESSIONS;
@@ -178,6 +180,7 @@ void net_server_destroy(net_server* server) {
     net_server_close_leavers(server);
     base_release(server->allocator, server->leavers, count * sizeof *server->leavers);
     base_release(server->allocator, server->admission, sizeof *server->admission);
+    net_server_close_ledger(server);
     destroy_replication(server);
     net_server_close_accounts(server);
     proto_codec_deinit(&server->codec);
@@ -217,6 +220,7 @@ net_result net_server_exchange(net_server* server, net_match* match) {
     if (server->has_bandwidth) return NET_ERR_CLOSED;
     if (server->config.log && !net_log_may_exchange(server->config.log)) return NET_ERR_FULL;
     net_server_collect(server);
+    net_server_close_ledger(server); // it counts components of this match
     net_server old = *server;
     net_match_reader readers[NET_LANES_MAX] = {{.allocator = NULL}};
     server->config.match = match;
@@ -263,6 +267,10 @@ void net_server_stop(net_server* server, uint64_t now_us) {
         return;
     }
     net_server_say_goodbye(server);
+}
+
+void net_server_refuse(net_server* server, const char* text) {
+    (void)base_text_copy(server->refusal, sizeof server->refusal, text);
 }
 
 bool net_server_has_failed(const net_server* server) {

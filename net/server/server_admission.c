@@ -209,7 +209,8 @@ static void report_away(net_server* server, net_session* session, const char* wh
 
 void net_session_lose(net_server* server, net_session* session) {
     BASE_ASSERT(session->state == NET_SESSION_PLAYING);
-    report_away(server, session, "its connection is lost");
+    // One that starts again comes a second time.
+    if (!session->is_renewed) report_away(server, session, "its connection is lost");
     if (session->out.repl) lose_packets(server, session);
     net_session_set_peer(server, session, 0);
     net_session_set_state(server, session, NET_SESSION_AWAY, "connection_lost");
@@ -284,6 +285,32 @@ net_session* net_server_find_secret(net_server* server, const uint8_t* secret) {
     return found;
 }
 
+// Where it joined it said so too; only now it is known here. Those that are back already have it in
+// their rosters otherwise.
+static void take_hello_of(net_server* server, net_session* session, const net_session* greeting) {
+    const bool is_news = session->is_bot != greeting->is_bot;
+    session->has_solo = greeting->has_solo;
+    session->rate_requested = greeting->rate_requested;
+    session->is_bot = greeting->is_bot;
+    net_session_choose_code(server, session);
+    for (uint32_t i = 0; is_news && i < server->session_count; i++) {
+        net_session* other = server->sessions[i];
+        if (other && other->has_roster) other->is_roster_due = true;
+    }
+}
+
+net_result net_server_expect(net_server* server, uint32_t client, uint64_t now_us) {
+    const char* name = net_match_player_name(server->config.match, client);
+    BASE_ASSERT(name && server->phase == NET_SERVER_HOLDING && !server->config.step);
+    if (server->player_count >= server->config.clients_max) return NET_ERR_FULL;
+    server->now_us = now_us;
+    net_session* session = net_server_add_away(server, client, name);
+    if (!session || !net_interest_add_client(server->interest, session->client))
+        return NET_ERR_MEMORY;
+    net_interest_hold(server->interest, session->client, true);
+    return NET_OK;
+}
+
 void net_session_resume(net_server* server, net_session* session, net_session* greeting) {
     BASE_ASSERT(net_session_is_in_match(session) && greeting->state == NET_SESSION_GREETING);
     if (session->state == NET_SESSION_PLAYING) {
@@ -305,11 +332,13 @@ void net_session_resume(net_server* server, net_session* session, net_session* g
     server->counters.resumes++;
     const bool is_anew = session->is_renewed && !session->received.has_any;
     session->is_renewed = is_anew;
+    if (is_anew && session->is_expected) take_hello_of(server, session, greeting);
     if (is_anew) net_session_renew(server, session);
     // A client that resumes again and again gets a welcome each time, but no line is printed and no
     // roster sent.
     bool is_quiet = net_session_has_resumed_just_now(server, session);
-    if (!is_quiet) report_back(server, session); // also when the loss was not noticed
+    // Also when the loss was not noticed. Who starts again comes twice.
+    if (!is_quiet && !(is_anew && session->resume_us != 0)) report_back(server, session);
     session->is_quiet = false;
     session->received_us = server->now_us;
     if (server->phase == NET_SERVER_SETTLING && !server->is_settle_prolonged) {

@@ -20,6 +20,9 @@
 
 #include <string.h>
 
+_Static_assert(SHOAL__WIRE__REFUSED_REASON__REFUSED_BANNED + 1 == NET_REFUSAL_COUNT,
+               "net_refusal_name has each reason");
+
 static void send_refused(net_server* server, net_session* session,
                          Shoal__Wire__RefusedReason reason, const char* text) {
     BASE_ASSERT(session->state == NET_SESSION_GREETING || session->state == NET_SESSION_ASKED);
@@ -40,6 +43,7 @@ static void refuse(net_server* server, net_session* session, Shoal__Wire__Refuse
                    const char* text) {
     send_refused(server, session, reason, text);
     server->counters.refusals++;
+    server->counters.refused[reason]++;
     net_session_report_refused(server, session, text);
 }
 
@@ -63,6 +67,10 @@ static void accept_or_refuse(net_server* server, net_session* session) {
         server->phase == NET_SERVER_ENDED) {
         refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED,
                "the match has ended: come to the next one");
+        return;
+    }
+    if (server->refusal[0]) {
+        refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED, server->refusal);
         return;
     }
     net_refusal refusal = {.reason = SHOAL__WIRE__REFUSED_REASON__REFUSED_NONE};

@@ -42,10 +42,7 @@
 #define PROBE_EVERY_PACKETS 8u
 #define STATE_FRAME_BYTES 3u ///< tag and length of StatePacket.state
 #define HEADER_BITS_MAX ((STATE_ENVELOPE_BYTES_MAX - STATE_FRAME_BYTES) * 8u)
-#define DEAF_MS_EARLY 2000u // who acknowledges nothing for so long gets a packet now and then
-// A further packet of a tick costs a header, so its rows wait for the next tick unless they fill so
-// much. Lines of 64 and 100 kbit/s carry 13 and 35 % more rows for it.
-#define FURTHER_BYTES_MIN 400u
+#define DEAF_MS_EARLY 2000u    // who acknowledges nothing for so long gets a packet now and then
 #define DELAY_US_MAX 60000000u ///< a longer delay is sent as this one
 
 // ---- one packet
@@ -132,20 +129,46 @@ static net_packet_header make_header(const net_server* server, net_session_out* 
     return header;
 }
 
-// Account a packet of `size` bytes without its snapshot, which net_repl_state_write counts.
-static void account(net_session_out* out, const net_packet_header* header, uint64_t header_bits,
-                    uint64_t state_bits, size_t size) {
-    net_bandwidth_account* account = net_repl_state_account(out->repl);
-    if (!account) return;
-    uint64_t probe_bits = net_packet_header_probe_bits(header);
-    uint64_t state_bytes = (state_bits + 7) / 8;
-    uint64_t frame_bytes = 1 + (state_bytes < 128 ? 1u : 2u);
-    net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_HEADER, header_bits - probe_bits);
-    net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_SAMPLE, probe_bits);
-    net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_EVENT,
-                      8 * (size - state_bytes - frame_bytes));
-    net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_FRAME,
-                      8 * (frame_bytes + state_bytes) - state_bits);
+static void count(const net_pieces* pieces, const char* what, net_cost cause, uint64_t bits) {
+    const net_piece piece = {
+        .bits = (uint32_t)bits, .cause = cause, .what = what, .place = NET_PIECE_NO_COMPONENT};
+    net_pieces_add(pieces, &piece);
+}
+
+static void write_header(const net_pieces* pieces, const net_packet_header* header,
+                         proto_bit_writer* writer) {
+    if (!net_pieces_are_wanted(pieces)) {
+        net_packet_header_write(writer, header);
+        return;
+    }
+    for (uint32_t i = 0; i < NET_PACKET_HEADER_PARTS; i++) {
+        const uint64_t before = writer->size_bits;
+        const char* what = net_packet_header_write_part(writer, header, i);
+        const bool is_probe = i == NET_PACKET_HEADER_PROBE;
+        const uint64_t probe_bits = is_probe ? net_packet_header_probe_bits(header) : 0;
+        count(pieces, is_probe ? "has a checksum" : what, NET_COST_HEADER,
+              writer->size_bits - before - probe_bits);
+        count(pieces, what, NET_COST_SAMPLE, probe_bits);
+    }
+}
+
+// Count what a packet of `size` bytes has beside header and snapshot.
+static void count_rest(const net_server* server, const net_pieces* pieces,
+                       const Shoal__Wire__StatePacket* packet, uint64_t state_bits, size_t size) {
+    if (!net_pieces_are_wanted(pieces)) return;
+    const net_game_module* game = net_match_get_config(server->config.match)->module->game;
+    const uint64_t state_bytes = packet->state.len;
+    count(pieces, "filled up", NET_COST_FRAME, 8 * state_bytes - state_bits);
+    uint64_t frame_bytes = size - state_bytes;
+    for (size_t i = 0; i < packet->n_events; i++) {
+        const uint64_t bytes = shoal__wire__game_event__get_packed_size(packet->events[i]);
+        const uint64_t whole = 1 + (bytes < 128 ? 1u : 2u) + bytes;
+        const uint32_t message = packet->events[i]->message; // 0: its player
+        count(pieces, message ? game->messages[message - 1].name : "the client's player",
+              NET_COST_EVENT, 8 * whole);
+        frame_bytes -= whole;
+    }
+    count(pieces, "frame", NET_COST_FRAME, 8 * frame_bytes);
 }
 
 // Room for rows: the rest of the packet (hard) and of the tokens (soft).
@@ -176,15 +199,17 @@ static bool send_packet(net_server_lane* lane, net_session* session) {
     packet.events = pointers;
 
     uint16_t seq = net_ack_sender_add(&out->sent, server->out.now_us);
-    net_packet_header header = make_header(server, out, seq);
+    const net_packet_header header = make_header(server, out, seq);
+    const net_pieces pieces = net_repl_state_pieces(out->repl);
+    net_server_begin_packet(lane, session);
     proto_bit_writer writer =
         proto_bit_writer_make(lane->state, NET_STATE_BYTES_MAX - STATE_FRAME_BYTES - event_bytes);
-    net_packet_header_write(&writer, &header);
+    write_header(&pieces, &header, &writer);
     uint64_t header_bits = writer.size_bits;
     BASE_ASSERT(header_bits <= HEADER_BITS_MAX);
     uint32_t records = 0;
     const net_repl_state_counters* counters = net_repl_state_get_counters(out->repl);
-    const uint64_t stopped = counters->solo_stopped;
+    const uint64_t stopped = counters->solo_stopped, solo = counters->packets_solo;
     if (net_repl_state_write(out->repl, seq, make_room(out, &writer, event_bytes), &writer,
                              &records) != NET_OK) {
         out->has_failed = true;
@@ -205,7 +230,8 @@ static bool send_packet(net_server_lane* lane, net_session* session) {
     net_session_trace_packet(server, session, server->out.now_us, NET_TRACE_SENT, "state", seq,
                              size);
     net_rate_take(&out->rate, (uint32_t)size);
-    account(out, &header, header_bits, writer.size_bits, size);
+    count_rest(server, &pieces, &packet, writer.size_bits, size);
+    net_server_end_packet(lane, seq, counters->packets_solo != solo);
     if (out->tick_sent != server->out.tick) {
         out->tick_sent = server->out.tick;
         out->tick_seq = seq;
@@ -259,7 +285,7 @@ static void send_packets(net_server_lane* lane, net_session* session) {
     bool must_send =
         net_rate_is_charged(&out->rate) && out->silent_count + 1 >= lane->server->deaf_ticks;
     while (count < count_max &&
-           (net_rate_left(&out->rate) > (count > 0 ? FURTHER_BYTES_MIN : 0) || must_send)) {
+           (net_rate_left(&out->rate) > (count > 0 ? NET_FURTHER_BYTES_MIN : 0) || must_send)) {
         must_send = false;
         if (!send_packet(lane, session)) return;
         count++;
@@ -363,6 +389,7 @@ static void copy_summary(net_session* session) {
 void net_server_hand_over(net_server* server, bool has_stepped) {
     net_server_out* out = &server->out;
     BASE_ASSERT(!out->is_uncollected);
+    net_server_turn_ledger(server);
     BASE_ASSERT(server->phase == NET_SERVER_RUNNING || server->phase == NET_SERVER_SETTLING);
     out->now_us = server->now_us;
     out->tick = net_replicator_tick(server->replicator);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "replicate/bandwidth.h"
+#include "server/ledger.h"
 #include "server/session.h"
 #include "session/control.h"
 #include "session/input_packet.h"
@@ -73,6 +74,9 @@ struct net_server_lane {
     uint64_t state_packets, state_bytes, sends_refused;
     uint32_t solo_stopped; ///< clients that get shared code from now on
     uint32_t solo_rows;    ///< for sessions with solo code
+    net_piece_sink sink;   ///< of pieces, while an operator asks for them (ledger.h)
+    net_session* session;  ///< whose bits they are
+    bool is_captured;      ///< its packet is kept piece by piece
     uint8_t packet[NET_STATE_BYTES_MAX];
     uint8_t state[NET_STATE_BYTES_MAX];
 };
@@ -177,9 +181,11 @@ struct net_server {
     net_server_config config;
     const base_allocator* allocator;
     net_server_phase phase;
-    uint64_t phase_us; ///< when the phase began
-    bool has_failed;   ///< memory ran out, and so the match ended
+    uint64_t phase_us;                ///< when the phase began
+    char refusal[NET_END_TEXT_BYTES]; ///< of new clients; "": they may come in
+    bool has_failed;                  ///< memory ran out, and so the match ended
     uint64_t settle_ms_max;
+    uint64_t ticks_to_pause;  ///< while RUNNING; UINT64_MAX: it does not pause
     uint64_t end_us;          ///< requested: when it ends, with or without answers; 0: none
     bool is_settle_prolonged; ///< for a client that came back while settling; once per match
     uint64_t now_us;
@@ -238,6 +244,9 @@ struct net_server {
     uint32_t event_capacity, event_copy_capacity;
     net_server_out out;
     net_server_slips slips;
+    net_ledger* ledger; ///< NULL: it was not asked for lately, as the next one
+    net_capture* capture;
+    uint64_t part_us[NET_PART_COUNT]; ///< of the newest tick
 };
 
 enum {
@@ -398,6 +407,9 @@ void net_server_send_due_rosters(net_server* server);
 /// The net half of a tick, and its beginning and end on the caller's thread.
 
 #define NET_STATE_PACKETS_PER_TICK_MAX 8u ///< to one client
+/// A further packet of a tick costs a header, so its rows wait for the next tick unless they fill
+/// so much. Lines of 64 and 100 kbit/s carry 13 and 35 % more rows for it.
+#define NET_FURTHER_BYTES_MIN 400u
 
 /// Copy what the net half needs and let it run, on the first lane's thread if it has one. After
 /// net_server_collect. `has_stepped`: the match has stepped since the last hand-over.

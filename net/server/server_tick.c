@@ -284,14 +284,26 @@ static bool step_match(net_server* server, const net_log_begin* begin) {
     return !net_match_lacks_memory(match);
 }
 
+// A part of the tick ends here and now.
+static void note_part(net_server* server, net_part part, uint64_t* begin_us) {
+    if (!server->config.clock_us) return;
+    const uint64_t now_us = server->config.clock_us();
+    server->part_us[part] = now_us - *begin_us;
+    *begin_us = now_us;
+}
+
 static void run_tick(net_server* server) {
     BASE_ASSERT(server->phase == NET_SERVER_RUNNING);
+    uint64_t at_us = server->config.clock_us ? server->config.clock_us() : 0;
     net_match* match = server->config.match;
     net_log_begin begin = {.tick = net_match_tick(match) + 1};
     net_server_gather(server, &begin);
+    note_part(server, NET_PART_GATHER, &at_us);
     bool is_stepped = step_match(server, &begin);
+    note_part(server, NET_PART_STEP, &at_us);
     // Up to here the net half of the previous tick may still run.
     net_server_collect(server);
+    note_part(server, NET_PART_COLLECT, &at_us);
     if (!is_stepped) {
         ecs_changes_clear(net_match_world(match));
         end_without_memory(server);
@@ -306,9 +318,12 @@ static void run_tick(net_server* server) {
     const bool is_last = has_ended(server);
     net_server_look_for_slips(server, is_last);
     admit(server, begin.tick > 1 && !is_last);
+    note_part(server, NET_PART_SESSION, &at_us);
     bool is_replicated = replicate(server);
     ecs_changes_clear(net_match_world(match));
+    note_part(server, NET_PART_ROWS, &at_us);
     if (is_replicated) net_server_hand_over(server, true);
+    note_part(server, NET_PART_SEND, &at_us);
     if (is_last && server->phase == NET_SERVER_RUNNING) {
         net_server_set_phase(server, NET_SERVER_SETTLING);
         server->settle_ms_max = NET_SETTLE_MS_MAX;
@@ -357,9 +372,10 @@ static void say_alive(net_server* server) {
         server->now_us < server->alive_us + NET_LOG_ALIVE_MS * UINT64_C(1000))
         return;
     server->alive_us = server->now_us;
-    net_log_append_alive(server->config.log, server->phase == NET_SERVER_HOLDING
-                                                 ? NET_LOG_ALIVE_WAITING
-                                                 : NET_LOG_ALIVE_SETTLING);
+    net_log_append_alive(server->config.log,
+                         server->phase == NET_SERVER_HOLDING   ? NET_LOG_ALIVE_WAITING
+                         : server->phase == NET_SERVER_RUNNING ? NET_LOG_ALIVE_PAUSED
+                                                               : NET_LOG_ALIVE_SETTLING);
 }
 
 void net_server_tick(net_server* server, uint64_t now_us) {
@@ -369,7 +385,8 @@ void net_server_tick(net_server* server, uint64_t now_us) {
     bool is_beginning = server->phase == NET_SERVER_HOLDING &&
                         count_in_state(server, NET_SESSION_ACCEPTED) >= server->config.clients_min;
     if (is_beginning) net_server_set_phase(server, NET_SERVER_RUNNING);
-    if (server->phase == NET_SERVER_RUNNING) {
+    if (server->phase == NET_SERVER_RUNNING && server->ticks_to_pause > 0) {
+        server->ticks_to_pause -= server->ticks_to_pause != UINT64_MAX;
         server->alive_us = now_us;
         run_tick(server); // the net half flushes
         if (!server->out.is_uncollected) flush(server);
@@ -390,8 +407,11 @@ void net_server_tick(net_server* server, uint64_t now_us) {
             net_server_set_phase(server, NET_SERVER_ENDED);
         }
         break;
+    case NET_SERVER_RUNNING: // paused: clients get the rest, and stay
+        net_server_send_due_rosters(server);
+        net_server_hand_over(server, false);
+        break;
     case NET_SERVER_HOLDING:
-    case NET_SERVER_RUNNING:
     case NET_SERVER_ENDED:
         break;
     }

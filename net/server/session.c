@@ -3,7 +3,7 @@
 //
 //     FREE -> GREETING -> (ASKED) -> ACCEPTED -> PLAYING -> CLOSING -> FREE
 //                                                  | ^
-//                                                  AWAY (server_admission.c)
+//     FREE --(a match goes on here)--------------> AWAY (server_admission.c)
 //
 // ARROWS has every legal change of state. Each arrow back to FREE goes through net_session_gone, so
 // a match never keeps a player whose session is over. Each end goes through
@@ -33,7 +33,7 @@
 #define TO(state) (1u << NET_SESSION_##state)
 
 static const uint8_t ARROWS[NET_SESSION_STATE_COUNT] = {
-    [NET_SESSION_FREE] = TO(GREETING),
+    [NET_SESSION_FREE] = TO(GREETING) | TO(AWAY),
     [NET_SESSION_GREETING] = TO(ASKED) | TO(ACCEPTED) | TO(CLOSING) | TO(FREE),
     [NET_SESSION_ASKED] = TO(CLOSING) | TO(FREE),
     [NET_SESSION_ACCEPTED] = TO(PLAYING) | TO(CLOSING) | TO(FREE),
@@ -185,14 +185,21 @@ static void init_queues(net_server* server, net_session* session) {
     net_ack_receiver_init(&session->received);
 }
 
-net_session* net_server_add_session(net_server* server, net_peer peer) {
-    BASE_ASSERT(peer != 0);
+// The secret with which its client may come back.
+static void make_secret(net_server* server, net_session* session) {
+    if (server->config.secret)
+        server->config.secret(server->config.secret_context, session->client, session->resume,
+                              sizeof session->resume);
+    else
+        net_server_draw(server, session->resume, sizeof session->resume);
+}
+
+static net_session* begin_session(net_server* server) {
     net_session* session = find_free(server);
     if (!session) return NULL;
     const uint32_t place = session->place;
     memset(session, 0, sizeof *session);
     session->place = place;
-    net_session_set_peer(server, session, peer);
     session->report = UINT32_MAX;
     session->received_us = server->now_us;
     session->packet_credit = NET_PACKETS_BURST_MAX;
@@ -200,8 +207,40 @@ net_session* net_server_add_session(net_server* server, net_peer peer) {
     session->resync_credit = NET_RESYNCS_BURST_MAX * 1000000u;
     session->resync_us = server->now_us;
     init_queues(server, session);
+    return session;
+}
+
+net_session* net_server_add_session(net_server* server, net_peer peer) {
+    BASE_ASSERT(peer != 0);
+    net_session* session = begin_session(server);
+    if (!session) return NULL;
+    net_session_set_peer(server, session, peer);
     net_session_set_state(server, session, NET_SESSION_GREETING, "connected");
     identify(server, session);
+    return session;
+}
+
+// In the order of their numbers, so that this one is the next that is given.
+static bool open_report_of(net_server* server, net_session* session, uint32_t client) {
+    const uint32_t named = server->clients_named;
+    BASE_ASSERT(client > 0 && client <= named);
+    server->clients_named = client - 1;
+    const bool is_open = net_session_open_report(server, session);
+    server->clients_named = named;
+    return is_open;
+}
+
+net_session* net_server_add_away(net_server* server, uint32_t client, const char* name) {
+    net_session* session = begin_session(server);
+    if (!session || !open_report_of(server, session, client)) return NULL;
+    (void)base_text_copy(session->name, sizeof session->name, name);
+    session->is_quiet = session->is_renewed = session->is_expected = true;
+    session->joined_us = server->now_us;
+    const net_name_key key =
+        net_name_distinguish(session->name, server->name_keys, server->session_count);
+    net_session_set_state(server, session, NET_SESSION_AWAY, "expected");
+    server->name_keys[session->place] = key;
+    make_secret(server, session);
     return session;
 }
 
@@ -219,10 +258,12 @@ net_result net_session_send_encoded(net_server* server, net_session* session,
         return result;
     }
     net_session_trace_control(server, session, NET_TRACE_SENT, &control->base, size);
-    if (!server->has_bandwidth) return NET_OK;
-    net_bandwidth_account* account =
-        session->out.repl ? net_repl_state_account(session->out.repl) : &server->bandwidth_rest;
-    net_bandwidth_add(account, NET_BANDWIDTH_NONE, NET_COST_CONTROL, 8 * (uint64_t)size);
+    server->counters.control_bytes += size;
+    const net_piece piece = {.bits = 8 * (uint32_t)size,
+                             .cause = NET_COST_CONTROL,
+                             .what = "control message",
+                             .place = NET_PIECE_NO_COMPONENT};
+    net_server_count(server, session, &piece);
     return NET_OK;
 }
 
@@ -286,6 +327,10 @@ static bool is_coded_solo(const net_server* server, const net_session* session) 
     return !session->is_spectator && has_room_for_solo(server, session);
 }
 
+void net_session_choose_code(net_server* server, net_session* session) {
+    session->is_solo = is_coded_solo(server, session);
+}
+
 bool net_session_accept(net_server* server, net_session* session) {
     _Static_assert(NET_CLIENTS_MAX + NET_SERVER_SPARE_SESSIONS <= NET_NAMES_MAX, "all are asked");
     BASE_ASSERT(session->state == NET_SESSION_GREETING && session->client == 0);
@@ -295,12 +340,8 @@ bool net_session_accept(net_server* server, net_session* session) {
         key = net_name_distinguish(session->name, server->name_keys, server->session_count);
     net_session_set_state(server, session, NET_SESSION_ACCEPTED, "accepted");
     server->name_keys[session->place] = key;
-    if (server->config.secret)
-        server->config.secret(server->config.secret_context, session->client, session->resume,
-                              sizeof session->resume);
-    else
-        net_server_draw(server, session->resume, sizeof session->resume);
-    session->is_solo = is_coded_solo(server, session);
+    make_secret(server, session);
+    net_session_choose_code(server, session);
     (void)net_session_welcome(server, session, false);
     return true;
 }
@@ -482,10 +523,13 @@ static net_result send_value(void* context, const net_varsize_message* message) 
                              "varsize", message->number, bytes);
     out->varsize_debt += (double)bytes;
     net_rate_add_paid(&out->rate, bytes + NET_RATE_OVERHEAD_BYTES);
-    net_bandwidth_account* account = net_repl_state_account(out->repl);
-    if (account)
-        net_bandwidth_add(account, net_rows_varsize(to->server->rows, message->number),
-                          NET_COST_VARSIZE, 8 * bytes);
+    const net_piece piece = {.bits = 8 * (uint32_t)bytes,
+                             .cause = NET_COST_VARSIZE,
+                             .what = "value of variable size",
+                             .entity = message->handle,
+                             .component = net_rows_varsize(to->server->rows, message->number),
+                             .place = NET_PIECE_NO_COMPONENT};
+    net_server_count(to->server, to->session, &piece);
     return NET_OK;
 }
 

@@ -100,7 +100,8 @@ typedef struct net_session {
     uint64_t watch_us;     ///< when `watched` changed
     bool must_leave_match; ///< the session is over; its player leaves the match with the next tick
     bool has_player_sent;
-    bool is_renewed; ///< another match goes on, and its client starts again: until a packet comes
+    bool is_renewed;  ///< another match goes on, and its client starts again: until a packet comes
+    bool is_expected; ///< it joined elsewhere: what it said there is not known until it is back
     ecs_entity player_sent;
     uint32_t strikes;
     const net_message* refused; ///< the newest message that the game refused, and why; NULL: none
@@ -148,6 +149,8 @@ void net_session_set_state(net_server* server, net_session* session, net_session
 void net_server_draw(net_server* server, void* bytes, size_t size);
 /// Open a session for a new connection. @return NULL when no slot is free or memory ran out.
 net_session* net_server_add_session(net_server* server, net_peer peer);
+/// The same without a connection: of a player that is AWAY. Only its number and name are known.
+net_session* net_server_add_away(net_server* server, uint32_t client, const char* name);
 /// @return NULL when no session has this connection.
 net_session* net_server_find_session(net_server* server, net_peer peer);
 /// Connect the session through `peer` from now on; 0: it has no connection.
@@ -186,6 +189,8 @@ net_result net_session_send_encoded(net_server* server, net_session* session,
 /// Accept after the hello: client number, peer report, secret, welcome.
 /// @return false when memory ran out; nothing changed then.
 bool net_session_accept(net_server* server, net_session* session);
+/// Choose the code of its packets, by what its hello said.
+void net_session_choose_code(net_server* server, net_session* session);
 /// Send the welcome. @return false when that failed: the session has ended.
 bool net_session_welcome(net_server* server, net_session* session, bool is_resumed);
 

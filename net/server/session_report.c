@@ -127,15 +127,7 @@ static bool walk_scope(net_server* server, const net_session* session, net_world
     return true;
 }
 
-static void fill_report(net_server* server, const net_session* session, net_peer_report* report) {
-    const bool has_tick = is_known(server, session);
-    report->is_caught_up = has_tick || !session->out.repl;
-    report->scope = net_world_digest_empty();
-    // Nothing of its scope changed since: the world's present scope is that of its tick.
-    if (has_tick && walk_scope(server, session, &report->scope))
-        report->tick = session->out.tick_sent;
-    else if (has_tick)
-        net_server_drop(server, NET_DROP_REPORT_SCOPE, 1);
+void net_session_fill_report(const net_session* session, net_peer_report* report) {
     if (session->out.repl) {
         const net_repl_state_counters* counters = net_repl_state_get_counters(session->out.repl);
         report->packets_sent = counters->packets;
@@ -150,6 +142,19 @@ static void fill_report(net_server* server, const net_session* session, net_peer
     report->inputs_skipped = inputs->skipped;
     report->inputs_settled = inputs->settled;
     report->rtt_ms = (double)net_ack_sender_rtt_us(&session->out.sent) / 1000.0;
+}
+
+static void fill_last_report(net_server* server, const net_session* session,
+                             net_peer_report* report) {
+    const bool has_tick = is_known(server, session);
+    report->is_caught_up = has_tick || !session->out.repl;
+    report->scope = net_world_digest_empty();
+    // Nothing of its scope changed since: the world's present scope is that of its tick.
+    if (has_tick && walk_scope(server, session, &report->scope))
+        report->tick = session->out.tick_sent;
+    else if (has_tick)
+        net_server_drop(server, NET_DROP_REPORT_SCOPE, 1);
+    net_session_fill_report(session, report);
 }
 
 const char* net_server_who(uint32_t client, const char* name, char text[NET_WHO_BYTES]) {
@@ -298,7 +303,7 @@ void net_session_close_report(net_server* server, net_session* session, net_end 
         net_peer_report* report = &server->reports[session->report];
         BASE_ASSERT(report->client == session->client && report->end == NET_END_NONE);
         report->end = end;
-        fill_report(server, session, report);
+        fill_last_report(server, session, report);
         uint32_t* count =
             session->is_spectator ? &server->counters.spectators : &server->counters.clients;
         BASE_ASSERT(*count > 0);
@@ -306,6 +311,7 @@ void net_session_close_report(net_server* server, net_session* session, net_end 
     }
     if (net_session_has_player(session)) session->must_leave_match = true;
     session->end = end;
+    server->counters.ended[end] += session->client != 0;
     if (end == NET_END_GOODBYE || session->client == 0) return;
     char who[NET_WHO_BYTES];
     (void)net_server_who(session->client, session->name, who);
@@ -336,8 +342,7 @@ void net_session_close_report(net_server* server, net_session* session, net_end 
 
 // What a server traces of its sessions. Without a trace each call costs one branch.
 
-// "playing"... Static text.
-static const char* net_session_state_name(net_session_state state) {
+const char* net_session_state_name(net_session_state state) {
     static const char* const NAMES[NET_SESSION_STATE_COUNT] = {
         "free", "greeting", "asked", "accepted", "playing", "away", "closing"};
     BASE_ASSERT(state < NET_SESSION_STATE_COUNT);

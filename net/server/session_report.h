@@ -6,6 +6,7 @@
 
 #include "net/result.h"
 #include "net/match.h"
+#include "net/server.h"
 
 #include "base/shown.h"
 
@@ -16,6 +17,10 @@ const char* net_server_who(uint32_t client, const char* name, char text[NET_WHO_
 /// Give the session a client number and a peer report. From NET_REPORTS_MAX on, the oldest closed
 /// report gives way. @return false when memory ran out; nothing changed then.
 bool net_session_open_report(net_server* server, net_session* session);
+/// Fill in what the session counts now.
+void net_session_fill_report(const net_session* session, net_peer_report* report);
+/// "playing"... Static text.
+const char* net_session_state_name(net_session_state state);
 /// Close the report, add the session's counters to the server's, tell the operator about a session
 /// that was dropped, and mark the player to leave the match. Call it before the state changes.
 void net_session_close_report(net_server* server, net_session* session, net_end end);

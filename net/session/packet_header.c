@@ -36,34 +36,76 @@ static void write_low(proto_bit_writer* writer, uint64_t number, uint32_t bits) 
     proto_bits_write(writer, bits < 64 ? number & ((UINT64_C(1) << bits) - 1) : number, bits);
 }
 
-void net_packet_header_write(proto_bit_writer* writer, const net_packet_header* header) {
-    uint64_t begin = writer->size_bits;
-    const bool is_whole = header->is_whole;
-    proto_bits_write(writer, is_whole, 1);
-    write_low(writer, header->seq, is_whole ? 16 : NET_PACKET_HEADER_NEAR_BITS);
-    write_low(writer, header->tick, is_whole ? 64 : NET_PACKET_HEADER_NEAR_BITS);
+static void write_seq(proto_bit_writer* writer, const net_packet_header* header) {
+    proto_bits_write(writer, header->is_whole, 1);
+    write_low(writer, header->seq, header->is_whole ? 16 : NET_PACKET_HEADER_NEAR_BITS);
+}
+
+static void write_tick(proto_bit_writer* writer, const net_packet_header* header) {
+    write_low(writer, header->tick, header->is_whole ? 64 : NET_PACKET_HEADER_NEAR_BITS);
+}
+
+static void write_ack(proto_bit_writer* writer, const net_packet_header* header) {
     proto_bits_write(writer, header->has_ack, 1);
-    if (header->has_ack) {
-        write_low(writer, header->ack, is_whole ? 16 : NET_PACKET_HEADER_ACK_BITS);
-        proto_bits_write_golomb(writer, header->ack_delay_us / NET_PACKET_HEADER_DELAY_US,
-                                DELAY_ORDER);
-    }
+    if (!header->has_ack) return;
+    write_low(writer, header->ack, header->is_whole ? 16 : NET_PACKET_HEADER_ACK_BITS);
+    proto_bits_write_golomb(writer, header->ack_delay_us / NET_PACKET_HEADER_DELAY_US, DELAY_ORDER);
+}
+
+static void write_input(proto_bit_writer* writer, const net_packet_header* header) {
     proto_bits_write(writer, header->has_input, 1);
-    if (header->has_input) {
-        write_low(writer, header->input_used, is_whole ? 16 : NET_PACKET_HEADER_ACK_BITS);
-        proto_bits_write_golomb(writer, header->input_repeats, REPEATS_ORDER);
-        proto_bits_write_golomb(writer, header->input_depth, DEPTH_ORDER);
-    }
+    if (!header->has_input) return;
+    write_low(writer, header->input_used, header->is_whole ? 16 : NET_PACKET_HEADER_ACK_BITS);
+    proto_bits_write_golomb(writer, header->input_repeats, REPEATS_ORDER);
+    proto_bits_write_golomb(writer, header->input_depth, DEPTH_ORDER);
+}
+
+static void write_event_ack(proto_bit_writer* writer, const net_packet_header* header) {
     proto_bits_write(writer, header->has_event_ack, 1);
     if (header->has_event_ack) proto_bits_write(writer, (uint16_t)header->event_ack, LOW_BITS);
+}
+
+static void write_player_age(proto_bit_writer* writer, const net_packet_header* header) {
     proto_bits_write_golomb(writer, header->player_age, PLAYER_ORDER);
+}
+
+static void write_sample(proto_bit_writer* writer, const net_packet_header* header) {
     proto_bits_write(writer, header->has_probe, 1);
-    if (header->has_probe) {
-        proto_bits_write_golomb(writer, header->probe_slot, SAMPLE_SLOT_ORDER);
-        proto_bits_write_golomb(writer, header->probe_age, SAMPLE_AGE_ORDER);
-        proto_bits_write(writer, header->probe_hash, HASH_BITS);
-    }
+    if (!header->has_probe) return;
+    proto_bits_write_golomb(writer, header->probe_slot, SAMPLE_SLOT_ORDER);
+    proto_bits_write_golomb(writer, header->probe_age, SAMPLE_AGE_ORDER);
+    proto_bits_write(writer, header->probe_hash, HASH_BITS);
+}
+
+static void write_has_body(proto_bit_writer* writer, const net_packet_header* header) {
     proto_bits_write(writer, header->has_body, 1);
+}
+
+static const struct {
+    const char* name;
+    void (*write)(proto_bit_writer* writer, const net_packet_header* header);
+} parts[NET_PACKET_HEADER_PARTS] = {
+    {"seq", write_seq},
+    {"tick", write_tick},
+    {"acknowledgement", write_ack},
+    {"inputs", write_input},
+    {"acknowledgement of events", write_event_ack},
+    {"age of the player's row", write_player_age},
+    {"checksum", write_sample},
+    {"has rows", write_has_body},
+};
+
+const char* net_packet_header_write_part(proto_bit_writer* writer, const net_packet_header* header,
+                                         uint32_t part) {
+    BASE_ASSERT(part < NET_PACKET_HEADER_PARTS);
+    parts[part].write(writer, header);
+    return parts[part].name;
+}
+
+void net_packet_header_write(proto_bit_writer* writer, const net_packet_header* header) {
+    uint64_t begin = writer->size_bits;
+    for (uint32_t i = 0; i < NET_PACKET_HEADER_PARTS; i++)
+        (void)net_packet_header_write_part(writer, header, i);
     BASE_ASSERT(!writer->failed && writer->size_bits - begin <= NET_PACKET_HEADER_BITS_MAX);
 }
 

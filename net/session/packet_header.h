@@ -51,6 +51,12 @@ typedef struct net_packet_header_near {
     uint32_t event; ///< newest reliable event made
 } net_packet_header_near;
 
+#define NET_PACKET_HEADER_PARTS 8u
+#define NET_PACKET_HEADER_PROBE 6u ///< the part with the checksum
+/// Append one part of a header, 0..NET_PACKET_HEADER_PARTS - 1 in this order. @return what it is,
+/// in words.
+const char* net_packet_header_write_part(proto_bit_writer* writer, const net_packet_header* header,
+                                         uint32_t part);
 /// Append a header. `writer` has room for NET_PACKET_HEADER_BITS_MAX (asserted). The last bit
 /// written is has_body.
 void net_packet_header_write(proto_bit_writer* writer, const net_packet_header* header);

@@ -166,6 +166,10 @@ uint32_t net_rows_class(const net_rows* rows, const char* name) {
     return UINT32_MAX;
 }
 
+const char* net_rows_class_name(const net_rows* rows, uint32_t class_) {
+    return class_ < rows->class_count ? rows->class_names[class_] : "";
+}
+
 // Name what each component is the integral of, where that is in the row too.
 static void link_integrals(const net_rows* rows, const ecs_template* source, proto_layout* layout) {
     for (uint32_t c = 0; c < layout->component_count; c++) {

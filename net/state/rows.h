@@ -123,6 +123,8 @@ void net_rows_read_packed(const net_row_template* row_template, const ecs_world*
 /// Number of a visibility class by its name: public 0, owner 1, team 2, then the others that loaded
 /// templates use, by name. UINT32_MAX when there is none.
 uint32_t net_rows_class(const net_rows* rows, const char* name);
+/// The name of a class; "" of a number that does not exist.
+const char* net_rows_class_name(const net_rows* rows, uint32_t class_);
 /// Put the template's defaults where a component's class is not in `classes`.
 void net_rows_mask(const net_row_template* row_template, uint32_t classes, uint64_t* row);
 /// The same for a packed row.

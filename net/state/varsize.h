@@ -101,6 +101,9 @@ bool net_varsize_sender_lost(net_varsize_sender* sender, ecs_entity entity, uint
                              uint64_t version);
 /// The connection was lost: what is in flight is sent again, as new versions.
 void net_varsize_sender_resume(net_varsize_sender* sender);
+/// Does the newest value of a component wait to be sent, and is one in flight?
+void net_varsize_sender_explain(const net_varsize_sender* sender, ecs_entity entity,
+                                ecs_component_id component, bool* waits, bool* is_flying);
 /// Has the client acknowledged all values?
 bool net_varsize_sender_is_settled(const net_varsize_sender* sender);
 

@@ -13,6 +13,7 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -23,7 +24,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 100, STACK_BYTES = 64 << 10, REPORT_BYTES = 2048 };
+enum { LOOK_MS = 100, STACK_BYTES = 64 << 10, REPORT_BYTES = 2048, FRAMES_MAX = 64 };
 
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
@@ -44,7 +45,8 @@ struct net_sentry {
     net_sentry_config config;
     watched threads[NET_SENTRY_THREADS_MAX]; // the first one runs the loop
     char log_file[512];
-    char words[512]; // of the command line, each with its NUL
+    char crash_file[512]; // "": none
+    char words[512];      // of the command line, each with its NUL
     size_t words_bytes;
     int end; // eventfd
     pthread_t thread;
@@ -126,6 +128,12 @@ static void put_word(line* to, const char* word) {
     if (!is_plain) put(to, "'");
 }
 
+static void put_words(line* to, const net_sentry* sentry) {
+    const char* word = sentry->words;
+    for (; word < sentry->words + sentry->words_bytes; word += strlen(word) + 1)
+        put_word(to, word);
+}
+
 static void put_again(line* to, const net_sentry* sentry) {
     if (sentry->config.program) {
         put(to, "\nThis runs it again: ");
@@ -158,6 +166,59 @@ static size_t write_report(const net_sentry* sentry, const char* what, const ecs
     return to.size;
 }
 
+// ---- the report of a crash ----
+
+static void write_text(int file, const char* text, size_t size) {
+    ssize_t written = write(file, text, size);
+    (void)written; // nothing can be done about it here
+}
+
+static void put_recent(line* to, const net_sentry* sentry, uint64_t tick) {
+    const uint64_t recent = sentry->config.recent_ticks;
+    if (!sentry->log_file[0] || recent == 0) return;
+    put(to, "again: shoal-replay verify --through-crash");
+    if (tick > recent) {
+        put(to, " --from ");
+        put_number(to, tick - recent);
+    }
+    put_word(to, sentry->log_file);
+    put(to, "\ngo on: shoal-server --resume");
+    put_word(to, sentry->log_file);
+    put(to, "\n");
+}
+
+// What may go wrong stands at the end: the lines of the program, then the stack.
+static void write_crash_file(const net_sentry* sentry, const char* what, const ecs_where* where) {
+    if (!sentry->crash_file[0]) return;
+    const int file = open(sentry->crash_file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+                          S_IRUSR | S_IWUSR);
+    if (file < 0) return;
+    char text[REPORT_BYTES];
+    line to = {text, 0, sizeof text};
+    put(&to, "build: ");
+    put(&to, net_build_id());
+    put(&to, "\nunix time: ");
+    put_number(&to, net_loop_unix_ms() / 1000);
+    put(&to, "\ncommand:");
+    put_words(&to, sentry);
+    put(&to, "\n");
+    put(&to, what);
+    if (where)
+        put_where(&to, where);
+    else
+        put(&to, ", outside of systems");
+    put(&to, "\n");
+    put_recent(&to, sentry, where ? where->tick : 0);
+    put(&to, "\nlast lines (time, ticks done, level, layer):\n");
+    write_text(file, text, to.size);
+    if (sentry->config.write_tail) sentry->config.write_tail(sentry->config.tail_context, file);
+    static const char stack[] = "\nstack (addr2line -Cfie FILE +0xOFFSET names the line):\n";
+    write_text(file, stack, sizeof stack - 1);
+    void* frames[FRAMES_MAX];
+    backtrace_symbols_fd(frames, backtrace(frames, FRAMES_MAX), file);
+    close(file);
+}
+
 // ---- death ----
 
 static const char* name_of(int number) {
@@ -176,8 +237,18 @@ static const char* name_of(int number) {
     }
 }
 
+// Each line with the mark in front: a journal takes lines for themselves.
+static void write_lines(const char* mark, const char* text, size_t size) {
+    for (const char* end = text + size; text < end;) {
+        const char* next = memchr(text, '\n', (size_t)(end - text));
+        next = next ? next + 1 : end;
+        if (mark) write_text(STDERR_FILENO, mark, strlen(mark));
+        write_text(STDERR_FILENO, text, (size_t)(next - text));
+        text = next;
+    }
+}
+
 static void die(int number, siginfo_t* info, void* context) {
-    (void)info;
     (void)context;
     net_sentry* sentry = atomic_load(&present);
     if (!sentry) return;
@@ -188,9 +259,11 @@ static void die(int number, siginfo_t* info, void* context) {
     const bool is_known = find_where(sentry, &where);
     size_t size =
         write_report(sentry, name_of(number), is_known ? &where : NULL, text, sizeof text);
-    ssize_t written = write(STDERR_FILENO, text, size);
-    (void)written; // nothing can be done about it here
-    // On return the access is repeated, under the handler that was there before.
+    write_lines(sentry->config.mark, text, size);
+    write_crash_file(sentry, name_of(number), is_known ? &where : NULL);
+    // On return the access is repeated, under the handler that was there before. What another
+    // process sent, as a watchdog does, is not.
+    if (info->si_code == SI_USER || info->si_code == SI_QUEUE) (void)raise(number);
 }
 
 // Alternative stacks belong to threads.
@@ -312,6 +385,12 @@ net_sentry* net_sentry_create(const net_sentry_config* config) {
     if (config->log_file)
         (void)base_text_copy(sentry->log_file, sizeof sentry->log_file, config->log_file);
     sentry->config.log_file = NULL;
+    if (config->crash_file &&
+        base_text_copy(sentry->crash_file, sizeof sentry->crash_file, config->crash_file)) {
+        void* frame;
+        (void)backtrace(&frame, 1); // it loads a library now, not in a handler
+    }
+    sentry->config.crash_file = NULL;
     if (!start(sentry)) {
         base_release(NULL, sentry, sizeof *sentry);
         return NULL;

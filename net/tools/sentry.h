@@ -8,6 +8,9 @@
 /// and SIGUSR1. Of SIGTERM and SIGINT the first one is handed over for later, and the second one
 /// ends the process at once: the log's queue keeps what the log lacks.
 ///
+/// A report of the crash, with what the program knows and the stack, goes to a file of its own:
+/// what an operator sends to the authors of a game.
+///
 /// One per process (asserted): signals have one handler each.
 /// Threads: create and destroy on the thread of the loop, busy and rest on each that is watched.
 #pragma once
@@ -27,6 +30,12 @@ typedef struct net_sentry_config {
     const char* log_file; ///< copied; NULL: there is no log
     const char* program;  ///< borrowed: it runs again with its arguments; NULL: the log does
     base_reporter reporter;
+    const char* mark;       ///< static, in front of each line of a crash on stderr; NULL: nothing
+    const char* crash_file; ///< copied: where the report of a crash goes; NULL: nowhere
+    uint64_t recent_ticks;  ///< its command runs so many ticks in front of the crash again
+    /// Append what the program said last. It is called from a signal handler. NULL: nothing.
+    void (*write_tail)(const void* context, int descriptor);
+    const void* tail_context;
 } net_sentry_config;
 
 typedef struct net_sentry net_sentry;

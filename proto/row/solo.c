@@ -322,6 +322,7 @@ void proto_solo_begin_sample(proto_solo_coder* coder, const proto_solo_model* mo
     coder->sample_capacity = capacity;
     coder->near_count = 0;
     coder->tape = NULL;
+    coder->marks = NULL;
 }
 
 size_t proto_solo_end(proto_solo_coder* coder) {
@@ -342,6 +343,20 @@ size_t proto_solo_end(proto_solo_coder* coder) {
     while (coder->at > 0 && coder->out[coder->at - 1] == 0)
         coder->at--;
     return coder->at;
+}
+
+uint64_t proto_solo_position(const proto_solo_coder* coder) {
+    BASE_ASSERT(coder->mode == PROTO_SOLO_READ);
+    // The logarithm of the range, digit by digit: squaring doubles it.
+    uint32_t whole = 31u - (uint32_t)__builtin_clz(coder->range), digits = 0;
+    uint64_t rest = (uint64_t)coder->range << (31 - whole); // 1 to 2, in 2^-31
+    for (uint32_t i = 0; i < 16; i++) {
+        rest = rest * rest >> 31;
+        digits = digits << 1 | (uint32_t)(rest >> 32);
+        rest >>= rest >> 32;
+    }
+    const uint64_t left = ((uint64_t)whole << 16) + digits; // of the range of 32 bits
+    return ((uint64_t)coder->at << 19) - ((uint64_t)CODE_BYTES << 19) + (UINT64_C(32) << 16) - left;
 }
 
 // Bits that are as likely 0 as 1.

@@ -421,7 +421,9 @@ static void code_components(solo_row* r) {
         const bool is_quiet = quiet >> c & 1;
         if (is_quiet && !is_asked) is_kept = code_quiet(r, quiet, motion);
         is_asked |= is_quiet;
+        if (r->solo->marks) r->solo->marks[c].begin = proto_solo_position(r->solo);
         if (!is_quiet || !is_kept) code_component(r, c);
+        if (r->solo->marks) r->solo->marks[c].end = proto_solo_position(r->solo);
     }
 }
 

@@ -1,6 +1,6 @@
 # What `cmake --install` puts where, and in which package of `cpack -G DEB` (packages.cmake):
 #
-#     bin/                                      shoal-server (server); shoal-client, shoal-replay (tools); shoal-esgen (dev)
+#     bin/                                      shoal-server, shoal-ctl (server); shoal-client, shoal-replay (tools); shoal-esgen (dev)
 #     lib/libshoal.so.0.1, libshoal_client.so.1 (library) for hosts of modules; for clients in any language
 #     include/shoal/{base,ecs,proto,net}/*.h    (dev) -I include/shoal; include/shoal_client.h stands alone
 #     lib/libshoal_{base,ecs,proto,net}.a       (dev) and lib/shoal/objects-*: the socket layer
@@ -13,7 +13,8 @@
 #     share/shoal/{wire,log}.proto              (dev) what is on the wire and in logs
 #     share/man, share/bash-completion          of each program, with it
 #     share/doc/shoal                           (dev) the READMEs and standards; examples/
-#     lib/systemd/system, etc/shoal             (server) shoal-server@NAME runs the match of etc/shoal/NAME.conf
+#     lib/systemd/system, etc/shoal             (server) shoal@NAME runs the match of etc/shoal/NAME.conf, shoal that of shoal.conf
+#     share/shoal/{grafana,prometheus}          (server) a dashboard and alerts for its metrics
 set(package_folder ${CMAKE_CURRENT_LIST_DIR})
 set(package_target ${CMAKE_INSTALL_LIBDIR}/cmake/Shoal)
 set(etc ${CMAKE_INSTALL_SYSCONFDIR})
@@ -107,6 +108,7 @@ if(NOT CMAKE_CROSSCOMPILING)
         set_property(GLOBAL APPEND PROPERTY shoal_manuals ${program}_manual)
     endfunction()
     shoal_manual(server shoal-server check keygen new token)
+    shoal_manual(server shoal-ctl)
     shoal_manual(tools shoal-client)
     shoal_manual(tools shoal-replay)
     configure_file(${package_folder}/shoal-esgen.1 ${manuals}/shoal-esgen.1 COPYONLY)
@@ -133,17 +135,24 @@ install(FILES ${PROJECT_SOURCE_DIR}/client/examples/pilot.cc DESTINATION ${pages
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/client/examples/love DESTINATION ${pages}/examples COMPONENT dev)
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/client/python/bot.py DESTINATION ${pages}/examples COMPONENT dev)
 
-# A service for each match: shoal-server@NAME reads etc/shoal/NAME.conf.
+# A service for each match: shoal@NAME reads etc/shoal/NAME.conf, shoal reads shoal.conf.
 set(SHOAL_ETC ${CMAKE_INSTALL_FULL_SYSCONFDIR}/shoal)
-configure_file(${package_folder}/shoal-server@.service.in
-    ${PROJECT_BINARY_DIR}/package/shoal-server@.service @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/package/shoal-server@.service DESTINATION lib/systemd/system COMPONENT server)
-install(FILES ${package_folder}/breakout.conf DESTINATION ${etc}/shoal COMPONENT server)
+foreach(unit shoal shoal@)
+    set(SHOAL_MATCH shoal)
+    if(unit STREQUAL "shoal@")
+        set(SHOAL_MATCH %i)
+    endif()
+    configure_file(${package_folder}/shoal.service.in ${PROJECT_BINARY_DIR}/package/${unit}.service @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/package/${unit}.service DESTINATION lib/systemd/system COMPONENT server)
+endforeach()
+install(FILES ${package_folder}/shoal.conf DESTINATION ${etc}/shoal COMPONENT server)
+install(DIRECTORY ${package_folder}/grafana ${package_folder}/prometheus
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/shoal COMPONENT server)
 
 # All that --install needs, without tests: cmake --build FOLDER --target shoal_installed
 add_custom_target(shoal_installed)
 add_dependencies(shoal_installed shoal_base shoal_ecs shoal_proto shoal_net shoal_socket shoal_shared
-                 shoal_client_library shoal-esgen shoal-server shoal-replay shoal-client ${SHOAL_GAME_TARGETS}
+                 shoal_client_library shoal-esgen shoal-server shoal-ctl shoal-replay shoal-client ${SHOAL_GAME_TARGETS}
                  ${shoal_manuals})
 
 # A game may be built against this folder without an installation: -DShoal_DIR=FOLDER (`shoal-server new`).

@@ -3,7 +3,7 @@
 #     libshoal0.1      libshoal.so.0.1 and libshoal_client.so.1
 #     libshoal-dev     headers, static libraries, CMake and pkg-config files, shoal-esgen, docs and examples
 #     shoal-games      the modules of the three games
-#     shoal-server     the program, a service of systemd, /etc/shoal/breakout.conf as a conffile
+#     shoal-server     the program, a service of systemd, /etc/shoal/shoal.conf as a conffile
 #     shoal-tools      shoal-client, shoal-replay, the bindings for Python and Lua
 set(SHOAL_MAINTAINER "Shoal developers <shoal@users.noreply.github.com>" CACHE STRING "Maintainer of Debian packages")
 set(CPACK_PACKAGE_NAME shoal)
@@ -60,7 +60,7 @@ if(CMAKE_INSTALL_PREFIX STREQUAL "/usr" AND GZIP_PROGRAM)
     shoal_package(games shoal-games games "" ""
         "This package has the modules breakout, cubes and arena, which shoal-server,\nshoal-client and shoal-replay open.")
     shoal_package(server shoal-server net "" "shoal-games ${same}"
-        "This package has the server, which runs one match, and a service of systemd.")
+        "This package has the server, which runs one match, shoal-ctl, which steers it,\nand a service of systemd.")
     shoal_package(tools shoal-tools net "libshoal${soversion} ${same}, python3:any" "shoal-games ${same}"
         "This package has the client with its window and its bots, shoal-replay, which\nruns event logs again, and the module shoal for Python and LuaJIT.")
     # By hand: CPack calls ldconfig from scripts where a trigger is asked for.

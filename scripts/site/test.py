@@ -4,17 +4,16 @@
 Each link of each page leads to a page, and to a place in it. Then headless Chromium opens pages from their files, through
 its debugging pipe: "/" goes to the search, which finds what it must; no page is wider than a telephone; the console is
 empty. With PICTURES some pages are kept there as PNG: 1280 and 360 pixels wide, light and dark."""
-import base64
-import fcntl
 import html.parser
-import json
 import os
-import subprocess
 import sys
 import tempfile
 import urllib.parse
 
+from browser import Browser
+
 FOLDER = os.path.abspath(sys.argv[1])
+ADDRESS = "file://" + FOLDER + "/"
 PICTURES = sys.argv[2] if len(sys.argv) > 2 else None
 SHOWN = ["index.html", "games/tutorial/index.html", "net/interest/index.html", "proto/WIRE.html", "client/lua/index.html",
          "api/files.html", "api/query_8h.html", "api/structnet__draw.html", "games/MISTAKES.html"]
@@ -62,86 +61,10 @@ def check_links():
     return sorted(pages)
 
 
-class Browser:
-    """Chromium behind its debugging pipe: commands and events are JSON, each with a zero at its end."""
-
-    def __init__(self, profile):
-        to_read, self.to = os.pipe()
-        self.come, to_write = os.pipe()
-
-        def place_pipes(): # where Chromium expects them; what is there now may be one of them
-            source, target = fcntl.fcntl(to_read, fcntl.F_DUPFD, 10), fcntl.fcntl(to_write, fcntl.F_DUPFD, 10)
-            os.dup2(source, 3)
-            os.dup2(target, 4)
-
-        # Chromium's sandbox wants rights that a container does not give; the pages are ours.
-        self.process = subprocess.Popen(
-            ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-             "--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank"],
-            preexec_fn=place_pipes, close_fds=False, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        os.close(to_read)
-        os.close(to_write)
-        self.number, self.rest, self.said, self.loaded, self.session = 0, b"", [], False, None
-        target = next(each for each in self.call("Target.getTargets")["targetInfos"] if each["type"] == "page")
-        self.session = self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log"):
-            self.call(domain + ".enable")
-
-    def receive(self):
-        while b"\0" not in self.rest:
-            part = os.read(self.come, 1 << 20)
-            assert part, "Chromium has ended"
-            self.rest += part
-        line, _, self.rest = self.rest.partition(b"\0")
-        message = json.loads(line)
-        method = message.get("method")
-        if method in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"):
-            self.said.append(json.dumps(message["params"])[:500])
-        self.loaded |= method == "Page.loadEventFired"
-        return message
-
-    def call(self, method, **arguments):
-        self.number += 1
-        message = {"id": self.number, "method": method, "params": arguments}
-        if self.session:
-            message["sessionId"] = self.session
-        os.write(self.to, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self.receive()
-            if answer.get("id") == self.number:
-                assert "error" not in answer, answer
-                return answer["result"]
-
-    def open(self, page):
-        self.loaded = False
-        self.call("Page.navigate", url="file://" + FOLDER + "/" + page)
-        while not self.loaded:
-            self.receive()
-
-    def value(self, script):
-        return self.call("Runtime.evaluate", expression=script, returnByValue=True)["result"].get("value")
-
-    def press(self, key, text=None):
-        for kind in ("keyDown", "keyUp"):
-            more = {"text": text} if text and kind == "keyDown" else {}
-            code = 13 if key == "Enter" else 0
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code, **more)
-
-    def be(self, width, scheme):
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-
-    def keep(self, name):
-        if PICTURES:
-            data = self.call("Page.captureScreenshot", format="png")["data"]
-            with open(os.path.join(PICTURES, name + ".png"), "wb") as file:
-                file.write(base64.b64decode(data))
-
-
 def check_search(browser):
     browser.be(1280, "light")
     for words, wanted in SEARCHES:
-        browser.open("index.html")
+        browser.open(ADDRESS + "index.html")
         browser.press("/", "/")
         assert browser.value("document.activeElement.id") == "search", '"/" does not go to the search'
         browser.call("Input.insertText", text=words)
@@ -153,7 +76,7 @@ def check_search(browser):
         while not browser.loaded:
             browser.receive()
         assert browser.value("location.pathname").endswith("/" + wanted), browser.value("location.href")
-    browser.open("index.html?q=nothingisnamedso")
+    browser.open(ADDRESS + "index.html?q=nothingisnamedso")
     assert browser.value("document.querySelector('#found').textContent") == "nothing found"
     print(f"search: {len(SEARCHES)} words, each finds its page")
 
@@ -162,7 +85,7 @@ def check_widths(browser, pages):
     """No page of the tree is wider than a telephone; colours follow the system's."""
     for page in pages:
         browser.be(360, "dark")
-        browser.open(page)
+        browser.open(ADDRESS + page)
         width = browser.value("document.documentElement.scrollWidth")
         assert width <= 360, f"{page} is {width} pixels wide on a screen of 360"
     dark = browser.value("getComputedStyle(document.body).backgroundColor")
@@ -179,19 +102,18 @@ def check_widths(browser, pages):
 def main():
     pages = check_links()
     with tempfile.TemporaryDirectory() as profile:
-        browser = Browser(profile)
+        browser = Browser(profile, PICTURES)
         try:
             check_search(browser)
             check_widths(browser, [page for page in pages if not page.startswith(("source/", "api/"))] + SHOWN)
             for page in SHOWN if PICTURES else []:
                 for width, scheme in ((1280, "light"), (1280, "dark"), (360, "light"), (360, "dark")):
                     browser.be(width, scheme)
-                    browser.open(page)
+                    browser.open(ADDRESS + page)
                     browser.keep(f"{page.replace('/', '_')[:-5]}_{width}_{scheme}")
             assert not browser.said, "the console is not empty: " + browser.said[0]
         finally:
-            browser.process.kill()
-            browser.process.wait()
+            browser.end()
     print("console: empty")
 
 

@@ -16,11 +16,15 @@ typedef struct server_replay {
     const char* net;    ///< of datagrams: line of each client
     net_log_export_what what;
     net_log_export_format format;
-    const char* components;  ///< of export: names with commas; NULL: all
-    uint64_t every;          ///< of export: one tick of so many
-    uint64_t from, to;       ///< ticks of export and slice; 0: the first, the last
-    uint64_t client;         ///< of show: what this one had been sent; 0: the server's world
-    uint64_t tick;           ///< of --tick; 0: the last tick of the log
+    const char* components; ///< of export: names with commas; NULL: all
+    uint64_t every;         ///< of export: one tick of so many
+    uint64_t from, to;      ///< ticks of export and slice, and verify from; 0: the first, the last
+    uint64_t client;        ///< of show: what this one had been sent; 0: the server's world
+    uint64_t tick;          ///< of --tick; 0: the last tick of the log
+    const char* key;        ///< of verify: file of the public key; NULL: signatures do not count
+    net_log_public_key public_key;
+    bool is_unsigned;        ///< it said so
+    bool is_by_system;       ///< verify: look for the system that makes the difference
     bool is_once;            ///< verify: no second process
     bool is_again;           ///< this is the second process of a verify
     int again, again_output; ///< the process and its output; 0: there is none
@@ -41,7 +45,10 @@ typedef struct server_replay {
     uint64_t progress_us; ///< when the newest line of progress was written
     ecs_tick progress_tick;
     const struct server_replay_command* chosen;
-    net_loop loop; ///< without signals
+    const char* http; ///< of serve: where
+    const char* http_token_file;
+    base_option_list http_hosts;
+    net_loop loop; ///< without signals, but for serve
 } server_replay;
 
 /// Print "failed exit=CODE tail=..." for a command that ended without a result. @return code.
@@ -63,6 +70,8 @@ int server_replay_diff(server_replay* self);
 int server_replay_show(server_replay* self);
 int server_replay_datagrams(server_replay* self);
 int server_replay_repair(server_replay* self);
+/// Serve the page of the log until SIGINT or SIGTERM.
+int server_replay_serve(server_replay* self);
 int server_replay_slice(server_replay* self);
 int server_replay_export(server_replay* self);
 int server_replay_check_trace(server_replay* self);

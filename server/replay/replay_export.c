@@ -28,6 +28,24 @@ static bool has_range(const server_replay* self) {
     return false;
 }
 
+static bool has_output(const server_replay* self) {
+    if (!self->output)
+        base_report(&self->reporter, NULL, 0, "%s: name the new file with --output", self->command);
+    return self->output != NULL;
+}
+
+static bool write_bytes(void* file, const void* bytes, size_t size) {
+    return fwrite(bytes, 1, size, file) == size;
+}
+
+static bool write_mcap(void* context, void* file) {
+    exporting* made = context;
+    server_replay* self = made->self;
+    made->result = net_log_export_mcap(self->reader, made->module, &made->config, write_bytes, file,
+                                       &self->reporter, &made->exported);
+    return true;
+}
+
 static bool write_lines(void* context, void* file) {
     exporting* made = context;
     server_replay* self = made->self;
@@ -36,26 +54,34 @@ static bool write_lines(void* context, void* file) {
     return true;
 }
 
+static bool has_values(const exporting* made) {
+    return made->config.what == NET_LOG_EXPORT_VALUES || made->config.format == NET_LOG_EXPORT_MCAP;
+}
+
 // The game that is here may be another one, and then the match cannot be run.
 static bool is_other_game(const exporting* made) {
-    return made->module && made->config.what == NET_LOG_EXPORT_VALUES &&
+    return made->module && has_values(made) &&
            (made->result == NET_ERR_SCHEMA || made->result == NET_ERR_MODULE) &&
            made->exported.rows == 0;
 }
 
 static bool write_out(exporting* made) {
     server_replay* self = made->self;
-    if (!made->module && made->config.what == NET_LOG_EXPORT_VALUES)
+    if (!made->module && has_values(made))
         base_report(&self->reporter, self->file, 0,
                     "note: the values are those that clients get, from the log itself: the match "
                     "is not run, because %s",
                     self->module ? "the game here is another one" : "its game is not here");
-    if (self->output) return net_host_write_file(self->output, write_lines, made, &self->reporter);
+    const bool is_mcap = self->format == NET_LOG_EXPORT_MCAP;
+    if (self->output)
+        return net_host_write_file(self->output, is_mcap ? write_mcap : write_lines, made,
+                                   &self->reporter);
     return write_lines(made, stdout);
 }
 
 int server_replay_export(server_replay* self) {
     if (!has_range(self)) return NET_EXIT_USAGE;
+    if (self->format == NET_LOG_EXPORT_MCAP && !has_output(self)) return NET_EXIT_USAGE;
     exporting made = {.self = self,
                       .module = self->module,
                       .config = {.what = self->what,
@@ -89,12 +115,6 @@ int server_replay_export(server_replay* self) {
 // FILE.3...
 
 enum { PARTS_MAX = 1000 };
-
-static bool has_output(const server_replay* self) {
-    if (!self->output)
-        base_report(&self->reporter, NULL, 0, "%s: name the new log with --output", self->command);
-    return self->output != NULL;
-}
 
 static net_result repair_part(server_replay* self, uint32_t number, net_log_copy_config* config,
                               net_log_copy_result* made) {

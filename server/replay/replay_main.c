@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "base/workers.h"
+#include "tools/keys.h"
 #include "tools/output.h"
 #include "tools/setup.h"
 #include "net/match.h"
@@ -33,6 +34,7 @@ static const command commands[] = {
     {"stats", server_replay_stats, 1, false, false},
     {"diff", server_replay_diff, 2, false, true},
     {"export", server_replay_export, 1, false, true},
+    {"serve", server_replay_serve, 1, false, false},
     {"slice", server_replay_slice, 1, false, false},
     {"repair", server_replay_repair, 1, false, false},
     {"datagrams", server_replay_datagrams, 1, true, true},
@@ -43,8 +45,8 @@ static const command* find_command(server_replay* self, const base_option_list* 
     const char* names[BASE_COUNT(commands)];
     if (words->count == 0) {
         base_report(&self->reporter, NULL, 0,
-                    "name a command: info, stats, verify, show, diff, export, dump, slice, repair, "
-                    "datagrams or check-trace");
+                    "name a command: info, stats, verify, show, serve, diff, export, dump, slice, "
+                    "repair, datagrams or check-trace");
         return NULL;
     }
     for (uint32_t i = 0; i < BASE_COUNT(commands); i++) {
@@ -73,13 +75,18 @@ static const base_option table[] = {
      UINT32_MAX},
     {"output", FIELD(output), "FILE", "export, slice, repair: the file to write", 0, 0},
     {"what", FIELD(what), "values|inputs|events", "export: rows of these", 0, 0},
-    {"format", FIELD(format), "jsonl|csv", "export: lines of objects, or a table", 0, 0},
+    {"format", FIELD(format), "jsonl|csv|mcap",
+     "export: lines of objects, a table, or all of it as MCAP into --output", 0, 0},
     {"components", FIELD(components), "A,B", "export: these values only", 0, 0},
     {"every", FIELD(every), "N", "export: values of one tick in N", 1, 1e9},
-    {"from", FIELD(from), "T", "export, slice: the first tick", 0, 0},
+    {"from", FIELD(from), "T", "export, slice, verify: the first tick", 0, 0},
     {"to", FIELD(to), "T", "export, slice: the last tick", 0, 0},
+    {"http", FIELD(http), "ADDR:PORT", "serve: where; port 0 picks one", 0, 0},
     {"net", FIELD(net), "SPEC", "datagrams, show --client: line of each client, as of shoal-server",
      0, 0},
+    {"key", FIELD(key), "FILE", "verify: the log must be signed with this public key", 0, 0},
+    {"by-system", FIELD(is_by_system), NULL,
+     "verify: at a difference, which systems changed what differs", 0, 0},
     {"through-crash", FIELD(is_through_crash), NULL,
      "verify: also run the tick in which the server died", 0, 0},
     {"once", FIELD(is_once), NULL, "verify: not also in a second process with other addresses", 0,
@@ -88,6 +95,10 @@ static const base_option table[] = {
      "say each second how far a run is, also when stderr is no terminal", 0, 0},
     {"threads", FIELD(threads), "N",
      "threads of the systems; logs of a folder at a time (0: cores but one)", 0, BASE_WORKERS_MAX},
+    {"http-token-file", FIELD(http_token_file), "FILE",
+     "serve: \"reader TOKEN\", \"operator TOKEN\"", 0, 0},
+    {"http-host", FIELD(http_hosts), "NAME", "serve: a name under which it is asked; repeatable", 0,
+     0},
 };
 
 static base_options_result read_options(server_replay* self, base_option_list* words, int argc,
@@ -95,12 +106,13 @@ static base_options_result read_options(server_replay* self, base_option_list* w
     const base_options options = {
         .program = "shoal-replay",
         .version = net_build_id(),
-        .usage = "info|stats|verify|show|export|dump|slice|repair|datagrams LOG [options]\n"
+        .usage = "info|stats|verify|show|serve|export|dump|slice|repair|datagrams LOG [options]\n"
                  "       verify FOLDER | diff LOG LOG | check-trace LOG TRACE",
         .about = "Looks into event logs, runs them again and compares every hash.",
         .options = table,
         .count = BASE_COUNT(table),
         .values = self,
+        .first_rare = "http-token-file",
     };
     return base_options_read(&options, argc, argv, words, &self->reporter);
 }
@@ -128,7 +140,7 @@ static int server_replay_run(server_replay* self) {
     // Each command looks at some of the log, and says the verdict on all of it.
     const bool is_checked = code == NET_EXIT_CLEAN && !self->is_again && !self->is_repaired;
     if (is_checked && net_log_reader_check(self->reader) != NET_OK) self->is_damaged = true;
-    if (is_checked && self->is_damaged) code = NET_EXIT_RUNTIME;
+    if (is_checked && (self->is_damaged || self->is_unsigned)) code = NET_EXIT_RUNTIME;
     code = server_replay_end(self, code);
     net_host_close_game(self->module);
     net_log_reader_destroy(self->reader);
@@ -136,7 +148,10 @@ static int server_replay_run(server_replay* self) {
 }
 
 int main(int argc, char** argv) {
-    server_replay self = {.reporter = base_reporter_stderr(), .loop = {.signals = -1}, .every = 1};
+    server_replay self = {.reporter = base_reporter_stderr(),
+                          .loop = {.signals = -1},
+                          .every = 1,
+                          .http = "127.0.0.1:0"};
     base_option_list words = {.count = 0};
     self.is_again = server_replay_is_again(argv[0]);
     if (!net_host_prepare(&self.reporter)) return NET_EXIT_RUNTIME;
@@ -151,6 +166,8 @@ int main(int argc, char** argv) {
     self.chosen = what;
     self.is_terminal = isatty(STDERR_FILENO);
     self.has_progress = self.has_progress || self.is_terminal;
+    if (self.key && !net_host_load_public_log_key(self.key, &self.public_key, &self.reporter))
+        return NET_EXIT_USAGE;
     const bool is_folder = what->run == server_replay_verify && server_replay_is_folder(self.file);
     int code = is_folder ? server_replay_verify_folder(&self, server_replay_run)
                          : server_replay_run(&self);

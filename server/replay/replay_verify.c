@@ -155,7 +155,19 @@ static void print_diverged(const net_verify_result* verified) {
         printf(" field=%s log=%s run=%s", verified->field, verified->log_value, verified->value);
     if (verified->is_other_schema) printf(" schema=differs");
     printf("\n");
+    if (verified->writers[0])
+        printf("may_write component=%s systems=%s\n", verified->component, verified->writers);
     if (verified->note[0]) printf("note: %s\n", verified->note);
+}
+
+// Systems run one by one, so that each can be looked behind.
+static void print_by_system(server_replay* self, net_log_reader* reader,
+                            const net_verify_result* verified) {
+    if (!self->is_by_system || self->is_again) return;
+    const net_result result = net_log_by_system(reader, self->module, verified, net_host_write_line,
+                                                stdout, &self->reporter);
+    if (result != NET_OK)
+        base_report(&self->reporter, self->file, 0, "--by-system: %s", net_result_text(result));
 }
 
 // ---- the parts of a log whose game was reloaded ----
@@ -180,6 +192,25 @@ static bool each_part_tick(void* context, net_match* match) {
     return true;
 }
 
+// A part of a log, and all of it: a log without a close may lack its end.
+static bool is_part_signed(server_replay* self, net_log_reader* reader, bool is_last,
+                           net_log_signed* found) {
+    const net_log_info* info = net_log_reader_info(reader);
+    const bool is_known = net_log_reader_check_signed(reader, &self->public_key, found) == NET_OK;
+    if (is_known && found->is_signed && (info->is_closed || !is_last)) return true;
+    char id[NET_LOG_KEY_ID_BYTES];
+    net_log_key_id(&self->public_key, id);
+    const char* why = found->is_signed ? "the log was not closed, so its end may be missing"
+                      : found->is_wrong
+                          ? "its signature is of another key, or it was changed"
+                          : "it has no signature: not closed, a copy, or without --log-key";
+    base_report(&self->reporter, self->file, 0,
+                "not signed with key %s from block %" PRIu64 " on (signed up to tick %" PRIu64
+                "): %s",
+                id, found->first_block, found->last_tick, why);
+    return false;
+}
+
 // @return its exit code; *ticks grows by those that are verified.
 static int verify_part(server_replay* self, net_log_reader* part, net_log_reader* behind,
                        ecs_tick* ticks) {
@@ -197,6 +228,8 @@ static int verify_part(server_replay* self, net_log_reader* part, net_log_reader
     self->next = NULL;
     *ticks += verified.ticks;
     if (net_log_reader_check(part) != NET_OK) self->is_damaged = true;
+    net_log_signed found;
+    if (self->key && !is_part_signed(self, part, false, &found)) self->is_unsigned = true;
     if (result == NET_OK && !self->has_seam) {
         result = NET_ERR_DIVERGED;
         verified.diverged_tick = seam;
@@ -204,7 +237,10 @@ static int verify_part(server_replay* self, net_log_reader* part, net_log_reader
         (void)base_text_copy(verified.note, sizeof verified.note,
                              "behind the reload the log has another match");
     }
-    if (result == NET_ERR_DIVERGED) print_diverged(&verified);
+    if (result == NET_ERR_DIVERGED) {
+        print_diverged(&verified);
+        print_by_system(self, part, &verified);
+    }
     return net_exit_of_replay(result);
 }
 
@@ -228,11 +264,26 @@ static int verify_before(server_replay* self, ecs_tick* ticks) {
     return code;
 }
 
+// At the end of the verdict line.
+static void print_signed(server_replay* self) {
+    net_log_signed found;
+    char id[NET_LOG_KEY_ID_BYTES];
+    net_log_key_id(&self->public_key, id);
+    const bool is_signed = is_part_signed(self, self->reader, true, &found) && !self->is_unsigned;
+    self->is_unsigned = !is_signed;
+    if (is_signed)
+        printf(" signed key=%s", id);
+    else
+        printf(" not_signed key=%s from_block=%" PRIu64 " signed_ticks=%" PRIu64, id,
+               found.first_block, found.last_tick);
+}
+
 int server_replay_verify(server_replay* self) {
     const net_log_info* info = net_log_reader_info(self->reader);
     net_verify_result verified;
     ecs_tick before = 0;
-    const int code = self->is_again ? NET_EXIT_CLEAN : verify_before(self, &before);
+    const bool is_whole = !self->is_again && self->from == 0;
+    const int code = is_whole ? verify_before(self, &before) : NET_EXIT_CLEAN;
     if (code != NET_EXIT_CLEAN) return code;
     self->is_watched = self->is_through_crash && !info->is_closed;
     if (self->is_through_crash && info->is_closed)
@@ -241,16 +292,19 @@ int server_replay_verify(server_replay* self) {
     ecs_tick until = self->is_watched ? info->last_tick + 1 : 0;
     if (self->is_again && info->last_tick - info->first_tick >= AGAIN_TICKS_MAX)
         until = info->first_tick + AGAIN_TICKS_MAX - 1;
-    const bool has_again = !self->is_once && !self->is_again && !self->is_watched;
+    const bool has_again = !self->is_once && is_whole && !self->is_watched;
     if (has_again) begin_again(self);
-    net_result result = net_log_verify(self->reader, self->module, until, each_tick, self,
-                                       &self->reporter, &verified);
+    net_result result = net_log_verify_from(self->reader, self->module, self->from, until,
+                                            each_tick, self, &self->reporter, &verified);
     net_sentry_destroy(self->sentry);
     ecs_tick again_ticks = 0;
     int again = end_again(self, result == NET_OK, &again_ticks);
     self->has_result = result == NET_OK || result == NET_ERR_DIVERGED;
     if (again != NET_EXIT_CLEAN) return again;
-    if (result == NET_ERR_DIVERGED) print_diverged(&verified);
+    if (result == NET_ERR_DIVERGED) {
+        print_diverged(&verified);
+        print_by_system(self, self->reader, &verified);
+    }
     if (result != NET_OK) return net_exit_of_replay(result);
     const char* tail = self->is_again ? "unknown" : net_log_reader_verdict(self->reader);
     printf("verified ticks=%" PRIu64 " state_hash=%016" PRIx64 " world_hash=%016" PRIx64
@@ -258,6 +312,7 @@ int server_replay_verify(server_replay* self) {
            before + verified.ticks, verified.state_hash, verified.world_hash, tail,
            info->lost_bytes);
     if (has_again && again_ticks < verified.ticks) printf(" again_ticks=%" PRIu64, again_ticks);
+    if (self->key && !self->is_again) print_signed(self);
     printf("\n");
     return NET_EXIT_CLEAN;
 }

@@ -55,6 +55,13 @@ done
 run check shoal-server check --strict hop_3d/build/games/hop_3d.so
 [ "$code" = 0 ] || fail "the module is refused"
 
+# The server as a program of its own, with a page.
+if grep -q '^SHOAL_HAS_INSPECT:INTERNAL=ON' "$build/CMakeCache.txt"; then
+    hop_3d/play --page --headless --bots 1 --ticks 60 >page.out 2>page.err || fail "play --page ended with $?"
+    says page.out '^The match in the browser: http://127.0.0.1:[0-9]+$'
+    says page.out '^client id=1 .*end='
+fi
+
 # What is saved while it is played is built, and the match goes on: other code, a fault, a mended file with another
 # layout.
 cp hop_3d/hop_3d.c right.c

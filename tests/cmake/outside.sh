@@ -33,13 +33,13 @@ if [ -n "$sanitizers" ]; then
 fi
 
 # Manual pages and completions are there, and have every option.
-for program in shoal-server shoal-client shoal-replay; do
+for program in shoal-server shoal-client shoal-replay shoal-ctl; do
     completion=$installed/share/bash-completion/completions/$program
     bash -n "$completion" || fail "the completion of $program is no shell"
     for option in $("$installed/bin/$program" --help | grep -oE '(^|[ ,])--[a-z-]+' | tr -d ' ,' | sort -u); do
         [ "$option" = --some-name ] && continue
         grep -q -e "$option[ ']" "$completion" || fail "the completion of $program lacks $option"
-        zcat "$installed/share/man/man1/$program.1.gz" | tr -d '\\' | grep -q -e "$option" || fail "the page of $program lacks $option"
+        zcat "$installed/share/man/man1/$program.1.gz" | tr -d '\\' | grep -e "$option" >/dev/null || fail "the page of $program lacks $option"
     done
 done
 

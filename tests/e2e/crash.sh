@@ -70,6 +70,59 @@ case_a_bad_access_of_a_game_says_where_and_runs_again() {
     fails_again '^fatal: access to memory that is not there'
 }
 
+# The report names the build, the place, the last lines and the stack, and its command fails in the same way.
+case_a_crash_leaves_a_report_beside_its_log() {
+    start server shoal-server --game "$crash" --listen 127.0.0.1:0 --tick-rate 60 --log a.slog --set how=2 --set at=1500 \
+        --fast --log-format json
+    dies server
+    [ "$(stat -c %a a.crash)" = 600 ] || fail "others may read the report"
+    says a.crash '^build: shoal-[0-9]'
+    says a.crash '^command: .*shoal-server[^ ]? --game .* --set how=2 --set at=1500 --fast --log-format json$'
+    says a.crash '^fatal: access to memory that is not there \(SIGSEGV\) in tick 1500, system fail_on_purpose, rows from entity [0-9]+:1$'
+    says a.crash '^again: shoal-replay verify --through-crash --from 900 a.slog$'
+    says a.crash '^go on: shoal-server --resume a.slog$'
+    says a.crash '^[0-9:.]{12} 0 warning game: crash: message Input: no system'
+    says a.crash 'crash.so\(\+0x[0-9a-f]+\)'
+    says a.crash 'shoal-server\('
+    run on shoal-server $(sed -n 's/^go on: shoal-server //p' a.crash) --game "$crash" --listen 127.0.0.1:0 --fast \
+        --at 1400 --ticks 1450 --log b.slog
+    [ "$code" = 0 ] || fail "the match did not go on"
+    says on.out '^resumed tick=1400 players=0$'
+    start again shoal-replay $(sed -n 's/^again: shoal-replay //p' a.crash) --game "$crash"
+    dies again
+    says again.err 'in tick 1500, system fail_on_purpose, rows from entity [0-9]+:1$'
+    run verify shoal-replay verify --from 900 a.slog --game "$crash"
+    [ "$code" = 0 ] || fail "the ticks before it do not verify: $code"
+    local ticks
+    ticks=$(value ticks verify.out)
+    [ "$ticks" -ge 600 ] && [ "$ticks" -lt 1499 ] || fail "it ran $ticks ticks"
+}
+
+case_a_journal_gets_each_line_of_a_crash_with_its_level() {
+    : >server.err
+    JOURNAL_STREAM=$(stat -c %d:%i server.err) fails 2
+    dies server
+    says server.err '^<2>fatal: access to memory that is not there'
+    says server.err '^<2>The log has its inputs. This runs it again: shoal-replay verify --through-crash a.slog$'
+    [ "$(grep -cv '^<[2346]>' server.err)" = 0 ] || fail "a line has no level"
+}
+
+# The watchdog of systemd ends a loop that hangs by SIGABRT: the report names the system.
+case_a_watchdog_leaves_a_report_of_a_tick_that_hangs() {
+    fails 3
+    await "a word about the tick" has_said server.err 'nothing came back in tick 30'
+    kill -ABRT "${pids[server]}"
+    dies server
+    says a.crash '^fatal: the program stopped itself \(SIGABRT\) in tick 30, system fail_on_purpose'
+    says a.crash ' 29 error server: for [0-9.]+ s nothing came back in tick 30, system fail_on'
+}
+
+case_a_server_without_a_log_leaves_no_report() {
+    start server shoal-server --game "$crash" --listen 127.0.0.1:0 --log none --set how=2 --set at=3 --fast
+    dies server
+    [ -z "$(ls ./*crash 2>/dev/null)" ] || fail "there is a report"
+}
+
 case_a_tick_that_never_comes_back_says_where_and_ends_by_a_second_signal() {
     fails 3
     await "a word about the tick" has_said server.err 'for [0-9.]+ s nothing came back in tick 30, system fail_on'

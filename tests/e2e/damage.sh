@@ -46,6 +46,9 @@ case_damage_of_saved_seconds_is_judged_right_by_every_command() {
     says verify.out ' tail=whole lost_bytes=0$'
     mv b.saved-*.slog a.slog
     check a.slog
+    # A burst over header, copy and first keyframe that leaves the block header of the first one.
+    SHOAL_MODULE_PATH=$games python3 "$here/damage.py" "$bin" a.slog 1 259708485 >checked.out ||
+        fail "not every verdict on seed 259708485 is the truth"
 }
 
 # Also where a segment ended in the log: a save that is cut there is no log that was closed.

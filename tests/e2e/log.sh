@@ -61,6 +61,10 @@ case_another_ball_speed_diverges() {
     SHOAL_MODULE_PATH=$PWD/other run verify shoal-replay verify a.slog
     [ "$code" = 5 ] || fail "verify with another ball ended with $code"
     says verify.out '^diverged tick=[1-9][0-9]* component=[a-zA-Z_.]+ entity=[1-9][0-9]*:[0-9]+ field=[a-z]+ log=[-0-9.]+ run=[-0-9.]+$'
+    says verify.out '^may_write component=vel systems=move_pads_es\(declares_nothing\),move_balls_es,rules_es\(declares_nothing\)$'
+    SHOAL_MODULE_PATH=$PWD/other run verify shoal-replay verify a.slog --once --by-system
+    says verify.out '^by_system changed=vel by=move_balls_es$'
+    says verify.out '^by_system two_runs=equal tick=[1-9][0-9]* component=vel found=one_writer$'
     says verify.err 'content'
 }
 
@@ -173,7 +177,7 @@ case_the_last_seconds_are_saved_as_a_log() {
 
     mkfifo console
     : >second.out
-    "$bin/shoal-server" --game breakout --listen 127.0.0.1:0 --tick-rate 240 --log b.slog --log-ring 1 \
+    "$bin/shoal-server" --game breakout --listen 127.0.0.1:0 --tick-rate 240 --log b.slog --log-ring 1 --allow-edits \
         --console <console >second.out 2>second.err &
     pids[second]=$!
     exec 9>console
@@ -186,7 +190,7 @@ case_the_last_seconds_are_saved_as_a_log() {
     echo 'load it' >&9
     echo 'status' >&9
     await "status line" grep -q 'status tick=.* log_saves=1 log_saves_failed=0' second.err
-    says second.err "console: save NAME, status or end, not 'load'"
+    says second.err "console: .*there is no 'load'"
     echo 'end' >&9
     ends_with 0 second
     exec 9>&-
@@ -279,6 +283,146 @@ case_every_start_keeps_the_logs_before_it() {
         ends_with 0 server
     done
     for i in a.slog a.slog.1 a.slog.2; do verifies "$i"; done
+}
+
+resumes=${SHOAL_E2E_RESUMES:-1}
+bots=8
+
+# All players are back: each sends inputs again.
+are_all_back() { [ "$(sed -nE 's/.* (client=[0-9]+) .* dir=in kind=input .*/\1/p' "$1.txt" | sort -u | wc -l)" = "$bots" ]; }
+
+# A server is killed; another one goes on with the match of its log, and the players come back to the same address.
+resume_killed() { # NUMBER
+    local i
+    serve first --min-clients $bots --key-file server.key --log "first$1.slog"
+    for ((i = 1; i <= bots; i++)); do
+        "$bin/shoal-server" token --key-file server.key --server "$address" --player $i
+    done >tokens
+    start clients shoal-client "$address" --bots $bots --token-file tokens --trace trace.txt
+    await "update" is_playing trace.txt
+    sleep "$((RANDOM % 2)).$((RANDOM % 900 + 100))"
+    kill -KILL "${pids[first]}"
+    ends_with 137 first
+    start second shoal-server --resume "first$1.slog" --listen "$address" --key-file server.key --log "joined$1.slog" \
+        --trace-session second.txt
+    await "ready line of second" is_ready_or_gone second
+    await "all players" are_all_back second
+    rest 0.5
+    kill "${pids[second]}"
+    ends_with 0 second
+    ends_with 0 clients
+    are_equal $bots second clients
+    has_lines second.err '^note: client [1-8] "bot-[1-8]" is back after ' $bots || fail "not one line for each that came back"
+    verifies "joined$1.slog" second
+    says verify.out ' tail=whole lost_bytes=0$'
+    says second.out "^resumed tick=[0-9]+ players=$bots\$"
+    says second.err "^joined$1.slog: note: it goes on with the match of first$1.slog, which stays as it is\$"
+    run info shoal-replay info "joined$1.slog"
+    says info.out '^segments=2$'
+    echo "resumed $1: $(value tick second.out | head -n 1), the match ended with $(value ticks second.out)"
+    verifies "first$1.slog"
+}
+
+case_players_come_back_to_a_server_that_goes_on_with_the_match() {
+    take_seed
+    (umask 077 && "$bin/shoal-server" keygen server.key >keygen.out)
+    local i
+    for ((i = 1; i <= resumes; i++)); do resume_killed $i; done
+}
+
+# resumes_not CODE TEXT OPTION...: refused with the reason.
+resumes_not() {
+    local expected=$1 text=$2
+    shift 2
+    run refused shoal-server --listen 127.0.0.1:0 --log b.slog "$@"
+    [ "$code" = "$expected" ] || fail "the code of $* is $code"
+    says refused.err "$text"
+    [ ! -e b.slog ] || fail "it leaves a log"
+}
+
+case_a_match_that_cannot_go_on_is_refused() {
+    serve server --ticks 100 --log a.slog
+    resumes_not 1 'a.slog: error: a server writes this log now' --resume a.slog
+    ends_with 0 server
+    resumes_not 2 'error: --at needs --resume' --at 7
+    resumes_not 2 'error: --set: a match that goes on has the settings of its log' --resume a.slog --set lives=4
+    resumes_not 2 'a.slog: error: tick 101 is not in the log: it has 1..100' --resume a.slog --at 101
+    resumes_not 4 'the log is of game breakout, not arena' --resume a.slog --game arena
+    resumes_not 1 'none.slog: error: cannot be opened' --resume none.slog
+    serve server --min-clients 2 --log c.slog
+    run clients shoal-client "$address" --bots 2 --ticks 60 --trace trace.txt
+    kill "${pids[server]}"
+    ends_with 0 server
+    resumes_not 2 'error: --max-clients 1 is less than the 2 players of the match' --resume c.slog --at 30 --max-clients 1
+    # Without keys the players cannot come back, and it says so.
+    start alone shoal-server --resume c.slog --at 30 --listen 127.0.0.1:0 --log d.slog
+    await "ready line of alone" is_ready_or_gone alone
+    until has_ended alone; do kill "${pids[alone]}" 2>/dev/null; rest 0.1; done # the second one ends it at once
+    ends_with 0 alone
+    says alone.err 'without --key-file no client can prove whose player it was: the 2 of the match leave after 30 s'
+    says alone.out '^resumed tick=30 players=2$'
+    verifies d.slog alone
+}
+
+case_a_log_is_signed_and_verify_says_up_to_where() {
+    local id
+    run keygen shoal-server keygen --log log.key
+    id=$(value id keygen.out)
+    says keygen.out '^key file=log.key public=log.key.pub id=[0-9a-f]{16}$'
+    [ "$(stat -c %a log.key log.key.pub | paste -sd' ')" = '600 644' ] || fail "the rights of the keys"
+    run keygen shoal-server keygen --log log.key
+    [ "$code" = 1 ] || fail "a key was replaced"
+    serve server --ticks 700 --fast --log a.slog --log-key log.key --log-segment-s 5
+    ends_with 0 server
+    run verify shoal-replay verify a.slog --once --key log.key.pub
+    [ "$code" = 0 ] || fail "verify ended with $code"
+    says verify.out " tail=whole lost_bytes=0 signed key=$id\$"
+    # A match that goes on is signed over both logs; without the key it is not.
+    run second shoal-server --resume a.slog --at 650 --listen 127.0.0.1:0 --ticks 720 --fast --log b.slog --log-key log.key
+    run verify shoal-replay verify b.slog --once --key log.key.pub
+    says verify.out "^verified ticks=720 .* signed key=$id\$"
+    run slice shoal-replay slice a.slog --from 610 --output c.slog
+    run verify shoal-replay verify c.slog --once --key log.key.pub
+    [ "$code" = 1 ] || fail "verify of a slice ended with $code"
+    says verify.out "^verified ticks=100 .* not_signed key=$id from_block=[0-9]+ signed_ticks=0\$"
+    says verify.err "^c.slog: error: not signed with key $id from block [0-9]+ on .*: it has no signature"
+    # Cut: up to its last index.
+    truncate -s -9 a.slog
+    run verify shoal-replay verify a.slog --once --key log.key.pub
+    [ "$code" = 1 ] || fail "verify of a cut log ended with $code"
+    says verify.out " not_signed key=$id from_block=[0-9]+ signed_ticks=600\$"
+    # Keys of other kinds, and of another match.
+    run verify shoal-replay verify b.slog --once --key log.key
+    [ "$code" = 2 ] || fail "the secret key was taken"
+    says verify.err '^log.key: error: is the secret key: name its .pub'
+    run keygen shoal-server keygen --log other.key
+    run verify shoal-replay verify b.slog --once --key other.key.pub
+    [ "$code" = 1 ] || fail "verify with another key ended with $code"
+    says verify.err "error: not signed with key $(value id keygen.out) from block 1 on .*: its signature is of another key"
+    run refused shoal-server --resume b.slog --listen 127.0.0.1:0 --log d.slog --log-key other.key
+    [ "$code" = 1 ] || fail "it went on with another key: $code"
+    says refused.err '^b.slog: error: from block 1 on its signature is not that of --log-key'
+    # What is no key.
+    (umask 077 && echo word >bad.key)
+    run refused shoal-server --game breakout --listen 127.0.0.1:0 --log d.slog --log-key bad.key
+    [ "$code" = 2 ] || fail "a word was taken for a key"
+    says refused.err '^bad.key: error: is no key that signs logs: make one with shoal-server keygen --log FILE'
+    run refused shoal-server --game breakout --listen 127.0.0.1:0 --log none --log-key log.key
+    [ "$code" = 2 ] || fail "a key without a log was taken"
+    says refused.err 'error: --log-key: there is no log to sign'
+    run verify shoal-replay verify b.slog --once --key bad.key
+    says verify.err '^bad.key: error: is no public key of logs'
+    run verify shoal-replay verify b.slog --once --key none.key
+    says verify.err '^none.key: error: cannot be opened'
+    [ "$code" = 2 ] || fail "no key was taken"
+    touch third.key.pub
+    run keygen shoal-server keygen --log third.key
+    [ "$code" = 1 ] && [ ! -e third.key ] || fail "half a pair of keys"
+    chmod 644 log.key
+    run refused shoal-server --game breakout --listen 127.0.0.1:0 --log d.slog --log-key log.key
+    [ "$code" = 2 ] || fail "a key for all was taken"
+    says refused.err '^log.key: error: others can read this secret: run chmod 600 log.key'
+    [ ! -e d.slog ] || fail "it leaves a log"
 }
 
 run_cases "$@"

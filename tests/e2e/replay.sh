@@ -172,9 +172,13 @@ case_exports_refuse_what_is_not_there() {
     replay 2 export a.slog --components pos,colour
     says replay.err 'no component "colour", did you mean color'
     replay 2 export a.slog --format arrow
-    says replay.err 'format needs jsonl\|csv, not .arrow.'
+    says replay.err 'format needs jsonl\|csv\|mcap, not .arrow.'
     replay 2 export a.slog --format xml
-    says replay.err 'format needs jsonl\|csv, not .xml.'
+    says replay.err 'format needs jsonl\|csv\|mcap, not .xml.'
+    replay 2 export a.slog --format mcap
+    says replay.err 'export: name the new file with --output'
+    replay 0 export a.slog --format mcap --every 100 --output a.mcap
+    says replay.out '^exported rows=[1-9][0-9]* ticks=604 file=a.mcap$'
     replay 2 export a.slog --what all
     says replay.err 'what needs values\|inputs\|events, not .all.'
     replay 2 export a.slog --from 9 --to 8
@@ -211,7 +215,7 @@ case_a_damaged_or_cut_log_becomes_whole_ones() {
     has_bench || return 0
     make_long_log a.slog
     replay 2 repair a.slog
-    says replay.err 'name the new log with --output'
+    says replay.err 'name the new file with --output'
     replay 0 repair a.slog --output none.slog
     says replay.err 'it is whole'
     [ ! -e none.slog ] || fail "a whole log is copied"

@@ -15,6 +15,7 @@
 #include "log/log_read.h"
 #include "log/log_recorder.h"
 #include "log/log_state.h"
+#include "net/log_bytes.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -56,6 +57,36 @@ static void drop_line(void* context, const char* line) {
     require(line[0] == '{');
 }
 
+// What a spectator may have of it is a log again, or ends where it is damaged.
+static void watch_file(int log) {
+    net_log_watch* watch;
+    net_log_reader* reader;
+    base_bytes record;
+    char name[32];
+    net_result result = NET_OK;
+    const int fd = memfd_create("record", MFD_CLOEXEC);
+    if (fd < 0) return;
+    base_bytes_init(&record, NULL);
+    require(net_log_watch_create(NULL, &watch) == NET_OK);
+    while (result == NET_OK)
+        result = net_log_watch_step(watch, log, UINT64_MAX, &record);
+    require(result == NET_ERR_CLOSED || result == NET_ERR_DAMAGED);
+    net_log_watch_destroy(watch);
+    require(record.size == 0 || write(fd, record.data, record.size) == (ssize_t)record.size);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    (void)!net_log_reader_create(NULL, name, NULL, &reader);
+    if (reader) {
+        net_log_stats stats;
+        require(net_log_reader_info(reader)->is_seen && net_log_reader_info(reader)->seed == 0);
+        require(net_log_read_stats(reader, &stats) == NET_OK);
+        require(stats.joins == 0 && stats.leaves == 0 && stats.inputs == 0);
+        require(stats.client_events == 0 && stats.controls == 0);
+        net_log_reader_destroy(reader);
+    }
+    base_bytes_deinit(&record);
+    close(fd);
+}
+
 static void read_file(const uint8_t* data, size_t size) {
     char name[32];
     int fd = memfd_create("log", MFD_CLOEXEC);
@@ -76,7 +107,14 @@ static void read_file(const uint8_t* data, size_t size) {
         require(is_whole == (!checked.is_damaged && !checked.is_cut));
         require(walk(reader) == hash);
         require(memcmp(&checked, net_log_reader_info(reader), sizeof checked) == 0);
+        // With a key that no signature is of.
+        const net_log_public_key key = {.bytes = {1, 2, 3}};
+        net_log_signed found;
+        require(net_log_reader_check_signed(reader, &key, &found) == NET_OK && !found.is_signed);
+        require(found.last_tick == 0 && found.is_wrong <= found.has_signature);
+        require(walk(reader) == hash);
         net_log_reader_destroy(reader);
+        if (base_hash64(data, size, 0) % 16 == 0) watch_file(fd); // it takes megabytes
     }
     close(fd);
 }

@@ -53,6 +53,7 @@ static net_result tap_send(net_transport* transport, net_peer peer, net_channel 
                         ? self->watched[place_of(session->client)]
                         : NULL;
     if (seen && channel == NET_CHANNEL_REALTIME) seen->bytes += size + NET_RATE_OVERHEAD_BYTES;
+    if (seen && channel == NET_CHANNEL_REALTIME) seen->packet_bytes = (uint32_t)size;
     // All clients see how long the end waits for client 1, and for spectators.
     if (session && channel == NET_CHANNEL_REALTIME && !self->server->out.is_settling) {
         const uint64_t hash = base_hash64(bytes, size, session->client);

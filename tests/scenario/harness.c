@@ -101,6 +101,7 @@ static void play(scenario* self) {
         if (step % SERVER_HASH_STEPS == 0) hash_world(self, self->match);
         record_history(self);
         check_views(self);
+        check_asked(self);
         for (uint32_t i = 0; i < config->clients; i++)
             step_member(self, i, step, &targets[i]);
         for (uint32_t i = 0; i < config->spectators; i++)

@@ -50,6 +50,7 @@ typedef struct scenario_config {
     bool is_solo;
     bool has_solo;        ///< every second client gets solo code: other datagrams
     uint32_t stall_ticks; ///< clients stand still now and then, for at most so long; 0: never
+    bool is_asked;        ///< the server is asked about itself (net/explain.h)
     bool is_salted;       ///< values that no client may see are different
 } scenario_config;
 
@@ -66,6 +67,9 @@ typedef struct scenario_result {
     uint64_t rows_hidden; ///< of these, rows with a value that the client may not see
     uint64_t datagrams_lost;
     uint64_t varsize_checked; ///< texts compared
+    uint64_t explained;       ///< answers of net_server_explain
+    uint64_t ledgers;         ///< answers of net_server_ledger with lines
+    uint64_t values;          ///< of components in packets that were taken apart
     uint64_t kin_checked;     ///< groups that were seen as a whole
     uint64_t interest_checked, records_checked, resyncs, bandwidth_bits, starved_ticks_max;
     uint32_t secrets;     ///< worlds whose hidden values really differed

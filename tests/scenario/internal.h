@@ -60,8 +60,9 @@ typedef struct watched {
     uint64_t differences[INDEX_MAX]; ///< the difference of those ticks
     uint64_t packet_count;
     uint64_t resyncs;
-    uint64_t solo;  ///< packets in solo code
-    uint64_t bytes; ///< sent in this tick, as budgets count
+    uint64_t solo;         ///< packets in solo code
+    uint64_t bytes;        ///< sent in this tick, as budgets count
+    uint32_t packet_bytes; ///< of the newest state packet
     uint64_t ring[RATE_TICKS];
     double rates[RATE_TICKS];
     uint32_t away_ticks;   ///< since its line returned; waits began before that
@@ -103,6 +104,8 @@ typedef struct scenario {
     uint32_t history_count;
     uint64_t now_us;
     uint64_t sent_bits; ///< bits that the server gave to its transport
+    ecs_entity asked;   ///< about which the server was asked last
+    uint64_t ledger_begin, ledger_bits, ledger_seconds; ///< what is known of the server's ledger
 } scenario;
 
 typedef struct trace_target {
@@ -134,6 +137,9 @@ void free_history(scenario* self);
 void open_tap(scenario* self);
 void check_views(scenario* self);
 void free_watched(scenario* self);
+
+// check_asked.c: what the server answers about itself
+void check_asked(scenario* self);
 
 // check_ends.c: the state at the end
 void check_member(scenario* self, member* one);

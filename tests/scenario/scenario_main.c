@@ -4,10 +4,11 @@
 //   scenario [--first N] [--count N] [--threads] [--hashes] [--fault NAME]
 //
 // SHOAL_TEST_SCALE multiplies the count (sanitizer builds run fewer, a night run more). Half of the
-// seeds run twice. The second run is a twin that must send the same datagrams: the same again, with
-// the net half on 1, 2, 4 or 7 threads (in half of these the systems of all worlds run on 2, 3, 1
-// or 8, and all worlds must have the same values), with nothing shared between clients, without
-// bandwidth accounting, or with other values where no client may see them.
+// seeds run twice. The second run is a twin that must send the same datagrams: the same again while
+// the server is asked about itself, with the net half on 1, 2, 4 or 7 threads (in half of these the
+// systems of all worlds run on 2, 3, 1 or 8, and all worlds must have the same values), with
+// nothing shared between clients, without bandwidth accounting, or with other values where no
+// client may see them.
 //
 // A twentieth of the seeds run twice with clients that would watch: once the server has no place
 // for them. What players get, and the states, must be the same.
@@ -94,7 +95,7 @@ static void run_coder(const scenario_config* config, scenario_result* result) {
     other.has_solo = true;
     other.stall_ticks = STALL_TICKS;
     scenario_result solo = scenario_run(&other);
-    other.is_threaded = other.is_solo = true;
+    other.is_threaded = other.is_solo = other.is_asked = true;
     other.lanes = 2;
     scenario_result again = solo.is_passed ? scenario_run(&other) : solo;
     uint64_t packets = result->solo + solo.solo;
@@ -142,11 +143,15 @@ static void run_twin(const scenario_config* config, twin kind, scenario_result* 
         if (config->has_worlds) other.threads = threads[config->seed / 20 % BASE_COUNT(threads)];
     }
     other.is_solo = kind == TWIN_SOLO;
+    other.is_asked = kind == TWIN_REPEAT || kind == TWIN_THREAD;
     if (kind == TWIN_SOLO) other.has_bandwidth = !config->has_bandwidth;
     other.is_salted = kind == TWIN_SECRET || kind == TWIN_PRIVATE;
     faults_set_run(kind == TWIN_REPEAT);
     scenario_result again = scenario_run(&other);
     faults_set_run(0);
+    result->explained = again.explained;
+    result->ledgers = again.ledgers;
+    result->values = again.values;
     if (!again.is_passed) {
         *result = again;
         return;
@@ -180,6 +185,9 @@ static void add(totals* all, const scenario_result* one) {
     sums->datagrams_lost += one->datagrams_lost;
     sums->varsize_checked += one->varsize_checked;
     sums->kin_checked += one->kin_checked;
+    sums->explained += one->explained;
+    sums->ledgers += one->ledgers;
+    sums->values += one->values;
     sums->interest_checked += one->interest_checked;
     sums->records_checked += one->records_checked;
     sums->resyncs += one->resyncs;
@@ -204,11 +212,11 @@ static void print_totals(const totals* all) {
            sums->datagrams_lost, sums->unreachable, sums->unheard, sums->resumes);
     printf("records_checked=%" PRIu64 " scopes_checked=%" PRIu64 " kin_checked=%" PRIu64
            " texts_checked=%" PRIu64 " resyncs=%" PRIu64 " bandwidth_bits=%" PRIu64
-           " secrets=%" PRIu32 " solo=%" PRIu64 " spectators=%" PRIu32
-           " longest_wait_ticks=%" PRIu64 "\n",
+           " secrets=%" PRIu32 " solo=%" PRIu64 " spectators=%" PRIu32 " explained=%" PRIu64
+           " ledgers=%" PRIu64 " values=%" PRIu64 " longest_wait_ticks=%" PRIu64 "\n",
            sums->records_checked, sums->interest_checked, sums->kin_checked, sums->varsize_checked,
            sums->resyncs, sums->bandwidth_bits, sums->secrets, sums->solo, sums->spectators,
-           sums->starved_ticks_max);
+           sums->explained, sums->ledgers, sums->values, sums->starved_ticks_max);
     printf("%" PRIu64 " passed, %" PRIu64 " failed\n", all->passed, all->failed);
 }
 
@@ -285,7 +293,8 @@ int main(int argc, char** argv) {
         (all.sums.rows_checked == 0 || all.sums.datagrams_lost == 0 || all.sums.sessions == 0 ||
          all.sums.rows_hidden == 0 || all.sums.kin_checked == 0 || all.sums.varsize_checked == 0 ||
          all.sums.bandwidth_bits == 0 || (all.sums.secrets == 0 && !is_all_threads) ||
-         all.sums.interest_checked == 0 ||
+         all.sums.interest_checked == 0 || all.sums.explained == 0 || all.sums.ledgers == 0 ||
+         all.sums.values == 0 ||
          // one match in twenty has them
          ((all.sums.solo == 0 || all.sums.spectators == 0) && count >= 100 && !is_all_threads));
     if (is_blind) printf("nothing was checked\n");

@@ -24,6 +24,7 @@ check shoal-server token
 check shoal-server check
 check shoal-client
 check shoal-replay
+check shoal-ctl
 [ "$count" -gt 60 ] || { echo "options: only $count found: wrong folder?"; exit 2; }
 echo "options: $count, $faults without a test"
 [ "$faults" = 0 ]

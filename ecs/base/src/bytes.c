@@ -146,25 +146,32 @@ static size_t utf8_bytes(const uint8_t* text) {
     return value >= smallest[size] && value <= 0x10FFFF && !is_surrogate ? size : 0;
 }
 
+static bool is_plain(const uint8_t* at) {
+    return *at >= 32 && *at != 127 && *at != '"' && *at != '\\';
+}
+
+// Runs of plain text are written at once.
 static void put_escaped(base_bytes* json, const char* text) {
-    for (const uint8_t* at = (const uint8_t*)text; *at;) {
-        size_t size = utf8_bytes(at);
-        if (size == 0)
-            base_json_put(json, "\\ufffd");
+    const uint8_t *at = (const uint8_t*)text, *from = at;
+    for (size_t size; *at; from = at) {
+        for (; is_plain(at) && (size = utf8_bytes(at)) > 0; at += size) {
+        }
+        base_bytes_write(json, from, (size_t)(at - from));
+        if (*at == 0) return;
+        if (*at == '"' || *at == '\\')
+            base_json_put(json, "\\%c", *at);
         else if (*at < 32 || *at == 127)
             base_json_put(json, "\\u%04x", *at);
-        else if (*at == '"' || *at == '\\')
-            base_json_put(json, "\\%c", *at);
         else
-            base_bytes_write(json, at, size);
-        at += size > 0 ? size : 1;
+            base_json_put(json, "\\ufffd");
+        at++;
     }
 }
 
 void base_json_text(base_bytes* json, const char* text) {
-    base_json_put(json, "\"");
+    base_bytes_write(json, "\"", 1);
     put_escaped(json, text);
-    base_json_put(json, "\"");
+    base_bytes_write(json, "\"", 1);
 }
 
 void base_json_hex(base_bytes* json, const void* data, size_t size) {

@@ -64,34 +64,62 @@ static bool get_word(const base_option* option, uint32_t number, const char** wo
     return *word != NULL;
 }
 
-// Write " (default 60)", or "" when there is none, or the help has it.
-static void option_default_format(const base_options* options, const base_option* option,
-                                  char* target, size_t target_bytes) {
+static void list_value(const base_option_list* list, char* target, size_t target_bytes) {
+    size_t size = 0;
+    for (uint32_t i = 0; i < list->count && size < target_bytes; i++) {
+        (void)base_text_format(target + size, target_bytes - size, "%s%s", i ? " " : "",
+                               list->values[i]);
+        size += strlen(target + size);
+    }
+}
+
+void base_options_value(const base_options* options, const base_option* option, char* target,
+                        size_t target_bytes) {
+    BASE_ASSERT(target && target_bytes > 0);
     target[0] = '\0';
-    if (strstr(option->help, "default")) return;
     const void* value = value_of(options, option);
     const char* text;
     size_t size;
     switch (option->kind) {
     case BASE_OPTION_TEXT:
         text = *(const char* const*)value;
-        if (text && *text) (void)base_text_format(target, target_bytes, " (default %s)", text);
+        if (text) (void)base_text_copy(target, target_bytes, text);
         break;
     case BASE_OPTION_U64:
-        (void)base_text_format(target, target_bytes, " (default %llu)",
+        (void)base_text_format(target, target_bytes, "%llu",
                                (unsigned long long)*(const uint64_t*)value);
         break;
     case BASE_OPTION_F64:
-        (void)base_text_format(target, target_bytes, " (default %g)", *(const double*)value);
+        (void)base_text_format(target, target_bytes, "%g", *(const double*)value);
         break;
     case BASE_OPTION_WORD:
         if (get_word(option, *(const uint32_t*)value, &text, &size))
-            (void)base_text_format(target, target_bytes, " (default %.*s)", (int)size, text);
+            (void)base_text_format(target, target_bytes, "%.*s", (int)size, text);
         break;
     case BASE_OPTION_FLAG:
+        (void)base_text_copy(target, target_bytes, *(const bool*)value ? "true" : "false");
+        break;
     case BASE_OPTION_LIST:
+        list_value(value, target, target_bytes);
         break;
     }
+}
+
+// Write " (default 60)", or "" when there is none, or the help has it.
+static void option_default_format(const base_options* options, const base_option* option,
+                                  char* target, size_t target_bytes) {
+    char value[LINE_BYTES_MAX / 2] = "";
+    target[0] = '\0';
+    if (strstr(option->help, "default")) return;
+    if (option->kind != BASE_OPTION_FLAG && option->kind != BASE_OPTION_LIST)
+        base_options_value(options, option, value, sizeof value);
+    if (value[0]) (void)base_text_format(target, target_bytes, " (default %s)", value);
+}
+
+const char* base_option_source_name(base_option_source source) {
+    static const char* const names[] = {"default", "file", "environment", "command line"};
+    BASE_ASSERT(source < BASE_COUNT(names));
+    return names[source];
 }
 
 static const char* help_names(const base_options* options) {
@@ -131,10 +159,10 @@ static void add_names(option_page* help, const base_options* options, uint32_t f
     const char* before = "  --help=all explains: ";
     size_t column = strlen(before);
     for (uint32_t i = first; i < options->count; i++) {
-        char name[LINE_BYTES_MAX];
-        size_t size = option_name_format(&options->options[i], name, sizeof name);
+        const char* name = options->options[i].name;
+        const size_t size = strlen("--") + strlen(name);
         const bool is_full = column + size + 3 > COLUMNS_MAX;
-        option_page_add(help, "%s%s", is_full ? "\n  " : before, name);
+        option_page_add(help, "%s--%s", is_full ? "\n  " : before, name);
         column = size + 2 + (is_full ? 0 : column);
         before = ", ";
     }
@@ -323,6 +351,7 @@ typedef struct source {
     const base_reporter* reporter;
     const char* file;
     uint32_t line;
+    base_option_source kind;
     uint64_t lists_begun; // bit per option: the first value of a source drops those of weaker ones
 } source;
 
@@ -408,6 +437,8 @@ static bool apply_word(const source* from, const base_option* option, const char
 
 static bool apply(source* from, const base_option* option, const char* value) {
     void* target = value_of(from->options, option);
+    uint8_t* sources = from->options->sources;
+    if (sources) sources[option - from->options->options] = (uint8_t)from->kind;
     uint64_t natural;
     double real;
     switch (option->kind) {
@@ -629,12 +660,18 @@ base_options_result base_options_read(const base_options* options, int argc, cha
     const char* config = NULL;
     if (config_option) config = find_in_environment(config_option, name, sizeof name);
 
-    source arguments = {.options = options, .reporter = reporter, .file = options->program};
+    source arguments = {.options = options,
+                        .reporter = reporter,
+                        .file = options->program,
+                        .kind = BASE_OPTION_BY_COMMAND_LINE};
+    if (options->sources) memset(options->sources, BASE_OPTION_BY_DEFAULT, options->count);
     base_options_result result = check_arguments(&arguments, argc, argv, &config);
     if (result != BASE_OPTIONS_OK) return result;
 
-    source file = {.options = options, .reporter = reporter, .file = config};
-    source environment = {.options = options, .reporter = reporter};
+    source file = {
+        .options = options, .reporter = reporter, .file = config, .kind = BASE_OPTION_BY_FILE};
+    source environment = {
+        .options = options, .reporter = reporter, .kind = BASE_OPTION_BY_ENVIRONMENT};
     if (config && !apply_config(&file)) return BASE_OPTIONS_ERROR;
     if (!apply_environment(&environment)) return BASE_OPTIONS_ERROR;
     return apply_arguments(&arguments, argc, argv, words) ? BASE_OPTIONS_OK : BASE_OPTIONS_ERROR;

@@ -135,11 +135,16 @@ void base_report(const base_reporter* reporter, const char* file, uint32_t line,
     reporter->report(reporter->context, file, line, message);
 }
 
-static void format_message(char* target, size_t target_bytes, const char* file, uint32_t line,
-                           const char* message) {
-    // A message may begin with its own kind: a warning, or a note.
-    bool says_kind = strncmp(message, "warning: ", 9) == 0 || strncmp(message, "note: ", 6) == 0;
-    const char* kind = says_kind ? "" : "error: ";
+size_t base_report_kind(const char* message) {
+    static const char* const kinds[] = {"warning: ", "note: ", "debug: "};
+    for (uint32_t i = 0; i < BASE_COUNT(kinds); i++)
+        if (strncmp(message, kinds[i], strlen(kinds[i])) == 0) return strlen(kinds[i]);
+    return 0;
+}
+
+void base_report_text(char* target, size_t target_bytes, const char* file, uint32_t line,
+                      const char* message) {
+    const char* kind = base_report_kind(message) > 0 ? "" : "error: ";
     if (file && line)
         (void)base_text_format(target, target_bytes, "%s:%u: %s%s", file, line, kind, message);
     else if (file)
@@ -151,7 +156,7 @@ static void format_message(char* target, size_t target_bytes, const char* file, 
 static void report_first(void* context, const char* file, uint32_t line, const char* message) {
     base_report_first* keeper = context;
     if (keeper->count++ == 0)
-        format_message(keeper->text, sizeof keeper->text, file, line, message);
+        base_report_text(keeper->text, sizeof keeper->text, file, line, message);
 }
 
 base_reporter base_reporter_first(base_report_first* keeper) {
@@ -162,8 +167,8 @@ base_reporter base_reporter_first(base_report_first* keeper) {
 
 static void report_stderr(void* context, const char* file, uint32_t line, const char* message) {
     (void)context;
-    char text[2 * BASE_REPORT_BYTES_MAX];
-    format_message(text, sizeof text, file, line, message);
+    char text[BASE_REPORT_TEXT_BYTES];
+    base_report_text(text, sizeof text, file, line, message);
     fprintf(stderr, "%s\n", text);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// Questions about a sealed world that a tool asks, not a game: which systems handle an event,
-/// what they do with a component, and whether they write what they declare as read.
+/// what they do with a component, and whether they write what they declare as read. And an edit by
+/// hand.
 ///
 /// Threads: the thread that owns the world, outside of stages.
 #pragma once
@@ -48,6 +49,30 @@ bool ecs_inspect_optional(const ecs_world* world, ecs_user* user, const char** c
 ///         game.
 const char* ecs_inspect_sender(const ecs_world* world, ecs_event_type type);
 
+/// The components that a system of this world uses so, and the other names that it declares.
+/// @return false: there is none after `user`, or no such system.
+bool ecs_inspect_use(const ecs_world* world, const char* system, ecs_use use, ecs_user* user);
+/// The event types that a system handles.
+/// @return false: there is none after `user`, or no such system.
+bool ecs_inspect_event(const ecs_world* world, const char* system, ecs_user* user);
+
+/// Nanoseconds of any clock that does not go back. Called from all threads of a step.
+typedef uint64_t (*ecs_clock_fn)(void);
+/// What a system did since ecs_inspect_times, without what it does with events. With several
+/// threads its times are added up.
+typedef struct ecs_system_times {
+    uint64_t ticks;      ///< in which it was called
+    uint64_t rows;       ///< that it was called with
+    uint64_t ns, ns_max; ///< together, and the longest tick
+    uint64_t ns_tick;    ///< private: of the tick that runs
+} ecs_system_times;
+/// From now on measure the systems, all from zero; NULL ends it. A system costs two calls of the
+/// clock a tick, with ranges two for each. Between steps.
+void ecs_inspect_times(ecs_world* world, ecs_clock_fn clock);
+/// The times of the system at a position of a stage. @return false past the end.
+bool ecs_inspect_system_times(const ecs_world* world, uint32_t stage, uint32_t position,
+                              ecs_system_times* times);
+
 /// From now on compare each column that a system declares as read before and after its call, and
 /// report the first difference of each system and term: "system draw_es declares that it only reads
 /// pos". Report recorded creations, too, that give a component that the template lacks and are
@@ -73,5 +98,26 @@ void ecs_inspect_follow(ecs_world* world, ecs_slip slip);
 /// Was the watched value written so since ecs_inspect_follow? *system is the one that ran then;
 /// NULL: another part of the game, as a handler of events.
 bool ecs_inspect_followed(const ecs_world* world, const char** system);
+
+/// Called behind each system that ran, and with `system` NULL behind the commands and events that
+/// follow it. Reads the world, and nothing else.
+typedef void (*ecs_after_fn)(void* context, const ecs_world* world, const char* system);
+/// From now on systems run one by one, with the same results, and `after` is called; NULL ends it.
+/// For checks: no threads help. Between steps.
+void ecs_inspect_after(ecs_world* world, ecs_after_fn after, void* context);
+/// Read "INDEX:GENERATION", also with '#' in front. @return false for another text: *entity is
+/// unchanged.
+BASE_MUST_USE bool ecs_entity_parse(const char* text, ecs_entity* entity);
+/// Write a value into a living entity between steps, as a person types it. `path` is a component
+/// ("pos"), a field of it ("tank.heat"), or an element of an array in it ("slots[3]"; a lone array
+/// needs no name of its field). `text` is what a datablock would say: "1, 2.5", "yes", a text; an
+/// entity is INDEX:GENERATION or none. It is checked as a whole first: a number that its kind does
+/// not hold, or that lies outside of what the wire can carry, is refused. With is_trial it is only
+/// checked.
+/// @return ECS_OK; what failed, reported: ECS_ERR_STALE (no such entity lives); ECS_ERR_UNKNOWN (no
+///         such component or field); ECS_ERR_MISSING (the entity lacks it); ECS_ERR_TYPE (neither
+///         plain data nor a text); ECS_ERR_SYNTAX (the text is no such value); ECS_ERR_MEMORY.
+BASE_MUST_USE ecs_result ecs_put(ecs_world* world, ecs_entity entity, const char* path,
+                                 const char* text, bool is_trial, const base_reporter* reporter);
 
 BASE_C_END

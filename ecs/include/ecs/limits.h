@@ -33,6 +33,8 @@ BASE_C_BEGIN
 #define ECS_TEXT_SLOTS_MAX (1u << 18) ///< components of all templates of a file, inherited ones too
 #define ECS_VISIBLE_CLASSES_MAX 16u   ///< of `_visible`: public, owner, team and 13 others
 #define ECS_PRIORITY_MAX 16u          ///< of `_priority`
+#define ECS_UNIT_BYTES_MAX 16u        ///< of `_unit`
+#define ECS_ABOUT_BYTES_MAX 200u      ///< of `_about`
 #define ECS_TEXT_TAGS_BYTES_MAX 256u  ///< one list of tags, with the NUL
 #define ECS_STRING_BYTES_MAX 4096u    ///< value of type t
 #define ECS_CONTAINER_COUNT_MAX 16384u    ///< values directly inside one list, array or object

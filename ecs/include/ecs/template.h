@@ -101,6 +101,13 @@ const ecs_template_component* ecs_template_find_component(const ecs_template* te
 /// @return NULL when there is no such template, or it does not have the component.
 const void* ecs_template_default(const ecs_world* world, ecs_template_id id,
                                  ecs_component_id component);
+/// What a template says of a component for people, each borrowed: `_unit:t="m"` and
+/// `_about:t="where it stands"`. "": not stated, or it has no such component.
+typedef struct ecs_template_remarks {
+    const char *unit, *about;
+} ecs_template_remarks;
+ecs_template_remarks ecs_template_remark(const ecs_world* world, ecs_template_id id,
+                                         ecs_component_id component);
 /// Get how a component is rounded for the wire, so that a grid is said once, in the datablock:
 /// "pos", or "orbit.yaw" for a field. Without a field it is the component's own rounding, else that
 /// of the first field of its type that has one. Look-ups by name: do it at registration.

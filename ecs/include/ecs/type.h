@@ -66,6 +66,8 @@ typedef struct ecs_field {
 
 /// Bytes of one element of a kind: 1, 2, 4 or 8.
 uint32_t ecs_field_kind_bytes(ecs_field_kind kind);
+/// "f32", "entity"... Static text.
+const char* ecs_field_kind_name(ecs_field_kind kind);
 
 /// What the functions of a type may use.
 typedef struct ecs_type_context {

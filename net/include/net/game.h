@@ -442,6 +442,12 @@ typedef struct net_game_module {
     uint32_t sound_bytes; ///< sizeof(net_sound), as above; may be 0 when there are none
     const char* music;    ///< a file that is played again and again; NULL: none
     float music_volume;   ///< 0..1
+
+    // What an operator does to a match that runs, between two ticks on a server and in a replay.
+    /// Settings changed: `settings` of `start` has all values. NULL: they count at the start only.
+    void (*settings_changed)(ecs_world* world, void* context, const net_game_start* start);
+    /// The operator says a line to the players: `text` as in human_text. NULL: nothing is heard.
+    void (*operator_said)(ecs_world* world, void* context, const char* text);
 } net_game_module;
 
 /// The one symbol: `const net_game_module* net_game_module_get(void);`

@@ -63,6 +63,31 @@ typedef struct net_log_file_ops {
     int (*create)(void* context, const char* file); ///< of a segment; as base_file_create
 } net_log_file_ops;
 
+/// A signed log shows with the public key that its server wrote it so: Ed25519 over the running
+/// hash, at the end of each segment and at the close (proto/LOG.md, "Running hash").
+#define NET_LOG_SECRET_KEY_BYTES 64u
+#define NET_LOG_PUBLIC_KEY_BYTES 32u
+#define NET_LOG_KEY_TEXT_BYTES 96u ///< a line with its key, and the NUL
+#define NET_LOG_KEY_ID_BYTES 17u   ///< 16 digits and the NUL
+typedef struct net_log_secret_key {
+    uint8_t bytes[NET_LOG_SECRET_KEY_BYTES];
+} net_log_secret_key;
+typedef struct net_log_public_key {
+    uint8_t bytes[NET_LOG_PUBLIC_KEY_BYTES];
+} net_log_public_key;
+
+/// Make a pair of keys by chance.
+void net_log_key_make(net_log_secret_key* key, net_log_public_key* public_key);
+net_log_public_key net_log_key_public(const net_log_secret_key* key);
+void net_log_key_wipe(net_log_secret_key* key);
+/// The first bytes of a public key as text: what people compare.
+void net_log_key_id(const net_log_public_key* key, char text[NET_LOG_KEY_ID_BYTES]);
+/// A key as the line of its file, and back. Total. @return false: it is no such line.
+void net_log_key_print(const net_log_secret_key* key, char text[NET_LOG_KEY_TEXT_BYTES]);
+void net_log_public_key_print(const net_log_public_key* key, char text[NET_LOG_KEY_TEXT_BYTES]);
+BASE_MUST_USE bool net_log_key_parse(const char* text, size_t size, net_log_secret_key* key);
+BASE_MUST_USE bool net_log_public_key_parse(const char* text, size_t size, net_log_public_key* key);
+
 typedef struct net_log_options {
     net_log_segments segments;
     net_log_sync sync;
@@ -81,6 +106,11 @@ typedef struct net_log_options {
     uint64_t waiting_bytes;
     net_log_file_ops ops;
     bool is_manual; ///< no thread: net_log_pump does its work
+    /// The match is that of this log, run again up to one of its ticks (net_log_resume), and goes
+    /// on: a copy of the log up to there is the new log's first segment. So both are one match,
+    /// with one identity, and the log of `before` stays as it is. Read in create only.
+    struct net_log_reader* before;
+    const net_log_secret_key* sign_key; ///< outlives the writer; NULL: the log is not signed
 } net_log_options;
 /// @return Segments of NET_LOG_SEGMENT_BYTES_DEFAULT, at most NET_LOG_BUDGET_BYTES_DEFAULT.
 net_log_options net_log_options_default(void);
@@ -101,7 +131,8 @@ typedef struct net_log_counters {
     uint64_t saves_failed;    ///< no room on the disk, over the budget, nothing to save, too many
 } net_log_counters;
 
-/// Create FILE, FILE.queue and the thread, for a match before its first tick. An older log with
+/// Create FILE, FILE.queue and the thread, for a match before its first tick (but for
+/// net_log_options.before). An older log with
 /// this name becomes FILE.N, with its queue; N is above all that are there. A log that another
 /// server writes is not touched. `build` names the program's version. The caller owns the writer;
 /// *writer is NULL after an error.
@@ -156,11 +187,7 @@ typedef struct net_log_event {
 
 #define NET_LOG_VERB_BYTES_MAX 32u ///< of a control, with its NUL
 #define NET_LOG_ARGUMENTS_MAX 16u
-/// Of a control: any bytes.
-typedef struct net_log_argument {
-    const void* data;
-    size_t size;
-} net_log_argument;
+typedef net_match_argument net_log_argument; ///< of a control
 
 /// What enters a tick, in the order in which it is applied: leaves, joins, events, inputs.
 /// Borrowed for the call.
@@ -321,6 +348,11 @@ BASE_MUST_USE net_result net_log_reader_create_to(const base_allocator* allocato
                                                   uint32_t last_segment,
                                                   const base_reporter* reporter,
                                                   net_log_reader** reader);
+/// Follow a log that another process writes: walks of the reader go on through its new blocks, and
+/// the info has them. A block whose end is missing comes with a later call. Borrowed keyframes end.
+/// A closed segment, and a log with records out of FILE.queue, do not grow: open them again.
+/// @return NET_OK, also when nothing is new; NET_ERR_MEMORY (call it again).
+BASE_MUST_USE net_result net_log_reader_follow(net_log_reader* reader);
 /// Destroy a reader. NULL does nothing.
 void net_log_reader_destroy(net_log_reader* reader);
 /// Borrowed; lives as long as the reader.
@@ -333,6 +365,21 @@ BASE_MUST_USE net_result net_log_reader_check(net_log_reader* reader);
 /// The verdict on a log, after net_log_reader_check: "whole"; "cut" (is_cut); "damaged" (any block
 /// of it is not whole, or missing). Programs say no other.
 const char* net_log_reader_verdict(net_log_reader* reader);
+
+/// How far a log is signed.
+typedef struct net_log_signed {
+    bool is_signed;       ///< all of its files are. Of a log without a close its end may be missing
+    bool has_signature;   ///< some file has one, of any key
+    bool is_wrong;        ///< the first file that is not has one: of another key, or it was changed
+    uint64_t first_block; ///< ordinal of the first block that is not signed
+    ecs_tick last_tick;   ///< the last one that is; 0: none
+} net_log_signed;
+/// Check the signatures of a log's files, from the first one on, up to one that is not right. Reads
+/// every block; a walk of its own, as net_log_reader_check.
+/// @return NET_OK: *found has what they say; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_reader_check_signed(net_log_reader* reader,
+                                                     const net_log_public_key* key,
+                                                     net_log_signed* found);
 
 /// A place from which the match can run again without the ticks before it: its state after a tick.
 /// Usable with the build and the content that wrote the log.
@@ -517,6 +564,7 @@ typedef enum net_log_export_what {
 typedef enum net_log_export_format {
     NET_LOG_EXPORT_JSONL, ///< an object on each line
     NET_LOG_EXPORT_CSV,   ///< RFC 4180 but for the line ends, with names in the first line
+    NET_LOG_EXPORT_MCAP,  ///< values, inputs and events for tools that show messages over time
 } net_log_export_format;
 
 typedef struct net_log_export_config {
@@ -545,6 +593,24 @@ BASE_MUST_USE net_result net_log_export(net_log_reader* reader, const net_module
                                         const net_log_export_config* config, ecs_line_fn line,
                                         void* context, const base_reporter* reporter,
                                         net_log_exported* exported);
+
+/// Takes the next bytes of a file. @return false: it cannot.
+typedef bool (*net_log_bytes_fn)(void* context, const void* bytes, size_t size);
+
+/// Write a part of a log as MCAP (mcap.dev): topics with messages in protobuf for each component,
+/// inputs, players, events and a scene of positions ("pos" or the game's rule) and sizes ("size").
+/// Values as those of net_log_export; without the module the messages of inputs and events are
+/// bytes. `what` and `format` of the config do not count; rows are entities in messages, inputs and
+/// events.
+/// @return NET_OK; NET_ERR_IO (`write` refused, or memory ran out while writing); NET_ERR_UNKNOWN
+///         (reported: there is no such component, and the nearest name); NET_ERR_DAMAGED,
+///         NET_ERR_MEMORY; NET_ERR_SCHEMA, NET_ERR_MODULE (reported: the match cannot run again),
+///         NET_ERR_VERSION (reported: its values are in a later code).
+BASE_MUST_USE net_result net_log_export_mcap(net_log_reader* reader, const net_module* module,
+                                             const net_log_export_config* config,
+                                             net_log_bytes_fn write, void* context,
+                                             const base_reporter* reporter,
+                                             net_log_exported* exported);
 
 /// Write a line for each component, template and client of a log: changes of the one, entities that
 /// came and went of the other, what the third sent, with the ticks of its join and its leave (0:
@@ -649,6 +715,18 @@ net_match* net_log_replay_match(net_log_replay* replay);
 ///         too).
 BASE_MUST_USE net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick);
 
+/// Run the match of a log again up to a tick, from the newest keyframe on, compare each hash on the
+/// way, and give it to the caller: it goes on with the next tick. `tick` 0: the last whole one.
+/// From now on no server can write this log until the reader is destroyed or a log goes on with it
+/// (net_log_options.before).
+/// @return NET_OK: *match is the caller's; NET_ERR_CLOSED (reported: a server writes this log now);
+///         NET_ERR_UNKNOWN (reported: the log has no such tick, or is a client's record);
+///         NET_ERR_SCHEMA (reported: another game, or another content of it); NET_ERR_VERSION
+///         (reported: its values are in another row code); NET_ERR_DIVERGED (reported: the run is
+///         not the log's match here); NET_ERR_MODULE, NET_ERR_DAMAGED (reported); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_resume(net_log_reader* reader, const net_module* module,
+                                        ecs_tick tick, const base_reporter* reporter,
+                                        net_match** match);
 /// What verification found.
 typedef struct net_verify_result {
     bool is_diverged;
@@ -658,6 +736,8 @@ typedef struct net_verify_result {
     ecs_entity entity;                  ///< NONE: not known
     char field[ECS_NAME_BYTES_MAX + 8]; ///< "x", "slots[3]"; empty: not known
     char log_value[64], value[64];      ///< of the field in the log and here; empty: not known
+    char writers[512];                  ///< systems that may write the component, in their order,
+                                        ///< with ','; empty: no component is known, or none may
     char note[256];                     ///< what differs, or how it was found; may be empty
     bool is_other_schema;               ///< the game here has another one: `note` says what differs
     uint64_t state_hash, world_hash;    ///< of this run after the last tick
@@ -671,6 +751,20 @@ typedef bool (*net_verify_tick_fn)(void* context, net_match* match);
 BASE_MUST_USE net_result net_log_verify(net_log_reader* reader, const net_module* module,
                                         ecs_tick until, net_verify_tick_fn each, void* context,
                                         const base_reporter* reporter, net_verify_result* result);
+/// The same from the newest keyframe at or before `from` on; 0: from the first tick.
+BASE_MUST_USE net_result net_log_verify_from(net_log_reader* reader, const net_module* module,
+                                             ecs_tick from, ecs_tick until, net_verify_tick_fn each,
+                                             void* context, const base_reporter* reporter,
+                                             net_verify_result* result);
+/// After a verification that diverged: run that tick twice from the keyframe before it, look at all
+/// components behind each system, and write lines (server/README.md): behind which system two runs
+/// differ, or else which systems changed the component. A log has no state behind a system, so
+/// nothing is compared with it there.
+/// @return NET_OK; NET_ERR_DAMAGED, NET_ERR_SCHEMA, NET_ERR_MODULE (reported: it cannot be run);
+///         NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_by_system(net_log_reader* reader, const net_module* module,
+                                           const net_verify_result* found, ecs_line_fn line,
+                                           void* context, const base_reporter* reporter);
 /// Prove a client's trace, a text of lines "client=U entity=I:G tick=T row=<hex>": each row equals
 /// the server's row at that tick, and per client and entity the ticks do not fall. *rows_checked
 /// counts rows up to the first fault.

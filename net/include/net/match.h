@@ -281,6 +281,25 @@ const char* net_match_end_reason(const net_match* match);
 /// @return true: `name` is what it calls them; may be empty.
 bool net_match_take_save(net_match* match, char name[NET_SAVE_NAME_BYTES]);
 
+/// What an operator does to a match that runs. It stands in the log in front of its tick; server
+/// and re-run do it by this one call, before the tick's leaves. Arguments are texts:
+///     set KEY=VALUE             a setting (net_game_module.settings_changed)
+///     put INDEX:GENERATION PATH VALUE  a value of an entity (ecs_put)
+///     say TEXT                  to the players (net_game_module.operator_said)
+///     mark NAME                 nothing: a place on the timeline (NET_PLAYBACK_NAMED)
+/// Any bytes: they may come from a log. `verb` is any text.
+#define NET_MARK_BYTES 32u ///< of a mark's name, with the NUL
+typedef struct net_match_argument {
+    const void* data;
+    size_t size;
+} net_match_argument;
+/// Do it, on a server, between steps; with is_trial only check that it can be done.
+/// @return NET_OK; NET_ERR_UNKNOWN (there is no such verb); NET_ERR_MALFORMED (it cannot be done:
+///         reported, nothing changed); NET_ERR_MEMORY (the match lacks it from now on).
+BASE_MUST_USE net_result net_match_control(net_match* match, const char* verb,
+                                           const net_match_argument* arguments, uint32_t count,
+                                           bool is_trial, const base_reporter* reporter);
+
 /// Run the next tick: the last one + 1. The change list of the world describes this tick until the
 /// caller clears it (ecs_changes_clear).
 void net_match_step(net_match* match);

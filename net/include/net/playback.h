@@ -33,14 +33,16 @@ typedef enum net_playback_mark_kind {
     NET_PLAYBACK_JOIN,
     NET_PLAYBACK_LEAVE,
     NET_PLAYBACK_EVENT, ///< a reliable message to clients: a level, a win
+    NET_PLAYBACK_NAMED, ///< an operator's mark
 } net_playback_mark_kind;
 
 /// A place on the timeline.
 typedef struct net_playback_mark {
     ecs_tick tick;
     net_playback_mark_kind kind;
-    uint32_t client;  ///< of JOIN and LEAVE
-    uint32_t message; ///< of EVENT: position in the module's table + 1
+    uint32_t client;           ///< of JOIN and LEAVE
+    uint32_t message;          ///< of EVENT: position in the module's table + 1
+    char name[NET_MARK_BYTES]; ///< of NAMED
 } net_playback_mark;
 
 typedef struct net_playback net_playback;
@@ -54,6 +56,9 @@ BASE_MUST_USE net_result net_playback_create(net_log_reader* reader, const net_m
                                              net_playback** playback);
 /// NULL does nothing.
 void net_playback_destroy(net_playback* playback);
+/// A log grew (net_log_reader_follow): more ticks can be shown, and those of a log without a close
+/// up to the last but one. @return NET_OK; NET_ERR_MEMORY (call it again).
+BASE_MUST_USE net_result net_playback_follow(net_playback* playback);
 /// @return The last tick that can be shown.
 ecs_tick net_playback_tick_last(const net_playback* playback);
 /// @return The shown moment in ticks.

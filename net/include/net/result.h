@@ -77,9 +77,13 @@ typedef enum net_end {
     NET_END_LIST(NET_END_ENUM)
 #undef NET_END_ENUM
 } net_end;
+#define NET_END_COUNT (NET_END_BEHIND + 1)
 
 /// Beside the RefusedReason of wire.proto: a goodbye with NET_END_REFUSED.
 #define NET_REFUSAL_BY_GAME 256u
+#define NET_REFUSAL_COUNT 8u ///< of RefusedReason, with 0, which is none
+/// "full", "banned"...: the word for a RefusedReason below NET_REFUSAL_COUNT. Static text.
+const char* net_refusal_name(uint32_t reason);
 #define NET_END_TEXT_BYTES 128u ///< of a game's reason, with the NUL
 
 /// The word that programs and traces print: "goodbye", "timeout"... Static text.
@@ -172,6 +176,8 @@ typedef enum net_drop {
 bool net_drop_is_usual(net_drop reason);
 /// "flood", "input_skipped"... Static text.
 const char* net_drop_name(net_drop reason);
+/// What it is, for a person: "dropped to bound the latency"... Static text.
+const char* net_drop_text(net_drop reason);
 /// Write the reasons that have a count: " flood=3 input_full=1". "" when none has. NUL-terminated
 /// and cut to `text_bytes`, which must not be 0.
 void net_drops_text(const uint64_t dropped[NET_DROP_COUNT], char* text, size_t text_bytes);

@@ -53,7 +53,8 @@ typedef enum net_coder {
 typedef struct net_server_config {
     /// NULL: the heap. With is_threaded all threads use it, possibly at the same time.
     const base_allocator* allocator;
-    net_match* match;         ///< role SERVER, before its first tick; owned by the caller
+    net_match* match;         ///< role SERVER; owned by the caller. One that has stepped goes on:
+                              ///< net_server_expect
     net_transport* transport; ///< owned by the caller
     net_log_writer* log;      ///< owned by the caller; NULL: no log. Close or destroy it before the
                               ///< server, whose rows it reads
@@ -88,6 +89,7 @@ typedef struct net_server_config {
     bool has_bandwidth;      ///< account every bit by client, component and cause
     net_server_step_fn step; ///< runs a log again. NULL: a match as usual
     void* step_context;
+    uint64_t (*clock_us)(void); ///< for net_server_get_times; NULL: nothing is measured
 } net_server_config;
 
 typedef struct net_server net_server;
@@ -125,11 +127,21 @@ void net_server_tick(net_server* server, uint64_t now_us);
 ///         tick); NET_ERR_MEMORY; NET_ERR_SCHEMA (as net_server_create). After an error nothing
 ///         changed.
 BASE_MUST_USE net_result net_server_exchange(net_server* server, net_match* match);
+/// A match that has stepped goes on here: one of its players has a place, and comes back with its
+/// secret (net_server_config.secret: the one that it got where it joined). It keeps number and
+/// name, and starts again. Who is not here NET_SILENCE_MS_MAX after `now_us` leaves. For each
+/// player of the match, before the first tick.
+/// @return NET_OK; NET_ERR_FULL (more than clients_max); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_server_expect(net_server* server, uint32_t client, uint64_t now_us);
 /// Request an orderly end, as for a signal. The match stands still until each client has
 /// acknowledged everything, NET_STOP_MS_MAX at most; then all clients get a goodbye, then the
 /// server is ENDED, NET_STOP_WHOLE_MS_MAX after this call at most. Go on with service and tick
 /// until then. A second call sends the goodbyes at once and ends NET_STOP_AGAIN_MS_MAX later.
 void net_server_stop(net_server* server, uint64_t now_us);
+/// Let no new client in from now on: it is refused with this sentence (copied, cut at
+/// NET_END_TEXT_BYTES - 1; "": all as usual again). Clients that are here stay, and come back with
+/// their secrets.
+void net_server_refuse(net_server* server, const char* text);
 /// Add a ban to the list of the config and end the sessions that it meets; *ended is their number.
 /// Their clients get NET_END_BANNED and the ban's reason. Waits for the second thread.
 /// @return NET_OK; NET_ERR_CLOSED (the config has no list); NET_ERR_FULL, NET_ERR_MEMORY (the ban
@@ -138,6 +150,23 @@ BASE_MUST_USE net_result net_server_ban(net_server* server, const net_ban* ban, 
 /// End the sessions that the list of bans meets now, after a change of the list (net_bans_load).
 /// @return their number.
 uint32_t net_server_enforce_bans(net_server* server);
+/// End the session of a client that plays or watches, now: a goodbye with the operator's reason,
+/// which may be empty. It may come again: ban it, too, to keep it away. Waits for the lanes.
+/// @return false: there is no such session.
+bool net_server_kick(net_server* server, uint32_t client, const char* reason);
+/// Do something to the match as its operator, in front of the next tick (net_match_control): what
+/// can be done is logged, then done. Clients take new settings by coming back, as after an
+/// exchange. While HOLDING or RUNNING, between ticks; the log has_controls. Waits for the lanes.
+/// @return NET_OK; NET_ERR_CLOSED (the match is over); NET_ERR_FULL (longer than a record);
+///         NET_ERR_UNKNOWN, NET_ERR_MALFORMED, NET_ERR_MEMORY as net_match_control.
+BASE_MUST_USE net_result net_server_control(net_server* server, const char* verb,
+                                            const net_match_argument* arguments, uint32_t count,
+                                            const base_reporter* reporter);
+/// The match stands still after `ticks` more ticks, UINT64_MAX: never. Datagrams flow, clients
+/// stay, and the log says that the server lives. A stop or an end acts all the same.
+void net_server_pause_after(net_server* server, uint64_t ticks);
+/// Does it stand still?
+bool net_server_is_paused(const net_server* server);
 net_server_phase net_server_get_phase(const net_server* server);
 /// Did the match end because memory ran out? All clients got a goodbye all the same, and the log
 /// ends with the last whole tick.
@@ -174,6 +203,58 @@ uint32_t net_server_report_count(const net_server* server);
 /// @return report `index` (below the count, asserted). Borrowed until the next service or tick.
 const net_peer_report* net_server_report(const net_server* server, uint32_t index);
 
+/// The session of a client that is here.
+typedef struct net_live_peer {
+    net_peer_report peer; ///< as its counts are now; tick and scope are empty
+    const char* name;     ///< borrowed until the next service or tick, as `state`
+    const char* state;    ///< "accepted", "playing", "away", "closing"
+    bool is_bot, is_spectator, is_solo;
+    ecs_entity player; ///< NONE: it has none
+    uint32_t watched;  ///< of a spectator: client number of a player; 0: none
+    uint32_t strikes;
+    uint64_t since_us, quiet_us;           ///< in this state; without a datagram
+    double jitter_ms;                      ///< mean deviation of round trips
+    uint64_t acked, lost;                  ///< state packets, declared so by acknowledgements
+    uint64_t sent_bytes;                   ///< of its connection
+    double rate_bytes_s, rate_max_bytes_s; ///< what it may get now, and its limit
+    double used_bytes_s;                   ///< what it got lately
+    uint64_t rate_cuts, rate_raises;
+    bool is_held;               ///< the limit held rows back since it was raised last
+    uint32_t entities;          ///< in its scope
+    uint32_t waiting;           ///< of these: with a change that waits to be sent
+    ecs_tick waiting_ticks;     ///< age of the oldest of these changes
+    ecs_tick sent_tick;         ///< newest tick of which a packet was sent
+    ecs_tick acked_tick;        ///< newest tick of which it acknowledged a packet; 0: none
+    uint32_t input_depth;       ///< inputs that wait for their tick
+    net_peer_identity identity; ///< of its newest connection: secret, for operators
+} net_live_peer;
+/// Walk the sessions of clients that have a number: begin with *place 0. In any order; one that
+/// comes meanwhile may be left out. Waits for the second thread. @return false at the end.
+bool net_server_next_client(net_server* server, uint32_t* place, net_live_peer* report);
+/// The same of one client. @return false: it has no session.
+bool net_server_find_client(net_server* server, uint32_t client, net_live_peer* report);
+
+/// List what a client sees, in any order: the first `capacity` entities, some of which may just
+/// have been destroyed. @return how many there are, 0 for a client that does not play.
+uint32_t net_server_list_scope(net_server* server, uint32_t client, ecs_entity* entities,
+                               uint32_t capacity);
+
+/// Parts of a tick while the match runs, in their order.
+typedef enum net_part {
+    NET_PART_GATHER,  ///< what came into the tick: leaves, joins, events, inputs
+    NET_PART_STEP,    ///< the systems and the tracking of changes; appended to the log before
+    NET_PART_COLLECT, ///< waits until the tick before is sent (0 without threads)
+    NET_PART_SESSION, ///< ends and joins of clients, the roster
+    NET_PART_ROWS,    ///< the changed rows for clients and log
+    NET_PART_SEND,    ///< packets: all of it without threads, else its hand-over
+    NET_PART_COUNT,
+} net_part;
+/// "gather"... Static text.
+const char* net_part_name(net_part part);
+/// What the parts of the newest tick of the match took in microseconds; zeros without clock_us.
+/// Borrowed; they change in place.
+const uint64_t* net_server_get_times(const net_server* server);
+
 typedef struct net_server_counters {
     uint32_t clients; ///< now, without spectators
     uint32_t clients_peak;
@@ -183,9 +264,12 @@ typedef struct net_server_counters {
     uint64_t drops;        ///< sessions that ended by silence or by breaking the protocol
     uint64_t resumes;      ///< sessions that continued with another connection
     uint64_t state_packets, state_bytes;
-    uint64_t solo_stopped;            ///< clients that fell back from solo to shared code
-    uint64_t resyncs;                 ///< rows that clients requested
-    uint64_t dropped[NET_DROP_COUNT]; ///< without the parts of open sessions
+    uint64_t solo_stopped;               ///< clients that fell back from solo to shared code
+    uint64_t resyncs;                    ///< rows that clients requested
+    uint64_t dropped[NET_DROP_COUNT];    ///< without the parts of open sessions
+    uint64_t refused[NET_REFUSAL_COUNT]; ///< `refusals` by reason
+    uint64_t ended[NET_END_COUNT];       ///< sessions of clients with a number, by reason
+    uint64_t control_bytes;              ///< of control messages, without what is sent again
 } net_server_counters;
 /// The counters, as of the last call that waited for the second thread. Borrowed; they change in
 /// place.

@@ -88,6 +88,11 @@ typedef struct proto_solo_tape {
     bool is_whole;  ///< false: it cannot be played
 } proto_solo_tape;
 
+/// Where the numbers of a component begin and end in a body that is read (proto_solo_position).
+typedef struct proto_solo_mark {
+    uint64_t begin, end;
+} proto_solo_mark;
+
 typedef enum proto_solo_mode {
     PROTO_SOLO_WRITE,
     PROTO_SOLO_READ,
@@ -108,7 +113,8 @@ typedef struct proto_solo_coder {
     uint32_t sample_count, sample_capacity;
     proto_solo_near near[PROTO_SOLO_NEAR];
     uint32_t near_count;
-    proto_solo_tape* tape; ///< what is coded now is recorded there; NULL: nothing is
+    proto_solo_tape* tape;  ///< what is coded now is recorded there; NULL: nothing is
+    proto_solo_mark* marks; ///< [component] of the row that is read; NULL: not wanted
 } proto_solo_coder;
 
 /// Statistics of nothing: where both sides begin.
@@ -130,6 +136,9 @@ void proto_solo_begin_sample(proto_solo_coder* coder, const proto_solo_model* mo
 /// many numbers, or bytes are left.
 size_t proto_solo_end(proto_solo_coder* coder);
 
+/// How much of a body was read, in 2^-16 bits: a number takes a fraction of a bit when it is
+/// likely. Rises from 0 to about the size of the body.
+uint64_t proto_solo_position(const proto_solo_coder* coder);
 /// Code a number in a situation of 40 bits. @return the number: `value` unless it reads.
 int64_t proto_solo_number(proto_solo_coder* coder, uint32_t field, uint64_t situation,
                           int64_t value);

@@ -17,6 +17,7 @@ typedef struct program {
     base_option options[7];
     base_options table;
     char config_text[512];
+    uint8_t sources[7];
     base_option_list words;
     base_report_first report;
     base_options_result result;
@@ -44,7 +45,8 @@ static void setup(program* p) {
                               .values = p,
                               .first_rare = "set",
                               .config_text = p->config_text,
-                              .config_text_bytes = sizeof p->config_text};
+                              .config_text_bytes = sizeof p->config_text,
+                              .sources = p->sources};
 }
 
 // Reads `line`, cut at spaces, as the command line. Text options borrow from the static copy.
@@ -214,6 +216,18 @@ PROGRAM_CASE(the_environment_beats_the_config_file) {
     assert_false(p->fast);
     assert_int_equal(p->sets.count, 2);
     assert_string_equal(p->sets.values[1], "b=2");
+    static const char* const sources[] = {"environment",  "file", "command line", "file",
+                                          "command line", "file", "default"};
+    const char* const values[] = {"false", "big cubes", path, "10", "3", "a=1 b=2", "second"};
+    for (uint32_t i = 0; i < 7; i++) {
+        char value[64];
+        base_options_value(&p->table, &p->options[i], value, sizeof value);
+        assert_string_equal(value, values[i]);
+        assert_string_equal(base_option_source_name(p->sources[i]), sources[i]);
+    }
+    char cut[5];
+    base_options_value(&p->table, &p->options[5], cut, sizeof cut);
+    assert_string_equal(cut, "a=1 ");
     setenv("SHOAL_CONFIG", path, 1);
     run(p, "");
     unsetenv("SHOAL_CONFIG");
@@ -239,17 +253,16 @@ PROGRAM_CASE(help_shows_every_option_and_its_default) {
     char help[2048];
     size_t size = base_options_help(&p->table, false, help, sizeof help);
     assert_int_equal(size, strlen(help));
-    assert_string_equal(help,
-                        "usage: prog [options] WORD...\n"
-                        "A program.\n"
-                        "  --fast          Run without waiting\n"
-                        "  --game NAME     What to play (default breakout)\n"
-                        "  --config FILE   Read options from a file\n"
-                        "  --tick-rate HZ  Ticks per second (default 60)\n"
-                        "  --loss PERCENT  Packets to lose (default 0)\n"
-                        "  --help          Print this. Environment: --some-name is "
-                        "SHOAL_SOME_NAME.\n"
-                        "  --help=all explains: --set KEY=VALUE..., --sync second|block|end\n");
+    assert_string_equal(help, "usage: prog [options] WORD...\n"
+                              "A program.\n"
+                              "  --fast          Run without waiting\n"
+                              "  --game NAME     What to play (default breakout)\n"
+                              "  --config FILE   Read options from a file\n"
+                              "  --tick-rate HZ  Ticks per second (default 60)\n"
+                              "  --loss PERCENT  Packets to lose (default 0)\n"
+                              "  --help          Print this. Environment: --some-name is "
+                              "SHOAL_SOME_NAME.\n"
+                              "  --help=all explains: --set, --sync\n");
     (void)base_options_help(&p->table, true, help, sizeof help);
     assert_non_null(strstr(help, "\n  --set KEY=VALUE...       Settings of the game\n"));
     assert_non_null(strstr(help, "\n  --sync second|block|end  When to sync (default second)\n"));

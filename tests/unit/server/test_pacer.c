@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "net/limits.h"
+#include "inspect/timing.h"
 #include "pacer.h"
 
 #define BEGIN_US 5000000u
@@ -124,4 +125,12 @@ CASE(percentiles_are_within_three_percent) {
     assert_int_equal(server_timing_percentile(&timing, 0), 1);
     server_timing_add(&timing, UINT64_MAX);
     assert_true(server_timing_percentile(&timing, 100) > 10000);
+    server_timing_remove(&timing, UINT64_MAX);
+    assert_in_range(server_timing_percentile(&timing, 100), 10000, 10310);
+    for (uint64_t us = 1; us <= 10000; us++)
+        server_timing_remove(&timing, us);
+    assert_int_equal(server_timing_percentile(&timing, 100), 0);
+    base_assert_handler_set(test_assert_handler);
+    expect_assert_failure(server_timing_remove(&timing, 1));
+    base_assert_handler_set(NULL);
 }

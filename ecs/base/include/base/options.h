@@ -56,6 +56,14 @@ typedef struct base_option {
              : BASE_OPTION_WORD),                                                                  \
         offsetof(type, field)
 
+/// Where the value of an option comes from.
+typedef enum base_option_source {
+    BASE_OPTION_BY_DEFAULT,
+    BASE_OPTION_BY_FILE,
+    BASE_OPTION_BY_ENVIRONMENT,
+    BASE_OPTION_BY_COMMAND_LINE,
+} base_option_source;
+
 /// A program's table. It must outlive base_options_read only; the values are in the program's
 /// struct.
 typedef struct base_options {
@@ -71,6 +79,8 @@ typedef struct base_options {
     /// if the table has an option named "config".
     char* config_text;
     size_t config_text_bytes;
+    /// base_options_read writes a base_option_source for each option; NULL: not asked for.
+    uint8_t* sources;
 } base_options;
 
 typedef enum base_options_result {
@@ -87,6 +97,12 @@ typedef enum base_options_result {
 BASE_MUST_USE base_options_result base_options_read(const base_options* options, int argc,
                                                     char** argv, base_option_list* words,
                                                     const base_reporter* reporter);
+/// Write the value of an option as the command line takes it, the values of a list separated by
+/// blanks, NUL-terminated and cut to `target_bytes`. An unset text is empty.
+void base_options_value(const base_options* options, const base_option* option, char* target,
+                        size_t target_bytes);
+/// "default", "file", "environment", "command line". Static text.
+const char* base_option_source_name(base_option_source source);
 /// Write --help as text into a buffer; `is_whole`: --help=all. @return the bytes it needs (without
 /// NUL), also when it did not fit.
 size_t base_options_help(const base_options* options, bool is_whole, char* target,

@@ -7,9 +7,10 @@
 BASE_C_BEGIN
 
 #define BASE_REPORT_BYTES_MAX 512u
+#define BASE_REPORT_TEXT_BYTES 1024u ///< with file and line
 
 /// Receives one finished message, valid during the call. `file` may be NULL; `line` is 0 when there
-/// is none. An error, unless it begins with "warning: " or "note: ".
+/// is none. An error, unless it begins with "warning: ", "note: " or "debug: ".
 typedef struct base_reporter {
     void (*report)(void* context, const char* file, uint32_t line, const char* message);
     void* context;
@@ -19,6 +20,12 @@ typedef struct base_reporter {
 /// should not be shown (shown.h) are replaced. The text is cut at BASE_REPORT_BYTES_MAX - 1 bytes.
 void base_report(const base_reporter* reporter, const char* file, uint32_t line, const char* format,
                  ...) BASE_PRINTF(4, 5);
+
+/// The length of the kind that the message begins with ("note: "); 0: an error.
+size_t base_report_kind(const char* message);
+/// Write "FILE:LINE: error: text", as the reporters below do; cut, and NUL-terminated.
+void base_report_text(char* target, size_t target_bytes, const char* file, uint32_t line,
+                      const char* message);
 
 /// A reporter that keeps the first message as "FILE:LINE: error: text" and counts the rest.
 typedef struct base_report_first {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "live_world.h"
+#include "template/data_world.h"
 
 #include "ecs/inspect.h"
 #include "ecs/need.h"
@@ -82,6 +83,58 @@ INSPECTED_CASE(users_and_handlers_are_found_by_what_they_declare, live_idle) {
     assert_false(ecs_inspect_matches(world, "kicked", self->live.thing));
     assert_false(ecs_inspect_matches(world, "unknown", self->live.thing));
     assert_false(ecs_inspect_matches(world, "move", ECS_TEMPLATE_NONE));
+}
+
+static uint64_t fake_ns;
+
+static uint64_t fake_clock(void) {
+    return fake_ns;
+}
+
+static void run_slow(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)rows;
+    fake_ns += stage->tick == 2 ? 500 : 100;
+}
+
+INSPECTED_CASE(times_rows_and_uses_of_systems_are_known_while_they_are_asked_for, run_slow) {
+    ecs_world* world = self->live.world;
+    ecs_system_times times;
+    for (uint32_t i = 0; i < 3; i++)
+        (void)live_create(&self->live, self->live.thing);
+    live_step(&self->live);
+    assert_true(ecs_inspect_system_times(world, 0, 0, &times));
+    assert_int_equal(times.ticks + times.rows + times.ns, 0);
+    ecs_inspect_times(world, fake_clock);
+    live_step(&self->live);
+    live_step(&self->live);
+    assert_true(ecs_inspect_system_times(world, 0, 0, &times));
+    assert_int_equal(times.ticks, 2);
+    assert_int_equal(times.rows, 6);
+    assert_int_equal(times.ns, 600);
+    assert_int_equal(times.ns_max, 500);
+    assert_true(ecs_inspect_system_times(world, 0, 1, &times));
+    assert_int_equal(times.ticks, 2);
+    assert_int_equal(times.rows + times.ns, 0);
+    assert_false(ecs_inspect_system_times(world, 0, 2, &times));
+    assert_false(ecs_inspect_system_times(world, 1, 0, &times));
+    ecs_inspect_times(world, NULL);
+    live_step(&self->live);
+    assert_true(ecs_inspect_system_times(world, 0, 0, &times));
+    assert_int_equal(times.ticks, 0);
+
+    ecs_user user = {0};
+    assert_true(ecs_inspect_use(world, "look", ECS_USE_READ, &user));
+    assert_string_equal(user.name, "pos");
+    assert_true(ecs_inspect_use(world, "look", ECS_USE_READ, &user));
+    assert_string_equal(user.name, "vel");
+    assert_false(ecs_inspect_use(world, "look", ECS_USE_READ, &user));
+    user = (ecs_user){0};
+    assert_false(ecs_inspect_use(world, "look", ECS_USE_WRITE, &user));
+    user = (ecs_user){0};
+    assert_false(ecs_inspect_use(world, "absent", ECS_USE_READ, &user));
+    assert_true(ecs_inspect_event(world, "kicked", &user));
+    assert_string_equal(user.name, "kick");
+    assert_false(ecs_inspect_event(world, "kicked", &user));
 }
 
 INSPECTED_CASE(a_write_through_const_is_told_once, run_sly) {
@@ -223,4 +276,128 @@ INSPECTED_CASE(names_that_are_needed_are_found_or_named, live_idle) {
     assert_string_equal(said, "there is no event 'zzzzzzzz'");
     assert_int_equal(need.missing, 8);
     assert_int_equal(ecs_need_result(&need), ECS_ERR_UNKNOWN);
+}
+
+// ---- values by hand
+
+static ecs_world* put_world(ecs_entity entities[2]) {
+    ecs_world* world = data_world_create(NULL);
+    data_load_ok(world, "body{ rigid:RigidBody{ \"cells:ip2\"=1, 2; }\n"
+                        "\"a.pos:p2\"{ _replicate:b=yes; _min:r=-8; _max:r=7.5; _step:r=0.5; "
+                        "value:p2=0, 0 }\n"
+                        "name:t=\"ann\"; tint:c=1, 2, 3, 4; turn:r{ _replicate:b=yes; _angle:i=8; "
+                        "value:r=0 } \"marks:list<i>\"{} \"is_it:tag\"=yes }\n"
+                        "bare{ hp:i=3 }");
+    assert_ok(ecs_world_seal(world, NULL));
+    entities[0] = ecs_try_create(world, ecs_template_find(world, "body"), NULL, 0);
+    entities[1] = ecs_try_create(world, ecs_template_find(world, "bare"), NULL, 0);
+    assert_true(entities[0] && entities[1]);
+    return world;
+}
+
+CASE(a_value_is_put_as_a_datablock_writes_it) {
+    ecs_entity at[2];
+    ecs_world* world = put_world(at);
+    char other[24], text[64];
+    (void)snprintf(other, sizeof other, "#%u:%u", ecs_entity_index(at[1]),
+                   ecs_entity_generation(at[1]));
+    const struct {
+        const char *path, *text, *component, *is;
+    } cases[] = {
+        {"a.pos", "1.5, -8", "a.pos", "1.5,-8"},
+        {"a.pos.y", "7.5", "a.pos", "1.5,7.5"},
+        {"name", "bob,2nd", "name", "\"bob,2nd\""},
+        {"tint", "9, 8, 7", "tint", "9,8,7,255"},
+        {"turn", "7", "turn", "7"}, // an angle is wrapped where it is sent
+        {"rigid.velocity", "1, 2, 3", NULL, NULL},
+        {"rigid.velocity[2]", "-4", NULL, NULL},
+        {"rigid.cells[1]", "-32768", NULL, NULL},
+        {"rigid.layer", "255", NULL, NULL},
+        {"rigid.is_solid", "yes", NULL, NULL},
+        {"rigid.owner", other, NULL, NULL},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
+        for (int is_trial = 1; is_trial >= 0; is_trial--)
+            assert_ok(
+                ecs_put(world, at[0], cases[i].path, cases[i].text, is_trial, test_reporter()));
+        if (!cases[i].component) continue;
+        const ecs_component_id id = ecs_component_find(world, cases[i].component);
+        assert_true(ecs_type_format(ecs_type_get(world, ecs_component_get(world, id)->type),
+                                    ecs_get(world, at[0], id), text, sizeof text));
+        assert_string_equal(text, cases[i].is);
+    }
+    const data_body* body = ecs_get(world, at[0], ecs_component_find(world, "rigid"));
+    assert_true(body->velocity.x == 1.0f && body->velocity.z == -4.0f);
+    assert_true(body->cells[0] == 1 && body->cells[1] == -32768);
+    assert_true(body->layer == 255 && body->is_solid && body->owner == at[1]);
+    ecs_world_destroy(world);
+}
+
+CASE(what_cannot_be_put_is_refused_and_changes_nothing) {
+    ecs_entity at[2];
+    ecs_world* world = put_world(at);
+    const uint64_t before = ecs_world_hash(world);
+    static const struct {
+        const char *path, *text;
+        ecs_result result;
+        const char* message;
+    } cases[] = {
+        {"nmae", "x", ECS_ERR_UNKNOWN, "there is no component 'nmae', did you mean 'name'?"},
+        {"", "x", ECS_ERR_UNKNOWN, "there is no component ''"},
+        {"a", "x", ECS_ERR_UNKNOWN, "there is no component 'a'"},
+        {"a.pos.z", "1", ECS_ERR_UNKNOWN, "component a.pos has no field 'z'"},
+        {"rigid.lyaer", "1", ECS_ERR_UNKNOWN, "has no field 'lyaer', did you mean 'layer'?"},
+        {"a.pos.", "1", ECS_ERR_UNKNOWN, "component a.pos has no field ''"},
+        {"a.pos[0]", "1", ECS_ERR_UNKNOWN, "a.pos[0]: there is no such element"},
+        {"rigid.cells[2]", "1", ECS_ERR_UNKNOWN, "there is no such element"},
+        {"rigid.cells[x]", "1", ECS_ERR_UNKNOWN, "there is no component"},
+        {"rigid.cells[1", "1", ECS_ERR_UNKNOWN, "there is no component"},
+        {"hp", "1", ECS_ERR_MISSING, "(body) has no component hp"},
+        {"marks", "1", ECS_ERR_TYPE, "only numbers, entities and texts"},
+        {"is_it", "yes", ECS_ERR_TYPE, "only numbers, entities and texts"},
+        {"a.pos", "1", ECS_ERR_SYNTAX, "a.pos: 2 values are needed, not 1"},
+        {"a.pos", "1, 2, 3", ECS_ERR_SYNTAX, "2 values are needed, not more"},
+        {"a.pos", "1, 8.3", ECS_ERR_SYNTAX, "a.pos: 8.3 is outside of -8 to"},
+        {"a.pos", "-8.3, 0", ECS_ERR_SYNTAX, "a.pos: -8.3 is outside of -8 to"},
+        {"a.pos", "1, nan", ECS_ERR_SYNTAX, "'nan' is no number"},
+        {"rigid.layer", "256", ECS_ERR_SYNTAX, "'256' is out of range"},
+        {"rigid.owner", "77:1", ECS_ERR_SYNTAX, "'77:1' is no living entity"},
+        {"rigid.is_solid", "maybe", ECS_ERR_SYNTAX, "'maybe' is neither yes nor no"},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
+        for (int is_trial = 0; is_trial < 2; is_trial++) {
+            base_report_first first = {.count = 0};
+            const base_reporter reporter = base_reporter_first(&first);
+            assert_int_equal(
+                ecs_put(world, at[0], cases[i].path, cases[i].text, is_trial, &reporter),
+                cases[i].result);
+            assert_int_equal(first.count, 1);
+            if (!strstr(first.text, cases[i].message)) print_error("%s\n", first.text);
+            assert_non_null(strstr(first.text, cases[i].message));
+        }
+    }
+    assert_int_equal(ecs_put(world, ECS_ENTITY_NONE, "hp", "1", false, NULL), ECS_ERR_STALE);
+    char* text = calloc(1, ECS_STRING_BYTES_MAX + 2);
+    for (uint32_t more = 0; more < 2; more++) {
+        memset(text, 'x', ECS_STRING_BYTES_MAX + more);
+        assert_int_equal(ecs_put(world, at[0], "name", text, true, NULL),
+                         more ? ECS_ERR_SYNTAX : ECS_OK);
+    }
+    free(text);
+    assert_true(ecs_world_hash(world) == before);
+    ecs_world_destroy(world);
+}
+
+CASE(the_text_of_an_entity_is_read_exactly) {
+    static const char* const wrong[] = {
+        "",          "5",    ":",    "5:",   ":1",    "5:0",           "5:1024",
+        "4194304:1", "5:1 ", " 5:1", "-5:1", "##5:1", "123456789012:1"};
+    ecs_entity entity = 7;
+    for (uint32_t i = 0; i < BASE_COUNT(wrong); i++)
+        assert_false(ecs_entity_parse(wrong[i], &entity));
+    assert_int_equal(entity, 7);
+    assert_true(ecs_entity_parse("4194303:1023", &entity));
+    assert_int_equal(entity, ecs_entity_make(ECS_INDEX_MAX, ECS_GENERATION_MAX));
+    assert_true(ecs_entity_parse("#5:1", &entity));
+    assert_int_equal(entity, ecs_entity_make(5, 1));
 }

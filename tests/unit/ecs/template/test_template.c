@@ -121,6 +121,51 @@ DATA_CASE(interpolation_and_its_jumps_are_inherited_one_by_one) {
     assert_true(data_find(world, "a+e", "pos")->teleport == 120.0f);
 }
 
+DATA_CASE(words_for_people_are_kept_and_inherited) {
+    data_load_ok(world,
+                 "a { \"pos:p2\"{ _unit:t=m; _about:t=\"where it stands\" } hp:i=1\n"
+                 " _group { _unit:t=s; \"wait:r\"{ } } }\n"
+                 "b { _extends:t=a; \"pos:p2\"{ _unit:t=\"\" } \"hp:i\"{ _about:t=health } }\n");
+    static const struct {
+        const char *of, *component, *unit, *about;
+    } rows[] = {{"a", "pos", "m", "where it stands"},
+                {"a", "hp", "", ""},
+                {"a", "wait", "s", ""},
+                {"b", "pos", "", "where it stands"},
+                {"b", "hp", "", "health"},
+                {"b+a", "pos", "m", "where it stands"}};
+    for (uint32_t i = 0; i < BASE_COUNT(rows); i++) {
+        const ecs_template_remarks remarks =
+            ecs_template_remark(world, ecs_template_find(world, rows[i].of),
+                                ecs_component_find(world, rows[i].component));
+        assert_string_equal(remarks.unit, rows[i].unit);
+        assert_string_equal(remarks.about, rows[i].about);
+    }
+    assert_string_equal(ecs_template_remark(world, ECS_TEMPLATE_NONE, 1).unit, "");
+}
+
+DATA_CASE(words_for_people_have_their_length) {
+    static const struct {
+        const char* word;
+        uint32_t bytes_max;
+    } rows[] = {{"_unit", ECS_UNIT_BYTES_MAX}, {"_about", ECS_ABOUT_BYTES_MAX}};
+    for (uint32_t i = 0; i < BASE_COUNT(rows); i++) {
+        char text[512], word[ECS_ABOUT_BYTES_MAX + 2], says[64];
+        memset(word, 'x', sizeof word);
+        for (uint32_t size = rows[i].bytes_max - 1; size <= rows[i].bytes_max + 1; size++) {
+            (void)snprintf(text, sizeof text, "t%u%u { \"n%u:i\"{ %s:t=\"%.*s\" } }", i, size, i,
+                           rows[i].word, (int)size, word);
+            (void)snprintf(says, sizeof says, "is longer than %u bytes", rows[i].bytes_max);
+            const data_load load = data_load_bytes(world, text, strlen(text));
+            if (size <= rows[i].bytes_max)
+                assert_ok(load.result);
+            else
+                assert_non_null(strstr(load.report.text, says));
+        }
+    }
+    data_refused(world, 1, "a { \"pos:p2\"{ _unit:i=3 } }", "'_unit' is written _unit:t=...");
+}
+
 DATA_CASE(interpolation_of_what_cannot_be_shown_between_is_refused) {
     data_refused(world, 2, "a {\n \"pos:p2\"{ _interpolate:b=yes } }",
                  "component 'pos': _interpolate without _replicate");

@@ -9,6 +9,7 @@
 CASE(every_reason_has_a_name_of_its_own) {
     for (uint32_t a = 0; a < NET_DROP_COUNT; a++) {
         const char* name = net_drop_name((net_drop)a);
+        assert_true(strlen(net_drop_text((net_drop)a)) > 10);
         assert_true(strlen(name) >= 3);
         assert_int_equal(strspn(name, "abcdefghijklmnopqrstuvwxyz_"), strlen(name));
         for (uint32_t b = 0; b < a; b++)
@@ -18,6 +19,7 @@ CASE(every_reason_has_a_name_of_its_own) {
 
 CASE(beyond_the_last_there_is_none) {
     expect_assert_failure((void)net_drop_name(NET_DROP_COUNT));
+    expect_assert_failure((void)net_drop_text(NET_DROP_COUNT));
 }
 
 CASE(the_text_names_what_has_a_count_and_is_cut_to_its_room) {

@@ -72,6 +72,25 @@ FILE_CASE(a_file_that_others_can_read_is_refused_with_the_remedy, 64) {
     }
 }
 
+// systemd hands over a file of its own with a right for the service, which looks like one of the
+// group.
+FILE_CASE(a_credential_of_systemd_is_read, 64) {
+    assert_int_equal(fchmod(file->descriptor, 0440), 0);
+    assert_int_equal(setenv("CREDENTIALS_DIRECTORY", "/tmp/other", 1), 0);
+    assert_refused(file, "chmod 600");
+    assert_int_equal(setenv("CREDENTIALS_DIRECTORY", "/tm", 1), 0);
+    assert_refused(file, "chmod 600");
+    assert_int_equal(setenv("CREDENTIALS_DIRECTORY", "/tmp", 1), 0);
+    assert_true(net_host_read_secret_file(file->path, &secret, &file->reporter));
+    net_host_wipe_secret(&secret);
+    static const mode_t modes[] = {0444, 0460, 0404, 0450};
+    for (size_t i = 0; i < BASE_COUNT(modes); i++) {
+        assert_int_equal(fchmod(file->descriptor, modes[i]), 0);
+        assert_refused(file, "chmod 600");
+    }
+    assert_int_equal(unsetenv("CREDENTIALS_DIRECTORY"), 0);
+}
+
 CASE(a_file_of_another_user_is_refused) {
     if (geteuid() != 0) skip();
     key_file file;

@@ -115,6 +115,54 @@ SAMPLE_CASE(a_killed_servers_log_cut_at_any_byte_tells_what_is_lost, true) {
     free(torn);
 }
 
+// Walk on to this record, or to the end: the cursor may stand within a block.
+static void follow_records(net_log_reader* reader, net_log_cursor* cursor, uint64_t* records,
+                           uint64_t until) {
+    net_log_record record;
+    while (*records < until && net_log_cursor_next(reader, cursor, &record)) {
+        assert_int_equal(cursor->resumed, 0);
+        (*records)++;
+    }
+    assert_false(cursor->has_failed);
+}
+
+// From any first piece, by pieces of any size: a reader has what a new one of the same bytes has.
+SAMPLE_CASE(a_log_that_grows_is_followed_to_its_end, false) {
+    for (size_t piece = 1; piece < self->log_bytes; piece += 1 + piece / 2 * test_step(piece)) {
+        char file[256];
+        snprintf(file, sizeof file, "%s/grows", self->files.folder);
+        net_log_reader* reader = NULL;
+        net_log_cursor cursor;
+        uint64_t records = 0;
+        for (size_t size = 0; size < self->log_bytes;) {
+            size = size + piece < self->log_bytes ? size + piece : self->log_bytes;
+            file_write(file, self->log, size);
+            if (reader) {
+                assert_ok(net_log_reader_follow(reader));
+            } else {
+                (void)!net_log_reader_create(NULL, file, NULL, &reader);
+                if (!reader) continue;
+                cursor = net_log_cursor_begin(reader);
+            }
+            const log_sum now = files_read(file);
+            const net_log_info* info = net_log_reader_info(reader);
+            const uint64_t until = now.records > 3 ? now.records - size % 4 : now.records;
+            follow_records(reader, &cursor, &records, until);
+            assert_true(records >= until && records <= now.records);
+            assert_int_equal(info->last_tick, now.info.last_tick);
+            assert_int_equal(info->is_closed, now.info.is_closed);
+            assert_int_equal(info->keyframe_count, now.info.keyframe_count);
+            assert_int_equal(info->file_bytes, size);
+            assert_false(info->is_damaged);
+        }
+        assert_false(net_log_reader_info(reader)->is_cut);
+        assert_ok(net_log_reader_follow(reader)); // nothing is new
+        follow_records(reader, &cursor, &records, UINT64_MAX);
+        assert_int_equal(records, self->whole.records);
+        net_log_reader_destroy(reader);
+    }
+}
+
 static void change_every_byte(sample* self, const char* file, const uint8_t* data, size_t size,
                               uint8_t mask) {
     for (size_t i = 0; i < size; i += test_step(i)) {

@@ -6,6 +6,7 @@
 
 #include "base/rng.h"
 #include "ecs/change.h"
+#include "ecs/inspect.h"
 #include "log/log_state.h"
 #include "log/log_recorder.h"
 #include "log/log_file.h"
@@ -320,4 +321,60 @@ PLAY_CASE(behind_a_full_disk_the_state_is_full, "breakout") {
     assert_true(without <= 1 && gaps == 1);
     net_log_state_destroy(state);
     net_log_reader_destroy(reader);
+}
+
+// ---- system by system ----
+
+typedef struct watched {
+    char names[4096]; ///< of the systems that ran, in their order
+    uint32_t systems, flushes;
+} watched;
+
+static void note(void* context, const ecs_world* world, const char* system) {
+    watched* self = context;
+    assert_true(ecs_world_tick(world) > 0);
+    self->systems += system != NULL;
+    self->flushes += system == NULL;
+    if (!system || strlen(self->names) + strlen(system) + 2 > sizeof self->names) return;
+    strcat(self->names, system);
+    strcat(self->names, " ");
+}
+
+// Systems that are looked behind run one by one, and the match is the same.
+static void runs_one_by_one(const char* game, uint32_t ticks) {
+    play* self = play_open(game);
+    play_record(self, ticks);
+    net_log_reader* reader = files_reader(self->files.log);
+    net_log_replay* replay;
+    net_log_tick tick;
+    watched seen = {.names = ""};
+    assert_ok(net_log_replay_create(reader, self->module, NULL, &replay));
+    ecs_world* world = net_match_world(net_log_replay_match(replay));
+    ecs_inspect_after(world, note, &seen);
+    for (uint32_t i = 0; i < ticks; i++) {
+        seen.names[0] = 0;
+        assert_ok(net_log_replay_step(replay, &tick));
+        assert_true(ecs_world_state_hash(world) == tick.state_hash);
+    }
+    // In their order: each is found behind the one before.
+    const char* at = seen.names;
+    ecs_system_info info;
+    for (uint32_t i = 0; ecs_stage_system_info(world, 0, i, &info); i++) {
+        const char* found = info.is_sync_point ? NULL : strstr(at, info.name);
+        if (found) at = found + strlen(info.name);
+    }
+    assert_string_equal(at, " ");
+    assert_true(seen.systems > ticks && seen.flushes > ticks);
+    const uint32_t systems = seen.systems;
+    ecs_inspect_after(world, NULL, NULL);
+    assert_int_equal(net_log_replay_step(replay, &tick), NET_ERR_CLOSED);
+    assert_int_equal(seen.systems, systems);
+    net_log_replay_destroy(replay);
+    net_log_reader_destroy(reader);
+    play_close(self);
+}
+
+CASE(systems_run_one_by_one_as_they_run_together) {
+    runs_one_by_one("arena", 200);
+    runs_one_by_one("cubes", 100);
 }

@@ -267,6 +267,33 @@ FILES_CASE(a_save_without_its_first_sector_opens) {
     free(bytes);
 }
 
+// The header of the header block is whole, what it says is not; neither are the copy of the header
+// and the first keyframe. The first ticks are lost, and the blocks that have them say which.
+FILES_CASE(a_save_without_its_first_keyframe_knows_where_it_began) {
+    net_log_file_config config = ring_config(files, 20);
+    net_log_saved saved = saved_at(&config, 90, 85, "");
+    size_t size;
+    uint8_t* bytes = file_read(saved.file, &size);
+    net_log_block block;
+    uint64_t offset = NET_LOG_PROLOGUE_BYTES;
+    const net_log_block_type types[] = {NET_LOG_BLOCK_HEADER, NET_LOG_BLOCK_HEADER_COPY};
+    for (uint32_t i = 0; i < BASE_COUNT(types); i++) {
+        assert_true(net_log_block_header_read(&block, bytes + offset));
+        assert_int_equal(block.type, types[i]);
+        offset = net_log_block_end(offset, &block);
+    }
+    assert_true(net_log_block_header_read(&block, bytes + offset));
+    assert_int_equal(block.type, NET_LOG_BLOCK_KEYFRAME);
+    const size_t begin = NET_LOG_PROLOGUE_BYTES + NET_LOG_BLOCK_HEADER_BYTES;
+    memset(bytes + begin, 0, offset + NET_LOG_BLOCK_HEADER_BYTES - begin);
+    file_replace(saved.file, bytes, size);
+    log_sum sum = files_read(saved.file);
+    assert_int_equal(sum.result, NET_ERR_DAMAGED);
+    assert_int_equal(sum.info.first_tick, saved.first_tick);
+    assert_int_equal(sum.info.last_tick, saved.last_tick);
+    free(bytes);
+}
+
 CASE(names_of_saves_stay_in_the_logs_folder) {
     static const char* const names[][2] = {
         {"", ".saved-30.slog"},

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What differs between a log's schema and a match here: one sentence with the name.
+// What differs between a log's schema and a match here: one sentence with the name. And MCAP files,
+// which have schemas of their own.
 #include "breakout_table.h"
 #include "log/log_record.h"
+#include "log/mcap.h"
+#include "mcap_walk.h"
+#include "scarce.h"
 
 #include "log.pb-c.h"
 
@@ -153,4 +157,82 @@ SCHEMA_CASE(a_schema_that_was_shortened_is_compared_as_far_as_it_goes) {
     expect_difference(self, "its bits");
     first_with_fields(self)->fields[0]->bits--;
     schema->n_templates = templates;
+}
+
+// ---- MCAP: a file for other tools, with the schemas of its messages
+
+static mcap_bytes mcap;
+
+CASE(an_mcap_file_has_chunks_indexes_and_checksums) {
+    memset(&mcap, 0, sizeof mcap);
+    net_mcap* made = net_mcap_create(NULL, take_bytes, &mcap);
+    assert_int_equal(net_mcap_channel(made, "/a", "p.A", "schema", 6), 1);
+    assert_int_equal(net_mcap_channel(made, "/b", "p.B", "", 0), 2);
+    static uint8_t large[NET_MCAP_CHUNK_BYTES];
+    assert_true(net_mcap_message(made, 1, 20, "one", 3));
+    assert_true(net_mcap_message(made, 2, 10, NULL, 0)); // earlier than the one before
+    assert_true(net_mcap_message(made, 1, 30, large, sizeof large));
+    assert_true(net_mcap_message(made, 2, 40, "last", 4));
+    assert_true(net_mcap_end(made));
+    assert_int_equal(net_mcap_message_count(made), 4);
+    net_mcap_destroy(made);
+    const mcap_found found = walk_mcap(&mcap);
+    const uint32_t expected[16] = {[1] = 1, [2] = 1, [3] = 4,  [4] = 4,  [6] = 2,
+                                   [7] = 3, [8] = 2, [11] = 1, [14] = 4, [15] = 1};
+    assert_memory_equal(found.counts, expected, sizeof expected);
+    assert_int_equal(base_load_le64(found.statistics), 4); // messages
+    assert_int_equal(load_u32(found.statistics + 22), 2);  // chunks
+    assert_int_equal(base_load_le64(found.statistics + 26), 10);
+    assert_int_equal(base_load_le64(found.statistics + 34), 40);
+    // The last chunk: times, its place, and that of its one index.
+    assert_int_equal(base_load_le64(found.chunk_index), 40);
+    const uint8_t* chunk = mcap.data + base_load_le64(found.chunk_index + 16);
+    assert_int_equal(chunk[0], 6);
+    assert_int_equal(base_load_le64(found.chunk_index + 24), 9 + base_load_le64(chunk + 1));
+    assert_int_equal(base_load_le64(chunk + 9 + 16), 9 + 22 + 4); // not packed: one message
+    assert_int_equal(load_u32(found.chunk_index + 32), 10);       // one entry
+    assert_int_equal(mcap.data[base_load_le64(found.chunk_index + 38)], 7);
+}
+
+CASE(an_mcap_file_ends_where_its_bytes_are_refused_or_memory_ends) {
+    for (size_t room = 1;; room += 37) {
+        assert_true(room < 2000); // it is whole at last
+        memset(&mcap, 0, sizeof mcap);
+        mcap.room = room;
+        net_mcap* made = net_mcap_create(NULL, take_bytes, &mcap);
+        const uint32_t id = net_mcap_channel(made, "/a", "p.A", "schema", 6);
+        if (id > 0) (void)net_mcap_message(made, id, 1, "one", 3);
+        const bool is_whole = net_mcap_end(made);
+        const uint32_t calls = mcap.calls;
+        if (!is_whole) assert_false(net_mcap_end(made));
+        assert_int_equal(mcap.calls, calls); // refused bytes are the last that are given
+        assert_true(mcap.size <= room);
+        net_mcap_destroy(made);
+        if (is_whole) break;
+    }
+    scarce_memory memory;
+    for (uint64_t call = 1;; call++) {
+        scarce_init(&memory, call, true);
+        memset(&mcap, 0, sizeof mcap);
+        net_mcap* made = net_mcap_create(&memory.allocator, take_bytes, &mcap);
+        const uint32_t id = made ? net_mcap_channel(made, "/a", "p.A", "schema", 6) : 0;
+        if (id > 0) (void)net_mcap_message(made, id, 1, "one", 3);
+        const bool is_whole = made && net_mcap_end(made);
+        net_mcap_destroy(made);
+        assert_int_equal(memory.bytes, 0);
+        if (is_whole) break;
+        assert_true(memory.refused > 0 && call < 100);
+    }
+}
+
+CASE(topics_of_an_mcap_file_are_limited) {
+    memset(&mcap, 0, sizeof mcap);
+    net_mcap* made = net_mcap_create(NULL, take_bytes, &mcap);
+    for (uint32_t i = 1; i < NET_MCAP_CHANNELS_MAX; i++)
+        assert_int_equal(net_mcap_channel(made, "/a", "p.A", "", 0), i);
+    assert_int_equal(net_mcap_channel(made, "/a", "p.A", "", 0), 0);
+    assert_true(net_mcap_message(made, NET_MCAP_CHANNELS_MAX - 1, 1, "one", 3));
+    assert_true(net_mcap_end(made));
+    net_mcap_destroy(made);
+    assert_int_equal(walk_mcap(&mcap).counts[4], 2 * (NET_MCAP_CHANNELS_MAX - 1));
 }

@@ -209,6 +209,56 @@ BOTH_CASE(playing_shows_every_tick_as_the_server_had_it) {
     assert_shows(self, 700.0);
 }
 
+// A log that another process writes, seen while it grows by pieces of any size.
+BOTH_CASE(a_log_that_grows_shows_what_it_shows_when_it_is_whole) {
+    enum { PIECE = 9000 };
+    net_playback* whole = show_play(self);
+    uint64_t pictures[TICKS + 1];
+    for (uint32_t tick = 1; tick <= TICKS; tick++) {
+        assert_ok(net_playback_advance(whole, tick > 1));
+        pictures[tick] = picture(whole).hash;
+    }
+    uint32_t whole_count, count;
+    const net_playback_mark* whole_marks = net_playback_marks(whole, &whole_count);
+    size_t log_bytes;
+    uint8_t* log = file_read(self->record->files.log, &log_bytes);
+    char file[256];
+    snprintf(file, sizeof file, "%s/grows", self->record->files.folder);
+    net_log_reader* reader = NULL;
+    net_playback* playback = NULL;
+    uint32_t tick = 0, lasts = 0;
+    for (size_t size = 0; size < log_bytes;) {
+        size = size + PIECE < log_bytes ? size + PIECE : log_bytes;
+        file_write(file, log, size);
+        if (!reader) assert_ok(net_log_reader_create(NULL, file, NULL, &reader));
+        assert_ok(net_log_reader_follow(reader));
+        if (!playback && net_log_reader_info(reader)->last_tick < 2) continue;
+        if (!playback)
+            assert_ok(net_playback_create(reader, self->record->table.module, NULL, &playback));
+        assert_ok(net_playback_follow(playback));
+        const ecs_tick last = net_playback_tick_last(playback);
+        const bool is_closed = net_log_reader_info(reader)->is_closed;
+        assert_int_equal(last, net_log_reader_info(reader)->last_tick - !is_closed);
+        lasts += last > tick;
+        for (; tick < last; tick++) {
+            if (tick > 0) assert_ok(net_playback_advance(playback, 1.0));
+            assert_int_equal(net_playback_tick(playback), tick + 1);
+            assert_true(picture(playback).hash == pictures[tick + 1]);
+        }
+        assert_ok(net_playback_advance(playback, 5.0)); // it waits there
+        assert_int_equal(net_playback_tick(playback), last);
+    }
+    assert_true(lasts > 2);
+    assert_int_equal(tick, TICKS);
+    const net_playback_mark* marks = net_playback_marks(playback, &count);
+    assert_int_equal(count, whole_count);
+    assert_memory_equal(marks, whole_marks, count * sizeof *marks);
+    assert_int_equal(net_playback_diverged(playback), 0);
+    net_playback_destroy(playback);
+    net_log_reader_destroy(reader);
+    free(log);
+}
+
 BOTH_CASE(moments_are_clamped_to_the_log) {
     net_playback* playback = show_play(self);
     assert_int_equal(net_playback_tick_last(playback), TICKS);

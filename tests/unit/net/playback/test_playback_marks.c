@@ -106,3 +106,47 @@ CASE(marks_are_bounded_and_foreign_numbers_are_left_out) {
         files_close(&files);
     }
 }
+
+// A block may end within a tick: its marks come when the tick is whole, and once.
+CASE(a_tick_that_is_not_whole_yet_has_its_marks_later) {
+    log_files files;
+    files_open(&files);
+    net_log_file_config config = files_config(&files);
+    net_log_file* file;
+    char copy[256];
+    size_t bytes;
+    assert_ok(files_create(&config, &file));
+    files_tick(file, 1);
+    net_log_draft* draft = net_log_file_begin(file);
+    assert_non_null(draft);
+    proto_pb_write_number(&draft->body, 1, 2);
+    assert_true(net_log_draft_item(
+        draft, &(net_log_item){.kind = NET_LOG_ITEM_JOIN, .client = 2, .name = "bob"}));
+    net_log_file_end(file, NET_LOG_KIND_BEGIN, 2);
+    net_log_file_pump(file, true);
+    snprintf(copy, sizeof copy, "%s/copy", files.folder);
+    uint8_t* log = file_read(files.log, &bytes);
+    file_write(copy, log, bytes);
+    free(log);
+    net_log_reader* reader;
+    assert_ok(net_log_reader_create(NULL, copy, NULL, &reader));
+    net_playback_marks_list list;
+    read_marks(&list, reader, breakout_module(), UINT32_MAX);
+    assert_int_equal(list.mark_count, 1); // ann's
+    assert_true(files_end(file, 2));
+    files_end_log(file, 2);
+    assert_ok(net_log_file_destroy(file));
+    log = file_read(files.log, &bytes);
+    file_write(copy, log, bytes);
+    free(log);
+    assert_ok(net_log_reader_follow(reader));
+    for (uint32_t i = 0; i < 2; i++) {
+        list.is_whole = false;
+        assert_ok(net_playback_marks_read(&list, reader, breakout_module(), UINT32_MAX));
+        assert_int_equal(list.mark_count, 2);
+        assert_string_equal(net_playback_marks_name(&list, 2), "bob");
+    }
+    net_playback_marks_deinit(&list);
+    net_log_reader_destroy(reader);
+    files_close(&files);
+}

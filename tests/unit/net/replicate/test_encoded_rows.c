@@ -13,7 +13,7 @@ typedef struct fixture {
     uint32_t index;
 } fixture;
 
-static void open(fixture* f, bool is_solo, bool is_counted) {
+static void open(fixture* f, bool is_solo) {
     memset(f, 0, sizeof *f);
     repl_open(&f->server, false, 4000);
     assert_ok(net_history_create(NULL, f->server.rows, 4000, &f->history));
@@ -23,7 +23,7 @@ static void open(fixture* f, bool is_solo, bool is_counted) {
         repl_move(&f->server, f->ball, (float)(tick * tick), 7);
         repl_step(&f->server, f->history, tick);
     }
-    net_encoded_rows_init(&f->encoded_rows, NULL, f->history, is_solo, is_counted);
+    net_encoded_rows_init(&f->encoded_rows, NULL, f->history, is_solo);
     assert_true(net_encoded_rows_begin(&f->encoded_rows, 20));
 }
 
@@ -78,7 +78,7 @@ static void expect_code(const fixture* f, const net_encoded_row_key* key,
 
 #define ROWS_CASE(name, ...) CASE_WITH(fixture, f, open(f, __VA_ARGS__), close_all(f), name)
 
-ROWS_CASE(a_code_is_made_once_and_found_again, false, false) {
+ROWS_CASE(a_code_is_made_once_and_found_again, false) {
     net_encoded_row_key key = key_of(f, 3, 1);
     net_encoded_row made, found;
     assert_false(net_encoded_rows_find(&f->encoded_rows, &key, &found));
@@ -110,7 +110,7 @@ static void encode_ahead(fixture* f) {
     assert_true(net_encoded_rows_ahead(&f->encoded_rows, events, count));
 }
 
-ROWS_CASE(what_is_asked_for_often_is_encoded_ahead, false, false) {
+ROWS_CASE(what_is_asked_for_often_is_encoded_ahead, false) {
     for (uint32_t asked = 0; asked <= 3; asked++) {
         net_encoded_row_key key = key_of(f, 3, 1);
         net_encoded_row found;
@@ -127,7 +127,7 @@ ROWS_CASE(what_is_asked_for_often_is_encoded_ahead, false, false) {
     assert_false(net_encoded_rows_find(&f->encoded_rows, &key, &found));
 }
 
-ROWS_CASE(the_kinds_that_are_encoded_ahead_are_limited, false, false) {
+ROWS_CASE(the_kinds_that_are_encoded_ahead_are_limited, false) {
     // The second one is asked for least.
     for (uint32_t age = 1; age <= NET_ENCODED_ROW_USUAL + 1; age++)
         ask(f, age, 1, age == 2 ? 3 : 10 + age % 3);
@@ -155,7 +155,7 @@ ROWS_CASE(the_kinds_that_are_encoded_ahead_are_limited, false, false) {
     assert_false(net_encoded_rows_find(&f->encoded_rows, &over, &found));
 }
 
-ROWS_CASE(every_part_of_the_key_matters, false, false) {
+ROWS_CASE(every_part_of_the_key_matters, false) {
     net_encoded_row_key keys[] = {key_of(f, 0, 0), key_of(f, 3, 0), key_of(f, 4, 0),
                                   key_of(f, 3, 1), key_of(f, 3, 2), key_of(f, 3, 0)};
     keys[5].is_settled = true;
@@ -170,7 +170,7 @@ ROWS_CASE(every_part_of_the_key_matters, false, false) {
     }
 }
 
-ROWS_CASE(more_codes_than_an_entity_has_room_for_are_found_too, false, true) {
+ROWS_CASE(more_codes_than_an_entity_has_room_for_are_found_too, false) {
     assert_true(MANY > NET_ENCODED_ROW_CELLS);
     for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t age = 1; age <= MANY; age++) {
@@ -189,7 +189,7 @@ static uint32_t cell_of(fixture* f, uint32_t wanted) {
     return net_encoded_rows_kind(&f->encoded_rows, wanted)->cell;
 }
 
-ROWS_CASE(the_kinds_most_wanted_have_cells_in_the_next_tick, false, false) {
+ROWS_CASE(the_kinds_most_wanted_have_cells_in_the_next_tick, false) {
     const uint32_t most = NET_ENCODED_ROW_KINDS - NET_ENCODED_ROW_KINDS / 4;
     for (uint32_t wanted = 1; wanted <= most; wanted++) {
         net_encoded_row_kind* kind = net_encoded_rows_kind(&f->encoded_rows, wanted);
@@ -209,7 +209,7 @@ ROWS_CASE(the_kinds_most_wanted_have_cells_in_the_next_tick, false, false) {
     assert_int_equal(cell_of(f, 2), NET_ENCODED_ROW_CELL_NONE);
 }
 
-ROWS_CASE(a_tick_forgets_the_codes_of_the_one_before, false, false) {
+ROWS_CASE(a_tick_forgets_the_codes_of_the_one_before, false) {
     net_encoded_row_key key = key_of(f, 3, 1);
     net_encoded_row encoded;
     assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
@@ -227,7 +227,7 @@ ROWS_CASE(a_tick_forgets_the_codes_of_the_one_before, false, false) {
 
 enum { KEEP = NET_ROW_HISTORY_TICKS_MAX };
 
-ROWS_CASE(a_forgotten_base_is_said_to_be, false, false) {
+ROWS_CASE(a_forgotten_base_is_said_to_be, false) {
     for (uint32_t tick = 21; tick <= 20 + KEEP; tick++) {
         repl_move(&f->server, f->ball, (float)(tick % 900), 7);
         repl_step(&f->server, f->history, tick);
@@ -244,7 +244,7 @@ ROWS_CASE(a_forgotten_base_is_said_to_be, false, false) {
     assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &encoded), NET_ENCODED_ROW_OK);
 }
 
-ROWS_CASE(alone_nothing_is_shared, true, false) {
+ROWS_CASE(alone_nothing_is_shared, true) {
     net_encoded_row_key key = key_of(f, 3, 1);
     net_encoded_row encoded;
     for (uint32_t i = 0; i < 3; i++) {
@@ -254,21 +254,4 @@ ROWS_CASE(alone_nothing_is_shared, true, false) {
     }
     assert_int_equal(f->encoded_rows.made, 3);
     assert_int_equal(f->encoded_rows.shared, 0);
-}
-
-ROWS_CASE(bits_of_components_are_told_with_every_code, false, true) {
-    net_encoded_row_key key = key_of(f, 3, 1);
-    net_encoded_row encoded;
-    for (uint32_t i = 0; i < 2; i++) { // the first client makes the row, the second one shares it
-        assert_int_equal(net_encoded_rows_get(&f->encoded_rows, &key, &encoded),
-                         NET_ENCODED_ROW_OK);
-        const net_row_template* entry;
-        const uint32_t* parts =
-            net_encoded_rows_component_bits(&f->encoded_rows, encoded.parts_first, &entry);
-        assert_ptr_equal(entry, net_history_find(f->history, f->index)->row_template);
-        uint32_t sum = encoded.head_bits;
-        for (uint32_t c = 0; c < entry->layout.component_count; c++)
-            sum += parts[c];
-        assert_int_equal(sum, encoded.bits);
-    }
 }

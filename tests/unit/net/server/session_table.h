@@ -45,6 +45,7 @@ typedef struct table_config {
     bool is_threaded;
     uint32_t lanes; ///< of the transport; 0: one
     bool has_bandwidth, has_solo;
+    uint64_t (*clock_us)(void); ///< NULL: no part of a tick is measured
     net_coder coder;
     uint32_t clients_per_address_max;
     net_bans* bans;
@@ -141,6 +142,7 @@ static inline void table_open(table* at, table_config config) {
         .has_bandwidth = config.has_bandwidth,
         .session_trace = config.server_trace,
         .session_trace_context = config.server_trace_context,
+        .clock_us = config.clock_us,
     };
     assert_ok(net_server_create(&server, &at->server));
     at->now_us = 1000000;

@@ -3,6 +3,7 @@
 // player, or read why they do not fit. On ENet, in virtual time.
 #include "enet_room.h"
 
+#include "client/client_state.h"
 #include "scarce.h"
 #include "swarm.h"
 
@@ -12,14 +13,21 @@
 
 typedef struct stage {
     room room;
+    net_game_module game;
     scarce_memory memory;   ///< of the server
     net_module* modules[4]; ///< by the exchanges
     uint32_t count;
 } stage;
 
+static void take_settings(ecs_world* world, void* context, const net_game_start* start) {
+    (void)world, (void)context, (void)start;
+}
+
 static void stage_open(stage* at) {
     memset(at, 0, sizeof *at);
-    room_open(&at->room, (room_config){.game = swarm_module_get(),
+    at->game = *swarm_module_get();
+    at->game.settings_changed = take_settings;
+    room_open(&at->room, (room_config){.game = &at->game,
                                        .templates = swarm_templates(),
                                        .seed = 5,
                                        .quiet = 1e9,
@@ -232,4 +240,205 @@ STAGE_CASE(a_server_that_accounts_its_bits_keeps_its_match) {
     assert_int_equal(net_server_exchange(house->server, match), NET_ERR_CLOSED);
     net_match_destroy(match);
     await_seats(house);
+}
+
+// ---- in another server ----
+
+static void make_secret(void* context, uint32_t client, void* bytes, size_t size) {
+    (void)context;
+    memset(bytes, (int)(client & 0xff), size);
+}
+
+static net_server* make_server(stage* at, uint32_t clients_max) {
+    net_server* server = NULL;
+    const net_server_config config = {.allocator = &at->memory.allocator,
+                                      .match = at->room.match,
+                                      .transport = at->room.transport,
+                                      .clients_max = clients_max,
+                                      .secret = make_secret};
+    assert_ok(net_server_create(&config, &server));
+    return server;
+}
+
+// The process died; another one has the match, and the address.
+static void take_over(stage* at, uint32_t clients_max) {
+    room* house = &at->room;
+    room_stop(house);
+    const net_enet_config listen = {.listen = "127.0.0.1:7777", .peers_max = ROOM_SEATS + 8};
+    assert_ok(net_transport_enet_create(&listen, &house->transport));
+    house->server = make_server(at, clients_max);
+}
+
+static void stage_open_with_secrets(stage* at) {
+    stage_open(at);
+    net_server_destroy(at->room.server);
+    at->room.server = make_server(at, ROOM_SEATS);
+}
+
+static void expect_players(room* house) {
+    for (uint32_t i = 1; i <= 2; i++)
+        assert_ok(net_server_expect(house->server, i, house->now_us));
+}
+
+#define MOVED_CASE(name) CASE_WITH(stage, at, stage_open_with_secrets(at), stage_close(at), name)
+
+MOVED_CASE(players_come_back_to_another_server_of_the_match) {
+    room* house = &at->room;
+    await_seats(house);
+    const ecs_entity player = net_match_player(house->match, 1);
+    const ecs_tick tick = net_match_tick(house->match);
+    take_over(at, ROOM_SEATS);
+    expect_players(house);
+    assert_int_equal(net_server_get_counters(house->server)->clients, 2);
+    // They notice the silence, and read that they start again.
+    for (uint32_t i = 0; i < 2; i++) {
+        const net_client* client = house->seats[i].client;
+        for (uint32_t k = 0; k < 600 && net_client_get_phase(client) != NET_CLIENT_ENDED; k++)
+            room_step(house);
+        come_back(at, i, house->module);
+    }
+    await_seats(house);
+    assert_true(net_match_tick(house->match) > tick);
+    assert_int_equal(net_match_player(house->match, 1), player);
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint32_t number = net_client_number(house->seats[i].client);
+        assert_int_equal(net_client_player(house->seats[i].client),
+                         net_match_player(house->match, number));
+    }
+    for (uint32_t i = 0; i < 70; i++) // the roster of one that came twice in a second
+        room_step(house);
+    assert_string_equal(net_client_player_name(house->seats[0].client, 2), "member (2)");
+    // That they are bots only they say.
+    const net_roster* roster = &house->seats[0].client->roster;
+    assert_int_equal(roster->count, 2);
+    assert_true(roster->players[0].is_bot && roster->players[1].is_bot);
+    const net_server_counters* counters = net_server_get_counters(house->server);
+    assert_true(counters->joins == 0 && counters->drops == 0 && counters->clients == 2);
+    // A third player is the next number, with a name of its own.
+    room_sit(house, 2);
+    for (uint32_t i = 0; i < 120; i++)
+        room_step(house);
+    assert_int_equal(net_client_number(house->seats[2].client), 3);
+    assert_string_equal(net_client_player_name(house->seats[0].client, 3), "member (3)");
+    net_server_stop(house->server, house->now_us);
+    for (uint32_t i = 0; i < 120 && net_server_get_phase(house->server) != NET_SERVER_ENDED; i++)
+        room_step(house);
+    for (uint32_t i = 0; i < 3; i++) {
+        const net_client_report report = net_client_get_report(house->seats[i].client);
+        const net_peer_report* peer = server_report_of(house->server, report.client);
+        assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
+        assert_true(peer->is_caught_up && peer->scope.hash == report.scope.hash);
+    }
+}
+
+// A client that does not come leaves by a leave of the match.
+MOVED_CASE(who_does_not_come_leaves_after_the_usual_time) {
+    room* house = &at->room;
+    await_seats(house);
+    take_over(at, 2);
+    expect_players(house);
+    assert_int_equal(net_server_expect(house->server, 1, house->now_us), NET_ERR_FULL);
+    const uint32_t ticks = (uint32_t)(NET_SILENCE_MS_MAX * 1000u / ROOM_TICK_US);
+    assert_ok(net_socket_link_set(&(net_link_config){.loss_percent = 100}));
+    for (uint32_t i = 0; i < ticks - 2; i++)
+        room_step(house);
+    assert_int_equal(net_match_players(house->match, NULL, 0), 2);
+    for (uint32_t i = 0; i < 5; i++)
+        room_step(house);
+    assert_int_equal(net_match_players(house->match, NULL, 0), 0);
+    assert_int_equal(net_server_get_counters(house->server)->clients, 0);
+    assert_ok(net_socket_link_set(NULL));
+}
+
+MOVED_CASE(without_memory_no_player_is_expected) {
+    room* house = &at->room;
+    await_seats(house);
+    for (uint64_t n = 1;; n++) {
+        take_over(at, ROOM_SEATS);
+        at->memory.fail_at = at->memory.calls + n;
+        const net_result result = net_server_expect(house->server, 1, house->now_us);
+        at->memory.fail_at = 0;
+        if (result == NET_OK) break;
+        assert_int_equal(result, NET_ERR_MEMORY);
+        assert_true(n < 50);
+    }
+}
+
+// ---- what the operator does
+
+static net_result control(stage* at, const char* verb, const char* text) {
+    return net_server_control(at->room.server, verb, &(net_match_argument){text, strlen(text)}, 1,
+                              NULL);
+}
+
+STAGE_CASE(clients_come_back_for_new_settings) {
+    room* house = &at->room;
+    char text[64];
+    const char* key = at->game.settings[0].key;
+    await_seats(house);
+    (void)snprintf(text, sizeof text, "%s=1e8", key);
+    assert_int_equal(control(at, "set", "nothing=1"), NET_ERR_MALFORMED);
+    assert_int_equal(control(at, "kill", ""), NET_ERR_UNKNOWN);
+    assert_true(is_in(house, 0)); // no client is disturbed
+    assert_ok(control(at, "set", text));
+    all_come_back(at, house->module);
+    await_seats(house);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_true(net_match_get_config(house->seats[i].match)->settings[0] == 1e8);
+        assert_int_equal(net_client_player(house->seats[i].client),
+                         net_match_player(house->match, net_client_number(house->seats[i].client)));
+    }
+    assert_int_equal(net_server_get_counters(house->server)->joins, 2);
+    assert_int_equal(net_server_get_counters(house->server)->drops, 0);
+    net_server_stop(house->server, house->now_us);
+    for (uint32_t i = 0; i < 120 && net_server_get_phase(house->server) != NET_SERVER_ENDED; i++)
+        room_step(house);
+    assert_int_equal(control(at, "set", text), NET_ERR_CLOSED);
+    for (uint32_t i = 0; i < 2; i++) {
+        const net_client_report report = net_client_get_report(house->seats[i].client);
+        assert_true(server_report_of(house->server, report.client)->scope.hash ==
+                    report.scope.hash);
+        assert_false(report.differs);
+    }
+}
+
+STAGE_CASE(a_paused_match_stands_still_and_its_clients_stay) {
+    room* house = &at->room;
+    await_seats(house);
+    const ecs_tick tick = net_match_tick(house->match);
+    net_server_pause_after(house->server, 0);
+    assert_true(net_server_is_paused(house->server));
+    for (uint32_t i = 0; i < 45 * 60; i++) // longer than a silent client is kept
+        room_step(house);
+    assert_true(net_match_tick(house->match) == tick);
+    assert_int_equal(net_server_get_phase(house->server), NET_SERVER_RUNNING);
+    assert_int_equal(net_server_get_counters(house->server)->clients, 2);
+    net_server_pause_after(house->server, 3);
+    assert_false(net_server_is_paused(house->server));
+    for (uint32_t i = 0; i < 10; i++)
+        room_step(house);
+    assert_true(net_match_tick(house->match) == tick + 3 && net_server_is_paused(house->server));
+    net_server_pause_after(house->server, UINT64_MAX);
+    for (uint32_t i = 0; i < 60; i++)
+        room_step(house);
+    assert_true(net_match_tick(house->match) == tick + 63);
+    await_seats(house);
+    assert_int_equal(net_server_get_counters(house->server)->drops, 0);
+}
+
+STAGE_CASE(a_kicked_client_reads_why) {
+    room* house = &at->room;
+    await_seats(house);
+    const uint32_t client = net_client_number(house->seats[1].client);
+    assert_false(net_server_kick(house->server, 0, "x"));
+    assert_false(net_server_kick(house->server, 77, "x"));
+    assert_true(net_server_kick(house->server, client, "for a walk"));
+    assert_false(net_server_kick(house->server, client, "again"));
+    const net_client* kicked = house->seats[1].client;
+    for (uint32_t i = 0; i < 600 && net_client_get_phase(kicked) != NET_CLIENT_ENDED; i++)
+        room_step(house);
+    assert_int_equal(net_client_get_phase(kicked), NET_CLIENT_ENDED);
+    assert_int_equal(server_report_of(house->server, client)->end, NET_END_GAME);
+    assert_int_equal(net_match_player(house->match, client), ECS_ENTITY_NONE);
+    assert_true(is_in(house, 0));
 }

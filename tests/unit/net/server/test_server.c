@@ -545,3 +545,80 @@ TABLE_CASE(steady_ticks_allocate_nothing_on_either_side, .seed = 8, .quiet = 60)
     // Nothing changes: the server sends ten packets a second to each client.
     assert_in_range(net_server_get_counters(at->server)->state_packets - states, 195, 220);
 }
+
+// ---- what an operator reads
+
+static uint64_t fake_us;
+
+static uint64_t fake_clock(void) {
+    return fake_us += 7;
+}
+
+TABLE_CASE(parts_of_a_tick_are_measured_with_the_clock_of_the_caller, .seed = 9,
+           .clock_us = fake_clock) {
+    const uint64_t* us = net_server_get_times(at->server);
+    table_step(at);
+    for (uint32_t i = 0; i < NET_PART_COUNT; i++)
+        assert_int_equal(us[i], 7);
+    assert_string_equal(net_part_name(NET_PART_GATHER), "gather");
+    assert_string_equal(net_part_name(NET_PART_SEND), "send");
+}
+
+TABLE_CASE(nothing_is_measured_without_a_clock, .seed = 9) {
+    fake_us = 0;
+    table_step(at);
+    assert_int_equal(net_server_get_times(at->server)[NET_PART_STEP], 0);
+    assert_int_equal(fake_us, 0);
+}
+
+TABLE_CASE(who_is_here_can_be_read, .seed = 10, .quiet = 1e9, .spectators_max = 1,
+           .rate_bytes_max = 8000) {
+    static const net_link_config BAD = {.loss_percent = 20, .delay_ms = 40, .seed = 3};
+    (void)table_sit_as(at, at->module, NULL, "near");
+    (void)table_sit_as(at, at->module, &BAD, "far");
+    (void)table_watch(at, NULL);
+    table_run(at, 300);
+    net_live_peer near, far, peer;
+    assert_true(net_server_find_client(at->server, 1, &near));
+    assert_true(net_server_find_client(at->server, 2, &far));
+    assert_false(net_server_find_client(at->server, 3, &peer));
+    assert_false(net_server_find_client(at->server, 0, &peer));
+    assert_string_equal(near.name, "near");
+    assert_string_equal(near.state, "playing");
+    assert_true(near.is_bot && !near.is_spectator);
+    assert_int_equal(near.player, net_match_player(at->match, 1));
+    assert_true(near.peer.rtt_ms < far.peer.rtt_ms);
+    assert_int_equal(near.lost, 0);
+    assert_true(far.lost > 5 && far.acked > far.lost);
+    assert_true(near.entities > 10);
+    assert_in_range(near.acked_tick, 290, 300);
+    assert_in_range(near.sent_tick, near.acked_tick, 300);
+    assert_true(far.acked_tick < near.acked_tick && far.acked_tick > 250);
+    assert_true(near.rate_max_bytes_s == 8000);
+    assert_true(near.peer.inputs_received > 250 && near.peer.packets_sent > 100);
+    assert_int_equal(near.peer.end, NET_END_NONE);
+    uint32_t found = 0, spectators = 0;
+    for (uint32_t place = 0; net_server_next_client(at->server, &place, &peer); found++)
+        spectators += peer.is_spectator;
+    assert_int_equal(found, 3);
+    assert_int_equal(spectators, 1);
+}
+
+TABLE_CASE(what_waits_for_a_client_shows_its_age, .seed = 10, .quiet = 1e9) {
+    static const net_link_config DEAF = {.loss_percent = 100, .delay_ms = 5};
+    net_live_peer peer;
+    (void)table_sit(at, NULL);
+    table_run(at, 120);
+    assert_true(net_server_find_client(at->server, 1, &peer));
+    assert_true(peer.waiting_ticks <= 6);
+    net_sim_link_set(at->seats[0].transport, &DEAF);
+    ecs_tick oldest = 0;
+    for (uint32_t i = 0; i < 200; i++) { // a packet now and then still goes
+        table_step(at);
+        assert_true(net_server_find_client(at->server, 1, &peer));
+        assert_int_equal(peer.waiting == 0 && peer.waiting_ticks > 0, false);
+        if (peer.waiting_ticks > oldest) oldest = peer.waiting_ticks;
+    }
+    assert_in_range(oldest, 8, 200);
+    assert_true(peer.quiet_us > 1000000);
+}

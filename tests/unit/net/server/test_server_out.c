@@ -2,6 +2,9 @@
 // What the server sends: when, how much, to which clients, and to which account each bit belongs.
 #include "session_table.h"
 
+#include "net/explain.h"
+#include "replicate/repl_state.h"
+#include "server/server_state.h"
 #include "session/packet_header.h"
 #include "session/rate.h"
 
@@ -124,6 +127,101 @@ TABLE_CASE(without_a_bandwidth_there_are_no_lines, .seed = 1) {
     sums all = {0};
     assert_true(net_server_bandwidth(at->server, UINT32_MAX, take_line, &all));
     assert_int_equal(all.lines, 0);
+}
+
+// ---- explained
+
+TABLE_CASE(a_server_says_why_a_client_has_an_entity, .seed = 1) {
+    table_sit(at, NULL);
+    table_run(at, 60);
+    net_explanation out;
+    assert_false(net_server_explain(at->server, 2, ECS_ENTITY_NONE, &out));
+    const ecs_world* world = net_match_world(at->match);
+    ecs_entity local = ecs_entity_make(ECS_INDEX_MAX, 1);
+    const ecs_entity strange[] = {ECS_ENTITY_NONE, local, ecs_entity_make(1, 77)};
+    for (uint32_t i = 0; i < BASE_COUNT(strange); i++) {
+        assert_true(net_server_explain(at->server, 1, strange[i], &out));
+        assert_int_equal(out.rule, NET_RULE_REPLICATED);
+        assert_int_equal(out.answers[NET_RULE_REPLICATED], NET_RULE_HIDES);
+        assert_int_equal(out.has, NET_HAS_NOT);
+        assert_int_equal(out.held, NET_HELD_SCOPE);
+        assert_null(out.template_name);
+        assert_int_equal(out.component_count, 0);
+        assert_false(out.is_in_scope || out.waits || out.turn_ticks);
+    }
+    // Without rules each client has everything.
+    const ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
+    assert_true(net_server_explain(at->server, 1, entity, &out));
+    assert_int_equal(out.rule, NET_RULE_EVERYWHERE);
+    assert_int_equal(out.has, NET_HAS_LIVE);
+    assert_true(out.is_in_scope && out.acked_tick > 0 && out.acked_tick <= out.tick);
+    assert_true(out.has_packet && out.newest_packet_tick == out.tick);
+    assert_true(out.component_count > 0 && out.components[0].is_visible);
+    assert_string_equal(out.components[0].class_name, "public");
+}
+
+// ---- the ledger, and a packet
+
+static void add_bits(void* context, const net_ledger_line* line) {
+    *(uint64_t*)context += line->bits;
+}
+
+TABLE_CASE(the_ledger_counts_only_while_it_is_asked_for, .seed = 1, .quiet = 4000) {
+    table_sit(at, NULL);
+    table_run(at, 60);
+    net_ledger_span span;
+    uint64_t bits = 0;
+    assert_null(at->server->ledger);
+    assert_true(net_server_ledger(at->server, NET_LEDGER_BOTH, 100, add_bits, &bits, &span));
+    assert_int_equal(span.seconds, 0);
+    assert_int_equal(bits, 0);
+    table_run(at, 3 * TICKS_PER_SECOND + 1);
+    assert_true(net_server_ledger(at->server, NET_LEDGER_BOTH, UINT32_MAX, add_bits, &bits, &span));
+    assert_in_range(span.seconds, 2, 3);
+    assert_true(bits > 0 && bits == span.bits);
+    assert_true(span.second_bits[NET_LEDGER_SECONDS - 1] > 0);
+    assert_int_equal(span.second_bits[0], 0);
+    // Ten seconds are the most that are known.
+    table_run(at, 13 * TICKS_PER_SECOND);
+    assert_true(net_server_ledger(at->server, NET_LEDGER_CLIENT, 1, NULL, NULL, &span));
+    assert_int_equal(span.seconds, NET_LEDGER_SECONDS);
+    table_run(at, NET_LEDGER_ASK_MS * TICKS_PER_SECOND / 1000 - 2);
+    assert_non_null(at->server->ledger);
+    table_run(at, 4);
+    assert_null(at->server->ledger);
+    assert_null(at->server->replicator->lanes[0].sink);
+}
+
+TABLE_CASE(a_packet_is_taken_apart_for_those_who_ask, .seed = 1, .quiet = 4000) {
+    table_sit(at, NULL);
+    table_sit(at, NULL);
+    table_run(at, 60);
+    assert_null(net_server_packet(at->server, 0));
+    assert_null(net_server_packet(at->server, 3));
+    assert_null(net_server_packet(at->server, 1)); // none yet
+    table_run(at, 2);
+    const net_packet* packet = net_server_packet(at->server, 1);
+    assert_non_null(packet);
+    assert_int_equal(packet->client, 1);
+    assert_true(packet->part_count > 8 && packet->bits % 8 == 0);
+    assert_string_equal(packet->parts[0].what, "frame");
+    assert_string_equal(packet->parts[1].what, "seq");
+    assert_null(net_server_packet(at->server, 2)); // another client: from now on
+    table_run(at, 2);
+    assert_int_equal(net_server_packet(at->server, 2)->client, 2);
+    table_run(at, NET_LEDGER_ASK_MS * TICKS_PER_SECOND / 1000 + 2);
+    assert_null(at->server->capture);
+}
+
+CASE(all_that_an_explanation_says_has_words) {
+    for (uint32_t i = 0; i < NET_RULE_COUNT; i++)
+        assert_true(strlen(net_rule_name((net_rule)i)) > 2);
+    for (uint32_t i = 0; i <= NET_RULE_HIDES; i++)
+        assert_true(strlen(net_rule_answer_name((net_rule_answer)i)) > 2);
+    for (uint32_t i = 0; i < NET_HAS_COUNT; i++)
+        assert_true(strlen(net_has_name((net_has)i)) > 2);
+    for (uint32_t i = 0; i < NET_HELD_COUNT; i++)
+        assert_true(strlen(net_held_text((net_held)i)) > 10);
 }
 
 // ---- when

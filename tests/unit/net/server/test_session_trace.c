@@ -174,7 +174,7 @@ static void check_session_arrow(net_session_state from, net_session_state to, bo
 CASE(arrows_that_a_session_does_not_have_are_asserted) {
     // [state]: the states that may follow.
     static const char* const FOLLOWERS[NET_SESSION_STATE_COUNT] = {
-        [NET_SESSION_FREE] = "g",       [NET_SESSION_GREETING] = "qaxf", [NET_SESSION_ASKED] = "xf",
+        [NET_SESSION_FREE] = "gw",      [NET_SESSION_GREETING] = "qaxf", [NET_SESSION_ASKED] = "xf",
         [NET_SESSION_ACCEPTED] = "pxf", [NET_SESSION_PLAYING] = "wxf",   [NET_SESSION_AWAY] = "px",
         [NET_SESSION_CLOSING] = "f",
     };

@@ -1,0 +1,144 @@
+# NAME.wasm of each game: base, ecs, proto, the half of net that reads logs, client/web and the game, for a page to
+# load. CMakeLists.txt beside it configures this build; the tools that write sources are those of this machine.
+set(SHOAL_HOST_TOOLS "" CACHE PATH "Folder with shoal-esgen and shoal-tables of this machine")
+set(SHOAL_WASM_DEPS "" CACHE PATH "Folder with the sources protobuf-c/ and libzstd/")
+set(SHOAL_WASM_OUT ${CMAKE_BINARY_DIR}/web CACHE PATH "Where NAME.wasm goes")
+foreach(file protobuf-c/protobuf-c/protobuf-c.c libzstd/lib/zstd.h)
+    if(NOT EXISTS ${SHOAL_WASM_DEPS}/${file})
+        message(FATAL_ERROR "SHOAL_WASM_DEPS=${SHOAL_WASM_DEPS} has no ${file}: scripts/test --web makes that folder")
+    endif()
+endforeach()
+find_program(PROTOC_C protoc-c REQUIRED)
+set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
+# Sizes have 32 bits here, and clang knows warnings that gcc does not.
+target_compile_options(shoal_flags INTERFACE -Wno-shorten-64-to-32 -Wno-sign-conversion -Wno-bitwise-instead-of-logical
+                       -Wno-unneeded-internal-declaration -Wno-unused-variable)
+find_program(SHOAL_WASM_OPT wasm-opt)
+
+# Headers alone, out of a folder with those of the machine's C library, which must not be seen.
+set(headers ${CMAKE_BINARY_DIR}/headers)
+foreach(header xxhash.h sodium.h sodium)
+    file(GLOB_RECURSE found RELATIVE /usr/include /usr/include/${header} /usr/include/${header}/*.h
+         /usr/include/*-linux-gnu/${header}/*.h)
+    foreach(file ${found})
+        string(REGEX REPLACE "^[^/]*-linux-gnu/" "" to ${file})
+        configure_file(/usr/include/${file} ${headers}/${to} COPYONLY)
+    endforeach()
+endforeach()
+set(XXHASH_INCLUDE_DIR ${headers})
+
+foreach(tool shoal-esgen shoal-tables)
+    add_executable(${tool} IMPORTED GLOBAL)
+    set_target_properties(${tool} PROPERTIES IMPORTED_LOCATION ${SHOAL_HOST_TOOLS}/${tool})
+endforeach()
+add_library(Threads::Threads INTERFACE IMPORTED GLOBAL)
+add_library(protobuf_c STATIC ${SHOAL_WASM_DEPS}/protobuf-c/protobuf-c/protobuf-c.c)
+target_include_directories(protobuf_c SYSTEM PUBLIC ${SHOAL_WASM_DEPS}/protobuf-c)
+target_compile_options(protobuf_c PRIVATE -w)
+add_library(PkgConfig::PROTOBUF_C ALIAS protobuf_c)
+file(GLOB zstd ${SHOAL_WASM_DEPS}/libzstd/lib/common/*.c ${SHOAL_WASM_DEPS}/libzstd/lib/decompress/*.c)
+add_library(zstd STATIC ${zstd})
+target_include_directories(zstd SYSTEM PUBLIC ${SHOAL_WASM_DEPS}/libzstd/lib)
+target_compile_definitions(zstd PRIVATE ZSTD_DISABLE_ASM=1 ZSTD_LEGACY_SUPPORT=0)
+target_compile_options(zstd PRIVATE -w)
+
+include(ecs/esgen/ShoalEsgen.cmake)
+add_subdirectory(ecs)
+add_subdirectory(proto)
+
+# What is not reached is not linked; here is what does not compile, or belongs to sockets.
+file(GLOB sources ${PROJECT_SOURCE_DIR}/net/core/end.c ${PROJECT_SOURCE_DIR}/net/core/worker.c
+     ${PROJECT_SOURCE_DIR}/net/state/*.c ${PROJECT_SOURCE_DIR}/net/interest/*.c ${PROJECT_SOURCE_DIR}/net/game/*.c
+     ${PROJECT_SOURCE_DIR}/net/session/event_queue.c ${PROJECT_SOURCE_DIR}/net/session/roster.c
+     ${PROJECT_SOURCE_DIR}/net/replicate/*.c
+     ${PROJECT_SOURCE_DIR}/net/mirror/*.c ${PROJECT_SOURCE_DIR}/net/present/*.c ${PROJECT_SOURCE_DIR}/net/log/*.c)
+list(FILTER sources EXCLUDE REGEX "/(module_check|log_set|log_queue|log_sign)\\.c$")
+file(GLOB web ${PROJECT_SOURCE_DIR}/client/web/*.c)
+add_library(shoal_net STATIC ${sources})
+target_include_directories(shoal_net PUBLIC ${PROJECT_SOURCE_DIR}/net/include PRIVATE ${PROJECT_SOURCE_DIR}/net)
+target_include_directories(shoal_net SYSTEM PRIVATE ${headers})
+target_link_libraries(shoal_net PUBLIC shoal_ecs shoal_proto protobuf_c PRIVATE zstd shoal_flags)
+add_library(shoal_web OBJECT ${web})
+target_include_directories(shoal_web PUBLIC ${PROJECT_SOURCE_DIR}/client/web PRIVATE ${PROJECT_SOURCE_DIR}/net)
+target_link_libraries(shoal_web PUBLIC shoal_net PRIVATE shoal_flags)
+
+# shoal_web_game(TARGET NAME BLK IMPORTS): NAME.wasm of the static library TARGET, with its templates, and the PNG
+# pictures of the folder assets.
+set(SHOAL_WEB_FOLDER ${PROJECT_SOURCE_DIR}/client/web)
+function(shoal_web_game target name blk imports)
+    set(from ${CMAKE_CURRENT_SOURCE_DIR})
+    if(NOT blk)
+        set(blk ${name}.blk)
+    endif()
+    list(TRANSFORM imports PREPEND ${from}/)
+    file(GLOB_RECURSE pictures CONFIGURE_DEPENDS ${from}/assets/*.png)
+    set(inside ${CMAKE_CURRENT_BINARY_DIR}/generated/${name}_inside.c)
+    add_custom_command(OUTPUT ${inside}
+        COMMAND ${CMAKE_COMMAND} -DFROM=${from} "-DTEMPLATES=${from}/${blk};${imports}" "-DPICTURES=${pictures}"
+                -DFILE=${inside} -P ${SHOAL_WEB_FOLDER}/inside.cmake
+        DEPENDS ${from}/${blk} ${imports} ${pictures} ${SHOAL_WEB_FOLDER}/inside.cmake
+        COMMENT "" VERBATIM)
+    # A game without ES_GAME has the one symbol itself.
+    set(entry)
+    get_target_property(sources ${target} SOURCES)
+    foreach(source ${sources})
+        get_filename_component(path ${source} ABSOLUTE)
+        if(EXISTS ${path})
+            file(STRINGS ${path} found REGEX "^ES_GAME\\(" LIMIT_COUNT 1)
+            if(found)
+                shoal_game_entry(entry ${name})
+            endif()
+        endif()
+    endforeach()
+    add_executable(web_${name} ${inside} ${entry})
+    target_link_libraries(web_${name} PRIVATE ${target} shoal_web shoal_flags)
+    set(lib ${SHOAL_WASM_SYSROOT}/lib/wasm32-emscripten)
+    target_link_options(web_${name} PRIVATE -nostdlib -Wl,--no-entry -Wl,--strip-debug -Wl,--gc-sections
+        -Wl,-z,stack-size=1048576 -Wl,--stack-first -Wl,--initial-memory=33554432 -Wl,--max-memory=2147483648
+        -Wl,--export=_initialize ${lib}/crt1_reactor.o)
+    target_link_libraries(web_${name} PRIVATE ${lib}/libc.a ${lib}/libdlmalloc.a ${lib}/libstandalonewasm-memgrow.a
+                          ${lib}/libcompiler_rt.a ${lib}/libc.a)
+    set_target_properties(web_${name} PROPERTIES OUTPUT_NAME ${name} SUFFIX .wasm RUNTIME_OUTPUT_DIRECTORY ${SHOAL_WASM_OUT})
+    if(SHOAL_WASM_OPT)
+        set(file ${SHOAL_WASM_OUT}/${name}.wasm)
+        add_custom_command(TARGET web_${name} POST_BUILD VERBATIM
+            COMMAND ${SHOAL_WASM_OPT} -O3 --strip-debug --strip-producers
+                    ${file} -o ${file})
+    endif()
+endfunction()
+
+include(scripts/package/ShoalGameSources.cmake)
+# As shoal_game() of the installed package (scripts/package/ShoalGame.cmake).
+function(shoal_game name)
+    cmake_parse_arguments(ARG "" "PROTO;BLK;FOLDER" "IMPORTS" ${ARGN})
+    if(NOT ARG_PROTO)
+        set(ARG_PROTO ${name}.proto)
+    endif()
+    set(target ${name}) # its project may set options of it
+    add_library(${target} STATIC ${ARG_UNPARSED_ARGUMENTS})
+    target_include_directories(${target} PUBLIC
+        ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/generated/${target}
+        $<TARGET_PROPERTY:shoal_net,INTERFACE_INCLUDE_DIRECTORIES>)
+    target_link_libraries(${target} PUBLIC shoal_ecs protobuf_c PRIVATE shoal_flags)
+    shoal_protobuf(${target} ${ARG_PROTO})
+    shoal_game_sources(${target} ${name} ${ARG_UNPARSED_ARGUMENTS})
+    shoal_web_game(${target} ${name} "${ARG_BLK}" "${ARG_IMPORTS}")
+endfunction()
+function(shoal_own_game)
+    shoal_game(${ARGN})
+endfunction()
+add_subdirectory(games/arena)
+add_subdirectory(games/breakout)
+add_subdirectory(games/cubes)
+
+# Games of other folders find here what the package would give them.
+set(SHOAL_WEB_GAMES "" CACHE STRING "Folders of further games")
+macro(find_package package)
+    if(NOT "${package}" MATCHES "^[Ss]hoal$")
+        _find_package(${ARGV})
+    endif()
+endmacro()
+foreach(folder ${SHOAL_WEB_GAMES})
+    get_filename_component(name ${folder} NAME)
+    add_subdirectory(${folder} ${CMAKE_BINARY_DIR}/further/${name})
+endforeach()

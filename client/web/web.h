@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+/// What runs in a web page: a game, a playback of its log, and drawing. A page calls the exports of
+/// web.c, and gives the imports below (server/inspect/page/game.js does both).
+///
+/// Bytes of the log stay with the page; a reader asks for pieces. They are untrusted: what they
+/// hold is never a reason to trap.
+/// Threads: one. Memory: that of the match, which the page ends with its instance.
+#pragma once
+
+#include "base/bytes.h"
+#include "net/game.h"
+
+// ---- imports ----
+
+#define WEB_IMPORT(name) __attribute__((import_module("shoal"), import_name(#name)))
+#define WEB_EXPORT(name) __attribute__((export_name(#name)))
+
+/// How many files of the log there are: its segments, then the newest one. At least 1.
+WEB_IMPORT(file_count) uint32_t web_file_count(void);
+/// Bytes of a file so far. They become more, of the last file alone.
+WEB_IMPORT(file_bytes) double web_file_bytes(uint32_t file);
+/// Copy bytes that are there.
+WEB_IMPORT(file_read) void web_file_read(uint32_t file, double offset, void* target, uint32_t size);
+/// Milliseconds of a clock that does not go back.
+WEB_IMPORT(now_ms) double web_now_ms(void);
+
+// ---- the game, which the build writes ----
+
+/// A file inside: "arena.blk" is the first one, then what it imports, then "ship.png" of assets/.
+typedef struct web_file {
+    const char* name;
+    const uint8_t* data; ///< a NUL follows, which size does not count
+    uint32_t size;
+} web_file;
+
+extern const web_file web_files[];
+extern const uint32_t web_templates_count; ///< those that are templates
+extern const uint32_t web_files_count;
+
+const net_game_module* net_game_module_get(void);
+
+// ---- drawing ----
+
+/// Calls of a picture in the order in which they came. Each is a word with its kind, then words and
+/// floats; a text is its bytes, then as many bytes as fill the last word.
+typedef enum web_call {
+    WEB_CALL_RECT = 1,  ///< color, x, y, width, height
+    WEB_CALL_CIRCLE,    ///< color, x, y, radius
+    WEB_CALL_LINE,      ///< color, x0, y0, x1, y1, width
+    WEB_CALL_TRIANGLES, ///< count, count points, count colors
+    WEB_CALL_TEXT,      ///< color, x, y, height, bytes, text
+    /// tint, x, y, width, height, angle, columns, rows, frame, four numbers of the part,
+    /// flips (1: x, 2: y), bytes, text
+    WEB_CALL_SPRITE,
+} web_call;
+
+#define WEB_LETTER_FIRST 32u ///< widths are those of the letters up to the last
+#define WEB_LETTER_COUNT 224u
+
+typedef struct web_drawing {
+    base_bytes calls;
+    uint32_t call_count;
+    float widths[WEB_LETTER_COUNT]; ///< in heights; the page fills them in
+} web_drawing;
+
+/// Begin a picture. @return a drawing that borrows it; the caller sets player and scale.
+net_draw web_drawing_begin(web_drawing* drawing);

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// The game's calls as words that the page reads at once: a picture costs one call between wasm and
+// JavaScript, not thousands.
+#include "web.h"
+
+#include <string.h>
+
+#define LETTER_OTHER 0.6f ///< the width of a letter without one of its own
+
+typedef union word {
+    uint32_t whole;
+    float real;
+    ecs_color color;
+} word;
+
+static word* begin(web_drawing* drawing, web_call kind, size_t words) {
+    word* at = (word*)(void*)base_bytes_extend(&drawing->calls, (1 + words) * sizeof *at);
+    if (!at) return NULL;
+    drawing->call_count++;
+    at->whole = (uint32_t)kind;
+    return at + 1;
+}
+
+static size_t text_words(const char* text) {
+    return 1 + (strlen(text) + sizeof(word) - 1) / sizeof(word);
+}
+
+static void put_text(word* at, const char* text) {
+    const size_t size = strlen(text), words = text_words(text) - 1;
+    at->whole = (uint32_t)size;
+    if (words > 0) at[words].whole = 0;
+    memcpy(at + 1, text, size);
+}
+
+static void put_floats(word* at, const float* values, uint32_t count) {
+    memcpy(at, values, count * sizeof *values);
+}
+
+static void rect(void* context, float x, float y, float width, float height, ecs_color color) {
+    word* at = begin(context, WEB_CALL_RECT, 5);
+    if (!at) return;
+    at->color = color;
+    put_floats(at + 1, (const float[]){x, y, width, height}, 4);
+}
+
+static void circle(void* context, float x, float y, float radius, ecs_color color) {
+    word* at = begin(context, WEB_CALL_CIRCLE, 4);
+    if (!at) return;
+    at->color = color;
+    put_floats(at + 1, (const float[]){x, y, radius}, 3);
+}
+
+static void line(void* context, float x0, float y0, float x1, float y1, float width,
+                 ecs_color color) {
+    word* at = begin(context, WEB_CALL_LINE, 6);
+    if (!at) return;
+    at->color = color;
+    put_floats(at + 1, (const float[]){x0, y0, x1, y1, width}, 5);
+}
+
+static void triangles(void* context, const float* points, const ecs_color* colors, uint32_t count) {
+    count -= count % 3;
+    word* at = begin(context, WEB_CALL_TRIANGLES, 1 + (size_t)count * 3);
+    if (!at) return;
+    at->whole = count;
+    put_floats(at + 1, points, count * 2);
+    memcpy(at + 1 + (size_t)count * 2, colors, count * sizeof *colors);
+}
+
+static void text(void* context, float x, float y, float height, ecs_color color, const char* what) {
+    word* at = begin(context, WEB_CALL_TEXT, 4 + text_words(what));
+    if (!at) return;
+    at->color = color;
+    put_floats(at + 1, (const float[]){x, y, height}, 3);
+    put_text(at + 4, what);
+}
+
+static void sprite(void* context, const net_sprite* given) {
+    net_sprite shown = {0};
+    memcpy(&shown, given, given->size_bytes < sizeof shown ? given->size_bytes : sizeof shown);
+    if (!shown.image) return;
+    word* at = begin(context, WEB_CALL_SPRITE, 14 + text_words(shown.image));
+    if (!at) return;
+    at[0].color = shown.tint;
+    put_floats(at + 1, (const float[]){shown.x, shown.y, shown.width, shown.height, shown.angle},
+               5);
+    at[6].whole = shown.columns;
+    at[7].whole = shown.rows;
+    at[8].whole = shown.frame;
+    put_floats(at + 9,
+               (const float[]){shown.part_x, shown.part_y, shown.part_width, shown.part_height}, 4);
+    at[13].whole = (uint32_t)shown.flip_x + 2u * (uint32_t)shown.flip_y;
+    put_text(at + 14, shown.image);
+}
+
+// Of UTF-8 the letters of Latin-1 have widths of their own, which take one or two bytes.
+static float text_width(void* context, float height, const char* what) {
+    const web_drawing* drawing = context;
+    const uint8_t* at = (const uint8_t*)what;
+    float width = 0.0f;
+    for (; *at; at++) {
+        if ((*at & 0xc0u) == 0x80u) continue;
+        uint32_t letter = *at;
+        if ((letter & 0xe0u) == 0xc0u) letter = ((letter & 0x1fu) << 6) | (at[1] & 0x3fu);
+        const uint32_t place = letter - WEB_LETTER_FIRST;
+        width += place < WEB_LETTER_COUNT ? drawing->widths[place] : LETTER_OTHER;
+    }
+    return width * height;
+}
+
+net_draw web_drawing_begin(web_drawing* drawing) {
+    base_bytes_clear(&drawing->calls);
+    drawing->calls.failed = false;
+    drawing->call_count = 0;
+    return (net_draw){
+        .size_bytes = sizeof(net_draw),
+        .context = drawing,
+        .rect = rect,
+        .circle = circle,
+        .line = line,
+        .triangles = triangles,
+        .text = text,
+        .text_width = text_width,
+        .sprite = sprite,
+    };
+}

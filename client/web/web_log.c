@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// The files of a log in a page, in place of net/log/log_set.c: bytes that the page was given so
+// far. There is no queue: what a server did not write into the file does not come here.
+#include "web.h"
+
+#include "base/assert.h"
+#include "log/log_queue.h"
+#include "log/log_read.h"
+
+#include <string.h>
+
+#define NUMBER UINT32_MAX ///< of a segment: the page does not say which it is
+
+// A set of the page's files from the one on with which it begins: its place is the file's device.
+// @return false: memory ran out.
+static bool look(net_log_set* set) {
+    const uint32_t first = set->count > 0 ? (uint32_t)set->files[0].device : 0;
+    const uint32_t count = web_file_count() - first;
+    while (set->count < count) {
+        if (!BASE_ARRAY_RESERVE(set->allocator, set->files, set->capacity, set->count + 1))
+            return false;
+        set->files[set->count] = (net_log_set_file){.device = first + set->count, .number = NUMBER};
+        set->count++;
+    }
+    set->bytes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        set->files[i].base = set->bytes;
+        set->files[i].bytes = (uint64_t)web_file_bytes(first + i);
+        set->bytes += set->files[i].bytes;
+    }
+    return true;
+}
+
+net_result net_log_set_open(net_log_set* set, const base_allocator* allocator, const char* file,
+                            uint32_t last, const base_reporter* reporter) {
+    (void)last;
+    (void)reporter;
+    *set = (net_log_set){.allocator = allocator, .file = file, .fd_last = -1, .fd = -1};
+    return look(set) ? NET_OK : NET_ERR_MEMORY;
+}
+
+void net_log_set_follow(net_log_set* set) {
+    (void)look(set); // without memory it is as it was
+}
+
+void net_log_set_begin(net_log_set* set, uint32_t index) {
+    set->count -= index;
+    memmove(set->files, set->files + index, set->count * sizeof *set->files);
+    (void)look(set); // it has memory for fewer
+}
+
+void net_log_set_close(net_log_set* set) {
+    BASE_ARRAY_RELEASE(set->allocator, set->files, set->capacity);
+    *set = (net_log_set){.fd_last = -1, .fd = -1};
+}
+
+const net_log_set_file* net_log_set_at(const net_log_set* set, uint64_t offset) {
+    BASE_ASSERT(offset < set->bytes);
+    uint32_t at = set->count - 1;
+    while (set->files[at].base > offset)
+        at--;
+    return &set->files[at];
+}
+
+bool net_log_set_read(net_log_set* set, uint64_t offset, void* target, size_t size) {
+    if (size == 0) return true;
+    const net_log_set_file* file = net_log_set_at(set, offset);
+    BASE_ASSERT(size <= file->base + file->bytes - offset);
+    web_file_read((uint32_t)file->device, (double)(offset - file->base), target, (uint32_t)size);
+    return true;
+}
+
+net_result net_log_queue_load(net_log_queue_copy* copy, const base_allocator* allocator,
+                              const char* log_file) {
+    (void)log_file;
+    *copy = (net_log_queue_copy){.allocator = allocator};
+    return NET_OK;
+}
+
+net_log_queue_state net_log_queue_take(net_log_queue_copy* copy, uint64_t identity,
+                                       uint64_t next_number, base_bytes* records,
+                                       uint64_t* lost_bytes, const char** reason) {
+    (void)copy;
+    (void)identity;
+    (void)next_number;
+    (void)records;
+    (void)lost_bytes;
+    (void)reason;
+    return NET_LOG_QUEUE_NONE;
+}
+
+void net_log_queue_unload(net_log_queue_copy* copy) {
+    *copy = (net_log_queue_copy){0};
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// What an operator does to a match that runs. A log has each control in front of its tick, and a
+// re-run makes the same call, so this file depends on the match and the arguments alone.
+#include "game/match.h"
+
+#include "ecs/inspect.h"
+#include "net/match.h"
+
+#include "base/assert.h"
+#include "base/shown.h"
+
+#include <string.h>
+
+typedef struct control {
+    net_match* match;
+    const net_match_argument* arguments;
+    bool is_trial;
+    const base_reporter* reporter;
+} control;
+
+static net_result refuse(const control* self, const char* text) {
+    base_report(self->reporter, NULL, 0, "%s", text);
+    return NET_ERR_MALFORMED;
+}
+
+// An argument as text. @return false: it is too long, or has a NUL.
+static bool take_text(const control* self, uint32_t index, char* target, size_t target_bytes) {
+    const net_match_argument* argument = &self->arguments[index];
+    if (argument->size >= target_bytes || memchr(argument->data, 0, argument->size)) return false;
+    memcpy(target, argument->data, argument->size);
+    target[argument->size] = '\0';
+    return true;
+}
+
+static net_result set(const control* self) {
+    net_match* match = self->match;
+    char text[256];
+    if (!match->game->settings_changed)
+        return refuse(self, "this game takes its settings at the start only");
+    if (!take_text(self, 0, text, sizeof text)) return refuse(self, "KEY=VALUE is too long");
+    net_match_config config = match->config;
+    const net_result result = net_match_setting_apply(&config, text, self->reporter);
+    if (result != NET_OK) return NET_ERR_MALFORMED;
+    if (self->is_trial) return NET_OK;
+    memcpy(match->config.settings, config.settings, sizeof config.settings);
+    match->has_other_settings = true;
+    net_match_tell_settings(match);
+    return NET_OK;
+}
+
+static net_result put(const control* self) {
+    enum {
+        VALUE_BYTES = ECS_STRING_BYTES_MAX + 2
+    }; // one that is too long is refused by its length
+    char entity_text[32], path[2 * ECS_NAME_BYTES_MAX], value[VALUE_BYTES];
+    ecs_entity entity;
+    if (!take_text(self, 0, entity_text, sizeof entity_text) ||
+        !ecs_entity_parse(entity_text, &entity))
+        return refuse(self, "an entity is INDEX:GENERATION, as 12:1");
+    if (!take_text(self, 1, path, sizeof path)) return refuse(self, "the component is no name");
+    if (!take_text(self, 2, value, sizeof value)) return refuse(self, "the value is too long");
+    const ecs_result result =
+        ecs_put(self->match->world, entity, path, value, self->is_trial, self->reporter);
+    if (result == ECS_ERR_MEMORY) return NET_ERR_MEMORY;
+    return result == ECS_OK ? NET_OK : NET_ERR_MALFORMED;
+}
+
+static bool is_line(const char* text) {
+    uint32_t code;
+    bool is_shown = text[0] != '\0';
+    while (*text && is_shown)
+        text += base_shown_next(text, &code, &is_shown);
+    return is_shown;
+}
+
+static net_result say(const control* self) {
+    net_match* match = self->match;
+    char text[NET_LINE_BYTES_MAX];
+    if (!match->game->operator_said)
+        return refuse(self, "this game does not hear what an operator says");
+    if (!take_text(self, 0, text, sizeof text))
+        return refuse(self, "the line is longer than a player may type");
+    if (!is_line(text)) return refuse(self, "the line has characters that cannot be shown");
+    if (!self->is_trial) match->game->operator_said(match->world, match->context, text);
+    return NET_OK;
+}
+
+// The timeline of a playback shows it; to the match it is nothing.
+static net_result mark(const control* self) {
+    char name[NET_MARK_BYTES];
+    if (!take_text(self, 0, name, sizeof name)) return refuse(self, "the name is too long");
+    return is_line(name) ? NET_OK : refuse(self, "the name has characters that cannot be shown");
+}
+
+net_result net_match_control(net_match* match, const char* verb,
+                             const net_match_argument* arguments, uint32_t count, bool is_trial,
+                             const base_reporter* reporter) {
+    static const struct {
+        const char* name;
+        uint32_t count;
+        net_result (*run)(const control* self);
+    } verbs[] = {{"set", 1, set}, {"put", 3, put}, {"say", 1, say}, {"mark", 1, mark}};
+    const control self = {match, arguments, is_trial, reporter};
+    BASE_ASSERT(match->config.role == NET_ROLE_SERVER && match->joining == 0);
+    for (uint32_t i = 0; i < BASE_COUNT(verbs); i++) {
+        if (strcmp(verbs[i].name, verb) != 0) continue;
+        if (count != verbs[i].count) return refuse(&self, "it has another number of arguments");
+        const net_result result = verbs[i].run(&self);
+        return !is_trial && match->memory.is_lacking ? NET_ERR_MEMORY : result;
+    }
+    return NET_ERR_UNKNOWN;
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// The settings of a match: from texts, to its module, and in saves once an operator changed them.
+#include "game/match.h"
+
+#include "net/match.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+
+#include <string.h>
+
+net_match_config net_match_config_default(const net_module* module) {
+    BASE_ASSERT(module && module->game);
+    net_match_config config = {
+        .module = module,
+        .role = NET_ROLE_SERVER,
+        .tick_rate_hz = NET_TICK_RATE_HZ_DEFAULT,
+        .workers = module->workers,
+    };
+    for (uint32_t i = 0; i < module->game->setting_count; i++)
+        config.settings[i] = module->game->settings[i].value_default;
+    return config;
+}
+
+static net_result refuse_key(const net_game_module* game, const char* key,
+                             const base_reporter* reporter) {
+    const char* keys[NET_SETTINGS_MAX];
+    for (uint32_t i = 0; i < game->setting_count; i++)
+        keys[i] = game->settings[i].key;
+    const char* nearest = base_text_nearest(key, keys, game->setting_count);
+    if (nearest) {
+        base_report(reporter, NULL, 0, "%s has no setting \"%s\", did you mean \"%s\"?", game->name,
+                    key, nearest);
+    } else {
+        base_report(reporter, NULL, 0, "%s has no setting \"%s\"", game->name, key);
+    }
+    return NET_ERR_UNKNOWN;
+}
+
+net_result net_match_setting_apply(net_match_config* config, const char* key_value,
+                                   const base_reporter* reporter) {
+    BASE_ASSERT(config && config->module && key_value);
+    const net_game_module* game = config->module->game;
+    char key[64];
+    size_t length = strcspn(key_value, "=");
+    if (key_value[length] != '=' || length == 0 || length >= sizeof key) {
+        base_report(reporter, NULL, 0, "\"%.64s\" is not KEY=VALUE", key_value);
+        return NET_ERR_MALFORMED;
+    }
+    memcpy(key, key_value, length);
+    key[length] = '\0';
+    for (uint32_t i = 0; i < game->setting_count; i++) {
+        const net_setting* setting = &game->settings[i];
+        if (strcmp(setting->key, key) != 0) continue;
+        double value;
+        // Written so that NaN is refused.
+        if (!base_text_parse_f64(key_value + length + 1, &value) ||
+            !(value >= setting->min && value <= setting->max)) {
+            base_report(reporter, NULL, 0, "setting %s of %s must be a number from %g to %g", key,
+                        game->name, setting->min, setting->max);
+            return NET_ERR_MALFORMED;
+        }
+        config->settings[i] = value;
+        return NET_OK;
+    }
+    return refuse_key(game, key, reporter);
+}
+
+net_game_start net_match_start(const net_match* match) {
+    return (net_game_start){
+        .size_bytes = sizeof(net_game_start),
+        .tick_rate_hz = match->config.tick_rate_hz,
+        .dt = match->dt,
+        .seed = match->config.seed,
+        .settings = match->config.settings,
+        .setting_count = match->game->setting_count,
+        .services = &match->services,
+    };
+}
+
+void net_match_tell_settings(net_match* match) {
+    const net_game_start start = net_match_start(match);
+    if (match->game->settings_changed)
+        match->game->settings_changed(match->world, match->context, &start);
+}
+
+void net_match_save_settings(const net_match* match, base_bytes* bytes) {
+    if (!match->has_other_settings) return;
+    base_bytes_write_u32(bytes, match->game->setting_count);
+    base_bytes_write(bytes, match->config.settings,
+                     match->game->setting_count * sizeof match->config.settings[0]);
+}
+
+bool net_match_restore_settings(net_match* match, bool has_settings, base_reader* bytes) {
+    const net_game_module* game = match->game;
+    double settings[NET_SETTINGS_MAX];
+    const size_t size = game->setting_count * sizeof settings[0];
+    memcpy(settings, match->first_settings, sizeof settings);
+    if (has_settings &&
+        (base_reader_u32(bytes) != game->setting_count || !base_reader_read(bytes, settings, size)))
+        return false;
+    for (uint32_t i = 0; i < game->setting_count; i++) // written so that NaN is refused
+        if (!(settings[i] >= game->settings[i].min && settings[i] <= game->settings[i].max))
+            return false;
+    const bool is_same = memcmp(match->config.settings, settings, size) == 0;
+    match->has_other_settings = has_settings;
+    if (is_same) return true;
+    memcpy(match->config.settings, settings, size);
+    net_match_tell_settings(match);
+    return true;
+}

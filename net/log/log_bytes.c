@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// A part of a log gets its number while others read it: its server renames FILE to FILE.segN, then
+// creates FILE again. What was opened as FILE may thus be the part behind the one that was meant;
+// the name with the number, looked at once more, tells.
+#include "net/log_bytes.h"
+
+#include "base/assert.h"
+#include "log/log_block.h"
+#include "log/log_segment.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_file(const char* name) {
+    struct stat status;
+    return stat(name, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+bool net_log_parts_find(const char* file, net_log_parts* parts) {
+    uint32_t *numbers = NULL, count = 0, capacity = 0;
+    if (!is_file(file)) return false;
+    if (net_log_segment_list(NULL, file, &numbers, &count, &capacity) != NET_OK) return false;
+    *parts = (net_log_parts){.first = 1, .newest = 1};
+    if (count > 0) *parts = (net_log_parts){.first = numbers[0], .newest = numbers[count - 1] + 1};
+    BASE_ARRAY_RELEASE(NULL, numbers, capacity);
+    return true;
+}
+
+static int open_part(const char* name) {
+    struct stat status;
+    const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return -1;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) return fd;
+    close(fd);
+    return -1;
+}
+
+int net_log_part_open(const char* file, uint32_t part, bool* is_closed) {
+    char name[4096];
+    net_log_parts parts;
+    *is_closed = true;
+    if (!net_log_segment_name(name, sizeof name, file, part)) return -1;
+    int fd = open_part(name);
+    if (fd >= 0 || !net_log_parts_find(file, &parts) || part != parts.newest) return fd;
+    fd = open_part(file);
+    const int closed = open_part(name); // it got its number in between
+    if (closed < 0) {
+        *is_closed = false;
+        return fd;
+    }
+    if (fd >= 0) close(fd);
+    return closed;
+}
+
+// The size of the block at `at` with its header. @return 0: there is none that is whole.
+static uint64_t block_at(int descriptor, uint64_t at, uint64_t end, bool* is_damaged) {
+    uint8_t bytes[NET_LOG_BLOCK_HEADER_BYTES];
+    net_log_block block;
+    if (end - at < sizeof bytes ||
+        pread(descriptor, bytes, sizeof bytes, (off_t)at) != (ssize_t)sizeof bytes)
+        return 0;
+    *is_damaged = !net_log_block_header_read(&block, bytes);
+    if (*is_damaged) return 0;
+    const uint64_t size = sizeof bytes + block.stored_bytes;
+    return size <= end - at ? size : 0;
+}
+
+uint64_t net_log_part_whole(int descriptor, uint64_t from, uint64_t bytes_max) {
+    struct stat status;
+    BASE_ASSERT(bytes_max > 0);
+    if (fstat(descriptor, &status) != 0 || (uint64_t)status.st_size <= from) return 0;
+    const uint64_t end = (uint64_t)status.st_size;
+    uint64_t at = from;
+    bool is_damaged = false;
+    if (at == 0) at = end < NET_LOG_PROLOGUE_BYTES ? 0 : NET_LOG_PROLOGUE_BYTES;
+    if (at == 0) return 0;
+    const uint64_t first = at;
+    while (at < end) {
+        const uint64_t size = block_at(descriptor, at, end, &is_damaged);
+        if (size == 0 || (at > first && at - from + size > bytes_max)) break;
+        at += size;
+    }
+    if (!is_damaged) return at - from;
+    return end - from < bytes_max ? end - from : bytes_max;
+}

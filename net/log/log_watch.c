@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+// What a spectator may have of a log, made of the log's own blocks: no second recorder runs beside
+// the match, and a server without viewers does nothing.
+//
+// Each block becomes one block, with its ordinal, its record numbers and its ticks, so parts follow
+// each other as those of the log do. A data block has the same records without what a spectator may
+// not have; a control becomes an `alive`. The save of a keyframe becomes one byte, as in a client's
+// record: a place where readers may begin. What has no counterpart (further parts of a save, an
+// index) becomes a block of a type that readers skip.
+#include "net/log_bytes.h"
+
+#include "base/hash.h"
+#include "log/log_block.h"
+#include "log/log_record.h"
+#include "log/log_segment.h"
+#include "proto/pb_wire.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    BLOCK_SKIPPED = 5, // reserved in LOG.md: no reader knows it
+    FIELD_IDENTITY = 2,
+    FIELD_SEED = 7,
+    FIELD_FEATURES = 14,
+    FIELD_UNTRACKED = 16,
+    FIELD_CHANGES = 5,
+    FIELD_EVENTS = 6,
+    FIELD_LEFT_OUT = 7,
+    FIELD_REASON = 2,
+};
+// Of the log's features these are about its records and its keyframes.
+#define FEATURES_KEPT (NET_LOG_FEATURE_SEGMENT | NET_LOG_FEATURE_COLUMNS | NET_LOG_FEATURE_RELOAD)
+
+struct net_log_watch {
+    const base_allocator* allocator;
+    net_log_packer packer;
+    uint8_t* stored;  ///< of a block as it is in the log
+    uint8_t* payload; ///< its records
+    uint8_t* target;  ///< those of the record
+    uint64_t offset;
+    bool is_damaged;
+};
+
+net_result net_log_watch_create(const base_allocator* allocator, net_log_watch** watch_out) {
+    *watch_out = NULL;
+    net_log_watch* watch = base_allocate_zero(allocator, sizeof *watch);
+    if (!watch) return NET_ERR_MEMORY;
+    watch->allocator = allocator;
+    watch->stored = base_allocate_zero(allocator, NET_LOG_BLOCK_BYTES_MAX);
+    watch->payload = base_allocate_zero(allocator, NET_LOG_BLOCK_BYTES_MAX);
+    watch->target = base_allocate_zero(allocator, NET_LOG_BLOCK_BYTES_MAX);
+    if (!watch->stored || !watch->payload || !watch->target ||
+        !net_log_packer_init(&watch->packer, allocator)) {
+        net_log_watch_destroy(watch);
+        return NET_ERR_MEMORY;
+    }
+    *watch_out = watch;
+    return NET_OK;
+}
+
+void net_log_watch_destroy(net_log_watch* watch) {
+    if (!watch) return;
+    net_log_packer_deinit(&watch->packer);
+    base_release(watch->allocator, watch->stored, NET_LOG_BLOCK_BYTES_MAX);
+    base_release(watch->allocator, watch->payload, NET_LOG_BLOCK_BYTES_MAX);
+    base_release(watch->allocator, watch->target, NET_LOG_BLOCK_BYTES_MAX);
+    base_release(watch->allocator, watch, sizeof *watch);
+}
+
+// ---- the header ----
+
+static void copy_field(proto_pb_writer* to, const proto_pb_field* field) {
+    if (field->type == 0) {
+        proto_pb_write_number(to, field->id, field->number);
+    } else if (field->type == 1) {
+        proto_pb_write_fixed64(to, field->id, field->number);
+    } else if (field->type == 2) {
+        proto_pb_write_bytes(to, field->id, field->data, field->size);
+    } else {
+        proto_pb_write_varint(to, field->id << 3 | 5);
+        proto_pb_write_raw(to, field->number, 4);
+    }
+}
+
+// Nothing leads from it back to the log's.
+static uint64_t identity_of(uint64_t identity) {
+    return base_hash64_mix(base_hash64_text("a spectator's record"), identity);
+}
+
+static bool write_header(net_log_watch* watch, const uint8_t* data, size_t size,
+                         proto_pb_writer* to) {
+    base_reader reader = base_reader_make(data, size);
+    proto_pb_field field;
+    uint64_t features = 0;
+    while (proto_pb_next(&reader, &field)) {
+        switch (field.id) {
+        case FIELD_SEED:
+        case FIELD_UNTRACKED:
+            break;
+        case FIELD_FEATURES:
+            features |= field.number;
+            break;
+        case FIELD_IDENTITY:
+            field.number = identity_of(field.number); // fall through
+        default:
+            copy_field(to, &field);
+        }
+    }
+    watch->packer.has_columns = (features & NET_LOG_FEATURE_COLUMNS) != 0;
+    // As the writer of a segment does: the last field says it, at a fixed place.
+    proto_pb_write_fixed64(to, FIELD_FEATURES, (features & FEATURES_KEPT) | NET_LOG_FEATURE_SEEN);
+    return !reader.failed && !to->failed;
+}
+
+// ---- records ----
+
+static void write_end(const net_log_record* record, proto_pb_writer* to) {
+    base_reader reader = base_reader_make(record->body, record->body_bytes);
+    const size_t mark = to->size;
+    proto_pb_field field;
+    proto_pb_write_varint(to, 0); // sums: as before
+    proto_pb_write_end(to, mark, FIELD_CHANGES);
+    while (proto_pb_next(&reader, &field))
+        if (field.id == FIELD_EVENTS || field.id == FIELD_LEFT_OUT) copy_field(to, &field);
+}
+
+// The body of what becomes of a record. @return its kind; OTHER: no writer of ours wrote it.
+static net_log_kind write_record(const net_log_record* record, proto_pb_writer* to) {
+    proto_pb_write_number(to, 1, record->tick);
+    switch (record->kind) {
+    case NET_LOG_KIND_BEGIN:
+    case NET_LOG_KIND_CLOSE:
+        return record->kind;
+    case NET_LOG_KIND_END:
+        write_end(record, to);
+        return record->kind;
+    case NET_LOG_KIND_STATE:
+        proto_pb_write_bytes(to, FIELD_CHANGES, record->changes, record->changes_bytes);
+        return record->kind;
+    case NET_LOG_KIND_ALIVE:
+        proto_pb_write_number(to, FIELD_REASON, record->reason);
+        return record->kind;
+    case NET_LOG_KIND_CONTROL:
+        proto_pb_write_number(to, FIELD_REASON, NET_LOG_ALIVE_PAUSED);
+        return NET_LOG_KIND_ALIVE;
+    case NET_LOG_KIND_OTHER:
+    case NET_LOG_KINDS:
+        break;
+    }
+    return NET_LOG_KIND_OTHER;
+}
+
+static bool write_records(net_log_watch* watch, const net_log_block* block, proto_pb_writer* to) {
+    base_reader reader = base_reader_make(watch->payload, block->unpacked_bytes);
+    for (uint32_t i = 0; i < block->record_count; i++) {
+        net_log_record record;
+        const uint64_t size = base_reader_varint(&reader);
+        if (size > base_reader_left(&reader)) return false;
+        const uint8_t* data = base_reader_skip(&reader, (size_t)size);
+        if (!data || !net_log_record_read(&record, data, (size_t)size)) return false;
+        const size_t begin = to->size;
+        const net_log_kind kind = write_record(&record, to);
+        if (kind == NET_LOG_KIND_OTHER) return false;
+        proto_pb_write_end(to, begin, (uint32_t)kind);
+        // The length in front of it: a field without its tag.
+        const size_t bytes = to->size - begin;
+        const uint32_t head = base_varint_bytes(bytes);
+        if (!proto_pb_extend(to, head)) return false;
+        memmove(to->data + begin + head, to->data + begin, bytes);
+        base_varint_put(to->data + begin, bytes);
+    }
+    return base_reader_left(&reader) == 0 && !reader.failed;
+}
+
+static void put_record(proto_pb_writer* to, const uint8_t* data, size_t size) {
+    proto_pb_write_varint(to, size);
+    uint8_t* place = proto_pb_extend(to, size);
+    if (place && size > 0) memcpy(place, data, size);
+}
+
+// The one record of a block that is no data block. @return NULL: no writer writes it.
+static const uint8_t* single_record(const net_log_watch* watch, const net_log_block* block,
+                                    size_t* size) {
+    base_reader reader = base_reader_make(watch->payload, block->unpacked_bytes);
+    *size = (size_t)base_reader_varint(&reader);
+    return *size > 0 && *size == base_reader_left(&reader) ? base_reader_skip(&reader, *size)
+                                                           : NULL;
+}
+
+static bool write_keyframe(net_log_watch* watch, net_log_block* block, proto_pb_writer* to) {
+    static const uint8_t nothing[] = {0};
+    const net_log_part place = {
+        .number = 1, .count = 1, .save_bytes = 1, .data = nothing, .size = sizeof nothing};
+    net_log_part part;
+    if (!net_log_part_read(&part, watch->payload, block->unpacked_bytes)) return false;
+    if (part.number > 1) block->type = BLOCK_SKIPPED;
+    to->size = net_log_part_write(&place, to->data);
+    return true;
+}
+
+// ---- blocks ----
+
+static bool write_block(net_log_watch* watch, net_log_block* block, proto_pb_writer* to) {
+    static const uint8_t nothing[] = {0};
+    size_t size;
+    const uint8_t* record;
+    switch (block->type) {
+    case NET_LOG_BLOCK_DATA:
+        return write_records(watch, block, to);
+    case NET_LOG_BLOCK_KEYFRAME:
+        return write_keyframe(watch, block, to);
+    case NET_LOG_BLOCK_HEADER:
+    case NET_LOG_BLOCK_HEADER_COPY: {
+        uint8_t* memory = watch->stored; // unpacked by now
+        proto_pb_writer header = {.data = memory, .capacity = NET_LOG_RECORD_BYTES_MAX};
+        record = single_record(watch, block, &size);
+        if (!record || !write_header(watch, record, size, &header)) return false;
+        put_record(to, memory, header.size);
+        return true;
+    }
+    default:
+        block->type = BLOCK_SKIPPED;
+        put_record(to, nothing, sizeof nothing);
+        return true;
+    }
+}
+
+static bool convert(net_log_watch* watch, net_log_block* block, base_bytes* out) {
+    proto_pb_writer to = {.data = watch->target, .capacity = NET_LOG_BLOCK_BYTES_MAX};
+    if (!net_log_block_unpack(block, watch->stored, watch->packer.columns, watch->payload) ||
+        !write_block(watch, block, &to) || to.failed)
+        return false;
+    block->identity = identity_of(block->identity);
+    block->flags = 0;
+    const size_t size = net_log_packer_pack(&watch->packer, block, to.data, (uint32_t)to.size);
+    base_bytes_write(out, watch->packer.stored, size);
+    return true;
+}
+
+static bool read_at(int descriptor, uint64_t at, void* target, size_t size) {
+    return pread(descriptor, target, size, (off_t)at) == (ssize_t)size;
+}
+
+static net_result step_prologue(net_log_watch* watch, int descriptor, base_bytes* out) {
+    uint8_t bytes[NET_LOG_PROLOGUE_BYTES];
+    uint32_t version;
+    if (!read_at(descriptor, 0, bytes, sizeof bytes)) return NET_ERR_CLOSED;
+    if (net_log_prologue_check(bytes, &version) != NET_OK) return NET_ERR_DAMAGED;
+    base_bytes_write(out, bytes, sizeof bytes);
+    watch->offset = sizeof bytes;
+    return out->failed ? NET_ERR_MEMORY : NET_OK;
+}
+
+net_result net_log_watch_step(net_log_watch* watch, int descriptor, uint64_t tick_max,
+                              base_bytes* out) {
+    uint8_t bytes[NET_LOG_BLOCK_HEADER_BYTES];
+    net_log_block block;
+    if (watch->is_damaged) return NET_ERR_DAMAGED;
+    if (watch->offset == 0) {
+        const net_result result = step_prologue(watch, descriptor, out);
+        watch->is_damaged = result == NET_ERR_DAMAGED;
+        return result;
+    }
+    if (!read_at(descriptor, watch->offset, bytes, sizeof bytes)) return NET_ERR_CLOSED;
+    watch->is_damaged = !net_log_block_header_read(&block, bytes);
+    if (watch->is_damaged) return NET_ERR_DAMAGED;
+    const uint32_t stored_bytes = block.stored_bytes;
+    if (block.last_tick > tick_max ||
+        !read_at(descriptor, watch->offset + sizeof bytes, watch->stored, stored_bytes))
+        return NET_ERR_CLOSED;
+    watch->is_damaged = !convert(watch, &block, out);
+    if (watch->is_damaged) return NET_ERR_DAMAGED;
+    if (out->failed) return NET_ERR_MEMORY;
+    watch->offset += sizeof bytes + stored_bytes;
+    return NET_OK;
+}
+
+uint64_t net_log_watch_read(const net_log_watch* watch) {
+    return watch->offset;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// What the operator does while a match runs. A control of the match is checked, logged and done, in
+// this order: a log holds none that cannot be done, and a server that dies here has it in its log.
+#include "server/server_state.h"
+#include "server/session.h"
+
+#include "replicate/replicator.h"
+
+#include "base/assert.h"
+#include "base/shown.h"
+#include "base/text.h"
+#include "net/log.h"
+#include "net/match.h"
+
+#include <string.h>
+
+static net_session* find_session(const net_server* server, uint32_t client) {
+    for (uint32_t i = 0; client != 0 && i < server->session_count; i++) {
+        net_session* session = server->sessions[i];
+        if (session && session->client == client && session->state != NET_SESSION_FREE &&
+            session->state != NET_SESSION_CLOSING)
+            return session;
+    }
+    return NULL;
+}
+
+bool net_server_kick(net_server* server, uint32_t client, const char* reason) {
+    net_server_collect(server);
+    net_session* session = find_session(server, client);
+    if (!session) return false;
+    if (!base_shown_copy(session->end_reason, sizeof session->end_reason, reason))
+        (void)base_text_copy(session->end_reason, sizeof session->end_reason, "by the operator");
+    net_session_end(server, session, NET_END_GAME);
+    return true;
+}
+
+// What they predict with settings of before would never fit.
+static void ask_clients_again(net_server* server) {
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        net_session* session = server->sessions[i];
+        if (!session) continue;
+        if (net_session_is_in_match(session))
+            net_interest_hold(server->interest, session->client, true);
+        net_session_ask_again(server, session);
+    }
+}
+
+net_result net_server_control(net_server* server, const char* verb,
+                              const net_match_argument* arguments, uint32_t count,
+                              const base_reporter* reporter) {
+    net_match* match = server->config.match;
+    BASE_ASSERT(!server->config.step && count <= NET_LOG_ARGUMENTS_MAX);
+    net_server_collect(server);
+    if (server->phase != NET_SERVER_HOLDING && server->phase != NET_SERVER_RUNNING)
+        return NET_ERR_CLOSED;
+    net_result result = net_match_control(match, verb, arguments, count, true, reporter);
+    if (result == NET_OK && server->config.log)
+        result = net_log_append_control(server->config.log, verb, arguments, count);
+    if (result == NET_OK)
+        result = net_match_control(match, verb, arguments, count, false, reporter);
+    if (result == NET_OK && strcmp(verb, "set") == 0) ask_clients_again(server);
+    return result;
+}
+
+void net_server_pause_after(net_server* server, uint64_t ticks) {
+    server->ticks_to_pause = ticks;
+}
+
+bool net_server_is_paused(const net_server* server) {
+    return server->phase == NET_SERVER_RUNNING && server->ticks_to_pause == 0;
+}

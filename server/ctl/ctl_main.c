@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// shoal-ctl: asks and steers a running server through its control socket (shoal-server --control).
+//
+// The verbs are those of the table that the server has, so help, completion and the word for a
+// mistake need no server. What a verb does, and whether it may, is the server's.
+#include "show.h"
+#include "top.h"
+
+#include "base/assert.h"
+#include "base/options.h"
+#include "base/text.h"
+#include "inspect/control.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { USAGE_BYTES = 2048, USAGE_COLUMNS = 72, ARGUMENTS_MAX = 64, HELP_BYTES = 16384 };
+
+typedef struct ctl_config {
+    const char* socket;
+    bool is_json;
+    bool is_once;
+} ctl_config;
+
+#define FIELD(name) BASE_OPTION_FIELD(ctl_config, name)
+
+static const base_option table[] = {
+    {"socket", FIELD(socket), "FILE", "the control socket of the server", 0, 0},
+    {"json", FIELD(is_json), NULL, "print the answer as the server sent it", 0, 0},
+    {"once", FIELD(is_once), NULL, "top: print one picture and end", 0, 0},
+};
+
+// ---- what is known without a server ----
+
+// Of this program alone.
+static const struct {
+    const char *name, *arguments, *help;
+} own[] = {
+    {"top", "", "a live table of the match; q ends it"},
+    {"help", "[verb]", "what the verbs do"},
+    {"completion", "bash", "print the completion of bash"},
+};
+
+// "status|clients|...|top|help", in lines: options.c finds the words of the completion in it.
+static void make_usage(char usage[USAGE_BYTES]) {
+    const uint32_t count = server_verb_count();
+    size_t size = 0, column = 0;
+    for (uint32_t i = 0; i < count + BASE_COUNT(own); i++) {
+        const char* name = i < count ? server_verb_at(i)->name : own[i - count].name;
+        const bool is_wrapped = column + strlen(name) > USAGE_COLUMNS;
+        if (is_wrapped) column = 0;
+        (void)base_text_format(usage + size, USAGE_BYTES - size, "%s%s%s", i > 0 ? "|" : "",
+                               is_wrapped ? " \n       " : "", name);
+        size += strlen(usage + size);
+        column += strlen(name) + 1;
+    }
+    (void)base_text_format(usage + size, USAGE_BYTES - size, " [ARGUMENT]... [options]");
+}
+
+// A screen has no room for all verbs; manual and completion have.
+static bool is_long(int count, char** arguments) {
+    for (int i = 1; i < count; i++)
+        if (strcmp(arguments[i], "--help=man") == 0 || strcmp(arguments[i], "--help=bash") == 0)
+            return true;
+    return false;
+}
+
+static base_options make_options(ctl_config* config, const char* usage) {
+    return (base_options){
+        .program = "shoal-ctl",
+        .version = net_build_id(),
+        .usage = usage,
+        .about = "Asks and steers a running server by its control socket.",
+        .options = table,
+        .count = BASE_COUNT(table),
+        .values = config,
+    };
+}
+
+static void print_verb(const char* name, const char* arguments, const char* help) {
+    char head[128];
+    (void)base_text_format(head, sizeof head, "%s%s%s", name, arguments[0] ? " " : "", arguments);
+    printf("%-28s %s\n", head, help);
+}
+
+static int print_help(const char* name) {
+    for (uint32_t i = 0; i < server_verb_count(); i++) {
+        const server_verb* verb = server_verb_at(i);
+        if (!name || strcmp(name, verb->name) == 0)
+            print_verb(verb->name, verb->arguments, verb->help);
+    }
+    for (uint32_t i = 0; i < BASE_COUNT(own); i++)
+        if (!name || strcmp(name, own[i].name) == 0)
+            print_verb(own[i].name, own[i].arguments, own[i].help);
+    return NET_EXIT_CLEAN;
+}
+
+static bool is_known(const char* name, const base_reporter* reporter) {
+    base_nearest nearest = base_nearest_begin(name);
+    char hint[BASE_HINT_BYTES];
+    for (uint32_t i = 0; i < BASE_COUNT(own); i++) {
+        if (strcmp(name, own[i].name) == 0) return true;
+        base_nearest_offer(&nearest, own[i].name);
+    }
+    if (server_verb_find(name)) return true;
+    for (uint32_t i = 0; i < server_verb_count(); i++)
+        base_nearest_offer(&nearest, server_verb_at(i)->name);
+    base_report(reporter, NULL, 0, "there is no verb '%s'%s; shoal-ctl help lists them", name,
+                base_nearest_hint(&nearest, hint));
+    return false;
+}
+
+// ---- words and options ----
+
+// Words may look like numbers below zero; behind "--" all are words.
+static bool is_option(const char* text) {
+    return text[0] == '-' && (text[1] == '-' || isalpha((unsigned char)text[1]));
+}
+
+// The rest goes to the options, so that they may stand anywhere.
+static bool split(int argc, char** argv, char** options, int* option_count,
+                  base_option_list* words) {
+    bool is_ended = false;
+    options[(*option_count)++] = argv[0];
+    for (int i = 1; i < argc; i++) {
+        const bool is_word = is_ended || !is_option(argv[i]);
+        if (!is_ended && strcmp(argv[i], "--") == 0) {
+            is_ended = true;
+        } else if (is_word) {
+            if (words->count == BASE_COUNT(words->values)) return false;
+            words->values[words->count++] = argv[i];
+        } else {
+            if (*option_count + 2 > ARGUMENTS_MAX) return false;
+            options[(*option_count)++] = argv[i];
+            if (strcmp(argv[i], "--socket") == 0 && i + 1 < argc)
+                options[(*option_count)++] = argv[++i];
+        }
+    }
+    return true;
+}
+
+static bool join(const base_option_list* words, char line[SERVER_CONTROL_LINE_BYTES],
+                 const base_reporter* reporter) {
+    size_t size = 0;
+    line[0] = '\0';
+    for (uint32_t i = 0; i < words->count; i++) {
+        if (strpbrk(words->values[i], "\r\n")) {
+            base_report(reporter, NULL, 0, "a verb is one line");
+            return false;
+        }
+        // One byte less: the end of the line counts.
+        if (!base_text_format(line + size, SERVER_CONTROL_LINE_BYTES - 1 - size, "%s%s",
+                              i > 0 ? " " : "", words->values[i])) {
+            base_report(reporter, NULL, 0, "the line is longer than %u bytes",
+                        SERVER_CONTROL_LINE_BYTES - 2);
+            return false;
+        }
+        size += strlen(line + size);
+    }
+    return true;
+}
+
+// ---- with a server ----
+
+static int ask(ctl_connection* connection, const char* line, bool is_json,
+               const base_reporter* reporter) {
+    char text[1024];
+    ctl_value object;
+    if (!ctl_ask(connection, line, &object)) return NET_EXIT_RUNTIME;
+    const ctl_value error = ctl_json_find(object, "error");
+    if (is_json)
+        printf("%.*s\n", (int)object.size, object.at);
+    else if (error.at)
+        base_report(reporter, NULL, 0, "%s", ctl_json_text(error, text, sizeof text));
+    else
+        ctl_show(object);
+    return error.at ? NET_EXIT_RUNTIME : NET_EXIT_CLEAN;
+}
+
+static int run_verb(const ctl_config* config, const base_option_list* words,
+                    const base_reporter* reporter) {
+    char line[SERVER_CONTROL_LINE_BYTES];
+    ctl_connection connection;
+    if (!config->socket) {
+        base_report(reporter, NULL, 0,
+                    "name the server: --socket FILE, or SHOAL_SOCKET; it was started with "
+                    "shoal-server --control FILE");
+        return NET_EXIT_USAGE;
+    }
+    if (!join(words, line, reporter)) return NET_EXIT_USAGE;
+    int code = ctl_connect(&connection, config->socket, reporter);
+    if (code == NET_EXIT_CLEAN)
+        code = strcmp(words->values[0], "top") == 0
+                   ? ctl_top(&connection, config->is_once)
+                   : ask(&connection, line, config->is_json, reporter);
+    ctl_close(&connection);
+    return fflush(stdout) != 0 && code == NET_EXIT_CLEAN ? NET_EXIT_RUNTIME : code;
+}
+
+int main(int argc, char** argv) {
+    const base_reporter reporter = base_reporter_stderr();
+    ctl_config config = {.socket = NULL};
+    char usage[USAGE_BYTES], help[HELP_BYTES];
+    char* arguments[ARGUMENTS_MAX];
+    base_option_list words = {.count = 0};
+    int count = 0;
+    make_usage(usage);
+    if (!split(argc, argv, arguments, &count, &words)) {
+        base_report(&reporter, NULL, 0, "these are too many words");
+        return NET_EXIT_USAGE;
+    }
+    static const char brief[] = "VERB [ARGUMENT]... [options] | help [VERB] | completion bash";
+    base_options options = make_options(&config, is_long(count, arguments) ? usage : brief);
+    const base_options_result read = base_options_read(&options, count, arguments, NULL, &reporter);
+    if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);
+    if (words.count == 0) {
+        base_report(&reporter, NULL, 0, "name a verb; shoal-ctl help lists them");
+        return NET_EXIT_USAGE;
+    }
+    if (!is_known(words.values[0], &reporter)) return NET_EXIT_USAGE;
+    if (strcmp(words.values[0], "help") == 0)
+        return print_help(words.count > 1 ? words.values[1] : NULL);
+    if (strcmp(words.values[0], "completion") != 0) return run_verb(&config, &words, &reporter);
+    if (words.count != 2 || strcmp(words.values[1], "bash") != 0) {
+        base_report(&reporter, NULL, 0, "there is the completion of bash only");
+        return NET_EXIT_USAGE;
+    }
+    options.usage = usage;
+    (void)base_options_completion(&options, help, sizeof help);
+    fputs(help, stdout);
+    return NET_EXIT_CLEAN;
+}

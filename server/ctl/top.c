@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// Two questions a second. A frame is made as text first. On a terminal it is drawn over the one
+// before, cut to the size that the terminal has now, so it does not flicker and follows a resize.
+#include "top.h"
+
+#include "base/text.h"
+#include "net/socket.h"
+
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define EVERY_US UINT64_C(1000000)
+#define RESIZE_US UINT64_C(200000) // a new size is seen so soon
+enum { CELL_BYTES = 48, LINE_BYTES = 512 };
+
+__attribute__((format(printf, 2, 3))) static void put(base_bytes* frame, const char* format, ...) {
+    char line[LINE_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)base_text_vformat(line, sizeof line, format, arguments);
+    va_end(arguments);
+    base_bytes_write(frame, line, strlen(line));
+}
+
+static const char* text_of(ctl_value object, const char* key, char text[CELL_BYTES]) {
+    return ctl_json_text(ctl_json_find(object, key), text, CELL_BYTES);
+}
+
+static double number_of(ctl_value object, const char* key) {
+    return ctl_json_number(ctl_json_find(object, key));
+}
+
+static void put_state(base_bytes* frame, ctl_value status) {
+    char a[CELL_BYTES], b[CELL_BYTES], c[CELL_BYTES];
+    ctl_value parts = ctl_json_find(status, "parts"), tick = {.at = NULL};
+    size_t offset = 0;
+    const bool is_paused = strcmp(text_of(status, "is_paused", a), "true") == 0;
+    if (ctl_is_array(parts)) (void)ctl_json_next(parts, &offset, NULL, &tick);
+    put(frame, "%s  %s%s  tick %s  up %.0f s\n", text_of(status, "game", a),
+        is_paused ? "paused, " : "", text_of(status, "phase", b), text_of(status, "tick", c),
+        number_of(status, "up_s"));
+    put(frame, "players %.0f of %.0f  spectators %.0f  entities %.0f  joins %.0f  refused %.0f  ",
+        number_of(status, "clients"), number_of(status, "clients_max"),
+        number_of(status, "spectators"), number_of(status, "entities"), number_of(status, "joins"),
+        number_of(status, "refusals"));
+    put(frame, "dropped %.0f\n", number_of(status, "drops"));
+    put(frame, "tick ms  p50 %.2f  p99 %.2f  max %.2f  of %.2f    kB/s  out %.1f  in %.1f\n",
+        number_of(tick, "p50_us") / 1000, number_of(tick, "p99_us") / 1000,
+        number_of(tick, "max_us") / 1000, number_of(status, "budget_us") / 1000,
+        number_of(status, "sent_bytes_s") / 1000, number_of(status, "recv_bytes_s") / 1000);
+}
+
+static void put_warnings(base_bytes* frame, ctl_value status) {
+    const ctl_value list = ctl_json_find(status, "warnings");
+    char text[LINE_BYTES / 2], figure[CELL_BYTES];
+    ctl_value warning;
+    for (size_t offset = 0; ctl_is_array(list) && ctl_json_next(list, &offset, NULL, &warning);)
+        put(frame, "! %s (%s)\n", ctl_json_text(ctl_json_find(warning, "text"), text, sizeof text),
+            text_of(warning, "figure", figure));
+}
+
+// A text to the width of characters, not of bytes.
+static void put_name(base_bytes* frame, const char* text, uint32_t width) {
+    uint32_t count = 0;
+    for (const char* at = text; *at; at++) {
+        const bool begins = ((unsigned char)*at & 0xc0) != 0x80;
+        if (begins && count == width) break;
+        count += begins;
+        base_bytes_write(frame, at, 1);
+    }
+    put(frame, "%*s", (int)(width - count), "");
+}
+
+static void put_clients(base_bytes* frame, ctl_value answer) {
+    const ctl_value list = ctl_json_find(answer, "clients");
+    char text[CELL_BYTES];
+    ctl_value it;
+    put(frame, "\n%6s  %-16s  %-9s  %-8s  %7s  %6s  %6s  %7s  %7s  %6s\n", "client", "name", "kind",
+        "state", "rtt ms", "lost %", "kB/s", "sees", "waiting", "warned");
+    for (size_t offset = 0; ctl_is_array(list) && ctl_json_next(list, &offset, NULL, &it);) {
+        put(frame, "%6.0f  ", number_of(it, "client"));
+        put_name(frame, text_of(it, "name", text), 16);
+        put(frame, "  %-9s", text_of(it, "kind", text));
+        put(frame, "  %-8s", text_of(it, "state", text));
+        put(frame, "  %7.1f  %6.1f  %6.1f  %7.0f  %7.0f  %6.0f\n", number_of(it, "rtt_ms"),
+            100 * number_of(it, "loss_out_ratio"), number_of(it, "sent_bytes_s") / 1000,
+            number_of(it, "entities"), number_of(it, "waiting"), number_of(it, "warnings"));
+    }
+}
+
+static bool make_frame(ctl_connection* connection, base_bytes* frame) {
+    ctl_value answer;
+    base_bytes_clear(frame);
+    if (!ctl_ask(connection, "status", &answer)) return false;
+    put_state(frame, answer);
+    put_warnings(frame, answer);
+    if (!ctl_ask(connection, "clients", &answer)) return false;
+    put_clients(frame, answer);
+    return !frame->failed;
+}
+
+// ---- the terminal ----
+
+// Each line, cut to `columns`, and the rest of it cleared; `rows` of them.
+static void draw(const base_bytes* frame, uint32_t columns, uint32_t rows) {
+    uint32_t row = 1, column = 0;
+    fputs("\x1b[H", stdout);
+    for (size_t i = 0; i < frame->size && row <= rows; i++) {
+        const char c = (char)frame->data[i];
+        if (c == '\n') {
+            fputs(row < rows ? "\x1b[K\n" : "\x1b[K", stdout);
+            row++;
+            column = 0;
+            continue;
+        }
+        const bool begins = ((unsigned char)c & 0xc0) != 0x80;
+        column += begins;
+        if (column <= columns) putchar(c);
+    }
+    if (row <= rows) fputs("\x1b[J", stdout);
+    fflush(stdout);
+}
+
+// @return true: q was typed, or no more can be.
+static bool is_quit(void) {
+    char c[16];
+    struct pollfd polled = {.fd = STDIN_FILENO, .events = POLLIN};
+    if (poll(&polled, 1, 0) <= 0) return false;
+    const ssize_t size = read(STDIN_FILENO, c, sizeof c);
+    return size == 0 || (size > 0 && memchr(c, 'q', (size_t)size));
+}
+
+static int show_live(ctl_connection* connection, base_bytes* frame, net_loop* loop) {
+    struct winsize size = {0}, shown = {0};
+    uint64_t due_us = 0;
+    for (;;) {
+        const uint64_t now_us = net_loop_now_us();
+        if (now_us >= due_us) {
+            if (!make_frame(connection, frame)) return NET_EXIT_RUNTIME;
+            due_us = now_us + EVERY_US;
+            shown.ws_col = 0;
+        }
+        if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+            size = (struct winsize){.ws_col = 80, .ws_row = 24};
+        if (size.ws_col != shown.ws_col || size.ws_row != shown.ws_row)
+            draw(frame, size.ws_col, size.ws_row);
+        shown = size;
+        if (net_loop_wait(loop, now_us + RESIZE_US) || is_quit()) return NET_EXIT_CLEAN;
+    }
+}
+
+static int run_live(ctl_connection* connection, base_bytes* frame) {
+    net_loop loop;
+    struct termios before, raw;
+    if (!net_loop_init(&loop)) return NET_EXIT_RUNTIME;
+    loop.sockets[loop.socket_count++] = STDIN_FILENO;
+    const bool is_terminal = tcgetattr(STDIN_FILENO, &before) == 0;
+    if (is_terminal) {
+        raw = before;
+        raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+        raw.c_cc[VMIN] = 0;
+        raw.c_cc[VTIME] = 0;
+        (void)tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+    }
+    fputs("\x1b[?1049h\x1b[?25l", stdout); // the other screen, without a cursor
+    const int code = show_live(connection, frame, &loop);
+    fputs("\x1b[?25h\x1b[?1049l", stdout);
+    fflush(stdout);
+    if (is_terminal) (void)tcsetattr(STDIN_FILENO, TCSANOW, &before);
+    net_loop_deinit(&loop);
+    return code;
+}
+
+int ctl_top(ctl_connection* connection, bool is_once) {
+    base_bytes frame;
+    base_bytes_init(&frame, NULL);
+    int code = NET_EXIT_CLEAN;
+    if (!is_once && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO))
+        code = run_live(connection, &frame);
+    else if (make_frame(connection, &frame))
+        fwrite(frame.data, 1, frame.size, stdout);
+    else
+        code = NET_EXIT_RUNTIME;
+    base_bytes_deinit(&frame);
+    return code;
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+// From a request to its answer.
+//
+// MHD calls http_handle when the headers came, for each piece of the body, and when all is there. A
+// question for the match becomes the visit's order then: the connection is suspended, and the
+// handler is called once more when the order came back.
+#include "http.h"
+
+#include "body.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "net/socket.h"
+
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// ---- answers that need no match ----
+
+static enum MHD_Result send_page(http_visit* visit) {
+    const server_page_file* file = server_page_find(visit->path);
+    BASE_ASSERT(file);
+    return http_respond(visit, 200, file->type,
+                        MHD_create_response_from_buffer(file->size, (void*)(uintptr_t)file->bytes,
+                                                        MHD_RESPMEM_PERSISTENT));
+}
+
+static enum MHD_Result send_game(const server_inspect* self, http_visit* visit) {
+    const char* name = self->config.game;
+    const server_route* route = &visit->route;
+    const bool is_ours =
+        route->name_bytes == strlen(name) && memcmp(route->name, name, route->name_bytes) == 0;
+    const int file = is_ours ? http_open_game(self) : -1;
+    struct stat status;
+    if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+        http_limit(visit, HTTP_IDLE_FILE);
+        return http_respond(visit, 200, "application/wasm",
+                            MHD_create_response_from_fd64((uint64_t)status.st_size, file));
+    }
+    if (file >= 0) close(file);
+    return http_send_error(visit, 404, "the game was not built for browsers (-DSHOAL_WEB=ON)");
+}
+
+static enum MHD_Result send_health(server_inspect* self, http_visit* visit) {
+    const uint64_t age_us = net_loop_now_us() - self->pass_us;
+    char text[64];
+    if (age_us >= HTTP_HEALTHY_US)
+        return http_send_error(visit, 503, "the loop does not come round");
+    (void)base_text_format(text, sizeof text, "{\"pass_ms\":%.1f}", (double)age_us * 1e-3);
+    return http_send(visit, 200, NULL, text, strlen(text));
+}
+
+static enum MHD_Result send_ready(server_inspect* self, http_visit* visit) {
+    static const char text[] = "{\"ready\":true}";
+    if (!self->is_ready) return http_send_error(visit, 503, "no player may join now");
+    return http_send(visit, 200, NULL, text, sizeof text - 1);
+}
+
+// ---- a request begins ----
+
+static net_address address_of(struct MHD_Connection* connection) {
+    net_address address = {0};
+    const union MHD_ConnectionInfo* info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    if (!info || !info->client_addr) return address;
+    if (info->client_addr->sa_family == AF_INET) {
+        struct sockaddr_in v4;
+        memcpy(&v4, info->client_addr, sizeof v4);
+        return net_address_ipv4(v4.sin_addr.s_addr, ntohs(v4.sin_port));
+    }
+    struct sockaddr_in6 v6;
+    memcpy(&v6, info->client_addr, sizeof v6);
+    memcpy(address.ip, v6.sin6_addr.s6_addr, sizeof address.ip);
+    address.port = ntohs(v6.sin6_port);
+    return address;
+}
+
+static const char* header(http_visit* visit, const char* name) {
+    return MHD_lookup_connection_value(visit->connection, MHD_HEADER_KIND, name);
+}
+
+static server_welcome refuse(int status, const char* error) {
+    return (server_welcome){.status = status, .error = error};
+}
+
+// May the request come in, by its headers? Its body is not there yet.
+static server_welcome check_headers(server_inspect* self, http_visit* visit) {
+    const bool is_post = strcmp(visit->method, "POST") == 0;
+    const server_knock knock = {.host = header(visit, "Host"),
+                                .origin = header(visit, "Origin"),
+                                .authorization = header(visit, "Authorization"),
+                                .content_type = header(visit, "Content-Type"),
+                                .from = address_of(visit->connection),
+                                .is_post = is_post,
+                                .is_open = visit->route.is_open};
+    const char* length = header(visit, "Content-Length");
+    uint64_t size = 0;
+    if (self->visit_count > HTTP_CONNECTIONS_MAX)
+        return refuse(503, "there are too many connections");
+    if (!is_post && strcmp(visit->method, "GET") != 0 && strcmp(visit->method, "HEAD") != 0)
+        return refuse(405, "GET or POST");
+    if (header(visit, "Transfer-Encoding")) return refuse(400, "a body needs a Content-Length");
+    if (length && (!base_text_parse_u64(length, &size) || (size > 0 && !is_post)))
+        return refuse(400, "only POST has a body, and its Content-Length is a number");
+    if (size > HTTP_BODY_BYTES_MAX) return refuse(413, "a body has at most 64 KiB");
+    server_welcome welcome = {.status = 200};
+    if (!visit->route.is_anywhere)
+        welcome = server_gate_check(&self->gate, &knock, net_loop_now_us());
+    const bool is_log =
+        visit->route.kind == SERVER_ROUTE_LOG_INFO || visit->route.kind == SERVER_ROUTE_LOG_BYTES;
+    if (welcome.status == 200 && is_log && welcome.right == SERVER_READER)
+        return refuse(403, "a log is for operators; /watch/bytes is for readers");
+    if (welcome.status == 200 && visit->route.kind == SERVER_ROUTE_NONE)
+        return refuse(404, "there is nothing under this path");
+    return welcome;
+}
+
+static enum MHD_Result begin(server_inspect* self, http_visit* visit, const char* url,
+                             const char* method) {
+    visit->state = HTTP_BEGUN;
+    base_bytes_clear(&visit->body);
+    visit->is_too_long = false;
+    const bool fits = base_text_copy(visit->path, sizeof visit->path, url) &&
+                      base_text_copy(visit->method, sizeof visit->method, method);
+    visit->route = server_route_find(fits ? visit->path : "");
+    visit->welcome = check_headers(self, visit);
+    // A body that is refused is not read: the answer closes the connection.
+    const char* length = header(visit, "Content-Length");
+    const bool has_body =
+        (length && strcmp(length, "0") != 0) || header(visit, "Transfer-Encoding");
+    if (visit->welcome.status == 200 || !has_body) return MHD_YES;
+    http_limit(visit, 1);
+    return http_send_error(visit, visit->welcome.status, visit->welcome.error);
+}
+
+// ---- an order ----
+
+typedef struct query {
+    server_order* order;
+    bool is_wrong;
+} query;
+
+// An MHD_KeyValueIteratorN.
+static enum MHD_Result add_query(void* context, enum MHD_ValueKind kind, const char* key,
+                                 size_t key_bytes, const char* value, size_t value_bytes) {
+    (void)kind;
+    query* it = context;
+    it->is_wrong = it->is_wrong || !server_order_add(it->order, key, key_bytes, value ? value : "",
+                                                     value ? value_bytes : 0);
+    return MHD_YES;
+}
+
+static enum MHD_Result ask(server_inspect* self, http_visit* visit) {
+    const uint32_t index = (uint32_t)(visit - self->visits);
+    server_order* order = server_orders_get(self->orders, index);
+    const server_route* route = &visit->route;
+    const bool is_post = strcmp(visit->method, "POST") == 0;
+    query it = {.order = order};
+    if (!server_order_begin(order, route->name, route->name_bytes, visit->welcome.right))
+        return http_send_error(visit, 404, "there is no such verb");
+    order->is_question = !is_post;
+    if (route->id) it.is_wrong = !server_order_add(order, "id", 2, route->id, route->id_bytes);
+    (void)MHD_get_connection_values_n(visit->connection, MHD_GET_ARGUMENT_KIND, add_query, &it);
+    if (it.is_wrong) return http_send_error(visit, 400, "too many arguments, or one too long");
+    const char* error =
+        is_post ? server_body_read((const char*)visit->body.data, visit->body.size, order) : NULL;
+    if (error) return http_send_error(visit, 400, error);
+    visit->state = HTTP_ASKED;
+    visit->until_us = 0;
+    MHD_suspend_connection(visit->connection);
+    server_orders_push(self->orders, index);
+    return MHD_YES;
+}
+
+static enum MHD_Result answer(server_inspect* self, http_visit* visit) {
+    const server_order* order = server_orders_get(self->orders, (uint32_t)(visit - self->visits));
+    http_limit(visit, 1);
+    if (order->answer.status == 200 && order->answer.stream_hz > 0)
+        return http_publish(self, visit, order->answer.stream_hz);
+    return http_send(visit, order->answer.status, order->answer.type, order->json.data,
+                     order->json.size);
+}
+
+static enum MHD_Result answer_whole(server_inspect* self, http_visit* visit) {
+    if (visit->welcome.status != 200)
+        return http_send_error(visit, visit->welcome.status, visit->welcome.error);
+    if (visit->is_too_long) return http_send_error(visit, 413, "a body has at most 64 KiB");
+    const bool is_post = strcmp(visit->method, "POST") == 0;
+    if (is_post && visit->route.kind != SERVER_ROUTE_VERB)
+        return http_send_error(visit, 405, "GET this");
+    switch (visit->route.kind) {
+    case SERVER_ROUTE_PAGE:
+        return send_page(visit);
+    case SERVER_ROUTE_GAME:
+        return send_game(self, visit);
+    case SERVER_ROUTE_HEALTH:
+        return send_health(self, visit);
+    case SERVER_ROUTE_READY:
+        return send_ready(self, visit);
+    case SERVER_ROUTE_VERB:
+        return ask(self, visit);
+    case SERVER_ROUTE_LOG_INFO:
+    case SERVER_ROUTE_LOG_BYTES:
+    case SERVER_ROUTE_WATCH_INFO:
+    case SERVER_ROUTE_WATCH_BYTES:
+        return http_send_file(self, visit);
+    case SERVER_ROUTE_NONE:
+        break;
+    }
+    BASE_ASSERT(false && "check_headers refuses it");
+    return MHD_NO;
+}
+
+static void take_body(http_visit* visit, const char* piece, size_t size) {
+    visit->is_too_long = visit->is_too_long || size > HTTP_BODY_BYTES_MAX - visit->body.size;
+    if (!visit->is_too_long) base_bytes_write(&visit->body, piece, size);
+    visit->is_too_long = visit->is_too_long || visit->body.failed;
+}
+
+enum MHD_Result http_handle(void* inspect, struct MHD_Connection* connection, const char* url,
+                            const char* method, const char* version, const char* upload,
+                            size_t* upload_bytes, void** request) {
+    (void)version;
+    server_inspect* self = inspect;
+    const union MHD_ConnectionInfo* info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    http_visit* visit = info ? info->socket_context : NULL;
+    if (!visit) return MHD_NO;
+    if (!*request) {
+        *request = visit;
+        return begin(self, visit, url, method);
+    }
+    if (*upload_bytes > 0) {
+        take_body(visit, upload, *upload_bytes);
+        *upload_bytes = 0;
+        return MHD_YES;
+    }
+    if (self->is_stopping) return http_send_error(visit, 503, "the program ends");
+    if (visit->state == HTTP_ANSWERED) return answer(self, visit);
+    if (visit->state == HTTP_FOLLOWS) return http_send_file(self, visit);
+    http_limit(visit, 1);
+    return answer_whole(self, visit);
+}

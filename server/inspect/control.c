@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+// The file system guards this socket: its mode is set before it has a name. What comes is checked
+// as foreign bytes are.
+#include "control.h"
+
+#include "orders.h"
+
+#include "net/socket.h"
+
+#include "tools/output.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/shown.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+typedef struct connection {
+    int descriptor;  // -1: free
+    bool is_ended;   // no more comes in
+    bool skips_line; // the rest of one that is too long
+    char line[SERVER_CONTROL_LINE_BYTES];
+    size_t size;     // bytes in `line`
+    base_bytes json; // the answer that is on its way
+    size_t sent;
+    uint64_t since_us; // the answer waits to be read
+} connection;
+
+struct server_control {
+    int listener;
+    struct sockaddr_un address;
+    dev_t device; // of the socket's file
+    ino_t inode;
+    uint32_t turn; // who is served first
+    connection connections[SERVER_CONTROL_CONNECTIONS_MAX];
+};
+
+// ---- opening ----
+
+static int refuse(const base_reporter* reporter, const char* path, const char* what, int code) {
+    base_report(reporter, NULL, 0, "--control %s: %s", path, what);
+    return code;
+}
+
+// A socket that refuses connections is what a killed server left behind. @return false: it is in
+// use, or no socket.
+static bool make_room(const struct sockaddr_un* address, const char** fault) {
+    struct stat found;
+    if (lstat(address->sun_path, &found) != 0) return true;
+    *fault = "there is a file that is no socket";
+    if (!S_ISSOCK(found.st_mode)) return false;
+    *fault = "another server listens there";
+    const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const bool is_dead = probe >= 0 &&
+                         connect(probe, (const struct sockaddr*)address, sizeof *address) != 0 &&
+                         errno == ECONNREFUSED;
+    if (probe >= 0) close(probe);
+    return is_dead && unlink(address->sun_path) == 0;
+}
+
+static bool listen_at(server_control* self) {
+    struct stat found;
+    self->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (self->listener < 0 || fchmod(self->listener, S_IRUSR | S_IWUSR) != 0 ||
+        bind(self->listener, (const struct sockaddr*)&self->address, sizeof self->address) != 0)
+        return false;
+    if (lstat(self->address.sun_path, &found) == 0) {
+        self->device = found.st_dev;
+        self->inode = found.st_ino;
+    }
+    // Where sockets take no mode before their name, they get it now.
+    return chmod(self->address.sun_path, S_IRUSR | S_IWUSR) == 0 &&
+           listen(self->listener, (int)SERVER_CONTROL_CONNECTIONS_MAX) == 0;
+}
+
+int server_control_open(const char* path, const base_reporter* reporter, server_control** control) {
+    *control = NULL;
+    server_control* self = base_allocate_zero(NULL, sizeof *self);
+    if (!self) return refuse(reporter, path, net_result_text(NET_ERR_MEMORY), NET_EXIT_RUNTIME);
+    const char* fault = NULL;
+    self->listener = -1;
+    self->address.sun_family = AF_UNIX;
+    for (uint32_t i = 0; i < SERVER_CONTROL_CONNECTIONS_MAX; i++)
+        self->connections[i].descriptor = -1;
+    int code = NET_EXIT_CLEAN;
+    if (path[0] == '\0' ||
+        !base_text_copy(self->address.sun_path, sizeof self->address.sun_path, path))
+        code = refuse(reporter, path, "a socket's path has 1 to 107 bytes", NET_EXIT_USAGE);
+    else if (!make_room(&self->address, &fault))
+        code = refuse(reporter, path, fault, NET_EXIT_BIND);
+    else if (!listen_at(self))
+        code = refuse(reporter, path, strerror(errno), NET_EXIT_BIND);
+    if (code == NET_EXIT_CLEAN)
+        *control = self;
+    else
+        server_control_close(self);
+    return code;
+}
+
+static void hang_up(connection* it) {
+    close(it->descriptor);
+    base_bytes_deinit(&it->json);
+    *it = (connection){.descriptor = -1};
+}
+
+void server_control_close(server_control* self) {
+    struct stat found;
+    if (!self) return;
+    for (uint32_t i = 0; i < SERVER_CONTROL_CONNECTIONS_MAX; i++)
+        if (self->connections[i].descriptor >= 0) hang_up(&self->connections[i]);
+    // Another server may have its own there by now.
+    if (self->inode != 0 && lstat(self->address.sun_path, &found) == 0 &&
+        found.st_dev == self->device && found.st_ino == self->inode)
+        unlink(self->address.sun_path);
+    if (self->listener >= 0) close(self->listener);
+    base_release(NULL, self, sizeof *self);
+}
+
+// ---- a line ----
+
+void server_line_run(server_subject* subject, char* line, server_right right,
+                     server_answer* answer) {
+    server_request request = {.right = right,
+                              .until_us = net_loop_now_us() + SERVER_ORDERS_PASS_US};
+    base_bytes_clear(answer->json);
+    answer->type = NULL;
+    if (server_request_read(&request, line, answer)) server_verb_run(subject, &request, answer);
+    if (answer->type)
+        server_answer_error(answer, 400, "what %s answers is no JSON: ask it over --http", line);
+}
+
+static bool is_text(const char* line, size_t size) {
+    uint32_t code;
+    bool is_shown;
+    if (memchr(line, 0, size)) return false;
+    while (*line) {
+        line += base_shown_next(line, &code, &is_shown);
+        if (code == UINT32_MAX) return false;
+    }
+    return true;
+}
+
+// ---- connections ----
+
+static void begin_answer(connection* it, uint64_t now_us) {
+    // In JSON a line's end is a blank; here it ends the answer.
+    for (size_t i = 0; i < it->json.size; i++)
+        if (it->json.data[i] == '\n') it->json.data[i] = ' ';
+    base_bytes_write(&it->json, "\n", 1);
+    it->sent = 0;
+    it->since_us = now_us;
+    if (it->json.failed) hang_up(it); // not even an error has room
+}
+
+static void refuse_line(connection* it, const char* text, uint64_t now_us) {
+    server_answer answer = {.json = &it->json};
+    server_answer_error(&answer, 400, "%s", text);
+    begin_answer(it, now_us);
+}
+
+static void run_line(connection* it, size_t size, server_subject* subject, uint64_t now_us) {
+    server_answer answer = {.json = &it->json};
+    if (size > 0 && it->line[size - 1] == '\r') size--;
+    it->line[size] = '\0';
+    if (!is_text(it->line, size)) {
+        refuse_line(it, "the line is no UTF-8", now_us);
+    } else if (it->line[strspn(it->line, " \t")] != '\0') {
+        server_line_run(subject, it->line, SERVER_OPERATOR, &answer);
+        begin_answer(it, now_us);
+    }
+}
+
+static bool is_answering(const connection* it) {
+    return it->sent < it->json.size;
+}
+
+// @return false: nothing can be written now, or the other side is gone.
+static bool write_answer(connection* it) {
+    const ssize_t size = send(it->descriptor, it->json.data + it->sent, it->json.size - it->sent,
+                              MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (size <= 0) {
+        if (errno != EAGAIN && errno != EINTR) hang_up(it);
+        return false;
+    }
+    it->sent += (size_t)size;
+    if (is_answering(it)) return false;
+    base_bytes_clear(&it->json);
+    it->sent = 0;
+    return true;
+}
+
+// Run the first whole line. @return false: there is none.
+static bool take_line(connection* it, server_subject* subject, uint64_t now_us) {
+    char* end = memchr(it->line, '\n', it->size);
+    if (!end && it->is_ended && it->size > 0 && !it->skips_line) end = it->line + it->size;
+    if (!end && it->size < sizeof it->line - 1) return false;
+    const size_t length = end ? (size_t)(end - it->line) : it->size;
+    const size_t used = end && end < it->line + it->size ? length + 1 : length;
+    const size_t rest = it->size - used;
+    const bool skips = it->skips_line;
+    char first = rest > 0 ? it->line[used] : '\0'; // run_line ends the line with a NUL
+    it->skips_line = !end;
+    if (!end && !skips) refuse_line(it, "the line is longer than 8191 bytes", now_us);
+    if (end && !skips) run_line(it, length, subject, now_us);
+    if (it->descriptor < 0) return false;
+    if (rest > 0) {
+        it->line[used] = first;
+        memmove(it->line, it->line + used, rest);
+    }
+    it->size = rest;
+    return true;
+}
+
+static void read_more(connection* it) {
+    const ssize_t size =
+        recv(it->descriptor, it->line + it->size, sizeof it->line - 1 - it->size, MSG_DONTWAIT);
+    if (size > 0) it->size += (size_t)size;
+    if (size == 0) it->is_ended = true;
+    if (size < 0 && errno != EAGAIN && errno != EINTR) hang_up(it);
+}
+
+static void serve(connection* it, server_subject* subject, uint64_t now_us, uint64_t until_us) {
+    while (it->descriptor >= 0) {
+        if (is_answering(it) && !write_answer(it)) break;
+        if (net_loop_now_us() >= until_us) break;
+        if (take_line(it, subject, now_us)) continue;
+        if (it->descriptor < 0 || it->is_ended) break;
+        const size_t before = it->size;
+        read_more(it);
+        if (it->descriptor >= 0 && it->size == before && !it->is_ended) break;
+    }
+    if (it->descriptor < 0) return;
+    const bool is_idle = !is_answering(it);
+    const bool is_stuck =
+        !is_idle && now_us > it->since_us + SERVER_CONTROL_UNREAD_S_MAX * UINT64_C(1000000);
+    if (is_stuck || (is_idle && it->is_ended && (it->size == 0 || it->skips_line))) hang_up(it);
+}
+
+static void accept_all(server_control* self) {
+    for (;;) {
+        const int descriptor = accept(self->listener, NULL, NULL);
+        if (descriptor < 0) return;
+        (void)fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+        connection* it = self->connections;
+        while (it < self->connections + SERVER_CONTROL_CONNECTIONS_MAX && it->descriptor >= 0)
+            it++;
+        if (it == self->connections + SERVER_CONTROL_CONNECTIONS_MAX) {
+            close(descriptor);
+            continue;
+        }
+        it->descriptor = descriptor;
+        base_bytes_init(&it->json, NULL);
+    }
+}
+
+void server_control_pass(server_control* self, server_subject* subject, uint64_t now_us) {
+    struct pollfd polled[SERVER_CONTROL_CONNECTIONS_MAX + 1];
+    if (!self) return;
+    for (uint32_t i = 0; i < SERVER_CONTROL_CONNECTIONS_MAX; i++) {
+        const connection* it = &self->connections[i]; // poll passes over one that is free
+        polled[i] =
+            (struct pollfd){.fd = it->descriptor, .events = is_answering(it) ? POLLOUT : POLLIN};
+    }
+    polled[SERVER_CONTROL_CONNECTIONS_MAX] = (struct pollfd){self->listener, POLLIN, 0};
+    (void)poll(polled, SERVER_CONTROL_CONNECTIONS_MAX + 1, 0);
+    const uint64_t until_us = net_loop_now_us() + SERVER_ORDERS_PASS_US;
+    // Another one is the first in each pass: a flood of lines takes its own turns only.
+    self->turn = (self->turn + 1) % SERVER_CONTROL_CONNECTIONS_MAX;
+    for (uint32_t k = 0; k < SERVER_CONTROL_CONNECTIONS_MAX; k++) {
+        const uint32_t i = (self->turn + k) % SERVER_CONTROL_CONNECTIONS_MAX;
+        connection* it = &self->connections[i];
+        if (it->descriptor < 0) continue;
+        if (is_answering(it) && (polled[i].revents & (POLLHUP | POLLERR)))
+            hang_up(it); // the other side is gone, and reads nothing more
+        else
+            serve(it, subject, now_us, until_us);
+    }
+    if (polled[SERVER_CONTROL_CONNECTIONS_MAX].revents) accept_all(self);
+}

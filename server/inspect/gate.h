@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+/// Who may ask what: tokens, the names under which the server is asked, and where a page came from.
+/// Pure: time and addresses are arguments.
+///
+/// Without tokens everyone who reaches the port is an operator, so it is a port of loopback then. A
+/// browser reaches loopback for any page that it shows: Host (against DNS names that change to
+/// 127.0.0.1), Origin and the type of a body keep foreign pages out.
+#pragma once
+
+#include "verbs.h"
+
+#include "base/options.h"
+#include "net/token.h"
+
+#define SERVER_TOKEN_BYTES_MIN 16u
+#define SERVER_TOKEN_BYTES_MAX 128u
+#define SERVER_GATE_WRONG_MAX 5u       ///< wrong tokens of an address in a minute
+#define SERVER_GATE_ADDRESSES_MAX 256u ///< that are remembered; the one that was quiet longest goes
+#define SERVER_HOST_BYTES_MAX 256u     ///< of a name of --http-host
+
+typedef struct server_wrong {
+    uint8_t ip[16]; ///< of IPv6 its /64
+    uint32_t count;
+    uint64_t since_us, newest_us;
+} server_wrong;
+
+typedef struct server_gate {
+    bool has_tokens;
+    uint8_t tokens[2][SERVER_TOKEN_BYTES_MAX]; ///< by right, zero behind the token
+    net_address listens;                       ///< its own literal is a good Host
+    const base_option_list* hosts;             ///< --http-host, borrowed
+    server_wrong wrong[SERVER_GATE_ADDRESSES_MAX];
+    uint32_t wrong_count;
+} server_gate;
+
+/// What the headers of a request say; NULL: there is no such header. Borrowed.
+typedef struct server_knock {
+    const char* host;
+    const char* origin;
+    const char* authorization;
+    const char* content_type;
+    net_address from;
+    bool is_post;
+    bool is_open; ///< needs no token: the page itself
+} server_knock;
+
+/// What came of it: status 200 and the right, or a status and the sentence that says why.
+typedef struct server_welcome {
+    int status;
+    server_right right;
+    const char* error;
+} server_welcome;
+
+/// Open the gate of a server that listens at `listens`. The lines of `token_file` (NULL: none) are
+/// "reader TOKEN" and "operator TOKEN".
+/// @return false: reported.
+BASE_MUST_USE bool server_gate_init(server_gate* gate, const net_address* listens,
+                                    const char* token_file, const base_option_list* hosts,
+                                    const base_reporter* reporter);
+/// Overwrite the tokens.
+void server_gate_deinit(server_gate* gate);
+/// May this request come in, and with which right?
+server_welcome server_gate_check(server_gate* gate, const server_knock* knock, uint64_t now_us);
+/// Read the content of a token file. Exposed for tests. @return false: reported.
+BASE_MUST_USE bool server_gate_read(server_gate* gate, const char* file, char* text,
+                                    const base_reporter* reporter);

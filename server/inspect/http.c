@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+// The HTTP thread: libmicrohttpd, the orders that come back, and the streams, in one loop without
+// locks.
+//
+//     wait for a socket, an answer, a due stream -> take answers -> order again -> let MHD work
+//
+// MHD runs inside of it (MHD_run), so connections are suspended and resumed by the thread that
+// serves them. The match's thread only takes orders from a queue and writes to an eventfd.
+#include "http.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/text.h"
+#include "tools/output.h"
+#include "net/socket.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define WAIT_MS_MAX 1000
+#define STOP_ROUNDS 20 // of at most 10 ms: last answers leave
+
+// ---- connections ----
+
+static void begin_visit(server_inspect* self, struct MHD_Connection* connection, void** place) {
+    http_visit* visit = self->visits;
+    while (visit < self->visits + HTTP_VISITS_MAX && visit->connection)
+        visit++;
+    const union MHD_ConnectionInfo* info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    *place = NULL;
+    if (visit == self->visits + HTTP_VISITS_MAX || !info) return; // the handler refuses it
+    const int size = HTTP_SEND_BUFFER_BYTES;
+    visit->inspect = self;
+    visit->connection = connection;
+    visit->descriptor = info->connect_fd;
+    visit->state = HTTP_IDLE;
+    visit->idle_us = self->config.idle_us;
+    http_limit(visit, 1);
+    // Else the kernel takes megabytes for a reader that sleeps.
+    (void)setsockopt(visit->descriptor, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+    *place = visit;
+    self->visit_count++;
+}
+
+// An MHD_NotifyConnectionCallback.
+static void note_connection(void* inspect, struct MHD_Connection* connection, void** place,
+                            enum MHD_ConnectionNotificationCode code) {
+    server_inspect* self = inspect;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        begin_visit(self, connection, place);
+    } else if (*place) {
+        http_visit* visit = *place;
+        http_publication_leave(visit);
+        visit->connection = NULL;
+        self->visit_count--;
+    }
+}
+
+// An MHD_RequestCompletedCallback.
+static void note_completed(void* inspect, struct MHD_Connection* connection, void** request,
+                           enum MHD_RequestTerminationCode code) {
+    (void)inspect;
+    (void)connection;
+    (void)code;
+    http_visit* visit = *request;
+    if (!visit) return;
+    http_publication_leave(visit);
+    visit->state = HTTP_IDLE;
+    visit->is_waiting = false;
+    http_limit(visit, 1);
+}
+
+// MHD's own limit begins again with each byte. This one is for a whole request, and for a frame.
+static void close_idle(server_inspect* self, uint64_t now_us) {
+    for (uint32_t i = 0; i < HTTP_VISITS_MAX; i++) {
+        http_visit* visit = &self->visits[i];
+        if (!visit->connection || visit->until_us == 0 || now_us < visit->until_us) continue;
+        (void)shutdown(visit->descriptor, SHUT_RDWR);
+        visit->until_us = 0;
+    }
+}
+
+static void take_answers(server_inspect* self) {
+    for (;;) {
+        const uint32_t index = server_orders_pop(self->orders);
+        if (index == UINT32_MAX) return;
+        if (index >= HTTP_VISITS_MAX) {
+            http_publication_answered(self, index);
+            continue;
+        }
+        http_visit* visit = &self->visits[index];
+        BASE_ASSERT(visit->connection && visit->state == HTTP_ASKED);
+        visit->state = HTTP_ANSWERED;
+        MHD_resume_connection(visit->connection);
+    }
+}
+
+// ---- the thread ----
+
+static int wait_ms(server_inspect* self, uint64_t due_us, uint64_t now_us) {
+    MHD_UNSIGNED_LONG_LONG mhd_ms = WAIT_MS_MAX;
+    int wait = WAIT_MS_MAX;
+    if (MHD_get_timeout(self->daemon, &mhd_ms) == MHD_YES && mhd_ms < WAIT_MS_MAX)
+        wait = (int)mhd_ms;
+    if (self->config.idle_us / 4000 < (uint64_t)wait) wait = (int)(self->config.idle_us / 4000);
+    const uint64_t due_ms = due_us <= now_us ? 0 : (due_us - now_us + 999) / 1000;
+    return due_ms < (uint64_t)wait ? (int)due_ms : wait;
+}
+
+// A connection must not be suspended when MHD ends.
+static void end_connections(server_inspect* self) {
+    for (uint32_t i = 0; i < HTTP_PUBLICATIONS_MAX; i++)
+        self->publications[i].has_ended = true;
+    for (uint32_t i = 0; i < HTTP_VISITS_MAX; i++) {
+        http_visit* visit = &self->visits[i];
+        if (!visit->connection) continue;
+        if (visit->state == HTTP_ASKED || visit->is_waiting ||
+            (visit->state == HTTP_FOLLOWS && visit->look_us > 0))
+            MHD_resume_connection(visit->connection);
+        visit->is_waiting = false;
+    }
+    for (uint32_t i = 0; i < STOP_ROUNDS && self->visit_count > 0; i++)
+        (void)MHD_run_wait(self->daemon, 10);
+    MHD_stop_daemon(self->daemon);
+    self->daemon = NULL;
+}
+
+static void* serve(void* inspect) {
+    server_inspect* self = inspect;
+    const union MHD_DaemonInfo* info = MHD_get_daemon_info(self->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    struct pollfd polled[] = {
+        {.fd = info->epoll_fd, .events = POLLIN},
+        {.fd = server_orders_descriptor(self->orders), .events = POLLIN},
+        {.fd = self->stop, .events = POLLIN},
+    };
+    uint64_t due_us = UINT64_MAX;
+    while (!self->is_stopping) {
+        (void)poll(polled, BASE_COUNT(polled), wait_ms(self, due_us, net_loop_now_us()));
+        take_answers(self);
+        const uint64_t now_us = net_loop_now_us();
+        due_us = http_publications_run(self, now_us);
+        const uint64_t look_us = http_files_run(self, now_us);
+        if (look_us < due_us) due_us = look_us;
+        close_idle(self, now_us);
+        (void)MHD_run(self->daemon);
+    }
+    end_connections(self);
+    return NULL;
+}
+
+// ---- opening ----
+
+static socklen_t socket_address(const net_address* address, struct sockaddr_storage* target) {
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(address->port)};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6,
+                              .sin6_port = htons(address->port),
+                              .sin6_scope_id = address->scope};
+    *target = (struct sockaddr_storage){0};
+    if (net_address_is_ipv4(address)) {
+        v4.sin_addr.s_addr = net_address_ipv4_host(address);
+        memcpy(target, &v4, sizeof v4);
+        return sizeof v4;
+    }
+    memcpy(v6.sin6_addr.s6_addr, address->ip, sizeof address->ip);
+    memcpy(target, &v6, sizeof v6);
+    return sizeof v6;
+}
+
+// @return a socket that listens, and its port in self->bound; -1: errno says why.
+static int listen_at(server_inspect* self) {
+    struct sockaddr_storage address;
+    socklen_t size = socket_address(&self->bound, &address);
+    const int one = 1;
+    const int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) return -1;
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (bind(fd, (const struct sockaddr*)&address, size) != 0 || listen(fd, 64) != 0 ||
+        getsockname(fd, (struct sockaddr*)&address, &size) != 0) {
+        const int reason = errno;
+        close(fd);
+        errno = reason;
+        return -1;
+    }
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+    memcpy(&v4, &address, sizeof v4);
+    memcpy(&v6, &address, sizeof v6);
+    self->bound.port = ntohs(address.ss_family == AF_INET ? v4.sin_port : v6.sin6_port);
+    return fd;
+}
+
+static bool start(server_inspect* self, int listener) {
+    self->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, http_handle, self,
+        MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT, HTTP_VISITS_MAX,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_HEADER_BYTES_MAX,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_CONNECTION, note_connection, self,
+        MHD_OPTION_NOTIFY_COMPLETED, note_completed, self, MHD_OPTION_END);
+    if (!self->daemon) close(listener);
+    self->has_thread = self->daemon && pthread_create(&self->thread, NULL, serve, self) == 0;
+    return self->has_thread;
+}
+
+static int open_listener(server_inspect* self, const server_inspect_config* config, int* listener) {
+    const base_reporter* reporter = config->reporter;
+    if (net_address_resolve_one(NULL, config->listen, &self->bound) != NET_OK) {
+        base_report(reporter, NULL, 0, "--http %s: is no ADDR:PORT", config->listen);
+        return NET_EXIT_USAGE;
+    }
+    if (!server_gate_init(&self->gate, &self->bound, config->token_file, &self->config.hosts,
+                          reporter))
+        return NET_EXIT_USAGE;
+    *listener = listen_at(self);
+    if (*listener >= 0) return NET_EXIT_CLEAN;
+    base_report(reporter, NULL, 0, "%s--http: cannot bind %s: %s",
+                config->is_optional ? "warning: " : "", config->listen, strerror(errno));
+    return NET_EXIT_BIND;
+}
+
+static int report_memory(const server_inspect_config* config) {
+    base_report(config->reporter, NULL, 0, "--http: %s", net_result_text(NET_ERR_MEMORY));
+    return NET_EXIT_RUNTIME;
+}
+
+int server_inspect_open(const server_inspect_config* config, server_inspect** inspect) {
+    *inspect = NULL;
+    server_inspect* self = base_allocate_zero(NULL, sizeof *self);
+    if (!self) return report_memory(config);
+    self->config = *config;
+    if (!self->config.run) self->config.run = server_verb_run;
+    if (self->config.idle_us == 0) self->config.idle_us = HTTP_IDLE_US;
+    self->stop = -1;
+    self->pass_us = net_loop_now_us();
+    int listener = -1;
+    int code = open_listener(self, config, &listener);
+    if (code == NET_EXIT_CLEAN) {
+        self->stop = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+        self->orders = server_orders_create(HTTP_VISITS_MAX + HTTP_PUBLICATIONS_MAX);
+        if (self->stop < 0 || !self->orders) {
+            close(listener);
+            code = report_memory(config);
+        } else if (!start(self, listener)) {
+            code = report_memory(config);
+        }
+    }
+    if (code == NET_EXIT_CLEAN)
+        *inspect = self;
+    else
+        server_inspect_close(self);
+    return code == NET_EXIT_BIND && config->is_optional ? NET_EXIT_CLEAN : code;
+}
+
+void server_inspect_pass(server_inspect* self, bool is_ready) {
+    if (!self) return;
+    atomic_store_explicit(&self->pass_us, net_loop_now_us(), memory_order_relaxed);
+    atomic_store_explicit(&self->is_ready, is_ready, memory_order_relaxed);
+    const net_match* match = self->config.subject->match;
+    if (match) atomic_store_explicit(&self->tick, net_match_tick(match), memory_order_relaxed);
+    server_orders_run(self->orders, self->config.run, self->config.subject);
+}
+
+int server_inspect_descriptor(const server_inspect* self) {
+    return server_orders_asks(self->orders);
+}
+
+server_inspect_counts server_inspect_get_counts(const server_inspect* self) {
+    server_inspect_counts counts = {.connections = self->visit_count,
+                                    .frames_lost = self->frames_lost};
+    for (uint32_t i = 0; i < BASE_COUNT(counts.responses); i++)
+        counts.responses[i] = self->responses[i];
+    return counts;
+}
+
+void server_inspect_address(const server_inspect* self, char* text, size_t text_bytes) {
+    char address[NET_ADDRESS_TEXT_BYTES];
+    (void)net_address_print(&self->bound, address, sizeof address);
+    (void)base_text_format(text, text_bytes, "http://%s", address);
+}
+
+void server_inspect_close(server_inspect* self) {
+    if (!self) return;
+    const uint64_t one = 1;
+    self->is_stopping = true;
+    if (self->has_thread) {
+        (void)!write(self->stop, &one, sizeof one);
+        (void)pthread_join(self->thread, NULL);
+    } else if (self->daemon) {
+        MHD_stop_daemon(self->daemon);
+    }
+    for (uint32_t i = 0; i < HTTP_VISITS_MAX; i++)
+        base_bytes_deinit(&self->visits[i].body);
+    for (uint32_t i = 0; i < HTTP_FRAMES_MAX; i++)
+        base_bytes_deinit(&self->frames[i].bytes);
+    http_files_close(self);
+    server_orders_destroy(self->orders);
+    if (self->stop >= 0) close(self->stop);
+    server_gate_deinit(&self->gate);
+    base_release(NULL, self, sizeof *self);
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+/// What the parts of the HTTP thread share. Private to http.c, answer.c and publish.c.
+#pragma once
+
+#include "inspect.h"
+#include "orders.h"
+#include "route.h"
+
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#define HTTP_CONNECTIONS_MAX 64u
+#define HTTP_REFUSED_MAX 8u ///< beyond them: they read that there are too many
+#define HTTP_VISITS_MAX (HTTP_CONNECTIONS_MAX + HTTP_REFUSED_MAX)
+#define HTTP_STREAMS_MAX 56u ///< so that some connections stay for questions and orders
+#define HTTP_PUBLICATIONS_MAX 16u
+#define HTTP_FRAMES_MAX (HTTP_VISITS_MAX + HTTP_PUBLICATIONS_MAX)
+#define HTTP_TAPES_MAX 4u ///< parts of a log that spectators read at the same time
+#define HTTP_BODY_BYTES_MAX (64u << 10)
+#define HTTP_HEADER_BYTES_MAX (32u << 10) ///< of a request; the answer's headers lie there too
+#define HTTP_SEND_BUFFER_BYTES (64 << 10)
+#define HTTP_IDLE_US UINT64_C(30000000) ///< for a whole request, and to take an answer
+#define HTTP_IDLE_FILE 10u ///< times as long for the game's file: 650 KB on a bad phone
+#define HTTP_HEALTHY_US UINT64_C(2000000) ///< since the loop's newest pass
+
+/// What a stream sends: one answer, kept while a connection still sends it.
+typedef struct http_frame {
+    base_bytes bytes;
+    uint32_t users;
+} http_frame;
+
+/// An order that is repeated, and the connections that read its newest answer.
+typedef struct http_publication {
+    bool is_used, is_asked, has_ended;
+    const char* type;
+    uint64_t next_us, period_us;
+    uint64_t sequence; ///< of `newest`, from 1
+    http_frame* newest;
+    uint32_t readers;
+} http_publication;
+
+typedef enum http_state {
+    HTTP_IDLE,     ///< no request has begun
+    HTTP_BEGUN,    ///< its headers came
+    HTTP_ASKED,    ///< its order is with the loop; the connection is suspended
+    HTTP_ANSWERED, ///< the order came back
+    HTTP_STREAM,   ///< it reads a publication
+    HTTP_FOLLOWS,  ///< it waits for more of the log
+} http_state;
+
+/// A connection and its request. Its order has the same index.
+typedef struct http_visit {
+    server_inspect* inspect;
+    struct MHD_Connection* connection; ///< NULL: the place is free
+    int descriptor;
+    http_state state;
+    uint64_t idle_us;  ///< of the config
+    uint64_t until_us; ///< it has a whole request, or took what is sent, by then; 0: no limit
+    server_welcome welcome;
+    server_route route;
+    char method[8];
+    char path[512];
+    base_bytes body;
+    bool is_too_long; ///< the body
+    http_publication* publication;
+    http_frame* frame; ///< that is sent; NULL: it waits for the next one
+    size_t frame_sent;
+    uint64_t sequence; ///< of the newest frame that it took
+    bool is_waiting;   ///< suspended until there is a newer one
+    uint64_t follow_until_us;
+    uint64_t look_us; ///< when a suspended one looks again; 0: it is not suspended
+} http_visit;
+
+/// What spectators may have of a part of the log.
+typedef struct http_tape {
+    uint32_t part; ///< 0: the place is free
+    struct net_log_watch* watch;
+    FILE* file; ///< without a name
+    uint64_t bytes, used_us;
+} http_tape;
+
+struct server_inspect {
+    server_inspect_config config;
+    server_gate gate;
+    server_orders* orders; ///< of the visits, then of the publications
+    struct MHD_Daemon* daemon;
+    pthread_t thread;
+    bool has_thread;
+    net_address bound;
+    int stop; ///< eventfd
+    BASE_ATOMIC(bool) is_stopping;
+    BASE_ATOMIC(bool) is_ready;
+    BASE_ATOMIC(uint64_t) pass_us;
+    BASE_ATOMIC(uint32_t) visit_count;  ///< written by the thread of HTTP, as what is counted below
+    BASE_ATOMIC(uint64_t) responses[6]; ///< by the first digit of their status
+    BASE_ATOMIC(uint64_t) frames_lost;
+    BASE_ATOMIC(uint64_t) tick; ///< of the match
+    http_tape tapes[HTTP_TAPES_MAX];
+    base_bytes scratch; ///< of files.c
+    http_visit visits[HTTP_VISITS_MAX];
+    http_publication publications[HTTP_PUBLICATIONS_MAX];
+    http_frame frames[HTTP_FRAMES_MAX];
+};
+
+// ---- answer.c
+
+/// The MHD callback for each request.
+enum MHD_Result http_handle(void* inspect, struct MHD_Connection* connection, const char* url,
+                            const char* method, const char* version, const char* upload,
+                            size_t* upload_bytes, void** request);
+// ---- respond.c
+
+/// From now on the visit has so many times its idle limit for what it owes.
+void http_limit(http_visit* visit, uint32_t times);
+
+/// Add the headers that every response has; `type` NULL: JSON. @return false: no memory.
+bool http_add_headers(struct MHD_Response* response, const char* type);
+/// Answer with this response, which it releases; NULL: no memory. @return what MHD expects.
+enum MHD_Result http_respond(http_visit* visit, int status, const char* type,
+                             struct MHD_Response* response);
+/// Answer with these bytes, copied.
+enum MHD_Result http_send(http_visit* visit, int status, const char* type, const void* bytes,
+                          size_t size);
+
+/// Answer {"error":"ERROR"}: words of ours, without quotes.
+enum MHD_Result http_send_error(http_visit* visit, int status, const char* error);
+
+// ---- files.c
+
+/// Answer one of the routes of logs. MHD calls it again for one that waits.
+enum MHD_Result http_send_file(server_inspect* self, http_visit* visit);
+/// Open the game's code for browsers, which lies in the folder "web" beside that of its module.
+/// @return -1: it is not there.
+int http_open_game(const server_inspect* self);
+/// Let those that wait look again. @return when the next one does, UINT64_MAX: none waits.
+uint64_t http_files_run(server_inspect* self, uint64_t now_us);
+void http_files_close(server_inspect* self);
+
+// ---- publish.c
+
+/// The visit's order was answered, and its verb goes on: send it this answer and all newer ones.
+enum MHD_Result http_publish(server_inspect* self, http_visit* visit, uint32_t hz);
+/// The order of a publication came back.
+void http_publication_answered(server_inspect* self, uint32_t index);
+/// Order again what is due. @return when the next one is, UINT64_MAX: none is.
+uint64_t http_publications_run(server_inspect* self, uint64_t now_us);
+/// The connection reads it no more.
+void http_publication_leave(http_visit* visit);

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: MIT
+// A message comes in, is formed and written to stderr under one mutex: threads of the network and
+// of the log say lines too, and half a line helps no operator. stderr is a pipe or a terminal that
+// may be slow.
+//
+//     base_report -> hear -> [level] -> slot of the ring -> text -> write
+//
+// A crash reads the ring without the mutex, which the dying thread may hold: a slot says its number
+// only while it is whole.
+#include "lines.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "net/socket.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/// Of a line in its longest form: each byte of file and message escaped.
+#define TEXT_BYTES (6u * (SERVER_LINE_FILE_BYTES + BASE_REPORT_BYTES_MAX) + 256u)
+
+static const char* const level_names[SERVER_LEVEL_COUNT] = {"error", "warning", "info", "debug"};
+static const char* const layer_names[SERVER_LAYER_COUNT] = {"server", "game", "net", "log", "http"};
+static const int journal_levels[SERVER_LEVEL_COUNT] = {3, 4, 6, 7};
+
+typedef struct slot {
+    _Atomic uint64_t number; // of the line that is whole in here; 0: none
+    server_line line;
+} slot;
+
+// The context of one layer's reporter.
+typedef struct speaker {
+    base_reporter reporter;
+    server_lines* lines;
+    server_layer layer;
+    server_level level; // the last one that is printed
+} speaker;
+
+struct server_lines {
+    pthread_mutex_t lock; // of all below but `tick`
+    server_line_format format;
+    bool is_journal;
+    _Atomic uint64_t tick;
+    _Atomic uint64_t count; // lines so far
+    base_bytes text;        // of the one that is written
+    speaker speakers[SERVER_LAYER_COUNT];
+    slot slots[SERVER_LINES_MAX];
+};
+
+const char* server_level_name(server_level level) {
+    BASE_ASSERT(level < SERVER_LEVEL_COUNT);
+    return level_names[level];
+}
+
+const char* server_layer_name(server_layer layer) {
+    BASE_ASSERT(layer < SERVER_LAYER_COUNT);
+    return layer_names[layer];
+}
+
+// ---- forms ----
+
+static void put_time(base_bytes* text, uint64_t unix_ms) {
+    const time_t seconds = (time_t)(unix_ms / 1000);
+    struct tm utc;
+    gmtime_r(&seconds, &utc);
+    base_json_put(text, "%04d-%02d-%02dT%02d:%02d:%02d.%03uZ", utc.tm_year + 1900, utc.tm_mon + 1,
+                  utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, (unsigned)(unix_ms % 1000));
+}
+
+static void put_logfmt(base_bytes* text, const server_line* line) {
+    base_json_put(text, "time=");
+    put_time(text, line->unix_ms);
+    base_json_put(text, " level=%s layer=%s tick=%" PRIu64, level_names[line->level],
+                  layer_names[line->layer], line->tick);
+    if (line->file[0]) {
+        base_json_put(text, " file=");
+        base_json_text(text, line->file);
+    }
+    if (line->line) base_json_put(text, " line=%" PRIu32, line->line);
+    base_json_put(text, " message=");
+    base_json_text(text, line->message);
+}
+
+static void put_json(base_bytes* text, const server_line* line) {
+    base_json_put(text, "{\"time\":\"");
+    put_time(text, line->unix_ms);
+    base_json_put(text, "\",\"level\":\"%s\",\"layer\":\"%s\",\"tick\":%" PRIu64,
+                  level_names[line->level], layer_names[line->layer], line->tick);
+    if (line->file[0]) {
+        base_json_put(text, ",\"file\":");
+        base_json_text(text, line->file);
+    }
+    if (line->line) base_json_put(text, ",\"line\":%" PRIu32, line->line);
+    base_json_put(text, ",\"message\":");
+    base_json_text(text, line->message);
+    base_json_put(text, "}");
+}
+
+static void put_words(base_bytes* text, const char* file, uint32_t line, const char* message) {
+    char words[BASE_REPORT_TEXT_BYTES];
+    base_report_text(words, sizeof words, file, line, message);
+    base_bytes_write(text, words, strlen(words));
+}
+
+static void write_all(int descriptor, const void* data, size_t size) {
+    const char* at = data;
+    while (size > 0) {
+        const ssize_t written = write(descriptor, at, size);
+        if (written < 0 && errno != EINTR) return; // stderr is gone: the ring has the line
+        if (written <= 0) continue;
+        at += written;
+        size -= (size_t)written;
+    }
+}
+
+// ---- hearing ----
+
+static server_level level_of(const char* message) {
+    switch (base_report_kind(message) > 0 ? message[0] : 'e') {
+    case 'w':
+        return SERVER_LEVEL_WARNING;
+    case 'n':
+        return SERVER_LEVEL_INFO;
+    case 'd':
+        return SERVER_LEVEL_DEBUG;
+    default:
+        return SERVER_LEVEL_ERROR;
+    }
+}
+
+static const server_line* keep(server_lines* lines, const server_line* head, const char* file,
+                               const char* message) {
+    const uint64_t number = lines->count + 1;
+    slot* into = &lines->slots[number % SERVER_LINES_MAX];
+    atomic_store(&into->number, 0);
+    into->line = *head;
+    into->line.number = number;
+    const size_t length = strlen(file);
+    const size_t cut = length < SERVER_LINE_FILE_BYTES ? 0 : length - SERVER_LINE_FILE_BYTES + 1;
+    (void)base_text_copy(into->line.file, sizeof into->line.file, file + cut);
+    (void)base_text_copy(into->line.message, sizeof into->line.message,
+                         message + base_report_kind(message));
+    atomic_store(&into->number, number);
+    lines->count = number;
+    return &into->line;
+}
+
+static void hear(void* context, const char* file, uint32_t line, const char* message) {
+    const speaker* from = context;
+    server_lines* lines = from->lines;
+    const server_level level = level_of(message);
+    if (!server_lines_shows(lines, from->layer, level)) return;
+    const server_line head = {.unix_ms = net_loop_unix_ms(),
+                              .tick = lines->tick,
+                              .level = level,
+                              .layer = from->layer,
+                              .line = file ? line : 0};
+    pthread_mutex_lock(&lines->lock);
+    const server_line* kept = keep(lines, &head, file ? file : "", message);
+    base_bytes* text = &lines->text;
+    base_bytes_clear(text);
+    if (lines->is_journal) base_json_put(text, "<%d>", journal_levels[level]);
+    if (lines->format == SERVER_LINE_LOGFMT)
+        put_logfmt(text, kept);
+    else if (lines->format == SERVER_LINE_JSON)
+        put_json(text, kept);
+    else
+        put_words(text, file, line, message);
+    base_json_put(text, "\n");
+    write_all(STDERR_FILENO, text->data, text->size);
+    pthread_mutex_unlock(&lines->lock);
+}
+
+const base_reporter* server_lines_reporter(server_lines* lines, server_layer layer) {
+    BASE_ASSERT(lines && layer < SERVER_LAYER_COUNT);
+    return &lines->speakers[layer].reporter;
+}
+
+const char* server_lines_fatal_mark(const server_lines* lines) {
+    return lines->is_journal ? "<2>" : NULL;
+}
+
+bool server_lines_shows(const server_lines* lines, server_layer layer, server_level level) {
+    BASE_ASSERT(layer < SERVER_LAYER_COUNT && level < SERVER_LEVEL_COUNT);
+    return level <= lines->speakers[layer].level;
+}
+
+void server_lines_set_tick(server_lines* lines, uint64_t tick) {
+    atomic_store_explicit(&lines->tick, tick, memory_order_relaxed);
+}
+
+// ---- making ----
+
+// systemd says in JOURNAL_STREAM which file is the journal. stderr may since lead elsewhere.
+static bool is_stderr_journal(void) {
+    const char* named = getenv("JOURNAL_STREAM");
+    struct stat is;
+    char own[64];
+    if (!named || fstat(STDERR_FILENO, &is) != 0) return false;
+    (void)base_text_format(own, sizeof own, "%ju:%ju", (uintmax_t)is.st_dev, (uintmax_t)is.st_ino);
+    return strcmp(own, named) == 0;
+}
+
+server_lines* server_lines_create(void) {
+    server_lines* lines = base_allocate_zero(NULL, sizeof *lines);
+    if (!lines) return NULL;
+    base_bytes_init(&lines->text, NULL);
+    if (!base_bytes_extend(&lines->text, TEXT_BYTES) ||
+        pthread_mutex_init(&lines->lock, NULL) != 0) {
+        base_bytes_deinit(&lines->text);
+        base_release(NULL, lines, sizeof *lines);
+        return NULL;
+    }
+    lines->is_journal = is_stderr_journal();
+    for (uint32_t i = 0; i < SERVER_LAYER_COUNT; i++)
+        lines->speakers[i] =
+            (speaker){{hear, &lines->speakers[i]}, lines, (server_layer)i, SERVER_LEVEL_INFO};
+    return lines;
+}
+
+void server_lines_destroy(server_lines* lines) {
+    if (!lines) return;
+    pthread_mutex_destroy(&lines->lock);
+    base_bytes_deinit(&lines->text);
+    base_release(NULL, lines, sizeof *lines);
+}
+
+static bool find_name(const char* const* names, uint32_t count, const char* word, uint32_t* found) {
+    for (*found = 0; *found < count; ++*found)
+        if (strcmp(names[*found], word) == 0) return true;
+    return false;
+}
+
+// "net=debug" or "debug".
+static bool read_level(const char* text, server_level levels[SERVER_LAYER_COUNT],
+                       const base_reporter* reporter) {
+    const char* is = strchr(text, '=');
+    const char* level_text = is ? is + 1 : text;
+    char layer_text[32] = "";
+    uint32_t layer = 0, level;
+    if (is && (size_t)(is - text) < sizeof layer_text)
+        memcpy(layer_text, text, (size_t)(is - text));
+    if (is && !find_name(layer_names, SERVER_LAYER_COUNT, layer_text, &layer)) {
+        base_report(reporter, NULL, 0,
+                    "--log-level %s: there is no such layer: " SERVER_LINE_LAYERS, text);
+        return false;
+    }
+    if (!find_name(level_names, SERVER_LEVEL_COUNT, level_text, &level)) {
+        base_report(reporter, NULL, 0,
+                    "--log-level %s: there is no such level: " SERVER_LINE_LEVELS, text);
+        return false;
+    }
+    const uint32_t end = is ? layer + 1 : SERVER_LAYER_COUNT;
+    for (uint32_t i = layer; i < end; i++)
+        levels[i] = (server_level)level;
+    return true;
+}
+
+bool server_lines_configure(server_lines* lines, server_line_format format,
+                            const base_option_list* given, const base_reporter* reporter) {
+    server_level levels[SERVER_LAYER_COUNT];
+    for (uint32_t i = 0; i < SERVER_LAYER_COUNT; i++)
+        levels[i] = lines->speakers[i].level;
+    for (uint32_t i = 0; i < given->count; i++)
+        if (!read_level(given->values[i], levels, reporter)) return false;
+    lines->format = format;
+    for (uint32_t i = 0; i < SERVER_LAYER_COUNT; i++)
+        lines->speakers[i].level = levels[i];
+    return true;
+}
+
+// ---- reading ----
+
+void server_lines_range(server_lines* lines, uint64_t* first, uint64_t* end) {
+    const uint64_t count = lines->count;
+    *first = count < SERVER_LINES_MAX ? 1 : count - SERVER_LINES_MAX + 1;
+    *end = count + 1;
+}
+
+bool server_lines_get(server_lines* lines, uint64_t number, server_line* line) {
+    if (number == 0) return false;
+    const slot* from = &lines->slots[number % SERVER_LINES_MAX];
+    pthread_mutex_lock(&lines->lock);
+    const bool is_there = from->number == number;
+    if (is_there) *line = from->line;
+    pthread_mutex_unlock(&lines->lock);
+    return is_there;
+}
+
+// ---- from a signal handler ----
+
+static char* put(char* to, const char* text) {
+    while (*text)
+        *to++ = *text++;
+    return to;
+}
+
+static char* put_number(char* to, uint64_t number, uint32_t digits_least) {
+    char digits[24];
+    uint32_t count = 0;
+    for (; number > 0 || count < digits_least; number /= 10)
+        digits[count++] = (char)('0' + number % 10);
+    while (count > 0)
+        *to++ = digits[--count];
+    return to;
+}
+
+// "22:47:44.123 812 info net: MESSAGE"
+static size_t put_tail_line(char* text, const server_line* line) {
+    const uint64_t seconds = line->unix_ms / 1000;
+    char* to = put_number(text, seconds / 3600 % 24, 2);
+    to = put_number(put(to, ":"), seconds / 60 % 60, 2);
+    to = put_number(put(to, ":"), seconds % 60, 2);
+    to = put_number(put(to, "."), line->unix_ms % 1000, 3);
+    to = put_number(put(to, " "), line->tick, 1);
+    to = put(put(to, " "), level_names[line->level]);
+    to = put(put(put(to, " "), layer_names[line->layer]), ": ");
+    if (line->file[0]) to = put(put(to, line->file), line->line ? ":" : ": ");
+    if (line->line) to = put(put_number(to, line->line, 1), ": ");
+    to = put(put(to, line->message), "\n");
+    return (size_t)(to - text);
+}
+
+void server_lines_write_tail(const void* context, int descriptor) {
+    const server_lines* lines = context;
+    const uint64_t count = lines->count;
+    uint64_t number = count < SERVER_LINES_TAIL_MAX ? 1 : count - SERVER_LINES_TAIL_MAX + 1;
+    for (; number <= count; number++) {
+        const slot* from = &lines->slots[number % SERVER_LINES_MAX];
+        server_line line = from->line;
+        if (from->number != number || line.number != number) continue;
+        line.level = line.level < SERVER_LEVEL_COUNT ? line.level : SERVER_LEVEL_ERROR;
+        line.layer = line.layer < SERVER_LAYER_COUNT ? line.layer : SERVER_LAYER_SERVER;
+        line.file[sizeof line.file - 1] = line.message[sizeof line.message - 1] = 0;
+        char text[SERVER_LINE_FILE_BYTES + BASE_REPORT_BYTES_MAX + 128];
+        write_all(descriptor, text, put_tail_line(text, &line));
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/// What a running match took in its last minute: the times of a tick by part, and traffic by
+/// second. It has a fixed size and allocates nothing after its creation.
+#pragma once
+
+#include "timing.h"
+
+#include "net/server.h"
+#include "net/transport.h"
+
+#include "ecs/ecs.h"
+
+#define SERVER_METER_SECONDS 60u
+#define SERVER_METER_PARTS (1u + NET_PART_COUNT) ///< 0: the whole tick, then the net_parts
+
+/// One second. p50, p99 and max are of the whole tick.
+typedef struct server_second {
+    uint32_t p50_us, p99_us, max_us;
+    uint32_t sent_bytes, recv_bytes;
+    uint32_t clients, entities;
+} server_second;
+
+typedef struct server_meter server_meter;
+
+/// @return NULL: no memory. The caller destroys it.
+server_meter* server_meter_create(uint32_t tick_rate_hz);
+/// NULL does nothing.
+void server_meter_destroy(server_meter* meter);
+/// A tick of the match took `took_us`; `part_us` is net_server_get_times.
+void server_meter_tick(server_meter* meter, uint64_t took_us,
+                       const uint64_t part_us[NET_PART_COUNT]);
+/// Once in each pass of the loop, where the server's threads have sent the last tick: it closes a
+/// second when one is over.
+void server_meter_pass(server_meter* meter, net_server* server, const net_transport* transport,
+                       ecs_world* world, uint64_t now_us);
+
+/// Count the entities of each template further, until `until_us`: a large world takes several
+/// calls. A world that was exchanged begins again.
+void server_meter_count(server_meter* meter, const ecs_world* world, uint64_t until_us);
+/// Entities of a template at the newest whole count; of the present one, before there was one.
+uint32_t server_meter_entities(const server_meter* meter, ecs_template_id id);
+/// Was the world counted as a whole once?
+bool server_meter_has_counted(const server_meter* meter);
+
+/// Measure the systems of the world from now on, SERVER_METER_WATCH_S beyond the newest call; after
+/// SERVER_METER_SECONDS it begins again from zero.
+/// @return microseconds since it began; 0: just now.
+uint64_t server_meter_watch(server_meter* meter, ecs_world* world, uint64_t now_us);
+#define SERVER_METER_WATCH_S 10u
+
+/// Times of a part over the last minute, and the share of the whole that it took, 0..1.
+const server_timing* server_meter_part(const server_meter* meter, uint32_t part, double* share);
+/// Seconds that are closed, SERVER_METER_SECONDS at most.
+uint32_t server_meter_seconds(const server_meter* meter);
+/// @return second `index`, 0 is the oldest (below server_meter_seconds, asserted).
+const server_second* server_meter_second(const server_meter* meter, uint32_t index);

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// Two queues of indices. An order's own place is fixed, so a queue never lacks room: it has as many
+// places as there are orders.
+#include "orders.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/shown.h"
+#include "base/spsc.h"
+#include "net/socket.h"
+
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define ORDERS_MAX 256u
+#define QUEUE_BYTES 8192u // ORDERS_MAX records of 16 bytes, and what a filler may waste
+#define QUEUE_WHOLE_BYTES (BASE_SPSC_HEADER_BYTES + QUEUE_BYTES)
+
+struct server_orders {
+    BASE_ALIGN(64) uint8_t asked_memory[QUEUE_WHOLE_BYTES];
+    BASE_ALIGN(64) uint8_t answered_memory[QUEUE_WHOLE_BYTES];
+    base_spsc* asked;
+    base_spsc* answered;
+    uint32_t count;
+    int descriptor; // signals what was answered
+    int asks;       // and this one what was asked
+    server_order list[];
+};
+
+static void close_descriptors(server_orders* self) {
+    if (self->descriptor >= 0) close(self->descriptor);
+    if (self->asks >= 0) close(self->asks);
+}
+
+server_orders* server_orders_create(uint32_t count) {
+    BASE_ASSERT(count > 0 && count <= ORDERS_MAX);
+    const size_t bytes = sizeof(server_orders) + count * sizeof(server_order);
+    server_orders* self = base_allocate_zero(NULL, bytes);
+    if (!self) return NULL;
+    self->descriptor = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    self->asks = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (self->descriptor < 0 || self->asks < 0) {
+        close_descriptors(self);
+        base_release(NULL, self, bytes);
+        return NULL;
+    }
+    self->count = count;
+    self->asked = base_spsc_init(self->asked_memory, QUEUE_BYTES, 0);
+    self->answered = base_spsc_init(self->answered_memory, QUEUE_BYTES, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        base_bytes_init(&self->list[i].values, NULL);
+        base_bytes_init(&self->list[i].json, NULL);
+        self->list[i].answer.json = &self->list[i].json;
+    }
+    return self;
+}
+
+void server_orders_destroy(server_orders* self) {
+    if (!self) return;
+    for (uint32_t i = 0; i < self->count; i++) {
+        base_bytes_deinit(&self->list[i].values);
+        base_bytes_deinit(&self->list[i].json);
+    }
+    close_descriptors(self);
+    base_release(NULL, self, sizeof(server_orders) + self->count * sizeof(server_order));
+}
+
+server_order* server_orders_get(server_orders* self, uint32_t index) {
+    BASE_ASSERT(index < self->count);
+    return &self->list[index];
+}
+
+bool server_order_begin(server_order* order, const char* verb, size_t verb_bytes,
+                        server_right right) {
+    if (verb_bytes >= sizeof order->verb) return false;
+    memcpy(order->verb, verb, verb_bytes);
+    order->verb[verb_bytes] = 0;
+    order->right = right;
+    order->is_question = false;
+    order->argument_count = 0;
+    base_bytes_clear(&order->values);
+    return true;
+}
+
+static bool is_utf8(const char* text) {
+    while (*text) {
+        uint32_t code;
+        bool is_shown;
+        text += base_shown_next(text, &code, &is_shown);
+        if (code == UINT32_MAX) return false;
+    }
+    return true;
+}
+
+bool server_order_add(server_order* order, const char* name, size_t name_bytes, const char* value,
+                      size_t value_bytes) {
+    const uint32_t at = order->argument_count;
+    if (at == SERVER_ARGUMENTS_MAX || name_bytes >= sizeof order->names[0] ||
+        value_bytes >= SERVER_ARGUMENT_BYTES_MAX || memchr(value, 0, value_bytes) ||
+        memchr(name, 0, name_bytes))
+        return false;
+    memcpy(order->names[at], name, name_bytes);
+    order->names[at][name_bytes] = 0;
+    order->value_offsets[at] = order->values.size;
+    base_bytes_write(&order->values, value, value_bytes);
+    base_bytes_write_u8(&order->values, 0);
+    order->argument_count++;
+    if (order->values.failed) return false;
+    return is_utf8(order->names[at]) &&
+           is_utf8((const char*)order->values.data + order->value_offsets[at]);
+}
+
+static void push(base_spsc* queue, uint32_t index) {
+    uint8_t* place = base_spsc_reserve(queue, sizeof index);
+    BASE_ASSERT(place); // there are more places than orders
+    memcpy(place, &index, sizeof index);
+    const bool is_in = base_spsc_commit(queue, sizeof index);
+    BASE_ASSERT(is_in);
+    (void)is_in;
+}
+
+static uint32_t pop(base_spsc* queue) {
+    uint64_t cursor = base_spsc_tail(queue);
+    uint32_t size, index;
+    bool is_damaged = false;
+    const void* record = base_spsc_next(queue, &cursor, &size, &is_damaged);
+    BASE_ASSERT(!is_damaged);
+    if (!record) return UINT32_MAX;
+    memcpy(&index, record, sizeof index);
+    base_spsc_pop_to(queue, cursor);
+    return index;
+}
+
+static void signal(int descriptor) {
+    const uint64_t one = 1;
+    (void)!write(descriptor, &one, sizeof one);
+}
+
+static void take_signal(int descriptor) {
+    uint64_t count;
+    (void)!read(descriptor, &count, sizeof count);
+}
+
+void server_orders_push(server_orders* self, uint32_t index) {
+    BASE_ASSERT(index < self->count);
+    push(self->asked, index);
+    signal(self->asks);
+}
+
+uint32_t server_orders_pop(server_orders* self) {
+    uint32_t index = pop(self->answered);
+    if (index != UINT32_MAX) return index;
+    // What is pushed behind this read signals again; what was pushed before it is found here.
+    take_signal(self->descriptor);
+    return pop(self->answered);
+}
+
+int server_orders_asks(const server_orders* self) {
+    return self->asks;
+}
+
+int server_orders_descriptor(const server_orders* self) {
+    return self->descriptor;
+}
+
+static void answer(server_order* order, server_run_fn run, server_subject* subject,
+                   uint64_t until_us) {
+    server_request request = {.verb = order->verb,
+                              .right = order->right,
+                              .is_question = order->is_question,
+                              .argument_count = order->argument_count,
+                              .until_us = until_us};
+    for (uint32_t i = 0; i < order->argument_count; i++) {
+        request.names[i] = order->names[i];
+        request.values[i] = (const char*)order->values.data + order->value_offsets[i];
+    }
+    run(subject, &request, &order->answer);
+}
+
+void server_orders_run(server_orders* self, server_run_fn run, server_subject* subject) {
+    if (base_spsc_used(self->asked) == 0) return;
+    take_signal(self->asks); // what waits for the next pass needs no other one
+    const uint64_t until_us = net_loop_now_us() + SERVER_ORDERS_PASS_US;
+    bool has_run = false;
+    do {
+        const uint32_t index = pop(self->asked);
+        if (index == UINT32_MAX) break;
+        answer(&self->list[index], run, subject, until_us);
+        push(self->answered, index);
+        has_run = true;
+    } while (net_loop_now_us() < until_us);
+    if (has_run) signal(self->descriptor);
+}

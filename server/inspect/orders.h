@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/// Requests on their way to the loop's thread, and answers on their way back.
+///
+/// The asking thread owns an order until it pushes it, and again once it popped it; in between the
+/// loop's thread owns it. Both ways are queues without locks, so neither thread waits for the
+/// other. An order keeps its buffers: nothing is allocated once they are large enough.
+#pragma once
+
+#include "verbs.h"
+
+/// Of one pass of the loop. An order that has begun is not stopped, the next ones wait.
+#define SERVER_ORDERS_PASS_US 200u
+
+typedef struct server_order {
+    char verb[SERVER_VERB_BYTES];
+    char names[SERVER_ARGUMENTS_MAX][SERVER_ARGUMENT_NAME_BYTES];
+    size_t value_offsets[SERVER_ARGUMENTS_MAX];
+    uint32_t argument_count;
+    base_bytes values; ///< texts, each with its NUL
+    server_right right;
+    bool is_question;     ///< set it behind server_order_begin
+    server_answer answer; ///< its json is that of the order
+    base_bytes json;
+} server_order;
+
+typedef struct server_orders server_orders;
+
+/// Make `count` orders, 1 to 256 (asserted). @return NULL: no memory.
+server_orders* server_orders_create(uint32_t count);
+/// Neither thread uses it any more. NULL does nothing.
+void server_orders_destroy(server_orders* orders);
+
+// ---- the asking thread ----
+
+/// Borrow order `index`, which is with the asking thread.
+server_order* server_orders_get(server_orders* orders, uint32_t index);
+/// Write a verb without arguments into an order, then add each argument.
+/// @return false: a name or value is too long, has a NUL or is no UTF-8, there are too many
+/// arguments, or there is no memory.
+BASE_MUST_USE bool server_order_begin(server_order* order, const char* verb, size_t verb_bytes,
+                                      server_right right);
+BASE_MUST_USE bool server_order_add(server_order* order, const char* name, size_t name_bytes,
+                                    const char* value, size_t value_bytes);
+/// Give an order to the loop's thread.
+void server_orders_push(server_orders* orders, uint32_t index);
+/// A descriptor that is readable once something was asked; server_orders_run empties it.
+int server_orders_asks(const server_orders* orders);
+/// Take an answered order back. @return its index; UINT32_MAX: there is none now.
+uint32_t server_orders_pop(server_orders* orders);
+/// A descriptor that is readable once something was answered; server_orders_pop empties it.
+int server_orders_descriptor(const server_orders* orders);
+
+// ---- the loop's thread ----
+
+/// Answer what waits by `run`, within SERVER_ORDERS_PASS_US. Without orders it costs two loads.
+void server_orders_run(server_orders* orders, server_run_fn run, server_subject* subject);

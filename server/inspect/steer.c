@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+// Verbs that steer a match. What changes the match itself goes through net_server_control, so it is
+// in the log; the others act on sessions, on the network or on the clock. Each that did something
+// is a line on stderr.
+#include "sets.h"
+
+#include "tools/setup.h"
+#include "net/socket.h"
+#include "net/token.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define STEPS_MAX 1000000u
+#define WHO_BYTES 128u
+#define CONTROL_ARGUMENTS_MAX 3u
+
+// @return false: there is no match to steer; `answer` says it.
+static bool has_match(const server_subject* subject, server_answer* answer) {
+    if (subject->server) return true;
+    server_answer_error(answer, 409, "a log is played: there is no match to steer");
+    return false;
+}
+
+// The words of a report without its place and kind.
+static const char* words_of(const base_report_first* first) {
+    static const char kind[] = "error: ";
+    const char* words = strstr(first->text, kind);
+    return words ? words + sizeof kind - 1 : first->text;
+}
+
+static void note(const server_subject* subject, const server_request* request) {
+    char text[BASE_REPORT_BYTES_MAX] = "";
+    size_t size = 0;
+    for (uint32_t i = 0; i < request->argument_count && size < sizeof text; i++) {
+        (void)base_text_format(text + size, sizeof text - size, " %s", request->values[i]);
+        size += strlen(text + size);
+    }
+    base_report(subject->reporter, NULL, 0, "note: operator: %s%s", request->verb, text);
+}
+
+// ---- the match ----
+
+static int status_of(net_result result) {
+    if (result == NET_ERR_CLOSED) return 409;
+    return result == NET_ERR_MEMORY || result == NET_ERR_FULL ? 503 : 400;
+}
+
+// The arguments of a control, in its order; the rows of the verbs say which it has.
+static uint32_t take_arguments(const server_request* request,
+                               net_match_argument arguments[CONTROL_ARGUMENTS_MAX]) {
+    static const char* const names[] = {"setting", "text", "name", "entity", "path", "value"};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < BASE_COUNT(names); i++) {
+        const char* value = server_request_find(request, names[i]);
+        if (!value) continue;
+        BASE_ASSERT(count < CONTROL_ARGUMENTS_MAX);
+        arguments[count++] = (net_match_argument){value, strlen(value)};
+    }
+    return count;
+}
+
+static void run_control(server_subject* subject, const server_request* request,
+                        server_answer* answer) {
+    net_match_argument arguments[CONTROL_ARGUMENTS_MAX];
+    const uint32_t count = take_arguments(request, arguments);
+    base_report_first first = {.count = 0};
+    const base_reporter reporter = base_reporter_first(&first);
+    if (!has_match(subject, answer)) return;
+    if (!subject->has_controls) {
+        server_answer_error(answer, 409,
+                            "the log of this match takes no controls: start the "
+                            "server with --control, --console, --http or "
+                            "--allow-edits");
+        return;
+    }
+    const net_result result =
+        net_server_control(subject->server, request->verb, arguments, count, &reporter);
+    if (result != NET_OK) {
+        const char* words = result == NET_ERR_CLOSED ? "the match is over"
+                            : first.count > 0        ? words_of(&first)
+                                                     : net_result_text(result);
+        server_answer_error(answer, status_of(result), "%s", words);
+        return;
+    }
+    note(subject, request);
+    base_json_put(answer->json, "{\"done\":\"%s\",\"before_tick\":\"%" PRIu64 "\"}", request->verb,
+                  net_match_tick(subject->match) + 1);
+}
+
+static void run_edit(server_subject* subject, const server_request* request,
+                     server_answer* answer) {
+    if (subject->may_edit || !subject->server)
+        run_control(subject, request, answer);
+    else
+        server_answer_error(answer, 403,
+                            "%s changes the match: start the server with "
+                            "--allow-edits",
+                            request->verb);
+}
+
+static void run_reload(server_subject* subject, const server_request* request,
+                       server_answer* answer) {
+    if (!has_match(subject, answer)) return;
+    subject->is_reload_asked = true;
+    note(subject, request);
+    base_json_put(answer->json, "{\"reloads\":true}");
+}
+
+static void run_save(server_subject* subject, const server_request* request,
+                     server_answer* answer) {
+    const char* name = server_request_find(request, "name");
+    if (!has_match(subject, answer)) return;
+    const net_result result =
+        subject->log ? net_log_save(subject->log, name ? name : "") : NET_ERR_CLOSED;
+    if (result == NET_OK) {
+        base_json_put(answer->json, "{\"saves\":true}");
+    } else if (result == NET_ERR_FULL) {
+        server_answer_error(answer, 429, "not saved: the save before is on its way");
+    } else {
+        server_answer_error(answer, 409,
+                            "not saved: the log keeps no last seconds in memory (--log-ring)");
+    }
+}
+
+static void run_end(server_subject* subject, const server_request* request, server_answer* answer) {
+    if (!has_match(subject, answer)) return;
+    subject->is_end_asked = true;
+    note(subject, request);
+    base_json_put(answer->json, "{\"ends\":true}");
+}
+
+static void run_drain(server_subject* subject, const server_request* request,
+                      server_answer* answer) {
+    uint64_t seconds = SERVER_DRAIN_S_DEFAULT;
+    if (!has_match(subject, answer) ||
+        !server_request_number(request, "seconds", 1, SERVER_DRAIN_S_MAX, &seconds, answer))
+        return;
+    subject->drain_s_asked = seconds;
+    note(subject, request);
+    base_json_put(answer->json, "{\"drains\":true,\"seconds\":%" PRIu64 "}", seconds);
+}
+
+// ---- its clock ----
+
+static void put_clock(const server_subject* subject, server_answer* answer) {
+    base_json_put(answer->json, "{\"paused\":%s,\"tick\":\"%" PRIu64 "\"}",
+                  net_server_is_paused(subject->server) ? "true" : "false",
+                  net_match_tick(subject->match));
+}
+
+static void run_pause(server_subject* subject, const server_request* request,
+                      server_answer* answer) {
+    if (!has_match(subject, answer)) return;
+    net_server_pause_after(subject->server, strcmp(request->verb, "pause") == 0 ? 0 : UINT64_MAX);
+    note(subject, request);
+    put_clock(subject, answer);
+}
+
+static void run_step(server_subject* subject, const server_request* request,
+                     server_answer* answer) {
+    uint64_t ticks = 1;
+    if (!has_match(subject, answer) ||
+        !server_request_number(request, "ticks", 1, STEPS_MAX, &ticks, answer))
+        return;
+    net_server_pause_after(subject->server, ticks);
+    put_clock(subject, answer);
+}
+
+static void run_net(server_subject* subject, const server_request* request, server_answer* answer) {
+    const char* spec = server_request_find(request, "spec");
+    base_report_first first = {.count = 0};
+    const base_reporter reporter = base_reporter_first(&first);
+    if (!has_match(subject, answer)) return;
+    const bool is_set = strcmp(spec, "off") == 0 ? net_socket_link_set(NULL) == NET_OK
+                                                 : net_host_simulate_network(spec, &reporter);
+    if (!is_set) {
+        server_answer_error(answer, 400, "%s",
+                            first.count > 0 ? words_of(&first) : net_result_text(NET_ERR_MEMORY));
+        return;
+    }
+    note(subject, request);
+    base_json_put(answer->json, "{\"net\":");
+    base_json_text(answer->json, spec);
+    base_json_put(answer->json, "}");
+}
+
+// ---- who plays ----
+
+static void run_kick(server_subject* subject, const server_request* request,
+                     server_answer* answer) {
+    const char* reason = server_request_find(request, "reason");
+    uint64_t client = 0;
+    if (!has_match(subject, answer) ||
+        !server_request_number(request, "client", 1, UINT32_MAX, &client, answer))
+        return;
+    if (!net_server_kick(subject->server, (uint32_t)client, reason ? reason : "")) {
+        server_answer_error(answer, 404, "there is no client %" PRIu64, client);
+        return;
+    }
+    note(subject, request);
+    base_json_put(answer->json, "{\"kicked\":%" PRIu64 "}", client);
+}
+
+// "3 bad words": the player's number of the token, else the address. Else a line of a file of bans.
+static bool read_ban(const server_subject* subject, const server_request* request, net_ban* ban,
+                     server_answer* answer) {
+    const char *who = server_request_find(request, "who"),
+               *rest = server_request_find(request, "rest");
+    char line[NET_BAN_LINE_BYTES_MAX], fault[BASE_REPORT_BYTES_MAX] = "there is no name";
+    net_live_peer peer;
+    uint64_t client;
+    if (!base_text_parse_u64(who, &client)) {
+        if (base_text_format(line, sizeof line, "%s %s", who, rest ? rest : "") &&
+            net_ban_parse(line, ban, fault, sizeof fault) == NET_OK)
+            return true;
+        server_answer_error(answer, 400, "%s, or the number of a client", fault);
+        return false;
+    }
+    if (client > UINT32_MAX || !net_server_find_client(subject->server, (uint32_t)client, &peer)) {
+        server_answer_error(answer, 404, "there is no client %" PRIu64, client);
+        return false;
+    }
+    *ban = net_ban_of_address(&peer.identity.address, rest);
+    // Who came with a token has a number that its back end gave.
+    if (peer.identity.player == 0 || peer.identity.key == 0) return true;
+    *ban = (net_ban){.kind = NET_BAN_PLAYER, .id = peer.identity.player};
+    (void)base_text_copy(ban->reason, sizeof ban->reason, rest ? rest : "");
+    return true;
+}
+
+static void put_ban(server_answer* answer, const char* key, const net_ban* ban) {
+    char text[WHO_BYTES];
+    net_ban_print(ban, text, sizeof text);
+    base_json_put(answer->json, "{\"%s\":", key);
+    base_json_text(answer->json, text);
+}
+
+static void run_ban(server_subject* subject, const server_request* request, server_answer* answer) {
+    net_ban ban;
+    uint32_t ended;
+    if (!has_match(subject, answer) || !read_ban(subject, request, &ban, answer)) return;
+    const net_result result = net_server_ban(subject->server, &ban, &ended);
+    if (result != NET_OK) {
+        server_answer_error(answer, 503, "not banned: %s", net_result_text(result));
+        return;
+    }
+    note(subject, request);
+    put_ban(answer, "banned", &ban);
+    base_json_put(answer->json, ",\"ended\":%" PRIu32 "}", ended);
+}
+
+static void run_unban(server_subject* subject, const server_request* request,
+                      server_answer* answer) {
+    net_ban ban;
+    if (!has_match(subject, answer) || !read_ban(subject, request, &ban, answer)) return;
+    if (!subject->bans || !net_bans_remove(subject->bans, &ban)) {
+        server_answer_error(answer, 404, "this is not banned");
+        return;
+    }
+    note(subject, request);
+    put_ban(answer, "unbanned", &ban);
+    base_json_put(answer->json, "}");
+}
+
+static const server_verb verbs[] = {
+    {"kick", "client [reason...]", "end the session of a client", SERVER_OPERATOR, true, 0,
+     run_kick},
+    {"ban", "who [rest...]", "ban a client by its number, or: address A/BITS, player N, key N",
+     SERVER_OPERATOR, true, 0, run_ban},
+    {"unban", "who [rest...]", "lift a ban: address A/BITS, player N, key N", SERVER_OPERATOR, true,
+     0, run_unban},
+    {"say", "text...", "say a line to the players", SERVER_OPERATOR, true, 0, run_control},
+    {"set", "setting...", "change a setting of the match, KEY=VALUE (--allow-edits)",
+     SERVER_OPERATOR, true, 0, run_edit},
+    {"put", "entity path value...", "change a value: put 12:1 pos.x 300 (--allow-edits)",
+     SERVER_OPERATOR, true, 0, run_edit},
+    {"mark", "name...", "set a mark on the timeline of the log", SERVER_OPERATOR, true, 0,
+     run_control},
+    {"reload", "", "read keys, bans and the game's files again, as SIGHUP does", SERVER_OPERATOR,
+     true, 0, run_reload},
+    {"pause", "", "let the match stand still; its clients stay", SERVER_OPERATOR, true, 0,
+     run_pause},
+    {"step", "[ticks]", "run some ticks, then stand still", SERVER_OPERATOR, true, 0, run_step},
+    {"resume", "", "let the match go on", SERVER_OPERATOR, true, 0, run_pause},
+    {"net", "spec...", "simulate a network: wifi, 4g, loss=5,delay=40, off", SERVER_OPERATOR, true,
+     0, run_net},
+    {"save", "[name...]", "keep the last seconds of the log (--log-ring)", SERVER_OPERATOR, true, 0,
+     run_save},
+    {"drain", "[seconds]", "refuse new players; end when all have left or the time is over",
+     SERVER_OPERATOR, true, 0, run_drain},
+    {"end", "", "end the match", SERVER_OPERATOR, true, 0, run_end},
+};
+const server_verb_set server_steer_verbs = {verbs, BASE_COUNT(verbs)};

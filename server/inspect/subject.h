@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+/// What verbs look at and change: a match and what is around it. The owner of the loop fills it,
+/// again whenever one of them is exchanged (a reload); only the loop's thread uses it.
+#pragma once
+
+#include "lines.h"
+#include "meter.h"
+
+#include "base/options.h"
+#include "base/report.h"
+#include "net/log.h"
+#include "net/match.h"
+#include "net/server.h"
+#include "net/token.h"
+#include "net/transport.h"
+
+#define SERVER_DRAIN_S_MAX 86400u
+#define SERVER_DRAIN_S_DEFAULT 3600u ///< of the verb
+
+typedef struct server_metrics server_metrics; ///< metrics.h
+
+/// What the inspector did so far.
+typedef struct server_inspect_counts {
+    uint32_t connections;  ///< now
+    uint64_t responses[6]; ///< by the first digit of their status
+    uint64_t frames_lost;  ///< of streams, that slow readers did not get
+} server_inspect_counts;
+
+typedef struct server_subject {
+    net_match* match;
+    net_server* server;       ///< NULL: a log is played, no match runs
+    net_transport* transport; ///< NULL with server NULL
+    net_log_writer* log;      ///< NULL: no log
+    const char* log_file;     ///< "none": no log has a file
+    const base_reporter* reporter;
+    server_lines* lines; ///< NULL with server NULL
+    bool is_served;      ///< over HTTP
+    server_inspect_counts http;
+    server_metrics* metrics; ///< NULL with server NULL
+    uint64_t start_us;       ///< of the loop, net_loop_now_us
+    uint64_t tick_rate_hz;
+    server_meter* meter;         ///< NULL: nothing is measured
+    const base_options* options; ///< with their sources; NULL: none are shown
+    uint32_t clients_max, spectators_max;
+    uint64_t reader_delay_s; ///< so late readers see the match; 0: live
+    bool is_paused;
+    bool may_edit; ///< set and put may change the match
+    net_bans* bans;
+    bool has_controls; ///< the log takes what an operator does to the match, or there is no log
+    // Set by verbs; the loop does it and sets it back.
+    bool is_end_asked;
+    bool is_reload_asked;
+    uint64_t drain_s_asked; ///< 0: not asked
+} server_subject;

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// The table of verbs, and the way from a request to its answer.
+//
+// The rows stand where their functions stand: each file has a set, and this one lists the sets.
+// What a request may hold is checked here once, by the verb's row, so that a verb finds only
+// arguments that it has named.
+#include "verbs.h"
+
+#include "sets.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+
+#include <string.h>
+
+static const server_verb_set* const sets[] = {
+    &server_metrics_verbs, &server_status_verbs, &server_client_verbs, &server_schema_verbs,
+    &server_query_verbs,   &server_ledger_verbs, &server_stream_verbs, &server_steer_verbs,
+};
+
+uint32_t server_verb_count(void) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < BASE_COUNT(sets); i++)
+        count += sets[i]->count;
+    return count;
+}
+
+const server_verb* server_verb_at(uint32_t index) {
+    for (uint32_t i = 0; i < BASE_COUNT(sets); i++) {
+        if (index < sets[i]->count) return &sets[i]->verbs[index];
+        index -= sets[i]->count;
+    }
+    BASE_ASSERT(false && "index");
+    return NULL;
+}
+
+const server_verb* server_verb_find(const char* name) {
+    for (uint32_t i = 0; i < server_verb_count(); i++)
+        if (strcmp(server_verb_at(i)->name, name) == 0) return server_verb_at(i);
+    return NULL;
+}
+
+// ---- arguments ----
+
+/// One name of a verb's line of arguments.
+typedef struct parameter {
+    char name[SERVER_ARGUMENT_NAME_BYTES];
+    bool is_optional, takes_rest;
+} parameter;
+
+// Read the parameter at *line and move behind it. @return false at the end.
+static bool next_parameter(const char** line, parameter* found) {
+    *line += strspn(*line, " ");
+    size_t size = strcspn(*line, " ");
+    if (size == 0) return false;
+    const char* name = *line;
+    *line += size;
+    *found = (parameter){.is_optional = name[0] == '['};
+    if (found->is_optional) {
+        BASE_ASSERT(size > 2 && name[size - 1] == ']');
+        name++;
+        size -= 2;
+    }
+    found->takes_rest = size > 3 && memcmp(name + size - 3, "...", 3) == 0;
+    if (found->takes_rest) size -= 3;
+    BASE_ASSERT(size > 0 && size < sizeof found->name);
+    memcpy(found->name, name, size);
+    return true;
+}
+
+static bool has_parameter(const server_verb* verb, const char* name) {
+    const char* line = verb->arguments;
+    parameter it;
+    while (next_parameter(&line, &it))
+        if (strcmp(it.name, name) == 0) return true;
+    return false;
+}
+
+static void refuse_argument(const server_verb* verb, const char* name, server_answer* answer) {
+    server_answer_error(answer, 400, "%s has no argument '%s'%s%s", verb->name, name,
+                        verb->arguments[0] ? "; it takes " : "", verb->arguments);
+}
+
+static bool check_arguments(const server_verb* verb, const server_request* request,
+                            server_answer* answer) {
+    for (uint32_t i = 0; i < request->argument_count; i++) {
+        if (!has_parameter(verb, request->names[i])) {
+            refuse_argument(verb, request->names[i], answer);
+            return false;
+        }
+        if (server_request_find(request, request->names[i]) == request->values[i]) continue;
+        server_answer_error(answer, 400, "'%s' is given twice", request->names[i]);
+        return false;
+    }
+    const char* line = verb->arguments;
+    parameter it;
+    while (next_parameter(&line, &it)) {
+        if (it.is_optional || server_request_find(request, it.name)) continue;
+        server_answer_error(answer, 400, "'%s' is missing; %s takes %s", it.name, verb->name,
+                            verb->arguments);
+        return false;
+    }
+    return true;
+}
+
+// ---- from a line, to an answer ----
+
+static void refuse_verb(const char* name, server_answer* answer) {
+    base_nearest nearest = base_nearest_begin(name);
+    char hint[BASE_HINT_BYTES];
+    for (uint32_t i = 0; i < server_verb_count(); i++)
+        base_nearest_offer(&nearest, server_verb_at(i)->name);
+    server_answer_error(answer, 404, "there is no '%s'%s", name, base_nearest_hint(&nearest, hint));
+}
+
+bool server_request_read(server_request* request, char* line, server_answer* answer) {
+    line += strspn(line, " \t");
+    char* rest = line + strcspn(line, " \t");
+    if (*rest) *rest++ = 0;
+    const server_verb* verb = server_verb_find(line);
+    request->verb = line;
+    request->argument_count = 0;
+    if (!verb) {
+        refuse_verb(line, answer);
+        return false;
+    }
+    const char* parameters = verb->arguments;
+    parameter it;
+    for (;;) {
+        rest += strspn(rest, " \t");
+        if (!*rest) return true;
+        if (!next_parameter(&parameters, &it)) {
+            refuse_argument(verb, rest, answer);
+            return false;
+        }
+        char* value = rest;
+        rest += it.takes_rest ? strlen(rest) : strcspn(rest, " \t");
+        if (*rest) *rest++ = 0;
+        const uint32_t at = request->argument_count++;
+        BASE_ASSERT(at < SERVER_ARGUMENTS_MAX);
+        memcpy(request->given[at], it.name, sizeof it.name);
+        request->names[at] = request->given[at];
+        request->values[at] = value;
+    }
+}
+
+// The rate of a stream: the argument "hz", or the verb's own.
+static uint32_t rate_of(const server_verb* verb, const server_request* request) {
+    const char* text = verb->stream_hz > 0 ? server_request_find(request, "hz") : NULL;
+    uint64_t hz;
+    if (!text || !base_text_parse_u64(text, &hz) || hz == 0) return verb->stream_hz;
+    return hz < SERVER_STREAM_HZ_MAX ? (uint32_t)hz : SERVER_STREAM_HZ_MAX;
+}
+
+void server_verb_run(server_subject* subject, const server_request* request,
+                     server_answer* answer) {
+    BASE_ASSERT(subject && request->argument_count <= SERVER_ARGUMENTS_MAX);
+    const server_verb* verb = server_verb_find(request->verb);
+    base_bytes_clear(answer->json);
+    answer->status = 200;
+    answer->type = NULL;
+    answer->stream_hz = 0;
+    if (!verb) {
+        refuse_verb(request->verb, answer);
+    } else if (verb->right > request->right) {
+        server_answer_error(answer, 403, "%s is for operators", verb->name);
+    } else if (verb->is_change && request->is_question) {
+        server_answer_error(answer, 405, "%s changes something: POST it", verb->name);
+    } else if (check_arguments(verb, request, answer)) {
+        if (request->is_question) answer->stream_hz = rate_of(verb, request);
+        verb->run(subject, request, answer);
+    }
+    if (answer->json->failed) server_answer_error(answer, 503, "there is no memory for the answer");
+}

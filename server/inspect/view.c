@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+#include "view.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "net/socket.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- JSON ----
+
+static void begin(base_bytes* json, const char* key) {
+    const char last = json->size > 0 ? (char)json->data[json->size - 1] : '{';
+    if (!strchr("{[: \n", last)) base_bytes_write_u8(json, ',');
+    if (!key) return;
+    base_json_text(json, key);
+    base_bytes_write_u8(json, ':');
+}
+
+void view_open(base_bytes* json, const char* key, char bracket) {
+    begin(json, key);
+    base_bytes_write_u8(json, (uint8_t)bracket);
+}
+
+void view_close(base_bytes* json, char bracket) {
+    base_bytes_write_u8(json, (uint8_t)bracket);
+}
+
+void view_text(base_bytes* json, const char* key, const char* text) {
+    begin(json, key);
+    base_json_text(json, text);
+}
+
+void view_bool(base_bytes* json, const char* key, bool value) {
+    begin(json, key);
+    base_bytes_write(json, value ? "true" : "false", value ? 4 : 5);
+}
+
+void view_u32(base_bytes* json, const char* key, uint32_t value) {
+    begin(json, key);
+    base_json_put(json, "%" PRIu32, value);
+}
+
+void view_u64(base_bytes* json, const char* key, uint64_t value) {
+    begin(json, key);
+    base_json_put(json, "\"%" PRIu64 "\"", value);
+}
+
+void view_f64(base_bytes* json, const char* key, double value) {
+    begin(json, key);
+    if (!(value > -1e12 && value < 1e12)) {
+        base_json_f64(json, value);
+        return;
+    }
+    const int64_t milli = (int64_t)(value * 1000.0 + (value < 0 ? -0.5 : 0.5));
+    const uint64_t size = milli < 0 ? (uint64_t)-milli : (uint64_t)milli;
+    base_json_put(json, size % 1000 ? "%s%" PRIu64 ".%03u" : "%s%" PRIu64, milli < 0 ? "-" : "",
+                  size / 1000, (unsigned)(size % 1000));
+}
+
+void view_number(base_bytes* json, const char* key, double value) {
+    begin(json, key);
+    base_json_f64(json, value);
+}
+
+static void put_entity(base_bytes* json, ecs_entity entity) {
+    if (entity == ECS_ENTITY_NONE)
+        base_json_put(json, "\"none\"");
+    else
+        base_json_put(json, "\"%" PRIu32 ":%" PRIu32 "\"", ecs_entity_index(entity),
+                      ecs_entity_generation(entity));
+}
+
+void view_entity(base_bytes* json, const char* key, ecs_entity entity) {
+    begin(json, key);
+    put_entity(json, entity);
+}
+
+void view_tick(base_bytes* json, const server_subject* subject) {
+    view_u64(json, "tick", net_match_tick(subject->match));
+}
+
+// ---- values ----
+
+// Columns need no alignment of single fields: each case copies.
+void view_element(base_bytes* json, const char* key, ecs_field_kind kind, const void* element) {
+    union {
+        int8_t i8;
+        int16_t i16;
+        int32_t i32;
+        int64_t i64;
+        uint8_t u8;
+        uint16_t u16;
+        uint32_t u32;
+        uint64_t u64;
+        float f32;
+        double f64;
+    } value;
+    memcpy(&value, element, ecs_field_kind_bytes(kind));
+    begin(json, key);
+    switch (kind) {
+    case ECS_FIELD_BOOL:
+        base_json_put(json, value.u8 ? "true" : "false");
+        return;
+    case ECS_FIELD_I8:
+        base_json_put(json, "%d", value.i8);
+        return;
+    case ECS_FIELD_I16:
+        base_json_put(json, "%d", value.i16);
+        return;
+    case ECS_FIELD_I32:
+        base_json_put(json, "%" PRId32, value.i32);
+        return;
+    case ECS_FIELD_I64:
+        base_json_put(json, "\"%" PRId64 "\"", value.i64);
+        return;
+    case ECS_FIELD_U8:
+        base_json_put(json, "%u", value.u8);
+        return;
+    case ECS_FIELD_U16:
+        base_json_put(json, "%u", value.u16);
+        return;
+    case ECS_FIELD_U32:
+        base_json_put(json, "%" PRIu32, value.u32);
+        return;
+    case ECS_FIELD_U64:
+        base_json_put(json, "\"%" PRIu64 "\"", value.u64);
+        return;
+    case ECS_FIELD_F32:
+        base_json_put(json, isfinite(value.f32) ? "%.9g" : "null", (double)value.f32);
+        return;
+    case ECS_FIELD_F64:
+        base_json_f64(json, value.f64);
+        return;
+    case ECS_FIELD_ENTITY:
+        break;
+    case ECS_FIELD_KIND_COUNT:
+        BASE_ASSERT(false && "kind");
+        return;
+    }
+    put_entity(json, value.u32);
+}
+
+static void put_field(base_bytes* json, const char* key, const ecs_field* field,
+                      const uint8_t* object) {
+    const uint32_t bytes = ecs_field_kind_bytes(field->kind);
+    const uint8_t* element = object + field->offset;
+    if (field->count == 1) {
+        view_element(json, key, field->kind, element);
+        return;
+    }
+    view_open(json, key, '[');
+    for (uint32_t i = 0; i < field->count; i++)
+        view_element(json, NULL, field->kind, element + (size_t)i * bytes);
+    view_close(json, ']');
+}
+
+// Of a t the text itself, of other such values what a dump writes.
+static void put_varsize(base_bytes* json, const char* key, const ecs_type* type,
+                        const void* value) {
+    char text[VIEW_TEXT_BYTES];
+    if (strcmp(type->name, "t") == 0)
+        (void)base_text_copy(text, sizeof text, ecs_string_text(value));
+    else
+        (void)ecs_type_format(type, value, text, sizeof text);
+    view_text(json, key, text);
+}
+
+void view_value(base_bytes* json, const char* key, const ecs_world* world, ecs_component_id id,
+                const void* value) {
+    const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);
+    if (!value) {
+        begin(json, key);
+        base_json_put(json, "null");
+    } else if (type->size == 0) {
+        view_bool(json, key, true); // a tag
+    } else if (type->field_count == 0 || ecs_type_is_varsize(type)) {
+        put_varsize(json, key, type, value);
+    } else if (type->field_count == 1) {
+        put_field(json, key, &type->fields[0], ecs_type_object(type, value));
+    } else {
+        view_open(json, key, '[');
+        for (uint32_t i = 0; i < type->field_count; i++)
+            put_field(json, NULL, &type->fields[i], ecs_type_object(type, value));
+        view_close(json, ']');
+    }
+}
+
+void view_formatted(base_bytes* json, const char* key, const ecs_world* world, ecs_component_id id,
+                    const void* value) {
+    char text[VIEW_TEXT_BYTES];
+    const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);
+    (void)ecs_type_format(type, value, text, sizeof text);
+    view_text(json, key, text);
+}
+
+bool view_remarks(base_bytes* json, const ecs_world* world, ecs_template_id template_id,
+                  ecs_component_id component) {
+    const ecs_template_remarks remarks = ecs_template_remark(world, template_id, component);
+    if (remarks.unit[0]) view_text(json, "unit", remarks.unit);
+    if (remarks.about[0]) view_text(json, "comment", remarks.about);
+    return remarks.unit[0] || remarks.about[0];
+}
+
+// ---- names from outside ----
+
+bool view_read_entity(const ecs_world* world, const char* text, ecs_entity* entity) {
+    char part[24];
+    uint64_t index, generation;
+    const char* colon = strchr(text, ':');
+    const size_t size = colon ? (size_t)(colon - text) : strlen(text);
+    if (size == 0 || size >= sizeof part) return false;
+    memcpy(part, text, size);
+    part[size] = '\0';
+    if (!base_text_parse_u64(part, &index) || index == 0 || index > ECS_INDEX_MAX) return false;
+    if (!colon) {
+        const ecs_entity next = ecs_entity_next(world, ecs_entity_make((uint32_t)index - 1, 1));
+        *entity = ecs_entity_index(next) == index ? next : ecs_entity_make((uint32_t)index, 1);
+        return true;
+    }
+    if (!base_text_parse_u64(colon + 1, &generation) || generation == 0 ||
+        generation > ECS_GENERATION_MAX)
+        return false;
+    *entity = ecs_entity_make((uint32_t)index, (uint32_t)generation);
+    return true;
+}
+
+bool view_find_entity(const server_subject* subject, const server_request* request,
+                      const char* name, ecs_entity* entity, server_answer* answer) {
+    const ecs_world* world = net_match_world(subject->match);
+    const char* text = server_request_find(request, name);
+    if (!text || !view_read_entity(world, text, entity)) {
+        server_answer_error(answer, 400, "an entity is INDEX:GENERATION, as 17:1, not '%s'",
+                            text ? text : "");
+        return false;
+    }
+    if (ecs_is_alive(world, *entity)) return true;
+    server_answer_error(answer, 404, "entity %s does not live", text);
+    return false;
+}
+
+ecs_component_id view_find_component(const ecs_world* world, const char* name, size_t name_bytes,
+                                     base_nearest* nearest) {
+    for (uint32_t id = 1; id <= ecs_component_count(world); id++) {
+        const ecs_component* component = ecs_component_get(world, (ecs_component_id)id);
+        if (strlen(component->name) == name_bytes && memcmp(component->name, name, name_bytes) == 0)
+            return (ecs_component_id)id;
+        if (nearest) base_nearest_offer(nearest, component->name);
+    }
+    return ECS_COMPONENT_NONE;
+}
+
+// ---- rights and limits ----
+
+bool view_has_server(const server_subject* subject, server_answer* answer) {
+    if (subject->server) return true;
+    server_answer_error(answer, 409, "a log is played: no server runs and there are no clients");
+    return false;
+}
+
+bool view_may_look(const server_subject* subject, const server_request* request,
+                   server_answer* answer) {
+    if (request->right == SERVER_OPERATOR) return true;
+    const net_module* module = net_match_get_config(subject->match)->module;
+    if (module->game->interest || net_schema_hides(net_match_schema(subject->match)))
+        server_answer_error(answer, 403,
+                            "this game hides things from players: only an operator may look into "
+                            "its world");
+    else if (subject->reader_delay_s > 0)
+        server_answer_error(answer, 403,
+                            "readers see this match %" PRIu64 " s late: only an operator may look "
+                            "into its world",
+                            subject->reader_delay_s);
+    else
+        return true;
+    return false;
+}
+
+bool view_may_see(const server_request* request, const ecs_template_component* component) {
+    return request->right == SERVER_OPERATOR ||
+           ((component->flags & ECS_COMPONENT_REPLICATED) && !component->visible);
+}
+
+bool view_is_late(const server_request* request) {
+    return net_loop_now_us() >= request->until_us;
+}
+
+void view_cut(base_bytes* json, const char* next) {
+    view_bool(json, "cut", next != NULL);
+    if (next) view_text(json, "next", next);
+}
+
+void view_cut_at(base_bytes* json, bool is_cut, uint64_t next) {
+    char text[24];
+    (void)base_text_format(text, sizeof text, "%" PRIu64, next);
+    view_cut(json, is_cut ? text : NULL);
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+/// What the views share: JSON with its commas, values of components, names from outside, and what a
+/// reader may see. API.md describes the answers.
+#pragma once
+
+#include "sets.h"
+
+#include "base/text.h"
+#include "ecs/ecs.h"
+
+/// Members of JSON objects and elements of lists; `key` NULL: an element. The comma in front is
+/// written where one belongs.
+void view_open(base_bytes* json, const char* key, char bracket);
+void view_close(base_bytes* json, char bracket);
+void view_text(base_bytes* json, const char* key, const char* text);
+void view_bool(base_bytes* json, const char* key, bool value);
+void view_u32(base_bytes* json, const char* key, uint32_t value);
+/// As text: a page reads numbers as doubles.
+void view_u64(base_bytes* json, const char* key, uint64_t value);
+void view_f64(base_bytes* json, const char* key, double value);         ///< rounded to 1/1000
+void view_number(base_bytes* json, const char* key, double value);      ///< as it is
+void view_entity(base_bytes* json, const char* key, ecs_entity entity); ///< "I:G", "none"
+void view_tick(base_bytes* json, const server_subject* subject);
+/// A component's value: a number, true or false, a text, a handle, or a list of these; what has a
+/// variable size as text, cut at VIEW_TEXT_BYTES. NULL: null.
+void view_value(base_bytes* json, const char* key, const ecs_world* world, ecs_component_id id,
+                const void* value);
+/// "unit" and "comment" of a component, where a template states them. @return does it state any?
+bool view_remarks(base_bytes* json, const ecs_world* world, ecs_template_id template_id,
+                  ecs_component_id component);
+/// One element of a field.
+void view_element(base_bytes* json, const char* key, ecs_field_kind kind, const void* element);
+/// The value as a dump writes it.
+void view_formatted(base_bytes* json, const char* key, const ecs_world* world, ecs_component_id id,
+                    const void* value);
+#define VIEW_TEXT_BYTES 257u ///< with the NUL
+
+/// Read "I:G", or "I" for the living generation of an index. @return false: it is neither.
+BASE_MUST_USE bool view_read_entity(const ecs_world* world, const char* text, ecs_entity* entity);
+/// Read the argument `name`, a living entity. @return false: `answer` says why.
+BASE_MUST_USE bool view_find_entity(const server_subject* subject, const server_request* request,
+                                    const char* name, ecs_entity* entity, server_answer* answer);
+/// Find a component; `nearest` gets all names (NULL: without a hint). Not counted as a look-up
+/// of the game. @return ECS_COMPONENT_NONE.
+ecs_component_id view_find_component(const ecs_world* world, const char* name, size_t name_bytes,
+                                     base_nearest* nearest);
+
+/// Does a server run? @return false: `answer` says that it does not.
+BASE_MUST_USE bool view_has_server(const server_subject* subject, server_answer* answer);
+/// May the caller look into the world now? Readers see what a spectator may see. @return false:
+/// `answer` says why not.
+BASE_MUST_USE bool view_may_look(const server_subject* subject, const server_request* request,
+                                 server_answer* answer);
+/// May the caller see this component? Readers see what is replicated to all.
+bool view_may_see(const server_request* request, const ecs_template_component* component);
+/// Has the time of the answer passed? The list ends with view_cut then.
+bool view_is_late(const server_request* request);
+/// End of a list: "cut", and with `next` where it goes on.
+void view_cut(base_bytes* json, const char* next);
+void view_cut_at(base_bytes* json, bool is_cut, uint64_t next);
+
+/// Room of an answer: a list that grows beyond is cut.
+#define VIEW_BYTES_MAX (512u << 10)
+
+/// The answers of status (brief: without history and templates) and clients, also for events.
+void view_put_status(base_bytes* json, server_subject* subject, const server_request* request,
+                     bool is_brief);
+void view_put_clients(base_bytes* json, server_subject* subject, const server_request* request,
+                      uint32_t first, uint64_t limit);

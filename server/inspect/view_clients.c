@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT
+// Who is here, how well the network does for each, and why a client has an entity or not.
+#include "view.h"
+
+#include "base/text.h"
+#include "net/explain.h"
+#include "net/token.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { CLIENTS_DEFAULT = 100, CLIENTS_MAX = 4096 };
+
+// What is worth a warning.
+#define LOSS_BAD 0.05
+#define WAITING_BAD_S 1.0
+#define LATE_BAD 0.05
+
+typedef struct client_warning {
+    char figure[64];
+    const char *text, *remedy;
+} client_warning;
+
+static double ratio(uint64_t part, uint64_t whole) {
+    return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+static double loss_out(const net_live_peer* peer) {
+    return ratio(peer->lost, peer->lost + peer->acked);
+}
+
+static double loss_in(const net_live_peer* peer) {
+    return ratio(peer->peer.inputs_missing, peer->peer.inputs_missing + peer->peer.inputs_received);
+}
+
+enum { WARNINGS_MAX = 5 };
+static uint32_t find_warnings(const server_subject* subject, const net_live_peer* peer,
+                              client_warning* found) {
+    uint32_t count = 0;
+    const double waiting_s = (double)peer->waiting_ticks / (double)subject->tick_rate_hz;
+    const double late = ratio(peer->peer.inputs_late, peer->peer.inputs_received);
+    if (loss_out(peer) > LOSS_BAD) {
+        client_warning* it = &found[count++];
+        it->text = "State packets are lost on the way to this client.";
+        it->remedy = "Its line is bad or full: a lower --rate-max helps when it is full.";
+        (void)base_text_format(it->figure, sizeof it->figure, "%.1f %%", loss_out(peer) * 100.0);
+    }
+    if (waiting_s > WAITING_BAD_S) {
+        client_warning* it = &found[count++];
+        it->text = "Changes wait too long for their packet.";
+        it->remedy = peer->is_held ? "Its rate is the limit: raise --rate-max, or replicate less."
+                                   : "It acknowledges nothing, or is away.";
+        (void)base_text_format(it->figure, sizeof it->figure, "%.1f s", waiting_s);
+    }
+    if (late > LATE_BAD) {
+        client_warning* it = &found[count++];
+        it->text = "Its inputs come too late for their tick.";
+        it->remedy = "Its line has much jitter; the client adds delay by itself.";
+        (void)base_text_format(it->figure, sizeof it->figure, "%.1f %%", late * 100.0);
+    }
+    if (peer->quiet_us > NET_QUIET_MS_MAX * UINT64_C(1000)) {
+        client_warning* it = &found[count++];
+        it->text = "Nothing came from it for a while.";
+        it->remedy = "It may come back by itself until it is given up.";
+        (void)base_text_format(it->figure, sizeof it->figure, "%.1f s",
+                               (double)peer->quiet_us * 1e-6);
+    }
+    if (peer->strikes > 0) {
+        client_warning* it = &found[count++];
+        it->text = "It sent what breaks the protocol.";
+        it->remedy = "It is another version, or an attack: see the lines of the log.";
+        (void)base_text_format(it->figure, sizeof it->figure, "%" PRIu32, peer->strikes);
+    }
+    return count;
+}
+
+static void put_summary(base_bytes* json, const net_live_peer* peer) {
+    view_u32(json, "client", peer->peer.client);
+    view_text(json, "name", peer->name);
+    view_text(json, "kind", peer->is_spectator ? "spectator" : peer->is_bot ? "bot" : "player");
+    view_text(json, "state", peer->state);
+    view_entity(json, "player", peer->player);
+    view_f64(json, "rtt_ms", peer->peer.rtt_ms);
+    view_f64(json, "jitter_ms", peer->jitter_ms);
+    view_f64(json, "loss_out_ratio", loss_out(peer));
+    view_f64(json, "loss_in_ratio", loss_in(peer));
+    view_f64(json, "sent_bytes_s", peer->used_bytes_s);
+    view_f64(json, "rate_bytes_s", peer->rate_bytes_s);
+    view_f64(json, "rate_max_bytes_s", peer->rate_max_bytes_s);
+    view_bool(json, "is_held", peer->is_held);
+    view_u32(json, "entities", peer->entities);
+    view_u32(json, "waiting", peer->waiting);
+    view_f64(json, "waiting_ticks", (double)peer->waiting_ticks);
+    view_u64(json, "late_inputs", peer->peer.inputs_late);
+}
+
+static void put_details(base_bytes* json, const net_live_peer* peer) {
+    const net_peer_report* report = &peer->peer;
+    view_f64(json, "since_s", (double)peer->since_us * 1e-6);
+    view_f64(json, "quiet_ms", (double)peer->quiet_us * 1e-3);
+    view_u32(json, "watches", peer->watched);
+    view_bool(json, "is_solo", peer->is_solo);
+    view_u64(json, "sent_tick", peer->sent_tick);
+    view_u64(json, "acked_tick", peer->acked_tick);
+    view_u64(json, "sent_bytes", peer->sent_bytes);
+    view_u64(json, "packets_sent", report->packets_sent);
+    view_u64(json, "packets_lost", report->packets_lost);
+    view_u64(json, "state_bytes", report->state_bytes);
+    view_u64(json, "rate_cuts", peer->rate_cuts);
+    view_u64(json, "rate_raises", peer->rate_raises);
+    view_u64(json, "inputs_received", report->inputs_received);
+    view_u64(json, "inputs_missing", report->inputs_missing);
+    view_u64(json, "inputs_skipped", report->inputs_skipped);
+    view_u64(json, "inputs_late", report->inputs_late);
+    view_u64(json, "inputs_repeated", report->inputs_repeated);
+    view_u64(json, "inputs_settled", report->inputs_settled);
+    view_u64(json, "inputs_malformed", report->inputs_malformed);
+    view_u32(json, "input_depth", peer->input_depth);
+    view_u32(json, "strikes", peer->strikes);
+    view_text(json, "end", net_end_name(report->end));
+}
+
+static void put_identity(base_bytes* json, const net_live_peer* peer) {
+    char text[NET_ADDRESS_TEXT_BYTES];
+    if (peer->identity.address.port != 0 &&
+        net_address_print(&peer->identity.address, text, sizeof text))
+        view_text(json, "address", text);
+    if (peer->identity.player != 0) {
+        (void)base_text_format(text, sizeof text, "%" PRIu64, peer->identity.player);
+        view_text(json, "player_id", text);
+    }
+}
+
+void view_put_clients(base_bytes* json, server_subject* subject, const server_request* request,
+                      uint32_t first, uint64_t limit) {
+    uint32_t place = first;
+    uint64_t rows = 0;
+    bool is_cut = false;
+    net_live_peer peer;
+    client_warning warnings[WARNINGS_MAX];
+    view_open(json, NULL, '{');
+    view_tick(json, subject);
+    view_open(json, "clients", '[');
+    for (uint32_t next = place; net_server_next_client(subject->server, &next, &peer);
+         place = next) {
+        is_cut = rows == limit || (rows > 0 && view_is_late(request));
+        if (is_cut) break;
+        view_open(json, NULL, '{');
+        put_summary(json, &peer);
+        view_u32(json, "warnings", find_warnings(subject, &peer, warnings));
+        view_close(json, '}');
+        rows++;
+    }
+    view_close(json, ']');
+    view_cut_at(json, is_cut, place);
+    view_close(json, '}');
+}
+
+static bool find_client(const server_subject* subject, const server_request* request,
+                        net_live_peer* peer, server_answer* answer) {
+    uint64_t client = 0;
+    if (!server_request_number(request, "id", 1, UINT32_MAX, &client, answer)) return false;
+    if (net_server_find_client(subject->server, (uint32_t)client, peer)) return true;
+    server_answer_error(answer, 404, "there is no client %" PRIu64, client);
+    return false;
+}
+
+// One that is gone has its report.
+static bool put_gone(const server_subject* subject, const server_request* request,
+                     base_bytes* json) {
+    uint64_t client = 0;
+    if (!base_text_parse_u64(server_request_find(request, "id"), &client)) return false;
+    for (uint32_t i = net_server_report_count(subject->server); i > 0; i--) {
+        const net_peer_report* report = net_server_report(subject->server, i - 1);
+        if (report->client != client || report->end == NET_END_NONE) continue;
+        const net_live_peer peer = {.peer = *report,
+                                    .name = "",
+                                    .state = "gone",
+                                    .acked = report->packets_sent - report->packets_lost,
+                                    .lost = report->packets_lost,
+                                    .is_spectator = client >= NET_SPECTATOR_FIRST};
+        base_bytes_clear(json);
+        view_open(json, NULL, '{');
+        put_summary(json, &peer);
+        put_details(json, &peer);
+        view_open(json, "warnings", '[');
+        view_close(json, ']');
+        view_close(json, '}');
+        return true;
+    }
+    return false;
+}
+
+static void put_client(const server_subject* subject, const server_request* request,
+                       server_answer* answer) {
+    net_live_peer peer;
+    client_warning warnings[WARNINGS_MAX];
+    base_bytes* json = answer->json;
+    if (!find_client(subject, request, &peer, answer)) {
+        if (answer->status == 404 && put_gone(subject, request, json)) answer->status = 200;
+        return;
+    }
+    view_open(json, NULL, '{');
+    put_summary(json, &peer);
+    put_details(json, &peer);
+    if (request->right == SERVER_OPERATOR) put_identity(json, &peer);
+    const uint32_t count = find_warnings(subject, &peer, warnings);
+    view_open(json, "warnings", '[');
+    for (uint32_t i = 0; i < count; i++) {
+        view_open(json, NULL, '{');
+        view_text(json, "figure", warnings[i].figure);
+        view_text(json, "text", warnings[i].text);
+        view_text(json, "remedy", warnings[i].remedy);
+        view_close(json, '}');
+    }
+    view_close(json, ']');
+    view_close(json, '}');
+}
+
+static void run_clients(server_subject* subject, const server_request* request,
+                        server_answer* answer) {
+    uint64_t after = 0, limit = CLIENTS_DEFAULT;
+    if (!view_has_server(subject, answer) ||
+        !server_request_number(request, "after", 0, UINT32_MAX, &after, answer) ||
+        !server_request_number(request, "limit", 1, CLIENTS_MAX, &limit, answer))
+        return;
+    if (server_request_find(request, "id"))
+        put_client(subject, request, answer);
+    else
+        view_put_clients(answer->json, subject, request, (uint32_t)after, limit);
+}
+
+// ---- why ----
+
+static void put_scope(base_bytes* json, const net_explanation* it) {
+    view_bool(json, "sees", it->is_in_scope);
+    view_text(json, "rule", net_rule_name(it->rule));
+    view_open(json, "rules", '[');
+    for (uint32_t i = 0; i < NET_RULE_COUNT; i++) {
+        if (it->answers[i] == NET_RULE_UNUSED) continue;
+        view_open(json, NULL, '{');
+        view_text(json, "rule", net_rule_name((net_rule)i));
+        view_text(json, "answer", net_rule_answer_name(it->answers[i]));
+        view_close(json, '}');
+    }
+    view_close(json, ']');
+    view_u32(json, "turn_ticks", it->turn_ticks);
+    if (it->distance >= 0) view_f64(json, "distance", it->distance);
+    if (it->radius > 0) {
+        view_f64(json, "radius", it->radius);
+        view_f64(json, "leave_radius", it->leave_radius);
+    }
+    view_u32(json, "owner", it->owner);
+    view_u32(json, "team", it->team);
+    view_u32(json, "client_team", it->client_team);
+    view_u64(json, "groups", it->groups);
+    view_u64(json, "client_groups", it->client_groups);
+    view_u32(json, "looks_as", it->looks_as);
+}
+
+static void put_sending(base_bytes* json, const net_explanation* it) {
+    view_text(json, "has", net_has_name(it->has));
+    view_u64(json, "entered_tick", it->entered);
+    view_u64(json, "changed_tick", it->changed);
+    view_u64(json, "acked_tick", it->acked_tick);
+    view_u64(json, "base_tick", it->base_tick);
+    view_u32(json, "packets_flying", it->packets_flying);
+    view_bool(json, "waits", it->waits);
+    view_bool(json, "is_repeat", it->is_repeat);
+    view_bool(json, "is_resync", it->is_resync);
+    view_bool(json, "is_overdue", it->is_overdue);
+    view_u64(json, "waits_since_tick", it->waits_since);
+    view_u32(json, "priority", it->weight);
+    view_u32(json, "rank", it->rank);
+    view_u32(json, "waiting", it->waiting);
+    view_text(json, "held", net_held_text(it->held));
+    if (it->has_packet) {
+        view_open(json, "packet", '{');
+        view_u32(json, "seq", it->packet_seq);
+        view_u64(json, "tick", it->packet_tick);
+        view_text(json, "state",
+                  it->is_packet_acked  ? "acknowledged"
+                  : it->is_packet_lost ? "lost"
+                                       : "flying");
+        view_close(json, '}');
+    }
+    view_u64(json, "newest_packet_tick", it->newest_packet_tick);
+}
+
+static void put_components(base_bytes* json, const net_explanation* it) {
+    view_open(json, "components", '[');
+    for (uint32_t i = 0; i < it->component_count; i++) {
+        const net_explained_component* component = &it->components[i];
+        view_open(json, NULL, '{');
+        view_text(json, "name", component->name);
+        view_text(json, "class", component->class_name ? component->class_name : "");
+        view_bool(json, "visible", component->is_visible);
+        view_bool(json, "varsize", component->is_varsize);
+        view_bool(json, "waits", component->waits);
+        view_bool(json, "unconfirmed", component->is_unconfirmed);
+        view_close(json, '}');
+    }
+    view_close(json, ']');
+}
+
+static void run_why(server_subject* subject, const server_request* request, server_answer* answer) {
+    net_live_peer peer;
+    ecs_entity entity;
+    net_explanation it;
+    const char* text = server_request_find(request, "entity");
+    if (!view_has_server(subject, answer) || !view_may_look(subject, request, answer) ||
+        !find_client(subject, request, &peer, answer))
+        return;
+    if (!text || !view_read_entity(net_match_world(subject->match), text, &entity)) {
+        server_answer_error(answer, 400, "an entity is INDEX:GENERATION, as 17:1, not '%s'",
+                            text ? text : "");
+        return;
+    }
+    if (!net_server_explain(subject->server, peer.peer.client, entity, &it)) {
+        server_answer_error(answer, 409, "client %" PRIu32 " has not begun to play",
+                            peer.peer.client);
+        return;
+    }
+    base_bytes* json = answer->json;
+    view_open(json, NULL, '{');
+    view_u32(json, "client", it.client);
+    view_entity(json, "entity", it.entity);
+    view_text(json, "template", it.template_name ? it.template_name : "");
+    view_u64(json, "tick", it.tick);
+    put_scope(json, &it);
+    put_sending(json, &it);
+    put_components(json, &it);
+    view_close(json, '}');
+}
+
+static const server_verb verbs[] = {
+    {.name = "clients",
+     .arguments = "[id] [after] [limit]",
+     .help = "who is here; with a client's number all of it",
+     .run = run_clients},
+    {.name = "why",
+     .arguments = "id entity",
+     .help = "why a client has an entity, or not, and what waits",
+     .run = run_why},
+};
+const server_verb_set server_client_verbs = {verbs, BASE_COUNT(verbs)};

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// Where the sent bits go, and one packet taken apart.
+#include "view.h"
+
+#include "base/text.h"
+#include "net/explain.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { LEDGER_LINES_MAX = 256 };
+
+// ---- the ledger ----
+
+static const char* const ways[NET_LEDGER_BY_COUNT] = {
+    [NET_LEDGER_BOTH] = "both",     [NET_LEDGER_COMPONENT] = "component",
+    [NET_LEDGER_CAUSE] = "cause",   [NET_LEDGER_TEMPLATE] = "template",
+    [NET_LEDGER_CLIENT] = "client", [NET_LEDGER_ENTITY] = "entity",
+};
+
+typedef struct ledger_lines {
+    uint32_t count; ///< also of those that have no room
+    net_ledger_line lines[LEDGER_LINES_MAX];
+} ledger_lines;
+
+static void keep_line(void* context, const net_ledger_line* line) {
+    ledger_lines* self = context;
+    if (self->count < LEDGER_LINES_MAX) self->lines[self->count] = *line;
+    self->count++;
+}
+
+static void put_name(base_bytes* json, net_ledger_by by, const net_ledger_line* line) {
+    char number[16];
+    if (by == NET_LEDGER_CLIENT && line->client) {
+        (void)base_text_format(number, sizeof number, "%" PRIu32, line->client);
+        view_text(json, "name", number);
+        view_text(json, "player", line->name);
+    } else if (by == NET_LEDGER_ENTITY && line->entity != ECS_ENTITY_NONE) {
+        view_entity(json, "name", line->entity);
+        view_text(json, "template", line->name);
+    } else {
+        view_text(json, "name", line->name);
+    }
+}
+
+static void put_ledger(base_bytes* json, net_ledger_by by, const ledger_lines* found,
+                       const net_ledger_span* span) {
+    view_open(json, NULL, '{');
+    view_text(json, "by", ways[by]);
+    view_u32(json, "seconds", span->seconds);
+    view_u64(json, "bits", span->bits);
+    view_open(json, "history_bits", '[');
+    for (uint32_t i = 0; i < NET_LEDGER_SECONDS; i++)
+        view_u64(json, NULL, span->second_bits[i]);
+    view_close(json, ']');
+    view_open(json, "lines", '[');
+    for (uint32_t i = 0; i < found->count && i < LEDGER_LINES_MAX; i++) {
+        const net_ledger_line* line = &found->lines[i];
+        view_open(json, NULL, '{');
+        put_name(json, by, line);
+        if (line->cause) view_text(json, "cause", line->cause);
+        view_u64(json, "bits", line->bits);
+        view_f64(json, "bytes_s", span->seconds ? (double)line->bits / 8.0 / span->seconds : 0.0);
+        view_number(json, "share", line->share);
+        view_close(json, '}');
+    }
+    view_close(json, ']');
+    view_bool(json, "cut", found->count > LEDGER_LINES_MAX);
+    view_close(json, '}');
+}
+
+static bool find_way(const server_request* request, net_ledger_by* by, server_answer* answer) {
+    const char* text = server_request_find(request, "by");
+    *by = NET_LEDGER_COMPONENT;
+    if (!text) return true;
+    for (uint32_t i = 0; i < NET_LEDGER_BY_COUNT; i++) {
+        if (strcmp(ways[i], text) != 0) continue;
+        *by = (net_ledger_by)i;
+        return true;
+    }
+    server_answer_error(
+        answer, 400, "'by' is component, template, cause, client, entity or both, not '%s'", text);
+    return false;
+}
+
+static void run_ledger(server_subject* subject, const server_request* request,
+                       server_answer* answer) {
+    ledger_lines found = {.count = 0};
+    net_ledger_by by;
+    net_ledger_span span;
+    if (!view_has_server(subject, answer) || !find_way(request, &by, answer) ||
+        (by == NET_LEDGER_ENTITY && !view_may_look(subject, request, answer)))
+        return;
+    if (net_server_ledger(subject->server, by, LEDGER_LINES_MAX + 1, keep_line, &found, &span))
+        put_ledger(answer->json, by, &found, &span);
+    else
+        server_answer_error(answer, 503, "there is no memory for the ledger");
+}
+
+// ---- a packet ----
+
+static void put_part(base_bytes* json, const net_packet_part* part) {
+    view_open(json, NULL, '{');
+    view_u32(json, "offset", part->first_bit);
+    view_u32(json, "bits", part->bits);
+    view_u32(json, "depth", part->depth);
+    view_text(json, "name", part->what);
+    view_text(json, "cause", part->cause ? part->cause : "");
+    if (part->entity == ECS_ENTITY_NONE)
+        view_text(json, "entity", "");
+    else
+        view_entity(json, "entity", part->entity);
+    view_text(json, "component", part->component ? part->component : "");
+    view_text(json, "value", part->value ? part->value : "");
+    view_close(json, '}');
+}
+
+static void run_packet(server_subject* subject, const server_request* request,
+                       server_answer* answer) {
+    uint64_t client = 0;
+    if (!view_has_server(subject, answer) ||
+        !server_request_number(request, "client", 1, UINT32_MAX, &client, answer))
+        return;
+    const net_packet* packet = net_server_packet(subject->server, (uint32_t)client);
+    if (!packet) {
+        server_answer_error(answer, 404,
+                            "no packet was sent to client %" PRIu64 " since it is asked for: ask "
+                            "again",
+                            client);
+        return;
+    }
+    base_bytes* json = answer->json;
+    view_open(json, NULL, '{');
+    view_u32(json, "client", packet->client);
+    view_u32(json, "seq", packet->seq);
+    view_u64(json, "tick", packet->tick);
+    view_u32(json, "bits", packet->bits);
+    view_bool(json, "is_solo", packet->is_solo);
+    view_open(json, "parts", '[');
+    for (uint32_t i = 0; i < packet->part_count; i++)
+        put_part(json, &packet->parts[i]);
+    view_close(json, ']');
+    view_close(json, '}');
+}
+
+static const server_verb verbs[] = {
+    {.name = "ledger",
+     .arguments = "[by]",
+     .help = "where the bits of the last seconds went",
+     .run = run_ledger},
+    {.name = "packet",
+     .arguments = "client",
+     .help = "the newest packet to a client, bit by bit",
+     .right = SERVER_OPERATOR,
+     .run = run_packet},
+};
+const server_verb_set server_ledger_verbs = {verbs, BASE_COUNT(verbs)};

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: MIT
+// Entities: those that a query finds, one with its family, and where all of them are.
+//
+// The language knows no world (query.h); here its names become components and fields. A walk goes
+// over all entities by rising index and ends with its time, at the limit, or when the answer is
+// full; the handle with which it ended is where the next one goes on.
+#include "query.h"
+#include "view.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    ROWS_MAX = 1000,
+    ROWS_DEFAULT = 100,
+    WALK_STEPS = 64, ///< entities between two looks at the time
+    CHILDREN_MAX = 256,
+    FAMILY_MAX = 64, ///< generations above an entity
+};
+
+/// A query whose names are bound to a world.
+typedef struct bound_query {
+    server_query query;
+    ecs_component_id components[SERVER_QUERY_TERMS_MAX];
+    ecs_template_id templates[SERVER_QUERY_TERMS_MAX];
+    ecs_component_id tested[SERVER_QUERY_CONDITIONS_MAX];
+    const ecs_field* fields[SERVER_QUERY_CONDITIONS_MAX]; ///< NULL: a text
+} bound_query;
+
+// ---- binding ----
+
+static bool bind_component(const ecs_world* world, const char* name, size_t name_bytes,
+                           uint32_t column, ecs_component_id* id, server_answer* answer) {
+    char hint[BASE_HINT_BYTES];
+    base_nearest nearest = base_nearest_begin(name);
+    *id = view_find_component(world, name, name_bytes, &nearest);
+    if (*id != ECS_COMPONENT_NONE) return true;
+    server_answer_error(answer, 400, "column %u: no component \"%s\"%s", column, name,
+                        base_nearest_hint(&nearest, hint));
+    return false;
+}
+
+static ecs_template_id find_template(const ecs_world* world, const char* name,
+                                     base_nearest* nearest) {
+    for (uint32_t id = 1; id <= ecs_template_count(world); id++) {
+        const char* known = ecs_template_get(world, (ecs_template_id)id)->name;
+        if (strcmp(known, name) == 0) return (ecs_template_id)id;
+        base_nearest_offer(nearest, known);
+    }
+    return ECS_TEMPLATE_NONE;
+}
+
+static bool bind_terms(const ecs_world* world, bound_query* bound, server_answer* answer) {
+    for (uint32_t i = 0; i < bound->query.term_count; i++) {
+        const server_query_term* term = &bound->query.terms[i];
+        if (term->use != SERVER_QUERY_TEMPLATE) {
+            if (!bind_component(world, term->name, strlen(term->name), term->column,
+                                &bound->components[i], answer))
+                return false;
+            continue;
+        }
+        char hint[BASE_HINT_BYTES];
+        base_nearest nearest = base_nearest_begin(term->name);
+        bound->templates[i] = find_template(world, term->name, &nearest);
+        if (bound->templates[i] != ECS_TEMPLATE_NONE) continue;
+        server_answer_error(answer, 400, "column %u: no template \"%s\"%s", term->column,
+                            term->name, base_nearest_hint(&nearest, hint));
+        return false;
+    }
+    return true;
+}
+
+static bool is_comparable(const ecs_field* field, server_query_kind kind) {
+    if (field->kind == ECS_FIELD_ENTITY) return kind == SERVER_QUERY_ENTITY;
+    return kind == SERVER_QUERY_NUMBER || kind == SERVER_QUERY_BOOL;
+}
+
+// "pos.x", or a component with one number. Names of components may have points too.
+static bool bind_condition(const ecs_world* world, bound_query* bound, uint32_t i,
+                           server_answer* answer) {
+    const server_query_condition* condition = &bound->query.conditions[i];
+    const char* name = condition->name;
+    const char* point = strrchr(name, '.');
+    const ecs_component_id whole = view_find_component(world, name, strlen(name), NULL);
+    const size_t size = whole || !point ? strlen(name) : (size_t)(point - name);
+    if (!bind_component(world, name, size, condition->column, &bound->tested[i], answer))
+        return false;
+    const ecs_component* component = ecs_component_get(world, bound->tested[i]);
+    const ecs_type* type = ecs_type_get(world, component->type);
+    const char* wanted = name[size] ? point + 1 : NULL;
+    if (strcmp(type->name, "t") == 0 && !wanted && condition->kind == SERVER_QUERY_TEXT)
+        return true;
+    const ecs_field* found = NULL;
+    const uint32_t count = ecs_type_is_varsize(type) ? 0 : type->field_count;
+    for (uint32_t k = 0; k < count; k++)
+        if (wanted ? strcmp(type->fields[k].name, wanted) == 0 : count == 1)
+            found = &type->fields[k];
+    if (!found && count > 1)
+        server_answer_error(answer, 400, "column %u: %s has %u fields: name one, as %s.%s",
+                            condition->column, component->name, count, component->name,
+                            type->fields[0].name);
+    else if (!found || found->count != 1 || !is_comparable(found, condition->kind))
+        server_answer_error(answer, 400, "column %u: %s cannot be compared with that",
+                            condition->column, name);
+    else
+        bound->fields[i] = found;
+    return bound->fields[i] != NULL;
+}
+
+static bool bind(const ecs_world* world, const char* text, bound_query* bound,
+                 server_answer* answer) {
+    char fault[SERVER_QUERY_FAULT_BYTES];
+    *bound = (bound_query){.query.term_count = 0};
+    if (!server_query_parse(text, &bound->query, fault)) {
+        server_answer_error(answer, 400, "%s", fault);
+        return false;
+    }
+    if (!bind_terms(world, bound, answer)) return false;
+    for (uint32_t i = 0; i < bound->query.condition_count; i++)
+        if (!bind_condition(world, bound, i, answer)) return false;
+    return true;
+}
+
+// ---- matching ----
+
+static bool is_seen(const server_request* request, const ecs_template* is_a, ecs_component_id id) {
+    const ecs_template_component* component = ecs_template_find_component(is_a, id);
+    return component && view_may_see(request, component);
+}
+
+static bool has_terms(const bound_query* bound, const server_request* request,
+                      const ecs_template* is_a) {
+    for (uint32_t i = 0; i < bound->query.term_count; i++) {
+        switch (bound->query.terms[i].use) {
+        case SERVER_QUERY_HAS:
+            if (!is_seen(request, is_a, bound->components[i])) return false;
+            break;
+        case SERVER_QUERY_HAS_NOT:
+            if (is_seen(request, is_a, bound->components[i])) return false;
+            break;
+        case SERVER_QUERY_TEMPLATE:
+            if (is_a->id != bound->templates[i]) return false;
+            break;
+        case SERVER_QUERY_MAY_HAVE:
+            break;
+        }
+    }
+    for (uint32_t i = 0; i < bound->query.condition_count; i++)
+        if (!is_seen(request, is_a, bound->tested[i])) return false;
+    return true;
+}
+
+#define NUMBER_OF(type)                                                                            \
+    do {                                                                                           \
+        type value;                                                                                \
+        memcpy(&value, element, sizeof value);                                                     \
+        return (long double)value;                                                                 \
+    } while (0)
+
+static long double number_of(ecs_field_kind kind, const void* element) {
+    switch (kind) {
+    case ECS_FIELD_BOOL:
+    case ECS_FIELD_U8:
+        NUMBER_OF(uint8_t);
+    case ECS_FIELD_I8:
+        NUMBER_OF(int8_t);
+    case ECS_FIELD_I16:
+        NUMBER_OF(int16_t);
+    case ECS_FIELD_I32:
+        NUMBER_OF(int32_t);
+    case ECS_FIELD_I64:
+        NUMBER_OF(int64_t);
+    case ECS_FIELD_U16:
+        NUMBER_OF(uint16_t);
+    case ECS_FIELD_U32:
+    case ECS_FIELD_ENTITY:
+        NUMBER_OF(uint32_t);
+    case ECS_FIELD_U64:
+        NUMBER_OF(uint64_t);
+    case ECS_FIELD_F32:
+        NUMBER_OF(float);
+    case ECS_FIELD_F64:
+        NUMBER_OF(double);
+    case ECS_FIELD_KIND_COUNT:
+        break;
+    }
+    BASE_ASSERT(false && "kind");
+    return 0;
+}
+
+static bool holds(const ecs_world* world, const bound_query* bound, ecs_entity entity) {
+    for (uint32_t i = 0; i < bound->query.condition_count; i++) {
+        const server_query_condition* condition = &bound->query.conditions[i];
+        const ecs_type* type =
+            ecs_type_get(world, ecs_component_get(world, bound->tested[i])->type);
+        const uint8_t* value = ecs_type_object(type, ecs_get(world, entity, bound->tested[i]));
+        const ecs_field* field = bound->fields[i];
+        const bool is_equal = condition->order == SERVER_QUERY_EQUAL;
+        if (!field) {
+            const char* text = ecs_string_text((const ecs_string*)(const void*)value);
+            if ((strcmp(text, condition->text) == 0) != is_equal) return false;
+            continue;
+        }
+        const long double right =
+            condition->kind == SERVER_QUERY_ENTITY ? condition->entity : condition->number;
+        if (!server_query_holds(condition->order, number_of(field->kind, value + field->offset),
+                                right))
+            return false;
+    }
+    return true;
+}
+
+// ---- the answer ----
+
+static bool is_column(const server_query_term* term) {
+    return term->use == SERVER_QUERY_HAS || term->use == SERVER_QUERY_MAY_HAVE;
+}
+
+static void put_columns(base_bytes* json, const ecs_world* world, const bound_query* bound) {
+    view_open(json, "columns", '[');
+    for (uint32_t i = 0; i < bound->query.term_count; i++) {
+        if (!is_column(&bound->query.terms[i])) continue;
+        const ecs_component* component = ecs_component_get(world, bound->components[i]);
+        view_open(json, NULL, '{');
+        view_text(json, "name", component->name);
+        view_text(json, "type", ecs_type_get(world, component->type)->name);
+        view_close(json, '}');
+    }
+    view_close(json, ']');
+}
+
+static void put_row(base_bytes* json, const ecs_world* world, const bound_query* bound,
+                    const server_request* request, ecs_entity entity, const ecs_template* is_a) {
+    view_open(json, NULL, '{');
+    view_entity(json, "entity", entity);
+    view_text(json, "template", is_a->name);
+    view_open(json, "values", '[');
+    for (uint32_t i = 0; i < bound->query.term_count; i++) {
+        if (!is_column(&bound->query.terms[i])) continue;
+        const ecs_component_id id = bound->components[i];
+        view_value(json, NULL, world, id,
+                   is_seen(request, is_a, id) ? ecs_find(world, entity, id) : NULL);
+    }
+    view_close(json, ']');
+    view_close(json, '}');
+}
+
+static bool read_cursor(const ecs_world* world, const server_request* request, ecs_entity* after,
+                        server_answer* answer) {
+    const char* text = server_request_find(request, "after");
+    *after = ECS_ENTITY_NONE;
+    if (!text || !text[0] || view_read_entity(world, text, after)) return true;
+    server_answer_error(answer, 400, "'after' is an entity as the answer before has it, not '%s'",
+                        text);
+    return false;
+}
+
+static void cut_at(base_bytes* json, ecs_entity entity) {
+    char next[24];
+    (void)base_text_format(next, sizeof next, "%" PRIu32 ":%" PRIu32, ecs_entity_index(entity),
+                           ecs_entity_generation(entity));
+    view_cut(json, entity == ECS_ENTITY_NONE ? NULL : next);
+}
+
+static void run_query(server_subject* subject, const server_request* request,
+                      server_answer* answer) {
+    const ecs_world* world = net_match_world(subject->match);
+    const char* text = server_request_find(request, "q");
+    bound_query bound;
+    uint64_t limit = ROWS_DEFAULT, rows = 0, steps = 0;
+    ecs_entity at;
+    if (!view_may_look(subject, request, answer) ||
+        !server_request_number(request, "limit", 1, ROWS_MAX, &limit, answer) ||
+        !read_cursor(world, request, &at, answer) || !bind(world, text ? text : "", &bound, answer))
+        return;
+    base_bytes* json = answer->json;
+    view_open(json, NULL, '{');
+    view_text(json, "q", text ? text : "");
+    view_tick(json, subject);
+    put_columns(json, world, &bound);
+    view_open(json, "rows", '[');
+    ecs_entity cut = ECS_ENTITY_NONE;
+    for (ecs_entity next; (next = ecs_entity_next(world, at)) != ECS_ENTITY_NONE; at = next) {
+        const bool is_full = rows == limit || json->size > VIEW_BYTES_MAX;
+        if (is_full || (++steps % WALK_STEPS == 0 && view_is_late(request))) {
+            cut = at;
+            break;
+        }
+        const ecs_template* is_a = ecs_template_get(world, ecs_entity_template(world, next));
+        if (!has_terms(&bound, request, is_a) || !holds(world, &bound, next)) continue;
+        put_row(json, world, &bound, request, next, is_a);
+        rows++;
+    }
+    view_close(json, ']');
+    cut_at(json, cut);
+    view_close(json, '}');
+}
+
+// ---- one entity ----
+
+static void put_member(base_bytes* json, const ecs_world* world, ecs_entity entity) {
+    view_open(json, NULL, '{');
+    view_entity(json, "entity", entity);
+    view_text(json, "template", ecs_entity_template_name(world, entity));
+    view_close(json, '}');
+}
+
+static void put_family(base_bytes* json, ecs_world* world, ecs_entity entity) {
+    ecs_entity path[FAMILY_MAX];
+    uint32_t depth = 0, children = 0;
+    ecs_entity above = ecs_hierarchy_parent(world, entity);
+    view_entity(json, "parent", above);
+    for (; above != ECS_ENTITY_NONE && depth < FAMILY_MAX;
+         above = ecs_hierarchy_parent(world, above))
+        path[depth++] = above;
+    view_open(json, "path", '[');
+    while (depth > 0)
+        put_member(json, world, path[--depth]);
+    view_close(json, ']');
+    view_open(json, "children", '[');
+    ecs_entity child = ecs_hierarchy_first(world, entity);
+    for (; child != ECS_ENTITY_NONE && children < CHILDREN_MAX; children++) {
+        put_member(json, world, child);
+        child = ecs_hierarchy_next(world, child);
+    }
+    view_close(json, ']');
+    view_bool(json, "children_cut", child != ECS_ENTITY_NONE);
+}
+
+static void put_fields(base_bytes* json, const ecs_world* world, ecs_component_id id,
+                       const void* value) {
+    const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);
+    view_open(json, "fields", '[');
+    const uint8_t* object = ecs_type_object(type, value);
+    const uint32_t count = ecs_type_is_varsize(type) ? 0 : type->field_count;
+    for (uint32_t i = 0; i < count; i++) {
+        const ecs_field* field = &type->fields[i];
+        view_open(json, NULL, '{');
+        view_text(json, "name", field->name);
+        view_text(json, "kind", ecs_field_kind_name(field->kind));
+        if (field->count > 1) view_open(json, "value", '[');
+        for (uint32_t k = 0; k < field->count; k++)
+            view_element(json, field->count > 1 ? NULL : "value", field->kind,
+                         object + field->offset + (size_t)k * ecs_field_kind_bytes(field->kind));
+        if (field->count > 1) view_close(json, ']');
+        view_close(json, '}');
+    }
+    view_close(json, ']');
+}
+
+static void run_entity(server_subject* subject, const server_request* request,
+                       server_answer* answer) {
+    ecs_world* world = net_match_world(subject->match);
+    ecs_entity entity;
+    if (!view_may_look(subject, request, answer) ||
+        !view_find_entity(subject, request, "id", &entity, answer))
+        return;
+    base_bytes* json = answer->json;
+    const ecs_template* is_a = ecs_template_get(world, ecs_entity_template(world, entity));
+    view_open(json, NULL, '{');
+    view_entity(json, "entity", entity);
+    view_text(json, "template", is_a->name);
+    view_tick(json, subject);
+    view_bool(json, "is_replicated", is_a->is_replicated);
+    put_family(json, world, entity);
+    view_open(json, "components", '[');
+    for (uint32_t i = 0; i < is_a->component_count; i++) {
+        const ecs_template_component* component = &is_a->components[i];
+        if (!view_may_see(request, component)) continue;
+        const ecs_component* known = ecs_component_get(world, component->component);
+        const void* value = ecs_get(world, entity, component->component);
+        view_open(json, NULL, '{');
+        view_text(json, "name", known->name);
+        view_text(json, "type", ecs_type_get(world, known->type)->name);
+        (void)view_remarks(json, world, is_a->id, component->component);
+        view_bool(json, "tracked", component->flags & ECS_COMPONENT_TRACKED);
+        view_bool(json, "replicated", component->flags & ECS_COMPONENT_REPLICATED);
+        view_formatted(json, "text", world, component->component, value);
+        put_fields(json, world, component->component, value);
+        view_close(json, '}');
+    }
+    view_close(json, ']');
+    view_close(json, '}');
+}
+
+static const server_verb verbs[] = {
+    {.name = "query",
+     .arguments = "[q...] [limit] [after]",
+     .help = "entities by components: pos, !dead where hits < 3",
+     .run = run_query},
+    {.name = "entities",
+     .arguments = "id",
+     .help = "all values of one entity, and its family",
+     .run = run_entity},
+};
+const server_verb_set server_query_verbs = {verbs, BASE_COUNT(verbs)};

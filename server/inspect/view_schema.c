@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT
+// What the game is made of: templates, components, systems; and the options of the program.
+#include "view.h"
+
+#include "base/options.h"
+#include "base/text.h"
+#include "ecs/inspect.h"
+#include "net/socket.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+// ---- templates ----
+
+static void put_quant(base_bytes* json, const ecs_quant* quant) {
+    view_u32(json, "bits", quant->bits);
+    if (quant->bits == 0) return;
+    view_number(json, "min", quant->min);
+    view_number(json, "step", quant->step);
+}
+
+static void put_template_component(base_bytes* json, const ecs_world* world, ecs_template_id id,
+                                   const ecs_template_component* component) {
+    const ecs_component* known = ecs_component_get(world, component->component);
+    view_open(json, NULL, '{');
+    view_text(json, "name", known->name);
+    view_text(json, "type", ecs_type_get(world, known->type)->name);
+    (void)view_remarks(json, world, id, component->component);
+    view_bool(json, "tracked", component->flags & ECS_COMPONENT_TRACKED);
+    view_bool(json, "replicated", component->flags & ECS_COMPONENT_REPLICATED);
+    view_bool(json, "interpolated", component->flags & ECS_COMPONENT_INTERPOLATED);
+    view_bool(json, "rotation", component->is_rotation);
+    put_quant(json, &component->quant);
+    view_text(json, "visible", component->visible ? component->visible : "");
+    view_text(json, "integral", component->integral ? component->integral : "");
+    view_number(json, "teleport", (double)component->teleport);
+    view_formatted(json, "value", world, component->component, component->value);
+    view_close(json, '}');
+}
+
+static const char* file_name(const char* path) {
+    const char* slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void put_template(base_bytes* json, const server_subject* subject,
+                         const server_request* request, const ecs_template* it) {
+    const ecs_world* world = net_match_world(subject->match);
+    view_open(json, NULL, '{');
+    view_text(json, "name", it->name);
+    view_u32(json, "id", it->id);
+    if (subject->meter) view_u32(json, "entities", server_meter_entities(subject->meter, it->id));
+    view_bool(json, "is_replicated", it->is_replicated);
+    view_bool(json, "is_singleton", it->is_singleton);
+    view_u32(json, "priority", it->importance);
+    view_open(json, "parts", '[');
+    for (uint32_t i = 0; i < it->part_count; i++)
+        view_text(json, NULL, ecs_template_get(world, it->parts[i])->name);
+    view_close(json, ']');
+    view_text(json, "file", file_name(it->file));
+    view_u32(json, "line", it->line);
+    view_open(json, "components", '[');
+    for (uint32_t i = 0; i < it->component_count; i++)
+        if (view_may_see(request, &it->components[i]))
+            put_template_component(json, world, it->id, &it->components[i]);
+    view_close(json, ']');
+    view_close(json, '}');
+}
+
+static void run_templates(server_subject* subject, const server_request* request,
+                          server_answer* answer) {
+    const ecs_world* world = net_match_world(subject->match);
+    uint64_t after = 0, id;
+    if (!server_request_number(request, "after", 0, UINT16_MAX, &after, answer)) return;
+    base_bytes* json = answer->json;
+    if (subject->meter) server_meter_count(subject->meter, world, request->until_us);
+    view_open(json, NULL, '{');
+    view_open(json, "templates", '[');
+    const uint64_t first = after + 1;
+    for (id = first; id <= ecs_template_count(world); id++) {
+        if (id > first && (view_is_late(request) || json->size > VIEW_BYTES_MAX)) break;
+        put_template(json, subject, request, ecs_template_get(world, (ecs_template_id)id));
+    }
+    view_close(json, ']');
+    view_cut_at(json, id <= ecs_template_count(world), id - 1);
+    view_close(json, '}');
+}
+
+// ---- components ----
+
+static void put_users(base_bytes* json, const char* key, const ecs_world* world,
+                      ecs_component_id id, ecs_use use) {
+    ecs_user user = {0};
+    view_open(json, key, '[');
+    while (ecs_inspect_user(world, id, use, &user))
+        view_text(json, NULL, user.name);
+    view_close(json, ']');
+}
+
+// The first template that states some.
+static void put_remarks(base_bytes* json, const ecs_world* world, ecs_component_id id) {
+    for (uint32_t i = 1; i <= ecs_template_count(world); i++)
+        if (view_remarks(json, world, (ecs_template_id)i, id)) return;
+}
+
+static bool is_replicated(const ecs_world* world, ecs_component_id id) {
+    for (uint32_t i = 1; i <= ecs_template_count(world); i++) {
+        const ecs_template_component* component =
+            ecs_template_find_component(ecs_template_get(world, (ecs_template_id)i), id);
+        if (component && (component->flags & ECS_COMPONENT_REPLICATED)) return true;
+    }
+    return false;
+}
+
+static void put_component(base_bytes* json, const ecs_world* world, ecs_component_id id) {
+    const ecs_component* component = ecs_component_get(world, id);
+    const ecs_type* type = ecs_type_get(world, component->type);
+    view_open(json, NULL, '{');
+    view_text(json, "name", component->name);
+    view_text(json, "type", type->name);
+    view_u32(json, "bytes", type->object_size);
+    view_bool(json, "is_tag", type->size == 0);
+    view_bool(json, "is_varsize", ecs_type_is_varsize(type));
+    put_remarks(json, world, id);
+    view_bool(json, "replicated", is_replicated(world, id));
+    view_open(json, "fields", '[');
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        view_open(json, NULL, '{');
+        view_text(json, "name", type->fields[i].name);
+        view_text(json, "kind", ecs_field_kind_name(type->fields[i].kind));
+        view_u32(json, "count", type->fields[i].count);
+        put_quant(json, &type->fields[i].quant);
+        view_close(json, '}');
+    }
+    view_close(json, ']');
+    put_users(json, "readers", world, id, ECS_USE_READ);
+    put_users(json, "writers", world, id, ECS_USE_WRITE);
+    view_close(json, '}');
+}
+
+static void run_components(server_subject* subject, const server_request* request,
+                           server_answer* answer) {
+    const ecs_world* world = net_match_world(subject->match);
+    uint64_t after = 0, id;
+    if (!server_request_number(request, "after", 0, UINT16_MAX, &after, answer)) return;
+    base_bytes* json = answer->json;
+    view_open(json, NULL, '{');
+    view_open(json, "components", '[');
+    const uint64_t first = after + 1;
+    for (id = first; id <= ecs_component_count(world); id++) {
+        if (id > first && (view_is_late(request) || json->size > VIEW_BYTES_MAX)) break;
+        put_component(json, world, (ecs_component_id)id);
+    }
+    view_close(json, ']');
+    view_cut_at(json, id <= ecs_component_count(world), id - 1);
+    view_close(json, '}');
+}
+
+// ---- systems ----
+
+static void put_uses(base_bytes* json, const char* key, const ecs_world* world, const char* system,
+                     ecs_use use) {
+    ecs_user user = {0};
+    view_open(json, key, '[');
+    while (ecs_inspect_use(world, system, use, &user))
+        view_text(json, NULL, user.name);
+    view_close(json, ']');
+}
+
+static void put_touched(base_bytes* json, const ecs_world* world, const char* system) {
+    ecs_user user = {0};
+    put_uses(json, "reads", world, system, ECS_USE_READ);
+    put_uses(json, "writes", world, system, ECS_USE_WRITE);
+    view_open(json, "events", '[');
+    while (ecs_inspect_event(world, system, &user))
+        view_text(json, NULL, user.name);
+    view_close(json, ']');
+}
+
+static void put_times(base_bytes* json, const ecs_system_times* times, uint64_t whole_ns) {
+    view_u64(json, "ticks", times->ticks);
+    view_u64(json, "rows", times->rows);
+    view_f64(json, "mean_us", times->ticks ? (double)times->ns / (double)times->ticks * 1e-3 : 0.0);
+    view_f64(json, "max_us", (double)times->ns_max * 1e-3);
+    view_f64(json, "share", whole_ns ? (double)times->ns / (double)whole_ns : 0.0);
+}
+
+static void put_system(base_bytes* json, const ecs_world* world, uint32_t order,
+                       const ecs_system_info* info, const ecs_system_times* times,
+                       uint64_t whole_ns) {
+    view_open(json, NULL, '{');
+    view_text(json, "name", info->name);
+    view_u32(json, "order", order);
+    view_u32(json, "wave", info->wave);
+    view_bool(json, "is_sync_point", info->is_sync_point);
+    view_bool(json, "is_confined", info->is_confined);
+    view_bool(json, "may_cut", info->may_cut);
+    view_bool(json, "may_share", info->may_share);
+    view_u32(json, "every_ticks", info->every_ticks);
+    view_u32(json, "quantum", info->quantum);
+    put_touched(json, world, info->name);
+    put_times(json, times, whole_ns);
+    view_close(json, '}');
+}
+
+static bool is_in_stage(const ecs_world* world, const char* system) {
+    const char* name;
+    for (uint32_t stage = 0; ecs_stage_name(world, stage); stage++)
+        for (uint32_t i = 0; (name = ecs_stage_system_name(world, stage, i)) != NULL; i++)
+            if (strcmp(name, system) == 0) return true;
+    return false;
+}
+
+// Those that only handle events: they have neither order nor time of their own.
+static void put_handlers(base_bytes* json, const ecs_world* world) {
+    ecs_user user = {0};
+    bool is_present;
+    view_open(json, "handlers", '[');
+    while (ecs_inspect_system(world, &user, &is_present)) {
+        if (!is_present || is_in_stage(world, user.name)) continue;
+        view_open(json, NULL, '{');
+        view_text(json, "name", user.name);
+        put_touched(json, world, user.name);
+        view_close(json, '}');
+    }
+    view_close(json, ']');
+}
+
+static uint64_t sum_times(const ecs_world* world) {
+    uint64_t sum = 0;
+    ecs_system_times times;
+    for (uint32_t stage = 0; ecs_stage_name(world, stage); stage++)
+        for (uint32_t i = 0; ecs_inspect_system_times(world, stage, i, &times); i++)
+            sum += times.ns;
+    return sum;
+}
+
+static void run_systems(server_subject* subject, const server_request* request,
+                        server_answer* answer) {
+    (void)request;
+    ecs_world* world = net_match_world(subject->match);
+    base_bytes* json = answer->json;
+    const uint64_t watched_us =
+        subject->meter ? server_meter_watch(subject->meter, world, net_loop_now_us()) : 0;
+    const uint64_t whole_ns = sum_times(world);
+    view_open(json, NULL, '{');
+    view_tick(json, subject);
+    view_bool(json, "timed", watched_us > 0);
+    view_f64(json, "seconds", (double)watched_us * 1e-6);
+    view_open(json, "stages", '[');
+    for (uint32_t stage = 0; ecs_stage_name(world, stage); stage++) {
+        ecs_system_info info;
+        ecs_system_times times;
+        view_open(json, NULL, '{');
+        view_text(json, "name", ecs_stage_name(world, stage));
+        view_open(json, "systems", '[');
+        for (uint32_t i = 0; ecs_stage_system_info(world, stage, i, &info) &&
+                             ecs_inspect_system_times(world, stage, i, &times);
+             i++)
+            put_system(json, world, i, &info, &times, whole_ns);
+        view_close(json, ']');
+        view_close(json, '}');
+    }
+    view_close(json, ']');
+    put_handlers(json, world);
+    view_close(json, '}');
+}
+
+// ---- options ----
+
+// Texts may be addresses or files; the seed tells what will happen.
+static bool is_hidden(const server_request* request, const base_option* option) {
+    if (request->right == SERVER_OPERATOR || strcmp(option->name, "game") == 0) return false;
+    return option->kind == BASE_OPTION_TEXT || option->kind == BASE_OPTION_LIST ||
+           strcmp(option->name, "seed") == 0;
+}
+
+static void run_options(server_subject* subject, const server_request* request,
+                        server_answer* answer) {
+    base_bytes* json = answer->json;
+    const base_options* options = subject->options;
+    view_open(json, NULL, '{');
+    view_open(json, "options", '[');
+    for (uint32_t i = 0; options && i < options->count; i++) {
+        char value[1024];
+        const base_option* option = &options->options[i];
+        const bool is_hidden_here = is_hidden(request, option);
+        base_options_value(options, option, value, sizeof value);
+        view_open(json, NULL, '{');
+        view_text(json, "name", option->name);
+        view_text(json, "value", is_hidden_here ? "(hidden)" : value);
+        view_text(json, "source", base_option_source_name((base_option_source)options->sources[i]));
+        view_text(json, "help", option->help);
+        view_bool(json, "is_hidden", is_hidden_here);
+        view_close(json, '}');
+    }
+    view_close(json, ']');
+    view_close(json, '}');
+}
+
+static const server_verb verbs[] = {
+    {.name = "templates",
+     .arguments = "[after]",
+     .help = "the templates of the game, with defaults",
+     .run = run_templates},
+    {.name = "components",
+     .arguments = "[after]",
+     .help = "the components, their fields and who uses them",
+     .run = run_components},
+    {.name = "systems",
+     .arguments = "",
+     .help = "the systems in their order, with times while asked",
+     .run = run_systems},
+    {.name = "options",
+     .arguments = "",
+     .help = "the options of the program and where each value came from",
+     .run = run_options},
+};
+const server_verb_set server_schema_verbs = {verbs, BASE_COUNT(verbs)};

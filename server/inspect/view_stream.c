@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT
+// What a page hears again and again: events in words, lines for the operator, and where entities
+// are.
+#include "view.h"
+
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    EVENTS_HZ = 5,
+    EVENT_CLIENTS_MAX = 256,
+    LINES_DEFAULT = 200,
+    POSITIONS_HZ = 30,
+    POSITIONS_MAX = 16384,   ///< of a frame
+    POSITIONS_WHOLE = 10000, ///< more entities than these may be cut, and begin elsewhere each time
+    FLAGS_AT = 12,
+    POSITIONS_STEPS = 256, ///< entities between two looks at the time
+};
+
+// ---- events ----
+
+static void begin_event(base_bytes* json, const server_subject* subject, const char* name) {
+    base_json_put(json, "id: %" PRIu64 "\nevent: %s\ndata: ", net_match_tick(subject->match), name);
+}
+
+static void end_event(base_bytes* json) {
+    base_json_put(json, "\n\n");
+}
+
+// Only where the lines end now: who lacks some asks for them by "log", and loses none.
+static void put_newest_line(base_bytes* json, const server_subject* subject) {
+    uint64_t first, end;
+    server_lines_range(subject->lines, &first, &end);
+    view_open(json, NULL, '{');
+    view_u64(json, "newest", end - 1);
+    view_close(json, '}');
+}
+
+static void put_event(server_subject* subject, const server_request* request, const char* name,
+                      server_answer* answer) {
+    base_bytes* json = answer->json;
+    if (strcmp(name, "clients") == 0 && !subject->server) return;
+    if (strcmp(name, "log") == 0 && !subject->lines) return;
+    begin_event(json, subject, name);
+    if (strcmp(name, "status") == 0)
+        view_put_status(json, subject, request, true);
+    else if (strcmp(name, "clients") == 0)
+        view_put_clients(json, subject, request, 0, EVENT_CLIENTS_MAX);
+    else
+        put_newest_line(json, subject);
+    end_event(json);
+}
+
+static void run_events(server_subject* subject, const server_request* request,
+                       server_answer* answer) {
+    static const char* const names[] = {"status", "clients", "log"};
+    const char* of = server_request_find(request, "of");
+    bool is_asked[BASE_COUNT(names)] = {false};
+    uint64_t hz = EVENTS_HZ;
+    if (!server_request_number(request, "hz", 1, SERVER_STREAM_HZ_MAX, &hz, answer)) return;
+    if (!of) of = "status,clients";
+    for (const char* at = of;; at++) {
+        const size_t size = strcspn(at, ",");
+        bool is_known = false;
+        for (uint32_t i = 0; i < BASE_COUNT(names); i++)
+            if (strlen(names[i]) == size && memcmp(names[i], at, size) == 0)
+                is_known = is_asked[i] = true;
+        if (!is_known) {
+            server_answer_error(answer, 400, "'of' names status, clients and log, not '%s'", at);
+            return;
+        }
+        at += size;
+        if (!*at) break;
+    }
+    answer->type = "text/event-stream";
+    for (uint32_t i = 0; i < BASE_COUNT(names); i++)
+        if (is_asked[i]) put_event(subject, request, names[i], answer);
+}
+
+// ---- lines for the operator ----
+
+// Which of `count` names it is. @return false: none; `answer` says it.
+static bool find_name(const server_request* request, const char* argument,
+                      const char* (*name_of)(uint32_t number), uint32_t count, uint32_t* found,
+                      server_answer* answer) {
+    const char* name = server_request_find(request, argument);
+    if (!name) return true;
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(name_of(i), name) != 0) continue;
+        *found = i;
+        return true;
+    }
+    server_answer_error(answer, 400, "there is no %s '%s'", argument, name);
+    return false;
+}
+
+static const char* level_name(uint32_t level) {
+    return server_level_name((server_level)level);
+}
+
+static const char* layer_name(uint32_t layer) {
+    return server_layer_name((server_layer)layer);
+}
+
+static void put_line(base_bytes* json, const server_line* line) {
+    view_open(json, NULL, '{');
+    view_u64(json, "n", line->number);
+    view_u64(json, "time_ms", line->unix_ms);
+    view_u64(json, "tick", line->tick);
+    view_text(json, "level", server_level_name(line->level));
+    view_text(json, "layer", server_layer_name(line->layer));
+    view_text(json, "file", line->file);
+    view_u32(json, "line", line->line);
+    view_text(json, "text", line->message);
+    view_close(json, '}');
+}
+
+static void run_log(server_subject* subject, const server_request* request, server_answer* answer) {
+    uint64_t after = 0, limit = LINES_DEFAULT, first = 1, end = 1, rows = 0;
+    uint32_t level = SERVER_LEVEL_DEBUG, layer = SERVER_LAYER_COUNT;
+    if (!server_request_number(request, "after", 0, UINT64_MAX, &after, answer) ||
+        !server_request_number(request, "limit", 1, SERVER_LINES_MAX, &limit, answer) ||
+        !find_name(request, "level", level_name, SERVER_LEVEL_COUNT, &level, answer) ||
+        !find_name(request, "layer", layer_name, SERVER_LAYER_COUNT, &layer, answer))
+        return;
+    base_bytes* json = answer->json;
+    if (subject->lines) server_lines_range(subject->lines, &first, &end);
+    uint64_t number = after >= first ? after + 1 : first;
+    view_open(json, NULL, '{');
+    view_open(json, "lines", '[');
+    for (; number < end && rows < limit && json->size < VIEW_BYTES_MAX; number++) {
+        server_line line;
+        if (rows > 0 && view_is_late(request)) break;
+        if (!server_lines_get(subject->lines, number, &line) || line.level > level ||
+            (layer != SERVER_LAYER_COUNT && line.layer != layer))
+            continue;
+        put_line(json, &line);
+        rows++;
+    }
+    view_close(json, ']');
+    view_bool(json, "cut", number < end);
+    view_u64(json, "next", number < end ? number - 1 : end - 1);
+    view_close(json, '}');
+}
+
+// ---- positions ----
+
+/// A component of 2 or 3 floats.
+typedef struct place_of {
+    ecs_component_id component;
+    const ecs_type* type;
+    uint32_t dimensions;
+} place_of;
+
+static bool is_place(const ecs_world* world, ecs_component_id id, place_of* place) {
+    const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);
+    uint32_t floats = 0;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        if (type->fields[i].kind != ECS_FIELD_F32) return false;
+        floats += type->fields[i].count;
+    }
+    if (ecs_type_is_varsize(type) || floats < 2 || floats > 3) return false;
+    *place = (place_of){id, type, floats};
+    return true;
+}
+
+// The one that the game's rules name; else "pos"; else the first that is replicated.
+static bool choose_place(const server_subject* subject, place_of* place) {
+    const ecs_world* world = net_match_world(subject->match);
+    const net_interest_rules* rules = net_match_get_config(subject->match)->module->game->interest;
+    const char* const names[] = {rules && rules->position ? rules->position : "pos", "pos"};
+    for (uint32_t i = 0; i < BASE_COUNT(names); i++) {
+        const ecs_component_id id = view_find_component(world, names[i], strlen(names[i]), NULL);
+        if (id != ECS_COMPONENT_NONE && is_place(world, id, place)) return true;
+    }
+    for (uint32_t i = 1; i <= ecs_template_count(world); i++) {
+        const ecs_template* it = ecs_template_get(world, (ecs_template_id)i);
+        for (uint32_t k = 0; k < it->component_count; k++)
+            if ((it->components[k].flags & ECS_COMPONENT_REPLICATED) &&
+                is_place(world, it->components[k].component, place))
+                return true;
+    }
+    return false;
+}
+
+static bool find_place(const server_subject* subject, const server_request* request,
+                       place_of* place, server_answer* answer) {
+    const ecs_world* world = net_match_world(subject->match);
+    const char* name = server_request_find(request, "component");
+    if (!name) {
+        if (choose_place(subject, place)) return true;
+        server_answer_error(answer, 404, "no component has 2 or 3 floats: name one");
+        return false;
+    }
+    char hint[BASE_HINT_BYTES];
+    base_nearest nearest = base_nearest_begin(name);
+    const ecs_component_id id = view_find_component(world, name, strlen(name), &nearest);
+    if (id != ECS_COMPONENT_NONE && is_place(world, id, place)) return true;
+    if (id == ECS_COMPONENT_NONE)
+        server_answer_error(answer, 400, "no component \"%s\"%s", name,
+                            base_nearest_hint(&nearest, hint));
+    else
+        server_answer_error(answer, 400, "%s is no position: 2 or 3 floats", name);
+    return false;
+}
+
+static bool may_show(const server_request* request, const ecs_world* world, ecs_entity entity,
+                     ecs_component_id id) {
+    if (request->right == SERVER_OPERATOR) return true;
+    const ecs_template* is_a = ecs_template_get(world, ecs_entity_template(world, entity));
+    const ecs_template_component* component = ecs_template_find_component(is_a, id);
+    return component && view_may_see(request, component);
+}
+
+static void put_position(base_bytes* frame, const ecs_world* world, const place_of* place,
+                         ecs_entity entity) {
+    const void* cell = ecs_find(world, entity, place->component);
+    if (!cell) return;
+    const uint8_t* object = ecs_type_object(place->type, cell);
+    float at[3] = {0};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < place->type->field_count; i++)
+        for (uint32_t k = 0; k < place->type->fields[i].count; k++)
+            memcpy(&at[count++], object + place->type->fields[i].offset + k * sizeof(float),
+                   sizeof(float));
+    base_bytes_write_u32(frame, entity);
+    base_bytes_write_u16(frame, ecs_entity_template(world, entity));
+    base_bytes_write_u16(frame, 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t bits;
+        memcpy(&bits, &at[i], sizeof bits);
+        base_bytes_write_u32(frame, bits);
+    }
+}
+
+// All that a client sees, in any order.
+static bool put_scope(server_subject* subject, const server_request* request, const place_of* place,
+                      uint64_t client, server_answer* answer) {
+    const ecs_world* world = net_match_world(subject->match);
+    ecs_entity* list = base_allocate(NULL, POSITIONS_MAX * sizeof *list);
+    if (!list) {
+        server_answer_error(answer, 503, "there is no memory for the answer");
+        return false;
+    }
+    const uint32_t count =
+        net_server_list_scope(subject->server, (uint32_t)client, list, POSITIONS_MAX);
+    for (uint32_t i = 0; i < count && i < POSITIONS_MAX; i++)
+        if (ecs_is_alive(world, list[i]) && may_show(request, world, list[i], place->component))
+            put_position(answer->json, world, place, list[i]);
+    base_release(NULL, list, POSITIONS_MAX * sizeof *list);
+    return count > POSITIONS_MAX;
+}
+
+// A frame that is cut begins where the tick says, so that all come round.
+static bool put_world(server_subject* subject, const server_request* request, const place_of* place,
+                      base_bytes* frame) {
+    const ecs_world* world = net_match_world(subject->match);
+    const uint32_t count = ecs_world_entity_count(world);
+    const uint32_t most = ecs_world_limits(world)->replicated_index_max;
+    const uint32_t places = most / 2 < count ? most : count * 2;
+    const uint64_t chance = net_match_tick(subject->match) * UINT64_C(0x9E3779B97F4A7C15) >> 32;
+    const ecs_entity first =
+        count <= POSITIONS_WHOLE
+            ? ECS_ENTITY_NONE
+            : ecs_entity_make((uint32_t)(chance % places) + 1, ECS_GENERATION_MAX);
+    const size_t bytes_max = frame->size + (size_t)POSITIONS_MAX * 20;
+    ecs_entity at = first;
+    bool is_round = first == ECS_ENTITY_NONE;
+    for (uint32_t step = 1;; step++) {
+        at = ecs_entity_next(world, at);
+        if (at == ECS_ENTITY_NONE) {
+            if (is_round) return false;
+            is_round = true;
+            continue;
+        }
+        if (first != ECS_ENTITY_NONE && is_round && ecs_entity_index(at) > ecs_entity_index(first))
+            return false;
+        if (may_show(request, world, at, place->component)) put_position(frame, world, place, at);
+        if (frame->size >= bytes_max) return true;
+        if (step % POSITIONS_STEPS == 0 && view_is_late(request)) return true;
+    }
+}
+
+static void run_positions(server_subject* subject, const server_request* request,
+                          server_answer* answer) {
+    uint64_t client = 0, hz = POSITIONS_HZ;
+    place_of place;
+    if (!view_may_look(subject, request, answer) ||
+        !server_request_number(request, "client", 1, UINT32_MAX, &client, answer) ||
+        !server_request_number(request, "hz", 1, SERVER_STREAM_HZ_MAX, &hz, answer) ||
+        !find_place(subject, request, &place, answer) ||
+        (client && !view_has_server(subject, answer)))
+        return;
+    base_bytes* frame = answer->json;
+    base_bytes_write_u32(frame, 0); // the length, when it is known
+    base_bytes_write_u64(frame, net_match_tick(subject->match));
+    base_bytes_write_u32(frame, 0);
+    const bool is_cut = client ? put_scope(subject, request, &place, client, answer)
+                               : put_world(subject, request, &place, frame);
+    if (answer->status != 200 || frame->failed) return;
+    answer->type = "application/octet-stream";
+    const uint32_t size = (uint32_t)frame->size - 4;
+    for (uint32_t i = 0; i < 4; i++)
+        frame->data[i] = (uint8_t)(size >> 8 * i);
+    frame->data[FLAGS_AT] = is_cut;
+}
+
+static const server_verb verbs[] = {
+    {.name = "events",
+     .arguments = "[of] [hz]",
+     .help = "status, clients and the end of the log, again and again",
+     .stream_hz = EVENTS_HZ,
+     .run = run_events},
+    {.name = "log",
+     .arguments = "[after] [level] [layer] [limit]",
+     .help = "the newest lines of the program",
+     .right = SERVER_OPERATOR,
+     .run = run_log},
+    {.name = "positions",
+     .arguments = "[component] [client] [hz]",
+     .help = "where entities are, as bytes",
+     .stream_hz = POSITIONS_HZ,
+     .run = run_positions},
+};
+const server_verb_set server_stream_verbs = {verbs, BASE_COUNT(verbs)};

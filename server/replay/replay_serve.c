@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// serve: the inspector's page for a log, without a match. The page has the log's bytes and the
+// game's code; from here it gets nothing but what stands in the header.
+#include "replay/replay.h"
+
+#include "inspect/inspect.h"
+
+#include "base/json.h"
+#include "tools/output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PASS_US 20000u
+
+/// What the page is answered from.
+typedef struct served {
+    server_subject subject; ///< the first member: answers find the log by it
+    const net_log_info* info;
+} served;
+
+static void put_status(base_bytes* json, const served* self, server_right right) {
+    const net_log_info* info = self->info;
+    base_json_put(json, "{\"game\":");
+    base_json_text(json, info->game);
+    base_json_put(json, ",\"build\":");
+    base_json_text(json, info->build);
+    base_json_put(json,
+                  ",\"schema\":\"%016" PRIx64 "\",\"phase\":\"log\",\"is_paused\":false"
+                  ",\"tick\":\"%" PRIu64 "\",\"tick_rate_hz\":%" PRIu32
+                  ",\"may_edit\":false,\"right\":\"%s\",\"warnings\":[]}",
+                  info->schema_hash, info->last_tick, info->tick_rate_hz,
+                  right == SERVER_OPERATOR ? "operator" : "reader");
+}
+
+// A server_run_fn. A log has a state, and nothing that could be asked of a match.
+static void answer(server_subject* subject, const server_request* request, server_answer* it) {
+    const served* self = (const served*)subject;
+    const bool is_stream = strcmp(request->verb, "events") == 0;
+    base_bytes_clear(it->json);
+    it->status = 200;
+    it->type = is_stream ? "text/event-stream" : NULL;
+    it->stream_hz = is_stream;
+    if (is_stream) base_json_put(it->json, "event: status\ndata: ");
+    if (is_stream || strcmp(request->verb, "status") == 0)
+        put_status(it->json, self, request->right);
+    else if (server_verb_find(request->verb))
+        server_answer_error(it, 409, "a log is shown here: no match runs that could answer");
+    else
+        server_answer_error(it, 404, "there is no such verb");
+    if (is_stream) base_json_put(it->json, "\n\n");
+}
+
+static int open_page(server_replay* self, served* log, server_inspect** inspect) {
+    const net_log_info* info = net_log_reader_info(self->reader);
+    *log = (served){.info = info};
+    log->subject.tick_rate_hz = info->tick_rate_hz;
+    return server_inspect_open(&(server_inspect_config){.listen = self->http,
+                                                        .token_file = self->http_token_file,
+                                                        .hosts = self->http_hosts,
+                                                        .game = info->game,
+                                                        .log_file = self->file,
+                                                        .is_live = !info->is_closed,
+                                                        .is_hiding = !info->is_closed,
+                                                        .tick_rate_hz = info->tick_rate_hz,
+                                                        .subject = &log->subject,
+                                                        .run = answer,
+                                                        .reporter = &self->reporter},
+                               inspect);
+}
+
+int server_replay_serve(server_replay* self) {
+    served log;
+    server_inspect* inspect;
+    char address[NET_ADDRESS_TEXT_BYTES + 16];
+    if (!net_loop_init(&self->loop)) {
+        base_report(&self->reporter, NULL, 0, "signals: %s", strerror(errno));
+        return NET_EXIT_RUNTIME;
+    }
+    int code = open_page(self, &log, &inspect);
+    if (code == NET_EXIT_CLEAN) {
+        server_inspect_address(inspect, address, sizeof address);
+        printf("ready http=%s game=%s\n", address, log.info->game);
+        while (!net_loop_wait(&self->loop, net_loop_now_us() + PASS_US))
+            server_inspect_pass(inspect, false);
+        server_inspect_close(inspect);
+    }
+    net_loop_deinit(&self->loop);
+    self->is_repaired = true; // its damage is what the page shows
+    return code;
+}

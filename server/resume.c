@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// The log that the old server left is only read. What it has up to the tick is copied as the first
+// segment of a new log, which goes on with the match. So a referee has both later.
+#include "resume.h"
+
+#include "program.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "tools/output.h"
+#include "net/log.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int refuse(const server_program* self, const char* text) {
+    base_report(&self->reporter, NULL, 0, "%s", text);
+    return NET_EXIT_USAGE;
+}
+
+int server_resume_open(server_program* self) {
+    const char* file = self->config.resume;
+    if (!file)
+        return self->config.resume_at ? refuse(self, "--at needs --resume LOG") : NET_EXIT_CLEAN;
+    if (self->config.settings.count > 0)
+        return refuse(self, "--set: a match that goes on has the settings of its log");
+    const net_result result = net_log_reader_create(NULL, file, &self->reporter, &self->before);
+    if (!self->before) return net_exit_of_replay(result);
+    const net_log_info* info = net_log_reader_info(self->before);
+    (void)base_text_copy(self->game, sizeof self->game, info->game);
+    if (!self->config.game) self->config.game = self->game;
+    self->config.tick_rate_hz = info->tick_rate_hz;
+    self->config.clients_min = 0; // it runs already
+    return NET_EXIT_CLEAN;
+}
+
+int server_resume_match(server_program* self) {
+    BASE_ASSERT(self->before && self->module && !self->match);
+    const net_result result = net_log_resume(self->before, self->module, self->config.resume_at,
+                                             &self->reporter, &self->match);
+    if (result != NET_OK) return net_exit_of_replay(result);
+    const uint32_t players = net_match_players(self->match, NULL, 0);
+    self->config.seed = net_match_get_config(self->match)->seed;
+    if (players > self->config.clients_max) {
+        base_report(&self->reporter, NULL, 0,
+                    "--max-clients %" PRIu64 " is less than the %u players of the match",
+                    self->config.clients_max, players);
+        return NET_EXIT_USAGE;
+    }
+    return NET_EXIT_CLEAN;
+}
+
+// What the new log signs, the old one must not contradict. Its end was never signed.
+int server_resume_check_signed(server_program* self) {
+    if (!self->before || !self->config.log_key) return NET_EXIT_CLEAN;
+    const net_log_public_key key = net_log_key_public(&self->log_key);
+    net_log_signed found;
+    if (net_log_reader_check_signed(self->before, &key, &found) != NET_OK) {
+        base_report(&self->reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
+        return NET_EXIT_RUNTIME;
+    }
+    if (!found.is_wrong) return NET_EXIT_CLEAN;
+    base_report(
+        &self->reporter, self->config.resume, 0,
+        "from block %" PRIu64
+        " on its signature is not that of --log-key, or it was changed: it is not signed again",
+        found.first_block);
+    return NET_EXIT_RUNTIME;
+}
+
+int server_resume_players(server_program* self) {
+    if (!self->before) return NET_EXIT_CLEAN;
+    BASE_ASSERT(self->server && self->match);
+    const uint64_t now_us = net_loop_now_us();
+    const uint32_t count = net_match_players(self->match, NULL, 0);
+    uint32_t* clients = calloc(count + 1, sizeof *clients);
+    net_result result = clients ? NET_OK : NET_ERR_MEMORY;
+    if (clients) (void)net_match_players(self->match, clients, count);
+    for (uint32_t i = 0; i < count && result == NET_OK; i++)
+        result = net_server_expect(self->server, clients[i], now_us);
+    free(clients);
+    self->resumed_players = count;
+    if (result != NET_OK)
+        base_report(&self->reporter, NULL, 0, "the players: %s", net_result_text(result));
+    return result == NET_OK ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
+}
+
+void server_resume_print(const server_program* self) {
+    if (!self->config.resume) return;
+    const uint32_t players = self->resumed_players;
+    printf("resumed tick=%" PRIu64 " players=%u\n", net_match_tick(self->match), players);
+    if (self->has_log_file)
+        base_report(&self->reporter, self->log_file, 0,
+                    "note: it goes on with the match of %s, which stays as it is",
+                    self->config.resume);
+    if (players > 0 && !self->has_keys)
+        base_report(&self->reporter, NULL, 0,
+                    "warning: without --key-file no client can prove whose player it was: the %u "
+                    "of the match "
+                    "leave after %u s, and join again as new ones",
+                    players, NET_SILENCE_MS_MAX / 1000u);
+}
+
+void server_resume_close(server_program* self) {
+    net_log_reader_destroy(self->before);
+    self->before = NULL;
+}

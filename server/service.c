@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "service.h"
+
+#include "program.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+static bool is_ending(const server_program* self) {
+    return net_server_get_phase(self->server) > NET_SERVER_RUNNING;
+}
+
+void server_service_open(server_program* self) {
+    if (!server_notify_open(&self->service.notify))
+        base_report(&self->reporter, NULL, 0, "warning: NOTIFY_SOCKET cannot be used: %s",
+                    strerror(errno));
+}
+
+void server_service_ready(server_program* self) {
+    server_notify_ready(&self->service.notify);
+}
+
+bool server_program_is_draining(const server_program* self) {
+    return self->service.is_draining || is_ending(self);
+}
+
+bool server_drain_begin(server_program* self, uint64_t seconds, uint64_t now_us) {
+    BASE_ASSERT(seconds <= SERVER_DRAIN_S_MAX);
+    if (is_ending(self)) return false;
+    self->service.drain_until_us = now_us + seconds * UINT64_C(1000000);
+    self->service.is_draining = true;
+    net_server_refuse(self->server, "this server ends after the match: play on another one");
+    base_report(&self->reporter, NULL, 0,
+                "note: draining: no new players; the match goes on until it ends or is empty, for "
+                "%" PRIu64 " s at most",
+                seconds);
+    return true;
+}
+
+void server_service_end_now(server_program* self, uint64_t now_us) {
+    self->was_asked_to_end = true;
+    net_server_stop(self->server, now_us);
+}
+
+void server_service_end(server_program* self, uint64_t now_us) {
+    const uint64_t seconds = self->config.drain_s;
+    if (seconds > 0 && !self->service.is_draining && server_drain_begin(self, seconds, now_us))
+        return;
+    server_service_end_now(self, now_us);
+}
+
+static void pass_drain(server_program* self, uint64_t now_us) {
+    if (!self->service.is_draining || is_ending(self)) return;
+    const uint32_t players = net_server_get_counters(self->server)->clients;
+    if (players > 0 && now_us < self->service.drain_until_us) return;
+    base_report(&self->reporter, NULL, 0, "note: drained: %" PRIu32 " players are left", players);
+    server_service_end_now(self, now_us);
+}
+
+static const char* phase_text(const server_program* self) {
+    static const char* const texts[] = {"waiting for players", "running", "settling", "leaving",
+                                        "ended"};
+    const net_server_phase phase = net_server_get_phase(self->server);
+    if (self->service.is_draining && phase <= NET_SERVER_RUNNING) return "draining";
+    if (net_server_is_paused(self->server) && phase == NET_SERVER_RUNNING) return "paused";
+    return texts[phase];
+}
+
+static void pass_status(server_program* self, uint64_t now_us) {
+    if (!server_notify_wants_status(&self->service.notify, now_us)) return;
+    char text[SERVER_NOTIFY_STATUS_BYTES];
+    const net_server_counters* counters = net_server_get_counters(self->server);
+    (void)base_text_format(text, sizeof text,
+                           "%s: %s, tick %" PRIu64 ", %" PRIu32 " of %" PRIu64 " players",
+                           self->module->game->name, phase_text(self), net_match_tick(self->match),
+                           counters->clients, self->config.clients_max);
+    server_notify_status(&self->service.notify, now_us, text);
+}
+
+void server_service_pass(server_program* self, uint64_t now_us) {
+    server_notify* notify = &self->service.notify;
+    server_lines_set_tick(self->lines, net_match_tick(self->match));
+    server_notify_alive(notify, now_us);
+    pass_drain(self, now_us);
+    pass_status(self, now_us);
+    if (is_ending(self)) server_notify_stopping(notify);
+    if (server_program_is_draining(self)) server_notify_extend(notify, now_us);
+    // A match that waits for players, or is paused, reads its game again when it runs: the files of
+    // access are read by then.
+    const bool is_waiting = net_server_get_phase(self->server) != NET_SERVER_RUNNING ||
+                            net_server_is_paused(self->server);
+    if (notify->is_reloading && (!self->is_reload_due || is_waiting)) server_notify_ready(notify);
+}

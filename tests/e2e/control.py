@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Talks to a server's control socket.
+
+control.py SOCKET lines          each line of stdin, and its answer; an answer's line follows its question's
+control.py SOCKET pieces         half lines, many lines at once, lines that are too long, several connections
+control.py SOCKET random SEED N  N orders by chance; prints how many changed the match
+control.py SOCKET top PROGRAM    the live table of PROGRAM (shoal-ctl) on a terminal that changes its size
+"""
+import fcntl
+import json
+import os
+import pty
+import random
+import re
+import select
+import socket
+import stat
+import struct
+import subprocess
+import sys
+import termios
+
+path = sys.argv[1]
+
+
+def connect():
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(60)
+    connection.connect(path)
+    return connection, connection.makefile("r", encoding="utf-8")
+
+
+def ask(connection, reader, line):
+    connection.sendall(line.encode() + b"\n")
+    return json.loads(reader.readline())
+
+
+def lines():
+    connection, reader = connect()
+    for line in sys.stdin:
+        print(line.strip(), "->", json.dumps(ask(connection, reader, line.strip())))
+
+
+def pieces():
+    mode = os.lstat(path).st_mode
+    assert stat.S_ISSOCK(mode) and stat.S_IMODE(mode) == 0o600, oct(mode)
+    connection, reader = connect()
+    other, other_reader = connect()
+    for byte in b"sta":
+        connection.send(bytes([byte]))
+    assert "tick" in ask(other, other_reader, "status")  # the others do not wait for one that is half said
+    connection.send(b"tus\r\n\n  \nstats\nstatus")
+    assert "tick" in json.loads(reader.readline())
+    assert "did you mean 'status'" in json.loads(reader.readline())["error"]
+    connection.send(b" now\n")
+    assert "no argument 'now'" in json.loads(reader.readline())["error"]
+    # At most, and one more; the line behind it is heard.
+    for size, wanted in ((8190, "there is no"), (8191, "longer than 8191"), (100000, "longer than 8191")):
+        connection.sendall(b"x" * size + b"\nstatus\n")
+        assert wanted in json.loads(reader.readline())["error"], size
+        assert "tick" in json.loads(reader.readline())
+    assert "no JSON" in ask(other, other_reader, "metrics")["error"]
+    assert "no UTF-8" in ask(other, other_reader, "a\0b")["error"]
+    other.sendall(b"\xff\xfe\n")
+    assert "no UTF-8" in json.loads(other_reader.readline())["error"]
+    # Who says no more gets the rest; a last line needs no end.
+    other.sendall(b"status\nstatus")
+    other.shutdown(socket.SHUT_WR)
+    assert len(other_reader.readlines()) == 2
+    # One that does not read hears nothing more, and the others do.
+    deaf, _ = connect()
+    deaf.setblocking(False)
+    sent = 0
+    try:
+        while sent < 1 << 24:
+            sent += deaf.send(b"status\n" * 1000)
+    except BlockingIOError:
+        pass
+    assert sent < 1 << 24
+    for _ in range(3):
+        assert "tick" in ask(connection, reader, "status")
+    deaf.close()
+    for _ in range(20):  # its end is seen when it has its turn
+        assert "tick" in ask(connection, reader, "status")
+    # The 17th is closed at once.
+    many = [connect() for _ in range(15)]
+    assert all("tick" in ask(*one, "status") for one in many)
+    last, last_reader = connect()
+    assert last_reader.readline() == ""
+    many.pop()[0].close()
+
+
+def some_order(chance):
+    entity = "%d:1" % chance.randrange(300)
+    return chance.choice([
+        "set ball_speed=%g" % (chance.randrange(5, 20) / 10), "set pad_speed=%d" % chance.randrange(50, 3100),
+        "set lives=x", "put %s hits %d" % (entity, chance.randrange(-2, 20)), "put %s pos 300, 200" % entity,
+        "put %s vel %d, -200" % (entity, chance.randrange(-300, 300)), "put %s nothing 1" % entity, "mark here",
+        "pause", "step 5", "resume", "net loss=%d" % chance.randrange(0, 120), "net off", "say hello",
+        "ban address 203.0.113.0/24", "unban address 203.0.113.0/24", "kick 77", "reload", "status"])
+
+
+def orders():
+    chance = random.Random(int(sys.argv[3]))
+    connection, reader = connect()
+    done, refused, count = 0, 0, int(sys.argv[4])
+    while done < count:
+        # What seldom finds its entity is tried again.
+        answer = ask(connection, reader, some_order(chance))
+        done += "done" in answer
+        refused += "error" in answer
+        assert ("error" in answer) != (len(answer) > 0 and "error" not in answer)
+        assert refused < 10000, answer
+    for line in ("net off", "resume"):
+        assert "error" not in ask(connection, reader, line)
+    print("done=%d" % done)
+
+
+def frames(terminal, seen, regex):
+    """Read until the regex is there; the text so far."""
+    while not re.search(regex, seen, re.S):
+        assert select.select([terminal], [], [], 60)[0], seen
+        seen += os.read(terminal, 65536).decode()
+    return seen
+
+
+def widest(text):
+    # The last whole frame, without what moves the cursor.
+    frame = text.split("\x1b[H")[-2]
+    return max(len(re.sub(r"\x1b\[[0-9?]*[A-Za-z]", "", line)) for line in frame.split("\r\n")), frame.count("\r\n") + 1
+
+
+def resize(terminal, columns, rows):
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def top():
+    terminal, inside = pty.openpty()
+    resize(terminal, 40, 5)
+    program = subprocess.Popen([sys.argv[3], "--socket", path, "top"], stdin=inside, stdout=inside, stderr=inside)
+    os.close(inside)
+    seen = frames(terminal, "", "1049h.*(\x1b\\[H.*){2}")
+    assert widest(seen) == (40, 5), widest(seen)
+    resize(terminal, 100, 30)
+    seen = frames(terminal, "", "waiting.*bot-1.*(\x1b\\[H.*){2}")
+    assert widest(seen)[0] > 80 and widest(seen)[1] <= 30, widest(seen)
+    os.write(terminal, b"xq")
+    assert program.wait(60) == 0
+    frames(terminal, "", "1049l")
+
+
+{"top": top, "lines": lines, "pieces": pieces, "random": orders}[sys.argv[2]]()

@@ -1,0 +1,175 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What an operator does to a match that runs, through the control socket (--control).
+# shellcheck source=lib.sh
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+
+# asks LINE...: each line and its answer, in asks.out
+asks() { printf '%s\n' "$@" | python3 "$here/control.py" socket lines >asks.out 2>asks.err || fail "control.py"; }
+ends() {
+    asks end
+    ends_with 0 server
+    [ ! -e socket ] || fail "the socket stays behind"
+}
+
+case_a_control_socket_hears_lines_in_pieces() {
+    serve server --log none --control socket
+    python3 "$here/control.py" socket pieces >pieces.out 2>pieces.err || fail "control.py"
+    # Without --allow-edits the match is not changed.
+    asks 'set lives=7' 'put 1:1 hits 2' 'mark here' 'say hello'
+    says asks.out '^set .*--allow-edits'
+    says asks.out '^put .*--allow-edits'
+    says asks.out '^mark here -> .*"done": "mark"'
+    says asks.out '^say hello -> .*does not hear'
+    run second shoal-server --game breakout --listen 127.0.0.1:0 --log none --control socket
+    [ "$code" = 3 ] || fail "a second server ended with $code"
+    says second.err 'control socket: another server listens there'
+    # What a killed server leaves is replaced; another file is not.
+    kill -KILL "${pids[server]}"
+    ended server
+    [ -S socket ] || fail "no socket is left"
+    serve server --log none --control socket
+    ends
+    echo text >socket
+    run second shoal-server --game breakout --listen 127.0.0.1:0 --log none --control socket
+    [ "$code" = 3 ] || fail "a second server ended with $code"
+    says second.err 'there is a file that is no socket'
+    run long shoal-server --game breakout --listen 127.0.0.1:0 --log none --control "$(printf '%0108d' 7)"
+    [ "$code" = 2 ] || fail "a long path ended with $code"
+}
+
+case_a_match_with_twenty_orders_by_chance_runs_again() {
+    take_seed
+    serve server --tick-rate 240 --min-clients 2 --log a.slog --control socket --allow-edits
+    start client shoal-client "$address" --headless --bots 2
+    await "ten ticks" has_ticks 10 # a pause may be the first order, and a log without a tick goes on nowhere
+    python3 "$here/control.py" socket random "$SHOAL_E2E_SEED" 20 >random.out 2>random.err || fail "control.py"
+    ends
+    ended client
+    says random.out '^done=2[0-9]*$'
+    verifies a.slog server
+    # Another server goes on in the middle, with what was ordered up to there.
+    local ticks
+    ticks=$(value ticks done.txt)
+    run again shoal-server --resume a.slog --at $((ticks / 2)) --listen 127.0.0.1:0 --log b.slog --fast --ticks $((ticks + 60))
+    [ "$code" = 0 ] || fail "the resumed match ended with $code"
+    verifies b.slog again
+    run stats shoal-replay stats a.slog
+    says stats.out "^control records=$(value done random.out) "
+    run dump shoal-replay dump a.slog
+    says dump.out '"control":{"tick":[0-9]+,"verb":"(set|put|mark)","arguments":\["'
+}
+
+# field KEY: of the last answer
+field() { tail -n 1 asks.out | grep -oE "\"$1\": \"?[^,\"}]*" | sed -n '1s/.*[ "]//p'; }
+has_clients() {
+    asks status
+    [ "$(field clients)" = "$1" ]
+}
+
+has_ticks() {
+    asks status
+    [ "$(field tick)" -ge "$1" ]
+}
+
+case_each_order_is_seen_in_the_match() {
+    : >bans.txt
+    start server shoal-server --game arena --listen 127.0.0.1:0 --tick-rate 120 --set agents=20 --min-clients 2 \
+        --log a.slog --log-ring 5 --control socket --allow-edits --bans bans.txt
+    await "ready line" is_ready_or_gone server
+    start client shoal-client "$(value listen server.out)" --headless --bots 2
+    await "two players" has_clients 2
+    asks pause status
+    local tick
+    tick=$(field tick)
+    rest 0.2
+    asks status
+    [ "$(field tick)" = "$tick" ] || fail "a paused match runs"
+    asks 'put 1:1 match.round 7' 'say watch out' 'mark the turn' 'step 3'
+    [ "$(grep -c '"done"' asks.out)" = 3 ] || fail "not done: $(cat asks.out)"
+    has_stepped() { asks status && [ "$(field tick)" = $((tick + 3)) ]; }
+    await "three steps" has_stepped
+    # Its players come back for new settings.
+    asks 'set damage=0.5' resume
+    await "lines of players that came back" has_lines server.err 'is back after' 2
+    await "two players" has_clients 2
+    asks 'save by hand' 'net loss=20' 'net off' reload 'kick 1 for a walk' 'unban player 5' 'ban 2 bad words'
+    says asks.out '^unban player 5 -> .*not banned'
+    [ "$(grep -c error asks.out)" = 1 ] || fail "refused: $(cat asks.out)"
+    ended client
+    has_saved() { compgen -G 'a.saved-*-by_hand.slog' >saved.txt; }
+    await "saved seconds" has_saved
+    asks 'drain 60'
+    ends_with 0 server
+    says server.out '^peer id=1 .* end=game'
+    says server.out '^peer id=2 .* end=banned'
+    says server.err 'arena.blk: note: not reloaded'
+    says server.err 'note: operator: put 1:1 match.round 7$'
+    verifies a.slog server
+    run show shoal-replay show a.slog --entity 1:1
+    says show.out 'round=7'
+    says show.out 'server:.x20watch.x20out'
+    run dump shoal-replay dump a.slog
+    says dump.out '"control":{"tick":'$((tick + 1))',"verb":"put",'
+    says dump.out '"control":{"tick":'$((tick + 1))',"verb":"mark",'
+    says dump.out '"control":{"tick":'$((tick + 4))',"verb":"set",'
+    says dump.out '"alive":{"tick":'$((tick + 1))',"reason":2'
+}
+
+# ctl CODE [word...]
+ctl() {
+    local wanted=$1
+    shift
+    run ctl shoal-ctl --socket socket "$@"
+    [ "$code" = "$wanted" ] || fail "shoal-ctl $* ended with $code, not $wanted"
+}
+
+case_shoal_ctl_asks_steers_and_shows_a_table() {
+    start server shoal-server --game arena --listen 127.0.0.1:0 --set agents=20 --log none --control socket --allow-edits
+    await "ready line" is_ready_or_gone server
+    start client shoal-client "$(value listen server.out)" --headless --bots 2
+    is_playing_by_ctl() { ctl 0 clients && [ "$(grep -c 'player .*playing\|bot .*playing' ctl.out)" = 2 ]; }
+    await "two players" is_playing_by_ctl
+    ctl 0 status
+    says ctl.out '^phase +running$'
+    ctl 0 status --json
+    says ctl.out '^\{.*"phase":"running"'
+    ctl 0 put 1:1 match.end_tick 9000
+    ctl 1 put 1:1 match.end_tick -5
+    says ctl.err "error: match.end_tick: '-5' is no whole number"
+    ctl 1 kick 77
+    says ctl.err 'error: there is no client 77'
+    ctl 1 --json kick 77
+    says ctl.out '^{"error":"there is no client 77"}$'
+    ctl 0 top --once
+    says ctl.out '^arena  running  tick [0-9]+ '
+    says ctl.out '^ +[12]  bot-[12] +bot +playing '
+    python3 "$here/control.py" socket top "$bin/shoal-ctl" >top.out 2>top.err || fail "top"
+    # What needs no server
+    run ctl shoal-ctl stauts
+    [ "$code" = 2 ] || fail "a wrong verb ended with $code"
+    says ctl.err "there is no verb 'stauts', did you mean 'status'\?"
+    run ctl shoal-ctl status
+    [ "$code" = 2 ] || fail "no socket ended with $code"
+    says ctl.err 'SHOAL_SOCKET'
+    ctl 2 say $'two\nlines'
+    ctl 2 say "$(printf '%08190d' 7)"
+    says ctl.err 'longer than 8190 bytes'
+    ctl 0 help kick
+    says ctl.out '^kick client \[reason\.\.\.\] +end the session of a client$'
+    ctl 0 completion bash
+    (
+        eval "$(cat ctl.out)"
+        COMP_WORDS=(shoal-ctl paus) COMP_CWORD=1
+        _shoal_ctl
+        [ "${COMPREPLY[*]}" = pause ]
+    ) || fail "the completion does not know pause"
+    ctl 0 end
+    ends_with 0 server
+    ended client
+    ctl 6 status
+    says ctl.err 'cannot reach a server at socket: '
+}
+
+run_cases "$@"

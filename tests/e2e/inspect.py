@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""inspect.py URL CASE [argument...]: asks an inspector, and fails with what was not as it should be."""
+import json
+import re
+import socket
+import sys
+import time
+from urllib.parse import urlsplit
+
+url = urlsplit(sys.argv[1])
+at = (url.hostname, url.port)
+
+
+def ask(method, path, headers=None, body=None):
+    """The status, the headers and the body of an answer. A header that is None is not sent."""
+    given = {"Host": url.netloc, "Connection": "close"}
+    if body is not None:
+        given |= {"Content-Type": "application/json", "Content-Length": str(len(body))}
+    given |= headers or {}
+    lines = [f"{method} {path} HTTP/1.1"] + [f"{k}: {v}" for k, v in given.items() if v is not None]
+    with socket.create_connection(at, timeout=20) as to:
+        to.sendall("\r\n".join(lines + ["", ""]).encode() + (body or b""))
+        answer = b""
+        while piece := to.recv(65536):
+            answer += piece
+    head, _, content = answer.partition(b"\r\n\r\n")
+    first, *rest = head.decode().split("\r\n")
+    return int(first.split()[1]), {k.lower(): v for k, v in (l.split(": ", 1) for l in rest)}, content
+
+
+def wants(status, method, path, headers=None, body=None, says=""):
+    got, answered, content = ask(method, path, headers, body)
+    assert got == status, f"{method} {path} {headers}: {got}, not {status}: {content[:200]}"
+    assert says.encode() in content, f"{method} {path}: {content[:200]} does not say {says}"
+    return answered, content
+
+
+def bearer(token):
+    return {} if token is None else {"Authorization": f"Bearer {token}"}
+
+
+def loopback():
+    headers, content = wants(200, "GET", "/api/v1/status")
+    assert int(json.loads(content)["tick"]) >= 0
+    assert headers["content-type"] == "application/json"
+    headers, content = wants(200, "GET", "/")
+    assert content.startswith(b"<!doctype html>") and headers["content-type"].startswith("text/html")
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert "'unsafe" not in headers["content-security-policy"]
+    wanted = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cache-control": "no-store"}
+    assert wanted.items() <= headers.items(), headers
+    wants(200, "GET", "/healthz", {"Host": "10.0.0.1"}, says="pass_ms")
+    wants(200, "GET", "/readyz", {"Host": "10.0.0.1"}, says="true")
+    wants(404, "GET", "/nothing")
+    wants(404, "GET", "/api/v1/stauts", says="did you mean 'status'?")
+    wants(404, "GET", "/game/breakout.wasm", says="SHOAL_WEB")
+    wants(400, "GET", "/api/v1/status?x=1", says="no argument 'x'")
+    wants(405, "GET", "/api/v1/end", says="POST")
+    wants(405, "DELETE", "/api/v1/status")
+    # Host: a name that an attacker's DNS points at this machine.
+    for host in ("evil.example", "evil.example:80", "127.0.0.1.evil.example", "", None):
+        wants(400 if host is None else 403, "GET", "/api/v1/status", {"Host": host})
+    for host in ("localhost", "LOCALHOST:1", "127.0.0.2:7780", "[::1]", "shoal.example", "shoal.example:443"):
+        wants(200, "GET", "/api/v1/status", {"Host": host})
+    # Origin: a page of another site.
+    for origin in ("http://evil.example", "null", f"http://{url.hostname}:1", f"ftp://{url.netloc}"):
+        wants(403, "GET", "/api/v1/status", {"Origin": origin})
+        wants(403, "POST", "/api/v1/end", {"Origin": origin}, b"{}")
+    wants(200, "GET", "/api/v1/status", {"Origin": f"http://{url.netloc}"})
+    # A form of a foreign page cannot send this type.
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "application/jsonx", None):
+        wants(400, "POST", "/api/v1/end", {"Content-Type": kind}, b"{}")
+    wants(400, "POST", "/api/v1/end", body=b"{", says="no JSON")
+    wants(400, "POST", "/api/v1/end", body=b'{"why":1}', says="no argument 'why'")
+    wants(413, "POST", "/api/v1/end", body=b" " * 65537)
+    wants(400, "POST", "/api/v1/end", body=b" " * 65536, says="no JSON")
+    wants(405, "POST", "/", body=b"{}")
+
+
+def tokens(reader, operator):
+    wants(401, "GET", "/api/v1/status")
+    wants(200, "GET", "/")
+    wants(200, "GET", "/healthz")
+    wants(200, "GET", "/api/v1/status", bearer(reader))
+    wants(200, "GET", "/api/v1/status", bearer(operator))
+    wants(200, "GET", "/metrics", bearer(reader), says="# HELP shoal_")
+    wants(401, "GET", "/metrics")
+    wants(403, "POST", "/api/v1/end", bearer(reader), b"{}", says="reader")
+    wants(403, "GET", "/api/v1/status", bearer(reader) | {"Host": "evil.example"})
+    wrong = [operator[:-1], operator + "x", "", "Bearer", "x" * 300]
+    for token in wrong:
+        wants(401, "GET", "/api/v1/status", bearer(token))
+    wants(429, "GET", "/api/v1/status", bearer(wrong[0]))
+    wants(429, "GET", "/api/v1/status", bearer(reader), says="wait a minute")
+
+
+# All families, by their names: a dashboard of an operator has them.
+counters = """ticks joins leaves refusals resumes sent_bytes received_bytes dropped log_bytes log_segments log_keyframes
+log_ticks_waited log_saves log_saves_failed http_responses http_frames_lost""".split()
+families = {f"shoal_{name}_total": "counter" for name in counters}
+families |= {f"shoal_{name}": "gauge" for name in
+             "build_info tick_lag_seconds clients entities log_ticks_lost http_connections".split()}
+families |= {f"shoal_{name}": "histogram" for name in
+             "tick_duration_seconds client_rtt_seconds client_loss_ratio".split()}
+labels_of = {"shoal_build_info": {"version", "game", "schema"}, "shoal_tick_duration_seconds": {"part"},
+             "shoal_clients": {"kind"}, "shoal_leaves_total": {"reason"}, "shoal_refusals_total": {"reason"},
+             "shoal_entities": {"template"}, "shoal_sent_bytes_total": {"kind"}, "shoal_dropped_total": {"reason"},
+             "shoal_http_responses_total": {"status"}}
+sample_form = re.compile(r"(\w+)(?:\{(.*)\})? (\d+(?:\.\d+)?)")
+
+
+def scrape():
+    """Each sample as {(name, labels): value}, of lines in the form of Prometheus."""
+    headers, content = wants(200, "GET", "/metrics")
+    assert headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8", headers
+    text = content.decode()
+    assert text.endswith("\n")
+    samples, types, helped, family = {}, {}, set(), None
+    for line in text.splitlines():
+        if line.startswith("# HELP "):
+            family, words = line[7:].split(" ", 1)
+            assert words.endswith(".") and family not in helped, line
+            helped.add(family)
+        elif line.startswith("# TYPE "):
+            name, types[family] = line[7:].split(" ")
+            assert name == family, line
+        else:
+            name, labels, value = sample_form.fullmatch(line).groups()
+            is_histogram = types[family] == "histogram"
+            assert name == family or is_histogram and name[len(family):] in ("_bucket", "_sum", "_count"), line
+            pairs = tuple(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', labels or ""))
+            assert ",".join(f'{k}="{v}"' for k, v in pairs) == (labels or ""), line
+            wanted = labels_of.get(family, set()) | ({"le"} if name.endswith("_bucket") else set())
+            assert {k for k, _ in pairs} == wanted, line
+            assert (name, pairs) not in samples, line
+            samples[name, pairs] = float(value)
+    assert types == families, types.keys() ^ families.keys()
+    return samples, text
+
+
+def has_observed():
+    """Each client is looked at once a second; the entities of a whole walk are counted."""
+    for _ in range(300):
+        samples, _ = scrape()
+        if samples["shoal_client_loss_ratio_count", ()] >= 4:
+            return
+        time.sleep(0.1)
+    raise AssertionError("no client was looked at")
+
+
+def check_histograms(samples):
+    for (name, labels), count in samples.items():
+        if not name.endswith("_count"):
+            continue
+        base = name[:-6]
+        buckets = [(k[-1][1], v) for (n, k), v in samples.items() if n == base + "_bucket" and k[:-1] == labels]
+        assert len(buckets) == 10 and buckets[-1] == ("+Inf", count), buckets
+        bounds = [float(le) for le, _ in buckets]
+        assert bounds == sorted(bounds) and [v for _, v in buckets] == sorted(v for _, v in buckets), buckets
+        least = sum((v - before) * low for (_, v), (_, before), low in
+                    zip(buckets[1:], buckets, bounds))
+        assert samples[base + "_sum", labels] >= least * 0.999, (base, labels)
+
+
+def metrics(dashboard, alerts):
+    samples, text = scrape()
+    check_histograms(samples)
+    one = {name + "".join(v for _, v in labels): value for (name, labels), value in samples.items()}
+    assert one["shoal_joins_total"] == 2 and one["shoal_clientsplayer"] == 2 and one["shoal_clientsspectator"] == 0
+    assert one["shoal_entitiesbreakout_ball"] >= 1 and one["shoal_entitiesbreakout_pad"] == 2
+    assert 0 < one["shoal_tick_duration_seconds_counttick"] <= one["shoal_ticks_total"]
+    parts = sum(v for k, v in one.items() if k.startswith("shoal_tick_duration_seconds_sum")) / 2
+    assert parts <= one["shoal_tick_duration_seconds_sumtick"], "the parts are more than the whole"
+    assert one["shoal_sent_bytes_totalstate"] > 0 and one["shoal_sent_bytes_totalcontrol"] > 0
+    assert one["shoal_received_bytes_total"] > 0 and one["shoal_http_connections"] >= 1
+    assert one["shoal_http_responses_total2xx"] >= 1 and one["shoal_http_responses_total5xx"] == 0
+    again = scrape()[0]
+    for (name, labels), value in samples.items():
+        if name.endswith(("_total", "_count", "_sum", "_bucket")):
+            assert again[name, labels] >= value, f"{name} falls"
+    assert len(text) < 65536
+    for file in (dashboard, alerts):
+        with open(file, encoding="utf-8") as source:
+            asked = set(re.findall(r"shoal_[a-z_]+", source.read()))
+        assert len(asked) >= 5, file
+        for name in asked:
+            base = re.sub("_(bucket|sum|count)$", "", name)
+            assert name in families or families.get(base) == "histogram", f"{file} asks for {name}"
+    print(text, end="")
+
+
+def soon():
+    """A question does not wait for a tick, of which there is one a second."""
+    begin = time.monotonic()
+    for _ in range(6):
+        wants(200, "GET", "/metrics")
+    took = time.monotonic() - begin
+    assert took < 3, f"six answers took {took:.1f} s"
+
+
+def pauses():
+    wants(200, "POST", "/api/v1/pause", body=b"{}")
+
+
+def resumes():
+    wants(200, "POST", "/api/v1/resume", body=b"{}")
+
+
+def health(ready):
+    wants(200, "GET", "/healthz", says="pass_ms")
+    wants(int(ready), "GET", "/readyz")
+
+
+def take(path, token, file):
+    """Follows a log for a second; its segments become files as a server names them."""
+    at, part, parts, ends = 0, "", {}, time.monotonic() + 1
+    while time.monotonic() < ends:
+        headers, content = wants(200, "GET", f"{path}?from={at}{part and '&segment=' + part}", bearer(token))
+        if headers["shoal-segment"] != part:
+            part, at = headers["shoal-segment"], 0
+        parts[part] = parts.get(part, b"") + content
+        at += len(content)
+    for number, content in parts.items():
+        is_last = number == part
+        with open(file if is_last else f"{file}.seg{int(number):04}", "wb") as to:
+            to.write(content)
+
+
+def logs(reader, operator):
+    for path in ("/log/info", "/log/bytes?from=0"):
+        wants(403, "GET", path, bearer(reader), says="for operators")
+        wants(401, "GET", path)
+        wants(200, "GET", path, bearer(operator))
+    wants(401, "GET", "/watch/bytes")
+    wants(200, "GET", "/watch/info", bearer(reader), says='"live":true')
+    for path in ("/log/bytes", "/watch/bytes"):
+        wants(400, "GET", path + "?from=-1", bearer(operator), says="offset")
+        wants(400, "GET", path + "?from=0&segment=x", bearer(operator), says="number")
+        wants(404, "GET", path + "?from=0&segment=99999", bearer(operator), says="not there")
+        wants(405, "POST", path, bearer(operator), b"{}")
+    take("/log/bytes", operator, "copy.slog")
+    take("/watch/bytes", reader, "seen.slog")
+
+
+def none(reader):
+    wants(404, "GET", "/watch/bytes", bearer(reader), says="there is no log")
+    wants(200, "GET", "/watch/info", bearer(reader), says='"why":"there is no log')
+
+
+def hides(reader):
+    wants(404, "GET", "/watch/bytes", bearer(reader), says="--http-delay")
+    wants(200, "GET", "/watch/info", bearer(reader), says='"why":"readers may not see')
+    wants(403, "GET", "/api/v1/query?q=pos", bearer(reader))
+
+
+def late(reader, operator):
+    wants(200, "GET", "/watch/info", bearer(reader), says='"delay_s":2')
+    wants(403, "GET", "/api/v1/query?q=pos", bearer(reader))
+    wants(200, "GET", "/api/v1/query?q=pos", bearer(operator))
+    # The log has its first second; the record has its header alone for two more.
+    _, log = wants(200, "GET", "/log/bytes?from=0", bearer(operator))
+    for _ in range(9):
+        head = len(log)
+        log += wants(200, "GET", f"/log/bytes?from={len(log)}", bearer(operator))[1]
+        if head < len(log):
+            break
+    _, seen = wants(200, "GET", "/watch/bytes?from=0", bearer(reader))
+    assert log[:8] == seen[:8] == b"SHOALLOG" and len(seen) < len(log), (len(seen), len(log))
+
+
+def served():
+    wants(200, "GET", "/", says="<!doctype html>")
+    wants(200, "GET", "/api/v1/status", says='"phase":"log"')
+    wants(409, "GET", "/api/v1/end", says="no match runs")
+    wants(404, "GET", "/api/v1/stauts")
+    wants(200, "GET", "/log/info", says='"first":1,"newest":3')
+    take("/log/bytes", None, "copy.slog")
+    take("/watch/bytes", None, "seen.slog")
+
+
+def ends():
+    wants(200, "POST", "/api/v1/end", body=b"{}", says="ends")
+
+
+globals()[sys.argv[2]](*sys.argv[3:])

@@ -1,0 +1,166 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The inspector of a running match (--http), by its interface: inspect.py asks it.
+# shellcheck source=lib.sh
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+
+# serves [option...]: a server of breakout with an inspector; $url is the inspector's.
+serves() {
+    start server shoal-server --game breakout --listen 127.0.0.1:0 --log none --http 127.0.0.1:0 "$@"
+    await "ready line" is_ready_or_gone server
+    url=$(value http server.out)
+    [ -n "$url" ] || fail "the ready line names no inspector"
+}
+asks() { python3 "$here/inspect.py" "$url" "$@" >asks.out 2>asks.err || fail "inspect.py $*"; }
+ends_by_post() {
+    asks ends
+    ends_with 0 server
+}
+tokens() {
+    (umask 077 && printf 'reader %s\noperator %s\n' "$reader" "$operator" >tokens)
+}
+reader=0123456789abcdef-reader
+operator=0123456789abcdef-operator
+
+case_an_inspector_answers_and_keeps_foreign_pages_out() {
+    serves --http-host shoal.example
+    asks loopback
+    ends_by_post
+    [ "$(wc -l <server.out)" = 2 ] || fail "the inspector prints"
+}
+
+case_readers_look_and_operators_change() {
+    tokens
+    serves --http-token-file tokens
+    asks tokens "$reader" "$operator"
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+}
+
+# Each line is checked, and each query of the dashboard and the alerts has its metric.
+case_metrics_are_what_prometheus_reads() {
+    local package=$here/../../scripts/package
+    serves --log a.slog
+    start client shoal-client "$(value listen server.out)" --bots 2 --trace trace.txt
+    await "a player" is_playing trace.txt
+    asks has_observed
+    asks metrics "$package/grafana/shoal.json" "$package/prometheus/shoal-alerts.yml"
+    if command -v promtool >/dev/null; then
+        promtool check metrics <asks.out >promtool.out 2>&1 || fail "promtool: $(cat promtool.out)"
+        promtool check rules "$package/prometheus/shoal-alerts.yml" >promtool.out || fail "promtool: $(cat promtool.out)"
+    else
+        skip "promtool is missing (package prometheus)"
+    fi
+    ends_by_post
+    ended client
+}
+
+case_an_answer_does_not_wait_for_a_tick() {
+    serves --tick-rate 1
+    asks soon
+    ends_by_post
+}
+
+# It waits for players, plays, is paused, drains: alive in each phase, and ready as long as a player may join.
+case_a_server_is_healthy_in_each_phase() {
+    serves --min-clients 1 --drain-s 600
+    asks health 200
+    start client shoal-client "$(value listen server.out)" --bots 1 --trace trace.txt
+    await "a player" is_playing trace.txt
+    asks health 200
+    asks pauses
+    rest 2.5 # longer than a loop may take
+    asks health 200
+    asks resumes
+    kill -TERM "${pids[server]}"
+    await "the drain" has_said server.err '^note: draining'
+    asks health 503
+    ends_by_post
+    ended client
+}
+
+# What a bot did is in the log, and in nothing that a reader gets.
+case_readers_get_a_spectators_record_and_never_the_log() {
+    tokens
+    serves --log a.slog --http-token-file tokens --min-clients 1
+    run bots shoal-client "$(value listen server.out)" --headless --bots 2 --ticks 200
+    asks logs "$reader" "$operator"
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    cmp -n "$(stat -c %s copy.slog)" copy.slog a.slog || fail "the operator's bytes are not the log's"
+    run log shoal-replay stats copy.slog
+    says log.out 'inputs=[1-9]'
+    run seen shoal-replay info seen.slog
+    says seen.out '^recorded_by=client$'
+    says seen.out '^seed=0$'
+    says seen.out '^damaged_blocks=0$'
+    run seen shoal-replay stats seen.slog
+    says seen.out 'items joins=0 leaves=0 inputs=0 input_repeats=0 client_events=0 '
+    says seen.out '^total ticks=[1-9]'
+}
+
+case_a_log_is_served_with_its_segments_without_a_match() {
+    run made shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog --log-segment-s 5 --fast --ticks 1300
+    [ -s a.slog.seg0002 ] || fail "the log has no second segment"
+    start page shoal-replay serve a.slog --http 127.0.0.1:0
+    await "ready line of serve" has_said page.out '^ready http='
+    url=$(value http page.out)
+    asks served
+    kill -INT "${pids[page]}"
+    ends_with 0 page
+    for part in .seg0001 .seg0002 ''; do
+        cmp "a.slog$part" "copy.slog$part" || fail "a.slog$part is not as it was served"
+    done
+    run seen shoal-replay info seen.slog
+    says seen.out '^segments=3$'
+    says seen.out '^damaged_blocks=0$'
+    says seen.out '^closed=yes$'
+    says seen.out '^recorded_by=client$'
+    run seen shoal-replay stats seen.slog
+    says seen.out '^total ticks=1300 '
+}
+
+# Arena has rules of interest: a spectator's record would have what players do not see.
+case_a_game_that_hides_something_is_watched_later_or_not_at_all() {
+    tokens
+    serves --game arena --set agents=20 --http-token-file tokens --log a.slog
+    asks hides "$reader"
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    serves --game arena --set agents=20 --http-token-file tokens --log b.slog --http-delay 2
+    asks late "$reader" "$operator"
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+}
+
+case_a_server_without_a_log_has_nothing_to_watch() {
+    tokens
+    serves --http-token-file tokens --http-delay 5
+    asks none "$reader"
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+}
+
+# refused CODE REGEX [option...]
+refused() {
+    local wanted=$1 regex=$2
+    shift 2
+    run refused shoal-server --game breakout --listen 127.0.0.1:0 --log none --ticks 1 --fast "$@"
+    [ "$code" = "$wanted" ] || fail "$* ended with $code, not $wanted"
+    says refused.err "$regex"
+}
+
+case_an_inspector_that_cannot_be_served_says_why() {
+    refused 2 'an address that others reach needs --http-token-file' --http 0.0.0.0:0
+    refused 2 'is no ADDR:PORT' --http nonsense
+    refused 2 '1 to 255 bytes' --http 127.0.0.1:0 --http-host ''
+    (umask 022 && echo "reader $reader" >tokens)
+    refused 2 'chmod 600' --http 127.0.0.1:0 --http-token-file tokens
+    serves
+    refused 3 "cannot bind ${url#http://}: Address already in use" --http "${url#http://}"
+    refused 0 'warning: --http: cannot bind' --http "${url#http://}" --http-optional
+    ends_by_post
+}
+
+run_cases "$@"

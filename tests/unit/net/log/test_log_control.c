@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: MIT
+// What an operator does to a match that runs: it is logged in front of its tick, and a re-run does
+// the same from the start and from any keyframe.
+#include "breakout_table.h"
+#include "log/log_files.h"
+
+#include "ecs/change.h"
+#include "ecs/save.h"
+#include "net/log.h"
+#include "net/match.h"
+#include "net/playback.h"
+
+#include <math.h>
+
+enum { TICKS = 1290, BOTS = 3, ORDER_BYTES = 64 };
+
+// Breakout hears no operator: this one adds what was said to its number of lives.
+static void hear(ecs_world* world, void* context, const char* text) {
+    const breakout_game* game = context;
+    breakout_match* match = ecs_get_mut(world, ecs_query_first(world, game->matches), game->match);
+    match->lives = 1 + (match->lives + (int32_t)strlen(text)) % 9;
+}
+
+typedef struct operated {
+    log_files files;
+    net_game_module game;
+    net_module* module;
+    net_match* match;
+    table_bot bots[BOTS];
+    net_log_writer* writer;
+    base_rng rng;
+    uint32_t done, refused; ///< controls
+    uint32_t marks;         ///< of done
+    ecs_tick lie_tick;      ///< from here on the next control is logged as another; 0: none is
+    ecs_tick lied_tick;
+    uint64_t world_hash[TICKS + 1];
+} operated;
+
+static void open_match(operated* self) {
+    memset(self, 0, sizeof *self);
+    files_open_fast(&self->files);
+    self->game = *breakout_module();
+    self->game.operator_said = hear;
+    char* text = table_read_file(BREAKOUT_BLK);
+    assert_ok(net_module_wrap(&self->game, text, "breakout.blk", test_reporter(), &self->module));
+    free(text);
+    net_match_config config = net_match_config_default(self->module);
+    config.seed = 5;
+    assert_ok(net_match_create(&config, test_reporter(), &self->match));
+    net_log_options options = net_log_options_default();
+    options.has_controls = true;
+    assert_ok(net_log_writer_create_as(NULL, self->files.log, &options, self->match, "test", 1234,
+                                       NULL, &self->writer));
+    self->rng = test_rng(27, 1);
+}
+
+static void close_all(operated* self) {
+    if (self->writer) assert_ok(net_log_writer_destroy(self->writer));
+    net_match_destroy(self->match);
+    net_module_close(self->module);
+    files_close(&self->files);
+}
+
+#define OPERATED_CASE(name) CASE_WITH(operated, self, open_match(self), close_all(self), name)
+
+// As net_server_control does it: what can be done is logged, then done.
+static net_result order(operated* self, const char* verb, const char* const* texts,
+                        uint32_t count) {
+    net_match_argument arguments[3];
+    for (uint32_t i = 0; i < count; i++)
+        arguments[i] = (net_match_argument){texts[i], strlen(texts[i])};
+    net_result result = net_match_control(self->match, verb, arguments, count, true, NULL);
+    self->done += result == NET_OK;
+    self->refused += result != NET_OK;
+    if (result != NET_OK) return result;
+    if (self->lie_tick > 0 && self->lied_tick == 0 && count == 3 && strcmp(texts[1], "hits") == 0 &&
+        net_match_tick(self->match) >= self->lie_tick) {
+        self->lied_tick = net_match_tick(self->match) + 1;
+        const net_match_argument other[] = {arguments[0], arguments[1], {"4", 1}};
+        assert_ok(net_log_append_control(self->writer, verb, other, count));
+    } else if (self->writer) {
+        assert_ok(net_log_append_control(self->writer, verb, arguments, count));
+    }
+    assert_ok(net_match_control(self->match, verb, arguments, count, false, test_reporter()));
+    return NET_OK;
+}
+
+static net_result order_one(operated* self, const char* verb, const char* text) {
+    return order(self, verb, &text, 1);
+}
+
+// Some entity, living or not, and something of it.
+static void order_put(operated* self) {
+    static const char* const values[][2] = {
+        {"hits", "3"},         {"pause_ticks", "9"}, {"pos", "300, 200"}, {"pos.y", "250.5"},
+        {"vel", "-100, -200"}, {"vel", "100"},       {"serves", "2"},     {"hits", "70000"}};
+    char entity[24];
+    const uint32_t at = base_rng_below(&self->rng, BASE_COUNT(values));
+    (void)snprintf(entity, sizeof entity, "%u:1", base_rng_below(&self->rng, 120));
+    (void)order(self, "put", (const char*[]){entity, values[at][0], values[at][1]}, 3);
+}
+
+static void order_any(operated* self) {
+    char text[ORDER_BYTES];
+    switch (base_rng_below(&self->rng, 6)) {
+    case 0:
+        (void)snprintf(text, sizeof text, "ball_speed=%g", 0.1 * base_rng_below(&self->rng, 25));
+        (void)order_one(self, "set", text);
+        break;
+    case 1:
+        (void)snprintf(text, sizeof text, "pad_speed=%u", base_rng_below(&self->rng, 4000));
+        (void)order_one(self, "set", text);
+        break;
+    case 2:
+        (void)order_one(self, "say", "hello" + base_rng_below(&self->rng, 6)); // the last is empty
+        break;
+    case 3:
+        self->marks += order_one(self, "mark", "a turn") == NET_OK;
+        break;
+    default:
+        order_put(self);
+    }
+}
+
+static size_t think(operated* self, table_bot* bot, uint8_t* packed) {
+    breakout_input input = {0};
+    const net_player_context view = table_bot_view(self->match, bot);
+    breakout_bot_think(&view, &input);
+    size_t size;
+    assert_ok(net_match_pack(self->match, net_match_input_message(self->match), &input, packed,
+                             NET_INPUT_BYTES_MAX, &size));
+    return size;
+}
+
+static void play_tick(operated* self) {
+    net_game_player joins[BOTS];
+    uint8_t packed[BOTS][NET_INPUT_BYTES_MAX];
+    net_log_input inputs[BOTS];
+    net_log_begin begin = {
+        .tick = net_match_tick(self->match) + 1, .joins = joins, .inputs = inputs};
+    for (uint32_t i = 0; i < BOTS; i++) {
+        table_bot* bot = &self->bots[i];
+        if (begin.tick > 1)
+            inputs[begin.input_count++] =
+                (net_log_input){.client = bot->client,
+                                .number = (uint32_t)begin.tick,
+                                .payload = packed[i],
+                                .size = (uint32_t)think(self, bot, packed[i])};
+        else
+            joins[begin.join_count++] =
+                (net_game_player){.client = i + 1, .name = "bot", .is_bot = true};
+    }
+    net_log_append_begin(self->writer, &begin);
+    for (uint32_t i = 0; i < begin.join_count; i++)
+        table_bot_join(self->match, &self->bots[i], i + 1);
+    for (uint32_t i = 0; i < begin.input_count; i++)
+        net_match_input(self->match, inputs[i].client, inputs[i].payload, inputs[i].size);
+    net_match_step(self->match);
+    net_log_append_end(self->writer, self->match);
+    ecs_changes_clear(net_match_world(self->match));
+    self->world_hash[begin.tick] = ecs_world_hash(net_match_world(self->match));
+}
+
+static void play(operated* self, uint32_t ticks) {
+    for (uint32_t i = 0; i < ticks; i++) {
+        if (base_rng_below(&self->rng, 4) == 0) order_any(self);
+        play_tick(self);
+    }
+}
+
+static net_log_reader* end(operated* self) {
+    net_log_append_close(self->writer, self->match);
+    assert_ok(net_log_writer_destroy(self->writer));
+    self->writer = NULL;
+    return files_reader(self->files.log);
+}
+
+OPERATED_CASE(a_log_with_controls_runs_again_from_the_start_and_from_any_keyframe) {
+    play(self, TICKS);
+    (void)order_one(self, "set", "lives=50"); // in front of a tick that never comes
+    (void)order_one(self, "say", "the end");
+    net_log_reader* reader = end(self);
+    printf("%u controls, %u refused\n", self->done, self->refused);
+    assert_true(self->done > 60 && self->refused > 60);
+    net_log_stats stats;
+    assert_ok(net_log_read_stats(reader, &stats));
+    assert_int_equal(stats.controls, self->done);
+    net_verify_result verified;
+    assert_ok(net_log_verify(reader, self->module, 0, NULL, NULL, test_reporter(), &verified));
+    assert_int_equal(verified.ticks, TICKS);
+    // Settings are in no world: keyframes have them.
+    net_log_replay* replay;
+    assert_ok(net_log_replay_create(reader, self->module, test_reporter(), &replay));
+    for (uint32_t i = 0; i < 12; i++) {
+        const ecs_tick tick = i < 2 ? 600 * (i + 1) : 1 + base_rng_below(&self->rng, TICKS - 1);
+        assert_ok(net_log_replay_seek(replay, tick));
+        net_match* match = net_log_replay_match(replay);
+        net_log_tick at;
+        while (net_match_tick(match) < tick)
+            assert_ok(net_log_replay_step(replay, &at));
+        assert_true(ecs_world_hash(net_match_world(match)) == self->world_hash[tick]);
+        for (uint32_t more = 0; more < 20 && net_log_replay_step(replay, &at) == NET_OK; more++)
+            assert_true(ecs_world_hash(net_match_world(match)) == self->world_hash[at.tick]);
+    }
+    net_log_replay_destroy(replay);
+    net_playback* playback;
+    uint32_t count, named = 0;
+    assert_ok(net_playback_create(reader, self->module, test_reporter(), &playback));
+    const net_playback_mark* marks = net_playback_marks(playback, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (marks[i].kind != NET_PLAYBACK_NAMED) continue;
+        assert_string_equal(marks[i].name, "a turn");
+        named++;
+    }
+    assert_true(named == self->marks && named > 10);
+    net_playback_destroy(playback);
+    net_log_reader_destroy(reader);
+}
+
+OPERATED_CASE(a_control_that_is_not_what_was_done_is_found) {
+    self->lie_tick = 200;
+    play(self, 400);
+    assert_true(self->lied_tick > 200);
+    net_log_reader* reader = end(self);
+    net_verify_result verified;
+    assert_int_equal(net_log_verify(reader, self->module, 0, NULL, NULL, NULL, &verified),
+                     NET_ERR_DIVERGED);
+    assert_int_equal(verified.diverged_tick, self->lied_tick);
+    assert_string_equal(verified.component, "hits");
+    assert_string_equal(verified.log_value, "3");
+    assert_string_equal(verified.value, "4");
+    net_log_reader_destroy(reader);
+}
+
+static void keep_line(void* context, const char* line) {
+    char* text = context;
+    (void)base_text_copy(text, 128, line);
+}
+
+OPERATED_CASE(a_difference_between_two_logs_may_be_a_control) {
+    operated other;
+    open_match(&other);
+    for (uint32_t i = 0; i < 60; i++) {
+        if (i % 20 == 7) assert_ok(order_one(self, "mark", "a"));
+        if (i % 20 == 7) assert_ok(order_one(&other, "mark", i == 47 ? "b" : "a"));
+        play_tick(self);
+        play_tick(&other);
+    }
+    net_log_reader *a = end(self), *b = end(&other);
+    net_log_diff_result result;
+    char line[128] = "";
+    assert_ok(net_log_diff(a, b, self->module, 5, keep_line, line, NULL, &result));
+    assert_int_equal(result.differences, 1);
+    assert_int_equal(result.input_tick, 48);
+    assert_int_equal(result.state_tick, 0);
+    assert_string_equal(line, "differs what=control tick=48");
+    net_log_reader_destroy(a);
+    net_log_reader_destroy(b);
+    close_all(&other);
+}
+
+OPERATED_CASE(what_cannot_be_done_is_refused_with_a_sentence) {
+    static const struct {
+        const char* verb;
+        const char* arguments[4];
+        net_result result;
+        const char* message;
+    } cases[] = {
+        {"kill", {"1"}, NET_ERR_UNKNOWN, ""},
+        {"", {"1"}, NET_ERR_UNKNOWN, ""},
+        {"set", {NULL}, NET_ERR_MALFORMED, "another number of arguments"},
+        {"set", {"lives=3", "x"}, NET_ERR_MALFORMED, "another number of arguments"},
+        {"set", {"lifes=3"}, NET_ERR_MALFORMED, "did you mean \"lives\"?"},
+        {"set", {"lives=100"}, NET_ERR_MALFORMED, "a number from 1 to 99"},
+        {"set", {"lives=nan"}, NET_ERR_MALFORMED, "a number from 1 to 99"},
+        {"set", {"lives"}, NET_ERR_MALFORMED, "is not KEY=VALUE"},
+        {"put", {"1:1", "hits"}, NET_ERR_MALFORMED, "another number of arguments"},
+        {"put", {"one", "hits", "1"}, NET_ERR_MALFORMED, "INDEX:GENERATION"},
+        {"put", {"999:1", "hits", "1"}, NET_ERR_MALFORMED, "there is no entity 999:1"},
+        {"put", {"1:1", "htis", "1"}, NET_ERR_MALFORMED, "did you mean 'hits'?"},
+        {"say", {""}, NET_ERR_MALFORMED, "cannot be shown"},
+        {"say", {"a\x1b[2J"}, NET_ERR_MALFORMED, "cannot be shown"},
+        {"mark", {""}, NET_ERR_MALFORMED, "cannot be shown"},
+        {"mark", {"0123456789012345678901234567890a"}, NET_ERR_MALFORMED, "too long"},
+        {"say", {"\xff"}, NET_ERR_MALFORMED, "cannot be shown"},
+    };
+    const uint64_t before = ecs_world_hash(net_match_world(self->match));
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
+        net_match_argument arguments[4];
+        uint32_t count = 0;
+        for (; count < 4 && cases[i].arguments[count]; count++)
+            arguments[count] =
+                (net_match_argument){cases[i].arguments[count], strlen(cases[i].arguments[count])};
+        for (int is_trial = 0; is_trial < 2; is_trial++) {
+            base_report_first first = {.count = 0};
+            const base_reporter reporter = base_reporter_first(&first);
+            assert_int_equal(net_match_control(self->match, cases[i].verb, arguments, count,
+                                               is_trial, &reporter),
+                             cases[i].result);
+            if (!strstr(first.text, cases[i].message)) print_error("%s\n", first.text);
+            assert_non_null(strstr(first.text, cases[i].message));
+        }
+    }
+    char line[NET_LINE_BYTES_MAX + 1];
+    memset(line, 'x', sizeof line);
+    for (size_t size = NET_LINE_BYTES_MAX - 2; size <= NET_LINE_BYTES_MAX; size++)
+        assert_int_equal(
+            net_match_control(self->match, "say", &(net_match_argument){line, size}, 1, true, NULL),
+            size < NET_LINE_BYTES_MAX ? NET_OK : NET_ERR_MALFORMED);
+    assert_true(ecs_world_hash(net_match_world(self->match)) == before);
+}
+
+// As modules of earlier builds have none.
+CASE(a_game_without_these_functions_refuses_them) {
+    net_game_module game = *breakout_module();
+    game.settings_changed = NULL;
+    char* text = table_read_file(BREAKOUT_BLK);
+    net_module* module;
+    net_match* match;
+    assert_ok(net_module_wrap(&game, text, "breakout.blk", test_reporter(), &module));
+    free(text);
+    const net_match_config config = net_match_config_default(module);
+    assert_ok(net_match_create(&config, test_reporter(), &match));
+    static const char* const cases[][3] = {{"set", "lives=3", "at the start only"},
+                                           {"say", "hello", "does not hear"}};
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
+        base_report_first first = {.count = 0};
+        const base_reporter reporter = base_reporter_first(&first);
+        const net_match_argument argument = {cases[i][1], strlen(cases[i][1])};
+        assert_int_equal(net_match_control(match, cases[i][0], &argument, 1, true, &reporter),
+                         NET_ERR_MALFORMED);
+        assert_non_null(strstr(first.text, cases[i][2]));
+    }
+    net_match_destroy(match);
+    net_module_close(module);
+}
+
+// The bytes of a log may be foreign. What is refused leaves the match as it was.
+OPERATED_CASE(hostile_arguments_do_no_harm) {
+    static const char* const verbs[] = {"set", "put", "say"};
+    static const char* const good[] = {"lives=7", "1:1", "pos", "1, 2", "hello", "vel.x", "5"};
+    play(self, 30);
+    const uint32_t runs = test_scaled(3000, 300);
+    uint32_t done = 0;
+    for (uint32_t i = 0; i < runs; i++) {
+        uint8_t bytes[4][80];
+        net_match_argument arguments[4];
+        const uint32_t count = base_rng_below(&self->rng, 5);
+        for (uint32_t k = 0; k < count; k++) {
+            const char* from = good[base_rng_below(&self->rng, BASE_COUNT(good))];
+            size_t size = strlen(from);
+            memcpy(bytes[k], from, size);
+            if (base_rng_below(&self->rng, 3) == 0) size = base_rng_below(&self->rng, 80);
+            for (size_t at = strlen(from); at < size; at++)
+                bytes[k][at] = (uint8_t)base_rng_u64(&self->rng);
+            if (size > 0 && base_rng_below(&self->rng, 3) == 0)
+                bytes[k][base_rng_below(&self->rng, (uint32_t)size)] =
+                    (uint8_t)base_rng_u64(&self->rng);
+            arguments[k] = (net_match_argument){bytes[k], size};
+        }
+        const uint64_t before = ecs_world_hash(net_match_world(self->match));
+        const net_result result =
+            net_match_control(self->match, verbs[i % 3], arguments, count, false, NULL);
+        assert_true(result == NET_OK || result == NET_ERR_MALFORMED);
+        done += result == NET_OK;
+        if (result != NET_OK) assert_true(ecs_world_hash(net_match_world(self->match)) == before);
+    }
+    assert_true(done > 10);
+}
+
+// ---- settings in a save
+
+OPERATED_CASE(settings_go_with_a_save_and_come_back_with_it) {
+    base_bytes plain, other;
+    base_bytes_init(&plain, NULL);
+    base_bytes_init(&other, NULL);
+    const breakout_game* game = net_match_context(self->match);
+    assert_ok(net_match_save(self->match, &plain));
+    assert_ok(order_one(self, "set", "ball_speed=1.5"));
+    assert_true(game->settings.ball_speed == 1.5f);
+    assert_ok(net_match_save(self->match, &other));
+    // Without a change they are in no save: such a log is as it was.
+    assert_int_equal(other.size, plain.size + 4 + 8 * BREAKOUT_SETTING_COUNT);
+    assert_ok(net_match_restore(self->match, plain.data, plain.size));
+    assert_true(game->settings.ball_speed == 1.0f);
+    assert_ok(net_match_restore(self->match, other.data, other.size));
+    assert_true(game->settings.ball_speed == 1.5f);
+    assert_true(net_match_get_config(self->match)->settings[0] == 1.5);
+    for (size_t size = 0; size < 64; size++)
+        assert_int_equal(net_match_restore(self->match, other.data, size), NET_ERR_MALFORMED);
+    static const double wrong[] = {0.0, 2.5, (double)NAN};
+    for (uint32_t i = 0; i < BASE_COUNT(wrong); i++) {
+        memcpy(other.data + 12, &wrong[i], sizeof wrong[i]);
+        assert_int_equal(net_match_restore(self->match, other.data, other.size), NET_ERR_MALFORMED);
+    }
+    other.data[8]++; // another number of settings
+    assert_int_equal(net_match_restore(self->match, other.data, other.size), NET_ERR_MALFORMED);
+    assert_ok(net_match_restore(self->match, plain.data, plain.size));
+    base_bytes_deinit(&plain);
+    base_bytes_deinit(&other);
+}

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: MIT
+// Who may ask an inspector what; what stands under a path; what a request may hold.
+#include "test.h"
+
+#include "inspect/body.h"
+#include "inspect/gate.h"
+#include "inspect/route.h"
+
+#define SECOND_US UINT64_C(1000000)
+
+static net_address address(const char* text) {
+    net_address found;
+    assert_ok(net_address_parse(text, &found));
+    return found;
+}
+
+// A gate with both tokens that listens at an address of the network.
+static void open_gate(server_gate* gate) {
+    static const base_option_list hosts = {.values = {"shoal.example"}, .count = 1};
+    char text[] = "# tokens\nreader reader-0123456789\r\n\n  operator\toperator-0123456789  ";
+    *gate = (server_gate){.listens = address("192.0.2.7:7780"), .hosts = &hosts};
+    assert_true(server_gate_read(gate, "tokens", text, test_reporter()));
+    assert_true(gate->has_tokens);
+}
+
+static server_knock knock(void) {
+    return (server_knock){.host = "192.0.2.7:7780", .from = address("198.51.100.1:4000")};
+}
+
+static int knocks_with(server_gate* gate, const char* authorization, uint64_t now_us) {
+    server_knock it = knock();
+    it.authorization = authorization;
+    return server_gate_check(gate, &it, now_us).status;
+}
+
+CASE(a_token_gives_its_right_and_none_gives_none) {
+    server_gate gate;
+    server_knock it = knock();
+    open_gate(&gate);
+    assert_int_equal(server_gate_check(&gate, &it, 0).status, 401);
+    it.is_open = true;
+    assert_int_equal(server_gate_check(&gate, &it, 0).status, 200);
+    it.is_open = false;
+    it.authorization = "Bearer reader-0123456789";
+    server_welcome welcome = server_gate_check(&gate, &it, 0);
+    assert_int_equal(welcome.status, 200);
+    assert_int_equal(welcome.right, SERVER_READER);
+    it.authorization = "bearer operator-0123456789";
+    welcome = server_gate_check(&gate, &it, 0);
+    assert_int_equal(welcome.status, 200);
+    assert_int_equal(welcome.right, SERVER_OPERATOR);
+    server_gate_deinit(&gate);
+    assert_int_equal(server_gate_check(&gate, &it, 0).status, 401);
+}
+
+CASE(a_reader_posts_nothing_and_a_post_is_json) {
+    server_gate gate;
+    server_knock it = knock();
+    open_gate(&gate);
+    it.is_post = true;
+    it.authorization = "Bearer operator-0123456789";
+    assert_int_equal(server_gate_check(&gate, &it, 0).status, 400);
+    static const char* const types[] = {"text/plain", "application/jsonx", "", "application/js"};
+    for (uint32_t i = 0; i < BASE_COUNT(types); i++) {
+        it.content_type = types[i];
+        assert_int_equal(server_gate_check(&gate, &it, 0).status, 400);
+    }
+    it.content_type = "Application/JSON; charset=utf-8";
+    assert_int_equal(server_gate_check(&gate, &it, 0).status, 200);
+    it.authorization = "Bearer reader-0123456789";
+    assert_int_equal(server_gate_check(&gate, &it, 0).status, 403);
+}
+
+CASE(five_wrong_tokens_close_the_gate_for_a_minute) {
+    server_gate gate;
+    open_gate(&gate);
+    static const char* const wrong[] = {
+        "Bearer reader-012345678",   // a part of it
+        "Bearer reader-01234567890", // one byte more
+        "Bearer ",
+        "Basic reader-0123456789",
+        "",
+    };
+    for (uint32_t i = 0; i < SERVER_GATE_WRONG_MAX; i++)
+        assert_int_equal(knocks_with(&gate, wrong[i], i * SECOND_US), 401);
+    assert_int_equal(knocks_with(&gate, wrong[0], 10 * SECOND_US), 429);
+    assert_int_equal(knocks_with(&gate, "Bearer reader-0123456789", 60 * SECOND_US - 1), 429);
+    assert_int_equal(knocks_with(&gate, "Bearer reader-0123456789", 60 * SECOND_US), 200);
+    // Another minute has begun: five more.
+    for (uint32_t i = 0; i < SERVER_GATE_WRONG_MAX; i++)
+        assert_int_equal(knocks_with(&gate, wrong[0], 61 * SECOND_US), 401);
+    assert_int_equal(knocks_with(&gate, wrong[0], 62 * SECOND_US), 429);
+}
+
+CASE(wrong_tokens_of_one_address_do_not_close_the_gate_for_others) {
+    server_gate gate;
+    server_knock it = knock();
+    open_gate(&gate);
+    it.authorization = "Bearer wrong";
+    it.from = address("[2001:db8:1:2::1]:5");
+    for (uint32_t i = 0; i < SERVER_GATE_WRONG_MAX; i++)
+        assert_int_equal(server_gate_check(&gate, &it, 0).status, 401);
+    it.from = address("[2001:db8:1:2:3::9]:6"); // the same /64
+    assert_int_equal(server_gate_check(&gate, &it, 0).status, 429);
+    it.from = address("[2001:db8:1:3::1]:5");
+    assert_int_equal(server_gate_check(&gate, &it, 0).status, 401);
+    assert_int_equal(knocks_with(&gate, "Bearer reader-0123456789", 0), 200);
+}
+
+CASE(of_too_many_addresses_the_quietest_is_forgotten) {
+    server_gate gate;
+    server_knock it = knock();
+    open_gate(&gate);
+    it.authorization = "Bearer wrong";
+    for (uint32_t i = 0; i < SERVER_GATE_ADDRESSES_MAX; i++) {
+        it.from.ip[15] = (uint8_t)i;
+        for (uint32_t k = 0; k < SERVER_GATE_WRONG_MAX; k++)
+            assert_int_equal(server_gate_check(&gate, &it, i).status, 401);
+    }
+    it.from.ip[14]++; // one more takes the place of number 0
+    assert_int_equal(server_gate_check(&gate, &it, SERVER_GATE_ADDRESSES_MAX).status, 401);
+    it.from.ip[14]--;
+    it.from.ip[15] = 1;
+    assert_int_equal(server_gate_check(&gate, &it, SERVER_GATE_ADDRESSES_MAX).status, 429);
+    it.from.ip[15] = 0;
+    assert_int_equal(server_gate_check(&gate, &it, SERVER_GATE_ADDRESSES_MAX).status, 401);
+}
+
+CASE(a_host_is_loopback_its_own_address_or_one_that_the_operator_named) {
+    server_gate gate;
+    server_knock it = knock();
+    open_gate(&gate);
+    it.is_open = true;
+    static const char* const good[] = {"192.0.2.7",    "192.0.2.7:1",       "127.0.0.1",
+                                       "127.8.9.1:80", "[::1]:7780",        "[::1]",
+                                       "localhost:9",  "SHOAL.example:443", "shoal.example"};
+    for (uint32_t i = 0; i < BASE_COUNT(good); i++) {
+        it.host = good[i];
+        assert_int_equal(server_gate_check(&gate, &it, 0).status, 200);
+    }
+    char long_name[SERVER_HOST_BYTES_MAX + 2];
+    memset(long_name, 'a', sizeof long_name);
+    long_name[sizeof long_name - 1] = 0;
+    const char* const bad[] = {NULL,
+                               "",
+                               "evil.example",
+                               "shoal.example.evil",
+                               "192.0.2.8",
+                               "[::1",
+                               "127.0.0.1:x",
+                               "127.0.0.1.evil",
+                               "[::1]x",
+                               "0.0.0.0",
+                               ":80",
+                               "127.0.0.1:80:80",
+                               "shoal.exampl",
+
+                               "localhost.evil",
+                               long_name};
+    for (uint32_t i = 0; i < BASE_COUNT(bad); i++) {
+        it.host = bad[i];
+        assert_int_equal(server_gate_check(&gate, &it, 0).status, 403);
+    }
+}
+
+CASE(an_origin_is_that_of_the_page_itself) {
+    server_gate gate;
+    server_knock it = knock();
+    open_gate(&gate);
+    it.is_open = true;
+    it.host = "shoal.example";
+    it.origin = "https://shoal.example"; // TLS ends in front of us
+    assert_int_equal(server_gate_check(&gate, &it, 0).status, 200);
+    static const char* const bad[] = {"null",
+                                      "http://evil.example",
+                                      "shoal.example",
+                                      "http://shoal.example:81",
+                                      "file://shoal.example",
+                                      "http://shoal.example/",
+                                      ""};
+    for (uint32_t i = 0; i < BASE_COUNT(bad); i++) {
+        it.origin = bad[i];
+        assert_int_equal(server_gate_check(&gate, &it, 0).status, 403);
+    }
+}
+
+static bool reads(const char* content) {
+    server_gate gate = {0};
+    char text[1024];
+    assert_true(base_text_copy(text, sizeof text, content));
+    return server_gate_read(&gate, "tokens", text, NULL);
+}
+
+CASE(a_file_of_tokens_is_read_whole_or_refused) {
+    char line[SERVER_TOKEN_BYTES_MAX + 16];
+    assert_true(reads("reader 0123456789abcdef"));
+    assert_false(reads("reader 0123456789abcde"));
+    for (uint32_t size = SERVER_TOKEN_BYTES_MAX - 1; size <= SERVER_TOKEN_BYTES_MAX + 1; size++) {
+        assert_true(base_text_format(line, sizeof line, "operator %0*d", (int)size, 1));
+        assert_int_equal(reads(line), size <= SERVER_TOKEN_BYTES_MAX);
+    }
+    static const char* const bad[] = {"",
+                                      "# nothing",
+                                      "reader",
+                                      "0123456789abcdef",
+                                      "writer 0123456789abcdef",
+                                      "reader 0123456789abcdef more",
+                                      "reader 0123456789abcd\x7f-",
+                                      "reader 0123456789abcdef\nreader 0123456789abcdeg",
+                                      "reader 0123456789abcdef\noperator 0123456789abcdef"};
+    for (uint32_t i = 0; i < BASE_COUNT(bad); i++)
+        assert_false(reads(bad[i]));
+}
+
+CASE(without_tokens_only_loopback_is_served) {
+    static const base_option_list none = {0};
+    server_gate gate;
+    server_knock it = {.host = "127.0.0.1"};
+    const net_address own = address("127.0.0.1:7780");
+    assert_true(server_gate_init(&gate, &own, NULL, &none, test_reporter()));
+    assert_int_equal(server_gate_check(&gate, &it, 0).right, SERVER_OPERATOR);
+    const char* const open[] = {"0.0.0.0:7780", "[::]:7780", "192.168.1.5:7780"};
+    for (uint32_t i = 0; i < BASE_COUNT(open); i++) {
+        const net_address other = address(open[i]);
+        assert_false(server_gate_init(&gate, &other, NULL, &none, NULL));
+    }
+}
+
+// ---- paths ----
+
+CASE(a_path_is_a_verb_with_or_without_an_id) {
+    server_route route = server_route_find("/api/v1/clients");
+    assert_int_equal(route.kind, SERVER_ROUTE_VERB);
+    assert_int_equal(route.name_bytes, 7);
+    assert_null(route.id);
+    route = server_route_find("/api/v1/clients/12");
+    assert_memory_equal(route.name, "clients", route.name_bytes);
+    assert_int_equal(route.id_bytes, 2);
+    route = server_route_find("/api/v1/clients/12/why");
+    assert_int_equal(route.name_bytes, 3);
+    assert_memory_equal(route.name, "why", 3);
+    assert_memory_equal(route.id, "12", route.id_bytes);
+    static const char* const none[] = {"",
+                                       "/api/v1/",
+                                       "/api/v1/clients/",
+                                       "/api/v1/clients//why",
+                                       "/api/v1/clients/1/",
+                                       "/api/v1/clients/1/why/",
+                                       "/api/v2/clients",
+                                       "/game/.wasm",
+                                       "/game/x",
+                                       "/../etc/passwd",
+                                       "/index.html/"};
+    for (uint32_t i = 0; i < BASE_COUNT(none); i++)
+        assert_int_equal(server_route_find(none[i]).kind, SERVER_ROUTE_NONE);
+    assert_int_equal(server_route_find("/").kind, SERVER_ROUTE_PAGE);
+    assert_true(server_route_find("/app.js").is_open);
+    assert_false(server_route_find("/metrics").is_open);
+}
+
+// ---- requests ----
+
+static void begin(server_order* order) {
+    *order = (server_order){0};
+    assert_true(server_order_begin(order, "put", 3, SERVER_OPERATOR));
+}
+
+static const char* value(const server_order* order, uint32_t at) {
+    return (const char*)order->values.data + order->value_offsets[at];
+}
+
+static const char* reads_body(const char* text) {
+    server_order order;
+    begin(&order);
+    const char* error = server_body_read(text, strlen(text), &order);
+    base_bytes_deinit(&order.values);
+    return error;
+}
+
+CASE(members_of_a_body_are_arguments) {
+    static const char text[] = "{\"client\":7,\"reason\":\"too \\u00e4 \\\"loud\\\"\",\"no\":null,"
+                               "\"at\":{\"x\":1.5,\"y\":[true]},\"is\":false}";
+    server_order order;
+    begin(&order);
+    assert_null(server_body_read(text, sizeof text - 1, &order));
+    assert_int_equal(order.argument_count, 4);
+    assert_string_equal(value(&order, 0), "7");
+    assert_string_equal(value(&order, 1), "too \xc3\xa4 \"loud\"");
+    assert_string_equal(order.names[2], "at");
+    assert_string_equal(value(&order, 2), "{\"x\":1.5,\"y\":[true]}");
+    assert_string_equal(value(&order, 3), "false");
+    base_bytes_deinit(&order.values);
+}
+
+CASE(a_body_that_is_no_object_is_refused) {
+    static const char* const bad[] = {"[]",
+                                      "7",
+                                      "\"x\"",
+                                      "{",
+                                      "{\"a\":1,}",
+                                      "{\"a\":1}{",
+                                      "{a:1}",
+                                      "{\"a\":\x80}",
+                                      "{\"a\":1,\"a\":2}",
+                                      "nul",
+                                      "{\"a\":\"\\u0000\"}"};
+    assert_null(reads_body(""));
+    assert_null(reads_body("{}"));
+    for (uint32_t i = 0; i < BASE_COUNT(bad); i++)
+        assert_non_null(reads_body(bad[i]));
+}
+
+CASE(a_body_is_nested_eight_deep_at_most) {
+    for (uint32_t depth = SERVER_BODY_DEPTH_MAX - 1; depth <= SERVER_BODY_DEPTH_MAX + 1; depth++) {
+        char text[64] = "{\"a\":";
+        size_t size = strlen(text);
+        for (uint32_t i = 1; i < depth; i++)
+            text[size++] = '[';
+        for (uint32_t i = 1; i < depth; i++)
+            text[size++] = ']';
+        text[size++] = '}';
+        assert_int_equal(reads_body(text) == NULL, depth <= SERVER_BODY_DEPTH_MAX);
+    }
+    assert_null(reads_body("{\"a\":\"[[[[[[[[[[\\\"[[[[\"}")); // in a text it is no nesting
+}
+
+CASE(arguments_have_limits) {
+    server_order order;
+    char name[SERVER_ARGUMENT_NAME_BYTES + 1];
+    memset(name, 'n', sizeof name);
+    begin(&order);
+    for (size_t size = sizeof name - 3; size < sizeof name; size++)
+        assert_int_equal(server_order_add(&order, name, size, "", 0), size < sizeof name - 1);
+    assert_false(server_order_add(&order, "a", 1, "\xff", 1));
+    assert_false(server_order_add(&order, "a", 1, "x\0y", 3));
+    base_bytes_deinit(&order.values);
+    begin(&order);
+    for (uint32_t i = 0; i <= SERVER_ARGUMENTS_MAX; i++)
+        assert_int_equal(server_order_add(&order, "a", 1, "1", 1), i < SERVER_ARGUMENTS_MAX);
+    base_bytes_deinit(&order.values);
+    begin(&order);
+    char* text = calloc(1, SERVER_ARGUMENT_BYTES_MAX + 1);
+    assert_non_null(text);
+    memset(text, 'x', SERVER_ARGUMENT_BYTES_MAX);
+    for (size_t size = SERVER_ARGUMENT_BYTES_MAX - 2; size <= SERVER_ARGUMENT_BYTES_MAX; size++)
+        assert_int_equal(server_order_add(&order, "a", 1, text, size),
+                         size < SERVER_ARGUMENT_BYTES_MAX);
+    free(text);
+    base_bytes_deinit(&order.values);
+    assert_true(server_order_begin(&order, text ? "a234567890123456789012345678901" : "", 31, 0));
+    assert_false(server_order_begin(&order, "a2345678901234567890123456789012", 32, 0));
+}
+
+// ---- verbs ----
+
+typedef struct asked {
+    base_bytes json;
+    server_answer answer;
+} asked;
+
+static const char* text_of(asked* it) {
+    base_bytes_write_u8(&it->json, 0);
+    return (const char*)it->json.data;
+}
+
+CASE(a_request_is_checked_by_the_row_of_its_verb) {
+    server_subject subject = {0};
+    asked it = {0};
+    it.answer.json = &it.json;
+    server_request request = {.verb = "end", .right = SERVER_READER};
+    server_verb_run(&subject, &request, &it.answer);
+    assert_int_equal(it.answer.status, 403);
+    request.right = SERVER_OPERATOR;
+    request.is_question = true;
+    server_verb_run(&subject, &request, &it.answer);
+    assert_int_equal(it.answer.status, 405);
+    request.is_question = false;
+    server_verb_run(&subject, &request, &it.answer);
+    assert_int_equal(it.answer.status, 409); // there is no match
+    request.names[0] = "why";
+    request.values[0] = "";
+    request.argument_count = 1;
+    server_verb_run(&subject, &request, &it.answer);
+    assert_int_equal(it.answer.status, 400);
+    assert_string_equal(text_of(&it), "{\"error\":\"end has no argument 'why'\"}");
+    request.verb = "stauts";
+    server_verb_run(&subject, &request, &it.answer);
+    assert_int_equal(it.answer.status, 404);
+    assert_string_equal(text_of(&it),
+                        "{\"error\":\"there is no 'stauts', did you mean 'status'?\"}");
+    base_bytes_deinit(&it.json);
+}
+
+CASE(each_verb_has_a_row_that_can_be_read) {
+    server_subject subject = {0};
+    asked it = {0};
+    it.answer.json = &it.json;
+    assert_true(server_verb_count() >= 2);
+    for (uint32_t i = 0; i < server_verb_count(); i++) {
+        const server_verb* verb = server_verb_at(i);
+        assert_ptr_equal(server_verb_find(verb->name), verb); // no name twice
+        assert_true(strlen(verb->name) < SERVER_VERB_BYTES && verb->help[0] && verb->run);
+        assert_true(!verb->is_change || verb->right == SERVER_OPERATOR);
+        assert_true(verb->stream_hz <= SERVER_STREAM_HZ_MAX);
+        // The row's arguments are read to their end for a name that is not among them.
+        server_request request = {.verb = verb->name,
+                                  .right = SERVER_OPERATOR,
+                                  .argument_count = 1,
+                                  .names = {"?"},
+                                  .values = {""}};
+        server_verb_run(&subject, &request, &it.answer);
+        assert_int_equal(it.answer.status, 400);
+    }
+    base_bytes_deinit(&it.json);
+}
+
+CASE(a_line_of_a_person_becomes_a_request) {
+    asked it = {0};
+    it.answer.json = &it.json;
+    server_request request = {.right = SERVER_OPERATOR};
+    char good[] = "  status  ", unknown[] = "kik 3", more[] = "status now";
+    assert_true(server_request_read(&request, good, &it.answer));
+    assert_string_equal(request.verb, "status");
+    assert_int_equal(request.argument_count, 0);
+    assert_false(server_request_read(&request, unknown, &it.answer));
+    assert_int_equal(it.answer.status, 404);
+    assert_false(server_request_read(&request, more, &it.answer));
+    assert_int_equal(it.answer.status, 400);
+    base_bytes_deinit(&it.json);
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+// The HTTP thread over real loopback: its limits, streams, and what becomes of peers that send half
+// a request or do not read. The case is the loop of the match and the browser at once: `pump` does
+// a pass and moves bytes.
+#include "test.h"
+
+#include "inspect/inspect.h"
+#include "net/socket.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define WAIT_US UINT64_C(20000000) // no case takes a tenth of it
+#define IDLE_US UINT64_C(300000)
+#define FRAME_BYTES (300u << 10)
+#define CONNECTIONS_MAX 64u // of http.h
+
+typedef struct fixture {
+    server_subject subject; ///< the first member: answers find the fixture by it
+    server_inspect* inspect;
+    uint16_t port;
+    uint32_t answers;
+    bool is_stuck; ///< the loop makes no pass
+} fixture;
+
+// Answers: "stream" goes on with frames that begin with their number; "big" too, with large ones;
+// all others are answered once.
+static void answer(server_subject* subject, const server_request* request, server_answer* it) {
+    fixture* self = (fixture*)subject;
+    base_bytes_clear(it->json);
+    it->status = 200;
+    it->type = "text/plain";
+    it->stream_hz = 0;
+    self->answers++;
+    base_json_put(it->json, "<%u %s %u>", self->answers, request->verb, request->argument_count);
+    if (strcmp(request->verb, "stream") == 0) it->stream_hz = 50;
+    if (strcmp(request->verb, "big") != 0) return;
+    it->stream_hz = 50;
+    uint8_t* rest = base_bytes_extend(it->json, FRAME_BYTES - it->json->size);
+    assert_non_null(rest);
+    memset(rest, '.', (size_t)(it->json->data + it->json->size - rest));
+}
+
+static void open_fixture(fixture* self) {
+    *self = (fixture){0};
+    const server_inspect_config config = {.listen = "127.0.0.1:0",
+                                          .game = "none",
+                                          .subject = &self->subject,
+                                          .run = answer,
+                                          .idle_us = IDLE_US,
+                                          .reporter = test_reporter()};
+    char address[64];
+    uint64_t port;
+    assert_ok(server_inspect_open(&config, &self->inspect));
+    server_inspect_address(self->inspect, address, sizeof address);
+    assert_memory_equal(address, "http://127.0.0.1:", 17);
+    assert_true(base_text_parse_u64(address + 17, &port));
+    self->port = (uint16_t)port;
+}
+
+static void close_fixture(fixture* self) {
+    server_inspect_close(self->inspect);
+}
+
+#define INSPECT_CASE(name) CASE_WITH(fixture, self, open_fixture(self), close_fixture(self), name)
+
+static int dial(const fixture* self) {
+    const struct sockaddr_in to = {.sin_family = AF_INET,
+                                   .sin_port = htons(self->port),
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int size = 16 << 10; // so that a reader that sleeps is full soon
+    assert_true(fd >= 0);
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size), 0);
+    assert_int_equal(connect(fd, (const struct sockaddr*)&to, sizeof to), 0);
+    return fd;
+}
+
+static void say(int fd, const char* text) {
+    assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+}
+
+static int get(const fixture* self, const char* path) {
+    char text[256];
+    const int fd = dial(self);
+    assert_true(
+        base_text_format(text, sizeof text, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path));
+    say(fd, text);
+    return fd;
+}
+
+// A pass of the loop, and what came to `fd` within some ms. @return its bytes; 0: it was closed;
+// -1: nothing came.
+static ssize_t pump(fixture* self, int fd, char* target, size_t capacity) {
+    struct pollfd polled = {.fd = fd, .events = POLLIN};
+    if (!self->is_stuck) server_inspect_pass(self->inspect, true);
+    if (poll(&polled, 1, 2) == 0) return -1;
+    const ssize_t size = recv(fd, target, capacity, 0);
+    return size < 0 ? 0 : size;
+}
+
+// Read until `text` came, or to the end with NULL. @return false: the connection was closed before.
+static bool reads(fixture* self, int fd, const char* text) {
+    static char got[64 << 10];
+    size_t size = 0;
+    const uint64_t end_us = net_loop_now_us() + WAIT_US;
+    while (net_loop_now_us() < end_us) {
+        if (size > sizeof got / 2) { // what is searched for may be cut here
+            memmove(got, got + size - 256, 256);
+            size = 256;
+        }
+        const ssize_t more = pump(self, fd, got + size, sizeof got - 1 - size);
+        if (more == 0) return text == NULL;
+        if (more < 0) continue;
+        size += (size_t)more;
+        got[size] = 0;
+        if (text && strstr(got, text)) return true;
+    }
+    fail_msg("waited for %s", text ? text : "the end");
+    return false;
+}
+
+INSPECT_CASE(a_question_waits_for_a_pass_of_the_loop) {
+    const int fd = get(self, "/api/v1/query?q=a&limit=3");
+    self->is_stuck = true;
+    char byte;
+    for (uint32_t i = 0; i < 10; i++)
+        assert_int_equal(pump(self, fd, &byte, 1), -1);
+    assert_int_equal(self->answers, 0);
+    self->is_stuck = false;
+    assert_true(reads(self, fd, "<1 query 2>"));
+    say(fd, "GET /api/v1/again HTTP/1.1\r\nHost: localhost\r\n\r\n"); // the connection goes on
+    assert_true(reads(self, fd, "<2 again 0>"));
+    close(fd);
+}
+
+INSPECT_CASE(readers_of_one_stream_share_its_answers) {
+    int fds[8];
+    for (uint32_t i = 0; i < BASE_COUNT(fds); i++)
+        fds[i] = get(self, "/api/v1/stream?of=status");
+    for (uint32_t i = 0; i < BASE_COUNT(fds); i++)
+        assert_true(reads(self, fds[i], "stream 1>"));
+    const uint32_t before = self->answers;
+    const uint64_t begin_us = net_loop_now_us();
+    for (uint32_t k = 0; k < 5; k++)
+        for (uint32_t i = 0; i < BASE_COUNT(fds); i++)
+            assert_true(reads(self, fds[i], "stream 1>"));
+    const uint64_t periods = (net_loop_now_us() - begin_us) / 20000;
+    assert_true(self->answers - before >= 4);
+    assert_true(self->answers - before <= periods + 2); // not eight times as many
+    for (uint32_t i = 0; i < BASE_COUNT(fds); i++)
+        close(fds[i]);
+}
+
+// The number of the first whole frame behind what was read before.
+static uint32_t next_frame(fixture* self, int fd) {
+    static char got[2 * FRAME_BYTES];
+    size_t size = 0;
+    const uint64_t end_us = net_loop_now_us() + WAIT_US;
+    while (net_loop_now_us() < end_us && size < sizeof got - 1) {
+        const ssize_t more = pump(self, fd, got + size, sizeof got - 1 - size);
+        assert_true(more != 0);
+        if (more < 0) continue;
+        size += (size_t)more;
+        got[size] = 0;
+        for (const char* at = got; (at = strchr(at, '<')); at++) {
+            uint32_t number;
+            if (strchr(at, '>') && sscanf(at, "<%u big", &number) == 1) return number;
+        }
+    }
+    fail_msg("no frame came");
+    return 0;
+}
+
+INSPECT_CASE(a_slow_reader_loses_frames_and_gets_the_newest) {
+    const int fd = get(self, "/api/v1/big");
+    const uint32_t first = next_frame(self, fd);
+    const uint64_t end_us = net_loop_now_us() + IDLE_US / 2;
+    const uint32_t before = self->answers;
+    while (net_loop_now_us() < end_us) { // it does not read
+        server_inspect_pass(self->inspect, true);
+        (void)poll(NULL, 0, 1);
+    }
+    const uint32_t made = self->answers - before;
+    const uint32_t newest = self->answers;
+    assert_true(made >= 4);
+    (void)first;
+    // What its buffers held comes first, at most one frame begins in there; then the newest.
+    uint32_t number = 0, frames = 0;
+    while (number < newest) {
+        number = next_frame(self, fd);
+        frames++;
+    }
+    assert_true(frames <= 3);
+    close(fd);
+}
+
+INSPECT_CASE(a_reader_that_sleeps_is_closed) {
+    const int fd = get(self, "/api/v1/big");
+    (void)next_frame(self, fd);
+    const uint64_t end_us = net_loop_now_us() + 2 * IDLE_US;
+    while (net_loop_now_us() < end_us) {
+        server_inspect_pass(self->inspect, true);
+        (void)poll(NULL, 0, 1);
+    }
+    assert_true(reads(self, fd, NULL));
+    close(fd);
+}
+
+INSPECT_CASE(half_a_request_is_closed_however_it_drips) {
+    const int half = dial(self), silent = dial(self), body = dial(self);
+    say(half, "GET / HTTP/1.1\r\nHost: localhost\r\nX-Drip: ");
+    say(body, "POST /api/v1/end HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+              "Content-Length: 10\r\n\r\n{");
+    const uint64_t begin_us = net_loop_now_us();
+    char bytes[512];
+    while (net_loop_now_us() < begin_us + WAIT_US && pump(self, half, bytes, sizeof bytes) == -1)
+        (void)!send(half, "x", 1, MSG_NOSIGNAL); // a byte each 2 ms
+    assert_true(net_loop_now_us() - begin_us >= IDLE_US / 2);
+    assert_true(net_loop_now_us() - begin_us < WAIT_US);
+    assert_true(reads(self, silent, NULL));
+    assert_true(reads(self, body, NULL));
+    assert_int_equal(self->answers, 0);
+    close(half);
+    close(silent);
+    close(body);
+}
+
+INSPECT_CASE(a_request_that_is_too_long_is_refused) {
+    static char line[40 << 10];
+    memset(line, 'a', sizeof line - 1);
+    int fd = dial(self);
+    say(fd, "GET /api/v1/query?q=");
+    (void)!send(fd, line, sizeof line - 1, MSG_NOSIGNAL);
+    (void)!send(fd, " HTTP/1.1\r\n\r\n", 13, MSG_NOSIGNAL);
+    assert_true(reads(self, fd, "HTTP/1.1 4"));
+    close(fd);
+    fd = dial(self);
+    say(fd, "POST /api/v1/end HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n");
+    assert_true(reads(self, fd, "HTTP/1.1 400"));
+    close(fd);
+    fd = dial(self);
+    say(fd, "POST /api/v1/end HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            "Content-Length: 65537\r\n\r\n");
+    assert_true(reads(self, fd, "HTTP/1.1 413"));
+    close(fd);
+    assert_int_equal(self->answers, 0);
+}
+
+INSPECT_CASE(the_sixty_fifth_connection_reads_that_there_are_too_many) {
+    int fds[CONNECTIONS_MAX + 1];
+    for (uint32_t i = 0; i <= CONNECTIONS_MAX; i++) {
+        fds[i] = get(self, "/healthz");
+        assert_true(reads(self, fds[i], i < CONNECTIONS_MAX ? "HTTP/1.1 200" : "HTTP/1.1 503"));
+    }
+    close(fds[0]);
+    const uint64_t end_us = net_loop_now_us() + WAIT_US;
+    for (bool is_in = false; !is_in && net_loop_now_us() < end_us;) { // its place is free then
+        close(fds[CONNECTIONS_MAX]);
+        fds[CONNECTIONS_MAX] = get(self, "/healthz");
+        is_in = reads(self, fds[CONNECTIONS_MAX], "HTTP/1.1 200");
+    }
+    for (uint32_t i = 1; i <= CONNECTIONS_MAX; i++)
+        close(fds[i]);
+}
+
+INSPECT_CASE(streams_leave_room_for_questions) {
+    enum { STREAMS_MAX = 56 };
+    int fds[STREAMS_MAX + 1];
+    for (uint32_t i = 0; i <= STREAMS_MAX; i++) {
+        fds[i] = get(self, "/api/v1/stream");
+        assert_true(reads(self, fds[i], i < STREAMS_MAX ? "stream 0>" : "too many streams"));
+    }
+    const int fd = get(self, "/api/v1/query");
+    assert_true(reads(self, fd, "query 0>"));
+    close(fd);
+    for (uint32_t i = 0; i <= STREAMS_MAX; i++)
+        close(fds[i]);
+}
+
+INSPECT_CASE(there_are_sixteen_different_streams) {
+    int fds[17];
+    for (uint32_t i = 0; i < BASE_COUNT(fds); i++) {
+        char path[64];
+        assert_true(base_text_format(path, sizeof path, "/api/v1/stream?hz=%u", i + 1));
+        fds[i] = get(self, path);
+        assert_true(reads(self, fds[i], i < 16 ? "stream 1>" : "too many streams"));
+    }
+    for (uint32_t i = 0; i < BASE_COUNT(fds); i++)
+        close(fds[i]);
+}
+
+INSPECT_CASE(a_loop_that_does_not_come_round_is_not_healthy) {
+    int fd = get(self, "/healthz");
+    assert_true(reads(self, fd, "HTTP/1.1 200"));
+    close(fd);
+    fd = get(self, "/readyz");
+    assert_true(reads(self, fd, "HTTP/1.1 200"));
+    close(fd);
+    server_inspect_pass(self->inspect, false);
+    self->is_stuck = true;
+    fd = get(self, "/readyz");
+    assert_true(reads(self, fd, "HTTP/1.1 503"));
+    close(fd);
+    (void)poll(NULL, 0, 2000);
+    fd = get(self, "/healthz");
+    assert_true(reads(self, fd, "HTTP/1.1 503"));
+    close(fd);
+}
+
+INSPECT_CASE(the_end_closes_questions_and_streams) {
+    const int asked = get(self, "/api/v1/query"), stream = get(self, "/api/v1/stream");
+    assert_true(reads(self, stream, "stream 0>"));
+    self->is_stuck = true;
+    const int late = get(self, "/api/v1/query");
+    char byte;
+    assert_int_equal(pump(self, late, &byte, 1), -1);
+    server_inspect_close(self->inspect);
+    self->inspect = NULL;
+    assert_true(reads(self, asked, "query 0>"));
+    assert_true(reads(self, late, "HTTP/1.1 503"));
+    assert_true(reads(self, stream, NULL));
+    close(asked);
+    close(stream);
+    close(late);
+}
+
+CASE(a_port_that_is_taken_is_said) {
+    fixture first;
+    char address[64];
+    server_inspect* second = NULL;
+    open_fixture(&first);
+    server_inspect_address(first.inspect, address, sizeof address);
+    server_inspect_config config = {
+        .listen = address + 7, .game = "none", .subject = &first.subject, .reporter = NULL};
+    assert_int_equal(server_inspect_open(&config, &second), 3);
+    assert_null(second);
+    config.is_optional = true;
+    assert_int_equal(server_inspect_open(&config, &second), 0);
+    assert_null(second);
+    server_inspect_pass(second, true);
+    server_inspect_close(second);
+    close_fixture(&first);
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Matches of the three games, their logs run again, shown and attacked as WebAssembly by node (wasm.mjs). The build has
+# SHOAL_WEB=ON. scripts/test --web calls this:
+#
+#     tests/web/wasm.sh BUILD
+#     tests/web/wasm.sh BUILD GAME FILE.slog      measures a log: the first picture, and those of any tick
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=../e2e/lib.sh
+. "$here/../e2e/lib.sh"
+command -v node >/dev/null || { echo "SKIP: node is missing: nodejs"; exit 77; }
+[ -e "$build/lib/shoal/web/arena.wasm" ] || { echo "SKIP: $build was built without -DSHOAL_WEB=ON"; exit 77; }
+
+log=${3:+$(realpath "$3")}
+cd "$work"
+# node takes a file.js as a module where its folder says so.
+cp "$here"/../../server/inspect/page/{game,paint}.js "$here/wasm.mjs" .
+echo '{"type": "module"}' >package.json
+if [ -n "$log" ]; then
+    node wasm.mjs "$build/lib/shoal/web" "$2" "$log"
+    exit
+fi
+for game in arena breakout cubes; do
+    run make shoal-bench --make-log $game --clients 6 --hours 0.007 --output $game.slog
+    [ "$code" = 0 ] || fail "no log of $game"
+    run replay shoal-replay verify $game.slog --once
+    [ "$code" = 0 ] || fail "$game.slog does not verify"
+    run client shoal-client --local --game $game --bots 3 --ticks 120 --record $game-seen.slog
+    [ "$code" = 0 ] || fail "the client ended with $code"
+done
+start server shoal-server --game arena --listen 127.0.0.1:0 --min-clients 0 --ticks 2000 --fast --log parts.slog --log-segment-s 5
+ends_with 0 server
+[ "$(find . -name 'parts.slog*' | wc -l)" -ge 3 ] || fail "the log has too few segments"
+node wasm.mjs "$build/lib/shoal/web" arena breakout cubes
