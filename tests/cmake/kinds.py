@@ -26,41 +26,42 @@ def cards(mask):
 
 
 def choose(own, table, reasons):
-    """A move and the answer to it: one that must be refused, or to draw when there is none now."""
+    """A move and the answer to it: one that must be refused; else one that a bot would make, so that rounds end."""
     hand, is_turn = cards(own["hand"]), table["turn"] == own.handle
     strange = [card for card in range(32) if card not in hand]
     wrong = [card for card in hand if card // 8 != table["top"] // 8 and card % 8 != table["top"] % 8]
-    moves = [(strange[0], 2)] + [(card, 3) for card in wrong] + [(DRAW, 0)] if is_turn else [(DRAW, 1)]
+    right = [card for card in hand if card not in wrong] + [DRAW]
+    moves = [(strange[0], 2)] + [(card, 3) for card in wrong] + [(right[0], 0)] if is_turn else [(DRAW, 1)]
     return first(move for move in moves if move[1] not in reasons)
 
 
 def play_cards(address):
     """@return the tick at which it left, and its number."""
-    reasons, others, backs, sent, left, rounds, before = set(), set(), 0, None, None, 0, 0
+    reasons, others, backs, sent, left = set(), set(), 0, None, None
     asleep = is_woken = None  # the cards with which it lets its first turn pass
     with shoal.Client(address, name="Python", flags=shoal.BOT) as client:
         for tick in client.play():
             own, place = client.player, first(client.world.entities("table"))
             if left or own is None or place is None:
                 continue
-            rounds += before == 0 and place["table"]["turn"] != 0
-            before = place["table"]["turn"]
-            for entity in client.world.entities("hand"):
+            players = list(client.world.entities("hand"))
+            for entity in players:
                 if entity == own:
                     assert len(cards(entity["hand"])) == entity["cards"], f"own cards in tick {tick}"
                 else:
                     others.add(entity["hand"])
                     backs = max(backs, entity["cards"])
             if not is_woken:
-                is_turn = place["table"]["turn"] == own.handle
-                asleep = own["cards"] if is_turn and asleep is None else asleep
-                is_woken = asleep is not None and not is_turn
-                assert not is_woken or own["cards"] == asleep + 1, "who is late draws a card"
+                if place["table"]["turn"] == own.handle and asleep is None:
+                    asleep = own["cards"]
+                is_woken = asleep is not None and own["cards"] != asleep
+                assert not is_woken or own["cards"] > asleep, "who is late draws a card"
                 continue
             if sent and own["answer"] == sent[1]:
                 reasons |= {sent[1]} & set(REASONS)
                 sent = None
-            if reasons == set(REASONS) and rounds >= 2 and place["table"]["turn"] == own.handle:
+            is_second = any(entity["wins"] for entity in players)
+            if reasons == set(REASONS) and is_second and place["table"]["turn"] == own.handle:
                 left = (tick, client.number)
                 client.leave()
             elif sent is None or tick > sent[2]:
@@ -70,13 +71,13 @@ def play_cards(address):
                     sent = (*move, tick + 30)
     assert left, f"refused: {[REASONS[reason] for reason in reasons]}"
     assert others == {0}, f"cards of others reached this client: {others}"
-    assert backs >= 5, "nobody had cards"
+    assert backs >= 3, "nobody had cards"
     return left
 
 
 def read_cards(file, tick, number):
-    """What the server had: the hands of all, rounds one after the other, and turns without the one that left."""
-    hands, turns, rounds, before = set(), set(), 0, 0
+    """What the server had: the hands of all, rounds one after the other, and whose turns were after the one left."""
+    hands, turns, rounds, before, is_gone = set(), set(), 0, 0, False
     with shoal.Log(file) as log:
         for world in log.replay():
             table = first(world.entities("table"))["table"]
@@ -84,13 +85,12 @@ def read_cards(file, tick, number):
             hands |= {entity["hand"] for entity in players}
             rounds += before == 0 and table["turn"] != 0
             before = table["turn"]
-            if world.tick > tick + 60:
+            is_here = number in {entity["owner"] for entity in players}
+            assert not (is_gone and is_here), "it came back"
+            is_gone = world.tick > tick and not is_here
+            if is_gone and table["turn"]:
                 turns.add(table["client"])
-                assert number not in {entity["owner"] for entity in players}, "it did not leave"
-    assert len(hands) > 20, "the log has no hands"
-    assert len(turns) == 2 and number not in turns, f"turns after {number} left: {turns}"
-    assert rounds >= 2, f"{rounds} rounds"
-    print(f"turn: refused={len(REASONS)} seen_of_others=0 hands={len(hands)} rounds={rounds}")
+    return hands, turns, rounds
 
 
 def is_free(start, end, walls):
@@ -117,7 +117,7 @@ def is_in_sight(eye, pos, walls):
 def look(address, source):
     numbers = re.findall(r"\{\{(\d+), (\d+)\}, \{(\d+), (\d+)\}\}", open(source).read())
     walls = [((int(a), int(b)), (int(c), int(d))) for a, b, c, d in numbers]
-    sighted, seen, ticks = {}, 0, 0  # when each was in sight
+    sighted, seen, ticks, before = {}, 0, 0, 0  # when each was in sight
     with shoal.Client(address, name="Python", flags=shoal.BOT) as client:
         for tick in client.play():
             own = client.player
@@ -128,9 +128,12 @@ def look(address, source):
             seen, ticks = seen + len(others), ticks + 1
             for entity in others:
                 pos = (entity["pos"]["x"], entity["pos"]["y"])
-                sighted[entity] = tick if is_in_sight(eye, pos, walls) else sighted.get(entity, tick)
+                # A busy machine leaves ticks out: what was in sight in them is not known.
+                is_sighted = tick > before + 2 or is_in_sight(eye, pos, walls)
+                sighted[entity] = tick if is_sighted else sighted.get(entity, tick)
                 # The server looks every four ticks.
                 assert tick - sighted[entity] <= 8, f"tick {tick}: {pos} is behind a wall, seen from {eye}"
+            before = tick
             if seen >= 10 and seen < 3 * ticks:
                 client.leave()
     assert len(walls) >= 12 and 10 <= seen < 3 * ticks, f"{len(walls)} walls, {seen} seen in {ticks} ticks"
@@ -141,8 +144,14 @@ if sys.argv[1] == "top-down":
     look(*sys.argv[2:])
 else:
     gone = play_cards(sys.argv[2])
-    time.sleep(1.5)  # the others go on
+    all_hands, after = set(), set()
+    while len(after) < 2 or len(all_hands) <= 20:  # the others go on
+        time.sleep(0.2)
+        all_hands, after, played = read_cards(sys.argv[3], *gone)
     os.kill(int(sys.argv[4]), signal.SIGTERM)
     while os.path.exists(f"/proc/{sys.argv[4]}"):
         time.sleep(0.02)
-    read_cards(sys.argv[3], *gone)
+    all_hands, after, played = read_cards(sys.argv[3], *gone)
+    assert len(after) == 2 and gone[1] not in after, f"turns after {gone[1]} left: {after}"
+    assert played >= 2, f"{played} rounds"
+    print(f"turn: refused={len(REASONS)} seen_of_others=0 hands={len(all_hands)} rounds={played}")

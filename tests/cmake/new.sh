@@ -3,12 +3,11 @@
 # `shoal-server new NAME --kind KIND` as a new user calls it: each kind builds without a warning, passes the strict check
 # and is played; the first one by its own script. Of the others, a player in Python looks for what its client should not have.
 #
-#     new.sh BUILD COMPILER
+#     new.sh BUILD [CASE [COMPILER]]
 # shellcheck source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
 root=$(cd "$(dirname "$0")/../.." && pwd)
-export CC=$2 CFLAGS='-Wall -Wextra -Werror'
-cd "$work"
+export CC=${3:-cc} CFLAGS='-Wall -Wextra -Werror'
 
 # CODE TEXT ARGUMENT...
 expect() {
@@ -18,76 +17,139 @@ expect() {
     [ "$code" = "$wanted" ] || fail "new $* ended with $code, not $wanted"
     cat new.out new.err | grep -qF -e "$text" || fail "new $* did not say: $text"
 }
-expect 2 'the name of a game is 1 to 32 of a-z 0-9 _'
-for name in Hop 3d _hop hop_ a__b ../hop a-b abcdefghijklmnopqrstuvwxyz0123456; do
-    expect 2 'the name of a game is' "$name"
-    [ ! -e "$name" ] || fail "$name was made"
-done
-expect 2 'the name of a game is' hop hop
-expect 2 "kind needs field|top-down|turn, not 'tur'" hop_3d --kind tur
-[ ! -e hop_3d ] || fail "hop_3d was made"
-expect 0 'usage: shoal-server new NAME' --help
-expect 0 'cd hop_3d && ./play' hop_3d
-expect 0 'cd walls && ./play' walls --kind top-down
-expect 0 'cd cards && ./play' --kind=turn cards
-expect 2 'hop_3d: error: File exists' hop_3d
-if grep -rnE '@[A-Za-z]+@' hop_3d walls cards; then fail "a word was not replaced"; fi
-for kind in walls cards; do
-    lines=$(cat $kind/$kind.* | wc -l)
-    [ "$lines" -lt 250 ] && grep -q "| $lines |\$" "$root/games/skeleton/README.md" || fail "$kind has $lines lines"
-done
+# NAME: three clients played to its end.
+has_been_played() { [ "$(grep -c '^client .*end=' "$1.out")" = 3 ] || fail "three clients did not play $1"; }
+# CODE TEXT
+build() {
+    local code=0
+    cmake --build hop_3d/build --target hop_3d >said.out 2>&1 || code=$?
+    [ "$((code != 0))" = "$1" ] || fail "the build ended with $code"
+    tr -s ' \n' ' ' <said.out | grep -qF -e "$2" || fail "the build did not say: $2"
+}
 
-# Each plays as it is by its own script: 240 ticks take 4 s, in which the others are built and checked.
-hop_3d/play --headless --bots 3 --ticks 240 >hop.out 2>hop.err &
-pids[hop]=$!
-printf '%s\n' 'cmake_minimum_required(VERSION 3.22)' 'project(kinds LANGUAGES C)' 'add_subdirectory(walls)' \
-    'add_subdirectory(cards)' >CMakeLists.txt
-cmake -B build >configure.out 2>&1 && cmake --build build >build.out 2>&1 || fail "the kinds do not build"
-run check shoal-server check --strict --bots 3 build/games/walls.so build/games/cards.so
-[ "$code" = 0 ] || fail "a kind is refused"
-for kind in walls cards; do
-    SHOAL_MODULE_PATH=$PWD/build/games start $kind shoal-client --game $kind --local --headless --bots 3 --ticks 120
-done
-for kind in walls cards hop; do
-    ends_with 0 $kind
-    [ "$(grep -c '^client .*end=' $kind.out)" = 3 ] || fail "three clients did not play $kind"
-done
-run check shoal-server check --strict hop_3d/build/games/hop_3d.so
-[ "$code" = 0 ] || fail "the module is refused"
+case_new_game() {
+    local name kind lines line
+    expect 2 'the name of a game is 1 to 32 of a-z 0-9 _'
+    for name in Hop 3d _hop hop_ a__b ../hop a-b abcdefghijklmnopqrstuvwxyz0123456; do
+        expect 2 'the name of a game is' "$name"
+        [ ! -e "$name" ] || fail "$name was made"
+    done
+    expect 2 'the name of a game is' hop hop
+    expect 2 "kind needs field|top-down|turn, not 'tur'" hop_3d --kind tur
+    [ ! -e hop_3d ] || fail "hop_3d was made"
+    expect 0 'usage: shoal-server new NAME' --help
+    expect 0 'cd hop_3d && ./play' hop_3d
+    expect 0 'cd walls && ./play' walls --kind top-down
+    expect 0 'cd cards && ./play' --kind=turn cards
+    expect 2 'hop_3d: error: File exists' hop_3d
+    if grep -rnE '@[A-Za-z]+@' hop_3d walls cards; then fail "a word was not replaced"; fi
+    for kind in walls cards; do
+        lines=$(cat $kind/$kind.* | wc -l)
+        [ "$lines" -lt 250 ] && grep -q "| $lines |\$" "$root/games/skeleton/README.md" || fail "$kind has $lines lines"
+    done
 
-# The server as a program of its own, with a page.
-if grep -q '^SHOAL_HAS_INSPECT:INTERNAL=ON' "$build/CMakeCache.txt"; then
-    hop_3d/play --page --headless --bots 1 --ticks 60 >page.out 2>page.err || fail "play --page ended with $?"
-    says page.out '^The match in the browser: http://127.0.0.1:[0-9]+$'
-    says page.out '^client id=1 .*end='
-fi
+    hop_3d/play --headless --bots 3 --ticks 60 >hop.out 2>hop.err || fail "play ended with $?"
+    has_been_played hop
+    run check shoal-server check --strict hop_3d/build/games/hop_3d.so
+    [ "$code" = 0 ] || fail "the module is refused"
 
-# What is saved while it is played is built, and the match goes on: other code, a fault, a mended file with another
-# layout.
-cp hop_3d/hop_3d.c right.c
-hop_3d/play --watch --headless --bots 1 >saved.out 2>saved.err &
-pids[saved]=$!
-await "the player" has_said saved.err ' joined from '
-echo 'const char hop_3d_version[] = "other";' >>hop_3d/hop_3d.c
-await "other code" has_lines saved.err 'reloaded: the match goes on with it' 1
-await "the player" has_lines saved.err ' is back after ' 1
-echo 'a fault;' >>hop_3d/hop_3d.c
-await "the fault" has_said saved.err 'not built: the match goes on as it was'
-await "the words for the window" has_said hop_3d/build/faults '^hop_3d.c:[0-9]+:[0-9]+: error'
-cat saved.out saved.err | grep -q 'hop_3d.c:[0-9]*:.*error' || fail "the fault is not named"
-sed -i 's/^\(hop_3d_player[^{]*\){/&\n    "extra:i"{ _replicate:b=yes; value:i=3 }/' hop_3d/hop_3d.blk
-cp right.c hop_3d/hop_3d.c
-await "another layout" has_lines saved.err 'reloaded: the match goes on with it' 2
-await "the words to go" test ! -e hop_3d/build/faults
-await "the player" has_lines saved.err ' is back after ' 2
-kill -TERM "${pids[saved]}"
-ends_with 0 saved
-tick=$(value tick saved.out)
-[ "${tick:-0}" -gt 60 ] || fail "the match began again: tick $tick"
-sed -i '/"extra:i"/d' hop_3d/hop_3d.blk
+    # A file with systems that the game does not take is refused with its name.
+    printf '%s\n' '#include <ecs/ecs.h>' '#include <ecs/es.h>' '// static void no_es(int a) {}' \
+        'static void extra_es(ecs_vec2* pos) {' '    pos->x += 0.0f;' '}' >hop_3d/extra.c
+    # A source of the game that CMakeLists.txt misses, by its system or by a function that ES_GAME names.
+    printf '// Input of players.\nvoid human_input(int a) {\n}\n' >hop_3d/human.c
+    cmake hop_3d/build >said 2>&1
+    for line in 'extra.c: extra_es is in no game: add extra.c to shoal_game(hop_3d ...)' \
+        'human.c: human_input is in no game: add human.c to shoal_game(hop_3d ...)'; do
+        tr -s ' \n' ' ' <said | grep -qF -e "$line" || fail "cmake did not say: $line"
+    done
+    rm hop_3d/human.c
+    sed -i 's/CONTEXT(hop_3d)/CONTEXT(hop)/' hop_3d/hop_3d.c
+    build 1 'hop_3d.c: ES_GAME_CONTEXT(hop): the game is called hop_3d in CMakeLists.txt: both say one name'
+    sed -i 's/CONTEXT(hop)/CONTEXT(hop_3d)/' hop_3d/hop_3d.c
+    sed -i 's/^#include "hop_3d.pb-c.h"/\/\/ &/' hop_3d/hop_3d.c
+    build 1 'hop_3d.c: error: the messages of ES_MESSAGE are in no header: include "NAME.pb-c.h"'
+    sed -i 's/^\/\/ \(#include "hop_3d.pb-c.h"\)/\1/' hop_3d/hop_3d.c
+    sed -i 's/hop_3d.c)/hop_3d.c extra.c)/' hop_3d/CMakeLists.txt
+    build 1 'extra.c: extra_es never runs: the file does not include "extra.es.h"'
+    sed -i 's/^static void extra/#include "extra.es.h"\n\n&/' hop_3d/extra.c
+    build 1 'extra.c: extra_es never runs: add extra to ES_SYSTEMS(...) beside ES_GAME'
+    sed -i 's/ extra.c)/)/' hop_3d/CMakeLists.txt
+
+    # What check refuses is a warning of the match, which runs all the same.
+    cp hop_3d/hop_3d.c right.c
+    sed -i 's/^#include <ecs\/ecs.h>/&\n#include <stdlib.h>/; s/^    const ecs_vec2 way = /    static int moves;\n    moves += rand();\n&/' \
+        hop_3d/hop_3d.c
+    build 0 'Built target hop_3d'
+    hop_3d/play --headless --ticks 20 >played 2>&1 || fail "play ended with $?"
+    for line in 'hop_3d: warning: imports rand: chance is ecs_world_rng or ecs_stage_rng' \
+        'hop_3d: warning: writable global moves.* of hop_3d.c: keep it in a component or in the context'; do
+        # A sanitizer gives each module writable tables of its own, so there nothing is said.
+        grep -q __asan_init "$build/bin/shoal-client" || grep -q "$line" played || fail "play did not say: $line"
+    done
+    mv right.c hop_3d/hop_3d.c
+
+    # A name in ES_STEP.
+    sed -i 's/ES_STEP(hop_3d_player/ES_STEP(hop_3d_palyer/' hop_3d/hop_3d.c
+    ! hop_3d/play --headless --ticks 20 >played 2>&1 || fail "a game with a wrong name is played"
+    grep -qF "hop_3d: there is no template 'hop_3d_palyer', did you mean 'hop_3d_player'?" played || fail "ES_STEP"
+    sed -i 's/ES_STEP(hop_3d_palyer/ES_STEP(hop_3d_player/' hop_3d/hop_3d.c
+
+    # Pictures and sounds lie beside the game: those that are added later too, and not what an editor leaves.
+    mkdir -p hop_3d/assets/far
+    echo picture >hop_3d/assets/far/ship.png
+    echo sound >'hop_3d/assets/hit it.wav'
+    build 1 'assets/hit it.wav: the name of a picture or a sound has at most 63 of A-Z'
+    mv 'hop_3d/assets/hit it.wav' hop_3d/assets/hit.wav~
+    build 0 'Built target hop_3d'
+    (cd hop_3d/build/games/hop_3d && find . -type f) >said
+    [ "$(cat said)" = ./far/ship.png ] || fail "assets were not copied"
+    cmake --install hop_3d/build --prefix "$work/prefix" >said 2>&1 || fail "does not install"
+    cmp -s hop_3d/assets/far/ship.png "$work/prefix/lib/shoal/games/hop_3d/far/ship.png" || fail "assets were not installed"
+
+    # What is wrong in generated code is named at the game's own line: a field that the message does not have.
+    sed -i 's/^    int32_t x, y ES_CLAMP(-1, 1);$/&\n    int32_t odd;/' hop_3d/hop_3d.c
+    line=$(grep -n 'int32_t odd;' hop_3d/hop_3d.c | cut -d: -f1)
+    build 1 "hop_3d.c:$line:"
+    ! grep -q '\.es\.h:[0-9:]* error' said.out || fail "a generated line is named"
+}
+
+case_new_game_is_built_while_it_is_played() {
+    local tick
+    run new shoal-server new hop_3d
+
+    # The match goes on with what is saved: other code, a fault, a mended file with another layout. A slow machine may reload
+    # twice for the last: when the templates are copied, and when the library is built.
+    cp hop_3d/hop_3d.c right.c
+    hop_3d/play --watch --headless --bots 1 >saved.out 2>saved.err &
+    pids[saved]=$!
+    await "the player" has_said saved.err ' joined from '
+    echo 'const char hop_3d_version[] = "other";' >>hop_3d/hop_3d.c
+    await "other code" has_lines saved.err 'reloaded: the match goes on with it' 1
+    await "the player" has_lines saved.err ' is back after ' 1
+    echo 'a fault;' >>hop_3d/hop_3d.c
+    await "the fault" has_said saved.err 'not built: the match goes on as it was'
+    await "the words for the window" has_said hop_3d/build/faults '^hop_3d.c:[0-9]+:[0-9]+: error'
+    cat saved.out saved.err | grep -q 'hop_3d.c:[0-9]*:.*error' || fail "the fault is not named"
+    sed -i 's/^\(hop_3d_player[^{]*\){/&\n    "extra:i"{ _replicate:b=yes; value:i=3 }/' hop_3d/hop_3d.blk
+    cp right.c hop_3d/hop_3d.c
+    await "another layout" has_lines saved.err 'reloaded: the match goes on with it' 2
+    await "the words to go" test ! -e hop_3d/build/faults
+    await "the player" has_lines saved.err ' is back after ' 2
+    kill -TERM "${pids[saved]}"
+    ends_with 0 saved
+    tick=$(value tick saved.out)
+    [ "${tick:-0}" -gt 60 ] || fail "the match began again: tick $tick"
+
+    # The server as a program of its own, with a page.
+    if grep -q '^SHOAL_HAS_INSPECT:INTERNAL=ON' "$build/CMakeCache.txt"; then
+        hop_3d/play --page --headless --bots 1 --ticks 60 >page.out 2>page.err || fail "play --page ended with $?"
+        says page.out '^The match in the browser: http://127.0.0.1:[0-9]+$'
+        says page.out '^client id=1 .*end='
+    fi
+}
 
 # A server of KIND, bots, and the player in Python. Bots that do not think long make rounds short.
-export SHOAL_MODULE_PATH=$PWD/build/games SHOAL_LIBRARY=$build/lib/libshoal_client.so.1
 meet() { # KIND BOTS OPTION...
     local kind=$1 bots=$2
     shift 2
@@ -100,91 +162,40 @@ look() { # KIND ARGUMENT...
     PYTHONPATH=$root/client/python PYTHONDONTWRITEBYTECODE=1 python3 "$root/tests/cmake/kinds.py" "$@" >"$1.out" 2>"$1.err" &
     pids[$1]=$!
 }
-if command -v python3 >/dev/null && ! grep -q '^SHOAL_SANITIZE:STRING=.' "$build/CMakeCache.txt"; then
-    change cards/cards.c 's/below(view->rng, 60)/below(view->rng, 4)/; s/^#define PAUSE_S .*/#define PAUSE_S 0.2f/; s/^#define TURN_S .*/#define TURN_S 1.0f/'
-    cmake --build build --target cards >build.out 2>&1 || fail "cards with quick bots do not build"
-    meet cards 2 --tick-rate 240 --ticks 36000 --log cards.slog
-    look turn "$address" cards.slog "${pids[cards]}"
-    meet walls 3 --ticks 36000 --log none
-    look top-down "$address" walls/walls.c
-    ends_with 0 top-down
-    says top-down.out '^top-down: all that was seen was in sight$'
-    ends_with 0 cards
-    ends_with 0 turn
-    says turn.out '^turn: refused=3 seen_of_others=0 hands=[0-9]+ rounds=[0-9]+$'
-fi
-unset SHOAL_MODULE_PATH
 
-# A file with systems that the game does not take is refused with its name.
-cat >hop_3d/extra.c <<'END'
-#include <ecs/ecs.h>
-#include <ecs/es.h>
-// static void no_es(int a) {}
-static void extra_es(ecs_vec2* pos) {
-    pos->x += 0.0f;
+case_new_kinds() {
+    local kind
+    run new shoal-server new walls --kind top-down
+    run new shoal-server new --kind=turn cards
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.22)' 'project(kinds LANGUAGES C)' 'add_subdirectory(walls)' \
+        'add_subdirectory(cards)' >CMakeLists.txt
+    cmake -B build >configure.out 2>&1 && cmake --build build >build.out 2>&1 || fail "the kinds do not build"
+    run check shoal-server check --strict --bots 3 build/games/walls.so build/games/cards.so
+    [ "$code" = 0 ] || fail "a kind is refused"
+    for kind in walls cards; do
+        SHOAL_MODULE_PATH=$PWD/build/games start $kind shoal-client --game $kind --local --headless --bots 3 --ticks 60
+    done
+    for kind in walls cards; do
+        ends_with 0 $kind
+        has_been_played $kind
+    done
+    export SHOAL_MODULE_PATH=$PWD/build/games SHOAL_LIBRARY=$build/lib/libshoal_client.so.1
+    if command -v python3 >/dev/null && ! grep -q '^SHOAL_SANITIZE:STRING=.' "$build/CMakeCache.txt"; then
+        change cards/cards.c 's/below(view->rng, 60)/below(view->rng, 4)/; s/^#define PAUSE_S .*/#define PAUSE_S 0.2f/; s/^#define TURN_S .*/#define TURN_S 1.0f/; s/^#define HAND .*/#define HAND 3/'
+        cmake --build build --target cards >build.out 2>&1 || fail "cards with quick bots do not build"
+        meet cards 2 --tick-rate 240 --ticks 36000 --log cards.slog
+        look turn "$address" cards.slog "${pids[cards]}"
+        meet walls 3 --ticks 36000 --log none
+        look top-down "$address" walls/walls.c
+        ends_with 0 top-down
+        says top-down.out '^top-down: all that was seen was in sight$'
+        ends_with 0 cards
+        ends_with 0 turn
+        says turn.out '^turn: refused=3 seen_of_others=0 hands=[0-9]+ rounds=[0-9]+$'
+        kill "${pids[walls]}"
+        for kind in walls walls-bots cards-bots; do ends_with 0 $kind; done
+    fi
+    unset SHOAL_MODULE_PATH SHOAL_LIBRARY
 }
-END
-# A source of the game that CMakeLists.txt misses, by its system or by a function that ES_GAME names.
-printf '// Input of players.\nvoid human_input(int a) {\n}\n' >hop_3d/human.c
-cmake hop_3d/build >said 2>&1
-for line in 'extra.c: extra_es is in no game: add extra.c to shoal_game(hop_3d ...)' \
-    'human.c: human_input is in no game: add human.c to shoal_game(hop_3d ...)'; do
-    tr -s ' \n' ' ' <said | grep -qF -e "$line" || fail "cmake did not say: $line"
-done
-rm hop_3d/human.c
-# CODE TEXT
-build() {
-    local code=0
-    cmake --build hop_3d/build --target hop_3d >said.out 2>&1 || code=$?
-    [ "$((code != 0))" = "$1" ] || fail "the build ended with $code"
-    tr -s ' \n' ' ' <said.out | grep -qF -e "$2" || fail "the build did not say: $2"
-}
-sed -i 's/CONTEXT(hop_3d)/CONTEXT(hop)/' hop_3d/hop_3d.c
-build 1 'hop_3d.c: ES_GAME_CONTEXT(hop): the game is called hop_3d in CMakeLists.txt: both say one name'
-sed -i 's/CONTEXT(hop)/CONTEXT(hop_3d)/' hop_3d/hop_3d.c
-sed -i 's/^#include "hop_3d.pb-c.h"/\/\/ &/' hop_3d/hop_3d.c
-build 1 'hop_3d.c: error: the messages of ES_MESSAGE are in no header: include "NAME.pb-c.h"'
-sed -i 's/^\/\/ \(#include "hop_3d.pb-c.h"\)/\1/' hop_3d/hop_3d.c
-sed -i 's/hop_3d.c)/hop_3d.c extra.c)/' hop_3d/CMakeLists.txt
-build 1 'extra.c: extra_es never runs: the file does not include "extra.es.h"'
-sed -i 's/^static void extra/#include "extra.es.h"\n\n&/' hop_3d/extra.c
-build 1 'extra.c: extra_es never runs: add extra to ES_SYSTEMS(...) beside ES_GAME'
-sed -i 's/ extra.c)/)/' hop_3d/CMakeLists.txt
 
-# What check refuses is a warning of the match, which runs all the same.
-cp hop_3d/hop_3d.c right.c
-sed -i 's/^#include <ecs\/ecs.h>/&\n#include <stdlib.h>/; s/^    const ecs_vec2 way = /    static int moves;\n    moves += rand();\n&/' \
-    hop_3d/hop_3d.c
-build 0 'Built target hop_3d'
-hop_3d/play --headless --ticks 20 >played 2>&1 || fail "play ended with $?"
-for line in 'hop_3d: warning: imports rand: chance is ecs_world_rng or ecs_stage_rng' \
-    'hop_3d: warning: writable global moves.* of hop_3d.c: keep it in a component or in the context'; do
-    # A sanitizer gives each module writable tables of its own, so there nothing is said.
-    grep -q __asan_init "$build/bin/shoal-client" || grep -q "$line" played || fail "play did not say: $line"
-done
-mv right.c hop_3d/hop_3d.c
-
-# A name in ES_STEP.
-sed -i 's/ES_STEP(hop_3d_player/ES_STEP(hop_3d_palyer/' hop_3d/hop_3d.c
-! hop_3d/play --headless --ticks 20 >played 2>&1 || fail "a game with a wrong name is played"
-grep -qF "hop_3d: there is no template 'hop_3d_palyer', did you mean 'hop_3d_player'?" played || fail "ES_STEP"
-sed -i 's/ES_STEP(hop_3d_palyer/ES_STEP(hop_3d_player/' hop_3d/hop_3d.c
-
-# Pictures and sounds lie beside the game: those that are added later too, and not what an editor leaves.
-mkdir -p hop_3d/assets/far
-echo picture >hop_3d/assets/far/ship.png
-echo sound >'hop_3d/assets/hit it.wav'
-build 1 'assets/hit it.wav: the name of a picture or a sound has at most 63 of A-Z'
-mv 'hop_3d/assets/hit it.wav' hop_3d/assets/hit.wav~
-build 0 'Built target hop_3d'
-(cd hop_3d/build/games/hop_3d && find . -type f) >said
-[ "$(cat said)" = ./far/ship.png ] || fail "assets were not copied"
-cmake --install hop_3d/build --prefix "$work/prefix" >said 2>&1 || fail "does not install"
-cmp -s hop_3d/assets/far/ship.png "$work/prefix/lib/shoal/games/hop_3d/far/ship.png" || fail "assets were not installed"
-
-# What is wrong in generated code is named at the game's own line: a field that the message does not have.
-sed -i 's/^    int32_t x, y ES_CLAMP(-1, 1);$/&\n    int32_t odd;/' hop_3d/hop_3d.c
-line=$(grep -n 'int32_t odd;' hop_3d/hop_3d.c | cut -d: -f1)
-build 1 "hop_3d.c:$line:"
-! grep -q '\.es\.h:[0-9:]* error' said.out || fail "a generated line is named"
-echo "new: three kinds build, play and pass the check"
+run_cases "$1" ${2:+"$2"}

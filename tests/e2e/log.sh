@@ -312,7 +312,7 @@ resume_killed() { # NUMBER
     ends_with 0 second
     ends_with 0 clients
     are_equal $bots second clients
-    has_lines second.err '^note: client [1-8] "bot-[1-8]" is back after ' $bots || fail "not one line for each that came back"
+    [ "$(grep -c '^note: client [1-8] "bot-[1-8]" is back after ' second.err)" = $bots ] || fail "not one line for each that came back"
     verifies "joined$1.slog" second
     says verify.out ' tail=whole lost_bytes=0$'
     says second.out "^resumed tick=[0-9]+ players=$bots\$"
