@@ -26,13 +26,23 @@
 // Records become blocks, blocks become bytes of the file. On the log's thread, or on the caller's
 // with is_manual.
 //
-// Blocks are cut by ticks and sizes, never by the clock, so that equal matches give equal files.
+// Blocks are cut by ticks and sizes, never by the clock, so that equal matches give equal files,
+// as long as none is followed (net_log_hurry).
 
 // While no tick runs no tick ends a block, and the queue would fill up.
 enum { QUIET_RECORDS = 64 };
 
-static uint64_t span_of(const net_log_file* file, ecs_tick tick) {
-    return tick == 0 ? 0 : (tick - 1) / file->config.block_ticks;
+static uint64_t span_of(ecs_tick tick, uint32_t ticks) {
+    return tick == 0 ? 0 : (tick - 1) / ticks;
+}
+
+// Do the records of this tick belong to another block than those of `last`?
+static bool is_apart(const net_log_file* file, ecs_tick tick, ecs_tick last) {
+    const uint32_t whole = file->config.block_ticks;
+    const uint32_t part = whole < NET_LOG_HURRY_PART ? 1 : whole / NET_LOG_HURRY_PART;
+    const bool is_short = atomic_load_explicit(&file->short_blocks, memory_order_relaxed) > 0;
+    return span_of(tick, whole) != span_of(last, whole) ||
+           (is_short && span_of(tick, part) != span_of(last, part));
 }
 
 static void append_to_block(net_log_file* file, const uint8_t* record, uint32_t size,
@@ -61,7 +71,7 @@ static bool take_record(net_log_file* file, const uint8_t* data, uint32_t size, 
     uint32_t kind = base_reader_u32(&reader);
     uint32_t record_bytes = size - NET_LOG_QUEUE_PREFIX_BYTES;
     const bool is_over =
-        file->block.record_count > 0 && span_of(file, tick) != span_of(file, file->block.last_tick);
+        file->block.record_count > 0 && is_apart(file, tick, file->block.last_tick);
     if (is_over && !net_log_file_write_block(file)) return false;
     if (is_over) net_log_file_write_save(file, false);
     if (!net_log_file_write_keyframe(file, tick - (kind != NET_LOG_KIND_CLOSE))) return false;
@@ -74,7 +84,7 @@ static bool take_record(net_log_file* file, const uint8_t* data, uint32_t size, 
     file->next_record = number + 1;
     // Behind an end the state of the tick may follow.
     bool is_last =
-        kind == NET_LOG_KIND_END && !file->config.has_state && tick % file->config.block_ticks == 0;
+        kind == NET_LOG_KIND_END && !file->config.has_state && is_apart(file, tick + 1, tick);
     bool is_quiet = kind == NET_LOG_KIND_ALIVE && file->block.record_count % QUIET_RECORDS == 0;
     if (!is_last && !is_quiet) return true;
     if (!net_log_file_write_block(file)) return false;
@@ -368,6 +378,10 @@ static bool has_room(const net_log_file* file) {
     bool is_due = every > 0 && (file->pushed_tick + 1) % every == 0;
     bool is_busy = is_due && atomic_load_explicit(&file->is_offered, memory_order_acquire);
     return !is_busy && base_spsc_used(file->queue.ring) <= file->config.ring_bytes / 2;
+}
+
+void net_log_file_hurry(net_log_file* file) {
+    atomic_store_explicit(&file->short_blocks, NET_LOG_HURRY_BLOCKS, memory_order_relaxed);
 }
 
 void net_log_file_wait_room(net_log_file* file) {

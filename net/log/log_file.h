@@ -19,6 +19,10 @@
 
 /// A block is written at the latest after so many milliseconds of ticks.
 #define NET_LOG_BLOCK_MS_MAX 1000u
+/// Of a log that is followed, a block is so many times shorter,
+#define NET_LOG_HURRY_PART 5u
+/// and so many of them are, after each net_log_hurry.
+#define NET_LOG_HURRY_BLOCKS 10u
 /// A log is synced at the latest after so many milliseconds of ticks; a power cut loses no more.
 #define NET_LOG_SYNC_MS 1000u
 
@@ -115,6 +119,8 @@ bool net_log_file_take_notice(net_log_file* file, char* text, size_t text_bytes)
 BASE_MUST_USE net_result net_log_file_save(net_log_file* file, const char* name);
 /// As net_log_take_saved.
 bool net_log_file_take_saved(net_log_file* file, net_log_saved* saved);
+/// As net_log_hurry.
+void net_log_file_hurry(net_log_file* file);
 /// Wait until the queue is at most half full, and a keyframe that is due next has room. A disk that
 /// takes nothing for stall_ms_max ends the log.
 void net_log_file_wait_room(net_log_file* file);
@@ -262,6 +268,8 @@ struct net_log_file {
     // takes no new segment.
     _Atomic int trouble;
     _Atomic bool is_open; // FILE and FILE.queue are there
+    // Blocks that are still to be short. The simulation's thread sets it, the log's counts it down.
+    _Atomic uint32_t short_blocks;
 
     // A keyframe on its way. The simulation's thread has it until is_offered, then the log's.
     base_bytes save;

@@ -268,6 +268,8 @@ bool net_log_file_write_block(net_log_file* file) {
     base_spsc_pop_to(file->queue.ring, file->block_cursor);
     ecs_tick last_tick = file->block.last_tick;
     net_log_file_reset_block(file);
+    if (atomic_load_explicit(&file->short_blocks, memory_order_relaxed) > 0)
+        atomic_fetch_sub_explicit(&file->short_blocks, 1, memory_order_relaxed);
     if (is_over_budget(file)) {
         net_log_file_fail(file, "its budget of bytes is used up and no keyframe begins a segment");
         return false;

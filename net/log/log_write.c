@@ -454,6 +454,10 @@ void net_log_pump(net_log_writer* writer) {
     net_log_file_pump(writer->file, false);
 }
 
+void net_log_hurry(net_log_writer* writer) {
+    net_log_file_hurry(writer->file);
+}
+
 void net_log_wait_room(net_log_writer* writer) {
     net_log_file_wait_room(writer->file);
 }

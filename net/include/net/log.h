@@ -259,6 +259,10 @@ void net_log_append_close(net_log_writer* writer, net_match* match);
 /// With net_log_options.is_manual: do what the log's thread does each 20 ms. A disk that was full
 /// is asked again each time.
 void net_log_pump(net_log_writer* writer);
+/// A reader elsewhere follows the file as it grows: the blocks of the next two seconds of ticks are
+/// a fifth as long, so what it reads is that much younger. Call it again while it reads. Such a log
+/// is a little larger; its records are the same.
+void net_log_hurry(net_log_writer* writer);
 /// Wait until the queue is at most half full. For servers that run faster than the disk (--fast).
 void net_log_wait_room(net_log_writer* writer);
 /// @return true once, after logging stopped because of a failure; `text` gets the reason.

@@ -75,6 +75,29 @@ FILES_CASE(records_leave_the_queue_only_when_their_block_is_written) {
     assert_int_equal(sum.info.lost_bytes, 0);
 }
 
+// 5 ticks are a block, 1 is one of a log that is followed.
+FILES_CASE(a_log_that_is_followed_has_short_blocks_and_the_same_records) {
+    net_log_file* file;
+    net_log_file_config config = files_config(files);
+    assert_ok(files_create(&config, &file));
+    net_log_file_hurry(file);
+    uint32_t written = 0;
+    for (ecs_tick tick = 1; tick <= TICKS; tick++) {
+        const uint64_t before = net_log_file_bytes(file);
+        files_tick(file, tick);
+        net_log_file_pump(file, false);
+        written += net_log_file_bytes(file) > before;
+    }
+    assert_int_equal(written, NET_LOG_HURRY_BLOCKS + (TICKS - NET_LOG_HURRY_BLOCKS) / 5);
+    files_end_log(file, TICKS);
+    assert_ok(net_log_file_destroy(file));
+    log_sum sum = files_read(files->log);
+    assert_ok(sum.result);
+    assert_true(sum.info.is_closed);
+    assert_int_equal(sum.records, RECORDS);
+    assert_int_equal(sum.info.last_tick, TICKS);
+}
+
 FILES_CASE(a_full_queue_stops_the_log_and_nothing_else) {
     net_log_file* file;
     net_log_file_config config = files_config(files);
