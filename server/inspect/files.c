@@ -2,7 +2,8 @@
 // The match's log as bytes, for operators; and what a spectator may have of it, for readers.
 //
 // A reader asks again from where it is. When nothing is there yet, the connection is suspended for
-// up to a second and looks again now and then. Nothing is done for a log that no page reads.
+// up to a second and looks again now and then. The log's blocks are shorter meanwhile
+// (net_log_hurry). Nothing is done for a log that no page reads.
 //
 // What spectators get is made once for all of them, as far as one of them has asked: a tape, in a
 // file without a name.
@@ -21,7 +22,7 @@
 #include <unistd.h>
 
 #define CHUNK_BYTES (UINT64_C(4) << 20)
-#define LOOK_US UINT64_C(100000)   // while it waits
+#define LOOK_US UINT64_C(50000)    // while it waits
 #define WAIT_US UINT64_C(1000000)  // for more
 #define CONVERT_US UINT64_C(20000) // at a time: other connections wait
 
@@ -71,6 +72,7 @@ static bool wait_for_more(http_visit* visit) {
     if (now_us >= visit->follow_until_us) return false;
     visit->state = HTTP_FOLLOWS;
     visit->look_us = now_us + LOOK_US;
+    http_due(visit->inspect, visit->look_us);
     visit->until_us = 0;
     MHD_suspend_connection(visit->connection);
     return true;
@@ -287,5 +289,7 @@ enum MHD_Result http_send_file(server_inspect* self, http_visit* visit) {
     if (error) return http_send_error(visit, 404, error);
     error = read_place(visit, &at);
     if (error) return http_send_error(visit, 400, error);
+    if (!is_watch || self->config.delay_s == 0)
+        atomic_store_explicit(&self->is_followed, true, memory_order_relaxed);
     return is_watch ? send_watch(self, visit, at) : send_log(self, visit, at);
 }

@@ -139,14 +139,13 @@ static void* serve(void* inspect) {
         {.fd = server_orders_descriptor(self->orders), .events = POLLIN},
         {.fd = self->stop, .events = POLLIN},
     };
-    uint64_t due_us = UINT64_MAX;
+    self->due_us = UINT64_MAX;
     while (!self->is_stopping) {
-        (void)poll(polled, BASE_COUNT(polled), wait_ms(self, due_us, net_loop_now_us()));
+        (void)poll(polled, BASE_COUNT(polled), wait_ms(self, self->due_us, net_loop_now_us()));
         take_answers(self);
         const uint64_t now_us = net_loop_now_us();
-        due_us = http_publications_run(self, now_us);
-        const uint64_t look_us = http_files_run(self, now_us);
-        if (look_us < due_us) due_us = look_us;
+        self->due_us = http_publications_run(self, now_us);
+        http_due(self, http_files_run(self, now_us));
         close_idle(self, now_us);
         (void)MHD_run(self->daemon);
     }
@@ -262,6 +261,11 @@ void server_inspect_pass(server_inspect* self, bool is_ready) {
     atomic_store_explicit(&self->is_ready, is_ready, memory_order_relaxed);
     const net_match* match = self->config.subject->match;
     if (match) atomic_store_explicit(&self->tick, net_match_tick(match), memory_order_relaxed);
+    net_log_writer* log = self->config.subject->log;
+    if (log && atomic_load_explicit(&self->is_followed, memory_order_relaxed)) {
+        atomic_store_explicit(&self->is_followed, false, memory_order_relaxed);
+        net_log_hurry(log);
+    }
     server_orders_run(self->orders, self->config.run, self->config.subject);
 }
 

@@ -96,13 +96,20 @@ struct server_inspect {
     BASE_ATOMIC(uint32_t) visit_count;  ///< written by the thread of HTTP, as what is counted below
     BASE_ATOMIC(uint64_t) responses[6]; ///< by the first digit of their status
     BASE_ATOMIC(uint64_t) frames_lost;
-    BASE_ATOMIC(uint64_t) tick; ///< of the match
+    BASE_ATOMIC(uint64_t) tick;    ///< of the match
+    BASE_ATOMIC(bool) is_followed; ///< the log, since the loop's newest pass
+    uint64_t due_us;               ///< when the thread has to look again
     http_tape tapes[HTTP_TAPES_MAX];
     base_bytes scratch; ///< of files.c
     http_visit visits[HTTP_VISITS_MAX];
     http_publication publications[HTTP_PUBLICATIONS_MAX];
     http_frame frames[HTTP_FRAMES_MAX];
 };
+
+/// The thread looks again at `us` or before.
+static inline void http_due(server_inspect* self, uint64_t us) {
+    if (us < self->due_us) self->due_us = us;
+}
 
 // ---- answer.c
 

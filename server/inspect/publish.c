@@ -69,6 +69,7 @@ static http_publication* begin_publication(server_inspect* self, server_order* o
                              .type = order->answer.type,
                              .period_us = 1000000 / hz,
                              .next_us = net_loop_now_us() + 1000000 / hz};
+    http_due(self, it->next_us);
     server_order* own = server_orders_get(self->orders, order_of(self, it));
     const base_bytes values = own->values;
     memcpy(own->verb, order->verb, sizeof own->verb);

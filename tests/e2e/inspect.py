@@ -4,6 +4,7 @@
 import json
 import re
 import socket
+import struct
 import sys
 import time
 from urllib.parse import urlsplit
@@ -227,6 +228,21 @@ def take(path, token, file):
             to.write(content)
 
 
+def follow(token):
+    """Blocks of a log that is followed have 12 of 60 ticks."""
+    log, short = b"", 0
+    for _ in range(40):
+        log += wants(200, "GET", f"/log/bytes?from={len(log)}", bearer(token))[1]
+        short, at = 0, 16
+        while at < len(log):
+            kind, stored, first, last = struct.unpack_from("<10xHI24xQQ", log, at)
+            short += kind == 2 and last - first < 12
+            at += 72 + stored
+        if short >= 4:
+            return
+    raise AssertionError(f"{short} short blocks in {len(log)} bytes")
+
+
 def logs(reader, operator):
     for path in ("/log/info", "/log/bytes?from=0"):
         wants(403, "GET", path, bearer(reader), says="for operators")
@@ -239,6 +255,7 @@ def logs(reader, operator):
         wants(400, "GET", path + "?from=0&segment=x", bearer(operator), says="number")
         wants(404, "GET", path + "?from=0&segment=99999", bearer(operator), says="not there")
         wants(405, "POST", path, bearer(operator), b"{}")
+    follow(operator)
     take("/log/bytes", operator, "copy.slog")
     take("/watch/bytes", reader, "seen.slog")
 

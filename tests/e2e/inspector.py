@@ -128,6 +128,16 @@ def check_match(page):
     return picture
 
 
+def measure_behind(page):
+    """Seconds that the live picture is behind the server's match."""
+    page.tick()
+    seen = []
+    for _ in range(8):
+        page.value("window.behind = null, fetch('api/v1/status').then(answer => answer.json()).then(status => { window.behind = (Number(status.tick) - Number(document.querySelector('.clock').textContent.split('·')[0].replaceAll(',', ''))) / status.tick_rate_hz; }), 1")
+        seen.append(page.wait("window.behind"))
+    return sorted(seen)[len(seen) // 2]
+
+
 def check_figures(page):
     page.view("overview")
     page.wait(f"[...document.querySelectorAll('.tile')].some(tile => tile.textContent.includes('Players{BOTS} of'))")
@@ -271,6 +281,7 @@ def main():
             page.wait("document.querySelector('.tile .figure span')?.textContent")
             first = time.monotonic() - opened
             picture = check_match(page)
+            behind = measure_behind(page)
             check_figures(page)
             check_world(page)
             page.entity = page.value("new URLSearchParams(location.hash.slice(1)).get('entity')")
@@ -296,7 +307,7 @@ def main():
             if page:
                 page.end()
             match.end()
-    print(f"inspector: {len(VIEWS)} views, {picture}, first figures after {first:.2f} s, {took:.1f} s, with restarts {time.monotonic() - began:.1f} s")
+    print(f"inspector: {len(VIEWS)} views, {picture}, {behind:.2f} s behind, first figures after {first:.2f} s, {took:.1f} s, with restarts {time.monotonic() - began:.1f} s")
 
 
 main()

@@ -122,7 +122,7 @@ class Camera {
 
 class Player {
     constructor(root, page) {
-        Object.assign(this, { page, source: null, isPlaying: true, isLive: !page.get("tick"), as: Number(page.get("as")) || 0, dirty: true, busy: false, closed: false, people: [] });
+        Object.assign(this, { page, source: null, behind: 0, isPlaying: true, isLive: !page.get("tick"), as: Number(page.get("as")) || 0, dirty: true, busy: false, closed: false, people: [] });
         this.speed = SPEEDS.includes(Number(page.get("speed"))) ? Number(page.get("speed")) : 1;
         this.canvas = h("canvas", { role: "img", "aria-label": "The match" });
         this.pills = h("div", { class: "over" });
@@ -186,12 +186,14 @@ class Player {
                 const tick = this.wanted;
                 this.wanted = undefined;
                 await source.seek(tick);
+                this.behind = 0;
                 this.dirty = true;
             } else if (this.isPlaying) {
                 const before = source.tick;
                 const behind = (source.last - source.tick) / this.hz() - source.lag;
+                this.behind += (behind - this.behind) * Math.min(1, dt); // ticks come in blocks: their mean
                 if (this.isLive && behind > BEHIND_S) await source.seek(source.last - source.lag * this.hz());
-                else await source.advance(dt * this.hz() * (this.isLive ? Math.min(1.5, Math.max(0.5, 1 + behind)) : this.speed)); // a little faster or slower than the clock, to stay `lag` behind
+                else await source.advance(dt * this.hz() * (this.isLive ? Math.min(1.5, Math.max(0.5, 1 + this.behind)) : this.speed)); // a little faster or slower than the clock, to stay `lag` behind
                 this.dirty ||= source.tick !== before;
                 if (!this.isLive && source.tick >= source.last && source_grows(source)) this.goLive();
             }

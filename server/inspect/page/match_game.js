@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The match drawn by the game's own code: the server's log, run and drawn by GAME.wasm (game.js). A live log grows: new bytes
-// come about once a second, so what is shown stays a little behind. A reader follows the spectators' record, never the log.
+// come five times a second, so what is shown stays a little behind. A reader follows the spectators' record, never the log.
 import { count } from "./dom.js";
 
-const LAG_S = 1.2, NEXT_MS = 250, PIECE_BYTES = 32768; // a shorter answer has the end
+const LAG_S = 0.22, LAG_S_MAX = 1.5, NEXT_MS = 250, PIECE_BYTES = 32768; // a shorter answer has the end
 
 const rest = (ms) => new Promise((done) => setTimeout(done, ms));
 
@@ -36,6 +36,8 @@ class Match {
                 const is_next = segment !== null && name !== null && name !== segment;
                 segment = name ?? segment;
                 if (count_bytes) {
+                    // On a bad line the bytes of the next moment come late: keep more of them.
+                    this.lag = this.tick >= this.last ? Math.min(LAG_S_MAX, this.lag + 0.1) : Math.max(LAG_S, this.lag - 0.005);
                     from = is_next ? count_bytes : from + count_bytes;
                     this.take(await this.game.feed(bytes, is_next ? { segment: true } : undefined));
                     this.problem = this.state.error ?? "";
@@ -50,7 +52,7 @@ class Match {
                 await rest(1500);
             }
             if (!this.hasAll && (count_bytes < PIECE_BYTES || this.state.bytes >= this.size)) this.caughtUp();
-            if (count_bytes < 1000) await rest(NEXT_MS);
+            if (!count_bytes) await rest(NEXT_MS); // the server waited for more
         }
     }
     caughtUp() { this.hasAll = true; this.changed(); }
