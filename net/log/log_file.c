@@ -321,6 +321,7 @@ void net_log_file_config_apply(net_log_file_config* config, const net_log_option
     config->ops = options->ops;
     config->is_manual = options->is_manual;
     config->sign_key = options->sign_key;
+    config->tap = options->tap;
     config->has_patience = true;
 }
 
@@ -405,18 +406,23 @@ void net_log_file_wait_room(net_log_file* file) {
     pthread_mutex_unlock(&file->mutex);
 }
 
+bool net_log_file_takes(const net_log_file* file) {
+    return !net_log_file_has_failed(file) && !file->is_leaving_out;
+}
+
 net_log_draft* net_log_file_begin(net_log_file* file) {
-    if (net_log_file_has_failed(file) || file->is_leaving_out) return NULL;
+    if (!net_log_file_takes(file) && !file->config.tap.record) return NULL;
     net_log_draft_begin(&file->draft);
     return &file->draft;
 }
 
-// End the draft and push it. @return false: the queue has no room for it.
-static bool push(net_log_file* file, net_log_kind kind, ecs_tick tick) {
-    const uint64_t number = file->next_number;
-    uint32_t size;
-    const uint8_t* record = net_log_draft_end(&file->draft, kind, number, tick, &size);
-    return net_log_queue_push(&file->queue, record, size, number);
+// The tap gets the record, whether the disk takes it or not.
+static void call_tap(const net_log_file* file, net_log_kind kind, ecs_tick tick,
+                     const uint8_t* record, uint32_t size) {
+    const net_log_tap* tap = &file->config.tap;
+    if (!tap->record || kind == NET_LOG_KIND_STATE) return;
+    tap->record(tap->context, (uint32_t)kind, tick, record + NET_LOG_QUEUE_PREFIX_BYTES,
+                size - NET_LOG_QUEUE_PREFIX_BYTES);
 }
 
 // Until the queue has emptied; log_rotate.c ends it.
@@ -427,6 +433,11 @@ static void leave_out(net_log_file* file, ecs_tick tick) {
 
 void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick) {
     BASE_ASSERT(kind != NET_LOG_KIND_OTHER && file->next_number > 0);
+    const uint64_t number = file->next_number;
+    uint32_t size;
+    const uint8_t* record = net_log_draft_end(&file->draft, kind, number, tick, &size);
+    call_tap(file, kind, tick, record, size);
+    if (!net_log_file_takes(file)) return;
     if (kind == NET_LOG_KIND_END && tick == file->resumed_tick) return;
     const char* harm = net_log_queue_harm(&file->queue);
     if (harm) {
@@ -434,7 +445,7 @@ void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick) {
         return;
     }
     bool may_fit = NET_LOG_DRAFT_HEAD_BYTES + file->draft.body.size <= file->config.ring_bytes / 2;
-    if (!may_fit || !push(file, kind, tick)) {
+    if (!may_fit || !net_log_queue_push(&file->queue, record, size, number)) {
         if (may_fit && file->config.keyframe_ticks > 0)
             leave_out(file, tick + (kind == NET_LOG_KIND_STATE)); // its tick is whole without it
         else

@@ -63,6 +63,7 @@ typedef struct net_log_file_config {
     net_log_place place; ///< with `segment`: it goes on behind FILE.before, which takes its name
     const net_log_secret_key* sign_key; ///< signs each index; NULL: none is signed
     net_log_file_ops ops;
+    net_log_tap tap;
 } net_log_file_config;
 
 typedef struct net_log_file net_log_file;
@@ -90,8 +91,11 @@ void net_log_file_config_apply(net_log_file_config* config, const net_log_option
 BASE_MUST_USE net_result net_log_file_create(const net_log_file_config* config, const void* header,
                                              size_t header_bytes, const base_reporter* reporter,
                                              net_log_file** file);
-/// Begin the next record. @return the draft to write its body into; NULL after logging stopped, and
-/// while records are left out because the disk takes none.
+/// Does the log take records? Not after it stopped, and not while they are left out because the
+/// disk takes none.
+bool net_log_file_takes(const net_log_file* file);
+/// Begin the next record. @return the draft to write its body into; NULL when neither the log nor a
+/// tap takes it.
 net_log_draft* net_log_file_begin(net_log_file* file);
 /// Push the draft as a record.
 void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick);

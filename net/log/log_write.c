@@ -188,10 +188,10 @@ static net_log_draft* begin_draft(net_log_writer* writer) {
 // Behind its end, because nothing waits for it.
 static void append_state(void* context, const uint8_t* data, size_t size) {
     net_log_writer* writer = context;
-    net_log_draft* draft = begin_draft(writer);
+    net_log_draft* draft = net_log_file_takes(writer->file) ? begin_draft(writer) : NULL;
     if (draft) proto_pb_write_bytes(&draft->body, FIELD_CHANGES, data, size);
     if (draft) net_log_file_end(writer->file, NET_LOG_KIND_STATE, writer->tick);
-    if (!draft || !net_log_file_begin(writer->file)) net_log_recorder_restart(writer->recorder);
+    if (!draft || !net_log_file_takes(writer->file)) net_log_recorder_restart(writer->recorder);
 }
 
 static void end_state(net_log_writer* writer) {
@@ -343,11 +343,11 @@ void net_log_append_end_rows(net_log_writer* writer, net_match* match, const net
     BASE_ASSERT(!history || net_history_tick(history) == writer->tick);
     writer->is_in_tick = false;
     writer->state_hash = ecs_world_state_hash(world);
-    bool is_written = net_log_file_begin(writer->file) != NULL;
+    bool is_written = net_log_file_takes(writer->file);
     offer_keyframe(writer, match);
-    net_log_draft* draft = is_written ? begin_draft(writer) : NULL;
+    net_log_draft* draft = begin_draft(writer);
     if (draft) append_results(writer, match, draft);
-    if (draft && writer->recorder && history) {
+    if (is_written && draft && writer->recorder && history) {
         record_state(writer, history);
         return;
     }
@@ -408,7 +408,7 @@ static void append_missing(net_log_writer* writer, const net_match* match) {
     const net_log_begin begin = {.tick = writer->tick + 1};
     net_log_append_begin(writer, &begin);
     writer->is_in_tick = false;
-    const bool is_written = net_log_file_begin(writer->file) != NULL;
+    const bool is_written = net_log_file_takes(writer->file);
     offer_keyframe(writer, match);
     if (!is_written || is_after_keyframe(writer)) net_log_recorder_restart(writer->recorder);
     net_log_draft* draft = is_written ? begin_draft(writer) : NULL;

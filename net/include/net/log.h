@@ -88,6 +88,15 @@ void net_log_public_key_print(const net_log_public_key* key, char text[NET_LOG_K
 BASE_MUST_USE bool net_log_key_parse(const char* text, size_t size, net_log_secret_key* key);
 BASE_MUST_USE bool net_log_public_key_parse(const char* text, size_t size, net_log_public_key* key);
 
+/// Gets each record (packed; borrowed for the call) behind its way into the queue, on the
+/// simulation's thread, but those of states. Also those that the log leaves out because a disk is
+/// full, and those behind its failure.
+typedef struct net_log_tap {
+    /// `kind`: the record's field in Record (proto/log.proto).
+    void (*record)(void* context, uint32_t kind, ecs_tick tick, const void* data, uint32_t size);
+    void* context;
+} net_log_tap;
+
 typedef struct net_log_options {
     net_log_segments segments;
     net_log_sync sync;
@@ -111,6 +120,7 @@ typedef struct net_log_options {
     /// with one identity, and the log of `before` stays as it is. Read in create only.
     struct net_log_reader* before;
     const net_log_secret_key* sign_key; ///< outlives the writer; NULL: the log is not signed
+    net_log_tap tap;                    ///< outlives the writer; `record` NULL: nothing is called
 } net_log_options;
 /// @return Segments of NET_LOG_SEGMENT_BYTES_DEFAULT, at most NET_LOG_BUDGET_BYTES_DEFAULT.
 net_log_options net_log_options_default(void);

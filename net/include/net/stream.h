@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+/// The records of a match as a stream of messages that a broker orders and keeps: the server
+/// appends, standbys and relays follow. Format: proto/STREAM.md.
+///
+/// Nothing here knows a broker's protocol, a socket or a clock. A broker is five functions
+/// (net_broker); the writer and the follower are polled with the time.
+#pragma once
+
+#include "ecs/entity.h"
+#include "net/log.h"
+#include "net/token.h"
+
+BASE_C_BEGIN
+
+// ---- the broker ----
+
+#define NET_BROKER_TEXT_BYTES 160u
+/// A broker must take messages of this size: the longest record in one message, with its head, and
+/// with what the broker counts of its own headers.
+#define NET_BROKER_PAYLOAD_BYTES_MIN ((1u << 19) + 4096u)
+#define NET_BROKER_ID_BYTES 64u
+
+typedef enum net_broker_code {
+    NET_BROKER_DONE,       ///< of an append, also of one whose id is known; of net_broker.last
+    NET_BROKER_MESSAGE,    ///< the next one of net_broker.read
+    NET_BROKER_WRONG_LAST, ///< of an append: another message is the last one; nothing was stored
+    NET_BROKER_FULL,       ///< of an append: no room; nothing was stored
+    NET_BROKER_UNREADY,    ///< it cannot say now (it starts, or elects): ask again
+    NET_BROKER_REFUSED,    ///< for good: `text` says why
+} net_broker_code;
+
+typedef struct net_broker_answer {
+    net_broker_code code;
+    uint64_t request;    ///< the number with which it was asked
+    uint64_t sequence;   ///< of the stored message; `last`: of the newest, 0: there is none
+    const uint8_t* data; ///< of MESSAGE and `last`: its bytes, borrowed until the next take
+    size_t size;
+    char text[NET_BROKER_TEXT_BYTES];
+} net_broker_answer;
+
+typedef struct net_broker_append {
+    const uint8_t* data;
+    size_t size;
+    uint64_t expected; ///< sequence of the stream's last message; 0: the stream has none
+    const char*
+        id; ///< a message whose id is known is not stored again. Shorter than NET_BROKER_ID_BYTES
+} net_broker_append;
+
+typedef struct net_broker_status {
+    bool is_connected;
+    uint32_t payload_bytes_max; ///< 0: not known yet
+    uint64_t reconnects;
+    char trouble[NET_BROKER_TEXT_BYTES]; ///< why there is no connection; empty: not known
+} net_broker_status;
+
+/// One stream of one broker, as one user sees it. Nothing blocks. An answer comes by `take`, late,
+/// out of order, or never: who asks has a time-out, and asks again with another number. Calls come
+/// from one thread.
+typedef struct net_broker {
+    void* context;
+    net_broker_status (*status)(void* context);
+    /// Store a message. The bytes and the id are copied or sent before it returns.
+    void (*append)(void* context, uint64_t request, const net_broker_append* append);
+    /// Ask for the newest message, with its sequence.
+    void (*last)(void* context, uint64_t request);
+    /// Give all messages from `sequence` on, and each that comes later, until the next read. Some
+    /// may be missing or come twice.
+    void (*read)(void* context, uint64_t request, uint64_t sequence);
+    /// @return false: there is no answer now.
+    bool (*take)(void* context, net_broker_answer* answer);
+} net_broker;
+
+// ---- positions ----
+
+#define NET_STREAM_ADDRESSES_MAX 4u
+
+/// A place in a stream, behind a message.
+typedef struct net_stream_position {
+    uint64_t epoch;    ///< of the newest claim; 0: there is none
+    uint64_t sequence; ///< of the message; 0: the stream is empty
+    uint64_t records;  ///< in front of this place; they are numbered from 1
+} net_stream_position;
+
+/// What a claim says: from here on one server writes, with this epoch.
+typedef struct net_stream_claim {
+    uint64_t writer; ///< drawn by chance: tells two claims of one epoch apart
+    uint64_t key_id; ///< of the keys from which secrets are derived; 0: none
+    net_address addresses[NET_STREAM_ADDRESSES_MAX]; ///< where players reach it
+    uint32_t address_count;
+} net_stream_claim;
+
+// ---- where records come from ----
+
+typedef enum net_stream_found {
+    NET_STREAM_FOUND_RECORD,
+    NET_STREAM_FOUND_NOTHING, ///< not appended yet
+    NET_STREAM_FOUND_LOST,    ///< it is nowhere any more: the stream ends in front of it
+} net_stream_found;
+
+typedef struct net_stream_record {
+    const uint8_t* data; ///< packed; borrowed until the next call
+    uint32_t size;
+    ecs_tick end_tick; ///< it is the end of this tick; 0: it is another record
+    bool is_close;
+} net_stream_record;
+
+/// Gives the records in order, each once.
+typedef struct net_stream_source {
+    void* context;
+    net_stream_found (*next)(void* context, uint64_t number, net_stream_record* record);
+} net_stream_source;
+
+/// Between a log's writer and the stream: records wait in memory, and those that found no room
+/// there are read from the log's files.
+/// Threads: net_log_tap on the simulation's, the source on the stream's.
+typedef struct net_stream_tap net_stream_tap;
+
+#define NET_STREAM_WAITING_BYTES_DEFAULT (8u << 20)
+
+typedef struct net_stream_tap_config {
+    const base_allocator* allocator;
+    const char* log_file; ///< outlives the tap
+    uint64_t
+        waiting_bytes; ///< a power of two, from 64 to 1 GiB; 0: NET_STREAM_WAITING_BYTES_DEFAULT
+    /// Called behind each record for which the stream should wake. NULL: nothing is called.
+    void (*wake)(void* context);
+    void* context;
+} net_stream_tap_config;
+/// @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_stream_tap_create(const net_stream_tap_config* config,
+                                               net_stream_tap** tap);
+/// NULL does nothing.
+void net_stream_tap_destroy(net_stream_tap* tap);
+/// What net_log_options.tap takes.
+net_log_tap net_stream_tap_log(net_stream_tap* tap);
+net_stream_source net_stream_tap_source(net_stream_tap* tap);
+/// Records that were appended so far. Any thread.
+uint64_t net_stream_tap_records(const net_stream_tap* tap);
+/// The log goes on with one before (net_log_options.before), and a stream has some of its records:
+/// go on behind the first `records` of the log, of which the last one is `last` (packed, as it
+/// stands in the stream). Before the match's next record.
+/// @return NET_OK; NET_ERR_DIVERGED (reported: the log has not these records); NET_ERR_MEMORY, or
+///         what net_log_reader_create returns (reported).
+BASE_MUST_USE net_result net_stream_tap_resume(net_stream_tap* tap, uint64_t records,
+                                               const void* last, uint32_t last_bytes,
+                                               const base_reporter* reporter);
+
+// ---- writing ----
+
+/// Appends a match's records, one message at a time, each with the sequence of the last one: who
+/// appends anything else in between makes the broker refuse it. So one server writes, whatever the
+/// clock, the network and the scheduler do. Time-outs, duplicates, restarts and a full broker cost
+/// time only. Allocates in create alone.
+typedef struct net_stream_writer net_stream_writer;
+
+typedef enum net_stream_state {
+    NET_STREAM_IDLE,     ///< no claim yet
+    NET_STREAM_CLAIMING, ///< the claim is not answered yet
+    NET_STREAM_OWNED,
+    NET_STREAM_FENCED, ///< another one writes: nothing is sent any more, unless a new claim is made
+    NET_STREAM_ENDED,  ///< the close was acknowledged
+    NET_STREAM_FAILED, ///< net_stream_status.text says why; the match is not concerned
+} net_stream_state;
+
+typedef enum net_stream_trouble {
+    NET_STREAM_WELL,
+    NET_STREAM_AWAY, ///< no connection, or it starts
+    NET_STREAM_SLOW, ///< connected, and no answer within NET_STREAM_ANSWER_MS
+    NET_STREAM_FULL,
+} net_stream_trouble;
+
+/// Without an answer so long a message is sent again, with the same id.
+#define NET_STREAM_ANSWER_MS 2000u
+
+typedef struct net_stream_status {
+    net_stream_state state;
+    net_stream_trouble trouble;
+    uint64_t epoch;     ///< of the claim
+    uint64_t fenced_by; ///< FENCED: the newest epoch in the stream
+    net_stream_position acked;
+    ecs_tick acked_tick; ///< newest one whose end is acknowledged; 0: none
+    uint64_t sent_records;
+    uint64_t messages, bytes; ///< acknowledged
+    uint64_t repeats;         ///< messages that were sent once more
+    uint64_t ack_us;          ///< how long the newest acknowledgement took
+    char text[NET_BROKER_TEXT_BYTES + 64];
+} net_stream_status;
+
+typedef struct net_stream_writer_config {
+    const base_allocator* allocator;
+    net_broker broker;
+    net_stream_source source;
+    net_stream_claim claim;
+} net_stream_writer_config;
+
+/// @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_stream_writer_create(const net_stream_writer_config* config,
+                                                  net_stream_writer** writer);
+/// NULL does nothing.
+void net_stream_writer_destroy(net_stream_writer* writer);
+/// Claim the stream as epoch `behind->epoch` + 1, right behind `behind`, which is where its
+/// follower stands. Its next record is behind->records + 1. `header` (borrowed until OWNED or
+/// FENCED; at most NET_STREAM_HEADER_BYTES_MAX): the packed Header of the log, for a stream that is
+/// empty; NULL otherwise. In state IDLE or FENCED (asserted). Outcomes: OWNED; FENCED (the stream
+/// went on, or another one was faster); FAILED.
+void net_stream_writer_claim(net_stream_writer* writer, const net_stream_position* behind,
+                             const void* header, size_t header_bytes);
+#define NET_STREAM_HEADER_BYTES_MAX (1u << 19)
+/// Take answers, send what is due. @return when it must be called again at the latest, although
+/// nothing comes: a time in microseconds.
+uint64_t net_stream_writer_poll(net_stream_writer* writer, uint64_t now_us);
+/// Borrowed; changes with each poll.
+const net_stream_status* net_stream_writer_status(const net_stream_writer* writer);
+
+// ---- following ----
+
+/// Reads a stream from its first message on. What it gives is what was appended, each record once,
+/// in order; bytes that no writer writes, gaps and epochs that go back end it with a text.
+/// Allocates in create, and for the header.
+typedef struct net_stream_follower net_stream_follower;
+
+typedef enum net_stream_next {
+    NET_STREAM_NEXT_RECORD,
+    NET_STREAM_NEXT_NOTHING, ///< for now
+    NET_STREAM_NEXT_END,     ///< the close was read
+    NET_STREAM_NEXT_FAILED,  ///< net_stream_follower_info.text says why
+} net_stream_next;
+
+/// Asked so often while nothing comes: does the broker answer, and is there anything new?
+#define NET_STREAM_PING_MS 50u
+/// An answer that takes longer does not count as one.
+#define NET_STREAM_PING_ANSWER_MS 150u
+
+typedef struct net_stream_follower_info {
+    /// Behind the newest message of which every record was taken by net_stream_follower_next.
+    net_stream_position position;
+    net_stream_claim claim;  ///< the newest one
+    bool is_claimed_in_tick; ///< it stands behind a begin whose end never came
+    ecs_tick tick;           ///< of the newest record that was taken
+    bool is_in_tick;         ///< behind a begin without its end
+    bool is_closed;
+    uint64_t answered_us; ///< when the broker last answered; 0: never
+    /// How long nothing came, counted only while the broker answered: from 0 again when it did not.
+    uint64_t silence_us;
+    uint64_t lag_messages; ///< that the stream has and that were not taken yet, as last heard
+    char text[NET_BROKER_TEXT_BYTES + 64];
+} net_stream_follower_info;
+
+/// @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_stream_follower_create(const base_allocator* allocator,
+                                                    const net_broker* broker,
+                                                    net_stream_follower** follower);
+/// NULL does nothing.
+void net_stream_follower_destroy(net_stream_follower* follower);
+/// Take answers and ask what is due. @return when it must be called again at the latest.
+uint64_t net_stream_follower_poll(net_stream_follower* follower, uint64_t now_us);
+/// Get the next record, packed and checked; borrowed until the next call of this or of poll.
+net_stream_next net_stream_follower_next(net_stream_follower* follower, const uint8_t** data,
+                                         uint32_t* size);
+/// The packed Header of the log, out of message 1; lives as long as the follower. @return NULL: it
+/// did not come yet.
+const uint8_t* net_stream_follower_header(const net_stream_follower* follower, size_t* size);
+/// Borrowed; changes with each poll and next.
+const net_stream_follower_info* net_stream_follower_get(const net_stream_follower* follower);
+
+BASE_C_END

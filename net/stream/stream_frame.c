@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+// One message, read and written front to back. A stream is foreign: who follows it checks each
+// message as a whole before a record of it is used.
+//
+//     u8 version, u8 kind, u64 epoch, u64 number, body
+//     RECORDS: (varint length, record)*        CLAIM: a StreamClaim (proto/log.proto)
+#include "stream/stream_frame.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "proto/pb_wire.h"
+
+#include <inttypes.h>
+
+enum {
+    ADDRESS_BYTES = 18, // 16 of an IPv6 address, and the port, high byte first
+    FIELD_WRITER = 1,
+    FIELD_KEY_ID = 2,
+    FIELD_ADDRESS = 3,
+    FIELD_HEADER = 4,
+    FIELD_CHANGES = 5, // of a tick's end: its sums
+};
+
+_Static_assert(NET_STREAM_HEAD_BYTES + NET_LOG_RECORD_BYTES_MAX + NET_STREAM_BROKER_HEAD_BYTES +
+                       8 <=
+                   NET_BROKER_PAYLOAD_BYTES_MIN,
+               "a broker must take the longest record");
+
+bool net_stream_is_kind(net_log_kind kind) {
+    return kind == NET_LOG_KIND_BEGIN || kind == NET_LOG_KIND_END || kind == NET_LOG_KIND_CLOSE ||
+           kind == NET_LOG_KIND_CONTROL || kind == NET_LOG_KIND_ALIVE;
+}
+
+// ---- writing ----
+
+// The body of an end, without its sums.
+static void copy_end(const uint8_t* data, size_t size, proto_pb_writer* target) {
+    base_reader reader = base_reader_make(data, size);
+    proto_pb_field field;
+    for (size_t from = 0; proto_pb_next(&reader, &field); from = reader.offset) {
+        if (field.id == FIELD_CHANGES) continue;
+        uint8_t* place = proto_pb_extend(target, reader.offset - from);
+        if (place) memcpy(place, data + from, reader.offset - from);
+    }
+}
+
+uint32_t net_stream_record_write(net_log_kind kind, const void* data, uint32_t size,
+                                 uint8_t* target) {
+    BASE_ASSERT(net_stream_is_kind(kind));
+    base_reader reader = base_reader_make(data, size);
+    proto_pb_field field;
+    if (kind != NET_LOG_KIND_END || !proto_pb_next(&reader, &field) ||
+        field.id != NET_LOG_KIND_END || field.type != 2) {
+        memcpy(target, data, size);
+        return size;
+    }
+    proto_pb_writer writer = {.data = target, .capacity = size};
+    copy_end(field.data, field.size, &writer);
+    proto_pb_write_end(&writer, 0, NET_LOG_KIND_END);
+    BASE_ASSERT(!writer.failed);
+    return (uint32_t)writer.size;
+}
+
+static void write_head(proto_pb_writer* message, net_stream_kind kind, uint64_t epoch,
+                       uint64_t number) {
+    BASE_ASSERT(epoch > 0 && number > 0);
+    message->size = 0;
+    message->failed = false;
+    proto_pb_write_raw(message, NET_STREAM_VERSION, 1);
+    proto_pb_write_raw(message, (uint64_t)kind, 1);
+    proto_pb_write_raw(message, epoch, 8);
+    proto_pb_write_raw(message, number, 8);
+}
+
+void net_stream_frame_begin(proto_pb_writer* message, uint64_t epoch, uint64_t number) {
+    write_head(message, NET_STREAM_KIND_RECORDS, epoch, number);
+    BASE_ASSERT(!message->failed && message->size == NET_STREAM_HEAD_BYTES);
+}
+
+bool net_stream_frame_add(proto_pb_writer* message, const void* data, uint32_t size) {
+    BASE_ASSERT(size > 0 && size <= NET_LOG_RECORD_BYTES_MAX && !message->failed);
+    if (base_varint_bytes(size) + size > message->capacity - message->size) return false;
+    proto_pb_write_varint(message, size);
+    memcpy(proto_pb_extend(message, size), data, size);
+    return true;
+}
+
+static void write_address(proto_pb_writer* message, const net_address* address) {
+    uint8_t bytes[ADDRESS_BYTES];
+    memcpy(bytes, address->ip, sizeof address->ip);
+    bytes[16] = (uint8_t)(address->port >> 8);
+    bytes[17] = (uint8_t)address->port;
+    proto_pb_write_bytes(message, FIELD_ADDRESS, bytes, sizeof bytes);
+}
+
+void net_stream_frame_claim(proto_pb_writer* message, uint64_t epoch, uint64_t number,
+                            const net_stream_claim* claim, const void* header,
+                            size_t header_bytes) {
+    BASE_ASSERT(claim->writer != 0 && claim->address_count <= NET_STREAM_ADDRESSES_MAX);
+    write_head(message, NET_STREAM_KIND_CLAIM, epoch, number);
+    proto_pb_write_fixed64(message, FIELD_WRITER, claim->writer);
+    proto_pb_write_fixed64(message, FIELD_KEY_ID, claim->key_id);
+    for (uint32_t i = 0; i < claim->address_count; i++)
+        write_address(message, &claim->addresses[i]);
+    if (header) proto_pb_write_bytes(message, FIELD_HEADER, header, header_bytes);
+}
+
+// ---- reading ----
+
+static bool read_claim_field(net_stream_frame* frame, const proto_pb_field* field) {
+    net_stream_claim* claim = &frame->claim;
+    switch (field->id) {
+    case FIELD_WRITER:
+        claim->writer = field->number;
+        return field->type == 1;
+    case FIELD_KEY_ID:
+        claim->key_id = field->number;
+        return field->type == 1;
+    case FIELD_ADDRESS: {
+        if (field->type != 2 || field->size != ADDRESS_BYTES ||
+            claim->address_count == NET_STREAM_ADDRESSES_MAX)
+            return false;
+        net_address* address = &claim->addresses[claim->address_count++];
+        memcpy(address->ip, field->data, sizeof address->ip);
+        address->port = (uint16_t)(field->data[16] << 8 | field->data[17]);
+        return true;
+    }
+    case FIELD_HEADER:
+        frame->header = field->data;
+        frame->header_bytes = field->size;
+        return field->type == 2 && field->size > 0 && field->size <= NET_STREAM_HEADER_BYTES_MAX;
+    default:
+        return true;
+    }
+}
+
+static bool read_claim(net_stream_frame* frame) {
+    base_reader reader = base_reader_make(frame->body, frame->body_bytes);
+    proto_pb_field field;
+    while (proto_pb_next(&reader, &field))
+        if (!read_claim_field(frame, &field)) return false;
+    return !reader.failed && frame->claim.writer != 0;
+}
+
+// A kind that the stream does not have is that of a later version: who follows skips it.
+static bool read_record(base_reader* reader, net_log_record* record, const uint8_t** data) {
+    const uint64_t size = base_reader_varint(reader);
+    if (reader->failed || size == 0 || size > base_reader_left(reader)) return false;
+    *data = base_reader_skip(reader, (size_t)size);
+    return net_log_record_read(record, *data, (size_t)size) && record->kind != NET_LOG_KIND_STATE;
+}
+
+static bool read_records(net_stream_frame* frame) {
+    base_reader reader = base_reader_make(frame->body, frame->body_bytes);
+    net_log_record record;
+    const uint8_t* data;
+    while (base_reader_left(&reader) > 0) {
+        if (!read_record(&reader, &record, &data)) return false;
+        frame->count++;
+    }
+    return frame->count > 0 && frame->count <= UINT64_MAX - frame->number;
+}
+
+bool net_stream_frame_read(net_stream_frame* frame, const void* data, size_t size) {
+    *frame = (net_stream_frame){.epoch = 0};
+    base_reader reader = base_reader_make(data, size);
+    const uint8_t version = base_reader_u8(&reader);
+    const uint8_t kind = base_reader_u8(&reader);
+    frame->epoch = base_reader_u64(&reader);
+    frame->number = base_reader_u64(&reader);
+    if (reader.failed || version != NET_STREAM_VERSION) return false;
+    if (frame->epoch == 0 || frame->number == 0) return false;
+    frame->body_bytes = base_reader_left(&reader);
+    frame->body = base_reader_skip(&reader, frame->body_bytes);
+    frame->kind = (net_stream_kind)kind;
+    if (kind == NET_STREAM_KIND_CLAIM) return read_claim(frame);
+    return kind == NET_STREAM_KIND_RECORDS && read_records(frame);
+}
+
+bool net_stream_frame_next(const net_stream_frame* frame, size_t* offset, net_log_record* record,
+                           const uint8_t** data) {
+    BASE_ASSERT(frame->kind == NET_STREAM_KIND_RECORDS && *offset <= frame->body_bytes);
+    base_reader reader = base_reader_make(frame->body, frame->body_bytes);
+    reader.offset = *offset;
+    if (base_reader_left(&reader) == 0) return false;
+    const bool is_read = read_record(&reader, record, data);
+    BASE_ASSERT(is_read); // net_stream_frame_read checked it
+    *offset = reader.offset;
+    return true;
+}
+
+void net_stream_frame_id(const net_stream_frame* frame, uint64_t writer,
+                         char id[NET_BROKER_ID_BYTES]) {
+    const char* kind = frame->kind == NET_STREAM_KIND_CLAIM ? "c" : "r";
+    const bool fits =
+        base_text_format(id, NET_BROKER_ID_BYTES, "%" PRIx64 "-%s%" PRIx64 "-%016" PRIx64,
+                         frame->epoch, kind, frame->number, writer);
+    BASE_ASSERT(fits);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/// Messages of a stream, written into fixed memory and read from untrusted bytes (proto/STREAM.md).
+#pragma once
+
+#include "log/log_record.h"
+#include "net/stream.h"
+
+#define NET_STREAM_VERSION 1u
+#define NET_STREAM_HEAD_BYTES 18u
+/// A message is never longer, whatever the broker takes.
+#define NET_STREAM_MESSAGE_BYTES_MAX (1u << 20)
+/// What a broker may count of its own headers.
+#define NET_STREAM_BROKER_HEAD_BYTES 1024u
+
+typedef enum net_stream_kind {
+    NET_STREAM_KIND_RECORDS = 1,
+    NET_STREAM_KIND_CLAIM = 2,
+} net_stream_kind;
+
+/// A checked message. Pointers borrow from its bytes.
+typedef struct net_stream_frame {
+    net_stream_kind kind;
+    uint64_t epoch;  ///< from 1
+    uint64_t number; ///< of its first record; of a claim: of the next one
+    uint64_t count;  ///< of RECORDS, at least 1
+    const uint8_t* body;
+    size_t body_bytes;
+    net_stream_claim claim;
+    const uint8_t* header; ///< of a CLAIM; NULL: it has none
+    size_t header_bytes;
+} net_stream_frame;
+
+/// Is it a kind that the stream has?
+bool net_stream_is_kind(net_log_kind kind);
+/// Pack a record as the stream has it: the end of a tick goes without its sums. `target` has room
+/// for `size` bytes. @return the bytes it took.
+uint32_t net_stream_record_write(net_log_kind kind, const void* data, uint32_t size,
+                                 uint8_t* target);
+
+/// Begin a message of records. The writer's memory has room for NET_STREAM_HEAD_BYTES.
+void net_stream_frame_begin(proto_pb_writer* message, uint64_t epoch, uint64_t number);
+/// Append a record. @return false when it does not fit: nothing was written.
+BASE_MUST_USE bool net_stream_frame_add(proto_pb_writer* message, const void* data, uint32_t size);
+/// Write a claim; `header` NULL: none. message->failed: it does not fit.
+void net_stream_frame_claim(proto_pb_writer* message, uint64_t epoch, uint64_t number,
+                            const net_stream_claim* claim, const void* header, size_t header_bytes);
+/// Check all of a message, its records included. Total. @return false for bytes that no writer
+/// writes.
+BASE_MUST_USE bool net_stream_frame_read(net_stream_frame* frame, const void* data, size_t size);
+/// Get the next record of a checked message of records; start with *offset 0. @return false at the
+/// end.
+bool net_stream_frame_next(const net_stream_frame* frame, size_t* offset, net_log_record* record,
+                           const uint8_t** data);
+/// The id of a message: no other one has it, of whatever epoch and writer.
+void net_stream_frame_id(const net_stream_frame* frame, uint64_t writer,
+                         char id[NET_BROKER_ID_BYTES]);
