@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: MIT
+// One of a fleet of Agones, in virtual time: the SDK server is a list of answers.
+#include "test.h"
+
+#include "agones/agones.h"
+
+#define PASS_US 10000u
+#define LINES_MAX 64u
+
+// What the SDK server was asked, and what it answers from now on.
+typedef struct sidecar {
+    uint32_t status[SERVER_REST_SLOTS]; ///< of each answer; 0: none, at once
+    bool is_silent[SERVER_REST_SLOTS];  ///< answers nothing
+    bool is_open[SERVER_REST_SLOTS];    ///< a request waits for its answer
+    uint32_t asked[SERVER_REST_SLOTS];
+    uint64_t asked_us[SERVER_REST_SLOTS]; ///< the last time
+    char last[SERVER_REST_SLOTS][SERVER_REST_BODY_BYTES];
+    const char* lines[LINES_MAX]; ///< pieces that the watch says in the next poll
+    uint32_t line_count, line_next;
+    bool is_watch_over;
+    uint32_t events; ///< answers of the poll that were not taken yet
+    uint64_t now_us;
+    base_report_first reported;
+    base_reporter reporter;
+    server_agones* agones;
+} sidecar;
+
+static void begin(void* context, server_rest_slot slot, const char* method, const char* path,
+                  const char* body) {
+    sidecar* self = context;
+    assert_false(self->is_open[slot]);
+    self->is_open[slot] = true;
+    self->asked[slot]++;
+    self->asked_us[slot] = self->now_us;
+    assert_true(base_text_format(self->last[slot], sizeof self->last[slot], "%s %s %s", method,
+                                 path, body ? body : "-"));
+}
+
+static void cancel(void* context, server_rest_slot slot) {
+    sidecar* self = context;
+    assert_true(self->is_open[slot]);
+    self->is_open[slot] = false;
+}
+
+static void poll(void* context) {
+    sidecar* self = context;
+    self->events = SERVER_REST_SLOTS;
+}
+
+static bool next(void* context, server_rest_event* event) {
+    sidecar* self = context;
+    if (self->line_next < self->line_count && self->is_open[SERVER_REST_WATCH]) {
+        const char* line = self->lines[self->line_next++];
+        *event = (server_rest_event){SERVER_REST_WATCH, line, strlen(line), 0};
+        return true;
+    }
+    while (self->events > 0) {
+        const server_rest_slot slot = (server_rest_slot)--self->events;
+        const bool is_watch = slot == SERVER_REST_WATCH;
+        if (!self->is_open[slot] || self->is_silent[slot] || (is_watch && !self->is_watch_over))
+            continue;
+        self->is_open[slot] = false;
+        if (is_watch) self->is_watch_over = false;
+        *event = (server_rest_event){.slot = slot, .status = self->status[slot]};
+        return true;
+    }
+    return false;
+}
+
+static void destroy(void* context) {
+    (void)context;
+}
+
+static void begin_sidecar(sidecar* self) {
+    *self = (sidecar){.now_us = 1000000};
+    self->reporter = base_reporter_first(&self->reported);
+    for (uint32_t i = 0; i < SERVER_REST_SLOTS; i++)
+        self->status[i] = 200;
+    const server_rest rest = {self, begin, cancel, poll, next, destroy};
+    self->agones = server_agones_create(&rest, &self->reporter);
+    assert_non_null(self->agones);
+}
+
+// Let time pass, with `players`.
+static void run(sidecar* self, uint32_t ms, uint32_t players) {
+    for (uint64_t end_us = self->now_us + ms * UINT64_C(1000); self->now_us < end_us;
+         self->now_us += PASS_US)
+        server_agones_pass(self->agones, self->now_us, players, 8);
+}
+
+static void hear(sidecar* self, const char* line) {
+    assert_true(self->line_count < LINES_MAX);
+    self->lines[self->line_count++] = line;
+}
+
+#define META "{\"result\":{\"object_meta\":{"
+#define IS(state) META "},\"status\":{\"state\":\"" state "\"}}}\n"
+#define ALLOCATED_AT(time)                                                                         \
+    META "\"annotations\":{\"agones.dev/last-allocated\":\"" time                                  \
+         "\"}},\"status\":{\"state\":\"Allocated\"}}}\n"
+
+CASE(ready_is_asked_each_second_until_the_answer_is_200) {
+    sidecar at;
+    begin_sidecar(&at);
+    run(&at, 100, 0);
+    assert_int_equal(at.asked[SERVER_REST_LIFE], 0); // not before the program says so
+    at.status[SERVER_REST_LIFE] = 0;
+    server_agones_ask_ready(at.agones);
+    run(&at, 1500, 0);
+    assert_int_equal(at.asked[SERVER_REST_LIFE], 2);
+    at.status[SERVER_REST_LIFE] = 500;
+    run(&at, 2000, 0);
+    assert_int_equal(at.asked[SERVER_REST_LIFE], 4);
+    assert_false(server_agones_is_answered(at.agones));
+    assert_string_equal(at.reported.text,
+                        "warning: agones: POST /ready: no answer; it is tried again");
+    assert_int_equal(at.reported.count, 1); // said once
+    at.status[SERVER_REST_LIFE] = 200;
+    run(&at, 5000, 0);
+    assert_int_equal(at.asked[SERVER_REST_LIFE], 5);
+    assert_string_equal(at.last[SERVER_REST_LIFE], "POST /ready {}");
+    assert_true(server_agones_is_answered(at.agones));
+    server_agones_destroy(at.agones);
+}
+
+CASE(a_sign_of_life_goes_out_every_two_seconds_while_the_loop_passes) {
+    sidecar at;
+    begin_sidecar(&at);
+    run(&at, 10000, 0);
+    assert_int_equal(at.asked[SERVER_REST_HEALTH], 5);
+    assert_string_equal(at.last[SERVER_REST_HEALTH], "POST /health {}");
+    at.now_us += 60000000; // the loop stands still
+    assert_int_equal(at.asked[SERVER_REST_HEALTH], 5);
+    run(&at, 10, 0);
+    assert_int_equal(at.asked[SERVER_REST_HEALTH], 6);
+    server_agones_destroy(at.agones);
+}
+
+CASE(lines_of_the_watch_come_in_pieces) {
+    sidecar at;
+    begin_sidecar(&at);
+    server_agones_ask_ready(at.agones);
+    run(&at, 100, 0);
+    hear(&at, IS("Ready") "\n" META "\"labels\":{\"shoal.dev/set-lives\":\"7\",");
+    hear(&at, "\"shoal.dev/set-level\":\"2\",\"app\":\"x\"},\"annotations\":{\"shoal.dev/set-"
+              "lives\":\"-8\",\"shoal.dev/key-id\":\"3\"}},\"status\":{\"state\":\"Alloc");
+    run(&at, 10, 0);
+    assert_null(server_agones_allocation(at.agones));
+    hear(&at, "ated\",\"address\":\"2001:db8::1\",\"ports\":[{\"port\":7001}]}}}\n");
+    run(&at, 20, 0);
+    const server_watch_state* allocation = server_agones_allocation(at.agones);
+    assert_non_null(allocation);
+    assert_int_equal(allocation->setting_count, 2);
+    assert_string_equal(allocation->settings[0], "lives=-8"); // an annotation wins
+    assert_string_equal(allocation->settings[1], "level=2");
+    assert_int_equal(allocation->key_id, 3);
+    assert_string_equal(allocation->fault, "");
+    assert_string_equal(at.last[SERVER_REST_ANNOTATION],
+                        "PUT /metadata/annotation "
+                        "{\"key\":\"shoal-public\",\"value\":\"[2001:db8::1]:7001\"}");
+    assert_int_equal(server_agones_get_counts(at.agones).lines, 2);
+    server_agones_destroy(at.agones);
+}
+
+CASE(what_an_allocation_asks_for_and_cannot_be_is_its_fault) {
+    static const char* const marks[] = {
+        "\"shoal.dev/set-\":\"1\"", "\"shoal.dev/set-a=b\":\"1\"", "\"shoal.dev/key-id\":\"0\"",
+        "\"shoal.dev/key-id\":\"256\"", "\"shoal.dev/key-id\":\"x\""};
+    server_watch_state state;
+    char line[20000];
+    for (uint32_t i = 0; i < BASE_COUNT(marks); i++) {
+        (void)base_text_format(line, sizeof line,
+                               META "\"labels\":{%s}},\"status\":{\"state\":\"Allocated\"}}}",
+                               marks[i]);
+        assert_true(server_watch_read(line, strlen(line), &state));
+        assert_true(state.fault[0] != '\0');
+    }
+    for (uint32_t count = NET_SETTINGS_MAX - 1; count <= NET_SETTINGS_MAX + 1; count++) {
+        size_t at = (size_t)snprintf(line, sizeof line, META "\"labels\":{");
+        for (uint32_t i = 0; i < count; i++)
+            at += (size_t)snprintf(line + at, sizeof line - at, "%s\"shoal.dev/set-k%u\":\"1\"",
+                                   i ? "," : "", i);
+        at += (size_t)snprintf(line + at, sizeof line - at,
+                               "}},\"status\":{\"state\":\"Allocated\"}}}");
+        assert_true(server_watch_read(line, at, &state));
+        assert_true((state.fault[0] == '\0') == (count <= NET_SETTINGS_MAX));
+    }
+    // A value that is too long for a setting.
+    (void)snprintf(line, sizeof line,
+                   META "\"labels\":{\"shoal.dev/set-a\":\"%0*d\"}},\"status\":{\"state\":\"A\"}}}",
+                   (int)SERVER_WATCH_SETTING_BYTES, 7);
+    assert_true(server_watch_read(line, strlen(line), &state));
+    assert_true(state.fault[0] != '\0');
+}
+
+CASE(what_is_no_line_of_the_watch_is_counted_and_said_once) {
+    static const char* const lines[] = {"{\"error\":{\"code\":14}}\n", "\"Allocated\"\n", "[\n",
+                                        META "},\"status\":{\"state\":7}}}\n", "\xff\xfe\n"};
+    sidecar at;
+    begin_sidecar(&at);
+    server_agones_ask_ready(at.agones);
+    run(&at, 100, 0);
+    for (uint32_t i = 0; i < BASE_COUNT(lines); i++)
+        hear(&at, lines[i]);
+    run(&at, 20, 0);
+    assert_int_equal(server_agones_get_counts(at.agones).lines_refused, BASE_COUNT(lines));
+    assert_int_equal(server_agones_get_counts(at.agones).lines, 0);
+    assert_int_equal(at.reported.count, 1);
+    hear(&at, ALLOCATED_AT("1"));
+    run(&at, 20, 0);
+    assert_non_null(server_agones_allocation(at.agones));
+    server_agones_destroy(at.agones);
+}
+
+CASE(a_line_that_is_too_long_is_left_out_and_the_next_one_is_heard) {
+    sidecar at;
+    begin_sidecar(&at);
+    server_agones_ask_ready(at.agones);
+    run(&at, 100, 0);
+    static char piece[SERVER_WATCH_LINE_BYTES_MAX / 2 + 1];
+    memset(piece, ' ', sizeof piece - 1);
+    for (uint32_t i = 0; i < 2; i++) // as long as one may be
+        hear(&at, piece);
+    hear(&at, "\n");
+    for (uint32_t i = 0; i < 3; i++)
+        hear(&at, piece);
+    hear(&at, "\n");
+    hear(&at, ALLOCATED_AT("1"));
+    run(&at, 20, 0);
+    assert_int_equal(server_agones_get_counts(at.agones).lines_refused, 2);
+    assert_non_null(server_agones_allocation(at.agones));
+    server_agones_destroy(at.agones);
+}
+
+CASE(an_allocation_of_before_is_not_taken_for_a_new_one) {
+    sidecar at;
+    begin_sidecar(&at);
+    hear(&at, IS("Allocated")); // nothing was asked for yet
+    run(&at, 100, 0);
+    server_agones_ask_ready(at.agones);
+    assert_null(server_agones_allocation(at.agones));
+    run(&at, 20, 0);
+    hear(&at, ALLOCATED_AT("1"));
+    run(&at, 20, 0);
+    assert_non_null(server_agones_allocation(at.agones));
+    server_agones_ask_ready(at.agones); // the match is over
+    hear(&at, ALLOCATED_AT("1"));
+    run(&at, 20, 0);
+    assert_null(server_agones_allocation(at.agones));
+    hear(&at, ALLOCATED_AT("2")); // the line between was lost
+    run(&at, 20, 0);
+    assert_string_equal(server_agones_allocation(at.agones)->allocated_at, "2");
+    server_agones_ask_ready(at.agones);
+    run(&at, 20, 0);
+    hear(&at, ALLOCATED_AT("2"));
+    hear(&at, IS("Ready"));
+    hear(&at, ALLOCATED_AT("2")); // a clock that stands still
+    run(&at, 20, 0);
+    assert_non_null(server_agones_allocation(at.agones));
+    assert_int_equal(at.asked[SERVER_REST_LIFE], 3);
+    server_agones_destroy(at.agones);
+}
+
+CASE(a_ready_whose_answer_is_lost_is_not_asked_again_once_the_watch_shows_it) {
+    sidecar at;
+    begin_sidecar(&at);
+    at.is_silent[SERVER_REST_LIFE] = true;
+    server_agones_ask_ready(at.agones);
+    run(&at, 100, 0);
+    hear(&at, IS("Ready"));
+    hear(&at, ALLOCATED_AT("1"));
+    run(&at, 20, 0);
+    assert_non_null(server_agones_allocation(at.agones));
+    at.is_silent[SERVER_REST_LIFE] = false;
+    at.status[SERVER_REST_LIFE] = 0;
+    run(&at, 5000, 0);
+    assert_int_equal(at.asked[SERVER_REST_LIFE], 1);
+    server_agones_destroy(at.agones);
+}
+
+CASE(an_sdk_server_that_forgot_is_told_again) {
+    sidecar at;
+    begin_sidecar(&at);
+    server_agones_annotate(at.agones, SERVER_AGONES_PUBLIC, "203.0.113.5:7000");
+    server_agones_ask_ready(at.agones);
+    hear(&at, IS("Scheduled"));
+    run(&at, 3000, 4);
+    assert_int_equal(at.asked[SERVER_REST_LIFE], 1);
+    const uint32_t counters = at.asked[SERVER_REST_COUNTER];
+    const uint32_t annotations = at.asked[SERVER_REST_ANNOTATION];
+    at.is_watch_over = true;
+    at.status[SERVER_REST_WATCH] = 0;
+    run(&at, 2000, 4);
+    assert_int_equal(at.asked[SERVER_REST_WATCH], 2);
+    assert_int_equal(at.asked[SERVER_REST_COUNTER], counters);
+    hear(&at, IS("Scheduled")); // ready was lost with it
+    run(&at, 3000, 4);
+    assert_int_equal(at.asked[SERVER_REST_LIFE], 2);
+    assert_int_equal(at.asked[SERVER_REST_COUNTER], counters + 1);
+    assert_int_equal(at.asked[SERVER_REST_ANNOTATION], annotations + 1);
+    server_agones_destroy(at.agones);
+}
+
+CASE(a_request_without_an_answer_opens_the_watch_again) {
+    sidecar at;
+    begin_sidecar(&at);
+    run(&at, 3000, 0);
+    assert_int_equal(at.asked[SERVER_REST_WATCH], 1);
+    at.status[SERVER_REST_HEALTH] = 0;
+    run(&at, 2000, 0);
+    at.status[SERVER_REST_HEALTH] = 200;
+    assert_true(at.asked[SERVER_REST_WATCH] > 1 && at.asked[SERVER_REST_WATCH] <= 4);
+    at.status[SERVER_REST_HEALTH] = 500; // an answer: the connection is sound
+    const uint32_t watches = at.asked[SERVER_REST_WATCH];
+    run(&at, 5000, 0);
+    assert_int_equal(at.asked[SERVER_REST_WATCH], watches);
+    server_agones_destroy(at.agones);
+}
+
+CASE(players_are_told_once_a_second_and_as_text) {
+    sidecar at;
+    begin_sidecar(&at);
+    run(&at, 10, 0);
+    assert_string_equal(at.last[SERVER_REST_COUNTER],
+                        "PATCH /v1beta1/counters/players {\"count\":\"0\",\"capacity\":\"8\"}");
+    for (uint32_t i = 0; i < 100; i++) // one comes and goes all the time
+        run(&at, 50, i % 8 + 1);
+    assert_in_range(at.asked[SERVER_REST_COUNTER], 5, 7);
+    run(&at, 2000, 3);
+    assert_string_equal(at.last[SERVER_REST_COUNTER],
+                        "PATCH /v1beta1/counters/players {\"count\":\"3\",\"capacity\":\"8\"}");
+    const uint32_t asked = at.asked[SERVER_REST_COUNTER];
+    run(&at, 5000, 3);
+    assert_int_equal(at.asked[SERVER_REST_COUNTER], asked);
+    // A fleet without this counter is asked now and then.
+    at.status[SERVER_REST_COUNTER] = 404;
+    run(&at, 25000, 4);
+    assert_int_equal(at.asked[SERVER_REST_COUNTER], asked + 3);
+    server_agones_destroy(at.agones);
+}
+
+CASE(an_annotation_that_changes_on_its_way_is_said_again) {
+    sidecar at;
+    begin_sidecar(&at);
+    at.is_silent[SERVER_REST_ANNOTATION] = true;
+    server_agones_annotate(at.agones, SERVER_AGONES_IDENTITY, "1");
+    run(&at, 100, 0);
+    server_agones_annotate(at.agones, SERVER_AGONES_IDENTITY, "\"2\"");
+    at.is_silent[SERVER_REST_ANNOTATION] = false;
+    run(&at, 100, 0);
+    assert_int_equal(at.asked[SERVER_REST_ANNOTATION], 2);
+    assert_string_equal(at.last[SERVER_REST_ANNOTATION],
+                        "PUT /metadata/annotation "
+                        "{\"key\":\"shoal-identity\",\"value\":\"\\\"2\\\"\"}");
+    server_agones_destroy(at.agones);
+}
+
+CASE(a_shutdown_is_asked_until_it_is_answered) {
+    sidecar at;
+    begin_sidecar(&at);
+    server_agones_ask_ready(at.agones);
+    at.is_silent[SERVER_REST_LIFE] = true;
+    run(&at, 100, 0);
+    server_agones_ask_shutdown(at.agones); // ready is still on its way
+    at.is_silent[SERVER_REST_LIFE] = false;
+    at.status[SERVER_REST_LIFE] = 0;
+    run(&at, 1500, 0);
+    at.status[SERVER_REST_LIFE] = 200;
+    run(&at, 5000, 0);
+    assert_int_equal(at.asked[SERVER_REST_LIFE], 4);
+    assert_string_equal(at.last[SERVER_REST_LIFE], "POST /shutdown {}");
+    assert_true(server_agones_is_answered(at.agones));
+    server_agones_destroy(at.agones);
+}
