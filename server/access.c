@@ -15,7 +15,9 @@
 #include <string.h>
 
 static bool load_keys(server_program* self, net_key_ring* keys) {
-    if (!net_host_load_keys(self->config.key_file, keys, &self->reporter)) return false;
+    const bool is_kept = !self->config.key_file && self->fleet.keys.count > 0;
+    if (is_kept) *keys = self->fleet.keys;
+    if (!is_kept && !net_host_load_keys(self->config.key_file, keys, &self->reporter)) return false;
     if (keys->count == 0 || net_host_forbid_core()) return true;
     base_report(&self->reporter, NULL, 0, "core files cannot be forbidden: %s", strerror(errno));
     return false;
@@ -48,6 +50,7 @@ int server_access_open(server_program* self) {
          !net_host_load_log_key(self->config.log_key, &self->log_key, &self->reporter)))
         return NET_EXIT_USAGE;
     self->has_keys = self->keys.count > 0;
+    if (self->config.agones_reuse && !self->config.key_file) self->fleet.keys = self->keys;
     if (self->has_keys)
         net_key_derive(&self->keys.keys[0], "shoal sessions", 0, 0, self->session_key.bytes,
                        sizeof self->session_key.bytes);
@@ -81,6 +84,30 @@ void server_access_wipe(server_program* self) {
     net_key_ring_wipe(&self->keys);
 }
 
+// @return false: it is not among them: reported.
+static bool keep_chosen(const server_program* self, net_key_ring* keys) {
+    if (self->key_id == 0) return true;
+    const net_key* chosen = net_key_ring_find(keys, self->key_id);
+    if (!chosen) {
+        base_report(&self->reporter, NULL, 0, "there is no key with the number %u", self->key_id);
+        return false;
+    }
+    keys->keys[0] = *chosen;
+    keys->count = 1;
+    return true;
+}
+
+bool server_access_choose_key(server_program* self, uint8_t key_id) {
+    if (!self->has_keys && key_id == 0) return true;
+    net_key_ring keys = self->keys;
+    self->key_id = key_id;
+    const bool is_chosen =
+        (!self->config.key_file || load_keys(self, &keys)) && keep_chosen(self, &keys);
+    if (is_chosen) net_transport_enet_keys_set(self->transport, &keys);
+    net_key_ring_wipe(&keys);
+    return is_chosen;
+}
+
 static bool listens_on_loopback(const server_program* self) {
     net_address at;
     return net_address_resolve_one(NULL, self->config.listen, &at) == NET_OK &&
@@ -103,7 +130,7 @@ void server_access_report(const server_program* self) {
 static void reload_keys(server_program* self) {
     if (!self->config.key_file) return;
     net_key_ring keys;
-    if (load_keys(self, &keys)) {
+    if (load_keys(self, &keys) && keep_chosen(self, &keys)) {
         net_transport_enet_keys_set(self->transport, &keys);
         base_report(&self->reporter, self->config.key_file, 0, "note: reloaded: keys=%u",
                     keys.count);

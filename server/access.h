@@ -23,6 +23,11 @@ net_security server_access_security(server_program* program);
 /// A net_secret_fn, with has_keys: the same secret for a client of this match in each process that
 /// has the key and the match's identity.
 void server_access_secret(void* program, uint32_t client, void* bytes, size_t size);
+/// Let in only players with a token of this key from now on, also after a reload; 0: of each key.
+/// The keys of --key-file are read again, since this may be long after server_access_open. Before
+/// server_access_wipe.
+/// @return false: there is no such key, or they cannot be read: reported; no key was changed.
+BASE_MUST_USE bool server_access_choose_key(server_program* program, uint8_t key_id);
 /// Overwrite the keys.
 void server_access_wipe(server_program* program);
 /// Report how open the server is, once it listens. Silent on loopback and with keys.

@@ -12,6 +12,12 @@
 
 #define SERVER_SPECTATORS_UNSET UINT64_MAX
 
+typedef enum server_agones_use {
+    SERVER_AGONES_AUTO, ///< where its SDK server is announced
+    SERVER_AGONES_ON,
+    SERVER_AGONES_OFF,
+} server_agones_use;
+
 typedef struct server_config {
     const char* game;
     const char* listen;
@@ -51,6 +57,9 @@ typedef struct server_config {
     uint64_t send_divisor;
     net_coder coder;
     uint64_t drain_s; ///< 0: SIGTERM ends the match
+    uint64_t empty_s; ///< --exit-when-empty; 0: never
+    server_agones_use agones;
+    bool agones_reuse;
     server_line_format log_format;
     base_option_list log_levels; ///< "debug", "net=debug"
     uint64_t threads;            ///< 0: chosen by cores and game

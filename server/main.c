@@ -16,9 +16,22 @@
 
 static int run(server_program* self) {
     int code = server_program_open(self);
-    if (code != NET_EXIT_CLEAN) return code;
-    server_program_run(self);
-    return server_program_report(self);
+    if (code == NET_EXIT_CLEAN && self->server) {
+        server_program_run(self);
+        code = server_program_report(self);
+    }
+    server_fleet_end(self, code);
+    return code;
+}
+
+static int open_loop_and_run(server_program* self) {
+    if (!net_loop_init(&self->loop) || !net_loop_hear_operator(&self->loop)) {
+        base_report(&self->reporter, NULL, 0, "signals: %s", strerror(errno));
+        return NET_EXIT_RUNTIME;
+    }
+    const int code = run(self);
+    server_program_close(self);
+    return code;
 }
 
 static int read_options_and_run(server_program* self, int argc, char** argv) {
@@ -27,12 +40,13 @@ static int read_options_and_run(server_program* self, int argc, char** argv) {
     if (!server_lines_configure(self->lines, self->config.log_format, &self->config.log_levels,
                                 &self->reporter))
         return NET_EXIT_USAGE;
-    if (!net_loop_init(&self->loop) || !net_loop_hear_operator(&self->loop)) {
-        base_report(&self->reporter, NULL, 0, "signals: %s", strerror(errno));
-        return NET_EXIT_RUNTIME;
+    int code = open_loop_and_run(self);
+    while (self->fleet.is_reused) {
+        const size_t kept = offsetof(server_program, module);
+        memset((char*)self + kept, 0, sizeof *self - kept);
+        code = open_loop_and_run(self);
     }
-    int code = run(self);
-    server_program_close(self);
+    server_fleet_close(&self->fleet);
     return code;
 }
 

@@ -5,6 +5,7 @@
 // The order matters. Options are checked before anything is created. The port comes before the log,
 // so that a second server on the same port leaves no file behind.
 #include "access.h"
+#include "agones/agones.h"
 #include "program.h"
 #include "resume.h"
 
@@ -37,7 +38,8 @@ static int open_module(server_program* self) {
     return net_exit_report_setup(result, game);
 }
 
-static int make_match(server_program* self) {
+// `allocation`: NULL, or one whose settings win.
+static int make_match(server_program* self, const server_watch_state* allocation) {
     const base_reporter* game = server_program_layer(self, SERVER_LAYER_GAME);
     net_match_config config = net_match_config_default(self->module);
     config.role = NET_ROLE_SERVER;
@@ -47,16 +49,30 @@ static int make_match(server_program* self) {
         const char* setting = self->config.settings.values[i];
         if (net_match_setting_apply(&config, setting, game) != NET_OK) return NET_EXIT_USAGE;
     }
+    for (uint32_t i = 0; allocation && i < allocation->setting_count; i++)
+        if (net_match_setting_apply(&config, allocation->settings[i], game) != NET_OK)
+            return NET_EXIT_USAGE;
     net_result result = net_match_create(&config, game, &self->match);
     return net_exit_report_setup(result, game);
 }
 
 static int open_match(server_program* self) {
     const base_reporter* game = server_program_layer(self, SERVER_LAYER_GAME);
-    const int code = self->before ? server_resume_match(self) : make_match(self);
+    const int code = self->before ? server_resume_match(self) : make_match(self, NULL);
     if (code != NET_EXIT_CLEAN) return code;
     const net_result result = net_host_check_game(self->match, game);
     return net_exit_report_setup(result, game);
+}
+
+// Once it is allocated, in a fleet. @return NET_EXIT_CLEAN also when it ends before.
+static int wait_for_allocation(server_program* self) {
+    const int code = server_fleet_wait(self);
+    if (code != NET_EXIT_CLEAN || !self->fleet.is_allocated) return code;
+    const server_watch_state* allocation = server_agones_allocation(self->fleet.agones);
+    if (allocation->setting_count == 0) return NET_EXIT_CLEAN;
+    net_match_destroy(self->match);
+    self->match = NULL;
+    return make_match(self, allocation);
 }
 
 static int report_transport(server_program* self, net_result result) {
@@ -113,7 +129,6 @@ static int open_transport(server_program* self) {
         .security = server_access_security(self),
     };
     net_result result = net_transport_enet_create(&enet, &self->transport);
-    server_access_wipe(self);
     if (result != NET_OK) return report_transport(self, result);
     BASE_ASSERT(self->loop.socket_count == 0);
     self->loop.socket_count =
@@ -339,11 +354,15 @@ static void open_sentry(server_program* self) {
 int server_program_open(server_program* self) {
     BASE_ASSERT(!self->module && !self->match && !self->server);
     server_service_open(self);
-    int code = server_resume_open(self);
+    int code = server_fleet_open(self);
+    if (code == NET_EXIT_CLEAN) code = server_resume_open(self);
     if (code == NET_EXIT_CLEAN) code = open_module(self);
     if (code == NET_EXIT_CLEAN) code = open_match(self);
     if (code == NET_EXIT_CLEAN) code = server_access_open(self);
     if (code == NET_EXIT_CLEAN) code = open_transport(self);
+    if (code == NET_EXIT_CLEAN) code = wait_for_allocation(self);
+    server_access_wipe(self);
+    if (code == NET_EXIT_CLEAN && self->fleet.agones && !self->fleet.is_allocated) return code;
     if (code == NET_EXIT_CLEAN) code = open_log(self);
     if (code == NET_EXIT_CLEAN) code = open_server(self);
     if (code == NET_EXIT_CLEAN) code = server_resume_players(self);
@@ -358,6 +377,7 @@ int server_program_open(server_program* self) {
     }
     if (code == NET_EXIT_CLEAN) {
         print_ready(self);
+        server_fleet_begin(self);
         server_resume_print(self);
         server_service_ready(self);
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "config.h"
+#include "fleet.h"
 #include "inspect/control.h"
 #include "inspect/inspect.h"
 #include "operator.h"
@@ -23,13 +24,15 @@ typedef struct server_program {
     server_config config;
     server_lines* lines;
     base_reporter reporter; ///< of SERVER_LAYER_SERVER; server_program_layer has the others
-    net_module* module;
+    server_fleet fleet;
+    net_module* module; ///< from here on: of one match, zero before it
     net_match* match;
     net_transport* transport;
     net_key_ring keys;   ///< wiped once the transport has them
     net_key session_key; ///< with has_keys: made of the first one, for server_access_secret
     uint64_t identity;   ///< of the match: its log's
     bool has_keys;
+    uint8_t key_id; ///< of the one key that the allocation chose; 0: all of them
     net_address public_addresses[NET_TOKEN_ADDRESSES_MAX];
     net_bans* bans;
     net_log_reader* before;     ///< of --resume, until all is open; NULL: a new match
@@ -59,7 +62,8 @@ typedef struct server_program {
 } server_program;
 
 /// Open module, match, socket, log and server, then print the `ready` line.
-/// @return NET_EXIT_CLEAN, or the exit code: reported. The caller closes the program in both cases.
+/// @return NET_EXIT_CLEAN, or the exit code: reported. `server` is NULL when one of a fleet ended
+///         before it was allocated. The caller closes the program in all cases.
 BASE_MUST_USE int server_program_open(server_program* program);
 /// What verbs look at follows the program: its match changes with a reload.
 void server_program_update_subject(server_program* program);

@@ -71,7 +71,10 @@ static void wait_and_receive(server_program* self, uint64_t due_us) {
     uint64_t now_us = net_loop_now_us();
     uint64_t socket_us = net_socket_next_us();
     if (socket_us != UINT64_MAX && now_us + socket_us < wake_us) wake_us = now_us + socket_us;
-    if (net_loop_wait(&self->loop, wake_us)) server_service_end(self, net_loop_now_us());
+    if (net_loop_wait(&self->loop, wake_us)) {
+        server_fleet_terminate(self);
+        server_service_end(self, net_loop_now_us());
+    }
     if (self->subject.is_end_asked) {
         self->subject.is_end_asked = false;
         server_service_end_now(self, net_loop_now_us());
@@ -101,6 +104,7 @@ static void wait_and_receive(server_program* self, uint64_t due_us) {
 // Once in each pass of the loop, in any phase, between ticks: what must not wait for a tick.
 static void pass(server_program* self) {
     server_service_pass(self, net_loop_now_us());
+    server_fleet_pass(self, net_loop_now_us());
     server_program_update_subject(self);
     server_inspect_pass(self->inspect, !server_program_is_draining(self));
     server_console_read(self);

@@ -61,6 +61,20 @@ static void pass_drain(server_program* self, uint64_t now_us) {
     server_service_end_now(self, now_us);
 }
 
+// --exit-when-empty: also when no player ever came.
+static void pass_empty(server_program* self, uint64_t now_us) {
+    uint64_t* since_us = &self->service.empty_us;
+    if (self->config.empty_s == 0 || is_ending(self)) return;
+    if (net_server_get_counters(self->server)->clients > 0)
+        *since_us = 0;
+    else if (*since_us == 0)
+        *since_us = now_us;
+    if (*since_us == 0 || now_us - *since_us < self->config.empty_s * UINT64_C(1000000)) return;
+    base_report(&self->reporter, NULL, 0, "note: no player for %" PRIu64 " s: the match ends",
+                self->config.empty_s);
+    server_service_end_now(self, now_us);
+}
+
 static const char* phase_text(const server_program* self) {
     static const char* const texts[] = {"waiting for players", "running", "settling", "leaving",
                                         "ended"};
@@ -86,6 +100,7 @@ void server_service_pass(server_program* self, uint64_t now_us) {
     server_lines_set_tick(self->lines, net_match_tick(self->match));
     server_notify_alive(notify, now_us);
     pass_drain(self, now_us);
+    pass_empty(self, now_us);
     pass_status(self, now_us);
     if (is_ending(self)) server_notify_stopping(notify);
     if (server_program_is_draining(self)) server_notify_extend(notify, now_us);

@@ -15,6 +15,7 @@ typedef struct server_service {
     server_notify notify;
     bool is_draining;
     uint64_t drain_until_us;
+    uint64_t empty_us; ///< since when there is no player; 0: there is one
 } server_service;
 
 /// Find the service manager, before anything else is opened.

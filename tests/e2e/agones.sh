@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# shoal-server as one of a fleet of Agones, with a stand-in for its SDK server (sdk.py), or the real one.
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=lib.sh
+. "$here/lib.sh"
+
+# sdk [COMMAND...]: start the stand-in, and do these.
+sdk() {
+    local command
+    rm -f sdk.in && mkfifo sdk.in
+    python3 "$here/sdk.py" 0 <sdk.in >sdk.out 2>sdk.err {silence}<&- &
+    pids[sdk]=$!
+    exec {tell}>sdk.in
+    await "port of the SDK server" has_said sdk.out '^port '
+    AGONES_SDK_HTTP_PORT=$(sed -n 's/^port //p' sdk.out)
+    export AGONES_SDK_HTTP_PORT
+    for command in "$@"; do tell "$command"; done
+}
+tell() { echo "$*" >&"$tell"; }
+end_sdk() {
+    exec {tell}>&-
+    ends_with 0 sdk
+    ! grep -q Traceback sdk.err || fail "the stand-in failed"
+}
+
+# fleet [option...]: start a server; it prints no ready line before it is allocated.
+fleet() { start server shoal-server --game breakout --listen 127.0.0.1:0 "$@"; }
+allocated() {
+    await "ready line" is_ready_or_gone server
+    address=$(sed -n 's/^ready listen=\([^ ]*\) .*/\1/p' server.out | tail -n 1)
+    [ -n "$address" ] || fail "the server has no address"
+}
+hears() { await "$1" grep -qxF -- "$1" sdk.out; }
+
+case_an_allocation_becomes_a_match_with_its_settings_and_its_key() {
+    run keygen shoal-server keygen keys
+    run keygen shoal-server keygen keys --rotate
+    sdk
+    fleet --key-file keys --ticks 60 --min-clients 2 --log a.slog --public 203.0.113.5:7000
+    await "a warning" has_said server.err '^warning: agones: POST /ready: no answer; it is tried again$'
+    tell fail 3
+    tell start
+    hears 'POST /ready {} 200'
+    hears 'PUT /metadata/annotation {"key":"shoal-public","value":"203.0.113.5:7000"} 200'
+    hears 'PATCH /v1beta1/counters/players {"count":"0","capacity":"64"} 200'
+    [ ! -e a.slog ] || fail "a server that waits writes a log"
+    tell allocate shoal.dev/set-lives=7 other.dev/set-lives=8 @shoal.dev/set-ball_speed=1.25 @shoal.dev/key-id=1
+    allocated
+    says server.err '^note: agones: allocated: settings=2 key_id=1$'
+    # The newest key, 2, was not chosen.
+    run token shoal-server token --key-file keys --player 7
+    start wrong shoal-client "$address" --bots 1 --token-file token.out
+    await "its refusal" has_said wrong.err 'the server does not know this token'
+    kill -TERM "${pids[wrong]}"
+    ended wrong
+    sed -n 2p keys >old && chmod 600 old
+    run token shoal-server token --key-file old --count 2 --player 7
+    run client shoal-client "$address" --bots 2 --token-file token.out
+    hears 'PATCH /v1beta1/counters/players {"count":"2","capacity":"64"} 200'
+    hears 'POST /shutdown {} 200'
+    ! has_ended server || fail "it does not wait for the signal"
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    verifies a.slog server
+    run info shoal-replay info a.slog
+    says info.out '^set=lives=7$'
+    says info.out '^set=ball_speed=1.25$'
+    says sdk.out "^PUT /metadata/annotation \{\"key\":\"shoal-identity\",\"value\":\"$(value identity info.out)\"\} 200\$"
+    [ "$(grep -c '^POST /health {} 200$' sdk.out)" -ge 1 ] || fail "no sign of life"
+    end_sdk
+}
+
+case_a_server_is_used_again_for_the_next_match() {
+    run keygen shoal-server keygen keys
+    sdk start
+    SHOAL_KEYS=$(cat keys) fleet --ticks 10 --agones-reuse --log a.slog
+    hears 'POST /ready {} 200'
+    tell allocate shoal.dev/set-lives=7
+    await "second ready" has_lines sdk.out '^POST /ready {} 200$' 2
+    tell allocate shoal.dev/set-lives=8
+    await "third ready" has_lines sdk.out '^POST /ready {} 200$' 3
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    [ "$(grep -c '^ready ' server.out)" = 2 ] || fail "not two ready lines"
+    [ "$(grep -c '^done ticks=10 ' server.out)" = 2 ] || fail "not two matches"
+    says server.err '^note: agones: ends without a match$'
+    ! grep -q 'no --key-file' server.err || fail "the keys are lost"
+    ! grep -q shutdown sdk.out || fail "it asked for an end"
+    local log lives=7
+    for log in a.slog.1 a.slog; do
+        verifies "$log"
+        run info shoal-replay info "$log"
+        says info.out "^set=lives=$lives\$"
+        lives=8
+    done
+    end_sdk
+}
+
+case_an_sdk_server_that_hangs_and_restarts_does_not_touch_the_match() {
+    sdk start 'allocate x=y'
+    fleet --min-clients 1 --log a.slog --drain-s 60
+    hears 'POST /ready {} 200'
+    tell allocate x=y
+    allocated
+    start client shoal-client "$address" --headless --bots 1 --trace trace.txt
+    await "a player" is_playing trace.txt
+    hears 'PATCH /v1beta1/counters/players {"count":"1","capacity":"64"} 200'
+    tell hang
+    await "a warning" has_said server.err '^warning: agones: POST /health: no answer; it is tried again$'
+    tell stop
+    tell go
+    tell start
+    await "all of it again" has_lines sdk.out '^PATCH /v1beta1/counters/players {"count":"1","capacity":"64"} 200$' 2
+    await "its address again" has_lines sdk.out '^PUT .*"shoal-public","value":"192.0.2.7:7123"} 200$' 2
+    [ "$(grep -c '^POST /ready {} 200$' sdk.out)" = 1 ] || fail "an allocated server asks to be ready"
+    kill -TERM "${pids[server]}"
+    await "the drain" has_said server.err '^note: draining'
+    kill -TERM "${pids[client]}"
+    ended client
+    ends_with 0 server
+    ! grep -q stalled server.err || fail "the match stood still"
+    verifies a.slog server
+    end_sdk
+}
+
+case_an_allocation_that_cannot_be_played_is_not_played() {
+    sdk start
+    fleet --log none
+    hears 'POST /ready {} 200'
+    tell allocate shoal.dev/set-livs=7
+    hears 'POST /shutdown {} 200'
+    says server.err '^error: breakout has no setting "livs", did you mean "lives"\?$'
+    kill -TERM "${pids[server]}"
+    ends_with 2 server
+    [ ! -s server.out ] || fail "it says that it is ready"
+    tell state Scheduled
+    fleet --log none
+    await "second server" has_lines sdk.out '^POST /ready {} 200$' 2
+    tell allocate shoal.dev/set-livs= @shoal.dev/key-id=3
+    await "its end" has_lines sdk.out '^POST /shutdown {} 200$' 2
+    kill -TERM "${pids[server]}"
+    ends_with 2 server
+    end_sdk
+}
+
+case_a_match_without_players_ends_by_itself() {
+    sdk start
+    fleet --log none --exit-when-empty 1 --agones on
+    hears 'POST /ready {} 200'
+    tell allocate x=y
+    hears 'POST /shutdown {} 200'
+    says server.err '^note: no player for 1 s: the match ends$'
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    # Where there is no Agones, too.
+    unset AGONES_SDK_HTTP_PORT
+    serve server --log none --exit-when-empty 1
+    ends_with 0 server
+    end_sdk
+}
+
+case_options_of_a_fleet_that_do_not_fit_are_refused() {
+    export AGONES_SDK_HTTP_PORT=70000
+    run server shoal-server --game breakout --log none
+    [ "$code" = 2 ] || fail "exit code $code"
+    says server.err '^error: AGONES_SDK_HTTP_PORT: "70000" is no port$'
+    serve server --log none --agones off --ticks 1
+    ends_with 0 server
+    unset AGONES_SDK_HTTP_PORT
+    run server shoal-server --game breakout --log none --agones-reuse
+    [ "$code" = 2 ] || fail "exit code $code"
+    run server shoal-server --resume a.slog --agones on --agones-reuse
+    [ "$code" = 2 ] || fail "exit code $code"
+    says server.err '^error: --agones-reuse: a match goes on once \(--resume\)$'
+}
+
+run_cases "$@"
