@@ -85,9 +85,10 @@ net_log_public_key net_log_key_public(const net_log_secret_key* key);
 void net_log_key_wipe(net_log_secret_key* key);
 /// The first bytes of a public key as text: what people compare.
 void net_log_key_id(const net_log_public_key* key, char text[NET_LOG_KEY_ID_BYTES]);
-/// A key as the line of its file, and back. Total. @return false: it is no such line.
+/// A key as the line of its file.
 void net_log_key_print(const net_log_secret_key* key, char text[NET_LOG_KEY_TEXT_BYTES]);
 void net_log_public_key_print(const net_log_public_key* key, char text[NET_LOG_KEY_TEXT_BYTES]);
+/// The key of such a line. Total. @return false: it is no such line.
 BASE_MUST_USE bool net_log_key_parse(const char* text, size_t size, net_log_secret_key* key);
 BASE_MUST_USE bool net_log_public_key_parse(const char* text, size_t size, net_log_public_key* key);
 
