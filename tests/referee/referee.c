@@ -26,7 +26,7 @@ const net_game_module* cubes_module(void);
 typedef struct program {
     referee referee;
     const char *games, *golden, *game;
-    uint64_t seed; ///< 0: all
+    uint64_t seed, seeds; ///< this one, the first so many; 0: all
     bool is_blessed;
 } program;
 
@@ -58,6 +58,7 @@ static net_result run_game(program* self, const net_game_module* game) {
     self->referee.module = module;
     for (uint64_t seed = 1; seed <= REFEREE_SEEDS && result == NET_OK; seed++) {
         if (self->seed && self->seed != seed) continue;
+        if (self->seeds && self->seeds < seed) break;
         self->referee.seed = seed;
         result = referee_play(&self->referee);
         if (result == NET_OK) result = referee_read_log(&self->referee);
@@ -111,8 +112,8 @@ static bool check_golden(program* self, referee_kind kind) {
     base_bytes_write_u8(facts, 0);
     BASE_ASSERT(!facts->failed);
     char* golden = text_file_read(file);
-    bool is_equal = golden && check_lines((char*)facts->data, golden,
-                                          self->game || self->seed || self->referee.is_traced);
+    const bool is_part = self->game || self->seed || self->seeds || self->referee.is_traced;
+    bool is_equal = golden && check_lines((char*)facts->data, golden, is_part);
     printf("%s: %s\n", kind_names[kind], is_equal ? "equal" : "DIFFERENT");
     free(golden);
     return is_equal;
@@ -139,6 +140,7 @@ int main(int argc, char** argv) {
     const base_option table[] = {
         {"game", FIELD(game), "NAME", "this one alone", 0, 0},
         {"seed", FIELD(seed), "N", "this one alone", 1, REFEREE_SEEDS},
+        {"seeds", FIELD(seeds), "N", "the first N of each game alone", 1, REFEREE_SEEDS},
         {"trace", FIELD(referee.is_traced), NULL, "print the facts of each tick", 0, 0},
         {"bless", FIELD(is_blessed), NULL, "write the golden files", 0, 0},
     };
