@@ -68,7 +68,7 @@ class Browser:
     def value(self, script):
         return self.call("Runtime.evaluate", expression=script, returnByValue=True)["result"].get("value")
 
-    def wait(self, script, seconds=8):
+    def wait(self, script, seconds=60):
         """Until the script is true. @return its value."""
         until = time.monotonic() + seconds
         while True:

@@ -42,7 +42,7 @@ class Program:
         self.out = open(os.path.join(folder, "server.out"), "w+", encoding="utf-8")
         self.processes = []
         self.start(folder, self.out, *command)
-        until = time.monotonic() + 10
+        until = time.monotonic() + 60
         while not (ready := re.search(r"^ready .*", self.said(), re.M)):
             assert time.monotonic() < until and self.processes[0].poll() is None, "the server is not ready: " + self.said()
             time.sleep(0.02)

@@ -9,7 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 command -v npm >/dev/null || { echo "SKIP: npm is missing"; exit 77; }
 cd "$work"
 cp "$here/mcap.mjs" .
-npm install --silent --no-audit --no-fund @mcap/core@2.2.2 fzstd@0.1.1 protobufjs@7.4.0 >npm.out 2>&1 ||
+timeout 60 npm install --silent --no-audit --no-fund @mcap/core@2.2.2 fzstd@0.1.1 protobufjs@7.4.0 >npm.out 2>&1 ||
     { echo "SKIP: @mcap/core cannot be installed: $(tail -n 1 npm.out)"; exit 77; }
 
 start server shoal-server --game arena --listen 127.0.0.1:0 --min-clients 2 --ticks 150 --log a.slog
