@@ -104,7 +104,8 @@ case_a_journal_gets_each_line_of_a_crash_with_its_level() {
     dies server
     says server.err '^<2>fatal: access to memory that is not there'
     says server.err '^<2>The log has its inputs. This runs it again: shoal-replay verify --through-crash a.slog$'
-    [ "$(grep -cv '^<[2346]>' server.err)" = 0 ] || fail "a line has no level"
+    # A sanitizer writes a report of its own behind ours.
+    [ "$(sed '/Sanitizer:DEADLYSIGNAL/,$d' server.err | grep -cv '^<[2346]>')" = 0 ] || fail "a line has no level"
 }
 
 # The watchdog of systemd ends a loop that hangs by SIGABRT: the report names the system.
