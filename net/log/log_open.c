@@ -475,7 +475,7 @@ static void begin_behind_reload(net_log_reader* reader) {
     }
 }
 
-static net_result open_log(net_log_reader* reader, net_log_queue_copy* copy) {
+static net_result open_log(net_log_reader* reader, net_log_queue_copy* copy, bool is_live) {
     net_log_tail tail;
     net_log_info* info = &reader->info;
     begin_behind_reload(reader);
@@ -486,7 +486,7 @@ static net_result open_log(net_log_reader* reader, net_log_queue_copy* copy) {
     if (result == NET_OK) result = find_tail(reader, &tail);
     // With a queue, its writer was killed before the next segment had the file's name.
     if (result == NET_OK && copy->exists && !tail.order.is_closed) tail.has_index = false;
-    if (result == NET_OK) result = merge_queue(reader, &tail, copy);
+    if (result == NET_OK && !is_live) result = merge_queue(reader, &tail, copy);
     if (result != NET_OK) return result;
     reader->tail_number = tail.number;
     info->file_bytes = reader->set.bytes;
@@ -547,9 +547,8 @@ net_result net_log_reader_create(const base_allocator* allocator, const char* fi
     return net_log_reader_create_to(allocator, file, 0, reporter, reader);
 }
 
-net_result net_log_reader_create_to(const base_allocator* allocator, const char* file,
-                                    uint32_t last_segment, const base_reporter* reporter,
-                                    net_log_reader** reader_out) {
+static net_result create(const base_allocator* allocator, const char* file, uint32_t last_segment,
+                         bool is_live, const base_reporter* reporter, net_log_reader** reader_out) {
     BASE_ASSERT(file && reader_out);
     *reader_out = NULL;
     net_log_reader* reader = base_allocate_zero(allocator, sizeof *reader);
@@ -565,11 +564,12 @@ net_result net_log_reader_create_to(const base_allocator* allocator, const char*
     net_log_queue_copy copy = {0};
     net_result result = NET_ERR_MEMORY;
     if (reader->stored && reader->payload)
-        result = last_segment == 0 ? net_log_queue_load(&copy, allocator, file) : NET_OK;
+        result =
+            last_segment == 0 && !is_live ? net_log_queue_load(&copy, allocator, file) : NET_OK;
     if (result == NET_OK)
         result = net_log_set_open(&reader->set, allocator, reader->file, last_segment,
                                   &reader->reporter);
-    if (result == NET_OK) result = open_log(reader, &copy);
+    if (result == NET_OK) result = open_log(reader, &copy, is_live);
     net_log_queue_unload(&copy);
     bool is_usable = result == NET_OK || (result == NET_ERR_DAMAGED && reader->good_end > 0);
     if (!is_usable) {
@@ -578,6 +578,17 @@ net_result net_log_reader_create_to(const base_allocator* allocator, const char*
     }
     *reader_out = reader;
     return result;
+}
+
+net_result net_log_reader_create_to(const base_allocator* allocator, const char* file,
+                                    uint32_t last_segment, const base_reporter* reporter,
+                                    net_log_reader** reader) {
+    return create(allocator, file, last_segment, false, reporter, reader);
+}
+
+net_result net_log_reader_create_live(const base_allocator* allocator, const char* file,
+                                      const base_reporter* reporter, net_log_reader** reader) {
+    return create(allocator, file, 0, true, reporter, reader);
 }
 
 void net_log_reader_destroy(net_log_reader* reader) {

@@ -101,13 +101,15 @@ static net_result create(const net_log_file_config* config, const net_match* mat
                          const net_log_options* options, const base_reporter* reporter,
                          net_log_writer** writer_out) {
     const bool goes_on = options->before != NULL;
-    BASE_ASSERT(match && file && (net_match_tick(match) > 0) == (options->is_seen || goes_on));
+    BASE_ASSERT(match && file);
+    BASE_ASSERT((net_match_tick(match) > 0) == (options->is_seen || goes_on) || options->identity);
     *writer_out = NULL;
     net_log_file_config with = *config;
     with.file = file;
     if (net_match_tick(match) > 0) with.start_tick = net_match_tick(match) - options->is_seen;
-    with.identity = goes_on ? net_log_reader_info(options->before)->identity
-                            : make_identity(match, file, now_unix_ms);
+    with.identity = goes_on             ? net_log_reader_info(options->before)->identity
+                    : options->identity ? options->identity
+                                        : make_identity(match, file, now_unix_ms);
     net_log_writer* writer = base_allocate_zero(with.allocator, sizeof *writer);
     if (!writer) return NET_ERR_MEMORY;
     writer->allocator = with.allocator;

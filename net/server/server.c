@@ -28,8 +28,11 @@ static bool allocate_scratch(net_server* server) {
     server->joins = base_allocate_zero(server->allocator, count * sizeof *server->joins);
     server->joining = base_allocate(server->allocator, count * sizeof(net_session*));
     server->inputs = base_allocate_zero(server->allocator, count * sizeof(net_log_input));
-    server->roster = base_allocate(server->allocator, count * sizeof(Shoal__Wire__RosterEntry));
-    server->roster_gone = base_allocate(server->allocator, count * sizeof(uint32_t));
+    // Of a match that runs elsewhere all players may stand in it.
+    const uint32_t players = server->config.is_following ? NET_CLIENTS_MAX : count;
+    server->roster_capacity = players;
+    server->roster = base_allocate(server->allocator, players * sizeof(Shoal__Wire__RosterEntry));
+    server->roster_gone = base_allocate(server->allocator, players * sizeof(uint32_t));
     server->out.sessions = base_allocate(server->allocator, count * sizeof(net_session*));
     server->admission = base_allocate_zero(server->allocator, sizeof *server->admission);
     server->leavers = base_allocate(server->allocator, count * sizeof *server->leavers);
@@ -109,6 +112,7 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
     BASE_ASSERT(config->send_divisor <= NET_SEND_DIVISOR_MAX);
     BASE_ASSERT(config->clients_min <= config->clients_max);
     BASE_ASSERT(net_match_get_config(config->match)->role == NET_ROLE_SERVER);
+    BASE_ASSERT(!config->is_following || (!config->step && config->clients_min == 0));
     net_server* server = base_allocate_zero(config->allocator, sizeof *server);
     if (!server) return NET_ERR_MEMORY;
     server->config = *config;
@@ -130,6 +134,7 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
         !proto_codec_init(&server->answer_codec, server->allocator, PROTO_UNPACK_ANSWER_BYTES_MAX))
         goto fail;
     result = create_replication(server);
+    if (result == NET_OK && config->is_following) result = net_server_open_followed(server);
     if (result != NET_OK) goto fail;
     // When no thread can be had the net half runs at once: slower, with the same datagrams.
     result = net_server_open_lanes(server, config->is_threaded);
@@ -165,8 +170,10 @@ void net_server_destroy(net_server* server) {
     base_release(server->allocator, server->joins, count * sizeof *server->joins);
     base_release(server->allocator, server->joining, count * sizeof(net_session*));
     base_release(server->allocator, server->inputs, count * sizeof(net_log_input));
-    base_release(server->allocator, server->roster, count * sizeof(Shoal__Wire__RosterEntry));
-    base_release(server->allocator, server->roster_gone, count * sizeof(uint32_t));
+    const uint32_t players = server->roster_capacity;
+    base_release(server->allocator, server->roster, players * sizeof(Shoal__Wire__RosterEntry));
+    base_release(server->allocator, server->roster_gone, players * sizeof(uint32_t));
+    base_release(server->allocator, server->followed, players * sizeof *server->followed);
     BASE_ARRAY_RELEASE(server->allocator, server->events, server->event_capacity);
     BASE_ARRAY_RELEASE(server->allocator, server->event_copies, server->event_copy_capacity);
     base_release(server->allocator, server->out.sessions, count * sizeof(net_session*));
@@ -267,6 +274,10 @@ void net_server_stop(net_server* server, uint64_t now_us) {
         return;
     }
     net_server_say_goodbye(server);
+}
+
+void net_server_say_why(net_server* server, const char* text) {
+    (void)base_text_copy(server->end_reason, sizeof server->end_reason, text);
 }
 
 void net_server_refuse(net_server* server, const char* text) {

@@ -127,6 +127,10 @@ void net_server_check_join(net_server* server, const net_session* session, net_r
         net_server_drop(server, NET_DROP_ADDRESS_FULL, 1);
         (void)base_text_format(refusal->text, sizeof refusal->text,
                                "%u %s of your address are here already", here, members);
+    } else if (is_player && server->config.is_following) {
+        (void)base_text_copy(refusal->text, sizeof refusal->text,
+                             "this server shows the match of another one: watch it (--spectate), "
+                             "or play there");
     } else if (!is_player && server->config.spectators_max == 0) {
         (void)base_text_copy(refusal->text, sizeof refusal->text,
                              "this server takes no spectators (its option: --spectators N)");

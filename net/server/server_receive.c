@@ -53,6 +53,7 @@ static void answer_question(net_server* server, net_session* session, const char
     Shoal__Wire__Info info = SHOAL__WIRE__INFO__INIT;
     info.players = server->player_count;
     info.players_max = server->config.clients_max;
+    if (server->config.is_following) info.players = info.players_max = server->followed_count;
     info.spectators = server->spectator_count;
     info.spectators_max = server->config.spectators_max;
     Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
@@ -276,7 +277,6 @@ static void take_event(net_server* server, const net_transport_event* event) {
         take_received(server, session, event);
         break;
     case NET_TRANSPORT_NOTICE: // of clients only
-    case NET_TRANSPORT_FOUND:
         break;
     }
 }

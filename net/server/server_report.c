@@ -147,6 +147,7 @@ void net_server_set_phase(net_server* server, net_server_phase phase) {
 void net_server_say_goodbye(net_server* server) {
     if (server->phase == NET_SERVER_LEAVING || server->phase == NET_SERVER_ENDED) return;
     const char* reason = net_match_end_reason(server->config.match);
+    if (!reason && server->end_reason[0]) reason = server->end_reason;
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
         if (!session) continue;

@@ -24,7 +24,7 @@ static uint32_t part(uint32_t count, uint32_t from) {
 // elements of server->roster_gone are to be removed. Each message is encoded once for all.
 static void send_roster(net_server* server, bool (*is_reader)(const net_session* session),
                         uint32_t come, uint32_t gone) {
-    BASE_ASSERT(come <= server->session_count && gone <= server->session_count);
+    BASE_ASSERT(come <= server->roster_capacity && gone <= server->roster_capacity);
     Shoal__Wire__RosterEntry* pointers[ROSTER_ITEMS_MAX];
     for (uint32_t from = 0; from < come || from < gone; from += ROSTER_ITEMS_MAX) {
         uint8_t bytes[NET_CONTROL_BYTES_MAX];
@@ -68,6 +68,7 @@ static void send_whole(net_server* server) {
         entry->is_bot = other->is_bot;
     }
     if (!is_wanted) return;
+    if (server->config.is_following) count = net_server_list_followed(server);
     send_roster(server, is_whole_due, count, 0);
     for (uint32_t i = 0; i < server->session_count; i++)
         if (server->sessions[i]) server->sessions[i]->wants_roster = false;

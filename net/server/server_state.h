@@ -177,15 +177,20 @@ typedef struct net_server_slips {
     uint64_t said[ECS_COMPONENTS_MAX / 64 + 1]; ///< a bit per component id
 } net_server_slips;
 
+/// A player of a match that runs elsewhere.
+typedef struct net_followed {
+    uint32_t client;
+    bool is_bot;
+} net_followed;
+
 struct net_server {
     net_server_config config;
     const base_allocator* allocator;
     net_server_phase phase;
-    uint64_t phase_us;                                              ///< when the phase began
-    uint8_t standbys[NET_STANDBYS_MAX * NET_CONTROL_ADDRESS_BYTES]; ///< as on the wire
-    size_t standby_bytes;
-    char refusal[NET_END_TEXT_BYTES]; ///< of new clients; "": they may come in
-    bool has_failed;                  ///< memory ran out, and so the match ended
+    uint64_t phase_us;                   ///< when the phase began
+    char refusal[NET_END_TEXT_BYTES];    ///< of new clients; "": they may come in
+    char end_reason[NET_END_TEXT_BYTES]; ///< net_server_say_why; empty: none
+    bool has_failed;                     ///< memory ran out, and so the match ended
     uint64_t settle_ms_max;
     uint64_t ticks_to_pause;  ///< while RUNNING; UINT64_MAX: it does not pause
     uint64_t end_us;          ///< requested: when it ends, with or without answers; 0: none
@@ -241,6 +246,9 @@ struct net_server {
     net_log_input* inputs;
     Shoal__Wire__RosterEntry* roster;
     uint32_t* roster_gone;
+    uint32_t roster_capacity;
+    net_followed* followed; ///< of a match that runs elsewhere: its players, rising
+    uint32_t followed_count;
     net_log_event* events; ///< of clients, with payloads in event_copies
     net_event_outbox_entry* event_copies;
     uint32_t event_capacity, event_copy_capacity;
@@ -403,6 +411,12 @@ void net_session_send_roster(net_server* server, net_session* session);
 bool net_session_has_resumed_just_now(const net_server* server, const net_session* session);
 /// After the joins and leaves of a tick: new players get the whole roster, all others the changes.
 void net_server_send_rosters(net_server* server, const net_log_begin* begin);
+/// server_follow.c: the players of a match that runs elsewhere.
+BASE_MUST_USE net_result net_server_open_followed(net_server* server);
+/// They are as after this tick's leaves and joins.
+void net_server_note_followed(net_server* server, const net_log_begin* begin);
+/// Fill server->roster. @return how many there are.
+uint32_t net_server_list_followed(net_server* server);
 /// Send the rosters that were withheld after quick resumptions, when it is time.
 void net_server_send_due_rosters(net_server* server);
 

@@ -98,19 +98,28 @@ static void apply(net_match* match, const net_log_begin* begin) {
     }
 }
 
+static void pass_request(net_server* server, const net_interest_request* request, uint32_t client) {
+    net_interest_set_groups(server->interest, client, request->groups);
+    if (request->has_viewpoint)
+        net_interest_set_viewpoint(server->interest, client, request->position, request->radius);
+    else
+        net_interest_clear_viewpoint(server->interest, client);
+    if (request->is_refreshed) net_interest_refresh(server->interest, client);
+}
+
 // Requests that the module made while it stepped.
 static void pass_requests(net_server* server) {
     uint32_t count = 0;
     const net_interest_request* requests =
         net_interest_requests_take(net_match_interest_requests(server->config.match), &count);
     for (uint32_t i = 0; i < count; i++)
-        net_interest_request_for(server->interest, requests[i].client, &requests[i]);
+        pass_request(server, &requests[i], requests[i].client);
     for (uint32_t k = 0; server->spectator_count > 0 && k < server->session_count; k++) {
         const net_session* session = server->sessions[k];
         if (!session || !net_session_is_spectator(session)) continue;
         for (uint32_t i = 0; i < count; i++)
             if (requests[i].client == session->watched)
-                net_interest_request_for(server->interest, session->client, &requests[i]);
+                pass_request(server, &requests[i], session->client);
     }
 }
 
@@ -283,12 +292,17 @@ static void note_part(net_server* server, net_part part, uint64_t* begin_us) {
     *begin_us = now_us;
 }
 
-static void run_tick(net_server* server) {
+// `given`: what enters the tick of a match that runs elsewhere; NULL: what the sessions sent.
+static void run_tick(net_server* server, const net_log_begin* given) {
     BASE_ASSERT(server->phase == NET_SERVER_RUNNING);
     uint64_t at_us = server->config.clock_us ? server->config.clock_us() : 0;
     net_match* match = server->config.match;
     net_log_begin begin = {.tick = net_match_tick(match) + 1};
-    net_server_gather(server, &begin);
+    if (given)
+        begin = *given;
+    else
+        net_server_gather(server, &begin);
+    BASE_ASSERT(begin.tick == net_match_tick(match) + 1);
     note_part(server, NET_PART_GATHER, &at_us);
     bool is_stepped = step_match(server, &begin);
     note_part(server, NET_PART_STEP, &at_us);
@@ -303,7 +317,10 @@ static void run_tick(net_server* server) {
     drop_silent(server);
     end_dropped(server);
     net_server_destroy_leavers(server);
-    hold_joined(server, &begin);
+    if (given)
+        net_server_note_followed(server, &begin);
+    else
+        hold_joined(server, &begin);
     net_spectators_begin(server);
     net_server_send_rosters(server, &begin);
     const bool is_last = has_ended(server);
@@ -376,10 +393,11 @@ void net_server_tick(net_server* server, uint64_t now_us) {
     bool is_beginning = server->phase == NET_SERVER_HOLDING &&
                         count_in_state(server, NET_SESSION_ACCEPTED) >= server->config.clients_min;
     if (is_beginning) net_server_set_phase(server, NET_SERVER_RUNNING);
-    if (server->phase == NET_SERVER_RUNNING && server->ticks_to_pause > 0) {
+    if (server->phase == NET_SERVER_RUNNING && server->ticks_to_pause > 0 &&
+        !server->config.is_following) {
         server->ticks_to_pause -= server->ticks_to_pause != UINT64_MAX;
         server->alive_us = now_us;
-        run_tick(server); // the net half flushes
+        run_tick(server, NULL); // the net half flushes
         if (!server->out.is_uncollected) flush(server);
         return;
     }
@@ -406,5 +424,15 @@ void net_server_tick(net_server* server, uint64_t now_us) {
     case NET_SERVER_ENDED:
         break;
     }
+    if (!server->out.is_uncollected) flush(server);
+}
+
+void net_server_follow(net_server* server, uint64_t now_us, const net_log_begin* begin) {
+    BASE_ASSERT(server->config.is_following && begin && server->phase <= NET_SERVER_RUNNING);
+    server->now_us = now_us;
+    net_ration_report(&server->ration, now_us);
+    if (server->phase == NET_SERVER_HOLDING) net_server_set_phase(server, NET_SERVER_RUNNING);
+    server->alive_us = now_us;
+    run_tick(server, begin);
     if (!server->out.is_uncollected) flush(server);
 }

@@ -45,10 +45,7 @@ typedef struct net_log_segments {
     uint32_t seconds_max;  ///< of match time in a segment; 0: no limit
     uint32_t kept_max;     ///< closed segments; the oldest ones are deleted. 0: no limit
     uint64_t budget_bytes; ///< of all segments; the oldest ones are deleted. 0: no limit
-    /// Program to run with the name of a closed segment; NULL: none. Beside a segment that it has
-    /// stored it leaves SEGMENT.stored, a file whose content is its own affair: the mark is deleted
-    /// with its segment, and a segment that is deleted without one is counted and reported.
-    const char* on_close;
+    const char* on_close;  ///< program to run with the name of a closed segment; NULL: none
 } net_log_segments;
 
 /// What a log holds of each tick beside inputs, events and hashes.
@@ -123,6 +120,9 @@ typedef struct net_log_options {
     /// on: a copy of the log up to there is the new log's first segment. So both are one match,
     /// with one identity, and the log of `before` stays as it is. Read in create only.
     struct net_log_reader* before;
+    /// The match is that of another log with this identity, and runs again here: so is this log,
+    /// which begins with the tick behind the match's. 0: a match of its own.
+    uint64_t identity;
     const net_log_secret_key* sign_key; ///< outlives the writer; NULL: the log is not signed
     net_log_tap tap;                    ///< outlives the writer; `record` NULL: nothing is called
 } net_log_options;
@@ -134,8 +134,6 @@ typedef struct net_log_counters {
     uint64_t bytes;            ///< written, those of deleted segments too
     uint64_t segments_closed;  ///< by rotation
     uint64_t segments_deleted; ///< over a limit
-    /// Of them, with net_log_segments.on_close: those without a mark that they are stored.
-    uint64_t segments_unstored;
     uint64_t keyframes;
     uint64_t keyframes_dropped; ///< too long, or the one before was not packed yet
     /// Ticks that ended and are neither in the log nor wait for the disk. Those behind a gap, too,
@@ -148,7 +146,7 @@ typedef struct net_log_counters {
 } net_log_counters;
 
 /// Create FILE, FILE.queue and the thread, for a match before its first tick (but for
-/// net_log_options.before). An older log with
+/// net_log_options.before and .identity). An older log with
 /// this name becomes FILE.N, with its queue; N is above all that are there. A log that another
 /// server writes is not touched. `build` names the program's version. The caller owns the writer;
 /// *writer is NULL after an error.

@@ -88,6 +88,9 @@ typedef struct net_server_config {
     net_coder coder;
     bool has_bandwidth;      ///< account every bit by client, component and cause
     net_server_step_fn step; ///< runs a log again. NULL: a match as usual
+    /// The match is another server's: its ticks come by net_server_follow, and spectators
+    /// alone join here. `clients_max` counts for nothing.
+    bool is_following;
     void* step_context;
     uint64_t (*clock_us)(void); ///< for net_server_get_times; NULL: nothing is measured
 } net_server_config;
@@ -118,6 +121,14 @@ void net_server_service(net_server* server, uint64_t now_us);
 /// Run one tick: log, step, track changes, log, replicate, send. While the server is holding or
 /// settling the match does not step, but packets are still sent.
 void net_server_tick(net_server* server, uint64_t now_us);
+/// With is_following: run the next tick of the match with what entered it there (`begin`, checked:
+/// net_log_entering_read), in place of what sessions sent; log and send as in any tick. Before it,
+/// net_server_control does what an operator did there. While no tick is there yet, net_server_tick
+/// keeps the sessions. While HOLDING or RUNNING.
+void net_server_follow(net_server* server, uint64_t now_us, const net_log_begin* begin);
+/// All goodbyes of an end say this sentence, unless the game gave a reason (copied, cut at
+/// NET_END_TEXT_BYTES - 1).
+void net_server_say_why(net_server* server, const char* text);
 /// Go on with another match at the same tick (net_match_create_from), while RUNNING, between ticks.
 /// Each client that plays keeps its number, name and player, but loses its connection: it comes
 /// back with its secret and starts again, or is refused when its game does not fit any more. The
@@ -133,10 +144,6 @@ BASE_MUST_USE net_result net_server_exchange(net_server* server, net_match* matc
 /// player of the match, before the first tick.
 /// @return NET_OK; NET_ERR_FULL (more than clients_max); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_server_expect(net_server* server, uint32_t client, uint64_t now_us);
-/// Tell all clients, now and at their Welcome, which servers may take over from this one: at most
-/// NET_STANDBYS_MAX (asserted), copied, in the order in which clients ask them when they hear
-/// nothing. None after create. Waits for the lanes.
-void net_server_set_standbys(net_server* server, const net_address* addresses, uint32_t count);
 /// Request an orderly end, as for a signal. The match stands still until each client has
 /// acknowledged everything, NET_STOP_MS_MAX at most; then all clients get a goodbye, then the
 /// server is ENDED, NET_STOP_WHOLE_MS_MAX after this call at most. Go on with service and tick

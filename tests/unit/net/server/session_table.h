@@ -50,6 +50,8 @@ typedef struct table_config {
     uint32_t clients_per_address_max;
     net_bans* bans;
     const char* log_file; ///< NULL: the server writes no log
+    bool is_log_manual;   ///< it takes controls, and the case pumps it
+    uint32_t log_segment_s;
     /// server_trace: for the server; seat_trace: for every client.
     net_trace_fn server_trace, seat_trace;
     void* server_trace_context;
@@ -119,7 +121,13 @@ static inline void table_open(table* at, table_config config) {
     assert_ok(net_sim_create(NULL, config.seed, &at->sim));
     assert_ok(net_sim_server(at->sim, 4 * TABLE_SEATS, &at->transport));
     if (config.lanes) net_sim_lanes_set(at->transport, config.lanes);
-    if (config.log_file)
+    net_log_options log = net_log_options_default();
+    log.is_manual = log.has_controls = true;
+    log.segments.seconds_max = config.log_segment_s;
+    if (config.is_log_manual)
+        assert_ok(net_log_writer_create_as(NULL, config.log_file, &log, at->match, "test", 0,
+                                           &reporter, &at->log));
+    else if (config.log_file)
         assert_ok(net_log_writer_create(NULL, config.log_file, at->match, "test", 0, &reporter,
                                         &at->log));
     net_server_config server = {

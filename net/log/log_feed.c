@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// A file that grows. Its reader goes on through new blocks as they come. Where it ends, the lock
+// says why: while the server has it, more will come. When it is free, the segment was closed and
+// the log goes on in a new file of the same name, or the server is dead: the log is opened again,
+// with what the queue saved, and the walk goes on behind the last record that was given.
+#include "log/log_feed.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "log/log_read.h"
+
+#include <inttypes.h>
+
+struct net_log_file_feed {
+    const base_allocator* allocator;
+    net_log_feed feed;
+    base_reporter reporter;
+    char file[4096];
+    net_log_reader* reader;
+    net_log_cursor cursor;
+    base_bytes header;
+    net_log_order order; // of what was given
+    uint32_t taken;      // records that were given behind the end of the last whole tick
+    uint32_t skip;       // of these, when the log was opened again
+    bool is_live;
+};
+
+// Open it as it is now: live when a server has its lock.
+static net_result open_reader(net_log_file_feed* self, const base_reporter* reporter,
+                              net_log_reader** out, bool* is_live) {
+    net_result result = net_log_reader_create(self->allocator, self->file, reporter, out);
+    if (!*out) return result;
+    *is_live = !net_log_reader_lock(*out);
+    if (!*is_live) {
+        net_log_reader_unlock(*out);
+        return NET_OK;
+    }
+    net_log_reader_destroy(*out);
+    result = net_log_reader_create_live(self->allocator, self->file, reporter, out);
+    return *out ? NET_OK : result;
+}
+
+static net_log_feed_state next(void* context, net_log_record* record);
+
+net_result net_log_file_feed_create(const base_allocator* allocator, const char* file,
+                                    const base_reporter* reporter, net_log_file_feed** out) {
+    BASE_ASSERT(file && out);
+    net_log_file_feed* self = base_allocate_zero(allocator, sizeof *self);
+    if (!self) return NET_ERR_MEMORY;
+    self->allocator = allocator;
+    if (reporter) self->reporter = *reporter;
+    base_bytes_init(&self->header, allocator);
+    net_result result = NET_ERR_IO;
+    if (base_text_copy(self->file, sizeof self->file, file))
+        result = open_reader(self, reporter, &self->reader, &self->is_live);
+    else
+        base_report(reporter, NULL, 0, "the name of the log is too long");
+    if (result == NET_OK) {
+        size_t size;
+        const uint8_t* header = net_log_reader_header(self->reader, &size);
+        base_bytes_write(&self->header, header, size);
+        net_log_file_feed_begin(self, 0);
+        self->feed = (net_log_feed){
+            .context = self, .header = self->header.data, .header_bytes = size, .next = next};
+        if (self->header.failed) result = NET_ERR_MEMORY;
+    }
+    if (result != NET_OK) {
+        net_log_file_feed_destroy(self);
+        return result;
+    }
+    *out = self;
+    return NET_OK;
+}
+
+void net_log_file_feed_destroy(net_log_file_feed* self) {
+    if (!self) return;
+    net_log_reader_destroy(self->reader);
+    base_bytes_deinit(&self->header);
+    base_release(self->allocator, self, sizeof *self);
+}
+
+const net_log_feed* net_log_file_feed_get(const net_log_file_feed* self) {
+    return &self->feed;
+}
+
+const net_log_info* net_log_file_feed_info(const net_log_file_feed* self) {
+    return net_log_reader_info(self->reader);
+}
+
+bool net_log_file_feed_is_live(const net_log_file_feed* self) {
+    return self->is_live;
+}
+
+net_log_reader* net_log_file_feed_reader(net_log_file_feed* self) {
+    return self->reader;
+}
+
+void net_log_file_feed_begin(net_log_file_feed* self, ecs_tick tick) {
+    BASE_ASSERT(self->order.tick == 0);
+    const net_log_keyframe* keyframe = NULL;
+    self->cursor = tick > 0 ? net_log_reader_seek(self->reader, tick, &keyframe)
+                            : net_log_cursor_begin(self->reader);
+    BASE_ASSERT(tick == 0 || (keyframe && keyframe->tick == tick));
+    self->order.tick = self->order.last_end = tick;
+}
+
+// ---- the walk
+
+static net_log_feed_state fail(const net_log_file_feed* self, const char* text) {
+    base_report(&self->reporter, self->file, 0, "behind tick %" PRIu64 ": %s", self->order.last_end,
+                text);
+    return NET_LOG_FEED_FAILED;
+}
+
+// The log is opened again, and the walk stands behind the last whole tick that was given.
+// @return NET_ERR_CLOSED: it is another log now, or is not there.
+static net_result open_again(net_log_file_feed* self) {
+    net_log_reader* reader = NULL;
+    bool is_live = false;
+    const net_result result = open_reader(self, NULL, &reader, &is_live);
+    if (result == NET_ERR_MEMORY) return result;
+    if (!reader) return NET_ERR_CLOSED;
+    const net_log_info* info = net_log_reader_info(reader);
+    if (info->identity != net_log_reader_info(self->reader)->identity) {
+        net_log_reader_destroy(reader);
+        return NET_ERR_CLOSED;
+    }
+    const net_log_keyframe* keyframe;
+    net_log_reader_destroy(self->reader);
+    self->reader = reader;
+    self->is_live = is_live;
+    self->cursor = net_log_reader_seek(reader, self->order.last_end, &keyframe);
+    self->skip = self->taken;
+    return NET_OK;
+}
+
+// Was it given before the log was opened again?
+static bool is_old(net_log_file_feed* self, const net_log_record* record) {
+    if (record->kind == NET_LOG_KIND_CLOSE) return false;
+    if (record->tick <= self->order.last_end) return true;
+    if (self->skip == 0) return false;
+    self->skip--;
+    return true;
+}
+
+// The next record that a run needs.
+static bool take(net_log_file_feed* self, net_log_record* record) {
+    while (net_log_cursor_next(self->reader, &self->cursor, record)) {
+        if (self->cursor.resumed > self->order.last_end) return true;
+        if (record->kind != NET_LOG_KIND_STATE && record->kind != NET_LOG_KIND_OTHER &&
+            !is_old(self, record))
+            return true;
+    }
+    return false;
+}
+
+static net_log_feed_state next(void* context, net_log_record* record) {
+    net_log_file_feed* self = context;
+    bool is_there = take(self, record);
+    if (!is_there && !self->order.is_closed && self->is_live) {
+        if (net_log_reader_follow(self->reader) != NET_OK)
+            return fail(self, net_result_text(NET_ERR_MEMORY));
+        is_there = take(self, record);
+        // Only now: what was written before the lock was freed is read.
+        if (!is_there && !self->cursor.has_failed && net_log_reader_lock(self->reader)) {
+            net_log_reader_unlock(self->reader);
+            const net_result result = open_again(self);
+            if (result == NET_ERR_MEMORY) return fail(self, net_result_text(result));
+            if (result == NET_ERR_CLOSED) self->is_live = false;
+            is_there = result == NET_OK && take(self, record);
+        }
+    }
+    if (self->cursor.has_failed) return fail(self, "the log changed while it was read");
+    if (!is_there)
+        return self->is_live && !self->order.is_closed ? NET_LOG_FEED_NOTHING : NET_LOG_FEED_END;
+    if (self->cursor.resumed > self->order.last_end)
+        return fail(self, "ticks are missing in the log: start again, at a keyframe behind them");
+    if (!net_log_order_add(&self->order, record))
+        return fail(self, "the log has a record that cannot stand there");
+    self->taken = record->kind == NET_LOG_KIND_END ? 0 : self->taken + 1;
+    return NET_LOG_FEED_RECORD;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+/// Records of a match in order, from a file that grows or from a stream.
+#pragma once
+
+#include "log/log_record.h"
+
+typedef enum net_log_feed_state {
+    NET_LOG_FEED_RECORD,
+    NET_LOG_FEED_NOTHING, ///< now: ask again later
+    NET_LOG_FEED_END,
+    NET_LOG_FEED_FAILED, ///< reported
+} net_log_feed_state;
+
+typedef struct net_log_feed {
+    void* context;
+    const uint8_t* header; ///< the packed Header record
+    size_t header_bytes;
+    /// BEGIN, CONTROL, END, ALIVE, CLOSE in the order of a log. *record is borrowed until the next
+    /// call.
+    net_log_feed_state (*next)(void* context, net_log_record* record);
+} net_log_feed;
+
+// ---- from a file ----
+
+/// The log of a server of this machine, or of a folder that shows the files of another one. It is
+/// followed while the server writes it, from segment to segment; of a server that is dead it has
+/// what the queue saved. It ENDs behind the close, or where a dead server left it.
+typedef struct net_log_file_feed net_log_file_feed;
+
+/// @return NET_OK; what net_log_reader_create returns (reported).
+BASE_MUST_USE net_result net_log_file_feed_create(const base_allocator* allocator, const char* file,
+                                                  const base_reporter* reporter,
+                                                  net_log_file_feed** feed);
+/// NULL does nothing.
+void net_log_file_feed_destroy(net_log_file_feed* feed);
+/// Borrowed.
+const net_log_feed* net_log_file_feed_get(const net_log_file_feed* feed);
+/// What the header says, and the ticks that were there when it was opened.
+const net_log_info* net_log_file_feed_info(const net_log_file_feed* feed);
+/// Its log, to run up to a tick of it before the first record is taken.
+net_log_reader* net_log_file_feed_reader(net_log_file_feed* feed);
+/// Begin behind the keyframe of this tick (which must be one); 0: with tick 1. Before the first
+/// record is taken, and after the last use of the reader.
+void net_log_file_feed_begin(net_log_file_feed* feed, ecs_tick tick);
+/// Does a server write it? Known when the feed had nothing, or ended.
+bool net_log_file_feed_is_live(const net_log_file_feed* feed);

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// A tick of another server is run as one of this server: what entered it is given in place of what
+// sessions sent, so log, rows and packets are made by the same code. Then the hash of its end is
+// compared, which stands in the source and was not copied from there.
+#include "tools/follow.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "ecs/save.h"
+#include "log/log_delay.h"
+#include "log/log_entering.h"
+#include "log/log_feed.h"
+#include "log/log_read.h"
+#include "log/log_replay.h"
+
+#include <inttypes.h>
+
+enum { CONTROLS_MAX = 256 }; // of one tick
+
+/// A block of a file has a second.
+#define FILE_SLACK_US UINT64_C(1100000)
+
+_Static_assert(NET_FOLLOW_DELAY_S_MAX <= NET_LOG_DELAY_S_MAX, "as long as the feed can hold it");
+
+struct net_follow {
+    net_follow_config config;
+    base_reporter reporter;
+    net_log_file_feed* file;
+    net_log_delay* delay;
+    net_log_entering entering;
+    net_match* match;                      // the caller's; NULL: not made
+    net_log_record controls[CONTROLS_MAX]; // of the next tick
+    uint32_t control_count;
+    bool is_closed;
+    net_follow_state end; // WAITS while the match goes on
+};
+
+net_result net_follow_create(const net_follow_config* config, net_follow** out) {
+    BASE_ASSERT(config && config->file && out);
+    BASE_ASSERT(config->delay_us <= NET_FOLLOW_DELAY_S_MAX * UINT64_C(1000000));
+    *out = NULL;
+    net_follow* self = base_allocate_zero(config->allocator, sizeof *self);
+    if (!self) return NET_ERR_MEMORY;
+    self->config = *config;
+    if (config->reporter) self->reporter = *config->reporter;
+    net_log_entering_init(&self->entering, config->allocator);
+    net_result result =
+        net_log_file_feed_create(config->allocator, config->file, config->reporter, &self->file);
+    if (result == NET_OK)
+        result = net_log_delay_create(config->allocator, net_log_file_feed_get(self->file),
+                                      net_follow_info(self)->tick_rate_hz, config->delay_us,
+                                      FILE_SLACK_US, &self->delay);
+    if (result != NET_OK) {
+        net_follow_destroy(self);
+        return result;
+    }
+    *out = self;
+    return NET_OK;
+}
+
+void net_follow_destroy(net_follow* self) {
+    if (!self) return;
+    net_log_delay_destroy(self->delay);
+    net_log_file_feed_destroy(self->file);
+    net_log_entering_deinit(&self->entering);
+    base_release(self->config.allocator, self, sizeof *self);
+}
+
+const net_log_info* net_follow_info(const net_follow* self) {
+    return net_log_file_feed_info(self->file);
+}
+
+// The newest keyframe of which the delay is over for certain: a server makes no tick sooner than
+// its rate allows.
+static ecs_tick choose_begin(const net_follow* self) {
+    const net_log_info* info = net_follow_info(self);
+    const uint64_t delay_us = self->config.delay_us + FILE_SLACK_US;
+    const ecs_tick late = (ecs_tick)(delay_us * info->tick_rate_hz / 1000000u) + 1;
+    if (self->config.is_whole || info->last_tick <= late) return 0;
+    return info->last_tick - late;
+}
+
+net_result net_follow_make_match(net_follow* self, const net_module* module, net_match** match) {
+    const net_log_info* info = net_follow_info(self);
+    net_log_reader* reader = net_log_file_feed_reader(self->file);
+    net_log_replay* replay = NULL;
+    BASE_ASSERT(!self->match);
+    *match = NULL;
+    if (info->segment_before > 0) {
+        base_report(&self->reporter, self->config.file, 0,
+                    "the game was read again while the match ran: what it is since then is not "
+                    "followed");
+        return NET_ERR_MODULE;
+    }
+    const net_result result =
+        net_log_replay_create_at(reader, module, choose_begin(self), &self->reporter, &replay);
+    if (result != NET_OK) return result;
+    *match = self->match = net_log_replay_take(replay);
+    net_log_replay_destroy(replay);
+    net_log_file_feed_begin(self->file, net_match_tick(*match));
+    return NET_OK;
+}
+
+uint64_t net_follow_due_us(const net_follow* self) {
+    return net_log_delay_due_us(self->delay);
+}
+
+net_follow_report net_follow_get_report(const net_follow* self, uint64_t now_us) {
+    const net_log_delay_report delay = net_log_delay_get_report(self->delay);
+    const uint64_t due_us = net_follow_due_us(self);
+    const bool is_open = delay.came_us > 0 && delay.state == NET_LOG_FEED_NOTHING;
+    return (net_follow_report){.newest = delay.newest,
+                               .late_us = due_us < now_us ? now_us - due_us : 0,
+                               .silent_us = is_open ? now_us - delay.came_us : 0,
+                               .kept_bytes = delay.bytes,
+                               .reason = (net_log_alive)delay.alive};
+}
+
+// ---- a tick
+
+static net_follow_state fail(net_follow* self, ecs_tick tick, const char* text) {
+    base_report(&self->reporter, self->config.file, 0, "tick %" PRIu64 ": %s", tick, text);
+    return self->end = NET_FOLLOW_FAILED;
+}
+
+static net_follow_state do_controls(net_follow* self, net_server* server) {
+    for (uint32_t i = 0; i < self->control_count; i++) {
+        const net_log_record* record = &self->controls[i];
+        net_match_argument arguments[NET_LOG_ARGUMENTS_MAX];
+        uint32_t count = 0;
+        size_t offset = 0;
+        while (count < NET_LOG_ARGUMENTS_MAX &&
+               net_log_argument_next(record, &offset, &arguments[count]))
+            count++;
+        if (net_server_control(server, record->verb, arguments, count, &self->reporter) == NET_OK)
+            continue;
+        char text[NET_LOG_VERB_BYTES_MAX + 64];
+        (void)base_text_format(text, sizeof text, "the control '%s' cannot be done here",
+                               record->verb);
+        return fail(self, record->tick, text);
+    }
+    self->control_count = 0;
+    return NET_FOLLOW_RAN;
+}
+
+static bool is_same(net_match* match, const net_log_record* end) {
+    const ecs_world* world = net_match_world(match);
+    if (ecs_world_state_hash(world) != end->state_hash) return false;
+    const uint64_t hash = end->has_world_hash ? ecs_world_hash(world) : 0;
+    return hash == 0 || hash == end->world_hash; // 0: no memory to compute it
+}
+
+static net_follow_state run(net_follow* self, net_server* server, uint64_t now_us,
+                            const net_log_record* end) {
+    const net_follow_state state = do_controls(self, server);
+    if (state != NET_FOLLOW_RAN) return state;
+    net_server_follow(server, now_us, &self->entering.begin);
+    if (net_server_has_failed(server)) return self->end = NET_FOLLOW_FAILED;
+    if (is_same(self->match, end)) return NET_FOLLOW_RAN;
+    base_report(&self->reporter, self->config.file, 0,
+                "the run here differs from the match in tick %" PRIu64
+                ": shoal-replay verify says in what",
+                end->tick);
+    return self->end = NET_FOLLOW_DIVERGED;
+}
+
+static net_follow_state take_begin(net_follow* self, const net_log_record* record) {
+    if (record->tick != net_match_tick(self->match) + 1)
+        return fail(self, record->tick, "it does not follow the tick before");
+    if (self->entering.begin.tick != record->tick)
+        net_log_entering_clear(&self->entering, record->tick);
+    const net_result result = net_log_entering_add(&self->entering, self->match, record);
+    if (result == NET_OK) return NET_FOLLOW_RAN;
+    return fail(self, record->tick,
+                result == NET_ERR_MEMORY ? net_result_text(result)
+                                         : "it has a record that this game does not take");
+}
+
+static net_follow_state end_of(net_follow* self, net_log_feed_state state) {
+    if (state == NET_LOG_FEED_NOTHING) return NET_FOLLOW_WAITS;
+    if (state == NET_LOG_FEED_FAILED) return self->end = NET_FOLLOW_FAILED;
+    return self->end = self->is_closed ? NET_FOLLOW_ENDED : NET_FOLLOW_LOST;
+}
+
+net_follow_state net_follow_run(net_follow* self, net_server* server, uint64_t now_us) {
+    const net_log_feed* feed = net_log_delay_feed(self->delay);
+    net_log_record record;
+    net_log_feed_state state;
+    BASE_ASSERT(self->match);
+    if (self->end != NET_FOLLOW_WAITS) return self->end;
+    if (net_log_delay_poll(self->delay, now_us) != NET_OK)
+        return fail(self, 0, net_result_text(NET_ERR_MEMORY));
+    while ((state = feed->next(feed->context, &record)) == NET_LOG_FEED_RECORD) {
+        if (record.kind == NET_LOG_KIND_END) return run(self, server, now_us, &record);
+        if (record.kind == NET_LOG_KIND_CLOSE) self->is_closed = true;
+        if (record.kind == NET_LOG_KIND_CONTROL) {
+            if (self->control_count == CONTROLS_MAX)
+                return fail(self, record.tick, "it has more controls than one tick can have");
+            self->controls[self->control_count++] = record;
+        }
+        if (record.kind == NET_LOG_KIND_BEGIN && take_begin(self, &record) != NET_FOLLOW_RAN)
+            return self->end;
+    }
+    return end_of(self, state);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+/// A match that runs on another server, run again here: its records come from a log that grows or
+/// from a stream, a delay later. Each hash is compared. What a relay is made of, without sockets
+/// and clocks: time is an argument.
+#pragma once
+
+#include "net/log.h"
+#include "net/match.h"
+#include "net/server.h"
+
+typedef struct net_log_feed net_log_feed; ///< log/log_feed.h
+
+typedef struct net_follow_config {
+    const base_allocator* allocator; ///< NULL: the heap
+    const char* file;                ///< the log, of a server that writes it or is gone
+    uint64_t delay_us;               ///< at most NET_FOLLOW_DELAY_S_MAX
+    bool is_whole;                   ///< from tick 1 on; else from the newest keyframe that is due
+    const base_reporter* reporter;
+} net_follow_config;
+#define NET_FOLLOW_DELAY_S_MAX 3600u
+
+typedef enum net_follow_state {
+    NET_FOLLOW_WAITS,    ///< no tick is due
+    NET_FOLLOW_RAN,      ///< a tick ran
+    NET_FOLLOW_ENDED,    ///< the match ended: its server closed the log
+    NET_FOLLOW_LOST,     ///< its server is gone, and closed nothing
+    NET_FOLLOW_DIVERGED, ///< the run here is not the match: reported
+    NET_FOLLOW_FAILED,   ///< reported: a record that the match cannot take, damage, no memory
+} net_follow_state;
+
+typedef struct net_follow net_follow;
+
+/// Open the source; its header is read. The caller owns the follower; texts outlive it.
+/// @return NET_OK; what net_log_reader_create returns (reported).
+BASE_MUST_USE net_result net_follow_create(const net_follow_config* config, net_follow** follow);
+/// NULL does nothing.
+void net_follow_destroy(net_follow* follow);
+/// What its header says.
+const net_log_info* net_follow_info(const net_follow* follow);
+/// Make the match, at the tick with which it begins here. The caller owns it; the module outlives
+/// both.
+/// @return as net_log_replay_create_at; NET_ERR_MODULE also for a log behind a reload (reported).
+BASE_MUST_USE net_result net_follow_make_match(net_follow* follow, const net_module* module,
+                                               net_match** match);
+/// Run the next tick of the match on its server (is_following), if it is due.
+net_follow_state net_follow_run(net_follow* follow, net_server* server, uint64_t now_us);
+/// When the next tick is due; UINT64_MAX: it has not come.
+uint64_t net_follow_due_us(const net_follow* follow);
+
+/// How far behind. Of the delay nothing counts as late.
+typedef struct net_follow_report {
+    ecs_tick newest;      ///< tick that has come from the source; 0: none
+    uint64_t late_us;     ///< the next tick was due so long ago; 0: it is not
+    uint64_t silent_us;   ///< nothing came for so long
+    uint64_t kept_bytes;  ///< of ticks that wait
+    net_log_alive reason; ///< why no tick came last; 0: one did
+} net_follow_report;
+net_follow_report net_follow_get_report(const net_follow* follow, uint64_t now_us);

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+// A match runs on one server, and again on another one that follows its log while it grows:
+// spectators there see what it had.
+#include "log/log_files.h"
+#include "session_table.h"
+
+#include "base/hash.h"
+#include "ecs/save.h"
+#include "tools/follow.h"
+
+enum { TICKS_MAX = 4096, DELAY_S = 2 };
+
+typedef struct relay {
+    log_files files;
+    char own_log[128];
+    table match; ///< the server of the match
+    table shown; ///< what follows it
+    net_follow* follow;
+    net_follow_state state;
+    uint64_t hashes[TICKS_MAX]; ///< of the match, behind each tick
+    uint64_t ran;               ///< ticks, of the relay
+} relay;
+
+static uint64_t digest_of(table* at) {
+    return net_server_scope(at->server, 0, NULL, NULL).hash;
+}
+
+static void open_match(relay* self, table_config config) {
+    memset(self, 0, sizeof *self);
+    files_open_fast(&self->files);
+    snprintf(self->own_log, sizeof self->own_log, "%s/own.slog", self->files.folder);
+    config.log_file = self->files.log;
+    config.is_log_manual = true;
+    table_open(&self->match, config);
+}
+
+// Follow it with this game.
+static void open_shown(relay* self, uint64_t delay_s, bool is_whole, const net_game_module* game,
+                       uint32_t spectators) {
+    table* at = &self->shown;
+    at->said.reporter = (base_reporter){table_say, &at->said};
+    at->seats_said.reporter = (base_reporter){table_say, &at->seats_said};
+    at->now_us = self->match.now_us;
+    assert_ok(net_module_wrap(game ? game : swarm_module_get(), swarm_templates(), "swarm.blk",
+                              test_reporter(), &at->module));
+    const net_follow_config config = {.file = self->files.log,
+                                      .delay_us = delay_s * UINT64_C(1000000),
+                                      .is_whole = is_whole,
+                                      .reporter = &at->said.reporter};
+    assert_ok(net_follow_create(&config, &self->follow));
+    assert_ok(net_follow_make_match(self->follow, at->module, &at->match));
+    net_log_options log = net_log_options_default();
+    log.identity = net_follow_info(self->follow)->identity;
+    log.has_controls = log.is_manual = true;
+    assert_ok(net_log_writer_create_as(NULL, self->own_log, &log, at->match, "test", 0,
+                                       test_reporter(), &at->log));
+    assert_ok(net_sim_create(NULL, 77, &at->sim));
+    assert_ok(net_sim_server(at->sim, 4 * TABLE_SEATS, &at->transport));
+    const net_server_config server = {.match = at->match,
+                                      .transport = at->transport,
+                                      .log = at->log,
+                                      .clients_max = 1,
+                                      .spectators_max = spectators,
+                                      .is_following = true,
+                                      .reporter = &at->said.reporter};
+    assert_ok(net_server_create(&server, &at->server));
+}
+
+static void close_all(relay* self) {
+    if (self->follow) {
+        table_close(&self->shown);
+        net_follow_destroy(self->follow);
+    }
+    table_close(&self->match);
+    files_close(&self->files);
+}
+
+#define RELAY_CASE(name, ...)                                                                      \
+    CASE_WITH(relay, self, open_match(self, (table_config){__VA_ARGS__}), close_all(self), name)
+
+static void step_match(relay* self) {
+    table_step(&self->match);
+    net_log_pump(self->match.log);
+    const ecs_tick tick = net_match_tick(self->match.match);
+    assert_true(tick < TICKS_MAX);
+    self->hashes[tick] = digest_of(&self->match);
+}
+
+// All that is due, then the spectators.
+static void step_shown(relay* self) {
+    table* at = &self->shown;
+    at->now_us += TABLE_TICK_US;
+    net_server_service(at->server, at->now_us);
+    bool is_open = net_server_get_phase(at->server) <= NET_SERVER_RUNNING;
+    while (is_open &&
+           (self->state = net_follow_run(self->follow, at->server, at->now_us)) == NET_FOLLOW_RAN) {
+        const ecs_tick tick = net_match_tick(at->match);
+        self->ran++;
+        assert_true(digest_of(at) == self->hashes[tick]);
+        net_log_pump(at->log);
+        is_open = net_server_get_phase(at->server) <= NET_SERVER_RUNNING;
+    }
+    if (self->state == NET_FOLLOW_ENDED && is_open) net_server_stop(at->server, at->now_us);
+    net_server_tick(at->server, at->now_us);
+    for (uint32_t i = 0; i < at->seat_count; i++) {
+        net_client_service(at->seats[i].client, at->now_us);
+        net_client_tick(at->seats[i].client, at->now_us);
+    }
+}
+
+static void run_both(relay* self, uint32_t ticks) {
+    for (uint32_t i = 0; i < ticks; i++) {
+        step_match(self);
+        if (self->follow) step_shown(self);
+    }
+}
+
+// The match ends, and some time later what follows it.
+static void end_both(relay* self) {
+    net_server_stop(self->match.server, self->match.now_us);
+    for (uint32_t i = 0; i < 600; i++) {
+        if (net_server_get_phase(self->match.server) == NET_SERVER_ENDED) break;
+        table_step(&self->match);
+        net_log_pump(self->match.log);
+        if (self->follow) step_shown(self);
+    }
+    net_log_append_close(self->match.log, self->match.match);
+    assert_ok(net_log_writer_destroy(self->match.log));
+    self->match.log = NULL;
+    for (uint32_t i = 0; i < 600 + DELAY_S * 60; i++) {
+        if (net_server_get_phase(self->shown.server) == NET_SERVER_ENDED) break;
+        step_shown(self);
+    }
+    for (uint32_t i = 0; i < 60; i++)
+        step_shown(self);
+    assert_int_equal(self->state, NET_FOLLOW_ENDED);
+    assert_int_equal(net_match_tick(self->shown.match), net_match_tick(self->match.match));
+    net_log_append_close(self->shown.log, self->shown.match);
+    assert_ok(net_log_writer_destroy(self->shown.log));
+    self->shown.log = NULL;
+}
+
+static void verifies(const relay* self) {
+    net_log_reader* reader = NULL;
+    net_verify_result result;
+    assert_ok(net_log_reader_create(NULL, self->own_log, test_reporter(), &reader));
+    assert_ok(net_log_verify(reader, self->shown.module, 0, NULL, NULL, test_reporter(), &result));
+    assert_true(result.state_hash == ecs_world_state_hash(net_match_world(self->match.match)));
+    assert_true(net_log_reader_info(reader)->is_closed);
+    net_log_reader_destroy(reader);
+}
+
+RELAY_CASE(spectators_elsewhere_see_each_tick_of_the_match, .seed = 3) {
+    const net_link_config bad = {.delay_ms = 40, .jitter_ms = 20, .loss_percent = 5, .seed = 9};
+    (void)table_sit(&self->match, &bad);
+    run_both(self, 60);
+    open_shown(self, DELAY_S, true, NULL, 3);
+    table_seat* near_ = table_watch(&self->shown, NULL);
+    table_seat* far_ = table_watch(&self->shown, &bad);
+    run_both(self, 240);
+    table_seat* player = table_sit(&self->match, NULL);
+    run_both(self, 200);
+    net_client_leave(player->client, self->match.now_us);
+    run_both(self, 300);
+    // Ticks that wait for the delay, and for the file's blocks.
+    const ecs_tick behind = net_match_tick(self->match.match) - net_match_tick(self->shown.match);
+    assert_in_range(behind, DELAY_S * 60, DELAY_S * 60 + 70);
+    assert_in_range(net_client_tick_newest(near_->client), net_match_tick(self->shown.match) - 3,
+                    net_match_tick(self->shown.match));
+    end_both(self);
+    assert_int_equal(self->ran, net_match_tick(self->match.match));
+    table_agrees(&self->shown);
+    const net_client_report one = net_client_get_report(near_->client);
+    const net_client_report other = net_client_get_report(far_->client);
+    assert_true(one.scope.hash == self->hashes[one.tick]);
+    assert_true(other.scope.hash == self->hashes[other.tick]);
+    assert_true(one.client >= NET_SPECTATOR_FIRST && one.scope.entities > 0);
+    verifies(self);
+}
+
+static void no_line(void* context, const char* line) {
+    (void)context;
+    printf("%s\n", line);
+}
+
+// A log of inputs, joins and leaves: what entered each tick stands in both.
+RELAY_CASE(the_log_of_what_follows_is_that_of_the_match, .seed = 4) {
+    (void)table_sit(&self->match, NULL);
+    run_both(self, 30);
+    open_shown(self, DELAY_S, true, NULL, 1);
+    (void)table_watch(&self->shown, NULL);
+    run_both(self, 200);
+    const net_match_argument name = {.data = "here", .size = 4};
+    assert_ok(net_server_control(self->match.server, "mark", &name, 1, test_reporter()));
+    run_both(self, 200);
+    end_both(self);
+    verifies(self);
+    net_log_reader *a = NULL, *b = NULL;
+    net_log_diff_result result;
+    assert_ok(net_log_reader_create(NULL, self->files.log, test_reporter(), &a));
+    assert_ok(net_log_reader_create(NULL, self->own_log, test_reporter(), &b));
+    assert_true(net_log_reader_info(a)->identity == net_log_reader_info(b)->identity);
+    assert_ok(net_log_diff(a, b, self->shown.module, 10, no_line, NULL, test_reporter(), &result));
+    assert_int_equal(result.input_tick, 0);
+    assert_int_equal(result.state_tick, 0);
+    assert_int_equal(result.ticks, net_match_tick(self->match.match));
+    net_log_stats one, other;
+    assert_ok(net_log_read_stats(a, &one));
+    assert_ok(net_log_read_stats(b, &other));
+    assert_int_equal(one.controls, 1);
+    assert_int_equal(one.begin_bytes, other.begin_bytes);
+    assert_int_equal(one.end_bytes, other.end_bytes);
+    assert_int_equal(one.control_bytes, other.control_bytes);
+    net_log_reader_destroy(a);
+    net_log_reader_destroy(b);
+}
+
+RELAY_CASE(a_late_follower_begins_at_a_keyframe, .seed = 5, .spectators_max = 1) {
+    (void)table_sit(&self->match, NULL);
+    run_both(self, 1500);
+    open_shown(self, DELAY_S, false, NULL, 1);
+    const ecs_tick begin = net_match_tick(self->shown.match);
+    assert_in_range(begin, 600, 1500 - DELAY_S * 60);
+    table_seat* seat = table_watch(&self->shown, NULL);
+    run_both(self, 100);
+    // What was made long ago is run at once.
+    assert_true(net_match_tick(self->shown.match) > 1600 - DELAY_S * 60 - 70);
+    assert_int_equal(net_client_next_player(seat->client, 0), 1);
+    assert_string_equal(net_client_player_name(seat->client, 1), "member");
+    end_both(self);
+    assert_int_equal(self->ran, net_match_tick(self->match.match) - begin);
+    verifies(self);
+}
+
+RELAY_CASE(a_follower_goes_on_from_segment_to_segment, .seed = 8, .log_segment_s = 10) {
+    char segment[128];
+    (void)table_sit(&self->match, NULL);
+    run_both(self, 300);
+    open_shown(self, DELAY_S, true, NULL, 1);
+    (void)table_watch(&self->shown, NULL);
+    run_both(self, 1700);
+    snprintf(segment, sizeof segment, "%s.seg0002", self->files.log);
+    assert_int_equal(access(segment, F_OK), 0);
+    end_both(self);
+    assert_int_equal(self->ran, net_match_tick(self->match.match));
+    verifies(self);
+}
+
+RELAY_CASE(nobody_plays_where_a_match_is_shown, .seed = 6) {
+    char text[256];
+    run_both(self, 30);
+    open_shown(self, DELAY_S, true, NULL, 1);
+    table_seat* seat = table_sit(&self->shown, NULL);
+    run_both(self, 60);
+    assert_int_equal(net_client_get_end(seat->client), NET_CLIENT_END_REFUSED);
+    (void)net_client_refusal(seat->client, text, sizeof text);
+    assert_non_null(strstr(text, "watch it (--spectate), or play there"));
+    end_both(self);
+}
+
+static void disturb(const ecs_stage* stage, const ecs_rows* rows) {
+    (void)rows;
+    if (stage->tick != 100) return;
+    (void)ecs_command_create(stage->world, ecs_template_find(stage->world, "mote"), NULL, 0);
+}
+
+static ecs_result register_disturbed(ecs_world* world, void** context,
+                                     const base_reporter* reporter) {
+    return table_register(world, context, reporter, "disturb", disturb);
+}
+
+RELAY_CASE(a_run_that_is_not_the_match_ends_with_the_tick, .seed = 7) {
+    net_game_module game = *swarm_module_get();
+    game.register_systems = register_disturbed;
+    (void)table_sit(&self->match, NULL);
+    run_both(self, 400);
+    open_shown(self, DELAY_S, true, &game, 1);
+    for (uint32_t i = 0; i < 99; i++)
+        assert_int_equal(net_follow_run(self->follow, self->shown.server, self->shown.now_us),
+                         NET_FOLLOW_RAN);
+    assert_int_equal(net_follow_run(self->follow, self->shown.server, self->shown.now_us),
+                     NET_FOLLOW_DIVERGED);
+    assert_int_equal(table_heard(&self->shown.said, "differs from the match in tick 100"), 1);
+    assert_int_equal(net_follow_run(self->follow, self->shown.server, self->shown.now_us),
+                     NET_FOLLOW_DIVERGED);
+}
