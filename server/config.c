@@ -6,26 +6,10 @@
 
 #include "tools/output.h"
 
-#include <unistd.h>
-
-#define THREADS_UNSET UINT64_MAX
 #define LOG_MB_MAX 1e9
 #define LOG_S_MAX 1e6
 #define LOG_KEEP_MAX 1e6
 #define LOG_RING_MB_MAX 16384
-
-// One thread for NET_LANE_CLIENTS players, but one core stays for the simulation. More threads than
-// players would have nothing to do.
-static void choose_threads(server_config* config) {
-    if (config->net_threads == THREADS_UNSET) {
-        const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-        const uint64_t spare = cores > 1 ? (uint64_t)cores - 1 : 0;
-        config->net_threads = (config->clients_max + NET_LANE_CLIENTS - 1) / NET_LANE_CLIENTS;
-        if (config->net_threads > spare) config->net_threads = spare;
-        if (config->net_threads > NET_LANES_MAX) config->net_threads = NET_LANES_MAX;
-    }
-    if (config->net_threads > config->clients_max) config->net_threads = config->clients_max;
-}
 
 #define FIELD(name) BASE_OPTION_FIELD(server_config, name)
 
@@ -134,7 +118,7 @@ base_options_result server_config_read(server_config* config, int argc, char** a
         .clients_per_address_max = NET_ADDRESS_CLIENTS_DEFAULT,
         .rate_bytes_max = NET_RATE_BYTES_DEFAULT,
         .send_divisor = 1,
-        .net_threads = THREADS_UNSET,
+        .net_threads = SERVER_THREADS_UNSET,
         .log_segment_mb = NET_LOG_SEGMENT_BYTES_DEFAULT >> 20,
         .log_budget_mb = NET_LOG_BUDGET_BYTES_DEFAULT >> 20,
         .log_ring_mb = NET_LOG_RING_BYTES_DEFAULT >> 20,
@@ -154,6 +138,6 @@ base_options_result server_config_read(server_config* config, int argc, char** a
     };
     config->options = options;
     base_options_result result = base_options_read(&options, argc, argv, NULL, reporter);
-    if (result == BASE_OPTIONS_OK) choose_threads(config);
+    if (result == BASE_OPTIONS_OK) server_config_choose_threads(config, config->clients_max);
     return result;
 }

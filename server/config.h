@@ -23,6 +23,10 @@ typedef struct server_config {
     const char* listen;
     uint64_t tick_rate_hz;
     uint64_t seed;
+    // Of a relay alone.
+    const char* follow; ///< the log of a match that runs elsewhere; NULL: it runs here
+    uint64_t follow_delay_s;
+    bool follows_whole; ///< from its first tick on, not from its newest keyframe
     const char* resume; ///< a log whose match goes on; NULL: a new match
     uint64_t resume_at; ///< behind this tick; 0: the last whole one
     const char* log;    ///< file, "none", or NULL: a name made of game and time
@@ -74,8 +78,14 @@ typedef struct server_config {
     char config_text[16384]; ///< content of the config file: options borrow from it
 } server_config;
 
-/// Read the command line, the environment and the config file.
+/// Read options into a config: the command line, the environment and the config file.
+typedef base_options_result (*server_config_fn)(server_config* config, int argc, char** argv,
+                                                const base_reporter* reporter);
+/// Those of shoal-server.
 /// @return BASE_OPTIONS_OK; BASE_OPTIONS_HELP (help is printed: exit with 0); BASE_OPTIONS_ERROR
 ///         (reported: exit with 2).
 BASE_MUST_USE base_options_result server_config_read(server_config* config, int argc, char** argv,
                                                      const base_reporter* reporter);
+#define SERVER_THREADS_UNSET UINT64_MAX
+/// Give net_threads that is unset a number for so many clients and this machine.
+void server_config_choose_threads(server_config* config, uint64_t clients);

@@ -58,7 +58,9 @@ static int make_match(server_program* self, const server_watch_state* allocation
 
 static int open_match(server_program* self) {
     const base_reporter* game = server_program_layer(self, SERVER_LAYER_GAME);
-    const int code = self->before ? server_resume_match(self) : make_match(self, NULL);
+    const int code = self->follow.source ? server_follow_match(self)
+                     : self->before      ? server_resume_match(self)
+                                         : make_match(self, NULL);
     if (code != NET_EXIT_CLEAN) return code;
     const net_result result = net_host_check_game(self->match, game);
     return net_exit_report_setup(result, game);
@@ -97,6 +99,7 @@ static bool is_hiding(const server_program* self) {
 static bool choose_spectators(server_program* self) {
     server_config* config = &self->config;
     const uint64_t room = NET_CLIENTS_MAX - config->clients_max;
+    if (self->follow.source) config->clients_max = 1; // a place that is never given
     if (config->spectators_max == SERVER_SPECTATORS_UNSET) {
         config->spectators_max = is_hiding(self) ? 0 : NET_SPECTATORS_DEFAULT;
         if (config->spectators_max > room) config->spectators_max = room;
@@ -111,6 +114,8 @@ static bool choose_spectators(server_program* self) {
 
 static int open_transport(server_program* self) {
     if (!choose_spectators(self)) return NET_EXIT_USAGE;
+    const int code = server_follow_check(self, is_hiding(self));
+    if (code != NET_EXIT_CLEAN) return code;
     if (self->config.clients_min > self->config.clients_max) {
         base_report(&self->reporter, NULL, 0,
                     "--min-clients %" PRIu64 " is more than --max-clients %" PRIu64
@@ -148,7 +153,8 @@ static void make_log_name(server_program* self, uint64_t unix_ms) {
 
 // An operator may change the match: the header of its log has to say so.
 static bool has_controls(const server_config* config) {
-    return config->allow_edits || config->has_console || config->control || config->http;
+    return config->allow_edits || config->has_console || config->control || config->http ||
+           config->follow;
 }
 
 static net_log_options log_options(const server_config* config, bool is_in_memory,
@@ -191,6 +197,7 @@ static int open_log(server_program* self) {
     if (code != NET_EXIT_CLEAN) return code;
     net_log_options options = log_options(&self->config, !has_file, self->before);
     if (self->config.log_key) options.sign_key = &self->log_key;
+    if (self->follow.source) options.identity = net_follow_info(self->follow.source)->identity;
     const base_reporter* log = server_program_layer(self, SERVER_LAYER_LOG);
     net_result result = net_log_writer_create_as(NULL, self->log_file, &options, self->match,
                                                  net_build_id(), unix_ms, log, &self->log);
@@ -226,6 +233,8 @@ static int open_server(server_program* self) {
         self->identity = net_log_writer_identity(self->log);
     else if (self->before)
         self->identity = net_log_reader_info(self->before)->identity;
+    else if (self->follow.source)
+        self->identity = net_follow_info(self->follow.source)->identity;
     else
         net_host_draw_secret(NULL, &self->identity, sizeof self->identity);
     net_server_config config = {
@@ -247,6 +256,7 @@ static int open_server(server_program* self) {
         .coder = self->config.coder,
         .is_threaded = self->config.net_threads > 0,
         .has_bandwidth = self->config.bandwidth != NULL,
+        .is_following = self->follow.source != NULL,
         .clock_us = net_loop_now_us,
         .session_trace = self->session_trace || shows_sessions(self) ? trace_session : NULL,
         .session_trace_context = self,
@@ -284,6 +294,7 @@ void server_program_update_subject(server_program* self) {
     subject->has_controls = !self->log || has_controls(&self->config);
     subject->may_edit = self->config.allow_edits;
     subject->is_paused = net_server_is_paused(self->server);
+    subject->follow = self->follow.source ? &self->follow.report : NULL;
 }
 
 static int open_inspect(server_program* self) {
@@ -301,7 +312,7 @@ static int open_inspect(server_program* self) {
             .game_file = file[0] ? file : NULL,
             .log_file = self->has_log_file ? self->log_file : NULL,
             .is_live = true,
-            .is_hiding = is_hiding(self),
+            .is_hiding = is_hiding(self) && !self->follow.source, // it is late already
             .delay_s = config->http_delay_s,
             .tick_rate_hz = config->tick_rate_hz,
             .subject = &self->subject,
@@ -324,6 +335,9 @@ static void print_ready(const server_program* self) {
         server_inspect_address(self->inspect, address, sizeof address);
         printf(" http=%s", address);
     }
+    if (self->follow.source)
+        printf(" delay_s=%" PRIu64 " tick=%" PRIu64, self->config.follow_delay_s,
+               net_match_tick(self->match));
     printf("\n");
 }
 
@@ -356,6 +370,7 @@ int server_program_open(server_program* self) {
     server_service_open(self);
     int code = server_fleet_open(self);
     if (code == NET_EXIT_CLEAN) code = server_resume_open(self);
+    if (code == NET_EXIT_CLEAN) code = server_follow_open(self);
     if (code == NET_EXIT_CLEAN) code = open_module(self);
     if (code == NET_EXIT_CLEAN) code = open_match(self);
     if (code == NET_EXIT_CLEAN) code = server_access_open(self);
@@ -394,6 +409,7 @@ void server_program_close(server_program* self) {
     server_metrics_destroy(self->metrics);
     server_meter_destroy(self->meter);
     if (self->session_trace) fclose(self->session_trace);
+    server_follow_close(self);
     if (self->match) net_match_destroy(self->match);
     if (self->transport) self->transport->ops->destroy(self->transport);
     net_host_close_game(self->module);

@@ -5,6 +5,7 @@
 
 #include "config.h"
 #include "fleet.h"
+#include "follow.h"
 #include "inspect/control.h"
 #include "inspect/inspect.h"
 #include "operator.h"
@@ -39,6 +40,7 @@ typedef struct server_program {
     net_log_secret_key log_key; ///< with --log-key
     uint32_t resumed_players;
     char game[NET_GAME_NAME_BYTES_MAX]; ///< that of the log of --resume
+    server_follow follow;               ///< of a relay
     net_log_writer* log;                ///< NULL: no log
     bool has_log_file; ///< false with a log: the last seconds in memory are all of it
     bool lacks_log;    ///< the disk took none: the exit code says so
@@ -61,6 +63,9 @@ typedef struct server_program {
     bool is_reload_due; ///< a SIGHUP came: the game's files are read again behind the next tick
 } server_program;
 
+/// Read the options, run the match, report. @return the exit code.
+int server_program_start(server_config_fn read_config, int argc, char** argv,
+                         const base_reporter* reporter);
 /// Open module, match, socket, log and server, then print the `ready` line.
 /// @return NET_EXIT_CLEAN, or the exit code: reported. `server` is NULL when one of a fleet ended
 ///         before it was allocated. The caller closes the program in all cases.

@@ -14,6 +14,7 @@
 
 #include <inttypes.h>
 
+// Does a tick of the loop run one of the match?
 static bool is_running(const server_program* self) {
     return net_server_get_phase(self->server) == NET_SERVER_RUNNING &&
            !net_server_is_paused(self->server);
@@ -25,7 +26,10 @@ static void run_tick(server_program* self, uint64_t late_us) {
     bool was_running = is_running(self);
     uint64_t begin_us = net_loop_now_us();
     net_sentry_busy(self->sentry);
-    net_server_tick(self->server, begin_us);
+    if (self->follow.source)
+        was_running = server_follow_tick(self, begin_us);
+    else
+        net_server_tick(self->server, begin_us);
     net_sentry_rest(self->sentry);
     if (!was_running) return;
     uint64_t took_us = net_loop_now_us() - begin_us;
@@ -55,6 +59,8 @@ static void report_lost_ticks(server_program* self, server_pacer* pacer, uint64_
 // On SIGHUP, behind a tick: the game's files again, all of them or none.
 static void reload_game(server_program* self) {
     net_module* old = NULL;
+    if (self->follow.source)
+        self->is_reload_due = false; // the match's server says what its game is
     if (!self->is_reload_due || !is_running(self)) return;
     if (self->log && !net_log_may_exchange(self->log)) return; // behind a later tick
     self->is_reload_due = false;
@@ -106,7 +112,8 @@ static void pass(server_program* self) {
     server_service_pass(self, net_loop_now_us());
     server_fleet_pass(self, net_loop_now_us());
     server_program_update_subject(self);
-    server_inspect_pass(self->inspect, !server_program_is_draining(self));
+    server_follow_pass(self, net_loop_now_us());
+    server_inspect_pass(self->inspect, !server_program_is_draining(self) && !self->follow.is_late);
     server_console_read(self);
     server_control_pass(self->control, &self->subject, net_loop_now_us());
 }
@@ -118,6 +125,7 @@ void server_program_run(server_program* self) {
     server_pacer_init(&pacer, (uint32_t)self->config.tick_rate_hz, self->start_us);
     while (net_server_get_phase(self->server) != NET_SERVER_ENDED) {
         bool is_fast = self->config.is_fast && is_running(self);
+        if (self->follow.source) pacer.next_us = server_follow_wake_us(self);
         uint64_t wake_us = is_fast ? net_loop_now_us() : pacer.next_us;
         // The second thread may still be sending the last tick. When that takes until the deadline,
         // the next tick begins all the same, and nothing is received before it, a few times.
@@ -132,7 +140,7 @@ void server_program_run(server_program* self) {
         if (is_fast && self->log) net_log_wait_room(self->log);
         run_tick(self, is_fast ? 0 : now_us - pacer.next_us);
         reload_game(self);
-        server_pacer_tick(&pacer, is_fast, now_us);
+        server_pacer_tick(&pacer, is_fast || self->follow.source, now_us);
         report_log_failure(self);
         report_lost_ticks(self, &pacer, now_us);
     }

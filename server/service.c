@@ -55,9 +55,11 @@ void server_service_end(server_program* self, uint64_t now_us) {
 
 static void pass_drain(server_program* self, uint64_t now_us) {
     if (!self->service.is_draining || is_ending(self)) return;
-    const uint32_t players = net_server_get_counters(self->server)->clients;
+    const net_server_counters* counters = net_server_get_counters(self->server);
+    const uint32_t players = self->follow.source ? counters->spectators : counters->clients;
     if (players > 0 && now_us < self->service.drain_until_us) return;
-    base_report(&self->reporter, NULL, 0, "note: drained: %" PRIu32 " players are left", players);
+    base_report(&self->reporter, NULL, 0, "note: drained: %" PRIu32 " %s are left", players,
+                self->follow.source ? "spectators" : "players");
     server_service_end_now(self, now_us);
 }
 

@@ -1,6 +1,6 @@
 # What `cmake --install` puts where, and in which package of `cpack -G DEB` (packages.cmake):
 #
-#     bin/                                      shoal-server, shoal-ctl (server); shoal-client, shoal-replay (tools); shoal-esgen (dev)
+#     bin/                                      shoal-server, shoal-relay, shoal-ctl (server); shoal-client, shoal-replay (tools); shoal-esgen (dev)
 #     lib/libshoal.so.0.1, libshoal_client.so.1 (library) for hosts of modules; for clients in any language
 #     include/shoal/{base,ecs,proto,net}/*.h    (dev) -I include/shoal; include/shoal_client.h stands alone
 #     lib/libshoal_{base,ecs,proto,net}.a       (dev) and lib/shoal/objects-*: the socket layer
@@ -15,7 +15,6 @@
 #     share/doc/shoal                           (dev) the READMEs and standards; examples/
 #     lib/systemd/system, etc/shoal             (server) shoal@NAME runs the match of etc/shoal/NAME.conf, shoal that of shoal.conf
 #     share/shoal/{grafana,prometheus}          (server) a dashboard and alerts for its metrics
-#     lib/shoal/upload                          (server) stores closed logs by rclone, for --log-on-close
 set(package_folder ${CMAKE_CURRENT_LIST_DIR})
 set(package_target ${CMAKE_INSTALL_LIBDIR}/cmake/Shoal)
 set(etc ${CMAKE_INSTALL_SYSCONFDIR})
@@ -109,6 +108,7 @@ if(NOT CMAKE_CROSSCOMPILING)
         set_property(GLOBAL APPEND PROPERTY shoal_manuals ${program}_manual)
     endfunction()
     shoal_manual(server shoal-server check keygen new token)
+    shoal_manual(server shoal-relay)
     shoal_manual(server shoal-ctl)
     shoal_manual(tools shoal-client)
     shoal_manual(tools shoal-replay)
@@ -147,14 +147,13 @@ foreach(unit shoal shoal@)
     install(FILES ${PROJECT_BINARY_DIR}/package/${unit}.service DESTINATION lib/systemd/system COMPONENT server)
 endforeach()
 install(FILES ${package_folder}/shoal.conf DESTINATION ${etc}/shoal COMPONENT server)
-install(PROGRAMS ${package_folder}/upload DESTINATION lib/shoal COMPONENT server)
 install(DIRECTORY ${package_folder}/grafana ${package_folder}/prometheus
         DESTINATION ${CMAKE_INSTALL_DATADIR}/shoal COMPONENT server)
 
 # All that --install needs, without tests: cmake --build FOLDER --target shoal_installed
 add_custom_target(shoal_installed)
 add_dependencies(shoal_installed shoal_base shoal_ecs shoal_proto shoal_net shoal_socket shoal_shared
-                 shoal_client_library shoal-esgen shoal-server shoal-ctl shoal-replay shoal-client ${SHOAL_GAME_TARGETS}
+                 shoal_client_library shoal-esgen shoal-server shoal-relay shoal-ctl shoal-replay shoal-client ${SHOAL_GAME_TARGETS}
                  ${shoal_manuals})
 
 # A game may be built against this folder without an installation: -DShoal_DIR=FOLDER (`shoal-server new`).

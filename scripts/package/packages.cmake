@@ -60,13 +60,12 @@ if(CMAKE_INSTALL_PREFIX STREQUAL "/usr" AND GZIP_PROGRAM)
     shoal_package(games shoal-games games "" ""
         "This package has the modules breakout, cubes and arena, which shoal-server,\nshoal-client and shoal-replay open.")
     shoal_package(server shoal-server net "" "shoal-games ${same}"
-        "This package has the server, which runs one match, shoal-ctl, which steers it,\nand a service of systemd.")
+        "This package has the server, which runs one match, shoal-relay, which shows it\nto spectators, shoal-ctl, which steers both, and a service of systemd.")
     shoal_package(tools shoal-tools net "libshoal${soversion} ${same}, python3:any" "shoal-games ${same}"
         "This package has the client with its window and its bots, shoal-replay, which\nruns event logs again, and the module shoal for Python and LuaJIT.")
     # By hand: CPack calls ldconfig from scripts where a trigger is asked for.
     configure_file(${debian}/shlibs.in ${PROJECT_BINARY_DIR}/package/shlibs @ONLY)
     set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/package/shlibs ${debian}/triggers)
-    set(CPACK_DEBIAN_SERVER_PACKAGE_SUGGESTS "rclone, shoal-tools ${same}") # lib/shoal/upload
     set(CPACK_DEBIAN_SERVER_PACKAGE_CONTROL_EXTRA ${debian}/conffiles)
 endif()
 include(CPack)

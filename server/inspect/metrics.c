@@ -293,11 +293,6 @@ static void put_log(base_bytes* text, const server_subject* subject) {
     put_count(text, "shoal_log_bytes_total", "counter", "Written to the event log.", log.bytes);
     put_count(text, "shoal_log_segments_total", "counter", "Segments of the log that were closed.",
               log.segments_closed);
-    put_count(text, "shoal_log_segments_unstored_total", "counter",
-              "Segments that were deleted without a mark that they are stored.",
-              log.segments_unstored);
-    put_count(text, "shoal_log_commands_failed_total", "counter",
-              "Failures of the program for closed segments.", log.commands_failed);
     put_count(text, "shoal_log_keyframes_total", "counter", "Keyframes in the log.", log.keyframes);
     put_count(text, "shoal_log_ticks_lost", "gauge",
               "Ticks that are neither in the log nor wait for the disk.", log.ticks_lost);
@@ -306,6 +301,24 @@ static void put_log(base_bytes* text, const server_subject* subject) {
     put_count(text, "shoal_log_saves_total", "counter", "Saves of the last seconds.", log.saves);
     put_count(text, "shoal_log_saves_failed_total", "counter", "Saves that failed.",
               log.saves_failed);
+}
+
+// A relay.
+static void put_follow(base_bytes* text, const server_subject* subject) {
+    const net_follow_report* follow = subject->follow;
+    if (!follow) return;
+    const ecs_tick tick = net_match_tick(subject->match);
+    const ecs_tick behind = follow->newest > tick ? follow->newest - tick : 0;
+    put_seconds(text, "shoal_relay_behind_seconds", "gauge",
+                "Match time between the newest tick of the source and the one that is shown.",
+                behind * MILLION / subject->tick_rate_hz);
+    put_seconds(text, "shoal_relay_late_seconds", "gauge",
+                "The next tick was due so long ago: 0 unless the relay is too slow.",
+                follow->late_us);
+    put_seconds(text, "shoal_relay_silent_seconds", "gauge",
+                "Nothing came from the source for so long.", follow->silent_us);
+    put_count(text, "shoal_relay_kept_bytes", "gauge", "Of ticks that wait for their delay.",
+              follow->kept_bytes);
 }
 
 static void put_http(base_bytes* text, const server_subject* subject) {
@@ -339,6 +352,7 @@ void server_metrics_write(const server_metrics* self, const server_subject* subj
           "Share of lost state packets since the last look: each player about once a second.");
     put_histogram(text, "shoal_client_loss_ratio", "", &self->loss);
     put_log(text, subject);
+    put_follow(text, subject);
     put_http(text, subject);
 }
 

@@ -25,6 +25,15 @@ static bool has_match(const server_subject* subject, server_answer* answer) {
     return false;
 }
 
+// @return false: the match does not run here; `answer` says it.
+static bool runs_here(const server_subject* subject, server_answer* answer) {
+    if (!has_match(subject, answer)) return false;
+    if (!subject->follow) return true;
+    server_answer_error(answer, 409,
+                        "the match of another server is shown here: ask that one to change it");
+    return false;
+}
+
 // The words of a report without its place and kind.
 static const char* words_of(const base_report_first* first) {
     static const char kind[] = "error: ";
@@ -69,7 +78,7 @@ static void run_control(server_subject* subject, const server_request* request,
     const uint32_t count = take_arguments(request, arguments);
     base_report_first first = {.count = 0};
     const base_reporter reporter = base_reporter_first(&first);
-    if (!has_match(subject, answer)) return;
+    if (!runs_here(subject, answer)) return;
     if (!subject->has_controls) {
         server_answer_error(answer, 409,
                             "the log of this match takes no controls: start the "
@@ -93,7 +102,7 @@ static void run_control(server_subject* subject, const server_request* request,
 
 static void run_edit(server_subject* subject, const server_request* request,
                      server_answer* answer) {
-    if (subject->may_edit || !subject->server)
+    if (subject->may_edit || !subject->server || subject->follow)
         run_control(subject, request, answer);
     else
         server_answer_error(answer, 403,
@@ -154,7 +163,7 @@ static void put_clock(const server_subject* subject, server_answer* answer) {
 
 static void run_pause(server_subject* subject, const server_request* request,
                       server_answer* answer) {
-    if (!has_match(subject, answer)) return;
+    if (!runs_here(subject, answer)) return;
     net_server_pause_after(subject->server, strcmp(request->verb, "pause") == 0 ? 0 : UINT64_MAX);
     note(subject, request);
     put_clock(subject, answer);
@@ -163,7 +172,7 @@ static void run_pause(server_subject* subject, const server_request* request,
 static void run_step(server_subject* subject, const server_request* request,
                      server_answer* answer) {
     uint64_t ticks = 1;
-    if (!has_match(subject, answer) ||
+    if (!runs_here(subject, answer) ||
         !server_request_number(request, "ticks", 1, STEPS_MAX, &ticks, answer))
         return;
     net_server_pause_after(subject->server, ticks);

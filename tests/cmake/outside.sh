@@ -33,7 +33,7 @@ if [ -n "$sanitizers" ]; then
 fi
 
 # Manual pages and completions are there, and have every option.
-for program in shoal-server shoal-client shoal-replay shoal-ctl; do
+for program in shoal-server shoal-client shoal-replay shoal-ctl shoal-relay; do
     completion=$installed/share/bash-completion/completions/$program
     bash -n "$completion" || fail "the completion of $program is no shell"
     for option in $("$installed/bin/$program" --help | grep -oE '(^|[ ,])--[a-z-]+' | tr -d ' ,' | sort -u); do

@@ -17,7 +17,7 @@ refused() {
 
 case_help_fits_a_screen() {
     local program name
-    for program in shoal-server shoal-client shoal-replay shoal-ctl; do
+    for program in shoal-server shoal-client shoal-replay shoal-ctl shoal-relay; do
         run help "$program" --help
         [ "$code" = 0 ] || fail "--help of $program ended with $code"
         awk -v p="$program" 'length > 100 { print p ": line " NR " has " length " columns"; bad = 1 }

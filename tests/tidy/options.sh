@@ -25,6 +25,7 @@ check shoal-server check
 check shoal-client
 check shoal-replay
 check shoal-ctl
+check shoal-relay
 [ "$count" -gt 60 ] || { echo "options: only $count found: wrong folder?"; exit 2; }
 echo "options: $count, $faults without a test"
 [ "$faults" = 0 ]

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// The source decides when a tick is due (net/tools/follow.h); the sockets, the sessions and the log
+// are those of any server. Spectators read why it ends. New ones are refused while the relay is
+// behind, because a match that runs at ten times its speed is no pleasure.
+#include "follow.h"
+
+#include "program.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "tools/output.h"
+
+#include <inttypes.h>
+
+#define LATE_US UINT64_C(2000000)   ///< beyond it new spectators are refused
+#define SILENT_US UINT64_C(3000000) ///< a server says something ten times a second
+#define KEEP_TICKS 2u               ///< sessions are kept when no tick came for so long
+
+int server_follow_open(server_program* self) {
+    server_config* config = &self->config;
+    if (!config->follow) return NET_EXIT_CLEAN;
+    const net_follow_config follow = {.file = config->follow,
+                                      .delay_us = config->follow_delay_s * UINT64_C(1000000),
+                                      .is_whole = config->follows_whole,
+                                      .reporter = &self->reporter};
+    const net_result result = net_follow_create(&follow, &self->follow.source);
+    if (result == NET_ERR_MEMORY)
+        base_report(&self->reporter, NULL, 0, "%s", net_result_text(result));
+    if (result != NET_OK) return net_exit_of_replay(result);
+    const net_log_info* info = net_follow_info(self->follow.source);
+    (void)base_text_copy(self->game, sizeof self->game, info->game);
+    if (!config->game) config->game = self->game;
+    config->tick_rate_hz = info->tick_rate_hz;
+    return NET_EXIT_CLEAN;
+}
+
+int server_follow_match(server_program* self) {
+    BASE_ASSERT(self->follow.source && self->module && !self->match);
+    const net_result result =
+        net_follow_make_match(self->follow.source, self->module, &self->match);
+    if (result != NET_OK) return net_exit_of_replay(result);
+    self->config.seed = net_match_get_config(self->match)->seed;
+    return NET_EXIT_CLEAN;
+}
+
+int server_follow_check(const server_program* self, bool is_hiding) {
+    if (!self->follow.source || !is_hiding || self->config.follow_delay_s > 0)
+        return NET_EXIT_CLEAN;
+    base_report(&self->reporter, NULL, 0,
+                "--delay 0: this game hides things from players, and who watches it live could "
+                "help one: give a delay");
+    return NET_EXIT_USAGE;
+}
+
+uint64_t server_follow_wake_us(const server_program* self) {
+    const uint64_t keep_us =
+        self->follow.tick_us + KEEP_TICKS * UINT64_C(1000000) / self->config.tick_rate_hz;
+    const bool is_over = net_server_get_phase(self->server) > NET_SERVER_RUNNING;
+    const uint64_t due_us = is_over ? UINT64_MAX : net_follow_due_us(self->follow.source);
+    return due_us < keep_us ? due_us : keep_us;
+}
+
+// ---- the end
+
+static void end(server_program* self, uint64_t now_us) {
+    static const char* const why[] = {
+        [NET_FOLLOW_ENDED] = "",
+        [NET_FOLLOW_LOST] = "the server of the match is gone",
+        [NET_FOLLOW_DIVERGED] = "this relay does not show the match any more",
+        [NET_FOLLOW_FAILED] = "this relay cannot go on",
+    };
+    const net_follow_state state = self->follow.end;
+    net_server_say_why(self->server, why[state]);
+    if (state == NET_FOLLOW_LOST)
+        base_report(&self->reporter, self->config.follow, 0,
+                    "its server is gone: the log has no end behind tick %" PRIu64,
+                    net_match_tick(self->match));
+    else if (state == NET_FOLLOW_ENDED)
+        base_report(&self->reporter, self->config.follow, 0,
+                    "note: the match ended at tick %" PRIu64, net_match_tick(self->match));
+    net_server_stop(self->server, now_us);
+}
+
+int server_follow_exit(const server_program* self) {
+    switch (self->follow.end) {
+    case NET_FOLLOW_WAITS:
+    case NET_FOLLOW_RAN:
+    case NET_FOLLOW_ENDED:
+        return NET_EXIT_CLEAN;
+    case NET_FOLLOW_DIVERGED:
+        return NET_EXIT_DIVERGED;
+    case NET_FOLLOW_LOST:
+    case NET_FOLLOW_FAILED:
+        break;
+    }
+    return NET_EXIT_RUNTIME;
+}
+
+// ---- while it runs
+
+bool server_follow_tick(server_program* self, uint64_t now_us) {
+    server_follow* follow = &self->follow;
+    follow->tick_us = now_us;
+    if (net_server_get_phase(self->server) <= NET_SERVER_RUNNING) {
+        const net_follow_state state = net_follow_run(follow->source, self->server, now_us);
+        if (state == NET_FOLLOW_RAN) return true;
+        if (state != NET_FOLLOW_WAITS) {
+            follow->end = state;
+            end(self, now_us);
+        }
+    }
+    net_server_tick(self->server, now_us);
+    return false;
+}
+
+static void pass_late(server_program* self) {
+    server_follow* follow = &self->follow;
+    const bool is_late = follow->report.late_us > (follow->is_late ? LATE_US / 4 : LATE_US);
+    if (is_late == follow->is_late) return;
+    follow->is_late = is_late;
+    net_server_refuse(self->server,
+                      is_late ? "this relay is behind the match and catches up: try again soon"
+                              : "");
+    base_report(&self->reporter, NULL, 0,
+                is_late ? "note: behind at tick %" PRIu64 " of %" PRIu64 ": it catches up"
+                        : "note: caught up at tick %" PRIu64 " of %" PRIu64,
+                net_match_tick(self->match), follow->report.newest);
+}
+
+static void pass_silent(server_program* self) {
+    server_follow* follow = &self->follow;
+    const bool is_silent = follow->report.silent_us > SILENT_US;
+    if (is_silent == follow->is_silent) return;
+    follow->is_silent = is_silent;
+    if (is_silent)
+        base_report(&self->reporter, self->config.follow, 0,
+                    "warning: nothing comes behind tick %" PRIu64
+                    ": its server hangs, or its files do not come here any more",
+                    follow->report.newest);
+    else
+        base_report(&self->reporter, self->config.follow, 0, "note: it goes on");
+}
+
+void server_follow_pass(server_program* self, uint64_t now_us) {
+    server_follow* follow = &self->follow;
+    if (!follow->source || net_server_get_phase(self->server) > NET_SERVER_RUNNING) return;
+    follow->report = net_follow_get_report(follow->source, now_us);
+    pass_late(self);
+    pass_silent(self);
+}
+
+void server_follow_close(server_program* self) {
+    net_follow_destroy(self->follow.source);
+    self->follow.source = NULL;
+}

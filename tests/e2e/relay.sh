@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A relay shows the match of a server, from the log that this one writes: real programs of both.
+# shellcheck source=lib.sh
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+
+# relays NAME LOG [option...]: start a relay on a free port; $shown gets its address.
+relays() {
+    local name=$1
+    shift
+    start "$name" shoal-relay "$@" --listen 127.0.0.1:0
+    await "ready line of $name" is_ready_or_gone "$name"
+    shown=$(value listen "$name.out")
+    [ -n "$shown" ] || fail "$name prints no ready line"
+}
+has_header() { [ -s a.slog ] && [ "$(stat -c %s a.slog)" -gt 500 ]; }
+# A match with one player: a.slog grows. $address is the server's.
+plays() {
+    serve server --log a.slog --min-clients 1 "$@"
+    start player shoal-client "$address" --bots 1 --trace trace.txt
+    await "a player" is_playing trace.txt
+    await "a block of the log" has_header
+}
+
+# Two watch: one with the game, one that only draws. Who wants to play reads where. The inspector is that of a server.
+case_spectators_of_a_relay_see_the_match_of_a_server() {
+    plays
+    relays relay a.slog --delay 0 --record own.slog --http 127.0.0.1:0 --control control
+    start one shoal-client "$shown" --headless --spectate --trace one.txt
+    start two shoal-client "$shown" --headless --spectate --trace two.txt --net loss=5,delay=20,seed=3
+    run guest shoal-client "$shown" --headless --bots 1
+    [ "$code" = 6 ] || fail "a player got into the relay ($code)"
+    says guest.err 'shows the match of another one: watch it \(--spectate\), or play there$'
+    await "spectators" has_rows one.txt 50
+    await "spectators" has_rows two.txt 50
+    python3 - "$(value http relay.out)" >asked.out <<'PYTHON' || fail "the inspector of the relay"
+import json, sys, urllib.request
+url = sys.argv[1]
+ask = lambda path: urllib.request.urlopen(url + path, timeout=60).read()
+assert json.loads(ask("/api/v1/status"))["tick"]
+info = json.loads(ask("/watch/info"))
+assert "why" not in info, info
+assert len(ask("/watch/bytes?from=0")) > 0
+metrics = ask("/metrics").decode()
+for name in ("behind_seconds", "late_seconds", "silent_seconds", "kept_bytes"):
+    assert f"\nshoal_relay_{name} " in metrics, name
+assert 'shoal_clients{kind="spectator"} 2' in metrics
+PYTHON
+    run ctl shoal-ctl --socket control say hello
+    [ "$code" != 0 ] || fail "the relay changes the match"
+    says ctl.err 'the match of another server is shown here'
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    ends_with 0 player
+    ends_with 0 relay
+    ends_with 0 one
+    ends_with 0 two
+    are_equal 2 relay one two
+    says relay.err "^a.slog: note: the match ended at tick $(value ticks server.out)\$"
+    verifies own.slog server
+    run one shoal-replay info a.slog
+    run two shoal-replay info own.slog
+    [ "$(grep '^identity=' one.out)" = "$(grep '^identity=' two.out)" ] || fail "the logs are of two matches"
+}
+
+case_a_relay_says_that_its_server_is_gone() {
+    plays
+    relays relay a.slog --delay 0 --record none
+    start one shoal-client "$shown" --headless --spectate --trace one.txt
+    await "a spectator" has_rows one.txt 20
+    kill -KILL "${pids[server]}"
+    ended server
+    ends_with 1 relay
+    says relay.err '^a.slog: error: its server is gone: the log has no end behind tick [0-9]+$'
+    ends_with 0 one
+    says one.err 'the server of the match is gone$'
+    kill -TERM "${pids[player]}"
+    ended player
+    run verify shoal-replay verify a.slog
+    [ "$(value ticks verify.out)" = "$(value ticks relay.out)" ] || fail "the relay did not show all that the log has"
+}
+
+case_what_a_relay_cannot_do_it_says() {
+    run none shoal-relay
+    [ "$code" = 2 ] || fail "a relay without a log ended with $code"
+    says none.err 'name the log of the match'
+    run two shoal-relay a.slog b.slog
+    [ "$code" = 2 ] || fail "a relay of two logs ended with $code"
+    run missing shoal-relay missing.slog
+    [ "$code" = 1 ] || fail "a relay without its file ended with $code"
+    run made shoal-server --game arena --listen 127.0.0.1:0 --log a.slog --fast --ticks 60
+    run live shoal-relay a.slog --delay 0 --record none --listen 127.0.0.1:0 --whole --spectators 4
+    [ "$code" = 2 ] || fail "what a game hides is shown live"
+    says live.err 'this game hides things from players'
+    run late shoal-relay a.slog --delay 1 --record none --listen 127.0.0.1:0
+    [ "$code" = 0 ] || fail "a relay of a match that is over ended with $code"
+    says late.out '^done ticks=60 '
+}
+
+run_cases "$@"
