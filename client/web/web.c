@@ -239,17 +239,21 @@ void web_advance(web* self, double ticks) {
     note(self, result);
 }
 
-/// Draw the shown moment as a client sees it; 0: as a spectator.
+/// Draw the shown moment with what a client has, from its eyes; 0: as a spectator. Of a record
+/// without inputs it draws everything.
 WEB_EXPORT(draw) void web_draw(web* self, uint32_t client, double pixels_per_unit);
 void web_draw(web* self, uint32_t client, double pixels_per_unit) {
     begin(self);
     net_draw draw = web_drawing_begin(&self->drawing);
     draw.pixels_per_unit = (float)pixels_per_unit;
+    net_result result = self->failure;
+    if (self->playback) result = shown(net_playback_see_as(self->playback, client));
+    if (result == NET_ERR_UNKNOWN) result = NET_OK;
     if (self->playback) {
         draw.player = net_playback_player(self->playback, client);
         net_playback_draw(self->playback, &draw);
     }
-    note(self, self->drawing.calls.failed ? NET_ERR_MEMORY : self->failure);
+    note(self, self->drawing.calls.failed ? NET_ERR_MEMORY : result);
 }
 
 // ---- what there is to know ----

@@ -227,6 +227,35 @@ static bool are_settings_right(const net_client* client, const Shoal__Wire__Welc
     return true;
 }
 
+// A server of the internet must not make its clients look for others in their own networks.
+static bool may_be_asked(const net_address* address, const net_peer_identity* server,
+                         bool is_known) {
+    return address->port != 0 && !net_address_is_wildcard(address) &&
+           !net_address_is_multicast(address) &&
+           (!net_address_is_private(address) || !is_known ||
+            net_address_is_private(&server->address));
+}
+
+// Servers that may take over. Those that cannot be asked are faults, and left out.
+static void take_standbys(net_client* client, const ProtobufCBinaryData* bytes) {
+    net_address read[NET_STANDBYS_MAX];
+    uint32_t count = 0;
+    if (!net_control_read_addresses(bytes->data, bytes->len, read, &count)) {
+        net_client_malformed(client);
+        return;
+    }
+    net_peer_identity server;
+    const bool is_known = net_transport_identity(client->config.transport, client->peer, &server);
+    client->server = server.address;
+    client->standby_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (may_be_asked(&read[i], &server, is_known))
+            client->standbys[client->standby_count++] = read[i];
+        else
+            net_client_malformed(client);
+    }
+}
+
 static void resume(net_client* client, const Shoal__Wire__Welcome* welcome) {
     if (welcome->client != client->client) {
         net_client_malformed(client);
@@ -239,6 +268,7 @@ static void resume(net_client* client, const Shoal__Wire__Welcome* welcome) {
     client->resumes++;
     base_report(net_ration_take(&client->ration, NET_RATION_BACK, client->now_us), NULL, 0,
                 "note: back after %.1f s as client %u", net_client_quiet_s(client), client->client);
+    take_standbys(client, &welcome->standbys);
     net_roster_clear(&client->roster);
     client->received_us = client->back_us = client->now_us;
     client->input_floor = client->input_number;
@@ -303,6 +333,7 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
     client->client = welcome->client;
     client->has_resume = welcome->resume.len > 0;
     if (client->has_resume) memcpy(client->resume, welcome->resume.data, NET_RESUME_BYTES);
+    take_standbys(client, &welcome->standbys);
     net_pace_init(&client->pace, welcome->tick_rate_hz);
     // From 1: an input packet with seq 0 and nothing in it would have no bytes at all
     // (send_inputs).
@@ -451,6 +482,12 @@ void net_client_receive_control(net_client* client, const uint8_t* bytes, size_t
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_GOODBYE:
         receive_goodbye(client, control->goodbye);
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_STANDBYS:
+        if (client->phase == NET_CLIENT_PLAYING)
+            take_standbys(client, &control->standbys->addresses);
+        else
+            net_client_malformed(client);
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_INFO:
         receive_info(client, control->info);

@@ -270,7 +270,7 @@ static void receive_realtime(net_client* client, const uint8_t* bytes, size_t si
 // What the outer layer says about the connection; NULL: nothing.
 static const char* secure_text(const net_transport_event* event) {
     const uint32_t end = event->reason - NET_TRANSPORT_SECURE;
-    return event->reason > NET_TRANSPORT_SECURE && end <= NET_SECURE_END_SILENT
+    return event->reason > NET_TRANSPORT_SECURE && end <= NET_SECURE_END_NOT_NOW
                ? net_secure_end_text(end)
                : NULL;
 }
@@ -340,6 +340,9 @@ void net_client_receive(net_client* client, const net_transport_event* event) {
         break;
     case NET_TRANSPORT_NOTICE:
         receive_notice(client, event);
+        break;
+    case NET_TRANSPORT_FOUND:
+        net_client_move(client);
         break;
     }
 }

@@ -18,7 +18,10 @@
 #include "base/assert.h"
 #include "base/text.h"
 
+#include <string.h>
+
 #define CLOSE_MS_MAX 1000u
+#define ADDRESSES_BYTES_MAX 1024u
 
 #define TO(phase) (1u << NET_CLIENT_##phase)
 
@@ -166,8 +169,34 @@ void net_client_begin_resuming(net_client* client) {
         client->retry_us = client->now_us + NET_CLIENT_RETRY_MS * 1000u;
 }
 
+void net_client_move(net_client* client) {
+    if (client->phase == NET_CLIENT_PLAYING && !client->is_closing && client->has_resume &&
+        client->received.has_any)
+        net_client_begin_resuming(client);
+}
+
 static uint64_t attempt_us_max(const net_client* client) {
     return (client->is_reached ? NET_CONNECT_MS_MAX : NET_ATTEMPT_MS_MAX) * UINT64_C(1000);
+}
+
+static void list_address(const net_address* address, char text[ADDRESSES_BYTES_MAX]) {
+    const size_t used = strlen(text);
+    char one[NET_ADDRESS_TEXT_BYTES];
+    if (address->port == 0 || !net_address_print(address, one, sizeof one)) return;
+    (void)base_text_format(text + used, ADDRESSES_BYTES_MAX - used, "%s,", one);
+}
+
+// Where the session may be. First where it was, last the one that was named.
+static const char* list_addresses(const net_client* client, char text[ADDRESSES_BYTES_MAX]) {
+    text[0] = '\0';
+    if (client->standby_count == 0) return client->config.address;
+    list_address(&client->server, text);
+    for (uint32_t i = 0; i < client->standby_count; i++)
+        list_address(&client->standbys[i], text);
+    const size_t used = strlen(text);
+    if (!base_text_copy(text + used, ADDRESSES_BYTES_MAX - used, client->config.address))
+        text[used] = '\0';
+    return text;
 }
 
 // While RESUMING.
@@ -183,16 +212,36 @@ static void retry(net_client* client, uint64_t quiet_us) {
         drop_connection(client);
     if (client->has_peer || now_us < client->retry_us) return;
     net_transport* transport = client->config.transport;
+    char addresses[ADDRESSES_BYTES_MAX];
     client->is_reached = false;
-    client->has_peer =
-        transport->ops->connect(transport, client->config.address, &client->peer) == NET_OK;
+    client->has_peer = transport->ops->connect(transport, list_addresses(client, addresses),
+                                               &client->peer) == NET_OK;
     client->retry_us = client->has_peer ? now_us : now_us + NET_CLIENT_RETRY_MS * 1000u;
+}
+
+// While PLAYING: the server is silent, so others are asked. It is listened to all the same.
+static void ask_standbys(net_client* client, uint64_t quiet_us) {
+    net_transport* transport = client->config.transport;
+    const uint64_t now_us = client->now_us;
+    const uint64_t credits = (now_us - client->credited_us) / 1000000u;
+    client->credited_us += credits * 1000000u;
+    client->ask_credit = credits < NET_CLIENT_ASKS_MAX - client->ask_credit
+                             ? client->ask_credit + (uint32_t)credits
+                             : NET_CLIENT_ASKS_MAX;
+    if (quiet_us < NET_UNEASY_MS * 1000u || client->standby_count == 0 || !transport->ops->ask ||
+        client->ask_credit == 0 || now_us - client->asked_us < NET_UNEASY_STEP_MS * 1000u)
+        return;
+    client->asked_us = now_us;
+    client->ask_credit--;
+    transport->ops->ask(transport, client->standbys, client->standby_count);
 }
 
 static void check_silence(net_client* client) {
     const uint64_t now_us = client->now_us;
     const uint64_t quiet_us = now_us > client->received_us ? now_us - client->received_us : 0;
     if (client->is_closing || !client->has_resume) return;
+    if (client->phase == NET_CLIENT_PLAYING && client->received.has_any)
+        ask_standbys(client, quiet_us);
     if (client->phase == NET_CLIENT_PLAYING && client->received.has_any &&
         quiet_us > NET_QUIET_MS_MAX * 1000u)
         net_client_begin_resuming(client);

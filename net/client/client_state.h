@@ -40,6 +40,10 @@ void net_client_faults_forgive(net_client_faults* faults);
 
 /// The life of a client's session: its phase, the control channel, silence, resumption, the end.
 
+/// Of a server that falls silent again and again, others are asked so often at once, and then once
+/// in a second: they may be no servers at all.
+#define NET_CLIENT_ASKS_MAX (NET_QUIET_MS_MAX / NET_UNEASY_STEP_MS)
+
 #define NET_CLIENT_RETRY_MS                                                                        \
     500u ///< between two attempts to resume, when the first is refused at once
 
@@ -55,7 +59,9 @@ void net_client_begin_closing(net_client* client, net_client_end end);
 void net_client_end_exchanged(net_client* client);
 /// The connection is lost, the session is not: connect again. The client must have a secret.
 void net_client_begin_resuming(net_client* client);
-/// Once per service: resume after a silence, retry, give up.
+/// Another server has the match: resume there. Nothing when the session is not open.
+void net_client_move(net_client* client);
+/// Once per service: ask others and resume after a silence, retry, give up.
 void net_client_check_connection(net_client* client);
 /// End at once because of what the server does, and report why. `why` completes a sentence.
 void net_client_give_up(net_client* client, const char* why);
@@ -133,6 +139,12 @@ struct net_client {
     bool is_reached;      ///< the connection is open, so the server has to answer the greeting
     uint64_t retry_us;    ///< while resuming: when to connect next, or when the attempt began
     uint64_t back_us;     ///< when the session was resumed last
+    /// Servers that may take over from this one, checked, and this one (port 0: not known).
+    net_address standbys[NET_STANDBYS_MAX], server;
+    uint32_t standby_count;
+    uint64_t asked_us;    ///< when they were asked last
+    uint32_t ask_credit;  ///< times that they may be asked; grows by one in a second
+    uint64_t credited_us; ///< when it grew last
     net_client_faults faults;
     bool has_enough;   ///< of them: the session ends with this service
     bool has_answered; ///< the SchemaQuestion of this connection

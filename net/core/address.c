@@ -182,3 +182,8 @@ bool net_address_is_wildcard(const net_address* address) {
     size_t first = net_address_is_ipv4(address) ? sizeof mapped_prefix : 0;
     return memcmp(address->ip + first, zeros, sizeof zeros - first) == 0;
 }
+
+bool net_address_is_multicast(const net_address* address) {
+    if (!net_address_is_ipv4(address)) return address->ip[0] == 0xFF;
+    return (address->ip[12] & 0xF0) == 0xE0 || net_address_ipv4_host(address) == UINT32_MAX;
+}

@@ -681,6 +681,16 @@ void net_interest_clear_viewpoint(net_interest* interest, uint32_t client) {
     net_interest_refresh(interest, client);
 }
 
+void net_interest_request_for(net_interest* interest, uint32_t client,
+                              const net_interest_request* request) {
+    net_interest_set_groups(interest, client, request->groups);
+    if (request->has_viewpoint)
+        net_interest_set_viewpoint(interest, client, request->position, request->radius);
+    else
+        net_interest_clear_viewpoint(interest, client);
+    if (request->is_refreshed) net_interest_refresh(interest, client);
+}
+
 void net_interest_follow(net_interest* interest, uint32_t client, uint32_t who) {
     net_interest_client* found = net_interest_find(interest, client);
     if (!found || found->who == who) return;

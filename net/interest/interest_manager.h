@@ -15,6 +15,7 @@
 /// Source: a grid with hysteresis; relevancy as in Unreal's Iris and naia.
 #pragma once
 
+#include "interest/interest_lists.h"
 #include "state/history.h"
 #include "net/explain.h"
 #include "net/game.h"
@@ -80,6 +81,9 @@ void net_interest_set_groups(net_interest* interest, uint32_t client, uint64_t m
 void net_interest_set_viewpoint(net_interest* interest, uint32_t client, const float position[3],
                                 float radius);
 void net_interest_clear_viewpoint(net_interest* interest, uint32_t client);
+/// Take over what the module requested for a client.
+void net_interest_request_for(net_interest* interest, uint32_t client,
+                              const net_interest_request* request);
 /// Let a client see what `who` sees, with its groups and viewpoint as they are now; as `client`
 /// itself, it follows none, and a module that answers shows it nothing. The player is set apart.
 void net_interest_follow(net_interest* interest, uint32_t client, uint32_t who);

@@ -554,6 +554,7 @@ net_log_counters net_log_file_counters(const net_log_file* file) {
     return (net_log_counters){.bytes = count_of(&file->counts.bytes),
                               .segments_closed = count_of(&file->counts.segments_closed),
                               .segments_deleted = count_of(&file->counts.segments_deleted),
+                              .segments_unstored = count_of(&file->counts.segments_unstored),
                               .keyframes = count_of(&file->counts.keyframes),
                               .keyframes_dropped = file->keyframes_dropped,
                               .ticks_lost = net_log_file_ticks_lost(file),

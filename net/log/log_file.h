@@ -238,7 +238,8 @@ void net_log_command_reap(net_log_command* command);
 
 /// Of the log's thread: what net_log_counters counts there. Read by the simulation's.
 typedef struct net_log_file_counts {
-    _Atomic uint64_t bytes, segments_closed, segments_deleted, keyframes, commands_failed;
+    _Atomic uint64_t bytes, segments_closed, segments_deleted, segments_unstored;
+    _Atomic uint64_t keyframes, commands_failed;
     _Atomic uint64_t saves, saves_failed;
 } net_log_file_counts;
 
@@ -262,7 +263,8 @@ struct net_log_file {
     ecs_tick left_out_from;   // the first such tick
     ecs_tick resumed_tick;    // the log goes on behind it: its own end record is left out too
     uint64_t keyframes_dropped, ticks_waited;
-    bool is_exchange_due; // the next keyframe is of another match
+    uint64_t reported_failures, reported_unstored; // of the program for closed segments
+    bool is_exchange_due;                          // the next keyframe is of another match
 
     // Records are left out because the queue is full, or is not there yet. The simulation's thread
     // sets it. Until there is a keyframe it pushes nothing, and nothing completes the block in the

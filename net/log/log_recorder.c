@@ -9,6 +9,8 @@
 #include "core/worker.h"
 #include "ecs/change.h"
 #include "ecs/save.h"
+#include "game/match.h"
+#include "interest/interest_manager.h"
 #include "log/log_record.h"
 #include "replicate/repl_state.h"
 #include "state/schema.h"
@@ -19,7 +21,7 @@
 
 enum {
     BODY_BYTES = 4000, // at most, so that a mirror reads it as it reads a packet
-    CLIENT = 1,
+    CLIENT = 1,        // of a recorder that sees everything
 };
 
 struct net_log_recorder {
@@ -43,6 +45,9 @@ struct net_log_recorder {
     const net_history* history;
     net_worker* worker; // NULL: everything on one thread
     bool is_running, is_full, has_failed;
+    net_interest* interest; // NULL: it sees everything
+    uint32_t client;        // as which it sees
+    bool is_there;          // and it plays
     // of the recorder's thread, while it runs
     net_replicator* replicator;
     net_repl_state* repl;
@@ -67,6 +72,7 @@ net_result net_log_recorder_create(const base_allocator* allocator, const net_ma
     made->rows = net_schema_rows(net_match_schema(match));
     made->index_max = ecs_world_limits(made->world)->replicated_index_max;
     made->must_restart = true;
+    made->client = CLIENT;
     base_bytes_init(&made->definitions, allocator);
     base_bytes_init(&made->values, allocator);
     base_bytes_init(&made->item, allocator);
@@ -84,12 +90,32 @@ net_result net_log_recorder_create(const base_allocator* allocator, const net_ma
     return NET_OK;
 }
 
+net_result net_log_recorder_see_as(net_log_recorder* recorder, uint32_t client,
+                                   const base_reporter* reporter) {
+    BASE_ASSERT(client > 0 && !recorder->worker && !recorder->history && !recorder->interest);
+    const net_match_config* match = net_match_get_config(recorder->match);
+    BASE_ASSERT(match->role == NET_ROLE_SERVER);
+    recorder->client = client;
+    return net_interest_create(
+        &(net_interest_config){
+            .allocator = recorder->allocator,
+            .rules = match->module->game->interest,
+            .context = net_match_context((net_match*)(uintptr_t)recorder->match),
+            .world = recorder->world,
+            .rows = recorder->rows,
+            .index_max = recorder->index_max,
+            .tick_rate_hz = match->tick_rate_hz,
+        },
+        reporter, &recorder->interest);
+}
+
 void net_log_recorder_destroy(net_log_recorder* recorder) {
     if (!recorder) return;
     const base_allocator* allocator = recorder->allocator;
     net_worker_destroy(recorder->worker);
     net_repl_state_destroy(recorder->repl);
     net_replicator_destroy(recorder->replicator);
+    if (recorder->interest) net_interest_destroy(recorder->interest);
     BASE_ARRAY_RELEASE(allocator, recorder->is_defined, recorder->defined_capacity);
     BASE_ARRAY_RELEASE(allocator, recorder->composed, recorder->composed_capacity);
     BASE_ARRAY_RELEASE(allocator, recorder->players, recorder->player_capacity);
@@ -163,6 +189,7 @@ static void take_value(net_log_recorder* recorder, ecs_entity entity, ecs_compon
 
 static void see_entity(net_log_recorder* recorder, const net_history_entity* entity) {
     see_template(recorder, entity->row_template);
+    if (recorder->interest) return; // its values come with what is in scope
     for (uint32_t v = 0; v < entity->row_template->varsize_count; v++)
         take_value(recorder, entity->handle, entity->row_template->varsizes[v].component);
 }
@@ -259,8 +286,34 @@ static void take_beside(net_log_recorder* recorder) {
             see_entity(recorder, net_history_find(history, index));
     for (uint32_t i = 0; i < recorder->composed_count && recorder->is_full; i++)
         define(recorder, net_rows_find(recorder->rows, recorder->composed[i]));
-    if (!recorder->is_full && net_rows_varsize_count(recorder->rows) > 0)
+    if (!recorder->is_full && !recorder->interest && net_rows_varsize_count(recorder->rows) > 0)
         take_changed_values(recorder);
+}
+
+// What a server does for a client in a tick (server/server_tick.c).
+static void step_scope(net_log_recorder* recorder) {
+    net_match* match = (net_match*)(uintptr_t)recorder->match;
+    net_interest* interest = recorder->interest;
+    const uint32_t client = recorder->client;
+    const bool is_there = net_match_player_name(match, client) != NULL;
+    if (is_there != recorder->is_there) {
+        recorder->is_there = is_there;
+        recorder->is_full = true; // what it had as long as it was away is gone
+        if (!is_there) net_interest_remove_client(interest, client);
+        if (is_there && !net_interest_add_client(interest, client)) recorder->has_failed = true;
+    }
+    uint32_t count = 0;
+    net_interest_requests* requests = net_match_interest_requests(match);
+    const net_interest_request* request =
+        recorder->is_full ? net_interest_requests_find(requests, client) : NULL;
+    const net_interest_request* news = net_interest_requests_take(requests, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (news[i].client == client) request = &news[i];
+    if (is_there) net_interest_set_player(interest, client, net_match_player(match, client));
+    if (is_there && request) net_interest_request_for(interest, client, request);
+    if (is_there && recorder->is_full) net_interest_refresh(interest, client);
+    if (net_interest_step(interest, recorder->history, net_match_tick(match)) != NET_OK)
+        recorder->has_failed = true;
 }
 
 void net_log_recorder_begin(net_log_recorder* recorder, const net_history* history) {
@@ -271,6 +324,7 @@ void net_log_recorder_begin(net_log_recorder* recorder, const net_history* histo
     recorder->must_restart = recorder->has_failed = false;
     base_bytes_clear(&recorder->definitions);
     base_bytes_clear(&recorder->values);
+    if (recorder->interest) step_scope(recorder);
     take_beside(recorder);
     if (net_match_get_config(recorder->match)->role == NET_ROLE_SERVER) list_players(recorder);
     take_players(recorder);
@@ -355,6 +409,7 @@ static bool prepare(net_log_recorder* recorder) {
     if (!recorder->replicator) {
         const net_replicator_config config = {.rows = recorder->rows,
                                               .index_max = recorder->index_max,
+                                              .interest = recorder->interest,
                                               .history =
                                                   (net_history*)(uintptr_t)recorder->history};
         if (net_replicator_create(&config, &recorder->replicator) != NET_OK) return false;
@@ -364,9 +419,25 @@ static bool prepare(net_log_recorder* recorder) {
         recorder->repl = NULL;
     }
     net_replicator_publish(recorder->replicator);
-    if (!recorder->is_full) return !net_repl_state_is_broken(recorder->repl);
+    if (!recorder->is_full) return !recorder->repl || !net_repl_state_is_broken(recorder->repl);
     recorder->seq = 1;
-    return net_repl_state_create(recorder->replicator, CLIENT, &recorder->repl) == NET_OK;
+    return (recorder->interest && !recorder->is_there) ||
+           net_repl_state_create(recorder->replicator, recorder->client, &recorder->repl) == NET_OK;
+}
+
+// What the client may have of variable size: all of it in each tick, since it comes into its scope
+// at any time.
+static void take_scope_values(net_log_recorder* recorder) {
+    const net_repl_state* repl = recorder->repl;
+    for (uint32_t slot = 0; repl && slot < repl->slot_end; slot++) {
+        const net_interest_entity* member = &repl->members[slot];
+        if (member->index == 0) continue;
+        const net_row_template* row =
+            net_history_find(recorder->history, member->index)->row_template;
+        for (uint32_t v = 0; v < row->varsize_count; v++)
+            if (member->classes >> row->varsizes[v].class_ & 1)
+                take_value(recorder, repl->handles[slot], row->varsizes[v].component);
+    }
 }
 
 static void record(void* context) {
@@ -380,11 +451,13 @@ static void record(void* context) {
     begin_part(recorder);
     write_items(recorder, &recorder->definitions);
     bool ok = true;
-    while (ok && net_repl_state_has_pending(recorder->repl))
+    while (ok && recorder->repl && net_repl_state_has_pending(recorder->repl))
         ok = write_body(recorder);
+    if (ok && recorder->interest) take_scope_values(recorder);
     write_items(recorder, &recorder->values);
     end_part(recorder, true);
-    recorder->has_failed = !ok || recorder->out.failed;
+    recorder->has_failed =
+        recorder->has_failed || !ok || recorder->out.failed || recorder->values.failed;
     if (is_full) recorder->full_bytes = recorder->out.size;
 }
 

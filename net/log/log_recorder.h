@@ -42,6 +42,12 @@ typedef struct net_log_recorder net_log_recorder;
 BASE_MUST_USE net_result net_log_recorder_create(const base_allocator* allocator,
                                                  const net_match* match, bool has_thread,
                                                  net_log_recorder** recorder);
+/// See as this client from the first tick on: what the rules of the game let it have while it
+/// plays, and nothing else. For a recorder without a thread that was not begun yet, of a server's
+/// match.
+/// @return NET_OK; NET_ERR_SCHEMA (reported); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_recorder_see_as(net_log_recorder* recorder, uint32_t client,
+                                                 const base_reporter* reporter);
 /// Waits for its thread. NULL does nothing.
 void net_log_recorder_destroy(net_log_recorder* recorder);
 /// The next tick has a full state: a part was lost, or readers begin there.

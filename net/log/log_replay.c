@@ -394,6 +394,7 @@ struct net_log_run {
     net_log_replay* replay;
     net_history* history; // NULL: the next state is full
     net_log_recorder* recorder;
+    uint32_t client; // 0: the states are everything
     ecs_tick diverged;
     net_log_record close; // its hashes of the last tick; without one it stays empty
     const char* file;
@@ -434,6 +435,11 @@ void net_log_run_destroy(net_log_run* run) {
     net_log_replay_destroy(run->replay);
     net_log_reader_destroy(run->reader);
     base_release(run->allocator, run, sizeof *run);
+}
+
+void net_log_run_see_as(net_log_run* run, uint32_t client) {
+    forget(run);
+    run->client = client;
 }
 
 ecs_tick net_log_run_tick(const net_log_run* run) {
@@ -492,6 +498,8 @@ static net_result begin(net_log_run* run) {
     net_result result = net_history_create(run->allocator, rows, index_max, &run->history);
     if (result == NET_OK)
         result = net_log_recorder_create(run->allocator, match, false, &run->recorder);
+    if (result == NET_OK && run->client > 0)
+        result = net_log_recorder_see_as(run->recorder, run->client, &run->reporter);
     return result;
 }
 

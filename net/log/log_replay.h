@@ -33,6 +33,9 @@ BASE_MUST_USE net_result net_log_run_create(const base_allocator* allocator, con
                                             net_log_run** run);
 /// NULL does nothing.
 void net_log_run_destroy(net_log_run* run);
+/// The states that follow are what this client has (net_log_recorder_see_as); 0: everything. The
+/// next one is full, and what it has in scope depends on nothing that was run before.
+void net_log_run_see_as(net_log_run* run, uint32_t client);
 /// Run to a tick, from a keyframe before it where that is nearer, and give the parts of its state
 /// to `part`. They are full unless the call before was for the tick before.
 /// @return NET_OK; NET_ERR_DAMAGED (reported: the log does not lead there); NET_ERR_MEMORY.

@@ -189,7 +189,9 @@ static int create_next(net_log_file* file, const char* name, uint64_t* size_out,
 
 // Some file systems have no second names for a file.
 static bool give_names(const char* file, const char* next, const char* closed) {
+    char mark[4096];
     (void)unlink(closed); // of a log of this name that was deleted without its segments
+    if (net_log_stored_name(mark, sizeof mark, closed)) (void)unlink(mark);
     bool is_closed = link(file, closed) == 0 || rename(file, closed) == 0;
     if (!is_closed) return false;
     // A power cut may keep the second change without the first: then the old one had no name.
@@ -229,12 +231,17 @@ static bool is_over_limits(const net_log_file* file) {
            file->closed_bytes > limits->budget_bytes - limits->budget_bytes / 4;
 }
 
+// What a program stores, it stores from the oldest segment on. So the oldest ones are deleted first
+// anyway, and one that is not stored is deleted when no other is left that could be.
 static void delete_oldest(net_log_file* file) {
-    char name[4096];
+    char name[4096], mark[4096];
     struct stat status;
     bool is_named =
         net_log_segment_name(name, sizeof name, file->config.file, file->segment_first++);
     if (!is_named || lstat(name, &status) != 0 || unlink(name) != 0) return;
+    const bool is_stored = net_log_stored_name(mark, sizeof mark, name) && unlink(mark) == 0;
+    if (file->command.program && !is_stored)
+        atomic_fetch_add_explicit(&file->counts.segments_unstored, 1, memory_order_relaxed);
     uint64_t bytes = (uint64_t)status.st_size;
     file->closed_bytes -= bytes < file->closed_bytes ? bytes : file->closed_bytes;
     atomic_fetch_add_explicit(&file->counts.segments_deleted, 1, memory_order_relaxed);
@@ -436,8 +443,30 @@ static bool take_trouble(net_log_file* file, char* text, size_t text_bytes) {
     return true;
 }
 
+static bool has_risen(const _Atomic uint64_t* count, uint64_t* reported) {
+    const uint64_t before = *reported;
+    *reported = atomic_load_explicit(count, memory_order_relaxed);
+    return *reported > before;
+}
+
+// The program for closed segments failed, or was too slow for the limits.
+static bool take_unstored(net_log_file* file, char* text, size_t text_bytes) {
+    if (has_risen(&file->counts.commands_failed, &file->reported_failures))
+        (void)base_text_format(text, text_bytes,
+                               "warning: %s failed for a closed segment, %" PRIu64 " times by now",
+                               file->command.program, file->reported_failures);
+    else if (has_risen(&file->counts.segments_unstored, &file->reported_unstored))
+        (void)base_text_format(text, text_bytes,
+                               "warning: closed segments were deleted over the limits without a "
+                               "mark that they are stored, %" PRIu64 " by now",
+                               file->reported_unstored);
+    else
+        return false;
+    return true;
+}
+
 bool net_log_file_take_notice(net_log_file* file, char* text, size_t text_bytes) {
-    if (take_trouble(file, text, text_bytes)) return true;
+    if (take_trouble(file, text, text_bytes) || take_unstored(file, text, text_bytes)) return true;
     // Both may be news; the one that happened first comes first.
     if (file->is_resumed_news &&
         !(file->is_left_news && file->left_out_from <= file->resumed_tick)) {

@@ -20,6 +20,10 @@ bool net_log_segment_name(char* target, size_t target_bytes, const char* log_fil
     return base_text_format(target, target_bytes, "%s" MARK "%04u", log_file, (unsigned)number);
 }
 
+bool net_log_stored_name(char* target, size_t target_bytes, const char* segment) {
+    return base_text_format(target, target_bytes, "%s.stored", segment);
+}
+
 // The number of "NAME.seg0012"; 0 for other names.
 static uint32_t number_of(const char* entry, const char* name, size_t name_bytes) {
     enum { DIGITS_MIN = 4 };

@@ -18,6 +18,9 @@
 /// The name of a closed segment. @return false when it gets too long.
 BASE_MUST_USE bool net_log_segment_name(char* target, size_t target_bytes, const char* log_file,
                                         uint32_t number);
+/// The name of the mark that a closed segment is stored elsewhere too (net_log_segments.on_close).
+/// @return false when it gets too long.
+BASE_MUST_USE bool net_log_stored_name(char* target, size_t target_bytes, const char* segment);
 /// The numbers of the closed segments beside `log_file`, rising; the caller releases the array of
 /// `capacity`. @return NET_OK, also when there are none; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_segment_list(const base_allocator* allocator, const char* log_file,

@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SCOPE_MS 3000                        ///< a seek follows the scope of a client for so long
 #define MIRROR_BYTES_MAX ((size_t)256 << 20) ///< of the rows and values of one log
 
 struct net_log_state {
@@ -35,6 +36,7 @@ struct net_log_state {
     net_log_schema* schema;
     const net_module* module; // NULL: a tick without state stays unknown
     net_log_run* run;         // NULL: no tick was run again yet
+    uint32_t client;          // the state is what it has, by the run; 0: everything
     net_mirror* mirror;
     net_mirror* before; // in a tick with a full state: of the tick before; NULL: it is not known
     bool is_run;        // the mirror is that of the run
@@ -326,6 +328,7 @@ static net_result take_state(net_log_state* state, const net_log_record* record,
     if (net_log_state_is_last(record)) state->is_pending = false;
     // The log's bodies are no use to the mirror of a run.
     if (state->is_run && !is_run && !begins) return NET_OK;
+    if (state->client > 0 && !is_run) return NET_OK;
     if (!is_ours || items.failed || (is_first && record->tick != state->row_tick + 1))
         state->is_known = false;
     if (is_first || begins) state->touch_count = 0;
@@ -476,7 +479,7 @@ static bool step_from_keyframe(net_log_state* state, ecs_tick tick) {
     net_log_cursor cursor = net_log_reader_seek(state->reader, tick - 1, &keyframe);
     if (!keyframe || keyframe->tick < here) return false;
     begin_at(state, cursor, keyframe->tick);
-    const bool has_full = find_full(state, tick);
+    const bool has_full = state->client == 0 && find_full(state, tick);
     if (has_full) {
         const ecs_tick full = state->tick;
         state->is_pending = true; // its end was read
@@ -495,14 +498,40 @@ static bool step_from_keyframe(net_log_state* state, ecs_tick tick) {
     return false;
 }
 
+static net_result seek(net_log_state* state, ecs_tick tick) {
+    if (tick < state->tick || state->has_failed)
+        begin_at(state, net_log_cursor_begin(state->reader), 0);
+    return step_from_keyframe(state, tick) ? NET_OK : step_to(state, tick);
+}
+
+// What a client keeps in its scope depends on what it had before, so it is followed for a while. A
+// moment has the same scope however it was reached.
+static net_result seek_scope(net_log_state* state, ecs_tick tick) {
+    const ecs_tick ticks = (ecs_tick)net_log_schema_tick_rate(state->schema) * SCOPE_MS / 1000;
+    net_log_run_see_as(state->run, state->client);
+    begin_at(state, net_log_cursor_begin(state->reader), 0);
+    net_result result = seek(state, tick > ticks ? tick - ticks : 1);
+    while (result == NET_OK && state->tick < tick)
+        result = net_log_state_step(state);
+    return result;
+}
+
+net_result net_log_state_see_as(net_log_state* state, uint32_t client) {
+    if (client > 0 && !state->module) return NET_ERR_UNKNOWN;
+    net_result result = state->run || client == 0 ? NET_OK : open_run(state, &state->reporter);
+    if (result != NET_OK) return result;
+    if (state->run) net_log_run_see_as(state->run, client);
+    state->client = client;
+    begin_at(state, net_log_cursor_begin(state->reader), 0);
+    return NET_OK;
+}
+
 net_result net_log_state_seek(net_log_state* state, ecs_tick tick) {
     BASE_ASSERT(state);
     ecs_tick last = net_log_reader_info(state->reader)->last_tick;
     if (tick > last) tick = last;
-    if (tick < state->tick || state->has_failed)
-        begin_at(state, net_log_cursor_begin(state->reader), 0);
-    if (step_from_keyframe(state, tick)) return NET_OK;
-    return step_to(state, tick);
+    if (state->client > 0) return seek_scope(state, tick);
+    return seek(state, tick);
 }
 
 ecs_tick net_log_state_tick(const net_log_state* state) {

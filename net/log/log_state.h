@@ -20,6 +20,11 @@ const net_row_template* net_log_state_row(const net_log_state* state, ecs_entity
 /// Called with the end record of each tick that is stepped over, its events included.
 typedef void (*net_log_end_fn)(void* context, const net_log_record* end);
 void net_log_state_on_end(net_log_state* state, net_log_end_fn ended, void* context);
+/// The state is what this client has in each tick, by the rules of the game; 0: everything. The
+/// match is run again for it, beside the log. The next call is net_log_state_seek.
+/// @return NET_OK; NET_ERR_UNKNOWN (a client's or a spectator's record, or a state without the
+///         game: nothing changed); as net_log_run_create (reported; nothing changed).
+BASE_MUST_USE net_result net_log_state_see_as(net_log_state* state, uint32_t client);
 /// Another walk used the reader between two steps: go back to the place of the next record.
 /// @return NET_OK; NET_ERR_DAMAGED (the file changed).
 BASE_MUST_USE net_result net_log_state_return(net_log_state* state);

@@ -103,6 +103,12 @@ enum { MARKS_BLOCKS_FIRST = 256, MARKS_BLOCKS_SEEK = 4, MARKS_BLOCKS = 32 };
 
 enum { WARM_FRAME_MS = 100 }; // between two frames of a seek that are far from its moment
 
+// An event that waits for the state of its tick.
+typedef struct playback_event {
+    net_event_outbox_entry entry;
+    bool had_target; // in the tick before
+} playback_event;
+
 struct net_playback {
     const base_allocator* allocator;
     net_log_reader* reader;
@@ -119,8 +125,11 @@ struct net_playback {
     bool is_same_schema;      // of the log and the game here
     bool has_compared;        // both schemas
     bool has_reported_divergence;
-    uint32_t event_number; // of the last reliable one
-    uint64_t bytes;        // of the log when it was followed last
+    uint32_t event_number;  // of the last reliable one
+    uint32_t client;        // what it has is shown; 0: everything
+    playback_event* events; // of the tick that is stepped
+    uint32_t event_count, event_capacity;
+    uint64_t bytes; // of the log when it was followed last
 };
 
 static net_scene* scene_of(const net_playback* playback) {
@@ -133,6 +142,11 @@ static void close_view(net_playback* playback) {
     playback->presenter = NULL;
 }
 
+static bool has_entity(const net_playback* playback, ecs_entity entity) {
+    return playback->client == 0 || entity == ECS_ENTITY_NONE ||
+           net_log_state_row(playback->state, entity, NULL);
+}
+
 // The events of a tick come in front of its state. Those of another build may mean something else.
 static void take_events(void* context, const net_log_record* end) {
     net_playback* playback = context;
@@ -143,16 +157,42 @@ static void take_events(void* context, const net_log_record* end) {
     while (net_log_item_next(end, NET_LOG_ITEM_SERVER_EVENT, &offset, &item)) {
         if (item.message < 1 || item.message > game->message_count ||
             game->messages[item.message - 1].kind != NET_MESSAGE_TO_CLIENTS ||
-            item.payload_bytes > NET_EVENT_PAYLOAD_BYTES_MAX)
+            item.payload_bytes > NET_EVENT_PAYLOAD_BYTES_MAX ||
+            !BASE_ARRAY_RESERVE(playback->allocator, playback->events, playback->event_capacity,
+                                playback->event_count + 1))
             continue;
-        net_event_outbox_entry entry = {.message = item.message,
-                                        .tick = end->tick,
-                                        .target = item.target,
-                                        .size = item.payload_bytes};
-        memcpy(entry.payload, item.payload, item.payload_bytes);
-        if (game->messages[item.message - 1].is_reliable) entry.number = ++playback->event_number;
-        net_scene_event(scene_of(playback), &entry);
+        playback_event* event = &playback->events[playback->event_count++];
+        event->had_target = has_entity(playback, item.target);
+        event->entry = (net_event_outbox_entry){.message = item.message,
+                                                .tick = end->tick,
+                                                .target = item.target,
+                                                .size = item.payload_bytes};
+        memcpy(event->entry.payload, item.payload, item.payload_bytes);
     }
+}
+
+// A client gets an event about what it sees (server/server_gather.c).
+static bool may_know(const net_playback* playback, playback_event* event) {
+    net_event_outbox_entry* entry = &event->entry;
+    net_event_needs needs;
+    if (playback->client == 0) return true;
+    if (!event->had_target && !has_entity(playback, entry->target)) return false;
+    net_event_needs_of(net_presenter_match(playback->presenter), entry->message, entry->payload,
+                       entry->size, &needs);
+    for (uint32_t i = 0; i < needs.count; i++)
+        if (!has_entity(playback, needs.entities[i])) entry->is_alone = true;
+    return !entry->is_alone || needs.is_late;
+}
+
+static void give_events(net_playback* playback) {
+    for (uint32_t i = 0; i < playback->event_count && playback->presenter; i++) {
+        playback_event* event = &playback->events[i];
+        if (!may_know(playback, event)) continue;
+        if (playback->module->game->messages[event->entry.message - 1].is_reliable)
+            event->entry.number = ++playback->event_number;
+        net_scene_event(scene_of(playback), &event->entry);
+    }
+    playback->event_count = 0;
 }
 
 static void compare_schemas(net_playback* playback) {
@@ -219,6 +259,7 @@ static net_result feed_next(net_playback* playback) {
     if (result == NET_ERR_CLOSED) result = NET_ERR_DAMAGED; // it was longer when it was opened
     if (result != NET_OK) playback->last = before;
     if (result != NET_OK) return result;
+    give_events(playback);
     const bool is_whole = net_log_state_is_whole(playback->state);
     if (net_log_state_tick(playback->state) == before + 1 && (was_whole || !is_whole))
         return net_playback_feed_give(playback->feed, scene_of(playback), false);
@@ -292,6 +333,7 @@ static net_result read_marks(net_playback* playback, uint64_t blocks) {
 
 static net_result open_at(net_playback* playback, double tick) {
     close_view(playback);
+    playback->event_count = 0;
     net_result result = net_log_state_seek(playback->state, warm_tick(playback, (ecs_tick)tick));
     const ecs_tick here = net_log_state_tick(playback->state);
     if (result == NET_ERR_DAMAGED && here < playback->last) playback->last = here;
@@ -328,6 +370,14 @@ net_result net_playback_seek(net_playback* playback, double tick) {
     net_result result = read_marks(playback, MARKS_BLOCKS_SEEK);
     if (result == NET_OK) result = open_at(playback, tick);
     return finish(playback, result, tick);
+}
+
+net_result net_playback_see_as(net_playback* playback, uint32_t client) {
+    if (client == playback->client) return NET_OK;
+    net_result result = net_log_state_see_as(playback->state, client);
+    if (result != NET_OK) return result;
+    playback->client = client;
+    return net_playback_seek(playback, playback->tick);
 }
 
 net_result net_playback_advance(net_playback* playback, double ticks) {
@@ -410,6 +460,7 @@ void net_playback_destroy(net_playback* playback) {
     if (playback->feed) close_view(playback);
     net_playback_feed_destroy(playback->feed);
     net_log_state_destroy(playback->state);
+    BASE_ARRAY_RELEASE(playback->allocator, playback->events, playback->event_capacity);
     net_playback_marks_deinit(&playback->marks);
     base_release(playback->allocator, playback, sizeof *playback);
 }

@@ -7,6 +7,11 @@
 //
 // Only an answer that is signed ends an attempt, or ends it for the token that it is about. A
 // notice without a signature is given out at once, and becomes the reason when nothing else comes.
+// "Not now" ends nothing: that server stands by for another one, and may take its place soon.
+//
+// While a session is open, other servers can be asked whether they take it over. Their challenge,
+// which none but a server with the same keys can write, is an offer. The session goes on until its
+// user begins again; then the offer is a round trip that is not needed any more.
 #include "secure/secure_client.h"
 
 #include "base/assert.h"
@@ -55,6 +60,42 @@ static void make_dev_token(net_secure_client* client, uint64_t unix_s) {
     net_token_wipe(&token);
 }
 
+// ---- an attempt
+
+static net_outer_hello hello_of(const net_secure_client* client,
+                                const net_secure_credential* shown) {
+    net_outer_hello hello = {.head = shown->head, .sealed = shown->sealed};
+    memcpy(hello.client_random, client->random, sizeof hello.client_random);
+    return hello;
+}
+
+// The server answered a request.
+static void prove(net_secure_client* client, const net_secure_clock* clock,
+                  const net_secure_offer* challenge) {
+    client->shown = challenge->shown;
+    client->proof = challenge->proof;
+    client->server = challenge->server;
+    const net_outer_hello hello = hello_of(client, client->shown);
+    net_outer_response_write(&hello, &client->proof, client->shown->client_key, client->hello);
+    client->state = NET_SECURE_CLIENT_PROVING;
+    client->answered_us = client->send_us = clock->now_us;
+    client->wait_us = NET_SECURE_RESEND_US;
+}
+
+const net_address* net_secure_client_offer(const net_secure_client* client,
+                                           const net_secure_clock* clock) {
+    const net_secure_offer* offer = &client->offer;
+    return offer->is_there && clock->now_us - offer->at_us <= NET_SECURE_OFFER_US_MAX
+               ? &offer->server
+               : NULL;
+}
+
+static bool is_listed(const net_address* address, const net_address* list, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (net_address_equal(address, &list[i])) return true;
+    return false;
+}
+
 void net_secure_client_begin(net_secure_client* client, const net_secure_clock* clock,
                              const net_address* addresses, uint32_t count) {
     BASE_ASSERT(count >= 1 && count <= NET_SECURE_ADDRESSES_MAX);
@@ -70,13 +111,20 @@ void net_secure_client_begin(net_secure_client* client, const net_secure_clock* 
     client->answer = NET_SECURE_END_NONE;
     client->is_news = false;
     client->resume.is_denied = client->token.is_denied = false;
+    const net_address* offered = net_secure_client_offer(client, clock);
+    const bool is_offered = offered && is_listed(offered, addresses, count);
     client->shown = NULL;
+    client->asked_count = 0;
+    client->offer.is_there = client->offer.is_news = false;
     client->answered_us = client->send_us = clock->now_us;
     client->wait_us = NET_SECURE_RESEND_US;
     client->session = 0;
     sodium_memzero(&client->sender, sizeof client->sender);
     sodium_memzero(&client->receiver, sizeof client->receiver);
-    client->entropy.fill(client->entropy.context, client->random, sizeof client->random);
+    if (is_offered)
+        prove(client, clock, &client->offer); // with the random bytes of the question
+    else
+        client->entropy.fill(client->entropy.context, client->random, sizeof client->random);
 }
 
 static void end(net_secure_client* client, net_secure_end reason) {
@@ -85,13 +133,6 @@ static void end(net_secure_client* client, net_secure_end reason) {
     client->session = 0;
     sodium_memzero(&client->sender, sizeof client->sender);
     sodium_memzero(&client->receiver, sizeof client->receiver);
-}
-
-static net_outer_hello hello_of(const net_secure_client* client,
-                                const net_secure_credential* shown) {
-    net_outer_hello hello = {.head = shown->head, .sealed = shown->sealed};
-    memcpy(hello.client_random, client->random, sizeof hello.client_random);
-    return hello;
 }
 
 static bool may_show(const net_secure_credential* credential) {
@@ -150,25 +191,26 @@ size_t net_secure_client_service(net_secure_client* client, const net_secure_clo
 
 // ---- answers
 
+// @return false: it answers no request of ours.
+static bool read_challenge(net_secure_client* client, const net_secure_clock* clock,
+                           const net_address* from, const uint8_t* bytes,
+                           net_secure_offer* challenge) {
+    const net_secure_credential* const all[] = {&client->resume, &client->token};
+    *challenge = (net_secure_offer){.server = *from, .at_us = clock->now_us};
+    for (uint32_t i = 0; i < BASE_COUNT(all) && !challenge->shown; i++)
+        if (all[i]->is_there &&
+            net_outer_challenge_read(bytes, client->random, all[i]->server_key, &challenge->proof))
+            challenge->shown = all[i];
+    client->stats.counts[challenge->shown ? NET_SECURE_CHALLENGES : NET_SECURE_DATA_FORGED]++;
+    return challenge->shown != NULL;
+}
+
 static void take_challenge(net_secure_client* client, const net_secure_clock* clock,
                            const net_address* from, const uint8_t* bytes,
                            net_secure_answer* answer) {
-    const net_secure_credential* const all[] = {&client->resume, &client->token};
-    for (uint32_t i = 0; i < BASE_COUNT(all) && !client->shown; i++)
-        if (all[i]->is_there &&
-            net_outer_challenge_read(bytes, client->random, all[i]->server_key, &client->proof))
-            client->shown = all[i];
-    if (!client->shown) {
-        client->stats.counts[NET_SECURE_DATA_FORGED]++;
-        return;
-    }
-    client->stats.counts[NET_SECURE_CHALLENGES]++;
-    net_outer_hello hello = hello_of(client, client->shown);
-    net_outer_response_write(&hello, &client->proof, client->shown->client_key, client->hello);
-    client->state = NET_SECURE_CLIENT_PROVING;
-    client->server = *from;
-    client->answered_us = clock->now_us;
-    client->wait_us = NET_SECURE_RESEND_US;
+    net_secure_offer challenge;
+    if (!read_challenge(client, clock, from, bytes, &challenge)) return;
+    prove(client, clock, &challenge);
     answer->reply_size = send_hello(client, clock->now_us, answer->reply, &answer->reply_to);
 }
 
@@ -176,8 +218,10 @@ static void take_challenge(net_secure_client* client, const net_secure_clock* cl
 // challenge has accepted it.
 static void take_denial(net_secure_client* client, net_secure_credential* shown,
                         net_secure_end reason) {
-    if (reason > NET_SECURE_END_TOKEN) { // of a later version: perhaps not now, then it goes on
+    if (reason > NET_SECURE_END_TOKEN) { // not now, or of a later version: it goes on
         client->stats.counts[NET_SECURE_DENIED]++;
+        if (reason == NET_SECURE_END_NOT_NOW && client->answer == NET_SECURE_END_NONE)
+            client->answer = reason;
         return;
     }
     const bool is_of_token = reason == NET_SECURE_END_EXPIRED || reason == NET_SECURE_END_ELSEWHERE;
@@ -223,6 +267,7 @@ net_secure_end net_secure_client_take_notice(net_secure_client* client) {
 
 static void keep_resume_token(net_secure_client* client, const uint8_t* bytes) {
     net_outer_resume read = net_outer_resume_read(bytes);
+    client->offer.is_there = client->offer.is_news = false; // it is about the one before
     net_secure_credential* kept = &client->resume;
     kept->is_there = true;
     kept->head = (net_token_head){.key_id = NET_KEY_ID_RESUME,
@@ -306,6 +351,47 @@ static void receive_inside(net_secure_client* client, const net_secure_clock* cl
     }
 }
 
+// ---- other servers, beside an open session
+
+size_t net_secure_client_ask(net_secure_client* client, const net_address* other,
+                             uint8_t out[NET_OUTER_HELLO_BYTES]) {
+    if (client->state != NET_SECURE_CLIENT_OPEN || net_address_equal(other, &client->server))
+        return 0;
+    if (!is_listed(other, client->asked, client->asked_count)) {
+        if (client->asked_count == NET_STANDBYS_MAX)
+            memmove(client->asked, client->asked + 1,
+                    --client->asked_count * sizeof *client->asked);
+        client->asked[client->asked_count++] = *other;
+    }
+    const net_outer_hello hello =
+        hello_of(client, client->resume.is_there ? &client->resume : &client->token);
+    net_outer_request_write(&hello, out);
+    return NET_OUTER_HELLO_BYTES;
+}
+
+bool net_secure_client_take_offer(net_secure_client* client) {
+    const bool is_news = client->offer.is_news;
+    client->offer.is_news = false;
+    return is_news;
+}
+
+// Only a challenge counts. What a DENY says is the same as silence.
+static void take_from_other(net_secure_client* client, const net_secure_clock* clock,
+                            const net_address* from, const uint8_t* bytes, size_t size) {
+    net_secure_offer offer;
+    if (size == NET_OUTER_DENY_BYTES && bytes[0] == NET_OUTER_DENY)
+        client->stats.counts[NET_SECURE_DENIED]++;
+    else if (size != NET_OUTER_CHALLENGE_BYTES || bytes[0] != NET_OUTER_CHALLENGE)
+        client->stats.counts[NET_SECURE_BAD_TYPE]++;
+    else if (!net_secure_client_offer(client, clock) &&
+             read_challenge(client, clock, from, bytes, &offer)) {
+        client->offer = offer;
+        client->offer.is_there = client->offer.is_news = true;
+    }
+}
+
+// ---- what comes
+
 // While it asks, each address of the server may answer; from the challenge on that of the answer.
 // A wildcard goes to a host of the system's choice.
 static bool is_from_server(const net_secure_client* client, const net_address* from) {
@@ -343,7 +429,10 @@ void net_secure_client_receive(net_secure_client* client, const net_secure_clock
     answer->is_packet = false;
     bool is_asking = client->state == NET_SECURE_CLIENT_ASKING;
     bool is_proving = client->state == NET_SECURE_CLIENT_PROVING;
-    if (!is_from_server(client, from))
+    if (client->state == NET_SECURE_CLIENT_OPEN && !net_address_equal(from, &client->server) &&
+        is_listed(from, client->asked, client->asked_count))
+        take_from_other(client, clock, from, bytes, size);
+    else if (!is_from_server(client, from))
         client->stats.counts[NET_SECURE_OTHER_ADDRESS]++;
     else if (client->state == NET_SECURE_CLIENT_OPEN && is_of_session(bytes, size))
         receive_inside(client, clock, bytes, size, answer);

@@ -11,6 +11,8 @@
 #define NET_SECURE_RESEND_US UINT64_C(250000)      ///< between two addresses; the first wait
 #define NET_SECURE_RESEND_STEP_US UINT64_C(50000)  ///< when all were asked, each wait is longer
 #define NET_SECURE_RESEND_US_MAX UINT64_C(1000000)
+#define NET_SECURE_OFFER_US_MAX                                                                    \
+    UINT64_C(2000000) ///< the challenge of another server counts for so long
 
 typedef enum net_secure_client_state {
     NET_SECURE_CLIENT_IDLE,
@@ -30,6 +32,15 @@ typedef struct net_secure_credential {
     uint8_t server_key[NET_KEY_BYTES];
 } net_secure_credential;
 
+/// Another server that would take the session over, as its challenge says.
+typedef struct net_secure_offer {
+    bool is_there, is_news;
+    net_address server;
+    uint64_t at_us;
+    const net_secure_credential* shown;
+    net_outer_proof proof;
+} net_secure_offer;
+
 /// The fields are private to secure_client.c and its tests.
 typedef struct net_secure_client {
     net_entropy entropy;
@@ -48,6 +59,9 @@ typedef struct net_secure_client {
     const net_secure_credential* shown; ///< the one that the server answered
     net_address server;
     net_outer_proof proof;
+    net_address asked[NET_STANDBYS_MAX]; ///< other servers, beside the open session
+    uint32_t asked_count;
+    net_secure_offer offer;
     uint8_t hello[NET_OUTER_HELLO_BYTES];
     uint32_t session;
     net_crypt_sender sender;
@@ -61,9 +75,20 @@ void net_secure_client_init(net_secure_client* client, const net_security* secur
 void net_secure_client_deinit(net_secure_client* client);
 
 /// Begin to connect to one server with 1..NET_SECURE_ADDRESSES_MAX addresses (asserted). A session
-/// that was open is forgotten; its resume token is kept and shown first.
+/// that was open is forgotten; its resume token is kept and shown first. When one of the addresses
+/// has made an offer lately, the attempt goes on from that.
 void net_secure_client_begin(net_secure_client* client, const net_secure_clock* clock,
                              const net_address* addresses, uint32_t count);
+/// Ask another server, while a session is open, whether it takes that over. It is asked with
+/// NET_STANDBYS_MAX others at most: a further one takes the place of the oldest.
+/// @return the size of a datagram to send, in `out`; 0: no session is open, or it is the one there.
+size_t net_secure_client_ask(net_secure_client* client, const net_address* other,
+                             uint8_t out[NET_OUTER_HELLO_BYTES]);
+/// One of those has answered that it does: begin with its address now. @return each answer once.
+bool net_secure_client_take_offer(net_secure_client* client);
+/// The server of the newest offer; NULL: there is none that counts still.
+const net_address* net_secure_client_offer(const net_secure_client* client,
+                                           const net_secure_clock* clock);
 /// Call it in each service. @return the size of a datagram to send, in `out`; 0: none.
 size_t net_secure_client_service(net_secure_client* client, const net_secure_clock* clock,
                                  uint8_t out[NET_OUTER_HELLO_BYTES], net_address* to);

@@ -127,6 +127,10 @@ void net_secure_server_keys_set(net_secure_server* server, const net_key_ring* k
     if (keys) server->keys = *keys;
 }
 
+void net_secure_server_set_standby(net_secure_server* server, bool is_standby) {
+    server->is_standby = is_standby;
+}
+
 // ---- datagrams of sessions
 
 static uint32_t slot_of(const net_secure_server* server, const net_secure_session* session) {

@@ -112,5 +112,8 @@ uint32_t net_secure_server_count(const net_secure_server* server);
 /// Replace the keys: tokens of the new ring count from now on. Sessions stay. NULL or an empty
 /// ring: the built-in key only.
 void net_secure_server_keys_set(net_secure_server* server, const net_key_ring* keys);
+/// While it stands by for another server, a REQUEST with a token that counts here is answered by
+/// "not now", and no session begins. Off after create.
+void net_secure_server_set_standby(net_secure_server* server, bool is_standby);
 /// Valid until the next call.
 const net_secure_stats* net_secure_server_stats(net_secure_server* server);

@@ -4,7 +4,8 @@
 // silence, but for what a person at the client can mend: another version, and a token that does not
 // count here. That answer is smaller than any other, and has a budget of its own within that of all
 // answers, so that a flood of wrong tokens takes no challenge away. It is signed when the server
-// could open the token. A resume token gets none: the client shows its token too.
+// could open the token. A resume token gets none: the client shows its token too. A server that
+// stands by for another one says "not now" to both.
 //
 //   request:  size, type | version, protocol, padding | budgets | token, expiry, address |
 //             use of the token | challenge
@@ -180,6 +181,9 @@ static void take_request(net_secure_server* server, const net_secure_clock* cloc
                      no == NET_SECURE_END_TOKEN ? NULL : token.server_key, received);
     } else if (no == NET_SECURE_END_NONE && use_of(server, from, &hello) == NET_TOKEN_USE_OTHER) {
         (void)refuse(server, NET_SECURE_TOKEN_USED);
+    } else if (no == NET_SECURE_END_NONE && server->is_standby) {
+        deny_request(server, clock->now_us, from, hello.client_random, NET_SECURE_END_NOT_NOW,
+                     token.server_key, received);
     } else if (no == NET_SECURE_END_NONE) {
         take_reply(server, clock->now_us, entry);
         challenge(server, clock, from, &hello, token.server_key, received);
@@ -378,7 +382,7 @@ static void take_response(net_secure_server* server, const net_secure_clock* clo
                           const net_address* from, const uint8_t* bytes,
                           net_secure_received* received) {
     net_outer_hello hello = net_outer_hello_read(bytes);
-    if (!is_ours(server, &hello, bytes)) return;
+    if (!is_ours(server, &hello, bytes) || server->is_standby) return;
     net_outer_proof proof = net_outer_response_proof(bytes);
     net_cookie_facts facts = {.from = from,
                               .token_tag = hello.sealed + TAG_AT,

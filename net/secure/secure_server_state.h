@@ -53,6 +53,7 @@ struct net_secure_server {
     net_key_ring keys;
     uint8_t resume_key[NET_KEY_BYTES];
     bool allow_dev_key;
+    bool is_standby; ///< for another server: "not now"
     net_address addresses[NET_TOKEN_ADDRESSES_MAX];
     uint32_t address_count;
     net_cookie_keys cookies;

@@ -62,6 +62,21 @@ net_result net_server_control(net_server* server, const char* verb,
     return result;
 }
 
+void net_server_set_standbys(net_server* server, const net_address* addresses, uint32_t count) {
+    net_server_collect(server);
+    server->standby_bytes = net_control_write_addresses(addresses, count, server->standbys);
+    Shoal__Wire__Standbys standbys = SHOAL__WIRE__STANDBYS__INIT;
+    standbys.addresses = (ProtobufCBinaryData){server->standby_bytes, server->standbys};
+    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_STANDBYS;
+    control.standbys = &standbys;
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        net_session* session = server->sessions[i];
+        if (session && session->peer != 0 && net_session_is_member(session))
+            (void)net_session_send_control(server, session, &control);
+    }
+}
+
 void net_server_pause_after(net_server* server, uint64_t ticks) {
     server->ticks_to_pause = ticks;
 }

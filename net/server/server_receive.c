@@ -277,6 +277,7 @@ static void take_event(net_server* server, const net_transport_event* event) {
         take_received(server, session, event);
         break;
     case NET_TRANSPORT_NOTICE: // of clients only
+    case NET_TRANSPORT_FOUND:
         break;
     }
 }

@@ -98,28 +98,19 @@ static void apply(net_match* match, const net_log_begin* begin) {
     }
 }
 
-static void pass_request(net_server* server, const net_interest_request* request, uint32_t client) {
-    net_interest_set_groups(server->interest, client, request->groups);
-    if (request->has_viewpoint)
-        net_interest_set_viewpoint(server->interest, client, request->position, request->radius);
-    else
-        net_interest_clear_viewpoint(server->interest, client);
-    if (request->is_refreshed) net_interest_refresh(server->interest, client);
-}
-
 // Requests that the module made while it stepped.
 static void pass_requests(net_server* server) {
     uint32_t count = 0;
     const net_interest_request* requests =
         net_interest_requests_take(net_match_interest_requests(server->config.match), &count);
     for (uint32_t i = 0; i < count; i++)
-        pass_request(server, &requests[i], requests[i].client);
+        net_interest_request_for(server->interest, requests[i].client, &requests[i]);
     for (uint32_t k = 0; server->spectator_count > 0 && k < server->session_count; k++) {
         const net_session* session = server->sessions[k];
         if (!session || !net_session_is_spectator(session)) continue;
         for (uint32_t i = 0; i < count; i++)
             if (requests[i].client == session->watched)
-                pass_request(server, &requests[i], session->client);
+                net_interest_request_for(server->interest, session->client, &requests[i]);
     }
 }
 

@@ -298,6 +298,7 @@ bool net_session_welcome(net_server* server, net_session* session, bool is_resum
     welcome.is_resumed = is_resumed;
     welcome.is_solo = session->is_solo;
     welcome.is_spectator = session->is_spectator;
+    welcome.standbys = (ProtobufCBinaryData){server->standby_bytes, server->standbys};
     Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
     control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME;
     control.welcome = &welcome;

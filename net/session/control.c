@@ -38,6 +38,30 @@ const char* net_control_name(const ProtobufCMessage* message) {
     return field ? field->name : "empty";
 }
 
+size_t net_control_write_addresses(const net_address* addresses, uint32_t count, uint8_t* bytes) {
+    BASE_ASSERT(count <= NET_STANDBYS_MAX);
+    for (uint32_t i = 0; i < count; i++, bytes += NET_CONTROL_ADDRESS_BYTES) {
+        memcpy(bytes, addresses[i].ip, sizeof addresses[i].ip);
+        bytes[16] = (uint8_t)addresses[i].port;
+        bytes[17] = (uint8_t)(addresses[i].port >> 8);
+    }
+    return (size_t)count * NET_CONTROL_ADDRESS_BYTES;
+}
+
+bool net_control_read_addresses(const uint8_t* bytes, size_t size,
+                                net_address addresses[NET_STANDBYS_MAX], uint32_t* count) {
+    *count = 0;
+    if (size % NET_CONTROL_ADDRESS_BYTES != 0 ||
+        size > (size_t)NET_STANDBYS_MAX * NET_CONTROL_ADDRESS_BYTES)
+        return false;
+    for (; size > 0; size -= NET_CONTROL_ADDRESS_BYTES, bytes += NET_CONTROL_ADDRESS_BYTES) {
+        net_address* read = &addresses[(*count)++];
+        *read = (net_address){.port = (uint16_t)(bytes[16] | bytes[17] << 8)};
+        memcpy(read->ip, bytes, sizeof read->ip);
+    }
+    return true;
+}
+
 typedef struct code_range {
     uint32_t first, last;
 } code_range;

@@ -26,6 +26,14 @@ net_result net_control_send(net_transport* transport, net_peer peer,
 /// What a ServerControl or ClientControl contains: "hello", "welcome"... Static text.
 const char* net_control_name(const ProtobufCMessage* message);
 
+#define NET_CONTROL_ADDRESS_BYTES 18u ///< of a server's address: ip 16, port u16
+
+/// Write addresses of servers, at most NET_STANDBYS_MAX. @return how many bytes.
+size_t net_control_write_addresses(const net_address* addresses, uint32_t count, uint8_t* bytes);
+/// Read them. @return false: they are no whole addresses, or more than NET_STANDBYS_MAX.
+bool net_control_read_addresses(const uint8_t* bytes, size_t size,
+                                net_address addresses[NET_STANDBYS_MAX], uint32_t* count);
+
 /// Names of players that differ: "Ada" and "ada" are one name for a reader.
 
 #define NET_NAMES_MAX (NET_CLIENTS_MAX + 64u) ///< other players that are compared

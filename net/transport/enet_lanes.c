@@ -440,6 +440,12 @@ void net_transport_enet_keys_set(net_transport* transport, const net_key_ring* k
     net_secure_server_keys_set(secure->server, keys);
 }
 
+void net_transport_enet_standby_set(net_transport* transport, bool is_standby) {
+    const net_enet_secure* secure = secure_of(transport);
+    BASE_ASSERT(secure->server);
+    net_secure_server_set_standby(secure->server, is_standby);
+}
+
 void* net_transport_enet_host(net_transport* transport) {
     net_enet_transport* first = net_enet_lanes_first(transport);
     BASE_ASSERT(first || net_enet_is_host(transport));

@@ -323,3 +323,9 @@ void net_enet_secure_connect(net_enet_secure* secure, const net_address* address
     net_secure_client_begin(&secure->client, &secure->clock, addresses, count);
     net_enet_secure_service(secure);
 }
+
+void net_enet_secure_ask(net_enet_secure* secure, const net_address* other) {
+    uint8_t out[NET_OUTER_HELLO_BYTES];
+    const size_t size = net_secure_client_ask(&secure->client, other, out);
+    if (size > 0) net_socket_wire_send(secure->descriptor, other, out, size);
+}

@@ -100,6 +100,8 @@ void net_enet_secure_service_trunk(net_enet_secure* secure);
 bool net_enet_secure_hold(net_enet_secure* secure, uint64_t now_us, uint32_t host, uint16_t port);
 /// The client begins to connect; it opened no session before that counts.
 void net_enet_secure_connect(net_enet_secure* secure, const net_address* addresses, uint32_t count);
+/// The client asks another server, beside its open session.
+void net_enet_secure_ask(net_enet_secure* secure, const net_address* other);
 /// The made-up address of the client's server.
 uint32_t net_enet_secure_server_host(void);
 /// Bytes that a server sent to the slot of a made-up address so far, resends and outer layer

@@ -48,6 +48,7 @@ enum {
     TIMEOUT_LIMIT = 20000, // larger ones overflow 32 bits in ENet
     TIMEOUT_MS_MIN = 15000,
     TIMEOUT_MS_MAX = 60000,
+    NAME_BYTES_MAX = 320, // "HOST:PORT"
 };
 
 static const net_transport_ops enet_ops;
@@ -266,6 +267,12 @@ static bool take_notice(net_enet_transport* owner, net_transport_event* event) {
     return true;
 }
 
+static bool take_offer(net_enet_transport* owner, net_transport_event* event) {
+    if (owner->is_server || !net_secure_client_take_offer(&owner->secure.client)) return false;
+    *event = (net_transport_event){.kind = NET_TRANSPORT_FOUND, .peer = peer_id(owner, 0)};
+    return true;
+}
+
 static bool enet_transport_next(net_transport* transport, net_transport_event* event) {
     net_enet_transport* owner = transport_of(transport);
     take_back(owner);
@@ -276,7 +283,7 @@ static bool enet_transport_next(net_transport* transport, net_transport_event* e
         if (step(owner, &from) == 0) {
             go_on_connecting(owner);
             if (owner->lost_count > 0 || (owner->waiting_count > 0 && !owner->is_lane)) continue;
-            if (take_notice(owner, event)) return true;
+            if (take_notice(owner, event) || take_offer(owner, event)) return true;
             owner->is_read = false;
             push_out(owner);
             return false;
@@ -342,17 +349,36 @@ static void enet_transport_flush(net_transport* transport) {
 
 // ---- connections
 
+// "HOST:PORT" or some with commas between them. A name that is not found is no reason to leave out
+// the others. @return how many.
+static uint32_t find_addresses(const net_enet_transport* owner, const char* list,
+                               net_address found[NET_SECURE_ADDRESSES_MAX]) {
+    uint32_t count = 0;
+    while (*list && count < NET_SECURE_ADDRESSES_MAX) {
+        char one[NAME_BYTES_MAX];
+        const size_t length = strcspn(list, ",");
+        uint32_t more = 0;
+        if (base_text_format(one, sizeof one, "%.*s", (int)length, list) &&
+            net_address_resolve(owner->resolver, one, found + count,
+                                NET_SECURE_ADDRESSES_MAX - count, &more) == NET_OK &&
+            found[count].port != 0)
+            count += more;
+        list += length + (list[length] == ',');
+    }
+    return count;
+}
+
 static net_result enet_transport_connect(net_transport* transport, const char* address,
                                          net_peer* peer) {
     net_enet_transport* owner = transport_of(transport);
     *peer = 0;
     net_address found[NET_SECURE_ADDRESSES_MAX];
-    uint32_t count = 0;
     if (owner->is_server) return NET_ERR_FULL;
-    if (net_address_resolve(owner->resolver, address, found, NET_SECURE_ADDRESSES_MAX, &count) !=
-            NET_OK ||
-        found[0].port == 0)
-        return NET_ERR_ADDRESS;
+    const net_secure_client* secure = &owner->secure.client;
+    const net_address* offered = net_secure_client_offer(secure, &owner->secure.clock);
+    const uint32_t count = offered ? 1 : find_addresses(owner, address, found);
+    if (offered) found[0] = *offered; // no name has to be looked up
+    if (count == 0) return NET_ERR_ADDRESS;
     if (owner->secure.is_connecting || owner->host->peers[0].state != ENET_PEER_STATE_DISCONNECTED)
         return NET_ERR_FULL;
     slot_take(owner, &owner->slots[0], NET_ENET_SLOT_CONNECTING);
@@ -382,6 +408,15 @@ static void enet_transport_disconnect(net_transport* transport, net_peer peer, u
     if (left->is_lost) owner->lost_count--;
     left->is_lost = false;
     left->state = NET_ENET_SLOT_FREE;
+}
+
+static void enet_transport_ask(net_transport* transport, const net_address* others,
+                               uint32_t count) {
+    net_enet_transport* owner = transport_of(transport);
+    BASE_ASSERT(count <= NET_STANDBYS_MAX);
+    for (uint32_t i = 0; !owner->is_server && i < count; i++)
+        net_enet_secure_ask(&owner->secure, &others[i]);
+    push_out(owner);
 }
 
 // Opening: from the configuration of a transport to an ENet host, bound, with its limits set.
@@ -577,6 +612,7 @@ static const net_transport_ops enet_ops = {
     .destroy = enet_transport_destroy,
     .identity = enet_transport_identity,
     .peer_sent_bytes = enet_transport_peer_sent_bytes,
+    .ask = enet_transport_ask,
 };
 
 net_result net_enet_host_create(const net_enet_config* config, const net_enet_secure* trunk,

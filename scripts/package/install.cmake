@@ -15,6 +15,7 @@
 #     share/doc/shoal                           (dev) the READMEs and standards; examples/
 #     lib/systemd/system, etc/shoal             (server) shoal@NAME runs the match of etc/shoal/NAME.conf, shoal that of shoal.conf
 #     share/shoal/{grafana,prometheus}          (server) a dashboard and alerts for its metrics
+#     lib/shoal/upload                          (server) stores closed logs by rclone, for --log-on-close
 set(package_folder ${CMAKE_CURRENT_LIST_DIR})
 set(package_target ${CMAKE_INSTALL_LIBDIR}/cmake/Shoal)
 set(etc ${CMAKE_INSTALL_SYSCONFDIR})
@@ -147,6 +148,7 @@ foreach(unit shoal shoal@)
     install(FILES ${PROJECT_BINARY_DIR}/package/${unit}.service DESTINATION lib/systemd/system COMPONENT server)
 endforeach()
 install(FILES ${package_folder}/shoal.conf DESTINATION ${etc}/shoal COMPONENT server)
+install(PROGRAMS ${package_folder}/upload DESTINATION lib/shoal COMPONENT server)
 install(DIRECTORY ${package_folder}/grafana ${package_folder}/prometheus
         DESTINATION ${CMAKE_INSTALL_DATADIR}/shoal COMPONENT server)
 

@@ -293,6 +293,11 @@ static void put_log(base_bytes* text, const server_subject* subject) {
     put_count(text, "shoal_log_bytes_total", "counter", "Written to the event log.", log.bytes);
     put_count(text, "shoal_log_segments_total", "counter", "Segments of the log that were closed.",
               log.segments_closed);
+    put_count(text, "shoal_log_segments_unstored_total", "counter",
+              "Segments that were deleted without a mark that they are stored.",
+              log.segments_unstored);
+    put_count(text, "shoal_log_commands_failed_total", "counter",
+              "Failures of the program for closed segments.", log.commands_failed);
     put_count(text, "shoal_log_keyframes_total", "counter", "Keyframes in the log.", log.keyframes);
     put_count(text, "shoal_log_ticks_lost", "gauge",
               "Ticks that are neither in the log nor wait for the disk.", log.ticks_lost);

@@ -23,6 +23,7 @@ BOTS = 8
 READER, OPERATOR = "reader-of-a-test-0123456789", "operator-of-a-test-0123456789"
 VIEWS = ["match", "overview", "clients", "replication", "world", "systems", "log"]
 WIDTH_MAX = 360
+PICTURE = "(canvas => { const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', {willReadFrequently: true}); copy.drawImage(canvas, 0, 0); const data = new Uint32Array(copy.getImageData(0, 0, canvas.width, canvas.height).data.buffer); let sum = 1; for (let i = 0; i < data.length; i++) sum = sum * 31 + data[i] | 0; return sum; })(document.querySelector('.stage canvas'))"
 ROWS = "document.querySelectorAll('#view tbody tr:not(.gap)').length"
 
 
@@ -99,6 +100,16 @@ class Page(Browser):
         return self.wait("Number(document.querySelector('.clock').textContent.split('·')[0].replaceAll(',', '')) || 0")
 
 
+def check_eyes(page):
+    """A client's picture of a tick is another one than a spectator's, which comes back."""
+    whole = page.value(PICTURE)
+    page.press("c", "c")
+    page.has(".over", "what client ")
+    page.wait(f"{PICTURE} !== {whole}")
+    page.value("(eyes => { eyes.value = '0'; eyes.dispatchEvent(new Event('change')); })(document.querySelector('[aria-label^=Whose]'))")
+    page.wait(f"{PICTURE} === {whole}")
+
+
 def check_match(page):
     page.view("match")
     tick = page.tick()
@@ -111,6 +122,9 @@ def check_match(page):
         page.press(key)
         page.wait(f"document.querySelector('.clock').textContent.startsWith(({wanted}).toLocaleString('en'))")
     assert f"tick={tick}" in page.value("location.hash"), "the link does not hold the tick: " + page.value("location.hash")
+    picture = page.value("document.querySelector('.stage .pill').textContent")
+    if picture != "map": # the game's own code is there
+        check_eyes(page)
     slider = ".deck canvas" # seek to the first quarter
     x, y, wide, first, last = page.value(f"(slider => [slider.getBoundingClientRect().x, slider.getBoundingClientRect().y, slider.clientWidth, ...['min', 'max'].map(end => Number(slider.getAttribute('aria-value' + end)))])({page.at(slider)})")
     for kind in ("mousePressed", "mouseReleased"):
@@ -121,8 +135,7 @@ def check_match(page):
     assert colours > 4, f"the picture of the match has {colours} colours"
     page.press("End")
     page.has(".deck", "● Live")
-    picture = page.value("document.querySelector('.stage .pill').textContent")
-    if picture != "map": # the game's own code is there
+    if picture != "map":
         page.click_text("Verify")
         page.has(".over", "all hashes are equal")
     return picture

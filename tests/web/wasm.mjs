@@ -91,11 +91,11 @@ async function looksTheSame(name, bytes) {
         const at = await game.seek(tick);
         times.push(performance.now() - from);
         assert.deepEqual([at.error, at.tick], [null, Math.min(tick, state.last)]);
-        const shown = await picture(game, i % 3), key = `${tick} ${i % 3}`;
+        const as = i % 8 ? 0 : 1, shown = await picture(game, as);
         assert(shown.count > 20, "nothing was drawn");
-        if (seen.has(tick)) seen.get(tick)[i % 3] ??= shown.hash;
-        else seen.set(tick, {[i % 3]: shown.hash});
-        assert.equal(seen.get(tick)[i % 3], shown.hash, `${key} looks different`);
+        if (seen.has(tick)) seen.get(tick)[as] ??= shown.hash;
+        else seen.set(tick, {[as]: shown.hash});
+        assert.equal(seen.get(tick)[as], shown.hash, `${tick} looks different as ${as}`);
     }
     times.sort((a, b) => a - b);
     const marks = await game.marks(), players = await game.players(), entities = await game.entities();
@@ -106,6 +106,28 @@ async function looksTheSame(name, bytes) {
     assert(entities.some((entity) => entity.entity === players[0].entity) && found.components.length > 0);
     assert.equal(await game.inspect("4000000:9"), null);
     console.log(`${name}: a seek takes ${times[times.length >> 1].toFixed(0)} ms, at most ${times.at(-1).toFixed(0)}; ${entities.length} entities`);
+    game.close();
+}
+
+// A client is shown what a server gives it that sends the log again (shoal-replay show --client), line by line of a dump. A
+// spectator is shown the rest, too; and what is shown behind a seek is a part of it.
+async function seesAs(name, bytes, given) {
+    const [game] = await opened(name, bytes), {client, tick} = /tick=(?<tick>\d+) client=(?<client>\d+)/.exec(given).groups;
+    const lines = async () => (await game.ask("dump", 0, 0))[1].split("\n").filter((line) => line.startsWith("entity=")).sort();
+    const entities = (dump) => new Set(dump.map((line) => line.split(" ")[0])), wanted = given.split("\n").filter((line) => line.startsWith("entity=")).sort();
+    await picture(game, Number(client)); // from the first tick on
+    for (let at = 1; at < tick;) at = (await game.advance(Math.min(7, tick - at))).tick;
+    assert.deepEqual(await lines(), wanted);
+    const own = await picture(game, Number(client)), all = await picture(game), every = entities(await lines()), has = entities(wanted);
+    const outside = [...every].filter((entity) => !has.has(entity));
+    assert.deepEqual([outside.length > 100, own.count < all.count, [...has].every((entity) => every.has(entity))], [true, true, true]);
+    const from = performance.now();
+    await picture(game, Number(client));
+    const ms = performance.now() - from, sought = entities(await lines());
+    assert(outside.filter((entity) => sought.has(entity)).length < 5 && sought.size > has.size * 0.9 && sought.size < every.size / 2);
+    assert.equal((await picture(game, 99)).count > 0, true); // it does not play, and has nothing
+    assert.deepEqual(await lines(), []);
+    console.log(`${name}: client ${client} has ${has.size} of ${every.size} entities at tick ${tick}, ${own.count} of ${all.count} calls; shown behind a seek after ${ms.toFixed(0)} ms: ${sought.size}`);
     game.close();
 }
 
@@ -161,6 +183,9 @@ async function isSeen(name, bytes) {
     assert.deepEqual([state.error, state.isReady, game.info.isSeen], [null, true, true]);
     assert.equal((await game.seek(state.last)).tick, state.last);
     assert((await picture(game)).count > 20);
+    const count = (await game.entities()).length;
+    await picture(game, 1); // it has no scopes: all is shown
+    assert.equal((await game.entities()).length, count);
     const found = await game.verify();
     assert.match(found.error, /cannot run again/);
     assert.equal(found.isDone, true);
@@ -215,6 +240,7 @@ for (const [i, name] of names.entries()) {
     await runsAgain(name, bytes);
     await differs(name, fs.readFileSync(`${names[(i + 1) % names.length]}.slog`));
     await looksTheSame(name, bytes);
+    if (fs.existsSync(`${name}-client.txt`)) await seesAs(name, bytes, fs.readFileSync(`${name}-client.txt`, "utf8"));
     await grows(name, bytes);
     await isSeen(name, fs.readFileSync(`${name}-seen.slog`));
     if (bytes.length < 500000) await takesAnyBytes(name, bytes);

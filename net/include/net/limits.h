@@ -49,8 +49,13 @@ BASE_C_BEGIN
 #define NET_RESUME_BYTES 16u          ///< of the secret that brings a client back into its session
 #define NET_USER_BYTES_MAX 256u       ///< user data of a token
 #define NET_ATTEMPT_MS_MAX 15000u     ///< all steps of a connection attempt together, up to welcome
-#define NET_CONNECT_MS_MAX 5000u  ///< a connection attempt fails after this time without an answer
-#define NET_QUIET_MS_MAX 3000u    ///< a client connects again after this time without a datagram
+#define NET_CONNECT_MS_MAX 5000u ///< a connection attempt fails after this time without an answer
+#define NET_QUIET_MS_MAX 3000u   ///< a client connects again after this time without a datagram
+/// Servers that may take over from one, as it tells its clients. A client that knows some asks them
+/// after NET_UNEASY_MS without a datagram, every NET_UNEASY_STEP_MS, and listens on.
+#define NET_STANDBYS_MAX 4u
+#define NET_UNEASY_MS 400u
+#define NET_UNEASY_STEP_MS 100u
 #define NET_SILENCE_MS_MAX 30000u ///< a session ends after this time without an acknowledgement
 #define NET_DEAF_MS_MAX                                                                            \
     10000u ///< a client that is heard for so long and acknowledges nothing is dropped

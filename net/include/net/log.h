@@ -45,7 +45,10 @@ typedef struct net_log_segments {
     uint32_t seconds_max;  ///< of match time in a segment; 0: no limit
     uint32_t kept_max;     ///< closed segments; the oldest ones are deleted. 0: no limit
     uint64_t budget_bytes; ///< of all segments; the oldest ones are deleted. 0: no limit
-    const char* on_close;  ///< program to run with the name of a closed segment; NULL: none
+    /// Program to run with the name of a closed segment; NULL: none. Beside a segment that it has
+    /// stored it leaves SEGMENT.stored, a file whose content is its own affair: the mark is deleted
+    /// with its segment, and a segment that is deleted without one is counted and reported.
+    const char* on_close;
 } net_log_segments;
 
 /// What a log holds of each tick beside inputs, events and hashes.
@@ -134,6 +137,8 @@ typedef struct net_log_counters {
     uint64_t bytes;            ///< written, those of deleted segments too
     uint64_t segments_closed;  ///< by rotation
     uint64_t segments_deleted; ///< over a limit
+    /// Of them, with net_log_segments.on_close: those without a mark that they are stored.
+    uint64_t segments_unstored;
     uint64_t keyframes;
     uint64_t keyframes_dropped; ///< too long, or the one before was not packed yet
     /// Ticks that ended and are neither in the log nor wait for the disk. Those behind a gap, too,

@@ -74,6 +74,15 @@ BASE_MUST_USE net_result net_playback_seek(net_playback* playback, double tick);
 /// @return NET_OK; NET_ERR_DIVERGED; NET_ERR_DAMAGED; NET_ERR_MEMORY, NET_ERR_FULL
 ///         (net_playback_seek has what they mean).
 BASE_MUST_USE net_result net_playback_advance(net_playback* playback, double ticks);
+/// Show what this client has while it plays, and the events that it gets, by the game's rules of
+/// interest on a line that never loses; 0 (the begin): everything. The match is run again for it
+/// beside the log, from the keyframe before the shown moment. A seek follows the scope for three
+/// seconds: what was kept for longer between the radius and NET_INTEREST_LEAVE times the radius is
+/// missing. A client that does not play has nothing.
+/// @return NET_OK; NET_ERR_UNKNOWN (a client's or a spectator's record: it has no inputs; nothing
+///         changed); NET_ERR_DIVERGED, NET_ERR_DAMAGED, NET_ERR_MEMORY, NET_ERR_FULL
+///         (net_playback_seek has what they mean).
+BASE_MUST_USE net_result net_playback_see_as(net_playback* playback, uint32_t client);
 /// Run stage "render" of the view world with `draw` as its user. `draw->player` is whose view it
 /// is: net_playback_player, or NONE. The playback replaces player names and
 /// times: time_s is the time of the match. Nothing when nothing is shown.

@@ -147,8 +147,8 @@ BASE_MUST_USE net_result net_stream_tap_resume(net_stream_tap* tap, uint64_t rec
 
 // ---- writing ----
 
-/// Appends a match's records, one message at a time, each with the sequence of the last one: who
-/// appends anything else in between makes the broker refuse it. So one server writes, whatever the
+/// Appends a match's records, one message at a time, each with the sequence of the last one: when
+/// anything else was appended in between, the broker refuses it. So one server writes, whatever the
 /// clock, the network and the scheduler do. Time-outs, duplicates, restarts and a full broker cost
 /// time only. Allocates in create alone.
 typedef struct net_stream_writer net_stream_writer;
@@ -157,7 +157,8 @@ typedef enum net_stream_state {
     NET_STREAM_IDLE,     ///< no claim yet
     NET_STREAM_CLAIMING, ///< the claim is not answered yet
     NET_STREAM_OWNED,
-    NET_STREAM_FENCED, ///< another one writes: nothing is sent any more, unless a new claim is made
+    NET_STREAM_FENCED, ///< another one writes, or a claim met a full broker: nothing is sent
+                       ///< any more, unless a new claim is made
     NET_STREAM_ENDED,  ///< the close was acknowledged
     NET_STREAM_FAILED, ///< net_stream_status.text says why; the match is not concerned
 } net_stream_state;
@@ -260,6 +261,9 @@ net_stream_next net_stream_follower_next(net_stream_follower* follower, const ui
 /// The packed Header of the log, out of message 1; lives as long as the follower. @return NULL: it
 /// did not come yet.
 const uint8_t* net_stream_follower_header(const net_stream_follower* follower, size_t* size);
+/// Count silence_us from 0 again: a claim was refused, so another server, or a full broker, is the
+/// reason of the silence.
+void net_stream_follower_restart_silence(net_stream_follower* follower);
 /// Borrowed; changes with each poll and next.
 const net_stream_follower_info* net_stream_follower_get(const net_stream_follower* follower);
 

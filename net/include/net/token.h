@@ -63,6 +63,8 @@ bool net_address_is_loopback(const net_address* address);
 bool net_address_is_private(const net_address* address);
 /// 0.0.0.0 or ::, "every interface".
 bool net_address_is_wildcard(const net_address* address);
+/// Of no one host: multicast of both families (224/4, ff00::/8), and 255.255.255.255.
+bool net_address_is_multicast(const net_address* address);
 
 // ---- keys and tokens ----
 
@@ -201,7 +203,8 @@ void net_token_wipe(net_token* token);
     X(ELSEWHERE, "the token is for another server: get one for this server")                       \
     X(TOKEN, "the server does not know this token: get a new one from where this one came")        \
     X(NO_TOKEN, "the server lets in only players with a token: get one from its operator")         \
-    X(SILENT, "no answer")
+    X(SILENT, "no answer")                                                                         \
+    X(NOT_NOW, "the server waits to take the place of another one: connect to that one")
 
 typedef enum net_secure_end {
 #define NET_SECURE_END_ENUM(name, text) NET_SECURE_END_##name,

@@ -46,6 +46,9 @@ typedef enum net_transport_event_kind {
     /// Of a client that connects: the server says, without proof, why it will fail. It goes on, and
     /// CONNECTED or DISCONNECTED follows.
     NET_TRANSPORT_NOTICE,
+    /// Of a client, after `ask`: one of those servers takes its session over. The connection is as
+    /// it was: disconnect, and connect with the address of that server among others.
+    NET_TRANSPORT_FOUND,
 } net_transport_event_kind;
 
 typedef struct net_transport_event {
@@ -111,7 +114,8 @@ typedef struct net_transport_ops {
     ///         NET_CONTROL_BYTES_MAX or NET_STATE_BYTES_MAX: the caller's mistake).
     net_result (*send)(net_transport* transport, net_peer peer, net_channel channel,
                        const void* bytes, size_t size);
-    /// Begin to connect; clients only. May block for a name lookup.
+    /// Begin to connect; clients only. May block for a name lookup. "HOST:PORT,HOST:PORT" are
+    /// servers of which one has the session; the first that answers counts.
     /// @return NET_OK (CONNECTED follows or, after NET_CONNECT_MS_MAX, DISCONNECTED);
     ///         NET_ERR_ADDRESS (write HOST:PORT); NET_ERR_FULL (a connection is open or begun
     ///         already, or this is a server).
@@ -142,6 +146,9 @@ typedef struct net_transport_ops {
     /// Bytes of UDP payload sent to a peer since it connected, resends included; 0 for an unknown
     /// one. NULL: the transport does not count them.
     uint64_t (*peer_sent_bytes)(const net_transport* transport, net_peer peer);
+    /// Of a client whose connection is open, which goes on: ask other servers, one datagram each,
+    /// whether they take its session over; at most NET_STANDBYS_MAX (asserted). NULL: it cannot.
+    void (*ask)(net_transport* transport, const net_address* others, uint32_t count);
 } net_transport_ops;
 
 /// Providers embed this as their first member, zeroed apart from what they set.
@@ -351,6 +358,9 @@ void net_transport_enet_secure_stats(const net_transport* transport, net_secure_
 /// Replace the keys of a server while it runs; sessions stay. Without keys it accepts the built-in
 /// key as after create.
 void net_transport_enet_keys_set(net_transport* transport, const net_key_ring* keys);
+/// A server that waits to take the place of another one: it answers "not now" to clients that
+/// connect, and no connection begins. Off after create.
+void net_transport_enet_standby_set(net_transport* transport, bool is_standby);
 /// Tell when the program has to do something else, in the microseconds of wall_us: its next tick.
 /// Services end by then, but have NET_SERVICE_US_MIN at least, so that a late program receives too.
 /// UINT64_MAX: nothing is due.

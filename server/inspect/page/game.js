@@ -4,7 +4,7 @@
 //     const game = await Game.open("/game/arena.wasm");
 //     let s = await game.feed(bytes);             // more of the log, again and again
 //     s = await game.seek(120.5);                 // show a moment; also s = await game.advance(ticks)
-//     await game.draw(canvas.getContext("2d"), canvas.width, canvas.height, {as: 3});
+//     await game.draw(canvas.getContext("2d"), canvas.width, canvas.height, {as: 3}); // what client 3 has
 //
 // Each call answers a state: {error, warnings, isReady, isDead, tick, first, last, isClosed, bytes, bytesUsed}. What
 // bytes hold never rejects a promise. This file is also the worker in which the match runs.

@@ -2,6 +2,7 @@
 // View 1: the match, live or at any tick. The game's own code draws it when the server has the game's wasm (match_game.js);
 // else it is a map of the positions of the last minute (match_map.js). Both are a source:
 //   {title, first, last, tick, isLive, isReady, problem, note}   ticks that can be shown, sentences or ""
+//   scopeOf(client) -> what is drawn for it, in words
 //   seek(tick), advance(ticks), draw(canvas, as, camera) -> promises, marks() -> [{tick, kind, text}], hint(x, y) -> {text, entity}, close()
 import { colours, fit, showTip } from "./chart.js";
 import { count, duration, empty, fill, fixed, h, icon, pill, write } from "./dom.js";
@@ -122,7 +123,7 @@ class Camera {
 
 class Player {
     constructor(root, page) {
-        Object.assign(this, { page, source: null, behind: 0, isPlaying: true, isLive: !page.get("tick"), as: Number(page.get("as")) || 0, dirty: true, busy: false, closed: false, people: [] });
+        Object.assign(this, { page, source: null, behind: null, isPlaying: true, isLive: !page.get("tick"), as: Number(page.get("as")) || 0, dirty: true, busy: false, closed: false, people: [] });
         this.speed = SPEEDS.includes(Number(page.get("speed"))) ? Number(page.get("speed")) : 1;
         this.canvas = h("canvas", { role: "img", "aria-label": "The match" });
         this.pills = h("div", { class: "over" });
@@ -186,12 +187,12 @@ class Player {
                 const tick = this.wanted;
                 this.wanted = undefined;
                 await source.seek(tick);
-                this.behind = 0;
+                this.behind = null;
                 this.dirty = true;
             } else if (this.isPlaying) {
                 const before = source.tick;
                 const behind = (source.last - source.tick) / this.hz() - source.lag;
-                this.behind += (behind - this.behind) * Math.min(1, dt); // ticks come in blocks: their mean
+                this.behind = this.behind === null ? behind : this.behind + (behind - this.behind) * Math.min(1, dt); // ticks come in blocks: their mean
                 if (this.isLive && behind > BEHIND_S) await source.seek(source.last - source.lag * this.hz());
                 else await source.advance(dt * this.hz() * (this.isLive ? Math.min(1.5, Math.max(0.5, 1 + this.behind)) : this.speed)); // a little faster or slower than the clock, to stay `lag` behind
                 this.dirty ||= source.tick !== before;
@@ -221,6 +222,7 @@ class Player {
         const { source } = this, hz = this.hz();
         const list = [pill(source.title, source.isMap ? "" : "accent")];
         if (this.why && source.isMap) list.push(pill(this.why));
+        if (this.as) list.push(pill(source.isReady && this.people.length && !this.people.some((each) => each.client === this.as) ? `client ${this.as} does not play now` : source.scopeOf(this.as), "accent"));
         if (source.note) list.push(pill(source.note));
         if (source.verified) list.push(pill(source.verified, source.verified.includes("equal") ? "ok" : "bad"));
         if (source.problem) list.push(pill(source.problem, "bad"));

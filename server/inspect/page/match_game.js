@@ -73,6 +73,7 @@ class Match {
         }
     }
     people() { return this.game.players(); }
+    scopeOf(client) { return this.game.info?.isSeen ? `the whole world: this record does not say what client ${client} has` : `what client ${client} has`; }
     async draw(canvas, as, camera) {
         const scale = devicePixelRatio || 1, [w, h] = [Math.round(canvas.clientWidth * scale), Math.round(canvas.clientHeight * scale)];
         if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];

@@ -50,6 +50,7 @@ class Map_ {
     async seek(tick) { this.tick = Math.min(this.last, Math.max(this.first, tick)); }
     async advance(ticks) { this.tick = Math.min(this.last, Math.max(this.first, this.tick + ticks)); }
     async marks() { return []; }
+    scopeOf(client) { return `what client ${client} has`; }
     pair() { // the frames around the shown tick
         let low = 0, high = this.frames.length - 1;
         while (low < high) {

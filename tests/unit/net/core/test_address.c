@@ -167,3 +167,17 @@ CASE(kinds_of_hosts_are_told_apart) {
         assert_int_equal(net_address_is_wildcard(&address), CASES[i].is_wildcard);
     }
 }
+
+CASE(a_multicast_address_is_of_no_one_host) {
+    static const struct {
+        const char* text;
+        bool is_it;
+    } CASES[] = {{"224.0.0.1:1", true}, {"239.255.255.255:1", true},  {"255.255.255.255:1", true},
+                 {"[ff02::1]:1", true}, {"223.255.255.255:1", false}, {"240.0.0.1:1", false},
+                 {"[fe80::1]:1", false}};
+    for (size_t i = 0; i < BASE_COUNT(CASES); i++) {
+        net_address address;
+        assert_ok(net_address_parse(CASES[i].text, &address));
+        assert_int_equal(net_address_is_multicast(&address), CASES[i].is_it);
+    }
+}

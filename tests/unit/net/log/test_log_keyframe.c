@@ -477,6 +477,51 @@ FILES_CASE(segments_are_read_as_one_log_and_each_alone) {
     assert_false(self.info.is_damaged);
 }
 
+static void stored_name(char name[128], const log_files* files, uint32_t number) {
+    snprintf(name, 128, "%s.seg%04u.stored", files->log, number);
+}
+
+FILES_CASE(segments_that_are_deleted_before_they_are_stored_are_counted_and_said) {
+    static const uint8_t content[] = {'x'};
+    char mark[128], text[256];
+    net_log_file_config config = keyed_config(files);
+    config.segment_ticks = EVERY;
+    config.segments.kept_max = 1;
+    config.segments.on_close = "false";
+    net_log_file* file;
+    assert_ok(files_create(&config, &file));
+    for (ecs_tick tick = 1; tick <= TICKS; tick++) {
+        files_keyed_tick(file, tick, 40);
+        net_log_file_pump(file, false);
+        const uint32_t closed = (uint32_t)net_log_file_counters(file).segments_closed;
+        stored_name(mark, files, closed);
+        if (closed % 2 == 1) file_write(mark, content, sizeof content);
+    }
+    while (net_log_file_counters(file).commands_failed == 0)
+        net_log_file_pump(file, false);
+    assert_true(net_log_file_take_notice(file, text, sizeof text));
+    assert_non_null(strstr(text, "warning: false failed for a closed segment, "));
+    assert_true(net_log_file_take_notice(file, text, sizeof text));
+    assert_string_equal(text, "warning: closed segments were deleted over the limits without a "
+                              "mark that they are stored, 2 by now");
+    const net_log_counters counters = net_log_file_counters(file);
+    assert_int_equal(counters.segments_deleted, 5);
+    assert_int_equal(counters.segments_unstored, 2);
+    files_end_log(file, TICKS);
+    assert_ok(net_log_file_destroy(file));
+    for (uint32_t i = 1; i <= 5; i++) {
+        stored_name(mark, files, i);
+        assert_false(file_exists(mark)); // it goes with its segment
+    }
+    // One that lies there is of another log.
+    stored_name(mark, files, 1);
+    file_write(mark, content, sizeof content);
+    (void)write_keyed(&config, 2 * EVERY, 40);
+    assert_false(file_exists(mark));
+    while (wait(NULL) >= 0 || errno != ECHILD) {
+    }
+}
+
 CASE(old_segments_are_deleted_over_the_limits) {
     for (uint32_t kept = 0; kept <= 2; kept++) {
         log_files files;

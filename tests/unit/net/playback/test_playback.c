@@ -451,6 +451,62 @@ BOTH_CASE(another_game_is_refused) {
     assert_null(self->playback);
 }
 
+// ---- what a client has ----
+
+static bool is_brick(ecs_world* world, ecs_entity entity) {
+    return ecs_find(world, entity, ecs_component_find(world, "brick.pos")) != NULL;
+}
+
+static net_relevance hide_bricks(const net_interest_question* question) {
+    return question->client == 1 && is_brick(question->world, question->entity)
+               ? NET_RELEVANT_NEVER
+               : NET_RELEVANT_BY_RULES;
+}
+
+typedef struct shown {
+    uint32_t entities, bricks, calls;
+    uint64_t hash;
+} shown;
+
+static shown look_as(net_playback* playback, uint32_t client) {
+    assert_ok(net_playback_see_as(playback, client));
+    const canvas seen = picture(playback);
+    shown found = {.calls = seen.calls, .hash = seen.hash};
+    ecs_world* world = net_match_world(net_playback_match(playback));
+    for (ecs_entity at = ECS_ENTITY_NONE; (at = ecs_entity_next(world, at)) != ECS_ENTITY_NONE;
+         found.entities++)
+        found.bricks += is_brick(world, at);
+    return found;
+}
+
+BOTH_CASE(a_client_is_shown_what_it_has_and_a_spectator_everything) {
+    static const net_interest_rules rules = {.size_bytes = sizeof rules, .relevance = hide_bricks};
+    net_game_module game = *breakout_module();
+    game.interest = &rules;
+    char* text = table_read_file(BREAKOUT_BLK);
+    assert_ok(net_module_wrap(&game, text, "x.blk", NULL, &self->changed));
+    free(text);
+    net_playback* playback = show_play_by(self, self->changed);
+    assert_ok(net_playback_seek(playback, 600.0));
+    const shown all = look_as(playback, 0), first = look_as(playback, 1);
+    assert_true(net_playback_tick(playback) == 600.0);
+    assert_true(all.bricks > 10 && first.bricks == 0);
+    assert_int_equal(first.entities, all.entities - all.bricks);
+    assert_true(first.calls < all.calls);
+    assert_int_equal(look_as(playback, 3).bricks, all.bricks);
+    assert_int_equal(look_as(playback, 2).entities, 0); // it left
+    // Also in the ticks that follow, and in those before.
+    assert_int_equal(look_as(playback, 1).hash, first.hash);
+    assert_ok(net_playback_advance(playback, 30.0));
+    assert_int_equal(look_as(playback, 1).bricks, 0);
+    assert_ok(net_playback_seek(playback, RECORD_LEAVE - 1));
+    assert_true(look_as(playback, 2).bricks > 10);
+    assert_ok(net_playback_advance(playback, 2.0));
+    assert_int_equal(look_as(playback, 2).entities, 0);
+    assert_ok(net_playback_seek(playback, 600.0));
+    assert_int_equal(look_as(playback, 0).hash, all.hash);
+}
+
 // ---- a log of the stage ----
 
 typedef struct film {

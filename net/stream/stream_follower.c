@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+// One message at a time, as the stream numbers them. The broker's own delivery may lose, double and
+// stop without a word: what is not the next message is left, and a newer one, or the answer to a
+// ping, shows that a message is missing. Then it is read from there again.
+#include "stream/stream_frame.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+
+#define MS UINT64_C(1000)
+#define PING_US (NET_STREAM_PING_MS * MS)
+#define PING_ANSWER_US (NET_STREAM_PING_ANSWER_MS * MS)
+#define PING_LOST_US (1000 * MS)
+#define READ_AGAIN_US (20 * MS) // behind a gap
+#define READ_LOST_US (500 * MS) // the broker has more, and nothing comes
+// Two answered pings belong together when they were asked within this time.
+#define TOGETHER_US (2 * PING_US + PING_ANSWER_US)
+
+struct net_stream_follower {
+    const base_allocator* allocator;
+    net_broker broker;
+    net_stream_follower_info info;
+    base_bytes header;
+    net_log_order order;
+    bool has_failed;
+
+    uint8_t* memory; // the message whose records are given
+    net_stream_frame frame;
+    size_t offset;
+    uint64_t taken; // records of it
+    uint64_t sequence;
+    bool has_message;
+
+    uint64_t request, read_request, ping_request; // 0: none is out
+    uint64_t reconnects;
+    bool must_read;
+    uint64_t read_due_us;
+    uint64_t came_us; // the newest message, or the begin of the newest read
+
+    uint64_t ping_us;   // when it was asked
+    uint64_t good_us;   // when the newest one was asked that counts
+    uint64_t silent_us; // from here on nothing came, and pings counted
+};
+
+static void fail(net_stream_follower* self, const char* text) {
+    self->has_failed = true;
+    self->has_message = false;
+    (void)base_text_copy(self->info.text, sizeof self->info.text, text);
+}
+
+static void fail_at(net_stream_follower* self, const char* what) {
+    char text[sizeof self->info.text];
+    (void)base_text_format(text, sizeof text, "message %" PRIu64 " of the stream %s",
+                           self->info.position.sequence + 1, what);
+    fail(self, text);
+}
+
+// ---- messages ----
+
+static void take_claim(net_stream_follower* self) {
+    net_stream_follower_info* info = &self->info;
+    const net_stream_frame* frame = &self->frame;
+    if (self->sequence == 1) base_bytes_write(&self->header, frame->header, frame->header_bytes);
+    if (self->header.failed) {
+        fail(self, "there is no memory for the header");
+        return;
+    }
+    info->claim = frame->claim;
+    info->is_claimed_in_tick = self->order.is_in_tick;
+    info->position.epoch = frame->epoch;
+    info->position.sequence = self->sequence;
+}
+
+static const char* find_fault(const net_stream_follower* self) {
+    const net_stream_position* position = &self->info.position;
+    const net_stream_frame* frame = &self->frame;
+    const bool is_claim = frame->kind == NET_STREAM_KIND_CLAIM;
+    if (self->sequence == 1 && (!is_claim || frame->epoch != 1 || !frame->header))
+        return "does not begin a match";
+    if (is_claim && frame->epoch <= position->epoch) return "claims an epoch that was before";
+    if (!is_claim && frame->epoch != position->epoch) return "is of an epoch without a claim";
+    if (frame->number != position->records + 1) return "does not have the next record";
+    return NULL;
+}
+
+static void take_message(net_stream_follower* self, const net_broker_answer* answer) {
+    self->sequence = answer->sequence;
+    self->info.silence_us = 0;
+    self->silent_us = self->good_us = 0;
+    if (answer->size > NET_STREAM_MESSAGE_BYTES_MAX) {
+        fail_at(self, "is too long");
+        return;
+    }
+    memcpy(self->memory, answer->data, answer->size);
+    if (!net_stream_frame_read(&self->frame, self->memory, answer->size)) {
+        fail_at(self, "has another form: no server of this version wrote it");
+        return;
+    }
+    const char* fault = find_fault(self);
+    if (fault) {
+        fail_at(self, fault);
+    } else if (self->frame.kind == NET_STREAM_KIND_CLAIM) {
+        take_claim(self);
+    } else {
+        self->has_message = true;
+        self->offset = 0;
+        self->taken = 0;
+    }
+}
+
+static void read_again(net_stream_follower* self, uint64_t at_us) {
+    self->must_read = true;
+    self->read_due_us = at_us;
+    self->read_request = 0;
+}
+
+static void take_read(net_stream_follower* self, const net_broker_answer* answer, uint64_t now_us) {
+    const uint64_t next = self->info.position.sequence + 1;
+    if (answer->code == NET_BROKER_REFUSED) {
+        fail(self, answer->text);
+    } else if (answer->code != NET_BROKER_MESSAGE) {
+        read_again(self, now_us + 2 * PING_US);
+    } else if (answer->sequence == next) {
+        self->came_us = now_us;
+        take_message(self, answer);
+    } else if (answer->sequence > next) {
+        read_again(self, now_us + READ_AGAIN_US);
+    }
+}
+
+// ---- pings ----
+
+// Nothing newer was in the stream when the ping was asked, or later.
+static void count_silence(net_stream_follower* self) {
+    const bool goes_on = self->good_us > 0 && self->ping_us - self->good_us <= TOGETHER_US;
+    if (!goes_on || self->silent_us == 0) self->silent_us = self->ping_us;
+    self->good_us = self->ping_us;
+    self->info.silence_us = self->ping_us - self->silent_us;
+}
+
+static void count_no_silence(net_stream_follower* self) {
+    self->info.silence_us = 0;
+    self->silent_us = self->good_us = 0;
+}
+
+static void take_ping(net_stream_follower* self, const net_broker_answer* answer, uint64_t now_us) {
+    net_stream_follower_info* info = &self->info;
+    self->ping_request = 0;
+    if (answer->code == NET_BROKER_REFUSED) {
+        fail(self, answer->text);
+        return;
+    }
+    if (answer->code != NET_BROKER_DONE) {
+        count_no_silence(self);
+        return;
+    }
+    const uint64_t have = info->position.sequence;
+    info->lag_messages = answer->sequence > have ? answer->sequence - have : 0;
+    if (answer->sequence <= have && now_us - self->ping_us <= PING_ANSWER_US)
+        count_silence(self);
+    else
+        count_no_silence(self);
+    const bool is_stuck = info->lag_messages > 0 && now_us - self->came_us > READ_LOST_US;
+    if (is_stuck && !self->must_read) read_again(self, now_us);
+}
+
+static void ping(net_stream_follower* self, uint64_t now_us) {
+    if (self->ping_request > 0 && now_us - self->ping_us < PING_LOST_US) return;
+    if (self->ping_us > 0 && now_us - self->ping_us < PING_US) return;
+    self->ping_request = ++self->request;
+    self->ping_us = now_us;
+    self->broker.last(self->broker.context, self->request);
+}
+
+// ---- the machine ----
+
+static void take_answers(net_stream_follower* self, uint64_t now_us) {
+    net_broker_answer answer;
+    while (!self->has_failed && !self->has_message &&
+           self->broker.take(self->broker.context, &answer)) {
+        self->info.answered_us = now_us;
+        if (self->ping_request > 0 && answer.request == self->ping_request)
+            take_ping(self, &answer, now_us);
+        else if (self->read_request > 0 && answer.request == self->read_request)
+            take_read(self, &answer, now_us);
+    }
+}
+
+uint64_t net_stream_follower_poll(net_stream_follower* self, uint64_t now_us) {
+    if (self->has_failed || self->info.is_closed) return UINT64_MAX;
+    take_answers(self, now_us);
+    if (self->has_failed) return UINT64_MAX;
+    if (self->good_us > 0 && now_us > self->good_us + TOGETHER_US + PING_ANSWER_US)
+        count_no_silence(self);
+    const net_broker_status status = self->broker.status(self->broker.context);
+    if (status.reconnects != self->reconnects) {
+        self->reconnects = status.reconnects;
+        self->ping_request = 0;
+        read_again(self, now_us);
+    }
+    if (!status.is_connected) {
+        count_no_silence(self);
+        return now_us + PING_US;
+    }
+    if (self->must_read && now_us >= self->read_due_us) {
+        self->must_read = false;
+        self->came_us = now_us;
+        self->read_request = ++self->request;
+        self->broker.read(self->broker.context, self->request, self->info.position.sequence + 1);
+    }
+    ping(self, now_us);
+    return self->must_read && self->read_due_us < now_us + PING_US ? self->read_due_us
+                                                                   : now_us + PING_US;
+}
+
+// The message is behind us with its last record.
+static void end_message(net_stream_follower* self) {
+    net_stream_position* position = &self->info.position;
+    self->has_message = false;
+    position->sequence = self->sequence;
+    position->records += self->frame.count;
+}
+
+net_stream_next net_stream_follower_next(net_stream_follower* self, const uint8_t** data,
+                                         uint32_t* size) {
+    net_stream_follower_info* info = &self->info;
+    if (self->has_failed) return NET_STREAM_NEXT_FAILED;
+    if (info->is_closed) return NET_STREAM_NEXT_END;
+    if (!self->has_message) return NET_STREAM_NEXT_NOTHING;
+    net_log_record record;
+    const bool has_record = net_stream_frame_next(&self->frame, &self->offset, &record, data);
+    BASE_ASSERT(has_record);
+    if (!net_log_order_add(&self->order, &record)) {
+        fail_at(self, "has records that no log has in this order");
+        return NET_STREAM_NEXT_FAILED;
+    }
+    *size = record.size;
+    if (record.kind == NET_LOG_KIND_END) info->is_claimed_in_tick = false;
+    info->tick = self->order.tick;
+    info->is_in_tick = self->order.is_in_tick;
+    info->is_closed = self->order.is_closed;
+    if (++self->taken == self->frame.count) end_message(self);
+    return NET_STREAM_NEXT_RECORD;
+}
+
+void net_stream_follower_restart_silence(net_stream_follower* follower) {
+    count_no_silence(follower);
+}
+
+const uint8_t* net_stream_follower_header(const net_stream_follower* follower, size_t* size) {
+    *size = follower->header.size;
+    return follower->header.size > 0 ? follower->header.data : NULL;
+}
+
+const net_stream_follower_info* net_stream_follower_get(const net_stream_follower* follower) {
+    return &follower->info;
+}
+
+net_result net_stream_follower_create(const base_allocator* allocator, const net_broker* broker,
+                                      net_stream_follower** follower_out) {
+    BASE_ASSERT(broker->read && broker->last && broker->take);
+    *follower_out = NULL;
+    net_stream_follower* follower = base_allocate_zero(allocator, sizeof *follower);
+    if (!follower) return NET_ERR_MEMORY;
+    follower->allocator = allocator;
+    follower->broker = *broker;
+    follower->must_read = true;
+    base_bytes_init(&follower->header, allocator);
+    follower->memory = base_allocate(allocator, NET_STREAM_MESSAGE_BYTES_MAX);
+    if (!follower->memory) {
+        base_release(allocator, follower, sizeof *follower);
+        return NET_ERR_MEMORY;
+    }
+    *follower_out = follower;
+    return NET_OK;
+}
+
+void net_stream_follower_destroy(net_stream_follower* follower) {
+    if (!follower) return;
+    base_bytes_deinit(&follower->header);
+    base_release(follower->allocator, follower->memory, NET_STREAM_MESSAGE_BYTES_MAX);
+    base_release(follower->allocator, follower, sizeof *follower);
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+// One message at a time. While its answer is missing, records gather in the source; so a slow
+// broker gets fewer and longer messages, and the match goes on.
+//
+//     source -> build -> append -> DONE       -> the next one
+//                          ^   |-> WRONG_LAST -> last: ours? DONE : FENCED
+//                          |   |-> FULL, UNREADY, silence
+//                          '---------'  the same bytes again, with the same id
+//
+// A message is built once. What a repeat sends is what the broker may have already, so an answer to
+// an earlier try is an answer to this one.
+#include "stream/stream_frame.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+
+#define MS UINT64_C(1000)
+#define ANSWER_US (NET_STREAM_ANSWER_MS * MS)
+#define FULL_US (100 * MS)    // a full broker is asked again
+#define UNREADY_US (100 * MS) // one that starts
+#define IDLE_US (100 * MS)    // the connection is looked at, though there is nothing to send
+#define LOST_US                                                                                    \
+    (10 * 1000 * MS) // a broker that has less than it acknowledged may still be electing
+
+struct net_stream_writer {
+    net_stream_writer_config config;
+    net_stream_status status;
+
+    proto_pb_writer message; // in flight, or to be sent
+    net_stream_frame frame;  // what it is: kind, epoch, number, count
+    char id[NET_BROKER_ID_BYTES];
+    bool has_message;
+    ecs_tick end_tick; // newest end in it; 0: none
+    bool has_close;
+
+    uint64_t request;       // the newest one
+    uint64_t first_append;  // the first try of this message
+    uint64_t last_request;  // that asked for the newest message; 0: none did
+    bool is_waiting;        // for an answer to either
+    bool must_ask_last;     // before the message is sent again
+    uint64_t asked_us;      // the newest request
+    uint64_t first_us;      // the first try
+    uint64_t due_us;        // the next try
+    uint64_t reconnects;    // at the newest request
+    uint64_t lost_since_us; // 0: the broker has all that it acknowledged
+};
+
+static void fail(net_stream_writer* self, const char* text) {
+    self->status.state = NET_STREAM_FAILED;
+    (void)base_text_copy(self->status.text, sizeof self->status.text, text);
+}
+
+static bool is_sending(const net_stream_writer* self) {
+    return self->status.state == NET_STREAM_CLAIMING || self->status.state == NET_STREAM_OWNED;
+}
+
+// ---- messages ----
+
+static void prepare(net_stream_writer* self) {
+    net_stream_frame_id(&self->frame, self->config.claim.writer, self->id);
+    self->has_message = true;
+    self->must_ask_last = false;
+    self->first_append = self->request + 1;
+    self->first_us = 0;
+    self->due_us = 0;
+}
+
+// Records that are there, as many as fit. @return false: there is none.
+static bool build(net_stream_writer* self) {
+    const net_stream_source* source = &self->config.source;
+    self->frame = (net_stream_frame){.kind = NET_STREAM_KIND_RECORDS,
+                                     .epoch = self->status.epoch,
+                                     .number = self->status.acked.records + 1};
+    self->end_tick = 0;
+    self->has_close = false;
+    net_stream_frame_begin(&self->message, self->frame.epoch, self->frame.number);
+    net_stream_record record;
+    net_stream_found found;
+    while ((found = source->next(source->context, self->frame.number + self->frame.count,
+                                 &record)) == NET_STREAM_FOUND_RECORD) {
+        if (!net_stream_frame_add(&self->message, record.data, record.size)) break;
+        self->frame.count++;
+        if (record.end_tick > 0) self->end_tick = record.end_tick;
+        self->has_close = self->has_close || record.is_close;
+    }
+    if (self->frame.count == 0) {
+        if (found == NET_STREAM_FOUND_LOST)
+            fail(self, "the log has not all of the match: the stream ends");
+        return false;
+    }
+    self->status.sent_records = self->frame.number + self->frame.count - 1;
+    prepare(self);
+    return true;
+}
+
+// What the broker takes may differ behind a restart. @return false: it takes too little.
+static bool has_capacity(net_stream_writer* self, const net_broker_status* broker) {
+    if (broker->payload_bytes_max == 0) return false;
+    if (broker->payload_bytes_max < NET_BROKER_PAYLOAD_BYTES_MIN) {
+        char text[sizeof self->status.text];
+        (void)base_text_format(text, sizeof text,
+                               "the broker takes messages of %" PRIu32
+                               " bytes, and a record may need %u: raise its max_payload",
+                               broker->payload_bytes_max, NET_BROKER_PAYLOAD_BYTES_MIN);
+        fail(self, text);
+        return false;
+    }
+    const size_t room = broker->payload_bytes_max - NET_STREAM_BROKER_HEAD_BYTES;
+    if (self->has_message && self->message.size > room) {
+        fail(self, "the broker takes shorter messages than before: the stream ends");
+        return false;
+    }
+    self->message.capacity =
+        room < NET_STREAM_MESSAGE_BYTES_MAX ? room : NET_STREAM_MESSAGE_BYTES_MAX;
+    return true;
+}
+
+// ---- asking ----
+
+static void ask(net_stream_writer* self, const net_broker_status* status, uint64_t now_us) {
+    const net_broker* broker = &self->config.broker;
+    self->request++;
+    self->is_waiting = true;
+    self->asked_us = now_us;
+    self->reconnects = status->reconnects;
+    if (self->must_ask_last) {
+        self->last_request = self->request;
+        broker->last(broker->context, self->request);
+        return;
+    }
+    if (self->first_us == 0)
+        self->first_us = now_us;
+    else
+        self->status.repeats++;
+    const net_broker_append append = {.data = self->message.data,
+                                      .size = self->message.size,
+                                      .expected = self->status.acked.sequence,
+                                      .id = self->id};
+    broker->append(broker->context, self->request, &append);
+}
+
+static void ask_later(net_stream_writer* self, net_stream_trouble trouble, uint64_t at_us) {
+    self->is_waiting = false;
+    self->due_us = at_us;
+    self->status.trouble = trouble;
+}
+
+// ---- answers ----
+
+static void take_stored(net_stream_writer* self, uint64_t sequence, uint64_t now_us) {
+    net_stream_status* status = &self->status;
+    BASE_ASSERT(self->has_message && sequence == status->acked.sequence + 1);
+    status->acked = (net_stream_position){.epoch = status->epoch,
+                                          .sequence = sequence,
+                                          .records = self->frame.number + self->frame.count - 1};
+    if (self->end_tick > 0) status->acked_tick = self->end_tick;
+    status->messages++;
+    status->bytes += self->message.size;
+    status->ack_us = now_us - self->first_us;
+    status->trouble = NET_STREAM_WELL;
+    self->has_message = self->is_waiting = self->must_ask_last = false;
+    self->due_us = 0;
+    self->lost_since_us = 0;
+    if (status->state == NET_STREAM_CLAIMING) status->state = NET_STREAM_OWNED;
+    if (self->has_close) status->state = NET_STREAM_ENDED;
+}
+
+static void fence(net_stream_writer* self, uint64_t epoch) {
+    self->status.state = NET_STREAM_FENCED;
+    self->status.fenced_by = epoch;
+    self->status.trouble = NET_STREAM_WELL;
+    self->has_message = self->is_waiting = false;
+}
+
+static bool is_own(const net_stream_writer* self, const net_stream_frame* frame) {
+    return frame->kind == self->frame.kind && frame->epoch == self->frame.epoch &&
+           frame->number == self->frame.number && frame->count == self->frame.count &&
+           (frame->kind != NET_STREAM_KIND_CLAIM ||
+            frame->claim.writer == self->config.claim.writer);
+}
+
+// A broker that was acknowledging and has less now: an election that is not over, or a lost disk.
+static void take_less(net_stream_writer* self, uint64_t sequence, uint64_t now_us) {
+    if (self->lost_since_us == 0) self->lost_since_us = now_us;
+    self->must_ask_last = false;
+    ask_later(self, NET_STREAM_AWAY, now_us + UNREADY_US);
+    if (now_us - self->lost_since_us < LOST_US) return;
+    char text[sizeof self->status.text];
+    (void)base_text_format(text, sizeof text,
+                           "the broker lost messages that it had acknowledged (it has %" PRIu64
+                           " of %" PRIu64 "): the stream ends",
+                           sequence, self->status.acked.sequence);
+    fail(self, text);
+}
+
+// Behind "wrong last sequence": whose message is the newest?
+static void take_last(net_stream_writer* self, const net_broker_answer* answer, uint64_t now_us) {
+    const uint64_t expected = self->status.acked.sequence;
+    if (answer->code == NET_BROKER_REFUSED) {
+        fail(self, answer->text);
+    } else if (answer->code != NET_BROKER_DONE) {
+        ask_later(self, NET_STREAM_AWAY, now_us + UNREADY_US);
+    } else if (answer->sequence < expected) {
+        take_less(self, answer->sequence, now_us);
+    } else if (answer->sequence == expected) {
+        self->must_ask_last = false; // who answered did not know the newest one yet
+        ask_later(self, NET_STREAM_AWAY, now_us + UNREADY_US);
+    } else {
+        net_stream_frame frame;
+        const bool is_read = net_stream_frame_read(&frame, answer->data, answer->size);
+        if (is_read && answer->sequence == expected + 1 && is_own(self, &frame))
+            take_stored(self, answer->sequence, now_us);
+        else
+            fence(self, is_read ? frame.epoch : 0);
+    }
+}
+
+static void take_appended(net_stream_writer* self, const net_broker_answer* answer,
+                          uint64_t now_us) {
+    switch (answer->code) {
+    case NET_BROKER_DONE:
+        if (answer->sequence == self->status.acked.sequence + 1)
+            take_stored(self, answer->sequence, now_us);
+        else
+            fail(self, "the broker numbers messages in another way: the stream ends");
+        return;
+    case NET_BROKER_WRONG_LAST:
+        self->must_ask_last = true;
+        self->is_waiting = false;
+        self->due_us = 0;
+        return;
+    case NET_BROKER_FULL:
+        // Who writes cannot write either: its silence does not mean that it is dead.
+        if (self->status.state == NET_STREAM_CLAIMING && self->status.acked.sequence > 0) {
+            fence(self, self->status.acked.epoch);
+            return;
+        }
+        ask_later(self, NET_STREAM_FULL, now_us + FULL_US);
+        return;
+    case NET_BROKER_REFUSED:
+        fail(self, answer->text);
+        return;
+    default:
+        ask_later(self, NET_STREAM_AWAY, now_us + UNREADY_US);
+    }
+}
+
+static void take_answers(net_stream_writer* self, uint64_t now_us) {
+    const net_broker* broker = &self->config.broker;
+    net_broker_answer answer;
+    while (broker->take(broker->context, &answer)) {
+        if (!is_sending(self) || !self->has_message) continue;
+        const bool is_last = answer.request == self->last_request;
+        if (answer.request < self->first_append) continue; // of a message before
+        if (is_last && self->must_ask_last)
+            take_last(self, &answer, now_us);
+        else if (!is_last && (!self->must_ask_last || answer.code == NET_BROKER_DONE))
+            take_appended(self, &answer, now_us);
+    }
+}
+
+// ---- the machine ----
+
+static uint64_t send(net_stream_writer* self, const net_broker_status* broker, uint64_t now_us) {
+    net_stream_status* status = &self->status;
+    if (!broker->is_connected) {
+        status->trouble = NET_STREAM_AWAY;
+        return now_us + IDLE_US;
+    }
+    if (!has_capacity(self, broker)) return now_us + IDLE_US;
+    const bool is_new = broker->reconnects != self->reconnects;
+    if (self->is_waiting && !is_new && now_us < self->asked_us + ANSWER_US)
+        return self->asked_us + ANSWER_US;
+    if (self->is_waiting && !is_new) status->trouble = NET_STREAM_SLOW;
+    if (!self->is_waiting && now_us < self->due_us) return self->due_us;
+    if (!self->has_message && !build(self)) {
+        status->trouble = NET_STREAM_WELL;
+        return now_us + IDLE_US;
+    }
+    ask(self, broker, now_us);
+    return now_us + ANSWER_US;
+}
+
+uint64_t net_stream_writer_poll(net_stream_writer* self, uint64_t now_us) {
+    take_answers(self, now_us);
+    const net_broker* broker = &self->config.broker;
+    if (!is_sending(self)) return UINT64_MAX;
+    const net_broker_status status = broker->status(broker->context);
+    return send(self, &status, now_us);
+}
+
+void net_stream_writer_claim(net_stream_writer* self, const net_stream_position* behind,
+                             const void* header, size_t header_bytes) {
+    BASE_ASSERT(self->status.state == NET_STREAM_IDLE || self->status.state == NET_STREAM_FENCED);
+    BASE_ASSERT((behind->sequence == 0) == (header != NULL));
+    BASE_ASSERT(header_bytes <= NET_STREAM_HEADER_BYTES_MAX);
+    self->status = (net_stream_status){.state = NET_STREAM_CLAIMING,
+                                       .epoch = behind->epoch + 1,
+                                       .acked = *behind,
+                                       .sent_records = behind->records};
+    self->frame = (net_stream_frame){
+        .kind = NET_STREAM_KIND_CLAIM, .epoch = behind->epoch + 1, .number = behind->records + 1};
+    self->end_tick = 0;
+    self->has_close = false;
+    self->message.capacity = NET_BROKER_PAYLOAD_BYTES_MIN - NET_STREAM_BROKER_HEAD_BYTES;
+    net_stream_frame_claim(&self->message, self->frame.epoch, self->frame.number,
+                           &self->config.claim, header, header_bytes);
+    BASE_ASSERT(!self->message.failed);
+    prepare(self);
+    self->is_waiting = false;
+    self->lost_since_us = 0;
+}
+
+const net_stream_status* net_stream_writer_status(const net_stream_writer* writer) {
+    return &writer->status;
+}
+
+net_result net_stream_writer_create(const net_stream_writer_config* config,
+                                    net_stream_writer** writer_out) {
+    BASE_ASSERT(config->broker.append && config->source.next && config->claim.writer != 0);
+    *writer_out = NULL;
+    net_stream_writer* writer = base_allocate_zero(config->allocator, sizeof *writer);
+    if (!writer) return NET_ERR_MEMORY;
+    writer->config = *config;
+    writer->message.data = base_allocate(config->allocator, NET_STREAM_MESSAGE_BYTES_MAX);
+    if (!writer->message.data) {
+        base_release(config->allocator, writer, sizeof *writer);
+        return NET_ERR_MEMORY;
+    }
+    *writer_out = writer;
+    return NET_OK;
+}
+
+void net_stream_writer_destroy(net_stream_writer* writer) {
+    if (!writer) return;
+    base_release(writer->config.allocator, writer->message.data, NET_STREAM_MESSAGE_BYTES_MAX);
+    base_release(writer->config.allocator, writer, sizeof *writer);
+}

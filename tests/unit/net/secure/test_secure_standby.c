@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// A server that stands by for another one, and the client that asks it.
+#include "secure_world.h"
+
+typedef struct pair {
+    secure_world first, second; ///< second has the other server of the match, and a client of none
+} pair;
+
+static void pair_init(pair* at) {
+    world_begin(&at->first, (net_security){.identity = 5}, true, 4);
+    world_begin(&at->second, (net_security){.identity = 5}, true, 4);
+    at->second.server_address = address_of("198.51.100.2:7777");
+    net_secure_server_set_standby(at->second.server, true);
+    connect_world(&at->first);
+}
+
+static void pair_deinit(pair* at) {
+    world_deinit(&at->first);
+    world_deinit(&at->second);
+}
+
+#define PAIR_CASE(name) CASE_WITH(pair, at, pair_init(at), pair_deinit(at), name)
+
+// The client of the first server asks the second one. @return whether that one offers.
+static bool ask(pair* at) {
+    secure_world* first = &at->first;
+    secure_world* second = &at->second;
+    uint8_t out[NET_OUTER_HELLO_BYTES];
+    const size_t size = net_secure_client_ask(&first->client, &second->server_address, out);
+    assert_int_equal(size, sizeof out);
+    second->clock = first->clock;
+    if (to_server(second, &first->client_address, out, size) == 0) return false;
+    (void)to_client(second, &first->client, second->received.reply, second->received.reply_size);
+    assert_int_equal(second->answer.reply_size + second->answer.inner_size, 0);
+    return net_secure_client_take_offer(&first->client);
+}
+
+// The client begins again, at either server.
+static void begin_at_both(pair* at) {
+    const net_address both[] = {at->first.server_address, at->second.server_address};
+    at->first.clock.now_us++;
+    at->second.clock = at->first.clock;
+    net_secure_client_begin(&at->first.client, &at->first.clock, both, 2);
+}
+
+WORLD_CASE(not_now_ends_no_attempt) {
+    net_secure_server_set_standby(at->server, true);
+    begin_client(at, &at->client);
+    serve_client(at, &at->client, &at->client_address);
+    assert_int_equal(at->server_bytes, NET_OUTER_DENY_BYTES);
+    assert_int_equal(at->client.state, NET_SECURE_CLIENT_ASKING);
+    assert_int_equal(net_secure_client_take_notice(&at->client), NET_SECURE_END_NONE);
+    net_secure_server_set_standby(at->server, false);
+    pass_us(at, NET_SECURE_RESEND_US);
+    serve_client(at, &at->client, &at->client_address);
+    assert_int_equal(at->client.state, NET_SECURE_CLIENT_OPEN);
+    // One that stands by for ever is the reason when no other answers.
+    net_secure_server_set_standby(at->server, true);
+    for (begin_client(at, &at->client); at->client.state == NET_SECURE_CLIENT_ASKING;
+         pass_us(at, 10000))
+        serve_client(at, &at->client, &at->client_address);
+    assert_int_equal(at->client.end, NET_SECURE_END_NOT_NOW);
+    assert_string_equal(net_secure_end_text(12), net_secure_end_text(NET_SECURE_END_NOT_NOW));
+}
+
+// A challenge of before it stood by.
+WORLD_CASE(who_stands_by_takes_no_response) {
+    uint8_t out[NET_OUTER_HELLO_BYTES];
+    begin_client(at, &at->client);
+    (void)to_server(at, &at->client_address, out, next_hello(at, &at->client, out));
+    (void)take_reply(at);
+    net_secure_server_set_standby(at->server, true);
+    assert_int_equal(take_answer(at), 0);
+    assert_int_equal(net_secure_server_count(at->server), 0);
+}
+
+PAIR_CASE(another_server_takes_the_session_over_when_it_is_asked) {
+    secure_world* first = &at->first;
+    assert_false(ask(at));
+    assert_int_equal(first->client.stats.counts[NET_SECURE_DENIED], 1);
+    assert_null(net_secure_client_offer(&first->client, &first->clock));
+    net_secure_server_set_standby(at->second.server, false);
+    assert_true(ask(at));
+    assert_false(net_secure_client_take_offer(&first->client)); // once
+    // The session goes on meanwhile.
+    (void)say(first, &first->client_address, "still here", 10);
+    assert_int_equal(first->inner_size, 10);
+    begin_at_both(at);
+    assert_int_equal(first->client.state, NET_SECURE_CLIENT_PROVING);
+    serve_client(&at->second, &first->client, &first->client_address);
+    assert_int_equal(first->client.state, NET_SECURE_CLIENT_OPEN);
+    assert_int_equal(count_of(&at->second, NET_SECURE_RESUMED), 1);
+    // What the first one still sends is of no session of the client.
+    uint8_t late[NET_OUTER_CLOSE_BYTES];
+    net_address to;
+    const size_t size = net_secure_server_close(first->server, first->clock.now_us, first->peer,
+                                                NET_SECURE_END_CLOSED, late, &to);
+    (void)to_client(first, &first->client, late, size);
+    assert_int_equal(first->client.state, NET_SECURE_CLIENT_OPEN);
+    assert_int_equal(first->client.stats.counts[NET_SECURE_OTHER_ADDRESS], 1);
+}
+
+PAIR_CASE(an_offer_counts_for_its_server_and_for_a_moment) {
+    secure_world* first = &at->first;
+    net_secure_server_set_standby(at->second.server, false);
+    assert_true(ask(at));
+    begin_client(first, &first->client); // without the address of that one
+    assert_int_equal(first->client.state, NET_SECURE_CLIENT_ASKING);
+    serve_client(first, &first->client, &first->client_address);
+    assert_int_equal(first->client.state, NET_SECURE_CLIENT_OPEN);
+    assert_true(ask(at));
+    pass_us(first, NET_SECURE_OFFER_US_MAX + 1);
+    assert_null(net_secure_client_offer(&first->client, &first->clock));
+    begin_at_both(at);
+    assert_int_equal(first->client.state, NET_SECURE_CLIENT_ASKING);
+}
+
+PAIR_CASE(only_a_challenge_of_a_server_that_was_asked_is_an_offer) {
+    secure_world* first = &at->first;
+    secure_world* second = &at->second;
+    uint8_t out[DATAGRAM_BYTES_MAX], bad[DATAGRAM_BYTES_MAX];
+    net_secure_server_set_standby(second->server, false);
+    const size_t size = net_secure_client_ask(&first->client, &second->server_address, out);
+    second->clock = first->clock;
+    const size_t reply = to_server(second, &first->client_address, out, size);
+    assert_int_equal(reply, NET_OUTER_CHALLENGE_BYTES);
+    for (size_t i = 0; i < reply; i++) { // any bit
+        memcpy(bad, second->received.reply, reply);
+        bad[i] ^= 0x10;
+        (void)to_client(second, &first->client, bad, reply);
+    }
+    for (size_t i = 0; i < reply; i++) // any length
+        (void)to_client(second, &first->client, second->received.reply, i);
+    const net_address real = second->server_address;
+    second->server_address = address_of("198.51.100.3:7777"); // not asked
+    (void)to_client(second, &first->client, second->received.reply, reply);
+    assert_false(net_secure_client_take_offer(&first->client));
+    assert_int_equal(first->client.state, NET_SECURE_CLIENT_OPEN);
+    second->server_address = real;
+    (void)to_client(second, &first->client, second->received.reply, reply);
+    assert_true(net_secure_client_take_offer(&first->client));
+}
+
+// A further one takes the place of the oldest; the server of the session is none.
+PAIR_CASE(few_servers_are_asked_at_a_time) {
+    secure_world* first = &at->first;
+    uint8_t out[NET_OUTER_HELLO_BYTES];
+    assert_int_equal(net_secure_client_ask(&first->client, &first->server_address, out), 0);
+    assert_int_equal(first->client.asked_count, 0);
+    for (uint16_t i = 0; i <= NET_STANDBYS_MAX; i++) {
+        net_address other = at->second.server_address;
+        other.port = (uint16_t)(other.port + i);
+        assert_int_equal(net_secure_client_ask(&first->client, &other, out), sizeof out);
+        assert_int_equal(net_secure_client_ask(&first->client, &other, out), sizeof out); // again
+    }
+    assert_int_equal(first->client.asked_count, NET_STANDBYS_MAX);
+    assert_int_equal(first->client.asked[0].port, at->second.server_address.port + 1);
+    begin_client(first, &first->client);
+    assert_int_equal(net_secure_client_ask(&first->client, &at->second.server_address, out),
+                     0); // no session
+}

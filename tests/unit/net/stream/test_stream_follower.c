@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+// One follower of a stream that a test writes message by message.
+#include "stream_world.h"
+
+typedef struct stage {
+    broker_sim* sim;
+    net_broker broker; // of the one who writes
+    made_script script;
+    net_stream_follower* follower;
+    const net_stream_follower_info* info;
+    uint64_t now_us, request, sent, got;
+} stage;
+
+static void open_world(stage* self) {
+    *self = (stage){.sim = broker_sim_create(1), .now_us = 1000 * MS};
+    self->broker = broker_sim_connect(self->sim);
+    const net_broker broker = broker_sim_connect(self->sim);
+    script_begin(&self->script, 11, 1, (net_log_order){0});
+    assert_int_equal(net_stream_follower_create(NULL, &broker, &self->follower), NET_OK);
+    self->info = net_stream_follower_get(self->follower);
+    broker_sim_run(self->sim, self->now_us);
+}
+
+static void close_world(stage* self) {
+    net_stream_follower_destroy(self->follower);
+    script_end(&self->script);
+    broker_sim_destroy(self->sim);
+}
+
+static void run(stage* self, uint64_t us) {
+    const uint8_t* data;
+    uint32_t size;
+    for (const uint64_t end_us = self->now_us + us; self->now_us < end_us; self->now_us += MS) {
+        broker_sim_run(self->sim, self->now_us);
+        (void)net_stream_follower_poll(self->follower, self->now_us);
+        while (net_stream_follower_next(self->follower, &data, &size) == NET_STREAM_NEXT_RECORD) {
+            const struct script_record* expected = &self->script.records[self->got++];
+            assert_true(self->got <= self->script.count);
+            assert_int_equal(size, expected->size);
+            assert_memory_equal(data, expected->data, size);
+        }
+    }
+}
+
+static void put(stage* self, const void* data, size_t size) {
+    char id[NET_BROKER_ID_BYTES];
+    snprintf(id, sizeof id, "%llu", (unsigned long long)self->request);
+    const net_broker_append append = {
+        .data = data, .size = size, .expected = broker_sim_count(self->sim), .id = id};
+    self->broker.append(self->broker.context, ++self->request, &append);
+    run(self, 3 * MS);
+}
+
+static void put_claim(stage* self, uint64_t epoch, uint64_t number, const char* header) {
+    uint8_t memory[256];
+    proto_pb_writer message = {.data = memory, .capacity = sizeof memory};
+    const net_stream_claim claim = {.writer = epoch + 10, .key_id = 3};
+    net_stream_frame_claim(&message, epoch, number, &claim, header, header ? strlen(header) : 0);
+    put(self, memory, message.size);
+}
+
+// What the script has and no message has yet.
+static void put_records(stage* self, uint64_t epoch, uint64_t number) {
+    static uint8_t memory[1u << 16];
+    proto_pb_writer message = {.data = memory, .capacity = sizeof memory};
+    net_stream_frame_begin(&message, epoch, number);
+    for (; self->sent < self->script.count; self->sent++)
+        assert_true(net_stream_frame_add(&message, self->script.records[self->sent].data,
+                                         self->script.records[self->sent].size));
+    put(self, memory, message.size);
+}
+
+static void put_tick(stage* self, uint64_t epoch) {
+    script_tick(&self->script);
+    put_records(self, epoch, self->sent + 1);
+}
+
+static void must_fail(stage* self, const char* text) {
+    const uint8_t* data;
+    uint32_t size;
+    run(self, 100 * MS);
+    assert_int_equal(net_stream_follower_next(self->follower, &data, &size),
+                     NET_STREAM_NEXT_FAILED);
+    assert_non_null(strstr(self->info->text, text));
+    close_world(self);
+}
+
+CASE(records_come_in_order_with_the_header_and_end_with_the_close) {
+    stage world;
+    size_t size;
+    open_world(&world);
+    run(&world, 100 * MS);
+    assert_null(net_stream_follower_header(world.follower, &size));
+    put_claim(&world, 1, 1, "header");
+    assert_memory_equal(net_stream_follower_header(world.follower, &size), "header", 6);
+    assert_int_equal(size, 6);
+    for (uint32_t i = 0; i < 10; i++)
+        put_tick(&world, 1);
+    run(&world, 100 * MS);
+    assert_int_equal(world.got, 20);
+    assert_int_equal(world.info->position.records, 20);
+    assert_int_equal(world.info->position.sequence, 11);
+    assert_int_equal(world.info->tick, 10);
+    script_add(&world.script, NET_LOG_KIND_CLOSE);
+    put_records(&world, 1, 21);
+    run(&world, 10 * MS);
+    assert_true(world.info->is_closed);
+    const uint8_t* data;
+    uint32_t bytes;
+    assert_int_equal(net_stream_follower_next(world.follower, &data, &bytes), NET_STREAM_NEXT_END);
+    close_world(&world);
+}
+
+CASE(messages_that_get_lost_or_come_twice_are_read_again) {
+    stage world;
+    open_world(&world);
+    put_claim(&world, 1, 1, "header");
+    broker_sim_set_faults(
+        world.sim,
+        &(broker_sim_faults){.message_lost = 300, .message_twice = 300, .delay_us_max = 500});
+    for (uint32_t i = 0; i < 50; i++)
+        put_tick(&world, 1);
+    run(&world, 5000 * MS);
+    assert_int_equal(world.got, 100);
+    close_world(&world);
+}
+
+CASE(a_read_that_ends_without_a_word_is_begun_again) {
+    stage world;
+    open_world(&world);
+    put_claim(&world, 1, 1, "header");
+    put_tick(&world, 1);
+    run(&world, 20 * MS);
+    broker_sim_restart(world.sim, world.now_us + 200 * MS);
+    run(&world, 300 * MS);
+    put_tick(&world, 1);
+    run(&world, 1000 * MS);
+    assert_int_equal(world.got, 4);
+    close_world(&world);
+}
+
+CASE(a_claim_says_who_writes_from_here_on) {
+    stage world;
+    open_world(&world);
+    put_claim(&world, 1, 1, "header");
+    put_tick(&world, 1);
+    put_claim(&world, 2, 3, NULL);
+    run(&world, 10 * MS);
+    assert_int_equal(world.info->claim.writer, 12);
+    assert_int_equal(world.info->claim.key_id, 3);
+    assert_int_equal(world.info->position.epoch, 2);
+    assert_false(world.info->is_claimed_in_tick);
+    script_add(&world.script, NET_LOG_KIND_BEGIN);
+    put_records(&world, 2, 3);
+    put_claim(&world, 3, 4, NULL);
+    run(&world, 10 * MS);
+    assert_true(world.info->is_claimed_in_tick && world.info->is_in_tick);
+    script_add(&world.script, NET_LOG_KIND_END);
+    put_records(&world, 3, 4);
+    run(&world, 10 * MS);
+    assert_false(world.info->is_claimed_in_tick);
+    assert_int_equal(world.got, 4);
+    close_world(&world);
+}
+
+CASE(silence_is_counted_while_the_broker_answers) {
+    stage world;
+    open_world(&world);
+    put_claim(&world, 1, 1, "header");
+    put_tick(&world, 1);
+    run(&world, 400 * MS);
+    assert_true(world.info->silence_us >= 250 * MS && world.info->silence_us <= 400 * MS);
+    put_tick(&world, 1);
+    assert_int_equal(world.info->silence_us, 0);
+    close_world(&world);
+}
+
+CASE(a_broker_that_stalls_is_no_silence) {
+    stage world;
+    open_world(&world);
+    put_claim(&world, 1, 1, "header");
+    put_tick(&world, 1);
+    broker_sim_stall(world.sim, world.now_us + 5000 * MS);
+    for (uint32_t i = 0; i < 5000; i++) {
+        run(&world, MS);
+        assert_true(world.info->silence_us < 150 * MS);
+    }
+    run(&world, 150 * MS);
+    assert_true(world.info->silence_us < 150 * MS);
+    run(&world, 400 * MS);
+    assert_true(world.info->silence_us >= 200 * MS); // it answers again
+    close_world(&world);
+}
+
+CASE(a_broker_that_is_away_is_no_silence) {
+    stage world;
+    open_world(&world);
+    put_claim(&world, 1, 1, "header");
+    put_tick(&world, 1);
+    run(&world, 200 * MS);
+    broker_sim_cut(world.sim, 1, world.now_us + 2000 * MS);
+    run(&world, 10 * MS);
+    assert_int_equal(world.info->silence_us, 0);
+    run(&world, 2050 * MS);
+    assert_true(world.info->silence_us <= 100 * MS);
+    close_world(&world);
+}
+
+CASE(a_stream_that_begins_without_a_claim_is_refused) {
+    stage world;
+    open_world(&world);
+    put_tick(&world, 1);
+    must_fail(&world, "does not begin a match");
+}
+
+CASE(an_epoch_that_goes_back_is_refused) {
+    stage world;
+    open_world(&world);
+    put_claim(&world, 1, 1, "header");
+    put_claim(&world, 2, 1, NULL);
+    put_claim(&world, 2, 1, NULL);
+    must_fail(&world, "claims an epoch that was before");
+}
+
+CASE(records_of_an_epoch_without_its_claim_are_refused) {
+    stage world;
+    open_world(&world);
+    put_claim(&world, 1, 1, "header");
+    put_tick(&world, 2);
+    must_fail(&world, "is of an epoch without a claim");
+}
+
+CASE(a_number_that_does_not_follow_is_refused) {
+    stage world;
+    open_world(&world);
+    put_claim(&world, 1, 1, "header");
+    script_tick(&world.script);
+    put_records(&world, 1, 2);
+    must_fail(&world, "does not have the next record");
+}
+
+CASE(records_in_an_order_that_no_log_has_are_refused) {
+    stage world;
+    open_world(&world);
+    put_claim(&world, 1, 1, "header");
+    put_tick(&world, 1);
+    world.sent = 0; // the same tick again
+    put_records(&world, 1, 3);
+    must_fail(&world, "no log has in this order");
+}
+
+CASE(bytes_that_are_no_message_are_refused) {
+    stage world;
+    open_world(&world);
+    put_claim(&world, 1, 1, "header");
+    put(&world, "hello", 5);
+    must_fail(&world, "has another form");
+}

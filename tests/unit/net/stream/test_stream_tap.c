@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// A real log, its tap and the source: what the stream gets is what the log has, whatever waits in
+// memory, lies in the file, or is in the log's queue.
+#include "stream_world.h"
+
+#include "log/log_files.h"
+
+typedef struct truth {
+    base_bytes bytes; // (varint size, record)* as a stream has them
+    uint64_t count;
+    net_log_tap tap;
+    uint8_t memory[4096];
+} truth;
+
+typedef struct log_stage {
+    log_files files;
+    net_log_file* log;
+    net_stream_tap* tap;
+    net_stream_source source;
+    truth truth;
+    base_reader expected;
+    uint64_t number; // of the next record
+    ecs_tick tick;
+} log_stage;
+
+static void note(void* context, uint32_t kind, ecs_tick tick, const void* data, uint32_t size) {
+    truth* self = context;
+    const uint32_t bytes = net_stream_record_write((net_log_kind)kind, data, size, self->memory);
+    base_bytes_write_varint(&self->bytes, bytes);
+    base_bytes_write(&self->bytes, self->memory, bytes);
+    self->count++;
+    self->tap.record(self->tap.context, kind, tick, data, size);
+}
+
+static void open_log(log_stage* self, uint64_t waiting_bytes, uint32_t keyframe_ticks,
+                     uint64_t segment_bytes) {
+    *self = (log_stage){.number = 1};
+    files_open_fast(&self->files);
+    base_bytes_init(&self->truth.bytes, NULL);
+    const net_stream_tap_config config = {.log_file = self->files.log,
+                                          .waiting_bytes = waiting_bytes};
+    assert_int_equal(net_stream_tap_create(&config, &self->tap), NET_OK);
+    self->source = net_stream_tap_source(self->tap);
+    self->truth.tap = net_stream_tap_log(self->tap);
+    net_log_file_config log = files_config(&self->files);
+    log.ring_bytes = 1u << 16;
+    log.keyframe_ticks = keyframe_ticks;
+    log.segments.bytes_max = segment_bytes;
+    log.tap = (net_log_tap){note, &self->truth};
+    assert_int_equal(files_create(&log, &self->log), NET_OK);
+}
+
+static void close_log(log_stage* self) {
+    (void)!net_log_file_destroy(self->log);
+    net_stream_tap_destroy(self->tap);
+    base_bytes_deinit(&self->truth.bytes);
+    files_close(&self->files);
+}
+
+static void add_alive(log_stage* self) {
+    net_log_draft* draft = net_log_file_begin(self->log);
+    assert_non_null(draft);
+    proto_pb_write_number(&draft->body, 1, self->tick + 1);
+    proto_pb_write_number(&draft->body, 2, NET_LOG_ALIVE_PAUSED);
+    net_log_file_end(self->log, NET_LOG_KIND_ALIVE, self->tick + 1);
+}
+
+static void add_ticks(log_stage* self, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        files_keyed_tick(self->log, ++self->tick, 300);
+        net_log_file_pump(self->log, false);
+    }
+}
+
+// Take records until there is none, at most so many, and compare each.
+static net_stream_found take(log_stage* self, uint64_t most) {
+    net_stream_record record;
+    net_stream_found found = NET_STREAM_FOUND_RECORD;
+    for (uint64_t i = 0; i < most; i++) {
+        found = self->source.next(self->source.context, self->number, &record);
+        if (found != NET_STREAM_FOUND_RECORD) break;
+        self->expected.data = self->truth.bytes.data;
+        self->expected.size = self->truth.bytes.size;
+        const uint64_t size = base_reader_varint(&self->expected);
+        const uint8_t* data = base_reader_skip(&self->expected, (size_t)size);
+        assert_non_null(data);
+        assert_int_equal(record.size, size);
+        assert_memory_equal(record.data, data, size);
+        // Asked once more it is the same.
+        net_stream_record again;
+        assert_int_equal(self->source.next(self->source.context, self->number, &again),
+                         NET_STREAM_FOUND_RECORD);
+        assert_ptr_equal(again.data, record.data);
+        self->number++;
+    }
+    return found;
+}
+
+static void has_all(log_stage* self) {
+    assert_int_equal(take(self, UINT64_MAX), NET_STREAM_FOUND_NOTHING);
+    assert_int_equal(self->number, self->truth.count + 1);
+    assert_int_equal(net_stream_tap_records(self->tap), self->truth.count);
+}
+
+CASE(records_that_wait_come_out_in_order) {
+    log_stage stage;
+    open_log(&stage, 0, 0, 0);
+    add_ticks(&stage, 20);
+    has_all(&stage);
+    add_alive(&stage);
+    add_ticks(&stage, 3);
+    files_end_log(stage.log, stage.tick);
+    has_all(&stage);
+    close_log(&stage);
+}
+
+CASE(what_found_no_room_comes_from_the_log_and_its_queue) {
+    log_stage stage;
+    open_log(&stage, 1024, 0, 0);
+    add_ticks(&stage, 103); // blocks of 5 ticks: the last ticks are in the queue alone
+    has_all(&stage);
+    add_alive(&stage);
+    add_alive(&stage);
+    add_ticks(&stage, 100);
+    has_all(&stage);
+    close_log(&stage);
+}
+
+CASE(what_found_no_room_comes_from_segments_too) {
+    log_stage stage;
+    open_log(&stage, 1024, 10, 1500);
+    add_ticks(&stage, 25);
+    (void)take(&stage, 7);
+    add_ticks(&stage, 100);
+    assert_true(net_log_file_counters(stage.log).segments_closed >= 3);
+    has_all(&stage);
+    close_log(&stage);
+}
+
+CASE(ticks_whose_segment_was_deleted_are_lost_and_said_to_be) {
+    log_stage stage;
+    net_stream_record record;
+    open_log(&stage, 1024, 10, 1500);
+    add_ticks(&stage, 100);
+    char name[256];
+    for (uint32_t i = 1; i <= 2; i++) {
+        assert_true(net_log_segment_name(name, sizeof name, stage.files.log, i));
+        assert_int_equal(unlink(name), 0);
+    }
+    net_stream_found found = take(&stage, UINT64_MAX);
+    for (uint32_t i = 0; i < 50 && found == NET_STREAM_FOUND_NOTHING; i++)
+        found = stage.source.next(stage.source.context, stage.number, &record);
+    assert_int_equal(found, NET_STREAM_FOUND_LOST);
+    assert_true(stage.number > 1 && stage.number < 100);
+    close_log(&stage);
+}
+
+CASE(a_log_that_failed_does_not_end_the_stream) {
+    log_stage stage;
+    open_log(&stage, 0, 0, 0);
+    add_ticks(&stage, 3);
+    net_log_file_fail(stage.log, "a fault");
+    add_ticks(&stage, 3);
+    assert_int_equal(stage.truth.count, 12);
+    has_all(&stage);
+    close_log(&stage);
+}
+
+CASE(any_pace_gives_all_records_once_and_in_order) {
+    for (uint64_t seed = 1; seed <= test_scaled(30, 4); seed++) {
+        base_rng rng = base_rng_make(seed, 3);
+        log_stage stage;
+        open_log(&stage, 256u << base_rng_below(&rng, 5), base_rng_below(&rng, 2) * 10, 4000);
+        for (uint32_t i = 0; i < 60; i++) {
+            add_ticks(&stage, base_rng_below(&rng, 8));
+            for (uint32_t alive = base_rng_below(&rng, 6); alive > 4 && alive < 60; alive += 9)
+                add_alive(&stage);
+            if (base_rng_below(&rng, 3) > 0) (void)take(&stage, base_rng_below(&rng, 30));
+        }
+        if (stage.number <= stage.truth.count) has_all(&stage);
+        close_log(&stage);
+    }
+}
+
+static net_result resume(log_stage* self, uint64_t records, char text[256]) {
+    net_stream_tap* tap;
+    const base_reporter silent = {.report = NULL};
+    const net_stream_tap_config config = {.log_file = self->files.log};
+    assert_int_equal(net_stream_tap_create(&config, &tap), NET_OK);
+    base_reader reader = base_reader_make(self->truth.bytes.data, self->truth.bytes.size);
+    const uint8_t* last = NULL;
+    uint64_t size = 0;
+    for (uint64_t i = 0; i < records && i < self->truth.count; i++) {
+        size = base_reader_varint(&reader);
+        last = base_reader_skip(&reader, (size_t)size);
+    }
+    uint8_t copy[4096];
+    if (last) memcpy(copy, last, size);
+    if (last && text[0] == 'x') copy[size - 1] ^= 1;
+    const net_result result = net_stream_tap_resume(tap, records, copy, (uint32_t)size, &silent);
+    if (result == NET_OK) {
+        net_stream_tap_destroy(self->tap);
+        self->tap = tap;
+        self->source = net_stream_tap_source(tap);
+        self->expected = reader;
+        self->number = records + 1;
+        has_all(self);
+    } else {
+        net_stream_tap_destroy(tap);
+    }
+    return result;
+}
+
+CASE(a_log_that_goes_on_gives_what_the_stream_lacks) {
+    log_stage stage;
+    open_log(&stage, 0, 10, 0);
+    add_ticks(&stage, 50);
+    static const uint64_t numbers[] = {0, 1, 2, 37, 99, 100};
+    for (uint32_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        assert_int_equal(resume(&stage, numbers[i], (char[256]){0}), NET_OK);
+    assert_int_equal(resume(&stage, 101, (char[256]){0}), NET_ERR_DIVERGED);
+    assert_int_equal(resume(&stage, 50, (char[256]){"x"}), NET_ERR_DIVERGED);
+    close_log(&stage);
+}
