@@ -34,7 +34,8 @@ upload() {
 # fetch LOG: the folder of the store that has it comes back as ./back.
 fetch() {
     local place
-    place=$(rclone lsf -R --files-only "$SHOAL_STORE" | grep -m 1 -F "/$1") || return 1
+    rclone lsf -R --files-only "$SHOAL_STORE" >stored.txt || return 1
+    place=$(grep -m 1 -F "/$1" stored.txt) || return 1
     rm -rf back
     rclone copy "$SHOAL_STORE/$(dirname "$place")" back
 }
@@ -100,9 +101,9 @@ case_what_was_cut_short_is_stored_by_the_next_upload() {
     ends_with 0 first
     [ "$(cat first.err upload.err | sed -n 's/^upload: stored \(.*\), [0-9]* bytes$/\1/p' | sort | uniq -c | awk '$1 == 1' | wc -l)" = 6 ] ||
         fail "each part is not stored once"
-    fetch b.slog
+    fetch b.slog || fail "b.slog is not there"
     is_right b.slog
-    fetch a.slog
+    fetch a.slog || fail "a.slog is not there"
     is_right a.slog
     says there.out '^closed=no$'
     says there.out '^queue_records=[1-9]'
