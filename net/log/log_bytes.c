@@ -8,7 +8,9 @@
 #include "log/log_block.h"
 #include "log/log_segment.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,6 +36,13 @@ static int open_part(const char* name) {
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) return fd;
     close(fd);
     return -1;
+}
+
+bool net_log_is_written(const char* file) {
+    const int fd = open_part(file);
+    const bool is_locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (fd >= 0) close(fd); // with what was locked
+    return is_locked;
 }
 
 int net_log_part_open(const char* file, uint32_t part, bool* is_closed) {

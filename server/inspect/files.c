@@ -259,11 +259,12 @@ static enum MHD_Result send_info(server_inspect* self, http_visit* visit, const 
     if (!why && (!net_log_parts_find(file, &parts) || stat(file, &status) != 0))
         why = "the log is not there";
     if (game >= 0) close(game);
+    self->is_log_over = self->is_log_over || (file && !net_log_is_written(file));
     base_bytes_clear(json);
     base_json_put(json, "{\"game\":");
     base_json_text(json, self->config.game);
     base_json_put(json, ",\"wasm\":%s,\"live\":%s", game >= 0 ? "true" : "false",
-                  self->config.is_live ? "true" : "false");
+                  self->config.is_live && !self->is_log_over ? "true" : "false");
     if (why) {
         base_json_put(json, ",\"why\":");
         base_json_text(json, why);

@@ -99,6 +99,7 @@ struct server_inspect {
     BASE_ATOMIC(uint64_t) tick;    ///< of the match
     BASE_ATOMIC(bool) is_followed; ///< the log, since the loop's newest pass
     uint64_t due_us;               ///< when the thread has to look again
+    bool is_log_over;              ///< nothing writes it any more
     http_tape tapes[HTTP_TAPES_MAX];
     base_bytes scratch; ///< of files.c
     http_visit visits[HTTP_VISITS_MAX];

@@ -6,6 +6,7 @@
 #include "inspect/inspect.h"
 
 #include "base/json.h"
+#include "net/log_bytes.h"
 #include "tools/output.h"
 
 #include <errno.h>
@@ -55,6 +56,7 @@ static void answer(server_subject* subject, const server_request* request, serve
 
 static int open_page(server_replay* self, served* log, server_inspect** inspect) {
     const net_log_info* info = net_log_reader_info(self->reader);
+    const bool is_live = !info->is_closed && net_log_is_written(self->file);
     *log = (served){.info = info};
     log->subject.tick_rate_hz = info->tick_rate_hz;
     return server_inspect_open(&(server_inspect_config){.listen = self->http,
@@ -62,8 +64,8 @@ static int open_page(server_replay* self, served* log, server_inspect** inspect)
                                                         .hosts = self->http_hosts,
                                                         .game = info->game,
                                                         .log_file = self->file,
-                                                        .is_live = !info->is_closed,
-                                                        .is_hiding = !info->is_closed,
+                                                        .is_live = is_live,
+                                                        .is_hiding = is_live,
                                                         .tick_rate_hz = info->tick_rate_hz,
                                                         .subject = &log->subject,
                                                         .run = answer,

@@ -296,6 +296,10 @@ def served():
     take("/watch/bytes", None, "seen.slog")
 
 
+def live(is_live):
+    wants(200, "GET", "/log/info", says=f'"live":{is_live}')
+
+
 def ends():
     wants(200, "POST", "/api/v1/end", body=b"{}", says="ends")
 

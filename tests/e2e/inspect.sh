@@ -121,6 +121,25 @@ case_a_log_is_served_with_its_segments_without_a_match() {
     says seen.out '^total ticks=1300 '
 }
 
+case_a_log_is_live_as_long_as_its_server_lives() {
+    start server shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog --min-clients 0
+    await "ready line" has_said server.out '^ready '
+    start page shoal-replay serve a.slog --http 127.0.0.1:0
+    await "ready line of serve" has_said page.out '^ready http='
+    url=$(value http page.out)
+    asks live true
+    kill -KILL "${pids[server]}"
+    ends_with 137 server
+    asks live false
+    start later shoal-replay serve a.slog --http 127.0.0.1:0
+    await "ready line of serve" has_said later.out '^ready http='
+    url=$(value http later.out)
+    asks live false
+    kill -INT "${pids[page]}" "${pids[later]}"
+    ends_with 0 page
+    ends_with 0 later
+}
+
 # Arena has rules of interest: a spectator's record would have what players do not see.
 case_a_game_that_hides_something_is_watched_later_or_not_at_all() {
     tokens

@@ -20,6 +20,8 @@ typedef struct net_log_parts {
 
 /// Look which parts are there now. @return false: FILE is no file.
 BASE_MUST_USE bool net_log_parts_find(const char* file, net_log_parts* parts);
+/// Does a process write this log now? It holds the lock of FILE for as long as it lives.
+BASE_MUST_USE bool net_log_is_written(const char* file);
 /// Open a part to read, also while it is written or gets its number.
 /// @return its descriptor, which the caller closes; -1: it is gone. *is_closed: nothing is added.
 BASE_MUST_USE int net_log_part_open(const char* file, uint32_t part, bool* is_closed);

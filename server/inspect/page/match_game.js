@@ -44,7 +44,7 @@ class Match {
                     this.waiting = `Reading the log: ${count(Math.round(this.state.bytes / 1000))} kB${this.size < Infinity ? ` of ${count(Math.round(this.size / 1000))}` : ""}`;
                     this.changed();
                 }
-                if (this.state.isClosed) { this.isGrowing = false; this.hasAll = true; return; }
+                if (this.state.isClosed || !this.isGrowing && !count_bytes) { this.isGrowing = false; this.hasAll = true; return this.changed(); }
             } catch (fault) {
                 if (this.control.signal.aborted) return;
                 this.problem = fault.message;
