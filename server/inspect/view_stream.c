@@ -147,42 +147,63 @@ static void run_log(server_subject* subject, const server_request* request, serv
 
 // ---- positions ----
 
-/// A component of 2 or 3 floats.
+/// A component of 2 or 3 floats, or that has a field of them.
 typedef struct place_of {
     ecs_component_id component;
     const ecs_type* type;
+    const ecs_field* field; ///< its first one; all of them in a row
     uint32_t dimensions;
+    bool is_named; ///< "position" or "pos": not any other 3 floats
 } place_of;
 
+static bool is_named(const char* name) {
+    return name && (strcmp(name, "position") == 0 || strcmp(name, "pos") == 0);
+}
+
 static bool is_place(const ecs_world* world, ecs_component_id id, place_of* place) {
-    const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);
+    const ecs_component* component = ecs_component_get(world, id);
+    const ecs_type* type = ecs_type_get(world, component->type);
     uint32_t floats = 0;
+    bool is_whole = true;
+    if (ecs_type_is_varsize(type)) return false;
     for (uint32_t i = 0; i < type->field_count; i++) {
-        if (type->fields[i].kind != ECS_FIELD_F32) return false;
-        floats += type->fields[i].count;
+        const ecs_field* field = &type->fields[i];
+        const bool is_float = field->kind == ECS_FIELD_F32;
+        if (is_float && (field->count == 2 || field->count == 3) && is_named(field->name)) {
+            *place = (place_of){id, type, field, field->count, true};
+            return true;
+        }
+        is_whole = is_whole && is_float && !ecs_quant_is_angle(&field->quant);
+        floats += field->count;
     }
-    if (ecs_type_is_varsize(type) || floats < 2 || floats > 3) return false;
-    *place = (place_of){id, type, floats};
+    if (!is_whole || floats < 2 || floats > 3) return false;
+    *place = (place_of){id, type, type->fields, floats, is_named(component->name)};
     return true;
 }
 
-// The one that the game's rules name; else "pos"; else the first that is replicated.
-static bool choose_place(const server_subject* subject, place_of* place) {
+// The one that the game's rules name; else "pos" or "position"; else the first that is replicated.
+static bool choose_place(const server_subject* subject, const server_request* request,
+                         place_of* place) {
     const ecs_world* world = net_match_world(subject->match);
     const net_interest_rules* rules = net_match_get_config(subject->match)->module->game->interest;
-    const char* const names[] = {rules && rules->position ? rules->position : "pos", "pos"};
-    for (uint32_t i = 0; i < BASE_COUNT(names); i++) {
-        const ecs_component_id id = view_find_component(world, names[i], strlen(names[i]), NULL);
-        if (id != ECS_COMPONENT_NONE && is_place(world, id, place)) return true;
-    }
+    const char* name = rules && rules->position ? rules->position : "pos";
+    const ecs_component_id id = view_find_component(world, name, strlen(name), NULL);
+    if (id != ECS_COMPONENT_NONE && is_place(world, id, place)) return true;
+    bool is_found = false;
     for (uint32_t i = 1; i <= ecs_template_count(world); i++) {
         const ecs_template* it = ecs_template_get(world, (ecs_template_id)i);
-        for (uint32_t k = 0; k < it->component_count; k++)
-            if ((it->components[k].flags & ECS_COMPONENT_REPLICATED) &&
-                is_place(world, it->components[k].component, place))
-                return true;
+        for (uint32_t k = 0; k < it->component_count; k++) {
+            const ecs_template_component* component = &it->components[k];
+            place_of found;
+            if (!view_may_see(request, component) || !is_place(world, component->component, &found))
+                continue;
+            if (found.is_named) *place = found;
+            if (found.is_named) return true;
+            if (!is_found && (component->flags & ECS_COMPONENT_REPLICATED)) *place = found;
+            is_found = is_found || (component->flags & ECS_COMPONENT_REPLICATED);
+        }
     }
-    return false;
+    return is_found;
 }
 
 static bool find_place(const server_subject* subject, const server_request* request,
@@ -190,8 +211,8 @@ static bool find_place(const server_subject* subject, const server_request* requ
     const ecs_world* world = net_match_world(subject->match);
     const char* name = server_request_find(request, "component");
     if (!name) {
-        if (choose_place(subject, place)) return true;
-        server_answer_error(answer, 404, "no component has 2 or 3 floats: name one");
+        if (choose_place(subject, request, place)) return true;
+        server_answer_error(answer, 404, "no component is a position of 2 or 3 floats: name one");
         return false;
     }
     char hint[BASE_HINT_BYTES];
@@ -221,10 +242,9 @@ static void put_position(base_bytes* frame, const ecs_world* world, const place_
     const uint8_t* object = ecs_type_object(place->type, cell);
     float at[3] = {0};
     uint32_t count = 0;
-    for (uint32_t i = 0; i < place->type->field_count; i++)
-        for (uint32_t k = 0; k < place->type->fields[i].count; k++)
-            memcpy(&at[count++], object + place->type->fields[i].offset + k * sizeof(float),
-                   sizeof(float));
+    for (const ecs_field* field = place->field; count < place->dimensions; field++)
+        for (uint32_t k = 0; k < field->count; k++)
+            memcpy(&at[count++], object + field->offset + k * sizeof(float), sizeof(float));
     base_bytes_write_u32(frame, entity);
     base_bytes_write_u16(frame, ecs_entity_template(world, entity));
     base_bytes_write_u16(frame, 0);
@@ -235,7 +255,12 @@ static void put_position(base_bytes* frame, const ecs_world* world, const place_
     }
 }
 
-// All that a client sees, in any order.
+static uint32_t choose_first(const server_subject* subject, uint32_t places) {
+    const uint64_t chance = net_match_tick(subject->match) * UINT64_C(0x9E3779B97F4A7C15) >> 32;
+    return (uint32_t)(chance % places);
+}
+
+// All that a client sees, in any order; what is cut begins where the tick says.
 static bool put_scope(server_subject* subject, const server_request* request, const place_of* place,
                       uint64_t client, server_answer* answer) {
     const ecs_world* world = net_match_world(subject->match);
@@ -246,11 +271,20 @@ static bool put_scope(server_subject* subject, const server_request* request, co
     }
     const uint32_t count =
         net_server_list_scope(subject->server, (uint32_t)client, list, POSITIONS_MAX);
-    for (uint32_t i = 0; i < count && i < POSITIONS_MAX; i++)
-        if (ecs_is_alive(world, list[i]) && may_show(request, world, list[i], place->component))
-            put_position(answer->json, world, place, list[i]);
+    const uint32_t most = count < POSITIONS_MAX ? count : POSITIONS_MAX;
+    const uint32_t first = count <= POSITIONS_STEPS ? 0 : choose_first(subject, most);
+    bool is_cut = count > POSITIONS_MAX;
+    for (uint32_t i = 0; i < most; i++) {
+        const ecs_entity entity = list[(first + i) % most];
+        if (i % POSITIONS_STEPS == POSITIONS_STEPS - 1 && view_is_late(request)) {
+            is_cut = true;
+            break;
+        }
+        if (ecs_is_alive(world, entity) && may_show(request, world, entity, place->component))
+            put_position(answer->json, world, place, entity);
+    }
     base_release(NULL, list, POSITIONS_MAX * sizeof *list);
-    return count > POSITIONS_MAX;
+    return is_cut;
 }
 
 // A frame that is cut begins where the tick says, so that all come round.
@@ -260,11 +294,10 @@ static bool put_world(server_subject* subject, const server_request* request, co
     const uint32_t count = ecs_world_entity_count(world);
     const uint32_t most = ecs_world_limits(world)->replicated_index_max;
     const uint32_t places = most / 2 < count ? most : count * 2;
-    const uint64_t chance = net_match_tick(subject->match) * UINT64_C(0x9E3779B97F4A7C15) >> 32;
     const ecs_entity first =
         count <= POSITIONS_WHOLE
             ? ECS_ENTITY_NONE
-            : ecs_entity_make((uint32_t)(chance % places) + 1, ECS_GENERATION_MAX);
+            : ecs_entity_make(choose_first(subject, places) + 1, ECS_GENERATION_MAX);
     const size_t bytes_max = frame->size + (size_t)POSITIONS_MAX * 20;
     ecs_entity at = first;
     bool is_round = first == ECS_ENTITY_NONE;
@@ -304,7 +337,7 @@ static void run_positions(server_subject* subject, const server_request* request
     const uint32_t size = (uint32_t)frame->size - 4;
     for (uint32_t i = 0; i < 4; i++)
         frame->data[i] = (uint8_t)(size >> 8 * i);
-    frame->data[FLAGS_AT] = is_cut;
+    frame->data[FLAGS_AT] = (uint8_t)(is_cut + 2 * (place.dimensions == 3));
 }
 
 static const server_verb verbs[] = {

@@ -296,6 +296,20 @@ def served():
     take("/watch/bytes", None, "seen.slog")
 
 
+def bodies(count):
+    """The first frame of positions has the cubes, which lie in a field of a component, and no angle of a camera."""
+    with socket.create_connection(at, timeout=2) as to:
+        to.sendall(f"GET /api/v1/positions HTTP/1.1\r\nHost: {url.netloc}\r\n\r\n".encode())
+        answer = b""
+        while len(answer) < 1000 + 20 * int(count):
+            answer += to.recv(65536)
+    frame = answer.partition(b"\r\n\r\n")[2].partition(b"\r\n")[2] # behind the length of its chunk
+    size, _, flags = struct.unpack_from("<IQI", frame)
+    assert flags == 2 and (size - 12) // 20 == int(count), (flags, size)
+    places = [struct.unpack_from("<IHxxfff", frame, 16 + 20 * i)[2:] for i in range(int(count))]
+    assert all(abs(each) <= 101 for place in places for each in place) and len(set(places)) == int(count)
+
+
 def live(is_live):
     wants(200, "GET", "/log/info", says=f'"live":{is_live}')
 

@@ -121,6 +121,15 @@ case_a_log_is_served_with_its_segments_without_a_match() {
     says seen.out '^total ticks=1300 '
 }
 
+case_a_map_has_what_lies_in_a_field_of_a_component() {
+    start server shoal-server --game cubes --set cubes=60 --listen 127.0.0.1:0 --log none --http 127.0.0.1:0 --min-clients 0
+    await "ready line" has_said server.out '^ready '
+    url=$(value http server.out)
+    await "the places of cubes" has_bodies
+    ends_by_post
+}
+has_bodies() { python3 "$here/inspect.py" "$url" bodies 60 2>/dev/null; } # from the first ticks on
+
 case_a_log_is_live_as_long_as_its_server_lives() {
     start server shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog --min-clients 0
     await "ready line" has_said server.out '^ready '

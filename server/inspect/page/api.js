@@ -151,7 +151,7 @@ export function listen(of, heard) {
     }, () => { text = ""; setState("live"); }, (fault) => setState(fault.status === 401 ? "refused" : "lost", fault.message));
 }
 
-// Positions: `heard({tick, cut, count, ids, templates, xyz})`, arrays of their own for each frame.
+// Positions: `heard({tick, cut, isUp, count, ids, templates, xyz})`, arrays of their own for each frame.
 export function positions(values, heard, failed) {
     let held = new Uint8Array(0);
     return follow(() => "/api/v1/positions" + query(values), (part) => {
@@ -178,5 +178,5 @@ function frame(view, at, size) {
         templates[i] = view.getUint16(from + 4, true);
         for (let k = 0; k < 3; k++) xyz[i * 3 + k] = view.getFloat32(from + 8 + k * 4, true);
     }
-    return { tick: Number(view.getBigUint64(at, true)), cut: (view.getUint32(at + 8, true) & 1) !== 0, count, ids, templates, xyz };
+    return { tick: Number(view.getBigUint64(at, true)), cut: (view.getUint32(at + 8, true) & 1) !== 0, isUp: (view.getUint32(at + 8, true) & 2) !== 0, count, ids, templates, xyz };
 }

@@ -26,6 +26,7 @@ class Map_ {
     hear(frame) {
         this.problem = "";
         this.note = frame.cut ? "cut: more entities than fit into the budget of a tick" : "";
+        if (frame.isUp) for (let i = 1; i < frame.xyz.length; i += 3) frame.xyz[i] = -frame.xyz[i]; // a canvas counts downwards
         if (frame.tick < this.last) [this.frames, this.dots] = [[], 0]; // another match
         if (frame.tick === this.last && this.frames.length) this.frames.pop();
         this.frames.push(frame);
@@ -133,7 +134,7 @@ class Map_ {
             if (far < near) { near = far; best = i; }
         }
         if (best < 0) return null;
-        const { ids, templates, xyz } = this.placed, handle = handleText(ids[best]), at = (k) => count(Math.round(xyz[best * 3 + k] * 10) / 10);
+        const { ids, templates, xyz, isUp } = this.placed, handle = handleText(ids[best]), at = (k) => count(Math.round(xyz[best * 3 + k] * (k === 1 && isUp ? -10 : 10)) / 10);
         return { entity: handle, text: `${handle}  ${this.names.get(templates[best]) ?? ""}\n${at(0)}, ${at(1)}` };
     }
     close() { this.stop(); }
