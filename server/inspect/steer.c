@@ -184,6 +184,7 @@ static void run_net(server_subject* subject, const server_request* request, serv
     base_report_first first = {.count = 0};
     const base_reporter reporter = base_reporter_first(&first);
     if (!has_match(subject, answer)) return;
+    (void)net_server_wait_sent(subject->server, UINT64_MAX); // its threads send through the link
     const bool is_set = strcmp(spec, "off") == 0 ? net_socket_link_set(NULL) == NET_OK
                                                  : net_host_simulate_network(spec, &reporter);
     if (!is_set) {
