@@ -150,11 +150,10 @@ typedef struct net_log_counters {
     uint64_t saves_failed;    ///< no room on the disk, over the budget, nothing to save, too many
 } net_log_counters;
 
-/// Create FILE, FILE.queue and the thread, for a match before its first tick (but for
-/// net_log_options.before and .identity). An older log with
-/// this name becomes FILE.N, with its queue; N is above all that are there. A log that another
-/// server writes is not touched. `build` names the program's version. The caller owns the writer;
-/// *writer is NULL after an error.
+/// Create FILE, FILE.queue and the thread, for a match before its first tick (but for options
+/// `before` and `identity`). An older log with this name becomes FILE.N, with its queue; N is above
+/// all that are there. A log that another server writes is not touched. `build` names the program's
+/// version. The caller owns the writer; *writer is NULL after an error.
 /// @return NET_OK, also when the disk is full (reported): the log begins when there is room;
 ///         NET_ERR_DISK (reported: the disk is broken; a match can run without its log);
 ///         NET_ERR_IO (reported: the name is wrong or taken); NET_ERR_MEMORY.
