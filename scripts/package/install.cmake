@@ -16,6 +16,7 @@
 #     lib/systemd/system, etc/shoal             (server) shoal@NAME runs the match of etc/shoal/NAME.conf, shoal that of shoal.conf
 #     share/shoal/{grafana,prometheus}          (server) a dashboard and alerts for its metrics
 #     lib/shoal/upload                          (server) stores closed logs by rclone, for --log-on-close
+#     share/shoal/agones                        (server) a Fleet, its autoscaler, and a script that allocates a server
 set(package_folder ${CMAKE_CURRENT_LIST_DIR})
 set(package_target ${CMAKE_INSTALL_LIBDIR}/cmake/Shoal)
 set(etc ${CMAKE_INSTALL_SYSCONFDIR})
@@ -149,8 +150,8 @@ foreach(unit shoal shoal@)
 endforeach()
 install(FILES ${package_folder}/shoal.conf DESTINATION ${etc}/shoal COMPONENT server)
 install(PROGRAMS ${package_folder}/upload DESTINATION lib/shoal COMPONENT server)
-install(DIRECTORY ${package_folder}/grafana ${package_folder}/prometheus
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/shoal COMPONENT server)
+install(DIRECTORY ${package_folder}/grafana ${package_folder}/prometheus ${package_folder}/agones
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/shoal COMPONENT server USE_SOURCE_PERMISSIONS PATTERN Dockerfile EXCLUDE)
 
 # All that --install needs, without tests: cmake --build FOLDER --target shoal_installed
 add_custom_target(shoal_installed)

@@ -44,7 +44,8 @@ struct server_agones {
     const base_reporter* reporter;
     slot slots[SERVER_REST_SLOTS];
     goal goal;
-    bool is_asked; ///< for the goal, at least once
+    bool is_asked;  ///< for the goal: it may have had its effect
+    bool was_asked; ///< before the newest request for it
     bool is_answered;
     bool is_allocated;
     bool was_free; ///< since the goal is GOAL_READY
@@ -237,8 +238,9 @@ static void hear(server_agones* self, const char* data, size_t size, uint64_t no
 
 // ---- requests ----
 
-static void take_failure(server_agones* self, server_rest_slot which, uint32_t status,
-                         uint64_t now_us) {
+static void take_failure(server_agones* self, const server_rest_event* event, uint64_t now_us) {
+    const server_rest_slot which = event->slot;
+    const uint32_t status = event->status;
     slot* it = &self->slots[which];
     const bool may_wait = which == SERVER_REST_COUNTER || which == SERVER_REST_ANNOTATION;
     char text[32] = "no answer";
@@ -248,6 +250,8 @@ static void take_failure(server_agones* self, server_rest_slot which, uint32_t s
         base_report(self->reporter, NULL, 0, "warning: agones: %s: %s; it is tried again",
                     slot_name(self, which), text);
     it->has_failed = true;
+    if (which == SERVER_REST_LIFE && (status != 0 || event->is_unsent))
+        self->is_asked = self->was_asked;
     it->next_us = now_us + UINT64_C(1000) * (status != 0 && may_wait ? SERVER_AGONES_REFUSED_MS
                                                                      : SERVER_AGONES_AGAIN_MS);
     slot* watch = &self->slots[SERVER_REST_WATCH];
@@ -259,7 +263,7 @@ static void take_failure(server_agones* self, server_rest_slot which, uint32_t s
 static void take_end(server_agones* self, const server_rest_event* event, uint64_t now_us) {
     self->slots[event->slot].is_busy = false;
     if (event->status != 200)
-        take_failure(self, event->slot, event->status, now_us);
+        take_failure(self, event, now_us);
     else if (event->slot != SERVER_REST_WATCH) // its lines are its answer
         take_success(self, event->slot);
     if (event->slot == SERVER_REST_ANNOTATION) self->saying = NULL;
@@ -279,6 +283,7 @@ static void begin(server_agones* self, server_rest_slot which, const char* metho
 static void begin_life(server_agones* self, uint64_t now_us) {
     if (self->goal == GOAL_NONE || self->is_answered || !is_due(self, SERVER_REST_LIFE, now_us))
         return;
+    self->was_asked = self->is_asked;
     self->is_asked = true;
     begin(self, SERVER_REST_LIFE, "POST", self->goal == GOAL_READY ? "/ready" : "/shutdown", "{}",
           now_us);

@@ -120,6 +120,7 @@ static bool next(void* context, server_rest_event* event) {
         if (message->msg != CURLMSG_DONE) continue;
         CURL* easy = message->easy_handle;
         const bool has_answer = message->data.result == CURLE_OK;
+        event->is_unsent = message->data.result == CURLE_COULDNT_CONNECT;
         (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &private);
         if (has_answer) (void)curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
         request* it = (request*)(void*)private;

@@ -24,6 +24,7 @@ typedef struct server_rest_event {
     const char* data; ///< of WATCH, borrowed until the next call; NULL: the request is over
     size_t size;
     uint32_t status; ///< of HTTP; 0: no answer
+    bool is_unsent;  ///< with 0: it never got there
 } server_rest_event;
 
 typedef struct server_rest {

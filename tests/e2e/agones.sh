@@ -160,6 +160,86 @@ case_a_match_without_players_ends_by_itself() {
     end_sdk
 }
 
+case_a_script_allocates_a_server_for_two_players() {
+    run keygen shoal-server keygen keys
+    sdk start
+    SHOAL_KEYS=$(cat keys) fleet --ticks 30 --min-clients 2 --log a.slog
+    hears 'POST /ready {} 200'
+    mkdir path
+    cat >path/kubectl <<'KUBECTL'
+#!/usr/bin/env bash
+# What the allocation asks for goes to the stand-in.
+cat >allocation.yaml
+{ printf allocate; sed -nE 's/^ *(shoal\.dev\/[^:]+): "(.*)"$/ @\1=\2/p' allocation.yaml | tr -d '\n'; echo; } >sdk.in
+for ((i = 0; i < 10000; i++)); do grep -q '^ready ' server.out && break || sleep 0.03; done
+sed -nE 's/^ready listen=([0-9.]+):([0-9]+) .*/Allocated \1 \2 shoal-1/p' server.out
+KUBECTL
+    chmod +x path/kubectl
+    local allocate=$here/../../scripts/package/agones/allocate
+    PATH=$PWD/path:$bin:$PATH SHOAL_PLAYER=7 "$allocate" set-lives=5 set-ball_speed=0.5 >two.txt 2>two.err || fail "$(cat two.err)"
+    sed 1d two.txt >tokens.txt
+    run client shoal-client "$(head -n 1 two.txt)" --bots 2 --token-file tokens.txt
+    [ "$code" = 0 ] || fail "the players ended with $code"
+    hears 'POST /shutdown {} 200'
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    verifies a.slog server
+    run info shoal-replay info a.slog
+    says info.out '^set=ball_speed=0.5$'
+    says server.err 'settings=2 key_id=1$'
+    # Without a server it says so.
+    printf '#!/bin/sh\necho UnAllocated\n' >path/kubectl
+    PATH=$PWD/path:$bin:$PATH "$allocate" >two.txt 2>two.err && fail "it has found a server"
+    says two.err '^allocate: no server: UnAllocated$'
+    PATH=$PWD/path:$bin:$PATH "$allocate" 'set-a="' 2>two.err && fail "it takes what is no setting"
+    end_sdk
+}
+
+# ports N: so many free ones.
+ports() {
+    python3 -c 'import socket, sys
+ears = [socket.create_server(("127.0.0.1", 0)) for _ in range(int(sys.argv[1]))]
+print(*[ear.getsockname()[1] for ear in ears])' "$1"
+}
+case_the_real_sdk_server_takes_all_of_it() {
+    if [ -z "${SHOAL_E2E_SDK_SERVER:-}" ]; then
+        skip "SHOAL_E2E_SDK_SERVER names no sdk-server of Agones"
+        return
+    fi
+    local grpc
+    read -r AGONES_SDK_HTTP_PORT grpc < <(ports 2)
+    export AGONES_SDK_HTTP_PORT
+    cat >gameserver.json <<'JSON'
+{"metadata": {"name": "shoal-1", "labels": {"shoal.dev/set-lives": "7"}},
+ "status": {"state": "Scheduled", "address": "192.0.2.7", "ports": [{"name": "game", "port": 7123}],
+            "counters": {"players": {"count": 0, "capacity": 1}}}}
+JSON
+    : >sdk.out
+    fleet --ticks 200 --min-clients 2 --log a.slog
+    await "a warning" has_said server.err '^warning: agones: POST /ready: no answer'
+    "$SHOAL_E2E_SDK_SERVER" --local -f gameserver.json --http-port "$AGONES_SDK_HTTP_PORT" --grpc-port "$grpc" \
+        2>sdk.out >sdk.err {silence}<&- &
+    pids[sdk]=$!
+    await "ready" has_said sdk.out 'Ready request has been received'
+    python3 -c 'import sys, urllib.request
+urllib.request.urlopen(urllib.request.Request(sys.argv[1], b"{}", {"Content-Type": "application/json"})).read()' \
+        "http://localhost:$AGONES_SDK_HTTP_PORT/allocate"
+    allocated
+    run client shoal-client "$address" --bots 2
+    await "shutdown" has_said sdk.out 'Shutdown request has been received'
+    await "its answer" has_said server.err '^note: agones: shut down, waits for the signal$'
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    says sdk.out 'Health Ping Received'
+    says sdk.out 'shoal-identity'
+    ! grep -q 'warning: agones: .*HTTP' server.err || fail "a request was refused"
+    verifies a.slog server
+    run info shoal-replay info a.slog
+    says info.out '^set=lives=7$'
+    kill -TERM "${pids[sdk]}"
+    ended sdk
+}
+
 case_options_of_a_fleet_that_do_not_fit_are_refused() {
     export AGONES_SDK_HTTP_PORT=70000
     run server shoal-server --game breakout --log none

@@ -12,7 +12,6 @@ It prints the port and each request. A port is taken from the start, but refuses
     hang, go               answer nothing; answer again
     allocate NAME=VALUE... allocated, with these labels; @NAME=VALUE is an annotation
     state STATE            another state
-    line TEXT              the watch says this
 """
 import itertools, json, socket, sys, threading
 
@@ -63,9 +62,9 @@ class Sdk:
         status = {"state": self.state, "address": "192.0.2.7", "ports": [{"name": "game", "port": 7123}]}
         return json.dumps({"result": {"object_meta": meta, "status": status}}).encode() + b"\n"
 
-    def publish(self, line=None):
+    def publish(self):
         for watch in list(self.watches):
-            self.send_line(watch, line or self.server_line())
+            self.send_line(watch, self.server_line())
 
     def send_line(self, watch, line):
         try:  # in two pieces, since lines may be cut anywhere
@@ -141,8 +140,6 @@ class Sdk:
         elif verb == "state":
             self.state = words[0]
             self.publish()
-        elif verb == "line":
-            self.publish(" ".join(words).encode() + b"\n")
         print("did", verb, flush=True)
 
 

@@ -41,7 +41,8 @@ static void poll(void* context) {
 static bool next(void* context, server_rest_event* event) {
     sidecar* self = context;
     if (self->size > 0) {
-        *event = (server_rest_event){SERVER_REST_WATCH, self->data, self->size, 0};
+        *event =
+            (server_rest_event){.slot = SERVER_REST_WATCH, .data = self->data, .size = self->size};
         self->size = 0;
         return true;
     }

@@ -10,6 +10,7 @@
 // What the SDK server was asked, and what it answers from now on.
 typedef struct sidecar {
     uint32_t status[SERVER_REST_SLOTS]; ///< of each answer; 0: none, at once
+    bool is_down;                       ///< with 0: nothing listens there
     bool is_silent[SERVER_REST_SLOTS];  ///< answers nothing
     bool is_open[SERVER_REST_SLOTS];    ///< a request waits for its answer
     uint32_t asked[SERVER_REST_SLOTS];
@@ -51,7 +52,7 @@ static bool next(void* context, server_rest_event* event) {
     sidecar* self = context;
     if (self->line_next < self->line_count && self->is_open[SERVER_REST_WATCH]) {
         const char* line = self->lines[self->line_next++];
-        *event = (server_rest_event){SERVER_REST_WATCH, line, strlen(line), 0};
+        *event = (server_rest_event){.slot = SERVER_REST_WATCH, .data = line, .size = strlen(line)};
         return true;
     }
     while (self->events > 0) {
@@ -61,7 +62,8 @@ static bool next(void* context, server_rest_event* event) {
             continue;
         self->is_open[slot] = false;
         if (is_watch) self->is_watch_over = false;
-        *event = (server_rest_event){.slot = slot, .status = self->status[slot]};
+        *event = (server_rest_event){
+            .slot = slot, .status = self->status[slot], .is_unsent = self->is_down};
         return true;
     }
     return false;
@@ -275,6 +277,29 @@ CASE(a_ready_whose_answer_is_lost_is_not_asked_again_once_the_watch_shows_it) {
     at.status[SERVER_REST_LIFE] = 0;
     run(&at, 5000, 0);
     assert_int_equal(at.asked[SERVER_REST_LIFE], 1);
+    server_agones_destroy(at.agones);
+}
+
+// In its local mode the SDK server says Ready from the start.
+CASE(a_ready_that_never_got_there_is_asked_again_whatever_the_watch_shows) {
+    sidecar at;
+    begin_sidecar(&at);
+    at.status[SERVER_REST_LIFE] = 0;
+    at.is_down = true;
+    server_agones_ask_ready(at.agones);
+    run(&at, 100, 0);
+    hear(&at, IS("Ready"));
+    run(&at, 20, 0);
+    assert_false(server_agones_is_answered(at.agones));
+    at.status[SERVER_REST_LIFE] = 500;
+    run(&at, 1000, 0);
+    hear(&at, IS("Ready"));
+    run(&at, 20, 0);
+    assert_false(server_agones_is_answered(at.agones));
+    at.status[SERVER_REST_LIFE] = 200;
+    run(&at, 1000, 0);
+    assert_int_equal(at.asked[SERVER_REST_LIFE], 3);
+    assert_true(server_agones_is_answered(at.agones));
     server_agones_destroy(at.agones);
 }
 
