@@ -45,9 +45,8 @@ typedef struct net_log_segments {
     uint32_t seconds_max;  ///< of match time in a segment; 0: no limit
     uint32_t kept_max;     ///< closed segments; the oldest ones are deleted. 0: no limit
     uint64_t budget_bytes; ///< of all segments; the oldest ones are deleted. 0: no limit
-    /// Program to run with the name of a closed segment; NULL: none. Beside a segment that it has
-    /// stored it leaves SEGMENT.stored, a file whose content is its own affair: the mark is deleted
-    /// with its segment, and a segment that is deleted without one is counted and reported.
+    /// Program to run with the name of a closed segment; NULL: none. It leaves SEGMENT.stored
+    /// beside one that it stored; a segment that is deleted without this mark is reported.
     const char* on_close;
 } net_log_segments;
 
