@@ -104,10 +104,16 @@ int server_fleet_wait(server_program* self) {
 }
 
 void server_fleet_begin(server_program* self) {
-    char text[17];
+    char text[256];
+    const char* store = getenv("SHOAL_STORE"); // of scripts/package/upload
     if (!self->fleet.agones) return;
     (void)base_text_format(text, sizeof text, "%016" PRIx64, self->identity);
     server_agones_annotate(self->fleet.agones, SERVER_AGONES_IDENTITY, text);
+    if (store && self->config.log_on_close && self->has_log_file &&
+        base_text_format(text, sizeof text, "%s%s%016" PRIx64, store,
+                         store[0] && strchr("/:", store[strlen(store) - 1]) ? "" : "/",
+                         self->identity))
+        server_agones_annotate(self->fleet.agones, SERVER_AGONES_LOG, text);
 }
 
 void server_fleet_pass(server_program* self, uint64_t now_us) {

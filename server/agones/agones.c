@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANNOTATIONS_MAX 2u
+#define ANNOTATIONS_MAX 3u
 #define ANNOTATION_BYTES 320u
 #define UNKNOWN UINT64_MAX
 
@@ -71,6 +71,7 @@ server_agones* server_agones_create(const server_rest* rest, const base_reporter
     self->was_free = true;
     self->annotations[0].name = SERVER_AGONES_PUBLIC;
     self->annotations[1].name = SERVER_AGONES_IDENTITY;
+    self->annotations[2].name = SERVER_AGONES_LOG;
     base_bytes_init(&self->line, NULL);
     return self;
 }
@@ -117,8 +118,10 @@ static void say(server_agones* self, annotation* it, const char* value) {
 }
 
 void server_agones_annotate(server_agones* self, const char* name, const char* value) {
-    annotation* it = &self->annotations[strcmp(name, SERVER_AGONES_PUBLIC) == 0 ? 0 : 1];
-    BASE_ASSERT(strcmp(name, it->name) == 0 && (value || it == &self->annotations[0]));
+    annotation* it = self->annotations;
+    while (it < self->annotations + ANNOTATIONS_MAX && strcmp(name, it->name) != 0)
+        it++;
+    BASE_ASSERT(it < self->annotations + ANNOTATIONS_MAX && (value || it == self->annotations));
     if (it == &self->annotations[0]) self->is_public_own = value != NULL;
     if (value) say(self, it, value);
 }

@@ -29,6 +29,7 @@
 /// Annotations; Agones puts "agones.dev/sdk-" in front.
 #define SERVER_AGONES_PUBLIC "shoal-public"     ///< where players reach the server
 #define SERVER_AGONES_IDENTITY "shoal-identity" ///< of the match and its log, 16 digits
+#define SERVER_AGONES_LOG "shoal-log"           ///< where the log is stored
 
 typedef struct server_agones server_agones;
 

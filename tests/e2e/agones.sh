@@ -99,7 +99,8 @@ case_a_server_is_used_again_for_the_next_match() {
 
 case_an_sdk_server_that_hangs_and_restarts_does_not_touch_the_match() {
     sdk start 'allocate x=y'
-    fleet --min-clients 1 --log a.slog --drain-s 60
+    export SHOAL_STORE=store:logs
+    fleet --min-clients 1 --log a.slog --drain-s 60 --log-on-close /bin/true
     hears 'POST /ready {} 200'
     tell allocate x=y
     allocated
@@ -114,6 +115,7 @@ case_an_sdk_server_that_hangs_and_restarts_does_not_touch_the_match() {
     tell start
     await "all of it again" has_lines sdk.out '^PATCH /v1beta1/counters/players {"count":"1","capacity":"64"} 200$' 2
     await "its address again" has_lines sdk.out '^PUT .*"shoal-public","value":"192.0.2.7:7123"} 200$' 2
+    await "its log's place" has_said sdk.out '^PUT .*"shoal-log","value":"store:logs/[0-9a-f]{16}"\} 200$'
     [ "$(grep -c '^POST /ready {} 200$' sdk.out)" = 1 ] || fail "an allocated server asks to be ready"
     kill -TERM "${pids[server]}"
     await "the drain" has_said server.err '^note: draining'
