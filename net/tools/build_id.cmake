@@ -6,7 +6,7 @@
 #     shoal-0.1.0-g1234567890ab         the commit; no tag v0.1.0 is behind it
 #     shoal-0.1.0-12-g1234567890ab      12 commits after the tag v0.1.0; 0: the release itself
 #     shoal-0.1.0-g1234567890ab-dirty   files differ from the commit
-#     shoal-0.1.0-no-commit             not built in a git checkout of its own
+#     shoal-0.1.0-no-commit             not built in a git checkout of its own, nor of a tarball of scripts/release
 set(commit "")
 find_program(GIT git)
 if(GIT)
@@ -19,6 +19,10 @@ if(GIT)
                                 --match v${VERSION}
                         OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
     endif()
+endif()
+# scripts/release writes down what git says here.
+if(commit STREQUAL "" AND EXISTS ${SOURCE}/.commit)
+    file(STRINGS ${SOURCE}/.commit commit REGEX "^[v0-9a-f.-]+(-[0-9]+-g[0-9a-f]+)?$" LIMIT_COUNT 1)
 endif()
 if(commit STREQUAL "")
     set(id "shoal-${VERSION}-no-commit")

@@ -42,3 +42,6 @@ expect 0.2.0 'shoal-0\.2\.0-0-g[0-9a-f]{12}-dirty'
 mkdir "$work/checkout/archive"
 "$cmake" -DSOURCE="$work/checkout/archive" -DVERSION=0.2.0 -DFILE="$work/id.h" -P "$script"
 grep -q no-commit "$work/id.h" || { echo "FAILED: an archive inside a checkout"; exit 1; }
+echo v0.2.0-0-g0123456789ab >"$work/checkout/archive/.commit"
+"$cmake" -DSOURCE="$work/checkout/archive" -DVERSION=0.2.0 -DFILE="$work/id.h" -P "$script"
+grep -q '"shoal-0.2.0-0-g0123456789ab"' "$work/id.h" || { echo "FAILED: a tarball of a release"; exit 1; }
