@@ -126,6 +126,7 @@ struct net_playback {
     bool has_compared;        // both schemas
     bool has_reported_divergence;
     uint32_t event_number;  // of the last reliable one
+    uint32_t set_count;     // that the view was opened with
     uint32_t client;        // what it has is shown; 0: everything
     playback_event* events; // of the tick that is stepped
     uint32_t event_count, event_capacity;
@@ -221,7 +222,12 @@ static net_result open_view(net_playback* playback) {
     if (result != NET_OK) return result;
     net_match* match = net_presenter_match(playback->presenter);
     if (!playback->has_compared) compare_schemas(playback);
-    net_match_mirror_start(match, playback->config.tick_rate_hz, playback->config.settings,
+    net_match_config now = playback->config; // as of this tick, for the game to draw by
+    playback->set_count =
+        net_playback_marks_sets(&playback->marks, net_log_state_tick(playback->state));
+    for (uint32_t i = 0; i < playback->set_count; i++)
+        (void)!net_match_setting_apply(&now, playback->marks.sets[i].text, NULL);
+    net_match_mirror_start(match, now.tick_rate_hz, now.settings,
                            playback->module->game->setting_count);
     playback->event_number = 0;
     playback->tick = playback->drawn_tick = (double)net_log_state_tick(playback->state);
@@ -250,8 +256,8 @@ static ecs_tick tick_above(double tick) {
     return below + ((double)below < tick);
 }
 
-// Behind ticks that are lost the world is another one, and it gets a view of its own. While the
-// values are not known it stays as it is.
+// Behind ticks that are lost the world is another one, and it gets a view of its own; so it does
+// with other settings. While the values are not known it stays as it is.
 static net_result feed_next(net_playback* playback) {
     const ecs_tick before = net_log_state_tick(playback->state);
     const bool was_whole = net_log_state_is_whole(playback->state);
@@ -261,7 +267,10 @@ static net_result feed_next(net_playback* playback) {
     if (result != NET_OK) return result;
     give_events(playback);
     const bool is_whole = net_log_state_is_whole(playback->state);
-    if (net_log_state_tick(playback->state) == before + 1 && (was_whole || !is_whole))
+    const ecs_tick here = net_log_state_tick(playback->state);
+    const bool is_as_set =
+        !is_whole || playback->set_count == net_playback_marks_sets(&playback->marks, here);
+    if (here == before + 1 && (was_whole || !is_whole) && is_as_set)
         return net_playback_feed_give(playback->feed, scene_of(playback), false);
     close_view(playback);
     return open_view(playback);
@@ -322,11 +331,16 @@ static ecs_tick warm_tick(const net_playback* playback, ecs_tick tick) {
     return warm < last ? warm : last;
 }
 
-// A piece of the marks with each call; the first ones are those of a minute.
-static net_result read_marks(net_playback* playback, uint64_t blocks) {
-    if (playback->marks.is_whole) return NET_OK;
-    net_result result =
-        net_playback_marks_read(&playback->marks, playback->reader, playback->module->game, blocks);
+// A piece of the marks with each call; of a game whose settings may change, up to the tick in any
+// case. The first ones are those of a minute.
+static net_result read_marks(net_playback* playback, uint64_t blocks, double tick) {
+    net_playback_marks_list* marks = &playback->marks;
+    const net_game_module* game = playback->module->game;
+    if (marks->is_whole) return NET_OK;
+    net_result result = net_playback_marks_read(marks, playback->reader, game, blocks);
+    while (result == NET_OK && game->settings_changed && !marks->is_whole &&
+           (double)marks->tick <= tick)
+        result = net_playback_marks_read(marks, playback->reader, game, MARKS_BLOCKS);
     net_result back = net_log_state_return(playback->state);
     return result == NET_OK ? back : result;
 }
@@ -367,7 +381,7 @@ static net_result finish(net_playback* playback, net_result result, double tick)
 
 net_result net_playback_seek(net_playback* playback, double tick) {
     tick = clamp(playback, tick);
-    net_result result = read_marks(playback, MARKS_BLOCKS_SEEK);
+    net_result result = read_marks(playback, MARKS_BLOCKS_SEEK, tick);
     if (result == NET_OK) result = open_at(playback, tick);
     return finish(playback, result, tick);
 }
@@ -384,7 +398,7 @@ net_result net_playback_advance(net_playback* playback, double ticks) {
     BASE_ASSERT(ticks >= 0.0);
     double tick = clamp(playback, playback->tick + ticks);
     if (!playback->presenter) return net_playback_seek(playback, tick);
-    net_result result = read_marks(playback, MARKS_BLOCKS);
+    net_result result = read_marks(playback, MARKS_BLOCKS, tick);
     if (result == NET_OK) result = show_until(playback, tick);
     return finish(playback, result, tick);
 }
@@ -417,7 +431,7 @@ static net_result open_playback(net_playback* playback) {
     net_log_state_on_end(playback->state, take_events, playback);
     result =
         net_playback_feed_create(reader, playback->state, &playback->reporter, &playback->feed);
-    if (result == NET_OK) result = read_marks(playback, MARKS_BLOCKS_FIRST);
+    if (result == NET_OK) result = read_marks(playback, MARKS_BLOCKS_FIRST, 0.0);
     if (result == NET_OK) result = open_at(playback, clamp(playback, 0.0));
     // The first call that shows a moment reports what is wrong with the first tick.
     return result == NET_ERR_DAMAGED ? NET_OK : result;

@@ -15,6 +15,8 @@
 /// the match: net_log_verify does that. Where ticks are run again and a hash differs, the call
 /// returns NET_ERR_DIVERGED and does its work; later calls return NET_OK.
 ///
+/// Settings are those of the shown tick. The view begins again where an operator sets one.
+///
 /// A log of a build with other components, fields or templates is shown as well: values are matched
 /// by names and converted, events are left out.
 ///

@@ -19,6 +19,7 @@ typedef struct playback_record {
     net_log_writer* writer;
     uint32_t ticks;
     ecs_tick bad_tick; ///< 0: none; otherwise this tick logs an event that no client may send
+    ecs_tick set_tick; ///< 0: none; in front of this tick an operator sets ball_speed=1.25
     ecs_tick end_tick; ///< 0: none; otherwise a brick ends in this tick, whatever the match does
     uint64_t state_hash[RECORD_TICKS_MAX + 1];
     uint64_t world_hash[RECORD_TICKS_MAX + 1];
@@ -91,6 +92,8 @@ static inline void record_tick(playback_record* self) {
     const net_log_event bad = {.client = 1, .message = 1, .payload = "", .size = 0};
     begin.events = &bad;
     begin.event_count = tick == self->bad_tick;
+    static const net_log_argument speed = {.data = "ball_speed=1.25", .size = 15};
+    if (tick == self->set_tick) assert_ok(net_log_append_control(self->writer, "set", &speed, 1));
     net_log_append_begin(self->writer, &begin);
     if (begin.leave_count) net_match_leave(t->match, leave.client);
     for (uint32_t i = 0; i < begin.join_count; i++)
@@ -108,8 +111,9 @@ static inline void record_tick(playback_record* self) {
     self->scope_hash[tick] = record_scope(t->match);
 }
 
-static inline playback_record* record_make_with(uint32_t ticks, net_log_content content,
-                                                ecs_tick bad_tick, ecs_tick end_tick) {
+static inline playback_record* record_make_set(uint32_t ticks, net_log_content content,
+                                               ecs_tick bad_tick, ecs_tick end_tick,
+                                               ecs_tick set_tick) {
     // Few lives and fast balls: the match loses lives and clears levels within seconds.
     static const char* const settings[] = {"ball_speed=1.8", "lives=3"};
     playback_record* self = calloc(1, sizeof *self);
@@ -124,10 +128,12 @@ static inline playback_record* record_make_with(uint32_t ticks, net_log_content 
     self->ticks = ticks;
     self->bad_tick = bad_tick;
     self->end_tick = end_tick;
+    self->set_tick = set_tick;
     self->state_hash[0] = ecs_world_state_hash(net_match_world(self->table.match));
     self->world_hash[0] = ecs_world_hash(net_match_world(self->table.match));
     net_log_options options = net_log_options_default();
     options.content = content;
+    options.has_controls = set_tick > 0;
     assert_ok(net_log_writer_create_as(NULL, self->files.log, &options, self->table.match, "test",
                                        1234, NULL, &self->writer));
     for (uint32_t i = 0; i < ticks; i++)
@@ -135,6 +141,11 @@ static inline playback_record* record_make_with(uint32_t ticks, net_log_content 
     net_log_append_close(self->writer, self->table.match);
     assert_ok(net_log_writer_destroy(self->writer));
     return self;
+}
+
+static inline playback_record* record_make_with(uint32_t ticks, net_log_content content,
+                                                ecs_tick bad_tick, ecs_tick end_tick) {
+    return record_make_set(ticks, content, bad_tick, end_tick, 0);
 }
 
 static inline playback_record* record_make(uint32_t ticks) {

@@ -451,6 +451,31 @@ BOTH_CASE(another_game_is_refused) {
     assert_null(self->playback);
 }
 
+// ---- settings ----
+
+// That of the view world: what the game draws by.
+static double ball_speed(net_playback* playback) {
+    const net_match_config* config = net_match_get_config(net_playback_match(playback));
+    uint32_t i = 0;
+    while (strcmp(config->module->game->settings[i].key, "ball_speed") != 0)
+        i++;
+    return config->settings[i];
+}
+
+SHOW_CASE(a_setting_holds_from_its_tick_on, record_make_set(200, NET_LOG_CONTENT_STATE, 0, 0, 90)) {
+    net_playback* playback = show_play(self);
+    assert_true(ball_speed(playback) == 1.8);
+    assert_ok(net_playback_seek(playback, 150.0));
+    assert_true(ball_speed(playback) == 1.25);
+    assert_ok(net_playback_seek(playback, 80.0));
+    assert_true(ball_speed(playback) == 1.8);
+    assert_ok(net_playback_advance(playback, 9.0));
+    assert_true(ball_speed(playback) == 1.8);
+    assert_ok(net_playback_advance(playback, 1.0));
+    assert_true(ball_speed(playback) == 1.25);
+    assert_shows(self, 90);
+}
+
 // ---- what a client has ----
 
 static bool is_brick(ecs_world* world, ecs_entity entity) {
