@@ -143,11 +143,12 @@ static void put_again(line* to, const net_sentry* sentry) {
             put_word(to, word);
         if (access(sentry->log_file, F_OK) != 0) return; // none, or it has not begun
         put(to, "\nIts log stays: ");
+        put(to, sentry->log_file);
     } else if (sentry->log_file[0]) {
         put(to,
-            "\nThe log has its inputs. This runs it again: shoal-replay verify --through-crash ");
+            "\nThe log has its inputs. This runs it again: shoal-replay verify --through-crash");
+        put_word(to, sentry->log_file);
     }
-    put(to, sentry->log_file);
 }
 
 // Write the report of a crash into `text`, without the C library's formatting: a signal handler
@@ -237,14 +238,34 @@ static const char* name_of(int number) {
     }
 }
 
-// Each line with the mark in front: a journal takes lines for themselves.
-static void write_lines(const char* mark, const char* text, size_t size) {
-    for (const char* end = text + size; text < end;) {
-        const char* next = memchr(text, '\n', (size_t)(end - text));
-        next = next ? next + 1 : end;
-        if (mark) write_text(STDERR_FILENO, mark, strlen(mark));
-        write_text(STDERR_FILENO, text, (size_t)(next - text));
-        text = next;
+// Between quotes, for JSON and pairs: a byte below a space, of a file's name, becomes one.
+static void write_escaped(const char* text, size_t size) {
+    size_t from = 0;
+    for (size_t i = 0; i < size; i++) {
+        const bool is_control = (unsigned char)text[i] < ' ';
+        if (text[i] != '"' && text[i] != '\\' && !is_control) continue;
+        write_text(STDERR_FILENO, text + from, i - from);
+        write_text(STDERR_FILENO, is_control ? " " : "\\", 1);
+        from = i + is_control;
+    }
+    write_text(STDERR_FILENO, text + from, size - from);
+}
+
+// Each line for itself: a journal, or a reader of JSON, takes it so.
+static void write_lines(const net_sentry_config* config, const char* text, size_t size) {
+    for (const char *next, *end = text + size; text < end; text = next + 1) {
+        next = memchr(text, '\n', (size_t)(end - text));
+        if (!next) next = end;
+        const size_t length = (size_t)(next - text);
+        if (config->line_begin)
+            write_text(STDERR_FILENO, config->line_begin, strlen(config->line_begin));
+        if (config->line_end) {
+            write_escaped(text, length);
+            write_text(STDERR_FILENO, config->line_end, strlen(config->line_end));
+        } else {
+            write_text(STDERR_FILENO, text, length);
+        }
+        write_text(STDERR_FILENO, "\n", 1);
     }
 }
 
@@ -259,7 +280,7 @@ static void die(int number, siginfo_t* info, void* context) {
     const bool is_known = find_where(sentry, &where);
     size_t size =
         write_report(sentry, name_of(number), is_known ? &where : NULL, text, sizeof text);
-    write_lines(sentry->config.mark, text, size);
+    write_lines(&sentry->config, text, size);
     write_crash_file(sentry, name_of(number), is_known ? &where : NULL);
     // On return the access is repeated, under the handler that was there before. What another
     // process sent, as a watchdog does, is not.

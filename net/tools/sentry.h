@@ -30,7 +30,8 @@ typedef struct net_sentry_config {
     const char* log_file; ///< copied; NULL: there is no log
     const char* program;  ///< borrowed: it runs again with its arguments; NULL: the log does
     base_reporter reporter;
-    const char* mark;       ///< static, in front of each line of a crash on stderr; NULL: nothing
+    const char* line_begin; ///< static, in front of each line of a crash on stderr; NULL: nothing
+    const char* line_end;   ///< static, behind it, and the line is escaped as JSON; NULL: nothing
     const char* crash_file; ///< copied: where the report of a crash goes; NULL: nowhere
     uint64_t recent_ticks;  ///< its command runs so many ticks in front of the crash again
     /// Append what the program said last. It is called from a signal handler. NULL: nothing.

@@ -187,8 +187,23 @@ const base_reporter* server_lines_reporter(server_lines* lines, server_layer lay
     return &lines->speakers[layer].reporter;
 }
 
-const char* server_lines_fatal_mark(const server_lines* lines) {
-    return lines->is_journal ? "<2>" : NULL;
+// A signal handler writes them: whole texts, and no time.
+#define FATAL_LOGFMT "level=fatal layer=server message=\""
+#define FATAL_JSON "{\"level\":\"fatal\",\"layer\":\"server\",\"message\":\""
+
+const char* server_lines_fatal_begin(const server_lines* lines) {
+    static const char* const begins[][2] = {
+        [SERVER_LINE_WORDS] = {NULL, "<2>"},
+        [SERVER_LINE_LOGFMT] = {FATAL_LOGFMT, "<2>" FATAL_LOGFMT},
+        [SERVER_LINE_JSON] = {FATAL_JSON, "<2>" FATAL_JSON},
+    };
+    return begins[lines->format][lines->is_journal];
+}
+
+const char* server_lines_fatal_end(const server_lines* lines) {
+    static const char* const ends[] = {
+        [SERVER_LINE_WORDS] = NULL, [SERVER_LINE_LOGFMT] = "\"", [SERVER_LINE_JSON] = "\"}"};
+    return ends[lines->format];
 }
 
 bool server_lines_shows(const server_lines* lines, server_layer layer, server_level level) {

@@ -72,8 +72,11 @@ BASE_MUST_USE bool server_lines_configure(server_lines* lines, server_line_forma
                                           const base_reporter* reporter);
 /// A reporter whose messages belong to the layer. It lives as long as `lines`.
 const base_reporter* server_lines_reporter(server_lines* lines, server_layer layer);
-/// What stands in front of the lines of a server that dies: "<2>" for a journal; NULL: nothing.
-const char* server_lines_fatal_mark(const server_lines* lines);
+/// What stands in front of the lines of a server that dies: "<2>" for a journal, and the names of
+/// a line without its time. NULL: nothing.
+const char* server_lines_fatal_begin(const server_lines* lines);
+/// What stands behind them, escaped as they are then. NULL: nothing, for words.
+const char* server_lines_fatal_end(const server_lines* lines);
 /// Would a message of this level be printed?
 bool server_lines_shows(const server_lines* lines, server_layer layer, server_level level);
 /// The ticks that are done, for the lines to come.

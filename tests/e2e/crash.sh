@@ -98,6 +98,18 @@ case_a_crash_leaves_a_report_beside_its_log() {
     [ "$ticks" -ge 600 ] && [ "$ticks" -lt 1499 ] || fail "it ran $ticks ticks"
 }
 
+case_lines_of_a_crash_have_the_form_of_all_lines() {
+    mkdir 'a "b"'
+    start server shoal-server --game "$crash" --listen 127.0.0.1:0 --log 'a "b"/a.slog' --log-format json --set how=2 --set at=30
+    dies server
+    says server.err '^\{"level":"fatal","layer":"server","message":"fatal: access to memory that is not there .*"\}$'
+    says server.err '^\{"level":"fatal",.* verify --through-crash .a \\"b\\"/a.slog.*"\}$'
+    [ "$(sed '/Sanitizer:DEADLYSIGNAL/,$d' server.err | grep -cv '^{.*}$')" = 0 ] || fail "a line is no object"
+    start words shoal-server --game "$crash" --listen 127.0.0.1:0 --log none --log-format logfmt --set how=2 --set at=30
+    dies words
+    says words.err '^level=fatal layer=server message="fatal: access to memory that is not there .*"$'
+}
+
 case_a_journal_gets_each_line_of_a_crash_with_its_level() {
     : >server.err
     JOURNAL_STREAM=$(stat -c %d:%i server.err) fails 2
