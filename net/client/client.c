@@ -163,7 +163,7 @@ uint32_t net_client_number(const net_client* client) {
 bool net_client_take_secret(net_client* client, uint8_t* secret) {
     const bool is_over =
         client->phase == NET_CLIENT_ENDED && client->end != NET_CLIENT_END_EXCHANGED;
-    if (!client->has_resume || !client->received.has_any || is_over) return false;
+    if (!client->has_resume || !client->has_played || is_over) return false;
     memcpy(secret, client->resume, NET_RESUME_BYTES);
     if (client->phase != NET_CLIENT_ENDED) net_client_end_exchanged(client);
     return true;

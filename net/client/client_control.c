@@ -41,6 +41,12 @@ void net_client_greet(net_client* client) {
     }
     if (client->phase == NET_CLIENT_RESUMING)
         hello.resume = (ProtobufCBinaryData){sizeof client->resume, client->resume};
+    if (client->phase == NET_CLIENT_RESUMING && client->mirror) {
+        hello.tick = net_mirror_tick(client->mirror);
+        hello.events = client->event_count;
+        hello.event_tick = client->event_tick;
+        hello.rate_bytes = client->rate_bytes;
+    }
     Shoal__Wire__ClientControl control = SHOAL__WIRE__CLIENT_CONTROL__INIT;
     control.kind_case = SHOAL__WIRE__CLIENT_CONTROL__KIND_HELLO;
     control.hello = &hello;
@@ -256,6 +262,55 @@ static void take_standbys(net_client* client, const ProtobufCBinaryData* bytes) 
     }
 }
 
+// ---- another server goes on with the match
+
+// What the mirror was made with must be the same.
+static bool is_same_match(const net_client* client, const Shoal__Wire__Welcome* welcome) {
+    const net_match_config* config = net_match_get_config(client->config.match);
+    const uint32_t count = config->module->game->setting_count;
+    if (welcome->n_settings != count || welcome->tick_rate_hz != config->tick_rate_hz ||
+        welcome->replicated_index_max != client->index_max)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!(welcome->settings[i] == config->settings[i])) return false;
+    return true;
+}
+
+bool net_client_rebase(net_client* client, const Shoal__Wire__Welcome* welcome) {
+    BASE_ASSERT(client->mirror && client->varsize);
+    if ((welcome->is_solo && !client->config.has_solo) || !are_settings_right(client, welcome)) {
+        net_client_malformed(client);
+        return false;
+    }
+    if (!is_same_match(client, welcome)) { // it comes again, and starts again
+        net_client_end_exchanged(client);
+        return false;
+    }
+    const net_result result = net_mirror_rebase(client->mirror, welcome->is_solo);
+    if (result != NET_OK) {
+        net_client_overrun(client, result);
+        return false;
+    }
+    net_ack_sender_init(&client->sent, 1, client->now_us);
+    net_ack_receiver_init(&client->received);
+    client->known = (net_client_known){.has_mark = false};
+    client->has_tick_newest = false;
+    client->inbox.newest = 0;
+    client->varsize_ack_count = 0;
+    memset(client->resyncs, 0, sizeof client->resyncs);
+    client->is_rebased = true;
+    return true;
+}
+
+// It comes again when it may have been lost with a connection.
+static void receive_rebased(net_client* client, const Shoal__Wire__Rebased* rebased) {
+    if (client->phase != NET_CLIENT_PLAYING || !client->is_rebased) {
+        net_client_malformed(client);
+        return;
+    }
+    (void)net_mirror_end_rebase(client->mirror, rebased->tick);
+}
+
 static void resume(net_client* client, const Shoal__Wire__Welcome* welcome) {
     if (welcome->client != client->client) {
         net_client_malformed(client);
@@ -265,6 +320,7 @@ static void resume(net_client* client, const Shoal__Wire__Welcome* welcome) {
         net_client_end_exchanged(client);
         return;
     }
+    if (welcome->is_rebased && !net_client_rebase(client, welcome)) return;
     client->resumes++;
     base_report(net_ration_take(&client->ration, NET_RATION_BACK, client->now_us), NULL, 0,
                 "note: back after %.1f s as client %u", net_client_quiet_s(client), client->client);
@@ -331,6 +387,7 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
         return;
     }
     client->client = welcome->client;
+    client->index_max = welcome->replicated_index_max;
     client->has_resume = welcome->resume.len > 0;
     if (client->has_resume) memcpy(client->resume, welcome->resume.data, NET_RESUME_BYTES);
     take_standbys(client, &welcome->standbys);
@@ -488,6 +545,9 @@ void net_client_receive_control(net_client* client, const uint8_t* bytes, size_t
             take_standbys(client, &control->standbys->addresses);
         else
             net_client_malformed(client);
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_REBASED:
+        receive_rebased(client, control->rebased);
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_INFO:
         receive_info(client, control->info);

@@ -77,7 +77,12 @@ static void receive_game_event(net_client* client, const Shoal__Wire__GameEvent*
         net_client_malformed(client);
         return;
     }
-    if (!client->config.presenter || client->inbox.count == count || event->message == 0) return;
+    if (client->inbox.count == count || event->message == 0) return;
+    if (event->number != 0) {
+        client->event_count = event->tick == client->event_tick ? client->event_count + 1 : 1;
+        client->event_tick = event->tick;
+    }
+    if (!client->config.presenter) return;
     net_presenter_event(client->config.presenter, &client->inbox.entries[count].event);
 }
 
@@ -262,6 +267,7 @@ static void receive_realtime(net_client* client, const uint8_t* bytes, size_t si
     const uint64_t faults = client->faults.count;
     if (!receive_state(client, packet, &header, &reader)) return;
     net_ack_receiver_mark(&client->received, header.seq, client->now_us);
+    client->has_played = true;
     net_client_record_state(client, header.seq);
     if (client->faults.count == faults) net_client_faults_forgive(&client->faults);
     net_client_deliver_events(client);
@@ -294,7 +300,7 @@ static void receive_disconnected(net_client* client, const net_transport_event* 
     }
     // Without a reason the connection was lost, not closed.
     if (client->phase == NET_CLIENT_PLAYING && !client->is_closing && event->reason == 0 &&
-        client->has_resume && client->received.has_any) {
+        client->has_resume && client->has_played) {
         net_client_begin_resuming(client);
         return;
     }

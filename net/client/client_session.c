@@ -171,7 +171,7 @@ void net_client_begin_resuming(net_client* client) {
 
 void net_client_move(net_client* client) {
     if (client->phase == NET_CLIENT_PLAYING && !client->is_closing && client->has_resume &&
-        client->received.has_any)
+        client->has_played)
         net_client_begin_resuming(client);
 }
 
@@ -236,13 +236,28 @@ static void ask_standbys(net_client* client, uint64_t quiet_us) {
     transport->ops->ask(transport, client->standbys, client->standby_count);
 }
 
+// Of the last second in which the server was not silent.
+static void measure_rate(net_client* client, uint64_t quiet_us) {
+    const uint64_t passed_us = client->now_us - client->measured_us;
+    if (passed_us < 1000000u) return;
+    net_transport_stats stats;
+    client->config.transport->ops->stats(client->config.transport, &stats);
+    if (quiet_us < NET_UNEASY_MS * 1000u && client->measured_us != 0)
+        client->rate_bytes =
+            (uint32_t)((stats.recv_bytes - client->recv_bytes) * 1000000u / passed_us);
+    client->measured_us = client->now_us;
+    client->recv_bytes = stats.recv_bytes;
+}
+
 static void check_silence(net_client* client) {
     const uint64_t now_us = client->now_us;
     const uint64_t quiet_us = now_us > client->received_us ? now_us - client->received_us : 0;
     if (client->is_closing || !client->has_resume) return;
-    if (client->phase == NET_CLIENT_PLAYING && client->received.has_any)
+    if (client->phase == NET_CLIENT_PLAYING && client->has_played) {
+        measure_rate(client, quiet_us);
         ask_standbys(client, quiet_us);
-    if (client->phase == NET_CLIENT_PLAYING && client->received.has_any &&
+    }
+    if (client->phase == NET_CLIENT_PLAYING && client->has_played &&
         quiet_us > NET_QUIET_MS_MAX * 1000u)
         net_client_begin_resuming(client);
     if (client->phase == NET_CLIENT_RESUMING) retry(client, quiet_us);
@@ -269,7 +284,7 @@ void net_client_check_connection(net_client* client) {
     // other clients. A client that has just resumed gets time for the next packet.
     const uint64_t state_us =
         client->received.newest_us > client->back_us ? client->received.newest_us : client->back_us;
-    if (client->phase == NET_CLIENT_PLAYING && client->received.has_any && now_us > state_us &&
+    if (client->phase == NET_CLIENT_PLAYING && client->has_played && now_us > state_us &&
         now_us - state_us > NET_SILENCE_MS_MAX * 1000u)
         net_client_finish(client, NET_CLIENT_END_LOST);
     if (client->is_closing && now_us - client->closing_us > CLOSE_MS_MAX * 1000u)

@@ -133,6 +133,7 @@ struct net_client {
     net_peer peer;
     bool has_peer;
     uint32_t client;                  ///< client number; 0 before welcome
+    uint32_t index_max;               ///< of Welcome
     uint8_t resume[NET_RESUME_BYTES]; ///< the secret of the session
     bool has_resume;
     uint64_t received_us; ///< arrival of the newest datagram; while resuming: before the loss
@@ -149,6 +150,13 @@ struct net_client {
     bool has_enough;   ///< of them: the session ends with this service
     bool has_answered; ///< the SchemaQuestion of this connection
     uint32_t resumes;
+    bool has_played;      ///< a state packet came, of this connection or an earlier one
+    bool is_rebased;      ///< another server went on with the match
+    ecs_tick event_tick;  ///< of the newest reliable game event; 0: none came
+    uint32_t event_count; ///< of that tick
+    uint64_t measured_us; ///< of the datagram bytes that came in a second
+    uint64_t recv_bytes;  ///< at that time
+    uint32_t rate_bytes;  ///< what was measured
     net_roster roster;
     net_meter meter;
     uint32_t input_depth; ///< as the server reported last
@@ -209,6 +217,10 @@ void net_client_receive_control(net_client* client, const uint8_t* bytes, size_t
 void net_client_receive(net_client* client, const net_transport_event* event);
 /// Deliver the game events whose targets exist by now.
 void net_client_deliver_events(net_client* client);
+
+/// Another server has the match, and begins again with its packets. The world stays.
+/// @return false: this client cannot go on there as it is.
+bool net_client_rebase(net_client* client, const Shoal__Wire__Welcome* welcome);
 
 /// What a client sends on the realtime channel.
 

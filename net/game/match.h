@@ -22,11 +22,13 @@ typedef struct net_player {
     uint32_t client;
     ecs_entity entity; ///< NONE: a spectator; may be destroyed
     char name[NET_PLAYER_NAME_BYTES_MAX];
-    bool has_input;     ///< `input` holds the last one
-    bool has_seen;      ///< some input named the moment that the player saw
-    ecs_tick seen_tick; ///< the present when it did
-    uint64_t seen;      ///< that moment, in ticks * 256
-    bool is_refused;    ///< `end` was decided within its player_join
+    bool has_input;        ///< `input` holds the last one
+    bool has_seen;         ///< some input named the moment that the player saw
+    ecs_tick seen_tick;    ///< the present when it did
+    uint64_t seen;         ///< that moment, in ticks * 256
+    uint32_t input_number; ///< of the newest input of its client that a tick had
+    uint32_t event_number; ///< of the newest reliable event
+    bool is_refused;       ///< `end` was decided within its player_join
     net_match_end end;
     _Alignas(8) uint8_t input[ECS_EVENT_BYTES_MAX]; ///< the input event's struct
 } net_player;

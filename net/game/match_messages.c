@@ -318,6 +318,20 @@ void net_match_client_event(net_match* match, uint32_t client, uint32_t message,
     (void)ecs_event_send(match->world, entity, match->events[message - 1], target.bytes);
 }
 
+void net_match_note_numbers(net_match* match, uint32_t client, uint32_t input, uint32_t event) {
+    net_player* player = net_match_find_player(match, client);
+    if (!player) return;
+    if (input != 0) player->input_number = input;
+    if (event != 0) player->event_number = event;
+}
+
+void net_match_get_numbers(const net_match* match, uint32_t client, uint32_t* input,
+                           uint32_t* event) {
+    const net_player* player = net_match_find_player(match, client);
+    *input = player ? player->input_number : 0;
+    *event = player ? player->event_number : 0;
+}
+
 net_result net_match_server_event(net_match* match, uint32_t message, ecs_entity target,
                                   const void* data, size_t size) {
     BASE_ASSERT(match->config.role != NET_ROLE_SERVER);

@@ -195,6 +195,7 @@ static bool apply_event(net_log_replay* replay, const net_log_item* item) {
     if (net_match_event_check(replay->match, item->message, item->payload, item->payload_bytes) !=
         NET_OK)
         return false;
+    net_match_note_numbers(replay->match, item->client, 0, item->number);
     net_match_client_event(replay->match, item->client, item->message, item->payload,
                            item->payload_bytes);
     return true;
@@ -207,6 +208,7 @@ static bool apply_input(net_log_replay* replay, const net_log_item* item) {
     }
     if (net_match_input_check(replay->match, item->payload, item->payload_bytes) != NET_OK)
         return false;
+    net_match_note_numbers(replay->match, item->client, item->number, 0);
     net_match_input_seen(replay->match, item->client, item->payload, item->payload_bytes,
                          item->seen);
     return true;

@@ -106,6 +106,13 @@ void net_mirror_destroy(net_mirror* mirror);
 ///         the session.
 BASE_MUST_USE net_result net_mirror_read(net_mirror* mirror, uint16_t seq, ecs_tick tick,
                                          proto_bit_reader* snapshot, net_mirror_result* result);
+/// Another server has the match, and its packets begin again, in solo code or not. What the mirror
+/// has stays. An entity that is created again goes on, also in another slot. @return NET_OK;
+/// NET_ERR_MEMORY (end the session).
+BASE_MUST_USE net_result net_mirror_rebase(net_mirror* mirror, bool is_solo);
+/// That server has sent everything up to `tick`: end the entities that were not created again.
+/// @return how many.
+uint32_t net_mirror_end_rebase(net_mirror* mirror, ecs_tick tick);
 /// Compare the entity in `slot` with the row that the server has at `tick`: `hash` is the low 16
 /// bits of its net_row_hash. The mirror's row of that tick is compared, newest or not, and then the
 /// world with the newest row. `difference` may be NULL.

@@ -185,28 +185,32 @@ static bool leave_other_slot(net_mirror* mirror, const net_mirror_record* record
     uint32_t slot_next = net_mirror_index_of(mirror, ecs_entity_index(record->handle))->slot_next;
     if (slot_next == 0 || slot_next == record->slot + 1) return false;
     net_mirror_slot* other = net_mirror_slot_of(mirror, slot_next - 1);
-    bool is_moved = other->handle == record->handle;
+    bool is_moved = other->handle == record->handle, was_parked = net_mirror_is_parked(other);
     if (is_moved) {
         forget_incarnation(mirror, other, tick);
-        mirror->counters.moved++;
+        mirror->counters.moved += !was_parked;
     } else {
         end_incarnation(mirror, other, tick);
         mirror->counters.evicted++;
     }
-    if (is_newer(other->is_known, other->tick, tick)) know(other, tick);
+    if (!was_parked && is_newer(other->is_known, other->tick, tick)) know(other, tick);
     return is_moved;
 }
 
-// Another entity has the slot of a record: that incarnation ends.
-static void evict(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
+// Another entity has the slot of a record: that incarnation ends, or moves when it is parked.
+static net_result evict(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
     net_mirror_slot* slot = net_mirror_slot_of(mirror, record->slot);
     ecs_entity previous = slot->handle;
-    if (previous == ECS_ENTITY_NONE) return;
+    if (previous == ECS_ENTITY_NONE) return NET_OK;
+    if (net_mirror_is_parked(slot) &&
+        ecs_entity_index(previous) != ecs_entity_index(record->handle))
+        return net_mirror_move_parked(mirror, record->slot);
     mirror->counters.evicted++;
     end_incarnation(mirror, slot, tick);
-    if (ecs_entity_index(previous) == ecs_entity_index(record->handle)) return;
+    if (ecs_entity_index(previous) == ecs_entity_index(record->handle)) return NET_OK;
     report_gone(mirror, previous, tick);
     net_mirror_index_of(mirror, ecs_entity_index(previous))->gone_tick = tick;
+    return NET_OK;
 }
 
 // Show the entity in the world, or create it there.
@@ -233,7 +237,11 @@ static net_result apply_new_incarnation(net_mirror* mirror, const net_mirror_rec
         goes_on = true;
         forget_incarnation(mirror, slot, tick);
     } else {
-        evict(mirror, record, tick);
+        result = evict(mirror, record, tick);
+        if (result != NET_OK) {
+            net_row_world_release(&mirror->target, record->row_template, row);
+            return result;
+        }
     }
     begin_incarnation(mirror, record, tick);
     if (!mirror->world) report_changed(mirror, record, true);
@@ -300,8 +308,8 @@ static net_result apply_row(net_mirror* mirror, const net_mirror_record* record,
         is_newer(slot->is_known, slot->tick, tick) && is_newer(index->is_known, index->tick, tick);
     if (net_fault_is_planted(NET_FAULT_APPLY_OLD) && slot->handle == record->handle) is_news = true;
     if (!is_news) return keep_stale(mirror, record, tick, row);
-    bool is_same_incarnation =
-        slot->handle == record->handle && slot->incarnation.row_template == record->row_template;
+    bool is_same_incarnation = slot->is_known && slot->handle == record->handle &&
+                               slot->incarnation.row_template == record->row_template;
     net_result result = is_same_incarnation ? apply_same_incarnation(mirror, record, tick, row)
                                             : apply_new_incarnation(mirror, record, tick, row);
     if (result != NET_OK) return result;
@@ -319,19 +327,27 @@ static net_result apply_row(net_mirror* mirror, const net_mirror_record* record,
     return NET_OK;
 }
 
-static void apply_destroy(net_mirror* mirror, const net_mirror_record* record, ecs_tick tick) {
+void net_mirror_end_slot(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick) {
+    report_gone(mirror, slot->handle, tick);
+    net_mirror_index_of(mirror, ecs_entity_index(slot->handle))->gone_tick = tick;
+    mirror->counters.destroys++;
+    end_incarnation(mirror, slot, tick);
+}
+
+static net_result apply_destroy(net_mirror* mirror, const net_mirror_record* record,
+                                ecs_tick tick) {
     net_mirror_slot* slot = net_mirror_slot_of(mirror, record->slot);
     if (!is_newer(slot->is_known, slot->tick, tick)) {
         mirror->counters.stale_records++;
-        return;
+        return NET_OK;
     }
-    if (slot->handle != ECS_ENTITY_NONE) {
-        report_gone(mirror, slot->handle, tick);
-        net_mirror_index_of(mirror, ecs_entity_index(slot->handle))->gone_tick = tick;
-        mirror->counters.destroys++;
-        end_incarnation(mirror, slot, tick);
+    if (net_mirror_is_parked(slot)) { // what it is about never came
+        const net_result result = net_mirror_move_parked(mirror, record->slot);
+        if (result != NET_OK) return result;
     }
+    if (slot->handle != ECS_ENTITY_NONE) net_mirror_end_slot(mirror, slot, tick);
     know(slot, tick);
+    return NET_OK;
 }
 
 // Rows of many entities are in no cache: prefetch them a few records ahead. Measured with 100
@@ -351,11 +367,8 @@ net_result net_mirror_apply(net_mirror* mirror, ecs_tick tick) {
     for (uint32_t i = 0; i < mirror->record_count; i++) {
         const net_mirror_record* record = &mirror->records[i];
         prefetch(mirror, i + PREFETCH_RECORDS);
-        if (record->kind == NET_MIRROR_DESTROY) {
-            apply_destroy(mirror, record, tick);
-            continue;
-        }
-        net_result result = apply_row(mirror, record, tick);
+        net_result result = record->kind == NET_MIRROR_DESTROY ? apply_destroy(mirror, record, tick)
+                                                               : apply_row(mirror, record, tick);
         if (result != NET_OK) return result;
     }
     return NET_OK;

@@ -78,6 +78,44 @@ net_mirror_slot* net_mirror_find(const net_mirror* mirror, ecs_entity entity) {
     return slot->handle == entity ? slot : NULL;
 }
 
+// ---- parked entities (mirror_rebase.c) ----
+
+static bool is_nameless(const net_mirror_slot* slot) {
+    return slot->handle == ECS_ENTITY_NONE && !slot->is_known;
+}
+
+// From the highest one on, since servers give the lowest first.
+static net_result find_place(net_mirror* mirror, uint32_t* number) {
+    while (mirror->park_next > 0) {
+        *number = --mirror->park_next;
+        if (is_nameless(net_mirror_slot_of(mirror, *number))) return NET_OK;
+    }
+    for (*number = mirror->slots.count; *number > 0;)
+        if (is_nameless(net_mirror_slot_of(mirror, --*number))) return NET_OK;
+    *number = mirror->slots.count;
+    if (*number >= mirror->index_max) return NET_ERR_FULL;
+    if (!net_mirror_slot_at(mirror, *number)) return NET_ERR_MEMORY;
+    mirror->park_next = mirror->slots.count; // a page of them
+    return find_place(mirror, number);
+}
+
+net_result net_mirror_move_parked(net_mirror* mirror, uint32_t number) {
+    uint32_t place;
+    const net_result result = find_place(mirror, &place);
+    if (result != NET_OK) return result;
+    net_mirror_slot* from = net_mirror_slot_of(mirror, number);
+    net_mirror_slot* to = net_mirror_slot_of(mirror, place);
+    BASE_ASSERT(net_mirror_is_parked(from) && !to->previous && !from->previous);
+    const uint32_t stamp = to->stamp;
+    const net_mirror_incarnation idle = to->incarnation;
+    *to = *from;
+    to->stamp = stamp;
+    from->handle = ECS_ENTITY_NONE;
+    from->incarnation = idle;
+    net_mirror_index_of(mirror, ecs_entity_index(to->handle))->slot_next = (place + 1) & INT32_MAX;
+    return NET_OK;
+}
+
 // ---- lists ----
 
 static net_mirror_packet* packet_of(net_mirror* mirror, uint16_t seq) {
@@ -215,7 +253,7 @@ void net_mirror_keep_previous(net_mirror* mirror, uint32_t number, ecs_tick tick
     if (slot->previous) drop(mirror, slot->previous);
     size_t bytes = slot->incarnation.ring.bytes_allocated;
     net_mirror_previous* previous =
-        slot->incarnation.ring.count > 0 ? make_room(mirror, bytes) : NULL;
+        slot->incarnation.ring.count > 0 && slot->is_known ? make_room(mirror, bytes) : NULL;
     if (!previous) {
         net_tick_ring_deinit(&slot->incarnation.ring, &mirror->pool.allocator);
         return;

@@ -142,6 +142,7 @@ struct net_mirror {
     uint8_t* packed; ///< rows of that snapshot
     uint32_t packed_size, packed_capacity;
     uint32_t word_count; ///< of those rows
+    uint32_t park_next;  ///< parked entities move to slots below it
     uint32_t sweep_next; ///< slot that net_mirror_sweep compares next
     uint64_t* listed;    ///< a bit per slot: scratch of a list that is being sorted, else 0
     uint8_t* gaps;       ///< scratch
@@ -161,6 +162,8 @@ BASE_MUST_USE net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs
 // mirror_apply.c
 /// Apply the records of the decoded snapshot. @return NET_OK; an error leaves the mirror broken.
 BASE_MUST_USE net_result net_mirror_apply(net_mirror* mirror, ecs_tick tick);
+/// The entity of a slot is gone as of `tick`: end its incarnation, and say so.
+void net_mirror_end_slot(net_mirror* mirror, net_mirror_slot* slot, ecs_tick tick);
 /// Release the handles that the newest row of a slot names.
 void net_mirror_release_newest(net_mirror* mirror, const net_mirror_slot* slot);
 
@@ -182,6 +185,10 @@ static inline net_mirror_index* net_mirror_index_of(const net_mirror* mirror, ui
 /// Is the entity of a slot alive in the world? Without a world: always.
 static inline bool net_mirror_is_alive(const net_mirror* mirror, const net_mirror_slot* slot) {
     return !mirror->world || ecs_is_alive(mirror->world, slot->handle);
+}
+/// Is its entity of before a rebase, and not named since?
+static inline bool net_mirror_is_parked(const net_mirror_slot* slot) {
+    return slot->handle != ECS_ENTITY_NONE && !slot->is_known;
 }
 /// Unpack the row at a position of an incarnation's ring.
 void net_mirror_unpack(const net_mirror_incarnation* incarnation, uint32_t position, uint64_t* row);
@@ -205,8 +212,14 @@ bool net_mirror_next_slot(const net_mirror_packet* packet, uint32_t* at, uint32_
 
 // mirror_store.c
 /// The present incarnation of this slot ended at `tick`. It becomes the previous one, if there is
-/// room. The slot's ring is empty afterwards.
+/// room and it was not parked. The slot's ring is empty afterwards.
 void net_mirror_keep_previous(net_mirror* mirror, uint32_t number, ecs_tick tick);
+// mirror_store.c
+/// A record names a slot where an entity is parked: that one moves, and the slot is empty.
+/// @return NET_OK; NET_ERR_MEMORY; NET_ERR_FULL (every slot has an entity).
+BASE_MUST_USE net_result net_mirror_move_parked(net_mirror* mirror, uint32_t number);
+
+// mirror_store.c
 /// Drop previous incarnations that ended too long before mirror->tick, or all.
 void net_mirror_expire_previous(net_mirror* mirror);
 void net_mirror_drop_previous(net_mirror* mirror);

@@ -95,6 +95,29 @@ bool net_repl_state_resync(net_repl_state* repl, ecs_entity entity) {
     return true;
 }
 
+// Slots whose entities the client has not acknowledged.
+static uint64_t uncreated(const net_repl_state* repl, uint32_t word) {
+    return net_set(repl, NET_SET_USED)[word] & ~net_set(repl, NET_SET_LIVE)[word] &
+           ~net_set(repl, NET_SET_GOING)[word];
+}
+
+bool net_repl_state_await(net_repl_state* repl) {
+    const uint32_t words = net_repl_state_words(repl);
+    if (!BASE_ARRAY_RESERVE(repl->replicator->allocator, repl->awaited, repl->awaited_words, words))
+        return false;
+    for (uint32_t w = 0; w < repl->awaited_words; w++)
+        repl->awaited[w] = w < words ? uncreated(repl, w) : 0;
+    return true;
+}
+
+// A slot may get another entity meanwhile: then that one is awaited, too.
+bool net_repl_state_is_awaiting(net_repl_state* repl) {
+    uint64_t left = 0;
+    for (uint32_t w = 0; w < repl->awaited_words && w < net_repl_state_words(repl); w++)
+        left |= repl->awaited[w] &= uncreated(repl, w);
+    return left != 0;
+}
+
 bool net_repl_state_is_settled(const net_repl_state* repl) {
     if (repl->replicator->published != net_history_step_count(repl->replicator->history))
         return false;

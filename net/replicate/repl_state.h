@@ -110,6 +110,10 @@ bool net_repl_state_lost(net_repl_state* repl, uint16_t seq);
 bool net_repl_state_resync(net_repl_state* repl, ecs_entity entity);
 /// Has the client acknowledged all that it should have, at the replicator's tick?
 bool net_repl_state_is_settled(const net_repl_state* repl);
+/// Await all that is in scope now. @return false when memory ran out.
+bool net_repl_state_await(net_repl_state* repl);
+/// Is something of that in its scope still, and not acknowledged?
+bool net_repl_state_is_awaiting(net_repl_state* repl);
 /// Is the entity in the client's scope (its creation may be in flight)? `classes` may be NULL.
 bool net_repl_state_sees(const net_repl_state* repl, ecs_entity entity, uint32_t* classes);
 /// Set what the client has of explanation->entity and what waits; also is_in_scope and entered. Not
@@ -236,6 +240,8 @@ struct net_repl_state {
     uint8_t states[NET_REPL_STATE_PACKETS]; ///< net_packet_state
     uint32_t round_ticks;                   ///< from sending to acknowledgement, the newest time
     uint32_t create_bits, update_bits;      ///< typical sizes in 1/16 bits, for selecting
+    uint64_t* awaited;                      ///< a set of slots; NULL: nothing is awaited
+    uint32_t awaited_words;
     uint32_t probe_slot;
     ecs_tick held_tick; ///< newest in which held_back was counted
     net_repl_state_counters counters;

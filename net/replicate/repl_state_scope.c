@@ -185,6 +185,7 @@ void net_repl_state_deinit_slots(net_repl_state* repl) {
     base_release(allocator, repl->carried, window_bytes(repl));
     base_release(allocator, repl->listed, window_bytes(repl));
     base_release(allocator, repl->members, (size_t)repl->word_count * WORD_SLOTS * SLOT_BYTES);
+    BASE_ARRAY_RELEASE(allocator, repl->awaited, repl->awaited_words);
     if (repl->table) base_release(allocator, repl->table, sizeof *repl->table << repl->table_bits);
     BASE_ARRAY_RELEASE(allocator, repl->groups, repl->group_capacity);
     BASE_ARRAY_RELEASE(allocator, repl->reclasses, repl->reclass_capacity);

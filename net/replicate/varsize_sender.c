@@ -262,6 +262,16 @@ net_result net_varsize_sender_create(net_varsize_source* source, net_varsize_sen
     return NET_OK;
 }
 
+void net_varsize_sender_rebase(net_varsize_sender* sender, ecs_tick tick) {
+    BASE_ASSERT(sender->record_count == 0 && sender->version_last == 0);
+    sender->version_last = tick << 16;
+    sender->is_rebased = true;
+}
+
+void net_varsize_sender_end_rebase(net_varsize_sender* sender) {
+    sender->is_rebased = false;
+}
+
 void net_varsize_sender_destroy(net_varsize_sender* sender) {
     if (!sender) return;
     const base_allocator* allocator = sender->source->allocator;
@@ -316,6 +326,7 @@ static net_varsize_record* add_record(net_varsize_sender* sender, uint32_t place
     }
     sender->record_of[place] = at + 1;
     sender->records[at] = (net_varsize_record){.place = place, .queue_next = NET_VARSIZE_NONE};
+    if (sender->is_rebased) sender->records[at].sent = NET_VARSIZE_SENT_UNKNOWN;
     return &sender->records[at];
 }
 

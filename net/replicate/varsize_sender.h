@@ -85,6 +85,7 @@ struct net_varsize_sender {
     uint64_t version_last;
     int64_t credit; ///< bytes that may be sent
     bool is_broken;
+    bool is_rebased; ///< the client may have any value of what comes into scope
 };
 
 /// Place of an entity's first value, NET_VARSIZE_NONE when it has none.

@@ -86,6 +86,7 @@ static net_result create_replication(net_server* server) {
 }
 
 static void destroy_replication(net_server* server) {
+    net_event_outbox_deinit(&server->recent);
     net_varsize_source_destroy(server->varsize);
     if (server->replicator) net_replicator_destroy(server->replicator);
     if (server->interest) net_interest_destroy(server->interest);
@@ -124,6 +125,8 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
     server->clients_named =
         net_match_client_last(config->match); // a match that was restored had some
     server->rng = base_rng_make(net_match_get_config(config->match)->seed, 16);
+    net_event_outbox_init(&server->recent, config->allocator);
+    server->is_recalling = config->is_following;
     net_ration_init(&server->ration, config->reporter);
     set_cadence(server);
     net_result result = NET_ERR_MEMORY;

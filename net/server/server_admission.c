@@ -296,6 +296,7 @@ static void take_hello_of(net_server* server, net_session* session, const net_se
     session->has_solo = greeting->has_solo;
     session->rate_requested = greeting->rate_requested;
     session->is_bot = greeting->is_bot;
+    session->memory = greeting->memory;
     net_session_choose_code(server, session);
     for (uint32_t i = 0; is_news && i < server->session_count; i++) {
         net_session* other = server->sessions[i];
@@ -312,7 +313,24 @@ net_result net_server_expect(net_server* server, uint32_t client, uint64_t now_u
     if (!session || !net_interest_add_client(server->interest, session->client))
         return NET_ERR_MEMORY;
     net_interest_hold(server->interest, session->client, true);
+    server->is_recalling = true;
     return NET_OK;
+}
+
+// A match that goes on from far back, as with --at, would stand still on its client's screen.
+static bool may_rebase(const net_server* server, const net_session* session) {
+    const ecs_tick tick = net_match_tick(server->config.match);
+    return session->memory.tick != 0 && session->memory.tick <= tick + NET_REBASE_TICKS_MAX;
+}
+
+// Its client has the world of another server of the match, and that goes on here.
+static void rebase(net_server* server, net_session* session) {
+    uint32_t input, event;
+    net_match_get_numbers(server->config.match, session->client, &input, &event);
+    session->inputs.newest = session->inputs.used = input;
+    session->inbox.newest = event;
+    session->inbox.is_open = event == 0;
+    session->is_rebasing = true;
 }
 
 void net_session_resume(net_server* server, net_session* session, net_session* greeting) {
@@ -338,6 +356,8 @@ void net_session_resume(net_server* server, net_session* session, net_session* g
     session->is_renewed = is_anew;
     if (is_anew && session->is_expected) take_hello_of(server, session, greeting);
     if (is_anew) net_session_renew(server, session);
+    const bool is_rebased = is_anew && session->is_expected && may_rebase(server, session);
+    if (is_rebased) rebase(server, session);
     // A client that resumes again and again gets a welcome each time, but no line is printed and no
     // roster sent.
     bool is_quiet = net_session_has_resumed_just_now(server, session);
@@ -349,7 +369,12 @@ void net_session_resume(net_server* server, net_session* session, net_session* g
         server->is_settle_prolonged = true;
         server->phase_us = server->now_us;
     }
-    if (!net_session_welcome(server, session, !is_anew)) return;
+    if (!net_session_welcome(server, session,
+                             is_rebased ? NET_SESSION_REBASED
+                             : is_anew  ? NET_SESSION_NEW
+                                        : NET_SESSION_RESUMED))
+        return;
+    if (session->was_rebased) net_session_send_rebased(server, session);
     net_rate_begin(&session->out.rate, net_server_sent_bytes(server, session));
     if (is_quiet) {
         session->is_roster_due = true;

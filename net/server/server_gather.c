@@ -196,6 +196,7 @@ void net_server_add_event(net_server* server, const ecs_event* event) {
     added->is_late = description->is_delivered_late;
     added->entity_count = net_match_entities_of(match, message, event->payload, added->entities);
     out->event_count++;
+    if (server->is_recalling && added->is_reliable) net_server_keep_event(server, added);
 }
 
 // Finding a slot by its index costs as much as looking at so many slots.

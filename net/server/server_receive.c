@@ -136,6 +136,10 @@ static void take_hello(net_server* server, net_session* session, const Shoal__Wi
     session->rate_requested = hello->rate_bytes_max;
     session->has_solo = hello->has_solo;
     session->is_spectator = hello->is_spectator;
+    session->memory = (net_session_memory){.tick = hello->tick,
+                                           .event_tick = hello->event_tick,
+                                           .events = hello->events,
+                                           .rate_bytes = hello->rate_bytes};
     if (hello->schema_hash != net_schema_hash(net_match_schema(server->config.match))) {
         net_session_set_state(server, session, NET_SESSION_ASKED, "schema_differs");
         Shoal__Wire__SchemaQuestion question = SHOAL__WIRE__SCHEMA_QUESTION__INIT;

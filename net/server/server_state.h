@@ -217,6 +217,8 @@ struct net_server {
     net_interest* interest;
     net_replicator* replicator;
     net_varsize_source* varsize;
+    bool is_recalling;       ///< it follows, or a player of another server is not rebased here yet
+    net_event_outbox recent; ///< while it is so: reliable events of the last ticks, for all clients
     net_admission* admission;
     net_repl_state** leavers; ///< of sessions that are over, oldest first; session_count places
     uint32_t leaver_count;
@@ -325,6 +327,17 @@ void net_session_watch(net_server* server, net_session* session);
 net_session* net_server_find_secret(net_server* server, const uint8_t* secret);
 /// Continue `session` with the connection of `greeting`, whose slot is free afterwards.
 void net_session_resume(net_server* server, net_session* session, net_session* greeting);
+
+/// Players that were at another server of the match (server_rebase.c).
+
+/// An event of this tick is for clients: keep it for those that are not here.
+void net_server_keep_event(net_server* server, const net_server_event* event);
+/// The session has a replication state: go on where its client was.
+/// @return false when memory ran out.
+bool net_session_begin_rebase(net_server* server, net_session* session);
+/// Once per tick, after the net half was collected: inform the clients that have everything.
+void net_server_end_rebases(net_server* server);
+void net_session_send_rebased(net_server* server, net_session* session);
 
 /// Spectators: sessions without a player.
 

@@ -90,10 +90,12 @@ static void apply(net_match* match, const net_log_begin* begin) {
     }
     for (uint32_t i = 0; i < begin->event_count; i++) {
         const net_log_event* event = &begin->events[i];
+        net_match_note_numbers(match, event->client, 0, event->number);
         net_match_client_event(match, event->client, event->message, event->payload, event->size);
     }
     for (uint32_t i = 0; i < begin->input_count; i++) {
         const net_log_input* input = &begin->inputs[i];
+        net_match_note_numbers(match, input->client, input->number, 0);
         net_match_input_seen(match, input->client, input->payload, input->size, input->seen);
     }
 }
@@ -152,7 +154,11 @@ static bool create_replication(net_server* server, net_session* session) {
     if (net_repl_state_create(server->replicator, session->client, &out->repl) == NET_OK) {
         net_repl_state_set_lane(out->repl, session->lane);
         bool is_ready = !session->is_solo || net_repl_state_use_solo(out->repl) == NET_OK;
-        if (is_ready && net_session_open_varsize(server, session)) return true;
+        if (is_ready && net_session_open_varsize(server, session) &&
+            (!session->is_rebasing || net_session_begin_rebase(server, session)))
+            return true;
+        net_varsize_sender_destroy(out->varsize);
+        out->varsize = NULL;
         net_repl_state_destroy(out->repl);
     }
     out->repl = NULL;
@@ -314,6 +320,7 @@ static void run_tick(net_server* server, const net_log_begin* given) {
         hold_joined(server, &begin);
     net_spectators_begin(server);
     net_server_send_rosters(server, &begin);
+    net_server_end_rebases(server);
     const bool is_last = has_ended(server);
     net_server_look_for_slips(server, is_last);
     admit(server, begin.tick > 1 && !is_last);

@@ -283,7 +283,7 @@ void net_server_draw(net_server* server, void* bytes, size_t size) {
         ((uint8_t*)bytes)[i] = (uint8_t)(base_rng_u32(&server->rng) >> 24);
 }
 
-bool net_session_welcome(net_server* server, net_session* session, bool is_resumed) {
+bool net_session_welcome(net_server* server, net_session* session, net_session_start start) {
     net_match* match = server->config.match;
     const net_match_config* config = net_match_get_config(match);
     double settings[NET_SETTINGS_MAX];
@@ -295,7 +295,8 @@ bool net_session_welcome(net_server* server, net_session* session, bool is_resum
     welcome.n_settings = config->module->game->setting_count;
     welcome.settings = settings;
     welcome.resume = (ProtobufCBinaryData){sizeof session->resume, session->resume};
-    welcome.is_resumed = is_resumed;
+    welcome.is_resumed = start != NET_SESSION_NEW;
+    welcome.is_rebased = start == NET_SESSION_REBASED;
     welcome.is_solo = session->is_solo;
     welcome.is_spectator = session->is_spectator;
     welcome.standbys = (ProtobufCBinaryData){server->standby_bytes, server->standbys};
@@ -343,7 +344,7 @@ bool net_session_accept(net_server* server, net_session* session) {
     server->name_keys[session->place] = key;
     make_secret(server, session);
     net_session_choose_code(server, session);
-    (void)net_session_welcome(server, session, false);
+    (void)net_session_welcome(server, session, NET_SESSION_NEW);
     return true;
 }
 
@@ -384,6 +385,7 @@ void net_session_renew(net_server* server, net_session* session) {
     session->has_player_sent = session->has_roster = false;
     session->refused = NULL;
     session->is_renewed = true;
+    session->is_rebasing = session->was_rebased = false;
 }
 
 void net_session_ask_again(net_server* server, net_session* session) {
@@ -398,6 +400,7 @@ void net_session_ask_again(net_server* server, net_session* session) {
         net_session_set_state(server, session, NET_SESSION_AWAY, "exchanged");
     }
     session->resume_us = 0; // it comes back at once because the server asks it to
+    session->is_expected = false;
     net_session_renew(server, session);
 }
 
@@ -485,6 +488,8 @@ bool net_session_open_varsize(net_server* server, net_session* session) {
                                         .enter = watch_enter,
                                         .reclass = watch_reclass,
                                         .leave = watch_leave};
+    if (session->is_rebasing)
+        net_varsize_sender_rebase(out->varsize, net_match_tick(server->config.match));
     net_repl_state_set_watch(out->repl, &watch);
     if (!net_varsize_sender_is_broken(out->varsize)) return true;
     net_varsize_sender_destroy(out->varsize);

@@ -85,6 +85,14 @@ typedef struct net_session_out {
     uint32_t event_refused; ///< message of the reliable event that had no room; 0: none
 } net_session_out;
 
+/// What the hello of a client says that comes back from another server of the match.
+typedef struct net_session_memory {
+    ecs_tick tick; ///< its newest; 0: it starts again
+    ecs_tick event_tick;
+    uint32_t events; ///< reliable ones of event_tick that it has
+    uint32_t rate_bytes;
+} net_session_memory;
+
 typedef struct net_session {
     net_session_state state;
     uint32_t place;   ///< in net_server.sessions
@@ -102,6 +110,9 @@ typedef struct net_session {
     bool has_player_sent;
     bool is_renewed;  ///< another match goes on, and its client starts again: until a packet comes
     bool is_expected; ///< it joined elsewhere: what it said there is not known until it is back
+    net_session_memory memory; ///< of its newest hello
+    bool is_rebasing;          ///< Welcome said is_rebased, and Rebased is not sent yet
+    bool was_rebased;          ///< it is; a connection that was lost may have had it
     ecs_entity player_sent;
     uint32_t strikes;
     const net_message* refused; ///< the newest message that the game refused, and why; NULL: none
@@ -191,8 +202,14 @@ net_result net_session_send_encoded(net_server* server, net_session* session,
 bool net_session_accept(net_server* server, net_session* session);
 /// Choose the code of its packets, by what its hello said.
 void net_session_choose_code(net_server* server, net_session* session);
+/// How a session begins, for its client.
+typedef enum net_session_start {
+    NET_SESSION_NEW,
+    NET_SESSION_RESUMED, ///< all is as it was
+    NET_SESSION_REBASED, ///< entities stay, and are sent again
+} net_session_start;
 /// Send the welcome. @return false when that failed: the session has ended.
-bool net_session_welcome(net_server* server, net_session* session, bool is_resumed);
+bool net_session_welcome(net_server* server, net_session* session, net_session_start start);
 
 /// End a session: close its peer report, say goodbye when the peer may still listen, and mark its
 /// player to leave the match. Does nothing when the session is over already.

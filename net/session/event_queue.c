@@ -208,6 +208,8 @@ net_result net_event_inbox_push_needs(net_event_inbox* inbox, const Shoal__Wire_
                                       const net_event_needs* needs) {
     if (event->payload.len > NET_EVENT_PAYLOAD_BYTES_MAX) return NET_ERR_MALFORMED;
     bool is_reliable = event->number != 0;
+    if (is_reliable && inbox->is_open) inbox->newest = event->number - 1;
+    if (is_reliable) inbox->is_open = false;
     bool is_again = net_fault_is_planted(NET_FAULT_EVENT_TWICE) && event->number == inbox->newest;
     if (is_reliable && event->number != inbox->newest + 1 && !is_again) {
         inbox->known++;

@@ -80,6 +80,11 @@ void net_rate_init(net_rate* rate, uint64_t now_us, uint32_t bytes_max, uint32_t
     rate->hold_us = now_us + HOLD_US;
 }
 
+void net_rate_go_on(net_rate* rate, uint32_t bytes) {
+    const double known = bytes < rate->rate_max ? bytes : rate->rate_max;
+    if (known > rate->rate) rate->rate = known;
+}
+
 static void measure_used(net_rate* rate, double seconds) {
     const double part = seconds < USED_S ? seconds / USED_S : 1;
     if (rate->held == 0) rate->used += (rate->taken / seconds - rate->used) * part;

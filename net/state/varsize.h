@@ -68,6 +68,11 @@ const net_varsize_counters* net_varsize_source_get_counters(const net_varsize_so
 /// A client joins with an empty scope. @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_varsize_sender_create(net_varsize_source* source,
                                                    net_varsize_sender** sender);
+/// Before its first scope: the client has values of another server, versions up to 2^16 times a
+/// tick of the match. All that comes into scope is sent, defaults too, from `tick` on.
+void net_varsize_sender_rebase(net_varsize_sender* sender, ecs_tick tick);
+/// From now on the client has nothing but what was sent here.
+void net_varsize_sender_end_rebase(net_varsize_sender* sender);
 void net_varsize_sender_destroy(net_varsize_sender* sender);
 /// Did memory run out? Then its state is unknown: drop the client.
 bool net_varsize_sender_is_broken(const net_varsize_sender* sender);

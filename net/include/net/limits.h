@@ -56,6 +56,8 @@ BASE_C_BEGIN
 #define NET_STANDBYS_MAX 4u
 #define NET_UNEASY_MS 400u
 #define NET_UNEASY_STEP_MS 100u
+/// So many ticks more than a server that goes on with its match a client may have, and go on, too.
+#define NET_REBASE_TICKS_MAX 64u
 #define NET_SILENCE_MS_MAX 30000u ///< a session ends after this time without an acknowledgement
 #define NET_DEAF_MS_MAX                                                                            \
     10000u ///< a client that is heard for so long and acknowledges nothing is dropped

@@ -385,6 +385,13 @@ void net_match_input_seen(net_match* match, uint32_t client, const void* payload
 void net_match_client_event(net_match* match, uint32_t client, uint32_t message,
                             const void* payload, size_t size);
 
+/// Note the numbers that a client gave to an input, or to a reliable event, of this tick; 0: none.
+void net_match_note_numbers(net_match* match, uint32_t client, uint32_t input, uint32_t event);
+/// The newest of them, in the ticks that this match has run; 0: none, or it began later at a
+/// keyframe of a log, or there is no such player.
+void net_match_get_numbers(const net_match* match, uint32_t client, uint32_t* input,
+                           uint32_t* event);
+
 /// Moments that inputs named, on a server whose module rewinds; zeros elsewhere.
 typedef struct net_rewind_stats {
     uint64_t inputs; ///< that named a moment

@@ -139,9 +139,10 @@ void net_server_say_why(net_server* server, const char* text);
 ///         changed.
 BASE_MUST_USE net_result net_server_exchange(net_server* server, net_match* match);
 /// A match that has stepped goes on here: one of its players has a place, and comes back with its
-/// secret (net_server_config.secret: the one that it got where it joined). It keeps number and
-/// name, and starts again. Who is not here NET_SILENCE_MS_MAX after `now_us` leaves. For each
-/// player of the match, before the first tick.
+/// secret (net_server_config.secret: the one that it got where it joined). Its session goes on, and
+/// so does what its world shows; it starts again when it is more than NET_REBASE_TICKS_MAX ticks
+/// ahead. Who is not here NET_SILENCE_MS_MAX after `now_us` leaves. For each player of the match,
+/// before the first tick.
 /// @return NET_OK; NET_ERR_FULL (more than clients_max); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_server_expect(net_server* server, uint32_t client, uint64_t now_us);
 /// Tell all clients, now and at their Welcome, which servers may take over from this one: at most
