@@ -2,6 +2,7 @@
 // One message at a time, as the stream numbers them. The broker's own delivery may lose, double and
 // stop without a word: what is not the next message is left, and a newer one, or the answer to a
 // ping, shows that a message is missing. Then it is read from there again.
+#include "stream/stream_feed.h"
 #include "stream/stream_frame.h"
 
 #include "base/assert.h"
@@ -25,6 +26,7 @@ struct net_stream_follower {
     base_bytes header;
     net_log_order order;
     bool has_failed;
+    uint64_t (*clock_us)(void); // of its feed
 
     uint8_t* memory; // the message whose records are given
     net_stream_frame frame;
@@ -257,6 +259,36 @@ const uint8_t* net_stream_follower_header(const net_stream_follower* follower, s
 const net_stream_follower_info* net_stream_follower_get(const net_stream_follower* follower) {
     return &follower->info;
 }
+
+// ---- as a feed ----
+
+static net_log_feed_state next_of_feed(void* context, net_log_record* record) {
+    net_stream_follower* self = context;
+    const uint8_t* data;
+    uint32_t size;
+    net_stream_next next = net_stream_follower_next(self, &data, &size);
+    if (next == NET_STREAM_NEXT_NOTHING) {
+        (void)net_stream_follower_poll(self, self->clock_us());
+        next = net_stream_follower_next(self, &data, &size);
+    }
+    if (next == NET_STREAM_NEXT_FAILED) return NET_LOG_FEED_FAILED;
+    if (next == NET_STREAM_NEXT_END) return NET_LOG_FEED_END;
+    if (next == NET_STREAM_NEXT_NOTHING) return NET_LOG_FEED_NOTHING;
+    const bool is_read = net_log_record_read(record, data, size);
+    BASE_ASSERT(is_read); // the message was checked
+    return NET_LOG_FEED_RECORD;
+}
+
+net_log_feed net_stream_follower_feed(net_stream_follower* follower, uint64_t (*clock_us)(void)) {
+    BASE_ASSERT(follower->header.size > 0 && clock_us);
+    follower->clock_us = clock_us;
+    return (net_log_feed){.context = follower,
+                          .header = follower->header.data,
+                          .header_bytes = follower->header.size,
+                          .next = next_of_feed};
+}
+
+// ---- life ----
 
 net_result net_stream_follower_create(const base_allocator* allocator, const net_broker* broker,
                                       net_stream_follower** follower_out) {

@@ -37,6 +37,7 @@ struct net_stream_tap {
     // Of the simulation's thread.
     bool is_leaving_out;
     uint64_t counted;
+    place appended;           // the newest record
     _Atomic uint64_t records; // the same, for the stream's
 
     // Of the stream's thread.
@@ -50,6 +51,11 @@ struct net_stream_tap {
     net_log_cursor walk;
     uint32_t tries;
 };
+
+static void step(place* at, ecs_tick tick) {
+    if (tick != at->tick) *at = (place){.tick = tick};
+    at->count++;
+}
 
 // ---- the simulation's thread ----
 
@@ -71,6 +77,7 @@ static void take_record(void* context, uint32_t kind, ecs_tick tick, const void*
                         uint32_t size) {
     net_stream_tap* self = context;
     self->counted++;
+    step(&self->appended, tick);
     if (!self->is_leaving_out || base_spsc_used(self->ring) == 0)
         self->is_leaving_out = !push(self, kind, tick, data, size);
     atomic_store_explicit(&self->records, self->counted, memory_order_release);
@@ -89,8 +96,7 @@ uint64_t net_stream_tap_records(const net_stream_tap* tap) {
 // ---- the stream's thread ----
 
 static void note(net_stream_tap* self, uint64_t number, net_log_kind kind, ecs_tick tick) {
-    if (tick != self->behind.tick) self->behind = (place){.tick = tick};
-    self->behind.count++;
+    step(&self->behind, tick);
     self->number = number;
     self->given.end_tick = kind == NET_LOG_KIND_END ? tick : 0;
     self->given.is_close = kind == NET_LOG_KIND_CLOSE;
@@ -233,6 +239,33 @@ net_result net_stream_tap_resume(net_stream_tap* self, uint64_t records, const v
                       "it has more than the log: another server, or a standby, went on with it");
     if (!is_same) return refuse(self, reporter, "its last record is another one");
     return NET_OK;
+}
+
+void net_stream_tap_begin(net_stream_tap* self, uint64_t records) {
+    uint64_t cursor = base_spsc_tail(self->ring);
+    uint32_t size;
+    bool is_damaged = false;
+    while (base_spsc_next(self->ring, &cursor, &size, &is_damaged))
+        ;
+    base_spsc_pop_to(self->ring, cursor);
+    close_reader(self);
+    self->is_in_ring = self->is_leaving_out = false;
+    self->behind = self->appended;
+    self->number = self->counted = records;
+    atomic_store_explicit(&self->records, records, memory_order_release);
+}
+
+net_result net_stream_tap_header(const net_stream_tap* self, base_bytes* header,
+                                 const base_reporter* reporter) {
+    net_log_reader* reader;
+    size_t size;
+    const net_result result =
+        net_log_reader_create(self->config.allocator, self->config.log_file, reporter, &reader);
+    if (!reader) return result;
+    const uint8_t* packed = net_log_reader_header(reader, &size);
+    base_bytes_write(header, packed, size);
+    net_log_reader_destroy(reader);
+    return header->failed ? NET_ERR_MEMORY : NET_OK;
 }
 
 net_result net_stream_tap_create(const net_stream_tap_config* config, net_stream_tap** tap_out) {

@@ -267,6 +267,7 @@ static uint64_t send(net_stream_writer* self, const net_broker_status* broker, u
     net_stream_status* status = &self->status;
     if (!broker->is_connected) {
         status->trouble = NET_STREAM_AWAY;
+        (void)base_text_copy(status->text, sizeof status->text, broker->trouble);
         return now_us + IDLE_US;
     }
     if (!has_capacity(self, broker)) return now_us + IDLE_US;

@@ -46,6 +46,7 @@ typedef enum net_exit_code {
     NET_EXIT_CONNECT = 6,  ///< no server answered, or it refused the client
     NET_EXIT_BEHIND = 7,   ///< a client had not caught up at the end of the match
     NET_EXIT_DIFFERS = 8,  ///< a client's world was another one at the end of the match
+    NET_EXIT_FENCED = 9,   ///< another server goes on with the match of this one
 } net_exit_code;
 
 /// The exit code for a result of reading or replaying a log. The caller has reported the fault.

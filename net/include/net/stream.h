@@ -6,6 +6,7 @@
 /// (net_broker); the writer and the follower are polled with the time.
 #pragma once
 
+#include "base/bytes.h"
 #include "ecs/entity.h"
 #include "net/log.h"
 #include "net/token.h"
@@ -145,6 +146,14 @@ BASE_MUST_USE net_result net_stream_tap_resume(net_stream_tap* tap, uint64_t rec
                                                const void* last, uint32_t last_bytes,
                                                const base_reporter* reporter);
 
+/// A server that followed goes on as the one that writes: what waits is dropped, and the next record
+/// of its log has number `records` + 1. Not while the source is used.
+void net_stream_tap_begin(net_stream_tap* tap, uint64_t records);
+/// Append the packed Header of the log. @return NET_OK; NET_ERR_MEMORY, or what
+/// net_log_reader_create returns (reported).
+BASE_MUST_USE net_result net_stream_tap_header(const net_stream_tap* tap, base_bytes* header,
+                                               const base_reporter* reporter);
+
 // ---- writing ----
 
 /// Appends a match's records, one message at a time, each with the sequence of the last one: when
@@ -181,10 +190,10 @@ typedef struct net_stream_status {
     net_stream_position acked;
     ecs_tick acked_tick; ///< newest one whose end is acknowledged; 0: none
     uint64_t sent_records;
-    uint64_t messages, bytes; ///< acknowledged
-    uint64_t repeats;         ///< messages that were sent once more
-    uint64_t ack_us;          ///< how long the newest acknowledgement took
-    char text[NET_BROKER_TEXT_BYTES + 64];
+    uint64_t messages, bytes;              ///< acknowledged
+    uint64_t repeats;                      ///< messages that were sent once more
+    uint64_t ack_us;                       ///< how long the newest acknowledgement took
+    char text[NET_BROKER_TEXT_BYTES + 64]; ///< of FAILED, and the newest reason of AWAY
 } net_stream_status;
 
 typedef struct net_stream_writer_config {

@@ -2,6 +2,8 @@
 // One follower of a stream that a test writes message by message.
 #include "stream_world.h"
 
+#include "stream/stream_feed.h"
+
 typedef struct stage {
     broker_sim* sim;
     net_broker broker; // of the one who writes
@@ -255,4 +257,41 @@ CASE(bytes_that_are_no_message_are_refused) {
     put_claim(&world, 1, 1, "header");
     put(&world, "hello", 5);
     must_fail(&world, "has another form");
+}
+
+static uint64_t no_time(void) {
+    return 2000 * MS;
+}
+
+CASE(a_feed_gives_all_that_came) {
+    stage world;
+    net_log_record record;
+    open_world(&world);
+    put_claim(&world, 1, 1, "header");
+    const net_log_feed feed = net_stream_follower_feed(world.follower, no_time);
+    assert_int_equal(feed.header_bytes, 6);
+    assert_int_equal(feed.next(feed.context, &record), NET_LOG_FEED_NOTHING);
+    const uint64_t count = 3;
+    for (uint32_t i = 0; i < count; i++)
+        script_tick(&world.script);
+    uint8_t memory[256];
+    for (uint32_t i = 0; i < count; i++) { // messages that nothing takes yet
+        proto_pb_writer message = {.data = memory, .capacity = sizeof memory};
+        net_stream_frame_begin(&message, 1, 2 * i + 1);
+        for (uint32_t k = 2 * i; k < 2 * i + 2; k++)
+            assert_true(net_stream_frame_add(&message, world.script.records[k].data,
+                                             world.script.records[k].size));
+        char id[8];
+        snprintf(id, sizeof id, "m%u", i);
+        const net_broker_append append = {
+            .data = memory, .size = message.size, .expected = i + 1, .id = id};
+        world.broker.append(world.broker.context, 100 + i, &append);
+        broker_sim_run(world.sim, world.now_us += 2 * MS);
+    }
+    for (uint32_t i = 0; i < 2 * count; i++) {
+        assert_int_equal(feed.next(feed.context, &record), NET_LOG_FEED_RECORD);
+        assert_int_equal(record.tick, 1 + i / 2);
+    }
+    assert_int_equal(feed.next(feed.context, &record), NET_LOG_FEED_NOTHING);
+    close_world(&world);
 }
