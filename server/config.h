@@ -29,6 +29,7 @@ typedef struct server_config {
     bool follows_whole; ///< from its first tick on, not from its newest keyframe
     const char* resume; ///< a log whose match goes on; NULL: a new match
     uint64_t resume_at; ///< behind this tick; 0: the last whole one
+    const char* stream; ///< NULL: none
     const char* log;    ///< file, "none", or NULL: a name made of game and time
     net_log_sync log_sync;
     net_log_content log_content;

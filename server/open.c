@@ -175,6 +175,43 @@ static net_log_options log_options(const server_config* config, bool is_in_memor
     return options;
 }
 
+// The stream takes what the log's writer appends.
+static int make_stream(server_program* self, bool has_file, net_log_options* options) {
+    if (!self->config.stream) return NET_EXIT_CLEAN;
+    if (!has_file) {
+        base_report(&self->reporter, NULL, 0,
+                    "--stream: it needs a log, which is its source (not --log none)");
+        return NET_EXIT_USAGE;
+    }
+    uint32_t addresses = (uint32_t)self->config.public_addresses.count;
+    char text[NET_ENET_ADDRESS_TEXT_BYTES];
+    const bool is_public = addresses > 0;
+    if (!is_public && net_transport_enet_address(self->transport, text, sizeof text) &&
+        net_address_parse(text, &self->stream_address) == NET_OK)
+        addresses = 1;
+    self->stream = server_stream_create(&(server_stream_config){
+        .url = self->config.stream,
+        .log_file = self->log_file,
+        .addresses = is_public ? self->public_addresses : &self->stream_address,
+        .address_count = addresses,
+        .reporter = &self->reporter,
+    });
+    if (!self->stream) {
+        base_report(&self->reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
+        return NET_EXIT_RUNTIME;
+    }
+    options->tap = server_stream_tap(self->stream);
+    return NET_EXIT_CLEAN;
+}
+
+static int begin_stream(server_program* self) {
+    if (!self->stream) return NET_EXIT_CLEAN;
+    if (self->has_log_file)
+        return server_stream_begin(self->stream, self->identity, self->config.resume != NULL);
+    base_report(&self->reporter, NULL, 0, "--stream: there is no log, which is its source");
+    return NET_EXIT_RUNTIME;
+}
+
 static int open_log(server_program* self) {
     BASE_ASSERT(self->match && self->transport && !self->log); // the port comes before the file
     const char* name = self->config.log;
@@ -191,11 +228,13 @@ static int open_log(server_program* self) {
         base_report(&self->reporter, NULL, 0, "--log-key: there is no log to sign (--log none)");
         return NET_EXIT_USAGE;
     }
+    net_log_options options = log_options(&self->config, !has_file, self->before);
+    int code = make_stream(self, has_file, &options);
+    if (code != NET_EXIT_CLEAN) return code;
     if (!has_file && self->config.log_ring_s == 0) return NET_EXIT_CLEAN;
     if (!has_file) make_log_name(self, unix_ms); // of what is saved
-    const int code = server_resume_check_signed(self);
+    code = server_resume_check_signed(self);
     if (code != NET_EXIT_CLEAN) return code;
-    net_log_options options = log_options(&self->config, !has_file, self->before);
     if (self->config.log_key) options.sign_key = &self->log_key;
     if (self->follow.source) options.identity = net_follow_info(self->follow.source)->identity;
     const base_reporter* log = server_program_layer(self, SERVER_LAYER_LOG);
@@ -278,6 +317,7 @@ void server_program_update_subject(server_program* self) {
     subject->transport = self->transport;
     subject->log = self->log;
     subject->log_file = self->log_file;
+    subject->stream = server_stream_get(self->stream);
     subject->reporter = &self->reporter;
     subject->start_us = self->start_us;
     subject->lines = self->lines;
@@ -335,6 +375,11 @@ static void print_ready(const server_program* self) {
         server_inspect_address(self->inspect, address, sizeof address);
         printf(" http=%s", address);
     }
+    if (self->stream) {
+        char url[512];
+        server_stream_url(self->stream, url, sizeof url);
+        printf(" stream=%s", url);
+    }
     if (self->follow.source)
         printf(" delay_s=%" PRIu64 " tick=%" PRIu64, self->config.follow_delay_s,
                net_match_tick(self->match));
@@ -382,6 +427,7 @@ int server_program_open(server_program* self) {
     if (code == NET_EXIT_CLEAN) code = open_log(self);
     if (code == NET_EXIT_CLEAN) code = open_server(self);
     if (code == NET_EXIT_CLEAN) code = server_resume_players(self);
+    if (code == NET_EXIT_CLEAN) code = begin_stream(self);
     server_resume_close(self);
     if (code == NET_EXIT_CLEAN) code = open_inspect(self);
     if (code == NET_EXIT_CLEAN && self->config.control)
@@ -406,6 +452,7 @@ void server_program_close(server_program* self) {
     base_bytes_deinit(&self->console.json);
     net_sentry_destroy(self->sentry);
     if (self->log) (void)!net_log_writer_destroy(self->log); // it reads the server's rows
+    server_stream_destroy(self->stream);                     // the log's tap
     if (self->server) net_server_destroy(self->server);
     server_metrics_destroy(self->metrics);
     server_meter_destroy(self->meter);

@@ -76,6 +76,7 @@ static bool close_log(server_program* self, net_log_counters* counters) {
     *counters = server_program_log(self);
     if (!self->log) return !self->lacks_log;
     net_log_append_close(self->log, self->match);
+    server_stream_end(self->stream);
     net_result result = net_log_writer_finish(self->log);
     char text[256];
     const base_reporter* log = server_program_layer(self, SERVER_LAYER_LOG);

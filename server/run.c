@@ -64,6 +64,11 @@ static void reload_game(server_program* self) {
     if (!self->is_reload_due || !is_running(self)) return;
     if (self->log && !net_log_may_exchange(self->log)) return; // behind a later tick
     self->is_reload_due = false;
+    if (self->stream) {
+        base_report(&self->reporter, NULL, 0,
+                    "not reloaded: those that follow the stream have the game as it is now");
+        return;
+    }
     if (!net_host_reload(self->server, &self->module, &self->match, &old,
                          server_program_layer(self, SERVER_LAYER_GAME)))
         return;
@@ -116,6 +121,7 @@ static void pass(server_program* self) {
     server_inspect_pass(self->inspect, !server_program_is_draining(self) && !self->follow.is_late);
     server_console_read(self);
     server_control_pass(self->control, &self->subject, net_loop_now_us());
+    self->is_fenced = server_stream_pass(self->stream, net_loop_now_us()) > 0;
 }
 
 void server_program_run(server_program* self) {
@@ -135,6 +141,7 @@ void server_program_run(server_program* self) {
             server_pacer_received(&pacer);
         }
         pass(self);
+        if (self->is_fenced) break; // nothing is sent any more
         uint64_t now_us = net_loop_now_us();
         if (!server_pacer_is_due(&pacer, is_fast, now_us)) continue;
         if (is_fast && self->log) net_log_wait_room(self->log);

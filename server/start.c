@@ -26,7 +26,7 @@ static int run(server_program* self) {
     int code = server_program_open(self);
     if (code == NET_EXIT_CLEAN && self->server) {
         server_program_run(self);
-        code = server_program_report(self);
+        code = self->is_fenced ? NET_EXIT_FENCED : server_program_report(self);
     }
     server_fleet_end(self, code);
     return code;

@@ -326,6 +326,31 @@ static void put_follow(base_bytes* text, const server_subject* subject) {
               follow->kept_bytes);
 }
 
+static void put_stream(base_bytes* text, const server_subject* subject) {
+    if (!subject->stream) return;
+    const net_stream_status* status = &subject->stream->status;
+    const bool is_up = status->state == NET_STREAM_OWNED && status->trouble == NET_STREAM_WELL;
+    put_count(text, "shoal_stream_up", "gauge", "1: the stream's broker takes messages.", is_up);
+    put_count(text, "shoal_stream_epoch", "gauge", "Of this server's claim.", status->epoch);
+    put_count(text, "shoal_stream_acked_sequence", "gauge", "Newest message that is stored.",
+              status->acked.sequence);
+    put_count(text, "shoal_stream_acked_tick", "gauge", "Newest tick whose end is stored.",
+              status->acked_tick);
+    put_count(text, "shoal_stream_waiting_records", "gauge",
+              "Records of the log that are not stored yet.",
+              subject->stream->records - status->acked.records);
+    put_count(text, "shoal_stream_messages_total", "counter", "Messages that were stored.",
+              status->messages);
+    put_count(text, "shoal_stream_bytes_total", "counter", "Bytes of these messages.",
+              status->bytes);
+    put_count(text, "shoal_stream_repeats_total", "counter", "Messages that were sent once more.",
+              status->repeats);
+    put_count(text, "shoal_stream_reconnects_total", "counter", "Connections after the first one.",
+              subject->stream->reconnects);
+    put_seconds(text, "shoal_stream_ack_seconds", "gauge",
+                "How long the newest message took to be stored.", status->ack_us);
+}
+
 static void put_http(base_bytes* text, const server_subject* subject) {
     static const char* const classes[] = {"0xx", "1xx", "2xx", "3xx", "4xx", "5xx"};
     static const char name[] = "shoal_http_responses_total";
@@ -358,6 +383,7 @@ void server_metrics_write(const server_metrics* self, const server_subject* subj
     put_histogram(text, "shoal_client_loss_ratio", "", &self->loss);
     put_log(text, subject);
     put_follow(text, subject);
+    put_stream(text, subject);
     put_http(text, subject);
 }
 

@@ -11,6 +11,7 @@
 #include "net/log.h"
 #include "net/match.h"
 #include "net/server.h"
+#include "net/stream.h"
 #include "net/token.h"
 #include "net/transport.h"
 #include "tools/follow.h"
@@ -27,12 +28,20 @@ typedef struct server_inspect_counts {
     uint64_t frames_lost;  ///< of streams, that slow readers did not get
 } server_inspect_counts;
 
+/// What the stream of the match did so far (server/stream.h).
+typedef struct server_stream_counts {
+    net_stream_status status;
+    uint64_t records; ///< that the log appended, of the kinds that the stream has
+    uint64_t reconnects;
+} server_stream_counts;
+
 typedef struct server_subject {
     net_match* match;
-    net_server* server;       ///< NULL: a log is played, no match runs
-    net_transport* transport; ///< NULL with server NULL
-    net_log_writer* log;      ///< NULL: no log
-    const char* log_file;     ///< "none": no log has a file
+    net_server* server;                 ///< NULL: a log is played, no match runs
+    net_transport* transport;           ///< NULL with server NULL
+    net_log_writer* log;                ///< NULL: no log
+    const char* log_file;               ///< "none": no log has a file
+    const server_stream_counts* stream; ///< NULL: no --stream
     const base_reporter* reporter;
     server_lines* lines; ///< NULL with server NULL
     bool is_served;      ///< over HTTP

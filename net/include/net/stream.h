@@ -146,8 +146,8 @@ BASE_MUST_USE net_result net_stream_tap_resume(net_stream_tap* tap, uint64_t rec
                                                const void* last, uint32_t last_bytes,
                                                const base_reporter* reporter);
 
-/// A server that followed goes on as the one that writes: what waits is dropped, and the next record
-/// of its log has number `records` + 1. Not while the source is used.
+/// A server that followed goes on as the one that writes: what waits is dropped, and the next
+/// record of its log has number `records` + 1. Not while the source is used.
 void net_stream_tap_begin(net_stream_tap* tap, uint64_t records);
 /// Append the packed Header of the log. @return NET_OK; NET_ERR_MEMORY, or what
 /// net_log_reader_create returns (reported).

@@ -1,0 +1,609 @@
+// SPDX-License-Identifier: MIT
+// JetStream by requests and answers, so that nothing waits: each request has an inbox of its own,
+// the library's thread puts what comes into a list, and `take` reads it.
+//
+//     append   shoal.<identity>, with expectation and id       -> {"seq":N} or {"error":...}
+//     last     $JS.API.STREAM.MSG.GET.<stream>                  -> {"message":{"seq":N,"data":...
+//     read     $JS.API.CONSUMER.CREATE.<stream>, push, no acks  -> messages, "100" flow control
+//
+// libnats' own jetstream calls wait for their answers, and send no expectation for 0.
+#include "stream_nats.h"
+
+#include "base/alloc.h"
+#include "base/assert.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <nats/nats.h>
+#include <pthread.h>
+#include <sodium.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    LIST_MAX = 16384,         // messages that came and were not taken; flow control keeps them few
+    SETUP_MS = 1000,          // the stream is asked for again
+    ERROR_WRONG_LAST = 10071, // of JetStream
+    ERROR_STORE = 10077,
+    ERROR_RESOURCES = 10023,
+    ERROR_STORAGE = 10047,
+    ERROR_TOO_LONG = 10054,
+    ERROR_OTHER_STREAM = 10060,
+    ERROR_NO_MESSAGE = 10037,
+    ERROR_STREAM_EXISTS = 10058, // with other settings: an operator made it
+    TEXT_BYTES = 640,
+};
+
+struct server_nats {
+    server_nats_config config;
+    uint64_t identity;
+    uint32_t replicas;
+    char servers[SERVER_NATS_SERVERS_MAX][256];
+    uint32_t server_count;
+    char stream[32], subject[32], ca[256], credentials[256];
+    bool is_secure;
+
+    natsOptions* options;
+    natsConnection* connection;
+    natsInbox* inbox;
+    natsSubscription* replies;  // to requests
+    natsSubscription* messages; // of the newest read
+    uint64_t read_request;
+    natsMsg* taken;
+    uint8_t* decoded; // the newest message out of an answer
+    size_t decoded_bytes;
+
+    bool has_stream; // on this connection
+    uint64_t setup_reconnects;
+    int64_t setup_ms;
+    char trouble[NET_BROKER_TEXT_BYTES];
+
+    _Atomic uint64_t reconnects;
+    pthread_mutex_t mutex;
+    pthread_cond_t left;
+    uint32_t users;          // what of the library may still call into this; under the mutex
+    natsMsg* list[LIST_MAX]; // a ring, under the mutex
+    uint32_t first, count;
+};
+
+// ---- what comes ----
+
+static void wake(const server_nats* self) {
+    if (self->config.wake) self->config.wake(self->config.context);
+}
+
+// On a thread of the library. What finds no room is read again: its follower sees the gap.
+static void keep_message(natsConnection* connection, natsSubscription* subscription,
+                         natsMsg* message, void* context) {
+    (void)connection;
+    (void)subscription;
+    server_nats* self = context;
+    pthread_mutex_lock(&self->mutex);
+    const bool has_room = self->count < LIST_MAX;
+    if (has_room) self->list[(self->first + self->count++) % LIST_MAX] = message;
+    pthread_mutex_unlock(&self->mutex);
+    if (!has_room) natsMsg_Destroy(message);
+    wake(self);
+}
+
+static natsMsg* take_message(server_nats* self) {
+    natsMsg* message = NULL;
+    pthread_mutex_lock(&self->mutex);
+    if (self->count > 0) {
+        message = self->list[self->first];
+        self->first = (self->first + 1) % LIST_MAX;
+        self->count--;
+    }
+    pthread_mutex_unlock(&self->mutex);
+    return message;
+}
+
+static void note_change(natsConnection* connection, void* context) {
+    (void)connection;
+    wake(context);
+}
+
+static void note_connection(natsConnection* connection, void* context) {
+    server_nats* self = context;
+    atomic_fetch_add(&self->reconnects, 1);
+    note_change(connection, context);
+}
+
+static void note_left(void* context) {
+    server_nats* self = context;
+    pthread_mutex_lock(&self->mutex);
+    self->users--;
+    pthread_cond_signal(&self->left);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+static void note_closed(natsConnection* connection, void* context) {
+    (void)connection;
+    note_left(context);
+}
+
+// By default the library prints them.
+static void hear_error(natsConnection* connection, natsSubscription* subscription,
+                       natsStatus status, void* context) {
+    (void)connection;
+    (void)subscription;
+    (void)status;
+    (void)context;
+}
+
+// ---- the JSON of answers ----
+
+// The number behind "name": in an object of JetStream. @return false: there is none.
+static bool find_number(const char* json, const char* name, uint64_t* number) {
+    const char* at = strstr(json, name);
+    if (!at) return false;
+    char* end;
+    *number = strtoull(at + strlen(name), &end, 10);
+    return end > at + strlen(name);
+}
+
+static void copy_description(const char* json, char* text, size_t text_bytes) {
+    static const char name[] = "\"description\":\"";
+    const char* at = strstr(json, name);
+    const char* from = at ? at + sizeof name - 1 : json;
+    const size_t size = strcspn(from, "\"\n");
+    (void)base_text_format(text, text_bytes, "NATS: %.*s", (int)(size < 120 ? size : 120), from);
+}
+
+static net_broker_code code_of(uint64_t error) {
+    switch (error) {
+    case 0:
+        return NET_BROKER_DONE;
+    case ERROR_WRONG_LAST:
+        return NET_BROKER_WRONG_LAST;
+    case ERROR_STORE:
+    case ERROR_RESOURCES:
+    case ERROR_STORAGE:
+        return NET_BROKER_FULL;
+    case ERROR_TOO_LONG:
+    case ERROR_OTHER_STREAM:
+        return NET_BROKER_REFUSED;
+    default:
+        return NET_BROKER_UNREADY; // it starts, elects, or does not know the stream yet
+    }
+}
+
+// @return the error's number; 0: it is none.
+static uint64_t read_error(server_nats* self, natsMsg* message, const char* json) {
+    uint64_t error = 0;
+    if (natsMsg_IsNoResponders(message)) {
+        (void)base_text_copy(self->trouble, sizeof self->trouble,
+                             "NATS: JetStream does not answer: is it enabled (-js)?");
+        return 1;
+    }
+    if (!strstr(json, "\"error\":")) return 0;
+    copy_description(json, self->trouble, sizeof self->trouble);
+    return find_number(json, "\"err_code\":", &error) && error > 0 ? error : 1;
+}
+
+static void read_append(server_nats* self, natsMsg* message, const char* json,
+                        net_broker_answer* answer) {
+    const uint64_t error = read_error(self, message, json);
+    answer->code = code_of(error);
+    if (error > 0) (void)base_text_copy(answer->text, sizeof answer->text, self->trouble);
+    if (error == 0 && !find_number(json, "\"seq\":", &answer->sequence))
+        answer->code = NET_BROKER_UNREADY;
+}
+
+static bool grow_decoded(server_nats* self, size_t bytes) {
+    if (bytes <= self->decoded_bytes) return true;
+    free(self->decoded);
+    self->decoded = malloc(bytes);
+    self->decoded_bytes = self->decoded ? bytes : 0;
+    return self->decoded != NULL;
+}
+
+static void read_last(server_nats* self, natsMsg* message, const char* json,
+                      net_broker_answer* answer) {
+    static const char name[] = "\"data\":\"";
+    const uint64_t error = read_error(self, message, json);
+    answer->code = error == ERROR_NO_MESSAGE ? NET_BROKER_DONE : code_of(error);
+    if (error > 0) return;
+    const char* from = strstr(json, name);
+    const char* end = from ? strchr(from + sizeof name - 1, '"') : NULL;
+    if (!end || !find_number(json, "\"seq\":", &answer->sequence) ||
+        !grow_decoded(self, (size_t)(end - from))) {
+        answer->code = NET_BROKER_UNREADY;
+        return;
+    }
+    from += sizeof name - 1;
+    if (sodium_base642bin(self->decoded, self->decoded_bytes, from, (size_t)(end - from), NULL,
+                          &answer->size, NULL, sodium_base64_VARIANT_ORIGINAL) != 0)
+        answer->code = NET_BROKER_UNREADY;
+    answer->data = self->decoded;
+}
+
+// "$JS.ACK.STREAM.CONSUMER.DELIVERED.SEQUENCE...", or with domain and account in front of STREAM.
+static uint64_t sequence_of(const char* reply) {
+    uint32_t dots = 0;
+    for (const char* at = reply; *at; at++)
+        dots += *at == '.';
+    const uint32_t wanted = dots >= 10 ? 7 : 5;
+    if (dots < 8 || strncmp(reply, "$JS.ACK.", 8) != 0) return 0;
+    const char* at = reply;
+    for (uint32_t i = 0; i < wanted; i++)
+        at = strchr(at, '.') + 1;
+    return strtoull(at, NULL, 10);
+}
+
+// Flow control wants an answer when its place is reached. @return true: it is no message.
+static bool is_control(server_nats* self, natsMsg* message) {
+    const char* status;
+    if (natsMsgHeader_Get(message, "Status", &status) != NATS_OK) return false;
+    const char* reply = natsMsg_GetReply(message);
+    const char* stalled = NULL;
+    if (natsMsgHeader_Get(message, "Nats-Consumer-Stalled", &stalled) == NATS_OK) reply = stalled;
+    if (reply && *reply) (void)natsConnection_Publish(self->connection, reply, "", 0);
+    return true;
+}
+
+static void read_setup(server_nats* self, natsMsg* message, const char* json) {
+    const uint64_t error = read_error(self, message, json);
+    self->has_stream = error == 0 || error == ERROR_STREAM_EXISTS;
+    if (self->has_stream) self->trouble[0] = 0;
+}
+
+// The subject's last part says what was asked: "a17". @return false: there is nothing to give.
+static bool read_reply(server_nats* self, natsMsg* message, net_broker_answer* answer) {
+    const char* subject = strrchr(natsMsg_GetSubject(message), '.');
+    const char* json = natsMsg_GetData(message);
+    if (!subject || strlen(subject) < 2) return false;
+    if (!json) json = "";
+    answer->request = strtoull(subject + 2, NULL, 10);
+    switch (subject[1]) {
+    case 'a':
+        read_append(self, message, json, answer);
+        return true;
+    case 'l':
+        read_last(self, message, json, answer);
+        return true;
+    case 'c': // a read that was begun says so by its messages
+        answer->code = code_of(read_error(self, message, json));
+        return answer->code != NET_BROKER_DONE;
+    default:
+        read_setup(self, message, json);
+        return false;
+    }
+}
+
+static bool read_message(server_nats* self, natsMsg* message, net_broker_answer* answer) {
+    const char* subject = natsMsg_GetSubject(message);
+    if (strcmp(subject, self->subject) != 0 && !is_control(self, message))
+        return read_reply(self, message, answer);
+    const char* reply = natsMsg_GetReply(message);
+    answer->sequence = strcmp(subject, self->subject) == 0 && reply ? sequence_of(reply) : 0;
+    answer->code = NET_BROKER_MESSAGE;
+    answer->request = self->read_request;
+    answer->data = (const uint8_t*)natsMsg_GetData(message);
+    answer->size = (size_t)natsMsg_GetDataLength(message);
+    return answer->sequence > 0;
+}
+
+static bool take(void* context, net_broker_answer* answer) {
+    server_nats* self = context;
+    for (;;) {
+        natsMsg_Destroy(self->taken);
+        self->taken = take_message(self);
+        if (!self->taken) return false;
+        *answer = (net_broker_answer){.code = NET_BROKER_UNREADY};
+        if (read_message(self, self->taken, answer)) return true;
+    }
+}
+
+// ---- what is asked ----
+
+// @return false: it was not sent; no answer comes.
+static bool ask(server_nats* self, const char* subject, char kind, uint64_t request,
+                const char* text) {
+    char reply[128];
+    return base_text_format(reply, sizeof reply, "%s.r.%c%" PRIu64, (const char*)self->inbox, kind,
+                            request) &&
+           natsConnection_PublishRequest(self->connection, subject, reply, text,
+                                         (int)strlen(text)) == NATS_OK;
+}
+
+static void append(void* context, uint64_t request, const net_broker_append* append) {
+    server_nats* self = context;
+    natsMsg* message = NULL;
+    char reply[128], expected[24];
+    (void)base_text_format(reply, sizeof reply, "%s.r.a%" PRIu64, (const char*)self->inbox,
+                           request);
+    (void)base_text_format(expected, sizeof expected, "%" PRIu64, append->expected);
+    natsStatus status = natsMsg_Create(&message, self->subject, reply, (const char*)append->data,
+                                       (int)append->size);
+    if (status == NATS_OK)
+        status = natsMsgHeader_Set(message, "Nats-Expected-Last-Sequence", expected);
+    if (status == NATS_OK)
+        status = natsMsgHeader_Set(message, "Nats-Expected-Stream", self->stream);
+    if (status == NATS_OK) status = natsMsgHeader_Set(message, "Nats-Msg-Id", append->id);
+    if (status == NATS_OK) (void)natsConnection_PublishMsg(self->connection, message);
+    natsMsg_Destroy(message);
+}
+
+static void last(void* context, uint64_t request) {
+    server_nats* self = context;
+    char subject[96], text[96];
+    (void)base_text_format(subject, sizeof subject, "$JS.API.STREAM.MSG.GET.%s", self->stream);
+    (void)base_text_format(text, sizeof text, "{\"last_by_subj\":\"%s\"}", self->subject);
+    (void)ask(self, subject, 'l', request, text);
+}
+
+static natsStatus subscribe(server_nats* self, const char* subject,
+                            natsSubscription** subscription) {
+    pthread_mutex_lock(&self->mutex);
+    self->users++;
+    pthread_mutex_unlock(&self->mutex);
+    natsStatus status =
+        natsConnection_Subscribe(subscription, self->connection, subject, keep_message, self);
+    if (status == NATS_OK)
+        status = natsSubscription_SetOnCompleteCB(*subscription, note_left, self);
+    if (status != NATS_OK) note_left(self);
+    return status;
+}
+
+// The broker ends a read whose subject has no subscription any more.
+static void read_from(void* context, uint64_t request, uint64_t sequence) {
+    server_nats* self = context;
+    char subject[96], inbox[128], text[TEXT_BYTES];
+    natsSubscription_Destroy(self->messages);
+    self->messages = NULL;
+    self->read_request = request;
+    (void)base_text_format(inbox, sizeof inbox, "%s.d.%" PRIu64, (const char*)self->inbox, request);
+    if (subscribe(self, inbox, &self->messages) != NATS_OK) return;
+    (void)base_text_format(subject, sizeof subject, "$JS.API.CONSUMER.CREATE.%s", self->stream);
+    (void)base_text_format(
+        text, sizeof text,
+        "{\"stream_name\":\"%s\",\"config\":{\"deliver_subject\":\"%s\","
+        "\"deliver_policy\":\"by_start_sequence\",\"opt_start_seq\":%" PRIu64
+        ",\"ack_policy\":\"none\",\"max_deliver\":1,\"replay_policy\":\"instant\","
+        "\"flow_control\":true,\"idle_heartbeat\":5000000000,\"num_replicas\":1,"
+        "\"mem_storage\":true}}",
+        self->stream, inbox, sequence);
+    (void)ask(self, subject, 'c', request, text);
+}
+
+// Make the stream. On each connection: a broker may have lost it with its disk.
+static void set_up(server_nats* self, uint64_t reconnects) {
+    char subject[96], text[TEXT_BYTES];
+    const int64_t now_ms = nats_Now();
+    if (self->setup_reconnects == reconnects && now_ms < self->setup_ms + SETUP_MS) return;
+    self->setup_reconnects = reconnects;
+    self->setup_ms = now_ms;
+    (void)base_text_format(subject, sizeof subject, "$JS.API.STREAM.CREATE.%s", self->stream);
+    (void)base_text_format(text, sizeof text,
+                           "{\"name\":\"%s\",\"subjects\":[\"%s\"],\"retention\":\"limits\","
+                           "\"storage\":\"file\",\"discard\":\"new\",\"max_consumers\":-1,"
+                           "\"max_msgs\":-1,\"max_bytes\":-1,\"max_age\":86400000000000,"
+                           "\"num_replicas\":%" PRIu32 ",\"allow_direct\":true}",
+                           self->stream, self->subject, self->replicas);
+    (void)ask(self, subject, 's', 0, text);
+}
+
+static net_broker_status status(void* context) {
+    server_nats* self = context;
+    net_broker_status now = {.reconnects = atomic_load(&self->reconnects)};
+    const bool is_connected =
+        self->connection && natsConnection_Status(self->connection) == NATS_CONN_STATUS_CONNECTED;
+    if (is_connected && self->setup_reconnects != now.reconnects) self->has_stream = false;
+    if (is_connected && self->config.creates && !self->has_stream) set_up(self, now.reconnects);
+    now.is_connected = is_connected && (self->has_stream || !self->config.creates);
+    if (is_connected) {
+        const int64_t bytes = natsConnection_GetMaxPayload(self->connection);
+        now.payload_bytes_max = bytes <= 0 ? 0 : bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
+        (void)base_text_copy(now.trouble, sizeof now.trouble, self->trouble);
+    } else {
+        (void)base_text_format(now.trouble, sizeof now.trouble, "no connection to %s",
+                               strstr(self->servers[0], "://") + 3);
+    }
+    return now;
+}
+
+// ---- the URL ----
+
+static const char* skip_user(const char* host) {
+    const char* at = strrchr(host, '@');
+    return at ? at + 1 : host;
+}
+
+static bool read_query(server_nats* self, char* query) {
+    char* rest = query;
+    for (char* part; (part = strtok_r(rest, "&", &rest));) {
+        char* value = strchr(part, '=');
+        if (!value) return false;
+        *value++ = 0;
+        uint64_t number = 0;
+        if (strcmp(part, "replicas") == 0 && base_text_parse_u64(value, &number) && number >= 1 &&
+            number <= 5)
+            self->replicas = (uint32_t)number;
+        else if (strcmp(part, "ca") == 0 && base_text_copy(self->ca, sizeof self->ca, value))
+            continue;
+        else if (strcmp(part, "creds") != 0 ||
+                 !base_text_copy(self->credentials, sizeof self->credentials, value))
+            return false;
+    }
+    return true;
+}
+
+static bool read_path(server_nats* self, const char* path) {
+    char* end;
+    if (strncmp(path, "SHOAL_", 6) != 0) return *path == 0;
+    self->identity = strtoull(path + 6, &end, 16);
+    return strlen(path) == 22 && *end == 0;
+}
+
+static bool read_url(server_nats* self) {
+    char text[2048], user[128] = "";
+    if (!base_text_copy(text, sizeof text, self->config.url)) return false;
+    self->is_secure = strncmp(text, "tls://", 6) == 0;
+    if (!self->is_secure && strncmp(text, "nats://", 7) != 0) return false;
+    char* hosts = strstr(text, "://") + 3;
+    char* query = strchr(hosts, '?');
+    if (query) *query++ = 0;
+    char* path = strchr(hosts, '/');
+    if (path) *path++ = 0;
+    if ((query && !read_query(self, query)) || (path && !read_path(self, path))) return false;
+    const char* host_of_first = skip_user(hosts);
+    if (host_of_first > hosts && strchr(hosts, '@') + 1 == host_of_first &&
+        !base_text_format(user, sizeof user, "%.*s", (int)(host_of_first - hosts), hosts))
+        return false;
+    char* rest = hosts;
+    for (char* host; (host = strtok_r(rest, ",", &rest));) {
+        if (self->server_count == SERVER_NATS_SERVERS_MAX ||
+            !base_text_format(self->servers[self->server_count++], sizeof self->servers[0],
+                              "%s://%s%s", self->is_secure ? "tls" : "nats", user, skip_user(host)))
+            return false;
+    }
+    return self->server_count > 0;
+}
+
+static net_result refuse_url(const server_nats* self, const base_reporter* reporter) {
+    // Its text may hold a password.
+    (void)self;
+    base_report(reporter, NULL, 0,
+                "the stream's address is nats://HOST[:PORT][,HOST...]/[SHOAL_IDENTITY]"
+                "[?replicas=1..5&ca=FILE&creds=FILE], or with tls://");
+    return NET_ERR_ADDRESS;
+}
+
+// ---- life ----
+
+static natsStatus make_options(server_nats* self) {
+    enum { RECONNECT_MS = 100, CONNECT_MS = 2000, PING_MS = 2000, PINGS_MAX = 3 };
+    const char* servers[SERVER_NATS_SERVERS_MAX];
+    for (uint32_t i = 0; i < self->server_count; i++)
+        servers[i] = self->servers[i];
+    natsStatus status = natsOptions_Create(&self->options);
+    natsOptions* options = self->options;
+    if (status != NATS_OK) return status;
+    (void)natsOptions_SetServers(options, servers, (int)self->server_count);
+    (void)natsOptions_SetName(options, "shoal");
+    (void)natsOptions_SetTimeout(options, CONNECT_MS);
+    (void)natsOptions_SetMaxReconnect(options, -1);
+    (void)natsOptions_SetReconnectWait(options, RECONNECT_MS);
+    (void)natsOptions_SetReconnectJitter(options, RECONNECT_MS / 2, RECONNECT_MS / 2);
+    (void)natsOptions_SetPingInterval(options, PING_MS);
+    (void)natsOptions_SetMaxPingsOut(options, PINGS_MAX);
+    (void)natsOptions_SetSendAsap(options, true);
+    (void)natsOptions_SetErrorHandler(options, hear_error, self);
+    (void)natsOptions_SetDisconnectedCB(options, note_change, self);
+    (void)natsOptions_SetClosedCB(options, note_closed, self);
+    (void)natsOptions_SetReconnectedCB(options, note_connection, self);
+    (void)natsOptions_SetRetryOnFailedConnect(options, true, note_connection, self);
+    if (self->is_secure) status = natsOptions_SetSecure(options, true);
+    if (status == NATS_OK && self->ca[0])
+        status = natsOptions_LoadCATrustedCertificates(options, self->ca);
+    if (status == NATS_OK && self->credentials[0])
+        status = natsOptions_SetUserCredentialsFromFiles(options, self->credentials, NULL);
+    return status;
+}
+
+static natsStatus connect_to(server_nats* self) {
+    char replies[128];
+    natsStatus status = natsConnection_Connect(&self->connection, self->options);
+    if (status == NATS_NOT_YET_CONNECTED) status = NATS_OK;
+    if (status == NATS_OK) self->users++; // until note_closed
+    if (status == NATS_OK) status = natsInbox_Create(&self->inbox);
+    if (status != NATS_OK) return status;
+    (void)base_text_format(replies, sizeof replies, "%s.r.*", (const char*)self->inbox);
+    return subscribe(self, replies, &self->replies);
+}
+
+net_result server_nats_open(const server_nats_config* config, const base_reporter* reporter,
+                            server_nats** nats_out) {
+    *nats_out = NULL;
+    server_nats* self = calloc(1, sizeof *self);
+    if (!self) return NET_ERR_MEMORY;
+    self->config = *config;
+    self->replicas = 1;
+    self->setup_reconnects = UINT64_MAX;
+    pthread_mutex_init(&self->mutex, NULL);
+    pthread_cond_init(&self->left, NULL);
+    net_result result = read_url(self) ? NET_OK : refuse_url(self, reporter);
+    if (result == NET_OK && config->identity > 0) self->identity = config->identity;
+    if (result == NET_OK && self->identity == 0) {
+        base_report(reporter, NULL, 0, "the stream's address names no stream (/SHOAL_IDENTITY)");
+        result = NET_ERR_ADDRESS;
+    }
+    (void)base_text_format(self->stream, sizeof self->stream, "SHOAL_%016" PRIx64, self->identity);
+    (void)base_text_format(self->subject, sizeof self->subject, "shoal.%016" PRIx64,
+                           self->identity);
+    natsStatus status = result == NET_OK ? make_options(self) : NATS_OK;
+    if (result == NET_OK && status == NATS_OK) status = connect_to(self);
+    if (status != NATS_OK) {
+        base_report(reporter, NULL, 0, "NATS: %s", natsStatus_GetText(status));
+        result = NET_ERR_ADDRESS;
+    }
+    if (result != NET_OK) {
+        server_nats_close(self);
+        return result;
+    }
+    *nats_out = self;
+    return NET_OK;
+}
+
+// @return false: some of its threads did not end in time.
+static bool wait_left(server_nats* self) {
+    enum { LEAVE_S = 3 };
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += LEAVE_S;
+    pthread_mutex_lock(&self->mutex);
+    while (self->users > 0 && pthread_cond_timedwait(&self->left, &self->mutex, &until) == 0)
+        ;
+    const bool has_left = self->users == 0;
+    pthread_mutex_unlock(&self->mutex);
+    return has_left;
+}
+
+void server_nats_close(server_nats* self) {
+    if (!self) return;
+    if (self->connection) natsConnection_Close(self->connection);
+    natsSubscription_Destroy(self->messages);
+    natsSubscription_Destroy(self->replies);
+    natsConnection_Destroy(self->connection);
+    natsOptions_Destroy(self->options);
+    natsInbox_Destroy(self->inbox);
+    if (!wait_left(self)) return; // its memory stays: a thread of the library may use it
+    for (natsMsg* message; (message = take_message(self));)
+        natsMsg_Destroy(message);
+    natsMsg_Destroy(self->taken);
+    pthread_cond_destroy(&self->left);
+    pthread_mutex_destroy(&self->mutex);
+    free(self->decoded);
+    free(self);
+}
+
+net_broker server_nats_broker(server_nats* nats) {
+    return (net_broker){.context = nats,
+                        .status = status,
+                        .append = append,
+                        .last = last,
+                        .read = read_from,
+                        .take = take};
+}
+
+uint64_t server_nats_identity(const server_nats* nats) {
+    return nats->identity;
+}
+
+void server_nats_url(const server_nats* self, char text[SERVER_NATS_URL_BYTES]) {
+    size_t used = 0;
+    text[0] = 0;
+    for (uint32_t i = 0; i < self->server_count && used < SERVER_NATS_URL_BYTES; i++) {
+        (void)base_text_format(text + used, SERVER_NATS_URL_BYTES - used, "%s%s",
+                               i > 0             ? ","
+                               : self->is_secure ? "tls://"
+                                                 : "nats://",
+                               skip_user(strstr(self->servers[i], "://") + 3));
+        used += strlen(text + used);
+    }
+    (void)base_text_format(text + used, SERVER_NATS_URL_BYTES - used, "/%s", self->stream);
+}

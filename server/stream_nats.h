@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+/// NATS JetStream as the broker of a stream (net/stream.h, proto/STREAM.md).
+///
+/// Threads: all functions on one thread, the one that polls. The library's own threads call `wake`.
+#pragma once
+
+#include "base/report.h"
+#include "net/stream.h"
+
+#define SERVER_NATS_SERVERS_MAX 8u
+#define SERVER_NATS_URL_BYTES 512u
+
+typedef struct server_nats server_nats;
+
+typedef struct server_nats_config {
+    /// "nats://HOST[:PORT],HOST/SHOAL_<identity>?replicas=3&ca=FILE&creds=FILE", or with tls://
+    const char* url;
+    uint64_t identity;           ///< of the match; 0: the one in the URL
+    bool creates;                ///< make the stream when it is not there
+    void (*wake)(void* context); ///< something may be taken; from any thread
+    void* context;
+} server_nats_config;
+
+/// Read the URL and begin to connect; that goes on until it is closed.
+/// @return NET_OK; NET_ERR_ADDRESS (reported: the URL is not of this form); NET_ERR_MEMORY;
+///         NET_ERR_UNKNOWN (reported: this build has no NATS).
+BASE_MUST_USE net_result server_nats_open(const server_nats_config* config,
+                                          const base_reporter* reporter, server_nats** nats);
+/// NULL does nothing.
+void server_nats_close(server_nats* nats);
+/// The broker; lives as long as `nats`.
+net_broker server_nats_broker(server_nats* nats);
+uint64_t server_nats_identity(const server_nats* nats);
+/// Write the URL with which others follow: without user and password.
+void server_nats_url(const server_nats* nats, char text[SERVER_NATS_URL_BYTES]);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// A build without libnats: --stream and --standby say so.
+#include "stream_nats.h"
+
+#include "base/assert.h"
+
+net_result server_nats_open(const server_nats_config* config, const base_reporter* reporter,
+                            server_nats** nats) {
+    (void)config;
+    *nats = NULL;
+    base_report(reporter, NULL, 0,
+                "this build has no NATS: it needs libnats-dev, and to be built again");
+    return NET_ERR_UNKNOWN;
+}
+
+void server_nats_close(server_nats* nats) {
+    BASE_ASSERT(!nats);
+}
+
+net_broker server_nats_broker(server_nats* nats) {
+    (void)nats;
+    return (net_broker){.context = NULL};
+}
+
+uint64_t server_nats_identity(const server_nats* nats) {
+    (void)nats;
+    return 0;
+}
+
+void server_nats_url(const server_nats* nats, char text[SERVER_NATS_URL_BYTES]) {
+    (void)nats;
+    text[0] = 0;
+}

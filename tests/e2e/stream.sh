@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The stream of a match over Debian's nats-server, in a folder and on a port of its own.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# broker PORT [LIMIT]: start it; port -1: the system chooses. $port gets it.
+broker() {
+    local pid
+    mkdir -p ports
+    rm -f ports/*
+    printf 'listen: "127.0.0.1:%s"\nmax_payload: %s\nports_file_dir: "%s"\njetstream {\n store_dir: "%s"\n %s\n}\n' \
+        "$1" "${payload:-1048576}" "$PWD/ports" "$PWD/store" "${2:-}" >broker.conf
+    nats-server -c broker.conf >broker.out 2>broker.err &
+    pid=$!
+    pids[broker]=$pid
+    await "port of the broker" has_port
+    port=$(sed -E 's/.*:([0-9]+)".*/\1/' ports/*)
+}
+has_port() { grep -qs ':[0-9]*"' ports/*; }
+kill_broker() {
+    kill -KILL "${pids[broker]}"
+    wait "${pids[broker]}" 2>/dev/null || true
+    unset 'pids[broker]'
+}
+is_here() {
+    command -v nats-server >/dev/null && [ -x "$build/test/follow_stream" ] && return 0
+    skip "no nats-server (Debian: nats-server), or a build without libnats-dev"
+    return 1
+}
+
+# stream_match NAME [option...]: a match that is streamed; $stream gets the address.
+stream_match() {
+    local name=$1
+    shift
+    start "$name" shoal-server --game breakout --listen 127.0.0.1:0 --stream "nats://127.0.0.1:$port" "$@"
+    await "ready line of $name" is_ready_or_gone "$name"
+    stream=$(value stream "$name.out")
+    address=$(value listen "$name.out")
+}
+# is_same LOG EPOCH: the stream has the records of the log.
+is_same() {
+    local code=0
+    "$build/test/follow_stream" "$stream" "$1" >same.out 2>same.err || code=$?
+    [ $code = 0 ] || fail "the stream of $1: $(cat same.out)"
+    says same.out "^same records=[1-9][0-9]* messages=[0-9]+ epoch=$2\$"
+}
+
+case_a_stream_has_the_records_of_the_log_whatever_the_broker_did() {
+    is_here || return 0
+    broker -1
+    stream_match server --log a.slog --min-clients 1
+    start client shoal-client "$address" --bots 2
+    rest 0.3
+    kill -STOP "${pids[broker]}"
+    rest 0.2
+    kill -CONT "${pids[broker]}"
+    rest 0.2
+    kill_broker
+    await "the broker's end" has_said server.err '^warning: the stream.s broker is away, the match goes on: no connection to 127.0.0.1:'
+    broker "$port"
+    await "the broker" has_said server.err '^note: the stream.s broker is back; [0-9]+ records are on their way$'
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    ended client
+    is_same a.slog 1
+    verifies a.slog server
+    kill_broker
+}
+
+case_a_broker_that_is_full_gets_the_rest_when_it_has_room() {
+    is_here || return 0
+    broker -1 'max_file: 12KB'
+    stream_match server --log a.slog
+    await "a full broker" has_said server.err '^warning: the stream.s broker is full, the match goes on: make room there$'
+    kill_broker
+    broker "$port"
+    await "the broker" has_said server.err '^note: the stream.s broker is back; [0-9]+ records are on their way$'
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    is_same a.slog 1
+    kill_broker
+}
+
+case_a_server_that_lost_the_stream_stops_and_says_why() {
+    is_here || return 0
+    broker -1
+    stream_match first --log a.slog
+    local try
+    for try in 1 2 3 4 5; do
+        rest 0.3
+        kill -STOP "${pids[first]}"
+        mkdir "copy$try"
+        cp a.slog a.slog.queue "copy$try"
+        stream_match second --resume "copy$try/a.slog" --log b.slog
+        # It stopped within a tick, and the stream has the begin of it.
+        grep -q 'it has more than the log' second.err || break
+        ended second
+        kill -CONT "${pids[first]}"
+    done
+    has_said second.out '^ready ' || fail "no second server: $(cat second.err)"
+    kill -CONT "${pids[first]}"
+    ends_with 9 first
+    says first.err '^error: fenced by epoch 2: another server goes on with this match'
+    grep -q '^done ' first.out && fail "the first server had an end as usual"
+    kill -TERM "${pids[second]}"
+    ends_with 0 second
+    is_same b.slog 2
+    kill_broker
+}
+
+case_a_stream_goes_on_only_with_the_log_that_it_has() {
+    is_here || return 0
+    broker -1
+    stream_match first --log a.slog --ticks 30 --fast
+    ends_with 0 first
+    run again shoal-server --resume a.slog --log b.slog --listen 127.0.0.1:0 --stream "nats://127.0.0.1:$port"
+    [ "$code" = 1 ] || fail "it ended with $code"
+    says again.err '^error: the stream of this match has its end: go on without --stream$'
+    kill_broker
+}
+
+case_without_a_broker_the_match_goes_on() {
+    is_here || return 0
+    broker -1
+    kill_broker
+    stream_match server --log a.slog --ticks 60
+    ends_with 0 server
+    says server.err '^warning: the stream.s broker is away, the match goes on: no connection to 127.0.0.1:'
+    says server.err '^warning: the stream lacks the last [0-9]+ records: its broker is away$'
+    is_closed a.slog
+}
+
+case_a_stream_needs_a_log_and_an_address() {
+    run none shoal-server --game breakout --listen 127.0.0.1:0 --log none --stream nats://127.0.0.1:1
+    [ "$code" = 2 ] || fail "it ended with $code"
+    says none.err '^error: --stream: it needs a log, which is its source \(not --log none\)$'
+    is_here || return 0
+    run address shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog --stream http://127.0.0.1
+    [ "$code" = 2 ] || fail "it ended with $code"
+    says address.err "^error: the stream's address is nats://HOST"
+}
+
+case_a_broker_with_short_messages_is_refused_at_the_start() {
+    is_here || return 0
+    payload=65536 broker -1
+    run server shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog --stream "nats://127.0.0.1:$port"
+    [ "$code" = 1 ] || fail "it ended with $code"
+    says server.err '^error: --stream: the broker takes messages of 65536 bytes, and a record may need 528384: raise its max_payload$'
+    kill_broker
+}
+
+run_cases "$@"
