@@ -51,7 +51,7 @@ static const base_option table[] = {
     {"http-optional", FIELD(http_is_optional), NULL, "go on without it when its port is taken", 0,
      0},
     {"stream", FIELD(stream), "nats://HOST",
-     "give the match to standbys and relays by a NATS JetStream (server/README.md)", 0, 0},
+     "give the match to standbys and relays, by NATS JetStream", 0, 0},
     {"log-segment-mb", FIELD(log_segment_mb), "MB", "size of a segment of the log; 0: no limit", 0,
      LOG_MB_MAX},
     {"log-segment-s", FIELD(log_segment_s), "S", "match time in a segment of the log; 0: no limit",
