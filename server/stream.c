@@ -39,6 +39,7 @@ struct server_stream {
     net_stream_writer* writer;
     base_bytes header;
     int wake[2];
+    _Atomic bool is_woken; // a byte is in the pipe
     pthread_t thread;
     bool has_thread;
     _Atomic bool is_stopping;
@@ -55,13 +56,13 @@ struct server_stream {
 
 // ---- the thread ----
 
-// From any thread. A pipe that is full wakes it too.
+// From any thread. One byte is enough until the thread looks.
 static void wake(void* context) {
-    const server_stream* self = context;
-    (void)!write(self->wake[1], "", 1);
+    server_stream* self = context;
+    if (!atomic_exchange(&self->is_woken, true)) (void)!write(self->wake[1], "", 1);
 }
 
-static void wait_for_wake(const server_stream* self, uint64_t until_us) {
+static void wait_for_wake(server_stream* self, uint64_t until_us) {
     char bytes[256];
     struct pollfd wanted = {.fd = self->wake[0], .events = POLLIN};
     const uint64_t now_us = net_loop_now_us();
@@ -69,6 +70,7 @@ static void wait_for_wake(const server_stream* self, uint64_t until_us) {
     if (wait_ms > 0) (void)poll(&wanted, 1, wait_ms < 1000 ? (int)wait_ms : 1000);
     while (read(self->wake[0], bytes, sizeof bytes) == (ssize_t)sizeof bytes)
         ;
+    atomic_store(&self->is_woken, false); // what comes from here on is looked at, or wakes again
 }
 
 static void share(server_stream* self) {
@@ -133,7 +135,7 @@ typedef struct stream_end {
 } stream_end;
 
 // @return false: the broker does not answer, or its stream cannot be followed (reported).
-static bool read_stream(const server_stream* self, net_stream_follower* follower, stream_end* end) {
+static bool read_stream(server_stream* self, net_stream_follower* follower, stream_end* end) {
     const net_stream_follower_info* info = net_stream_follower_get(follower);
     uint64_t progress_us = net_loop_now_us();
     for (;;) {
