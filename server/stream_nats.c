@@ -398,7 +398,8 @@ static net_broker_status status(void* context) {
     if (is_connected) {
         const int64_t bytes = natsConnection_GetMaxPayload(self->connection);
         now.payload_bytes_max = bytes <= 0 ? 0 : bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
-        (void)base_text_copy(now.trouble, sizeof now.trouble, self->trouble);
+        const char* why = self->trouble[0] ? self->trouble : "NATS: the stream is not there yet";
+        if (!now.is_connected) (void)base_text_copy(now.trouble, sizeof now.trouble, why);
     } else {
         (void)base_text_format(now.trouble, sizeof now.trouble, "no connection to %s",
                                strstr(self->servers[0], "://") + 3);

@@ -142,6 +142,9 @@ static void ask(net_stream_writer* self, const net_broker_status* status, uint64
 }
 
 static void ask_later(net_stream_writer* self, net_stream_trouble trouble, uint64_t at_us) {
+    if (trouble == NET_STREAM_AWAY)
+        (void)base_text_copy(self->status.text, sizeof self->status.text,
+                             "it is connected, and not ready");
     self->is_waiting = false;
     self->due_us = at_us;
     self->status.trouble = trouble;
