@@ -51,6 +51,7 @@ struct server_stream {
     server_stream_counts counts;
     net_stream_state said_state;
     net_stream_trouble said_trouble;
+    uint64_t said_acked; // records that were stored when the trouble was said
     uint64_t trouble_us; // since when it lasts
 };
 
@@ -251,8 +252,8 @@ static void say_trouble(server_stream* self, uint64_t now_us) {
     }
     if (self->trouble_us == 0) self->trouble_us = now_us;
     if (now_us - self->trouble_us < PATIENCE_MS * MS && status->trouble != NET_STREAM_WELL) return;
-    const uint64_t waiting = self->counts.records - status->acked.records;
     const base_reporter* reporter = self->config.reporter;
+    if (self->said_trouble == NET_STREAM_WELL) self->said_acked = status->acked.records;
     self->said_trouble = status->trouble;
     self->trouble_us = 0;
     switch (status->trouble) {
@@ -270,8 +271,8 @@ static void say_trouble(server_stream* self, uint64_t now_us) {
         return;
     default:
         base_report(reporter, NULL, 0,
-                    "note: the stream's broker is back; %" PRIu64 " records are on their way",
-                    waiting);
+                    "note: the stream's broker is back; %" PRIu64 " records come late",
+                    self->counts.records - self->said_acked);
     }
 }
 
