@@ -123,6 +123,11 @@ void net_interest_requests_remove(net_interest_requests* requests, uint32_t clie
     memmove(&requests->is_new[at], &requests->is_new[at + 1], after * sizeof *requests->is_new);
 }
 
+void net_interest_requests_renew(net_interest_requests* requests) {
+    for (uint32_t i = 0; i < requests->count; i++)
+        requests->is_new[i] = true;
+}
+
 const net_interest_request* net_interest_requests_take(net_interest_requests* requests,
                                                        uint32_t* count) {
     *count = 0;

@@ -55,6 +55,8 @@ void net_interest_requests_deinit(net_interest_requests* requests);
 net_interest_request* net_interest_requests_add(net_interest_requests* requests, uint32_t client);
 /// Remove a client's entry, if there is one.
 void net_interest_requests_remove(net_interest_requests* requests, uint32_t client);
+/// All entries are new: their taker is another one.
+void net_interest_requests_renew(net_interest_requests* requests);
 /// @return A client's entry, borrowed until the next add or remove; NULL when the module never
 ///         requested anything for this client.
 const net_interest_request* net_interest_requests_find(const net_interest_requests* requests,

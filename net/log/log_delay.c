@@ -43,6 +43,7 @@ struct net_log_delay {
     origin origins[ORIGINS_MAX];
     uint32_t origin_count;
     bool has_first; // `given` is set
+    bool is_open;   // net_log_delay_open
     net_log_delay_report report;
 };
 
@@ -206,12 +207,17 @@ uint64_t net_log_delay_due_us(const net_log_delay* delay) {
 static net_log_feed_state give(void* context, net_log_record* record) {
     net_log_delay* delay = context;
     kept head;
-    if (!peek(delay, &head) || tick_of(&head) > delay->whole) return delay->report.state;
-    if (net_log_delay_due_us(delay) > delay->now_us) return NET_LOG_FEED_NOTHING;
+    if (!peek(delay, &head)) return delay->report.state;
+    if (!delay->is_open && tick_of(&head) > delay->whole) return delay->report.state;
+    if (!delay->is_open && net_log_delay_due_us(delay) > delay->now_us) return NET_LOG_FEED_NOTHING;
     const uint8_t* packed = delay->bytes.data + delay->at + sizeof head;
     const bool is_read = net_log_record_read(record, packed, head.size);
     BASE_ASSERT(is_read); // it was one when it came
     delay->at += sizeof head + head.size;
     if (head.kind == NET_LOG_KIND_END) delay->report.given = head.tick;
     return NET_LOG_FEED_RECORD;
+}
+
+void net_log_delay_open(net_log_delay* delay) {
+    delay->is_open = true;
 }

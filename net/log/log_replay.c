@@ -27,9 +27,9 @@ struct net_log_replay {
     uint32_t* clients; // that play, rising
     uint32_t client_count;
     uint32_t client_last;
-    base_bytes start;     // a save of the match before tick 1
-    char difference[200]; // of the schemas; empty: none is known
-    bool has_stepped;     // the change list of its last step is still there
+    base_bytes start;                          // a save of the match before tick 1
+    char difference[NET_LOG_DIFFERENCE_BYTES]; // of the schemas; empty: none is known
+    bool has_stepped;                          // the change list of its last step is still there
     bool has_failed;
 };
 
@@ -45,22 +45,64 @@ static net_result apply_settings(const net_log_info* info, net_match_config* con
 
 // The schema hash decides whether the match can run; what it does not cover (components that are
 // not replicated) only explains a difference that may follow.
-static net_result compare_schema(net_log_replay* replay, const base_reporter* reporter) {
-    const net_log_info* info = net_log_reader_info(replay->reader);
-    bool is_same = net_schema_hash(net_match_schema(replay->match)) == info->schema_hash;
-    char* text = replay->difference;
-    size_t size;
-    const uint8_t* header = net_log_reader_header(replay->reader, &size);
-    bool is_named =
-        net_log_header_difference(header, size, replay->match, text, sizeof replay->difference);
+static net_result compare_schema(const net_log_info* info, const uint8_t* header, size_t size,
+                                 const char* file, const net_match* match,
+                                 const base_reporter* reporter,
+                                 char text[NET_LOG_DIFFERENCE_BYTES]) {
+    bool is_same = net_schema_hash(net_match_schema(match)) == info->schema_hash;
+    bool is_named = net_log_header_difference(header, size, match, text, NET_LOG_DIFFERENCE_BYTES);
     if (!is_same && !is_named)
-        (void)base_text_copy(text, sizeof replay->difference, "a default value differs");
-    const char* file = net_log_reader_file(replay->reader);
+        (void)base_text_copy(text, NET_LOG_DIFFERENCE_BYTES, "a default value differs");
     if (!is_same)
         base_report(reporter, file, 0, "the game's schema is not the log's: %s", text);
     else if (is_named)
         base_report(reporter, file, 0, "warning: the game here is another one: %s", text);
     return is_same ? NET_OK : NET_ERR_SCHEMA;
+}
+
+static net_result check_header(const net_log_info* info, const char* file, const net_module* module,
+                               const base_reporter* reporter) {
+    if (strcmp(info->game, module->game->name) != 0) {
+        base_report(reporter, file, 0, "the log is of game %s, not %s", info->game,
+                    module->game->name);
+        return NET_ERR_SCHEMA;
+    }
+    if (!info->is_seen) return NET_OK;
+    base_report(reporter, file, 0,
+                "a client recorded what it saw: without the inputs of the others the match "
+                "cannot run again. Watch it: shoal-client --replay %s",
+                file);
+    return NET_ERR_UNKNOWN;
+}
+
+net_result net_log_match_create(const base_allocator* allocator, const net_log_info* info,
+                                const uint8_t* header, size_t header_bytes, const char* file,
+                                const net_module* module, const base_reporter* reporter,
+                                char difference[NET_LOG_DIFFERENCE_BYTES], net_match** match) {
+    char unused[NET_LOG_DIFFERENCE_BYTES] = "";
+    *match = NULL;
+    net_result result = check_header(info, file, module, reporter);
+    if (result != NET_OK) return result;
+    if (info->content_hash != module->content_hash)
+        base_report(reporter, file, 0,
+                    "warning: %s is not the build that wrote this log (content %016" PRIx64
+                    ", here %016" PRIx64 ")",
+                    info->game, info->content_hash, module->content_hash);
+    net_match_config config = net_match_config_default(module);
+    config.allocator = allocator;
+    config.role = NET_ROLE_SERVER;
+    config.seed = info->seed;
+    config.tick_rate_hz = info->tick_rate_hz;
+    config.replicated_index_max = info->replicated_index_max;
+    result = apply_settings(info, &config, reporter);
+    if (result == NET_OK) result = net_match_create(&config, reporter, match);
+    if (result == NET_OK)
+        result = compare_schema(info, header, header_bytes, file, *match, reporter,
+                                difference ? difference : unused);
+    if (result == NET_OK) return NET_OK;
+    net_match_destroy(*match);
+    *match = NULL;
+    return result;
 }
 
 // Behind a reload the templates are in the log.
@@ -69,8 +111,8 @@ static net_result take_templates(net_log_replay* replay, const net_module** modu
     size_t size, bytes;
     const uint8_t* header = net_log_reader_header(replay->reader, &size);
     const uint8_t* pack = net_log_header_templates(header, size, &bytes);
-    if (!pack || net_log_reader_info(replay->reader)->content_hash == (*module)->content_hash)
-        return NET_OK;
+    const net_log_info* info = net_log_reader_info(replay->reader);
+    if (!pack || info->content_hash == (*module)->content_hash) return NET_OK;
     net_result result = net_module_reopen_pack(*module, pack, bytes, reporter, &replay->module);
     if (result == NET_OK) *module = replay->module;
     return result;
@@ -80,35 +122,13 @@ static net_result create_match(net_log_replay* replay, const net_module* module,
                                const base_reporter* reporter) {
     const net_log_info* info = net_log_reader_info(replay->reader);
     const char* file = net_log_reader_file(replay->reader);
-    if (strcmp(info->game, module->game->name) != 0) {
-        base_report(reporter, file, 0, "the log is of game %s, not %s", info->game,
-                    module->game->name);
-        return NET_ERR_SCHEMA;
-    }
-    if (info->is_seen) {
-        base_report(reporter, file, 0,
-                    "a client recorded what it saw: without the inputs of the others the match "
-                    "cannot run again. Watch it: shoal-client --replay %s",
-                    file);
-        return NET_ERR_UNKNOWN;
-    }
-    net_result result = take_templates(replay, &module, reporter);
+    size_t size;
+    const uint8_t* header = net_log_reader_header(replay->reader, &size);
+    net_result result = check_header(info, file, module, reporter);
+    if (result == NET_OK) result = take_templates(replay, &module, reporter);
     if (result != NET_OK) return result;
-    if (info->content_hash != module->content_hash)
-        base_report(reporter, file, 0,
-                    "warning: %s is not the build that wrote this log (content %016" PRIx64
-                    ", here %016" PRIx64 ")",
-                    info->game, info->content_hash, module->content_hash);
-    net_match_config config = net_match_config_default(module);
-    config.allocator = replay->allocator;
-    config.role = NET_ROLE_SERVER;
-    config.seed = info->seed;
-    config.tick_rate_hz = info->tick_rate_hz;
-    config.replicated_index_max = info->replicated_index_max;
-    result = apply_settings(info, &config, reporter);
-    if (result == NET_OK) result = net_match_create(&config, reporter, &replay->match);
-    if (result == NET_OK) result = compare_schema(replay, reporter);
-    return result;
+    return net_log_match_create(replay->allocator, info, header, size, file, module, reporter,
+                                replay->difference, &replay->match);
 }
 
 net_result net_log_replay_create(net_log_reader* reader, const net_module* module,

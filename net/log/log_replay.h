@@ -5,6 +5,17 @@
 #include "log/log_read.h"
 #include "net/log.h"
 
+#define NET_LOG_DIFFERENCE_BYTES 200u
+
+/// Make the match that a log's packed Header describes, before its first tick. The caller owns it,
+/// and the module outlives it. `file` names the log in reports. `difference` (NULL: of no use) gets
+/// what the schema of the game here has other than the log's; empty: nothing is known.
+/// @return NET_OK; NET_ERR_UNKNOWN, NET_ERR_SCHEMA, NET_ERR_MODULE, NET_ERR_DAMAGED,
+///         NET_ERR_MEMORY, as net_log_replay_create.
+BASE_MUST_USE net_result net_log_match_create(
+    const base_allocator* allocator, const net_log_info* info, const uint8_t* header,
+    size_t header_bytes, const char* file, const net_module* module, const base_reporter* reporter,
+    char difference[NET_LOG_DIFFERENCE_BYTES], net_match** match);
 /// Give the match away; the replay can only be destroyed then. Not of a log whose templates are its
 /// own (asserted).
 net_match* net_log_replay_take(net_log_replay* replay);

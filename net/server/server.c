@@ -113,7 +113,7 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
     BASE_ASSERT(config->send_divisor <= NET_SEND_DIVISOR_MAX);
     BASE_ASSERT(config->clients_min <= config->clients_max);
     BASE_ASSERT(net_match_get_config(config->match)->role == NET_ROLE_SERVER);
-    BASE_ASSERT(!config->is_following || (!config->step && config->clients_min == 0));
+    BASE_ASSERT(!config->is_following || !config->step);
     net_server* server = base_allocate_zero(config->allocator, sizeof *server);
     if (!server) return NET_ERR_MEMORY;
     server->config = *config;

@@ -7,6 +7,7 @@
 #include "server/server_state.h"
 
 #include "core/fault.h"
+#include "game/match.h"
 #include "replicate/repl_state.h"
 #include "server/session.h"
 #include "server/session_report.h"
@@ -304,17 +305,46 @@ static void take_hello_of(net_server* server, net_session* session, const net_se
     }
 }
 
-net_result net_server_expect(net_server* server, uint32_t client, uint64_t now_us) {
-    const char* name = net_match_player_name(server->config.match, client);
-    BASE_ASSERT(name && server->phase == NET_SERVER_HOLDING && !server->config.step);
+static net_result give_place(net_server* server, const net_followed* player) {
+    const char* name = net_match_player_name(server->config.match, player->client);
+    BASE_ASSERT(name);
     if (server->player_count >= server->config.clients_max) return NET_ERR_FULL;
-    server->now_us = now_us;
-    net_session* session = net_server_add_away(server, client, name);
+    net_session* session = net_server_add_away(server, player->client, name);
     if (!session || !net_interest_add_client(server->interest, session->client))
         return NET_ERR_MEMORY;
+    session->is_bot = player->is_bot;
     net_interest_hold(server->interest, session->client, true);
     server->is_recalling = true;
     return NET_OK;
+}
+
+net_result net_server_expect(net_server* server, uint32_t client, uint64_t now_us) {
+    BASE_ASSERT(server->phase == NET_SERVER_HOLDING && !server->config.step);
+    server->now_us = now_us;
+    return give_place(server, &(net_followed){.client = client});
+}
+
+net_result net_server_take_over(net_server* server, uint64_t now_us) {
+    BASE_ASSERT(server->config.is_following && server->phase <= NET_SERVER_RUNNING);
+    net_server_collect(server);
+    server->config.is_following = false;
+    server->now_us = now_us;
+    server->clients_named = net_match_client_last(server->config.match);
+    // So far they were about players who are not here.
+    net_interest_requests_renew(net_match_interest_requests(server->config.match));
+    uint32_t homeless = 0;
+    net_result result = NET_OK;
+    for (uint32_t i = 0; i < server->followed_count; i++) {
+        const net_followed followed = server->followed[i];
+        // A player that was refused leaves as one without a place.
+        const bool plays = net_match_player_name(server->config.match, followed.client) != NULL;
+        const net_result placed = plays ? give_place(server, &followed) : NET_ERR_FULL;
+        if (placed == NET_OK) continue;
+        server->followed[homeless++] = followed;
+        if (plays || placed == NET_ERR_MEMORY) result = placed;
+    }
+    server->followed_count = homeless;
+    return result;
 }
 
 // A match that goes on from far back, as with --at, would stand still on its client's screen.

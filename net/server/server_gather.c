@@ -37,6 +37,10 @@ static void gather_leaves(net_server* server, net_log_begin* begin) {
             (net_log_leave){.client = session->client, .reason = (uint32_t)session->end};
         session->must_leave_match = false;
     }
+    // Players of a match that was taken over, who have no place here.
+    while (server->followed_count > 0 && begin->leave_count < NET_LEAVES_PER_TICK)
+        server->leaves[begin->leave_count++] = (net_log_leave){
+            .client = server->followed[--server->followed_count].client, .reason = NET_END_EVICTED};
     begin->leaves = server->leaves;
 }
 

@@ -251,7 +251,8 @@ struct net_server {
     Shoal__Wire__RosterEntry* roster;
     uint32_t* roster_gone;
     uint32_t roster_capacity;
-    net_followed* followed; ///< of a match that runs elsewhere: its players, rising
+    net_followed* followed; ///< of a match that runs elsewhere: its players, rising. After
+                            ///< net_server_take_over those without a place
     uint32_t followed_count;
     net_log_event* events; ///< of clients, with payloads in event_copies
     net_event_outbox_entry* event_copies;

@@ -388,7 +388,7 @@ void net_server_tick(net_server* server, uint64_t now_us) {
     BASE_ASSERT(server && server->tick_us > 0);
     server->now_us = now_us;
     net_ration_report(&server->ration, now_us);
-    bool is_beginning = server->phase == NET_SERVER_HOLDING &&
+    bool is_beginning = server->phase == NET_SERVER_HOLDING && !server->config.is_following &&
                         count_in_state(server, NET_SESSION_ACCEPTED) >= server->config.clients_min;
     if (is_beginning) net_server_set_phase(server, NET_SERVER_RUNNING);
     if (server->phase == NET_SERVER_RUNNING && server->ticks_to_pause > 0 &&

@@ -25,7 +25,8 @@ _Static_assert(NET_FOLLOW_DELAY_S_MAX <= NET_LOG_DELAY_S_MAX, "as long as the fe
 struct net_follow {
     net_follow_config config;
     base_reporter reporter;
-    net_log_file_feed* file;
+    net_log_file_feed* file; // NULL: the caller's feed
+    net_log_info info;       // of that feed
     net_log_delay* delay;
     net_log_entering entering;
     net_match* match;                      // the caller's; NULL: not made
@@ -34,6 +35,19 @@ struct net_follow {
     bool is_closed;
     net_follow_state end; // WAITS while the match goes on
 };
+
+static net_result read_header(net_follow* self) {
+    const net_log_feed* feed = self->config.feed;
+    net_log_demand demand;
+    const net_result result =
+        net_log_header_read(&self->info, feed->header, feed->header_bytes, &demand);
+    if (result == NET_ERR_VERSION)
+        base_report(&self->reporter, self->config.file, 0,
+                    "a later version wrote it (build %s): follow with that version", demand.build);
+    else if (result != NET_OK)
+        base_report(&self->reporter, self->config.file, 0, "its header cannot be read");
+    return result;
+}
 
 net_result net_follow_create(const net_follow_config* config, net_follow** out) {
     BASE_ASSERT(config && config->file && out);
@@ -44,12 +58,15 @@ net_result net_follow_create(const net_follow_config* config, net_follow** out) 
     self->config = *config;
     if (config->reporter) self->reporter = *config->reporter;
     net_log_entering_init(&self->entering, config->allocator);
-    net_result result =
-        net_log_file_feed_create(config->allocator, config->file, config->reporter, &self->file);
+    const bool is_file = !config->feed;
+    net_result result = is_file ? net_log_file_feed_create(config->allocator, config->file,
+                                                           config->reporter, &self->file)
+                                : read_header(self);
     if (result == NET_OK)
-        result = net_log_delay_create(config->allocator, net_log_file_feed_get(self->file),
+        result = net_log_delay_create(config->allocator,
+                                      is_file ? net_log_file_feed_get(self->file) : config->feed,
                                       net_follow_info(self)->tick_rate_hz, config->delay_us,
-                                      FILE_SLACK_US, &self->delay);
+                                      is_file ? FILE_SLACK_US : 0, &self->delay);
     if (result != NET_OK) {
         net_follow_destroy(self);
         return result;
@@ -67,7 +84,7 @@ void net_follow_destroy(net_follow* self) {
 }
 
 const net_log_info* net_follow_info(const net_follow* self) {
-    return net_log_file_feed_info(self->file);
+    return self->file ? net_log_file_feed_info(self->file) : &self->info;
 }
 
 // The newest keyframe of which the delay is over for certain: a server makes no tick sooner than
@@ -80,12 +97,11 @@ static ecs_tick choose_begin(const net_follow* self) {
     return info->last_tick - late;
 }
 
-net_result net_follow_make_match(net_follow* self, const net_module* module, net_match** match) {
+static net_result make_match_of_file(net_follow* self, const net_module* module,
+                                     net_match** match) {
     const net_log_info* info = net_follow_info(self);
     net_log_reader* reader = net_log_file_feed_reader(self->file);
     net_log_replay* replay = NULL;
-    BASE_ASSERT(!self->match);
-    *match = NULL;
     if (info->segment_before > 0) {
         base_report(&self->reporter, self->config.file, 0,
                     "the game was read again while the match ran: what it is since then is not "
@@ -95,10 +111,23 @@ net_result net_follow_make_match(net_follow* self, const net_module* module, net
     const net_result result =
         net_log_replay_create_at(reader, module, choose_begin(self), &self->reporter, &replay);
     if (result != NET_OK) return result;
-    *match = self->match = net_log_replay_take(replay);
+    *match = net_log_replay_take(replay);
     net_log_replay_destroy(replay);
     net_log_file_feed_begin(self->file, net_match_tick(*match));
     return NET_OK;
+}
+
+net_result net_follow_make_match(net_follow* self, const net_module* module, net_match** match) {
+    const net_log_feed* feed = self->config.feed;
+    BASE_ASSERT(!self->match);
+    *match = NULL;
+    const net_result result =
+        self->file ? make_match_of_file(self, module, match)
+                   : net_log_match_create(self->config.allocator, &self->info, feed->header,
+                                          feed->header_bytes, self->config.file, module,
+                                          &self->reporter, NULL, match);
+    self->match = *match;
+    return result;
 }
 
 uint64_t net_follow_due_us(const net_follow* self) {
@@ -176,6 +205,16 @@ static net_follow_state take_begin(net_follow* self, const net_log_record* recor
                                          : "it has a record that this game does not take");
 }
 
+static net_follow_state take_record(net_follow* self, const net_log_record* record) {
+    if (record->kind == NET_LOG_KIND_CLOSE) self->is_closed = true;
+    if (record->kind == NET_LOG_KIND_BEGIN) return take_begin(self, record);
+    if (record->kind != NET_LOG_KIND_CONTROL) return NET_FOLLOW_RAN;
+    if (self->control_count == CONTROLS_MAX)
+        return fail(self, record->tick, "it has more controls than one tick can have");
+    self->controls[self->control_count++] = *record;
+    return NET_FOLLOW_RAN;
+}
+
 static net_follow_state end_of(net_follow* self, net_log_feed_state state) {
     if (state == NET_LOG_FEED_NOTHING) return NET_FOLLOW_WAITS;
     if (state == NET_LOG_FEED_FAILED) return self->end = NET_FOLLOW_FAILED;
@@ -192,14 +231,35 @@ net_follow_state net_follow_run(net_follow* self, net_server* server, uint64_t n
         return fail(self, 0, net_result_text(NET_ERR_MEMORY));
     while ((state = feed->next(feed->context, &record)) == NET_LOG_FEED_RECORD) {
         if (record.kind == NET_LOG_KIND_END) return run(self, server, now_us, &record);
-        if (record.kind == NET_LOG_KIND_CLOSE) self->is_closed = true;
-        if (record.kind == NET_LOG_KIND_CONTROL) {
-            if (self->control_count == CONTROLS_MAX)
-                return fail(self, record.tick, "it has more controls than one tick can have");
-            self->controls[self->control_count++] = record;
-        }
-        if (record.kind == NET_LOG_KIND_BEGIN && take_begin(self, &record) != NET_FOLLOW_RAN)
-            return self->end;
+        if (take_record(self, &record) != NET_FOLLOW_RAN) return self->end;
     }
     return end_of(self, state);
+}
+
+// ---- the match goes on here
+
+// What came of the tick that was not ended.
+static net_follow_state run_open_tick(net_follow* self, net_server* server, uint64_t now_us) {
+    const net_log_feed* feed = net_log_delay_feed(self->delay);
+    const ecs_tick next = net_match_tick(self->match) + 1;
+    net_log_record record;
+    net_log_delay_open(self->delay);
+    while (feed->next(feed->context, &record) == NET_LOG_FEED_RECORD) {
+        BASE_ASSERT(record.kind != NET_LOG_KIND_END);
+        if (take_record(self, &record) != NET_FOLLOW_RAN) return self->end;
+    }
+    const net_follow_state state = do_controls(self, server);
+    if (state != NET_FOLLOW_RAN || self->entering.begin.tick != next) return state;
+    net_server_follow(server, now_us, &self->entering.begin);
+    return net_server_has_failed(server) ? NET_FOLLOW_FAILED : NET_FOLLOW_RAN;
+}
+
+net_result net_follow_take_over(net_follow* self, net_server* server, uint64_t now_us) {
+    BASE_ASSERT(self->match && self->end == NET_FOLLOW_WAITS && !self->is_closed);
+    if (run_open_tick(self, server, now_us) != NET_FOLLOW_RAN) return NET_ERR_DAMAGED;
+    const net_result result = net_server_take_over(server, now_us);
+    if (result != NET_OK)
+        base_report(&self->reporter, self->config.file, 0, "its players: %s",
+                    net_result_text(result));
+    return result;
 }

@@ -12,9 +12,10 @@ typedef struct net_log_feed net_log_feed; ///< log/log_feed.h
 
 typedef struct net_follow_config {
     const base_allocator* allocator; ///< NULL: the heap
-    const char* file;                ///< the log, of a server that writes it or is gone
-    uint64_t delay_us;               ///< at most NET_FOLLOW_DELAY_S_MAX
-    bool is_whole;                   ///< from tick 1 on; else from the newest keyframe that is due
+    const char* file;         ///< the log, of a server that writes it or is gone; or its name
+    const net_log_feed* feed; ///< records from its first one on, which outlives it; NULL: the file
+    uint64_t delay_us;        ///< at most NET_FOLLOW_DELAY_S_MAX
+    bool is_whole;            ///< from tick 1 on; else from the newest keyframe that is due
     const base_reporter* reporter;
 } net_follow_config;
 #define NET_FOLLOW_DELAY_S_MAX 3600u
@@ -31,7 +32,8 @@ typedef enum net_follow_state {
 typedef struct net_follow net_follow;
 
 /// Open the source; its header is read. The caller owns the follower; texts outlive it.
-/// @return NET_OK; what net_log_reader_create returns (reported).
+/// @return NET_OK; what net_log_reader_create returns (reported); of a feed NET_ERR_VERSION,
+///         NET_ERR_DAMAGED (reported: its header).
 BASE_MUST_USE net_result net_follow_create(const net_follow_config* config, net_follow** follow);
 /// NULL does nothing.
 void net_follow_destroy(net_follow* follow);
@@ -56,3 +58,11 @@ typedef struct net_follow_report {
     net_log_alive reason; ///< why no tick came last; 0: one did
 } net_follow_report;
 net_follow_report net_follow_get_report(const net_follow* follow, uint64_t now_us);
+
+/// The server of the match is gone for certain, and no other one goes on with it: the match goes on
+/// here. A tick that it began and did not end is run with what entered it, then the players have
+/// places here (net_server_take_over). All that came must have run (net_follow_run: WAITS).
+/// @return NET_OK; NET_ERR_DAMAGED, NET_ERR_MEMORY (reported: it cannot go on);
+///         NET_ERR_FULL (reported: more players than places).
+BASE_MUST_USE net_result net_follow_take_over(net_follow* follow, net_server* server,
+                                              uint64_t now_us);

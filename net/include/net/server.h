@@ -126,6 +126,11 @@ void net_server_tick(net_server* server, uint64_t now_us);
 /// net_server_control does what an operator did there. While no tick is there yet, net_server_tick
 /// keeps the sessions. While HOLDING or RUNNING.
 void net_server_follow(net_server* server, uint64_t now_us, const net_log_begin* begin);
+/// Of a server with is_following: the match goes on here, at its next tick. Its players have
+/// places, as by net_server_expect, and come back with their secrets.
+/// @return NET_OK; NET_ERR_FULL (more players than clients_max: those with the highest numbers
+///         have no place, and leave); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_server_take_over(net_server* server, uint64_t now_us);
 /// All goodbyes of an end say this sentence, unless the game gave a reason (copied, cut at
 /// NET_END_TEXT_BYTES - 1).
 void net_server_say_why(net_server* server, const char* text);

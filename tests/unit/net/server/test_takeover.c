@@ -278,11 +278,7 @@ static void take_over(takeover* at) {
     room* house = &at->room;
     net_transport_enet_standby_set(at->next_transport, false);
     at->has_taken_over = true;
-    at->next->config.is_following = false;
-    at->next->phase = NET_SERVER_HOLDING;
-    at->next->clients_named = SEATS;
-    for (uint32_t i = 1; i <= SEATS; i++)
-        assert_ok(net_server_expect(at->next, i, house->now_us));
+    assert_ok(net_server_take_over(at->next, house->now_us));
     house->server = at->next;
     house->transport = at->next_transport;
     house->match = at->next_match;
