@@ -35,6 +35,7 @@ struct net_stream_tap {
     size_t ring_bytes;
 
     // Of the simulation's thread.
+    bool is_following; // of both threads: they begin with net_stream_tap_begin
     bool is_leaving_out;
     uint64_t counted;
     place appended;           // the newest record
@@ -76,8 +77,9 @@ static bool push(net_stream_tap* self, uint32_t kind, ecs_tick tick, const void*
 static void take_record(void* context, uint32_t kind, ecs_tick tick, const void* data,
                         uint32_t size) {
     net_stream_tap* self = context;
-    self->counted++;
     step(&self->appended, tick);
+    if (self->is_following) return;
+    self->counted++;
     if (!self->is_leaving_out || base_spsc_used(self->ring) == 0)
         self->is_leaving_out = !push(self, kind, tick, data, size);
     atomic_store_explicit(&self->records, self->counted, memory_order_release);
@@ -183,6 +185,7 @@ static bool give_from_log(net_stream_tap* self, uint64_t number) {
 
 static net_stream_found next(void* context, uint64_t number, net_stream_record* record) {
     net_stream_tap* self = context;
+    if (self->is_following) return NET_STREAM_FOUND_NOTHING;
     BASE_ASSERT(number == self->number + 1 || (number == self->number && number > 0));
     if (number == self->number) {
         *record = self->given;
@@ -249,7 +252,7 @@ void net_stream_tap_begin(net_stream_tap* self, uint64_t records) {
         ;
     base_spsc_pop_to(self->ring, cursor);
     close_reader(self);
-    self->is_in_ring = self->is_leaving_out = false;
+    self->is_in_ring = self->is_leaving_out = self->is_following = false;
     self->behind = self->appended;
     self->number = self->counted = records;
     atomic_store_explicit(&self->records, records, memory_order_release);
@@ -276,6 +279,7 @@ net_result net_stream_tap_create(const net_stream_tap_config* config, net_stream
     net_stream_tap* tap = base_allocate_zero(config->allocator, sizeof *tap);
     if (!tap) return NET_ERR_MEMORY;
     tap->config = *config;
+    tap->is_following = config->is_following;
     tap->ring_bytes = BASE_SPSC_HEADER_BYTES + (size_t)waiting;
     tap->memory = base_allocate(config->allocator, NET_LOG_RECORD_BYTES_MAX);
     void* ring = base_allocate(config->allocator, tap->ring_bytes);

@@ -123,6 +123,9 @@ typedef struct net_stream_tap_config {
     const char* log_file; ///< outlives the tap
     uint64_t
         waiting_bytes; ///< a power of two, from 64 to 1 GiB; 0: NET_STREAM_WAITING_BYTES_DEFAULT
+    /// The match runs on another server: its log has these records, and the source gives nothing
+    /// until net_stream_tap_begin.
+    bool is_following;
     /// Called behind each record for which the stream should wake. NULL: nothing is called.
     void (*wake)(void* context);
     void* context;
