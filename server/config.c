@@ -5,6 +5,7 @@
 #include "service.h"
 
 #include "tools/output.h"
+#include "tools/standby.h"
 
 #define LOG_MB_MAX 1e9
 #define LOG_S_MAX 1e6
@@ -52,6 +53,11 @@ static const base_option table[] = {
      0},
     {"stream", FIELD(stream), "nats://HOST",
      "give the match to standbys and relays, by NATS JetStream", 0, 0},
+    {"standby", FIELD(standby), "nats://HOST/STREAM",
+     "go on with the match of this stream when its server dies", 0, 0},
+    {"takeover-ms", FIELD(takeover_ms), "MS", "with --standby: after so much silence", 50, 60000},
+    {"standby-at", FIELD(standby_addresses), "ADDR:PORT",
+     "where a standby of this match is, for its clients; repeatable", 0, 0},
     {"log-segment-mb", FIELD(log_segment_mb), "MB", "size of a segment of the log; 0: no limit", 0,
      LOG_MB_MAX},
     {"log-segment-s", FIELD(log_segment_s), "S", "match time in a segment of the log; 0: no limit",
@@ -120,6 +126,7 @@ base_options_result server_config_read(server_config* config, int argc, char** a
         .clients_per_address_max = NET_ADDRESS_CLIENTS_DEFAULT,
         .rate_bytes_max = NET_RATE_BYTES_DEFAULT,
         .send_divisor = 1,
+        .takeover_ms = NET_STANDBY_TAKEOVER_MS_DEFAULT,
         .net_threads = SERVER_THREADS_UNSET,
         .log_segment_mb = NET_LOG_SEGMENT_BYTES_DEFAULT >> 20,
         .log_budget_mb = NET_LOG_BUDGET_BYTES_DEFAULT >> 20,

@@ -26,11 +26,14 @@ typedef struct server_config {
     // Of a relay alone.
     const char* follow; ///< the log of a match that runs elsewhere; NULL: it runs here
     uint64_t follow_delay_s;
-    bool follows_whole; ///< from its first tick on, not from its newest keyframe
-    const char* resume; ///< a log whose match goes on; NULL: a new match
-    uint64_t resume_at; ///< behind this tick; 0: the last whole one
-    const char* stream; ///< NULL: none
-    const char* log;    ///< file, "none", or NULL: a name made of game and time
+    bool follows_whole;  ///< from its first tick on, not from its newest keyframe
+    const char* resume;  ///< a log whose match goes on; NULL: a new match
+    uint64_t resume_at;  ///< behind this tick; 0: the last whole one
+    const char* stream;  ///< NULL: none
+    const char* standby; ///< the stream of a match that runs elsewhere, until it goes on here
+    uint64_t takeover_ms;
+    base_option_list standby_addresses;
+    const char* log; ///< file, "none", or NULL: a name made of game and time
     net_log_sync log_sync;
     net_log_content log_content;
     const char* log_on_close; ///< program; NULL: none

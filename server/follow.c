@@ -44,7 +44,7 @@ int server_follow_match(server_program* self) {
 }
 
 int server_follow_check(const server_program* self, bool is_hiding) {
-    if (!self->follow.source || !is_hiding || self->config.follow_delay_s > 0)
+    if (!self->config.follow || !is_hiding || self->config.follow_delay_s > 0)
         return NET_EXIT_CLEAN;
     base_report(&self->reporter, NULL, 0,
                 "--delay 0: this game hides things from players, and who watches it live could "
@@ -143,7 +143,9 @@ static void pass_silent(server_program* self) {
 
 void server_follow_pass(server_program* self, uint64_t now_us) {
     server_follow* follow = &self->follow;
-    if (!follow->source || net_server_get_phase(self->server) > NET_SERVER_RUNNING) return;
+    if (!self->config.follow || !follow->source ||
+        net_server_get_phase(self->server) > NET_SERVER_RUNNING)
+        return;
     follow->report = net_follow_get_report(follow->source, now_us);
     pass_late(self);
     pass_silent(self);

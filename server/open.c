@@ -99,7 +99,7 @@ static bool is_hiding(const server_program* self) {
 static bool choose_spectators(server_program* self) {
     server_config* config = &self->config;
     const uint64_t room = NET_CLIENTS_MAX - config->clients_max;
-    if (self->follow.source) config->clients_max = 1; // a place that is never given
+    if (config->follow) config->clients_max = 1; // a place that is never given
     if (config->spectators_max == SERVER_SPECTATORS_UNSET) {
         config->spectators_max = is_hiding(self) ? 0 : NET_SPECTATORS_DEFAULT;
         if (config->spectators_max > room) config->spectators_max = room;
@@ -194,6 +194,7 @@ static int make_stream(server_program* self, bool has_file, net_log_options* opt
         .log_file = self->log_file,
         .addresses = is_public ? self->public_addresses : &self->stream_address,
         .address_count = addresses,
+        .is_following = self->standby.standby != NULL,
         .reporter = &self->reporter,
     });
     if (!self->stream) {
@@ -206,6 +207,8 @@ static int make_stream(server_program* self, bool has_file, net_log_options* opt
 
 static int begin_stream(server_program* self) {
     if (!self->stream) return NET_EXIT_CLEAN;
+    if (self->has_log_file && self->standby.standby)
+        return server_stream_stand_by(self->stream, self->identity, self->standby.standby);
     if (self->has_log_file)
         return server_stream_begin(self->stream, self->identity, self->config.resume != NULL);
     base_report(&self->reporter, NULL, 0, "--stream: there is no log, which is its source");
@@ -335,6 +338,20 @@ void server_program_update_subject(server_program* self) {
     subject->may_edit = self->config.allow_edits;
     subject->is_paused = net_server_is_paused(self->server);
     subject->follow = self->follow.source ? &self->follow.report : NULL;
+    subject->standby = server_standby_is_waiting(self) ? &self->standby.report : NULL;
+}
+
+static int tell_standbys(server_program* self) {
+    const base_option_list* given = &self->config.standby_addresses;
+    if (given->count == 0) return NET_EXIT_CLEAN;
+    if (given->count > NET_STANDBYS_MAX) {
+        base_report(&self->reporter, NULL, 0, "--standby-at: at most %u", NET_STANDBYS_MAX);
+        return NET_EXIT_USAGE;
+    }
+    if (!server_addresses_resolve("standby-at", given, self->standbys, &self->reporter))
+        return NET_EXIT_USAGE;
+    net_server_set_standbys(self->server, self->standbys, (uint32_t)given->count);
+    return NET_EXIT_CLEAN;
 }
 
 static int open_inspect(server_program* self) {
@@ -352,7 +369,7 @@ static int open_inspect(server_program* self) {
             .game_file = file[0] ? file : NULL,
             .log_file = self->has_log_file ? self->log_file : NULL,
             .is_live = true,
-            .is_hiding = is_hiding(self) && !self->follow.source, // it is late already
+            .is_hiding = is_hiding(self) && !config->follow, // it is late already
             .delay_s = config->http_delay_s,
             .tick_rate_hz = config->tick_rate_hz,
             .subject = &self->subject,
@@ -380,7 +397,7 @@ static void print_ready(const server_program* self) {
         server_stream_url(self->stream, url, sizeof url);
         printf(" stream=%s", url);
     }
-    if (self->follow.source)
+    if (self->config.follow)
         printf(" delay_s=%" PRIu64 " tick=%" PRIu64, self->config.follow_delay_s,
                net_match_tick(self->match));
     printf("\n");
@@ -415,12 +432,15 @@ int server_program_open(server_program* self) {
     BASE_ASSERT(!self->module && !self->match && !self->server);
     server_service_open(self);
     int code = server_fleet_open(self);
+    if (code == NET_EXIT_CLEAN) code = server_standby_open(self);
+    if (code == NET_EXIT_CLEAN && self->standby.was_stopped) return code;
     if (code == NET_EXIT_CLEAN) code = server_resume_open(self);
     if (code == NET_EXIT_CLEAN) code = server_follow_open(self);
     if (code == NET_EXIT_CLEAN) code = open_module(self);
     if (code == NET_EXIT_CLEAN) code = open_match(self);
     if (code == NET_EXIT_CLEAN) code = server_access_open(self);
     if (code == NET_EXIT_CLEAN) code = open_transport(self);
+    if (code == NET_EXIT_CLEAN) server_standby_listen(self);
     if (code == NET_EXIT_CLEAN) code = wait_for_allocation(self);
     server_access_wipe(self);
     if (code == NET_EXIT_CLEAN && self->fleet.agones && !self->fleet.is_allocated) return code;
@@ -428,6 +448,7 @@ int server_program_open(server_program* self) {
     if (code == NET_EXIT_CLEAN) code = open_server(self);
     if (code == NET_EXIT_CLEAN) code = server_resume_players(self);
     if (code == NET_EXIT_CLEAN) code = begin_stream(self);
+    if (code == NET_EXIT_CLEAN) code = tell_standbys(self);
     server_resume_close(self);
     if (code == NET_EXIT_CLEAN) code = open_inspect(self);
     if (code == NET_EXIT_CLEAN && self->config.control)
@@ -457,6 +478,7 @@ void server_program_close(server_program* self) {
     server_metrics_destroy(self->metrics);
     server_meter_destroy(self->meter);
     if (self->session_trace) fclose(self->session_trace);
+    server_standby_close(self);
     server_follow_close(self);
     if (self->match) net_match_destroy(self->match);
     if (self->transport) self->transport->ops->destroy(self->transport);

@@ -10,6 +10,7 @@
 #include "inspect/inspect.h"
 #include "operator.h"
 #include "service.h"
+#include "standby.h"
 #include "stream.h"
 
 #include "inspect/lines.h"
@@ -41,10 +42,12 @@ typedef struct server_program {
     net_log_secret_key log_key; ///< with --log-key
     uint32_t resumed_players;
     char game[NET_GAME_NAME_BYTES_MAX]; ///< that of the log of --resume
-    server_follow follow;               ///< of a relay
-    net_log_writer* log;                ///< NULL: no log
-    server_stream* stream;              ///< NULL: no --stream
-    net_address stream_address;         ///< where players reach it, without --public
+    server_follow follow;               ///< of a relay; of a standby its source
+    server_standby standby;
+    net_address standbys[NET_TOKEN_ADDRESSES_MAX]; ///< for clients
+    net_log_writer* log;                           ///< NULL: no log
+    server_stream* stream;                         ///< NULL: no --stream
+    net_address stream_address;                    ///< where players reach it, without --public
     bool is_fenced;    ///< another server goes on with the match: nothing is sent any more
     bool has_log_file; ///< false with a log: the last seconds in memory are all of it
     bool lacks_log;    ///< the disk took none: the exit code says so

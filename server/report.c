@@ -108,6 +108,7 @@ int server_program_report(server_program* self) {
     BASE_ASSERT(net_server_get_phase(self->server) == NET_SERVER_ENDED);
     int code = print_peers(self);
     if (server_follow_exit(self) != NET_EXIT_CLEAN) code = server_follow_exit(self);
+    if (server_standby_exit(self) != NET_EXIT_CLEAN) code = server_standby_exit(self);
     if (net_server_has_failed(self->server) || !write_files(self)) code = NET_EXIT_RUNTIME;
     uint64_t dropped[NET_DROP_COUNT];
     net_transport_stats stats;

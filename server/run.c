@@ -26,7 +26,9 @@ static void run_tick(server_program* self, uint64_t late_us) {
     bool was_running = is_running(self);
     uint64_t begin_us = net_loop_now_us();
     net_sentry_busy(self->sentry);
-    if (self->follow.source)
+    if (server_standby_is_waiting(self))
+        was_running = server_standby_tick(self, begin_us);
+    else if (self->follow.source)
         was_running = server_follow_tick(self, begin_us);
     else
         net_server_tick(self->server, begin_us);
@@ -118,6 +120,7 @@ static void pass(server_program* self) {
     server_fleet_pass(self, net_loop_now_us());
     server_program_update_subject(self);
     server_follow_pass(self, net_loop_now_us());
+    server_standby_pass(self);
     server_inspect_pass(self->inspect, !server_program_is_draining(self) && !self->follow.is_late);
     server_console_read(self);
     server_control_pass(self->control, &self->subject, net_loop_now_us());
@@ -131,7 +134,10 @@ void server_program_run(server_program* self) {
     server_pacer_init(&pacer, (uint32_t)self->config.tick_rate_hz, self->start_us);
     while (net_server_get_phase(self->server) != NET_SERVER_ENDED) {
         bool is_fast = self->config.is_fast && is_running(self);
-        if (self->follow.source) pacer.next_us = server_follow_wake_us(self);
+        if (server_standby_is_waiting(self))
+            pacer.next_us = server_standby_wake_us(self);
+        else if (self->follow.source)
+            pacer.next_us = server_follow_wake_us(self);
         uint64_t wake_us = is_fast ? net_loop_now_us() : pacer.next_us;
         // The second thread may still be sending the last tick. When that takes until the deadline,
         // the next tick begins all the same, and nothing is received before it, a few times.

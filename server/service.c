@@ -66,7 +66,7 @@ static void pass_drain(server_program* self, uint64_t now_us) {
 // --exit-when-empty: also when no player ever came.
 static void pass_empty(server_program* self, uint64_t now_us) {
     uint64_t* since_us = &self->service.empty_us;
-    if (self->config.empty_s == 0 || is_ending(self)) return;
+    if (self->config.empty_s == 0 || is_ending(self) || self->follow.source) return;
     if (net_server_get_counters(self->server)->clients > 0)
         *since_us = 0;
     else if (*since_us == 0)
@@ -82,6 +82,7 @@ static const char* phase_text(const server_program* self) {
                                         "ended"};
     const net_server_phase phase = net_server_get_phase(self->server);
     if (self->service.is_draining && phase <= NET_SERVER_RUNNING) return "draining";
+    if (server_standby_is_waiting(self)) return "standing by";
     if (net_server_is_paused(self->server) && phase == NET_SERVER_RUNNING) return "paused";
     return texts[phase];
 }

@@ -241,6 +241,26 @@ int server_stream_begin(server_stream* self, uint64_t identity, bool is_resumed)
     return start_thread(self) ? wait_for_claim(self) : NET_EXIT_RUNTIME;
 }
 
+// ---- standing by ----
+
+int server_stream_stand_by(server_stream* self, uint64_t identity, net_standby* standby) {
+    BASE_ASSERT(self->config.is_following && !self->nats && !self->writer);
+    const server_nats_config config = {
+        .url = self->config.url, .identity = identity, .wake = wake, .context = self};
+    const net_result result = server_nats_open(&config, self->config.reporter, &self->nats);
+    if (result != NET_OK) return result == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
+    self->broker = server_nats_broker(self->nats);
+    const int code = make_writer(self);
+    if (code == NET_EXIT_CLEAN) net_standby_open(standby, self->tap, self->writer);
+    return code;
+}
+
+void server_stream_go_on(server_stream* self) {
+    BASE_ASSERT(net_stream_writer_status(self->writer)->state == NET_STREAM_OWNED);
+    share(self);
+    (void)!start_thread(self);
+}
+
 // ---- while the match runs ----
 
 static void say_trouble(server_stream* self, uint64_t now_us) {
@@ -337,7 +357,10 @@ server_stream* server_stream_create(const server_stream_config* config) {
     self->said_state = NET_STREAM_OWNED;
     base_bytes_init(&self->header, NULL);
     pthread_mutex_init(&self->mutex, NULL);
-    const net_stream_tap_config tap = {.log_file = config->log_file, .wake = wake, .context = self};
+    const net_stream_tap_config tap = {.log_file = config->log_file,
+                                       .is_following = config->is_following,
+                                       .wake = wake,
+                                       .context = self};
     const bool has_pipe = pipe(self->wake) == 0;
     for (uint32_t i = 0; has_pipe && i < 2; i++) {
         (void)fcntl(self->wake[i], F_SETFL, O_NONBLOCK);

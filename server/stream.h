@@ -7,6 +7,7 @@
 
 #include "base/report.h"
 #include "net/stream.h"
+#include "tools/standby.h"
 
 typedef struct server_stream server_stream;
 
@@ -15,6 +16,7 @@ typedef struct server_stream_config {
     const char* log_file;         ///< outlives the stream; named when the log is there
     const net_address* addresses; ///< where players reach this server; the claim has the first 4
     uint32_t address_count;
+    bool is_following; ///< the match runs on another server: server_stream_stand_by
     const base_reporter* reporter;
 } server_stream_config;
 
@@ -30,6 +32,12 @@ net_log_tap server_stream_tap(server_stream* stream);
 /// @return NET_EXIT_CLEAN; another exit code: reported. A broker that does not answer is no error
 ///         for a new match (reported).
 BASE_MUST_USE int server_stream_begin(server_stream* stream, uint64_t identity, bool is_resumed);
+/// With is_following, in place of server_stream_begin: connect, and let the standby have tap and
+/// writer. @return NET_EXIT_CLEAN; another exit code: reported.
+BASE_MUST_USE int server_stream_stand_by(server_stream* stream, uint64_t identity,
+                                         net_standby* standby);
+/// The standby has the match: from here on the thread has the writer.
+void server_stream_go_on(server_stream* stream);
 /// Write the URL with which others follow it.
 void server_stream_url(const server_stream* stream, char* text, size_t text_bytes);
 /// In each pass of the loop: say what changed. @return the epoch that has the stream now, when this

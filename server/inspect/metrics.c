@@ -311,7 +311,7 @@ static void put_log(base_bytes* text, const server_subject* subject) {
 // A relay.
 static void put_follow(base_bytes* text, const server_subject* subject) {
     const net_follow_report* follow = subject->follow;
-    if (!follow) return;
+    if (!follow || subject->standby) return;
     const ecs_tick tick = net_match_tick(subject->match);
     const ecs_tick behind = follow->newest > tick ? follow->newest - tick : 0;
     put_seconds(text, "shoal_relay_behind_seconds", "gauge",
@@ -324,6 +324,21 @@ static void put_follow(base_bytes* text, const server_subject* subject) {
                 "Nothing came from the source for so long.", follow->silent_us);
     put_count(text, "shoal_relay_kept_bytes", "gauge", "Of ticks that wait for their delay.",
               follow->kept_bytes);
+}
+
+static void put_standby(base_bytes* text, const server_subject* subject) {
+    const net_standby_report* standby = subject->standby;
+    if (!standby) return;
+    put_count(text, "shoal_standby", "gauge", "1: it stands by for another server's match.", 1);
+    const ecs_tick tick = net_match_tick(subject->match);
+    put_count(text, "shoal_standby_lag_ticks", "gauge", "Ticks that came and did not run yet.",
+              standby->newest > tick ? standby->newest - tick : 0);
+    put_count(text, "shoal_standby_lag_messages", "gauge", "Messages of the stream to come.",
+              standby->lag_messages);
+    put_count(text, "shoal_standby_compared_total", "counter", "Ticks whose hash was the same.",
+              standby->compared);
+    put_seconds(text, "shoal_standby_silent_seconds", "gauge",
+                "Nothing came for so long, while the broker answered.", standby->silence_us);
 }
 
 static void put_stream(base_bytes* text, const server_subject* subject) {
@@ -384,6 +399,7 @@ void server_metrics_write(const server_metrics* self, const server_subject* subj
     put_log(text, subject);
     put_follow(text, subject);
     put_stream(text, subject);
+    put_standby(text, subject);
     put_http(text, subject);
 }
 

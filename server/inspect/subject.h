@@ -15,6 +15,7 @@
 #include "net/token.h"
 #include "net/transport.h"
 #include "tools/follow.h"
+#include "tools/standby.h"
 
 #define SERVER_DRAIN_S_MAX 86400u
 #define SERVER_DRAIN_S_DEFAULT 3600u ///< of the verb
@@ -49,9 +50,10 @@ typedef struct server_subject {
     server_metrics* metrics; ///< NULL with server NULL
     uint64_t start_us;       ///< of the loop, net_loop_now_us
     uint64_t tick_rate_hz;
-    server_meter* meter;             ///< NULL: nothing is measured
-    const net_follow_report* follow; ///< of a match that runs elsewhere; NULL: it runs here
-    const base_options* options;     ///< with their sources; NULL: none are shown
+    server_meter* meter;               ///< NULL: nothing is measured
+    const net_standby_report* standby; ///< NULL: it stands by no match, or has it
+    const net_follow_report* follow;   ///< of a match that runs elsewhere; NULL: it runs here
+    const base_options* options;       ///< with their sources; NULL: none are shown
     uint32_t clients_max, spectators_max;
     uint64_t reader_delay_s; ///< so late readers see the match; 0: live
     bool is_paused;

@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A match that survives its server, over Debian's nats-server in a folder and on a port of its own.
+#
+#     tests/e2e/standby.sh BUILD --drill 20    the drill, so many times, with its figures
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=broker.sh
+. "$(dirname "$0")/broker.sh"
+
+takeovers=1
+if [ "${2:-}" = --drill ]; then
+    takeovers=$3
+    set -- "$1" case_players_go_on_at_a_standby_when_their_server_dies
+fi
+bots=8
+
+key() { (umask 077 && "$bin/shoal-server" keygen server.key >keygen.out); }
+
+# primary NAME GAME [option...]: $stream gets the address of its stream, $address its own.
+primary() {
+    local name=$1 game=$2
+    shift 2
+    start "$name" shoal-server --game "$game" --listen 127.0.0.1:0 --key-file server.key --stream "nats://127.0.0.1:$port" "$@"
+    await "ready line of $name" is_ready_or_gone "$name"
+    stream=$(value stream "$name.out")
+    address=$(value listen "$name.out")
+}
+# standby NAME [option...]: it stands by.
+standby() {
+    local name=$1
+    shift
+    start "$name" shoal-server --standby "$stream" --key-file server.key "$@"
+    await "$name" stands_by_or_gone "$name"
+    says "$name.err" '^note: stands by at tick'
+}
+stands_by_or_gone() { has_said "$1.err" '^note: stands by at tick' || has_ended "$1"; }
+has_taken() { has_said "$1.out" '^takeover epoch='; }
+
+# A free port, for a standby that a server names before it is there.
+free_port() {
+    start probe shoal-server --game breakout --listen 127.0.0.1:0 --log none
+    await "ready line of probe" is_ready_or_gone probe
+    free=$(value listen probe.out)
+    kill "${pids[probe]}"
+    ends_with 0 probe
+}
+
+seat() {
+    local i
+    for ((i = 1; i <= bots; i++)); do
+        "$bin/shoal-server" token --key-file server.key --server "$address" --server "$free" --player $i
+    done >tokens
+    rm -f trace.txt
+    start clients shoal-client "$address" --bots $bots --token-file tokens --trace trace.txt "$@"
+    await "update" is_playing trace.txt
+}
+are_all_back() { has_lines "$1.err" '^note: client [1-8] "bot-[1-8]" is back after ' "$bots"; }
+
+survives() { # NUMBER
+    free_port
+    primary "first$1" breakout --min-clients $bots --log "first$1.slog" --standby-at "$free"
+    standby "second$1" --listen "$free" --log "joined$1.slog"
+    seat --net loss=5
+    rest "0.$((RANDOM % 900 + 100))"
+    kill -KILL "${pids[first$1]}"
+    ends_with 137 "first$1"
+    await "the takeover" has_taken "second$1"
+    await "all players" are_all_back "second$1"
+    rest 0.3
+    kill "${pids[second$1]}"
+    ends_with 0 "second$1"
+    ends_with 0 clients
+    are_equal $bots "second$1" clients
+    says "second$1.out" "^takeover epoch=2 tick=[0-9]+ players=$bots silent_ms=[0-9]+\$"
+    verifies "joined$1.slog" "second$1"
+    says verify.out ' tail=whole lost_bytes=0$'
+    echo "survived $1: $(grep ^takeover "second$1.out") last_tick_of_first=$(shoal_last "first$1.slog")"
+}
+# The last tick that a dead server's own log has.
+shoal_last() {
+    run info shoal-replay info "$1"
+    value last_tick info.out
+}
+
+case_players_go_on_at_a_standby_when_their_server_dies() {
+    is_here || return 0
+    take_seed
+    key
+    broker -1
+    local i
+    for ((i = 1; i <= takeovers; i++)); do survives $i; done
+    kill_broker
+}
+
+case_a_server_that_slept_stops_and_says_who_has_its_match() {
+    is_here || return 0
+    key
+    broker -1
+    primary first breakout --log a.slog
+    standby second --listen 127.0.0.1:0 --log b.slog --takeover-ms 200
+    kill -STOP "${pids[first]}"
+    await "the takeover" has_taken second
+    rest "${SHOAL_E2E_SLEEP_S:-0.2}"
+    kill -CONT "${pids[first]}"
+    ends_with 9 first
+    says first.err '^error: fenced by epoch 2: another server goes on with this match'
+    kill "${pids[second]}"
+    ends_with 0 second
+    verifies b.slog second
+    kill_broker
+}
+
+case_inputs_that_crash_the_game_crash_one_standby_only() {
+    is_here || return 0
+    local crash=$build/test/crash/crash.so name
+    key
+    broker -1
+    primary first "$crash" --tick-rate 60 --set how=1 --set at=180 --log a.slog
+    for name in second third; do standby $name --game "$crash" --listen 127.0.0.1:0 --log $name.slog; done
+    await "the end of two servers" has_ended first
+    await "the end of a standby" is_one_left
+    for name in second third; do
+        has_ended $name || break
+    done
+    await "its words" has_said $name.err 'tick 180 ended two servers: the match does not go on here'
+    kill "${pids[$name]}"
+    ends_with 0 $name
+    for name in "${!pids[@]}"; do
+        [ "$name" = broker ] && continue
+        wait "${pids[$name]}" 2>/dev/null || true
+        says "$name.err" 'assertion failed: .*as the test wants'
+        unset "pids[$name]"
+    done
+    kill_broker
+}
+is_one_left() { has_ended second || has_ended third; }
+
+# refuses TEXT OPTION...
+refuses() {
+    local text=$1
+    shift
+    run refused shoal-server --standby nats://127.0.0.1:1/SHOAL_0123456789abcdef "$@"
+    [ "$code" = 2 ] || fail "it ended with $code"
+    says refused.err "$text"
+}
+case_a_standby_refuses_what_cannot_go_on_with_a_match() {
+    key
+    refuses '^error: --standby: it needs the --key-file of the match.s server, and no built-in key: players prove by it who they are$'
+    refuses '^error: --standby: it needs the --key-file' --key-file server.key --allow-dev-key
+    refuses '^error: --standby: it needs a log' --key-file server.key --log none
+    refuses '^error: --standby: neither --resume nor --stream goes with it' --key-file server.key --resume a.slog
+    refuses '^error: --set: a match that goes on has the settings of its server$' --key-file server.key --set lives=4
+}
+
+run_cases "$@"
