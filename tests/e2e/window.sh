@@ -144,11 +144,16 @@ has_pads() {
 
 # The second person gets the first game controller: the first one has the keys.
 case_each_person_has_a_game_controller() {
+    local try
     has_pads || return 0
-    LD_PRELOAD=./virtual_pads.so VIRTUAL_PADS="left right" \
-        run client shoal-client --game breakout --local --players 2 --size 480x270 --ticks 100 --shot a.png \
-        --dump-world world.txt
-    [ "$code" = 0 ] || fail "the client ended with $code"
+    for try in 1 2 3 4; do # a person who left a moment sooner is not in the other's last world
+        LD_PRELOAD=./virtual_pads.so VIRTUAL_PADS="left right" \
+            run client shoal-client --game breakout --local --players 2 --size 480x270 --ticks 100 --shot a.png \
+            --dump-world world.txt
+        [ "$code" = 0 ] || fail "the client ended with $code"
+        [ -n "$(place_of 1)" ] && [ -n "$(place_of 2)" ] && break
+        echo "again: $try"
+    done
     [ "$(place_of 1)" -gt 900 ] && [ "$(place_of 2)" -lt 100 ] ||
         fail "the pads are at $(place_of 1) and $(place_of 2)"
 }
