@@ -444,6 +444,29 @@ FLEET_CASE(a_broker_that_stalls_moves_no_match, 4) {
     ends_well(self, &self->nodes[0], 1);
 }
 
+// The server's own log has all of it.
+FLEET_CASE(without_a_broker_no_match_goes_on_elsewhere, 11) {
+    node* second = open_standby(self, 1);
+    seat_all(self, 1);
+    broker_sim_stall(self->broker, self->now_us + 60000 * MS);
+    kill_node(&self->nodes[0]);
+    run(self, 300);
+    assert_int_equal(second->state, NET_STANDBY_WAITS);
+    assert_null(primary(self));
+}
+
+FLEET_CASE(of_a_network_in_two_parts_who_reaches_the_broker_has_the_match, 12) {
+    node* second = open_standby(self, 1);
+    seat_all(self, 1);
+    broker_sim_cut(self->broker, 0, self->now_us + 2000 * MS);
+    run(self, 90);
+    assert_true(second->is_primary && self->nodes[0].is_primary); // it does not know yet
+    run(self, 240);
+    assert_true(self->nodes[0].is_fenced);
+    await_seats(self, 1);
+    ends_well(self, second, 1);
+}
+
 FLEET_CASE(a_standby_alone_keeps_nothing, 5) {
     (void)open_standby(self, 1);
     seat_all(self, 1);
