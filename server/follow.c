@@ -5,25 +5,80 @@
 #include "follow.h"
 
 #include "program.h"
+#include "stream_nats.h"
 
 #include "base/assert.h"
 #include "base/text.h"
 #include "tools/output.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define LATE_US UINT64_C(2000000)   ///< beyond it new spectators are refused
 #define SILENT_US UINT64_C(3000000) ///< a server says something ten times a second
-#define KEEP_TICKS 2u               ///< sessions are kept when no tick came for so long
+#define FIND_US UINT64_C(5000)
+#define KEEP_TICKS 2u ///< sessions are kept when no tick came for so long
+
+// The broker is asked in each pass of the loop.
+static void wake(void* context) {
+    (void)context;
+}
+
+// A stream is one by its name: "nats://...", "tls://...".
+static bool is_stream(const char* source) {
+    return strncmp(source, "nats://", 7) == 0 || strncmp(source, "tls://", 6) == 0;
+}
+
+static int open_broker(server_program* self) {
+    server_follow* follow = &self->follow;
+    const server_nats_config config = {.url = self->config.follow, .wake = wake, .context = follow};
+    _Static_assert(sizeof follow->name == SERVER_NATS_URL_BYTES, "it has a room of this size");
+    const net_result result = server_nats_open(&config, &self->reporter, &follow->nats);
+    if (result != NET_OK) return result == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
+    follow->broker = server_nats_broker(follow->nats);
+    server_nats_url(follow->nats, follow->name);
+    return NET_EXIT_CLEAN;
+}
+
+// A relay may be there before the match.
+static net_result find_match(server_program* self) {
+    server_follow* follow = &self->follow;
+    const uint64_t begin_us = net_loop_now_us();
+    bool is_said = false;
+    net_result result;
+    while ((result = net_follow_find(follow->source)) == NET_ERR_FULL) {
+        const uint64_t now_us = net_loop_now_us();
+        if (!is_said && now_us - begin_us > LATE_US) {
+            const net_broker_status status = follow->broker.status(follow->broker.context);
+            is_said = true;
+            base_report(&self->reporter, follow->name, 0,
+                        "warning: waits for the match's stream%s%s", status.trouble[0] ? ": " : "",
+                        status.trouble);
+        }
+        if (!net_loop_wait(&self->loop, now_us + FIND_US)) continue;
+        base_report(&self->reporter, follow->name, 0, "ended before there was a match");
+        return NET_ERR_CLOSED;
+    }
+    return result;
+}
 
 int server_follow_open(server_program* self) {
     server_config* config = &self->config;
+    server_follow* follow = &self->follow;
     if (!config->follow) return NET_EXIT_CLEAN;
-    const net_follow_config follow = {.file = config->follow,
+    const bool has_broker = is_stream(config->follow);
+    int code = has_broker ? open_broker(self) : NET_EXIT_CLEAN;
+    if (code != NET_EXIT_CLEAN) return code;
+    if (!has_broker)
+        (void)base_text_format(follow->name, sizeof follow->name, "%s", config->follow);
+    const net_follow_config source = {.file = has_broker ? follow->name : config->follow,
+                                      .broker = has_broker ? &follow->broker : NULL,
+                                      .clock_us = net_loop_now_us,
                                       .delay_us = config->follow_delay_s * UINT64_C(1000000),
                                       .is_whole = config->follows_whole,
                                       .reporter = &self->reporter};
-    const net_result result = net_follow_create(&follow, &self->follow.source);
+    net_result result = net_follow_create(&source, &follow->source);
+    if (result == NET_OK && has_broker) result = find_match(self);
     if (result == NET_ERR_MEMORY)
         base_report(&self->reporter, NULL, 0, "%s", net_result_text(result));
     if (result != NET_OK) return net_exit_of_replay(result);
@@ -72,12 +127,12 @@ static void end(server_program* self, uint64_t now_us) {
     const net_follow_state state = self->follow.end;
     net_server_say_why(self->server, why[state]);
     if (state == NET_FOLLOW_LOST)
-        base_report(&self->reporter, self->config.follow, 0,
+        base_report(&self->reporter, self->follow.name, 0,
                     "its server is gone: the log has no end behind tick %" PRIu64,
                     net_match_tick(self->match));
     else if (state == NET_FOLLOW_ENDED)
-        base_report(&self->reporter, self->config.follow, 0,
-                    "note: the match ended at tick %" PRIu64, net_match_tick(self->match));
+        base_report(&self->reporter, self->follow.name, 0, "note: the match ended at tick %" PRIu64,
+                    net_match_tick(self->match));
     net_server_stop(self->server, now_us);
 }
 
@@ -133,12 +188,14 @@ static void pass_silent(server_program* self) {
     if (is_silent == follow->is_silent) return;
     follow->is_silent = is_silent;
     if (is_silent)
-        base_report(&self->reporter, self->config.follow, 0,
-                    "warning: nothing comes behind tick %" PRIu64
-                    ": its server hangs, or its files do not come here any more",
-                    follow->report.newest);
+        base_report(&self->reporter, follow->name, 0,
+                    "warning: nothing comes behind tick %" PRIu64 ": %s", follow->report.newest,
+                    !follow->nats ? "its server hangs, or its files do not come here any more"
+                    : follow->report.is_cut
+                        ? "there is no connection to the broker"
+                        : "its server is gone or hangs, and none goes on with it");
     else
-        base_report(&self->reporter, self->config.follow, 0, "note: it goes on");
+        base_report(&self->reporter, follow->name, 0, "note: it goes on");
 }
 
 void server_follow_pass(server_program* self, uint64_t now_us) {
@@ -153,5 +210,7 @@ void server_follow_pass(server_program* self, uint64_t now_us) {
 
 void server_follow_close(server_program* self) {
     net_follow_destroy(self->follow.source);
+    server_nats_close(self->follow.nats);
     self->follow.source = NULL;
+    self->follow.nats = NULL;
 }

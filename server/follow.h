@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// A relay: the match is another server's. It is run again here, some time later, and spectators
-/// watch it. A program without a source has none
-/// of it.
+/// watch it. A program without a source has none of it.
 #pragma once
 
 #include "tools/follow.h"
@@ -10,7 +9,10 @@ typedef struct server_program server_program; ///< program.h
 
 /// Zeroed at the start.
 typedef struct server_follow {
-    net_follow* source; ///< NULL: the match runs here
+    net_follow* source;       ///< NULL: the match runs here
+    char name[512];           ///< of the source, as people may read it
+    struct server_nats* nats; ///< of a stream
+    net_broker broker;
     net_follow_report report;
     net_follow_state end;    ///< how the match ended here; WAITS: it goes on
     uint64_t tick_us;        ///< when a tick ran, or sessions were kept, last

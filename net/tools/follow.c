@@ -12,6 +12,7 @@
 #include "log/log_feed.h"
 #include "log/log_read.h"
 #include "log/log_replay.h"
+#include "stream/stream_feed.h"
 
 #include <inttypes.h>
 
@@ -27,6 +28,8 @@ struct net_follow {
     base_reporter reporter;
     net_log_file_feed* file; // NULL: the caller's feed
     net_log_info info;       // of that feed
+    net_stream_follower* stream;
+    net_log_feed stream_feed;
     net_log_delay* delay;
     net_log_entering entering;
     net_match* match;                      // the caller's; NULL: not made
@@ -49,6 +52,38 @@ static net_result read_header(net_follow* self) {
     return result;
 }
 
+static net_result create_delay(net_follow* self, const net_log_feed* feed, uint64_t slack_us) {
+    return net_log_delay_create(self->config.allocator, feed, net_follow_info(self)->tick_rate_hz,
+                                self->config.delay_us, slack_us, &self->delay);
+}
+
+static net_result open_feed(net_follow* self, const net_log_feed* feed, uint64_t slack_us) {
+    self->config.feed = feed;
+    const net_result result = read_header(self);
+    return result == NET_OK ? create_delay(self, feed, slack_us) : result;
+}
+
+static net_result open_file(net_follow* self) {
+    const net_result result = net_log_file_feed_create(self->config.allocator, self->config.file,
+                                                       self->config.reporter, &self->file);
+    if (result != NET_OK) return result;
+    return create_delay(self, net_log_file_feed_get(self->file), FILE_SLACK_US);
+}
+
+net_result net_follow_find(net_follow* self) {
+    size_t size;
+    BASE_ASSERT(self->stream && !self->delay);
+    (void)net_stream_follower_poll(self->stream, self->config.clock_us());
+    if (net_stream_follower_header(self->stream, &size)) {
+        self->stream_feed = net_stream_follower_feed(self->stream, self->config.clock_us);
+        return open_feed(self, &self->stream_feed, 0);
+    }
+    const char* text = net_stream_follower_get(self->stream)->text;
+    if (!text[0]) return NET_ERR_FULL;
+    base_report(&self->reporter, self->config.file, 0, "%s", text);
+    return NET_ERR_DAMAGED;
+}
+
 net_result net_follow_create(const net_follow_config* config, net_follow** out) {
     BASE_ASSERT(config && config->file && out);
     BASE_ASSERT(config->delay_us <= NET_FOLLOW_DELAY_S_MAX * UINT64_C(1000000));
@@ -58,15 +93,10 @@ net_result net_follow_create(const net_follow_config* config, net_follow** out) 
     self->config = *config;
     if (config->reporter) self->reporter = *config->reporter;
     net_log_entering_init(&self->entering, config->allocator);
-    const bool is_file = !config->feed;
-    net_result result = is_file ? net_log_file_feed_create(config->allocator, config->file,
-                                                           config->reporter, &self->file)
-                                : read_header(self);
-    if (result == NET_OK)
-        result = net_log_delay_create(config->allocator,
-                                      is_file ? net_log_file_feed_get(self->file) : config->feed,
-                                      net_follow_info(self)->tick_rate_hz, config->delay_us,
-                                      is_file ? FILE_SLACK_US : 0, &self->delay);
+    net_result result = config->feed     ? open_feed(self, config->feed, 0)
+                        : config->broker ? net_stream_follower_create(config->allocator,
+                                                                      config->broker, &self->stream)
+                                         : open_file(self);
     if (result != NET_OK) {
         net_follow_destroy(self);
         return result;
@@ -79,6 +109,7 @@ void net_follow_destroy(net_follow* self) {
     if (!self) return;
     net_log_delay_destroy(self->delay);
     net_log_file_feed_destroy(self->file);
+    net_stream_follower_destroy(self->stream);
     net_log_entering_deinit(&self->entering);
     base_release(self->config.allocator, self, sizeof *self);
 }
@@ -134,6 +165,11 @@ uint64_t net_follow_due_us(const net_follow* self) {
     return net_log_delay_due_us(self->delay);
 }
 
+static bool is_connected(const net_follow* self) {
+    const net_broker* broker = self->config.broker;
+    return broker->status(broker->context).is_connected;
+}
+
 net_follow_report net_follow_get_report(const net_follow* self, uint64_t now_us) {
     const net_log_delay_report delay = net_log_delay_get_report(self->delay);
     const uint64_t due_us = net_follow_due_us(self);
@@ -142,6 +178,7 @@ net_follow_report net_follow_get_report(const net_follow* self, uint64_t now_us)
                                .late_us = due_us < now_us ? now_us - due_us : 0,
                                .silent_us = is_open ? now_us - delay.came_us : 0,
                                .kept_bytes = delay.bytes,
+                               .is_cut = self->stream && !is_connected(self),
                                .reason = (net_log_alive)delay.alive};
 }
 
@@ -217,6 +254,9 @@ static net_follow_state take_record(net_follow* self, const net_log_record* reco
 
 static net_follow_state end_of(net_follow* self, net_log_feed_state state) {
     if (state == NET_LOG_FEED_NOTHING) return NET_FOLLOW_WAITS;
+    if (state == NET_LOG_FEED_FAILED && self->stream)
+        base_report(&self->reporter, self->config.file, 0, "%s",
+                    net_stream_follower_get(self->stream)->text);
     if (state == NET_LOG_FEED_FAILED) return self->end = NET_FOLLOW_FAILED;
     return self->end = self->is_closed ? NET_FOLLOW_ENDED : NET_FOLLOW_LOST;
 }

@@ -7,6 +7,7 @@
 #include "net/log.h"
 #include "net/match.h"
 #include "net/server.h"
+#include "net/stream.h"
 
 typedef struct net_log_feed net_log_feed; ///< log/log_feed.h
 
@@ -14,8 +15,10 @@ typedef struct net_follow_config {
     const base_allocator* allocator; ///< NULL: the heap
     const char* file;         ///< the log, of a server that writes it or is gone; or its name
     const net_log_feed* feed; ///< records from its first one on, which outlives it; NULL: the file
-    uint64_t delay_us;        ///< at most NET_FOLLOW_DELAY_S_MAX
-    bool is_whole;            ///< from tick 1 on; else from the newest keyframe that is due
+    const net_broker* broker; ///< of a stream with these records; NULL: no stream. Outlives it
+    uint64_t (*clock_us)(void); ///< with `broker`: the time of its polls
+    uint64_t delay_us;          ///< at most NET_FOLLOW_DELAY_S_MAX
+    bool is_whole;              ///< from tick 1 on; else from the newest keyframe that is due
     const base_reporter* reporter;
 } net_follow_config;
 #define NET_FOLLOW_DELAY_S_MAX 3600u
@@ -37,6 +40,10 @@ typedef struct net_follow net_follow;
 BASE_MUST_USE net_result net_follow_create(const net_follow_config* config, net_follow** follow);
 /// NULL does nothing.
 void net_follow_destroy(net_follow* follow);
+/// Has the first message of the stream come? Before any other call, of a follower with a broker.
+/// @return NET_ERR_FULL: ask again; NET_OK; NET_ERR_VERSION, NET_ERR_DAMAGED (reported: it is no
+///         stream of a match); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_follow_find(net_follow* follow);
 /// What its header says.
 const net_log_info* net_follow_info(const net_follow* follow);
 /// Make the match, at the tick with which it begins here. The caller owns it; the module outlives
@@ -56,6 +63,7 @@ typedef struct net_follow_report {
     uint64_t silent_us;   ///< nothing came for so long
     uint64_t kept_bytes;  ///< of ticks that wait
     net_log_alive reason; ///< why no tick came last; 0: one did
+    bool is_cut;          ///< there is no connection to the broker
 } net_follow_report;
 net_follow_report net_follow_get_report(const net_follow* follow, uint64_t now_us);
 

@@ -76,9 +76,11 @@ static const base_option table[] = {
 static bool take_source(server_config* config, const base_option_list* words,
                         const base_reporter* reporter) {
     if (words->count != 1) {
-        base_report(reporter, NULL, 0,
-                    words->count == 0 ? "name the log of the match: shoal-relay FILE.slog"
-                                      : "a relay follows one match: start one for each");
+        base_report(
+            reporter, NULL, 0,
+            words->count == 0
+                ? "name the log or the stream of the match: shoal-relay FILE.slog|nats://..."
+                : "a relay follows one match: start one for each");
         return false;
     }
     config->follow = words->values[0];
@@ -107,8 +109,9 @@ base_options_result relay_config_read(server_config* config, int argc, char** ar
     const base_options options = {
         .program = "shoal-relay",
         .version = net_build_id(),
-        .usage = "FILE.slog [options]",
-        .about = "Shows the match of a server, from its log, to spectators, some time later.",
+        .usage = "FILE.slog|nats://HOST/STREAM [options]",
+        .about =
+            "Shows the match of a server, from its log or stream, to spectators, some time later.",
         .options = table,
         .count = BASE_COUNT(table),
         .values = config,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // shoal-relay: the match of another server for spectators without number.
 //
-// It is shoal-server with another beginning: what enters a tick comes from the log of the match's
-// server (server/follow.c), and spectators alone join. All the rest - sockets, keys, bans,
-// log, inspector, control, service - is the same code with the same options.
+// It is shoal-server with another beginning: what enters a tick comes from the log or the stream of
+// the match's server (server/follow.c), and spectators alone join. All the rest - sockets, keys,
+// bans, log, inspector, control, service - is the same code with the same options.
 #include "relay/relay.h"
 
 #include "program.h"

@@ -23,6 +23,19 @@ plays() {
     await "a block of the log" has_header
 }
 
+# broker PORT: start one, in a folder of its own; -1: the system chooses. $port gets its port.
+broker() {
+    mkdir -p ports
+    rm -f ports/*
+    printf 'listen: "127.0.0.1:%s"\nports_file_dir: "%s"\njetstream {\n store_dir: "%s"\n}\n' \
+        "$1" "$PWD/ports" "$PWD/store" >broker.conf
+    nats-server -c broker.conf >broker.out 2>broker.err &
+    pids[broker]=$!
+    await "port of the broker" has_port
+    port=$(sed -E 's/.*:([0-9]+)".*/\1/' ports/*)
+}
+has_port() { grep -qs ':[0-9]*"' ports/*; }
+
 # Two watch: one with the game, one that only draws. Who wants to play reads where. The inspector is that of a server.
 case_spectators_of_a_relay_see_the_match_of_a_server() {
     plays
@@ -81,10 +94,41 @@ case_a_relay_says_that_its_server_is_gone() {
     [ "$(value ticks verify.out)" = "$(value ticks relay.out)" ] || fail "the relay did not show all that the log has"
 }
 
+# From the first message on; the broker dies and comes back meanwhile.
+case_a_relay_follows_a_stream() {
+    local port
+    command -v nats-server >/dev/null && [ -x "$build/test/follow_stream" ] || {
+        skip "no nats-server (Debian: nats-server), or a build without libnats-dev"
+        return 0
+    }
+    broker -1
+    start server shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog --min-clients 1 \
+        --stream "nats://127.0.0.1:$port"
+    await "ready line of the server" is_ready_or_gone server
+    start player shoal-client "$(value listen server.out)" --bots 1
+    relays relay "$(value stream server.out)" --delay 0 --record own.slog
+    start one shoal-client "$shown" --headless --spectate --trace one.txt
+    await "a spectator" has_rows one.txt 20
+    kill -KILL "${pids[broker]}"
+    wait "${pids[broker]}" 2>/dev/null || true
+    broker "$port"
+    await "more of the match" has_rows one.txt $(($(wc -l <one.txt) + 40))
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    ends_with 0 player
+    ends_with 0 relay
+    ends_with 0 one
+    are_equal 1 relay one
+    verifies own.slog server
+    kill -KILL "${pids[broker]}"
+    wait "${pids[broker]}" 2>/dev/null || true
+    unset 'pids[broker]'
+}
+
 case_what_a_relay_cannot_do_it_says() {
     run none shoal-relay
     [ "$code" = 2 ] || fail "a relay without a log ended with $code"
-    says none.err 'name the log of the match'
+    says none.err 'name the log or the stream of the match'
     run two shoal-relay a.slog b.slog
     [ "$code" = 2 ] || fail "a relay of two logs ended with $code"
     run missing shoal-relay missing.slog
