@@ -4,6 +4,8 @@
 # shellcheck source=lib.sh
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+# shellcheck source=broker.sh
+. "$here/broker.sh"
 
 # relays NAME LOG [option...]: start a relay on a free port; $shown gets its address.
 relays() {
@@ -22,19 +24,6 @@ plays() {
     await "a player" is_playing trace.txt
     await "a block of the log" has_header
 }
-
-# broker PORT: start one, in a folder of its own; -1: the system chooses. $port gets its port.
-broker() {
-    mkdir -p ports
-    rm -f ports/*
-    printf 'listen: "127.0.0.1:%s"\nports_file_dir: "%s"\njetstream {\n store_dir: "%s"\n}\n' \
-        "$1" "$PWD/ports" "$PWD/store" >broker.conf
-    nats-server -c broker.conf >broker.out 2>broker.err &
-    pids[broker]=$!
-    await "port of the broker" has_port
-    port=$(sed -E 's/.*:([0-9]+)".*/\1/' ports/*)
-}
-has_port() { grep -qs ':[0-9]*"' ports/*; }
 
 # Two watch: one with the game, one that only draws. Who wants to play reads where. The inspector is that of a server.
 case_spectators_of_a_relay_see_the_match_of_a_server() {
@@ -94,23 +83,25 @@ case_a_relay_says_that_its_server_is_gone() {
     [ "$(value ticks verify.out)" = "$(value ticks relay.out)" ] || fail "the relay did not show all that the log has"
 }
 
+# streams NAME [option...]: a match with a player; $stream gets the address of its stream.
+streams() {
+    local name=$1
+    shift
+    start "$name" shoal-server --game breakout --listen 127.0.0.1:0 --stream "nats://127.0.0.1:$port" --min-clients 1 "$@"
+    await "ready line of $name" is_ready_or_gone "$name"
+    stream=$(value stream "$name.out")
+}
+
 # From the first message on; the broker dies and comes back meanwhile.
 case_a_relay_follows_a_stream() {
-    local port
-    command -v nats-server >/dev/null && [ -x "$build/test/follow_stream" ] || {
-        skip "no nats-server (Debian: nats-server), or a build without libnats-dev"
-        return 0
-    }
+    is_here || return 0
     broker -1
-    start server shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog --min-clients 1 \
-        --stream "nats://127.0.0.1:$port"
-    await "ready line of the server" is_ready_or_gone server
+    streams server --log a.slog
     start player shoal-client "$(value listen server.out)" --bots 1
-    relays relay "$(value stream server.out)" --delay 0 --record own.slog
+    relays relay "$stream" --delay 0 --record own.slog
     start one shoal-client "$shown" --headless --spectate --trace one.txt
     await "a spectator" has_rows one.txt 20
-    kill -KILL "${pids[broker]}"
-    wait "${pids[broker]}" 2>/dev/null || true
+    kill_broker
     broker "$port"
     await "more of the match" has_rows one.txt $(($(wc -l <one.txt) + 40))
     kill -TERM "${pids[server]}"
@@ -120,9 +111,34 @@ case_a_relay_follows_a_stream() {
     ends_with 0 one
     are_equal 1 relay one
     verifies own.slog server
-    kill -KILL "${pids[broker]}"
-    wait "${pids[broker]}" 2>/dev/null || true
-    unset 'pids[broker]'
+    kill_broker
+}
+
+case_a_relay_goes_on_with_the_standby_of_its_match() {
+    is_here || return 0
+    broker -1
+    (umask 077 && "$bin/shoal-server" keygen server.key >keygen.out)
+    streams first --log a.slog --key-file server.key
+    "$bin/shoal-server" token --key-file server.key --server "$(value listen first.out)" --player 1 >token
+    start player shoal-client "$(value listen first.out)" --bots 1 --token-file token --trace trace.txt
+    start second shoal-server --standby "$stream" --key-file server.key --listen 127.0.0.1:0 --log joined.slog
+    await "a standby" has_said second.err '^note: stands by at tick'
+    relays relay "$stream" --delay 0 --record own.slog
+    start one shoal-client "$shown" --headless --spectate --trace one.txt
+    await "a spectator" has_rows one.txt 20
+    kill -KILL "${pids[first]}"
+    ended first
+    await "the takeover" has_said second.out '^takeover epoch='
+    await "more of the match" has_rows one.txt $(($(wc -l <one.txt) + 40))
+    kill -TERM "${pids[second]}"
+    ends_with 0 second
+    ends_with 0 relay
+    ends_with 0 one
+    are_equal 1 relay one
+    verifies own.slog second
+    kill -KILL "${pids[player]}"
+    ended player
+    kill_broker
 }
 
 case_what_a_relay_cannot_do_it_says() {
