@@ -225,6 +225,47 @@ uint64_t net_stream_writer_poll(net_stream_writer* writer, uint64_t now_us);
 /// Borrowed; changes with each poll.
 const net_stream_status* net_stream_writer_status(const net_stream_writer* writer);
 
+// ---- what clients may know ----
+
+/// Is what clients know of the match stored? Else a standby that takes over does not know it, and
+/// their worlds go back.
+typedef enum net_stream_safety {
+    NET_STREAM_FREE,  ///< off: clients may know more
+    NET_STREAM_SAFE,  ///< they know what is stored
+    NET_STREAM_STILL, ///< the stream takes nothing: the match must stand still
+    NET_STREAM_UNSAFE ///< the stream takes nothing, and the match goes on
+} net_stream_safety;
+
+/// A pass of the loop that comes so much later than the next tick was due: the process slept, and
+/// another server may have the match.
+#define NET_STREAM_REST_MS 30u
+/// Of a match that is not kept safe: clients learn nothing for so long after such a rest, until the
+/// stream has shown that the match is still here.
+#define NET_STREAM_DOUBT_MS 500u
+
+/// What a server lets its clients know. A plain struct: zero all but the first four fields.
+typedef struct net_stream_sync {
+    bool is_on;
+    bool goes_on;      ///< UNSAFE in place of STILL
+    uint64_t limit_us; ///< a tick that is not stored for so long
+    uint64_t tick_us;  ///< between two ticks
+    net_stream_safety safety;
+    ecs_tick released; ///< what may leave: ticks up to this one (net_transport_hold_release)
+    ecs_tick unsafe;   ///< of UNSAFE, and behind it: the first tick that was not kept safe
+
+    ecs_tick waited; ///< not stored since `waited_us` at least; 0: all is
+    uint64_t waited_us;
+    ecs_tick doubted; ///< nothing leaves until it is stored; 0: no doubt
+    uint64_t doubted_us;
+    uint64_t step_us; ///< the newest step
+} net_stream_sync;
+
+/// In each pass of the server's loop, before it runs a tick. `newest`: of the match; `first`: of
+/// those that this server ran for the stream, behind a takeover or a resumption. `is_over`: no tick
+/// follows, so nothing stands still.
+void net_stream_sync_step(net_stream_sync* sync, const net_stream_status* status, ecs_tick newest,
+                          ecs_tick first, bool is_over, uint64_t now_us);
+
 // ---- following ----
 
 /// Reads a stream from its first message on. What it gives is what was appended, each record once,

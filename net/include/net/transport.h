@@ -149,6 +149,9 @@ typedef struct net_transport_ops {
     /// Of a client whose connection is open, which goes on: ask other servers, one datagram each,
     /// whether they take its session over; at most NET_STANDBYS_MAX (asserted). NULL: it cannot.
     void (*ask)(net_transport* transport, const net_address* others, uint32_t count);
+    /// What is sent from now on is about this tick; 0: of none, it goes out at once, past what
+    /// waits. NULL: nothing ever waits (net_transport_hold_create). While no lane is used.
+    void (*hold)(net_transport* transport, uint64_t tick);
 } net_transport_ops;
 
 /// Providers embed this as their first member, zeroed apart from what they set.
@@ -173,6 +176,32 @@ static inline bool net_transport_identity(const net_transport* transport, net_pe
     memset(identity, 0, sizeof *identity);
     return transport->ops->identity && transport->ops->identity(transport, peer, identity);
 }
+
+// ---- a transport that holds back ----
+
+/// In front of another transport: it keeps what its user sends until that may leave. So clients
+/// never know more of a match than those who would go on with it. Only messages and packets wait;
+/// the connections below live on, with their acknowledgements.
+///
+/// The user says by ops->hold of which tick it sends. What is about a tick that was released goes
+/// through at once; the rest waits, in its order, until a flush of its lane after the release. A
+/// message that the other transport has no room for then waits on, and those behind it to the same
+/// peer. disconnect without `now` waits behind what the peer shall still get; with `now` that is
+/// dropped.
+///
+/// Memory: grows to what waits, NET_HOLD_BYTES_MAX for each lane at most; beyond that sends are
+/// refused with NET_ERR_FULL, as those of a full queue.
+
+#define NET_HOLD_BYTES_MAX (8u << 20)
+
+/// Make it. `other` stays the caller's and must outlive it; everything is released at first.
+/// @return NET_OK; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_transport_hold_create(const base_allocator* allocator,
+                                                   net_transport* other, net_transport** hold);
+/// Ticks up to this one may leave; UINT64_MAX: all may. It may fall. From any thread.
+void net_transport_hold_release(net_transport* hold, uint64_t tick);
+/// Bytes that wait now. From any thread.
+uint64_t net_transport_hold_bytes(const net_transport* hold);
 
 // ---- the bad link ----
 

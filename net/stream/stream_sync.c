@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// A client may know of a tick what a standby would know if the server died now: what is stored.
+//
+//     tick T runs -> its end is appended -> stored -> released -> clients
+//
+// Without that (off) clients are ahead of the stream by the time of an acknowledgement, and there
+// is one doubt only: a process that slept does not know whether another server has the match by
+// now. It asks by appending, and shows its clients nothing until the answer is there.
+#include "net/stream.h"
+
+#define MS UINT64_C(1000)
+
+// The oldest tick that is not stored waits since then at least. `is_owned` false: nothing is.
+static void note_age(net_stream_sync* self, bool is_owned, ecs_tick stored, ecs_tick newest,
+                     uint64_t now_us) {
+    if (is_owned && stored >= newest) {
+        self->waited = 0;
+    } else if (self->waited == 0 || (is_owned && stored >= self->waited)) {
+        self->waited = newest > 0 ? newest : 1;
+        self->waited_us = now_us;
+    }
+}
+
+static void note_rest(net_stream_sync* self, ecs_tick stored, ecs_tick newest, uint64_t now_us) {
+    const uint64_t rest_us = self->tick_us + NET_STREAM_REST_MS * MS;
+    if (self->step_us > 0 && now_us - self->step_us > rest_us) {
+        self->doubted = newest + 1;
+        self->doubted_us = now_us;
+    }
+    self->step_us = now_us;
+    const bool has_waited = !self->is_on && now_us - self->doubted_us > NET_STREAM_DOUBT_MS * MS;
+    if (stored >= self->doubted || has_waited) self->doubted = 0;
+}
+
+// STILL and UNSAFE last until all is stored again.
+static net_stream_safety decide(const net_stream_sync* self, bool is_owned, bool is_over,
+                                uint64_t now_us) {
+    const bool is_late = self->waited > 0 && now_us - self->waited_us > self->limit_us;
+    if (!self->is_on) return NET_STREAM_FREE;
+    if (self->waited == 0) return NET_STREAM_SAFE;
+    if (self->safety == NET_STREAM_UNSAFE) return NET_STREAM_UNSAFE;
+    if (is_late && (self->goes_on || is_over)) return NET_STREAM_UNSAFE;
+    if (self->goes_on) return NET_STREAM_SAFE;
+    return is_late || !is_owned || self->safety == NET_STREAM_STILL ? NET_STREAM_STILL
+                                                                    : NET_STREAM_SAFE;
+}
+
+void net_stream_sync_step(net_stream_sync* self, const net_stream_status* status, ecs_tick newest,
+                          ecs_tick first, bool is_over, uint64_t now_us) {
+    const bool is_owned = status->state == NET_STREAM_OWNED || status->state == NET_STREAM_ENDED;
+    ecs_tick stored = status->acked_tick > first ? status->acked_tick : first;
+    if (status->state == NET_STREAM_ENDED) stored = newest;
+    note_age(self, is_owned, stored, newest, now_us);
+    note_rest(self, stored, newest, now_us);
+    const net_stream_safety before = self->safety;
+    self->safety = decide(self, is_owned, is_over, now_us);
+    if (self->safety == NET_STREAM_UNSAFE && before != NET_STREAM_UNSAFE) self->unsafe = stored + 1;
+    const bool is_free = self->safety == NET_STREAM_FREE || self->safety == NET_STREAM_UNSAFE;
+    self->released = is_free && self->doubted == 0 ? UINT64_MAX : stored;
+}
