@@ -172,8 +172,11 @@ static void draw_hints(show* on, const net_draw* draw, float width, float height
     const float part = part_of(on->playing_us, now_us, SHOW_LEGEND_S);
     for (uint32_t i = 0; i < on->people_count && on->people_count > 1; i++)
         draw_owner(on, i, draw, width, height, strip, part);
+    const char* still = net_client_still(find_worst(on));
     if (on->line.is_open)
         client_screen_line(draw, width, height, on->line.text, draw->time_s);
+    else if (still)
+        client_screen_notice(draw, width, height, still, 1.0f);
     else if (on->notice_us)
         client_screen_notice(draw, width, height, on->notice,
                              part_of(on->notice_us, now_us, SHOW_NOTICE_S));

@@ -311,6 +311,24 @@ static void receive_rebased(net_client* client, const Shoal__Wire__Rebased* reba
     (void)net_mirror_end_rebase(client->mirror, rebased->tick);
 }
 
+static void receive_still(net_client* client, const Shoal__Wire__Still* still) {
+    const bool was_still = client->still[0] != '\0';
+    client->still_us = client->now_us;
+    (void)base_shown_copy(client->still, sizeof client->still, still->text);
+    const bool is_still = client->still[0] != '\0';
+    if (is_still == was_still) return;
+    const base_reporter* reporter =
+        net_ration_take(&client->ration, NET_RATION_LOST, client->now_us);
+    if (is_still)
+        base_report(reporter, NULL, 0, "note: the match stands still: %s", client->still);
+    else
+        base_report(reporter, NULL, 0, "note: the match goes on");
+}
+
+const char* net_client_still(const net_client* client) {
+    return client->still[0] ? client->still : NULL;
+}
+
 static void resume(net_client* client, const Shoal__Wire__Welcome* welcome) {
     if (welcome->client != client->client) {
         net_client_malformed(client);
@@ -325,6 +343,7 @@ static void resume(net_client* client, const Shoal__Wire__Welcome* welcome) {
     base_report(net_ration_take(&client->ration, NET_RATION_BACK, client->now_us), NULL, 0,
                 "note: back after %.1f s as client %u", net_client_quiet_s(client), client->client);
     take_standbys(client, &welcome->standbys);
+    client->still[0] = '\0';
     net_roster_clear(&client->roster);
     client->received_us = client->back_us = client->now_us;
     client->input_floor = client->input_number;
@@ -548,6 +567,9 @@ void net_client_receive_control(net_client* client, const uint8_t* bytes, size_t
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_REBASED:
         receive_rebased(client, control->rebased);
+        break;
+    case SHOAL__WIRE__SERVER_CONTROL__KIND_STILL:
+        receive_still(client, control->still);
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_INFO:
         receive_info(client, control->info);

@@ -282,8 +282,10 @@ void net_client_check_connection(net_client* client) {
         net_client_finish(client, NET_CLIENT_END_UNREACHABLE);
     // After its first state packet the server sends several times a second; before, it may wait for
     // other clients. A client that has just resumed gets time for the next packet.
-    const uint64_t state_us =
+    // One whose match stands still says that instead.
+    uint64_t state_us =
         client->received.newest_us > client->back_us ? client->received.newest_us : client->back_us;
+    if (client->still_us > state_us) state_us = client->still_us;
     if (client->phase == NET_CLIENT_PLAYING && client->has_played && now_us > state_us &&
         now_us - state_us > NET_SILENCE_MS_MAX * 1000u)
         net_client_finish(client, NET_CLIENT_END_LOST);

@@ -137,9 +137,11 @@ struct net_client {
     uint8_t resume[NET_RESUME_BYTES]; ///< the secret of the session
     bool has_resume;
     uint64_t received_us; ///< arrival of the newest datagram; while resuming: before the loss
-    bool is_reached;      ///< the connection is open, so the server has to answer the greeting
-    uint64_t retry_us;    ///< while resuming: when to connect next, or when the attempt began
-    uint64_t back_us;     ///< when the session was resumed last
+    char still[NET_END_TEXT_BYTES]; ///< why the match stands still; "": it does not
+    uint64_t still_us;              ///< when the server said so, newest
+    bool is_reached;   ///< the connection is open, so the server has to answer the greeting
+    uint64_t retry_us; ///< while resuming: when to connect next, or when the attempt began
+    uint64_t back_us;  ///< when the session was resumed last
     /// Servers that may take over from this one, checked, and this one (port 0: not known).
     net_address standbys[NET_STANDBYS_MAX], server;
     uint32_t standby_count;

@@ -84,3 +84,37 @@ void net_server_pause_after(net_server* server, uint64_t ticks) {
 bool net_server_is_paused(const net_server* server) {
     return server->phase == NET_SERVER_RUNNING && server->ticks_to_pause == 0;
 }
+
+// ---- standing still ----
+
+static void send_still(net_server* server) {
+    Shoal__Wire__Still still = SHOAL__WIRE__STILL__INIT;
+    still.text = server->still;
+    Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
+    control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_STILL;
+    control.still = &still;
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        net_session* session = server->sessions[i];
+        if (session && session->peer != 0 && net_session_is_member(session))
+            (void)net_session_send_control(server, session, &control);
+    }
+    server->still_said_us = server->now_us;
+}
+
+void net_server_say_still(net_server* server) {
+    BASE_ASSERT(net_server_is_still(server) && !server->out.is_uncollected);
+    server->still_us = server->now_us;
+    if (net_server_is_older(server, server->still_said_us, NET_STILL_MS)) send_still(server);
+}
+
+void net_server_stand_still(net_server* server, const char* why) {
+    const bool was_still = server->still[0] != '\0';
+    if (!why && !was_still) return;
+    net_server_collect(server);
+    (void)base_text_copy(server->still, sizeof server->still, why ? why : "");
+    if (why && was_still) return;
+    // What is in no tick must not wait for one.
+    if (why) net_server_hold(server, 0);
+    if (server->phase == NET_SERVER_RUNNING) send_still(server);
+    if (!why) net_server_hold(server, net_match_tick(server->config.match));
+}

@@ -446,3 +446,17 @@ void net_server_collect(net_server* server) {
 bool net_server_wait_sent(net_server* server, uint64_t until_us) {
     return net_worker_wait_until(server->lanes[0].worker, until_us);
 }
+
+static void flush_lane(net_server_lane* lane) {
+    net_transport* transport = lane->server->config.transport;
+    transport->ops->flush_lane(transport, lane->number);
+}
+
+void net_server_send_released(net_server* server) {
+    net_transport* transport = server->config.transport;
+    if (server->out.is_uncollected && !net_server_wait_sent(server, 0)) return;
+    if (transport->ops->flush_lane)
+        net_server_run_lanes(server, flush_lane, server->out.count < server->little);
+    else
+        transport->ops->flush(transport);
+}

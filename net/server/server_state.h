@@ -194,9 +194,12 @@ struct net_server {
     char end_reason[NET_END_TEXT_BYTES]; ///< net_server_say_why; empty: none
     bool has_failed;                     ///< memory ran out, and so the match ended
     uint64_t settle_ms_max;
-    uint64_t ticks_to_pause;  ///< while RUNNING; UINT64_MAX: it does not pause
-    uint64_t end_us;          ///< requested: when it ends, with or without answers; 0: none
-    bool is_settle_prolonged; ///< for a client that came back while settling; once per match
+    uint64_t ticks_to_pause;        ///< while RUNNING; UINT64_MAX: it does not pause
+    char still[NET_END_TEXT_BYTES]; ///< why no tick begins; "": they do
+    uint64_t still_us;              ///< when it stood still, newest
+    uint64_t still_said_us;         ///< when players read why, newest
+    uint64_t end_us;                ///< requested: when it ends, with or without answers; 0: none
+    bool is_settle_prolonged;       ///< for a client that came back while settling; once per match
     uint64_t now_us;
     uint64_t alive_us; ///< when the log got the newest tick, or alive record
     uint64_t tick_us;
@@ -435,6 +438,18 @@ void net_server_note_followed(net_server* server, const net_log_begin* begin);
 uint32_t net_server_list_followed(net_server* server);
 /// Send the rosters that were withheld after quick resumptions, when it is time.
 void net_server_send_due_rosters(net_server* server);
+
+/// Does no tick begin now, although the match is not over?
+static inline bool net_server_is_still(const net_server* server) {
+    return server->still[0] != '\0' && server->phase <= NET_SERVER_RUNNING;
+}
+/// In a tick that does not begin: say why again, when it is time.
+void net_server_say_still(net_server* server);
+/// What is sent from now on is of this tick; 0: of none.
+static inline void net_server_hold(net_server* server, ecs_tick tick) {
+    net_transport* transport = server->config.transport;
+    if (transport->ops->hold) transport->ops->hold(transport, tick);
+}
 
 /// The net half of a tick, and its beginning and end on the caller's thread.
 

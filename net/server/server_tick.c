@@ -34,7 +34,9 @@ static void drop_silent(net_server* server) {
             }
             break;
         case NET_SESSION_PLAYING:
+            if (net_server_is_still(server)) break; // it gets nothing to acknowledge
             if (net_server_is_older(server, session->since_us, NET_SILENCE_MS_MAX) &&
+                net_server_is_older(server, server->still_us, NET_SILENCE_MS_MAX) &&
                 net_server_is_older(server, session->out.sent.last_ack_us, NET_SILENCE_MS_MAX)) {
                 net_session_end(server, session, NET_END_TIMEOUT);
                 break;
@@ -311,6 +313,7 @@ static void run_tick(net_server* server, const net_log_begin* given) {
         end_without_memory(server);
         return;
     }
+    if (!given) net_server_hold(server, begin.tick);
     drop_silent(server);
     end_dropped(server);
     net_server_destroy_leavers(server);
@@ -379,7 +382,8 @@ static void say_alive(net_server* server) {
         return;
     server->alive_us = server->now_us;
     net_log_append_alive(server->config.log,
-                         server->phase == NET_SERVER_HOLDING   ? NET_LOG_ALIVE_WAITING
+                         server->phase == NET_SERVER_HOLDING || net_server_is_still(server)
+                             ? NET_LOG_ALIVE_WAITING
                          : server->phase == NET_SERVER_RUNNING ? NET_LOG_ALIVE_PAUSED
                                                                : NET_LOG_ALIVE_SETTLING);
 }
@@ -388,10 +392,12 @@ void net_server_tick(net_server* server, uint64_t now_us) {
     BASE_ASSERT(server && server->tick_us > 0);
     server->now_us = now_us;
     net_ration_report(&server->ration, now_us);
+    const bool is_still = net_server_is_still(server);
     bool is_beginning = server->phase == NET_SERVER_HOLDING && !server->config.is_following &&
+                        !is_still &&
                         count_in_state(server, NET_SESSION_ACCEPTED) >= server->config.clients_min;
     if (is_beginning) net_server_set_phase(server, NET_SERVER_RUNNING);
-    if (server->phase == NET_SERVER_RUNNING && server->ticks_to_pause > 0 &&
+    if (server->phase == NET_SERVER_RUNNING && server->ticks_to_pause > 0 && !is_still &&
         !server->config.is_following) {
         server->ticks_to_pause -= server->ticks_to_pause != UINT64_MAX;
         server->alive_us = now_us;
@@ -415,6 +421,10 @@ void net_server_tick(net_server* server, uint64_t now_us) {
         }
         break;
     case NET_SERVER_RUNNING: // paused: clients get the rest, and stay
+        if (is_still) {
+            net_server_say_still(server);
+            break;
+        }
         net_server_send_due_rosters(server);
         net_server_hand_over(server, false);
         break;

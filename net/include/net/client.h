@@ -243,6 +243,9 @@ typedef struct net_server_info {
     uint32_t spectators, spectators_max;
     double ping_ms; ///< from the question to the answer
 } net_server_info;
+/// The match stands still, and the session goes on: a sentence of the server for a person. NULL: it
+/// does not. Borrowed until the next service.
+const char* net_client_still(const net_client* client);
 /// After REFUSED, of a client without a match. @return false: it did not ask, or got no answer.
 bool net_client_server_info(const net_client* client, net_server_info* info);
 /// Queue an event for the server: `message` as on the wire (position in the module's table + 1), of

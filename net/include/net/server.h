@@ -188,6 +188,14 @@ BASE_MUST_USE net_result net_server_control(net_server* server, const char* verb
 void net_server_pause_after(net_server* server, uint64_t ticks);
 /// Does it stand still?
 bool net_server_is_paused(const net_server* server);
+/// No tick begins until this is called with NULL; players read `why` (copied, cut at
+/// NET_END_TEXT_BYTES - 1). They stay, however long it takes, and no state packet is sent. What is
+/// sent meanwhile goes out past what a transport holds back. Of a match that is over it stops
+/// nothing. Waits for the lanes.
+void net_server_stand_still(net_server* server, const char* why);
+/// Of a transport that holds back, behind each release (net_transport_hold_release): send what may
+/// leave. Not while the lanes send: they do it themselves then.
+void net_server_send_released(net_server* server);
 net_server_phase net_server_get_phase(const net_server* server);
 /// Did the match end because memory ran out? All clients got a goodbye all the same, and the log
 /// ends with the last whole tick.

@@ -196,7 +196,7 @@ WELCOMED_CASE(a_server_that_falls_silent_is_lost_after_thirty_seconds) {
 }
 
 WELCOMED_CASE(control_messages_of_a_later_release_are_skipped) {
-    static const uint8_t later[] = {0x52, 2, 8, 1}; // field 10, a message
+    static const uint8_t later[] = {0x5a, 2, 8, 1}; // field 11, a message
     for (uint32_t i = 0; i < 40; i++)
         (void)raw_server_send_bytes(&at->server, NET_CHANNEL_CONTROL, later, sizeof later);
     duel_run(at, 3);

@@ -127,3 +127,39 @@ CASE(a_reason_may_be_missing_or_too_long) {
     assert_int_equal(net_client_get_end(at.seats[0].client), NET_CLIENT_END_GOODBYE);
     table_close(&at);
 }
+
+// ---- a match that stands still
+
+TABLE_CASE(a_match_that_stands_still_keeps_its_players_who_read_why, .seed = 1) {
+    table_seat* seat = table_sit(at, NULL);
+    table_run(at, 60);
+    assert_null(net_client_still(seat->client));
+    net_server_stand_still(at->server, "the disk \x1b[31mis full");
+    const ecs_tick tick = net_match_tick(at->match);
+    // Longer than a client without an acknowledgement, or without a packet, stays otherwise.
+    table_run(at, 3 * NET_SILENCE_MS_MAX / 1000 * TICKS_PER_SECOND);
+    assert_int_equal(net_match_tick(at->match), tick);
+    assert_int_equal(net_client_get_phase(seat->client), NET_CLIENT_PLAYING);
+    assert_string_equal(net_client_still(seat->client), "the disk [31mis full");
+    assert_int_equal(net_client_get_report(seat->client).packets_malformed, 0);
+    table_seat* late = table_sit(at, NULL); // it comes in, and plays when the match goes on
+    table_run(at, 60);
+    assert_int_equal(net_client_tick_newest(late->client), 0);
+    net_server_stand_still(at->server, NULL);
+    table_run(at, NET_SILENCE_MS_MAX / 1000 * TICKS_PER_SECOND);
+    assert_null(net_client_still(seat->client));
+    assert_int_equal(net_client_get_phase(seat->client), NET_CLIENT_PLAYING);
+    assert_true(net_client_tick_newest(seat->client) > tick);
+    assert_true(net_client_tick_newest(late->client) > tick);
+}
+
+TABLE_CASE(a_match_that_stands_still_can_be_ended, .seed = 1) {
+    table_seat* seat = table_sit(at, NULL);
+    table_run(at, 60);
+    net_server_stand_still(at->server, "why");
+    table_run(at, 60);
+    net_server_stop(at->server, at->now_us);
+    table_run(at, 60);
+    assert_int_equal(net_server_get_phase(at->server), NET_SERVER_ENDED);
+    assert_int_equal(net_client_get_end(seat->client), NET_CLIENT_END_GOODBYE);
+}
