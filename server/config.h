@@ -32,6 +32,7 @@ typedef struct server_config {
     const char* stream;  ///< NULL: none
     const char* standby; ///< the stream of a match that runs elsewhere, until it goes on here
     uint64_t takeover_ms;
+    const char* stream_sync;
     base_option_list standby_addresses;
     const char* log; ///< file, "none", or NULL: a name made of game and time
     net_log_sync log_sync;

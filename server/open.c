@@ -177,7 +177,16 @@ static net_log_options log_options(const server_config* config, bool is_in_memor
 
 // The stream takes what the log's writer appends.
 static int make_stream(server_program* self, bool has_file, net_log_options* options) {
+    net_stream_sync sync;
+    if (!server_stream_read_sync(self->config.stream_sync ? self->config.stream_sync : "off",
+                                 &self->reporter, &sync))
+        return NET_EXIT_USAGE;
+    if (sync.is_on && !self->config.stream) {
+        base_report(&self->reporter, NULL, 0, "--stream-sync: there is no --stream");
+        return NET_EXIT_USAGE;
+    }
     if (!self->config.stream) return NET_EXIT_CLEAN;
+    sync.tick_us = UINT64_C(1000000) / self->config.tick_rate_hz;
     if (!has_file) {
         base_report(&self->reporter, NULL, 0,
                     "--stream: it needs a log, which is its source (not --log none)");
@@ -195,12 +204,16 @@ static int make_stream(server_program* self, bool has_file, net_log_options* opt
         .addresses = is_public ? self->public_addresses : &self->stream_address,
         .address_count = addresses,
         .is_following = self->standby.standby != NULL,
+        .sync = sync,
         .reporter = &self->reporter,
     });
-    if (!self->stream) {
+    if (!self->stream || net_transport_hold_create(NULL, self->transport, &self->hold) != NET_OK) {
         base_report(&self->reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
         return NET_EXIT_RUNTIME;
     }
+    net_loop* loop = &self->loop;
+    if (loop->socket_count < NET_LOOP_SOCKETS_MAX)
+        loop->sockets[loop->socket_count++] = server_stream_descriptor(self->stream);
     options->tap = server_stream_tap(self->stream);
     return NET_EXIT_CLEAN;
 }
@@ -281,7 +294,7 @@ static int open_server(server_program* self) {
         net_host_draw_secret(NULL, &self->identity, sizeof self->identity);
     net_server_config config = {
         .match = self->match,
-        .transport = self->transport,
+        .transport = self->hold ? self->hold : self->transport,
         .log = self->log,
         .clients_max = (uint32_t)self->config.clients_max,
         .spectators_max = (uint32_t)self->config.spectators_max,
@@ -481,6 +494,7 @@ void server_program_close(server_program* self) {
     server_standby_close(self);
     server_follow_close(self);
     if (self->match) net_match_destroy(self->match);
+    if (self->hold) self->hold->ops->destroy(self->hold);
     if (self->transport) self->transport->ops->destroy(self->transport);
     net_host_close_game(self->module);
     server_access_close(self);

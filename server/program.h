@@ -31,6 +31,7 @@ typedef struct server_program {
     net_module* module; ///< from here on: of one match, zero before it
     net_match* match;
     net_transport* transport;
+    net_transport* hold; ///< in front of it, with a stream; NULL: the server has `transport`
     net_key_ring keys;   ///< wiped once the transport has them
     net_key session_key; ///< with has_keys: made of the first one, for server_access_secret
     uint64_t identity;   ///< of the match: its log's

@@ -125,6 +125,8 @@ static void pass(server_program* self) {
     server_console_read(self);
     server_control_pass(self->control, &self->subject, net_loop_now_us());
     self->is_fenced = server_stream_pass(self->stream, net_loop_now_us()) > 0;
+    server_stream_keep_safe(self->stream, self->server, self->hold, net_match_tick(self->match),
+                            net_loop_now_us());
 }
 
 void server_program_run(server_program* self) {

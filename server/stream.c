@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One thread has the writer and the broker. The simulation's thread pushes records into the tap and
-// writes one byte into a pipe; the loop takes a copy of the status when the lock is free.
+// writes one byte into a pipe; the thread writes one into another pipe when ticks were stored. The
+// loop takes a copy of the status when the lock is free.
 #include "stream.h"
 
 #include "stream_nats.h"
@@ -29,6 +30,8 @@ enum {
     END_MS = 3000,
     AWAY_MS = 500, // of a broker that is away
     STEP_MS = 5,
+    SYNC_MS_MIN = 20,
+    SYNC_MS_MAX = 60000,
 };
 
 struct server_stream {
@@ -40,6 +43,8 @@ struct server_stream {
     base_bytes header;
     int wake[2];
     _Atomic bool is_woken; // a byte is in the pipe
+    int stored[2];         // a byte in it: the loop should look
+    _Atomic ecs_tick stored_tick;
     pthread_t thread;
     bool has_thread;
     _Atomic bool is_stopping;
@@ -53,6 +58,11 @@ struct server_stream {
     net_stream_trouble said_trouble;
     uint64_t said_acked; // records that were stored when the trouble was said
     uint64_t trouble_us; // since when it lasts
+    net_stream_sync sync;
+    bool has_first;
+    ecs_tick first;    // of the match when this server began to write
+    uint64_t still_us; // it stands still since then
+    uint64_t pass_us;  // of the newest pass
 };
 
 // ---- the thread ----
@@ -76,12 +86,15 @@ static void wait_for_wake(server_stream* self, uint64_t until_us) {
 
 static void share(server_stream* self) {
     const net_broker_status broker = self->broker.status(self->broker.context);
-    const server_stream_counts counts = {.status = *net_stream_writer_status(self->writer),
+    const net_stream_status* status = net_stream_writer_status(self->writer);
+    const server_stream_counts counts = {.status = *status,
                                          .records = net_stream_tap_records(self->tap),
                                          .reconnects = broker.reconnects};
     pthread_mutex_lock(&self->mutex);
     self->shared = counts;
     pthread_mutex_unlock(&self->mutex);
+    if (atomic_exchange(&self->stored_tick, status->acked_tick) != status->acked_tick)
+        (void)!write(self->stored[1], "", 1);
 }
 
 static void* run(void* context) {
@@ -110,10 +123,14 @@ static bool start_thread(server_stream* self) {
 
 // ---- beginning ----
 
-static void take_counts(server_stream* self) {
-    if (pthread_mutex_trylock(&self->mutex) != 0) return; // the newest ones were good
-    self->counts = self->shared;
+// The lock is not waited for. @return false: the counts are those of before.
+static bool take_counts(server_stream* self) {
+    if (pthread_mutex_trylock(&self->mutex) != 0) return false;
+    self->counts.status = self->shared.status;
+    self->counts.records = self->shared.records;
+    self->counts.reconnects = self->shared.reconnects;
     pthread_mutex_unlock(&self->mutex);
+    return true;
 }
 
 static int make_writer(server_stream* self) {
@@ -195,7 +212,7 @@ static int wait_for_claim(server_stream* self) {
     const uint64_t until_us = net_loop_now_us() + BEGIN_MS * MS;
     do {
         (void)poll(NULL, 0, STEP_MS);
-        take_counts(self);
+        (void)take_counts(self);
     } while (self->counts.status.state <= NET_STREAM_CLAIMING && net_loop_now_us() < until_us);
     const net_stream_status* status = &self->counts.status;
     if (status->state == NET_STREAM_FAILED) {
@@ -263,6 +280,10 @@ void server_stream_go_on(server_stream* self) {
 
 // ---- while the match runs ----
 
+static bool goes_on(const server_stream* self) {
+    return !self->sync.is_on || self->sync.goes_on;
+}
+
 static void say_trouble(server_stream* self, uint64_t now_us) {
     enum { PATIENCE_MS = 500 };
     const net_stream_status* status = &self->counts.status;
@@ -273,21 +294,21 @@ static void say_trouble(server_stream* self, uint64_t now_us) {
     if (self->trouble_us == 0) self->trouble_us = now_us;
     if (now_us - self->trouble_us < PATIENCE_MS * MS && status->trouble != NET_STREAM_WELL) return;
     const base_reporter* reporter = self->config.reporter;
+    const char* then = goes_on(self) ? ", the match goes on" : "";
     if (self->said_trouble == NET_STREAM_WELL) self->said_acked = status->acked.records;
     self->said_trouble = status->trouble;
     self->trouble_us = 0;
     switch (status->trouble) {
     case NET_STREAM_AWAY:
-        base_report(reporter, NULL, 0,
-                    "warning: the stream's broker is away, the match goes on: %s", status->text);
+        base_report(reporter, NULL, 0, "warning: the stream's broker is away%s: %s", then,
+                    status->text);
         return;
     case NET_STREAM_SLOW:
-        base_report(reporter, NULL, 0,
-                    "warning: the stream's broker does not answer, the match goes on");
+        base_report(reporter, NULL, 0, "warning: the stream's broker does not answer%s", then);
         return;
     case NET_STREAM_FULL:
-        base_report(reporter, NULL, 0,
-                    "warning: the stream's broker is full, the match goes on: make room there");
+        base_report(reporter, NULL, 0, "warning: the stream's broker is full%s: make room there",
+                    then);
         return;
     default:
         base_report(reporter, NULL, 0,
@@ -298,15 +319,20 @@ static void say_trouble(server_stream* self, uint64_t now_us) {
 
 uint64_t server_stream_pass(server_stream* self, uint64_t now_us) {
     if (!self) return 0;
-    take_counts(self);
+    char bytes[64];
+    while (read(self->stored[0], bytes, sizeof bytes) == (ssize_t)sizeof bytes)
+        ;
+    if (!take_counts(self)) (void)!write(self->stored[1], "", 1); // look again, at once
     const net_stream_status* status = &self->counts.status;
     if (status->state == NET_STREAM_OWNED || status->state == NET_STREAM_CLAIMING)
         say_trouble(self, now_us);
     if (status->state == self->said_state) return 0;
     self->said_state = status->state;
     if (status->state == NET_STREAM_FAILED)
-        base_report(self->config.reporter, NULL, 0,
-                    "the stream ended, the match goes on without: %s", status->text);
+        base_report(self->config.reporter, NULL, 0, "the stream ended, the match %s: %s",
+                    goes_on(self) ? "goes on without"
+                                  : "stands still: end it, and go on with --resume",
+                    status->text);
     if (status->state != NET_STREAM_FENCED) return 0;
     base_report(self->config.reporter, NULL, 0,
                 "fenced by epoch %" PRIu64
@@ -314,6 +340,80 @@ uint64_t server_stream_pass(server_stream* self, uint64_t now_us) {
                 "behind %" PRIu64 " that are not the match's",
                 status->fenced_by, status->acked_tick);
     return status->fenced_by;
+}
+
+// ---- what clients may know ----
+
+bool server_stream_read_sync(const char* text, const base_reporter* reporter,
+                             net_stream_sync* sync) {
+    uint64_t limit_ms = 0;
+    *sync = (net_stream_sync){.is_on = strcmp(text, "off") != 0};
+    if (!sync->is_on) return true;
+    const char* go = strchr(text, ',');
+    char number[24];
+    sync->goes_on = go && strcmp(go, ",go") == 0;
+    const bool is_read = base_text_format(number, sizeof number, "%.*s",
+                                          go ? (int)(go - text) : (int)strlen(text), text) &&
+                         base_text_parse_u64(number, &limit_ms) && (!go || sync->goes_on);
+    if (!is_read || limit_ms < SYNC_MS_MIN || limit_ms > SYNC_MS_MAX) {
+        base_report(reporter, NULL, 0,
+                    "--stream-sync: '%s' is neither off, nor MS or MS,go with MS of %d to %d", text,
+                    SYNC_MS_MIN, SYNC_MS_MAX);
+        return false;
+    }
+    sync->limit_us = limit_ms * MS;
+    return true;
+}
+
+int server_stream_descriptor(const server_stream* stream) {
+    return stream->stored[0];
+}
+
+static void say_safety(server_stream* self, net_stream_safety before, ecs_tick newest,
+                       uint64_t now_us) {
+    const base_reporter* reporter = self->config.reporter;
+    const net_stream_sync* sync = &self->sync;
+    if (before == NET_STREAM_UNSAFE)
+        base_report(reporter, NULL, 0,
+                    "note: the match is safe again; a takeover would have lost ticks from %" PRIu64
+                    " to %" PRIu64,
+                    sync->unsafe, newest);
+    if (before == NET_STREAM_STILL)
+        base_report(reporter, NULL, 0, "note: the match goes on, it stood still for %.1f s",
+                    (double)(now_us - self->still_us) * 1e-6);
+    if (sync->safety == NET_STREAM_UNSAFE)
+        base_report(reporter, NULL, 0,
+                    "warning: the match goes on, and a takeover loses its ticks from %" PRIu64
+                    " on: the stream takes none",
+                    sync->unsafe);
+    if (sync->safety == NET_STREAM_STILL)
+        base_report(reporter, NULL, 0,
+                    "warning: the match stands still behind tick %" PRIu64
+                    ": it is not stored (--stream-sync)",
+                    newest);
+}
+
+void server_stream_keep_safe(server_stream* self, net_server* server, net_transport* hold,
+                             ecs_tick newest, uint64_t now_us) {
+    if (!self || !self->has_thread || self->said_state == NET_STREAM_FENCED) return;
+    if (!self->has_first) self->first = newest;
+    self->has_first = true;
+    const net_stream_safety before = self->sync.safety;
+    const bool is_over = net_server_get_phase(server) > NET_SERVER_RUNNING;
+    net_stream_sync_step(&self->sync, &self->counts.status, newest, self->first, is_over, now_us);
+    const bool is_still = self->sync.safety == NET_STREAM_STILL;
+    if (is_still && before == NET_STREAM_STILL) self->counts.still_us += now_us - self->pass_us;
+    self->pass_us = now_us;
+    if (self->sync.safety != before) {
+        say_safety(self, before, newest, now_us);
+        if (is_still) self->still_us = now_us;
+    }
+    net_server_stand_still(server,
+                           is_still ? "it waits until what happened is stored safely" : NULL);
+    net_transport_hold_release(hold, self->sync.released);
+    if (net_transport_hold_bytes(hold) > 0) net_server_send_released(server);
+    self->counts.safety = self->sync.safety;
+    self->counts.held_bytes = net_transport_hold_bytes(hold);
 }
 
 const server_stream_counts* server_stream_get(const server_stream* stream) {
@@ -328,13 +428,12 @@ void server_stream_url(const server_stream* stream, char* text, size_t text_byte
 
 void server_stream_end(server_stream* self) {
     if (!self || !self->has_thread) return;
-    take_counts(self);
+    (void)take_counts(self);
     const bool is_away = self->counts.status.trouble == NET_STREAM_AWAY;
     const uint64_t until_us = net_loop_now_us() + (is_away ? AWAY_MS : END_MS) * MS;
     wake(self);
-    for (take_counts(self);
-         self->counts.status.state <= NET_STREAM_OWNED && net_loop_now_us() < until_us;
-         take_counts(self))
+    for (; self->counts.status.state <= NET_STREAM_OWNED && net_loop_now_us() < until_us;
+         (void)take_counts(self))
         (void)poll(NULL, 0, 1);
     const net_stream_status* status = &self->counts.status;
     if (status->state == NET_STREAM_ENDED || status->state >= NET_STREAM_FENCED) return;
@@ -349,11 +448,21 @@ net_log_tap server_stream_tap(server_stream* stream) {
     return net_stream_tap_log(stream->tap);
 }
 
+static bool open_pipe(int ends[2]) {
+    if (pipe(ends) != 0) return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        (void)fcntl(ends[i], F_SETFL, O_NONBLOCK);
+        (void)fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+    }
+    return true;
+}
+
 server_stream* server_stream_create(const server_stream_config* config) {
     server_stream* self = calloc(1, sizeof *self);
     if (!self) return NULL;
     self->config = *config;
-    self->wake[0] = self->wake[1] = -1;
+    self->sync = config->sync;
+    self->wake[0] = self->wake[1] = self->stored[0] = self->stored[1] = -1;
     self->said_state = NET_STREAM_OWNED;
     base_bytes_init(&self->header, NULL);
     pthread_mutex_init(&self->mutex, NULL);
@@ -361,12 +470,8 @@ server_stream* server_stream_create(const server_stream_config* config) {
                                        .is_following = config->is_following,
                                        .wake = wake,
                                        .context = self};
-    const bool has_pipe = pipe(self->wake) == 0;
-    for (uint32_t i = 0; has_pipe && i < 2; i++) {
-        (void)fcntl(self->wake[i], F_SETFL, O_NONBLOCK);
-        (void)fcntl(self->wake[i], F_SETFD, FD_CLOEXEC);
-    }
-    if (has_pipe && net_stream_tap_create(&tap, &self->tap) == NET_OK) return self;
+    const bool has_pipes = open_pipe(self->wake) && open_pipe(self->stored);
+    if (has_pipes && net_stream_tap_create(&tap, &self->tap) == NET_OK) return self;
     server_stream_destroy(self);
     return NULL;
 }
@@ -380,8 +485,10 @@ void server_stream_destroy(server_stream* self) {
     server_nats_close(self->nats);
     net_stream_tap_destroy(self->tap);
     base_bytes_deinit(&self->header);
-    for (uint32_t i = 0; i < 2; i++)
+    for (uint32_t i = 0; i < 2; i++) {
         if (self->wake[i] >= 0) close(self->wake[i]);
+        if (self->stored[i] >= 0) close(self->stored[i]);
+    }
     pthread_mutex_destroy(&self->mutex);
     free(self);
 }

@@ -16,10 +16,14 @@ typedef struct server_stream_config {
     const char* log_file;         ///< outlives the stream; named when the log is there
     const net_address* addresses; ///< where players reach this server; the claim has the first 4
     uint32_t address_count;
-    bool is_following; ///< the match runs on another server: server_stream_stand_by
+    bool is_following;    ///< the match runs on another server: server_stream_stand_by
+    net_stream_sync sync; ///< server_stream_read_sync
     const base_reporter* reporter;
 } server_stream_config;
 
+/// Read "off", "MS" or "MS,go" of --stream-sync. @return false: reported.
+BASE_MUST_USE bool server_stream_read_sync(const char* text, const base_reporter* reporter,
+                                           net_stream_sync* sync);
 /// @return NULL when memory ran out.
 server_stream* server_stream_create(const server_stream_config* config);
 /// NULL does nothing.
@@ -43,6 +47,13 @@ void server_stream_url(const server_stream* stream, char* text, size_t text_byte
 /// In each pass of the loop: say what changed. @return the epoch that has the stream now, when this
 /// server may not go on; 0: it may.
 BASE_MUST_USE uint64_t server_stream_pass(server_stream* stream, uint64_t now_us);
+/// Readable when something was stored: the loop waits for it.
+int server_stream_descriptor(const server_stream* stream);
+/// Behind server_stream_pass, before a tick: let clients have what they may know (`hold` is the
+/// server's transport), and let the match stand still while nothing is stored, where that was asked
+/// for. NULL does nothing.
+void server_stream_keep_safe(server_stream* stream, net_server* server, net_transport* hold,
+                             ecs_tick newest, uint64_t now_us);
 /// What it did so far, for metrics; NULL: `stream` is NULL.
 const server_stream_counts* server_stream_get(const server_stream* stream);
 /// The log has its close: wait until the broker has it too, but a few seconds only (reported).

@@ -34,6 +34,9 @@ typedef struct server_stream_counts {
     net_stream_status status;
     uint64_t records; ///< that the log appended, of the kinds that the stream has
     uint64_t reconnects;
+    net_stream_safety safety;
+    uint64_t held_bytes; ///< for clients, until what they are about is stored
+    uint64_t still_us;   ///< the match stood still so long, in all
 } server_stream_counts;
 
 typedef struct server_subject {

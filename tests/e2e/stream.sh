@@ -59,6 +59,53 @@ case_a_broker_that_is_full_gets_the_rest_when_it_has_room() {
     kill_broker
 }
 
+# trace_tick FILE: the newest tick that a client applied.
+trace_tick() { awk 'match($0, /tick=[0-9]+/) { t = substr($0, RSTART + 5, RLENGTH - 5) + 0; if (t > m) m = t } END { print m + 0 }' "$1"; }
+
+knows_more() { [ "$(trace_tick "$1")" -gt "$2" ]; }
+
+case_clients_know_only_what_the_stream_has() {
+    is_here || return 0
+    broker -1
+    stream_match server --log a.slog --min-clients 2 --stream-sync 150
+    start client shoal-client "$address" --bots 2 --trace trace.txt
+    await "ticks" has_said trace.txt 'tick=60 '
+    kill -STOP "${pids[broker]}"
+    await "a match that stands still" has_said server.err '^warning: the match stands still behind tick [0-9]+: it is not stored \(--stream-sync\)$'
+    await "players that read why" has_said client.err 'the match stands still: it waits until what happened is stored safely$'
+    kill_broker # what it has on its disk is what it acknowledged, and no client knows more
+    seen=$(trace_tick trace.txt)
+    broker "$port"
+    await "the end of it" has_said server.err '^note: the match goes on, it stood still for [0-9.]+ s$'
+    still=$(sed -nE 's/.*stands still behind tick ([0-9]+):.*/\1/p' server.err | head -n 1)
+    [ "$seen" -lt "$still" ] || fail "a client knows tick $seen, the newest one when the match stood still was $still"
+    await "ticks behind it" knows_more trace.txt "$still"
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    ended client
+    is_same a.slog 1
+    verifies a.slog server
+    kill_broker
+}
+
+case_a_match_may_go_on_without_its_stream() {
+    is_here || return 0
+    broker -1
+    stream_match server --log a.slog --min-clients 1 --stream-sync 50,go
+    start client shoal-client "$address" --bots 1
+    await "a player" has_said server.err 'joined from'
+    kill_broker
+    await "a match that goes on" has_said server.err '^warning: the match goes on, and a takeover loses its ticks from [0-9]+ on: the stream takes none$'
+    broker "$port"
+    await "safety" has_said server.err '^note: the match is safe again; a takeover would have lost ticks from [0-9]+ to [0-9]+$'
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    ended client
+    ! grep -q 'stands still' server.err || fail "it stood still"
+    is_same a.slog 1
+    kill_broker
+}
+
 case_a_server_that_lost_the_stream_stops_and_says_why() {
     is_here || return 0
     broker -1
