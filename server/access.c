@@ -66,11 +66,14 @@ int server_access_open(server_program* self) {
 net_security server_access_security(server_program* self) {
     BASE_ASSERT(self->config.public_addresses.count <= NET_TOKEN_ADDRESSES_MAX);
     BASE_ASSERT(self->has_keys == (self->keys.count > 0)); // not yet wiped
+    BASE_ASSERT(self->identity != 0);
     return (net_security){
         .keys = &self->keys,
         .allow_dev_key = self->config.allow_dev_key,
         .addresses = self->public_addresses,
         .address_count = self->config.public_addresses.count,
+        // What a relay gives to a spectator opens no server of the match.
+        .identity = self->config.follow ? 0 : self->identity,
     };
 }
 

@@ -112,7 +112,17 @@ static bool choose_spectators(server_program* self) {
     return false;
 }
 
+// Before the port, because the secrets of sessions are made of it. A match that goes on keeps its own.
+static void choose_identity(server_program* self) {
+    self->identity = self->before          ? net_log_reader_info(self->before)->identity
+                     : self->follow.source ? net_follow_info(self->follow.source)->identity
+                                           : 0;
+    while (self->identity == 0)
+        net_host_draw_secret(NULL, &self->identity, sizeof self->identity);
+}
+
 static int open_transport(server_program* self) {
+    choose_identity(self);
     if (!choose_spectators(self)) return NET_EXIT_USAGE;
     const int code = server_follow_check(self, is_hiding(self));
     if (code != NET_EXIT_CLEAN) return code;
@@ -252,7 +262,7 @@ static int open_log(server_program* self) {
     code = server_resume_check_signed(self);
     if (code != NET_EXIT_CLEAN) return code;
     if (self->config.log_key) options.sign_key = &self->log_key;
-    if (self->follow.source) options.identity = net_follow_info(self->follow.source)->identity;
+    options.identity = self->identity;
     const base_reporter* log = server_program_layer(self, SERVER_LAYER_LOG);
     net_result result = net_log_writer_create_as(NULL, self->log_file, &options, self->match,
                                                  net_build_id(), unix_ms, log, &self->log);
@@ -284,14 +294,6 @@ static void trace_session(void* context, const net_trace_event* event) {
 static int open_server(server_program* self) {
     if (!net_host_open_file(self->config.session_trace, &self->reporter, &self->session_trace))
         return NET_EXIT_RUNTIME;
-    if (self->log)
-        self->identity = net_log_writer_identity(self->log);
-    else if (self->before)
-        self->identity = net_log_reader_info(self->before)->identity;
-    else if (self->follow.source)
-        self->identity = net_follow_info(self->follow.source)->identity;
-    else
-        net_host_draw_secret(NULL, &self->identity, sizeof self->identity);
     net_server_config config = {
         .match = self->match,
         .transport = self->hold ? self->hold : self->transport,

@@ -8,7 +8,6 @@
 #include "secure/secure_server_state.h"
 
 #include "base/assert.h"
-#include "base/hash.h"
 
 #include <sodium.h>
 
@@ -46,18 +45,12 @@ static net_result create_parts(net_secure_server* made, const net_secure_server_
     return net_token_uses_create(made->allocator, uses_max, key, &made->uses);
 }
 
-// With keys another process may come after this one, and its players come back.
+// Of one match with one key: another process goes on with it, at any address, and its players come
+// back.
 static void make_resume_key(net_secure_server* server, uint64_t identity) {
-    uint64_t of_addresses = 0;
-    for (uint32_t i = 0; i < server->address_count; i++) {
-        const net_address* address = &server->addresses[i];
-        of_addresses = base_hash64(address->ip, sizeof address->ip, of_addresses);
-        of_addresses = base_hash64_mix(of_addresses, address->port);
-    }
-    if (server->keys.count > 0)
-        net_key_derive(&server->keys.keys[0], "shoal resume tokens",
-                       identity ? identity : of_addresses, identity != 0, server->resume_key,
-                       sizeof server->resume_key);
+    if (server->keys.count > 0 && identity != 0)
+        net_key_derive(&server->keys.keys[0], "shoal resume tokens", identity, 1,
+                       server->resume_key, sizeof server->resume_key);
     else
         server->entropy.fill(server->entropy.context, server->resume_key,
                              sizeof server->resume_key);

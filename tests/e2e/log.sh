@@ -296,7 +296,7 @@ resume_killed() { # NUMBER
     local i
     serve first --min-clients $bots --key-file server.key --log "first$1.slog"
     for ((i = 1; i <= bots; i++)); do
-        "$bin/shoal-server" token --key-file server.key --server "$address" --player $i
+        "$bin/shoal-server" token --key-file server.key --server "$address" --server 192.0.2.1:7777 --player $i
     done >tokens
     start clients shoal-client "$address" --bots $bots --token-file tokens --trace trace.txt
     await "update" is_playing trace.txt
@@ -304,7 +304,7 @@ resume_killed() { # NUMBER
     kill -KILL "${pids[first]}"
     ends_with 137 first
     start second shoal-server --resume "first$1.slog" --listen "$address" --key-file server.key --log "joined$1.slog" \
-        --trace-session second.txt
+        --public 192.0.2.1:7777 --trace-session second.txt
     await "ready line of second" is_ready_or_gone second
     await "all players" are_all_back second
     rest 0.5
@@ -313,6 +313,7 @@ resume_killed() { # NUMBER
     ends_with 0 clients
     are_equal $bots second clients
     [ "$(grep -c '^note: client [1-8] "bot-[1-8]" is back after ' second.err)" = $bots ] || fail "not one line for each that came back"
+    ! grep '^note: refused.* token_forged=' second.err || fail "a resume token of the first server opens nothing"
     verifies "joined$1.slog" second
     says verify.out ' tail=whole lost_bytes=0$'
     says second.out "^resumed tick=[0-9]+ players=$bots\$"

@@ -21,7 +21,7 @@ key() { (umask 077 && "$bin/shoal-server" keygen server.key >keygen.out); }
 primary() {
     local name=$1 game=$2
     shift 2
-    start "$name" shoal-server --game "$game" --listen 127.0.0.1:0 --key-file server.key --stream "nats://127.0.0.1:$port" "$@"
+    start "$name" shoal-server --game "$game" --listen "${listen:-127.0.0.1:0}" --key-file server.key --stream "nats://127.0.0.1:$port" "$@"
     await "ready line of $name" is_ready_or_gone "$name"
     stream=$(value stream "$name.out")
     address=$(value listen "$name.out")
@@ -57,10 +57,14 @@ seat() {
 }
 are_all_back() { has_lines "$1.err" '^note: client [1-8] "bot-[1-8]" is back after ' "$bots"; }
 
+# Each server has an address of its own, and tokens name both.
 survives() { # NUMBER
+    local listen
     free_port
-    primary "first$1" breakout --min-clients $bots --log "first$1.slog" --standby-at "$free"
-    standby "second$1" --listen "$free" --log "joined$1.slog"
+    listen=$free
+    free_port
+    primary "first$1" breakout --min-clients $bots --log "first$1.slog" --public "$listen" --standby-at "$free"
+    standby "second$1" --listen "$free" --public "$free" --log "joined$1.slog"
     seat --net loss=5
     rest "0.$((RANDOM % 900 + 100))"
     kill -KILL "${pids[first$1]}"
@@ -72,6 +76,7 @@ survives() { # NUMBER
     ends_with 0 "second$1"
     ends_with 0 clients
     are_equal $bots "second$1" clients
+    ! grep '^note: refused.* token_forged=' "second$1.err" || fail "a resume token of the first server opens nothing"
     says "second$1.out" "^takeover epoch=2 tick=[0-9]+ players=$bots silent_ms=[0-9]+\$"
     verifies "joined$1.slog" "second$1"
     says verify.out ' tail=whole lost_bytes=0$'

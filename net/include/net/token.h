@@ -298,8 +298,8 @@ typedef struct net_security {
     const net_address* addresses; ///< server: where clients reach it; a token must name one of them
     uint32_t address_count;       ///< at most NET_TOKEN_ADDRESSES_MAX
     /// Server: whose resume tokens it opens. Servers with one identity and one first key of `keys`
-    /// open each other's, one after the other or together. 0: made of `addresses`. Without keys
-    /// only this server opens them.
+    /// open each other's, one after the other or together, whatever their addresses are. 0, or
+    /// without keys: only this server opens them.
     uint64_t identity;
     const net_token* token;            ///< client: NULL makes a token of the built-in key
     uint64_t dev_player_id;            ///< client without a token; 0: chance

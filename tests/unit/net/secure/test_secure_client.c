@@ -111,14 +111,14 @@ CASE(its_resume_token_opens_at_the_next_process_with_the_key) {
         net_security before, after;
         bool is_opened;
     } cases[] = {
-        {{0}, {0}, true},
+        {{0}, {0}, false},
         {{.identity = 5}, {.identity = 5}, true},
         {{.identity = 5}, {.identity = 6}, false},
         {{.identity = 5}, {.identity = 0}, false},
-        {{.addresses = &here, .address_count = 1}, {.addresses = &here, .address_count = 1}, true},
-        {{.addresses = &here, .address_count = 1},
-         {.addresses = &there, .address_count = 1},
-         false},
+        {{.addresses = &here, .address_count = 1}, {.addresses = &here, .address_count = 1}, false},
+        {{.identity = 5, .addresses = &here, .address_count = 1},
+         {.identity = 5, .addresses = &there, .address_count = 1},
+         true},
     };
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
         secure_world at;
