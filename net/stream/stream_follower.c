@@ -70,7 +70,7 @@ static void take_claim(net_stream_follower* self) {
         return;
     }
     info->claim = frame->claim;
-    info->is_claimed_in_tick = self->order.is_in_tick;
+    info->is_claim_new = frame->epoch > 1;
     info->position.epoch = frame->epoch;
     info->position.sequence = self->sequence;
 }
@@ -239,7 +239,8 @@ net_stream_next net_stream_follower_next(net_stream_follower* self, const uint8_
         return NET_STREAM_NEXT_FAILED;
     }
     *size = record.size;
-    if (record.kind == NET_LOG_KIND_END) info->is_claimed_in_tick = false;
+    if (record.kind == NET_LOG_KIND_END || record.kind == NET_LOG_KIND_ALIVE)
+        info->is_claim_new = false;
     info->tick = self->order.tick;
     info->is_in_tick = self->order.is_in_tick;
     info->is_closed = self->order.is_closed;

@@ -6,8 +6,9 @@
 //        '------- FENCED -------'    the server was alive, or another standby was faster
 //
 // A wrong suspicion costs nothing: the claim expects the message that was read last, so it is
-// refused as soon as the server wrote anything. A server that claimed and was the second one to die
-// in a tick shows that its inputs end servers: no third one goes on with that match.
+// refused as soon as the server wrote anything. A server that claimed and ended no tick was the second
+// one to die in that tick, whose inputs end servers: no third one goes on with that match. The begin
+// of the tick proves nothing. A server that crashes in it may be faster than its stream's thread.
 //
 // The log here has the records of the stream under numbers of its own, because it also says when
 // this server was alive without a tick. From the claim on its numbers are those of the stream. What
@@ -120,7 +121,7 @@ static net_standby_state give_up(net_standby* self, const net_stream_follower_in
                     "tick %" PRIu64
                     " ended two servers: the match does not go on here, its inputs would end this "
                     "one too",
-                    info->tick);
+                    info->tick + !info->is_in_tick);
     self->is_given_up = true;
     if (info->silence_us < NET_STANDBY_GIVE_UP_MS * UINT64_C(1000)) return NET_STANDBY_WAITS;
     return self->end = NET_STANDBY_FAILED;
@@ -135,7 +136,7 @@ static net_standby_state claim(net_standby* self, net_server* server) {
                     "note: the match was over when its server died");
         return self->end = NET_STANDBY_ENDED;
     }
-    if (info->is_in_tick && info->is_claimed_in_tick) return give_up(self, info);
+    if (info->is_claim_new) return give_up(self, info);
     net_stream_writer_claim(self->writer, &info->position, NULL, 0);
     self->is_claiming = true;
     return NET_STANDBY_CLAIMS;

@@ -289,7 +289,7 @@ typedef struct net_stream_follower_info {
     /// Behind the newest message of which every record was taken by net_stream_follower_next.
     net_stream_position position;
     net_stream_claim claim;  ///< the newest one
-    bool is_claimed_in_tick; ///< it stands behind a begin whose end never came
+    bool is_claim_new;       ///< it took a match over, and no end and no alive came since
     ecs_tick tick;           ///< of the newest record that was taken
     bool is_in_tick;         ///< behind a begin without its end
     bool is_closed;

@@ -561,6 +561,31 @@ FLEET_CASE(a_tick_that_ended_two_servers_ends_no_third, 8) {
     assert_null(primary(self));
 }
 
+// The crash of a server may be faster than what it sends.
+FLEET_CASE(a_begin_that_never_came_ends_no_third_server_either, 13) {
+    node* second = open_standby(self, 1);
+    node* third = open_standby(self, 2);
+    seat_all(self, 2);
+    run(self, 30);
+    third->asleep_until_us = self->now_us + 1000 * MS;
+    kill_node(&self->nodes[0]);
+    while (second->state != NET_STANDBY_CLAIMS)
+        step(self);
+    (void)net_stream_writer_poll(second->writer, self->now_us);
+    for (uint32_t i = 0; i < 30; i++) {
+        self->now_us += MS;
+        broker_sim_run(self->broker, self->now_us);
+    }
+    kill_node(second);
+    run(self, 240);
+    char text[64];
+    snprintf(text, sizeof text, "tick %u ended two servers",
+             (unsigned)net_match_tick(third->match) + 1);
+    assert_int_equal(third->state, NET_STANDBY_WAITS);
+    assert_non_null(strstr(self->said, text));
+    assert_null(primary(self));
+}
+
 // ---- a run that differs ----
 
 static void disturb(const ecs_stage* stage, const ecs_rows* rows) {

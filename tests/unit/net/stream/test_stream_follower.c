@@ -145,22 +145,26 @@ CASE(a_claim_says_who_writes_from_here_on) {
     stage world;
     open_world(&world);
     put_claim(&world, 1, 1, "header");
+    run(&world, 10 * MS);
+    assert_false(world.info->is_claim_new); // it took over from none
     put_tick(&world, 1);
     put_claim(&world, 2, 3, NULL);
     run(&world, 10 * MS);
     assert_int_equal(world.info->claim.writer, 12);
     assert_int_equal(world.info->claim.key_id, 3);
     assert_int_equal(world.info->position.epoch, 2);
-    assert_false(world.info->is_claimed_in_tick);
+    assert_true(world.info->is_claim_new);
     script_add(&world.script, NET_LOG_KIND_BEGIN);
     put_records(&world, 2, 3);
+    run(&world, 10 * MS);
+    assert_true(world.info->is_claim_new && world.info->is_in_tick);
     put_claim(&world, 3, 4, NULL);
     run(&world, 10 * MS);
-    assert_true(world.info->is_claimed_in_tick && world.info->is_in_tick);
+    assert_true(world.info->is_claim_new && world.info->is_in_tick);
     script_add(&world.script, NET_LOG_KIND_END);
     put_records(&world, 3, 4);
     run(&world, 10 * MS);
-    assert_false(world.info->is_claimed_in_tick);
+    assert_false(world.info->is_claim_new);
     assert_int_equal(world.got, 4);
     close_world(&world);
 }
