@@ -40,8 +40,36 @@ bool server_addresses_resolve(const char* option, const base_option_list* given,
     return true;
 }
 
+static uint64_t name_key(const net_key* key) {
+    uint8_t bytes[16];
+    net_key_derive(key, "shoal key of a match", 0, 0, bytes, sizeof bytes);
+    return base_load_le64(bytes);
+}
+
+// Secrets are made of the first key. Of a match that another server has that is the one which its
+// claim names, wherever it stands in the file here. @return false: it is not there: reported.
+static bool find_first_key(server_program* self) {
+    net_key_ring* keys = &self->keys;
+    if (keys->count > 0) self->key_name = name_key(&keys->keys[0]);
+    if (!self->standby.standby) return true;
+    const uint64_t wanted = net_standby_get_report(self->standby.standby).key_id;
+    for (uint32_t i = 0; i < keys->count; i++) {
+        if (name_key(&keys->keys[i]) != wanted) continue;
+        net_key first = keys->keys[i];
+        keys->keys[i] = keys->keys[0];
+        keys->keys[0] = first;
+        net_key_wipe(&first);
+        self->key_name = wanted;
+        return true;
+    }
+    base_report(&self->reporter, self->config.key_file, 0,
+                wanted ? "it lacks the key of the match's server: no player could come back here"
+                       : "the match's server has no --key-file: no player could come back here");
+    return false;
+}
+
 int server_access_open(server_program* self) {
-    if (!load_keys(self, &self->keys) ||
+    if (!load_keys(self, &self->keys) || !find_first_key(self) ||
         !server_addresses_resolve("public", &self->config.public_addresses, self->public_addresses,
                                   &self->reporter))
         return NET_EXIT_USAGE;

@@ -213,6 +213,7 @@ static int make_stream(server_program* self, bool has_file, net_log_options* opt
         .log_file = self->log_file,
         .addresses = is_public ? self->public_addresses : &self->stream_address,
         .address_count = addresses,
+        .key_id = self->key_name,
         .is_following = self->standby.standby != NULL,
         .sync = sync,
         .reporter = &self->reporter,

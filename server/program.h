@@ -36,6 +36,7 @@ typedef struct server_program {
     net_key session_key; ///< with has_keys: made of the first one, for server_access_secret
     uint64_t identity;   ///< of the match: its log's
     bool has_keys;
+    uint64_t key_name; ///< of the first one, in the stream's claims; 0: none
     uint8_t key_id; ///< of the one key that the allocation chose; 0: all of them
     net_address public_addresses[NET_TOKEN_ADDRESSES_MAX];
     net_bans* bans;

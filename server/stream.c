@@ -135,7 +135,8 @@ static bool take_counts(server_stream* self) {
 
 static int make_writer(server_stream* self) {
     net_stream_writer_config config = {.broker = self->broker,
-                                       .source = net_stream_tap_source(self->tap)};
+                                       .source = net_stream_tap_source(self->tap),
+                                       .claim = {.key_id = self->config.key_id}};
     while (config.claim.writer == 0)
         net_host_draw_secret(NULL, &config.claim.writer, sizeof config.claim.writer);
     for (uint32_t i = 0; i < self->config.address_count && i < NET_STREAM_ADDRESSES_MAX; i++)

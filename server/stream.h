@@ -16,6 +16,7 @@ typedef struct server_stream_config {
     const char* log_file;         ///< outlives the stream; named when the log is there
     const net_address* addresses; ///< where players reach this server; the claim has the first 4
     uint32_t address_count;
+    uint64_t key_id; ///< of the claim: names the key of which secrets of players are made; 0: none
     bool is_following;    ///< the match runs on another server: server_stream_stand_by
     net_stream_sync sync; ///< server_stream_read_sync
     const base_reporter* reporter;

@@ -218,6 +218,7 @@ net_standby_report net_standby_get_report(const net_standby* self) {
                                 .lag_messages = info->lag_messages,
                                 .silence_us = info->silence_us,
                                 .epoch = info->position.epoch,
+                                .key_id = info->claim.key_id,
                                 .compared = self->compared,
                                 .is_given_up = self->is_given_up};
 }

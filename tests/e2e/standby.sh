@@ -30,7 +30,7 @@ primary() {
 standby() {
     local name=$1
     shift
-    start "$name" shoal-server --standby "$stream" --key-file server.key "$@"
+    start "$name" shoal-server --standby "$stream" --key-file "${keys:-server.key}" "$@"
     await "$name" stands_by_or_gone "$name"
     says "$name.err" '^note: stands by at tick'
 }
@@ -57,9 +57,9 @@ seat() {
 }
 are_all_back() { has_lines "$1.err" '^note: client [1-8] "bot-[1-8]" is back after ' "$bots"; }
 
-# Each server has an address of its own, and tokens name both.
+# Each server has an address of its own, and tokens name both. The keys of the standby were rotated meanwhile.
 survives() { # NUMBER
-    local listen
+    local listen keys=rotated.key
     free_port
     listen=$free
     free_port
@@ -92,6 +92,8 @@ case_players_go_on_at_a_standby_when_their_server_dies() {
     is_here || return 0
     take_seed
     key
+    cp -p server.key rotated.key
+    "$bin/shoal-server" keygen --rotate rotated.key >keygen.out
     broker -1
     local i
     for ((i = 1; i <= takeovers; i++)); do survives $i; done
@@ -140,6 +142,27 @@ case_inputs_that_crash_the_game_crash_one_standby_only() {
     kill_broker
 }
 is_one_left() { has_ended second || has_ended third; }
+
+case_a_standby_without_the_key_of_the_match_refuses() {
+    is_here || return 0
+    key
+    (umask 077 && "$bin/shoal-server" keygen other.key >keygen.out)
+    broker -1
+    primary first breakout --log a.slog
+    run second shoal-server --standby "$stream" --key-file other.key --listen 127.0.0.1:0 --log b.slog
+    [ "$code" = 2 ] || fail "it ended with $code"
+    says second.err '^other.key: error: it lacks the key of the match.s server: no player could come back here$'
+    kill "${pids[first]}"
+    ends_with 0 first
+    start first shoal-server --game breakout --listen 127.0.0.1:0 --log c.slog --stream "nats://127.0.0.1:$port"
+    await "ready line of first" is_ready_or_gone first
+    run second shoal-server --standby "$(value stream first.out)" --key-file other.key --listen 127.0.0.1:0 --log b.slog
+    [ "$code" = 2 ] || fail "it ended with $code"
+    says second.err 'error: the match.s server has no --key-file: no player could come back here$'
+    kill "${pids[first]}"
+    ends_with 0 first
+    kill_broker
+}
 
 # refuses TEXT OPTION...
 refuses() {

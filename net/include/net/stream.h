@@ -85,7 +85,7 @@ typedef struct net_stream_position {
 /// What a claim says: from here on one server writes, with this epoch.
 typedef struct net_stream_claim {
     uint64_t writer; ///< drawn by chance: tells two claims of one epoch apart
-    uint64_t key_id; ///< of the keys from which secrets are derived; 0: none
+    uint64_t key_id; ///< names the key of which secrets of players are made; 0: none
     net_address addresses[NET_STREAM_ADDRESSES_MAX]; ///< where players reach it
     uint32_t address_count;
 } net_stream_claim;
