@@ -47,6 +47,7 @@ struct server_stream {
     _Atomic ecs_tick stored_tick;
     pthread_t thread;
     bool has_thread;
+    _Atomic bool has_writer; // the thread; before that it waits
     _Atomic bool is_stopping;
 
     pthread_mutex_t mutex;
@@ -100,8 +101,10 @@ static void share(server_stream* self) {
 static void* run(void* context) {
     server_stream* self = context;
     while (!atomic_load(&self->is_stopping)) {
-        const uint64_t next_us = net_stream_writer_poll(self->writer, net_loop_now_us());
-        share(self);
+        const bool has_writer = atomic_load(&self->has_writer);
+        const uint64_t next_us =
+            has_writer ? net_stream_writer_poll(self->writer, net_loop_now_us()) : UINT64_MAX;
+        if (has_writer) share(self);
         wait_for_wake(self, next_us);
     }
     return NULL;
@@ -256,6 +259,7 @@ int server_stream_begin(server_stream* self, uint64_t identity, bool is_resumed)
     const bool is_first = behind.sequence == 0;
     net_stream_writer_claim(self->writer, &behind, is_first ? self->header.data : NULL,
                             is_first ? self->header.size : 0);
+    atomic_store(&self->has_writer, true);
     return start_thread(self) ? wait_for_claim(self) : NET_EXIT_RUNTIME;
 }
 
@@ -269,14 +273,17 @@ int server_stream_stand_by(server_stream* self, uint64_t identity, net_standby* 
     if (result != NET_OK) return result == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
     self->broker = server_nats_broker(self->nats);
     const int code = make_writer(self);
-    if (code == NET_EXIT_CLEAN) net_standby_open(standby, self->tap, self->writer);
-    return code;
+    if (code != NET_EXIT_CLEAN) return code;
+    net_standby_open(standby, self->tap, self->writer);
+    // Before the match is here: a server without this thread would never learn that it is fenced.
+    return start_thread(self) ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
 }
 
 void server_stream_go_on(server_stream* self) {
     BASE_ASSERT(net_stream_writer_status(self->writer)->state == NET_STREAM_OWNED);
     share(self);
-    (void)!start_thread(self);
+    atomic_store(&self->has_writer, true);
+    wake(self);
 }
 
 // ---- while the match runs ----
@@ -396,7 +403,7 @@ static void say_safety(server_stream* self, net_stream_safety before, ecs_tick n
 
 void server_stream_keep_safe(server_stream* self, net_server* server, net_transport* hold,
                              ecs_tick newest, uint64_t now_us) {
-    if (!self || !self->has_thread || self->said_state == NET_STREAM_FENCED) return;
+    if (!self || !atomic_load(&self->has_writer) || self->said_state == NET_STREAM_FENCED) return;
     if (!self->has_first) self->first = newest;
     self->has_first = true;
     const net_stream_safety before = self->sync.safety;
@@ -428,7 +435,7 @@ void server_stream_url(const server_stream* stream, char* text, size_t text_byte
 }
 
 void server_stream_end(server_stream* self) {
-    if (!self || !self->has_thread) return;
+    if (!self || !self->has_thread || !atomic_load(&self->has_writer)) return;
     (void)take_counts(self);
     const bool is_away = self->counts.status.trouble == NET_STREAM_AWAY;
     const uint64_t until_us = net_loop_now_us() + (is_away ? AWAY_MS : END_MS) * MS;

@@ -118,6 +118,27 @@ case_a_server_that_slept_stops_and_says_who_has_its_match() {
     kill_broker
 }
 
+# There is no room for the stack of one when it claims.
+case_a_standby_begins_no_thread_when_it_takes_over() {
+    is_here || return 0
+    local kb
+    key
+    broker -1
+    primary first breakout --log a.slog
+    standby second --listen 127.0.0.1:0 --log b.slog
+    kb=$(sed -n 's/^VmSize:[^0-9]*\([0-9]*\) kB$/\1/p' "/proc/${pids[second]}/status")
+    prlimit --pid "${pids[second]}" --as=$(((kb + 4096) * 1024))
+    kill -KILL "${pids[first]}"
+    ends_with 137 first
+    await "the takeover" has_taken second
+    rest 0.3
+    kill "${pids[second]}"
+    ends_with 0 second
+    ! grep -E 'no thread|the stream lacks' second.err || fail "nothing writes the stream"
+    verifies b.slog second
+    kill_broker
+}
+
 case_inputs_that_crash_the_game_crash_one_standby_only() {
     is_here || return 0
     local crash=$build/test/crash/crash.so name
