@@ -35,12 +35,15 @@ enum {
     ERROR_NO_MESSAGE = 10037,
     ERROR_STREAM_EXISTS = 10058, // with other settings: an operator made it
     TEXT_BYTES = 640,
+    REPLICAS_MAX = 5,
+    HOURS_DEFAULT = 24, // that messages are kept
+    HOURS_MAX = 24 * 365,
 };
 
 struct server_nats {
     server_nats_config config;
     uint64_t identity;
-    uint32_t replicas;
+    uint32_t replicas, hours;
     char servers[SERVER_NATS_SERVERS_MAX][256];
     uint32_t server_count;
     char stream[32], subject[32], ca[256], credentials[256];
@@ -381,9 +384,10 @@ static void set_up(server_nats* self, uint64_t reconnects) {
     (void)base_text_format(text, sizeof text,
                            "{\"name\":\"%s\",\"subjects\":[\"%s\"],\"retention\":\"limits\","
                            "\"storage\":\"file\",\"discard\":\"new\",\"max_consumers\":-1,"
-                           "\"max_msgs\":-1,\"max_bytes\":-1,\"max_age\":86400000000000,"
-                           "\"num_replicas\":%" PRIu32 ",\"allow_direct\":true}",
-                           self->stream, self->subject, self->replicas);
+                           "\"max_msgs\":-1,\"max_bytes\":-1,\"max_age\":%" PRIu64
+                           ",\"num_replicas\":%" PRIu32 ",\"allow_direct\":true}",
+                           self->stream, self->subject, self->hours * UINT64_C(3600000000000),
+                           self->replicas);
     (void)ask(self, subject, 's', 0, text);
 }
 
@@ -414,16 +418,23 @@ static const char* skip_user(const char* host) {
     return at ? at + 1 : host;
 }
 
+static bool read_number(const char* text, uint32_t max, uint32_t* number) {
+    uint64_t read;
+    if (!base_text_parse_u64(text, &read) || read < 1 || read > max) return false;
+    *number = (uint32_t)read;
+    return true;
+}
+
 static bool read_query(server_nats* self, char* query) {
     char* rest = query;
     for (char* part; (part = strtok_r(rest, "&", &rest));) {
         char* value = strchr(part, '=');
         if (!value) return false;
         *value++ = 0;
-        uint64_t number = 0;
-        if (strcmp(part, "replicas") == 0 && base_text_parse_u64(value, &number) && number >= 1 &&
-            number <= 5)
-            self->replicas = (uint32_t)number;
+        if (strcmp(part, "replicas") == 0 && read_number(value, REPLICAS_MAX, &self->replicas))
+            continue;
+        else if (strcmp(part, "hours") == 0 && read_number(value, HOURS_MAX, &self->hours))
+            continue;
         else if (strcmp(part, "ca") == 0 && base_text_copy(self->ca, sizeof self->ca, value))
             continue;
         else if (strcmp(part, "creds") != 0 ||
@@ -470,7 +481,7 @@ static net_result refuse_url(const server_nats* self, const base_reporter* repor
     (void)self;
     base_report(reporter, NULL, 0,
                 "the stream's address is nats://HOST[:PORT][,HOST...]/[SHOAL_IDENTITY]"
-                "[?replicas=1..5&ca=FILE&creds=FILE], or with tls://");
+                "[?replicas=1..5&hours=24&ca=FILE&creds=FILE], or with tls://");
     return NET_ERR_ADDRESS;
 }
 
@@ -524,6 +535,7 @@ net_result server_nats_open(const server_nats_config* config, const base_reporte
     if (!self) return NET_ERR_MEMORY;
     self->config = *config;
     self->replicas = 1;
+    self->hours = HOURS_DEFAULT;
     self->setup_reconnects = UINT64_MAX;
     pthread_mutex_init(&self->mutex, NULL);
     pthread_cond_init(&self->left, NULL);

@@ -16,6 +16,7 @@
 #define PING_LOST_US (1000 * MS)
 #define READ_AGAIN_US (20 * MS) // behind a gap
 #define READ_LOST_US (500 * MS) // the broker has more, and nothing comes
+#define READS_GONE 20u          // that begin with the same later message: what is before is gone
 // Two answered pings belong together when they were asked within this time.
 #define TOGETHER_US (2 * PING_US + PING_ANSWER_US)
 
@@ -38,6 +39,9 @@ struct net_stream_follower {
     uint64_t request, read_request, ping_request; // 0: none is out
     uint64_t reconnects;
     bool must_read;
+    bool is_fresh; // nothing came of the newest read
+    uint64_t later;
+    uint32_t later_reads; // in a row that began with it
     uint64_t read_due_us;
     uint64_t came_us; // the newest message, or the begin of the newest read
 
@@ -118,17 +122,32 @@ static void read_again(net_stream_follower* self, uint64_t at_us) {
     self->read_request = 0;
 }
 
+// The newest read began with a message that is not the next one.
+static void take_later(net_stream_follower* self, uint64_t sequence) {
+    self->later_reads = sequence == self->later ? self->later_reads + 1 : 1;
+    self->later = sequence;
+    if (self->later_reads < READS_GONE) return;
+    char text[64];
+    (void)base_text_format(
+        text, sizeof text, "is gone: the broker keeps what is behind %" PRIu64, sequence - 1);
+    fail_at(self, text);
+}
+
 static void take_read(net_stream_follower* self, const net_broker_answer* answer, uint64_t now_us) {
     const uint64_t next = self->info.position.sequence + 1;
+    const bool is_first = self->is_fresh;
+    self->is_fresh = false;
     if (answer->code == NET_BROKER_REFUSED) {
         fail(self, answer->text);
     } else if (answer->code != NET_BROKER_MESSAGE) {
         read_again(self, now_us + 2 * PING_US);
     } else if (answer->sequence == next) {
         self->came_us = now_us;
+        self->later_reads = 0;
         take_message(self, answer);
     } else if (answer->sequence > next) {
         read_again(self, now_us + READ_AGAIN_US);
+        if (is_first) take_later(self, answer->sequence);
     }
 }
 
@@ -209,6 +228,7 @@ uint64_t net_stream_follower_poll(net_stream_follower* self, uint64_t now_us) {
     if (self->must_read && now_us >= self->read_due_us) {
         self->must_read = false;
         self->came_us = now_us;
+        self->is_fresh = true;
         self->read_request = ++self->request;
         self->broker.read(self->broker.context, self->request, self->info.position.sequence + 1);
     }

@@ -10,7 +10,7 @@
 stream_match() {
     local name=$1
     shift
-    start "$name" shoal-server --game breakout --listen 127.0.0.1:0 --stream "nats://127.0.0.1:$port" "$@"
+    start "$name" shoal-server --game breakout --listen 127.0.0.1:0 --stream "nats://127.0.0.1:$port/?hours=72" "$@"
     await "ready line of $name" is_ready_or_gone "$name"
     stream=$(value stream "$name.out")
     address=$(value listen "$name.out")
@@ -41,6 +41,7 @@ case_a_stream_has_the_records_of_the_log_whatever_the_broker_did() {
     ends_with 0 server
     ended client
     is_same a.slog 1
+    says "$(echo store/jetstream/*/streams/SHOAL_*/meta.inf)" '"max_age":259200000000000,'
     verifies a.slog server
     kill_broker
 }

@@ -52,6 +52,7 @@ struct broker_sim {
     size_t event_count, event_capacity;
     message* messages;
     size_t message_count, message_capacity;
+    uint64_t expired;
     user users[BROKER_SIM_USERS_MAX];
     uint32_t user_count;
 };
@@ -179,6 +180,7 @@ static void deliver(broker_sim* sim, user* self) {
     while (self->read_next <= sim->message_count && self->answer_count < AHEAD_MAX) {
         const uint64_t sequence = self->read_next++;
         const message* at = &sim->messages[sequence - 1];
+        if (sequence <= sim->expired) continue;
         for (uint32_t i = 0; i < 1 + (uint32_t)happens(sim, sim->faults.message_twice); i++) {
             if (happens(sim, sim->faults.message_lost)) continue;
             self->answers = grown(self->answers, &self->answer_capacity, self->answer_count + 1,
@@ -347,6 +349,10 @@ void broker_sim_set_id_us(broker_sim* sim, uint64_t id_us) {
 void broker_sim_forget(broker_sim* sim, uint64_t count) {
     while (sim->message_count > count)
         free(sim->messages[--sim->message_count].data);
+}
+
+void broker_sim_expire(broker_sim* sim, uint64_t sequence) {
+    sim->expired = sequence;
 }
 
 void broker_sim_set_faults(broker_sim* sim, const broker_sim_faults* faults) {

@@ -43,6 +43,8 @@ void broker_sim_set_payload_max(broker_sim* sim, uint32_t bytes);
 void broker_sim_set_id_us(broker_sim* sim, uint64_t id_us);
 /// Drop messages behind `count`, as a broker whose disk lost them.
 void broker_sim_forget(broker_sim* sim, uint64_t count);
+/// Messages up to `sequence` are too old, and not given any more.
+void broker_sim_expire(broker_sim* sim, uint64_t sequence);
 uint64_t broker_sim_count(const broker_sim* sim);
 /// Message `sequence`, from 1.
 const uint8_t* broker_sim_message(const broker_sim* sim, uint64_t sequence, size_t* size);

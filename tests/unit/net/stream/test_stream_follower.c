@@ -219,6 +219,18 @@ CASE(a_stream_that_begins_without_a_claim_is_refused) {
     must_fail(&world, "does not begin a match");
 }
 
+CASE(a_stream_whose_first_messages_are_too_old_is_refused) {
+    stage world;
+    open_world(&world);
+    broker_sim_cut(world.sim, 1, world.now_us + 100 * MS);
+    put_claim(&world, 1, 1, "header");
+    put_tick(&world, 1);
+    broker_sim_expire(world.sim, 1);
+    put_tick(&world, 1);
+    run(&world, 900 * MS);
+    must_fail(&world, "message 1 of the stream is gone: the broker keeps what is behind 1");
+}
+
 CASE(an_epoch_that_goes_back_is_refused) {
     stage world;
     open_world(&world);
