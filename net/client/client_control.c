@@ -242,8 +242,9 @@ static bool may_be_asked(const net_address* address, const net_peer_identity* se
             net_address_is_private(&server->address));
 }
 
-// Servers that may take over. Those that cannot be asked are faults, and left out.
-static void take_standbys(net_client* client, const ProtobufCBinaryData* bytes) {
+// Servers that may take over. Those that cannot be asked are faults, and left out. A server that
+// took over may know of none: then those of before stay (`keeps`).
+static void take_standbys(net_client* client, const ProtobufCBinaryData* bytes, bool keeps) {
     net_address read[NET_STANDBYS_MAX];
     uint32_t count = 0;
     if (!net_control_read_addresses(bytes->data, bytes->len, read, &count)) {
@@ -253,6 +254,7 @@ static void take_standbys(net_client* client, const ProtobufCBinaryData* bytes) 
     net_peer_identity server;
     const bool is_known = net_transport_identity(client->config.transport, client->peer, &server);
     client->server = server.address;
+    if (keeps && count == 0) return;
     client->standby_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (may_be_asked(&read[i], &server, is_known))
@@ -342,7 +344,7 @@ static void resume(net_client* client, const Shoal__Wire__Welcome* welcome) {
     client->resumes++;
     base_report(net_ration_take(&client->ration, NET_RATION_BACK, client->now_us), NULL, 0,
                 "note: back after %.1f s as client %u", net_client_quiet_s(client), client->client);
-    take_standbys(client, &welcome->standbys);
+    take_standbys(client, &welcome->standbys, welcome->is_rebased);
     client->still[0] = '\0';
     net_roster_clear(&client->roster);
     client->received_us = client->back_us = client->now_us;
@@ -409,7 +411,7 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
     client->index_max = welcome->replicated_index_max;
     client->has_resume = welcome->resume.len > 0;
     if (client->has_resume) memcpy(client->resume, welcome->resume.data, NET_RESUME_BYTES);
-    take_standbys(client, &welcome->standbys);
+    take_standbys(client, &welcome->standbys, false);
     net_pace_init(&client->pace, welcome->tick_rate_hz);
     // From 1: an input packet with seq 0 and nothing in it would have no bytes at all
     // (send_inputs).
@@ -561,7 +563,7 @@ void net_client_receive_control(net_client* client, const uint8_t* bytes, size_t
         break;
     case SHOAL__WIRE__SERVER_CONTROL__KIND_STANDBYS:
         if (client->phase == NET_CLIENT_PLAYING)
-            take_standbys(client, &control->standbys->addresses);
+            take_standbys(client, &control->standbys->addresses, false);
         else
             net_client_malformed(client);
         break;

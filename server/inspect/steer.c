@@ -198,6 +198,39 @@ static void run_net(server_subject* subject, const server_request* request, serv
     base_json_put(answer->json, "}");
 }
 
+// "10.0.0.2:7777,[fd00::2]:7777", "none". Names are not looked up: that may take seconds.
+static bool read_addresses(const char* text, net_address addresses[NET_STANDBYS_MAX],
+                           uint32_t* count, server_answer* answer) {
+    char one[NET_ADDRESS_TEXT_BYTES];
+    *count = 0;
+    if (strcmp(text, "none") == 0) return true;
+    while (*count < NET_STANDBYS_MAX) {
+        const size_t size = strcspn(text, ",");
+        if (!base_text_format(one, sizeof one, "%.*s", (int)size, text) ||
+            net_address_parse(one, &addresses[*count]) != NET_OK || addresses[*count].port == 0)
+            break;
+        ++*count;
+        if (text[size] == '\0') return true;
+        text += size + 1;
+    }
+    server_answer_error(answer, 400,
+                        "'%s': at most %u addresses of the form 10.0.0.2:7777 with ',', or none",
+                        text, NET_STANDBYS_MAX);
+    return false;
+}
+
+static void run_standbys(server_subject* subject, const server_request* request,
+                         server_answer* answer) {
+    net_address addresses[NET_STANDBYS_MAX];
+    uint32_t count;
+    if (!has_match(subject, answer) ||
+        !read_addresses(server_request_find(request, "addresses"), addresses, &count, answer))
+        return;
+    net_server_set_standbys(subject->server, addresses, count);
+    note(subject, request);
+    base_json_put(answer->json, "{\"standbys\":%" PRIu32 "}", count);
+}
+
 // ---- who plays ----
 
 static void run_kick(server_subject* subject, const server_request* request,
@@ -298,6 +331,9 @@ static const server_verb verbs[] = {
     {"resume", "", "let the match go on", SERVER_OPERATOR, true, 0, run_pause},
     {"net", "spec...", "simulate a network: wifi, 4g, loss=5,delay=40, off", SERVER_OPERATOR, true,
      0, run_net},
+    {"standbys", "addresses",
+     "say where clients find the standbys: 10.0.0.2:7777,10.0.0.3:7777, none", SERVER_OPERATOR,
+     true, 0, run_standbys},
     {"save", "[name...]", "keep the last seconds of the log (--log-ring)", SERVER_OPERATOR, true, 0,
      run_save},
     {"drain", "[seconds]", "refuse new players; end when all have left or the time is over",

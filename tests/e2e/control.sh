@@ -94,7 +94,7 @@ case_each_order_is_seen_in_the_match() {
     asks 'set damage=0.5' resume
     await "lines of players that came back" has_lines server.err 'is back after' 2
     await "two players" has_clients 2
-    asks 'save by hand' 'net loss=20' 'net off' reload 'kick 1 for a walk' 'unban player 5' 'ban 2 bad words'
+    asks 'save by hand' 'net loss=20' 'net off' 'standbys 127.0.0.1:7777,[::1]:7' 'standbys none' reload 'kick 1 for a walk' 'unban player 5' 'ban 2 bad words'
     says asks.out '^unban player 5 -> .*not banned'
     [ "$(grep -c error asks.out)" = 1 ] || fail "refused: $(cat asks.out)"
     ended client

@@ -100,6 +100,31 @@ case_players_go_on_at_a_standby_when_their_server_dies() {
     kill_broker
 }
 
+case_players_find_a_standby_that_came_later() {
+    is_here || return 0
+    local bots=2
+    key
+    broker -1
+    free_port
+    primary first breakout --min-clients $bots --log a.slog --control socket
+    seat
+    standby second --listen "$free" --log b.slog
+    run ctl shoal-ctl --socket socket standbys "10.0.0.2,$free"
+    [ "$code" = 1 ] || fail "it ended with $code"
+    says ctl.err "'10.0.0.2,$free': at most 4 addresses of the form"
+    run ctl shoal-ctl --socket socket standbys "$free"
+    [ "$code" = 0 ] || fail "it ended with $code"
+    says first.err "^note: operator: standbys $free\$"
+    kill -KILL "${pids[first]}"
+    ends_with 137 first
+    await "all players" are_all_back second
+    kill "${pids[second]}"
+    ends_with 0 second
+    ends_with 0 clients
+    are_equal $bots second clients
+    kill_broker
+}
+
 case_a_server_that_slept_stops_and_says_who_has_its_match() {
     is_here || return 0
     key

@@ -375,6 +375,7 @@ static void run_takeover(takeover_config config, uint64_t* slowest_us) {
         const net_client* client = at.room.seats[i].client;
         const uint64_t took_us = at.watches[i].back_us - at.died_us;
         assert_int_equal(at.watches[i].broken, 0);
+        assert_int_equal(client->standby_count, 1); // the next server named none
         assert_int_equal(net_client_player(client),
                          net_match_player(at.next_match, net_client_number(client)));
         if (slowest_us) slowest_us[i] = took_us;
