@@ -20,7 +20,6 @@
 
 enum {
     PREFIX_BYTES = 24, // number, tick, kind
-    TRIES_MAX = 20,    // a log whose files are being renamed is looked at again
 };
 
 // Behind a record: its tick, and the streamed records of that tick up to it.
@@ -50,7 +49,6 @@ struct net_stream_tap {
     uint8_t* memory; // of a record out of a file
     net_log_reader* reader;
     net_log_cursor walk;
-    uint32_t tries;
 };
 
 static void step(place* at, ecs_tick tick) {
@@ -197,12 +195,9 @@ static net_stream_found next(void* context, uint64_t number, net_stream_record* 
     // A log that was walked to its end may have grown.
     for (uint32_t i = 0; i < 2 && !is_found; i++)
         is_found = give_from_log(self, number);
-    if (is_found) {
-        self->tries = 0;
-        *record = self->given;
-        return NET_STREAM_FOUND_RECORD;
-    }
-    return ++self->tries < TRIES_MAX ? NET_STREAM_FOUND_NOTHING : NET_STREAM_FOUND_LOST;
+    if (!is_found) return NET_STREAM_FOUND_LOST;
+    *record = self->given;
+    return NET_STREAM_FOUND_RECORD;
 }
 
 net_stream_source net_stream_tap_source(net_stream_tap* tap) {

@@ -18,9 +18,11 @@
 
 #define MS UINT64_C(1000)
 #define ANSWER_US (NET_STREAM_ANSWER_MS * MS)
-#define FULL_US (100 * MS)    // a full broker is asked again
-#define UNREADY_US (100 * MS) // one that starts
-#define IDLE_US (100 * MS)    // the connection is looked at, though there is nothing to send
+#define FULL_US (100 * MS)         // a full broker is asked again
+#define UNREADY_US (100 * MS)      // one that starts
+#define IDLE_US (100 * MS)         // the connection is looked at, though there is nothing to send
+#define MISSING_AGAIN_US (20 * MS) // a log whose files are being renamed is looked at again
+#define MISSING_US (2 * 1000 * MS) // for so long
 #define LOST_US                                                                                    \
     (10 * 1000 * MS) // a broker that has less than it acknowledged may still be electing
 
@@ -35,16 +37,17 @@ struct net_stream_writer {
     ecs_tick end_tick; // newest end in it; 0: none
     bool has_close;
 
-    uint64_t request;       // the newest one
-    uint64_t first_append;  // the first try of this message
-    uint64_t last_request;  // that asked for the newest message; 0: none did
-    bool is_waiting;        // for an answer to either
-    bool must_ask_last;     // before the message is sent again
-    uint64_t asked_us;      // the newest request
-    uint64_t first_us;      // the first try
-    uint64_t due_us;        // the next try
-    uint64_t reconnects;    // at the newest request
-    uint64_t lost_since_us; // 0: the broker has all that it acknowledged
+    uint64_t request;          // the newest one
+    uint64_t first_append;     // the first try of this message
+    uint64_t last_request;     // that asked for the newest message; 0: none did
+    bool is_waiting;           // for an answer to either
+    bool must_ask_last;        // before the message is sent again
+    uint64_t asked_us;         // the newest request
+    uint64_t first_us;         // the first try
+    uint64_t due_us;           // the next try
+    uint64_t reconnects;       // at the newest request
+    uint64_t lost_since_us;    // 0: the broker has all that it acknowledged
+    uint64_t missing_since_us; // the next record, from the log; 0: it is there, or was not appended
 };
 
 static void fail(net_stream_writer* self, const char* text) {
@@ -67,8 +70,15 @@ static void prepare(net_stream_writer* self) {
     self->due_us = 0;
 }
 
+static void take_missing(net_stream_writer* self, uint64_t now_us) {
+    if (self->missing_since_us == 0) self->missing_since_us = now_us;
+    self->due_us = now_us + MISSING_AGAIN_US;
+    if (now_us - self->missing_since_us >= MISSING_US)
+        fail(self, "the log has not all of the match: the stream ends");
+}
+
 // Records that are there, as many as fit. @return false: there is none.
-static bool build(net_stream_writer* self) {
+static bool build(net_stream_writer* self, uint64_t now_us) {
     const net_stream_source* source = &self->config.source;
     self->frame = (net_stream_frame){.kind = NET_STREAM_KIND_RECORDS,
                                      .epoch = self->status.epoch,
@@ -86,10 +96,10 @@ static bool build(net_stream_writer* self) {
         self->has_close = self->has_close || record.is_close;
     }
     if (self->frame.count == 0) {
-        if (found == NET_STREAM_FOUND_LOST)
-            fail(self, "the log has not all of the match: the stream ends");
+        if (found == NET_STREAM_FOUND_LOST) take_missing(self, now_us);
         return false;
     }
+    self->missing_since_us = 0;
     self->status.sent_records = self->frame.number + self->frame.count - 1;
     prepare(self);
     return true;
@@ -279,9 +289,9 @@ static uint64_t send(net_stream_writer* self, const net_broker_status* broker, u
         return self->asked_us + ANSWER_US;
     if (self->is_waiting && !is_new) status->trouble = NET_STREAM_SLOW;
     if (!self->is_waiting && now_us < self->due_us) return self->due_us;
-    if (!self->has_message && !build(self)) {
+    if (!self->has_message && !build(self, now_us)) {
         status->trouble = NET_STREAM_WELL;
-        return now_us + IDLE_US;
+        return self->due_us > now_us ? self->due_us : now_us + IDLE_US;
     }
     ask(self, broker, now_us);
     return now_us + ANSWER_US;

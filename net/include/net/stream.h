@@ -95,7 +95,8 @@ typedef struct net_stream_claim {
 typedef enum net_stream_found {
     NET_STREAM_FOUND_RECORD,
     NET_STREAM_FOUND_NOTHING, ///< not appended yet
-    NET_STREAM_FOUND_LOST,    ///< it is nowhere any more: the stream ends in front of it
+    NET_STREAM_FOUND_LOST, ///< appended, and found nowhere. When that lasts (a log whose files are
+                           ///< renamed has it soon again) the stream ends in front of it
 } net_stream_found;
 
 typedef struct net_stream_record {
@@ -288,10 +289,10 @@ typedef enum net_stream_next {
 typedef struct net_stream_follower_info {
     /// Behind the newest message of which every record was taken by net_stream_follower_next.
     net_stream_position position;
-    net_stream_claim claim;  ///< the newest one
-    bool is_claim_new;       ///< it took a match over, and no end and no alive came since
-    ecs_tick tick;           ///< of the newest record that was taken
-    bool is_in_tick;         ///< behind a begin without its end
+    net_stream_claim claim; ///< the newest one
+    bool is_claim_new;      ///< it took a match over, and no end and no alive came since
+    ecs_tick tick;          ///< of the newest record that was taken
+    bool is_in_tick;        ///< behind a begin without its end
     bool is_closed;
     uint64_t answered_us; ///< when the broker last answered; 0: never
     /// How long nothing came, counted only while the broker answered: from 0 again when it did not.

@@ -30,7 +30,8 @@ static inline uint32_t made_up(net_log_order* order, net_log_kind kind, uint64_t
 /// A source of records that a test makes, all of them kept.
 typedef struct made_script {
     uint64_t mark;
-    uint64_t first; ///< number of the first record
+    uint64_t first;     ///< number of the first record
+    bool is_unreadable; ///< nothing is found of what was appended
     net_log_order order;
     struct script_record {
         uint8_t data[40];
@@ -68,6 +69,7 @@ static inline net_stream_found script_next(void* context, uint64_t number,
     const made_script* self = context;
     assert_true(number >= self->first);
     if (number - self->first >= self->count) return NET_STREAM_FOUND_NOTHING;
+    if (self->is_unreadable) return NET_STREAM_FOUND_LOST;
     const struct script_record* at = &self->records[number - self->first];
     *record = (net_stream_record){
         .data = at->data, .size = at->size, .end_tick = at->end_tick, .is_close = at->is_close};

@@ -78,6 +78,28 @@ CASE(records_gather_while_an_answer_is_missing) {
     close_world(&world);
 }
 
+// However often it is asked meanwhile.
+CASE(a_log_that_cannot_be_read_for_a_moment_ends_no_stream) {
+    stage world;
+    open_world(&world);
+    own(&world);
+    for (uint32_t i = 0; i < 2; i++) {
+        world.script.is_unreadable = true;
+        ticks(&world, 10);
+        run(&world, 1900 * MS);
+        assert_int_equal(world.status->state, NET_STREAM_OWNED);
+        world.script.is_unreadable = false;
+        run(&world, 25 * MS);
+        assert_int_equal(world.status->acked.records, 20 * (i + 1));
+    }
+    world.script.is_unreadable = true;
+    ticks(&world, 1);
+    run(&world, 2050 * MS);
+    assert_int_equal(world.status->state, NET_STREAM_FAILED);
+    assert_string_equal(world.status->text, "the log has not all of the match: the stream ends");
+    close_world(&world);
+}
+
 CASE(a_close_ends_the_stream) {
     stage world;
     open_world(&world);
