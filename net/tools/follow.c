@@ -225,7 +225,7 @@ static net_follow_state run(net_follow* self, net_server* server, uint64_t now_u
     if (is_same(self->match, end)) return NET_FOLLOW_RAN;
     base_report(&self->reporter, self->config.file, 0,
                 "the run here differs from the match in tick %" PRIu64
-                ": shoal-replay verify says in what",
+                ": shoal-replay verify of its server's log, run here, names component and entity",
                 end->tick);
     return self->end = NET_FOLLOW_DIVERGED;
 }
