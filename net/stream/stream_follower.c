@@ -48,6 +48,7 @@ struct net_stream_follower {
     uint64_t ping_us;   // when it was asked
     uint64_t good_us;   // when the newest one was asked that counts
     uint64_t silent_us; // from here on nothing came, and pings counted
+    uint64_t late_us;   // when the first of the late ones in a row was asked; 0: the newest was not
 };
 
 static void fail(net_stream_follower* self, const char* text) {
@@ -128,8 +129,8 @@ static void take_later(net_stream_follower* self, uint64_t sequence) {
     self->later = sequence;
     if (self->later_reads < READS_GONE) return;
     char text[64];
-    (void)base_text_format(
-        text, sizeof text, "is gone: the broker keeps what is behind %" PRIu64, sequence - 1);
+    (void)base_text_format(text, sizeof text, "is gone: the broker keeps what is behind %" PRIu64,
+                           sequence - 1);
     fail_at(self, text);
 }
 
@@ -166,6 +167,14 @@ static void count_no_silence(net_stream_follower* self) {
     self->silent_us = self->good_us = 0;
 }
 
+static void note_late(net_stream_follower* self, bool is_late, uint64_t now_us) {
+    if (!is_late)
+        self->late_us = 0;
+    else if (self->late_us == 0)
+        self->late_us = self->ping_us;
+    self->info.late_us = is_late ? now_us - self->late_us : 0;
+}
+
 static void take_ping(net_stream_follower* self, const net_broker_answer* answer, uint64_t now_us) {
     net_stream_follower_info* info = &self->info;
     self->ping_request = 0;
@@ -177,9 +186,11 @@ static void take_ping(net_stream_follower* self, const net_broker_answer* answer
         count_no_silence(self);
         return;
     }
+    const bool is_late = now_us - self->ping_us > PING_ANSWER_US;
+    note_late(self, is_late, now_us);
     const uint64_t have = info->position.sequence;
     info->lag_messages = answer->sequence > have ? answer->sequence - have : 0;
-    if (answer->sequence <= have && now_us - self->ping_us <= PING_ANSWER_US)
+    if (answer->sequence <= have && !is_late)
         count_silence(self);
     else
         count_no_silence(self);
@@ -223,6 +234,7 @@ uint64_t net_stream_follower_poll(net_stream_follower* self, uint64_t now_us) {
     }
     if (!status.is_connected) {
         count_no_silence(self);
+        note_late(self, false, now_us);
         return now_us + PING_US;
     }
     if (self->must_read && now_us >= self->read_due_us) {

@@ -217,6 +217,7 @@ net_standby_report net_standby_get_report(const net_standby* self) {
     return (net_standby_report){.newest = info->tick,
                                 .lag_messages = info->lag_messages,
                                 .silence_us = info->silence_us,
+                                .late_us = info->late_us,
                                 .epoch = info->position.epoch,
                                 .key_id = info->claim.key_id,
                                 .compared = self->compared,

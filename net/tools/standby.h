@@ -53,6 +53,7 @@ typedef struct net_standby_report {
     ecs_tick newest;       ///< tick that has come; 0: none
     uint64_t lag_messages; ///< that the stream has and that did not come yet, as last heard
     uint64_t silence_us;   ///< that counts
+    uint64_t late_us;      ///< net_stream_follower_info.late_us
     uint64_t epoch;        ///< of the server that has the match; 0: not known
     uint64_t key_id;       ///< net_stream_claim.key_id of that server
     uint64_t compared;     ///< ticks that ran and were the same

@@ -297,6 +297,9 @@ typedef struct net_stream_follower_info {
     uint64_t answered_us; ///< when the broker last answered; 0: never
     /// How long nothing came, counted only while the broker answered: from 0 again when it did not.
     uint64_t silence_us;
+    /// How long each answer of the broker was too late to count: one that is that far away never
+    /// lets silence count.
+    uint64_t late_us;
     uint64_t lag_messages; ///< that the stream has and that were not taken yet, as last heard
     char text[NET_BROKER_TEXT_BYTES + 64];
 } net_stream_follower_info;

@@ -198,6 +198,25 @@ CASE(a_broker_that_stalls_is_no_silence) {
     close_world(&world);
 }
 
+CASE(a_broker_that_is_far_away_is_known_by_its_late_answers) {
+    stage world;
+    open_world(&world);
+    put_claim(&world, 1, 1, "header");
+    put_tick(&world, 1);
+    run(&world, 1000 * MS);
+    assert_int_equal(world.info->late_us, 0);
+    broker_sim_set_faults(world.sim,
+                          &(broker_sim_faults){.delay_us_min = 90 * MS, .delay_us_max = 91 * MS});
+    run(&world, 10500 * MS);
+    assert_true(world.info->late_us >= 10000 * MS);
+    assert_int_equal(world.info->silence_us, 0);
+    broker_sim_stall(world.sim, world.now_us + 12000 * MS); // that is no answer
+    broker_sim_set_faults(world.sim, &(broker_sim_faults){.delay_us_max = 500});
+    run(&world, 12500 * MS);
+    assert_int_equal(world.info->late_us, 0);
+    close_world(&world);
+}
+
 CASE(a_broker_that_is_away_is_no_silence) {
     stage world;
     open_world(&world);
