@@ -24,8 +24,9 @@
 enum {
     STEP_MS = 5, // until the match is known
     PATIENCE_MS = 2000,
-    CLAIM_MS = 1,   // the claim's answer is looked for
-    KEEP_TICKS = 2, // sessions and pings are looked at when no tick came for so long
+    LATE_MS = 10000, // late answers of the broker in a row
+    CLAIM_MS = 1,    // the claim's answer is looked for
+    KEEP_TICKS = 2,  // sessions and pings are looked at when no tick came for so long
 };
 
 static int refuse(const server_program* self, const char* text) {
@@ -180,7 +181,8 @@ bool server_standby_tick(server_program* self, uint64_t now_us) {
     server_standby* standby = &self->standby;
     standby->tick_us = now_us;
     standby->is_woken = false;
-    if (standby->state <= NET_STANDBY_CLAIMS) {
+    const bool is_ending = net_server_get_phase(self->server) > NET_SERVER_RUNNING;
+    if (standby->state <= NET_STANDBY_CLAIMS && !is_ending) {
         standby->state = net_standby_run(standby->standby, self->server, now_us);
         if (standby->state == NET_STANDBY_RAN) return true;
         if (standby->state == NET_STANDBY_HAS) {
@@ -200,6 +202,26 @@ static void drain_pipe(server_standby* standby) {
         standby->is_woken = true;
 }
 
+// What would keep it from taking over well, when that begins.
+static void warn(server_program* self) {
+    server_standby* standby = &self->standby;
+    const uint32_t players = net_match_players(self->match, NULL, 0);
+    const bool is_small = players > self->config.clients_max;
+    const bool is_late = standby->report.late_us >= LATE_MS * MS;
+    if (is_small && !standby->is_small)
+        base_report(&self->reporter, NULL, 0,
+                    "warning: --max-clients %" PRIu64 " is less than the %" PRIu32
+                    " players of the match: not all could come back here",
+                    self->config.clients_max, players);
+    if (is_late && !standby->is_late)
+        base_report(&self->reporter, NULL, 0,
+                    "warning: each answer of the broker takes more than %u ms: it is too far away "
+                    "to take over from here",
+                    NET_STREAM_PING_ANSWER_MS);
+    standby->is_small = is_small;
+    standby->is_late = is_late;
+}
+
 void server_standby_pass(server_program* self) {
     server_standby* standby = &self->standby;
     if (!standby->standby) return;
@@ -211,6 +233,7 @@ void server_standby_pass(server_program* self) {
     }
     standby->report = net_standby_get_report(standby->standby);
     const ecs_tick tick = net_match_tick(self->match);
+    if (standby->has_caught_up) warn(self);
     if (standby->has_caught_up || standby->report.epoch == 0 || standby->report.lag_messages > 0 ||
         standby->state == NET_STANDBY_RAN || tick + 1 < standby->report.newest)
         return;

@@ -19,6 +19,8 @@ typedef struct server_standby {
     uint64_t tick_us; ///< when a tick ran, or sessions were kept, last
     bool is_woken;    ///< by the broker, since then
     bool has_caught_up;
+    bool is_small;    ///< --max-clients is less than the match's players: said
+    bool is_late;     ///< the broker's answers do not count: said
     bool was_stopped; ///< by a signal, before its match was known
 } server_standby;
 

@@ -108,20 +108,42 @@ case_players_find_a_standby_that_came_later() {
     free_port
     primary first breakout --min-clients $bots --log a.slog --control socket
     seat
-    standby second --listen "$free" --log b.slog
+    standby second --listen "$free" --log b.slog --max-clients 2
     run ctl shoal-ctl --socket socket standbys "10.0.0.2,$free"
     [ "$code" = 1 ] || fail "it ended with $code"
     says ctl.err "'10.0.0.2,$free': at most 4 addresses of the form"
     run ctl shoal-ctl --socket socket standbys "$free"
     [ "$code" = 0 ] || fail "it ended with $code"
     says first.err "^note: operator: standbys $free\$"
+    rest 0.3 # it is on its way to them
     kill -KILL "${pids[first]}"
     ends_with 137 first
     await "all players" are_all_back second
+    rest 0.3
     kill "${pids[second]}"
     ends_with 0 second
     ends_with 0 clients
     are_equal $bots second clients
+    kill_broker
+}
+
+case_a_standby_that_is_too_small_for_the_players_says_so() {
+    is_here || return 0
+    local bots=2
+    key
+    broker -1
+    free_port
+    primary first breakout --min-clients $bots --log a.slog
+    standby second --listen 127.0.0.1:0 --log b.slog --max-clients 1
+    ! grep 'is less than the' second.err || fail "there is no player yet"
+    seat
+    await "a warning" has_said second.err '^warning: --max-clients 1 is less than the 2 players of the match: not all could come back here$'
+    kill "${pids[second]}"
+    ends_with 0 second
+    [ "$(grep -c 'is less than the' second.err)" = 1 ] || fail "it says it again"
+    kill "${pids[first]}"
+    ends_with 0 first
+    ended clients
     kill_broker
 }
 
