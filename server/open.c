@@ -112,7 +112,7 @@ static bool choose_spectators(server_program* self) {
     return false;
 }
 
-// Before the port, because the secrets of sessions are made of it. A match that goes on keeps its own.
+// Before the port, because the secrets of sessions are made of it. A match that goes on keeps it.
 static void choose_identity(server_program* self) {
     self->identity = self->before          ? net_log_reader_info(self->before)->identity
                      : self->follow.source ? net_follow_info(self->follow.source)->identity

@@ -37,7 +37,7 @@ typedef struct server_program {
     uint64_t identity;   ///< of the match: its log's
     bool has_keys;
     uint64_t key_name; ///< of the first one, in the stream's claims; 0: none
-    uint8_t key_id; ///< of the one key that the allocation chose; 0: all of them
+    uint8_t key_id;    ///< of the one key that the allocation chose; 0: all of them
     net_address public_addresses[NET_TOKEN_ADDRESSES_MAX];
     net_bans* bans;
     net_log_reader* before;     ///< of --resume, until all is open; NULL: a new match

@@ -6,9 +6,10 @@
 //        '------- FENCED -------'    the server was alive, or another standby was faster
 //
 // A wrong suspicion costs nothing: the claim expects the message that was read last, so it is
-// refused as soon as the server wrote anything. A server that claimed and ended no tick was the second
-// one to die in that tick, whose inputs end servers: no third one goes on with that match. The begin
-// of the tick proves nothing. A server that crashes in it may be faster than its stream's thread.
+// refused as soon as the server wrote anything. A server that claimed and ended no tick was the
+// second one to die in that tick, whose inputs end servers: no third one goes on with that match.
+// The begin of the tick proves nothing. A server that crashes in it may be faster than its stream's
+// thread.
 //
 // The log here has the records of the stream under numbers of its own, because it also says when
 // this server was alive without a tick. From the claim on its numbers are those of the stream. What

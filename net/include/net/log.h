@@ -122,7 +122,7 @@ typedef struct net_log_options {
     /// on: a copy of the log up to there is the new log's first segment. So both are one match,
     /// with one identity, and the log of `before` stays as it is. Read in create only.
     struct net_log_reader* before;
-    /// Of the match: drawn by who makes it, or that of another log whose match runs again here, and
+    /// Of the match: drawn by its maker, or that of another log whose match runs again here, and
     /// then this log begins with the tick behind the match's. 0: the writer makes one.
     uint64_t identity;
     const net_log_secret_key* sign_key; ///< outlives the writer; NULL: the log is not signed

@@ -152,7 +152,8 @@ BASE_MUST_USE net_result net_server_exchange(net_server* server, net_match* matc
 BASE_MUST_USE net_result net_server_expect(net_server* server, uint32_t client, uint64_t now_us);
 /// Tell all clients, now and at their Welcome, which servers may take over from this one: at most
 /// NET_STANDBYS_MAX (asserted), copied, in the order in which clients ask them when they hear
-/// nothing. None after create; clients whose server before named some keep those. Waits for the lanes.
+/// nothing. None after create; clients whose server before named some keep those. Waits for the
+/// lanes.
 void net_server_set_standbys(net_server* server, const net_address* addresses, uint32_t count);
 /// Request an orderly end, as for a signal. The match stands still until each client has
 /// acknowledged everything, NET_STOP_MS_MAX at most; then all clients get a goodbye, then the
