@@ -26,11 +26,12 @@ typedef struct server_config {
     // Of a relay alone.
     const char* follow; ///< the log of a match that runs elsewhere; NULL: it runs here
     uint64_t follow_delay_s;
-    bool follows_whole;  ///< from its first tick on, not from its newest keyframe
-    const char* resume;  ///< a log whose match goes on; NULL: a new match
-    uint64_t resume_at;  ///< behind this tick; 0: the last whole one
-    const char* stream;  ///< NULL: none
-    const char* standby; ///< the stream of a match that runs elsewhere, until it goes on here
+    bool follows_whole;       ///< from its first tick on, not from its newest keyframe
+    const char* follow_begin; ///< of a stream: a log with a keyframe to begin with; NULL: tick 1
+    const char* resume;       ///< a log whose match goes on; NULL: a new match
+    uint64_t resume_at;       ///< behind this tick; 0: the last whole one
+    const char* stream;       ///< NULL: none
+    const char* standby;      ///< the stream of a match that runs elsewhere, until it goes on here
     uint64_t takeover_ms;
     const char* stream_sync;
     base_option_list standby_addresses;

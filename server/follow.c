@@ -69,6 +69,10 @@ int server_follow_open(server_program* self) {
     const bool has_broker = is_stream(config->follow);
     int code = has_broker ? open_broker(self) : NET_EXIT_CLEAN;
     if (code != NET_EXIT_CLEAN) return code;
+    if (!has_broker && config->follow_begin) {
+        base_report(&self->reporter, NULL, 0, "--log: it goes with a stream; a log has keyframes");
+        return NET_EXIT_USAGE;
+    }
     if (!has_broker)
         (void)base_text_format(follow->name, sizeof follow->name, "%s", config->follow);
     const net_follow_config source = {.file = has_broker ? follow->name : config->follow,
@@ -76,6 +80,7 @@ int server_follow_open(server_program* self) {
                                       .clock_us = net_loop_now_us,
                                       .delay_us = config->follow_delay_s * UINT64_C(1000000),
                                       .is_whole = config->follows_whole,
+                                      .begin_file = has_broker ? config->follow_begin : NULL,
                                       .reporter = &self->reporter};
     net_result result = net_follow_create(&source, &follow->source);
     if (result == NET_OK && has_broker) result = find_match(self);

@@ -35,6 +35,7 @@ struct net_follow {
     net_match* match;                      // the caller's; NULL: not made
     net_log_record controls[CONTROLS_MAX]; // of the next tick
     uint32_t control_count;
+    ecs_tick begin; // the match has these ticks of the stream; 0: it runs from tick 1
     bool is_closed;
     net_follow_state end; // WAITS while the match goes on
 };
@@ -120,32 +121,56 @@ const net_log_info* net_follow_info(const net_follow* self) {
 
 // The newest keyframe of which the delay is over for certain: a server makes no tick sooner than
 // its rate allows.
-static ecs_tick choose_begin(const net_follow* self) {
-    const net_log_info* info = net_follow_info(self);
+static ecs_tick choose_begin(const net_follow* self, const net_log_info* info) {
     const uint64_t delay_us = self->config.delay_us + FILE_SLACK_US;
     const ecs_tick late = (ecs_tick)(delay_us * info->tick_rate_hz / 1000000u) + 1;
     if (self->config.is_whole || info->last_tick <= late) return 0;
     return info->last_tick - late;
 }
 
-static net_result make_match_of_file(net_follow* self, const net_module* module,
-                                     net_match** match) {
-    const net_log_info* info = net_follow_info(self);
-    net_log_reader* reader = net_log_file_feed_reader(self->file);
+static net_result make_match_at(net_follow* self, net_log_reader* reader, const char* file,
+                                const net_module* module, net_match** match) {
+    const net_log_info* info = net_log_reader_info(reader);
     net_log_replay* replay = NULL;
     if (info->segment_before > 0) {
-        base_report(&self->reporter, self->config.file, 0,
+        base_report(&self->reporter, file, 0,
                     "the game was read again while the match ran: what it is since then is not "
                     "followed");
         return NET_ERR_MODULE;
     }
-    const net_result result =
-        net_log_replay_create_at(reader, module, choose_begin(self), &self->reporter, &replay);
+    const net_result result = net_log_replay_create_at(reader, module, choose_begin(self, info),
+                                                       &self->reporter, &replay);
     if (result != NET_OK) return result;
     *match = net_log_replay_take(replay);
     net_log_replay_destroy(replay);
-    net_log_file_feed_begin(self->file, net_match_tick(*match));
     return NET_OK;
+}
+
+static net_result make_match_of_file(net_follow* self, const net_module* module,
+                                     net_match** match) {
+    const net_result result =
+        make_match_at(self, net_log_file_feed_reader(self->file), self->config.file, module, match);
+    if (result == NET_OK) net_log_file_feed_begin(self->file, net_match_tick(*match));
+    return result;
+}
+
+// The records up to the keyframe are read and passed over: that costs their bytes, not their ticks.
+static net_result make_match_behind(net_follow* self, const net_module* module, net_match** match) {
+    const char* file = self->config.begin_file;
+    net_log_reader* reader = NULL;
+    net_result result =
+        net_log_reader_create(self->config.allocator, file, &self->reporter, &reader);
+    if (!reader) return result;
+    if (net_log_reader_info(reader)->identity == self->info.identity) {
+        result = make_match_at(self, reader, file, module, match);
+    } else {
+        base_report(&self->reporter, file, 0, "it is the log of another match than %s",
+                    self->config.file);
+        result = NET_ERR_DIVERGED;
+    }
+    net_log_reader_destroy(reader);
+    if (result == NET_OK) self->begin = net_match_tick(*match);
+    return result;
 }
 
 net_result net_follow_make_match(net_follow* self, const net_module* module, net_match** match) {
@@ -154,9 +179,11 @@ net_result net_follow_make_match(net_follow* self, const net_module* module, net
     *match = NULL;
     const net_result result =
         self->file ? make_match_of_file(self, module, match)
-                   : net_log_match_create(self->config.allocator, &self->info, feed->header,
-                                          feed->header_bytes, self->config.file, module,
-                                          &self->reporter, NULL, match);
+        : self->config.begin_file
+            ? make_match_behind(self, module, match)
+            : net_log_match_create(self->config.allocator, &self->info, feed->header,
+                                   feed->header_bytes, self->config.file, module, &self->reporter,
+                                   NULL, match);
     self->match = *match;
     return result;
 }
@@ -270,6 +297,7 @@ net_follow_state net_follow_run(net_follow* self, net_server* server, uint64_t n
     if (net_log_delay_poll(self->delay, now_us) != NET_OK)
         return fail(self, 0, net_result_text(NET_ERR_MEMORY));
     while ((state = feed->next(feed->context, &record)) == NET_LOG_FEED_RECORD) {
+        if (self->begin > 0 && record.tick <= self->begin) continue;
         if (record.kind == NET_LOG_KIND_END) return run(self, server, now_us, &record);
         if (take_record(self, &record) != NET_FOLLOW_RAN) return self->end;
     }

@@ -19,6 +19,9 @@ typedef struct net_follow_config {
     uint64_t (*clock_us)(void); ///< with `broker`: the time of its polls
     uint64_t delay_us;          ///< at most NET_FOLLOW_DELAY_S_MAX
     bool is_whole;              ///< from tick 1 on; else from the newest keyframe that is due
+    const char*
+        begin_file; ///< with `broker` or `feed`: a log of the match, whose newest keyframe that is due
+                    ///< the match begins with; NULL: tick 1
     const base_reporter* reporter;
 } net_follow_config;
 #define NET_FOLLOW_DELAY_S_MAX 3600u
@@ -48,7 +51,8 @@ BASE_MUST_USE net_result net_follow_find(net_follow* follow);
 const net_log_info* net_follow_info(const net_follow* follow);
 /// Make the match, at the tick with which it begins here. The caller owns it; the module outlives
 /// both.
-/// @return as net_log_replay_create_at; NET_ERR_MODULE also for a log behind a reload (reported).
+/// @return as net_log_replay_create_at, for begin_file too; NET_ERR_MODULE also for a log behind a
+///         reload (reported); NET_ERR_DIVERGED: begin_file is of another match (reported).
 BASE_MUST_USE net_result net_follow_make_match(net_follow* follow, const net_module* module,
                                                net_match** match);
 /// Run the next tick of the match on its server (is_following), if it is due.

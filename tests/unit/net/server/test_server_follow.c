@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "ecs/save.h"
+#include "log/log_feed.h"
 #include "tools/follow.h"
 
 enum { TICKS_MAX = 4096, DELAY_S = 2 };
@@ -16,6 +17,7 @@ typedef struct relay {
     table match; ///< the server of the match
     table shown; ///< what follows it
     net_follow* follow;
+    net_log_file_feed* feed; ///< given to it; NULL: it opens the log
     net_follow_state state;
     uint64_t hashes[TICKS_MAX]; ///< of the match, behind each tick
     uint64_t ran;               ///< ticks, of the relay
@@ -44,6 +46,8 @@ static void open_shown(relay* self, uint64_t delay_s, bool is_whole, const net_g
     assert_ok(net_module_wrap(game ? game : swarm_module_get(), swarm_templates(), "swarm.blk",
                               test_reporter(), &at->module));
     const net_follow_config config = {.file = self->files.log,
+                                      .feed = self->feed ? net_log_file_feed_get(self->feed) : NULL,
+                                      .begin_file = self->feed ? self->files.log : NULL,
                                       .delay_us = delay_s * UINT64_C(1000000),
                                       .is_whole = is_whole,
                                       .reporter = &at->said.reporter};
@@ -71,6 +75,7 @@ static void close_all(relay* self) {
         table_close(&self->shown);
         net_follow_destroy(self->follow);
     }
+    net_log_file_feed_destroy(self->feed);
     table_close(&self->match);
     files_close(&self->files);
 }
@@ -230,6 +235,42 @@ RELAY_CASE(a_late_follower_begins_at_a_keyframe, .seed = 5, .spectators_max = 1)
     end_both(self);
     assert_int_equal(self->ran, net_match_tick(self->match.match) - begin);
     verifies(self);
+}
+
+// As of a stream, which has no keyframes: its records come from the first one on.
+RELAY_CASE(a_follower_of_records_begins_at_a_keyframe_of_a_log, .seed = 5, .spectators_max = 1) {
+    (void)table_sit(&self->match, NULL);
+    run_both(self, 1000);
+    assert_ok(net_log_file_feed_create(NULL, self->files.log, test_reporter(), &self->feed));
+    open_shown(self, DELAY_S, false, NULL, 1);
+    const ecs_tick begin = net_match_tick(self->shown.match);
+    assert_int_equal(begin, 600);
+    (void)table_watch(&self->shown, NULL);
+    run_both(self, 400);
+    end_both(self);
+    assert_int_equal(self->ran, net_match_tick(self->match.match) - begin);
+    table_agrees(&self->shown);
+}
+
+RELAY_CASE(a_keyframe_of_another_match_is_refused, .seed = 5, .spectators_max = 1) {
+    relay other;
+    open_match(&other, (table_config){.seed = 6});
+    run_both(self, 60);
+    run_both(&other, 60);
+    net_follow* follow = NULL;
+    net_match* match = NULL;
+    assert_ok(net_log_file_feed_create(NULL, self->files.log, test_reporter(), &self->feed));
+    const net_follow_config config = {.file = "stream",
+                                      .feed = net_log_file_feed_get(self->feed),
+                                      .begin_file = other.files.log,
+                                      .reporter = &self->match.said.reporter};
+    assert_ok(net_follow_create(&config, &follow));
+    assert_int_equal(net_follow_make_match(follow, self->match.module, &match), NET_ERR_DIVERGED);
+    assert_null(match);
+    assert_int_equal(table_heard(&self->match.said, "it is the log of another match than stream"),
+                     1);
+    net_follow_destroy(follow);
+    close_all(&other);
 }
 
 RELAY_CASE(a_follower_goes_on_from_segment_to_segment, .seed = 8, .log_segment_s = 10) {
