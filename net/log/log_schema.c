@@ -72,7 +72,8 @@ static bool read_field(component_row* component, base_reader reader) {
         return false;
     quant.bits = (uint8_t)bits;
     const char* name = component->field_names[at];
-    component->fields[at] = (net_log_field){name, (ecs_field_kind)kind, (uint32_t)count};
+    component->fields[at] =
+        (net_log_field){name, (ecs_field_kind)kind, (uint32_t)count, ecs_quant_is_angle(&quant)};
     component->type_fields[at] = (ecs_field){.name = name,
                                              .offset = component->type.size,
                                              .kind = (ecs_field_kind)kind,

@@ -10,6 +10,7 @@
 #include "ecs/save.h"
 #include "log/log_read.h"
 #include "log/log_replay.h"
+#include "log/log_space.h"
 #include "net/log.h"
 
 #include <inttypes.h>
@@ -40,25 +41,6 @@ static const ecs_type* type_at(const net_log_source* source, uint32_t position) 
     return ecs_type_get(source->world, component->type);
 }
 
-static void describe(net_log_source* source, uint32_t position, net_log_field* fields) {
-    const ecs_type* type = type_at(source, position);
-    const ecs_component* component =
-        ecs_component_get(source->world, (ecs_component_id)(position + 1));
-    net_log_component* described = &source->components[position];
-    *described = (net_log_component){.id = component->id,
-                                     .name = component->name,
-                                     .type = type->name,
-                                     .is_varsize = type->ops && type->field_count == 0,
-                                     .field_count = type->field_count,
-                                     .fields = fields};
-    for (uint32_t i = 0; i < type->field_count; i++) {
-        const ecs_field* field = &type->fields[i];
-        fields[i] =
-            (net_log_field){.name = field->name, .kind = field->kind, .count = field->count};
-        described->value_count += field->count;
-    }
-}
-
 static bool list_components(net_log_source* source) {
     source->component_count = ecs_component_count(source->world);
     for (uint32_t i = 0; i < source->component_count; i++)
@@ -70,7 +52,8 @@ static bool list_components(net_log_source* source) {
     if (!source->components || !source->fields) return false;
     net_log_field* fields = source->fields;
     for (uint32_t i = 0; i < source->component_count; i++) {
-        describe(source, i, fields);
+        source->components[i] =
+            net_log_component_make(source->world, (ecs_component_id)(i + 1), fields);
         fields += source->components[i].field_count;
     }
     return true;
@@ -160,6 +143,16 @@ const net_log_component* net_log_source_component(const net_log_source* source, 
     BASE_ASSERT(position < net_log_source_component_count(source));
     if (source->state) return net_log_state_component(source->state, position);
     return &source->components[position];
+}
+
+bool net_log_source_is_replicated(const net_log_source* source, uint32_t position) {
+    if (source->state) return true;
+    for (uint32_t i = 1; i <= ecs_template_count(source->world); i++) {
+        const ecs_template_component* part = ecs_template_find_component(
+            ecs_template_get(source->world, (ecs_template_id)i), (ecs_component_id)(position + 1));
+        if (part && (part->flags & ECS_COMPONENT_REPLICATED)) return true;
+    }
+    return false;
 }
 
 ecs_entity net_log_source_next(const net_log_source* source, ecs_entity before) {

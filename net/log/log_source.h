@@ -32,6 +32,8 @@ ecs_tick net_log_source_diverged(const net_log_source* source);
 /// All components, in order of their registration. Tags have no values.
 uint32_t net_log_source_component_count(const net_log_source* source);
 const net_log_component* net_log_source_component(const net_log_source* source, uint32_t position);
+/// Do clients get it, as part of any template?
+bool net_log_source_is_replicated(const net_log_source* source, uint32_t position);
 /// List the positions of these components ("pos,health"; NULL: all) into `chosen`, which has room
 /// for all. @return NET_OK; NET_ERR_UNKNOWN (reported with the nearest name: one is no component);
 ///         NET_ERR_MEMORY.

@@ -4,6 +4,7 @@
 #include "view.h"
 
 #include "base/text.h"
+#include "log/log_space.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -147,67 +148,39 @@ static void run_log(server_subject* subject, const server_request* request, serv
 
 // ---- positions ----
 
-/// A component of 2 or 3 floats, or that has a field of them.
-typedef struct place_of {
-    ecs_component_id component;
-    const ecs_type* type;
-    const ecs_field* field; ///< its first one; all of them in a row
-    uint32_t dimensions;
-    bool is_named; ///< "position" or "pos": not any other 3 floats
-} place_of;
-
-static bool is_named(const char* name) {
-    return name && (strcmp(name, "position") == 0 || strcmp(name, "pos") == 0);
-}
-
-static bool is_place(const ecs_world* world, ecs_component_id id, place_of* place) {
+// @return is it a place, taken or not?
+static bool add_place(const ecs_world* world, ecs_component_id id, const char* rule,
+                      bool is_replicated, net_log_where* place) {
+    net_log_field fields[ECS_FIELDS_MAX];
     const ecs_component* component = ecs_component_get(world, id);
-    const ecs_type* type = ecs_type_get(world, component->type);
-    uint32_t floats = 0;
-    bool is_whole = true;
-    if (ecs_type_is_varsize(type)) return false;
-    for (uint32_t i = 0; i < type->field_count; i++) {
-        const ecs_field* field = &type->fields[i];
-        const bool is_float = field->kind == ECS_FIELD_F32;
-        if (is_float && (field->count == 2 || field->count == 3) && is_named(field->name)) {
-            *place = (place_of){id, type, field, field->count, true};
-            return true;
-        }
-        is_whole = is_whole && is_float && !ecs_quant_is_angle(&field->quant);
-        floats += field->count;
-    }
-    if (!is_whole || floats < 2 || floats > 3) return false;
-    *place = (place_of){id, type, type->fields, floats, is_named(component->name)};
-    return true;
+    if (ecs_type_is_varsize(ecs_type_get(world, component->type))) return false;
+    const net_log_component described = net_log_component_make(world, id, fields);
+    return net_log_where_add(place, &described, rule, is_replicated);
 }
 
-// The one that the game's rules name; else "pos" or "position"; else the first that is replicated.
+// The component of the game's rules; else the best of those that the request may see.
 static bool choose_place(const server_subject* subject, const server_request* request,
-                         place_of* place) {
+                         net_log_where* place) {
     const ecs_world* world = net_match_world(subject->match);
     const net_interest_rules* rules = net_match_get_config(subject->match)->module->game->interest;
-    const char* name = rules && rules->position ? rules->position : "pos";
-    const ecs_component_id id = view_find_component(world, name, strlen(name), NULL);
-    if (id != ECS_COMPONENT_NONE && is_place(world, id, place)) return true;
-    bool is_found = false;
+    const char* rule = rules && rules->position ? rules->position : "pos";
+    const ecs_component_id id = view_find_component(world, rule, strlen(rule), NULL);
+    if (id != ECS_COMPONENT_NONE && add_place(world, id, rule, true, place)) return true;
     for (uint32_t i = 1; i <= ecs_template_count(world); i++) {
         const ecs_template* it = ecs_template_get(world, (ecs_template_id)i);
         for (uint32_t k = 0; k < it->component_count; k++) {
-            const ecs_template_component* component = &it->components[k];
-            place_of found;
-            if (!view_may_see(request, component) || !is_place(world, component->component, &found))
-                continue;
-            if (found.is_named) *place = found;
-            if (found.is_named) return true;
-            if (!is_found && (component->flags & ECS_COMPONENT_REPLICATED)) *place = found;
-            is_found = is_found || (component->flags & ECS_COMPONENT_REPLICATED);
+            const ecs_template_component* part = &it->components[k];
+            if (!view_may_see(request, part)) continue;
+            (void)add_place(world, part->component, rule, part->flags & ECS_COMPONENT_REPLICATED,
+                            place);
+            if (place->rank >= NET_LOG_WHERE_NAMED) return true;
         }
     }
-    return is_found;
+    return place->rank > 0;
 }
 
 static bool find_place(const server_subject* subject, const server_request* request,
-                       place_of* place, server_answer* answer) {
+                       net_log_where* place, server_answer* answer) {
     const ecs_world* world = net_match_world(subject->match);
     const char* name = server_request_find(request, "component");
     if (!name) {
@@ -218,7 +191,7 @@ static bool find_place(const server_subject* subject, const server_request* requ
     char hint[BASE_HINT_BYTES];
     base_nearest nearest = base_nearest_begin(name);
     const ecs_component_id id = view_find_component(world, name, strlen(name), &nearest);
-    if (id != ECS_COMPONENT_NONE && is_place(world, id, place)) return true;
+    if (id != ECS_COMPONENT_NONE && add_place(world, id, NULL, true, place)) return true;
     if (id == ECS_COMPONENT_NONE)
         server_answer_error(answer, 400, "no component \"%s\"%s", name,
                             base_nearest_hint(&nearest, hint));
@@ -235,16 +208,21 @@ static bool may_show(const server_request* request, const ecs_world* world, ecs_
     return component && view_may_see(request, component);
 }
 
-static void put_position(base_bytes* frame, const ecs_world* world, const place_of* place,
+static void put_position(base_bytes* frame, const ecs_world* world, const net_log_where* place,
                          ecs_entity entity) {
-    const void* cell = ecs_find(world, entity, place->component);
+    const void* cell = ecs_find(world, entity, (ecs_component_id)place->component);
     if (!cell) return;
-    const uint8_t* object = ecs_type_object(place->type, cell);
+    const ecs_component* component = ecs_component_get(world, (ecs_component_id)place->component);
+    const ecs_type* type = ecs_type_get(world, component->type);
+    const uint8_t* object = ecs_type_object(type, cell);
     float at[3] = {0};
     uint32_t count = 0;
-    for (const ecs_field* field = place->field; count < place->dimensions; field++)
-        for (uint32_t k = 0; k < field->count; k++)
-            memcpy(&at[count++], object + field->offset + k * sizeof(float), sizeof(float));
+    for (const ecs_field* field = &type->fields[place->part.field]; count < place->part.count;
+         field++) {
+        const uint8_t* element = object + field->offset;
+        for (uint32_t k = 0; k < field->count; k++, element += ecs_field_kind_bytes(field->kind))
+            at[count++] = (float)net_log_value_make(field->kind, element).real;
+    }
     base_bytes_write_u32(frame, entity);
     base_bytes_write_u16(frame, ecs_entity_template(world, entity));
     base_bytes_write_u16(frame, 0);
@@ -261,8 +239,8 @@ static uint32_t choose_first(const server_subject* subject, uint32_t places) {
 }
 
 // All that a client sees, in any order; what is cut begins where the tick says.
-static bool put_scope(server_subject* subject, const server_request* request, const place_of* place,
-                      uint64_t client, server_answer* answer) {
+static bool put_scope(server_subject* subject, const server_request* request,
+                      const net_log_where* place, uint64_t client, server_answer* answer) {
     const ecs_world* world = net_match_world(subject->match);
     ecs_entity* list = base_allocate(NULL, POSITIONS_MAX * sizeof *list);
     if (!list) {
@@ -280,7 +258,8 @@ static bool put_scope(server_subject* subject, const server_request* request, co
             is_cut = true;
             break;
         }
-        if (ecs_is_alive(world, entity) && may_show(request, world, entity, place->component))
+        if (ecs_is_alive(world, entity) &&
+            may_show(request, world, entity, (ecs_component_id)place->component))
             put_position(answer->json, world, place, entity);
     }
     base_release(NULL, list, POSITIONS_MAX * sizeof *list);
@@ -288,8 +267,8 @@ static bool put_scope(server_subject* subject, const server_request* request, co
 }
 
 // A frame that is cut begins where the tick says, so that all come round.
-static bool put_world(server_subject* subject, const server_request* request, const place_of* place,
-                      base_bytes* frame) {
+static bool put_world(server_subject* subject, const server_request* request,
+                      const net_log_where* place, base_bytes* frame) {
     const ecs_world* world = net_match_world(subject->match);
     const uint32_t count = ecs_world_entity_count(world);
     const uint32_t most = ecs_world_limits(world)->replicated_index_max;
@@ -310,7 +289,8 @@ static bool put_world(server_subject* subject, const server_request* request, co
         }
         if (first != ECS_ENTITY_NONE && is_round && ecs_entity_index(at) > ecs_entity_index(first))
             return false;
-        if (may_show(request, world, at, place->component)) put_position(frame, world, place, at);
+        if (may_show(request, world, at, (ecs_component_id)place->component))
+            put_position(frame, world, place, at);
         if (frame->size >= bytes_max) return true;
         if (step % POSITIONS_STEPS == 0 && view_is_late(request)) return true;
     }
@@ -319,7 +299,7 @@ static bool put_world(server_subject* subject, const server_request* request, co
 static void run_positions(server_subject* subject, const server_request* request,
                           server_answer* answer) {
     uint64_t client = 0, hz = POSITIONS_HZ;
-    place_of place;
+    net_log_where place = {0};
     if (!view_may_look(subject, request, answer) ||
         !server_request_number(request, "client", 1, UINT32_MAX, &client, answer) ||
         !server_request_number(request, "hz", 1, SERVER_STREAM_HZ_MAX, &hz, answer) ||
@@ -337,7 +317,7 @@ static void run_positions(server_subject* subject, const server_request* request
     const uint32_t size = (uint32_t)frame->size - 4;
     for (uint32_t i = 0; i < 4; i++)
         frame->data[i] = (uint8_t)(size >> 8 * i);
-    frame->data[FLAGS_AT] = (uint8_t)(is_cut + 2 * (place.dimensions == 3));
+    frame->data[FLAGS_AT] = (uint8_t)(is_cut + 2 * (place.part.count == 3));
 }
 
 static const server_verb verbs[] = {

@@ -397,7 +397,7 @@ typedef struct net_log_signed {
 } net_log_signed;
 /// Check the signatures of a log's files, from the first one on, up to one that is not right. Reads
 /// every block; a walk of its own, as net_log_reader_check.
-/// @return NET_OK: *found has what they say; NET_ERR_MEMORY.
+/// @return NET_OK: *found has what they say; NET_ERR_MEMORY: it says that nothing is signed.
 BASE_MUST_USE net_result net_log_reader_check_signed(net_log_reader* reader,
                                                      const net_log_public_key* key,
                                                      net_log_signed* found);
@@ -450,6 +450,7 @@ typedef struct net_log_field {
     const char* name;    ///< "x"; never NULL
     ecs_field_kind kind; ///< of its values
     uint32_t count;      ///< elements; 1 for a scalar
+    bool is_angle;       ///< its type rounds it as one (ecs_quant_is_angle)
 } net_log_field;
 
 /// One component of the log's schema, by the names of the build that wrote it.
@@ -618,15 +619,13 @@ BASE_MUST_USE net_result net_log_export(net_log_reader* reader, const net_module
 /// Takes the next bytes of a file. @return false: it cannot.
 typedef bool (*net_log_bytes_fn)(void* context, const void* bytes, size_t size);
 
-/// Write a part of a log as MCAP (mcap.dev): topics with messages in protobuf for each component,
-/// inputs, players, events and a scene of positions ("pos" or the game's rule) and sizes ("size").
-/// Values as those of net_log_export; without the module the messages of inputs and events are
-/// bytes. `what` and `format` of the config do not count; rows are entities in messages, inputs and
-/// events.
-/// @return NET_OK; NET_ERR_IO (`write` refused, or memory ran out while writing); NET_ERR_UNKNOWN
-///         (reported: there is no such component, and the nearest name); NET_ERR_DAMAGED,
-///         NET_ERR_MEMORY; NET_ERR_SCHEMA, NET_ERR_MODULE (reported: the match cannot run again),
-///         NET_ERR_VERSION (reported: its values are in a later code).
+/// Write a part of a log as MCAP (mcap.dev): messages in protobuf of components, inputs, players,
+/// operators' controls, events, and a scene (log_space.h). Values as those of net_log_export;
+/// without the module the messages of inputs and events are bytes. `what` and `format` of the
+/// config do not count; rows are entities in messages, inputs, controls and events.
+/// @return as net_log_export; also NET_ERR_IO (`write` refused, or memory ran out while writing);
+///         NET_ERR_FULL (reported: too many topics, or the schema of one is too large). After
+///         NET_ERR_DAMAGED what is in front of the damage is a whole file.
 BASE_MUST_USE net_result net_log_export_mcap(net_log_reader* reader, const net_module* module,
                                              const net_log_export_config* config,
                                              net_log_bytes_fn write, void* context,

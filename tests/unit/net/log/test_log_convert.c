@@ -273,7 +273,7 @@ CASE(every_pair_of_schemas_converts_as_the_twin) {
 }
 
 CASE(limits_are_their_own_values) {
-    const net_log_field field = {"n", ECS_FIELD_I64, 1};
+    const net_log_field field = {"n", ECS_FIELD_I64, 1, false};
     const net_log_component from = {
         .name = "c", .field_count = 1, .fields = &field, .value_count = 1};
     const ecs_field to = {.name = "n", .kind = ECS_FIELD_I8, .count = 1};

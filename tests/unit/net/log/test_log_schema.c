@@ -3,6 +3,7 @@
 // which have schemas of their own.
 #include "breakout_table.h"
 #include "log/log_record.h"
+#include "log/log_space.h"
 #include "log/mcap.h"
 #include "mcap_walk.h"
 #include "scarce.h"
@@ -157,6 +158,91 @@ SCHEMA_CASE(a_schema_that_was_shortened_is_compared_as_far_as_it_goes) {
     expect_difference(self, "its bits");
     first_with_fields(self)->fields[0]->bits--;
     schema->n_templates = templates;
+}
+
+// ---- where entities are, by names
+
+typedef struct wanted_role {
+    const char* component;
+    net_log_field fields[3];
+    net_log_role role;
+    uint32_t first, count; ///< 0: none
+    bool is_half;
+} wanted_role;
+
+static net_log_component component_of(const char* name, const net_log_field* fields) {
+    net_log_component made = {.id = 7, .name = name, .type = "", .fields = fields};
+    for (; made.field_count < 3 && fields[made.field_count].name; made.field_count++)
+        made.value_count += fields[made.field_count].count;
+    return made;
+}
+
+CASE(places_extents_and_rotations_are_found_by_name) {
+    static const wanted_role roles[] = {
+        {"pos",
+         {{"x", ECS_FIELD_F32, 1, false}, {"y", ECS_FIELD_F32, 1, false}},
+         NET_LOG_ROLE_PLACE,
+         0,
+         2,
+         false},
+        {"pos",
+         {{"x", ECS_FIELD_I32, 1, false}, {"y", ECS_FIELD_I32, 1, false}},
+         NET_LOG_ROLE_PLACE,
+         0,
+         0,
+         false},
+        {"pos", {{"v", ECS_FIELD_F32, 4, false}}, NET_LOG_ROLE_PLACE, 0, 0, false},
+        {"t",
+         {{"a", ECS_FIELD_F32, 2, false}, {"position", ECS_FIELD_F64, 3, false}},
+         NET_LOG_ROLE_PLACE,
+         2,
+         3,
+         false},
+        {"radius", {{"v", ECS_FIELD_F32, 1, false}}, NET_LOG_ROLE_EXTENT, 0, 1, true},
+        {"rectSize", {{"v", ECS_FIELD_F32, 2, false}}, NET_LOG_ROLE_EXTENT, 0, 2, false},
+        {"font_size", {{"v", ECS_FIELD_F32, 1, false}}, NET_LOG_ROLE_EXTENT, 0, 0, false},
+        {"t",
+         {{"n", ECS_FIELD_U8, 1, false}, {"scale", ECS_FIELD_F32, 1, false}},
+         NET_LOG_ROLE_EXTENT,
+         1,
+         1,
+         false},
+        {"scale",
+         {{"n", ECS_FIELD_U8, 1, false}, {"v", ECS_FIELD_F32, 1, false}},
+         NET_LOG_ROLE_EXTENT,
+         0,
+         0,
+         false},
+        {"heading", {{"v", ECS_FIELD_F32, 1, false}}, NET_LOG_ROLE_ROTATION, 0, 1, false},
+        {"t", {{"orientation", ECS_FIELD_F32, 4, false}}, NET_LOG_ROLE_ROTATION, 0, 4, false},
+        {"t", {{"rotation", ECS_FIELD_F32, 2, false}}, NET_LOG_ROLE_ROTATION, 0, 0, false},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(roles); i++) {
+        const wanted_role* wanted = &roles[i];
+        const net_log_component component = component_of(wanted->component, wanted->fields);
+        net_log_numbers found = {0};
+        assert_int_equal(net_log_numbers_find(&component, wanted->role, &found), wanted->count > 0);
+        assert_int_equal(found.first, wanted->first);
+        assert_int_equal(found.count, wanted->count);
+        assert_int_equal(found.is_half, wanted->is_half);
+    }
+}
+
+CASE(the_best_place_is_that_of_the_rules_then_a_named_then_a_replicated_one) {
+    static const net_log_field pair[3] = {{"v", ECS_FIELD_F32, 2, false}};
+    static const net_log_field angles[3] = {{"v", ECS_FIELD_F32, 2, .is_angle = true}};
+    const net_log_component angle = component_of("orbit", angles), plain = component_of("a", pair);
+    const net_log_component named = component_of("position", pair), rule = component_of("b", pair);
+    net_log_where where = {0};
+    assert_false(net_log_where_add(&where, &angle, "b", true));
+    assert_true(net_log_where_add(&where, &plain, "b", false));
+    assert_int_equal(where.rank, 0); // clients do not get it
+    assert_true(net_log_where_add(&where, &plain, "b", true));
+    const uint32_t rank = where.rank;
+    assert_true(net_log_where_add(&where, &named, "b", false));
+    assert_true(where.rank > rank && where.rank == NET_LOG_WHERE_NAMED);
+    assert_true(net_log_where_add(&where, &rule, "b", false));
+    assert_true(where.rank > NET_LOG_WHERE_NAMED && where.component == 7);
 }
 
 // ---- MCAP: a file for other tools, with the schemas of its messages

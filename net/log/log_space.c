@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "log/log_space.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+enum { RANK_NONE, RANK_PLAIN, RANK_NAMED = NET_LOG_WHERE_NAMED, RANK_RULE };
+
+net_log_component net_log_component_make(const ecs_world* world, ecs_component_id id,
+                                         net_log_field* fields) {
+    const ecs_component* component = ecs_component_get(world, id);
+    const ecs_type* type = ecs_type_get(world, component->type);
+    net_log_component made = {.id = component->id,
+                              .name = component->name,
+                              .type = type->name,
+                              .is_varsize = type->ops && type->field_count == 0,
+                              .field_count = type->field_count,
+                              .fields = fields};
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        fields[i] = (net_log_field){.name = field->name,
+                                    .kind = field->kind,
+                                    .count = field->count,
+                                    .is_angle = ecs_quant_is_angle(&field->quant)};
+        made.value_count += field->count;
+    }
+    return made;
+}
+
+static bool is(const char* name, const char* other) {
+    return strcmp(name, other) == 0;
+}
+
+static bool ends_with(const char* name, const char* end) {
+    const size_t size = strlen(name), end_size = strlen(end);
+    return size > end_size && is(name + size - end_size, end);
+}
+
+static bool has_role(const char* name, net_log_role role, uint32_t count) {
+    switch (role) {
+    case NET_LOG_ROLE_PLACE:
+        return count >= 2 && count <= 3 && (is(name, "pos") || is(name, "position"));
+    case NET_LOG_ROLE_EXTENT:
+        if (count < 1 || count > 3) return false;
+        if (is(name, "size") || is(name, "scale") || is(name, "radius")) return true;
+        return count >= 2 && (ends_with(name, "Size") || ends_with(name, "_size"));
+    default:
+        if (count == 1 && is(name, "heading")) return true;
+        return (count == 1 || count == 3 || count == 4) &&
+               (is(name, "rotation") || is(name, "orientation"));
+    }
+}
+
+static bool is_real(const net_log_field* field) {
+    return field->kind == ECS_FIELD_F32 || field->kind == ECS_FIELD_F64;
+}
+
+// Of a component that is nothing else. @return how many; 0: it has others.
+static uint32_t count_reals(const net_log_component* component, bool* has_angle) {
+    *has_angle = false;
+    for (uint32_t i = 0; i < component->field_count; i++) {
+        if (!is_real(&component->fields[i])) return 0;
+        *has_angle = *has_angle || component->fields[i].is_angle;
+    }
+    return component->value_count;
+}
+
+bool net_log_numbers_find(const net_log_component* component, net_log_role role,
+                          net_log_numbers* part) {
+    BASE_ASSERT(role < NET_LOG_ROLES);
+    bool has_angle;
+    if (component->is_varsize) return false;
+    for (uint32_t i = 0, first = 0; i < component->field_count; i++) {
+        const net_log_field* field = &component->fields[i];
+        if (is_real(field) && has_role(field->name, role, field->count)) {
+            *part = (net_log_numbers){i, first, field->count, is(field->name, "radius")};
+            return true;
+        }
+        first += field->count;
+    }
+    const uint32_t count = count_reals(component, &has_angle);
+    if (!has_role(component->name, role, count)) return false;
+    *part = (net_log_numbers){0, 0, count, is(component->name, "radius")};
+    return true;
+}
+
+bool net_log_where_add(net_log_where* place, const net_log_component* component, const char* rule,
+                       bool is_replicated) {
+    net_log_numbers part = {0};
+    bool has_angle = false;
+    uint32_t rank = RANK_NONE;
+    if (component->is_varsize) return false;
+    if (net_log_numbers_find(component, NET_LOG_ROLE_PLACE, &part)) {
+        rank = RANK_NAMED;
+    } else {
+        part.count = count_reals(component, &has_angle);
+        if (part.count < 2 || part.count > 3 || has_angle) return false;
+        if (is_replicated) rank = RANK_PLAIN;
+    }
+    if (is(component->name, rule ? rule : "pos")) rank = RANK_RULE;
+    if (rank > place->rank)
+        *place = (net_log_where){.component = component->id, .part = part, .rank = rank};
+    return true;
+}
