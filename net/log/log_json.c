@@ -4,7 +4,6 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/json.h"
-#include "base/shown.h"
 #include "base/text.h"
 #include "log/log_read.h"
 #include "log/log_record.h"
@@ -193,19 +192,10 @@ static void put_hashes(dump* self, const net_log_record* record) {
         json_put(&self->json, ",\"world_hash\":\"%016" PRIx64 "\"", record->world_hash);
 }
 
-// Texts, as all controls of ours are; other bytes as hexadecimal digits.
+// Bytes that are no text are hexadecimal digits.
 static void put_argument(net_log_json* json, const net_log_argument* argument) {
     char text[ECS_STRING_BYTES_MAX + 1];
-    uint32_t code = 0;
-    bool is_shown;
-    const bool fits = argument->size < sizeof text && !memchr(argument->data, 0, argument->size);
-    if (fits) {
-        memcpy(text, argument->data, argument->size);
-        text[argument->size] = '\0';
-    }
-    for (const char* at = text; fits && *at && code != UINT32_MAX;)
-        at += base_shown_next(at, &code, &is_shown);
-    if (fits && code != UINT32_MAX)
+    if (net_log_argument_text(argument, text))
         json_text(json, text);
     else
         json_hex(json, argument->data, argument->size);

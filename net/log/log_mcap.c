@@ -3,6 +3,7 @@
 // Topics:
 //
 //     /inputs, /players            what clients sent; joins and leaves
+//     /control                     what operators did: set, put, mark, say...
 //     /events/NAME                 the game's events, with its own message
 //     /components/NAME             all entities that have the component, once per tick
 //     /scene                       foxglove.SceneUpdate: a ball or a box where each entity is
@@ -42,8 +43,9 @@ typedef struct exporter {
     const base_allocator* allocator;
     net_mcap* mcap;
     net_log_source* source;
-    uint32_t inputs, players;    // channels; 0: not yet
-    uint32_t events[TOPICS_MAX]; // [message]
+    net_result failure;                 // of the channel that could not be added
+    uint32_t inputs, players, controls; // channels; 0: not yet
+    uint32_t events[TOPICS_MAX];        // [message]
     uint32_t component_count;
     uint32_t *chosen, chosen_count; // positions of components
     uint32_t* channels;             // [chosen]
@@ -64,11 +66,20 @@ static proto_pb_writer begin_schema(exporter* self) {
     return (proto_pb_writer){.data = self->schema, .capacity = SCHEMA_BYTES_MAX};
 }
 
-// @return the channel; 0: it failed, or there is no room.
+// @return the channel; 0: `failure` says why.
 static uint32_t add_channel(exporter* self, const char* topic, const char* type,
                             const proto_pb_writer* pb) {
-    if (pb->failed) return 0;
-    return net_mcap_channel(self->mcap, topic, type, pb->data, pb->size);
+    const char* file = net_log_reader_file(self->reader);
+    const uint32_t channel =
+        pb->failed ? 0 : net_mcap_channel(self->mcap, topic, type, pb->data, pb->size);
+    if (pb->failed || (channel == 0 && net_mcap_is_full(self->mcap))) {
+        self->failure = NET_ERR_FULL;
+        base_report(self->reporter, file, 0,
+                    pb->failed ? "%s: its schema has more than %u bytes: choose other --components"
+                               : "%s: MCAP has room for %u topics: choose fewer --components",
+                    topic, pb->failed ? SCHEMA_BYTES_MAX : NET_MCAP_CHANNELS_MAX - 1);
+    }
+    return channel;
 }
 
 // ---- records
@@ -180,19 +191,80 @@ static bool write_item(exporter* self, ecs_tick tick, const net_log_item* item) 
            net_mcap_message(self->mcap, channel, time_of(self, tick), pb.data, pb.size);
 }
 
+// ---- controls
+
+static uint32_t add_control_channel(exporter* self) {
+    proto_pb_writer pb = begin_schema(self);
+    const size_t file = net_log_mcap_begin_file(&pb, "shoal.proto", "shoal");
+    const size_t mark = net_log_mcap_begin_message(&pb, "Control");
+    net_log_mcap_field(&pb, "tick", 1, NET_LOG_MCAP_UINT64, false, NULL);
+    net_log_mcap_field(&pb, "verb", 2, NET_LOG_MCAP_STRING, false, NULL);
+    net_log_mcap_field(&pb, "arguments", 3, NET_LOG_MCAP_STRING, true, NULL);
+    net_log_mcap_end_message(&pb, mark);
+    net_log_mcap_end_file(&pb, file);
+    return add_channel(self, "/control", "shoal.Control", &pb);
+}
+
+// Bytes that are no text are hexadecimal digits.
+static void put_argument(exporter* self, const net_log_argument* argument) {
+    char text[ECS_STRING_BYTES_MAX + 1];
+    const uint8_t* data = argument->data;
+    const bool is_text = net_log_argument_text(argument, text);
+    const size_t size = is_text ? argument->size : 2 * argument->size;
+    uint8_t* head = base_bytes_extend(&self->message, 1 + base_varint_bytes(size));
+    if (!head) return;
+    head[0] = 3 << 3 | 2;
+    base_varint_put(head + 1, size);
+    if (is_text) base_bytes_write(&self->message, text, size);
+    for (size_t i = 0; !is_text && i < argument->size; i++) {
+        base_bytes_write_u8(&self->message, (uint8_t) "0123456789abcdef"[data[i] >> 4]);
+        base_bytes_write_u8(&self->message, (uint8_t) "0123456789abcdef"[data[i] & 15]);
+    }
+}
+
+static bool write_control(exporter* self, const net_log_record* record) {
+    proto_pb_writer pb = {.data = self->entry, .capacity = self->entry_bytes};
+    proto_pb_write_number(&pb, 1, record->tick);
+    proto_pb_write_text(&pb, 2, record->verb);
+    base_bytes_clear(&self->message);
+    base_bytes_write(&self->message, pb.data, pb.size);
+    size_t offset = 0;
+    net_log_argument argument;
+    while (net_log_argument_next(record, &offset, &argument))
+        put_argument(self, &argument);
+    if (self->controls == 0) self->controls = add_control_channel(self);
+    self->exported->rows++;
+    return self->controls > 0 && !self->message.failed &&
+           net_mcap_message(self->mcap, self->controls, time_of(self, record->tick),
+                            self->message.data, self->message.size);
+}
+
+static bool write_items(exporter* self, const net_log_record* record) {
+    for (net_log_item_kind kind = NET_LOG_ITEM_LEAVE; kind < NET_LOG_ITEM_KINDS; kind++) {
+        size_t offset = 0;
+        net_log_item item;
+        while (net_log_item_next(record, kind, &offset, &item))
+            if (!write_item(self, record->tick, &item)) return false;
+    }
+    return true;
+}
+
+// What the failed write of a message means.
+static net_result failure_of(const exporter* self) {
+    return self->failure != NET_OK ? self->failure : NET_ERR_MEMORY;
+}
+
 static net_result write_records(exporter* self) {
     net_log_cursor cursor = net_log_cursor_begin(self->reader);
     net_log_record record;
     while (net_log_cursor_next(self->reader, &cursor, &record)) {
-        if (record.kind != NET_LOG_KIND_BEGIN && record.kind != NET_LOG_KIND_END) continue;
+        const bool is_control = record.kind == NET_LOG_KIND_CONTROL;
+        if (!is_control && record.kind != NET_LOG_KIND_BEGIN && record.kind != NET_LOG_KIND_END)
+            continue;
         if (record.tick < self->config->first) continue;
         if (self->config->last > 0 && record.tick > self->config->last) break;
-        for (net_log_item_kind kind = NET_LOG_ITEM_LEAVE; kind < NET_LOG_ITEM_KINDS; kind++) {
-            size_t offset = 0;
-            net_log_item item;
-            while (net_log_item_next(&record, kind, &offset, &item))
-                if (!write_item(self, record.tick, &item)) return NET_ERR_MEMORY;
-        }
+        if (is_control ? !write_control(self, &record) : !write_items(self, &record))
+            return failure_of(self);
     }
     return cursor.has_failed ? NET_ERR_DAMAGED : NET_OK;
 }
@@ -365,8 +437,8 @@ static net_result choose(exporter* self) {
 
 static net_result write_tick(exporter* self, ecs_tick tick) {
     for (uint32_t i = 0; i < self->chosen_count; i++)
-        if (!write_component(self, tick, i)) return NET_ERR_MEMORY;
-    return write_scene(self, tick) ? NET_OK : NET_ERR_MEMORY;
+        if (!write_component(self, tick, i)) return failure_of(self);
+    return write_scene(self, tick) ? NET_OK : failure_of(self);
 }
 
 static net_result write_values(exporter* self) {
@@ -424,9 +496,11 @@ net_result net_log_export_mcap(net_log_reader* reader, const net_module* module,
         self->mcap = net_mcap_create(allocator, write, context);
         result = self->mcap ? write_records(self) : NET_ERR_MEMORY;
     }
-    if (result == NET_OK) result = open_source(self);
+    // Damage takes nothing from the values in front of it, and what was written is a whole file.
+    const bool is_damaged = result == NET_ERR_DAMAGED;
+    if (result == NET_OK || is_damaged) result = open_source(self);
     if (result == NET_OK) result = write_values(self);
-    // What was written before damage is a whole file.
+    if (result == NET_OK && is_damaged) result = NET_ERR_DAMAGED;
     if (self->mcap && !net_mcap_end(self->mcap)) result = NET_ERR_IO;
     net_mcap_destroy(self->mcap);
     net_log_source_destroy(self->source);

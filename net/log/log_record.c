@@ -8,6 +8,7 @@
 #include "log/log_record.h"
 
 #include "base/assert.h"
+#include "base/shown.h"
 #include "base/text.h"
 #include "log/log_recorder.h"
 #include "proto/pb_wire.h"
@@ -302,6 +303,18 @@ bool net_log_argument_next(const net_log_record* record, size_t* offset,
         return true;
     }
     return false;
+}
+
+bool net_log_argument_text(const net_log_argument* argument, char text[ECS_STRING_BYTES_MAX + 1]) {
+    uint32_t code = 0;
+    bool is_shown;
+    if (argument->size > ECS_STRING_BYTES_MAX || memchr(argument->data, 0, argument->size))
+        return false;
+    memcpy(text, argument->data, argument->size);
+    text[argument->size] = '\0';
+    for (const char* at = text; *at && code != UINT32_MAX;)
+        at += base_shown_next(at, &code, &is_shown);
+    return code != UINT32_MAX;
 }
 
 bool net_log_order_add(net_log_order* order, const net_log_record* record) {

@@ -91,6 +91,8 @@ bool net_log_begin_next(const net_log_begin* begin, uint32_t* position, net_log_
 /// @return false at the end.
 bool net_log_argument_next(const net_log_record* record, size_t* offset,
                            net_log_argument* argument);
+/// Copy an argument as text, as all controls of ours are. @return false: its bytes are none.
+bool net_log_argument_text(const net_log_argument* argument, char text[ECS_STRING_BYTES_MAX + 1]);
 
 /// Records of unknown kinds that may stand between two of known kinds: a later version may write
 /// some, and a file of nothing else is no log.

@@ -163,9 +163,13 @@ void net_mcap_destroy(net_mcap* self) {
     base_release(self->allocator, self, sizeof *self);
 }
 
+bool net_mcap_is_full(const net_mcap* self) {
+    return self->channel_count + 1 >= NET_MCAP_CHANNELS_MAX;
+}
+
 uint32_t net_mcap_channel(net_mcap* self, const char* topic, const char* type,
                           const void* descriptors, size_t size) {
-    if (self->failed || self->channel_count + 1 >= NET_MCAP_CHANNELS_MAX) return 0;
+    if (self->failed || net_mcap_is_full(self)) return 0;
     if (!BASE_ARRAY_RESERVE(self->allocator, self->channels, self->channel_capacity,
                             self->channel_count + 1)) {
         self->failed = true;

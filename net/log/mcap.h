@@ -36,4 +36,6 @@ bool net_mcap_message(net_mcap* mcap, uint32_t channel, uint64_t time_ns, const 
 /// Write the last chunk and the index. @return false: it failed, now or before: memory ran out, or
 /// the bytes were not taken.
 BASE_MUST_USE bool net_mcap_end(net_mcap* mcap);
+/// Is there no room for one more topic?
+bool net_mcap_is_full(const net_mcap* mcap);
 uint64_t net_mcap_message_count(const net_mcap* mcap);

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { DROPPED_BYTES_MAX = 1024 };
@@ -40,7 +41,13 @@ bool net_host_write_file(const char* path, net_host_write_fn write, void* contex
     if (is_written && is_closed) return true;
     base_report(reporter, path, 0, "cannot be written: %s",
                 errno ? strerror(errno) : "its content is not complete");
+    net_host_drop_file(path);
     return false;
+}
+
+void net_host_drop_file(const char* path) {
+    struct stat status;
+    if (lstat(path, &status) == 0 && S_ISREG(status.st_mode)) (void)unlink(path);
 }
 
 bool net_host_open_file(const char* path, const base_reporter* reporter, void** file) {

@@ -17,9 +17,11 @@ void net_host_write_line(void* file, const char* line);
 typedef bool (*net_host_write_fn)(void* context, void* file);
 
 /// Create or replace the file and let `write` fill it.
-/// @return false when it cannot be written: reported.
+/// @return false when it cannot be written: reported, and no half file stays.
 BASE_MUST_USE bool net_host_write_file(const char* path, net_host_write_fn write, void* context,
                                        const base_reporter* reporter);
+/// Remove a file whose content is of no use. Pipes and devices stay.
+void net_host_drop_file(const char* path);
 
 /// Open a file to write lines to while the program runs; *file is a FILE* for fclose. NULL as path:
 /// *file stays NULL. @return false when it cannot be written: reported.

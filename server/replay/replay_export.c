@@ -65,6 +65,13 @@ static bool is_other_game(const exporting* made) {
            made->exported.rows == 0;
 }
 
+// Up to where a log is damaged, or another game differs, the file is right.
+static void drop_useless(const exporting* made) {
+    const char* output = made->self->output;
+    if (output && made->result != NET_OK && made->result != NET_ERR_DAMAGED)
+        net_host_drop_file(output);
+}
+
 static bool write_out(exporting* made) {
     server_replay* self = made->self;
     if (!made->module && has_values(made))
@@ -73,10 +80,11 @@ static bool write_out(exporting* made) {
                     "is not run, because %s",
                     self->module ? "the game here is another one" : "its game is not here");
     const bool is_mcap = self->format == NET_LOG_EXPORT_MCAP;
-    if (self->output)
-        return net_host_write_file(self->output, is_mcap ? write_mcap : write_lines, made,
-                                   &self->reporter);
-    return write_lines(made, stdout);
+    if (!self->output) return write_lines(made, stdout);
+    const bool is_written = net_host_write_file(self->output, is_mcap ? write_mcap : write_lines,
+                                                made, &self->reporter);
+    drop_useless(made);
+    return is_written;
 }
 
 int server_replay_export(server_replay* self) {

@@ -175,6 +175,8 @@ case_exports_refuse_what_is_not_there() {
     says replay.err 'format needs jsonl\|csv\|mcap, not .arrow.'
     replay 2 export a.slog --format xml
     says replay.err 'format needs jsonl\|csv\|mcap, not .xml.'
+    replay 2 export a.slog --format mcap --components pos,colour --output none.mcap
+    [ ! -e none.mcap ] || fail "a refused export left a file"
     replay 2 export a.slog --format mcap
     says replay.err 'export: name the new file with --output'
     replay 0 export a.slog --format mcap --every 100 --output a.mcap

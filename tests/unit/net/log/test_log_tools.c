@@ -681,6 +681,24 @@ PLAY_CASE(a_log_becomes_mcap_with_and_without_its_game, 7, "ann") {
                      NET_ERR_IO);
 }
 
+CASE_WITH(play, self, make_private_log(self), play_close(self),
+          mcap_has_orders_and_the_values_that_damage_left) {
+    net_log_exported exported, before;
+    const net_log_export_config config = {.components = "pos", .every = 50};
+    memset(&mcap, 0, sizeof mcap);
+    assert_ok(net_log_export_mcap(self->reader, NULL, &config, take_bytes, &mcap, NULL, &exported));
+    assert_true(has_text(&mcap, "/control") && has_text(&mcap, "shoal.Control"));
+    size_t size;
+    uint8_t* log = file_read(self->files.log, &size);
+    assert_int_equal(truncate(self->files.log, (off_t)(size / 2)), 0); // behind the reader's back
+    memset(&mcap, 0, sizeof mcap);
+    assert_ok(net_log_export_mcap(self->reader, NULL, &config, take_bytes, &mcap, NULL, &before));
+    assert_true(has_text(&mcap, "/components/pos"));
+    assert_true(before.rows > 0 && before.rows < exported.rows);
+    (void)walk_mcap(&mcap);
+    free(log);
+}
+
 static void ignore_line(void* context, const char* line) {
     *(size_t*)context += strlen(line);
 }
