@@ -45,50 +45,126 @@ static void put_list(ctl_value list) {
     putchar('\n');
 }
 
-static const char* cell_of(ctl_value row, const char* key, char text[CELL_BYTES]) {
-    const ctl_value value = ctl_json_find(row, key);
-    if (is_container(value)) return "...";
-    return ctl_json_text(value, text, CELL_BYTES);
-}
-
-// The columns are the keys of the first row that are no containers.
-static uint32_t find_columns(ctl_value table, char names[][CELL_BYTES], int widths[]) {
-    ctl_value row, key, value;
-    size_t offset = 0, at = 0;
-    uint32_t count = 0;
-    char text[CELL_BYTES];
-    if (!ctl_json_next(table, &offset, NULL, &row)) return 0;
-    while (count < COLUMNS_MAX && ctl_json_next(row, &at, &key, &value)) {
-        if (is_container(value)) continue;
-        ctl_json_text(key, names[count], CELL_BYTES);
-        const int sign = value.at[0] == '"' && ctl_json_number(value) == 0 ? -1 : 1;
-        widths[count] = sign * (int)ctl_text_width(names[count]);
-        count++;
+// What is in a container, side by side: "1,2", or "x=1,y=2". Deeper ones are "...".
+static const char* cell_of(ctl_value value, char text[CELL_BYTES]) {
+    char part[CELL_BYTES], name[CELL_BYTES];
+    ctl_value key, inner;
+    size_t offset = 0, used = 0;
+    if (!is_container(value)) return ctl_json_text(value, text, CELL_BYTES);
+    text[0] = 0;
+    while (used + 1 < CELL_BYTES && ctl_json_next(value, &offset, &key, &inner)) {
+        const bool has_key = ctl_is_object(value);
+        const int size =
+            snprintf(text + used, CELL_BYTES - used, "%s%s%s%s", used > 0 ? "," : "",
+                     has_key ? ctl_json_text(key, name, sizeof name) : "", has_key ? "=" : "",
+                     is_container(inner) ? "..." : ctl_json_text(inner, part, sizeof part));
+        used += (size_t)size;
     }
-    for (offset = 0; ctl_json_next(table, &offset, NULL, &row);)
-        for (uint32_t i = 0; i < count; i++) {
-            const int width = (int)ctl_text_width(cell_of(row, names[i], text));
-            if (width > widths[i] && width > -widths[i]) widths[i] = widths[i] < 0 ? -width : width;
-        }
-    return count;
+    return text;
 }
 
-static void put_table(ctl_value table, int indent) {
-    char names[COLUMNS_MAX][CELL_BYTES], texts[COLUMNS_MAX][CELL_BYTES];
-    const char* cells[COLUMNS_MAX];
+typedef struct columns {
+    char names[COLUMNS_MAX][CELL_BYTES];
     int widths[COLUMNS_MAX];
-    ctl_value row;
+    uint32_t count;
+    uint32_t values_at; // the column that the values of a row begin with
+    bool has_values;
+} columns;
+
+// Lists of objects are too long for a cell.
+static bool is_deep(ctl_value value) {
+    ctl_value first;
     size_t offset = 0;
-    const uint32_t count = find_columns(table, names, widths);
-    for (uint32_t i = 0; i < count; i++)
-        cells[i] = names[i];
+    return is_container(value) && ctl_json_next(value, &offset, NULL, &first) &&
+           is_container(first);
+}
+
+static void add_column(columns* self, ctl_value name, ctl_value value) {
+    char text[CELL_BYTES];
+    if (is_deep(value)) return;
+    ctl_json_text(name, text, sizeof text);
+    for (uint32_t i = 0; i < self->count; i++)
+        if (strcmp(self->names[i], text) == 0) return;
+    if (self->count == COLUMNS_MAX) return;
+    memcpy(self->names[self->count], text, sizeof text);
+    const bool is_left = is_container(value) || (value.at[0] == '"' && ctl_json_number(value) == 0);
+    self->widths[self->count++] = (is_left ? -1 : 1) * (int)ctl_text_width(text);
+}
+
+// `values` of a row is one cell for each of the answer's `columns`.
+static bool is_values(ctl_value key, ctl_value value, ctl_value titles) {
+    char name[CELL_BYTES];
+    return ctl_is_array(titles) && ctl_is_array(value) &&
+           strcmp(ctl_json_text(key, name, sizeof name), "values") == 0;
+}
+
+static void add_titles(columns* self, ctl_value titles, ctl_value values) {
+    ctl_value title, value;
+    size_t offset = 0, at = 0;
+    self->has_values = true;
+    self->values_at = self->count;
+    while (self->count < COLUMNS_MAX && ctl_json_next(titles, &offset, NULL, &title)) {
+        if (!ctl_json_next(values, &at, NULL, &value)) break;
+        const ctl_value name = ctl_is_object(title) ? ctl_json_find(title, "name") : title;
+        ctl_json_text(name, self->names[self->count], CELL_BYTES);
+        self->widths[self->count] = -(int)ctl_text_width(self->names[self->count]);
+        self->count++;
+    }
+}
+
+// The cells of a row; "" where it has no such key.
+static void read_row(const columns* self, ctl_value row, char texts[][CELL_BYTES]) {
+    ctl_value value;
+    size_t offset = 0;
+    const ctl_value values = self->has_values ? ctl_json_find(row, "values") : (ctl_value){NULL, 0};
+    bool has_more = values.at != NULL;
+    for (uint32_t i = 0; i < self->count; i++) {
+        const bool is_title = self->has_values && i >= self->values_at && has_more;
+        if (is_title) has_more = ctl_json_next(values, &offset, NULL, &value);
+        if (!is_title || !has_more) value = ctl_json_find(row, self->names[i]);
+        texts[i][0] = 0;
+        if (value.at) (void)cell_of(value, texts[i]);
+    }
+}
+
+// The columns are the keys of all rows.
+static void find_columns(ctl_value table, ctl_value titles, columns* self) {
+    ctl_value row, key, value;
+    char texts[COLUMNS_MAX][CELL_BYTES];
+    *self = (columns){.count = 0};
+    for (size_t offset = 0; ctl_json_next(table, &offset, NULL, &row);)
+        for (size_t at = 0; ctl_json_next(row, &at, &key, &value);) {
+            if (!is_values(key, value, titles))
+                add_column(self, key, value);
+            else if (!self->has_values)
+                add_titles(self, titles, value);
+        }
+    for (size_t offset = 0; ctl_json_next(table, &offset, NULL, &row);) {
+        read_row(self, row, texts);
+        for (uint32_t i = 0; i < self->count; i++) {
+            int* width = &self->widths[i];
+            const int wanted = (int)ctl_text_width(texts[i]);
+            if (wanted > *width && wanted > -*width) *width = *width < 0 ? -wanted : wanted;
+        }
+    }
+}
+
+static void put_table(ctl_value table, ctl_value titles, int indent) {
+    char texts[COLUMNS_MAX][CELL_BYTES];
+    const char* cells[COLUMNS_MAX];
+    columns found;
+    ctl_value row;
+    find_columns(table, titles, &found);
+    for (uint32_t i = 0; i < found.count; i++)
+        cells[i] = found.names[i];
     printf("%*s", indent, "");
-    ctl_show_row(cells, widths, count);
-    while (ctl_json_next(table, &offset, NULL, &row)) {
-        for (uint32_t i = 0; i < count; i++)
-            cells[i] = cell_of(row, names[i], texts[i]);
+    ctl_show_row(cells, found.widths, found.count);
+    for (size_t offset = 0; ctl_json_next(table, &offset, NULL, &row);) {
+        read_row(&found, row, texts);
+        for (uint32_t i = 0; i < found.count; i++)
+            cells[i] = texts[i];
         printf("%*s", indent, "");
-        ctl_show_row(cells, widths, count);
+        ctl_show_row(cells, found.widths, found.count);
     }
 }
 
@@ -102,7 +178,8 @@ static bool is_short(ctl_value value) {
 
 static void put_object(ctl_value object, int indent);
 
-static void put_member(const char* name, int width, ctl_value value, int indent) {
+// `titles`: "columns" of the object that the value is in.
+static void put_member(const char* name, int width, ctl_value value, ctl_value titles, int indent) {
     ctl_value first;
     size_t offset = 0;
     char text[1024];
@@ -120,7 +197,7 @@ static void put_member(const char* name, int width, ctl_value value, int indent)
     } else {
         printf("%s\n", name);
         if (ctl_is_array(value) && ctl_is_object(first))
-            put_table(value, indent + INDENT);
+            put_table(value, titles, indent + INDENT);
         else if (ctl_is_object(value))
             put_object(value, indent + INDENT);
     }
@@ -128,6 +205,7 @@ static void put_member(const char* name, int width, ctl_value value, int indent)
 
 static void put_object(ctl_value object, int indent) {
     ctl_value key, value;
+    const ctl_value titles = ctl_json_find(object, "columns");
     char name[CELL_BYTES];
     int width = 0;
     for (size_t offset = 0; ctl_json_next(object, &offset, &key, &value);) {
@@ -135,7 +213,7 @@ static void put_object(ctl_value object, int indent) {
         if (is_short(value) && size > width) width = size;
     }
     for (size_t offset = 0; ctl_json_next(object, &offset, &key, &value);)
-        put_member(ctl_json_text(key, name, sizeof name), width, value, indent);
+        put_member(ctl_json_text(key, name, sizeof name), width, value, titles, indent);
 }
 
 void ctl_show(ctl_value object) {

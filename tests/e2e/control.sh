@@ -142,6 +142,15 @@ case_shoal_ctl_asks_steers_and_shows_a_table() {
     says ctl.err 'error: there is no client 77'
     ctl 1 --json kick 77
     says ctl.out '^{"error":"there is no client 77"}$'
+    # Each value stands under its component, and no list of objects in a cell.
+    ctl 0 query 'match, ?health'
+    says ctl.out '^  entity +template +match +health$'
+    says ctl.out '^  1:1 +arena_match +[0-9]+,9000,[0-9]+( +null)?$'
+    ctl 0 query 'condition, gun where health < 101'
+    says ctl.out '^  [0-9]+:1 +arena_(soldier|tank|player) +3 +[0-9,]+$'
+    ctl 0 templates
+    says ctl.out '^  arena_soldier +[0-9]+ +20 +true '
+    [ "$(grep -c '\.\.\.' ctl.out)" = 0 ] || fail "a table has cells of nothing"
     ctl 0 top --once
     says ctl.out '^arena  running  tick [0-9]+ '
     says ctl.out '^ +[12]  bot-[12] +bot +playing '
