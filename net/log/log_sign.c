@@ -137,7 +137,7 @@ net_result net_log_reader_check_signed(net_log_reader* reader, const net_log_pub
     const size_t bytes = NET_LOG_INDEX_KEYFRAMES_MAX * sizeof(net_log_keyframe);
     net_log_index index = {.keyframes = base_allocate(reader->allocator, bytes)};
     uint8_t before[NET_LOG_HASH_BYTES] = {0};
-    *found = (net_log_signed){.is_signed = true, .first_block = 1};
+    *found = (net_log_signed){.is_signed = index.keyframes != NULL, .first_block = 1};
     if (!index.keyframes) return NET_ERR_MEMORY;
     for (uint32_t i = 0; i < reader->set.count && found->is_signed; i++) {
         const net_log_set_file* file = &reader->set.files[i];

@@ -196,10 +196,15 @@ static bool each_part_tick(void* context, net_match* match) {
 static bool is_part_signed(server_replay* self, net_log_reader* reader, bool is_last,
                            net_log_signed* found) {
     const net_log_info* info = net_log_reader_info(reader);
-    const bool is_known = net_log_reader_check_signed(reader, &self->public_key, found) == NET_OK;
-    if (is_known && found->is_signed && (info->is_closed || !is_last)) return true;
     char id[NET_LOG_KEY_ID_BYTES];
     net_log_key_id(&self->public_key, id);
+    const net_result result = net_log_reader_check_signed(reader, &self->public_key, found);
+    if (result != NET_OK) {
+        base_report(&self->reporter, self->file, 0, "not checked with key %s: %s", id,
+                    net_result_text(result));
+        return false;
+    }
+    if (found->is_signed && (info->is_closed || !is_last)) return true;
     const char* why = found->is_signed ? "the log was not closed, so its end may be missing"
                       : found->is_wrong
                           ? "its signature is of another key, or it was changed"
