@@ -188,6 +188,35 @@ case_exports_refuse_what_is_not_there() {
     replay 2 export a.slog --every 0
 }
 
+# The page of a client's record has the bytes that a spectator may have, and ends when it is asked to.
+case_serve_shows_what_a_client_recorded() {
+    start server shoal-server --game breakout --listen 127.0.0.1:0 --ticks 240 --log none
+    await "ready line of server" is_ready_or_gone server
+    run client shoal-client "$(value listen server.out)" --bots 1 --record seen.slog
+    [ "$code" = 0 ] || fail "the client ended with $code"
+    ends_with 0 server
+    start serve shoal-replay serve seen.slog --http 127.0.0.1:0
+    await "ready line of serve" is_ready_or_gone serve
+    says serve.out '^ready http=http://[^ ]* game=breakout$'
+    python3 - "$(value http serve.out)" >page.out 2>page.err <<'EOF' || fail "the page answers something else"
+import json, sys, urllib.parse, urllib.request
+url = urllib.parse.urlsplit(sys.argv[1])
+ask = lambda path: urllib.request.urlopen(f"http://{url.netloc}{path}" + (f"?{url.query}" if url.query else ""), timeout=60).read()
+assert "pass_ms" in json.loads(ask("/healthz"))
+info = json.loads(ask("/watch/info"))
+assert info["game"] == "breakout" and not info["live"] and info["first"] == info["newest"] == 1, info
+open("got.slog", "wb").write(ask("/watch/bytes"))
+EOF
+    for file in seen got; do
+        run $file shoal-client --replay $file.slog --headless
+        [ "$code" = 0 ] || fail "watching $file.slog ended with $code"
+    done
+    [ "$(value ticks got.out)" -ge 230 ] && [ "$(value ticks got.out)" = "$(value ticks seen.out)" ] ||
+        fail "the page's bytes are another record"
+    kill -TERM "${pids[serve]}"
+    ends_with 0 serve
+}
+
 # A client has what the rules show it: of arena a part, of breakout all but what is local.
 case_show_tells_what_a_client_had_been_sent() {
     has_bench || return 0
