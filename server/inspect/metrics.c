@@ -3,7 +3,7 @@
 // all its values from the start on, so that a rate is 0 and not missing before the first event.
 #include "metrics.h"
 
-#include "sets.h"
+#include "view.h"
 
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -218,7 +218,8 @@ static void put_build(base_bytes* text, const server_subject* subject) {
                   net_schema_hash(net_match_schema(subject->match)));
 }
 
-static void put_ticks(const server_metrics* self, base_bytes* text, const server_subject* subject) {
+static void put_ticks(const server_metrics* self, base_bytes* text, const server_subject* subject,
+                      const server_request* request) {
     static const char name[] = "shoal_tick_duration_seconds";
     begin(text, name, "histogram",
           "Time of a tick: all of it (part=tick), and its parts on the loop's thread.");
@@ -229,7 +230,7 @@ static void put_ticks(const server_metrics* self, base_bytes* text, const server
         put_histogram(text, name, labels, &self->parts[i]);
     }
     put_count(text, "shoal_ticks_total", "counter", "Ticks that the match has run.",
-              net_match_tick(subject->match));
+              view_tick_of(subject, request));
     put_seconds(text, "shoal_tick_lag_seconds", "gauge",
                 "How much later than it was due the newest tick began.", self->late_us);
 }
@@ -389,10 +390,11 @@ static void put_http(base_bytes* text, const server_subject* subject) {
 }
 
 void server_metrics_write(const server_metrics* self, const server_subject* subject,
-                          base_bytes* text) {
+                          const server_request* request, base_bytes* text) {
     put_build(text, subject);
-    put_ticks(self, text, subject);
-    put_entities(self, text, net_match_world(subject->match));
+    put_ticks(self, text, subject, request);
+    if (view_may_see_now(subject, request->right))
+        put_entities(self, text, net_match_world(subject->match));
     // It waits for the threads that send: only then the counters stand still.
     put_dropped(text, subject->server);
     const net_server_counters* counters = net_server_get_counters(subject->server);
@@ -413,13 +415,12 @@ void server_metrics_write(const server_metrics* self, const server_subject* subj
 
 static void run_metrics(server_subject* subject, const server_request* request,
                         server_answer* answer) {
-    (void)request;
     if (!subject->metrics) {
         server_answer_error(answer, 409, "a log is played: a match that runs has metrics");
         return;
     }
     answer->type = "text/plain; version=0.0.4; charset=utf-8";
-    server_metrics_write(subject->metrics, subject, answer->json);
+    server_metrics_write(subject->metrics, subject, request, answer->json);
 }
 
 static const server_verb verbs[] = {

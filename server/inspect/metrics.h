@@ -9,7 +9,7 @@
 /// Memory:  All of it is taken in create.
 #pragma once
 
-#include "subject.h"
+#include "verbs.h"
 
 #include "base/bytes.h"
 
@@ -37,6 +37,6 @@ void server_metrics_tick(server_metrics* metrics, const net_server* server, uint
                          uint64_t late_us);
 /// Look at some clients and entities. Call it where the server's threads have sent the last tick.
 void server_metrics_pass(server_metrics* metrics, const server_subject* subject, uint64_t now_us);
-/// Append all lines. What lacks memory shows in text->failed.
+/// Append all lines that the caller may see (view.h). What lacks memory shows in text->failed.
 void server_metrics_write(const server_metrics* metrics, const server_subject* subject,
-                          base_bytes* text);
+                          const server_request* request, base_bytes* text);

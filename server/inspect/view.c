@@ -79,8 +79,8 @@ void view_entity(base_bytes* json, const char* key, ecs_entity entity) {
     put_entity(json, entity);
 }
 
-void view_tick(base_bytes* json, const server_subject* subject) {
-    view_u64(json, "tick", net_match_tick(subject->match));
+void view_tick(base_bytes* json, const server_subject* subject, const server_request* request) {
+    view_u64(json, "tick", view_tick_of(subject, request));
 }
 
 // ---- values ----
@@ -261,21 +261,34 @@ bool view_has_server(const server_subject* subject, server_answer* answer) {
     return false;
 }
 
+static bool hides(const server_subject* subject) {
+    return net_match_get_config(subject->match)->module->game->interest ||
+           net_schema_hides(net_match_schema(subject->match));
+}
+
+bool view_may_see_now(const server_subject* subject, server_right right) {
+    return right == SERVER_OPERATOR || (subject->reader_delay_s == 0 && !hides(subject));
+}
+
+ecs_tick view_tick_of(const server_subject* subject, const server_request* request) {
+    const ecs_tick tick = net_match_tick(subject->match);
+    const uint64_t delay = subject->reader_delay_s * subject->tick_rate_hz;
+    if (request->right == SERVER_OPERATOR) return tick;
+    return tick > delay ? tick - delay : 0;
+}
+
 bool view_may_look(const server_subject* subject, const server_request* request,
                    server_answer* answer) {
-    if (request->right == SERVER_OPERATOR) return true;
-    const net_module* module = net_match_get_config(subject->match)->module;
-    if (module->game->interest || net_schema_hides(net_match_schema(subject->match)))
+    if (view_may_see_now(subject, request->right)) return true;
+    if (hides(subject))
         server_answer_error(answer, 403,
                             "this game hides things from players: only an operator may look into "
                             "its world");
-    else if (subject->reader_delay_s > 0)
+    else
         server_answer_error(answer, 403,
                             "readers see this match %" PRIu64 " s late: only an operator may look "
                             "into its world",
                             subject->reader_delay_s);
-    else
-        return true;
     return false;
 }
 

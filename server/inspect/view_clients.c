@@ -74,12 +74,13 @@ static uint32_t find_warnings(const server_subject* subject, const net_live_peer
     return count;
 }
 
-static void put_summary(base_bytes* json, const net_live_peer* peer) {
+// `may_see`: what the client has of the world now.
+static void put_summary(base_bytes* json, const net_live_peer* peer, bool may_see) {
     view_u32(json, "client", peer->peer.client);
     view_text(json, "name", peer->name);
     view_text(json, "kind", peer->is_spectator ? "spectator" : peer->is_bot ? "bot" : "player");
     view_text(json, "state", peer->state);
-    view_entity(json, "player", peer->player);
+    if (may_see) view_entity(json, "player", peer->player);
     view_f64(json, "rtt_ms", peer->peer.rtt_ms);
     view_f64(json, "jitter_ms", peer->jitter_ms);
     view_f64(json, "loss_out_ratio", loss_out(peer));
@@ -88,20 +89,21 @@ static void put_summary(base_bytes* json, const net_live_peer* peer) {
     view_f64(json, "rate_bytes_s", peer->rate_bytes_s);
     view_f64(json, "rate_max_bytes_s", peer->rate_max_bytes_s);
     view_bool(json, "is_held", peer->is_held);
+    view_u64(json, "late_inputs", peer->peer.inputs_late);
+    if (!may_see) return;
     view_u32(json, "entities", peer->entities);
     view_u32(json, "waiting", peer->waiting);
     view_f64(json, "waiting_ticks", (double)peer->waiting_ticks);
-    view_u64(json, "late_inputs", peer->peer.inputs_late);
 }
 
-static void put_details(base_bytes* json, const net_live_peer* peer) {
+static void put_details(base_bytes* json, const net_live_peer* peer, bool may_see) {
     const net_peer_report* report = &peer->peer;
     view_f64(json, "since_s", (double)peer->since_us * 1e-6);
     view_f64(json, "quiet_ms", (double)peer->quiet_us * 1e-3);
     view_u32(json, "watches", peer->watched);
     view_bool(json, "is_solo", peer->is_solo);
-    view_u64(json, "sent_tick", peer->sent_tick);
-    view_u64(json, "acked_tick", peer->acked_tick);
+    if (may_see) view_u64(json, "sent_tick", peer->sent_tick);
+    if (may_see) view_u64(json, "acked_tick", peer->acked_tick);
     view_u64(json, "sent_bytes", peer->sent_bytes);
     view_u64(json, "packets_sent", report->packets_sent);
     view_u64(json, "packets_lost", report->packets_lost);
@@ -138,15 +140,16 @@ void view_put_clients(base_bytes* json, server_subject* subject, const server_re
     bool is_cut = false;
     net_live_peer peer;
     client_warning warnings[WARNINGS_MAX];
+    const bool may_see = view_may_see_now(subject, request->right);
     view_open(json, NULL, '{');
-    view_tick(json, subject);
+    view_tick(json, subject, request);
     view_open(json, "clients", '[');
     for (uint32_t next = place; net_server_next_client(subject->server, &next, &peer);
          place = next) {
         is_cut = rows == limit || (rows > 0 && view_is_late(request));
         if (is_cut) break;
         view_open(json, NULL, '{');
-        put_summary(json, &peer);
+        put_summary(json, &peer, may_see);
         view_u32(json, "warnings", find_warnings(subject, &peer, warnings));
         view_close(json, '}');
         rows++;
@@ -169,6 +172,7 @@ static bool find_client(const server_subject* subject, const server_request* req
 static bool put_gone(const server_subject* subject, const server_request* request,
                      base_bytes* json) {
     uint64_t client = 0;
+    const bool may_see = view_may_see_now(subject, request->right);
     if (!base_text_parse_u64(server_request_find(request, "id"), &client)) return false;
     for (uint32_t i = net_server_report_count(subject->server); i > 0; i--) {
         const net_peer_report* report = net_server_report(subject->server, i - 1);
@@ -181,8 +185,8 @@ static bool put_gone(const server_subject* subject, const server_request* reques
                                     .is_spectator = client >= NET_SPECTATOR_FIRST};
         base_bytes_clear(json);
         view_open(json, NULL, '{');
-        put_summary(json, &peer);
-        put_details(json, &peer);
+        put_summary(json, &peer, may_see);
+        put_details(json, &peer, may_see);
         view_open(json, "warnings", '[');
         view_close(json, ']');
         view_close(json, '}');
@@ -195,14 +199,15 @@ static void put_client(const server_subject* subject, const server_request* requ
                        server_answer* answer) {
     net_live_peer peer;
     client_warning warnings[WARNINGS_MAX];
+    const bool may_see = view_may_see_now(subject, request->right);
     base_bytes* json = answer->json;
     if (!find_client(subject, request, &peer, answer)) {
         if (answer->status == 404 && put_gone(subject, request, json)) answer->status = 200;
         return;
     }
     view_open(json, NULL, '{');
-    put_summary(json, &peer);
-    put_details(json, &peer);
+    put_summary(json, &peer, may_see);
+    put_details(json, &peer, may_see);
     if (request->right == SERVER_OPERATOR) put_identity(json, &peer);
     const uint32_t count = find_warnings(subject, &peer, warnings);
     view_open(json, "warnings", '[');

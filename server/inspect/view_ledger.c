@@ -89,7 +89,8 @@ static void run_ledger(server_subject* subject, const server_request* request,
     net_ledger_by by;
     net_ledger_span span;
     if (!view_has_server(subject, answer) || !find_way(request, &by, answer) ||
-        (by == NET_LEDGER_ENTITY && !view_may_look(subject, request, answer)))
+        (by != NET_LEDGER_CAUSE && by != NET_LEDGER_CLIENT &&
+         !view_may_look(subject, request, answer)))
         return;
     if (net_server_ledger(subject->server, by, LEDGER_LINES_MAX + 1, keep_line, &found, &span))
         put_ledger(answer->json, by, &found, &span);

@@ -279,7 +279,7 @@ static void run_query(server_subject* subject, const server_request* request,
     base_bytes* json = answer->json;
     view_open(json, NULL, '{');
     view_text(json, "q", text ? text : "");
-    view_tick(json, subject);
+    view_tick(json, subject, request);
     put_columns(json, world, &bound);
     view_open(json, "rows", '[');
     ecs_entity cut = ECS_ENTITY_NONE;
@@ -363,7 +363,7 @@ static void run_entity(server_subject* subject, const server_request* request,
     view_open(json, NULL, '{');
     view_entity(json, "entity", entity);
     view_text(json, "template", is_a->name);
-    view_tick(json, subject);
+    view_tick(json, subject, request);
     view_bool(json, "is_replicated", is_a->is_replicated);
     put_family(json, world, entity);
     view_open(json, "components", '[');

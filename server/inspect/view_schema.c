@@ -49,7 +49,8 @@ static void put_template(base_bytes* json, const server_subject* subject,
     view_open(json, NULL, '{');
     view_text(json, "name", it->name);
     view_u32(json, "id", it->id);
-    if (subject->meter) view_u32(json, "entities", server_meter_entities(subject->meter, it->id));
+    if (subject->meter && view_may_see_now(subject, request->right))
+        view_u32(json, "entities", server_meter_entities(subject->meter, it->id));
     view_bool(json, "is_replicated", it->is_replicated);
     view_bool(json, "is_singleton", it->is_singleton);
     view_u32(json, "priority", it->importance);
@@ -177,9 +178,10 @@ static void put_touched(base_bytes* json, const ecs_world* world, const char* sy
     view_close(json, ']');
 }
 
-static void put_times(base_bytes* json, const ecs_system_times* times, uint64_t whole_ns) {
+static void put_times(base_bytes* json, const ecs_system_times* times, uint64_t whole_ns,
+                      bool may_see) {
     view_u64(json, "ticks", times->ticks);
-    view_u64(json, "rows", times->rows);
+    if (may_see) view_u64(json, "rows", times->rows);
     view_f64(json, "mean_us", times->ticks ? (double)times->ns / (double)times->ticks * 1e-3 : 0.0);
     view_f64(json, "max_us", (double)times->ns_max * 1e-3);
     view_f64(json, "share", whole_ns ? (double)times->ns / (double)whole_ns : 0.0);
@@ -187,7 +189,7 @@ static void put_times(base_bytes* json, const ecs_system_times* times, uint64_t 
 
 static void put_system(base_bytes* json, const ecs_world* world, uint32_t order,
                        const ecs_system_info* info, const ecs_system_times* times,
-                       uint64_t whole_ns) {
+                       uint64_t whole_ns, bool may_see) {
     view_open(json, NULL, '{');
     view_text(json, "name", info->name);
     view_u32(json, "order", order);
@@ -199,7 +201,7 @@ static void put_system(base_bytes* json, const ecs_world* world, uint32_t order,
     view_u32(json, "every_ticks", info->every_ticks);
     view_u32(json, "quantum", info->quantum);
     put_touched(json, world, info->name);
-    put_times(json, times, whole_ns);
+    put_times(json, times, whole_ns, may_see);
     view_close(json, '}');
 }
 
@@ -237,14 +239,14 @@ static uint64_t sum_times(const ecs_world* world) {
 
 static void run_systems(server_subject* subject, const server_request* request,
                         server_answer* answer) {
-    (void)request;
     ecs_world* world = net_match_world(subject->match);
     base_bytes* json = answer->json;
+    const bool may_see = view_may_see_now(subject, request->right);
     const uint64_t watched_us =
         subject->meter ? server_meter_watch(subject->meter, world, net_loop_now_us()) : 0;
     const uint64_t whole_ns = sum_times(world);
     view_open(json, NULL, '{');
-    view_tick(json, subject);
+    view_tick(json, subject, request);
     view_bool(json, "timed", watched_us > 0);
     view_f64(json, "seconds", (double)watched_us * 1e-6);
     view_open(json, "stages", '[');
@@ -257,7 +259,7 @@ static void run_systems(server_subject* subject, const server_request* request,
         for (uint32_t i = 0; ecs_stage_system_info(world, stage, i, &info) &&
                              ecs_inspect_system_times(world, stage, i, &times);
              i++)
-            put_system(json, world, i, &info, &times, whole_ns);
+            put_system(json, world, i, &info, &times, whole_ns, may_see);
         view_close(json, ']');
         view_close(json, '}');
     }

@@ -255,13 +255,13 @@ static void warn_of_clients(base_bytes* json, const server_subject* subject) {
              log.saves_failed);
 }
 
-static void put_warnings(base_bytes* json, const server_subject* subject) {
+static void put_warnings(base_bytes* json, const server_subject* subject, bool may_see) {
     view_open(json, "warnings", '[');
     if (subject->server) {
         warn_of_times(json, subject);
         warn_of_clients(json, subject);
     }
-    warn_of_world(json, net_match_world(subject->match));
+    if (may_see) warn_of_world(json, net_match_world(subject->match));
     view_close(json, ']');
 }
 
@@ -280,7 +280,7 @@ static void put_head(base_bytes* json, const server_subject* subject,
     view_bool(json, "is_paused", subject->is_paused);
     view_bool(json, "may_edit", subject->may_edit && request->right == SERVER_OPERATOR);
     view_text(json, "right", request->right == SERVER_OPERATOR ? "operator" : "reader");
-    view_tick(json, subject);
+    view_tick(json, subject, request);
     view_u32(json, "tick_rate_hz", (uint32_t)subject->tick_rate_hz);
     view_u32(json, "budget_us", (uint32_t)budget_us(subject));
     view_f64(json, "up_s", (double)up_us * 1e-6);
@@ -303,17 +303,18 @@ static void put_clients(base_bytes* json, const server_subject* subject) {
 void view_put_status(base_bytes* json, server_subject* subject, const server_request* request,
                      bool is_brief) {
     const ecs_world* world = net_match_world(subject->match);
+    const bool may_see = view_may_see_now(subject, request->right);
     view_open(json, NULL, '{');
     put_head(json, subject, request);
     if (subject->server) put_clients(json, subject);
-    view_u32(json, "entities", ecs_world_entity_count(world));
+    if (may_see) view_u32(json, "entities", ecs_world_entity_count(world));
     view_u32(json, "entities_max", ecs_world_limits(world)->replicated_index_max);
     put_parts(json, subject->meter);
-    if (!is_brief && subject->meter) put_history(json, subject->meter);
-    if (!is_brief) put_templates(json, world, subject->meter, request->until_us);
+    if (!is_brief && may_see && subject->meter) put_history(json, subject->meter);
+    if (!is_brief && may_see) put_templates(json, world, subject->meter, request->until_us);
     if (subject->server) put_traffic(json, subject);
     put_log(json, subject, request);
-    put_warnings(json, subject);
+    put_warnings(json, subject, may_see);
     view_close(json, '}');
 }
 

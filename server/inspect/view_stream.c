@@ -22,8 +22,9 @@ enum {
 
 // ---- events ----
 
-static void begin_event(base_bytes* json, const server_subject* subject, const char* name) {
-    base_json_put(json, "id: %" PRIu64 "\nevent: %s\ndata: ", net_match_tick(subject->match), name);
+static void begin_event(base_bytes* json, const server_subject* subject,
+                        const server_request* request, const char* name) {
+    base_json_put(json, "id: %" PRIu64 "\nevent: %s\ndata: ", view_tick_of(subject, request), name);
 }
 
 static void end_event(base_bytes* json) {
@@ -44,7 +45,7 @@ static void put_event(server_subject* subject, const server_request* request, co
     base_bytes* json = answer->json;
     if (strcmp(name, "clients") == 0 && !subject->server) return;
     if (strcmp(name, "log") == 0 && !subject->lines) return;
-    begin_event(json, subject, name);
+    begin_event(json, subject, request, name);
     if (strcmp(name, "status") == 0)
         view_put_status(json, subject, request, true);
     else if (strcmp(name, "clients") == 0)

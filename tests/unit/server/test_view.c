@@ -2,6 +2,8 @@
 // Each answer of the inspector: its fields, its errors, who may see what, bits, times and lines.
 #include "viewer.h"
 
+#include "inspect/metrics.h"
+
 // ---- each answer has what API.md says
 
 typedef struct expected {
@@ -272,6 +274,71 @@ VIEW_CASE(a_reader_sees_what_is_replicated, .seed = 1, .quiet = 1e9) {
     assert_int_equal(ask(self, SERVER_READER, "entities", "id", "1:1", NULL), 403);
 }
 
+// What a reader may know of the world now, by one answer of each kind.
+static void check_what_a_reader_gets(viewer* self, bool may_see, ecs_tick tick) {
+    static const struct {
+        const char* verb;
+        const char* paths; ///< of the world now
+    } rows[] = {
+        {"status", "entities templates.0.entities history.entities"},
+        {"templates", "templates.0.entities"},
+        {"clients", "clients.0.player clients.0.entities clients.0.waiting "
+                    "clients.0.waiting_ticks"},
+        {"systems", "stages.0.systems.0.rows"},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(rows); i++) {
+        char paths[256];
+        assert_int_equal(ask(self, SERVER_READER, rows[i].verb, NULL), 200);
+        (void)read_answer(self);
+        (void)snprintf(paths, sizeof paths, "%s", rows[i].paths);
+        for (char* path = strtok(paths, " "); path; path = strtok(NULL, " "))
+            if ((get(self->root, path) != NULL) != may_see) fail_msg("%s.%s", rows[i].verb, path);
+        json_t* at = get(self->root, "tick");
+        if (at) assert_int_equal(strtoull(json_string_value(at), NULL, 10), tick);
+    }
+    static const char* const ways[] = {"component", "template", "entity",
+                                       "both",      "cause",    "client"};
+    for (uint32_t i = 0; i < BASE_COUNT(ways); i++)
+        assert_int_equal(ask(self, SERVER_READER, "ledger", "by", ways[i], NULL),
+                         may_see || i >= 4 ? 200 : 403);
+    assert_int_equal(ask(self, SERVER_READER, "clients", "id", "1", NULL), 200);
+    (void)read_answer(self);
+    assert_int_equal(get(self->root, "player") != NULL, may_see);
+    assert_int_equal(get(self->root, "sent_tick") != NULL, may_see);
+    assert_int_equal(ask(self, SERVER_READER, "metrics", NULL), 200);
+    assert_int_equal(says(self, "shoal_entities{"), may_see);
+    char line[64];
+    (void)snprintf(line, sizeof line, "\nshoal_ticks_total %llu\n", (unsigned long long)tick);
+    assert_true(says(self, line));
+    assert_int_equal(ask(self, SERVER_READER, "events", NULL), 200);
+    assert_int_equal(says(self, "\"entities\""), may_see);
+    (void)snprintf(line, sizeof line, "id: %llu\n", (unsigned long long)tick);
+    assert_true(says(self, line));
+    // An operator has all of it.
+    assert_int_equal(ask(self, SERVER_OPERATOR, "status", NULL), 200);
+    assert_true(says(self, "\"history\"") && says(self, "\"templates\""));
+    assert_int_equal(ask(self, SERVER_OPERATOR, "metrics", NULL), 200);
+    assert_true(says(self, "shoal_entities{"));
+}
+
+static void open_metrics(viewer* self) {
+    self->subject.metrics = server_metrics_create();
+    assert_non_null(self->subject.metrics);
+}
+
+VIEW_CASE(a_reader_who_watches_later_gets_nothing_of_now, .seed = 1, .quiet = 1e9) {
+    (void)table_sit(&self->table, NULL);
+    play(self, 150);
+    open_metrics(self);
+    const ecs_tick tick = net_match_tick(self->table.match);
+    check_what_a_reader_gets(self, true, tick);
+    self->subject.reader_delay_s = 1;
+    check_what_a_reader_gets(self, false, tick - 60);
+    self->subject.reader_delay_s = 30;
+    check_what_a_reader_gets(self, false, 0);
+    server_metrics_destroy(self->subject.metrics);
+}
+
 CASE(a_reader_looks_into_no_game_that_hides_things) {
     swarm_wild wild;
     viewer self;
@@ -286,6 +353,9 @@ CASE(a_reader_looks_into_no_game_that_hides_things) {
     assert_int_equal(ask(&self, SERVER_READER, "positions", NULL), 403);
     assert_int_equal(ask(&self, SERVER_OPERATOR, "query", NULL), 200);
     assert_int_equal(ask(&self, SERVER_OPERATOR, "why", "id", "1", "entity", "1:1", NULL), 200);
+    open_metrics(&self);
+    check_what_a_reader_gets(&self, false, net_match_tick(self.table.match));
+    server_metrics_destroy(self.subject.metrics);
     close_view(&self);
 }
 
