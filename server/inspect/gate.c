@@ -158,6 +158,10 @@ static bool is_json(const char* type) {
 
 // ---- five wrong ones a minute ----
 
+// A right token always comes in: behind a proxy all have one address, and a stranger's guesses must
+// lock out none of them. That he may guess on does not help him: a token has 16 random characters
+// at least.
+
 static void prefix_of(const net_address* from, uint8_t ip[16]) {
     memcpy(ip, from->ip, 16);
     if (!net_address_is_ipv4(from)) memset(ip + 8, 0, 8);
@@ -208,10 +212,6 @@ static server_welcome check_token(server_gate* self, const server_knock* knock, 
     uint8_t ip[16];
     if (!knock->authorization)
         return (server_welcome){.status = 401, .error = "this needs a token"};
-    prefix_of(&knock->from, ip);
-    if (has_guessed_enough(self, ip, now_us))
-        return (server_welcome){.status = 429,
-                                .error = "too many wrong tokens: wait a minute, then try again"};
     bool has_form = strncasecmp(knock->authorization, bearer, sizeof bearer - 1) == 0;
     const char* token = knock->authorization + (has_form ? sizeof bearer - 1 : 0);
     const size_t size = strlen(token);
@@ -223,6 +223,10 @@ static server_welcome check_token(server_gate* self, const server_knock* knock, 
     if (has_form && (is_reader || is_operator))
         return (server_welcome){.status = 200,
                                 .right = is_operator ? SERVER_OPERATOR : SERVER_READER};
+    prefix_of(&knock->from, ip);
+    if (has_guessed_enough(self, ip, now_us))
+        return (server_welcome){.status = 429,
+                                .error = "too many wrong tokens: wait a minute, then try again"};
     count_wrong(self, ip, now_us);
     return (server_welcome){.status = 401, .error = "this token is not known here"};
 }

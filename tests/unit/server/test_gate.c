@@ -71,7 +71,7 @@ CASE(a_reader_posts_nothing_and_a_post_is_json) {
     assert_int_equal(server_gate_check(&gate, &it, 0).status, 403);
 }
 
-CASE(five_wrong_tokens_close_the_gate_for_a_minute) {
+CASE(five_wrong_tokens_close_the_gate_for_wrong_ones_for_a_minute) {
     server_gate gate;
     open_gate(&gate);
     static const char* const wrong[] = {
@@ -84,8 +84,10 @@ CASE(five_wrong_tokens_close_the_gate_for_a_minute) {
     for (uint32_t i = 0; i < SERVER_GATE_WRONG_MAX; i++)
         assert_int_equal(knocks_with(&gate, wrong[i], i * SECOND_US), 401);
     assert_int_equal(knocks_with(&gate, wrong[0], 10 * SECOND_US), 429);
-    assert_int_equal(knocks_with(&gate, "Bearer reader-0123456789", 60 * SECOND_US - 1), 429);
-    assert_int_equal(knocks_with(&gate, "Bearer reader-0123456789", 60 * SECOND_US), 200);
+    assert_int_equal(knocks_with(&gate, wrong[0], 60 * SECOND_US - 1), 429);
+    // Behind a proxy all have the address of him who guesses.
+    assert_int_equal(knocks_with(&gate, "Bearer reader-0123456789", 60 * SECOND_US - 1), 200);
+    assert_int_equal(knocks_with(&gate, "Bearer operator-0123456789", 60 * SECOND_US - 1), 200);
     // Another minute has begun: five more.
     for (uint32_t i = 0; i < SERVER_GATE_WRONG_MAX; i++)
         assert_int_equal(knocks_with(&gate, wrong[0], 61 * SECOND_US), 401);
