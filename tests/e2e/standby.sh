@@ -35,6 +35,8 @@ standby() {
     says "$name.err" '^note: stands by at tick'
 }
 stands_by_or_gone() { has_said "$1.err" '^note: stands by at tick' || has_ended "$1"; }
+# No player may join while it stands by.
+is_ready_for() { python3 "$(dirname "$0")/inspect.py" "$(value http second.out)" health "$1" || fail "/readyz of a standby is not $1"; }
 has_taken() { has_said "$1.out" '^takeover epoch='; }
 
 # A free port, for a standby that a server names before it is there.
@@ -152,9 +154,11 @@ case_a_server_that_slept_stops_and_says_who_has_its_match() {
     key
     broker -1
     primary first breakout --log a.slog
-    standby second --listen 127.0.0.1:0 --log b.slog --takeover-ms 200
+    standby second --listen 127.0.0.1:0 --log b.slog --takeover-ms 200 --http 127.0.0.1:0
+    is_ready_for 503
     kill -STOP "${pids[first]}"
     await "the takeover" has_taken second
+    is_ready_for 200
     rest "${SHOAL_E2E_SLEEP_S:-0.2}"
     kill -CONT "${pids[first]}"
     ends_with 9 first
