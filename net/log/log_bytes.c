@@ -63,16 +63,48 @@ int net_log_part_open(const char* file, uint32_t part, bool* is_closed) {
 }
 
 // The size of the block at `at` with its header. @return 0: there is none that is whole.
-static uint64_t block_at(int descriptor, uint64_t at, uint64_t end, bool* is_damaged) {
+static uint64_t block_at(int descriptor, uint64_t at, uint64_t end, net_log_block* block,
+                         bool* is_damaged) {
     uint8_t bytes[NET_LOG_BLOCK_HEADER_BYTES];
-    net_log_block block;
     if (end - at < sizeof bytes ||
         pread(descriptor, bytes, sizeof bytes, (off_t)at) != (ssize_t)sizeof bytes)
         return 0;
-    *is_damaged = !net_log_block_header_read(&block, bytes);
+    *is_damaged = !net_log_block_header_read(block, bytes);
     if (*is_damaged) return 0;
-    const uint64_t size = sizeof bytes + block.stored_bytes;
+    const uint64_t size = sizeof bytes + block->stored_bytes;
     return size <= end - at ? size : 0;
+}
+
+// A keyframe's blocks follow each other; with the next block of another kind it is whole.
+static void take_place(net_log_places* places, const net_log_block* block) {
+    if (block->type == NET_LOG_BLOCK_KEYFRAME) {
+        if (places->begun > 0 && places->begun_tick == block->last_tick) return;
+        places->begun = places->end;
+        places->begun_tick = block->last_tick;
+    } else if (places->begun > 0) {
+        places->keyframe = places->begun;
+        places->tick = places->begun_tick;
+        places->begun = 0;
+    }
+}
+
+bool net_log_places_find(net_log_places* places, int descriptor, ecs_tick tick_max,
+                         uint32_t blocks_max) {
+    struct stat status;
+    if (fstat(descriptor, &status) != 0) return true;
+    const uint64_t end = (uint64_t)status.st_size;
+    if (end < NET_LOG_PROLOGUE_BYTES) return true;
+    if (places->end == 0) places->end = NET_LOG_PROLOGUE_BYTES;
+    for (uint32_t i = 0; i < blocks_max; i++) {
+        net_log_block block;
+        bool is_damaged = false;
+        if (places->end >= end) return true;
+        const uint64_t size = block_at(descriptor, places->end, end, &block, &is_damaged);
+        if (size == 0 || block.last_tick > tick_max) return true;
+        take_place(places, &block);
+        places->end += size;
+    }
+    return false;
 }
 
 uint64_t net_log_part_whole(int descriptor, uint64_t from, uint64_t bytes_max) {
@@ -86,7 +118,8 @@ uint64_t net_log_part_whole(int descriptor, uint64_t from, uint64_t bytes_max) {
     if (at == 0) return 0;
     const uint64_t first = at;
     while (at < end) {
-        const uint64_t size = block_at(descriptor, at, end, &is_damaged);
+        net_log_block block;
+        const uint64_t size = block_at(descriptor, at, end, &block, &is_damaged);
         if (size == 0 || (at > first && at - from + size > bytes_max)) break;
         at += size;
     }

@@ -60,11 +60,6 @@ BASE_MUST_USE bool net_log_reader_close(net_log_reader* reader, net_log_record* 
 BASE_MUST_USE net_result net_log_keyframe_read(net_log_reader* reader,
                                                const net_log_keyframe* keyframe, base_bytes* save);
 
-/// As net_log_reader_create, of a log whose server lives: what its queue has comes with the next
-/// blocks (net_log_reader_follow).
-BASE_MUST_USE net_result net_log_reader_create_live(const base_allocator* allocator,
-                                                    const char* file, const base_reporter* reporter,
-                                                    net_log_reader** reader);
 /// The packed Header.
 const uint8_t* net_log_reader_header(const net_log_reader* reader, size_t* size);
 const char* net_log_reader_file(const net_log_reader* reader);

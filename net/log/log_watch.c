@@ -21,14 +21,16 @@
 enum {
     BLOCK_SKIPPED = 5, // reserved in LOG.md: no reader knows it
     FIELD_IDENTITY = 2,
-    FIELD_SEED = 7,
     FIELD_FEATURES = 14,
-    FIELD_UNTRACKED = 16,
     FIELD_CHANGES = 5,
     FIELD_EVENTS = 6,
     FIELD_LEFT_OUT = 7,
     FIELD_REASON = 2,
 };
+// Of the header's fields a record keeps these, as they are: version, game, build, hashes of content
+// and schema, rate, indices, settings, distance of world hashes, schema, begin, code of rows,
+// templates. A field that a later version adds is not among them.
+static const uint8_t FIELDS_KEPT[] = {1, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 15, 17};
 // Of the log's features these are about its records and its keyframes.
 #define FEATURES_KEPT (NET_LOG_FEATURE_SEGMENT | NET_LOG_FEATURE_COLUMNS | NET_LOG_FEATURE_RELOAD)
 
@@ -38,8 +40,6 @@ struct net_log_watch {
     uint8_t* stored;  ///< of a block as it is in the log
     uint8_t* payload; ///< its records
     uint8_t* target;  ///< those of the record
-    uint64_t offset;
-    bool is_damaged;
 };
 
 net_result net_log_watch_create(const base_allocator* allocator, net_log_watch** watch_out) {
@@ -88,28 +88,25 @@ static uint64_t identity_of(uint64_t identity) {
     return base_hash64_mix(base_hash64_text("a spectator's record"), identity);
 }
 
-static bool write_header(net_log_watch* watch, const uint8_t* data, size_t size,
+static bool is_kept(uint32_t id) {
+    return memchr(FIELDS_KEPT, (int)id, sizeof FIELDS_KEPT) != NULL && id <= UINT8_MAX;
+}
+
+// `added`: features.
+static bool write_header(net_log_watch* watch, const uint8_t* data, size_t size, uint64_t added,
                          proto_pb_writer* to) {
     base_reader reader = base_reader_make(data, size);
     proto_pb_field field;
     uint64_t features = 0;
     while (proto_pb_next(&reader, &field)) {
-        switch (field.id) {
-        case FIELD_SEED:
-        case FIELD_UNTRACKED:
-            break;
-        case FIELD_FEATURES:
-            features |= field.number;
-            break;
-        case FIELD_IDENTITY:
-            field.number = identity_of(field.number); // fall through
-        default:
-            copy_field(to, &field);
-        }
+        if (field.id == FIELD_FEATURES) features |= field.number;
+        if (field.id == FIELD_IDENTITY) field.number = identity_of(field.number);
+        if (field.id == FIELD_IDENTITY || is_kept(field.id)) copy_field(to, &field);
     }
     watch->packer.has_columns = (features & NET_LOG_FEATURE_COLUMNS) != 0;
     // As the writer of a segment does: the last field says it, at a fixed place.
-    proto_pb_write_fixed64(to, FIELD_FEATURES, (features & FEATURES_KEPT) | NET_LOG_FEATURE_SEEN);
+    proto_pb_write_fixed64(to, FIELD_FEATURES,
+                           (features & FEATURES_KEPT) | NET_LOG_FEATURE_SEEN | added);
     return !reader.failed && !to->failed;
 }
 
@@ -215,7 +212,7 @@ static bool write_block(net_log_watch* watch, net_log_block* block, proto_pb_wri
         uint8_t* memory = watch->stored; // unpacked by now
         proto_pb_writer header = {.data = memory, .capacity = NET_LOG_RECORD_BYTES_MAX};
         record = single_record(watch, block, &size);
-        if (!record || !write_header(watch, record, size, &header)) return false;
+        if (!record || !write_header(watch, record, size, 0, &header)) return false;
         put_record(to, memory, header.size);
         return true;
     }
@@ -242,40 +239,95 @@ static bool read_at(int descriptor, uint64_t at, void* target, size_t size) {
     return pread(descriptor, target, size, (off_t)at) == (ssize_t)size;
 }
 
-static net_result step_prologue(net_log_watch* watch, int descriptor, base_bytes* out) {
-    uint8_t bytes[NET_LOG_PROLOGUE_BYTES];
+static net_result read_prologue(int descriptor, uint8_t bytes[NET_LOG_PROLOGUE_BYTES]) {
     uint32_t version;
-    if (!read_at(descriptor, 0, bytes, sizeof bytes)) return NET_ERR_CLOSED;
-    if (net_log_prologue_check(bytes, &version) != NET_OK) return NET_ERR_DAMAGED;
-    base_bytes_write(out, bytes, sizeof bytes);
-    watch->offset = sizeof bytes;
-    return out->failed ? NET_ERR_MEMORY : NET_OK;
+    if (!read_at(descriptor, 0, bytes, NET_LOG_PROLOGUE_BYTES)) return NET_ERR_CLOSED;
+    return net_log_prologue_check(bytes, &version) == NET_OK ? NET_OK : NET_ERR_DAMAGED;
 }
 
-net_result net_log_watch_step(net_log_watch* watch, int descriptor, uint64_t tick_max,
-                              base_bytes* out) {
+// The stored bytes of the block at `offset`, when it is whole.
+static net_result read_block(net_log_watch* watch, int descriptor, uint64_t offset,
+                             ecs_tick tick_max, net_log_block* block) {
     uint8_t bytes[NET_LOG_BLOCK_HEADER_BYTES];
-    net_log_block block;
-    if (watch->is_damaged) return NET_ERR_DAMAGED;
-    if (watch->offset == 0) {
-        const net_result result = step_prologue(watch, descriptor, out);
-        watch->is_damaged = result == NET_ERR_DAMAGED;
-        return result;
-    }
-    if (!read_at(descriptor, watch->offset, bytes, sizeof bytes)) return NET_ERR_CLOSED;
-    watch->is_damaged = !net_log_block_header_read(&block, bytes);
-    if (watch->is_damaged) return NET_ERR_DAMAGED;
-    const uint32_t stored_bytes = block.stored_bytes;
-    if (block.last_tick > tick_max ||
-        !read_at(descriptor, watch->offset + sizeof bytes, watch->stored, stored_bytes))
+    if (!read_at(descriptor, offset, bytes, sizeof bytes)) return NET_ERR_CLOSED;
+    if (!net_log_block_header_read(block, bytes)) return NET_ERR_DAMAGED;
+    if (block->last_tick > tick_max ||
+        !read_at(descriptor, offset + sizeof bytes, watch->stored, block->stored_bytes))
         return NET_ERR_CLOSED;
-    watch->is_damaged = !convert(watch, &block, out);
-    if (watch->is_damaged) return NET_ERR_DAMAGED;
-    if (out->failed) return NET_ERR_MEMORY;
-    watch->offset += sizeof bytes + stored_bytes;
     return NET_OK;
 }
 
-uint64_t net_log_watch_read(const net_log_watch* watch) {
-    return watch->offset;
+// The part's header, behind its prologue: *record is in watch->payload.
+static net_result read_header(net_log_watch* watch, int descriptor, net_log_block* block,
+                              const uint8_t** record, size_t* size) {
+    uint8_t prologue[NET_LOG_PROLOGUE_BYTES];
+    net_result result = read_prologue(descriptor, prologue);
+    if (result == NET_OK)
+        result = read_block(watch, descriptor, sizeof prologue, UINT64_MAX, block);
+    if (result != NET_OK) return result;
+    if (block->type != NET_LOG_BLOCK_HEADER ||
+        !net_log_block_unpack(block, watch->stored, watch->packer.columns, watch->payload))
+        return NET_ERR_DAMAGED;
+    *record = single_record(watch, block, size);
+    return *record && *size <= NET_LOG_RECORD_BYTES_MAX ? NET_OK : NET_ERR_DAMAGED;
+}
+
+net_result net_log_watch_head(net_log_watch* watch, int descriptor, bool is_record,
+                              base_bytes* out) {
+    net_log_block block;
+    const uint8_t* record;
+    size_t size;
+    const net_result result = read_header(watch, descriptor, &block, &record, &size);
+    if (result != NET_OK) return result;
+    proto_pb_writer header = {.data = watch->stored, .capacity = NET_LOG_BLOCK_BYTES_MAX};
+    proto_pb_writer to = {.data = watch->target, .capacity = NET_LOG_BLOCK_BYTES_MAX};
+    if (!write_header(watch, record, size, NET_LOG_FEATURE_SEGMENT, &header))
+        return NET_ERR_DAMAGED;
+    if (is_record) {
+        block.identity = identity_of(block.identity);
+    } else { // all of it; features of both fields count
+        memcpy(watch->stored, record, size);
+        header.size = size;
+        proto_pb_write_fixed64(&header, FIELD_FEATURES, NET_LOG_FEATURE_SEGMENT);
+    }
+    put_record(&to, watch->stored, header.size);
+    if (header.failed || to.failed) return NET_ERR_DAMAGED;
+    uint8_t prologue[NET_LOG_PROLOGUE_BYTES];
+    net_log_prologue_write(prologue);
+    base_bytes_write(out, prologue, sizeof prologue);
+    const size_t bytes = net_log_packer_pack(&watch->packer, &block, to.data, (uint32_t)to.size);
+    base_bytes_write(out, watch->packer.stored, bytes);
+    return out->failed ? NET_ERR_MEMORY : NET_OK;
+}
+
+net_result net_log_watch_begin(net_log_watch* watch, int descriptor) {
+    net_log_block block;
+    const uint8_t* record;
+    size_t size;
+    const net_result result = read_header(watch, descriptor, &block, &record, &size);
+    if (result != NET_OK) return result;
+    proto_pb_writer header = {.data = watch->target, .capacity = NET_LOG_BLOCK_BYTES_MAX};
+    return write_header(watch, record, size, 0, &header) ? NET_OK : NET_ERR_DAMAGED;
+}
+
+net_result net_log_watch_step(net_log_watch* watch, int descriptor, ecs_tick tick_max,
+                              uint64_t* offset, base_bytes* out) {
+    net_log_block block;
+    net_result result;
+    if (*offset == 0) {
+        uint8_t bytes[NET_LOG_PROLOGUE_BYTES];
+        result = read_prologue(descriptor, bytes);
+        if (result != NET_OK) return result;
+        base_bytes_write(out, bytes, sizeof bytes);
+        if (out->failed) return NET_ERR_MEMORY;
+        *offset = sizeof bytes;
+        return NET_OK;
+    }
+    result = read_block(watch, descriptor, *offset, tick_max, &block);
+    if (result != NET_OK) return result;
+    const uint64_t size = NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
+    if (!convert(watch, &block, out)) return NET_ERR_DAMAGED;
+    if (out->failed) return NET_ERR_MEMORY;
+    *offset += size;
+    return NET_OK;
 }

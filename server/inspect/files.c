@@ -5,8 +5,10 @@
 // up to a second and looks again now and then. The log's blocks are shorter meanwhile
 // (net_log_hurry). Nothing is done for a log that no page reads.
 //
-// What spectators get is made once for all of them, as far as one of them has asked: a tape, in a
-// file without a name.
+// A place is the offset of a block in the log, also in a spectator's record: each of its blocks is
+// made of one of the log's, wherever one begins. What was made is kept for those that follow at the
+// same place. All that is made or looked for in a turn of the loop takes CONVERT_US at most; who has
+// none of it left looks again in the next turn.
 #include "http.h"
 
 #include "base/json.h"
@@ -22,14 +24,17 @@
 #include <unistd.h>
 
 #define CHUNK_BYTES (UINT64_C(4) << 20)
+#define PIECE_BYTES (256u << 10)   // that are made at once, and one block
 #define LOOK_US UINT64_C(50000)    // while it waits
 #define WAIT_US UINT64_C(1000000)  // for more
-#define CONVERT_US UINT64_C(20000) // at a time: other connections wait
+#define CONVERT_US UINT64_C(20000) // in a turn: other connections wait
+#define LOOK_BLOCKS 4096u          // whose headers are read in a turn
 
 /// What a request names.
 typedef struct place {
     uint32_t part; ///< 0: the first that is there
     uint64_t from;
+    bool is_live; ///< "live": the newest keyframe
 } place;
 
 static bool read_number(http_visit* visit, const char* name, uint64_t max, uint64_t* number) {
@@ -40,46 +45,79 @@ static bool read_number(http_visit* visit, const char* name, uint64_t max, uint6
 static const char* read_place(http_visit* visit, place* at) {
     uint64_t part = 0;
     *at = (place){0};
-    if (!read_number(visit, "from", INT64_MAX, &at->from)) return "'from' is no offset";
+    const char* from =
+        MHD_lookup_connection_value(visit->connection, MHD_GET_ARGUMENT_KIND, "from");
+    at->is_live = from && strcmp(from, "live") == 0;
+    if (!at->is_live && !read_number(visit, "from", INT64_MAX, &at->from))
+        return "'from' is no offset, nor 'live'";
     if (!read_number(visit, "segment", UINT32_MAX - 1, &part)) return "'segment' is no number";
+    if (at->is_live && part > 0) return "'live' is of the newest segment: name none";
     at->part = (uint32_t)part;
     return NULL;
 }
 
-static enum MHD_Result send_bytes(http_visit* visit, int file, const place* at, uint64_t size) {
-    char part[16];
-    struct MHD_Response* response = NULL;
-    (void)base_text_format(part, sizeof part, "%" PRIu32, at->part);
+static bool add_number(struct MHD_Response* response, const char* name, uint64_t number) {
+    char text[24];
+    (void)base_text_format(text, sizeof text, "%" PRIu64, number);
+    return MHD_add_response_header(response, name, text) == MHD_YES;
+}
+
+// Blocks of `at`, behind which `next` is asked for.
+static enum MHD_Result send_blocks(http_visit* visit, struct MHD_Response* response,
+                                   const place* at, uint64_t next) {
     http_limit(visit, HTTP_IDLE_FILE);
-    if (size == 0) {
-        close(file);
-        response = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
-    } else {
-        response = MHD_create_response_from_fd_at_offset64(size, file, at->from);
-        if (!response) close(file);
-    }
-    if (response && MHD_add_response_header(response, "Shoal-Segment", part) != MHD_YES) {
+    if (response && !(add_number(response, "Shoal-Segment", at->part) &&
+                      add_number(response, "Shoal-From", at->from) &&
+                      add_number(response, "Shoal-Next", next))) {
         MHD_destroy_response(response);
         return MHD_NO;
     }
     return http_respond(visit, 200, "application/octet-stream", response);
 }
 
-// Nothing is there yet: look again later. @return false: it has waited long enough.
-static bool wait_for_more(http_visit* visit) {
-    const uint64_t now_us = net_loop_now_us();
+// `size` bytes of the file, which it closes.
+static enum MHD_Result send_file(http_visit* visit, int file, const place* at, uint64_t size) {
+    struct MHD_Response* response =
+        size > 0 ? MHD_create_response_from_fd_at_offset64(size, file, at->from)
+                 : MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    if (size == 0 || !response) close(file);
+    return send_blocks(visit, response, at, at->from + size);
+}
+
+static enum MHD_Result send_memory(http_visit* visit, const base_bytes* bytes, const place* at,
+                                   uint64_t next) {
+    return send_blocks(
+        visit, MHD_create_response_from_buffer(bytes->size, bytes->data, MHD_RESPMEM_MUST_COPY), at,
+        next);
+}
+
+static void look_again(http_visit* visit, uint64_t now_us, uint64_t look_us) {
     if (visit->state != HTTP_FOLLOWS) visit->follow_until_us = now_us + WAIT_US;
-    if (now_us >= visit->follow_until_us) return false;
     visit->state = HTTP_FOLLOWS;
-    visit->look_us = now_us + LOOK_US;
+    visit->look_us = look_us;
     http_due(visit->inspect, visit->look_us);
     visit->until_us = 0;
     MHD_suspend_connection(visit->connection);
+}
+
+// Nothing is there yet: look again later. @return false: it has waited long enough.
+static bool wait_for_more(http_visit* visit) {
+    const uint64_t now_us = net_loop_now_us();
+    if (visit->state == HTTP_FOLLOWS && now_us >= visit->follow_until_us) return false;
+    look_again(visit, now_us, now_us + LOOK_US);
     return true;
+}
+
+// This turn has no time left for it.
+static enum MHD_Result wait_for_turn(http_visit* visit) {
+    const uint64_t now_us = net_loop_now_us();
+    look_again(visit, now_us, now_us);
+    return MHD_YES;
 }
 
 uint64_t http_files_run(server_inspect* self, uint64_t now_us) {
     uint64_t next_us = UINT64_MAX;
+    self->convert_until_us = now_us + CONVERT_US;
     for (uint32_t i = 0; i < HTTP_VISITS_MAX; i++) {
         http_visit* visit = &self->visits[i];
         if (!visit->connection || visit->state != HTTP_FOLLOWS || visit->look_us == 0) continue;
@@ -116,74 +154,73 @@ static enum MHD_Result send_log(server_inspect* self, http_visit* visit, place a
         }
     }
     if (file < 0) return http_send_error(visit, 404, "this segment of the log is not there");
-    if (size > 0 || !wait_for_more(visit)) return send_bytes(visit, file, &at, size);
+    if (size > 0 || !wait_for_more(visit)) return send_file(visit, file, &at, size);
     close(file);
     return MHD_YES;
 }
 
-// ---- tapes ----
-
-static void close_tape(http_tape* tape) {
-    net_log_watch_destroy(tape->watch);
-    if (tape->file) (void)fclose(tape->file);
-    *tape = (http_tape){0};
-}
+// ---- a spectator's record ----
 
 void http_files_close(server_inspect* self) {
-    for (uint32_t i = 0; i < HTTP_TAPES_MAX; i++)
-        close_tape(&self->tapes[i]);
+    net_log_watch_destroy(self->watch);
+    for (uint32_t i = 0; i < HTTP_PIECES_MAX; i++)
+        base_bytes_deinit(&self->pieces[i].bytes);
     base_bytes_deinit(&self->scratch);
 }
 
-// That of a part; a new one takes the place of the one that was read longest ago. @return NULL:
-// there is no memory, or no room for its file.
-static http_tape* find_tape(server_inspect* self, uint32_t part) {
-    http_tape* tape = self->tapes;
-    for (uint32_t i = 0; i < HTTP_TAPES_MAX; i++) {
-        if (self->tapes[i].part == part) return &self->tapes[i];
-        if (self->tapes[i].used_us < tape->used_us) tape = &self->tapes[i];
-    }
-    close_tape(tape);
-    tape->file = tmpfile();
-    if (tape->file && net_log_watch_create(NULL, &tape->watch) == NET_OK) {
-        tape->part = part;
-        return tape;
-    }
-    close_tape(tape);
-    return NULL;
-}
-
-static bool write_tape(http_tape* tape, const base_bytes* bytes) {
-    size_t done = 0;
-    while (done < bytes->size) {
-        const ssize_t wrote = pwrite(fileno(tape->file), bytes->data + done, bytes->size - done,
-                                     (off_t)(tape->bytes + done));
-        if (wrote <= 0) return false;
-        done += (size_t)wrote;
-    }
-    tape->bytes += done;
-    return true;
-}
-
-// Go on until there is enough behind `from`, and not longer than one turn. *has_end: all of a
-// closed part is on the tape. @return false: the tape is not whole.
-static bool fill_tape(server_inspect* self, http_tape* tape, const place* at, bool* has_end) {
-    bool is_closed;
-    struct stat status;
+// Later blocks are not for the caller yet.
+static ecs_tick tick_max_of(const server_inspect* self, bool is_watch) {
     const uint64_t delay = self->config.delay_s * self->config.tick_rate_hz;
-    const uint64_t tick = self->tick, end_us = net_loop_now_us() + CONVERT_US;
-    const uint64_t tick_max = delay == 0 ? UINT64_MAX : tick > delay ? tick - delay : 0;
-    const int source = net_log_part_open(self->config.log_file, at->part, &is_closed);
-    net_result result = source < 0 ? NET_ERR_CLOSED : NET_OK;
-    while (result == NET_OK && tape->bytes < at->from + CHUNK_BYTES && net_loop_now_us() < end_us) {
-        base_bytes_clear(&self->scratch);
-        result = net_log_watch_step(tape->watch, source, tick_max, &self->scratch);
-        if (result == NET_OK && !write_tape(tape, &self->scratch)) result = NET_ERR_IO;
+    const uint64_t tick = self->tick;
+    if (!is_watch || delay == 0) return UINT64_MAX;
+    return tick > delay ? tick - delay : 0;
+}
+
+static bool has_time(const server_inspect* self) {
+    return net_loop_now_us() < self->convert_until_us;
+}
+
+// What was made for this place, or the piece that nobody read for the longest time.
+static http_piece* find_piece(server_inspect* self, const place* at) {
+    http_piece* oldest = self->pieces;
+    for (uint32_t i = 0; i < HTTP_PIECES_MAX; i++) {
+        http_piece* it = &self->pieces[i];
+        if (it->part == at->part && it->from == at->from) return it;
+        if (it->used_us < oldest->used_us) oldest = it;
     }
-    *has_end = source >= 0 && is_closed && fstat(source, &status) == 0 &&
-               net_log_watch_read(tape->watch) >= (uint64_t)status.st_size;
-    if (source >= 0) close(source);
-    return result == NET_OK || result == NET_ERR_CLOSED || result == NET_ERR_DAMAGED;
+    oldest->part = 0;
+    return oldest;
+}
+
+// Make blocks from its place on, while there are some and time. @return false: no memory.
+static bool fill_piece(server_inspect* self, http_piece* piece, int source) {
+    const ecs_tick tick_max = tick_max_of(self, true);
+    base_bytes_clear(&piece->bytes);
+    if (!self->watch && net_log_watch_create(NULL, &self->watch) != NET_OK) return false;
+    net_result result = net_log_watch_begin(self->watch, source);
+    while (result == NET_OK && piece->bytes.size < PIECE_BYTES)
+        result = has_time(self) ? net_log_watch_step(self->watch, source, tick_max, &piece->next,
+                                                     &piece->bytes)
+                                : NET_ERR_CLOSED;
+    return result != NET_ERR_MEMORY;
+}
+
+// The record's blocks at a place. @return NULL: no memory, or no file. *has_end: the part has no
+// more, now or later.
+static const http_piece* take_piece(server_inspect* self, const place* at, bool* has_end) {
+    struct stat status;
+    http_piece* piece = find_piece(self, at);
+    *has_end = false;
+    piece->used_us = net_loop_now_us();
+    if (piece->part) return piece;
+    const int source = net_log_part_open(self->config.log_file, at->part, has_end);
+    if (source < 0) return NULL;
+    piece->from = piece->next = at->from;
+    const bool is_whole = fill_piece(self, piece, source);
+    *has_end = *has_end && fstat(source, &status) == 0 && piece->next >= (uint64_t)status.st_size;
+    if (is_whole && piece->bytes.size > 0) piece->part = at->part;
+    close(source);
+    return is_whole ? piece : NULL;
 }
 
 static enum MHD_Result send_watch(server_inspect* self, http_visit* visit, place at) {
@@ -194,21 +231,76 @@ static enum MHD_Result send_watch(server_inspect* self, http_visit* visit, place
     if (at.part == 0) at.part = parts.first;
     if (at.part < parts.first || at.part > parts.newest)
         return http_send_error(visit, 404, "this segment of the log is not there");
-    http_tape* tape = find_tape(self, at.part);
-    if (tape && fill_tape(self, tape, &at, &has_end) && has_end && tape->bytes <= at.from &&
-        at.part < parts.newest) {
+    if (!has_time(self)) return wait_for_turn(visit);
+    const http_piece* piece = take_piece(self, &at, &has_end);
+    if (piece && piece->bytes.size == 0 && has_end && at.part < parts.newest) {
         at = (place){.part = at.part + 1};
-        tape = find_tape(self, at.part);
-        if (tape && !fill_tape(self, tape, &at, &has_end)) close_tape(tape);
+        piece = take_piece(self, &at, &has_end);
     }
-    if (!tape || !tape->watch) return http_send_error(visit, 503, "there is no room for a record");
-    tape->used_us = net_loop_now_us();
-    uint64_t size = tape->bytes > at.from ? tape->bytes - at.from : 0;
-    if (size > CHUNK_BYTES) size = CHUNK_BYTES;
-    if (size == 0 && wait_for_more(visit)) return MHD_YES;
-    const int file = fcntl(fileno(tape->file), F_DUPFD_CLOEXEC, 0);
-    if (file < 0) return http_send_error(visit, 503, "too many files are open");
-    return send_bytes(visit, file, &at, size);
+    if (!piece) return http_send_error(visit, 503, "there is no memory for a record");
+    if (piece->bytes.size == 0 && wait_for_more(visit)) return MHD_YES;
+    return send_memory(visit, &piece->bytes, &at, piece->next);
+}
+
+// ---- from the newest keyframe on ----
+
+// Look for the newest keyframe that the caller may have; none: `at` is where all begins.
+// @return false: there is more to look at in another turn.
+static bool find_start(server_inspect* self, const net_log_parts* parts, bool is_watch, place* at,
+                       ecs_tick* tick) {
+    for (uint32_t part = parts->newest;; part--) {
+        http_places* it = &self->places[is_watch][part % BASE_COUNT(self->places[0])];
+        bool is_closed, is_whole = true;
+        if (it->part != part) *it = (http_places){.part = part};
+        const int file = net_log_part_open(self->config.log_file, part, &is_closed);
+        if (file >= 0) {
+            is_whole = net_log_places_find(&it->at, file, tick_max_of(self, is_watch), LOOK_BLOCKS);
+            close(file);
+        }
+        if (!is_whole) return false;
+        *at = (place){.part = part, .from = it->at.keyframe};
+        *tick = it->at.tick;
+        if (it->at.keyframe > 0 || part <= parts->first) return true;
+    }
+}
+
+// The head, and behind it blocks from the keyframe on.
+static bool write_start(server_inspect* self, bool is_watch, const place* at, uint64_t* next) {
+    bool is_closed, has_end;
+    base_bytes* bytes = &self->scratch;
+    const int file = net_log_part_open(self->config.log_file, at->part, &is_closed);
+    if (file < 0) return false;
+    base_bytes_clear(bytes);
+    bool is_whole = (self->watch || net_log_watch_create(NULL, &self->watch) == NET_OK) &&
+                    net_log_watch_head(self->watch, file, is_watch, bytes) == NET_OK;
+    if (is_whole && is_watch) {
+        const http_piece* piece = take_piece(self, at, &has_end);
+        is_whole = piece != NULL;
+        if (piece) base_bytes_write(bytes, piece->bytes.data, piece->bytes.size);
+        if (piece) *next = piece->next;
+    } else if (is_whole) {
+        const uint64_t size = net_log_part_whole(file, at->from, PIECE_BYTES);
+        uint8_t* target = base_bytes_extend(bytes, (size_t)size);
+        is_whole = target && pread(file, target, (size_t)size, (off_t)at->from) == (ssize_t)size;
+        *next = at->from + size;
+    }
+    close(file);
+    return is_whole && !bytes->failed;
+}
+
+static enum MHD_Result send_start(server_inspect* self, http_visit* visit, bool is_watch) {
+    net_log_parts parts;
+    place at;
+    ecs_tick tick;
+    uint64_t next;
+    if (!net_log_parts_find(self->config.log_file, &parts))
+        return http_send_error(visit, 404, "the log is not there");
+    if (!has_time(self) || !find_start(self, &parts, is_watch, &at, &tick))
+        return wait_for_turn(visit);
+    if (at.from == 0) return is_watch ? send_watch(self, visit, at) : send_log(self, visit, at);
+    if (!write_start(self, is_watch, &at, &next))
+        return http_send_error(visit, 503, "there is no memory, or the segment is gone");
+    return send_memory(visit, &self->scratch, &at, next);
 }
 
 // ---- the game's code ----
@@ -242,37 +334,59 @@ int http_open_game(const server_inspect* self) {
 
 // ---- what is asked ----
 
-static const char* refuse_watch(const server_inspect* self) {
-    if (self->config.is_hiding && self->config.delay_s == 0)
-        return "readers may not see this match as it is now: --http-delay lets them watch later";
-    return NULL;
+// Does the log still grow?
+static bool is_live(server_inspect* self) {
+    const server_inspect_config* config = &self->config;
+    self->is_log_over =
+        self->is_log_over || (config->log_file && !net_log_is_written(config->log_file));
+    return config->is_live && !self->is_log_over;
+}
+
+static const char* refuse_watch(server_inspect* self) {
+    const server_inspect_config* config = &self->config;
+    if (!config->is_hiding || config->delay_s > 0 || (config->is_elsewhere && !is_live(self)))
+        return NULL;
+    return config->is_elsewhere
+               ? "readers may not see this match while it runs: they may when its log is closed"
+               : "readers may not see this match as it is now: --http-delay lets them watch later";
+}
+
+static void put_places(server_inspect* self, const net_log_parts* parts, bool is_watch,
+                       const place* start, ecs_tick tick) {
+    base_bytes* json = &self->scratch;
+    const http_places* newest =
+        &self->places[is_watch][parts->newest % BASE_COUNT(self->places[0])];
+    base_json_put(json, ",\"first\":%" PRIu32 ",\"newest\":%" PRIu32 ",\"bytes\":\"%" PRIu64 "\"",
+                  parts->first, parts->newest, newest->at.end);
+    if (is_watch) base_json_put(json, ",\"delay_s\":%" PRIu64, self->config.delay_s);
+    if (start->from > 0)
+        base_json_put(json,
+                      ",\"keyframe\":{\"segment\":%" PRIu32 ",\"from\":\"%" PRIu64
+                      "\",\"tick\":\"%" PRIu64 "\"}",
+                      start->part, start->from, tick);
 }
 
 // Says what there is to read, or why there is nothing: a page asks it once, and it is no error.
 static enum MHD_Result send_info(server_inspect* self, http_visit* visit, const char* why) {
     net_log_parts parts = {0};
-    struct stat status = {0};
+    place start = {0};
+    ecs_tick tick = 0;
     base_bytes* json = &self->scratch;
     const bool is_watch = visit->route.kind == SERVER_ROUTE_WATCH_INFO;
-    const char* file = self->config.log_file;
+    if (!why && !net_log_parts_find(self->config.log_file, &parts)) why = "the log is not there";
+    if (!why && !find_start(self, &parts, is_watch, &start, &tick)) return wait_for_turn(visit);
     const int game = http_open_game(self);
-    if (!why && (!net_log_parts_find(file, &parts) || stat(file, &status) != 0))
-        why = "the log is not there";
     if (game >= 0) close(game);
-    self->is_log_over = self->is_log_over || (file && !net_log_is_written(file));
     base_bytes_clear(json);
     base_json_put(json, "{\"game\":");
     base_json_text(json, self->config.game);
     base_json_put(json, ",\"wasm\":%s,\"live\":%s", game >= 0 ? "true" : "false",
-                  self->config.is_live && !self->is_log_over ? "true" : "false");
+                  is_live(self) ? "true" : "false");
     if (why) {
         base_json_put(json, ",\"why\":");
         base_json_text(json, why);
     } else {
-        base_json_put(json, ",\"first\":%" PRIu32 ",\"newest\":%" PRIu32, parts.first,
-                      parts.newest);
-        if (is_watch) base_json_put(json, ",\"delay_s\":%" PRIu64, self->config.delay_s);
-        if (!is_watch) base_json_put(json, ",\"bytes\":\"%" PRIu64 "\"", (uint64_t)status.st_size);
+        put_places(self, &parts, is_watch, &start, tick);
     }
     base_json_put(json, "}");
     if (json->failed) return http_send_error(visit, 503, "there is no memory");
@@ -292,5 +406,6 @@ enum MHD_Result http_send_file(server_inspect* self, http_visit* visit) {
     if (error) return http_send_error(visit, 400, error);
     if (!is_watch || self->config.delay_s == 0)
         atomic_store_explicit(&self->is_followed, true, memory_order_relaxed);
+    if (at.is_live) return send_start(self, visit, is_watch);
     return is_watch ? send_watch(self, visit, at) : send_log(self, visit, at);
 }

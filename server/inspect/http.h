@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-/// What the parts of the HTTP thread share. Private to http.c, answer.c and publish.c.
+/// What the parts of the HTTP thread share: http.c, answer.c, respond.c, publish.c, files.c.
 #pragma once
 
 #include "inspect.h"
 #include "orders.h"
 #include "route.h"
 
+#include "net/log_bytes.h"
+
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 
 #define HTTP_CONNECTIONS_MAX 64u
 #define HTTP_REFUSED_MAX 8u ///< beyond them: they read that there are too many
@@ -17,12 +18,12 @@
 #define HTTP_STREAMS_MAX 56u ///< so that some connections stay for questions and orders
 #define HTTP_PUBLICATIONS_MAX 16u
 #define HTTP_FRAMES_MAX (HTTP_VISITS_MAX + HTTP_PUBLICATIONS_MAX)
-#define HTTP_TAPES_MAX 4u ///< parts of a log that spectators read at the same time
+#define HTTP_PIECES_MAX 16u ///< of a spectator's record, kept for its next reader: 20 MB at most
 #define HTTP_BODY_BYTES_MAX (64u << 10)
 #define HTTP_HEADER_BYTES_MAX (32u << 10) ///< of a request; the answer's headers lie there too
 #define HTTP_SEND_BUFFER_BYTES (64 << 10)
 #define HTTP_IDLE_US UINT64_C(30000000) ///< for a whole request, and to take an answer
-#define HTTP_IDLE_FILE 10u ///< times as long for the game's file: 650 KB on a bad phone
+#define HTTP_IDLE_FILE 10u ///< times as long for bytes of a log and the game's file, on a bad phone
 #define HTTP_HEALTHY_US UINT64_C(2000000) ///< since the loop's newest pass
 
 /// What a stream sends: one answer, kept while a connection still sends it.
@@ -73,13 +74,18 @@ typedef struct http_visit {
     uint64_t look_us; ///< when a suspended one looks again; 0: it is not suspended
 } http_visit;
 
-/// What spectators may have of a part of the log.
-typedef struct http_tape {
+/// Blocks of a spectator's record that were made.
+typedef struct http_piece {
     uint32_t part; ///< 0: the place is free
-    struct net_log_watch* watch;
-    FILE* file; ///< without a name
-    uint64_t bytes, used_us;
-} http_tape;
+    uint64_t from, next, used_us;
+    base_bytes bytes;
+} http_piece;
+
+/// What was seen of a part of the log.
+typedef struct http_places {
+    uint32_t part; ///< 0: nothing
+    net_log_places at;
+} http_places;
 
 struct server_inspect {
     server_inspect_config config;
@@ -100,7 +106,10 @@ struct server_inspect {
     BASE_ATOMIC(bool) is_followed; ///< the log, since the loop's newest pass
     uint64_t due_us;               ///< when the thread has to look again
     bool is_log_over;              ///< nothing writes it any more
-    http_tape tapes[HTTP_TAPES_MAX];
+    net_log_watch* watch;          ///< NULL: no reader asked yet
+    uint64_t convert_until_us;     ///< of this turn
+    http_places places[2][2];      ///< of the log, of its record: the newest part, the one before
+    http_piece pieces[HTTP_PIECES_MAX];
     base_bytes scratch; ///< of files.c
     http_visit visits[HTTP_VISITS_MAX];
     http_publication publications[HTTP_PUBLICATIONS_MAX];

@@ -19,6 +19,8 @@ typedef struct server_inspect_config {
     const char* log_file;   ///< NULL: there is none
     bool is_live;           ///< the log is that of a match that runs
     bool is_hiding;         ///< the game hides something from players
+    bool is_elsewhere;      ///< another process writes the log: what is hidden may be seen when it
+                            ///< is closed
     uint64_t delay_s;       ///< so much later readers watch
     uint64_t tick_rate_hz;  ///< of the match
     server_subject* subject;

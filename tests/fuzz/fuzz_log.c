@@ -68,8 +68,9 @@ static void watch_file(int log) {
     if (fd < 0) return;
     base_bytes_init(&record, NULL);
     require(net_log_watch_create(NULL, &watch) == NET_OK);
+    uint64_t at = 0;
     while (result == NET_OK)
-        result = net_log_watch_step(watch, log, UINT64_MAX, &record);
+        result = net_log_watch_step(watch, log, UINT64_MAX, &at, &record);
     require(result == NET_ERR_CLOSED || result == NET_ERR_DAMAGED);
     net_log_watch_destroy(watch);
     require(record.size == 0 || write(fd, record.data, record.size) == (ssize_t)record.size);

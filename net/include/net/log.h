@@ -374,6 +374,11 @@ BASE_MUST_USE net_result net_log_reader_create_to(const base_allocator* allocato
 /// A closed segment, and a log with records out of FILE.queue, do not grow: open them again.
 /// @return NET_OK, also when nothing is new; NET_ERR_MEMORY (call it again).
 BASE_MUST_USE net_result net_log_reader_follow(net_log_reader* reader);
+/// As net_log_reader_create, of a log whose server lives: what its queue has comes with the next
+/// blocks (net_log_reader_follow).
+BASE_MUST_USE net_result net_log_reader_create_live(const base_allocator* allocator,
+                                                    const char* file, const base_reporter* reporter,
+                                                    net_log_reader** reader);
 /// Destroy a reader. NULL does nothing.
 void net_log_reader_destroy(net_log_reader* reader);
 /// Borrowed; lives as long as the reader.

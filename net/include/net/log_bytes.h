@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/bytes.h"
+#include "ecs/world.h"
 #include "net/result.h"
 
 BASE_C_BEGIN
@@ -29,14 +30,28 @@ BASE_MUST_USE int net_log_part_open(const char* file, uint32_t part, bool* is_cl
 /// Behind damage, all that is there.
 uint64_t net_log_part_whole(int descriptor, uint64_t from, uint64_t bytes_max);
 
+/// What was seen of a part's blocks by their headers: all 0 before the first call.
+typedef struct net_log_places {
+    uint64_t end;      ///< of the whole blocks that were looked at
+    uint64_t keyframe; ///< the newest one that is whole: where its first block begins; 0: none
+    ecs_tick tick;     ///< of this keyframe
+    uint64_t begun;    ///< a keyframe whose end was not seen yet; 0: none
+    ecs_tick begun_tick;
+} net_log_places;
+
+/// Look on from `places->end` over at most `blocks_max` blocks, none with ticks later than
+/// `tick_max`. @return true: no further one is there now (or damage is); false: call again.
+bool net_log_places_find(net_log_places* places, int descriptor, ecs_tick tick_max,
+                         uint32_t blocks_max);
+
 // ---- what a spectator may have ----
 
 /// A spectator's record of one part of a log, block by block: a log as a client records it, with
 /// states and the server's events. It has no inputs, joins, controls, ids of players, seed, sums,
 /// hashes or saves of the match, and another identity. States are those of all entities, whatever
-/// the game hides from players.
+/// the game hides from players. A place in it is the offset of the log's block.
 ///
-/// Memory:  3 MB.
+/// Memory:  4 MB.
 /// Threads: one at a time.
 typedef struct net_log_watch net_log_watch;
 
@@ -45,14 +60,20 @@ BASE_MUST_USE net_result net_log_watch_create(const base_allocator* allocator,
                                               net_log_watch** watch);
 /// NULL does nothing.
 void net_log_watch_destroy(net_log_watch* watch);
-/// Read the next block of a part, of which `descriptor` is any descriptor, and append the record's
-/// block for it to `out`. Blocks with ticks later than `tick_max` wait.
-/// @return NET_OK; NET_ERR_CLOSED (no further block is whole, or it waits: ask again);
-///         NET_ERR_DAMAGED (the record ends here: every later call returns it too);
-///         NET_ERR_MEMORY (nothing was appended).
-BASE_MUST_USE net_result net_log_watch_step(net_log_watch* watch, int descriptor, uint64_t tick_max,
+/// Read the header of a part: in front of steps that begin behind it.
+/// @return NET_OK; NET_ERR_CLOSED (it is not there yet); NET_ERR_DAMAGED.
+BASE_MUST_USE net_result net_log_watch_begin(net_log_watch* watch, int descriptor);
+/// Append prologue and header for blocks from a keyframe on, which make a log with them: it is a
+/// later part of one. `is_record`: of the spectator's record; else of the log itself, as it is.
+/// @return as net_log_watch_begin, which it does too; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_watch_head(net_log_watch* watch, int descriptor, bool is_record,
                                             base_bytes* out);
-/// Bytes of the part that were read.
-uint64_t net_log_watch_read(const net_log_watch* watch);
+/// Read the block at *offset (0: the prologue) of a part, of which `descriptor` is any descriptor,
+/// append the record's block for it to `out`, and go to the next. Blocks with ticks later than
+/// `tick_max` wait.
+/// @return NET_OK; else *offset stays: NET_ERR_CLOSED (no whole block is there, or it waits: ask
+///         again); NET_ERR_DAMAGED (the record ends here); NET_ERR_MEMORY (nothing was appended).
+BASE_MUST_USE net_result net_log_watch_step(net_log_watch* watch, int descriptor, ecs_tick tick_max,
+                                            uint64_t* offset, base_bytes* out);
 
 BASE_C_END

@@ -394,9 +394,12 @@ static net_result watch_log(const char* file, uint64_t tick_max, base_bytes* rec
     assert_true(descriptor >= 0 && !is_closed);
     base_bytes_init(record, NULL);
     assert_ok(net_log_watch_create(NULL, &watch));
+    uint64_t at = 0;
     while (result == NET_OK)
-        result = net_log_watch_step(watch, descriptor, tick_max, record);
-    assert_int_equal(net_log_watch_step(watch, descriptor, tick_max, record), result);
+        result = net_log_watch_step(watch, descriptor, tick_max, &at, record);
+    const uint64_t end = at;
+    assert_int_equal(net_log_watch_step(watch, descriptor, tick_max, &at, record), result);
+    assert_int_equal(at, end);
     net_log_watch_destroy(watch);
     close(descriptor);
     return result;
@@ -503,6 +506,70 @@ CASE_WITH(play, self, make_private_log(self), play_close(self),
     base_bytes_deinit(&records);
     base_bytes_deinit(&of_log);
     free(log);
+}
+
+// The head and all blocks from the newest keyframe on, as a log of their own.
+static void begin_late(const char* file, bool is_record, base_bytes* log) {
+    net_log_places places = {0};
+    net_log_watch* watch;
+    bool is_closed;
+    struct stat status;
+    const int descriptor = net_log_part_open(file, 1, &is_closed);
+    assert_true(descriptor >= 0 && fstat(descriptor, &status) == 0);
+    uint32_t calls = 1;
+    while (!net_log_places_find(&places, descriptor, UINT64_MAX, 2))
+        calls++;
+    assert_true(calls > 2);
+    assert_int_equal(places.end, status.st_size);
+    assert_true(places.keyframe > 0 && places.keyframe < places.end && places.tick > 0);
+    // One that comes later is not there yet.
+    net_log_places early = {0};
+    assert_true(net_log_places_find(&early, descriptor, places.tick - 1, UINT32_MAX));
+    assert_int_equal(early.keyframe, 0);
+    assert_true(early.end < places.keyframe);
+    base_bytes_init(log, NULL);
+    assert_ok(net_log_watch_create(NULL, &watch));
+    assert_ok(net_log_watch_head(watch, descriptor, is_record, log));
+    if (is_record) {
+        uint64_t at = places.keyframe;
+        net_result result = NET_OK;
+        while (result == NET_OK)
+            result = net_log_watch_step(watch, descriptor, UINT64_MAX, &at, log);
+        assert_int_equal(result, NET_ERR_CLOSED);
+        assert_int_equal(at, places.end);
+    } else {
+        const size_t size = places.end - places.keyframe;
+        uint8_t* to = base_bytes_extend(log, size);
+        assert_true(to && pread(descriptor, to, size, (off_t)places.keyframe) == (ssize_t)size);
+    }
+    net_log_watch_destroy(watch);
+    close(descriptor);
+}
+
+CASE_WITH(play, self, make_private_log(self), play_close(self),
+          a_late_reader_begins_at_the_newest_keyframe) {
+    uint32_t count;
+    const net_log_keyframe* newest = net_log_reader_keyframes(self->reader, &count);
+    assert_int_equal(count, 1);
+    for (uint32_t is_record = 0; is_record < 2; is_record++) {
+        base_bytes log, records;
+        char name[128];
+        begin_late(self->files.log, is_record, &log);
+        unpack_log(log.data, log.size, &records);
+        if (is_record) assert_false(is_private(&records));
+        snprintf(name, sizeof name, "%s/late.slog", self->files.folder);
+        file_write(name, log.data, log.size);
+        net_log_reader* reader = files_reader(name);
+        const net_log_info* info = net_log_reader_info(reader);
+        assert_int_equal(info->is_seen, is_record);
+        assert_int_equal(info->first_tick, newest->tick + 1);
+        assert_int_equal(info->last_tick, net_log_reader_info(self->reader)->last_tick);
+        assert_ok(net_log_reader_check(reader));
+        assert_true(info->is_closed && !info->is_damaged);
+        net_log_reader_destroy(reader);
+        base_bytes_deinit(&records);
+        base_bytes_deinit(&log);
+    }
 }
 
 PLAY_CASE(a_spectators_record_stays_behind_the_match, 7, "ann") {
