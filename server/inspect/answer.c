@@ -36,8 +36,10 @@ static enum MHD_Result send_game(const server_inspect* self, http_visit* visit) 
     struct stat status;
     if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
         http_limit(visit, HTTP_IDLE_FILE);
-        return http_respond(visit, 200, "application/wasm",
-                            MHD_create_response_from_fd64((uint64_t)status.st_size, file));
+        struct MHD_Response* response =
+            MHD_create_response_from_fd64((uint64_t)status.st_size, file);
+        if (!response) close(file);
+        return http_respond(visit, 200, "application/wasm", response);
     }
     if (file >= 0) close(file);
     return http_send_error(visit, 404, "the game was not built for browsers (-DSHOAL_WEB=ON)");

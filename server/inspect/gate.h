@@ -14,7 +14,8 @@
 
 #define SERVER_TOKEN_BYTES_MIN 16u
 #define SERVER_TOKEN_BYTES_MAX 128u
-#define SERVER_GATE_WRONG_MAX 5u       ///< wrong tokens of an address in a minute; a right one always comes in
+#define SERVER_GATE_WRONG_MAX                                                                      \
+    5u ///< wrong tokens of an address in a minute; a right one always comes in
 #define SERVER_GATE_ADDRESSES_MAX 256u ///< that are remembered; the one that was quiet longest goes
 #define SERVER_HOST_BYTES_MAX 256u     ///< of a name of --http-host
 
