@@ -15,11 +15,13 @@
 #include <string.h>
 
 #define PASS_US 20000u
+#define FOLLOW_US UINT64_C(1000000) // the log may have grown
 
 /// What the page is answered from.
 typedef struct served {
     server_subject subject; ///< the first member: answers find the log by it
     const net_log_info* info;
+    uint64_t follow_us;
 } served;
 
 static void put_status(base_bytes* json, const served* self, server_right right) {
@@ -54,9 +56,20 @@ static void answer(server_subject* subject, const server_request* request, serve
     if (is_stream) base_json_put(it->json, "\n\n");
 }
 
+// Of a log that is written now, what its queue has comes with its blocks.
+static bool open_live(server_replay* self) {
+    net_log_reader* live;
+    if (net_log_reader_info(self->reader)->is_closed || !net_log_is_written(self->file))
+        return false;
+    if (net_log_reader_create_live(NULL, self->file, &self->reporter, &live) != NET_OK) return true;
+    net_log_reader_destroy(self->reader);
+    self->reader = live;
+    return true;
+}
+
 static int open_page(server_replay* self, served* log, server_inspect** inspect) {
+    const bool is_live = open_live(self);
     const net_log_info* info = net_log_reader_info(self->reader);
-    const bool is_live = !info->is_closed && net_log_is_written(self->file);
     *log = (served){.info = info};
     log->subject.tick_rate_hz = info->tick_rate_hz;
     return server_inspect_open(&(server_inspect_config){.listen = self->http,
@@ -66,6 +79,7 @@ static int open_page(server_replay* self, served* log, server_inspect** inspect)
                                                         .log_file = self->file,
                                                         .is_live = is_live,
                                                         .is_hiding = is_live,
+                                                        .is_elsewhere = true,
                                                         .tick_rate_hz = info->tick_rate_hz,
                                                         .subject = &log->subject,
                                                         .run = answer,
@@ -73,8 +87,16 @@ static int open_page(server_replay* self, served* log, server_inspect** inspect)
                                inspect);
 }
 
+// What is said of a log that grows is as new as its newest block.
+static void follow(server_replay* self, served* log, uint64_t now_us) {
+    if (log->info->is_closed || now_us < log->follow_us) return;
+    log->follow_us = now_us + FOLLOW_US;
+    if (net_log_reader_follow(self->reader) == NET_OK) // else it is as it was
+        log->info = net_log_reader_info(self->reader);
+}
+
 int server_replay_serve(server_replay* self) {
-    served log;
+    served log = {0};
     server_inspect* inspect;
     char address[NET_ADDRESS_TEXT_BYTES + 16];
     if (!net_loop_init(&self->loop)) {
@@ -85,8 +107,10 @@ int server_replay_serve(server_replay* self) {
     if (code == NET_EXIT_CLEAN) {
         server_inspect_address(inspect, address, sizeof address);
         printf("ready http=%s game=%s\n", address, log.info->game);
-        while (!net_loop_wait(&self->loop, net_loop_now_us() + PASS_US))
+        while (!net_loop_wait(&self->loop, net_loop_now_us() + PASS_US)) {
             server_inspect_pass(inspect, false);
+            follow(self, &log, net_loop_now_us());
+        }
         server_inspect_close(inspect);
     }
     net_loop_deinit(&self->loop);

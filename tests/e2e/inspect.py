@@ -216,13 +216,13 @@ def health(ready):
 
 def take(path, token, file):
     """Follows a log for a second; its segments become files as a server names them."""
-    at, part, parts, ends = 0, "", {}, time.monotonic() + 1
+    at, part, parts, ends = "0", "", {}, time.monotonic() + 1
     while time.monotonic() < ends:
         headers, content = wants(200, "GET", f"{path}?from={at}{part and '&segment=' + part}", bearer(token))
-        if headers["shoal-segment"] != part:
-            part, at = headers["shoal-segment"], 0
+        if headers["shoal-segment"] == part:
+            assert headers["shoal-from"] == at, headers
+        part, at = headers["shoal-segment"], headers["shoal-next"]
         parts[part] = parts.get(part, b"") + content
-        at += len(content)
     for number, content in parts.items():
         is_last = number == part
         with open(file if is_last else f"{file}.seg{int(number):04}", "wb") as to:
@@ -313,6 +313,57 @@ def bodies(count):
 
 def live(is_live):
     wants(200, "GET", "/log/info", says=f'"live":{is_live}')
+
+
+def begin_late(path, token, file):
+    """A log of its own that begins at the newest keyframe, and what is before it, place by place."""
+    info = json.loads(wants(200, "GET", f"{path}/info", bearer(token))[1])
+    headers, late = wants(200, "GET", f"{path}/bytes?from=live", bearer(token))
+    part, at, start = headers["shoal-segment"], headers["shoal-next"], int(headers["shoal-from"])
+    assert info["keyframe"]["segment"] == int(part) and int(info["keyframe"]["from"]) <= start < int(at)
+    for _ in range(3):
+        headers, content = wants(200, "GET", f"{path}/bytes?from={at}&segment={part}", bearer(token))
+        assert headers["shoal-segment"] == part
+        late += content
+        at = headers["shoal-next"]
+    with open(file, "wb") as to:
+        to.write(late)
+    before, place = b"", 0
+    while place < start:
+        headers, content = wants(200, "GET", f"{path}/bytes?from={place}&segment={part}", bearer(token))
+        before += content
+        place = int(headers["shoal-next"])
+    assert before.startswith(b"SHOALLOG") and place >= start
+
+
+def late_logs(reader, operator, segment):
+    """What both get who come late."""
+    info = json.loads(wants(200, "GET", "/watch/info", bearer(reader))[1])
+    assert info["keyframe"] | {"from": 0} == {"segment": int(segment), "from": 0, "tick": "1200"}, info
+    assert info["newest"] == int(segment) and int(info["bytes"]) > int(info["keyframe"]["from"]), info
+    for path in ("/log/bytes", "/watch/bytes"):
+        wants(400, "GET", path + "?from=live&segment=1", bearer(operator), says="newest segment")
+        wants(400, "GET", path + "?from=late", bearer(operator), says="offset")
+    begin_late("/log", operator, "copy.slog")
+    begin_late("/watch", reader, "seen.slog")
+
+
+def hidden_while_live(reader):
+    wants(200, "GET", "/watch/info", bearer(reader), says='"why":"readers may not see')
+    wants(404, "GET", "/watch/bytes", bearer(reader), says="when its log is closed")
+
+
+def seen_when_closed(reader):
+    wants(200, "GET", "/watch/info", bearer(reader), says='"live":false,"first":1')
+    assert wants(200, "GET", "/watch/bytes", bearer(reader))[1].startswith(b"SHOALLOG")
+
+
+def status_grows(least):
+    for _ in range(100):
+        if int(json.loads(wants(200, "GET", "/api/v1/status")[1])["tick"]) > int(least):
+            return
+        time.sleep(0.1)
+    raise AssertionError("the status of a log that grows is old")
 
 
 def ends():

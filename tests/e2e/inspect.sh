@@ -100,6 +100,32 @@ case_readers_get_a_spectators_record_and_never_the_log() {
     says seen.out '^total ticks=[1-9]'
 }
 
+# begins_late SEGMENT [option...]: whoever comes late begins at the newest keyframe, which is in this segment.
+begins_late() {
+    local segment=$1 file
+    shift
+    run made shoal-server --game breakout --listen 127.0.0.1:0 --log "a$segment.slog" --fast --ticks 1300 "$@"
+    start page shoal-replay serve "a$segment.slog" --http 127.0.0.1:0 --http-token-file tokens
+    await "ready line of serve" has_said page.out '^ready http='
+    url=$(value http page.out)
+    asks late_logs "$reader" "$operator" "$segment"
+    kill -INT "${pids[page]}"
+    ends_with 0 page
+    for file in copy seen; do
+        run late shoal-replay info $file.slog
+        says late.out '^damaged_blocks=0$'
+        says late.out '^first_tick=1201$'
+        says late.out '^last_tick=1300$'
+    done
+    says late.out '^recorded_by=client$'
+    run log shoal-replay verify copy.slog
+}
+case_a_reader_who_comes_late_begins_at_the_newest_keyframe() {
+    tokens
+    begins_late 1
+    begins_late 3 --log-segment-s 5
+}
+
 case_a_log_is_served_with_its_segments_without_a_match() {
     run made shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog --log-segment-s 5 --fast --ticks 1300
     [ -s a.slog.seg0002 ] || fail "the log has no second segment"
@@ -137,6 +163,7 @@ case_a_log_is_live_as_long_as_its_server_lives() {
     await "ready line of serve" has_said page.out '^ready http='
     url=$(value http page.out)
     asks live true
+    asks status_grows 60
     kill -KILL "${pids[server]}"
     ends_with 137 server
     asks live false
@@ -160,6 +187,21 @@ case_a_game_that_hides_something_is_watched_later_or_not_at_all() {
     asks late "$reader" "$operator"
     kill -TERM "${pids[server]}"
     ends_with 0 server
+}
+
+case_readers_of_a_served_log_wait_until_it_is_closed() {
+    tokens
+    start server shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog --min-clients 0
+    await "ready line" has_said server.out '^ready '
+    start page shoal-replay serve a.slog --http 127.0.0.1:0 --http-token-file tokens
+    await "ready line of serve" has_said page.out '^ready http='
+    url=$(value http page.out)
+    asks hidden_while_live "$reader"
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    asks seen_when_closed "$reader"
+    kill -INT "${pids[page]}"
+    ends_with 0 page
 }
 
 case_a_server_without_a_log_has_nothing_to_watch() {
