@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "net/socket.h"
 
-#include <netinet/in.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -62,23 +61,6 @@ static enum MHD_Result send_ready(server_inspect* self, http_visit* visit) {
 
 // ---- a request begins ----
 
-static net_address address_of(struct MHD_Connection* connection) {
-    net_address address = {0};
-    const union MHD_ConnectionInfo* info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    if (!info || !info->client_addr) return address;
-    if (info->client_addr->sa_family == AF_INET) {
-        struct sockaddr_in v4;
-        memcpy(&v4, info->client_addr, sizeof v4);
-        return net_address_ipv4(v4.sin_addr.s_addr, ntohs(v4.sin_port));
-    }
-    struct sockaddr_in6 v6;
-    memcpy(&v6, info->client_addr, sizeof v6);
-    memcpy(address.ip, v6.sin6_addr.s6_addr, sizeof address.ip);
-    address.port = ntohs(v6.sin6_port);
-    return address;
-}
-
 static const char* header(http_visit* visit, const char* name) {
     return MHD_lookup_connection_value(visit->connection, MHD_HEADER_KIND, name);
 }
@@ -94,12 +76,13 @@ static server_welcome check_headers(server_inspect* self, http_visit* visit) {
                                 .origin = header(visit, "Origin"),
                                 .authorization = header(visit, "Authorization"),
                                 .content_type = header(visit, "Content-Type"),
-                                .from = address_of(visit->connection),
+                                .from = visit->from,
                                 .is_post = is_post,
                                 .is_open = visit->route.is_open};
     const char* length = header(visit, "Content-Length");
     uint64_t size = 0;
-    if (self->visit_count > HTTP_CONNECTIONS_MAX)
+    // Else a supervisor restarts a server because others look at it.
+    if (!visit->route.is_anywhere && !http_has_place(visit))
         return refuse(503, "there are too many connections");
     if (!is_post && strcmp(visit->method, "GET") != 0 && strcmp(visit->method, "HEAD") != 0)
         return refuse(405, "GET or POST");

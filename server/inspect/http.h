@@ -13,8 +13,10 @@
 #include <stdatomic.h>
 
 #define HTTP_CONNECTIONS_MAX 64u
-#define HTTP_REFUSED_MAX 8u ///< beyond them: they read that there are too many
-#define HTTP_VISITS_MAX (HTTP_CONNECTIONS_MAX + HTTP_REFUSED_MAX)
+#define HTTP_SPARE_MAX 8u ///< beyond them: for /healthz and /readyz; others read that it is full
+/// Of one address (of IPv6 its /64), except loopback, where proxies are.
+#define HTTP_ADDRESS_CONNECTIONS_MAX 32u
+#define HTTP_VISITS_MAX (HTTP_CONNECTIONS_MAX + HTTP_SPARE_MAX)
 #define HTTP_STREAMS_MAX 56u ///< so that some connections stay for questions and orders
 #define HTTP_PUBLICATIONS_MAX 16u
 #define HTTP_FRAMES_MAX (HTTP_VISITS_MAX + HTTP_PUBLICATIONS_MAX)
@@ -23,6 +25,7 @@
 #define HTTP_HEADER_BYTES_MAX (32u << 10) ///< of a request; the answer's headers lie there too
 #define HTTP_SEND_BUFFER_BYTES (64 << 10)
 #define HTTP_IDLE_US UINT64_C(30000000) ///< for a whole request, and to take an answer
+#define HTTP_FIRST_US UINT64_C(5000000) ///< for the headers of a connection's first request
 #define HTTP_IDLE_FILE 10u ///< times as long for bytes of a log and the game's file, on a bad phone
 #define HTTP_HEALTHY_US UINT64_C(2000000) ///< since the loop's newest pass
 
@@ -43,7 +46,7 @@ typedef struct http_publication {
 } http_publication;
 
 typedef enum http_state {
-    HTTP_IDLE,     ///< no request has begun
+    HTTP_IDLE,     ///< the headers of no request came yet: it may be closed to make room
     HTTP_BEGUN,    ///< its headers came
     HTTP_ASKED,    ///< its order is with the loop; the connection is suspended
     HTTP_ANSWERED, ///< the order came back
@@ -56,8 +59,10 @@ typedef struct http_visit {
     server_inspect* inspect;
     struct MHD_Connection* connection; ///< NULL: the place is free
     int descriptor;
+    net_address from;
     http_state state;
     uint64_t idle_us;  ///< of the config
+    uint64_t rests_us; ///< since when it is HTTP_IDLE
     uint64_t until_us; ///< it has a whole request, or took what is sent, by then; 0: no limit
     server_welcome welcome;
     server_route route;
@@ -120,6 +125,11 @@ struct server_inspect {
 static inline void http_due(server_inspect* self, uint64_t us) {
     if (us < self->due_us) self->due_us = us;
 }
+
+// ---- http.c
+
+/// Has the visit a place among those that ask something now, of all and of its address?
+bool http_has_place(const http_visit* visit);
 
 // ---- answer.c
 

@@ -7,10 +7,13 @@
 #include "inspect/inspect.h"
 #include "net/socket.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <ifaddrs.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define WAIT_US UINT64_C(20000000) // no case takes a tenth of it
@@ -18,10 +21,12 @@
 #define FRAME_BYTES (300u << 10)
 #define CONNECTIONS_MAX 64u // of http.h
 
+#define ADDRESS_MAX 32u
+
 typedef struct fixture {
     server_subject subject; ///< the first member: answers find the fixture by it
     server_inspect* inspect;
-    uint16_t port;
+    struct sockaddr_in to;
     uint32_t answers;
     bool is_stuck; ///< the loop makes no pass
 } fixture;
@@ -44,21 +49,29 @@ static void answer(server_subject* subject, const server_request* request, serve
     memset(rest, '.', (size_t)(it->json->data + it->json->size - rest));
 }
 
-static void open_fixture(fixture* self, uint64_t idle_us) {
+// At an address of this machine; off loopback with tokens.
+static void open_at(fixture* self, struct in_addr ip, const char* token_file, uint64_t idle_us) {
     *self = (fixture){0};
-    const server_inspect_config config = {.listen = "127.0.0.1:0",
+    char address[64], listen[64];
+    uint64_t port;
+    (void)snprintf(listen, sizeof listen, "%s:0", inet_ntoa(ip));
+    const server_inspect_config config = {.listen = listen,
+                                          .token_file = token_file,
                                           .game = "none",
                                           .subject = &self->subject,
                                           .run = answer,
                                           .idle_us = idle_us,
                                           .reporter = test_reporter()};
-    char address[64];
-    uint64_t port;
     assert_ok(server_inspect_open(&config, &self->inspect));
     server_inspect_address(self->inspect, address, sizeof address);
-    assert_memory_equal(address, "http://127.0.0.1:", 17);
-    assert_true(base_text_parse_u64(address + 17, &port));
-    self->port = (uint16_t)port;
+    assert_memory_equal(address, "http://", 7);
+    assert_true(base_text_parse_u64(strrchr(address, ':') + 1, &port));
+    self->to = (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = ip};
+}
+
+static void open_fixture(fixture* self, uint64_t idle_us) {
+    open_at(self, (struct in_addr){htonl(INADDR_LOOPBACK)}, NULL, idle_us);
 }
 
 static void close_fixture(fixture* self) {
@@ -71,14 +84,11 @@ static void close_fixture(fixture* self) {
     CASE_WITH(fixture, self, open_fixture(self, WAIT_US), close_fixture(self), name)
 
 static int dial(const fixture* self) {
-    const struct sockaddr_in to = {.sin_family = AF_INET,
-                                   .sin_port = htons(self->port),
-                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const int size = 16 << 10; // so that a reader that sleeps is full soon
     assert_true(fd >= 0);
     assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size), 0);
-    assert_int_equal(connect(fd, (const struct sockaddr*)&to, sizeof to), 0);
+    assert_int_equal(connect(fd, (const struct sockaddr*)&self->to, sizeof self->to), 0);
     return fd;
 }
 
@@ -251,21 +261,105 @@ INSPECT_CASE(a_request_that_is_too_long_is_refused) {
     assert_int_equal(self->answers, 0);
 }
 
-INSPECT_CASE(the_sixty_fifth_connection_reads_that_there_are_too_many) {
-    int fds[CONNECTIONS_MAX + 1];
-    for (uint32_t i = 0; i <= CONNECTIONS_MAX; i++) {
-        fds[i] = get(self, "/healthz");
-        assert_true(reads(self, fds[i], i < CONNECTIONS_MAX ? "HTTP/1.1 200" : "HTTP/1.1 503"));
+PATIENT_CASE(the_sixty_fifth_connection_reads_that_there_are_too_many) {
+    int fds[CONNECTIONS_MAX];
+    char byte;
+    self->is_stuck = true; // none of them gets its answer
+    for (uint32_t i = 0; i < CONNECTIONS_MAX; i++)
+        fds[i] = get(self, "/api/v1/query");
+    assert_int_equal(pump(self, fds[CONNECTIONS_MAX - 1], &byte, 1), -1);
+    for (uint32_t i = 0; i < 20; i++) { // more than there are spare places
+        const int fd = get(self, "/api/v1/query");
+        assert_true(reads(self, fd, "too many connections"));
+        const int health = get(self, "/healthz"), ready = get(self, "/readyz");
+        assert_true(reads(self, health, "HTTP/1.1 200"));
+        assert_true(reads(self, ready, "HTTP/1.1 "));
+        close(health);
+        close(ready);
+        close(fd);
     }
-    close(fds[0]);
-    const uint64_t end_us = net_loop_now_us() + WAIT_US;
-    for (bool is_in = false; !is_in && net_loop_now_us() < end_us;) { // its place is free then
-        close(fds[CONNECTIONS_MAX]);
-        fds[CONNECTIONS_MAX] = get(self, "/healthz");
-        is_in = reads(self, fds[CONNECTIONS_MAX], "HTTP/1.1 200");
+    self->is_stuck = false;
+    for (uint32_t i = 0; i < CONNECTIONS_MAX; i++)
+        assert_true(reads(self, fds[i], "query 0>"));
+    int later[8]; // those rest now, and the oldest ones make room
+    for (uint32_t i = 0; i < BASE_COUNT(later); i++) {
+        later[i] = get(self, "/api/v1/query");
+        assert_true(reads(self, later[i], "query 0>"));
     }
-    for (uint32_t i = 1; i <= CONNECTIONS_MAX; i++)
+    assert_true(reads(self, fds[0], NULL));
+    for (uint32_t i = 0; i < BASE_COUNT(later); i++)
+        close(later[i]);
+    for (uint32_t i = 0; i < CONNECTIONS_MAX; i++)
         close(fds[i]);
+}
+
+PATIENT_CASE(silence_holds_no_place) {
+    enum { SILENT = 3 * CONNECTIONS_MAX };
+    int fds[SILENT];
+    for (uint32_t i = 0; i < SILENT; i++) {
+        fds[i] = dial(self);
+        if (i % 2) say(fds[i], "GET / HTTP/1.1\r\nX-Drip: ");
+        if (i % 16 != 15) continue;
+        const int health = get(self, "/healthz"), asked = get(self, "/api/v1/query");
+        assert_true(reads(self, health, "HTTP/1.1 200"));
+        assert_true(reads(self, asked, "query 0>"));
+        close(health);
+        close(asked);
+    }
+    for (uint32_t i = 0; i < SILENT; i++)
+        close(fds[i]);
+}
+
+// An address of this machine that is not loopback.
+static bool find_address(struct in_addr* ip) {
+    struct ifaddrs* list;
+    bool is_found = false;
+    assert_int_equal(getifaddrs(&list), 0);
+    for (const struct ifaddrs* at = list; at && !is_found; at = at->ifa_next) {
+        if (!at->ifa_addr || at->ifa_addr->sa_family != AF_INET) continue;
+        struct sockaddr_in v4;
+        memcpy(&v4, at->ifa_addr, sizeof v4);
+        is_found = ntohl(v4.sin_addr.s_addr) >> 24 != 127;
+        *ip = v4.sin_addr;
+    }
+    freeifaddrs(list);
+    return is_found;
+}
+
+CASE(an_address_has_half_of_the_places) {
+    char file[] = "/tmp/tokens-XXXXXX";
+    static const char tokens[] = "operator operator-0123456789\n";
+    fixture it, *self = &it;
+    struct in_addr ip;
+    int fds[ADDRESS_MAX];
+    if (!find_address(&ip)) skip();
+    const int target = mkstemp(file);
+    assert_true(target >= 0 && write(target, tokens, sizeof tokens - 1) > 0);
+    close(target);
+    open_at(self, ip, file, WAIT_US);
+    (void)unlink(file);
+    static const char ask[] = "GET /api/v1/query HTTP/1.1\r\nHost: localhost\r\n"
+                              "Authorization: Bearer operator-0123456789\r\n\r\n";
+    char byte;
+    self->is_stuck = true;
+    for (uint32_t i = 0; i < ADDRESS_MAX; i++) {
+        fds[i] = dial(self);
+        say(fds[i], ask);
+    }
+    assert_int_equal(pump(self, fds[ADDRESS_MAX - 1], &byte, 1), -1);
+    int fd = dial(self);
+    say(fd, ask);
+    assert_true(reads(self, fd, "too many connections"));
+    close(fd);
+    fd = get(self, "/healthz");
+    assert_true(reads(self, fd, "HTTP/1.1 200"));
+    close(fd);
+    self->is_stuck = false;
+    for (uint32_t i = 0; i < ADDRESS_MAX; i++) {
+        assert_true(reads(self, fds[i], "query 0>"));
+        close(fds[i]);
+    }
+    close_fixture(self);
 }
 
 INSPECT_CASE(streams_leave_room_for_questions) {
