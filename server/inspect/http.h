@@ -19,6 +19,7 @@
 #define HTTP_VISITS_MAX (HTTP_CONNECTIONS_MAX + HTTP_SPARE_MAX)
 #define HTTP_STREAMS_MAX 56u ///< so that some connections stay for questions and orders
 #define HTTP_PUBLICATIONS_MAX 16u
+#define HTTP_READER_PUBLICATIONS_MAX 12u ///< the others are left to operators
 #define HTTP_FRAMES_MAX (HTTP_VISITS_MAX + HTTP_PUBLICATIONS_MAX)
 #define HTTP_PIECES_MAX 16u ///< of a spectator's record, kept for its next reader: 20 MB at most
 #define HTTP_BODY_BYTES_MAX (64u << 10)

@@ -62,9 +62,17 @@ static http_publication* find_publication(server_inspect* self, const server_ord
 // Take a free place and the visit's order. @return NULL: there are too many.
 static http_publication* begin_publication(server_inspect* self, server_order* order, uint32_t hz) {
     http_publication* it = NULL;
-    for (uint32_t i = 0; i < HTTP_PUBLICATIONS_MAX && !it; i++)
-        if (!self->publications[i].is_used) it = &self->publications[i];
-    if (!it) return NULL;
+    uint32_t of_readers = 0;
+    for (uint32_t i = 0; i < HTTP_PUBLICATIONS_MAX; i++) {
+        http_publication* at = &self->publications[i];
+        if (!at->is_used)
+            it = it ? it : at;
+        else
+            of_readers +=
+                server_orders_get(self->orders, order_of(self, at))->right == SERVER_READER;
+    }
+    if (!it || (order->right == SERVER_READER && of_readers >= HTTP_READER_PUBLICATIONS_MAX))
+        return NULL;
     *it = (http_publication){.is_used = true,
                              .type = order->answer.type,
                              .period_us = 1000000 / hz,

@@ -326,18 +326,22 @@ static bool find_address(struct in_addr* ip) {
     return is_found;
 }
 
-CASE(an_address_has_half_of_the_places) {
+static void open_with_tokens(fixture* self, struct in_addr ip) {
     char file[] = "/tmp/tokens-XXXXXX";
-    static const char tokens[] = "operator operator-0123456789\n";
-    fixture it, *self = &it;
-    struct in_addr ip;
-    int fds[ADDRESS_MAX];
-    if (!find_address(&ip)) skip();
+    static const char tokens[] = "operator operator-0123456789\nreader reader-0123456789\n";
     const int target = mkstemp(file);
     assert_true(target >= 0 && write(target, tokens, sizeof tokens - 1) > 0);
     close(target);
     open_at(self, ip, file, WAIT_US);
     (void)unlink(file);
+}
+
+CASE(an_address_has_half_of_the_places) {
+    fixture it, *self = &it;
+    struct in_addr ip;
+    int fds[ADDRESS_MAX];
+    if (!find_address(&ip)) skip();
+    open_with_tokens(self, ip);
     static const char ask[] = "GET /api/v1/query HTTP/1.1\r\nHost: localhost\r\n"
                               "Authorization: Bearer operator-0123456789\r\n\r\n";
     char byte;
@@ -386,6 +390,44 @@ INSPECT_CASE(there_are_sixteen_different_streams) {
     }
     for (uint32_t i = 0; i < BASE_COUNT(fds); i++)
         close(fds[i]);
+}
+
+static int get_as(const fixture* self, const char* token, const char* path) {
+    char text[256];
+    const int fd = dial(self);
+    assert_true(base_text_format(text, sizeof text,
+                                 "GET %s HTTP/1.1\r\nHost: localhost\r\n"
+                                 "Authorization: Bearer %s\r\n\r\n",
+                                 path, token));
+    say(fd, text);
+    return fd;
+}
+
+CASE(readers_share_streams_and_leave_some_to_operators) {
+    static const char reader[] = "reader-0123456789", operator[] = "operator-0123456789";
+    fixture it, *self = &it;
+    int fds[13 + 17 + 4];
+    uint32_t count = 0;
+    char path[64];
+    open_with_tokens(self, (struct in_addr){htonl(INADDR_LOOPBACK)});
+    for (uint32_t i = 0; i < 17; i++) { // one stream at all rates, for a reader
+        assert_true(base_text_format(path, sizeof path, "/api/v1/stream?hz=%u", i + 1));
+        fds[count] = get_as(self, reader, path);
+        assert_true(reads(self, fds[count++], "stream 0>"));
+    }
+    for (uint32_t i = 0; i < 12; i++) {
+        assert_true(base_text_format(path, sizeof path, "/api/v1/stream?of=%u", i));
+        fds[count] = get_as(self, reader, path);
+        assert_true(reads(self, fds[count++], i < 11 ? "stream 1>" : "too many streams"));
+    }
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_true(base_text_format(path, sizeof path, "/api/v1/stream?hz=%u", i + 1));
+        fds[count] = get_as(self, operator, path);
+        assert_true(reads(self, fds[count++], i < 4 ? "stream 1>" : "too many streams"));
+    }
+    for (uint32_t i = 0; i < count; i++)
+        close(fds[i]);
+    close_fixture(self);
 }
 
 INSPECT_CASE(a_loop_that_does_not_come_round_is_not_healthy) {
