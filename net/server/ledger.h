@@ -8,13 +8,14 @@
 typedef struct net_server_lane net_server_lane; ///< server/server_state.h
 typedef struct net_session net_session;         ///< server/session.h
 
-/// Bits by what they say. One block of memory: 64-bit numbers, then those of entities.
+/// Bits by what they say. One block of memory, and one for the entities of all tallies.
 typedef struct net_tally {
     uint64_t (*components)[NET_COST_COUNT]; ///< [component]
     uint64_t* templates;                    ///< [template id]; 0: none, or made later
     uint64_t* clients;                      ///< [place of a session]
     uint32_t* numbers;                      ///< [place] the client that it was
-    uint32_t* entities;                     ///< [index]
+    uint32_t* entities;                     ///< [index]; NULL: not counted
+    uint32_t entity_end;                    ///< behind the highest index with bits
 } net_tally;
 
 /// What is counted now, by lane, and the seconds before.
@@ -28,6 +29,11 @@ typedef struct net_ledger {
     net_tally seconds[NET_LEDGER_SECONDS]; ///< [second % NET_LEDGER_SECONDS]
     uint64_t second_bits[NET_LEDGER_SECONDS];
     uint64_t second_count;
+    // Entities are counted only while somebody asks for them.
+    uint64_t entities_us;   ///< when that was last
+    uint64_t entity_second; ///< the first second in which all of it was counted
+    uint64_t* entity_sums;  ///< [index], over the known seconds; NULL: not counted
+    uint32_t entity_end;    ///< of the sums
 } net_ledger;
 
 /// A piece of the captured packet.
@@ -58,6 +64,8 @@ typedef struct net_capture {
 void net_server_turn_ledger(net_server* server);
 /// Begin to count. @return false when memory ran out.
 BASE_MUST_USE bool net_server_open_ledger(net_server* server);
+/// Count entities from the next second on. @return false when memory ran out.
+BASE_MUST_USE bool net_server_count_entities(net_server* server);
 /// End the ledger and the capture, when there are any.
 void net_server_close_ledger(net_server* server);
 void net_server_close_capture(net_server* server);

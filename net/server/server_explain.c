@@ -134,7 +134,6 @@ static uint32_t entry_count(const net_ledger* ledger, net_ledger_by by) {
         [NET_LEDGER_CAUSE] = NET_COST_COUNT,
         [NET_LEDGER_TEMPLATE] = ledger->template_count,
         [NET_LEDGER_CLIENT] = ledger->place_count,
-        [NET_LEDGER_ENTITY] = ledger->entity_count,
     };
     return counts[by];
 }
@@ -159,9 +158,6 @@ static void add_second(const net_server* server, const net_tally* second, net_le
     for (uint32_t i = 0; by == NET_LEDGER_CLIENT && i < ledger->place_count; i++)
         if (server->sessions[i] && server->sessions[i]->client == second->numbers[i])
             entries[i].bits += second->clients[i];
-    for (uint32_t i = 0; by == NET_LEDGER_ENTITY && i < ledger->entity_count; i++)
-        if (second->entities[i])
-            entries[handle_at(server, i) != ECS_ENTITY_NONE ? i : 0].bits += second->entities[i];
 }
 
 static net_ledger_line line_of(const net_server* server, net_ledger_by by,
@@ -202,22 +198,111 @@ static net_ledger_line line_of(const net_server* server, net_ledger_by by,
 }
 
 static void list_entries(const net_server* server, net_ledger_by by, ledger_entry* entries,
-                         uint32_t lines_max, net_ledger_line_fn line, void* context,
-                         const net_ledger_span* span) {
+                         uint32_t count, uint32_t lines_max, net_ledger_line_fn line, void* context,
+                         net_ledger_span* span) {
+    qsort(entries, count, sizeof *entries, compare_entries);
+    span->is_cut = span->is_cut || count > lines_max;
+    for (uint32_t i = 0; i < count && i < lines_max; i++) {
+        net_ledger_line one = line_of(server, by, &entries[i]);
+        one.share = (double)one.bits / (double)span->bits;
+        line(context, &one);
+    }
+}
+
+static void add_span(const net_ledger* ledger, uint32_t back, net_ledger_span* span) {
+    const uint64_t bits = ledger->second_bits[(ledger->second_count - back) % NET_LEDGER_SECONDS];
+    span->bits += bits;
+    span->second_bits[NET_LEDGER_SECONDS - back] = bits;
+}
+
+// All that have bits, of what is not entities.
+static bool list_all(const net_server* server, net_ledger_by by, uint32_t lines_max,
+                     net_ledger_line_fn line, void* context, net_ledger_span* span) {
+    const net_ledger* ledger = server->ledger;
+    const uint32_t all = entry_count(ledger, by);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < entry_count(server->ledger, by); i++) {
+    ledger_entry* entries = base_allocate_zero(server->allocator, all * sizeof *entries);
+    if (!entries) return false;
+    span->seconds = ledger->second_count < NET_LEDGER_SECONDS ? (uint32_t)ledger->second_count
+                                                              : NET_LEDGER_SECONDS;
+    for (uint32_t back = 1; back <= span->seconds; back++) {
+        add_span(ledger, back, span);
+        add_second(server, &ledger->seconds[(ledger->second_count - back) % NET_LEDGER_SECONDS], by,
+                   entries);
+    }
+    for (uint32_t i = 0; i < all; i++) {
         if (entries[i].bits == 0) continue;
         const bool is_both = by == NET_LEDGER_BOTH;
         entries[count++] = (ledger_entry){.bits = entries[i].bits,
                                           .key = is_both ? i / NET_COST_COUNT : i,
                                           .cause = is_both ? i % NET_COST_COUNT : 0};
     }
-    qsort(entries, count, sizeof *entries, compare_entries);
-    for (uint32_t i = 0; i < count && i < lines_max; i++) {
-        net_ledger_line one = line_of(server, by, &entries[i]);
-        one.share = (double)one.bits / (double)span->bits;
-        line(context, &one);
+    if (line && span->bits > 0)
+        list_entries(server, by, entries, count, lines_max, line, context, span);
+    base_release(server->allocator, entries, all * sizeof *entries);
+    return true;
+}
+
+// ---- by entity: the most of them, with the least on top of a heap
+
+static void sink_entry(ledger_entry* heap, uint32_t count, ledger_entry entry) {
+    uint32_t at = 0;
+    for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && compare_entries(&heap[child], &heap[child + 1]) < 0) child++;
+        if (compare_entries(&entry, &heap[child]) >= 0) break;
+        heap[at] = heap[child];
     }
+    heap[at] = entry;
+}
+
+static void raise_entry(ledger_entry* heap, uint32_t at, ledger_entry entry) {
+    for (; at > 0 && compare_entries(&heap[(at - 1) / 2], &entry) < 0; at = (at - 1) / 2)
+        heap[at] = heap[(at - 1) / 2];
+    heap[at] = entry;
+}
+
+// @return how many are in the heap: those that live. *rest: bits of no entity, and of dead ones.
+static uint32_t choose_entities(const net_server* server, ledger_entry* heap, uint32_t most,
+                                uint64_t* rest, bool* is_cut) {
+    const net_ledger* ledger = server->ledger;
+    uint32_t count = 0;
+    *rest = ledger->entity_end > 0 ? ledger->entity_sums[0] : 0;
+    for (uint32_t i = 1; i < ledger->entity_end; i++) {
+        const ledger_entry entry = {.bits = ledger->entity_sums[i], .key = i};
+        if (entry.bits == 0) continue;
+        if (handle_at(server, i) == ECS_ENTITY_NONE) {
+            *rest += entry.bits;
+        } else if (count < most) {
+            raise_entry(heap, count++, entry);
+        } else {
+            *is_cut = true;
+            if (compare_entries(&entry, &heap[0]) < 0) sink_entry(heap, count, entry);
+        }
+    }
+    return count;
+}
+
+static bool list_entities(net_server* server, uint32_t lines_max, net_ledger_line_fn line,
+                          void* context, net_ledger_span* span) {
+    if (!net_server_count_entities(server)) return false;
+    const net_ledger* ledger = server->ledger;
+    const uint64_t known = ledger->second_count > ledger->entity_second
+                               ? ledger->second_count - ledger->entity_second
+                               : 0;
+    span->seconds = known < NET_LEDGER_SECONDS ? (uint32_t)known : NET_LEDGER_SECONDS;
+    for (uint32_t back = 1; back <= span->seconds; back++)
+        add_span(ledger, back, span);
+    if (!line || span->bits == 0) return true;
+    const uint32_t most = lines_max < ledger->entity_end ? lines_max : ledger->entity_end;
+    const size_t bytes = ((size_t)most + 1) * sizeof(ledger_entry);
+    ledger_entry* heap = base_allocate(server->allocator, bytes);
+    if (!heap) return false;
+    uint64_t rest;
+    uint32_t count = choose_entities(server, heap, most, &rest, &span->is_cut);
+    if (rest > 0) heap[count++] = (ledger_entry){.bits = rest};
+    list_entries(server, NET_LEDGER_ENTITY, heap, count, lines_max, line, context, span);
+    base_release(server->allocator, heap, bytes);
+    return true;
 }
 
 bool net_server_ledger(net_server* server, net_ledger_by by, uint32_t lines_max,
@@ -226,22 +311,9 @@ bool net_server_ledger(net_server* server, net_ledger_by by, uint32_t lines_max,
     net_server_collect(server);
     *span = (net_ledger_span){.seconds = 0};
     if (!server->ledger && !net_server_open_ledger(server)) return false;
-    net_ledger* ledger = server->ledger;
-    ledger->asked_us = server->now_us;
-    const uint32_t count = entry_count(ledger, by);
-    ledger_entry* entries = base_allocate_zero(server->allocator, count * sizeof *entries);
-    if (!entries) return false;
-    span->seconds = ledger->second_count < NET_LEDGER_SECONDS ? (uint32_t)ledger->second_count
-                                                              : NET_LEDGER_SECONDS;
-    for (uint32_t back = 1; back <= span->seconds; back++) {
-        const uint32_t at = (uint32_t)((ledger->second_count - back) % NET_LEDGER_SECONDS);
-        span->bits += ledger->second_bits[at];
-        span->second_bits[NET_LEDGER_SECONDS - back] = ledger->second_bits[at];
-        add_second(server, &ledger->seconds[at], by, entries);
-    }
-    if (line && span->bits > 0) list_entries(server, by, entries, lines_max, line, context, span);
-    base_release(server->allocator, entries, count * sizeof *entries);
-    return true;
+    server->ledger->asked_us = server->now_us;
+    return by == NET_LEDGER_ENTITY ? list_entities(server, lines_max, line, context, span)
+                                   : list_all(server, by, lines_max, line, context, span);
 }
 
 // ---- asked for a packet

@@ -29,8 +29,7 @@ static size_t wide_bytes(const net_ledger* ledger) {
 }
 
 static size_t tally_bytes(const net_ledger* ledger) {
-    return wide_bytes(ledger) +
-           ((size_t)ledger->place_count + ledger->entity_count) * sizeof(uint32_t);
+    return wide_bytes(ledger) + (size_t)ledger->place_count * sizeof(uint32_t);
 }
 
 static bool open_tally(const net_server* server, const net_ledger* ledger, net_tally* tally) {
@@ -41,12 +40,43 @@ static bool open_tally(const net_server* server, const net_ledger* ledger, net_t
                        (size_t)ledger->component_count * NET_COST_COUNT;
     tally->clients = tally->templates + ledger->template_count;
     tally->numbers = (uint32_t*)(void*)(memory + wide_bytes(ledger));
-    tally->entities = tally->numbers + ledger->place_count;
     return true;
+}
+
+static size_t entities_bytes(const net_ledger* ledger) {
+    const size_t tallies = (size_t)ledger->lane_count + NET_LEDGER_SECONDS;
+    return ledger->entity_count * (sizeof(uint64_t) + tallies * sizeof(uint32_t));
+}
+
+bool net_server_count_entities(net_server* server) {
+    net_ledger* ledger = server->ledger;
+    ledger->entities_us = server->now_us;
+    if (ledger->entity_sums) return true;
+    ledger->entity_sums = base_allocate_zero(server->allocator, entities_bytes(ledger));
+    if (!ledger->entity_sums) return false;
+    uint32_t* memory = (uint32_t*)(void*)(ledger->entity_sums + ledger->entity_count);
+    for (uint32_t i = 0; i < ledger->lane_count + NET_LEDGER_SECONDS; i++) {
+        net_tally* tally =
+            i < ledger->lane_count ? &ledger->lanes[i] : &ledger->seconds[i - ledger->lane_count];
+        tally->entities = memory + (size_t)i * ledger->entity_count;
+        tally->entity_end = 0;
+    }
+    ledger->entity_end = 0;
+    ledger->entity_second = ledger->second_count + 1; // this one has begun
+    return true;
+}
+
+static void close_entities(const net_server* server, net_ledger* ledger) {
+    if (!ledger->entity_sums) return;
+    base_release(server->allocator, ledger->entity_sums, entities_bytes(ledger));
+    ledger->entity_sums = NULL;
+    for (uint32_t i = 0; i < ledger->lane_count; i++)
+        ledger->lanes[i].entities = NULL;
 }
 
 static void close_ledger(net_server* server, net_ledger* ledger) {
     if (!ledger) return;
+    close_entities(server, ledger);
     for (uint32_t i = 0; i < ledger->lane_count; i++)
         base_release(server->allocator, ledger->lanes[i].components, tally_bytes(ledger));
     for (uint32_t i = 0; i < NET_LEDGER_SECONDS; i++)
@@ -63,11 +93,14 @@ static uint64_t sent_bytes(const net_server* server) {
 static void tally_piece(const net_ledger* ledger, net_tally* tally, const net_session* session,
                         const net_piece* piece) {
     const uint32_t id = piece->row_template ? piece->row_template->id : 0;
-    const uint32_t index = ecs_entity_index(piece->entity);
     tally->components[piece->component][piece->cause] += piece->bits;
     tally->templates[id < ledger->template_count ? id : 0] += piece->bits;
-    tally->entities[index < ledger->entity_count ? index : 0] += piece->bits;
     tally->clients[session->place] += piece->bits;
+    if (!tally->entities) return;
+    uint32_t index = ecs_entity_index(piece->entity);
+    if (index >= ledger->entity_count) index = 0;
+    tally->entities[index] += piece->bits;
+    if (tally->entity_end <= index) tally->entity_end = index + 1;
 }
 
 static void capture_piece(const net_server* server, net_capture* capture, const net_piece* piece) {
@@ -139,8 +172,6 @@ static void add_tally(const net_ledger* ledger, net_tally* to, const net_tally* 
     uint64_t *wide = (uint64_t*)(void*)to->components, *more = (uint64_t*)(void*)from->components;
     for (size_t i = 0; i < wide_bytes(ledger) / sizeof *wide; i++)
         wide[i] += more[i];
-    for (uint32_t i = 0; i < ledger->entity_count; i++)
-        to->entities[i] += from->entities[i];
 }
 
 static uint64_t sum_of(const net_ledger* ledger, const net_tally* tally) {
@@ -153,6 +184,28 @@ static uint64_t sum_of(const net_ledger* ledger, const net_tally* tally) {
 
 // ---- seconds
 
+// The oldest second leaves the sums, and what the lanes counted is in its place.
+static void end_entities(net_ledger* ledger, net_tally* second) {
+    for (uint32_t i = 0; i < second->entity_end; i++)
+        ledger->entity_sums[i] -= second->entities[i];
+    memset(second->entities, 0, second->entity_end * sizeof *second->entities);
+    second->entity_end = 0;
+    for (uint32_t k = 0; k < ledger->lane_count; k++) {
+        net_tally* lane = &ledger->lanes[k];
+        if (lane->entity_end > second->entity_end) second->entity_end = lane->entity_end;
+        // What a part of a second has is in no line.
+        const bool is_whole = ledger->second_count >= ledger->entity_second;
+        for (uint32_t i = 0; is_whole && i < lane->entity_end; i++) {
+            second->entities[i] += lane->entities[i];
+            ledger->entity_sums[i] += lane->entities[i];
+        }
+        memset(lane->entities, 0, lane->entity_end * sizeof *lane->entities);
+        lane->entity_end = 0;
+    }
+    if (second->entity_end == 0) second->entity_end = 1;
+    if (ledger->entity_end < second->entity_end) ledger->entity_end = second->entity_end;
+}
+
 static void end_second(net_server* server, net_ledger* ledger) {
     const uint32_t at = (uint32_t)(ledger->second_count % NET_LEDGER_SECONDS);
     net_tally* second = &ledger->seconds[at];
@@ -161,6 +214,7 @@ static void end_second(net_server* server, net_ledger* ledger) {
         add_tally(ledger, second, &ledger->lanes[i]);
         memset(ledger->lanes[i].components, 0, tally_bytes(ledger));
     }
+    if (ledger->entity_sums) end_entities(ledger, second);
     for (uint32_t i = 0; i < ledger->place_count; i++)
         second->numbers[i] = server->sessions[i] ? server->sessions[i]->client : 0;
     const uint64_t ours = sum_of(ledger, second), now = sent_bytes(server);
@@ -169,7 +223,10 @@ static void end_second(net_server* server, net_ledger* ledger) {
     if (ledger->carried > 0) {
         second->components[NET_BANDWIDTH_NONE][NET_COST_TRANSPORT] += (uint64_t)ledger->carried;
         second->templates[0] += (uint64_t)ledger->carried;
-        second->entities[0] += (uint32_t)ledger->carried;
+        if (ledger->entity_sums && ledger->second_count >= ledger->entity_second) {
+            second->entities[0] += (uint32_t)ledger->carried;
+            ledger->entity_sums[0] += (uint32_t)ledger->carried;
+        }
         ledger->second_bits[at] = ours + (uint64_t)ledger->carried;
         ledger->carried = 0;
     } else {
@@ -210,6 +267,7 @@ void net_server_turn_ledger(net_server* server) {
         close_ledger(server, ledger);
         ledger = server->ledger = NULL;
     }
+    if (ledger && !is_asked(server, ledger->entities_us)) close_entities(server, ledger);
     if (ledger && server->now_us > ledger->second_us + 2 * NET_LEDGER_SECONDS * SECOND_US)
         ledger->second_us = server->now_us - SECOND_US; // the match stood still
     while (ledger && server->now_us >= ledger->second_us + SECOND_US)

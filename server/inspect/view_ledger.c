@@ -19,14 +19,13 @@ static const char* const ways[NET_LEDGER_BY_COUNT] = {
 };
 
 typedef struct ledger_lines {
-    uint32_t count; ///< also of those that have no room
+    uint32_t count;
     net_ledger_line lines[LEDGER_LINES_MAX];
 } ledger_lines;
 
 static void keep_line(void* context, const net_ledger_line* line) {
     ledger_lines* self = context;
-    if (self->count < LEDGER_LINES_MAX) self->lines[self->count] = *line;
-    self->count++;
+    if (self->count < LEDGER_LINES_MAX) self->lines[self->count++] = *line;
 }
 
 static void put_name(base_bytes* json, net_ledger_by by, const net_ledger_line* line) {
@@ -54,7 +53,7 @@ static void put_ledger(base_bytes* json, net_ledger_by by, const ledger_lines* f
         view_u64(json, NULL, span->second_bits[i]);
     view_close(json, ']');
     view_open(json, "lines", '[');
-    for (uint32_t i = 0; i < found->count && i < LEDGER_LINES_MAX; i++) {
+    for (uint32_t i = 0; i < found->count; i++) {
         const net_ledger_line* line = &found->lines[i];
         view_open(json, NULL, '{');
         put_name(json, by, line);
@@ -65,7 +64,7 @@ static void put_ledger(base_bytes* json, net_ledger_by by, const ledger_lines* f
         view_close(json, '}');
     }
     view_close(json, ']');
-    view_bool(json, "cut", found->count > LEDGER_LINES_MAX);
+    view_bool(json, "cut", span->is_cut);
     view_close(json, '}');
 }
 
@@ -92,7 +91,7 @@ static void run_ledger(server_subject* subject, const server_request* request,
         (by != NET_LEDGER_CAUSE && by != NET_LEDGER_CLIENT &&
          !view_may_look(subject, request, answer)))
         return;
-    if (net_server_ledger(subject->server, by, LEDGER_LINES_MAX + 1, keep_line, &found, &span))
+    if (net_server_ledger(subject->server, by, LEDGER_LINES_MAX, keep_line, &found, &span))
         put_ledger(answer->json, by, &found, &span);
     else
         server_answer_error(answer, 503, "there is no memory for the ledger");

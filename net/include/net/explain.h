@@ -2,7 +2,9 @@
 /// Look into a server: why a client has an entity or not, where the bits of the last seconds went,
 /// and a packet bit by bit.
 ///
-/// Nothing here changes the match or a bit that is sent. Call it as other functions of a server
+/// Nothing here changes the match or a bit that is sent. But it may wait: net_server_explain,
+/// net_server_ledger and net_server_packet begin with net_server_collect, which waits until the
+/// threads of the server have sent the last tick. Call it as other functions of a server
 /// that are not const (net/server.h). Texts are static or those of the world's schema, valid while
 /// the server lives. Ticks: 0 means none.
 #pragma once
@@ -166,11 +168,13 @@ typedef struct net_ledger_span {
     uint32_t seconds;                         ///< that were counted, whole ones
     uint64_t bits;                            ///< 8 times what the transport sent in them
     uint64_t second_bits[NET_LEDGER_SECONDS]; ///< the newest last; 0 before the first
+    bool is_cut;                              ///< there are more lines than were listed
 } net_ledger_span;
 
 /// List where the bits of the last NET_LEDGER_SECONDS went, most first. The first call begins to
 /// count; until then, and NET_LEDGER_ASK_MS after the last call, nothing is counted and no memory
-/// held. `line` may be NULL. @return false when memory ran out: nothing was listed.
+/// held. Entities are counted from the first call with NET_LEDGER_ENTITY on in the same way, since
+/// they cost most: 20,000 of them 0.1 ms a second. `line` may be NULL. @return false when memory ran out: nothing was listed.
 bool net_server_ledger(net_server* server, net_ledger_by by, uint32_t lines_max,
                        net_ledger_line_fn line, void* context, net_ledger_span* span);
 

@@ -192,6 +192,63 @@ TABLE_CASE(the_ledger_counts_only_while_it_is_asked_for, .seed = 1, .quiet = 400
     assert_null(at->server->replicator->lanes[0].sink);
 }
 
+typedef struct listed {
+    uint32_t count;
+    net_ledger_line lines[512];
+} listed;
+
+static void keep_line(void* context, const net_ledger_line* line) {
+    listed* all = context;
+    assert_true(all->count < 512);
+    all->lines[all->count++] = *line;
+}
+
+TABLE_CASE(entities_are_counted_only_while_somebody_asks_for_them, .seed = 1, .quiet = 4000) {
+    net_ledger_span span, whole;
+    listed all = {0}, most = {0};
+    table_sit(at, NULL);
+    table_run(at, 60);
+    assert_true(net_server_ledger(at->server, NET_LEDGER_BOTH, 1, NULL, NULL, &span));
+    table_run(at, 90);
+    assert_null(at->server->ledger->entity_sums);
+    assert_true(net_server_ledger(at->server, NET_LEDGER_ENTITY, 512, keep_line, &all, &span));
+    assert_int_equal(span.seconds + all.count, 0);
+    table_run(at, 4 * TICKS_PER_SECOND);
+    assert_true(net_server_ledger(at->server, NET_LEDGER_ENTITY, 512, keep_line, &all, &span));
+    assert_true(net_server_ledger(at->server, NET_LEDGER_COMPONENT, 1, NULL, NULL, &whole));
+    assert_int_equal(span.seconds, 3);
+    assert_int_equal(whole.seconds, 5);
+    assert_false(span.is_cut);
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < all.count; i++) {
+        bits += all.lines[i].bits;
+        if (i > 0) assert_true(all.lines[i].bits <= all.lines[i - 1].bits);
+    }
+    assert_true(bits > 0 && bits == span.bits);
+    // Fewer lines are the first of all. Bits of no entity always have one.
+    const uint32_t fewer = all.count / 2;
+    assert_true(fewer > 3);
+    assert_true(net_server_ledger(at->server, NET_LEDGER_ENTITY, fewer, keep_line, &most, &span));
+    assert_true(span.is_cut);
+    assert_int_equal(most.count, fewer);
+    for (uint32_t i = 0; i < fewer; i++)
+        assert_int_equal(most.lines[i].bits, all.lines[i].bits);
+    // Later than ten seconds the oldest ones are gone, and then nobody asks any more.
+    table_run(at, 12 * TICKS_PER_SECOND);
+    all.count = 0;
+    assert_true(net_server_ledger(at->server, NET_LEDGER_ENTITY, 512, keep_line, &all, &span));
+    assert_int_equal(span.seconds, NET_LEDGER_SECONDS);
+    for (uint32_t i = 0; i < all.count; i++)
+        span.bits -= all.lines[i].bits;
+    assert_int_equal(span.bits, 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_true(net_server_ledger(at->server, NET_LEDGER_CAUSE, 1, NULL, NULL, &span));
+        table_run(at, NET_LEDGER_ASK_MS * TICKS_PER_SECOND / 2000 + 2);
+    }
+    assert_null(at->server->ledger->entity_sums);
+    assert_non_null(at->server->ledger);
+}
+
 TABLE_CASE(a_packet_is_taken_apart_for_those_who_ask, .seed = 1, .quiet = 4000) {
     table_sit(at, NULL);
     table_sit(at, NULL);
