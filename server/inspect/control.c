@@ -129,7 +129,7 @@ void server_control_close(server_control* self) {
 void server_line_run(server_subject* subject, char* line, server_right right,
                      server_answer* answer) {
     server_request request = {.right = right,
-                              .until_us = net_loop_now_us() + SERVER_ORDERS_PASS_US};
+                              .until_us = net_loop_now_us() + SERVER_ORDERS_PERIOD_US};
     base_bytes_clear(answer->json);
     answer->type = NULL;
     if (server_request_read(&request, line, answer)) server_verb_run(subject, &request, answer);
@@ -271,7 +271,7 @@ void server_control_pass(server_control* self, server_subject* subject, uint64_t
     }
     polled[SERVER_CONTROL_CONNECTIONS_MAX] = (struct pollfd){self->listener, POLLIN, 0};
     (void)poll(polled, SERVER_CONTROL_CONNECTIONS_MAX + 1, 0);
-    const uint64_t until_us = net_loop_now_us() + SERVER_ORDERS_PASS_US;
+    const uint64_t until_us = net_loop_now_us() + SERVER_ORDERS_PERIOD_US;
     // Another one is the first in each pass: a flood of lines takes its own turns only.
     self->turn = (self->turn + 1) % SERVER_CONTROL_CONNECTIONS_MAX;
     for (uint32_t k = 0; k < SERVER_CONTROL_CONNECTIONS_MAX; k++) {

@@ -19,7 +19,7 @@ typedef struct server_control server_control;
 /// @return NET_EXIT_CLEAN, or the exit code: reported.
 BASE_MUST_USE int server_control_open(const char* path, const base_reporter* reporter,
                                       server_control** control);
-/// Accept, read, run and answer what is there, within SERVER_ORDERS_PASS_US. NULL does nothing.
+/// Accept, read, run and answer what is there, within SERVER_ORDERS_PERIOD_US. NULL does nothing.
 void server_control_pass(server_control* control, server_subject* subject, uint64_t now_us);
 /// Close all connections and remove the socket. NULL does nothing.
 void server_control_close(server_control* control);

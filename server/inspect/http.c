@@ -307,7 +307,8 @@ int server_inspect_open(const server_inspect_config* config, server_inspect** in
     int code = open_listener(self, config, &listener);
     if (code == NET_EXIT_CLEAN) {
         self->stop = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-        self->orders = server_orders_create(HTTP_VISITS_MAX + HTTP_PUBLICATIONS_MAX);
+        self->orders =
+            server_orders_create(HTTP_VISITS_MAX + HTTP_PUBLICATIONS_MAX, config->tick_rate_hz);
         if (self->stop < 0 || !self->orders) {
             close(listener);
             code = report_memory(config);
@@ -342,7 +343,8 @@ int server_inspect_descriptor(const server_inspect* self) {
 
 server_inspect_counts server_inspect_get_counts(const server_inspect* self) {
     server_inspect_counts counts = {.connections = self->visit_count,
-                                    .frames_lost = self->frames_lost};
+                                    .frames_lost = self->frames_lost,
+                                    .cuts = server_orders_cuts(self->orders)};
     for (uint32_t i = 0; i < BASE_COUNT(counts.responses); i++)
         counts.responses[i] = self->responses[i];
     return counts;

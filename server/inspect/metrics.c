@@ -387,6 +387,9 @@ static void put_http(base_bytes* text, const server_subject* subject) {
         put_labelled(text, name, "status", classes[i], counts->responses[i]);
     put_count(text, "shoal_http_frames_lost_total", "counter",
               "Frames of streams that slow readers did not get.", counts->frames_lost);
+    put_count(text, "shoal_http_cut_total", "counter",
+              "Answers and frames that were cut, because their share of the tick was over.",
+              counts->cuts);
 }
 
 void server_metrics_write(const server_metrics* self, const server_subject* subject,

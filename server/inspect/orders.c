@@ -11,6 +11,7 @@
 
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #define ORDERS_MAX 256u
@@ -24,7 +25,8 @@ struct server_orders {
     base_spsc* answered;
     uint32_t count;
     int descriptor; // signals what was answered
-    int asks;       // and this one what was asked
+    int asks;       // a timer: at once when something was asked, or when the next period begins
+    uint64_t period_us, period_end_us, left_us, cuts; // of the loop's thread
     server_order list[];
 };
 
@@ -33,19 +35,22 @@ static void close_descriptors(server_orders* self) {
     if (self->asks >= 0) close(self->asks);
 }
 
-server_orders* server_orders_create(uint32_t count) {
+server_orders* server_orders_create(uint32_t count, uint64_t tick_rate_hz) {
     BASE_ASSERT(count > 0 && count <= ORDERS_MAX);
     const size_t bytes = sizeof(server_orders) + count * sizeof(server_order);
     server_orders* self = base_allocate_zero(NULL, bytes);
     if (!self) return NULL;
     self->descriptor = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    self->asks = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    self->asks = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     if (self->descriptor < 0 || self->asks < 0) {
         close_descriptors(self);
         base_release(NULL, self, bytes);
         return NULL;
     }
     self->count = count;
+    self->period_us = SERVER_ORDERS_PERIOD_US_MAX;
+    if (tick_rate_hz > 0 && 1000000 / tick_rate_hz < self->period_us)
+        self->period_us = 1000000 / tick_rate_hz;
     self->asked = base_spsc_init(self->asked_memory, QUEUE_BYTES, 0);
     self->answered = base_spsc_init(self->answered_memory, QUEUE_BYTES, 0);
     for (uint32_t i = 0; i < count; i++) {
@@ -137,6 +142,13 @@ static void signal(int descriptor) {
     (void)!write(descriptor, &one, sizeof one);
 }
 
+// Either thread may set it. One that is early only looks again.
+static void wake_in(int timer, uint64_t us) {
+    const struct itimerspec when = {
+        .it_value = {.tv_sec = (time_t)(us / 1000000), .tv_nsec = (long)(us % 1000000 * 1000 + 1)}};
+    (void)timerfd_settime(timer, 0, &when, NULL);
+}
+
 static void take_signal(int descriptor) {
     uint64_t count;
     (void)!read(descriptor, &count, sizeof count);
@@ -145,7 +157,7 @@ static void take_signal(int descriptor) {
 void server_orders_push(server_orders* self, uint32_t index) {
     BASE_ASSERT(index < self->count);
     push(self->asked, index);
-    signal(self->asks);
+    wake_in(self->asks, 0);
 }
 
 uint32_t server_orders_pop(server_orders* self) {
@@ -164,31 +176,49 @@ int server_orders_descriptor(const server_orders* self) {
     return self->descriptor;
 }
 
-static void answer(server_order* order, server_run_fn run, server_subject* subject,
+// @return was it cut?
+static bool answer(server_order* order, server_run_fn run, server_subject* subject,
                    uint64_t until_us) {
+    bool is_cut = false;
     server_request request = {.verb = order->verb,
                               .right = order->right,
                               .is_question = order->is_question,
                               .argument_count = order->argument_count,
-                              .until_us = until_us};
+                              .until_us = until_us,
+                              .is_cut = &is_cut};
     for (uint32_t i = 0; i < order->argument_count; i++) {
         request.names[i] = order->names[i];
         request.values[i] = (const char*)order->values.data + order->value_offsets[i];
     }
     run(subject, &request, &order->answer);
+    return is_cut;
 }
 
 void server_orders_run(server_orders* self, server_run_fn run, server_subject* subject) {
     if (base_spsc_used(self->asked) == 0) return;
-    take_signal(self->asks); // what waits for the next pass needs no other one
-    const uint64_t until_us = net_loop_now_us() + SERVER_ORDERS_PASS_US;
+    const uint64_t now_us = net_loop_now_us();
+    if (now_us >= self->period_end_us) {
+        self->left_us = SERVER_ORDERS_PERIOD_US;
+        self->period_end_us = now_us + self->period_us;
+    }
+    take_signal(self->asks);
     bool has_run = false;
-    do {
+    uint64_t at_us = now_us;
+    const uint64_t until_us = now_us + self->left_us;
+    while (at_us + SERVER_ORDERS_LEFT_US_MIN <= until_us) {
         const uint32_t index = pop(self->asked);
         if (index == UINT32_MAX) break;
-        answer(&self->list[index], run, subject, until_us);
+        self->cuts += answer(&self->list[index], run, subject, until_us);
         push(self->answered, index);
         has_run = true;
-    } while (net_loop_now_us() < until_us);
+        at_us = net_loop_now_us();
+    }
+    self->left_us = until_us > at_us ? until_us - at_us : 0;
+    if (base_spsc_used(self->asked) > 0 && self->left_us < SERVER_ORDERS_LEFT_US_MIN)
+        wake_in(self->asks, self->period_end_us > at_us ? self->period_end_us - at_us : 0);
     if (has_run) signal(self->descriptor);
+}
+
+uint64_t server_orders_cuts(const server_orders* self) {
+    return self->cuts;
 }

@@ -8,8 +8,12 @@
 
 #include "verbs.h"
 
-/// Of one pass of the loop. An order that has begun is not stopped, the next ones wait.
-#define SERVER_ORDERS_PASS_US 200u
+/// Of a tick's period, however many passes the loop makes in it; of a match with fewer ticks, of a
+/// period of SERVER_ORDERS_PERIOD_US_MAX. An order that has begun is not stopped, the next ones wait.
+#define SERVER_ORDERS_PERIOD_US 200u
+#define SERVER_ORDERS_PERIOD_US_MAX 16667u
+/// An order begins with no less: else it is cut before it has something.
+#define SERVER_ORDERS_LEFT_US_MIN 50u
 
 typedef struct server_order {
     char verb[SERVER_VERB_BYTES];
@@ -25,8 +29,9 @@ typedef struct server_order {
 
 typedef struct server_orders server_orders;
 
-/// Make `count` orders, 1 to 256 (asserted). @return NULL: no memory.
-server_orders* server_orders_create(uint32_t count);
+/// Make `count` orders, 1 to 256 (asserted), for a loop with so many ticks a second (0: none).
+/// @return NULL: no memory.
+server_orders* server_orders_create(uint32_t count, uint64_t tick_rate_hz);
 /// Neither thread uses it any more. NULL does nothing.
 void server_orders_destroy(server_orders* orders);
 
@@ -43,7 +48,8 @@ BASE_MUST_USE bool server_order_add(server_order* order, const char* name, size_
                                     const char* value, size_t value_bytes);
 /// Give an order to the loop's thread.
 void server_orders_push(server_orders* orders, uint32_t index);
-/// A descriptor that is readable once something was asked; server_orders_run empties it.
+/// A descriptor that is readable once something was asked, or may be answered again;
+/// server_orders_run empties it.
 int server_orders_asks(const server_orders* orders);
 /// Take an answered order back. @return its index; UINT32_MAX: there is none now.
 uint32_t server_orders_pop(server_orders* orders);
@@ -52,5 +58,7 @@ int server_orders_descriptor(const server_orders* orders);
 
 // ---- the loop's thread ----
 
-/// Answer what waits by `run`, within SERVER_ORDERS_PASS_US. Without orders it costs two loads.
+/// Answer what waits by `run`, within what is left of the period. Without orders it costs two loads.
 void server_orders_run(server_orders* orders, server_run_fn run, server_subject* subject);
+/// Answers that were cut, because their time was over.
+uint64_t server_orders_cuts(const server_orders* orders);

@@ -36,6 +36,7 @@ typedef struct server_request {
     const char* values[SERVER_ARGUMENTS_MAX];
     char given[SERVER_ARGUMENTS_MAX][SERVER_ARGUMENT_NAME_BYTES]; ///< of server_request_read
     uint64_t until_us; ///< of net_loop_now_us: a list ends here, and says so ("cut":true)
+    bool* is_cut;      ///< set when it was over before the list; NULL: no matter
 } server_request;
 
 /// The caller clears it. Its buffer keeps its memory from one answer to the next.

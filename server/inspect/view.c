@@ -298,7 +298,9 @@ bool view_may_see(const server_request* request, const ecs_template_component* c
 }
 
 bool view_is_late(const server_request* request) {
-    return net_loop_now_us() >= request->until_us;
+    const bool is_late = net_loop_now_us() >= request->until_us;
+    if (is_late && request->is_cut) *request->is_cut = true;
+    return is_late;
 }
 
 void view_cut(base_bytes* json, const char* next) {

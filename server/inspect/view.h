@@ -58,7 +58,8 @@ BASE_MUST_USE bool view_may_look(const server_subject* subject, const server_req
                                  server_answer* answer);
 /// May the caller see this component? Readers see what is replicated to all.
 bool view_may_see(const server_request* request, const ecs_template_component* component);
-/// Has the time of the answer passed? The list ends with view_cut then.
+/// Has the time of the answer passed? Ask it where more would follow: the list ends with view_cut
+/// then, and is counted.
 bool view_is_late(const server_request* request);
 /// End of a list: "cut", and with `next` where it goes on.
 void view_cut(base_bytes* json, const char* next);

@@ -99,7 +99,7 @@ def tokens(reader, operator):
 
 # All families, by their names: a dashboard of an operator has them.
 counters = """ticks joins leaves refusals resumes sent_bytes received_bytes dropped log_bytes log_segments log_segments_unstored log_commands_failed log_keyframes
-log_ticks_waited log_saves log_saves_failed http_responses http_frames_lost""".split()
+log_ticks_waited log_saves log_saves_failed http_responses http_frames_lost http_cut""".split()
 families = {f"shoal_{name}_total": "counter" for name in counters}
 families |= {f"shoal_{name}": "gauge" for name in
              "build_info tick_lag_seconds clients entities log_ticks_lost http_connections".split()}

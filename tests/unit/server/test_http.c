@@ -28,7 +28,8 @@ typedef struct fixture {
     server_inspect* inspect;
     struct sockaddr_in to;
     uint32_t answers;
-    bool is_stuck; ///< the loop makes no pass
+    bool is_stuck;     ///< the loop makes no pass
+    uint64_t takes_us; ///< an answer
 } fixture;
 
 // Answers: "stream" goes on with frames that begin with their number; "big" too, with large ones;
@@ -40,6 +41,8 @@ static void answer(server_subject* subject, const server_request* request, serve
     it->type = "text/plain";
     it->stream_hz = 0;
     self->answers++;
+    for (const uint64_t end_us = net_loop_now_us() + self->takes_us; net_loop_now_us() < end_us;) {
+    }
     base_json_put(it->json, "<%u %s %u>", self->answers, request->verb, request->argument_count);
     if (strcmp(request->verb, "stream") == 0) it->stream_hz = 50;
     if (strcmp(request->verb, "big") != 0) return;
@@ -148,6 +151,30 @@ INSPECT_CASE(a_question_waits_for_a_pass_of_the_loop) {
     say(fd, "GET /api/v1/again HTTP/1.1\r\nHost: localhost\r\n\r\n"); // the connection goes on
     assert_true(reads(self, fd, "<2 again 0>"));
     close(fd);
+}
+
+// However many passes the loop makes, a tick loses 200 us and the rest of one answer.
+PATIENT_CASE(answers_have_their_share_of_a_tick_and_no_more) {
+    enum { ASKS = 20, PERIOD_US = 16667 };
+    int fds[ASKS];
+    self->takes_us = 160; // two of them are more than the share
+    self->is_stuck = true;
+    for (uint32_t i = 0; i < ASKS; i++)
+        fds[i] = get(self, "/api/v1/query");
+    char byte;
+    assert_int_equal(pump(self, fds[ASKS - 1], &byte, 1), -1);
+    const uint64_t begin_us = net_loop_now_us();
+    while (self->answers < ASKS) {
+        struct pollfd polled = {.fd = server_inspect_descriptor(self->inspect), .events = POLLIN};
+        assert_int_equal(poll(&polled, 1, (int)(WAIT_US / 1000)), 1); // it is woken for the rest
+        server_inspect_pass(self->inspect, true);
+    }
+    assert_true(net_loop_now_us() - begin_us >= (ASKS / 2 - 2) * PERIOD_US);
+    self->is_stuck = false;
+    for (uint32_t i = 0; i < ASKS; i++) {
+        assert_true(reads(self, fds[i], "query 0>"));
+        close(fds[i]);
+    }
 }
 
 INSPECT_CASE(readers_of_one_stream_share_its_answers) {
