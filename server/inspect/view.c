@@ -205,6 +205,11 @@ bool view_remarks(base_bytes* json, const ecs_world* world, ecs_template_id temp
     return remarks.unit[0] || remarks.about[0];
 }
 
+void view_first_remarks(base_bytes* json, const ecs_world* world, ecs_component_id component) {
+    for (uint32_t i = 1; i <= ecs_template_count(world); i++)
+        if (view_remarks(json, world, (ecs_template_id)i, component)) return;
+}
+
 // ---- names from outside ----
 
 bool view_read_entity(const ecs_world* world, const char* text, ecs_entity* entity) {

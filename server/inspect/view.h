@@ -30,6 +30,8 @@ void view_value(base_bytes* json, const char* key, const ecs_world* world, ecs_c
 /// "unit" and "comment" of a component, where a template states them. @return does it state any?
 bool view_remarks(base_bytes* json, const ecs_world* world, ecs_template_id template_id,
                   ecs_component_id component);
+/// The same of the first template that states some.
+void view_first_remarks(base_bytes* json, const ecs_world* world, ecs_component_id component);
 /// One element of a field.
 void view_element(base_bytes* json, const char* key, ecs_field_kind kind, const void* element);
 /// The value as a dump writes it.

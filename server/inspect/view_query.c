@@ -227,6 +227,7 @@ static void put_columns(base_bytes* json, const ecs_world* world, const bound_qu
         view_open(json, NULL, '{');
         view_text(json, "name", component->name);
         view_text(json, "type", ecs_type_get(world, component->type)->name);
+        view_first_remarks(json, world, bound->components[i]);
         view_close(json, '}');
     }
     view_close(json, ']');

@@ -98,12 +98,6 @@ static void put_users(base_bytes* json, const char* key, const ecs_world* world,
     view_close(json, ']');
 }
 
-// The first template that states some.
-static void put_remarks(base_bytes* json, const ecs_world* world, ecs_component_id id) {
-    for (uint32_t i = 1; i <= ecs_template_count(world); i++)
-        if (view_remarks(json, world, (ecs_template_id)i, id)) return;
-}
-
 static bool is_replicated(const ecs_world* world, ecs_component_id id) {
     for (uint32_t i = 1; i <= ecs_template_count(world); i++) {
         const ecs_template_component* component =
@@ -122,7 +116,7 @@ static void put_component(base_bytes* json, const ecs_world* world, ecs_componen
     view_u32(json, "bytes", type->object_size);
     view_bool(json, "is_tag", type->size == 0);
     view_bool(json, "is_varsize", ecs_type_is_varsize(type));
-    put_remarks(json, world, id);
+    view_first_remarks(json, world, id);
     view_bool(json, "replicated", is_replicated(world, id));
     view_open(json, "fields", '[');
     for (uint32_t i = 0; i < type->field_count; i++) {

@@ -241,13 +241,9 @@ static uint32_t choose_first(const server_subject* subject, uint32_t places) {
 
 // All that a client sees, in any order; what is cut begins where the tick says.
 static bool put_scope(server_subject* subject, const server_request* request,
-                      const net_log_where* place, uint64_t client, server_answer* answer) {
+                      const net_log_where* place, uint64_t client, base_bytes* frame) {
     const ecs_world* world = net_match_world(subject->match);
-    ecs_entity* list = base_allocate(NULL, POSITIONS_MAX * sizeof *list);
-    if (!list) {
-        server_answer_error(answer, 503, "there is no memory for the answer");
-        return false;
-    }
+    ecs_entity list[POSITIONS_MAX];
     const uint32_t count =
         net_server_list_scope(subject->server, (uint32_t)client, list, POSITIONS_MAX);
     const uint32_t most = count < POSITIONS_MAX ? count : POSITIONS_MAX;
@@ -261,9 +257,8 @@ static bool put_scope(server_subject* subject, const server_request* request,
         }
         if (ecs_is_alive(world, entity) &&
             may_show(request, world, entity, (ecs_component_id)place->component))
-            put_position(answer->json, world, place, entity);
+            put_position(frame, world, place, entity);
     }
-    base_release(NULL, list, POSITIONS_MAX * sizeof *list);
     return is_cut;
 }
 
@@ -297,6 +292,14 @@ static bool put_world(server_subject* subject, const server_request* request,
     }
 }
 
+static bool is_there(const server_subject* subject, uint64_t client, server_answer* answer) {
+    net_live_peer peer;
+    if (!view_has_server(subject, answer)) return false;
+    if (net_server_find_client(subject->server, (uint32_t)client, &peer)) return true;
+    server_answer_error(answer, 404, "there is no client %" PRIu64, client);
+    return false;
+}
+
 static void run_positions(server_subject* subject, const server_request* request,
                           server_answer* answer) {
     uint64_t client = 0, hz = POSITIONS_HZ;
@@ -305,15 +308,15 @@ static void run_positions(server_subject* subject, const server_request* request
         !server_request_number(request, "client", 1, UINT32_MAX, &client, answer) ||
         !server_request_number(request, "hz", 1, SERVER_STREAM_HZ_MAX, &hz, answer) ||
         !find_place(subject, request, &place, answer) ||
-        (client && !view_has_server(subject, answer)))
+        (client && !is_there(subject, client, answer)))
         return;
     base_bytes* frame = answer->json;
     base_bytes_write_u32(frame, 0); // the length, when it is known
     base_bytes_write_u64(frame, net_match_tick(subject->match));
     base_bytes_write_u32(frame, 0);
-    const bool is_cut = client ? put_scope(subject, request, &place, client, answer)
+    const bool is_cut = client ? put_scope(subject, request, &place, client, frame)
                                : put_world(subject, request, &place, frame);
-    if (answer->status != 200 || frame->failed) return;
+    if (frame->failed) return;
     answer->type = "application/octet-stream";
     const uint32_t size = (uint32_t)frame->size - 4;
     for (uint32_t i = 0; i < 4; i++)

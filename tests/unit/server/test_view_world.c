@@ -179,8 +179,8 @@ VIEW_CASE(positions_are_those_of_the_world, .seed = 2, .quiet = 1e9) {
     }
     assert_int_equal(ask(self, SERVER_OPERATOR, "positions", "client", "1", NULL), 200);
     assert_in_range(self->json.size, 16 + 20, 16 + all * 20);
-    assert_int_equal(ask(self, SERVER_OPERATOR, "positions", "client", "9", NULL), 200);
-    assert_int_equal(self->json.size, 16);
+    assert_int_equal(ask(self, SERVER_OPERATOR, "positions", "client", "9", NULL), 404);
+    assert_true(says(self, "no client 9"));
 }
 
 VIEW_CASE(positions_of_a_large_world_come_round, .seed = 2, .quiet = 1) {
