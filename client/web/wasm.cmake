@@ -105,6 +105,11 @@ function(shoal_web_game target name blk imports)
             COMMAND ${SHOAL_WASM_OPT} -O3 --strip-debug --strip-producers
                     ${file} -o ${file})
     endif()
+    find_program(SHOAL_GZIP gzip)
+    if(SHOAL_GZIP) # what shoal-server sends to those that take it
+        add_custom_command(TARGET web_${name} POST_BUILD VERBATIM
+            COMMAND ${SHOAL_GZIP} -9 -n -k -f ${SHOAL_WASM_OUT}/${name}.wasm)
+    endif()
 endfunction()
 
 include(scripts/package/ShoalGameSources.cmake)

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "net/socket.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,26 +20,37 @@
 // ---- answers that need no match ----
 
 static enum MHD_Result send_page(http_visit* visit) {
+    char tag[32];
     const server_page_file* file = server_page_find(visit->path);
     BASE_ASSERT(file);
-    return http_respond(visit, 200, file->type,
-                        MHD_create_response_from_buffer(file->size, (void*)(uintptr_t)file->bytes,
-                                                        MHD_RESPMEM_PERSISTENT));
+    const bool is_packed = file->packed && http_takes_gzip(visit);
+    const uint8_t* bytes = is_packed ? file->packed : file->bytes;
+    (void)base_text_format(tag, sizeof tag, "\"%s%s\"", file->tag, is_packed ? "-gz" : "");
+    return http_respond_kept(
+        visit, file->type, tag, is_packed,
+        MHD_create_response_from_buffer(is_packed ? file->packed_size : file->size,
+                                        (void*)(uintptr_t)bytes, MHD_RESPMEM_PERSISTENT));
 }
 
 static enum MHD_Result send_game(const server_inspect* self, http_visit* visit) {
+    char tag[64];
     const char* name = self->config.game;
     const server_route* route = &visit->route;
     const bool is_ours =
         route->name_bytes == strlen(name) && memcmp(route->name, name, route->name_bytes) == 0;
-    const int file = is_ours ? http_open_game(self) : -1;
+    int file = is_ours && http_takes_gzip(visit) ? http_open_game(self, true) : -1;
+    const bool is_packed = file >= 0;
+    if (is_ours && !is_packed) file = http_open_game(self, false);
     struct stat status;
     if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
         http_limit(visit, HTTP_IDLE_FILE);
+        (void)base_text_format(tag, sizeof tag, "\"%" PRIx64 "-%" PRIx64 "-%" PRIx64 "%s\"",
+                               (uint64_t)status.st_size, (uint64_t)status.st_mtim.tv_sec,
+                               (uint64_t)status.st_mtim.tv_nsec, is_packed ? "-gz" : "");
         struct MHD_Response* response =
             MHD_create_response_from_fd64((uint64_t)status.st_size, file);
         if (!response) close(file);
-        return http_respond(visit, 200, "application/wasm", response);
+        return http_respond_kept(visit, "application/wasm", tag, is_packed, response);
     }
     if (file >= 0) close(file);
     return http_send_error(visit, 404, "the game was not built for browsers (-DSHOAL_WEB=ON)");

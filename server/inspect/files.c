@@ -307,26 +307,27 @@ static enum MHD_Result send_start(server_inspect* self, http_visit* visit, bool 
 
 // The game's code for browsers lies in the folder "web" beside that of its module. @return -1: it
 // is not there.
-static int open_game(const char* folder, int folder_bytes, const char* name) {
+static int open_game(const char* folder, int folder_bytes, const char* name, bool is_packed) {
     char path[4096];
-    if (!base_text_format(path, sizeof path, "%.*s/../web/%s.wasm", folder_bytes, folder, name))
+    if (!base_text_format(path, sizeof path, "%.*s/../web/%s.wasm%s", folder_bytes, folder, name,
+                          is_packed ? ".gz" : ""))
         return -1;
     return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-int http_open_game(const server_inspect* self) {
+int http_open_game(const server_inspect* self, bool is_packed) {
     const server_inspect_config* config = &self->config;
     char path[4096];
     if (config->game_file) {
         const char* slash = strrchr(config->game_file, '/');
         const char* folder = slash ? config->game_file : ".";
-        return open_game(folder, slash ? (int)(slash - folder) : 1, config->game);
+        return open_game(folder, slash ? (int)(slash - folder) : 1, config->game, is_packed);
     }
     net_module_default_path(path, sizeof path);
     int file = -1;
     for (const char* at = path; *at && file < 0; at += strspn(at, ":")) {
         const int size = (int)strcspn(at, ":");
-        file = open_game(at, size, config->game);
+        file = open_game(at, size, config->game, is_packed);
         at += size;
     }
     return file;
@@ -375,7 +376,7 @@ static enum MHD_Result send_info(server_inspect* self, http_visit* visit, const 
     const bool is_watch = visit->route.kind == SERVER_ROUTE_WATCH_INFO;
     if (!why && !net_log_parts_find(self->config.log_file, &parts)) why = "the log is not there";
     if (!why && !find_start(self, &parts, is_watch, &start, &tick)) return wait_for_turn(visit);
-    const int game = http_open_game(self);
+    const int game = http_open_game(self, false);
     if (game >= 0) close(game);
     base_bytes_clear(json);
     base_json_put(json, "{\"game\":");

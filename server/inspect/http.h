@@ -148,6 +148,12 @@ bool http_add_headers(struct MHD_Response* response, const char* type);
 /// Answer with this response, which it releases; NULL: no memory. @return what MHD expects.
 enum MHD_Result http_respond(http_visit* visit, int status, const char* type,
                              struct MHD_Response* response);
+/// May the answer be packed by gzip?
+bool http_takes_gzip(const http_visit* visit);
+/// Answer with a file of the page or the game, which browsers keep and ask for again by its tag,
+/// in quotes: 304 when they have it. `is_packed`: by gzip.
+enum MHD_Result http_respond_kept(http_visit* visit, const char* type, const char* tag,
+                                  bool is_packed, struct MHD_Response* response);
 /// Answer with these bytes, copied.
 enum MHD_Result http_send(http_visit* visit, int status, const char* type, const void* bytes,
                           size_t size);
@@ -159,9 +165,9 @@ enum MHD_Result http_send_error(http_visit* visit, int status, const char* error
 
 /// Answer one of the routes of logs. MHD calls it again for one that waits.
 enum MHD_Result http_send_file(server_inspect* self, http_visit* visit);
-/// Open the game's code for browsers, which lies in the folder "web" beside that of its module.
-/// @return -1: it is not there.
-int http_open_game(const server_inspect* self);
+/// Open the game's code for browsers, which lies in the folder "web" beside that of its module:
+/// NAME.wasm, or `is_packed` NAME.wasm.gz. @return -1: it is not there.
+int http_open_game(const server_inspect* self, bool is_packed);
 /// Let those that wait look again. @return when the next one does, UINT64_MAX: none waits.
 uint64_t http_files_run(server_inspect* self, uint64_t now_us);
 void http_files_close(server_inspect* self);

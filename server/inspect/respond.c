@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A response, with the headers that each one has: the page loads nothing from elsewhere, is shown
-// in no frame, and is kept nowhere.
+// A response, with the headers that each one has: the page loads nothing from elsewhere and is shown
+// in no frame. What is of a match is kept nowhere; files of the page and the game are, and are asked
+// for again by their tag.
 #include "http.h"
 
 #include "base/assert.h"
@@ -13,7 +14,11 @@ void http_limit(http_visit* visit, uint32_t times) {
     visit->until_us = net_loop_now_us() + times * visit->idle_us;
 }
 
-bool http_add_headers(struct MHD_Response* response, const char* type) {
+static bool add(struct MHD_Response* response, const char* name, const char* value) {
+    return MHD_add_response_header(response, name, value) == MHD_YES;
+}
+
+static bool add_headers(struct MHD_Response* response, const char* type, const char* cache) {
     static const char* const headers[][2] = {
         {"Content-Security-Policy",
          "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; "
@@ -22,28 +27,64 @@ bool http_add_headers(struct MHD_Response* response, const char* type) {
         {"X-Content-Type-Options", "nosniff"},
         {"Referrer-Policy", "no-referrer"},
         {"Cross-Origin-Resource-Policy", "same-origin"},
-        {"Cache-Control", "no-store"},
     };
-    bool is_whole = MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
-                                            type ? type : "application/json") == MHD_YES;
+    bool is_whole = add(response, MHD_HTTP_HEADER_CONTENT_TYPE, type ? type : "application/json") &&
+                    add(response, MHD_HTTP_HEADER_CACHE_CONTROL, cache);
     for (uint32_t i = 0; i < BASE_COUNT(headers); i++)
-        is_whole =
-            is_whole && MHD_add_response_header(response, headers[i][0], headers[i][1]) == MHD_YES;
+        is_whole = is_whole && add(response, headers[i][0], headers[i][1]);
     return is_whole;
 }
 
-enum MHD_Result http_respond(http_visit* visit, int status, const char* type,
-                             struct MHD_Response* response) {
-    if (!response) return MHD_NO;
+bool http_add_headers(struct MHD_Response* response, const char* type) {
+    return add_headers(response, type, "no-store");
+}
+
+// Queue and release it. `is_whole`: it has its headers.
+static enum MHD_Result queue(http_visit* visit, int status, struct MHD_Response* response,
+                             bool is_whole) {
     enum MHD_Result result = MHD_NO;
-    bool is_whole = http_add_headers(response, type);
-    if (status == 401)
-        is_whole = is_whole && MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
     if (is_whole) result = MHD_queue_response(visit->connection, (unsigned)status, response);
     MHD_destroy_response(response);
     BASE_ASSERT(status >= 100 && status < 600);
     if (result == MHD_YES) visit->inspect->responses[status / 100]++;
     return result;
+}
+
+enum MHD_Result http_respond(http_visit* visit, int status, const char* type,
+                             struct MHD_Response* response) {
+    if (!response) return MHD_NO;
+    bool is_whole = http_add_headers(response, type);
+    if (status == 401) is_whole = is_whole && add(response, "WWW-Authenticate", "Bearer");
+    return queue(visit, status, response, is_whole);
+}
+
+bool http_takes_gzip(const http_visit* visit) {
+    static const char word[] = "gzip";
+    const char* text = MHD_lookup_connection_value(visit->connection, MHD_HEADER_KIND,
+                                                   MHD_HTTP_HEADER_ACCEPT_ENCODING);
+    const char* at = text ? strstr(text, word) : NULL;
+    return at && strncmp(at + sizeof word - 1, ";q=0", 4) != 0;
+}
+
+static bool has_kept(const http_visit* visit, const char* tag) {
+    const char* text = MHD_lookup_connection_value(visit->connection, MHD_HEADER_KIND,
+                                                   MHD_HTTP_HEADER_IF_NONE_MATCH);
+    return text && strstr(text, tag) != NULL;
+}
+
+enum MHD_Result http_respond_kept(http_visit* visit, const char* type, const char* tag,
+                                  bool is_packed, struct MHD_Response* response) {
+    const bool is_known = has_kept(visit, tag);
+    if (is_known && response) {
+        MHD_destroy_response(response);
+        response = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    }
+    if (!response) return MHD_NO;
+    const bool is_whole =
+        add_headers(response, type, "no-cache") && add(response, MHD_HTTP_HEADER_ETAG, tag) &&
+        add(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING) &&
+        (!is_packed || is_known || add(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip"));
+    return queue(visit, is_known ? 304 : 200, response, is_whole);
 }
 
 enum MHD_Result http_send(http_visit* visit, int status, const char* type, const void* bytes,

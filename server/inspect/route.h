@@ -34,8 +34,11 @@ server_route server_route_find(const char* path);
 typedef struct server_page_file {
     const char* path; ///< "/app.js"
     const char* type;
+    const char* tag; ///< of its content
     const uint8_t* bytes;
     size_t size;
+    const uint8_t* packed; ///< by gzip; NULL: the build had none
+    size_t packed_size;
 } server_page_file;
 
 /// @return the file; NULL: the page has none of this name.

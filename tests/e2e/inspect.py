@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """inspect.py URL CASE [argument...]: asks an inspector, and fails with what was not as it should be."""
+import gzip
 import json
 import re
 import socket
@@ -41,6 +42,25 @@ def bearer(token):
     return {} if token is None else {"Authorization": f"Bearer {token}"}
 
 
+def kept(path, content):
+    """A file that browsers keep: packed for those that take it, and not sent again to those that have it."""
+    headers, packed = wants(200, "GET", path, {"Accept-Encoding": "br, gzip"})
+    assert headers["content-encoding"] == "gzip" and headers["vary"] == "Accept-Encoding", headers
+    assert gzip.decompress(packed) == content and len(packed) < len(content)
+    headers_raw, raw = wants(200, "GET", path, {"Accept-Encoding": "gzip;q=0"})
+    assert raw == content and "content-encoding" not in headers_raw and headers_raw["etag"] != headers["etag"]
+    for given, tag in (("gzip", headers["etag"]), ("identity", headers_raw["etag"])):
+        _, nothing = wants(304, "GET", path, {"Accept-Encoding": given, "If-None-Match": f'"x", {tag}'})
+        assert nothing == b""
+    wants(200, "GET", path, {"If-None-Match": headers["etag"]})
+
+
+def game(name):
+    headers, content = wants(200, "GET", f"/game/{name}.wasm")
+    assert headers["content-type"] == "application/wasm"
+    kept(f"/game/{name}.wasm", content)
+
+
 def loopback():
     headers, content = wants(200, "GET", "/api/v1/status")
     assert int(json.loads(content)["tick"]) >= 0
@@ -49,8 +69,10 @@ def loopback():
     assert content.startswith(b"<!doctype html>") and headers["content-type"].startswith("text/html")
     assert "frame-ancestors 'none'" in headers["content-security-policy"]
     assert "'unsafe" not in headers["content-security-policy"]
-    wanted = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cache-control": "no-store"}
+    wanted = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cache-control": "no-cache"}
     assert wanted.items() <= headers.items(), headers
+    assert wants(200, "GET", "/api/v1/status")[0]["cache-control"] == "no-store"
+    kept("/", content)
     wants(200, "GET", "/healthz", {"Host": "10.0.0.1"}, says="pass_ms")
     wants(200, "GET", "/readyz", {"Host": "10.0.0.1"}, says="true")
     wants(404, "GET", "/nothing")

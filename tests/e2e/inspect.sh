@@ -30,6 +30,18 @@ case_an_inspector_answers_and_keeps_foreign_pages_out() {
     [ "$(wc -l <server.out)" = 2 ] || fail "the inspector prints"
 }
 
+case_browsers_keep_the_code_of_the_game() {
+    mkdir lib lib/web
+    copy_games lib/games
+    head -c 50000 "$here/inspect.py" >lib/web/breakout.wasm # any bytes
+    gzip -9 -n -k lib/web/breakout.wasm
+    start server shoal-server --game lib/games/breakout.so --listen 127.0.0.1:0 --log none --http 127.0.0.1:0
+    await "ready line" is_ready_or_gone server
+    url=$(value http server.out)
+    asks game breakout
+    ends_by_post
+}
+
 case_readers_look_and_operators_change() {
     tokens
     serves --http-token-file tokens
