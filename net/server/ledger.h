@@ -29,7 +29,7 @@ typedef struct net_ledger {
     net_tally seconds[NET_LEDGER_SECONDS]; ///< [second % NET_LEDGER_SECONDS]
     uint64_t second_bits[NET_LEDGER_SECONDS];
     uint64_t second_count;
-    // Entities are counted only while somebody asks for them.
+    // Entities are counted only while they are asked for.
     uint64_t entities_us;   ///< when that was last
     uint64_t entity_second; ///< the first second in which all of it was counted
     uint64_t* entity_sums;  ///< [index], over the known seconds; NULL: not counted

@@ -180,7 +180,7 @@ static bool has_time(const server_inspect* self) {
     return net_loop_now_us() < self->convert_until_us;
 }
 
-// What was made for this place, or the piece that nobody read for the longest time.
+// What was made for this place, or the piece that was read longest ago.
 static http_piece* find_piece(server_inspect* self, const place* at) {
     http_piece* oldest = self->pieces;
     for (uint32_t i = 0; i < HTTP_PIECES_MAX; i++) {

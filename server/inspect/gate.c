@@ -158,7 +158,7 @@ static bool is_json(const char* type) {
 
 // ---- five wrong ones a minute ----
 
-// A right token always comes in: behind a proxy all have one address, and a stranger's guesses must
+// A right token always comes in: behind a proxy all have one address, and the guesses of one must
 // lock out none of them. That he may guess on does not help him: a token has 16 random characters
 // at least.
 

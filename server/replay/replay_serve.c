@@ -87,7 +87,7 @@ static int open_page(server_replay* self, served* log, server_inspect** inspect)
                                inspect);
 }
 
-// What is said of a log that grows is as new as its newest block.
+// The status of a log that grows follows its newest block.
 static void follow(server_replay* self, served* log, uint64_t now_us) {
     if (log->info->is_closed || now_us < log->follow_us) return;
     log->follow_us = now_us + FOLLOW_US;

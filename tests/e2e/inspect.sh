@@ -112,7 +112,7 @@ case_readers_get_a_spectators_record_and_never_the_log() {
     says seen.out '^total ticks=[1-9]'
 }
 
-# begins_late SEGMENT [option...]: whoever comes late begins at the newest keyframe, which is in this segment.
+# begins_late SEGMENT [option...]: a late viewer begins at the newest keyframe, which is in this segment.
 begins_late() {
     local segment=$1 file
     shift

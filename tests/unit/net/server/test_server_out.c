@@ -233,7 +233,7 @@ TABLE_CASE(entities_are_counted_only_while_somebody_asks_for_them, .seed = 1, .q
     assert_int_equal(most.count, fewer);
     for (uint32_t i = 0; i < fewer; i++)
         assert_int_equal(most.lines[i].bits, all.lines[i].bits);
-    // Later than ten seconds the oldest ones are gone, and then nobody asks any more.
+    // Later than ten seconds the oldest ones are gone, and then there is no further question.
     table_run(at, 12 * TICKS_PER_SECOND);
     all.count = 0;
     assert_true(net_server_ledger(at->server, NET_LEDGER_ENTITY, 512, keep_line, &all, &span));
