@@ -300,10 +300,23 @@ void web_info(web* self) {
     note(self, self->failure);
 }
 
+static const char* const mark_kinds[] = {[NET_PLAYBACK_JOIN] = "join",
+                                         [NET_PLAYBACK_LEAVE] = "leave",
+                                         [NET_PLAYBACK_EVENT] = "event",
+                                         [NET_PLAYBACK_NAMED] = "named"};
+_Static_assert(sizeof mark_kinds / sizeof *mark_kinds == NET_PLAYBACK_MARK_KINDS,
+               "a page knows each kind of mark by its name");
+
+static const char* mark_name(const web* self, const net_playback_mark* mark) {
+    if (mark->kind == NET_PLAYBACK_NAMED) return mark->name;
+    if (mark->kind == NET_PLAYBACK_EVENT)
+        return self->module->game->messages[mark->message - 1].name;
+    return net_playback_player_name(self->playback, mark->client);
+}
+
 /// The marks from this one on, as JSON.
 WEB_EXPORT(marks) void web_marks(web* self, uint32_t from);
 void web_marks(web* self, uint32_t from) {
-    static const char* const kinds[] = {"join", "leave", "event"};
     begin(self);
     uint32_t count = 0;
     const net_playback_mark* marks =
@@ -311,13 +324,11 @@ void web_marks(web* self, uint32_t from) {
     base_bytes* json = &self->answer;
     base_json_put(json, "[");
     for (uint32_t i = from; i < count; i++) {
-        const char* name = marks[i].kind == NET_PLAYBACK_EVENT
-                               ? self->module->game->messages[marks[i].message - 1].name
-                               : net_playback_player_name(self->playback, marks[i].client);
+        const char* name = mark_name(self, &marks[i]);
         base_json_put(json,
                       "%s{\"tick\":%" PRIu64 ",\"kind\":\"%s\",\"client\":%" PRIu32
                       ",\"message\":%" PRIu32 ",\"name\":",
-                      i > from ? "," : "", marks[i].tick, kinds[marks[i].kind], marks[i].client,
+                      i > from ? "," : "", marks[i].tick, mark_kinds[marks[i].kind], marks[i].client,
                       marks[i].message);
         base_json_text(json, name ? name : "");
         base_json_put(json, "}");

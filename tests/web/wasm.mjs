@@ -230,6 +230,22 @@ async function takesAnyBytes(name, bytes) {
     assert(told > FLIPPED / 4, "changed bytes are not told");
 }
 
+// An operator's marks are on the timeline with their names, and the log runs again.
+async function hasMarks(name, bytes) {
+    const [game, state] = await opened(name, bytes);
+    assert.deepEqual([state.error, state.isReady], [null, true]);
+    assert.equal((await game.seek(state.last)).error, null);
+    const marks = await game.marks(), named = marks.filter((mark) => mark.kind === "named");
+    assert.deepEqual(named.map((mark) => mark.name), ["first blood", "Größe", "%s"]);
+    assert(named.every((mark, i) => mark.tick > (named[i - 1]?.tick ?? 0) && mark.tick <= state.last + 1 && mark.client === 0));
+    assert(marks.every((mark) => ["join", "leave", "event", "named"].includes(mark.kind)));
+    assert.equal((await game.seek(named[1].tick)).error, null);
+    const found = await verify(game);
+    assert.deepEqual([found.error, found.differs, found.worldDiffers], [null, 0, 0]);
+    game.close();
+    console.log(`${name}: ${marks.length} marks, ${named.length} of an operator`);
+}
+
 if (log) {
     await measure(names[0], log);
     process.exit();
@@ -245,6 +261,7 @@ for (const [i, name] of names.entries()) {
     await isSeen(name, fs.readFileSync(`${name}-seen.slog`));
     if (bytes.length < 500000) await takesAnyBytes(name, bytes);
 }
+await hasMarks("breakout", fs.readFileSync("marked.slog"));
 const parts = fs.readdirSync(".").filter((file) => file.startsWith("parts.slog.seg")).sort();
 await hasSegments("arena", [...parts, "parts.slog"].map((file) => fs.readFileSync(file)));
 console.log(`arena: a log of ${parts.length + 1} segments`);

@@ -17,7 +17,18 @@ cd "$work"
 cp "$here"/../../server/inspect/page/{game,paint}.js "$here/wasm.mjs" .
 echo '{"type": "module"}' >package.json
 if [ -n "$log" ]; then
-    node wasm.mjs "$build/lib/shoal/web" "$2" "$log"
+    # What an operator does to the match is in its log: marks, and a setting.
+start server shoal-server --game breakout --listen 127.0.0.1:0 --min-clients 0 --tick-rate 240 --log marked.slog --control socket --allow-edits
+await "ready line" is_ready_or_gone server
+for order in "mark first blood" "mark Größe" "set lives=7" "mark %s" "step 3" end; do
+    # shellcheck disable=SC2086
+    run order shoal-ctl --socket socket $order
+    cat order.out >>orders.out
+    rest 0.1
+done
+ends_with 0 server
+[ "$(grep -c '"error"' orders.out)" = 0 ] || fail "refused: $(cat orders.out)"
+node wasm.mjs "$build/lib/shoal/web" "$2" "$log"
     exit
 fi
 for game in arena breakout cubes; do

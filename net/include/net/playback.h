@@ -36,6 +36,7 @@ typedef enum net_playback_mark_kind {
     NET_PLAYBACK_LEAVE,
     NET_PLAYBACK_EVENT, ///< a reliable message to clients: a level, a win
     NET_PLAYBACK_NAMED, ///< an operator's mark
+    NET_PLAYBACK_MARK_KINDS,
 } net_playback_mark_kind;
 
 /// A place on the timeline.

@@ -53,7 +53,7 @@ class Timeline {
         c.beginPath();
         c.roundRect(0, top, x(source.tick), height, 4);
         c.fill();
-        const kinds = { join: [colour.ok, 0, height], leave: [colour.bad, 0, height], event: [colour.faint, height - 6, 6], keyframe: [colour.lineStrong, 0, 3] };
+        const kinds = { join: [colour.ok, 0, height], leave: [colour.bad, 0, height], event: [colour.faint, height - 6, 6], named: [colour.accent, 0, height], keyframe: [colour.lineStrong, 0, 3] };
         for (const mark of this.marks) {
             const [fill_style, from, tall] = kinds[mark.kind] ?? kinds.event;
             c.fillStyle = fill_style;

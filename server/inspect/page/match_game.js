@@ -60,7 +60,7 @@ class Match {
     async advance(ticks) { if (ticks > 0) this.take(await this.game.advance(ticks)); }
     async marks() {
         const marks = await this.game.marks();
-        this.list = marks.map((mark) => ({ ...mark, text: mark.kind === "event" ? mark.name ?? "event" : `client ${mark.client} ${mark.kind === "join" ? "joins" : "leaves"}${mark.name ? ": " + mark.name : ""}` }));
+        this.list = marks.map((mark) => ({ ...mark, text: ["event", "named"].includes(mark.kind) ? mark.name : `client ${mark.client} ${mark.kind === "join" ? "joins" : "leaves"}${mark.name ? ": " + mark.name : ""}` }));
         return [...(this.game.info?.keyframes ?? []).map((tick) => ({ tick, kind: "keyframe", text: "keyframe" })), ...this.list];
     }
     // Runs the match again beside the picture, by the same code as the server's, a slice at a time.
