@@ -258,6 +258,7 @@ function askWorker(worker) {
 
 async function compile(source) {
     source = await source;
+    if (source instanceof WebAssembly.Module) return source;
     if (typeof source !== "string" && !(source instanceof URL)) return WebAssembly.compile(source);
     const answer = await fetch(source);
     if (!answer.ok) throw new Error(`${source}: ${answer.status} ${answer.statusText}`);

@@ -53,6 +53,10 @@ class Timeline {
         c.beginPath();
         c.roundRect(0, top, x(source.tick), height, 4);
         c.fill();
+        if (source.held) { // what this page has of the log
+            c.fillStyle = colour.lineStrong;
+            c.fillRect(x(source.held[0]), top + height + 1, x(source.held[1]) - x(source.held[0]), 2);
+        }
         const kinds = { join: [colour.ok, 0, height], leave: [colour.bad, 0, height], event: [colour.faint, height - 6, 6], named: [colour.accent, 0, height], keyframe: [colour.lineStrong, 0, 3] };
         for (const mark of this.marks) {
             const [fill_style, from, tall] = kinds[mark.kind] ?? kinds.event;
@@ -160,7 +164,7 @@ class Player {
     }
     async open() {
         try {
-            this.source = await openGame(this.page, () => { this.dirty = true; });
+            this.source = await openGame(this.page, () => { this.dirty = true; }, Number(this.page.get("tick")));
         } catch (fault) {
             if (this.closed) return;
             this.why = fault.message;
@@ -183,6 +187,7 @@ class Player {
         this.busy = true;
         try {
             if (!this.begun) await this.begin();
+            if (!source.isReady) return;
             if (this.wanted !== undefined) {
                 const tick = this.wanted;
                 this.wanted = undefined;
@@ -204,13 +209,13 @@ class Player {
             }
         } catch (fault) {
             source.problem = fault.message;
+        } finally {
+            this.busy = false;
         }
-        this.busy = false;
         if (!this.closed) this.timeline.draw();
     }
     async begin() {
         this.begun = true;
-        this.middle.hidden = true;
         const tick = this.page.get("tick");
         if (tick) {
             this.isPlaying = this.isLive = false;
@@ -229,7 +234,8 @@ class Player {
         if (this.camera.zoom > 1) list.push(pill(fixed(this.camera.zoom, 1) + "x, double click for all"));
         const key = list.map((each) => each.textContent).join("|");
         if (key !== this.said) { this.said = key; this.pills.replaceChildren(...list); }
-        if (!source.isReady) return void (this.middle.hidden = false, this.middle.replaceChildren(empty(source.waiting ?? "Waiting for the first tick", source.problem ?? "")));
+        this.middle.hidden = source.isReady;
+        if (!source.isReady) return void (this.middle.replaceChildren(empty(source.waiting ?? "Waiting for the first tick", source.problem ?? "")));
         const tick = Math.floor(source.tick);
         write(this.clock, `${count(tick)}  ·  ${duration(tick / hz)}`);
         const is_live = this.isLive && this.isPlaying;
@@ -242,7 +248,7 @@ class Player {
     }
     remember() { this.page.set({ tick: this.isLive ? "" : Math.floor(this.source?.tick ?? 0), speed: this.speed === 1 ? "" : this.speed, as: this.as || "" }); }
     seek(tick) {
-        if (!this.source?.isReady) return;
+        if (!(this.source?.last > 0)) return;
         this.isLive = false;
         this.wanted = Math.min(this.source.last, Math.max(this.source.first, tick));
         this.page.set({ tick: Math.floor(this.wanted) });
