@@ -5,6 +5,7 @@
 A server with eight bots; headless Chromium opens each view, by keys, and reads what stands there. An edit, a seek, a server
 that restarts, a reader's token, telephones, dark and light. The console must stay empty. With PICTURES each view is kept
 there as PNG."""
+import json
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../scripts/site"))
@@ -22,7 +24,8 @@ PICTURES = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 BOTS = 8
 READER, OPERATOR = "reader-of-a-test-0123456789", "operator-of-a-test-0123456789"
 VIEWS = ["match", "overview", "clients", "replication", "world", "systems", "log"]
-WIDTH_MAX = 360
+WIDTH_MAX, DELAY_S = 360, 2
+CLOCK = "document.querySelector('.clock').textContent.split('·')[0].replaceAll(',', '')"
 PICTURE = "(canvas => { const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', {willReadFrequently: true}); copy.drawImage(canvas, 0, 0); const data = new Uint32Array(copy.getImageData(0, 0, canvas.width, canvas.height).data.buffer); let sum = 1; for (let i = 0; i < data.length; i++) sum = sum * 31 + data[i] | 0; return sum; })(document.querySelector('.stage canvas'))"
 ROWS = "document.querySelectorAll('#view tbody tr:not(.gap)').length"
 
@@ -66,9 +69,21 @@ class Program:
 class Match(Program):
     """A server, and its bots."""
 
-    def __init__(self, folder, port=0, more=()):
-        super().__init__(folder, "shoal-server", "--game", "arena", "--listen", "127.0.0.1:0", "--http", f"127.0.0.1:{port}", "--log", os.path.join(folder, "match.slog"), *more)
-        self.start(folder, subprocess.DEVNULL, "shoal-client", self.ready["listen"], "--bots", str(BOTS))
+    def __init__(self, folder, port=0, more=(), game="arena"):
+        super().__init__(folder, "shoal-server", "--game", game, "--listen", "127.0.0.1:0", "--http", f"127.0.0.1:{port}", "--log", os.path.join(folder, game + ".slog"), *more)
+        self.start(folder, subprocess.DEVNULL, "shoal-client", self.ready["listen"], "--bots", str(BOTS if game == "arena" else 2))
+
+    def ask(self, name):
+        request = urllib.request.Request(f"{self.address}/api/v1/{name}", headers={"Authorization": "Bearer " + OPERATOR})
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+
+
+def write_tokens(folder):
+    name = os.path.join(folder, "tokens")
+    with open(os.open(name, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
+        file.write(f"reader {READER}\noperator {OPERATOR}\n")
+    return name
 
 
 class Page(Browser):
@@ -96,8 +111,14 @@ class Page(Browser):
         self.press(key, key)
         self.has("#title", name.capitalize())
 
+    def touch(self, place, part=0.5):
+        """A finger on an element, at a part of its width."""
+        x, y = self.wait(f"(box => box && [box.x + box.width * {part}, box.y + box.height / 2])({self.at(place)}?.getBoundingClientRect())")
+        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
     def tick(self):
-        return self.wait("Number(document.querySelector('.clock').textContent.split('·')[0].replaceAll(',', '')) || 0")
+        return self.wait(f"Number({CLOCK}) || 0")
 
 
 def check_eyes(page):
@@ -113,7 +134,7 @@ def check_eyes(page):
 def check_match(page):
     page.view("match")
     tick = page.tick()
-    page.wait(f"Number(document.querySelector('.clock').textContent.split('·')[0].replaceAll(',', '')) > {tick}")
+    page.wait(f"Number({CLOCK}) > {tick}")
     page.press(" ", " ")
     page.wait("document.querySelector('[aria-label^=Play]').dataset.icon === 'play'")
     time.sleep(0.15)
@@ -223,21 +244,59 @@ def check_looks(page):
     page.wait("!document.querySelector('dialog[open]')")
 
 
+def check_reader(page, folder):
+    """A reader's link on a telephone: the match plays, later than it is, and obeys fingers. A page that sleeps while parts of the
+    log are deleted goes on."""
+    match = Match(folder, game="breakout", more=["--http-token-file", write_tokens(folder), "--http-delay", str(DELAY_S), "--log-segment-s", "1", "--log-keep", "2"])
+    try:
+        page.call("Emulation.setTouchEmulationEnabled", enabled=True)
+        page.be(WIDTH_MAX, "dark")
+        page.open("about:blank")
+        page.open(f"{match.address}/#token={READER}")
+        page.has("#right", "read only")
+        page.wait("document.querySelector('.stage .pill')?.textContent")
+        assert page.value("document.querySelector('.stage .pill').textContent") != "map", page.value("document.querySelector('.over').textContent")
+        tick = page.tick()
+        page.wait(f"Number({CLOCK}) > {tick + 10}")
+        behind = (match.ask("status")["tick"], page.tick())
+        assert int(behind[0]) - behind[1] >= DELAY_S * 60, f"the match is at {behind[0]}, a reader has {behind[1]}"
+        assert page.value("Math.max(document.documentElement.scrollWidth, document.querySelector('#view').scrollWidth)") <= WIDTH_MAX
+        page.touch("[aria-label^=Play]")
+        page.wait("document.querySelector('[aria-label^=Play]').dataset.icon === 'play'")
+        picture, tick = page.value(PICTURE), page.tick()
+        page.touch(".deck canvas", 0.1)
+        page.wait(f"Number({CLOCK}) < {tick} && {PICTURE} !== {picture}")
+        page.keep("reader_360_dark")
+        page.touch("[aria-label^=Play]")
+        page.touch(".deck button:last-child")
+        page.has(".deck", "● Live")
+        tick = page.tick()
+        # Meanwhile four segments are written, and two kept.
+        page.call("Network.enable")
+        page.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+        until = int(match.ask("status")["tick"]) + 60 * 6
+        while int(match.ask("status")["tick"]) < until:
+            time.sleep(0.1)
+        page.call("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+        page.wait(f"Number({CLOCK}) > {tick + 60 * 4}")
+        page.wait("!document.querySelector('.over .bad')")
+    finally:
+        page.call("Emulation.setTouchEmulationEnabled", enabled=False)
+        match.end()
+
+
 def check_restart(page, folder, match):
     """The server goes, and comes back at the same place, later with tokens."""
     page.view("overview")
     port = match.address.rsplit(":", 1)[1]
     match.end()
-    shutil.copy(os.path.join(folder, "match.slog"), os.path.join(folder, "file.slog")) # for check_file
+    shutil.copy(os.path.join(folder, "arena.slog"), os.path.join(folder, "file.slog")) # for check_file
     page.has("#notice", "asks again")
     match = Match(folder, port)
     page.has("#notice", "restarted")
     page.wait("document.querySelector('#connection').className === 'live'")
     match.end()
-    tokens = os.path.join(folder, "tokens")
-    with open(os.open(tokens, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
-        file.write(f"reader {READER}\noperator {OPERATOR}\n")
-    match = Match(folder, port, ["--http-token-file", tokens])
+    match = Match(folder, port, ["--http-token-file", write_tokens(folder)])
     page.wait("document.querySelector('#ask-token').open")
     page.write("#token", READER)
     page.press("Enter", "\r")
@@ -309,6 +368,8 @@ def main():
             page.be(1280, "dark")
             match = check_restart(page, folder, match)
             match = check_file(page, folder, match)
+            if picture != "map":
+                check_reader(page, folder)
             # What the browser itself says of a server that is away is expected; our own scripts say nothing.
             ours = [line for line in page.said if '"network"' not in line]
             assert not ours, "the console is not empty: " + ours[0]

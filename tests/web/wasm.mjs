@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// node wasm.mjs FOLDER GAME...: FOLDER/GAME.wasm with GAME.slog and GAME-seen.slog of this folder. Each log runs again to the
+// node wasm.mjs FOLDER GAME... ADDRESS: FOLDER/GAME.wasm with GAME.slog and GAME-seen.slog of this folder, and the server of
+// breakout at ADDRESS. Each log runs again to the
 // same hashes, looks the same however a moment was reached, grows, and can be any bytes. Prints figures.
 // node wasm.mjs FOLDER GAME FILE.slog: measures that log.
 import assert from "node:assert";
@@ -9,6 +10,7 @@ import {Game} from "./game.js";
 import {paint} from "./paint.js";
 
 const [folder, ...given] = process.argv.slice(2);
+const address = given.at(-1).startsWith("http:") ? given.pop() : null;
 const log = given[1]?.includes(".slog") ? given[1] : null, names = log ? [given[0]] : given;
 const SEED = 20261123, FLIPPED = 150, CUTS = 60, MOMENTS = 24;
 
@@ -193,6 +195,31 @@ async function isSeen(name, bytes) {
     game.close();
 }
 
+// A spectator's record as a page reads it from a server, from its begin and from the newest keyframe, through a segment's end.
+async function watches(name) {
+    const {keyframe, newest} = await (await fetch(address + "/watch/info")).json();
+    for (const start of keyframe ? ["from=0", "from=live"] : ["from=0", `from=0&segment=${newest}`]) {
+        const game = await open(name);
+        let place = start, segment = null, state, bytes;
+        do {
+            const answer = await fetch(`${address}/watch/bytes?${place}`), here = answer.headers.get("Shoal-Segment");
+            bytes = new Uint8Array(await answer.arrayBuffer());
+            assert.equal(answer.status, 200);
+            const from = answer.headers.get("Shoal-Next") ?? (here === segment ? Number(/from=(\d+)/.exec(place)[1]) : 0) + bytes.length;
+            if (bytes.length) state = await game.feed(bytes, {segment: segment !== null && here !== segment});
+            [place, segment] = [`from=${from}&segment=${here}`, here];
+        } while (bytes.length > 0 && !(state.isReady && state.last > state.first + 240));
+        assert.deepEqual([state.error, state.isReady, game.info.isSeen, state.first > 1], [null, true, true, start !== "from=0"]);
+        for (const tick of [state.first + 100, state.last, state.first]) {
+            assert.deepEqual([(await game.seek(tick)).error, (await game.seek(tick)).tick], [null, tick]);
+            assert((await picture(game)).count > 20, "nothing was drawn");
+        }
+        assert.match((await game.verify()).error, /cannot run again/);
+        console.log(`${name}: a spectator's record, ${start}: ticks ${state.first} to ${state.last}, ${state.bytes} bytes`);
+        game.close();
+    }
+}
+
 async function attack(name, bytes) {
     const game = await open(name);
     for (let at = 0; at < bytes.length;) {
@@ -261,6 +288,7 @@ for (const [i, name] of names.entries()) {
     await isSeen(name, fs.readFileSync(`${name}-seen.slog`));
     if (bytes.length < 500000) await takesAnyBytes(name, bytes);
 }
+await watches("breakout");
 await hasMarks("breakout", fs.readFileSync("marked.slog"));
 const parts = fs.readdirSync(".").filter((file) => file.startsWith("parts.slog.seg")).sort();
 await hasSegments("arena", [...parts, "parts.slog"].map((file) => fs.readFileSync(file)));

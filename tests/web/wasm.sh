@@ -17,18 +17,7 @@ cd "$work"
 cp "$here"/../../server/inspect/page/{game,paint}.js "$here/wasm.mjs" .
 echo '{"type": "module"}' >package.json
 if [ -n "$log" ]; then
-    # What an operator does to the match is in its log: marks, and a setting.
-start server shoal-server --game breakout --listen 127.0.0.1:0 --min-clients 0 --tick-rate 240 --log marked.slog --control socket --allow-edits
-await "ready line" is_ready_or_gone server
-for order in "mark first blood" "mark Größe" "set lives=7" "mark %s" "step 3" end; do
-    # shellcheck disable=SC2086
-    run order shoal-ctl --socket socket $order
-    cat order.out >>orders.out
-    rest 0.1
-done
-ends_with 0 server
-[ "$(grep -c '"error"' orders.out)" = 0 ] || fail "refused: $(cat orders.out)"
-node wasm.mjs "$build/lib/shoal/web" "$2" "$log"
+    node wasm.mjs "$build/lib/shoal/web" "$2" "$log"
     exit
 fi
 for game in arena breakout cubes; do
@@ -45,4 +34,20 @@ mv arena-client.out arena-client.txt
 start server shoal-server --game arena --listen 127.0.0.1:0 --min-clients 0 --ticks 2000 --fast --log parts.slog --log-segment-s 5
 ends_with 0 server
 [ "$(find . -name 'parts.slog*' | wc -l)" -ge 3 ] || fail "the log has too few segments"
-node wasm.mjs "$build/lib/shoal/web" arena breakout cubes
+# What an operator does to the match is in its log: marks, and a setting.
+start server shoal-server --game breakout --listen 127.0.0.1:0 --min-clients 0 --tick-rate 240 --log marked.slog --control socket --allow-edits
+await "ready line" is_ready_or_gone server
+for order in "mark first blood" "mark Größe" "set lives=7" "mark %s" "step 3" end; do
+    # shellcheck disable=SC2086
+    run order shoal-ctl --socket socket $order
+    cat order.out >>orders.out
+    rest 0.1
+done
+ends_with 0 server
+[ "$(grep -c '"error"' orders.out)" = 0 ] || fail "refused: $(cat orders.out)"
+# What a reader's page gets of a match that runs.
+start server shoal-server --game breakout --listen 127.0.0.1:0 --http 127.0.0.1:0 --min-clients 2 --tick-rate 240 --log watched.slog --log-segment-s 6
+await "ready line" is_ready_or_gone server
+start bots shoal-client "$(value listen server.out)" --headless --bots 2
+await "a second segment" test -e watched.slog.seg0001
+node wasm.mjs "$build/lib/shoal/web" arena breakout cubes "$(value http server.out)"
