@@ -4,7 +4,7 @@ import { bytes, count, duration, empty, facts, fixed, h, pill, rate, Table, writ
 import { Chart } from "./chart.js";
 
 export const isWhole = true;
-const EVERY_MS = 1000, WHY_MS = 500, HISTORY = 60, KEPT_MS = 5000;
+const EVERY_MS = 1000, WHY_MS = 500, HISTORY = 60, KEPT_MS = 5000, SURE_MS = 3000;
 
 const state_kind = (state) => ({ playing: "ok", away: "warn", closing: "bad", gone: "bad" })[state] ?? "";
 const lost = (share) => fixed((share ?? 0) * 100, share >= 0.1 ? 0 : 1);
@@ -139,24 +139,27 @@ class One { // the side: one client, and why
         if (!this.page.mayChange()) return this.orders.parentElement.hidden = true;
         this.orders.parentElement.hidden = false;
         const reason = h("input", { class: "grow", placeholder: "reason, which the player reads", "aria-label": "Reason" });
-        let sure = null;
-        const kick = h("button", { class: "button", type: "button", onclick: async () => {
-            if (!sure) {
-                write(kick, "Kick: sure?");
-                sure = setTimeout(() => { sure = null; write(kick, "Kick"); }, 3000);
-                return;
-            }
-            clearTimeout(sure);
-            sure = null;
-            write(kick, "Kick");
-            try {
-                await this.page.api.post("kick", { client: String(this.client), ...(reason.value ? { reason: reason.value } : {}) });
-                this.page.say(`Client ${this.client} was kicked.`);
-            } catch (fault) {
-                write(this.problem, fault.message);
-            }
-        } }, "Kick");
-        this.orders.replaceChildren(reason, kick);
+        const order = (verb, title, done) => {
+            let sure = null;
+            const button = h("button", { class: "button", type: "button", onclick: async () => {
+                if (!sure) {
+                    write(button, title + ": sure?");
+                    sure = setTimeout(() => { sure = null; write(button, title); }, SURE_MS);
+                    return;
+                }
+                clearTimeout(sure);
+                sure = null;
+                write(button, title);
+                try {
+                    await this.page.api.post(verb, { client: String(this.client), ...(reason.value ? { reason: reason.value } : {}) });
+                    this.page.say(`Client ${this.client} ${done}.`);
+                } catch (fault) {
+                    write(this.problem, fault.message);
+                }
+            } }, title);
+            return button;
+        };
+        this.orders.replaceChildren(reason, order("kick", "Kick", "was kicked"), order("ban", "Ban", "is banned"));
     }
     ask() {
         this.stop_why?.();

@@ -3,7 +3,7 @@
 import { bar, count, empty, fixed, h, micros, percent, pill, Table, write } from "./dom.js";
 
 export const isWhole = true;
-const EVERY_MS = 1500, NAMES_SHOWN = 3;
+const EVERY_MS = 1500, NAMES_SHOWN = 2;
 
 function chips(names) {
     return h("span", { class: "chips line", title: names.join(", ") }, names.slice(0, NAMES_SHOWN).map((name) => pill(name)), names.length > NAMES_SHOWN ? pill("+" + (names.length - NAMES_SHOWN)) : null);
@@ -19,7 +19,7 @@ export function open(root, page) {
         { name: "max", title: "Max", number: true, of: (row) => row.ticks === "0" ? "–" : micros(row.max_us), by: (row) => row.max_us },
         { name: "share", title: "Share", number: true, of: (row) => percent(row.share), by: (row) => row.share },
         { name: "bar", title: "", of: (row) => bar(row.share / most) },
-        { name: "rows", title: "Rows a tick", number: true, of: (row) => row.ticks === "0" ? "–" : fixed(Number(row.rows) / Math.max(1, Number(row.ticks)), 0), by: (row) => Number(row.rows) / Math.max(1, Number(row.ticks)) },
+        { name: "rows", title: "Rows a tick", number: true, of: (row) => row.ticks === "0" ? "–" : count(Math.round(Number(row.rows) / Math.max(1, Number(row.ticks)))), by: (row) => Number(row.rows) / Math.max(1, Number(row.ticks)) },
         { name: "reads", title: "Reads", of: (row) => chips(row.reads ?? []) },
         { name: "writes", title: "Writes", of: (row) => chips(row.writes ?? []) },
         { name: "events", title: "Events", of: (row) => chips(row.events ?? []) },
