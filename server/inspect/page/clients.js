@@ -139,7 +139,7 @@ class One { // the side: one client, and why
         if (!this.page.mayChange()) return this.orders.parentElement.hidden = true;
         this.orders.parentElement.hidden = false;
         const reason = h("input", { class: "grow", placeholder: "reason, which the player reads", "aria-label": "Reason" });
-        const order = (verb, title, done) => {
+        const order = (verb, title, done, values) => {
             let sure = null;
             const button = h("button", { class: "button", type: "button", onclick: async () => {
                 if (!sure) {
@@ -151,7 +151,7 @@ class One { // the side: one client, and why
                 sure = null;
                 write(button, title);
                 try {
-                    await this.page.api.post(verb, { client: String(this.client), ...(reason.value ? { reason: reason.value } : {}) });
+                    await this.page.api.post(verb, values(String(this.client), reason.value || undefined));
                     this.page.say(`Client ${this.client} ${done}.`);
                 } catch (fault) {
                     write(this.problem, fault.message);
@@ -159,7 +159,8 @@ class One { // the side: one client, and why
             } }, title);
             return button;
         };
-        this.orders.replaceChildren(reason, order("kick", "Kick", "was kicked"), order("ban", "Ban", "is banned"));
+        this.orders.replaceChildren(reason, order("kick", "Kick", "was kicked", (client, text) => ({ client, reason: text })),
+            order("ban", "Ban", "is banned: its address, or the player of its token", (who, text) => ({ who, rest: text })));
     }
     ask() {
         this.stop_why?.();

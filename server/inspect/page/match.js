@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 // View 1: the match, live or at any tick. The game's own code draws it when the server has the game's wasm (match_game.js);
-// else it is a map of the positions of the last minute (match_map.js). Both are a source:
+// else it is a map of the positions of the last minute (match_map.js). A page loads the one that it needs. Both are a source:
 //   {title, first, last, tick, isLive, isReady, problem, note}   ticks that can be shown, sentences or ""
 //   scopeOf(client) -> what is drawn for it, in words
 //   seek(tick), advance(ticks), draw(canvas, as, camera) -> promises, marks() -> [{tick, kind, text}], hint(x, y) -> {text, entity}, close()
 import { colours, fit, showTip } from "./chart.js";
 import { count, duration, empty, fill, fixed, h, icon, pill, write } from "./dom.js";
-import { openGame } from "./match_game.js";
-import { openMap } from "./match_map.js";
 
 export const isWhole = true;
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64], MARKS_MS = 1000, BEHIND_S = 4, TRACK = { top: 8, height: 16 };
@@ -164,11 +162,12 @@ class Player {
     }
     async open() {
         try {
-            this.source = await openGame(this.page, () => { this.dirty = true; }, Number(this.page.get("tick")));
+            const info = await infoOf(this.page);
+            this.source = await (await import("./match_game.js")).openGame(this.page, () => { this.dirty = true; }, info, Number(this.page.get("tick")));
         } catch (fault) {
             if (this.closed) return;
             this.why = fault.message;
-            this.source = openMap(this.page, () => { this.dirty = true; }, this.as);
+            this.source = (await import("./match_map.js")).openMap(this.page, () => { this.dirty = true; }, this.as);
         }
         if (this.closed) return this.source.close();
         this.last_ms = performance.now();
@@ -292,6 +291,16 @@ class Player {
         return true;
     }
     close() { this.closed = true; this.stop_marks(); this.timeline.sizes.disconnect(); this.source?.close(); }
+}
+
+// What the server has for a picture. @throws with a sentence when it has no wasm of the game, or nothing to read: then there is
+// the map.
+async function infoOf(page) {
+    const { right } = page.status ?? await page.api.get("status"), folder = right === "reader" ? "/watch" : "/log";
+    const info = await (await page.api.bytesOf(folder + "/info")).json();
+    if (info.why) throw new Error(info.why);
+    if (!info.wasm) throw new Error("The server has no wasm of the game (-DSHOAL_WEB=ON).");
+    return { ...info, folder };
 }
 
 const source_grows = (source) => Boolean(source?.isGrowing);

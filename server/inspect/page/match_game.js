@@ -15,9 +15,9 @@ const rest = (ms) => new Promise((done) => setTimeout(done, ms));
 const size_of = (bytes) => bytes < 10e6 ? `${count(Math.round(bytes / 1000))} kB` : `${count(Math.round(bytes / 1e6))} MB`;
 
 class Match {
-    constructor(page, code, changed, folder, info) {
+    constructor(page, code, changed, info) {
         const isGrowing = info.live !== false;
-        Object.assign(this, { page, code, changed, folder, info, isGrowing, title: "the game's own picture", note: "", problem: "", waiting: "Reading the log", startsLive: isGrowing && page.status?.phase !== "log", lag: LAG_S, newest: 0, oldest: 1, known: new Map() });
+        Object.assign(this, { page, code, changed, info, folder: info.folder, isGrowing, title: "the game's own picture", note: "", problem: "", waiting: "Reading the log", startsLive: isGrowing && page.status?.phase !== "log", lag: LAG_S, newest: 0, oldest: 1, known: new Map() });
     }
     get isReady() { return this.hasAll && Boolean(this.state.isReady); }
     get first() { return this.isGrowing ? Math.min(this.oldest, this.state.first || this.oldest) : this.state.first; }
@@ -199,16 +199,10 @@ class Match {
     close() { this.control?.abort(); this.game?.close(); }
 }
 
-// @throws with a sentence when the server has no wasm of the game, or nothing to read: then there is the map.
-export async function openGame(page, changed, tick) {
-    const status = page.status ?? await page.api.get("status");
-    const folder = status.right === "reader" ? "/watch" : "/log";
-    const info = await (await page.api.bytesOf(folder + "/info")).json();
-    if (info.why) throw new Error(info.why);
-    if (!info.wasm) throw new Error("The server has no wasm of the game (-DSHOAL_WEB=ON).");
-    const [{ Game }, response] = await Promise.all([import("./game.js"), page.api.bytesOf(`/game/${encodeURIComponent(info.game ?? status.game)}.wasm`)]);
+export async function openGame(page, changed, info, tick) {
+    const [{ Game }, response] = await Promise.all([import("./game.js"), page.api.bytesOf(`/game/${encodeURIComponent(info.game)}.wasm`)]);
     const module = await WebAssembly.compile(await response.arrayBuffer());
-    const match = new Match(page, { open: () => Game.open(module) }, changed, folder, info);
+    const match = new Match(page, { open: () => Game.open(module) }, changed, info);
     if (!match.startsLive) await match.begin(BEGIN);
     else await match.begin(tick ? await match.placeOf(tick) : LIVE, tick || undefined);
     return match;
