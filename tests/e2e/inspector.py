@@ -5,10 +5,12 @@
 A server with eight bots; headless Chromium opens each view, by keys, and reads what stands there. An edit, a seek, a server
 that restarts, a reader's token, telephones, dark and light. The console must stay empty. With PICTURES each view is kept
 there as PNG."""
+import ctypes
 import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -73,8 +75,9 @@ class Match(Program):
         super().__init__(folder, "shoal-server", "--game", game, "--listen", "127.0.0.1:0", "--http", f"127.0.0.1:{port}", "--log", os.path.join(folder, game + ".slog"), *more)
         self.start(folder, subprocess.DEVNULL, "shoal-client", self.ready["listen"], "--bots", str(BOTS if game == "arena" else 2))
 
-    def ask(self, name):
-        request = urllib.request.Request(f"{self.address}/api/v1/{name}", headers={"Authorization": "Bearer " + OPERATOR})
+    def ask(self, name, values=None):
+        request = urllib.request.Request(f"{self.address}/api/v1/{name}", json.dumps(values).encode() if values else None,
+                                         {"Authorization": "Bearer " + OPERATOR, "Content-Type": "application/json"})
         with urllib.request.urlopen(request) as answer:
             return json.load(answer)
 
@@ -131,6 +134,42 @@ def check_eyes(page):
     page.wait(f"{PICTURE} === {whole}")
 
 
+def check_speeds(page):
+    """From a quarter on: slowly, and so quickly that the newest tick is there at once."""
+    choose = "(speeds => {{ speeds.value = '{}'; speeds.dispatchEvent(new Event('change')); }})(document.querySelector('[aria-label=Speed]'))"
+    page.value(choose.format("0.1"))
+    tick, began = page.tick(), time.monotonic()
+    page.press(" ", " ")
+    page.wait(f"Number({CLOCK}) >= {tick + 3}")
+    assert time.monotonic() - began > 0.3, "a tenth of the speed is as fast as the match"
+    page.value(choose.format("64"))
+    page.has(".deck", "● Live") # it plays up to the newest tick
+
+
+def check_mark(page, match):
+    """An operator's mark stands on the timeline."""
+    tick = int(match.ask("mark", {"name": "first blood"})["before_tick"])
+    page.wait(f"Number({CLOCK}) > {tick + 70}") # marks are read once a second
+    page.press(" ", " ")
+    place = "(slider => [slider.getBoundingClientRect(), ...['min', 'max'].map(end => Number(slider.getAttribute('aria-value' + end)))])(document.querySelector('.deck canvas'))"
+    page.wait(f"(([box, first, last]) => {{ document.querySelector('.deck canvas').dispatchEvent(new PointerEvent('pointermove', {{clientX: box.x + ({tick} - first) / (last - first) * box.width, clientY: box.y + 14}})); return document.querySelector('.hover-tip')?.textContent.includes('first blood'); }})({place})")
+    page.press("End")
+
+
+def check_orders(page):
+    """Kick one, then ban one: all bots have its address."""
+    page.view("clients")
+    page.wait(f"{ROWS} >= {BOTS}")
+    page.click("#view tbody tr.pick")
+    for verb, said in (("Kick", "was kicked"), ("Ban", "is banned")):
+        if verb == "Ban":
+            page.click("#view tbody tr.pick:not(.faded):not(.chosen)")
+            time.sleep(0.2)
+        page.click_text(verb)
+        page.click_text(verb + ": sure?")
+        page.has("#notice", said)
+
+
 def check_match(page):
     page.view("match")
     tick = page.tick()
@@ -154,6 +193,7 @@ def check_match(page):
     page.wait(f"Math.abs({page.at(slider)}.getAttribute('aria-valuenow') - {quarter}) < {max(3, (last - first) / 8)}")
     colours = page.value("(canvas => { const seen = new Set(), data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data; for (let i = 0; i < data.length; i += 4) seen.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]); return seen.size; })(document.querySelector('.stage canvas'))")
     assert colours > 4, f"the picture of the match has {colours} colours"
+    check_speeds(page)
     page.press("End")
     page.has(".deck", "● Live")
     if picture != "map":
@@ -186,6 +226,9 @@ def check_figures(page):
     page.view("replication")
     page.has("#view", "pos")
     page.wait(f"{ROWS} > 3")
+    for by in ("Template", "Cause", "Client", "Entity"):
+        page.click_text(by)
+        page.wait(f"{ROWS} > 0 && [...document.querySelectorAll('#view button')].find(each => each.textContent === {by!r}).getAttribute('aria-pressed') === 'true'")
     page.click_text("Take the next packet")
     page.has("#view", "parts")
     page.view("systems")
@@ -271,14 +314,14 @@ def check_reader(page, folder):
         page.touch(".deck button:last-child")
         page.has(".deck", "● Live")
         tick = page.tick()
-        # Meanwhile four segments are written, and two kept.
+        # Meanwhile segments are written and only two kept.
         page.call("Network.enable")
         page.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
-        until = int(match.ask("status")["tick"]) + 60 * 6
+        until = int(match.ask("status")["tick"]) + 60 * 4
         while int(match.ask("status")["tick"]) < until:
             time.sleep(0.1)
         page.call("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
-        page.wait(f"Number({CLOCK}) > {tick + 60 * 4}")
+        page.wait(f"Number({CLOCK}) > {tick + 60 * 3}")
         page.wait("!document.querySelector('.over .bad')")
     finally:
         page.call("Emulation.setTouchEmulationEnabled", enabled=False)
@@ -307,6 +350,74 @@ def check_restart(page, folder, match):
     page.wait("document.querySelector('#connection').className === 'live' && document.querySelector('#right').hidden")
     assert OPERATOR not in page.value("location.href"), "the token stays in the address"
     return match
+
+
+def crc(data):
+    """CRC-32C."""
+    value = 0xffffffff
+    for byte in data:
+        value ^= byte
+        for _ in range(8):
+            value = value >> 1 ^ 0x82f63b78 * (value & 1)
+    return value ^ 0xffffffff
+
+
+def change_seed(source, target):
+    """Another seed in the header of a log (proto/LOG.md), with right checksums: it runs again to other hashes."""
+    with open(source, "rb") as file:
+        data = file.read()
+    head = bytearray(data[16:88])
+    flags, stored, size = head[9], *struct.unpack_from("<II", head, 12)
+    record = data[88:88 + stored]
+    if flags & 1:
+        library, buffer = ctypes.CDLL("libzstd.so.1"), ctypes.create_string_buffer(size)
+        assert library.ZSTD_decompress(buffer, ctypes.c_size_t(size), record, ctypes.c_size_t(stored)) == size
+        record = buffer.raw
+    record, at = bytearray(record), 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = record[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+    varint() # the record's length
+    while (key := varint()) >> 3 != 7:
+        at += {0: 0, 1: 8, 2: 0, 5: 4}[key & 7]
+        if key & 7 in (0, 2):
+            value = varint()
+            at += value if key & 7 == 2 else 0
+    record[at] ^= 2
+    head[9] = 0
+    struct.pack_into("<III", head, 12, len(record), len(record), 1)
+    struct.pack_into("<I", head, 64, crc(record))
+    struct.pack_into("<I", head, 68, crc(head[:68]))
+    with open(target, "wb") as file:
+        file.write(data[:16] + head + record + data[88 + stored:])
+
+
+def check_other_files(page, folder):
+    """What a client recorded; and a log that runs again to other hashes than it has: the page says so and shows the log's."""
+    for name, sentence in (("seen", "cannot run again"), ("changed", "hashes differ, the first at tick 1")):
+        match = Program(folder, "shoal-replay", "serve", os.path.join(folder, name + ".slog"))
+        try:
+            page.open("about:blank")
+            page.open(match.address + "/")
+            page.has("#facts", "log of")
+            page.tick()
+            page.press("End")
+            page.click_text("Verify")
+            page.has(".over .bad", sentence)
+            page.keep("file_" + name)
+            picture = page.value(PICTURE)
+            page.press("Home")
+            page.wait(f"{PICTURE} !== {picture}")
+        finally:
+            match.end()
 
 
 def check_file(page, folder, match):
@@ -346,6 +457,8 @@ def main():
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         match, page = Match(folder, more=["--allow-edits"]), None
         try:
+            makers = [subprocess.Popen([f"{BUILD}/bin/{name}", "--game", "arena", *options.split()], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for name, options in
+                      (("shoal-client", "--local --headless --bots 2 --ticks 240 --record seen.slog"), ("shoal-server", "--fast --ticks 600 --min-clients 0 --listen 127.0.0.1:0 --log short.slog"))]
             page = Page(os.path.join(folder, "profile"), PICTURES)
             page.be(1280, "dark")
             opened = time.monotonic()
@@ -353,6 +466,8 @@ def main():
             page.wait("document.querySelector('.tile .figure span')?.textContent")
             first = time.monotonic() - opened
             picture = check_match(page)
+            if picture != "map":
+                check_mark(page, match)
             behind = measure_behind(page)
             check_figures(page)
             check_world(page)
@@ -366,9 +481,14 @@ def main():
             if PICTURES:
                 keep_pictures(page, match.address)
             page.be(1280, "dark")
+            check_orders(page)
             match = check_restart(page, folder, match)
             match = check_file(page, folder, match)
             if picture != "map":
+                for each in makers:
+                    assert each.wait() == 0, each.args
+                change_seed(os.path.join(folder, "short.slog"), os.path.join(folder, "changed.slog"))
+                check_other_files(page, folder)
                 check_reader(page, folder)
             # What the browser itself says of a server that is away is expected; our own scripts say nothing.
             ours = [line for line in page.said if '"network"' not in line]
