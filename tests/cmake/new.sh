@@ -141,11 +141,14 @@ case_new_game_is_built_while_it_is_played() {
     tick=$(value tick saved.out)
     [ "${tick:-0}" -gt 60 ] || fail "the match began again: tick $tick"
 
-    # The server as a program of its own, with a page.
+    # One program, and a server with a page where there is one; bots stand beside a window.
+    hop_3d/play --no-page --headless --bots 1 --ticks 60 >page.out 2>page.err || fail "play --no-page ended with $?"
+    says page.out '^client id=1 .*end='
     if grep -q '^SHOAL_HAS_INSPECT:INTERNAL=ON' "$build/CMakeCache.txt"; then
-        hop_3d/play --page --headless --bots 1 --ticks 60 >page.out 2>page.err || fail "play --page ended with $?"
+        hop_3d/play --bots 2 --ticks 60 --name Ada >page.out 2>page.err || fail "play ended with $?"
         says page.out '^The match in the browser: http://127.0.0.1:[0-9]+$'
-        says page.out '^client id=1 .*end='
+        [ "$(grep -c '^client .*end=' page.out)" = 1 ] || fail "the window is not one client"
+        has_lines page.err ' joined from ' 3 || fail "two bots and a window are not three players"
     fi
 }
 
