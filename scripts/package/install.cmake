@@ -8,6 +8,7 @@
 #     lib/pkgconfig/shoal.pc, shoal_client.pc   (dev)
 #     lib/shoal/games                           (games) modules; the same place under every prefix, because
 #                                               programs look there relative to themselves
+#     lib/shoal/web                             (games) NAME.wasm of each, for the inspector's page (with SHOAL_WEB)
 #     share/shoal/python                        (tools) shoal.py; with prefix /usr where Python looks
 #     share/shoal/lua                           (tools) shoal.lua; with prefix /usr where Lua looks
 #     share/shoal/{wire,log}.proto              (dev) what is on the wire and in logs

@@ -2,7 +2,7 @@
 #
 #     libshoal0.2      libshoal.so.0.2 and libshoal_client.so.1
 #     libshoal-dev     headers, static libraries, CMake and pkg-config files, shoal-esgen, docs and examples
-#     shoal-games      the modules of the three games
+#     shoal-games      the modules of the three games, and their code for browsers
 #     shoal-server     the program, a service of systemd, /etc/shoal/shoal.conf as a conffile
 #     shoal-tools      shoal-client, shoal-replay, the bindings for Python and Lua
 set(SHOAL_MAINTAINER "Shoal developers <shoal@users.noreply.github.com>" CACHE STRING "Maintainer of Debian packages")
@@ -58,7 +58,7 @@ if(CMAKE_INSTALL_PREFIX STREQUAL "/usr" AND GZIP_PROGRAM)
         "libshoal${soversion} ${same}, libprotobuf-c-dev, libenet-dev, libzstd-dev, libsodium-dev, protobuf-c-compiler" ""
         "This package has headers, libraries, CMake and pkg-config files, the generator\nshoal-esgen, documentation and examples.")
     shoal_package(games shoal-games games "" ""
-        "This package has the modules breakout, cubes and arena, which shoal-server,\nshoal-client and shoal-replay open.")
+        "This package has the modules breakout, cubes and arena, which shoal-server,\nshoal-client and shoal-replay open, and their code for the inspector's page.")
     shoal_package(server shoal-server net "" "shoal-games ${same}"
         "This package has the server, which runs one match, shoal-relay, which shows it\nto spectators, shoal-ctl, which steers both, and a service of systemd.")
     shoal_package(tools shoal-tools net "libshoal${soversion} ${same}, python3:any" "shoal-games ${same}"
