@@ -207,8 +207,8 @@ def measure_behind(page):
     page.tick()
     seen = []
     for _ in range(8):
-        page.value("window.behind = null, fetch('api/v1/status').then(answer => answer.json()).then(status => { window.behind = (Number(status.tick) - Number(document.querySelector('.clock').textContent.split('·')[0].replaceAll(',', ''))) / status.tick_rate_hz; }), 1")
-        seen.append(page.wait("window.behind"))
+        page.value("window.behind = null, fetch('api/v1/status').then(answer => answer.json()).then(status => { window.behind = [(Number(status.tick) - Number(document.querySelector('.clock').textContent.split('·')[0].replaceAll(',', ''))) / status.tick_rate_hz]; }), 1")
+        seen.append(page.wait("window.behind")[0])
     return sorted(seen)[len(seen) // 2]
 
 
@@ -410,6 +410,7 @@ def check_other_files(page, folder):
             page.has("#facts", "log of")
             page.tick()
             page.press("End")
+            page.wait(f"Number({CLOCK}) > 200")
             page.click_text("Verify")
             page.has(".over .bad", sentence)
             page.keep("file_" + name)

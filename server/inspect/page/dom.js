@@ -75,7 +75,7 @@ export const count = (n) => n === null || n === undefined ? "–" : whole.format
 export function fixed(n, digits) { return n === null || n === undefined || Number.isNaN(n) ? "–" : n.toFixed(digits); }
 function scaled(n, units, step) {
     let unit = 0;
-    while (Math.abs(n) >= step && unit < units.length - 1) { n /= step; unit++; }
+    while (Math.abs(n) >= step - 0.5 && unit < units.length - 1) { n /= step; unit++; }
     const digits = unit === 0 && Number.isInteger(n) ? 0 : Math.abs(n) >= 100 ? 0 : Math.abs(n) >= 10 ? 1 : 2;
     return [n.toFixed(digits), units[unit]];
 }

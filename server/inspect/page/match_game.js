@@ -182,7 +182,7 @@ class Match {
         for (;;) {
             const run = await game.verify({ ms: 20 });
             const differ = run.differs + (run.worldDiffers ?? 0);
-            this.verified = run.error ?? `run again from tick ${count(this.state.first)} to ${count(run.tick)} of ${count(Math.floor(this.last))}: ${differ ? `${count(differ)} hashes differ, the first at tick ${count(run.firstDiffers)}` : "all hashes are equal"}`;
+            this.verified = run.error ?? `run again from tick ${count(this.state.first)} to ${count(run.tick)} of ${count(Math.floor(this.last))}: ${differ ? `${count(differ)} hashes differ, the first at tick ${count(run.firstDiffers)}; the picture is what the log has` : "all hashes are equal"}`;
             if (run.error || run.isDone || control.signal.aborted) return;
         }
     }
