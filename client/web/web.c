@@ -300,10 +300,7 @@ void web_info(web* self) {
     note(self, self->failure);
 }
 
-static const char* const mark_kinds[] = {[NET_PLAYBACK_JOIN] = "join",
-                                         [NET_PLAYBACK_LEAVE] = "leave",
-                                         [NET_PLAYBACK_EVENT] = "event",
-                                         [NET_PLAYBACK_NAMED] = "named"};
+static const char* const mark_kinds[] = {"join", "leave", "event", "named"};
 _Static_assert(sizeof mark_kinds / sizeof *mark_kinds == NET_PLAYBACK_MARK_KINDS,
                "a page knows each kind of mark by its name");
 
@@ -328,8 +325,8 @@ void web_marks(web* self, uint32_t from) {
         base_json_put(json,
                       "%s{\"tick\":%" PRIu64 ",\"kind\":\"%s\",\"client\":%" PRIu32
                       ",\"message\":%" PRIu32 ",\"name\":",
-                      i > from ? "," : "", marks[i].tick, mark_kinds[marks[i].kind], marks[i].client,
-                      marks[i].message);
+                      i > from ? "," : "", marks[i].tick, mark_kinds[marks[i].kind],
+                      marks[i].client, marks[i].message);
         base_json_text(json, name ? name : "");
         base_json_put(json, "}");
     }

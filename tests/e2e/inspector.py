@@ -410,7 +410,7 @@ def check_other_files(page, folder):
             page.has("#facts", "log of")
             page.tick()
             page.press("End")
-            page.wait(f"Number({CLOCK}) > 200")
+            page.wait(f"Number({CLOCK}) > 0.7 * document.querySelector('.deck canvas').getAttribute('aria-valuemax')")
             page.click_text("Verify")
             page.has(".over .bad", sentence)
             page.keep("file_" + name)
