@@ -19,6 +19,8 @@
 #define READS_GONE 20u          // that begin with the same later message: what is before is gone
 // Two answered pings belong together when they were asked within this time.
 #define TOGETHER_US (2 * PING_US + PING_ANSWER_US)
+// A broker that answers again: a server that lives sends its message once more within this time.
+#define GRACE_US (NET_STREAM_ANSWER_MS * MS)
 
 struct net_stream_follower {
     const base_allocator* allocator;
@@ -48,6 +50,7 @@ struct net_stream_follower {
     uint64_t ping_us;   // when it was asked
     uint64_t good_us;   // when the newest one was asked that counts
     uint64_t silent_us; // from here on nothing came, and pings counted
+    uint64_t grace_us;  // until then no silence counts: the broker was away
     uint64_t late_us;   // when the first of the late ones in a row was asked; 0: the newest was not
 };
 
@@ -156,6 +159,7 @@ static void take_read(net_stream_follower* self, const net_broker_answer* answer
 
 // Nothing newer was in the stream when the ping was asked, or later.
 static void count_silence(net_stream_follower* self) {
+    if (self->ping_us < self->grace_us) return;
     const bool goes_on = self->good_us > 0 && self->ping_us - self->good_us <= TOGETHER_US;
     if (!goes_on || self->silent_us == 0) self->silent_us = self->ping_us;
     self->good_us = self->ping_us;
@@ -165,6 +169,11 @@ static void count_silence(net_stream_follower* self) {
 static void count_no_silence(net_stream_follower* self) {
     self->info.silence_us = 0;
     self->silent_us = self->good_us = 0;
+}
+
+static void note_away(net_stream_follower* self, uint64_t now_us) {
+    count_no_silence(self);
+    self->grace_us = now_us + GRACE_US;
 }
 
 static void note_late(net_stream_follower* self, bool is_late, uint64_t now_us) {
@@ -183,7 +192,7 @@ static void take_ping(net_stream_follower* self, const net_broker_answer* answer
         return;
     }
     if (answer->code != NET_BROKER_DONE) {
-        count_no_silence(self);
+        note_away(self, now_us);
         return;
     }
     const bool is_late = now_us - self->ping_us > PING_ANSWER_US;
@@ -201,6 +210,7 @@ static void take_ping(net_stream_follower* self, const net_broker_answer* answer
 static void ping(net_stream_follower* self, uint64_t now_us) {
     if (self->ping_request > 0 && now_us - self->ping_us < PING_LOST_US) return;
     if (self->ping_us > 0 && now_us - self->ping_us < PING_US) return;
+    if (self->ping_request > 0) note_away(self, now_us);
     self->ping_request = ++self->request;
     self->ping_us = now_us;
     self->broker.last(self->broker.context, self->request);
@@ -233,7 +243,7 @@ uint64_t net_stream_follower_poll(net_stream_follower* self, uint64_t now_us) {
         read_again(self, now_us);
     }
     if (!status.is_connected) {
-        count_no_silence(self);
+        if (self->ping_us > 0) note_away(self, now_us);
         note_late(self, false, now_us);
         return now_us + PING_US;
     }
