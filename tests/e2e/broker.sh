@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Debian's nats-server in the folder of a case, for stream.sh and standby.sh.
+# Debian's nats-server in the folder of a case, for stream.sh, standby.sh and relay.sh. $nats gets the address for --stream.
 
 # broker PORT [LIMIT]: start it; port -1: the system chooses. $port gets it.
 broker() {
@@ -14,15 +14,66 @@ broker() {
     pids[broker]=$pid
     await "port of the broker" has_port
     port=$(sed -E 's/.*:([0-9]+)".*/\1/' ports/*)
+    nats=nats://127.0.0.1:$port
 }
 has_port() { grep -qs ':[0-9]*"' ports/*; }
-kill_broker() {
-    kill -KILL "${pids[broker]}"
-    wait "${pids[broker]}" 2>/dev/null || true
-    unset 'pids[broker]'
+kill_broker() { # [NAME]
+    local name=${1:-broker}
+    kill -KILL "${pids[$name]}"
+    wait "${pids[$name]}" 2>/dev/null || true
+    unset "pids[$name]"
 }
 is_here() {
     command -v nats-server >/dev/null && [ -x "$build/test/follow_stream" ] && return 0
     skip "no nats-server (Debian: nats-server), or a build without libnats-dev"
     return 1
 }
+
+# brokers3: a cluster of three, broker1 to broker3. A stream is kept by all of them.
+brokers3() {
+    local ports i
+    read -ra ports < <(free_tcp_ports 9)
+    for i in 1 2 3; do
+        printf 'server_name: broker%s\nlisten: "127.0.0.1:%s"\nhttp: "127.0.0.1:%s"\njetstream { store_dir: "%s" }\n' \
+            $i "${ports[i - 1]}" "${ports[i + 2]}" "$PWD/store$i" >broker$i.conf
+        printf 'cluster { name: three, listen: "127.0.0.1:%s", routes: [%s] }\n' "${ports[i + 5]}" \
+            "nats://127.0.0.1:${ports[6]}, nats://127.0.0.1:${ports[7]}, nats://127.0.0.1:${ports[8]}" >>broker$i.conf
+        nats-server -c broker$i.conf >broker$i.out 2>broker$i.err &
+        pids[broker$i]=$!
+    done
+    nats="nats://127.0.0.1:${ports[0]},127.0.0.1:${ports[1]},127.0.0.1:${ports[2]}?replicas=3"
+    monitors=("${ports[@]:3:3}")
+    await "a leader of three brokers" has_meta_leader
+}
+# Below those that the system gives to others meanwhile.
+free_tcp_ports() { # COUNT
+    python3 -c '
+import random, socket, sys
+ports = []
+while len(ports) < int(sys.argv[1]):
+    port = random.randrange(15000, 32000)
+    try:
+        socket.socket().bind(("127.0.0.1", port))
+    except OSError:
+        continue
+    if port not in ports:
+        ports.append(port)
+print(*ports)' "$1"
+}
+ask_brokers() { # leader | meta: the name of the stream's leader, or of the cluster's; empty: there is none
+    python3 - "$1" "${monitors[@]}" <<'PYTHON'
+import json, sys, urllib.request
+for port in sys.argv[2:]:
+    try:
+        said = json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/jsz?accounts=1&streams=1", timeout=5))
+    except OSError:
+        continue
+    streams = [one for account in said.get("account_details") or [] for one in account.get("stream_detail") or []]
+    leads = [said.get("meta_cluster", {})] if sys.argv[1] == "meta" else [one.get("cluster", {}) for one in streams]
+    names = [one["leader"] for one in leads if one.get("leader")]
+    if names:
+        print(names[0])
+        break
+PYTHON
+}
+has_meta_leader() { [ -n "$(ask_brokers meta)" ]; }

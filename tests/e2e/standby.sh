@@ -2,16 +2,31 @@
 # SPDX-License-Identifier: MIT
 # A match that survives its server, over Debian's nats-server in a folder and on a port of its own.
 #
-#     tests/e2e/standby.sh BUILD --drill 20    the drill, so many times, with its figures
+#     tests/e2e/standby.sh BUILD --drill 20 [--brokers 3] [--stream-sync MS]    the drill, so many times, with its figures
 # shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
 # shellcheck source=broker.sh
-. "$(dirname "$0")/broker.sh"
+. "$here/broker.sh"
 
 takeovers=1
+brokers=1
+sync=() # of the servers
+case_of_drill=case_players_go_on_at_a_standby_when_their_server_dies
 if [ "${2:-}" = --drill ]; then
+    deadline_s=60
     takeovers=$3
-    set -- "$1" case_players_go_on_at_a_standby_when_their_server_dies
+    folder=$1
+    shift 3
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --brokers) brokers=$2 ;;
+        --stream-sync) sync=(--stream-sync "$2") ;;
+        *) fail "the drill knows no $1" ;;
+        esac
+        shift 2
+    done
+    set -- "$folder" $case_of_drill
 fi
 bots=8
 
@@ -21,7 +36,7 @@ key() { (umask 077 && "$bin/shoal-server" keygen server.key >keygen.out); }
 primary() {
     local name=$1 game=$2
     shift 2
-    start "$name" shoal-server --game "$game" --listen "${listen:-127.0.0.1:0}" --key-file server.key --stream "nats://127.0.0.1:$port" "$@"
+    start "$name" shoal-server --game "$game" --listen "${listen:-127.0.0.1:0}" --key-file server.key --stream "$nats" "$@"
     await "ready line of $name" is_ready_or_gone "$name"
     stream=$(value stream "$name.out")
     address=$(value listen "$name.out")
@@ -48,27 +63,45 @@ free_port() {
     ends_with 0 probe
 }
 
+# watch NAME: $eyes gets the file to which clients write what they apply; NAME.seen says when.
+watch() {
+    rm -f "$1.tty"
+    python3 "$here/eyes.py" watch "$1" >"$1.out" 2>"$1.err" {silence}<&- &
+    pids[$1]=$!
+    await "the eyes" test -e "$1.tty"
+    eyes=$(<"$1.tty")
+}
+# seat WATCH [option...]: players with tokens for both servers.
 seat() {
-    local i
+    local watch=$1 i
+    shift
     for ((i = 1; i <= bots; i++)); do
         "$bin/shoal-server" token --key-file server.key --server "$address" --server "$free" --player $i
     done >tokens
-    rm -f trace.txt
-    start clients shoal-client "$address" --bots $bots --token-file tokens --trace trace.txt "$@"
-    await "update" is_playing trace.txt
+    watch "$watch"
+    start clients shoal-client "$address" --bots $bots --token-file tokens --trace "$eyes" "$@"
+    await "update" is_playing "$watch.seen"
 }
 are_all_back() { has_lines "$1.err" '^note: client [1-8] "bot-[1-8]" is back after ' "$bots"; }
+now_us() { echo "${EPOCHREALTIME/./}"; }
+# percentile PERCENT NUMBER...
+percentile() {
+    local percent=$1
+    shift
+    printf '%s\n' "$@" | sort -n | awk -v p="$percent" '{ a[NR] = $1 } END { print a[int((NR - 1) * p / 100 + 0.5) + 1] }'
+}
 
 # Each server has an address of its own, and tokens name both. The keys of the standby were rotated meanwhile.
 survives() { # NUMBER
-    local listen keys=rotated.key
+    local listen keys=rotated.key killed_us took lost spans
     free_port
     listen=$free
     free_port
-    primary "first$1" breakout --min-clients $bots --log "first$1.slog" --public "$listen" --standby-at "$free"
-    standby "second$1" --listen "$free" --public "$free" --log "joined$1.slog"
-    seat --net loss=5
-    rest "0.$((RANDOM % 900 + 100))"
+    primary "first$1" breakout --min-clients $bots --log "first$1.slog" --public "$listen" --standby-at "$free" "${sync[@]}"
+    standby "second$1" --listen "$free" --public "$free" --log "joined$1.slog" "${sync[@]}"
+    seat "seen$1" --net loss=5
+    rest "$((RANDOM % 2)).$((RANDOM % 900 + 100))"
+    killed_us=$(now_us)
     kill -KILL "${pids[first$1]}"
     ends_with 137 "first$1"
     await "the takeover" has_taken "second$1"
@@ -77,29 +110,52 @@ survives() { # NUMBER
     kill "${pids[second$1]}"
     ends_with 0 "second$1"
     ends_with 0 clients
+    ends_with 0 "seen$1"
     are_equal $bots "second$1" clients
     ! grep '^note: refused.* token_forged=' "second$1.err" || fail "a resume token of the first server opens nothing"
     says "second$1.out" "^takeover epoch=2 tick=[0-9]+ players=$bots silent_ms=[0-9]+\$"
     verifies "joined$1.slog" "second$1"
     says verify.out ' tail=whole lost_bytes=0$'
-    echo "survived $1: $(grep ^takeover "second$1.out") last_tick_of_first=$(shoal_last "first$1.slog")"
-}
-# The last tick that a dead server's own log has.
-shoal_last() {
-    run info shoal-replay info "$1"
-    value last_tick info.out
+    took=$(sed -n 's/^takeover .*\btick=\([0-9]*\).*/\1/p' "second$1.out")
+    { read -ra spans && read -r lost; } < <(python3 "$here/eyes.py" gaps "seen$1" "$killed_us" "$took")
+    [ ${#spans[@]} = $bots ] || fail "${#spans[@]} players saw ticks"
+    all_spans+=("${spans[@]}")
+    all_lost+=("$lost")
+    printf '%4s %6s %6s %6s %5s %8s %6s %9s\n' "$1" "$took" "$(percentile 50 "${spans[@]}")" \
+        "$(percentile 100 "${spans[@]}")" "$lost" "$bots of $bots" $bots "$(value ticks verify.out)"
+    [ ${#sync[@]} = 0 ] || [ "$lost" = 0 ] || fail "$lost ticks were lost, though datagrams wait for the stream"
 }
 
+# Ticks that were lost are those that a player had seen.
 case_players_go_on_at_a_standby_when_their_server_dies() {
+    local i all_spans=() all_lost=()
     is_here || return 0
     take_seed
     key
     cp -p server.key rotated.key
     "$bin/shoal-server" keygen --rotate rotated.key >keygen.out
-    broker -1
-    local i
+    start_brokers
+    printf '%4s %6s %6s %6s %5s %8s %6s %9s\n' kill tick p50_ms max_ms lost resumed equal verified
     for ((i = 1; i <= takeovers; i++)); do survives $i; done
-    kill_broker
+    echo "drill kills=$takeovers brokers=$brokers sync=${sync[1]:-off} gap_ms_p50=$(percentile 50 "${all_spans[@]}")" \
+        "gap_ms_p95=$(percentile 95 "${all_spans[@]}") gap_ms_max=$(percentile 100 "${all_spans[@]}")" \
+        "ticks_lost_p50=$(percentile 50 "${all_lost[@]}") ticks_lost_max=$(percentile 100 "${all_lost[@]}")" \
+        "resumed=$((takeovers * bots)) of $((takeovers * bots)), each hash equal, each joined log one match"
+    end_brokers
+}
+start_brokers() {
+    if [ "$brokers" = 3 ]; then brokers3; else broker -1; fi
+}
+end_brokers() {
+    local name
+    for name in "${!pids[@]}"; do
+        case $name in broker*) kill_broker "$name" ;; esac
+    done
+}
+
+case_the_match_goes_on_at_a_standby_with_three_brokers() {
+    brokers=3
+    case_players_go_on_at_a_standby_when_their_server_dies
 }
 
 case_players_find_a_standby_that_came_later() {
@@ -109,7 +165,7 @@ case_players_find_a_standby_that_came_later() {
     broker -1
     free_port
     primary first breakout --min-clients $bots --log a.slog --control socket
-    seat
+    seat seen
     standby second --listen "$free" --log b.slog --max-clients 2
     run ctl shoal-ctl --socket socket standbys "10.0.0.2,$free"
     [ "$code" = 1 ] || fail "it ended with $code"
@@ -125,6 +181,7 @@ case_players_find_a_standby_that_came_later() {
     kill "${pids[second]}"
     ends_with 0 second
     ends_with 0 clients
+    ends_with 0 seen
     are_equal $bots second clients
     kill_broker
 }
@@ -138,7 +195,7 @@ case_a_standby_that_is_too_small_for_the_players_says_so() {
     primary first breakout --min-clients $bots --log a.slog
     standby second --listen 127.0.0.1:0 --log b.slog --max-clients 1
     ! grep 'is less than the' second.err || fail "there is no player yet"
-    seat
+    seat seen
     await "a warning" has_said second.err '^warning: --max-clients 1 is less than the 2 players of the match: not all could come back here$'
     kill "${pids[second]}"
     ends_with 0 second
@@ -146,26 +203,102 @@ case_a_standby_that_is_too_small_for_the_players_says_so() {
     kill "${pids[first]}"
     ends_with 0 first
     ended clients
+    ends_with 0 seen
     kill_broker
 }
 
+# With players: none of them applies what it sends when it wakes. SHOAL_E2E_SLEEP_S=30 for a long sleep.
 case_a_server_that_slept_stops_and_says_who_has_its_match() {
+    local woke_us falls
     is_here || return 0
+    bots=2
     key
     broker -1
-    primary first breakout --log a.slog
-    standby second --listen 127.0.0.1:0 --log b.slog --takeover-ms 200 --http 127.0.0.1:0
+    free_port
+    primary first breakout --log a.slog --min-clients $bots --standby-at "$free"
+    standby second --listen "$free" --log b.slog --takeover-ms 200 --http 127.0.0.1:0
+    seat seen
     is_ready_for 503
     kill -STOP "${pids[first]}"
     await "the takeover" has_taken second
     is_ready_for 200
-    rest "${SHOAL_E2E_SLEEP_S:-0.2}"
+    await "all players" are_all_back second
+    rest "${SHOAL_E2E_SLEEP_S:-0.5}"
+    woke_us=$(now_us)
     kill -CONT "${pids[first]}"
     ends_with 9 first
     says first.err '^error: fenced by epoch 2: another server goes on with this match'
+    rest 0.3
     kill "${pids[second]}"
     ends_with 0 second
+    ends_with 0 clients
+    ends_with 0 seen
+    are_equal $bots second clients
     verifies b.slog second
+    falls=$(awk -v woke="$woke_us" '$1 >= woke { lines++; if ($3 <= newest[$2]) falls++ } { newest[$2] = $3 }
+        END { print lines ? falls + 0 : "no line" }' seen.seen)
+    [ "$falls" = 0 ] || fail "clients applied what a server sent that had lost the match: $falls"
+    kill_broker
+}
+
+# shadow [SERVER-OPTION...]: a match with two players, and a standby; $seen has rows.
+shadow() {
+    bots=2
+    key
+    free_port
+    primary first breakout --log a.slog --min-clients $bots --standby-at "$free"
+    standby second --listen "$free" --log b.slog
+    seat seen
+}
+plays_on() { await "more of the match" has_rows seen.seen $(($(wc -l <seen.seen) + $1)); }
+# The first server has its match to the end, and the standby all of it.
+has_kept_its_match() {
+    has_taken second && fail "the standby took the match of a server that lived"
+    kill "${pids[first]}"
+    ends_with 0 first
+    ends_with 0 second
+    ends_with 0 clients
+    ends_with 0 seen
+    are_equal $bots first clients
+    verifies a.slog first
+    verifies b.slog first
+}
+
+# Seconds pass until the others have a leader.
+case_a_broker_of_three_that_dies_moves_no_match() {
+    local leader
+    is_here || return 0
+    brokers3
+    shadow
+    leader=$(ask_brokers leader)
+    kill_broker "$leader"
+    await "the end of the leader" has_said first.err '^warning: the stream.s broker (is away|does not answer), the match goes on'
+    await "another leader" has_said first.err '^note: the stream.s broker is back; [1-9][0-9]* records come late$'
+    plays_on 120
+    has_kept_its_match
+    end_brokers
+}
+
+# Its answers come 200 ms late. Then it stands still (SHOAL_E2E_STALL_S=5), and the match does not.
+case_a_slow_broker_and_one_that_stands_still_move_no_match() {
+    is_here || return 0
+    broker -1
+    python3 "$here/slow.py" "$port" 200 >slow.out 2>slow.err {silence}<&- &
+    pids[slow]=$!
+    await "the slow line" has_said slow.out '^listen='
+    nats=nats://$(value listen slow.out)
+    shadow
+    plays_on 120
+    kill -STOP "${pids[broker]}"
+    plays_on 120
+    rest "${SHOAL_E2E_STALL_S:-0.1}"
+    has_taken second && fail "the standby took the match of a server that lived"
+    kill -CONT "${pids[broker]}"
+    plays_on 120
+    has_kept_its_match
+    kill "${pids[slow]}"
+    wait "${pids[slow]}" 2>/dev/null || true
+    unset 'pids[slow]'
     kill_broker
 }
 

@@ -191,10 +191,29 @@ CASE(a_broker_that_stalls_is_no_silence) {
         run(&world, MS);
         assert_true(world.info->silence_us < 150 * MS);
     }
-    // It answers again. A server that lives has sent once more what was lost.
-    run(&world, NET_STREAM_ANSWER_MS * MS);
+    run(&world, 150 * MS);
     assert_true(world.info->silence_us < 150 * MS);
-    run(&world, 400 * MS);
+    run(&world, (NET_STREAM_ANSWER_MS + 400) * MS);
+    assert_true(world.info->silence_us >= 200 * MS); // it answers again
+    close_world(&world);
+}
+
+// Three brokers elect: what they were asked is lost. A server that lives sends it once more.
+CASE(behind_an_election_a_server_has_the_time_to_send_again) {
+    stage world;
+    open_world(&world);
+    put_claim(&world, 1, 1, "header");
+    put_tick(&world, 1);
+    run(&world, 100 * MS);
+    broker_sim_set_faults(world.sim, &(broker_sim_faults){.request_lost = 1000});
+    run(&world, 3500 * MS);
+    assert_true(world.info->silence_us < 150 * MS);
+    broker_sim_set_faults(world.sim, &(broker_sim_faults){.delay_us_max = 300});
+    for (uint32_t i = 0; i < NET_STREAM_ANSWER_MS; i++) {
+        run(&world, MS);
+        assert_true(world.info->silence_us < 150 * MS);
+    }
+    run(&world, 1500 * MS);
     assert_true(world.info->silence_us >= 200 * MS);
     close_world(&world);
 }

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What clients saw, and when: of a process that dies, its own log says something else.
+
+    eyes.py watch NAME     make a terminal, write its path to NAME.tty, and for each tick that a client applied a line
+                           "us client tick" to NAME.seen, until the client (shoal-client --trace "$(<NAME.tty)") ends. A
+                           terminal, because programs write each line of it at once.
+    eyes.py gaps NAME KILLED_US TOOK_TICK
+                           for each client, its longest time without a new tick since then, in ms; then how many ticks
+                           behind the one at which another server took over any client had seen: those were lost
+"""
+import os
+import re
+import sys
+import time
+import tty
+
+
+def watch(name):
+    master, slave = os.openpty()
+    tty.setraw(slave)
+    with open(name + ".tty.new", "w") as file:
+        file.write(os.ttyname(slave))
+    os.rename(name + ".tty.new", name + ".tty")
+    pattern = re.compile(rb"^client=(\d+) .* tick=(\d+) ")
+    newest, rest = {}, b""
+    with open(name + ".seen", "w", buffering=1) as seen:
+        while True:
+            try:
+                data = os.read(master, 65536)
+            except OSError:  # its last user closed it
+                break
+            now_us = time.time_ns() // 1000
+            if slave is not None:
+                os.close(slave)
+                slave = None
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                found = pattern.match(line)
+                if found and newest.get(found[1]) != found[2]:
+                    newest[found[1]] = found[2]
+                    seen.write(f"{now_us} {found[1].decode()} {found[2].decode()}\n")
+
+
+def gaps(name, killed_us, took_tick):
+    rows = {}
+    for line in open(name + ".seen"):
+        us, client, tick = map(int, line.split())
+        rows.setdefault(client, []).append((us, tick))
+    newest, spans = 0, []
+    for client in sorted(rows):
+        own = rows[client]
+        pairs = [(after[0] - before[0], i) for i, (before, after) in enumerate(zip(own, own[1:])) if after[0] >= killed_us]
+        span, split = max(pairs)
+        newest = max([newest] + [tick for _, tick in own[: split + 1]])
+        spans.append(span / 1000)
+    print(*(f"{span:.0f}" for span in spans))
+    print(max(0, newest - took_tick))
+
+
+if sys.argv[1] == "watch":
+    watch(sys.argv[2])
+else:
+    gaps(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
