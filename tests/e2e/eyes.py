@@ -6,14 +6,16 @@
                            "us client tick" to NAME.seen, until the client (shoal-client --trace "$(<NAME.tty)") ends. A
                            terminal, because programs write each line of it at once.
     eyes.py gaps NAME KILLED_US TOOK_TICK
-                           for each client, its longest time without a new tick since then, in ms; then how many ticks
-                           behind the one at which another server took over any client had seen: those were lost
+                           for each client, how long it saw no new tick when the server was killed, in ms; then how many
+                           ticks behind the one at which another server took over any client had seen: those were lost
 """
 import os
 import re
 import sys
 import time
 import tty
+
+STILL_US = 250000
 
 
 def watch(name):
@@ -43,19 +45,16 @@ def watch(name):
 
 
 def gaps(name, killed_us, took_tick):
-    rows = {}
+    """What comes within STILL_US was on its way: no standby claims so soon."""
+    before, after = {}, {}
     for line in open(name + ".seen"):
         us, client, tick = map(int, line.split())
-        rows.setdefault(client, []).append((us, tick))
-    newest, spans = 0, []
-    for client in sorted(rows):
-        own = rows[client]
-        pairs = [(after[0] - before[0], i) for i, (before, after) in enumerate(zip(own, own[1:])) if after[0] >= killed_us]
-        span, split = max(pairs)
-        newest = max([newest] + [tick for _, tick in own[: split + 1]])
-        spans.append(span / 1000)
-    print(*(f"{span:.0f}" for span in spans))
-    print(max(0, newest - took_tick))
+        if us < killed_us + STILL_US:
+            before[client] = us, tick
+        else:
+            after.setdefault(client, us)
+    print(*(f"{(after[client] - before[client][0]) / 1000:.0f}" for client in sorted(before) if client in after))
+    print(max(0, max(tick for _, tick in before.values()) - took_tick))
 
 
 if sys.argv[1] == "watch":

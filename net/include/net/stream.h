@@ -295,7 +295,8 @@ typedef struct net_stream_follower_info {
     bool is_in_tick;        ///< behind a begin without its end
     bool is_closed;
     uint64_t answered_us; ///< when the broker last answered; 0: never
-    /// How long nothing came, counted only while the broker answered: from 0 again when it did not.
+    /// How long nothing came, counted only while the broker answered: from 0 again when it did not,
+    /// and not before NET_STREAM_ANSWER_MS after that.
     uint64_t silence_us;
     /// How long each answer of the broker was too late to count: one that is that far away never
     /// lets silence count.
