@@ -177,4 +177,5 @@ def run(options, binary, folder):
     end(server)
 
 
-main()
+if __name__ == "__main__":
+    main()
