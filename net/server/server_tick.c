@@ -352,7 +352,7 @@ static bool is_settled(const net_server* server) {
         // Players do not wait long for a spectator.
         if (session->is_spectator && net_server_is_older(server, server->phase_us, NET_STOP_MS_MAX))
             continue;
-        if (!net_session_has_everything(server, session) ||
+        if (session->is_rebasing || !net_session_has_everything(server, session) ||
             !net_event_outbox_is_empty(&session->out.outbox)) {
             return false;
         }
@@ -362,6 +362,7 @@ static bool is_settled(const net_server* server) {
 
 // The world stands still; datagrams flow until each client has everything.
 static void settle(net_server* server) {
+    net_server_end_rebases(server); // in front of the goodbye: what a client still shows ends
     if (is_settled(server) ||
         net_server_is_older(server, server->phase_us, server->settle_ms_max)) {
         net_server_say_goodbye(server);
