@@ -15,7 +15,7 @@ import sys
 import time
 import tty
 
-STILL_US = 250000
+SOON_US = 300000
 
 
 def watch(name):
@@ -45,16 +45,19 @@ def watch(name):
 
 
 def gaps(name, killed_us, took_tick):
-    """What comes within STILL_US was on its way: no standby claims so soon."""
-    before, after = {}, {}
+    """The longest gap that begins soon: what was on its way comes first, and a later gap has another reason."""
+    rows, spans, newest = {}, [], 0
     for line in open(name + ".seen"):
         us, client, tick = map(int, line.split())
-        if us < killed_us + STILL_US:
-            before[client] = us, tick
-        else:
-            after.setdefault(client, us)
-    print(*(f"{(after[client] - before[client][0]) / 1000:.0f}" for client in sorted(before) if client in after))
-    print(max(0, max(tick for _, tick in before.values()) - took_tick))
+        rows.setdefault(client, []).append((us, tick))
+    for client in sorted(rows):
+        pairs = list(zip(rows[client], rows[client][1:]))
+        last, first = max((pair for pair in pairs if pair[1][0] >= killed_us and pair[0][0] < killed_us + SOON_US),
+                          key=lambda pair: pair[1][0] - pair[0][0])
+        spans.append((first[0] - last[0]) // 1000)
+        newest = max(newest, last[1])
+    print(*spans)
+    print(max(0, newest - took_tick))
 
 
 if sys.argv[1] == "watch":
