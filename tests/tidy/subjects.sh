@@ -15,7 +15,7 @@ link list load lock log look lower make map mark measure mend merge mirror mix m
 prepare prevent print prove publish push put raise read record reduce refuse reject release reload remove rename reorder
 repeat replace replay report require reserve reset resolve restore resume retry return reuse revert rewrite rotate round
 run save say search seek select send separate serve set share shorten show shrink simplify skip sort speed split start
-stop store stream support swap sync take test time track train treat trim try turn unify unpack update use validate
+stop store stream support swap sync take tell test time track train treat trim try turn unify unpack update use validate
 verify wait walk warn widen wrap write'
 
 list_subjects() {

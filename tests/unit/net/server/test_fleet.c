@@ -2,8 +2,8 @@
 // A whole fleet in virtual time, many seeds: three servers, players on a bad line who find the next
 // server themselves, a broker with faults. Servers die, sleep and wake up, or lose their way to the
 // broker. Whatever happens there is one match: its log is run again, and each row that a client
-// applied is the one of that log. A row of a tick that was lost with its server is none: a client may
-// have it only until it goes on at the next one.
+// applied is the one of that log. A row of a tick that was lost with its server is none: a client
+// may have it only until it goes on at the next one.
 #include "fleet_world.h"
 
 #include "client/client_state.h"
@@ -113,7 +113,8 @@ static uint32_t count_primaries(const fleet* all) {
 }
 
 // Not while a server lives that does not know yet that it lost the match: when the next one falls
-// silent too, players find the old one, which takes them back. No server and no client knows epochs.
+// silent too, players find the old one, which takes them back. No server and no client knows
+// epochs.
 static void cause_harm(story* self, uint64_t until_us) {
     broker_sim* broker = self->fleet.broker;
     if (count_primaries(&self->fleet) != 1) return;
