@@ -49,12 +49,14 @@ int server_fleet_open(server_program* self) {
         (config->agones == SERVER_AGONES_AUTO && getenv(SERVER_AGONES_PORT_VARIABLE));
     uint16_t port;
     server_rest rest;
-    self->fleet.is_reused = false;
+    self->fleet.is_reused = self->fleet.is_allocated = false;
+    self->fleet.standby_at[0] = '\0';
     if (!is_on)
         return config->agones_reuse ? refuse(self, "--agones-reuse: there is no Agones (--agones)")
                                     : NET_EXIT_CLEAN;
-    if (config->agones_reuse && config->resume)
-        return refuse(self, "--agones-reuse: a match goes on once (--resume)");
+    if (config->agones_reuse && (config->resume || config->standby))
+        return refuse(self, config->resume ? "--agones-reuse: a match goes on once (--resume)"
+                                           : "--agones-reuse: a server stands by once (--standby)");
     if (self->fleet.agones) return NET_EXIT_CLEAN;
     if (!choose_port(self, &port)) return NET_EXIT_USAGE;
     if (!server_rest_open(port, &rest))
@@ -67,6 +69,12 @@ int server_fleet_open(server_program* self) {
     return NET_EXIT_RUNTIME;
 }
 
+void server_fleet_keep(server_program* self) {
+    if (self->fleet.agones)
+        server_agones_pass(self->fleet.agones, net_loop_now_us(), 0,
+                           (uint32_t)self->config.clients_max);
+}
+
 // Only the signal ends this wait: datagrams stay in the kernel. @return false: it came.
 static bool wait_for_signal(server_program* self) {
     net_loop* loop = &self->loop;
@@ -74,21 +82,19 @@ static bool wait_for_signal(server_program* self) {
     loop->socket_count = 0;
     if (net_loop_wait(loop, net_loop_now_us() + WAIT_PASS_US)) self->fleet.is_terminated = true;
     loop->socket_count = sockets;
-    server_agones_pass(self->fleet.agones, net_loop_now_us(), 0,
-                       (uint32_t)self->config.clients_max);
+    server_fleet_keep(self);
     return !self->fleet.is_terminated;
 }
 
 int server_fleet_wait(server_program* self) {
     server_agones* agones = self->fleet.agones;
     const base_option_list* addresses = &self->config.public_addresses;
-    if (!agones) return NET_EXIT_CLEAN;
-    self->fleet.is_allocated = false;
+    if (!agones || self->fleet.is_allocated) return NET_EXIT_CLEAN;
     server_agones_annotate(agones, SERVER_AGONES_PUBLIC,
                            addresses->count > 0 ? addresses->values[0] : NULL);
     server_agones_ask_ready(agones);
-    base_report(&self->reporter, NULL, 0,
-                "note: agones: bound and loaded, waits for an allocation");
+    base_report(&self->reporter, NULL, 0, "note: agones: %s, waits for an allocation",
+                self->config.standby ? "stands by for no match yet" : "bound and loaded");
     while (!server_agones_allocation(agones)) {
         if (wait_for_signal(self)) continue;
         base_report(&self->reporter, NULL, 0, "note: agones: ends without a match");
@@ -97,7 +103,22 @@ int server_fleet_wait(server_program* self) {
     self->fleet.is_allocated = true;
     const server_watch_state* allocation = server_agones_allocation(agones);
     if (allocation->fault[0]) return refuse(self, allocation->fault);
-    if (self->config.resume && allocation->setting_count > 0)
+    if (self->config.standby && allocation->standby_of == 0)
+        return refuse(self,
+                      "--standby: the allocation names no match (" SERVER_WATCH_STANDBY_OF ")");
+    if (!self->config.standby && allocation->standby_of != 0)
+        return refuse(self, SERVER_WATCH_STANDBY_OF ": this server stands by for none (--standby)");
+    return NET_EXIT_CLEAN;
+}
+
+uint64_t server_fleet_standby_of(const server_program* self) {
+    return self->fleet.agones ? server_agones_allocation(self->fleet.agones)->standby_of : 0;
+}
+
+int server_fleet_accept(server_program* self) {
+    if (!self->fleet.agones || !self->fleet.is_allocated) return NET_EXIT_CLEAN;
+    const server_watch_state* allocation = server_agones_allocation(self->fleet.agones);
+    if ((self->config.resume || self->config.standby) && allocation->setting_count > 0)
         return refuse(self,
                       SERVER_WATCH_SETTING ": a match that goes on has the settings of its log");
     return server_access_choose_key(self, allocation->key_id) ? NET_EXIT_CLEAN : NET_EXIT_USAGE;
@@ -114,11 +135,37 @@ void server_fleet_begin(server_program* self) {
                          store[0] && strchr("/:", store[strlen(store) - 1]) ? "" : "/",
                          self->identity))
         server_agones_annotate(self->fleet.agones, SERVER_AGONES_LOG, text);
+    if (!self->stream) return;
+    server_stream_url(self->stream, text, sizeof text);
+    server_agones_annotate(self->fleet.agones, SERVER_AGONES_STREAM, text);
+}
+
+// A standby is allocated once the match has its identity, so where it is comes later.
+static void pass_standbys(server_program* self) {
+    const char* said = server_agones_standby_at(self->fleet.agones);
+    char text[SERVER_WATCH_STANDBY_BYTES];
+    char* rest = text;
+    uint32_t count = 0;
+    if (strcmp(said, self->fleet.standby_at) == 0) return;
+    (void)base_text_copy(self->fleet.standby_at, sizeof self->fleet.standby_at, said);
+    (void)base_text_copy(text, sizeof text, said);
+    for (char* one; (one = strtok_r(rest, ",", &rest)); count++) {
+        if (count < NET_STANDBYS_MAX && net_address_parse(one, &self->standbys[count]) == NET_OK)
+            continue;
+        base_report(&self->reporter, NULL, 0,
+                    "warning: " SERVER_WATCH_STANDBY_AT ": \"%.64s\": at most %u addresses, "
+                    "ADDR:PORT with commas between them; the standbys stay as they were",
+                    said, NET_STANDBYS_MAX);
+        return;
+    }
+    net_server_set_standbys(self->server, self->standbys, count);
+    base_report(&self->reporter, NULL, 0, "note: agones: clients know %u standbys", count);
 }
 
 void server_fleet_pass(server_program* self, uint64_t now_us) {
     if (!self->fleet.agones || now_us - self->fleet.pass_us < PASS_US) return;
     self->fleet.pass_us = now_us;
+    pass_standbys(self);
     server_agones_pass(self->fleet.agones, now_us, net_server_get_counters(self->server)->clients,
                        (uint32_t)self->config.clients_max);
 }

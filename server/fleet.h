@@ -3,6 +3,7 @@
 /// match, and gives itself back behind it. Without --agones all functions do nothing.
 #pragma once
 
+#include "agones/watch.h"
 #include "net/token.h"
 
 #include "base/macros.h"
@@ -12,21 +13,30 @@ typedef struct server_program server_program; ///< program.h
 
 /// Outlives a match, with --agones-reuse.
 typedef struct server_fleet {
-    server_agones* agones; ///< NULL: not one of a fleet
-    uint64_t pass_us;      ///< of the newest pass
-    bool is_terminated;    ///< SIGTERM or SIGINT came
-    bool is_allocated;     ///< for the match of now
-    bool is_reused;        ///< another match follows
-    net_key_ring keys;     ///< with --agones-reuse: those of SHOAL_KEYS, which is gone
+    server_agones* agones;                       ///< NULL: not one of a fleet
+    uint64_t pass_us;                            ///< of the newest pass
+    bool is_terminated;                          ///< SIGTERM or SIGINT came
+    bool is_allocated;                           ///< for the match of now
+    bool is_reused;                              ///< another match follows
+    char standby_at[SERVER_WATCH_STANDBY_BYTES]; ///< as the clients of the match know it
+    net_key_ring keys; ///< with --agones-reuse: those of SHOAL_KEYS, which is gone
 } server_fleet;
 
 /// Begin to speak to the SDK server where --agones says so.
 /// @return NET_EXIT_CLEAN, or the exit code: reported.
 BASE_MUST_USE int server_fleet_open(server_program* program);
-/// Bound and loaded: be ready, wait for an allocation, and take its settings and its key. On a
-/// signal it ends with is_allocated false and NET_EXIT_CLEAN: there is no match.
+/// Be ready and wait for an allocation, unless it is there: bound and loaded, or with --standby
+/// before all, because the allocation names its match. On a signal it ends with is_allocated false
+/// and NET_EXIT_CLEAN: there is no match.
 /// @return NET_EXIT_CLEAN, or the exit code: reported.
 BASE_MUST_USE int server_fleet_wait(server_program* program);
+/// The match that the allocation asks a standby to go on with; 0: there is no Agones.
+uint64_t server_fleet_standby_of(const server_program* program);
+/// Once it is allocated: check its settings, and take its key.
+/// @return NET_EXIT_CLEAN, or the exit code: reported.
+BASE_MUST_USE int server_fleet_accept(server_program* program);
+/// In place of server_fleet_pass while there is no server yet.
+void server_fleet_keep(server_program* program);
 /// The match has its identity: say it.
 void server_fleet_begin(server_program* program);
 /// In each pass of the loop, between ticks.

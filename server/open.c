@@ -68,7 +68,8 @@ static int open_match(server_program* self) {
 
 // Once it is allocated, in a fleet. @return NET_EXIT_CLEAN also when it ends before.
 static int wait_for_allocation(server_program* self) {
-    const int code = server_fleet_wait(self);
+    int code = server_fleet_wait(self);
+    if (code == NET_EXIT_CLEAN) code = server_fleet_accept(self);
     if (code != NET_EXIT_CLEAN || !self->fleet.is_allocated) return code;
     const server_watch_state* allocation = server_agones_allocation(self->fleet.agones);
     if (allocation->setting_count == 0) return NET_EXIT_CLEAN;

@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "tools/keys.h"
 #include "tools/output.h"
 #include "tools/setup.h"
 #include "net/socket.h"
@@ -17,6 +18,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,7 +46,7 @@ static int check_options(const server_program* self) {
     if (config->log && strcmp(config->log, "none") == 0)
         return refuse(self, "--standby: it needs a log, which goes on with the match (not --log "
                             "none)");
-    if (!config->key_file || config->allow_dev_key)
+    if ((!config->key_file && !getenv(NET_HOST_KEYS_VARIABLE)) || config->allow_dev_key)
         return refuse(self, "--standby: it needs the --key-file of the match's server, and no "
                             "built-in key: players prove by it who they are");
     return NET_EXIT_CLEAN;
@@ -88,7 +90,9 @@ static int find_match(server_program* self) {
                         "warning: waits for the match's stream%s%s", status.trouble[0] ? ": " : "",
                         status.trouble);
         }
+        server_fleet_keep(self);
         if (net_loop_wait(&self->loop, now_us + STEP_MS * MS)) {
+            server_fleet_terminate(self);
             standby->was_stopped = true;
             return NET_EXIT_CLEAN;
         }
@@ -98,7 +102,10 @@ static int find_match(server_program* self) {
 
 static int open_stream(server_program* self) {
     server_standby* standby = &self->standby;
-    const server_nats_config nats = {.url = self->config.standby, .wake = wake, .context = standby};
+    const server_nats_config nats = {.url = self->config.standby,
+                                     .identity = server_fleet_standby_of(self),
+                                     .wake = wake,
+                                     .context = standby};
     const net_result opened = server_nats_open(&nats, &self->reporter, &standby->nats);
     if (opened != NET_OK) return opened == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
     const net_standby_config config = {.broker = server_nats_broker(standby->nats),
@@ -116,7 +123,10 @@ int server_standby_open(server_program* self) {
     standby->wake[0] = standby->wake[1] = -1;
     if (!config->standby) return NET_EXIT_CLEAN;
     int code = check_options(self);
-    if (code != NET_EXIT_CLEAN) return code;
+    if (code == NET_EXIT_CLEAN) code = server_fleet_wait(self);
+    if (code == NET_EXIT_CLEAN && self->fleet.agones && !self->fleet.is_allocated)
+        standby->was_stopped = true;
+    if (code != NET_EXIT_CLEAN || standby->was_stopped) return code;
     code = open_pipe(self) ? open_stream(self) : NET_EXIT_RUNTIME;
     if (code != NET_EXIT_CLEAN || standby->was_stopped) return code;
     self->follow.source = net_standby_follow(standby->standby);

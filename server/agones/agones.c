@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANNOTATIONS_MAX 3u
+#define ANNOTATIONS_MAX 4u
 #define ANNOTATION_BYTES 320u
 #define UNKNOWN UINT64_MAX
 
@@ -50,6 +50,7 @@ struct server_agones {
     bool is_allocated;
     bool was_free; ///< since the goal is GOAL_READY
     server_watch_state seen, allocation;
+    char standby_at[SERVER_WATCH_STANDBY_BYTES]; // of the newest line that could be read
     base_bytes line;
     bool is_skipping;       ///< the rest of a line that is too long
     bool has_line;          ///< since the watch was opened
@@ -72,6 +73,7 @@ server_agones* server_agones_create(const server_rest* rest, const base_reporter
     self->annotations[0].name = SERVER_AGONES_PUBLIC;
     self->annotations[1].name = SERVER_AGONES_IDENTITY;
     self->annotations[2].name = SERVER_AGONES_LOG;
+    self->annotations[3].name = SERVER_AGONES_STREAM;
     base_bytes_init(&self->line, NULL);
     return self;
 }
@@ -128,6 +130,10 @@ void server_agones_annotate(server_agones* self, const char* name, const char* v
 
 const server_watch_state* server_agones_allocation(const server_agones* self) {
     return self->is_allocated ? &self->allocation : NULL;
+}
+
+const char* server_agones_standby_at(const server_agones* self) {
+    return self->standby_at;
 }
 
 server_agones_counts server_agones_get_counts(const server_agones* self) {
@@ -207,6 +213,7 @@ static void hear_line(server_agones* self, const char* line, size_t size, uint64
         take_success(self, SERVER_REST_WATCH);
         forget_told(self);
     }
+    memcpy(self->standby_at, self->seen.standby_at, sizeof self->standby_at);
     if (!self->is_public_own && self->seen.address[0])
         say(self, &self->annotations[0], self->seen.address);
     hear_of_life(self, is_first, now_us);

@@ -30,6 +30,7 @@
 #define SERVER_AGONES_PUBLIC "shoal-public"     ///< where players reach the server
 #define SERVER_AGONES_IDENTITY "shoal-identity" ///< of the match and its log, 16 digits
 #define SERVER_AGONES_LOG "shoal-log"           ///< where the log is stored
+#define SERVER_AGONES_STREAM "shoal-stream"     ///< with which standbys and relays follow the match
 
 typedef struct server_agones server_agones;
 
@@ -61,4 +62,7 @@ void server_agones_pass(server_agones* agones, uint64_t now_us, uint32_t players
 /// The allocation that came since server_agones_ask_ready; NULL: none yet. Borrowed until that is
 /// called again.
 const server_watch_state* server_agones_allocation(const server_agones* agones);
+/// Where standbys of its match are, as the newest line says (SERVER_WATCH_STANDBY_AT); "": it does
+/// not say. Borrowed until the next pass.
+const char* server_agones_standby_at(const server_agones* agones);
 server_agones_counts server_agones_get_counts(const server_agones* agones);

@@ -4,24 +4,30 @@
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=lib.sh
 . "$here/lib.sh"
+# shellcheck source=broker.sh
+. "$here/broker.sh"
 
-# sdk [COMMAND...]: start the stand-in, and do these.
+# sdk [COMMAND...]: start the stand-in, and do these. Its name is $sdk: a second server of a case has its own.
+sdk=sdk
+declare -A tells=()
 sdk() {
-    local command
-    rm -f sdk.in && mkfifo sdk.in
-    python3 "$here/sdk.py" 0 <sdk.in >sdk.out 2>sdk.err {silence}<&- &
-    pids[sdk]=$!
-    exec {tell}>sdk.in
-    await "port of the SDK server" has_said sdk.out '^port '
-    AGONES_SDK_HTTP_PORT=$(sed -n 's/^port //p' sdk.out)
+    local command tell
+    rm -f $sdk.in && mkfifo $sdk.in
+    python3 "$here/sdk.py" 0 <$sdk.in >$sdk.out 2>$sdk.err {silence}<&- &
+    pids[$sdk]=$!
+    exec {tell}>$sdk.in
+    tells[$sdk]=$tell
+    await "port of the SDK server" has_said $sdk.out '^port '
+    AGONES_SDK_HTTP_PORT=$(sed -n 's/^port //p' $sdk.out)
     export AGONES_SDK_HTTP_PORT
     for command in "$@"; do tell "$command"; done
 }
-tell() { echo "$*" >&"$tell"; }
+tell() { echo "$*" >&"${tells[$sdk]}"; }
 end_sdk() {
+    local tell=${tells[$sdk]}
     exec {tell}>&-
-    ends_with 0 sdk
-    ! grep -q Traceback sdk.err || fail "the stand-in failed"
+    ends_with 0 $sdk
+    ! grep -q Traceback $sdk.err || fail "the stand-in failed"
 }
 
 # fleet [option...]: start a server; it prints no ready line before it is allocated.
@@ -31,7 +37,7 @@ allocated() {
     address=$(sed -n 's/^ready listen=\([^ ]*\) .*/\1/p' server.out | tail -n 1)
     [ -n "$address" ] || fail "the server has no address"
 }
-hears() { await "$1" grep -qxF -- "$1" sdk.out; }
+hears() { await "$1" grep -qxF -- "$1" $sdk.out; }
 
 case_an_allocation_becomes_a_match_with_its_settings_and_its_key() {
     run keygen shoal-server keygen keys
@@ -197,6 +203,89 @@ KUBECTL
     end_sdk
 }
 
+has_taken() { has_said "$1.out" '^takeover epoch='; }
+are_back() { has_lines "$1.err" '^note: client [12] .* is back after ' 2; }
+
+case_a_standby_is_allocated_for_a_match_that_runs_and_goes_on_with_it() {
+    is_here || return 0
+    run keygen shoal-server keygen keys
+    broker -1
+    export SHOAL_KEYS && SHOAL_KEYS=$(cat keys)
+    sdk start
+    fleet --min-clients 2 --log a.slog --stream "nats://127.0.0.1:$port"
+    hears 'POST /ready {} 200'
+    tell allocate shoal.dev/set-lives=7
+    allocated
+    local identity stream first=$address
+    await "the stream" has_said sdk.out '^PUT .*"shoal-stream"'
+    stream=$(sed -nE 's/^PUT .*"shoal-stream","value":"([^"]+)"\} 200$/\1/p' sdk.out)
+    [ "$stream" = "$(value stream server.out)" ] || fail "its stream is said as $stream"
+    identity=${stream##*/SHOAL_}
+
+    sdk=sdk2
+    sdk start
+    start standby shoal-server --standby "nats://127.0.0.1:$port" --listen 127.0.0.1:0 --log b.slog
+    await "ready" has_said sdk2.out '^POST /ready \{\} 200$'
+    says standby.err '^note: agones: stands by for no match yet, waits for an allocation$'
+    tell allocate "shoal.dev/standby-of=$identity"
+    await "the standby" has_said standby.err '^note: stands by at tick'
+    hears "PUT /metadata/annotation {\"key\":\"shoal-identity\",\"value\":\"$identity\"} 200"
+    address=$(value listen standby.out)
+
+    # The back end says where it is, and makes tokens for both.
+    sdk=sdk
+    tell allocate "@shoal.dev/standby-at=$address"
+    await "that players know it" has_said server.err '^note: agones: clients know 1 standbys$'
+    run token shoal-server token --key-file keys --server "$first" --server "$address" --player 1 --count 2
+    start clients shoal-client "$first" --bots 2 --token-file token.out --trace trace.txt
+    await "updates" has_rows trace.txt 30
+    kill -KILL "${pids[server]}"
+    ends_with 137 server
+    await "the takeover" has_taken standby
+    await "both players" are_back standby
+    await "that they play on" has_rows trace.txt $(($(wc -l <trace.txt) + 60))
+    kill "${pids[standby]}"
+    ends_with 0 standby
+    ends_with 0 clients
+    are_equal 2 standby clients
+    verifies b.slog standby
+    run info shoal-replay info b.slog
+    says info.out '^set=lives=7$'
+    [ "$(grep -c '^POST /health {} 200$' sdk2.out)" -ge 1 ] || fail "no sign of life"
+    local sdk
+    for sdk in sdk2 sdk; do end_sdk; done # the second one has a copy of what feeds the first
+    kill_broker
+}
+
+case_a_standby_that_waits_for_its_match_shows_life_and_ends() {
+    is_here || return 0
+    run keygen shoal-server keygen keys
+    broker -1
+    sdk start
+    start standby shoal-server --standby "nats://127.0.0.1:$port" --key-file keys --listen 127.0.0.1:0
+    hears 'POST /ready {} 200'
+    tell allocate shoal.dev/standby-of=00000000cafe0276
+    await "a warning" has_said standby.err "waits for the match's stream"
+    await "signs of life" has_lines sdk.out '^POST /health {} 200$' $(($(grep -c '^POST /health' sdk.out) + 2))
+    kill "${pids[standby]}"
+    ends_with 0 standby
+    [ ! -s standby.out ] || fail "it says that it is ready"
+    # What is no identity, and what is no standby.
+    local ready=1 option
+    for option in "--standby=nats://127.0.0.1:$port" --game=breakout; do
+        tell state Scheduled
+        start standby shoal-server "$option" --key-file keys --listen 127.0.0.1:0 --log a.slog
+        await "ready again" has_lines sdk.out '^POST /ready {} 200$' $((++ready))
+        tell allocate "shoal.dev/standby-of=$([ $ready = 2 ] && echo cafe || echo 00000000cafe0276)"
+        await "its end" has_lines sdk.out '^POST /shutdown {} 200$' $((ready - 1))
+        kill "${pids[standby]}"
+        ends_with 2 standby
+        says standby.err '^error: shoal.dev/standby-of: (cafe is no identity of a match|this server stands by for none.*)$'
+    done
+    end_sdk
+    kill_broker
+}
+
 # ports N: so many free ones.
 ports() {
     python3 -c 'import socket, sys
@@ -255,6 +344,9 @@ case_options_of_a_fleet_that_do_not_fit_are_refused() {
     run server shoal-server --resume a.slog --agones on --agones-reuse
     [ "$code" = 2 ] || fail "exit code $code"
     says server.err '^error: --agones-reuse: a match goes on once \(--resume\)$'
+    run server shoal-server --standby nats://127.0.0.1 --key-file keys --agones on --agones-reuse
+    [ "$code" = 2 ] || fail "exit code $code"
+    says server.err '^error: --agones-reuse: a server stands by once \(--standby\)$'
 }
 
 run_cases "$@"

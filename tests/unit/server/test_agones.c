@@ -165,9 +165,15 @@ CASE(lines_of_the_watch_come_in_pieces) {
 }
 
 CASE(what_an_allocation_asks_for_and_cannot_be_is_its_fault) {
-    static const char* const marks[] = {
-        "\"shoal.dev/set-\":\"1\"", "\"shoal.dev/set-a=b\":\"1\"", "\"shoal.dev/key-id\":\"0\"",
-        "\"shoal.dev/key-id\":\"256\"", "\"shoal.dev/key-id\":\"x\""};
+    static const char* const marks[] = {"\"shoal.dev/set-\":\"1\"",
+                                        "\"shoal.dev/set-a=b\":\"1\"",
+                                        "\"shoal.dev/key-id\":\"0\"",
+                                        "\"shoal.dev/key-id\":\"256\"",
+                                        "\"shoal.dev/key-id\":\"x\"",
+                                        "\"shoal.dev/standby-of\":\"\"",
+                                        "\"shoal.dev/standby-of\":\"0000000000000000\"",
+                                        "\"shoal.dev/standby-of\":\"00000000CAFE0276\"",
+                                        "\"shoal.dev/standby-of\":\"00000000cafe02761\""};
     server_watch_state state;
     char line[20000];
     for (uint32_t i = 0; i < BASE_COUNT(marks); i++) {
@@ -193,6 +199,31 @@ CASE(what_an_allocation_asks_for_and_cannot_be_is_its_fault) {
                    (int)SERVER_WATCH_SETTING_BYTES, 7);
     assert_true(server_watch_read(line, strlen(line), &state));
     assert_true(state.fault[0] != '\0');
+}
+
+CASE(where_standbys_are_is_heard_in_any_state) {
+    sidecar at;
+    begin_sidecar(&at);
+    run(&at, 100, 0);
+    assert_string_equal(server_agones_standby_at(at.agones), "");
+    hear(&at, META "\"labels\":{\"shoal.dev/standby-of\":\"e0ffe1c8cafe0276\"},\"annotations\":{"
+                   "\"shoal.dev/standby-at\":\"192.0.2.1:7,[::1]:8\"}},\"status\":{\"state\":"
+                   "\"Allocated\"}}}\n");
+    run(&at, 10, 0);
+    assert_string_equal(server_agones_standby_at(at.agones), "192.0.2.1:7,[::1]:8");
+    hear(&at, "what is no line\n");
+    run(&at, 10, 0);
+    assert_string_equal(server_agones_standby_at(at.agones), "192.0.2.1:7,[::1]:8");
+    hear(&at, IS("Allocated") "\n");
+    run(&at, 10, 0);
+    assert_string_equal(server_agones_standby_at(at.agones), "");
+    server_agones_destroy(at.agones);
+    server_watch_state state;
+    static const char line[] =
+        META "\"annotations\":{\"shoal.dev/standby-of\":\"e0ffe1c8cafe0276\"}},"
+             "\"status\":{\"state\":\"Allocated\"}}}";
+    assert_true(server_watch_read(line, sizeof line - 1, &state));
+    assert_true(state.standby_of == 0xe0ffe1c8cafe0276 && state.fault[0] == '\0');
 }
 
 CASE(what_is_no_line_of_the_watch_is_counted_and_said_once) {
