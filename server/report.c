@@ -12,6 +12,11 @@
 
 #define BANDWIDTH_CLIENT_LINES 10u // of each client
 
+enum {
+    COMMANDS_S_MAX = 60, // for the programs of --log-on-close at the end
+    COMMANDS_LOOK_MS = 5,
+};
+
 static bool write_world(void* context, void* file) {
     const server_program* self = context;
     (void)net_server_scope(self->server, 0, net_host_write_line, file);
@@ -72,12 +77,33 @@ static bool write_files(server_program* self) {
     return is_written;
 }
 
+// In a container and in a service they end with the server. A further signal ends the wait.
+static void wait_for_commands(server_program* self) {
+    const uint64_t begin_us = net_loop_now_us();
+    net_loop* loop = &self->loop;
+    bool is_over = false;
+    loop->socket_count = 0; // signals alone
+    while (net_log_commands_go_on(self->log) && !is_over) {
+        const uint64_t now_us = net_loop_now_us();
+        server_fleet_keep(self);
+        server_notify_extend(&self->service.notify, now_us);
+        is_over = net_loop_wait(loop, now_us + COMMANDS_LOOK_MS * UINT64_C(1000));
+        if (is_over) server_fleet_terminate(self);
+        is_over = is_over || now_us - begin_us >= COMMANDS_S_MAX * UINT64_C(1000000);
+    }
+    if (is_over)
+        base_report(&self->reporter, self->config.log_on_close, 0,
+                    "warning: it still stores the log, and is not waited for (%u s at most)",
+                    COMMANDS_S_MAX);
+}
+
 static bool close_log(server_program* self, net_log_counters* counters) {
     *counters = server_program_log(self);
     if (!self->log) return !self->lacks_log;
     net_log_append_close(self->log, self->match);
     server_stream_end(self->stream);
     net_result result = net_log_writer_finish(self->log);
+    wait_for_commands(self);
     char text[256];
     const base_reporter* log = server_program_layer(self, SERVER_LAYER_LOG);
     if (net_log_take_failure(self->log, text, sizeof text))

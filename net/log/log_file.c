@@ -254,12 +254,12 @@ void net_log_file_pump(net_log_file* file, bool all) {
     BASE_VALIDATE((validate(file), true));
 }
 
-// The last bytes reach the disk, and the file is still the one of its name.
 // The last bytes reach the disk, and the file is still the one of its name. A failure is recorded.
 static void end_disk(net_log_file* file) {
     if (file->is_stopped || !file->is_open || !net_log_file_is_own(file)) return;
     net_log_file_write_index(file);
-    if (net_log_file_sync(file, file->fd)) net_log_file_run_commands(file, true);
+    file->is_last_due = net_log_file_sync(file, file->fd);
+    net_log_file_run_commands(file, false);
 }
 
 // ---- threads and life ----
@@ -596,6 +596,13 @@ net_result net_log_file_finish(net_log_file* file) {
     return net_log_file_has_failed(file) ? NET_ERR_IO : NET_OK;
 }
 
+bool net_log_file_commands_go_on(net_log_file* file) {
+    BASE_ASSERT(file->is_finished);
+    if (!file->command.program || file->has_thread) return false;
+    net_log_file_run_commands(file, false);
+    return file->command.running_count > 0;
+}
+
 net_result net_log_file_destroy(net_log_file* file) {
     if (!file) return NET_OK;
     net_result result = net_log_file_finish(file);
@@ -610,6 +617,7 @@ net_result net_log_file_destroy(net_log_file* file) {
         }
         pthread_join(file->thread, NULL);
     }
+    net_log_file_run_commands(file, true);
     // Without an end record the queue is the proof that nothing is missing.
     free_file(file, result != NET_OK || !file->has_close);
     return result;

@@ -138,6 +138,8 @@ void net_log_file_pump(net_log_file* file, bool all);
 /// it gives up. No record may follow. @return NET_OK; NET_ERR_IO (net_log_file_take_failure has the
 /// reason).
 net_result net_log_file_finish(net_log_file* file);
+/// As net_log_commands_go_on, of a file that is finished.
+bool net_log_file_commands_go_on(net_log_file* file);
 /// net_log_file_finish, unless it was called; remove the queue (kept after a failure and without an
 /// end record: it shows what the file lacks); free. A thread that still waits for the disk keeps
 /// its memory.
@@ -304,6 +306,7 @@ struct net_log_file {
     ecs_tick segment_tick;                // the segment begins behind it
     uint32_t segment_first, segment_next; // closed ones that are there: first..next-1
     uint32_t segment_reported;            // the next one to run the command for
+    bool is_last_due, is_last_reported;   // the command for FILE
     uint64_t closed_bytes;
     net_log_ring ring;
     uint64_t saved_bytes; // of all saves
@@ -373,8 +376,8 @@ uint32_t net_log_file_put_header(const net_log_file* file);
 uint32_t net_log_file_put_header_as(const net_log_file* file, bool is_part);
 /// Write the index behind the last block; a failure costs nothing but speed.
 void net_log_file_write_index(net_log_file* file);
-/// Start commands for closed segments. `with_last`: also for FILE, which is closed.
-void net_log_file_run_commands(net_log_file* file, bool with_last);
+/// Start commands for closed segments, and for FILE once it is closed. `is_end`: all of them now.
+void net_log_file_run_commands(net_log_file* file, bool is_end);
 
 /// log_ring_save.c: write the save that was asked for, once the tick of the call is in the ring. At
 /// a moment without a block in the making. `is_end`: no further block follows.

@@ -306,7 +306,7 @@ static bool rotate(net_log_file* file, ecs_tick tick) {
     return false;
 }
 
-void net_log_file_run_commands(net_log_file* file, bool with_last) {
+void net_log_file_run_commands(net_log_file* file, bool is_end) {
     char name[4096];
     net_log_command* command = &file->command;
     if (!command->program) return;
@@ -315,9 +315,11 @@ void net_log_file_run_commands(net_log_file* file, bool with_last) {
         bool is_there = file->segment_reported >= file->segment_first;
         bool is_named =
             net_log_segment_name(name, sizeof name, file->config.file, file->segment_reported);
-        if (is_there && is_named && !net_log_command_start(command, name, with_last)) break;
+        if (is_there && is_named && !net_log_command_start(command, name, is_end)) break;
     }
-    if (with_last) (void)net_log_command_start(command, file->config.file, true);
+    if (file->is_last_due && !file->is_last_reported &&
+        file->segment_reported == file->segment_next)
+        file->is_last_reported = net_log_command_start(command, file->config.file, is_end);
     atomic_store_explicit(&file->counts.commands_failed, command->failures, memory_order_relaxed);
 }
 

@@ -469,6 +469,10 @@ net_result net_log_writer_finish(net_log_writer* writer) {
     return net_log_file_finish(writer->file);
 }
 
+bool net_log_commands_go_on(net_log_writer* writer) {
+    return net_log_file_commands_go_on(writer->file);
+}
+
 net_result net_log_writer_destroy(net_log_writer* writer) {
     if (!writer) return NET_OK;
     append_close(writer, NULL);

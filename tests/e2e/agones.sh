@@ -132,6 +132,34 @@ case_an_sdk_server_that_hangs_and_restarts_does_not_touch_the_match() {
     end_sdk
 }
 
+case_the_last_part_of_a_log_is_stored_before_the_server_is_shut_down() {
+    sdk start
+    mkfifo stored
+    printf '#!/bin/sh\necho "$1" >>begun\nread -r _ <stored\necho "$1" >>ended\n' >slow
+    chmod +x slow
+    fleet --ticks 10 --log a.slog --log-on-close ./slow
+    hears 'POST /ready {} 200'
+    tell allocate x=y
+    await "the program" [ -e begun ]
+    await "signs of life" has_lines sdk.out '^POST /health {} 200$' $(($(grep -c '^POST /health' sdk.out) + 2))
+    ! grep -q shutdown sdk.out || fail "it asks to be shut down"
+    echo go >stored
+    hears 'POST /shutdown {} 200'
+    [ "$(cat ended)" = a.slog ] || fail "the program has not ended"
+    kill "${pids[server]}"
+    ends_with 0 server
+    # A signal ends the wait.
+    rm begun
+    unset AGONES_SDK_HTTP_PORT
+    start impatient shoal-server --game breakout --listen 127.0.0.1:0 --ticks 1 --log b.slog --log-on-close ./slow
+    await "the program" [ -e begun ]
+    kill "${pids[impatient]}"
+    ends_with 0 impatient
+    says impatient.err '^./slow: warning: it still stores the log, and is not waited for'
+    echo go >stored
+    end_sdk
+}
+
 case_an_allocation_that_cannot_be_played_is_not_played() {
     sdk start
     fleet --log none

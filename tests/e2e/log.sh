@@ -95,7 +95,7 @@ case_a_log_is_cut_into_segments() {
         --log-segment-s 10 --log-keep 2 --log-on-close ./on_close --log-sync second
     [ "$code" = 0 ] || fail "the server ended with $code"
     says server.out ' log_segments=6 log_ticks_lost=0 log_waiting_s=0.0 log='
-    await "the command for FILE" grep -qxF "$log" closed.txt
+    grep -qxF "$log" closed.txt || fail "the server did not wait for the command for FILE"
     [ "$(wc -l <closed.txt)" = 6 ] || fail "the command ran for others than each closed segment"
     grep -qxF "$log.seg0001" closed.txt || fail "not for the first segment"
     [ ! -e b.slog ] || fail "a shell read the name of the log"

@@ -586,6 +586,25 @@ FILES_CASE(a_command_runs_for_each_closed_segment) {
     segment_name(name, files, 1);
     assert_false(file_exists(name));
     assert_false(file_exists(files->log));
+    // More of them than run at a time, and all have ended before the log is destroyed.
+    config.segment_ticks = EVERY;
+    net_log_file* file;
+    assert_ok(files_create(&config, &file));
+    for (ecs_tick tick = 1; tick <= (NET_LOG_COMMANDS_MAX + 4) * EVERY; tick++) {
+        files_keyed_tick(file, tick, 40);
+        net_log_file_pump(file, false);
+    }
+    assert_ok(net_log_file_finish(file));
+    while (net_log_file_commands_go_on(file)) {
+    }
+    assert_true(net_log_file_counters(file).segments_closed > NET_LOG_COMMANDS_MAX);
+    assert_int_equal(net_log_file_counters(file).commands_failed, 0);
+    for (uint32_t i = 1; i <= net_log_file_counters(file).segments_closed; i++) {
+        segment_name(name, files, i);
+        assert_false(file_exists(name));
+    }
+    assert_false(file_exists(files->log));
+    assert_ok(net_log_file_destroy(file));
     // A program that is not there, and one that fails, are counted.
     net_log_command command = {.program = "/nowhere/program"};
     assert_true(net_log_command_start(&command, "x", false));
