@@ -40,11 +40,22 @@ is "the variable of the keys" "$(grep -A1 -E '^ *env:$' $fleet | sed -nE 's/^ *-
 is "the autoscaler's fleet" "$(field $files/autoscaler.yaml fleetName)" "$(field $fleet name)"
 is "the allocated fleet" "$(sed -nE 's/.*SHOAL_FLEET:-([a-z]+)\}.*/\1/p' $files/allocate)" "$(field $fleet name)"
 is "the Secret's key" "$(field $fleet key)" "$(sed -nE 's/.*--from-file=([a-z]+)( .*)?$/\1/p' $fleet)"
-is "the user" "$(field $fleet runAsUser)" "$(sed -nE 's/^USER ([0-9]+):.*/\1/p' $files/Dockerfile)"
+is "the user" "$(field $fleet runAsUser)" "$(sed -nE 's/^USER ([1-9][0-9]*):.*/\1/p' $files/Dockerfile | sort -u)"
 is "the folder of the logs" "$(field $fleet mountPath)" "$(sed -n 's/^WORKDIR //p' $files/Dockerfile)"
-is "the image" "$(field $fleet image)" "$(sed -nE 's/^#.* -t ([^ ]+) .*/\1/p' $files/Dockerfile)"
+is "the image" "$(field $fleet image)" "$(sed -nE 's/^#.* -t ([^ ]+) -$/\1/p' $files/Dockerfile)"
+is "the commit in the image" "$(sed -nE 's/^# .*--add-virtual-file=([^:]+):.*/\1/p' $files/Dockerfile)" \
+    "$(grep -oE '/\.commit\b' net/tools/build_id.cmake | head -n 1 | sed 's|.*/||')"
+is "the command of its README" "$(sed -nE '/git archive/,/docker build/s/^ +//p' server/agones/README.md)" \
+    "$(sed -nE '/git archive/,/docker build/s/^# +//p' $files/Dockerfile)"
+is "the stage that stores" "$(sed -nE 's/.*--target ([a-z]+) -t .*/\1/p' $files/Dockerfile)" "$(sed -nE 's/^FROM server AS ([a-z]+)$/\1/p' $files/Dockerfile)"
+is "the image that stores" "$(sed -nE 's/.*the image (shoal-server:[^ ,]+),.*/\1/p' $fleet)" "$(sed -nE 's/.*--target storing -t ([^ ]+) .*/\1/p' $files/Dockerfile)"
+is "the stage without --target" "$(tail -n 1 $files/Dockerfile)" "FROM server"
+is "the program that stores" "$(sed -nE 's/^ *# - --log-on-close=//p' $fleet)" "/usr/$(sed -nE 's|^install\(PROGRAMS .*/upload DESTINATION ([^ ]+) .*|\1/upload|p' scripts/package/install.cmake)"
 is "the version" "$(field $fleet image | sed 's/.*://')" "$(sed -nE 's/^project\(shoal VERSION ([0-9.]+) .*/\1/p' CMakeLists.txt)"
-longer "terminationGracePeriodSeconds" "$(field $fleet terminationGracePeriodSeconds)" "$(option drain-s)"
+stored=$(sed -nE 's/^ *COMMANDS_S_MAX = ([0-9]+),.*/\1/p' server/report.c)
+longer "terminationGracePeriodSeconds" "$(field $fleet terminationGracePeriodSeconds)" $(($(option drain-s) + stored))
+# The root folder is read-only: what is written to has a volume.
+grep -q 'mktemp' scripts/package/upload && is "the folder of mktemp" "$(sed -nE 's/^ *mountPath: (\/tmp)$/\1/p' $fleet)" /tmp
 longer "periodSeconds in ms" "$(field $fleet periodSeconds)000" "$(constant SERVER_AGONES_HEALTH_MS)"
 
 # The program takes all of them: a match of one tick, anywhere.
