@@ -53,7 +53,7 @@ for part in parts:
     content = open("back/" + part["name"], "rb").read()
     assert len(content) == part["bytes"] and hashlib.sha256(content).hexdigest() == part["sha256"], part
 assert {part["name"] for part in parts} | {"index.json"} == set(os.listdir("back")), os.listdir("back")
-ends = [part for part in parts if "last_tick" in part]
+ends = [part for part in parts if "last_tick" in part and "damaged" not in part]
 assert all(a["last_tick"] + 1 == b["first_tick"] for a, b in zip(ends, ends[1:])), ends
 PYTHON
     run here shoal-replay info "$1"
@@ -114,8 +114,41 @@ case_what_was_cut_short_is_stored_by_the_next_upload() {
     [ "$(find 'a store' -name index.json | wc -l)" = 3 ] || fail "not three logs"
 }
 
+spoil() { printf XXXXXXXX | dd of="$1" bs=1 seek="$2" conv=notrunc status=none; } # FILE OFFSET
+
+case_a_part_that_cannot_be_read_keeps_no_other_from_the_storage() {
+    has_rclone || return 0
+    use_folder
+    play a.slog
+    # One with a damaged block, one that is no log at all, and one whose first bytes are gone: its header is further on.
+    spoil a.slog.seg0001 100000
+    : >a.slog.seg0002
+    spoil a.slog.seg0003 0
+    upload 0
+    [ "$(grep -c 'is damaged, and stored as it is$' upload.err)" = 3 ] || fail "not three damaged parts"
+    [ "$(grep -c '^upload: stored ' upload.err)" = 4 ] || fail "not four parts"
+    fetch a.slog || fail "a.slog is not there"
+    is_right a.slog
+    [ "$(grep -c '"damaged": true' back/index.json)" = 3 ] || fail "the index does not say which parts are damaged"
+    grep -q '{"name": "a.slog", .*"closed": true}' back/index.json || fail "the last part has no ticks"
+    upload 0
+    [ ! -s upload.err ] || fail "it does something again"
+    # A part that cannot even be opened: those beside it are stored, but not the last one, which ends the log.
+    rm -rf 'a store' ./*.stored
+    rm a.slog.seg0002 && ln -s nowhere a.slog.seg0002
+    mkdir path && printf '#!/bin/sh\ncase $(readlink /proc/self/fd/0) in *seg0001) exit 1 ;; esac\nexec /usr/bin/sha256sum\n' >path/sha256sum
+    chmod +x path/sha256sum
+    PATH=$PWD/path:$PATH upload 1
+    says upload.err '^upload: .*/a.slog.seg0001: cannot be read$'
+    [ "$(grep -c '^upload: stored ' upload.err)" = 1 ] || fail "not the third part alone"
+    ! grep -q '"sha256": ""' 'a store'/*/*/index.json || fail "an empty sum"
+    upload 0
+    fetch a.slog || fail "a.slog is not there"
+}
+
 case_an_upload_that_cannot_be_is_said() {
     has_rclone || return 0
+    unset SHOAL_STORE
     upload 1
     says upload.err '^upload: SHOAL_STORE=REMOTE:PATH has to say where logs are stored$'
     play a.slog --log-on-close "$uploader" --log-keep 1 --log-segment-s 10
