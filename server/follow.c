@@ -31,7 +31,8 @@ static bool is_stream(const char* source) {
 
 static int open_broker(server_program* self) {
     server_follow* follow = &self->follow;
-    const server_nats_config config = {.url = self->config.follow, .wake = wake, .context = follow};
+    const server_nats_config config = {
+        .url = self->config.follow, .reader = SERVER_NATS_RELAY, .wake = wake, .context = follow};
     _Static_assert(sizeof follow->name == SERVER_NATS_URL_BYTES, "it has a room of this size");
     const net_result result = server_nats_open(&config, &self->reporter, &follow->nats);
     if (result != NET_OK) return result == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;

@@ -104,6 +104,7 @@ static int open_stream(server_program* self) {
     server_standby* standby = &self->standby;
     const server_nats_config nats = {.url = self->config.standby,
                                      .identity = server_fleet_standby_of(self),
+                                     .reader = SERVER_NATS_STANDBY,
                                      .wake = wake,
                                      .context = standby};
     const net_result opened = server_nats_open(&nats, &self->reporter, &standby->nats);

@@ -88,9 +88,12 @@ static void wait_for_wake(server_stream* self, uint64_t until_us) {
 static void share(server_stream* self) {
     const net_broker_status broker = self->broker.status(self->broker.context);
     const net_stream_status* status = net_stream_writer_status(self->writer);
+    server_stream_readers readers;
+    readers.is_known = server_nats_readers(self->nats, &readers.standbys, &readers.relays);
     const server_stream_counts counts = {.status = *status,
                                          .records = net_stream_tap_records(self->tap),
-                                         .reconnects = broker.reconnects};
+                                         .reconnects = broker.reconnects,
+                                         .readers = readers};
     pthread_mutex_lock(&self->mutex);
     self->shared = counts;
     pthread_mutex_unlock(&self->mutex);
@@ -132,6 +135,7 @@ static bool take_counts(server_stream* self) {
     self->counts.status = self->shared.status;
     self->counts.records = self->shared.records;
     self->counts.reconnects = self->shared.reconnects;
+    self->counts.readers = self->shared.readers;
     pthread_mutex_unlock(&self->mutex);
     return true;
 }

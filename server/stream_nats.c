@@ -4,7 +4,8 @@
 //
 //     append   shoal.<identity>, with expectation and id       -> {"seq":N} or {"error":...}
 //     last     $JS.API.STREAM.MSG.GET.<stream>                  -> {"message":{"seq":N,"data":...
-//     read     $JS.API.CONSUMER.CREATE.<stream>, push, no acks  -> messages, "100" flow control
+//     read     $JS.API.CONSUMER.CREATE.<stream>.<name>, push, no acks -> messages, "100" flow control
+//     readers  $JS.API.CONSUMER.NAMES.<stream>                  -> {"consumers":["standby-..."...]}
 //
 // libnats' own jetstream calls wait for their answers, and send no expectation for 0.
 #include "stream_nats.h"
@@ -26,6 +27,8 @@
 enum {
     LIST_MAX = 16384,         // messages that came and were not taken; flow control keeps them few
     SETUP_MS = 1000,          // the stream is asked for again
+    READERS_MS = 2000,        // its readers are asked for again
+    READERS_OLD_MS = 10000,   // what was said of them counts no more
     ERROR_WRONG_LAST = 10071, // of JetStream
     ERROR_STORE = 10077,
     ERROR_RESOURCES = 10023,
@@ -62,6 +65,8 @@ struct server_nats {
     bool has_stream; // on this connection
     uint64_t setup_reconnects;
     int64_t setup_ms;
+    int64_t readers_asked_ms, readers_ms; // when they were said last; 0: never
+    uint32_t standbys, relays;            // that read it
     char trouble[NET_BROKER_TEXT_BYTES];
 
     _Atomic uint64_t reconnects;
@@ -254,6 +259,21 @@ static void read_setup(server_nats* self, natsMsg* message, const char* json) {
     if (self->has_stream) self->trouble[0] = 0;
 }
 
+static uint32_t count_named(const char* json, const char* prefix) {
+    uint32_t count = 0;
+    for (const char* at = json; (at = strstr(at, prefix)); at++)
+        count++;
+    return count;
+}
+
+// A broker lists at most 1,024.
+static void read_readers(server_nats* self, const char* json) {
+    if (!strstr(json, "\"consumers\":")) return; // an error
+    self->standbys = count_named(json, "\"" SERVER_NATS_STANDBY "-");
+    self->relays = count_named(json, "\"" SERVER_NATS_RELAY "-");
+    self->readers_ms = nats_Now();
+}
+
 // The subject's last part says what was asked: "a17". @return false: there is nothing to give.
 static bool read_reply(server_nats* self, natsMsg* message, net_broker_answer* answer) {
     const char* subject = strrchr(natsMsg_GetSubject(message), '.');
@@ -271,6 +291,9 @@ static bool read_reply(server_nats* self, natsMsg* message, net_broker_answer* a
     case 'c': // a read that was begun says so by its messages
         answer->code = code_of(read_error(self, message, json));
         return answer->code != NET_BROKER_DONE;
+    case 'n':
+        read_readers(self, json);
+        return false;
     default:
         read_setup(self, message, json);
         return false;
@@ -355,21 +378,26 @@ static natsStatus subscribe(server_nats* self, const char* subject,
 // The broker ends a read whose subject has no subscription any more.
 static void read_from(void* context, uint64_t request, uint64_t sequence) {
     server_nats* self = context;
-    char subject[96], inbox[128], text[TEXT_BYTES];
+    char name[96], subject[160], inbox[128], text[TEXT_BYTES];
     natsSubscription_Destroy(self->messages);
     self->messages = NULL;
     self->read_request = request;
     (void)base_text_format(inbox, sizeof inbox, "%s.d.%" PRIu64, (const char*)self->inbox, request);
     if (subscribe(self, inbox, &self->messages) != NATS_OK) return;
-    (void)base_text_format(subject, sizeof subject, "$JS.API.CONSUMER.CREATE.%s", self->stream);
+    const char* own = strrchr((const char*)self->inbox, '.'); // no other connection has it
+    (void)base_text_format(name, sizeof name, "%s-%s-%" PRIu64,
+                           self->config.reader ? self->config.reader : "reader", own ? own + 1 : "",
+                           request);
+    (void)base_text_format(subject, sizeof subject, "$JS.API.CONSUMER.CREATE.%s.%s", self->stream,
+                           name);
     (void)base_text_format(
         text, sizeof text,
-        "{\"stream_name\":\"%s\",\"config\":{\"deliver_subject\":\"%s\","
+        "{\"stream_name\":\"%s\",\"config\":{\"name\":\"%s\",\"deliver_subject\":\"%s\","
         "\"deliver_policy\":\"by_start_sequence\",\"opt_start_seq\":%" PRIu64
         ",\"ack_policy\":\"none\",\"max_deliver\":1,\"replay_policy\":\"instant\","
         "\"flow_control\":true,\"idle_heartbeat\":5000000000,\"num_replicas\":1,"
         "\"mem_storage\":true}}",
-        self->stream, inbox, sequence);
+        self->stream, name, inbox, sequence);
     (void)ask(self, subject, 'c', request, text);
 }
 
@@ -601,6 +629,19 @@ net_broker server_nats_broker(server_nats* nats) {
                         .last = last,
                         .read = read_from,
                         .take = take};
+}
+
+bool server_nats_readers(server_nats* self, uint32_t* standbys, uint32_t* relays) {
+    char subject[96];
+    const int64_t now_ms = nats_Now();
+    if (now_ms >= self->readers_asked_ms + READERS_MS) {
+        self->readers_asked_ms = now_ms;
+        (void)base_text_format(subject, sizeof subject, "$JS.API.CONSUMER.NAMES.%s", self->stream);
+        (void)ask(self, subject, 'n', 0, "");
+    }
+    *standbys = self->standbys;
+    *relays = self->relays;
+    return self->readers_ms > 0 && now_ms < self->readers_ms + READERS_OLD_MS;
 }
 
 uint64_t server_nats_identity(const server_nats* nats) {

@@ -363,16 +363,22 @@ static void put_stream(base_bytes* text, const server_subject* subject) {
               status->repeats);
     put_count(text, "shoal_stream_reconnects_total", "counter", "Connections after the first one.",
               subject->stream->reconnects);
-    put_count(text, "shoal_stream_protected", "gauge",
-              "1: clients know no tick that is not stored (--stream-sync).",
-              subject->stream->safety == NET_STREAM_SAFE ||
-                  subject->stream->safety == NET_STREAM_STILL);
+    if (subject->stream->safety != NET_STREAM_FREE)
+        put_count(text, "shoal_stream_protected", "gauge",
+                  "1: clients know no tick that is not stored (--stream-sync).",
+                  subject->stream->safety == NET_STREAM_SAFE ||
+                      subject->stream->safety == NET_STREAM_STILL);
     put_count(text, "shoal_stream_held_bytes", "gauge", "That wait for clients until then.",
               subject->stream->held_bytes);
     put_seconds(text, "shoal_stream_still_seconds_total", "counter",
                 "The match stood still: nothing was stored.", subject->stream->still_us);
     put_seconds(text, "shoal_stream_ack_seconds", "gauge",
                 "How long the newest message took to be stored.", status->ack_us);
+    const server_stream_readers* readers = &subject->stream->readers;
+    if (!readers->is_known) return;
+    put_count(text, "shoal_standbys", "gauge", "Servers that stand by for this match.",
+              readers->standbys);
+    put_count(text, "shoal_relays", "gauge", "Relays that follow its stream.", readers->relays);
 }
 
 static void put_http(base_bytes* text, const server_subject* subject) {

@@ -23,8 +23,9 @@ kill_broker() { # [NAME]
     wait "${pids[$name]}" 2>/dev/null || true
     unset "pids[$name]"
 }
+is_possible() { command -v nats-server >/dev/null && [ -x "$build/test/follow_stream" ]; }
 is_here() {
-    command -v nats-server >/dev/null && [ -x "$build/test/follow_stream" ] && return 0
+    is_possible && return 0
     skip "no nats-server (Debian: nats-server), or a build without libnats-dev"
     return 1
 }

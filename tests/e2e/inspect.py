@@ -127,6 +127,11 @@ families |= {f"shoal_{name}": "gauge" for name in
              "build_info tick_lag_seconds clients entities log_ticks_lost http_connections".split()}
 families |= {f"shoal_{name}": "histogram" for name in
              "tick_duration_seconds client_rtt_seconds client_loss_ratio".split()}
+# With a stream; the broker says at some time who reads it, and the last is of --stream-sync.
+of_stream = {f"shoal_stream_{name}_total": "counter" for name in "messages bytes repeats reconnects still_seconds".split()}
+of_stream |= {f"shoal_stream_{name}": "gauge" for name in
+              "up epoch acked_sequence acked_tick waiting_records held_bytes ack_seconds".split()}
+of_stream_later = {"shoal_standbys": "gauge", "shoal_relays": "gauge", "shoal_stream_protected": "gauge"}
 labels_of = {"shoal_build_info": {"version", "game", "schema"}, "shoal_tick_duration_seconds": {"part"},
              "shoal_clients": {"kind"}, "shoal_leaves_total": {"reason"}, "shoal_refusals_total": {"reason"},
              "shoal_entities": {"template"}, "shoal_sent_bytes_total": {"kind"}, "shoal_dropped_total": {"reason"},
@@ -159,7 +164,9 @@ def scrape():
             assert {k for k, _ in pairs} == wanted, line
             assert (name, pairs) not in samples, line
             samples[name, pairs] = float(value)
-    assert types == families, types.keys() ^ families.keys()
+    wanted = families | of_stream if "shoal_stream_up" in types else families
+    found = {name: kind for name, kind in types.items() if of_stream_later.get(name) != kind}
+    assert found == wanted, found.keys() ^ wanted.keys()
     return samples, text
 
 
@@ -187,6 +194,11 @@ def check_histograms(samples):
         assert samples[base + "_sum", labels] >= least * 0.999, (base, labels)
 
 
+def followers(standbys, relays):
+    one = {name: value for (name, _), value in scrape()[0].items()}
+    assert [one.get("shoal_standbys"), one.get("shoal_relays")] == [int(standbys), int(relays)]
+
+
 def metrics(dashboard, alerts):
     samples, text = scrape()
     check_histograms(samples)
@@ -210,7 +222,8 @@ def metrics(dashboard, alerts):
         assert len(asked) >= 5, file
         for name in asked:
             base = re.sub("_(bucket|sum|count)$", "", name)
-            assert name in families or families.get(base) == "histogram", f"{file} asks for {name}"
+            known = families | of_stream | of_stream_later | {"shoal_standby_silent_seconds": "gauge"} # of a standby
+            assert name in known or families.get(base) == "histogram", f"{file} asks for {name}"
     print(text, end="")
 
 

@@ -4,6 +4,8 @@
 # shellcheck source=lib.sh
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+# shellcheck source=broker.sh
+. "$here/broker.sh"
 
 # serves [option...]: a server of breakout with an inspector; $url is the inspector's.
 serves() {
@@ -53,7 +55,9 @@ case_readers_look_and_operators_change() {
 # Each line is checked, and each query of the dashboard and the alerts has its metric.
 case_metrics_are_what_prometheus_reads() {
     local package=$here/../../scripts/package
-    serves --log a.slog
+    local stream=()
+    is_possible && broker -1 && stream=(--stream "nats://127.0.0.1:$port" --stream-sync 60000)
+    serves --log a.slog "${stream[@]}"
     start client shoal-client "$(value listen server.out)" --bots 2 --trace trace.txt
     await "a player" is_playing trace.txt
     asks has_observed
@@ -66,6 +70,26 @@ case_metrics_are_what_prometheus_reads() {
     fi
     ends_by_post
     ended client
+    [ ${#stream[@]} = 0 ] || kill_broker
+}
+
+has_followers() { python3 "$here/inspect.py" "$url" followers "$@" >asks.out 2>asks.err; } # STANDBYS RELAYS
+case_a_server_counts_who_follows_its_stream() {
+    is_here || return 0
+    (umask 077 && "$bin/shoal-server" keygen key >keygen.out)
+    broker -1
+    serves --key-file key --log a.slog --stream "nats://127.0.0.1:$port"
+    await "no one" has_followers 0 0
+    start standby shoal-server --standby "$(value stream server.out)" --key-file key --listen 127.0.0.1:0 --log b.slog
+    start relay shoal-relay "$(value stream server.out)" --listen 127.0.0.1:0 --record none
+    await "a standby and a relay" has_followers 1 1
+    kill -KILL "${pids[standby]}"
+    ends_with 137 standby
+    await "that it is gone" has_followers 0 1
+    ends_by_post
+    kill "${pids[relay]}"
+    ended relay
+    kill_broker
 }
 
 case_an_answer_does_not_wait_for_a_tick() {

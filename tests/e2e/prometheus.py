@@ -19,7 +19,7 @@ package = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../script
 reader = "0123456789abcdef-reader"
 wait_s = 60
 # Of these a match without trouble has no sample.
-may_be_empty = re.compile(r"> 0$|shoal_log_ticks_waited")
+may_be_empty = re.compile(r"> 0$|shoal_log_ticks_waited|shoal_(stream|standby|standbys|relays)")
 
 
 def wait_for(what, ask):
@@ -86,7 +86,7 @@ def check(port):
         asked += 1
     groups = api(port, "rules")["groups"]
     rules = [rule for group in groups for rule in group["rules"]]
-    assert len(rules) >= 8 and all(rule["health"] == "ok" for rule in rules), rules
+    assert len(rules) >= 11 and all(rule["health"] == "ok" for rule in rules), rules
     firing = [rule["name"] for rule in rules if rule["state"] == "firing"]
     took = api(port, "query", query='max_over_time(scrape_duration_seconds{job="shoal"}[1m])')["result"]
     mean = api(port, "query", query='avg_over_time(scrape_duration_seconds{job="shoal"}[1m])')["result"]
