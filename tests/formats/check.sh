@@ -54,12 +54,22 @@ for file in wire.proto log.proto; do
     fields "$root/proto/$file" >fields.txt
     missing "a field in $file" fields.txt < <(fields "$frozen/$file")
 done
-# As long as the messages have the same version, their bytes are the same: the vectors of then are among those of now,
-# which tests compare with the code.
-if [ "$(head -n 1 "$root/proto/WIRE.md")" = "$(head -n 1 "$frozen/WIRE.md")" ]; then
-    missing "a vector" <(cat "$root/proto/WIRE.md" "$root/proto/wire_vectors.txt") \
-        < <(grep -hE '^[a-z_]+ [a-z0-9_]+=' "$frozen/WIRE.md" "$frozen/wire_vectors.txt")
-else
-    echo "the messages have another version now: the vectors of $2 are not compared"
-fi
-[ $faults = 0 ] && echo "$(ls ./*.slog | wc -l) logs, $(wc -l <"$frozen/expected.txt") facts, fields and vectors of $2: all are the same"
+# As long as a page has the same version, its bytes are the same: the vectors of then are among those of now, which tests
+# compare with the code. The vectors of LOG.md are the logs.
+vectors() { grep -hE '^[a-z_]+ [a-z0-9_]+=' "$@" || true; }
+pages() { # PAGE FOLDER: the files of its vectors
+    echo "$2/$1"
+    [ "$1" != WIRE.md ] || echo "$2/wire_vectors.txt"
+}
+compared=0
+for page in WIRE.md LOG.md STREAM.md; do
+    if [ "$(head -n 1 "$root/proto/$page")" = "$(head -n 1 "$frozen/$page")" ]; then
+        mapfile -t before < <(pages $page "$frozen")
+        mapfile -t now < <(pages $page "$root/proto")
+        missing "a vector of $page" <(vectors "${now[@]}") < <(vectors "${before[@]}")
+        compared=$((compared + $(vectors "${before[@]}" | wc -l)))
+    else
+        echo "$page has another version now: the vectors of $2 are not compared"
+    fi
+done
+[ $faults = 0 ] && echo "$(ls ./*.slog | wc -l) logs, $(wc -l <"$frozen/expected.txt") facts, fields and $compared vectors of $2: all are the same"

@@ -147,3 +147,66 @@ CASE(bytes_that_no_writer_writes_are_refused) {
     memory[NET_STREAM_HEAD_BYTES + 1] = 0; // the writer
     assert_false(net_stream_frame_read(&frame, message.data, message.size));
 }
+
+// ---- the page ----
+
+// What stands behind "stream NAME=" in proto/STREAM.md.
+static void find_vector(const char* name, char* value, size_t value_bytes) {
+    static char page[65536];
+    char line[64];
+    FILE* file = fopen(PROTO_FOLDER "/STREAM.md", "rb");
+    assert_non_null(file);
+    page[fread(page, 1, sizeof page - 1, file)] = '\0';
+    fclose(file);
+    snprintf(line, sizeof line, "\nstream %s=", name);
+    const char* at = strstr(page, line);
+    if (!at) fail_msg("STREAM.md has no vector %s", name);
+    at += strlen(line);
+    const size_t size = strcspn(at, "\n");
+    assert_true(size < value_bytes);
+    memcpy(value, at, size);
+    value[size] = '\0';
+}
+
+static void check_message(const char* name, const proto_pb_writer* message) {
+    char wanted[2048], hex[2048];
+    assert_true(!message->failed && 2 * message->size < sizeof hex);
+    for (size_t i = 0; i < message->size; i++)
+        snprintf(hex + 2 * i, 3, "%02x", message->data[i]);
+    find_vector(name, wanted, sizeof wanted);
+    assert_string_equal(hex, wanted);
+    net_stream_frame frame;
+    assert_true(net_stream_frame_read(&frame, message->data, message->size));
+}
+
+static void check_id(const char* name, net_stream_kind kind, uint64_t epoch, uint64_t number,
+                     uint64_t writer) {
+    char wanted[NET_BROKER_ID_BYTES], id[NET_BROKER_ID_BYTES];
+    net_stream_frame_id(&(net_stream_frame){.kind = kind, .epoch = epoch, .number = number}, writer,
+                        id);
+    find_vector(name, wanted, sizeof wanted);
+    assert_string_equal(id, wanted);
+}
+
+CASE(the_vectors_of_the_page_are_what_the_code_writes) {
+    static const net_log_kind kinds[] = {NET_LOG_KIND_CONTROL, NET_LOG_KIND_BEGIN,
+                                         NET_LOG_KIND_END};
+    const net_stream_claim claim = a_claim();
+    const net_stream_claim later = {.writer = UINT64_C(0xe0ffe1c8cafe0276)};
+    proto_pb_writer message = {.data = memory, .capacity = sizeof memory};
+    net_stream_frame_claim(&message, 1, 1, &claim, "header", 6);
+    check_message("claim_first", &message);
+    net_stream_frame_begin(&message, 1, 1);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint8_t record[256], written[256];
+        const uint32_t size = make_record(record, kinds[i], 9, kinds[i] == NET_LOG_KIND_END);
+        assert_true(net_stream_frame_add(&message, written,
+                                         net_stream_record_write(kinds[i], record, size, written)));
+    }
+    check_message("records", &message);
+    net_stream_frame_claim(&message, 2, 4, &later, NULL, 0);
+    check_message("claim_later", &message);
+    check_id("claim_first_id", NET_STREAM_KIND_CLAIM, 1, 1, claim.writer);
+    check_id("records_id", NET_STREAM_KIND_RECORDS, 1, 1, claim.writer);
+    check_id("claim_later_id", NET_STREAM_KIND_CLAIM, 2, 4, later.writer);
+}
