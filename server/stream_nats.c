@@ -4,7 +4,7 @@
 //
 //     append   shoal.<identity>, with expectation and id       -> {"seq":N} or {"error":...}
 //     last     $JS.API.STREAM.MSG.GET.<stream>                  -> {"message":{"seq":N,"data":...
-//     read     $JS.API.CONSUMER.CREATE.<stream>.<name>, push, no acks -> messages, "100" flow control
+//     read     $JS.API.CONSUMER.CREATE.<stream>.<name>, push    -> messages, "100" flow control
 //     readers  $JS.API.CONSUMER.NAMES.<stream>                  -> {"consumers":["standby-..."...]}
 //
 // libnats' own jetstream calls wait for their answers, and send no expectation for 0.

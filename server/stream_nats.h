@@ -34,8 +34,8 @@ BASE_MUST_USE net_result server_nats_open(const server_nats_config* config,
 void server_nats_close(server_nats* nats);
 /// The broker; lives as long as `nats`.
 net_broker server_nats_broker(server_nats* nats);
-/// Who reads the stream at the broker, by what they are called: asked for each 2 s, so call it again
-/// and again. One that died counts for some 5 s more.
+/// Who reads the stream at the broker, by what they are called. It is asked each 2 s, so call it
+/// again and again. One that died counts for some 5 s more.
 /// @return false: the broker has not said it for 10 s.
 BASE_MUST_USE bool server_nats_readers(server_nats* nats, uint32_t* standbys, uint32_t* relays);
 uint64_t server_nats_identity(const server_nats* nats);

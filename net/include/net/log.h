@@ -176,14 +176,11 @@ uint64_t net_log_writer_identity(const net_log_writer* writer);
 /// NET_OK; NET_ERR_IO (the log is incomplete: net_log_take_failure has the reason, and FILE.queue
 /// has what FILE lacks).
 net_result net_log_writer_finish(net_log_writer* writer);
-/// Behind net_log_writer_finish: go on with the commands of net_log_segments.on_close, of which some
-/// run at a time. @return whether one of them still runs, or waits for another one. Without this
-/// call net_log_writer_destroy starts all that wait, and does not look what becomes of them.
+/// Behind net_log_writer_finish: start net_log_segments.on_close where it was not yet. @return
+/// whether one still runs. Without this call net_log_writer_destroy starts all at once.
 bool net_log_commands_go_on(net_log_writer* writer);
-/// Write all queued records and, unless net_log_append_close did, a close record; remove
-/// FILE.queue; free the writer. After a failure there is no close record and FILE.queue stays,
-/// because it holds what FILE lacks. NULL does nothing. @return NET_OK; NET_ERR_IO (the log is
-/// incomplete).
+/// net_log_writer_finish, remove FILE.queue unless that failed, and free. NULL does nothing.
+/// @return NET_OK; NET_ERR_IO (the log is incomplete).
 net_result net_log_writer_destroy(net_log_writer* writer);
 
 typedef struct net_log_leave {
