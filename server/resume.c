@@ -56,7 +56,7 @@ int server_resume_check_signed(server_program* self) {
     if (!self->before || !self->config.log_key) return NET_EXIT_CLEAN;
     const net_log_public_key key = net_log_key_public(&self->log_key);
     net_log_signed found;
-    if (net_log_reader_check_signed(self->before, &key, &found) != NET_OK) {
+    if (net_log_reader_check_signed(self->before, &key, NULL, &found) != NET_OK) {
         base_report(&self->reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
         return NET_EXIT_RUNTIME;
     }

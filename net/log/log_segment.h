@@ -35,7 +35,6 @@ BASE_MUST_USE net_result net_log_segment_list(const base_allocator* allocator, c
 /// A segment with more keyframes has no index: a reader looks at the headers of its blocks.
 #define NET_LOG_INDEX_KEYFRAMES_MAX 8192u
 
-#define NET_LOG_HASH_BYTES 32u
 #define NET_LOG_SIGNATURE_BYTES_MAX 1024u
 #define NET_LOG_SIGNATURE_BYTES 65u ///< of ours
 

@@ -132,30 +132,36 @@ static extent measure(net_log_reader* reader, const net_log_set_file* file, uint
 }
 
 net_result net_log_reader_check_signed(net_log_reader* reader, const net_log_public_key* key,
-                                       net_log_signed* found) {
-    BASE_ASSERT(reader && key && found);
+                                       const net_log_signed* before, net_log_signed* found) {
+    BASE_ASSERT(reader && key && found && found != before);
     const size_t bytes = NET_LOG_INDEX_KEYFRAMES_MAX * sizeof(net_log_keyframe);
     net_log_index index = {.keyframes = base_allocate(reader->allocator, bytes)};
-    uint8_t before[NET_LOG_HASH_BYTES] = {0};
     *found = (net_log_signed){.is_signed = index.keyframes != NULL, .first_block = 1};
+    if (before) memcpy(found->total, before->total, sizeof found->total);
+    found->is_part = !before && reader->info.first_tick > 1;
     if (!index.keyframes) return NET_ERR_MEMORY;
     for (uint32_t i = 0; i < reader->set.count && found->is_signed; i++) {
         const net_log_set_file* file = &reader->set.files[i];
         net_log_chain chain;
         index.signature_bytes = 0;
+        bool is_whole = file->bytes >= NET_LOG_PROLOGUE_BYTES &&
+                        net_log_file_chain(reader, file, &index, &chain) &&
+                        memcmp(chain.total, index.chain.total, sizeof chain.total) == 0;
+        const bool follows =
+            is_whole && memcmp(index.chain.before, found->total, sizeof found->total) == 0;
         // A log without its first segments begins with any total.
-        const bool is_whole =
-            file->bytes >= NET_LOG_PROLOGUE_BYTES &&
-            net_log_file_chain(reader, file, &index, &chain) &&
-            memcmp(chain.total, index.chain.total, sizeof chain.total) == 0 &&
-            ((i == 0 && reader->is_part) || memcmp(index.chain.before, before, sizeof before) == 0);
+        if (i == 0 && reader->is_part)
+            found->is_part = found->is_part || !follows;
+        else
+            is_whole = follows;
         const extent of = measure(reader, file, found->first_block);
         found->has_signature = found->has_signature || index.signature_bytes > 0;
         found->is_signed = is_whole && is_signature(&index, key);
         found->is_wrong = !found->is_signed && index.signature_bytes > 0;
         found->first_block = found->is_signed ? of.next : of.first;
-        if (found->is_signed) found->last_tick = of.last_tick;
-        memcpy(before, index.chain.total, sizeof before);
+        if (!found->is_signed) continue;
+        found->last_tick = of.last_tick;
+        memcpy(found->total, index.chain.total, sizeof found->total);
     }
     base_release(reader->allocator, index.keyframes, bytes);
     return NET_OK;

@@ -85,6 +85,7 @@ static const base_option table[] = {
     {"net", FIELD(net), "SPEC", "datagrams, show --client: line of each client, as of shoal-server",
      0, 0},
     {"key", FIELD(key), "FILE", "verify: the log must be signed with this public key", 0, 0},
+    {"part", FIELD(is_part), NULL, "verify --key: the log may begin later than its match", 0, 0},
     {"by-system", FIELD(is_by_system), NULL,
      "verify: at a difference, which systems changed what differs", 0, 0},
     {"through-crash", FIELD(is_through_crash), NULL,

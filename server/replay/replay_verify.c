@@ -192,19 +192,35 @@ static bool each_part_tick(void* context, net_match* match) {
     return true;
 }
 
-// A part of a log, and all of it: a log without a close may lack its end.
-static bool is_part_signed(server_replay* self, net_log_reader* reader, bool is_last,
-                           net_log_signed* found) {
+// A part of a log, behind what self->found says of the part before it. A log without a close may
+// lack its end.
+static bool is_part_signed(server_replay* self, net_log_reader* reader, bool is_last) {
     const net_log_info* info = net_log_reader_info(reader);
+    net_log_signed* found = &self->found;
+    const net_log_signed before = *found;
+    const bool is_first = before.first_block == 0;
+    if (is_first) self->first_tick = info->first_tick;
     char id[NET_LOG_KEY_ID_BYTES];
     net_log_key_id(&self->public_key, id);
-    const net_result result = net_log_reader_check_signed(reader, &self->public_key, found);
+    const net_result result = net_log_reader_check_signed(reader, &self->public_key,
+                                                          is_first ? NULL : &before, found);
     if (result != NET_OK) {
         base_report(&self->reporter, self->file, 0, "not checked with key %s: %s", id,
                     net_result_text(result));
         return false;
     }
-    if (found->is_signed && (info->is_closed || !is_last)) return true;
+    if (is_first && self->is_part) found->is_part = false;
+    const bool is_all = !found->is_part && (info->is_closed || !is_last);
+    if (found->is_signed && is_all) return true;
+    if (found->is_signed && found->is_part) {
+        found->first_block = 1; // what is missing
+        found->last_tick = 0;
+        base_report(&self->reporter, self->file, 0,
+                    "signed with key %s from tick %" PRIu64
+                    " on, but what was before it is missing: --part takes a part for all of it",
+                    id, info->first_tick);
+        return false;
+    }
     const char* why = found->is_signed ? "the log was not closed, so its end may be missing"
                       : found->is_wrong
                           ? "its signature is of another key, or it was changed"
@@ -233,8 +249,7 @@ static int verify_part(server_replay* self, net_log_reader* part, net_log_reader
     self->next = NULL;
     *ticks += verified.ticks;
     if (net_log_reader_check(part) != NET_OK) self->is_damaged = true;
-    net_log_signed found;
-    if (self->key && !is_part_signed(self, part, false, &found)) self->is_unsigned = true;
+    if (self->key && !is_part_signed(self, part, false)) self->is_unsigned = true;
     if (result == NET_OK && !self->has_seam) {
         result = NET_ERR_DIVERGED;
         verified.diverged_tick = seam;
@@ -271,16 +286,16 @@ static int verify_before(server_replay* self, ecs_tick* ticks) {
 
 // At the end of the verdict line.
 static void print_signed(server_replay* self) {
-    net_log_signed found;
     char id[NET_LOG_KEY_ID_BYTES];
     net_log_key_id(&self->public_key, id);
-    const bool is_signed = is_part_signed(self, self->reader, true, &found) && !self->is_unsigned;
+    const bool is_signed = is_part_signed(self, self->reader, true) && !self->is_unsigned;
     self->is_unsigned = !is_signed;
+    if (self->first_tick > 1) printf(" first_tick=%" PRIu64, self->first_tick);
     if (is_signed)
         printf(" signed key=%s", id);
     else
         printf(" not_signed key=%s from_block=%" PRIu64 " signed_ticks=%" PRIu64, id,
-               found.first_block, found.last_tick);
+               self->found.first_block, self->found.last_tick);
 }
 
 int server_replay_verify(server_replay* self) {

@@ -387,6 +387,15 @@ case_a_log_is_signed_and_verify_says_up_to_where() {
     [ "$code" = 1 ] || fail "verify of a slice ended with $code"
     says verify.out "^verified ticks=100 .* not_signed key=$id from_block=[0-9]+ signed_ticks=0\$"
     says verify.err "^c.slog: error: not signed with key $id from block [0-9]+ on .*: it has no signature"
+    # Without its first segment it is a part, which does not pass for all of it.
+    mkdir part && cp a.slog part
+    run verify shoal-replay verify part/a.slog --once --key log.key.pub
+    [ "$code" = 1 ] || fail "verify of a part ended with $code"
+    says verify.out "^verified ticks=100 .* first_tick=601 not_signed key=$id from_block=1 signed_ticks=0\$"
+    says verify.err "^part/a.slog: error: signed with key $id from tick 601 on, but what was before it is missing"
+    run verify shoal-replay verify part/a.slog --once --key log.key.pub --part
+    [ "$code" = 0 ] || fail "verify --part ended with $code"
+    says verify.out " first_tick=601 signed key=$id\$"
     # Cut: up to its last index.
     truncate -s -9 a.slog
     run verify shoal-replay verify a.slog --once --key log.key.pub

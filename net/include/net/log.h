@@ -71,6 +71,7 @@ typedef struct net_log_file_ops {
 #define NET_LOG_PUBLIC_KEY_BYTES 32u
 #define NET_LOG_KEY_TEXT_BYTES 96u ///< a line with its key, and the NUL
 #define NET_LOG_KEY_ID_BYTES 17u   ///< 16 digits and the NUL
+#define NET_LOG_HASH_BYTES 32u     ///< of the running hash of a log's blocks
 typedef struct net_log_secret_key {
     uint8_t bytes[NET_LOG_SECRET_KEY_BYTES];
 } net_log_secret_key;
@@ -396,16 +397,20 @@ const char* net_log_reader_verdict(net_log_reader* reader);
 /// How far a log is signed.
 typedef struct net_log_signed {
     bool is_signed;       ///< all of its files are. Of a log without a close its end may be missing
+    bool is_part;         ///< what the match did before its first block is missing here
     bool has_signature;   ///< some file has one, of any key
     bool is_wrong;        ///< the first file that is not has one: of another key, or it was changed
     uint64_t first_block; ///< ordinal of the first block that is not signed
     ecs_tick last_tick;   ///< the last one that is; 0: none
+    uint8_t total[NET_LOG_HASH_BYTES]; ///< up to there; the part behind a reload builds on it
 } net_log_signed;
 /// Check the signatures of a log's files, from the first one on, up to one that is not right. Reads
-/// every block; a walk of its own, as net_log_reader_check.
+/// every block; a walk of its own, as net_log_reader_check. `before`: what was found in the part
+/// before a reload; NULL: the log has to begin with its match.
 /// @return NET_OK: *found has what they say; NET_ERR_MEMORY: it says that nothing is signed.
 BASE_MUST_USE net_result net_log_reader_check_signed(net_log_reader* reader,
                                                      const net_log_public_key* key,
+                                                     const net_log_signed* before,
                                                      net_log_signed* found);
 
 /// A place from which the match can run again without the ticks before it: its state after a tick.

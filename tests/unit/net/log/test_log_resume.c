@@ -402,14 +402,19 @@ static void sign(signer* self, uint32_t ticks) {
     assert_ok(net_log_writer_destroy(self->record->writer));
 }
 
-static net_log_signed check_signed(const char* file, const net_log_public_key* key) {
+static net_log_signed check_signed_behind(const char* file, const net_log_public_key* key,
+                                          const net_log_signed* before) {
     net_log_reader* reader;
     net_log_signed found;
     (void)!net_log_reader_create(NULL, file, NULL, &reader);
     assert_non_null(reader);
-    assert_ok(net_log_reader_check_signed(reader, key, &found));
+    assert_ok(net_log_reader_check_signed(reader, key, before, &found));
     net_log_reader_destroy(reader);
     return found;
+}
+
+static net_log_signed check_signed(const char* file, const net_log_public_key* key) {
+    return check_signed_behind(file, key, NULL);
 }
 
 static uint64_t first_ordinal(const char* file) {
@@ -428,13 +433,13 @@ static uint64_t first_ordinal(const char* file) {
 
 SIGNED_CASE(a_log_is_signed_to_its_close, 1300) {
     net_log_signed found = check_signed(self->record->files.log, &self->public_key);
-    assert_true(found.is_signed && found.has_signature && !found.is_wrong);
+    assert_true(found.is_signed && found.has_signature && !found.is_wrong && !found.is_part);
     assert_int_equal(found.last_tick, 1300);
-    // Each segment is one too.
+    // Each segment is one too, and says that it is a part.
     char name[128];
     assert_true(net_log_segment_name(name, sizeof name, self->record->files.log, 2));
     found = check_signed(name, &self->public_key);
-    assert_true(found.is_signed);
+    assert_true(found.is_signed && found.is_part);
     assert_int_equal(found.last_tick, 1200);
     net_log_public_key other;
     net_log_secret_key secret;
@@ -467,11 +472,19 @@ SIGNED_CASE(a_segment_that_is_missing_or_exchanged_ends_what_is_signed, 1300) {
     assert_int_equal(found.last_tick, 600);
     assert_int_equal(found.first_block, first_ordinal(self->record->files.log));
     assert_int_equal(rename(other, name), 0);
-    // Without the first one the log is a later part, of which all is signed.
+    // Without the first one the log is a later part: all of that is signed.
     assert_true(net_log_segment_name(other, sizeof other, self->record->files.log, 1));
+    const net_log_signed first = check_signed(other, &self->public_key);
+    assert_true(first.is_signed && !first.is_part);
     remove(other);
     found = check_signed(self->record->files.log, &self->public_key);
-    assert_true(found.is_signed);
+    assert_true(found.is_signed && found.is_part);
+    // Behind a reload a part follows what ends where it begins, and nothing else.
+    const net_log_signed second = check_signed(name, &self->public_key);
+    found = check_signed_behind(self->record->files.log, &self->public_key, &first);
+    assert_true(found.is_signed && !found.is_part);
+    found = check_signed_behind(self->record->files.log, &self->public_key, &second);
+    assert_true(found.is_signed && found.is_part);
 }
 
 SIGNED_CASE(a_copy_is_not_signed_and_a_log_that_goes_on_is, 700) {
