@@ -336,6 +336,7 @@ void server_program_update_subject(server_program* self) {
     subject->server = self->server;
     subject->transport = self->transport;
     subject->log = self->log;
+    subject->lacks_log = self->lacks_log;
     subject->log_file = self->log_file;
     subject->stream = server_stream_get(self->stream);
     subject->reporter = &self->reporter;

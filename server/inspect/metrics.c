@@ -289,8 +289,8 @@ static void put_dropped(base_bytes* text, net_server* server) {
 }
 
 static void put_log(base_bytes* text, const server_subject* subject) {
-    if (!subject->log) return;
-    const net_log_counters log = net_log_get_counters(subject->log);
+    if (!subject->log && !subject->lacks_log) return;
+    const net_log_counters log = server_subject_log(subject);
     put_count(text, "shoal_log_bytes_total", "counter", "Written to the event log.", log.bytes);
     put_count(text, "shoal_log_segments_total", "counter", "Segments of the log that were closed.",
               log.segments_closed);

@@ -52,6 +52,7 @@ typedef struct server_subject {
     net_server* server;                 ///< NULL: a log is played, no match runs
     net_transport* transport;           ///< NULL with server NULL
     net_log_writer* log;                ///< NULL: no log
+    bool lacks_log;                     ///< it should have one: the disk took none
     const char* log_file;               ///< "none": no log has a file
     const server_stream_counts* stream; ///< NULL: no --stream
     const base_reporter* reporter;
@@ -76,3 +77,10 @@ typedef struct server_subject {
     bool is_reload_asked;
     uint64_t drain_s_asked; ///< 0: not asked
 } server_subject;
+
+/// What the log did so far. A match whose disk took no log loses each of its ticks.
+static inline net_log_counters server_subject_log(const server_subject* subject) {
+    if (subject->log) return net_log_get_counters(subject->log);
+    return (net_log_counters){.ticks_lost =
+                                  subject->lacks_log ? net_match_tick(subject->match) : 0};
+}

@@ -144,8 +144,8 @@ static void put_traffic(base_bytes* json, const server_subject* subject) {
 
 static void put_log(base_bytes* json, const server_subject* subject,
                     const server_request* request) {
-    if (!subject->log) return;
-    const net_log_counters counters = net_log_get_counters(subject->log);
+    if (!subject->log && !subject->lacks_log) return;
+    const net_log_counters counters = server_subject_log(subject);
     view_open(json, "log", '{');
     if (request->right == SERVER_OPERATOR && subject->log_file)
         view_text(json, "file", subject->log_file);
@@ -245,9 +245,12 @@ static void warn_of_clients(base_bytes* json, const server_subject* subject) {
         warn(json, "clients", "Clients were dropped, or fell silent.",
              "Look at their lines in the log, and at loss and rate of the others.", "%" PRIu64,
              counters->drops);
-    const net_log_counters log =
-        subject->log ? net_log_get_counters(subject->log) : (net_log_counters){0};
-    if (log.ticks_lost > 0)
+    const net_log_counters log = server_subject_log(subject);
+    if (subject->lacks_log)
+        warn(json, "log", "The match runs without a log: the disk refused it at the start.",
+             "Its lines say why. A log begins with the next start.", "%" PRIu64 " ticks",
+             log.ticks_lost);
+    else if (log.ticks_lost > 0)
         warn(json, "log", "Ticks are missing in the log: the disk took none for too long.",
              "Make room on the disk, or log to a faster one.", "%" PRIu64 " ticks", log.ticks_lost);
     if (log.saves_failed > 0)

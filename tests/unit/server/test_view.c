@@ -442,6 +442,29 @@ VIEW_CASE(times_of_the_last_minute_are_known, .seed = 2, .quiet = 1) {
     assert_int_equal(json_array_size(need(self, "warnings")), 0);
 }
 
+// The tick of its alert is in the metrics, and the page warns.
+VIEW_CASE(a_log_that_the_disk_refused_is_missed, .seed = 2, .quiet = 1) {
+    net_log_writer* log = self->subject.log;
+    self->subject.log = NULL;
+    self->subject.metrics = server_metrics_create();
+    table_step(&self->table);
+    for (uint32_t lacks = 0; lacks < 2; lacks++) {
+        char line[64];
+        self->subject.lacks_log = lacks;
+        assert_int_equal(ask(self, SERVER_READER, "status", NULL), 200);
+        (void)read_answer(self);
+        assert_int_equal(json_array_size(need(self, "warnings")), lacks);
+        if (lacks) assert_string_equal(text_at(self, "warnings.0.of"), "log");
+        snprintf(line, sizeof line, "\nshoal_log_ticks_lost %u\n",
+                 (unsigned)net_match_tick(self->table.match));
+        assert_int_equal(ask(self, SERVER_READER, "metrics", NULL), 200);
+        base_bytes_write(&self->json, "", 1);
+        assert_int_equal(strstr((const char*)self->json.data, line) != NULL, lacks);
+    }
+    server_metrics_destroy(self->subject.metrics);
+    self->subject.log = log;
+}
+
 VIEW_CASE(seconds_are_kept_for_a_minute, .seed = 2, .quiet = 1) {
     server_meter* meter = self->subject.meter;
     ecs_world* world = net_match_world(self->table.match);
