@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "tools/output.h"
 #include "tools/setup.h"
+#include "net/log_bytes.h"
 #include "net/transport.h"
 
 #include <errno.h>
@@ -421,18 +422,10 @@ static void print_ready(const server_program* self) {
     printf("\n");
 }
 
-// "arena.slog" -> "arena.crash". @return false: it is too long.
-static bool make_crash_name(const char* log_file, char* name, size_t name_bytes) {
-    const size_t length = strlen(log_file);
-    const bool has_ending = length > 5 && strcmp(log_file + length - 5, ".slog") == 0;
-    return base_text_format(name, name_bytes, "%.*s.crash", (int)(has_ending ? length - 5 : length),
-                            log_file);
-}
-
 static void open_sentry(server_program* self) {
     char crash_file[sizeof self->log_file + 8];
     const bool has_crash_file =
-        self->has_log_file && make_crash_name(self->log_file, crash_file, sizeof crash_file);
+        self->has_log_file && net_log_crash_name(crash_file, sizeof crash_file, self->log_file);
     self->sentry = net_sentry_create(&(net_sentry_config){
         .loop = &self->loop,
         .log_file = self->has_log_file ? self->log_file : NULL,

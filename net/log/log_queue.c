@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "log/log_record.h"
 #include "log/log_segment.h"
+#include "net/log_bytes.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -189,18 +190,43 @@ static bool queue_name(char* target, size_t target_bytes, const char* log_file) 
     return base_text_format(target, target_bytes, "%s.queue", log_file);
 }
 
-// An earlier log of this name, locked by us, becomes FILE.N, with its queue. No log is replaced, so
-// a server that crashes again and again keeps each of its logs. An empty file is no log.
+bool net_log_crash_name(char* name, size_t name_bytes, const char* log_file) {
+    BASE_ASSERT(name && log_file);
+    const size_t length = strlen(log_file);
+    const bool has_ending = length > 5 && strcmp(log_file + length - 5, ".slog") == 0;
+    return base_text_format(name, name_bytes, "%.*s.crash", (int)(has_ending ? length - 5 : length),
+                            log_file);
+}
+
+// The commands in a report name the log as it was called then.
+static void move_crash(const char* name, const char* old, uint64_t number) {
+    char from[4096], to[4096], text[8192];
+    if (!net_log_crash_name(from, sizeof from, name) ||
+        !base_text_format(to, sizeof to, "%s.%" PRIu64, from, number) || access(to, F_OK) == 0 ||
+        rename(from, to) != 0)
+        return;
+    const int fd = open(to, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) return;
+    (void)base_text_format(text, sizeof text, "\nits log is called %s now\n", old);
+    (void)!write(fd, text, strlen(text));
+    close(fd);
+}
+
+// An earlier log of this name, locked by us, becomes FILE.N, with its queue and the report of its
+// crash. No log is replaced, so a server that crashes again and again keeps each of its logs. An
+// empty file is no log.
 static bool move_locked(const char* name, int fd, const base_reporter* reporter) {
     char old[4096], queue[4096], old_queue[4096];
     struct stat status;
     if (fstat(fd, &status) == 0 && status.st_size == 0) return unlink(name) == 0;
-    bool is_right = base_text_format(old, sizeof old, "%s.%" PRIu64, name, find_newest(name) + 1) &&
+    const uint64_t number = find_newest(name) + 1;
+    bool is_right = base_text_format(old, sizeof old, "%s.%" PRIu64, name, number) &&
                     queue_name(queue, sizeof queue, name) &&
                     queue_name(old_queue, sizeof old_queue, old);
     // The queue first: once the name is free, another server may create a queue beside it.
     if (is_right) move_segments(name, old);
     if (is_right && rename(queue, old_queue) != 0) unlink(old_queue);
+    if (is_right) move_crash(name, old, number);
     if (is_right && rename(name, old) == 0) {
         base_report(reporter, name, 0, "note: the earlier log of this name is now %s", old);
         return true;

@@ -191,8 +191,10 @@ static void put_recent(line* to, const net_sentry* sentry, uint64_t tick) {
 // What may go wrong stands at the end: the lines of the program, then the stack.
 static void write_crash_file(const net_sentry* sentry, const char* what, const ecs_where* where) {
     if (!sentry->crash_file[0]) return;
-    const int file = open(sentry->crash_file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-                          S_IRUSR | S_IWUSR);
+    // Behind a report of another log that was moved away without it.
+    const int file =
+        open(sentry->crash_file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
+             S_IRUSR | S_IWUSR);
     if (file < 0) return;
     char text[REPORT_BYTES];
     line to = {text, 0, sizeof text};

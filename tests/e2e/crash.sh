@@ -98,6 +98,26 @@ case_a_crash_leaves_a_report_beside_its_log() {
     [ "$ticks" -ge 600 ] && [ "$ticks" -lt 1499 ] || fail "it ran $ticks ticks"
 }
 
+# The next match of this name, which crashes too, moves log and report to the same number.
+case_a_second_crash_keeps_the_report_of_the_first() {
+    for at in 30 40; do
+        start server shoal-server --game "$crash" --listen 127.0.0.1:0 --log a.slog --set how=2 --set "at=$at" --fast
+        dies server
+    done
+    says a.crash ' in tick 40, system fail_on_purpose'
+    [ "$(grep -c '^build: ' a.crash)" = 1 ] || fail "it is behind the first one"
+    says a.crash.1 ' in tick 30, system fail_on_purpose'
+    says a.crash.1 '^its log is called a.slog.1 now$'
+    start again shoal-replay verify --through-crash a.slog.1 --game "$crash"
+    dies again
+    says again.err 'in tick 30, system'
+    # Where the log is gone and its report is not, none is lost.
+    rm a.slog
+    start server shoal-server --game "$crash" --listen 127.0.0.1:0 --log a.slog --set how=2 --set at=50 --fast
+    dies server
+    [ "$(grep -c '^build: ' a.crash)" = 2 ] || fail "a report is lost"
+}
+
 case_lines_of_a_crash_have_the_form_of_all_lines() {
     mkdir 'a "b"'
     start server shoal-server --game "$crash" --listen 127.0.0.1:0 --log 'a "b"/a.slog' --log-format json --set how=2 --set at=30

@@ -29,6 +29,9 @@ BASE_MUST_USE int net_log_part_open(const char* file, uint32_t part, bool* is_cl
 /// How many bytes from `from` on are whole blocks, at most `bytes_max` unless one block is longer.
 /// Behind damage, all that is there.
 uint64_t net_log_part_whole(int descriptor, uint64_t from, uint64_t bytes_max);
+/// The name of the report of a crash beside a log: arena.crash for arena.slog. A new log of this
+/// name moves both away, to the same number. @return false: it gets too long.
+BASE_MUST_USE bool net_log_crash_name(char* name, size_t name_bytes, const char* log_file);
 
 /// What was seen of a part's blocks by their headers: all 0 before the first call.
 typedef struct net_log_places {
