@@ -49,6 +49,7 @@ static net_result find_match(server_program* self) {
     net_result result;
     while ((result = net_follow_find(follow->source)) == NET_ERR_FULL) {
         const uint64_t now_us = net_loop_now_us();
+        server_notify_extend(&self->service.notify, now_us);
         if (!is_said && now_us - begin_us > LATE_US) {
             const net_broker_status status = follow->broker.status(follow->broker.context);
             is_said = true;

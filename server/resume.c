@@ -35,10 +35,16 @@ int server_resume_open(server_program* self) {
     return NET_EXIT_CLEAN;
 }
 
+// A manager that waits for READY ends the server otherwise.
+static void ask_for_time(void* context) {
+    server_program* self = context;
+    server_notify_extend(&self->service.notify, net_loop_now_us());
+}
+
 int server_resume_match(server_program* self) {
     BASE_ASSERT(self->before && self->module && !self->match);
     const net_result result = net_log_resume(self->before, self->module, self->config.resume_at,
-                                             &self->reporter, &self->match);
+                                             ask_for_time, self, &self->reporter, &self->match);
     if (result != NET_OK) return net_exit_of_replay(result);
     const uint32_t players = net_match_players(self->match, NULL, 0);
     self->config.seed = net_match_get_config(self->match)->seed;

@@ -83,6 +83,7 @@ static int find_match(server_program* self) {
     net_result result;
     while ((result = net_standby_find(standby->standby, net_loop_now_us())) == NET_ERR_FULL) {
         const uint64_t now_us = net_loop_now_us();
+        server_notify_extend(&self->service.notify, now_us);
         if (!is_said && now_us - begin_us > PATIENCE_MS * MS) {
             const net_broker_status status = broker.status(broker.context);
             is_said = true;

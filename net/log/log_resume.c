@@ -100,13 +100,14 @@ static net_result compare(const resumption* self, const net_log_tick* tick) {
     return NET_ERR_DIVERGED;
 }
 
-static net_result run(const resumption* self) {
+static net_result run(const resumption* self, void (*each)(void* context), void* context) {
     const net_match* match = net_log_replay_match(self->replay);
     net_result result = NET_OK;
     while (result == NET_OK && net_match_tick(match) < self->tick) {
         net_log_tick tick;
         result = net_log_replay_step(self->replay, &tick);
         if (result == NET_OK) result = compare(self, &tick);
+        if (each) each(context);
     }
     if (result == NET_OK && net_match_tick(match) > self->tick) result = NET_ERR_CLOSED;
     if (result != NET_ERR_CLOSED) return result;
@@ -116,14 +117,15 @@ static net_result run(const resumption* self) {
 }
 
 net_result net_log_resume(net_log_reader* reader, const net_module* module, ecs_tick tick,
-                          const base_reporter* reporter, net_match** match) {
+                          void (*each)(void* context), void* context, const base_reporter* reporter,
+                          net_match** match) {
     BASE_ASSERT(reader && module && match);
     resumption self = {.reader = reader, .reporter = reporter, .tick = tick};
     *match = NULL;
     net_result result = check_log(&self, module);
     if (result == NET_OK)
         result = net_log_replay_create_at(reader, module, self.tick, reporter, &self.replay);
-    if (result == NET_OK) result = run(&self);
+    if (result == NET_OK) result = run(&self, each, context);
     if (result == NET_OK) {
         char name[NET_SAVE_NAME_BYTES];
         *match = net_log_replay_take(self.replay);

@@ -117,6 +117,37 @@ case_a_second_signal_ends_a_drain() {
     ! grep -q drained server.err || fail "it waited"
 }
 
+# It is not ready before the match is there, which may take longer than its manager waits.
+case_a_start_that_takes_long_asks_for_time() {
+    serve server --ticks 100 --fast --log a.slog
+    ends_with 0 server
+    manager resumed "$PWD/resumed.sock"
+    NOTIFY_SOCKET=$PWD/resumed.sock run server shoal-server --resume a.slog --listen 127.0.0.1:0 --ticks 120 --fast --log b.slog
+    [ "$code" = 0 ] || fail "the match did not go on"
+    ends_with 0 resumed
+    [ "$(grep -m 1 -oE '^(EXTEND_TIMEOUT_USEC|READY)' resumed.out)" = EXTEND_TIMEOUT_USEC ] || fail "it asks too late"
+    (umask 077 && "$bin/shoal-server" keygen server.key >keygen.out)
+    manager manager "$PWD/notify.sock"
+    NOTIFY_SOCKET=$PWD/notify.sock start server shoal-server --standby nats://127.0.0.1:9/SHOAL_0123456789abcdef \
+        --key-file server.key --listen 127.0.0.1:0 --log c.slog
+    has_asked_or_gone() { has_said manager.out '^EXTEND_TIMEOUT_USEC=15000000$' || has_ended server; }
+    await "more time" has_asked_or_gone
+    if has_said server.err 'this build has no NATS'; then
+        ended server
+        kill "${pids[manager]}"
+        wait "${pids[manager]}" || true
+        unset 'pids[manager]'
+        skip "a build without libnats-dev"
+        return 0
+    fi
+    kill "${pids[server]}"
+    ends_with 0 server
+    kill "${pids[manager]}"
+    wait "${pids[manager]}" || true
+    unset 'pids[manager]'
+    says manager.out '^EXTEND_TIMEOUT_USEC=15000000$'
+}
+
 # lines_are FORMAT PYTHON: a server's lines in that form; the expression sees each as `line`.
 lines_are() {
     serve server --min-clients 1 --ticks 5 --log none --log-format "$1" --log-level net=debug

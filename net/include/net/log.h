@@ -749,15 +749,16 @@ BASE_MUST_USE net_result net_log_replay_step(net_log_replay* replay, net_log_tic
 /// Run the match of a log again up to a tick, from the newest keyframe on, compare each hash on the
 /// way, and give it to the caller: it goes on with the next tick. `tick` 0: the last whole one.
 /// From now on no server can write this log until the reader is destroyed or a log goes on with it
-/// (net_log_options.before).
+/// (net_log_options.before). `each` is called after each tick of the run, which may take minutes;
+/// NULL: nothing is.
 /// @return NET_OK: *match is the caller's; NET_ERR_CLOSED (reported: a server writes this log now);
 ///         NET_ERR_UNKNOWN (reported: the log has no such tick, or is a client's record);
 ///         NET_ERR_SCHEMA (reported: another game, or another content of it); NET_ERR_VERSION
 ///         (reported: its values are in another row code); NET_ERR_DIVERGED (reported: the run is
 ///         not the log's match here); NET_ERR_MODULE, NET_ERR_DAMAGED (reported); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_resume(net_log_reader* reader, const net_module* module,
-                                        ecs_tick tick, const base_reporter* reporter,
-                                        net_match** match);
+                                        ecs_tick tick, void (*each)(void* context), void* context,
+                                        const base_reporter* reporter, net_match** match);
 /// What verification found.
 typedef struct net_verify_result {
     bool is_diverged;

@@ -28,7 +28,7 @@ static net_result resume(const playback_record* record, const char* file, ecs_ti
     const base_reporter reporter = {keep_text, text};
     text[0] = 0;
     assert_ok(net_log_reader_create(NULL, file, &reporter, reader));
-    return net_log_resume(*reader, record->table.module, tick, &reporter, match);
+    return net_log_resume(*reader, record->table.module, tick, NULL, NULL, &reporter, match);
 }
 
 // Go on with a log from a tick, for so many ticks.
@@ -269,9 +269,9 @@ static void is_refused(const playback_record* record, const char* file, const ne
     net_log_reader* reader;
     net_match* match;
     assert_ok(net_log_reader_create(NULL, file, &reporter, &reader));
-    assert_int_equal(
-        net_log_resume(reader, module ? module : record->table.module, tick, &reporter, &match),
-        expected);
+    assert_int_equal(net_log_resume(reader, module ? module : record->table.module, tick, NULL,
+                                    NULL, &reporter, &match),
+                     expected);
     assert_null(match);
     if (!strstr(text, why)) print_error("%s\n", text);
     assert_non_null(strstr(text, why));
