@@ -13,10 +13,31 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int refuse(const server_program* self, const char* text) {
     base_report(&self->reporter, NULL, 0, "%s", text);
     return NET_EXIT_USAGE;
+}
+
+static bool is_given(const server_config* config, const char* name) {
+    const base_options* options = &config->options;
+    uint32_t i = 0;
+    while (i < options->count && strcmp(options->options[i].name, name) != 0)
+        i++;
+    BASE_ASSERT(i < options->count);
+    return options->sources[i] != BASE_OPTION_BY_DEFAULT;
+}
+
+// An option whose value is that of the match. A note: the file of options of the server that died
+// serves this one too.
+static void take_over(const server_program* self, const char* name, uint64_t* value,
+                      uint64_t of_match) {
+    if (*value != of_match && is_given(&self->config, name))
+        base_report(&self->reporter, NULL, 0,
+                    "note: --%s %" PRIu64 " is left out: the match that goes on has %" PRIu64, name,
+                    *value, of_match);
+    *value = of_match;
 }
 
 int server_resume_open(server_program* self) {
@@ -30,8 +51,8 @@ int server_resume_open(server_program* self) {
     const net_log_info* info = net_log_reader_info(self->before);
     (void)base_text_copy(self->game, sizeof self->game, info->game);
     if (!self->config.game) self->config.game = self->game;
-    self->config.tick_rate_hz = info->tick_rate_hz;
-    self->config.clients_min = 0; // it runs already
+    take_over(self, "tick-rate", &self->config.tick_rate_hz, info->tick_rate_hz);
+    take_over(self, "min-clients", &self->config.clients_min, 0); // it runs already
     return NET_EXIT_CLEAN;
 }
 
@@ -47,7 +68,7 @@ int server_resume_match(server_program* self) {
                                              ask_for_time, self, &self->reporter, &self->match);
     if (result != NET_OK) return net_exit_of_replay(result);
     const uint32_t players = net_match_players(self->match, NULL, 0);
-    self->config.seed = net_match_get_config(self->match)->seed;
+    take_over(self, "seed", &self->config.seed, net_match_get_config(self->match)->seed);
     if (players > self->config.clients_max) {
         base_report(&self->reporter, NULL, 0,
                     "--max-clients %" PRIu64 " is less than the %u players of the match",

@@ -355,6 +355,15 @@ case_a_match_that_cannot_go_on_is_refused() {
     kill "${pids[server]}"
     ends_with 0 server
     resumes_not 2 'error: --max-clients 1 is less than the 2 players of the match' --resume c.slog --at 30 --max-clients 1
+    # What the match has already is not exchanged in silence, wherever it comes from.
+    echo 'tick-rate = 30' >match.conf
+    SHOAL_SEED=9 run other shoal-server --resume c.slog --at 30 --listen 127.0.0.1:0 --log none --config match.conf \
+        --min-clients 2 --ticks 40 --fast
+    says other.err '^note: --tick-rate 30 is left out: the match that goes on has 60$'
+    says other.err '^note: --min-clients 2 is left out: the match that goes on has 0$'
+    says other.err '^note: --seed 9 is left out: the match that goes on has 1$'
+    run other shoal-server --resume c.slog --at 30 --listen 127.0.0.1:0 --log none --tick-rate 60 --seed 1 --ticks 40 --fast
+    ! grep -q 'is left out' other.err || fail "what is the same is left out"
     # Without keys the players cannot come back, and it says so.
     start alone shoal-server --resume c.slog --at 30 --listen 127.0.0.1:0 --log d.slog
     await "ready line of alone" is_ready_or_gone alone
