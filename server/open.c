@@ -401,6 +401,15 @@ static int open_inspect(server_program* self) {
     return code;
 }
 
+static int open_control(server_program* self) {
+    if (!self->config.control) return NET_EXIT_CLEAN;
+    const int code = server_control_open(self->config.control, &self->reporter, &self->control);
+    net_loop* loop = &self->loop;
+    if (self->control && loop->socket_count < NET_LOOP_SOCKETS_MAX)
+        loop->sockets[loop->socket_count++] = server_control_descriptor(self->control);
+    return code;
+}
+
 static void print_ready(const server_program* self) {
     char address[NET_ENET_ADDRESS_TEXT_BYTES];
     BASE_ASSERT(net_transport_enet_address(self->transport, address, sizeof address));
@@ -462,8 +471,7 @@ int server_program_open(server_program* self) {
     if (code == NET_EXIT_CLEAN) code = tell_standbys(self);
     server_resume_close(self);
     if (code == NET_EXIT_CLEAN) code = open_inspect(self);
-    if (code == NET_EXIT_CLEAN && self->config.control)
-        code = server_control_open(self->config.control, &self->reporter, &self->control);
+    if (code == NET_EXIT_CLEAN) code = open_control(self);
     if (code == NET_EXIT_CLEAN) {
         open_sentry(self);
         server_access_report(self);

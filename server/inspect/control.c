@@ -16,8 +16,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -25,6 +25,7 @@
 
 typedef struct connection {
     int descriptor;  // -1: free
+    uint32_t events; // that wake the loop
     bool is_ended;   // no more comes in
     bool skips_line; // the rest of one that is too long
     char line[SERVER_CONTROL_LINE_BYTES];
@@ -36,6 +37,7 @@ typedef struct connection {
 
 struct server_control {
     int listener;
+    int epoll; // of the listener and all connections
     struct sockaddr_un address;
     dev_t device; // of the socket's file
     ino_t inode;
@@ -66,6 +68,12 @@ static bool make_room(const struct sockaddr_un* address, const char** fault) {
     return is_dead && unlink(address->sun_path) == 0;
 }
 
+static bool watch(const server_control* self, int operation, int descriptor, uint32_t events,
+                  uint32_t number) {
+    struct epoll_event event = {.events = events, .data.u32 = number};
+    return epoll_ctl(self->epoll, operation, descriptor, &event) == 0;
+}
+
 static bool listen_at(server_control* self) {
     struct stat found;
     self->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -78,7 +86,8 @@ static bool listen_at(server_control* self) {
     }
     // Where sockets take no mode before their name, they get it now.
     return chmod(self->address.sun_path, S_IRUSR | S_IWUSR) == 0 &&
-           listen(self->listener, (int)SERVER_CONTROL_CONNECTIONS_MAX) == 0;
+           listen(self->listener, (int)SERVER_CONTROL_CONNECTIONS_MAX) == 0 &&
+           watch(self, EPOLL_CTL_ADD, self->listener, EPOLLIN, SERVER_CONTROL_CONNECTIONS_MAX);
 }
 
 int server_control_open(const char* path, const base_reporter* reporter, server_control** control) {
@@ -87,6 +96,7 @@ int server_control_open(const char* path, const base_reporter* reporter, server_
     if (!self) return refuse(reporter, path, net_result_text(NET_ERR_MEMORY), NET_EXIT_RUNTIME);
     const char* fault = NULL;
     self->listener = -1;
+    self->epoll = epoll_create1(EPOLL_CLOEXEC);
     self->address.sun_family = AF_UNIX;
     for (uint32_t i = 0; i < SERVER_CONTROL_CONNECTIONS_MAX; i++)
         self->connections[i].descriptor = -1;
@@ -121,6 +131,7 @@ void server_control_close(server_control* self) {
         found.st_dev == self->device && found.st_ino == self->inode)
         unlink(self->address.sun_path);
     if (self->listener >= 0) close(self->listener);
+    if (self->epoll >= 0) close(self->epoll);
     base_release(NULL, self, sizeof *self);
 }
 
@@ -227,6 +238,11 @@ static void read_more(connection* it) {
     if (size < 0 && errno != EAGAIN && errno != EINTR) hang_up(it);
 }
 
+// The loop wakes when this connection can go on: at once, while a line waits for its turn.
+static uint32_t wanted_events(const connection* it) {
+    return is_answering(it) || memchr(it->line, '\n', it->size) ? EPOLLOUT : EPOLLIN;
+}
+
 static void serve(connection* it, server_subject* subject, uint64_t now_us, uint64_t until_us) {
     while (it->descriptor >= 0) {
         if (is_answering(it) && !write_answer(it)) break;
@@ -257,31 +273,41 @@ static void accept_all(server_control* self) {
             continue;
         }
         it->descriptor = descriptor;
+        it->events = EPOLLIN;
         base_bytes_init(&it->json, NULL);
+        const uint32_t number = (uint32_t)(it - self->connections);
+        if (!watch(self, EPOLL_CTL_ADD, descriptor, it->events, number)) hang_up(it);
     }
 }
 
+int server_control_descriptor(const server_control* self) {
+    BASE_ASSERT(self);
+    return self->epoll;
+}
+
 void server_control_pass(server_control* self, server_subject* subject, uint64_t now_us) {
-    struct pollfd polled[SERVER_CONTROL_CONNECTIONS_MAX + 1];
     if (!self) return;
-    for (uint32_t i = 0; i < SERVER_CONTROL_CONNECTIONS_MAX; i++) {
-        const connection* it = &self->connections[i]; // poll passes over one that is free
-        polled[i] =
-            (struct pollfd){.fd = it->descriptor, .events = is_answering(it) ? POLLOUT : POLLIN};
+    struct epoll_event ready[SERVER_CONTROL_CONNECTIONS_MAX + 1];
+    const int count = epoll_wait(self->epoll, ready, SERVER_CONTROL_CONNECTIONS_MAX + 1, 0);
+    bool is_called = false;
+    for (int i = 0; i < count; i++) {
+        const uint32_t number = ready[i].data.u32;
+        is_called = is_called || number == SERVER_CONTROL_CONNECTIONS_MAX;
+        if (number == SERVER_CONTROL_CONNECTIONS_MAX) continue;
+        connection* it = &self->connections[number];
+        // The other side is gone, and reads nothing more.
+        if (is_answering(it) && (ready[i].events & (EPOLLHUP | EPOLLERR))) hang_up(it);
     }
-    polled[SERVER_CONTROL_CONNECTIONS_MAX] = (struct pollfd){self->listener, POLLIN, 0};
-    (void)poll(polled, SERVER_CONTROL_CONNECTIONS_MAX + 1, 0);
     const uint64_t until_us = net_loop_now_us() + SERVER_ORDERS_PERIOD_US;
     // Another one is the first in each pass: a flood of lines takes its own turns only.
     self->turn = (self->turn + 1) % SERVER_CONTROL_CONNECTIONS_MAX;
     for (uint32_t k = 0; k < SERVER_CONTROL_CONNECTIONS_MAX; k++) {
         const uint32_t i = (self->turn + k) % SERVER_CONTROL_CONNECTIONS_MAX;
         connection* it = &self->connections[i];
-        if (it->descriptor < 0) continue;
-        if (is_answering(it) && (polled[i].revents & (POLLHUP | POLLERR)))
-            hang_up(it); // the other side is gone, and reads nothing more
-        else
-            serve(it, subject, now_us, until_us);
+        if (it->descriptor >= 0) serve(it, subject, now_us, until_us);
+        if (it->descriptor < 0 || wanted_events(it) == it->events) continue;
+        it->events = wanted_events(it);
+        if (!watch(self, EPOLL_CTL_MOD, it->descriptor, it->events, i)) hang_up(it);
     }
-    if (polled[SERVER_CONTROL_CONNECTIONS_MAX].revents) accept_all(self);
+    if (is_called) accept_all(self);
 }

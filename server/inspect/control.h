@@ -21,6 +21,9 @@ BASE_MUST_USE int server_control_open(const char* path, const base_reporter* rep
                                       server_control** control);
 /// Accept, read, run and answer what is there, within SERVER_ORDERS_PERIOD_US. NULL does nothing.
 void server_control_pass(server_control* control, server_subject* subject, uint64_t now_us);
+/// A descriptor that is readable when something waits for server_control_pass: the loop's wait ends
+/// then, so that an answer does not take a tick.
+int server_control_descriptor(const server_control* control);
 /// Close all connections and remove the socket. NULL does nothing.
 void server_control_close(server_control* control);
 

@@ -5,6 +5,8 @@
 control.py SOCKET lines          each line of stdin, and its answer; an answer's line follows its question's
 control.py SOCKET pieces         half lines, many lines at once, lines that are too long, several connections
 control.py SOCKET random SEED N  N orders by chance; prints how many changed the match
+control.py SOCKET idle PROCESS    connections that say and read nothing cost the server no time
+control.py SOCKET soon            answers of a server with one tick a second come before its tick
 control.py SOCKET top PROGRAM    the live table of PROGRAM (shoal-ctl) on a terminal that changes its size
 """
 import fcntl
@@ -20,6 +22,7 @@ import struct
 import subprocess
 import sys
 import termios
+import time
 
 path = sys.argv[1]
 
@@ -91,6 +94,45 @@ def pieces():
     many.pop()[0].close()
 
 
+def soon():
+    begin = time.monotonic()
+    for _ in range(3):
+        connection, reader = connect()
+        assert "tick" in ask(connection, reader, "status")
+        assert "tick" in ask(connection, reader, "status")
+        connection.sendall(b"clients\n" * 300)  # more than one pass runs
+        for _ in range(300):
+            reader.readline()
+    took = time.monotonic() - begin
+    assert took < 3, f"it took {took:.1f} s"
+
+
+def processor_seconds(process):
+    with open(f"/proc/{process}/stat", encoding="utf-8") as file:
+        words = file.read().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def idle():
+    """What was answered, or is not read, keeps no server busy."""
+    silent, _ = connect()
+    ended, reader = connect()
+    assert "tick" in ask(ended, reader, "status")
+    deaf, _ = connect()
+    deaf.setblocking(False)
+    try:
+        while True:
+            deaf.send(b"status\n" * 1000)
+    except BlockingIOError:
+        pass
+    time.sleep(0.5)  # it runs what it has room for
+    before = processor_seconds(sys.argv[3])
+    time.sleep(2)
+    took = processor_seconds(sys.argv[3]) - before
+    assert took < 0.5, f"{took:.2f} s of 2 s"
+    silent.close()
+
+
 def some_order(chance):
     entity = "%d:1" % chance.randrange(300)
     return chance.choice([
@@ -150,4 +192,4 @@ def top():
     frames(terminal, "", "1049l")
 
 
-{"top": top, "lines": lines, "pieces": pieces, "random": orders}[sys.argv[2]]()
+{"top": top, "lines": lines, "pieces": pieces, "random": orders, "soon": soon, "idle": idle}[sys.argv[2]]()

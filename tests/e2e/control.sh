@@ -39,6 +39,13 @@ case_a_control_socket_hears_lines_in_pieces() {
     [ "$code" = 2 ] || fail "a long path ended with $code"
 }
 
+case_an_answer_of_the_socket_does_not_wait_for_a_tick() {
+    serve server --log none --control socket --tick-rate 1
+    python3 "$here/control.py" socket soon >soon.out 2>soon.err || fail "control.py"
+    python3 "$here/control.py" socket idle "${pids[server]}" >idle.out 2>idle.err || fail "control.py"
+    ends
+}
+
 case_a_match_with_twenty_orders_by_chance_runs_again() {
     take_seed
     serve server --tick-rate 240 --min-clients 2 --log a.slog --control socket --allow-edits
