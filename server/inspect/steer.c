@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Verbs that steer a match. What changes the match itself goes through net_server_control, so it is
-// in the log; the others act on sessions, on the network or on the clock. Each that did something
-// is a line on stderr.
+// in the log; the others act on sessions, on the network or on the clock.
 #include "sets.h"
 
 #include "tools/setup.h"
@@ -39,16 +38,6 @@ static const char* words_of(const base_report_first* first) {
     static const char kind[] = "error: ";
     const char* words = strstr(first->text, kind);
     return words ? words + sizeof kind - 1 : first->text;
-}
-
-static void note(const server_subject* subject, const server_request* request) {
-    char text[BASE_REPORT_BYTES_MAX] = "";
-    size_t size = 0;
-    for (uint32_t i = 0; i < request->argument_count && size < sizeof text; i++) {
-        (void)base_text_format(text + size, sizeof text - size, " %s", request->values[i]);
-        size += strlen(text + size);
-    }
-    base_report(subject->reporter, NULL, 0, "note: operator: %s%s", request->verb, text);
 }
 
 // ---- the match ----
@@ -95,7 +84,6 @@ static void run_control(server_subject* subject, const server_request* request,
         server_answer_error(answer, status_of(result), "%s", words);
         return;
     }
-    note(subject, request);
     base_json_put(answer->json, "{\"done\":\"%s\",\"before_tick\":\"%" PRIu64 "\"}", request->verb,
                   net_match_tick(subject->match) + 1);
 }
@@ -113,9 +101,9 @@ static void run_edit(server_subject* subject, const server_request* request,
 
 static void run_reload(server_subject* subject, const server_request* request,
                        server_answer* answer) {
+    (void)request;
     if (!has_match(subject, answer)) return;
     subject->is_reload_asked = true;
-    note(subject, request);
     base_json_put(answer->json, "{\"reloads\":true}");
 }
 
@@ -136,9 +124,9 @@ static void run_save(server_subject* subject, const server_request* request,
 }
 
 static void run_end(server_subject* subject, const server_request* request, server_answer* answer) {
+    (void)request;
     if (!has_match(subject, answer)) return;
     subject->is_end_asked = true;
-    note(subject, request);
     base_json_put(answer->json, "{\"ends\":true}");
 }
 
@@ -149,7 +137,6 @@ static void run_drain(server_subject* subject, const server_request* request,
         !server_request_number(request, "seconds", 1, SERVER_DRAIN_S_MAX, &seconds, answer))
         return;
     subject->drain_s_asked = seconds;
-    note(subject, request);
     base_json_put(answer->json, "{\"drains\":true,\"seconds\":%" PRIu64 "}", seconds);
 }
 
@@ -165,7 +152,6 @@ static void run_pause(server_subject* subject, const server_request* request,
                       server_answer* answer) {
     if (!runs_here(subject, answer)) return;
     net_server_pause_after(subject->server, strcmp(request->verb, "pause") == 0 ? 0 : UINT64_MAX);
-    note(subject, request);
     put_clock(subject, answer);
 }
 
@@ -192,7 +178,6 @@ static void run_net(server_subject* subject, const server_request* request, serv
                             first.count > 0 ? words_of(&first) : net_result_text(NET_ERR_MEMORY));
         return;
     }
-    note(subject, request);
     base_json_put(answer->json, "{\"net\":");
     base_json_text(answer->json, spec);
     base_json_put(answer->json, "}");
@@ -244,7 +229,6 @@ static void run_kick(server_subject* subject, const server_request* request,
         server_answer_error(answer, 404, "there is no client %" PRIu64, client);
         return;
     }
-    note(subject, request);
     base_json_put(answer->json, "{\"kicked\":%" PRIu64 "}", client);
 }
 
@@ -291,7 +275,6 @@ static void run_ban(server_subject* subject, const server_request* request, serv
         server_answer_error(answer, 503, "not banned: %s", net_result_text(result));
         return;
     }
-    note(subject, request);
     put_ban(answer, "banned", &ban);
     base_json_put(answer->json, ",\"ended\":%" PRIu32 "}", ended);
 }
@@ -304,7 +287,6 @@ static void run_unban(server_subject* subject, const server_request* request,
         server_answer_error(answer, 404, "this is not banned");
         return;
     }
-    note(subject, request);
     put_ban(answer, "unbanned", &ban);
     base_json_put(answer->json, "}");
 }

@@ -152,6 +152,17 @@ static uint32_t rate_of(const server_verb* verb, const server_request* request) 
     return hz < SERVER_STREAM_HZ_MAX ? (uint32_t)hz : SERVER_STREAM_HZ_MAX;
 }
 
+// Each order that did something is a line on stderr.
+static void note(const server_subject* subject, const server_request* request) {
+    char text[BASE_REPORT_BYTES_MAX] = "";
+    size_t size = 0;
+    for (uint32_t i = 0; i < request->argument_count && size < sizeof text; i++) {
+        (void)base_text_format(text + size, sizeof text - size, " %s", request->values[i]);
+        size += strlen(text + size);
+    }
+    base_report(subject->reporter, NULL, 0, "note: operator: %s%s", request->verb, text);
+}
+
 void server_verb_run(server_subject* subject, const server_request* request,
                      server_answer* answer) {
     BASE_ASSERT(subject && request->argument_count <= SERVER_ARGUMENTS_MAX);
@@ -169,6 +180,7 @@ void server_verb_run(server_subject* subject, const server_request* request,
     } else if (check_arguments(verb, request, answer)) {
         if (request->is_question) answer->stream_hz = rate_of(verb, request);
         verb->run(subject, request, answer);
+        if (verb->is_change && answer->status == 200) note(subject, request);
     }
     if (answer->json->failed) server_answer_error(answer, 503, "there is no memory for the answer");
 }
