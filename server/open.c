@@ -435,6 +435,8 @@ static void open_sentry(server_program* self) {
     char crash_file[sizeof self->log_file + 8];
     const bool has_crash_file =
         self->has_log_file && net_log_crash_name(crash_file, sizeof crash_file, self->log_file);
+    char go_on[4096];
+    const char* game = self->config.game;
     self->sentry = net_sentry_create(&(net_sentry_config){
         .loop = &self->loop,
         .log_file = self->has_log_file ? self->log_file : NULL,
@@ -442,6 +444,9 @@ static void open_sentry(server_program* self) {
         .line_begin = server_lines_fatal_begin(self->lines),
         .line_end = server_lines_fatal_end(self->lines),
         .crash_file = has_crash_file ? crash_file : NULL,
+        .game_file = game && strchr(game, '/') ? game : NULL,
+        .go_on = go_on,
+        .go_on_bytes = server_resume_command(self, go_on, sizeof go_on),
         .recent_ticks = CRASH_AGAIN_S * self->config.tick_rate_hz,
         .write_tail = server_lines_write_tail,
         .tail_context = self->lines,

@@ -129,6 +129,66 @@ void server_resume_print(const server_program* self) {
                     players, NET_SILENCE_MS_MAX / 1000u);
 }
 
+// ---- the command of the report of a crash ----
+
+typedef struct words {
+    char* text;
+    size_t bytes, capacity;
+    bool is_cut;
+} words;
+
+static void put_word(words* to, const char* name, const char* between, const char* value) {
+    if (!to->is_cut)
+        to->is_cut = !base_text_format(to->text + to->bytes, to->capacity - to->bytes, "%s%s%s",
+                                       name, between, value);
+    if (!to->is_cut) to->bytes += strlen(to->text + to->bytes) + 1;
+}
+
+// What the match has, or the command says in another way.
+static bool is_left_out(const char* name) {
+    static const char* const names[] = {"set", "seed",   "tick-rate", "min-clients", "resume", "at",
+                                        "log", "config", "standby",   "takeover-ms", "listen"};
+    for (uint32_t i = 0; i < BASE_COUNT(names); i++)
+        if (strcmp(names[i], name) == 0) return true;
+    return false;
+}
+
+static void put_option(words* to, const base_options* options, const base_option* option) {
+    char name[64], value[1024];
+    (void)base_text_format(name, sizeof name, "--%s", option->name);
+    if (option->kind != BASE_OPTION_LIST) {
+        base_options_value(options, option, value, sizeof value);
+        to->is_cut = to->is_cut || strlen(value) + 1 == sizeof value;
+        put_word(to, name, "=", value);
+        return;
+    }
+    const base_option_list* list = (const void*)((const char*)options->values + option->offset);
+    for (uint32_t i = 0; i < list->count; i++)
+        put_word(to, name, "=", list->values[i]);
+}
+
+size_t server_resume_command(const server_program* self, char* text, size_t text_bytes) {
+    words to = {.text = text, .capacity = text_bytes};
+    const base_options* options = &self->config.options;
+    char address[NET_ENET_ADDRESS_TEXT_BYTES];
+    if (!self->has_log_file || self->config.follow ||
+        !net_transport_enet_address(self->transport, address, sizeof address))
+        return 0;
+    const size_t length = strlen(self->log_file);
+    const bool has_ending = length > 5 && strcmp(self->log_file + length - 5, ".slog") == 0;
+    char stem[sizeof self->log_file];
+    (void)base_text_format(stem, sizeof stem, "%.*s", (int)(has_ending ? length - 5 : length),
+                           self->log_file);
+    put_word(&to, "shoal-server", "", "");
+    put_word(&to, "--resume", "=", self->log_file);
+    put_word(&to, "--listen", "=", address);
+    put_word(&to, "--log=", stem, ".on.slog"); // the other command needs the old one by its name
+    for (uint32_t i = 0; i < options->count; i++)
+        if (options->sources[i] != BASE_OPTION_BY_DEFAULT && !is_left_out(options->options[i].name))
+            put_option(&to, options, &options->options[i]);
+    return to.is_cut ? 0 : to.bytes;
+}
+
 void server_resume_close(server_program* self) {
     net_log_reader_destroy(self->before);
     self->before = NULL;

@@ -24,7 +24,10 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 100, STACK_BYTES = 64 << 10, REPORT_BYTES = 2048, FRAMES_MAX = 64 };
+enum { LOOK_MS = 100, STACK_BYTES = 64 << 10, FRAMES_MAX = 64 };
+
+// Two of them lie on a handler's stack. What is longer is cut, and says so.
+enum { WORDS_BYTES = 4096, REPORT_BYTES = 12 << 10 };
 
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
@@ -41,14 +44,23 @@ typedef struct stall {
     uint64_t next_us; // how long it takes at the next report
 } stall;
 
+// Of a command line, each with its NUL.
+typedef struct words {
+    char text[WORDS_BYTES];
+    size_t bytes;
+    bool is_cut;
+} words;
+
 struct net_sentry {
     net_sentry_config config;
     watched threads[NET_SENTRY_THREADS_MAX]; // the first one runs the loop
     char log_file[512];
     char crash_file[512]; // "": none
-    char words[512];      // of the command line, each with its NUL
-    size_t words_bytes;
-    int end; // eventfd
+    char folder[512];     // names of files are in it; "": too long
+    char game[512];       // "": it has a name
+    words command;
+    words go_on; // the command that goes on with the match
+    int end;     // eventfd
     pthread_t thread;
     bool was_asked; // of the sentry's thread: a signal came in this stall
     struct sigaction before[BASE_COUNT(fatal)];
@@ -82,9 +94,27 @@ typedef struct line {
     size_t size, capacity;
 } line;
 
+static void put_bytes(line* to, const char* text, size_t size) {
+    for (size_t i = 0; i < size && to->size + 1 < to->capacity; i++)
+        to->text[to->size++] = text[i];
+}
+
 static void put(line* to, const char* text) {
-    for (; *text && to->size + 1 < to->capacity; text++)
-        to->text[to->size++] = *text;
+    put_bytes(to, text, strlen(text));
+}
+
+// @return the length of the text, which is a line now.
+static size_t end_line(line* to) {
+    static const char cut[] = " (cut)\n";
+    BASE_ASSERT(to->capacity > sizeof cut);
+    if (to->size + 2 > to->capacity) {
+        to->size = to->capacity - sizeof cut;
+        put(to, cut);
+    } else {
+        put(to, "\n");
+    }
+    to->text[to->size] = 0;
+    return to->size;
 }
 
 static void put_number(line* to, uint64_t number) {
@@ -122,32 +152,51 @@ static void put_where(line* to, const ecs_where* where) {
 static void put_word(line* to, const char* word) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "-_=+,./:@%";
-    const bool is_plain = *word && strspn(word, plain) == strlen(word);
-    put(to, is_plain ? " " : " '");
-    put(to, word);
-    if (!is_plain) put(to, "'");
+    put(to, " ");
+    if (*word && strspn(word, plain) == strlen(word)) {
+        put(to, word);
+        return;
+    }
+    put(to, "'");
+    for (size_t part; *word; word += part) {
+        part = strcspn(word, "'");
+        put_bytes(to, word, part);
+        if (!word[part]) continue;
+        put(to, "'\\''"); // no quotes have a quote
+        part++;
+    }
+    put(to, "'");
 }
 
-static void put_words(line* to, const net_sentry* sentry) {
-    const char* word = sentry->words;
-    for (; word < sentry->words + sentry->words_bytes; word += strlen(word) + 1)
-        put_word(to, word);
+// From the word at `offset` on.
+static void put_words(line* to, const words* all, size_t offset) {
+    while (offset < all->bytes) {
+        put_word(to, all->text + offset);
+        offset += strlen(all->text + offset) + 1;
+    }
+    if (all->is_cut) put(to, " (cut)");
+}
+
+// The log knows a game's name, and not its file.
+static void put_log(line* to, const net_sentry* sentry) {
+    put_word(to, sentry->log_file);
+    if (!sentry->game[0]) return;
+    put(to, " --game");
+    put_word(to, sentry->game);
 }
 
 static void put_again(line* to, const net_sentry* sentry) {
     if (sentry->config.program) {
         put(to, "\nThis runs it again: ");
         put(to, sentry->config.program);
-        const char* word = sentry->words + strlen(sentry->words) + 1; // behind the program
-        for (; word < sentry->words + sentry->words_bytes; word += strlen(word) + 1)
-            put_word(to, word);
+        put_words(to, &sentry->command, strlen(sentry->command.text) + 1); // behind the program
         if (access(sentry->log_file, F_OK) != 0) return; // none, or it has not begun
         put(to, "\nIts log stays: ");
         put(to, sentry->log_file);
     } else if (sentry->log_file[0]) {
         put(to,
             "\nThe log has its inputs. This runs it again: shoal-replay verify --through-crash");
-        put_word(to, sentry->log_file);
+        put_log(to, sentry);
     }
 }
 
@@ -162,9 +211,7 @@ static size_t write_report(const net_sentry* sentry, const char* what, const ecs
     else
         put(&to, ", outside of systems");
     put_again(&to, sentry);
-    put(&to, "\n");
-    text[to.size] = 0;
-    return to.size;
+    return end_line(&to);
 }
 
 // ---- the report of a crash ----
@@ -182,9 +229,11 @@ static void put_recent(line* to, const net_sentry* sentry, uint64_t tick) {
         put(to, " --from ");
         put_number(to, tick - recent);
     }
-    put_word(to, sentry->log_file);
-    put(to, "\ngo on: shoal-server --resume");
-    put_word(to, sentry->log_file);
+    put_log(to, sentry);
+    if (sentry->go_on.bytes > 0) {
+        put(to, "\ngo on:");
+        put_words(to, &sentry->go_on, 0);
+    }
     put(to, "\n");
 }
 
@@ -202,8 +251,10 @@ static void write_crash_file(const net_sentry* sentry, const char* what, const e
     put(&to, net_build_id());
     put(&to, "\nunix time: ");
     put_number(&to, net_loop_unix_ms() / 1000);
+    put(&to, "\nfolder:");
+    put_word(&to, sentry->folder);
     put(&to, "\ncommand:");
-    put_words(&to, sentry);
+    put_words(&to, &sentry->command, 0);
     put(&to, "\n");
     put(&to, what);
     if (where)
@@ -212,8 +263,8 @@ static void write_crash_file(const net_sentry* sentry, const char* what, const e
         put(&to, ", outside of systems");
     put(&to, "\n");
     put_recent(&to, sentry, where ? where->tick : 0);
-    put(&to, "\nlast lines (time, ticks done, level, layer):\n");
-    write_text(file, text, to.size);
+    put(&to, "\nlast lines (time, ticks done, level, layer):");
+    write_text(file, text, end_line(&to));
     if (sentry->config.write_tail) sentry->config.write_tail(sentry->config.tail_context, file);
     static const char stack[] = "\nstack (addr2line -Cfie FILE +0xOFFSET names the line):\n";
     write_text(file, stack, sizeof stack - 1);
@@ -391,12 +442,19 @@ static bool start(net_sentry* sentry) {
     return error == 0;
 }
 
-static void read_words(net_sentry* sentry) {
+static void read_words(words* all) {
     const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     if (file < 0) return;
-    const ssize_t got = read(file, sentry->words, sizeof sentry->words - 1); // the last is a NUL
-    if (got > 0) sentry->words_bytes = (size_t)got;
+    const ssize_t got = read(file, all->text, sizeof all->text);
     close(file);
+    if (got <= 0) return;
+    all->bytes = (size_t)got;
+    all->is_cut = all->text[got - 1] != 0;
+    all->text[got - 1] = 0;
+}
+
+static void copy_text(char* target, size_t target_bytes, const char* text) {
+    if (text) (void)base_text_copy(target, target_bytes, text);
 }
 
 net_sentry* net_sentry_create(const net_sentry_config* config) {
@@ -404,15 +462,20 @@ net_sentry* net_sentry_create(const net_sentry_config* config) {
     net_sentry* sentry = base_allocate_zero(NULL, sizeof *sentry);
     if (!sentry) return NULL;
     sentry->config = *config;
-    read_words(sentry);
-    if (config->log_file)
-        (void)base_text_copy(sentry->log_file, sizeof sentry->log_file, config->log_file);
-    sentry->config.log_file = NULL;
-    if (config->crash_file &&
-        base_text_copy(sentry->crash_file, sizeof sentry->crash_file, config->crash_file)) {
+    read_words(&sentry->command);
+    copy_text(sentry->log_file, sizeof sentry->log_file, config->log_file);
+    copy_text(sentry->crash_file, sizeof sentry->crash_file, config->crash_file);
+    copy_text(sentry->game, sizeof sentry->game, config->game_file);
+    if (!getcwd(sentry->folder, sizeof sentry->folder)) sentry->folder[0] = 0;
+    if (config->go_on_bytes <= sizeof sentry->go_on.text) {
+        sentry->go_on.bytes = config->go_on_bytes;
+        if (config->go_on) memcpy(sentry->go_on.text, config->go_on, config->go_on_bytes);
+    }
+    if (sentry->crash_file[0]) {
         void* frame;
         (void)backtrace(&frame, 1); // it loads a library now, not in a handler
     }
+    sentry->config.log_file = sentry->config.game_file = sentry->config.go_on = NULL;
     sentry->config.crash_file = NULL;
     if (!start(sentry)) {
         base_release(NULL, sentry, sizeof *sentry);

@@ -37,6 +37,9 @@ fails_again() {
     start again shoal-replay verify --through-crash a.slog --game "$crash"
     dies again
     says_where again.err "$1"
+    eval "start again $(sed -n 's/.*This runs it again: //p' server.err)" # as it is printed
+    dies again
+    says_where again.err "$1"
 }
 
 case_an_assertion_of_a_game_says_where_and_runs_again() {
@@ -70,28 +73,45 @@ case_a_bad_access_of_a_game_says_where_and_runs_again() {
     fails_again '^fatal: access to memory that is not there'
 }
 
-# The report names the build, the place, the last lines and the stack, and its command fails in the same way.
+# printed FILE LABEL: the command behind the label, as a shell takes it.
+printed() { sed -n "s/^$2: //p" "$1"; }
+
+# The report names the build, the place, the last lines and the stack, and its commands run as they are printed.
 case_a_crash_leaves_a_report_beside_its_log() {
-    start server shoal-server --game "$crash" --listen 127.0.0.1:0 --tick-rate 60 --log a.slog --set how=2 --set at=1500 \
-        --fast --log-format json
+    mkdir "it's"
+    cp "$crash" "${crash%.so}.blk" "it's"
+    (umask 077 && "$bin/shoal-server" keygen server.key >keygen.out)
+    SHOAL_MAX_CLIENTS=7 start server shoal-server --game "./it's/crash.so" --listen 127.0.0.1:0 --tick-rate 60 --log "it's/a.slog" \
+        --set how=2 --set at=1500 --fast --log-format json --key-file server.key --public 127.0.0.1:9 --public 127.0.0.2:9
     dies server
+    cd "it's"
     [ "$(stat -c %a a.crash)" = 600 ] || fail "others may read the report"
     says a.crash '^build: shoal-[0-9]'
-    says a.crash '^command: .*shoal-server[^ ]? --game .* --set how=2 --set at=1500 --fast --log-format json$'
+    says a.crash "^folder: .*/case_a_crash_leaves_a_report_beside_its_log\$"
+    says a.crash '^command: .*shoal-server[^ ]? --game .* --set how=2 --set at=1500 --fast --log-format json '
     says a.crash '^fatal: access to memory that is not there \(SIGSEGV\) in tick 1500, system fail_on_purpose, rows from entity [0-9]+:1$'
-    says a.crash '^again: shoal-replay verify --through-crash --from 900 a.slog$'
-    says a.crash '^go on: shoal-server --resume a.slog$'
     says a.crash '^[0-9:.]{12} 0 warning game: crash: message Input: no system'
     says a.crash 'crash.so\(\+0x[0-9a-f]+\)'
     says a.crash 'shoal-server\('
-    run on shoal-server $(sed -n 's/^go on: shoal-server //p' a.crash) --game "$crash" --listen 127.0.0.1:0 --fast \
-        --at 1400 --ticks 1450 --log b.slog
-    [ "$code" = 0 ] || fail "the match did not go on"
-    says on.out '^resumed tick=1400 players=0$'
-    start again shoal-replay $(sed -n 's/^again: shoal-replay //p' a.crash) --game "$crash"
+    cd ..
+    local report="it's/a.crash"
+    says "$report" "^again: shoal-replay verify --through-crash --from 900 'it'"
+    eval "start again $(printed "$report" again)"
     dies again
     says again.err 'in tick 1500, system fail_on_purpose, rows from entity [0-9]+:1$'
-    run verify shoal-replay verify --from 900 a.slog --game "$crash"
+    eval "start again $(sed -n 's/.*This runs it again: \(.*\)"}$/\1/p' server.err | sed 's/\\\\/\\/g')"
+    dies again
+    says again.err 'in tick 1500, system fail_on_purpose'
+    # It has the options that it had, at the same address, and a log of its own.
+    eval "run on $(printed "$report" 'go on') --at 1400 --ticks 1450"
+    [ "$code" = 0 ] || fail "the match did not go on"
+    says on.out '^resumed tick=1400 players=0$'
+    says on.out "^ready listen=$(value listen server.out) "
+    says on.out " log=it's/a.on.slog\$"
+    ! grep -q 'is left out' on.err || fail "it has options that do nothing"
+    says "$report" ' --key-file=server.key .*--max-clients=7|--max-clients=7 .*--key-file=server.key'
+    says "$report" ' --public=127.0.0.1:9 --public=127.0.0.2:9 '
+    run verify shoal-replay verify --from 900 "it's/a.slog" --game "$crash"
     [ "$code" = 0 ] || fail "the ticks before it do not verify: $code"
     local ticks
     ticks=$(value ticks verify.out)
@@ -118,6 +138,16 @@ case_a_second_crash_keeps_the_report_of_the_first() {
     [ "$(grep -c '^build: ' a.crash)" = 2 ] || fail "a report is lost"
 }
 
+case_a_long_command_line_is_cut_and_says_so() {
+    local -a hosts=()
+    for ((i = 0; i < 60; i++)); do hosts+=(--http-host "host-$i.$(printf '%080d' 7).example"); done
+    start server shoal-server --game "$crash" --listen 127.0.0.1:0 --log a.slog --fast --set how=2 --set at=30 "${hosts[@]}"
+    dies server
+    says a.crash '^command: .* --http-host host-[0-9.]* \(cut\)$'
+    says a.crash '^again: shoal-replay verify --through-crash a.slog --game '
+    ! grep -q '^go on:' a.crash || fail "half a command"
+}
+
 case_lines_of_a_crash_have_the_form_of_all_lines() {
     mkdir 'a "b"'
     start server shoal-server --game "$crash" --listen 127.0.0.1:0 --log 'a "b"/a.slog' --log-format json --set how=2 --set at=30
@@ -135,7 +165,7 @@ case_a_journal_gets_each_line_of_a_crash_with_its_level() {
     JOURNAL_STREAM=$(stat -c %d:%i server.err) fails 2
     dies server
     says server.err '^<2>fatal: access to memory that is not there'
-    says server.err '^<2>The log has its inputs. This runs it again: shoal-replay verify --through-crash a.slog$'
+    says server.err '^<2>The log has its inputs. This runs it again: shoal-replay verify --through-crash a.slog --game /.*crash.so$'
     # A sanitizer writes a report of its own behind ours.
     [ "$(sed '/Sanitizer:DEADLYSIGNAL/,$d' server.err | grep -cv '^<[2346]>')" = 0 ] || fail "a line has no level"
 }
