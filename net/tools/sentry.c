@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -291,17 +292,29 @@ static const char* name_of(int number) {
     }
 }
 
+// The report goes to its file also where nothing reads stderr. A pipe with room has room for
+// PIPE_BUF bytes.
+static void write_stderr(const char* text, size_t size) {
+    struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
+    while (size > 0 && poll(&out, 1, LOOK_MS) > 0) {
+        const size_t part = size < PIPE_BUF ? size : PIPE_BUF;
+        write_text(STDERR_FILENO, text, part);
+        text += part;
+        size -= part;
+    }
+}
+
 // Between quotes, for JSON and pairs: a byte below a space, of a file's name, becomes one.
 static void write_escaped(const char* text, size_t size) {
     size_t from = 0;
     for (size_t i = 0; i < size; i++) {
         const bool is_control = (unsigned char)text[i] < ' ';
         if (text[i] != '"' && text[i] != '\\' && !is_control) continue;
-        write_text(STDERR_FILENO, text + from, i - from);
-        write_text(STDERR_FILENO, is_control ? " " : "\\", 1);
+        write_stderr(text + from, i - from);
+        write_stderr(is_control ? " " : "\\", 1);
         from = i + is_control;
     }
-    write_text(STDERR_FILENO, text + from, size - from);
+    write_stderr(text + from, size - from);
 }
 
 // Each line for itself: a journal, or a reader of JSON, takes it so.
@@ -310,15 +323,14 @@ static void write_lines(const net_sentry_config* config, const char* text, size_
         next = memchr(text, '\n', (size_t)(end - text));
         if (!next) next = end;
         const size_t length = (size_t)(next - text);
-        if (config->line_begin)
-            write_text(STDERR_FILENO, config->line_begin, strlen(config->line_begin));
+        if (config->line_begin) write_stderr(config->line_begin, strlen(config->line_begin));
         if (config->line_end) {
             write_escaped(text, length);
-            write_text(STDERR_FILENO, config->line_end, strlen(config->line_end));
+            write_stderr(config->line_end, strlen(config->line_end));
         } else {
-            write_text(STDERR_FILENO, text, length);
+            write_stderr(text, length);
         }
-        write_text(STDERR_FILENO, "\n", 1);
+        write_stderr("\n", 1);
     }
 }
 

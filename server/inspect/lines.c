@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A message comes in, is formed and written to stderr under one mutex: threads of the network and
 // of the log say lines too, and half a line helps no operator. stderr is a pipe or a terminal that
-// may be slow.
+// may be slow, or that nothing reads: a line that it does not take soon is lost there, and counted.
 //
 //     base_report -> hear -> [level] -> slot of the ring -> text -> write
 //
@@ -18,6 +18,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -29,6 +31,11 @@
 
 /// Of a line in its longest form: each byte of file and message escaped.
 #define TEXT_BYTES (6u * (SERVER_LINE_FILE_BYTES + BASE_REPORT_BYTES_MAX) + 256u)
+/// A pipe that has room has room for a whole line.
+_Static_assert(TEXT_BYTES <= PIPE_BUF, "POLLOUT says that so many bytes do not block");
+
+/// In each second all lines together wait so long for stderr.
+#define WAIT_MS_MAX 20u
 
 static const char* const level_names[SERVER_LEVEL_COUNT] = {"error", "warning", "info", "debug"};
 static const char* const layer_names[SERVER_LAYER_COUNT] = {"server", "game", "net", "log", "http"};
@@ -54,6 +61,9 @@ struct server_lines {
     _Atomic uint64_t tick;
     _Atomic uint64_t count; // lines so far
     base_bytes text;        // of the one that is written
+    uint64_t lost;          // lines that stderr did not take, since the last one that it took
+    uint64_t second_us;     // when the second began in which lines
+    uint64_t waited_us;     // waited so long
     speaker speakers[SERVER_LAYER_COUNT];
     slot slots[SERVER_LINES_MAX];
 };
@@ -156,6 +166,41 @@ static const server_line* keep(server_lines* lines, const server_line* head, con
     return &into->line;
 }
 
+static bool has_room(server_lines* lines) {
+    struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
+    if (poll(&out, 1, 0) > 0) return true;
+    const uint64_t now_us = net_loop_now_us();
+    if (now_us - lines->second_us >= 1000000) {
+        lines->second_us = now_us;
+        lines->waited_us = 0;
+    }
+    const uint64_t waited_ms = lines->waited_us / 1000;
+    if (lines->lost > 0 || waited_ms >= WAIT_MS_MAX) return false;
+    const bool has = poll(&out, 1, (int)(WAIT_MS_MAX - waited_ms)) > 0;
+    lines->waited_us += net_loop_now_us() - now_us;
+    return has;
+}
+
+static void say(server_lines* lines, const server_line* head, const char* file,
+                const char* message) {
+    const server_line* kept = keep(lines, head, file, message);
+    base_bytes* text = &lines->text;
+    if (!has_room(lines)) {
+        lines->lost++;
+        return;
+    }
+    base_bytes_clear(text);
+    if (lines->is_journal) base_json_put(text, "<%d>", journal_levels[kept->level]);
+    if (lines->format == SERVER_LINE_LOGFMT)
+        put_logfmt(text, kept);
+    else if (lines->format == SERVER_LINE_JSON)
+        put_json(text, kept);
+    else
+        put_words(text, file[0] ? file : NULL, kept->line, message);
+    base_json_put(text, "\n");
+    write_all(STDERR_FILENO, text->data, text->size);
+}
+
 static void hear(void* context, const char* file, uint32_t line, const char* message) {
     const speaker* from = context;
     server_lines* lines = from->lines;
@@ -167,18 +212,19 @@ static void hear(void* context, const char* file, uint32_t line, const char* mes
                               .layer = from->layer,
                               .line = file ? line : 0};
     pthread_mutex_lock(&lines->lock);
-    const server_line* kept = keep(lines, &head, file ? file : "", message);
-    base_bytes* text = &lines->text;
-    base_bytes_clear(text);
-    if (lines->is_journal) base_json_put(text, "<%d>", journal_levels[level]);
-    if (lines->format == SERVER_LINE_LOGFMT)
-        put_logfmt(text, kept);
-    else if (lines->format == SERVER_LINE_JSON)
-        put_json(text, kept);
-    else
-        put_words(text, file, line, message);
-    base_json_put(text, "\n");
-    write_all(STDERR_FILENO, text->data, text->size);
+    if (lines->lost > 0 && has_room(lines)) {
+        char text[BASE_REPORT_BYTES_MAX];
+        server_line loss = head;
+        loss.level = SERVER_LEVEL_WARNING;
+        loss.layer = SERVER_LAYER_SERVER;
+        loss.line = 0;
+        (void)base_text_format(
+            text, sizeof text,
+            "warning: %" PRIu64 " lines are missing here: stderr took none of them", lines->lost);
+        lines->lost = 0;
+        say(lines, &loss, "", text);
+    }
+    say(lines, &head, file ? file : "", message);
     pthread_mutex_unlock(&lines->lock);
 }
 

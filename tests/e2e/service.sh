@@ -148,6 +148,26 @@ case_a_start_that_takes_long_asks_for_time() {
     says manager.out '^EXTEND_TIMEOUT_USEC=15000000$'
 }
 
+# A pager that stands still, a terminal that is held: the match goes on.
+case_lines_that_nothing_reads_stop_no_match() {
+    mkfifo full
+    exec 8<>full
+    python3 -c 'import os
+os.set_blocking(8, False)
+try:
+    while True: os.write(8, b"x" * 4096)
+except BlockingIOError:
+    os.set_blocking(8, True)'
+    "$bin/shoal-server" --game breakout --listen 127.0.0.1:0 --ticks 150 --status-every 1 --log none --console \
+        < <(yes status | head -n 200) 2>&8 >server.out &
+    pids[server]=$!
+    await "its end" has_ended server
+    wait "${pids[server]}" || fail "it ended with $?"
+    unset 'pids[server]'
+    says server.out '^done ticks=150 '
+    exec 8>&-
+}
+
 # lines_are FORMAT PYTHON: a server's lines in that form; the expression sees each as `line`.
 lines_are() {
     serve server --min-clients 1 --ticks 5 --log none --log-format "$1" --log-level net=debug

@@ -108,6 +108,43 @@ CASE(words_are_as_the_reporter_of_stderr_prints_them) {
     assert_string_equal(text[0], text[1]);
 }
 
+// A reader that is stuck costs its lines, and no match.
+CASE(a_full_pipe_loses_lines_and_says_how_many) {
+    int ends[2];
+    char text[4096];
+    memset(text, '\n', sizeof text);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+    while (write(ends[1], text, sizeof text) > 0)
+        continue;
+    assert_int_equal(fcntl(ends[1], F_SETFL, 0), 0); // as a server gets it
+    const int before = set_stderr(ends[1]);
+    server_lines* lines = server_lines_create();
+    const base_reporter* net = server_lines_reporter(lines, SERVER_LAYER_NET);
+    for (uint32_t i = 1; i <= 3; i++)
+        base_report(net, NULL, 0, "note: number %u", i);
+    assert_int_equal(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+    while (read(ends[0], text, sizeof text) > 0)
+        continue;
+    base_report(net, NULL, 0, "note: number 4");
+    const ssize_t size = read(ends[0], text, sizeof text - 1);
+    close(set_stderr(before));
+    close(before);
+    assert_true(size > 0);
+    text[size] = 0;
+    assert_string_equal(text, "warning: 3 lines are missing here: stderr took none of them\n"
+                              "note: number 4\n");
+    // Memory has all of them.
+    server_line line;
+    assert_true(server_lines_get(lines, 2, &line));
+    assert_string_equal(line.message, "number 2");
+    assert_true(server_lines_get(lines, 5, &line));
+    assert_string_equal(line.message, "number 4");
+    server_lines_destroy(lines);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 CASE(the_tail_of_a_crash_has_the_newest_lines_in_order) {
     int before;
     FILE* file = begin_lines(&before);
