@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """prometheus.py BUILD: a real Prometheus scrapes a real server with a reader's token, then every query of the dashboard
-and every alert is asked. A query that always has a value must have one. Exit code 77: Prometheus is missing."""
+and every alert is asked. A query that always has a value must have one. promtool checks metrics and
+alerts. Exit code 77: Prometheus is missing."""
 import glob
 import json
 import os
@@ -74,6 +75,18 @@ def config(target):
                                 "static_configs": [{"targets": [target]}]}]}
 
 
+def promtool(what, file, content=None):
+    done = subprocess.run(["promtool", "check", what, *file], input=content, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, f"promtool check {what}: {done.stdout.decode()}{done.stderr.decode()}"
+
+
+def check_by_promtool(target):
+    asked = urllib.request.Request(f"http://{target}/metrics", headers={"Authorization": f"Bearer {reader}"})
+    with urllib.request.urlopen(asked, timeout=20) as answer:
+        promtool("metrics", [], answer.read())
+    promtool("rules", [f"{package}/prometheus/shoal-alerts.yml"])
+
+
 def check(port):
     wait_for("scrape", lambda: api(port, "query", query='up{job="shoal"} == 1')["result"])
     wait_for("client", lambda: api(port, "query", query="shoal_client_loss_ratio_count > 10")["result"])
@@ -116,8 +129,10 @@ def main():
                   "a.slog", "--http", "127.0.0.1:0", "--http-token-file", "tokens")
             ready = wait_for("ready line", lambda: ready_line("server.out"))
             start("client", f"{build}/bin/shoal-client", ready["listen"], "--bots", "4")
+            target = ready["http"].removeprefix("http://")
+            check_by_promtool(target)
             with open("prometheus.yml", "w", encoding="ascii") as file:
-                json.dump(config(ready["http"].removeprefix("http://")), file)  # YAML reads JSON
+                json.dump(config(target), file)  # YAML reads JSON
             prometheus = start("prometheus", "prometheus", "--config.file=prometheus.yml", "--storage.tsdb.path=data",
                                "--web.listen-address=127.0.0.1:0")
             check(wait_for("port of Prometheus", lambda: port_of(prometheus)))
