@@ -40,6 +40,7 @@ enum {
     HOW_MISSING,
     HOW_SLIP,
     HOW_CREATE,
+    HOW_PLAY, // players have a thing, and send inputs that no system hears
     HOW_DRAW = 20,
     HOW_DRAW_FOREVER,
     HOW_DRAW_SLOWLY,
@@ -132,12 +133,19 @@ static bool input_from_wire(const ProtobufCMessage* message, void* payload) {
     return true;
 }
 
+static void bot_think(const net_player_context* player, void* input) {
+    (void)player;
+    *(uint32_t*)input = 2;
+}
+
 static ecs_entity player_join(ecs_world* world, void* context, const net_game_player* player) {
-    (void)world;
     const game* self = context;
+    ecs_entity made = ECS_ENTITY_NONE;
     if (self->how == HOW_REFUSE && player->client == 2)
         self->services->drop_player(self->services->context, 2, "two is a crowd");
-    return ECS_ENTITY_NONE;
+    if (self->how == HOW_PLAY)
+        (void)!ecs_create(world, ecs_template_find(world, "thing"), NULL, 0, &made);
+    return made;
 }
 
 static void player_leave(ecs_world* world, void* context, uint32_t client, ecs_entity entity) {
@@ -208,8 +216,7 @@ static const net_message messages[] = {{.name = "Input",
                                         .kind = NET_MESSAGE_INPUT,
                                         .to_wire = input_to_wire,
                                         .from_wire = input_from_wire}};
-static const net_setting settings[] = {{"at", 30, 1, 1e6, "tick"},
-                                       {"how", 0, 0, HOW_CREATE, "way"}};
+static const net_setting settings[] = {{"at", 30, 1, 1e6, "tick"}, {"how", 0, 0, HOW_PLAY, "way"}};
 
 static const net_game_module module = {
     .contract_version = NET_GAME_CONTRACT_VERSION,
@@ -232,6 +239,7 @@ static const net_game_module module = {
     .player_join = player_join,
     .player_leave = player_leave,
     .mirror_start = mirror_start,
+    .bot_think = bot_think,
 };
 
 const net_game_module* net_game_module_get(void);

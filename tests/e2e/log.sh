@@ -374,6 +374,30 @@ case_a_match_that_cannot_go_on_is_refused() {
     verifies d.slog alone
 }
 
+# With the right to write the file, checksums and hashes are made right again. An input that no system hears leaves no other trace:
+# the log runs again, and the signature alone shows it.
+case_a_changed_input_with_right_checksums_is_not_signed() {
+    export SHOAL_MODULE_PATH=$build/test/crash
+    run keygen shoal-server keygen --log log.key
+    start server shoal-server --game crash --set how=13 --listen 127.0.0.1:0 --min-clients 2 --ticks 90 --log a.slog --log-key log.key
+    await "ready line" is_ready_or_gone server
+    run client shoal-client "$(value listen server.out)" --game crash --bots 2
+    ends_with 0 server
+    local id
+    id=$(value id keygen.out)
+    run verify shoal-replay verify a.slog --key log.key.pub
+    [ "$code" = 0 ] || fail "the log is not signed: $code"
+    "$build/test/forge_log" a.slog forged.slog 0 >forge.out 2>forge.err || fail "forge_log"
+    says forge.out '^forged block=1 tick='
+    cmp -s a.slog forged.slog && fail "nothing is changed"
+    verifies forged.slog server
+    says verify.out ' tail=whole lost_bytes=0$'
+    run verify shoal-replay verify forged.slog --key log.key.pub
+    [ "$code" = 1 ] || fail "verify of a forged log ended with $code"
+    says verify.out "^verified ticks=90 .* not_signed key=$id from_block=1 signed_ticks=0\$"
+    says verify.err "^forged.slog: error: not signed with key $id from block 1 on .*: its signature is of another key, or it was"
+}
+
 case_a_log_is_signed_and_verify_says_up_to_where() {
     local id
     run keygen shoal-server keygen --log log.key
