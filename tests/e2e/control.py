@@ -4,7 +4,7 @@
 
 control.py SOCKET lines          each line of stdin, and its answer; an answer's line follows its question's
 control.py SOCKET pieces         half lines, many lines at once, lines that are too long, several connections
-control.py SOCKET random SEED N  N orders by chance; prints how many changed the match
+control.py SOCKET random SEED N URL  N orders by chance, by the socket or by POST; prints how many changed the match
 control.py SOCKET idle PROCESS    connections that say and read nothing cost the server no time
 control.py SOCKET soon            answers of a server with one tick a second come before its tick
 control.py SOCKET top PROGRAM    the live table of PROGRAM (shoal-ctl) on a terminal that changes its size
@@ -23,6 +23,8 @@ import subprocess
 import sys
 import termios
 import time
+import urllib.error
+import urllib.request
 
 path = sys.argv[1]
 
@@ -143,20 +145,44 @@ def some_order(chance):
         "ban address 203.0.113.0/24", "unban address 203.0.113.0/24", "kick 77", "reload", "status"])
 
 
+# Of the verbs of some_order, in the order of a line; the last one takes the rest of it.
+arguments = {"set": ["setting"], "put": ["entity", "path", "value"], "mark": ["name"], "step": ["ticks"], "net": ["spec"],
+             "say": ["text"], "ban": ["who", "rest"], "unban": ["who", "rest"], "kick": ["client"]}
+
+
+def post(line):
+    verb, *rest = line.split(" ", 1)
+    names = arguments.get(verb, [])
+    values = rest[0].split(" ", len(names) - 1) if rest else []
+    asked = urllib.request.Request(f"{sys.argv[5]}/api/v1/{verb}", json.dumps(dict(zip(names, values))).encode(),
+                                   {"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(asked, timeout=60) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as refused:
+        return json.load(refused)
+
+
+def order(connection, reader, line, by_post):
+    return post(line) if by_post and line != "status" else ask(connection, reader, line)
+
+
 def orders():
     chance = random.Random(int(sys.argv[3]))
     connection, reader = connect()
-    done, refused, count = 0, 0, int(sys.argv[4])
+    done, refused, posted, count = 0, 0, 0, int(sys.argv[4])
     while done < count:
         # What seldom finds its entity is tried again.
-        answer = ask(connection, reader, some_order(chance))
+        by_post = chance.random() < 0.5 and sys.argv[5] != ""
+        answer = order(connection, reader, some_order(chance), by_post)
         done += "done" in answer
+        posted += by_post and "done" in answer
         refused += "error" in answer
         assert ("error" in answer) != (len(answer) > 0 and "error" not in answer)
         assert refused < 10000, answer
     for line in ("net off", "resume"):
         assert "error" not in ask(connection, reader, line)
-    print("done=%d" % done)
+    print("done=%d posted=%d" % (done, posted))
 
 
 def frames(terminal, seen, regex):

@@ -249,6 +249,16 @@ def health(ready):
     wants(int(ready), "GET", "/readyz")
 
 
+def settles():
+    """The match is over, and stands still until a client that is stopped has all of it: the server is alive, not ready."""
+    deadline = time.monotonic() + 60
+    while b'"phase":"settling"' not in wants(200, "GET", "/api/v1/status")[1]:
+        assert time.monotonic() < deadline, "it does not settle"
+        time.sleep(0.02)
+    health(503)
+    assert b'"phase":"settling"' in wants(200, "GET", "/api/v1/status")[1]
+
+
 def take(path, token, file):
     """Follows a log for a second; its segments become files as a server names them."""
     at, part, parts, ends = "0", "", {}, time.monotonic() + 1

@@ -116,6 +116,17 @@ case_a_server_is_healthy_in_each_phase() {
     ended client
 }
 
+case_a_server_that_settles_is_healthy() {
+    serves --min-clients 1 --ticks 240
+    start client shoal-client "$(value listen server.out)" --bots 1 --trace trace.txt
+    await "a player" is_playing trace.txt
+    kill -STOP "${pids[client]}"
+    asks settles
+    kill -CONT "${pids[client]}"
+    ends_with 0 server
+    ended client
+}
+
 # What a bot did is in the log, and in nothing that a reader gets.
 case_readers_get_a_spectators_record_and_never_the_log() {
     tokens

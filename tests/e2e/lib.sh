@@ -139,7 +139,7 @@ serve() {
     shift
     start "$name" shoal-server --game breakout --listen 127.0.0.1:0 "$@"
     await "ready line of $name" is_ready_or_gone "$name"
-    address=$(sed -n 's/^ready listen=\([^ ]*\) game=breakout tick_rate=[0-9]* schema=[0-9a-f]\{16\}$/\1/p' \
+    address=$(sed -n 's/^ready listen=\([^ ]*\) game=breakout tick_rate=[0-9]* schema=[0-9a-f]\{16\}\( http=.*\)\{0,1\}$/\1/p' \
         "$name.out")
     [ -n "$address" ] || fail "$name prints no ready line as it should be"
 }
