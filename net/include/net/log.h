@@ -393,7 +393,6 @@ BASE_MUST_USE net_result net_log_reader_check(net_log_reader* reader);
 /// The verdict on a log, after net_log_reader_check: "whole"; "cut" (is_cut); "damaged" (any block
 /// of it is not whole, or missing). Programs say no other.
 const char* net_log_reader_verdict(net_log_reader* reader);
-
 /// How far a log is signed.
 typedef struct net_log_signed {
     bool is_signed;       ///< all of its files are. Of a log without a close its end may be missing
@@ -404,15 +403,13 @@ typedef struct net_log_signed {
     ecs_tick last_tick;   ///< the last one that is; 0: none
     uint8_t total[NET_LOG_HASH_BYTES]; ///< up to there; the part behind a reload builds on it
 } net_log_signed;
-/// Check the signatures of a log's files, from the first one on, up to one that is not right. Reads
-/// every block; a walk of its own, as net_log_reader_check. `before`: what was found in the part
-/// before a reload; NULL: the log has to begin with its match.
-/// @return NET_OK: *found has what they say; NET_ERR_MEMORY: it says that nothing is signed.
+/// Check the signatures of a log's files, from the first one on, up to one that is wrong. A walk of
+/// its own. `before`: found in the part before a reload; NULL: the log begins with its match.
+/// @return NET_OK: *found has what they say; NET_ERR_MEMORY: nothing is signed.
 BASE_MUST_USE net_result net_log_reader_check_signed(net_log_reader* reader,
                                                      const net_log_public_key* key,
                                                      const net_log_signed* before,
                                                      net_log_signed* found);
-
 /// A place from which the match can run again without the ticks before it: its state after a tick.
 /// Usable with the build and the content that wrote the log.
 typedef struct net_log_keyframe {
@@ -747,15 +744,13 @@ net_match* net_log_replay_match(net_log_replay* replay);
 BASE_MUST_USE net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick);
 
 /// Run the match of a log again up to a tick, from the newest keyframe on, compare each hash on the
-/// way, and give it to the caller: it goes on with the next tick. `tick` 0: the last whole one.
-/// From now on no server can write this log until the reader is destroyed or a log goes on with it
-/// (net_log_options.before). `each` is called after each tick of the run, which may take minutes;
-/// NULL: nothing is.
-/// @return NET_OK: *match is the caller's; NET_ERR_CLOSED (reported: a server writes this log now);
-///         NET_ERR_UNKNOWN (reported: the log has no such tick, or is a client's record);
-///         NET_ERR_SCHEMA (reported: another game, or another content of it); NET_ERR_VERSION
-///         (reported: its values are in another row code); NET_ERR_DIVERGED (reported: the run is
-///         not the log's match here); NET_ERR_MODULE, NET_ERR_DAMAGED (reported); NET_ERR_MEMORY.
+/// way, call `each` (may be NULL) after each tick, and give it to the caller: it goes on with the
+/// next tick. `tick` 0: the last whole one. From now on no server can write this log until the
+/// reader is destroyed or a log goes on with it (net_log_options.before).
+/// @return NET_OK: *match is the caller's; else reported, but for the last one: NET_ERR_CLOSED (a
+///         server writes this log now); NET_ERR_UNKNOWN (the log has no such tick, or is a client's
+///         record); NET_ERR_SCHEMA (another game, or content); NET_ERR_VERSION (another row code);
+///         NET_ERR_DIVERGED (not the log's match here); NET_ERR_MODULE, _DAMAGED; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_resume(net_log_reader* reader, const net_module* module,
                                         ecs_tick tick, void (*each)(void* context), void* context,
                                         const base_reporter* reporter, net_match** match);
