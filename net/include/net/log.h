@@ -222,13 +222,11 @@ typedef struct net_log_begin {
     uint32_t input_count;
 } net_log_begin;
 
-/// Append what enters a tick, before the step. When it returns, the record survives kill -9. After
-/// a failure it does nothing.
+/// Append what enters a tick, before the step: the record survives kill -9. Nothing after a failure.
 void net_log_append_begin(net_log_writer* writer, const net_log_begin* begin);
 /// Append what an operator does to the match before its next tick: the verb, of [a-z_], and
-/// arguments. Between net_log_append_end and net_log_append_begin, of a log with has_controls. Do
-/// it to the match only when this returns NET_OK: a re-run does the same in front of the tick's
-/// leaves.
+/// arguments. Between ticks, of a log with has_controls. Do it to the match only when this returns
+/// NET_OK: a re-run does the same in front of the tick's leaves.
 /// @return NET_OK (also when logging stopped); NET_ERR_FULL (too long for a record).
 BASE_MUST_USE net_result net_log_append_control(net_log_writer* writer, const char* verb,
                                                 const net_log_argument* arguments, uint32_t count);
@@ -238,13 +236,11 @@ typedef enum net_log_alive {
     NET_LOG_ALIVE_PAUSED,
     NET_LOG_ALIVE_SETTLING, ///< the last tick is over; clients get the rest
 } net_log_alive;
-/// Silence of a log that has no close means that its server is dead. So a server appends this so
-/// often while no tick runs.
+/// So often while no tick runs: silence without a close means that the server is dead.
 #define NET_LOG_ALIVE_MS 100u
 /// Append that the server lives. Within a tick, and behind the close, it does nothing.
 void net_log_append_alive(net_log_writer* writer, net_log_alive reason);
-/// Append hashes, sums and server events of the tick, after the step and before
-/// ecs_changes_clear.
+/// Append hashes, sums and server events of the tick: after the step, before ecs_changes_clear.
 void net_log_append_end(net_log_writer* writer, net_match* match);
 /// As net_log_append_end, with the rows of a server's history (state/history.h) that made this
 /// tick's step: nothing is quantised twice. Either every tick is appended with the same history, or
@@ -376,8 +372,7 @@ BASE_MUST_USE net_result net_log_reader_create_to(const base_allocator* allocato
 /// A closed segment, and a log with records out of FILE.queue, do not grow: open them again.
 /// @return NET_OK, also when nothing is new; NET_ERR_MEMORY (call it again).
 BASE_MUST_USE net_result net_log_reader_follow(net_log_reader* reader);
-/// As net_log_reader_create, of a log whose server lives: what its queue has comes with the next
-/// blocks (net_log_reader_follow).
+/// Of a log whose server lives: what its queue has comes with the next blocks.
 BASE_MUST_USE net_result net_log_reader_create_live(const base_allocator* allocator,
                                                     const char* file, const base_reporter* reporter,
                                                     net_log_reader** reader);
