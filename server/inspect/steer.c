@@ -212,7 +212,6 @@ static void run_standbys(server_subject* subject, const server_request* request,
         !read_addresses(server_request_find(request, "addresses"), addresses, &count, answer))
         return;
     net_server_set_standbys(subject->server, addresses, count);
-    note(subject, request);
     base_json_put(answer->json, "{\"standbys\":%" PRIu32 "}", count);
 }
 
