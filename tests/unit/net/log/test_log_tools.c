@@ -778,7 +778,7 @@ PLAY_CASE(a_log_is_not_signed_while_memory_lacks_to_check_it, 7, "ann") {
         (void)!net_log_reader_create(&memory.allocator, self->files.log, NULL, &reader);
         if (!reader) continue;
         found.is_signed = true;
-        const net_result result = net_log_reader_check_signed(reader, &key, &found);
+        const net_result result = net_log_reader_check_signed(reader, &key, NULL, &found);
         net_log_reader_destroy(reader);
         assert_false(found.is_signed);
         if (result == NET_OK) break;
