@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "log/log_file.h"
 #include "log/log_read.h"
-#include "net/log.h"
+#include "net/log_tools.h"
 
 #include <inttypes.h>
 #include <string.h>

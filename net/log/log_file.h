@@ -10,7 +10,7 @@
 #include "log/log_queue.h"
 #include "log/log_record.h"
 #include "log/log_segment.h"
-#include "net/log.h"
+#include "net/log_tools.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

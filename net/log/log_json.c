@@ -8,7 +8,7 @@
 #include "log/log_read.h"
 #include "log/log_record.h"
 #include "log/log_source.h"
-#include "net/log.h"
+#include "net/log_tools.h"
 #include "net/match.h"
 #include "proto/codec.h"
 

@@ -15,7 +15,7 @@
 #include "log/log_record.h"
 #include "log/mcap.h"
 
-#include "net/log.h"
+#include "net/log_tools.h"
 #include "net/match.h"
 #include "proto/codec.h"
 #include "proto/pb_wire.h"

@@ -11,7 +11,7 @@
 #include "log/log_read.h"
 #include "log/log_replay.h"
 #include "log/log_space.h"
-#include "net/log.h"
+#include "net/log_tools.h"
 
 #include <inttypes.h>
 #include <math.h>

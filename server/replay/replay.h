@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/options.h"
-#include "net/log.h"
+#include "net/log_tools.h"
 #include "net/socket.h"
 
 typedef struct server_replay {

@@ -7,7 +7,7 @@
 #include "ecs/entity.h"
 #include "ecs/save.h"
 #include "tools/output.h"
-#include "net/log.h"
+#include "net/log_tools.h"
 #include "tools/sim_match.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "tools/output.h"
-#include "net/log.h"
+#include "net/log_tools.h"
 
 #include <inttypes.h>
 #include <stdio.h>

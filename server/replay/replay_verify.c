@@ -202,8 +202,8 @@ static bool is_part_signed(server_replay* self, net_log_reader* reader, bool is_
     if (is_first) self->first_tick = info->first_tick;
     char id[NET_LOG_KEY_ID_BYTES];
     net_log_key_id(&self->public_key, id);
-    const net_result result = net_log_reader_check_signed(reader, &self->public_key,
-                                                          is_first ? NULL : &before, found);
+    const net_result result =
+        net_log_reader_check_signed(reader, &self->public_key, is_first ? NULL : &before, found);
     if (result != NET_OK) {
         base_report(&self->reporter, self->file, 0, "not checked with key %s: %s", id,
                     net_result_text(result));

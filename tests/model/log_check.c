@@ -3,7 +3,7 @@
 #include "log_twin.h"
 
 #include "ecs/save.h"
-#include "net/log.h"
+#include "net/log_tools.h"
 
 #include <unistd.h>
 

@@ -222,7 +222,8 @@ typedef struct net_log_begin {
     uint32_t input_count;
 } net_log_begin;
 
-/// Append what enters a tick, before the step: the record survives kill -9. Nothing after a failure.
+/// Append what enters a tick, before the step: the record survives kill -9. Nothing after a
+/// failure.
 void net_log_append_begin(net_log_writer* writer, const net_log_begin* begin);
 /// Append what an operator does to the match before its next tick: the verb, of [a-z_], and
 /// arguments. Between ticks, of a log with has_controls. Do it to the match only when this returns
@@ -571,115 +572,6 @@ net_log_value net_log_value_make(ecs_field_kind kind, const void* memory);
 void net_log_value_text(const net_log_value* value, char* text, size_t text_bytes);
 /// Are both the same value? NaN is equal to NaN.
 bool net_log_value_equal(const net_log_value* a, const net_log_value* b);
-
-// ---- tables, differences, counts, copies ----
-
-/// Tools for event logs: exports, comparisons, statistics, repair, slices. shoal-replay has a
-/// command for each.
-///
-/// Logs are untrusted. Threads: one thread at a time per reader; while one of these functions runs,
-/// the reader serves no other walk.
-
-typedef enum net_log_export_what {
-    NET_LOG_EXPORT_VALUES, ///< components of entities: a row for each entity and tick
-    NET_LOG_EXPORT_INPUTS, ///< a row for each input
-    NET_LOG_EXPORT_EVENTS, ///< joins, leaves, and events of both directions
-} net_log_export_what;
-
-typedef enum net_log_export_format {
-    NET_LOG_EXPORT_JSONL, ///< an object on each line
-    NET_LOG_EXPORT_CSV,   ///< RFC 4180 but for the line ends, with names in the first line
-    NET_LOG_EXPORT_MCAP,  ///< values, inputs and events for tools that show messages over time
-} net_log_export_format;
-
-typedef struct net_log_export_config {
-    net_log_export_what what;
-    net_log_export_format format;
-    const char* components; ///< of VALUES: "pos,health"; NULL: all
-    uint64_t every;         ///< of VALUES: ticks divisible by it; 0 counts as 1
-    ecs_tick first, last;   ///< ticks of the export; 0: the first, the last
-} net_log_export_config;
-
-typedef struct net_log_exported {
-    uint64_t rows;
-    ecs_tick ticks;         ///< that were looked at
-    ecs_tick ticks_lacking; ///< of VALUES without the module: the log has no values of them
-    ecs_tick diverged_tick; ///< of VALUES: from here on the run is not the log's match; 0: never
-} net_log_exported;
-
-/// Write a part of a log as lines. VALUES run the match again; without the module (NULL) they come
-/// from the log's state, and are those that clients get. INPUTS and EVENTS come from the
-/// records; without the module messages are hex.
-/// @return NET_OK; NET_ERR_UNKNOWN (reported: there is no such component, and the nearest name);
-///         NET_ERR_DAMAGED, NET_ERR_MEMORY; for VALUES also NET_ERR_SCHEMA, NET_ERR_MODULE
-///         (reported: the match cannot run again), NET_ERR_VERSION (reported: its values are in a
-///         later code).
-BASE_MUST_USE net_result net_log_export(net_log_reader* reader, const net_module* module,
-                                        const net_log_export_config* config, ecs_line_fn line,
-                                        void* context, const base_reporter* reporter,
-                                        net_log_exported* exported);
-
-/// Takes the next bytes of a file. @return false: it cannot.
-typedef bool (*net_log_bytes_fn)(void* context, const void* bytes, size_t size);
-
-/// Write a part of a log as MCAP (mcap.dev): messages in protobuf of components, inputs, players,
-/// operators' controls, events, and a scene (log_space.h). Values as those of net_log_export;
-/// without the module the messages of inputs and events are bytes. `what` and `format` of the
-/// config do not count; rows are entities in messages, inputs, controls and events.
-/// @return as net_log_export; also NET_ERR_IO (`write` refused, or memory ran out while writing);
-///         NET_ERR_FULL (reported: too many topics, or the schema of one is too large). After
-///         NET_ERR_DAMAGED what is in front of the damage is a whole file.
-BASE_MUST_USE net_result net_log_export_mcap(net_log_reader* reader, const net_module* module,
-                                             const net_log_export_config* config,
-                                             net_log_bytes_fn write, void* context,
-                                             const base_reporter* reporter,
-                                             net_log_exported* exported);
-
-/// Write a line for each component, template and client of a log: changes of the one, entities that
-/// came and went of the other, what the third sent, with the ticks of its join and its leave (0:
-/// none). The most frequent first; clients by number. At most 65,536 of each.
-/// @return NET_OK; NET_ERR_DAMAGED (the file changed since it was opened); NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_log_tally(net_log_reader* reader, ecs_line_fn line, void* context);
-
-typedef struct net_log_diff_result {
-    uint64_t differences; ///< lines
-    ecs_tick ticks;       ///< with equal states
-    ecs_tick input_tick;  ///< the first that something else entered; 0: none
-    ecs_tick state_tick;  ///< the first after which the states differ; 0: none
-    bool is_other_game;   ///< only the headers were compared
-} net_log_diff_result;
-
-/// Compare two logs: headers, what entered each tick, states. `line` gets a line for each
-/// difference: "differs what=input tick=20 client=2". With the module (may be NULL) both matches
-/// run again up to the first tick with different states, and at most `differences_max` values that
-/// differ there are listed, with both values.
-/// @return NET_OK; NET_ERR_DAMAGED (a file changed, or a record that the match cannot take);
-///         NET_ERR_SCHEMA, NET_ERR_MODULE (reported: a match cannot run again); NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_log_diff(net_log_reader* a, net_log_reader* b,
-                                      const net_module* module, uint32_t differences_max,
-                                      ecs_line_fn line, void* context,
-                                      const base_reporter* reporter, net_log_diff_result* result);
-
-typedef struct net_log_copy_config {
-    const char* output; ///< name of the new log; no file may have it
-    ecs_tick first;     ///< begin with the newest keyframe before this tick; 0: with the first tick
-    ecs_tick last;      ///< stop after this tick; 0: go on to the end
-} net_log_copy_config;
-
-typedef struct net_log_copy_result {
-    ecs_tick ticks, first_tick, last_tick; ///< whole ones of the copy
-    ecs_tick unfinished_tick;              ///< has inputs and no end: left out; 0: none
-    ecs_tick next_tick;        ///< behind damage the source goes on with it; 0: it does not
-    uint64_t records_left_out; ///< of kinds that this version does not know
-} net_log_copy_result;
-
-/// Write a part of what the reader yields, queue included, as a new and whole log. The part ends
-/// where records are missing (next_tick begins another copy). A file that could not be finished is
-/// removed.
-/// @return NET_OK; NET_ERR_IO (reported: the name is taken, or the disk is full); NET_ERR_DAMAGED
-///         (reported: there is no whole tick, or the keyframe is damaged); NET_ERR_MEMORY.
-BASE_MUST_USE net_result net_log_copy(net_log_reader* reader, const net_log_copy_config* config,
-                                      const base_reporter* reporter, net_log_copy_result* result);
 
 // ---- running it again ----
 

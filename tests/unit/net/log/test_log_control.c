@@ -6,7 +6,7 @@
 
 #include "ecs/change.h"
 #include "ecs/save.h"
-#include "net/log.h"
+#include "net/log_tools.h"
 #include "net/match.h"
 #include "net/playback.h"
 

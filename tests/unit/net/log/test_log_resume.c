@@ -5,7 +5,7 @@
 
 #include "log/log_read.h"
 #include "log/log_segment.h"
-#include "net/log.h"
+#include "net/log_tools.h"
 
 #include <sys/file.h>
 

@@ -5,7 +5,7 @@
 
 #include "log.pb-c.h"
 #include "log/log_file.h"
-#include "net/log.h"
+#include "net/log_tools.h"
 #include "net/match.h"
 #include "scarce.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A match runs on one server, and again on another one that follows its log while it grows:
 // spectators there see what it had.
+#include "net/log_tools.h"
 #include "log/log_files.h"
 #include "session_table.h"
 
