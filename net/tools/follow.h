@@ -19,9 +19,9 @@ typedef struct net_follow_config {
     uint64_t (*clock_us)(void); ///< with `broker`: the time of its polls
     uint64_t delay_us;          ///< at most NET_FOLLOW_DELAY_S_MAX
     bool is_whole;              ///< from tick 1 on; else from the newest keyframe that is due
-    const char*
-        begin_file; ///< with `broker` or `feed`: a log of the match, whose newest keyframe that is due
-                    ///< the match begins with; NULL: tick 1
+    /// With `broker` or `feed`: a log of the match, whose newest keyframe that is due comes first;
+    /// NULL: tick 1 does.
+    const char* begin_file;
     const base_reporter* reporter;
 } net_follow_config;
 #define NET_FOLLOW_DELAY_S_MAX 3600u

@@ -7,8 +7,8 @@
 //
 // A place is the offset of a block in the log, also in a spectator's record: each of its blocks is
 // made of one of the log's, wherever one begins. What was made is kept for those that follow at the
-// same place. All that is made or looked for in a turn of the loop takes CONVERT_US at most; who has
-// none of it left looks again in the next turn.
+// same place. All that is made or looked for in a turn of the loop takes CONVERT_US at most; who
+// has none of it left looks again in the next turn.
 #include "http.h"
 
 #include "base/json.h"

@@ -9,7 +9,8 @@
 #include "verbs.h"
 
 /// Of a tick's period, however many passes the loop makes in it; of a match with fewer ticks, of a
-/// period of SERVER_ORDERS_PERIOD_US_MAX. An order that has begun is not stopped, the next ones wait.
+/// period of SERVER_ORDERS_PERIOD_US_MAX. An order that has begun is not stopped, the next ones
+/// wait.
 #define SERVER_ORDERS_PERIOD_US 200u
 #define SERVER_ORDERS_PERIOD_US_MAX 16667u
 /// An order begins with no less: else it is cut before it has something.
@@ -58,7 +59,8 @@ int server_orders_descriptor(const server_orders* orders);
 
 // ---- the loop's thread ----
 
-/// Answer what waits by `run`, within what is left of the period. Without orders it costs two loads.
+/// Answer what waits by `run`, within what is left of the period. Without orders it costs two
+/// loads.
 void server_orders_run(server_orders* orders, server_run_fn run, server_subject* subject);
 /// Answers that were cut, because their time was over.
 uint64_t server_orders_cuts(const server_orders* orders);

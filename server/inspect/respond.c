@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A response, with the headers that each one has: the page loads nothing from elsewhere and is shown
-// in no frame. What is of a match is kept nowhere; files of the page and the game are, and are asked
-// for again by their tag.
+// A response, with the headers that each one has: the page loads nothing from elsewhere and is
+// shown in no frame. What is of a match is kept nowhere; files of the page and the game are, and
+// are asked for again by their tag.
 #include "http.h"
 
 #include "base/assert.h"

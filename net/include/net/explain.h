@@ -174,7 +174,8 @@ typedef struct net_ledger_span {
 /// List where the bits of the last NET_LEDGER_SECONDS went, most first. The first call begins to
 /// count; until then, and NET_LEDGER_ASK_MS after the last call, nothing is counted and no memory
 /// held. Entities are counted from the first call with NET_LEDGER_ENTITY on in the same way, since
-/// they cost most: 20,000 of them 0.1 ms a second. `line` may be NULL. @return false when memory ran out: nothing was listed.
+/// they cost most: 20,000 of them 0.1 ms a second. `line` may be NULL. @return false when memory
+/// ran out: nothing was listed.
 bool net_server_ledger(net_server* server, net_ledger_by by, uint32_t lines_max,
                        net_ledger_line_fn line, void* context, net_ledger_span* span);
 
