@@ -177,6 +177,7 @@ static void say_taken(const server_program* self, uint64_t silent_us) {
 static void take_over(server_program* self, uint64_t now_us) {
     const uint64_t silent_us = net_follow_get_report(self->follow.source, now_us).silent_us;
     self->follow.source = NULL; // from here on it is the server of the match
+    net_server_set_epoch(self->server, net_standby_get_report(self->standby.standby).epoch + 1);
     net_transport_enet_standby_set(self->transport, false);
     server_stream_go_on(self->stream);
     say_taken(self, silent_us);

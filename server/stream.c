@@ -408,6 +408,7 @@ static void say_safety(server_stream* self, net_stream_safety before, ecs_tick n
 void server_stream_keep_safe(server_stream* self, net_server* server, net_transport* hold,
                              ecs_tick newest, uint64_t now_us) {
     if (!self || !atomic_load(&self->has_writer) || self->said_state == NET_STREAM_FENCED) return;
+    net_server_set_epoch(server, self->counts.status.epoch);
     if (!self->has_first) self->first = newest;
     self->has_first = true;
     const net_stream_safety before = self->sync.safety;

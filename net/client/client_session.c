@@ -169,6 +169,16 @@ void net_client_begin_resuming(net_client* client) {
         client->retry_us = client->now_us + NET_CLIENT_RETRY_MS * 1000u;
 }
 
+void net_client_leave_stale(net_client* client) {
+    net_peer_identity server;
+    BASE_ASSERT(client->phase == NET_CLIENT_RESUMING);
+    if (net_transport_identity(client->config.transport, client->peer, &server)) {
+        client->stale = server.address;
+        client->stale_us = client->now_us;
+    }
+    drop_connection(client);
+}
+
 void net_client_move(net_client* client) {
     if (client->phase == NET_CLIENT_PLAYING && !client->is_closing && client->has_resume &&
         client->has_played)
@@ -179,10 +189,18 @@ static uint64_t attempt_us_max(const net_client* client) {
     return (client->is_reached ? NET_CONNECT_MS_MAX : NET_ATTEMPT_MS_MAX) * UINT64_C(1000);
 }
 
-static void list_address(const net_address* address, char text[ADDRESSES_BYTES_MAX]) {
+static bool is_stale(const net_client* client, const net_address* address) {
+    return client->stale_us > 0 && client->now_us - client->stale_us < NET_STALE_MS * 1000u &&
+           net_address_equal(address, &client->stale);
+}
+
+static void list_address(const net_client* client, const net_address* address,
+                         char text[ADDRESSES_BYTES_MAX]) {
     const size_t used = strlen(text);
     char one[NET_ADDRESS_TEXT_BYTES];
-    if (address->port == 0 || !net_address_print(address, one, sizeof one)) return;
+    if (address->port == 0 || is_stale(client, address) ||
+        !net_address_print(address, one, sizeof one))
+        return;
     (void)base_text_format(text + used, ADDRESSES_BYTES_MAX - used, "%s,", one);
 }
 
@@ -190,11 +208,15 @@ static void list_address(const net_address* address, char text[ADDRESSES_BYTES_M
 static const char* list_addresses(const net_client* client, char text[ADDRESSES_BYTES_MAX]) {
     text[0] = '\0';
     if (client->standby_count == 0) return client->config.address;
-    list_address(&client->server, text);
+    list_address(client, &client->server, text);
     for (uint32_t i = 0; i < client->standby_count; i++)
-        list_address(&client->standbys[i], text);
+        list_address(client, &client->standbys[i], text);
     const size_t used = strlen(text);
-    if (!base_text_copy(text + used, ADDRESSES_BYTES_MAX - used, client->config.address))
+    net_address given;
+    if (used > 0 && net_address_parse(client->config.address, &given) == NET_OK &&
+        is_stale(client, &given))
+        text[used - 1] = '\0'; // the comma
+    else if (!base_text_copy(text + used, ADDRESSES_BYTES_MAX - used, client->config.address))
         text[used] = '\0';
     return text;
 }

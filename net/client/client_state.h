@@ -59,6 +59,8 @@ void net_client_begin_closing(net_client* client, net_client_end end);
 void net_client_end_exchanged(net_client* client);
 /// The connection is lost, the session is not: connect again. The client must have a secret.
 void net_client_begin_resuming(net_client* client);
+/// While RESUMING: this server lost the match, and does not know it. Look for the one that has it.
+void net_client_leave_stale(net_client* client);
 /// Another server has the match: resume there. Nothing when the session is not open.
 void net_client_move(net_client* client);
 /// Once per service: ask others and resume after a silence, retry, give up.
@@ -137,6 +139,9 @@ struct net_client {
     uint8_t resume[NET_RESUME_BYTES]; ///< the secret of the session
     bool has_resume;
     uint64_t received_us; ///< arrival of the newest datagram; while resuming: before the loss
+    uint64_t epoch;       ///< the largest of a Welcome
+    net_address stale;    ///< of a server with a smaller one
+    uint64_t stale_us;    ///< when it was found; 0: none was
     char still[NET_END_TEXT_BYTES]; ///< why the match stands still; "": it does not
     uint64_t still_us;              ///< when the server said so, newest
     bool is_reached;   ///< the connection is open, so the server has to answer the greeting

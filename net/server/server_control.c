@@ -77,6 +77,10 @@ void net_server_set_standbys(net_server* server, const net_address* addresses, u
     }
 }
 
+void net_server_set_epoch(net_server* server, uint64_t epoch) {
+    server->epoch = epoch;
+}
+
 void net_server_pause_after(net_server* server, uint64_t ticks) {
     server->ticks_to_pause = ticks;
 }

@@ -187,7 +187,8 @@ struct net_server {
     net_server_config config;
     const base_allocator* allocator;
     net_server_phase phase;
-    uint64_t phase_us;                                              ///< when the phase began
+    uint64_t phase_us; ///< when the phase began
+    uint64_t epoch;
     uint8_t standbys[NET_STANDBYS_MAX * NET_CONTROL_ADDRESS_BYTES]; ///< as on the wire
     size_t standby_bytes;
     char refusal[NET_END_TEXT_BYTES];    ///< of new clients; "": they may come in

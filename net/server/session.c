@@ -299,6 +299,7 @@ bool net_session_welcome(net_server* server, net_session* session, net_session_s
     welcome.is_rebased = start == NET_SESSION_REBASED;
     welcome.is_solo = session->is_solo;
     welcome.is_spectator = session->is_spectator;
+    welcome.epoch = server->epoch;
     welcome.standbys = (ProtobufCBinaryData){server->standby_bytes, server->standbys};
     Shoal__Wire__ServerControl control = SHOAL__WIRE__SERVER_CONTROL__INIT;
     control.kind_case = SHOAL__WIRE__SERVER_CONTROL__KIND_WELCOME;

@@ -56,7 +56,8 @@ BASE_C_BEGIN
 #define NET_STANDBYS_MAX 4u
 #define NET_UNEASY_MS 400u
 #define NET_UNEASY_STEP_MS 100u
-#define NET_STILL_MS 300u ///< a server whose match stands still says so again
+#define NET_STALE_MS 5000u ///< a client leaves a server out that lost its match
+#define NET_STILL_MS 300u  ///< a server whose match stands still says so again
 /// So many ticks more than a server that goes on with its match a client may have, and go on, too.
 #define NET_REBASE_TICKS_MAX 64u
 #define NET_SILENCE_MS_MAX 30000u ///< a session ends after this time without an acknowledgement

@@ -155,6 +155,9 @@ BASE_MUST_USE net_result net_server_expect(net_server* server, uint32_t client, 
 /// nothing. None after create; clients whose server before named some keep those. Waits for the
 /// lanes.
 void net_server_set_standbys(net_server* server, const net_address* addresses, uint32_t count);
+/// Which of the servers of this match it is: of its claim, rising with each takeover. 0, the
+/// default: it is the only one. Clients that know a later one leave it.
+void net_server_set_epoch(net_server* server, uint64_t epoch);
 /// Request an orderly end, as for a signal. The match stands still until each client has
 /// acknowledged everything, NET_STOP_MS_MAX at most; then all clients get a goodbye, then the
 /// server is ENDED, NET_STOP_WHOLE_MS_MAX after this call at most. Go on with service and tick

@@ -257,6 +257,7 @@ static inline void live_standby(fleet* self, node* at) {
     }
     at->is_primary = true;
     at->took_tick = net_match_tick(at->match);
+    net_server_set_epoch(at->server, net_stream_writer_status(at->writer)->epoch);
     at->rank = ++self->takeovers;
     net_transport_enet_standby_set(at->transport, false);
     for (uint32_t i = 0; self->ring.count == 0 && i < SEATS && self->seats[i].client; i++)
@@ -271,6 +272,7 @@ static inline void live(fleet* self, node* at, bool is_tick) {
         assert_true(status->state == NET_STREAM_OWNED || status->state == NET_STREAM_FENCED ||
                     status->state == NET_STREAM_ENDED);
         at->is_fenced = status->state == NET_STREAM_FENCED;
+        net_server_set_epoch(at->server, status->epoch);
         if (at->is_fenced) at->is_primary = false;
     }
     if (at->is_fenced || !is_tick) return;

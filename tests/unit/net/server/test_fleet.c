@@ -112,12 +112,8 @@ static uint32_t count_primaries(const fleet* all) {
     return count;
 }
 
-// Not while a server lives that does not know yet that it lost the match: when the next one falls
-// silent too, players find the old one, which takes them back. No server and no client knows
-// epochs.
 static void cause_harm(story* self, uint64_t until_us) {
     broker_sim* broker = self->fleet.broker;
-    if (count_primaries(&self->fleet) != 1) return;
     switch (below(self, 6)) {
     case 0:
     case 1:
