@@ -312,6 +312,7 @@ void net_stream_writer_claim(net_stream_writer* self, const net_stream_position*
     BASE_ASSERT(header_bytes <= NET_STREAM_HEADER_BYTES_MAX);
     self->status = (net_stream_status){.state = NET_STREAM_CLAIMING,
                                        .epoch = behind->epoch + 1,
+                                       .writer = self->config.claim.writer,
                                        .acked = *behind,
                                        .sent_records = behind->records};
     self->frame = (net_stream_frame){

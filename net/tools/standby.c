@@ -137,7 +137,9 @@ static net_standby_state claim(net_standby* self, net_server* server) {
                     "note: the match was over when its server died");
         return self->end = NET_STANDBY_ENDED;
     }
-    if (info->is_claim_new) return give_up(self, info);
+    // Its own one, which a full broker had refused, came late.
+    const bool is_own = info->claim.writer == net_stream_writer_status(self->writer)->writer;
+    if (info->is_claim_new && !is_own) return give_up(self, info);
     net_stream_writer_claim(self->writer, &info->position, NULL, 0);
     self->is_claiming = true;
     return NET_STANDBY_CLAIMS;

@@ -190,6 +190,7 @@ typedef struct net_stream_status {
     net_stream_state state;
     net_stream_trouble trouble;
     uint64_t epoch;     ///< of the claim
+    uint64_t writer;    ///< of the claim; 0: none was made yet
     uint64_t fenced_by; ///< FENCED: the newest epoch in the stream
     net_stream_position acked;
     ecs_tick acked_tick; ///< newest one whose end is acknowledged; 0: none

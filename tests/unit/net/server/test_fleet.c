@@ -114,6 +114,7 @@ static uint32_t count_primaries(const fleet* all) {
 
 static void cause_harm(story* self, uint64_t until_us) {
     broker_sim* broker = self->fleet.broker;
+    if (count_primaries(&self->fleet) == 0) return;
     switch (below(self, 6)) {
     case 0:
     case 1:
