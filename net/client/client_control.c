@@ -365,14 +365,20 @@ static bool is_taken_for_player(net_client* client, const Shoal__Wire__Welcome* 
     return true;
 }
 
+static bool has_lost_its_match(net_client* client, const Shoal__Wire__Welcome* welcome) {
+    if (client->phase == NET_CLIENT_RESUMING && welcome->epoch > 0 &&
+        welcome->epoch < client->epoch)
+        return true;
+    if (welcome->epoch > client->epoch) client->epoch = welcome->epoch;
+    return false;
+}
+
 static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welcome) {
     if (is_taken_for_player(client, welcome)) return;
-    if (client->phase == NET_CLIENT_RESUMING && welcome->epoch > 0 &&
-        welcome->epoch < client->epoch) {
+    if (has_lost_its_match(client, welcome)) {
         net_client_leave_stale(client);
         return;
     }
-    if (welcome->epoch > client->epoch) client->epoch = welcome->epoch;
     const bool is_anew = client->phase == NET_CLIENT_RESUMING && !client->mirror;
     if (client->phase == NET_CLIENT_RESUMING && !is_anew) {
         resume(client, welcome);
