@@ -244,12 +244,16 @@ static enum MHD_Result send_watch(server_inspect* self, http_visit* visit, place
 
 // ---- from the newest keyframe on ----
 
+static http_places* places_of(server_inspect* self, bool is_watch, uint32_t part, uint32_t newest) {
+    return &self->places[is_watch][part == newest ? 0 : 1];
+}
+
 // Look for the newest keyframe that the caller may have; none: `at` is where all begins.
 // @return false: there is more to look at in another turn.
 static bool find_start(server_inspect* self, const net_log_parts* parts, bool is_watch, place* at,
                        ecs_tick* tick) {
     for (uint32_t part = parts->newest;; part--) {
-        http_places* it = &self->places[is_watch][part % BASE_COUNT(self->places[0])];
+        http_places* it = places_of(self, is_watch, part, parts->newest);
         bool is_closed, is_whole = true;
         if (it->part != part) *it = (http_places){.part = part};
         const int file = net_log_part_open(self->config.log_file, part, &is_closed);
@@ -355,8 +359,7 @@ static const char* refuse_watch(server_inspect* self) {
 static void put_places(server_inspect* self, const net_log_parts* parts, bool is_watch,
                        const place* start, ecs_tick tick) {
     base_bytes* json = &self->scratch;
-    const http_places* newest =
-        &self->places[is_watch][parts->newest % BASE_COUNT(self->places[0])];
+    const http_places* newest = places_of(self, is_watch, parts->newest, parts->newest);
     base_json_put(json, ",\"first\":%" PRIu32 ",\"newest\":%" PRIu32 ",\"bytes\":\"%" PRIu64 "\"",
                   parts->first, parts->newest, newest->at.end);
     if (is_watch) base_json_put(json, ",\"delay_s\":%" PRIu64, self->config.delay_s);

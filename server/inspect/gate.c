@@ -159,8 +159,8 @@ static bool is_json(const char* type) {
 // ---- five wrong ones a minute ----
 
 // A right token always comes in: behind a proxy all have one address, and the guesses of one must
-// lock out none of them. That he may guess on does not help him: a token has 16 random characters
-// at least.
+// lock out none of them. Guessing on does not help: a token has 16 characters at
+// least, by chance where the operator made it so.
 
 static void prefix_of(const net_address* from, uint8_t ip[16]) {
     memcpy(ip, from->ip, 16);

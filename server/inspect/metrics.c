@@ -342,8 +342,10 @@ static void put_standby(base_bytes* text, const server_subject* subject) {
                 "Nothing came for so long, while the broker answered.", standby->silence_us);
 }
 
-static void put_stream(base_bytes* text, const server_subject* subject) {
+static void put_stream(base_bytes* text, const server_subject* subject,
+                       const server_request* request) {
     if (!subject->stream) return;
+    const ecs_tick seen = view_tick_of(subject, request);
     const net_stream_status* status = &subject->stream->status;
     const bool is_up = status->state == NET_STREAM_OWNED && status->trouble == NET_STREAM_WELL;
     put_count(text, "shoal_stream_up", "gauge", "1: the stream's broker takes messages.", is_up);
@@ -351,7 +353,7 @@ static void put_stream(base_bytes* text, const server_subject* subject) {
     put_count(text, "shoal_stream_acked_sequence", "gauge", "Newest message that is stored.",
               status->acked.sequence);
     put_count(text, "shoal_stream_acked_tick", "gauge", "Newest tick whose end is stored.",
-              status->acked_tick);
+              status->acked_tick < seen ? status->acked_tick : seen);
     put_count(text, "shoal_stream_waiting_records", "gauge",
               "Records of the log that are not stored yet.",
               subject->stream->records - status->acked.records);
@@ -417,7 +419,7 @@ void server_metrics_write(const server_metrics* self, const server_subject* subj
     put_histogram(text, "shoal_client_loss_ratio", "", &self->loss);
     put_log(text, subject);
     put_follow(text, subject);
-    put_stream(text, subject);
+    put_stream(text, subject, request);
     put_standby(text, subject);
     put_http(text, subject);
 }

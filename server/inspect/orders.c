@@ -195,13 +195,13 @@ static bool answer(server_order* order, server_run_fn run, server_subject* subje
 }
 
 void server_orders_run(server_orders* self, server_run_fn run, server_subject* subject) {
+    take_signal(self->asks); // also when nothing waits: it may have been taken before it was said
     if (base_spsc_used(self->asked) == 0) return;
     const uint64_t now_us = net_loop_now_us();
     if (now_us >= self->period_end_us) {
         self->left_us = SERVER_ORDERS_PERIOD_US;
         self->period_end_us = now_us + self->period_us;
     }
-    take_signal(self->asks);
     bool has_run = false;
     uint64_t at_us = now_us;
     const uint64_t until_us = now_us + self->left_us;

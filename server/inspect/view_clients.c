@@ -35,7 +35,7 @@ static double loss_in(const net_live_peer* peer) {
 
 enum { WARNINGS_MAX = 5 };
 static uint32_t find_warnings(const server_subject* subject, const net_live_peer* peer,
-                              client_warning* found) {
+                              bool may_see, client_warning* found) {
     uint32_t count = 0;
     const double waiting_s = (double)peer->waiting_ticks / (double)subject->tick_rate_hz;
     const double late = ratio(peer->peer.inputs_late, peer->peer.inputs_received);
@@ -45,7 +45,7 @@ static uint32_t find_warnings(const server_subject* subject, const net_live_peer
         it->remedy = "Its line is bad or full: a lower --rate-max helps when it is full.";
         (void)base_text_format(it->figure, sizeof it->figure, "%.1f %%", loss_out(peer) * 100.0);
     }
-    if (waiting_s > WAITING_BAD_S) {
+    if (may_see && waiting_s > WAITING_BAD_S) {
         client_warning* it = &found[count++];
         it->text = "Changes wait too long for their packet.";
         it->remedy = peer->is_held ? "Its rate is the limit: raise --rate-max, or replicate less."
@@ -150,7 +150,7 @@ void view_put_clients(base_bytes* json, server_subject* subject, const server_re
         if (is_cut) break;
         view_open(json, NULL, '{');
         put_summary(json, &peer, may_see);
-        view_u32(json, "warnings", find_warnings(subject, &peer, warnings));
+        view_u32(json, "warnings", find_warnings(subject, &peer, may_see, warnings));
         view_close(json, '}');
         rows++;
     }
@@ -209,7 +209,7 @@ static void put_client(const server_subject* subject, const server_request* requ
     put_summary(json, &peer, may_see);
     put_details(json, &peer, may_see);
     if (request->right == SERVER_OPERATOR) put_identity(json, &peer);
-    const uint32_t count = find_warnings(subject, &peer, warnings);
+    const uint32_t count = find_warnings(subject, &peer, may_see, warnings);
     view_open(json, "warnings", '[');
     for (uint32_t i = 0; i < count; i++) {
         view_open(json, NULL, '{');

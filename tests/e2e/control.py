@@ -106,7 +106,7 @@ def soon():
         for _ in range(300):
             reader.readline()
     took = time.monotonic() - begin
-    assert took < 3, f"it took {took:.1f} s"
+    assert took < 5, f"it took {took:.1f} s"  # at one tick a second six at least, if it waits for ticks
 
 
 def processor_seconds(process):

@@ -117,7 +117,7 @@ case_a_server_is_healthy_in_each_phase() {
 }
 
 case_a_server_that_settles_is_healthy() {
-    serves --min-clients 1 --ticks 240
+    serves --min-clients 1 --ticks 420
     start client shoal-client "$(value listen server.out)" --bots 1 --trace trace.txt
     await "a player" is_playing trace.txt
     kill -STOP "${pids[client]}"
