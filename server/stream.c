@@ -31,7 +31,7 @@ enum {
     AWAY_MS = 500, // of a broker that is away
     STEP_MS = 5,
     SYNC_MS_MIN = 20,
-    SYNC_MS_MAX = 60000,
+    SYNC_MS_MAX = 2000, // clients call again behind NET_QUIET_MS_MAX
 };
 
 struct server_stream {
@@ -156,6 +156,7 @@ static int make_writer(server_stream* self) {
 // What a stream that is there ends with.
 typedef struct stream_end {
     net_stream_position position;
+    ecs_tick tick; // the newest whole one
     bool is_closed;
     base_bytes last; // the newest record
 } stream_end;
@@ -177,6 +178,7 @@ static bool read_stream(server_stream* self, net_stream_follower* follower, stre
             progress_us = now_us;
         }
         end->position = info->position;
+        end->tick = info->tick - info->is_in_tick;
         end->is_closed = info->is_closed;
         if (next == NET_STREAM_NEXT_FAILED) {
             base_report(self->config.reporter, NULL, 0, "%s", info->text);
@@ -212,6 +214,8 @@ static int resume(server_stream* self, net_stream_position* behind) {
                                         (uint32_t)end.last.size, self->config.reporter) == NET_OK;
     base_bytes_deinit(&end.last);
     *behind = end.position;
+    self->first = end.tick; // what the log has behind it is not stored yet
+    self->has_first = end.position.sequence > 0;
     return goes_on ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
 }
 
@@ -286,6 +290,7 @@ int server_stream_stand_by(server_stream* self, uint64_t identity, net_standby* 
 void server_stream_go_on(server_stream* self) {
     BASE_ASSERT(net_stream_writer_status(self->writer)->state == NET_STREAM_OWNED);
     share(self);
+    (void)take_counts(self); // no thread shares before it has the writer
     atomic_store(&self->has_writer, true);
     wake(self);
 }

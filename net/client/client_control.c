@@ -424,6 +424,7 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
     client->has_resume = welcome->resume.len > 0;
     if (client->has_resume) memcpy(client->resume, welcome->resume.data, NET_RESUME_BYTES);
     take_standbys(client, &welcome->standbys, false);
+    client->still[0] = '\0';
     net_pace_init(&client->pace, welcome->tick_rate_hz);
     // From 1: an input packet with seq 0 and nothing in it would have no bytes at all
     // (send_inputs).

@@ -172,11 +172,15 @@ void net_client_begin_resuming(net_client* client) {
 void net_client_leave_stale(net_client* client) {
     net_peer_identity server;
     BASE_ASSERT(client->phase == NET_CLIENT_RESUMING);
-    if (net_transport_identity(client->config.transport, client->peer, &server)) {
+    const bool is_known = net_transport_identity(client->config.transport, client->peer, &server);
+    if (is_known) {
         client->stale = server.address;
         client->stale_us = client->now_us;
     }
     drop_connection(client);
+    // With one address alone it may be the same server again.
+    if (!is_known || client->standby_count == 0)
+        client->retry_us = client->now_us + NET_CLIENT_RETRY_MS * 1000u;
 }
 
 void net_client_move(net_client* client) {

@@ -28,7 +28,8 @@ static void note_rest(net_stream_sync* self, ecs_tick stored, ecs_tick newest, u
         self->doubted_us = now_us;
     }
     self->step_us = now_us;
-    const bool has_waited = !self->is_on && now_us - self->doubted_us > NET_STREAM_DOUBT_MS * MS;
+    const bool is_kept = self->is_on && self->safety != NET_STREAM_UNSAFE;
+    const bool has_waited = !is_kept && now_us - self->doubted_us > NET_STREAM_DOUBT_MS * MS;
     if (stored >= self->doubted || has_waited) self->doubted = 0;
 }
 

@@ -63,7 +63,9 @@ static bool has_entries(const hold_lane* lane, uint32_t until, net_peer peer) {
 
 static bool push(hold* self, hold_lane* lane, const entry* head, const void* bytes) {
     const uint32_t stride = stride_of(head);
-    if (lane->used + stride > NET_HOLD_BYTES_MAX ||
+    const uint32_t room =
+        head->channel == NET_CHANNEL_REALTIME ? NET_HOLD_PACKET_BYTES_MAX : NET_HOLD_BYTES_MAX;
+    if (lane->used + stride > room ||
         !BASE_ARRAY_RESERVE(self->allocator, lane->bytes, lane->capacity, lane->used + stride))
         return false;
     memcpy(lane->bytes + lane->used, head, sizeof *head);

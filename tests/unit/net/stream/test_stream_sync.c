@@ -158,3 +158,27 @@ CASE(the_doubt_of_a_match_that_is_not_kept_safe_ends) {
     (void)pass(&at, 64);
     assert_true(at.sync.released == UINT64_MAX);
 }
+
+CASE(the_doubt_of_a_match_that_goes_on_unsafe_ends) {
+    scene at = begin(true, true);
+    at.newest = 4;
+    (void)store(&at, 3);
+    assert_int_equal(pass(&at, 300), NET_STREAM_UNSAFE);
+    at.now_us += 1000 * MS;
+    (void)pass(&at, 480);
+    assert_int_equal(at.sync.released, 3);
+    (void)pass(&at, 64);
+    assert_true(at.sync.released == UINT64_MAX);
+}
+
+CASE(a_match_that_ends_after_a_rest_says_its_goodbyes) {
+    scene at = begin(true, false);
+    (void)store(&at, 0);
+    at.newest = 4;
+    assert_int_equal(pass(&at, 300), NET_STREAM_STILL);
+    at.now_us += 1000 * MS;
+    at.is_over = true;
+    assert_int_equal(pass(&at, 16), NET_STREAM_UNSAFE);
+    (void)pass(&at, 600);
+    assert_true(at.sync.released == UINT64_MAX);
+}
