@@ -189,8 +189,8 @@ static inline bool net_transport_identity(const net_transport* transport, net_pe
 /// peer. disconnect without `now` waits behind what the peer shall still get; with `now` that is
 /// dropped.
 ///
-/// Memory: grows to what waits, NET_HOLD_BYTES_MAX for each lane at most; packets leave a quarter of
-/// it to messages. Beyond that sends are refused with NET_ERR_FULL, as those of a full queue.
+/// Memory: grows to what waits, NET_HOLD_BYTES_MAX for each lane at most; packets leave a quarter
+/// of it to messages. Beyond that sends are refused with NET_ERR_FULL, as those of a full queue.
 
 #define NET_HOLD_BYTES_MAX (8u << 20)
 #define NET_HOLD_PACKET_BYTES_MAX (NET_HOLD_BYTES_MAX / 4 * 3)
