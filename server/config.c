@@ -54,7 +54,7 @@ static const base_option table[] = {
     {"stream", FIELD(stream), "nats://HOST",
      "give the match to standbys and relays, by NATS JetStream", 0, 0},
     {"stream-sync", FIELD(stream_sync), "off|MS|MS,go",
-     "clients get what the stream has; stand still, or go on, after MS without", 0, 0},
+     "clients get what the stream has; stand still or go on after MS", 0, 0},
     {"standby", FIELD(standby), "nats://HOST[/STREAM]",
      "go on with the match of this stream when its server dies", 0, 0},
     {"takeover-ms", FIELD(takeover_ms), "MS", "with --standby: after so much silence", 50, 60000},

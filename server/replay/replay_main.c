@@ -94,12 +94,12 @@ static const base_option table[] = {
      0},
     {"progress", FIELD(has_progress), NULL,
      "say each second how far a run is, also when stderr is no terminal", 0, 0},
-    {"threads", FIELD(threads), "N",
-     "threads of the systems; logs of a folder at a time (0: cores but one)", 0, BASE_WORKERS_MAX},
     {"http-token-file", FIELD(http_token_file), "FILE",
      "serve: \"reader TOKEN\", \"operator TOKEN\"", 0, 0},
     {"http-host", FIELD(http_hosts), "NAME", "serve: a name under which it is asked; repeatable", 0,
      0},
+    {"threads", FIELD(threads), "N",
+     "threads of the systems; logs of a folder at a time (0: cores but one)", 0, BASE_WORKERS_MAX},
 };
 
 static base_options_result read_options(server_replay* self, base_option_list* words, int argc,

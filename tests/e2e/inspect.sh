@@ -56,7 +56,7 @@ case_readers_look_and_operators_change() {
 case_metrics_are_what_prometheus_reads() {
     local package=$here/../../scripts/package
     local stream=()
-    is_possible && broker -1 && stream=(--stream "nats://127.0.0.1:$port" --stream-sync 60000)
+    is_possible && broker -1 && stream=(--stream "nats://127.0.0.1:$port" --stream-sync 2000)
     serves --log a.slog "${stream[@]}"
     start client shoal-client "$(value listen server.out)" --bots 2 --trace trace.txt
     await "a player" is_playing trace.txt
