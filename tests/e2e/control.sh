@@ -163,7 +163,7 @@ case_shoal_ctl_asks_steers_and_shows_a_table() {
     ctl 0 query 'condition, gun where health < 101'
     says ctl.out '^  [0-9]+:1 +arena_(soldier|tank|player) +3 +[0-9,]+$'
     ctl 0 templates
-    says ctl.out '^  arena_soldier +[0-9]+ +20 +true '
+    says ctl.out '^  arena_soldier +[0-9]+ +[0-9]+ +true '
     [ "$(grep -c '\.\.\.' ctl.out)" = 0 ] || fail "a table has cells of nothing"
     ctl 0 top --once
     says ctl.out '^arena  running  tick [0-9]+ '
