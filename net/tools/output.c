@@ -24,6 +24,10 @@ void net_host_write_line(void* file, const char* line) {
 static FILE* open_file(const char* path, const base_reporter* reporter) {
     int descriptor = base_file_overwrite(path);
     FILE* file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    struct stat status;
+    // Who reads a pipe wants each line when it is written.
+    if (file && fstat(descriptor, &status) == 0 && S_ISFIFO(status.st_mode))
+        (void)setvbuf(file, NULL, _IOLBF, BUFSIZ);
     if (file) return file;
     base_report(reporter, path, 0, "%s", base_file_why(errno));
     if (descriptor >= 0) close(descriptor);

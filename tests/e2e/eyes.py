@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: MIT
 """What clients saw, and when: of a process that dies, its own log says something else.
 
-    eyes.py watch NAME     make a terminal, write its path to NAME.tty, and for each tick that a client applied a line
-                           "us client tick" to NAME.seen, until the client (shoal-client --trace "$(<NAME.tty)") ends. A
-                           terminal, because programs write each line of it at once.
+    eyes.py watch NAME     make the pipe NAME.pipe, and for each tick that a client applied write a line "us client tick" to
+                           NAME.seen, until the client (shoal-client --trace NAME.pipe) ends
     eyes.py gaps NAME KILLED_US TOOK_TICK
                            for each client, how long it saw no new tick when the server was killed, in ms; then how many
                            ticks behind the one at which another server took over any client had seen: those were lost
@@ -13,29 +12,21 @@ import os
 import re
 import sys
 import time
-import tty
 
 SOON_US = 300000
 
 
 def watch(name):
-    master, slave = os.openpty()
-    tty.setraw(slave)
-    with open(name + ".tty.new", "w") as file:
-        file.write(os.ttyname(slave))
-    os.rename(name + ".tty.new", name + ".tty")
+    os.mkfifo(name + ".pipe")
+    pipe = os.open(name + ".pipe", os.O_RDONLY)  # waits for the client
     pattern = re.compile(rb"^client=(\d+) .* tick=(\d+) ")
     newest, rest = {}, b""
     with open(name + ".seen", "w", buffering=1) as seen:
         while True:
-            try:
-                data = os.read(master, 65536)
-            except OSError:  # its last user closed it
+            data = os.read(pipe, 65536)
+            if not data:  # the client ended
                 break
             now_us = time.time_ns() // 1000
-            if slave is not None:
-                os.close(slave)
-                slave = None
             *lines, rest = (rest + data).split(b"\n")
             for line in lines:
                 found = pattern.match(line)

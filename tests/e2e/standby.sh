@@ -65,11 +65,11 @@ free_port() {
 
 # watch NAME: $eyes gets the file to which clients write what they apply; NAME.seen says when.
 watch() {
-    rm -f "$1.tty"
+    rm -f "$1.pipe"
     python3 "$here/eyes.py" watch "$1" >"$1.out" 2>"$1.err" {silence}<&- &
     pids[$1]=$!
-    await "the eyes" test -e "$1.tty"
-    eyes=$(<"$1.tty")
+    await "the eyes" test -p "$1.pipe"
+    eyes=$1.pipe
 }
 # seat WATCH [option...]: players with tokens for both servers.
 seat() {
