@@ -168,7 +168,11 @@ case_shoal_ctl_asks_steers_and_shows_a_table() {
     ctl 0 top --once
     says ctl.out '^arena  running  tick [0-9]+ '
     says ctl.out '^ +[12]  bot-[12] +bot +playing '
-    python3 "$here/control.py" socket top "$bin/shoal-ctl" >top.out 2>top.err || fail "top"
+    if python3 -c 'import os; os.openpty()' 2>/dev/null; then
+        python3 "$here/control.py" socket top "$bin/shoal-ctl" >top.out 2>top.err || fail "top"
+    else
+        echo "left out: top in a terminal: there is no /dev/pts"
+    fi
     # What needs no server
     run ctl shoal-ctl stauts
     [ "$code" = 2 ] || fail "a wrong verb ended with $code"
