@@ -14,6 +14,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,6 +74,44 @@ static enum MHD_Result send_ready(server_inspect* self, http_visit* visit) {
 
 // ---- a request begins ----
 
+static http_visit* visit_of(struct MHD_Connection* connection) {
+    const union MHD_ConnectionInfo* info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+size_t http_unescape(void* inspect, struct MHD_Connection* connection, char* text) {
+    (void)inspect;
+    const size_t size = MHD_http_unescape(text);
+    http_visit* visit = visit_of(connection);
+    if (visit && strlen(text) != size) visit->is_malformed = true;
+    return size;
+}
+
+typedef struct header_check {
+    uint32_t hosts, lengths;
+    bool has_blank;
+} header_check;
+
+// An MHD_KeyValueIteratorN. What a proxy may read in another way than MHD: a header twice, and a
+// name with a blank (RFC 9112, 5.1 and 6.3).
+static enum MHD_Result check_header(void* context, enum MHD_ValueKind kind, const char* key,
+                                    size_t key_bytes, const char* value, size_t value_bytes) {
+    (void)kind, (void)value, (void)value_bytes;
+    header_check* it = context;
+    it->hosts += strcasecmp(key, "Host") == 0;
+    it->lengths += strcasecmp(key, "Content-Length") == 0;
+    it->has_blank = it->has_blank || strcspn(key, " \t") != key_bytes;
+    return MHD_YES;
+}
+
+static bool is_malformed(http_visit* visit) {
+    header_check check = {0};
+    (void)MHD_get_connection_values_n(visit->connection, MHD_HEADER_KIND, check_header, &check);
+    if (check.hosts > 1 || check.lengths > 1 || check.has_blank) visit->is_malformed = true;
+    return visit->is_malformed;
+}
+
 static const char* header(http_visit* visit, const char* name) {
     return MHD_lookup_connection_value(visit->connection, MHD_HEADER_KIND, name);
 }
@@ -93,6 +132,8 @@ static server_welcome check_headers(server_inspect* self, http_visit* visit) {
                                 .is_open = visit->route.is_open};
     const char* length = header(visit, "Content-Length");
     uint64_t size = 0;
+    if (is_malformed(visit))
+        return refuse(400, "a NUL in the path, a blank in a header's name, or two of one header");
     // Else a supervisor restarts a server because others look at it.
     if (!visit->route.is_anywhere && !http_has_place(visit))
         return refuse(503, "there are too many connections");
@@ -227,9 +268,7 @@ enum MHD_Result http_handle(void* inspect, struct MHD_Connection* connection, co
                             size_t* upload_bytes, void** request) {
     (void)version;
     server_inspect* self = inspect;
-    const union MHD_ConnectionInfo* info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    http_visit* visit = info ? info->socket_context : NULL;
+    http_visit* visit = visit_of(connection);
     if (!visit) return MHD_NO;
     if (!*request) {
         *request = visit;

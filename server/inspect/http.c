@@ -60,6 +60,7 @@ static void begin_visit(server_inspect* self, struct MHD_Connection* connection,
     visit->descriptor = info->connect_fd;
     visit->from = from;
     visit->state = HTTP_IDLE;
+    visit->is_malformed = false;
     visit->idle_us = self->config.idle_us;
     http_limit(visit, 1);
     visit->rests_us = net_loop_now_us();
@@ -97,6 +98,7 @@ static void note_completed(void* inspect, struct MHD_Connection* connection, voi
     visit->state = HTTP_IDLE;
     visit->rests_us = net_loop_now_us();
     visit->is_waiting = false;
+    visit->is_malformed = false;
     http_limit(visit, 1);
 }
 
@@ -203,7 +205,7 @@ static int listen_at(server_inspect* self) {
     const int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) return -1;
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (bind(fd, (const struct sockaddr*)&address, size) != 0 || listen(fd, 64) != 0 ||
+    if (bind(fd, (const struct sockaddr*)&address, size) != 0 || listen(fd, SOMAXCONN) != 0 ||
         getsockname(fd, (struct sockaddr*)&address, &size) != 0) {
         const int reason = errno;
         close(fd);
@@ -223,8 +225,9 @@ static bool start(server_inspect* self, int listener) {
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, http_handle, self,
         MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT, HTTP_VISITS_MAX,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_HEADER_BYTES_MAX,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_CONNECTION, note_connection, self,
-        MHD_OPTION_NOTIFY_COMPLETED, note_completed, self, MHD_OPTION_END);
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, http_unescape, self,
+        MHD_OPTION_NOTIFY_CONNECTION, note_connection, self, MHD_OPTION_NOTIFY_COMPLETED,
+        note_completed, self, MHD_OPTION_END);
     if (!self->daemon) close(listener);
     self->has_thread = self->daemon && pthread_create(&self->thread, NULL, serve, self) == 0;
     return self->has_thread;

@@ -70,7 +70,8 @@ typedef struct http_visit {
     char method[8];
     char path[512];
     base_bytes body;
-    bool is_too_long; ///< the body
+    bool is_too_long;  ///< the body
+    bool is_malformed; ///< it can be read in two ways: the connection is closed after its answer
     http_publication* publication;
     http_frame* frame; ///< that is sent; NULL: it waits for the next one
     size_t frame_sent;
@@ -136,6 +137,8 @@ void http_make_place(server_inspect* self, const net_address* from);
 
 // ---- answer.c
 
+/// An MHD callback: decode a path or an argument in place. @return its new length.
+size_t http_unescape(void* inspect, struct MHD_Connection* connection, char* text);
 /// The MHD callback for each request.
 enum MHD_Result http_handle(void* inspect, struct MHD_Connection* connection, const char* url,
                             const char* method, const char* version, const char* upload,

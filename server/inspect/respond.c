@@ -54,6 +54,8 @@ enum MHD_Result http_respond(http_visit* visit, int status, const char* type,
                              struct MHD_Response* response) {
     if (!response) return MHD_NO;
     bool is_whole = http_add_headers(response, type);
+    // What comes after it may be the rest of what another reads as its body.
+    if (visit->is_malformed) is_whole = is_whole && add(response, "Connection", "close");
     if (status == 401) is_whole = is_whole && add(response, "WWW-Authenticate", "Bearer");
     return queue(visit, status, response, is_whole);
 }

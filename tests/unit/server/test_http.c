@@ -288,6 +288,37 @@ INSPECT_CASE(a_request_that_is_too_long_is_refused) {
     assert_int_equal(self->answers, 0);
 }
 
+static void is_refused(fixture* self, const char* request) {
+    const int fd = dial(self);
+    say(fd, request);
+    assert_true(reads(self, fd, "HTTP/1.1 400"));
+    assert_true(reads(self, fd, NULL)); // nothing after it is read as a request
+    close(fd);
+}
+
+// RFC 9112, 5.1 and 6.3: what a proxy may read as another request.
+INSPECT_CASE(a_request_that_can_be_read_in_two_ways_is_refused) {
+#define POST "POST /api/v1/end HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    static const char requests[][224] = {
+        POST "Content-Length: 0\r\nContent-Length: 37\r\n\r\nGET /api/v1/end HTTP/1.1\r\nHost: "
+             "a\r\n\r\n",
+        POST "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
+        POST "Content-Length : 2\r\n\r\n{}",
+        POST "Transfer-Encoding\t: chunked\r\n\r\n0\r\n\r\n",
+        "GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: a\r\n\r\n",
+        "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-A : b\r\n\r\n",
+        "GET /healthz%00.js HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "GET /api/v1/query?q=a%00b HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    };
+#undef POST
+    for (uint32_t i = 0; i < BASE_COUNT(requests); i++)
+        is_refused(self, requests[i]);
+    assert_int_equal(self->answers, 0);
+    const int fd = get(self, "/healthz"); // which needs no Host that is ours
+    assert_true(reads(self, fd, "HTTP/1.1 200"));
+    close(fd);
+}
+
 PATIENT_CASE(the_sixty_fifth_connection_reads_that_there_are_too_many) {
     int fds[CONNECTIONS_MAX];
     char byte;
