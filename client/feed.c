@@ -136,6 +136,7 @@ static void write_advice(client_feed* feed, const net_client_meter* meter,
         .ticks_s = feed->warm < WARM_SAMPLES ? 0.0 : (double)feed->ticks_s,
         .rate_hz = 1.0 / (double)net_match_dt(sources->mirror),
         .corrections_s = (double)feed->corrections_s,
+        .is_local = sources->is_local,
     };
     panel->facts.is_bad =
         client_advice_write(&facts, panel->facts.advice, sizeof panel->facts.advice);

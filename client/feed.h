@@ -26,6 +26,7 @@ typedef struct client_feed_sources {
     net_match* mirror;
     const net_presenter* presenter;
     const client_window* window;
+    bool is_local; ///< the server is in this program
 } client_feed_sources;
 
 void client_feed_init(client_feed* feed);

@@ -63,7 +63,8 @@ static void run(show* on) {
     const client_feed_sources sources = {.client = show_player(on, 0)->client,
                                          .mirror = show_player(on, 0)->match,
                                          .presenter = on->people[0].presenter,
-                                         .window = on->window};
+                                         .window = on->window,
+                                         .is_local = program->local != NULL};
     bool is_left = false;
     for (;;) {
         uint64_t now_us = net_loop_now_us();
@@ -207,6 +208,10 @@ int client_window_play(client_program* program) {
     on->window = client_window_create(&wanted);
     if (on->window) {
         client_window_set_names(on->window, find_name, on);
+        if (!client_window_is_interactive(on->window) && !config->shot)
+            base_report(&on->stderr_reporter, NULL, 0,
+                        "note: there is no display: nobody sees this window (--headless plays "
+                        "without one, --shot FILE.png keeps a picture)");
         on->is_interactive = client_window_is_interactive(on->window) && config->ticks == 0;
         show_keys_init(on);
         code = config->is_choosing ? play_chosen(on) : play(on);

@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "net/limits.h"
 
-#define REPORT_US 1000000u
+#define REPORT_US 60000000u
 
 void server_pacer_init(server_pacer* pacer, uint32_t tick_rate_hz, uint64_t now_us) {
     BASE_ASSERT(tick_rate_hz >= NET_TICK_RATE_HZ_MIN && tick_rate_hz <= NET_TICK_RATE_HZ_MAX);
@@ -31,7 +31,8 @@ void server_pacer_tick(server_pacer* pacer, bool is_fast, uint64_t now_us) {
 }
 
 uint64_t server_pacer_take_lost(server_pacer* pacer, uint64_t now_us) {
-    if (pacer->lost_ticks == 0 || now_us <= pacer->reported_us + REPORT_US) return 0;
+    const bool is_soon = pacer->reported_us > 0 && now_us < pacer->reported_us + REPORT_US;
+    if (pacer->lost_ticks == 0 || is_soon) return 0;
     uint64_t lost_ticks = pacer->lost_ticks;
     pacer->lost_ticks = 0;
     pacer->reported_us = now_us;

@@ -23,7 +23,7 @@ bool server_pacer_is_due(const server_pacer* pacer, bool is_fast, uint64_t now_u
 /// ones are given up.
 void server_pacer_tick(server_pacer* pacer, bool is_fast, uint64_t now_us);
 /// @return the ticks that were given up and not yet reported; 0 when there are none, or when the
-/// last report is less than a second ago. The caller reports them.
+/// last report is less than a minute ago. The caller reports them.
 uint64_t server_pacer_take_lost(server_pacer* pacer, uint64_t now_us);
 /// The server received what came.
 void server_pacer_received(server_pacer* pacer);

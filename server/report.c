@@ -119,12 +119,14 @@ static bool close_log(server_program* self, net_log_counters* counters) {
     return false;
 }
 
-// What the outer layer refused. Sessions that began and ended as they should are no news.
+// What the outer layer refused. Sessions that began and ended as they should are no news, nor are
+// datagrams that a line delivers twice.
 static void report_refused(const server_program* self) {
     net_secure_stats refused;
     net_transport_enet_secure_stats(self->transport, &refused);
     for (uint32_t i = 0; i < NET_SECURE_COUNTS; i++)
-        if (i < NET_SECURE_BAD_SIZE || i >= NET_SECURE_LINGERED) refused.counts[i] = 0;
+        if (i < NET_SECURE_BAD_SIZE || i >= NET_SECURE_LINGERED || i == NET_SECURE_REPLAYED)
+            refused.counts[i] = 0;
     char text[1024];
     net_secure_stats_text(&refused, text, sizeof text);
     if (text[0]) base_report(&self->reporter, NULL, 0, "note: refused%s", text);

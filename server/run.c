@@ -54,8 +54,10 @@ static void report_log_failure(server_program* self) {
 static void report_lost_ticks(server_program* self, server_pacer* pacer, uint64_t now_us) {
     uint64_t lost_ticks = server_pacer_take_lost(pacer, now_us);
     if (lost_ticks == 0) return;
-    base_report(&self->reporter, NULL, 0, "stalled: %" PRIu64 " ticks of wall time are given up",
-                lost_ticks);
+    base_report(&self->reporter, NULL, 0,
+                "warning: this machine was busy: the match stood still for %" PRIu64
+                " tick%s (%" PRIu64 " ms)",
+                lost_ticks, lost_ticks == 1 ? "" : "s", lost_ticks * pacer->period_us / 1000);
 }
 
 // On SIGHUP, behind a tick: the game's files again, all of them or none.
@@ -160,4 +162,5 @@ void server_program_run(server_program* self) {
         report_log_failure(self);
         report_lost_ticks(self, &pacer, now_us);
     }
+    report_lost_ticks(self, &pacer, UINT64_MAX);
 }

@@ -20,7 +20,8 @@ bool client_advice_write(const client_advice_facts* facts, char* text, size_t te
                                facts->ticks_s, facts->rate_hz);
         return true;
     } else if (facts->rtt_ms > CLIENT_ADVICE_RTT_MS) {
-        format = "round trip %.0f ms: the server is far away";
+        format = facts->is_local ? "round trip %.0f ms in one program: --net, or a busy machine"
+                                 : "round trip %.0f ms: the server is far away";
         value = facts->rtt_ms;
     } else if (facts->view_ms > CLIENT_ADVICE_VIEW_MS) {
         format = "view %.0f ms behind: packets come unevenly";

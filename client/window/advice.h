@@ -17,6 +17,7 @@ typedef struct client_advice_facts {
     double ticks_s,
         rate_hz; ///< ticks of the server that came, and those that it should make; 0: not known
     double corrections_s; ///< of the prediction, that are seen
+    bool is_local;        ///< the server is in this program
 } client_advice_facts;
 
 /// Write the sentence about the worst of it: what hides other faults comes first.

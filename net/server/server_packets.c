@@ -414,8 +414,8 @@ void net_server_run_lanes(net_server* server, net_server_lane_fn work, bool is_l
 static void count_stopped(net_server* server, uint32_t count) {
     if (count > 0 && server->counters.solo_stopped == 0)
         base_report(server->config.reporter, NULL, 0,
-                    "note: a client's acknowledgements take too long for solo code: it gets shared "
-                    "code (solo_stopped counts such clients)");
+                    "debug: a client's acknowledgements take too long for solo code: it gets "
+                    "shared code (solo_stopped counts such clients)");
     server->counters.solo_stopped += count;
 }
 

@@ -168,6 +168,7 @@ base_reporter base_reporter_first(base_report_first* keeper) {
 static void report_stderr(void* context, const char* file, uint32_t line, const char* message) {
     (void)context;
     char text[BASE_REPORT_TEXT_BYTES];
+    if (message[0] == 'd' && base_report_kind(message) > 0) return;
     base_report_text(text, sizeof text, file, line, message);
     fprintf(stderr, "%s\n", text);
 }

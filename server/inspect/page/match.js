@@ -299,7 +299,7 @@ async function infoOf(page) {
     const { right } = page.status ?? await page.api.get("status"), folder = right === "reader" ? "/watch" : "/log";
     const info = await (await page.api.bytesOf(folder + "/info")).json();
     if (info.why) throw new Error(info.why);
-    if (!info.wasm) throw new Error("The server has no wasm of the game (-DSHOAL_WEB=ON).");
+    if (!info.wasm) throw new Error("This is a map. To see the game itself, build it for browsers: scripts/web FOLDER, or -DSHOAL_WEB=ON for a game of Shoal.");
     return { ...info, folder };
 }
 

@@ -21,7 +21,7 @@ function ledger(page) {
     table.element.style.maxHeight = "420px";
     const ways = segments(WAYS, by, (value) => { by = value; page.set({ by: value === "component" ? "" : value }); begin(); }, "By");
 
-    const call = (name) => name === "-" ? `of no ${by}` : by === "client" && name !== OTHERS ? "client " + name : name;
+    const call = (name) => name === "-" ? `heads of packets (no ${by})` : by === "client" && name !== OTHERS ? "client " + name : name;
     function show(answer) {
         write(problem, "");
         write(whole, answer.seconds ? `${rate(Number(answer.bits) / 8 / answer.seconds)} over ${Math.round(answer.seconds)} s` : "");

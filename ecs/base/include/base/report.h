@@ -34,7 +34,8 @@ typedef struct base_report_first {
 } base_report_first;
 /// The reporter that fills `keeper` (zeroed by the caller), which must outlive it.
 base_reporter base_reporter_first(base_report_first* keeper);
-/// A reporter that prints "FILE:LINE: error: text" to stderr. Valid for the whole process.
+/// A reporter that prints "FILE:LINE: error: text" to stderr, and no "debug: ". Valid for the whole
+/// process.
 base_reporter base_reporter_stderr(void);
 
 BASE_C_END

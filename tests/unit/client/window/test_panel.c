@@ -66,6 +66,9 @@ CASE(each_fault_has_its_sentence_above_its_threshold_alone) {
         assert_true(client_advice_write(&bad[i], text, sizeof text));
         assert_string_equal(text, sentences[i]);
     }
+    bad[3].is_local = true;
+    assert_true(client_advice_write(&bad[3], text, sizeof text));
+    assert_string_equal(text, "round trip 250 ms in one program: --net, or a busy machine");
     client_advice_facts unknown = good;
     unknown.ticks_s = 0.0; // no rate yet
     assert_false(client_advice_write(&unknown, text, sizeof text));
