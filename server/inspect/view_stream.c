@@ -209,8 +209,24 @@ static bool may_show(const server_request* request, const ecs_world* world, ecs_
     return component && view_may_see(request, component);
 }
 
-static void put_position(base_bytes* frame, const ecs_world* world, const net_log_where* place,
-                         ecs_entity entity) {
+// By the game's rules of interest. 0: none, or the request may not see it.
+static uint16_t team_of(const server_subject* subject, const server_request* request,
+                        ecs_entity entity) {
+    const ecs_world* world = net_match_world(subject->match);
+    const net_interest_rules* rules = net_match_get_config(subject->match)->module->game->interest;
+    if (!rules || !rules->team) return 0;
+    const ecs_component_id id = view_find_component(world, rules->team, strlen(rules->team), NULL);
+    const void* cell = ecs_find(world, entity, id);
+    if (!cell || !may_show(request, world, entity, id)) return 0;
+    uint32_t team = 0;
+    memcpy(&team, cell, ecs_type_get(world, ecs_component_get(world, id)->type)->size);
+    return team <= UINT16_MAX ? (uint16_t)team : UINT16_MAX;
+}
+
+static void put_position(const server_subject* subject, const server_request* request,
+                         base_bytes* frame, const net_log_where* place, ecs_entity entity) {
+    const ecs_world* world = net_match_world(subject->match);
+    if (!may_show(request, world, entity, (ecs_component_id)place->component)) return;
     const void* cell = ecs_find(world, entity, (ecs_component_id)place->component);
     if (!cell) return;
     const ecs_component* component = ecs_component_get(world, (ecs_component_id)place->component);
@@ -226,7 +242,7 @@ static void put_position(base_bytes* frame, const ecs_world* world, const net_lo
     }
     base_bytes_write_u32(frame, entity);
     base_bytes_write_u16(frame, ecs_entity_template(world, entity));
-    base_bytes_write_u16(frame, 0);
+    base_bytes_write_u16(frame, team_of(subject, request, entity));
     for (uint32_t i = 0; i < 3; i++) {
         uint32_t bits;
         memcpy(&bits, &at[i], sizeof bits);
@@ -255,9 +271,7 @@ static bool put_scope(server_subject* subject, const server_request* request,
             is_cut = true;
             break;
         }
-        if (ecs_is_alive(world, entity) &&
-            may_show(request, world, entity, (ecs_component_id)place->component))
-            put_position(frame, world, place, entity);
+        if (ecs_is_alive(world, entity)) put_position(subject, request, frame, place, entity);
     }
     return is_cut;
 }
@@ -285,8 +299,7 @@ static bool put_world(server_subject* subject, const server_request* request,
         }
         if (first != ECS_ENTITY_NONE && is_round && ecs_entity_index(at) > ecs_entity_index(first))
             return false;
-        if (may_show(request, world, at, (ecs_component_id)place->component))
-            put_position(frame, world, place, at);
+        put_position(subject, request, frame, place, at);
         if (frame->size >= bytes_max) return true;
         if (step % POSITIONS_STEPS == 0 && view_is_late(request)) return true;
     }

@@ -233,6 +233,9 @@ def check_figures(page):
     page.has("#view", "parts")
     page.view("systems")
     page.wait(f"{ROWS} > 3 && [...document.querySelectorAll('#view .bar i')].some(bar => parseFloat(bar.style.width) > 50)")
+    page.be(360, "light") # a phone shows the figures without scrolling
+    page.wait("document.querySelector('#systems tbody td.number').getBoundingClientRect().right < 250")
+    page.be(1280, "dark")
 
 
 def check_world(page):

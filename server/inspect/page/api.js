@@ -151,7 +151,7 @@ export function listen(of, heard) {
     }, () => { text = ""; setState("live"); }, (fault) => setState(fault.status === 401 ? "refused" : "lost", fault.message));
 }
 
-// Positions: `heard({tick, cut, isUp, count, ids, templates, xyz})`, arrays of their own for each frame.
+// Positions: `heard({tick, cut, isUp, count, ids, templates, teams, xyz})`, arrays of their own for each frame.
 export function positions(values, heard, failed) {
     let held = new Uint8Array(0);
     return follow(() => "/api/v1/positions" + query(values), (part) => {
@@ -172,11 +172,12 @@ export function positions(values, heard, failed) {
 
 function frame(view, at, size) {
     const count = Math.floor((size - 12) / 20);
-    const ids = new Uint32Array(count), templates = new Uint16Array(count), xyz = new Float32Array(count * 3);
+    const ids = new Uint32Array(count), templates = new Uint16Array(count), teams = new Uint16Array(count), xyz = new Float32Array(count * 3);
     for (let i = 0, from = at + 12; i < count; i++, from += 20) {
         ids[i] = view.getUint32(from, true);
         templates[i] = view.getUint16(from + 4, true);
+        teams[i] = view.getUint16(from + 6, true);
         for (let k = 0; k < 3; k++) xyz[i * 3 + k] = view.getFloat32(from + 8 + k * 4, true);
     }
-    return { tick: Number(view.getBigUint64(at, true)), cut: (view.getUint32(at + 8, true) & 1) !== 0, isUp: (view.getUint32(at + 8, true) & 2) !== 0, count, ids, templates, xyz };
+    return { tick: Number(view.getBigUint64(at, true)), cut: (view.getUint32(at + 8, true) & 1) !== 0, isUp: (view.getUint32(at + 8, true) & 2) !== 0, count, ids, templates, teams, xyz };
 }

@@ -8,7 +8,7 @@ const LEVELS = ["error", "warning", "info", "debug"];
 const full = (level) => level === "warn" ? "warning" : level;
 
 function tail(page) {
-    let level = page.get("level") || "debug", layer = page.get("layer"), lines = [], newest = 0n, is_at_end = true;
+    let level = page.get("level") || "debug", layer = page.get("layer"), lines = [], newest = 0n, newest_row = null, is_at_end = true;
     const problem = h("p", { class: "problem" }), number = h("span", { class: "note" });
     const search = h("input", { class: "grow", placeholder: "text", "data-search": "", value: page.get("q"), spellcheck: "false", "aria-label": "Search the log", oninput: () => { page.set({ q: search.value }); all(); } });
     const box = h("div", { class: "lines", tabindex: "0", role: "log", "aria-label": "Log" });
@@ -23,16 +23,28 @@ function tail(page) {
 
     const fits = (line) => LEVELS.indexOf(full(line.level)) <= LEVELS.indexOf(level) && (!layer || line.layer === layer) &&
         (!search.value || line.text.toLowerCase().includes(search.value.toLowerCase()));
+    // Equal lines that follow each other are one, with their number.
+    const is_same = (a, b) => a && a.text === b.text && a.level === b.level && a.layer === b.layer;
     const element_of = (line) => h("div", { class: full(line.level) },
         h("span", { class: "time", title: new Date(Number(line.time_ms)).toISOString() + ", tick " + line.tick }, new Date(Number(line.time_ms)).toTimeString().slice(0, 8) + "." + String(Number(line.time_ms) % 1000).padStart(3, "0")),
-        h("span", { class: "level" }, full(line.level)), h("span", { class: "layer" }, line.layer), h("span", { class: "text" }, line.text));
+        h("span", { class: "level" }, full(line.level)), h("span", { class: "layer" }, line.layer), h("span", { class: "text" }, line.text, line.times > 1 ? [" ", pill("× " + count(line.times))] : null));
+    function put(found) {
+        for (const line of found) {
+            if (is_same(newest_row, line)) {
+                newest_row.times++;
+                box.lastElementChild.replaceWith(element_of(newest_row));
+            } else box.append(element_of(newest_row = { ...line, times: 1 }));
+        }
+    }
     const down = () => { if (is_at_end) box.scrollTop = box.scrollHeight; };
     const total = () => {
-        write(number, `${count(box.querySelectorAll(".level").length)} of ${count(lines.length)} lines`);
+        write(number, `${count(lines.filter(fits).length)} of ${count(lines.length)} lines`);
         if (!box.firstElementChild) box.replaceChildren(empty("No line", lines.length ? "None of the lines fits these filters." : "What the server says appears here."));
     };
     function all() {
-        box.replaceChildren(...lines.filter(fits).map(element_of));
+        box.replaceChildren();
+        newest_row = null;
+        put(lines.filter(fits));
         total();
         down();
     }
@@ -43,11 +55,9 @@ function tail(page) {
         newest = BigInt(fresh.at(-1).n);
         lines.push(...fresh);
         box.querySelector(".empty")?.remove();
-        box.append(...fresh.filter(fits).map(element_of));
-        if (lines.length > LINES_MAX) {
-            lines = lines.slice(-LINES_MAX);
-            while (box.children.length > LINES_MAX) box.firstElementChild.remove();
-        }
+        put(fresh.filter(fits));
+        lines = lines.slice(-LINES_MAX);
+        while (box.children.length > LINES_MAX) box.firstElementChild.remove();
         total();
         down();
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The match as a map: dots at the positions that the server streams, a colour for each template. It keeps the last minute, so
+// The match as a map: dots at the positions that the server streams, a colour for each team, and for each template of
+// what is in none. It keeps the last minute, so
 // that it can be paused, stepped and played slowly as a log can.
 import { colours, fit } from "./chart.js";
 import { count } from "./dom.js";
@@ -79,13 +80,14 @@ class Map_ {
             x = places[i * 2] = x0 + x * scale;
             y = places[i * 2 + 1] = y0 + y * scale;
             if (x < -9 || y < -9 || x > width + 9 || y > height + 9) continue;
-            kinds.add(a.templates[i]);
-            c.drawImage(this.dot(a.templates[i], size, colour), x - size - 1, y - size - 1, size * 2 + 2, size * 2 + 2);
+            const kind = kindOf(a, i);
+            kinds.add(kind);
+            c.drawImage(this.dot(kind, size, colour), x - size - 1, y - size - 1, size * 2 + 2, size * 2 + 2);
         }
         this.legend(c, [...kinds].sort((p, q) => p - q), height, colour);
     }
-    dot(template, size, colour) { // drawn once: a picture is copied in a tenth of the time of an arc
-        const key = [this.colourOf(template), size, colour.accent].join();
+    dot(kind, size, colour) { // drawn once: a picture is copied in a tenth of the time of an arc
+        const key = [this.colourOf(kind), size, colour.accent].join();
         if (this.dots_key !== size + colour.accent) [this.dots_key, this.images] = [size + colour.accent, new Map()];
         let image = this.images.get(key);
         if (image) return image;
@@ -93,16 +95,16 @@ class Map_ {
         this.images.set(key, image = new OffscreenCanvas(Math.ceil(side * scale), Math.ceil(side * scale)));
         const c = image.getContext("2d");
         c.scale(image.width / side, image.height / side);
-        c.fillStyle = colour.data[this.colourOf(template)];
+        c.fillStyle = colour.data[this.colourOf(kind)];
         c.arc(side / 2, side / 2, size, 0, 7);
         c.fill();
         return image;
     }
-    colourOf(template) { return this.hues?.get(template) ?? 7; }
-    rank({ templates }) { // seven colours for those of which there are most at the begin, grey for the others
+    colourOf(kind) { return this.hues?.get(kind) ?? 7; }
+    rank(frame) { // teams in their order, so that a team keeps its colour; then seven colours for those of which there are most at the begin, grey for the others
         const many = new Map();
-        for (const template of templates) many.set(template, (many.get(template) ?? 0) + 1);
-        this.hues = new Map([...many].sort((p, q) => q[1] - p[1]).slice(0, 7).map(([template], i) => [template, i]));
+        for (let i = 0; i < frame.count; i++) many.set(kindOf(frame, i), (many.get(kindOf(frame, i)) ?? 0) + 1);
+        this.hues = new Map([...many].sort((p, q) => (q[0] < 0) - (p[0] < 0) || (p[0] < 0 ? q[0] - p[0] : q[1] - p[1])).slice(0, 7).map(([kind], i) => [kind, i]));
     }
     grid(c, box, scale, x0, y0, width, height, colour) {
         const step = 10 ** Math.ceil(Math.log10(60 / scale));
@@ -123,7 +125,7 @@ class Map_ {
             c.arc(18, y, 4, 0, 7);
             c.fill();
             c.fillStyle = colour.soft;
-            c.fillText(this.names.get(kind) ?? "template " + kind, 28, y + 0.5);
+            c.fillText(kind < 0 ? "team " + -kind : this.names.get(kind) ?? "template " + kind, 28, y + 0.5);
             y += 17;
         }
     }
@@ -139,6 +141,9 @@ class Map_ {
     }
     close() { this.stop(); }
 }
+
+// What gives a dot its colour: its team, as a number below 0, or its template.
+const kindOf = (frame, i) => -frame.teams[i] || frame.templates[i];
 
 // A handle as the server writes it: the index, then the generation.
 const handleText = (handle) => `${handle & 0x3fffff}:${handle >>> 22}`;

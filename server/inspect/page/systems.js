@@ -39,6 +39,6 @@ export function open(root, page) {
         write(about, answer.timed ? `${count(all.length)} systems, times of the last ${fixed(answer.seconds, 0)} s` : "Timing begins now: systems are timed only while this view is open.");
         show();
     }, page.problem(problem));
-    root.append(h("div", { class: "split alone" }, h("div", { class: "list" }, h("div", { class: "toolbar" }, search, about, problem), table.element)));
+    root.append(h("div", { class: "split alone", id: "systems" }, h("div", { class: "list" }, h("div", { class: "toolbar" }, search, about, problem), table.element)));
     return { close: stop };
 }
