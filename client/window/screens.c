@@ -174,7 +174,8 @@ void client_screen_watching(const net_draw* draw, float width, float height, con
 }
 
 // Write "Left,A" as "Left, A".
-static void put_names(const net_draw* draw, float x, float y, ecs_color color, const char* names) {
+static void put_names(const net_draw* draw, float x, float y, float height, ecs_color color,
+                      const char* names) {
     char text[64];
     size_t used = 0;
     for (const char* at = names; at && *at && used + 3 < sizeof text; at++) {
@@ -182,30 +183,38 @@ static void put_names(const net_draw* draw, float x, float y, ecs_color color, c
         if (*at == ',' && at[1] != ' ') text[used++] = ' ';
     }
     text[used] = '\0';
-    put(draw, x, y, 14.0f, color, text);
+    put(draw, x, y, height, color, text);
+}
+
+// How large a card of this size is drawn: a small window has smaller letters, and nothing is cut.
+static float fit(float width, float height, float wide, float tall) {
+    return base_min(1.0f, base_min(width / wide, height / tall));
 }
 
 void client_screen_help(const net_draw* draw, float width, float height, const char* title,
                         const net_action* actions, uint32_t action_count,
                         const client_help_row* rows, uint32_t row_count, bool has_pads) {
     const float wide = HELP_WIDTH + (has_pads ? HELP_PADS : 0.0f);
-    const float help = 150.0f + (has_pads ? HELP_PADS : 0.0f);
-    float tall = 84.0f + HELP_ROW * (float)(action_count + row_count) + 12.0f;
-    float x = (width - wide) * 0.5f, y = (height - tall) * 0.5f;
-    card(draw, x, y, wide, tall, accent);
-    x += 28.0f;
-    put(draw, x, y + 22.0f, 22.0f, white, title);
-    float at = y + 64.0f;
-    for (uint32_t i = 0; i < action_count; i++, at += HELP_ROW) {
-        put_names(draw, x, at, accent, actions[i].keys);
-        if (has_pads) put_names(draw, x + 150.0f, at, warm, actions[i].pads);
-        put(draw, x + help, at, 14.0f, white, actions[i].help ? actions[i].help : actions[i].name);
+    const float tall = 84.0f + HELP_ROW * (float)(action_count + row_count) + 12.0f;
+    const float size = fit(width, height, wide, tall), row = HELP_ROW * size;
+    const float help = (150.0f + (has_pads ? HELP_PADS : 0.0f)) * size, letters = 14.0f * size;
+    float x = (width - wide * size) * 0.5f, y = (height - tall * size) * 0.5f;
+    card(draw, x, y, wide * size, tall * size, accent);
+    x += 28.0f * size;
+    put(draw, x, y + 22.0f * size, 22.0f * size, white, title);
+    float at = y + 64.0f * size;
+    for (uint32_t i = 0; i < action_count; i++, at += row) {
+        put_names(draw, x, at, letters, accent, actions[i].keys);
+        if (has_pads) put_names(draw, x + 150.0f * size, at, letters, warm, actions[i].pads);
+        put(draw, x + help, at, letters, white,
+            actions[i].help ? actions[i].help : actions[i].name);
     }
-    draw->rect(draw->context, x, at + 4.0f, wide - 56.0f, 1.0f, (ecs_color){160, 174, 212, 60});
-    at += 12.0f;
-    for (uint32_t i = 0; i < row_count; i++, at += HELP_ROW) {
-        put_names(draw, x, at, accent, rows[i].keys);
-        put(draw, x + help, at, 14.0f, white, rows[i].help);
+    draw->rect(draw->context, x, at + 4.0f * size, (wide - 56.0f) * size, 1.0f,
+               (ecs_color){160, 174, 212, 60});
+    at += 12.0f * size;
+    for (uint32_t i = 0; i < row_count; i++, at += row) {
+        put_names(draw, x, at, letters, accent, rows[i].keys);
+        put(draw, x + help, at, letters, white, rows[i].help);
     }
 }
 
@@ -215,27 +224,31 @@ void client_screen_bindings(const net_draw* draw, float width, float height,
                             const client_binding_row* rows, uint32_t row_count, uint32_t chosen,
                             bool is_waiting, const char* hint) {
     const float tall = 110.0f + HELP_ROW * (float)row_count;
-    const float left = (width - BINDINGS_WIDTH) * 0.5f, top = (height - tall) * 0.5f;
+    const float size = fit(width, height, BINDINGS_WIDTH, tall), row = HELP_ROW * size;
+    const float wide = BINDINGS_WIDTH * size, letters = 14.0f * size;
+    const float left = (width - wide) * 0.5f, top = (height - tall * size) * 0.5f;
     dim(draw, width, height, 110);
-    card(draw, left, top, BINDINGS_WIDTH, tall, accent);
-    const float x = left + 28.0f;
-    put(draw, x, top + 22.0f, 22.0f, white, "Keys and game controllers");
-    float y = top + 64.0f;
-    for (uint32_t i = 0; i < row_count; i++, y += HELP_ROW) {
+    card(draw, left, top, wide, tall * size, accent);
+    const float x = left + 28.0f * size;
+    put(draw, x, top + 22.0f * size, 22.0f * size, white, "Keys and game controllers");
+    float y = top + 64.0f * size;
+    for (uint32_t i = 0; i < row_count; i++, y += row) {
         const bool is_chosen = i == chosen;
         if (is_chosen)
-            draw->rect(draw->context, left + 14.0f, y - 3.0f, BINDINGS_WIDTH - 28.0f, HELP_ROW,
-                       (ecs_color){50, 66, 120, 255});
-        put(draw, x, y, 14.0f, white, rows[i].name);
+            draw->rect(draw->context, left + 14.0f * size, y - 3.0f * size, wide - 28.0f * size,
+                       row, (ecs_color){50, 66, 120, 255});
+        put(draw, x, y, letters, white, rows[i].name);
         if (is_chosen && is_waiting) {
-            put(draw, x + 150.0f, y, 14.0f, warm, "...");
+            put(draw, x + 150.0f * size, y, letters, warm, "...");
         } else {
-            put_names(draw, x + 150.0f, y, rows[i].is_key_shared ? bad : accent, rows[i].keys);
-            put_names(draw, x + 330.0f, y, rows[i].is_pad_shared ? bad : warm, rows[i].pads);
+            put_names(draw, x + 150.0f * size, y, letters, rows[i].is_key_shared ? bad : accent,
+                      rows[i].keys);
+            put_names(draw, x + 330.0f * size, y, letters, rows[i].is_pad_shared ? bad : warm,
+                      rows[i].pads);
         }
-        if (rows[i].conflict) put(draw, x + 540.0f, y, 14.0f, bad, rows[i].conflict);
+        if (rows[i].conflict) put(draw, x + 540.0f * size, y, letters, bad, rows[i].conflict);
     }
-    put(draw, x, y + 14.0f, 13.0f, soft, hint);
+    put(draw, x, y + 14.0f * size, 13.0f * size, soft, hint);
 }
 
 // ---- the legend ----

@@ -149,6 +149,21 @@ PICTURE_CASE(help_shows_game_controllers_beside_the_keys) {
     assert_true(picture_count(p, 520, 150, 250, 200, white, 40) > 60);
 }
 
+PICTURE_CASE(help_fits_into_a_small_window) {
+    const net_action actions[] = {{"left", "Left,A", "to the left", "DPLeft,LeftX-"},
+                                  {"fire", "Space", "fire", "A"}};
+    client_screen_help(&p->screen, 320, 180, "Breakout", actions, 2, NULL, 0, false);
+    client_draw_end(p->draw);
+    assert_true(picture_count(p, 15, 60, 60, 100, accent, 90) > 20);
+}
+
+PICTURE_CASE(the_table_of_keys_fits_into_a_small_window) {
+    const client_binding_row rows[] = {{.name = "left", .keys = "Left"}};
+    client_screen_bindings(&p->screen, 480, 180, rows, 1, 1, false, "Esc: done");
+    client_draw_end(p->draw);
+    assert_true(picture_count(p, 15, 86, 60, 20, white, 90) > 5); // the action's name
+}
+
 static uint32_t strip(picture* p, uint32_t actions_count, bool has_pads, float part,
                       ecs_color color) {
     net_action actions[NET_ACTIONS_MAX];
