@@ -16,6 +16,7 @@
 // Invariant: no names, no allocation in a steady step; the result depends on the order of systems
 // and of rows only.
 #include "base/assert.h"
+#include "base/float_mode.h"
 #include "base/hash.h"
 #include "ecs/debug.h"
 #include "event/command_queue.h"
@@ -231,6 +232,7 @@ bool ecs_running_where(const ecs_running* running, ecs_where* where) {
 }
 
 void ecs_world_run_stage(ecs_world* world, uint32_t stage, const ecs_step* step) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     check_idle(world);
     run_stage(world, stage, step);
 }
@@ -258,6 +260,7 @@ static void post_changes(ecs_world* world) {
 }
 
 void ecs_systems_step(ecs_world* world, const ecs_step* step) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     check_idle(world);
     world->tick = step->tick;
     run_stage(world, 0, step);

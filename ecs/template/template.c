@@ -8,6 +8,7 @@
 #include "template/template_set.h"
 
 #include "base/assert.h"
+#include "base/float_mode.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "ecs/template.h"
@@ -165,6 +166,7 @@ ecs_result ecs_template_set_commit(ecs_template_set* set) {
 
 static ecs_result load_text(ecs_world* world, const char* file, const char* text, size_t text_bytes,
                             bool is_alone, const base_reporter* reporter) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(world && (text || text_bytes == 0));
     if (world->is_sealed) return ECS_ERR_SEALED;
     ecs_template_set set;

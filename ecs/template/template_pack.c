@@ -10,6 +10,7 @@
 #include "template/template_set.h"
 
 #include "base/assert.h"
+#include "base/float_mode.h"
 #include "base/text.h"
 #include "ecs/template_files.h"
 #include "type/world.h"
@@ -493,6 +494,7 @@ ecs_result ecs_template_set_read_pack(ecs_template_set* set, const void* pack, s
 
 ecs_result ecs_template_load_pack(ecs_world* world, const void* pack, size_t bytes,
                                   const base_reporter* reporter) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(world && (pack || bytes == 0));
     if (world->is_sealed) return ECS_ERR_SEALED;
     ecs_template_set set;

@@ -21,6 +21,7 @@
 #include "base/workers.h"
 
 #include "base/assert.h"
+#include "base/float_mode.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -110,6 +111,7 @@ static void wait_for_work(base_worker* worker) {
 
 static void* run(void* argument) {
     base_worker* worker = argument;
+    (void)base_float_mode_set();
     for (;;) {
         wait_for_work(worker);
         uint32_t posted = WORKER_POSTED;
