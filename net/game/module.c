@@ -15,6 +15,7 @@
 #include "proto/codec.h"
 
 #include "base/assert.h"
+#include "base/float_mode.h"
 #include "base/hash.h"
 #include "base/text.h"
 
@@ -498,6 +499,7 @@ static bool copy_library(module_box* box, const base_bytes* code, char* path, si
 // `code`: load this copy; NULL: the file.
 static net_result load_library(module_box* box, const char* name, const base_bytes* code,
                                const base_reporter* reporter) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     const char* file = box->file;
     char path[PATH_BYTES_MAX];
     if (code && !copy_library(box, code, path, sizeof path)) {

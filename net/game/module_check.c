@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Checking a module file before any of its code runs.
 //
-// Three promises of a module can be read from its file: it has no writable globals, it imports no
-// time, no chance and nothing of the C library's mathematics, and it exports the one symbol. The
-// file is untrusted: each offset is checked against the file's size before it is followed, each
-// string against the end of its table. Only without a fault the module is opened and its table
-// checked.
+// Four promises of a module can be read from its file: it has no writable globals, it imports no
+// time, no chance and nothing of the C library's mathematics, it was not linked with -ffast-math,
+// and it exports the one symbol. The file is untrusted: each offset is checked against the file's
+// size before it is followed, each string against the end of its table. Only without a fault the
+// module is opened and its table checked.
 //
 // What lies where in a shared object: constants with pointers go to .data.rel.ro, which the loader
 // makes read-only after relocation; writable data is in .data and .bss. The toolchain itself puts
 // two words there (__dso_handle, completed.0). In a stripped file small globals can hide beside
-// them; no other part of this check depends on the symbol table.
+// them, and so can start-up code of -ffast-math; no other part of this check depends on the symbol
+// table.
 //
 // Left to others: whether the promises hold at run time. Verification of the log finds that.
 
@@ -250,6 +251,11 @@ static void check_symbol(elf* elf_, uint32_t table_type, const Elf64_Sym* symbol
         return;
     }
     if (table_type == SHT_DYNSYM && strcmp(name, NET_GAME_SYMBOL) == 0) found_->has_entry = true;
+    if (strcmp(name, "set_fast_math") == 0) // of crtfastmath.o
+        fault(elf_,
+              "has start-up code of -ffast-math, which makes small numbers zero: build and link it "
+              "without -ffast-math, -Ofast and -funsafe-math-optimizations",
+              "");
     // A global that is in both tables is reported once.
     if (table_type == SHT_SYMTAB || ELF64_ST_BIND(symbol->st_info) == STB_LOCAL)
         check_defined(elf_, symbol, name);

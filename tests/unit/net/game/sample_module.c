@@ -3,6 +3,8 @@
 
 #include "net/game.h"
 
+#include "float_hosts.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
@@ -14,6 +16,7 @@
 #define FAULT_THREAD 5
 #define FAULT_CORE 6
 #define FAULT_UNDEFINED 7
+#define FAULT_FLOATS 8
 
 #if SAMPLE_FAULT == FAULT_GLOBAL
 static int sample_counter = 3;
@@ -21,6 +24,13 @@ static char sample_buffer[100];
 #endif
 #if SAMPLE_FAULT == FAULT_THREAD
 static _Thread_local int sample_per_thread;
+#endif
+
+#if SAMPLE_FAULT == FAULT_FLOATS
+// As crtfastmath.o has it, which some compilers link.
+__attribute__((constructor)) static void set_fast_math(void) {
+    base_float_mode_restore(&float_hosts[BASE_COUNT(float_hosts) - 1]);
+}
 #endif
 
 static const net_game_module module = {

@@ -9,6 +9,7 @@
 #include "breakout.h"
 #include "game/module_files.h"
 #include "game/module.h"
+#include "float_hosts.h"
 #include "net/limits.h"
 
 #include <math.h>
@@ -674,6 +675,19 @@ CASE(imports_of_mathematics_chance_and_time_are_named) {
     assert_non_null(strstr(said, "imports libm's sinf: its bits differ between machines; "));
     assert_non_null(strstr(said, "imports rand: chance is ecs_world_rng or ecs_stage_rng\n"));
     assert_non_null(strstr(said, "imports time: time is stage->tick and stage->dt\n"));
+}
+
+CASE(start_up_code_of_fast_math_is_named_and_its_setting_undone) {
+    refuse_check(SAMPLES_DIR "/sample_floats.so", NET_ERR_MODULE,
+                 "has start-up code of -ffast-math, which makes small numbers zero: build and link "
+                 "it without -ffast-math, -Ofast and -funsafe-math-optimizations");
+    for (uint32_t i = 0; i < BASE_COUNT(float_hosts); i++) {
+        net_module* module;
+        base_float_mode_restore(&float_hosts[i]);
+        (void)!net_module_open(SAMPLES_DIR "/sample_floats.so", NULL, NULL, &module);
+        assert_true(float_hosts_end(float_hosts[i]));
+        net_module_close(module);
+    }
 }
 
 CASE(other_files_are_no_modules) {
