@@ -12,6 +12,7 @@
 #include "state/varsize.h"
 
 #include "base/assert.h"
+#include "base/float_mode.h"
 #include "base/text.h"
 #include "net/match.h"
 
@@ -65,6 +66,7 @@ void net_client_destroy(net_client* client) {
 }
 
 void net_client_service(net_client* client, uint64_t now_us) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     client->now_us = now_us;
     net_transport* transport = client->config.transport;
     if (client->phase == NET_CLIENT_ENDED) return;
@@ -109,6 +111,7 @@ static bool step_mirror(net_client* client) {
 }
 
 void net_client_tick(net_client* client, uint64_t now_us) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     client->now_us = now_us;
     net_ration_report(&client->ration, now_us);
     net_pace_tick(&client->pace, now_us);

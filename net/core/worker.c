@@ -7,6 +7,7 @@
 #include "core/worker.h"
 
 #include "base/assert.h"
+#include "base/float_mode.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -25,6 +26,7 @@ struct net_worker {
 
 static void* run(void* context) {
     net_worker* worker = context;
+    (void)base_float_mode_set();
     pthread_mutex_lock(&worker->mutex);
     for (;;) {
         while (!worker->is_busy && !worker->must_end)

@@ -20,6 +20,7 @@
 #include "ecs/save.h"
 
 #include "base/assert.h"
+#include "base/float_mode.h"
 #include "base/shown.h"
 #include "base/text.h"
 
@@ -311,6 +312,7 @@ static net_result register_game(net_match* match, const base_reporter* reporter)
 
 net_result net_match_create(const net_match_config* config, const base_reporter* reporter,
                             net_match** match_out) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(config && config->module && match_out);
     BASE_ASSERT(config->tick_rate_hz >= NET_TICK_RATE_HZ_MIN &&
                 config->tick_rate_hz <= NET_TICK_RATE_HZ_MAX);
@@ -416,6 +418,7 @@ void net_match_mirror_start(net_match* match, uint32_t tick_rate_hz, const doubl
 // ---- time ----
 
 void net_match_step_at(net_match* match, ecs_tick tick) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(tick > ecs_world_tick(match->world) || match->config.role != NET_ROLE_SERVER);
     const ecs_step step = {.tick = tick, .dt = match->dt, .user = &match->unseen};
     // Before each tick, so that a loader of the game that counts on it is the same in a replay.
@@ -547,6 +550,7 @@ static net_result restore_resources(net_match* match, base_reader* bytes) {
 }
 
 net_result net_match_restore(net_match* match, const void* data, size_t size) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     base_reader bytes = base_reader_make(data, size);
     match->player_count = match->requests.count = 0;
     match->memory.is_lacking = false;

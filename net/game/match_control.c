@@ -7,6 +7,7 @@
 #include "net/match.h"
 
 #include "base/assert.h"
+#include "base/float_mode.h"
 #include "base/shown.h"
 
 #include <string.h>
@@ -95,6 +96,7 @@ static net_result mark(const control* self) {
 net_result net_match_control(net_match* match, const char* verb,
                              const net_match_argument* arguments, uint32_t count, bool is_trial,
                              const base_reporter* reporter) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     static const struct {
         const char* name;
         uint32_t count;

@@ -8,6 +8,7 @@
 #include "proto/codec.h"
 
 #include "base/assert.h"
+#include "base/float_mode.h"
 #include "base/json.h"
 #include "base/search.h"
 #include "base/text.h"
@@ -25,6 +26,7 @@ net_player* net_match_find_player(const net_match* match, uint32_t client) {
 }
 
 void net_match_join(net_match* match, const net_game_player* player) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(match->config.role == NET_ROLE_SERVER && player->name);
     BASE_ASSERT(player->client > match->client_last && player->user_bytes <= NET_USER_BYTES_MAX);
     match->client_last = player->client;
@@ -47,6 +49,7 @@ void net_match_join(net_match* match, const net_game_player* player) {
 }
 
 void net_match_leave(net_match* match, uint32_t client) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(match->config.role == NET_ROLE_SERVER);
     net_player* left = net_match_find_player(match, client);
     BASE_ASSERT(left);

@@ -5,6 +5,7 @@
 #include "net/match.h"
 
 #include "base/assert.h"
+#include "base/float_mode.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -39,6 +40,7 @@ static net_result refuse_key(const net_game_module* game, const char* key,
 
 net_result net_match_setting_apply(net_match_config* config, const char* key_value,
                                    const base_reporter* reporter) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(config && config->module && key_value);
     const net_game_module* game = config->module->game;
     char key[64];

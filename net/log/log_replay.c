@@ -5,6 +5,7 @@
 #include "log/log_replay.h"
 
 #include "base/assert.h"
+#include "base/float_mode.h"
 #include "base/text.h"
 #include "ecs/change.h"
 #include "ecs/save.h"
@@ -316,6 +317,7 @@ static net_result follow_cursor(net_log_replay* replay, net_log_tick* tick) {
 }
 
 net_result net_log_replay_step(net_log_replay* replay, net_log_tick* tick) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(tick && replay->match);
     net_log_record* record = &replay->record;
     bool has_begin = false;
@@ -528,6 +530,7 @@ static net_result begin(net_log_run* run) {
 net_result net_log_run_to(net_log_run* run, ecs_tick tick,
                           void (*part)(void* context, const uint8_t* data, size_t size),
                           void* context) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(tick > 0 && part);
     net_result result = step_to(run, tick);
     if (result == NET_OK && !run->history) result = begin(run);

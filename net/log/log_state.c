@@ -9,6 +9,7 @@
 #include "log/log_state.h"
 
 #include "base/assert.h"
+#include "base/float_mode.h"
 #include "base/search.h"
 #include "base/text.h"
 #include "ecs/entity.h"
@@ -685,6 +686,7 @@ net_log_value net_log_value_make(ecs_field_kind kind, const void* memory) {
 
 bool net_log_state_read(const net_log_state* state, ecs_entity entity,
                         const net_log_component* component, net_log_value* values) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(component && values);
     uint64_t words[PROTO_ROW_FIELDS_MAX];
     const net_log_template* found = find(state, entity, words);

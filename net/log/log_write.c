@@ -2,6 +2,7 @@
 // The records of a match. All of this runs on the simulation's thread and ends with one copy into
 // the queue: no lock, no allocation, no wait. After logging stopped nothing is packed.
 #include "base/assert.h"
+#include "base/float_mode.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "ecs/change.h"
@@ -376,6 +377,7 @@ static const net_history* step_history(net_log_writer* writer, net_match* match)
 }
 
 void net_log_append_end(net_log_writer* writer, net_match* match) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     net_log_append_end_rows(writer, match, writer->recorder ? step_history(writer, match) : NULL);
 }
 

@@ -18,6 +18,7 @@
 #include "present/presenter.h"
 
 #include "base/assert.h"
+#include "base/float_mode.h"
 
 // ---- drawing with names of the log ----
 
@@ -380,6 +381,7 @@ static net_result finish(net_playback* playback, net_result result, double tick)
 }
 
 net_result net_playback_seek(net_playback* playback, double tick) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     tick = clamp(playback, tick);
     net_result result = read_marks(playback, MARKS_BLOCKS_SEEK, tick);
     if (result == NET_OK) result = open_at(playback, tick);
@@ -395,6 +397,7 @@ net_result net_playback_see_as(net_playback* playback, uint32_t client) {
 }
 
 net_result net_playback_advance(net_playback* playback, double ticks) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(ticks >= 0.0);
     double tick = clamp(playback, playback->tick + ticks);
     if (!playback->presenter) return net_playback_seek(playback, tick);
@@ -439,6 +442,7 @@ static net_result open_playback(net_playback* playback) {
 
 net_result net_playback_create(net_log_reader* reader, const net_module* module,
                                const base_reporter* reporter, net_playback** playback_out) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(reader && module && playback_out);
     const base_allocator* allocator = net_log_reader_allocator(reader);
     *playback_out = NULL;

@@ -2,6 +2,7 @@
 // Verification never trusts a stored value: it runs the systems and compares. The hash of a tick
 // shows that the runs differ; the state of the log, or its sums, beside the world show where.
 #include "base/assert.h"
+#include "base/float_mode.h"
 #include "base/text.h"
 #include "ecs/change.h"
 #include "ecs/ecs.h"
@@ -415,6 +416,7 @@ net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_
 net_result net_log_verify_from(net_log_reader* reader, const net_module* module, ecs_tick from,
                                ecs_tick until, net_verify_tick_fn each, void* context,
                                const base_reporter* reporter, net_verify_result* result_out) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(reader && module && result_out);
     *result_out = (net_verify_result){0};
     verification verify = {.reader = reader, .result = result_out};
@@ -646,6 +648,7 @@ static bool prove_tick(void* context, net_match* match) {
 net_result net_log_check_trace(net_log_reader* reader, const net_module* module,
                                const char* trace_file, const base_reporter* reporter,
                                uint64_t* rows_checked) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(reader && module && trace_file && rows_checked);
     trace self = {
         .allocator = net_log_reader_allocator(reader), .file = trace_file, .reporter = reporter};

@@ -16,6 +16,7 @@
 #include "state/steps.h"
 
 #include "base/assert.h"
+#include "base/float_mode.h"
 
 #include <string.h>
 
@@ -210,6 +211,7 @@ static void cover(net_presenter* presenter, const net_predicted* predicted) {
 }
 
 bool net_presenter_frame(net_presenter* presenter, uint64_t now_us) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     if (!presenter->is_begun || !net_playout_advance(&presenter->playout, now_us)) return false;
     double tick = net_playout_tick(&presenter->playout);
     if (tick < (double)presenter->tick_first) return false;

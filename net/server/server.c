@@ -12,6 +12,7 @@
 #include "state/varsize.h"
 
 #include "base/assert.h"
+#include "base/float_mode.h"
 #include "base/text.h"
 #include "net/log.h"
 #include "net/match.h"
@@ -106,6 +107,7 @@ static void set_cadence(net_server* server) {
 }
 
 net_result net_server_create(const net_server_config* config, net_server** out) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(config && config->match && config->transport && out);
     BASE_ASSERT(config->clients_max >= 1 && config->clients_max <= NET_CLIENTS_MAX);
     BASE_ASSERT(config->spectators_max <= NET_CLIENTS_MAX - config->clients_max);
@@ -225,6 +227,7 @@ static bool add_players(net_server* server) {
 }
 
 net_result net_server_exchange(net_server* server, net_match* match) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(server->phase == NET_SERVER_RUNNING && !server->config.step);
     BASE_ASSERT(net_match_tick(match) == net_match_tick(server->config.match));
     if (server->has_bandwidth) return NET_ERR_CLOSED;

@@ -15,6 +15,7 @@
 #include "session/control.h"
 
 #include "base/assert.h"
+#include "base/float_mode.h"
 #include "base/text.h"
 #include "net/match.h"
 
@@ -350,6 +351,7 @@ static void receive_lane(net_server_lane* lane) {
 }
 
 void net_server_service(net_server* server, uint64_t now_us) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     net_server_collect(server);
     BASE_ASSERT(!server->out.is_uncollected);
     server->now_us = now_us;

@@ -17,6 +17,7 @@
 #include "state/varsize.h"
 
 #include "base/assert.h"
+#include "base/float_mode.h"
 #include "base/text.h"
 #include "net/log.h"
 #include "net/match.h"
@@ -390,6 +391,7 @@ static void say_alive(net_server* server) {
 }
 
 void net_server_tick(net_server* server, uint64_t now_us) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(server && server->tick_us > 0);
     server->now_us = now_us;
     net_ration_report(&server->ration, now_us);
@@ -437,6 +439,7 @@ void net_server_tick(net_server* server, uint64_t now_us) {
 }
 
 void net_server_follow(net_server* server, uint64_t now_us, const net_log_begin* begin) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(server->config.is_following && begin && server->phase <= NET_SERVER_RUNNING);
     server->now_us = now_us;
     net_ration_report(&server->ration, now_us);

@@ -18,6 +18,7 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "base/float_mode.h"
 #include "base/hash.h"
 #include "base/text.h"
 
@@ -251,6 +252,7 @@ net_world_digest net_world_digest_walk_seen(const net_schema* schema, ecs_world*
                                             net_world_digest_classes_fn classes,
                                             void* classes_context, ecs_line_fn line,
                                             void* context) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(schema && world);
     scope_walk walk = begin_walk(world, line, context);
     uint32_t index_max = ecs_world_limits(world)->replicated_index_max;
@@ -265,6 +267,7 @@ net_world_digest net_world_digest_walk_seen(const net_schema* schema, ecs_world*
 net_world_digest net_world_digest_walk_list(const net_schema* schema, ecs_world* world,
                                             const ecs_entity* entities, uint32_t count,
                                             net_world_digest_classes_fn classes, void* context) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(schema && world && (entities || count == 0) && classes);
     scope_walk walk = begin_walk(world, NULL, NULL);
     for (uint32_t i = 0; i < count; i++) {

@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "base/file.h"
+#include "base/float_mode.h"
 
 #include <errno.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 enum { MODULE_PATH_BYTES_MAX = 2048 };
 
 bool net_host_prepare(const base_reporter* reporter) {
+    (void)base_float_mode_set(); // a preloaded library may have set another; threads inherit it
     if (base_file_open_standard() && net_host_forbid_core()) return true;
     base_report(reporter, NULL, 0, "cannot prepare the process: %s", strerror(errno));
     return false;

@@ -4,11 +4,19 @@
 
 #include "arena_table.h"
 
+#include "base/hash.h"
 #include "base/math.h"
+#include "ecs/save.h"
+#include "float_hosts.h"
 #include "net/client.h"
+#include "net/log.h"
+#include "net/playback.h"
 #include "net/transport.h"
 #include "net/match.h"
 #include "net/server.h"
+
+#include <stdlib.h>
+#include <unistd.h>
 
 #define SEATS 8u
 #define TICK_US 33333u
@@ -24,6 +32,8 @@ typedef struct session {
     net_sim* sim;
     net_transport* transport;
     net_server* server;
+    net_log_writer* log;
+    net_presenter* presenter; ///< of the first seat, or NULL
     seat seats[SEATS];
     uint64_t now_us;
 } session;
@@ -39,17 +49,28 @@ static void open_seat(session* s, uint32_t index, const net_link_config* link) {
                                       .address = "sim",
                                       .name = "bot",
                                       .is_bot = true,
-                                      .seed = index + 1};
+                                      .seed = index + 1,
+                                      .presenter = index == 0 ? s->presenter : NULL};
     assert_ok(net_client_create(&client, &one->client));
 }
 
-static void open_session(session* s, const char* const* settings, const net_link_config* link) {
+// `log`: its file, and then the first seat has a picture too; or NULL.
+static void open_session(session* s, const char* const* settings, const net_link_config* link,
+                         const char* log) {
     memset(s, 0, sizeof *s);
     table_open(&s->t, settings, 11, NET_ROLE_SERVER, false);
     assert_ok(net_sim_create(NULL, 11, &s->sim));
     assert_ok(net_sim_server(s->sim, SEATS, &s->transport));
-    const net_server_config server = {
-        .match = s->t.match, .transport = s->transport, .clients_max = SEATS, .clients_min = SEATS};
+    if (log) {
+        const net_presenter_config shown = {.module = s->t.module, .is_predicting = true};
+        assert_ok(net_presenter_create(&shown, NULL, &s->presenter));
+        assert_ok(net_log_writer_create(NULL, log, s->t.match, "test", 0, NULL, &s->log));
+    }
+    const net_server_config server = {.match = s->t.match,
+                                      .transport = s->transport,
+                                      .clients_max = SEATS,
+                                      .clients_min = SEATS,
+                                      .log = s->log};
     assert_ok(net_server_create(&server, &s->server));
     s->now_us = 1000000;
     for (uint32_t i = 0; i < SEATS; i++)
@@ -71,6 +92,11 @@ static void close_session(session* s) {
         net_client_destroy(s->seats[i].client);
         s->seats[i].transport->ops->destroy(s->seats[i].transport);
         net_match_destroy(s->seats[i].match);
+    }
+    net_presenter_destroy(s->presenter);
+    if (s->log) {
+        net_log_append_close(s->log, s->t.match);
+        assert_ok(net_log_writer_destroy(s->log));
     }
     net_server_destroy(s->server);
     s->transport->ops->destroy(s->transport);
@@ -194,7 +220,7 @@ CASE(each_mirror_holds_what_its_player_may_know) {
     static session s;
     uint32_t without_power[SEATS] = {0};
     census found = {0};
-    open_session(&s, SETTINGS("agents=300", "damage=2"), &link);
+    open_session(&s, SETTINGS("agents=300", "damage=2"), &link, NULL);
     for (uint32_t tick = 0; tick < 1200; tick++) {
         step_session(&s);
         ecs_changes_clear(table_world(&s.t));
@@ -226,7 +252,7 @@ CASE(each_mirror_holds_what_its_player_may_know) {
 CASE(a_thief_is_never_out_of_sight_of_whom_it_robbed) {
     static const net_link_config link = {.delay_ms = 20};
     static session s;
-    open_session(&s, SETTINGS("agents=0", "pickups=0", "tanks=0", "damage=0"), &link);
+    open_session(&s, SETTINGS("agents=0", "pickups=0", "tanks=0", "damage=0"), &link, NULL);
     for (uint32_t i = 0; i < 30; i++)
         step_session(&s);
     // A player of team 1 takes the flag of team 2, which is far from all players. Client 2 is in
@@ -255,4 +281,86 @@ CASE(a_thief_is_never_out_of_sight_of_whom_it_robbed) {
     assert_int_equal(unseen, 0);
     assert_true(seen > 100);
     close_session(&s);
+}
+
+// ---- hosts that compute with floats otherwise ----
+
+static uint64_t hash_of(net_match* match) {
+    return ecs_world_hash(net_match_world(match));
+}
+
+typedef struct outcome {
+    uint64_t server, mirrors, shown;
+} outcome;
+
+// The host has its own mode back at the end of all that it called.
+static void play(base_float_mode host, const char* log, outcome* found) {
+    static const net_link_config link = {.delay_ms = 40, .loss_percent = 2};
+    static session s;
+    memset(found, 0, sizeof *found);
+    base_float_mode_restore(&host);
+    open_session(&s, SETTINGS("agents=40"), &link, log);
+    for (uint32_t tick = 0; tick < 100; tick++) {
+        step_session(&s);
+        ecs_changes_clear(table_world(&s.t));
+        // A frame between two ticks.
+        if (net_presenter_frame(s.presenter, s.now_us + TICK_US / 3))
+            found->shown = base_hash64_mix(found->shown, hash_of(net_presenter_match(s.presenter)));
+        for (uint32_t i = 0; i < SEATS; i++)
+            found->mirrors = base_hash64_mix(found->mirrors,
+                                             net_client_get_report(s.seats[i].client).scope.hash);
+    }
+    found->server = hash_of(s.t.match);
+    assert_true(found->shown != 0 && found->mirrors != 0);
+    close_session(&s);
+    assert_true(float_hosts_end(host));
+}
+
+// Verify a log, and watch it between its ticks.
+static void watch(base_float_mode host, const char* log, outcome* found) {
+    base_float_mode_restore(&host);
+    net_module* module = table_wrap(arena_module(), ARENA_BLK, &(base_report_first){0});
+    net_log_reader* reader;
+    net_verify_result verified;
+    net_playback* playback;
+    memset(found, 0, sizeof *found);
+    assert_ok(net_log_reader_create(NULL, log, NULL, &reader));
+    assert_ok(net_log_verify(reader, module, 0, NULL, NULL, NULL, &verified));
+    found->server = verified.world_hash;
+    assert_ok(net_playback_create(reader, module, NULL, &playback));
+    assert_ok(net_playback_seek(playback, 40.3));
+    for (uint32_t i = 0; i < 20; i++) {
+        assert_ok(net_playback_advance(playback, 0.7));
+        found->shown = base_hash64_mix(found->shown, hash_of(net_playback_match(playback)));
+    }
+    net_playback_destroy(playback);
+    net_log_reader_destroy(reader);
+    net_module_close(module);
+    assert_true(float_hosts_end(host));
+}
+
+static void each_host(void (*run)(base_float_mode host, const char* log, outcome* found)) {
+    char folder[] = "/tmp/shoal-arena-XXXXXX", log[64], queue[80];
+    outcome expected, found;
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(log, sizeof log, "%s/a.slog", folder);
+    (void)snprintf(queue, sizeof queue, "%s.queue", log);
+    play(BASE_FLOAT_MODE_STANDARD, log, &expected);
+    if (run != play) run(BASE_FLOAT_MODE_STANDARD, log, &expected);
+    for (uint32_t i = 0; i < BASE_COUNT(float_hosts); i++) {
+        if (run == play) (void)unlink(log);
+        run(float_hosts[i], log, &found);
+        assert_memory_equal(&found, &expected, sizeof found);
+    }
+    (void)unlink(log);
+    (void)unlink(queue);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+CASE(a_match_is_the_same_whatever_its_hosts_do_with_their_floats) {
+    each_host(play);
+}
+
+CASE(so_is_its_log) {
+    each_host(watch);
 }

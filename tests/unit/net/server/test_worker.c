@@ -7,6 +7,7 @@
 #include "session_table.h"
 
 #include "base/rng.h"
+#include "float_hosts.h"
 #include "server/server_state.h"
 #include "core/worker.h"
 
@@ -14,12 +15,14 @@
 
 typedef struct job {
     uint64_t input, output, runs;
+    base_float_mode mode;
 } job;
 
 static void square(void* context) {
     job* work = context;
     work->output = work->input * work->input;
     work->runs++;
+    work->mode = base_float_mode_get();
 }
 
 static uint64_t now_us(void) {
@@ -51,6 +54,18 @@ CASE(work_is_done_once_for_each_start_and_seen_after_the_wait) {
     assert_int_equal(work.runs, 2001);
     assert_int_equal(memory.bytes, 0);
     net_worker_destroy(NULL);
+}
+
+CASE(a_worker_has_the_standard_mode_whatever_the_host_has_that_starts_it) {
+    for (uint32_t i = 0; i < BASE_COUNT(float_hosts); i++) {
+        job work = {0};
+        base_float_mode_restore(&float_hosts[i]);
+        net_worker* worker = net_worker_create(NULL, square, &work);
+        assert_true(float_hosts_end(float_hosts[i]));
+        net_worker_start(worker);
+        net_worker_destroy(worker);
+        assert_int_equal((work.mode ^ BASE_FLOAT_MODE_STANDARD) & BASE_FLOAT_MODE_BITS, 0);
+    }
 }
 
 // ---- the same datagrams
@@ -261,6 +276,57 @@ CASE(the_next_tick_runs_while_datagrams_of_the_last_are_on_their_way_out) {
     table_close(&at);
     pthread_mutex_destroy(&the_gate.mutex);
     pthread_cond_destroy(&the_gate.stepped);
+}
+
+// ---- hosts that compute with floats otherwise
+
+// A transport that looks at the mode in which a server calls it.
+typedef struct look {
+    table_tap tap;
+    _Atomic uint32_t services, flushes, others;
+} look;
+
+static look the_look;
+
+static void look_at_mode(void) {
+    the_look.others +=
+        ((base_float_mode_get() ^ BASE_FLOAT_MODE_STANDARD) & BASE_FLOAT_MODE_BITS) != 0;
+}
+
+static void look_service(net_transport* transport, uint64_t now) {
+    the_look.services++;
+    look_at_mode();
+    the_look.tap.below->service(transport, now);
+}
+
+static void look_flush(net_transport* transport) {
+    the_look.flushes++;
+    look_at_mode();
+    the_look.tap.below->flush(transport);
+}
+
+static net_transport* look_wrap(net_transport* transport) {
+    table_tap_set(&the_look.tap, transport);
+    the_look.tap.ops.service = look_service;
+    the_look.tap.ops.flush = look_flush;
+    return transport;
+}
+
+CASE(a_server_and_its_threads_round_to_the_nearest_whatever_their_host_does) {
+    for (uint32_t i = 0; i < 2 * BASE_COUNT(float_hosts); i++) {
+        const base_float_mode host = float_hosts[i / 2];
+        table at;
+        memset(&the_look, 0, sizeof the_look);
+        base_float_mode_restore(&host);
+        table_open(&at, (table_config){
+                            .seed = 3, .quiet = 1e9, .is_threaded = i % 2 == 1, .wrap = look_wrap});
+        table_sit(&at, NULL);
+        table_run(&at, 60);
+        table_close(&at);
+        assert_true(float_hosts_end(host));
+        assert_true(the_look.services >= 60 && the_look.flushes >= 60);
+        assert_int_equal(the_look.others, 0);
+    }
 }
 
 TABLE_CASE(steady_ticks_on_two_threads_allocate_nothing, .seed = 8, .quiet = 60,
