@@ -341,6 +341,10 @@ void net_log_file_reset_block(net_log_file* file);
 BASE_MUST_USE bool net_log_file_put(net_log_file* file, int fd, const uint8_t* data, size_t size);
 /// A full disk may have room again. Without keyframes there would be no way back from a full queue.
 bool net_log_file_may_wait(const net_log_file* file, int error);
+/// The file ends at a place again. @return false when it does not (errno).
+BASE_MUST_USE bool net_log_file_cut(net_log_file* file, uint64_t bytes);
+/// Sync a descriptor of this log, whatever signals come. @return false: it failed (errno).
+BASE_MUST_USE bool net_log_file_flush(net_log_file* file, int fd);
 /// Write bytes behind the last block. On a full disk the log begins to wait; other failures end it.
 /// @return false: the file is as it was before.
 BASE_MUST_USE bool net_log_file_append(net_log_file* file, const uint8_t* data, size_t size);
@@ -353,8 +357,11 @@ BASE_MUST_USE bool net_log_file_put_block(net_log_file* file, net_log_block* blo
 /// A block of no records, at the place where the file ends.
 net_log_block net_log_file_block_of(const net_log_file* file, net_log_block_type type,
                                     ecs_tick tick);
-/// Sync a descriptor of this log. A failure ends the log.
+/// As net_log_file_flush; a failure ends the log.
 BASE_MUST_USE bool net_log_file_sync(net_log_file* file, int fd);
+#define NET_LOG_WHY_BYTES 128u
+/// An errno in words.
+void net_log_file_why(char reason[NET_LOG_WHY_BYTES], int error);
 /// Note a failure with the text of an errno.
 void net_log_file_fail_errno(net_log_file* file, const char* what, int error);
 

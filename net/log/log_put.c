@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // From a block to bytes of the file, and what a disk that fails means.
 //
-// A failing disk ends the log and nothing else; a full one is waited for. After a failed sync
+// A failing disk ends the log and nothing else; one that is full, or a limit that is reached, is
+// waited for. After a failed sync
 // nothing is tried again: the kernel may have dropped the pages and would then report success for
 // lost data (fsyncgate, 2018). The first failure wins: its text is published by one atomic state.
 #include "base/assert.h"
@@ -141,10 +142,17 @@ void net_log_file_fail(net_log_file* file, const char* text) {
     atomic_store_explicit(&file->failure_state, FAILURE_READY, memory_order_release);
 }
 
+void net_log_file_why(char reason[NET_LOG_WHY_BYTES], int error) {
+    if (error == EFBIG)
+        (void)base_text_copy(reason, NET_LOG_WHY_BYTES,
+                             "the limit of file size is reached (prlimit --fsize, LimitFSIZE=)");
+    else if (strerror_r(error, reason, NET_LOG_WHY_BYTES) != 0)
+        reason[0] = 0;
+}
+
 void net_log_file_fail_errno(net_log_file* file, const char* what, int error) {
-    char reason[128] = "";
-    char text[sizeof file->failure];
-    if (strerror_r(error, reason, sizeof reason) != 0) reason[0] = 0;
+    char reason[NET_LOG_WHY_BYTES], text[sizeof file->failure];
+    net_log_file_why(reason, error);
     (void)base_text_format(text, sizeof text, "%s: %s (errno %d)", what, reason, error);
     net_log_file_fail(file, text);
 }
@@ -174,7 +182,15 @@ bool net_log_file_put(net_log_file* file, int fd, const uint8_t* data, size_t si
 }
 
 bool net_log_file_may_wait(const net_log_file* file, int error) {
-    return file->config.keyframe_ticks > 0 && (error == ENOSPC || error == EDQUOT);
+    return file->config.keyframe_ticks > 0 && net_log_is_want(error);
+}
+
+bool net_log_file_cut(net_log_file* file, uint64_t bytes) {
+    int result = -1;
+    do
+        result = ftruncate(file->fd, (off_t)bytes);
+    while (result != 0 && errno == EINTR);
+    return result == 0 && lseek(file->fd, (off_t)bytes, SEEK_SET) >= 0;
 }
 
 bool net_log_file_append(net_log_file* file, const uint8_t* data, size_t size) {
@@ -187,9 +203,7 @@ bool net_log_file_append(net_log_file* file, const uint8_t* data, size_t size) {
     }
     int error = errno;
     // What was written of it would stand between two blocks.
-    bool is_back = ftruncate(file->fd, (off_t)net_log_file_bytes(file)) == 0 &&
-                   lseek(file->fd, (off_t)net_log_file_bytes(file), SEEK_SET) >= 0;
-    if (is_back && net_log_file_may_wait(file, error)) {
+    if (net_log_file_cut(file, net_log_file_bytes(file)) && net_log_file_may_wait(file, error)) {
         file->wait_error = error;
         file->wait_wakes = 0;
     } else {
@@ -198,9 +212,16 @@ bool net_log_file_append(net_log_file* file, const uint8_t* data, size_t size) {
     return false;
 }
 
+bool net_log_file_flush(net_log_file* file, int fd) {
+    int result = -1;
+    do
+        result = file->config.ops.sync(file->config.ops.context, fd);
+    while (result != 0 && errno == EINTR);
+    return result == 0;
+}
+
 bool net_log_file_sync(net_log_file* file, int fd) {
-    if (file->config.is_in_memory) return true;
-    if (file->config.ops.sync(file->config.ops.context, fd) == 0) return true;
+    if (file->config.is_in_memory || net_log_file_flush(file, fd)) return true;
     file->is_stopped = true;
     net_log_file_fail_errno(file, "the log cannot be written to the disk", errno);
     return false;

@@ -343,7 +343,9 @@ static net_result create_file(net_log_queue* queue, const char* log_file,
         errno = error;
         return net_log_result_of(error);
     }
-    int error = posix_fallocate(queue->fd, 0, (off_t)queue->memory_bytes);
+    int error = EINTR;
+    while (error == EINTR)
+        error = posix_fallocate(queue->fd, 0, (off_t)queue->memory_bytes);
     return error == 0 ? NET_OK : fail(queue, "no room for the queue", error, reporter);
 }
 

@@ -69,10 +69,16 @@ net_log_queue_state net_log_queue_take(net_log_queue_copy* copy, uint64_t identi
 
 // A new log file, locked against other servers.
 
+/// Does a call fail for want of something that may be there again: space, a quota, a limit of file
+/// size, memory?
+static inline bool net_log_is_want(int error) {
+    return error == ENOSPC || error == EDQUOT || error == EFBIG || error == ENOMEM ||
+           error == EAGAIN;
+}
+
 /// What a failed call means: NET_ERR_DISK for a full or broken disk, otherwise NET_ERR_IO.
 static inline net_result net_log_result_of(int error) {
-    bool is_disk = error == ENOSPC || error == EDQUOT || error == EIO || error == EROFS;
-    return is_disk ? NET_ERR_DISK : NET_ERR_IO;
+    return net_log_is_want(error) || error == EIO || error == EROFS ? NET_ERR_DISK : NET_ERR_IO;
 }
 
 /// Is the name still that of the open file?

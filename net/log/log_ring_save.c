@@ -229,8 +229,7 @@ static bool put_index(saving* self) {
 static bool put_all(saving* self, uint32_t group) {
     net_log_file* log = self->log;
     return put_start(self, &log->ring.groups[group]) && put_blocks(self, group) &&
-           put_close(self) && put_index(self) &&
-           log->config.ops.sync(log->config.ops.context, self->fd) == 0;
+           put_close(self) && put_index(self) && net_log_file_flush(log, self->fd);
 }
 
 // No file of the name is replaced. Some file systems have no second names for a file.
@@ -264,8 +263,8 @@ static bool is_over_budget(const net_log_file* log, uint32_t group) {
 }
 
 static void say_failure(net_log_saved* saved, int error) {
-    char reason[96] = "";
-    if (strerror_r(error, reason, sizeof reason) != 0) reason[0] = 0;
+    char reason[NET_LOG_WHY_BYTES];
+    net_log_file_why(reason, error);
     (void)base_text_format(saved->failure, sizeof saved->failure, "%s (errno %d)", reason, error);
 }
 

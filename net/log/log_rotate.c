@@ -175,7 +175,7 @@ static int create_next(net_log_file* file, const char* name, uint64_t* size_out,
     bool is_made = flock(fd, LOCK_EX | LOCK_NB) == 0 &&
                    net_log_file_put(file, fd, prologue, sizeof prologue) &&
                    net_log_file_put(file, fd, file->packer.stored, size) &&
-                   file->config.ops.sync(file->config.ops.context, fd) == 0;
+                   net_log_file_flush(file, fd);
     *size_out = sizeof prologue + size;
     *chain = (net_log_chain){.before = {0}};
     net_log_chain_add(chain, file->packer.stored, size, NULL, 0);
@@ -423,13 +423,13 @@ uint64_t net_log_file_ticks_lost(const net_log_file* file) {
 
 // The disk, or the folder, began or ceased to take nothing.
 static bool take_trouble(net_log_file* file, char* text, size_t text_bytes) {
-    char reason[128] = "";
+    char reason[NET_LOG_WHY_BYTES];
     int trouble = atomic_load_explicit(&file->trouble, memory_order_relaxed);
     if (trouble == 0 && !file->is_trouble_reported) trouble = file->seen_trouble;
     file->seen_trouble = 0;
     if ((trouble != 0) == file->is_trouble_reported || net_log_file_has_failed(file)) return false;
     file->is_trouble_reported = trouble != 0;
-    if (strerror_r(abs(trouble), reason, sizeof reason) != 0) reason[0] = 0;
+    net_log_file_why(reason, abs(trouble));
     if (trouble > 0)
         (void)base_text_format(text, text_bytes,
                                "the disk takes nothing: %s; the log waits until it does", reason);
@@ -534,9 +534,7 @@ static bool put_keyframe(net_log_file* file) {
     }
     // A part alone is of no use: the next try writes all of them.
     if (file->ring.memory) net_log_ring_undo(&file->ring, before.ring);
-    if (before.bytes != net_log_file_bytes(file) &&
-        (ftruncate(file->fd, (off_t)before.bytes) != 0 ||
-         lseek(file->fd, (off_t)before.bytes, SEEK_SET) < 0))
+    if (before.bytes != net_log_file_bytes(file) && !net_log_file_cut(file, before.bytes))
         return false;
     uint64_t undone = net_log_file_bytes(file) - before.bytes;
     atomic_store_explicit(&file->bytes, before.bytes, memory_order_relaxed);

@@ -12,6 +12,7 @@
 #include "base/float_mode.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -19,7 +20,9 @@ enum { MODULE_PATH_BYTES_MAX = 2048 };
 
 bool net_host_prepare(const base_reporter* reporter) {
     (void)base_float_mode_set(); // a preloaded library may have set another; threads inherit it
-    if (base_file_open_standard() && net_host_forbid_core()) return true;
+    // A file at its size limit is an error of its writer, not the end of the program.
+    if (signal(SIGXFSZ, SIG_IGN) != SIG_ERR && base_file_open_standard() && net_host_forbid_core())
+        return true;
     base_report(reporter, NULL, 0, "cannot prepare the process: %s", strerror(errno));
     return false;
 }

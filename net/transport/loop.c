@@ -22,8 +22,6 @@ bool net_loop_init(net_loop* loop) {
     memset(loop, 0, sizeof *loop);
     loop->signals = -1;
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ,
-           SIG_IGN); // a file at its size limit is an error of its writer, not the end of the match
     // A socket per bot: the soft limit of 1,024 descriptors is only a default.
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {

@@ -118,7 +118,7 @@ case_a_full_disk_ends_the_log_and_not_the_match() {
     ends_with 0 client
     are_equal 1 server client
     says server.out '^done ticks=240 '
-    [ "$(grep -c 'logging stopped, the match goes on' server.err)" = 1 ] || fail "not one line"
+    [ "$(grep -c 'the disk takes nothing: the limit of file size is reached' server.err)" = 1 ] || fail "not one line"
     says server.err 'the log ends early'
     run verify shoal-replay verify a.slog
     [ "$code" = 0 ] || fail "what the log has is not right"

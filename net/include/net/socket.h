@@ -189,7 +189,7 @@ typedef struct net_loop {
 uint64_t net_loop_now_us(void);
 /// Milliseconds since 1970, for people.
 uint64_t net_loop_unix_ms(void);
-/// Block SIGINT and SIGTERM and receive them as data; ignore SIGPIPE and SIGXFSZ; make stdout
+/// Block SIGINT and SIGTERM and receive them as data; ignore SIGPIPE; make stdout
 /// line-buffered; raise the limit of open files to what the system allows. Signals are blocked for
 /// the calling thread, so call it before other threads are made.
 /// @return false when the system refuses (errno says why).

@@ -2,6 +2,7 @@
 // Code that the programs share: exit codes, the build id, files, and the line about dropped data.
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,6 +45,20 @@ CASE(the_build_id_names_version_and_commit_in_63_bytes) {
     assert_true(strncmp(id, "shoal-" SHOAL_VERSION "-", strlen("shoal-" SHOAL_VERSION "-")) == 0);
     assert_in_range(strlen(id), 1, 63);
     assert_int_equal(strcspn(id, " /\n"), strlen(id));
+}
+
+CASE(a_file_at_its_size_limit_is_an_error_and_no_signal) {
+    const base_reporter reporter = base_reporter_stderr();
+    struct rlimit before;
+    FILE* file = tmpfile();
+    assert_non_null(file);
+    assert_true(net_host_prepare(&reporter));
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){1, before.rlim_max}), 0);
+    assert_int_equal(write(fileno(file), "ab", 2), 1);
+    assert_int_equal(write(fileno(file), "b", 1), -1);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    fclose(file);
 }
 
 CASE(an_unknown_game_is_reported) {

@@ -267,8 +267,8 @@ static inline ssize_t disk_write(void* context, int fd, const void* data, size_t
 static inline int disk_sync(void* context, int fd) {
     log_disk* self = context;
     if (!disk_fails(self, fd, &self->syncs, self->fail_sync)) return 0;
-    if (self->error == 0 || self->error == EINTR) return 0;
-    self->has_sync_failed = true;
+    if (self->error == 0) return 0;
+    self->has_sync_failed = self->error != EINTR;
     errno = self->error;
     return -1;
 }

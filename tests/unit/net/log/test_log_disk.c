@@ -5,6 +5,9 @@
 
 #include "log/log_segment.h"
 
+#include <signal.h>
+#include <sys/resource.h>
+
 enum { TICKS = 60, EVERY = 10, RECORDS = 2 * TICKS + 1 };
 
 static net_log_file_config keyed_config(const log_files* files, log_disk* with) {
@@ -29,12 +32,13 @@ static uint64_t segment_ticks(uint32_t round) {
 }
 
 CASE(a_disk_that_is_full_for_a_while_costs_nothing) {
-    for (uint32_t round = 0; round < 2; round++) {
+    static const int wants[] = {ENOSPC, EDQUOT, EFBIG, ENOMEM, EAGAIN};
+    for (uint32_t round = 0; round < 2 * BASE_COUNT(wants); round++) {
         uint32_t calls = 60;
         for (uint32_t k = 3; k <= calls; k++) { // the first two are the start
             log_files files;
             files_open(&files);
-            log_disk with = {.fail_write = k, .fail_for = 3, .error = ENOSPC};
+            log_disk with = {.fail_write = k, .fail_for = 3, .error = wants[round / 2]};
             net_log_file_config config = keyed_config(&files, &with);
             config.segment_ticks = segment_ticks(round);
             log_written got = write_on(&config);
@@ -86,6 +90,54 @@ CASE(a_disk_that_is_full_for_long_costs_the_ticks_that_found_no_room) {
     }
     print_message("%u logs with ticks left out\n", lossy);
     assert_true(lossy > 20);
+}
+
+static void limit_files(rlim_t bytes) {
+    struct rlimit limit;
+    signal(SIGXFSZ, SIG_IGN); // as programs do (tools/setup.h)
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+FILES_CASE(a_limit_of_file_size_that_is_raised_again_costs_nothing) {
+    net_log_file_config config = files_config(files);
+    config.keyframe_ticks = EVERY;
+    net_log_file* file;
+    assert_ok(files_create(&config, &file));
+    for (ecs_tick tick = 1; tick <= TICKS; tick++) {
+        char text[256];
+        if (tick == 12) limit_files(net_log_file_bytes(file) + 100); // a part of a block is written
+        if (tick == 27) limit_files(RLIM_INFINITY);
+        files_keyed_tick(file, tick, 800);
+        net_log_file_pump(file, false);
+        if (net_log_file_take_notice(file, text, sizeof text))
+            assert_non_null(
+                strstr(text, tick < 27 ? "the limit of file size" : "takes the log again"));
+    }
+    files_end_log(file, TICKS);
+    assert_ok(net_log_file_destroy(file));
+    const log_sum self = files_read(files->log);
+    assert_int_equal(self.ends, TICKS);
+    assert_true(self.info.is_closed && !sum_is_reported(&self));
+}
+
+FILES_CASE(a_log_begins_when_a_limit_of_file_size_is_raised) {
+    net_log_file_config config = files_config(files);
+    config.keyframe_ticks = EVERY;
+    config.has_patience = true;
+    net_log_file* file;
+    limit_files(1000);
+    assert_ok(files_create(&config, &file));
+    for (ecs_tick tick = 1; tick <= TICKS; tick++) {
+        if (tick == 22) limit_files(RLIM_INFINITY);
+        files_keyed_tick(file, tick, 800);
+        net_log_file_pump(file, false);
+    }
+    files_end_log(file, TICKS);
+    assert_ok(net_log_file_destroy(file));
+    const log_sum self = files_read(files->log);
+    assert_true(self.info.is_closed && self.ends > 0 && self.last_end == TICKS);
 }
 
 CASE(a_broken_disk_ends_the_log_and_says_so_at_every_call) {
