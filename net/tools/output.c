@@ -123,6 +123,13 @@ int net_exit_report_setup(net_result result, const base_reporter* reporter) {
     return net_exit_of_setup(result);
 }
 
+// Most lines were written long before: the stream remembers that one was not.
+int net_exit_of_results(int code, void* file, const base_reporter* reporter) {
+    if (fflush(file) == 0 && !ferror(file)) return code;
+    base_report(reporter, NULL, 0, "not all of the output could be written");
+    return code == NET_EXIT_CLEAN ? NET_EXIT_RUNTIME : code;
+}
+
 int net_exit_of_options(base_options_result read) {
     return read == BASE_OPTIONS_HELP ? NET_EXIT_CLEAN : NET_EXIT_USAGE;
 }

@@ -60,6 +60,9 @@ int net_exit_of_setup(net_result result);
 int net_exit_report_setup(net_result result, const base_reporter* reporter);
 /// The exit code for the reason of a refusal (wire.proto, RefusedReason), as the server sent it.
 int net_exit_of_refusal(uint32_t reason);
+/// The exit code after results went to `file` (a FILE*, stdout): `code`. When not all of them could
+/// be written that is reported, and nothing is clean.
+int net_exit_of_results(int code, void* file, const base_reporter* reporter);
 /// After options that were not BASE_OPTIONS_OK: --help is clean.
 int net_exit_of_options(base_options_result read);
 

@@ -195,7 +195,7 @@ static int run_verb(const ctl_config* config, const base_option_list* words,
                    ? ctl_top(&connection, config->is_once)
                    : ask(&connection, line, config->is_json, reporter);
     ctl_close(&connection);
-    return fflush(stdout) != 0 && code == NET_EXIT_CLEAN ? NET_EXIT_RUNTIME : code;
+    return net_exit_of_results(code, stdout, reporter);
 }
 
 int main(int argc, char** argv) {

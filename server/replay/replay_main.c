@@ -170,8 +170,7 @@ int main(int argc, char** argv) {
     if (self.key && !net_host_load_public_log_key(self.key, &self.public_key, &self.reporter))
         return NET_EXIT_USAGE;
     const bool is_folder = what->run == server_replay_verify && server_replay_is_folder(self.file);
-    int code = is_folder ? server_replay_verify_folder(&self, server_replay_run)
-                         : server_replay_run(&self);
-    if (fflush(stdout) != 0 && code == NET_EXIT_CLEAN) code = NET_EXIT_RUNTIME;
-    return code;
+    const int code = is_folder ? server_replay_verify_folder(&self, server_replay_run)
+                               : server_replay_run(&self);
+    return net_exit_of_results(code, stdout, &self.reporter);
 }

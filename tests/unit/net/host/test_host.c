@@ -119,6 +119,24 @@ CASE(a_file_that_cannot_be_written_is_reported) {
                         "/dev/null: error: cannot be written: its content is not complete");
 }
 
+CASE(results_that_could_not_be_written_are_no_success) {
+    static const char* const names[] = {"/dev/null", "/dev/full"};
+    for (int i = 0; i < 2; i++) {
+        base_report_first first;
+        base_reporter reporter = base_reporter_first(&first);
+        FILE* file = fopen(names[i], "w");
+        assert_non_null(file);
+        (void)setvbuf(file, NULL, _IOLBF, BUFSIZ);
+        net_host_write_line(file, "one");
+        assert_int_equal(net_exit_of_results(NET_EXIT_CLEAN, file, &reporter),
+                         i == 0 ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME);
+        assert_int_equal(first.count, i);
+        assert_int_equal(net_exit_of_results(NET_EXIT_DIVERGED, file, &reporter),
+                         NET_EXIT_DIVERGED);
+        fclose(file);
+    }
+}
+
 CASE(a_link_is_not_followed_when_a_file_is_written) {
     char victim[] = "/tmp/shoal-host-XXXXXX", name[64], text[8] = {0};
     int descriptor = mkstemp(victim);
