@@ -201,8 +201,7 @@ static net_result end_file(copy* self) {
     file->has_close = true; // as good as that: nothing is missing, and so there is no queue
     *self->place = (net_log_place){.segment = self->result->first_tick == 1 ? 1 : 2,
                                    .ordinal = file->next_ordinal,
-                                   .number = file->next_number,
-                                   .bytes = net_log_file_bytes(file)};
+                                   .number = file->next_number};
     memcpy(self->place->total, file->index.chain.total, sizeof self->place->total);
     return NET_OK;
 }

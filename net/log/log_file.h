@@ -37,7 +37,6 @@ typedef struct net_log_place {
     uint32_t segment;                  ///< number of the last one; 0: the log begins
     uint64_t ordinal;                  ///< of the next block
     uint64_t number;                   ///< of the next record
-    uint64_t bytes;                    ///< of the last segment
     uint8_t total[NET_LOG_HASH_BYTES]; ///< its running hash
 } net_log_place;
 
@@ -261,6 +260,7 @@ struct net_log_file {
     bool is_left_news;        // to be told to the operator
     bool is_resumed_news;     // and this
     bool is_trouble_reported; // that there is any
+    bool is_gone_reported;    // segment_gone
     int seen_trouble;         // while the simulation waited
     ecs_tick left_out_from;   // the first such tick
     ecs_tick resumed_tick;    // the log goes on behind it: its own end record is left out too
@@ -275,7 +275,8 @@ struct net_log_file {
     // Of the log's thread. An errno: the disk takes nothing. Below 0, an errno too: the folder
     // takes no new segment.
     _Atomic int trouble;
-    _Atomic bool is_open; // FILE and FILE.queue are there
+    _Atomic bool is_open;          // FILE and FILE.queue are there
+    _Atomic uint32_t segment_gone; // a closed one that another process took away; 0: none
     // Blocks that are still to be short. The simulation's thread sets it, the log's counts it down.
     _Atomic uint32_t short_blocks;
 
@@ -307,7 +308,6 @@ struct net_log_file {
     uint32_t segment_first, segment_next; // closed ones that are there: first..next-1
     uint32_t segment_reported;            // the next one to run the command for
     bool is_last_due, is_last_reported;   // the command for FILE
-    uint64_t closed_bytes;
     net_log_ring ring;
     uint64_t saved_bytes; // of all saves
     net_log_command command;
@@ -383,6 +383,8 @@ uint32_t net_log_file_put_header(const net_log_file* file);
 uint32_t net_log_file_put_header_as(const net_log_file* file, bool is_part);
 /// Write the index behind the last block; a failure costs nothing but speed.
 void net_log_file_write_index(net_log_file* file);
+/// Are the closed segments that are there too many for the limits? Notes one that is gone.
+bool net_log_file_is_over_limits(net_log_file* file);
 /// Start commands for closed segments, and for FILE once it is closed. `is_end`: all of them now.
 void net_log_file_run_commands(net_log_file* file, bool is_end);
 

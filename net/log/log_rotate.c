@@ -91,7 +91,6 @@ net_result net_log_file_init_segments(net_log_file* file, const void* header, si
     if (place->segment > 0) {
         file->segment_first = file->segment_reported = place->segment;
         file->segment_next = place->segment + 1;
-        file->closed_bytes = place->bytes;
         memcpy(file->index.chain.before, place->total, sizeof place->total);
     }
     base_bytes_init(&file->save, allocator);
@@ -205,10 +204,8 @@ static bool give_names(const char* file, const char* next, const char* closed) {
 
 static void take_over(net_log_file* file, int fd, uint64_t size, const net_log_chain* chain,
                       ecs_tick tick) {
-    uint64_t closed = net_log_file_bytes(file);
     close(file->fd);
     file->fd = fd;
-    file->closed_bytes += closed;
     file->segment_next++;
     file->segment_tick = tick;
     file->header_age = 0;
@@ -221,29 +218,37 @@ static void take_over(net_log_file* file, int fd, uint64_t size, const net_log_c
     atomic_fetch_add_explicit(&file->counts.segments_closed, 1, memory_order_relaxed);
 }
 
-static bool is_over_limits(const net_log_file* file) {
+// Another process may take closed segments away. One that has a mark is stored elsewhere.
+bool net_log_file_is_over_limits(net_log_file* file) {
     const net_log_segments* limits = &file->config.segments;
-    uint32_t kept = file->segment_next - file->segment_first;
-    if (kept == 0) return false;
+    char name[4096], mark[4096];
+    struct stat status;
+    uint64_t bytes = 0;
+    uint32_t kept = 0;
+    for (uint32_t i = file->segment_first; i < file->segment_next; i++) {
+        if (!net_log_segment_name(name, sizeof name, file->config.file, i)) break;
+        const bool is_there = lstat(name, &status) == 0;
+        kept += is_there;
+        bytes += is_there ? (uint64_t)status.st_size : 0;
+        if (!is_there && errno == ENOENT && file->segment_gone == 0 &&
+            net_log_stored_name(mark, sizeof mark, name) && access(mark, F_OK) != 0)
+            atomic_store_explicit(&file->segment_gone, i, memory_order_relaxed);
+    }
     if (limits->kept_max > 0 && kept > limits->kept_max) return true;
     // Room for the segment that begins.
-    return limits->budget_bytes > 0 &&
-           file->closed_bytes > limits->budget_bytes - limits->budget_bytes / 4;
+    return limits->budget_bytes > 0 && bytes > limits->budget_bytes - limits->budget_bytes / 4;
 }
 
 // What a program stores, it stores from the oldest segment on. So the oldest ones are deleted first
 // anyway, and one that is not stored is deleted when no other is left that could be.
 static void delete_oldest(net_log_file* file) {
     char name[4096], mark[4096];
-    struct stat status;
     bool is_named =
         net_log_segment_name(name, sizeof name, file->config.file, file->segment_first++);
-    if (!is_named || lstat(name, &status) != 0 || unlink(name) != 0) return;
+    if (!is_named || unlink(name) != 0) return;
     const bool is_stored = net_log_stored_name(mark, sizeof mark, name) && unlink(mark) == 0;
     if (file->command.program && !is_stored)
         atomic_fetch_add_explicit(&file->counts.segments_unstored, 1, memory_order_relaxed);
-    uint64_t bytes = (uint64_t)status.st_size;
-    file->closed_bytes -= bytes < file->closed_bytes ? bytes : file->closed_bytes;
     atomic_fetch_add_explicit(&file->counts.segments_deleted, 1, memory_order_relaxed);
 }
 
@@ -271,7 +276,7 @@ static bool begin_segment(net_log_file* file, ecs_tick tick, bool is_forced) {
     (void)!base_file_sync_folder(file->config.file);
     memcpy(chain.before, file->index.chain.total, sizeof chain.before);
     take_over(file, fd, size, &chain, tick);
-    while (is_over_limits(file))
+    while (net_log_file_is_over_limits(file))
         delete_oldest(file);
     net_log_file_run_commands(file, false);
     return true;
@@ -451,24 +456,32 @@ static bool has_risen(const _Atomic uint64_t* count, uint64_t* reported) {
     return *reported > before;
 }
 
-// The program for closed segments failed, or was too slow for the limits.
-static bool take_unstored(net_log_file* file, char* text, size_t text_bytes) {
-    if (has_risen(&file->counts.commands_failed, &file->reported_failures))
+// A closed segment was taken away, or the program for them failed or was too slow for the limits.
+static bool take_segments(net_log_file* file, char* text, size_t text_bytes) {
+    const uint32_t gone = atomic_load_explicit(&file->segment_gone, memory_order_relaxed);
+    if (gone > 0 && !file->is_gone_reported) {
+        file->is_gone_reported = true;
+        (void)base_text_format(text, text_bytes,
+                               "warning: its closed segment %u was deleted or moved while the log "
+                               "was written: the log lacks the ticks of it",
+                               gone);
+    } else if (has_risen(&file->counts.commands_failed, &file->reported_failures)) {
         (void)base_text_format(text, text_bytes,
                                "warning: %s failed for a closed segment, %" PRIu64 " times by now",
                                file->command.program, file->reported_failures);
-    else if (has_risen(&file->counts.segments_unstored, &file->reported_unstored))
+    } else if (has_risen(&file->counts.segments_unstored, &file->reported_unstored)) {
         (void)base_text_format(text, text_bytes,
                                "warning: closed segments were deleted over the limits without a "
                                "mark that they are stored, %" PRIu64 " by now",
                                file->reported_unstored);
-    else
+    } else {
         return false;
+    }
     return true;
 }
 
 bool net_log_file_take_notice(net_log_file* file, char* text, size_t text_bytes) {
-    if (take_trouble(file, text, text_bytes) || take_unstored(file, text, text_bytes)) return true;
+    if (take_trouble(file, text, text_bytes) || take_segments(file, text, text_bytes)) return true;
     // Both may be news; the one that happened first comes first.
     if (file->is_resumed_news &&
         !(file->is_left_news && file->left_out_from <= file->resumed_tick)) {
@@ -550,6 +563,7 @@ bool net_log_file_write_keyframe(net_log_file* file, ecs_tick tick) {
     if (!atomic_load_explicit(&file->is_offered, memory_order_acquire)) return true;
     if (file->save_tick > tick) return true;
     if (file->block.record_count > 0 && !net_log_file_write_block(file)) return false;
+    (void)net_log_file_is_over_limits(file); // a segment that is gone is told now
     if (!rotate(file, file->save_tick)) return false;
     if (!put_keyframe(file)) return false;
     atomic_store_explicit(&file->is_offered, false, memory_order_release);

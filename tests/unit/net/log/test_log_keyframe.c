@@ -522,6 +522,61 @@ FILES_CASE(segments_that_are_deleted_before_they_are_stored_are_counted_and_said
     }
 }
 
+// Another process takes a closed segment away in `tick`, and the next one later.
+typedef struct theft {
+    ecs_tick tick;
+    uint32_t number, kept_max;
+    bool is_stored;
+} theft;
+
+static void steal(const log_files* files, const theft* what, uint32_t number) {
+    char name[128];
+    stored_name(name, files, number);
+    if (what->is_stored) file_write(name, (const uint8_t*)"x", 1);
+    segment_name(name, files, number);
+    assert_int_equal(unlink(name), 0);
+}
+
+// @return how often something was said; `text` has what.
+static uint32_t write_and_steal(const log_files* files, const theft* what, char text[256]) {
+    net_log_file_config config = keyed_config(files);
+    config.segment_ticks = EVERY;
+    config.segments.kept_max = what->kept_max;
+    net_log_file* file;
+    uint32_t said = 0;
+    assert_ok(files_create(&config, &file));
+    for (ecs_tick tick = 1; tick <= TICKS; tick++) {
+        if (tick == what->tick) steal(files, what, what->number);
+        if (tick == what->tick + EVERY) steal(files, what, what->number + 1);
+        files_keyed_tick(file, tick, 40);
+        net_log_file_pump(file, false);
+        said += net_log_file_take_notice(file, text, 256);
+    }
+    if (what->tick > TICKS) steal(files, what, what->number);
+    files_end_log(file, TICKS);
+    assert_ok(net_log_file_finish(file));
+    said += net_log_file_take_notice(file, text, 256);
+    assert_int_equal(net_log_file_counters(file).segments_deleted, 0);
+    assert_ok(net_log_file_destroy(file));
+    files_clear(files);
+    return said;
+}
+
+FILES_CASE(a_closed_segment_that_another_process_takes_away_is_said_once) {
+    char text[256];
+    theft what = {.tick = 3 * EVERY + 5, .number = 2};
+    assert_int_equal(write_and_steal(files, &what, text), 1);
+    assert_string_equal(text,
+                        "warning: its closed segment 2 was deleted or moved while the log was "
+                        "written: the log lacks the ticks of it");
+    what.kept_max = 5; // it takes no room any more: none is deleted in its place
+    assert_int_equal(write_and_steal(files, &what, text), 1);
+    what.is_stored = true;
+    assert_int_equal(write_and_steal(files, &what, text), 0);
+    what = (theft){.tick = TICKS + 1, .number = 1}; // no keyframe follows
+    assert_int_equal(write_and_steal(files, &what, text), 1);
+}
+
 CASE(old_segments_are_deleted_over_the_limits) {
     for (uint32_t kept = 0; kept <= 2; kept++) {
         log_files files;
