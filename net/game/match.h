@@ -98,6 +98,9 @@ net_game_start net_match_start(const net_match* match);
 void net_match_tell_settings(net_match* match);
 #define NET_MATCH_SAVE_SETTINGS (UINT32_C(1) << 31) ///< in the save's number of players
 void net_match_save_settings(const net_match* match, base_bytes* bytes);
+/// The settings of a save, by their positions in the game that wrote it. Any bytes.
+/// @return how many; 0: those of the start hold.
+uint32_t net_match_saved_settings(const void* save, size_t size, double settings[NET_SETTINGS_MAX]);
 /// Read them (has_settings), or go back to those of the start, and tell the module.
 /// @return false: no match of this module writes such bytes.
 BASE_MUST_USE bool net_match_restore_settings(net_match* match, bool has_settings,

@@ -93,6 +93,17 @@ void net_match_save_settings(const net_match* match, base_bytes* bytes) {
                      match->game->setting_count * sizeof match->config.settings[0]);
 }
 
+uint32_t net_match_saved_settings(const void* save, size_t size,
+                                  double settings[NET_SETTINGS_MAX]) {
+    base_reader bytes = base_reader_make(save, size);
+    (void)base_reader_u32(&bytes); // the newest client
+    const bool has_settings = (base_reader_u32(&bytes) & NET_MATCH_SAVE_SETTINGS) != 0;
+    const uint32_t count = has_settings ? base_reader_u32(&bytes) : 0;
+    if (count > NET_SETTINGS_MAX || !base_reader_read(&bytes, settings, count * sizeof *settings))
+        return 0;
+    return count;
+}
+
 bool net_match_restore_settings(net_match* match, bool has_settings, base_reader* bytes) {
     const net_game_module* game = match->game;
     double settings[NET_SETTINGS_MAX];

@@ -51,8 +51,8 @@ struct net_log_state {
     bool is_sorted;          // the touches, by index
     net_log_player* players; // by rising client
     uint32_t player_count, player_capacity;
-    net_log_end_fn ended;
-    void* ended_context;
+    net_log_passed_fn passed;
+    void* passed_context;
     ecs_tick tick;
     bool is_pending; // the end of the tick came, its state did not yet
     bool has_failed;
@@ -355,8 +355,10 @@ net_result net_log_state_take(net_log_state* state, const net_log_record* record
     BASE_ASSERT(state && record);
     if (is_resumed) lose(state);
     if (record->kind == NET_LOG_KIND_STATE) return take_state(state, record, false);
-    if (record->kind != NET_LOG_KIND_END) return NET_OK;
-    if (state->ended) state->ended(state->ended_context, record);
+    const bool is_end = record->kind == NET_LOG_KIND_END;
+    if (state->passed && (is_end || record->kind == NET_LOG_KIND_CONTROL))
+        state->passed(state->passed_context, record);
+    if (!is_end) return NET_OK;
     drop_before(state);
     state->tick = record->tick;
     state->is_pending = true;
@@ -555,9 +557,9 @@ const net_log_player* net_log_state_players(const net_log_state* state, uint32_t
     return state->players;
 }
 
-void net_log_state_on_end(net_log_state* state, net_log_end_fn ended, void* context) {
-    state->ended = ended;
-    state->ended_context = context;
+void net_log_state_on_passed(net_log_state* state, net_log_passed_fn passed, void* context) {
+    state->passed = passed;
+    state->passed_context = context;
 }
 
 ecs_tick net_log_state_diverged(const net_log_state* state) {

@@ -17,9 +17,10 @@ bool net_log_state_is_last(const net_log_record* record);
 /// wanted). NULL: there is no such entity.
 const net_row_template* net_log_state_row(const net_log_state* state, ecs_entity entity,
                                           uint64_t* row);
-/// Called with the end record of each tick that is stepped over, its events included.
-typedef void (*net_log_end_fn)(void* context, const net_log_record* end);
-void net_log_state_on_end(net_log_state* state, net_log_end_fn ended, void* context);
+/// Called with each control and with the end record of each tick, its events included, that is
+/// stepped over. A control may come with the tick before it.
+typedef void (*net_log_passed_fn)(void* context, const net_log_record* record);
+void net_log_state_on_passed(net_log_state* state, net_log_passed_fn passed, void* context);
 /// The state is what this client has in each tick, by the rules of the game; 0: everything. The
 /// match is run again for it, beside the log. The next call is net_log_state_seek.
 /// @return NET_OK; NET_ERR_UNKNOWN (a client's or a spectator's record, or a state without the

@@ -11,6 +11,7 @@
 // Left to others: windows, pictures, keys.
 #include "net/playback.h"
 
+#include "game/match.h"
 #include "log/playback_feed.h"
 #include "log/playback_marks.h"
 #include "log/log_state.h"
@@ -19,6 +20,7 @@
 
 #include "base/assert.h"
 #include "base/float_mode.h"
+#include "base/text.h"
 
 // ---- drawing with names of the log ----
 
@@ -127,7 +129,8 @@ struct net_playback {
     bool has_compared;        // both schemas
     bool has_reported_divergence;
     uint32_t event_number;  // of the last reliable one
-    uint32_t set_count;     // that the view was opened with
+    ecs_tick opened_tick;   // the view was opened after it
+    ecs_tick set_tick;      // from it on the newest `set` holds that was passed
     uint32_t client;        // what it has is shown; 0: everything
     playback_event* events; // of the tick that is stepped
     uint32_t event_count, event_capacity;
@@ -149,14 +152,20 @@ static bool has_entity(const net_playback* playback, ecs_entity entity) {
            net_log_state_row(playback->state, entity, NULL);
 }
 
+static bool is_set(const net_log_record* record) {
+    return record->kind == NET_LOG_KIND_CONTROL && strcmp(record->verb, "set") == 0;
+}
+
 // The events of a tick come in front of its state. Those of another build may mean something else.
-static void take_events(void* context, const net_log_record* end) {
+static void take_passed(void* context, const net_log_record* record) {
     net_playback* playback = context;
+    if (is_set(record)) playback->set_tick = record->tick;
+    if (record->kind != NET_LOG_KIND_END) return;
     const net_game_module* game = playback->module->game;
     size_t offset = 0;
     net_log_item item;
     if (!playback->presenter || !playback->is_same_schema) return;
-    while (net_log_item_next(end, NET_LOG_ITEM_SERVER_EVENT, &offset, &item)) {
+    while (net_log_item_next(record, NET_LOG_ITEM_SERVER_EVENT, &offset, &item)) {
         if (item.message < 1 || item.message > game->message_count ||
             game->messages[item.message - 1].kind != NET_MESSAGE_TO_CLIENTS ||
             item.payload_bytes > NET_EVENT_PAYLOAD_BYTES_MAX ||
@@ -166,7 +175,7 @@ static void take_events(void* context, const net_log_record* end) {
         playback_event* event = &playback->events[playback->event_count++];
         event->had_target = has_entity(playback, item.target);
         event->entry = (net_event_outbox_entry){.message = item.message,
-                                                .tick = end->tick,
+                                                .tick = record->tick,
                                                 .target = item.target,
                                                 .size = item.payload_bytes};
         memcpy(event->entry.payload, item.payload, item.payload_bytes);
@@ -211,6 +220,58 @@ static void compare_schemas(net_playback* playback) {
                     "warning: the game's schema is not the log's: %s", text);
 }
 
+// ---- settings ----
+
+// A keyframe has those that an operator changed, so the moment has them from the keyframe before it
+// and the few records between. The log is foreign: what is not here, or no number, is left out.
+
+static void apply_set(const net_log_record* record, net_match_config* now) {
+    char text[128] = {0};
+    size_t offset = 0;
+    net_log_argument argument;
+    if (!net_log_argument_next(record, &offset, &argument) || argument.size >= sizeof text) return;
+    memcpy(text, argument.data, argument.size);
+    (void)!net_match_setting_apply(now, text, NULL);
+}
+
+// @return false: it cannot be read, nothing changed.
+static bool apply_keyframe(const net_playback* playback, const net_log_keyframe* keyframe,
+                           net_match_config* now) {
+    const net_log_info* info = net_log_reader_info(playback->reader);
+    double values[NET_SETTINGS_MAX];
+    base_bytes save;
+    base_bytes_init(&save, playback->allocator);
+    const bool is_read = net_log_keyframe_read(playback->reader, keyframe, &save) == NET_OK;
+    const uint32_t count = is_read ? net_match_saved_settings(save.data, save.size, values) : 0;
+    base_bytes_deinit(&save);
+    if (is_read) *now = playback->config;
+    for (uint32_t i = 0; i < count && i < info->setting_count; i++) {
+        const char* text = info->settings[i];
+        char set[128];
+        if (base_text_format(set, sizeof set, "%.*s=%.17g", (int)strcspn(text, "="), text,
+                             values[i]))
+            (void)!net_match_setting_apply(now, set, NULL);
+    }
+    return is_read;
+}
+
+// Those that hold after a tick. The state walks on where it was.
+static net_result settings_at(const net_playback* playback, ecs_tick tick, net_match_config* now) {
+    const net_log_keyframe* keyframe;
+    net_log_record record;
+    *now = playback->config;
+    if (!playback->module->game->settings_changed) return NET_OK;
+    net_log_cursor cursor = net_log_reader_seek(playback->reader, tick, &keyframe);
+    if (keyframe && !apply_keyframe(playback, keyframe, now))
+        cursor = net_log_cursor_begin(playback->reader);
+    while (net_log_cursor_next(playback->reader, &cursor, &record) && record.tick <= tick) {
+        const net_log_keyframe resumed = {cursor.resumed, cursor.resumed_at};
+        if (cursor.resumed > 0) (void)apply_keyframe(playback, &resumed, now);
+        if (is_set(&record)) apply_set(&record, now);
+    }
+    return net_log_state_return(playback->state);
+}
+
 // Open a view that has the whole world at the state's tick and no past.
 static net_result open_view(net_playback* playback) {
     BASE_ASSERT(!playback->presenter);
@@ -223,15 +284,14 @@ static net_result open_view(net_playback* playback) {
     if (result != NET_OK) return result;
     net_match* match = net_presenter_match(playback->presenter);
     if (!playback->has_compared) compare_schemas(playback);
-    net_match_config now = playback->config; // as of this tick, for the game to draw by
-    playback->set_count =
-        net_playback_marks_sets(&playback->marks, net_log_state_tick(playback->state));
-    for (uint32_t i = 0; i < playback->set_count; i++)
-        (void)!net_match_setting_apply(&now, playback->marks.sets[i].text, NULL);
+    net_match_config now; // as of this tick, for the game to draw by
+    playback->opened_tick = net_log_state_tick(playback->state);
+    result = settings_at(playback, playback->opened_tick, &now);
+    if (result != NET_OK) return result;
     net_match_mirror_start(match, now.tick_rate_hz, now.settings,
                            playback->module->game->setting_count);
     playback->event_number = 0;
-    playback->tick = playback->drawn_tick = (double)net_log_state_tick(playback->state);
+    playback->tick = playback->drawn_tick = (double)playback->opened_tick;
     result = net_playback_feed_enter(playback->feed, match, playback->is_same_schema);
     if (result == NET_OK) result = net_playback_feed_give(playback->feed, scene_of(playback), true);
     return result == NET_OK ? net_scene_advance(scene_of(playback), playback->tick) : result;
@@ -270,7 +330,7 @@ static net_result feed_next(net_playback* playback) {
     const bool is_whole = net_log_state_is_whole(playback->state);
     const ecs_tick here = net_log_state_tick(playback->state);
     const bool is_as_set =
-        !is_whole || playback->set_count == net_playback_marks_sets(&playback->marks, here);
+        !is_whole || playback->set_tick <= playback->opened_tick || playback->set_tick > here;
     if (here == before + 1 && (was_whole || !is_whole) && is_as_set)
         return net_playback_feed_give(playback->feed, scene_of(playback), false);
     close_view(playback);
@@ -332,16 +392,12 @@ static ecs_tick warm_tick(const net_playback* playback, ecs_tick tick) {
     return warm < last ? warm : last;
 }
 
-// A piece of the marks with each call; of a game whose settings may change, up to the tick in any
-// case. The first ones are those of a minute.
-static net_result read_marks(net_playback* playback, uint64_t blocks, double tick) {
+// A piece of the marks with each call. The first ones are those of some minutes.
+static net_result read_marks(net_playback* playback, uint64_t blocks) {
     net_playback_marks_list* marks = &playback->marks;
-    const net_game_module* game = playback->module->game;
     if (marks->is_whole) return NET_OK;
-    net_result result = net_playback_marks_read(marks, playback->reader, game, blocks);
-    while (result == NET_OK && game->settings_changed && !marks->is_whole &&
-           (double)marks->tick <= tick)
-        result = net_playback_marks_read(marks, playback->reader, game, MARKS_BLOCKS);
+    net_result result =
+        net_playback_marks_read(marks, playback->reader, playback->module->game, blocks);
     net_result back = net_log_state_return(playback->state);
     return result == NET_OK ? back : result;
 }
@@ -383,7 +439,7 @@ static net_result finish(net_playback* playback, net_result result, double tick)
 net_result net_playback_seek(net_playback* playback, double tick) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     tick = clamp(playback, tick);
-    net_result result = read_marks(playback, MARKS_BLOCKS_SEEK, tick);
+    net_result result = read_marks(playback, MARKS_BLOCKS_SEEK);
     if (result == NET_OK) result = open_at(playback, tick);
     return finish(playback, result, tick);
 }
@@ -401,7 +457,7 @@ net_result net_playback_advance(net_playback* playback, double ticks) {
     BASE_ASSERT(ticks >= 0.0);
     double tick = clamp(playback, playback->tick + ticks);
     if (!playback->presenter) return net_playback_seek(playback, tick);
-    net_result result = read_marks(playback, MARKS_BLOCKS, tick);
+    net_result result = read_marks(playback, MARKS_BLOCKS);
     if (result == NET_OK) result = show_until(playback, tick);
     return finish(playback, result, tick);
 }
@@ -431,10 +487,10 @@ static net_result open_playback(net_playback* playback) {
     net_result result =
         net_log_state_create_run(reader, playback->module, &playback->reporter, &playback->state);
     if (result != NET_OK) return result;
-    net_log_state_on_end(playback->state, take_events, playback);
+    net_log_state_on_passed(playback->state, take_passed, playback);
     result =
         net_playback_feed_create(reader, playback->state, &playback->reporter, &playback->feed);
-    if (result == NET_OK) result = read_marks(playback, MARKS_BLOCKS_FIRST, 0.0);
+    if (result == NET_OK) result = read_marks(playback, MARKS_BLOCKS_FIRST);
     if (result == NET_OK) result = open_at(playback, clamp(playback, 0.0));
     // The first call that shows a moment reports what is wrong with the first tick.
     return result == NET_ERR_DAMAGED ? NET_OK : result;

@@ -52,20 +52,6 @@ static bool add_named(net_playback_marks_list* list, const net_log_record* recor
     return !base_shown_copy(mark.name, sizeof mark.name, name) || add_mark(list, mark);
 }
 
-static bool add_set(net_playback_marks_list* list, const net_log_record* record) {
-    net_playback_set set = {.tick = record->tick};
-    size_t offset = 0;
-    net_log_argument argument;
-    if (list->set_count == NET_PLAYBACK_SETS_MAX ||
-        !net_log_argument_next(record, &offset, &argument) || argument.size >= sizeof set.text)
-        return true;
-    memcpy(set.text, argument.data, argument.size);
-    if (!BASE_ARRAY_RESERVE(list->allocator, list->sets, list->set_capacity, list->set_count + 1))
-        return false;
-    list->sets[list->set_count++] = set;
-    return true;
-}
-
 static bool add_record(net_playback_marks_list* list, const net_game_module* game,
                        const net_log_record* record) {
     size_t offset = 0;
@@ -80,8 +66,7 @@ static bool add_record(net_playback_marks_list* list, const net_game_module* gam
         }
         return is_kept;
     }
-    if (record->kind == NET_LOG_KIND_CONTROL)
-        return strcmp(record->verb, "set") == 0 ? add_set(list, record) : add_named(list, record);
+    if (record->kind == NET_LOG_KIND_CONTROL) return add_named(list, record);
     if (record->kind != NET_LOG_KIND_BEGIN) return true;
     while (is_kept && net_log_item_next(record, NET_LOG_ITEM_LEAVE, &offset, &item))
         is_kept = add_mark(list, (net_playback_mark){.tick = record->tick,
@@ -120,7 +105,6 @@ net_result net_playback_marks_read(net_playback_marks_list* list, net_log_reader
         if (is_over) *cursor = before; // it is read when its tick is whole
         if (list->is_whole) break;
         if (!add_record(list, game, &record)) return NET_ERR_MEMORY;
-        if (record.tick > list->tick) list->tick = record.tick;
     }
     return cursor->has_failed ? NET_ERR_DAMAGED : NET_OK;
 }
@@ -128,15 +112,7 @@ net_result net_playback_marks_read(net_playback_marks_list* list, net_log_reader
 void net_playback_marks_deinit(net_playback_marks_list* list) {
     BASE_ARRAY_RELEASE(list->allocator, list->marks, list->mark_capacity);
     BASE_ARRAY_RELEASE(list->allocator, list->names, list->name_capacity);
-    BASE_ARRAY_RELEASE(list->allocator, list->sets, list->set_capacity);
     *list = (net_playback_marks_list){0};
-}
-
-uint32_t net_playback_marks_sets(const net_playback_marks_list* list, ecs_tick tick) {
-    uint32_t count = list->set_count;
-    while (count > 0 && list->sets[count - 1].tick > tick)
-        count--;
-    return count;
 }
 
 const char* net_playback_marks_name(const net_playback_marks_list* list, uint32_t client) {

@@ -13,23 +13,12 @@ typedef struct net_playback_name {
     char text[NET_PLAYER_NAME_BYTES_MAX];
 } net_playback_name;
 
-#define NET_PLAYBACK_SETS_MAX 1024u ///< later ones are left out
-
-/// An operator's `set`, which holds from its tick on.
-typedef struct net_playback_set {
-    ecs_tick tick;
-    char text[128]; ///< KEY=VALUE
-} net_playback_set;
-
 typedef struct net_playback_marks_list {
     const base_allocator* allocator;
     net_playback_mark* marks; ///< by rising tick, at most NET_PLAYBACK_MARKS_MAX
     uint32_t mark_count, mark_capacity;
     net_playback_name* names; ///< by rising client
     uint32_t name_count, name_capacity;
-    net_playback_set* sets; ///< by rising tick
-    uint32_t set_count, set_capacity;
-    ecs_tick tick;         ///< of the newest record that was read
     net_log_cursor cursor; ///< behind what was read
     bool is_whole;         ///< the log was read to its last whole tick
 } net_playback_marks_list;
@@ -44,7 +33,5 @@ BASE_MUST_USE net_result net_playback_marks_read(net_playback_marks_list* list,
                                                  net_log_reader* reader,
                                                  const net_game_module* game, uint64_t blocks);
 void net_playback_marks_deinit(net_playback_marks_list* list);
-/// @return How many sets hold at a tick, as far as the list was read.
-uint32_t net_playback_marks_sets(const net_playback_marks_list* list, ecs_tick tick);
 /// @return A player's name; NULL when unknown. Borrowed from the list.
 const char* net_playback_marks_name(const net_playback_marks_list* list, uint32_t client);

@@ -93,7 +93,10 @@ static inline void record_tick(playback_record* self) {
     begin.events = &bad;
     begin.event_count = tick == self->bad_tick;
     static const net_log_argument speed = {.data = "ball_speed=1.25", .size = 15};
-    if (tick == self->set_tick) assert_ok(net_log_append_control(self->writer, "set", &speed, 1));
+    if (tick == self->set_tick) {
+        assert_ok(net_log_append_control(self->writer, "set", &speed, 1));
+        assert_ok(net_match_control(t->match, "set", &speed, 1, false, NULL));
+    }
     net_log_append_begin(self->writer, &begin);
     if (begin.leave_count) net_match_leave(t->match, leave.client);
     for (uint32_t i = 0; i < begin.join_count; i++)
@@ -113,14 +116,15 @@ static inline void record_tick(playback_record* self) {
 
 static inline playback_record* record_make_set(uint32_t ticks, net_log_content content,
                                                ecs_tick bad_tick, ecs_tick end_tick,
-                                               ecs_tick set_tick) {
+                                               ecs_tick set_tick, uint32_t tick_rate_hz) {
     // Few lives and fast balls: the match loses lives and clears levels within seconds.
     static const char* const settings[] = {"ball_speed=1.8", "lives=3"};
     playback_record* self = calloc(1, sizeof *self);
     assert_non_null(self);
     assert_true(ticks <= RECORD_TICKS_MAX);
     files_open(&self->files);
-    table_open(&self->table, settings, BASE_COUNT(settings), 99, NET_ROLE_SERVER, false);
+    table_open_at(&self->table, settings, BASE_COUNT(settings), 99, NET_ROLE_SERVER, false,
+                  tick_rate_hz);
     for (uint32_t i = 0; i < RECORD_BOTS; i++) {
         self->table.bots[i].client = i + 1;
         self->table.bots[i].rng = base_rng_make(i + 1, 7);
@@ -145,7 +149,7 @@ static inline playback_record* record_make_set(uint32_t ticks, net_log_content c
 
 static inline playback_record* record_make_with(uint32_t ticks, net_log_content content,
                                                 ecs_tick bad_tick, ecs_tick end_tick) {
-    return record_make_set(ticks, content, bad_tick, end_tick, 0);
+    return record_make_set(ticks, content, bad_tick, end_tick, 0, 0);
 }
 
 static inline playback_record* record_make(uint32_t ticks) {

@@ -322,23 +322,28 @@ SHOW_CASE(a_log_damaged_inside_is_shown_up_to_the_damage, record_make(300)) {
     assert_shows(self, (double)last);
 }
 
-// Keyframes are at 600 and 1200, and a changed byte is in front of the first.
-BOTH_CASE(a_log_damaged_inside_is_shown_on_from_the_next_keyframe) {
+// Change a byte of a tick's block; a keyframe follows.
+static void damage_tick(const show* self, ecs_tick tick) {
     net_log_reader* reader = record_read(self->record);
     const net_log_keyframe* keyframe;
     net_log_cursor cursor = net_log_cursor_begin(reader);
     net_log_record at;
     do
         assert_true(net_log_cursor_next(reader, &cursor, &at));
-    while (at.tick < 300);
+    while (at.tick < tick);
     uint64_t place = cursor.block + NET_LOG_BLOCK_HEADER_BYTES + 9;
-    (void)net_log_reader_seek(reader, TICKS, &keyframe);
+    (void)net_log_reader_seek(reader, self->record->ticks, &keyframe);
     assert_non_null(keyframe);
     net_log_reader_destroy(reader);
     size_t size;
     uint8_t* bytes = file_read(self->record->files.log, &size);
     file_poke(self->record->files.log, place, bytes[place] ^ 0x40);
     free(bytes);
+}
+
+// Keyframes are at 600 and 1200, and a changed byte is in front of the first.
+BOTH_CASE(a_log_damaged_inside_is_shown_on_from_the_next_keyframe) {
+    damage_tick(self, 300);
     net_playback* playback = show_play(self);
     // Behind it, in it, in front of it, and over it without a seek.
     const double ticks[] = {900.0, 450.0, 100.0, 1100.5, 620.0};
@@ -462,7 +467,11 @@ static double ball_speed(net_playback* playback) {
     return config->settings[i];
 }
 
-SHOW_CASE(a_setting_holds_from_its_tick_on, record_make_set(200, NET_LOG_CONTENT_STATE, 0, 0, 90)) {
+static playback_record* record_make_slow(uint32_t ticks, ecs_tick set_tick, uint32_t tick_rate_hz) {
+    return record_make_set(ticks, NET_LOG_CONTENT_STATE, 0, 0, set_tick, tick_rate_hz);
+}
+
+SHOW_CASE(a_setting_holds_from_its_tick_on, record_make_slow(200, 90, 60)) {
     net_playback* playback = show_play(self);
     assert_true(ball_speed(playback) == 1.8);
     assert_ok(net_playback_seek(playback, 150.0));
@@ -474,6 +483,30 @@ SHOW_CASE(a_setting_holds_from_its_tick_on, record_make_set(200, NET_LOG_CONTENT
     assert_ok(net_playback_advance(playback, 1.0));
     assert_true(ball_speed(playback) == 1.25);
     assert_shows(self, 90);
+}
+
+// A tick is a block, and a keyframe is behind each ten of them.
+SHOW_CASE(a_first_seek_reads_no_more_of_a_longer_log, record_make_slow(700, 90, 1)) {
+    damage_tick(self, 500);
+    net_playback* playback = show_play(self);
+    assert_ok(net_playback_seek(playback, 695.0));
+    assert_shows(self, 695);
+    assert_true(ball_speed(playback) == 1.25);
+    assert_false(net_log_reader_info(self->reader)->is_damaged); // nobody was there
+}
+
+SHOW_CASE(a_setting_from_before_a_slice_holds_in_it, record_make_slow(120, 90, 1)) {
+    char name[128];
+    snprintf(name, sizeof name, "%s/slice.slog", self->record->files.folder);
+    net_log_reader* whole = record_read(self->record);
+    net_log_copy_result copied;
+    const net_log_copy_config config = {.output = name, .first = 105};
+    assert_ok(net_log_copy(whole, &config, NULL, &copied));
+    net_log_reader_destroy(whole);
+    assert_ok(net_log_reader_create(NULL, name, NULL, &self->reader));
+    assert_true(ball_speed(show_play(self)) == 1.25);
+    assert_ok(net_playback_seek(self->playback, 110.0));
+    assert_true(ball_speed(self->playback) == 1.25);
 }
 
 // ---- what a client has ----
