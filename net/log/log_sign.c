@@ -112,13 +112,14 @@ bool net_log_public_key_parse(const char* text, size_t size, net_log_public_key*
 // Numbers of a file's blocks.
 typedef struct extent {
     uint64_t first, next; // ordinals: of its first block behind the header, and behind its last one
-    ecs_tick last_tick;   // of its data
+    ecs_tick last_tick;   // the last one that ends in it
 } extent;
 
 static extent measure(net_log_reader* reader, const net_log_set_file* file, uint64_t before) {
     extent found = {.first = before, .next = before};
     const uint64_t end = file->base + file->bytes;
-    net_log_block block;
+    net_log_block block, data = {.type = 0};
+    uint64_t data_at = 0;
     bool has_first = false;
     for (uint64_t at = file->base + NET_LOG_PROLOGUE_BYTES;
          at < end && net_log_read_block(reader, at, &block); at = net_log_block_end(at, &block)) {
@@ -126,7 +127,15 @@ static extent measure(net_log_reader* reader, const net_log_set_file* file, uint
         if (!has_first) found.first = block.ordinal;
         has_first = true;
         found.next = block.ordinal + 1;
-        if (block.type == NET_LOG_BLOCK_DATA) found.last_tick = block.last_tick;
+        if (block.type != NET_LOG_BLOCK_DATA) continue;
+        data = block;
+        data_at = at;
+    }
+    // What stands between two ticks has the tick after it, which may never have come.
+    if (data_at > 0 && net_log_read_payload(reader, data_at, &data, reader->payload)) {
+        net_log_order order = net_log_order_of(&data, reader->payload);
+        (void)!net_log_check_records(&data, reader->payload, &order);
+        found.last_tick = order.last_end;
     }
     return found;
 }
