@@ -5,6 +5,7 @@
 // A log with another content is refused, not tried: its match may run on for minutes until a rare
 // system shows the difference.
 #include "base/assert.h"
+#include "base/text.h"
 #include "ecs/save.h"
 #include "log/log_read.h"
 #include "log/log_record.h"
@@ -86,34 +87,47 @@ static net_result check_log(resumption* self, const net_module* module) {
     return result == NET_OK ? check_tick(self) : result;
 }
 
-static net_result compare(const resumption* self, const net_log_tick* tick) {
+static bool is_same(const resumption* self, const net_log_tick* tick) {
     const ecs_world* world = net_match_world(net_log_replay_match(self->replay));
-    bool is_same = !tick->has_end || ecs_world_state_hash(world) == tick->state_hash;
-    const uint64_t hash = is_same && tick->has_world_hash ? ecs_world_hash(world) : 0;
-    if (hash != 0) is_same = hash == tick->world_hash; // 0: no memory to compute it
-    if (is_same) return NET_OK;
-    base_report(self->reporter, net_log_reader_file(self->reader), 0,
-                "the run here differs from the log in tick %" PRIu64
-                ", so its match cannot go on: shoal-replay verify says in what; it may go on from "
-                "an earlier tick (--at)",
-                tick->tick);
-    return NET_ERR_DIVERGED;
+    if (tick->has_end && ecs_world_state_hash(world) != tick->state_hash) return false;
+    const uint64_t hash = tick->has_world_hash ? ecs_world_hash(world) : 0;
+    return hash == 0 || hash == tick->world_hash; // 0: no memory to compute it
+}
+
+// Whether players may lose the ticks behind `right` is for a person to decide. @return as run.
+static net_result refuse(const resumption* self, ecs_tick right, net_result result) {
+    const char* file = net_log_reader_file(self->reader);
+    char why[128] = "", remedy[96] = "";
+    if (result == NET_ERR_CLOSED)
+        (void)base_text_format(why, sizeof why,
+                               "tick %" PRIu64 " cannot be read: the log is damaged there",
+                               self->tick);
+    else
+        (void)base_text_format(why, sizeof why,
+                               "the run here %s in tick %" PRIu64 ": shoal-replay verify says more",
+                               result == NET_ERR_DIVERGED ? "differs from the log" : "ends",
+                               net_match_tick(net_log_replay_match(self->replay)));
+    if (right >= net_log_reader_info(self->reader)->first_tick)
+        (void)base_text_format(remedy, sizeof remedy,
+                               "; the match can go on from tick %" PRIu64 ": --at %" PRIu64, right,
+                               right);
+    base_report(self->reporter, file, 0, "%s%s", why, remedy);
+    return result == NET_ERR_CLOSED ? NET_ERR_UNKNOWN : result;
 }
 
 static net_result run(const resumption* self, void (*each)(void* context), void* context) {
     const net_match* match = net_log_replay_match(self->replay);
+    ecs_tick right = net_match_tick(match); // the newest one that the run proved
     net_result result = NET_OK;
-    while (result == NET_OK && net_match_tick(match) < self->tick) {
+    while (result == NET_OK && right < self->tick) {
         net_log_tick tick;
         result = net_log_replay_step(self->replay, &tick);
-        if (result == NET_OK) result = compare(self, &tick);
+        if (result == NET_OK && !is_same(self, &tick)) result = NET_ERR_DIVERGED;
+        if (result == NET_OK && net_match_tick(match) > self->tick) result = NET_ERR_CLOSED;
+        if (result == NET_OK) right = net_match_tick(match);
         if (each) each(context);
     }
-    if (result == NET_OK && net_match_tick(match) > self->tick) result = NET_ERR_CLOSED;
-    if (result != NET_ERR_CLOSED) return result;
-    base_report(self->reporter, net_log_reader_file(self->reader), 0,
-                "tick %" PRIu64 " cannot be read: the log is damaged there", self->tick);
-    return NET_ERR_UNKNOWN;
+    return result == NET_OK || result == NET_ERR_MEMORY ? result : refuse(self, right, result);
 }
 
 net_result net_log_resume(net_log_reader* reader, const net_module* module, ecs_tick tick,

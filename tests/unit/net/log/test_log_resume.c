@@ -328,8 +328,10 @@ PLAYED_CASE(what_cannot_go_on_is_refused_with_the_reason, TICKS) {
 
 CASE(a_run_that_differs_from_its_log_does_not_go_on) {
     playback_record* record = record_make_with(100, NET_LOG_CONTENT_STATE, 0, 50);
-    is_refused(record, record->files.log, NULL, 0, NET_ERR_DIVERGED,
-               "differs from the log in tick 50");
+    is_refused(
+        record, record->files.log, NULL, 0, NET_ERR_DIVERGED,
+        "differs from the log in tick 50: shoal-replay verify says more; the match can go on "
+        "from tick 49: --at 49");
     joined of;
     record->end_tick = 0;
     go_on(record, record->files.log, 49, 30, "b.slog", &of);
@@ -352,7 +354,9 @@ PLAYED_CASE(behind_damage_the_joined_log_begins_with_a_keyframe, TICKS) {
     ecs_tick missing = 121;
     snprintf(file, sizeof file, "%s/damaged.slog", record->files.folder);
     record_forge(record, file, drop_block, &missing);
-    is_refused(record, file, NULL, 121, NET_ERR_UNKNOWN, "tick 121 cannot be read");
+    is_refused(record, file, NULL, 121, NET_ERR_UNKNOWN,
+               "tick 121 cannot be read: the log is damaged there; the match can go on from tick "
+               "120: --at 120");
     go_on(record, file, 120, 10, "b.slog", &of);
     is_one_match(record, &of, 1, 130);
     net_log_reader* reader;
