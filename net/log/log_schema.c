@@ -660,6 +660,21 @@ static bool differ(base_reader here, base_reader log, char* text, size_t text_by
     return false;
 }
 
+// Hashes, sums and keyframes are made with numbers.
+static bool differ_in_numbers(base_reader here, base_reader log, uint32_t kind, const char* word,
+                              char* text, size_t text_bytes) {
+    item ours, theirs;
+    while (next_item(&log, kind, &theirs)) {
+        if (!find_by_name(here, kind, theirs.name, &ours) || ours.id == theirs.id) continue;
+        (void)base_text_format(text, text_bytes,
+                               "%s %s is number %" PRIu64 " here, %" PRIu64
+                               " in the log: templates or systems come in another order",
+                               word, ours.name, ours.id, theirs.id);
+        return true;
+    }
+    return false;
+}
+
 bool net_log_header_difference(const void* data, size_t size, const net_match* match, char* text,
                                size_t text_bytes) {
     BASE_ASSERT(match && text_bytes > 0);
@@ -672,6 +687,10 @@ bool net_log_header_difference(const void* data, size_t size, const net_match* m
     // Without values a header does not say how they travel.
     if (is_written && !is_other && has_values && net_log_header_row_code(data, size) != 0)
         is_other = differ_in_templates(here, log, text, text_bytes);
+    if (is_written && !is_other)
+        is_other =
+            differ_in_numbers(here, log, NET_LOG_SCHEMA_COMPONENT, "component", text, text_bytes) ||
+            differ_in_numbers(here, log, NET_LOG_SCHEMA_TEMPLATE, "template", text, text_bytes);
     base_bytes_deinit(&header);
     return is_other;
 }

@@ -375,6 +375,31 @@ RECORD_CASE(another_game_or_other_templates_are_refused_by_name, false) {
     free(text);
 }
 
+// The pads' templates behind the balls'. Nothing differs but numbers of components and templates,
+// with which the hashes of the log were made.
+RECORD_CASE(templates_in_another_order_are_another_schema_and_no_component_is_blamed, false) {
+    char* text = table_read_file(BREAKOUT_BLK);
+    const char* pads = strstr(text, "// A player's pad.");
+    const char* balls = strstr(text, "// A ball: held");
+    const char* rest = strstr(text, "// The level that");
+    assert_true(pads && balls > pads && rest > balls);
+    char* other = calloc(1, strlen(text) + 1);
+    assert_non_null(other);
+    snprintf(other, strlen(text) + 1, "%.*s%.*s%.*s%s", (int)(pads - text), text,
+             (int)(rest - balls), balls, (int)(balls - pads), pads, rest);
+    net_module* module;
+    assert_ok(net_module_wrap(breakout_module(), other, "breakout.blk", NULL, &module));
+    net_verify_result result;
+    assert_int_equal(net_log_verify(self->reader, module, 0, NULL, NULL, NULL, &result),
+                     NET_ERR_DIVERGED);
+    assert_true(result.is_other_schema);
+    assert_string_equal(result.component, "-");
+    assert_non_null(strstr(result.note, "in another order"));
+    net_module_close(module);
+    free(other);
+    free(text);
+}
+
 static void count_line(void* context, const char* line) {
     uint32_t* lines = context;
     ++*lines;
