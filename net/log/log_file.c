@@ -257,7 +257,7 @@ void net_log_file_pump(net_log_file* file, bool all) {
 // The last bytes reach the disk, and the file is still the one of its name. A failure is recorded.
 static void end_disk(net_log_file* file) {
     if (file->is_stopped || !file->is_open || !net_log_file_is_own(file)) return;
-    (void)net_log_file_is_over_limits(file); // a segment that is gone is told at the end too
+    (void)net_log_file_is_over_limits(file); // notes a segment that is gone
     net_log_file_write_index(file);
     file->is_last_due = net_log_file_sync(file, file->fd);
     net_log_file_run_commands(file, false);

@@ -563,7 +563,7 @@ bool net_log_file_write_keyframe(net_log_file* file, ecs_tick tick) {
     if (!atomic_load_explicit(&file->is_offered, memory_order_acquire)) return true;
     if (file->save_tick > tick) return true;
     if (file->block.record_count > 0 && !net_log_file_write_block(file)) return false;
-    (void)net_log_file_is_over_limits(file); // a segment that is gone is told now
+    (void)net_log_file_is_over_limits(file); // notes a segment that is gone
     if (!rotate(file, file->save_tick)) return false;
     if (!put_keyframe(file)) return false;
     atomic_store_explicit(&file->is_offered, false, memory_order_release);

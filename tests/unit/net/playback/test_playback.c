@@ -492,7 +492,7 @@ SHOW_CASE(a_first_seek_reads_no_more_of_a_longer_log, record_make_slow(700, 90, 
     assert_ok(net_playback_seek(playback, 695.0));
     assert_shows(self, 695);
     assert_true(ball_speed(playback) == 1.25);
-    assert_false(net_log_reader_info(self->reader)->is_damaged); // nobody was there
+    assert_false(net_log_reader_info(self->reader)->is_damaged); // no read came there
 }
 
 SHOW_CASE(a_setting_from_before_a_slice_holds_in_it, record_make_slow(120, 90, 1)) {
