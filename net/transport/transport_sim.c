@@ -206,7 +206,7 @@ net_result net_sim_client(net_sim* sim, const net_link_config* link, net_transpo
     BASE_ASSERT(sim && link && transport);
     net_sim_client_end* made = base_allocate_zero(sim->allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
-    made->endpoint = (net_sim_endpoint){.base = {&client_ops}, .sim = sim};
+    made->endpoint = (net_sim_endpoint){.base = {.ops = &client_ops}, .sim = sim};
     made->index = sim->client_count;
     made->gone_us = UINT64_MAX;
     made->identity.address = address_of(made->index);
@@ -439,7 +439,7 @@ net_result net_sim_server(net_sim* sim, uint32_t peers_max, net_transport** tran
     if (sim->server || peers_max == 0 || peers_max > NET_CLIENTS_MAX) return NET_ERR_FULL;
     net_sim_server_end* made = base_allocate_zero(sim->allocator, sizeof *made);
     if (!made) return NET_ERR_MEMORY;
-    made->endpoint = (net_sim_endpoint){.base = {&server_ops}, .sim = sim};
+    made->endpoint = (net_sim_endpoint){.base = {.ops = &server_ops}, .sim = sim};
     made->peers_max = peers_max;
     made->slots = base_allocate_zero(sim->allocator, peers_max * sizeof *made->slots);
     made->generations = base_allocate_zero(sim->allocator, peers_max * sizeof *made->generations);

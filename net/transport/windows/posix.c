@@ -97,6 +97,12 @@ ssize_t readlink(const char* path, char* target, size_t bytes) {
     return (ssize_t)size;
 }
 
+int memfd_create(const char* name, unsigned flags) {
+    (void)name, (void)flags;
+    errno = ENOSYS;
+    return -1;
+}
+
 void* dlopen(const char* file, int flags) {
     (void)flags;
     return (void*)LoadLibraryA(file);

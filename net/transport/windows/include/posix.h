@@ -40,6 +40,7 @@
 #define GRND_NONBLOCK 1
 #define RTLD_NOW 0
 #define RTLD_LOCAL 0
+#define MFD_CLOEXEC 0
 // The rights of others are no bits of a mode here.
 #undef S_IWOTH
 #define S_IWOTH 0
@@ -84,6 +85,8 @@ int net_windows_close(int descriptor);
 ssize_t getrandom(void* bytes, size_t size, unsigned flags);
 char* realpath(const char* path, char* real);
 ssize_t readlink(const char* path, char* target, size_t bytes);
+/// There are no files in memory: -1.
+int memfd_create(const char* name, unsigned flags);
 void* dlopen(const char* file, int flags);
 void* dlsym(void* library, const char* name);
 int dlclose(void* library);
