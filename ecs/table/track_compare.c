@@ -153,8 +153,8 @@ static inline __attribute__((always_inline)) uint32_t find_flat_of(const track_c
     for (uint32_t i = 0; i < count; i++) {
         const size_t at = size * rows[i];
         flat[flat_count] = rows[i];
-        flat_count += !may_have_nan(column, size, column->shadows + at) &
-                      !may_have_nan(column, size, column->values + at);
+        flat_count += (uint32_t)!may_have_nan(column, size, column->shadows + at) &
+                      (uint32_t)!may_have_nan(column, size, column->values + at);
     }
     return flat_count;
 }

@@ -144,7 +144,7 @@ server_agones_counts server_agones_get_counts(const server_agones* self) {
 
 static const char* slot_name(const server_agones* self, server_rest_slot which) {
     static const char* const names[] = {"POST /ready", "POST /health",
-                                        "PATCH /v1beta1/counters/" SERVER_AGONES_COUNTER,
+                                        ("PATCH /v1beta1/counters/" SERVER_AGONES_COUNTER),
                                         "PUT /metadata/annotation", "GET /watch/gameserver"};
     return which == SERVER_REST_LIFE && self->goal == GOAL_SHUTDOWN ? "POST /shutdown"
                                                                     : names[which];

@@ -323,7 +323,7 @@ static void read_values(const uint8_t* data, size_t size) {
 /// is read is written and read again.
 static void read_columns(const uint8_t* data, size_t size) {
     if (size < 5) return;
-    net_log_columns* columns;
+    net_log_columns* columns = NULL;
     uint8_t* target = base_allocate(NULL, NET_LOG_BLOCK_BYTES_MAX);
     uint8_t* scratch = base_allocate(NULL, NET_LOG_BLOCK_BYTES_MAX);
     require(target && scratch && net_log_columns_create(NULL, &columns) == NET_OK);

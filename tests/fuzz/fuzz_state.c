@@ -167,7 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                                 .memory_bytes_max = MEMORY_BYTES_MAX,
                                 .trace = on_applied,
                                 .trace_context = &w,
-                                .sink = {&w, on_row, on_gone}};
+                                .sink = {.context = &w, .row = on_row, .gone = on_gone}};
     FUZZ_CHECK(net_mirror_create(&config, &w.mirror) == NET_OK);
     w.mirror->solo = open_solo();
     read_all(&w, data, size);

@@ -30,7 +30,7 @@ __attribute__((noreturn)) void base_assert_fail(const char* condition, const cha
 #if BASE_VALIDATE_ON
 #define BASE_VALIDATE(condition) BASE_ASSERT(condition)
 #else
-#define BASE_VALIDATE(condition) ((void)sizeof(condition))
+#define BASE_VALIDATE(condition) ((void)(0 && (condition)))
 #endif
 
 BASE_C_END
