@@ -424,6 +424,7 @@ void esgen_game_table_read(esgen_unit* unit, const esgen_word* at, const esgen_w
         read_table(unit, at, close);
         return;
     }
+    if (!unit->game.is_table) unit->game.line = at->line;
     const esgen_word* first = at + 2;
     for (const esgen_word* word = first; word <= close; word++) {
         if (word < close && !esgen_word_is(word, ",")) continue;

@@ -59,7 +59,6 @@ static void check_template(const ecs_world* world, const ecs_template* template_
         (void)ecs_type_format(type, component->value, text, sizeof text);
         (void)ecs_type_hash(type, component->value, 0);
         BASE_ASSERT(ecs_type_equal(type, component->value, component->value));
-        BASE_ASSERT(!(component->flags & ECS_COMPONENT_REPLICATED) || !type->ops);
         if (type->ops) check_bytes(type, component->value);
     }
 }
