@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Logs in object storage: scripts/package/upload by rclone, whatever is in between, and the same log read back.
 #
-# A folder is the storage, and with SHOAL_E2E_S3RVER=FOLDER, where npm put s3rver (scripts/test --full), S3's own protocol.
+# A folder is the storage, and with SHOAL_E2E_S3RVER=FOLDER, where npm put s3rver (scripts/test), S3's own protocol.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -233,7 +233,7 @@ PYTHON
 case_a_log_is_stored_by_the_protocol_of_s3_through_cuts_and_503() {
     has_rclone || return 0
     local program=${SHOAL_E2E_S3RVER:-}/node_modules/.bin/s3rver
-    [ -x "$program" ] || { skip "SHOAL_E2E_S3RVER names no folder with s3rver of npm: scripts/test --full makes one" && return 0; }
+    [ -x "$program" ] || { skip "SHOAL_E2E_S3RVER names no folder with s3rver of npm: scripts/test makes one" && return 0; }
     mkdir objects
     "$program" -d objects -a 127.0.0.1 -p 0 --no-vhost-buckets --configure-bucket logs >s3.out 2>s3.err &
     pids[s3]=$!
