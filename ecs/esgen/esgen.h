@@ -215,7 +215,7 @@ typedef struct esgen_game {
     esgen_action* actions;
     uint32_t action_count, action_capacity;
     bool is_table; ///< ES_GAME stands in this file
-    uint32_t line; ///< of ES_GAME
+    uint32_t line; ///< of ES_GAME; without it, of ES_SYSTEMS
     esgen_text title, width, height;
     esgen_list keys, values;          ///< ".start = f": "start" and "f"
     esgen_head heads[ESGEN_LIST_MAX]; ///< of values that are static functions of the file

@@ -63,7 +63,6 @@ case_an_allocation_becomes_a_match_with_its_settings_and_its_key() {
     sed -n 2p keys >old && chmod 600 old
     run token shoal-server token --key-file old --count 2 --player 7
     run client shoal-client "$address" --bots 2 --token-file token.out
-    hears 'PATCH /v1beta1/counters/players {"count":"2","capacity":"64"} 200'
     hears 'POST /shutdown {} 200'
     ! has_ended server || fail "it does not wait for the signal"
     kill -TERM "${pids[server]}"

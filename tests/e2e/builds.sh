@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The first build records a log of breakout, and all builds run it again: other compilers, levels of
 # optimization and sanitizers must give the same hashes. ctest knows only one build, so scripts/test
-# --full calls this:
+# --clang calls this:
 #
 #     tests/e2e/builds.sh BUILD OTHER...
 others=()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Any sequence of public calls on a server and three clients of ours, over the simulated network:
+// Any sequence of public calls on a server and two clients of ours, over the simulated network:
 // services without ticks, ticks without services, time that stands still or jumps, clients that
 // leave, go and come at any moment, the end at any moment.
 //
@@ -19,7 +19,16 @@
 #include "net/match.h"
 #include "net/server.h"
 
-enum { CLIENTS = 3, TICK_US = 16667, RECORDS_MAX = 300, END_TICKS_MAX = 2500 };
+// A tick of the end is long: what waits for its time there waits for few of them.
+enum {
+    CLIENTS = 2,
+    TICK_US = 16667,
+    END_US = 200000,
+    RECORDS_MAX = 64,
+    TICKS_MAX = 20,
+    INDEX_MAX = 256,
+    END_TICKS_MAX = 500,
+};
 #define BYTES_MAX ((size_t)256 << 20)
 
 typedef struct seat {
@@ -33,11 +42,12 @@ typedef struct stage {
     base_quota memory;
     net_module* module;
     net_sim* sim;
-    net_match* match;
+    net_match *match, *like; // like: all mirrors have its schema
     net_transport* transport;
     net_server* server;
     seat seats[CLIENTS];
     uint64_t now_us;
+    uint32_t ticks;
     uint8_t config;
 } stage;
 
@@ -46,11 +56,15 @@ static void open_seat(stage* at, seat* one) {
         {.delay_ms = 1},
         {.delay_ms = 60, .jitter_ms = 40, .loss_percent = 20, .reorder_percent = 5}};
     net_match_config match = net_match_config_default(at->module);
+    match.replicated_index_max = INDEX_MAX;
     match.allocator = &at->memory.allocator;
     match.role = NET_ROLE_MIRROR;
+    match.like = at->like;
     FUZZ_CHECK(net_match_create(&match, NULL, &one->match) == NET_OK);
-    const net_presenter_config view = {
-        .allocator = &at->memory.allocator, .module = at->module, .is_predicting = true};
+    const net_presenter_config view = {.allocator = &at->memory.allocator,
+                                       .module = at->module,
+                                       .replicated_index_max = INDEX_MAX,
+                                       .is_predicting = true};
     if (at->config & 1) FUZZ_CHECK(net_presenter_create(&view, NULL, &one->presenter) == NET_OK);
     FUZZ_CHECK(net_sim_client(at->sim, &links[at->config >> 1 & 1], &one->transport) == NET_OK);
     const net_client_config client = {.allocator = &at->memory.allocator,
@@ -76,6 +90,7 @@ static void close_seat(stage* at, seat* one) {
 
 static void open_server(stage* at) {
     net_match_config match = net_match_config_default(at->module);
+    match.replicated_index_max = INDEX_MAX;
     match.allocator = &at->memory.allocator;
     match.role = NET_ROLE_SERVER;
     match.seed = 1;
@@ -100,12 +115,18 @@ static void begin(stage* at, uint8_t config) {
                                &at->module) == NET_OK);
     FUZZ_CHECK(net_sim_create(&at->memory.allocator, 1, &at->sim) == NET_OK);
     open_server(at);
+    net_match_config like = net_match_config_default(at->module);
+    like.allocator = &at->memory.allocator;
+    like.role = NET_ROLE_MIRROR;
+    like.replicated_index_max = INDEX_MAX;
+    FUZZ_CHECK(net_match_create(&like, NULL, &at->like) == NET_OK);
     for (uint32_t i = 0; i < CLIENTS; i++)
         open_seat(at, &at->seats[i]);
 }
 
-static void tick_all(stage* at) {
-    at->now_us += TICK_US;
+static void tick_all(stage* at, uint32_t us) {
+    at->ticks++;
+    at->now_us += us;
     net_server_service(at->server, at->now_us);
     net_server_tick(at->server, at->now_us);
     for (uint32_t i = 0; i < CLIENTS; i++) {
@@ -179,7 +200,7 @@ static void run(stage* at, uint8_t operation, uint8_t argument) {
         break;
     default:
         for (uint32_t i = 0; i < argument % 8u; i++)
-            tick_all(at);
+            tick_all(at, TICK_US);
         break;
     }
 }
@@ -188,7 +209,7 @@ static void end(stage* at) {
     net_server_stop(at->server, at->now_us);
     bool is_over = false;
     for (uint32_t left = END_TICKS_MAX; left > 0 && !is_over; left--) {
-        tick_all(at);
+        tick_all(at, END_US);
         is_over = net_server_get_phase(at->server) == NET_SERVER_ENDED;
         for (uint32_t i = 0; i < CLIENTS; i++)
             is_over = is_over && net_client_get_phase(at->seats[i].client) == NET_CLIENT_ENDED;
@@ -199,6 +220,7 @@ static void end(stage* at) {
     for (uint32_t i = 0; i < CLIENTS; i++)
         close_seat(at, &at->seats[i]);
     net_server_destroy(at->server);
+    net_match_destroy(at->like);
     net_match_destroy(at->match);
     at->transport->ops->destroy(at->transport);
     net_sim_destroy(at->sim);
@@ -209,7 +231,7 @@ static void end(stage* at) {
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     stage at;
     begin(&at, size > 0 ? data[0] : 0);
-    for (size_t i = 0; i < RECORDS_MAX && 2 * i + 3 <= size; i++)
+    for (size_t i = 0; i < RECORDS_MAX && 2 * i + 3 <= size && at.ticks < TICKS_MAX; i++)
         run(&at, data[2 * i + 1], data[2 * i + 2]);
     end(&at);
     return 0;

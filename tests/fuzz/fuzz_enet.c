@@ -36,9 +36,11 @@ enum {
     PORT = 7777,
     PEERS = 4,
     TICK_US = 16667,
+    END_US = 200000, // long: what waits for its time at the end waits for few ticks
     RECORDS_MAX = 64,
-    TICKS_PER_RECORD_MAX = 40,
-    END_TICKS_MAX = 1500,
+    TICKS_MAX = 20,
+    INDEX_MAX = 256,
+    END_TICKS_MAX = 300,
     DATAGRAM_BYTES_MAX = 1232,
 };
 #define ADDRESS "127.0.0.1:7777"
@@ -53,6 +55,7 @@ typedef struct stage {
     net_client* client;
     raw_client intruder;
     uint64_t now_us;
+    uint32_t ticks;
 } stage;
 
 // ---- the seam: how bytes of the intruder reach the server's ENet ----
@@ -76,14 +79,19 @@ static void deliver(const ENetPeer* from, const uint8_t* bytes, size_t size) {
 
 // ---- the stage ----
 
-static void tick(stage* at) {
-    at->now_us += TICK_US;
+static void tick_after(stage* at, uint32_t us) {
+    at->now_us += us;
     net_socket_virtual_advance(at->now_us);
     net_server_service(at->server, at->now_us);
     net_server_tick(at->server, at->now_us);
     net_client_service(at->client, at->now_us);
     net_client_tick(at->client, at->now_us);
     raw_client_service(&at->intruder, at->now_us);
+}
+
+static void tick(stage* at) {
+    at->ticks++;
+    tick_after(at, TICK_US);
 }
 
 static void call_again(stage* at) {
@@ -98,6 +106,7 @@ static void call_again(stage* at) {
 
 static void open_server(stage* at) {
     net_match_config match = net_match_config_default(at->module);
+    match.replicated_index_max = INDEX_MAX;
     match.allocator = &at->memory.allocator;
     match.role = NET_ROLE_SERVER;
     match.seed = 1;
@@ -114,6 +123,7 @@ static void open_server(stage* at) {
 
 static void open_client(stage* at) {
     net_match_config match = net_match_config_default(at->module);
+    match.replicated_index_max = INDEX_MAX;
     match.role = NET_ROLE_MIRROR;
     FUZZ_CHECK(net_match_create(&match, NULL, &at->client_match) == NET_OK);
     net_enet_config enet = {.peers_max = 1};
@@ -139,7 +149,7 @@ static void begin(stage* at) {
     open_server(at);
     open_client(at);
     (void)at->intruder_transport->ops->connect(at->intruder_transport, ADDRESS, &at->intruder.peer);
-    for (int i = 0; i < 12; i++)
+    for (int i = 0; i < 12 && net_client_get_phase(at->client) != NET_CLIENT_PLAYING; i++)
         tick(at);
     FUZZ_CHECK(at->intruder.is_connected);
     FUZZ_CHECK(net_client_get_phase(at->client) == NET_CLIENT_PLAYING);
@@ -259,7 +269,7 @@ static void run_record(stage* at, uint8_t operation, const uint8_t* bytes, size_
         send_commands(at, bytes, size);
         break;
     case 3:
-        for (uint32_t i = 0; size > 0 && i < bytes[0] % (uint32_t)TICKS_PER_RECORD_MAX; i++)
+        for (uint32_t i = 0; size > 0 && i < bytes[0] && at->ticks < TICKS_MAX; i++)
             tick(at);
         break;
     case 4:
@@ -289,7 +299,7 @@ static void check_end(stage* at) {
     uint32_t left = END_TICKS_MAX;
     while (left > 0 && (net_server_get_phase(at->server) != NET_SERVER_ENDED ||
                         net_client_get_phase(at->client) != NET_CLIENT_ENDED)) {
-        tick(at);
+        tick_after(at, END_US);
         left--;
     }
     FUZZ_CHECK(left > 0);
@@ -313,7 +323,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     stage at;
     begin(&at);
     uint32_t number = 0;
-    for (size_t offset = 0; size - offset >= 2 && number < RECORDS_MAX; number++) {
+    for (size_t offset = 0; size - offset >= 2 && number < RECORDS_MAX && at.ticks < TICKS_MAX;
+         number++) {
         size_t length = data[offset + 1];
         if (length > size - offset - 2) length = size - offset - 2;
         run_record(&at, data[offset], data + offset + 2, length, number);

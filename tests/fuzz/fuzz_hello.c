@@ -33,7 +33,15 @@
 #include "net/match.h"
 #include "net/server.h"
 
-enum { TICK_US = 16667, RECORDS_MAX = 64, TICKS_PER_RECORD_MAX = 40, END_TICKS_MAX = 1500 };
+// A tick of the end is long: what waits for its time there waits for few of them.
+enum {
+    TICK_US = 16667,
+    END_US = 200000,
+    RECORDS_MAX = 64,
+    TICKS_MAX = 20,
+    INDEX_MAX = 256,
+    END_TICKS_MAX = 300
+};
 
 typedef struct stage {
     net_module* module;
@@ -48,6 +56,7 @@ typedef struct stage {
     raw_server hostile;
     bool is_against_client, is_spectator;
     uint64_t now_us;
+    uint32_t ticks;
 } stage;
 
 // One input is at most 64 records of 255 bytes: far from what a session may take.
@@ -58,12 +67,15 @@ static const net_link_config LINK = {.delay_ms = 1};
 static void open_client(stage* at, bool has_view) {
     base_quota_init(&at->memory, NULL, CLIENT_BYTES_MAX);
     net_match_config match = net_match_config_default(at->module);
+    match.replicated_index_max = INDEX_MAX;
     match.allocator = &at->memory.allocator;
     match.role = NET_ROLE_MIRROR;
     FUZZ_CHECK(net_match_create(&match, NULL, &at->client_match) == NET_OK);
     FUZZ_CHECK(net_sim_client(at->sim, &LINK, &at->client_transport) == NET_OK);
-    const net_presenter_config view = {
-        .allocator = &at->memory.allocator, .module = at->module, .is_predicting = true};
+    const net_presenter_config view = {.allocator = &at->memory.allocator,
+                                       .module = at->module,
+                                       .replicated_index_max = INDEX_MAX,
+                                       .is_predicting = true};
     if (has_view) FUZZ_CHECK(net_presenter_create(&view, NULL, &at->presenter) == NET_OK);
     const net_client_config client = {
         .allocator = &at->memory.allocator,
@@ -81,6 +93,7 @@ static void open_client(stage* at, bool has_view) {
 
 static void open_server(stage* at) {
     net_match_config match = net_match_config_default(at->module);
+    match.replicated_index_max = INDEX_MAX;
     match.role = NET_ROLE_SERVER;
     match.seed = 1;
     match.settings[0] = 1e9;
@@ -95,8 +108,8 @@ static void open_server(stage* at) {
     at->intruder.is_spectator = at->is_spectator;
 }
 
-static void tick(stage* at) {
-    at->now_us += TICK_US;
+static void tick_after(stage* at, uint32_t us) {
+    at->now_us += us;
     if (at->is_against_client) {
         raw_server_service(&at->hostile, at->now_us);
     } else {
@@ -107,6 +120,11 @@ static void tick(stage* at) {
     net_client_service(at->client, at->now_us);
     net_client_tick(at->client, at->now_us);
     if (at->presenter) (void)net_presenter_frame(at->presenter, at->now_us);
+}
+
+static void tick(stage* at) {
+    at->ticks++;
+    tick_after(at, TICK_US);
 }
 
 static void begin(stage* at, uint8_t mode) {
@@ -122,7 +140,7 @@ static void begin(stage* at, uint8_t mode) {
     else
         open_server(at);
     open_client(at, has_view);
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 10 && net_client_get_phase(at->client) != NET_CLIENT_PLAYING; i++)
         tick(at);
 }
 
@@ -272,7 +290,7 @@ static void run_record(stage* at, uint8_t operation, const uint8_t* bytes, size_
         else
             (void)raw_client_send_bytes(&at->intruder, channel, bytes, size);
     } else if (operation == 6) {
-        for (uint32_t i = 0; size > 0 && i < bytes[0] % TICKS_PER_RECORD_MAX; i++)
+        for (uint32_t i = 0; size > 0 && i < bytes[0] && at->ticks < TICKS_MAX; i++)
             tick(at);
     } else if (at->is_against_client) {
         strike_client(at, operation, bytes, size);
@@ -287,7 +305,7 @@ static void check_server(stage* at) {
     uint32_t left = END_TICKS_MAX;
     while (left > 0 && (net_server_get_phase(at->server) != NET_SERVER_ENDED ||
                         net_client_get_phase(at->client) != NET_CLIENT_ENDED)) {
-        tick(at);
+        tick_after(at, END_US);
         left--;
     }
     FUZZ_CHECK(left > 0);
@@ -310,7 +328,7 @@ static void check_client(stage* at) {
     net_client_leave(at->client, at->now_us);
     uint32_t left = END_TICKS_MAX;
     while (left > 0 && net_client_get_phase(at->client) != NET_CLIENT_ENDED) {
-        tick(at);
+        tick_after(at, END_US);
         left--;
     }
     FUZZ_CHECK(left > 0);
@@ -321,7 +339,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     stage at;
     begin(&at, data[0]);
     uint32_t number = 0;
-    for (size_t offset = 1; size - offset >= 2 && number < RECORDS_MAX; number++) {
+    for (size_t offset = 1; size - offset >= 2 && number < RECORDS_MAX && at.ticks < TICKS_MAX;
+         number++) {
         size_t length = data[offset + 1];
         if (length > size - offset - 2) length = size - offset - 2;
         run_record(&at, data[offset], data + offset + 2, length);
