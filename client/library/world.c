@@ -76,13 +76,20 @@ uint32_t shoal_world_entity_count(const shoal_world* world) {
     return ecs ? ecs_world_entity_count(ecs) : 0;
 }
 
+// NULL: there is none.
+static const void* cell_of(const shoal_world* world, shoal_entity entity, uint32_t component) {
+    const ecs_component* found = component_of(world, component);
+    return found ? ecs_find(ecs_of(world), entity, found->id) : NULL;
+}
+
+static const ecs_type* type_of(const shoal_world* world, uint32_t component) {
+    return ecs_type_get(ecs_of(world), component_of(world, component)->type);
+}
+
 // The value, in the object where the type is boxed. NULL: there is none.
 static const void* value_of(const shoal_world* world, shoal_entity entity, uint32_t component) {
-    const ecs_component* found = component_of(world, component);
-    if (!found) return NULL;
-    const ecs_world* ecs = ecs_of(world);
-    const void* cell = ecs_find(ecs, entity, found->id);
-    return cell ? ecs_type_object(ecs_type_get(ecs, found->type), cell) : NULL;
+    const void* cell = cell_of(world, entity, component);
+    return cell ? ecs_type_object(type_of(world, component), cell) : NULL;
 }
 
 // A component of size 0 (a tag) has no cell to look for: its template says who has it.
@@ -130,8 +137,6 @@ int32_t shoal_world_text(const shoal_world* world, shoal_entity entity, uint32_t
                          char* text, size_t text_bytes) {
     if (!text || text_bytes == 0) return 0;
     text[0] = '\0';
-    const void* value = value_of(world, entity, component);
-    if (!value) return 0;
-    const ecs_type* type = ecs_type_get(ecs_of(world), component_of(world, component)->type);
-    return ecs_type_format(type, value, text, text_bytes);
+    const void* cell = cell_of(world, entity, component);
+    return cell && ecs_type_format(type_of(world, component), cell, text, text_bytes);
 }

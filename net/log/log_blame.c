@@ -72,9 +72,7 @@ static void sum(const ecs_world* world, uint64_t sums[ECS_COMPONENTS_MAX + 1]) {
             const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);
             const void* cell = ecs_find(world, at, id);
             if (!cell) continue;
-            const bool has_value = type->size > 0;
-            sums[id] += has_value ? ecs_type_hash(type, ecs_type_object(type, cell), at)
-                                  : base_hash64_mix(at, 1);
+            sums[id] += type->size > 0 ? ecs_type_hash(type, cell, at) : base_hash64_mix(at, 1);
         }
     }
 }

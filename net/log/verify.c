@@ -218,8 +218,9 @@ static ecs_tick next_keyframe(const net_log_reader* reader, ecs_tick tick) {
     return 0;
 }
 
-// The first field whose bytes differ; "value" for types without fields.
-static const char* find_field(const ecs_type* type, const uint8_t* a, const uint8_t* b) {
+// The first field of two cells whose bytes differ; "value" for types without fields.
+static const char* find_field(const ecs_type* type, const void* cell, const void* here) {
+    const uint8_t *a = ecs_type_object(type, cell), *b = ecs_type_object(type, here);
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
         const size_t size = (size_t)field->count * ecs_field_kind_bytes(field->kind);
@@ -235,8 +236,6 @@ static bool compare_component(const ecs_world* log, const ecs_world* run, ecs_en
     const void* cell = ecs_find(log, entity, component);
     const void* here = ecs_find(run, entity, component);
     if (!cell || !here || type->size == 0) return false;
-    cell = ecs_type_object(type, cell);
-    here = ecs_type_object(type, here);
     if (ecs_type_equal(type, cell, here)) return false;
     result->entity = entity;
     (void)base_text_copy(result->component, sizeof result->component, described->name);

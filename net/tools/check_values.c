@@ -141,12 +141,10 @@ static void check_hidden(const place* at, net_match* mirror) {
         return;
     const ecs_type* type = ecs_type_get(world, ecs_component_get(world, id)->type);
     const void *here = ecs_find(world, at->entity, id), *shown = ecs_find(there, at->entity, id);
-    if (type->size == 0 || !here || !shown ||
-        ecs_type_equal(type, ecs_type_object(type, here), ecs_type_object(type, shown)))
-        return;
+    if (type->size == 0 || !here || !shown || ecs_type_equal(type, here, shown)) return;
     char a[64], b[64];
-    (void)ecs_type_format(type, ecs_type_object(type, here), a, sizeof a);
-    (void)ecs_type_format(type, ecs_type_object(type, shown), b, sizeof b);
+    (void)ecs_type_format(type, here, a, sizeof a);
+    (void)ecs_type_format(type, shown, b, sizeof b);
     net_check_report(
         at->self, "reads", at->name,
         "component %s of template %s: system %s of the client reads it, and it "

@@ -11,7 +11,7 @@
 #include "ecs/ecs.h"
 
 #define SERVER_METER_SECONDS 60u
-#define SERVER_METER_PARTS (1u + NET_PART_COUNT) ///< 0: the whole tick, then the net_parts
+#define SERVER_METER_PARTS (1u + NET_PART_COUNT) ///< 0: the whole tick, then each net_part
 
 /// One second. p50, p99 and max are of the whole tick.
 typedef struct server_second {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Every function of the public headers has a comment, and every function that returns a result names its codes.
+# Every function of the public headers has a comment, and every function that returns a result names its codes. A name
+# of ours (ecs_world_create) on a page or in a comment is in some code; one that ends in _ is the beginning of many.
 #
 # A function has a comment when a /// line stands directly above it, or when it is in a group (no blank line between)
 # that begins with one, or when ///< stands behind it. A function that returns a result (ecs_result, net_result, ...)
@@ -88,5 +89,17 @@ while read -r file limit; do
     echo "$allowed_file:1: $file has ${count:-0} faults, not $limit: lower the number"
     faults=$((faults + 1))
 done <<<"$allowed"
+# Pages of the past name what was.
+names='\b(base|ecs|proto|net|shoal)_[a-z0-9_]*[a-z0-9]\b'
+mapfile -t sources < <(git ls-files '*.c' '*.h' '*.in' '*.sh' '*.txt' '*.py' '*.proto' '*.lua' 2>/dev/null)
+mapfile -t pages < <(git ls-files '*.md' 2>/dev/null | grep -vE '(CHANGELOG|DECISIONS|FIGURES)\.md$|^tests/formats/')
+if [ "${#sources[@]}" -gt 0 ]; then # a release has no git
+    unknown=$({ cat "${pages[@]}"; grep -ohE '//.*' -- "${sources[@]}"; } | grep -oE "$names" | sort -u |
+        comm -23 - <(sed 's,//.*,,' -- "${sources[@]}" | grep -oE "$names" | sort -u))
+    for name in $unknown; do
+        grep -nw -- "$name" "${pages[@]}" "${sources[@]}" | sed "s/^\([^:]*:[0-9]*\):.*/\1: there is no $name/"
+        faults=$((faults + 1))
+    done
+fi
 [ "$faults" -eq 0 ] && echo "docs: ${#headers[@]} headers, $(printf '%s' "$found" | grep -c .) old faults, as listed"
 [ "$faults" -eq 0 ]

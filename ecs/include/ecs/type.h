@@ -182,6 +182,8 @@ ecs_type_id ecs_type_find(const ecs_world* world, const char* name);
 const ecs_type* ecs_type_get(const ecs_world* world, ecs_type_id id);
 uint32_t ecs_type_count(const ecs_world* world); ///< ids run 1..count
 
+// Each `value` below is a cell, also of a boxed type: what ecs_get and ecs_find return.
+
 /// Append the canonical bytes of one value: fields in order, little-endian, every NaN the same, -0
 /// kept, no padding; types with ops use their write. The same on every machine. Check bytes->failed
 /// at the end.

@@ -83,8 +83,8 @@ typedef struct net_interest_rules {
     const char*
         together; ///< i or u32: entities with equal numbers enter a scope at one tick; 0: alone
     net_relevance (*relevance)(const net_interest_question* question);
-    /// Further classes that this client may see of this entity: bits, each of a net_interest_class
-    /// number.
+    /// Further classes that this client may see of this entity: bits of
+    /// services->class_bit.
     uint32_t (*classes)(const net_interest_question* question);
 } net_interest_rules;
 
@@ -302,7 +302,7 @@ typedef struct net_sprite {
     const char* image;      ///< "ship.png": a PNG file in `assets/` beside the game's sources
     float x, y;             ///< of its middle
     float width, height;    ///< one is 0: it follows from the other; both are 0: a pixel is a unit
-    float angle;            ///< radians, from the x axis to the y axis, as ecs_vec2_from_angle
+    float angle;            ///< radians, from the x axis to the y axis, as ecs_direction
     uint32_t columns, rows; ///< of a sheet of equal frames; 0: 1
     uint32_t frame; ///< from left to right, then down; after the last one comes the first again
     float part_x, part_y, part_width,

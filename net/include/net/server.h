@@ -122,7 +122,7 @@ void net_server_service(net_server* server, uint64_t now_us);
 /// settling the match does not step, but packets are still sent.
 void net_server_tick(net_server* server, uint64_t now_us);
 /// With is_following: run the next tick of the match with what entered it there (`begin`, checked:
-/// net_log_entering_read), in place of what sessions sent; log and send as in any tick. Before it,
+/// net_log_entering_add), in place of what sessions sent; log and send as in any tick. Before it,
 /// net_server_control does what an operator did there. While no tick is there yet, net_server_tick
 /// keeps the sessions. While HOLDING or RUNNING.
 void net_server_follow(net_server* server, uint64_t now_us, const net_log_begin* begin);

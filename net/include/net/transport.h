@@ -305,8 +305,8 @@ const net_link_stats* net_link_get_stats(const net_link* link);
 
 // ---- the simulated network ----
 
-/// A simulated network: many endpoints in one process, as net_transports. Time is what service is
-/// given; the same seed and the same calls give the same datagrams.
+/// A simulated network: many endpoints in one process, each a net_transport. Time is what service
+/// is given; the same seed and the same calls give the same datagrams.
 
 typedef struct net_sim net_sim;
 

@@ -2,6 +2,7 @@
 // The C ABI: names, numbers, events, faults. Sessions over sockets are in tests/e2e/clients.sh.
 #include "library.h"
 
+#include "boxed_hull.h"
 #include "breakout_table.h"
 
 #include <math.h>
@@ -140,6 +141,35 @@ TABLE_CASE(a_world_is_read_by_names, NET_ROLE_SERVER) {
     assert_int_equal(shoal_world_read(&world, ball, 60000, 0, &x, 1), 0);
     assert_null(shoal_world_template(&world, 12345));
     library_world_close(&world);
+}
+
+static ecs_result boxed_types(ecs_world* world, const base_reporter* reporter) {
+    const ecs_result result = breakout_module()->register_types(world, reporter);
+    return result == ECS_OK ? hull_register(world, reporter) : result;
+}
+
+CASE(the_text_of_a_boxed_value_is_that_of_its_object) {
+    net_game_module game = *breakout_module();
+    net_module* module;
+    net_match* match;
+    shoal_world world = {0};
+    char whole[16384], *text = table_read_file(BREAKOUT_BLK);
+    (void)snprintf(whole, sizeof whole, "%s\ngalley { \"hull:hull\"{ } }\n", text);
+    free(text);
+    game.register_types = boxed_types;
+    assert_ok(net_module_wrap(&game, whole, "breakout.blk", test_reporter(), &module));
+    const net_match_config config = net_match_config_default(module);
+    assert_ok(net_match_create(&config, test_reporter(), &match));
+    ecs_world* ecs = net_match_world(match);
+    const ecs_entity galley = ecs_try_create(ecs, ecs_template_find(ecs, "galley"), NULL, 0);
+    assert_true(library_world_open(&world, match, NULL));
+    char shown[64];
+    assert_true(shoal_world_text(&world, galley, shoal_world_component(&world, "hull"), shown,
+                                 sizeof shown));
+    assert_string_equal(shown, "{crew=1;shots=0}");
+    library_world_close(&world);
+    net_match_destroy(match);
+    net_module_close(module);
 }
 
 static void brick_hit(table* t, uint32_t score) {

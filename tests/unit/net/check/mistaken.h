@@ -5,6 +5,7 @@
 
 #include "test.h"
 
+#include "boxed_hull.h"
 #include "swarm.h" // for the directory of swarm.pb-c.h
 #include "swarm.pb-c.h"
 
@@ -24,6 +25,7 @@ typedef enum mistake {
     MISTAKE_STRAY,           // a system draws in stage act
     MISTAKE_UNSENT,          // the server writes by its terms what a client reads
     MISTAKE_UNSENT_HANDLE,   // the same by handle, so only the match shows it
+    MISTAKE_UNSENT_BOX,      // the same of a value in a box
     MISTAKE_NO_INPUT,        // no system handles the input event
     MISTAKE_NO_PREDICT,      // none handles it in the prediction
     MISTAKE_NO_KICK,         // none handles an event of clients
@@ -75,7 +77,6 @@ typedef struct paddle_game {
     ecs_component_id pos, steer, glow;
     ecs_template_id paddle;
     ecs_event_type goal;
-    ecs_entity last;
 } paddle_game;
 
 typedef struct steer_event {
@@ -83,6 +84,9 @@ typedef struct steer_event {
 } steer_event;
 
 static const char* mistaken_templates(void) {
+    if (the_mistake == MISTAKE_UNSENT_BOX)
+        return "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"
+               " \"steer:r\"{ _track:b=yes } \"glow:r\"{} \"hull:hull\"{ _track:b=yes } }\n";
     if (the_mistake == MISTAKE_JOIN)
         return "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"
                " \"steer:r\"{ _track:b=yes } \"glow:r\"{ _track:b=yes } }\n"
@@ -131,7 +135,6 @@ static bool number_from_wire(const ProtobufCMessage* message, void* payload) {
 }
 
 static ecs_result mistaken_types(ecs_world* world, const base_reporter* reporter) {
-    (void)reporter;
     static const ecs_field numbers[] = {{.name = "number", .kind = ECS_FIELD_U32, .count = 1}};
     static const ecs_field steers[] = {
         {.name = "dx", .kind = ECS_FIELD_I32, .count = 1},
@@ -144,6 +147,7 @@ static ecs_result mistaken_types(ecs_world* world, const base_reporter* reporter
         {.name = "boom", .size = 4, .fields = numbers, .field_count = 1},
     };
     const uint32_t count = BASE_COUNT(events) - (the_mistake != MISTAKE_UNUSED_EVENT);
+    if (hull_register(world, reporter) != ECS_OK) return ECS_ERR_MEMORY;
     for (uint32_t i = 0; i < count; i++) {
         ecs_event_type type;
         ecs_result result = ecs_event_register(world, &events[i], &type);
@@ -184,12 +188,21 @@ static void move(const ecs_stage* stage, const ecs_rows* rows) {
     }
 }
 
+static ecs_entity last_paddle(const ecs_world* world, const paddle_game* game) {
+    ecs_entity last = ECS_ENTITY_NONE;
+    for (ecs_entity at = ecs_entity_next(world, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
+         at = ecs_entity_next(world, at))
+        if (ecs_find(world, at, game->pos)) last = at;
+    return last;
+}
+
 // The last system of a tick on the server.
 static void rule(const ecs_stage* stage, const ecs_rows* rows) {
     const paddle_game* game = stage->context;
     (void)rows;
-    if (!ecs_is_alive(stage->world, game->last)) return;
-    ecs_vec2* pos = ecs_get_mut(stage->world, game->last, game->pos);
+    const ecs_entity last = last_paddle(stage->world, game);
+    if (last == ECS_ENTITY_NONE) return;
+    ecs_vec2* pos = ecs_get_mut(stage->world, last, game->pos);
     if (the_mistake == MISTAKE_RANGE && stage->tick == 50) pos->y = 400.0f;
     if (the_mistake == MISTAKE_NAN && stage->tick == 50) pos->y -= pos->y / 0.0f * 0.0f;
     if (the_mistake == MISTAKE_INFINITE && stage->tick == 50) pos->y = 1.0f / 0.0f;
@@ -199,16 +212,19 @@ static void rule(const ecs_stage* stage, const ecs_rows* rows) {
         (void)!ecs_command_create(stage->world, ecs_template_find(stage->world, "bird"),
                                   ECS_INITS({game->glow, &warm}));
     if (the_mistake == MISTAKE_RESPAWN && stage->tick == 40)
-        (void)ecs_command_destroy(stage->world, game->last);
+        (void)ecs_command_destroy(stage->world, last);
     if (the_mistake == MISTAKE_LATE_ROW && stage->tick == 290)
         (void)!ecs_command_create(stage->world, ecs_template_find(stage->world, "bird"), NULL, 0);
     if (the_mistake == MISTAKE_SLIP_LATE && stage->tick == NET_CHECK_TICKS_DEFAULT)
-        *(float*)(uintptr_t)ecs_get(stage->world, game->last, game->glow) += 0.5f;
+        *(float*)(uintptr_t)ecs_get(stage->world, last, game->glow) += 0.5f;
     if ((the_mistake == MISTAKE_SLIP && stage->tick >= 30) ||
         (the_mistake == MISTAKE_SLIP_ONCE && stage->tick == 30))
-        *(float*)(uintptr_t)ecs_get(stage->world, game->last, game->glow) += 0.5f;
+        *(float*)(uintptr_t)ecs_get(stage->world, last, game->glow) += 0.5f;
     if (the_mistake == MISTAKE_UNSENT_HANDLE)
-        *(float*)ecs_get_mut(stage->world, game->last, game->glow) = 0.5f;
+        *(float*)ecs_get_mut(stage->world, last, game->glow) = 0.5f;
+    const ecs_component_id box = ecs_component_find(stage->world, "hull");
+    if (the_mistake == MISTAKE_UNSENT_BOX)
+        (*(hull**)ecs_get_mut(stage->world, last, box))->shots = 7;
     const uint32_t number = (uint32_t)stage->tick;
     if (the_mistake == MISTAKE_REFUSED && stage->tick == 50) {
         const ecs_event_type kick = ecs_event_find(stage->world, "kick");
@@ -218,8 +234,8 @@ static void rule(const ecs_stage* stage, const ecs_rows* rows) {
             ;
     }
     for (uint32_t i = 0; the_mistake == MISTAKE_FLOOD && i < 200; i++)
-        (void)ecs_event_send(stage->world, game->last, game->goal, &number);
-    if (stage->tick % 40 == 0) (void)ecs_event_send(stage->world, game->last, game->goal, &number);
+        (void)ecs_event_send(stage->world, last, game->goal, &number);
+    if (stage->tick % 40 == 0) (void)ecs_event_send(stage->world, last, game->goal, &number);
 }
 
 static void heat(const ecs_stage* stage, const ecs_rows* rows) {
@@ -302,6 +318,7 @@ static ecs_result mistaken_systems(ecs_world* world, void** context,
                                               {"glwo", "r", ECS_OPTIONAL_READ}};
     static const ecs_term excluding_terms[] = {{"glow", "r", ECS_READ},
                                                {"glwo", "r", ECS_REQUIRE_NOT}};
+    static const ecs_term box_terms[] = {{"hull", "hull", ECS_READ}};
     static const ecs_term odd_terms[] = {{"poss", "p2", ECS_READ}};
     paddle_game* game = ecs_world_context(world, sizeof *game);
     if (!game) return ECS_ERR_MEMORY;
@@ -381,12 +398,14 @@ static ecs_result mistaken_systems(ecs_world* world, void** context,
     const bool is_optional = the_mistake == MISTAKE_UNKNOWN_OPTIONAL;
     const bool is_excluding = the_mistake == MISTAKE_UNKNOWN_EXCLUDED;
     const bool is_odd = the_mistake == MISTAKE_UNKNOWN_TERM;
+    const bool is_boxed = the_mistake == MISTAKE_UNSENT_BOX;
     if (result == ECS_OK)
         result = add(world, "render",
                      (ecs_system_desc){.name = "draw_es",
                                        .stage = the_mistake == MISTAKE_STRAY ? "act" : "render",
                                        .run = draw,
-                                       .terms = is_odd         ? odd_terms
+                                       .terms = is_boxed       ? box_terms
+                                                : is_odd       ? odd_terms
                                                 : is_optional  ? optional_terms
                                                 : is_excluding ? excluding_terms
                                                                : glow_terms,
@@ -407,7 +426,6 @@ static ecs_entity mistaken_join(ecs_world* world, void* context, const net_game_
     ecs_entity made = ECS_ENTITY_NONE;
     const ecs_template_id bird = ecs_template_find(world, "bird");
     (void)!ecs_create(world, the_mistake == MISTAKE_JOIN ? bird : game->paddle, NULL, 0, &made);
-    game->last = made;
     const float warm = 0.5f;
     if (the_mistake == MISTAKE_JOIN_INITS)
         return ecs_try_create(world, bird, ECS_INITS({game->glow, &warm}));

@@ -101,6 +101,8 @@ CASE(what_is_not_sent_or_handled_is_named) {
          "warning: component glow of template paddle: system draw_es of the client reads it, and "
          "it is not replicated: on the server it is 0.5, on a client 0 (entity 2:1); add "
          "_replicate:b=yes"},
+        {MISTAKE_UNSENT_BOX, "it is not replicated: on the server it is {crew=1;shots=7}, on a "
+                             "client {crew=1;shots=0} (entity 2:1); add _replicate:b=yes"},
         {MISTAKE_NO_KICK, "warning: message Kick: no system of the server handles its event kick"},
         {MISTAKE_UNUSED_EVENT,
          "warning: event boom: no system handles it and no message carries it: to send it has no "
