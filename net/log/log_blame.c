@@ -46,6 +46,56 @@ void net_log_name_writers(const ecs_world* world, const char* component, char* t
     }
 }
 
+// ---- two worlds ----
+
+// The first field of two cells whose bytes differ; "value" for types without fields.
+static const char* find_field(const ecs_type* type, const void* cell, const void* here) {
+    const uint8_t *a = ecs_type_object(type, cell), *b = ecs_type_object(type, here);
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const ecs_field* field = &type->fields[i];
+        const size_t size = (size_t)field->count * ecs_field_kind_bytes(field->kind);
+        if (memcmp(a + field->offset, b + field->offset, size) != 0) return field->name;
+    }
+    return "value";
+}
+
+static bool compare_component(const ecs_world* log, const ecs_world* run, ecs_entity entity,
+                              ecs_component_id component, net_verify_result* result) {
+    const ecs_component* described = ecs_component_get(run, component);
+    const ecs_type* type = ecs_type_get(run, described->type);
+    const void* cell = ecs_find(log, entity, component);
+    const void* here = ecs_find(run, entity, component);
+    if (!cell || !here || type->size == 0) return false;
+    if (ecs_type_equal(type, cell, here)) return false;
+    result->entity = entity;
+    (void)base_text_copy(result->component, sizeof result->component, described->name);
+    (void)base_text_copy(result->field, sizeof result->field, find_field(type, cell, here));
+    (void)ecs_type_format(type, cell, result->log_value, sizeof result->log_value);
+    (void)ecs_type_format(type, here, result->value, sizeof result->value);
+    return true;
+}
+
+// `name`: compare this component; NULL: those that are not tracked.
+static bool is_compared(const ecs_world* run, const ecs_template_component* component,
+                        const char* name) {
+    if (!name) return !(component->flags & ECS_COMPONENT_TRACKED);
+    return strcmp(ecs_component_get(run, component->component)->name, name) == 0;
+}
+
+bool net_log_compare_worlds(const ecs_world* log, const ecs_world* run, const char* name,
+                            net_verify_result* result) {
+    for (ecs_entity at = ecs_entity_next(run, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
+         at = ecs_entity_next(run, at)) {
+        const ecs_template* template_ = ecs_template_get(run, ecs_entity_template(run, at));
+        for (uint32_t i = 0; template_ && i < template_->component_count; i++) {
+            if (!is_compared(run, &template_->components[i], name)) continue;
+            if (compare_component(log, run, at, template_->components[i].component, result))
+                return true;
+        }
+    }
+    return false;
+}
+
 // ---- one tick, system by system ----
 
 // Sums of a component's values by entity: equal worlds have equal sums.
@@ -94,20 +144,20 @@ static void take(void* context, const ecs_world* world, const char* system) {
     self->count += is_news;
 }
 
-// Run a tick of the log from the keyframe before it. *replay stays behind the tick.
-static net_result run_tick(net_log_reader* reader, const net_module* module, ecs_tick tick,
-                           const base_reporter* reporter, trail* self, net_log_replay** replay) {
-    net_result result = net_log_replay_create_at(reader, module, tick - 1, reporter, replay);
+// Run on to a tick, and look at it system by system. The replay stays behind the tick.
+static net_result run_tick(net_log_replay* replay, ecs_tick tick, trail* self) {
+    net_match* match = net_log_replay_match(replay);
+    ecs_world* world = net_match_world(match);
+    net_result result = NET_OK;
     net_log_tick at = {0};
-    while (result == NET_OK && net_match_tick(net_log_replay_match(*replay)) < tick) {
-        ecs_world* world = net_match_world(net_log_replay_match(*replay));
-        const bool is_it = net_match_tick(net_log_replay_match(*replay)) + 1 == tick;
+    while (result == NET_OK && net_match_tick(match) < tick) {
+        const bool is_it = net_match_tick(match) + 1 == tick;
         if (is_it) ecs_inspect_after(world, take, self);
-        result = net_log_replay_step(*replay, &at);
+        result = net_log_replay_step(replay, &at);
         if (is_it) ecs_inspect_after(world, NULL, NULL);
     }
     if (result != NET_OK) return result;
-    self->state_hash = ecs_world_state_hash(net_match_world(net_log_replay_match(*replay)));
+    self->state_hash = ecs_world_state_hash(world);
     self->is_the_logs = at.has_end && at.tick == tick && at.state_hash == self->state_hash;
     return self->lacks_memory ? NET_ERR_MEMORY : NET_OK;
 }
@@ -141,23 +191,32 @@ static const char* differ(const ecs_world* world, const moment* a, const moment*
     return NULL;
 }
 
-// The first place in which two runs of the tick differ. @return false: none.
-static bool find_difference(const saying* to, const trail* a, const trail* b) {
-    const trail* longer = a->count > b->count ? a : b;
-    const uint32_t both = a->count < b->count ? a->count : b->count;
-    char name[ECS_NAME_BYTES_MAX + 64], text[2 * sizeof name + 128];
+// The first place in which two runs of the tick differ: behind which system, and in which
+// component ("-": none, but other systems ran). @return false: none.
+static bool find_difference(const ecs_world* world, const trail runs[2], char* system,
+                            size_t system_bytes, const char** component) {
+    const trail* longer = runs[0].count > runs[1].count ? &runs[0] : &runs[1];
     uint32_t at = 0;
-    const char* component = NULL;
-    for (; at < both; at++) {
-        component = differ(to->world, &a->moments[at], &b->moments[at]);
-        if (component) break;
+    *component = NULL;
+    for (; at < runs[0].count && at < runs[1].count; at++) {
+        *component = differ(world, &runs[0].moments[at], &runs[1].moments[at]);
+        if (*component) break;
     }
     if (at == longer->count) return false;
-    (void)base_text_format(text, sizeof text, "by_system two_runs=differ behind=%s component=%s",
-                           at > 0 ? name_of(longer, at, name, sizeof name) : "the_keyframe",
-                           component ? component : "-");
-    say(to, text);
+    if (!*component && at > 0) // a system or commands that the other run has not
+        *component = differ(world, &longer->moments[at], &longer->moments[at - 1]);
+    if (!*component) *component = "-";
+    char name[ECS_NAME_BYTES_MAX + 64];
+    (void)base_text_copy(system, system_bytes,
+                         at > 0 ? name_of(longer, at, name, sizeof name) : "the_keyframe");
     return true;
+}
+
+static void say_difference(const saying* to, const char* system, const char* component) {
+    char text[3 * ECS_NAME_BYTES_MAX + 128];
+    (void)base_text_format(text, sizeof text, "by_system two_runs=differ behind=%s component=%s",
+                           system, component);
+    say(to, text);
 }
 
 // The systems that changed the component in the tick here. @return their number.
@@ -196,13 +255,19 @@ net_result net_log_by_system(net_log_reader* reader, const net_module* module,
     for (uint32_t i = 0; i < 2 && result == NET_OK; i++) {
         net_log_replay_destroy(replay);
         replay = NULL;
-        result = run_tick(reader, module, found->diverged_tick, reporter, &runs[i], &replay);
+        result =
+            net_log_replay_create_at(reader, module, found->diverged_tick - 1, reporter, &replay);
+        if (result == NET_OK) result = run_tick(replay, found->diverged_tick, &runs[i]);
     }
     if (result == NET_OK) {
         const saying to = {net_match_world(net_log_replay_match(replay)), line, context};
         const ecs_component_id id = ecs_component_find(to.world, found->component);
         uint32_t writers = 0;
-        if (!find_difference(&to, &runs[0], &runs[1])) {
+        char system[ECS_NAME_BYTES_MAX + 64];
+        const char* component;
+        if (find_difference(to.world, runs, system, sizeof system, &component)) {
+            say_difference(&to, system, component);
+        } else {
             if (id != ECS_COMPONENT_NONE) writers = say_writers(&to, &runs[0], id);
             say_end(&to, &runs[0], found, writers);
         }
@@ -211,4 +276,54 @@ net_result net_log_by_system(net_log_reader* reader, const net_module* module,
     for (uint32_t i = 0; i < 2; i++)
         BASE_ARRAY_RELEASE(NULL, runs[i].moments, runs[i].capacity);
     return result;
+}
+
+// ---- a match that was restored ----
+
+static ecs_entity only_in(const ecs_world* world, const ecs_world* other) {
+    ecs_entity at = ecs_entity_next(world, ECS_ENTITY_NONE);
+    while (at != ECS_ENTITY_NONE && ecs_is_alive(other, at))
+        at = ecs_entity_next(world, at);
+    return at;
+}
+
+// Both worlds are behind the tick.
+static void name_difference(const ecs_world* log, const ecs_world* run, const trail runs[2],
+                            net_verify_result* result) {
+    const char* component;
+    if (!find_difference(run, runs, result->system, sizeof result->system, &component)) return;
+    result->entity = ECS_ENTITY_NONE;
+    result->field[0] = 0;
+    (void)base_text_copy(result->component, sizeof result->component, component);
+    if (!net_log_compare_worlds(log, run, component, result)) {
+        const bool is_here = only_in(run, log) != ECS_ENTITY_NONE;
+        result->entity = is_here ? only_in(run, log) : only_in(log, run);
+        (void)base_text_copy(result->field, sizeof result->field, "entity");
+        (void)base_text_copy(result->log_value, sizeof result->log_value, is_here ? "-" : "lives");
+        (void)base_text_copy(result->value, sizeof result->value, is_here ? "lives" : "-");
+    }
+    const ecs_world* there = ecs_is_alive(run, result->entity) ? run : log;
+    const ecs_template* is_a = ecs_template_get(there, ecs_entity_template(there, result->entity));
+    if (is_a) (void)base_text_copy(result->template_name, sizeof result->template_name, is_a->name);
+}
+
+net_result net_log_blame_restored(net_log_reader* reader, const net_module* module,
+                                  const base_bytes* save, net_verify_result* result) {
+    trail runs[2] = {{.count = 0}, {.count = 0}};
+    net_log_replay* replays[2] = {NULL, NULL};
+    net_result code = NET_OK;
+    for (uint32_t i = 0; i < 2 && code == NET_OK; i++) {
+        code = net_log_replay_create(reader, module, NULL, &replays[i]);
+        if (code == NET_OK && i == 1)
+            code = net_log_replay_enter(replays[i], result->restored_tick, save);
+        if (code == NET_OK) code = run_tick(replays[i], result->diverged_tick, &runs[i]);
+    }
+    if (code == NET_OK)
+        name_difference(net_match_world(net_log_replay_match(replays[0])),
+                        net_match_world(net_log_replay_match(replays[1])), runs, result);
+    for (uint32_t i = 0; i < 2; i++) {
+        net_log_replay_destroy(replays[i]);
+        BASE_ARRAY_RELEASE(NULL, runs[i].moments, runs[i].capacity);
+    }
+    return code;
 }

@@ -284,12 +284,22 @@ static net_result apply_begin(net_log_replay* replay) {
 
 // ---- keyframes ----
 
+// The match as a save has it, and who plays in it.
+static net_result take_save(net_log_replay* replay, const base_bytes* save) {
+    const net_result result = net_match_restore(replay->match, save->data, save->size);
+    if (result != NET_OK) return result;
+    replay->client_count = net_match_players(replay->match, replay->clients, NET_CLIENTS_MAX);
+    replay->client_last = net_match_client_last(replay->match);
+    BASE_ASSERT(replay->client_count <= NET_CLIENTS_MAX);
+    return NET_OK;
+}
+
 // The match as the keyframe of `tick` has it.
 static net_result enter_keyframe(net_log_replay* replay, const net_log_keyframe* keyframe) {
     base_bytes save;
     base_bytes_init(&save, replay->allocator);
     net_result result = net_log_keyframe_read(replay->reader, keyframe, &save);
-    if (result == NET_OK) result = net_match_restore(replay->match, save.data, save.size);
+    if (result == NET_OK) result = take_save(replay, &save);
     base_bytes_deinit(&save);
     bool is_its = result == NET_OK && net_match_tick(replay->match) == keyframe->tick;
     if (result == NET_OK && !is_its) result = NET_ERR_MALFORMED;
@@ -300,10 +310,18 @@ static net_result enter_keyframe(net_log_replay* replay, const net_log_keyframe*
                     result == NET_ERR_DAMAGED ? "is damaged" : "is of another build of the game");
         return NET_ERR_DAMAGED;
     }
-    replay->client_count = net_match_players(replay->match, replay->clients, NET_CLIENTS_MAX);
-    replay->client_last = net_match_client_last(replay->match);
-    BASE_ASSERT(replay->client_count <= NET_CLIENTS_MAX);
     return NET_OK;
+}
+
+net_result net_log_replay_enter(net_log_replay* replay, ecs_tick tick, const base_bytes* save) {
+    BASE_ASSERT(tick > 0 && save->size > 0);
+    const net_log_keyframe* before;
+    net_log_record* record = &replay->record;
+    replay->cursor = net_log_reader_seek(replay->reader, tick - 1, &before);
+    do {
+        if (!net_log_cursor_next(replay->reader, &replay->cursor, record)) return NET_ERR_CLOSED;
+    } while (record->kind != NET_LOG_KIND_END || record->tick < tick);
+    return record->tick == tick ? take_save(replay, save) : NET_ERR_CLOSED;
 }
 
 // The cursor went over ticks that are lost: so does the match.

@@ -24,6 +24,23 @@ const net_log_record* net_log_replay_close(const net_log_replay* replay);
 /// What the schema of the game here has other than the log's; empty: nothing is known.
 const char* net_log_replay_difference(const net_log_replay* replay);
 
+/// Go on behind `tick` with a save that another match of the log made there; before the first step.
+/// @return NET_OK; NET_ERR_CLOSED (the log has no end of that tick); NET_ERR_MALFORMED (not its
+///         save); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_replay_enter(net_log_replay* replay, ecs_tick tick,
+                                              const base_bytes* save);
+
+/// Compare the values of component `name` (NULL: of all that are not tracked) of the entities that
+/// both worlds have. @return whether one differs: `result` has entity, component, field and values.
+bool net_log_compare_worlds(const ecs_world* log, const ecs_world* run, const char* name,
+                            net_verify_result* result);
+/// A match that was restored in tick result->restored_tick, of this save, differs in
+/// result->diverged_tick from the log. Run up to there from the log's begin, and again from the
+/// save, and name system, component, entity, template and values.
+/// @return NET_OK, also when it finds no more; as net_log_replay_step; NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_log_blame_restored(net_log_reader* reader, const net_module* module,
+                                                const base_bytes* save, net_verify_result* result);
+
 /// The systems of a world that may write a component, in their order, with ',' between them; one
 /// that declares nothing may write anything, and says so.
 void net_log_name_writers(const ecs_world* world, const char* component, char* text,

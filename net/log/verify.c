@@ -218,54 +218,6 @@ static ecs_tick next_keyframe(const net_log_reader* reader, ecs_tick tick) {
     return 0;
 }
 
-// The first field of two cells whose bytes differ; "value" for types without fields.
-static const char* find_field(const ecs_type* type, const void* cell, const void* here) {
-    const uint8_t *a = ecs_type_object(type, cell), *b = ecs_type_object(type, here);
-    for (uint32_t i = 0; i < type->field_count; i++) {
-        const ecs_field* field = &type->fields[i];
-        const size_t size = (size_t)field->count * ecs_field_kind_bytes(field->kind);
-        if (memcmp(a + field->offset, b + field->offset, size) != 0) return field->name;
-    }
-    return "value";
-}
-
-static bool compare_component(const ecs_world* log, const ecs_world* run, ecs_entity entity,
-                              ecs_component_id component, net_verify_result* result) {
-    const ecs_component* described = ecs_component_get(run, component);
-    const ecs_type* type = ecs_type_get(run, described->type);
-    const void* cell = ecs_find(log, entity, component);
-    const void* here = ecs_find(run, entity, component);
-    if (!cell || !here || type->size == 0) return false;
-    if (ecs_type_equal(type, cell, here)) return false;
-    result->entity = entity;
-    (void)base_text_copy(result->component, sizeof result->component, described->name);
-    (void)base_text_copy(result->field, sizeof result->field, find_field(type, cell, here));
-    (void)ecs_type_format(type, cell, result->log_value, sizeof result->log_value);
-    (void)ecs_type_format(type, here, result->value, sizeof result->value);
-    return true;
-}
-
-// `name`: compare this component; NULL: those that are not tracked.
-static bool is_compared(const ecs_world* run, const ecs_template_component* component,
-                        const char* name) {
-    if (!name) return !(component->flags & ECS_COMPONENT_TRACKED);
-    return strcmp(ecs_component_get(run, component->component)->name, name) == 0;
-}
-
-static bool compare_worlds(const ecs_world* log, const ecs_world* run, const char* name,
-                           net_verify_result* result) {
-    for (ecs_entity at = ecs_entity_next(run, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
-         at = ecs_entity_next(run, at)) {
-        const ecs_template* template_ = ecs_template_get(run, ecs_entity_template(run, at));
-        for (uint32_t i = 0; template_ && i < template_->component_count; i++) {
-            if (!is_compared(run, &template_->components[i], name)) continue;
-            if (compare_component(log, run, at, template_->components[i].component, result))
-                return true;
-        }
-    }
-    return false;
-}
-
 // After a run that reached result->diverged_tick: run on to the next keyframe of the log and
 // compare the worlds. What differs there first, of result->component or, without one, among
 // untracked components, goes into `result`, and its note says so. Nothing happens when there is no
@@ -288,8 +240,8 @@ static void find_untracked(net_log_reader* reader, const net_module* module, net
     char name[sizeof result->component];
     (void)base_text_copy(name, sizeof name, result->component);
     const bool is_named = strcmp(name, "-") != 0;
-    if (is_there && compare_worlds(net_match_world(net_log_replay_match(saved)),
-                                   net_match_world(run), is_named ? name : NULL, result))
+    if (is_there && net_log_compare_worlds(net_match_world(net_log_replay_match(saved)),
+                                           net_match_world(run), is_named ? name : NULL, result))
         base_text_format(result->note, sizeof result->note,
                          "%s; values of the keyframe after tick %" PRIu64,
                          is_named ? "its sum" : "untracked state", tick);
@@ -299,12 +251,20 @@ static void find_untracked(net_log_reader* reader, const net_module* module, net
 
 // ---- the run ----
 
+// A tick in the middle of a run, for another match to go on from.
+typedef struct middle {
+    ecs_tick tick;   // the first one from here on
+    base_bytes save; // empty: the run did not come there
+    net_log_sums sums;
+} middle;
+
 typedef struct verification {
     net_log_reader* reader;
     net_log_replay* replay;
     net_match* match;
     net_verify_result* result;
     net_log_sums sums;
+    middle* middle; // NULL: nothing goes on from there
 } verification;
 
 static bool name_component(const verification* verify, uint32_t component, char* name) {
@@ -379,6 +339,15 @@ static net_result check_close(const verification* verify) {
     return is_same ? NET_OK : diverge(verify, close->tick, NULL);
 }
 
+static net_result keep_middle(const verification* verify) {
+    middle* kept = verify->middle;
+    const ecs_tick tick = net_match_tick(verify->match);
+    if (!kept || kept->save.size > 0 || tick < kept->tick) return NET_OK;
+    kept->tick = tick;
+    kept->sums = verify->sums;
+    return net_match_save(verify->match, &kept->save);
+}
+
 static net_result run(verification* verify, ecs_tick until, net_verify_tick_fn each,
                       void* context) {
     ecs_tick last_whole = net_log_reader_info(verify->reader)->last_tick;
@@ -391,6 +360,7 @@ static net_result run(verification* verify, ecs_tick until, net_verify_tick_fn e
         net_log_tick tick;
         result = net_log_replay_step(verify->replay, &tick);
         if (result == NET_OK) result = check_tick(verify, &tick);
+        if (result == NET_OK) result = keep_middle(verify);
         if (result == NET_OK && each) goes_on = each(context, verify->match);
     }
     if (result == NET_ERR_CLOSED) {
@@ -412,14 +382,76 @@ net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_
     return net_log_verify_from(reader, module, 0, until, each, context, reporter, result);
 }
 
+// What the log has no values of, or none so exact.
+static void find_more(const verification* verify, const net_module* module) {
+    net_verify_result* result = verify->result;
+    find_untracked(verify->reader, module, verify->replay, result);
+    // Sums are of components by number, and another schema has other numbers.
+    const char* difference = net_log_replay_difference(verify->replay);
+    if (result->entity != ECS_ENTITY_NONE || difference[0] == 0) return;
+    result->is_other_schema = true;
+    (void)base_text_copy(result->component, sizeof result->component, "-");
+    (void)base_text_format(result->note, sizeof result->note, "the schema differs: %s", difference);
+}
+
+// ---- a match that is restored ----
+
+// Seek, slice, --resume and a page's older ticks restore a match from a keyframe. A game that keeps
+// state outside of its world goes another way from there, and a run from the start cannot show it.
+// So another match goes on in the middle from a save of the first one. It runs for a minute or two,
+// so that an hour does not cost more.
+
+#define RESTORED_TICKS_MAX 3600u
+#define COUNTER_TICKS 60u // what counts to a divisor of it in tick N is not at its start in N + 1
+
+static ecs_tick middle_of(const net_log_info* info) {
+    const ecs_tick tick = info->first_tick + (info->last_tick - info->first_tick) / 2;
+    return tick - tick % COUNTER_TICKS + 1;
+}
+
+static net_result verify_restored(net_log_reader* reader, const net_module* module,
+                                  const middle* from, net_verify_result* result_out) {
+    net_verify_result found = {.restored_tick = from->tick};
+    verification verify = {.reader = reader, .result = &found, .sums = from->sums};
+    ecs_tick until = from->tick + RESTORED_TICKS_MAX;
+    until -= until % NET_WORLD_HASH_EVERY_TICKS;
+    if (until >= net_log_reader_info(reader)->last_tick) until = 0;
+    net_result result = net_log_replay_create(reader, module, NULL, &verify.replay);
+    if (result == NET_OK) result = net_log_replay_enter(verify.replay, from->tick, &from->save);
+    if (result == NET_OK) {
+        verify.match = net_log_replay_match(verify.replay);
+        result = run(&verify, until, NULL, NULL);
+    }
+    net_log_replay_destroy(verify.replay);
+    if (result == NET_ERR_CLOSED) return NET_OK; // the tick has no end in the log
+    if (result != NET_ERR_DIVERGED) return result;
+    const net_result blamed = net_log_blame_restored(reader, module, &from->save, &found);
+    const bool is_slip = !found.template_name[0] && strcmp(found.component, "-") != 0;
+    (void)base_text_copy(
+        found.note, sizeof found.note,
+        is_slip ? "the log runs again, but a match that is restored in the middle does not: the "
+                  "value was written past its tracking; write it by a column that is not const or "
+                  "by ecs_get_mut, and keep no pointers to values"
+                : "the log runs again, but a match that is restored in the middle goes another "
+                  "way: the game keeps state outside of its world (in its context or in a static "
+                  "variable), and no keyframe has it; keep it in a component");
+    found.ticks = result_out->ticks;
+    *result_out = found;
+    return blamed == NET_OK ? result : blamed;
+}
+
 net_result net_log_verify_from(net_log_reader* reader, const net_module* module, ecs_tick from,
                                ecs_tick until, net_verify_tick_fn each, void* context,
                                const base_reporter* reporter, net_verify_result* result_out) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(reader && module && result_out);
     *result_out = (net_verify_result){0};
+    const net_log_info* info = net_log_reader_info(reader);
+    middle kept = {.tick = middle_of(info)};
+    base_bytes_init(&kept.save, net_log_reader_allocator(reader));
     verification verify = {.reader = reader, .result = result_out};
-    verify.sums = net_log_sums_begin(net_log_reader_info(reader)->untracked_values);
+    verify.sums = net_log_sums_begin(info->untracked_values);
+    if (from == 0 && until == 0) verify.middle = &kept;
     net_result result =
         from > 0 ? net_log_replay_create_at(reader, module, from, reporter, &verify.replay)
                  : net_log_replay_create(reader, module, reporter, &verify.replay);
@@ -427,21 +459,15 @@ net_result net_log_verify_from(net_log_reader* reader, const net_module* module,
         verify.match = net_log_replay_match(verify.replay);
         result = run(&verify, until, each, context);
     }
-    // What the log has no values of, or none so exact.
-    const bool lacks_values = result == NET_ERR_DIVERGED && result_out->entity == ECS_ENTITY_NONE;
-    if (lacks_values) find_untracked(reader, module, verify.replay, result_out);
-    // Sums are of components by number, and another schema has other numbers.
-    if (lacks_values && result_out->entity == ECS_ENTITY_NONE &&
-        net_log_replay_difference(verify.replay)[0] != 0) {
-        result_out->is_other_schema = true;
-        (void)base_text_copy(result_out->component, sizeof result_out->component, "-");
-        (void)base_text_format(result_out->note, sizeof result_out->note, "the schema differs: %s",
-                               net_log_replay_difference(verify.replay));
-    }
+    if (result == NET_ERR_DIVERGED && result_out->entity == ECS_ENTITY_NONE)
+        find_more(&verify, module);
+    if (result == NET_OK && kept.save.size > 0 && net_match_tick(verify.match) == info->last_tick)
+        result = verify_restored(reader, module, &kept, result_out);
     if (result == NET_ERR_DIVERGED && strcmp(result_out->component, "-") != 0)
         net_log_name_writers(net_match_world(verify.match), result_out->component,
                              result_out->writers, sizeof result_out->writers);
     net_log_replay_destroy(verify.replay);
+    base_bytes_deinit(&kept.save);
     return result;
 }
 
@@ -656,7 +682,8 @@ net_result net_log_check_trace(net_log_reader* reader, const net_module* module,
     if (result == NET_OK && !do_ticks_rise(&self)) result = NET_ERR_DIVERGED;
     net_verify_result verified;
     if (result == NET_OK && self.count > 0)
-        result = net_log_verify(reader, module, 0, prove_tick, &self, reporter, &verified);
+        result = net_log_verify(reader, module, net_log_reader_info(reader)->last_tick, prove_tick,
+                                &self, reporter, &verified);
     if (result == NET_OK && self.bad == 0 && self.at < self.count)
         (void)refuse_row(&self, &self.rows[self.at], "there is no such tick in the log");
     if (result == NET_OK && self.bad != 0) result = NET_ERR_DIVERGED;

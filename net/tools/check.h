@@ -12,6 +12,7 @@
 #include "state/rows.h"
 
 typedef struct net_match net_match; ///< net/match.h
+struct net_verify_result;           ///< net/log.h
 
 #define NET_CHECK_TICKS_DEFAULT 120u
 #define NET_CHECK_TICKS_MAX 1200u ///< while a system that can run never had a row
@@ -61,9 +62,9 @@ BASE_MUST_USE net_result net_check_declared(const net_check_config* config, net_
 /// on client and server though a client reads them; predictions that differ, or end between the
 /// steps that are sent; systems that write what they declare as read; values that are written
 /// past their tracking; bots, pictures and clients' systems that write what the server sends; a
-/// log that does not run again to the same bits; worlds that differ at the end; a player's entity
-/// that is missing, that no system of the input matches, or that is gone for 10 s; what the world
-/// refused; bots that the server drops.
+/// log that does not run again to the same bits, or not from its middle; worlds that differ at the
+/// end; a player's entity that is missing, that no system of the input matches, or that is gone for
+/// 10 s; what the world refused; bots that the server drops.
 /// @return NET_OK, also with findings; NET_ERR_MODULE; NET_ERR_UNKNOWN and NET_ERR_MALFORMED
 ///         (reported: a setting); NET_ERR_IO (reported: the log cannot be
 ///         written); NET_ERR_SCHEMA (reported: the module's interest rules or components cannot be
@@ -97,6 +98,9 @@ void net_check_values(net_checker* self);
 /// Values that a client's system reads and that differ from the server's, though no system of the
 /// client writes them. `mirror` is as the server's world at the same tick.
 void net_check_hidden_values(net_checker* self, net_match* mirror);
+
+/// Report what net_log_verify found of a match that it restored in the middle of its log.
+void net_check_restored(net_checker* self, const struct net_verify_result* found);
 
 /// check_play.c
 BASE_MUST_USE net_result net_check_match(net_checker* self);

@@ -716,6 +716,10 @@ static net_result run_again(net_checker* self) {
         net_log_verify(reader, config->module, 0, each_tick, self, config->reporter, &verified);
     net_log_reader_destroy(reader);
     if (result != NET_ERR_DIVERGED) return result;
+    if (verified.restored_tick > 0) {
+        net_check_restored(self, &verified);
+        return NET_OK;
+    }
     net_check_report(
         self, "log", "diverged",
         "the log does not run again: tick %llu differs in component %s of entity %u:%u: "

@@ -155,6 +155,10 @@ static void print_diverged(const net_verify_result* verified) {
         printf(" field=%s log=%s run=%s", verified->field, verified->log_value, verified->value);
     if (verified->is_other_schema) printf(" schema=differs");
     printf("\n");
+    if (verified->restored_tick > 0)
+        printf("restored tick=%" PRIu64 " template=%s behind=%s\n", verified->restored_tick,
+               verified->template_name[0] ? verified->template_name : "-",
+               verified->system[0] ? verified->system : "-");
     if (verified->writers[0])
         printf("may_write component=%s systems=%s\n", verified->component, verified->writers);
     if (verified->note[0]) printf("note: %s\n", verified->note);
@@ -163,7 +167,7 @@ static void print_diverged(const net_verify_result* verified) {
 // Systems run one by one, so that each can be looked behind.
 static void print_by_system(server_replay* self, net_log_reader* reader,
                             const net_verify_result* verified) {
-    if (!self->is_by_system || self->is_again) return;
+    if (!self->is_by_system || self->is_again || verified->restored_tick > 0) return;
     const net_result result = net_log_by_system(reader, self->module, verified, net_host_write_line,
                                                 stdout, &self->reporter);
     if (result != NET_OK)

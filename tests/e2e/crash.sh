@@ -384,4 +384,20 @@ case_verify_finds_in_a_second_process_what_the_first_does_not() {
     ! has_said verify.out '^verified' || fail "it is verified all the same"
 }
 
+case_state_in_the_context_is_found_by_verify_and_by_check() {
+    local outside='the game keeps state outside of its world'
+    run server shoal-server --game "$crash" --listen 127.0.0.1:0 --log a.slog --set how=14 --ticks 130 --fast
+    run verify shoal-replay verify a.slog --game "$crash"
+    [ "$code" = 5 ] || fail "verify ended with $code"
+    says verify.out '^diverged tick=100 component=health entity=1:1 field=value log=102 run=101$'
+    says verify.out '^restored tick=61 template=thing behind=fail_on_purpose$'
+    says verify.out "^note: the log runs again, .*$outside .*; keep it in a component$"
+    ! has_said verify.out '^verified' || fail "it is verified all the same"
+    [ -n "${SHOAL_E2E_SLOW:-}" ] && return # a sanitizer gives a game globals, which check refuses
+    export TMPDIR=$PWD # of check's log
+    run check shoal-server check --strict --set how=14 "$crash"
+    [ "$code" = 2 ] || fail "check ended with $code"
+    says check.err "component health of template thing .* first behind fail_on_purpose: $outside .*; keep it in a component$"
+}
+
 run_cases "$@"

@@ -4,9 +4,9 @@
 // entity that does not live, 12 it creates one while a query is walked. The other ways are no
 // crash: 5 a client writes what the server sends, 6 the match ends, 7 client 2 is refused, 8
 // client 1 is dropped, 9 memory that was not set decides, 11 a system writes what it declares as
-// read. Without `how` it is the health of its one entity; 20 is an access and 21 a loop of a
-// system that draws, in its first frame; 22: that frame waits for WAITED_TICKS of the server; 23:
-// as 3, but on the server alone.
+// read, 14 what it counts in its context decides. Without `how` it is the health of its one entity;
+// 20 is an access and 21 a loop of a system that draws, in its first frame; 22: that frame waits
+// for WAITED_TICKS of the server; 23: as 3, but on the server alone.
 #include "base/assert.h"
 #include "ecs/component.h"
 #include "ecs/system.h"
@@ -25,6 +25,7 @@ typedef struct game {
     const net_game_services* services;
     ecs_component_id health;
     uint32_t waited_ticks;
+    uint32_t count;
 } game;
 
 enum {
@@ -41,6 +42,7 @@ enum {
     HOW_SLIP,
     HOW_CREATE,
     HOW_PLAY, // players have a thing, and send inputs that no system hears
+    HOW_COUNT,
     HOW_DRAW = 20,
     HOW_DRAW_FOREVER,
     HOW_DRAW_SLOWLY,
@@ -79,6 +81,8 @@ static void fail_run(const ecs_stage* stage, const ecs_rows* rows) {
     if (how == HOW_DRAW_SLOWLY && self->services && access("drawing", F_OK) == 0 &&
         ++self->waited_ticks == WAITED_TICKS)
         (void)mkdir("go_on", 0700);
+    if (self->how == HOW_COUNT && ++self->count % 50 == 0)
+        ++*(int32_t*)ecs_get_mut(stage->world, rows->entities[0], self->health);
     if (stage->tick != self->at) return;
     if (how == HOW_ASSERT) BASE_ASSERT(stage->tick != self->at && "as the test wants");
     if (how == HOW_ACCESS) *(volatile int*)(uintptr_t)(16 + counter) = 1;
@@ -216,7 +220,7 @@ static const net_message messages[] = {{.name = "Input",
                                         .kind = NET_MESSAGE_INPUT,
                                         .to_wire = input_to_wire,
                                         .from_wire = input_from_wire}};
-static const net_setting settings[] = {{"at", 30, 1, 1e6, "tick"}, {"how", 0, 0, HOW_PLAY, "way"}};
+static const net_setting settings[] = {{"at", 30, 1, 1e6, "tick"}, {"how", 0, 0, HOW_COUNT, "way"}};
 
 static const net_game_module module = {
     .contract_version = NET_GAME_CONTRACT_VERSION,

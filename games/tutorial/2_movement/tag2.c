@@ -19,7 +19,7 @@ typedef struct tag_input {
     uint32_t nothing ES_LOCAL;
 } tag_input;
 
-// What a game remembers beside components: one for each world. shoal-esgen fills the ids.
+// Ids, settings and pictures, one for each world and in no save. shoal-esgen fills the ids.
 ES_GAME_CONTEXT(tag2)
 typedef struct tag_game {
     ecs_component_id pos, vel;

@@ -28,7 +28,7 @@ typedef enum tag_action {
     TAG_DOWN ES_ACTION("down", "Down,S", "run down", "DPDown,LeftY+"),
 } tag_action;
 
-// What a game remembers beside components: one for each world. shoal-esgen fills the ids.
+// Ids, settings and pictures, one for each world and in no save. shoal-esgen fills the ids.
 ES_GAME_CONTEXT(tag3)
 typedef struct tag_game {
     ecs_component_id pos, owner;

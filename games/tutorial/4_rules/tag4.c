@@ -43,7 +43,7 @@ typedef struct tag_tagged {
     uint32_t by, whom; // clients
 } tag_tagged;
 
-// What a game remembers beside components: one for each world. shoal-esgen fills the ids.
+// Ids, settings and pictures, one for each world and in no save. shoal-esgen fills the ids.
 ES_GAME_CONTEXT(tag4)
 typedef struct tag_game {
     bool is_truth ES_IF_TAG(server); // rules, events and chance are the server's alone

@@ -110,7 +110,10 @@ typedef struct net_interest_rules {
 /// covers it; the fields of version 1 are always present.
 ///
 /// Rules for modules: no writable globals (ids belong into the context that register_systems
-/// returns), no clock, no libm, no rand, no files. Equal inputs must give equal bits. `shoal-server
+/// returns), no clock, no libm, no rand, no files. Equal inputs must give equal bits. What decides
+/// is in components: a save has the world alone, and a match that is restored from a keyframe of
+/// its log (seek, slice, --resume) has a new context, which may only keep what can be computed
+/// again from the world. `shoal-server
 /// check NAME.so` checks it, as far as the file and a short match of bots show.
 /// Threads: a program calls all functions on the thread that
 /// owns the world that it passes.

@@ -654,12 +654,18 @@ typedef struct net_verify_result {
                                         ///< with ','; empty: no component is known, or none may
     char note[256];                     ///< what differs, or how it was found; may be empty
     bool is_other_schema;               ///< the game here has another one: `note` says what differs
-    uint64_t state_hash, world_hash;    ///< of this run after the last tick
+    /// The log runs again, but a match that was restored behind this tick does not: the game keeps
+    /// state outside of its world. `log_value` is that of the run from the start. 0: not so.
+    ecs_tick restored_tick;
+    char system[ECS_NAME_BYTES_MAX + 64];   ///< with restored_tick: behind which they differ first
+    char template_name[ECS_NAME_BYTES_MAX]; ///< of the entity; empty: not known
+    uint64_t state_hash, world_hash;        ///< of this run after the last tick
 } net_verify_result;
 /// Called after each replayed tick, before the change list is cleared. @return false to stop.
 typedef bool (*net_verify_tick_fn)(void* context, net_match* match);
-/// Replay the log and compare every hash in it. `until` 0: up to its last whole tick; last_tick + 1
-/// also replays the tick in which the server died, if its inputs are there. `each` may be NULL.
+/// Replay the log and compare every hash in it. `until` 0: up to its last whole tick, and then a
+/// minute again, by a match that is restored in the middle; last_tick + 1 also replays the tick in
+/// which the server died, if its inputs are there. `each` may be NULL.
 /// @return NET_OK; NET_ERR_DIVERGED (*result has where); NET_ERR_SCHEMA, NET_ERR_MODULE (reported:
 ///         another game, or another version of it); NET_ERR_DAMAGED (reported); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_verify(net_log_reader* reader, const net_module* module,

@@ -47,6 +47,7 @@ typedef enum mistake {
     MISTAKE_SHEET,            // a sheet whose columns do not divide it
     MISTAKE_CLIENT,           // a system of clients writes what the server sends
     MISTAKE_OUTSIDE,          // a number outside of the world decides
+    MISTAKE_CONTEXT,          // a number in the context decides
     MISTAKE_UNKNOWN_TERM,     // a system asks for a component that does not exist
     MISTAKE_UNKNOWN_OPTIONAL, // or may have one
     MISTAKE_UNKNOWN_EXCLUDED, // or must not have one
@@ -77,6 +78,7 @@ typedef struct paddle_game {
     ecs_component_id pos, steer, glow;
     ecs_template_id paddle;
     ecs_event_type goal;
+    uint32_t count; // MISTAKE_CONTEXT
 } paddle_game;
 
 typedef struct steer_event {
@@ -198,7 +200,7 @@ static ecs_entity last_paddle(const ecs_world* world, const paddle_game* game) {
 
 // The last system of a tick on the server.
 static void rule(const ecs_stage* stage, const ecs_rows* rows) {
-    const paddle_game* game = stage->context;
+    paddle_game* game = stage->context;
     (void)rows;
     const ecs_entity last = last_paddle(stage->world, game);
     if (last == ECS_ENTITY_NONE) return;
@@ -206,6 +208,7 @@ static void rule(const ecs_stage* stage, const ecs_rows* rows) {
     if (the_mistake == MISTAKE_RANGE && stage->tick == 50) pos->y = 400.0f;
     if (the_mistake == MISTAKE_NAN && stage->tick == 50) pos->y -= pos->y / 0.0f * 0.0f;
     if (the_mistake == MISTAKE_INFINITE && stage->tick == 50) pos->y = 1.0f / 0.0f;
+    if (the_mistake == MISTAKE_CONTEXT) pos->y = (float)(++game->count / 50u);
     if (the_mistake == MISTAKE_OUTSIDE) pos->y = (float)(++calls_outside % 50u);
     const float warm = 0.5f;
     for (uint32_t i = 0; the_mistake == MISTAKE_INITS && i < 1 + stage->tick % 2; i++)

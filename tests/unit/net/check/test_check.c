@@ -236,6 +236,13 @@ CASE(what_decides_differently_is_named) {
         MISTAKE_OUTSIDE, "warning: the log does not run again: tick 1 differs in component pos of "
                          "entity 2:1: something besides inputs and the world's chance decides"};
     expect_among(&outside, 1, 2);
+    static const expectation context = {
+        MISTAKE_CONTEXT,
+        "warning: a match that is restored behind tick 61 differs in tick 62 in component pos of "
+        "template paddle (entity 2:1, field y: -1.625,1, restored -1.625,0), first behind rule_es: "
+        "the game keeps state outside of its world (in its context or in a static variable), and "
+        "no keyframe has it; keep it in a component\n"};
+    expect(&context, 1);
 }
 
 CASE(unknown_names_come_with_kind_place_and_the_nearest_name) {

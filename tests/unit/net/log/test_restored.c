@@ -27,7 +27,6 @@ static uint32_t calls_outside;
 
 typedef struct galley_game {
     uint32_t count;
-    ecs_tick tick;
     ecs_component_id lamp;
 } galley_game;
 
@@ -50,8 +49,8 @@ static void sail(const ecs_stage* stage, const ecs_rows* rows) {
         *(uint32_t*)ecs_get_mut(stage->world, rows->entities[0], game->lamp) += 1;
     if (the_outside == OUTSIDE_BORN && is_hundredth(game))
         (void)ecs_command_create(stage->world, ecs_template_find(stage->world, "buoy"), NULL, 0);
-    if (game->tick + 1 != stage->tick) game->count = (uint32_t)stage->tick - 1;
-    game->tick = stage->tick;
+    if (the_outside == OUTSIDE_CACHE && game->count + 1 != stage->tick)
+        game->count = (uint32_t)stage->tick - 1;
     if (the_outside == OUTSIDE_CACHE) ship->shots += is_hundredth(game);
 }
 
@@ -148,4 +147,48 @@ VOYAGE_CASE(a_difference_in_a_box_is_named_by_its_field, OUTSIDE_NOTHING) {
     assert_true(self->result.entity != ECS_ENTITY_NONE);
     assert_ok(net_log_by_system(self->reader, self->module, &self->result, keep_line, line, NULL));
     assert_string_equal(line, "by_system two_runs=differ behind=sail_es component=hull");
+}
+
+// In the middle the first run has counted to 301, and the match that is restored there to 0.
+static void expect_outside(voyage* self, ecs_tick tick, const char* component, const char* field) {
+    assert_int_equal(verify(self), NET_ERR_DIVERGED);
+    print_message(
+        "tick=%u component=%s entity=%u field=%s log=%s run=%s template=%s system=%s\n%s\n",
+        (unsigned)self->result.diverged_tick, self->result.component, self->result.entity,
+        self->result.field, self->result.log_value, self->result.value, self->result.template_name,
+        self->result.system, self->result.note);
+    assert_int_equal(self->result.ticks, TICKS);
+    assert_int_equal(self->result.restored_tick, 301);
+    assert_int_equal(self->result.diverged_tick, tick);
+    assert_string_equal(self->result.component, component);
+    assert_string_equal(self->result.field, field);
+    assert_non_null(strstr(self->result.note, "keeps state outside of its world"));
+    assert_non_null(strstr(self->result.note, "keep it in a component"));
+}
+
+VOYAGE_CASE(a_counter_in_the_context_is_named_with_what_it_changed, OUTSIDE_CONTEXT) {
+    expect_outside(self, 400, "hull", "shots");
+    assert_string_equal(self->result.log_value, "{crew=400;shots=4}");
+    assert_string_equal(self->result.value, "{crew=400;shots=3}");
+    assert_string_equal(self->result.template_name, "galley");
+    assert_string_equal(self->result.system, "sail_es");
+}
+
+VOYAGE_CASE(so_is_one_that_changes_what_nothing_tracks, OUTSIDE_HIDDEN) {
+    expect_outside(self, 400, "lamp", "value");
+    assert_string_equal(self->result.template_name, "galley");
+    assert_string_equal(self->result.system, "sail_es");
+}
+
+VOYAGE_CASE(so_is_one_that_makes_entities, OUTSIDE_BORN) {
+    expect_outside(self, 400, "crew", "entity");
+    assert_string_equal(self->result.log_value, "lives");
+    assert_string_equal(self->result.template_name, "buoy");
+    assert_string_equal(self->result.system, "commands_and_events_behind:sail_es");
+}
+
+VOYAGE_CASE(what_is_computed_again_when_it_is_missing_is_no_fault, OUTSIDE_CACHE) {
+    assert_ok(verify(self));
+    assert_int_equal(self->result.restored_tick, 0);
+    assert_int_equal(self->result.ticks, TICKS);
 }
