@@ -70,9 +70,10 @@ static int play_headless(client_playback* self) {
         printf("diverged tick=%" PRIu64 "\n", net_playback_diverged(self->playback));
         return NET_EXIT_DIVERGED;
     }
+    const char* tail = net_log_reader_verdict(self->reader); // before the info is read
     printf("watched ticks=%" PRIu64 " clamped=%" PRIu64 " tail=%s lost_bytes=%" PRIu64 "\n",
-           (ecs_tick)net_playback_tick(self->playback), net_playback_clamped(self->playback),
-           net_log_reader_verdict(self->reader), info->lost_bytes);
+           (ecs_tick)net_playback_tick(self->playback), net_playback_clamped(self->playback), tail,
+           info->lost_bytes);
     return is_whole ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
 }
 
@@ -97,9 +98,11 @@ int client_playback_play(const client_config* config, const base_reporter* repor
     if (code == NET_EXIT_CLEAN) self.is_damaged |= net_log_reader_check(self.reader) != NET_OK;
     if (code == NET_EXIT_CLEAN && self.is_damaged) code = NET_EXIT_RUNTIME;
     bool is_silent = config->is_rendering || self.has_result || !self.reader;
-    if (!is_silent && code != NET_EXIT_CLEAN && code != NET_EXIT_USAGE)
-        printf("failed exit=%d tail=%s lost_bytes=%" PRIu64 "\n", code,
-               net_log_reader_verdict(self.reader), net_log_reader_info(self.reader)->lost_bytes);
+    if (!is_silent && code != NET_EXIT_CLEAN && code != NET_EXIT_USAGE) {
+        const char* tail = net_log_reader_verdict(self.reader);
+        printf("failed exit=%d tail=%s lost_bytes=%" PRIu64 "\n", code, tail,
+               net_log_reader_info(self.reader)->lost_bytes);
+    }
     close_playback(&self);
     return code;
 }

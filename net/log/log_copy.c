@@ -50,8 +50,8 @@ static const net_log_keyframe* find_keyframe(const copy* self, ecs_tick tick) {
 }
 
 // One that is damaged is left out, but for the first, without which there is no log.
-static net_result copy_keyframe(copy* self, ecs_tick tick, bool is_first) {
-    const net_log_keyframe* keyframe = find_keyframe(self, tick);
+static net_result copy_keyframe(copy* self, const net_log_keyframe* keyframe, bool is_first) {
+    const ecs_tick tick = keyframe ? keyframe->tick : 0;
     base_bytes* save = keyframe ? net_log_file_begin_keyframe(self->file, tick) : NULL;
     if (!save) return is_first ? NET_ERR_DAMAGED : NET_OK;
     net_result result = net_log_keyframe_read(self->reader, keyframe, save);
@@ -92,9 +92,9 @@ static net_result create_file(copy* self, ecs_tick start) {
     return result;
 }
 
-static net_result begin_file(copy* self, ecs_tick start) {
-    const net_result result = create_file(self, start);
-    return result == NET_OK && start > 0 ? copy_keyframe(self, start, true) : result;
+static net_result begin_file(copy* self, const net_log_keyframe* start) {
+    const net_result result = create_file(self, start->tick);
+    return result == NET_OK && start->tick > 0 ? copy_keyframe(self, start, true) : result;
 }
 
 static net_result append(copy* self, net_log_kind kind, ecs_tick tick, const void* body,
@@ -122,7 +122,8 @@ static net_result append_tick(copy* self, const net_log_record* end) {
         const net_log_kind kind = (net_log_kind)base_reader_u32(&records);
         const uint32_t size = base_reader_u32(&records);
         const uint8_t* body = base_reader_skip(&records, size);
-        if (kind == NET_LOG_KIND_END) result = copy_keyframe(self, end->tick, false);
+        if (kind == NET_LOG_KIND_END)
+            result = copy_keyframe(self, find_keyframe(self, end->tick), false);
         if (result == NET_OK) result = append(self, kind, end->tick, body, size);
     }
     base_bytes_clear(&self->tick);
@@ -136,35 +137,48 @@ static net_result append_tick(copy* self, const net_log_record* end) {
     return NET_OK;
 }
 
-// Is the record, with which the reader went on behind damage, the beginning of another copy?
-static bool is_behind_gap(copy* self) {
-    if (self->cursor.resumed == 0 || !self->file) return false;
-    self->result->next_tick = self->cursor.resumed + 1;
-    return true;
+// Begin to read at the newest whole keyframe at or before `tick`; *start is that one.
+static net_result seek(copy* self, ecs_tick tick, net_log_keyframe* start) {
+    net_result result;
+    do {
+        const net_log_keyframe* keyframe = NULL;
+        base_bytes save;
+        self->cursor = net_log_reader_seek(self->reader, tick, &keyframe);
+        *start = keyframe ? *keyframe : (net_log_keyframe){0};
+        if (!keyframe) return NET_OK;
+        base_bytes_init(&save, net_log_reader_allocator(self->reader));
+        result = net_log_keyframe_read(self->reader, keyframe, &save);
+        base_bytes_deinit(&save);
+        tick = keyframe->tick - 1;
+    } while (result == NET_ERR_DAMAGED);
+    return result;
 }
 
 static net_result copy_records(copy* self) {
     const net_log_copy_config* config = self->config;
-    const net_log_keyframe* keyframe = NULL;
+    const ecs_tick before = self->file          ? self->result->last_tick
+                            : config->first > 0 ? config->first - 1
+                                                : 0;
+    net_log_keyframe start;
     net_log_record record;
-    net_result result = NET_OK;
-    bool has_begin = false;
-    if (self->file)
-        self->cursor = net_log_reader_seek(self->reader, self->result->last_tick, &keyframe);
-    else if (config->first > 1)
-        self->cursor = net_log_reader_seek(self->reader, config->first - 1, &keyframe);
-    else
-        self->cursor = net_log_cursor_begin(self->reader);
-    ecs_tick start = keyframe ? keyframe->tick : 0;
+    net_result result = seek(self, before, &start);
+    bool has_begin = false, is_behind = false;
     while (result == NET_OK && net_log_cursor_next(self->reader, &self->cursor, &record)) {
-        if (record.kind == NET_LOG_KIND_CLOSE || is_behind_gap(self)) break;
-        if (record.kind == NET_LOG_KIND_OTHER || record.kind == NET_LOG_KIND_ALIVE) {
+        if (self->cursor.resumed > 0) { // behind damage: this copy begins, or another one
+            start = (net_log_keyframe){self->cursor.resumed, self->cursor.resumed_at};
+            is_behind = self->file != NULL;
+            has_begin = false;
+        }
+        if (record.kind == NET_LOG_KIND_CLOSE || record.kind == NET_LOG_KIND_OTHER ||
+            record.kind == NET_LOG_KIND_ALIVE) {
             self->result->records_left_out += record.kind == NET_LOG_KIND_OTHER;
             continue;
         }
         if (config->last > 0 && record.tick > config->last) break;
-        if (self->cursor.resumed > 0) start = self->cursor.resumed;
-        if (!self->file) result = begin_file(self, start);
+        if (is_behind && record.kind == NET_LOG_KIND_END) self->result->next_tick = start.tick + 1;
+        if (self->result->next_tick > 0) break;
+        if (is_behind) continue;
+        if (!self->file) result = begin_file(self, &start);
         if (result != NET_OK) break;
         if (record.kind == NET_LOG_KIND_STATE) {
             result = append(self, NET_LOG_KIND_STATE, record.tick, record.body, record.body_bytes);
@@ -281,7 +295,8 @@ static net_result make_copy(copy* self, const net_log_keyframe* whole_to) {
     base_bytes_init(&self->tick, net_log_reader_allocator(self->reader));
     net_result result = whole_to ? copy_blocks(self, whole_to) : NET_OK;
     if (result == NET_OK) result = copy_records(self);
-    if (result == NET_OK && self->result->ticks == 0) {
+    const bool is_damaged = result == NET_ERR_DAMAGED && self->result->ticks == 0;
+    if (is_damaged || (result == NET_OK && self->result->ticks == 0)) {
         base_report(self->reporter, net_log_reader_file(self->reader), 0,
                     "there is no whole tick to copy");
         result = NET_ERR_DAMAGED;

@@ -99,7 +99,7 @@ static void walk(scan* self, uint64_t offset, uint64_t end) {
             add_block(self, offset, &block);
         else
             record_other_log(self, offset, &block);
-        offset = net_log_block_end(offset, &block);
+        offset = net_log_pass_block(reader, offset, &block);
     }
 }
 
@@ -134,17 +134,31 @@ static bool is_block(net_log_reader* reader, uint64_t offset, net_log_block_type
            block->identity == reader->info.identity;
 }
 
+// Do the blocks of the file stand at their places, from the first one up to that of `ordinal`?
+static bool is_file_in_order(const scan* self, const net_log_set_file* file, uint64_t ordinal,
+                             uint64_t block_count) {
+    net_log_block block;
+    uint64_t offset = file->base + NET_LOG_PROLOGUE_BYTES;
+    if (!is_block(self->reader, offset, NET_LOG_BLOCK_HEADER, &block)) return false;
+    offset = net_log_block_end(offset, &block);
+    return net_log_read_block(self->reader, offset, &block) &&
+           block.ordinal + block_count == ordinal + 1 &&
+           net_log_is_in_order(self->reader, offset, &block, self->ordinal);
+}
+
 // Does the file have what its index says, at its places? Of a file with blocks in another order the
 // index says nothing.
 static bool is_index_right(const scan* self, const net_log_set_file* file, uint64_t ordinal,
                            const net_log_index* index) {
     net_log_block block;
-    bool is_right = ordinal + 1 >= self->ordinal + index->block_count;
-    if (index->last_data > 0)
-        is_right =
-            is_right &&
-            is_block(self->reader, file->base + index->last_data, NET_LOG_BLOCK_DATA, &block) &&
-            block.ordinal + 1 == ordinal;
+    bool is_right = index->last_data == 0 || (is_block(self->reader, file->base + index->last_data,
+                                                       NET_LOG_BLOCK_DATA, &block) &&
+                                              block.ordinal + 1 == ordinal);
+    // The file is as long as it was, so what is not readable in front of that was there.
+    if (is_right && index->last_data > 0 && file == self->reader->set.files &&
+        index->keyframe_count > 0)
+        self->tail->begin = index->keyframes[0].tick;
+    is_right = is_right && is_file_in_order(self, file, ordinal, index->block_count);
     for (uint32_t i = 0; is_right && i < index->keyframe_count; i++)
         is_right = is_block(self->reader, file->base + index->keyframes[i].offset,
                             NET_LOG_BLOCK_KEYFRAME, &block) &&
@@ -329,7 +343,7 @@ static net_result find_header(net_log_reader* reader, const char* why) {
         }
         bool is_header = block.type == NET_LOG_BLOCK_HEADER_COPY || is_header_block(&block);
         if (is_header) result = take_header(reader, offset, &block);
-        offset = net_log_block_end(offset, &block);
+        offset = net_log_pass_block(reader, offset, &block);
     }
     if (result != NET_OK) return result == NET_ERR_DAMAGED ? refuse(reader, why) : result;
     // The copy in front of a first keyframe of a part says so itself.
@@ -381,10 +395,15 @@ static uint64_t check_queue(net_log_reader* reader, net_log_order* order) {
     return dropped;
 }
 
+// A closed segment, which was opened by its own name, ends with its index.
+static bool is_segment_whole(const net_log_reader* reader, const net_log_tail* tail) {
+    return tail->has_index && reader->set.files[reader->set.count - 1].number > 0;
+}
+
 static net_result merge_queue(net_log_reader* reader, net_log_tail* tail,
                               net_log_queue_copy* copy) {
     uint64_t torn = reader->set.bytes - reader->good_end;
-    if (tail->order.is_closed || tail->has_index || tail->has_other_log) {
+    if (tail->order.is_closed || is_segment_whole(reader, tail) || tail->has_other_log) {
         reader->info.lost_bytes += tail->has_other_log ? 0 : torn;
         return NET_OK;
     }
@@ -423,20 +442,22 @@ static ecs_tick begin_of_blocks(net_log_reader* reader) {
         if (block.identity == reader->info.identity && block.type != NET_LOG_BLOCK_HEADER &&
             block.type != NET_LOG_BLOCK_INDEX)
             return block.first_tick + (block.type != NET_LOG_BLOCK_DATA);
-        offset = net_log_block_end(offset, &block);
+        offset = net_log_pass_block(reader, offset, &block);
     }
     return UINT64_MAX;
 }
 
-// A part begins behind its first keyframe. When that is damaged, the block behind it says so.
-static ecs_tick first_tick(net_log_reader* reader, ecs_tick last) {
+// A part begins behind its first keyframe. When that is damaged, the index and the block behind it
+// say so.
+static ecs_tick first_tick(net_log_reader* reader, const net_log_tail* tail) {
     ecs_tick first = 1;
     if (reader->is_part) {
         first = reader->info.keyframe_count > 0 ? reader->keyframes[0].tick + 1 : UINT64_MAX;
         const ecs_tick begins = begin_of_blocks(reader);
         if (begins < first) first = begins;
+        if (tail->begin > 0 && tail->begin < first) first = tail->begin + 1;
     }
-    return first <= last ? first : 0;
+    return first <= tail->order.last_end ? first : 0;
 }
 
 // A closed log whose last file has keyframes ends with an index.
@@ -447,6 +468,19 @@ static bool lacks_index(const net_log_reader* reader, const net_log_tail* tail) 
     while (first > 0 && reader->keyframes[first - 1].offset >= base)
         first--;
     return !tail->has_index && count > first && count - first <= NET_LOG_INDEX_KEYFRAMES_MAX;
+}
+
+// What a log ends with, and when it began.
+static void take_tail(net_log_reader* reader, const net_log_tail* tail) {
+    net_log_info* info = &reader->info;
+    reader->tail_number = tail->number;
+    info->file_bytes = reader->set.bytes;
+    info->segment_count = reader->set.count;
+    info->is_closed = tail->order.is_closed;
+    info->is_cut = info->lost_bytes > 0 ||
+                   (info->is_closed ? lacks_index(reader, tail) : !is_segment_whole(reader, tail));
+    if (info->first_tick == 0) info->first_tick = first_tick(reader, tail);
+    info->last_tick = info->first_tick > 0 ? tail->order.last_end : 0;
 }
 
 // The header of a later segment does not speak for the first one.
@@ -484,20 +518,11 @@ static net_result open_log(net_log_reader* reader, net_log_queue_copy* copy, boo
     info->segment_before = before;
     if (result == NET_OK && reader->is_part && reader->set.files[0].number == 1) make_whole(reader);
     if (result == NET_OK) result = find_tail(reader, &tail);
-    // With a queue, its writer was killed before the next segment had the file's name.
-    if (result == NET_OK && copy->exists && !tail.order.is_closed) tail.has_index = false;
     if (result == NET_OK && !is_live) result = merge_queue(reader, &tail, copy);
     if (result != NET_OK) return result;
-    reader->tail_number = tail.number;
-    info->file_bytes = reader->set.bytes;
-    info->segment_count = reader->set.count;
-    info->is_closed = tail.order.is_closed;
     info->is_damaged = info->is_damaged || tail.has_other_log;
-    info->is_cut = info->lost_bytes > 0 ||
-                   (tail.order.is_closed ? lacks_index(reader, &tail) : !tail.has_index);
     reader->tail_lost_bytes = info->lost_bytes;
-    info->first_tick = first_tick(reader, tail.order.last_end);
-    info->last_tick = info->first_tick > 0 ? tail.order.last_end : 0;
+    take_tail(reader, &tail);
     return info->is_damaged ? NET_ERR_DAMAGED : NET_OK;
 }
 
@@ -529,16 +554,14 @@ net_result net_log_reader_follow(net_log_reader* reader) {
     base_release(reader->allocator, reader->payload, NET_LOG_BLOCK_BYTES_MAX);
     reader->payload = payload;
     if (self.lacks_memory) return NET_ERR_MEMORY;
-    info->file_bytes = reader->set.bytes;
-    info->segment_count = reader->set.count;
-    if (self.place_count == 0) return NET_OK;
     reader->next_ordinal = self.ordinal;
-    reader->tail_number = tail.number;
     tail.has_index = self.last_type == NET_LOG_BLOCK_INDEX;
-    info->is_closed = tail.order.is_closed;
-    info->is_cut = info->is_closed ? lacks_index(reader, &tail) : !tail.has_index;
-    if (info->first_tick == 0) info->first_tick = first_tick(reader, tail.order.last_end);
-    info->last_tick = info->first_tick > 0 ? tail.order.last_end : 0;
+    if (self.place_count > 0) {
+        info->lost_bytes = reader->tail_lost_bytes =
+            0; // the end of before, or what it lacked, came
+        take_tail(reader, &tail);
+    }
+    info->file_bytes = reader->set.bytes;
     return NET_OK;
 }
 

@@ -2,6 +2,7 @@
 // Blocks of untrusted files. A length counts after the header's checksum matched, bytes after
 // theirs matched, records after they were decoded and found in order.
 #include "base/assert.h"
+#include "base/hash.h"
 #include "log/log_block.h"
 #include "log/log_read.h"
 
@@ -67,6 +68,17 @@ uint64_t net_log_find_block(net_log_reader* reader, uint64_t offset, uint64_t en
     return end;
 }
 
+uint64_t net_log_pass_block(net_log_reader* reader, uint64_t offset, const net_log_block* block) {
+    const uint64_t end = net_log_block_end(offset, block);
+    const net_log_set_file* file = net_log_set_at(&reader->set, offset);
+    net_log_block next;
+    if (end == file->base + file->bytes || net_log_read_block(reader, end, &next)) return end;
+    const bool is_whole = net_log_set_read(&reader->set, end - block->stored_bytes, reader->stored,
+                                           block->stored_bytes) &&
+                          base_crc32c(0, reader->stored, block->stored_bytes) == block->stored_crc;
+    return is_whole ? end : offset + 1;
+}
+
 // How many of these ordinals rise, from `least` on, when those that stand wrong are left out?
 static uint32_t count_rising(const uint64_t* ordinals, uint32_t count, uint64_t least) {
     uint64_t ends[AHEAD_BLOCKS]; // [n]: the lowest ordinal that ends n + 1 of them
@@ -92,13 +104,13 @@ static bool is_jump_right(net_log_reader* reader, uint64_t offset, const net_log
     uint64_t ordinals[AHEAD_BLOCKS];
     uint32_t count = 0;
     net_log_block next;
-    offset = net_log_block_end(offset, block);
+    offset = net_log_pass_block(reader, offset, block);
     while (count < AHEAD_BLOCKS && offset < end) {
         if (!net_log_read_block(reader, offset, &next)) {
             offset = net_log_find_block(reader, offset + 1, end);
             continue;
         }
-        offset = net_log_block_end(offset, &next);
+        offset = net_log_pass_block(reader, offset, &next);
         if (next.identity == block->identity && next.type != NET_LOG_BLOCK_HEADER)
             ordinals[count++] = next.ordinal;
     }

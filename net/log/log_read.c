@@ -21,8 +21,8 @@ static bool hash_file(net_log_reader* reader, const net_log_set_file* file, net_
                       net_log_index* index) {
     const uint64_t end = file->base + file->bytes;
     net_log_block block = {.type = NET_LOG_BLOCK_DATA};
-    uint64_t at = file->base + NET_LOG_PROLOGUE_BYTES;
-    for (uint64_t next; at < end; at = next) {
+    uint64_t at = file->base + NET_LOG_PROLOGUE_BYTES, blocks = 0;
+    for (uint64_t next; at < end; at = next, blocks++) {
         uint8_t header[NET_LOG_BLOCK_HEADER_BYTES];
         if (!net_log_read_block(reader, at, &block)) return false;
         next = net_log_block_end(at, &block);
@@ -34,9 +34,14 @@ static bool hash_file(net_log_reader* reader, const net_log_set_file* file, net_
             return false;
         net_log_chain_add(chain, header, sizeof header, reader->stored, block.stored_bytes);
     }
-    return at < end && net_log_read_payload(reader, at, &block, reader->payload) &&
-           net_log_index_read(index, reader->payload, block.unpacked_bytes, at - file->base) &&
-           index->has_chain;
+    if (at >= end || !net_log_read_payload(reader, at, &block, reader->payload)) return false;
+    const bool is_read =
+        net_log_index_read(index, reader->payload, block.unpacked_bytes, at - file->base);
+    if (is_read && !index->has_chain) return false;
+    if (is_read && index->block_count == blocks) return true;
+    // Blocks are missing, as a spectator that came late may lack the first ones.
+    memset(&index->chain, 0, sizeof index->chain);
+    return file->base > 0 || !reader->is_part;
 }
 
 bool net_log_file_chain(net_log_reader* reader, const net_log_set_file* file, net_log_index* index,
@@ -200,12 +205,17 @@ static void end_bad(net_log_reader* reader, net_log_cursor* cursor, uint64_t off
     cursor->bad_from = NOWHERE;
     reader->info.is_damaged = true;
     bool is_new = is_news(reader, from);
+    const bool lacks_head = blocks == 0 && bytes == 0;
     if (reader->is_checking || (is_new && !reader->is_checked)) {
         reader->info.lost_bytes += bytes;
         reader->info.damaged_blocks += blocks;
     }
     if (!is_new) return;
-    if (blocks == 0)
+    if (lacks_head)
+        base_report(&reader->reporter, reader->file, 0,
+                    "damaged: the file at byte %" PRIu64 " does not begin with its header block",
+                    from);
+    else if (blocks == 0)
         base_report(&reader->reporter, reader->file, 0,
                     "damaged: %" PRIu64 " bytes from byte %" PRIu64 " belong to no block", bytes,
                     from);
@@ -285,6 +295,17 @@ static bool is_head(net_log_reader* reader, uint64_t offset, const net_log_block
            is_part == ((net_log_header_features(header, size) & NET_LOG_FEATURE_SEGMENT) != 0);
 }
 
+// At the start of a file. @return false: its prologue is missing.
+static bool pass_prologue(net_log_reader* reader, net_log_cursor* cursor) {
+    const bool is_there = net_log_is_prologue(reader, cursor->offset);
+    net_log_block block;
+    if (is_there) cursor->offset += NET_LOG_PROLOGUE_BYTES;
+    if (!is_there || !net_log_read_block(reader, cursor->offset, &block) ||
+        !is_head(reader, cursor->offset, &block))
+        begin_bad(cursor, cursor->offset);
+    return is_there;
+}
+
 // Is the block at the cursor whole, and at its place? Of a data block *order is what follows it;
 // its payload is there.
 static bool is_whole(net_log_reader* reader, const net_log_cursor* cursor, uint64_t offset,
@@ -321,16 +342,14 @@ static bool pass(net_log_reader* reader, net_log_cursor* cursor) {
     uint64_t offset = cursor->offset;
     net_log_block block;
     net_log_order order;
-    if (net_log_is_prologue(reader, offset)) {
-        cursor->offset += NET_LOG_PROLOGUE_BYTES;
+    if (net_log_set_at(&reader->set, offset)->base == offset && pass_prologue(reader, cursor))
         return false;
-    }
     if (!net_log_read_block(reader, offset, &block)) {
         begin_bad(cursor, offset);
         cursor->offset = net_log_find_block(reader, offset + 1, reader->good_end);
         return false;
     }
-    cursor->offset = net_log_block_end(offset, &block);
+    cursor->offset = net_log_pass_block(reader, offset, &block);
     if (is_head(reader, offset, &block)) return false;
     if (!is_whole(reader, cursor, offset, &block, &order)) {
         begin_bad(cursor, offset);

@@ -148,6 +148,7 @@ typedef struct net_log_tail {
     uint64_t number; ///< of the record that follows
     bool has_other_log;
     bool has_index; ///< its last file was closed in good order
+    ecs_tick begin; ///< of its first file, by its index: the tick of the first keyframe; 0: unknown
 } net_log_tail;
 
 static inline uint64_t net_log_block_end(uint64_t offset, const net_log_block* block) {
@@ -163,6 +164,9 @@ BASE_MUST_USE bool net_log_read_payload(net_log_reader* reader, uint64_t offset,
 /// The next place from `offset` on with the sync bytes and a header that holds; the end of the set
 /// when there is none before `end`.
 uint64_t net_log_find_block(net_log_reader* reader, uint64_t offset, uint64_t end);
+/// Where the search for the block behind this one begins: where it ends. Where nothing begins there
+/// and its bytes are not whole, some of them may be missing, and the next one begins inside of it.
+uint64_t net_log_pass_block(net_log_reader* reader, uint64_t offset, const net_log_block* block);
 /// Does a block of the log stand at its place, when `ordinal` is the next one there? One with a
 /// higher ordinal does when the blocks behind it agree.
 BASE_MUST_USE bool net_log_is_in_order(net_log_reader* reader, uint64_t offset,

@@ -24,13 +24,11 @@ bool net_log_stored_name(char* target, size_t target_bytes, const char* segment)
     return base_text_format(target, target_bytes, "%s.stored", segment);
 }
 
-// The number of "NAME.seg0012"; 0 for other names.
-static uint32_t number_of(const char* entry, const char* name, size_t name_bytes) {
+uint32_t net_log_segment_number(const char* ending) {
     enum { DIGITS_MIN = 4 };
     uint64_t number;
-    if (strncmp(entry, name, name_bytes) != 0) return 0;
-    if (strncmp(entry + name_bytes, MARK, strlen(MARK)) != 0) return 0;
-    const char* digits = entry + name_bytes + strlen(MARK);
+    if (strncmp(ending, MARK, strlen(MARK)) != 0) return 0;
+    const char* digits = ending + strlen(MARK);
     // One spelling a number: five digits do not begin with 0.
     size_t length = strlen(digits);
     if (length < DIGITS_MIN || (length > DIGITS_MIN && digits[0] == '0')) return 0;
@@ -56,7 +54,8 @@ net_result net_log_segment_list(const base_allocator* allocator, const char* log
     if (!entries) return NET_OK;
     net_result result = NET_OK;
     for (struct dirent* entry; (entry = readdir(entries)) != NULL && result == NET_OK;) {
-        uint32_t number = number_of(entry->d_name, name, strlen(name));
+        const bool is_its = strncmp(entry->d_name, name, strlen(name)) == 0;
+        uint32_t number = is_its ? net_log_segment_number(entry->d_name + strlen(name)) : 0;
         if (number == 0) continue;
         if (BASE_ARRAY_RESERVE(allocator, *numbers, *capacity, *count + 1))
             (*numbers)[(*count)++] = number;

@@ -105,7 +105,9 @@ net_result net_log_set_open(net_log_set* set, const base_allocator* allocator, c
         base_report(reporter, file, 0, "is no plain file");
         result = NET_ERR_IO;
     }
-    const net_log_set_file last = file_of(&status, last_number);
+    const char* ending = strrchr(file, '.');
+    const net_log_set_file last =
+        file_of(&status, ending ? net_log_segment_number(ending) : 0); // also by its own name
     if (result == NET_OK) result = find_segments(set, &last);
     if (result != NET_OK) net_log_set_close(set);
     return result;

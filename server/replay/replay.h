@@ -24,7 +24,7 @@ typedef struct server_replay {
     const char* key;        ///< of verify: file of the public key; NULL: signatures do not count
     net_log_public_key public_key;
     net_log_signed found;    ///< of the newest part
-    ecs_tick first_tick;     ///< of the first part that was checked for signatures
+    ecs_tick first_tick;     ///< of the first part
     bool is_part;            ///< verify: it may begin later than its match
     bool is_unsigned;        ///< it said so
     bool is_by_system;       ///< verify: look for the system that makes the difference

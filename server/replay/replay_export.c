@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 // ---- export: values, inputs or events as lines that other programs read ----
 
@@ -144,8 +145,7 @@ static net_result repair_part(server_replay* self, uint32_t number, net_log_copy
 int server_replay_repair(server_replay* self) {
     const net_log_info* info = net_log_reader_info(self->reader);
     if (!has_output(self)) return NET_EXIT_USAGE;
-    (void)!net_log_reader_check(self->reader); // reported, and in the info
-    if (info->is_closed && !info->is_cut && !info->is_damaged) {
+    if (strcmp(net_log_reader_verdict(self->reader), "whole") == 0) {
         base_report(&self->reporter, self->file, 0, "note: it is whole, nothing is to be repaired");
         return NET_EXIT_CLEAN;
     }

@@ -203,7 +203,6 @@ static bool is_part_signed(server_replay* self, net_log_reader* reader, bool is_
     net_log_signed* found = &self->found;
     const net_log_signed before = *found;
     const bool is_first = before.first_block == 0;
-    if (is_first) self->first_tick = info->first_tick;
     char id[NET_LOG_KEY_ID_BYTES];
     net_log_key_id(&self->public_key, id);
     const net_result result =
@@ -280,6 +279,7 @@ static int verify_before(server_replay* self, ecs_tick* ticks) {
         if (parts[count]) count++;
         code = net_exit_of_replay(result);
     }
+    self->first_tick = net_log_reader_info(parts[count - 1])->first_tick;
     for (uint32_t i = count; i-- > 1 && code == NET_EXIT_CLEAN;)
         code = verify_part(self, parts[i], parts[i - 1], ticks);
     for (uint32_t i = 1; i < count; i++)
@@ -294,7 +294,6 @@ static void print_signed(server_replay* self) {
     net_log_key_id(&self->public_key, id);
     const bool is_signed = is_part_signed(self, self->reader, true) && !self->is_unsigned;
     self->is_unsigned = !is_signed;
-    if (self->first_tick > 1) printf(" first_tick=%" PRIu64, self->first_tick);
     if (is_signed)
         printf(" signed key=%s", id);
     else
@@ -336,6 +335,7 @@ int server_replay_verify(server_replay* self) {
            before + verified.ticks, verified.state_hash, verified.world_hash, tail,
            info->lost_bytes);
     if (has_again && again_ticks < verified.ticks) printf(" again_ticks=%" PRIu64, again_ticks);
+    if (self->first_tick > 1) printf(" first_tick=%" PRIu64, self->first_tick);
     if (self->key && !self->is_again) print_signed(self);
     printf("\n");
     return NET_EXIT_CLEAN;

@@ -190,7 +190,7 @@ verifies() {
     run verify shoal-replay verify "$1"
     [ "$code" = 0 ] || fail "verify of $1 ended with $code"
     local hashes='state_hash=[0-9a-f]{16} world_hash=[0-9a-f]{16}'
-    says verify.out "^verified ticks=[0-9]+ $hashes tail=(whole|cut) lost_bytes=[0-9]+( again_ticks=3600)?\$"
+    says verify.out "^verified ticks=[0-9]+ $hashes tail=(whole|cut) lost_bytes=[0-9]+( again_ticks=3600)?( first_tick=[0-9]+)?\$"
     [ $# = 1 ] && return 0
     grep '^done ' "$2.out" >done.txt
     [ "$(value state_hash verify.out)" = "$(value state_hash done.txt)" ] ||

@@ -102,7 +102,7 @@ case_a_log_is_cut_into_segments() {
     [ ! -e "$log.seg0003" ] && [ -e "$log.seg0004" ] || fail "not the newest segments are kept"
     run verify shoal-replay verify "$log"
     [ "$code" = 0 ] || fail "verify ended with $code"
-    says verify.out '^verified ticks=1300 .* tail=whole '
+    says verify.out '^verified ticks=1300 .* tail=whole lost_bytes=0 first_tick=1801$'
     [ "$(value state_hash verify.out)" = "$(value state_hash server.out)" ] || fail "the hashes differ"
     run part shoal-replay verify "$log.seg0004"
     [ "$code" = 0 ] || fail "verify of a segment ended with $code"

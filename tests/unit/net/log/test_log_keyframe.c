@@ -6,6 +6,8 @@
 #include "log/log_file.h"
 #include "log/log_segment.h"
 
+#include "net/log_tools.h"
+
 #include <sys/wait.h>
 
 enum { TICKS = 60, EVERY = 10, BLOCK = 5 }; // a keyframe at 10, 20, ... 60
@@ -432,6 +434,25 @@ KEYED_CASE(a_damaged_start_costs_nothing_but_itself, 40) {
     assert_int_equal(got.ticks, TICKS - EVERY);
 }
 
+// A block of records is lost up to the next keyframe; the others were read already.
+KEYED_CASE(a_missing_byte_costs_no_other_block, 40) {
+    net_log_block block;
+    for (size_t at = 0; next_block(self, &at, &block) && block.type != NET_LOG_BLOCK_INDEX;) {
+        const bool is_data = block.type == NET_LOG_BLOCK_DATA && block.first_tick < block.last_tick;
+        uint8_t* copy = malloc(self->size);
+        const size_t hole = at + NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes / 2;
+        memcpy(copy, self->bytes, hole);
+        memcpy(copy + hole, self->bytes + hole + 1, self->size - hole - 1);
+        file_write(self->files.log, copy, self->size - 1);
+        free(copy);
+        const seen got = read_keyed(self->files.log);
+        const ecs_tick lost = is_data ? EVERY - (block.first_tick - 1) % EVERY : 0;
+        assert_true(got.is_told);
+        assert_int_equal(got.ticks, TICKS - lost);
+        assert_int_equal(got.info.lost_ticks, lost);
+    }
+}
+
 // ---- segments ----
 
 static void segment_name(char name[128], const log_files* files, uint32_t number) {
@@ -475,6 +496,128 @@ FILES_CASE(segments_are_read_as_one_log_and_each_alone) {
     assert_int_equal(self.info.first_tick, 4 * EVERY + 1);
     assert_int_equal(self.ticks, TICKS - 4 * EVERY);
     assert_false(self.info.is_damaged);
+}
+
+// What a log says once all of it was read.
+static void expect_verdict(const char* log, const char* verdict, uint64_t lost_ticks) {
+    net_log_reader* reader;
+    (void)!net_log_reader_create(NULL, log, NULL, &reader);
+    assert_non_null(reader);
+    assert_string_equal(net_log_reader_verdict(reader), verdict);
+    assert_int_equal(net_log_reader_info(reader)->lost_ticks, lost_ticks);
+    net_log_reader_destroy(reader);
+}
+
+// Also of a file without an index, with a server that was killed.
+FILES_CASE(a_later_file_without_its_header_block_is_damaged) {
+    char name[128];
+    net_log_file_config config = keyed_config(files);
+    config.segment_ticks = 2 * EVERY;
+    (void)write_keyed(&config, TICKS - 5, 40);
+    for (uint32_t i = 2; i <= 4; i++) {
+        size_t size;
+        net_log_block block;
+        segment_name(name, files, i);
+        if (i > 2) strcpy(name, files->log);
+        uint8_t* bytes = file_read(name, &size);
+        assert_true(net_log_block_header_read(&block, bytes + NET_LOG_PROLOGUE_BYTES));
+        const size_t head = NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
+        uint8_t* copy = malloc(size);
+        memcpy(copy, bytes, size);
+        memmove(copy + NET_LOG_PROLOGUE_BYTES, copy + NET_LOG_PROLOGUE_BYTES + head,
+                size - NET_LOG_PROLOGUE_BYTES - head);
+        file_write(name, copy, size - head - (i == 4 ? 200 : 0));
+        expect_verdict(files->log, "damaged", 0);
+        assert_int_equal(read_keyed(files->log).ticks, TICKS - 5);
+        file_write(name, bytes, size);
+        free(copy);
+        free(bytes);
+    }
+    expect_verdict(files->log, "whole", 0);
+}
+
+FILES_CASE(a_log_without_its_last_file_is_cut) {
+    char name[128];
+    net_log_file_config config = keyed_config(files);
+    config.segment_ticks = 2 * EVERY;
+    (void)write_keyed(&config, TICKS, 40);
+    segment_name(name, files, 3);
+    expect_verdict(name, "whole", 0); // alone it is a closed segment
+    assert_int_equal(rename(name, files->log), 0);
+    expect_verdict(files->log, "cut", 0);
+    const seen got = read_keyed(files->log);
+    assert_int_equal(got.ticks, TICKS);
+    assert_true(got.is_told);
+}
+
+// A log without its first segments, and the start of what is there is damaged: its index knows it.
+FILES_CASE(a_part_whose_start_is_damaged_says_with_which_tick_it_began) {
+    char name[128];
+    net_log_file_config config = keyed_config(files);
+    config.segment_ticks = 2 * EVERY;
+    (void)write_keyed(&config, TICKS, 40);
+    segment_name(name, files, 1);
+    assert_int_equal(unlink(name), 0);
+    segment_name(name, files, 2);
+    size_t size, at = NET_LOG_PROLOGUE_BYTES;
+    uint8_t* bytes = file_read(name, &size);
+    net_log_block block;
+    for (bool is_data = false; !is_data; is_data = block.type == NET_LOG_BLOCK_DATA) {
+        assert_true(net_log_block_header_read(&block, bytes + at));
+        at += NET_LOG_BLOCK_HEADER_BYTES + block.stored_bytes;
+    }
+    assert_int_equal(block.first_tick, 2 * EVERY + 1);
+    memset(bytes + 100, 0, at - 100);
+    file_write(name, bytes, size);
+    free(bytes);
+    expect_verdict(files->log, "damaged", EVERY);
+    const seen got = read_keyed(files->log);
+    assert_int_equal(got.info.first_tick, 2 * EVERY + 1);
+    assert_int_equal(got.ticks, TICKS - 3 * EVERY);
+}
+
+// All parts that a repair makes of a log: each is whole.
+static ecs_tick count_copies(const log_files* files) {
+    char output[128];
+    ecs_tick ticks = 0;
+    net_log_copy_config config = {.output = output};
+    net_log_copy_result made = {0};
+    net_log_reader* reader;
+    (void)!net_log_reader_create(NULL, files->log, NULL, &reader);
+    snprintf(output, sizeof output, "%s/copy.slog", files->folder);
+    do {
+        config.first = made.next_tick;
+        assert_ok(net_log_copy(reader, &config, NULL, &made));
+        expect_verdict(output, "whole", 0);
+        assert_int_equal(unlink(output), 0);
+        ticks += made.ticks;
+    } while (made.next_tick > 0);
+    net_log_reader_destroy(reader);
+    return ticks;
+}
+
+// Each two of its files: what a walk gets, a repair gets too.
+FILES_CASE(of_files_that_changed_places_a_repair_keeps_what_is_read) {
+    char names[4][128], aside[128];
+    net_log_file_config config = keyed_config(files);
+    config.segment_ticks = 2 * EVERY;
+    (void)write_keyed(&config, TICKS, 40);
+    snprintf(aside, sizeof aside, "%s/aside", files->folder);
+    for (uint32_t i = 0; i < 4; i++)
+        segment_name(names[i], files, i + 1);
+    strcpy(names[3], files->log);
+    for (uint32_t a = 0; a < 4; a++)
+        for (uint32_t b = 0; b < a; b++) {
+            for (uint32_t back = 0; back < 2; back++) {
+                assert_int_equal(rename(names[a], aside), 0);
+                assert_int_equal(rename(names[b], names[a]), 0);
+                assert_int_equal(rename(aside, names[b]), 0);
+                if (back == 1) break;
+                const seen got = read_keyed(files->log);
+                assert_true(got.ticks >= 2 * EVERY && got.info.is_damaged);
+                assert_int_equal(count_copies(files), got.ticks);
+            }
+        }
 }
 
 static void stored_name(char name[128], const log_files* files, uint32_t number) {
