@@ -5,9 +5,10 @@
     damage.py BIN LOG COUNT SEED
 
 BIN is the folder of the programs, LOG a whole log with its segments beside it. Each damage is a
-flipped bit, a burst of other bytes, a cut, two blocks that change places, or a block that stands
-there twice. The truth is naive: bytes are whole when they are those of a block of the old log, byte
-for byte. From that follow the verdict, the ticks that can be read and their hashes, by LOG.md alone.
+flipped bit, a burst of other bytes, a cut, two blocks that change places, a block that stands
+there twice, or bytes or a block that are missing. The truth is naive: bytes are whole when they are
+those of a block of the old log, byte for byte. From that follow the verdict, the ticks that can be
+read and their hashes, by LOG.md alone.
 Every command has to say the same. The last line is "damages=N wrong=0"; the exit code is 1 when
 something is wrong. A damage is repeated with its own seed: damage.py BIN LOG 1 SEED.
 """
@@ -145,6 +146,14 @@ def duplicate(chance, log, files):
     return f"duplicate {block.ordinal} of file {file} in file={to[0]} at={to[1].at} over={replaced}"
 
 
+def take_out(chance, log, files):
+    file, block = choose_block(chance, log)
+    size = chance.choice([1, 1, 7, len(block.data)])
+    at = block.at + chance.randrange(len(block.data) - size + 1)
+    del files[file][at : at + size]
+    return f"take_out file={file} at={at} size={size}"
+
+
 # ---- the naive truth
 
 
@@ -213,7 +222,9 @@ class Truth:
         has_copy = any(b.type == TYPE_COPY for _, b in placed)
         has_copy |= any(b is not None and b.type == TYPE_HEADER for _, b, _ in pieces)
         self.is_open = (has_start or has_copy) and len(files[0]) >= PROLOGUE
-        if strays or bad or is_gap or not has_start:
+        with_head = {pieces[i][0] for i, is_it in enumerate(is_head) if is_it}
+        lacks_head = any(pieces[i][0] not in with_head for i in good)
+        if strays or bad or is_gap or lacks_head or not has_start:
             self.verdict = "damaged"
         elif [bytes(f) for f in files] != log.files:
             self.verdict = "cut"
@@ -257,6 +268,7 @@ class Check:
         self.log, self.truth, self.name = log, truth, name
         self.chance = random.Random(seed)
         self.wrong = []
+        self.lost_bytes = None  # as info says
 
     def expect(self, is_right, what, done):
         if not is_right:
@@ -273,7 +285,7 @@ class Check:
 
     def is_right_tail(self, line):
         found = re.search(r" tail=(\w+) lost_bytes=(\d+)", line)
-        return bool(found) and found[1] == self.truth.verdict
+        return bool(found) and found[1] == self.truth.verdict and found[2] == self.lost_bytes
 
     def check(self):
         if not self.truth.is_open:
@@ -291,6 +303,7 @@ class Check:
         done = self.replay("info", self.name)
         said = dict(line.split("=", 1) for line in done.stdout.splitlines())
         self.expect(done.returncode == self.code(), "info: exit code", done)
+        self.lost_bytes = said["lost_bytes"]
         self.expect(said.get("tail") == self.truth.verdict, f"info: not {self.truth.verdict}", done)
         if self.truth.verdict == "damaged":
             lost = self.truth.last_tick - self.log.ticks[0] + 1 - len(self.truth.readable)
@@ -409,7 +422,8 @@ def damage_one(log, folder, seed):
     files = [bytearray(f) for f in log.files]
     what = ""
     while [bytes(f) for f in files] == log.files:
-        how = chance.choice([flip, flip, flip, burst, cut, swap, swap, duplicate, duplicate])
+        twice = [flip, swap, duplicate, take_out]
+        how = chance.choice([flip, burst, cut, *twice, *twice])
         what = f"seed={seed} {how(chance, log, files)}"
     name = os.path.join(folder, f"{seed}.slog")
     for old, data in zip(log.names, files):

@@ -76,7 +76,9 @@ int __wrap_rename(const char* from, const char* to) {
 int __real_unlink(const char* name);
 int __wrap_unlink(const char* name);
 int __wrap_unlink(const char* name) {
-    return may_name() ? __real_unlink(name) : -1;
+    if (!may_name()) return -1;
+    if (disk_in_use && strstr(name, ".seg")) disk_in_use->has_deleted = true;
+    return __real_unlink(name);
 }
 
 // A log's identity has it: the same seed gives the same bytes in each process.
@@ -263,7 +265,7 @@ ecs_tick log_twin_newest(const log_twin* twin, ecs_tick last) {
 twin_log log_twin_log(const log_twin* twin) {
     // Limits delete the oldest segments, whatever is in them.
     return (twin_log){.file = twin->file,
-                      .first_max = twin->counters.segments_deleted > 0 ? twin->tick + 1 : 1,
+                      .first_max = twin->disk.has_deleted ? twin->tick + 1 : 1,
                       .last = twin->tick,
                       .is_closed = twin->is_closed};
 }

@@ -21,8 +21,9 @@ typedef struct twin_tick {
 
 /// The disk of the log. Its calls are the system's until `room` is used up.
 typedef struct twin_disk {
-    uint64_t room;  ///< bytes that it takes; UINT64_MAX: as many as come
-    bool is_locked; ///< the folder takes no file and no name
+    uint64_t room;    ///< bytes that it takes; UINT64_MAX: as many as come
+    bool is_locked;   ///< the folder takes no file and no name
+    bool has_deleted; ///< segments
     uint32_t refusals;
     /// Called before each of them: what a kill at this moment leaves is there. NULL: nothing.
     void (*before)(void* context);

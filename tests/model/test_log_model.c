@@ -222,12 +222,30 @@ static void do_save(script* s) {
 
 // ---- damage ----
 
+// Where a block begins that chance chooses; `otherwise`: there is none.
+static size_t choose_block(script* s, const uint8_t* data, size_t size, size_t otherwise) {
+    static const uint8_t sync[] = {0xF5, 0x53, 0x48, 0x4C, 0x42, 0x0D, 0x0A, 0xA7};
+    size_t chosen = otherwise;
+    uint32_t count = 0;
+    for (size_t at = 0; at + sizeof sync <= size; at++)
+        if (memcmp(data + at, sync, sizeof sync) == 0 && below(s, ++count) == 0) chosen = at;
+    return chosen;
+}
+
 // `data` has room for twice the size.
 static void harm(script* s, uint8_t* data, size_t* size) {
     if (*size < 2) return;
-    const size_t at = 1 + below(s, (uint32_t)*size - 1);
-    const size_t count = 1 + below(s, (uint32_t)(*size - at));
+    size_t at = 1 + below(s, (uint32_t)*size - 1);
+    size_t count = 1 + below(s, (uint32_t)(*size - at));
     const uint32_t kind = below(s, 5);
+    if (chance(s, 30)) { // whole blocks
+        const size_t one = choose_block(s, data, *size, at);
+        const size_t other = choose_block(s, data, *size, one);
+        at = one < other ? one : other;
+        count = one < other ? other - one : one - other;
+    } else if (chance(s, 30)) { // some bytes
+        count = 1 + below(s, count < 8 ? (uint32_t)count : 8);
+    }
     if (kind == 0) {
         memset(data + at, 0, count);
     } else if (kind == 1) {
@@ -265,12 +283,51 @@ static bool copy_log(script* s, const char* to, bool is_harmed) {
     return is_other;
 }
 
+static void exchange(const char* one, const char* other) {
+    assert_int_equal(rename(one, "aside"), 0);
+    assert_int_equal(rename(other, one), 0);
+    assert_int_equal(rename("aside", other), 0);
+}
+
+// A file of the log is gone, is there twice, or has the name of another one.
+static void harm_files(script* s, twin_log* log) {
+    names all;
+    (void)copy_log(s, HARMED, false);
+    names_find(&all, HARMED);
+    uint32_t first = 0; // of the segments
+    while (first < all.count && !strstr(all.list[first], ".seg"))
+        first++;
+    const uint32_t one = below(s, all.count), other = below(s, all.count);
+    const bool has_queue = strstr(all.list[one], ".queue") || strstr(all.list[other], ".queue");
+    const uint32_t kind = below(s, 3);
+    log->is_harmed = kind == 0 || (!has_queue && (kind == 1 || one != other));
+    if (!log->is_harmed) {
+    } else if (kind == 0) {
+        assert_int_equal(unlink(all.list[one]), 0);
+        if (one == first) { // the log only begins later
+            log->first_max = log->last + 1;
+            log->is_closed = false;
+        }
+    } else if (kind == 1) {
+        size_t size;
+        uint8_t* data = read_file(all.list[one], &size);
+        write_file(HARMED ".seg9000", data, size);
+        free(data);
+    } else {
+        exchange(all.list[one], all.list[other]);
+    }
+    names_free(&all);
+}
+
 static void do_damage(script* s) {
     twin_log log = log_twin_log(&s->twin);
-    log.is_harmed = copy_log(s, HARMED, true);
     // A file that could not be removed is not one of a closed log.
     log.is_closed = log.is_closed && !s->twin.disk.is_locked;
     log.file = HARMED;
+    if (access(LOG, F_OK) == 0 && chance(s, 30))
+        harm_files(s, &log);
+    else
+        log.is_harmed = copy_log(s, HARMED, true);
     log_twin_check(&s->twin, &log, &s->rng);
     remove_all(HARMED);
     harmed++;
