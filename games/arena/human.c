@@ -5,6 +5,8 @@
 
 #include "arena.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 void arena_human_input(const net_player_context* view, const net_controls* controls,
@@ -38,13 +40,8 @@ void arena_human_input(const net_player_context* view, const net_controls* contr
         (void)arena_send_rally(view, &(arena_rally){0});
 }
 
-// What is too long is cut at the end of a character.
 void arena_human_text(const net_player_context* view, const char* text) {
     arena_chat chat = {0};
-    size_t size = strlen(text);
-    if (size >= sizeof chat.text)
-        for (size = sizeof chat.text - 1; size > 0 && (text[size] & 0xc0) == 0x80;)
-            size--;
-    memcpy(chat.text, text, size);
+    (void)base_text_copy(chat.text, sizeof chat.text, text);
     (void)arena_send_chat(view, &chat);
 }

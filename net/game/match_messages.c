@@ -181,11 +181,16 @@ static bool unpack(const net_match* match, net_match_reader* reader, uint32_t me
     const net_message* known = &match->game->messages[message - 1];
     const ProtobufCMessage* unpacked =
         proto_codec_decode(&reader->codec, known->descriptor, data, size, size_max);
-    if (!unpacked) return false;
     memset(target, 0, sizeof *target);
-    if (known->from_wire(unpacked, target->bytes)) return true;
-    reader->refused = known;
-    reader->refusal = known->refusal ? known->refusal(unpacked) : NULL;
+    if (unpacked && known->from_wire(unpacked, target->bytes)) return true;
+    const ProtobufCFieldDescriptor* bad = reader->codec.bad_text;
+    const char* why = unpacked && known->refusal ? known->refusal(unpacked)
+                      : bad                      ? "is no UTF-8, it may be cut inside a character"
+                                                 : NULL;
+    reader->refusal[0] = '\0';
+    if (why)
+        (void)base_text_format(reader->refusal, sizeof reader->refusal, "%s: %s%s%s", known->name,
+                               bad ? bad->name : "", bad ? " " : "", why);
     return false;
 }
 

@@ -20,6 +20,7 @@
 #include "net/match.h"
 
 #include "base/assert.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,10 +96,8 @@ static bool take_resyncs(net_server_lane* lane, net_session* session,
 
 // For the words to the operator, when the session ends by it.
 static void keep_refusal(net_session* session, net_match_reader* reader) {
-    session->refused = reader->refused;
-    session->refusal = reader->refusal;
-    reader->refused = NULL;
-    reader->refusal = NULL;
+    (void)base_text_copy(session->refusal, sizeof session->refusal, reader->refusal);
+    reader->refusal[0] = '\0';
 }
 
 // @return false when the client broke the protocol: it only watches.

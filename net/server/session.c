@@ -384,7 +384,7 @@ void net_session_renew(net_server* server, net_session* session) {
     session->out = (net_session_out){.repl = NULL};
     init_queues(server, session);
     session->has_player_sent = session->has_roster = false;
-    session->refused = NULL;
+    session->refusal[0] = '\0';
     session->is_renewed = true;
     session->is_rebasing = session->was_rebased = false;
 }
@@ -454,9 +454,8 @@ void net_session_strike(net_server* server, net_session* session) {
     if (session->strikes < NET_STRIKES_MAX) return;
     uint64_t oldest_us = session->strike_us[session->strikes % NET_STRIKES_MAX];
     if (server->now_us - oldest_us > NET_STRIKE_MS * 1000u) return;
-    if (session->refusal)
-        (void)base_text_format(session->end_reason, sizeof session->end_reason, "%s: %s",
-                               session->refused->name, session->refusal);
+    if (session->refusal[0])
+        (void)base_text_copy(session->end_reason, sizeof session->end_reason, session->refusal);
     net_session_end(server, session, NET_END_FAULT);
 }
 

@@ -115,8 +115,7 @@ typedef struct net_session {
     bool was_rebased;          ///< it is; a connection that was lost may have had it
     ecs_entity player_sent;
     uint32_t strikes;
-    const net_message* refused; ///< the newest message that the game refused, and why; NULL: none
-    const char* refusal;
+    char refusal[NET_END_TEXT_BYTES];    ///< the newest message that was refused, and why; "": none
     uint64_t strike_us[NET_STRIKES_MAX]; ///< ring by strikes % NET_STRIKES_MAX
     uint32_t packet_credit;              ///< datagrams that are still read; grows with each tick
     uint32_t control_credit;             ///< bytes of control messages; grows with each tick

@@ -64,7 +64,8 @@ BASE_MUST_USE net_result net_check_declared(const net_check_config* config, net_
 /// past their tracking; bots, pictures and clients' systems that write what the server sends; a
 /// log that does not run again to the same bits, or not from its middle; worlds that differ at the
 /// end; a player's entity that is missing, that no system of the input matches, or that is gone for
-/// 10 s; what the world refused; bots that the server drops.
+/// 10 s; what the world refused; bots that the server drops, also for a typed line that the game cut
+/// inside a character.
 /// @return NET_OK, also with findings; NET_ERR_MODULE; NET_ERR_UNKNOWN and NET_ERR_MALFORMED
 ///         (reported: a setting); NET_ERR_IO (reported: the log cannot be
 ///         written); NET_ERR_SCHEMA (reported: the module's interest rules or components cannot be

@@ -228,10 +228,26 @@ static bool is_watched(const check_table* table, net_match* match) {
     return table->now_us / table->tick_us % every == 0;
 }
 
+// What a person may type at its longest, at four places in its characters: a game that cuts it at a
+// byte sends at most one text of four that is whole.
+static void type_line(const check_bot* bot, const net_player_context* player) {
+    enum { INPUTS_PER_LINE = 8 };
+    const uint32_t number = (uint32_t)(player->input_number / INPUTS_PER_LINE);
+    const net_game_module* game = bot->table->self->game;
+    if (!game->human_text || bot != bot->table->bots || player->input_number % INPUTS_PER_LINE != 0)
+        return;
+    char line[NET_LINE_BYTES_MAX];
+    (void)base_text_copy(line, sizeof line, &"xxx"[number % 4]);
+    while (base_text_copy(line + strlen(line), sizeof line - strlen(line), "\xf0\x9f\x99\x82")) {
+    }
+    game->human_text(player, line);
+}
+
 static void think(void* context, const net_player_context* player, void* input) {
     check_bot* bot = context;
     check_table* table = bot->table;
     const net_game_module* game = table->self->game;
+    type_line(bot, player);
     if (!game->bot_think) return;
     const bool is_compared = is_watched(table, bot->mirror);
     if (is_compared) take_rows(&table->before, bot->mirror);

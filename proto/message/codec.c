@@ -34,10 +34,11 @@ typedef struct walk {
     const uint8_t* end;
 } walk;
 
-// What the rest of the message may have.
+// What the rest of the message may have, and the field whose text was none.
 typedef struct walk_budget {
     uint32_t fields_left;
     uint32_t unknown_left;
+    const ProtobufCFieldDescriptor* bad_text;
 } walk_budget;
 
 // Every function below returns false when the bytes are malformed or a limit is reached.
@@ -186,7 +187,10 @@ static bool walk_message(walk* w, const ProtobufCMessageDescriptor* descriptor, 
                 return false;
         } else {
             if (wire_type != WIRE_LENGTH || !walk_length(w, &inside)) return false;
-            if (field->type == PROTOBUF_C_TYPE_STRING && !is_text(&inside)) return false;
+            if (field->type == PROTOBUF_C_TYPE_STRING && !is_text(&inside)) {
+                budget->bad_text = field;
+                return false;
+            }
             if (field->type == PROTOBUF_C_TYPE_MESSAGE &&
                 !walk_message(&inside, field->descriptor, depth + 1, budget))
                 return false;
@@ -195,12 +199,21 @@ static bool walk_message(walk* w, const ProtobufCMessageDescriptor* descriptor, 
     return true;
 }
 
-bool proto_wire_check(const ProtobufCMessageDescriptor* descriptor, const void* data, size_t size) {
+static bool check(const ProtobufCMessageDescriptor* descriptor, const void* data, size_t size,
+                  const ProtobufCFieldDescriptor** bad_text) {
     BASE_ASSERT(descriptor && (data || size == 0));
+    *bad_text = NULL;
     if (size == 0) return true;
     walk w = {data, (const uint8_t*)data + size};
-    walk_budget budget = {PROTO_FIELDS_MAX, PROTO_UNKNOWN_FIELDS_MAX};
-    return walk_message(&w, descriptor, 1, &budget);
+    walk_budget budget = {PROTO_FIELDS_MAX, PROTO_UNKNOWN_FIELDS_MAX, NULL};
+    const bool is_right = walk_message(&w, descriptor, 1, &budget);
+    *bad_text = budget.bad_text;
+    return is_right;
+}
+
+bool proto_wire_check(const ProtobufCMessageDescriptor* descriptor, const void* data, size_t size) {
+    const ProtobufCFieldDescriptor* bad_text;
+    return check(descriptor, data, size, &bad_text);
 }
 
 static void* arena_alloc(void* context, size_t size) {
@@ -255,7 +268,8 @@ const ProtobufCMessage* proto_codec_decode(proto_codec* codec,
     BASE_ASSERT(codec->allocator.alloc == arena_alloc); // init was called
     codec->allocator.allocator_data = codec;            // set here, so that a codec may be moved
     const ProtobufCMessage* message = NULL;
-    const bool is_right = size <= size_max && proto_wire_check(descriptor, data, size);
+    codec->bad_text = NULL;
+    const bool is_right = size <= size_max && check(descriptor, data, size, &codec->bad_text);
     do {
         base_arena_reset(&codec->arena);
         codec->is_full = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Strings in fixed buffers: always terminated, and the result says whether a text was cut.
+// Strings in fixed buffers: always terminated, and the result says whether a text was cut. A cut is
+// between two characters: half a character is no text, and no peer takes it.
 #include "base/assert.h"
 #include "base/text.h"
 
@@ -8,12 +9,23 @@
 #include <stdio.h>
 #include <string.h>
 
+// How many of the first `size` bytes stay, of a text that is cut there.
+static size_t without_half(const char* text, size_t size) {
+    size_t lead = size;
+    while (lead > 0 && size - lead < 3 && ((uint8_t)text[lead - 1] & 0xC0) == 0x80)
+        lead--;
+    if (lead == 0) return size;
+    const uint8_t first = (uint8_t)text[lead - 1];
+    const size_t whole = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1;
+    return lead - 1 + whole > size ? lead - 1 : size;
+}
+
 bool base_text_copy(char* target, size_t target_bytes, const char* source) {
     BASE_ASSERT((target || target_bytes == 0) && source);
     if (target_bytes == 0) return false;
     size_t size = strlen(source);
     bool fits = size < target_bytes;
-    if (!fits) size = target_bytes - 1;
+    if (!fits) size = without_half(source, target_bytes - 1);
     memcpy(target, source, size);
     target[size] = '\0';
     return fits;
@@ -41,7 +53,9 @@ bool base_text_format(char* target, size_t target_bytes, const char* format, ...
     int size = base_text_vformat(target, target_bytes, format, arguments);
     va_end(arguments);
     if (size < 0) target[0] = '\0';
-    return size >= 0 && (size_t)size < target_bytes;
+    const bool fits = size >= 0 && (size_t)size < target_bytes;
+    if (!fits) target[without_half(target, strlen(target))] = '\0';
+    return fits;
 }
 
 // Numbers from text: without locale and errno; a decimal becomes the nearest double on every

@@ -349,8 +349,8 @@ typedef struct net_match_reader {
     bool has_codec;
     ProtobufCMessage* scratch; ///< room for the largest message
     size_t scratch_bytes;
-    const net_message* refused; ///< the last message that the module refused with a reason, and the
-    const char* refusal;        ///< reason; NULL: none
+    /// "Chat: text is no UTF-8...": the newest message that was refused with a reason; "": none.
+    char refusal[NET_END_TEXT_BYTES];
 } net_match_reader;
 /// @return NET_OK; NET_ERR_MEMORY: it is zeroed.
 BASE_MUST_USE net_result net_match_reader_init(const net_match* match,

@@ -30,6 +30,8 @@ typedef struct proto_codec {
     bool is_full;     ///< a message that was decoded did not fit
     ProtobufCAllocator allocator;
     uint64_t refused; ///< count of messages that decode refused
+    /// Of the newest message: the field whose text was no UTF-8; NULL: none.
+    const ProtobufCFieldDescriptor* bad_text;
 } proto_codec;
 
 /// Create the arena of a codec, of at most `arena_bytes` bytes, with `allocator` (NULL: the heap).

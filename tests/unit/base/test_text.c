@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 
+#include <string.h>
+
 CASE(a_copy_is_cut_and_terminated) {
     char target[4] = "zzz";
     assert_true(base_text_copy(target, sizeof target, ""));
@@ -14,6 +16,33 @@ CASE(a_copy_is_cut_and_terminated) {
     assert_false(base_text_copy(target, 1, "x"));
     assert_string_equal(target, "");
     assert_false(base_text_copy(NULL, 0, "x"));
+}
+
+// Half a character is no text: a peer that gets it takes its sender for one who breaks the protocol.
+CASE(a_text_is_cut_between_characters) {
+    static const char* const letters[] = {"x", "\xc3\xbc", "\xe2\x82\xac", "\xf0\x9f\x99\x82"};
+    for (size_t size = 1; size <= 4; size++)
+        for (size_t bytes = 1; bytes <= 13; bytes++) {
+            char source[65] = "", copied[16], printed[16];
+            for (size_t i = 0; i < 16; i++)
+                strcat(source, letters[size - 1]);
+            const size_t expected = (bytes - 1) / size * size;
+            assert_false(base_text_copy(copied, bytes, source));
+            assert_false(base_text_format(printed, bytes, "%s", source));
+            assert_int_equal(strlen(copied), expected);
+            assert_string_equal(printed, copied);
+        }
+}
+
+// What is no UTF-8 stays as it is, up to the room that it has.
+CASE(bytes_of_no_character_are_cut_anywhere) {
+    char target[6];
+    assert_false(base_text_copy(target, sizeof target, "\x80\x80\x80\x80\x80\x80"));
+    assert_int_equal(strlen(target), 5);
+    assert_false(base_text_copy(target, sizeof target, "a\xc3\xbc\xbc\xbc\xbc"));
+    assert_int_equal(strlen(target), 5);
+    assert_true(base_text_copy(target, sizeof target, "abcd\xc3"));
+    assert_int_equal(strlen(target), 5);
 }
 
 CASE(a_format_is_cut_and_terminated) {

@@ -170,6 +170,8 @@ CASE(strings_must_be_utf8) {
         memcpy(data + 2, cases[i].text, cases[i].size);
         const void* message = decode_everything(data, cases[i].size + 2u);
         assert_int_equal(message != NULL, cases[i].is_good);
+        assert_true(cases[i].is_good == !codec.bad_text);
+        if (!message) assert_string_equal(codec.bad_text->name, "a_string");
     }
 }
 

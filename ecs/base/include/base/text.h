@@ -9,11 +9,12 @@
 
 BASE_C_BEGIN
 
-/// Copy a string and cut it where it does not fit; always NUL-terminated when
-/// target_bytes is not 0.
+/// Copy a string, UTF-8, and cut it between two characters where it does not fit; always
+/// NUL-terminated when target_bytes is not 0.
 /// @return true when all of it fit.
 bool base_text_copy(char* target, size_t target_bytes, const char* source);
-/// printf into a fixed buffer; always NUL-terminated. @return false when the text was cut.
+/// printf into a fixed buffer, cut in the same way; always NUL-terminated. @return false when the
+/// text was cut.
 bool base_text_format(char* target, size_t target_bytes, const char* format, ...) BASE_PRINTF(3, 4);
 /// vsnprintf, with a point in numbers. @return the length of the whole text; negative: it failed.
 int base_text_vformat(char* target, size_t target_bytes, const char* format, va_list arguments)

@@ -10,6 +10,7 @@
 #include "swarm.pb-c.h"
 
 #include "base/macros.h"
+#include "base/text.h"
 #include "net/draw.h"
 #include "tools/check.h"
 
@@ -67,6 +68,7 @@ typedef enum mistake {
     MISTAKE_SLIP,       // a system writes through a pointer that reads
     MISTAKE_SLIP_ONCE,  // and does it in one tick
     MISTAKE_SLIP_LATE,  // the last one that is played
+    MISTAKE_HALF_TEXT,  // a typed line is cut inside a character
     MISTAKE_LATE_ROW,   // or come after the ticks that are played at least
     MISTAKE_COUNT
 } mistake;
@@ -136,8 +138,23 @@ static bool number_from_wire(const ProtobufCMessage* message, void* payload) {
     return true;
 }
 
+typedef struct line_event {
+    char text[16];
+} line_event;
+
+static void line_to_wire(const void* payload, ProtobufCMessage* message) {
+    ((Swarm__Line*)message)->text = (char*)(uintptr_t)((const line_event*)payload)->text;
+}
+
+static bool line_from_wire(const ProtobufCMessage* message, void* payload) {
+    line_event* to = payload;
+    (void)base_text_copy(to->text, sizeof to->text, ((const Swarm__Line*)message)->text);
+    return true;
+}
+
 static ecs_result mistaken_types(ecs_world* world, const base_reporter* reporter) {
     static const ecs_field numbers[] = {{.name = "number", .kind = ECS_FIELD_U32, .count = 1}};
+    static const ecs_field texts[] = {{.name = "text", .kind = ECS_FIELD_U8, .count = 16}};
     static const ecs_field steers[] = {
         {.name = "dx", .kind = ECS_FIELD_I32, .count = 1},
         {.name = "dy", .offset = 4, .kind = ECS_FIELD_I32, .count = 1},
@@ -146,6 +163,7 @@ static ecs_result mistaken_types(ecs_world* world, const base_reporter* reporter
         {.name = "steer", .size = sizeof(steer_event), .fields = steers, .field_count = 2},
         {.name = "kick", .size = 4, .fields = numbers, .field_count = 1},
         {.name = "goal", .size = 4, .fields = numbers, .field_count = 1, .is_exported = true},
+        {.name = "line", .size = sizeof(line_event), .fields = texts, .field_count = 1},
         {.name = "boom", .size = 4, .fields = numbers, .field_count = 1},
     };
     const uint32_t count = BASE_COUNT(events) - (the_mistake != MISTAKE_UNUSED_EVENT);
@@ -308,7 +326,7 @@ static ecs_result add_fly(ecs_world* world) {
 static ecs_result mistaken_systems(ecs_world* world, void** context,
                                    const base_reporter* reporter) {
     static const char* const steers[] = {"steer"};
-    static const char* const kicks[] = {"kick"};
+    static const char* const kicks[] = {"line", "kick"};
     static const char* const goals[] = {"goal"};
     static const char* const strange[] = {"gaol"};
     static const char* const behind[] = {"move_se"};
@@ -354,11 +372,12 @@ static ecs_result mistaken_systems(ecs_world* world, void** context,
                                      : "server|predict",
                      steer);
     if (result == ECS_OK) result = add(world, "server|predict", move_es);
-    if (result == ECS_OK && the_mistake != MISTAKE_NO_KICK)
-        result =
-            add(world, "server",
-                (ecs_system_desc){
-                    .name = "kick_es", .events = kicks, .event_count = 1, .on_event = on_nothing});
+    if (result == ECS_OK)
+        result = add(world, "server",
+                     (ecs_system_desc){.name = "kick_es",
+                                       .events = kicks,
+                                       .event_count = the_mistake == MISTAKE_NO_KICK ? 1 : 2,
+                                       .on_event = on_nothing});
     if (result == ECS_OK && the_mistake != MISTAKE_NO_GOAL)
         result =
             add(world, "gameClient",
@@ -451,6 +470,15 @@ static void mistaken_think(const net_player_context* player, void* input) {
         ((ecs_vec2*)ecs_get_mut(player->world, player->player, game->pos))->y += 1.0f;
 }
 
+static void mistaken_text(const net_player_context* player, const char* text) {
+    line_event line = {.text = ""};
+    if (the_mistake == MISTAKE_HALF_TEXT)
+        memcpy(line.text, text, sizeof line.text - 1);
+    else
+        (void)base_text_copy(line.text, sizeof line.text, text);
+    (void)player->send(player->sender, 3, &line);
+}
+
 static uint32_t mistaken_predict(ecs_world* world, void* context, ecs_entity player,
                                  net_predicted* entities, uint32_t capacity) {
     (void)context;
@@ -465,6 +493,8 @@ static const net_game_module* mistaken_module(void) {
          steer_from_wire, false, NULL},
         {"Kick", &swarm__ping__descriptor, "kick", NET_MESSAGE_TO_SERVER, true, number_to_wire,
          number_from_wire, false, NULL},
+        {"Line", &swarm__line__descriptor, "line", NET_MESSAGE_TO_SERVER, true, line_to_wire,
+         line_from_wire, false, NULL},
         {"Goal", &swarm__ping__descriptor, "goal", NET_MESSAGE_TO_CLIENTS, true, number_to_wire,
          number_from_wire, false, NULL},
     };
@@ -491,6 +521,7 @@ static const net_game_module* mistaken_module(void) {
         .player_leave = mistaken_leave,
         .bot_think = mistaken_think,
         .predict = mistaken_predict,
+        .human_text = mistaken_text,
         .actions = actions,
         .action_bytes = sizeof(net_action),
     };

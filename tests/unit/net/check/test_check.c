@@ -313,6 +313,9 @@ CASE(what_a_world_or_a_client_refuses_is_named) {
         {MISTAKE_FLOOD, "warning: client 1 \"Bot 1\" dropped: the game sends too many events: 256 "
                         "wait for it, and one more Goal has no room; last sent by system rule_es: "
                         "send fewer, or not reliably\n"},
+        {MISTAKE_HALF_TEXT,
+         "warning: client 1 \"Bot 1\" dropped: it broke the protocol: Line: text is "
+         "no UTF-8, it may be cut inside a character\n"},
     };
     for (uint32_t i = 0; i < BASE_COUNT(expected); i++)
         (void)expect_one(&expected[i], expected[i].mistake == MISTAKE_REFUSED ? 2 : 1);
