@@ -9,6 +9,9 @@
 // notice without a signature is given out at once, and becomes the reason when nothing else comes.
 // "Not now" ends nothing: that server stands by for another one, and may take its place soon.
 //
+// A client does not look what day it is: its clock may be wrong by years, and the server judges by
+// its own when a token expires.
+//
 // While a session is open, other servers can be asked whether they take it over. Their challenge,
 // which none but a server with the same keys can write, is an offer. The session goes on until its
 // user begins again; then the offer is a round trip that is not needed any more.
@@ -19,8 +22,6 @@
 #include <sodium.h>
 
 #include <string.h>
-
-#define DEV_LIFE_S UINT64_C(86400) // clocks of machines at home may be wrong
 
 static void credential_from_token(net_secure_credential* made, const net_token* token) {
     made->is_there = true;
@@ -50,10 +51,11 @@ void net_secure_client_deinit(net_secure_client* client) {
     sodium_memzero(client, sizeof *client);
 }
 
-static void make_dev_token(net_secure_client* client, uint64_t unix_s) {
+// It never expires: its key is public, and the clocks of machines at home may be wrong.
+static void make_dev_token(net_secure_client* client) {
     net_token_claims claims = {.player_id = client->dev_player_id,
                                .protocol = client->protocol,
-                               .expiry_unix_s = unix_s + DEV_LIFE_S};
+                               .expiry_unix_s = UINT64_MAX};
     net_token token;
     if (net_token_make_dev(&claims, &client->entropy, &token) != NET_OK) return; // cannot be
     credential_from_token(&client->token, &token);
@@ -100,9 +102,7 @@ void net_secure_client_begin(net_secure_client* client, const net_secure_clock* 
                              const net_address* addresses, uint32_t count) {
     BASE_ASSERT(count >= 1 && count <= NET_SECURE_ADDRESSES_MAX);
     // The same token again replaces the session of before.
-    if (!client->has_token && client->token.head.expiry_unix_s < clock->unix_s + DEV_LIFE_S / 2)
-        make_dev_token(client, clock->unix_s);
-    if (client->resume.head.expiry_unix_s <= clock->unix_s) client->resume.is_there = false;
+    if (!client->token.is_there) make_dev_token(client);
     memcpy(client->addresses, addresses, count * sizeof *addresses);
     client->address_count = count;
     client->sent_count = 0;
@@ -157,12 +157,8 @@ static bool has_asked_all(const net_secure_client* client) {
     return client->sent_count >= client->address_count * (has_both(client) ? 2 : 1);
 }
 
-static void give_up(net_secure_client* client, uint64_t unix_s) {
-    bool is_expired =
-        client->has_token && client->token.head.expiry_unix_s + NET_SECURE_TOLERANCE_S < unix_s;
-    end(client, client->answer != NET_SECURE_END_NONE ? client->answer
-                : is_expired                          ? NET_SECURE_END_EXPIRED
-                                                      : NET_SECURE_END_SILENT);
+static void give_up(net_secure_client* client) {
+    end(client, client->answer != NET_SECURE_END_NONE ? client->answer : NET_SECURE_END_SILENT);
 }
 
 static size_t send_hello(net_secure_client* client, uint64_t now_us,
@@ -182,7 +178,7 @@ size_t net_secure_client_service(net_secure_client* client, const net_secure_clo
     if (client->state != NET_SECURE_CLIENT_ASKING && client->state != NET_SECURE_CLIENT_PROVING)
         return 0;
     if (clock->now_us - client->answered_us >= NET_SECURE_ANSWER_US_MAX) {
-        give_up(client, clock->unix_s);
+        give_up(client);
         return 0;
     }
     if (clock->now_us < client->send_us) return 0;

@@ -29,7 +29,8 @@
 #define NET_SECURE_SILENT_US UINT64_C(60000000)   ///< a session without a datagram ends
 #define NET_SECURE_RESUME_LIFE_S UINT64_C(604800) ///< of a resume token
 
-/// The time, twice: since some start for all budgets, and since 1970 for tokens.
+/// The time, twice: since some start for all budgets, and since 1970 for tokens, which a server
+/// alone looks at.
 typedef struct net_secure_clock {
     uint64_t now_us, unix_s;
 } net_secure_clock;

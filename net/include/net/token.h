@@ -305,7 +305,7 @@ typedef struct net_security {
     uint64_t dev_player_id;            ///< client without a token; 0: chance
     uint64_t protocol;                 ///< 0: NET_TOKEN_PROTOCOL
     const net_entropy* entropy;        ///< NULL: the system's, and a seeded one on the virtual wire
-    uint64_t (*unix_s)(void* context); ///< seconds since 1970; NULL: the system's
+    uint64_t (*unix_s)(void* context); ///< server: seconds since 1970; NULL: the system's
     void* unix_context;
 } net_security;
 

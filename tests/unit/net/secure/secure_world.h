@@ -63,6 +63,7 @@ typedef struct secure_world {
     closes closed;
     net_key_ring ring;
     net_secure_clock clock;
+    uint64_t client_ahead_s; // wall clock of the clients, against the server's; may be negative
     net_secure_server* server;
     net_address server_address, client_address;
     net_security client_security;
@@ -148,12 +149,20 @@ static inline size_t to_server(secure_world* at, const net_address* from, const 
     return received->reply_size;
 }
 
+static inline const net_secure_clock* client_clock(const secure_world* at) {
+    static net_secure_clock clock;
+    clock = at->clock;
+    clock.unix_s += at->client_ahead_s;
+    return &clock;
+}
+
 // A client takes a copy of a datagram of the server: at->answer. @return the size of its answer.
 static inline size_t to_client(secure_world* at, net_secure_client* client, const uint8_t* bytes,
                                size_t size) {
     uint8_t copy[DATAGRAM_BYTES_MAX];
     memcpy(copy, bytes, size);
-    net_secure_client_receive(client, &at->clock, &at->server_address, copy, size, &at->answer);
+    net_secure_client_receive(client, client_clock(at), &at->server_address, copy, size,
+                              &at->answer);
     if (at->answer.inner_size > 0) {
         at->client_inner_size = at->answer.inner_size;
         memcpy(at->client_inner, at->answer.inner, at->answer.inner_size);
@@ -181,7 +190,7 @@ static inline void carry(secure_world* at, net_secure_client* client, const net_
 // No two attempts begin at the same time: of two cookies with one time the first counts.
 static inline void begin_client(secure_world* at, net_secure_client* client) {
     at->clock.now_us++;
-    net_secure_client_begin(client, &at->clock, &at->server_address, 1);
+    net_secure_client_begin(client, client_clock(at), &at->server_address, 1);
 }
 
 // One service of a client, with a wire that carries at once.
@@ -189,7 +198,7 @@ static inline void serve_client(secure_world* at, net_secure_client* client,
                                 const net_address* from) {
     uint8_t out[NET_OUTER_HELLO_BYTES];
     net_address to;
-    size_t size = net_secure_client_service(client, &at->clock, out, &to);
+    size_t size = net_secure_client_service(client, client_clock(at), out, &to);
     if (size > 0) carry(at, client, from, out, size);
 }
 
@@ -204,7 +213,7 @@ static inline void connect_client(secure_world* at, net_secure_client* client,
 static inline size_t next_hello(secure_world* at, net_secure_client* client,
                                 uint8_t out[NET_OUTER_HELLO_BYTES]) {
     net_address to;
-    return net_secure_client_service(client, &at->clock, out, &to);
+    return net_secure_client_service(client, client_clock(at), out, &to);
 }
 
 // Seal one datagram of the client.
