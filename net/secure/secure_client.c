@@ -9,8 +9,8 @@
 // notice without a signature is given out at once, and becomes the reason when nothing else comes.
 // "Not now" ends nothing: that server stands by for another one, and may take its place soon.
 //
-// A client does not look what day it is: its clock may be wrong by years, and the server judges by
-// its own when a token expires.
+// A client does not look what day it is: its clock may be wrong by years. When a token
+// expires, the server knows.
 //
 // While a session is open, other servers can be asked whether they take it over. Their challenge,
 // which none but a server with the same keys can write, is an offer. The session goes on until its

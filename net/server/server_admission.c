@@ -113,7 +113,8 @@ void net_server_check_ban(net_server* server, const net_session* session, net_re
                            ban->reason);
 }
 
-void net_server_check_join(net_server* server, const net_session* session, net_refusal* refusal) {
+void net_server_check_join(net_server* server, const net_session* session, bool is_here,
+                           net_refusal* refusal) {
     const bool is_player = !session->is_spectator;
     const char* members = is_player ? "players" : "spectators";
     const uint32_t here = count_origin(
@@ -124,6 +125,8 @@ void net_server_check_join(net_server* server, const net_session* session, net_r
         (void)base_text_format(refusal->text, sizeof refusal->text,
                                "too many sessions in a short time: try again in %u s",
                                (uint32_t)(wait_us / 1000000u) + 1);
+    } else if (is_here) {
+        return;
     } else if (session->origin != 0 && here >= server->config.clients_per_address_max) {
         net_server_drop(server, NET_DROP_ADDRESS_FULL, 1);
         (void)base_text_format(refusal->text, sizeof refusal->text,
@@ -276,17 +279,23 @@ void net_session_watch(net_server* server, net_session* session) {
         report_away(server, session, "nothing received");
 }
 
-net_session* net_server_find_secret(net_server* server, const uint8_t* secret) {
+// The last byte of a secret says how often the place was taken; a key makes the others.
+net_session* net_server_find_secret(net_server* server, const uint8_t* secret, bool* is_elsewhere) {
+    enum { TURN = NET_RESUME_BYTES - 1 };
     if (net_fault_is_planted(NET_FAULT_NO_SESSION)) return NULL;
     net_session* found = NULL;
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
         if (!session || !net_session_is_in_match(session)) continue;
         uint32_t difference = 0;
-        for (uint32_t k = 0; k < NET_RESUME_BYTES; k++)
+        for (uint32_t k = 0; k < TURN; k++)
             difference |= (uint32_t)(session->resume[k] ^ secret[k]);
         if (difference == 0) found = session;
     }
+    if (!found) return NULL;
+    // How often it was where it joined, its client alone knows.
+    if (found->is_expected && !found->received.has_any) found->resume[TURN] = secret[TURN];
+    *is_elsewhere = found->resume[TURN] != secret[TURN];
     return found;
 }
 
@@ -361,6 +370,45 @@ static void rebase(net_server* server, net_session* session) {
     session->inbox.newest = event;
     session->inbox.is_open = event == 0;
     session->is_rebasing = true;
+}
+
+// A player has one place. With the built-in key a client names itself, so only a token of a back
+// end says who it is.
+net_session* net_server_find_same(net_server* server, const net_session* greeting) {
+    const net_peer_identity* who = &greeting->identity;
+    if (who->player == 0 || who->key == 0 || greeting->is_spectator) return NULL;
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        net_session* session = server->sessions[i];
+        if (session && net_session_is_player(session) && session->identity.player == who->player &&
+            session->identity.key == who->key)
+            return session;
+    }
+    return NULL;
+}
+
+// The match does not notice, so its log has nothing of it. The connection of before gets a session
+// that only says goodbye.
+bool net_session_take_place(net_server* server, net_session* first, net_session* greeting) {
+    if (!net_session_is_in_match(first)) {
+        net_session_end(server, first, NET_END_ELSEWHERE);
+        return false;
+    }
+    const net_peer before = first->peer;
+    char who[NET_WHO_BYTES];
+    base_report(net_ration_take(&server->ration, NET_RATION_BACK, server->now_us), NULL, 0,
+                "note: %s joined elsewhere", net_server_who(first->client, first->name, who));
+    net_session_set_peer(server, first, 0);
+    if (first->state == NET_SESSION_PLAYING)
+        net_session_set_state(server, first, NET_SESSION_AWAY, "joined_elsewhere");
+    net_interest_hold(server->interest, first->client, true);
+    first->is_expected = false;
+    first->resume[NET_RESUME_BYTES - 1]++;
+    net_session_renew(server, first);
+    take_hello_of(server, first, greeting);
+    net_session_resume(server, first, greeting);
+    net_session* leaving = before ? net_server_add_session(server, before) : NULL;
+    if (leaving) net_session_end(server, leaving, NET_END_ELSEWHERE);
+    return true;
 }
 
 void net_session_resume(net_server* server, net_session* session, net_session* greeting) {

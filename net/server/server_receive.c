@@ -71,16 +71,18 @@ static void accept_or_refuse(net_server* server, net_session* session) {
                "the match has ended: come to the next one");
         return;
     }
-    if (server->refusal[0]) {
+    net_session* same = net_server_find_same(server, session);
+    if (!same && server->refusal[0]) {
         refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_ENDED, server->refusal);
         return;
     }
     net_refusal refusal = {.reason = SHOAL__WIRE__REFUSED_REASON__REFUSED_NONE};
-    net_server_check_join(server, session, &refusal);
+    net_server_check_join(server, session, same != NULL, &refusal);
     if (refusal.reason != SHOAL__WIRE__REFUSED_REASON__REFUSED_NONE) {
         refuse(server, session, refusal.reason, refusal.text);
         return;
     }
+    if (same && net_session_take_place(server, same, session)) return;
     if (!net_session_accept(server, session)) {
         refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL,
                "the server is out of memory: try later");
@@ -91,8 +93,15 @@ static void accept_or_refuse(net_server* server, net_session* session) {
 // checked.
 static void resume_or_refuse(net_server* server, net_session* session,
                              const ProtobufCBinaryData* secret) {
-    net_session* away =
-        secret->len == NET_RESUME_BYTES ? net_server_find_secret(server, secret->data) : NULL;
+    bool is_elsewhere = false;
+    net_session* away = secret->len == NET_RESUME_BYTES
+                            ? net_server_find_secret(server, secret->data, &is_elsewhere)
+                            : NULL;
+    if (is_elsewhere) {
+        refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_GONE,
+               "you joined elsewhere: this session is over");
+        return;
+    }
     if (away && !net_session_may_resume(server, away)) {
         net_server_drop(server, NET_DROP_RESUME_FLOOD, 1);
         refuse(server, session, SHOAL__WIRE__REFUSED_REASON__REFUSED_FULL,

@@ -318,7 +318,8 @@ bool net_server_free_greeting(net_server* server);
 void net_server_check_ban(net_server* server, const net_session* session, net_refusal* refusal);
 /// Check a client that wants to join: pace, places of its address, room. May end the session of a
 /// member that shows no life.
-void net_server_check_join(net_server* server, const net_session* session, net_refusal* refusal);
+void net_server_check_join(net_server* server, const net_session* session, bool is_here,
+                           net_refusal* refusal);
 
 /// Lost connections of sessions, and the way back.
 
@@ -329,7 +330,13 @@ void net_session_mark_received(net_server* server, net_session* session);
 /// Once per tick: report a session from which nothing came for NET_QUIET_MS_MAX.
 void net_session_watch(net_server* server, net_session* session);
 /// @return the session in the match that owns these NET_RESUME_BYTES; NULL when there is none.
-net_session* net_server_find_secret(net_server* server, const uint8_t* secret);
+/// `is_elsewhere`: it owned them before its player joined elsewhere.
+net_session* net_server_find_secret(net_server* server, const uint8_t* secret, bool* is_elsewhere);
+/// @return the member with the same player as `greeting`, certainly; NULL when there is none.
+net_session* net_server_find_same(net_server* server, const net_session* greeting);
+/// The player of `first` joined elsewhere, as `greeting`. @return true: it goes on there, with its
+/// entity, and the slot of `greeting` is free; false: it was not in the match yet: `first` ended.
+bool net_session_take_place(net_server* server, net_session* first, net_session* greeting);
 /// Continue `session` with the connection of `greeting`, whose slot is free afterwards.
 void net_session_resume(net_server* server, net_session* session, net_session* greeting);
 

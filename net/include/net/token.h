@@ -197,7 +197,7 @@ void net_token_wipe(net_token* token);
     X(VERSION, "the server speaks another version: use the same release")                          \
     X(FULL, "the server is full: try later")                                                       \
     X(BANNED, "the server does not accept this player")                                            \
-    X(REPLACED, "the same client came back on a new connection")                                   \
+    X(REPLACED, "the same player joined elsewhere")                                                \
     X(FORGED, "too many forged datagrams") /* of earlier servers */                                \
     X(EXPIRED, "the token has expired: get a new one")                                             \
     X(ELSEWHERE, "the token is for another server: get one for this server")                       \
