@@ -63,7 +63,7 @@ static int report_unreachable(client_program* self, const net_client* client) {
     char text[256];
     (void)net_client_refusal(client, text, sizeof text);
     base_report(&self->reporter, NULL, 0, "%s: %s", self->config.address,
-                text[0] ? text : "no server answers");
+                text[0] ? text : NET_NO_ANSWER_TEXT);
     return NET_EXIT_CONNECT;
 }
 

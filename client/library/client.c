@@ -202,7 +202,7 @@ static void keep_reason(shoal_client* self) {
     if (end != NET_CLIENT_END_REFUSED && end != NET_CLIENT_END_UNREACHABLE) return;
     (void)net_client_refusal(self->session, text, sizeof text);
     base_report(&self->reporter, NULL, 0, "%s: %s", self->address,
-                text[0] ? text : "no server answers");
+                text[0] ? text : NET_NO_ANSWER_TEXT);
 }
 
 static void tick(shoal_client* self) {

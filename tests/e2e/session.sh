@@ -95,6 +95,18 @@ leaves() {
 case_a_client_leaves_on_sigint() { leaves INT; }
 case_a_client_leaves_on_sigterm() { leaves TERM; }
 
+# No answer can say so: a server answers nothing that is shorter than its own answers.
+case_a_line_that_drops_long_datagrams_is_a_likely_reason() {
+    serve server --log none
+    start narrow shoal-client "$address" --bots 1 --net mtu=1199
+    ends_with 6 narrow
+    says narrow.err "error: $address: no server answers: .*datagrams of 1,200 bytes"
+    start wide shoal-client "$address" --bots 1 --ticks 10 --net mtu=1252
+    ends_with 0 wide
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+}
+
 # No program listens (the system refuses the datagram), or one listens and does not answer.
 # A busy machine takes longer than the five seconds.
 case_nobody_answers_within_five_seconds() {

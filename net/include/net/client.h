@@ -43,6 +43,12 @@ typedef struct net_match net_match;   ///< net/match.h
 typedef struct net_module net_module; ///< net/match.h
 typedef struct net_presenter net_presenter;
 
+/// For a person whose attempt got no answer at all. The first datagram has 1,200 bytes, and no
+/// server answers a shorter one, so a line that drops it looks like a server that is not there.
+#define NET_NO_ANSWER_TEXT                                                                         \
+    "no server answers: look at its address and port; if they are right, a firewall is in "        \
+    "between, "                                                                                    \
+    "or a line that drops datagrams of 1,200 bytes, as some VPNs do"
 #define NET_EXTRAPOLATE_MS_MAX 100.0
 #define NET_DELAY_MS_MAX 500.0    ///< longest delay of the view behind the newest tick
 #define NET_CORRECTION_MS 120.0   ///< a correction of prediction fades in about this time
