@@ -387,6 +387,7 @@ void net_session_renew(net_server* server, net_session* session) {
     session->refusal[0] = '\0';
     session->is_renewed = true;
     session->is_rebasing = session->was_rebased = false;
+    session->joined_us = server->now_us; // no sign of life can be there yet
 }
 
 void net_session_ask_again(net_server* server, net_session* session) {

@@ -134,7 +134,7 @@ typedef struct net_session {
     uint8_t resume[NET_RESUME_BYTES];    ///< the secret, from welcome on
     net_peer_identity identity;          ///< of its newest connection
     uint64_t origin;                     ///< of its address, for limits; 0: not counted
-    uint64_t joined_us;                  ///< when it joined the match
+    uint64_t joined_us;                  ///< when it joined the match, or began again
     uint64_t pace_us;                    ///< of resumptions, see session.c
     bool is_flooding;                    ///< more came in this tick than a client may send
     bool is_flood_reported;              ///< until flood_us is 0 again

@@ -125,6 +125,17 @@ CASE(the_first_does_not_come_back_by_its_secret) {
     }
 }
 
+// It has acknowledged nothing yet, which is no sign of a lifeless member: it has just come.
+TABLE_CASE(no_newcomer_gets_a_place_that_was_taken_just_now, .seed = 7, .clients_max = 1,
+           .quiet = 1e9) {
+    assert_true(joins(at, guest_of(at, 77, 3)));
+    table_run(at, NET_LIFE_SILENT_MS / 1000 * TICKS_PER_SECOND);
+    raw_client* second = guest_of(at, 77, 3);
+    assert_true(joins(at, second));
+    assert_false(joins(at, guest_of(at, 78, 3)));
+    assert_false(second->is_gone);
+}
+
 TABLE_CASE(places_are_taken_five_times_in_ten_seconds, .seed = 5, .clients_max = 1, .quiet = 1e9) {
     for (uint32_t i = 0; i < NET_SESSIONS_MAX; i++)
         assert_true(joins(at, guest_of(at, 77, 3)));
