@@ -40,7 +40,8 @@ typedef struct net_repl_state_counters {
     uint64_t packets_acked, packets_lost;
     uint64_t resyncs;      ///< rows sent absolutely because the client requested it
     uint64_t held_back;    ///< entity-ticks in which 63 unacknowledged packets carried it already
-    uint64_t groups_split; ///< groups that no packet holds: sent in parts
+    uint64_t groups_split; ///< packets with a part of a group that no packet holds
+    uint32_t group_split;  ///< the newest such group
 } net_repl_state_counters;
 
 /// Room for one packet, in bits.
@@ -48,6 +49,7 @@ typedef struct net_repl_state_room {
     uint32_t hard; ///< no snapshot is longer
     uint32_t
         soft; ///< the budget: no record is added beyond it, but the longest waiting one always goes
+    uint32_t group; ///< a group that is not longer waits for a packet that holds it
 } net_repl_state_room;
 
 typedef struct net_repl_state net_repl_state;

@@ -191,6 +191,51 @@ void net_repl_state_deinit_slots(net_repl_state* repl) {
     BASE_ARRAY_RELEASE(allocator, repl->reclasses, repl->reclass_capacity);
 }
 
+// ---- groups ----
+
+static uint32_t find_group_place(const net_repl_state* repl, uint64_t key) {
+    base_search search = base_search_begin(repl->group_count);
+    while (base_search_next(&search))
+        base_search_step(&search, repl->groups[search.middle] < key);
+    return search.low;
+}
+
+void net_repl_state_find_group(const net_repl_state* repl, uint32_t group, uint32_t* first,
+                               uint32_t* end) {
+    *first = find_group_place(repl, (uint64_t)group << 32);
+    *end = find_group_place(repl, ((uint64_t)group + 1) << 32);
+}
+
+static bool add_to_group(net_repl_state* repl, uint32_t group, uint32_t slot) {
+    if (!BASE_ARRAY_RESERVE(repl->replicator->allocator, repl->groups, repl->group_capacity,
+                            repl->group_count + 1))
+        return false;
+    uint64_t key = (uint64_t)group << 32 | slot;
+    uint32_t at = find_group_place(repl, key);
+    memmove(&repl->groups[at + 1], &repl->groups[at],
+            (repl->group_count - at) * sizeof *repl->groups);
+    repl->groups[at] = key;
+    repl->group_count++;
+    return true;
+}
+
+static void remove_from_group(net_repl_state* repl, uint32_t group, uint32_t slot) {
+    uint32_t at = find_group_place(repl, (uint64_t)group << 32 | slot);
+    repl->group_count--;
+    memmove(&repl->groups[at], &repl->groups[at + 1],
+            (repl->group_count - at) * sizeof *repl->groups);
+}
+
+// The slot is in this group from now on; 0: in none. @return false when memory ran out.
+static bool net_repl_state_set_group(net_repl_state* repl, uint32_t slot, uint32_t group) {
+    const uint32_t before = repl->members[slot].group;
+    if (group == before) return true;
+    if (group != 0 && !add_to_group(repl, group, slot)) return false;
+    if (before != 0) remove_from_group(repl, before, slot);
+    repl->members[slot].group = group;
+    return true;
+}
+
 // ---- taking and freeing ----
 
 // A free slot in [first, end); UINT32_MAX: none.
@@ -230,6 +275,7 @@ static uint32_t net_repl_state_take_slot(net_repl_state* repl, uint32_t index) {
 
 void net_repl_state_free_slot(net_repl_state* repl, uint32_t slot) {
     BASE_ASSERT(net_set_has(repl, NET_SET_USED, slot) && repl->members[slot].index == 0);
+    (void)net_repl_state_set_group(repl, slot, 0);
     table_remove(repl, ecs_entity_index(repl->handles[slot]));
     repl->handles[slot] = ECS_ENTITY_NONE;
     repl->classes[slot] = 0;
@@ -242,45 +288,6 @@ void net_repl_state_free_slot(net_repl_state* repl, uint32_t slot) {
     }
     for (uint32_t i = 0; i < NET_SET_COUNT; i++)
         net_set(repl, (net_repl_set)i)[slot >> 6] &= keep;
-}
-
-// ---- groups ----
-
-static uint32_t find_group_place(const net_repl_state* repl, uint64_t key) {
-    base_search search = base_search_begin(repl->group_count);
-    while (base_search_next(&search))
-        base_search_step(&search, repl->groups[search.middle] < key);
-    return search.low;
-}
-
-void net_repl_state_find_group(const net_repl_state* repl, uint32_t group, uint32_t* first,
-                               uint32_t* end) {
-    *first = find_group_place(repl, (uint64_t)group << 32);
-    *end = find_group_place(repl, ((uint64_t)group + 1) << 32);
-}
-
-static bool net_repl_state_add_to_group(net_repl_state* repl, uint32_t group, uint32_t slot) {
-    if (group == 0) return true;
-    if (!BASE_ARRAY_RESERVE(repl->replicator->allocator, repl->groups, repl->group_capacity,
-                            repl->group_count + 1))
-        return false;
-    uint64_t key = (uint64_t)group << 32 | slot;
-    uint32_t at = find_group_place(repl, key);
-    memmove(&repl->groups[at + 1], &repl->groups[at],
-            (repl->group_count - at) * sizeof *repl->groups);
-    repl->groups[at] = key;
-    repl->group_count++;
-    return true;
-}
-
-static void net_repl_state_remove_from_group(net_repl_state* repl, uint32_t group, uint32_t slot) {
-    if (group == 0) return;
-    uint64_t key = (uint64_t)group << 32 | slot;
-    uint32_t at = find_group_place(repl, key);
-    if (at == repl->group_count || repl->groups[at] != key) return;
-    repl->group_count--;
-    memmove(&repl->groups[at], &repl->groups[at + 1],
-            (repl->group_count - at) * sizeof *repl->groups);
 }
 
 // The scope of a client: which entities it should have, in which incarnation and with which
@@ -429,7 +436,7 @@ bool net_repl_state_enter(net_repl_state* repl, const net_interest_entity* scope
     bool is_member = repl->members[slot].index != 0;
     if (is_member) {
         if (!net_repl_state_change(repl, slot, scoped)) return false;
-    } else if (!net_repl_state_add_to_group(repl, scoped->group, slot)) {
+    } else if (!net_repl_state_set_group(repl, slot, scoped->group)) {
         if (is_new) net_repl_state_free_slot(repl, slot);
         return false;
     } else {
@@ -447,10 +454,7 @@ bool net_repl_state_enter(net_repl_state* repl, const net_interest_entity* scope
 bool net_repl_state_change(net_repl_state* repl, uint32_t slot, const net_interest_entity* scoped) {
     net_interest_entity* member = &repl->members[slot];
     BASE_ASSERT(member->index == scoped->index);
-    if (member->group != scoped->group) {
-        if (!net_repl_state_add_to_group(repl, scoped->group, slot)) return false;
-        net_repl_state_remove_from_group(repl, member->group, slot);
-    }
+    if (!net_repl_state_set_group(repl, slot, scoped->group)) return false;
     uint32_t entered = member->entered;
     bool is_reclassed = member->classes != scoped->classes;
     if (member->weight != scoped->weight) net_repl_state_set_weight(repl, slot, scoped->weight);
@@ -473,8 +477,8 @@ bool net_repl_state_change(net_repl_state* repl, uint32_t slot, const net_intere
 void net_repl_state_leave(net_repl_state* repl, uint32_t slot) {
     BASE_ASSERT(slot < repl->slot_end && repl->members[slot].index != 0);
     if (repl->watch.leave) repl->watch.leave(repl->watch.context, repl->handles[slot]);
-    net_repl_state_remove_from_group(repl, repl->members[slot].group, slot);
-    memset(&repl->members[slot], 0, sizeof repl->members[slot]);
+    // It stays in its group until the client has acknowledged its destroy: they leave together.
+    repl->members[slot] = (net_interest_entity){.group = repl->members[slot].group};
     net_repl_state_set_weight(repl, slot, NET_REPL_STATE_LEAVING_WEIGHT);
     repl->member_count--;
     begin_epoch(repl, slot);

@@ -238,21 +238,22 @@ static bool take_urgent(filler* f, uint64_t limit) {
     return true;
 }
 
-// Nothing fits the budget: the most urgent slot goes all the same, if the packet can hold it.
+// Nothing fits the budget: the most urgent unit goes all the same, if the packet can hold it.
 // @return false when memory ran out.
-static bool take_one(filler* f, uint64_t hard) {
+static bool take_one(filler* f, net_repl_state_room room) {
     f->writer->bits = 0;
     if (f->writer->ranked_count == 0) return true;
     if (!compose_ranked(f, 0, 1)) return false;
-    if (f->writer->bits <= hard) return true;
-    bool is_group = f->writer->order_count > 1;
+    if (f->writer->bits <= room.hard) return true;
+    bool is_split = f->writer->order_count > 1 && f->writer->bits > room.group;
     f->writer->bits = 0;
-    if (!is_group) return true;
+    if (!is_split) return true;
     // A group that no packet holds.
     f->is_split = true;
     f->repl->counters.groups_split++;
-    if (!order(f, hard) || !compose_ranked(f, 0, f->writer->ranked_count)) return false;
-    trim(f, hard);
+    f->repl->counters.group_split = f->repl->members[f->writer->order[0] & ~UNIT_FIRST].group;
+    if (!order(f, room.hard) || !compose_ranked(f, 0, f->writer->ranked_count)) return false;
+    trim(f, room.hard);
     f->is_split = false;
     return true;
 }
@@ -277,7 +278,7 @@ static bool fill(filler* f, net_repl_state_room room) {
         if (f->writer->bits <= limit) return true;
     }
     if (!take_urgent(f, limit)) return false;
-    if (f->writer->bits == 0 && !take_one(f, room.hard)) return false;
+    if (f->writer->bits == 0 && !take_one(f, room)) return false;
     return f->writer->bits > 0 || take_any(f, limit);
 }
 

@@ -345,13 +345,14 @@ static void validate_slots(const net_repl_state* repl) {
         bool is_used = net_set_has(repl, NET_SET_USED, slot);
         BASE_ASSERT(is_used == (repl->handles[slot] != ECS_ENTITY_NONE));
         BASE_ASSERT((member->index != 0) == (is_used && !net_set_has(repl, NET_SET_GOING, slot)));
+        BASE_ASSERT(is_used || member->group == 0);
         if (!is_used) continue;
         uint32_t index = ecs_entity_index(repl->handles[slot]);
         used++;
         BASE_ASSERT(net_repl_state_find_slot(repl, index) == slot);
+        grouped += member->group != 0;
         if (member->index == 0) continue;
         members++;
-        grouped += member->group != 0;
         BASE_ASSERT(member->index == index);
     }
     BASE_ASSERT(used == repl->table_count && members == repl->member_count);

@@ -418,6 +418,18 @@ static void count_stopped(net_server* server, uint32_t count) {
     server->counters.solo_stopped += count;
 }
 
+// Said once in a match.
+static void report_split(net_server* server, uint32_t group) {
+    if (group == 0 || server->is_split_said) return;
+    server->is_split_said = true;
+    const net_game_module* game = net_match_get_config(server->config.match)->module->game;
+    base_report(server->config.reporter, NULL, 0,
+                "warning: entities with %s %u travel together, but they need more than %u bytes: "
+                "clients get them in parts; let fewer travel together, or let them have less that "
+                "is replicated",
+                game->interest->together, group, NET_GROUP_BYTES_MAX);
+}
+
 void net_server_count_lanes(net_server* server) {
     for (uint32_t i = 0; i < server->lane_count; i++) {
         net_server_lane* lane = &server->lanes[i];
@@ -427,6 +439,8 @@ void net_server_count_lanes(net_server* server) {
         lane->state_packets = lane->state_bytes = lane->resyncs = 0;
         count_stopped(server, lane->solo_stopped);
         lane->solo_stopped = 0;
+        report_split(server, lane->group_split);
+        lane->group_split = 0;
         if (lane->differing_client)
             net_server_report_difference(server, lane->differing_client, lane->differing_entity);
         lane->differing_client = 0;

@@ -179,7 +179,8 @@ static net_repl_state_room make_room(const net_session_out* out, const proto_bit
     uint64_t budget = 8 * (uint64_t)net_rate_left(&out->rate);
     uint64_t soft = budget > spent ? budget - spent : 0;
     return (net_repl_state_room){.hard = (uint32_t)hard,
-                                 .soft = (uint32_t)(soft < hard ? soft : hard)};
+                                 .soft = (uint32_t)(soft < hard ? soft : hard),
+                                 .group = 8 * NET_GROUP_BYTES_MAX};
 }
 
 static bool send_packet(net_server_lane* lane, net_session* session) {
@@ -190,6 +191,7 @@ static bool send_packet(net_server_lane* lane, net_session* session) {
     size_t event_bytes = 0;
     size_t event_budget =
         out->packet_count % 2 == 1 ? EVENT_BYTES_OTHER_PACKET : EVENT_BYTES_EVERY_PACKET;
+    _Static_assert(NET_GROUP_BYTES_MAX == NET_SNAPSHOT_BYTES_MIN, "packets hold it");
     _Static_assert(NET_SNAPSHOT_BYTES_MIN + STATE_ENVELOPE_BYTES_MAX + EVENT_BYTES_EVERY_PACKET <=
                        NET_STATE_BYTES_MAX,
                    "a packet must hold the largest row: shrink the event share");
@@ -210,12 +212,14 @@ static bool send_packet(net_server_lane* lane, net_session* session) {
     uint32_t records = 0;
     const net_repl_state_counters* counters = net_repl_state_get_counters(out->repl);
     const uint64_t stopped = counters->solo_stopped, solo = counters->packets_solo;
+    const uint64_t split = counters->groups_split;
     if (net_repl_state_write(out->repl, seq, make_room(out, &writer, event_bytes), &writer,
                              &records) != NET_OK) {
         out->has_failed = true;
         return false;
     }
     lane->solo_stopped += counters->solo_stopped != stopped;
+    if (counters->groups_split != split) lane->group_split = counters->group_split;
     if (session->is_solo) lane->solo_rows += records;
     if (records == 0) net_packet_header_deny_snapshot(&writer, header_bits);
     packet.state.data = lane->state;

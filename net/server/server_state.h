@@ -73,6 +73,7 @@ struct net_server_lane {
     uint32_t count, capacity;
     uint64_t state_packets, state_bytes, sends_refused;
     uint32_t solo_stopped; ///< clients that get shared code from now on
+    uint32_t group_split;  ///< of which a client got a part; 0: none
     uint32_t solo_rows;    ///< for sessions with solo code
     net_piece_sink sink;   ///< of pieces, while an operator asks for them (ledger.h)
     net_session* session;  ///< whose bits they are
@@ -263,6 +264,9 @@ struct net_server {
     uint32_t event_capacity, event_copy_capacity;
     net_server_out out;
     net_server_slips slips;
+    uint64_t events_gone;                                ///< as the world counts them
+    uint64_t gone_said[(ECS_EVENT_TYPES_MAX + 63) / 64]; ///< by event type - 1
+    bool is_split_said;                                  ///< that a group is larger than a packet
     net_ledger* ledger; ///< NULL: it was not asked for lately, as the next one
     net_capture* capture;
     uint64_t part_us[NET_PART_COUNT]; ///< of the newest tick
@@ -397,6 +401,8 @@ uint32_t net_server_list_sessions(net_server* server,
 /// Keep an event of the world for all clients that see its target, when the module exports its
 /// type. On the caller's thread, after the step. Counts an event that does not fit.
 void net_server_add_event(net_server* server, const ecs_event* event);
+/// Count events to clients that reached nobody, since what they are about died in the same tick.
+void net_server_count_gone(net_server* server, ecs_event_type type, uint64_t count);
 /// In the net half, before the replicator publishes: index the events by their targets, and note
 /// which clients see the targets that this tick destroyed. They still get the events about them.
 void net_server_mark_seen(net_server* server);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The main check: each row that a client applies is the server's row of that entity at that tick,
 // masked by what the client may see then. Ticks never fall. Entities of one group are never seen at
-// two ticks.
+// two ticks, and come and go together.
 #include "internal.h"
 
 #include "client/client_state.h"
@@ -25,6 +25,10 @@ static void record_row(scenario* self, row_record* record, ecs_entity entity,
     net_rows_read(entry, net_match_world(self->match), entity, words);
     record->hash = net_row_hash(entry, words);
     if (entry->class_mask & ~1u) record->words = words;
+    const swarm_context* context = net_match_context(self->match);
+    const uint32_t* kin =
+        context->is_wild ? ecs_find(net_match_world(self->match), entity, context->together) : NULL;
+    if (kin && self->config.rules & SWARM_TOGETHER) record->kin = *kin;
     for (uint32_t i = 0; i < self->server->session_count; i++) {
         const net_session* session = self->server->sessions[i];
         uint32_t classes = 0;
@@ -143,33 +147,54 @@ void check_update(void* context, uint32_t client, ecs_entity entity, ecs_tick ti
     one->entity_ticks[index] = tick;
 }
 
+// Did the client's scope have just these members of a kin at a tick until now?
+static bool was_whole(const scenario* self, uint32_t client, uint32_t kin, uint64_t sum,
+                      ecs_tick tick) {
+    for (; tick >= self->config.tick_zero && tick != 0; tick--) {
+        const tick_rows* rows = find_tick(self, tick);
+        uint64_t scope = 0;
+        for (uint32_t i = 0; rows && i < rows->count; i++)
+            if (rows->rows[i].kin == kin && rows->rows[i].classes[client])
+                scope += base_hash64_mix(1, rows->rows[i].entity);
+        if (rows && scope == sum) return true;
+    }
+    return false;
+}
+
+static void check_kin(scenario* self, member* one, uint32_t kin, uint64_t sum) {
+    const uint32_t client = place_of(one->client->client);
+    if (one->kins[kin] == sum) return;
+    one->kins[kin] = sum;
+    self->result.kin_checked++;
+    if (sum == 0 || was_whole(self, client, kin, sum, one->client->tick_newest)) return;
+    scenario_fail(self, "group check: client %" PRIu32 " has a part of kin %" PRIu32,
+                  one->client->client, kin);
+}
+
 void check_groups(scenario* self, member* one) {
     if (!self->config.is_wild || !(self->config.rules & SWARM_TOGETHER)) return;
     const swarm_context* context = net_match_context(one->match);
     ecs_world* world = net_match_world(one->match);
     uint32_t client = place_of(one->client->client);
     if (client == 0 || client >= NUMBERS_MAX) return;
-    // A destroyed entity is not in the group any more, even if the client does not know yet.
-    const tick_rows* rows = find_tick(self, net_match_tick(self->match));
-    enum { KINS = 512 };
     uint32_t pacts[KINS] = {0}; // pact + 1 of the first entity seen
+    uint64_t sums[KINS] = {0};
     ecs_query_iter iter = ecs_query_begin(world, context->movers);
     while (ecs_query_next(&iter)) {
         for (uint32_t i = 0; i < iter.rows.count; i++) {
             ecs_entity entity = iter.rows.entities[i];
             uint32_t kin = *(const uint32_t*)ecs_get(world, entity, context->together);
             uint32_t pact = *(const uint16_t*)ecs_get(world, entity, context->pact) + 1u;
-            const row_record* row = rows ? find_row(rows, entity) : NULL;
-            if (kin == 0 || kin >= KINS || !row || !row->classes[client]) continue;
-            if (pacts[kin] == 0) {
-                pacts[kin] = pact;
-                continue;
-            }
-            self->result.kin_checked++;
+            if (kin == 0 || kin >= KINS) continue;
+            sums[kin] += base_hash64_mix(1, entity);
+            self->result.kin_checked += pacts[kin] != 0;
+            if (pacts[kin] == 0) pacts[kin] = pact;
             if (pacts[kin] == pact) continue;
             scenario_fail(self,
                           "group check: kin %" PRIu32 " are torn, pacts %" PRIu32 " and %" PRIu32,
                           kin, pacts[kin] - 1, pact - 1);
         }
     }
+    for (uint32_t kin = 1; kin < KINS; kin++)
+        check_kin(self, one, kin, sums[kin]);
 }

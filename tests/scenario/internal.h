@@ -21,6 +21,7 @@
 #define NUMBERS_MAX 16u ///< places of client numbers are 1..this - 1
 #define MEMBERS_MAX (SCENARIO_CLIENTS_MAX + SCENARIO_SPECTATORS_MAX)
 #define RATE_TICKS 60u
+#define KINS 512u
 
 /// The place of a client number in arrays: players from below, spectators from above.
 static inline uint32_t place_of(uint32_t client) {
@@ -33,6 +34,7 @@ typedef struct row_record {
     const net_row_template* entry;
     uint64_t hash;                 ///< of the whole row
     uint64_t* words;               ///< NULL: the whole row is public
+    uint32_t kin;                  ///< 0: it travels alone
     uint16_t classes[NUMBERS_MAX]; ///< by place_of its number; 0: not in its scope
 } row_record;
 
@@ -85,6 +87,7 @@ typedef struct member {
     base_rng rng;
     ecs_tick entity_ticks[INDEX_MAX];
     ecs_entity entity_handles[INDEX_MAX];
+    uint64_t kins[KINS]; ///< what it held of each when it was checked: a sum over the members
 } member;
 
 typedef struct scenario {

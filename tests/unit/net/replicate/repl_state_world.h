@@ -115,7 +115,8 @@ static inline void view_write_room(view_world* w, uint32_t number, net_repl_stat
 
 /// Write a packet. @return its sequence number.
 static inline uint16_t view_write(view_world* w, uint32_t number) {
-    view_write_room(w, number, (net_repl_state_room){VIEW_BODY_BYTES * 8, VIEW_BODY_BYTES * 8});
+    view_write_room(
+        w, number, (net_repl_state_room){.hard = VIEW_BODY_BYTES * 8, .soft = VIEW_BODY_BYTES * 8});
     return (uint16_t)(w->clients[number].seq - 1);
 }
 

@@ -57,7 +57,7 @@ CROWD_CASE(without_room_nothing_is_written_and_all_keeps_waiting, 10) {
     base_rng rng = base_rng_make(3, 1);
     move_all(c, &rng);
     view_step(&c->w);
-    view_write_room(&c->w, 0, (net_repl_state_room){0, 0});
+    view_write_room(&c->w, 0, (net_repl_state_room){.hard = 0, .soft = 0});
     assert_int_equal(c->w.clients[0].records, 0);
     view_ack(&c->w, 0);
     assert_true(net_repl_state_has_pending(c->w.clients[0].repl));
@@ -201,13 +201,13 @@ CROWD_CASE(a_change_while_waiting_makes_more_urgent, 60) {
     // All entities wait. Half of them change again and again.
     move_all(c, &rng);
     view_step(&c->w);
-    view_write_room(&c->w, 0, (net_repl_state_room){0, 0});
+    view_write_room(&c->w, 0, (net_repl_state_room){.hard = 0, .soft = 0});
     view_ack(&c->w, 0);
     for (uint32_t tick = 0; tick < 10; tick++) {
         for (uint32_t i = 0; i < 60; i += 2)
             repl_move(&c->w.server, c->entities[i], base_rng_float(&rng) * 900, 3);
         view_step(&c->w);
-        view_write_room(&c->w, 0, (net_repl_state_room){0, 0});
+        view_write_room(&c->w, 0, (net_repl_state_room){.hard = 0, .soft = 0});
         view_ack(&c->w, 0);
     }
     view_step(&c->w);
@@ -229,7 +229,7 @@ CROWD_CASE(priority_saturates_and_waits_on, 20) {
     for (uint32_t tick = 0; tick < 500; tick++) {
         move_all(c, &rng);
         view_step(&c->w);
-        view_write_room(&c->w, 0, (net_repl_state_room){0, 0});
+        view_write_room(&c->w, 0, (net_repl_state_room){.hard = 0, .soft = 0});
         view_ack(&c->w, 0);
     }
     view_exchange(&c->w);

@@ -186,7 +186,7 @@ VIEW_CASE(a_join_of_2800_entities_is_whole_packets_and_complete) {
     for (uint32_t round = 0; round < 2; round++) {
         uint32_t packets = 0;
         while (net_repl_state_has_pending(w->clients[0].repl) && packets++ < 200) {
-            view_write_room(w, 0, (net_repl_state_room){1100 * 8, 1100 * 8});
+            view_write_room(w, 0, (net_repl_state_room){.hard = 1100 * 8, .soft = 1100 * 8});
             assert_in_range(w->clients[0].bits, 1, 1100 * 8);
             view_ack(w, 0);
         }

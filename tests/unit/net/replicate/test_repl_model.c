@@ -48,7 +48,7 @@ typedef struct path_quality {
     uint32_t delay_us, jitter_us;
 } path_quality;
 
-enum { ROW_WORDS_MAX = 16 };
+enum { ROW_WORDS_MAX = 16, GROUPS = 3 };
 
 typedef struct truth_row {
     ecs_entity handle;
@@ -223,25 +223,28 @@ static void check_mirror(harness* h, client* c) {
     }
 }
 
-// Check that the members of a group have the state of the newest tick of any of them.
+static uint32_t group_at(const harness* h, uint32_t index) {
+    return fake_scope_at(h->interest, 0, index)->group;
+}
+
+// Check that the members of a group have the state of the newest tick of any of them, and lived
+// then.
 static void check_groups(harness* h, client* c) {
-    if (!h->has_groups || h->has_interest || net_repl_state_get_counters(c->repl)->groups_split > 0)
-        return;
-    ecs_tick newest[4] = {0};
+    if (!h->has_groups || net_repl_state_get_counters(c->repl)->groups_split > 0) return;
+    ecs_tick newest[GROUPS + 1] = {0};
     ecs_world* world = c->side.world;
     for (uint32_t pass = 0; pass < 2; pass++) {
         ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
         for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity)) {
-            uint32_t group =
-                fake_scope_at(h->interest, number_of(c), ecs_entity_index(entity))->group;
             ecs_tick tick;
             uint64_t then, now;
+            uint32_t group = group_at(h, ecs_entity_index(entity));
             if (group == 0 || !net_mirror_entity_tick(c->mirror, entity, &tick)) continue;
             if (pass == 0 && tick > newest[group]) newest[group] = tick;
             if (pass == 0) continue;
-            // An entity that was destroyed since has no row at that tick.
-            if (!truth_hash(truth_find(&h->truth[newest[group]], entity), number_of(c), &now))
-                continue;
+            // What was destroyed or left until then is gone with it.
+            assert_true(
+                truth_hash(truth_find(&h->truth[newest[group]], entity), number_of(c), &now));
             assert_true(truth_hash(truth_find(&h->truth[tick], entity), number_of(c), &then));
             assert_true(then == now);
         }
@@ -289,6 +292,13 @@ static void mutate_create(harness* h) {
 static void mutate_destroy(harness* h, uint32_t position) {
     repl_destroy(&h->server, h->entities[position]);
     h->entities[position] = h->entities[--h->entity_count];
+}
+
+// Destroy all of the group of an entity.
+static void mutate_end_group(harness* h, uint32_t position) {
+    uint32_t group = group_at(h, ecs_entity_index(h->entities[position]));
+    for (uint32_t i = h->entity_count; i-- > 0 && group != 0;)
+        if (group_at(h, ecs_entity_index(h->entities[i])) == group) mutate_destroy(h, i);
 }
 
 // Destroy an entity and give its index to another generation at once.
@@ -367,6 +377,8 @@ static void mutate(harness* h) {
         repl_become(&h->server, h->entities[position], random_template(h));
     if (h->is_worn && base_rng_chance(&h->rng, 0.04))
         mutate_reuse(h, position);
+    else if (base_rng_chance(&h->rng, 0.02))
+        mutate_end_group(h, position);
     else if (base_rng_chance(&h->rng, 0.15))
         mutate_destroy(h, position);
 }
@@ -552,7 +564,7 @@ static void open(harness* h, uint64_t seed) {
     h->interest = fake_scopes_create(index_max);
     for (uint32_t c = 0; c < FAKE_CLIENTS && h->has_groups; c++)
         for (uint32_t i = 0; i <= index_max; i++)
-            fake_scope_at(h->interest, c, i)->group = i % 3 ? 0 : 1 + i / 3 % 3;
+            fake_scope_at(h->interest, c, i)->group = i % 3 ? 0 : 1 + i / 3 % GROUPS;
     net_replicator_config config = {
         .rows = h->server.rows, .index_max = index_max, .interest = h->interest};
     assert_ok(net_replicator_create(&config, &h->replicator));

@@ -320,7 +320,7 @@ VIEW_CASE(everything_gets_through_a_small_packet) {
         for (uint32_t i = 0; i < 10; i++) // some entity changes in each tick
             repl_move(&w->server, entities[i], (float)round, 1);
         view_step(w);
-        view_write_room(w, 0, (net_repl_state_room){40 * 8, 40 * 8});
+        view_write_room(w, 0, (net_repl_state_room){.hard = 40 * 8, .soft = 40 * 8});
         assert_true(w->clients[0].records > 0);
         view_ack(w, 0);
         if (ecs_world_entity_count(w->clients[0].side.world) == 100) break;
@@ -333,7 +333,7 @@ VIEW_CASE(a_body_fills_its_room_to_the_bit_and_never_more) {
         repl_move(&w->server, repl_create(&w->server, w->server.mover), (float)(i % 500), 7);
     view_step(w);
     for (uint32_t bits = 0; bits <= 9376; bits += bits < 200 ? 7 : 531) {
-        view_write_room(w, 0, (net_repl_state_room){bits, bits});
+        view_write_room(w, 0, (net_repl_state_room){.hard = bits, .soft = bits});
         if (bits > 800) assert_in_range(w->clients[0].bits, bits - 160, bits);
         view_ack(w, 0);
     }

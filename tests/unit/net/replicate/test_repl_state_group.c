@@ -4,20 +4,20 @@
 
 #include "base/rng.h"
 
-enum { PARTS = 4 };
+enum { PARTS = 4, MANY = 40 };
 
 typedef struct convoy {
     view_world w;
     ecs_entity parts[PARTS];
-    ecs_entity others[40];
+    ecs_entity others[MANY];
 } convoy;
 
 static void open_convoy(convoy* c) {
     view_open(&c->w);
-    for (uint32_t i = 0; i < 40 + PARTS; i++) {
+    for (uint32_t i = 0; i < MANY + PARTS; i++) {
         ecs_entity made = repl_create(&c->w.server, c->w.server.mover);
         repl_move(&c->w.server, made, (float)(i * 37 % 900), (float)(i * 91 % 900));
-        *(i < 40 ? &c->others[i] : &c->parts[i - 40]) = made;
+        *(i < MANY ? &c->others[i] : &c->parts[i - MANY]) = made;
     }
     for (uint32_t i = 0; i < PARTS; i++)
         view_scope(&c->w, 0, c->parts[i])->group = 9;
@@ -57,7 +57,7 @@ CONVOY_CASE(members_are_never_seen_at_two_ticks) {
     base_rng rng = base_rng_make(11, 1);
     uint64_t seen = 0;
     for (uint32_t tick = 0; tick < 500; tick++) {
-        for (uint32_t i = 0; i < 40; i++)
+        for (uint32_t i = 0; i < MANY; i++)
             repl_move(&c->w.server, c->others[i], base_rng_float(&rng) * 900, 1);
         // All parts show the same number. Often some of them do not change.
         if (base_rng_chance(&rng, 0.3))
@@ -103,7 +103,7 @@ CONVOY_CASE(what_may_be_lost_goes_with_the_one_that_changed) {
 }
 
 CONVOY_CASE(a_group_larger_than_a_packet_is_split_and_counted) {
-    for (uint32_t i = 0; i < 40; i++)
+    for (uint32_t i = 0; i < MANY; i++)
         view_scope(&c->w, 0, c->others[i])->group = 9;
     for (uint32_t i = 0; i < 200 && ecs_world_entity_count(c->w.clients[0].side.world) < 44; i++) {
         view_step(&c->w);
@@ -113,6 +113,62 @@ CONVOY_CASE(a_group_larger_than_a_packet_is_split_and_counted) {
     assert_int_equal(ecs_world_entity_count(c->w.clients[0].side.world), 44);
     assert_true(view_counters(&c->w)->groups_split > 0);
     assert_true(view_is_equal(&c->w, 0));
+}
+
+// Events of the game may leave a packet little room.
+CONVOY_CASE(a_group_waits_for_a_packet_that_holds_it) {
+    for (uint32_t i = 0; i < MANY; i++)
+        view_scope(&c->w, 0, c->others[i])->group = 9;
+    for (uint32_t i = 0; i < 20; i++) {
+        const uint32_t hard = i % 2 ? 9000 : 600;
+        view_step(&c->w);
+        view_write_room(&c->w, 0, (net_repl_state_room){.hard = hard, .soft = hard, .group = 9000});
+        view_ack(&c->w, 0);
+        assert_int_equal(ecs_world_entity_count(c->w.clients[0].side.world),
+                         i == 0 ? 0 : MANY + PARTS);
+    }
+    assert_int_equal(view_counters(&c->w)->groups_split, 0);
+}
+
+static uint32_t alive_parts(convoy* c) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < PARTS; i++)
+        count += ecs_is_alive(c->w.clients[0].side.world, c->parts[i]);
+    return count;
+}
+
+// They leave the scope or die, in packets that may be lost and have room for one record.
+static void check_leaving(convoy* c, bool are_destroyed) {
+    base_rng rng = base_rng_make(12, 1);
+    for (uint32_t i = 0; i < 10; i++)
+        view_exchange(&c->w);
+    assert_int_equal(alive_parts(c), PARTS);
+    for (uint32_t i = 0; i < PARTS; i++)
+        if (are_destroyed)
+            repl_destroy(&c->w.server, c->parts[i]);
+        else
+            view_scope(&c->w, 0, c->parts[i])->is_hidden = true;
+    for (uint32_t tick = 0; tick < 40; tick++) {
+        for (uint32_t i = 0; i < MANY; i++)
+            repl_move(&c->w.server, c->others[i], base_rng_float(&rng) * 900, 1);
+        view_step(&c->w);
+        view_write_room(&c->w, 0, (net_repl_state_room){.hard = 600, .soft = 1});
+        if (base_rng_chance(&rng, 0.4))
+            assert_true(
+                net_repl_state_lost(c->w.clients[0].repl, (uint16_t)(c->w.clients[0].seq - 1)));
+        else
+            view_ack(&c->w, 0);
+        assert_true(alive_parts(c) == 0 || alive_parts(c) == PARTS);
+    }
+    assert_int_equal(alive_parts(c), 0);
+}
+
+CONVOY_CASE(members_leave_a_scope_in_one_packet) {
+    check_leaving(c, false);
+}
+
+CONVOY_CASE(members_that_die_together_go_in_one_packet) {
+    check_leaving(c, true);
 }
 
 CONVOY_CASE(members_may_join_and_leave_a_group) {

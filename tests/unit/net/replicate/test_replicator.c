@@ -57,7 +57,7 @@ static uint64_t run_twin(uint64_t seed, twin_options options, uint64_t* shared) 
         view_step(&w);
         for (uint32_t c = 0; c < 2; c++) {
             uint32_t bits = 300 + base_rng_below(&rng, 2000);
-            view_write_room(&w, c, (net_repl_state_room){bits, bits});
+            view_write_room(&w, c, (net_repl_state_room){.hard = bits, .soft = bits});
             assert_ok(view_deliver(&w, c));
             hash = base_hash64(w.clients[c].body, (size_t)(w.clients[c].bits + 7) / 8, hash);
             hash = base_hash64_mix(hash, net_repl_state_has_pending(w.clients[c].repl));
@@ -252,9 +252,9 @@ static bool run_with(uint64_t allocations) {
             uint8_t body[1200];
             proto_bit_writer writer = proto_bit_writer_make(body, sizeof body);
             uint32_t records;
-            is_whole =
-                net_repl_state_write(repls[c], (uint16_t)tick, (net_repl_state_room){9000, 9000},
-                                     &writer, &records) == NET_OK;
+            is_whole = net_repl_state_write(repls[c], (uint16_t)tick,
+                                            (net_repl_state_room){.hard = 9000, .soft = 9000},
+                                            &writer, &records) == NET_OK;
             if (!is_whole) assert_true(net_repl_state_is_broken(repls[c]));
             if (tick > 3) (void)net_repl_state_acked(repls[c], (uint16_t)(tick - 3));
         }
