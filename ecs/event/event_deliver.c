@@ -244,7 +244,11 @@ static inline ecs_event event_of(const event_block* block, uint32_t i) {
 static bool deliver_special(ecs_world* world, ecs_stage* stage, const ecs_event* event,
                             uint32_t place) {
     if (event->target != ECS_ENTITY_NONE && place == NOWHERE) {
-        world->counters.stale_handles += !world->events->park(world, event);
+        if (world->events->park(world, event)) return false;
+        world->counters.stale_handles++;
+        if (!world->events->kinds[event->type - 1]->desc.is_exported) return false;
+        world->counters.events_gone++;
+        world->counters.event_gone = event->type;
         return false;
     }
     world->counters.events_delivered++;

@@ -394,7 +394,7 @@ static void write_items(net_log_recorder* recorder, const base_bytes* items) {
 
 // One body of what waits. @return false: memory ran out.
 static bool write_body(net_log_recorder* recorder) {
-    const net_repl_state_room room = {BODY_BYTES * 8, BODY_BYTES * 8};
+    const net_repl_state_room room = {.hard = BODY_BYTES * 8, .soft = BODY_BYTES * 8};
     proto_bit_writer writer = proto_bit_writer_make(recorder->body, sizeof recorder->body);
     uint32_t records = 0;
     const uint16_t seq = recorder->seq++;

@@ -8,6 +8,8 @@
 
 #include "net/match.h"
 
+#include "ecs/inspect.h"
+
 #include "base/assert.h"
 
 #include <string.h>
@@ -168,14 +170,48 @@ void net_server_gather(net_server* server, net_log_begin* begin) {
 
 // Game events of a tick: from the world to the outboxes of the clients that may see them.
 
+// The message of an event to clients; NULL: it is none.
+static const net_message* find_message(const net_server* server, ecs_event_type type,
+                                       uint32_t* message) {
+    net_match* match = server->config.match;
+    *message = net_match_message_of(match, type);
+    if (*message == 0) return NULL;
+    const net_message* found = &net_match_get_config(match)->module->game->messages[*message - 1];
+    return found->kind == NET_MESSAGE_TO_CLIENTS ? found : NULL;
+}
+
+// Said once for each type.
+void net_server_count_gone(net_server* server, ecs_event_type type, uint64_t count) {
+    uint32_t message;
+    if (count == 0 || !find_message(server, type, &message)) return;
+    net_server_drop(server, NET_DROP_EVENT_GONE, count);
+    uint64_t* said = &server->gone_said[(type - 1) / 64];
+    const uint64_t bit = UINT64_C(1) << (type - 1) % 64;
+    if (*said & bit) return;
+    *said |= bit;
+    const ecs_world* world = net_match_world(server->config.match);
+    const char* sender = ecs_inspect_sender(world, type);
+    base_report(server->config.reporter, NULL, 0,
+                "warning: event %s%s%s is about an entity that died in the same tick: no client "
+                "gets it; broadcast it, and mark it late if a field of it names the entity",
+                ecs_event_get(world, type)->name, sender ? " of system " : "",
+                sender ? sender : "");
+}
+
+// Does all live that an event is about?
+static bool is_alive(const ecs_world* world, const net_server_event* event) {
+    bool lives = event->target == ECS_ENTITY_NONE || ecs_is_alive(world, event->target);
+    for (uint32_t i = 0; i < event->entity_count && lives && !event->is_late; i++)
+        lives = ecs_is_alive(world, event->entities[i]);
+    return lives;
+}
+
 void net_server_add_event(net_server* server, const ecs_event* event) {
     net_match* match = server->config.match;
     net_server_out* out = &server->out;
-    uint32_t message = net_match_message_of(match, event->type);
-    if (message == 0) return;
-    const net_message* description =
-        &net_match_get_config(match)->module->game->messages[message - 1];
-    if (description->kind != NET_MESSAGE_TO_CLIENTS) return;
+    uint32_t message;
+    const net_message* description = find_message(server, event->type, &message);
+    if (!description) return;
     void* events = out->events;
     if (!base_array_reserve(server->allocator, &events, &out->event_capacity, out->event_count + 1,
                             sizeof *out->events)) {
@@ -199,6 +235,8 @@ void net_server_add_event(net_server* server, const ecs_event* event) {
     added->size = (uint32_t)size;
     added->is_late = description->is_delivered_late;
     added->entity_count = net_match_entities_of(match, message, event->payload, added->entities);
+    // A client drops it when it learns that, mostly in the same packet.
+    if (!is_alive(net_match_world(match), added)) net_server_count_gone(server, event->type, 1);
     out->event_count++;
     if (server->is_recalling && added->is_reliable) net_server_keep_event(server, added);
 }

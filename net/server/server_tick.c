@@ -245,6 +245,10 @@ static bool replicate(net_server* server) {
     ecs_changes changes = ecs_changes_get(world);
     for (uint32_t i = 0; i < changes.event_count; i++)
         net_server_add_event(server, &changes.events[i]);
+    const ecs_counters* counters = ecs_world_counters(world);
+    net_server_count_gone(server, (ecs_event_type)counters->event_gone,
+                          counters->events_gone - server->events_gone);
+    server->events_gone = counters->events_gone;
     return true;
 }
 

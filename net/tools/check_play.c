@@ -194,6 +194,8 @@ static void report_note(void* context, const char* file, uint32_t line, const ch
     static const char warning[] = "warning: ", prediction[] = "warning: prediction: ";
     if (strncmp(message, prediction, strlen(prediction)) == 0)
         net_check_report(table->self, "rough", "", "%s", message + strlen(warning));
+    if (strstr(message, "no client gets it") || strstr(message, "clients get them in parts"))
+        net_check_report(table->self, "sent", message, "%s", message + strlen(warning));
     if (strstr(message, "was written past its tracking by")) {
         table->is_written = true; // so clients differ
         net_check_report(table->self, "slip", message, "%s", message + strlen(warning));

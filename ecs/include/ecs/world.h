@@ -100,6 +100,8 @@ typedef struct ecs_counters {
     /// Memory ran out, so a change or an exported event is in no list: some handlers and clients do
     /// not get it. Stop the world.
     uint64_t changes_lost;
+    uint64_t events_gone; ///< of stale_handles: exported events whose target no longer lived
+    uint32_t event_gone;  ///< the type of the last of them
 } ecs_counters;
 /// The counters; borrowed from the world and up to date.
 const ecs_counters* ecs_world_counters(const ecs_world* world);

@@ -64,6 +64,8 @@ typedef enum mistake {
     MISTAKE_INITS,      // a creation gives what the template lacks
     MISTAKE_REFUSED,    // more events and commands than a tick takes
     MISTAKE_FLOOD,      // more events than a client can take
+    MISTAKE_GONE,       // an event about what dies before it is delivered
+    MISTAKE_GONE_AFTER, // and after it
     MISTAKE_RESPAWN,    // and one loses it for good
     MISTAKE_SLIP,       // a system writes through a pointer that reads
     MISTAKE_SLIP_ONCE,  // and does it in one tick
@@ -216,6 +218,24 @@ static ecs_entity last_paddle(const ecs_world* world, const paddle_game* game) {
     return last;
 }
 
+// An event about an entity that the same tick creates and destroys.
+static void say(const ecs_stage* stage, const ecs_rows* rows) {
+    const paddle_game* game = stage->context;
+    (void)rows;
+    if (stage->tick != 50) return;
+    const uint32_t number = 50;
+    const ecs_entity brief = ecs_command_create(stage->world, game->paddle, NULL, 0);
+    (void)ecs_event_send(stage->world, brief, game->goal, &number);
+    if (the_mistake == MISTAKE_GONE) (void)ecs_command_destroy(stage->world, brief);
+}
+
+static void end_newest(ecs_world* world) {
+    ecs_entity newest = ECS_ENTITY_NONE, entity = ecs_entity_next(world, ECS_ENTITY_NONE);
+    for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity))
+        newest = entity;
+    (void)ecs_command_destroy(world, newest);
+}
+
 // The last system of a tick on the server.
 static void rule(const ecs_stage* stage, const ecs_rows* rows) {
     paddle_game* game = stage->context;
@@ -232,7 +252,7 @@ static void rule(const ecs_stage* stage, const ecs_rows* rows) {
     for (uint32_t i = 0; the_mistake == MISTAKE_INITS && i < 1 + stage->tick % 2; i++)
         (void)!ecs_command_create(stage->world, ecs_template_find(stage->world, "bird"),
                                   ECS_INITS({game->glow, &warm}));
-    if (the_mistake == MISTAKE_RESPAWN && stage->tick == 40)
+    if (the_mistake == MISTAKE_RESPAWN && stage->tick == 41)
         (void)ecs_command_destroy(stage->world, last);
     if (the_mistake == MISTAKE_LATE_ROW && stage->tick == 290)
         (void)!ecs_command_create(stage->world, ecs_template_find(stage->world, "bird"), NULL, 0);
@@ -256,6 +276,7 @@ static void rule(const ecs_stage* stage, const ecs_rows* rows) {
     }
     for (uint32_t i = 0; the_mistake == MISTAKE_FLOOD && i < 200; i++)
         (void)ecs_event_send(stage->world, last, game->goal, &number);
+    if (the_mistake == MISTAKE_GONE_AFTER && stage->tick == 50) end_newest(stage->world);
     if (stage->tick % 40 == 0) (void)ecs_event_send(stage->world, last, game->goal, &number);
 }
 
@@ -406,6 +427,10 @@ static ecs_result mistaken_systems(ecs_world* world, void** context,
                                        .run = tidy_up,
                                        .terms = pos_terms,
                                        .term_count = 1});
+    if (result == ECS_OK && (the_mistake == MISTAKE_GONE || the_mistake == MISTAKE_GONE_AFTER))
+        result =
+            add(world, "server",
+                (ecs_system_desc){.name = "say_es", .stage = "act", .run = say, .context = game});
     if (result == ECS_OK)
         result =
             add(world, "server",

@@ -295,11 +295,15 @@ CASE(a_players_entity_that_is_of_no_use_is_named) {
     assert_ok(check(MISTAKE_RESPAWN, &result));
     print_message("%s", said);
     assert_string_equal(said, "warning: a player has had no entity for 10 s: its paddle was "
-                              "destroyed in tick 40, and a player never gets another; keep the "
+                              "destroyed in tick 41, and a player never gets another; keep the "
                               "entity of player_join, and set it back to respawn\n");
     assert_ok(check_as(MISTAKE_RESPAWN, (net_check_config){.ticks = 200}, &result));
     assert_string_equal(said, ""); // it may come back yet
 }
+
+#define GONE_SAYS                                                                                  \
+    "warning: event goal of system say_es is about an entity that died in the same "               \
+    "tick: no client gets it; broadcast it, and mark it late if a field of it names the entity\n"
 
 CASE(what_a_world_or_a_client_refuses_is_named) {
     static const expectation expected[] = {
@@ -310,6 +314,8 @@ CASE(what_a_world_or_a_client_refuses_is_named) {
                           "longer needed\n"},
         {MISTAKE_REFUSED,
          "warning: 1 events were refused: the queue of a tick is full; send fewer\n"},
+        {MISTAKE_GONE, GONE_SAYS},
+        {MISTAKE_GONE_AFTER, GONE_SAYS},
         {MISTAKE_FLOOD, "warning: client 1 \"Bot 1\" dropped: the game sends too many events: 256 "
                         "wait for it, and one more Goal has no room; last sent by system rule_es: "
                         "send fewer, or not reliably\n"},
