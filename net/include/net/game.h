@@ -81,8 +81,8 @@ typedef struct net_interest_rules {
     const char* team;     ///< i, u8, u16 or u32; 0: none. A client's team is its player's
     const char* groups; ///< u64: seen by clients whose mask (services->set_groups) has a common bit
     const char*
-        together; ///< i or u32: entities with equal numbers enter and leave a client at one tick, as
-                  ///< long as they need at most NET_GROUP_BYTES_MAX; 0: alone
+        together; ///< i or u32: entities with equal numbers enter and leave a client at one tick;
+                  ///< larger than NET_GROUP_BYTES_MAX: in parts; 0: alone
     net_relevance (*relevance)(const net_interest_question* question);
     /// Further classes that this client may see of this entity: bits of
     /// services->class_bit.
