@@ -100,9 +100,11 @@ static void refresh_scope(void* context, uint32_t client) {
 }
 
 static uint32_t class_bit(void* context, const char* name) {
-    const net_match* match = context;
+    net_match* match = context;
     uint32_t class_ = net_rows_class(net_schema_rows(match->schema), name);
-    return class_ < NET_CLASSES_MAX ? 1u << class_ : 0;
+    if (class_ >= NET_CLASSES_MAX) return 0;
+    match->asked_classes |= 1u << class_;
+    return 1u << class_;
 }
 
 // ---- ends ----

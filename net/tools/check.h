@@ -9,6 +9,7 @@
 #pragma once
 
 #include "net/match.h"
+#include "net/server.h"
 #include "state/rows.h"
 
 typedef struct net_match net_match; ///< net/match.h
@@ -64,8 +65,8 @@ BASE_MUST_USE net_result net_check_declared(const net_check_config* config, net_
 /// past their tracking; bots, pictures and clients' systems that write what the server sends; a
 /// log that does not run again to the same bits, or not from its middle; worlds that differ at the
 /// end; a player's entity that is missing, that no system of the input matches, or that is gone for
-/// 10 s; what the world refused; bots that the server drops, also for a typed line that the game cut
-/// inside a character.
+/// 10 s; classes and rules of interest that give no client anything; what the world refused; bots
+/// that the server drops, also for a typed line that the game cut inside a character.
 /// @return NET_OK, also with findings; NET_ERR_MODULE; NET_ERR_UNKNOWN and NET_ERR_MALFORMED
 ///         (reported: a setting); NET_ERR_IO (reported: the log cannot be
 ///         written); NET_ERR_SCHEMA (reported: the module's interest rules or components cannot be
@@ -93,6 +94,10 @@ bool net_check_is_first(net_checker* self, const char* topic, const char* name);
 /// Report a finding, once for each topic and name.
 void net_check_report(net_checker* self, const char* topic, const char* name, const char* format,
                       ...) __attribute__((format(printf, 4, 5)));
+/// The same, at a place in a template file.
+void net_check_report_at(net_checker* self, const char* file, uint32_t line, const char* topic,
+                         const char* name, const char* format, ...)
+    __attribute__((format(printf, 6, 7)));
 
 /// Every value of the server's world (check_values.c).
 void net_check_values(net_checker* self);
@@ -102,6 +107,12 @@ void net_check_hidden_values(net_checker* self, net_match* mirror);
 
 /// Report what net_log_verify found of a match that it restored in the middle of its log.
 void net_check_restored(net_checker* self, const struct net_verify_result* found);
+/// Components whose class of `_visible` no client gets. `players`: templates of players' entities
+/// (check_interest.c).
+void net_check_classes(net_checker* self, const ecs_template_id* players, uint32_t count);
+/// What one client should see by distance, or by `relevance`, and does not. is_end: a client that
+/// has no viewpoint by now gets none any more.
+void net_check_sight(net_checker* self, net_server* server, uint32_t client, bool is_end);
 
 /// check_play.c
 BASE_MUST_USE net_result net_check_match(net_checker* self);

@@ -528,8 +528,13 @@ static void look_at_players(check_table* table) {
     uint32_t clients[NET_CHECK_BOTS_MAX];
     const uint32_t count = net_match_players(table->self->server, clients, table->bot_count);
     // None leaves before the end.
-    for (uint32_t i = 0; i < count && i < table->bot_count; i++)
+    const ecs_tick tick = net_match_tick(table->self->server);
+    for (uint32_t i = 0; i < count && i < table->bot_count; i++) {
         look_at_player(table, &table->bots[i], clients[i]);
+        if (tick % LOOK_TICKS == 0)
+            net_check_sight(table->self, table->server, clients[i],
+                            tick >= NET_CHECK_TICKS_DEFAULT);
+    }
 }
 
 static ecs_tick ticks_without(const check_table* table, const check_bot* bot) {
@@ -553,9 +558,11 @@ static void check_players(check_table* table) {
     const ecs_world* world = net_match_world(self->server);
     const char* event = NULL;
     (void)input_event(self, &event);
+    ecs_template_id players[NET_CHECK_BOTS_MAX];
     uint32_t joined = 0;
     for (uint32_t i = 0; i < table->bot_count; i++)
-        joined += table->bots[i].joined != 0;
+        if (table->bots[i].joined) players[joined++] = table->bots[i].joined;
+    net_check_classes(self, players, joined);
     const char* asking = find_refusing(self, ECS_TEMPLATE_NONE);
     if (joined == 0 && asking)
         net_check_report(self, "join", "",

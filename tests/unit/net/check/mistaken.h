@@ -72,6 +72,13 @@ typedef enum mistake {
     MISTAKE_SLIP_LATE,  // the last one that is played
     MISTAKE_HALF_TEXT,  // a typed line is cut inside a character
     MISTAKE_LATE_ROW,   // or come after the ticks that are played at least
+    MISTAKE_CLASS,      // a component is visible to a class that the game does not give
+    MISTAKE_CLASS_ODD,  // or to another one than it gives
+    MISTAKE_OWNER,      // or to owners, and there are none
+    MISTAKE_OWNERLESS,  // or none of this template
+    MISTAKE_TEAM,       // or to teams, and there are none
+    MISTAKE_ALWAYS,     // "always" is said of what is too far to be asked about
+    MISTAKE_BLIND,      // players have no position
     MISTAKE_COUNT
 } mistake;
 
@@ -89,6 +96,14 @@ typedef struct steer_event {
     int32_t dx, dy;
 } steer_event;
 
+#define OF_CLASS(name)                                                                             \
+    "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"             \
+    " \"steer:r\"{ _track:b=yes } \"glow:r\"{ _track:b=yes; _replicate:b=yes; _visible:t=owner "   \
+    "}\n"                                                                                          \
+    " \"own:u32\"{ _track:b=yes } }\n"                                                             \
+    "bird { \"at:p2\"{ _track:b=yes }\n"                                                           \
+    " \"wing:r\"{ _replicate:b=yes; _visible:t=" name " } }\n"
+
 static const char* mistaken_templates(void) {
     if (the_mistake == MISTAKE_UNSENT_BOX)
         return "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"
@@ -102,6 +117,10 @@ static const char* mistaken_templates(void) {
         return "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"
                " \"steer:r\"{ _track:b=yes } \"glow:r\"{ _track:b=yes } }\n"
                "bird { wing:r=1 }\n";
+    if (the_mistake >= MISTAKE_CLASS && the_mistake <= MISTAKE_BLIND)
+        return the_mistake <= MISTAKE_CLASS_ODD ? OF_CLASS("ownr")
+               : the_mistake == MISTAKE_TEAM    ? OF_CLASS("team")
+                                                : OF_CLASS("owner");
     return the_mistake == MISTAKE_UNTRACKED_INPUT
                ? "paddle { \"pos:p2\"{ _replicate:b=yes; _min:r=-64; _max:r=63; _step:r=0.0625 }\n"
                  " \"steer:r\"{} \"glow:r\"{} }\n"
@@ -512,6 +531,30 @@ static uint32_t mistaken_predict(ecs_world* world, void* context, ecs_entity pla
     return 1;
 }
 
+static net_relevance mistaken_relevance(const net_interest_question* question) {
+    (void)question;
+    return NET_RELEVANT_ALWAYS;
+}
+
+static uint32_t mistaken_classes(const net_interest_question* question) {
+    (void)question;
+    return 0;
+}
+
+static const net_interest_rules* mistaken_interest(void) {
+    static net_interest_rules rules;
+    rules = (net_interest_rules){.size_bytes = sizeof rules};
+    if (the_mistake == MISTAKE_CLASS_ODD) rules.classes = mistaken_classes;
+    if (the_mistake == MISTAKE_OWNERLESS) rules.owner = "own";
+    if (the_mistake == MISTAKE_ALWAYS || the_mistake == MISTAKE_BLIND) {
+        rules.position = the_mistake == MISTAKE_BLIND ? "at" : "pos";
+        rules.radius = 1.0f;
+        rules.classes = mistaken_classes;
+    }
+    if (the_mistake == MISTAKE_ALWAYS) rules.relevance = mistaken_relevance;
+    return the_mistake > MISTAKE_CLASS && the_mistake <= MISTAKE_BLIND ? &rules : NULL;
+}
+
 static const net_game_module* mistaken_module(void) {
     static const net_message messages[] = {
         {"Steer", &swarm__steer__descriptor, "steer", NET_MESSAGE_INPUT, false, steer_to_wire,
@@ -554,6 +597,7 @@ static const net_game_module* mistaken_module(void) {
     module.sound_count = the_mistake == MISTAKE_NO_SOUND || the_mistake == MISTAKE_SOUND_EVENT;
     module.sound_bytes = sizeof(net_sound);
     module.music = the_mistake == MISTAKE_NO_MUSIC ? "song.ogg" : NULL;
+    module.interest = mistaken_interest();
     module.action_count = 1;
     if (the_mistake == MISTAKE_ONE_KEY || the_mistake == MISTAKE_ONE_BUTTON)
         module.action_count = 2;

@@ -13,9 +13,12 @@ typedef struct expectation {
 static char said[4096];
 
 static void save_line(void* context, const char* file, uint32_t line, const char* message) {
-    (void)context, (void)file, (void)line;
+    (void)context;
     const size_t used = strlen(said);
-    (void)snprintf(said + used, sizeof said - used, "%s\n", message);
+    if (line > 0)
+        (void)snprintf(said + used, sizeof said - used, "%s:%u: %s\n", file, line, message);
+    else
+        (void)snprintf(said + used, sizeof said - used, "%s\n", message);
 }
 
 // `asked`: bots, ticks and settings.
@@ -328,6 +331,32 @@ CASE(what_a_world_or_a_client_refuses_is_named) {
     // And so no player has an entity.
     const expectation join = {MISTAKE_JOIN_INITS, expected[0].says};
     (void)expect_one(&join, 2);
+}
+
+CASE(what_no_client_ever_gets_is_named) {
+    static const expectation expected[] = {
+        {MISTAKE_CLASS, "paddle.blk:5: warning: component wing of template bird: no client gets "
+                        "the class ownr of its _visible: correct the name, or return its "
+                        "services->class_bit from .classes of the game's interest rules, did you "
+                        "mean 'owner'?\n"},
+        {MISTAKE_CLASS_ODD, "paddle.blk:5: warning: component wing of template bird: no client "
+                            "gets the class ownr of its _visible: correct the name"},
+        {MISTAKE_OWNER, "paddle.blk:5: warning: component wing of template bird: no client gets "
+                        "the class owner of its _visible: name the component with the client's "
+                        "number by .owner of the game's interest rules\n"},
+        {MISTAKE_OWNERLESS, "no client gets the class owner of its _visible: add component own, "
+                            "which .owner of the game's interest rules names, to the template\n"},
+        {MISTAKE_TEAM, "no client gets the class team of its _visible: name the component with "
+                       "the team by .team of the game's interest rules\n"},
+        {MISTAKE_ALWAYS, "warning: relevance returns NET_RELEVANT_ALWAYS for a paddle beyond the "
+                         "radius, where it is not asked, so clients do not get it: name a tag of "
+                         "it by .always, or a component by .groups, of the game's interest rules"},
+        {MISTAKE_BLIND, "warning: a client sees nothing by distance: its player's paddle has "
+                        "no component at, the position of the game's interest rules: "
+                        "add it, or call services->set_viewpoint\n"},
+    };
+    for (uint32_t i = 0; i < BASE_COUNT(expected); i++)
+        (void)expect_one(&expected[i], 1);
 }
 
 CASE(bots_ticks_and_settings_are_the_callers) {
