@@ -198,6 +198,7 @@ static void resume(ecs_world* world, interruption kept) {
     BASE_ASSERT(world->fast.walk_depth == 0 && "a handler left a walk open");
     world->fast.stage_depth--;
     commands->is_flushing = kept.was_flushing;
+    atomic_store_explicit(&world->systems->mark.system, NULL, memory_order_relaxed);
     // Creations that the handlers recorded stand for nothing until this flush comes to them.
     for (uint32_t i = kept.created_count; i < commands->view.created_count; i++)
         commands->created[i] = ECS_ENTITY_NONE;
@@ -216,7 +217,7 @@ static void notify(ecs_world* world, const ecs_call* calls, uint32_t count, ecs_
     ecs_query_iter iter;
     for (uint32_t i = 0; i < count; i++) {
         ecs_event event = {.type = (ecs_event_type)calls[i].type, .target = entity};
-        const ecs_system* system = world->systems->list[calls[i].system];
+        ecs_system* system = world->systems->list[calls[i].system];
         world->counters.events_delivered += i == 0 || calls[i].type != calls[i - 1].type;
         if (!system->query) {
             ecs_system_call_rows(world, system, &stage, &event);
@@ -225,6 +226,7 @@ static void notify(ecs_world* world, const ecs_call* calls, uint32_t count, ecs_
         stage.context = system->context;
         bool is_there = ecs_query_find(world, system->query, entity, &iter);
         BASE_ASSERT(is_there);
+        ecs_handler_enter(world, system, entity);
         system->on_event(&stage, &event, &iter.rows);
     }
     resume(world, kept);

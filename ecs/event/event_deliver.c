@@ -66,7 +66,7 @@ static inline bool find_spot(handler_spot* spot, const ecs_system* system,
 }
 
 // Call a handler with one row of a chunk. Its spot is that of the chunk's archetype.
-static inline void call_row(const ecs_system* system, ecs_stage* stage, const ecs_event* event,
+static inline void call_row(ecs_system* system, ecs_stage* stage, const ecs_event* event,
                             const ecs_place* place, uint32_t row, handler_spot* spot) {
     spot->rows.entities = place->entities + row;
     for (uint32_t i = 0; i < spot->term_count; i++) {
@@ -76,34 +76,38 @@ static inline void call_row(const ecs_system* system, ecs_stage* stage, const ec
     }
     for (uint32_t i = 0; i < spot->mark_count; i++)
         ecs_chunk_mark_row(place->chunk, spot->tracks[i], row);
+    ecs_handler_enter(stage->world, system, spot->rows.entities[0]);
     system->on_event(stage, event, &spot->rows);
 }
 
-static inline void call_at(ecs_world* world, const ecs_system* system, ecs_stage* stage,
+static inline void call_at(ecs_world* world, ecs_system* system, ecs_stage* stage,
                            const ecs_event* event, uint32_t row_place, handler_spot* spot) {
     const ecs_place* place = &world->fast.places[row_place >> ECS_ROW_BITS];
     if (find_spot(spot, system, place->archetype))
         call_row(system, stage, event, place, row_place & ECS_ROW_MASK, spot);
 }
 
-void ecs_system_call_rows(ecs_world* world, const ecs_system* system, ecs_stage* stage,
+void ecs_system_call_rows(ecs_world* world, ecs_system* system, ecs_stage* stage,
                           const ecs_event* event) {
     BASE_ASSERT(system->on_event && world->fast.stage_depth > 0);
     stage->context = system->context;
     if (!system->query) {
         const ecs_rows none = {0};
+        ecs_handler_enter(world, system, event->target);
         system->on_event(stage, event, &none);
         return;
     }
     ecs_query_iter iter = ecs_query_begin(world, system->query);
-    while (ecs_query_next(&iter))
+    while (ecs_query_next(&iter)) {
+        ecs_handler_enter(world, system, iter.rows.entities[0]);
         system->on_event(stage, event, &iter.rows);
+    }
 }
 
 enum { BLOCK_EVENTS = 128 };
 #define NOWHERE UINT32_MAX // no target, or one that does not live
 
-static inline void call_handler(ecs_world* world, const ecs_system* system, ecs_stage* stage,
+static inline void call_handler(ecs_world* world, ecs_system* system, ecs_stage* stage,
                                 const ecs_event* event, uint32_t place, handler_spot* spot) {
     if (!system->query || place == NOWHERE) {
         ecs_system_call_rows(world, system, stage, event);
@@ -122,7 +126,7 @@ static void deliver_changed(ecs_world* world, ecs_stage* stage, const ecs_event*
     handler_spot spot;
     spot.archetype = NULL;
     for (uint32_t i = 0; i < handlers->count && changed->component <= ECS_COMPONENTS_MAX; i++) {
-        const ecs_system* system = world->systems->list[handlers->systems[i]];
+        ecs_system* system = world->systems->list[handlers->systems[i]];
         if (ecs_component_set_has(&system->tracked, changed->component))
             call_handler(world, system, stage, event, place, &spot);
     }
@@ -281,15 +285,15 @@ static void deliver_each(ecs_world* world, ecs_stage* stage, const event_block* 
 }
 
 // The only handler of a type, if it has terms and nothing else happens with the events; else NULL.
-static const ecs_system* only_handler(const ecs_world* world, const ecs_event_kind* kind) {
+static ecs_system* only_handler(const ecs_world* world, const ecs_event_kind* kind) {
     const ecs_system_order* handlers = &world->systems->handlers[kind->id];
     if (handlers->count != 1 || kind->is_special) return NULL;
-    const ecs_system* system = world->systems->list[handlers->systems[0]];
+    ecs_system* system = world->systems->list[handlers->systems[0]];
     return system->query ? system : NULL;
 }
 
 // Events [first, end) of the block, whose targets lie in one chunk.
-static void call_run(ecs_world* world, const ecs_system* system, ecs_stage* stage,
+static void call_run(ecs_world* world, ecs_system* system, ecs_stage* stage,
                      const event_block* block, uint32_t first, uint32_t end, handler_spot* spot) {
     const ecs_place* place = &world->fast.places[block->places[first] >> ECS_ROW_BITS];
     take_events(world->events, end - first);
@@ -310,18 +314,19 @@ static void call_run(ecs_world* world, const ecs_system* system, ecs_stage* stag
                                .columns = spot->columns,
                                .payloads = block->payloads + (size_t)kind->stride * first,
                                .stride = kind->stride};
+    ecs_handler_enter(world, system, ecs_event_target(run.payloads));
     system->on_events(stage, &run);
 }
 
 // One event that the only handler does not simply get: a broadcast, or its target is gone.
-static void deliver_odd(ecs_world* world, const ecs_system* system, ecs_stage* stage,
+static void deliver_odd(ecs_world* world, ecs_system* system, ecs_stage* stage,
                         const ecs_event* event, handler_spot* spot) {
     if (deliver_special(world, stage, event, NOWHERE))
         call_handler(world, system, stage, event, NOWHERE, spot);
 }
 
 // The same events, one call each.
-static void call_each(ecs_world* world, const ecs_system* system, ecs_stage* stage,
+static void call_each(ecs_world* world, ecs_system* system, ecs_stage* stage,
                       const event_block* block, uint32_t first, uint32_t end, handler_spot* spot) {
     const ecs_place* place = &world->fast.places[block->places[first] >> ECS_ROW_BITS];
     const bool is_match = find_spot(spot, system, place->archetype);
@@ -344,7 +349,7 @@ static uint32_t end_of_run(const event_block* block, uint32_t first) {
     return end;
 }
 
-static void deliver_to(ecs_world* world, const ecs_system* system, ecs_stage* stage,
+static void deliver_to(ecs_world* world, ecs_system* system, ecs_stage* stage,
                        const event_block* block, handler_spot* spot) {
     stage->context = system->context;
     for (uint32_t i = 0, end; i < block->count; i = end) {
@@ -366,7 +371,7 @@ static void deliver_to(ecs_world* world, const ecs_system* system, ecs_stage* st
 // The first `count` events of a run, block by block.
 static void deliver_run(ecs_world* world, ecs_stage* stage, const ecs_event_kind* kind,
                         size_t first, uint32_t count, handler_spot* spots) {
-    const ecs_system* only = only_handler(world, kind);
+    ecs_system* only = only_handler(world, kind);
     event_block block;
     for (uint32_t done = 0; done < count; done += block.count) {
         // The queue may have grown into other memory; what a block points at stays.

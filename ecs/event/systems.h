@@ -10,6 +10,7 @@
 #include "event/core_event.h"
 #include "event/membership.h"
 #include "table/track.h"
+#include "type/world.h"
 
 #include <stdatomic.h>
 
@@ -47,7 +48,7 @@ typedef struct ecs_system {
     bool is_present;        ///< false: the world lacks one of its tags
     bool is_sync_point;     ///< a name in the order that runs nothing
     bool has_members;       ///< has a member list
-    bool has_had_rows;      ///< since ecs_inspect_writes; set by any thread
+    bool has_had_rows;      ///< or events, since ecs_inspect_writes; set by any thread
     ecs_system_times times; ///< while they are wanted; added to by any thread
     uint32_t written;       ///< a bit per term: reported by ecs_inspect_writes
     ecs_membership_fn on_enter;
@@ -85,7 +86,7 @@ typedef struct ecs_stage_info {
 /// Where the running stage is (ecs_running_where): written by the world's thread, read by any.
 typedef struct ecs_mark {
     _Atomic(const ecs_stage_info*) stage;
-    _Atomic(const ecs_system*) system; ///< NULL: a flush point
+    _Atomic(const ecs_system*) system; ///< or handler; NULL: a flush point
     _Atomic uint64_t tick;
     _Atomic uint32_t entity; ///< first row of the newest call
 } ecs_mark;
@@ -115,5 +116,13 @@ typedef struct ecs_systems {
 /// base_nearest_hint among the event types.
 const char* ecs_event_hint(const ecs_world* world, const char* name, char hint[BASE_HINT_BYTES]);
 /// Call a handler of a broadcast for all its rows, or of an event without a target.
-void ecs_system_call_rows(ecs_world* world, const ecs_system* system, ecs_stage* stage,
+void ecs_system_call_rows(ecs_world* world, ecs_system* system, ecs_stage* stage,
                           const ecs_event* event);
+/// A handler is called next: the mark says so (entity: its first row, or the target), and a check
+/// knows that it ran.
+static inline void ecs_handler_enter(ecs_world* world, ecs_system* system, ecs_entity entity) {
+    ecs_mark* mark = &world->systems->mark;
+    atomic_store_explicit(&mark->entity, entity, memory_order_relaxed);
+    atomic_store_explicit(&mark->system, system, memory_order_relaxed);
+    if (world->write_reporter) system->has_had_rows = true;
+}

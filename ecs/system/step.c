@@ -55,9 +55,9 @@ static inline void look(ecs_world* world, const ecs_system* system) {
 
 static void flush_point(ecs_world* world, const ecs_stage* stage) {
     BASE_ASSERT(stage->world == world && world->fast.stage_depth > 0);
-    set_mark(world, NULL, ECS_ENTITY_NONE);
     uint32_t budget = world->limits.events_per_flush_max;
     for (;;) {
+        set_mark(world, NULL, ECS_ENTITY_NONE);
         ecs_commands_apply(world);
         ecs_events_resolve(world); // what names a placeholder that no command made
         const uint32_t waiting = ecs_events_count(world->events);

@@ -593,7 +593,8 @@ bool ecs_inspect_system(const ecs_world* world, ecs_user* user, bool* is_present
 bool ecs_inspect_rows(const ecs_world* world, ecs_user* user, bool* has_had) {
     while (user->next < world->systems->count) {
         const ecs_system* system = world->systems->list[user->next++];
-        if (!system->is_present || !system->run || !system->query) continue;
+        const bool has_rows = (system->run && system->query) || system->on_event;
+        if (!system->is_present || !has_rows) continue;
         user->name = system->name;
         *has_had = system->has_had_rows;
         return true;

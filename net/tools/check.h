@@ -56,7 +56,8 @@ typedef struct net_check_result {
 BASE_MUST_USE net_result net_check_declared(const net_check_config* config, net_match* match,
                                             net_check_result* result);
 /// The same, and a match of bots, with views and predictions, through packets and a log. A system
-/// that is called with rows and never had one is named in a note, which is no warning.
+/// that is called with rows and never had one, and a handler that never had an event, is named in a
+/// note, which is no warning.
 ///
 /// Found besides: files of sounds that are missing or are none; systems that draw outside of
 /// stage render; values beyond their range, numbers that are not finite; components that differ

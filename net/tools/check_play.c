@@ -623,7 +623,7 @@ static bool has_had_rows(const check_table* table, const char* system) {
     return false;
 }
 
-// The next system that had no rows in any world; NULL: none. All bots have the same systems.
+// The next system or handler that had no rows in any world; NULL: none. All bots have the same systems.
 static const char* next_without_rows(const check_table* table, uint32_t* world, ecs_user* user) {
     bool has_had;
     for (; *world <= WORLDS_PER_BOT; (*world)++, *user = (ecs_user){0})
@@ -637,10 +637,14 @@ static void note_without_rows(const check_table* table) {
     const char* name;
     uint32_t world = 0;
     ecs_user user = {0};
-    while ((name = next_without_rows(table, &world, &user)))
+    while ((name = next_without_rows(table, &world, &user))) {
+        ecs_user event = {0};
+        const bool is_handler = ecs_inspect_event(world_of(table, world), name, &event);
         if (net_check_is_first(table->self, "rows", name))
             base_report(config->reporter, config->file, 0,
-                        "note: %s never had a row: what it does was not checked", name);
+                        "note: %s never had %s: what it does was not checked", name,
+                        is_handler ? "an event" : "a row");
+    }
 }
 
 // Nothing more is to be seen, if the caller did not ask for a number of ticks.

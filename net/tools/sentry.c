@@ -137,7 +137,7 @@ static void put_where(line* to, const ecs_where* where) {
         put(to, where->stage);
     }
     if (!where->system) {
-        put(to, ", commands and events");
+        put(to, ", commands");
         return;
     }
     put(to, ", system ");

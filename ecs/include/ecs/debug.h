@@ -17,7 +17,7 @@ void ecs_dump_world(const ecs_world* world, bool with_storage, ecs_line_fn line,
 typedef struct ecs_where {
     ecs_tick tick;
     const char* stage;
-    const char* system; ///< the first of several that run at once; NULL: commands and events
+    const char* system; ///< or handler; the first of several that run at once; NULL: commands
     ecs_entity entity;  ///< first of the rows that it got last; NONE: it has no rows
 } ecs_where;
 

@@ -37,8 +37,9 @@ bool ecs_inspect_system(const ecs_world* world, ecs_user* user, bool* is_present
 /// May rows of this template match the terms of the system, as far as its own components tell?
 /// @return false also when the world has no such system, or it has no terms.
 bool ecs_inspect_matches(const ecs_world* world, const char* system, ecs_template_id template_id);
-/// Walk the systems of this world that are called with rows. *has_had: was one called with a row
-/// since ecs_inspect_writes? @return false: there is none after `user`.
+/// Walk the systems of this world that are called with rows, and the handlers of events. *has_had:
+/// was one called with a row or an event since ecs_inspect_writes? @return false: there is none
+/// after `user`.
 bool ecs_inspect_rows(const ecs_world* world, ecs_user* user, bool* has_had);
 /// Walk the terms of systems that may run here that ask for an optional component, or exclude one
 /// (*is_excluded), that no template or module has: such a term does nothing. *component is

@@ -221,7 +221,7 @@ INSPECTED_CASE(who_writes_past_tracking_is_found, run_slip) {
     assert_false(ecs_inspect_followed(world, &system));
 }
 
-INSPECTED_CASE(who_never_had_a_row_is_found, live_idle) {
+INSPECTED_CASE(who_never_had_a_row_or_an_event_is_found, live_idle) {
     const base_reporter reporter = {save_line, NULL};
     ecs_world* world = self->live.world;
     bool has_had = true;
@@ -239,7 +239,16 @@ INSPECTED_CASE(who_never_had_a_row_is_found, live_idle) {
     assert_true(ecs_inspect_rows(world, &user, &has_had));
     assert_string_equal(user.name, "look"); // each thing has what its terms exclude
     assert_false(has_had);
-    assert_false(ecs_inspect_rows(world, &user, &has_had)); // neither "absent" nor "kicked"
+    assert_true(ecs_inspect_rows(world, &user, &has_had)); // not "absent"
+    assert_string_equal(user.name, "kicked");
+    assert_false(has_had);
+    assert_false(ecs_inspect_rows(world, &user, &has_had));
+    assert_true(ecs_event_broadcast(world, self->kick, NULL));
+    live_step(&self->live);
+    user.next--;
+    assert_true(ecs_inspect_rows(world, &user, &has_had));
+    assert_string_equal(user.name, "kicked");
+    assert_true(has_had);
     ecs_inspect_writes(world, NULL);
 }
 

@@ -164,6 +164,39 @@ CASE(running_out_of_memory_registers_nothing) {
     live_close(&fixture);
 }
 
+static void on_where(const ecs_stage* stage, const ecs_event* event, const ecs_rows* rows) {
+    ecs_where where;
+    (void)event, (void)rows;
+    if (ecs_running_where(ecs_running_here(), &where)) *(ecs_where*)stage->context = where;
+}
+
+LIVE_OPEN_CASE(a_handler_that_runs_is_where_its_stage_is) {
+    static const char* const events[] = {"kick", "shout", "EntityCreated"};
+    ecs_where found[3] = {0};
+    ecs_event_type kick, shout;
+    assert_ok(ecs_event_register(at->world, &(ecs_event_desc){.name = "kick"}, &kick));
+    assert_ok(ecs_event_register(at->world, &(ecs_event_desc){.name = "shout"}, &shout));
+    system_add(at->world, .name = "kicked", .events = events, .event_count = 1,
+               .on_event = on_where, .terms = move_terms, .term_count = 2, .context = &found[0]);
+    system_add(at->world, .name = "heard", .events = events + 1, .event_count = 1,
+               .on_event = on_where, .context = &found[1]);
+    system_add(at->world, .name = "made", .events = events + 2, .event_count = 1,
+               .on_event = on_where, .context = &found[2]);
+    live_seal(at);
+    const ecs_entity entity = live_create(at, at->thing);
+    assert_true(ecs_event_send(at->world, entity, kick, NULL));
+    assert_true(ecs_event_broadcast(at->world, shout, NULL));
+    const ecs_entity made = ecs_command_create(at->world, at->thing, NULL, 0);
+    assert_int_not_equal(made, ECS_ENTITY_NONE);
+    live_step(at);
+    assert_string_equal(found[0].system, "kicked");
+    assert_int_equal(found[0].entity, entity);
+    assert_string_equal(found[1].system, "heard");
+    assert_int_equal(found[1].entity, ECS_ENTITY_NONE);
+    assert_string_equal(found[2].system, "made");
+    assert_int_equal(ecs_entity_index(found[2].entity), ecs_entity_index(entity) + 1);
+}
+
 static void run_where(const ecs_stage* stage, const ecs_rows* rows) {
     ecs_where* found = stage->context;
     assert_true(ecs_running_where(ecs_running_here(), found));

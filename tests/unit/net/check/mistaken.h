@@ -71,6 +71,7 @@ typedef enum mistake {
     MISTAKE_SLIP_ONCE,  // and does it in one tick
     MISTAKE_SLIP_LATE,  // the last one that is played
     MISTAKE_HALF_TEXT,  // a typed line is cut inside a character
+    MISTAKE_NO_EVENT,   // or a handler whose event never comes
     MISTAKE_LATE_ROW,   // or come after the ticks that are played at least
     MISTAKE_CLASS,      // a component is visible to a class that the game does not give
     MISTAKE_CLASS_ODD,  // or to another one than it gives
@@ -187,8 +188,9 @@ static ecs_result mistaken_types(ecs_world* world, const base_reporter* reporter
         {.name = "line", .size = sizeof(line_event), .fields = texts, .field_count = 1},
         {.name = "boom", .size = 4, .fields = numbers, .field_count = 1},
     };
-    const uint32_t count = BASE_COUNT(events) - (the_mistake != MISTAKE_UNUSED_EVENT);
     if (hull_register(world, reporter) != ECS_OK) return ECS_ERR_MEMORY;
+    const bool has_boom = the_mistake == MISTAKE_UNUSED_EVENT || the_mistake == MISTAKE_NO_EVENT;
+    const uint32_t count = has_boom ? BASE_COUNT(events) : BASE_COUNT(events) - 1;
     for (uint32_t i = 0; i < count; i++) {
         ecs_event_type type;
         ecs_result result = ecs_event_register(world, &events[i], &type);
@@ -355,7 +357,13 @@ static ecs_result add(ecs_world* world, const char* tag, ecs_system_desc desc) {
 }
 
 static ecs_result add_fly(ecs_world* world) {
+    static const char* const booms[] = {"boom"};
     static const ecs_term wing_terms[] = {{"wing", "r", ECS_WRITE}};
+    if (the_mistake == MISTAKE_NO_EVENT)
+        return add(
+            world, "server",
+            (ecs_system_desc){
+                .name = "boom_es", .events = booms, .event_count = 1, .on_event = on_nothing});
     if (the_mistake != MISTAKE_NO_ROWS && the_mistake != MISTAKE_LATE_ROW) return ECS_OK;
     return add(
         world, "server",
