@@ -2,6 +2,8 @@
 // The people at the window: what each of them sees, and what each of them does.
 #include "show.h"
 
+#include "ecs/debug.h"
+
 #include "base/assert.h"
 
 // The view of one who sees something.
@@ -52,8 +54,10 @@ bool show_join(show* on) {
 void show_think(void* context, const net_player_context* player, void* input) {
     show_person* person = context;
     const net_game_module* game = person->on->program->module->game;
+    ecs_running_call("human_text"); // until the client has looked at the memory
     if (person->said[0] && game->human_text) game->human_text(player, person->said);
     person->said[0] = '\0';
     net_controls controls = client_controls_take(&person->controls);
+    ecs_running_call("human_input");
     if (game->human_input) game->human_input(player, &controls, input);
 }

@@ -35,6 +35,7 @@
 
 struct ecs_running {
     _Atomic(const ecs_mark*) mark; // of the world whose stage runs; NULL: none does
+    _Atomic(const char*) function; // of a game, that is called outside of stages; NULL: none is
 };
 
 // One process has many worlds: a server's, clients' and those that are shown.
@@ -218,9 +219,19 @@ const ecs_running* ecs_running_here(void) {
     return &here;
 }
 
+const char* ecs_running_call(const char* function) {
+    const char* outer = atomic_load_explicit(&here.function, memory_order_relaxed);
+    atomic_store_explicit(&here.function, function, memory_order_relaxed);
+    return outer;
+}
+
 bool ecs_running_where(const ecs_running* running, ecs_where* where) {
     const ecs_mark* mark = atomic_load_explicit(&running->mark, memory_order_acquire);
-    if (!mark) return false;
+    if (!mark) {
+        *where =
+            (ecs_where){.system = atomic_load_explicit(&running->function, memory_order_relaxed)};
+        return where->system != NULL;
+    }
     const ecs_system* system = atomic_load_explicit(&mark->system, memory_order_relaxed);
     *where = (ecs_where){
         .tick = atomic_load_explicit(&mark->tick, memory_order_relaxed),

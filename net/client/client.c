@@ -32,6 +32,7 @@ net_result net_client_create(const net_client_config* config, net_client** out) 
     net_ration_init(&client->ration, config->reporter);
     client->allocator = config->allocator;
     client->rng = base_rng_make(config->seed, 77);
+    memset(client->bot_guard, NET_CLIENT_GUARD, sizeof client->bot_guard);
     net_event_outbox_init(&client->outbox, client->allocator);
     net_event_inbox_init(&client->inbox, client->allocator);
     net_roster_init(&client->roster, client->allocator);

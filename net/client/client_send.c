@@ -7,6 +7,8 @@
 #include "present/presenter.h"
 #include "session/packet_header.h"
 
+#include "ecs/debug.h"
+
 #include "base/assert.h"
 #include "net/match.h"
 #include "net/client.h"
@@ -41,6 +43,13 @@ static net_player_context make_context(net_client* client) {
     };
 }
 
+// What a game writes past its memory would change the client.
+static void check_guard(const net_client* client) {
+    for (uint32_t i = 0; i < NET_CLIENT_GUARD_BYTES; i++)
+        BASE_ASSERT(client->bot_guard[i] == NET_CLIENT_GUARD &&
+                    "the game wrote beyond view->memory: it has 256 bytes");
+}
+
 void net_client_make_input(net_client* client) {
     BASE_ASSERT(client->phase == NET_CLIENT_PLAYING && client->is_player_known);
     const net_game_module* game = net_match_get_config(client->config.match)->module->game;
@@ -54,8 +63,11 @@ void net_client_make_input(net_client* client) {
         if (presenter) net_presenter_look(presenter, &player);
         client->config.input(client->config.input_context, &player, client->input_payload);
     } else if (game->bot_think && !client->config.is_thin) {
+        ecs_running_call("bot_think");
         game->bot_think(&player, client->input_payload);
     }
+    check_guard(client);
+    ecs_running_call(NULL);
     input->number = client->input_number;
     // Without a presenter the player saw the newest tick of the mirror.
     input->seen = !game->is_rewinding ? 0

@@ -88,6 +88,8 @@ uint32_t net_client_compare(net_client* client, uint64_t hash);
 
 /// The state of a client, for the files of this room.
 
+#define NET_CLIENT_GUARD_BYTES 64u ///< behind the memory of bot_think
+#define NET_CLIENT_GUARD 0xa5u
 #define NET_CLIENT_RESYNCS_MAX 4u     ///< entities that a client requests at a time
 #define NET_CLIENT_MESSAGES_MAX 4096u ///< that one service takes in
 
@@ -205,6 +207,7 @@ struct net_client {
     proto_codec codec;
     net_ration ration; ///< of lines that a server can cause
     _Alignas(16) uint8_t bot_memory[NET_BOT_MEMORY_BYTES];
+    uint8_t bot_guard[NET_CLIENT_GUARD_BYTES]; ///< each NET_CLIENT_GUARD
     _Alignas(16) uint8_t input_payload[ECS_EVENT_BYTES_MAX];
     uint8_t packet[NET_STATE_BYTES_MAX];
 };

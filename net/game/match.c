@@ -189,7 +189,9 @@ static net_result init_services(net_match* match, const base_reporter* reporter)
 
 static void report_stray(const net_match* match) {
     ecs_where where;
-    if (!match->strays || !ecs_running_where(ecs_running_here(), &where) || !where.system) return;
+    if (!match->strays || !ecs_running_where(ecs_running_here(), &where) || !where.stage ||
+        !where.system)
+        return;
     base_report(match->strays, NULL, 0,
                 "system %s draws in stage %s, where there is no picture: add ES_STAGE(render)",
                 where.system, where.stage);
@@ -343,8 +345,10 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
     if (!result) net_match_set_workers(match, config->workers);
     memcpy(match->first_settings, config->settings, sizeof match->first_settings);
     const net_game_start start = net_match_start(match);
+    ecs_running_call("start");
     if (!result && config->role == NET_ROLE_SERVER)
         match->game->start(match->world, match->context, &start);
+    ecs_running_call(NULL);
     // A module may have gone on with less than it asked for, or named another fault for it.
     if (match->memory.is_lacking) result = NET_ERR_MEMORY;
     if (result) {
@@ -414,7 +418,9 @@ void net_match_mirror_start(net_match* match, uint32_t tick_rate_hz, const doubl
         .settings = match->config.settings,
         .setting_count = match->game->setting_count,
     };
+    ecs_running_call("mirror_start");
     match->game->mirror_start(match->world, match->context, &start);
+    ecs_running_call(NULL);
 }
 
 // ---- time ----

@@ -3,6 +3,7 @@
 // re-run makes the same call, so this file depends on the match and the arguments alone.
 #include "game/match.h"
 
+#include "ecs/debug.h"
 #include "ecs/inspect.h"
 #include "net/match.h"
 
@@ -82,7 +83,9 @@ static net_result say(const control* self) {
     if (!take_text(self, 0, text, sizeof text))
         return refuse(self, "the line is longer than a player may type");
     if (!is_line(text)) return refuse(self, "the line has characters that cannot be shown");
+    ecs_running_call("operator_said");
     if (!self->is_trial) match->game->operator_said(match->world, match->context, text);
+    ecs_running_call(NULL);
     return NET_OK;
 }
 

@@ -7,6 +7,8 @@
 
 #include "proto/codec.h"
 
+#include "ecs/debug.h"
+
 #include "base/assert.h"
 #include "base/float_mode.h"
 #include "base/json.h"
@@ -37,7 +39,9 @@ void net_match_join(net_match* match, const net_game_player* player) {
     joined.size_bytes = sizeof joined;
     match->joining = joined.client;
     match->join_end = (net_match_end){0};
+    ecs_running_call("player_join");
     ecs_entity entity = match->game->player_join(match->world, match->context, &joined);
+    ecs_running_call(NULL);
     match->joining = 0;
     net_player* added = &match->players[match->player_count++];
     memset(added, 0, sizeof *added);
@@ -53,7 +57,9 @@ void net_match_leave(net_match* match, uint32_t client) {
     BASE_ASSERT(match->config.role == NET_ROLE_SERVER);
     net_player* left = net_match_find_player(match, client);
     BASE_ASSERT(left);
+    ecs_running_call("player_leave");
     match->game->player_leave(match->world, match->context, client, left->entity);
+    ecs_running_call(NULL);
     net_interest_requests_remove(&match->requests, client);
     uint32_t place = (uint32_t)(left - match->players);
     memmove(left, left + 1, (match->player_count - place - 1) * sizeof *left);
@@ -182,7 +188,10 @@ static bool unpack(const net_match* match, net_match_reader* reader, uint32_t me
     const ProtobufCMessage* unpacked =
         proto_codec_decode(&reader->codec, known->descriptor, data, size, size_max);
     memset(target, 0, sizeof *target);
-    if (unpacked && known->from_wire(unpacked, target->bytes)) return true;
+    const char* outer = ecs_running_call("from_wire");
+    const bool is_right = unpacked && known->from_wire(unpacked, target->bytes);
+    ecs_running_call(outer);
+    if (is_right) return true;
     const ProtobufCFieldDescriptor* bad = reader->codec.bad_text;
     const char* why = unpacked && known->refusal ? known->refusal(unpacked)
                       : bad                      ? "is no UTF-8, it may be cut inside a character"
@@ -229,7 +238,9 @@ static net_result pack(const net_match* match, net_match_reader* reader, uint32_
                        const void* data, uint8_t* target, size_t capacity, size_t* size) {
     const net_message* known = &match->game->messages[message - 1];
     protobuf_c_message_init(known->descriptor, reader->scratch);
+    const char* outer = ecs_running_call("to_wire");
     known->to_wire(data, reader->scratch);
+    ecs_running_call(outer);
     *size = proto_encode(reader->scratch, target, capacity);
     return *size > 0 || proto_encoded_bytes(reader->scratch) == 0 ? NET_OK : NET_ERR_FULL;
 }

@@ -4,6 +4,8 @@
 
 #include "net/match.h"
 
+#include "ecs/debug.h"
+
 #include "base/assert.h"
 #include "base/float_mode.h"
 #include "base/text.h"
@@ -82,8 +84,10 @@ net_game_start net_match_start(const net_match* match) {
 
 void net_match_tell_settings(net_match* match) {
     const net_game_start start = net_match_start(match);
+    ecs_running_call("settings_changed");
     if (match->game->settings_changed)
         match->game->settings_changed(match->world, match->context, &start);
+    ecs_running_call(NULL);
 }
 
 void net_match_save_settings(const net_match* match, base_bytes* bytes) {

@@ -13,6 +13,8 @@
 
 #include "core/fault.h"
 
+#include "ecs/debug.h"
+
 #include "base/assert.h"
 #include "base/math.h"
 #include "base/search.h"
@@ -700,8 +702,11 @@ net_interest_verdict net_interest_ask(const net_interest* interest, const ecs_wo
         if (net_interest_is_asking(interest)) verdict.relevance = NET_RELEVANT_NEVER;
         return verdict;
     }
+    ecs_running_call("relevance");
     if (rules->relevance) verdict.relevance = (uint8_t)rules->relevance(&question);
+    ecs_running_call("classes");
     if (rules->classes && verdict.relevance != NET_RELEVANT_NEVER)
         verdict.classes = (uint16_t)rules->classes(&question);
+    ecs_running_call(NULL);
     return verdict;
 }

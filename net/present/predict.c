@@ -24,6 +24,7 @@
 
 #include "net/match.h"
 
+#include "ecs/debug.h"
 #include "ecs/inspect.h"
 
 #include "base/assert.h"
@@ -267,8 +268,10 @@ static bool remember_tick(net_predict* predict) {
     BASE_ASSERT(predict->tick > 0);
     ecs_world* world = net_match_world(predict->match);
     net_predict_shown* shown = &predict->shown;
+    ecs_running_call("predict");
     uint32_t count = predict->game->predict(world, net_match_context(predict->match),
                                             predict->player, shown->entities, NET_PREDICTED_MAX);
+    ecs_running_call(NULL);
     shown->entity_count = count < NET_PREDICTED_MAX ? count : NET_PREDICTED_MAX;
     if (!net_predict_shown_tick(shown, world)) return false;
     net_predict_slot* one = slot_at(predict, predict->tick);

@@ -18,6 +18,7 @@
 #include "net/server.h"
 #include "net/transport.h"
 
+#include "ecs/debug.h"
 #include "ecs/inspect.h"
 
 #include "base/assert.h"
@@ -253,6 +254,7 @@ static void think(void* context, const net_player_context* player, void* input) 
     if (!game->bot_think) return;
     const bool is_compared = is_watched(table, bot->mirror);
     if (is_compared) take_rows(&table->before, bot->mirror);
+    ecs_running_call("bot_think"); // until the client has looked at the memory
     game->bot_think(player, input);
     check_change change;
     if (is_compared && rows_differ(&table->before, bot->mirror, &change))

@@ -130,6 +130,11 @@ static void put_number(line* to, uint64_t number) {
 }
 
 static void put_where(line* to, const ecs_where* where) {
+    if (!where->stage) {
+        put(to, " in ");
+        put(to, where->system);
+        return;
+    }
     put(to, " in tick ");
     put_number(to, where->tick);
     if (strcmp(where->stage, "act") != 0) {

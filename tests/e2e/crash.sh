@@ -254,6 +254,26 @@ case_check_says_where_a_game_crashes_and_runs_it_again() {
     says_where again.err '^fatal: access to memory that is not there'
 }
 
+# What no stage runs: bots of a client, and a join.
+case_a_function_of_the_game_that_crashes_is_named() {
+    local how dead alive
+    export SHOAL_MODULE_PATH=${crash%/*}
+    for how in 30 31 32; do
+        dead=client alive=server
+        [ $how != 32 ] || dead=server alive=client
+        fails $how
+        await "the ready line" is_ready_or_gone server
+        start client shoal-client "$(value listen server.out)" --game crash --bots 1
+        dies $dead
+        [ $how != 30 ] || says client.err '^fatal: access to memory that is not there .* in bot_think$'
+        [ $how != 31 ] || says client.err 'assertion failed: .* wrote beyond view->memory: it has 256 bytes'
+        [ $how != 31 ] || says client.err '^fatal: the program stopped itself .* in bot_think$'
+        [ $how != 32 ] || says server.err '^fatal: access to memory that is not there .* in player_join$'
+        kill "${pids[$alive]}"
+        ended $alive
+    done
+}
+
 case_check_names_a_loop_and_a_crash_of_a_picture() {
     [ -n "${SHOAL_E2E_SLOW:-}" ] && return # a sanitizer gives a game globals, which check refuses
     fails_in_check 3

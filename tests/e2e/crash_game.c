@@ -6,7 +6,8 @@
 // client 1 is dropped, 9 memory that was not set decides, 11 a system writes what it declares as
 // read, 14 what it counts in its context decides. Without `how` it is the health of its one entity;
 // 20 is an access and 21 a loop of a system that draws, in its first frame; 22: that frame waits
-// for WAITED_TICKS of the server; 23: as 3, but on the server alone.
+// for WAITED_TICKS of the server; 23: as 3, but on the server alone. 30: bot_think makes a bad
+// access, 31: it writes beyond its memory, 32: player_join makes a bad access.
 #include "base/assert.h"
 #include "ecs/component.h"
 #include "ecs/system.h"
@@ -47,6 +48,9 @@ enum {
     HOW_DRAW_FOREVER,
     HOW_DRAW_SLOWLY,
     HOW_SERVER_FOREVER,
+    HOW_THINK = 30,
+    HOW_FORGET,
+    HOW_JOIN,
     WAITED_TICKS = 45
 };
 
@@ -138,8 +142,11 @@ static bool input_from_wire(const ProtobufCMessage* message, void* payload) {
 }
 
 static void bot_think(const net_player_context* player, void* input) {
-    (void)player;
+    const game* self = player->context;
+    volatile uint64_t zero = 0;
     *(uint32_t*)input = 2;
+    if (self->how == HOW_THINK) *(volatile int*)(uintptr_t)(16 + zero) = 1;
+    if (self->how == HOW_FORGET) ((volatile uint8_t*)player->memory)[NET_BOT_MEMORY_BYTES] = 1;
 }
 
 static ecs_entity player_join(ecs_world* world, void* context, const net_game_player* player) {
@@ -147,7 +154,9 @@ static ecs_entity player_join(ecs_world* world, void* context, const net_game_pl
     ecs_entity made = ECS_ENTITY_NONE;
     if (self->how == HOW_REFUSE && player->client == 2)
         self->services->drop_player(self->services->context, 2, "two is a crowd");
-    if (self->how == HOW_PLAY)
+    volatile uint64_t zero = 0;
+    if (self->how == HOW_JOIN) *(volatile int*)(uintptr_t)(16 + zero) = 1;
+    if (self->how == HOW_PLAY || self->how >= HOW_THINK)
         (void)!ecs_create(world, ecs_template_find(world, "thing"), NULL, 0, &made);
     return made;
 }
@@ -201,7 +210,7 @@ static void mirror_start(ecs_world* world, void* context, const net_game_start* 
     game* self = context;
     self->at = (ecs_tick)with->settings[0];
     self->how = (uint32_t)with->settings[1];
-    if (self->how < HOW_WRITE || self->how >= HOW_SLIP)
+    if (self->how < HOW_WRITE || (self->how >= HOW_SLIP && self->how < HOW_THINK))
         self->how = 0; // the server fails, not its clients
 }
 
@@ -220,7 +229,7 @@ static const net_message messages[] = {{.name = "Input",
                                         .kind = NET_MESSAGE_INPUT,
                                         .to_wire = input_to_wire,
                                         .from_wire = input_from_wire}};
-static const net_setting settings[] = {{"at", 30, 1, 1e6, "tick"}, {"how", 0, 0, HOW_COUNT, "way"}};
+static const net_setting settings[] = {{"at", 30, 1, 1e6, "tick"}, {"how", 0, 0, HOW_JOIN, "way"}};
 
 static const net_game_module module = {
     .contract_version = NET_GAME_CONTRACT_VERSION,

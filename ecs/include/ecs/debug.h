@@ -16,7 +16,7 @@ void ecs_dump_world(const ecs_world* world, bool with_storage, ecs_line_fn line,
 /// Where a running stage is, for a report of a crash or of a system that does not come back.
 typedef struct ecs_where {
     ecs_tick tick;
-    const char* stage;
+    const char* stage;  ///< NULL: outside of stages; `system` is a function of the game there
     const char* system; ///< or handler; the first of several that run at once; NULL: commands
     ecs_entity entity;  ///< first of the rows that it got last; NONE: it has no rows
 } ecs_where;
@@ -25,8 +25,12 @@ typedef struct ecs_where {
 typedef struct ecs_running ecs_running;
 /// Of the calling thread; it lives as long as the thread.
 const ecs_running* ecs_running_here(void);
+/// Outside of stages: the calling thread calls this function of a game ("bot_think", static); NULL:
+/// it is back. @return what it called before.
+const char* ecs_running_call(const char* function);
 /// Any thread may ask, and a signal handler: it reads a few words without a lock, which may belong
-/// to two moments. Texts live as long as the world. @return false: the thread runs no stage.
+/// to two moments. Texts live as long as the world. @return false: the thread runs neither a stage nor a function
+/// of a game.
 bool ecs_running_where(const ecs_running* running, ecs_where* where);
 /// Check every invariant of the storage: records, rows, tails of columns, query caches, free
 /// indices. Asserts the first that does not hold. O(world).

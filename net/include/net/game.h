@@ -245,7 +245,8 @@ typedef struct net_game_player {
 } net_game_player;
 
 /// What bot_think and human_input get: the client's own world and nothing else. `memory` is
-/// NET_BOT_MEMORY_BYTES of memory, zeroed at first, that a bot keeps between calls.
+/// NET_BOT_MEMORY_BYTES of memory, zeroed at first, that a bot keeps between calls; a write beyond
+/// it ends the client (asserted).
 #define NET_BOT_MEMORY_BYTES 256u
 typedef struct net_player_context {
     uint32_t size_bytes;

@@ -217,6 +217,11 @@ LIVE_OPEN_CASE(a_running_stage_says_where_it_is) {
     assert_string_equal(by_rows.stage, "act");
     assert_int_equal(by_rows.entity, entity);
     assert_int_equal(by_rows.tick, 1);
+    assert_null(ecs_running_call("bot_think"));
+    assert_true(ecs_running_where(ecs_running_here(), &none));
+    assert_string_equal(none.system, "bot_think");
+    assert_null(none.stage);
+    assert_string_equal(ecs_running_call(NULL), "bot_think");
     assert_string_equal(by_call.system, "call");
     assert_int_equal(by_call.entity, ECS_ENTITY_NONE);
     assert_false(ecs_running_where(ecs_running_here(), &none));

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The client against servers that break the protocol rules.
+#include "client/client_state.h"
 #include "client/duel.h"
+
+#include "ecs/debug.h"
 
 #include <math.h>
 
@@ -405,6 +408,17 @@ WELCOMED_CASE(misuse_is_seen) {
     // Only the server may send it.
     expect_assert_failure((void)!net_client_send_event(at->client, 2, &number));
     expect_assert_failure((void)!net_client_send_event(at->client, 5, &number));
+}
+
+WELCOMED_CASE(a_write_past_the_memory_of_a_bot_is_seen) {
+    uint8_t* volatile memory = at->client->bot_memory;
+    at->client->phase = NET_CLIENT_PLAYING;
+    at->client->is_player_known = true;
+    memory[NET_BOT_MEMORY_BYTES - 1] = 1;
+    net_client_make_input(at->client);
+    memory[NET_BOT_MEMORY_BYTES] = 1;
+    expect_assert_failure(net_client_make_input(at->client));
+    assert_string_equal(ecs_running_call(NULL), "bot_think"); // where a crash report looks
 }
 
 // ---- settings, roster, resuming
