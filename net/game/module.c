@@ -373,7 +373,11 @@ static net_result find_file(const char* name, const char* search_path,
         base_report(reporter, NULL, 0, "no game \"%.64s\" in the module path, did you mean \"%s\"?",
                     name, nearest);
     } else {
-        base_report(reporter, NULL, 0, "no game \"%.64s\" in the module path", name);
+        base_report(
+            reporter, NULL, 0,
+            "no game \"%.64s\" in the module path %s: set SHOAL_MODULE_PATH to the folder of "
+            "%.64s.so, or name the file",
+            name, search_path && *search_path ? search_path : "\"\"", name);
     }
     return NET_ERR_UNKNOWN;
 }

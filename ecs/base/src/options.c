@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 // --help on one screen: usage, one line per option with its default, and one paragraph with the
 // names of the rare options, which --help=all explains. So a program with many options still fits.
@@ -363,6 +364,20 @@ static const base_option* find_option(const base_options* options, const char* n
     return NULL;
 }
 
+// The option whose value has this part: "port" of "ADDR:PORT". NULL: none.
+static const base_option* find_part(const base_options* options, const char* word) {
+    for (uint32_t i = 0; i < options->count; i++) {
+        const char* at = options->options[i].value;
+        if (!at || !strpbrk(at, ":=")) continue;
+        for (size_t length; *at; at += length + (at[length] != '\0')) {
+            length = strcspn(at, ":=");
+            if (length == strlen(word) && strncasecmp(at, word, length) == 0)
+                return &options->options[i];
+        }
+    }
+    return NULL;
+}
+
 static void report_unknown(const source* from, const char* prefix, const char* name, size_t size) {
     const char* names[BASE_OPTIONS_MAX + 1];
     uint32_t count = 0;
@@ -374,7 +389,12 @@ static void report_unknown(const source* from, const char* prefix, const char* n
     memcpy(word, name, size);
     word[size] = '\0';
     const char* nearest = base_text_nearest(word, names, count);
-    if (nearest)
+    const base_option* whole = find_part(from->options, word);
+    if (whole)
+        base_report(from->reporter, from->file, from->line,
+                    "unknown option %s%s: it is a part of %s%s %s", prefix, word, prefix,
+                    whole->name, whole->value);
+    else if (nearest)
         base_report(from->reporter, from->file, from->line,
                     "unknown option %s%s, did you mean %s%s?", prefix, word, prefix, nearest);
     else

@@ -18,9 +18,12 @@ BASE_C_BEGIN
     X(NET_ERR_MALFORMED, -3, "bytes that break the protocol: drop them, count them")               \
     X(NET_ERR_STALE, -4, "older than what is known already: drop, do not acknowledge")             \
     X(NET_ERR_SCHEMA, -5, "templates, components or messages differ: use the same game files")     \
-    X(NET_ERR_ADDRESS, -6, "the address cannot be resolved: write HOST:PORT or [IPv6]:PORT")       \
+    X(NET_ERR_ADDRESS, -6,                                                                         \
+      "the address cannot be resolved: correct the name, or write HOST:PORT or [IPv6]:PORT")       \
     X(NET_ERR_BIND, -7, "the address cannot be bound: choose another port")                        \
-    X(NET_ERR_REFUSED, -8, "a public address needs keys: give them, or allow the built-in key")    \
+    X(NET_ERR_REFUSED, -8,                                                                         \
+      "a public address needs keys: --key-file FILE (made by shoal-server keygen FILE), or "       \
+      "--allow-dev-key, and every client gets in")                                                 \
     X(NET_ERR_CLOSED, -9, "the connection is closed")                                              \
     X(NET_ERR_MODULE, -10, "the game module cannot be used: the report says why")                  \
     X(NET_ERR_IO, -11, "the file cannot be read or written: the report says why")                  \

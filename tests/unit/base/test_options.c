@@ -106,6 +106,8 @@ CASE(wrong_arguments_are_told) {
     expect_error("--tickrate 5",
                  "prog: error: unknown option --tickrate, did you mean --tick-rate?");
     expect_error("--gmae=x", "prog: error: unknown option --gmae, did you mean --game?");
+    expect_error("--value=1",
+                 "prog: error: unknown option --value: it is a part of --set KEY=VALUE");
     expect_error("--zzzzzz", "prog: error: unknown option --zzzzzz, see --help");
     expect_error("-x", "prog: error: unknown option -x, see --help");
     expect_error("--hlep", "prog: error: unknown option --hlep, did you mean --help?");

@@ -22,6 +22,11 @@ CASE(every_result_has_its_own_name_and_an_advice) {
     }
 }
 
+CASE(an_address_without_keys_or_name_says_what_to_do) {
+    assert_non_null(strstr(net_result_text(NET_ERR_REFUSED), "--key-file FILE"));
+    assert_non_null(strstr(net_result_text(NET_ERR_ADDRESS), "correct the name"));
+}
+
 CASE(success_is_zero_and_failures_are_negative) {
     assert_int_equal(NET_OK, 0);
     assert_string_equal(net_result_name(NET_ERR_BIND), "NET_ERR_BIND");

@@ -75,7 +75,10 @@ KEEPER_CASE(a_name_is_found_in_the_search_path) {
 
 CASE(an_unknown_name_is_answered_with_the_nearest) {
     refuse_file("brakout", GAMES_DIR, NET_ERR_UNKNOWN, "did you mean \"breakout\"");
-    refuse_file("breakout", NULL, NET_ERR_UNKNOWN, "");
+    refuse_file("breakout", NULL, NET_ERR_UNKNOWN, "SHOAL_MODULE_PATH");
+    refuse_file("zzzzz", "/no/such", NET_ERR_UNKNOWN,
+                "in the module path /no/such: set SHOAL_MODULE_PATH to the folder of zzzzz.so, or "
+                "name the file");
     refuse_file("", GAMES_DIR, NET_ERR_UNKNOWN, "");
     refuse_file("./none.so", GAMES_DIR, NET_ERR_UNKNOWN, "");
 }
