@@ -71,7 +71,9 @@ bool net_host_save_keys(const char* path, const net_key_ring* keys, bool is_new,
     }
     int descriptor = base_file_create(fresh);
     if (descriptor < 0) {
-        base_report(reporter, fresh, 0, "cannot be created: %s", base_file_why(errno));
+        base_report(reporter, fresh, 0, "cannot be created: %s%s", base_file_why(errno),
+                    is_new && errno == EEXIST ? ": it has keys; --rotate puts a new one before them"
+                                              : "");
         return false;
     }
     bool is_saved = write_keys(descriptor, keys);
@@ -89,7 +91,8 @@ static bool write_line(const char* path, mode_t mode, const char* line,
                        const base_reporter* reporter) {
     const int descriptor = base_file_create(path);
     if (descriptor < 0) {
-        base_report(reporter, path, 0, "cannot be created: %s", base_file_why(errno));
+        base_report(reporter, path, 0, "cannot be created: %s%s", base_file_why(errno),
+                    errno == EEXIST ? ": a key is never written over; name another file" : "");
         return false;
     }
     const ssize_t size = (ssize_t)strlen(line);
@@ -168,11 +171,47 @@ static void release_text(char* text) {
 }
 
 // @return the text with a NUL; NULL: reported.
+// A key in a file that others can read is no secret. Such a file is refused, so that an operator
+// cannot overlook it.
+
+// What systemd hands over (LoadCredential) is for the service alone, by an entry of an ACL, which
+// shows among the rights of the group.
+static bool is_credential(const char* path) {
+    const char* folder = getenv("CREDENTIALS_DIRECTORY");
+    const size_t length = folder ? strlen(folder) : 0;
+    return length > 1 && strncmp(path, folder, length) == 0 && path[length] == '/' &&
+           !strchr(path + length + 1, '/');
+}
+
+static bool is_for_us_alone(int descriptor, const char* path, const base_reporter* reporter) {
+    struct stat status;
+    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+        base_report(reporter, path, 0, "is no plain file");
+        return false;
+    }
+    if (status.st_uid != geteuid() && status.st_uid != 0) {
+        base_report(reporter, path, 0, "is a secret of another user: make it your own with chown");
+        return false;
+    }
+    const mode_t others = is_credential(path) ? S_IWGRP | S_IXGRP | S_IRWXO : S_IRWXG | S_IRWXO;
+    if ((status.st_mode & others) != 0) {
+        base_report(reporter, path, 0, "others can read this secret: run chmod 600 %s", path);
+        return false;
+    }
+    return true;
+}
+
 static char* read_tokens(const char* path, const base_reporter* reporter) {
     bool is_input = strcmp(path, "-") == 0;
     FILE* file = is_input ? stdin : fopen(path, "rb");
     if (!file) {
         base_report(reporter, path, 0, "cannot be opened: %s", strerror(errno));
+        return NULL;
+    }
+    struct stat status; // a pipe has no other readers
+    const bool is_plain = fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode);
+    if (!is_input && is_plain && !is_for_us_alone(fileno(file), path, reporter)) {
+        (void)fclose(file);
         return NULL;
     }
     char* text = base_allocate_zero(NULL, TOKENS_BYTES_MAX);
@@ -244,36 +283,6 @@ void net_host_wipe_tokens(net_host_tokens* tokens) {
         net_token_wipe(&tokens->tokens[i]);
     base_release(NULL, tokens->tokens, NET_HOST_TOKENS_MAX * sizeof *tokens->tokens);
     *tokens = (net_host_tokens){0};
-}
-
-// A key in a file that others can read is no secret. Such a file is refused, so that an operator
-// cannot overlook it.
-
-// What systemd hands over (LoadCredential) is for the service alone, by an entry of an ACL, which
-// shows among the rights of the group.
-static bool is_credential(const char* path) {
-    const char* folder = getenv("CREDENTIALS_DIRECTORY");
-    const size_t length = folder ? strlen(folder) : 0;
-    return length > 1 && strncmp(path, folder, length) == 0 && path[length] == '/' &&
-           !strchr(path + length + 1, '/');
-}
-
-static bool is_for_us_alone(int descriptor, const char* path, const base_reporter* reporter) {
-    struct stat status;
-    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-        base_report(reporter, path, 0, "is no plain file");
-        return false;
-    }
-    if (status.st_uid != geteuid() && status.st_uid != 0) {
-        base_report(reporter, path, 0, "is a secret of another user: make it your own with chown");
-        return false;
-    }
-    const mode_t others = is_credential(path) ? S_IWGRP | S_IXGRP | S_IRWXO : S_IRWXG | S_IRWXO;
-    if ((status.st_mode & others) != 0) {
-        base_report(reporter, path, 0, "others can read this secret: run chmod 600 %s", path);
-        return false;
-    }
-    return true;
 }
 
 // One byte more than fits tells that the file is too long.

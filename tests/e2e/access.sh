@@ -4,6 +4,7 @@
 # shellcheck source=lib.sh
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+umask 077 # for files of keys and tokens
 
 # opens [option...]: a server of breakout; $address is where it listens.
 opens() {

@@ -4,6 +4,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=lib.sh
 . "$here/lib.sh"
+umask 077 # for files of keys and tokens
 # shellcheck source=broker.sh
 . "$here/broker.sh"
 

@@ -295,9 +295,9 @@ are_all_back() { [ "$(sed -nE 's/.* (client=[0-9]+) .* dir=in kind=input .*/\1/p
 resume_killed() { # NUMBER
     local i
     serve first --min-clients $bots --key-file server.key --log "first$1.slog"
-    for ((i = 1; i <= bots; i++)); do
+    (umask 077 && for ((i = 1; i <= bots; i++)); do
         "$bin/shoal-server" token --key-file server.key --server "$address" --server 192.0.2.1:7777 --player $i
-    done >tokens
+    done >tokens)
     start clients shoal-client "$address" --bots $bots --token-file tokens --trace trace.txt
     await "update" is_playing trace.txt
     sleep "$((RANDOM % 2)).$((RANDOM % 900 + 100))"

@@ -4,6 +4,7 @@
 # shellcheck source=lib.sh
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+umask 077 # for files of keys and tokens
 # shellcheck source=broker.sh
 . "$here/broker.sh"
 

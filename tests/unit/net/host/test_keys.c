@@ -49,7 +49,7 @@ static void make_ring(net_key_ring* keys, uint32_t count) {
 static void write_text(const char* path, const char* text) {
     FILE* file = fopen(path, "wb");
     assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
+    assert_true(fputs(text, file) >= 0 && chmod(path, 0600) == 0);
     assert_int_equal(fclose(file), 0);
 }
 
@@ -82,7 +82,8 @@ HEARD_CASE(a_key_file_is_not_overwritten_but_replaced_when_asked) {
     make_ring(&other, 2);
     assert_true(net_host_save_keys(KEYS_FILE, &keys, true, &last->reporter));
     assert_false(net_host_save_keys(KEYS_FILE, &other, true, &last->reporter));
-    assert_non_null(strstr(last->text, "cannot be created"));
+    assert_non_null(
+        strstr(last->text, "cannot be created: File exists: it has keys; --rotate puts"));
     assert_true(net_host_load_keys(KEYS_FILE, &again, &last->reporter));
     assert_int_equal(again.count, 1);
     assert_true(net_host_save_keys(KEYS_FILE, &other, false, &last->reporter));
@@ -140,6 +141,19 @@ HEARD_CASE(tokens_come_one_a_line_and_blank_lines_do_not_count) {
     assert_string_equal(again, second);
     net_host_wipe_tokens(&tokens);
     assert_null(tokens.tokens);
+}
+
+HEARD_CASE(a_file_of_tokens_that_others_can_read_is_refused) {
+    char text[NET_TOKEN_TEXT_BYTES];
+    net_host_tokens tokens;
+    token_text(text, 1);
+    write_text(TOKENS_FILE, text);
+    assert_int_equal(chmod(TOKENS_FILE, 0644), 0);
+    assert_false(net_host_load_tokens(TOKENS_FILE, &tokens, &last->reporter));
+    assert_non_null(strstr(last->text, "others can read this secret: run chmod 600 "));
+    assert_int_equal(chmod(TOKENS_FILE, 0600), 0);
+    assert_true(net_host_load_tokens(TOKENS_FILE, &tokens, &last->reporter));
+    net_host_wipe_tokens(&tokens);
 }
 
 HEARD_CASE(a_file_without_a_sound_token_is_refused) {
