@@ -12,6 +12,7 @@
 #include "base/text.h"
 
 #include <string.h>
+#include <strings.h>
 
 // What the declarations of server and client contradict.
 //
@@ -149,6 +150,179 @@ static bool has_key(const char* keys, const char* key, size_t size) {
     return false;
 }
 
+static const char* keys_of(const net_action* action) {
+    return action->keys;
+}
+
+static const char* pads_of(const net_action* action) {
+    return action->pads;
+}
+
+// What SDL, which a server lacks, calls keys and inputs of game controllers (test_controls.c compares).
+static const char* const key_names[] = {"Enter",
+                                        "Esc",
+                                        "Comma",
+                                        "Bar",
+                                        "Return",
+                                        "Escape",
+                                        "Backspace",
+                                        "Tab",
+                                        "Space",
+                                        "CapsLock",
+                                        "PrintScreen",
+                                        "ScrollLock",
+                                        "Pause",
+                                        "Insert",
+                                        "Home",
+                                        "PageUp",
+                                        "Delete",
+                                        "End",
+                                        "PageDown",
+                                        "Right",
+                                        "Left",
+                                        "Down",
+                                        "Up",
+                                        "Numlock",
+                                        "Application",
+                                        "Power",
+                                        "Execute",
+                                        "Help",
+                                        "Menu",
+                                        "Select",
+                                        "Stop",
+                                        "Again",
+                                        "Undo",
+                                        "Cut",
+                                        "Copy",
+                                        "Paste",
+                                        "Find",
+                                        "Mute",
+                                        "VolumeUp",
+                                        "VolumeDown",
+                                        "AltErase",
+                                        "SysReq",
+                                        "Cancel",
+                                        "Clear",
+                                        "Prior",
+                                        "Separator",
+                                        "Out",
+                                        "Oper",
+                                        "Clear / Again",
+                                        "CrSel",
+                                        "ExSel",
+                                        "ThousandsSeparator",
+                                        "DecimalSeparator",
+                                        "CurrencyUnit",
+                                        "CurrencySubUnit",
+                                        "Left Ctrl",
+                                        "Left Shift",
+                                        "Left Alt",
+                                        "Left GUI",
+                                        "Right Ctrl",
+                                        "Right Shift",
+                                        "Right Alt",
+                                        "Right GUI",
+                                        "ModeSwitch",
+                                        "AudioNext",
+                                        "AudioPrev",
+                                        "AudioStop",
+                                        "AudioPlay",
+                                        "AudioMute",
+                                        "MediaSelect",
+                                        "WWW",
+                                        "Mail",
+                                        "Calculator",
+                                        "Computer",
+                                        "AC Search",
+                                        "AC Home",
+                                        "AC Back",
+                                        "AC Forward",
+                                        "AC Stop",
+                                        "AC Refresh",
+                                        "AC Bookmarks",
+                                        "BrightnessDown",
+                                        "BrightnessUp",
+                                        "DisplaySwitch",
+                                        "KBDIllumToggle",
+                                        "KBDIllumDown",
+                                        "KBDIllumUp",
+                                        "Eject",
+                                        "Sleep",
+                                        "App1",
+                                        "App2",
+                                        "AudioRewind",
+                                        "AudioFastForward",
+                                        "SoftLeft",
+                                        "SoftRight",
+                                        "Call",
+                                        "EndCall"};
+static const char* const pad_names[] = {"A",
+                                        "B",
+                                        "X",
+                                        "Y",
+                                        "Back",
+                                        "Guide",
+                                        "Start",
+                                        "LeftStick",
+                                        "RightStick",
+                                        "LeftShoulder",
+                                        "RightShoulder",
+                                        "DPUp",
+                                        "DPDown",
+                                        "DPLeft",
+                                        "DPRight",
+                                        "Misc1",
+                                        "Paddle1",
+                                        "Paddle2",
+                                        "Paddle3",
+                                        "Paddle4",
+                                        "Touchpad",
+                                        "LeftTrigger",
+                                        "RightTrigger",
+                                        "LeftX-",
+                                        "LeftX+",
+                                        "LeftY-",
+                                        "LeftY+",
+                                        "RightX-",
+                                        "RightX+",
+                                        "RightY-",
+                                        "RightY+"};
+
+// A character, a key of the number block, F1 and so on.
+static bool is_of_many(const char* name) {
+    static const char pad[] = "Keypad ";
+    const size_t bytes = (uint8_t)name[0] < 0x80 ? 1 : (uint8_t)name[0] < 0xe0 ? 2 : 3;
+    return strlen(name) <= bytes || strncasecmp(name, pad, sizeof pad - 1) == 0 ||
+           ((name[0] | 32) == 'f' && name[1 + strspn(name + 1, "0123456789")] == '\0');
+}
+
+// Is it one of these names? Else they are offered as the nearest.
+static bool is_among(const char* const* names, uint32_t count, const char* name,
+                     base_nearest* nearest) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcasecmp(names[i], name) == 0) return true;
+        base_nearest_offer(nearest, names[i]);
+    }
+    return false;
+}
+
+bool net_check_is_input(bool is_pad, const char* name, base_nearest* nearest) {
+    *nearest = base_nearest_begin(name);
+    return is_pad ? is_among(pad_names, BASE_COUNT(pad_names), name, nearest)
+                  : is_of_many(name) || is_among(key_names, BASE_COUNT(key_names), name, nearest);
+}
+
+static void check_name(net_checker* self, const char* action, bool is_pad, const char* text,
+                       size_t size) {
+    char name[ECS_NAME_BYTES_MAX], hint[BASE_HINT_BYTES];
+    base_nearest nearest;
+    (void)base_text_format(name, sizeof name, "%.*s", (int)size, text);
+    if (size == 0 || net_check_is_input(is_pad, name, &nearest)) return;
+    net_check_report(self, "key name", name, "action %s: '%s' is no %s: correct the name%s", action,
+                     name, is_pad ? "input of a game controller" : "key",
+                     base_nearest_hint(&nearest, hint));
+}
+
 // `what`: "key", or "input of a game controller".
 static void check_names_of(net_checker* self, uint32_t action, const char* what,
                            const char* (*names_of)(const net_action*)) {
@@ -156,6 +330,7 @@ static void check_names_of(net_checker* self, uint32_t action, const char* what,
     const char* name = names_of(&actions[action]);
     for (size_t size; name && *name; name += size + (name[size] == ',')) {
         size = strcspn(name, ",");
+        check_name(self, actions[action].name, names_of == pads_of, name, size);
         for (uint32_t k = 0; k < action; k++)
             if (has_key(names_of(&actions[k]), name, size))
                 net_check_report(self, "key", actions[action].name,
@@ -164,14 +339,6 @@ static void check_names_of(net_checker* self, uint32_t action, const char* what,
                                  actions[k].name, actions[action].name, what, (int)size, name,
                                  what);
     }
-}
-
-static const char* keys_of(const net_action* action) {
-    return action->keys;
-}
-
-static const char* pads_of(const net_action* action) {
-    return action->pads;
 }
 
 static void check_keys(net_checker* self) {

@@ -8,6 +8,7 @@
 /// Threads: one; no other match of the module may run meanwhile.
 #pragma once
 
+#include "base/text.h"
 #include "net/match.h"
 #include "net/server.h"
 #include "state/rows.h"
@@ -47,8 +48,8 @@ typedef struct net_check_result {
 /// Compare the declarations of the worlds, without a step: a few milliseconds. Optional components
 /// that no template has are named, too. `match` is the server's, before or between steps.
 ///
-/// Found: what net_module_check refuses in the module's file; systems that never run; actions with
-/// one key; messages whose event no system handles; message fields that do not come back from the
+/// Found: what net_module_check refuses in the module's file; systems that never run; names that
+/// are no keys; actions with one key; messages whose event no system handles; message fields that do not come back from the
 /// wire; components that take inputs and are not tracked; components that the server writes, a
 /// client reads and that are not replicated.
 /// @return NET_OK, also with findings; NET_ERR_MODULE (reported: a world of a client cannot be
@@ -100,6 +101,9 @@ void net_check_report_at(net_checker* self, const char* file, uint32_t line, con
                          const char* name, const char* format, ...)
     __attribute__((format(printf, 6, 7)));
 
+/// Is this the name of a key, or of an input of a game controller? Capitals do not matter.
+/// *nearest: other names, if it is none.
+bool net_check_is_input(bool is_pad, const char* name, base_nearest* nearest);
 /// Every value of the server's world (check_values.c).
 void net_check_values(net_checker* self);
 /// Values that a client's system reads and that differ from the server's, though no system of the

@@ -7,6 +7,10 @@
 
 #include "test.h"
 
+#include "tools/check.h"
+
+#include <SDL.h>
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,6 +45,22 @@ static client_controls make(void) {
     assert_non_null(strstr(reports.text, "'No Such Key' is no key"));
     assert_null(strstr(reports.text, "DPLeft"));
     return controls;
+}
+
+CASE(a_check_knows_the_names_of_keys) {
+    base_nearest nearest;
+    for (int i = 0; i < SDL_NUM_SCANCODES; i++) {
+        const char* name = SDL_GetScancodeName((SDL_Scancode)i);
+        if (client_window_key(name) == 0 || strchr(name, ',')) continue;
+        if (!net_check_is_input(false, name, &nearest)) fail_msg("%s", name);
+    }
+    for (int i = 0; i < SDL_CONTROLLER_BUTTON_MAX; i++)
+        assert_true(net_check_is_input(
+            true, SDL_GameControllerGetStringForButton((SDL_GameControllerButton)i), &nearest));
+    assert_true(net_check_is_input(false, "Enter", &nearest));
+    assert_true(net_check_is_input(true, "RightTrigger", &nearest));
+    assert_false(net_check_is_input(false, "No Such Key", &nearest));
+    assert_false(net_check_is_input(true, "LeftX", &nearest));
 }
 
 CASE(keys_are_found_by_their_names) {

@@ -19,6 +19,7 @@
 typedef enum mistake {
     MISTAKE_NONE,
     MISTAKE_ONE_KEY,
+    MISTAKE_KEY_NAME,        // no key is called so
     MISTAKE_ONE_BUTTON,      // two actions have it
     MISTAKE_NO_SOUND,        // its file is missing
     MISTAKE_NO_MUSIC,        // the same
@@ -577,6 +578,7 @@ static const net_game_module* mistaken_module(void) {
     static const net_action actions[] = {{"hop", "Space,a", "hop", NULL},
                                          {"left", "Left,A", "go left", "A"},
                                          {"duck", "", "duck", "B,a"}};
+    static const net_action odd[] = {{"hop", "Spcae,F12,Keypad 5,a", "hop", "DPLfet,LeftX+"}};
     static const net_sound sounds[] = {{"goal", "goal.wav", 1.0f, 0.0f},
                                        {"gaol", "goal.wav", 1.0f, 0.0f}};
     static net_game_module module = {
@@ -609,6 +611,8 @@ static const net_game_module* mistaken_module(void) {
     module.action_count = 1;
     if (the_mistake == MISTAKE_ONE_KEY || the_mistake == MISTAKE_ONE_BUTTON)
         module.action_count = 2;
-    if (the_mistake == MISTAKE_ONE_BUTTON) module.actions = actions + 1;
+    module.actions = the_mistake == MISTAKE_ONE_BUTTON ? actions + 1
+                     : the_mistake == MISTAKE_KEY_NAME ? odd
+                                                       : actions;
     return &module;
 }

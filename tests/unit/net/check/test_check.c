@@ -128,6 +128,16 @@ CASE(what_is_not_sent_or_handled_is_named) {
     expect_among(&no_predict, 1, 3);
 }
 
+CASE(a_name_that_no_key_has_is_named) {
+    static const expectation expected[] = {
+        {MISTAKE_KEY_NAME, "warning: action hop: 'Spcae' is no key: correct the name, did you mean "
+                           "'Space'?\n"},
+        {MISTAKE_KEY_NAME, "warning: action hop: 'DPLfet' is no input of a game controller: "
+                           "correct the name, did you mean 'DPLeft'?\n"},
+    };
+    expect_among(expected, BASE_COUNT(expected), 2);
+}
+
 CASE(fields_that_do_not_come_back_are_named) {
     static const expectation lost = {
         MISTAKE_LOST_FIELD,
