@@ -178,7 +178,8 @@ static ecs_result add_system(ecs_world* world, const ecs_system_desc* desc, ecs_
     ecs_systems* systems = world->systems;
     if (world->is_sealed) return ECS_ERR_SEALED;
     if (ecs_system_index(world, desc->name) != UINT32_MAX) return ECS_ERR_DUPLICATE;
-    if (systems->count >= ECS_SYSTEMS_MAX || !name_fits(desc->name)) return ECS_ERR_FULL;
+    if (systems->count >= ECS_SYSTEMS_MAX) return ECS_FULL(world, ECS_SYSTEMS_MAX);
+    if (!name_fits(desc->name)) return ECS_FULL(world, ECS_NAME_BYTES_MAX);
     ecs_system* system = base_allocate_zero(world->allocator, sizeof(ecs_system));
     ecs_result result = ECS_ERR_MEMORY;
     if (system &&

@@ -252,7 +252,7 @@ ecs_result ecs_query_create(ecs_world* world, const ecs_term* terms, uint32_t te
                             ecs_query** query) {
     ecs_storage* storage = world->storage;
     if (world->is_sealed) return ECS_ERR_SEALED;
-    if (term_count > ECS_QUERY_TERMS_MAX) return ECS_ERR_FULL;
+    if (term_count > ECS_QUERY_TERMS_MAX) return ECS_FULL(world, ECS_QUERY_TERMS_MAX);
     for (uint32_t i = 0; i < term_count; i++)
         BASE_ASSERT(!terms[i].component == (terms[i].access == ECS_ONLY));
     const uint64_t hash = hash_terms(terms, term_count);

@@ -350,7 +350,7 @@ ecs_result ecs_type_register_as(ecs_world* world, const ecs_type_desc* desc, uin
     const char* fault = desc_fault(desc, flags);
     if (fault) return refuse(reporter, desc, fault);
     if (ecs_type_find(world, desc->name) != ECS_TYPE_NONE) return ECS_ERR_DUPLICATE;
-    if (world->types->type_count == ECS_TYPES_MAX) return ECS_ERR_FULL;
+    if (world->types->type_count == ECS_TYPES_MAX) return ECS_FULL(world, ECS_TYPES_MAX);
     return ecs_type_add(world, desc, flags, reporter, id);
 }
 
@@ -426,7 +426,7 @@ ecs_result ecs_component_register(ecs_world* world, const char* name, ecs_type_i
         if (id) *id = found;
         return ECS_OK;
     }
-    if (types->component_count == ECS_COMPONENTS_MAX) return ECS_ERR_FULL;
+    if (types->component_count == ECS_COMPONENTS_MAX) return ECS_FULL(world, ECS_COMPONENTS_MAX);
     if (!ecs_components_reserve(world, 1)) return ECS_ERR_MEMORY;
     ecs_component* component = ecs_component_at(types, ++types->component_count);
     *component = (ecs_component){

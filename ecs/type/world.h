@@ -19,6 +19,8 @@ struct ecs_world {
     ecs_tick tick;
     bool is_mirror;
     bool is_sealed;
+    const char* full; ///< the limit that a registration reached last, by its name; NULL: none
+    uint32_t full_max;
     bool has_loader; ///< creations may have to wait for resources
     bool is_view;    ///< a copy that a range of a system gets (system/range.h)
     bool is_part;    ///< such a copy for a part of a shared loop, which records nothing
@@ -46,6 +48,9 @@ struct ecs_world {
     struct ecs_loading* loading;     ///< entities that wait for resources (structure/loading.h)
     struct ecs_hierarchy* hierarchy; ///< lists of children (structure/hierarchy.h)
 };
+
+#define ECS_FULL(world, limit)                                                                     \
+    ((world)->full = #limit, (world)->full_max = (uint32_t)(limit), ECS_ERR_FULL)
 
 // world.c sets up each part and tears it down; *_init returns false when memory ran out, *_deinit
 // accepts a zeroed struct.

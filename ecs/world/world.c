@@ -387,6 +387,11 @@ void* ecs_world_context(ecs_world* world, size_t size) {
     return memory;
 }
 
+const char* ecs_world_full(const ecs_world* world, uint32_t* max) {
+    *max = world->full_max;
+    return world->full;
+}
+
 const ecs_counters* ecs_world_counters(const ecs_world* world) {
     return &world->counters;
 }

@@ -105,6 +105,9 @@ typedef struct ecs_counters {
 } ecs_counters;
 /// The counters; borrowed from the world and up to date.
 const ecs_counters* ecs_world_counters(const ecs_world* world);
+/// @return the limit that made a registration return ECS_ERR_FULL last, "ECS_SYSTEMS_MAX", and how
+///         large it is; NULL: none did.
+const char* ecs_world_full(const ecs_world* world, uint32_t* max);
 /// Count a bad transition that a layer above found.
 void ecs_world_count_bad_transition(ecs_world* world);
 
