@@ -214,8 +214,8 @@ PICTURE_CASE(what_a_build_said_lies_over_the_game_while_it_fails) {
 
 PICTURE_CASE(a_line_shows_its_end) {
     const char* const texts[] = {"", "hello",
-                                 "a line that is so long that it does not fit into its "
-                                 "place, of which one sees what one types, the END"};
+                                 ("a line that is so long that it does not fit into its "
+                                  "place, of which one sees what one types, the END")};
     uint32_t count[BASE_COUNT(texts)];
     for (uint32_t i = 0; i < BASE_COUNT(texts); i++) {
         picture_begin(p);

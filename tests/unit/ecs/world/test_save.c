@@ -296,7 +296,8 @@ CASE(rows_are_not_made_before_their_values_can_be_there) {
     assert_ok(ecs_create_many(world, ecs_template_find(world, "big"), ROWS, NULL));
     base_bytes bytes = world_saved(world);
     assert_int_equal(ecs_world_restore(world, NULL, 0), ECS_ERR_MALFORMED);
-    int64_t before = memory.bytes_peak = memory.bytes;
+    const int64_t before = memory.bytes;
+    memory.bytes_peak = before;
     assert_int_equal(ecs_world_restore(world, bytes.data, bytes.size / 2), ECS_ERR_MALFORMED);
     assert_true(memory.bytes_peak - before < 1 << 20);
     assert_ok(ecs_world_restore(world, bytes.data, bytes.size));

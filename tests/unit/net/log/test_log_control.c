@@ -112,7 +112,7 @@ static void order_any(operated* self) {
         (void)order_one(self, "set", text);
         break;
     case 2:
-        (void)order_one(self, "say", "hello" + base_rng_below(&self->rng, 6)); // the last is empty
+        (void)order_one(self, "say", &"hello"[base_rng_below(&self->rng, 6)]); // the last is empty
         break;
     case 3:
         self->marks += order_one(self, "mark", "a turn") == NET_OK;

@@ -66,12 +66,13 @@ static inline void mirror_on_gone(void* context, ecs_entity entity, ecs_tick tic
 }
 
 static inline net_mirror_config mirror_config(mirror_side* m) {
-    return (net_mirror_config){.world = m->side.world,
-                               .rows = m->side.rows,
-                               .index_max = MIRROR_INDEX_MAX,
-                               .trace = mirror_on_applied,
-                               .trace_context = m,
-                               .sink = {m, mirror_on_row, mirror_on_gone}};
+    return (net_mirror_config){
+        .world = m->side.world,
+        .rows = m->side.rows,
+        .index_max = MIRROR_INDEX_MAX,
+        .trace = mirror_on_applied,
+        .trace_context = m,
+        .sink = {.context = m, .row = mirror_on_row, .gone = mirror_on_gone}};
 }
 
 static inline void mirror_open(mirror_side* m) {

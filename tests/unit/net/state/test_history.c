@@ -281,12 +281,12 @@ static uint64_t hash_of(const class_fixture* c, uint64_t hash) {
     const net_history_event* events = net_history_events(c->f.history, &count);
     for (uint32_t i = 0; i < count; i++) {
         hash = base_hash64_mix(hash, events[i].handle);
-        hash = base_hash64_mix(hash, (uint64_t)events[i].components << 32 | events[i].kind << 16 |
-                                         events[i].classes);
+        hash = base_hash64_mix(hash, (uint64_t)events[i].components << 32 |
+                                         (uint64_t)events[i].kind << 16 | events[i].classes);
         const net_history_entity* entity =
             net_history_find(c->f.history, ecs_entity_index(events[i].handle));
         if (!entity) continue;
-        hash = base_hash64_mix(hash, entity->count << 16 | entity->capacity);
+        hash = base_hash64_mix(hash, (uint64_t)entity->count << 16 | entity->capacity);
         hash = base_hash64_mix(hash, net_history_changed(entity, OWNER));
         hash = base_hash64(net_history_newest(entity), entity->words * sizeof(uint32_t), hash);
     }
