@@ -210,7 +210,7 @@ int client_window_play(client_program* program) {
         client_window_set_names(on->window, find_name, on);
         if (!client_window_is_interactive(on->window) && !config->shot)
             base_report(&on->stderr_reporter, NULL, 0,
-                        "note: there is no display: nobody sees this window (--headless plays "
+                        "note: there is no display, so this window is not shown (--headless plays "
                         "without one, --shot FILE.png keeps a picture)");
         on->is_interactive = client_window_is_interactive(on->window) && config->ticks == 0;
         show_keys_init(on);

@@ -183,6 +183,11 @@ static net_repl_state_room make_room(const net_session_out* out, const proto_bit
                                  .group = 8 * NET_GROUP_BYTES_MAX};
 }
 
+_Static_assert(NET_GROUP_BYTES_MAX == NET_SNAPSHOT_BYTES_MIN, "packets hold it");
+_Static_assert(NET_SNAPSHOT_BYTES_MIN + STATE_ENVELOPE_BYTES_MAX + EVENT_BYTES_EVERY_PACKET <=
+                   NET_STATE_BYTES_MAX,
+               "a packet must hold the largest row: shrink the event share");
+
 static bool send_packet(net_server_lane* lane, net_session* session) {
     const net_server* server = lane->server;
     net_session_out* out = &session->out;
@@ -191,10 +196,6 @@ static bool send_packet(net_server_lane* lane, net_session* session) {
     size_t event_bytes = 0;
     size_t event_budget =
         out->packet_count % 2 == 1 ? EVENT_BYTES_OTHER_PACKET : EVENT_BYTES_EVERY_PACKET;
-    _Static_assert(NET_GROUP_BYTES_MAX == NET_SNAPSHOT_BYTES_MIN, "packets hold it");
-    _Static_assert(NET_SNAPSHOT_BYTES_MIN + STATE_ENVELOPE_BYTES_MAX + EVENT_BYTES_EVERY_PACKET <=
-                       NET_STATE_BYTES_MAX,
-                   "a packet must hold the largest row: shrink the event share");
     Shoal__Wire__StatePacket packet = SHOAL__WIRE__STATE_PACKET__INIT;
     packet.n_events = net_event_outbox_fill(&out->outbox, events, pointers, EVENTS_PER_PACKET_MAX,
                                             event_budget, &event_bytes);

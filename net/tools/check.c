@@ -158,7 +158,8 @@ static const char* pads_of(const net_action* action) {
     return action->pads;
 }
 
-// What SDL, which a server lacks, calls keys and inputs of game controllers (test_controls.c compares).
+// What SDL, which a server lacks, calls keys and inputs of game controllers (test_controls.c
+// compares).
 static const char* const key_names[] = {"Enter",
                                         "Esc",
                                         "Comma",

@@ -49,8 +49,8 @@ typedef struct net_check_result {
 /// that no template has are named, too. `match` is the server's, before or between steps.
 ///
 /// Found: what net_module_check refuses in the module's file; systems that never run; names that
-/// are no keys; actions with one key; messages whose event no system handles; message fields that do not come back from the
-/// wire; components that take inputs and are not tracked; components that the server writes, a
+/// are no keys; actions with one key; messages whose event no system handles; message fields that
+/// do not come back from the wire; components that take inputs and are not tracked; components that the server writes, a
 /// client reads and that are not replicated.
 /// @return NET_OK, also with findings; NET_ERR_MODULE (reported: a world of a client cannot be
 ///         made); NET_ERR_MEMORY.
@@ -110,8 +110,8 @@ void net_check_values(net_checker* self);
 /// client writes them. `mirror` is as the server's world at the same tick.
 void net_check_hidden_values(net_checker* self, net_match* mirror);
 
-/// Report what net_log_verify found of a match that it restored in the middle of its log.
-void net_check_restored(net_checker* self, const struct net_verify_result* found);
+/// Run the log of the match again, also from its middle (check_log.c).
+BASE_MUST_USE net_result net_check_log(net_checker* self);
 /// Components whose class of `_visible` no client gets. `players`: templates of players' entities
 /// (check_interest.c).
 void net_check_classes(net_checker* self, const ecs_template_id* players, uint32_t count);

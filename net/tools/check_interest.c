@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What `_visible` and the rules of interest promise, and no client ever gets.
 //
-// A class that no client has hides a component from all, and the game looks as if it sent nothing. The
-// game's `relevance` is asked about what is near, so "always" of what is far is never heard. A
+// A class that no client has hides a component from all, and the game looks as if it sent nothing.
+// The game's `relevance` is asked about what is near, so "always" of what is far is never heard. A
 // client without a viewpoint sees nothing by distance. None of these is refused, since a callback
 // may give the class, and a later tick the viewpoint: so they are looked for in a match.
 #include "tools/check.h"

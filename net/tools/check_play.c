@@ -625,7 +625,8 @@ static bool has_had_rows(const check_table* table, const char* system) {
     return false;
 }
 
-// The next system or handler that had no rows in any world; NULL: none. All bots have the same systems.
+// The next system or handler that had no rows in any world; NULL: none. All bots have the same
+// systems.
 static const char* next_without_rows(const check_table* table, uint32_t* world, ecs_user* user) {
     bool has_had;
     for (; *world <= WORLDS_PER_BOT; (*world)++, *user = (ecs_user){0})
@@ -723,42 +724,10 @@ static void check_predictions(check_table* table) {
     }
 }
 
-// ---- the log again ----
+// ---- the end ----
 
 static void say_stepped(const net_checker* self) {
     if (self->config->stepped) self->config->stepped(self->config->stepped_context);
-}
-
-// A net_verify_tick_fn.
-static bool each_tick(void* self, net_match* match) {
-    (void)match;
-    say_stepped(self);
-    return true;
-}
-
-static net_result run_again(net_checker* self) {
-    const net_check_config* config = self->config;
-    net_log_reader* reader = NULL;
-    net_verify_result verified;
-    net_result result =
-        net_log_reader_create(config->allocator, config->log_file, config->reporter, &reader);
-    if (result != NET_OK) return result;
-    result =
-        net_log_verify(reader, config->module, 0, each_tick, self, config->reporter, &verified);
-    net_log_reader_destroy(reader);
-    if (result != NET_ERR_DIVERGED) return result;
-    if (verified.restored_tick > 0) {
-        net_check_restored(self, &verified);
-        return NET_OK;
-    }
-    net_check_report(
-        self, "log", "diverged",
-        "the log does not run again: tick %llu differs in component %s of entity %u:%u: "
-        "something besides inputs and the world's chance decides (an address, memory "
-        "that was not set, what is kept outside of the world)",
-        (unsigned long long)verified.diverged_tick, verified.component,
-        ecs_entity_index(verified.entity), ecs_entity_generation(verified.entity));
-    return NET_OK;
 }
 
 static net_result close_log(check_table* table) {
@@ -810,5 +779,5 @@ net_result net_check_match(net_checker* self) {
     close_table(&table);
     // In a validating build the replay, which reports to no check, would stop at such a write.
     if (result != NET_OK || (BASE_VALIDATE_ON && table.is_sly)) return result;
-    return run_again(self);
+    return net_check_log(self);
 }

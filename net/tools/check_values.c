@@ -5,7 +5,6 @@
 // what a client's system reads: is it what the server has?
 #include "tools/check.h"
 
-#include "net/log.h"
 #include "net/match.h"
 
 #include "ecs/inspect.h"
@@ -181,26 +180,4 @@ void net_check_hidden_values(net_checker* self, net_match* mirror) {
             check_hidden(&at, mirror);
         }
     }
-}
-
-// ---- a match that was restored ----
-
-void net_check_restored(net_checker* self, const net_verify_result* found) {
-    char where[512] = "its chance, or what waits in it";
-    if (found->template_name[0])
-        (void)base_text_format(where, sizeof where,
-                               "component %s of template %s (entity %u:%u, field %s: %s, restored "
-                               "%s), first behind %s",
-                               found->component, found->template_name,
-                               ecs_entity_index(found->entity),
-                               ecs_entity_generation(found->entity), found->field, found->log_value,
-                               found->value, found->system);
-    else if (strcmp(found->component, "-") != 0)
-        return; // written past its tracking: the server said it
-    net_check_report(self, "log", "restored",
-                     "a match that is restored behind tick %llu differs in tick %llu in %s: the "
-                     "game keeps state outside of its world (in its context or in a static "
-                     "variable), and no keyframe has it; keep it in a component",
-                     (unsigned long long)found->restored_tick,
-                     (unsigned long long)found->diverged_tick, where);
 }

@@ -54,7 +54,8 @@ static enum MHD_Result send_game(const server_inspect* self, http_visit* visit) 
         return http_respond_kept(visit, "application/wasm", tag, is_packed, response);
     }
     if (file >= 0) close(file);
-    return http_send_error(visit, 404, "the game was not built for browsers: scripts/web FOLDER, or -DSHOAL_WEB=ON");
+    return http_send_error(
+        visit, 404, "the game was not built for browsers: scripts/web FOLDER, or -DSHOAL_WEB=ON");
 }
 
 static enum MHD_Result send_health(server_inspect* self, http_visit* visit) {

@@ -111,7 +111,7 @@ case_a_human_without_hands_plays_along() {
     [ "$code" = 0 ] || fail "the client ended with $code"
     ends_with 0 server
     are_equal 1 server client
-    says client.err '^note: there is no display: nobody sees this window '
+    says client.err '^note: there is no display, so this window is not shown '
 }
 
 case_people_share_a_window() {

@@ -29,8 +29,8 @@ const ecs_running* ecs_running_here(void);
 /// it is back. @return what it called before.
 const char* ecs_running_call(const char* function);
 /// Any thread may ask, and a signal handler: it reads a few words without a lock, which may belong
-/// to two moments. Texts live as long as the world. @return false: the thread runs neither a stage nor a function
-/// of a game.
+/// to two moments. Texts live as long as the world. @return false: the thread runs neither a stage
+/// nor a function of a game.
 bool ecs_running_where(const ecs_running* running, ecs_where* where);
 /// Check every invariant of the storage: records, rows, tails of columns, query caches, free
 /// indices. Asserts the first that does not hold. O(world).

@@ -6,9 +6,9 @@
 ///         out.
 /// Limits: At most 2^22 - 1 entities in a world. Generations run 1..1023 and wrap. A world reuses
 ///         an index only while at least ECS_FREE_INDICES_MIN are free, so a handle comes again
-///         after 1,023 times as many destructions (1.05 million) at the earliest. Within a block of 4,096 indices, those never used come first. Before a
-///         world begins the next block, it reuses freed ones in rising order, again and again,
-///         while enough are free.
+///         after 1,023 times as many destructions (1.05 million) at the earliest. Within a block of
+///         4,096 indices, those never used come first. Before a world begins the next block, it
+///         reuses freed ones in rising order, again and again, while enough are free.
 #pragma once
 
 #include "base/macros.h"

@@ -18,7 +18,7 @@ CASE(a_copy_is_cut_and_terminated) {
     assert_false(base_text_copy(NULL, 0, "x"));
 }
 
-// Half a character is no text: a peer that gets it takes its sender for one who breaks the protocol.
+// A peer that gets half a character ends the session.
 CASE(a_text_is_cut_between_characters) {
     static const char* const letters[] = {"x", "\xc3\xbc", "\xe2\x82\xac", "\xf0\x9f\x99\x82"};
     for (size_t size = 1; size <= 4; size++)
