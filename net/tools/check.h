@@ -50,8 +50,8 @@ typedef struct net_check_result {
 ///
 /// Found: what net_module_check refuses in the module's file; systems that never run; names that
 /// are no keys; actions with one key; messages whose event no system handles; message fields that
-/// do not come back from the wire; components that take inputs and are not tracked; components that the server writes, a
-/// client reads and that are not replicated.
+/// do not come back from the wire; components that take inputs and are not tracked; components that
+/// the server writes, a client reads and that are not replicated.
 /// @return NET_OK, also with findings; NET_ERR_MODULE (reported: a world of a client cannot be
 ///         made); NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_check_declared(const net_check_config* config, net_match* match,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Segments: what a reader gets of several files, which of them are deleted, and who is told. The
-// saves are made-up bytes.
+// Segments: what a reader gets of several files, which of them are deleted, and who hears of it.
+// The saves are made-up bytes.
 #include "log_keyed.h"
 
 #include <sys/wait.h>
