@@ -3,6 +3,7 @@
 # The commands of shoal-replay, on small logs of real bots that shoal-bench makes in virtual time.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
 
 line=loss=5,delay=40,jitter=10,seed=3
 
@@ -198,15 +199,8 @@ case_serve_shows_what_a_client_recorded() {
     start serve shoal-replay serve seen.slog --http 127.0.0.1:0
     await "ready line of serve" is_ready_or_gone serve
     says serve.out '^ready http=http://[^ ]* game=breakout$'
-    python3 - "$(value http serve.out)" >page.out 2>page.err <<'EOF' || fail "the page answers something else"
-import json, sys, urllib.parse, urllib.request
-url = urllib.parse.urlsplit(sys.argv[1])
-ask = lambda path: urllib.request.urlopen(f"http://{url.netloc}{path}" + (f"?{url.query}" if url.query else ""), timeout=60).read()
-assert "pass_ms" in json.loads(ask("/healthz"))
-info = json.loads(ask("/watch/info"))
-assert info["game"] == "breakout" and not info["live"] and info["first"] == info["newest"] == 1, info
-open("got.slog", "wb").write(ask("/watch/bytes"))
-EOF
+    python3 "$here/inspect.py" "$(value http serve.out)" recorded >page.out 2>page.err ||
+        fail "the page answers something else"
     for file in seen got; do
         run $file shoal-client --replay $file.slog --headless
         [ "$code" = 0 ] || fail "watching $file.slog ended with $code"
