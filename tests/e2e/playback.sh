@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # shoal-client plays a log without a window: its end, exit codes, and which logs it accepts.
 # shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
 
 # record LOG TICKS [option...]: record a short match of two bots.
 record() {
@@ -166,9 +167,8 @@ case_a_client_records_what_it_saw() {
 
 # Logs of version 1 are refused, with the build that reads them.
 case_logs_of_version_1_are_refused_by_name() {
-    local log logs
-    logs=$(cd "$(dirname "${BASH_SOURCE[0]}")/../unit/net/log/logs" && pwd)
-    for log in "$logs"/*.slog; do
+    local log
+    for log in "$here"/../unit/net/log/logs/*.slog; do
         run film shoal-client --replay "$log" --headless
         [ "$code" = 4 ] || fail "$log ended with $code"
         says film.err 'this log is of version 1, which this build does not read: .* 76a02b2f'

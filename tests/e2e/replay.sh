@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # The commands of shoal-replay, on small logs of real bots that shoal-bench makes in virtual time.
 # shellcheck source=lib.sh
-. "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
 
 line=loss=5,delay=40,jitter=10,seed=3
 

@@ -52,7 +52,7 @@ standby() {
 }
 stands_by_or_gone() { has_said "$1.err" '^note: stands by at tick' || has_ended "$1"; }
 # No player may join while it stands by.
-is_ready_for() { python3 "$(dirname "$0")/inspect.py" "$(value http second.out)" health "$1" || fail "/readyz of a standby is not $1"; }
+is_ready_for() { python3 "$here/inspect.py" "$(value http second.out)" health "$1" || fail "/readyz of a standby is not $1"; }
 has_taken() { has_said "$1.out" '^takeover epoch='; }
 
 # A free port, for a standby that a server names before it is there.
