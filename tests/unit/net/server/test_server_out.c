@@ -510,6 +510,51 @@ CASE(many_events_go_to_those_who_see_what_they_are_about) {
     gossip(48);
 }
 
+// ---- what travels together
+
+static uint32_t the_parts;
+
+static void start_convoy(ecs_world* world, void* context, const net_game_start* start) {
+    const swarm_context* game = context;
+    swarm_module_get()->start(world, context, start);
+    const uint32_t convoy = 7;
+    for (uint32_t i = 0; i < the_parts; i++) {
+        ecs_entity mote;
+        assert_ok(ecs_create(world, game->mote, ECS_INITS({game->together, &convoy}), &mote));
+    }
+}
+
+// What two clients make the server say of a convoy of so many parts. Each gets all of them.
+static void travel(table* at, uint32_t parts) {
+    swarm_wild wild;
+    (void)swarm_wild_make(&wild, SWARM_TOGETHER);
+    wild.module.start = start_convoy;
+    the_parts = parts;
+    table_open(at, (table_config){.seed = 1,
+                                  .quiet = 1,
+                                  .ticks_max = 200,
+                                  .game = &wild.module,
+                                  .templates = swarm_wild_templates()});
+    table_sit(at, NULL);
+    table_run(at, 60);
+    table_sit(at, NULL);
+    table_run_out(at, 1000);
+    table_agrees(at);
+    assert_true(net_client_get_report(at->seats[0].client).scope.entities >= parts);
+    table_close(at);
+}
+
+CASE(a_convoy_larger_than_a_packet_is_said_once) {
+    table at;
+    travel(&at, 600);
+    assert_int_equal(table_heard(&at.said, "warning: entities with together 7 travel together, but "
+                                           "they need more than 1032 bytes: clients get them in "
+                                           "parts"),
+                     1);
+    travel(&at, 8);
+    assert_int_equal(table_heard(&at.said, "travel together"), 0);
+}
+
 // ---- checksums
 
 TABLE_CASE(a_world_that_differs_is_asked_for_and_healed, .seed = 1, .quiet = 100,
