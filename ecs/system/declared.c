@@ -202,6 +202,18 @@ static uint64_t hash_of_read(const ecs_world* world, const ecs_query* query, con
     return base_hash64(rows->columns[term], size * rows->count, 0);
 }
 
+// Which rows of the chunk were opened for writing in this tick, as a hash: what a system writes by
+// handle is one of them.
+static uint64_t hash_of_marks(const ecs_world* world, const ecs_query* query, const ecs_rows* rows,
+                              uint32_t term) {
+    const ecs_record* record = ecs_fast_record(&world->fast, rows->entities[0]);
+    const ecs_place* place = &world->fast.places[record->place >> ECS_ROW_BITS];
+    const ecs_slot* slot = &place->slots[query->components[term]];
+    const uint32_t count = world->fast.chunk_counts[place->chunk->id];
+    if (slot->column == ECS_SLOT_NONE || slot->marks == 0) return 0;
+    return base_hash64(ecs_fast_marks(place, slot), sizeof(uint64_t) * (2 + (count - 1) / 64), 0);
+}
+
 // Without a reporter it is an assertion.
 static void report_written(ecs_system* system, const ecs_world* world, ecs_component_id component,
                            uint32_t bit) {
@@ -215,8 +227,10 @@ static void report_written(ecs_system* system, const ecs_world* world, ecs_compo
 void ecs_declared_watch(ecs_watch* watch, const ecs_world* world, const ecs_query* query,
                         const ecs_rows* rows) {
     watch->query = BASE_VALIDATE_ON || world->write_reporter ? query : NULL;
-    for (uint32_t i = 0; watch->query && i < query->term_count; i++)
+    for (uint32_t i = 0; watch->query && i < query->term_count; i++) {
         watch->before[i] = hash_of_read(world, query, rows, i);
+        if (watch->before[i] != 0) watch->marks[i] = hash_of_marks(world, query, rows, i);
+    }
 }
 
 void ecs_declared_compare(const ecs_watch* watch, const ecs_world* world, const ecs_rows* rows) {
@@ -224,7 +238,8 @@ void ecs_declared_compare(const ecs_watch* watch, const ecs_world* world, const 
     ecs_system* system = world->running;
     for (uint32_t i = 0; query && i < query->term_count; i++)
         if (hash_of_read(world, query, rows, i) != watch->before[i] &&
-            !ecs_component_set_has(&system->declared.writes, query->components[i]))
+            !ecs_component_set_has(&system->declared.writes, query->components[i]) &&
+            hash_of_marks(world, query, rows, i) == watch->marks[i])
             report_written(system, world, query->components[i], 1u << i);
 }
 

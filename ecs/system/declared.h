@@ -22,7 +22,7 @@ void ecs_declared_check_part(const ecs_world* world, uint32_t component, bool is
 /// Columns that are only read, before a call. query NULL: nothing is watched.
 typedef struct ecs_watch {
     const ecs_query* query;
-    uint64_t before[ECS_QUERY_TERMS_MAX];
+    uint64_t before[ECS_QUERY_TERMS_MAX], marks[ECS_QUERY_TERMS_MAX];
 } ecs_watch;
 /// In validating builds, and with ecs_inspect_writes: a column that is declared as read and written
 /// by the call between the two is asserted, or reported, by name.

@@ -153,6 +153,30 @@ INSPECTED_CASE(a_write_through_const_is_told_once, run_sly) {
     assert_int_equal(lines, 1);
 }
 
+static void run_by_handle(const ecs_stage* stage, const ecs_rows* rows) {
+    const ecs_component_id pos = ecs_component_find(stage->world, "pos");
+    for (uint32_t i = 0; i < rows->count; i++)
+        ((ecs_vec2*)ecs_get_mut(stage->world, rows->entities[i], pos))->x += 1.0f;
+}
+
+CASE(a_write_by_handle_is_no_write_through_const) {
+    static const ecs_term terms[] = {{"pos", "p2", ECS_READ}};
+    const base_reporter reporter = {save_line, NULL};
+    live at;
+    live_open(&at, NULL);
+    system_add(at.world, .name = "hit", .stage = "act", .run = run_by_handle, .terms = terms,
+               .term_count = 1);
+    live_seal(&at);
+    (void)live_create(&at, at.thing);
+    lines = 0;
+    ecs_inspect_writes(at.world, &reporter);
+    live_step(&at);
+    live_step(&at);
+    assert_int_equal(lines, 0);
+    ecs_inspect_writes(at.world, NULL);
+    live_close(&at);
+}
+
 // As a game that casts a const away.
 static void* cast(const void* value) {
     return (void*)(uintptr_t)value;
