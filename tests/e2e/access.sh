@@ -95,8 +95,8 @@ case_a_token_of_another_key_or_of_another_server_is_refused_with_a_reason() {
 case_a_token_of_an_expired_life_is_refused_with_a_reason() {
     make_key
     opens --log none --key-file server.key
+    local -x SHOAL_TOKEN
     SHOAL_TOKEN=$(make_token --life 1) || fail "no token"
-    export SHOAL_TOKEN
     # 1 s of life and 5 s of tolerance.
     sleep 7
     joins late
@@ -200,9 +200,12 @@ case_ipv6_and_ipv4_reach_one_server() {
         listen=127.0.0.1:0 opens --log none
     else
         listen='127.0.0.1:0,[::1]:0' opens --log none
-        joins six "${address##*,}"
+        local four=${address%%,*}
+        address=${address##*,}
+        joins six
+        [ "$code" = 0 ] || fail "IPv6 ended with $code"
+        address=$four
     fi
-    address=${address%%,*}
     joins four
     [ "$code" = 0 ] || fail "IPv4 ended with $code"
     closes
