@@ -236,11 +236,15 @@ void ecs_declared_watch(ecs_watch* watch, const ecs_world* world, const ecs_quer
 void ecs_declared_compare(const ecs_watch* watch, const ecs_world* world, const ecs_rows* rows) {
     const ecs_query* query = watch->query;
     ecs_system* system = world->running;
-    for (uint32_t i = 0; query && i < query->term_count; i++)
-        if (hash_of_read(world, query, rows, i) != watch->before[i] &&
-            !ecs_component_set_has(&system->declared.writes, query->components[i]) &&
-            hash_of_marks(world, query, rows, i) == watch->marks[i])
+    for (uint32_t i = 0; query && i < query->term_count; i++) {
+        const bool is_marked =
+            watch->before[i] != 0 && hash_of_marks(world, query, rows, i) != watch->marks[i];
+        if (is_marked && !system->is_confined) // a later write may find its row marked
+            declared_add(&system->declared.writes, query->components[i]);
+        if (hash_of_read(world, query, rows, i) != watch->before[i] && !is_marked &&
+            !ecs_component_set_has(&system->declared.writes, query->components[i]))
             report_written(system, world, query->components[i], 1u << i);
+    }
 }
 
 void ecs_declared_run(ecs_system* system, const ecs_stage* stage, const ecs_rows* rows) {
