@@ -69,7 +69,7 @@ struct net_match {
     char save_name[NET_SAVE_NAME_BYTES];
     net_game_services services;
     net_interest_requests requests;
-    uint32_t asked_classes; ///< bits that the module asked for by class_bit
+    uint32_t asked_classes;      ///< bits that the module asked for by class_bit
     net_draw unseen;             ///< what stage act gets for a picture: it draws nothing
     net_sounds* sounds;          ///< NULL: none is heard
     const base_reporter* strays; ///< NULL: systems that draw there are not reported

@@ -401,8 +401,8 @@ uint32_t net_server_list_sessions(net_server* server,
 /// Keep an event of the world for all clients that see its target, when the module exports its
 /// type. On the caller's thread, after the step. Counts an event that does not fit.
 void net_server_add_event(net_server* server, const ecs_event* event);
-/// Count events to clients that reached nobody, because the entity that they are about died in the
-/// same tick.
+/// Count events to clients that no client gets: the entity that they are about died in the same
+/// tick.
 void net_server_count_gone(net_server* server, ecs_event_type type, uint64_t count);
 /// In the net half, before the replicator publishes: index the events by their targets, and note
 /// which clients see the targets that this tick destroyed. They still get the events about them.

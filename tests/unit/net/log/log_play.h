@@ -93,7 +93,7 @@ static inline void make_private_log(play* self) {
     for (uint32_t i = 0; i < BOTS; i++) {
         const net_game_player player = {.client = i + 1,
                                         .name = i == 0 ? "ann" : "bob",
-                                        .player_id = PLAYER_ID,
+                                        .player_id = PLAYER_ID + i,
                                         .user_data = (const uint8_t*)user_data,
                                         .user_bytes = sizeof user_data - 1};
         assert_ok(net_sim_match_join(sim, &player));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Segments: what a reader gets of several files, which of them are deleted, and who hears of it.
+// Segments: what a reader gets of several files, and which of them are deleted.
 // The saves are made-up bytes.
 #include "log_keyed.h"
 
