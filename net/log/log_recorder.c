@@ -250,7 +250,8 @@ static void put_player(net_log_recorder* recorder, uint32_t client, const net_lo
 // Those that are not as they were written, both lists by rising client.
 static void take_players(net_log_recorder* recorder) {
     const net_log_player* before = recorder->written;
-    const net_log_player* end = before + (recorder->is_full ? 0 : recorder->written_count);
+    const net_log_player* end = before; // which is NULL before the first player
+    if (!recorder->is_full && recorder->written_count > 0) end += recorder->written_count;
     for (uint32_t i = 0; i < recorder->player_count; i++) {
         const net_log_player* now = &recorder->players[i];
         while (before != end && before->client < now->client)
@@ -258,7 +259,7 @@ static void take_players(net_log_recorder* recorder) {
         const bool is_known = before != end && before->client == now->client;
         if (!is_known || memcmp(before, now, sizeof *now) != 0)
             put_player(recorder, now->client, now);
-        before += is_known;
+        if (is_known) before++;
     }
     while (before != end)
         put_player(recorder, before++->client, NULL);
