@@ -40,6 +40,7 @@ await "ready line" is_ready_or_gone server
 for order in "mark first blood" "mark Größe" "set lives=7" "mark %s" "step 3" end; do
     # shellcheck disable=SC2086
     run order shoal-ctl --socket socket $order
+    [ "$code" = 0 ] || fail "$order ended with $code"
     cat order.out >>orders.out
     rest 0.1
 done
