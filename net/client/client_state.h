@@ -88,7 +88,7 @@ uint32_t net_client_compare(net_client* client, uint64_t hash);
 
 /// The state of a client, for the files of this room.
 
-#define NET_CLIENT_GUARD_BYTES 64u ///< behind the memory of bot_think
+#define NET_CLIENT_GUARD_BYTES 64u ///< after the memory of bot_think
 #define NET_CLIENT_GUARD 0xa5u
 #define NET_CLIENT_RESYNCS_MAX 4u     ///< entities that a client requests at a time
 #define NET_CLIENT_MESSAGES_MAX 4096u ///< that one service takes in

@@ -144,7 +144,7 @@ static void take(void* context, const ecs_world* world, const char* system) {
     self->count += is_news;
 }
 
-// Run on to a tick, and look at it system by system. The replay stays behind the tick.
+// Run on to a tick, and look at it system by system. The replay stays after the tick.
 static net_result run_tick(net_log_replay* replay, ecs_tick tick, trail* self) {
     net_match* match = net_log_replay_match(replay);
     ecs_world* world = net_match_world(match);
@@ -287,7 +287,7 @@ static ecs_entity only_in(const ecs_world* world, const ecs_world* other) {
     return at;
 }
 
-// Both worlds are behind the tick.
+// Both worlds are those after the tick.
 static void name_difference(const ecs_world* log, const ecs_world* run, const trail runs[2],
                             net_verify_result* result) {
     const char* component;

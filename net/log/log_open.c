@@ -154,7 +154,7 @@ static bool is_index_right(const scan* self, const net_log_set_file* file, uint6
     bool is_right = index->last_data == 0 || (is_block(self->reader, file->base + index->last_data,
                                                        NET_LOG_BLOCK_DATA, &block) &&
                                               block.ordinal + 1 == ordinal);
-    // The file is as long as it was, so what is not readable in front of that was there.
+    // The file is as long as it was, so what is not readable before that was there.
     if (is_right && index->last_data > 0 && file == self->reader->set.files &&
         index->keyframe_count > 0)
         self->tail->begin = index->keyframes[0].tick;
@@ -447,7 +447,7 @@ static ecs_tick begin_of_blocks(net_log_reader* reader) {
     return UINT64_MAX;
 }
 
-// A part begins behind its first keyframe. When that is damaged, the index and the block behind it
+// A part begins after its first keyframe. When that is damaged, the index and the block after it
 // say so.
 static ecs_tick first_tick(net_log_reader* reader, const net_log_tail* tail) {
     ecs_tick first = 1;

@@ -27,7 +27,7 @@ BASE_C_BEGIN
 /// One state or input packet. ENet turns a larger one into reliable fragments (from 1,173 bytes on
 /// at mtu 1,200, measured).
 #define NET_STATE_BYTES_MAX (NET_MTU_BYTES - 28u)
-/// Entities that travel together need at most so many bytes of a packet, or they are sent in parts:
+/// Entities that travel together need at most this many bytes of a packet, or are sent in parts:
 /// every second packet has this room for them.
 #define NET_GROUP_BYTES_MAX 1032u
 #define NET_CONTROL_BYTES_MAX 16384u ///< one control message, either way

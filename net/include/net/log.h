@@ -654,7 +654,7 @@ typedef struct net_verify_result {
                                         ///< with ','; empty: no component is known, or none may
     char note[256];                     ///< what differs, or how it was found; may be empty
     bool is_other_schema;               ///< the game here has another one: `note` says what differs
-    /// The log runs again, but a match that was restored behind this tick does not: the game keeps
+    /// The log runs again, but a match that was restored after this tick does not: the game keeps
     /// state outside of its world. `log_value` is that of the run from the start. 0: not so.
     ecs_tick restored_tick;
     char system[ECS_NAME_BYTES_MAX + 64];   ///< with restored_tick: behind which they differ first
