@@ -206,7 +206,7 @@ BASE_MUST_USE bool net_log_header_text(const proto_pb_field* field, char* target
 // Memory:  proportional to the schema, and to the templates that a log composes; both are limited.
 // Threads: one thread at a time.
 
-/// Version of the row code that state is written in (Header.row_code): WIRE.md's.
+/// Version of the row code that state is written in (Header.row_code): ROWS.md's.
 #define NET_LOG_ROW_CODE 5u
 /// Templates of a log with rows, composed ones included.
 #define NET_LOG_TEMPLATES_MAX NET_ROW_TEMPLATES_MAX

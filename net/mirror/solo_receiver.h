@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Private to mirror: solo code at the client (WIRE.md, "Solo code"): the statistics of the present
+/// Private to mirror: solo code at the client (SOLO.md): the statistics of the present
 /// epoch and of the one before, and the samples of the newest packets.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Solo code at the server: the snapshots of one client, by what this client acknowledged (WIRE.md,
+/// Solo code at the server: the snapshots of one client, by what this client acknowledged (SOLO.md,
 /// "Solo code").
 ///
 /// A snapshot is composed and measured as any other one; then it is coded again, and the shorter of

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// What both sides of a session with solo code keep: the samples of its packets (WIRE.md, "Solo
-/// code"). Statistics change in epochs: an epoch names the packets that it adds.
+/// What both sides of a session with solo code keep: the samples of its packets (SOLO.md).
+/// Statistics change in epochs: an epoch names the packets that it adds.
 #pragma once
 
 #include "proto/solo.h"

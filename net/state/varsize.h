@@ -169,7 +169,7 @@ uint32_t net_varsize_receiver_waiting(const net_varsize_receiver* receiver);
 const net_varsize_receiver_counters*
 net_varsize_receiver_get_counters(const net_varsize_receiver* receiver);
 
-/// One variable-size value as canonical bytes, and back into a world (WIRE.md, "Large values").
+/// One variable-size value as canonical bytes, and back into a world (VARSIZE.md).
 ///
 /// The bytes are those of ecs_type_write: the same on every machine, references as handles. Reading
 /// accepts any bytes: it checks depth, counts and sizes, and no byte may be left over.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Encoding a packed row by the plan of its layout (WIRE.md, "Row code"). It takes the same
+// Encoding a packed row by the plan of its layout (ROWS.md). It takes the same
 // decisions as row.c, from the same rules; only the order of work differs:
 //
 //   - Two bit masks say which words differ from the base and which moved between the bases. Most

@@ -53,7 +53,7 @@ static bool set_drive(const proto_quant* own, const proto_quant* source, uint32_
     return true;
 }
 
-// Connect a component with its source. @return false: it has none (WIRE.md, "Shapes and sources").
+// Connect a component with its source. @return false: it has none (ROWS.md, "Shapes and sources").
 static bool connect_source(proto_layout* layout, const proto_row_component* component) {
     if (component->integral == 0 || layout->tick_rate_hz == 0) return false;
     const proto_row_component* source = &layout->components[component->integral - 1];

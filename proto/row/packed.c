@@ -71,7 +71,7 @@ void proto_row_read_packed(const proto_layout* layout, uint32_t component, const
 
 // ---- expected words ----
 
-// The expected row of packed bases (WIRE.md, "Expected words"): what proto_row_expect gives of each
+// The expected row of packed bases (ROWS.md, "Expected words"): what proto_row_expect gives of each
 // component, by the plan of the layout. Most components rest, and their words are those of the
 // base.
 

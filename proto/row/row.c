@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One row coded against one or two older rows (WIRE.md, "Row code").
+// One row coded against one or two older rows (ROWS.md).
 //
 // Both sides expect words for every component: the straight line through both bases continues, the
 // integral of another component follows that component, a rotation goes on turning. Only the
@@ -27,7 +27,7 @@
 
 // ---- row number ----
 
-// One number of a row: the difference of a word from its expected word (WIRE.md, "Numbers"). A
+// One number of a row: the difference of a word from its expected word (ROWS.md, "Numbers"). A
 // symbol gives the size of the difference, small ones with their sign; the low bits of larger ones
 // follow. This is the innermost loop of coding, so it has few assertions.
 
@@ -132,7 +132,7 @@ static void code_scaled(row_coder* coder, int32_t scale, const proto_quant* quan
 
 // ---- row head ----
 
-// The head of a row: which components are coded (WIRE.md, "Head").
+// The head of a row: which components are coded (ROWS.md, "Head").
 //
 // Certain facts take no bits. Quiet components that differ are an exception; its code 00000 is one
 // that a first symbol leaves free. Warm components share a symbol. A *bare* row has only certain

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Private: the state of one row's coding, and what the files of this room share (WIRE.md, "Row
-/// code").
+/// Private: the state of one row's coding, and what the files of this room share (ROWS.md).
 ///
 /// The same functions write and read, so that what both must agree on is written once. A function
 /// gets the value to write and returns the value that was written or read.
@@ -391,7 +390,7 @@ static inline uint32_t row_symbol(row_coder* coder, const uint16_t* codes, uint3
 
 // ---- line ----
 
-// Private: how far the straight line through two rows goes on (WIRE.md, "Expected words"), without
+// Private: how far the straight line through two rows goes on (ROWS.md, "Expected words"), without
 // a division for each word.
 //
 // A way is pace * ticks / ticks2, rounded to the nearest whole number, up when two are as near.

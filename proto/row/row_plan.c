@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What both sides expect of a row from its bases: kinds, scales, lines and integrals (WIRE.md,
+// What both sides expect of a row from its bases: kinds, scales, lines and integrals (ROWS.md,
 // "Expected words", "Kinds" and "Driven components").
 //
 // The straight line through base2 and base is a good guess for some ticks. Beyond ROW_TICKS_MAX it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Arithmetic code with mixed statistics (WIRE.md, "Solo code").
+// Arithmetic code with mixed statistics (SOLO.md).
 #include "proto/solo.h"
 #include "row/row_coder.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Neighbours in solo code: things that move together. Of the rows before it in the body, the one
-// whose motion explains the own one best says where this one is going (WIRE.md, "Solo code").
+// whose motion explains the own one best says where this one is going (SOLO.md).
 #include "row/solo_row.h"
 
 enum {

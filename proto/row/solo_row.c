@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A row in solo code: what situation each of its numbers is in (WIRE.md, "Solo code").
+// A row in solo code: what situation each of its numbers is in (SOLO.md).
 #include "row/solo_row.h"
 
 static bool is_read(const solo_row* r) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// shoal-tables WIRE.md OUT.c: the codes of rows, made from the lengths that the page lists.
+// shoal-tables ROWS.md OUT.c: the codes of rows, made from the lengths that the page lists.
 //
 // A program of the build. Exit codes: 0, 1 (a file cannot be read or written, or the page's lengths
 // give no codes), 2 (usage).
@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
     static uint8_t lengths[PROTO_TABLES_LENGTHS];
     static proto_tables tables;
     if (argc != 3) {
-        fprintf(stderr, "usage: shoal-tables WIRE.md OUT.c\n");
+        fprintf(stderr, "usage: shoal-tables ROWS.md OUT.c\n");
         return 2;
     }
     FILE* in = fopen(argv[1], "rb");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Prefix codes from their lengths (WIRE.md, "Tables").
+// Prefix codes from their lengths (ROWS.md, "Tables").
 //
 // Codes are given by rising length, then by symbol, from all ones downwards. Each code is the code
 // before it minus one, followed by a zero for each bit that it is longer. So the free room is at

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Private, of the build and its tests: the codes of rows from the lengths that WIRE.md lists.
+/// Private, of the build and its tests: the codes of rows from the lengths that ROWS.md lists.
 #pragma once
 
 #include "proto/tables.h"
@@ -27,7 +27,7 @@ const proto_table* proto_table_get(uint32_t table);
 ///         occur. `tables` is not usable then.
 BASE_MUST_USE bool proto_tables_make(const uint8_t lengths[PROTO_TABLES_LENGTHS],
                                      proto_tables* tables);
-/// Read lengths as WIRE.md lists them: lines "tables NAME", then a hexadecimal digit per symbol.
+/// Read lengths as ROWS.md lists them: lines "tables NAME", then a hexadecimal digit per symbol.
 /// Other lines before, between and after them are skipped. `text` ends with a NUL.
 /// @return NULL; else what is wrong, and `lengths` is not usable. Lengths that were read may still
 ///         give no tables.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-/// A client written from proto/WIRE.md alone. It shares no line with our libraries. So the page,
-/// and not our code, is what two programs have in common; play.sh checks that nothing of ours is
-/// included.
+/// A client written from proto/WIRE.md and its pages alone. It shares no line with our
+/// libraries. So the pages, and not our code, are what two programs have in common; play.sh checks
+/// that nothing of ours is included.
 ///
 /// Limits: one client; templates from the tables in games.c; only rows allocate memory while
 ///         playing.
@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 // ---- bits.c: "Bits" and "Quantisation" ----------------------------------------------------------
 
@@ -81,9 +82,11 @@ typedef struct cf_tables {
     uint32_t row_counts[TABLES];
 } cf_tables;
 
-/// The tables of the page. @return NULL: the page cannot be read or lacks a table (reported on
+/// Open a page of the folder proto/ for reading. @return NULL: that is reported on stderr.
+FILE* page_open(const char* folder, const char* name);
+/// The tables of ROWS.md. @return NULL: the page cannot be read or lacks a table (reported on
 /// stderr).
-cf_tables* tables_read(const char* page_path);
+cf_tables* tables_read(const char* folder);
 uint32_t prefix_read(const cf_prefix* prefix, bit_stream* bits);
 void prefix_write(const cf_prefix* prefix, uint32_t symbol, bit_stream* bits);
 
@@ -256,24 +259,19 @@ void varsize_print(const cf_varsize* value, char* text);
 
 // ---- vectors.c ----
 
-/// The lines of the page and of the file beside it. `lines_path` may be NULL: only those of the
-/// page.
-typedef struct vector_source {
-    const char *page_path, *lines_path;
-    bool without_solo; ///< leave out what is of solo code
-} vector_source;
-
-/// Check all vectors, print what differs. @return 0; 1: some differ; 2: a file cannot be read.
-int vectors_check(const vector_source* source);
-/// Read all vectors up to the first that fails, and print nothing. @return false: one failed.
-bool vectors_are_read(const vector_source* source);
+/// Check all vectors of the folder proto/, print what differs. @return 0; 1: some differ; 2: a file
+/// cannot be read.
+int vectors_check(const char* folder);
+/// Read all vectors, or all but those of solo code, up to the first that fails, and print nothing.
+/// @return false: one failed.
+bool vectors_are_read(const char* folder, bool without_solo);
 /// The layout of a row's vector.
 void vector_layout(const char* text, cf_layout* layout);
 
 // ---- playing ----
 
 typedef struct play_options {
-    const char *page_path, *address, *schema_hash;
+    const char *folder, *address, *schema_hash;
     const char* game;       ///< file of the schema as JSON; "vectors": those templates of the page
     uint32_t loss_percent;  ///< share of datagrams and of own packets that are dropped on purpose
     uint32_t seed;          ///< of the loss

@@ -10,9 +10,10 @@ enum { PLAY_WORDS = 6 };
 static int usage(void) {
     fprintf(
         stderr,
-        "usage: conformance vectors WIRE.md [wire_vectors.txt]\n"
-        "       conformance play WIRE.md ADDR:PORT SCHEMA_HASH SCHEMA.json [OPTION VALUE]...\n"
-        "A client written from WIRE.md alone: checks its vectors, or plays the game of a schema.\n"
+        "usage: conformance vectors PROTO\n"
+        "       conformance play PROTO ADDR:PORT SCHEMA_HASH SCHEMA.json [OPTION VALUE]...\n"
+        "A client written from WIRE.md and its pages, in the folder PROTO, alone: checks their\n"
+        "vectors, or plays the game of a schema.\n"
         "  --loss PERCENT   drop this share of datagrams on purpose, both ways\n"
         "  --seed N         seed of the loss\n"
         "  --corrupt TICKS  change a shown word so often, and request resyncs\n"
@@ -39,12 +40,10 @@ static bool parse_option(play_options* options, const char* name, const char* te
 }
 
 int main(int argc, char** argv) {
-    if ((argc == 3 || argc == 4) && strcmp(argv[1], "vectors") == 0)
-        return vectors_check(
-            &(vector_source){.page_path = argv[2], .lines_path = argc == 4 ? argv[3] : NULL});
+    if (argc == 3 && strcmp(argv[1], "vectors") == 0) return vectors_check(argv[2]);
     if (argc < PLAY_WORDS || strcmp(argv[1], "play") != 0 || argc % 2 != 0) return usage();
     play_options options = {
-        .page_path = argv[2], .address = argv[3], .schema_hash = argv[4], .game = argv[5]};
+        .folder = argv[2], .address = argv[3], .schema_hash = argv[4], .game = argv[5]};
     for (int i = PLAY_WORDS; i < argc; i += 2)
         if (!parse_option(&options, argv[i], argv[i + 1])) return usage();
     return play(&options);

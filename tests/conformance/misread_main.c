@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which misreadings of the page do its vectors find? The client is compiled a second time from
+// Which misreadings of the pages do their vectors find? The client is compiled a second time from
 // copies in which the number `misreading` chooses one rule that is read wrongly (misread.awk,
 // misreadings.txt).
 #include "conform.h"
@@ -26,18 +26,16 @@ static void print_survivor(const char* list_path, int number) {
     if (list) fclose(list);
 }
 
-static int check(const vector_source* source, const char* list_path, int count) {
+static int check(const char* folder, const char* list_path, int count) {
     int found = 0;
-    vector_source own = *source;
     misreading = 0;
-    if (!vectors_are_read(source)) {
+    if (!vectors_are_read(folder, false)) {
         fprintf(stderr, "a vector fails without a misreading\n");
         return 1;
     }
     for (int number = 1; number <= count; number++) {
         misreading = number;
-        own.without_solo = number <= SHARED_MISREADINGS;
-        bool is_found = !vectors_are_read(&own);
+        bool is_found = !vectors_are_read(folder, number <= SHARED_MISREADINGS);
         found += is_found;
         if (!is_found) print_survivor(list_path, number);
     }
@@ -46,16 +44,14 @@ static int check(const vector_source* source, const char* list_path, int count) 
 }
 
 int main(int argc, char** argv) {
-    if (argc == 5 && strcmp(argv[1], "check") == 0)
-        return check(&(vector_source){.page_path = argv[2], .lines_path = argv[3]}, argv[4],
-                     MISREADINGS);
+    if (argc == 4 && strcmp(argv[1], "check") == 0) return check(argv[2], argv[3], MISREADINGS);
     if (argc == 6 && strcmp(argv[1], "search") == 0)
         return search_rows(argv[2], SHARED_MISREADINGS, (uint64_t)strtoull(argv[3], NULL, 10),
                            (uint32_t)strtoul(argv[4], NULL, 10), (int)strtol(argv[5], NULL, 10));
     fprintf(stderr,
-            "usage: conformance_misreadings check WIRE.md wire_vectors.txt misreadings.txt\n"
-            "       conformance_misreadings search WIRE.md SEED ROWS NUMBER\n"
-            "Count the misreadings of the page that its vectors find, or print vectors of\n"
+            "usage: conformance_misreadings check PROTO misreadings.txt\n"
+            "       conformance_misreadings search PROTO SEED ROWS NUMBER\n"
+            "Count the misreadings of the pages that their vectors find, or print vectors of\n"
             "random rows that find misreading NUMBER (0: any).\n");
     return 2;
 }

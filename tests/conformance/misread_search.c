@@ -358,11 +358,10 @@ static void search_spoilt(search* all, search_case* made, uint64_t* chance) {
     if (found > 0) print_case(is_row ? "row_read" : "no_row", made);
 }
 
-int search_rows(const char* page_path, int misreading_count, uint64_t seed, uint32_t rows,
-                int only) {
+int search_rows(const char* folder, int misreading_count, uint64_t seed, uint32_t rows, int only) {
     static search_case made;
     static search all;
-    cf_tables* tables = tables_read(page_path);
+    cf_tables* tables = tables_read(folder);
     if (!tables || misreading_count >= MISREADINGS_MAX) return 2;
     all.tables = tables;
     all.count = misreading_count;

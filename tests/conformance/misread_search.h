@@ -9,5 +9,4 @@ extern int misreading;
 
 /// Try `rows` random rows; print those that find a misreading which no printed row found. `only` is
 /// the one to find; 0: all. @return 0; 2: the page cannot be read.
-int search_rows(const char* page_path, int misreading_count, uint64_t seed, uint32_t rows,
-                int only);
+int search_rows(const char* folder, int misreading_count, uint64_t seed, uint32_t rows, int only);

@@ -162,7 +162,7 @@ static int play_with(game_client* client) {
 }
 
 int play(const play_options* options) {
-    cf_tables* tables = tables_read(options->page_path);
+    cf_tables* tables = tables_read(options->folder);
     bool is_own = strcmp(options->game, "vectors") == 0; // to see another schema refused
     game_tables* read = tables && !is_own ? game_read(options->game) : NULL;
     const game_tables* game = is_own ? game_find("vectors") : read;

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../e2e/lib.sh"
 
 conformance=$build/test/conformance
-page=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../proto" && pwd)/WIRE.md
+proto=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../proto" && pwd)
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 # Compare the client's closing line with the server's line about it.
@@ -34,7 +34,7 @@ has_the_servers_world() {
 # plays SCHEMA.json [OPTION NUMBER...]: run the conformance client in the background.
 plays() {
     : >conformance.out
-    "$conformance" play "$page" "$address" "$(value schema server.out)" "$@" >conformance.out 2>conformance.err &
+    "$conformance" play "$proto" "$address" "$(value schema server.out)" "$@" >conformance.out 2>conformance.err &
     pids[conformance]=$!
 }
 
@@ -160,7 +160,7 @@ case_a_client_of_the_page_alone_is_resynced() {
 case_another_schema_is_refused_by_name() {
     serve server --ticks 600 --min-clients 1 --log none
     code=0
-    "$conformance" play "$page" "$address" "$(value schema server.out)" vectors \
+    "$conformance" play "$proto" "$address" "$(value schema server.out)" vectors \
         >conformance.out 2>conformance.err || code=$?
     [ "$code" = 1 ] || fail "refused with exit code $code"
     says conformance.err '^refused: the game files differ: "component at" '

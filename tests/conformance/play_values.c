@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md, "Variable-size components": values that come on the reliable channel and may come before
+// VARSIZE.md: values that come on the reliable channel and may come before
 // the record that they need.
 #include "play.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md, "Driven components": fields that follow the component that they are the integral of.
+// ROWS.md, "Driven components": fields that follow the component that they are the integral of.
 // Values are in units of 2^-20 steps.
 #include "row.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md, "Head": which components are coded. Exceptions begin with five zeros and come first.
+// ROWS.md, "Head": which components are coded. Exceptions begin with five zeros and come first.
 #include "row.h"
 
 enum { ESCAPE_BITS = 5, GROUP = 4 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md, "Components" and "Numbers": symbols, numbers, and the coded components. row_write and
+// ROWS.md, "Components" and "Numbers": symbols, numbers, and the coded components. row_write and
 // row_read are the same walk.
 #include "row.h"
 

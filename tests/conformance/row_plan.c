@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md, "Row code": shapes, expected words, kinds and classes.
+// ROWS.md: shapes, expected words, kinds and classes.
 #include "row.h"
 
 #include <math.h>

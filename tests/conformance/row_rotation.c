@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md, "Rotations in rows": unit quaternions as whole numbers.
+// ROWS.md, "Rotations in rows": unit quaternions as whole numbers.
 #include "row.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md, "Solo code": numbers and their statistics. A reader only; a body that is known can be
+// SOLO.md: numbers and their statistics. A reader only; a body that is known can be
 // walked to note its samples.
 #include "solo.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md, "Solo code": the head of a body, and the epochs of the statistics.
+// SOLO.md: the head of a body, and the epochs of the statistics.
 #include "solo.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md, "Solo code", "Neighbours".
+// SOLO.md, "Neighbours".
 #include "solo.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md, "Solo code", "Rows" and "Another guess".
+// SOLO.md, "Rows" and "Another guess".
 #include "solo.h"
 
 #include <string.h>

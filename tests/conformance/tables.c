@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md, "Tables", read from the text of the page: `tables NAME`, then rows of lengths, a
+// ROWS.md, "Tables", read from the text of the page: `tables NAME`, then rows of lengths, a
 // hexadecimal digit per symbol, up to the next name or the end of the block. The lengths give the
 // codes.
 #include "conform.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,12 +71,17 @@ static bool read_lines(FILE* page, cf_tables* tables) {
     return true;
 }
 
-cf_tables* tables_read(const char* page_path) {
-    FILE* page = fopen(page_path, "r");
-    if (!page) {
-        fprintf(stderr, "cannot read %s\n", page_path);
-        return NULL;
-    }
+FILE* page_open(const char* folder, const char* name) {
+    char path[LINE_BYTES_MAX];
+    int size = snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE* page = size < (int)sizeof path ? fopen(path, "r") : NULL;
+    if (!page) fprintf(stderr, "cannot read %s/%s\n", folder, name);
+    return page;
+}
+
+cf_tables* tables_read(const char* folder) {
+    FILE* page = page_open(folder, "ROWS.md");
+    if (!page) return NULL;
     cf_tables* tables = calloc(1, sizeof *tables);
     if (!tables) abort();
     bool is_good = read_lines(page, tables);
@@ -85,7 +89,7 @@ cf_tables* tables_read(const char* page_path) {
     for (int t = 0; t < TABLES && is_good; t++)
         is_good = tables->row_counts[t] == sizes[t].rows;
     if (is_good) return tables;
-    fprintf(stderr, "%s lacks a table\n", page_path);
+    fprintf(stderr, "%s/ROWS.md lacks a table\n", folder);
     free(tables);
     return NULL;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WIRE.md, "Variable-size components": the bytes of a value become a tree. The tree is printed in
+// VARSIZE.md: the bytes of a value become a tree. The tree is printed in
 // the notation of the page's vectors, and written to bytes again.
 #include "conform.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The vectors of WIRE.md, read from the text of the page: lines `WORD key=value...` in its code
-// blocks, and from wire_vectors.txt beside it. Every kind of line must occur, so that a misspelt
+// The vectors of WIRE.md's pages, read from their text: lines `WORD key=value...` in their code
+// blocks, and from wire_vectors.txt beside them. Every kind of line must occur, so that a misspelt
 // word fails the test.
 #include "games.h"
 #include "solo.h"
@@ -9,7 +9,6 @@
 #include "wire.pb-c.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +25,7 @@ typedef struct page_state {
     bool has_all_solo;              ///< such a session had each part of it
     uint32_t probes;                ///< probes that could be compared and were equal
     bool has_all;                   ///< a session had each part of the format
-    bool without_solo, is_skipping; ///< as in vector_source; in a session that is left out
+    bool without_solo, is_skipping; ///< of vectors_are_read; in a session that is left out
     bool is_reading; ///< vectors are read, not written again, and faults are not printed
     uint16_t seq;    // of the newest packet that was decoded
 } page_state;
@@ -458,28 +457,18 @@ static const struct vector_kind {
     const char* word;
     bool (*check)(page_state* page, const char* line);
     int least;
-    int least_beside; ///< in the file beside the page
-} kinds[] = {{"golomb ", check_golomb, 12, 0},
-             {"quant ", check_quant, 8, 0},
-             {"rotation ", check_rotation, 6, 0},
-             {"row layout=", check_row, 19, 60},
-             {"solo layout=", check_solo, 16, 0},
-             {"row_read layout=", check_row, 0, 4},
-             {"no_row layout=", check_no_row, 0, 4},
-             {"low_bits low=", check_low_bits, 0, 6},
-             {"descriptor ", check_descriptor, 2, 0},
-             {"varsize ", check_varsize, 8, 0},
-             {"no_varsize ", check_no_varsize, 9, 0},
-             {"item ", check_item, 8, 0},
-             {"schema ", check_schema, 1, 0},
-             {"session index_max=", check_session, 0, 4},
-             {"packet seq=", check_packet, 12, 100},
-             {"late seq=", check_packet, 0, 1},
-             {"accepted ", check_accepted, 10, 6},
-             {"refused ", check_refused, 24, 1},
-             {"scope ", check_scope, 12, 100},
-             {"outer session_key_to_client=", check_window_key, 1, 0},
-             {"outer read_", check_window, 11, 0}};
+} kinds[] = {
+    {"golomb ", check_golomb, 12},        {"quant ", check_quant, 8},
+    {"rotation ", check_rotation, 6},     {"row layout=", check_row, 79},
+    {"solo layout=", check_solo, 16},     {"row_read layout=", check_row, 4},
+    {"no_row layout=", check_no_row, 4},  {"low_bits low=", check_low_bits, 6},
+    {"descriptor ", check_descriptor, 2}, {"varsize ", check_varsize, 8},
+    {"no_varsize ", check_no_varsize, 9}, {"item ", check_item, 8},
+    {"schema ", check_schema, 1},         {"session index_max=", check_session, 4},
+    {"packet seq=", check_packet, 112},   {"late seq=", check_packet, 1},
+    {"accepted ", check_accepted, 16},    {"refused ", check_refused, 25},
+    {"scope ", check_scope, 112},         {"outer session_key_to_client=", check_window_key, 1},
+    {"outer read_", check_window, 11}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 // @return false: the line is a vector that fails.
@@ -498,12 +487,8 @@ static bool check_line(page_state* page, const char* line, int* seen) {
 }
 
 // @return false: the file cannot be read.
-static bool check_lines(page_state* page, const char* path, int* seen) {
-    FILE* file = fopen(path, "r");
-    if (!file) {
-        fprintf(stderr, "cannot read %s\n", path);
-        return false;
-    }
+static bool check_lines(page_state* page, FILE* file, int* seen) {
+    if (!file) return false;
     char line[LINE_BYTES_MAX];
     while (fgets(line, sizeof line, file))
         if (!check_line(page, line, seen) && page->is_reading) break;
@@ -511,8 +496,18 @@ static bool check_lines(page_state* page, const char* path, int* seen) {
     return true;
 }
 
-static bool open_page(page_state* page, const vector_source* source) {
-    page->tables = tables_read(source->page_path);
+// Files in the order of reading. @return false: one cannot be read.
+static bool check_files(page_state* page, const char* folder, int* seen) {
+    static const char* const names[] = {"VECTORS.md", "SOLO.md", "VARSIZE.md", "wire_vectors.txt"};
+    bool is_open = true;
+    for (size_t i = 0; i < sizeof names / sizeof *names && is_open; i++)
+        if (!page->is_reading || page->failures == 0)
+            is_open = check_lines(page, page_open(folder, names[i]), seen);
+    return is_open;
+}
+
+static bool open_page(page_state* page, const char* folder) {
+    page->tables = tables_read(folder);
     if (!page->tables) return false;
     page->schema = schema_create(game_find("vectors"), page->tables);
     page->solo_schema = schema_create(game_find("solo"), page->tables);
@@ -528,26 +523,24 @@ static void close_page(page_state* page) {
     free(page->tables);
 }
 
-static void require_kinds(page_state* page, const vector_source* source, const int* seen) {
+static void require_kinds(page_state* page, const int* seen) {
     for (int k = 0; k < KINDS; k++) {
-        int least = kinds[k].least + (source->lines_path ? kinds[k].least_beside : 0);
-        if (seen[k] >= least) continue;
+        if (seen[k] >= kinds[k].least) continue;
         page->failures++;
-        fprintf(stderr, "%d vectors of kind %s, not %d\n", seen[k], kinds[k].word, least);
+        fprintf(stderr, "%d vectors of kind %s, not %d\n", seen[k], kinds[k].word, kinds[k].least);
     }
-    bool has_solo = page->has_all_solo || !source->lines_path;
-    if (page->probes && (page->has_all || has_all_parts(page->mirror)) && has_solo) return;
+    if (page->probes && page->has_all_solo && (page->has_all || has_all_parts(page->mirror)))
+        return;
     page->failures++;
     fprintf(stderr, "the packets lack a part of the format\n");
 }
 
-int vectors_check(const vector_source* source) {
+int vectors_check(const char* folder) {
     page_state page = {0};
-    if (!open_page(&page, source)) return 2;
+    if (!open_page(&page, folder)) return 2;
     int seen[KINDS] = {0}, total = 0;
-    bool is_open = check_lines(&page, source->page_path, seen) &&
-                   (!source->lines_path || check_lines(&page, source->lines_path, seen));
-    if (is_open) require_kinds(&page, source, seen);
+    bool is_open = check_files(&page, folder, seen);
+    if (is_open) require_kinds(&page, seen);
     for (int k = 0; k < KINDS; k++)
         total += seen[k];
     printf("conformance vectors=%d failures=%d\n", total, page.failures);
@@ -555,12 +548,11 @@ int vectors_check(const vector_source* source) {
     return !is_open ? 2 : page.failures ? 1 : 0;
 }
 
-bool vectors_are_read(const vector_source* source) {
-    page_state page = {.is_reading = true, .without_solo = source->without_solo};
+bool vectors_are_read(const char* folder, bool without_solo) {
+    page_state page = {.is_reading = true, .without_solo = without_solo};
     int seen[KINDS] = {0};
-    if (!open_page(&page, source)) return false;
-    bool is_open = check_lines(&page, source->page_path, seen) && page.failures == 0 &&
-                   (!source->lines_path || check_lines(&page, source->lines_path, seen));
+    if (!open_page(&page, folder)) return false;
+    bool is_open = check_files(&page, folder, seen);
     close_page(&page);
     return is_open && page.failures == 0;
 }

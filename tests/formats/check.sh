@@ -58,8 +58,10 @@ done
 # compare with the code. The vectors of LOG.md are the logs.
 vectors() { grep -hE '^[a-z_]+ [a-z0-9_]+=' "$@" || true; }
 pages() { # PAGE FOLDER: the files of its vectors
-    echo "$2/$1"
-    [ "$1" != WIRE.md ] || echo "$2/wire_vectors.txt"
+    case $1 in
+    WIRE.md) find "$2" -maxdepth 1 -name '*.md' ! -name LOG.md ! -name STREAM.md -o -name wire_vectors.txt ;;
+    *) echo "$2/$1" ;;
+    esac
 }
 compared=0
 for page in WIRE.md LOG.md STREAM.md; do

@@ -170,7 +170,7 @@ typedef struct net_setting {
 /// answers are part of the match: a replay gives the same ones.
 ///
 /// Lag compensation, for modules with `is_rewinding`: a client's input names the moment that its
-/// player saw (proto/WIRE.md, InputPacket.view), and the module gets what was where at that moment.
+/// player saw (proto/WIRE.md, "Inputs"), and the module gets what was where at that moment.
 /// The present is the last finished tick: inside tick N that is N - 1, the newest tick that a
 /// player can have seen. A moment more than NET_REWIND_MS_MAX before the present, or after the
 /// present, is moved to that limit. Kept are the components that the datablock marks

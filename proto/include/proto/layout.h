@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// Rows: the replicated components of one entity as a list of words, and how one row is coded
-/// against another (WIRE.md, "Quantisation" and "Row code").
+/// against another (WIRE.md, "Quantisation"; ROWS.md).
 ///
 /// Shape:   A layout describes the rows of one template: its replicated components in name order,
 ///          each with its fields. A row is field_count words of 64 bits; word f belongs to

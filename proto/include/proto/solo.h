@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// The solo coder: bodies of one client in arithmetic code, with statistics of what this client has
-/// acknowledged (WIRE.md, "Solo code").
+/// acknowledged (SOLO.md).
 ///
 /// Shape:   A model holds statistics. A coder writes or reads one body by them; it does not change
 ///          them, but takes samples: which number was coded in which situation. Training a model

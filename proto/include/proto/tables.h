@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// The prefix codes of rows (WIRE.md, "Tables"): likely symbols have short codes. The build makes
+/// The prefix codes of rows (ROWS.md, "Tables"): likely symbols have short codes. The build makes
 /// them from the page (row/tables_main.c).
 ///
 /// Shape:   A code is one number: its length in the low 4 bits (1..12; 0: the symbol cannot occur),
@@ -55,7 +55,7 @@ typedef struct proto_tables {
     uint8_t quick[PROTO_QUICK_ROWS][1u << PROTO_QUICK_BITS];
 } proto_tables;
 
-/// Get the tables that WIRE.md lists. They are constant and are never freed.
+/// Get the tables that ROWS.md lists. They are constant and are never freed.
 const proto_tables* proto_tables_builtin(void);
 
 BASE_C_END

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The code against the standard: runs the vectors of proto/WIRE.md and the file beside it, and
-// compares the messages on the page with proto/wire.proto.
+// The code against the standard: runs the vectors of WIRE.md's pages and the file beside them,
+// and compares the messages on the page with proto/wire.proto.
 #include "test.h"
 
 #include "base/text.h"
@@ -251,7 +251,8 @@ CASE(the_vectors_hold) {
                  {"\nrotation ", check_rotation, 10}, {"\nrow layout=", check_row, 70},
                  {"\nsolo layout=", check_solo, 12},  {"\ndescriptor ", check_descriptor, 2}};
     uint32_t counts[BASE_COUNT(kinds)] = {0};
-    static const char* const files[] = {PROTO_FOLDER "/WIRE.md", PROTO_FOLDER "/wire_vectors.txt"};
+    static const char* const files[] = {PROTO_FOLDER "/VECTORS.md", PROTO_FOLDER "/SOLO.md",
+                                        PROTO_FOLDER "/wire_vectors.txt"};
     for (size_t f = 0; f < BASE_COUNT(files); f++) {
         char* text = read_file(files[f]);
         for (size_t k = 0; k < BASE_COUNT(kinds); k++)
@@ -270,7 +271,7 @@ CASE(the_vectors_hold) {
 }
 
 CASE(the_tables_are_those_of_the_code) {
-    char* text = read_file(PROTO_FOLDER "/WIRE.md");
+    char* text = read_file(PROTO_FOLDER "/ROWS.md");
     static uint8_t lengths[PROTO_TABLES_LENGTHS];
     assert_null(proto_tables_read(text, lengths));
     static proto_tables made;
@@ -289,7 +290,7 @@ CASE(the_tables_are_those_of_the_code) {
 // The page with `what` in front of the first row of a table.
 static const char* read_changed(const char* table, const char* what) {
     static uint8_t lengths[PROTO_TABLES_LENGTHS];
-    char* text = read_file(PROTO_FOLDER "/WIRE.md");
+    char* text = read_file(PROTO_FOLDER "/ROWS.md");
     char* changed = calloc(1, strlen(text) + strlen(what) + 1);
     char* at = strstr(text, table);
     assert_true(changed && at);

@@ -334,7 +334,7 @@ static void check_vector(const char* type, const char* hex, const char* shown) {
 }
 
 CASE(values_are_written_and_refused_as_the_page_says) {
-    FILE* page = fopen(PROTO_FOLDER "/WIRE.md", "r");
+    FILE* page = fopen(PROTO_FOLDER "/VARSIZE.md", "r");
     assert_non_null(page);
     char line[512], type[32], hex[256];
     uint32_t values = 0, refused = 0;

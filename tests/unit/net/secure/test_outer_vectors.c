@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// proto/WIRE.md, "Outer layer": its vectors are made again by the code and compared, line by line.
+// proto/VECTORS.md, "Outer layer": they are made again by the code and compared, line by line.
 #include "secure_world.h"
 
 enum { LINES_MAX = 28, LINE_BYTES = 1400 };
@@ -149,7 +149,7 @@ CASE(the_page_has_the_vectors_of_the_code) {
     static vectors made;
     static char line[LINE_BYTES];
     make(&made);
-    FILE* page = fopen(PROTO_FOLDER "/WIRE.md", "r");
+    FILE* page = fopen(PROTO_FOLDER "/VECTORS.md", "r");
     assert_non_null(page);
     uint32_t equal = 0, found = 0;
     while (fgets(line, sizeof line, page)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The golden packets of proto/WIRE.md. The real writer makes them from the templates of that page.
-// The real mirror reads them in the order of that page. Bodies that the project's writer never
-// makes are written by hand. tests/conformance reads the same lines with its own decoder.
+// The golden packets of proto/VECTORS.md. The real writer makes them from the templates of that
+// page. The real mirror reads them in the order of that page. Bodies that the project's writer
+// never makes are written by hand. tests/conformance reads the same lines with its own decoder.
 // After a change of the format the test prints all lines that the page must contain.
 #include "replicate/repl_world.h"
 

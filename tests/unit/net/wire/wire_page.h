@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// The templates of proto/WIRE.md's packets, as two worlds: a server's and a client's mirror.
+/// The templates of proto/VECTORS.md's packets, as two worlds: a server's and a client's mirror.
 #pragma once
 
 #include "replicate/repl_world.h"
@@ -19,7 +19,7 @@ typedef struct wire_side {
 } wire_side;
 
 static inline char* wire_page_read(void) {
-    char* text = text_file_read(PROTO_FOLDER "/WIRE.md");
+    char* text = text_file_read(PROTO_FOLDER "/VECTORS.md");
     assert_non_null(text);
     return text;
 }
@@ -36,7 +36,7 @@ static inline void wire_side_open(wire_side* side, const char* page, uint32_t in
     const char* end = strstr(text, "```");
     assert_non_null(end);
     base_reporter reporter = base_reporter_stderr();
-    assert_ok(ecs_template_load(side->world, "WIRE.md", text, (size_t)(end - text), &reporter));
+    assert_ok(ecs_template_load(side->world, "VECTORS.md", text, (size_t)(end - text), &reporter));
     assert_ok(ecs_world_seal(side->world, &reporter));
     assert_ok(net_schema_create(NULL, side->world, NULL, 0, &reporter, &side->schema));
     side->dot = ecs_template_find(side->world, "dot");
