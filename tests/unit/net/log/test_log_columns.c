@@ -5,14 +5,18 @@
 
 #include "base/bytes.h"
 #include "base/rng.h"
+#include "base/text.h"
 #include "log/log_block.h"
 #include "log/log_columns.h"
 #include "log/log_record.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SEED 20261122
+
+enum { LINE_BYTES = 4096, PAGE_BLOCK_BYTES_MAX = 1000 };
 
 // ---- the range code ----
 
@@ -318,6 +322,50 @@ static void add_inputs(bench* self, uint32_t count) {
                                                              .payload = (const uint8_t*)"",
                                                              .payload_bytes = 0}));
     end_record(self, NET_LOG_KIND_BEGIN);
+}
+
+static size_t read_hex(const char* text, uint8_t* bytes, size_t capacity) {
+    size_t size = 0;
+    unsigned value;
+    while (size < capacity && sscanf(text + 2 * size, "%2x", &value) == 1)
+        bytes[size++] = (uint8_t)value;
+    return size;
+}
+
+// The block of a vector, coded and compared. @return false: it differs, and was printed.
+static bool is_vector_coded(bench* self, const char* payload, const char* coded) {
+    static char made[2 * PAGE_BLOCK_BYTES_MAX + 1];
+    made[0] = '\0';
+    self->size = (uint32_t)read_hex(payload, self->payload, PAGE_BLOCK_BYTES_MAX);
+    assert_true(round_trip(self) > 0);
+    uint32_t size;
+    const uint8_t* bytes = net_log_columns_write(self->columns, &self->block, self->payload,
+                                                 self->size, self->scratch, &size);
+    for (uint32_t i = 0; i < size && i < PAGE_BLOCK_BYTES_MAX; i++)
+        (void)base_text_format(made + 2 * (size_t)i, 3, "%02x", bytes[i]);
+    if (strcmp(made, coded) == 0) return true;
+    print_message("payload=%s coded=%s\n", payload, made);
+    return false;
+}
+
+BENCH_CASE(the_page_has_the_blocks_of_the_code) {
+    static char line[LINE_BYTES], payload[LINE_BYTES], coded[LINE_BYTES];
+    FILE* page = fopen(PROTO_FOLDER "/LOG.md", "r");
+    assert_non_null(page);
+    uint32_t equal = 0, found = 0, records;
+    unsigned long long first_tick;
+    while (fgets(line, sizeof line, page)) {
+        if (sscanf(line, "columns first_tick=%llu records=%u payload=%2047s coded=%2047s",
+                   &first_tick, &records, payload, coded) != 4)
+            continue;
+        begin_block(self, first_tick);
+        self->block.record_count = records;
+        equal += is_vector_coded(self, payload, coded);
+        found++;
+    }
+    (void)fclose(page);
+    assert_int_equal(found, 10);
+    assert_int_equal(equal, found);
 }
 
 BENCH_CASE(clients_have_a_limit) {
