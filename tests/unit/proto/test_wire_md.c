@@ -3,6 +3,7 @@
 // and compares the messages on the page with proto/wire.proto.
 #include "test.h"
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "proto/codec.h"
 #include "proto/layout.h"
@@ -242,14 +243,26 @@ static void check_descriptor(const char* line) {
     assert_true(proto_descriptor_hash(descriptor) == hexadecimal(line, "hash"));
 }
 
+static void check_scope_bytes(const char* line) {
+    char text[BITS_MAX];
+    uint8_t bytes[BITS_MAX / 2];
+    size_t size = 0;
+    unsigned value;
+    (void)find_value(line, "hex", text, sizeof text);
+    while (sscanf(text + 2 * size, "%2x", &value) == 1)
+        bytes[size++] = (uint8_t)value;
+    assert_true(base_hash64(bytes, size, 0) == hexadecimal(line, "hash"));
+}
+
 CASE(the_vectors_hold) {
     static const struct {
         const char* word;
         void (*check)(const char* line);
         uint32_t least;
-    } kinds[] = {{"\ngolomb ", check_golomb, 12},     {"\nquant ", check_quant, 8},
-                 {"\nrotation ", check_rotation, 10}, {"\nrow layout=", check_row, 70},
-                 {"\nsolo layout=", check_solo, 12},  {"\ndescriptor ", check_descriptor, 2}};
+    } kinds[] = {{"\ngolomb ", check_golomb, 12},         {"\nquant ", check_quant, 8},
+                 {"\nrotation ", check_rotation, 10},     {"\nrow layout=", check_row, 70},
+                 {"\nsolo layout=", check_solo, 12},      {"\ndescriptor ", check_descriptor, 2},
+                 {"\nscope_bytes ", check_scope_bytes, 1}};
     uint32_t counts[BASE_COUNT(kinds)] = {0};
     static const char* const files[] = {PROTO_FOLDER "/VECTORS.md", PROTO_FOLDER "/SOLO.md",
                                         PROTO_FOLDER "/wire_vectors.txt"};

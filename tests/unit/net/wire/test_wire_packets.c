@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "body_pen.h"
 #include "wire/wire_page.h"
+#include "session/input_packet.h"
 #include "session/packet_header.h"
 #include "mirror/snapshot_reader.h"
 #include "replicate/replicator.h"
@@ -602,6 +603,33 @@ static void expect_schema(story* s) {
     (void)base_text_format(line, sizeof line, "schema hash=%016" PRIx64,
                            net_schema_hash(s->server.schema));
     expect_line(s, line);
+}
+
+// Numbers are short, and three inputs show the three forms of one.
+CASE(the_input_of_the_page_is_that_of_the_code) {
+    static const uint8_t newest[] = {0x08, 0x05, 0x10, 0x01}, other[] = {0x08, 0x03, 0x10, 0x01};
+    const net_input_packet input = {.seq = 300,
+                                    .has_ack = true,
+                                    .ack = 65535,
+                                    .ack_bits = 5,
+                                    .ack_reach = 3,
+                                    .ack_delay_us = 9 * NET_PACKET_HEADER_DELAY_US,
+                                    .input_first = 38,
+                                    .input_count = 3,
+                                    .inputs = {{other, 4}, {newest, 4}, {newest, 4}},
+                                    .seen = 1000};
+    uint8_t bits[NET_INPUT_PACKET_BYTES_MAX], bytes[64];
+    proto_bit_writer writer = proto_bit_writer_make(bits, sizeof bits);
+    net_input_packet_write(&writer, &input);
+    Shoal__Wire__InputPacket packet = SHOAL__WIRE__INPUT_PACKET__INIT;
+    packet.input = (ProtobufCBinaryData){proto_bit_writer_bytes(&writer), bits};
+    const size_t size = shoal__wire__input_packet__pack(&packet, bytes);
+    char hex[2 * sizeof bytes + 1], line[LINE_BYTES_MAX];
+    wire_print_hex(hex, bytes, size);
+    assert_true(base_text_format(line, sizeof line, "\ninput seq=300 hex=%s\n", hex));
+    char* page = wire_page_read();
+    if (!strstr(page, line)) fail_msg("the page should say:%s", line);
+    free(page);
 }
 
 CASE(the_packets_of_the_page_are_written_read_and_refused_as_it_says) {
