@@ -4,7 +4,9 @@
 //
 //     append   shoal.<identity>, with expectation and id       -> {"seq":N} or {"error":...}
 //     last     $JS.API.STREAM.MSG.GET.<stream>                  -> {"message":{"seq":N,"data":...
+//       with   $JS.API.STREAM.INFO.<stream>, before             -> {..."state":{..."last_seq":N...
 //     read     $JS.API.CONSUMER.CREATE.<stream>.<name>, push    -> messages, "100" flow control
+//     waits    shoal.<identity>.waits, which no stream has
 //     readers  $JS.API.CONSUMER.NAMES.<stream>                  -> {"consumers":["standby-..."...]}
 //
 // libnats' own jetstream calls wait for their answers, and send no expectation for 0.
@@ -31,8 +33,10 @@ enum {
     READERS_OLD_MS = 10000,   // what was said of them counts no more
     ERROR_WRONG_LAST = 10071, // of JetStream
     ERROR_STORE = 10077,
+    ERROR_ACCOUNT = 10002, // it has used what it may
     ERROR_RESOURCES = 10023,
     ERROR_STORAGE = 10047,
+    ERROR_MEMORY = 10028,
     ERROR_TOO_LONG = 10054,
     ERROR_OTHER_STREAM = 10060,
     ERROR_NO_MESSAGE = 10037,
@@ -49,7 +53,7 @@ struct server_nats {
     uint32_t replicas, hours;
     char servers[SERVER_NATS_SERVERS_MAX][256];
     uint32_t server_count;
-    char stream[32], subject[32], ca[256], credentials[256];
+    char stream[32], subject[32], waits[40], ca[256], credentials[256];
     bool is_secure;
 
     natsOptions* options;
@@ -57,10 +61,12 @@ struct server_nats {
     natsInbox* inbox;
     natsSubscription* replies;  // to requests
     natsSubscription* messages; // of the newest read
+    natsSubscription* signs;    // of life, of a server that waits; NULL: nothing is read
     uint64_t read_request;
     natsMsg* taken;
     uint8_t* decoded; // the newest message out of an answer
     size_t decoded_bytes;
+    uint64_t end; // newest sequence, as last heard
 
     bool has_stream; // on this connection
     uint64_t setup_reconnects;
@@ -168,8 +174,10 @@ static net_broker_code code_of(uint64_t error) {
     case ERROR_WRONG_LAST:
         return NET_BROKER_WRONG_LAST;
     case ERROR_STORE:
+    case ERROR_ACCOUNT:
     case ERROR_RESOURCES:
     case ERROR_STORAGE:
+    case ERROR_MEMORY:
         return NET_BROKER_FULL;
     case ERROR_TOO_LONG:
     case ERROR_OTHER_STREAM:
@@ -213,6 +221,7 @@ static void read_last(server_nats* self, natsMsg* message, const char* json,
                       net_broker_answer* answer) {
     static const char name[] = "\"data\":\"";
     const uint64_t error = read_error(self, message, json);
+    answer->end = self->end;
     answer->code = error == ERROR_NO_MESSAGE ? NET_BROKER_DONE : code_of(error);
     if (error > 0) return;
     const char* from = strstr(json, name);
@@ -229,8 +238,8 @@ static void read_last(server_nats* self, natsMsg* message, const char* json,
     answer->data = self->decoded;
 }
 
-// "$JS.ACK.STREAM.CONSUMER.DELIVERED.SEQUENCE...", or with domain and account in front of STREAM.
-static uint64_t sequence_of(const char* reply) {
+// "$JS.ACK.STREAM.CONSUMER.DELIVERED.SEQUENCE.NUMBER_IN_READ...", or with domain and account in front of STREAM.
+static uint64_t sequence_of(const char* reply, bool* is_first) {
     uint32_t dots = 0;
     for (const char* at = reply; *at; at++)
         dots += *at == '.';
@@ -239,7 +248,10 @@ static uint64_t sequence_of(const char* reply) {
     const char* at = reply;
     for (uint32_t i = 0; i < wanted; i++)
         at = strchr(at, '.') + 1;
-    return strtoull(at, NULL, 10);
+    char* end;
+    const uint64_t sequence = strtoull(at, &end, 10);
+    *is_first = strncmp(end, ".1.", 3) == 0;
+    return sequence;
 }
 
 // Flow control wants an answer when its place is reached. @return true: it is no message.
@@ -274,6 +286,18 @@ static void read_readers(server_nats* self, const char* json) {
     self->readers_ms = nats_Now();
 }
 
+static void last(void* context, uint64_t request, bool with_end);
+
+// What it had applied by then; the newest message is asked for after that. @return false: it comes.
+static bool read_end(server_nats* self, natsMsg* message, const char* json,
+                     net_broker_answer* answer) {
+    const uint64_t error = read_error(self, message, json);
+    answer->code = error == 0 ? NET_BROKER_UNREADY : code_of(error);
+    if (error > 0 || !find_number(json, "\"last_seq\":", &self->end)) return true;
+    last(self, answer->request, false);
+    return false;
+}
+
 // The subject's last part says what was asked: "a17". @return false: there is nothing to give.
 static bool read_reply(server_nats* self, natsMsg* message, net_broker_answer* answer) {
     const char* subject = strrchr(natsMsg_GetSubject(message), '.');
@@ -288,6 +312,8 @@ static bool read_reply(server_nats* self, natsMsg* message, net_broker_answer* a
     case 'l':
         read_last(self, message, json, answer);
         return true;
+    case 'i':
+        return read_end(self, message, json, answer);
     case 'c': // a read that was begun says so by its messages
         answer->code = code_of(read_error(self, message, json));
         return answer->code != NET_BROKER_DONE;
@@ -302,15 +328,18 @@ static bool read_reply(server_nats* self, natsMsg* message, net_broker_answer* a
 
 static bool read_message(server_nats* self, natsMsg* message, net_broker_answer* answer) {
     const char* subject = natsMsg_GetSubject(message);
-    if (strcmp(subject, self->subject) != 0 && !is_control(self, message))
+    const bool is_message = strcmp(subject, self->subject) == 0;
+    const bool is_sign = strcmp(subject, self->waits) == 0;
+    if (!is_message && !is_sign && !is_control(self, message))
         return read_reply(self, message, answer);
     const char* reply = natsMsg_GetReply(message);
-    answer->sequence = strcmp(subject, self->subject) == 0 && reply ? sequence_of(reply) : 0;
-    answer->code = NET_BROKER_MESSAGE;
+    if (is_message && reply) answer->sequence = sequence_of(reply, &answer->is_first);
+    if (answer->sequence > 0) self->trouble[0] = 0;
+    answer->code = is_sign ? NET_BROKER_WAITS : NET_BROKER_MESSAGE;
     answer->request = self->read_request;
     answer->data = (const uint8_t*)natsMsg_GetData(message);
     answer->size = (size_t)natsMsg_GetDataLength(message);
-    return answer->sequence > 0;
+    return answer->sequence > 0 || is_sign;
 }
 
 static bool take(void* context, net_broker_answer* answer) {
@@ -354,12 +383,22 @@ static void append(void* context, uint64_t request, const net_broker_append* app
     natsMsg_Destroy(message);
 }
 
-static void last(void* context, uint64_t request) {
+static void last(void* context, uint64_t request, bool with_end) {
     server_nats* self = context;
     char subject[96], text[96];
+    if (with_end) {
+        (void)base_text_format(subject, sizeof subject, "$JS.API.STREAM.INFO.%s", self->stream);
+        (void)ask(self, subject, 'i', request, "");
+        return;
+    }
     (void)base_text_format(subject, sizeof subject, "$JS.API.STREAM.MSG.GET.%s", self->stream);
     (void)base_text_format(text, sizeof text, "{\"last_by_subj\":\"%s\"}", self->subject);
     (void)ask(self, subject, 'l', request, text);
+}
+
+static void say_waits(void* context, const char* writer) {
+    const server_nats* self = context;
+    (void)natsConnection_PublishString(self->connection, self->waits, writer);
 }
 
 static natsStatus subscribe(server_nats* self, const char* subject,
@@ -430,8 +469,12 @@ static net_broker_status status(void* context) {
     if (is_connected) {
         const int64_t bytes = natsConnection_GetMaxPayload(self->connection);
         now.payload_bytes_max = bytes <= 0 ? 0 : bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
-        const char* why = self->trouble[0] ? self->trouble : "NATS: the stream is not there yet";
-        if (!now.is_connected) (void)base_text_copy(now.trouble, sizeof now.trouble, why);
+        (void)base_text_copy(
+            now.trouble, sizeof now.trouble,
+            self->trouble[0] || now.is_connected
+                ? self->trouble
+                : "NATS: JetStream does not answer (after a full disk, make room and "
+                  "start it again)");
     } else {
         (void)base_text_format(now.trouble, sizeof now.trouble, "no connection to %s",
                                strstr(self->servers[0], "://") + 3);
@@ -553,7 +596,9 @@ static natsStatus connect_to(server_nats* self) {
     if (status == NATS_OK) status = natsInbox_Create(&self->inbox);
     if (status != NATS_OK) return status;
     (void)base_text_format(replies, sizeof replies, "%s.r.*", (const char*)self->inbox);
-    return subscribe(self, replies, &self->replies);
+    status = subscribe(self, replies, &self->replies);
+    return status == NATS_OK && self->config.reader ? subscribe(self, self->waits, &self->signs)
+                                                    : status;
 }
 
 net_result server_nats_open(const server_nats_config* config, const base_reporter* reporter,
@@ -576,6 +621,7 @@ net_result server_nats_open(const server_nats_config* config, const base_reporte
     (void)base_text_format(self->stream, sizeof self->stream, "SHOAL_%016" PRIx64, self->identity);
     (void)base_text_format(self->subject, sizeof self->subject, "shoal.%016" PRIx64,
                            self->identity);
+    (void)base_text_format(self->waits, sizeof self->waits, "%s.waits", self->subject);
     natsStatus status = result == NET_OK ? make_options(self) : NATS_OK;
     if (result == NET_OK && status == NATS_OK) status = connect_to(self);
     if (status != NATS_OK) {
@@ -609,6 +655,7 @@ void server_nats_close(server_nats* self) {
     if (self->connection) natsConnection_Close(self->connection);
     natsSubscription_Destroy(self->messages);
     natsSubscription_Destroy(self->replies);
+    natsSubscription_Destroy(self->signs);
     natsConnection_Destroy(self->connection);
     natsOptions_Destroy(self->options);
     natsInbox_Destroy(self->inbox);
@@ -628,6 +675,7 @@ net_broker server_nats_broker(server_nats* nats) {
                         .append = append,
                         .last = last,
                         .read = read_from,
+                        .say_waits = say_waits,
                         .take = take};
 }
 

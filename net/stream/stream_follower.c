@@ -14,9 +14,10 @@
 #define PING_US (NET_STREAM_PING_MS * MS)
 #define PING_ANSWER_US (NET_STREAM_PING_ANSWER_MS * MS)
 #define PING_LOST_US (1000 * MS)
-#define READ_AGAIN_US (20 * MS) // behind a gap
+#define READ_AGAIN_US (20 * MS) // behind a gap; of several in vain each waits twice as long
+#define READ_DOUBLED_MAX 5u
 #define READ_LOST_US (500 * MS) // the broker has more, and nothing comes
-#define READS_GONE 20u          // that begin with the same later message: what is before is gone
+#define READS_GONE 4u           // in vain, and the broker begins with a later message
 // Two answered pings belong together when they were asked within this time.
 #define TOGETHER_US (2 * PING_US + PING_ANSWER_US)
 // A broker that answers again: a server that lives sends its message once more within this time.
@@ -41,9 +42,7 @@ struct net_stream_follower {
     uint64_t request, read_request, ping_request; // 0: none is out
     uint64_t reconnects;
     bool must_read;
-    bool is_fresh; // nothing came of the newest read
-    uint64_t later;
-    uint32_t later_reads; // in a row that began with it
+    uint32_t vain_reads; // in a row that did not give the next message
     uint64_t read_due_us;
     uint64_t came_us; // the newest message, or the begin of the newest read
 
@@ -67,12 +66,18 @@ static void fail_at(net_stream_follower* self, const char* what) {
     fail(self, text);
 }
 
+static void count_no_silence(net_stream_follower* self) {
+    self->info.silence_us = 0;
+    self->silent_us = self->good_us = 0;
+}
+
 // ---- messages ----
 
 static void take_claim(net_stream_follower* self) {
     net_stream_follower_info* info = &self->info;
     const net_stream_frame* frame = &self->frame;
-    if (self->sequence == 1) base_bytes_write(&self->header, frame->header, frame->header_bytes);
+    if (info->position.epoch == 0)
+        base_bytes_write(&self->header, frame->header, frame->header_bytes);
     if (self->header.failed) {
         fail(self, "there is no memory for the header");
         return;
@@ -87,24 +92,29 @@ static const char* find_fault(const net_stream_follower* self) {
     const net_stream_position* position = &self->info.position;
     const net_stream_frame* frame = &self->frame;
     const bool is_claim = frame->kind == NET_STREAM_KIND_CLAIM;
-    if (self->sequence == 1 && (!is_claim || frame->epoch != 1 || !frame->header))
+    if (position->epoch == 0 && (!is_claim || frame->epoch != 1 || !frame->header))
         return "does not begin a match";
     if (is_claim && frame->epoch <= position->epoch) return "claims an epoch that was before";
+    if (is_claim && frame->epoch != position->epoch + 1)
+        return "claims an epoch that is not the next one: no server wrote it";
     if (!is_claim && frame->epoch != position->epoch) return "is of an epoch without a claim";
     if (frame->number != position->records + 1) return "does not have the next record";
     return NULL;
 }
 
-static void take_message(net_stream_follower* self, const net_broker_answer* answer) {
-    self->sequence = answer->sequence;
-    self->info.silence_us = 0;
-    self->silent_us = self->good_us = 0;
-    if (answer->size > NET_STREAM_MESSAGE_BYTES_MAX) {
-        fail_at(self, "is too long");
-        return;
-    }
+static bool read_message(net_stream_follower* self, const net_broker_answer* answer) {
+    if (answer->size > NET_STREAM_MESSAGE_BYTES_MAX) return false;
     memcpy(self->memory, answer->data, answer->size);
-    if (!net_stream_frame_read(&self->frame, self->memory, answer->size)) {
+    return net_stream_frame_read(&self->frame, self->memory, answer->size);
+}
+
+static void take_message(net_stream_follower* self, const net_broker_answer* answer,
+                         uint64_t now_us) {
+    self->came_us = now_us;
+    self->vain_reads = 0;
+    self->sequence = answer->sequence;
+    count_no_silence(self);
+    if (!read_message(self, answer)) {
         fail_at(self, "has another form: no server of this version wrote it");
         return;
     }
@@ -126,32 +136,42 @@ static void read_again(net_stream_follower* self, uint64_t at_us) {
     self->read_request = 0;
 }
 
-// The newest read began with a message that is not the next one.
-static void take_later(net_stream_follower* self, uint64_t sequence) {
-    self->later_reads = sequence == self->later ? self->later_reads + 1 : 1;
-    self->later = sequence;
-    if (self->later_reads < READS_GONE) return;
-    char text[64];
-    (void)base_text_format(text, sizeof text, "is gone: the broker keeps what is behind %" PRIu64,
-                           sequence - 1);
+static void read_later(net_stream_follower* self, uint64_t now_us) {
+    const uint32_t vain = self->vain_reads++;
+    read_again(self,
+               now_us + (READ_AGAIN_US << (vain < READ_DOUBLED_MAX ? vain : READ_DOUBLED_MAX)));
+}
+
+// What is before it was lost on the way, or the broker does not have it: nothing is missing of a
+// number that it gave to a message and then refused that.
+static void take_later(net_stream_follower* self, const net_broker_answer* answer,
+                       uint64_t now_us) {
+    if (answer->is_first && read_message(self, answer) && !find_fault(self)) {
+        take_message(self, answer, now_us);
+        return;
+    }
+    read_later(self, now_us);
+    if (!answer->is_first || self->vain_reads < READS_GONE) return;
+    char text[sizeof self->info.text];
+    (void)base_text_format(
+        text, sizeof text,
+        "is gone, the broker keeps what is after %" PRIu64
+        ": who begins now cannot follow this match (its server's log has all of it); "
+        "give longer ones ?hours=72 of --stream",
+        answer->sequence - 1);
     fail_at(self, text);
 }
 
 static void take_read(net_stream_follower* self, const net_broker_answer* answer, uint64_t now_us) {
     const uint64_t next = self->info.position.sequence + 1;
-    const bool is_first = self->is_fresh;
-    self->is_fresh = false;
     if (answer->code == NET_BROKER_REFUSED) {
         fail(self, answer->text);
     } else if (answer->code != NET_BROKER_MESSAGE) {
-        read_again(self, now_us + 2 * PING_US);
+        read_later(self, now_us);
     } else if (answer->sequence == next) {
-        self->came_us = now_us;
-        self->later_reads = 0;
-        take_message(self, answer);
+        take_message(self, answer, now_us);
     } else if (answer->sequence > next) {
-        read_again(self, now_us + READ_AGAIN_US);
-        if (is_first) take_later(self, answer->sequence);
+        take_later(self, answer, now_us);
     }
 }
 
@@ -164,11 +184,6 @@ static void count_silence(net_stream_follower* self) {
     if (!goes_on || self->silent_us == 0) self->silent_us = self->ping_us;
     self->good_us = self->ping_us;
     self->info.silence_us = self->ping_us - self->silent_us;
-}
-
-static void count_no_silence(net_stream_follower* self) {
-    self->info.silence_us = 0;
-    self->silent_us = self->good_us = 0;
 }
 
 static void note_away(net_stream_follower* self, uint64_t now_us) {
@@ -213,7 +228,15 @@ static void ping(net_stream_follower* self, uint64_t now_us) {
     if (self->ping_request > 0) note_away(self, now_us);
     self->ping_request = ++self->request;
     self->ping_us = now_us;
-    self->broker.last(self->broker.context, self->request);
+    self->broker.last(self->broker.context, self->request, false);
+}
+
+// Of the server that has the stream, it is a sign of life.
+static void take_waits(net_stream_follower* self, const net_broker_answer* answer) {
+    char writer[NET_BROKER_ID_BYTES];
+    net_stream_frame_writer(self->info.position.epoch, self->info.claim.writer, writer);
+    if (answer->size == strlen(writer) && memcmp(answer->data, writer, answer->size) == 0)
+        count_no_silence(self);
 }
 
 // ---- the machine ----
@@ -223,7 +246,9 @@ static void take_answers(net_stream_follower* self, uint64_t now_us) {
     while (!self->has_failed && !self->has_message &&
            self->broker.take(self->broker.context, &answer)) {
         self->info.answered_us = now_us;
-        if (self->ping_request > 0 && answer.request == self->ping_request)
+        if (answer.code == NET_BROKER_WAITS)
+            take_waits(self, &answer);
+        else if (self->ping_request > 0 && answer.request == self->ping_request)
             take_ping(self, &answer, now_us);
         else if (self->read_request > 0 && answer.request == self->read_request)
             take_read(self, &answer, now_us);
@@ -250,7 +275,6 @@ uint64_t net_stream_follower_poll(net_stream_follower* self, uint64_t now_us) {
     if (self->must_read && now_us >= self->read_due_us) {
         self->must_read = false;
         self->came_us = now_us;
-        self->is_fresh = true;
         self->read_request = ++self->request;
         self->broker.read(self->broker.context, self->request, self->info.position.sequence + 1);
     }

@@ -18,6 +18,7 @@
 
 #define MS UINT64_C(1000)
 #define ANSWER_US (NET_STREAM_ANSWER_MS * MS)
+#define WAITS_US (NET_STREAM_WAITS_MS * MS)
 #define FULL_US (100 * MS)         // a full broker is asked again
 #define UNREADY_US (100 * MS)      // one that starts
 #define IDLE_US (100 * MS)         // the connection is looked at, though there is nothing to send
@@ -45,6 +46,7 @@ struct net_stream_writer {
     uint64_t asked_us;         // the newest request
     uint64_t first_us;         // the first try
     uint64_t due_us;           // the next try
+    uint64_t said_us;          // that this message waits
     uint64_t reconnects;       // at the newest request
     uint64_t lost_since_us;    // 0: the broker has all that it acknowledged
     uint64_t missing_since_us; // the next record, from the log; 0: it is there, or was not appended
@@ -66,7 +68,7 @@ static void prepare(net_stream_writer* self) {
     self->has_message = true;
     self->must_ask_last = false;
     self->first_append = self->request + 1;
-    self->first_us = 0;
+    self->first_us = self->said_us = 0;
     self->due_us = 0;
 }
 
@@ -137,7 +139,7 @@ static void ask(net_stream_writer* self, const net_broker_status* status, uint64
     self->reconnects = status->reconnects;
     if (self->must_ask_last) {
         self->last_request = self->request;
-        broker->last(broker->context, self->request);
+        broker->last(broker->context, self->request, true);
         return;
     }
     if (self->first_us == 0)
@@ -172,6 +174,7 @@ static void take_stored(net_stream_writer* self, uint64_t sequence, uint64_t now
     status->messages++;
     status->bytes += self->message.size;
     status->ack_us = now_us - self->first_us;
+    status->ack_us_total += status->ack_us;
     status->trouble = NET_STREAM_WELL;
     self->has_message = self->is_waiting = self->must_ask_last = false;
     self->due_us = 0;
@@ -215,18 +218,23 @@ static void take_last(net_stream_writer* self, const net_broker_answer* answer, 
         fail(self, answer->text);
     } else if (answer->code != NET_BROKER_DONE) {
         ask_later(self, NET_STREAM_AWAY, now_us + UNREADY_US);
-    } else if (answer->sequence < expected) {
-        take_less(self, answer->sequence, now_us);
-    } else if (answer->sequence == expected) {
-        self->must_ask_last = false; // who answered did not know the newest one yet
-        ask_later(self, NET_STREAM_AWAY, now_us + UNREADY_US);
+    } else if (answer->end < expected) {
+        take_less(self, answer->end, now_us);
+    } else if (answer->sequence <= expected) {
+        // Who answered does not know the newest one yet, or numbers have no message: a limit of an
+        // account is looked at when it has one.
+        self->must_ask_last = false;
+        self->status.acked.sequence = answer->end;
+        ask_later(self, self->status.trouble == NET_STREAM_FULL ? NET_STREAM_FULL : NET_STREAM_AWAY,
+                  now_us + UNREADY_US);
     } else {
         net_stream_frame frame;
-        const bool is_read = net_stream_frame_read(&frame, answer->data, answer->size);
-        if (is_read && answer->sequence == expected + 1 && is_own(self, &frame))
+        if (!net_stream_frame_read(&frame, answer->data, answer->size))
+            fail(self, "its newest message has another form: no server of this version wrote it");
+        else if (answer->sequence == expected + 1 && is_own(self, &frame))
             take_stored(self, answer->sequence, now_us);
         else
-            fence(self, is_read ? frame.epoch : 0);
+            fence(self, frame.epoch);
     }
 }
 
@@ -246,10 +254,12 @@ static void take_appended(net_stream_writer* self, const net_broker_answer* answ
         return;
     case NET_BROKER_FULL:
         // Who writes cannot write either: its silence does not mean that it is dead.
-        if (self->status.state == NET_STREAM_CLAIMING && self->status.acked.sequence > 0) {
+        if (self->status.state == NET_STREAM_CLAIMING && self->status.epoch > 1) {
             fence(self, self->status.acked.epoch);
+            self->status.trouble = NET_STREAM_FULL;
             return;
         }
+        (void)base_text_copy(self->status.text, sizeof self->status.text, answer->text);
         ask_later(self, NET_STREAM_FULL, now_us + FULL_US);
         return;
     case NET_BROKER_REFUSED:
@@ -297,12 +307,28 @@ static uint64_t send(net_stream_writer* self, const net_broker_status* broker, u
     return now_us + ANSWER_US;
 }
 
+// Nothing comes of a server whose message waits, in a full broker or on a long way to it, and it
+// lives. One that hangs has soon none that waits.
+static uint64_t say_waits(net_stream_writer* self, uint64_t now_us) {
+    const net_broker* broker = &self->config.broker;
+    if (self->status.state != NET_STREAM_OWNED || !self->has_message) return UINT64_MAX;
+    if (self->said_us == 0) self->said_us = now_us; // an answer that comes soon needs none
+    if (now_us < self->said_us + WAITS_US) return self->said_us + WAITS_US;
+    char writer[NET_BROKER_ID_BYTES];
+    net_stream_frame_writer(self->status.epoch, self->status.writer, writer);
+    broker->say_waits(broker->context, writer);
+    self->said_us = now_us;
+    return now_us + WAITS_US;
+}
+
 uint64_t net_stream_writer_poll(net_stream_writer* self, uint64_t now_us) {
     take_answers(self, now_us);
     const net_broker* broker = &self->config.broker;
     if (!is_sending(self)) return UINT64_MAX;
     const net_broker_status status = broker->status(broker->context);
-    return send(self, &status, now_us);
+    const uint64_t send_us = send(self, &status, now_us);
+    const uint64_t say_us = status.is_connected ? say_waits(self, now_us) : UINT64_MAX;
+    return send_us < say_us ? send_us : say_us;
 }
 
 void net_stream_writer_claim(net_stream_writer* self, const net_stream_position* behind,
@@ -334,7 +360,8 @@ const net_stream_status* net_stream_writer_status(const net_stream_writer* write
 
 net_result net_stream_writer_create(const net_stream_writer_config* config,
                                     net_stream_writer** writer_out) {
-    BASE_ASSERT(config->broker.append && config->source.next && config->claim.writer != 0);
+    BASE_ASSERT(config->broker.append && config->broker.say_waits && config->source.next &&
+                config->claim.writer != 0);
     *writer_out = NULL;
     net_stream_writer* writer = base_allocate_zero(config->allocator, sizeof *writer);
     if (!writer) return NET_ERR_MEMORY;

@@ -34,6 +34,7 @@ struct net_standby {
     uint64_t compared;
     bool is_claiming;
     bool is_given_up;
+    bool is_full; // the broker, of a claim: said
 
     // Of the stream, behind the newest end: what entered the next tick.
     uint32_t open_records;
@@ -171,6 +172,19 @@ static net_standby_state take_over(net_standby* self, net_server* server) {
     return self->end = NET_STANDBY_HAS;
 }
 
+static void say_refused(net_standby* self, const net_stream_status* status) {
+    const bool is_full = status->trouble == NET_STREAM_FULL;
+    if (!is_full)
+        base_report(&self->reporter, self->config.name, 0,
+                    "note: epoch %" PRIu64 " was not taken: a server writes as epoch %" PRIu64,
+                    status->epoch, status->fenced_by);
+    else if (!self->is_full)
+        base_report(
+            &self->reporter, self->config.name, 0,
+            "warning: the stream's broker is full: the match cannot go on here before it has room");
+    self->is_full = is_full;
+}
+
 static net_standby_state await_claim(net_standby* self, net_server* server) {
     (void)net_stream_writer_poll(self->writer, self->now_us);
     const net_stream_status* status = net_stream_writer_status(self->writer);
@@ -178,9 +192,7 @@ static net_standby_state await_claim(net_standby* self, net_server* server) {
     case NET_STREAM_OWNED:
         return take_over(self, server);
     case NET_STREAM_FENCED:
-        base_report(&self->reporter, self->config.name, 0,
-                    "note: epoch %" PRIu64 " was not taken: a server writes as epoch %" PRIu64,
-                    status->epoch, status->fenced_by);
+        say_refused(self, status);
         self->is_claiming = false;
         net_stream_follower_restart_silence(self->follower);
         return NET_STANDBY_WAITS;
@@ -203,6 +215,7 @@ net_standby_state net_standby_run(net_standby* self, net_server* server, uint64_
     switch (state) {
     case NET_FOLLOW_RAN:
         self->compared++;
+        self->is_full = false;
         return NET_STANDBY_RAN;
     case NET_FOLLOW_WAITS:
         return claim(self, server);

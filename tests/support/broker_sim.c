@@ -10,7 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum event_kind { EVENT_APPEND, EVENT_LAST, EVENT_READ, EVENT_ANSWER } event_kind;
+typedef enum event_kind {
+    EVENT_APPEND,
+    EVENT_LAST,
+    EVENT_READ,
+    EVENT_WAITS,
+    EVENT_ANSWER,
+} event_kind;
 
 typedef struct event {
     uint64_t due_us, order;
@@ -21,7 +27,8 @@ typedef struct event {
     uint8_t* data; // owned
     size_t size;
     net_broker_code code;
-    uint64_t sequence;
+    uint64_t sequence, end;
+    bool is_first, with_end;
 } event;
 
 typedef struct message {
@@ -34,10 +41,10 @@ typedef struct message {
 typedef struct user {
     struct broker_sim* sim;
     uint32_t number;
-    uint64_t cut_until_us;
+    uint64_t cut_until_us, distance_us;
     uint64_t reconnects;
     bool is_reading;
-    uint64_t read_request, read_next;
+    uint64_t read_request, read_next, read_sent;
     event* answers; // that arrived, in order
     size_t answer_count, answer_capacity;
     uint8_t* taken;
@@ -47,6 +54,8 @@ struct broker_sim {
     base_rng rng;
     broker_sim_faults faults;
     uint64_t now_us, stalled_until_us, down_until_us, id_us, room, order;
+    bool counts_refused;
+    uint64_t reads;
     uint32_t payload_max;
     event* events;
     size_t event_count, event_capacity;
@@ -83,8 +92,8 @@ static bool is_cut(const broker_sim* sim, const user* self) {
 static void add_event(broker_sim* sim, event added) {
     const broker_sim_faults* faults = &sim->faults;
     const uint32_t span = faults->delay_us_max - faults->delay_us_min;
-    added.due_us +=
-        sim->now_us + faults->delay_us_min + (span ? base_rng_below(&sim->rng, span) : 0);
+    added.due_us += sim->now_us + sim->users[added.user].distance_us + faults->delay_us_min +
+                    (span ? base_rng_below(&sim->rng, span) : 0);
     added.order = sim->order++;
     sim->events =
         grown(sim->events, &sim->event_capacity, sim->event_count + 1, sizeof *sim->events);
@@ -99,7 +108,8 @@ static void add_request(user* self, event request) {
         free(request.data);
         return;
     }
-    if (request.kind != EVENT_READ && happens(sim, sim->faults.request_twice)) {
+    if (request.kind != EVENT_READ && request.kind != EVENT_WAITS &&
+        happens(sim, sim->faults.request_twice)) {
         event again = request;
         again.data = copy_of(request.data, request.size);
         again.due_us = base_rng_below(&sim->rng, 3000000);
@@ -115,7 +125,8 @@ static void answer(broker_sim* sim, const event* request, net_broker_code code, 
                   .user = request->user,
                   .request = request->request,
                   .code = code,
-                  .sequence = sequence};
+                  .sequence = sequence,
+                  .end = request->with_end ? sim->message_count : 0};
     if (happens(sim, sim->faults.answer_late)) made.due_us = sim->faults.late_us;
     if (with) {
         made.data = copy_of(with->data, with->size);
@@ -135,6 +146,14 @@ static const message* find_id(const broker_sim* sim, const char* id) {
     return NULL;
 }
 
+static message* add_message(broker_sim* sim) {
+    sim->messages =
+        grown(sim->messages, &sim->message_capacity, sim->message_count + 1, sizeof *sim->messages);
+    message* added = &sim->messages[sim->message_count++];
+    *added = (message){.stored_us = sim->now_us};
+    return added;
+}
+
 // A known id comes first, as the real one does it: also when the expected sequence is wrong.
 static void serve_append(broker_sim* sim, event* request) {
     const message* known = find_id(sim, request->id);
@@ -145,11 +164,10 @@ static void serve_append(broker_sim* sim, event* request) {
     } else if (request->expected != sim->message_count) {
         answer(sim, request, NET_BROKER_WRONG_LAST, 0, NULL);
     } else if (sim->message_count >= sim->room) {
+        if (sim->counts_refused) (void)add_message(sim);
         answer(sim, request, NET_BROKER_FULL, 0, NULL);
     } else {
-        sim->messages = grown(sim->messages, &sim->message_capacity, sim->message_count + 1,
-                              sizeof *sim->messages);
-        message* stored = &sim->messages[sim->message_count++];
+        message* stored = add_message(sim);
         *stored = (message){.data = request->data, .size = request->size, .stored_us = sim->now_us};
         memcpy(stored->id, request->id, sizeof stored->id);
         request->data = NULL;
@@ -157,10 +175,24 @@ static void serve_append(broker_sim* sim, event* request) {
     }
 }
 
+// To all, at once.
+static void serve_waits(broker_sim* sim, const event* request) {
+    for (uint32_t i = 0; i < sim->user_count; i++)
+        add_event(sim, (event){.kind = EVENT_ANSWER,
+                               .user = i,
+                               .code = NET_BROKER_WAITS,
+                               .data = copy_of(request->data, request->size),
+                               .size = request->size});
+}
+
 static void serve(broker_sim* sim, event* request) {
     user* self = &sim->users[request->user];
-    const size_t count = sim->message_count;
-    if (happens(sim, sim->faults.unready)) {
+    size_t count = sim->message_count;
+    while (count > 0 && !sim->messages[count - 1].data)
+        count--;
+    if (request->kind == EVENT_WAITS) {
+        serve_waits(sim, request);
+    } else if (happens(sim, sim->faults.unready)) {
         answer(sim, request, NET_BROKER_UNREADY, 0, NULL);
     } else if (request->kind == EVENT_APPEND) {
         serve_append(sim, request);
@@ -170,6 +202,8 @@ static void serve(broker_sim* sim, event* request) {
         self->is_reading = true;
         self->read_request = request->request;
         self->read_next = request->expected;
+        self->read_sent = 0;
+        sim->reads++;
     }
 }
 
@@ -180,7 +214,8 @@ static void deliver(broker_sim* sim, user* self) {
     while (self->read_next <= sim->message_count && self->answer_count < AHEAD_MAX) {
         const uint64_t sequence = self->read_next++;
         const message* at = &sim->messages[sequence - 1];
-        if (sequence <= sim->expired) continue;
+        if (sequence <= sim->expired || !at->data) continue;
+        const bool is_first = self->read_sent++ == 0;
         for (uint32_t i = 0; i < 1 + (uint32_t)happens(sim, sim->faults.message_twice); i++) {
             if (happens(sim, sim->faults.message_lost)) continue;
             self->answers = grown(self->answers, &self->answer_capacity, self->answer_count + 1,
@@ -188,6 +223,7 @@ static void deliver(broker_sim* sim, user* self) {
             self->answers[self->answer_count++] = (event){.request = self->read_request,
                                                           .code = NET_BROKER_MESSAGE,
                                                           .sequence = sequence,
+                                                          .is_first = is_first,
                                                           .data = copy_of(at->data, at->size),
                                                           .size = at->size};
         }
@@ -260,12 +296,19 @@ static void user_append(void* context, uint64_t request, const net_broker_append
     add_request(context, made);
 }
 
-static void user_last(void* context, uint64_t request) {
-    add_request(context, (event){.kind = EVENT_LAST, .request = request});
+static void user_last(void* context, uint64_t request, bool with_end) {
+    add_request(context, (event){.kind = EVENT_LAST, .request = request, .with_end = with_end});
 }
 
 static void user_read(void* context, uint64_t request, uint64_t sequence) {
     add_request(context, (event){.kind = EVENT_READ, .request = request, .expected = sequence});
+}
+
+static void user_say_waits(void* context, const char* writer) {
+    const size_t size = strlen(writer);
+    add_request(
+        context,
+        (event){.kind = EVENT_WAITS, .data = copy_of((const uint8_t*)writer, size), .size = size});
 }
 
 static bool user_take(void* context, net_broker_answer* taken) {
@@ -279,6 +322,8 @@ static bool user_take(void* context, net_broker_answer* taken) {
     *taken = (net_broker_answer){.code = first.code,
                                  .request = first.request,
                                  .sequence = first.sequence,
+                                 .end = first.end,
+                                 .is_first = first.is_first,
                                  .data = first.data,
                                  .size = first.size};
     return true;
@@ -293,6 +338,7 @@ net_broker broker_sim_connect(broker_sim* sim) {
                         .append = user_append,
                         .last = user_last,
                         .read = user_read,
+                        .say_waits = user_say_waits,
                         .take = user_take};
 }
 
@@ -302,6 +348,10 @@ static void drop_answers(user* self) {
     for (size_t i = 0; i < self->answer_count; i++)
         free(self->answers[i].data);
     self->answer_count = 0;
+}
+
+void broker_sim_set_distance(broker_sim* sim, uint32_t number, uint64_t us) {
+    sim->users[number].distance_us = us;
 }
 
 void broker_sim_cut(broker_sim* sim, uint32_t number, uint64_t until_us) {
@@ -338,6 +388,10 @@ void broker_sim_set_room(broker_sim* sim, uint64_t messages_max) {
     sim->room = messages_max;
 }
 
+void broker_sim_set_counts_refused(broker_sim* sim) {
+    sim->counts_refused = true;
+}
+
 void broker_sim_set_payload_max(broker_sim* sim, uint32_t bytes) {
     sim->payload_max = bytes;
 }
@@ -357,6 +411,10 @@ void broker_sim_expire(broker_sim* sim, uint64_t sequence) {
 
 void broker_sim_set_faults(broker_sim* sim, const broker_sim_faults* faults) {
     sim->faults = *faults;
+}
+
+uint64_t broker_sim_reads(const broker_sim* sim) {
+    return sim->reads;
 }
 
 uint64_t broker_sim_count(const broker_sim* sim) {

@@ -30,6 +30,8 @@ void broker_sim_set_faults(broker_sim* sim, const broker_sim_faults* faults);
 void broker_sim_run(broker_sim* sim, uint64_t now_us);
 /// Another user, connected. The broker lives as long as the simulation.
 net_broker broker_sim_connect(broker_sim* sim);
+/// Of one user alone, each way, besides the faults' delay.
+void broker_sim_set_distance(broker_sim* sim, uint32_t user, uint64_t us);
 /// Cut off one user (0: the first that connected) until a time: answers are lost, its read ends.
 void broker_sim_cut(broker_sim* sim, uint32_t user, uint64_t until_us);
 /// Answer nothing until a time; what came meanwhile is served then.
@@ -38,6 +40,8 @@ void broker_sim_stall(broker_sim* sim, uint64_t until_us);
 void broker_sim_restart(broker_sim* sim, uint64_t until_us);
 /// No room for more messages than this; UINT64_MAX: for all.
 void broker_sim_set_room(broker_sim* sim, uint64_t messages_max);
+/// A message that finds no room gets a number all the same, as of NATS 2.9 with an account's limit.
+void broker_sim_set_counts_refused(broker_sim* sim);
 void broker_sim_set_payload_max(broker_sim* sim, uint32_t bytes);
 /// Forget ids of messages older than this (a real one: 2 minutes).
 void broker_sim_set_id_us(broker_sim* sim, uint64_t id_us);
@@ -45,6 +49,8 @@ void broker_sim_set_id_us(broker_sim* sim, uint64_t id_us);
 void broker_sim_forget(broker_sim* sim, uint64_t count);
 /// Messages up to `sequence` are too old, and not given any more.
 void broker_sim_expire(broker_sim* sim, uint64_t sequence);
+/// That were begun.
+uint64_t broker_sim_reads(const broker_sim* sim);
 uint64_t broker_sim_count(const broker_sim* sim);
 /// Message `sequence`, from 1.
 const uint8_t* broker_sim_message(const broker_sim* sim, uint64_t sequence, size_t* size);

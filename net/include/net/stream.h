@@ -28,13 +28,17 @@ typedef enum net_broker_code {
     NET_BROKER_FULL,       ///< of an append: no room; nothing was stored
     NET_BROKER_UNREADY,    ///< it cannot say now (it starts, or elects): ask again
     NET_BROKER_REFUSED,    ///< for good: `text` says why
+    NET_BROKER_WAITS,      ///< what another user said with net_broker.say_waits
 } net_broker_code;
 
 typedef struct net_broker_answer {
     net_broker_code code;
-    uint64_t request;    ///< the number with which it was asked
-    uint64_t sequence;   ///< of the stored message; `last`: of the newest, 0: there is none
-    const uint8_t* data; ///< of MESSAGE and `last`: its bytes, borrowed until the next take
+    uint64_t request;  ///< the number with which it was asked
+    uint64_t sequence; ///< of the stored message; `last`: of the newest, 0: there is none
+    uint64_t end;  ///< of `last` with_end: the newest sequence that was given, also to a message
+                   ///< that the broker does not have
+    bool is_first; ///< of MESSAGE: the broker sent none before it in this read
+    const uint8_t* data; ///< of MESSAGE, WAITS and `last`: bytes, borrowed until the next take
     size_t size;
     char text[NET_BROKER_TEXT_BYTES];
 } net_broker_answer;
@@ -62,11 +66,14 @@ typedef struct net_broker {
     net_broker_status (*status)(void* context);
     /// Store a message. The bytes and the id are copied or sent before it returns.
     void (*append)(void* context, uint64_t request, const net_broker_append* append);
-    /// Ask for the newest message, with its sequence.
-    void (*last)(void* context, uint64_t request);
+    /// Ask for the newest message, with its sequence. `with_end` takes longer.
+    void (*last)(void* context, uint64_t request, bool with_end);
     /// Give all messages from `sequence` on, and each that comes later, until the next read. Some
     /// may be missing or come twice.
     void (*read)(void* context, uint64_t request, uint64_t sequence);
+    /// Tell all who read that `writer` lives, and waits for the broker. Nothing is stored; it may
+    /// get lost.
+    void (*say_waits)(void* context, const char* writer);
     /// @return false: there is no answer now.
     bool (*take)(void* context, net_broker_answer* answer);
 } net_broker;
@@ -170,8 +177,8 @@ typedef enum net_stream_state {
     NET_STREAM_IDLE,     ///< no claim yet
     NET_STREAM_CLAIMING, ///< the claim is not answered yet
     NET_STREAM_OWNED,
-    NET_STREAM_FENCED, ///< another one writes, or a claim met a full broker: nothing is sent
-                       ///< any more, unless a new claim is made
+    NET_STREAM_FENCED, ///< another one writes, or a claim met a full broker (the trouble is FULL):
+                       ///< nothing is sent any more, unless a new claim is made
     NET_STREAM_ENDED,  ///< the close was acknowledged
     NET_STREAM_FAILED, ///< net_stream_status.text says why; the match is not concerned
 } net_stream_state;
@@ -185,6 +192,8 @@ typedef enum net_stream_trouble {
 
 /// Without an answer so long a message is sent again, with the same id.
 #define NET_STREAM_ANSWER_MS 2000u
+/// While a message waits, its server says so often that it lives.
+#define NET_STREAM_WAITS_MS 50u
 
 typedef struct net_stream_status {
     net_stream_state state;
@@ -197,8 +206,8 @@ typedef struct net_stream_status {
     uint64_t sent_records;
     uint64_t messages, bytes;              ///< acknowledged
     uint64_t repeats;                      ///< messages that were sent once more
-    uint64_t ack_us;                       ///< how long the newest acknowledgement took
-    char text[NET_BROKER_TEXT_BYTES + 64]; ///< of FAILED, and the newest reason of AWAY
+    uint64_t ack_us, ack_us_total;         ///< how long the newest acknowledgement took, and all
+    char text[NET_BROKER_TEXT_BYTES + 64]; ///< of FAILED, AWAY and FULL: why
 } net_stream_status;
 
 typedef struct net_stream_writer_config {

@@ -99,6 +99,45 @@ FLEET_CASE(a_broker_that_stalls_moves_no_match, 4) {
     ends_well(self, &self->nodes[0], 1);
 }
 
+// To the server alone. Its messages come each 800 ms at last.
+FLEET_CASE(a_server_that_is_far_from_the_broker_keeps_its_match, 14) {
+    node* second = open_standby(self, 1);
+    seat_all(self, 1);
+    for (uint32_t ms = 200; ms <= 400; ms += 200) {
+        broker_sim_set_distance(self->broker, 0, ms * MS);
+        run(self, 180);
+    }
+    assert_int_equal(second->state, NET_STANDBY_WAITS);
+    assert_true(self->nodes[0].is_primary && !self->nodes[0].is_fenced);
+    kill_node(&self->nodes[0]);
+    assert_ptr_equal(await_primary(self, 90), second);
+    await_seats(self, 1);
+    ends_well(self, second, 1);
+}
+
+FLEET_CASE(a_full_broker_moves_no_match, 15) {
+    node* second = open_standby(self, 1);
+    seat_all(self, 1);
+    broker_sim_set_counts_refused(self->broker);
+    broker_sim_set_room(self->broker, 0);
+    run(self, 330);
+    assert_int_equal(second->state, NET_STANDBY_WAITS);
+    broker_sim_set_room(self->broker, UINT64_MAX);
+    run(self, 60);
+    assert_true(self->nodes[0].is_primary && !self->nodes[0].is_fenced);
+    assert_true(net_match_tick(self->nodes[0].match) - net_match_tick(second->match) <= 2);
+    broker_sim_set_room(self->broker, 0);
+    kill_node(&self->nodes[0]);
+    run(self, 330);
+    assert_null(primary(self));
+    const char* once = strstr(self->said, "broker is full");
+    assert_true(once && !strstr(once + 1, "broker is full"));
+    broker_sim_set_room(self->broker, UINT64_MAX);
+    assert_ptr_equal(await_primary(self, 60), second);
+    await_seats(self, 1);
+    ends_well(self, second, 1);
+}
+
 // The server's own log has all of it.
 FLEET_CASE(without_a_broker_no_match_goes_on_elsewhere, 11) {
     node* second = open_standby(self, 1);

@@ -267,7 +267,89 @@ CASE(a_stream_whose_first_messages_are_too_old_is_refused) {
     broker_sim_expire(world.sim, 1);
     put_tick(&world, 1);
     run(&world, 900 * MS);
-    must_fail(&world, "message 1 of the stream is gone: the broker keeps what is behind 1");
+    must_fail(&world,
+              "message 1 of the stream is gone, the broker keeps what is after 1: who begins "
+              "now cannot follow this match");
+}
+
+// While each read finds another first message.
+CASE(a_stream_that_goes_on_to_lose_its_first_messages_is_read_a_few_times_only) {
+    stage world;
+    const uint8_t* data;
+    uint32_t size;
+    open_world(&world);
+    broker_sim_cut(world.sim, 1, world.now_us + 100 * MS);
+    put_claim(&world, 1, 1, "header");
+    for (uint32_t i = 0; i < 300; i++) {
+        put_tick(&world, 1);
+        broker_sim_expire(world.sim, broker_sim_count(world.sim) - 1);
+    }
+    assert_int_equal(net_stream_follower_next(world.follower, &data, &size),
+                     NET_STREAM_NEXT_FAILED);
+    assert_non_null(strstr(world.info->text, "message 1 of the stream is gone"));
+    assert_in_range(broker_sim_reads(world.sim), 2, 5);
+    close_world(&world);
+}
+
+// Messages that get lost are sent again at last, however long that takes.
+CASE(reads_in_vain_wait_longer_and_longer) {
+    stage world;
+    open_world(&world);
+    put_claim(&world, 1, 1, "header");
+    broker_sim_set_faults(world.sim, &(broker_sim_faults){.message_lost = 1000});
+    put_tick(&world, 1);
+    broker_sim_set_faults(world.sim, &(broker_sim_faults){.message_lost = 900});
+    const uint64_t before = broker_sim_reads(world.sim);
+    for (uint32_t i = 0; i < 1000; i++)
+        put_tick(&world, 1);
+    assert_in_range(broker_sim_reads(world.sim) - before, 2, 40);
+    broker_sim_set_faults(world.sim, &(broker_sim_faults){.delay_us_max = 500});
+    run(&world, 2000 * MS);
+    assert_int_equal(world.got, 2002);
+    close_world(&world);
+}
+
+CASE(a_number_that_a_refused_message_has_is_passed_over) {
+    stage world;
+    open_world(&world);
+    put_claim(&world, 1, 1, "header");
+    put_tick(&world, 1);
+    broker_sim_set_counts_refused(world.sim);
+    broker_sim_set_room(world.sim, 0);
+    for (uint32_t i = 0; i < 3; i++)
+        put(&world, "refused", 7);
+    broker_sim_set_room(world.sim, UINT64_MAX);
+    put_tick(&world, 1);
+    put_claim(&world, 2, 5, NULL);
+    run(&world, 200 * MS);
+    assert_int_equal(world.got, 4);
+    assert_int_equal(world.info->position.sequence, 7);
+    assert_int_equal(world.info->position.epoch, 2);
+    close_world(&world);
+}
+
+static void say_waits(stage* self, uint64_t epoch, uint64_t writer) {
+    char text[NET_BROKER_ID_BYTES];
+    net_stream_frame_writer(epoch, writer, text);
+    self->broker.say_waits(self->broker.context, text);
+    run(self, NET_STREAM_WAITS_MS * MS);
+}
+
+CASE(a_server_that_says_that_it_waits_is_not_silent) {
+    stage world;
+    open_world(&world);
+    put_claim(&world, 1, 1, "header");
+    put_tick(&world, 1);
+    for (uint32_t i = 0; i < 40; i++) {
+        say_waits(&world, 1, 11);
+        assert_true(world.info->silence_us < 150 * MS);
+    }
+    for (uint32_t i = 0; i < 10; i++) { // of servers that had the match, or claim it
+        say_waits(&world, 2, 11);
+        say_waits(&world, 1, 12);
+    }
+    assert_true(world.info->silence_us >= 800 * MS);
+    close_world(&world);
 }
 
 CASE(an_epoch_that_goes_back_is_refused) {
@@ -277,6 +359,17 @@ CASE(an_epoch_that_goes_back_is_refused) {
     put_claim(&world, 2, 1, NULL);
     put_claim(&world, 2, 1, NULL);
     must_fail(&world, "claims an epoch that was before");
+}
+
+CASE(an_epoch_that_leaves_some_out_is_refused) {
+    static const uint64_t epochs[] = {3, UINT64_MAX};
+    for (uint32_t i = 0; i < 2; i++) {
+        stage world;
+        open_world(&world);
+        put_claim(&world, 1, 1, "header");
+        put_claim(&world, epochs[i], 1, NULL);
+        must_fail(&world, "message 2 of the stream claims an epoch that is not the next one");
+    }
 }
 
 CASE(records_of_an_epoch_without_its_claim_are_refused) {

@@ -163,6 +163,60 @@ CASE(a_full_broker_is_asked_until_it_has_room) {
     close_world(&world);
 }
 
+// Of NATS 2.9 with an account's limit: the number is gone, the message is not there.
+CASE(a_broker_that_counts_what_it_refused_gets_the_rest_when_it_has_room) {
+    stage world;
+    open_world(&world);
+    own(&world);
+    broker_sim_set_counts_refused(world.sim);
+    broker_sim_set_room(world.sim, 1);
+    ticks(&world, 1);
+    run(&world, 15000 * MS);
+    assert_int_equal(world.status->state, NET_STREAM_OWNED);
+    assert_int_equal(world.status->trouble, NET_STREAM_FULL);
+    ticks(&world, 20);
+    broker_sim_set_room(world.sim, UINT64_MAX);
+    run(&world, 500 * MS);
+    assert_int_equal(world.status->trouble, NET_STREAM_WELL);
+    assert_int_equal(world.status->acked_tick, 21);
+    intrude(&world, 2);
+    ticks(&world, 1);
+    run(&world, 100 * MS);
+    assert_int_equal(world.status->state, NET_STREAM_FENCED);
+    close_world(&world);
+}
+
+CASE(a_new_match_waits_for_room_too) {
+    stage world;
+    open_world(&world);
+    broker_sim_set_counts_refused(world.sim);
+    broker_sim_set_room(world.sim, 0);
+    net_stream_writer_claim(world.writer, &the_start, "header", 6);
+    run(&world, 1000 * MS);
+    assert_int_equal(world.status->state, NET_STREAM_CLAIMING);
+    assert_int_equal(world.status->trouble, NET_STREAM_FULL);
+    broker_sim_set_room(world.sim, UINT64_MAX);
+    run(&world, 500 * MS);
+    assert_int_equal(world.status->state, NET_STREAM_OWNED);
+    close_world(&world);
+}
+
+CASE(what_no_server_wrote_ends_the_stream_and_not_the_match) {
+    stage world;
+    open_world(&world);
+    own(&world);
+    net_broker other = broker_sim_connect(world.sim);
+    const net_broker_append append = {
+        .data = (const uint8_t*)"hello", .size = 5, .expected = 1, .id = "other"};
+    other.append(other.context, 1, &append);
+    run(&world, 5 * MS);
+    ticks(&world, 1);
+    run(&world, 50 * MS);
+    assert_int_equal(world.status->state, NET_STREAM_FAILED);
+    assert_non_null(strstr(world.status->text, "has another form"));
+    close_world(&world);
+}
+
 CASE(a_broker_that_is_away_a_while_gets_the_rest_when_it_is_back) {
     stage world;
     open_world(&world);
