@@ -26,15 +26,15 @@ void server_pacer_tick(server_pacer* pacer, bool is_fast, uint64_t now_us) {
     if (now_us <= pacer->next_us) return;
     uint64_t late_ticks = (now_us - pacer->next_us) / pacer->period_us;
     if (late_ticks <= NET_CATCH_UP_TICKS_MAX) return;
-    pacer->lost_ticks += late_ticks - NET_CATCH_UP_TICKS_MAX;
+    pacer->given_up += late_ticks - NET_CATCH_UP_TICKS_MAX;
     pacer->next_us += (late_ticks - NET_CATCH_UP_TICKS_MAX) * pacer->period_us;
 }
 
 uint64_t server_pacer_take_lost(server_pacer* pacer, uint64_t now_us) {
     const bool is_soon = pacer->reported_us > 0 && now_us < pacer->reported_us + REPORT_US;
-    if (pacer->lost_ticks == 0 || is_soon) return 0;
-    uint64_t lost_ticks = pacer->lost_ticks;
-    pacer->lost_ticks = 0;
+    const uint64_t lost_ticks = pacer->given_up - pacer->reported;
+    if (lost_ticks == 0 || is_soon) return 0;
+    pacer->reported = pacer->given_up;
     pacer->reported_us = now_us;
     return lost_ticks;
 }

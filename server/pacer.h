@@ -11,7 +11,8 @@ typedef struct server_pacer {
     uint64_t period_us;
     uint64_t next_us;     ///< when the next tick is due
     uint64_t reported_us; ///< when a stall was reported last
-    uint64_t lost_ticks;  ///< given up since then
+    uint64_t given_up;    ///< ticks, in all
+    uint64_t reported;    ///< of these
     uint32_t unheard;     ///< ticks since the server received
 } server_pacer;
 

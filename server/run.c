@@ -159,6 +159,7 @@ void server_program_run(server_program* self) {
         run_tick(self, is_fast ? 0 : now_us - pacer.next_us);
         reload_game(self);
         server_pacer_tick(&pacer, is_fast || self->follow.source, now_us);
+        self->subject.ticks_given_up = pacer.given_up;
         report_log_failure(self);
         report_lost_ticks(self, &pacer, now_us);
     }

@@ -321,11 +321,16 @@ static void say_trouble(server_stream* self, uint64_t now_us) {
                     status->text);
         return;
     case NET_STREAM_SLOW:
-        base_report(reporter, NULL, 0, "warning: the stream's broker does not answer%s", then);
+        base_report(
+            reporter, NULL, 0,
+            "warning: the stream's broker does not answer%s: it elects, or its disk is slow "
+            "or full (after a full one, make room and start it again)",
+            then);
         return;
     case NET_STREAM_FULL:
-        base_report(reporter, NULL, 0, "warning: the stream's broker is full%s: make room there",
-                    then);
+        base_report(reporter, NULL, 0,
+                    "warning: the stream's broker is full%s: make room there (%s)", then,
+                    status->text);
         return;
     default:
         base_report(reporter, NULL, 0,
@@ -403,7 +408,14 @@ static void say_safety(server_stream* self, net_stream_safety before, ecs_tick n
                     "warning: the match goes on, and a takeover loses its ticks from %" PRIu64
                     " on: the stream takes none",
                     sync->unsafe);
-    if (sync->safety == NET_STREAM_STILL)
+    // A tick waits for the message before, then for its own.
+    const uint64_t ack_us = self->counts.status.ack_us;
+    if (sync->safety == NET_STREAM_STILL && ack_us * 2 > sync->limit_us)
+        base_report(reporter, NULL, 0,
+                    "warning: the match stands still behind tick %" PRIu64
+                    ": the broker takes %" PRIu64 " ms to answer, --stream-sync needs twice that",
+                    newest, ack_us / MS);
+    else if (sync->safety == NET_STREAM_STILL)
         base_report(reporter, NULL, 0,
                     "warning: the match stands still behind tick %" PRIu64
                     ": it is not stored (--stream-sync)",

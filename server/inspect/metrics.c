@@ -231,6 +231,9 @@ static void put_ticks(const server_metrics* self, base_bytes* text, const server
     }
     put_count(text, "shoal_ticks_total", "counter", "Ticks that the match has run.",
               view_tick_of(subject, request));
+    put_count(text, "shoal_ticks_given_up_total", "counter",
+              "Ticks that were due and did not run: the match stood still for so long.",
+              subject->ticks_given_up);
     put_seconds(text, "shoal_tick_lag_seconds", "gauge",
                 "How much later than it was due the newest tick began.", self->late_us);
 }
@@ -376,6 +379,8 @@ static void put_stream(base_bytes* text, const server_subject* subject,
                 "The match stood still: nothing was stored.", subject->stream->still_us);
     put_seconds(text, "shoal_stream_ack_seconds", "gauge",
                 "How long the newest message took to be stored.", status->ack_us);
+    put_seconds(text, "shoal_stream_ack_seconds_total", "counter",
+                "How long all messages took, one after the other.", status->ack_us_total);
     const server_stream_readers* readers = &subject->stream->readers;
     if (!readers->is_known) return;
     put_count(text, "shoal_standbys", "gauge", "Servers that stand by for this match.",

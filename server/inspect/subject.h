@@ -62,6 +62,7 @@ typedef struct server_subject {
     server_metrics* metrics; ///< NULL with server NULL
     uint64_t start_us;       ///< of the loop, net_loop_now_us
     uint64_t tick_rate_hz;
+    uint64_t ticks_given_up;           ///< that were due while the machine was busy
     server_meter* meter;               ///< NULL: nothing is measured
     const net_standby_report* standby; ///< NULL: it stands by no match, or has it
     const net_follow_report* follow;   ///< of a match that runs elsewhere; NULL: it runs here

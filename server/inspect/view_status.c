@@ -164,7 +164,7 @@ static void put_log(base_bytes* json, const server_subject* subject,
 BASE_PRINTF(5, 6)
 static void warn(base_bytes* json, const char* of, const char* text, const char* remedy,
                  const char* figure, ...) {
-    char figures[192];
+    char figures[256];
     va_list arguments;
     va_start(arguments, figure);
     (void)base_text_vformat(figures, sizeof figures, figure, arguments);
@@ -258,11 +258,36 @@ static void warn_of_clients(base_bytes* json, const server_subject* subject) {
              log.saves_failed);
 }
 
+static void warn_of_stream(base_bytes* json, const server_subject* subject) {
+    static const struct {
+        const char *text, *remedy;
+    } rows[] = {
+        [NET_STREAM_AWAY] = {"The stream's broker is away: no standby could take over.",
+                             "Look at the broker: what waits is sent when it is back."},
+        [NET_STREAM_SLOW] = {"The stream's broker does not answer: no standby could take over.",
+                             "Look at its disk. After a full one, make room and start it again."},
+        [NET_STREAM_FULL] = {"The stream's broker is full: no standby could take over.",
+                             "Make room, or raise the limit of its account: what waits is sent "
+                             "then."},
+    };
+    if (!subject->stream) return;
+    const net_stream_status* status = &subject->stream->status;
+    if (status->state == NET_STREAM_FAILED)
+        warn(json, "stream", "The stream ended: nobody can follow this match any more.",
+             "Its log has all of it: --resume goes on with the match.", "%s", status->text);
+    else if (status->trouble != NET_STREAM_WELL)
+        warn(json, "stream", rows[status->trouble].text, rows[status->trouble].remedy,
+             "%" PRIu64 " records wait%s%s", subject->stream->records - status->acked.records,
+             status->trouble == NET_STREAM_SLOW ? "" : ": ",
+             status->trouble == NET_STREAM_SLOW ? "" : status->text);
+}
+
 static void put_warnings(base_bytes* json, const server_subject* subject, bool may_see) {
     view_open(json, "warnings", '[');
     if (subject->server) {
         warn_of_times(json, subject);
         warn_of_clients(json, subject);
+        warn_of_stream(json, subject);
     }
     if (may_see) warn_of_world(json, net_match_world(subject->match));
     view_close(json, ']');

@@ -120,7 +120,7 @@ def tokens(reader, operator):
 
 
 # All families, by their names: a dashboard of an operator has them.
-counters = """ticks joins leaves refusals resumes sent_bytes received_bytes dropped log_bytes log_segments log_segments_unstored log_commands_failed log_keyframes
+counters = """ticks ticks_given_up joins leaves refusals resumes sent_bytes received_bytes dropped log_bytes log_segments log_segments_unstored log_commands_failed log_keyframes
 log_ticks_waited log_saves log_saves_failed http_responses http_frames_lost http_cut""".split()
 families = {f"shoal_{name}_total": "counter" for name in counters}
 families |= {f"shoal_{name}": "gauge" for name in
@@ -128,7 +128,7 @@ families |= {f"shoal_{name}": "gauge" for name in
 families |= {f"shoal_{name}": "histogram" for name in
              "tick_duration_seconds client_rtt_seconds client_loss_ratio".split()}
 # With a stream; the broker says at some time who reads it, and the last is of --stream-sync.
-of_stream = {f"shoal_stream_{name}_total": "counter" for name in "messages bytes repeats reconnects still_seconds".split()}
+of_stream = {f"shoal_stream_{name}_total": "counter" for name in "messages bytes repeats reconnects still_seconds ack_seconds".split()}
 of_stream |= {f"shoal_stream_{name}": "gauge" for name in
               "up epoch acked_sequence acked_tick waiting_records held_bytes ack_seconds".split()}
 of_stream_later = {"shoal_standbys": "gauge", "shoal_relays": "gauge", "shoal_stream_protected": "gauge"}

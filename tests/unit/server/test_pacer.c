@@ -62,6 +62,7 @@ CASE(a_long_stall_is_given_up_and_every_tick_of_it_reported_once) {
     uint32_t ran = catch_up(&pacer, now_us);
     assert_in_range(ran, NET_CATCH_UP_TICKS_MAX, NET_CATCH_UP_TICKS_MAX + 2);
     uint64_t lost = server_pacer_take_lost(&pacer, now_us);
+    assert_int_equal(pacer.given_up, lost);
     assert_int_equal(ran + lost, 1001); // ticks 0 to 1000
     assert_int_equal(server_pacer_take_lost(&pacer, now_us), 0);
 }

@@ -442,6 +442,41 @@ VIEW_CASE(times_of_the_last_minute_are_known, .seed = 2, .quiet = 1) {
     assert_int_equal(json_array_size(need(self, "warnings")), 0);
 }
 
+VIEW_CASE(a_stream_that_waits_or_ended_says_why, .seed = 2, .quiet = 1) {
+    server_stream_counts counts = {.records = 7, .status.text = "the log has not all of it"};
+    const struct {
+        net_stream_state state;
+        net_stream_trouble trouble;
+        const char *text, *figure;
+    } rows[] = {
+        {NET_STREAM_OWNED, NET_STREAM_WELL, NULL, NULL},
+        {NET_STREAM_OWNED, NET_STREAM_FULL, "broker is full", "7 records wait: the log has"},
+        {NET_STREAM_OWNED, NET_STREAM_SLOW, "does not answer", "7 records wait"},
+        {NET_STREAM_FAILED, NET_STREAM_WELL, "The stream ended", "the log has not all of it"},
+    };
+    self->subject.stream = &counts;
+    open_metrics(self);
+    for (uint32_t i = 0; i < BASE_COUNT(rows); i++) {
+        counts.status.state = rows[i].state;
+        counts.status.trouble = rows[i].trouble;
+        assert_int_equal(ask(self, SERVER_READER, "status", NULL), 200);
+        (void)read_answer(self);
+        assert_int_equal(json_array_size(need(self, "warnings")), rows[i].text != NULL);
+        if (rows[i].text) assert_non_null(strstr(text_at(self, "warnings.0.text"), rows[i].text));
+        if (rows[i].text)
+            assert_non_null(strstr(text_at(self, "warnings.0.figure"), rows[i].figure));
+        assert_int_equal(ask(self, SERVER_READER, "metrics", NULL), 200);
+        assert_int_equal(says(self, "\nshoal_stream_up 1\n"), rows[i].text == NULL);
+    }
+    counts.status.ack_us_total = 2500000;
+    self->subject.ticks_given_up = 12;
+    assert_int_equal(ask(self, SERVER_READER, "metrics", NULL), 200);
+    assert_true(says(self, "\nshoal_stream_ack_seconds_total 2.500000\n"));
+    assert_true(says(self, "\nshoal_ticks_given_up_total 12\n"));
+    server_metrics_destroy(self->subject.metrics);
+    self->subject.stream = NULL;
+}
+
 // The tick of its alert is in the metrics, and the page warns.
 VIEW_CASE(a_log_that_the_disk_refused_is_missed, .seed = 2, .quiet = 1) {
     net_log_writer* log = self->subject.log;
