@@ -238,7 +238,8 @@ static void read_last(server_nats* self, natsMsg* message, const char* json,
     answer->data = self->decoded;
 }
 
-// "$JS.ACK.STREAM.CONSUMER.DELIVERED.SEQUENCE.NUMBER_IN_READ...", or with domain and account in front of STREAM.
+// "$JS.ACK.STREAM.CONSUMER.DELIVERED.SEQUENCE.NUMBER_IN_READ...", or with domain and account before
+// STREAM.
 static uint64_t sequence_of(const char* reply, bool* is_first) {
     uint32_t dots = 0;
     for (const char* at = reply; *at; at++)

@@ -273,7 +273,7 @@ static void warn_of_stream(base_bytes* json, const server_subject* subject) {
     if (!subject->stream) return;
     const net_stream_status* status = &subject->stream->status;
     if (status->state == NET_STREAM_FAILED)
-        warn(json, "stream", "The stream ended: nobody can follow this match any more.",
+        warn(json, "stream", "The stream ended: no standby could take over.",
              "Its log has all of it: --resume goes on with the match.", "%s", status->text);
     else if (status->trouble != NET_STREAM_WELL)
         warn(json, "stream", rows[status->trouble].text, rows[status->trouble].remedy,

@@ -2,19 +2,26 @@
 # SPDX-License-Identifier: MIT
 # Debian's nats-server in the folder of a case, for stream.sh, standby.sh and relay.sh. $nats gets the address for --stream.
 
-# broker PORT [LIMIT]: start it; port -1: the system chooses. $port gets it.
+# broker PORT [LIMIT]: start it; port -1: the system chooses. $port gets it. $accounts: lines of the configuration.
 broker() {
     local pid
     mkdir -p ports
     rm -f ports/*
-    printf 'listen: "127.0.0.1:%s"\nmax_payload: %s\nports_file_dir: "%s"\njetstream {\n store_dir: "%s"\n %s\n}\n' \
-        "$1" "${payload:-1048576}" "$PWD/ports" "$PWD/store" "${2:-}" >broker.conf
+    printf 'listen: "127.0.0.1:%s"\nmax_payload: %s\nports_file_dir: "%s"\njetstream {\n store_dir: "%s"\n %s\n}\n%s\n' \
+        "$1" "${payload:-1048576}" "$PWD/ports" "$PWD/store" "${2:-}" "${accounts:-}" >broker.conf
     nats-server -c broker.conf >broker.out 2>broker.err &
     pid=$!
     pids[broker]=$pid
     await "port of the broker" has_port
     port=$(sed -E 's/.*:([0-9]+)".*/\1/' ports/*)
     nats=nats://127.0.0.1:$port
+}
+# ask_broker SUBJECT TEXT
+ask_broker() {
+    exec 3<>"/dev/tcp/127.0.0.1/$port"
+    printf 'CONNECT {"verbose":false}\r\nPUB %s %d\r\n%s\r\nPING\r\n' "$1" ${#2} "$2" >&3
+    grep -q PONG <&3
+    exec 3>&-
 }
 has_port() { grep -qs ':[0-9]*"' ports/*; }
 kill_broker() { # [NAME]

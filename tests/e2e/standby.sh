@@ -370,6 +370,24 @@ case_a_standby_without_the_key_of_the_match_refuses() {
     kill_broker
 }
 
+# As when the match is older than its stream keeps.
+case_who_comes_to_a_stream_without_its_begin_reads_why() {
+    is_here || return 0
+    key
+    broker -1
+    primary first breakout --log a.slog
+    ask_broker "\$JS.API.STREAM.MSG.DELETE.${stream##*/}" '{"seq":1,"no_erase":true}'
+    run second shoal-server --standby "$stream" --key-file server.key --listen 127.0.0.1:0 --log b.slog
+    [ "$code" = 1 ] || fail "it ended with $code"
+    says second.err 'error: message 1 of the stream is gone, the broker keeps what is after 1: who begins now cannot follow this match'
+    run relay shoal-relay "$stream" --listen 127.0.0.1:0 --record none
+    [ "$code" = 1 ] || fail "it ended with $code"
+    says relay.err 'error: message 1 of the stream is gone'
+    kill "${pids[first]}"
+    ends_with 0 first
+    kill_broker
+}
+
 # refuses TEXT OPTION...
 refuses() {
     local text=$1

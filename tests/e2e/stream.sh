@@ -60,6 +60,24 @@ case_a_broker_that_is_full_gets_the_rest_when_it_has_room() {
     kill_broker
 }
 
+# It gives numbers to what it refused; nothing of the match is missing for that.
+case_a_stream_goes_on_when_its_account_has_room() {
+    is_here || return 0
+    accounts='accounts { A { jetstream: { max_mem: 1MB, max_file: 60000 }, users: [ {user: a, password: a} ] } }
+no_auth_user: a' broker -1
+    ask_broker "\$JS.API.STREAM.CREATE.BALLAST" '{"name":"BALLAST","subjects":["ballast"],"storage":"file","num_replicas":1}'
+    ask_broker ballast "$(printf '%040000d' 0)"
+    stream_match server --log a.slog
+    await "a full account" has_said server.err '^warning: the stream.s broker is full, the match goes on: make room there \(NATS: resource limits exceeded for account\)$'
+    rest 0.5
+    ask_broker "\$JS.API.STREAM.PURGE.BALLAST" ''
+    await "the broker" has_said server.err '^note: the stream.s broker is back; [1-9][0-9]* records come late$'
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    is_same a.slog 1
+    kill_broker
+}
+
 # trace_tick FILE: the newest tick that a client applied.
 trace_tick() { awk 'match($0, /tick=[0-9]+/) { t = substr($0, RSTART + 5, RLENGTH - 5) + 0; if (t > m) m = t } END { print m + 0 }' "$1"; }
 

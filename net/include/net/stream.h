@@ -2,7 +2,7 @@
 /// The records of a match as a stream of messages that a broker orders and keeps: the server
 /// appends, standbys and relays follow. Format: proto/STREAM.md.
 ///
-/// Nothing here knows a broker's protocol, a socket or a clock. A broker is five functions
+/// Nothing here knows a broker's protocol, a socket or a clock. A broker is six functions
 /// (net_broker); the writer and the follower are polled with the time.
 #pragma once
 
