@@ -408,12 +408,12 @@ static void say_safety(server_stream* self, net_stream_safety before, ecs_tick n
                     "warning: the match goes on, and a takeover loses its ticks from %" PRIu64
                     " on: the stream takes none",
                     sync->unsafe);
-    // A tick waits for the message before, then for its own.
     const uint64_t ack_us = self->counts.status.ack_us;
-    if (sync->safety == NET_STREAM_STILL && ack_us * 2 > sync->limit_us)
+    if (sync->safety == NET_STREAM_STILL && ack_us > sync->limit_us)
         base_report(reporter, NULL, 0,
                     "warning: the match stands still behind tick %" PRIu64
-                    ": the broker takes %" PRIu64 " ms to answer, --stream-sync needs twice that",
+                    ": the broker takes %" PRIu64
+                    " ms to answer, --stream-sync needs more than that",
                     newest, ack_us / MS);
     else if (sync->safety == NET_STREAM_STILL)
         base_report(reporter, NULL, 0,

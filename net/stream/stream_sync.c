@@ -10,15 +10,14 @@
 
 #define MS UINT64_C(1000)
 
-// The oldest tick that is not stored waits since then at least. `is_owned` false: nothing is.
-static void note_age(net_stream_sync* self, bool is_owned, ecs_tick stored, ecs_tick newest,
-                     uint64_t now_us) {
-    if (is_owned && stored >= newest) {
-        self->waited = 0;
-    } else if (self->waited == 0 || (is_owned && stored >= self->waited)) {
-        self->waited = newest > 0 ? newest : 1;
-        self->waited_us = now_us;
-    }
+// Since when a tick waits, and nothing was stored. A far broker stores something all the time, and
+// a tick takes up to two of its answers. `is_owned` false: nothing is stored.
+static void note_age(net_stream_sync* self, const net_stream_status* status, bool is_owned,
+                     bool has_all, uint64_t now_us) {
+    const bool has_moved = is_owned && status->acked.records > self->records;
+    self->records = status->acked.records;
+    if (has_moved || !self->waits) self->waited_us = now_us;
+    self->waits = !is_owned || !has_all;
 }
 
 static void note_rest(net_stream_sync* self, ecs_tick stored, ecs_tick newest, uint64_t now_us) {
@@ -36,9 +35,9 @@ static void note_rest(net_stream_sync* self, ecs_tick stored, ecs_tick newest, u
 // STILL and UNSAFE last until all is stored again.
 static net_stream_safety decide(const net_stream_sync* self, bool is_owned, bool is_over,
                                 uint64_t now_us) {
-    const bool is_late = self->waited > 0 && now_us - self->waited_us > self->limit_us;
+    const bool is_late = self->waits && now_us - self->waited_us > self->limit_us;
     if (!self->is_on) return NET_STREAM_FREE;
-    if (self->waited == 0) return NET_STREAM_SAFE;
+    if (!self->waits) return NET_STREAM_SAFE;
     if (self->safety == NET_STREAM_UNSAFE) return NET_STREAM_UNSAFE;
     if (is_late && (self->goes_on || is_over)) return NET_STREAM_UNSAFE;
     if (self->goes_on) return NET_STREAM_SAFE;
@@ -51,7 +50,7 @@ void net_stream_sync_step(net_stream_sync* self, const net_stream_status* status
     const bool is_owned = status->state == NET_STREAM_OWNED || status->state == NET_STREAM_ENDED;
     ecs_tick stored = status->acked_tick > first ? status->acked_tick : first;
     if (status->state == NET_STREAM_ENDED) stored = newest;
-    note_age(self, is_owned, stored, newest, now_us);
+    note_age(self, status, is_owned, stored >= newest, now_us);
     note_rest(self, stored, newest, now_us);
     const net_stream_safety before = self->safety;
     self->safety = decide(self, is_owned, is_over, now_us);

@@ -258,13 +258,14 @@ typedef enum net_stream_safety {
 typedef struct net_stream_sync {
     bool is_on;
     bool goes_on;      ///< UNSAFE in place of STILL
-    uint64_t limit_us; ///< a tick that is not stored for so long
+    uint64_t limit_us; ///< a tick waits, and nothing is stored for so long
     uint64_t tick_us;  ///< between two ticks
     net_stream_safety safety;
     ecs_tick released; ///< what may leave: ticks up to this one (net_transport_hold_release)
     ecs_tick unsafe;   ///< of UNSAFE, and behind it: the first tick that was not kept safe
 
-    ecs_tick waited; ///< not stored since `waited_us` at least; 0: all is
+    bool waits;       ///< a tick is not stored
+    uint64_t records; ///< that were stored
     uint64_t waited_us;
     ecs_tick doubted; ///< nothing leaves until it is stored; 0: no doubt
     uint64_t doubted_us;

@@ -32,6 +32,7 @@ static net_stream_safety pass(scene* at, uint32_t ms) {
 }
 
 static net_stream_safety store(scene* at, ecs_tick tick) {
+    at->status.acked.records += tick > at->status.acked_tick;
     at->status.acked_tick = tick;
     return pass(at, 16);
 }
@@ -62,6 +63,17 @@ CASE(a_slow_stream_that_moves_stops_nothing) {
     scene at = begin(true, false);
     for (at.newest = 10; at.newest < 500; at.newest++)
         assert_int_equal(store(&at, at.newest - 10), NET_STREAM_SAFE);
+}
+
+// An answer takes 192 ms: the first has the begin of a tick alone, so its end waits for two.
+CASE(a_far_broker_that_answers_stops_nothing) {
+    scene at = begin(true, false);
+    for (at.newest = 1; at.newest < 500; at.newest += 12) {
+        assert_int_equal(pass(&at, 176), NET_STREAM_SAFE);
+        at.status.acked.records++;
+        assert_int_equal(pass(&at, 192), NET_STREAM_SAFE);
+        assert_int_equal(store(&at, at.newest), NET_STREAM_SAFE);
+    }
 }
 
 CASE(a_tick_that_is_not_stored_in_time_stops_the_match_until_all_is) {
