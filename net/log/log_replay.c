@@ -199,7 +199,8 @@ static bool apply_leave(net_log_replay* replay, const net_log_item* item) {
 }
 
 static bool apply_join(net_log_replay* replay, const net_log_item* item) {
-    if (item->client <= replay->client_last || replay->client_count == NET_CLIENTS_MAX)
+    if (item->client <= replay->client_last || item->client >= NET_SPECTATOR_FIRST ||
+        replay->client_count == NET_CLIENTS_MAX)
         return false;
     replay->client_last = item->client;
     replay->clients[replay->client_count++] = item->client;

@@ -47,7 +47,7 @@ bool net_session_open_report(net_server* server, net_session* session) {
     uint32_t place = find_place(server);
     if (place == UINT32_MAX) return false;
     session->report = place;
-    BASE_ASSERT(server->clients_named + 1 < NET_SPECTATOR_FIRST);
+    BASE_ASSERT(session->is_spectator || server->clients_named + 1 < NET_SPECTATOR_FIRST);
     session->client = session->is_spectator ? NET_SPECTATOR_FIRST + server->spectators_named++
                                             : ++server->clients_named;
     server->reports[place] = (net_peer_report){.client = session->client};

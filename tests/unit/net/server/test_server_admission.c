@@ -4,6 +4,7 @@
 #include "session_table.h"
 
 #include "net/token.h"
+#include "server/server_state.h"
 
 #include "base/text.h"
 
@@ -39,6 +40,21 @@ static void leave(table* at, raw_client* raw) {
 
 static void run_s(table* at, uint32_t seconds) {
     table_run(at, seconds * TICKS_PER_SECOND);
+}
+
+// What enters a match from a log or a stream may have any number.
+CASE(a_match_without_numbers_refuses_players_and_takes_spectators) {
+    table at;
+    table_open(&at, (table_config){.seed = 1, .spectators_max = 1});
+    at.server->clients_named = NET_SPECTATOR_FIRST - 2;
+    assert_true(joins(&at, guest_from(&at, "203.0.113.5", 0)));
+    raw_client* late = guest_from(&at, "203.0.113.6", 0);
+    assert_false(joins(&at, late));
+    assert_true(late->is_refused);
+    assert_non_null(table_watch(&at, NULL));
+    table_run(&at, 60);
+    assert_int_equal(net_server_get_counters(at.server)->spectators, 1);
+    table_close(&at);
 }
 
 // ---- places of an address
