@@ -113,6 +113,7 @@ static void take_message(net_stream_follower* self, const net_broker_answer* ans
     self->came_us = now_us;
     self->vain_reads = 0;
     self->sequence = answer->sequence;
+    self->info.is_waiting = false;
     count_no_silence(self);
     if (!read_message(self, answer)) {
         fail_at(self, "has another form: no server of this version wrote it");
@@ -235,8 +236,9 @@ static void ping(net_stream_follower* self, uint64_t now_us) {
 static void take_waits(net_stream_follower* self, const net_broker_answer* answer) {
     char writer[NET_BROKER_ID_BYTES];
     net_stream_frame_writer(self->info.position.epoch, self->info.claim.writer, writer);
-    if (answer->size == strlen(writer) && memcmp(answer->data, writer, answer->size) == 0)
-        count_no_silence(self);
+    if (answer->size != strlen(writer) || memcmp(answer->data, writer, answer->size) != 0) return;
+    self->info.is_waiting = true;
+    count_no_silence(self);
 }
 
 // ---- the machine ----

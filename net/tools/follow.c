@@ -206,6 +206,8 @@ net_follow_report net_follow_get_report(const net_follow* self, uint64_t now_us)
                                .silent_us = is_open ? now_us - delay.came_us : 0,
                                .kept_bytes = delay.bytes,
                                .is_cut = self->stream && !is_connected(self),
+                               .is_waiting = self->stream &&
+                                             net_stream_follower_get(self->stream)->is_waiting,
                                .reason = (net_log_alive)delay.alive};
 }
 

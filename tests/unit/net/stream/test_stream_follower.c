@@ -342,13 +342,15 @@ CASE(a_server_that_says_that_it_waits_is_not_silent) {
     put_tick(&world, 1);
     for (uint32_t i = 0; i < 40; i++) {
         say_waits(&world, 1, 11);
-        assert_true(world.info->silence_us < 150 * MS);
+        assert_true(world.info->silence_us < 150 * MS && world.info->is_waiting);
     }
+    put_tick(&world, 1);
+    assert_false(world.info->is_waiting);
     for (uint32_t i = 0; i < 10; i++) { // of servers that had the match, or claim it
         say_waits(&world, 2, 11);
         say_waits(&world, 1, 12);
     }
-    assert_true(world.info->silence_us >= 800 * MS);
+    assert_true(world.info->silence_us >= 800 * MS && !world.info->is_waiting);
     close_world(&world);
 }
 
