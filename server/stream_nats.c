@@ -47,6 +47,8 @@ enum {
     HOURS_MAX = 24 * 365,
 };
 
+typedef enum nats_link { LINK_NEW, LINK_UP, LINK_DOWN } nats_link;
+
 struct server_nats {
     server_nats_config config;
     uint64_t identity;
@@ -76,6 +78,7 @@ struct server_nats {
     char trouble[NET_BROKER_TEXT_BYTES];
 
     _Atomic uint64_t reconnects;
+    _Atomic nats_link link; // while it is not UP, calls may wait seconds for the library's lock
     pthread_mutex_t mutex;
     pthread_cond_t left;
     uint32_t users;          // what of the library may still call into this; under the mutex
@@ -115,15 +118,23 @@ static natsMsg* take_message(server_nats* self) {
     return message;
 }
 
-static void note_change(natsConnection* connection, void* context) {
+static void note_away(natsConnection* connection, void* context) {
     (void)connection;
-    wake(context);
+    server_nats* self = context;
+    atomic_store(&self->link, LINK_DOWN);
+    wake(self);
 }
 
 static void note_connection(natsConnection* connection, void* context) {
+    (void)connection;
     server_nats* self = context;
     atomic_fetch_add(&self->reconnects, 1);
-    note_change(connection, context);
+    atomic_store(&self->link, LINK_UP);
+    wake(self);
+}
+
+static bool is_up(server_nats* self) {
+    return atomic_load(&self->link) == LINK_UP;
 }
 
 static void note_left(void* context) {
@@ -135,7 +146,7 @@ static void note_left(void* context) {
 }
 
 static void note_closed(natsConnection* connection, void* context) {
-    (void)connection;
+    note_away(connection, context);
     note_left(context);
 }
 
@@ -262,7 +273,8 @@ static bool is_control(server_nats* self, natsMsg* message) {
     const char* reply = natsMsg_GetReply(message);
     const char* stalled = NULL;
     if (natsMsgHeader_Get(message, "Nats-Consumer-Stalled", &stalled) == NATS_OK) reply = stalled;
-    if (reply && *reply) (void)natsConnection_Publish(self->connection, reply, "", 0);
+    if (reply && *reply && is_up(self))
+        (void)natsConnection_Publish(self->connection, reply, "", 0);
     return true;
 }
 
@@ -360,7 +372,8 @@ static bool take(void* context, net_broker_answer* answer) {
 static bool ask(server_nats* self, const char* subject, char kind, uint64_t request,
                 const char* text) {
     char reply[128];
-    return base_text_format(reply, sizeof reply, "%s.r.%c%" PRIu64, (const char*)self->inbox, kind,
+    return is_up(self) &&
+           base_text_format(reply, sizeof reply, "%s.r.%c%" PRIu64, (const char*)self->inbox, kind,
                             request) &&
            natsConnection_PublishRequest(self->connection, subject, reply, text,
                                          (int)strlen(text)) == NATS_OK;
@@ -370,6 +383,7 @@ static void append(void* context, uint64_t request, const net_broker_append* app
     server_nats* self = context;
     natsMsg* message = NULL;
     char reply[128], expected[24];
+    if (!is_up(self)) return;
     (void)base_text_format(reply, sizeof reply, "%s.r.a%" PRIu64, (const char*)self->inbox,
                            request);
     (void)base_text_format(expected, sizeof expected, "%" PRIu64, append->expected);
@@ -419,6 +433,7 @@ static natsStatus subscribe(server_nats* self, const char* subject,
 static void read_from(void* context, uint64_t request, uint64_t sequence) {
     server_nats* self = context;
     char name[96], subject[160], inbox[128], text[TEXT_BYTES];
+    if (!is_up(self)) return;
     natsSubscription_Destroy(self->messages);
     self->messages = NULL;
     self->read_request = request;
@@ -462,8 +477,7 @@ static void set_up(server_nats* self, uint64_t reconnects) {
 static net_broker_status status(void* context) {
     server_nats* self = context;
     net_broker_status now = {.reconnects = atomic_load(&self->reconnects)};
-    const bool is_connected =
-        self->connection && natsConnection_Status(self->connection) == NATS_CONN_STATUS_CONNECTED;
+    const bool is_connected = is_up(self);
     if (is_connected && self->setup_reconnects != now.reconnects) self->has_stream = false;
     if (is_connected && self->config.creates && !self->has_stream) set_up(self, now.reconnects);
     now.is_connected = is_connected && (self->has_stream || !self->config.creates);
@@ -577,7 +591,7 @@ static natsStatus make_options(server_nats* self) {
     (void)natsOptions_SetMaxPingsOut(options, PINGS_MAX);
     (void)natsOptions_SetSendAsap(options, true);
     (void)natsOptions_SetErrorHandler(options, hear_error, self);
-    (void)natsOptions_SetDisconnectedCB(options, note_change, self);
+    (void)natsOptions_SetDisconnectedCB(options, note_away, self);
     (void)natsOptions_SetClosedCB(options, note_closed, self);
     (void)natsOptions_SetReconnectedCB(options, note_connection, self);
     (void)natsOptions_SetRetryOnFailedConnect(options, true, note_connection, self);
@@ -591,7 +605,9 @@ static natsStatus make_options(server_nats* self) {
 
 static natsStatus connect_to(server_nats* self) {
     char replies[128];
+    nats_link before = LINK_NEW;
     natsStatus status = natsConnection_Connect(&self->connection, self->options);
+    if (status == NATS_OK) (void)atomic_compare_exchange_strong(&self->link, &before, LINK_UP);
     if (status == NATS_NOT_YET_CONNECTED) status = NATS_OK;
     if (status == NATS_OK) self->users++; // until note_closed
     if (status == NATS_OK) status = natsInbox_Create(&self->inbox);

@@ -324,6 +324,24 @@ case_a_standby_begins_no_thread_when_it_takes_over() {
     kill_broker
 }
 
+# A listener without a word in the broker's place: each try to connect to it takes the library 2 s. Within one of them the
+# inspector answers ten times, with rests between.
+case_a_standby_answers_while_its_broker_is_silent() {
+    is_here || return 0
+    key
+    broker -1
+    primary first breakout --log a.slog
+    standby second --listen 127.0.0.1:0 --log b.slog --http 127.0.0.1:0
+    kill_broker
+    kill -KILL "${pids[first]}"
+    ends_with 137 first
+    python3 "$here/silent.py" "$port" "$(value http second.out)" >silent.out 2>silent.err {silence}<&- &
+    pids[silent]=$!
+    ends_with 0 silent
+    kill "${pids[second]}"
+    ends_with 0 second
+}
+
 case_inputs_that_crash_the_game_crash_one_standby_only() {
     is_here || return 0
     local crash=$build/test/crash/crash.so name
