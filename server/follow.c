@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "tools/output.h"
+#include "tools/setup.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -17,7 +18,9 @@
 #define LATE_US UINT64_C(2000000)   ///< beyond it new spectators are refused
 #define SILENT_US UINT64_C(3000000) ///< a server says something ten times a second
 #define FIND_US UINT64_C(5000)
-#define KEEP_TICKS 2u ///< sessions are kept when no tick came for so long
+/// Sessions are kept, and the broker is asked, when no tick came for so long.
+#define KEEP_TICKS 2u
+#define KEEP_US (NET_STREAM_PING_MS * UINT64_C(1000))
 
 // The broker is asked in each pass of the loop.
 static void wake(void* context) {
@@ -32,7 +35,7 @@ static bool is_stream(const char* source) {
 static int open_broker(server_program* self) {
     server_follow* follow = &self->follow;
     const server_nats_config config = {
-        .url = self->config.follow, .reader = SERVER_NATS_RELAY, .wake = wake, .context = follow};
+        .url = self->config.follow, .reader = "relay", .wake = wake, .context = follow};
     _Static_assert(sizeof follow->name == SERVER_NATS_URL_BYTES, "it has a room of this size");
     const net_result result = server_nats_open(&config, &self->reporter, &follow->nats);
     if (result != NET_OK) return result == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
@@ -77,8 +80,12 @@ int server_follow_open(server_program* self) {
     }
     if (!has_broker)
         (void)base_text_format(follow->name, sizeof follow->name, "%s", config->follow);
+    uint64_t who = 0;
+    while (who == 0)
+        net_host_draw_secret(NULL, &who, sizeof who);
     const net_follow_config source = {.file = has_broker ? follow->name : config->follow,
                                       .broker = has_broker ? &follow->broker : NULL,
+                                      .who = who,
                                       .clock_us = net_loop_now_us,
                                       .delay_us = config->follow_delay_s * UINT64_C(1000000),
                                       .is_whole = config->follows_whole,
@@ -115,8 +122,8 @@ int server_follow_check(const server_program* self, bool is_hiding) {
 }
 
 uint64_t server_follow_wake_us(const server_program* self) {
-    const uint64_t keep_us =
-        self->follow.tick_us + KEEP_TICKS * UINT64_C(1000000) / self->config.tick_rate_hz;
+    const uint64_t ticks_us = KEEP_TICKS * UINT64_C(1000000) / self->config.tick_rate_hz;
+    const uint64_t keep_us = self->follow.tick_us + (ticks_us < KEEP_US ? ticks_us : KEEP_US);
     const bool is_over = net_server_get_phase(self->server) > NET_SERVER_RUNNING;
     const uint64_t due_us = is_over ? UINT64_MAX : net_follow_due_us(self->follow.source);
     return due_us < keep_us ? due_us : keep_us;

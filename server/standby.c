@@ -26,9 +26,9 @@
 enum {
     STEP_MS = 5, // until the match is known
     PATIENCE_MS = 2000,
-    LATE_MS = 10000, // late answers of the broker in a row
-    CLAIM_MS = 1,    // the claim's answer is looked for
-    KEEP_TICKS = 2,  // sessions and pings are looked at when no tick came for so long
+    LATE_MS = 10000,              // late answers of the broker in a row
+    CLAIM_MS = 1,                 // the claim's answer is looked for
+    KEEP_MS = NET_STREAM_PING_MS, // sessions and pings are looked at when no tick came for so long
 };
 
 static int refuse(const server_program* self, const char* text) {
@@ -105,7 +105,7 @@ static int open_stream(server_program* self) {
     server_standby* standby = &self->standby;
     const server_nats_config nats = {.url = self->config.standby,
                                      .identity = server_fleet_standby_of(self),
-                                     .reader = SERVER_NATS_STANDBY,
+                                     .reader = "standby",
                                      .wake = wake,
                                      .context = standby};
     const net_result opened = server_nats_open(&nats, &self->reporter, &standby->nats);
@@ -158,7 +158,7 @@ uint64_t server_standby_wake_us(const server_program* self) {
     const server_standby* standby = &self->standby;
     if (standby->state == NET_STANDBY_CLAIMS) return standby->tick_us + CLAIM_MS * MS;
     if (standby->is_woken || standby->state == NET_STANDBY_RAN) return standby->tick_us;
-    return standby->tick_us + KEEP_TICKS * UINT64_C(1000000) / self->config.tick_rate_hz;
+    return standby->tick_us + KEEP_MS * MS;
 }
 
 static void say_taken(const server_program* self, uint64_t silent_us) {

@@ -88,12 +88,11 @@ static void wait_for_wake(server_stream* self, uint64_t until_us) {
 static void share(server_stream* self) {
     const net_broker_status broker = self->broker.status(self->broker.context);
     const net_stream_status* status = net_stream_writer_status(self->writer);
-    server_stream_readers readers;
-    readers.is_known = server_nats_readers(self->nats, &readers.standbys, &readers.relays);
     const server_stream_counts counts = {.status = *status,
                                          .records = net_stream_tap_records(self->tap),
                                          .reconnects = broker.reconnects,
-                                         .readers = readers};
+                                         .waiting = broker.waiting,
+                                         .waiting_bytes = net_stream_tap_waiting(self->tap)};
     pthread_mutex_lock(&self->mutex);
     self->shared = counts;
     pthread_mutex_unlock(&self->mutex);
@@ -135,7 +134,8 @@ static bool take_counts(server_stream* self) {
     self->counts.status = self->shared.status;
     self->counts.records = self->shared.records;
     self->counts.reconnects = self->shared.reconnects;
-    self->counts.readers = self->shared.readers;
+    self->counts.waiting = self->shared.waiting;
+    self->counts.waiting_bytes = self->shared.waiting_bytes;
     pthread_mutex_unlock(&self->mutex);
     return true;
 }
@@ -143,7 +143,8 @@ static bool take_counts(server_stream* self) {
 static int make_writer(server_stream* self) {
     net_stream_writer_config config = {.broker = self->broker,
                                        .source = net_stream_tap_source(self->tap),
-                                       .claim = {.key_id = self->config.key_id}};
+                                       .claim = {.key_id = self->config.key_id},
+                                       .tick_us = self->config.sync.tick_us};
     while (config.claim.writer == 0)
         net_host_draw_secret(NULL, &config.claim.writer, sizeof config.claim.writer);
     for (uint32_t i = 0; i < self->config.address_count && i < NET_STREAM_ADDRESSES_MAX; i++)
@@ -291,6 +292,7 @@ void server_stream_go_on(server_stream* self) {
     BASE_ASSERT(net_stream_writer_status(self->writer)->state == NET_STREAM_OWNED);
     share(self);
     (void)take_counts(self); // no thread shares before it has the writer
+    self->counts.takeovers++;
     atomic_store(&self->has_writer, true);
     wake(self);
 }

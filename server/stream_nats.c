@@ -6,8 +6,7 @@
 //     last     $JS.API.STREAM.MSG.GET.<stream>                  -> {"message":{"seq":N,"data":...
 //       with   $JS.API.STREAM.INFO.<stream>, before             -> {..."state":{..."last_seq":N...
 //     read     $JS.API.CONSUMER.CREATE.<stream>.<name>, push    -> messages, "100" flow control
-//     waits    shoal.<identity>.waits, which no stream has
-//     readers  $JS.API.CONSUMER.NAMES.<stream>                  -> {"consumers":["standby-..."...]}
+//     report   shoal.<identity>.report, which no stream has     -> to those who read or have appended
 //
 // libnats' own jetstream calls wait for their answers, and send no expectation for 0.
 #include "stream_nats.h"
@@ -29,8 +28,6 @@
 enum {
     LIST_MAX = 16384,         // messages that came and were not taken; flow control keeps them few
     SETUP_MS = 1000,          // the stream is asked for again
-    READERS_MS = 2000,        // its readers are asked for again
-    READERS_OLD_MS = 10000,   // what was said of them counts no more
     ERROR_WRONG_LAST = 10071, // of JetStream
     ERROR_STORE = 10077,
     ERROR_ACCOUNT = 10002, // it has used what it may
@@ -55,7 +52,7 @@ struct server_nats {
     uint32_t replicas, hours;
     char servers[SERVER_NATS_SERVERS_MAX][256];
     uint32_t server_count;
-    char stream[32], subject[32], waits[40], ca[256], credentials[256];
+    char stream[32], subject[32], report[40], ca[256], credentials[256];
     bool is_secure;
 
     natsOptions* options;
@@ -63,7 +60,7 @@ struct server_nats {
     natsInbox* inbox;
     natsSubscription* replies;  // to requests
     natsSubscription* messages; // of the newest read
-    natsSubscription* signs;    // of life, of a server that waits; NULL: nothing is read
+    natsSubscription* reports;  // of others: of who reads, and from the first append on
     uint64_t read_request;
     natsMsg* taken;
     uint8_t* decoded; // the newest message out of an answer
@@ -73,8 +70,6 @@ struct server_nats {
     bool has_stream; // on this connection
     uint64_t setup_reconnects;
     int64_t setup_ms;
-    int64_t readers_asked_ms, readers_ms; // when they were said last; 0: never
-    uint32_t standbys, relays;            // that read it
     char trouble[NET_BROKER_TEXT_BYTES];
 
     _Atomic uint64_t reconnects;
@@ -284,21 +279,6 @@ static void read_setup(server_nats* self, natsMsg* message, const char* json) {
     if (self->has_stream) self->trouble[0] = 0;
 }
 
-static uint32_t count_named(const char* json, const char* prefix) {
-    uint32_t count = 0;
-    for (const char* at = json; (at = strstr(at, prefix)); at++)
-        count++;
-    return count;
-}
-
-// A broker lists at most 1,024.
-static void read_readers(server_nats* self, const char* json) {
-    if (!strstr(json, "\"consumers\":")) return; // an error
-    self->standbys = count_named(json, "\"" SERVER_NATS_STANDBY "-");
-    self->relays = count_named(json, "\"" SERVER_NATS_RELAY "-");
-    self->readers_ms = nats_Now();
-}
-
 static void last(void* context, uint64_t request, bool with_end);
 
 // What it had applied by then; the newest message is asked for after that. @return false: it comes.
@@ -330,9 +310,6 @@ static bool read_reply(server_nats* self, natsMsg* message, net_broker_answer* a
     case 'c': // a read that was begun says so by its messages
         answer->code = code_of(read_error(self, message, json));
         return answer->code != NET_BROKER_DONE;
-    case 'n':
-        read_readers(self, json);
-        return false;
     default:
         read_setup(self, message, json);
         return false;
@@ -342,17 +319,17 @@ static bool read_reply(server_nats* self, natsMsg* message, net_broker_answer* a
 static bool read_message(server_nats* self, natsMsg* message, net_broker_answer* answer) {
     const char* subject = natsMsg_GetSubject(message);
     const bool is_message = strcmp(subject, self->subject) == 0;
-    const bool is_sign = strcmp(subject, self->waits) == 0;
-    if (!is_message && !is_sign && !is_control(self, message))
+    const bool is_report = strcmp(subject, self->report) == 0;
+    if (!is_message && !is_report && !is_control(self, message))
         return read_reply(self, message, answer);
     const char* reply = natsMsg_GetReply(message);
     if (is_message && reply) answer->sequence = sequence_of(reply, &answer->is_first);
     if (answer->sequence > 0) self->trouble[0] = 0;
-    answer->code = is_sign ? NET_BROKER_WAITS : NET_BROKER_MESSAGE;
+    answer->code = is_report ? NET_BROKER_REPORT : NET_BROKER_MESSAGE;
     answer->request = self->read_request;
     answer->data = (const uint8_t*)natsMsg_GetData(message);
     answer->size = (size_t)natsMsg_GetDataLength(message);
-    return answer->sequence > 0 || is_sign;
+    return answer->sequence > 0 || is_report;
 }
 
 static bool take(void* context, net_broker_answer* answer) {
@@ -379,11 +356,34 @@ static bool ask(server_nats* self, const char* subject, char kind, uint64_t requ
                                          (int)strlen(text)) == NATS_OK;
 }
 
+static natsStatus subscribe(server_nats* self, const char* subject,
+                            natsSubscription** subscription) {
+    pthread_mutex_lock(&self->mutex);
+    self->users++;
+    pthread_mutex_unlock(&self->mutex);
+    natsStatus status =
+        natsConnection_Subscribe(subscription, self->connection, subject, keep_message, self);
+    if (status == NATS_OK)
+        status = natsSubscription_SetOnCompleteCB(*subscription, note_left, self);
+    if (status != NATS_OK) note_left(self);
+    return status;
+}
+
+static natsStatus ask_reports(server_nats* self) {
+    return self->reports ? NATS_OK : subscribe(self, self->report, &self->reports);
+}
+
+static void report(void* context, const void* data, size_t size) {
+    server_nats* self = context;
+    if (is_up(self)) (void)natsConnection_Publish(self->connection, self->report, data, (int)size);
+}
+
 static void append(void* context, uint64_t request, const net_broker_append* append) {
     server_nats* self = context;
     natsMsg* message = NULL;
     char reply[128], expected[24];
     if (!is_up(self)) return;
+    (void)ask_reports(self);
     (void)base_text_format(reply, sizeof reply, "%s.r.a%" PRIu64, (const char*)self->inbox,
                            request);
     (void)base_text_format(expected, sizeof expected, "%" PRIu64, append->expected);
@@ -409,24 +409,6 @@ static void last(void* context, uint64_t request, bool with_end) {
     (void)base_text_format(subject, sizeof subject, "$JS.API.STREAM.MSG.GET.%s", self->stream);
     (void)base_text_format(text, sizeof text, "{\"last_by_subj\":\"%s\"}", self->subject);
     (void)ask(self, subject, 'l', request, text);
-}
-
-static void say_waits(void* context, const char* writer) {
-    const server_nats* self = context;
-    (void)natsConnection_PublishString(self->connection, self->waits, writer);
-}
-
-static natsStatus subscribe(server_nats* self, const char* subject,
-                            natsSubscription** subscription) {
-    pthread_mutex_lock(&self->mutex);
-    self->users++;
-    pthread_mutex_unlock(&self->mutex);
-    natsStatus status =
-        natsConnection_Subscribe(subscription, self->connection, subject, keep_message, self);
-    if (status == NATS_OK)
-        status = natsSubscription_SetOnCompleteCB(*subscription, note_left, self);
-    if (status != NATS_OK) note_left(self);
-    return status;
 }
 
 // The broker ends a read whose subject has no subscription any more.
@@ -478,6 +460,9 @@ static net_broker_status status(void* context) {
     server_nats* self = context;
     net_broker_status now = {.reconnects = atomic_load(&self->reconnects)};
     const bool is_connected = is_up(self);
+    pthread_mutex_lock(&self->mutex);
+    now.waiting = self->count;
+    pthread_mutex_unlock(&self->mutex);
     if (is_connected && self->setup_reconnects != now.reconnects) self->has_stream = false;
     if (is_connected && self->config.creates && !self->has_stream) set_up(self, now.reconnects);
     now.is_connected = is_connected && (self->has_stream || !self->config.creates);
@@ -590,6 +575,7 @@ static natsStatus make_options(server_nats* self) {
     (void)natsOptions_SetPingInterval(options, PING_MS);
     (void)natsOptions_SetMaxPingsOut(options, PINGS_MAX);
     (void)natsOptions_SetSendAsap(options, true);
+    (void)natsOptions_SetNoEcho(options, true); // of its own reports
     (void)natsOptions_SetErrorHandler(options, hear_error, self);
     (void)natsOptions_SetDisconnectedCB(options, note_away, self);
     (void)natsOptions_SetClosedCB(options, note_closed, self);
@@ -614,8 +600,8 @@ static natsStatus connect_to(server_nats* self) {
     if (status != NATS_OK) return status;
     (void)base_text_format(replies, sizeof replies, "%s.r.*", (const char*)self->inbox);
     status = subscribe(self, replies, &self->replies);
-    return status == NATS_OK && self->config.reader ? subscribe(self, self->waits, &self->signs)
-                                                    : status;
+    if (status == NATS_OK && self->config.reader) status = ask_reports(self);
+    return status;
 }
 
 net_result server_nats_open(const server_nats_config* config, const base_reporter* reporter,
@@ -638,7 +624,7 @@ net_result server_nats_open(const server_nats_config* config, const base_reporte
     (void)base_text_format(self->stream, sizeof self->stream, "SHOAL_%016" PRIx64, self->identity);
     (void)base_text_format(self->subject, sizeof self->subject, "shoal.%016" PRIx64,
                            self->identity);
-    (void)base_text_format(self->waits, sizeof self->waits, "%s.waits", self->subject);
+    (void)base_text_format(self->report, sizeof self->report, "%s.report", self->subject);
     natsStatus status = result == NET_OK ? make_options(self) : NATS_OK;
     if (result == NET_OK && status == NATS_OK) status = connect_to(self);
     if (status != NATS_OK) {
@@ -672,7 +658,7 @@ void server_nats_close(server_nats* self) {
     if (self->connection) natsConnection_Close(self->connection);
     natsSubscription_Destroy(self->messages);
     natsSubscription_Destroy(self->replies);
-    natsSubscription_Destroy(self->signs);
+    natsSubscription_Destroy(self->reports);
     natsConnection_Destroy(self->connection);
     natsOptions_Destroy(self->options);
     natsInbox_Destroy(self->inbox);
@@ -692,21 +678,8 @@ net_broker server_nats_broker(server_nats* nats) {
                         .append = append,
                         .last = last,
                         .read = read_from,
-                        .say_waits = say_waits,
+                        .report = report,
                         .take = take};
-}
-
-bool server_nats_readers(server_nats* self, uint32_t* standbys, uint32_t* relays) {
-    char subject[96];
-    const int64_t now_ms = nats_Now();
-    if (now_ms >= self->readers_asked_ms + READERS_MS) {
-        self->readers_asked_ms = now_ms;
-        (void)base_text_format(subject, sizeof subject, "$JS.API.CONSUMER.NAMES.%s", self->stream);
-        (void)ask(self, subject, 'n', 0, "");
-    }
-    *standbys = self->standbys;
-    *relays = self->relays;
-    return self->readers_ms > 0 && now_ms < self->readers_ms + READERS_OLD_MS;
 }
 
 uint64_t server_nats_identity(const server_nats* nats) {

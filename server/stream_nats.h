@@ -12,9 +12,6 @@
 
 typedef struct server_nats server_nats;
 
-#define SERVER_NATS_STANDBY "standby"
-#define SERVER_NATS_RELAY "relay"
-
 typedef struct server_nats_config {
     /// "nats://HOST[:PORT],HOST/SHOAL_<identity>?replicas=3&ca=FILE&creds=FILE", or with tls://
     const char* url;
@@ -34,10 +31,6 @@ BASE_MUST_USE net_result server_nats_open(const server_nats_config* config,
 void server_nats_close(server_nats* nats);
 /// The broker; lives as long as `nats`.
 net_broker server_nats_broker(server_nats* nats);
-/// Who reads the stream at the broker, by what they are called. It is asked each 2 s, so call it
-/// again and again. One that died counts for some 5 s more.
-/// @return false: the broker has not said it for 10 s.
-BASE_MUST_USE bool server_nats_readers(server_nats* nats, uint32_t* standbys, uint32_t* relays);
 uint64_t server_nats_identity(const server_nats* nats);
 /// Write the URL with which others follow: without user and password.
 void server_nats_url(const server_nats* nats, char text[SERVER_NATS_URL_BYTES]);

@@ -22,12 +22,6 @@ net_broker server_nats_broker(server_nats* nats) {
     return (net_broker){.context = NULL};
 }
 
-bool server_nats_readers(server_nats* nats, uint32_t* standbys, uint32_t* relays) {
-    (void)nats;
-    *standbys = *relays = 0;
-    return false;
-}
-
 uint64_t server_nats_identity(const server_nats* nats) {
     (void)nats;
     return 0;

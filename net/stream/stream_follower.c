@@ -4,6 +4,7 @@
 // ping, shows that a message is missing. Then it is read from there again.
 #include "stream/stream_feed.h"
 #include "stream/stream_frame.h"
+#include "stream/stream_report.h"
 
 #include "base/assert.h"
 #include "base/text.h"
@@ -232,11 +233,13 @@ static void ping(net_stream_follower* self, uint64_t now_us) {
     self->broker.last(self->broker.context, self->request, false);
 }
 
-// Of the server that has the stream, it is a sign of life.
-static void take_waits(net_stream_follower* self, const net_broker_answer* answer) {
-    char writer[NET_BROKER_ID_BYTES];
-    net_stream_frame_writer(self->info.position.epoch, self->info.claim.writer, writer);
-    if (answer->size != strlen(writer) || memcmp(answer->data, writer, answer->size) != 0) return;
+// The server that has the stream waits: a sign of life. Those of others say nothing here.
+static void take_report(net_stream_follower* self, const net_broker_answer* answer) {
+    net_stream_report report;
+    if (!net_stream_report_read(&report, answer->data, answer->size) ||
+        report.role != NET_STREAM_SERVER || report.who != self->info.claim.writer ||
+        report.tick != self->info.position.epoch)
+        return;
     self->info.is_waiting = true;
     count_no_silence(self);
 }
@@ -248,8 +251,8 @@ static void take_answers(net_stream_follower* self, uint64_t now_us) {
     while (!self->has_failed && !self->has_message &&
            self->broker.take(self->broker.context, &answer)) {
         self->info.answered_us = now_us;
-        if (answer.code == NET_BROKER_WAITS)
-            take_waits(self, &answer);
+        if (answer.code == NET_BROKER_REPORT)
+            take_report(self, &answer);
         else if (self->ping_request > 0 && answer.request == self->ping_request)
             take_ping(self, &answer, now_us);
         else if (self->read_request > 0 && answer.request == self->read_request)

@@ -93,6 +93,10 @@ uint64_t net_stream_tap_records(const net_stream_tap* tap) {
     return atomic_load_explicit(&tap->records, memory_order_acquire);
 }
 
+uint64_t net_stream_tap_waiting(const net_stream_tap* tap) {
+    return base_spsc_used(tap->ring);
+}
+
 // ---- the stream's thread ----
 
 static void note(net_stream_tap* self, uint64_t number, net_log_kind kind, ecs_tick tick) {

@@ -10,6 +10,7 @@
 // A message is built once. What a repeat sends is what the broker may have already, so an answer to
 // an earlier try is an answer to this one.
 #include "stream/stream_frame.h"
+#include "stream/stream_report.h"
 
 #include "base/assert.h"
 #include "base/text.h"
@@ -49,6 +50,8 @@ struct net_stream_writer {
     uint64_t said_us;          // that this message waits
     uint64_t reconnects;       // at the newest request
     uint64_t lost_since_us;    // 0: the broker has all that it acknowledged
+    net_stream_reports reports;
+    uint64_t report_due_us;    // its own, of one that stands by
     uint64_t missing_since_us; // the next record, from the log; 0: it is there, or was not appended
 };
 
@@ -270,10 +273,16 @@ static void take_appended(net_stream_writer* self, const net_broker_answer* answ
     }
 }
 
+static void take_report(net_stream_writer* self, const net_broker_answer* answer, uint64_t now_us) {
+    self->status.reports_refused +=
+        !net_stream_reports_add(&self->reports, answer->data, answer->size, now_us);
+}
+
 static void take_answers(net_stream_writer* self, uint64_t now_us) {
     const net_broker* broker = &self->config.broker;
     net_broker_answer answer;
     while (broker->take(broker->context, &answer)) {
+        if (answer.code == NET_BROKER_REPORT) take_report(self, &answer, now_us);
         if (!is_sending(self) || !self->has_message) continue;
         const bool is_last = answer.request == self->last_request;
         if (answer.request < self->first_append) continue; // of a message before
@@ -282,6 +291,36 @@ static void take_answers(net_stream_writer* self, uint64_t now_us) {
         else if (!is_last && (!self->must_ask_last || answer.code == NET_BROKER_DONE))
             take_appended(self, &answer, now_us);
     }
+}
+
+// ---- who follows ----
+
+// A standby is near when the newest stored tick that it has is not too old.
+static void count_followers(net_stream_writer* self, uint64_t now_us) {
+    net_stream_status* status = &self->status;
+    const ecs_tick near = NET_STREAM_REPORT_OLD_MS * MS / self->config.tick_us + 1;
+    const ecs_tick from = status->acked_tick > near ? status->acked_tick - near : 0;
+    const bool is_owned = status->state == NET_STREAM_OWNED;
+    const bool may_claim = is_owned && status->trouble == NET_STREAM_WELL;
+    status->standbys =
+        may_claim ? net_stream_reports_count(&self->reports, NET_STREAM_STANDBY, from, now_us) : 0;
+    status->relays =
+        is_owned ? net_stream_reports_count(&self->reports, NET_STREAM_RELAY, from, now_us) : 0;
+}
+
+void net_stream_writer_stand_by(net_stream_writer* self, ecs_tick tick, bool is_able,
+                                uint64_t now_us) {
+    BASE_ASSERT(!is_sending(self));
+    take_answers(self, now_us); // a claim before makes that others' reports come
+    const net_stream_report report = {.role = NET_STREAM_STANDBY,
+                                      .is_able = is_able,
+                                      .who = self->config.claim.writer,
+                                      .tick = tick};
+    net_stream_report_send(&self->config.broker, &report, &self->report_due_us, now_us);
+}
+
+net_broker_status net_stream_writer_broker(const net_stream_writer* self) {
+    return self->config.broker.status(self->config.broker.context);
 }
 
 // ---- the machine ----
@@ -309,26 +348,32 @@ static uint64_t send(net_stream_writer* self, const net_broker_status* broker, u
 
 // Nothing comes of a server whose message waits, in a full broker or on a long way to it, and it
 // lives. One that hangs has soon none that waits.
-static uint64_t say_waits(net_stream_writer* self, uint64_t now_us) {
-    const net_broker* broker = &self->config.broker;
+static uint64_t report_waiting(net_stream_writer* self, uint64_t now_us) {
     if (self->status.state != NET_STREAM_OWNED || !self->has_message) return UINT64_MAX;
     if (self->said_us == 0) self->said_us = now_us; // an answer that comes soon needs none
-    if (now_us < self->said_us + WAITS_US) return self->said_us + WAITS_US;
-    char writer[NET_BROKER_ID_BYTES];
-    net_stream_frame_writer(self->status.epoch, self->status.writer, writer);
-    broker->say_waits(broker->context, writer);
-    self->said_us = now_us;
-    return now_us + WAITS_US;
+    const net_stream_report report = {.role = NET_STREAM_SERVER,
+                                      .is_able = true,
+                                      .who = self->status.writer,
+                                      .tick = self->status.epoch};
+    uint64_t due_us = self->said_us + WAITS_US;
+    if (now_us >= due_us) {
+        net_stream_report_send(&self->config.broker, &report, &due_us, now_us);
+        self->said_us = now_us;
+    }
+    return self->said_us + WAITS_US;
 }
 
 uint64_t net_stream_writer_poll(net_stream_writer* self, uint64_t now_us) {
     take_answers(self, now_us);
-    const net_broker* broker = &self->config.broker;
-    if (!is_sending(self)) return UINT64_MAX;
-    const net_broker_status status = broker->status(broker->context);
-    const uint64_t send_us = send(self, &status, now_us);
-    const uint64_t say_us = status.is_connected ? say_waits(self, now_us) : UINT64_MAX;
-    return send_us < say_us ? send_us : say_us;
+    uint64_t next_us = UINT64_MAX;
+    if (is_sending(self)) {
+        const net_broker_status status = net_stream_writer_broker(self);
+        const uint64_t send_us = send(self, &status, now_us);
+        const uint64_t report_us = status.is_connected ? report_waiting(self, now_us) : UINT64_MAX;
+        next_us = send_us < report_us ? send_us : report_us;
+    }
+    count_followers(self, now_us);
+    return next_us;
 }
 
 void net_stream_writer_claim(net_stream_writer* self, const net_stream_position* behind,
@@ -360,8 +405,8 @@ const net_stream_status* net_stream_writer_status(const net_stream_writer* write
 
 net_result net_stream_writer_create(const net_stream_writer_config* config,
                                     net_stream_writer** writer_out) {
-    BASE_ASSERT(config->broker.append && config->broker.say_waits && config->source.next &&
-                config->claim.writer != 0);
+    BASE_ASSERT(config->broker.append && config->broker.report && config->source.next);
+    BASE_ASSERT(config->claim.writer != 0 && config->tick_us > 0);
     *writer_out = NULL;
     net_stream_writer* writer = base_allocate_zero(config->allocator, sizeof *writer);
     if (!writer) return NET_ERR_MEMORY;

@@ -13,6 +13,7 @@
 #include "log/log_read.h"
 #include "log/log_replay.h"
 #include "stream/stream_feed.h"
+#include "stream/stream_report.h"
 
 #include <inttypes.h>
 
@@ -36,6 +37,7 @@ struct net_follow {
     net_log_record controls[CONTROLS_MAX]; // of the next tick
     uint32_t control_count;
     ecs_tick begin; // the match has these ticks of the stream; 0: it runs from tick 1
+    uint64_t report_due_us;
     bool is_closed;
     net_follow_state end; // WAITS while the match goes on
 };
@@ -202,6 +204,7 @@ net_follow_report net_follow_get_report(const net_follow* self, uint64_t now_us)
     const uint64_t due_us = net_follow_due_us(self);
     const bool is_open = delay.came_us > 0 && delay.state == NET_LOG_FEED_NOTHING;
     return (net_follow_report){.newest = delay.newest,
+                               .tick = self->match ? net_match_tick(self->match) : 0,
                                .late_us = due_us < now_us ? now_us - due_us : 0,
                                .silent_us = is_open ? now_us - delay.came_us : 0,
                                .kept_bytes = delay.bytes,
@@ -290,6 +293,15 @@ static net_follow_state end_of(net_follow* self, net_log_feed_state state) {
     return self->end = self->is_closed ? NET_FOLLOW_ENDED : NET_FOLLOW_LOST;
 }
 
+// A standby says more of itself (net_stream_writer_stand_by).
+static void report_relay(net_follow* self, uint64_t now_us) {
+    const net_stream_report report = {.role = NET_STREAM_RELAY,
+                                      .is_able = true,
+                                      .who = self->config.who,
+                                      .tick = net_log_delay_get_report(self->delay).newest};
+    net_stream_report_send(self->config.broker, &report, &self->report_due_us, now_us);
+}
+
 net_follow_state net_follow_run(net_follow* self, net_server* server, uint64_t now_us) {
     const net_log_feed* feed = net_log_delay_feed(self->delay);
     net_log_record record;
@@ -298,6 +310,7 @@ net_follow_state net_follow_run(net_follow* self, net_server* server, uint64_t n
     if (self->end != NET_FOLLOW_WAITS) return self->end;
     if (net_log_delay_poll(self->delay, now_us) != NET_OK)
         return fail(self, 0, net_result_text(NET_ERR_MEMORY));
+    if (self->stream) report_relay(self, now_us);
     while ((state = feed->next(feed->context, &record)) == NET_LOG_FEED_RECORD) {
         if (self->begin > 0 && record.tick <= self->begin) continue;
         if (record.kind == NET_LOG_KIND_END) return run(self, server, now_us, &record);

@@ -16,6 +16,7 @@ typedef struct net_follow_config {
     const char* file;         ///< the log, of a server that writes it or is gone; or its name
     const net_log_feed* feed; ///< records from its first one on, which outlives it; NULL: the file
     const net_broker* broker; ///< of a stream with these records; NULL: no stream. Outlives it
+    uint64_t who;             ///< with `broker`: the relay in its reports, drawn by chance
     uint64_t (*clock_us)(void); ///< with `broker`: the time of its polls
     uint64_t delay_us;          ///< at most NET_FOLLOW_DELAY_S_MAX
     bool is_whole;              ///< from tick 1 on; else from the newest keyframe that is due
@@ -63,6 +64,7 @@ uint64_t net_follow_due_us(const net_follow* follow);
 /// How far behind. Of the delay nothing counts as late.
 typedef struct net_follow_report {
     ecs_tick newest;      ///< tick that has come from the source; 0: none
+    ecs_tick tick;        ///< newest that ran here; 0: none
     uint64_t late_us;     ///< the next tick was due so long ago; 0: it is not
     uint64_t silent_us;   ///< nothing came for so long
     uint64_t kept_bytes;  ///< of ticks that wait

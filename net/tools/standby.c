@@ -205,6 +205,14 @@ static net_standby_state await_claim(net_standby* self, net_server* server) {
 
 // ---- a pass ----
 
+// What the broker answers too late to let silence count never ends in a claim.
+static void report_self(const net_standby* self) {
+    const bool is_able = !self->is_given_up && net_stream_follower_get(self->follower)->late_us <
+                                                   NET_STREAM_REPORT_OLD_MS * UINT64_C(1000);
+    const ecs_tick tick = net_follow_get_report(self->follow, self->now_us).tick;
+    net_stream_writer_stand_by(self->writer, tick, is_able, self->now_us);
+}
+
 net_standby_state net_standby_run(net_standby* self, net_server* server, uint64_t now_us) {
     BASE_ASSERT(self->follow && self->writer && server);
     if (self->end != NET_STANDBY_WAITS) return self->end;
@@ -212,6 +220,7 @@ net_standby_state net_standby_run(net_standby* self, net_server* server, uint64_
     if (self->is_claiming) return await_claim(self, server);
     (void)net_stream_follower_poll(self->follower, now_us);
     const net_follow_state state = net_follow_run(self->follow, server, now_us);
+    if (state <= NET_FOLLOW_RAN) report_self(self);
     switch (state) {
     case NET_FOLLOW_RAN:
         self->compared++;
@@ -230,7 +239,13 @@ net_standby_state net_standby_run(net_standby* self, net_server* server, uint64_
 
 net_standby_report net_standby_get_report(const net_standby* self) {
     const net_stream_follower_info* info = net_stream_follower_get(self->follower);
+    const net_broker* broker = &self->config.broker;
+    const net_broker_status reads = broker->status(broker->context);
+    const net_broker_status claims = self->writer ? net_stream_writer_broker(self->writer) : reads;
     return (net_standby_report){.newest = info->tick,
+                                .is_connected = reads.is_connected && claims.is_connected,
+                                .reconnects = reads.reconnects + claims.reconnects,
+                                .waiting = reads.waiting,
                                 .lag_messages = info->lag_messages,
                                 .silence_us = info->silence_us,
                                 .late_us = info->late_us,

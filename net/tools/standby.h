@@ -58,5 +58,8 @@ typedef struct net_standby_report {
     uint64_t key_id;       ///< net_stream_claim.key_id of that server
     uint64_t compared;     ///< ticks that ran and were the same
     bool is_given_up;      ///< a tick ended two servers
+    bool is_connected;     ///< to the broker, with both connections: that reads, that would claim
+    uint64_t reconnects;   ///< of both
+    uint32_t waiting;      ///< messages of the stream that came and were not looked at
 } net_standby_report;
 net_standby_report net_standby_get_report(const net_standby* standby);

@@ -343,6 +343,12 @@ static void put_standby(base_bytes* text, const server_subject* subject) {
               standby->compared);
     put_seconds(text, "shoal_standby_silent_seconds", "gauge",
                 "Nothing came for so long, while the broker answered.", standby->silence_us);
+    put_count(text, "shoal_standby_connected", "gauge",
+              "1: its connections to the stream's broker are there.", standby->is_connected);
+    put_count(text, "shoal_standby_reconnects_total", "counter",
+              "Connections after the first ones.", standby->reconnects);
+    put_count(text, "shoal_standby_waiting_messages", "gauge",
+              "Messages of the stream that came and were not looked at.", standby->waiting);
 }
 
 static void put_stream(base_bytes* text, const server_subject* subject,
@@ -381,11 +387,27 @@ static void put_stream(base_bytes* text, const server_subject* subject,
                 "How long the newest message took to be stored.", status->ack_us);
     put_seconds(text, "shoal_stream_ack_seconds_total", "counter",
                 "How long all messages took, one after the other.", status->ack_us_total);
-    const server_stream_readers* readers = &subject->stream->readers;
-    if (!readers->is_known) return;
-    put_count(text, "shoal_standbys", "gauge", "Servers that stand by for this match.",
-              readers->standbys);
-    put_count(text, "shoal_relays", "gauge", "Relays that follow its stream.", readers->relays);
+    put_count(text, "shoal_stream_waiting_bytes", "gauge",
+              "Records that wait in memory; further ones are read from the log.",
+              subject->stream->waiting_bytes);
+    put_count(text, "shoal_stream_waiting_messages", "gauge",
+              "Messages of the broker that came and were not looked at.", subject->stream->waiting);
+}
+
+// Those that follow the match of this server.
+static void put_followers(base_bytes* text, const server_subject* subject) {
+    if (!subject->stream || subject->standby) return;
+    const net_stream_status* status = &subject->stream->status;
+    put_count(text, "shoal_standbys", "gauge",
+              "Servers that said within 2 s that they have a tick of the last 2 s, and would take "
+              "this match over.",
+              status->standbys);
+    put_count(text, "shoal_relays", "gauge",
+              "Relays that said within 2 s that they have a tick of the last 2 s.", status->relays);
+    put_count(text, "shoal_stream_reports_refused_total", "counter",
+              "Reports of followers that were none.", status->reports_refused);
+    put_count(text, "shoal_takeovers_total", "counter", "Matches of other servers that go on here.",
+              subject->stream->takeovers);
 }
 
 static void put_http(base_bytes* text, const server_subject* subject) {
@@ -425,6 +447,7 @@ void server_metrics_write(const server_metrics* self, const server_subject* subj
     put_log(text, subject);
     put_follow(text, subject);
     put_stream(text, subject, request);
+    put_followers(text, subject);
     put_standby(text, subject);
     put_http(text, subject);
 }

@@ -206,13 +206,14 @@ static bool read_addresses(const char* text, net_address addresses[NET_STANDBYS_
 
 static void run_standbys(server_subject* subject, const server_request* request,
                          server_answer* answer) {
+    const char* said = server_request_find(request, "addresses");
     net_address addresses[NET_STANDBYS_MAX];
     uint32_t count;
-    if (!has_match(subject, answer) ||
-        !read_addresses(server_request_find(request, "addresses"), addresses, &count, answer))
+    if (!has_match(subject, answer) || (said && !read_addresses(said, addresses, &count, answer)))
         return;
-    net_server_set_standbys(subject->server, addresses, count);
-    base_json_put(answer->json, "{\"standbys\":%" PRIu32 "}", count);
+    if (said) net_server_set_standbys(subject->server, addresses, count);
+    base_json_put(answer->json, "{\"standbys\":%" PRIu32 "}",
+                  subject->stream ? subject->stream->status.standbys : 0);
 }
 
 // ---- who plays ----
@@ -312,9 +313,9 @@ static const server_verb verbs[] = {
     {"resume", "", "let the match go on", SERVER_OPERATOR, true, 0, run_pause},
     {"net", "spec...", "simulate a network: wifi, 4g, loss=5,delay=40, off", SERVER_OPERATOR, true,
      0, run_net},
-    {"standbys", "addresses",
-     "say where clients find the standbys: 10.0.0.2:7777,10.0.0.3:7777, none", SERVER_OPERATOR,
-     true, 0, run_standbys},
+    {"standbys", "[addresses]",
+     "count who would take over; say where clients find them: 10.0.0.2:7777,10.0.0.3:7777, none",
+     SERVER_OPERATOR, true, 0, run_standbys},
     {"save", "[name...]", "keep the last seconds of the log (--log-ring)", SERVER_OPERATOR, true, 0,
      run_save},
     {"drain", "[seconds]", "refuse new players; end when all have left or the time is over",

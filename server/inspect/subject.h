@@ -30,21 +30,17 @@ typedef struct server_inspect_counts {
     uint64_t cuts;         ///< answers that lack something, because their time was over
 } server_inspect_counts;
 
-/// Who reads the stream of the match at its broker.
-typedef struct server_stream_readers {
-    bool is_known;
-    uint32_t standbys, relays;
-} server_stream_readers;
-
 /// What the stream of the match did so far (server/stream.h).
 typedef struct server_stream_counts {
     net_stream_status status;
     uint64_t records; ///< that the log appended, of the kinds that the stream has
     uint64_t reconnects;
+    uint64_t waiting_bytes; ///< of records, in memory
+    uint32_t waiting;       ///< messages that came from the broker and were not looked at
+    uint32_t takeovers;     ///< of the match, by this server
     net_stream_safety safety;
     uint64_t held_bytes; ///< for clients, until what they are about is stored
     uint64_t still_us;   ///< the match stood still so long, in all
-    server_stream_readers readers;
 } server_stream_counts;
 
 typedef struct server_subject {

@@ -159,6 +159,17 @@ static void put_log(base_bytes* json, const server_subject* subject,
     view_close(json, '}');
 }
 
+static void put_stream(base_bytes* json, const server_subject* subject) {
+    if (!subject->stream || subject->standby) return;
+    const net_stream_status* status = &subject->stream->status;
+    view_open(json, "stream", '{');
+    view_u64(json, "epoch", status->epoch);
+    view_u64(json, "waiting", subject->stream->records - status->acked.records);
+    view_u32(json, "standbys", status->standbys);
+    view_u32(json, "relays", status->relays);
+    view_close(json, '}');
+}
+
 // ---- warnings ----
 
 BASE_PRINTF(5, 6)
@@ -342,6 +353,7 @@ void view_put_status(base_bytes* json, server_subject* subject, const server_req
     if (!is_brief && may_see) put_templates(json, world, subject->meter, request->until_us);
     if (subject->server) put_traffic(json, subject);
     put_log(json, subject, request);
+    put_stream(json, subject);
     put_warnings(json, subject, may_see);
     view_close(json, '}');
 }

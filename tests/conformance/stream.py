@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""stream.py STREAM.md: a reader of streams, written from the page and log.proto alone. It reads the messages among the
-page's vectors and says what they are; each has to be what the page says of it, and its id has to follow from it."""
+"""stream.py STREAM.md: a reader of streams, written from the page and log.proto alone. It reads the messages and reports
+among the page's vectors and says what they are; each has to be what the page says of it, and its id has to follow."""
 import ipaddress
 import re
 import sys
@@ -77,17 +77,28 @@ def read(data, writer):
     return f"epoch={epoch} number={number} {text}", f"{epoch:x}-{' rc'[data[1]]}{number:x}-{writer:016x}", writer
 
 
+def read_report(data):
+    role, is_able = data[1], data[2]
+    who, tick = int.from_bytes(data[3:11], "little"), int.from_bytes(data[11:19], "little")
+    assert data[0] == 1 and role in (1, 2, 3) and is_able < 2 and who and len(data) >= 19
+    return f"role={('standby', 'relay', 'server')[role - 1]} is_able={is_able} who={who:016x} tick={tick}"
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8") as page:
         vectors = dict(re.findall(r"^stream ([a-z_]+)=(.*)$", page.read(), re.M))
     names = [name for name in vectors if not name.endswith(("_id", "_says"))]
     writer = None
+    reports = [name for name in names if name.startswith("report_")]
+    for name in reports:
+        assert read_report(bytes.fromhex(vectors[name])) == vectors[name + "_says"], name
+        names.remove(name)
     for name in names:
         says, message_id, writer = read(bytes.fromhex(vectors[name]), writer)
         assert says == vectors[name + "_says"], f"{name}: {says}"
         assert message_id == vectors[name + "_id"], f"{name}: {message_id}"
-    assert len(names) >= 3 and len(vectors) == 3 * len(names)
-    print(f"stream: {len(names)} messages are what the page says")
+    assert len(names) >= 3 and len(reports) >= 2 and len(vectors) == 3 * len(names) + 2 * len(reports)
+    print(f"stream: {len(names)} messages and {len(reports)} reports are what the page says")
 
 
 main()

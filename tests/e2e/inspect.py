@@ -127,11 +127,13 @@ families |= {f"shoal_{name}": "gauge" for name in
              "build_info tick_lag_seconds clients entities log_ticks_lost http_connections".split()}
 families |= {f"shoal_{name}": "histogram" for name in
              "tick_duration_seconds client_rtt_seconds client_loss_ratio".split()}
-# With a stream; the broker says at some time who reads it, and the last is of --stream-sync.
-of_stream = {f"shoal_stream_{name}_total": "counter" for name in "messages bytes repeats reconnects still_seconds ack_seconds".split()}
+# With a stream; the last is of --stream-sync.
+of_stream = {f"shoal_stream_{name}_total": "counter" for name in
+             "messages bytes repeats reconnects still_seconds ack_seconds reports_refused".split()}
 of_stream |= {f"shoal_stream_{name}": "gauge" for name in
-              "up epoch acked_sequence acked_tick waiting_records held_bytes ack_seconds".split()}
-of_stream_later = {"shoal_standbys": "gauge", "shoal_relays": "gauge", "shoal_stream_protected": "gauge"}
+              "up epoch acked_sequence acked_tick waiting_records waiting_bytes waiting_messages held_bytes ack_seconds".split()}
+of_stream |= {"shoal_standbys": "gauge", "shoal_relays": "gauge", "shoal_takeovers_total": "counter"}
+of_stream_later = {"shoal_stream_protected": "gauge"}
 labels_of = {"shoal_build_info": {"version", "game", "schema"}, "shoal_tick_duration_seconds": {"part"},
              "shoal_clients": {"kind"}, "shoal_leaves_total": {"reason"}, "shoal_refusals_total": {"reason"},
              "shoal_entities": {"template"}, "shoal_sent_bytes_total": {"kind"}, "shoal_dropped_total": {"reason"},

@@ -74,15 +74,22 @@ case_metrics_are_what_prometheus_reads() {
 }
 
 has_followers() { python3 "$here/inspect.py" "$url" followers "$@" >asks.out 2>asks.err; } # STANDBYS RELAYS
-case_a_server_counts_who_follows_its_stream() {
+# The accounts are those of FLEET.md.
+case_a_server_counts_who_would_take_over_its_match() {
     is_here || return 0
+    local name
     (umask 077 && "$bin/shoal-server" keygen key >keygen.out)
-    broker -1
-    serves --key-file key --log a.slog --stream "nats://127.0.0.1:$port"
+    broker -1 "" "$(sed -n '/^    authorization {$/,/^    }$/p' "$here/../../server/FLEET.md")"
+    serves --key-file key --log a.slog --stream "nats://writes:W@127.0.0.1:$port"
+    name=$(value stream server.out)
     await "no one" has_followers 0 0
-    start standby shoal-server --standby "$(value stream server.out)" --key-file key --listen 127.0.0.1:0 --log b.slog
-    start relay shoal-relay "$(value stream server.out)" --listen 127.0.0.1:0 --record none
+    start standby shoal-server --standby "nats://writes:W@${name#nats://}" --key-file key --listen 127.0.0.1:0 --log b.slog --takeover-ms 5000
+    start relay shoal-relay "nats://reads:R@${name#nats://}" --listen 127.0.0.1:0 --record none
     await "a standby and a relay" has_followers 1 1
+    kill -STOP "${pids[standby]}"
+    await "that it hangs" has_followers 0 1
+    kill -CONT "${pids[standby]}"
+    await "that it goes on" has_followers 1 1
     kill -KILL "${pids[standby]}"
     ends_with 137 standby
     await "that it is gone" has_followers 0 1

@@ -63,8 +63,8 @@ case_a_broker_that_is_full_gets_the_rest_when_it_has_room() {
 # It gives numbers to what it refused; nothing of the match is missing for that.
 case_a_stream_goes_on_when_its_account_has_room() {
     is_here || return 0
-    accounts='accounts { A { jetstream: { max_mem: 1MB, max_file: 60000 }, users: [ {user: a, password: a} ] } }
-no_auth_user: a' broker -1
+    broker -1 '' 'accounts { A { jetstream: { max_mem: 1MB, max_file: 60000 }, users: [ {user: a, password: a} ] } }
+no_auth_user: a'
     ask_broker "\$JS.API.STREAM.CREATE.BALLAST" '{"name":"BALLAST","subjects":["ballast"],"storage":"file","num_replicas":1}'
     ask_broker ballast "$(printf '%040000d' 0)"
     stream_match server --log a.slog

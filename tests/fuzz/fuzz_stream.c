@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Messages of a stream. What is read is walked, and written again as a message that reads the same.
+// Messages of a stream, and reports. What is read is walked, and written again as bytes that read
+// the same.
 #include "fuzz.h"
 
 #include "stream/stream_frame.h"
+#include "stream/stream_report.h"
 
 static uint8_t memory[NET_BROKER_PAYLOAD_BYTES_MIN];
 
@@ -38,8 +40,20 @@ static void write_again(const net_stream_frame* frame) {
                again.claim.address_count == frame->claim.address_count);
 }
 
+static void read_report(const uint8_t* data, size_t size) {
+    static net_stream_reports reports;
+    net_stream_report report;
+    uint8_t again[NET_STREAM_REPORT_BYTES];
+    const bool is_read = net_stream_report_read(&report, data, size);
+    FUZZ_CHECK(net_stream_reports_add(&reports, data, size, 1) <= is_read);
+    if (!is_read) return;
+    net_stream_report_write(&report, again);
+    FUZZ_CHECK(memcmp(again, data, sizeof again) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     net_stream_frame frame;
+    read_report(data, size);
     if (size > NET_LOG_RECORD_BYTES_MAX || !net_stream_frame_read(&frame, data, size)) return 0;
     write_again(&frame);
     return 0;

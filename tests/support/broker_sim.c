@@ -14,7 +14,7 @@ typedef enum event_kind {
     EVENT_APPEND,
     EVENT_LAST,
     EVENT_READ,
-    EVENT_WAITS,
+    EVENT_REPORT,
     EVENT_ANSWER,
 } event_kind;
 
@@ -43,7 +43,7 @@ typedef struct user {
     uint32_t number;
     uint64_t cut_until_us, distance_us;
     uint64_t reconnects;
-    bool is_reading;
+    bool is_reading, has_appended;
     uint64_t read_request, read_next, read_sent;
     event* answers; // that arrived, in order
     size_t answer_count, answer_capacity;
@@ -108,7 +108,7 @@ static void add_request(user* self, event request) {
         free(request.data);
         return;
     }
-    if (request.kind != EVENT_READ && request.kind != EVENT_WAITS &&
+    if (request.kind != EVENT_READ && request.kind != EVENT_REPORT &&
         happens(sim, sim->faults.request_twice)) {
         event again = request;
         again.data = copy_of(request.data, request.size);
@@ -175,14 +175,14 @@ static void serve_append(broker_sim* sim, event* request) {
     }
 }
 
-// To all, at once.
-static void serve_waits(broker_sim* sim, const event* request) {
-    for (uint32_t i = 0; i < sim->user_count; i++)
-        add_event(sim, (event){.kind = EVENT_ANSWER,
-                               .user = i,
-                               .code = NET_BROKER_WAITS,
-                               .data = copy_of(request->data, request->size),
-                               .size = request->size});
+// To all others that read, or have appended.
+static void serve_report(broker_sim* sim, const event* report) {
+    const message said = {.data = report->data, .size = report->size};
+    for (uint32_t i = 0; i < sim->user_count; i++) {
+        const user* other = &sim->users[i];
+        if (i != report->user && (other->is_reading || other->has_appended))
+            answer(sim, &(event){.user = i}, NET_BROKER_REPORT, 0, &said);
+    }
 }
 
 static void serve(broker_sim* sim, event* request) {
@@ -190,8 +190,8 @@ static void serve(broker_sim* sim, event* request) {
     size_t count = sim->message_count;
     while (count > 0 && !sim->messages[count - 1].data)
         count--;
-    if (request->kind == EVENT_WAITS) {
-        serve_waits(sim, request);
+    if (request->kind == EVENT_REPORT) {
+        serve_report(sim, request);
     } else if (happens(sim, sim->faults.unready)) {
         answer(sim, request, NET_BROKER_UNREADY, 0, NULL);
     } else if (request->kind == EVENT_APPEND) {
@@ -287,6 +287,7 @@ static net_broker_status user_status(void* context) {
 }
 
 static void user_append(void* context, uint64_t request, const net_broker_append* append) {
+    ((user*)context)->has_appended = true;
     event made = {.kind = EVENT_APPEND,
                   .request = request,
                   .expected = append->expected,
@@ -304,11 +305,8 @@ static void user_read(void* context, uint64_t request, uint64_t sequence) {
     add_request(context, (event){.kind = EVENT_READ, .request = request, .expected = sequence});
 }
 
-static void user_say_waits(void* context, const char* writer) {
-    const size_t size = strlen(writer);
-    add_request(
-        context,
-        (event){.kind = EVENT_WAITS, .data = copy_of((const uint8_t*)writer, size), .size = size});
+static void user_report(void* context, const void* data, size_t size) {
+    add_request(context, (event){.kind = EVENT_REPORT, .data = copy_of(data, size), .size = size});
 }
 
 static bool user_take(void* context, net_broker_answer* taken) {
@@ -338,7 +336,7 @@ net_broker broker_sim_connect(broker_sim* sim) {
                         .append = user_append,
                         .last = user_last,
                         .read = user_read,
-                        .say_waits = user_say_waits,
+                        .report = user_report,
                         .take = user_take};
 }
 

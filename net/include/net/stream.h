@@ -24,11 +24,11 @@ BASE_C_BEGIN
 typedef enum net_broker_code {
     NET_BROKER_DONE,       ///< of an append, also of one whose id is known; of net_broker.last
     NET_BROKER_MESSAGE,    ///< the next one of net_broker.read
+    NET_BROKER_REPORT,     ///< what another user gave to net_broker.report
     NET_BROKER_WRONG_LAST, ///< of an append: another message is the last one; nothing was stored
     NET_BROKER_FULL,       ///< of an append: no room; nothing was stored
     NET_BROKER_UNREADY,    ///< it cannot say now (it starts, or elects): ask again
     NET_BROKER_REFUSED,    ///< for good: `text` says why
-    NET_BROKER_WAITS,      ///< what another user said with net_broker.say_waits
 } net_broker_code;
 
 typedef struct net_broker_answer {
@@ -38,7 +38,7 @@ typedef struct net_broker_answer {
     uint64_t end;  ///< of `last` with_end: the newest sequence that was given, also to a message
                    ///< that the broker does not have
     bool is_first; ///< of MESSAGE: the broker sent none before it in this read
-    const uint8_t* data; ///< of MESSAGE, WAITS and `last`: bytes, borrowed until the next take
+    const uint8_t* data; ///< of MESSAGE, REPORT and `last`: bytes, borrowed until the next take
     size_t size;
     char text[NET_BROKER_TEXT_BYTES];
 } net_broker_answer;
@@ -55,6 +55,7 @@ typedef struct net_broker_status {
     bool is_connected;
     uint32_t payload_bytes_max; ///< 0: not known yet
     uint64_t reconnects;
+    uint32_t waiting;                    ///< that came and were not taken yet
     char trouble[NET_BROKER_TEXT_BYTES]; ///< why there is no connection; empty: not known
 } net_broker_status;
 
@@ -71,9 +72,9 @@ typedef struct net_broker {
     /// Give all messages from `sequence` on, and each that comes later, until the next read. Some
     /// may be missing or come twice.
     void (*read)(void* context, uint64_t request, uint64_t sequence);
-    /// Tell all who read that `writer` lives, and waits for the broker. Nothing is stored; it may
-    /// get lost.
-    void (*say_waits)(void* context, const char* writer);
+    /// Give all other users that have appended something a message that is not kept, and may be
+    /// lost.
+    void (*report)(void* context, const void* data, size_t size);
     /// @return false: there is no answer now.
     bool (*take)(void* context, net_broker_answer* answer);
 } net_broker;
@@ -165,6 +166,9 @@ void net_stream_tap_begin(net_stream_tap* tap, uint64_t records);
 BASE_MUST_USE net_result net_stream_tap_header(const net_stream_tap* tap, base_bytes* header,
                                                const base_reporter* reporter);
 
+/// Bytes of records that wait in memory. Any thread.
+uint64_t net_stream_tap_waiting(const net_stream_tap* tap);
+
 // ---- writing ----
 
 /// Appends a match's records, one message at a time, each with the sequence of the last one: when
@@ -204,9 +208,13 @@ typedef struct net_stream_status {
     net_stream_position acked;
     ecs_tick acked_tick; ///< newest one whose end is acknowledged; 0: none
     uint64_t sent_records;
-    uint64_t messages, bytes;              ///< acknowledged
-    uint64_t repeats;                      ///< messages that were sent once more
-    uint64_t ack_us, ack_us_total;         ///< how long the newest acknowledgement took, and all
+    uint64_t messages, bytes;      ///< acknowledged
+    uint64_t repeats;              ///< messages that were sent once more
+    uint64_t ack_us, ack_us_total; ///< how long the newest acknowledgement took, and all
+    /// OWNED: who would take the match over now, and who shows it, as they report (0 standbys while
+    /// there is trouble: none could claim).
+    uint32_t standbys, relays;
+    uint64_t reports_refused;
     char text[NET_BROKER_TEXT_BYTES + 64]; ///< of FAILED, AWAY and FULL: why
 } net_stream_status;
 
@@ -215,6 +223,7 @@ typedef struct net_stream_writer_config {
     net_broker broker;
     net_stream_source source;
     net_stream_claim claim;
+    uint64_t tick_us; ///< between two ticks of the match
 } net_stream_writer_config;
 
 /// @return NET_OK; NET_ERR_MEMORY.
@@ -235,6 +244,18 @@ void net_stream_writer_claim(net_stream_writer* writer, const net_stream_positio
 uint64_t net_stream_writer_poll(net_stream_writer* writer, uint64_t now_us);
 /// Borrowed; changes with each poll.
 const net_stream_status* net_stream_writer_status(const net_stream_writer* writer);
+/// How its connection to the broker is.
+net_broker_status net_stream_writer_broker(const net_stream_writer* writer);
+
+/// A follower reports so often.
+#define NET_STREAM_REPORT_MS 250u
+/// One that reported nothing for so long, or whose tick is older, does not count.
+#define NET_STREAM_REPORT_OLD_MS 2000u
+/// Of one that stands by: tell the server of the match that the ticks up to `tick` ran here and
+/// were the same. In each pass: it is sent when the time has come, on the connection that would
+/// claim. `is_able`: it would take over.
+void net_stream_writer_stand_by(net_stream_writer* writer, ecs_tick tick, bool is_able,
+                                uint64_t now_us);
 
 // ---- what clients may know ----
 

@@ -89,7 +89,8 @@ export function open(root, page) {
         people.replaceChildren(facts([["joined", count(status.joins)], ["refused", count(status.refusals)], ["dropped", count(status.drops)], ["came back", count(status.resumes)], ["server up for", duration(status.up_s)]]));
         lost.replaceChildren(losses(status));
         log.replaceChildren(status.log ? facts([["file", status.log.file], ["written", bytes(status.log.bytes)], ["segments", count(status.log.segments)], ["keyframes", count(status.log.keyframes)],
-            ["ticks lost", count(status.log.ticks_lost)], ["waits", duration(status.log.waiting_s)], ["saves", `${count(status.log.saves)}, failed ${count(status.log.saves_failed)}`]])
+            ["ticks lost", count(status.log.ticks_lost)], ["waits", duration(status.log.waiting_s)], ["saves", `${count(status.log.saves)}, failed ${count(status.log.saves_failed)}`],
+            ...(status.stream ? [["not in the stream", count(status.stream.waiting)], ["standbys, relays", `${count(status.stream.standbys)}, ${count(status.stream.relays)}`]] : [])])
             : empty("No log is written", "Start the server with --log FILE to keep the match."));
     }
 

@@ -122,7 +122,8 @@ static inline void open_server(fleet* self, node* at, uint64_t identity) {
 static inline void make_writer(fleet* self, node* at) {
     const net_stream_writer_config config = {.broker = broker_sim_connect(self->broker),
                                              .source = net_stream_tap_source(at->tap),
-                                             .claim = {.writer = 100 + at->number}};
+                                             .claim = {.writer = 100 + at->number},
+                                             .tick_us = ROOM_TICK_US};
     assert_ok(net_stream_writer_create(&config, &at->writer));
 }
 

@@ -169,6 +169,57 @@ FLEET_CASE(a_standby_alone_keeps_nothing, 5) {
     ends_well(self, &self->nodes[0], 1);
 }
 
+static uint32_t standbys_of(const node* at) {
+    return net_stream_writer_status(at->writer)->standbys;
+}
+
+// What hangs, diverged or is far behind would take over late or never, and looks well to a broker.
+FLEET_CASE(standbys_that_could_take_over_now_count_and_no_others, 14) {
+    node* first = &self->nodes[0];
+    node* second = open_standby(self, 1);
+    run(self, 60);
+    assert_int_equal(standbys_of(first), 1);
+    (void)open_standby(self, 2);
+    run(self, 60);
+    assert_int_equal(standbys_of(first), 2);
+    second->asleep_until_us = self->now_us + 4000 * MS;
+    run(self, 110);
+    assert_int_equal(standbys_of(first), 2);
+    run(self, 20);
+    assert_int_equal(standbys_of(first), 1);
+    run(self, 130);
+    assert_int_equal(standbys_of(first), 2); // it woke, and caught up
+    kill_node(second);
+    run(self, 130);
+    assert_int_equal(standbys_of(first), 1);
+    kill_node(first);
+    node* third = await_primary(self, 60);
+    assert_int_equal(standbys_of(third), 0);
+}
+
+// It knows each tick, and cannot claim: its broker is too far away.
+FLEET_CASE(a_standby_that_would_never_claim_does_not_count, 15) {
+    (void)open_standby(self, 1);
+    run(self, 60);
+    assert_int_equal(standbys_of(&self->nodes[0]), 1);
+    broker_sim_set_faults(self->broker, &(broker_sim_faults){.delay_us_min = 100 * (uint32_t)MS,
+                                                             .delay_us_max = 120 * (uint32_t)MS});
+    run(self, 300);
+    assert_int_equal(standbys_of(&self->nodes[0]), 0);
+}
+
+FLEET_CASE(while_the_broker_takes_nothing_no_standby_counts, 16) {
+    (void)open_standby(self, 1);
+    run(self, 60);
+    broker_sim_set_room(self->broker, broker_sim_count(self->broker));
+    run(self, 10);
+    assert_int_equal(net_stream_writer_status(self->nodes[0].writer)->trouble, NET_STREAM_FULL);
+    assert_int_equal(standbys_of(&self->nodes[0]), 0);
+    broker_sim_set_room(self->broker, UINT64_MAX);
+    run(self, 60);
+    assert_int_equal(standbys_of(&self->nodes[0]), 1);
+}
+
 // It sees that the match ended, and ends too.
 FLEET_CASE(an_end_is_no_silence, 6) {
     node* second = open_standby(self, 1);
@@ -314,6 +365,8 @@ FLEET_CASE(a_standby_that_differs_says_the_tick_and_never_claims, 9) {
     run(self, 120);
     assert_int_equal(second->state, NET_STANDBY_DIVERGED);
     assert_non_null(strstr(self->said, "the run here differs from the match in tick 100"));
+    run(self, 130);
+    assert_int_equal(standbys_of(&self->nodes[0]), 0);
     kill_node(&self->nodes[0]);
     run(self, 120);
     assert_null(primary(self));

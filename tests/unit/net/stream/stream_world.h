@@ -84,7 +84,8 @@ static inline net_stream_writer* make_writer(const net_broker* broker, made_scri
     net_stream_writer* writer;
     const net_stream_writer_config config = {.broker = *broker,
                                              .source = {.context = from, .next = script_next},
-                                             .claim = {.writer = from->mark}};
+                                             .claim = {.writer = from->mark},
+                                             .tick_us = 16 * MS};
     assert_int_equal(net_stream_writer_create(&config, &writer), NET_OK);
     return writer;
 }

@@ -329,9 +329,9 @@ CASE(a_number_that_a_refused_message_has_is_passed_over) {
 }
 
 static void say_waits(stage* self, uint64_t epoch, uint64_t writer) {
-    char text[NET_BROKER_ID_BYTES];
-    net_stream_frame_writer(epoch, writer, text);
-    self->broker.say_waits(self->broker.context, text);
+    const net_stream_report report = {NET_STREAM_SERVER, true, writer, epoch};
+    uint64_t due_us = 0;
+    net_stream_report_send(&self->broker, &report, &due_us, 0);
     run(self, NET_STREAM_WAITS_MS * MS);
 }
 

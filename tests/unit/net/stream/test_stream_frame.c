@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "stream/stream_frame.h"
+#include "stream/stream_report.h"
 
 static uint8_t memory[NET_BROKER_PAYLOAD_BYTES_MIN];
 
@@ -188,6 +189,16 @@ static void check_id(const char* name, net_stream_kind kind, uint64_t epoch, uin
     assert_string_equal(id, wanted);
 }
 
+static void check_report(const char* name, const net_stream_report* report) {
+    uint8_t bytes[NET_STREAM_REPORT_BYTES];
+    char hex[2 * sizeof bytes + 1], wanted[sizeof hex];
+    net_stream_report_write(report, bytes);
+    for (uint32_t i = 0; i < sizeof bytes; i++)
+        snprintf(hex + 2 * (size_t)i, 3, "%02x", bytes[i]);
+    find_vector(name, wanted, sizeof wanted);
+    assert_string_equal(hex, wanted);
+}
+
 CASE(the_vectors_of_the_page_are_what_the_code_writes) {
     static const net_log_kind kinds[] = {NET_LOG_KIND_CONTROL, NET_LOG_KIND_BEGIN,
                                          NET_LOG_KIND_END};
@@ -209,4 +220,8 @@ CASE(the_vectors_of_the_page_are_what_the_code_writes) {
     check_id("claim_first_id", NET_STREAM_KIND_CLAIM, 1, 1, claim.writer);
     check_id("records_id", NET_STREAM_KIND_RECORDS, 1, 1, claim.writer);
     check_id("claim_later_id", NET_STREAM_KIND_CLAIM, 2, 4, later.writer);
+    check_report("report_standby",
+                 &(net_stream_report){NET_STREAM_STANDBY, true, later.writer, 7214});
+    check_report("report_relay", &(net_stream_report){NET_STREAM_RELAY, true, 77, 7});
+    check_report("report_server", &(net_stream_report){NET_STREAM_SERVER, true, 77, 1});
 }

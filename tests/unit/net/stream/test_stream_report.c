@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// What followers report, and who of them counts. Standbys of a whole match: test_standby.
+#include "stream_world.h"
+
+#include "stream/stream_report.h"
+
+static net_stream_reports reports;
+
+static bool hear(net_stream_role role, uint64_t who, ecs_tick tick, uint64_t now_us) {
+    uint8_t bytes[NET_STREAM_REPORT_BYTES];
+    net_stream_report_write(&(net_stream_report){role, true, who, tick}, bytes);
+    return net_stream_reports_add(&reports, bytes, sizeof bytes, now_us);
+}
+
+static uint32_t count(net_stream_role role, ecs_tick from, uint64_t now_us) {
+    return net_stream_reports_count(&reports, role, from, now_us);
+}
+
+CASE(a_report_reads_as_it_was_written) {
+    const net_stream_report said = {NET_STREAM_STANDBY, true, 0xe0ffe1c8cafe0276, 7214};
+    uint8_t bytes[NET_STREAM_REPORT_BYTES + 1] = {0};
+    net_stream_report read;
+    net_stream_report_write(&said, bytes);
+    assert_true(net_stream_report_read(&read, bytes, NET_STREAM_REPORT_BYTES));
+    assert_true(read.role == said.role && read.is_able && read.who == said.who &&
+                read.tick == said.tick);
+    assert_true(net_stream_report_read(&read, bytes, sizeof bytes)); // of a later version
+}
+
+CASE(bytes_that_no_follower_sends_are_refused) {
+    const struct {
+        uint32_t at;
+        uint8_t value;
+    } faults[] = {{0, 0}, {0, 2}, {1, 0}, {1, 3}, {2, 2}, {3, 0}};
+    uint8_t bytes[NET_STREAM_REPORT_BYTES];
+    net_stream_report read;
+    for (uint32_t i = 0; i < BASE_COUNT(faults); i++) {
+        net_stream_report_write(&(net_stream_report){NET_STREAM_RELAY, true, 1, 5}, bytes);
+        bytes[faults[i].at] = faults[i].value;
+        assert_false(net_stream_report_read(&read, bytes, sizeof bytes));
+    }
+    net_stream_report_write(&(net_stream_report){NET_STREAM_RELAY, true, 1, 5}, bytes);
+    for (size_t size = 0; size < sizeof bytes; size++)
+        assert_false(net_stream_report_read(&read, bytes, size));
+}
+
+CASE(who_is_silent_or_behind_does_not_count) {
+    const uint64_t now_us = 5000 * MS, old_us = NET_STREAM_REPORT_OLD_MS * MS;
+    reports = (net_stream_reports){0};
+    assert_true(hear(NET_STREAM_STANDBY, 7, 100, now_us));
+    assert_true(hear(NET_STREAM_RELAY, 8, 50, now_us));
+    assert_true(hear(NET_STREAM_STANDBY, 7, 101, now_us)); // the same one
+    assert_int_equal(count(NET_STREAM_STANDBY, 101, now_us), 1);
+    assert_int_equal(count(NET_STREAM_STANDBY, 102, now_us), 0);
+    assert_int_equal(count(NET_STREAM_RELAY, 51, now_us), 0);
+    assert_int_equal(count(NET_STREAM_RELAY, 50, now_us + old_us - 1), 1);
+    assert_int_equal(count(NET_STREAM_RELAY, 50, now_us + old_us), 0);
+}
+
+CASE(a_follower_gets_the_place_of_one_that_is_gone) {
+    const uint64_t now_us = 5000 * MS, later_us = now_us + NET_STREAM_REPORT_OLD_MS * MS;
+    reports = (net_stream_reports){0};
+    for (uint64_t who = 1; who <= NET_STREAM_REPORTS_MAX; who++)
+        assert_true(hear(NET_STREAM_RELAY, who, 5, now_us));
+    assert_false(hear(NET_STREAM_RELAY, 999, 5, now_us));
+    assert_true(hear(NET_STREAM_RELAY, 2, 6, later_us - 1));
+    assert_true(hear(NET_STREAM_RELAY, 999, 5, later_us));
+    assert_int_equal(count(NET_STREAM_RELAY, 0, later_us), 2);
+}
+
+// Accounts decide from whom they come.
+CASE(a_writer_counts_what_it_refused) {
+    broker_sim* sim = broker_sim_create(1);
+    const net_broker broker = broker_sim_connect(sim), other = broker_sim_connect(sim);
+    made_script script;
+    script_begin(&script, 11, 1, (net_log_order){0});
+    net_stream_writer* writer = make_writer(&broker, &script);
+    const net_stream_status* status = net_stream_writer_status(writer);
+    net_stream_writer_claim(writer, &the_start, "header", 6);
+    for (uint64_t now_us = MS; now_us < 40 * MS; now_us += MS) {
+        if (now_us == 20 * MS) other.report(other.context, "no report", 9);
+        broker_sim_run(sim, now_us);
+        (void)net_stream_writer_poll(writer, now_us);
+    }
+    assert_int_equal(status->state, NET_STREAM_OWNED);
+    assert_int_equal(status->reports_refused, 1);
+    assert_int_equal(status->standbys + status->relays, 0);
+    net_stream_writer_destroy(writer);
+    script_end(&script);
+    broker_sim_destroy(sim);
+}
