@@ -129,9 +129,15 @@ static net_standby_state give_up(net_standby* self, const net_stream_follower_in
     return self->end = NET_STANDBY_FAILED;
 }
 
+// A server that lives says nothing between two ticks.
+static uint64_t patience_us(const net_standby* self) {
+    const uint64_t ticks_us = UINT64_C(2000000) / net_follow_info(self->follow)->tick_rate_hz;
+    return self->config.takeover_us > ticks_us ? self->config.takeover_us : ticks_us;
+}
+
 static net_standby_state claim(net_standby* self, net_server* server) {
     const net_stream_follower_info* info = net_stream_follower_get(self->follower);
-    if (info->silence_us < self->config.takeover_us) return NET_STANDBY_WAITS;
+    if (info->silence_us < patience_us(self)) return NET_STANDBY_WAITS;
     if (net_server_get_phase(server) > NET_SERVER_RUNNING ||
         net_follow_get_report(self->follow, self->now_us).reason == NET_LOG_ALIVE_SETTLING) {
         base_report(&self->reporter, self->config.name, 0,

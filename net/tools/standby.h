@@ -12,7 +12,7 @@ typedef struct net_standby_config {
     const base_allocator* allocator; ///< NULL: the heap
     net_broker broker;               ///< a user that reads
     const char* name;                ///< of the stream, in reports; outlives the standby
-    /// Of silence, while the broker answers, until it claims the match.
+    /// Of silence, while the broker answers, until it claims the match; two ticks at least.
     uint64_t takeover_us;
     const base_reporter* reporter;
 } net_standby_config;

@@ -127,10 +127,11 @@ static inline void make_writer(fleet* self, node* at) {
     assert_ok(net_stream_writer_create(&config, &at->writer));
 }
 
-static inline void open_first(fleet* self) {
+static inline void open_first(fleet* self, uint32_t tick_rate_hz) {
     node* at = &self->nodes[0];
     net_match_config match = net_match_config_default(self->module);
     match.seed = 5;
+    match.tick_rate_hz = tick_rate_hz;
     match.settings[0] = 1e9; // it never rests
     assert_ok(net_match_create(&match, test_reporter(), &at->match));
     open_server(self, at, self->ring.count > 0 ? IDENTITY : 0);
@@ -329,7 +330,8 @@ static inline void await_seats(fleet* self, uint32_t seats) {
 
 // ---- a fleet ----
 
-static inline void open_fleet_with(fleet* self, uint64_t seed, bool has_keys) {
+static inline void open_fleet_with(fleet* self, uint64_t seed, bool has_keys,
+                                   uint32_t tick_rate_hz) {
     memset(self, 0, sizeof *self);
     net_key_make(7, net_entropy_system(), &self->ring.keys[0]);
     self->ring.count = has_keys;
@@ -346,11 +348,11 @@ static inline void open_fleet_with(fleet* self, uint64_t seed, bool has_keys) {
                               &self->module));
     for (uint32_t i = 0; i < NODES; i++)
         self->nodes[i].number = i;
-    open_first(self);
+    open_first(self, tick_rate_hz);
 }
 
 static inline void open_fleet(fleet* self, uint64_t seed) {
-    open_fleet_with(self, seed, false);
+    open_fleet_with(self, seed, false, NET_TICK_RATE_HZ_DEFAULT);
 }
 
 static inline void close_fleet(fleet* self) {

@@ -239,7 +239,7 @@ static uint64_t tell(uint64_t seed, story_sum* sum) {
     story* self = &stage;
     memset(self, 0, sizeof *self);
     fleet* all = &self->fleet;
-    open_fleet_with(all, seed, true);
+    open_fleet_with(all, seed, true, NET_TICK_RATE_HZ_DEFAULT);
     all->trace = see;
     self->is_harmless = seed % 4 == 0;
     self->faults = quiet_faults();

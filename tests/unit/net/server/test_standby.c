@@ -220,6 +220,23 @@ FLEET_CASE(while_the_broker_takes_nothing_no_standby_counts, 16) {
     assert_int_equal(standbys_of(&self->nodes[0]), 1);
 }
 
+// Between two ticks it says nothing for longer than takes a match over elsewhere.
+CASE(a_server_of_two_ticks_a_second_keeps_its_match) {
+    static fleet self;
+    open_fleet_with(&self, 17, false, 2);
+    node *first = &self.nodes[0], *second = open_standby(&self, 1);
+    for (uint32_t i = 0; i < 10; i++) {
+        run(&self, 1);
+        first->asleep_until_us = self.now_us + 490 * MS;
+        run(&self, 30);
+        assert_int_equal(second->state, NET_STANDBY_WAITS);
+    }
+    assert_true(first->is_primary && !first->is_fenced);
+    kill_node(first);
+    assert_ptr_equal(await_primary(&self, 90), second);
+    close_fleet(&self);
+}
+
 // It sees that the match ended, and ends too.
 FLEET_CASE(an_end_is_no_silence, 6) {
     node* second = open_standby(self, 1);
