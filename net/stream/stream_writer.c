@@ -39,17 +39,17 @@ struct net_stream_writer {
     ecs_tick end_tick; // newest end in it; 0: none
     bool has_close;
 
-    uint64_t request;          // the newest one
-    uint64_t first_append;     // the first try of this message
-    uint64_t last_request;     // that asked for the newest message; 0: none did
-    bool is_waiting;           // for an answer to either
-    bool must_ask_last;        // before the message is sent again
-    uint64_t asked_us;         // the newest request
-    uint64_t first_us;         // the first try
-    uint64_t due_us;           // the next try
-    uint64_t said_us;          // that this message waits
-    uint64_t reconnects;       // at the newest request
-    uint64_t lost_since_us;    // 0: the broker has all that it acknowledged
+    uint64_t request;       // the newest one
+    uint64_t first_append;  // the first try of this message
+    uint64_t last_request;  // that asked for the newest message; 0: none did
+    bool is_waiting;        // for an answer to either
+    bool must_ask_last;     // before the message is sent again
+    uint64_t asked_us;      // the newest request
+    uint64_t first_us;      // the first try
+    uint64_t due_us;        // the next try
+    uint64_t said_us;       // that this message waits
+    uint64_t reconnects;    // at the newest request
+    uint64_t lost_since_us; // 0: the broker has all that it acknowledged
     net_stream_reports reports;
     uint64_t report_due_us;    // its own, of one that stands by
     uint64_t missing_since_us; // the next record, from the log; 0: it is there, or was not appended

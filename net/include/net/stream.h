@@ -326,7 +326,7 @@ typedef struct net_stream_follower_info {
     ecs_tick tick;          ///< of the newest record that was taken
     bool is_in_tick;        ///< behind a begin without its end
     bool is_closed;
-    bool is_waiting; ///< nothing came since its server said that it waits for the broker
+    bool is_waiting;      ///< nothing came since its server said that it waits for the broker
     uint64_t answered_us; ///< when the broker last answered; 0: never
     /// How long nothing came, counted only while the broker answered: from 0 again when it did not,
     /// and not before NET_STREAM_ANSWER_MS after that.

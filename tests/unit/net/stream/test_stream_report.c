@@ -27,11 +27,11 @@ CASE(a_report_reads_as_it_was_written) {
     assert_true(net_stream_report_read(&read, bytes, sizeof bytes)); // of a later version
 }
 
-CASE(bytes_that_no_follower_sends_are_refused) {
+CASE(bytes_that_are_no_report_are_refused) {
     const struct {
         uint32_t at;
         uint8_t value;
-    } faults[] = {{0, 0}, {0, 2}, {1, 0}, {1, 3}, {2, 2}, {3, 0}};
+    } faults[] = {{0, 0}, {0, 2}, {1, 0}, {1, 4}, {2, 2}, {3, 0}};
     uint8_t bytes[NET_STREAM_REPORT_BYTES];
     net_stream_report read;
     for (uint32_t i = 0; i < BASE_COUNT(faults); i++) {
