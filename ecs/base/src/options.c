@@ -67,9 +67,9 @@ static bool get_word(const base_option* option, uint32_t number, const char** wo
 
 static void list_value(const base_option_list* list, char* target, size_t target_bytes) {
     size_t size = 0;
-    for (uint32_t i = 0; i < list->count && size < target_bytes; i++) {
-        (void)base_text_format(target + size, target_bytes - size, "%s%s", i ? " " : "",
-                               list->values[i]);
+    for (uint32_t i = 0; i < list->count && size + 1 < target_bytes; i++) {
+        if (i > 0) target[size++] = ' ';
+        (void)base_text_copy_public(target + size, target_bytes - size, list->values[i]);
         size += strlen(target + size);
     }
 }
@@ -84,7 +84,7 @@ void base_options_value(const base_options* options, const base_option* option, 
     switch (option->kind) {
     case BASE_OPTION_TEXT:
         text = *(const char* const*)value;
-        if (text) (void)base_text_copy(target, target_bytes, text);
+        if (text) (void)base_text_copy_public(target, target_bytes, text);
         break;
     case BASE_OPTION_U64:
         (void)base_text_format(target, target_bytes, "%llu",

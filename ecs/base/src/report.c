@@ -124,15 +124,17 @@ static void replace_hidden(char* text) {
 void base_report(const base_reporter* reporter, const char* file, uint32_t line, const char* format,
                  ...) {
     if (!reporter || !reporter->report) return;
-    char message[BASE_REPORT_BYTES_MAX];
+    char text[2 * BASE_REPORT_BYTES_MAX], message[BASE_REPORT_BYTES_MAX];
     va_list arguments;
     va_start(arguments, format);
-    int size = base_text_vformat(message, sizeof message, format, arguments);
+    int size = base_text_vformat(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (size < 0) (void)base_text_copy(message, sizeof message, "(unprintable message)");
-    if (size >= (int)sizeof message) memcpy(message + sizeof message - 4, "...", 4);
+    if (size < 0) (void)base_text_copy(text, sizeof text, "(unprintable message)");
+    if (!base_text_copy_public(message, sizeof message, text))
+        memcpy(message + sizeof message - 4, "...", 4);
     replace_hidden(message);
-    reporter->report(reporter->context, file, line, message);
+    if (file) (void)base_text_copy_public(text, sizeof text, file);
+    reporter->report(reporter->context, file ? text : NULL, line, message);
 }
 
 size_t base_report_kind(const char* message) {

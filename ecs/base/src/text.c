@@ -58,6 +58,50 @@ bool base_text_format(char* target, size_t target_bytes, const char* format, ...
     return fits;
 }
 
+typedef struct part {
+    const char* begin;
+    const char* end;
+} part;
+
+// Append as much as fits. @return the size of the text, also when it does not fit.
+static size_t append(char* target, size_t target_bytes, size_t size, part text) {
+    for (; text.begin < text.end; text.begin++, size++)
+        if (size + 1 < target_bytes) target[size] = *text.begin;
+    return size;
+}
+
+// The hosts of a URL are a list: "me:pass@a,me:pass@b". A part without '@' before one that has it
+// may be the begin of a password with a comma.
+static size_t append_public(char* target, size_t target_bytes, size_t size, part url) {
+    while (url.begin < url.end) {
+        part host = {url.begin, url.begin};
+        bool has_later = false;
+        for (; host.end < url.end && *host.end != ','; host.end++)
+            if (*host.end == '@') host.begin = host.end + 1;
+        for (const char* at = host.end; at < url.end; at++)
+            has_later = has_later || *at == '@';
+        const bool is_hidden = host.begin == url.begin && has_later;
+        url.begin = host.end < url.end ? host.end + 1 : url.end;
+        if (!is_hidden) size = append(target, target_bytes, size, (part){host.begin, url.begin});
+    }
+    return size;
+}
+
+bool base_text_copy_public(char* target, size_t target_bytes, const char* source) {
+    BASE_ASSERT(target && target_bytes > 0 && source);
+    size_t size = 0;
+    const char* at = source;
+    for (const char* url; (url = strstr(at, "://")); at += strcspn(at, " \t\r\n")) {
+        size = append(target, target_bytes, size, (part){at, url + 3});
+        at = url + 3;
+        size = append_public(target, target_bytes, size, (part){at, at + strcspn(at, " \t\r\n")});
+    }
+    size = append(target, target_bytes, size, (part){at, at + strlen(at)});
+    const bool fits = size < target_bytes;
+    target[fits ? size : without_half(target, target_bytes - 1)] = '\0';
+    return fits;
+}
+
 // Numbers from text: without locale and errno; a decimal becomes the nearest double on every
 // machine.
 //

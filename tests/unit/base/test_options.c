@@ -237,6 +237,18 @@ PROGRAM_CASE(the_environment_beats_the_config_file) {
     unlink(path);
 }
 
+PROGRAM_CASE(a_value_is_shown_without_a_password) {
+    char value[32];
+    run(p, "--game nats://me:right@host/X --set a=http://me:right@host --set b=2");
+    base_options_value(&p->table, &p->options[1], value, sizeof value);
+    assert_string_equal(value, "nats://host/X");
+    base_options_value(&p->table, &p->options[5], value, sizeof value);
+    assert_string_equal(value, "a=http://host b=2");
+    assert_string_equal(p->game, "nats://me:right@host/X");
+    expect_error("--gmae=nats://me:right@h",
+                 "prog: error: unknown option --gmae, did you mean --game?");
+}
+
 CASE(wrong_config_files_are_told) {
     expect_config_error("\nseed\n", ":2: error: expected key = value");
     expect_config_error("gmae = x", ":1: error: unknown option gmae, did you mean game?");

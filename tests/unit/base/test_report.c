@@ -34,6 +34,13 @@ CASE(warnings_and_notes_say_so_instead_of_error) {
     assert_string_equal(first.text, "note: client 1 is back");
 }
 
+CASE(a_password_of_a_url_is_not_reported) {
+    base_report_first first;
+    base_reporter reporter = base_reporter_first(&first);
+    base_report(&reporter, "nats://me:right@host/X", 0, "no %s here", "tls://me:right@host");
+    assert_string_equal(first.text, "nats://host/X: error: no tls://host here");
+}
+
 CASE(control_characters_are_replaced) {
     base_report_first first;
     base_reporter reporter = base_reporter_first(&first);

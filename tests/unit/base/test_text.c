@@ -45,6 +45,34 @@ CASE(bytes_of_no_character_are_cut_anywhere) {
     assert_int_equal(strlen(target), 5);
 }
 
+CASE(a_public_copy_has_no_user_and_no_password) {
+    static const char* const texts[][2] = {
+        {"", ""},
+        {"client 3 \"a@b\" joined", "client 3 \"a@b\" joined"},
+        {"nats://host/X?hours=72", "nats://host/X?hours=72"},
+        {"nats://me:right@host:4222/X", "nats://host:4222/X"},
+        {"tls://token@host", "tls://host"},
+        {"nats://me:right@a:1,me:right@b:2,c/X?replicas=3", "nats://a:1,b:2,c/X?replicas=3"},
+        {"nats://me:right@a,nats://me:right@b", "nats://a,b"},
+        {"nats://me:r@ig,ht@host", "nats://ig,host"}, // two hosts
+        {"nats://me:ri@ght@host", "nats://host"},
+        {"nats://me:ri,ght@host", "nats://host"},
+        {"nats://me:ri/g?ht@host", "nats://host"},
+        {"--streem=nats://me:right@host, http://a:b@c x@y", "--streem=nats://host, http://c x@y"},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char target[128], cut[6];
+        assert_true(base_text_copy_public(target, sizeof target, texts[i][0]));
+        assert_string_equal(target, texts[i][1]);
+        const bool fits = base_text_copy_public(cut, sizeof cut, texts[i][0]);
+        assert_int_equal(fits, strlen(texts[i][1]) < sizeof cut);
+        assert_memory_equal(cut, texts[i][1], strlen(cut));
+    }
+    char target[6];
+    assert_false(base_text_copy_public(target, sizeof target, "a://u@b\xc3\xbc"));
+    assert_string_equal(target, "a://b");
+}
+
 CASE(a_format_is_cut_and_terminated) {
     char target[6];
     assert_true(base_text_format(target, sizeof target, "%d-%s", 12, "ab"));

@@ -97,8 +97,9 @@ typedef enum base_options_result {
 BASE_MUST_USE base_options_result base_options_read(const base_options* options, int argc,
                                                     char** argv, base_option_list* words,
                                                     const base_reporter* reporter);
-/// Write the value of an option as the command line takes it, the values of a list separated by
-/// blanks, NUL-terminated and cut to `target_bytes`. An unset text is empty.
+/// Write the value of an option as the command line takes it, without users and passwords of URLs,
+/// the values of a list separated by blanks, NUL-terminated and cut to `target_bytes`. An unset
+/// text is empty.
 void base_options_value(const base_options* options, const base_option* option, char* target,
                         size_t target_bytes);
 /// "default", "file", "environment", "command line". Static text.

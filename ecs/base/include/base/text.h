@@ -19,6 +19,10 @@ bool base_text_format(char* target, size_t target_bytes, const char* format, ...
 /// vsnprintf, with a point in numbers. @return the length of the whole text; negative: it failed.
 int base_text_vformat(char* target, size_t target_bytes, const char* format, va_list arguments)
     BASE_PRINTF(3, 0);
+/// Copy a text without the user and password of the URLs in it: "nats://me:pass@a,me:pass@b/X" is
+/// "nats://a,b/X". A URL ends at a blank, and all that could be a password is left out.
+/// @return true when all of it fit.
+bool base_text_copy_public(char* target, size_t target_bytes, const char* source);
 /// Read a whole string as a number: no blanks, no rest, no overflow.
 /// @return false when it is no such number: *value is unchanged.
 BASE_MUST_USE bool base_text_parse_i64(const char* text, int64_t* value);
