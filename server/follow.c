@@ -53,12 +53,10 @@ static net_result find_match(server_program* self) {
     while ((result = net_follow_find(follow->source)) == NET_ERR_FULL) {
         const uint64_t now_us = net_loop_now_us();
         server_notify_extend(&self->service.notify, now_us);
+        server_nats_say(follow->nats, &self->reporter, now_us);
         if (!is_said && now_us - begin_us > LATE_US) {
-            const net_broker_status status = follow->broker.status(follow->broker.context);
             is_said = true;
-            base_report(&self->reporter, follow->name, 0,
-                        "warning: waits for the match's stream%s%s", status.trouble[0] ? ": " : "",
-                        status.trouble);
+            base_report(&self->reporter, follow->name, 0, "warning: waits for the match's stream");
         }
         if (!net_loop_wait(&self->loop, now_us + FIND_US)) continue;
         base_report(&self->reporter, follow->name, 0, "ended before there was a match");
@@ -221,6 +219,7 @@ void server_follow_pass(server_program* self, uint64_t now_us) {
     follow->report = net_follow_get_report(follow->source, now_us);
     pass_late(self);
     pass_silent(self);
+    if (follow->nats) server_nats_say(follow->nats, &self->reporter, now_us);
 }
 
 void server_follow_close(server_program* self) {

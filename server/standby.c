@@ -77,19 +77,17 @@ static bool open_pipe(server_program* self) {
 // A standby may be there before the match.
 static int find_match(server_program* self) {
     server_standby* standby = &self->standby;
-    const net_broker broker = server_nats_broker(standby->nats);
     const uint64_t begin_us = net_loop_now_us();
     bool is_said = false;
     net_result result;
     while ((result = net_standby_find(standby->standby, net_loop_now_us())) == NET_ERR_FULL) {
         const uint64_t now_us = net_loop_now_us();
         server_notify_extend(&self->service.notify, now_us);
+        server_nats_say(standby->nats, &self->reporter, now_us);
         if (!is_said && now_us - begin_us > PATIENCE_MS * MS) {
-            const net_broker_status status = broker.status(broker.context);
             is_said = true;
             base_report(&self->reporter, self->config.standby, 0,
-                        "warning: waits for the match's stream%s%s", status.trouble[0] ? ": " : "",
-                        status.trouble);
+                        "warning: waits for the match's stream");
         }
         server_fleet_keep(self);
         if (net_loop_wait(&self->loop, now_us + STEP_MS * MS)) {
@@ -244,6 +242,7 @@ void server_standby_pass(server_program* self) {
         standby->nats = NULL;
         return;
     }
+    server_nats_say(standby->nats, &self->reporter, net_loop_now_us());
     standby->report = net_standby_get_report(standby->standby);
     const ecs_tick tick = net_match_tick(self->match);
     if (standby->has_caught_up) warn(self);

@@ -57,6 +57,7 @@ struct server_stream {
     server_stream_counts counts;
     net_stream_state said_state;
     net_stream_trouble said_trouble;
+    char said_text[sizeof((net_stream_status*)0)->text]; // of AWAY
     uint64_t said_acked; // records that were stored when the trouble was said
     uint64_t trouble_us; // since when it lasts
     net_stream_sync sync;
@@ -306,7 +307,9 @@ static bool goes_on(const server_stream* self) {
 static void say_trouble(server_stream* self, uint64_t now_us) {
     enum { PATIENCE_MS = 500 };
     const net_stream_status* status = &self->counts.status;
-    if (status->trouble == self->said_trouble) {
+    const bool is_away = status->trouble == NET_STREAM_AWAY;
+    if (status->trouble == self->said_trouble &&
+        (!is_away || strcmp(status->text, self->said_text) == 0)) {
         self->trouble_us = 0;
         return;
     }
@@ -319,6 +322,7 @@ static void say_trouble(server_stream* self, uint64_t now_us) {
     self->trouble_us = 0;
     switch (status->trouble) {
     case NET_STREAM_AWAY:
+        (void)base_text_copy(self->said_text, sizeof self->said_text, status->text);
         base_report(reporter, NULL, 0, "warning: the stream's broker is away%s: %s", then,
                     status->text);
         return;

@@ -11,6 +11,8 @@
 // libnats' own jetstream calls wait for their answers, and send no expectation for 0.
 #include "stream_nats.h"
 
+#include "stream_connection.h"
+
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/text.h"
@@ -19,11 +21,9 @@
 #include <nats/nats.h>
 #include <pthread.h>
 #include <sodium.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     LIST_MAX = 16384,         // messages that came and were not taken; flow control keeps them few
@@ -44,8 +44,6 @@ enum {
     HOURS_MAX = 24 * 365,
 };
 
-typedef enum nats_link { LINK_NEW, LINK_UP, LINK_DOWN } nats_link;
-
 struct server_nats {
     server_nats_config config;
     uint64_t identity;
@@ -55,8 +53,8 @@ struct server_nats {
     char stream[32], subject[32], report[40], ca[256], credentials[256];
     bool is_secure;
 
-    natsOptions* options;
-    natsConnection* connection;
+    server_connection* link;
+    natsConnection* connection; // of now
     natsInbox* inbox;
     natsSubscription* replies;  // to requests
     natsSubscription* messages; // of the newest read
@@ -71,19 +69,19 @@ struct server_nats {
     uint64_t setup_reconnects;
     int64_t setup_ms;
     char trouble[NET_BROKER_TEXT_BYTES];
+    char away[NET_BROKER_TEXT_BYTES]; // why there is no connection; empty: there is one
+    char said[NET_BROKER_TEXT_BYTES]; // of it
+    uint64_t differs_us;              // since when that is something else
 
-    _Atomic uint64_t reconnects;
-    _Atomic nats_link link; // while it is not UP, calls may wait seconds for the library's lock
     pthread_mutex_t mutex;
-    pthread_cond_t left;
-    uint32_t users;          // what of the library may still call into this; under the mutex
     natsMsg* list[LIST_MAX]; // a ring, under the mutex
     uint32_t first, count;
 };
 
 // ---- what comes ----
 
-static void wake(const server_nats* self) {
+static void wake(void* context) {
+    const server_nats* self = context;
     if (self->config.wake) self->config.wake(self->config.context);
 }
 
@@ -113,45 +111,9 @@ static natsMsg* take_message(server_nats* self) {
     return message;
 }
 
-static void note_away(natsConnection* connection, void* context) {
-    (void)connection;
-    server_nats* self = context;
-    atomic_store(&self->link, LINK_DOWN);
-    wake(self);
-}
-
-static void note_connection(natsConnection* connection, void* context) {
-    (void)connection;
-    server_nats* self = context;
-    atomic_fetch_add(&self->reconnects, 1);
-    atomic_store(&self->link, LINK_UP);
-    wake(self);
-}
-
-static bool is_up(server_nats* self) {
-    return atomic_load(&self->link) == LINK_UP;
-}
-
-static void note_left(void* context) {
-    server_nats* self = context;
-    pthread_mutex_lock(&self->mutex);
-    self->users--;
-    pthread_cond_signal(&self->left);
-    pthread_mutex_unlock(&self->mutex);
-}
-
-static void note_closed(natsConnection* connection, void* context) {
-    note_away(connection, context);
-    note_left(context);
-}
-
-// By default the library prints them.
-static void hear_error(natsConnection* connection, natsSubscription* subscription,
-                       natsStatus status, void* context) {
-    (void)connection;
-    (void)subscription;
-    (void)status;
-    (void)context;
+// While it is not up, calls may wait seconds for the library's lock.
+static bool is_up(const server_nats* self) {
+    return server_connection_is_up(self->link);
 }
 
 // ---- the JSON of answers ----
@@ -358,14 +320,13 @@ static bool ask(server_nats* self, const char* subject, char kind, uint64_t requ
 
 static natsStatus subscribe(server_nats* self, const char* subject,
                             natsSubscription** subscription) {
-    pthread_mutex_lock(&self->mutex);
-    self->users++;
-    pthread_mutex_unlock(&self->mutex);
+    server_connection_enter(self->link);
     natsStatus status =
         natsConnection_Subscribe(subscription, self->connection, subject, keep_message, self);
     if (status == NATS_OK)
-        status = natsSubscription_SetOnCompleteCB(*subscription, note_left, self);
-    if (status != NATS_OK) note_left(self);
+        status =
+            natsSubscription_SetOnCompleteCB(*subscription, server_connection_leave, self->link);
+    if (status != NATS_OK) server_connection_leave(self->link);
     return status;
 }
 
@@ -456,10 +417,42 @@ static void set_up(server_nats* self, uint64_t reconnects) {
     (void)ask(self, subject, 's', 0, text);
 }
 
+static void drop_connection(server_nats* self) {
+    if (self->connection) natsConnection_Close(self->connection);
+    natsSubscription_Destroy(self->messages);
+    natsSubscription_Destroy(self->replies);
+    natsSubscription_Destroy(self->reports);
+    natsConnection_Destroy(self->connection);
+    self->messages = self->replies = self->reports = NULL;
+    self->connection = NULL;
+}
+
+// @return is it connected?
+static bool look(server_nats* self, uint64_t* reconnects) {
+    natsConnection* made;
+    uint64_t count;
+    char replies[128], reason[128], host[SERVER_NATS_URL_BYTES];
+    const bool is_up = server_connection_look(self->link, &made, &count, reason, sizeof reason);
+    *reconnects = count > 0 ? count - 1 : 0;
+    if (made) {
+        drop_connection(self);
+        self->connection = made;
+        (void)base_text_format(replies, sizeof replies, "%s.r.*", (const char*)self->inbox);
+        (void)subscribe(self, replies, &self->replies);
+        if (self->config.reader) (void)ask_reports(self);
+    }
+    (void)base_text_copy_public(host, sizeof host, self->servers[0]);
+    self->away[0] = 0;
+    if (!is_up)
+        (void)base_text_format(self->away, sizeof self->away, "no connection to %s%s%s",
+                               strstr(host, "://") + 3, reason[0] ? ": " : "", reason);
+    return is_up;
+}
+
 static net_broker_status status(void* context) {
     server_nats* self = context;
-    net_broker_status now = {.reconnects = atomic_load(&self->reconnects)};
-    const bool is_connected = is_up(self);
+    net_broker_status now = {.is_connected = false};
+    const bool is_connected = look(self, &now.reconnects);
     pthread_mutex_lock(&self->mutex);
     now.waiting = self->count;
     pthread_mutex_unlock(&self->mutex);
@@ -476,18 +469,12 @@ static net_broker_status status(void* context) {
                 : "NATS: JetStream does not answer (after a full disk, make room and "
                   "start it again)");
     } else {
-        (void)base_text_format(now.trouble, sizeof now.trouble, "no connection to %s",
-                               strstr(self->servers[0], "://") + 3);
+        (void)base_text_copy(now.trouble, sizeof now.trouble, self->away);
     }
     return now;
 }
 
 // ---- the URL ----
-
-static const char* skip_user(const char* host) {
-    const char* at = strrchr(host, '@');
-    return at ? at + 1 : host;
-}
 
 static bool read_number(const char* text, uint32_t max, uint32_t* number) {
     uint64_t read;
@@ -522,6 +509,17 @@ static bool read_path(server_nats* self, const char* path) {
     return strlen(path) == 22 && *end == 0;
 }
 
+// "broker", "broker:4222", "[::1]:4222"
+static bool is_host(const char* text) {
+    const char* behind = strrchr(text, ']');
+    const char* port = strchr(behind ? behind : text, ':');
+    uint64_t number;
+    return *text && port != text && !strpbrk(text, " \t") &&
+           (!port ||
+            (base_text_parse_u64(port + 1, &number) && number > 0 && number <= UINT16_MAX));
+}
+
+// A host without a user has that of the one before.
 static bool read_url(server_nats* self) {
     char text[2048], user[128] = "";
     if (!base_text_copy(text, sizeof text, self->config.url)) return false;
@@ -533,15 +531,14 @@ static bool read_url(server_nats* self) {
     char* path = strchr(hosts, '/');
     if (path) *path++ = 0;
     if ((query && !read_query(self, query)) || (path && !read_path(self, path))) return false;
-    const char* host_of_first = skip_user(hosts);
-    if (host_of_first > hosts && strchr(hosts, '@') + 1 == host_of_first &&
-        !base_text_format(user, sizeof user, "%.*s", (int)(host_of_first - hosts), hosts))
-        return false;
-    char* rest = hosts;
-    for (char* host; (host = strtok_r(rest, ",", &rest));) {
-        if (self->server_count == SERVER_NATS_SERVERS_MAX ||
+    for (char* host; (host = strtok_r(hosts, ",", &hosts));) {
+        char* at = strrchr(host, '@');
+        if (at && !base_text_format(user, sizeof user, "%.*s@", (int)(at - host), host))
+            return false;
+        if (at) host = at + 1;
+        if (!is_host(host) || self->server_count == SERVER_NATS_SERVERS_MAX ||
             !base_text_format(self->servers[self->server_count++], sizeof self->servers[0],
-                              "%s://%s%s", self->is_secure ? "tls" : "nats", user, skip_user(host)))
+                              "%s://%s%s", self->is_secure ? "tls" : "nats", user, host))
             return false;
     }
     return self->server_count > 0;
@@ -558,50 +555,35 @@ static net_result refuse_url(const server_nats* self, const base_reporter* repor
 
 // ---- life ----
 
-static natsStatus make_options(server_nats* self) {
-    enum { RECONNECT_MS = 100, CONNECT_MS = 2000, PING_MS = 2000, PINGS_MAX = 3 };
+static natsStatus make_options(const server_nats* self, natsOptions** options) {
     const char* servers[SERVER_NATS_SERVERS_MAX];
     for (uint32_t i = 0; i < self->server_count; i++)
         servers[i] = self->servers[i];
-    natsStatus status = natsOptions_Create(&self->options);
-    natsOptions* options = self->options;
-    if (status != NATS_OK) return status;
-    (void)natsOptions_SetServers(options, servers, (int)self->server_count);
-    (void)natsOptions_SetName(options, "shoal");
-    (void)natsOptions_SetTimeout(options, CONNECT_MS);
-    (void)natsOptions_SetMaxReconnect(options, -1);
-    (void)natsOptions_SetReconnectWait(options, RECONNECT_MS);
-    (void)natsOptions_SetReconnectJitter(options, RECONNECT_MS / 2, RECONNECT_MS / 2);
-    (void)natsOptions_SetPingInterval(options, PING_MS);
-    (void)natsOptions_SetMaxPingsOut(options, PINGS_MAX);
-    (void)natsOptions_SetSendAsap(options, true);
-    (void)natsOptions_SetNoEcho(options, true); // of its own reports
-    (void)natsOptions_SetErrorHandler(options, hear_error, self);
-    (void)natsOptions_SetDisconnectedCB(options, note_away, self);
-    (void)natsOptions_SetClosedCB(options, note_closed, self);
-    (void)natsOptions_SetReconnectedCB(options, note_connection, self);
-    (void)natsOptions_SetRetryOnFailedConnect(options, true, note_connection, self);
-    if (self->is_secure) status = natsOptions_SetSecure(options, true);
+    natsStatus status = natsOptions_Create(options);
+    if (status == NATS_OK)
+        status = natsOptions_SetServers(*options, servers, (int)self->server_count);
+    if (status == NATS_OK) status = natsOptions_SetName(*options, "shoal");
+    if (status == NATS_OK && self->is_secure) status = natsOptions_SetSecure(*options, true);
     if (status == NATS_OK && self->ca[0])
-        status = natsOptions_LoadCATrustedCertificates(options, self->ca);
+        status = natsOptions_LoadCATrustedCertificates(*options, self->ca);
     if (status == NATS_OK && self->credentials[0])
-        status = natsOptions_SetUserCredentialsFromFiles(options, self->credentials, NULL);
+        status = natsOptions_SetUserCredentialsFromFiles(*options, self->credentials, NULL);
     return status;
 }
 
-static natsStatus connect_to(server_nats* self) {
-    char replies[128];
-    nats_link before = LINK_NEW;
-    natsStatus status = natsConnection_Connect(&self->connection, self->options);
-    if (status == NATS_OK) (void)atomic_compare_exchange_strong(&self->link, &before, LINK_UP);
-    if (status == NATS_NOT_YET_CONNECTED) status = NATS_OK;
-    if (status == NATS_OK) self->users++; // until note_closed
+// @return NET_OK; NET_ERR_ADDRESS (reported); NET_ERR_MEMORY.
+static net_result begin_to_connect(server_nats* self, const base_reporter* reporter) {
+    natsOptions* options = NULL;
+    natsStatus status = make_options(self, &options);
     if (status == NATS_OK) status = natsInbox_Create(&self->inbox);
-    if (status != NATS_OK) return status;
-    (void)base_text_format(replies, sizeof replies, "%s.r.*", (const char*)self->inbox);
-    status = subscribe(self, replies, &self->replies);
-    if (status == NATS_OK && self->config.reader) status = ask_reports(self);
-    return status;
+    if (status != NATS_OK) {
+        const char* text = nats_GetLastError(NULL);
+        base_report(reporter, NULL, 0, "NATS: %s", text ? text : natsStatus_GetText(status));
+        natsOptions_Destroy(options);
+        return NET_ERR_ADDRESS;
+    }
+    self->link = server_connection_create(options, self->server_count == 1, wake, self);
+    return self->link ? NET_OK : NET_ERR_MEMORY;
 }
 
 net_result server_nats_open(const server_nats_config* config, const base_reporter* reporter,
@@ -614,7 +596,6 @@ net_result server_nats_open(const server_nats_config* config, const base_reporte
     self->hours = HOURS_DEFAULT;
     self->setup_reconnects = UINT64_MAX;
     pthread_mutex_init(&self->mutex, NULL);
-    pthread_cond_init(&self->left, NULL);
     net_result result = read_url(self) ? NET_OK : refuse_url(self, reporter);
     if (result == NET_OK && config->identity > 0) self->identity = config->identity;
     if (result == NET_OK && self->identity == 0) {
@@ -625,12 +606,7 @@ net_result server_nats_open(const server_nats_config* config, const base_reporte
     (void)base_text_format(self->subject, sizeof self->subject, "shoal.%016" PRIx64,
                            self->identity);
     (void)base_text_format(self->report, sizeof self->report, "%s.report", self->subject);
-    natsStatus status = result == NET_OK ? make_options(self) : NATS_OK;
-    if (result == NET_OK && status == NATS_OK) status = connect_to(self);
-    if (status != NATS_OK) {
-        base_report(reporter, NULL, 0, "NATS: %s", natsStatus_GetText(status));
-        result = NET_ERR_ADDRESS;
-    }
+    if (result == NET_OK) result = begin_to_connect(self, reporter);
     if (result != NET_OK) {
         server_nats_close(self);
         return result;
@@ -639,34 +615,14 @@ net_result server_nats_open(const server_nats_config* config, const base_reporte
     return NET_OK;
 }
 
-// @return false: some of its threads did not end in time.
-static bool wait_left(server_nats* self) {
-    enum { LEAVE_S = 3 };
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += LEAVE_S;
-    pthread_mutex_lock(&self->mutex);
-    while (self->users > 0 && pthread_cond_timedwait(&self->left, &self->mutex, &until) == 0)
-        ;
-    const bool has_left = self->users == 0;
-    pthread_mutex_unlock(&self->mutex);
-    return has_left;
-}
-
 void server_nats_close(server_nats* self) {
     if (!self) return;
-    if (self->connection) natsConnection_Close(self->connection);
-    natsSubscription_Destroy(self->messages);
-    natsSubscription_Destroy(self->replies);
-    natsSubscription_Destroy(self->reports);
-    natsConnection_Destroy(self->connection);
-    natsOptions_Destroy(self->options);
+    drop_connection(self);
     natsInbox_Destroy(self->inbox);
-    if (!wait_left(self)) return; // its memory stays: a thread of the library may use it
+    if (!server_connection_close(self->link)) return; // a thread of the library may use its memory
     for (natsMsg* message; (message = take_message(self));)
         natsMsg_Destroy(message);
     natsMsg_Destroy(self->taken);
-    pthread_cond_destroy(&self->left);
     pthread_mutex_destroy(&self->mutex);
     free(self->decoded);
     free(self);
@@ -686,16 +642,30 @@ uint64_t server_nats_identity(const server_nats* nats) {
     return nats->identity;
 }
 
-void server_nats_url(const server_nats* self, char text[SERVER_NATS_URL_BYTES]) {
-    size_t used = 0;
-    text[0] = 0;
-    for (uint32_t i = 0; i < self->server_count && used < SERVER_NATS_URL_BYTES; i++) {
-        (void)base_text_format(text + used, SERVER_NATS_URL_BYTES - used, "%s%s",
-                               i > 0             ? ","
-                               : self->is_secure ? "tls://"
-                                                 : "nats://",
-                               skip_user(strstr(self->servers[i], "://") + 3));
-        used += strlen(text + used);
+void server_nats_say(server_nats* self, const base_reporter* reporter, uint64_t now_us) {
+    enum { PATIENCE_US = 500000 };
+    if (strcmp(self->away, self->said) == 0) {
+        self->differs_us = 0;
+        return;
     }
-    (void)base_text_format(text + used, SERVER_NATS_URL_BYTES - used, "/%s", self->stream);
+    if (self->differs_us == 0) self->differs_us = now_us;
+    if (self->away[0] && now_us - self->differs_us < PATIENCE_US) return;
+    (void)base_text_copy(self->said, sizeof self->said, self->away);
+    base_report(reporter, NULL, 0,
+                self->away[0] ? "warning: the stream's broker is away: %s"
+                              : "note: the stream's broker is back",
+                self->away);
+}
+
+void server_nats_url(const server_nats* self, char text[SERVER_NATS_URL_BYTES]) {
+    char url[sizeof self->servers + sizeof self->stream + 1];
+    size_t used = 0;
+    for (uint32_t i = 0; i < self->server_count; i++) {
+        const char* host = strstr(self->servers[i], "://") + 3;
+        (void)base_text_format(url + used, sizeof url - used, "%s%s", i > 0 ? "," : "",
+                               i > 0 ? host : self->servers[i]);
+        used += strlen(url + used);
+    }
+    (void)base_text_format(url + used, sizeof url - used, "/%s", self->stream);
+    (void)base_text_copy_public(text, SERVER_NATS_URL_BYTES, url);
 }

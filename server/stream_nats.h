@@ -22,7 +22,7 @@ typedef struct server_nats_config {
     void* context;
 } server_nats_config;
 
-/// Read the URL and begin to connect; that goes on until it is closed.
+/// Read the URL and begin to connect; that goes on until it is closed, also after refused logins.
 /// @return NET_OK; NET_ERR_ADDRESS (reported: the URL is not of this form); NET_ERR_MEMORY;
 ///         NET_ERR_UNKNOWN (reported: this build has no NATS).
 BASE_MUST_USE net_result server_nats_open(const server_nats_config* config,
@@ -31,6 +31,9 @@ BASE_MUST_USE net_result server_nats_open(const server_nats_config* config,
 void server_nats_close(server_nats* nats);
 /// The broker; lives as long as `nats`.
 net_broker server_nats_broker(server_nats* nats);
+/// Of a program that follows, in each pass of its loop: report why there is no connection, once for
+/// each reason, and when it is back.
+void server_nats_say(server_nats* nats, const base_reporter* reporter, uint64_t now_us);
 uint64_t server_nats_identity(const server_nats* nats);
 /// Write the URL with which others follow: without user and password.
 void server_nats_url(const server_nats* nats, char text[SERVER_NATS_URL_BYTES]);

@@ -22,6 +22,12 @@ net_broker server_nats_broker(server_nats* nats) {
     return (net_broker){.context = NULL};
 }
 
+void server_nats_say(server_nats* nats, const base_reporter* reporter, uint64_t now_us) {
+    (void)nats;
+    (void)reporter;
+    (void)now_us;
+}
+
 uint64_t server_nats_identity(const server_nats* nats) {
     (void)nats;
     return 0;

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+// The library's threads say how its connection fares. When it gave that up, the thread here waits
+// and makes the next one.
+#include "stream_connection.h"
+
+#include "base/text.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct server_connection {
+    natsOptions* options;
+    bool has_one_server;
+    void (*wake)(void* context);
+    void* context;
+
+    pthread_mutex_t mutex; // of all below
+    pthread_cond_t changed;
+    natsConnection* made; // not the caller's yet
+    uint64_t count;       // of connections
+    uint32_t refusals;    // since the newest one
+    char reason[128];
+    uint32_t users; // threads and connections that may call into this
+    bool is_up;
+    bool was_lost; // the one that is made now, before that was known here
+    bool must_connect;
+    bool is_closing;
+};
+
+// ---- what the library says ----
+
+// A broker, or something that takes its place, answered.
+static bool is_refusal(natsStatus status) {
+    return status != NATS_NO_SERVER && status != NATS_TIMEOUT && status != NATS_IO_ERROR &&
+           status != NATS_SYS_ERROR && status != NATS_CONNECTION_CLOSED &&
+           status != NATS_STALE_CONNECTION;
+}
+
+// "(conn.c:1905): Authorization Violation". Of several brokers one may be down: what another one
+// says counts more.
+static void note_reason(server_connection* self, natsStatus status, const char* text) {
+    const char* behind = text[0] == '(' ? strstr(text, "): ") : NULL;
+    if (is_refusal(status))
+        self->refusals++;
+    else if (self->refusals > 0 && !self->has_one_server)
+        return;
+    else
+        self->refusals = 0;
+    const char* words = status == NATS_NO_SERVER ? "" : behind ? behind + 3 : text;
+    (void)base_text_copy(self->reason, sizeof self->reason, words);
+}
+
+static uint32_t wait_ms(const server_connection* self) {
+    const uint32_t doubled = self->refusals < 8 ? self->refusals : 8;
+    uint32_t ms = SERVER_CONNECTION_WAIT_MS << doubled;
+    if (ms > SERVER_CONNECTION_WAIT_MS_MAX) ms = SERVER_CONNECTION_WAIT_MS_MAX;
+    return ms - randombytes_uniform(ms / 2); // who lost one broker comes back one after the other
+}
+
+static void mark_up(server_connection* self) {
+    self->is_up = true;
+    self->count++;
+    self->refusals = 0;
+    self->reason[0] = 0;
+}
+
+static void note_up(natsConnection* connection, void* context) {
+    (void)connection;
+    server_connection* self = context;
+    pthread_mutex_lock(&self->mutex);
+    mark_up(self);
+    pthread_mutex_unlock(&self->mutex);
+    self->wake(self->context);
+}
+
+static void note_down(natsConnection* connection, void* context) {
+    (void)connection;
+    server_connection* self = context;
+    pthread_mutex_lock(&self->mutex);
+    self->is_up = false;
+    self->was_lost = true;
+    pthread_mutex_unlock(&self->mutex);
+    self->wake(self->context);
+}
+
+static void note_closed(natsConnection* connection, void* context) {
+    server_connection* self = context;
+    const char* text = "";
+    const natsStatus status = natsConnection_GetLastError(connection, &text);
+    note_down(connection, context);
+    pthread_mutex_lock(&self->mutex);
+    note_reason(self, status, text);
+    self->must_connect = true;
+    pthread_mutex_unlock(&self->mutex);
+    server_connection_leave(self);
+}
+
+// Before an attempt of the library, on the thread that made the last one.
+static int64_t choose_delay(natsConnection* connection, int attempts, void* context) {
+    (void)connection;
+    (void)attempts;
+    server_connection* self = context;
+    natsStatus status;
+    const char* text = nats_GetLastError(&status);
+    pthread_mutex_lock(&self->mutex);
+    if (text) note_reason(self, status, text);
+    const uint32_t ms = wait_ms(self);
+    pthread_mutex_unlock(&self->mutex);
+    return ms;
+}
+
+// By default the library prints them.
+static void hear_error(natsConnection* connection, natsSubscription* subscription,
+                       natsStatus status, void* context) {
+    (void)connection;
+    (void)subscription;
+    (void)status;
+    (void)context;
+}
+
+// ---- the thread ----
+
+// @return false: the time came.
+static bool wait_for_change(server_connection* self, uint32_t ms) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    const uint64_t ns = (uint64_t)until.tv_nsec + ms * UINT64_C(1000000);
+    until.tv_sec += (time_t)(ns / 1000000000);
+    until.tv_nsec = (long)(ns % 1000000000);
+    return pthread_cond_timedwait(&self->changed, &self->mutex, &until) == 0;
+}
+
+// @return false: it is closed.
+static bool wait_for_turn(server_connection* self) {
+    while (!self->must_connect && !self->is_closing)
+        pthread_cond_wait(&self->changed, &self->mutex);
+    while (!self->is_closing && wait_for_change(self, wait_ms(self)))
+        ;
+    return !self->is_closing;
+}
+
+static void connect_once(server_connection* self) {
+    natsConnection* made = NULL;
+    natsConnection* before = self->made; // that was not taken
+    self->made = NULL;
+    self->must_connect = self->was_lost = false;
+    self->users++; // until note_closed
+    pthread_mutex_unlock(&self->mutex);
+    natsConnection_Destroy(before);
+    const natsStatus status = natsConnection_Connect(&made, self->options);
+    const char* text = nats_GetLastError(NULL);
+    pthread_mutex_lock(&self->mutex);
+    self->made = made;
+    if (status != NATS_OK) {
+        note_reason(self, status, text ? text : natsStatus_GetText(status));
+        self->must_connect = true;
+        self->users--;
+    } else if (!self->was_lost) {
+        mark_up(self);
+    }
+}
+
+static void* run(void* context) {
+    server_connection* self = context;
+    pthread_mutex_lock(&self->mutex);
+    do {
+        connect_once(self);
+        pthread_mutex_unlock(&self->mutex);
+        self->wake(self->context);
+        pthread_mutex_lock(&self->mutex);
+    } while (wait_for_turn(self));
+    pthread_mutex_unlock(&self->mutex);
+    natsConnection_Destroy(self->made);
+    server_connection_leave(self);
+    return NULL;
+}
+
+static bool start_thread(server_connection* self) {
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    sigdelset(&all, SIGBUS); // the guard of the log's queue
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool has_thread = pthread_create(&thread, NULL, run, self) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (has_thread) (void)pthread_detach(thread); // it may wait for a broker when all is closed
+    return has_thread;
+}
+
+// ---- the one that polls ----
+
+bool server_connection_is_up(server_connection* self) {
+    pthread_mutex_lock(&self->mutex);
+    const bool is_up = self->is_up;
+    pthread_mutex_unlock(&self->mutex);
+    return is_up;
+}
+
+bool server_connection_look(server_connection* self, natsConnection** made, uint64_t* count,
+                            char* reason, size_t reason_bytes) {
+    pthread_mutex_lock(&self->mutex);
+    *made = self->made;
+    self->made = NULL;
+    *count = self->count;
+    (void)base_text_copy(reason, reason_bytes, self->reason);
+    const bool is_up = self->is_up;
+    pthread_mutex_unlock(&self->mutex);
+    return is_up;
+}
+
+void server_connection_enter(server_connection* self) {
+    pthread_mutex_lock(&self->mutex);
+    self->users++;
+    pthread_mutex_unlock(&self->mutex);
+}
+
+void server_connection_leave(void* context) {
+    server_connection* self = context;
+    pthread_mutex_lock(&self->mutex);
+    self->users--;
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+// ---- life ----
+
+static void set_options(server_connection* self) {
+    enum { CONNECT_MS = 2000, PING_MS = 2000, PINGS_MAX = 3 };
+    natsOptions* options = self->options;
+    (void)natsOptions_SetTimeout(options, CONNECT_MS);
+    (void)natsOptions_SetMaxReconnect(options, -1);
+    (void)natsOptions_SetCustomReconnectDelay(options, choose_delay, self);
+    (void)natsOptions_SetPingInterval(options, PING_MS);
+    (void)natsOptions_SetMaxPingsOut(options, PINGS_MAX);
+    (void)natsOptions_SetSendAsap(options, true);
+    (void)natsOptions_SetNoEcho(options, true); // of its own reports
+    (void)natsOptions_SetErrorHandler(options, hear_error, self);
+    (void)natsOptions_SetDisconnectedCB(options, note_down, self);
+    (void)natsOptions_SetClosedCB(options, note_closed, self);
+    (void)natsOptions_SetReconnectedCB(options, note_up, self);
+}
+
+static void destroy(server_connection* self) {
+    natsOptions_Destroy(self->options);
+    pthread_cond_destroy(&self->changed);
+    pthread_mutex_destroy(&self->mutex);
+    free(self);
+}
+
+server_connection* server_connection_create(natsOptions* options, bool has_one_server,
+                                            void (*wake)(void* context), void* context) {
+    server_connection* self = calloc(1, sizeof *self);
+    pthread_condattr_t clock;
+    if (!self) return NULL;
+    self->options = options;
+    self->has_one_server = has_one_server;
+    self->wake = wake;
+    self->context = context;
+    pthread_mutex_init(&self->mutex, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&self->changed, &clock);
+    pthread_condattr_destroy(&clock);
+    set_options(self);
+    self->users = 1; // the thread
+    if (start_thread(self)) return self;
+    destroy(self);
+    return NULL;
+}
+
+bool server_connection_close(server_connection* self) {
+    enum { LEAVE_MS = 3000 };
+    if (!self) return true;
+    pthread_mutex_lock(&self->mutex);
+    self->is_closing = true;
+    pthread_cond_broadcast(&self->changed);
+    while (self->users > 0 && wait_for_change(self, LEAVE_MS))
+        ;
+    const bool has_left = self->users == 0;
+    pthread_mutex_unlock(&self->mutex);
+    if (has_left) destroy(self);
+    return has_left;
+}
