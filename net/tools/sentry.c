@@ -459,15 +459,20 @@ static bool start(net_sentry* sentry) {
     return error == 0;
 }
 
+// Without passwords of URLs, and without a word that is cut.
 static void read_words(words* all) {
+    char text[WORDS_BYTES];
     const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     if (file < 0) return;
-    const ssize_t got = read(file, all->text, sizeof all->text);
+    ssize_t got = read(file, text, sizeof text);
     close(file);
-    if (got <= 0) return;
-    all->bytes = (size_t)got;
-    all->is_cut = all->text[got - 1] != 0;
-    all->text[got - 1] = 0;
+    all->is_cut = got > 0 && text[got - 1] != 0;
+    while (got > 0 && text[got - 1] != 0)
+        got--;
+    for (const char* word = text; word < text + got; word += strlen(word) + 1) {
+        (void)base_text_copy_public(all->text + all->bytes, sizeof all->text - all->bytes, word);
+        all->bytes += strlen(all->text + all->bytes) + 1;
+    }
 }
 
 static void copy_text(char* target, size_t target_bytes, const char* text) {
