@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Debian's nats-server in the folder of a case, for stream.sh, standby.sh and relay.sh. $nats gets the address for --stream.
+# Debian's nats-server in the folder of a case, for stream.sh, login.sh, standby.sh and relay.sh. $nats gets the address for --stream.
 
 # broker PORT [LIMIT] [ACCOUNTS]: start it; port -1: the system chooses. $port gets it. With $login it has one user, shoal,
 # with this password.
