@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The source decides when a tick is due (net/tools/follow.h); the sockets, the sessions and the log
 // are those of any server. Spectators read why it ends. New ones are refused while the relay is
-// behind, because a match that runs at ten times its speed is no pleasure.
+// behind its source's end by more than the delay, because a match that runs at ten times its speed
+// is no pleasure.
 #include "follow.h"
 
 #include "program.h"
@@ -15,8 +16,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define LATE_US UINT64_C(2000000)   ///< beyond it new spectators are refused
-#define SILENT_US UINT64_C(3000000) ///< a server says something ten times a second
+// Two limits, so that a relay near one of them does not change with each tick.
+#define BEHIND_US UINT64_C(2000000) ///< beyond it new spectators are refused
+#define CAUGHT_UP_US UINT64_C(500000)
+#define PATIENCE_US UINT64_C(2000000) ///< a match that is not there yet is no news before
+#define SILENT_US UINT64_C(3000000)   ///< a server says something ten times a second
 #define FIND_US UINT64_C(5000)
 /// Sessions are kept, and the broker is asked, when no tick came for so long.
 #define KEEP_TICKS 2u
@@ -54,7 +58,7 @@ static net_result find_match(server_program* self) {
         const uint64_t now_us = net_loop_now_us();
         server_notify_extend(&self->service.notify, now_us);
         server_nats_say(follow->nats, &self->reporter, now_us);
-        if (!is_said && now_us - begin_us > LATE_US) {
+        if (!is_said && now_us - begin_us > PATIENCE_US) {
             is_said = true;
             base_report(&self->reporter, follow->name, 0, "warning: waits for the match's stream");
         }
@@ -180,18 +184,20 @@ bool server_follow_tick(server_program* self, uint64_t now_us) {
     return false;
 }
 
-static void pass_late(server_program* self) {
+static void pass_behind(server_program* self) {
     server_follow* follow = &self->follow;
-    const bool is_late = follow->report.late_us > (follow->is_late ? LATE_US / 4 : LATE_US);
-    if (is_late == follow->is_late) return;
-    follow->is_late = is_late;
-    net_server_refuse(self->server,
-                      is_late ? "this relay is behind the match and catches up: try again soon"
-                              : "");
+    const bool is_behind =
+        follow->report.behind_us > (follow->is_behind ? CAUGHT_UP_US : BEHIND_US);
+    if (is_behind == follow->is_behind) return;
+    follow->is_behind = is_behind;
+    if (!self->service.is_draining)
+        net_server_refuse(
+            self->server,
+            is_behind ? "this relay is behind the match and catches up: try again soon" : "");
     base_report(&self->reporter, NULL, 0,
-                is_late ? "note: behind at tick %" PRIu64 " of %" PRIu64 ": it catches up"
-                        : "note: caught up at tick %" PRIu64 " of %" PRIu64,
-                net_match_tick(self->match), follow->report.newest);
+                is_behind ? "note: behind at tick %" PRIu64 " of %" PRIu64 ": it catches up"
+                          : "note: caught up at tick %" PRIu64 " of %" PRIu64,
+                net_match_tick(self->match), follow->report.end);
 }
 
 static void pass_silent(server_program* self) {
@@ -217,7 +223,7 @@ void server_follow_pass(server_program* self, uint64_t now_us) {
         net_server_get_phase(self->server) > NET_SERVER_RUNNING)
         return;
     follow->report = net_follow_get_report(follow->source, now_us);
-    pass_late(self);
+    pass_behind(self);
     pass_silent(self);
     if (follow->nats) server_nats_say(follow->nats, &self->reporter, now_us);
 }

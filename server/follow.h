@@ -14,9 +14,9 @@ typedef struct server_follow {
     struct server_nats* nats; ///< of a stream
     net_broker broker;
     net_follow_report report;
-    net_follow_state end;    ///< how the match ended here; WAITS: it goes on
-    uint64_t tick_us;        ///< when a tick ran, or sessions were kept, last
-    bool is_late, is_silent; ///< reported
+    net_follow_state end;      ///< how the match ended here; WAITS: it goes on
+    uint64_t tick_us;          ///< when a tick ran, or sessions were kept, last
+    bool is_behind, is_silent; ///< reported
 } server_follow;
 
 /// Open the source of the options, and take game and tick rate from it. Nothing without one.

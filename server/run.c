@@ -123,7 +123,8 @@ static void pass(server_program* self) {
     server_program_update_subject(self);
     server_follow_pass(self, net_loop_now_us());
     server_standby_pass(self);
-    server_inspect_pass(self->inspect, !server_program_is_draining(self) && !self->follow.is_late &&
+    server_inspect_pass(self->inspect, !server_program_is_draining(self) &&
+                                           !self->follow.is_behind &&
                                            !server_standby_is_waiting(self));
     server_console_read(self);
     server_control_pass(self->control, &self->subject, net_loop_now_us());

@@ -51,6 +51,7 @@ struct net_stream_follower {
     uint64_t good_us;   // when the newest one was asked that counts
     uint64_t silent_us; // from here on nothing came, and pings counted
     uint64_t grace_us;  // until then no silence counts: the broker was away
+    uint64_t end;       // of the stream: the newest message, as last heard
     uint64_t late_us;   // when the first of the late ones in a row was asked; 0: the newest was not
 };
 
@@ -72,6 +73,11 @@ static void count_no_silence(net_stream_follower* self) {
     self->silent_us = self->good_us = 0;
 }
 
+static void count_lag(net_stream_follower* self) {
+    const uint64_t have = self->info.position.sequence;
+    self->info.lag_messages = self->end > have ? self->end - have : 0;
+}
+
 // ---- messages ----
 
 static void take_claim(net_stream_follower* self) {
@@ -87,6 +93,7 @@ static void take_claim(net_stream_follower* self) {
     info->is_claim_new = frame->epoch > 1;
     info->position.epoch = frame->epoch;
     info->position.sequence = self->sequence;
+    count_lag(self);
 }
 
 static const char* find_fault(const net_stream_follower* self) {
@@ -201,6 +208,24 @@ static void note_late(net_stream_follower* self, bool is_late, uint64_t now_us) 
     self->info.late_us = is_late ? now_us - self->late_us : 0;
 }
 
+// A claim has no tick, and other bytes are refused when they are read.
+static void hear_end(net_stream_follower* self, const net_broker_answer* answer) {
+    net_stream_follower_info* info = &self->info;
+    net_stream_frame frame;
+    net_log_record record;
+    const uint8_t* data;
+    size_t offset = 0;
+    info->heard_us = self->ping_us;
+    self->end = answer->sequence;
+    count_lag(self);
+    if (!net_stream_frame_read(&frame, answer->data, answer->size)) return;
+    while (frame.kind == NET_STREAM_KIND_RECORDS &&
+           net_stream_frame_next(&frame, &offset, &record, &data)) {
+        const bool is_next = record.kind == NET_LOG_KIND_BEGIN || record.kind == NET_LOG_KIND_ALIVE;
+        info->end_tick = record.tick - (is_next && record.tick > 0);
+    }
+}
+
 static void take_ping(net_stream_follower* self, const net_broker_answer* answer, uint64_t now_us) {
     net_stream_follower_info* info = &self->info;
     self->ping_request = 0;
@@ -214,9 +239,8 @@ static void take_ping(net_stream_follower* self, const net_broker_answer* answer
     }
     const bool is_late = now_us - self->ping_us > PING_ANSWER_US;
     note_late(self, is_late, now_us);
-    const uint64_t have = info->position.sequence;
-    info->lag_messages = answer->sequence > have ? answer->sequence - have : 0;
-    if (answer->sequence <= have && !is_late)
+    hear_end(self, answer);
+    if (info->lag_messages == 0 && !is_late)
         count_silence(self);
     else
         count_no_silence(self);
@@ -277,7 +301,8 @@ uint64_t net_stream_follower_poll(net_stream_follower* self, uint64_t now_us) {
         note_late(self, false, now_us);
         return now_us + PING_US;
     }
-    if (self->must_read && now_us >= self->read_due_us) {
+    // Nothing is read before it is known how much there is.
+    if (self->must_read && self->info.heard_us > 0 && now_us >= self->read_due_us) {
         self->must_read = false;
         self->came_us = now_us;
         self->read_request = ++self->request;
@@ -294,6 +319,7 @@ static void end_message(net_stream_follower* self) {
     self->has_message = false;
     position->sequence = self->sequence;
     position->records += self->frame.count;
+    count_lag(self);
 }
 
 net_stream_next net_stream_follower_next(net_stream_follower* self, const uint8_t** data,

@@ -199,13 +199,34 @@ static bool is_connected(const net_follow* self) {
     return broker->status(broker->context).is_connected;
 }
 
+// Match time from its begin to the end of a tick.
+static uint64_t time_of(const net_follow* self, ecs_tick tick) {
+    return (tick < UINT32_MAX ? tick : UINT32_MAX) * UINT64_C(1000000) /
+           net_follow_info(self)->tick_rate_hz;
+}
+
+// Where the end of the source is now. Of a file what it had at the start is known, and what came.
+static uint64_t end_us(const net_follow* self, ecs_tick end, uint64_t now_us) {
+    if (!self->stream) return time_of(self, end);
+    const net_stream_follower_info* info = net_stream_follower_get(self->stream);
+    const uint64_t heard_us = time_of(self, info->end_tick) + now_us - info->heard_us;
+    return heard_us > time_of(self, end) ? heard_us : time_of(self, end);
+}
+
 net_follow_report net_follow_get_report(const net_follow* self, uint64_t now_us) {
     const net_log_delay_report delay = net_log_delay_get_report(self->delay);
-    const uint64_t due_us = net_follow_due_us(self);
+    const ecs_tick known = self->stream ? net_stream_follower_get(self->stream)->end_tick
+                           : self->file ? net_follow_info(self)->last_tick
+                                        : 0;
+    const ecs_tick end = known > delay.newest ? known : delay.newest;
+    const uint64_t shown_us = time_of(self, self->match ? net_match_tick(self->match) : 0) +
+                              self->config.delay_us + (self->file ? FILE_SLACK_US : 0);
+    const uint64_t wanted_us = end_us(self, end, now_us);
     const bool is_open = delay.came_us > 0 && delay.state == NET_LOG_FEED_NOTHING;
     return (net_follow_report){.newest = delay.newest,
                                .tick = self->match ? net_match_tick(self->match) : 0,
-                               .late_us = due_us < now_us ? now_us - due_us : 0,
+                               .end = end,
+                               .behind_us = wanted_us > shown_us ? wanted_us - shown_us : 0,
                                .silent_us = is_open ? now_us - delay.came_us : 0,
                                .kept_bytes = delay.bytes,
                                .is_cut = self->stream && !is_connected(self),

@@ -61,11 +61,13 @@ net_follow_state net_follow_run(net_follow* follow, net_server* server, uint64_t
 /// When the next tick is due; UINT64_MAX: it has not come.
 uint64_t net_follow_due_us(const net_follow* follow);
 
-/// How far behind. Of the delay nothing counts as late.
+/// How far behind the source's end, which is not what has come: of a stream its broker says where
+/// that is. When it says nothing, the match is taken to go on. Of the delay nothing counts.
 typedef struct net_follow_report {
     ecs_tick newest;      ///< tick that has come from the source; 0: none
     ecs_tick tick;        ///< newest that ran here; 0: none
-    uint64_t late_us;     ///< the next tick was due so long ago; 0: it is not
+    ecs_tick end;         ///< newest tick that the source has, as last heard
+    uint64_t behind_us;   ///< so much of the match should have run here, and did not
     uint64_t silent_us;   ///< nothing came for so long
     uint64_t kept_bytes;  ///< of ticks that wait
     net_log_alive reason; ///< why no tick came last; 0: one did

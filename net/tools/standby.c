@@ -248,7 +248,7 @@ net_standby_report net_standby_get_report(const net_standby* self) {
     const net_broker* broker = &self->config.broker;
     const net_broker_status reads = broker->status(broker->context);
     const net_broker_status claims = self->writer ? net_stream_writer_broker(self->writer) : reads;
-    return (net_standby_report){.newest = info->tick,
+    return (net_standby_report){.newest = info->end_tick > info->tick ? info->end_tick : info->tick,
                                 .is_connected = reads.is_connected && claims.is_connected,
                                 .reconnects = reads.reconnects + claims.reconnects,
                                 .waiting = reads.waiting,

@@ -50,7 +50,7 @@ void net_standby_open(net_standby* standby, net_stream_tap* tap, net_stream_writ
 /// Do what is due, at most a tick. Of the states behind NET_STANDBY_CLAIMS none changes again.
 net_standby_state net_standby_run(net_standby* standby, net_server* server, uint64_t now_us);
 typedef struct net_standby_report {
-    ecs_tick newest;       ///< tick that has come; 0: none
+    ecs_tick newest;       ///< tick that the stream has, as last heard; 0: none
     uint64_t lag_messages; ///< that the stream has and that did not come yet, as last heard
     uint64_t silence_us;   ///< that counts
     uint64_t late_us;      ///< net_stream_follower_info.late_us

@@ -316,14 +316,9 @@ static void put_log(base_bytes* text, const server_subject* subject) {
 static void put_follow(base_bytes* text, const server_subject* subject) {
     const net_follow_report* follow = subject->follow;
     if (!follow || subject->standby) return;
-    const ecs_tick tick = net_match_tick(subject->match);
-    const ecs_tick behind = follow->newest > tick ? follow->newest - tick : 0;
     put_seconds(text, "shoal_relay_behind_seconds", "gauge",
-                "Match time between the newest tick of the source and the one that is shown.",
-                behind * MILLION / subject->tick_rate_hz);
-    put_seconds(text, "shoal_relay_late_seconds", "gauge",
-                "The next tick was due so long ago: 0 unless the relay is too slow.",
-                follow->late_us);
+                "Match time that the source has, that is older than the delay, and was not shown.",
+                follow->behind_us);
     put_seconds(text, "shoal_relay_silent_seconds", "gauge",
                 "Nothing came from the source for so long.", follow->silent_us);
     put_count(text, "shoal_relay_kept_bytes", "gauge", "Of ticks that wait for their delay.",

@@ -169,7 +169,7 @@ def run(options, binary, folder):
     figures = measure(one, options.seconds)
     source = metrics(one)
     show(f"relay spectators={options.spectators}", **figures,
-         behind_s=f"{source['shoal_relay_behind_seconds']:.2f}", late_s=f"{source['shoal_relay_late_seconds']:.3f}",
+         behind_s=f"{source['shoal_relay_behind_seconds']:.2f}",
          kept_kb=f"{source['shoal_relay_kept_bytes'] / 1000:.0f}", delay_s=2)
     end(clients)
     end(one)

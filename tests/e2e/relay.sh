@@ -46,7 +46,7 @@ info = json.loads(ask("/watch/info"))
 assert "why" not in info, info
 assert len(ask("/watch/bytes?from=0")) > 0
 metrics = ask("/metrics").decode()
-for name in ("behind_seconds", "late_seconds", "silent_seconds", "kept_bytes"):
+for name in ("behind_seconds", "silent_seconds", "kept_bytes"):
     assert f"\nshoal_relay_{name} " in metrics, name
 assert 'shoal_clients{kind="spectator"} 2' in metrics
 PYTHON

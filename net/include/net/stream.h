@@ -334,7 +334,9 @@ typedef struct net_stream_follower_info {
     /// How long each answer of the broker was too late to count: one that is that far away never
     /// lets silence count.
     uint64_t late_us;
-    uint64_t lag_messages; ///< that the stream has and that were not taken yet, as last heard
+    uint64_t heard_us;     ///< when the newest answer about the stream's end was asked; 0: never
+    ecs_tick end_tick;     ///< the newest whole tick that the stream had then; 0: none
+    uint64_t lag_messages; ///< that the stream had then and that were not taken yet
     char text[NET_BROKER_TEXT_BYTES + 64];
 } net_stream_follower_info;
 
