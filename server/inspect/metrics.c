@@ -231,11 +231,17 @@ static void put_ticks(const server_metrics* self, base_bytes* text, const server
     }
     put_count(text, "shoal_ticks_total", "counter", "Ticks that the match has run.",
               view_tick_of(subject, request));
+    put_seconds(text, "shoal_tick_period_seconds", "gauge", "From one tick to the next one.",
+                MILLION / subject->tick_rate_hz);
+    if (subject->follow) return; // its ticks are due when they come
     put_count(text, "shoal_ticks_given_up_total", "counter",
               "Ticks that were due and did not run: the match stood still for so long.",
               subject->ticks_given_up);
+    const bool is_running =
+        net_server_get_phase(subject->server) == NET_SERVER_RUNNING && !subject->is_paused;
     put_seconds(text, "shoal_tick_lag_seconds", "gauge",
-                "How much later than it was due the newest tick began.", self->late_us);
+                "How much later than it was due the newest tick began; 0 while none is due.",
+                is_running ? self->late_us : 0);
 }
 
 static void put_clients(base_bytes* text, const net_server_counters* counters) {
@@ -330,7 +336,8 @@ static void put_standby(base_bytes* text, const server_subject* subject) {
     if (!standby) return;
     put_count(text, "shoal_standby", "gauge", "1: it stands by for another server's match.", 1);
     const ecs_tick tick = net_match_tick(subject->match);
-    put_count(text, "shoal_standby_lag_ticks", "gauge", "Ticks that came and did not run yet.",
+    put_count(text, "shoal_standby_lag_ticks", "gauge",
+              "Ticks that the stream has and that did not run yet.",
               standby->newest > tick ? standby->newest - tick : 0);
     put_count(text, "shoal_standby_lag_messages", "gauge", "Messages of the stream to come.",
               standby->lag_messages);
@@ -348,7 +355,7 @@ static void put_standby(base_bytes* text, const server_subject* subject) {
 
 static void put_stream(base_bytes* text, const server_subject* subject,
                        const server_request* request) {
-    if (!subject->stream) return;
+    if (!subject->stream || subject->standby) return; // a standby does not write it
     const ecs_tick seen = view_tick_of(subject, request);
     const net_stream_status* status = &subject->stream->status;
     const bool is_up = status->state == NET_STREAM_OWNED && status->trouble == NET_STREAM_WELL;

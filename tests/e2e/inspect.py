@@ -124,7 +124,7 @@ counters = """ticks ticks_given_up joins leaves refusals resumes sent_bytes rece
 log_ticks_waited log_saves log_saves_failed http_responses http_frames_lost http_cut""".split()
 families = {f"shoal_{name}_total": "counter" for name in counters}
 families |= {f"shoal_{name}": "gauge" for name in
-             "build_info tick_lag_seconds clients entities log_ticks_lost http_connections".split()}
+             "build_info tick_lag_seconds tick_period_seconds clients entities log_ticks_lost http_connections".split()}
 families |= {f"shoal_{name}": "histogram" for name in
              "tick_duration_seconds client_rtt_seconds client_loss_ratio".split()}
 # With a stream; the last is of --stream-sync.
@@ -133,6 +133,7 @@ of_stream = {f"shoal_stream_{name}_total": "counter" for name in
 of_stream |= {f"shoal_stream_{name}": "gauge" for name in
               "up epoch acked_sequence acked_tick waiting_records waiting_bytes waiting_messages held_bytes ack_seconds".split()}
 of_stream |= {"shoal_standbys": "gauge", "shoal_relays": "gauge", "shoal_takeovers_total": "counter"}
+of_followers = {"shoal_standby_silent_seconds": "gauge", "shoal_relay_behind_seconds": "gauge"}
 of_stream_later = {"shoal_stream_protected": "gauge"}
 labels_of = {"shoal_build_info": {"version", "game", "schema"}, "shoal_tick_duration_seconds": {"part"},
              "shoal_clients": {"kind"}, "shoal_leaves_total": {"reason"}, "shoal_refusals_total": {"reason"},
@@ -224,7 +225,7 @@ def metrics(dashboard, alerts):
         assert len(asked) >= 5, file
         for name in asked:
             base = re.sub("_(bucket|sum|count)$", "", name)
-            known = families | of_stream | of_stream_later | {"shoal_standby_silent_seconds": "gauge"} # of a standby
+            known = families | of_stream | of_stream_later | of_followers
             assert name in known or families.get(base) == "histogram", f"{file} asks for {name}"
     print(text, end="")
 

@@ -339,6 +339,48 @@ VIEW_CASE(a_reader_who_watches_later_gets_nothing_of_now, .seed = 1, .quiet = 1e
     server_metrics_destroy(self->subject.metrics);
 }
 
+static bool has_metric(viewer* self, const char* name) {
+    char line[64];
+    assert_int_equal(ask(self, SERVER_READER, "metrics", NULL), 200);
+    snprintf(line, sizeof line, "\nshoal_%s ", name);
+    return says(self, line);
+}
+
+// An alert that is about a server's stream or pace would fire on each standby and relay.
+VIEW_CASE(a_program_has_the_metrics_that_say_something_about_it, .seed = 1, .quiet = 1e9) {
+    const server_stream_counts stream = {.records = 0};
+    const net_standby_report standby = {.newest = 1};
+    const net_follow_report follow = {.behind_us = 2500000};
+    open_metrics(self);
+    play(self, 10);
+    assert_true(has_metric(self, "tick_lag_seconds") && has_metric(self, "tick_period_seconds"));
+    assert_false(has_metric(self, "stream_up") || has_metric(self, "standbys"));
+    self->subject.stream = &stream;
+    assert_true(has_metric(self, "stream_up"));
+    self->subject.follow = &follow; // a relay has no stream of its own
+    self->subject.stream = NULL;
+    assert_true(has_metric(self, "relay_behind_seconds") && says(self, "behind_seconds 2.500000"));
+    assert_false(has_metric(self, "tick_lag_seconds"));
+    self->subject.stream = &stream; // a standby has one, that it does not write yet
+    self->subject.standby = &standby;
+    assert_true(has_metric(self, "standby_lag_ticks") && has_metric(self, "tick_period_seconds"));
+    assert_false(has_metric(self, "stream_up") || has_metric(self, "stream_protected"));
+    assert_false(has_metric(self, "standbys") || has_metric(self, "tick_lag_seconds"));
+    assert_false(has_metric(self, "relay_behind_seconds"));
+    server_metrics_destroy(self->subject.metrics);
+}
+
+// The newest tick is long ago.
+VIEW_CASE(a_match_that_is_paused_is_not_late, .seed = 1, .quiet = 1e9) {
+    open_metrics(self);
+    play(self, 10);
+    server_metrics_tick(self->subject.metrics, self->table.server, 1000, 200000);
+    assert_true(has_metric(self, "tick_lag_seconds") && says(self, "lag_seconds 0.200000"));
+    self->subject.is_paused = true;
+    assert_true(has_metric(self, "tick_lag_seconds") && says(self, "lag_seconds 0.000000"));
+    server_metrics_destroy(self->subject.metrics);
+}
+
 CASE(a_reader_looks_into_no_game_that_hides_things) {
     swarm_wild wild;
     viewer self;
