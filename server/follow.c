@@ -209,7 +209,7 @@ static void pass_silent(server_program* self) {
         base_report(&self->reporter, follow->name, 0,
                     "warning: nothing comes behind tick %" PRIu64 ": %s", follow->report.newest,
                     !follow->nats ? "its server hangs, or its files do not come here any more"
-                    : follow->report.is_cut ? "there is no connection to the broker"
+                    : follow->report.is_cut ? "its broker does not answer"
                     : follow->report.is_waiting
                         ? "its server waits for the broker, which is full"
                         : "its server is gone or hangs, and none goes on with it");

@@ -21,6 +21,8 @@ enum { CONTROLS_MAX = 256 }; // of one tick
 
 /// A block of a file has a second.
 #define FILE_SLACK_US UINT64_C(1100000)
+/// A broker that is there says 20 times a second where the stream ends.
+#define UNHEARD_US UINT64_C(1000000)
 
 _Static_assert(NET_FOLLOW_DELAY_S_MAX <= NET_LOG_DELAY_S_MAX, "as long as the feed can hold it");
 
@@ -194,9 +196,8 @@ uint64_t net_follow_due_us(const net_follow* self) {
     return net_log_delay_due_us(self->delay);
 }
 
-static bool is_connected(const net_follow* self) {
-    const net_broker* broker = self->config.broker;
-    return broker->status(broker->context).is_connected;
+static uint64_t max_of(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
 }
 
 // Match time from its begin to the end of a tick.
@@ -205,33 +206,27 @@ static uint64_t time_of(const net_follow* self, ecs_tick tick) {
            net_follow_info(self)->tick_rate_hz;
 }
 
-// Where the end of the source is now. Of a file what it had at the start is known, and what came.
-static uint64_t end_us(const net_follow* self, ecs_tick end, uint64_t now_us) {
-    if (!self->stream) return time_of(self, end);
-    const net_stream_follower_info* info = net_stream_follower_get(self->stream);
-    const uint64_t heard_us = time_of(self, info->end_tick) + now_us - info->heard_us;
-    return heard_us > time_of(self, end) ? heard_us : time_of(self, end);
-}
-
 net_follow_report net_follow_get_report(const net_follow* self, uint64_t now_us) {
     const net_log_delay_report delay = net_log_delay_get_report(self->delay);
-    const ecs_tick known = self->stream ? net_stream_follower_get(self->stream)->end_tick
+    const net_stream_follower_info* stream =
+        self->stream ? net_stream_follower_get(self->stream) : NULL;
+    const uint64_t unheard_us = stream ? now_us - stream->heard_us : 0;
+    // Of a file it is known what was there at the start, and what came.
+    const ecs_tick heard = stream       ? stream->end_tick
                            : self->file ? net_follow_info(self)->last_tick
                                         : 0;
-    const ecs_tick end = known > delay.newest ? known : delay.newest;
+    const uint64_t end_us = max_of(time_of(self, heard) + unheard_us, time_of(self, delay.newest));
     const uint64_t shown_us = time_of(self, self->match ? net_match_tick(self->match) : 0) +
                               self->config.delay_us + (self->file ? FILE_SLACK_US : 0);
-    const uint64_t wanted_us = end_us(self, end, now_us);
     const bool is_open = delay.came_us > 0 && delay.state == NET_LOG_FEED_NOTHING;
     return (net_follow_report){.newest = delay.newest,
                                .tick = self->match ? net_match_tick(self->match) : 0,
-                               .end = end,
-                               .behind_us = wanted_us > shown_us ? wanted_us - shown_us : 0,
+                               .end = max_of(heard, delay.newest),
+                               .behind_us = end_us > shown_us ? end_us - shown_us : 0,
                                .silent_us = is_open ? now_us - delay.came_us : 0,
                                .kept_bytes = delay.bytes,
-                               .is_cut = self->stream && !is_connected(self),
-                               .is_waiting = self->stream &&
-                                             net_stream_follower_get(self->stream)->is_waiting,
+                               .is_cut = unheard_us > UNHEARD_US,
+                               .is_waiting = stream && stream->is_waiting,
                                .reason = (net_log_alive)delay.alive};
 }
 

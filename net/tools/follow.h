@@ -71,7 +71,7 @@ typedef struct net_follow_report {
     uint64_t silent_us;   ///< nothing came for so long
     uint64_t kept_bytes;  ///< of ticks that wait
     net_log_alive reason; ///< why no tick came last; 0: one did
-    bool is_cut;          ///< there is no connection to the broker
+    bool is_cut;          ///< the stream's broker does not answer
     bool is_waiting;      ///< its server waits for the broker
 } net_follow_report;
 net_follow_report net_follow_get_report(const net_follow* follow, uint64_t now_us);

@@ -80,6 +80,10 @@ static void follow(relay* self, uint32_t steps, uint32_t ticks_max) {
     }
 }
 
+static bool is_cut(const relay* self) {
+    return net_follow_get_report(self->follow, clock_now_us).is_cut;
+}
+
 static uint32_t behind_ms(const relay* self) {
     return (uint32_t)(net_follow_get_report(self->follow, clock_now_us).behind_us / MS);
 }
@@ -123,7 +127,25 @@ RELAY_CASE(a_relay_without_its_broker_is_behind_when_it_has_shown_all) {
     assert_in_range(behind_ms(self), 0, 200);
     follow(self, 180, 1000);
     assert_in_range(behind_ms(self), 2500, 3200);
+    assert_true(is_cut(self));
     follow(self, 300, 1000);
+    assert_in_range(behind_ms(self), 0, 200);
+    assert_false(is_cut(self));
+}
+
+// As a line that takes everything and gives nothing: it is connected.
+RELAY_CASE(a_broker_that_does_not_answer_is_not_a_server_that_hangs) {
+    open_relay(self);
+    follow(self, 400, 1000);
+    broker_sim_stall(self->fleet.broker, self->fleet.now_us + 4000 * MS);
+    follow(self, 200, 1000);
+    assert_true(is_cut(self));
+    assert_true(net_follow_get_report(self->follow, clock_now_us).silent_us > 3000 * MS);
+    follow(self, 300, 1000);
+    assert_false(is_cut(self));
+    kill_node(&self->fleet.nodes[0]);
+    follow(self, 200, 1000);
+    assert_false(is_cut(self));
     assert_in_range(behind_ms(self), 0, 200);
 }
 
