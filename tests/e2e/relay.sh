@@ -142,6 +142,31 @@ case_a_relay_goes_on_with_the_standby_of_its_match() {
     kill_broker
 }
 
+is_ready_for() { python3 "$here/inspect.py" "$(value http relay.out)" health "$1" >health.out 2>health.err; }
+# It does not know where the stream ends, and has shown all that came.
+case_a_relay_is_ready_near_the_end_of_its_stream_alone() {
+    is_here || return 0
+    broker -1
+    streams server --log a.slog
+    start player shoal-client "$(value listen server.out)" --bots 1
+    relays relay "$stream" --delay 0 --record none --http 127.0.0.1:0
+    await "a relay that is ready" is_ready_for 200
+    kill -STOP "${pids[broker]}"
+    await "a relay that is not ready" is_ready_for 503
+    run guest shoal-client "$shown" --headless --spectate
+    [ "$code" = 6 ] || fail "a relay that is behind let a spectator in ($code)"
+    says guest.err 'this relay is behind the match and catches up: try again soon'
+    await "a word about the broker" has_said relay.err 'nothing comes behind tick [0-9]+: its broker does not answer$'
+    kill -CONT "${pids[broker]}"
+    await "a relay that is ready again" is_ready_for 200
+    await "the end of it" has_said relay.err '^note: caught up at tick'
+    kill -TERM "${pids[server]}"
+    ends_with 0 server
+    ends_with 0 player
+    ends_with 0 relay
+    kill_broker
+}
+
 case_what_a_relay_cannot_do_it_says() {
     run none shoal-relay
     [ "$code" = 2 ] || fail "a relay without a log ended with $code"
