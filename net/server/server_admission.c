@@ -139,7 +139,7 @@ void net_server_check_join(net_server* server, const net_session* session, bool 
         (void)base_text_copy(refusal->text, sizeof refusal->text,
                              "this server takes no spectators (its option: --spectators N)");
     } else if (is_player && server->clients_named + 1 >= NET_SPECTATOR_FIRST) {
-        // A log or a stream that a stranger wrote may begin anywhere.
+        // A log or a stream of others may have any number.
         (void)base_text_copy(refusal->text, sizeof refusal->text,
                              "this match has no number for another player");
     } else if (!has_room(server, is_player)) {
