@@ -7,7 +7,18 @@
 #include "state/snapshot_format.h"
 #include "state/solo_stats.h"
 
-typedef struct net_solo_receiver net_solo_receiver;
+typedef struct net_solo_receiver {
+    const base_allocator* allocator;
+    uint32_t epoch;         // the present one
+    net_solo_epoch present; // what it added, unless it is 0
+    uint32_t present_at;    // of `models`; the other one is of the epoch before
+    uint32_t read_epoch;    // of the snapshot that is read
+    net_solo_packets packets;
+    proto_solo_sample samples[NET_SOLO_RING_CLIENT];
+    proto_solo_model models[2];
+    proto_solo_coder coder;
+    uint8_t bytes[NET_SNAPSHOT_BYTES_MAX];
+} net_solo_receiver;
 
 typedef enum net_solo_result {
     NET_SOLO_OK,

@@ -540,9 +540,13 @@ int64_t proto_solo_number(proto_solo_coder* coder, uint32_t field, uint64_t situ
     return head.sign ? (int64_t)(0 - size) : (int64_t)size;
 }
 
-bool proto_solo_expects(proto_solo_coder* coder, uint32_t field, uint64_t situation) {
+uint32_t proto_solo_chance(const proto_solo_model* model, uint32_t field, uint64_t situation) {
     contexts c;
-    bool is_likely = expect_fact(coder->model, &c, field, situation) > CHANCE_EVEN;
+    return expect_fact(model, &c, field, situation);
+}
+
+bool proto_solo_expects(proto_solo_coder* coder, uint32_t field, uint64_t situation) {
+    bool is_likely = proto_solo_chance(coder->model, field, situation) > CHANCE_EVEN;
     if (coder->tape) add_guess(coder->tape, field, situation, is_likely);
     return is_likely;
 }
@@ -572,11 +576,9 @@ void proto_solo_record(proto_solo_coder* coder, proto_solo_tape* tape) {
 uint32_t proto_solo_take_guesses(const proto_solo_model* model, const uint64_t* guesses,
                                  uint32_t count) {
     uint32_t taken = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        contexts c;
-        taken |= (uint32_t)(expect_fact(model, &c, PROTO_SOLO_OTHER, guesses[i]) > CHANCE_EVEN)
+    for (uint32_t i = 0; i < count; i++)
+        taken |= (uint32_t)(proto_solo_chance(model, PROTO_SOLO_OTHER, guesses[i]) > CHANCE_EVEN)
                  << i;
-    }
     return taken;
 }
 

@@ -328,9 +328,13 @@ int64_t solo_number(solo_body* body, uint32_t field, const uint64_t* features, i
     return sample.value;
 }
 
+int32_t solo_chance(const solo_body* body, const solo_sample* sample) {
+    return look_at(body->statistics, sample->field, sample->features).chance;
+}
+
 bool solo_is_likely(solo_body* body, uint32_t field, const uint64_t* features) {
     solo_sample sample = sample_of(field, features, 0);
-    return look_at(body->statistics, field, sample.features).chance > 1 << 15;
+    return solo_chance(body, &sample) > 1 << 15;
 }
 
 bool solo_is_trusted(const solo_body* body, uint32_t name) {

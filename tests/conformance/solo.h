@@ -67,6 +67,8 @@ bool solo_end(const solo_body* body);
 int64_t solo_number(solo_body* body, uint32_t field, const uint64_t* features, int64_t value);
 /// Are neighbours looked for, for the template of this number?
 bool solo_is_trusted(const solo_body* body, uint32_t name);
+/// That the number of a sample is not 0, in 2^-16.
+int32_t solo_chance(const solo_body* body, const solo_sample* sample);
 bool solo_is_likely(solo_body* body, uint32_t field, const uint64_t* features);
 void solo_fact(solo_body* body, uint32_t field, const uint64_t* features, bool is_true);
 /// Train with the samples of a packet.

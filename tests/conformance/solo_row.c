@@ -225,11 +225,9 @@ static void code_drive(solo_coder* r, uint32_t c) {
         int64_t doubt = off * layout->drive[f] * r->row.h / (1 << 16);
         uint64_t last = solo_bucket(sign * motion(r, f));
         if (r->third && r->d3 > 0) {
-            int64_t x = divide_down(sign *
-                                        (lag(r, f, source, r->third, r->d3) -
-                                         lag(r, f, source, r->row.base2, r->row.d)) *
-                                        8,
-                                    1 << 20);
+            int64_t more =
+                lag(r, f, source, r->third, r->d3) - lag(r, f, source, r->row.base2, r->row.d);
+            int64_t x = divide_down(sign * more * 8, 1 << 20);
             last = lower(15, solo_size(x)) + (x < 0 ? 16 : 0);
         }
         const uint64_t features[SOLO_FEATURES] = {4 * lower(7, solo_size(look.f) * 8 >> 20) +

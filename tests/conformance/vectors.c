@@ -3,6 +3,7 @@
 // blocks, and from wire_vectors.txt beside them. Every kind of line must occur, so that a misspelt
 // word fails the test.
 #include "games.h"
+#include "mirror.h"
 #include "solo.h"
 #include "window.h"
 
@@ -271,6 +272,29 @@ static size_t read_hex(const char* text, uint8_t* bytes, size_t bytes_max) {
     return count;
 }
 
+// Are the samples of a body those of the line, if it has some?
+static bool are_samples(const char* line, const solo_body* body) {
+    const char* at = strstr(line, " samples=");
+    if (!at || !body) return !at;
+    at += strlen(" samples");
+    for (uint32_t i = 0; i < body->sample_count; i++) {
+        const solo_sample* sample = &body->samples[i];
+        uint64_t size = solo_size(sample->value);
+        uint32_t low = 0;
+        while (size >> low > 15)
+            low++;
+        char digits[SOLO_FEATURES + 1] = "", text[64];
+        for (uint32_t k = 0; k < SOLO_FEATURES; k++)
+            digits[k] = "0123456789abcdefghijklmnopqrstuv"[sample->features[k]];
+        int bytes = snprintf(text, sizeof text, "%c%" PRIu32 ".%s.%s%" PRIu64 ".%" PRId32,
+                             i ? ',' : '=', sample->field, digits, sample->value < 0 ? "-" : "",
+                             size >> low << low, solo_chance(body, sample));
+        if (strncmp(at, text, (size_t)bytes) != 0) return false;
+        at += bytes;
+    }
+    return *at == 0 || *at == '\n';
+}
+
 // Decode a state and encode it again.
 static bool check_state(page_state* page, const char* line, ProtobufCBinaryData state) {
     uint8_t again[1172] = {0};
@@ -293,6 +317,7 @@ static bool check_state(page_state* page, const char* line, ProtobufCBinaryData 
     bool is_late = strncmp(line, "late ", strlen("late ")) == 0;
     if (is_late) return is_right && result == BODY_WITHOUT_BASE;
     is_right &= result == BODY_DECODED && probe != PROBE_DIFFERS;
+    is_right &= are_samples(line, page->mirror->solo_body);
     bool is_read_only = page->is_reading || page->is_solo;
     return is_right && (is_read_only || (!writer.failed && (writer.at + 7) / 8 == state.len &&
                                          memcmp(again, state.data, state.len) == 0));
@@ -416,7 +441,7 @@ static bool check_solo(page_state* page, const char* line) {
     }
     solo_begin(body, bytes, size);
     solo_rows(line, &layout, body, back);
-    bool is_equal = solo_end(body) && memcmp(row, back, sizeof row) == 0;
+    bool is_equal = solo_end(body) && memcmp(row, back, sizeof row) == 0 && are_samples(line, body);
     free(body->statistics);
     free(body);
     return is_equal;

@@ -142,6 +142,8 @@ uint64_t proto_solo_position(const proto_solo_coder* coder);
 /// Code a number in a situation of 40 bits. @return the number: `value` unless it reads.
 int64_t proto_solo_number(proto_solo_coder* coder, uint32_t field, uint64_t situation,
                           int64_t value);
+/// The chance that a number is not 0, in 2^-16.
+uint32_t proto_solo_chance(const proto_solo_model* model, uint32_t field, uint64_t situation);
 /// Is a fact likely, by the samples so far? Nothing is coded.
 bool proto_solo_expects(proto_solo_coder* coder, uint32_t field, uint64_t situation);
 /// Add a sample: was it one?

@@ -9,6 +9,7 @@
 #include "proto/layout.h"
 #include "proto/solo.h"
 #include "row/tables_make.h"
+#include "solo_samples.h"
 #include "wire.pb-c.h"
 
 enum { FILE_BYTES_MAX = 1 << 18, BITS_MAX = 512, WORDS_MAX = 96 };
@@ -152,6 +153,13 @@ static void check_row(const char* line) {
     assert_memory_equal(back, row, layout.field_count * sizeof *row);
 }
 
+static void check_samples(const char* line, const proto_solo_coder* coder) {
+    static char expected[SOLO_SAMPLES_BYTES_MAX], samples[SOLO_SAMPLES_BYTES_MAX];
+    if (!*find_value(line, "samples", expected, sizeof expected)) return;
+    solo_samples_print(samples, coder);
+    assert_string_equal(samples, expected);
+}
+
 // A body of equal rows in solo code, after training with itself.
 static void check_solo(const char* line) {
     enum { SAMPLES = 256 };
@@ -191,6 +199,7 @@ static void check_solo(const char* line) {
     size_t size = proto_solo_end(&coder);
     for (size_t i = 0; i < size; i++)
         assert_true(base_text_format(hex + 2 * i, 3, "%02x", data[i]));
+    check_samples(line, &coder);
     assert_string_equal(hex, find_value(line, "hex", text, sizeof text));
     proto_solo_begin_read(&coder, &model, data, size, samples, SAMPLES);
     for (uint32_t k = 0; k < rows; k++) {
@@ -261,7 +270,7 @@ CASE(the_vectors_hold) {
         uint32_t least;
     } kinds[] = {{"\ngolomb ", check_golomb, 12},         {"\nquant ", check_quant, 8},
                  {"\nrotation ", check_rotation, 10},     {"\nrow layout=", check_row, 70},
-                 {"\nsolo layout=", check_solo, 12},      {"\ndescriptor ", check_descriptor, 2},
+                 {"\nsolo layout=", check_solo, 26},      {"\ndescriptor ", check_descriptor, 2},
                  {"\nscope_bytes ", check_scope_bytes, 1}};
     uint32_t counts[BASE_COUNT(kinds)] = {0};
     static const char* const files[] = {PROTO_FOLDER "/VECTORS.md", PROTO_FOLDER "/SOLO.md",

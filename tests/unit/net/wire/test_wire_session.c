@@ -11,6 +11,7 @@
 #include "mirror/snapshot_reader.h"
 #include "replicate/replicator.h"
 #include "session/packet_header.h"
+#include "solo_samples.h"
 #include "wire.pb-c.h"
 
 #include <inttypes.h>
@@ -26,7 +27,7 @@ enum {
     DELAY_TICKS_MAX = 9,
     ACK_TICKS = 2,
     LOST_AFTER = 12, ///< ticks
-    LINE_BYTES_MAX = 4096,
+    LINE_BYTES_MAX = SOLO_SAMPLES_BYTES_MAX + 4096,
     SOFT_BITS = 260,
     SOLO_SOFT_BITS = 520,
     TICK_RATE_HZ = 60,
@@ -108,6 +109,16 @@ static net_result read_state(session* s, const uint8_t* state, size_t size,
         (!near.has_tick || (int16_t)(uint16_t)(header->seq - s->seq_newest) > 0))
         s->seq_newest = header->seq;
     return result;
+}
+
+// Those of a body in shared code, in a session in solo code; else "".
+static const char* samples_of_shared(const session* s, const net_packet_header* header) {
+    static char text[SOLO_SAMPLES_BYTES_MAX];
+    text[0] = 0;
+    const proto_solo_coder* coder = s->is_solo ? &s->mirror->solo->coder : NULL;
+    if (header->has_body && coder && coder->mode == PROTO_SOLO_SAMPLE)
+        solo_samples_print(text, coder);
+    return text;
 }
 
 // ---- recording ----
@@ -213,8 +224,10 @@ static void print_letter(session* s, session_letter* letter, FILE* file) {
     net_result result = read_state(s, letter->state, letter->size, &header);
     assert_true(result == NET_OK || result != NET_ERR_MALFORMED);
     letter->is_read = result == NET_OK;
-    fprintf(file, "%s seq=%u tick=%" PRIu64 " hex=%s\n", letter->is_read ? "packet" : "late",
+    fprintf(file, "%s seq=%u tick=%" PRIu64 " hex=%s", letter->is_read ? "packet" : "late",
             letter->seq, letter->tick, hex);
+    const char* samples = letter->is_read ? samples_of_shared(s, &header) : "";
+    fprintf(file, "%s%s\n", *samples ? " samples=" : "", samples);
     if (!letter->is_read) return;
     net_world_digest scope = net_world_digest_walk(s->client.schema, s->client.world, NULL, NULL);
     fprintf(file, "scope entities=%u hash=%016" PRIx64 "\n", (unsigned)scope.entities, scope.hash);
@@ -315,6 +328,10 @@ static void expect_packet(session* s, const char* line, net_result expected) {
     assert_int_equal(result == NET_OK, expected == NET_OK);
     assert_int_not_equal(result, NET_ERR_MALFORMED);
     assert_int_equal(header.tick, strtoull(word_of(line, " tick="), NULL, 10));
+    const char *samples = strstr(line, " samples="), *made = samples_of_shared(s, &header);
+    if (samples) samples += strlen(" samples=");
+    assert_int_equal(strcspn(samples ? samples : "", "\n"), strlen(made));
+    assert_memory_equal(samples ? samples : "", made, strlen(made));
     shoal__wire__state_packet__free_unpacked(packet, NULL);
 }
 
