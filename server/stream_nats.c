@@ -6,7 +6,7 @@
 //     last     $JS.API.STREAM.MSG.GET.<stream>                  -> {"message":{"seq":N,"data":...
 //       with   $JS.API.STREAM.INFO.<stream>, before             -> {..."state":{..."last_seq":N...
 //     read     $JS.API.CONSUMER.CREATE.<stream>.<name>, push    -> messages, "100" flow control
-//     report   shoal.<identity>.report, which no stream has     -> to those who read or have appended
+//     report   shoal.<identity>.report, in no stream             -> to readers and writers
 //
 // libnats' own jetstream calls wait for their answers, and send no expectation for 0.
 #include "stream_nats.h"
@@ -58,7 +58,7 @@ struct server_nats {
     natsInbox* inbox;
     natsSubscription* replies;  // to requests
     natsSubscription* messages; // of the newest read
-    natsSubscription* reports;  // of others: of who reads, and from the first append on
+    natsSubscription* reports;  // of others; NULL before the first read or append
     uint64_t read_request;
     natsMsg* taken;
     uint8_t* decoded; // the newest message out of an answer

@@ -30,6 +30,7 @@ static void open_relay(relay* self) {
     self->broker = broker_sim_connect(fleet_of->broker);
     const net_follow_config config = {.file = "the stream",
                                       .broker = &self->broker,
+                                      .who = 1,
                                       .clock_us = clock_us,
                                       .delay_us = DELAY_S * UINT64_C(1000000),
                                       .reporter = test_reporter()};
