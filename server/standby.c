@@ -246,8 +246,9 @@ void server_standby_pass(server_program* self) {
     standby->report = net_standby_get_report(standby->standby);
     const ecs_tick tick = net_match_tick(self->match);
     if (standby->has_caught_up) warn(self);
-    if (standby->has_caught_up || standby->report.epoch == 0 || standby->report.lag_messages > 0 ||
-        standby->state == NET_STANDBY_RAN || tick + 1 < standby->report.newest)
+    if (standby->has_caught_up || !standby->report.is_connected || standby->report.epoch == 0 ||
+        standby->report.lag_messages > 0 || standby->state == NET_STANDBY_RAN ||
+        tick + 1 < standby->report.newest)
         return;
     standby->has_caught_up = true;
     base_report(&self->reporter, NULL, 0, "note: stands by at tick %" PRIu64 ", epoch %" PRIu64,

@@ -459,17 +459,19 @@ static bool start(net_sentry* sentry) {
     return error == 0;
 }
 
-// Without passwords of URLs, and without a word that is cut.
+// Without passwords of URLs: one that is cut has no end by which to find it.
 static void read_words(words* all) {
     char text[WORDS_BYTES];
     const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     if (file < 0) return;
-    ssize_t got = read(file, text, sizeof text);
+    const ssize_t got = read(file, text, sizeof text);
     close(file);
-    all->is_cut = got > 0 && text[got - 1] != 0;
-    while (got > 0 && text[got - 1] != 0)
-        got--;
-    for (const char* word = text; word < text + got; word += strlen(word) + 1) {
+    if (got <= 0) return;
+    all->is_cut = text[got - 1] != 0;
+    text[got - 1] = 0;
+    for (const char *word = text, *next; word < text + got; word = next) {
+        next = word + strlen(word) + 1;
+        if (all->is_cut && next == text + got && strstr(word, "://")) return;
         (void)base_text_copy_public(all->text + all->bytes, sizeof all->text - all->bytes, word);
         all->bytes += strlen(all->text + all->bytes) + 1;
     }

@@ -5,12 +5,12 @@
 # broker PORT [LIMIT] [ACCOUNTS]: start it; port -1: the system chooses. $port gets it. With $login it has one user, shoal,
 # with this password.
 broker() {
-    local pid
+    local pid users=
+    [ -z "${login:-}" ] || users="authorization { user: shoal, password: $login }"
     mkdir -p ports
     rm -f ports/*
     printf 'listen: "127.0.0.1:%s"\nmax_payload: %s\nports_file_dir: "%s"\n%s\njetstream {\n store_dir: "%s"\n %s\n}\n%s\n' \
-        "$1" "${payload:-1048576}" "$PWD/ports" "${login:+authorization { user: shoal, password: "$login" }}" \
-        "$PWD/store" "${2:-}" "${3:-}" >broker.conf
+        "$1" "${payload:-1048576}" "$PWD/ports" "$users" "$PWD/store" "${2:-}" "${3:-}" >broker.conf
     nats-server -c broker.conf >broker.out 2>broker.err &
     pid=$!
     pids[broker]=$pid
