@@ -337,11 +337,28 @@ void net_match_client_event(net_match* match, uint32_t client, uint32_t message,
     (void)ecs_event_send(match->world, entity, match->events[message - 1], target.bytes);
 }
 
-void net_match_note_numbers(net_match* match, uint32_t client, uint32_t input, uint32_t event) {
+static void note_numbers(net_match* match, uint32_t client, uint32_t input, uint32_t event) {
     net_player* player = net_match_find_player(match, client);
     if (!player) return;
     if (input != 0) player->input_number = input;
     if (event != 0) player->event_number = event;
+}
+
+void net_match_apply(net_match* match, const net_tick_inputs* inputs) {
+    for (uint32_t i = 0; i < inputs->leave_count; i++)
+        net_match_leave(match, inputs->leaves[i].client);
+    for (uint32_t i = 0; i < inputs->join_count; i++)
+        net_match_join(match, &inputs->joins[i]);
+    for (uint32_t i = 0; i < inputs->event_count; i++) {
+        const net_tick_event* event = &inputs->events[i];
+        note_numbers(match, event->client, 0, event->number);
+        net_match_client_event(match, event->client, event->message, event->payload, event->size);
+    }
+    for (uint32_t i = 0; i < inputs->input_count; i++) {
+        const net_tick_input* input = &inputs->inputs[i];
+        note_numbers(match, input->client, input->number, 0);
+        net_match_input_seen(match, input->client, input->payload, input->size, input->seen);
+    }
 }
 
 void net_match_get_numbers(const net_match* match, uint32_t client, uint32_t* input,

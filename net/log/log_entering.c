@@ -19,30 +19,30 @@ void net_log_entering_deinit(net_log_entering* self) {
 }
 
 void net_log_entering_clear(net_log_entering* self, ecs_tick tick) {
-    self->begin = (net_log_begin){.tick = tick};
+    self->begin = (net_tick_inputs){.tick = tick};
 }
 
-static bool leaves_already(const net_log_begin* begin, uint32_t client) {
+static bool leaves_already(const net_tick_inputs* begin, uint32_t client) {
     for (uint32_t i = 0; i < begin->leave_count; i++)
         if (begin->leaves[i].client == client) return true;
     return false;
 }
 
 static net_result add_leave(net_log_entering* self, net_match* match, const net_log_item* item) {
-    net_log_begin* begin = &self->begin;
+    net_tick_inputs* begin = &self->begin;
     if (!net_match_player_name(match, item->client) || leaves_already(begin, item->client))
         return NET_ERR_MALFORMED;
     if (!BASE_ARRAY_RESERVE(self->allocator, self->leaves, self->leave_capacity,
                             begin->leave_count + 1))
         return NET_ERR_MEMORY;
     self->leaves[begin->leave_count++] =
-        (net_log_leave){.client = item->client, .reason = item->reason};
+        (net_tick_leave){.client = item->client, .reason = item->reason};
     begin->leaves = self->leaves;
     return NET_OK;
 }
 
 static net_result add_join(net_log_entering* self, net_match* match, const net_log_item* item) {
-    net_log_begin* begin = &self->begin;
+    net_tick_inputs* begin = &self->begin;
     const uint32_t count = begin->join_count;
     const uint32_t last = count > 0 ? begin->joins[count - 1].client : net_match_client_last(match);
     if (item->client <= last || item->client >= NET_SPECTATOR_FIRST ||
@@ -65,32 +65,32 @@ static net_result add_join(net_log_entering* self, net_match* match, const net_l
 }
 
 static net_result add_event(net_log_entering* self, net_match* match, const net_log_item* item) {
-    net_log_begin* begin = &self->begin;
+    net_tick_inputs* begin = &self->begin;
     if (net_match_event_check(match, item->message, item->payload, item->payload_bytes) != NET_OK)
         return NET_ERR_MALFORMED;
     if (!BASE_ARRAY_RESERVE(self->allocator, self->events, self->event_capacity,
                             begin->event_count + 1))
         return NET_ERR_MEMORY;
-    self->events[begin->event_count++] = (net_log_event){.client = item->client,
-                                                         .message = item->message,
-                                                         .target = item->target,
-                                                         .payload = item->payload,
-                                                         .size = item->payload_bytes,
-                                                         .number = item->number};
+    self->events[begin->event_count++] = (net_tick_event){.client = item->client,
+                                                          .message = item->message,
+                                                          .target = item->target,
+                                                          .payload = item->payload,
+                                                          .size = item->payload_bytes,
+                                                          .number = item->number};
     begin->events = self->events;
     return NET_OK;
 }
 
 static net_result add_input(net_log_entering* self, net_match* match, const net_log_item* item) {
-    net_log_begin* begin = &self->begin;
+    net_tick_inputs* begin = &self->begin;
     if (!item->is_repeat &&
         net_match_input_check(match, item->payload, item->payload_bytes) != NET_OK)
         return NET_ERR_MALFORMED;
     if (!BASE_ARRAY_RESERVE(self->allocator, self->inputs, self->input_capacity,
                             begin->input_count + 1))
         return NET_ERR_MEMORY;
-    net_log_input* added = &self->inputs[begin->input_count++];
-    *added = (net_log_input){.client = item->client, .number = item->number};
+    net_tick_input* added = &self->inputs[begin->input_count++];
+    *added = (net_tick_input){.client = item->client, .number = item->number};
     if (!item->is_repeat) {
         added->payload = item->payload;
         added->size = item->payload_bytes;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-/// What enters a tick, out of the records of a log: the net_log_begin that its server had.
+/// What enters a tick, out of the records of a log: the net_tick_inputs that its server had.
 #pragma once
 
 #include "log/log_record.h"
 
 /// Memory: grows to the largest tick, then none.
 typedef struct net_log_entering {
-    net_log_begin begin; ///< borrows from the lists and the records' bytes
+    net_tick_inputs begin; ///< borrows from the lists and the records' bytes
     const base_allocator* allocator;
-    net_log_leave* leaves;
+    net_tick_leave* leaves;
     net_game_player* joins;
     net_log_item* join_items; ///< their names
-    net_log_event* events;
-    net_log_input* inputs;
+    net_tick_event* events;
+    net_tick_input* inputs;
     uint32_t leave_capacity, join_capacity, join_item_capacity, event_capacity, input_capacity;
 } net_log_entering;
 

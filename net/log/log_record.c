@@ -244,7 +244,7 @@ static net_log_item join_item(const net_game_player* join) {
     return item;
 }
 
-static net_log_item event_item(const net_log_event* event) {
+static net_log_item event_item(const net_tick_event* event) {
     BASE_ASSERT(event->size <= NET_EVENT_PAYLOAD_BYTES_MAX);
     return (net_log_item){.kind = NET_LOG_ITEM_EVENT,
                           .client = event->client,
@@ -255,7 +255,7 @@ static net_log_item event_item(const net_log_event* event) {
                           .payload_bytes = event->size};
 }
 
-static net_log_item input_item(const net_log_input* input) {
+static net_log_item input_item(const net_tick_input* input) {
     BASE_ASSERT(input->size <= NET_INPUT_BYTES_MAX);
     return (net_log_item){.kind = NET_LOG_ITEM_INPUT,
                           .client = input->client,
@@ -266,7 +266,7 @@ static net_log_item input_item(const net_log_input* input) {
                           .payload_bytes = input->payload ? input->size : 0};
 }
 
-bool net_log_begin_next(const net_log_begin* begin, uint32_t* position, net_log_item* item) {
+bool net_log_begin_next(const net_tick_inputs* begin, uint32_t* position, net_log_item* item) {
     uint32_t at = (*position)++;
     if (at < begin->leave_count) {
         *item = (net_log_item){.kind = NET_LOG_ITEM_LEAVE,

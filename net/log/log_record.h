@@ -85,7 +85,7 @@ bool net_log_item_next(const net_log_record* record, net_log_item_kind kind, siz
 
 /// Get the next item of a tick's begin, as it is recorded: leaves, joins, events, inputs; start
 /// with *position 0. An input has its `seen`. Borrowed from `begin`. @return false at the end.
-bool net_log_begin_next(const net_log_begin* begin, uint32_t* position, net_log_item* item);
+bool net_log_begin_next(const net_tick_inputs* begin, uint32_t* position, net_log_item* item);
 
 /// Get the next argument of a CONTROL; start with *offset 0. Borrowed from the record's bytes.
 /// @return false at the end.

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "ecs/change.h"
 #include "ecs/save.h"
-#include "log/log_record.h"
+#include "log/log_entering.h"
 #include "log/log_recorder.h"
 #include "net/match.h"
 #include "state/schema.h"
@@ -25,9 +25,7 @@ struct net_log_replay {
     net_log_cursor cursor;
     net_log_record record; // the newest that was read
     net_log_record close;
-    uint32_t* clients; // that play, rising
-    uint32_t client_count;
-    uint32_t client_last;
+    net_log_entering entering;
     base_bytes start;                          // a save of the match before tick 1
     char difference[NET_LOG_DIFFERENCE_BYTES]; // of the schemas; empty: none is known
     bool has_stepped;                          // the change list of its last step is still there
@@ -143,10 +141,9 @@ net_result net_log_replay_create(net_log_reader* reader, const net_module* modul
     replay->reader = reader;
     if (reporter) replay->reporter = *reporter;
     replay->cursor = net_log_cursor_begin(reader);
-    replay->clients = base_allocate(allocator, NET_CLIENTS_MAX * sizeof *replay->clients);
-    net_result result = NET_ERR_MEMORY;
+    net_log_entering_init(&replay->entering, allocator);
     base_bytes_init(&replay->start, allocator);
-    if (replay->clients) result = create_match(replay, module, reporter);
+    net_result result = create_match(replay, module, reporter);
     // What is ahead of the first keyframe is reached from the start.
     if (result == NET_OK) result = net_match_save(replay->match, &replay->start);
     if (result != NET_OK) {
@@ -162,7 +159,7 @@ void net_log_replay_destroy(net_log_replay* replay) {
     net_match_destroy(replay->match);
     net_module_close(replay->module);
     base_bytes_deinit(&replay->start);
-    base_release(replay->allocator, replay->clients, NET_CLIENTS_MAX * sizeof *replay->clients);
+    net_log_entering_deinit(&replay->entering);
     base_release(replay->allocator, replay, sizeof *replay);
 }
 
@@ -184,70 +181,6 @@ const net_log_record* net_log_replay_close(const net_log_replay* replay) {
 
 const char* net_log_replay_difference(const net_log_replay* replay) {
     return replay->difference;
-}
-
-static bool apply_leave(net_log_replay* replay, const net_log_item* item) {
-    uint32_t place = 0;
-    while (place < replay->client_count && replay->clients[place] != item->client)
-        place++;
-    if (place == replay->client_count) return false;
-    replay->client_count--;
-    memmove(replay->clients + place, replay->clients + place + 1,
-            (replay->client_count - place) * sizeof *replay->clients);
-    net_match_leave(replay->match, item->client);
-    return true;
-}
-
-static bool apply_join(net_log_replay* replay, const net_log_item* item) {
-    if (item->client <= replay->client_last || item->client >= NET_SPECTATOR_FIRST ||
-        replay->client_count == NET_CLIENTS_MAX)
-        return false;
-    replay->client_last = item->client;
-    replay->clients[replay->client_count++] = item->client;
-    net_match_join(replay->match, &(net_game_player){.client = item->client,
-                                                     .name = item->name,
-                                                     .is_bot = item->is_bot,
-                                                     .player_id = item->player_id,
-                                                     .user_data = item->payload,
-                                                     .user_bytes = item->payload_bytes});
-    return true;
-}
-
-static bool apply_event(net_log_replay* replay, const net_log_item* item) {
-    if (net_match_event_check(replay->match, item->message, item->payload, item->payload_bytes) !=
-        NET_OK)
-        return false;
-    net_match_note_numbers(replay->match, item->client, 0, item->number);
-    net_match_client_event(replay->match, item->client, item->message, item->payload,
-                           item->payload_bytes);
-    return true;
-}
-
-static bool apply_input(net_log_replay* replay, const net_log_item* item) {
-    if (item->is_repeat) {
-        net_match_input(replay->match, item->client, NULL, 0);
-        return true;
-    }
-    if (net_match_input_check(replay->match, item->payload, item->payload_bytes) != NET_OK)
-        return false;
-    net_match_note_numbers(replay->match, item->client, item->number, 0);
-    net_match_input_seen(replay->match, item->client, item->payload, item->payload_bytes,
-                         item->seen);
-    return true;
-}
-
-static bool apply_items(net_log_replay* replay, net_log_item_kind kind) {
-    bool (*const apply[])(net_log_replay*, const net_log_item*) = {
-        [NET_LOG_ITEM_LEAVE] = apply_leave,
-        [NET_LOG_ITEM_JOIN] = apply_join,
-        [NET_LOG_ITEM_EVENT] = apply_event,
-        [NET_LOG_ITEM_INPUT] = apply_input,
-    };
-    size_t offset = 0;
-    net_log_item item;
-    while (net_log_item_next(&replay->record, kind, &offset, &item))
-        if (!apply[kind](replay, &item)) return false;
-    return true;
 }
 
 static net_result fail(net_log_replay* replay, const char* text) {
@@ -275,32 +208,26 @@ static net_result apply_control(net_log_replay* replay) {
     return fail(replay, text);
 }
 
+// A large tick has several; each is applied before the reader goes on, which keeps its bytes.
 static net_result apply_begin(net_log_replay* replay) {
-    BASE_ASSERT(replay->record.kind == NET_LOG_KIND_BEGIN);
-    bool is_right = true;
-    for (net_log_item_kind kind = NET_LOG_ITEM_LEAVE; kind <= NET_LOG_ITEM_INPUT; kind++)
-        is_right = is_right && apply_items(replay, kind);
-    return is_right ? NET_OK : fail(replay, "it has a record that this game does not take");
+    net_log_entering_clear(&replay->entering, replay->record.tick);
+    const net_result result =
+        net_log_entering_add(&replay->entering, replay->match, &replay->record);
+    if (result == NET_ERR_MALFORMED)
+        return fail(replay, "it has a record that this game does not take");
+    if (result == NET_OK) net_match_apply(replay->match, &replay->entering.begin);
+    return result;
 }
 
 // ---- keyframes ----
 
 // The match as a save has it, and who plays in it.
-static net_result take_save(net_log_replay* replay, const base_bytes* save) {
-    const net_result result = net_match_restore(replay->match, save->data, save->size);
-    if (result != NET_OK) return result;
-    replay->client_count = net_match_players(replay->match, replay->clients, NET_CLIENTS_MAX);
-    replay->client_last = net_match_client_last(replay->match);
-    BASE_ASSERT(replay->client_count <= NET_CLIENTS_MAX);
-    return NET_OK;
-}
-
 // The match as the keyframe of `tick` has it.
 static net_result enter_keyframe(net_log_replay* replay, const net_log_keyframe* keyframe) {
     base_bytes save;
     base_bytes_init(&save, replay->allocator);
     net_result result = net_log_keyframe_read(replay->reader, keyframe, &save);
-    if (result == NET_OK) result = take_save(replay, &save);
+    if (result == NET_OK) result = net_match_restore(replay->match, save.data, save.size);
     base_bytes_deinit(&save);
     bool is_its = result == NET_OK && net_match_tick(replay->match) == keyframe->tick;
     if (result == NET_OK && !is_its) result = NET_ERR_MALFORMED;
@@ -322,7 +249,8 @@ net_result net_log_replay_enter(net_log_replay* replay, ecs_tick tick, const bas
     do {
         if (!net_log_cursor_next(replay->reader, &replay->cursor, record)) return NET_ERR_CLOSED;
     } while (record->kind != NET_LOG_KIND_END || record->tick < tick);
-    return record->tick == tick ? take_save(replay, save) : NET_ERR_CLOSED;
+    return record->tick == tick ? net_match_restore(replay->match, save->data, save->size)
+                                : NET_ERR_CLOSED;
 }
 
 // The cursor went over ticks that are lost: so does the match.
@@ -392,7 +320,6 @@ static net_result seek_keyframe(net_log_replay* replay, ecs_tick tick) {
 
 static net_result seek_start(net_log_replay* replay) {
     replay->cursor = net_log_cursor_begin(replay->reader);
-    replay->client_last = replay->client_count = 0;
     return net_match_restore(replay->match, replay->start.data, replay->start.size);
 }
 

@@ -214,7 +214,7 @@ static net_log_draft* add_item(net_log_writer* writer, net_log_draft* draft,
     return draft;
 }
 
-void net_log_append_begin(net_log_writer* writer, const net_log_begin* begin) {
+void net_log_append_begin(net_log_writer* writer, const net_tick_inputs* begin) {
     BASE_ASSERT(!writer->is_in_tick && !writer->is_closed && begin->tick == writer->tick + 1);
     end_state(writer);
     writer->tick = begin->tick;
@@ -409,7 +409,7 @@ void net_log_exchange(net_log_writer* writer, net_match* match) {
 // A tick that the client never got is as the one before.
 static void append_missing(net_log_writer* writer, const net_match* match) {
     static const uint8_t nothing[] = {NET_LOG_FORM_STATE, NET_LOG_STATE_LAST};
-    const net_log_begin begin = {.tick = writer->tick + 1};
+    const net_tick_inputs begin = {.tick = writer->tick + 1};
     net_log_append_begin(writer, &begin);
     writer->is_in_tick = false;
     const bool is_written = net_log_file_takes(writer->file);
@@ -427,7 +427,7 @@ static void append_missing(net_log_writer* writer, const net_match* match) {
 
 void net_log_append_seen(net_log_writer* writer, net_match* match, const net_log_player* players,
                          uint32_t count) {
-    const net_log_begin begin = {.tick = net_match_tick(match)};
+    const net_tick_inputs begin = {.tick = net_match_tick(match)};
     BASE_ASSERT(writer->is_seen && writer->recorder && begin.tick > writer->tick);
     while (writer->tick + 1 < begin.tick)
         append_missing(writer, match);

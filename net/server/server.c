@@ -25,10 +25,10 @@ static bool allocate_scratch(net_server* server) {
     uint32_t count = server->session_count;
     server->sessions = base_allocate_zero(server->allocator, count * sizeof(net_session*));
     server->name_keys = base_allocate_zero(server->allocator, count * sizeof *server->name_keys);
-    server->leaves = base_allocate_zero(server->allocator, count * sizeof(net_log_leave));
+    server->leaves = base_allocate_zero(server->allocator, count * sizeof(net_tick_leave));
     server->joins = base_allocate_zero(server->allocator, count * sizeof *server->joins);
     server->joining = base_allocate(server->allocator, count * sizeof(net_session*));
-    server->inputs = base_allocate_zero(server->allocator, count * sizeof(net_log_input));
+    server->inputs = base_allocate_zero(server->allocator, count * sizeof(net_tick_input));
     // Of a match that runs elsewhere all players may stand in it.
     const uint32_t players = server->config.is_following ? NET_CLIENTS_MAX : count;
     server->roster_capacity = players;
@@ -171,10 +171,10 @@ void net_server_destroy(net_server* server) {
     }
     base_release(server->allocator, server->sessions, count * sizeof(net_session*));
     base_release(server->allocator, server->name_keys, count * sizeof *server->name_keys);
-    base_release(server->allocator, server->leaves, count * sizeof(net_log_leave));
+    base_release(server->allocator, server->leaves, count * sizeof(net_tick_leave));
     base_release(server->allocator, server->joins, count * sizeof *server->joins);
     base_release(server->allocator, server->joining, count * sizeof(net_session*));
-    base_release(server->allocator, server->inputs, count * sizeof(net_log_input));
+    base_release(server->allocator, server->inputs, count * sizeof(net_tick_input));
     const uint32_t players = server->roster_capacity;
     base_release(server->allocator, server->roster, players * sizeof(Shoal__Wire__RosterEntry));
     base_release(server->allocator, server->roster_gone, players * sizeof(uint32_t));

@@ -36,7 +36,7 @@ static void remove_followed(net_server* server, uint32_t client) {
             (server->followed_count - i) * sizeof *server->followed);
 }
 
-void net_server_note_followed(net_server* server, const net_log_begin* begin) {
+void net_server_note_followed(net_server* server, const net_tick_inputs* begin) {
     for (uint32_t i = 0; i < begin->leave_count; i++)
         remove_followed(server, begin->leaves[i].client);
     for (uint32_t i = 0; i < begin->join_count; i++) {

@@ -29,19 +29,19 @@ uint32_t net_server_list_sessions(net_server* server,
     return count;
 }
 
-static void gather_leaves(net_server* server, net_log_begin* begin) {
+static void gather_leaves(net_server* server, net_tick_inputs* begin) {
     for (uint32_t i = 0; i < server->session_count && begin->leave_count < NET_LEAVES_PER_TICK;
          i++) {
         net_session* session = server->sessions[i];
         if (!session || !session->must_leave_match) continue;
         BASE_ASSERT(session->state == NET_SESSION_FREE || session->state == NET_SESSION_CLOSING);
         server->leaves[begin->leave_count++] =
-            (net_log_leave){.client = session->client, .reason = (uint32_t)session->end};
+            (net_tick_leave){.client = session->client, .reason = (uint32_t)session->end};
         session->must_leave_match = false;
     }
     // Players of a match that was taken over, who have no place here.
     while (server->followed_count > 0 && begin->leave_count < NET_LEAVES_PER_TICK)
-        server->leaves[begin->leave_count++] = (net_log_leave){
+        server->leaves[begin->leave_count++] = (net_tick_leave){
             .client = server->followed[--server->followed_count].client, .reason = NET_END_EVICTED};
     begin->leaves = server->leaves;
 }
@@ -69,7 +69,7 @@ static net_game_player describe_player(const net_session* session) {
                              .user_bytes = has_key ? who->user_bytes : 0};
 }
 
-static void gather_joins(net_server* server, net_log_begin* begin) {
+static void gather_joins(net_server* server, net_tick_inputs* begin) {
     const uint32_t waiting = net_server_list_sessions(server, is_accepted);
     // No client waits for the first tick of a match.
     const uint32_t allowed = begin->tick == 1 ? UINT32_MAX : NET_JOINS_PER_TICK;
@@ -102,7 +102,7 @@ static bool reserve_events(net_server* server, uint32_t count) {
            BASE_ARRAY_RESERVE(server->allocator, server->events, server->event_capacity, needed);
 }
 
-static void gather_events(net_server* server, net_session* session, net_log_begin* begin) {
+static void gather_events(net_server* server, net_session* session, net_tick_inputs* begin) {
     if (session->inbox.count == 0 || !reserve_events(server, begin->event_count)) return;
     const ecs_world* world = net_match_world(server->config.match);
     for (uint32_t i = 0; i < NET_CLIENT_EVENTS_PER_TICK_MAX; i++) {
@@ -111,25 +111,25 @@ static void gather_events(net_server* server, net_session* session, net_log_begi
         BASE_ASSERT(begin->event_count < server->event_capacity);
         net_event_outbox_entry* copy = &server->event_copies[begin->event_count];
         *copy = *event;
-        server->events[begin->event_count++] = (net_log_event){.client = session->client,
-                                                               .message = copy->message,
-                                                               .target = copy->target,
-                                                               .number = copy->number,
-                                                               .payload = copy->payload,
-                                                               .size = copy->size};
+        server->events[begin->event_count++] = (net_tick_event){.client = session->client,
+                                                                .message = copy->message,
+                                                                .target = copy->target,
+                                                                .number = copy->number,
+                                                                .payload = copy->payload,
+                                                                .size = copy->size};
     }
 }
 
 // Repeats and rests are records like any other, so that a re-run does the same.
-static void gather_input(net_server* server, net_session* session, net_log_begin* begin) {
+static void gather_input(net_server* server, net_session* session, net_tick_inputs* begin) {
     BASE_ASSERT(begin->input_count < server->session_count);
     static const uint8_t defaults[1] = {0};
     uint32_t repeat_ticks_max = (uint32_t)(NET_INPUT_REPEAT_MS_MAX * 1000u / server->tick_us);
     if (repeat_ticks_max == 0) repeat_ticks_max = 1;
     const net_input* input;
     net_input_turn turn = net_input_queue_take(&session->inputs, repeat_ticks_max, &input);
-    net_log_input* given = &server->inputs[begin->input_count];
-    *given = (net_log_input){.client = session->client};
+    net_tick_input* given = &server->inputs[begin->input_count];
+    *given = (net_tick_input){.client = session->client};
     switch (turn) {
     case NET_INPUT_NONE:
         return;
@@ -150,7 +150,7 @@ static void gather_input(net_server* server, net_session* session, net_log_begin
     begin->input_count++;
 }
 
-static void gather_inputs_and_events(net_server* server, net_log_begin* begin) {
+static void gather_inputs_and_events(net_server* server, net_tick_inputs* begin) {
     for (uint32_t i = 0; i < server->session_count; i++) {
         net_session* session = server->sessions[i];
         if (!session || !net_session_has_player(session)) continue;
@@ -161,7 +161,7 @@ static void gather_inputs_and_events(net_server* server, net_log_begin* begin) {
     begin->inputs = server->inputs;
 }
 
-void net_server_gather(net_server* server, net_log_begin* begin) {
+void net_server_gather(net_server* server, net_tick_inputs* begin) {
     BASE_ASSERT(server && begin && begin->tick != 0);
     gather_leaves(server, begin);
     gather_joins(server, begin);

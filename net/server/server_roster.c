@@ -106,7 +106,7 @@ static bool takes_changes(const net_session* session) {
     return !session->is_roster_due && session->has_roster;
 }
 
-void net_server_send_rosters(net_server* server, const net_log_begin* begin) {
+void net_server_send_rosters(net_server* server, const net_tick_inputs* begin) {
     net_server_send_due_rosters(server);
     for (uint32_t i = 0; i < begin->join_count; i++) {
         shoal__wire__roster_entry__init(&server->roster[i]);

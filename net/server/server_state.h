@@ -123,9 +123,9 @@ void net_server_say_goodbye(net_server* server);
 
 typedef struct net_admission net_admission; ///< server/session.h
 typedef struct net_interest net_interest;
-typedef struct net_log_event net_log_event;
-typedef struct net_log_input net_log_input;
-typedef struct net_log_leave net_log_leave;
+typedef struct net_tick_event net_tick_event;
+typedef struct net_tick_input net_tick_input;
+typedef struct net_tick_leave net_tick_leave;
 typedef struct net_replicator net_replicator;
 typedef struct net_rows net_rows;
 typedef struct net_varsize_source net_varsize_source;
@@ -249,17 +249,17 @@ struct net_server {
     uint32_t bandwidth_client_count, bandwidth_client_capacity;
     // Scratch of a tick; session_count elements each.
     net_ack_result acks;
-    net_log_leave* leaves;
+    net_tick_leave* leaves;
     net_game_player* joins;
     net_session** joining;
-    net_log_input* inputs;
+    net_tick_input* inputs;
     Shoal__Wire__RosterEntry* roster;
     uint32_t* roster_gone;
     uint32_t roster_capacity;
     net_followed* followed; ///< of a match that runs elsewhere: its players, rising. After
                             ///< net_server_take_over those without a place
     uint32_t followed_count;
-    net_log_event* events; ///< of clients, with payloads in event_copies
+    net_tick_event* events; ///< of clients, with payloads in event_copies
     net_event_outbox_entry* event_copies;
     uint32_t event_capacity, event_copy_capacity;
     net_server_out out;
@@ -390,7 +390,7 @@ bool net_server_may_walk(net_server* server, uint32_t entities);
 /// its input. The players that join begin to play: server->joining has their sessions, in the order
 /// of begin->joins. The rest of a tick's limits waits. Lists of `begin` are the server's, until the
 /// next tick.
-void net_server_gather(net_server* server, net_log_begin* begin);
+void net_server_gather(net_server* server, net_tick_inputs* begin);
 /// List the sessions for which `is_listed` into server->joining, by client number: the one that
 /// waits longest comes first. @return how many.
 uint32_t net_server_list_sessions(net_server* server,
@@ -437,18 +437,18 @@ bool net_lane_take_packet(net_server_lane* lane, net_session* session, const uin
 #define NET_RESUME_QUIET_MS                                                                        \
     1000u ///< after a resumption, roster and line of the next one wait so long
 
-typedef struct net_log_begin net_log_begin; ///< net/log.h
+typedef struct net_tick_inputs net_tick_inputs; ///< net/match.h
 
 /// Send the whole roster to one client. Ends the session when that fails.
 void net_session_send_roster(net_server* server, net_session* session);
 /// Was the last resumption with a roster less than NET_RESUME_QUIET_MS ago?
 bool net_session_has_resumed_just_now(const net_server* server, const net_session* session);
 /// After the joins and leaves of a tick: new players get the whole roster, all others the changes.
-void net_server_send_rosters(net_server* server, const net_log_begin* begin);
+void net_server_send_rosters(net_server* server, const net_tick_inputs* begin);
 /// server_follow.c: the players of a match that runs elsewhere.
 BASE_MUST_USE net_result net_server_open_followed(net_server* server);
 /// They are as after this tick's leaves and joins.
-void net_server_note_followed(net_server* server, const net_log_begin* begin);
+void net_server_note_followed(net_server* server, const net_tick_inputs* begin);
 /// Fill server->roster. @return how many there are.
 uint32_t net_server_list_followed(net_server* server);
 /// Send the rosters that were withheld after quick resumptions, when it is time.

@@ -84,25 +84,6 @@ static bool is_waiting(const net_session* session) {
     return session->state == NET_SESSION_PLAYING && !session->out.repl;
 }
 
-static void apply(net_match* match, const net_log_begin* begin) {
-    for (uint32_t i = 0; i < begin->leave_count; i++) {
-        net_match_leave(match, begin->leaves[i].client);
-    }
-    for (uint32_t i = 0; i < begin->join_count; i++) {
-        net_match_join(match, &begin->joins[i]);
-    }
-    for (uint32_t i = 0; i < begin->event_count; i++) {
-        const net_log_event* event = &begin->events[i];
-        net_match_note_numbers(match, event->client, 0, event->number);
-        net_match_client_event(match, event->client, event->message, event->payload, event->size);
-    }
-    for (uint32_t i = 0; i < begin->input_count; i++) {
-        const net_log_input* input = &begin->inputs[i];
-        net_match_note_numbers(match, input->client, input->number, 0);
-        net_match_input_seen(match, input->client, input->payload, input->size, input->seen);
-    }
-}
-
 // Requests that the module made while it stepped.
 static void pass_requests(net_server* server) {
     uint32_t count = 0;
@@ -120,7 +101,7 @@ static void pass_requests(net_server* server) {
 }
 
 // The interest manager knows a player from its join on; its scope is gathered when it is admitted.
-static void hold_joined(net_server* server, const net_log_begin* begin) {
+static void hold_joined(net_server* server, const net_tick_inputs* begin) {
     for (uint32_t i = 0; i < begin->join_count; i++) {
         net_session* session = server->joining[i];
         if (!is_waiting(session)) continue; // it ended with the roster
@@ -279,11 +260,11 @@ static bool has_ended(const net_server* server) {
 
 // @return false when memory ran out. The world is not what a replay would make it then, so the log
 // ends before this tick.
-static bool step_match(net_server* server, const net_log_begin* begin) {
+static bool step_match(net_server* server, const net_tick_inputs* begin) {
     net_match* match = server->config.match;
     if (server->config.step) return server->config.step(server->config.step_context, begin);
     if (server->config.log) net_log_append_begin(server->config.log, begin);
-    apply(match, begin);
+    net_match_apply(match, begin);
     net_match_step(match);
     return !net_match_lacks_memory(match);
 }
@@ -297,11 +278,11 @@ static void note_part(net_server* server, net_part part, uint64_t* begin_us) {
 }
 
 // `given`: what enters the tick of a match that runs elsewhere; NULL: what the sessions sent.
-static void run_tick(net_server* server, const net_log_begin* given) {
+static void run_tick(net_server* server, const net_tick_inputs* given) {
     BASE_ASSERT(server->phase == NET_SERVER_RUNNING);
     uint64_t at_us = server->config.clock_us ? server->config.clock_us() : 0;
     net_match* match = server->config.match;
-    net_log_begin begin = {.tick = net_match_tick(match) + 1};
+    net_tick_inputs begin = {.tick = net_match_tick(match) + 1};
     if (given)
         begin = *given;
     else
@@ -442,7 +423,7 @@ void net_server_tick(net_server* server, uint64_t now_us) {
     if (!server->out.is_uncollected) flush(server);
 }
 
-void net_server_follow(net_server* server, uint64_t now_us, const net_log_begin* begin) {
+void net_server_follow(net_server* server, uint64_t now_us, const net_tick_inputs* begin) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(server->config.is_following && begin && server->phase <= NET_SERVER_RUNNING);
     server->now_us = now_us;

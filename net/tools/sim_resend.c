@@ -70,7 +70,7 @@ static void add_item(base_hasher* hasher, const net_log_item* item) {
 }
 
 // The same items as the server's clients gave them.
-static uint64_t hash_begin(const net_log_begin* begin) {
+static uint64_t hash_begin(const net_tick_inputs* begin) {
     base_hasher hasher;
     base_hasher_init(&hasher, begin->tick);
     net_log_item item;
@@ -139,7 +139,7 @@ static bool read_tick(resend* self, ecs_tick tick) {
 
 // ---- the match
 
-static bool step(void* context, const net_log_begin* begin) {
+static bool step(void* context, const net_tick_inputs* begin) {
     resend* self = context;
     net_log_resend_result* result = self->result;
     if (result->differs_tick == 0 && hash_begin(begin) != base_hasher_end(&self->begin))

@@ -25,7 +25,7 @@ typedef struct local_bot {
     _Alignas(16) uint8_t memory[NET_BOT_MEMORY_BYTES];
     uint8_t input[NET_INPUT_BYTES_MAX];
     local_event events[EVENTS_PER_TICK_MAX];
-    net_log_event sent[EVENTS_PER_TICK_MAX];
+    net_tick_event sent[EVENTS_PER_TICK_MAX];
     uint32_t sent_count;
 } local_bot;
 
@@ -35,8 +35,8 @@ struct maker_local {
     uint32_t count;
     char names[MAKE_LOG_CLIENTS_MAX][NET_PLAYER_NAME_BYTES_MAX];
     net_game_player joins[MAKE_LOG_CLIENTS_MAX];
-    net_log_input inputs[MAKE_LOG_CLIENTS_MAX];
-    net_log_event events[MAKE_LOG_CLIENTS_MAX * EVENTS_PER_TICK_MAX];
+    net_tick_input inputs[MAKE_LOG_CLIENTS_MAX];
+    net_tick_event events[MAKE_LOG_CLIENTS_MAX * EVENTS_PER_TICK_MAX];
     uint8_t scratch[ECS_EVENT_BYTES_MAX];
 };
 
@@ -50,10 +50,10 @@ static bool send_event(void* sender, uint32_t message, const void* payload) {
             NET_OK ||
         net_match_event_check(match, message, event->payload, size) != NET_OK)
         return false;
-    bot->sent[bot->sent_count++] = (net_log_event){.client = bot->client,
-                                                   .message = message,
-                                                   .payload = event->payload,
-                                                   .size = (uint32_t)size};
+    bot->sent[bot->sent_count++] = (net_tick_event){.client = bot->client,
+                                                    .message = message,
+                                                    .payload = event->payload,
+                                                    .size = (uint32_t)size};
     return true;
 }
 
@@ -65,7 +65,7 @@ static void open_bot(maker_local* self, local_bot* bot, uint32_t client) {
     bot->rng = base_rng_make(base_hash64_mix(seed, client), 1);
 }
 
-static void join(maker_local* self, net_log_begin* begin) {
+static void join(maker_local* self, net_tick_inputs* begin) {
     const uint32_t client = ++self->maker->named;
     local_bot* bot = &self->bots[self->count++];
     char* name = self->names[begin->join_count];
@@ -76,7 +76,7 @@ static void join(maker_local* self, net_log_begin* begin) {
 }
 
 // What it sees is the newest state: the input is used in the next tick.
-static void think(maker_local* self, local_bot* bot, net_log_begin* begin) {
+static void think(maker_local* self, local_bot* bot, net_tick_inputs* begin) {
     net_match* match = self->maker->match;
     const net_game_module* game = net_match_get_config(match)->module->game;
     const net_player_context player = {
@@ -102,26 +102,11 @@ static void think(maker_local* self, local_bot* bot, net_log_begin* begin) {
     for (uint32_t i = 0; i < bot->sent_count; i++)
         self->events[begin->event_count++] = bot->sent[i];
     self->inputs[begin->input_count++] =
-        (net_log_input){.client = bot->client,
-                        .number = (uint32_t)bot->input_number,
-                        .payload = bot->input,
-                        .size = (uint32_t)size,
-                        .seen = game->is_rewinding ? net_match_tick(match) * 256 : 0};
-}
-
-static void apply(net_match* match, const net_log_begin* begin) {
-    for (uint32_t i = 0; i < begin->leave_count; i++)
-        net_match_leave(match, begin->leaves[i].client);
-    for (uint32_t i = 0; i < begin->join_count; i++)
-        net_match_join(match, &begin->joins[i]);
-    for (uint32_t i = 0; i < begin->event_count; i++) {
-        const net_log_event* event = &begin->events[i];
-        net_match_client_event(match, event->client, event->message, event->payload, event->size);
-    }
-    for (uint32_t i = 0; i < begin->input_count; i++) {
-        const net_log_input* input = &begin->inputs[i];
-        net_match_input_seen(match, input->client, input->payload, input->size, input->seen);
-    }
+        (net_tick_input){.client = bot->client,
+                         .number = (uint32_t)bot->input_number,
+                         .payload = bot->input,
+                         .size = (uint32_t)size,
+                         .seen = game->is_rewinding ? net_match_tick(match) * 256 : 0};
 }
 
 net_result make_log_local_open(maker* made, maker_local** local) {
@@ -138,11 +123,11 @@ void make_log_local_close(maker_local* local) {
 bool make_log_local_step(maker_local* self, bool is_change) {
     maker* made = self->maker;
     net_match* match = made->match;
-    net_log_begin begin = {.tick = net_match_tick(match) + 1,
-                           .joins = self->joins,
-                           .events = self->events,
-                           .inputs = self->inputs};
-    const net_log_leave leave = {.client = self->bots[0].client, .reason = NET_END_LEFT};
+    net_tick_inputs begin = {.tick = net_match_tick(match) + 1,
+                             .joins = self->joins,
+                             .events = self->events,
+                             .inputs = self->inputs};
+    const net_tick_leave leave = {.client = self->bots[0].client, .reason = NET_END_LEFT};
     begin.leaves = &leave;
     // Inputs lie in their bots, so bots move before they think.
     if (is_change) {
@@ -155,7 +140,7 @@ bool make_log_local_step(maker_local* self, bool is_change) {
     while (self->count < made->config->clients)
         join(self, &begin);
     net_log_append_begin(made->log, &begin);
-    apply(match, &begin);
+    net_match_apply(match, &begin);
     net_match_step(match);
     net_log_append_end(made->log, match);
     ecs_changes_clear(net_match_world(match));

@@ -256,14 +256,13 @@ static void close_capture(capture_match* self) {
     (void)rmdir(self->folder);
 }
 
-static void capture_tick(capture_match* self, const net_log_begin* begin, captured* sum) {
+static void capture_tick(capture_match* self, const net_tick_inputs* begin, captured* sum) {
     net_match* match = self->match;
     ecs_world* world = net_match_world(match);
     double times[4] = {bench_now_ns()};
     net_log_append_begin(self->log, begin);
     times[1] = bench_now_ns();
-    for (uint32_t i = 0; i < begin->join_count; i++)
-        net_match_join(match, &begin->joins[i]);
+    net_match_apply(match, begin);
     net_match_step(match);
     bench_ok(net_history_step(self->history, world, begin->tick), "history");
     times[2] = bench_now_ns();
@@ -284,7 +283,7 @@ static void print_captured(const bench_row* row, capture_match* self, uint32_t p
     net_game_player* joins = bench_allocate((players + 1) * sizeof *joins);
     for (uint32_t i = 0; i < players; i++)
         joins[i] = (net_game_player){.client = i + 1, .name = "flock", .is_bot = true};
-    net_log_begin begin = {.joins = joins, .join_count = players};
+    net_tick_inputs begin = {.joins = joins, .join_count = players};
     for (uint32_t i = 0; i < CAPTURE_WARM_TICKS + CAPTURE_TICKS; i++) {
         begin.tick = net_match_tick(self->match) + 1;
         capture_tick(self, &begin, i < CAPTURE_WARM_TICKS ? &warm : &sum);

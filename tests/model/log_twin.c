@@ -155,10 +155,10 @@ void log_twin_pump(log_twin* twin) {
 
 /// What enters a tick.
 typedef struct entering {
-    net_log_begin begin;
-    net_log_leave leaves[TWIN_CLIENTS];
+    net_tick_inputs begin;
+    net_tick_leave leaves[TWIN_CLIENTS];
     net_game_player joins[TWIN_CLIENTS];
-    net_log_input inputs[TWIN_CLIENTS];
+    net_tick_input inputs[TWIN_CLIENTS];
     uint8_t packed[TWIN_CLIENTS][NET_INPUT_BYTES_MAX];
 } entering;
 
@@ -170,20 +170,20 @@ static void choose_input(log_twin* twin, base_rng* rng, entering* in, uint32_t c
     size_t size;
     assert_ok(net_match_pack(match, net_match_input_message(match), &value, packed,
                              NET_INPUT_BYTES_MAX, &size));
-    in->inputs[in->begin.input_count++] = (net_log_input){.client = client,
-                                                          .number = ++twin->input_number,
-                                                          .payload = packed,
-                                                          .size = (uint32_t)size};
+    in->inputs[in->begin.input_count++] = (net_tick_input){.client = client,
+                                                           .number = ++twin->input_number,
+                                                           .payload = packed,
+                                                           .size = (uint32_t)size};
 }
 
 static void choose(log_twin* twin, base_rng* rng, entering* in) {
-    in->begin = (net_log_begin){
+    in->begin = (net_tick_inputs){
         .tick = twin->tick + 1, .leaves = in->leaves, .joins = in->joins, .inputs = in->inputs};
     for (uint32_t i = 0; i < TWIN_CLIENTS; i++) {
         uint32_t* client = &twin->clients[i];
         const uint32_t dice = base_rng_below(rng, 40);
         if (*client > 0 && dice == 0) {
-            in->leaves[in->begin.leave_count++] = (net_log_leave){*client, NET_END_GOODBYE};
+            in->leaves[in->begin.leave_count++] = (net_tick_leave){*client, NET_END_GOODBYE};
             *client = 0;
         } else if (*client == 0 && dice < 8) {
             *client = ++twin->client_last;
@@ -194,23 +194,13 @@ static void choose(log_twin* twin, base_rng* rng, entering* in) {
     }
 }
 
-static void apply(net_match* match, const net_log_begin* begin) {
-    for (uint32_t i = 0; i < begin->leave_count; i++)
-        net_match_leave(match, begin->leaves[i].client);
-    for (uint32_t i = 0; i < begin->join_count; i++)
-        net_match_join(match, &begin->joins[i]);
-    for (uint32_t i = 0; i < begin->input_count; i++)
-        net_match_input(match, begin->inputs[i].client, begin->inputs[i].payload,
-                        begin->inputs[i].size);
-}
-
 void log_twin_step(log_twin* twin, base_rng* rng) {
     net_match* match = twin->table.match;
     entering in;
     assert_true(twin->tick < TWIN_TICKS_MAX);
     choose(twin, rng, &in);
     net_log_append_begin(twin->writer, &in.begin);
-    apply(match, &in.begin);
+    net_match_apply(match, &in.begin);
     net_match_step(match);
     net_log_append_end(twin->writer, match);
     ecs_changes_clear(net_match_world(match));

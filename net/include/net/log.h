@@ -184,47 +184,13 @@ bool net_log_commands_go_on(net_log_writer* writer);
 /// @return NET_OK; NET_ERR_IO (the log is incomplete).
 net_result net_log_writer_destroy(net_log_writer* writer);
 
-typedef struct net_log_leave {
-    uint32_t client;
-    uint32_t reason; ///< a net_end (net/result.h)
-} net_log_leave;
-typedef struct net_log_input {
-    uint32_t client;
-    uint32_t number;     ///< the client's count of its inputs
-    const void* payload; ///< packed; NULL: the last one is repeated
-    uint32_t size;
-    uint64_t seen; ///< as for net_match_input_seen; written only when the module rewinds
-} net_log_input;
-typedef struct net_log_event {
-    uint32_t client;
-    uint32_t message; ///< position in the module's table + 1
-    ecs_entity target;
-    const void* payload; ///< packed
-    uint32_t size;
-    uint32_t number; ///< the client's count of its reliable events; 0: an unreliable one
-} net_log_event;
-
 #define NET_LOG_VERB_BYTES_MAX 32u ///< of a control, with its NUL
 #define NET_LOG_ARGUMENTS_MAX 16u
 typedef net_match_argument net_log_argument; ///< of a control
 
-/// What enters a tick, in the order in which it is applied: leaves, joins, events, inputs.
-/// Borrowed for the call.
-typedef struct net_log_begin {
-    ecs_tick tick; ///< the last one + 1
-    const net_log_leave* leaves;
-    uint32_t leave_count;
-    const net_game_player* joins;
-    uint32_t join_count;
-    const net_log_event* events;
-    uint32_t event_count;
-    const net_log_input* inputs;
-    uint32_t input_count;
-} net_log_begin;
-
 /// Append what enters a tick, before the step: the record survives kill -9. Nothing after a
 /// failure.
-void net_log_append_begin(net_log_writer* writer, const net_log_begin* begin);
+void net_log_append_begin(net_log_writer* writer, const net_tick_inputs* inputs);
 /// Append what an operator does to the match before its next tick: the verb, of [a-z_], and
 /// arguments. Between ticks, of a log with has_controls. Do it to the match only when this returns
 /// NET_OK: a re-run does the same in front of the tick's leaves.

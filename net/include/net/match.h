@@ -385,9 +385,47 @@ void net_match_input_seen(net_match* match, uint32_t client, const void* payload
 void net_match_client_event(net_match* match, uint32_t client, uint32_t message,
                             const void* payload, size_t size);
 
-/// Note the numbers that a client gave to an input, or to a reliable event, of this tick; 0: none.
-void net_match_note_numbers(net_match* match, uint32_t client, uint32_t input, uint32_t event);
-/// The newest of them, in the ticks that this match has run; 0: none, or it began later at a
+// ---- what enters a tick ----
+
+typedef struct net_tick_leave {
+    uint32_t client;
+    uint32_t reason; ///< a net_end (net/result.h)
+} net_tick_leave;
+typedef struct net_tick_input {
+    uint32_t client;
+    uint32_t number;     ///< the client's count of its inputs
+    const void* payload; ///< packed; NULL: the last one is repeated
+    uint32_t size;
+    uint64_t seen; ///< as for net_match_input_seen; written only when the module rewinds
+} net_tick_input;
+typedef struct net_tick_event {
+    uint32_t client;
+    uint32_t message; ///< position in the module's table + 1
+    ecs_entity target;
+    const void* payload; ///< packed
+    uint32_t size;
+    uint32_t number; ///< the client's count of its reliable events; 0: an unreliable one
+} net_tick_event;
+
+/// What enters a tick, in the order in which it is applied: leaves, joins, events, inputs.
+/// Borrowed for the call.
+typedef struct net_tick_inputs {
+    ecs_tick tick; ///< the last one + 1
+    const net_tick_leave* leaves;
+    uint32_t leave_count;
+    const net_game_player* joins;
+    uint32_t join_count;
+    const net_tick_event* events;
+    uint32_t event_count;
+    const net_tick_input* inputs;
+    uint32_t input_count;
+} net_tick_inputs;
+
+/// Apply what enters the next tick. All of it was checked: clients that leave play, numbers of those
+/// that join rise, net_match_input_check and net_match_event_check accept the payloads.
+void net_match_apply(net_match* match, const net_tick_inputs* inputs);
+
+/// The newest numbers of a client's inputs and reliable events in the ticks that this match has run; 0: none, or it began later at a
 /// keyframe of a log, or there is no such player.
 void net_match_get_numbers(const net_match* match, uint32_t client, uint32_t* input,
                            uint32_t* event);

@@ -19,15 +19,15 @@
 
 BASE_C_BEGIN
 
-typedef struct net_ban net_ban;               ///< net/token.h
-typedef struct net_bans net_bans;             ///< net/token.h
-typedef struct net_match net_match;           ///< net/match.h
-typedef struct net_log_begin net_log_begin;   ///< net/log.h
-typedef struct net_log_writer net_log_writer; ///< net/log.h
+typedef struct net_ban net_ban;                 ///< net/token.h
+typedef struct net_bans net_bans;               ///< net/token.h
+typedef struct net_match net_match;             ///< net/match.h
+typedef struct net_tick_inputs net_tick_inputs; ///< net/match.h
+typedef struct net_log_writer net_log_writer;   ///< net/log.h
 
 /// Run the match's next tick from a log, in place of what the clients sent (`begin`, borrowed).
 /// @return false: it cannot be run, and the match ends.
-typedef bool (*net_server_step_fn)(void* context, const net_log_begin* begin);
+typedef bool (*net_server_step_fn)(void* context, const net_tick_inputs* begin);
 
 /// Fill `size` bytes that no client can guess.
 typedef void (*net_entropy_fn)(void* context, void* bytes, size_t size);
@@ -125,7 +125,7 @@ void net_server_tick(net_server* server, uint64_t now_us);
 /// net_log_entering_add), in place of what sessions sent; log and send as in any tick. Before it,
 /// net_server_control does what an operator did there. While no tick is there yet, net_server_tick
 /// keeps the sessions. While HOLDING or RUNNING.
-void net_server_follow(net_server* server, uint64_t now_us, const net_log_begin* begin);
+void net_server_follow(net_server* server, uint64_t now_us, const net_tick_inputs* begin);
 /// Of a server with is_following: the match goes on here, at its next tick. Its players have
 /// places, as by net_server_expect, and come back with their secrets.
 /// @return NET_OK; NET_ERR_FULL (more players than clients_max: those with the highest numbers

@@ -151,14 +151,14 @@ typedef struct tape {
 } tape;
 
 // Make inputs that are late or repeated. Their moments are valid, fractional, random or absent.
-static uint32_t make_inputs(tape* self, base_rng* rng, net_log_input* inputs,
+static uint32_t make_inputs(tape* self, base_rng* rng, net_tick_input* inputs,
                             uint8_t packed[PLAYERS][NET_INPUT_BYTES_MAX]) {
     ecs_tick now = net_match_tick(self->hall.match);
     uint32_t count = 0;
     for (uint32_t i = 0; i < PLAYERS; i++) {
         if (base_rng_chance(rng, 0.1)) continue;
-        net_log_input* input = &inputs[count++];
-        *input = (net_log_input){.client = i + 1, .number = (uint32_t)now + 1};
+        net_tick_input* input = &inputs[count++];
+        *input = (net_tick_input){.client = i + 1, .number = (uint32_t)now + 1};
         if (base_rng_chance(rng, 0.2)) continue;
         input->size = (uint32_t)pack_shot(self->hall.match, base_rng_range(rng, -4, 4), packed[i]);
         input->payload = packed[i];
@@ -167,15 +167,6 @@ static uint32_t make_inputs(tape* self, base_rng* rng, net_log_input* inputs,
         if (base_rng_chance(rng, 0.05)) input->seen = base_rng_u64(rng);
     }
     return count;
-}
-
-static void apply(net_match* match, const net_log_begin* begin) {
-    for (uint32_t i = 0; i < begin->join_count; i++)
-        net_match_join(match, &begin->joins[i]);
-    for (uint32_t i = 0; i < begin->input_count; i++) {
-        const net_log_input* input = &begin->inputs[i];
-        net_match_input_seen(match, input->client, input->payload, input->size, input->seen);
-    }
 }
 
 // Play a match and log it. With `keeps_views` false the log drops what players saw.
@@ -190,9 +181,9 @@ static void record_tape(tape* self, bool keeps_views) {
     assert_ok(net_log_writer_create(NULL, self->files.log, match, "test", 1, NULL, &self->writer));
     base_rng rng = base_rng_make(21, 5);
     for (uint32_t t = 1; t <= TICKS; t++) {
-        net_log_input inputs[PLAYERS], logged[PLAYERS];
+        net_tick_input inputs[PLAYERS], logged[PLAYERS];
         uint8_t packed[PLAYERS][NET_INPUT_BYTES_MAX];
-        net_log_begin begin = {.tick = t, .joins = joins, .join_count = t == 1 ? PLAYERS : 0};
+        net_tick_inputs begin = {.tick = t, .joins = joins, .join_count = t == 1 ? PLAYERS : 0};
         if (t > 1) begin.input_count = make_inputs(self, &rng, inputs, packed);
         memcpy(logged, inputs, begin.input_count * sizeof *logged);
         for (uint32_t i = 0; i < begin.input_count && !keeps_views; i++)
@@ -200,7 +191,7 @@ static void record_tape(tape* self, bool keeps_views) {
         begin.inputs = logged;
         net_log_append_begin(self->writer, &begin);
         begin.inputs = inputs;
-        apply(match, &begin);
+        net_match_apply(match, &begin);
         net_match_step(match);
         net_log_append_end(self->writer, match);
         ecs_changes_clear(net_match_world(match));
@@ -284,11 +275,11 @@ CASE(views_are_logged_only_where_they_decide) {
         net_log_writer* writer;
         assert_ok(net_log_writer_create(NULL, files.log, at.match, "test", 1, NULL, &writer));
         const net_game_player join = {.client = 1, .name = "a", .is_bot = true};
-        const net_log_input inputs[] = {
+        const net_tick_input inputs[] = {
             {.client = 1, .number = 1, .payload = "", .seen = 77},
             {.client = 1, .number = 2, .seen = 78}, // a repeated input has no moment
         };
-        const net_log_begin begin = {
+        const net_tick_inputs begin = {
             .tick = 1, .joins = &join, .join_count = 1, .inputs = inputs, .input_count = 2};
         net_log_append_begin(writer, &begin);
         assert_ok(net_log_writer_destroy(writer));

@@ -135,17 +135,17 @@ static size_t think(operated* self, table_bot* bot, uint8_t* packed) {
 static void play_tick(operated* self) {
     net_game_player joins[BOTS];
     uint8_t packed[BOTS][NET_INPUT_BYTES_MAX];
-    net_log_input inputs[BOTS];
-    net_log_begin begin = {
+    net_tick_input inputs[BOTS];
+    net_tick_inputs begin = {
         .tick = net_match_tick(self->match) + 1, .joins = joins, .inputs = inputs};
     for (uint32_t i = 0; i < BOTS; i++) {
         table_bot* bot = &self->bots[i];
         if (begin.tick > 1)
             inputs[begin.input_count++] =
-                (net_log_input){.client = bot->client,
-                                .number = (uint32_t)begin.tick,
-                                .payload = packed[i],
-                                .size = (uint32_t)think(self, bot, packed[i])};
+                (net_tick_input){.client = bot->client,
+                                 .number = (uint32_t)begin.tick,
+                                 .payload = packed[i],
+                                 .size = (uint32_t)think(self, bot, packed[i])};
         else
             joins[begin.join_count++] =
                 (net_game_player){.client = i + 1, .name = "bot", .is_bot = true};

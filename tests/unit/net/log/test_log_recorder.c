@@ -92,9 +92,9 @@ static uint32_t think(play* self, uint32_t i) {
 static void play_tick(play* self) {
     const ecs_tick tick = net_match_tick(self->match) + 1;
     net_game_player joins[BOTS];
-    net_log_input inputs[BOTS];
+    net_tick_input inputs[BOTS];
     char names[BOTS][NET_PLAYER_NAME_BYTES_MAX];
-    net_log_begin begin = {.tick = tick, .joins = joins, .inputs = inputs};
+    net_tick_inputs begin = {.tick = tick, .joins = joins, .inputs = inputs};
     for (uint32_t i = 0; i < BOTS && tick == 1; i++) {
         snprintf(names[i], sizeof names[i], "bot %u", i);
         joins[begin.join_count++] =
@@ -102,18 +102,14 @@ static void play_tick(play* self) {
     }
     for (uint32_t i = 0; i < BOTS && tick > 1; i++) {
         const uint32_t size = think(self, i);
-        inputs[begin.input_count++] = (net_log_input){.client = i + 1,
-                                                      .number = (uint32_t)tick,
-                                                      .payload = self->bots[i].input,
-                                                      .size = size,
-                                                      .seen = (tick - 1) * 256};
+        inputs[begin.input_count++] = (net_tick_input){.client = i + 1,
+                                                       .number = (uint32_t)tick,
+                                                       .payload = self->bots[i].input,
+                                                       .size = size,
+                                                       .seen = (tick - 1) * 256};
     }
     net_log_append_begin(self->writer, &begin);
-    for (uint32_t i = 0; i < begin.join_count; i++)
-        net_match_join(self->match, &begin.joins[i]);
-    for (uint32_t i = 0; i < begin.input_count; i++)
-        net_match_input_seen(self->match, inputs[i].client, inputs[i].payload, inputs[i].size,
-                             self->module->game->is_rewinding ? inputs[i].seen : 0);
+    net_match_apply(self->match, &begin);
     net_match_step(self->match);
     net_log_append_end(self->writer, self->match);
     ecs_changes_clear(net_match_world(self->match));

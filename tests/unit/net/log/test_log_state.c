@@ -188,7 +188,7 @@ FILES_CASE(a_log_of_inputs_has_sums_and_verifies) {
     assert_ok(
         net_log_writer_create_as(NULL, files->log, &options, game.match, "test", 1, NULL, &writer));
     for (ecs_tick tick = 1; tick <= 50; tick++) {
-        net_log_append_begin(writer, &(net_log_begin){.tick = tick});
+        net_log_append_begin(writer, &(net_tick_inputs){.tick = tick});
         net_match_step(game.match);
         net_log_append_end(writer, game.match);
         ecs_changes_clear(net_match_world(game.match));

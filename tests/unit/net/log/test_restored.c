@@ -88,7 +88,7 @@ static void record(voyage* self) {
     assert_ok(net_match_create(&config, test_reporter(), &match));
     assert_ok(net_log_writer_create(NULL, self->files.log, match, "test", 1, NULL, &writer));
     for (ecs_tick tick = 1; tick <= TICKS; tick++) {
-        net_log_append_begin(writer, &(net_log_begin){.tick = tick});
+        net_log_append_begin(writer, &(net_tick_inputs){.tick = tick});
         net_match_step(match);
         net_log_append_end(writer, match);
         ecs_changes_clear(net_match_world(match));

@@ -20,19 +20,6 @@ typedef struct record {
     FILE* trace;                     ///< the rows of all entities, every 10 ticks; may be NULL
 } record;
 
-static void apply(net_match* match, const net_log_begin* begin) {
-    for (uint32_t i = 0; i < begin->leave_count; i++)
-        net_match_leave(match, begin->leaves[i].client);
-    for (uint32_t i = 0; i < begin->join_count; i++)
-        net_match_join(match, &begin->joins[i]);
-    for (uint32_t i = 0; i < begin->event_count; i++)
-        net_match_client_event(match, begin->events[i].client, begin->events[i].message,
-                               begin->events[i].payload, begin->events[i].size);
-    for (uint32_t i = 0; i < begin->input_count; i++)
-        net_match_input(match, begin->inputs[i].client, begin->inputs[i].payload,
-                        begin->inputs[i].size);
-}
-
 static void write_trace(record* self) {
     net_match* match = self->table.match;
     ecs_world* world = net_match_world(match);
@@ -51,12 +38,12 @@ static void play_tick(record* self) {
     static const net_game_player joins[BOTS] = {{.client = 1, .name = "ann", .is_bot = true},
                                                 {.client = 2, .name = "bob \"b\"", .is_bot = true},
                                                 {.client = 3, .name = ""}};
-    static const net_log_leave leave = {2, 3};
+    static const net_tick_leave leave = {2, 3};
     static const uint8_t cheer[] = {8, 4};
-    static const net_log_event event = {1, BREAKOUT_MESSAGE_CHEER + 1, 0, cheer, sizeof cheer, 0};
+    static const net_tick_event event = {1, BREAKOUT_MESSAGE_CHEER + 1, 0, cheer, sizeof cheer, 0};
     uint8_t packed[BOTS][NET_INPUT_BYTES_MAX];
-    net_log_input inputs[BOTS];
-    net_log_begin begin = {.tick = net_match_tick(t->match) + 1, .inputs = inputs};
+    net_tick_input inputs[BOTS];
+    net_tick_inputs begin = {.tick = net_match_tick(t->match) + 1, .inputs = inputs};
     begin.joins = joins;
     begin.join_count = begin.tick == 1 ? BOTS : 0;
     begin.leaves = &leave;
@@ -68,13 +55,13 @@ static void play_tick(record* self) {
         table_bot* bot = &t->bots[i];
         bool is_repeat = (begin.tick + i) % 7 == 0;
         size_t size = record_think(t, bot, packed[i]);
-        inputs[begin.input_count++] = (net_log_input){.client = bot->client,
-                                                      .number = (uint32_t)bot->input_number,
-                                                      .payload = is_repeat ? NULL : packed[i],
-                                                      .size = is_repeat ? 0 : (uint32_t)size};
+        inputs[begin.input_count++] = (net_tick_input){.client = bot->client,
+                                                       .number = (uint32_t)bot->input_number,
+                                                       .payload = is_repeat ? NULL : packed[i],
+                                                       .size = is_repeat ? 0 : (uint32_t)size};
     }
     net_log_append_begin(self->writer, &begin);
-    apply(t->match, &begin);
+    net_match_apply(t->match, &begin);
     net_match_step(t->match);
     net_log_append_end(self->writer, t->match);
     if (self->trace && begin.tick % 10 == 0) write_trace(self);

@@ -68,11 +68,11 @@ static inline void record_tick(playback_record* self) {
     static const net_game_player first[] = {{.client = 1, .name = "ann", .is_bot = true},
                                             {.client = 2, .name = "bob", .is_bot = true}};
     static const net_game_player late = {.client = 3, .name = "cleo"};
-    static const net_log_leave leave = {2, 3};
+    static const net_tick_leave leave = {2, 3};
     ecs_tick tick = net_match_tick(t->match) + 1;
     uint8_t packed[RECORD_BOTS][NET_INPUT_BYTES_MAX];
-    net_log_input inputs[RECORD_BOTS];
-    net_log_begin begin = {.tick = tick, .inputs = inputs};
+    net_tick_input inputs[RECORD_BOTS];
+    net_tick_inputs begin = {.tick = tick, .inputs = inputs};
     begin.joins = tick == 1 ? first : &late;
     begin.join_count = tick == 1 ? 2 : tick == RECORD_LATE;
     begin.leaves = &leave;
@@ -82,14 +82,14 @@ static inline void record_tick(playback_record* self) {
         if (i == 2 && tick <= RECORD_LATE) continue;
         bool is_repeat = (tick + i) % 7 == 0;
         size_t size = record_think(t, &t->bots[i], packed[i]);
-        inputs[begin.input_count++] = (net_log_input){
+        inputs[begin.input_count++] = (net_tick_input){
             .client = i + 1,
             .number = (uint32_t)t->bots[i].input_number,
             .payload = is_repeat ? NULL : packed[i],
             .size = is_repeat ? 0 : (uint32_t)size,
         };
     }
-    const net_log_event bad = {.client = 1, .message = 1, .payload = "", .size = 0};
+    const net_tick_event bad = {.client = 1, .message = 1, .payload = "", .size = 0};
     begin.events = &bad;
     begin.event_count = tick == self->bad_tick;
     static const net_log_argument speed = {.data = "ball_speed=1.25", .size = 15};
@@ -98,11 +98,8 @@ static inline void record_tick(playback_record* self) {
         assert_ok(net_match_control(t->match, "set", &speed, 1, false, NULL));
     }
     net_log_append_begin(self->writer, &begin);
-    if (begin.leave_count) net_match_leave(t->match, leave.client);
-    for (uint32_t i = 0; i < begin.join_count; i++)
-        net_match_join(t->match, &begin.joins[i]);
-    for (uint32_t i = 0; i < begin.input_count; i++)
-        net_match_input(t->match, inputs[i].client, inputs[i].payload, inputs[i].size);
+    begin.event_count = 0; // the bad one is in the log alone
+    net_match_apply(t->match, &begin);
     net_match_step(t->match);
     if (tick == self->end_tick) record_end_brick(t->match);
     net_log_append_end(self->writer, t->match);

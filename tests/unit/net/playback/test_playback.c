@@ -603,7 +603,7 @@ static void film_close(film* self) {
 
 FILM_CASE(a_game_that_draws_nothing_is_filmed) {
     for (ecs_tick tick = 1; tick <= 200; tick++) {
-        const net_log_begin begin = {.tick = tick};
+        const net_tick_inputs begin = {.tick = tick};
         net_log_append_begin(self->writer, &begin);
         net_match_step(self->match);
         net_log_append_end(self->writer, self->match);
@@ -625,7 +625,7 @@ FILM_CASE(marks_end_with_the_last_whole_tick) {
     static const net_game_player joins[] = {{.client = 1, .name = "ann"},
                                             {.client = 2, .name = "bob"}};
     for (ecs_tick tick = 1; tick <= 2; tick++) {
-        const net_log_begin begin = {.tick = tick, .joins = &joins[tick - 1], .join_count = 1};
+        const net_tick_inputs begin = {.tick = tick, .joins = &joins[tick - 1], .join_count = 1};
         net_log_append_begin(self->writer, &begin);
         if (tick == 2) break;
         net_match_join(self->match, &joins[0]);

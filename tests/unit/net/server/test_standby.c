@@ -271,7 +271,7 @@ FLEET_CASE(a_server_that_dies_when_the_match_is_over_has_no_heir, 10) {
 // The stream has the begin of a tick, and its server died in it.
 static void die_in_tick(fleet* self) {
     node* first = &self->nodes[0];
-    const net_log_begin begin = {.tick = net_match_tick(first->match) + 1};
+    const net_tick_inputs begin = {.tick = net_match_tick(first->match) + 1};
     net_log_append_begin(first->log, &begin);
     for (uint32_t i = 0; i < 30; i++) {
         self->now_us += MS;

@@ -47,7 +47,7 @@ typedef struct takeover {
     net_transport* next_transport;
     net_server* next;
     bool has_taken_over;
-    net_log_begin begin;          ///< of the tick that the other server has to run; tick 0: none
+    net_tick_inputs begin;        ///< of the tick that the other server has to run; tick 0: none
     net_transport* old_transport; ///< of a server that sleeps
     net_server* old;
     net_match* old_match;
@@ -61,28 +61,11 @@ static void make_secret(void* context, uint32_t client, void* bytes, size_t size
     memset(bytes, (int)(client & 0xff), size);
 }
 
-static void apply(net_match* match, const net_log_begin* begin) {
-    for (uint32_t i = 0; i < begin->leave_count; i++)
-        net_match_leave(match, begin->leaves[i].client);
-    for (uint32_t i = 0; i < begin->join_count; i++)
-        net_match_join(match, &begin->joins[i]);
-    for (uint32_t i = 0; i < begin->event_count; i++) {
-        const net_log_event* event = &begin->events[i];
-        net_match_note_numbers(match, event->client, 0, event->number);
-        net_match_client_event(match, event->client, event->message, event->payload, event->size);
-    }
-    for (uint32_t i = 0; i < begin->input_count; i++) {
-        const net_log_input* input = &begin->inputs[i];
-        net_match_note_numbers(match, input->client, input->number, 0);
-        net_match_input_seen(match, input->client, input->payload, input->size, input->seen);
-    }
-    net_match_step(match);
-}
-
 // A net_server_step_fn: the tick runs at both servers.
-static bool run_both(void* context, const net_log_begin* begin) {
+static bool run_both(void* context, const net_tick_inputs* begin) {
     takeover* at = context;
-    apply(at->old_match, begin);
+    net_match_apply(at->old_match, begin);
+    net_match_step(at->old_match);
     if (begin->tick + at->config.lost_ticks > at->die_tick) return true;
     at->begin = *begin; // its lists are the server's, until the next tick
     return true;

@@ -211,7 +211,7 @@ FILES_CASE(a_log_of_large_values_is_verified_and_shown) {
     net_log_writer* writer;
     assert_ok(net_log_writer_create(NULL, files->log, match, "test", 1, NULL, &writer));
     for (uint32_t t = 1; t <= TICKS; t++) {
-        net_log_begin begin = {.tick = t};
+        net_tick_inputs begin = {.tick = t};
         net_log_append_begin(writer, &begin);
         net_match_step(match);
         net_log_append_end(writer, match);

@@ -168,7 +168,8 @@ CASE(a_join_that_no_server_writes_is_refused) {
     assert_ok(net_log_writer_create(NULL, self.files.log, self.table.match, "test", 0, NULL,
                                     &self.writer));
     const net_game_player joins[] = {{.client = 2, .name = "bob"}, {.client = 1, .name = "ann"}};
-    net_log_append_begin(self.writer, &(net_log_begin){.tick = 1, .joins = joins, .join_count = 2});
+    net_log_append_begin(self.writer,
+                         &(net_tick_inputs){.tick = 1, .joins = joins, .join_count = 2});
     net_match_step(self.table.match);
     net_log_append_end(self.writer, self.table.match);
     assert_ok(net_log_writer_destroy(self.writer));
