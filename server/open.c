@@ -300,7 +300,7 @@ static int open_server(server_program* self) {
     net_server_config config = {
         .match = self->match,
         .transport = self->hold ? self->hold : self->transport,
-        .log = self->log,
+        .observer = net_log_observer(self->log),
         .clients_max = (uint32_t)self->config.clients_max,
         .spectators_max = (uint32_t)self->config.spectators_max,
         .clients_min = (uint32_t)self->config.clients_min,

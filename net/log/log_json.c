@@ -193,7 +193,7 @@ static void put_hashes(dump* self, const net_log_record* record) {
 }
 
 // Bytes that are no text are hexadecimal digits.
-static void put_argument(net_log_json* json, const net_log_argument* argument) {
+static void put_argument(net_log_json* json, const net_match_argument* argument) {
     char text[ECS_STRING_BYTES_MAX + 1];
     if (net_log_argument_text(argument, text))
         json_text(json, text);
@@ -204,7 +204,7 @@ static void put_argument(net_log_json* json, const net_log_argument* argument) {
 static void put_control(dump* self, const net_log_record* record) {
     json_put(&self->json, ",\"verb\":\"%s\",\"arguments\":[", record->verb);
     size_t offset = 0;
-    net_log_argument argument;
+    net_match_argument argument;
     for (bool is_first = true; net_log_argument_next(record, &offset, &argument);
          is_first = false) {
         if (!is_first) json_put(&self->json, ",");

@@ -206,7 +206,7 @@ static uint32_t add_control_channel(exporter* self) {
 }
 
 // Bytes that are no text are hexadecimal digits.
-static void put_argument(exporter* self, const net_log_argument* argument) {
+static void put_argument(exporter* self, const net_match_argument* argument) {
     char text[ECS_STRING_BYTES_MAX + 1];
     const uint8_t* data = argument->data;
     const bool is_text = net_log_argument_text(argument, text);
@@ -229,7 +229,7 @@ static bool write_control(exporter* self, const net_log_record* record) {
     base_bytes_clear(&self->message);
     base_bytes_write(&self->message, pb.data, pb.size);
     size_t offset = 0;
-    net_log_argument argument;
+    net_match_argument argument;
     while (net_log_argument_next(record, &offset, &argument))
         put_argument(self, &argument);
     if (self->controls == 0) self->controls = add_control_channel(self);

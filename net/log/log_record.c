@@ -157,12 +157,12 @@ static bool read_state_field(net_log_record* record, const proto_pb_field* field
 bool net_log_is_verb(const char* verb, size_t size) {
     for (size_t i = 0; i < size; i++)
         if ((verb[i] < 'a' || verb[i] > 'z') && verb[i] != '_') return false;
-    return size > 0 && size < NET_LOG_VERB_BYTES_MAX;
+    return size > 0 && size < NET_CONTROL_VERB_BYTES_MAX;
 }
 
 static bool read_control_field(net_log_record* record, const proto_pb_field* field) {
     if (field->id == TAG_ARGUMENT)
-        return field->type == 2 && ++record->argument_count <= NET_LOG_ARGUMENTS_MAX;
+        return field->type == 2 && ++record->argument_count <= NET_CONTROL_ARGUMENTS_MAX;
     if (field->id != TAG_VERB) return true;
     if (field->type != 2 || !net_log_is_verb((const char*)field->data, field->size)) return false;
     memcpy(record->verb, field->data, field->size);
@@ -291,7 +291,7 @@ bool net_log_begin_next(const net_tick_inputs* begin, uint32_t* position, net_lo
 }
 
 bool net_log_argument_next(const net_log_record* record, size_t* offset,
-                           net_log_argument* argument) {
+                           net_match_argument* argument) {
     BASE_ASSERT(record->kind == NET_LOG_KIND_CONTROL && *offset <= record->body_bytes);
     base_reader reader = base_reader_make(record->body, record->body_bytes);
     reader.offset = *offset;
@@ -299,13 +299,14 @@ bool net_log_argument_next(const net_log_record* record, size_t* offset,
     while (proto_pb_next(&reader, &field)) {
         *offset = reader.offset;
         if (field.id != TAG_ARGUMENT) continue;
-        *argument = (net_log_argument){field.data, field.size};
+        *argument = (net_match_argument){field.data, field.size};
         return true;
     }
     return false;
 }
 
-bool net_log_argument_text(const net_log_argument* argument, char text[ECS_STRING_BYTES_MAX + 1]) {
+bool net_log_argument_text(const net_match_argument* argument,
+                           char text[ECS_STRING_BYTES_MAX + 1]) {
     uint32_t code = 0;
     bool is_shown;
     if (argument->size > ECS_STRING_BYTES_MAX || memchr(argument->data, 0, argument->size))

@@ -67,14 +67,14 @@ typedef struct net_log_record {
     uint32_t changes_bytes;
     uint32_t events_left_out;
     uint32_t item_count[NET_LOG_ITEM_KINDS];
-    uint32_t reason;                   ///< ALIVE: a net_log_alive, or one of a later version
-    char verb[NET_LOG_VERB_BYTES_MAX]; ///< CONTROL
+    uint32_t reason;                       ///< ALIVE: a net_idle, or one of a later version
+    char verb[NET_CONTROL_VERB_BYTES_MAX]; ///< CONTROL
     uint32_t argument_count;
     const uint8_t* body;
     size_t body_bytes;
 } net_log_record;
 
-/// Is it the name of a control: [a-z_], 1 to NET_LOG_VERB_BYTES_MAX - 1 of them?
+/// Is it the name of a control: [a-z_], 1 to NET_CONTROL_VERB_BYTES_MAX - 1 of them?
 bool net_log_is_verb(const char* verb, size_t size);
 /// Check all of a packed record, items included. Total. @return false for bytes that no writer
 /// writes.
@@ -90,9 +90,9 @@ bool net_log_begin_next(const net_tick_inputs* begin, uint32_t* position, net_lo
 /// Get the next argument of a CONTROL; start with *offset 0. Borrowed from the record's bytes.
 /// @return false at the end.
 bool net_log_argument_next(const net_log_record* record, size_t* offset,
-                           net_log_argument* argument);
+                           net_match_argument* argument);
 /// Copy an argument as text, as all controls of ours are. @return false: its bytes are none.
-bool net_log_argument_text(const net_log_argument* argument, char text[ECS_STRING_BYTES_MAX + 1]);
+bool net_log_argument_text(const net_match_argument* argument, char text[ECS_STRING_BYTES_MAX + 1]);
 
 /// Records of unknown kinds that may stand between two of known kinds: a later version may write
 /// some, and a file of nothing else is no log.

@@ -193,11 +193,11 @@ static net_result fail(net_log_replay* replay, const char* text) {
 // What an operator did to the match in front of this tick.
 static net_result apply_control(net_log_replay* replay) {
     const net_log_record* record = &replay->record;
-    net_match_argument arguments[NET_LOG_ARGUMENTS_MAX];
-    char text[NET_LOG_VERB_BYTES_MAX + 64];
+    net_match_argument arguments[NET_CONTROL_ARGUMENTS_MAX];
+    char text[NET_CONTROL_VERB_BYTES_MAX + 64];
     uint32_t count = 0;
     size_t offset = 0;
-    while (count < NET_LOG_ARGUMENTS_MAX &&
+    while (count < NET_CONTROL_ARGUMENTS_MAX &&
            net_log_argument_next(record, &offset, &arguments[count]))
         count++;
     const net_result result =

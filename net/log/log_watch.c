@@ -139,7 +139,7 @@ static net_log_kind write_record(const net_log_record* record, proto_pb_writer* 
         proto_pb_write_number(to, FIELD_REASON, record->reason);
         return record->kind;
     case NET_LOG_KIND_CONTROL:
-        proto_pb_write_number(to, FIELD_REASON, NET_LOG_ALIVE_PAUSED);
+        proto_pb_write_number(to, FIELD_REASON, NET_IDLE_PAUSED);
         return NET_LOG_KIND_ALIVE;
     case NET_LOG_KIND_OTHER:
     case NET_LOG_KINDS:

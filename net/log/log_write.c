@@ -230,7 +230,7 @@ void net_log_append_begin(net_log_writer* writer, const net_tick_inputs* begin) 
 }
 
 // Tag and length of each field, and of the record.
-static bool fits(const net_log_argument* arguments, uint32_t count) {
+static bool fits(const net_match_argument* arguments, uint32_t count) {
     enum { FIELD_BYTES_MAX = 4, HEAD_BYTES_MAX = 64 };
     size_t bytes = HEAD_BYTES_MAX;
     for (uint32_t i = 0; i < count; i++) {
@@ -242,9 +242,9 @@ static bool fits(const net_log_argument* arguments, uint32_t count) {
 }
 
 net_result net_log_append_control(net_log_writer* writer, const char* verb,
-                                  const net_log_argument* arguments, uint32_t count) {
+                                  const net_match_argument* arguments, uint32_t count) {
     BASE_ASSERT(writer->has_controls && !writer->is_in_tick && !writer->is_closed);
-    BASE_ASSERT(net_log_is_verb(verb, strlen(verb)) && count <= NET_LOG_ARGUMENTS_MAX);
+    BASE_ASSERT(net_log_is_verb(verb, strlen(verb)) && count <= NET_CONTROL_ARGUMENTS_MAX);
     if (!fits(arguments, count)) return NET_ERR_FULL;
     end_state(writer);
     writer->is_controlled = true;
@@ -258,8 +258,8 @@ net_result net_log_append_control(net_log_writer* writer, const char* verb,
     return NET_OK;
 }
 
-void net_log_append_alive(net_log_writer* writer, net_log_alive reason) {
-    BASE_ASSERT(reason >= NET_LOG_ALIVE_WAITING && reason <= NET_LOG_ALIVE_SETTLING);
+void net_log_append_alive(net_log_writer* writer, net_idle reason) {
+    BASE_ASSERT(reason >= NET_IDLE_WAITING && reason <= NET_IDLE_SETTLING);
     if (writer->is_in_tick || writer->is_closed) return;
     end_state(writer);
     net_log_draft* draft = net_log_file_begin(writer->file);

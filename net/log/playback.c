@@ -228,7 +228,7 @@ static void compare_schemas(net_playback* playback) {
 static void apply_set(const net_log_record* record, net_match_config* now) {
     char text[128] = {0};
     size_t offset = 0;
-    net_log_argument argument;
+    net_match_argument argument;
     if (!net_log_argument_next(record, &offset, &argument) || argument.size >= sizeof text) return;
     memcpy(text, argument.data, argument.size);
     (void)!net_match_setting_apply(now, text, NULL);

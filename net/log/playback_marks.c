@@ -44,7 +44,7 @@ static bool add_named(net_playback_marks_list* list, const net_log_record* recor
     net_playback_mark mark = {.tick = record->tick, .kind = NET_PLAYBACK_NAMED};
     char name[NET_MARK_BYTES] = {0};
     size_t offset = 0;
-    net_log_argument argument;
+    net_match_argument argument;
     if (strcmp(record->verb, "mark") != 0 || !net_log_argument_next(record, &offset, &argument) ||
         argument.size >= sizeof name)
         return true;

@@ -14,7 +14,6 @@
 #include "base/assert.h"
 #include "base/float_mode.h"
 #include "base/text.h"
-#include "net/log.h"
 #include "net/match.h"
 
 #define HEARTBEAT_HZ 10u ///< packets per second to a client without news
@@ -231,7 +230,8 @@ net_result net_server_exchange(net_server* server, net_match* match) {
     BASE_ASSERT(server->phase == NET_SERVER_RUNNING && !server->config.step);
     BASE_ASSERT(net_match_tick(match) == net_match_tick(server->config.match));
     if (server->has_bandwidth) return NET_ERR_CLOSED;
-    if (server->config.log && !net_log_may_exchange(server->config.log)) return NET_ERR_FULL;
+    const net_observer* observer = &server->config.observer;
+    if (observer->may_exchange && !observer->may_exchange(observer->context)) return NET_ERR_FULL;
     net_server_collect(server);
     net_server_close_ledger(server); // it counts components of this match
     net_server old = *server;
@@ -255,7 +255,7 @@ net_result net_server_exchange(net_server* server, net_match* match) {
         server->varsize = old.varsize;
         return result;
     }
-    if (server->config.log) net_log_exchange(server->config.log, match); // it reads the old rows
+    if (observer->exchange) observer->exchange(observer->context, match); // it reads the old rows
     server->out.event_count = 0;
     server->slips = (net_server_slips){.since = 0};
     net_server_close_leavers(server);

@@ -9,7 +9,6 @@
 #include "base/assert.h"
 #include "base/shown.h"
 #include "base/text.h"
-#include "net/log.h"
 #include "net/match.h"
 
 #include <string.h>
@@ -49,13 +48,14 @@ net_result net_server_control(net_server* server, const char* verb,
                               const net_match_argument* arguments, uint32_t count,
                               const base_reporter* reporter) {
     net_match* match = server->config.match;
-    BASE_ASSERT(!server->config.step && count <= NET_LOG_ARGUMENTS_MAX);
+    BASE_ASSERT(!server->config.step && count <= NET_CONTROL_ARGUMENTS_MAX);
     net_server_collect(server);
     if (server->phase != NET_SERVER_HOLDING && server->phase != NET_SERVER_RUNNING)
         return NET_ERR_CLOSED;
     net_result result = net_match_control(match, verb, arguments, count, true, reporter);
-    if (result == NET_OK && server->config.log)
-        result = net_log_append_control(server->config.log, verb, arguments, count);
+    const net_observer* observer = &server->config.observer;
+    if (result == NET_OK && observer->control)
+        result = observer->control(observer->context, verb, arguments, count);
     if (result == NET_OK)
         result = net_match_control(match, verb, arguments, count, false, reporter);
     if (result == NET_OK && strcmp(verb, "set") == 0) ask_clients_again(server);

@@ -4,7 +4,6 @@
 // does not say who is a bot.
 #include "server/server_state.h"
 
-#include "net/log.h"
 #include "net/match.h"
 
 #include "base/assert.h"

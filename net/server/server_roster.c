@@ -7,7 +7,6 @@
 #include "session/control.h"
 
 #include "base/assert.h"
-#include "net/log.h"
 
 // An entry has at most 2 + 6 + 2 + NET_PLAYER_NAME_BYTES_MAX + 2 bytes, the number of a gone
 // player 5.

@@ -13,7 +13,6 @@
 #include "session/control.h"
 #include "session/input_packet.h"
 
-#include "net/log.h"
 #include "net/match.h"
 #include "core/ration.h"
 #include "net/server.h"
@@ -123,9 +122,6 @@ void net_server_say_goodbye(net_server* server);
 
 typedef struct net_admission net_admission; ///< server/session.h
 typedef struct net_interest net_interest;
-typedef struct net_tick_event net_tick_event;
-typedef struct net_tick_input net_tick_input;
-typedef struct net_tick_leave net_tick_leave;
 typedef struct net_replicator net_replicator;
 typedef struct net_rows net_rows;
 typedef struct net_varsize_source net_varsize_source;
@@ -436,8 +432,6 @@ bool net_lane_take_packet(net_server_lane* lane, net_session* session, const uin
 
 #define NET_RESUME_QUIET_MS                                                                        \
     1000u ///< after a resumption, roster and line of the next one wait so long
-
-typedef struct net_tick_inputs net_tick_inputs; ///< net/match.h
 
 /// Send the whole roster to one client. Ends the session when that fails.
 void net_session_send_roster(net_server* server, net_session* session);

@@ -19,7 +19,6 @@
 #include "base/assert.h"
 #include "base/float_mode.h"
 #include "base/text.h"
-#include "net/log.h"
 #include "net/match.h"
 
 // Drop clients that connect and send no hello, or play and acknowledge nothing.
@@ -197,10 +196,11 @@ static void end_without_memory(net_server* server) {
 }
 
 // The game keeps the last seconds. What becomes of it, the program says (net_log_take_saved).
-static void save_log(net_server* server) {
+static void pass_save(net_server* server) {
     char name[NET_SAVE_NAME_BYTES];
-    if (net_match_take_save(server->config.match, name) && server->config.log)
-        (void)!net_log_save(server->config.log, name);
+    const net_observer* observer = &server->config.observer;
+    if (net_match_take_save(server->config.match, name) && observer->save)
+        observer->save(observer->context, name);
 }
 
 // @return false when memory ran out: the match has ended.
@@ -218,10 +218,10 @@ static bool replicate(net_server* server) {
         end_without_memory(server);
         return false;
     }
-    if (server->config.log)
-        net_log_append_end_rows(server->config.log, match,
-                                net_replicator_history(server->replicator));
-    save_log(server);
+    const net_observer* observer = &server->config.observer;
+    if (observer->rows)
+        observer->rows(observer->context, match, net_replicator_history(server->replicator));
+    pass_save(server);
     server->out.event_count = 0;
     ecs_changes changes = ecs_changes_get(world);
     for (uint32_t i = 0; i < changes.event_count; i++)
@@ -263,7 +263,8 @@ static bool has_ended(const net_server* server) {
 static bool step_match(net_server* server, const net_tick_inputs* begin) {
     net_match* match = server->config.match;
     if (server->config.step) return server->config.step(server->config.step_context, begin);
-    if (server->config.log) net_log_append_begin(server->config.log, begin);
+    const net_observer* observer = &server->config.observer;
+    if (observer->begin) observer->begin(observer->context, begin);
     net_match_apply(match, begin);
     net_match_step(match);
     return !net_match_lacks_memory(match);
@@ -364,15 +365,16 @@ static void flush(net_server* server) {
 
 // A reader that follows the log knows a server without ticks from one that is dead.
 static void say_alive(net_server* server) {
-    if (!server->config.log || server->phase == NET_SERVER_ENDED ||
-        server->now_us < server->alive_us + NET_LOG_ALIVE_MS * UINT64_C(1000))
+    const net_observer* observer = &server->config.observer;
+    if (!observer->idle || server->phase == NET_SERVER_ENDED ||
+        server->now_us < server->alive_us + NET_IDLE_MS * UINT64_C(1000))
         return;
     server->alive_us = server->now_us;
-    net_log_append_alive(server->config.log,
-                         server->phase == NET_SERVER_HOLDING || net_server_is_still(server)
-                             ? NET_LOG_ALIVE_WAITING
-                         : server->phase == NET_SERVER_RUNNING ? NET_LOG_ALIVE_PAUSED
-                                                               : NET_LOG_ALIVE_SETTLING);
+    observer->idle(observer->context,
+                   server->phase == NET_SERVER_HOLDING || net_server_is_still(server)
+                       ? NET_IDLE_WAITING
+                   : server->phase == NET_SERVER_RUNNING ? NET_IDLE_PAUSED
+                                                         : NET_IDLE_SETTLING);
 }
 
 void net_server_tick(net_server* server, uint64_t now_us) {

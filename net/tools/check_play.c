@@ -416,7 +416,7 @@ static net_result open_table(check_table* table, net_checker* self) {
     const net_server_config server = {.allocator = config->allocator,
                                       .match = self->server,
                                       .transport = table->transport,
-                                      .log = table->log,
+                                      .observer = net_log_observer(table->log),
                                       .clients_max = table->bot_count,
                                       .clients_min = table->bot_count,
                                       .ticks_max =

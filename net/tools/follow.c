@@ -227,7 +227,7 @@ net_follow_report net_follow_get_report(const net_follow* self, uint64_t now_us)
                                .kept_bytes = delay.bytes,
                                .is_cut = unheard_us > UNHEARD_US,
                                .is_waiting = stream && stream->is_waiting,
-                               .reason = (net_log_alive)delay.alive};
+                               .reason = (net_idle)delay.alive};
 }
 
 // ---- a tick
@@ -240,15 +240,15 @@ static net_follow_state fail(net_follow* self, ecs_tick tick, const char* text) 
 static net_follow_state do_controls(net_follow* self, net_server* server) {
     for (uint32_t i = 0; i < self->control_count; i++) {
         const net_log_record* record = &self->controls[i];
-        net_match_argument arguments[NET_LOG_ARGUMENTS_MAX];
+        net_match_argument arguments[NET_CONTROL_ARGUMENTS_MAX];
         uint32_t count = 0;
         size_t offset = 0;
-        while (count < NET_LOG_ARGUMENTS_MAX &&
+        while (count < NET_CONTROL_ARGUMENTS_MAX &&
                net_log_argument_next(record, &offset, &arguments[count]))
             count++;
         if (net_server_control(server, record->verb, arguments, count, &self->reporter) == NET_OK)
             continue;
-        char text[NET_LOG_VERB_BYTES_MAX + 64];
+        char text[NET_CONTROL_VERB_BYTES_MAX + 64];
         (void)base_text_format(text, sizeof text, "the control '%s' cannot be done here",
                                record->verb);
         return fail(self, record->tick, text);

@@ -64,15 +64,15 @@ uint64_t net_follow_due_us(const net_follow* follow);
 /// How far behind the source's end, which is not what has come: of a stream its broker says where
 /// that is. When it says nothing, the match is taken to go on. Of the delay nothing counts.
 typedef struct net_follow_report {
-    ecs_tick newest;      ///< tick that has come from the source; 0: none
-    ecs_tick tick;        ///< newest that ran here; 0: none
-    ecs_tick end;         ///< newest tick that the source has, as last heard
-    uint64_t behind_us;   ///< so much of the match should have run here, and did not
-    uint64_t silent_us;   ///< nothing came for so long
-    uint64_t kept_bytes;  ///< of ticks that wait
-    net_log_alive reason; ///< why no tick came last; 0: one did
-    bool is_cut;          ///< the stream's broker does not answer
-    bool is_waiting;      ///< its server waits for the broker
+    ecs_tick newest;     ///< tick that has come from the source; 0: none
+    ecs_tick tick;       ///< newest that ran here; 0: none
+    ecs_tick end;        ///< newest tick that the source has, as last heard
+    uint64_t behind_us;  ///< so much of the match should have run here, and did not
+    uint64_t silent_us;  ///< nothing came for so long
+    uint64_t kept_bytes; ///< of ticks that wait
+    net_idle reason;     ///< why no tick came last; 0: one did
+    bool is_cut;         ///< the stream's broker does not answer
+    bool is_waiting;     ///< its server waits for the broker
 } net_follow_report;
 net_follow_report net_follow_get_report(const net_follow* follow, uint64_t now_us);
 

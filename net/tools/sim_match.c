@@ -64,7 +64,7 @@ net_result net_sim_match_create(const net_sim_match_config* config, net_sim_matc
     const net_server_config server = {.allocator = config->allocator,
                                       .match = config->match,
                                       .transport = made->transport,
-                                      .log = config->log,
+                                      .observer = config->observer,
                                       .clients_max = config->clients_max,
                                       .ticks_max = config->ticks_max,
                                       .step = config->step,

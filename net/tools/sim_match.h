@@ -18,7 +18,7 @@ typedef struct net_sim_match_config {
     const base_allocator* allocator; ///< NULL: the heap
     const net_module* module;        ///< of the clients' worlds; must outlive the match
     net_match* match;                ///< role SERVER, before its first tick; owned by the caller
-    net_log_writer* log;             ///< owned by the caller; NULL: no log
+    net_observer observer;           ///< what records the match: closed before this
     uint32_t clients_max;            ///< at a time, 1..NET_CLIENTS_MAX
     ecs_tick ticks_max;              ///< the server ends the match then; 0: never
     /// Line of every client; up.seed is the seed of the network, a client's own follows from it.

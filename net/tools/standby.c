@@ -139,7 +139,7 @@ static net_standby_state claim(net_standby* self, net_server* server) {
     const net_stream_follower_info* info = net_stream_follower_get(self->follower);
     if (info->silence_us < patience_us(self)) return NET_STANDBY_WAITS;
     if (net_server_get_phase(server) > NET_SERVER_RUNNING ||
-        net_follow_get_report(self->follow, self->now_us).reason == NET_LOG_ALIVE_SETTLING) {
+        net_follow_get_report(self->follow, self->now_us).reason == NET_IDLE_SETTLING) {
         base_report(&self->reporter, self->config.name, 0,
                     "note: the match was over when its server died");
         return self->end = NET_STANDBY_ENDED;
@@ -168,7 +168,7 @@ static bool pass_open(const net_standby* self, uint64_t records) {
 static net_standby_state take_over(net_standby* self, net_server* server) {
     const uint64_t records = net_stream_follower_get(self->follower)->position.records;
     const bool was_paused =
-        net_follow_get_report(self->follow, self->now_us).reason == NET_LOG_ALIVE_PAUSED;
+        net_follow_get_report(self->follow, self->now_us).reason == NET_IDLE_PAUSED;
     net_stream_tap_begin(self->tap, records - self->open_records);
     const net_result result = net_follow_take_over(self->follow, server, self->now_us);
     if (result != NET_OK && result != NET_ERR_FULL) return self->end = NET_STANDBY_FAILED;

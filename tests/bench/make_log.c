@@ -34,7 +34,7 @@ static net_result join(maker* self) {
 static net_result open_sim(maker* self, ecs_tick ticks) {
     const net_sim_match_config sim = {.module = self->module,
                                       .match = self->match,
-                                      .log = self->log,
+                                      .observer = net_log_observer(self->log),
                                       .clients_max = self->config->clients + 1,
                                       .ticks_max = ticks,
                                       .link = self->link};

@@ -101,7 +101,7 @@ static net_result open_play(play* self) {
                                        &of->reporter, &self->log);
     const net_sim_match_config sim = {.module = of->module,
                                       .match = self->match,
-                                      .log = self->log,
+                                      .observer = net_log_observer(self->log),
                                       .clients_max = CLIENTS_MAX,
                                       .ticks_max = self->draw.ticks,
                                       .link = self->draw.line,

@@ -184,10 +184,6 @@ bool net_log_commands_go_on(net_log_writer* writer);
 /// @return NET_OK; NET_ERR_IO (the log is incomplete).
 net_result net_log_writer_destroy(net_log_writer* writer);
 
-#define NET_LOG_VERB_BYTES_MAX 32u ///< of a control, with its NUL
-#define NET_LOG_ARGUMENTS_MAX 16u
-typedef net_match_argument net_log_argument; ///< of a control
-
 /// Append what enters a tick, before the step: the record survives kill -9. Nothing after a
 /// failure.
 void net_log_append_begin(net_log_writer* writer, const net_tick_inputs* inputs);
@@ -196,23 +192,15 @@ void net_log_append_begin(net_log_writer* writer, const net_tick_inputs* inputs)
 /// NET_OK: a re-run does the same in front of the tick's leaves.
 /// @return NET_OK (also when logging stopped); NET_ERR_FULL (too long for a record).
 BASE_MUST_USE net_result net_log_append_control(net_log_writer* writer, const char* verb,
-                                                const net_log_argument* arguments, uint32_t count);
-/// Why no tick runs.
-typedef enum net_log_alive {
-    NET_LOG_ALIVE_WAITING = 1, ///< for players
-    NET_LOG_ALIVE_PAUSED,
-    NET_LOG_ALIVE_SETTLING, ///< the last tick is over; clients get the rest
-} net_log_alive;
-/// So often while no tick runs: silence without a close means that the server is dead.
-#define NET_LOG_ALIVE_MS 100u
+                                                const net_match_argument* arguments,
+                                                uint32_t count);
 /// Append that the server lives. Within a tick, and behind the close, it does nothing.
-void net_log_append_alive(net_log_writer* writer, net_log_alive reason);
+void net_log_append_alive(net_log_writer* writer, net_idle reason);
 /// Append hashes, sums and server events of the tick: after the step, before ecs_changes_clear.
 void net_log_append_end(net_log_writer* writer, net_match* match);
 /// As net_log_append_end, with the rows of a server's history (state/history.h) that made this
 /// tick's step: nothing is quantised twice. Either every tick is appended with the same history, or
 /// none. The history is read until the next append_begin, append_close or the writer's end.
-struct net_history;
 void net_log_append_end_rows(net_log_writer* writer, net_match* match,
                              const struct net_history* history);
 /// May net_log_exchange be called behind this tick? No while the keyframe before is not written.
@@ -222,6 +210,9 @@ bool net_log_may_exchange(const net_log_writer* writer);
 /// begins with a keyframe and says what the game is now. The match before, and the history of its
 /// rows, are not read any more.
 void net_log_exchange(net_log_writer* writer, net_match* match);
+
+/// The log as what observes a server (net_server_config.observer); of no log (NULL), nothing.
+net_observer net_log_observer(net_log_writer* writer);
 
 /// A client that plays.
 typedef struct net_log_player {

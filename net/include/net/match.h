@@ -288,7 +288,9 @@ bool net_match_take_save(net_match* match, char name[NET_SAVE_NAME_BYTES]);
 ///     say TEXT                  to the players (net_game_module.operator_said)
 ///     mark NAME                 nothing: a place on the timeline (NET_PLAYBACK_NAMED)
 /// Any bytes: they may come from a log. `verb` is any text.
-#define NET_MARK_BYTES 32u ///< of a mark's name, with the NUL
+#define NET_MARK_BYTES 32u             ///< of a mark's name, with the NUL
+#define NET_CONTROL_VERB_BYTES_MAX 32u ///< of a control, with its NUL
+#define NET_CONTROL_ARGUMENTS_MAX 16u
 typedef struct net_match_argument {
     const void* data;
     size_t size;
@@ -424,6 +426,37 @@ typedef struct net_tick_inputs {
 /// Apply what enters the next tick. All of it was checked: clients that leave play, numbers of those
 /// that join rise, net_match_input_check and net_match_event_check accept the payloads.
 void net_match_apply(net_match* match, const net_tick_inputs* inputs);
+
+/// Why no tick runs.
+typedef enum net_idle {
+    NET_IDLE_WAITING = 1, ///< for players
+    NET_IDLE_PAUSED,
+    NET_IDLE_SETTLING, ///< the last tick is over; clients get the rest
+} net_idle;
+/// So often while no tick runs: silence without a close means that the server is dead.
+#define NET_IDLE_MS 100u
+
+/// Who records a match: a log, a stream, a test. A server calls it on the thread of its ticks. Any
+/// member may be NULL.
+struct net_history;
+typedef struct net_observer {
+    void* context;
+    void (*begin)(void* context,
+                  const net_tick_inputs* inputs); ///< before the step, which may crash
+    /// After the step, before ecs_changes_clear. The rows are borrowed until the next begin or
+    /// exchange, or until what observes is closed, before the server.
+    void (*rows)(void* context, net_match* match, const struct net_history* history);
+    /// An operator does this to the match after the call, unless it returns another result than
+    /// NET_OK.
+    net_result (*control)(void* context, const char* verb, const net_match_argument* arguments,
+                          uint32_t count);
+    void (*idle)(void* context, net_idle why); ///< each NET_IDLE_MS
+    /// The game keeps the last seconds (net_match_take_save).
+    void (*save)(void* context, const char* name);
+    bool (*may_exchange)(const void* context); ///< now, after a tick
+    /// Another match goes on at the same tick. The one before is not read any more.
+    void (*exchange)(void* context, net_match* match);
+} net_observer;
 
 /// The newest numbers of a client's inputs and reliable events in the ticks that this match has run; 0: none, or it began later at a
 /// keyframe of a log, or there is no such player.

@@ -19,11 +19,9 @@
 
 BASE_C_BEGIN
 
-typedef struct net_ban net_ban;                 ///< net/token.h
-typedef struct net_bans net_bans;               ///< net/token.h
-typedef struct net_match net_match;             ///< net/match.h
-typedef struct net_tick_inputs net_tick_inputs; ///< net/match.h
-typedef struct net_log_writer net_log_writer;   ///< net/log.h
+typedef struct net_ban net_ban;     ///< net/token.h
+typedef struct net_bans net_bans;   ///< net/token.h
+typedef struct net_match net_match; ///< net/match.h
 
 /// Run the match's next tick from a log, in place of what the clients sent (`begin`, borrowed).
 /// @return false: it cannot be run, and the match ends.
@@ -56,13 +54,13 @@ typedef struct net_server_config {
     net_match* match;         ///< role SERVER; owned by the caller. One that has stepped goes on:
                               ///< net_server_expect
     net_transport* transport; ///< owned by the caller
-    net_log_writer* log;      ///< owned by the caller; NULL: no log. Close or destroy it before the
-                              ///< server, whose rows it reads
-    uint32_t clients_max;     ///< 1..NET_CLIENTS_MAX; further clients are refused
-    uint32_t spectators_max;  ///< clients that only watch, besides; with clients_max at most
-                              ///< NET_CLIENTS_MAX
-    uint32_t clients_min;     ///< hold the first tick until so many clients have joined
-    ecs_tick ticks_max;       ///< end the match after so many ticks; 0: never
+    net_observer
+        observer; ///< what records the match: it reads the server's rows, so it is closed first
+    uint32_t clients_max;    ///< 1..NET_CLIENTS_MAX; further clients are refused
+    uint32_t spectators_max; ///< clients that only watch, besides; with clients_max at most
+                             ///< NET_CLIENTS_MAX
+    uint32_t clients_min;    ///< hold the first tick until so many clients have joined
+    ecs_tick ticks_max;      ///< end the match after so many ticks; 0: never
     /// For the operator: clients that are away, come back or were dropped, and why. NULL: silent.
     const base_reporter* reporter;
     /// Source of the secrets that bring clients back. NULL: derived from the match's seed, so that

@@ -70,7 +70,7 @@ static void open_session(session* s, const char* const* settings, const net_link
                                       .transport = s->transport,
                                       .clients_max = SEATS,
                                       .clients_min = SEATS,
-                                      .log = s->log};
+                                      .observer = net_log_observer(s->log)};
     assert_ok(net_server_create(&server, &s->server));
     s->now_us = 1000000;
     for (uint32_t i = 0; i < SEATS; i++)

@@ -376,7 +376,7 @@ static void open_booth(booth* self) {
     const net_server_config config = {.match = self->hall.match,
                                       .transport = self->server_transport,
                                       .clients_max = 4,
-                                      .log = self->writer};
+                                      .observer = net_log_observer(self->writer)};
     assert_ok(net_server_create(&config, &self->server));
     assert_ok(net_sim_client(self->sim, &LINK, &self->client_transport));
     raw_client_open(&self->raw, self->client_transport);

@@ -41,7 +41,7 @@ static inline void make_log_of(play* self, uint64_t seed, const char* name, uint
         net_log_writer_create(NULL, self->files.log, self->table.match, "test", 0, NULL, &writer));
     const net_sim_match_config config = {.module = self->table.module,
                                          .match = self->table.match,
-                                         .log = writer,
+                                         .observer = net_log_observer(writer),
                                          .clients_max = BOTS};
     assert_ok(net_sim_match_create(&config, &sim));
     for (uint32_t i = 0; i < BOTS; i++) {
@@ -77,7 +77,7 @@ static const char user_data[] = "the-team-of-the-player";
 static inline void make_private_log(play* self) {
     net_log_writer* writer;
     net_sim_match* sim;
-    const net_log_argument argument = {.data = "secret-order", .size = 12};
+    const net_match_argument argument = {.data = "secret-order", .size = 12};
     net_log_options options = net_log_options_default();
     options.has_controls = true;
     memset(self, 0, sizeof *self);
@@ -87,7 +87,7 @@ static inline void make_private_log(play* self) {
                                        0, NULL, &writer));
     const net_sim_match_config config = {.module = self->table.module,
                                          .match = self->table.match,
-                                         .log = writer,
+                                         .observer = net_log_observer(writer),
                                          .clients_max = BOTS};
     assert_ok(net_sim_match_create(&config, &sim));
     for (uint32_t i = 0; i < BOTS; i++) {

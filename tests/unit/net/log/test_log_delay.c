@@ -28,8 +28,7 @@ static bool make(late* self, net_log_kind kind, ecs_tick tick, net_log_record* r
     uint32_t size;
     net_log_draft_begin(&self->draft);
     proto_pb_write_number(&self->draft.body, 1, tick);
-    if (kind == NET_LOG_KIND_ALIVE)
-        proto_pb_write_number(&self->draft.body, 2, NET_LOG_ALIVE_PAUSED);
+    if (kind == NET_LOG_KIND_ALIVE) proto_pb_write_number(&self->draft.body, 2, NET_IDLE_PAUSED);
     const uint8_t* packed = net_log_draft_end(&self->draft, kind, 0, tick, &size);
     return net_log_record_read(record, packed + NET_LOG_QUEUE_PREFIX_BYTES,
                                size - NET_LOG_QUEUE_PREFIX_BYTES);

@@ -402,7 +402,7 @@ static void sign(signer* self, uint32_t ticks) {
                                        &self->record->writer));
     for (uint32_t i = 0; i < ticks; i++)
         record_tick(self->record);
-    net_log_append_alive(self->record->writer, NET_LOG_ALIVE_SETTLING); // in front of no tick
+    net_log_append_alive(self->record->writer, NET_IDLE_SETTLING); // in front of no tick
     net_log_append_close(self->record->writer, self->record->table.match);
     assert_ok(net_log_writer_destroy(self->record->writer));
 }

@@ -395,7 +395,7 @@ static bool reads_control(const char* verb, uint32_t arguments) {
     size_t size = shoal__log__record__pack(&record, memory);
     net_log_record read;
     if (!net_log_record_read(&read, memory, size)) return false;
-    net_log_argument argument;
+    net_match_argument argument;
     size_t offset = 0;
     uint32_t count = 0;
     while (net_log_argument_next(&read, &offset, &argument))
@@ -414,20 +414,20 @@ static bool reads_control(const char* verb, uint32_t arguments) {
 
 CASE(controls_are_read_within_their_limits) {
     const char* longest = "a_verb_of_thirty_one_characters";
-    assert_int_equal(strlen(longest), NET_LOG_VERB_BYTES_MAX - 1);
+    assert_int_equal(strlen(longest), NET_CONTROL_VERB_BYTES_MAX - 1);
     assert_true(reads_control(longest, 1));
     assert_false(reads_control("a_verb_of_thirty_two_characters_", 1));
     assert_false(reads_control("", 1));
     assert_false(reads_control("Set", 1));
-    assert_true(reads_control("set", NET_LOG_ARGUMENTS_MAX));
-    assert_false(reads_control("set", NET_LOG_ARGUMENTS_MAX + 1));
+    assert_true(reads_control("set", NET_CONTROL_ARGUMENTS_MAX));
+    assert_false(reads_control("set", NET_CONTROL_ARGUMENTS_MAX + 1));
 }
 
 static void files_alive(net_log_file* file, ecs_tick tick) {
     net_log_draft* draft = net_log_file_begin(file);
     assert_non_null(draft);
     proto_pb_write_number(&draft->body, 1, tick);
-    proto_pb_write_number(&draft->body, 2, NET_LOG_ALIVE_WAITING);
+    proto_pb_write_number(&draft->body, 2, NET_IDLE_WAITING);
     net_log_file_end(file, NET_LOG_KIND_ALIVE, tick);
     net_log_file_pump(file, false);
 }

@@ -153,7 +153,7 @@ static void see_line(void* context, const char* line) {
 
 // A match of 40 ticks with a control in front of tick `before`; 41 never comes.
 static void record_control(record* self, ecs_tick before) {
-    static const net_log_argument arguments[] = {{"ab", 2}, {"", 0}};
+    static const net_match_argument arguments[] = {{"ab", 2}, {"", 0}};
     record_open_controls(self);
     for (ecs_tick tick = 1; tick <= 41; tick++) {
         if (tick == before)
@@ -215,7 +215,7 @@ CASE(a_control_that_does_not_fit_a_record_is_refused) {
     record_open_controls(&self);
     for (size_t size = FITS - 1; size <= FITS + 1; size++)
         assert_int_equal(
-            net_log_append_control(self.writer, "put", &(net_log_argument){large, size}, 1),
+            net_log_append_control(self.writer, "put", &(net_match_argument){large, size}, 1),
             size <= FITS ? NET_OK : NET_ERR_FULL);
     assert_ok(net_log_writer_destroy(self.writer));
     net_log_reader* reader = files_reader(self.files.log);

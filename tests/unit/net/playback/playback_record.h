@@ -92,7 +92,7 @@ static inline void record_tick(playback_record* self) {
     const net_tick_event bad = {.client = 1, .message = 1, .payload = "", .size = 0};
     begin.events = &bad;
     begin.event_count = tick == self->bad_tick;
-    static const net_log_argument speed = {.data = "ball_speed=1.25", .size = 15};
+    static const net_match_argument speed = {.data = "ball_speed=1.25", .size = 15};
     if (tick == self->set_tick) {
         assert_ok(net_log_append_control(self->writer, "set", &speed, 1));
         assert_ok(net_match_control(t->match, "set", &speed, 1, false, NULL));

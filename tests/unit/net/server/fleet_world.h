@@ -110,7 +110,7 @@ static inline void open_server(fleet* self, node* at, uint64_t identity) {
     net_transport_enet_standby_set(at->transport, self->ring.count > 0 && at->standby);
     const net_server_config server = {.match = at->match,
                                       .transport = at->transport,
-                                      .log = at->log,
+                                      .observer = net_log_observer(at->log),
                                       .clients_max = SEATS,
                                       .secret = make_secret,
                                       .is_following = at->standby != NULL};

@@ -134,7 +134,7 @@ static inline void table_open(table* at, table_config config) {
         .allocator = &at->memory.allocator,
         .match = at->match,
         .transport = config.wrap ? config.wrap(at->transport) : at->transport,
-        .log = at->log,
+        .observer = net_log_observer(at->log),
         .clients_per_address_max = config.clients_per_address_max,
         .bans = config.bans,
         .clients_max = config.clients_max ? config.clients_max : TABLE_SEATS,

@@ -63,7 +63,7 @@ static void open_shown(relay* self, uint64_t delay_s, bool is_whole, const net_g
     assert_ok(net_sim_server(at->sim, 4 * TABLE_SEATS, &at->transport));
     const net_server_config server = {.match = at->match,
                                       .transport = at->transport,
-                                      .log = at->log,
+                                      .observer = net_log_observer(at->log),
                                       .clients_max = 1,
                                       .spectators_max = spectators,
                                       .is_following = true,

@@ -92,7 +92,7 @@ static net_result open_server(world* at) {
         .allocator = &at->memory[PART_SERVER].allocator,
         .match = at->match,
         .transport = at->transport,
-        .log = at->log,
+        .observer = net_log_observer(at->log),
         .clients_max = SEATS,
         .has_bandwidth = true,
     };

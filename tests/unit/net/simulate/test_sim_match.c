@@ -48,7 +48,7 @@ static void play_open(play* self, const char* line) {
                                     &self->writer));
     const net_sim_match_config config = {.module = self->table.module,
                                          .match = self->table.match,
-                                         .log = self->writer,
+                                         .observer = net_log_observer(self->writer),
                                          .clients_max = BOTS,
                                          .ticks_max = TICKS,
                                          .link = line_of(line)};

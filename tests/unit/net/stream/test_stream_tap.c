@@ -61,7 +61,7 @@ static void add_alive(log_stage* self) {
     net_log_draft* draft = net_log_file_begin(self->log);
     assert_non_null(draft);
     proto_pb_write_number(&draft->body, 1, self->tick + 1);
-    proto_pb_write_number(&draft->body, 2, NET_LOG_ALIVE_PAUSED);
+    proto_pb_write_number(&draft->body, 2, NET_IDLE_PAUSED);
     net_log_file_end(self->log, NET_LOG_KIND_ALIVE, self->tick + 1);
 }
 
