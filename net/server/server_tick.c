@@ -67,7 +67,7 @@ static void drop_silent(net_server* server) {
     }
 }
 
-// A spectator is no reason for a match to begin.
+// Spectators do not count towards clients_min.
 static uint32_t count_in_state(const net_server* server, net_session_state state) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < server->session_count; i++) {
@@ -270,7 +270,7 @@ static bool step_match(net_server* server, const net_tick_inputs* begin) {
     return !net_match_lacks_memory(match);
 }
 
-// A part of the tick ends here and now.
+// Record how long this phase took.
 static void note_part(net_server* server, net_part part, uint64_t* begin_us) {
     if (!server->config.clock_us) return;
     const uint64_t now_us = server->config.clock_us();
@@ -278,52 +278,62 @@ static void note_part(net_server* server, net_part part, uint64_t* begin_us) {
     *begin_us = now_us;
 }
 
-// `given`: what enters the tick of a match that runs elsewhere; NULL: what the sessions sent.
-static void run_tick(net_server* server, const net_tick_inputs* given) {
-    BASE_ASSERT(server->phase == NET_SERVER_RUNNING);
-    uint64_t at_us = server->config.clock_us ? server->config.clock_us() : 0;
-    net_match* match = server->config.match;
-    net_tick_inputs begin = {.tick = net_match_tick(match) + 1};
+// What enters the tick: what the sessions sent, or what is `given` by a match that runs elsewhere.
+static net_tick_inputs gather(net_server* server, const net_tick_inputs* given) {
+    net_tick_inputs inputs = {.tick = net_match_tick(server->config.match) + 1};
     if (given)
-        begin = *given;
+        inputs = *given;
     else
-        net_server_gather(server, &begin);
-    BASE_ASSERT(begin.tick == net_match_tick(match) + 1);
-    note_part(server, NET_PART_GATHER, &at_us);
-    bool is_stepped = step_match(server, &begin);
-    note_part(server, NET_PART_STEP, &at_us);
-    // Up to here the net half of the previous tick may still run.
-    net_server_collect(server);
-    note_part(server, NET_PART_COLLECT, &at_us);
-    if (!is_stepped) {
-        ecs_changes_clear(net_match_world(match));
-        end_without_memory(server);
-        return;
-    }
-    if (!given) net_server_hold(server, begin.tick);
+        net_server_gather(server, &inputs);
+    BASE_ASSERT(inputs.tick == net_match_tick(server->config.match) + 1);
+    return inputs;
+}
+
+// Sessions that are silent, dropped, new, ahead of a roster, or back from another server.
+static void tend_sessions(net_server* server, const net_tick_inputs* inputs, bool is_given) {
     drop_silent(server);
     end_dropped(server);
     net_server_destroy_leavers(server);
-    if (given)
-        net_server_note_followed(server, &begin);
+    if (is_given)
+        net_server_note_followed(server, inputs);
     else
-        hold_joined(server, &begin);
+        hold_joined(server, inputs);
     net_spectators_begin(server);
-    net_server_send_rosters(server, &begin);
+    net_server_send_rosters(server, inputs);
     net_server_end_rebases(server);
-    const bool is_last = has_ended(server);
-    net_server_look_for_slips(server, is_last);
-    admit(server, begin.tick > 1 && !is_last);
-    note_part(server, NET_PART_SESSION, &at_us);
-    bool is_replicated = replicate(server);
-    ecs_changes_clear(net_match_world(match));
+}
+
+static void settle_from_now(net_server* server) {
+    net_server_set_phase(server, NET_SERVER_SETTLING);
+    server->settle_ms_max = NET_SETTLE_MS_MAX;
+}
+
+static void run_tick(net_server* server, const net_tick_inputs* given) {
+    BASE_ASSERT(server->phase == NET_SERVER_RUNNING);
+    uint64_t at_us = server->config.clock_us ? server->config.clock_us() : 0;
+    const net_tick_inputs inputs = gather(server, given);
+    note_part(server, NET_PART_GATHER, &at_us);
+    const bool is_stepped = step_match(server, &inputs);
+    note_part(server, NET_PART_STEP, &at_us);
+    net_server_collect(server); // up to here the net half of the tick before may still run
+    note_part(server, NET_PART_COLLECT, &at_us);
+    bool is_last = false, is_replicated = false;
+    if (is_stepped) {
+        if (!given) net_server_hold(server, inputs.tick);
+        tend_sessions(server, &inputs, given != NULL);
+        is_last = has_ended(server);
+        net_server_look_for_slips(server, is_last);
+        admit(server, inputs.tick > 1 && !is_last);
+        note_part(server, NET_PART_SESSION, &at_us);
+        is_replicated = replicate(server);
+    } else {
+        end_without_memory(server);
+    }
+    ecs_changes_clear(net_match_world(server->config.match));
     note_part(server, NET_PART_ROWS, &at_us);
     if (is_replicated) net_server_hand_over(server, true);
     note_part(server, NET_PART_SEND, &at_us);
-    if (is_last && server->phase == NET_SERVER_RUNNING) {
-        net_server_set_phase(server, NET_SERVER_SETTLING);
-        server->settle_ms_max = NET_SETTLE_MS_MAX;
-    }
+    if (is_last && server->phase == NET_SERVER_RUNNING) settle_from_now(server);
 }
 
 static bool is_settled(const net_server* server) {
