@@ -124,14 +124,6 @@ void client_draw_to_canvas(const client_draw* draw, client_canvas id, float pixe
     *y = (pixel_y - on->top) / on->scale;
 }
 
-void client_draw_to_pixels(const client_draw* draw, client_canvas id, float x, float y,
-                           float* pixel_x, float* pixel_y) {
-    BASE_ASSERT((uint32_t)id < CLIENT_CANVAS_COUNT);
-    const canvas* on = &draw->canvases[id];
-    *pixel_x = on->left + x * on->scale;
-    *pixel_y = on->top + y * on->scale;
-}
-
 // Clamp a coordinate. NaN becomes -PIXELS_FAR.
 static float within(float pixels) {
     return pixels > -PIXELS_FAR ? fminf(pixels, PIXELS_FAR) : -PIXELS_FAR;

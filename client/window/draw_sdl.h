@@ -61,6 +61,4 @@ void client_draw_canvas_size(const client_draw* draw, client_canvas canvas, floa
                              float* height);
 void client_draw_to_canvas(const client_draw* draw, client_canvas canvas, float pixel_x,
                            float pixel_y, float* x, float* y);
-void client_draw_to_pixels(const client_draw* draw, client_canvas canvas, float x, float y,
-                           float* pixel_x, float* pixel_y);
 uint32_t client_draw_batches(const client_draw* draw); ///< draw calls of the last picture

@@ -66,10 +66,6 @@ void ecs_hierarchy_deinit(ecs_world* world) {
     *world->hierarchy = (ecs_hierarchy){0};
 }
 
-ecs_component_id ecs_hierarchy_component(const ecs_world* world) {
-    return world->storage->links.component;
-}
-
 // Links
 
 // @return false when memory ran out.

@@ -263,10 +263,6 @@ static void report_failure(ecs_world* world, ecs_entity entity, ecs_template_id 
     base_report(&config->reporter, NULL, 0, "entity %u of template '%.80s': %.63s '%.200s' %s",
                 entity, ecs_template_get(world, template_id)->name, resource->kind, resource->name,
                 "could not be loaded");
-    if (config->failed_event != ECS_EVENT_NONE) {
-        ecs_loading_failure failure = {.entity = entity, .template_id = template_id};
-        (void)ecs_event_broadcast(world, config->failed_event, &failure);
-    }
     if (config->failed) {
         world->fast.walk_depth++; // structure asserts
         config->failed(config->failed_context, entity, template_id, resource);
@@ -597,24 +593,6 @@ void ecs_loading_set(ecs_world* world, const ecs_loading_config* config) {
     }
     world->has_loader = loading->loader.begin;
     loading->config.loader = NULL; // copied
-}
-
-ecs_result ecs_loading_failure_register(ecs_world* world, const char* name, ecs_event_type* type) {
-    static const ecs_field fields[] = {
-        {.name = "entity",
-         .offset = offsetof(ecs_loading_failure, entity),
-         .kind = ECS_FIELD_ENTITY,
-         .count = 1},
-        {.name = "template_id",
-         .offset = offsetof(ecs_loading_failure, template_id),
-         .kind = ECS_FIELD_U16,
-         .count = 1},
-    };
-    ecs_event_desc desc = {.name = name,
-                           .size = sizeof(ecs_loading_failure),
-                           .fields = fields,
-                           .field_count = BASE_COUNT(fields)};
-    return ecs_event_register(world, &desc, type);
 }
 
 bool ecs_loading_is_pending(const ecs_world* world, ecs_entity entity) {

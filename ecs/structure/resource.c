@@ -5,7 +5,7 @@
 // so the loader gets one request for all of them. When the last entity is gone before the resource
 // came, the loader gets a cancel and the slot is free. When the resource came, its result is kept.
 //
-//    WAITING --begin--> BEGUN --poll--> READY or FAILED --forget--> free, or WAITING while in use
+//    WAITING --begin--> BEGUN --poll--> READY or FAILED
 //       ^ busy             \--cancel--> free
 //
 // A ticket names one request, not a slot, so a result that comes after a cancel matches no slot.
@@ -236,14 +236,6 @@ ecs_resource_state ecs_resource_find(const ecs_world* world, const ecs_resource*
         break;
     }
     return ECS_RESOURCE_WAITING;
-}
-
-void ecs_resource_forget(ecs_world* world, const ecs_resource* resource) {
-    ecs_loading* loading = world->loading;
-    uint32_t at = find(loading, resource, hash_of(resource));
-    if (at == 0 || loading->requests[at - 1].state == ECS_REQUEST_BEGUN) return;
-    loading->requests[at - 1].state = ECS_REQUEST_WAITING;
-    if (loading->requests[at - 1].references == 0) drop(loading, at);
 }
 
 // ---- saves: what is known decides in which tick a creation happens, so a run that begins with a

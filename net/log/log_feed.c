@@ -87,10 +87,6 @@ const net_log_info* net_log_file_feed_info(const net_log_file_feed* self) {
     return net_log_reader_info(self->reader);
 }
 
-bool net_log_file_feed_is_live(const net_log_file_feed* self) {
-    return self->is_live;
-}
-
 net_log_reader* net_log_file_feed_reader(net_log_file_feed* self) {
     return self->reader;
 }

@@ -42,5 +42,3 @@ net_log_reader* net_log_file_feed_reader(net_log_file_feed* feed);
 /// Begin behind the keyframe of this tick (which must be one); 0: with tick 1. Before the first
 /// record is taken, and after the last use of the reader.
 void net_log_file_feed_begin(net_log_file_feed* feed, ecs_tick tick);
-/// Does a server write it? Known when the feed had nothing, or ended.
-bool net_log_file_feed_is_live(const net_log_file_feed* feed);

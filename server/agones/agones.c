@@ -85,10 +85,6 @@ void server_agones_destroy(server_agones* self) {
     free(self);
 }
 
-void server_agones_report_to(server_agones* self, const base_reporter* reporter) {
-    self->reporter = reporter;
-}
-
 static void aim(server_agones* self, goal wanted) {
     slot* life = &self->slots[SERVER_REST_LIFE];
     if (life->is_busy) self->rest.cancel(self->rest.context, SERVER_REST_LIFE);

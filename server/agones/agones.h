@@ -43,8 +43,6 @@ typedef struct server_agones_counts {
 server_agones* server_agones_create(const server_rest* rest, const base_reporter* reporter);
 /// NULL does nothing.
 void server_agones_destroy(server_agones* agones);
-/// Lines go there from now on.
-void server_agones_report_to(server_agones* agones, const base_reporter* reporter);
 
 /// Bound and loaded: ask to be ready, for the next allocation.
 void server_agones_ask_ready(server_agones* agones);

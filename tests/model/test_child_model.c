@@ -191,11 +191,14 @@ static void edit_list(model* m, twin* at, ecs_list* list) {
     switch (below(m, 6)) {
     case 0: {
         uint32_t count = below(m, TWIN_ITEMS + 1);
-        assert_ok(ecs_list_resize(NULL, list, count));
-        while (at->count > count)
+        while (at->count > count) {
             twin_remove(at, at->count - 1);
-        while (at->count < count)
+            assert_ok(ecs_list_remove(NULL, list, at->count));
+        }
+        while (at->count < count) {
             twin_insert(at, at->count, twin_make(element));
+            assert_ok(ecs_list_push(NULL, list, NULL));
+        }
         return;
     }
     case 1:

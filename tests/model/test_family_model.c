@@ -286,13 +286,6 @@ static void do_finish(model* m) {
     m->finished[id] = is_loaded ? 1 : -1;
 }
 
-static void do_forget(model* m) {
-    uint32_t id = 1 + below(m, IDS);
-    ecs_resource resource = load_resource(id);
-    ecs_resource_forget(m->fixture.world, &resource);
-    if (m->ids[id] >= READY) m->ids[id] = WAITS; // decided below when no entity needs it
-}
-
 static void compare(model* m) {
     ecs_world* world = m->fixture.world;
     uint32_t waiting = 0, living = 0;
@@ -341,7 +334,7 @@ static void run_script(uint64_t seed) {
     load_seal(&m->fixture);
     void (*const moves[])(model*) = {do_create,   do_create,  do_create, do_poll,       do_poll,
                                      do_destroy,  do_parent,  do_parent, do_raw_parent, do_mesh,
-                                     do_recreate, do_restore, do_finish, do_finish,     do_forget};
+                                     do_recreate, do_restore, do_finish, do_finish};
     for (uint32_t step = 0; step < STEPS; step++) {
         moves[below(m, BASE_COUNT(moves))](m);
         settle_ids(m);

@@ -65,7 +65,10 @@ void twin_memory_deinit(twin_memory* memory) {
 
 static void edit_list(ecs_list* list, const twin_value* value) {
     uint32_t count = value->as.path.count;
-    check(ecs_list_resize(NULL, list, count));
+    while (ecs_list_count(list) > count)
+        check(ecs_list_remove(NULL, list, ecs_list_count(list) - 1));
+    while (ecs_list_count(list) < count)
+        check(ecs_list_push(NULL, list, NULL));
     for (uint32_t i = 0; i < count; i++) {
         int32_t number = value->as.path.numbers[i];
         if (i % 2 == 0) {

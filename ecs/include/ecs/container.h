@@ -104,11 +104,8 @@ void ecs_list_init(ecs_list* list, ecs_element_type element);
 /// The type of its elements, and their count.
 ecs_element_type ecs_list_element(const ecs_list* list);
 uint32_t ecs_list_count(const ecs_list* list);
-/// All elements as an array of the element's C type, borrowed. @return NULL when there are none.
-const void* ecs_list_data(const ecs_list* list);
-/// As ecs_list_data, for writing: counts as a change. Not for lists of t (asserted).
-void* ecs_list_data_mut(ecs_list* list);
-/// Get one element, borrowed; `index` is below the count (asserted).
+/// Get one element, borrowed; `index` is below the count (asserted). The elements behind it follow,
+/// as an array of the element's C type.
 const void* ecs_list_get(const ecs_list* list, uint32_t index);
 /// Replace one element. @return ECS_OK; ECS_ERR_MISSING (`index` is not below the count);
 /// ECS_ERR_FULL (a text is too long, or all texts are); ECS_ERR_MEMORY.
@@ -125,10 +122,6 @@ BASE_MUST_USE ecs_result ecs_list_push(const base_allocator* allocator, ecs_list
                                        const void* value);
 BASE_MUST_USE ecs_result ecs_list_push_text(const base_allocator* allocator, ecs_list* list,
                                             const char* text, uint32_t size);
-/// Set the number of elements; new ones are zero or empty. @return ECS_OK; ECS_ERR_FULL (a limit
-/// above); ECS_ERR_MEMORY.
-BASE_MUST_USE ecs_result ecs_list_resize(const base_allocator* allocator, ecs_list* list,
-                                         uint32_t count);
 /// Remove one element; the others keep their order. @return ECS_OK; ECS_ERR_MISSING (`index` is not
 /// below the count).
 BASE_MUST_USE ecs_result ecs_list_remove(const base_allocator* allocator, ecs_list* list,

@@ -30,10 +30,6 @@ BASE_C_BEGIN
 
 #define ECS_PARENT_NAME "ecs.parent"
 
-/// The component `ecs.parent`, for creations and commands. @return ECS_COMPONENT_NONE when no
-/// template has it.
-ecs_component_id ecs_hierarchy_component(const ecs_world* world);
-
 /// Set the parent of a living or LOADING entity; ECS_ENTITY_NONE removes it. It acts at once, in
 /// systems too. A walk over children that has begun must not go on.
 /// @return ECS_OK; ECS_ERR_STALE (the child does not exist, or the parent is in state NONE);

@@ -11,9 +11,8 @@
 /// whose resource is not ready. So create an entity that must not be seen without its resources.
 ///
 /// Shape:   Each resource is requested once, for all entities that wait for it. The world remembers
-///          resources that are ready or failed until ecs_resource_forget; a later creation does not
-///          request them again. A request that no entity waits for any more is cancelled and
-///          forgotten.
+///          resources that are ready or failed; a later creation does not request them again. A
+///          request that no entity waits for any more is cancelled and forgotten.
 /// Order:   In one poll, entities become CREATED in the order of their creation calls, not in the
 ///          order in which their resources arrive. With `keep_order` that holds across polls too.
 /// Loading: ecs_set, ecs_recreate and the same commands change the values that a LOADING entity
@@ -21,9 +20,9 @@
 ///          ecs_destroy cancels it. ecs_get and ecs_find find nothing. Events to it are parked, and
 ///          posted in order when it is CREATED: at most limits.events_queued_max in a world, more
 ///          are counted in events_refused.
-/// Failure: A failed load is counted (loads_failed) and reported to the reporter, to `failed` and
-///          as an event. The handle becomes NONE, or ALLOCATED while it is referred to. Parked
-///          events are counted in stale_handles.
+/// Failure: A failed load is counted (loads_failed) and reported to the reporter and to `failed`.
+///          The handle becomes NONE, or ALLOCATED while it is referred to. Parked events are
+///          counted in stale_handles.
 /// Saves:   LOADING entities are saved with their values and parked events, and are part of
 ///          ecs_world_hash. The progress of the loader is not. After a restore the next poll
 ///          requests the resources again.
@@ -67,12 +66,6 @@ typedef struct ecs_loader {
     void (*cancel)(void* context, uint32_t ticket);
 } ecs_loader;
 
-/// The payload of the failure event, with fields `entity` and `template_id`.
-typedef struct ecs_loading_failure {
-    ecs_entity entity; ///< stale by then
-    uint16_t template_id;
-} ecs_loading_failure;
-
 /// What ecs_loading_set takes.
 typedef struct ecs_loading_config {
     /// Copied; its context must outlive the world. NULL: no loader, or `load`.
@@ -83,21 +76,12 @@ typedef struct ecs_loading_config {
     void* load_context;
     bool keep_order; ///< an entity also waits for all entities whose creation was called before
     base_reporter reporter; ///< gets failures; may be zero
-    /// Broadcast with ecs_loading_failure when a load fails: an event type registered with
-    /// ecs_loading_failure_register, or ECS_EVENT_NONE.
-    ecs_event_type failed_event;
     /// Called when a load fails; the handle is stale by then. Structural changes assert in here.
     /// May be NULL.
     void (*failed)(void* context, ecs_entity entity, ecs_template_id template_id,
                    const ecs_resource* resource);
     void* failed_context;
 } ecs_loading_config;
-
-/// Register the failure event under a name, before ecs_world_seal.
-/// @return ECS_OK; ECS_ERR_DUPLICATE (the name is used); ECS_ERR_FULL; ECS_ERR_TYPE (the name is
-///         not valid); ECS_ERR_SEALED; ECS_ERR_MEMORY, all as ecs_event_register.
-BASE_MUST_USE ecs_result ecs_loading_failure_register(ecs_world* world, const char* name,
-                                                      ecs_event_type* type);
 
 /// Set, replace or remove (config NULL) the loader, outside of stages. Requests to the old one are
 /// cancelled, remembered resources are forgotten. LOADING entities stay so until the next poll,
@@ -131,9 +115,6 @@ typedef enum ecs_resource_state {
 
 /// Find out what the world knows about a resource.
 ecs_resource_state ecs_resource_find(const ecs_world* world, const ecs_resource* resource);
-/// Forget that a resource is ready or failed: the next creation that needs it requests it again. So
-/// do entities that wait for other resources and had this one. A request that has begun goes on.
-void ecs_resource_forget(ecs_world* world, const ecs_resource* resource);
 
 /// Append which resources are ready or failed. A save of the world does not contain it, and it
 /// decides in which tick a creation happens.

@@ -81,7 +81,7 @@ ES_READS(hits, weather)
 ES_WRITES(log)
 static void cells_es(const ecs_ivec2* brick__pos, ES_LIST(i) const ecs_list* path,
                      ES_CONTEXT sample_log* log) {
-    const int32_t* steps = ecs_list_data(path);
+    const int32_t* steps = ecs_list_get(path, 0);
     if (brick__pos->x == 3 && ecs_list_count(path) == 2 && steps[1] == 20) sample_say(log, 'c');
 }
 

@@ -135,7 +135,7 @@ typedef struct load {
     ecs_world* world;
     ecs_template_id prop, sign, shared, king, limb, tree, net, plain;
     ecs_component_id mesh, hp, title, parent;
-    ecs_event_type hit, failed;
+    ecs_event_type hit;
     ecs_loading_config config;
     base_report_first report;
     load_manual* manual;
@@ -157,8 +157,6 @@ static inline ecs_result load_try_open(load* fixture, const ecs_world_config* co
         result =
             ecs_template_load(world, "load.blk", load_text, strlen(load_text), test_reporter());
     if (result == ECS_OK) result = ecs_event_register(world, &hit, &fixture->hit);
-    if (result == ECS_OK)
-        result = ecs_loading_failure_register(world, "load_failed", &fixture->failed);
     return result;
 }
 
@@ -177,10 +175,9 @@ static inline ecs_result load_try_seal(load* fixture) {
     fixture->mesh = ecs_component_find(world, "mesh");
     fixture->hp = ecs_component_find(world, "hp");
     fixture->title = ecs_component_find(world, "title");
-    fixture->parent = ecs_hierarchy_component(world);
+    fixture->parent = ecs_component_find(world, ECS_PARENT_NAME);
     fixture->config = (ecs_loading_config){.loader = &fixture->manual->loader,
-                                           .reporter = base_reporter_first(&fixture->report),
-                                           .failed_event = fixture->failed};
+                                           .reporter = base_reporter_first(&fixture->report)};
     return result;
 }
 

@@ -202,7 +202,7 @@ NEST_CASE(values_follow_their_entity_through_recreate_and_death) {
     for (uint32_t i = 0; i < 20; i++) {
         const ecs_list* path = ecs_find(at->world, entities[i], at->path);
         assert_int_equal(path != NULL, i % 5 != 0);
-        if (path) assert_true(((const ecs_vec2*)ecs_list_data(path))[2].x == (float)i);
+        if (path) assert_true(((const ecs_vec2*)ecs_list_get(path, 2))->x == (float)i);
     }
 }
 

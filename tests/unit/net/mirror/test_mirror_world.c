@@ -241,8 +241,7 @@ CASE(an_entity_that_waits_for_resources_follows_the_server) {
     assert_ok(mirror_update_at(&m, 4, 6, m.model, 1, places[2], places[3]));
     mirror_expect(&m, ball, m.model, places[3]);
     // An entity that changes to a template without resources is complete at once.
-    ecs_resource resource = {.name = "cube"};
-    ecs_resource_forget(world, &resource);
+    load_slowly(&m, &slow); // nothing is known any more
     assert_ok(mirror_create_at(&m, 5, 0, other, m.model, places[0]));
     assert_int_equal(ecs_state(world, other), ECS_STATE_LOADING);
     assert_ok(mirror_create_at(&m, 6, 0, other, m.mover, rows[0]));
@@ -268,8 +267,7 @@ CASE(one_that_cannot_be_loaded_is_not_shown_and_harms_nobody) {
     assert_int_equal(sample(&m, 0, 5, m.model, places[4], NULL), NET_MIRROR_UNKNOWN);
     assert_ok(mirror_destroy_at(&m, 6, 0));
     // The server destroys the entity while it loads.
-    ecs_resource resource = {.name = "cube"};
-    ecs_resource_forget(world, &resource);
+    load_slowly(&m, &slow); // nothing is known any more
     assert_ok(mirror_create_at(&m, 7, 0, ball, m.model, places[0]));
     assert_int_equal(ecs_state(world, ball), ECS_STATE_LOADING);
     assert_ok(mirror_destroy_at(&m, 8, 0));

@@ -101,8 +101,11 @@ static inline void varsize_set_size(varsize_side* side, ecs_entity entity, uint3
                                     uint8_t last) {
     ecs_list* list = ecs_get_mut(side->world, entity, side->bytes);
     const base_allocator* allocator = ecs_world_allocator(side->world);
-    assert_ok(ecs_list_resize(allocator, list, size - 2));
-    ((uint8_t*)ecs_list_data_mut(list))[size - 3] = last;
+    while (ecs_list_count(list) > size - 3)
+        assert_ok(ecs_list_remove(allocator, list, ecs_list_count(list) - 1));
+    while (ecs_list_count(list) < size - 3)
+        assert_ok(ecs_list_push(allocator, list, NULL));
+    assert_ok(ecs_list_push(allocator, list, &last));
 }
 
 /// Find the number of a component on the wire.
