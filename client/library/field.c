@@ -47,39 +47,9 @@ uint32_t shoal_shape_field_elements(const shoal_shape* shape, int32_t field) {
     return found ? found->count : 0;
 }
 
-// One element, wide enough for all kinds.
-typedef struct number {
-    bool is_real, is_natural;
-    double real;
-    int64_t whole;
-    uint64_t natural;
-} number;
-
 // The lowest bytes of `bits`, as an integer of so many bytes has them.
 static uint8_t* low_bytes(uint64_t* bits, uint32_t count) {
     return (uint8_t*)bits + (BASE_IS_BIG_ENDIAN ? sizeof *bits - count : 0);
-}
-
-static number load(ecs_field_kind kind, const uint8_t* at) {
-    const uint32_t count = ecs_field_kind_bytes(kind);
-    number result = {.is_real = kind == ECS_FIELD_F32 || kind == ECS_FIELD_F64,
-                     .is_natural = kind == ECS_FIELD_U64};
-    float single;
-    if (kind == ECS_FIELD_F64) {
-        memcpy(&result.real, at, sizeof result.real);
-    } else if (kind == ECS_FIELD_F32) {
-        memcpy(&single, at, sizeof single);
-        result.real = single;
-    } else {
-        uint64_t bits = 0;
-        memcpy(low_bytes(&bits, count), at, count);
-        const bool is_signed = kind >= ECS_FIELD_I8 && kind <= ECS_FIELD_I64;
-        const uint32_t unused = is_signed ? 64 - 8 * count : 0;
-        result.whole = (int64_t)(bits << unused) >> unused;
-        result.natural = bits;
-        if (kind == ECS_FIELD_BOOL) result.whole = bits != 0;
-    }
-    return result;
 }
 
 static double clamp(double value, double min, double max) {
@@ -128,10 +98,9 @@ uint32_t library_field_read(const shoal_shape* shape, int32_t field, const void*
     const uint32_t count = elements_of(found, value, values ? capacity : 0);
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t* at = (const uint8_t*)value + found->offset;
-        const number one = load(found->kind, at + (size_t)i * ecs_field_kind_bytes(found->kind));
-        values[i] = one.is_real      ? one.real
-                    : one.is_natural ? (double)one.natural
-                                     : (double)one.whole;
+        const size_t offset = (size_t)i * ecs_field_kind_bytes(found->kind);
+        const ecs_number one = ecs_number_get(found->kind, at + offset);
+        values[i] = (double)ecs_number_value(&one);
     }
     return count;
 }
@@ -142,10 +111,10 @@ uint32_t library_field_read_whole(const shoal_shape* shape, int32_t field, const
     const uint32_t count = elements_of(found, value, values ? capacity : 0);
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t* at = (const uint8_t*)value + found->offset;
-        const number one = load(found->kind, at + (size_t)i * ecs_field_kind_bytes(found->kind));
-        values[i] = one.is_real      ? (int64_t)clamp(one.real, -WHOLE_MAX, WHOLE_MAX)
-                    : one.is_natural ? (int64_t)one.natural
-                                     : one.whole;
+        const size_t offset = (size_t)i * ecs_field_kind_bytes(found->kind);
+        const ecs_number one = ecs_number_get(found->kind, at + offset);
+        const bool is_real = found->kind == ECS_FIELD_F32 || found->kind == ECS_FIELD_F64;
+        values[i] = is_real ? (int64_t)clamp(one.real, -WHOLE_MAX, WHOLE_MAX) : one.whole;
     }
     return count;
 }

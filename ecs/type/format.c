@@ -5,10 +5,12 @@
 #include "type/container.h"
 
 #include "base/assert.h"
+#include "base/bytes.h"
 #include "base/text.h"
 #include "ecs/inspect.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,102 +32,85 @@ static void put_text(writer* out, const char* text) {
     out->target[out->size] = '\0';
 }
 
-static void put_float(writer* out, double value, bool is_single) {
-    char text[40];
+// ---- one number ----
+
+static bool is_real(ecs_field_kind kind) {
+    return kind == ECS_FIELD_F32 || kind == ECS_FIELD_F64;
+}
+
+static bool is_whole(ecs_field_kind kind) {
+    return kind >= ECS_FIELD_I8 && kind <= ECS_FIELD_I64;
+}
+
+ecs_number ecs_number_get(ecs_field_kind kind, const void* memory) {
+    const uint32_t bytes = ecs_field_kind_bytes(kind), unused = 64 - 8 * bytes;
+    ecs_number number = {.kind = kind, .natural = 0};
+    uint64_t bits = 0;
+    memcpy((uint8_t*)&bits + (BASE_IS_BIG_ENDIAN ? sizeof bits - bytes : 0), memory, bytes);
+    if (kind == ECS_FIELD_F32) {
+        float single;
+        memcpy(&single, memory, sizeof single);
+        number.real = (double)single;
+    } else if (kind == ECS_FIELD_F64) {
+        memcpy(&number.real, memory, sizeof number.real);
+    } else if (is_whole(kind)) {
+        number.whole = (int64_t)(bits << unused) >> unused;
+    } else {
+        number.natural = kind == ECS_FIELD_BOOL ? bits != 0 : bits;
+    }
+    return number;
+}
+
+long double ecs_number_value(const ecs_number* number) {
+    if (is_real(number->kind)) return (long double)number->real;
+    return is_whole(number->kind) ? (long double)number->whole : (long double)number->natural;
+}
+
+bool ecs_number_equal(const ecs_number* a, const ecs_number* b) {
+    if (a->kind != b->kind) return false;
+    return a->natural == b->natural || (is_real(a->kind) && isnan(a->real) && isnan(b->real));
+}
+
+static void format_real(double value, bool is_single, char* text, size_t text_bytes) {
     for (int digits = is_single ? 6 : 15; digits <= (is_single ? 9 : 17); digits++) {
-        (void)base_text_format(text, sizeof text, "%.*g", digits, value);
+        (void)base_text_format(text, text_bytes, "%.*g", digits, value);
         const char* next;
         double back = base_text_read_f64(text, text + strlen(text), &next);
         if (is_single ? (float)back == (float)value : back == value) break;
     }
+}
+
+void ecs_number_text(const ecs_number* number, char* text, size_t text_bytes) {
+    const ecs_entity entity = (ecs_entity)number->natural;
+    if (is_real(number->kind))
+        format_real(number->real, number->kind == ECS_FIELD_F32, text, text_bytes);
+    else if (is_whole(number->kind))
+        (void)base_text_format(text, text_bytes, "%" PRId64, number->whole);
+    else if (number->kind == ECS_FIELD_BOOL)
+        (void)base_text_copy(text, text_bytes, number->natural ? "yes" : "no");
+    else if (number->kind != ECS_FIELD_ENTITY)
+        (void)base_text_format(text, text_bytes, "%" PRIu64, number->natural);
+    else if (entity == ECS_ENTITY_NONE)
+        (void)base_text_copy(text, text_bytes, "none");
+    else
+        (void)base_text_format(text, text_bytes, "%u:%u", ecs_entity_index(entity),
+                               ecs_entity_generation(entity));
+}
+
+// ---- values ----
+
+static void put_number(writer* out, ecs_field_kind kind, const void* memory) {
+    char text[40];
+    const ecs_number number = ecs_number_get(kind, memory);
+    ecs_number_text(&number, text, sizeof text);
     put_text(out, text);
-}
-
-static void put_signed(writer* out, int64_t value) {
-    char text[24];
-    (void)snprintf(text, sizeof text, "%" PRId64, value);
-    put_text(out, text);
-}
-
-static void put_unsigned(writer* out, uint64_t value) {
-    char text[24];
-    (void)snprintf(text, sizeof text, "%" PRIu64, value);
-    put_text(out, text);
-}
-
-static void put_entity(writer* out, ecs_entity entity) {
-    if (entity == ECS_ENTITY_NONE) {
-        put_text(out, "none");
-        return;
-    }
-    put_unsigned(out, ecs_entity_index(entity));
-    put_text(out, ":");
-    put_unsigned(out, ecs_entity_generation(entity));
-}
-
-// Each case copies from memory that may be a column; the kind gives the C type.
-static void put_element(writer* out, ecs_field_kind kind, const uint8_t* source) {
-    union {
-        int8_t i8;
-        int16_t i16;
-        int32_t i32;
-        int64_t i64;
-        uint8_t u8;
-        uint16_t u16;
-        uint32_t u32;
-        uint64_t u64;
-        float f32;
-        double f64;
-    } value;
-    memcpy(&value, source, ecs_field_kind_bytes(kind));
-    switch (kind) {
-    case ECS_FIELD_BOOL:
-        put_text(out, value.u8 ? "yes" : "no");
-        return;
-    case ECS_FIELD_I8:
-        put_signed(out, value.i8);
-        return;
-    case ECS_FIELD_I16:
-        put_signed(out, value.i16);
-        return;
-    case ECS_FIELD_I32:
-        put_signed(out, value.i32);
-        return;
-    case ECS_FIELD_I64:
-        put_signed(out, value.i64);
-        return;
-    case ECS_FIELD_U8:
-        put_unsigned(out, value.u8);
-        return;
-    case ECS_FIELD_U16:
-        put_unsigned(out, value.u16);
-        return;
-    case ECS_FIELD_U32:
-        put_unsigned(out, value.u32);
-        return;
-    case ECS_FIELD_U64:
-        put_unsigned(out, value.u64);
-        return;
-    case ECS_FIELD_F32:
-        put_float(out, (double)value.f32, true);
-        return;
-    case ECS_FIELD_F64:
-        put_float(out, value.f64, false);
-        return;
-    case ECS_FIELD_ENTITY:
-        put_entity(out, value.u32);
-        return;
-    case ECS_FIELD_KIND_COUNT:
-        break;
-    }
-    BASE_ASSERT(kind != ECS_FIELD_KIND_COUNT);
 }
 
 static void put_field(writer* out, const ecs_field* field, const uint8_t* value) {
     uint32_t bytes = ecs_field_kind_bytes(field->kind);
     for (uint32_t i = 0; i < field->count && !out->is_cut; i++) {
         if (i) put_text(out, ",");
-        put_element(out, field->kind, value + field->offset + (size_t)i * bytes);
+        put_number(out, field->kind, value + field->offset + (size_t)i * bytes);
     }
 }
 

@@ -96,28 +96,14 @@ static bool is_plain(const ecs_type* type) {
     return type->box ? !type->box->ops : !type->ops;
 }
 
-static double number_of(ecs_field_kind kind, const void* value) {
-    float f32;
-    double f64;
-    int64_t whole = 0;
-    uint64_t natural = 0;
-    const uint32_t bytes = ecs_field_kind_bytes(kind);
-    if (kind == ECS_FIELD_F32) return memcpy(&f32, value, sizeof f32), (double)f32;
-    if (kind == ECS_FIELD_F64) return memcpy(&f64, value, sizeof f64), f64;
-    memcpy(&natural, value, bytes);
-    if (kind < ECS_FIELD_I8 || kind > ECS_FIELD_I64) return (double)natural;
-    const uint64_t sign = UINT64_C(1) << (8 * bytes - 1);
-    whole = (int64_t)((natural ^ sign) - sign);
-    return (double)whole;
-}
-
 // Clients would get the nearest limit instead. An angle is wrapped.
 static bool is_carried(const place* at, const ecs_field* field, const void* value, char* message) {
     const ecs_quant* quant = at->quant.bits > 0 ? &at->quant : &field->quant;
     if (quant->bits == 0 || field->kind == ECS_FIELD_BOOL || field->kind == ECS_FIELD_ENTITY ||
         ecs_quant_is_angle(quant))
         return true;
-    const double number = number_of(field->kind, value);
+    const ecs_number put = ecs_number_get(field->kind, value);
+    const double number = (double)ecs_number_value(&put);
     const double top =
         quant->min + (double)((UINT64_C(1) << quant->bits) - 1) * quant->step + quant->step / 2;
     if (number >= quant->min - quant->step / 2 && number <= top) return true;

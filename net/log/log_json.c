@@ -319,7 +319,7 @@ typedef struct export {
     net_log_source* source;
     uint32_t* chosen; // positions of components
     uint32_t chosen_count;
-    net_log_value* values; // of one component
+    ecs_number* values; // of one component
     uint32_t values_max;
     char* text;
     bool is_csv;
@@ -433,7 +433,7 @@ static void put_csv_component(export* self, ecs_entity entity, uint32_t position
 }
 
 static void put_json_fields(export* self, const net_log_component* component) {
-    const net_log_value* value = self->values;
+    const ecs_number* value = self->values;
     const bool is_alone = component->field_count == 1;
     char number[NET_LOG_NUMBER_BYTES];
     if (!is_alone) json_put(&self->row, "{");

@@ -51,7 +51,7 @@ typedef struct exporter {
     uint32_t* channels;             // [chosen]
     net_log_scene scene;
     uint32_t scene_channel;
-    net_log_value* values; // of one component
+    ecs_number* values; // of one component
     uint32_t values_max;
     char* text;
     uint8_t* schema; // a FileDescriptorSet
@@ -305,14 +305,11 @@ static uint32_t add_component_channel(exporter* self, const net_log_component* c
     return add_channel(self, topic, full, &pb);
 }
 
-static void put_raw(proto_pb_writer* pb, const net_log_value* value) {
+static void put_raw(proto_pb_writer* pb, const ecs_number* value) {
     uint32_t small;
     uint64_t large;
     const float as_float = (float)value->real;
     switch (value->kind) {
-    case ECS_FIELD_BOOL:
-        proto_pb_write_varint(pb, value->truth);
-        break;
     case ECS_FIELD_F32:
         memcpy(&small, &as_float, sizeof small);
         proto_pb_write_raw(pb, small, sizeof small);
@@ -336,11 +333,11 @@ static uint32_t wire_type(ecs_field_kind kind) {
 
 // One after the other, in one field when there may be several.
 static void put_values(proto_pb_writer* pb, uint32_t number, const net_log_field* field,
-                       const net_log_value* values) {
+                       const ecs_number* values) {
     const size_t mark = pb->size;
     for (uint32_t i = 0; i < field->count; i++) {
         if (field->kind == ECS_FIELD_ENTITY) {
-            put_handle(pb, number, values[i].entity);
+            put_handle(pb, number, (ecs_entity)values[i].natural);
             continue;
         }
         if (field->count == 1) proto_pb_write_varint(pb, number << 3 | wire_type(field->kind));
@@ -358,7 +355,7 @@ static void put_entity(exporter* self, proto_pb_writer* pb, ecs_entity entity, u
         proto_pb_write_text(pb, FIELD_FIRST, self->text);
     } else if (component->value_count > 0) {
         net_log_source_read(self->source, entity, position, self->values);
-        const net_log_value* values = self->values;
+        const ecs_number* values = self->values;
         for (uint32_t i = 0; i < component->field_count; i++) {
             put_values(pb, FIELD_FIRST + i, &component->fields[i], values);
             values += component->fields[i].count;

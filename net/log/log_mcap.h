@@ -67,5 +67,4 @@ void net_log_scene_schema(proto_pb_writer* pb);
 /// Replace `message` by that of the source's tick. `values` has room for those of any component.
 /// @return false: memory ran out.
 BASE_MUST_USE bool net_log_scene_write(const net_log_scene* scene, const net_log_source* source,
-                                       uint64_t time_ns, net_log_value* values,
-                                       base_bytes* message);
+                                       uint64_t time_ns, ecs_number* values, base_bytes* message);

@@ -92,7 +92,7 @@ void net_log_scene_init(net_log_scene* scene, const net_log_source* source, cons
 }
 
 static void read_part(const net_log_scene_part* from, const net_log_source* source,
-                      ecs_entity entity, net_log_value* values, double reals[REALS_MAX]) {
+                      ecs_entity entity, ecs_number* values, double reals[REALS_MAX]) {
     const double factor = from->part.is_half ? 2 : 1;
     net_log_source_read(source, entity, from->position, values);
     for (uint32_t i = 0; i < from->part.count; i++)
@@ -101,7 +101,7 @@ static void read_part(const net_log_scene_part* from, const net_log_source* sour
 
 // The numbers of the first component that the entity has. @return how many; 0: it has none.
 static uint32_t read_role(const net_log_scene* scene, net_log_role role,
-                          const net_log_source* source, ecs_entity entity, net_log_value* values,
+                          const net_log_source* source, ecs_entity entity, ecs_number* values,
                           double reals[REALS_MAX]) {
     for (uint32_t i = 0; i < scene->part_count[role]; i++) {
         const net_log_scene_part* from = &scene->parts[role][i];
@@ -143,7 +143,7 @@ static void put_vector(proto_pb_writer* pb, uint32_t field, const double* values
 }
 
 static void put_entity(const net_log_scene* scene, const net_log_source* source, ecs_entity entity,
-                       net_log_value* values, proto_pb_writer* pb) {
+                       ecs_number* values, proto_pb_writer* pb) {
     const char* name = net_log_source_template(source, entity);
     const uint64_t hash = base_hash64(name, strlen(name), 0);
     const double color[4] = {(double)(hash & 255) / 255, (double)(hash >> 8 & 255) / 255,
@@ -163,7 +163,7 @@ static void put_entity(const net_log_scene* scene, const net_log_source* source,
 }
 
 bool net_log_scene_write(const net_log_scene* scene, const net_log_source* source, uint64_t time_ns,
-                         net_log_value* values, base_bytes* message) {
+                         ecs_number* values, base_bytes* message) {
     uint8_t entry[NET_LOG_SCENE_ENTRY_BYTES];
     proto_pb_writer pb = {.data = entry, .capacity = sizeof entry};
     base_bytes_clear(message);

@@ -185,7 +185,7 @@ bool net_log_source_has(const net_log_source* source, ecs_entity entity, uint32_
 }
 
 void net_log_source_read(const net_log_source* source, ecs_entity entity, uint32_t position,
-                         net_log_value* values) {
+                         ecs_number* values) {
     if (source->state) {
         const net_log_component* component = net_log_state_component(source->state, position);
         bool is_read = net_log_state_read(source->state, entity, component, values);
@@ -199,8 +199,8 @@ void net_log_source_read(const net_log_source* source, ecs_entity entity, uint32
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
         for (uint32_t k = 0; k < field->count; k++)
-            *values++ = net_log_value_make(field->kind, object + field->offset +
-                                                            k * ecs_field_kind_bytes(field->kind));
+            *values++ = ecs_number_get(field->kind, object + field->offset +
+                                                        k * ecs_field_kind_bytes(field->kind));
     }
 }
 
@@ -226,52 +226,26 @@ void net_log_source_text(const net_log_source* source, ecs_entity entity, uint32
     (void)ecs_type_format(type_at(source, position), cell, text, text_bytes);
 }
 
-// The fewest digits that read back to the same number.
-static void put_real(double real, bool is_single, char text[NET_LOG_NUMBER_BYTES]) {
-    if (!isfinite(real)) {
-        (void)base_text_copy(text, NET_LOG_NUMBER_BYTES, "null");
-        return;
-    }
-    const int most = is_single ? 9 : 17;
-    for (int digits = is_single ? 6 : 15; digits <= most; digits++) {
-        double again = 0;
-        (void)base_text_format(text, NET_LOG_NUMBER_BYTES, "%.*g", digits, real);
-        if (!base_text_parse_f64(text, &again)) continue;
-        if (is_single ? (float)again == (float)real : again == real) return;
-    }
-}
-
-void net_log_source_number(const net_log_value* value, char text[NET_LOG_NUMBER_BYTES]) {
+void net_log_source_number(const ecs_number* value, char text[NET_LOG_NUMBER_BYTES]) {
+    char plain[NET_LOG_NUMBER_BYTES - 2];
+    const ecs_entity entity = (ecs_entity)value->natural;
     switch (value->kind) {
     case ECS_FIELD_BOOL:
-        (void)base_text_copy(text, NET_LOG_NUMBER_BYTES, value->truth ? "true" : "false");
-        break;
-    case ECS_FIELD_I8:
-    case ECS_FIELD_I16:
-    case ECS_FIELD_I32:
-    case ECS_FIELD_I64: {
-        const bool is_long = value->whole > WHOLE_MAX || value->whole < -WHOLE_MAX;
-        snprintf(text, NET_LOG_NUMBER_BYTES, is_long ? "\"%" PRId64 "\"" : "%" PRId64,
-                 value->whole);
-        break;
-    }
-    case ECS_FIELD_U8:
-    case ECS_FIELD_U16:
-    case ECS_FIELD_U32:
-    case ECS_FIELD_U64:
-        snprintf(text, NET_LOG_NUMBER_BYTES,
-                 value->natural > (uint64_t)WHOLE_MAX ? "\"%" PRIu64 "\"" : "%" PRIu64,
-                 value->natural);
-        break;
+        (void)base_text_copy(text, NET_LOG_NUMBER_BYTES, value->natural ? "true" : "false");
+        return;
     case ECS_FIELD_F32:
     case ECS_FIELD_F64:
-        put_real(value->real, value->kind == ECS_FIELD_F32, text);
-        break;
+        (void)base_text_copy(text, NET_LOG_NUMBER_BYTES, "null");
+        if (isfinite(value->real)) ecs_number_text(value, text, NET_LOG_NUMBER_BYTES);
+        return;
     case ECS_FIELD_ENTITY:
-    case ECS_FIELD_KIND_COUNT:
-        snprintf(text, NET_LOG_NUMBER_BYTES, "\"%u:%u\"", ecs_entity_index(value->entity),
-                 ecs_entity_generation(value->entity));
-        break;
+        (void)base_text_format(text, NET_LOG_NUMBER_BYTES, "\"%u:%u\"", ecs_entity_index(entity),
+                               ecs_entity_generation(entity));
+        return;
+    default:
+        ecs_number_text(value, plain, sizeof plain);
+        (void)base_text_format(text, NET_LOG_NUMBER_BYTES,
+                               fabsl(ecs_number_value(value)) > WHOLE_MAX ? "\"%s\"" : "%s", plain);
     }
 }
 
@@ -473,7 +447,7 @@ static void compare_text(diff* self, ecs_entity entity, uint32_t position) {
 }
 
 static void compare_fields(diff* self, ecs_entity entity, const net_log_component* component,
-                           const net_log_value* a, const net_log_value* b) {
+                           const ecs_number* a, const ecs_number* b) {
     char of_a[NET_LOG_NUMBER_BYTES], of_b[NET_LOG_NUMBER_BYTES];
     for (uint32_t f = 0; f < component->field_count; f++) {
         for (uint32_t k = 0; k < component->fields[f].count; k++, a++, b++) {
@@ -503,8 +477,8 @@ static net_result compare_entity(diff* self, ecs_entity entity) {
             continue;
         if (component->is_varsize) compare_text(self, entity, i);
         if (component->value_count == 0) continue;
-        const size_t bytes = component->value_count * sizeof(net_log_value);
-        net_log_value* values = base_allocate_zero(allocator, 2 * bytes);
+        const size_t bytes = component->value_count * sizeof(ecs_number);
+        ecs_number* values = base_allocate_zero(allocator, 2 * bytes);
         if (!values) return NET_ERR_MEMORY;
         net_log_source_read(self->a.source, entity, i, values);
         net_log_source_read(self->b.source, entity, i, values + component->value_count);

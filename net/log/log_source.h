@@ -50,7 +50,7 @@ bool net_log_source_has(const net_log_source* source, ecs_entity entity, uint32_
 /// Read all elements of all fields of a component that the entity has, and whose values have a
 /// fixed size: `values` has room for its value_count.
 void net_log_source_read(const net_log_source* source, ecs_entity entity, uint32_t position,
-                         net_log_value* values);
+                         ecs_number* values);
 /// The value of a variable-size component that the entity has, as text. NUL-terminated and cut.
 void net_log_source_text(const net_log_source* source, ecs_entity entity, uint32_t position,
                          char* text, size_t text_bytes);
@@ -58,4 +58,4 @@ void net_log_source_text(const net_log_source* source, ecs_entity entity, uint32
 #define NET_LOG_NUMBER_BYTES 40u
 /// Write a number as JSON has it: the shortest decimals that give the same bits; null for what JSON
 /// has no number for; entities and numbers of more than 53 bits as text with quotes.
-void net_log_source_number(const net_log_value* value, char text[NET_LOG_NUMBER_BYTES]);
+void net_log_source_number(const ecs_number* value, char text[NET_LOG_NUMBER_BYTES]);

@@ -635,59 +635,8 @@ static uint32_t find_place(const net_log_template* template_, const net_log_comp
     return UINT8_MAX;
 }
 
-net_log_value net_log_value_make(ecs_field_kind kind, const void* memory) {
-    net_log_value value = {.kind = kind};
-    union {
-        uint8_t u8;
-        uint16_t u16;
-        uint32_t u32;
-        uint64_t u64;
-        float f32;
-        double f64;
-    } raw = {0};
-    memcpy(&raw, memory, ecs_field_kind_bytes(kind));
-    switch (kind) {
-    case ECS_FIELD_BOOL:
-        value.truth = raw.u8 != 0;
-        break;
-    case ECS_FIELD_I8:
-        value.whole = (int8_t)raw.u8;
-        break;
-    case ECS_FIELD_I16:
-        value.whole = (int16_t)raw.u16;
-        break;
-    case ECS_FIELD_I32:
-        value.whole = (int32_t)raw.u32;
-        break;
-    case ECS_FIELD_I64:
-        value.whole = (int64_t)raw.u64;
-        break;
-    case ECS_FIELD_F32:
-        value.real = (double)raw.f32;
-        break;
-    case ECS_FIELD_F64:
-        value.real = raw.f64;
-        break;
-    case ECS_FIELD_ENTITY:
-        value.entity = raw.u32;
-        break;
-    case ECS_FIELD_U8:
-        value.natural = raw.u8;
-        break;
-    case ECS_FIELD_U16:
-        value.natural = raw.u16;
-        break;
-    case ECS_FIELD_U32:
-        value.natural = raw.u32;
-        break;
-    default:
-        value.natural = raw.u64;
-    }
-    return value;
-}
-
 bool net_log_state_read(const net_log_state* state, ecs_entity entity,
-                        const net_log_component* component, net_log_value* values) {
+                        const net_log_component* component, ecs_number* values) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(component && values);
     uint64_t words[PROTO_ROW_FIELDS_MAX];
@@ -700,14 +649,14 @@ bool net_log_state_read(const net_log_state* state, ecs_entity entity,
         float parts[PROTO_ROTATION_WORDS];
         proto_row_write_component(layout, place, words, parts);
         for (uint32_t i = 0; i < PROTO_ROTATION_WORDS; i++)
-            values[i] = net_log_value_make(ECS_FIELD_F32, &parts[i]);
+            values[i] = ecs_number_get(ECS_FIELD_F32, &parts[i]);
         return true;
     }
     for (uint32_t i = 0; i < row->field_count; i++) {
         uint64_t memory = 0;
         const proto_quant* quant = &layout->fields[row->field_first + i].quant;
         proto_dequantise(quant, words[row->field_first + i], &memory);
-        values[i] = net_log_value_make((ecs_field_kind)quant->kind, &memory);
+        values[i] = ecs_number_get((ecs_field_kind)quant->kind, &memory);
     }
     return true;
 }
@@ -722,43 +671,4 @@ const uint8_t* net_log_state_bytes(const net_log_state* state, ecs_entity entity
             : NULL;
     *size = bytes;
     return data;
-}
-
-// ---- values ----
-
-void net_log_value_text(const net_log_value* value, char* text, size_t text_bytes) {
-    BASE_ASSERT(value && text && text_bytes > 0);
-    switch (value->kind) {
-    case ECS_FIELD_BOOL:
-        (void)base_text_format(text, text_bytes, "%s", value->truth ? "true" : "false");
-        break;
-    case ECS_FIELD_F32:
-        (void)base_text_format(text, text_bytes, "%.9g", value->real);
-        break;
-    case ECS_FIELD_F64:
-        (void)base_text_format(text, text_bytes, "%.17g", value->real);
-        break;
-    case ECS_FIELD_ENTITY:
-        (void)base_text_format(text, text_bytes, "#%u:%u", ecs_entity_index(value->entity),
-                               ecs_entity_generation(value->entity));
-        break;
-    case ECS_FIELD_I8:
-    case ECS_FIELD_I16:
-    case ECS_FIELD_I32:
-    case ECS_FIELD_I64:
-        (void)base_text_format(text, text_bytes, "%" PRId64, value->whole);
-        break;
-    default:
-        (void)base_text_format(text, text_bytes, "%" PRIu64, value->natural);
-    }
-}
-
-bool net_log_value_equal(const net_log_value* a, const net_log_value* b) {
-    if (a->kind != b->kind) return false;
-    if (a->kind == ECS_FIELD_F32 || a->kind == ECS_FIELD_F64) {
-        bool is_nan = a->real != a->real;
-        return is_nan ? b->real != b->real : memcmp(&a->real, &b->real, sizeof a->real) == 0;
-    }
-    if (a->kind == ECS_FIELD_BOOL) return a->truth == b->truth;
-    return a->kind == ECS_FIELD_ENTITY ? a->entity == b->entity : a->natural == b->natural;
 }

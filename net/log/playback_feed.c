@@ -105,11 +105,9 @@ uint32_t net_log_convert_plan(const net_log_component* from, const ecs_field* fi
 
 // ---- values ----
 
-static number take(const net_log_value* value) {
+static number take(const ecs_number* value) {
     number taken = {.is_whole = true};
-    if (value->kind == ECS_FIELD_BOOL) {
-        taken.magnitude = value->truth;
-    } else if (is_real(value->kind)) {
+    if (is_real(value->kind)) {
         taken.is_whole = false;
         taken.real = value->real;
         return taken;
@@ -182,10 +180,11 @@ static bool is_outside(const proto_quant* quant, double value) {
     return !(value >= quant->min - half && value <= most + half);
 }
 
-static bool convert(const net_log_convert_step* step, const net_log_value* value, void* object) {
+static bool convert(const net_log_convert_step* step, const ecs_number* value, void* object) {
     uint8_t* target = (uint8_t*)object + step->offset;
     if (is_entity(step->kind)) {
-        memcpy(target, &value->entity, sizeof value->entity);
+        const ecs_entity entity = (ecs_entity)value->natural;
+        memcpy(target, &entity, sizeof entity);
         return false;
     }
     const number taken = take(value);
@@ -200,7 +199,7 @@ static bool convert(const net_log_convert_step* step, const net_log_value* value
 }
 
 uint32_t net_log_convert_apply(const net_log_convert_step* steps, uint32_t count,
-                               const net_log_value* values, void* object) {
+                               const ecs_number* values, void* object) {
     uint32_t clamped = 0;
     for (uint32_t i = 0; i < count; i++)
         clamped += convert(&steps[i], &values[steps[i].from], object);
@@ -253,7 +252,7 @@ struct net_playback_feed {
     uint32_t plan_count, plan_capacity, part_count, part_capacity, step_count, step_capacity;
     uint64_t* object; // of any component
     size_t object_bytes;
-    net_log_value* values;
+    ecs_number* values;
     uint32_t value_capacity;
     incarnation* incarnations; // by index of entity: of those with values of variable size
     uint32_t incarnation_capacity;

@@ -69,4 +69,4 @@ uint32_t net_log_convert_plan(const net_log_component* from, const ecs_field* fi
                               void* context);
 /// Convert values of the log's component into the object. @return how many were clamped.
 uint32_t net_log_convert_apply(const net_log_convert_step* steps, uint32_t count,
-                               const net_log_value* values, void* object);
+                               const ecs_number* values, void* object);

@@ -46,9 +46,9 @@ static bool report(const comparison* self, ecs_entity entity, const char* compon
 }
 
 // The value of one word of a row of the world.
-static net_log_value value_here(const net_row_template* row_template,
-                                const proto_row_component* component, const uint64_t* row,
-                                uint32_t element) {
+static ecs_number value_here(const net_row_template* row_template,
+                             const proto_row_component* component, const uint64_t* row,
+                             uint32_t element) {
     const proto_layout* layout = &row_template->layout;
     if (component->is_rotation) {
         float parts[PROTO_ROTATION_WORDS];
@@ -56,12 +56,12 @@ static net_log_value value_here(const net_row_template* row_template,
         memcpy(words, row, layout->field_count * sizeof *row);
         // Offsets of a rotation are those of its memory: four floats.
         proto_row_write_component(layout, (uint32_t)(component - layout->components), words, parts);
-        return net_log_value_make(ECS_FIELD_F32, &parts[element]);
+        return ecs_number_get(ECS_FIELD_F32, &parts[element]);
     }
     const proto_quant* quant = &layout->fields[component->field_first + element].quant;
     uint64_t memory = 0;
     proto_dequantise(quant, row[component->field_first + element], &memory);
-    return net_log_value_make((ecs_field_kind)quant->kind, &memory);
+    return ecs_number_get((ecs_field_kind)quant->kind, &memory);
 }
 
 static void name_field(const net_log_component* component, uint32_t element, char* name,
@@ -84,18 +84,18 @@ static bool differ_in_fields(const comparison* self, ecs_entity entity,
                              const net_log_component* component,
                              const net_row_template* row_template, uint32_t place,
                              const uint64_t* row) {
-    net_log_value values[PROTO_ROW_FIELDS_MAX];
+    ecs_number values[PROTO_ROW_FIELDS_MAX];
     const proto_row_component* own = &row_template->layout.components[place];
     if (component->value_count != own->field_count ||
         !net_log_state_read(self->state, entity, component, values))
         return report(self, entity, component->name, "it has other fields");
     for (uint32_t i = 0; i < own->field_count; i++) {
-        net_log_value here = value_here(row_template, own, row, i);
-        if (net_log_value_equal(&here, &values[i])) continue;
+        ecs_number here = value_here(row_template, own, row, i);
+        if (ecs_number_equal(&here, &values[i])) continue;
         net_verify_result* result = self->result;
         name_field(component, i, result->field, sizeof result->field);
-        net_log_value_text(&values[i], result->log_value, sizeof result->log_value);
-        net_log_value_text(&here, result->value, sizeof result->value);
+        ecs_number_text(&values[i], result->log_value, sizeof result->log_value);
+        ecs_number_text(&here, result->value, sizeof result->value);
         return report(self, entity, component->name, "");
     }
     return false;

@@ -51,32 +51,6 @@ void net_check_report_at(net_checker* self, const char* file, uint32_t line, con
 
 // ---- values ----
 
-static double read_number(ecs_field_kind kind, const uint8_t* at) {
-    float single;
-    double value;
-    int64_t whole = 0;
-    uint64_t bits = 0;
-    const uint32_t bytes = ecs_field_kind_bytes(kind);
-    switch (kind) {
-    case ECS_FIELD_F32:
-        memcpy(&single, at, sizeof single);
-        return (double)single;
-    case ECS_FIELD_F64:
-        memcpy(&value, at, sizeof value);
-        return value;
-    case ECS_FIELD_I8:
-    case ECS_FIELD_I16:
-    case ECS_FIELD_I32:
-    case ECS_FIELD_I64: // little-endian; the sign comes from the highest byte
-        memset(&whole, at[bytes - 1] & 0x80 ? 0xff : 0, sizeof whole);
-        memcpy(&whole, at, bytes);
-        return (double)whole;
-    default:
-        memcpy(&bits, at, bytes);
-        return (double)bits;
-    }
-}
-
 typedef struct place {
     net_checker* self;
     ecs_entity entity;
@@ -122,10 +96,11 @@ static void check_component(const place* at) {
     const uint8_t* memory = ecs_type_object(type, cell);
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
-        for (uint32_t k = 0; k < field->count; k++)
-            check_number(at, field,
-                         read_number(field->kind, memory + field->offset +
-                                                      k * ecs_field_kind_bytes(field->kind)));
+        for (uint32_t k = 0; k < field->count; k++) {
+            const uint32_t offset = field->offset + k * ecs_field_kind_bytes(field->kind);
+            const ecs_number number = ecs_number_get(field->kind, memory + offset);
+            check_number(at, field, (double)ecs_number_value(&number));
+        }
     }
 }
 

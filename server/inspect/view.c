@@ -85,63 +85,36 @@ void view_tick(base_bytes* json, const server_subject* subject, const server_req
 
 // ---- values ----
 
-// Columns need no alignment of single fields: each case copies.
 void view_element(base_bytes* json, const char* key, ecs_field_kind kind, const void* element) {
-    union {
-        int8_t i8;
-        int16_t i16;
-        int32_t i32;
-        int64_t i64;
-        uint8_t u8;
-        uint16_t u16;
-        uint32_t u32;
-        uint64_t u64;
-        float f32;
-        double f64;
-    } value;
-    memcpy(&value, element, ecs_field_kind_bytes(kind));
+    const ecs_number number = ecs_number_get(kind, element);
     begin(json, key);
     switch (kind) {
     case ECS_FIELD_BOOL:
-        base_json_put(json, value.u8 ? "true" : "false");
+        base_json_put(json, number.natural ? "true" : "false");
         return;
     case ECS_FIELD_I8:
-        base_json_put(json, "%d", value.i8);
-        return;
     case ECS_FIELD_I16:
-        base_json_put(json, "%d", value.i16);
-        return;
     case ECS_FIELD_I32:
-        base_json_put(json, "%" PRId32, value.i32);
+        base_json_put(json, "%" PRId64, number.whole);
         return;
     case ECS_FIELD_I64:
-        base_json_put(json, "\"%" PRId64 "\"", value.i64);
-        return;
-    case ECS_FIELD_U8:
-        base_json_put(json, "%u", value.u8);
-        return;
-    case ECS_FIELD_U16:
-        base_json_put(json, "%u", value.u16);
-        return;
-    case ECS_FIELD_U32:
-        base_json_put(json, "%" PRIu32, value.u32);
+        base_json_put(json, "\"%" PRId64 "\"", number.whole);
         return;
     case ECS_FIELD_U64:
-        base_json_put(json, "\"%" PRIu64 "\"", value.u64);
+        base_json_put(json, "\"%" PRIu64 "\"", number.natural);
         return;
     case ECS_FIELD_F32:
-        base_json_put(json, isfinite(value.f32) ? "%.9g" : "null", (double)value.f32);
+        base_json_put(json, isfinite(number.real) ? "%.9g" : "null", number.real);
         return;
     case ECS_FIELD_F64:
-        base_json_f64(json, value.f64);
+        base_json_f64(json, number.real);
         return;
     case ECS_FIELD_ENTITY:
-        break;
-    case ECS_FIELD_KIND_COUNT:
-        BASE_ASSERT(false && "kind");
+        put_entity(json, (ecs_entity)number.natural);
         return;
+    default:
+        base_json_put(json, "%" PRIu64, number.natural);
     }
-    put_entity(json, value.u32);
 }
 
 static void put_field(base_bytes* json, const char* key, const ecs_field* field,

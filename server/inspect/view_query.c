@@ -153,44 +153,6 @@ static bool has_terms(const bound_query* bound, const server_request* request,
     return true;
 }
 
-#define NUMBER_OF(type)                                                                            \
-    do {                                                                                           \
-        type value;                                                                                \
-        memcpy(&value, element, sizeof value);                                                     \
-        return (long double)value;                                                                 \
-    } while (0)
-
-static long double number_of(ecs_field_kind kind, const void* element) {
-    switch (kind) {
-    case ECS_FIELD_BOOL:
-    case ECS_FIELD_U8:
-        NUMBER_OF(uint8_t);
-    case ECS_FIELD_I8:
-        NUMBER_OF(int8_t);
-    case ECS_FIELD_I16:
-        NUMBER_OF(int16_t);
-    case ECS_FIELD_I32:
-        NUMBER_OF(int32_t);
-    case ECS_FIELD_I64:
-        NUMBER_OF(int64_t);
-    case ECS_FIELD_U16:
-        NUMBER_OF(uint16_t);
-    case ECS_FIELD_U32:
-    case ECS_FIELD_ENTITY:
-        NUMBER_OF(uint32_t);
-    case ECS_FIELD_U64:
-        NUMBER_OF(uint64_t);
-    case ECS_FIELD_F32:
-        NUMBER_OF(float);
-    case ECS_FIELD_F64:
-        NUMBER_OF(double);
-    case ECS_FIELD_KIND_COUNT:
-        break;
-    }
-    BASE_ASSERT(false && "kind");
-    return 0;
-}
-
 static bool holds(const ecs_world* world, const bound_query* bound, ecs_entity entity) {
     for (uint32_t i = 0; i < bound->query.condition_count; i++) {
         const server_query_condition* condition = &bound->query.conditions[i];
@@ -206,9 +168,8 @@ static bool holds(const ecs_world* world, const bound_query* bound, ecs_entity e
         }
         const long double right =
             condition->kind == SERVER_QUERY_ENTITY ? condition->entity : condition->number;
-        if (!server_query_holds(condition->order, number_of(field->kind, value + field->offset),
-                                right))
-            return false;
+        const ecs_number left = ecs_number_get(field->kind, value + field->offset);
+        if (!server_query_holds(condition->order, ecs_number_value(&left), right)) return false;
     }
     return true;
 }

@@ -238,7 +238,7 @@ static void put_position(const server_subject* subject, const server_request* re
          field++) {
         const uint8_t* element = object + field->offset;
         for (uint32_t k = 0; k < field->count; k++, element += ecs_field_kind_bytes(field->kind))
-            at[count++] = (float)net_log_value_make(field->kind, element).real;
+            at[count++] = (float)ecs_number_get(field->kind, element).real;
     }
     base_bytes_write_u32(frame, entity);
     base_bytes_write_u16(frame, ecs_entity_template(world, entity));

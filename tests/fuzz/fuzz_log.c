@@ -279,7 +279,7 @@ static net_log_reader* open_empty(void) {
 }
 
 static void read_entity(const net_log_state* state, ecs_entity entity) {
-    net_log_value values[PROTO_ROW_FIELDS_MAX];
+    ecs_number values[PROTO_ROW_FIELDS_MAX];
     const net_log_component* component;
     size_t size;
     for (uint32_t i = 0; (component = net_log_state_template_component(state, entity, i)); i++)

@@ -16,19 +16,18 @@ typedef struct rows {
     net_log_state* state;
     uint64_t count, hash;
     uint64_t ticks[REFEREE_TICKS_MAX + 1]; ///< hash of the rows of each tick
-    net_log_value values[VALUES_MAX];
+    ecs_number values[VALUES_MAX];
 } rows;
 
 static void add_text(base_hasher* hasher, const char* text) {
     base_hasher_add(hasher, text, strlen(text) + 1);
 }
 
-static void add_value(base_hasher* hasher, const net_log_value* value) {
+static void add_value(base_hasher* hasher, const ecs_number* value) {
     const uint64_t kind = (uint64_t)value->kind;
     uint64_t bits = value->natural;
-    if (value->kind == ECS_FIELD_BOOL) bits = value->truth;
-    if (value->kind == ECS_FIELD_ENTITY)
-        bits = base_hash64(&value->entity, sizeof value->entity, 0);
+    const ecs_entity entity = (ecs_entity)bits;
+    if (value->kind == ECS_FIELD_ENTITY) bits = base_hash64(&entity, sizeof entity, 0);
     base_hasher_add(hasher, &kind, sizeof kind);
     base_hasher_add(hasher, &bits, sizeof bits);
 }

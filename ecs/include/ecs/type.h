@@ -69,6 +69,24 @@ uint32_t ecs_field_kind_bytes(ecs_field_kind kind);
 /// "f32", "entity"... Static text.
 const char* ecs_field_kind_name(ecs_field_kind kind);
 
+/// One element of a field, in the widest type of its family.
+typedef struct ecs_number {
+    ecs_field_kind kind;
+    union {
+        int64_t whole;    ///< I8 to I64
+        uint64_t natural; ///< BOOL (0 or 1), U8 to U64, ENTITY (the handle)
+        double real;      ///< F32, F64
+    };
+} ecs_number;
+/// Read the element that lies at `memory`, aligned or not.
+ecs_number ecs_number_get(ecs_field_kind kind, const void* memory);
+/// The number itself, exact for every kind.
+long double ecs_number_value(const ecs_number* number);
+/// Write a number as a datablock spells it: "1.5", "-3", "yes", "12:3" (index and generation of an
+/// entity), "none". A float gets the shortest text that reads back as the same bits.
+void ecs_number_text(const ecs_number* number, char* text, size_t text_bytes);
+bool ecs_number_equal(const ecs_number* a, const ecs_number* b); ///< bit by bit; all NaN are equal
+
 /// What the functions of a type may use.
 typedef struct ecs_type_context {
     const base_allocator* allocator;

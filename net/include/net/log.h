@@ -425,18 +425,6 @@ typedef struct net_log_component {
     uint32_t value_count; ///< elements of all fields
 } net_log_component;
 
-/// One element of a field.
-typedef struct net_log_value {
-    ecs_field_kind kind;
-    union {
-        bool truth;        ///< ECS_FIELD_BOOL
-        int64_t whole;     ///< I8..I64
-        uint64_t natural;  ///< U8..U64
-        double real;       ///< F32, F64
-        ecs_entity entity; ///< ECS_FIELD_ENTITY
-    };
-} net_log_value;
-
 /// What the last tick did to an entity.
 typedef enum net_log_fate {
     NET_LOG_FATE_CHANGED,
@@ -506,7 +494,7 @@ const net_log_component* net_log_state_template_component(const net_log_state* s
 /// component->value_count. @return false: no such entity, it lacks the component, or its values are
 /// bytes.
 bool net_log_state_read(const net_log_state* state, ecs_entity entity,
-                        const net_log_component* component, net_log_value* values);
+                        const net_log_component* component, ecs_number* values);
 /// Find the bytes of a variable-size value. They are borrowed until the next step. @return NULL:
 /// there is no such entity, it lacks the component, or the component's values are no bytes.
 const uint8_t* net_log_state_bytes(const net_log_state* state, ecs_entity entity,
@@ -522,13 +510,6 @@ uint64_t net_log_state_changed(const net_log_state* state, ecs_entity entity);
 /// The low 8 bits of a component's part of the state hash (ecs_world_state_hash_of), by its id in
 /// the log; 0 for an unknown one. Components without values have it too.
 uint32_t net_log_state_sum(const net_log_state* state, uint32_t component);
-/// The value of a field that lies in memory (ecs_field_kind_bytes of them).
-net_log_value net_log_value_make(ecs_field_kind kind, const void* memory);
-/// Write a value as text: "1.5", "-3", "true", "#12:3" (index and generation of an entity).
-/// NUL-terminated and cut.
-void net_log_value_text(const net_log_value* value, char* text, size_t text_bytes);
-/// Are both the same value? NaN is equal to NaN.
-bool net_log_value_equal(const net_log_value* a, const net_log_value* b);
 
 // ---- running it again ----
 

@@ -286,6 +286,46 @@ CASE(every_result_has_a_name_and_advice) {
     assert_string_equal(ecs_result_text((ecs_result)-1000), "no such result");
 }
 
+// Read from an odd address, as a column may have it.
+static ecs_number number_of(ecs_field_kind kind, const void* value) {
+    uint8_t memory[1 + sizeof(uint64_t)];
+    memcpy(memory + 1, value, ecs_field_kind_bytes(kind));
+    return ecs_number_get(kind, memory + 1);
+}
+
+CASE(a_number_of_each_kind_keeps_sign_and_size) {
+    const uint64_t ones = UINT64_MAX;
+    const double real = 0.1;
+    const float single = 0.1f;
+    const ecs_entity entity = ecs_entity_make(12, 3);
+    static const struct {
+        ecs_field_kind kind;
+        const char* text; // all bits are ones
+    } cases[] = {{ECS_FIELD_BOOL, "yes"},  {ECS_FIELD_I8, "-1"},
+                 {ECS_FIELD_I16, "-1"},    {ECS_FIELD_I32, "-1"},
+                 {ECS_FIELD_I64, "-1"},    {ECS_FIELD_U8, "255"},
+                 {ECS_FIELD_U16, "65535"}, {ECS_FIELD_U32, "4294967295"},
+                 {ECS_FIELD_F32, "nan"},   {ECS_FIELD_U64, "18446744073709551615"}};
+    char text[40];
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
+        const ecs_number number = number_of(cases[i].kind, &ones);
+        ecs_number_text(&number, text, sizeof text);
+        assert_non_null(strstr(text, cases[i].text));
+        assert_true(ecs_number_equal(&number, &number));
+    }
+    const ecs_number most = number_of(ECS_FIELD_U64, &ones);
+    assert_true(ecs_number_value(&most) == 18446744073709551615.0L);
+    const ecs_number wide = number_of(ECS_FIELD_F64, &real),
+                     narrow = number_of(ECS_FIELD_F32, &single);
+    assert_true(ecs_number_value(&wide) == (long double)0.1);
+    assert_false(ecs_number_equal(&wide, &narrow));
+    ecs_number_text(&narrow, text, sizeof text);
+    assert_string_equal(text, "0.1");
+    const ecs_number handle = number_of(ECS_FIELD_ENTITY, &entity);
+    ecs_number_text(&handle, text, sizeof text);
+    assert_string_equal(text, "12:3");
+}
+
 CASE(kinds_know_their_size) {
     assert_int_equal(ecs_field_kind_bytes(ECS_FIELD_BOOL), 1);
     assert_int_equal(ecs_field_kind_bytes(ECS_FIELD_ENTITY), 4);

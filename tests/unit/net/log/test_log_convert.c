@@ -97,36 +97,19 @@ static uint64_t random_word(base_rng* rng) {
     return base_rng_below(rng, 4) ? word : 0 - word;
 }
 
-static net_log_value random_value(base_rng* rng, ecs_field_kind kind) {
+static ecs_number random_value(base_rng* rng, ecs_field_kind kind) {
     static const double odd[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300, 0.5, -0.75, 3.5e38, -0.0};
     uint64_t memory = random_word(rng);
     if (kind == ECS_FIELD_BOOL) memory &= 1;
-    if (kind != ECS_FIELD_F32 && kind != ECS_FIELD_F64) return net_log_value_make(kind, &memory);
+    if (kind != ECS_FIELD_F32 && kind != ECS_FIELD_F64) return ecs_number_get(kind, &memory);
     double real = base_rng_below(rng, 3) ? (double)(int64_t)memory / 16
                                          : odd[base_rng_below(rng, BASE_COUNT(odd))];
     const float small = fabs(real) < 3e38 || !isfinite(real) ? (float)real : 0.0f;
     const void* source = kind == ECS_FIELD_F32 ? (const void*)&small : (const void*)&real;
-    return net_log_value_make(kind, source);
+    return ecs_number_get(kind, source);
 }
 
 // ---- the twin ----
-
-static long double twin_number(const net_log_value* value) {
-    switch (value->kind) {
-    case ECS_FIELD_BOOL:
-        return value->truth ? 1 : 0;
-    case ECS_FIELD_I8:
-    case ECS_FIELD_I16:
-    case ECS_FIELD_I32:
-    case ECS_FIELD_I64:
-        return (long double)value->whole;
-    case ECS_FIELD_F32:
-    case ECS_FIELD_F64:
-        return (long double)value->real;
-    default:
-        return (long double)value->natural;
-    }
-}
 
 typedef struct limits {
     long double low, high;
@@ -143,14 +126,14 @@ static limits twin_limits(ecs_field_kind kind) {
 }
 
 // The value of an element here; *is_clamped. Bits of a small integer come in *word.
-static void twin_convert(const net_log_value* from, ecs_field_kind kind, const ecs_quant* quant,
+static void twin_convert(const ecs_number* from, ecs_field_kind kind, const ecs_quant* quant,
                          uint8_t word[8], bool* is_clamped) {
-    const long double value = twin_number(from);
+    const long double value = ecs_number_value(from);
     const uint32_t bytes = ecs_field_kind_bytes(kind);
     *is_clamped = false;
     memset(word, 0, 8);
     if (kind == ECS_FIELD_ENTITY) {
-        memcpy(word, &from->entity, 4);
+        memcpy(word, &from->natural, 4); // little-endian, as all machines that run this
         return;
     }
     if (kind == ECS_FIELD_BOOL) {
@@ -195,8 +178,8 @@ static const net_log_field* twin_find(const net_log_component* from, const char*
 }
 
 // What the object shall be. @return how many were clamped.
-static uint32_t twin_apply(const net_log_component* from, const here* to,
-                           const net_log_value* values, uint8_t* object) {
+static uint32_t twin_apply(const net_log_component* from, const here* to, const ecs_number* values,
+                           uint8_t* object) {
     uint32_t clamped = 0, position;
     for (uint32_t i = 0; i < to->count; i++) {
         const ecs_field* field = &to->fields[i];
@@ -251,7 +234,7 @@ CASE(every_pair_of_schemas_converts_as_the_twin) {
         assert_int_equal(here_reported.counts[NET_LOG_CONVERT_LEFT_OUT],
                          from->field_count - (to.count - missing));
         for (uint32_t k = 0; k < 4; k++) {
-            net_log_value values[ELEMENTS];
+            ecs_number values[ELEMENTS];
             uint8_t object[OBJECT_BYTES], wanted[OBJECT_BYTES];
             for (uint32_t i = 0, at = 0; i < from->field_count; i++)
                 for (uint32_t e = 0; e < from->fields[i].count; e++)
@@ -287,7 +270,7 @@ CASE(limits_are_their_own_values) {
                  {-128, -128, 0}, {-129, -128, 1}, {INT64_MIN, -128, 1}, {INT64_MAX, 127, 1}};
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
         int8_t got = 1;
-        const net_log_value value = {.kind = ECS_FIELD_I64, .whole = cases[i].from};
+        const ecs_number value = {.kind = ECS_FIELD_I64, .whole = cases[i].from};
         assert_int_equal(net_log_convert_apply(&step, 1, &value, &got), cases[i].clamped);
         assert_int_equal(got, cases[i].to);
     }

@@ -110,7 +110,7 @@ static double read_x(const net_log_state* state, const char* template_, const ch
     assert_non_null(found);
     for (ecs_entity at = net_log_state_next(state, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
          at = net_log_state_next(state, at)) {
-        net_log_value values[4];
+        ecs_number values[4];
         if (strcmp(net_log_state_template(state, at), template_) != 0) continue;
         assert_true(net_log_state_read(state, at, found, values));
         assert_int_equal(values[0].kind, ECS_FIELD_F32);
@@ -161,7 +161,7 @@ static void take_changed(net_log_reader* reader, uint64_t seed, uint32_t* refuse
     *refused += result != NET_OK;
     for (ecs_entity at = net_log_state_next(state, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
          at = net_log_state_next(state, at)) {
-        net_log_value values[PROTO_ROW_FIELDS_MAX];
+        ecs_number values[PROTO_ROW_FIELDS_MAX];
         const net_log_component* component;
         for (uint32_t i = 0; (component = net_log_state_template_component(state, at, i)); i++)
             (void)net_log_state_read(state, at, component, values);

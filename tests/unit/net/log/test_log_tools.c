@@ -10,29 +10,29 @@
 
 // ---- numbers
 
-static void number_is(net_log_value value, const char* expected) {
+static void number_is(ecs_number value, const char* expected) {
     char text[NET_LOG_NUMBER_BYTES];
     net_log_source_number(&value, text);
     assert_string_equal(text, expected);
 }
 
 CASE(numbers_are_short_exact_and_json) {
-    number_is((net_log_value){.kind = ECS_FIELD_F32, .real = (double)0.1f}, "0.1");
-    number_is((net_log_value){.kind = ECS_FIELD_F32, .real = (double)16777217.0f}, "16777216");
-    number_is((net_log_value){.kind = ECS_FIELD_F32, .real = (double)(1.0f / 3.0f)}, "0.33333334");
-    number_is((net_log_value){.kind = ECS_FIELD_F64, .real = 1.0 / 3.0}, "0.3333333333333333");
-    number_is((net_log_value){.kind = ECS_FIELD_F64, .real = 0.0 / 0.0}, "null");
-    number_is((net_log_value){.kind = ECS_FIELD_F32, .real = 1.0 / 0.0}, "null");
-    number_is((net_log_value){.kind = ECS_FIELD_BOOL, .truth = true}, "true");
-    number_is((net_log_value){.kind = ECS_FIELD_I8, .whole = -128}, "-128");
+    number_is((ecs_number){.kind = ECS_FIELD_F32, .real = (double)0.1f}, "0.1");
+    number_is((ecs_number){.kind = ECS_FIELD_F32, .real = (double)16777217.0f}, "16777216");
+    number_is((ecs_number){.kind = ECS_FIELD_F32, .real = (double)(1.0f / 3.0f)}, "0.33333334");
+    number_is((ecs_number){.kind = ECS_FIELD_F64, .real = 1.0 / 3.0}, "0.3333333333333333");
+    number_is((ecs_number){.kind = ECS_FIELD_F64, .real = 0.0 / 0.0}, "null");
+    number_is((ecs_number){.kind = ECS_FIELD_F32, .real = 1.0 / 0.0}, "null");
+    number_is((ecs_number){.kind = ECS_FIELD_BOOL, .natural = 1}, "true");
+    number_is((ecs_number){.kind = ECS_FIELD_I8, .whole = -128}, "-128");
     const int64_t most = INT64_C(1) << 53;
-    number_is((net_log_value){.kind = ECS_FIELD_I64, .whole = most}, "9007199254740992");
-    number_is((net_log_value){.kind = ECS_FIELD_I64, .whole = most + 1}, "\"9007199254740993\"");
-    number_is((net_log_value){.kind = ECS_FIELD_I64, .whole = -most}, "-9007199254740992");
-    number_is((net_log_value){.kind = ECS_FIELD_I64, .whole = -most - 1}, "\"-9007199254740993\"");
-    number_is((net_log_value){.kind = ECS_FIELD_U64, .natural = UINT64_MAX},
+    number_is((ecs_number){.kind = ECS_FIELD_I64, .whole = most}, "9007199254740992");
+    number_is((ecs_number){.kind = ECS_FIELD_I64, .whole = most + 1}, "\"9007199254740993\"");
+    number_is((ecs_number){.kind = ECS_FIELD_I64, .whole = -most}, "-9007199254740992");
+    number_is((ecs_number){.kind = ECS_FIELD_I64, .whole = -most - 1}, "\"-9007199254740993\"");
+    number_is((ecs_number){.kind = ECS_FIELD_U64, .natural = UINT64_MAX},
               "\"18446744073709551615\"");
-    number_is((net_log_value){.kind = ECS_FIELD_ENTITY, .entity = ecs_entity_make(12, 3)},
+    number_is((ecs_number){.kind = ECS_FIELD_ENTITY, .natural = ecs_entity_make(12, 3)},
               "\"12:3\"");
 }
 
@@ -86,7 +86,7 @@ PLAY_CASE(exported_values_are_those_of_the_match, 7, "ann") {
                  ecs_entity_generation(at));
         const char* line = strstr(out.text, entity);
         assert_non_null(line);
-        net_log_source_number(&(net_log_value){.kind = ECS_FIELD_F32, .real = (double)value->x}, x);
+        net_log_source_number(&(ecs_number){.kind = ECS_FIELD_F32, .real = (double)value->x}, x);
         snprintf(row, sizeof row, "\"pos\":{\"x\":%s,", x);
         const char* end = strchr(line, '\n');
         const char* cell = strstr(line, row);

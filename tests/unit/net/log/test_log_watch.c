@@ -72,12 +72,12 @@ static void same_states(net_log_reader* log, net_log_reader* record) {
         while ((entity = net_log_state_next(whole, entity)) != ECS_ENTITY_NONE) {
             for (uint32_t i = 0; i < net_log_state_component_count(whole); i++) {
                 const net_log_component* component = net_log_state_component(whole, i);
-                net_log_value a[64], b[64];
+                ecs_number a[64], b[64];
                 assert_true(component->value_count <= 64);
                 if (!net_log_state_read(whole, entity, component, a)) continue;
                 assert_true(net_log_state_read(seen, entity, net_log_state_component(seen, i), b));
                 for (uint32_t k = 0; k < component->value_count; k++, values++)
-                    assert_true(net_log_value_equal(&a[k], &b[k]));
+                    assert_true(ecs_number_equal(&a[k], &b[k]));
             }
         }
         ticks++;
