@@ -19,33 +19,26 @@
 
 // Lines of JSON about a log: texts, entities, messages, and the items of its records.
 
-#define NET_LOG_JSON_MESSAGE_BYTES 65536u
-
 // A line while it is written. What fails for lack of memory shows in json_end.
 typedef struct net_log_json {
-    const base_allocator* allocator;
     const net_module* module; ///< NULL: messages are hex
     proto_codec codec;
     bool has_codec;
     base_bytes text; ///< of the line so far
-    char* message;   ///< scratch of one message
 } net_log_json;
 
 // @return false when memory ran out; json_deinit is needed in both cases.
 static bool json_init(net_log_json* self, const base_allocator* allocator,
                       const net_module* module) {
-    *self = (net_log_json){.allocator = allocator, .module = module};
+    *self = (net_log_json){.module = module};
     base_bytes_init(&self->text, allocator);
-    self->message = base_allocate(allocator, NET_LOG_JSON_MESSAGE_BYTES);
-    self->has_codec =
-        self->message && proto_codec_init(&self->codec, allocator, PROTO_UNPACK_BYTES_MAX);
+    self->has_codec = proto_codec_init(&self->codec, allocator, PROTO_UNPACK_BYTES_MAX);
     return self->has_codec;
 }
 
 static void json_deinit(net_log_json* self) {
     if (self->has_codec) proto_codec_deinit(&self->codec);
     base_bytes_deinit(&self->text);
-    base_release(self->allocator, self->message, NET_LOG_JSON_MESSAGE_BYTES);
 }
 
 // Give the line to `line` and begin the next one. @return false when memory ran out.
@@ -103,11 +96,9 @@ static bool put_decoded(net_log_json* self, const net_log_item* item, const char
         message ? proto_codec_decode(&self->codec, message->descriptor, item->payload,
                                      item->payload_bytes, NET_EVENT_PAYLOAD_BYTES_MAX)
                 : NULL;
-    if (!decoded || proto_json(decoded, self->message, NET_LOG_JSON_MESSAGE_BYTES) >=
-                        NET_LOG_JSON_MESSAGE_BYTES)
-        return false;
+    if (!decoded) return false;
     json_put(self, "%s", key);
-    base_bytes_write(&self->text, self->message, strlen(self->message));
+    proto_json(decoded, &self->text);
     return true;
 }
 

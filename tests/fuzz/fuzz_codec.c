@@ -33,9 +33,11 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const ProtobufCMessage* message =
         proto_codec_decode(&codec, descriptor, data + 1, size - 1, PROTO_MESSAGE_BYTES_MAX);
     if (message) {
-        char text[256];
-        size_t text_size = proto_json(message, text, sizeof text);
-        FUZZ_CHECK(text_size >= 2 && strlen(text) < sizeof text);
+        base_bytes json;
+        base_bytes_init(&json, NULL);
+        proto_json(message, &json);
+        FUZZ_CHECK(!json.failed && json.size >= 2 && !memchr(json.data, 0, json.size));
+        base_bytes_deinit(&json);
         size_t once_size = encode(message, once);
         message = proto_codec_decode(&codec, descriptor, once, once_size, TARGET_BYTES);
         FUZZ_CHECK(message);

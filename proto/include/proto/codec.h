@@ -10,6 +10,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/bytes.h"
 #include <protobuf-c/protobuf-c.h>
 
 BASE_C_BEGIN
@@ -70,10 +71,8 @@ bool proto_is_flat(const ProtobufCMessageDescriptor* descriptor);
 /// Hash the names, ids, labels and types of all fields that `descriptor` reaches (WIRE.md, "Schema
 /// hash"). `descriptor` must be flat.
 uint64_t proto_descriptor_hash(const ProtobufCMessageDescriptor* descriptor);
-/// Write a message as one JSON object: fields by name, bytes as hex, 64-bit numbers as numbers,
-/// enums by name; of a oneof only the member that is set. The text is cut to `capacity` and ends
-/// with NUL.
-/// @return bytes of the whole text without the NUL, also when it was cut.
-size_t proto_json(const ProtobufCMessage* message, char* target, size_t capacity);
+/// Append a message as one JSON object: fields by name, bytes as hex, 64-bit numbers as numbers,
+/// enums by name; of a oneof only the member that is set.
+void proto_json(const ProtobufCMessage* message, base_bytes* json);
 
 BASE_C_END
