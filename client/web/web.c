@@ -251,6 +251,7 @@ void web_draw(web* self, uint32_t client, double pixels_per_unit) {
     if (result == NET_ERR_UNKNOWN) result = NET_OK;
     if (self->playback) {
         draw.player = net_playback_player(self->playback, client);
+        self->drawing.playback = self->playback;
         net_playback_draw(self->playback, &draw);
     }
     note(self, self->drawing.calls.failed ? NET_ERR_MEMORY : result);

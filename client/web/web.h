@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "net/game.h"
+#include "net/playback.h"
 
 // ---- imports ----
 
@@ -60,6 +61,7 @@ typedef enum web_call {
 typedef struct web_drawing {
     base_bytes calls;
     uint32_t call_count;
+    const net_playback* playback;   ///< has the names of players
     float widths[WEB_LETTER_COUNT]; ///< in heights; the page fills them in
 } web_drawing;
 

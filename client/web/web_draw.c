@@ -108,6 +108,10 @@ static float text_width(void* context, float height, const char* what) {
     return width * height;
 }
 
+static const char* player_name(void* context, uint32_t client) {
+    return net_playback_player_name(((const web_drawing*)context)->playback, client);
+}
+
 net_draw web_drawing_begin(web_drawing* drawing) {
     base_bytes_clear(&drawing->calls);
     drawing->calls.failed = false;
@@ -121,6 +125,7 @@ net_draw web_drawing_begin(web_drawing* drawing) {
         .triangles = triangles,
         .text = text,
         .text_width = text_width,
+        .player_name = player_name,
         .sprite = sprite,
     };
 }

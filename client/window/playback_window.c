@@ -79,6 +79,10 @@ typedef struct show {
     uint64_t last_us;
 } show;
 
+static const char* find_name(void* context, uint32_t client) {
+    return net_playback_player_name(((const show*)context)->self->playback, client);
+}
+
 static double rate(const show* on) {
     return net_log_reader_info(on->self->reader)->tick_rate_hz;
 }
@@ -389,6 +393,7 @@ int client_playback_show(client_playback* self) {
     on.window = client_window_create(&window);
     if (!on.window) return NET_EXIT_RUNTIME;
     client_window_set_assets(on.window, self->module->asset_folder);
+    client_window_set_names(on.window, find_name, &on);
     for (uint32_t i = 0; i < KEY_COUNT; i++)
         on.keys[i] = client_window_key(key_names[i]);
     bool is_right = true;

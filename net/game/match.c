@@ -189,8 +189,8 @@ static net_result init_services(net_match* match, const base_reporter* reporter)
 
 static void report_stray(const net_match* match) {
     ecs_where where;
-    if (!match->strays || !ecs_running_where(ecs_running_here(), &where) || !where.stage ||
-        !where.system)
+    if (!match || !match->strays || !ecs_running_where(ecs_running_here(), &where) ||
+        !where.stage || !where.system)
         return;
     base_report(match->strays, NULL, 0,
                 "system %s draws in stage %s, where there is no picture: add ES_STAGE(render)",
@@ -226,9 +226,8 @@ static void no_text(void* context, float x, float y, float height, ecs_color col
 }
 
 static float no_width(void* context, float height, const char* text) {
-    (void)height, (void)text;
     report_stray(context);
-    return 0.0f;
+    return (float)strlen(text) * height * 0.55f;
 }
 
 static const char* no_name(void* context, uint32_t client) {
@@ -242,18 +241,18 @@ static void no_sprite(void* context, const net_sprite* sprite) {
     report_stray(context);
 }
 
-static void init_unseen(net_match* match) {
-    match->unseen = (net_draw){.size_bytes = sizeof match->unseen,
-                               .context = match,
-                               .rect = no_rect,
-                               .circle = no_circle,
-                               .line = no_line,
-                               .triangles = no_triangles,
-                               .text = no_text,
-                               .text_width = no_width,
-                               .player_name = no_name,
-                               .pixels_per_unit = 1.0f,
-                               .sprite = no_sprite};
+net_draw net_match_draw_nothing(net_match* match) {
+    return (net_draw){.size_bytes = sizeof(net_draw),
+                      .context = match,
+                      .rect = no_rect,
+                      .circle = no_circle,
+                      .line = no_line,
+                      .triangles = no_triangles,
+                      .text = no_text,
+                      .text_width = no_width,
+                      .player_name = no_name,
+                      .pixels_per_unit = 1.0f,
+                      .sprite = no_sprite};
 }
 
 // ---- create and destroy ----
@@ -335,7 +334,7 @@ net_result net_match_create(const net_match_config* config, const base_reporter*
     match->memory.source = config->allocator ? config->allocator : base_allocator_heap();
     match->memory.allocator = (base_allocator){memory_allocate, memory_release, &match->memory};
     match->requests.allocator = &match->memory.allocator;
-    init_unseen(match);
+    match->unseen = net_match_draw_nothing(match);
     net_result result = create_world(match, reporter);
     if (!result) result = register_game(match, reporter);
     if (!result) result = net_match_messages_init(match, reporter);

@@ -79,6 +79,10 @@ struct net_match {
 /// borrowed; NULL ends it. For a match without workers.
 void net_match_report_strays(net_match* match, const base_reporter* reporter);
 
+/// @return what draws nothing. Each call is reported as net_match_report_strays says; `match` NULL:
+///         none is. The match is borrowed.
+net_draw net_match_draw_nothing(net_match* match);
+
 /// @return The player with this number, borrowed until the next join or leave; NULL when none
 ///          plays.
 net_player* net_match_find_player(const net_match* match, uint32_t client);

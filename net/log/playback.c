@@ -22,82 +22,7 @@
 #include "base/float_mode.h"
 #include "base/text.h"
 
-// ---- drawing with names of the log ----
-
-// A net_draw has one context for all its functions, and names come from another place than lines.
-
-// What a playback passes to systems of stage "render": the caller's drawing with player names from
-// the log, or a drawing that draws nothing, to run effects.
-
-typedef struct net_playback_drawing {
-    const net_draw* draw; ///< NULL: nothing is drawn
-    const net_playback* playback;
-} net_playback_drawing;
-
-// Width of a glyph where nothing is drawn, in heights.
-#define GLYPH_WIDTH 0.55f
-
-static void rect(void* context, float x, float y, float width, float height, ecs_color color) {
-    const net_draw* draw = ((net_playback_drawing*)context)->draw;
-    if (draw) draw->rect(draw->context, x, y, width, height, color);
-}
-
-static void circle(void* context, float x, float y, float radius, ecs_color color) {
-    const net_draw* draw = ((net_playback_drawing*)context)->draw;
-    if (draw) draw->circle(draw->context, x, y, radius, color);
-}
-
-static void line(void* context, float x0, float y0, float x1, float y1, float width,
-                 ecs_color color) {
-    const net_draw* draw = ((net_playback_drawing*)context)->draw;
-    if (draw) draw->line(draw->context, x0, y0, x1, y1, width, color);
-}
-
-static void triangles(void* context, const float* points, const ecs_color* colors, uint32_t count) {
-    const net_draw* draw = ((net_playback_drawing*)context)->draw;
-    if (draw) draw->triangles(draw->context, points, colors, count);
-}
-
-static void text(void* context, float x, float y, float height, ecs_color color, const char* what) {
-    const net_draw* draw = ((net_playback_drawing*)context)->draw;
-    if (draw) draw->text(draw->context, x, y, height, color, what);
-}
-
-static void sprite(void* context, const net_sprite* shown) {
-    const net_draw* draw = ((net_playback_drawing*)context)->draw;
-    if (draw && draw->sprite) draw->sprite(draw->context, shown);
-}
-
-static float text_width(void* context, float height, const char* what) {
-    const net_draw* draw = ((net_playback_drawing*)context)->draw;
-    if (draw) return draw->text_width(draw->context, height, what);
-    return (float)strlen(what) * height * GLYPH_WIDTH;
-}
-
-static const char* player_name(void* context, uint32_t client) {
-    const net_playback_drawing* drawing = context;
-    return net_playback_player_name(drawing->playback, client);
-}
-
-// Make a net_draw that borrows `drawing`. Player and pixels_per_unit are those of drawing->draw;
-// the caller fills in the times.
-static net_draw make_drawing(net_playback_drawing* drawing) {
-    BASE_ASSERT(drawing && drawing->playback);
-    return (net_draw){
-        .size_bytes = sizeof(net_draw),
-        .context = drawing,
-        .rect = rect,
-        .circle = circle,
-        .line = line,
-        .triangles = triangles,
-        .text = text,
-        .text_width = text_width,
-        .player_name = player_name,
-        .player = drawing->draw ? drawing->draw->player : ECS_ENTITY_NONE,
-        .pixels_per_unit = drawing->draw ? drawing->draw->pixels_per_unit : 1.0f,
-        .sprite = sprite,
-    };
-}
+#include <string.h>
 
 // ---- the playback ----
 
@@ -301,13 +226,11 @@ static net_result open_view(net_playback* playback) {
 
 void net_playback_draw(net_playback* playback, const net_draw* with) {
     if (!playback->presenter) return;
-    net_playback_drawing drawing = {.draw = with, .playback = playback};
-    net_draw made = make_drawing(&drawing);
+    net_draw made = with ? *with : net_match_draw_nothing(NULL);
     double dt = 1.0 / playback->config.tick_rate_hz;
     made.time_s = playback->tick * dt;
     made.frame_dt_s = (float)((playback->tick - playback->drawn_tick) * dt);
     made.tick = playback->tick;
-    made.player = with ? with->player : ECS_ENTITY_NONE;
     playback->drawn_tick = playback->tick;
     net_presenter_draw(playback->presenter, &made);
 }

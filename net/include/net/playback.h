@@ -87,8 +87,8 @@ BASE_MUST_USE net_result net_playback_advance(net_playback* playback, double tic
 ///         (net_playback_seek has what they mean).
 BASE_MUST_USE net_result net_playback_see_as(net_playback* playback, uint32_t client);
 /// Run stage "render" of the view world with `draw` as its user. `draw->player` is whose view it
-/// is: net_playback_player, or NONE. The playback replaces player names and
-/// times: time_s is the time of the match. Nothing when nothing is shown.
+/// is: net_playback_player, or NONE. Its player_name says net_playback_player_name. The playback
+/// replaces times: time_s is the time of the match. Nothing when nothing is shown.
 void net_playback_draw(net_playback* playback, const net_draw* draw);
 /// @return Values so far that had no place here.
 uint64_t net_playback_clamped(const net_playback* playback);

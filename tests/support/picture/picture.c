@@ -22,6 +22,7 @@ static int write_frame(const picture* self, net_playback* playback, const net_ga
     FILE* file = fopen(self->out, "wb");
     svg target;
     svg_begin(&target, file, game->view_width, game->view_height, game->title);
+    target.playback = playback;
     net_draw draw = svg_draw(&target);
     draw.player = ECS_ENTITY_NONE;
     draw.pixels_per_unit = 1.0f;

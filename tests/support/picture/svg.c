@@ -315,6 +315,11 @@ bool svg_end(svg* picture) {
     return fflush(picture->file) == 0 && !ferror(picture->file);
 }
 
+static const char* player_name(void* context, uint32_t client) {
+    const net_playback* playback = ((const svg*)context)->playback;
+    return playback ? net_playback_player_name(playback, client) : NULL;
+}
+
 net_draw svg_draw(svg* picture) {
     return (net_draw){.size_bytes = sizeof(net_draw),
                       .context = picture,
@@ -324,5 +329,6 @@ net_draw svg_draw(svg* picture) {
                       .triangles = draw_triangles,
                       .text = draw_text,
                       .text_width = text_width,
+                      .player_name = player_name,
                       .sprite = draw_sprite};
 }

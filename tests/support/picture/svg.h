@@ -9,6 +9,7 @@
 #pragma once
 
 #include "net/game.h"
+#include "net/playback.h"
 
 #include <stdio.h>
 
@@ -22,7 +23,8 @@ typedef struct svg_gradient {
 } svg_gradient;
 
 typedef struct svg {
-    FILE* file; ///< NULL: nothing is written
+    FILE* file;                   ///< NULL: nothing is written
+    const net_playback* playback; ///< has the names of players; NULL: none has one
     svg_kind open;
     ecs_color color;   ///< of the open element
     float line_width;  ///< of open lines
@@ -35,5 +37,5 @@ typedef struct svg {
 void svg_begin(svg* picture, FILE* file, float width, float height, const char* title);
 /// Close all open elements. @return false: writing the file failed.
 bool svg_end(svg* picture);
-/// The drawing functions for a frame; the caller fills player, time and names.
+/// The drawing functions for a frame; the caller fills player and time.
 net_draw svg_draw(svg* picture);

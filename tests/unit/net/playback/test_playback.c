@@ -14,6 +14,7 @@ typedef struct canvas {
     uint64_t hash;
     uint32_t calls;
     bool has_ann;
+    const net_playback* playback; ///< has the names
 } canvas;
 
 static void add(void* context, const void* data, size_t size) {
@@ -59,6 +60,11 @@ static float text_width(void* context, float height, const char* text) {
     return height * 0.5f * (float)strlen(text);
 }
 
+static const char* player_name(void* context, uint32_t client) {
+    const net_playback* playback = ((const canvas*)context)->playback;
+    return playback ? net_playback_player_name(playback, client) : NULL;
+}
+
 static net_draw canvas_draw(canvas* on) {
     return (net_draw){
         .size_bytes = sizeof(net_draw),
@@ -69,13 +75,14 @@ static net_draw canvas_draw(canvas* on) {
         .triangles = add_triangles,
         .text = add_text,
         .text_width = text_width,
+        .player_name = player_name,
         .pixels_per_unit = 1.0f,
         .time_s = 1e9, // the playback shows its own time
     };
 }
 
 static canvas picture(net_playback* playback) {
-    canvas on = {0};
+    canvas on = {.playback = playback};
     const net_draw draw = canvas_draw(&on);
     net_playback_draw(playback, &draw);
     return on;
