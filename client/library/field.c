@@ -4,13 +4,11 @@
 // Numbers from outside are clamped to what a field can hold, so that no conversion is undefined.
 #include "library.h"
 
-#include "base/bytes.h"
-
+#include <float.h>
 #include <string.h>
 
 // Below 2^63 and exact as a double.
 #define WHOLE_MAX 9223372036854774784.0
-#define NATURAL_MAX 18446744073709549568.0
 
 int32_t shoal_shape_field(const shoal_shape* shape, const char* name) {
     for (uint32_t i = 0; shape && name && i < shape->count; i++)
@@ -47,44 +45,9 @@ uint32_t shoal_shape_field_elements(const shoal_shape* shape, int32_t field) {
     return found ? found->count : 0;
 }
 
-// The lowest bytes of `bits`, as an integer of so many bytes has them.
-static uint8_t* low_bytes(uint64_t* bits, uint32_t count) {
-    return (uint8_t*)bits + (BASE_IS_BIG_ENDIAN ? sizeof *bits - count : 0);
-}
-
 static double clamp(double value, double min, double max) {
     if (!(value == value)) return 0.0;
     return value < min ? min : value > max ? max : value;
-}
-
-static void store(ecs_field_kind kind, uint8_t* at, double value) {
-    static const double limits[ECS_FIELD_KIND_COUNT][2] = {
-        [ECS_FIELD_BOOL] = {-1, 1},
-        [ECS_FIELD_I8] = {INT8_MIN, INT8_MAX},
-        [ECS_FIELD_I16] = {INT16_MIN, INT16_MAX},
-        [ECS_FIELD_I32] = {INT32_MIN, INT32_MAX},
-        [ECS_FIELD_I64] = {-WHOLE_MAX, WHOLE_MAX},
-        [ECS_FIELD_U8] = {0, UINT8_MAX},
-        [ECS_FIELD_U16] = {0, UINT16_MAX},
-        [ECS_FIELD_U32] = {0, UINT32_MAX},
-        [ECS_FIELD_U64] = {0, NATURAL_MAX},
-        [ECS_FIELD_F32] = {-3.4028234663852886e38, 3.4028234663852886e38},
-        [ECS_FIELD_F64] = {-1.7976931348623157e308, 1.7976931348623157e308},
-        [ECS_FIELD_ENTITY] = {0, UINT32_MAX},
-    };
-    const uint32_t count = ecs_field_kind_bytes(kind);
-    value = clamp(value, limits[kind][0], limits[kind][1]);
-    if (kind == ECS_FIELD_F64) {
-        memcpy(at, &value, sizeof value);
-    } else if (kind == ECS_FIELD_F32) {
-        const float single = (float)value;
-        memcpy(at, &single, sizeof single);
-    } else {
-        uint64_t bits = kind == ECS_FIELD_BOOL  ? value != 0.0
-                        : kind == ECS_FIELD_U64 ? (uint64_t)value
-                                                : (uint64_t)(int64_t)value;
-        memcpy(at, low_bytes(&bits, count), count);
-    }
 }
 
 static uint32_t elements_of(const ecs_field* field, const void* value, uint32_t capacity) {
@@ -125,7 +88,8 @@ bool library_field_write(const shoal_shape* shape, int32_t field, void* value, c
     if (!found || !values || count > found->count) return false;
     for (uint32_t i = 0; i < count; i++) {
         uint8_t* at = (uint8_t*)value + found->offset;
-        store(found->kind, at + (size_t)i * ecs_field_kind_bytes(found->kind), values[i]);
+        const ecs_number one = {.kind = ECS_FIELD_F64, .real = clamp(values[i], -DBL_MAX, DBL_MAX)};
+        (void)ecs_number_put(found->kind, at + (size_t)i * ecs_field_kind_bytes(found->kind), &one);
     }
     return true;
 }

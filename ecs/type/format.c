@@ -5,12 +5,9 @@
 #include "type/container.h"
 
 #include "base/assert.h"
-#include "base/bytes.h"
 #include "base/text.h"
 #include "ecs/inspect.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,73 +28,6 @@ static void put_text(writer* out, const char* text) {
     }
     out->target[out->size] = '\0';
 }
-
-// ---- one number ----
-
-static bool is_real(ecs_field_kind kind) {
-    return kind == ECS_FIELD_F32 || kind == ECS_FIELD_F64;
-}
-
-static bool is_whole(ecs_field_kind kind) {
-    return kind >= ECS_FIELD_I8 && kind <= ECS_FIELD_I64;
-}
-
-ecs_number ecs_number_get(ecs_field_kind kind, const void* memory) {
-    const uint32_t bytes = ecs_field_kind_bytes(kind), unused = 64 - 8 * bytes;
-    ecs_number number = {.kind = kind, .natural = 0};
-    uint64_t bits = 0;
-    memcpy((uint8_t*)&bits + (BASE_IS_BIG_ENDIAN ? sizeof bits - bytes : 0), memory, bytes);
-    if (kind == ECS_FIELD_F32) {
-        float single;
-        memcpy(&single, memory, sizeof single);
-        number.real = (double)single;
-    } else if (kind == ECS_FIELD_F64) {
-        memcpy(&number.real, memory, sizeof number.real);
-    } else if (is_whole(kind)) {
-        number.whole = (int64_t)(bits << unused) >> unused;
-    } else {
-        number.natural = kind == ECS_FIELD_BOOL ? bits != 0 : bits;
-    }
-    return number;
-}
-
-long double ecs_number_value(const ecs_number* number) {
-    if (is_real(number->kind)) return (long double)number->real;
-    return is_whole(number->kind) ? (long double)number->whole : (long double)number->natural;
-}
-
-bool ecs_number_equal(const ecs_number* a, const ecs_number* b) {
-    if (a->kind != b->kind) return false;
-    return a->natural == b->natural || (is_real(a->kind) && isnan(a->real) && isnan(b->real));
-}
-
-static void format_real(double value, bool is_single, char* text, size_t text_bytes) {
-    for (int digits = is_single ? 6 : 15; digits <= (is_single ? 9 : 17); digits++) {
-        (void)base_text_format(text, text_bytes, "%.*g", digits, value);
-        const char* next;
-        double back = base_text_read_f64(text, text + strlen(text), &next);
-        if (is_single ? (float)back == (float)value : back == value) break;
-    }
-}
-
-void ecs_number_text(const ecs_number* number, char* text, size_t text_bytes) {
-    const ecs_entity entity = (ecs_entity)number->natural;
-    if (is_real(number->kind))
-        format_real(number->real, number->kind == ECS_FIELD_F32, text, text_bytes);
-    else if (is_whole(number->kind))
-        (void)base_text_format(text, text_bytes, "%" PRId64, number->whole);
-    else if (number->kind == ECS_FIELD_BOOL)
-        (void)base_text_copy(text, text_bytes, number->natural ? "yes" : "no");
-    else if (number->kind != ECS_FIELD_ENTITY)
-        (void)base_text_format(text, text_bytes, "%" PRIu64, number->natural);
-    else if (entity == ECS_ENTITY_NONE)
-        (void)base_text_copy(text, text_bytes, "none");
-    else
-        (void)base_text_format(text, text_bytes, "%u:%u", ecs_entity_index(entity),
-                               ecs_entity_generation(entity));
-}
-
-// ---- values ----
 
 static void put_number(writer* out, ecs_field_kind kind, const void* memory) {
     char text[40];

@@ -19,22 +19,8 @@
 
 // ---- values as those of another component ----
 
-// Numbers go through the widest number of their sort: whole ones stay exact as long as both kinds
-// have them, others are rounded as C does it. A bool is 0 or 1.
-
-// A number of any kind, as far as it is whole: sign and magnitude; and as a double.
-typedef struct number {
-    double real;
-    uint64_t magnitude;
-    bool is_negative, is_whole;
-} number;
-
 static bool is_entity(ecs_field_kind kind) {
     return kind == ECS_FIELD_ENTITY;
-}
-
-static bool is_real(ecs_field_kind kind) {
-    return kind == ECS_FIELD_F32 || kind == ECS_FIELD_F64;
 }
 
 // ---- plan ----
@@ -105,74 +91,6 @@ uint32_t net_log_convert_plan(const net_log_component* from, const ecs_field* fi
 
 // ---- values ----
 
-static number take(const ecs_number* value) {
-    number taken = {.is_whole = true};
-    if (is_real(value->kind)) {
-        taken.is_whole = false;
-        taken.real = value->real;
-        return taken;
-    } else if (value->kind >= ECS_FIELD_I8 && value->kind <= ECS_FIELD_I64) {
-        taken.is_negative = value->whole < 0;
-        taken.magnitude = taken.is_negative ? 0 - (uint64_t)value->whole : (uint64_t)value->whole;
-    } else {
-        taken.magnitude = value->natural;
-    }
-    taken.real = taken.is_negative ? -(double)taken.magnitude : (double)taken.magnitude;
-    return taken;
-}
-
-// The whole number towards 0. *is_clamped: it is NaN, or too large for any whole number.
-static number truncate(number of, bool* is_clamped) {
-    if (of.is_whole) return of;
-    const double size = fabs(of.real);
-    number whole = {.is_negative = of.real < 0, .is_whole = true};
-    if (!(size < 18446744073709551616.0)) { // 2^64
-        *is_clamped = true;
-        whole.magnitude = isnan(of.real) ? 0 : UINT64_MAX;
-        return whole;
-    }
-    whole.magnitude = (uint64_t)size;
-    return whole;
-}
-
-// Bits of the magnitude of a kind, without its sign.
-static uint32_t bits_of(ecs_field_kind kind) {
-    const uint32_t bits = 8 * ecs_field_kind_bytes(kind);
-    return kind >= ECS_FIELD_I8 && kind <= ECS_FIELD_I64 ? bits - 1 : bits;
-}
-
-static bool put_whole(number of, ecs_field_kind kind, void* target) {
-    bool is_clamped = false;
-    number whole = truncate(of, &is_clamped);
-    const uint32_t bits = bits_of(kind);
-    const bool has_sign = kind >= ECS_FIELD_I8 && kind <= ECS_FIELD_I64;
-    uint64_t most = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-    if (whole.is_negative) most = has_sign ? most + 1 : 0;
-    if (whole.magnitude > most) {
-        whole.magnitude = most;
-        is_clamped = true;
-    }
-    const uint64_t word = whole.is_negative ? 0 - whole.magnitude : whole.magnitude;
-    const uint8_t u8 = (uint8_t)word;
-    const uint16_t u16 = (uint16_t)word;
-    const uint32_t u32 = (uint32_t)word;
-    const void* sources[] = {[1] = &u8, [2] = &u16, [4] = &u32, [8] = &word};
-    memcpy(target, sources[ecs_field_kind_bytes(kind)], ecs_field_kind_bytes(kind));
-    return is_clamped;
-}
-
-static bool put_real(number of, ecs_field_kind kind, void* target) {
-    if (kind == ECS_FIELD_F64) {
-        memcpy(target, &of.real, sizeof of.real);
-        return false;
-    }
-    const double most = 3.4028234663852886e38; // FLT_MAX
-    const bool is_clamped = isfinite(of.real) && fabs(of.real) > most;
-    const float value = (float)(is_clamped ? copysign(most, of.real) : of.real);
-    memcpy(target, &value, sizeof value);
-    return is_clamped;
-}
-
 // Does the value lie outside of the range of its words, by more than rounding?
 static bool is_outside(const proto_quant* quant, double value) {
     if (!quant || quant->is_exact || quant->is_angle) return false;
@@ -181,21 +99,9 @@ static bool is_outside(const proto_quant* quant, double value) {
 }
 
 static bool convert(const net_log_convert_step* step, const ecs_number* value, void* object) {
-    uint8_t* target = (uint8_t*)object + step->offset;
-    if (is_entity(step->kind)) {
-        const ecs_entity entity = (ecs_entity)value->natural;
-        memcpy(target, &entity, sizeof entity);
-        return false;
-    }
-    const number taken = take(value);
-    if (step->kind == ECS_FIELD_BOOL) {
-        const bool truth = taken.is_whole ? taken.magnitude != 0 : taken.real != 0;
-        memcpy(target, &truth, sizeof truth);
-        return false;
-    }
-    const bool is_clamped = is_real(step->kind) ? put_real(taken, step->kind, target)
-                                                : put_whole(taken, step->kind, target);
-    return is_clamped || is_outside(step->quant, taken.real);
+    const bool is_clamped = ecs_number_put(step->kind, (uint8_t*)object + step->offset, value);
+    if (is_entity(step->kind) || step->kind == ECS_FIELD_BOOL) return false;
+    return is_clamped || is_outside(step->quant, (double)ecs_number_value(value));
 }
 
 uint32_t net_log_convert_apply(const net_log_convert_step* steps, uint32_t count,

@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -458,26 +459,11 @@ static const double values[] = {1, 2, 7, 100, -1, 0.25, 0.5, 3000, -50, 0};
 
 static void put(const ecs_field* field, uint32_t element, double value, payload* target) {
     uint8_t* at = target->bytes + field->offset + element * ecs_field_kind_bytes(field->kind);
-    const float single = (float)value;
-    const int64_t whole = (int64_t)value;
-    const ecs_entity entity = ecs_entity_make((uint32_t)(whole < 0 ? -whole : whole) + 1, 1);
-    switch (field->kind) {
-    case ECS_FIELD_F32:
-        memcpy(at, &single, sizeof single);
-        break;
-    case ECS_FIELD_F64:
-        memcpy(at, &value, sizeof value);
-        break;
-    case ECS_FIELD_ENTITY:
-        memcpy(at, &entity, sizeof entity);
-        break;
-    case ECS_FIELD_BOOL:
-        *at = whole != 0;
-        break;
-    default: // little-endian: the low bytes come first
-        memcpy(at, &whole, ecs_field_kind_bytes(field->kind));
-        break;
-    }
+    ecs_number number = {.kind = ECS_FIELD_F64, .real = value};
+    const ecs_entity entity = ecs_entity_make((uint32_t)fabs(value) + 1, 1);
+    if (field->kind == ECS_FIELD_ENTITY)
+        number = (ecs_number){.kind = ECS_FIELD_ENTITY, .natural = entity};
+    (void)ecs_number_put(field->kind, at, &number);
 }
 
 static bool go_round(const net_checker* self, uint32_t message, const payload* from, payload* to) {

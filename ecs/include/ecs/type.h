@@ -82,6 +82,9 @@ typedef struct ecs_number {
 ecs_number ecs_number_get(ecs_field_kind kind, const void* memory);
 /// The number itself, exact for every kind.
 long double ecs_number_value(const ecs_number* number);
+/// Write a number into an element of any kind, aligned or not: towards 0, and clamped to what the
+/// kind holds. A bool is whether it is not 0. @return true: it was clamped, or is no number.
+bool ecs_number_put(ecs_field_kind kind, void* memory, const ecs_number* number);
 /// Write a number as a datablock spells it: "1.5", "-3", "yes", "12:3" (index and generation of an
 /// entity), "none". A float gets the shortest text that reads back as the same bits.
 void ecs_number_text(const ecs_number* number, char* text, size_t text_bytes);

@@ -4,6 +4,8 @@
 #include "base/hash.h"
 #include "type/type_registry.h"
 
+#include <math.h>
+
 typedef struct pair {
     int32_t a;
     float b;
@@ -324,6 +326,39 @@ CASE(a_number_of_each_kind_keeps_sign_and_size) {
     const ecs_number handle = number_of(ECS_FIELD_ENTITY, &entity);
     ecs_number_text(&handle, text, sizeof text);
     assert_string_equal(text, "12:3");
+}
+
+CASE(a_number_is_clamped_to_the_kind_that_takes_it) {
+    static const struct {
+        ecs_field_kind kind;
+        double real;
+        bool is_clamped;
+        const char* text;
+    } cases[] = {
+        {ECS_FIELD_BOOL, 0.25, false, "yes"},
+        {ECS_FIELD_I8, -1.9, false, "-1"},
+        {ECS_FIELD_I8, -129, true, "-128"},
+        {ECS_FIELD_U8, -0.5, false, "0"},
+        {ECS_FIELD_U8, -1, true, "0"},
+        {ECS_FIELD_U16, 1e300, true, "65535"},
+        {ECS_FIELD_I32, 2147483647, false, "2147483647"},
+        {ECS_FIELD_I64, -1e19, true, "-9223372036854775808"},
+        {ECS_FIELD_U64, (double)NAN, true, "0"},
+        {ECS_FIELD_F32, 0.1, false, "0.1"},
+        {ECS_FIELD_F32, 1e300, true, "3.4028235e+38"},
+    };
+    uint8_t memory[1 + sizeof(uint64_t)];
+    char text[40];
+    for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {
+        const ecs_number real = {.kind = ECS_FIELD_F64, .real = cases[i].real};
+        assert_true(ecs_number_put(cases[i].kind, memory + 1, &real) == cases[i].is_clamped);
+        const ecs_number there = ecs_number_get(cases[i].kind, memory + 1);
+        ecs_number_text(&there, text, sizeof text);
+        assert_string_equal(text, cases[i].text);
+    }
+    const ecs_number least = {.kind = ECS_FIELD_I64, .whole = INT64_MIN};
+    assert_false(ecs_number_put(ECS_FIELD_I64, memory + 1, &least));
+    assert_true(ecs_number_put(ECS_FIELD_U64, memory + 1, &least));
 }
 
 CASE(kinds_know_their_size) {
