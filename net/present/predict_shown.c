@@ -91,15 +91,9 @@ static void read_floats(const ecs_type* type, const void* memory, double* values
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
         const uint8_t* at = (const uint8_t*)memory + field->offset;
-        for (uint32_t k = 0; k < field->count; k++) {
-            if (field->kind == ECS_FIELD_F32) {
-                float value;
-                memcpy(&value, at + k * sizeof value, sizeof value);
-                *values++ = (double)value;
-            } else if (field->kind == ECS_FIELD_F64) {
-                memcpy(values++, at + k * sizeof(double), sizeof(double));
-            }
-        }
+        if (field->kind != ECS_FIELD_F32 && field->kind != ECS_FIELD_F64) continue;
+        for (uint32_t k = 0; k < field->count; k++, at += ecs_field_kind_bytes(field->kind))
+            *values++ = ecs_number_get(field->kind, at).real;
     }
 }
 
@@ -107,13 +101,10 @@ static void write_floats(const ecs_type* type, const double* values, void* memor
     for (uint32_t i = 0; i < type->field_count; i++) {
         const ecs_field* field = &type->fields[i];
         uint8_t* at = (uint8_t*)memory + field->offset;
-        for (uint32_t k = 0; k < field->count; k++) {
-            if (field->kind == ECS_FIELD_F32) {
-                float value = (float)*values++;
-                memcpy(at + k * sizeof value, &value, sizeof value);
-            } else if (field->kind == ECS_FIELD_F64) {
-                memcpy(at + k * sizeof(double), values++, sizeof(double));
-            }
+        if (field->kind != ECS_FIELD_F32 && field->kind != ECS_FIELD_F64) continue;
+        for (uint32_t k = 0; k < field->count; k++, at += ecs_field_kind_bytes(field->kind)) {
+            const ecs_number value = {.kind = ECS_FIELD_F64, .real = *values++};
+            (void)ecs_number_put(field->kind, at, &value);
         }
     }
 }

@@ -159,20 +159,12 @@ static void blend(const ecs_type* type, const ecs_quant* quant, uint8_t* there,
         bool is_angle = ecs_quant_is_angle(quant->bits ? quant : &field->quant);
         for (uint32_t k = 0; k < field->count; k++) {
             size_t at = field->offset + (size_t)k * ecs_field_kind_bytes(field->kind);
-            if (field->kind == ECS_FIELD_F32) {
-                float a, b;
-                memcpy(&a, there + at, sizeof a);
-                memcpy(&b, predicted + at, sizeof b);
-                double step = net_angle_step(is_angle, (double)a, (double)b);
-                a = (float)net_angle_within(is_angle, (double)a + step * weight);
-                memcpy(there + at, &a, sizeof a);
-            } else {
-                double a, b;
-                memcpy(&a, there + at, sizeof a);
-                memcpy(&b, predicted + at, sizeof b);
-                a = net_angle_within(is_angle, a + net_angle_step(is_angle, a, b) * weight);
-                memcpy(there + at, &a, sizeof a);
-            }
+            const double a = ecs_number_get(field->kind, there + at).real;
+            const double b = ecs_number_get(field->kind, predicted + at).real;
+            const double step = net_angle_step(is_angle, a, b);
+            const ecs_number between = {.kind = ECS_FIELD_F64,
+                                        .real = net_angle_within(is_angle, a + step * weight)};
+            (void)ecs_number_put(field->kind, there + at, &between);
         }
     }
 }
