@@ -388,6 +388,12 @@ static void report_unknown(const source* from, const char* prefix, const char* n
     if (size >= sizeof word) size = sizeof word - 1;
     memcpy(word, name, size);
     word[size] = '\0';
+    for (uint32_t i = 0; i < from->options->gone_count; i++) {
+        if (strcmp(word, from->options->gone[i].name) != 0) continue;
+        base_report(from->reporter, from->file, from->line, "%s%s is gone: %s", prefix, word,
+                    from->options->gone[i].now);
+        return;
+    }
     const char* nearest = base_text_nearest(word, names, count);
     const base_option* whole = find_part(from->options, word);
     if (whole)

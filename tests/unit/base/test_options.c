@@ -36,6 +36,7 @@ static void setup(program* p) {
         {"set", FIELD(sets), "KEY=VALUE", "Settings of the game", 0, 0},
         {"sync", FIELD(sync), "second|block|end", "When to sync", 0, 0},
     };
+    static const base_option_gone gone[] = {{"colour", "paint --red does the same"}};
     memcpy(p->options, options, sizeof options);
     p->table = (base_options){.program = "prog",
                               .usage = "[options] WORD...",
@@ -43,6 +44,8 @@ static void setup(program* p) {
                               .options = p->options,
                               .count = 7,
                               .values = p,
+                              .gone = gone,
+                              .gone_count = 1,
                               .first_rare = "set",
                               .config_text = p->config_text,
                               .config_text_bytes = sizeof p->config_text,
@@ -108,6 +111,7 @@ CASE(wrong_arguments_are_told) {
     expect_error("--gmae=x", "prog: error: unknown option --gmae, did you mean --game?");
     expect_error("--value=1",
                  "prog: error: unknown option --value: it is a part of --set KEY=VALUE");
+    expect_error("--colour=1", "prog: error: --colour is gone: paint --red does the same");
     expect_error("--zzzzzz", "prog: error: unknown option --zzzzzz, see --help");
     expect_error("-x", "prog: error: unknown option -x, see --help");
     expect_error("--hlep", "prog: error: unknown option --hlep, did you mean --help?");

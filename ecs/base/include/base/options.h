@@ -56,6 +56,11 @@ typedef struct base_option {
              : BASE_OPTION_WORD),                                                                  \
         offsetof(type, field)
 
+/// A name that was an option, and what does the same now.
+typedef struct base_option_gone {
+    const char *name, *now;
+} base_option_gone;
+
 /// Where the value of an option comes from.
 typedef enum base_option_source {
     BASE_OPTION_BY_DEFAULT,
@@ -73,7 +78,9 @@ typedef struct base_options {
     const char* version; ///< what --version prints after the program's name; NULL: no such option
     const base_option* options;
     uint32_t count;
-    void* values;           ///< the program's struct; it holds the defaults on entry
+    void* values;                 ///< the program's struct; it holds the defaults on entry
+    const base_option_gone* gone; ///< refused with what does the same now
+    uint32_t gone_count;
     const char* first_rare; ///< from it on, --help only names options and --help=all explains them
     /// Buffer for the content of the config file; text options borrow from it. Needed if and only
     /// if the table has an option named "config".
