@@ -8,6 +8,7 @@
 #include "log/log_read.h"
 #include "log/log_record.h"
 #include "log/log_source.h"
+#include "log/log_space.h"
 #include "net/log_tools.h"
 #include "net/match.h"
 #include "proto/codec.h"
@@ -22,6 +23,7 @@
 // A line while it is written. What fails for lack of memory shows in json_end.
 typedef struct net_log_json {
     const net_module* module; ///< NULL: messages are hex
+    bool has_payloads;        ///< beside the objects
     proto_codec codec;
     bool has_codec;
     base_bytes text; ///< of the line so far
@@ -89,32 +91,21 @@ static const net_message* message_of(const net_log_json* self, const net_log_ite
     return position == UINT32_MAX ? NULL : &self->module->game->messages[position];
 }
 
-// @return false when the message cannot be decoded: nothing was written.
-static bool put_decoded(net_log_json* self, const net_log_item* item, const char* key) {
-    const net_message* message = message_of(self, item);
-    const ProtobufCMessage* decoded =
-        message ? proto_codec_decode(&self->codec, message->descriptor, item->payload,
-                                     item->payload_bytes, NET_EVENT_PAYLOAD_BYTES_MAX)
-                : NULL;
-    if (!decoded) return false;
-    json_put(self, "%s", key);
-    proto_json(decoded, &self->text);
-    return true;
-}
-
-// Append the message of an input or event as an object, or as hex.
-static void json_message(net_log_json* self, const net_log_item* item) {
-    if (!put_decoded(self, item, "")) json_hex(self, item->payload, item->payload_bytes);
-}
-
 // Append ,"name":NAME,"value":OBJECT, or ,"payload":HEX for what cannot be decoded.
 static void net_log_json_payload(net_log_json* self, const net_log_item* item) {
     const net_message* message = message_of(self, item);
+    const ProtobufCMessage* decoded = NULL;
     if (message) {
         json_put(self, ",\"name\":");
         json_text(self, message->name);
+        decoded = proto_codec_decode(&self->codec, message->descriptor, item->payload,
+                                     item->payload_bytes, NET_EVENT_PAYLOAD_BYTES_MAX);
     }
-    if (put_decoded(self, item, ",\"value\":")) return;
+    if (decoded) {
+        json_put(self, ",\"value\":");
+        proto_json(decoded, &self->text);
+        if (!self->has_payloads) return;
+    }
     json_put(self, ",\"payload\":");
     json_hex(self, item->payload, item->payload_bytes);
 }
@@ -192,16 +183,16 @@ static void put_argument(net_log_json* json, const net_match_argument* argument)
         json_hex(json, argument->data, argument->size);
 }
 
-static void put_control(dump* self, const net_log_record* record) {
-    json_put(&self->json, ",\"verb\":\"%s\",\"arguments\":[", record->verb);
+static void put_control(net_log_json* json, const net_log_record* record) {
+    json_put(json, ",\"verb\":\"%s\",\"arguments\":[", record->verb);
     size_t offset = 0;
     net_match_argument argument;
     for (bool is_first = true; net_log_argument_next(record, &offset, &argument);
          is_first = false) {
-        if (!is_first) json_put(&self->json, ",");
-        put_argument(&self->json, &argument);
+        if (!is_first) json_put(json, ",");
+        put_argument(json, &argument);
     }
-    json_put(&self->json, "]");
+    json_put(json, "]");
 }
 
 // Records of kinds that this version does not know: one line for all that stand together.
@@ -229,7 +220,7 @@ static void put_record(dump* self, const net_log_record* record) {
     } else if (record->kind == NET_LOG_KIND_CLOSE) {
         put_hashes(self, record);
     } else if (record->kind == NET_LOG_KIND_CONTROL) {
-        put_control(self, record);
+        put_control(&self->json, record);
     } else if (record->kind == NET_LOG_KIND_ALIVE) {
         json_put(&self->json, ",\"reason\":%u", record->reason);
     } else {
@@ -238,28 +229,28 @@ static void put_record(dump* self, const net_log_record* record) {
     json_put(&self->json, "}}");
 }
 
-static void put_header(dump* self) {
-    const net_log_info* info = net_log_reader_info(self->reader);
-    json_put(&self->json, "{\"header\":{\"game\":");
-    json_text(&self->json, info->game);
-    json_put(&self->json, ",\"build\":");
-    json_text(&self->json, info->build);
-    json_put(&self->json,
+static void put_header(net_log_json* json, const net_log_reader* reader) {
+    const net_log_info* info = net_log_reader_info(reader);
+    json_put(json, "{\"header\":{\"game\":");
+    json_text(json, info->game);
+    json_put(json, ",\"build\":");
+    json_text(json, info->build);
+    json_put(json,
              ",\"identity\":\"%016" PRIx64 "\",\"content_hash\":\"%016" PRIx64
              "\",\"schema_hash\":\"%016" PRIx64 "\"",
              info->identity, info->content_hash, info->schema_hash);
-    json_put(&self->json, ",\"seed\":%" PRIu64 ",\"tick_rate_hz\":%u,\"replicated_index_max\":%u",
+    json_put(json, ",\"seed\":%" PRIu64 ",\"tick_rate_hz\":%u,\"replicated_index_max\":%u",
              info->seed, info->tick_rate_hz, info->replicated_index_max);
-    json_put(&self->json, ",\"started_unix_ms\":%" PRIu64 ",\"settings\":[", info->started_unix_ms);
+    json_put(json, ",\"started_unix_ms\":%" PRIu64 ",\"settings\":[", info->started_unix_ms);
     for (uint32_t i = 0; i < info->setting_count; i++) {
-        if (i > 0) json_put(&self->json, ",");
-        json_text(&self->json, info->settings[i]);
+        if (i > 0) json_put(json, ",");
+        json_text(json, info->settings[i]);
     }
-    json_put(&self->json, "]}}");
+    json_put(json, "]}}");
 }
 
 static net_result walk_records(dump* self) {
-    put_header(self);
+    put_header(&self->json, self->reader);
     if (!json_end(&self->json, self->line, self->context)) return NET_ERR_MEMORY;
     net_log_cursor cursor = net_log_cursor_begin(self->reader);
     net_log_record record;
@@ -289,11 +280,10 @@ net_result net_log_dump(net_log_reader* reader, const net_module* module, ecs_li
     return result;
 }
 
-// ---- tables of values, inputs and events ----
+// ---- values, inputs and events ----
 
-// Values are one table: a row for each entity and tick, a column for each element of a field. A
-// field that is alone in its component has the component's name. Inputs and events are a table
-// each; their messages are JSON in one column, because every message has other fields.
+// Values are a line for each entity and tick. A field that is alone in its component is the value
+// of the component.
 
 enum { TEXT_BYTES_MAX = 8192 };
 
@@ -306,54 +296,18 @@ typedef struct export {
     ecs_line_fn line;
     void* context;
     net_log_json row;
-    net_log_json cell; // a message, before it becomes a cell of CSV
     net_log_source* source;
     uint32_t* chosen; // positions of components
     uint32_t chosen_count;
     ecs_number* values; // of one component
     uint32_t values_max;
     char* text;
-    bool is_csv;
-    bool has_cells; // the row has some
 }
 export;
 
 static bool end_row(export* self) {
     self->exported->rows++;
     return json_end(&self->row, self->line, self->context);
-}
-
-// ---- cells of CSV
-
-static void put_comma(export* self) {
-    if (self->has_cells) json_put(&self->row, ",");
-    self->has_cells = true;
-}
-
-// RFC 4180: quotes around what has a comma, a quote or a line end; quotes are doubled.
-static void put_csv(export* self, const char* text) {
-    put_comma(self);
-    if (!strpbrk(text, ",\"\r\n")) {
-        base_bytes_write(&self->row.text, text, strlen(text));
-        return;
-    }
-    base_bytes_write_u8(&self->row.text, '"');
-    for (const char* at = text; *at; at++) {
-        if (*at == '"') base_bytes_write_u8(&self->row.text, '"');
-        base_bytes_write_u8(&self->row.text, (uint8_t)*at);
-    }
-    base_bytes_write_u8(&self->row.text, '"');
-}
-
-// A number of JSON as a cell: no quotes, and nothing for null.
-static void put_csv_number(export* self, const char* number) {
-    size_t size = strlen(number);
-    put_comma(self);
-    if (strcmp(number, "null") == 0) return;
-    if (number[0] == '"')
-        base_bytes_write(&self->row.text, number + 1, size - 2);
-    else
-        base_bytes_write(&self->row.text, number, size);
 }
 
 // ---- values
@@ -375,52 +329,59 @@ static net_result choose(export* self) {
     return self->values ? result : NET_ERR_MEMORY;
 }
 
-// "pos.x", "scores.points.3", or "health".
-static void put_column_name(export* self, const net_log_component* component,
-                            const net_log_field* field, uint32_t element) {
-    char name[2 * ECS_NAME_BYTES_MAX + 16];
-    if (component->field_count == 1 && field->count == 1)
-        snprintf(name, sizeof name, "%s", component->name);
-    else if (field->count == 1)
-        snprintf(name, sizeof name, "%s.%s", component->name, field->name);
-    else
-        snprintf(name, sizeof name, "%s.%s.%u", component->name, field->name, element);
-    put_csv(self, name);
+static void put_shape(export* self, const net_log_component* component) {
+    json_put(&self->row, "{\"name\":");
+    json_text(&self->row, component->name);
+    json_put(&self->row, ",\"is_varsize\":%s,\"fields\":[",
+             component->is_varsize ? "true" : "false");
+    for (uint32_t f = 0; f < component->field_count; f++) {
+        const net_log_field* field = &component->fields[f];
+        json_put(&self->row, "%s{\"name\":", f > 0 ? "," : "");
+        json_text(&self->row, field->name);
+        json_put(&self->row, ",\"kind\":\"%s\",\"count\":%u}", ecs_field_kind_name(field->kind),
+                 field->count);
+    }
+    json_put(&self->row, "]}");
 }
 
-static bool write_value_names(export* self) {
-    json_put(&self->row, "tick,entity,template");
-    self->has_cells = true;
+// Where entities are, as on the inspector's map.
+static void put_place(export* self) {
+    const net_interest_rules* rules = self->module ? self->module->game->interest : NULL;
+    net_log_where place = {0};
+    for (uint32_t i = 0; i < net_log_source_component_count(self->source); i++)
+        (void)net_log_where_add(&place, net_log_source_component(self->source, i),
+                                rules ? rules->position : NULL,
+                                net_log_source_is_replicated(self->source, i));
+    if (place.rank == 0) return;
+    json_put(&self->row, ",\"place\":{\"component\":");
+    json_text(&self->row, net_log_source_component(self->source, place.component - 1)->name);
+    json_put(&self->row, ",\"first\":%u,\"count\":%u}", place.part.first, place.part.count);
+}
+
+// What programs need to know before the lines: the log's header, the schema of its game, and the
+// components that were chosen.
+static bool write_head(export* self) {
+    net_log_json* row = &self->row;
+    put_header(row, self->reader);
+    if (!json_end(row, self->line, self->context)) return false;
+    const net_match* match = net_log_source_match(self->source);
+    if (match) {
+        json_put(row, "{\"schema\":");
+        if (net_match_print_schema(match, &row->text) != NET_OK) return false;
+        for (size_t i = 0; i < row->text.size; i++)
+            if (row->text.data[i] == '\n') row->text.data[i] = ' ';
+        json_put(row, "}");
+        if (!json_end(row, self->line, self->context)) return false;
+    }
+    json_put(row, "{\"components\":[");
     for (uint32_t i = 0; i < self->chosen_count; i++) {
-        const net_log_component* component =
-            net_log_source_component(self->source, self->chosen[i]);
-        if (component->value_count == 0) put_csv(self, component->name);
-        for (uint32_t f = 0; f < component->field_count; f++)
-            for (uint32_t k = 0; k < component->fields[f].count; k++)
-                put_column_name(self, component, &component->fields[f], k);
+        if (i > 0) json_put(row, ",");
+        put_shape(self, net_log_source_component(self->source, self->chosen[i]));
     }
-    return json_end(&self->row, self->line, self->context);
-}
-
-static void put_csv_component(export* self, ecs_entity entity, uint32_t position) {
-    const net_log_component* component = net_log_source_component(self->source, position);
-    const bool is_there = net_log_source_has(self->source, entity, position);
-    char number[NET_LOG_NUMBER_BYTES];
-    if (component->value_count == 0) {
-        self->text[0] = 0;
-        if (is_there && component->is_varsize)
-            net_log_source_text(self->source, entity, position, self->text, TEXT_BYTES_MAX);
-        else if (is_there)
-            (void)base_text_copy(self->text, TEXT_BYTES_MAX, "true"); // a tag
-        put_csv(self, self->text);
-        return;
-    }
-    if (is_there) net_log_source_read(self->source, entity, position, self->values);
-    for (uint32_t i = 0; i < component->value_count; i++) {
-        (void)base_text_copy(number, sizeof number, "null");
-        if (is_there) net_log_source_number(&self->values[i], number);
-        put_csv_number(self, number);
-    }
+    json_put(row, "]");
+    put_place(self);
+    json_put(row, "}");
+    return json_end(row, self->line, self->context);
 }
 
 static void put_json_fields(export* self, const net_log_component* component) {
@@ -466,25 +427,14 @@ static bool write_entity(export* self, ecs_tick tick, ecs_entity entity) {
     for (uint32_t i = 0; i < self->chosen_count && !has_any; i++)
         has_any = net_log_source_has(self->source, entity, self->chosen[i]);
     if (!has_any) return true;
-    const char* name = net_log_source_template(self->source, entity);
-    if (self->is_csv) {
-        json_put(&self->row, "%" PRIu64 ",%u:%u", tick, ecs_entity_index(entity),
-                 ecs_entity_generation(entity));
-        self->has_cells = true;
-        put_csv(self, name);
-    } else {
-        json_put(&self->row, "{\"tick\":%" PRIu64 ",\"entity\":", tick);
-        json_entity(&self->row, entity);
-        json_put(&self->row, ",\"template\":");
-        json_text(&self->row, name);
-    }
-    for (uint32_t i = 0; i < self->chosen_count; i++) {
-        if (self->is_csv)
-            put_csv_component(self, entity, self->chosen[i]);
-        else if (net_log_source_has(self->source, entity, self->chosen[i]))
+    json_put(&self->row, "{\"tick\":%" PRIu64 ",\"entity\":", tick);
+    json_entity(&self->row, entity);
+    json_put(&self->row, ",\"template\":");
+    json_text(&self->row, net_log_source_template(self->source, entity));
+    for (uint32_t i = 0; i < self->chosen_count; i++)
+        if (net_log_source_has(self->source, entity, self->chosen[i]))
             put_json_component(self, entity, self->chosen[i]);
-    }
-    if (!self->is_csv) json_put(&self->row, "}");
+    json_put(&self->row, "}");
     return end_row(self);
 }
 
@@ -496,7 +446,8 @@ static net_result write_values(export* self) {
     net_result result = net_log_source_create(self->reader, self->module, config->first,
                                               self->reporter, &self->source);
     if (result == NET_OK) result = choose(self);
-    if (result == NET_OK && self->is_csv && !write_value_names(self)) result = NET_ERR_MEMORY;
+    if (result == NET_OK && config->what == NET_LOG_EXPORT_ALL && !write_head(self))
+        result = NET_ERR_MEMORY;
     while (result == NET_OK) {
         if (net_log_source_tick(self->source) >= last) break;
         result = net_log_source_step(self->source);
@@ -524,12 +475,13 @@ static const char* const item_names[NET_LOG_ITEM_KINDS] = {
     [NET_LOG_ITEM_LEAVE] = "leave",
     [NET_LOG_ITEM_JOIN] = "join",
     [NET_LOG_ITEM_EVENT] = "client_event",
+    [NET_LOG_ITEM_INPUT] = "input",
     [NET_LOG_ITEM_SERVER_EVENT] = "server_event",
 };
 
-static bool write_json_item(export* self, ecs_tick tick, const net_log_item* item) {
+static bool write_item(export* self, ecs_tick tick, const net_log_item* item) {
     json_put(&self->row, "{\"tick\":%" PRIu64 ",", tick);
-    if (self->config->what == NET_LOG_EXPORT_EVENTS)
+    if (self->config->what != NET_LOG_EXPORT_INPUTS)
         json_put(&self->row, "\"kind\":\"%s\",", item_names[item->kind]);
     const size_t brace = self->row.text.size;
     json_item(&self->row, item);
@@ -539,63 +491,41 @@ static bool write_json_item(export* self, ecs_tick tick, const net_log_item* ite
     return end_row(self);
 }
 
-// One cell with JSON: an event with all its fields; of an input, whose numbers have columns of
-// their own, the message.
-static bool put_item_cell(export* self, const net_log_item* item) {
-    if (item->kind != NET_LOG_ITEM_INPUT)
-        json_item(&self->cell, item);
-    else if (!item->is_repeat)
-        json_message(&self->cell, item);
-    base_bytes_write_u8(&self->cell.text, 0);
-    if (self->cell.text.failed) return false;
-    put_csv(self, (const char*)self->cell.text.data);
-    base_bytes_clear(&self->cell.text);
-    return true;
-}
-
-static bool write_csv_item(export* self, ecs_tick tick, const net_log_item* item) {
-    json_put(&self->row, "%" PRIu64 ",%u", tick, item->client);
-    self->has_cells = true;
-    if (self->config->what == NET_LOG_EXPORT_EVENTS)
-        put_csv(self, item_names[item->kind]);
-    else
-        json_put(&self->row, ",%u,%s,%" PRIu64, item->number, item->is_repeat ? "true" : "false",
-                 item->seen);
-    return put_item_cell(self, item) && end_row(self);
-}
-
 static net_result write_items_of(export* self, const net_log_record* record) {
     for (net_log_item_kind kind = NET_LOG_ITEM_LEAVE; kind < NET_LOG_ITEM_KINDS; kind++) {
         const bool is_input = kind == NET_LOG_ITEM_INPUT;
-        if (is_input != (self->config->what == NET_LOG_EXPORT_INPUTS)) continue;
+        if (self->config->what != NET_LOG_EXPORT_ALL &&
+            is_input != (self->config->what == NET_LOG_EXPORT_INPUTS))
+            continue;
         size_t offset = 0;
         net_log_item item;
-        while (net_log_item_next(record, kind, &offset, &item)) {
-            bool is_written = self->is_csv ? write_csv_item(self, record->tick, &item)
-                                           : write_json_item(self, record->tick, &item);
-            if (!is_written) return NET_ERR_MEMORY;
-        }
+        while (net_log_item_next(record, kind, &offset, &item))
+            if (!write_item(self, record->tick, &item)) return NET_ERR_MEMORY;
     }
     return NET_OK;
 }
 
+static net_result write_control(export* self, const net_log_record* record) {
+    json_put(&self->row, "{\"tick\":%" PRIu64 ",\"kind\":\"control\"", record->tick);
+    put_control(&self->row, record);
+    json_put(&self->row, "}");
+    return end_row(self) ? NET_OK : NET_ERR_MEMORY;
+}
+
 static net_result write_items(export* self) {
     const net_log_export_config* config = self->config;
+    const bool is_all = config->what == NET_LOG_EXPORT_ALL;
     net_result result = NET_OK;
-    if (self->is_csv) {
-        json_put(&self->row, config->what == NET_LOG_EXPORT_INPUTS
-                                 ? "tick,client,number,is_repeat,view,input"
-                                 : "tick,client,kind,event");
-        if (!json_end(&self->row, self->line, self->context)) return NET_ERR_MEMORY;
-    }
     net_log_cursor cursor = net_log_cursor_begin(self->reader);
     net_log_record record;
     while (result == NET_OK && net_log_cursor_next(self->reader, &cursor, &record)) {
-        if (record.kind != NET_LOG_KIND_BEGIN && record.kind != NET_LOG_KIND_END) continue;
+        const bool is_control = record.kind == NET_LOG_KIND_CONTROL && is_all;
+        if (!is_control && record.kind != NET_LOG_KIND_BEGIN && record.kind != NET_LOG_KIND_END)
+            continue;
         if (record.tick < config->first) continue;
         if (config->last > 0 && record.tick > config->last) break;
-        self->exported->ticks += record.kind == NET_LOG_KIND_END;
-        result = write_items_of(self, &record);
+        self->exported->ticks += record.kind == NET_LOG_KIND_END && !is_all;
+        result = is_control ? write_control(self, &record) : write_items_of(self, &record);
     }
     return cursor.has_failed ? NET_ERR_DAMAGED : result;
 }
@@ -612,19 +542,22 @@ net_result net_log_export(net_log_reader* reader, const net_module* module,
                    .reporter = reporter,
                    .exported = exported,
                    .line = line,
-                   .context = context,
-                   .is_csv = config->format == NET_LOG_EXPORT_CSV};
-    net_result result = NET_ERR_MEMORY;
-    bool is_ready = json_init(&self.row, allocator, module);
-    if (json_init(&self.cell, allocator, module) && is_ready)
-        result = config->what == NET_LOG_EXPORT_VALUES ? write_values(&self) : write_items(&self);
+                   .context = context};
+    net_result result = json_init(&self.row, allocator, module) ? NET_OK : NET_ERR_MEMORY;
+    self.row.has_payloads = config->what == NET_LOG_EXPORT_ALL;
+    const bool has_values = self.row.has_payloads || config->what == NET_LOG_EXPORT_VALUES;
+    if (result == NET_OK && has_values) result = write_values(&self);
     const uint32_t count = self.source ? net_log_source_component_count(self.source) : 0;
     if (self.chosen) base_release(allocator, self.chosen, (count + 1) * sizeof *self.chosen);
     if (self.values)
         base_release(allocator, self.values, (self.values_max + 1) * sizeof *self.values);
     if (self.text) base_release(allocator, self.text, TEXT_BYTES_MAX);
     net_log_source_destroy(self.source);
-    json_deinit(&self.cell);
+    // A reader serves one walk at a time. Damage takes nothing from what is before it.
+    if (config->what != NET_LOG_EXPORT_VALUES && (result == NET_OK || result == NET_ERR_DAMAGED)) {
+        const net_result items = write_items(&self);
+        if (result == NET_OK) result = items;
+    }
     json_deinit(&self.row);
     return result;
 }

@@ -130,6 +130,10 @@ ecs_tick net_log_source_tick(const net_log_source* source) {
     return net_match_tick(net_log_replay_match(source->replay));
 }
 
+const net_match* net_log_source_match(const net_log_source* source) {
+    return source->replay ? net_log_replay_match(source->replay) : NULL;
+}
+
 ecs_tick net_log_source_diverged(const net_log_source* source) {
     return source->diverged;
 }

@@ -26,6 +26,8 @@ BASE_MUST_USE net_result net_log_source_step(net_log_source* source);
 /// Are the values those of this tick? net_log_state_is_whole; a run's always are.
 bool net_log_source_is_whole(const net_log_source* source);
 ecs_tick net_log_source_tick(const net_log_source* source);
+/// The match that runs again; NULL: the values are the log's.
+const net_match* net_log_source_match(const net_log_source* source);
 /// The first tick whose state_hash is not the log's; 0: none so far.
 ecs_tick net_log_source_diverged(const net_log_source* source);
 

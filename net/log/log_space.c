@@ -32,24 +32,9 @@ static bool is(const char* name, const char* other) {
     return strcmp(name, other) == 0;
 }
 
-static bool ends_with(const char* name, const char* end) {
-    const size_t size = strlen(name), end_size = strlen(end);
-    return size > end_size && is(name + size - end_size, end);
-}
-
-static bool has_role(const char* name, net_log_role role, uint32_t count) {
-    switch (role) {
-    case NET_LOG_ROLE_PLACE:
-        return count >= 2 && count <= 3 && (is(name, "pos") || is(name, "position"));
-    case NET_LOG_ROLE_EXTENT:
-        if (count < 1 || count > 3) return false;
-        if (is(name, "size") || is(name, "scale") || is(name, "radius")) return true;
-        return count >= 2 && (ends_with(name, "Size") || ends_with(name, "_size"));
-    default:
-        if (count == 1 && is(name, "heading")) return true;
-        return (count == 1 || count == 3 || count == 4) &&
-               (is(name, "rotation") || is(name, "orientation"));
-    }
+// "pos", "position": 2 or 3 numbers.
+static bool is_place(const char* name, uint32_t count) {
+    return count >= 2 && count <= 3 && (is(name, "pos") || is(name, "position"));
 }
 
 static bool is_real(const net_log_field* field) {
@@ -66,22 +51,20 @@ static uint32_t count_reals(const net_log_component* component, bool* has_angle)
     return component->value_count;
 }
 
-bool net_log_numbers_find(const net_log_component* component, net_log_role role,
-                          net_log_numbers* part) {
-    BASE_ASSERT(role < NET_LOG_ROLES);
+// By the name of a field, else by that of a component that has no other numbers. They are real.
+static bool find_named_place(const net_log_component* component, net_log_numbers* part) {
     bool has_angle;
-    if (component->is_varsize) return false;
     for (uint32_t i = 0, first = 0; i < component->field_count; i++) {
         const net_log_field* field = &component->fields[i];
-        if (is_real(field) && has_role(field->name, role, field->count)) {
-            *part = (net_log_numbers){i, first, field->count, is(field->name, "radius")};
+        if (is_real(field) && is_place(field->name, field->count)) {
+            *part = (net_log_numbers){i, first, field->count};
             return true;
         }
         first += field->count;
     }
     const uint32_t count = count_reals(component, &has_angle);
-    if (!has_role(component->name, role, count)) return false;
-    *part = (net_log_numbers){0, 0, count, is(component->name, "radius")};
+    if (!is_place(component->name, count)) return false;
+    *part = (net_log_numbers){0, 0, count};
     return true;
 }
 
@@ -91,7 +74,7 @@ bool net_log_where_add(net_log_where* place, const net_log_component* component,
     bool has_angle = false;
     uint32_t rank = RANK_NONE;
     if (component->is_varsize) return false;
-    if (net_log_numbers_find(component, NET_LOG_ROLE_PLACE, &part)) {
+    if (find_named_place(component, &part)) {
         rank = RANK_NAMED;
     } else {
         part.count = count_reals(component, &has_angle);

@@ -16,6 +16,7 @@
 #     share/doc/shoal                           (dev) the READMEs and standards; examples/
 #     lib/systemd/system, etc/shoal             (server) shoal@NAME runs the match of etc/shoal/NAME.conf, shoal that of shoal.conf
 #     share/shoal/{grafana,prometheus}          (server) a dashboard and alerts for its metrics
+#     lib/shoal/csv, lib/shoal/mcap             (tools) make tables and MCAP of the lines of shoal-replay export
 #     lib/shoal/upload                          (server) stores closed logs by rclone, for --log-on-close
 #     share/shoal/agones                        (server) a Fleet, its autoscaler, and a script that allocates a server
 set(package_folder ${CMAKE_CURRENT_LIST_DIR})
@@ -150,6 +151,7 @@ foreach(unit shoal shoal@)
     install(FILES ${PROJECT_BINARY_DIR}/package/${unit}.service DESTINATION lib/systemd/system COMPONENT server)
 endforeach()
 install(FILES ${package_folder}/shoal.conf DESTINATION ${etc}/shoal COMPONENT server)
+install(PROGRAMS ${PROJECT_SOURCE_DIR}/scripts/csv ${PROJECT_SOURCE_DIR}/scripts/mcap DESTINATION lib/shoal COMPONENT tools)
 install(PROGRAMS ${package_folder}/upload DESTINATION lib/shoal COMPONENT server)
 install(DIRECTORY ${package_folder}/grafana ${package_folder}/prometheus ${package_folder}/agones
         DESTINATION ${CMAKE_INSTALL_DATADIR}/shoal COMPONENT server USE_SOURCE_PERMISSIONS PATTERN Dockerfile EXCLUDE)

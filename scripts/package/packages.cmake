@@ -66,6 +66,7 @@ if(CMAKE_INSTALL_PREFIX STREQUAL "/usr" AND GZIP_PROGRAM)
     # By hand: CPack calls ldconfig from scripts where a trigger is asked for.
     configure_file(${debian}/shlibs.in ${PROJECT_BINARY_DIR}/package/shlibs @ONLY)
     set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/package/shlibs ${debian}/triggers)
+    set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "nodejs:any, npm") # lib/shoal/mcap
     set(CPACK_DEBIAN_SERVER_PACKAGE_SUGGESTS "rclone, shoal-tools ${same}") # lib/shoal/upload
     set(CPACK_DEBIAN_SERVER_PACKAGE_CONTROL_EXTRA ${debian}/conffiles)
 endif()

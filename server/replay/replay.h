@@ -15,7 +15,6 @@ typedef struct server_replay {
     const char* entity; ///< "I:G" or "I"
     const char* net;    ///< of datagrams: line of each client
     net_log_export_what what;
-    net_log_export_format format;
     const char* components; ///< of export: names with commas; NULL: all
     uint64_t every;         ///< of export: one tick of so many
     uint64_t from, to;      ///< ticks of export and slice, and verify from; 0: the first, the last

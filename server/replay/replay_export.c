@@ -35,18 +35,6 @@ static bool has_output(const server_replay* self) {
     return self->output != NULL;
 }
 
-static bool write_bytes(void* file, const void* bytes, size_t size) {
-    return fwrite(bytes, 1, size, file) == size;
-}
-
-static bool write_mcap(void* context, void* file) {
-    exporting* made = context;
-    server_replay* self = made->self;
-    made->result = net_log_export_mcap(self->reader, made->module, &made->config, write_bytes, file,
-                                       &self->reporter, &made->exported);
-    return true;
-}
-
 static bool write_lines(void* context, void* file) {
     exporting* made = context;
     server_replay* self = made->self;
@@ -56,7 +44,7 @@ static bool write_lines(void* context, void* file) {
 }
 
 static bool has_values(const exporting* made) {
-    return made->config.what == NET_LOG_EXPORT_VALUES || made->config.format == NET_LOG_EXPORT_MCAP;
+    return made->config.what == NET_LOG_EXPORT_VALUES || made->config.what == NET_LOG_EXPORT_ALL;
 }
 
 // The game that is here may be another one, and then the match cannot be run.
@@ -80,21 +68,17 @@ static bool write_out(exporting* made) {
                     "note: the values are those that clients get, from the log itself: the match "
                     "is not run, because %s",
                     self->module ? "the game here is another one" : "its game is not here");
-    const bool is_mcap = self->format == NET_LOG_EXPORT_MCAP;
     if (!self->output) return write_lines(made, stdout);
-    const bool is_written = net_host_write_file(self->output, is_mcap ? write_mcap : write_lines,
-                                                made, &self->reporter);
+    const bool is_written = net_host_write_file(self->output, write_lines, made, &self->reporter);
     drop_useless(made);
     return is_written;
 }
 
 int server_replay_export(server_replay* self) {
     if (!has_range(self)) return NET_EXIT_USAGE;
-    if (self->format == NET_LOG_EXPORT_MCAP && !has_output(self)) return NET_EXIT_USAGE;
     exporting made = {.self = self,
                       .module = self->module,
                       .config = {.what = self->what,
-                                 .format = self->format,
                                  .components = self->components,
                                  .every = self->every,
                                  .first = self->from,

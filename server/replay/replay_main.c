@@ -74,9 +74,7 @@ static const base_option table[] = {
     {"client", FIELD(client), "N", "show: what client N had been sent (0: the server's world)", 0,
      UINT32_MAX},
     {"output", FIELD(output), "FILE", "export, slice, repair: the file to write", 0, 0},
-    {"what", FIELD(what), "values|inputs|events", "export: rows of these", 0, 0},
-    {"format", FIELD(format), "jsonl|csv|mcap",
-     "export: lines of objects, a table, or all of it as MCAP into --output", 0, 0},
+    {"what", FIELD(what), "values|inputs|events|all", "export: lines of these", 0, 0},
     {"components", FIELD(components), "A,B", "export: these values only", 0, 0},
     {"every", FIELD(every), "N", "export: values of one tick in N", 1, 1e9},
     {"from", FIELD(from), "T", "export, slice, verify: the first tick", 0, 0},
@@ -102,6 +100,12 @@ static const base_option table[] = {
      "threads of the systems; logs of a folder at a time (0: cores but one)", 0, BASE_WORKERS_MAX},
 };
 
+static const base_option_gone gone[] = {
+    {"format", "export --what all prints lines for scripts/csv and scripts/mcap (lib/shoal/csv and "
+               "lib/shoal/mcap where it is installed): shoal-replay export LOG --what all | "
+               "scripts/mcap FILE.mcap"},
+};
+
 static base_options_result read_options(server_replay* self, base_option_list* words, int argc,
                                         char** argv) {
     const base_options options = {
@@ -113,6 +117,8 @@ static base_options_result read_options(server_replay* self, base_option_list* w
         .options = table,
         .count = BASE_COUNT(table),
         .values = self,
+        .gone = gone,
+        .gone_count = BASE_COUNT(gone),
         .first_rare = "http-token-file",
     };
     return base_options_read(&options, argc, argv, words, &self->reporter);

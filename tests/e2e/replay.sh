@@ -127,6 +127,7 @@ case_two_logs_are_compared_to_the_value() {
     says replay.err 'diff takes two logs'
 }
 
+csv=$(cd "$here/../.." && pwd)/scripts/csv
 # Every line is one object, or has as many cells as the first one.
 is_json() { python3 -c 'import json, sys
 for line in sys.stdin: json.loads(line)' <"$1" || fail "$1 is no JSON"; }
@@ -141,18 +142,22 @@ case_values_inputs_and_events_are_exported() {
     says replay.out '^\{"tick":400,"entity":"[0-9]+:[0-9]+","template":"breakout_pad","pos":\{"x":[0-9.]+,"y":[0-9.]+\},"player":\{"client":1,'
     is_json replay.out
     ! grep -q '"tick":401' replay.out || fail "more ticks than asked for"
-    replay 0 export a.slog --format csv --every 200 --output values.csv
-    says replay.out '^exported rows=[1-9][0-9]* ticks=604 file=values.csv$'
+    replay 0 export a.slog --what all --every 200 --output all.jsonl
+    says replay.out '^exported rows=[1-9][0-9]* ticks=604 file=all.jsonl$'
+    is_json all.jsonl
+    "$csv" <all.jsonl >values.csv
     says values.csv '^tick,entity,template,pos.x,pos.y,'
     is_csv values.csv
     local what
     for what in inputs events; do
         replay 0 export a.slog --what $what
         is_json replay.out
-        replay 0 export a.slog --what $what --format csv
-        is_csv replay.out
+        "$csv" $what <replay.out >$what.csv
+        is_csv $what.csv
+        "$csv" $what <all.jsonl | cmp - $what.csv || fail "all of the log has other $what"
     done
-    says replay.out '^1,1,join,"\{""client"":1,""name"":""bot 1""'
+    says events.csv '^1,1,join,"\{""client"":1,""name"":""bot 1""'
+    ! "$csv" <replay.out >none.csv 2>csv.err || fail "values without the names of their columns"
     replay 0 export a.slog --what inputs --from 100 --to 100
     [ "$(wc -l <replay.out)" = 3 ] || fail "not the inputs of one tick"
     # Without the game messages are hex, and values are those in the log.
@@ -172,18 +177,12 @@ case_exports_refuse_what_is_not_there() {
     make_log a.slog
     replay 2 export a.slog --components pos,colour
     says replay.err 'no component "colour", did you mean color'
-    replay 2 export a.slog --format arrow
-    says replay.err 'format needs jsonl\|csv\|mcap, not .arrow.'
-    replay 2 export a.slog --format xml
-    says replay.err 'format needs jsonl\|csv\|mcap, not .xml.'
-    replay 2 export a.slog --format mcap --components pos,colour --output none.mcap
-    [ ! -e none.mcap ] || fail "a refused export left a file"
+    replay 2 export a.slog --what all --components pos,colour --output none.jsonl
+    [ ! -e none.jsonl ] || fail "a refused export left a file"
     replay 2 export a.slog --format mcap
-    says replay.err 'export: name the new file with --output'
-    replay 0 export a.slog --format mcap --every 100 --output a.mcap
-    says replay.out '^exported rows=[1-9][0-9]* ticks=604 file=a.mcap$'
-    replay 2 export a.slog --what all
-    says replay.err 'what needs values\|inputs\|events, not .all.'
+    says replay.err 'format is gone: .* shoal-replay export LOG --what all \| scripts/mcap FILE.mcap'
+    replay 2 export a.slog --what pictures
+    says replay.err 'what needs values\|inputs\|events\|all, not .pictures.'
     replay 2 export a.slog --from 9 --to 8
     says replay.err 'is before --from'
     replay 2 export a.slog --every 0

@@ -30,7 +30,8 @@ say_log() { # NAME.slog
         echo "$1 verify $code $(cat verify.txt)"
     fi
     for what in values inputs events; do
-        SHOAL_MODULE_PATH=$PWD/none shoal-replay export "$1" --what $what --format csv >rows.csv 2>export.err || true
+        SHOAL_MODULE_PATH=$PWD/none shoal-replay export "$1" --what ${what/values/all} 2>export.err |
+            "$root/scripts/csv" $what >rows.csv 2>csv.err || true
         echo "$1 $what $(wc -l <rows.csv) $(sum <rows.csv)"
     done
     shoal-replay dump "$1" 2>dump.err | sed 's/^{"\([a-z]*\)".*/\1/' | sort | uniq -c | awk -v log_="$1" '{ print log_, "records", $2, $1 }'

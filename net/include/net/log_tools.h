@@ -14,32 +14,29 @@ typedef enum net_log_export_what {
     NET_LOG_EXPORT_VALUES, ///< components of entities: a row for each entity and tick
     NET_LOG_EXPORT_INPUTS, ///< a row for each input
     NET_LOG_EXPORT_EVENTS, ///< joins, leaves, and events of both directions
+    NET_LOG_EXPORT_ALL,    ///< what describes them, all of them, and operators' controls
 } net_log_export_what;
-
-typedef enum net_log_export_format {
-    NET_LOG_EXPORT_JSONL, ///< an object on each line
-    NET_LOG_EXPORT_CSV,   ///< RFC 4180 but for the line ends, with names in the first line
-    NET_LOG_EXPORT_MCAP,  ///< values, inputs and events for tools that show messages over time
-} net_log_export_format;
 
 typedef struct net_log_export_config {
     net_log_export_what what;
-    net_log_export_format format;
-    const char* components; ///< of VALUES: "pos,health"; NULL: all
-    uint64_t every;         ///< of VALUES: ticks divisible by it; 0 counts as 1
+    const char* components; ///< of values: "pos,health"; NULL: all
+    uint64_t every;         ///< of values: ticks divisible by it; 0 counts as 1
     ecs_tick first, last;   ///< ticks of the export; 0: the first, the last
 } net_log_export_config;
 
 typedef struct net_log_exported {
     uint64_t rows;
     ecs_tick ticks;         ///< that were looked at
-    ecs_tick ticks_lacking; ///< of VALUES without the module: the log has no values of them
-    ecs_tick diverged_tick; ///< of VALUES: from here on the run is not the log's match; 0: never
+    ecs_tick ticks_lacking; ///< of values without the module: the log has no values of them
+    ecs_tick diverged_tick; ///< of values: from here on the run is not the log's match; 0: never
 } net_log_exported;
 
-/// Write a part of a log as lines. VALUES run the match again; without the module (NULL) they come
-/// from the log's state, and are those that clients get. INPUTS and EVENTS come from the
-/// records; without the module messages are hex.
+/// Write a part of a log as lines, a JSON object each. VALUES run the match again; without the
+/// module (NULL) they come from the log's state, and are those that clients get. INPUTS and EVENTS
+/// come from the records; without the module messages are hex. ALL begins with {"header"},
+/// {"schema"} (net_match_print_schema, with the module), and {"components", "place"}: the chosen
+/// ones with their fields, and where entities are (log_space.h); VALUES follow, then the others,
+/// with the bytes of their messages too.
 /// @return NET_OK; NET_ERR_UNKNOWN (reported: there is no such component, and the nearest name);
 ///         NET_ERR_DAMAGED, NET_ERR_MEMORY; for VALUES also NET_ERR_SCHEMA, NET_ERR_MODULE
 ///         (reported: the match cannot run again), NET_ERR_VERSION (reported: its values are in a
@@ -48,24 +45,6 @@ BASE_MUST_USE net_result net_log_export(net_log_reader* reader, const net_module
                                         const net_log_export_config* config, ecs_line_fn line,
                                         void* context, const base_reporter* reporter,
                                         net_log_exported* exported);
-
-/// Takes the next bytes of a file. @return false: it cannot.
-typedef bool (*net_log_bytes_fn)(void* context, const void* bytes, size_t size);
-
-/// Write a part of a log as MCAP (mcap.dev): messages in protobuf of components, inputs, players,
-/// operators' controls, events, and a scene (log_space.h). Values as those of net_log_export;
-/// without the module the messages of inputs and events are bytes. `what` and `format` of the
-/// config do not count; rows are entities in messages, inputs, controls and events.
-/// @return NET_OK; NET_ERR_IO (`write` refused, or memory ran out while writing); NET_ERR_UNKNOWN
-///         (reported: there is no such component, and the nearest name); NET_ERR_DAMAGED (what is
-///         in front of the damage is a whole file); NET_ERR_FULL (reported: too many topics, or the
-///         schema of one is too large); NET_ERR_MEMORY; NET_ERR_SCHEMA, NET_ERR_MODULE (reported:
-///         the match cannot run again), NET_ERR_VERSION (reported: its values are in a later code).
-BASE_MUST_USE net_result net_log_export_mcap(net_log_reader* reader, const net_module* module,
-                                             const net_log_export_config* config,
-                                             net_log_bytes_fn write, void* context,
-                                             const base_reporter* reporter,
-                                             net_log_exported* exported);
 
 /// Write a line for each component, template and client of a log: changes of the one, entities that
 /// came and went of the other, what the third sent, with the ticks of its join and its leave (0:

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What differs between a log's schema and a match here: one sentence with the name. And MCAP files,
-// which have schemas of their own.
+// What differs between a log's schema and a match here: one sentence with the name.
 #include "breakout_table.h"
 #include "log/log_record.h"
 #include "log/log_space.h"
-#include "log/mcap.h"
-#include "mcap_walk.h"
 #include "scarce.h"
 
 #include "log.pb-c.h"
@@ -174,13 +171,12 @@ SCHEMA_CASE(a_schema_that_was_shortened_is_compared_as_far_as_it_goes) {
 
 // ---- where entities are, by names
 
-typedef struct wanted_role {
+typedef struct wanted_place {
     const char* component;
     net_log_field fields[3];
-    net_log_role role;
     uint32_t first, count; ///< 0: none
-    bool is_half;
-} wanted_role;
+    uint32_t rank;
+} wanted_place;
 
 static net_log_component component_of(const char* name, const net_log_field* fields) {
     net_log_component made = {.id = 7, .name = name, .type = "", .fields = fields};
@@ -189,54 +185,26 @@ static net_log_component component_of(const char* name, const net_log_field* fie
     return made;
 }
 
-CASE(places_extents_and_rotations_are_found_by_name) {
-    static const wanted_role roles[] = {
-        {"pos",
-         {{"x", ECS_FIELD_F32, 1, false}, {"y", ECS_FIELD_F32, 1, false}},
-         NET_LOG_ROLE_PLACE,
-         0,
-         2,
-         false},
-        {"pos",
-         {{"x", ECS_FIELD_I32, 1, false}, {"y", ECS_FIELD_I32, 1, false}},
-         NET_LOG_ROLE_PLACE,
-         0,
-         0,
-         false},
-        {"pos", {{"v", ECS_FIELD_F32, 4, false}}, NET_LOG_ROLE_PLACE, 0, 0, false},
+CASE(places_are_found_by_name) {
+    static const wanted_place places[] = {
+        {"pos", {{"x", ECS_FIELD_F32, 1, false}, {"y", ECS_FIELD_F32, 1, false}}, 0, 2, 3},
+        {"pos", {{"x", ECS_FIELD_I32, 1, false}, {"y", ECS_FIELD_I32, 1, false}}, 0, 0, 0},
+        {"pos", {{"v", ECS_FIELD_F32, 4, false}}, 0, 0, 0},
         {"t",
          {{"a", ECS_FIELD_F32, 2, false}, {"position", ECS_FIELD_F64, 3, false}},
-         NET_LOG_ROLE_PLACE,
          2,
          3,
-         false},
-        {"radius", {{"v", ECS_FIELD_F32, 1, false}}, NET_LOG_ROLE_EXTENT, 0, 1, true},
-        {"rectSize", {{"v", ECS_FIELD_F32, 2, false}}, NET_LOG_ROLE_EXTENT, 0, 2, false},
-        {"font_size", {{"v", ECS_FIELD_F32, 1, false}}, NET_LOG_ROLE_EXTENT, 0, 0, false},
-        {"t",
-         {{"n", ECS_FIELD_U8, 1, false}, {"scale", ECS_FIELD_F32, 1, false}},
-         NET_LOG_ROLE_EXTENT,
-         1,
-         1,
-         false},
-        {"scale",
-         {{"n", ECS_FIELD_U8, 1, false}, {"v", ECS_FIELD_F32, 1, false}},
-         NET_LOG_ROLE_EXTENT,
-         0,
-         0,
-         false},
-        {"heading", {{"v", ECS_FIELD_F32, 1, false}}, NET_LOG_ROLE_ROTATION, 0, 1, false},
-        {"t", {{"orientation", ECS_FIELD_F32, 4, false}}, NET_LOG_ROLE_ROTATION, 0, 4, false},
-        {"t", {{"rotation", ECS_FIELD_F32, 2, false}}, NET_LOG_ROLE_ROTATION, 0, 0, false},
+         NET_LOG_WHERE_NAMED},
+        {"radius", {{"v", ECS_FIELD_F32, 1, false}}, 0, 0, 0},
     };
-    for (uint32_t i = 0; i < BASE_COUNT(roles); i++) {
-        const wanted_role* wanted = &roles[i];
+    for (uint32_t i = 0; i < BASE_COUNT(places); i++) {
+        const wanted_place* wanted = &places[i];
         const net_log_component component = component_of(wanted->component, wanted->fields);
-        net_log_numbers found = {0};
-        assert_int_equal(net_log_numbers_find(&component, wanted->role, &found), wanted->count > 0);
-        assert_int_equal(found.first, wanted->first);
-        assert_int_equal(found.count, wanted->count);
-        assert_int_equal(found.is_half, wanted->is_half);
+        net_log_where found = {0};
+        assert_int_equal(net_log_where_add(&found, &component, NULL, true), wanted->count > 0);
+        assert_int_equal(found.part.first, wanted->first);
+        assert_int_equal(found.part.count, wanted->count);
+        assert_int_equal(found.rank, wanted->rank);
     }
 }
 
@@ -255,83 +223,4 @@ CASE(the_best_place_is_that_of_the_rules_then_a_named_then_a_replicated_one) {
     assert_true(where.rank > rank && where.rank == NET_LOG_WHERE_NAMED);
     assert_true(net_log_where_add(&where, &rule, "b", false));
     assert_true(where.rank > NET_LOG_WHERE_NAMED && where.component == 7);
-}
-
-// ---- MCAP: a file for other tools, with the schemas of its messages
-
-static mcap_bytes mcap;
-
-CASE(an_mcap_file_has_chunks_indexes_and_checksums) {
-    memset(&mcap, 0, sizeof mcap);
-    net_mcap* made = net_mcap_create(NULL, take_bytes, &mcap);
-    assert_int_equal(net_mcap_channel(made, "/a", "p.A", "schema", 6), 1);
-    assert_int_equal(net_mcap_channel(made, "/b", "p.B", "", 0), 2);
-    static uint8_t large[NET_MCAP_CHUNK_BYTES];
-    assert_true(net_mcap_message(made, 1, 20, "one", 3));
-    assert_true(net_mcap_message(made, 2, 10, NULL, 0)); // earlier than the one before
-    assert_true(net_mcap_message(made, 1, 30, large, sizeof large));
-    assert_true(net_mcap_message(made, 2, 40, "last", 4));
-    assert_true(net_mcap_end(made));
-    assert_int_equal(net_mcap_message_count(made), 4);
-    net_mcap_destroy(made);
-    const mcap_found found = walk_mcap(&mcap);
-    const uint32_t expected[16] = {[1] = 1, [2] = 1, [3] = 4,  [4] = 4,  [6] = 2,
-                                   [7] = 3, [8] = 2, [11] = 1, [14] = 4, [15] = 1};
-    assert_memory_equal(found.counts, expected, sizeof expected);
-    assert_int_equal(base_load_le64(found.statistics), 4); // messages
-    assert_int_equal(load_u32(found.statistics + 22), 2);  // chunks
-    assert_int_equal(base_load_le64(found.statistics + 26), 10);
-    assert_int_equal(base_load_le64(found.statistics + 34), 40);
-    // The last chunk: times, its place, and that of its one index.
-    assert_int_equal(base_load_le64(found.chunk_index), 40);
-    const uint8_t* chunk = mcap.data + base_load_le64(found.chunk_index + 16);
-    assert_int_equal(chunk[0], 6);
-    assert_int_equal(base_load_le64(found.chunk_index + 24), 9 + base_load_le64(chunk + 1));
-    assert_int_equal(base_load_le64(chunk + 9 + 16), 9 + 22 + 4); // not packed: one message
-    assert_int_equal(load_u32(found.chunk_index + 32), 10);       // one entry
-    assert_int_equal(mcap.data[base_load_le64(found.chunk_index + 38)], 7);
-}
-
-CASE(an_mcap_file_ends_where_its_bytes_are_refused_or_memory_ends) {
-    for (size_t room = 1;; room += 37) {
-        assert_true(room < 2000); // it is whole at last
-        memset(&mcap, 0, sizeof mcap);
-        mcap.room = room;
-        net_mcap* made = net_mcap_create(NULL, take_bytes, &mcap);
-        const uint32_t id = net_mcap_channel(made, "/a", "p.A", "schema", 6);
-        if (id > 0) (void)net_mcap_message(made, id, 1, "one", 3);
-        const bool is_whole = net_mcap_end(made);
-        const uint32_t calls = mcap.calls;
-        if (!is_whole) assert_false(net_mcap_end(made));
-        assert_int_equal(mcap.calls, calls); // refused bytes are the last that are given
-        assert_true(mcap.size <= room);
-        net_mcap_destroy(made);
-        if (is_whole) break;
-    }
-    scarce_memory memory;
-    for (uint64_t call = 1;; call++) {
-        scarce_init(&memory, call, true);
-        memset(&mcap, 0, sizeof mcap);
-        net_mcap* made = net_mcap_create(&memory.allocator, take_bytes, &mcap);
-        const uint32_t id = made ? net_mcap_channel(made, "/a", "p.A", "schema", 6) : 0;
-        if (id > 0) (void)net_mcap_message(made, id, 1, "one", 3);
-        const bool is_whole = made && net_mcap_end(made);
-        net_mcap_destroy(made);
-        assert_int_equal(memory.bytes, 0);
-        if (is_whole) break;
-        assert_true(memory.refused > 0 && call < 100);
-    }
-}
-
-CASE(topics_of_an_mcap_file_are_limited) {
-    memset(&mcap, 0, sizeof mcap);
-    net_mcap* made = net_mcap_create(NULL, take_bytes, &mcap);
-    for (uint32_t i = 1; i < NET_MCAP_CHANNELS_MAX; i++)
-        assert_true(!net_mcap_is_full(made) && net_mcap_channel(made, "/a", "p.A", "", 0) == i);
-    assert_true(net_mcap_is_full(made));
-    assert_int_equal(net_mcap_channel(made, "/a", "p.A", "", 0), 0);
-    assert_true(net_mcap_message(made, NET_MCAP_CHANNELS_MAX - 1, 1, "one", 3));
-    assert_true(net_mcap_end(made));
-    net_mcap_destroy(made);
-    assert_int_equal(walk_mcap(&mcap).counts[4], 2 * (NET_MCAP_CHANNELS_MAX - 1));
 }

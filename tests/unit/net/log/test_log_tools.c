@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Exports, differences, counts and copies of logs of breakout with bots.
 #include "log_play.h"
-#include "mcap_walk.h"
 #include "scarce.h"
 
 #include "base/rng.h"
@@ -110,13 +109,54 @@ PLAY_CASE(without_the_game_values_come_from_the_log, 7, "ann") {
     assert_string_equal(out.text, run.text);
 }
 
-PLAY_CASE(cells_with_commas_and_quotes_are_quoted, 7, "a,\"b\"") {
+// Programs need nothing else: lines that describe the values, then these and all records.
+PLAY_CASE(all_of_a_log_describes_itself_with_and_without_its_game, 7, "ann") {
     net_log_exported exported;
-    const net_log_export_config config = {
-        .what = NET_LOG_EXPORT_EVENTS, .format = NET_LOG_EXPORT_CSV, .last = 1};
+    net_log_export_config config = {
+        .what = NET_LOG_EXPORT_ALL, .components = "pos,hits", .every = 30};
     assert_ok(export_into(self, &config, &out, &exported));
-    assert_non_null(strstr(out.text, "1,1,join,\"{\"\"client\"\":1,\"\"name\"\":\"\"a,"));
-    assert_non_null(strstr(out.text, "\\\"\"b\\\"\""));
+    assert_int_equal(exported.ticks, TICKS);
+    assert_int_equal(exported.rows + 3, out.count);
+    assert_memory_equal(out.text, "{\"header\":{\"game\":\"breakout\",", 29);
+    assert_non_null(strstr(out.text, "\n{\"schema\":{\"game\":\"breakout\","));
+    assert_non_null(strstr(out.text,
+                           "{\"name\":\"pos\",\"is_varsize\":false,\"fields\":[{\"name\":\"x\","
+                           "\"kind\":\"f32\",\"count\":1},"));
+    assert_non_null(
+        strstr(out.text, "],\"place\":{\"component\":\"pos\",\"first\":0,\"count\":2}}\n"));
+    assert_non_null(strstr(out.text, "{\"tick\":30,\"entity\":"));
+    assert_non_null(
+        strstr(out.text, "{\"tick\":1,\"kind\":\"join\",\"client\":1,\"name\":\"ann\","));
+    const char* input = strstr(out.text, ",\"kind\":\"input\",");
+    assert_true(input && strstr(input, "\"value\":{") && strstr(input, "},\"payload\":\""));
+    memset(&out, 0, sizeof out);
+    assert_ok(net_log_export(self->reader, NULL, &config, add_line, &out, NULL, &exported));
+    assert_true(strstr(out.text, "\"place\":{") && !strstr(out.text, "{\"schema\":"));
+    input = strstr(out.text, ",\"kind\":\"input\",");
+    assert_true(input && strstr(input, ",\"payload\":\"") && !strstr(input, "\"value\":"));
+    config.components = "possum";
+    assert_int_equal(export_into(self, &config, &out, &exported), NET_ERR_UNKNOWN);
+    assert_int_equal(out.count, 0);
+}
+
+CASE_WITH(play, self, make_private_log(self), play_close(self),
+          all_of_a_log_has_orders_and_the_values_that_damage_left) {
+    net_log_exported exported, before;
+    const net_log_export_config config = {
+        .what = NET_LOG_EXPORT_ALL, .components = "pos", .every = 50};
+    memset(&out, 0, sizeof out);
+    assert_ok(net_log_export(self->reader, NULL, &config, add_line, &out, NULL, &exported));
+    assert_non_null(
+        strstr(out.text, ",\"kind\":\"control\",\"verb\":\"set\",\"arguments\":[\"secret-"));
+    size_t size;
+    uint8_t* log = file_read(self->files.log, &size);
+    assert_int_equal(truncate(self->files.log, (off_t)(size / 2)), 0); // behind the reader's back
+    memset(&out, 0, sizeof out);
+    (void)!net_log_export(self->reader, NULL, &config, add_line, &out, NULL, &before);
+    assert_non_null(strstr(out.text, ",\"entity\":"));
+    assert_non_null(strstr(out.text, ",\"kind\":\"input\","));
+    assert_true(before.rows > 0 && before.rows < exported.rows);
+    free(log);
 }
 
 // ---- differences
@@ -323,64 +363,6 @@ static void mutate(mutant* self, const uint8_t* log, size_t log_bytes, base_rng*
     }
 }
 
-// ---- MCAP
-
-static mcap_bytes mcap;
-
-static bool has_text(const mcap_bytes* file, const char* text) {
-    const size_t size = strlen(text);
-    for (size_t i = 0; i + size <= file->size; i++)
-        if (memcmp(file->data + i, text, size) == 0) return true;
-    return false;
-}
-
-PLAY_CASE(a_log_becomes_mcap_with_and_without_its_game, 7, "ann") {
-    net_log_exported exported;
-    const net_log_export_config config = {.every = 10};
-    memset(&mcap, 0, sizeof mcap);
-    assert_ok(net_log_export_mcap(self->reader, self->table.module, &config, take_bytes, &mcap,
-                                  NULL, &exported));
-    mcap_found found = walk_mcap(&mcap);
-    assert_true(found.counts[6] >= 1 && exported.ticks == TICKS);
-    assert_true(has_text(&mcap, "/components/pos") && has_text(&mcap, "/scene"));
-    assert_true(has_text(&mcap, "/inputs") && has_text(&mcap, "/players"));
-    assert_true(has_text(&mcap, "game.proto"));
-    const uint64_t messages = base_load_le64(found.statistics);
-    memset(&mcap, 0, sizeof mcap);
-    assert_ok(net_log_export_mcap(self->reader, NULL, &config, take_bytes, &mcap, NULL, &exported));
-    found = walk_mcap(&mcap);
-    assert_true(has_text(&mcap, "/components/pos") && !has_text(&mcap, "game.proto"));
-    assert_true(base_load_le64(found.statistics) > 0);
-    assert_true(base_load_le64(found.statistics) <= messages); // without local components
-    const net_log_export_config unknown = {.components = "possum"};
-    assert_int_equal(net_log_export_mcap(self->reader, self->table.module, &unknown, take_bytes,
-                                         &mcap, NULL, &exported),
-                     NET_ERR_UNKNOWN);
-    memset(&mcap, 0, sizeof mcap);
-    mcap.room = 100;
-    assert_int_equal(net_log_export_mcap(self->reader, self->table.module, &config, take_bytes,
-                                         &mcap, NULL, &exported),
-                     NET_ERR_IO);
-}
-
-CASE_WITH(play, self, make_private_log(self), play_close(self),
-          mcap_has_orders_and_the_values_that_damage_left) {
-    net_log_exported exported, before;
-    const net_log_export_config config = {.components = "pos", .every = 50};
-    memset(&mcap, 0, sizeof mcap);
-    assert_ok(net_log_export_mcap(self->reader, NULL, &config, take_bytes, &mcap, NULL, &exported));
-    assert_true(has_text(&mcap, "/control") && has_text(&mcap, "shoal.Control"));
-    size_t size;
-    uint8_t* log = file_read(self->files.log, &size);
-    assert_int_equal(truncate(self->files.log, (off_t)(size / 2)), 0); // behind the reader's back
-    memset(&mcap, 0, sizeof mcap);
-    assert_ok(net_log_export_mcap(self->reader, NULL, &config, take_bytes, &mcap, NULL, &before));
-    assert_true(has_text(&mcap, "/components/pos"));
-    assert_true(before.rows > 0 && before.rows < exported.rows);
-    (void)walk_mcap(&mcap);
-    free(log);
-}
-
 PLAY_CASE(a_log_is_not_signed_while_memory_lacks_to_check_it, 7, "ann") {
     const net_log_public_key key = {{0}};
     net_log_signed found;
@@ -416,15 +398,10 @@ static void use_all_tools(const play* self, net_log_reader* reader, net_log_read
     char name[128];
     const net_module* module = self->table.module;
     (void)!net_log_tally(reader, ignore_line, &bytes);
-    for (int what = 0; what < 6; what++) {
-        const net_log_export_config config = {.what = (net_log_export_what)(what % 3),
-                                              .format = (net_log_export_format)(what / 3),
-                                              .every = 30};
+    for (int what = 0; what < 4; what++) {
+        const net_log_export_config config = {.what = (net_log_export_what)what, .every = 30};
         (void)!net_log_export(reader, module, &config, ignore_line, &bytes, NULL, &exported);
     }
-    const net_log_export_config all = {.every = 30};
-    memset(&mcap, 0, sizeof mcap);
-    (void)!net_log_export_mcap(reader, module, &all, take_bytes, &mcap, NULL, &exported);
     (void)!net_log_diff(reader, whole, module, 5, ignore_line, &bytes, NULL, &differences);
     snprintf(name, sizeof name, "%s/copy.slog", self->files.folder);
     const net_log_copy_config config = {.output = name};
