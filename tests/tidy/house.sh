@@ -1,17 +1,62 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# house.sh: the sizes of rooms, product and tests, and the includers of private headers, are within house.txt.
+# house.sh: the sizes of rooms, product and tests, options, and the includers of private headers, are within house.txt,
+#     and no commit since its line `since` raised a total without a grant.
 # house.sh --bless: prints the table with the figures of now, for house.txt.
+# house.sh --since COMMIT: the raises without a grant since that commit.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 table=tests/tidy/house.txt
 product='ecs proto net server client games'
+
+# compare_totals COMMIT: "house.txt of COMMIT" on standard input after that of the commit before, each ended by a line "end".
+compare_totals() {
+    awk -v commit="$1" '
+        BEGIN { tables = 0 }
+        $1 == "end" { tables++; next }
+        $1 == "lines" && NF == 3 { total[tables, $1 " " $2] = $3 }
+        $1 == "options" && NF == 2 { total[tables, $1] = $2 }
+        $1 == "grant" { granted[tables, $2 == "options" ? $2 : $2 " " $3] += $2 == "options" ? $3 : $4 }
+        END {
+            for (key in total) {
+                split(key, part, SUBSEP)
+                if (part[1] != 1 || !((0, part[2]) in total)) continue
+                raise = total[key] - total[0, part[2]]
+                grant = granted[1, part[2]] - granted[0, part[2]]
+                if (raise <= grant) continue
+                print commit " raises " part[2] " by " raise " to " total[key] ", with a grant of " grant
+                faults++
+            }
+            exit faults > 0
+        }'
+}
+
+# check_raises SINCE: each commit after SINCE, and the working tree, against the commit before it.
+check_raises() {
+    local commit before=$1 code=0
+    git rev-parse -q --verify "$1^{commit}" >/dev/null || { echo "house: there is no commit $1 here: raises are not checked" && return; }
+    for commit in $(git rev-list --reverse "$1..HEAD" -- "$table"); do
+        { git show "$before:$table" && echo end && git show "$commit:$table"; } | compare_totals "$commit" || code=1
+        before=$commit
+    done
+    { git show "$before:$table" && echo end && cat "$table"; } | compare_totals "the working tree" || code=1
+    return $code
+}
+
+if [ "${1:-}" = --since ]; then
+    check_raises "$2"
+    exit
+fi
 
 # "file FOLDER LINES" for each source, "include LAYER HEADER" for each include of a private header.
 list_house() {
     # shellcheck disable=SC2086
     find $product tests \( -name '*.c' -o -name '*.h' \) -print0 | xargs -0 wc -l |
         awk '$2 ~ /\// { lines = $1; sub("/[^/]*$", "", $2); print "file", $2, lines }'
+    # shellcheck disable=SC2086
+    git ls-files -co --exclude-standard | grep -E '\.(sh|py|js|mjs|css|cmake)$|CMakeLists\.txt$|^scripts/[^.]*$|^\.ci/run$' |
+        tr '\n' '\0' | xargs -0 cat | wc -l | awk '{ print "other", $1 }'
+    grep -rhcE '^ +\{"[a-z-]+", (BASE_OPTION_)?FIELD\(' server client --include='*.c' | awk '{ sum += $1 } END { print "options", sum }'
     # shellcheck disable=SC2086
     grep -rhoE '^#include "[^"]+"' $product --include='*.c' --with-filename |
         sed -E 's|^([a-z]+)/[^:]*:#include "([^"]+)"|include \1 \2|' | awk '$3 !~ /^(base|ecs|net|proto)\//'
@@ -38,7 +83,9 @@ list_house() {
     $1 == "table" {
         number++
         if ($2 ~ /^#/) { if (mode == "--bless") { sub(/^table /, ""); print } next }
+        if ($2 == "since" || $2 == "grant") { if (mode == "--bless") { sub(/^table /, ""); print } next }
         if (NF < 3) next
+        if ($2 == "options") { at["options"] = number; first["options"] = $3; next }
         key = $2 ($2 == "lines" || $2 == "room" || $2 == "folder" || $2 == "header" ? " " $3 : "")
         at[key] = number
         first[key] = $4
@@ -52,10 +99,14 @@ list_house() {
         if (total == "product") { room_lines[$2] += $3; rooms[$2] = 1 }
         next
     }
+    $1 == "other" { totals["other"] = $2 }
+    $1 == "options" { options = $2 }
     $1 == "include" { includers[$2 "/" $3]++ }
     END {
         for (i = sorted(totals, list); i > 0; i--) order[++wanted] = "lines " list[i] " " round(totals[list[i]])
         for (name in totals) check("lines " name, "lines of " name, totals[name], first["lines " name])
+        order[++wanted] = "options " options
+        check("options", "options", options, first["options"])
         count = sorted(rooms, list)
         for (i = 1; i <= count; i++) {
             name = list[i]
@@ -82,3 +133,4 @@ list_house() {
         if (faults) { print "house: " faults " faults. tests/tidy/house.sh --bless prints the figures of now"; exit 1 }
         print "house: " totals["product"] " lines of product, " totals["tests"] " lines of tests"
     }'
+[ "${1:-}" = --bless ] || check_raises "$(sed -n 's/^since //p' "$table")"
