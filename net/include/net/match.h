@@ -423,8 +423,8 @@ typedef struct net_tick_inputs {
     uint32_t input_count;
 } net_tick_inputs;
 
-/// Apply what enters the next tick. All of it was checked: clients that leave play, numbers of those
-/// that join rise, net_match_input_check and net_match_event_check accept the payloads.
+/// Apply what enters the next tick. All of it was checked: clients that leave play, numbers of
+/// those that join rise, net_match_input_check and net_match_event_check accept the payloads.
 void net_match_apply(net_match* match, const net_tick_inputs* inputs);
 
 /// Why no tick runs.
@@ -458,8 +458,8 @@ typedef struct net_observer {
     void (*exchange)(void* context, net_match* match);
 } net_observer;
 
-/// The newest numbers of a client's inputs and reliable events in the ticks that this match has run; 0: none, or it began later at a
-/// keyframe of a log, or there is no such player.
+/// The newest numbers of a client's inputs and reliable events in the ticks that this match has
+/// run; 0: none, or it began later at a keyframe of a log, or there is no such player.
 void net_match_get_numbers(const net_match* match, uint32_t client, uint32_t* input,
                            uint32_t* event);
 
