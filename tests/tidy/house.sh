@@ -15,8 +15,8 @@ compare_totals() {
         BEGIN { tables = 0 }
         $1 == "end" { tables++; next }
         $1 == "lines" && NF == 3 { total[tables, $1 " " $2] = $3 }
-        $1 == "options" && NF == 2 { total[tables, $1] = $2 }
-        $1 == "grant" { granted[tables, $2 == "options" ? $2 : $2 " " $3] += $2 == "options" ? $3 : $4 }
+        ($1 == "options" || $1 == "arrows") && NF == 2 { total[tables, $1] = $2 }
+        $1 == "grant" { granted[tables, $2 == "lines" ? $2 " " $3 : $2] += $2 == "lines" ? $4 : $3 }
         END {
             for (key in total) {
                 split(key, part, SUBSEP)
@@ -57,6 +57,7 @@ list_house() {
     git ls-files -co --exclude-standard | grep -E '\.(sh|py|js|mjs|css|cmake)$|CMakeLists\.txt$|^scripts/[^.]*$|^\.ci/run$' |
         tr '\n' '\0' | xargs -0 cat | wc -l | awk '{ print "other", $1 }'
     grep -rhcE '^ +\{"[a-z-]+", (BASE_OPTION_)?FIELD\(' server client --include='*.c' | awk '{ sum += $1 } END { print "options", sum }'
+    tests/tidy/core.sh
     # shellcheck disable=SC2086
     grep -rhoE '^#include "[^"]+"' $product --include='*.c' --with-filename |
         sed -E 's|^([a-z]+)/[^:]*:#include "([^"]+)"|include \1 \2|' | awk '$3 !~ /^(base|ecs|net|proto)\//'
@@ -85,7 +86,7 @@ list_house() {
         if ($2 ~ /^#/) { if (mode == "--bless") { sub(/^table /, ""); print } next }
         if ($2 == "since" || $2 == "grant") { if (mode == "--bless") { sub(/^table /, ""); print } next }
         if (NF < 3) next
-        if ($2 == "options") { at["options"] = number; first["options"] = $3; next }
+        if ($2 == "options" || $2 == "arrows") { at[$2] = number; first[$2] = $3; next }
         key = $2 ($2 == "lines" || $2 == "room" || $2 == "folder" || $2 == "header" ? " " $3 : "")
         at[key] = number
         first[key] = $4
@@ -99,14 +100,16 @@ list_house() {
         if (total == "product") { room_lines[$2] += $3; rooms[$2] = 1 }
         next
     }
-    $1 == "other" { totals["other"] = $2 }
-    $1 == "options" { options = $2 }
+    $1 == "other" || $1 == "core" { totals[$1] = $2 }
+    $1 == "options" || $1 == "arrows" { counts[$1] = $2 }
     $1 == "include" { includers[$2 "/" $3]++ }
     END {
         for (i = sorted(totals, list); i > 0; i--) order[++wanted] = "lines " list[i] " " round(totals[list[i]])
         for (name in totals) check("lines " name, "lines of " name, totals[name], first["lines " name])
-        order[++wanted] = "options " options
-        check("options", "options", options, first["options"])
+        for (i = sorted(counts, list); i > 0; i--) {
+            order[++wanted] = list[i] " " counts[list[i]]
+            check(list[i], list[i], counts[list[i]], first[list[i]])
+        }
         count = sorted(rooms, list)
         for (i = 1; i <= count; i++) {
             name = list[i]
@@ -131,6 +134,6 @@ list_house() {
         if (mode == "--bless") { for (i = 1; i <= wanted; i++) print order[i]; exit 0 }
         for (key in at) if (!(key in seen)) fault(table ":" at[key] ": nothing needs \"" key "\": remove the line")
         if (faults) { print "house: " faults " faults. tests/tidy/house.sh --bless prints the figures of now"; exit 1 }
-        print "house: " totals["product"] " lines of product, " totals["tests"] " lines of tests"
+        print "house: " totals["core"] " lines of core, " totals["product"] " of product, " totals["tests"] " lines of tests"
     }'
 [ "${1:-}" = --bless ] || check_raises "$(sed -n 's/^since //p' "$table")"
