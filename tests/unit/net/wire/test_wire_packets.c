@@ -605,6 +605,31 @@ static void expect_schema(story* s) {
     expect_line(s, line);
 }
 
+// A server that knows what the page says it knows reads what was written.
+static void expect_input(const char* page, const net_input_packet* input, proto_bit_reader reader) {
+    enum { TICK = 5 };
+    const net_input_packet_near near = {
+        .has_seq = true, .seq = 299, .sent = 65535, .input = 39, .moment = TICK * 256};
+    char known[LINE_BYTES_MAX];
+    assert_true(base_text_format(known, sizeof known,
+                                 "\n`seq` %u, state packet %u, input %u, tick %u.\n", near.seq,
+                                 near.sent, near.input, TICK));
+    if (!strstr(page, known)) fail_msg("the page should say:%s", known);
+    net_input_packet_store store;
+    net_input_packet back;
+    assert_ok(net_input_packet_read(&reader, &near, &store, &back));
+    assert_int_equal(back.seq, input->seq);
+    assert_int_equal(back.ack, input->ack);
+    assert_int_equal(back.ack_bits, input->ack_bits);
+    assert_int_equal(back.seen, input->seen);
+    assert_int_equal(back.input_first, input->input_first);
+    assert_int_equal(back.input_count, input->input_count);
+    for (uint32_t i = 0; i < back.input_count; i++) {
+        assert_int_equal(back.inputs[i].size, input->inputs[i].size);
+        assert_memory_equal(back.inputs[i].data, input->inputs[i].data, input->inputs[i].size);
+    }
+}
+
 // Numbers are short, and three inputs show the three forms of one.
 CASE(the_input_of_the_page_is_that_of_the_code) {
     static const uint8_t newest[] = {0x08, 0x05, 0x10, 0x01}, other[] = {0x08, 0x03, 0x10, 0x01};
@@ -629,6 +654,7 @@ CASE(the_input_of_the_page_is_that_of_the_code) {
     assert_true(base_text_format(line, sizeof line, "\ninput seq=300 hex=%s\n", hex));
     char* page = wire_page_read();
     if (!strstr(page, line)) fail_msg("the page should say:%s", line);
+    expect_input(page, &input, proto_bit_reader_make(bits, proto_bit_writer_bytes(&writer)));
     free(page);
 }
 
