@@ -76,7 +76,7 @@ case_a_watchdog_of_another_process_gets_nothing() {
 case_a_server_that_drains_lets_its_players_finish() {
     manager manager "$PWD/notify.sock"
     NOTIFY_SOCKET=$PWD/notify.sock serve server --min-clients 1 --drain-s 600 --log a.slog
-    start client shoal-client "$address" --bots 1 --ticks 90 --trace trace.txt
+    start client shoal-client "$address" --bots 1 --trace trace.txt
     await "a player" is_playing trace.txt
     kill -TERM "${pids[server]}"
     await "the drain" has_said server.err '^note: draining: no new players; .* for 600 s at most$'
@@ -84,7 +84,8 @@ case_a_server_that_drains_lets_its_players_finish() {
     [ "$code" = 6 ] || fail "a late client ended with $code"
     says late.err 'refused: this server ends after the match: play on another one$'
     says server.err '^note: a client from .* was refused: this server ends after the match'
-    ended client # it leaves after its ticks
+    kill -TERM "${pids[client]}"
+    ended client
     ends_with 0 server
     says server.err '^note: drained: 0 players are left$'
     ends_with 0 manager
