@@ -41,7 +41,7 @@ struct server_metrics {
     server_histogram tick;
     server_histogram parts[NET_PART_COUNT];
     server_histogram rtt, loss;
-    uint64_t late_us;
+    uint64_t late_us, carried_bytes;
     // The walk over clients, and the one over entities; each begins again after a round.
     uint64_t clients_us, entities_us;
     bool is_at_clients, is_at_entities;
@@ -273,7 +273,7 @@ static void put_entities(const server_metrics* self, base_bytes* text, const ecs
         put_labelled(text, name, "template", "other", self->counted.of[0]);
 }
 
-static void put_traffic(base_bytes* text, const server_subject* subject,
+static void put_traffic(server_metrics* self, base_bytes* text, const server_subject* subject,
                         const net_server_counters* counters) {
     static const char sent[] = "shoal_sent_bytes_total";
     net_transport_stats stats;
@@ -282,8 +282,10 @@ static void put_traffic(base_bytes* text, const server_subject* subject,
     begin(text, sent, "counter", "UDP payload: state packets, control messages, and the rest.");
     put_labelled(text, sent, "kind", "state", counters->state_bytes);
     put_labelled(text, sent, "kind", "control", counters->control_bytes);
-    put_labelled(text, sent, "kind", "transport",
-                 stats.sent_bytes > named ? stats.sent_bytes - named : 0);
+    // Packets count when they are made, and may wait to be sent: a counter must not fall then.
+    if (stats.sent_bytes > named + self->carried_bytes)
+        self->carried_bytes = stats.sent_bytes - named;
+    put_labelled(text, sent, "kind", "transport", self->carried_bytes);
     put_count(text, "shoal_received_bytes_total", "counter", "UDP payload that came.",
               stats.recv_bytes);
 }
@@ -429,7 +431,7 @@ static void put_http(base_bytes* text, const server_subject* subject) {
               counts->cuts);
 }
 
-void server_metrics_write(const server_metrics* self, const server_subject* subject,
+void server_metrics_write(server_metrics* self, const server_subject* subject,
                           const server_request* request, base_bytes* text) {
     put_build(text, subject);
     put_ticks(self, text, subject, request);
@@ -439,7 +441,7 @@ void server_metrics_write(const server_metrics* self, const server_subject* subj
     put_dropped(text, subject->server);
     const net_server_counters* counters = net_server_get_counters(subject->server);
     put_clients(text, counters);
-    put_traffic(text, subject, counters);
+    put_traffic(self, text, subject, counters);
     begin(text, "shoal_client_rtt_seconds", "histogram",
           "Round trip times: each player counts about once a second.");
     put_histogram(text, "shoal_client_rtt_seconds", "", &self->rtt);

@@ -38,5 +38,5 @@ void server_metrics_tick(server_metrics* metrics, const net_server* server, uint
 /// Look at some clients and entities. Call it where the server's threads have sent the last tick.
 void server_metrics_pass(server_metrics* metrics, const server_subject* subject, uint64_t now_us);
 /// Append all lines that the caller may see (view.h). What lacks memory shows in text->failed.
-void server_metrics_write(const server_metrics* metrics, const server_subject* subject,
+void server_metrics_write(server_metrics* metrics, const server_subject* subject,
                           const server_request* request, base_bytes* text);
