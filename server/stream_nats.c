@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/text.h"
+#include "net/socket.h"
 
 #include <inttypes.h>
 #include <nats/nats.h>
@@ -27,7 +28,7 @@
 
 enum {
     LIST_MAX = 16384,         // messages that came and were not taken; flow control keeps them few
-    SETUP_MS = 1000,          // the stream is asked for again
+    SETUP_US = 1000000,       // the stream is asked for again
     ERROR_WRONG_LAST = 10071, // of JetStream
     ERROR_STORE = 10077,
     ERROR_ACCOUNT = 10002, // it has used what it may
@@ -67,7 +68,7 @@ struct server_nats {
 
     bool has_stream; // on this connection
     uint64_t setup_reconnects;
-    int64_t setup_ms;
+    uint64_t setup_us;
     char trouble[NET_BROKER_TEXT_BYTES];
     char away[NET_BROKER_TEXT_BYTES]; // why there is no connection; empty: there is one
     char said[NET_BROKER_TEXT_BYTES]; // of it
@@ -402,10 +403,10 @@ static void read_from(void* context, uint64_t request, uint64_t sequence) {
 // Make the stream. On each connection: a broker may have lost it with its disk.
 static void set_up(server_nats* self, uint64_t reconnects) {
     char subject[96], text[TEXT_BYTES];
-    const int64_t now_ms = nats_Now();
-    if (self->setup_reconnects == reconnects && now_ms < self->setup_ms + SETUP_MS) return;
+    const uint64_t now_us = net_loop_now_us();
+    if (self->setup_reconnects == reconnects && now_us < self->setup_us + SETUP_US) return;
     self->setup_reconnects = reconnects;
-    self->setup_ms = now_ms;
+    self->setup_us = now_us;
     (void)base_text_format(subject, sizeof subject, "$JS.API.STREAM.CREATE.%s", self->stream);
     (void)base_text_format(text, sizeof text,
                            "{\"name\":\"%s\",\"subjects\":[\"%s\"],\"retention\":\"limits\","

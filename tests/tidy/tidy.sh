@@ -49,6 +49,7 @@ ban 'rand|srand|random|time|gettimeofday|clock_gettime' \
 ban 'malloc|calloc|realloc|free' "$(find ecs proto net games -name '*.[ch]' ! -path 'ecs/base/*' ! -path 'ecs/esgen/*' |
     tr '\n' ' ')" 'memory is an argument: base/alloc.h'
 ban 'sinf?|cosf?|sqrtf?|atan2f?|powf?|floorf?|roundf?|fmodf?' 'ecs games' 'use base/math.h'
+ban 'nats_Now' 'server' 'it is the wall clock, which may step: use net_loop_now_us'
 ban 'assert' 'ecs proto net server client games' 'use BASE_ASSERT, which stays on in release'
 
 while IFS= read -r line; do fault "$line"; done < <(
