@@ -60,7 +60,10 @@ static net_result find_match(server_program* self) {
         server_nats_say(follow->nats, &self->reporter, now_us);
         if (!is_said && now_us - begin_us > PATIENCE_US) {
             is_said = true;
-            base_report(&self->reporter, follow->name, 0, "warning: waits for the match's stream");
+            const net_broker_status status = follow->broker.status(follow->broker.context);
+            base_report(&self->reporter, follow->name, 0,
+                        "warning: waits for the match's stream%s%s", status.trouble[0] ? ": " : "",
+                        status.trouble);
         }
         if (!net_loop_wait(&self->loop, now_us + FIND_US)) continue;
         base_report(&self->reporter, follow->name, 0, "ended before there was a match");

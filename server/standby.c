@@ -86,8 +86,11 @@ static int find_match(server_program* self) {
         server_nats_say(standby->nats, &self->reporter, now_us);
         if (!is_said && now_us - begin_us > PATIENCE_MS * MS) {
             is_said = true;
+            const net_broker broker = server_nats_broker(standby->nats);
+            const net_broker_status status = broker.status(broker.context);
             base_report(&self->reporter, self->config.standby, 0,
-                        "warning: waits for the match's stream");
+                        "warning: waits for the match's stream%s%s", status.trouble[0] ? ": " : "",
+                        status.trouble);
         }
         server_fleet_keep(self);
         if (net_loop_wait(&self->loop, now_us + STEP_MS * MS)) {

@@ -293,7 +293,7 @@ case_a_standby_that_waits_for_its_match_shows_life_and_ends() {
     start standby shoal-server --standby "nats://127.0.0.1:$port" --key-file keys --listen 127.0.0.1:0
     hears 'POST /ready {} 200'
     tell allocate shoal.dev/standby-of=00000000cafe0276
-    await "a warning" has_said standby.err "waits for the match's stream"
+    await "a warning" has_said standby.err "waits for the match's stream: NATS: stream not found\$"
     await "signs of life" has_lines sdk.out '^POST /health {} 200$' $(($(grep -c '^POST /health' sdk.out) + 2))
     kill "${pids[standby]}"
     ends_with 0 standby

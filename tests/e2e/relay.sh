@@ -115,6 +115,22 @@ case_a_relay_follows_a_stream() {
     kill_broker
 }
 
+case_a_relay_that_gets_no_reader_says_why() {
+    is_here || return 0
+    broker -1 '' 'accounts { A { jetstream: { max_mem: 1MB, max_file: 9MB, max_consumers: 1 }, users: [ {user: a, password: a} ] } }
+no_auth_user: a'
+    streams server --log a.slog
+    relays relay "$stream" --delay 0 --record none
+    start second shoal-relay "$stream" --listen 127.0.0.1:0 --record none
+    await "why it waits" has_said second.err "warning: waits for the match's stream: NATS: maximum consumers limit reached\$"
+    kill "${pids[second]}"
+    ended second
+    kill "${pids[server]}"
+    ends_with 0 server
+    ends_with 0 relay
+    kill_broker
+}
+
 case_a_relay_goes_on_with_the_standby_of_its_match() {
     is_here || return 0
     broker -1
