@@ -83,10 +83,11 @@ trace_tick() { awk 'match($0, /tick=[0-9]+/) { t = substr($0, RSTART + 5, RLENGT
 
 knows_more() { [ "$(trace_tick "$1")" -gt "$2" ]; }
 
+# A broker of a busy machine takes more than 150 ms to answer: the match would stand still before its time.
 case_clients_know_only_what_the_stream_has() {
     is_here || return 0
     broker -1
-    stream_match server --log a.slog --min-clients 2 --stream-sync 150
+    stream_match server --log a.slog --min-clients 2 --stream-sync 1000
     start client shoal-client "$address" --bots 2 --trace trace.txt
     await "ticks" has_said trace.txt 'tick=60 '
     kill -STOP "${pids[broker]}"
