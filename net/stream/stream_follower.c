@@ -15,7 +15,7 @@
 #define PING_US (NET_STREAM_PING_MS * MS)
 #define PING_ANSWER_US (NET_STREAM_PING_ANSWER_MS * MS)
 #define PING_LOST_US (1000 * MS)
-#define READ_AGAIN_US (20 * MS) // behind a gap; of several in vain each waits twice as long
+#define READ_AGAIN_US (20 * MS) // after a gap; of several in vain each waits twice as long
 #define READ_DOUBLED_MAX 5u
 #define READ_LOST_US (500 * MS) // the broker has more, and nothing comes
 #define READS_GONE 4u           // in vain, and the broker begins with a later message

@@ -7,7 +7,7 @@
 #include "net/stream.h"
 
 #define NET_STREAM_REPORT_BYTES 19u
-/// Of so many followers the newest reports are known.
+/// Followers whose newest reports are kept.
 #define NET_STREAM_REPORTS_MAX 256u
 
 typedef enum net_stream_role {

@@ -16,7 +16,7 @@ typedef struct net_follow_config {
     const char* file;         ///< the log, of a server that writes it or is gone; or its name
     const net_log_feed* feed; ///< records from its first one on, which outlives it; NULL: the file
     const net_broker* broker; ///< of a stream with these records; NULL: no stream. Outlives it
-    uint64_t who;             ///< with `broker`: the relay in its reports, drawn by chance
+    uint64_t who;             ///< with `broker`: the relay in its reports, drawn at random
     uint64_t (*clock_us)(void); ///< with `broker`: the time of its polls
     uint64_t delay_us;          ///< at most NET_FOLLOW_DELAY_S_MAX
     bool is_whole;              ///< from tick 1 on; else from the newest keyframe that is due
@@ -61,7 +61,7 @@ net_follow_state net_follow_run(net_follow* follow, net_server* server, uint64_t
 /// When the next tick is due; UINT64_MAX: it has not come.
 uint64_t net_follow_due_us(const net_follow* follow);
 
-/// How far behind the source's end, which is not what has come: of a stream its broker says where
+/// How far from the source's end, which is not what has come: of a stream its broker says where
 /// that is. When it says nothing, the match is taken to go on. Of the delay nothing counts.
 typedef struct net_follow_report {
     ecs_tick newest;     ///< tick that has come from the source; 0: none

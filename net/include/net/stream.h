@@ -249,7 +249,7 @@ net_broker_status net_stream_writer_broker(const net_stream_writer* writer);
 
 /// A follower reports so often.
 #define NET_STREAM_REPORT_MS 250u
-/// One that reported nothing for so long, or whose tick is older, does not count.
+/// One that reported nothing within this time, or whose tick is older, does not count.
 #define NET_STREAM_REPORT_OLD_MS 2000u
 /// Of one that stands by: tell the server of the match that the ticks up to `tick` ran here and
 /// were the same. In each pass: it is sent when the time has come, on the connection that would
@@ -279,7 +279,7 @@ typedef enum net_stream_safety {
 typedef struct net_stream_sync {
     bool is_on;
     bool goes_on;      ///< UNSAFE in place of STILL
-    uint64_t limit_us; ///< a tick waits, and nothing is stored for so long
+    uint64_t limit_us; ///< a tick waits, and nothing was stored within this time
     uint64_t tick_us;  ///< between two ticks
     net_stream_safety safety;
     ecs_tick released; ///< what may leave: ticks up to this one (net_transport_hold_release)
