@@ -66,7 +66,9 @@ struct server_nats {
     size_t decoded_bytes;
     uint64_t end; // newest sequence, as last heard
 
-    bool has_stream; // on this connection
+    uint64_t connections;
+    bool has_messages; // the stream, on this connection
+    bool has_stream;   // likewise: it was made, or is there
     uint64_t setup_reconnects;
     uint64_t setup_us;
     char trouble[NET_BROKER_TEXT_BYTES];
@@ -242,7 +244,7 @@ static void read_setup(server_nats* self, natsMsg* message, const char* json) {
     if (self->has_stream) self->trouble[0] = 0;
 }
 
-static void last(void* context, uint64_t request, bool with_end);
+static void ask_last(server_nats* self, uint64_t request);
 
 // What it had applied by then; the newest message is asked for after that. @return false: it comes.
 static bool read_end(server_nats* self, natsMsg* message, const char* json,
@@ -250,7 +252,9 @@ static bool read_end(server_nats* self, natsMsg* message, const char* json,
     const uint64_t error = read_error(self, message, json);
     answer->code = error == 0 ? NET_BROKER_UNREADY : code_of(error);
     if (error > 0 || !find_number(json, "\"last_seq\":", &self->end)) return true;
-    last(self, answer->request, false);
+    self->has_messages = self->end > 0;
+    if (!self->has_messages && self->config.reader) return true;
+    ask_last(self, answer->request);
     return false;
 }
 
@@ -360,17 +364,24 @@ static void append(void* context, uint64_t request, const net_broker_append* app
     natsMsg_Destroy(message);
 }
 
-static void last(void* context, uint64_t request, bool with_end) {
-    server_nats* self = context;
+static void ask_last(server_nats* self, uint64_t request) {
     char subject[96], text[96];
-    if (with_end) {
-        (void)base_text_format(subject, sizeof subject, "$JS.API.STREAM.INFO.%s", self->stream);
-        (void)ask(self, subject, 'i', request, "");
-        return;
-    }
     (void)base_text_format(subject, sizeof subject, "$JS.API.STREAM.MSG.GET.%s", self->stream);
     (void)base_text_format(text, sizeof text, "{\"last_by_subj\":\"%s\"}", self->subject);
     (void)ask(self, subject, 'l', request, text);
+}
+
+// NATS 2.9 ends itself when it is asked for a message of a stream that it is making. Of such a
+// stream it says that it has none.
+static void last(void* context, uint64_t request, bool with_end) {
+    server_nats* self = context;
+    char subject[96];
+    if (!with_end && (self->has_messages || !self->config.reader)) {
+        ask_last(self, request);
+        return;
+    }
+    (void)base_text_format(subject, sizeof subject, "$JS.API.STREAM.INFO.%s", self->stream);
+    (void)ask(self, subject, 'i', request, "");
 }
 
 // The broker ends a read whose subject has no subscription any more.
@@ -435,6 +446,8 @@ static bool look(server_nats* self, uint64_t* reconnects) {
     char replies[128], reason[128], host[SERVER_NATS_URL_BYTES];
     const bool is_up = server_connection_look(self->link, &made, &count, reason, sizeof reason);
     *reconnects = count > 0 ? count - 1 : 0;
+    if (count != self->connections) self->has_messages = false;
+    self->connections = count;
     if (made) {
         drop_connection(self);
         self->connection = made;
