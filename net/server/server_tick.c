@@ -278,7 +278,7 @@ static void note_part(net_server* server, net_part part, uint64_t* begin_us) {
     *begin_us = now_us;
 }
 
-// What enters the tick: what the sessions sent, or what is `given` by a match that runs elsewhere.
+// The inputs of this tick: those of the sessions, or those `given` by a match that runs elsewhere.
 static net_tick_inputs gather(net_server* server, const net_tick_inputs* given) {
     net_tick_inputs inputs = {.tick = net_match_tick(server->config.match) + 1};
     if (given)

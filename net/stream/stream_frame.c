@@ -189,12 +189,6 @@ bool net_stream_frame_next(const net_stream_frame* frame, size_t* offset, net_lo
     return true;
 }
 
-void net_stream_frame_writer(uint64_t epoch, uint64_t writer, char text[NET_BROKER_ID_BYTES]) {
-    const bool fits =
-        base_text_format(text, NET_BROKER_ID_BYTES, "%" PRIx64 "-%016" PRIx64, epoch, writer);
-    BASE_ASSERT(fits);
-}
-
 void net_stream_frame_id(const net_stream_frame* frame, uint64_t writer,
                          char id[NET_BROKER_ID_BYTES]) {
     const char* kind = frame->kind == NET_STREAM_KIND_CLAIM ? "c" : "r";

@@ -51,8 +51,6 @@ BASE_MUST_USE bool net_stream_frame_read(net_stream_frame* frame, const void* da
 /// end.
 bool net_stream_frame_next(const net_stream_frame* frame, size_t* offset, net_log_record* record,
                            const uint8_t** data);
-/// What a server of this claim says while it waits for the broker.
-void net_stream_frame_writer(uint64_t epoch, uint64_t writer, char text[NET_BROKER_ID_BYTES]);
 /// The id of a message: no other one has it, of whatever epoch and writer.
 void net_stream_frame_id(const net_stream_frame* frame, uint64_t writer,
                          char id[NET_BROKER_ID_BYTES]);

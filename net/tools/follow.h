@@ -68,7 +68,7 @@ typedef struct net_follow_report {
     ecs_tick tick;       ///< newest that ran here; 0: none
     ecs_tick end;        ///< newest tick that the source has, as last heard
     uint64_t behind_us;  ///< so much of the match should have run here, and did not
-    uint64_t silent_us;  ///< nothing came for so long
+    uint64_t silent_us;  ///< since the newest that came
     uint64_t kept_bytes; ///< of ticks that wait
     net_idle reason;     ///< why no tick came last; 0: one did
     bool is_cut;         ///< the stream's broker does not answer
