@@ -448,6 +448,7 @@ static void open_sentry(server_program* self) {
         .go_on = go_on,
         .go_on_bytes = server_resume_command(self, go_on, sizeof go_on),
         .recent_ticks = CRASH_AGAIN_S * self->config.tick_rate_hz,
+        .answer = net_log_queue_answer,
         .write_tail = server_lines_write_tail,
         .tail_context = self->lines,
     });

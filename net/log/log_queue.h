@@ -35,8 +35,8 @@ BASE_MUST_USE bool net_log_queue_push(net_log_queue* queue, const void* data, ui
 /// Why the queue cannot be used any more, as a text for people: another process cut it short or
 /// wrote into it. NULL: it is as its writer left it. Call it before a push and before reading.
 const char* net_log_queue_harm(const net_log_queue* queue);
-/// Check head and counters of a queue whose newest record has `number` (asserts). For the writer's
-/// side; BASE_VALIDATE builds do it after each record.
+/// Check head and counters of a queue whose newest record has `number` (asserts, unless the queue
+/// is harmed). For the writer's side; BASE_VALIDATE builds do it after each record.
 void net_log_queue_validate(const net_log_queue* queue, uint64_t number);
 
 /// A private copy of a queue file, which is untrusted.

@@ -37,6 +37,8 @@ typedef struct net_sentry_config {
     const char* go_on;      ///< copied: the words, each with its NUL, that go on with the match
     size_t go_on_bytes;     ///< 0: nothing goes on
     uint64_t recent_ticks;  ///< its command runs so many ticks in front of the crash again
+    /// Does the program go on after a SIGBUS at this address? From the handler. NULL: it ends.
+    bool (*answer)(const void* address);
     /// Append what the program said last. It is called from a signal handler. NULL: nothing.
     void (*write_tail)(const void* context, int descriptor);
     const void* tail_context;

@@ -273,6 +273,7 @@ case_a_log_that_is_taken_away_is_reported() {
         kill -TERM "${pids[server]}"
         ends_with 1 server
         says server.out '^done ticks='
+        ! grep fatal server.err || fail "the match went on"
         ended client
     done
 }

@@ -537,5 +537,9 @@ FILES_CASE(validation_finds_a_queue_that_lost_a_record) {
     base_assert_handler_set(test_assert_handler);
     expect_assert_failure(net_log_queue_validate(&queue, 2));
     base_assert_handler_set(NULL);
+    // Another process may take it away between two looks: that is no mistake of ours.
+    assert_int_equal(truncate(files->queue, 0), 0);
+    net_log_queue_validate(&queue, 1);
+    assert_string_equal(net_log_queue_harm(&queue), "another process cut the log's queue");
     net_log_queue_destroy(&queue, false);
 }
