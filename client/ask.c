@@ -14,7 +14,7 @@
 #include "base/shown.h"
 #include "base/text.h"
 #include "net/token.h"
-#include "tools/output.h"
+#include "host/output.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,8 +7,8 @@
 
 #include "window/playback_play.h"
 
-#include "tools/output.h"
-#include "tools/setup.h"
+#include "host/output.h"
+#include "host/setup.h"
 
 #include <errno.h>
 #include <stdlib.h>

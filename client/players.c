@@ -6,9 +6,9 @@
 
 #include "base/assert.h"
 #include "base/text.h"
-#include "tools/output.h"
+#include "host/output.h"
 #include "net/log.h"
-#include "tools/setup.h"
+#include "host/setup.h"
 #include "net/match.h"
 #include "net/socket.h"
 #include "net/transport.h"

@@ -5,9 +5,9 @@
 #include "config/config.h"
 
 #include "base/quota.h"
-#include "tools/output.h"
-#include "tools/keys.h"
-#include "tools/sentry.h"
+#include "host/output.h"
+#include "host/keys.h"
+#include "host/sentry.h"
 #include "net/client.h"
 #include "net/socket.h"
 #include "net/match.h"

@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "net/socket.h"
-#include "tools/setup.h"
+#include "host/setup.h"
 
 #include <inttypes.h>
 

@@ -6,8 +6,8 @@
 #include "program.h"
 
 #include "base/assert.h"
-#include "tools/output.h"
-#include "tools/keys.h"
+#include "host/output.h"
+#include "host/keys.h"
 #include "net/token.h"
 #include "net/transport.h"
 

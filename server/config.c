@@ -2,10 +2,10 @@
 // One table gives the command line, the environment, the config file and --help.
 #include "config.h"
 
-#include "service.h"
+#include "operate/service.h"
 
-#include "tools/output.h"
-#include "tools/standby.h"
+#include "host/output.h"
+#include "stream/standby.h"
 
 #define LOG_MB_MAX 1e9
 #define LOG_S_MAX 1e6

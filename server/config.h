@@ -8,7 +8,7 @@
 #include "net/log.h"
 #include "net/server.h"
 
-#include "inspect/lines.h"
+#include "operate/lines.h"
 
 #define SERVER_SPECTATORS_UNSET UINT64_MAX
 

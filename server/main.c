@@ -4,11 +4,11 @@
 // Wiring only. Read in this order: start.c reads options, open.c makes everything that a match
 // needs, run.c gives it the time, report.c prints what came of it. The commands of commands.h do
 // nothing of this.
-#include "commands.h"
+#include "commands/commands.h"
 #include "program.h"
 
-#include "tools/output.h"
-#include "tools/setup.h"
+#include "host/output.h"
+#include "host/setup.h"
 
 #include <string.h>
 

@@ -7,12 +7,12 @@
 #include "access.h"
 #include "agones/agones.h"
 #include "program.h"
-#include "resume.h"
+#include "fleet/resume.h"
 
 #include "base/assert.h"
 #include "base/text.h"
-#include "tools/output.h"
-#include "tools/setup.h"
+#include "host/output.h"
+#include "host/setup.h"
 #include "net/log_bytes.h"
 #include "net/transport.h"
 

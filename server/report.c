@@ -4,7 +4,7 @@
 #include "program.h"
 
 #include "base/assert.h"
-#include "tools/output.h"
+#include "host/output.h"
 #include "net/transport.h"
 
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 #include "program.h"
 
 #include "base/assert.h"
-#include "tools/setup.h"
+#include "host/setup.h"
 #include "net/socket.h"
 #include "net/transport.h"
 

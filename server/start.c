@@ -2,7 +2,7 @@
 // From options to an exit code: what shoal-server and shoal-relay have in common.
 #include "program.h"
 
-#include "tools/output.h"
+#include "host/output.h"
 
 #include <errno.h>
 #include <stdlib.h>

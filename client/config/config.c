@@ -4,7 +4,7 @@
 
 #include "config/servers.h"
 
-#include "tools/output.h"
+#include "host/output.h"
 
 #include "base/text.h"
 #include "ecs/entity.h"

@@ -9,7 +9,7 @@
 #include "ecs/save.h"
 #include "ecs/template_files.h"
 #include "log/log_read.h"
-#include "log/log_replay.h"
+#include "replay/log_replay.h"
 #include "net/playback.h"
 
 #include <inttypes.h>

@@ -6,8 +6,8 @@
 // --game. The exit codes are those of shoal-replay.
 #include "window/playback_play.h"
 
-#include "tools/output.h"
-#include "tools/setup.h"
+#include "host/output.h"
+#include "host/setup.h"
 #include "window/playback_state.h"
 #include "window/playback_window.h"
 

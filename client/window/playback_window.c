@@ -11,7 +11,7 @@
 #include "window/window.h"
 
 #include "base/text.h"
-#include "tools/output.h"
+#include "host/output.h"
 
 #include <stdio.h>
 

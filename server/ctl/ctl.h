@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/report.h"
-#include "tools/output.h"
+#include "host/output.h"
 
 #define CTL_ANSWER_S_MAX 30u ///< a server answers between two ticks
 #define CTL_ANSWER_BYTES_MAX (64u << 20)

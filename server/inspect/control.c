@@ -7,7 +7,7 @@
 
 #include "net/socket.h"
 
-#include "tools/output.h"
+#include "host/output.h"
 
 #include "base/alloc.h"
 #include "base/assert.h"

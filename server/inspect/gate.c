@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
-#include "tools/keys.h"
+#include "host/keys.h"
 
 #include <string.h>
 #include <strings.h>

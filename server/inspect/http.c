@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/text.h"
-#include "tools/output.h"
+#include "host/output.h"
 #include "net/socket.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 // in the log; the others act on sessions, on the network or on the clock.
 #include "sets.h"
 
-#include "tools/setup.h"
+#include "host/setup.h"
 #include "net/socket.h"
 #include "net/token.h"
 

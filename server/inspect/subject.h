@@ -3,8 +3,8 @@
 /// again whenever one of them is exchanged (a reload); only the loop's thread uses it.
 #pragma once
 
-#include "lines.h"
-#include "meter.h"
+#include "operate/lines.h"
+#include "operate/meter.h"
 
 #include "base/options.h"
 #include "base/report.h"
@@ -14,8 +14,8 @@
 #include "net/stream.h"
 #include "net/token.h"
 #include "net/transport.h"
-#include "tools/follow.h"
-#include "tools/standby.h"
+#include "stream/follow.h"
+#include "stream/standby.h"
 
 #define SERVER_DRAIN_S_MAX 86400u
 #define SERVER_DRAIN_S_DEFAULT 3600u ///< of the verb
@@ -30,7 +30,7 @@ typedef struct server_inspect_counts {
     uint64_t cuts;         ///< answers that lack something, because their time was over
 } server_inspect_counts;
 
-/// What the stream of the match did so far (server/stream.h).
+/// What the stream of the match did so far (server/fleet/stream.h).
 typedef struct server_stream_counts {
     net_stream_status status;
     uint64_t records; ///< that the log appended, of the kinds that the stream has

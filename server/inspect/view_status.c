@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "net/socket.h"
-#include "tools/output.h"
+#include "host/output.h"
 
 #include <inttypes.h>
 #include <math.h>

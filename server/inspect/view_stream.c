@@ -4,7 +4,7 @@
 #include "view.h"
 
 #include "base/text.h"
-#include "log/log_space.h"
+#include "logtools/log_space.h"
 
 #include <inttypes.h>
 #include <string.h>

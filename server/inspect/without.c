@@ -3,7 +3,7 @@
 #include "inspect.h"
 
 #include "base/text.h"
-#include "tools/output.h"
+#include "host/output.h"
 
 int server_inspect_open(const server_inspect_config* config, server_inspect** inspect) {
     *inspect = NULL;

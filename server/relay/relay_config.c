@@ -3,10 +3,10 @@
 // shoal-server has too means the same there.
 #include "relay/relay.h"
 
-#include "service.h"
+#include "operate/service.h"
 
-#include "tools/follow.h"
-#include "tools/output.h"
+#include "stream/follow.h"
+#include "host/output.h"
 
 #define SPECTATORS_DEFAULT 1000u
 #define DELAY_S_DEFAULT 30u

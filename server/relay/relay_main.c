@@ -2,14 +2,14 @@
 // shoal-relay: the match of another server for spectators without number.
 //
 // It is shoal-server with another beginning: what enters a tick comes from the log or the stream of
-// the match's server (server/follow.c), and spectators alone join. All the rest - sockets, keys,
-// bans, log, inspector, control, service - is the same code with the same options.
+// the match's server (server/fleet/follow.c), and spectators alone join. All the rest - sockets,
+// keys, bans, log, inspector, control, service - is the same code with the same options.
 #include "relay/relay.h"
 
 #include "program.h"
 
-#include "tools/output.h"
-#include "tools/setup.h"
+#include "host/output.h"
+#include "host/setup.h"
 
 int main(int argc, char** argv) {
     base_reporter reporter = base_reporter_stderr();

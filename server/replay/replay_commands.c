@@ -6,9 +6,9 @@
 #include "base/text.h"
 #include "ecs/entity.h"
 #include "ecs/save.h"
-#include "tools/output.h"
+#include "host/output.h"
 #include "net/log_tools.h"
-#include "tools/sim_match.h"
+#include "check/sim_match.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
-#include "tools/output.h"
+#include "host/output.h"
 #include "net/log_tools.h"
 
 #include <inttypes.h>

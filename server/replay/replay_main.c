@@ -8,9 +8,9 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "base/workers.h"
-#include "tools/keys.h"
-#include "tools/output.h"
-#include "tools/setup.h"
+#include "host/keys.h"
+#include "host/output.h"
+#include "host/setup.h"
 #include "net/match.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "net/log_bytes.h"
-#include "tools/output.h"
+#include "host/output.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -9,8 +9,8 @@
 #include "base/workers.h"
 #include "ecs/entity.h"
 #include "ecs/save.h"
-#include "tools/output.h"
-#include "tools/sentry.h"
+#include "host/output.h"
+#include "host/sentry.h"
 #include "net/log.h"
 
 #include <dirent.h>

@@ -11,7 +11,7 @@
 #include "replicate/repl_state.h"
 #include "server/server_state.h"
 
-#include "tools/setup.h"
+#include "host/setup.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 // all the way.
 #include "make_log_parts.h"
 
-#include "tools/output.h"
-#include "tools/setup.h"
+#include "host/output.h"
+#include "host/setup.h"
 
 #include "base/assert.h"
 #include "base/text.h"

@@ -7,7 +7,7 @@
 #include "base/report.h"
 #include "net/result.h"
 #include "net/log.h"
-#include "tools/sim_match.h"
+#include "check/sim_match.h"
 
 typedef struct maker_local maker_local;
 

@@ -11,7 +11,7 @@
 #include "flock.h"
 #include "ecs/change.h"
 #include "ecs/save.h"
-#include "tools/setup.h"
+#include "host/setup.h"
 #include "net/log.h"
 #include "net/playback.h"
 #include "state/history.h"

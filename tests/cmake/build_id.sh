@@ -3,7 +3,7 @@
 # build_id.sh CMAKE: the build id of a repository without a tag, with its version's and with others.
 set -euo pipefail
 cmake=$1
-script=$(cd "$(dirname "$0")/../.." && pwd)/net/tools/build_id.cmake
+script=$(cd "$(dirname "$0")/../.." && pwd)/net/host/build_id.cmake
 command -v git >/dev/null || exit 77
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -6,7 +6,7 @@
 #include "log/log_read.h"
 #include "net/socket.h"
 #include "stream/stream_frame.h"
-#include "stream_nats.h"
+#include "fleet/stream_nats.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@
 #include "log/log_queue.h"
 #include "log/log_read.h"
 #include "log/log_recorder.h"
-#include "log/log_state.h"
+#include "replay/log_state.h"
 #include "net/log_bytes.h"
 
 #include <sys/mman.h>

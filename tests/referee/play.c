@@ -8,7 +8,7 @@
 #include "ecs/save.h"
 #include "net/result.h"
 #include "net/log.h"
-#include "tools/sim_match.h"
+#include "check/sim_match.h"
 #include "net/match.h"
 
 #include <inttypes.h>

@@ -24,7 +24,7 @@ longer() {
     echo "$files: $1 is $2, not more than $3"
     faults=$((faults + 1))
 }
-constant() { sed -nE "s/^#define $1 +\"?([^\" ]*[^\" u])u?\"?( .*)?\$/\1/p" server/agones/*.h net/tools/keys.h; }
+constant() { sed -nE "s/^#define $1 +\"?([^\" ]*[^\" u])u?\"?( .*)?\$/\1/p" server/agones/*.h net/host/keys.h; }
 # field FILE KEY: the first value of KEY.
 field() { sed -nE "s/^ *(- )?$2: \"?([^\"#]*[^\"# ])\"?( #.*)?\$/\2/p" "$1" | head -n 1; }
 option() { sed -nE "s/^ *- --$1=(.*)\$/\1/p" "$fleet"; }
@@ -44,7 +44,7 @@ is "the user" "$(field $fleet runAsUser)" "$(sed -nE 's/^USER ([1-9][0-9]*):.*/\
 is "the folder of the logs" "$(field $fleet mountPath)" "$(sed -n 's/^WORKDIR //p' $files/Dockerfile)"
 is "the image" "$(field $fleet image)" "$(sed -nE 's/^#.* -t ([^ ]+) -$/\1/p' $files/Dockerfile)"
 is "the commit in the image" "$(sed -nE 's/^# .*--add-virtual-file=([^:]+):.*/\1/p' $files/Dockerfile)" \
-    "$(grep -oE '/\.commit\b' net/tools/build_id.cmake | head -n 1 | sed 's|.*/||')"
+    "$(grep -oE '/\.commit\b' net/host/build_id.cmake | head -n 1 | sed 's|.*/||')"
 is "the command of its README" "$(sed -nE '/git archive/,/docker build/s/^ +//p' server/agones/README.md)" \
     "$(sed -nE '/git archive/,/docker build/s/^# +//p' $files/Dockerfile)"
 is "the stage that stores" "$(sed -nE 's/.*--target ([a-z]+) -t .*/\1/p' $files/Dockerfile)" "$(sed -nE 's/^FROM server AS ([a-z]+)$/\1/p' $files/Dockerfile)"

@@ -179,7 +179,7 @@ typedef struct net_loop {
     int signals; ///< signalfd for SIGINT and SIGTERM; for two more after net_loop_hear_operator
     BASE_ATOMIC(bool) is_reload_asked; ///< a SIGHUP came; the program sets it back
     BASE_ATOMIC(bool) is_status_asked; ///< a SIGUSR1 came; the program sets it back
-    /// Another thread took a SIGTERM or SIGINT (tools/sentry.h): the next wait returns true.
+    /// Another thread took a SIGTERM or SIGINT (host/sentry.h): the next wait returns true.
     BASE_ATOMIC(bool) is_end_asked;
     int sockets[NET_LOOP_SOCKETS_MAX];
     uint32_t socket_count;

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "net/limits.h"
-#include "inspect/timing.h"
+#include "operate/timing.h"
 #include "pacer.h"
 
 #define BEGIN_US 5000000u

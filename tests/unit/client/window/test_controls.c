@@ -7,7 +7,7 @@
 
 #include "test.h"
 
-#include "tools/check.h"
+#include "check/check.h"
 
 #include <SDL.h>
 

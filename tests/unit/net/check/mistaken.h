@@ -12,7 +12,7 @@
 #include "base/macros.h"
 #include "base/text.h"
 #include "net/draw.h"
-#include "tools/check.h"
+#include "check/check.h"
 
 #include <string.h>
 

@@ -8,8 +8,8 @@
 
 #include "test.h"
 
-#include "tools/output.h"
-#include "tools/setup.h"
+#include "host/output.h"
+#include "host/setup.h"
 
 CASE(a_result_of_a_replay_has_the_documented_exit_code) {
     assert_int_equal(net_exit_of_replay(NET_OK), 0);

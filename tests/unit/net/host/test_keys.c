@@ -8,7 +8,7 @@
 
 #include "test.h"
 
-#include "tools/keys.h"
+#include "host/keys.h"
 
 #define KEYS_FILE "test_keys.key"
 #define TOKENS_FILE "test_keys.tokens"

@@ -2,7 +2,7 @@
 // Files of secrets: which are refused, and what remains in memory.
 #include "test.h"
 
-#include "tools/keys.h"
+#include "host/keys.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include "ecs/save.h"
 #include "net/log_tools.h"
-#include "tools/sim_match.h"
+#include "check/sim_match.h"
 
 enum { TICKS = 90, BOTS = 2 };
 

@@ -4,7 +4,7 @@
 #include "test.h"
 
 #include "base/rng.h"
-#include "log/playback_feed.h"
+#include "playback/playback_feed.h"
 #include "log/log_record.h"
 
 #include <math.h>

@@ -94,7 +94,7 @@ CASE(a_disk_that_is_full_for_long_costs_the_ticks_that_found_no_room) {
 
 static void limit_files(rlim_t bytes) {
     struct rlimit limit;
-    signal(SIGXFSZ, SIG_IGN); // as programs do (tools/setup.h)
+    signal(SIGXFSZ, SIG_IGN); // as programs do (host/setup.h)
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
     limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);

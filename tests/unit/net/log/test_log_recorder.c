@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "ecs/change.h"
 #include "ecs/inspect.h"
-#include "log/log_state.h"
+#include "replay/log_state.h"
 #include "log/log_recorder.h"
 #include "log/log_file.h"
 #include "net/log.h"

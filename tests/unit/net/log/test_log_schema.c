@@ -2,7 +2,7 @@
 // What differs between a log's schema and a match here: one sentence with the name.
 #include "breakout_table.h"
 #include "log/log_record.h"
-#include "log/log_space.h"
+#include "logtools/log_space.h"
 #include "scarce.h"
 
 #include "log.pb-c.h"

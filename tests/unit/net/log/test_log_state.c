@@ -3,7 +3,7 @@
 // changed bytes never break the reader, and logs of older builds open.
 #include "playback/playback_record.h"
 
-#include "log/log_state.h"
+#include "replay/log_state.h"
 #include "base/rng.h"
 #include "proto/layout.h"
 #include "net/log.h"

@@ -4,7 +4,7 @@
 #include "scarce.h"
 
 #include "base/rng.h"
-#include "log/log_source.h"
+#include "logtools/log_source.h"
 #include "net/log_bytes.h"
 
 // ---- numbers

@@ -5,7 +5,7 @@
 #include "log_play.h"
 
 #include "base/rng.h"
-#include "log/log_source.h"
+#include "logtools/log_source.h"
 #include "net/log_bytes.h"
 
 static net_result watch_log(const char* file, uint64_t tick_max, base_bytes* record) {

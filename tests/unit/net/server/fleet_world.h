@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "ecs/save.h"
 #include "log/log_read.h"
-#include "tools/standby.h"
+#include "stream/standby.h"
 
 enum { SEATS = 8, NODES = 3, TAKEOVER_MS = 300, BROKER_MS = 5, PORT = 7777, IDENTITY = 77 };
 #define MS UINT64_C(1000)

@@ -3,7 +3,7 @@
 // has read to.
 #include "fleet_world.h"
 
-#include "tools/follow.h"
+#include "stream/follow.h"
 
 #include "net/transport.h"
 

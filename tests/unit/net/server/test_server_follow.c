@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "ecs/save.h"
 #include "log/log_feed.h"
-#include "tools/follow.h"
+#include "stream/follow.h"
 
 enum { TICKS_MAX = 4096, DELAY_S = 2 };
 

@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "ecs/save.h"
 #include "net/log.h"
-#include "tools/sim_match.h"
+#include "check/sim_match.h"
 
 enum { TICKS = 240, BOTS = 3, LEAVE_TICK = 90, JOIN_TICK = 150, UNTIL = 100 };
 

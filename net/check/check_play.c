@@ -1,0 +1,783 @@
+// SPDX-License-Identifier: MIT
+// A short match of bots: a server and its clients on the simulated network, each client with a view
+// and a prediction, and then the log of it again.
+//
+// The line loses nothing, so what differs has no excuse. Values and writes are looked at in each
+// tick. The bots' chance follows from fixed seeds: a check gives the same findings each time.
+#include "check/check.h"
+
+#include "game/match.h"
+#include "present/predict.h"
+#include "present/presenter.h"
+#include "state/row_template.h"
+#include "state/schema.h"
+
+#include "net/client.h"
+#include "net/log.h"
+#include "net/match.h"
+#include "net/server.h"
+#include "net/transport.h"
+
+#include "ecs/debug.h"
+#include "ecs/inspect.h"
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "base/text.h"
+
+#include <string.h>
+
+enum {
+    DELAY_MS = 20,
+    END_STEPS_MAX = 900,   // from the last tick to the last goodbye
+    CATCH_UP_MAX = 4,      // ticks of a client in one step
+    RESPAWN_S_MAX = 10,    // a player without an entity
+    LOOK_TICKS = 20,       // between two looks whether more is to be seen
+    COMPARED_MIN = 20,     // rows, before a prediction is checked
+    DIFFERING_PERCENT = 10 // of them, in one component
+};
+#define START_US UINT64_C(1000000)
+
+// ---- rows ----
+
+// The replicated rows of a world at one moment, to find who writes to them.
+
+typedef struct check_row {
+    ecs_entity entity;
+    const char* name; // of its template
+    uint32_t first;   // of its words
+} check_row;
+
+typedef struct check_rows {
+    const base_allocator* allocator;
+    const net_match* match; // whose rows they are
+    check_row* rows;
+    uint32_t count, capacity;
+    uint64_t* words;
+    uint32_t word_count, word_capacity;
+} check_rows;
+
+// The first difference.
+typedef struct check_change {
+    ecs_entity entity;
+    const char* template_name;
+    const char* component; // NULL: it is gone, or has another template
+} check_change;
+
+static void deinit_rows(check_rows* rows) {
+    BASE_ARRAY_RELEASE(rows->allocator, rows->rows, rows->capacity);
+    BASE_ARRAY_RELEASE(rows->allocator, rows->words, rows->word_capacity);
+}
+
+static const net_row_template* row_template_of(net_match* match, ecs_entity entity) {
+    return net_rows_find(net_schema_rows(net_match_schema(match)),
+                         ecs_entity_template(net_match_world(match), entity));
+}
+
+// Remember the rows of a world. Without memory fewer are remembered.
+static void take_rows(check_rows* rows, net_match* match) {
+    ecs_world* world = net_match_world(match);
+    rows->match = match;
+    rows->count = rows->word_count = 0;
+    ecs_entity entity = ecs_entity_next(world, ECS_ENTITY_NONE);
+    for (; entity != ECS_ENTITY_NONE; entity = ecs_entity_next(world, entity)) {
+        const net_row_template* row_template = row_template_of(match, entity);
+        if (!row_template) continue;
+        const uint32_t fields = row_template->layout.field_count;
+        if (!BASE_ARRAY_RESERVE(rows->allocator, rows->rows, rows->capacity, rows->count + 1) ||
+            !BASE_ARRAY_RESERVE(rows->allocator, rows->words, rows->word_capacity,
+                                rows->word_count + fields + 1))
+            return;
+        net_rows_read(row_template, world, entity, rows->words + rows->word_count);
+        rows->rows[rows->count++] =
+            (check_row){entity, ecs_template_get(world, row_template->id)->name, rows->word_count};
+        rows->word_count += fields;
+    }
+}
+
+// @return the first component of a row that changed, of those that every client has; NULL: none.
+static const char* seen_change(const ecs_world* world, const net_row_template* row_template,
+                               uint64_t changed, bool has_all) {
+    const ecs_template* source = ecs_template_get(world, row_template->id);
+    for (; changed; changed &= changed - 1) {
+        const uint32_t key = row_template->layout.components[__builtin_ctzll(changed)].key;
+        const ecs_template_component* component =
+            ecs_template_find_component(source, (ecs_component_id)key);
+        if (has_all || !component->visible || strcmp(component->visible, "public") == 0)
+            return ecs_component_get(world, (ecs_component_id)key)->name;
+    }
+    return NULL;
+}
+
+// @return whether a remembered row is another one now; of another world's row: what every client
+//         has of it.
+static bool rows_differ(const check_rows* rows, net_match* match, check_change* change) {
+    ecs_world* world = net_match_world(match);
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const check_row* row = &rows->rows[i];
+        *change = (check_change){row->entity, row->name, NULL};
+        if (!ecs_is_alive(world, row->entity)) return true;
+        const net_row_template* row_template = row_template_of(match, row->entity);
+        if (!row_template ||
+            strcmp(ecs_template_get(world, row_template->id)->name, row->name) != 0)
+            return true;
+        uint64_t now[PROTO_ROW_FIELDS_MAX];
+        net_rows_read(row_template, world, row->entity, now);
+        const uint64_t changed = net_row_changed(row_template, rows->words + row->first, now);
+        change->component = seen_change(world, row_template, changed, rows->match == match);
+        if (change->component) return true;
+    }
+    return false;
+}
+
+// ---- the table ----
+
+typedef struct check_bot {
+    struct check_table* table;
+    net_match* mirror;
+    net_presenter* presenter;
+    net_transport* transport;
+    net_client* client;
+    char name[16];
+    ecs_template_id joined; // template of its player's first entity; 0: it had none
+    ecs_tick lost;          // when that entity was gone; 0: it is there
+    bool takes_inputs;      // a system took them at some time
+} check_bot;
+
+// A picture that the game drew.
+typedef struct check_image {
+    uint64_t hash; // of its name
+    uint32_t width, height;
+    bool is_there;
+} check_image;
+
+typedef struct check_table {
+    net_checker* self;
+    net_sim* sim;
+    net_transport* transport;
+    net_server* server;
+    net_log_writer* log;
+    check_bot bots[NET_CHECK_BOTS_MAX];
+    uint32_t bot_count;
+    check_rows before;
+    base_reporter writes, notes, strays;
+    uint64_t now_us, tick_us;
+    bool is_sly;      // a system wrote what it declares as read
+    bool is_compared; // the worlds at the end
+    bool is_written;  // by a client, so that predictions and worlds differ too
+    bool has_writer;  // and it is known which part of the module wrote
+    check_image images[NET_IMAGES_MAX];
+    uint32_t image_count;
+} check_table;
+
+// ---- who writes ----
+
+static void report_write(void* context, const char* file, uint32_t line, const char* message) {
+    check_table* table = context;
+    (void)file, (void)line;
+    table->is_sly = true;
+    net_check_report(table->self, "write", message, "%s", message);
+}
+
+static void report_stray(void* context, const char* file, uint32_t line, const char* message) {
+    check_table* table = context;
+    (void)file, (void)line;
+    net_check_report(table->self, "picture", message, "%s", message);
+}
+
+// What clients and server say of entities that differ: the line loses nothing, so only a system of
+// the client can have written.
+static void report_note(void* context, const char* file, uint32_t line, const char* message) {
+    check_table* table = context;
+    (void)file, (void)line;
+    if (strstr(message, " dropped: ")) net_check_report(table->self, "drop", "", "%s", message);
+    static const char warning[] = "warning: ", prediction[] = "warning: prediction: ";
+    if (strncmp(message, prediction, strlen(prediction)) == 0)
+        net_check_report(table->self, "rough", "", "%s", message + strlen(warning));
+    if (strstr(message, "no client gets it") || strstr(message, "clients get them in parts"))
+        net_check_report(table->self, "sent", message, "%s", message + strlen(warning));
+    if (strstr(message, "was written past its tracking by")) {
+        table->is_written = true; // so clients differ
+        net_check_report(table->self, "slip", message, "%s", message + strlen(warning));
+    }
+    const char* what = strstr(message, ": entity ");
+    if (!what || table->has_writer || !strstr(message, "is not as the server has it")) return;
+    table->is_written = true;
+    static const char before[] = "component ";
+    char name[ECS_NAME_BYTES_MAX] = "";
+    const char* component = strstr(what, before);
+    if (component) (void)base_text_copy(name, sizeof name, component + strlen(before));
+    name[strcspn(name, " ")] = '\0';
+    net_check_report(table->self, "mirror", name,
+                     "a system of the client writes what the server sends%s", what);
+}
+
+static void report_change(check_table* table, const char* who, const check_change* change) {
+    table->is_written = table->has_writer = true;
+    net_check_report(table->self, who,
+                     change->component ? change->component : change->template_name,
+                     "%s writes %s%s of %s (entity %u:%u), which the server sends: only the server "
+                     "may",
+                     who, change->component ? "component " : "",
+                     change->component ? change->component : "the life", change->template_name,
+                     ecs_entity_index(change->entity), ecs_entity_generation(change->entity));
+}
+
+// All rows of a large world in each tick would take seconds.
+static bool is_watched(const check_table* table, net_match* match) {
+    enum { ROWS_PER_TICK = 200 };
+    const uint32_t every = 1 + ecs_world_entity_count(net_match_world(match)) / ROWS_PER_TICK;
+    return table->now_us / table->tick_us % every == 0;
+}
+
+// What a person may type at its longest, at four places in its characters: a game that cuts it at a
+// byte sends at most one text of four that is whole.
+static void type_line(const check_bot* bot, const net_player_context* player) {
+    enum { INPUTS_PER_LINE = 8 };
+    const uint32_t number = (uint32_t)(player->input_number / INPUTS_PER_LINE);
+    const net_game_module* game = bot->table->self->game;
+    if (!game->human_text || bot != bot->table->bots || player->input_number % INPUTS_PER_LINE != 0)
+        return;
+    char line[NET_LINE_BYTES_MAX];
+    (void)base_text_copy(line, sizeof line, &"xxx"[number % 4]);
+    while (base_text_copy(line + strlen(line), sizeof line - strlen(line), "\xf0\x9f\x99\x82")) {
+    }
+    game->human_text(player, line);
+}
+
+static void think(void* context, const net_player_context* player, void* input) {
+    check_bot* bot = context;
+    check_table* table = bot->table;
+    const net_game_module* game = table->self->game;
+    type_line(bot, player);
+    if (!game->bot_think) return;
+    const bool is_compared = is_watched(table, bot->mirror);
+    if (is_compared) take_rows(&table->before, bot->mirror);
+    ecs_running_call("bot_think"); // until the client has looked at the memory
+    game->bot_think(player, input);
+    check_change change;
+    if (is_compared && rows_differ(&table->before, bot->mirror, &change))
+        report_change(table, "bot_think", &change);
+}
+
+// ---- pictures ----
+
+static void draw_box(void* context, float x, float y, float width, float height, ecs_color color) {
+    (void)context, (void)x, (void)y, (void)width, (void)height, (void)color;
+}
+static void draw_circle(void* context, float x, float y, float radius, ecs_color color) {
+    (void)context, (void)x, (void)y, (void)radius, (void)color;
+}
+static void draw_line(void* context, float x0, float y0, float x1, float y1, float width,
+                      ecs_color color) {
+    (void)context, (void)x0, (void)y0, (void)x1, (void)y1, (void)width, (void)color;
+}
+static void draw_triangles(void* context, const float* points, const ecs_color* colors,
+                           uint32_t count) {
+    (void)context, (void)points, (void)colors, (void)count;
+}
+static void draw_text(void* context, float x, float y, float height, ecs_color color,
+                      const char* text) {
+    (void)context, (void)x, (void)y, (void)height, (void)color, (void)text;
+}
+static float text_width(void* context, float height, const char* text) {
+    (void)context;
+    return height * 0.5f * (float)strlen(text);
+}
+static const char* player_name(void* context, uint32_t client) {
+    return net_client_player_name(((check_bot*)context)->client, client);
+}
+
+static void report_image(void* context, const char* file, uint32_t line, const char* message) {
+    check_table* table = context;
+    (void)line;
+    net_check_report(table->self, "picture", message, "%s: %s", file, message);
+}
+
+// Each picture is looked for once. @return NULL: there is no room for one more.
+static const check_image* find_image(check_table* table, const char* name) {
+    const uint64_t hash = base_hash64_text(name ? name : "");
+    for (uint32_t i = 0; i < table->image_count; i++)
+        if (table->images[i].hash == hash) return &table->images[i];
+    if (table->image_count == NET_IMAGES_MAX) return NULL;
+    check_image* image = &table->images[table->image_count++];
+    const base_reporter reporter = {report_image, table};
+    base_bytes bytes;
+    base_bytes_init(&bytes, table->self->config->allocator);
+    *image = (check_image){.hash = hash};
+    image->is_there = net_image_read(table->self->config->module->asset_folder, name, &reporter,
+                                     &bytes, &image->width, &image->height) == NET_OK;
+    base_bytes_deinit(&bytes);
+    return image;
+}
+
+static void draw_sprite(void* context, const net_sprite* sprite) {
+    check_table* table = ((check_bot*)context)->table;
+    const check_image* image = find_image(table, sprite->image);
+    if (!image)
+        net_check_report(table->self, "picture", "", "the game draws more than %u pictures",
+                         NET_IMAGES_MAX);
+    if (!image || !image->is_there || sprite->part_width > 0.0f) return;
+    const uint32_t columns = sprite->columns ? sprite->columns : 1;
+    const uint32_t rows = sprite->rows ? sprite->rows : 1;
+    if (image->width % columns == 0 && image->height % rows == 0) return;
+    net_check_report(table->self, "sheet", sprite->image,
+                     "%s has %u x %u pixels, which are no %u x %u frames of one size: correct "
+                     "columns and rows, or the picture",
+                     sprite->image, image->width, image->height, columns, rows);
+}
+
+static void show(check_table* table, check_bot* bot) {
+    if (!net_presenter_frame(bot->presenter, table->now_us)) return;
+    net_match* view = net_presenter_match(bot->presenter);
+    const net_draw draw = {.size_bytes = sizeof draw,
+                           .context = bot,
+                           .rect = draw_box,
+                           .circle = draw_circle,
+                           .line = draw_line,
+                           .triangles = draw_triangles,
+                           .text = draw_text,
+                           .text_width = text_width,
+                           .player = net_client_player(bot->client),
+                           .time_s = (double)table->now_us * 1e-6,
+                           .frame_dt_s = (float)table->tick_us * 1e-6f,
+                           .player_name = player_name,
+                           .tick = net_presenter_tick(bot->presenter),
+                           .pixels_per_unit = 1,
+                           .sprite = draw_sprite};
+    const bool is_compared = is_watched(table, view);
+    if (is_compared) take_rows(&table->before, view);
+    net_presenter_draw(bot->presenter, &draw);
+    check_change change;
+    if (is_compared && rows_differ(&table->before, view, &change))
+        report_change(table, "a system of stage render", &change);
+}
+
+// ---- open and close ----
+
+static void inspect(check_table* table, net_match* match) {
+    ecs_inspect_writes(net_match_world(match), &table->writes);
+    net_match_report_strays(match, &table->strays);
+}
+
+static net_result open_bot(check_table* table, uint32_t index) {
+    check_bot* bot = &table->bots[index];
+    const net_check_config* config = table->self->config;
+    net_match_config mirror = net_match_config_default(config->module);
+    mirror.allocator = config->allocator;
+    mirror.role = NET_ROLE_MIRROR;
+    mirror.workers = NULL;
+    const net_presenter_config presenter = {
+        .allocator = config->allocator, .module = config->module, .is_predicting = true};
+    const net_link_config link = {.delay_ms = DELAY_MS, .seed = index + 1};
+    bot->table = table;
+    (void)base_text_format(bot->name, sizeof bot->name, "Bot %u", index + 1);
+    net_result result = net_match_create(&mirror, config->reporter, &bot->mirror);
+    // Its worlds were made before, with the caller's reporter.
+    if (result == NET_OK) result = net_presenter_create(&presenter, &table->notes, &bot->presenter);
+    if (result == NET_OK) result = net_sim_client(table->sim, &link, &bot->transport);
+    if (result != NET_OK) return result;
+    inspect(table, bot->mirror);
+    inspect(table, net_presenter_match(bot->presenter));
+    net_predict* predict = net_presenter_predict(bot->presenter);
+    if (predict) inspect(table, net_predict_match(predict));
+    const net_client_config client = {.allocator = config->allocator,
+                                      .match = bot->mirror,
+                                      .transport = bot->transport,
+                                      .address = "check",
+                                      .name = bot->name,
+                                      .is_bot = true,
+                                      .seed = index + 1,
+                                      .input = think,
+                                      .input_context = bot,
+                                      .presenter = bot->presenter,
+                                      .reporter = &table->notes};
+    return net_client_create(&client, &bot->client);
+}
+
+static net_result open_table(check_table* table, net_checker* self) {
+    const net_check_config* config = self->config;
+    const net_match_config* match = net_match_get_config(self->server);
+    *table = (check_table){.self = self,
+                           .bot_count = config->bots ? config->bots : NET_CHECK_BOTS_DEFAULT,
+                           .now_us = START_US,
+                           .tick_us = 1000000u / match->tick_rate_hz,
+                           .before = {.allocator = config->allocator},
+                           .writes = {report_write, table},
+                           .notes = {report_note, table},
+                           .strays = {report_stray, table}};
+    inspect(table, self->server);
+    net_result result = net_log_writer_create(config->allocator, config->log_file, self->server,
+                                              "check", 0, config->reporter, &table->log);
+    if (result == NET_OK) result = net_sim_create(config->allocator, 1, &table->sim);
+    if (result == NET_OK) result = net_sim_server(table->sim, table->bot_count, &table->transport);
+    if (result != NET_OK) return result;
+    const net_server_config server = {.allocator = config->allocator,
+                                      .match = self->server,
+                                      .transport = table->transport,
+                                      .observer = net_log_observer(table->log),
+                                      .clients_max = table->bot_count,
+                                      .clients_min = table->bot_count,
+                                      .ticks_max =
+                                          config->ticks ? config->ticks : NET_CHECK_TICKS_MAX,
+                                      .reporter = &table->notes};
+    result = net_server_create(&server, &table->server);
+    for (uint32_t i = 0; i < table->bot_count && result == NET_OK; i++)
+        result = open_bot(table, i);
+    return result;
+}
+
+static void close_table(check_table* table) {
+    for (uint32_t i = 0; i < table->bot_count; i++) {
+        check_bot* bot = &table->bots[i];
+        net_client_destroy(bot->client);
+        net_presenter_destroy(bot->presenter);
+        if (bot->transport) bot->transport->ops->destroy(bot->transport);
+        net_match_destroy(bot->mirror);
+    }
+    if (table->log) (void)net_log_writer_destroy(table->log);
+    net_server_destroy(table->server);
+    if (table->transport) table->transport->ops->destroy(table->transport);
+    net_sim_destroy(table->sim);
+    deinit_rows(&table->before);
+    ecs_inspect_writes(net_match_world(table->self->server), NULL);
+    net_match_report_strays(table->self->server, NULL);
+}
+
+// ---- the match ----
+
+static void step_bot(check_table* table, check_bot* bot) {
+    net_client_service(bot->client, table->now_us);
+    for (uint32_t i = 0; i < CATCH_UP_MAX; i++) {
+        if (net_client_get_phase(bot->client) == NET_CLIENT_ENDED) return;
+        if (table->now_us < net_client_next_tick_us(bot->client)) break;
+        net_client_tick(bot->client, table->now_us);
+    }
+    show(table, bot);
+}
+
+// Each client has everything now, and the match stands still.
+static void compare_worlds(check_table* table) {
+    net_checker* self = table->self;
+    table->is_compared = true;
+    if (table->is_written) return;
+    take_rows(&table->before, self->server);
+    for (uint32_t i = 0; i < table->bot_count; i++) {
+        check_bot* bot = &table->bots[i];
+        if (net_client_tick_newest(bot->client) != net_match_tick(self->server)) continue;
+        if (!self->game->interest) net_check_hidden_values(self, bot->mirror);
+        check_change change;
+        // With rules of interest a client has less.
+        if (self->game->interest || !rows_differ(&table->before, bot->mirror, &change)) continue;
+        net_check_report(
+            self, "worlds", change.template_name,
+            "at the end %s%s of %s (entity %u:%u) is not on a client what it is on the "
+            "server",
+            change.component ? "component " : "", change.component ? change.component : "the life",
+            change.template_name, ecs_entity_index(change.entity),
+            ecs_entity_generation(change.entity));
+    }
+}
+
+// ---- players ----
+
+// The entity of player_join is a player's entity for good: it must be one that the systems of the
+// input match, and one that stays.
+
+// May the terms of a handler match rows of this template? A handler without terms matches any.
+static bool is_taken_by(const ecs_world* world, const char* handler, ecs_template_id template_id) {
+    if (ecs_inspect_matches(world, handler, template_id)) return true;
+    for (uint32_t id = 1; id <= ecs_template_count(world); id++)
+        if (ecs_inspect_matches(world, handler, (ecs_template_id)id)) return false;
+    return true;
+}
+
+static ecs_event_type input_event(const net_checker* self, const char** name) {
+    for (uint32_t i = 0; i < self->game->message_count; i++) {
+        if (self->game->messages[i].kind != NET_MESSAGE_INPUT) continue;
+        *name = self->game->messages[i].event;
+        return ecs_event_find(net_match_world(self->server), *name);
+    }
+    return ECS_EVENT_NONE;
+}
+
+// @return the last handler of the input that does not take this template; NULL: one takes it, or
+// there is none.
+static const char* find_refusing(const net_checker* self, ecs_template_id template_id) {
+    const ecs_world* world = net_match_world(self->server);
+    const char* event;
+    const ecs_event_type type = input_event(self, &event);
+    ecs_user user = {0};
+    while (type != ECS_EVENT_NONE && ecs_inspect_handler(world, type, &user))
+        if (is_taken_by(world, user.name, template_id)) return NULL;
+    return user.name;
+}
+
+static void look_at_player(const check_table* table, check_bot* bot, uint32_t client) {
+    const net_checker* self = table->self;
+    const ecs_entity entity = net_match_player(self->server, client);
+    if (entity == ECS_ENTITY_NONE) {
+        if (bot->joined && bot->lost == 0) bot->lost = net_match_tick(self->server);
+        return;
+    }
+    const ecs_template_id template_id = ecs_entity_template(net_match_world(self->server), entity);
+    if (!bot->joined) bot->joined = template_id;
+    bot->takes_inputs = bot->takes_inputs || !find_refusing(self, template_id);
+}
+
+static void look_at_players(check_table* table) {
+    uint32_t clients[NET_CHECK_BOTS_MAX];
+    const uint32_t count = net_match_players(table->self->server, clients, table->bot_count);
+    // None leaves before the end.
+    const ecs_tick tick = net_match_tick(table->self->server);
+    for (uint32_t i = 0; i < count && i < table->bot_count; i++) {
+        look_at_player(table, &table->bots[i], clients[i]);
+        if (tick % LOOK_TICKS == 0)
+            net_check_sight(table->self, table->server, clients[i],
+                            tick >= NET_CHECK_TICKS_DEFAULT);
+    }
+}
+
+static ecs_tick ticks_without(const check_table* table, const check_bot* bot) {
+    return bot->lost ? net_match_tick(table->self->server) - bot->lost : 0;
+}
+
+static ecs_tick respawn_ticks_max(const check_table* table) {
+    return RESPAWN_S_MAX * net_match_get_config(table->self->server)->tick_rate_hz;
+}
+
+// @return whether a player has no entity, but not yet for long.
+static bool may_respawn(const check_table* table) {
+    for (uint32_t i = 0; i < table->bot_count; i++)
+        if (table->bots[i].lost && ticks_without(table, &table->bots[i]) < respawn_ticks_max(table))
+            return true;
+    return false;
+}
+
+static void check_players(check_table* table) {
+    net_checker* self = table->self;
+    const ecs_world* world = net_match_world(self->server);
+    const char* event = NULL;
+    (void)input_event(self, &event);
+    ecs_template_id players[NET_CHECK_BOTS_MAX];
+    uint32_t joined = 0;
+    for (uint32_t i = 0; i < table->bot_count; i++)
+        if (table->bots[i].joined) players[joined++] = table->bots[i].joined;
+    net_check_classes(self, players, joined);
+    const char* asking = find_refusing(self, ECS_TEMPLATE_NONE);
+    if (joined == 0 && asking)
+        net_check_report(self, "join", "",
+                         "player_join returned no entity for any player: input %s has no effect, "
+                         "system %s asks for its row; return what ecs_try_create gives",
+                         event, asking);
+    for (uint32_t i = 0; i < table->bot_count; i++) {
+        const check_bot* bot = &table->bots[i];
+        if (!bot->joined) continue; // a spectator
+        const char* name = ecs_template_get(world, bot->joined)->name;
+        const char* handler = find_refusing(self, bot->joined);
+        if (!bot->takes_inputs && handler)
+            net_check_report(self, "join", name,
+                             "player_join returns an entity of template %s, which lacks what "
+                             "system %s asks for: input %s has no effect; add its components to "
+                             "the template",
+                             name, handler, event);
+        if (ticks_without(table, bot) >= respawn_ticks_max(table))
+            net_check_report(self, "respawn", name,
+                             "a player has had no entity for %u s: its %s was destroyed in tick "
+                             "%llu, and a player never gets another; keep the entity of "
+                             "player_join, and set it back to respawn",
+                             RESPAWN_S_MAX, name, (unsigned long long)bot->lost);
+    }
+}
+
+// ---- who had no rows ----
+
+enum { WORLDS_PER_BOT = 3 };
+
+// Every world that runs systems: the server's, then those of each bot. NULL: there is none.
+static const ecs_world* world_of(const check_table* table, uint32_t index) {
+    if (index == 0) return net_match_world(table->self->server);
+    const check_bot* bot = &table->bots[(index - 1) / WORLDS_PER_BOT];
+    net_predict* predict = net_presenter_predict(bot->presenter);
+    switch ((index - 1) % WORLDS_PER_BOT) {
+    case 0:
+        return net_match_world(bot->mirror);
+    case 1:
+        return net_match_world(net_presenter_match(bot->presenter));
+    default:
+        return predict ? net_match_world(net_predict_match(predict)) : NULL;
+    }
+}
+
+static uint32_t world_count(const check_table* table) {
+    return 1 + table->bot_count * WORLDS_PER_BOT;
+}
+
+static bool has_had_rows(const check_table* table, const char* system) {
+    for (uint32_t i = 0; i < world_count(table); i++) {
+        const ecs_world* world = world_of(table, i);
+        ecs_user user = {0};
+        bool has_had;
+        while (world && ecs_inspect_rows(world, &user, &has_had))
+            if (has_had && strcmp(user.name, system) == 0) return true;
+    }
+    return false;
+}
+
+// The next system or handler that had no rows in any world; NULL: none. All bots have the same
+// systems.
+static const char* next_without_rows(const check_table* table, uint32_t* world, ecs_user* user) {
+    bool has_had;
+    for (; *world <= WORLDS_PER_BOT; (*world)++, *user = (ecs_user){0})
+        while (world_of(table, *world) && ecs_inspect_rows(world_of(table, *world), user, &has_had))
+            if (!has_had && !has_had_rows(table, user->name)) return user->name;
+    return NULL;
+}
+
+static void note_without_rows(const check_table* table) {
+    const net_check_config* config = table->self->config;
+    const char* name;
+    uint32_t world = 0;
+    ecs_user user = {0};
+    while ((name = next_without_rows(table, &world, &user))) {
+        ecs_user event = {0};
+        const bool is_handler = ecs_inspect_event(world_of(table, world), name, &event);
+        if (net_check_is_first(table->self, "rows", name))
+            base_report(config->reporter, config->file, 0,
+                        "note: %s never had %s: what it does was not checked", name,
+                        is_handler ? "an event" : "a row");
+    }
+}
+
+// Nothing more is to be seen, if the caller did not ask for a number of ticks.
+static bool is_enough(const check_table* table) {
+    const ecs_tick tick = net_match_tick(table->self->server);
+    uint32_t world = 0;
+    ecs_user user = {0};
+    return table->self->config->ticks == 0 && tick >= NET_CHECK_TICKS_DEFAULT &&
+           tick % LOOK_TICKS == 0 && !may_respawn(table) &&
+           !next_without_rows(table, &world, &user);
+}
+
+static void step_table(check_table* table) {
+    net_checker* self = table->self;
+    table->now_us += table->tick_us;
+    const net_server_phase before = net_server_get_phase(table->server);
+    const ecs_tick tick = net_match_tick(self->server);
+    net_server_service(table->server, table->now_us);
+    net_server_tick(table->server, table->now_us);
+    if (net_match_tick(self->server) != tick) look_at_players(table);
+    if (net_match_tick(self->server) != tick && is_enough(table))
+        net_server_stop(table->server, table->now_us);
+    if (net_match_tick(self->server) != tick && is_watched(table, self->server))
+        net_check_values(self);
+    const bool is_leaving = net_server_get_phase(table->server) >= NET_SERVER_LEAVING;
+    if (before == NET_SERVER_SETTLING && is_leaving && !table->is_compared) compare_worlds(table);
+    for (uint32_t i = 0; i < table->bot_count; i++)
+        step_bot(table, &table->bots[i]);
+}
+
+// The first system of the server that writes a component and is not in the prediction; NULL: none.
+static const char* find_unpredicted(const check_table* table, ecs_component_id component) {
+    const ecs_world* predict = net_match_world(table->self->predict);
+    ecs_user writer = {0};
+    while (
+        ecs_inspect_user(net_match_world(table->self->server), component, ECS_USE_WRITE, &writer)) {
+        ecs_user same = {0};
+        bool is_found = false;
+        while (!is_found && ecs_inspect_user(predict, component, ECS_USE_WRITE, &same))
+            is_found = strcmp(same.name, writer.name) == 0;
+        if (!is_found) return writer.name;
+    }
+    return NULL;
+}
+
+static void report_prediction(check_table* table, ecs_component_id component, uint32_t differs,
+                              uint64_t compared) {
+    const char* name = ecs_component_get(net_match_world(table->self->server), component)->name;
+    const char* system = find_unpredicted(table, component);
+    char why[2 * ECS_NAME_BYTES_MAX] = "systems with the tag predict do something else than those "
+                                       "of the server, or need what is not replicated";
+    if (system)
+        (void)base_text_format(why, sizeof why,
+                               "system %s of the server writes it and is not in the prediction: "
+                               "ES_TAG(server | predict)",
+                               system);
+    net_check_report(table->self, "predict", name,
+                     "prediction: component %s differs from the server's in %u of %llu rows: %s",
+                     name, differs, (unsigned long long)compared, why);
+}
+
+static void check_predictions(check_table* table) {
+    if (table->is_written) return;
+    for (uint32_t i = 0; i < table->bot_count; i++) {
+        const net_predict* predict = net_presenter_predict(table->bots[i].presenter);
+        if (!predict) return;
+        const uint64_t compared = net_predict_get_counters(predict)->compared;
+        ecs_world* world = net_match_world(table->bots[i].mirror);
+        for (uint32_t id = 1; id <= ecs_component_count(world); id++) {
+            const uint32_t differs = net_predict_differs(predict, (ecs_component_id)id);
+            if (compared < COMPARED_MIN || differs * 100u < compared * DIFFERING_PERCENT) continue;
+            report_prediction(table, (ecs_component_id)id, differs, compared);
+        }
+    }
+}
+
+// ---- the end ----
+
+static void say_stepped(const net_checker* self) {
+    if (self->config->stepped) self->config->stepped(self->config->stepped_context);
+}
+
+static net_result close_log(check_table* table) {
+    net_log_append_close(table->log, table->self->server);
+    net_result result = net_log_writer_finish(table->log);
+    char text[256];
+    if (net_log_take_failure(table->log, text, sizeof text))
+        base_report(table->self->config->reporter, table->self->config->log_file, 0, "%s", text);
+    return result;
+}
+
+// What the world refused: it is counted, and a game rarely looks at the answer.
+static void check_refused(check_table* table) {
+    ecs_world* world = net_match_world(table->self->server);
+    const ecs_counters* counters = ecs_world_counters(world);
+    if (counters->commands_refused > 0 && !table->is_sly) // that says why
+        net_check_report(table->self, "refused", "commands",
+                         "%llu creations or other commands were refused, the world has %u "
+                         "entities: it is full, or the queue of a tick is; destroy what is no "
+                         "longer needed",
+                         (unsigned long long)counters->commands_refused,
+                         ecs_world_entity_count(world));
+    if (counters->events_refused > 0)
+        net_check_report(table->self, "refused", "events",
+                         "%llu events were refused: the queue of a tick is full; send fewer",
+                         (unsigned long long)counters->events_refused);
+}
+
+net_result net_check_match(net_checker* self) {
+    check_table table;
+    net_result result = open_table(&table, self);
+    const uint32_t ticks = self->config->ticks ? self->config->ticks : NET_CHECK_TICKS_MAX;
+    for (uint32_t i = 0; result == NET_OK && i < ticks + END_STEPS_MAX; i++) {
+        if (net_server_get_phase(table.server) == NET_SERVER_ENDED) break;
+        step_table(&table);
+        say_stepped(self);
+    }
+    if (result == NET_OK) {
+        net_transport_stats stats;
+        check_predictions(&table);
+        check_players(&table);
+        check_refused(&table);
+        note_without_rows(&table);
+        table.transport->ops->stats(table.transport, &stats);
+        self->result.ticks = net_match_tick(self->server);
+        self->result.datagrams = stats.sent_datagrams + stats.recv_datagrams;
+        result = close_log(&table);
+    }
+    close_table(&table);
+    // In a validating build the replay, which reports to no check, would stop at such a write.
+    if (result != NET_OK || (BASE_VALIDATE_ON && table.is_sly)) return result;
+    return net_check_log(self);
+}

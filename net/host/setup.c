@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// Steps of setting up that server, client, replay and playback have in common.
+#include "host/setup.h"
+
+#include "check/check.h"
+#include "host/keys.h"
+
+#include "net/socket.h"
+
+#include "base/assert.h"
+#include "base/file.h"
+#include "base/float_mode.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { MODULE_PATH_BYTES_MAX = 2048 };
+
+bool net_host_prepare(const base_reporter* reporter) {
+    (void)base_float_mode_set(); // a preloaded library may have set another; threads inherit it
+    // A file at its size limit is an error of its writer, not the end of the program.
+    if (signal(SIGXFSZ, SIG_IGN) != SIG_ERR && base_file_open_standard() && net_host_forbid_core())
+        return true;
+    base_report(reporter, NULL, 0, "cannot prepare the process: %s", strerror(errno));
+    return false;
+}
+
+// A secret that can be guessed is worse than a program that does not start.
+void net_host_draw_secret(void* context, void* bytes, size_t size) {
+    (void)context;
+    ssize_t drawn = getrandom(bytes, size, 0);
+    BASE_ASSERT(drawn == (ssize_t)size); // the kernel gives up to 256 bytes in one piece
+}
+
+net_result net_host_open_module(const char* name, const base_reporter* reporter,
+                                net_module** module) {
+    char path[MODULE_PATH_BYTES_MAX];
+    net_module_default_path(path, sizeof path);
+    return net_module_open(name, path, reporter, module);
+}
+
+// The threads that the systems of a world of this role can use; 0: it cannot be made (reported).
+static uint32_t threads_of(const net_module* module, net_role role, const base_reporter* reporter) {
+    net_match_config config = net_match_config_default(module);
+    config.role = role;
+    net_match* match = NULL;
+    if (net_match_create(&config, reporter, &match) != NET_OK) return 0;
+    const uint32_t threads = ecs_world_threads_max(net_match_world(match));
+    net_match_destroy(match);
+    return threads;
+}
+
+static net_result open_workers(net_module* module, net_role role, uint64_t threads,
+                               const base_reporter* reporter) {
+    uint32_t wanted = (uint32_t)(threads < BASE_WORKERS_MAX ? threads : BASE_WORKERS_MAX);
+    if (wanted == 0) wanted = base_workers_default(BASE_WORKERS_MAX);
+    if (threads == 0 && wanted > 1) {
+        const uint32_t most = threads_of(module, role, reporter);
+        if (most == 0) return NET_ERR_MODULE;
+        wanted = base_workers_default(most);
+    }
+    if (wanted == 1) return NET_OK;
+    module->workers = base_workers_create(NULL, wanted);
+    return module->workers ? NET_OK : NET_ERR_MEMORY;
+}
+
+net_result net_host_open_game(const char* name, net_role role, uint64_t threads,
+                              const base_reporter* reporter, net_module** module) {
+    net_result result = net_host_open_module(name, reporter, module);
+    if (result != NET_OK) return result;
+    result = open_workers(*module, role, threads, reporter);
+    if (result == NET_OK) return NET_OK;
+    net_module_close(*module);
+    *module = NULL;
+    return result;
+}
+
+void net_host_close_game(net_module* module) {
+    if (!module) return;
+    base_workers_destroy(module->workers);
+    net_module_close(module);
+}
+
+net_result net_host_check_game(net_match* match, const base_reporter* reporter) {
+    const net_module* module = net_match_get_config(match)->module;
+    const net_check_config config = {
+        .module = module, .file = module->game->name, .reporter = reporter};
+    net_check_result found = {0};
+    const net_result result = net_check_declared(&config, match, &found);
+    if (found.warnings > 0)
+        base_report(reporter, NULL, 0,
+                    "note: %u warnings about the game; shoal-server check FILE.so plays it and "
+                    "says more",
+                    found.warnings);
+    return result;
+}
+
+bool net_host_reload(net_server* server, net_module** module, net_match** match, net_module** old,
+                     const base_reporter* reporter) {
+    const char* file = (*module)->templates_file;
+    net_module* next = NULL;
+    net_match* made = NULL;
+    net_result result = net_module_reopen(*module, reporter, &next);
+    if (result == NET_OK && !next) {
+        base_report(reporter, file, 0, "note: not reloaded: neither it nor the library changed");
+        return false;
+    }
+    if (result == NET_OK) result = net_match_create_from(*match, next, reporter, &made);
+    if (result == NET_OK) result = net_host_check_game(made, reporter);
+    if (result == NET_OK) result = net_server_exchange(server, made);
+    if (result != NET_OK) {
+        base_report(reporter, file, 0, "not reloaded, the match goes on as it was: %s",
+                    result == NET_ERR_MODULE ? "its faults are above" : net_result_text(result));
+        net_match_destroy(made);
+        net_module_close(next);
+        return false;
+    }
+    net_match_destroy(*match);
+    *old = *module;
+    *module = next;
+    *match = made;
+    base_report(reporter, file, 0, "note: reloaded: the match goes on with it");
+    return true;
+}
+
+bool net_host_simulate_network(const char* spec, const base_reporter* reporter) {
+    if (!spec) return true;
+    net_link_pair link;
+    return net_link_config_parse(spec, reporter, &link) == NET_OK &&
+           net_socket_link_set_pair(&link) == NET_OK;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+/// What every program does before it runs: open the game, set up the simulated network.
+#pragma once
+
+#include "net/match.h"
+#include "net/server.h"
+
+/// Call it first in main: descriptors 0 to 2 are open (base/file.h), SIGXFSZ is ignored, and there
+/// will be no core file (host/keys.h). @return false: reported.
+BASE_MUST_USE bool net_host_prepare(const base_reporter* reporter);
+/// Open the game of this name or file. A name is looked up in the module path
+/// (net_module_default_path).
+/// @return NET_OK (the caller closes the module); NET_ERR_UNKNOWN, NET_ERR_MODULE (reported through
+///         `reporter`; NULL: silent); NET_ERR_MEMORY.
+BASE_MUST_USE net_result net_host_open_module(const char* name, const base_reporter* reporter,
+                                              net_module** module);
+/// The same with the threads of --threads for its matches, in module->workers; 0: a number that
+/// fits the machine and the systems of a world of this role. One thread needs none.
+/// @return NET_OK (the caller calls net_host_close_game after the matches); NET_ERR_UNKNOWN,
+///         NET_ERR_MODULE (reported); NET_ERR_MEMORY (also when the system has no thread left). A
+///         game that is not open is NULL.
+BASE_MUST_USE net_result net_host_open_game(const char* name, net_role role, uint64_t threads,
+                                            const base_reporter* reporter, net_module** module);
+/// Close module and threads. NULL does nothing.
+void net_host_close_game(net_module* module);
+/// Say what the module's file and declarations alone show (check/check.h), each as a warning: the
+/// match runs all the same. `match` is a server's, before or between ticks.
+/// @return as net_check_declared.
+BASE_MUST_USE net_result net_host_check_game(net_match* match, const base_reporter* reporter);
+/// When the files of the server's module changed, let its match go on with them: *module and
+/// *match are the new ones then, and *old is the module before, which the caller closes when no
+/// other match is of it. Between ticks, while the server is RUNNING. A fault changes nothing. What
+/// became of it is reported. @return whether another match goes on.
+bool net_host_reload(net_server* server, net_module** module, net_match** match, net_module** old,
+                     const base_reporter* reporter);
+/// Fill bytes of a secret, at most 256, from the kernel (net_server_config.entropy).
+void net_host_draw_secret(void* context, void* bytes, size_t size);
+/// Put the simulated network of --net under all sockets of this process. `spec` as in --help; NULL:
+/// none.
+/// @return false when the spec is wrong: reported.
+BASE_MUST_USE bool net_host_simulate_network(const char* spec, const base_reporter* reporter);

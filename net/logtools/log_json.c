@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: MIT
+// With the game's module messages are decoded, without it they are hex. 64-bit hashes are text:
+// JSON numbers have 53 bits.
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "log/log_read.h"
+#include "log/log_record.h"
+#include "logtools/log_source.h"
+#include "logtools/log_space.h"
+#include "net/log_tools.h"
+#include "net/match.h"
+#include "proto/codec.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+// Lines of JSON about a log: texts, entities, messages, and the items of its records.
+
+// A line while it is written. What fails for lack of memory shows in json_end.
+typedef struct net_log_json {
+    const net_module* module; ///< NULL: messages are hex
+    bool has_payloads;        ///< beside the objects
+    proto_codec codec;
+    bool has_codec;
+    base_bytes text; ///< of the line so far
+} net_log_json;
+
+// @return false when memory ran out; json_deinit is needed in both cases.
+static bool json_init(net_log_json* self, const base_allocator* allocator,
+                      const net_module* module) {
+    *self = (net_log_json){.module = module};
+    base_bytes_init(&self->text, allocator);
+    self->has_codec = proto_codec_init(&self->codec, allocator, PROTO_UNPACK_BYTES_MAX);
+    return self->has_codec;
+}
+
+static void json_deinit(net_log_json* self) {
+    if (self->has_codec) proto_codec_deinit(&self->codec);
+    base_bytes_deinit(&self->text);
+}
+
+// Give the line to `line` and begin the next one. @return false when memory ran out.
+static bool json_end(net_log_json* self, ecs_line_fn line, void* context) {
+    base_bytes_write_u8(&self->text, 0);
+    if (self->text.failed) return false;
+    line(context, (const char*)self->text.data);
+    base_bytes_clear(&self->text);
+    return true;
+}
+
+// Append as it is; at most 255 bytes.
+static void json_put(net_log_json* self, const char* format, ...) {
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (size > 0) base_bytes_write(&self->text, text, strlen(text));
+}
+
+static void json_text(net_log_json* self, const char* text) {
+    base_json_text(&self->text, text);
+}
+
+// Append "INDEX:GENERATION" with quotes.
+static void json_entity(net_log_json* self, ecs_entity entity) {
+    json_put(self, "\"%u:%u\"", ecs_entity_index(entity), ecs_entity_generation(entity));
+}
+
+static void json_hex(net_log_json* self, const uint8_t* data, size_t size) {
+    base_json_hex(&self->text, data, size);
+}
+
+// Position of the message in the module's table; UINT32_MAX for none.
+static uint32_t position_of(const net_log_json* self, const net_log_item* item) {
+    if (!self->module) return UINT32_MAX;
+    const net_game_module* game = self->module->game;
+    if (item->kind != NET_LOG_ITEM_INPUT)
+        return item->message - 1 < game->message_count ? item->message - 1 : UINT32_MAX;
+    for (uint32_t i = 0; i < game->message_count; i++)
+        if (game->messages[i].kind == NET_MESSAGE_INPUT) return i;
+    return UINT32_MAX;
+}
+
+static const net_message* message_of(const net_log_json* self, const net_log_item* item) {
+    const uint32_t position = position_of(self, item);
+    return position == UINT32_MAX ? NULL : &self->module->game->messages[position];
+}
+
+// Append ,"name":NAME,"value":OBJECT, or ,"payload":HEX for what cannot be decoded.
+static void net_log_json_payload(net_log_json* self, const net_log_item* item) {
+    const net_message* message = message_of(self, item);
+    const ProtobufCMessage* decoded = NULL;
+    if (message) {
+        json_put(self, ",\"name\":");
+        json_text(self, message->name);
+        decoded = proto_codec_decode(&self->codec, message->descriptor, item->payload,
+                                     item->payload_bytes, NET_EVENT_PAYLOAD_BYTES_MAX);
+    }
+    if (decoded) {
+        json_put(self, ",\"value\":");
+        proto_json(decoded, &self->text);
+        if (!self->has_payloads) return;
+    }
+    json_put(self, ",\"payload\":");
+    json_hex(self, item->payload, item->payload_bytes);
+}
+
+// Append a whole item as an object.
+static void json_item(net_log_json* self, const net_log_item* item) {
+    json_put(self, "{");
+    if (item->kind != NET_LOG_ITEM_SERVER_EVENT) json_put(self, "\"client\":%u", item->client);
+    switch (item->kind) {
+    case NET_LOG_ITEM_LEAVE:
+        json_put(self, ",\"reason\":%u", item->reason);
+        break;
+    case NET_LOG_ITEM_JOIN:
+        json_put(self, ",\"name\":");
+        json_text(self, item->name);
+        json_put(self, ",\"is_bot\":%s", item->is_bot ? "true" : "false");
+        if (item->player_id != 0) json_put(self, ",\"player_id\":%" PRIu64, item->player_id);
+        if (item->payload_bytes > 0) {
+            json_put(self, ",\"user_data\":");
+            json_hex(self, item->payload, item->payload_bytes);
+        }
+        break;
+    case NET_LOG_ITEM_INPUT:
+        json_put(self, ",\"number\":%u", item->number);
+        if (item->seen > 0) json_put(self, ",\"view\":%" PRIu64, item->seen);
+        if (item->is_repeat) json_put(self, ",\"is_repeat\":true");
+        if (!item->is_repeat) net_log_json_payload(self, item);
+        break;
+    default:
+        if (item->kind == NET_LOG_ITEM_EVENT) json_put(self, ",");
+        if (item->number > 0) json_put(self, "\"number\":%u,", item->number);
+        json_put(self, "\"message\":%u,\"target\":", item->message);
+        json_entity(self, item->target);
+        net_log_json_payload(self, item);
+    }
+    json_put(self, "}");
+}
+
+// ---- a whole log ----
+
+// A log as lines of JSON, for people and for tools. It reads the records and replays nothing.
+
+typedef struct dump {
+    net_log_reader* reader;
+    ecs_line_fn line;
+    void* context;
+    net_log_json json;
+} dump;
+
+static void put_items(dump* self, const net_log_record* record, net_log_item_kind kind,
+                      const char* name) {
+    if (record->item_count[kind] == 0) return;
+    json_put(&self->json, ",\"%s\":[", name);
+    size_t offset = 0;
+    net_log_item item;
+    for (bool is_first = true; net_log_item_next(record, kind, &offset, &item); is_first = false) {
+        if (!is_first) json_put(&self->json, ",");
+        json_item(&self->json, &item);
+    }
+    json_put(&self->json, "]");
+}
+
+static void put_hashes(dump* self, const net_log_record* record) {
+    json_put(&self->json, ",\"state_hash\":\"%016" PRIx64 "\"", record->state_hash);
+    if (record->has_world_hash)
+        json_put(&self->json, ",\"world_hash\":\"%016" PRIx64 "\"", record->world_hash);
+}
+
+// Bytes that are no text are hexadecimal digits.
+static void put_argument(net_log_json* json, const net_match_argument* argument) {
+    char text[ECS_STRING_BYTES_MAX + 1];
+    if (net_log_argument_text(argument, text))
+        json_text(json, text);
+    else
+        json_hex(json, argument->data, argument->size);
+}
+
+static void put_control(net_log_json* json, const net_log_record* record) {
+    json_put(json, ",\"verb\":\"%s\",\"arguments\":[", record->verb);
+    size_t offset = 0;
+    net_match_argument argument;
+    for (bool is_first = true; net_log_argument_next(record, &offset, &argument);
+         is_first = false) {
+        if (!is_first) json_put(json, ",");
+        put_argument(json, &argument);
+    }
+    json_put(json, "]");
+}
+
+// Records of kinds that this version does not know: one line for all that stand together.
+static bool put_others(dump* self, uint64_t* count, uint64_t* bytes) {
+    json_put(&self->json, "{\"other\":{\"records\":%" PRIu64 ",\"bytes\":%" PRIu64 "}}", *count,
+             *bytes);
+    *count = *bytes = 0;
+    return json_end(&self->json, self->line, self->context);
+}
+
+static void put_record(dump* self, const net_log_record* record) {
+    static const char* const names[] = {"other", "begin",   "end",  "close",
+                                        "state", "control", "alive"};
+    json_put(&self->json, "{\"%s\":{\"tick\":%" PRIu64, names[record->kind], record->tick);
+    if (record->kind == NET_LOG_KIND_BEGIN) {
+        put_items(self, record, NET_LOG_ITEM_LEAVE, "leaves");
+        put_items(self, record, NET_LOG_ITEM_JOIN, "joins");
+        put_items(self, record, NET_LOG_ITEM_EVENT, "events");
+        put_items(self, record, NET_LOG_ITEM_INPUT, "inputs");
+    } else if (record->kind == NET_LOG_KIND_END) {
+        put_hashes(self, record);
+        put_items(self, record, NET_LOG_ITEM_SERVER_EVENT, "events");
+        if (record->events_left_out > 0)
+            json_put(&self->json, ",\"events_left_out\":%u", record->events_left_out);
+    } else if (record->kind == NET_LOG_KIND_CLOSE) {
+        put_hashes(self, record);
+    } else if (record->kind == NET_LOG_KIND_CONTROL) {
+        put_control(&self->json, record);
+    } else if (record->kind == NET_LOG_KIND_ALIVE) {
+        json_put(&self->json, ",\"reason\":%u", record->reason);
+    } else {
+        json_put(&self->json, ",\"bytes\":%u", record->changes_bytes);
+    }
+    json_put(&self->json, "}}");
+}
+
+static void put_header(net_log_json* json, const net_log_reader* reader) {
+    const net_log_info* info = net_log_reader_info(reader);
+    json_put(json, "{\"header\":{\"game\":");
+    json_text(json, info->game);
+    json_put(json, ",\"build\":");
+    json_text(json, info->build);
+    json_put(json,
+             ",\"identity\":\"%016" PRIx64 "\",\"content_hash\":\"%016" PRIx64
+             "\",\"schema_hash\":\"%016" PRIx64 "\"",
+             info->identity, info->content_hash, info->schema_hash);
+    json_put(json, ",\"seed\":%" PRIu64 ",\"tick_rate_hz\":%u,\"replicated_index_max\":%u",
+             info->seed, info->tick_rate_hz, info->replicated_index_max);
+    json_put(json, ",\"started_unix_ms\":%" PRIu64 ",\"settings\":[", info->started_unix_ms);
+    for (uint32_t i = 0; i < info->setting_count; i++) {
+        if (i > 0) json_put(json, ",");
+        json_text(json, info->settings[i]);
+    }
+    json_put(json, "]}}");
+}
+
+static net_result walk_records(dump* self) {
+    put_header(&self->json, self->reader);
+    if (!json_end(&self->json, self->line, self->context)) return NET_ERR_MEMORY;
+    net_log_cursor cursor = net_log_cursor_begin(self->reader);
+    net_log_record record;
+    uint64_t others = 0, other_bytes = 0;
+    while (net_log_cursor_next(self->reader, &cursor, &record)) {
+        if (record.kind == NET_LOG_KIND_OTHER) {
+            others++;
+            other_bytes += record.size;
+            continue;
+        }
+        if (others > 0 && !put_others(self, &others, &other_bytes)) return NET_ERR_MEMORY;
+        put_record(self, &record);
+        if (!json_end(&self->json, self->line, self->context)) return NET_ERR_MEMORY;
+    }
+    if (others > 0 && !put_others(self, &others, &other_bytes)) return NET_ERR_MEMORY;
+    return cursor.has_failed ? NET_ERR_DAMAGED : NET_OK;
+}
+
+net_result net_log_dump(net_log_reader* reader, const net_module* module, ecs_line_fn line,
+                        void* context) {
+    BASE_ASSERT(reader && line);
+    dump self = {.reader = reader, .line = line, .context = context};
+    net_result result = NET_ERR_MEMORY;
+    if (json_init(&self.json, net_log_reader_allocator(reader), module))
+        result = walk_records(&self);
+    json_deinit(&self.json);
+    return result;
+}
+
+// ---- values, inputs and events ----
+
+// Values are a line for each entity and tick. A field that is alone in its component is the value
+// of the component.
+
+enum { TEXT_BYTES_MAX = 8192 };
+
+typedef struct export {
+    net_log_reader* reader;
+    const net_module* module;
+    const net_log_export_config* config;
+    const base_reporter* reporter;
+    net_log_exported* exported;
+    ecs_line_fn line;
+    void* context;
+    net_log_json row;
+    net_log_source* source;
+    uint32_t* chosen; // positions of components
+    uint32_t chosen_count;
+    ecs_number* values; // of one component
+    uint32_t values_max;
+    char* text;
+}
+export;
+
+static bool end_row(export* self) {
+    self->exported->rows++;
+    return json_end(&self->row, self->line, self->context);
+}
+
+// ---- values
+
+static net_result choose(export* self) {
+    const uint32_t count = net_log_source_component_count(self->source);
+    const base_allocator* allocator = net_log_reader_allocator(self->reader);
+    self->chosen = base_allocate(allocator, (count + 1) * sizeof *self->chosen);
+    self->text = base_allocate(allocator, TEXT_BYTES_MAX);
+    if (!self->chosen || !self->text) return NET_ERR_MEMORY;
+    net_result result = net_log_source_choose(self->source, self->reader, self->config->components,
+                                              self->reporter, self->chosen, &self->chosen_count);
+    for (uint32_t i = 0; i < self->chosen_count; i++) {
+        const net_log_component* component =
+            net_log_source_component(self->source, self->chosen[i]);
+        if (component->value_count > self->values_max) self->values_max = component->value_count;
+    }
+    self->values = base_allocate(allocator, (self->values_max + 1) * sizeof *self->values);
+    return self->values ? result : NET_ERR_MEMORY;
+}
+
+static void put_shape(export* self, const net_log_component* component) {
+    json_put(&self->row, "{\"name\":");
+    json_text(&self->row, component->name);
+    json_put(&self->row, ",\"is_varsize\":%s,\"fields\":[",
+             component->is_varsize ? "true" : "false");
+    for (uint32_t f = 0; f < component->field_count; f++) {
+        const net_log_field* field = &component->fields[f];
+        json_put(&self->row, "%s{\"name\":", f > 0 ? "," : "");
+        json_text(&self->row, field->name);
+        json_put(&self->row, ",\"kind\":\"%s\",\"count\":%u}", ecs_field_kind_name(field->kind),
+                 field->count);
+    }
+    json_put(&self->row, "]}");
+}
+
+// Where entities are, as on the inspector's map.
+static void put_place(export* self) {
+    const net_interest_rules* rules = self->module ? self->module->game->interest : NULL;
+    net_log_where place = {0};
+    for (uint32_t i = 0; i < net_log_source_component_count(self->source); i++)
+        (void)net_log_where_add(&place, net_log_source_component(self->source, i),
+                                rules ? rules->position : NULL,
+                                net_log_source_is_replicated(self->source, i));
+    if (place.rank == 0) return;
+    json_put(&self->row, ",\"place\":{\"component\":");
+    json_text(&self->row, net_log_source_component(self->source, place.component - 1)->name);
+    json_put(&self->row, ",\"first\":%u,\"count\":%u}", place.part.first, place.part.count);
+}
+
+// What programs need to know before the lines: the log's header, the schema of its game, and the
+// components that were chosen.
+static bool write_head(export* self) {
+    net_log_json* row = &self->row;
+    put_header(row, self->reader);
+    if (!json_end(row, self->line, self->context)) return false;
+    const net_match* match = net_log_source_match(self->source);
+    if (match) {
+        json_put(row, "{\"schema\":");
+        if (net_match_print_schema(match, &row->text) != NET_OK) return false;
+        for (size_t i = 0; i < row->text.size; i++)
+            if (row->text.data[i] == '\n') row->text.data[i] = ' ';
+        json_put(row, "}");
+        if (!json_end(row, self->line, self->context)) return false;
+    }
+    json_put(row, "{\"components\":[");
+    for (uint32_t i = 0; i < self->chosen_count; i++) {
+        if (i > 0) json_put(row, ",");
+        put_shape(self, net_log_source_component(self->source, self->chosen[i]));
+    }
+    json_put(row, "]");
+    put_place(self);
+    json_put(row, "}");
+    return json_end(row, self->line, self->context);
+}
+
+static void put_json_fields(export* self, const net_log_component* component) {
+    const ecs_number* value = self->values;
+    const bool is_alone = component->field_count == 1;
+    char number[NET_LOG_NUMBER_BYTES];
+    if (!is_alone) json_put(&self->row, "{");
+    for (uint32_t f = 0; f < component->field_count; f++) {
+        const net_log_field* field = &component->fields[f];
+        if (f > 0) json_put(&self->row, ",");
+        if (!is_alone) {
+            json_text(&self->row, field->name);
+            json_put(&self->row, ":");
+        }
+        if (field->count > 1) json_put(&self->row, "[");
+        for (uint32_t k = 0; k < field->count; k++) {
+            net_log_source_number(value++, number);
+            json_put(&self->row, "%s%s", k > 0 ? "," : "", number);
+        }
+        if (field->count > 1) json_put(&self->row, "]");
+    }
+    if (!is_alone) json_put(&self->row, "}");
+}
+
+static void put_json_component(export* self, ecs_entity entity, uint32_t position) {
+    const net_log_component* component = net_log_source_component(self->source, position);
+    json_put(&self->row, ",");
+    json_text(&self->row, component->name);
+    json_put(&self->row, ":");
+    if (component->is_varsize) {
+        net_log_source_text(self->source, entity, position, self->text, TEXT_BYTES_MAX);
+        json_text(&self->row, self->text);
+    } else if (component->value_count == 0) {
+        json_put(&self->row, "true"); // a tag
+    } else {
+        net_log_source_read(self->source, entity, position, self->values);
+        put_json_fields(self, component);
+    }
+}
+
+static bool write_entity(export* self, ecs_tick tick, ecs_entity entity) {
+    bool has_any = false;
+    for (uint32_t i = 0; i < self->chosen_count && !has_any; i++)
+        has_any = net_log_source_has(self->source, entity, self->chosen[i]);
+    if (!has_any) return true;
+    json_put(&self->row, "{\"tick\":%" PRIu64 ",\"entity\":", tick);
+    json_entity(&self->row, entity);
+    json_put(&self->row, ",\"template\":");
+    json_text(&self->row, net_log_source_template(self->source, entity));
+    for (uint32_t i = 0; i < self->chosen_count; i++)
+        if (net_log_source_has(self->source, entity, self->chosen[i]))
+            put_json_component(self, entity, self->chosen[i]);
+    json_put(&self->row, "}");
+    return end_row(self);
+}
+
+static net_result write_values(export* self) {
+    const net_log_export_config* config = self->config;
+    const uint64_t every = config->every > 0 ? config->every : 1;
+    ecs_tick last = net_log_reader_info(self->reader)->last_tick;
+    if (config->last > 0 && config->last < last) last = config->last;
+    net_result result = net_log_source_create(self->reader, self->module, config->first,
+                                              self->reporter, &self->source);
+    if (result == NET_OK) result = choose(self);
+    if (result == NET_OK && config->what == NET_LOG_EXPORT_ALL && !write_head(self))
+        result = NET_ERR_MEMORY;
+    while (result == NET_OK) {
+        if (net_log_source_tick(self->source) >= last) break;
+        result = net_log_source_step(self->source);
+        // Behind damage, and in a part of a log, the next tick is a later one.
+        const ecs_tick tick = net_log_source_tick(self->source);
+        if (tick > last) break;
+        self->exported->diverged_tick = net_log_source_diverged(self->source);
+        if (result != NET_OK || tick < config->first) continue;
+        self->exported->ticks++;
+        if (tick % every != 0) continue;
+        if (!net_log_source_is_whole(self->source)) {
+            self->exported->ticks_lacking++;
+            continue;
+        }
+        for (ecs_entity at = net_log_source_next(self->source, ECS_ENTITY_NONE);
+             at != ECS_ENTITY_NONE && result == NET_OK; at = net_log_source_next(self->source, at))
+            if (!write_entity(self, tick, at)) result = NET_ERR_MEMORY;
+    }
+    return result == NET_ERR_CLOSED ? NET_OK : result;
+}
+
+// ---- inputs and events
+
+static const char* const item_names[NET_LOG_ITEM_KINDS] = {
+    [NET_LOG_ITEM_LEAVE] = "leave",
+    [NET_LOG_ITEM_JOIN] = "join",
+    [NET_LOG_ITEM_EVENT] = "client_event",
+    [NET_LOG_ITEM_INPUT] = "input",
+    [NET_LOG_ITEM_SERVER_EVENT] = "server_event",
+};
+
+static bool write_item(export* self, ecs_tick tick, const net_log_item* item) {
+    json_put(&self->row, "{\"tick\":%" PRIu64 ",", tick);
+    if (self->config->what != NET_LOG_EXPORT_INPUTS)
+        json_put(&self->row, "\"kind\":\"%s\",", item_names[item->kind]);
+    const size_t brace = self->row.text.size;
+    json_item(&self->row, item);
+    if (!self->row.text.failed) // an object's brace: its fields go on behind those above
+        memmove(self->row.text.data + brace, self->row.text.data + brace + 1,
+                --self->row.text.size - brace);
+    return end_row(self);
+}
+
+static net_result write_items_of(export* self, const net_log_record* record) {
+    for (net_log_item_kind kind = NET_LOG_ITEM_LEAVE; kind < NET_LOG_ITEM_KINDS; kind++) {
+        const bool is_input = kind == NET_LOG_ITEM_INPUT;
+        if (self->config->what != NET_LOG_EXPORT_ALL &&
+            is_input != (self->config->what == NET_LOG_EXPORT_INPUTS))
+            continue;
+        size_t offset = 0;
+        net_log_item item;
+        while (net_log_item_next(record, kind, &offset, &item))
+            if (!write_item(self, record->tick, &item)) return NET_ERR_MEMORY;
+    }
+    return NET_OK;
+}
+
+static net_result write_control(export* self, const net_log_record* record) {
+    json_put(&self->row, "{\"tick\":%" PRIu64 ",\"kind\":\"control\"", record->tick);
+    put_control(&self->row, record);
+    json_put(&self->row, "}");
+    return end_row(self) ? NET_OK : NET_ERR_MEMORY;
+}
+
+static net_result write_items(export* self) {
+    const net_log_export_config* config = self->config;
+    const bool is_all = config->what == NET_LOG_EXPORT_ALL;
+    net_result result = NET_OK;
+    net_log_cursor cursor = net_log_cursor_begin(self->reader);
+    net_log_record record;
+    while (result == NET_OK && net_log_cursor_next(self->reader, &cursor, &record)) {
+        const bool is_control = record.kind == NET_LOG_KIND_CONTROL && is_all;
+        if (!is_control && record.kind != NET_LOG_KIND_BEGIN && record.kind != NET_LOG_KIND_END)
+            continue;
+        if (record.tick < config->first) continue;
+        if (config->last > 0 && record.tick > config->last) break;
+        self->exported->ticks += record.kind == NET_LOG_KIND_END && !is_all;
+        result = is_control ? write_control(self, &record) : write_items_of(self, &record);
+    }
+    return cursor.has_failed ? NET_ERR_DAMAGED : result;
+}
+
+net_result net_log_export(net_log_reader* reader, const net_module* module,
+                          const net_log_export_config* config, ecs_line_fn line, void* context,
+                          const base_reporter* reporter, net_log_exported* exported) {
+    BASE_ASSERT(reader && config && line && exported);
+    const base_allocator* allocator = net_log_reader_allocator(reader);
+    *exported = (net_log_exported){0};
+    export self = {.reader = reader,
+                   .module = module,
+                   .config = config,
+                   .reporter = reporter,
+                   .exported = exported,
+                   .line = line,
+                   .context = context};
+    net_result result = json_init(&self.row, allocator, module) ? NET_OK : NET_ERR_MEMORY;
+    self.row.has_payloads = config->what == NET_LOG_EXPORT_ALL;
+    const bool has_values = self.row.has_payloads || config->what == NET_LOG_EXPORT_VALUES;
+    if (result == NET_OK && has_values) result = write_values(&self);
+    const uint32_t count = self.source ? net_log_source_component_count(self.source) : 0;
+    if (self.chosen) base_release(allocator, self.chosen, (count + 1) * sizeof *self.chosen);
+    if (self.values)
+        base_release(allocator, self.values, (self.values_max + 1) * sizeof *self.values);
+    if (self.text) base_release(allocator, self.text, TEXT_BYTES_MAX);
+    net_log_source_destroy(self.source);
+    // A reader serves one walk at a time. Damage takes nothing from what is before it.
+    if (config->what != NET_LOG_EXPORT_VALUES && (result == NET_OK || result == NET_ERR_DAMAGED)) {
+        const net_result items = write_items(&self);
+        if (result == NET_OK) result = items;
+    }
+    json_deinit(&self.row);
+    return result;
+}

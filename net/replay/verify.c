@@ -1,0 +1,693 @@
+// SPDX-License-Identifier: MIT
+// Verification never trusts a stored value: it runs the systems and compares. The hash of a tick
+// shows that the runs differ; the state of the log, or its sums, beside the world show where.
+#include "base/assert.h"
+#include "base/float_mode.h"
+#include "base/text.h"
+#include "ecs/change.h"
+#include "ecs/ecs.h"
+#include "ecs/entity.h"
+#include "ecs/save.h"
+#include "log/log_read.h"
+#include "log/log_record.h"
+#include "log/log_recorder.h"
+#include "replay/log_replay.h"
+#include "replay/log_state.h"
+#include "net/log.h"
+#include "net/match.h"
+#include "state/schema.h"
+#include "state/varsize.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- a world beside the state ----
+
+// Values are compared by names of components and fields, as a log has them: quantised. What differs
+// by less than a quantum, and what has no values in the log, shows in the sums alone.
+
+typedef struct comparison {
+    const net_log_state* state;
+    net_match* match;
+    ecs_world* world;
+    net_rows* rows;
+    net_verify_result* result;
+} comparison;
+
+static bool report(const comparison* self, ecs_entity entity, const char* component,
+                   const char* note) {
+    self->result->entity = entity;
+    (void)base_text_copy(self->result->component, sizeof self->result->component, component);
+    (void)base_text_copy(self->result->note, sizeof self->result->note, note);
+    return true;
+}
+
+// The value of one word of a row of the world.
+static ecs_number value_here(const net_row_template* row_template,
+                             const proto_row_component* component, const uint64_t* row,
+                             uint32_t element) {
+    const proto_layout* layout = &row_template->layout;
+    if (component->is_rotation) {
+        float parts[PROTO_ROTATION_WORDS];
+        uint64_t words[PROTO_ROW_FIELDS_MAX];
+        memcpy(words, row, layout->field_count * sizeof *row);
+        // Offsets of a rotation are those of its memory: four floats.
+        proto_row_write_component(layout, (uint32_t)(component - layout->components), words, parts);
+        return ecs_number_get(ECS_FIELD_F32, &parts[element]);
+    }
+    const proto_quant* quant = &layout->fields[component->field_first + element].quant;
+    uint64_t memory = 0;
+    proto_dequantise(quant, row[component->field_first + element], &memory);
+    return ecs_number_get((ecs_field_kind)quant->kind, &memory);
+}
+
+static void name_field(const net_log_component* component, uint32_t element, char* name,
+                       size_t name_bytes) {
+    for (uint32_t i = 0; i < component->field_count; i++) {
+        const net_log_field* field = &component->fields[i];
+        if (element >= field->count) {
+            element -= field->count;
+            continue;
+        }
+        if (field->count == 1)
+            (void)base_text_copy(name, name_bytes, field->name);
+        else
+            (void)base_text_format(name, name_bytes, "%s[%u]", field->name, element);
+        return;
+    }
+}
+
+static bool differ_in_fields(const comparison* self, ecs_entity entity,
+                             const net_log_component* component,
+                             const net_row_template* row_template, uint32_t place,
+                             const uint64_t* row) {
+    ecs_number values[PROTO_ROW_FIELDS_MAX];
+    const proto_row_component* own = &row_template->layout.components[place];
+    if (component->value_count != own->field_count ||
+        !net_log_state_read(self->state, entity, component, values))
+        return report(self, entity, component->name, "it has other fields");
+    for (uint32_t i = 0; i < own->field_count; i++) {
+        ecs_number here = value_here(row_template, own, row, i);
+        if (ecs_number_equal(&here, &values[i])) continue;
+        net_verify_result* result = self->result;
+        name_field(component, i, result->field, sizeof result->field);
+        ecs_number_text(&values[i], result->log_value, sizeof result->log_value);
+        ecs_number_text(&here, result->value, sizeof result->value);
+        return report(self, entity, component->name, "");
+    }
+    return false;
+}
+
+static bool differ_in_bytes(const comparison* self, ecs_entity entity,
+                            const net_log_component* component, ecs_component_id id) {
+    base_bytes here;
+    base_bytes_init(&here, net_match_get_config(self->match)->allocator);
+    net_varsize_write(self->world, entity, id, &here);
+    size_t size;
+    const uint8_t* there = net_log_state_bytes(self->state, entity, component, &size);
+    bool is_same = !here.failed && there && size == here.size &&
+                   (size == 0 || memcmp(there, here.data, size) == 0);
+    // A value that is too long for a client is not in the log.
+    bool is_skipped = here.failed || here.size > NET_LOG_STATE_VALUE_BYTES_MAX;
+    if (!is_same && !is_skipped) {
+        net_verify_result* result = self->result;
+        (void)base_text_format(result->log_value, sizeof result->log_value, "%zu bytes", size);
+        (void)base_text_format(result->value, sizeof result->value, "%zu bytes", here.size);
+        (void)report(self, entity, component->name, "a value of variable size");
+    }
+    base_bytes_deinit(&here);
+    return !is_same && !is_skipped;
+}
+
+static bool differ_in_component(const comparison* self, ecs_entity entity,
+                                const net_log_component* component,
+                                const net_row_template* row_template, const uint64_t* row) {
+    const proto_layout* layout = &row_template->layout;
+    for (uint32_t i = 0; i < layout->component_count; i++) {
+        ecs_component_id id = (ecs_component_id)layout->components[i].key;
+        if (strcmp(ecs_component_get(self->world, id)->name, component->name) == 0)
+            return differ_in_fields(self, entity, component, row_template, i, row);
+    }
+    for (uint32_t i = 0; i < row_template->varsize_count; i++) {
+        ecs_component_id id = row_template->varsizes[i].component;
+        if (strcmp(ecs_component_get(self->world, id)->name, component->name) == 0)
+            return differ_in_bytes(self, entity, component, id);
+    }
+    return report(self, entity, component->name, "only the log's entity has the component");
+}
+
+static bool differ_in_entity(const comparison* self, ecs_entity entity) {
+    const net_row_template* row_template =
+        net_rows_find(self->rows, ecs_entity_template(self->world, entity));
+    if (!row_template) return false;
+    const char* name = net_log_state_template(self->state, entity);
+    if (!name) return report(self, entity, "-", "only the re-run has the entity");
+    const char* here = ecs_template_get(self->world, row_template->id)->name;
+    if (strcmp(name, here) != 0) {
+        (void)base_text_copy(self->result->log_value, sizeof self->result->log_value, name);
+        (void)base_text_copy(self->result->value, sizeof self->result->value, here);
+        return report(self, entity, "-", "its template");
+    }
+    uint64_t row[PROTO_ROW_FIELDS_MAX];
+    net_rows_read(row_template, self->world, entity, row);
+    const net_log_component* component;
+    for (uint32_t i = 0;
+         (component = net_log_state_template_component(self->state, entity, i)) != NULL; i++)
+        if (differ_in_component(self, entity, component, row_template, row)) return true;
+    return false;
+}
+
+// By rising index: entities of the world, and those that only the log has.
+static bool differ_in_rows(const comparison* self) {
+    uint32_t index_max = ecs_world_limits(self->world)->replicated_index_max;
+    for (ecs_entity at = ecs_entity_next(self->world, ECS_ENTITY_NONE);
+         at != ECS_ENTITY_NONE && ecs_entity_index(at) <= index_max;
+         at = ecs_entity_next(self->world, at))
+        if (differ_in_entity(self, at)) return true;
+    for (ecs_entity at = net_log_state_next(self->state, ECS_ENTITY_NONE); at != ECS_ENTITY_NONE;
+         at = net_log_state_next(self->state, at))
+        if (!ecs_is_alive(self->world, at))
+            return report(self, at, "-", "only the log has the entity");
+    return false;
+}
+
+static bool differ_in_sums(const comparison* self) {
+    uint64_t sums[ECS_COMPONENTS_MAX + 1];
+    net_log_sums_of(self->world, net_log_state_untracked_values(self->state), sums);
+    for (uint32_t i = 0; i < net_log_state_component_count(self->state); i++) {
+        const net_log_component* component = net_log_state_component(self->state, i);
+        if (component->id > ecs_component_count(self->world)) continue;
+        uint64_t sum = sums[component->id];
+        uint32_t there = net_log_state_sum(self->state, component->id);
+        if ((sum & NET_LOG_SUM_MASK) == there) continue;
+        const char* note = "its sum; the log has no values of it, or none so exact";
+        return report(self, ECS_ENTITY_NONE, component->name, note);
+    }
+    return false;
+}
+
+bool net_log_compare(const net_log_state* state, net_match* match, net_verify_result* result) {
+    BASE_ASSERT(state && match && result);
+    BASE_ASSERT(net_log_state_tick(state) == net_match_tick(match));
+    comparison self = {.state = state,
+                       .match = match,
+                       .world = net_match_world(match),
+                       .rows = net_schema_rows(net_match_schema(match)),
+                       .result = result};
+    if (net_log_state_is_whole(state) && differ_in_rows(&self)) return true;
+    return differ_in_sums(&self);
+}
+
+// ---- the first difference among untracked components ----
+
+// A log has no values of untracked components, nor of tracked ones that are not replicated: only
+// sums, which name the component alone, and now and then a hash of the whole world. But a keyframe
+// is the whole world. So a run that differs goes on to the next keyframe, and both worlds are
+// compared there. A difference may have spread by then; the first one is reported.
+
+// Which value differs, when the log has none to compare with.
+
+static ecs_tick next_keyframe(const net_log_reader* reader, ecs_tick tick) {
+    uint32_t count;
+    const net_log_keyframe* keyframes = net_log_reader_keyframes(reader, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (keyframes[i].tick >= tick) return keyframes[i].tick;
+    return 0;
+}
+
+// After a run that reached result->diverged_tick: run on to the next keyframe of the log and
+// compare the worlds. What differs there first, of result->component or, without one, among
+// untracked components, goes into `result`, and its note says so. Nothing happens when there is no
+// such keyframe, or it cannot be used here.
+static void find_untracked(net_log_reader* reader, const net_module* module, net_log_replay* replay,
+                           net_verify_result* result) {
+    const ecs_tick tick = next_keyframe(reader, result->diverged_tick);
+    net_match* run = net_log_replay_match(replay);
+    net_log_tick stepped;
+    while (tick > 0 && net_match_tick(run) < tick)
+        if (net_log_replay_step(replay, &stepped) != NET_OK) return;
+    if (tick == 0) return;
+    net_log_reader* again = NULL;
+    net_log_replay* saved = NULL;
+    const base_allocator* allocator = net_log_reader_allocator(reader);
+    (void)!net_log_reader_create(allocator, net_log_reader_file(reader), NULL, &again);
+    const bool is_there = again &&
+                          net_log_replay_create_at(again, module, tick, NULL, &saved) == NET_OK &&
+                          net_match_tick(net_log_replay_match(saved)) == tick;
+    char name[sizeof result->component];
+    (void)base_text_copy(name, sizeof name, result->component);
+    const bool is_named = strcmp(name, "-") != 0;
+    if (is_there && net_log_compare_worlds(net_match_world(net_log_replay_match(saved)),
+                                           net_match_world(run), is_named ? name : NULL, result))
+        base_text_format(result->note, sizeof result->note,
+                         "%s; values of the keyframe after tick %" PRIu64,
+                         is_named ? "its sum" : "untracked state", tick);
+    net_log_replay_destroy(saved);
+    net_log_reader_destroy(again);
+}
+
+// ---- the run ----
+
+// A tick in the middle of a run, for another match to go on from.
+typedef struct middle {
+    ecs_tick tick;   // the first one from here on
+    base_bytes save; // empty: the run did not come there
+    net_log_sums sums;
+} middle;
+
+typedef struct verification {
+    net_log_reader* reader;
+    net_log_replay* replay;
+    net_match* match;
+    net_verify_result* result;
+    net_log_sums sums;
+    middle* middle; // NULL: nothing goes on from there
+} verification;
+
+static bool name_component(const verification* verify, uint32_t component, char* name) {
+    size_t size;
+    const uint8_t* header = net_log_reader_header(verify->reader, &size);
+    if (net_log_header_component(header, size, component, name)) return true;
+    ecs_world* world = net_match_world(verify->match);
+    const ecs_component* here = component <= ecs_component_count(world)
+                                    ? ecs_component_get(world, (ecs_component_id)component)
+                                    : NULL;
+    return here && base_text_copy(name, ECS_NAME_BYTES_MAX, here->name);
+}
+
+// The state that the log has of the tick, beside the world. @return false: it has none.
+static bool locate_by_state(const verification* verify, ecs_tick tick) {
+    net_log_state* state;
+    if (net_log_state_create(verify->reader, NULL, &state) != NET_OK) return false;
+    if (net_log_state_seek(state, tick) == NET_OK && net_log_state_tick(state) == tick)
+        (void)net_log_compare(state, verify->match, verify->result);
+    net_log_state_destroy(state);
+    return true;
+}
+
+// A log without values has sums.
+static bool locate_by_sums(const verification* verify) {
+    const ecs_component_id component =
+        net_log_sums_differ(&verify->sums, net_match_world(verify->match));
+    return component != ECS_COMPONENT_NONE &&
+           name_component(verify, component, verify->result->component);
+}
+
+static net_result diverge(const verification* verify, ecs_tick tick, const net_log_tick* where) {
+    net_verify_result* result = verify->result;
+    result->is_diverged = true;
+    result->diverged_tick = tick;
+    (void)base_text_copy(result->component, sizeof result->component, "-");
+    if (where && !locate_by_state(verify, where->tick)) (void)locate_by_sums(verify);
+    return NET_ERR_DIVERGED;
+}
+
+// Does state that nothing tracks differ? The log has its sums.
+static bool differs_untracked(const verification* verify, const net_log_tick* tick) {
+    if (verify->sums.untracked_values == 0 || !locate_by_sums(verify)) return false;
+    char name[sizeof verify->result->component];
+    memcpy(name, verify->result->component, sizeof name);
+    (void)diverge(verify, tick->tick, NULL);
+    memcpy(verify->result->component, name, sizeof name);
+    return true;
+}
+
+static net_result check_tick(verification* verify, const net_log_tick* tick) {
+    const ecs_world* world = net_match_world(verify->match);
+    verify->result->state_hash = ecs_world_state_hash(world);
+    if (!tick->has_end) return NET_OK;
+    (void)net_log_sums_read(&verify->sums, tick->tick, tick->changes, tick->changes_bytes);
+    if (verify->result->state_hash != tick->state_hash) return diverge(verify, tick->tick, tick);
+    if (differs_untracked(verify, tick)) return NET_ERR_DIVERGED;
+    uint64_t world_hash = tick->has_world_hash ? ecs_world_hash(world) : tick->world_hash;
+    if (tick->has_world_hash && world_hash == 0) return NET_ERR_MEMORY;
+    if (world_hash != tick->world_hash) return diverge(verify, tick->tick, NULL);
+    verify->result->ticks++;
+    return NET_OK;
+}
+
+// The close record has the hashes after the last tick.
+static net_result check_close(const verification* verify) {
+    const net_log_record* close = net_log_replay_close(verify->replay);
+    if (!close) return NET_OK;
+    if (close->has_world_hash && verify->result->world_hash == 0) return NET_ERR_MEMORY;
+    bool is_same = close->state_hash == verify->result->state_hash;
+    if (close->has_world_hash) is_same = is_same && close->world_hash == verify->result->world_hash;
+    return is_same ? NET_OK : diverge(verify, close->tick, NULL);
+}
+
+static net_result keep_middle(const verification* verify) {
+    middle* kept = verify->middle;
+    const ecs_tick tick = net_match_tick(verify->match);
+    if (!kept || kept->save.size > 0 || tick < kept->tick) return NET_OK;
+    kept->tick = tick;
+    kept->sums = verify->sums;
+    return net_match_save(verify->match, &kept->save);
+}
+
+static net_result run(verification* verify, ecs_tick until, net_verify_tick_fn each,
+                      void* context) {
+    ecs_tick last_whole = net_log_reader_info(verify->reader)->last_tick;
+    ecs_tick last = until > 0 ? until : last_whole;
+    ecs_world* world = net_match_world(verify->match);
+    net_result result = NET_OK;
+    bool goes_on = true;
+    verify->result->state_hash = ecs_world_state_hash(world); // of a log without ticks
+    while (result == NET_OK && goes_on && net_match_tick(verify->match) < last) {
+        net_log_tick tick;
+        result = net_log_replay_step(verify->replay, &tick);
+        if (result == NET_OK) result = check_tick(verify, &tick);
+        if (result == NET_OK) result = keep_middle(verify);
+        if (result == NET_OK && each) goes_on = each(context, verify->match);
+    }
+    if (result == NET_ERR_CLOSED) {
+        result = NET_OK;
+        // Behind damage the last keyframe may be all that follows.
+        verify->result->state_hash = ecs_world_state_hash(world);
+    }
+    verify->result->world_hash = ecs_world_hash(world);
+    if (result != NET_OK || !goes_on || net_match_tick(verify->match) != last_whole) return result;
+    if (until > 0 || !net_log_reader_info(verify->reader)->is_closed) return result;
+    net_log_tick none;
+    result = net_log_replay_step(verify->replay, &none);
+    return result == NET_ERR_CLOSED ? check_close(verify) : result;
+}
+
+net_result net_log_verify(net_log_reader* reader, const net_module* module, ecs_tick until,
+                          net_verify_tick_fn each, void* context, const base_reporter* reporter,
+                          net_verify_result* result) {
+    return net_log_verify_from(reader, module, 0, until, each, context, reporter, result);
+}
+
+// What the log has no values of, or none so exact.
+static void find_more(const verification* verify, const net_module* module) {
+    net_verify_result* result = verify->result;
+    find_untracked(verify->reader, module, verify->replay, result);
+    // Sums are of components by number, and another schema has other numbers.
+    const char* difference = net_log_replay_difference(verify->replay);
+    if (result->entity != ECS_ENTITY_NONE || difference[0] == 0) return;
+    result->is_other_schema = true;
+    (void)base_text_copy(result->component, sizeof result->component, "-");
+    (void)base_text_format(result->note, sizeof result->note, "the schema differs: %s", difference);
+}
+
+// ---- a match that is restored ----
+
+// Seek, slice, --resume and a page's older ticks restore a match from a keyframe. A game that keeps
+// state outside of its world goes another way from there, and a run from the start cannot show it.
+// So another match goes on in the middle from a save of the first one. It runs for a minute or two,
+// so that an hour does not cost more.
+
+#define RESTORED_TICKS_MAX 3600u
+#define COUNTER_TICKS 60u // what counts to a divisor of it in tick N is not at its start in N + 1
+
+static ecs_tick middle_of(const net_log_info* info) {
+    const ecs_tick tick = info->first_tick + (info->last_tick - info->first_tick) / 2;
+    return tick - tick % COUNTER_TICKS + 1;
+}
+
+static net_result verify_restored(net_log_reader* reader, const net_module* module,
+                                  const middle* from, net_verify_result* result_out) {
+    net_verify_result found = {.restored_tick = from->tick};
+    verification verify = {.reader = reader, .result = &found, .sums = from->sums};
+    ecs_tick until = from->tick + RESTORED_TICKS_MAX;
+    until -= until % NET_WORLD_HASH_EVERY_TICKS;
+    if (until >= net_log_reader_info(reader)->last_tick) until = 0;
+    net_result result = net_log_replay_create(reader, module, NULL, &verify.replay);
+    if (result == NET_OK) result = net_log_replay_enter(verify.replay, from->tick, &from->save);
+    if (result == NET_OK) {
+        verify.match = net_log_replay_match(verify.replay);
+        result = run(&verify, until, NULL, NULL);
+    }
+    net_log_replay_destroy(verify.replay);
+    if (result == NET_ERR_CLOSED) return NET_OK; // the tick has no end in the log
+    if (result != NET_ERR_DIVERGED) return result;
+    const net_result blamed = net_log_blame_restored(reader, module, &from->save, &found);
+    const bool is_slip = !found.template_name[0] && strcmp(found.component, "-") != 0;
+    (void)base_text_copy(
+        found.note, sizeof found.note,
+        is_slip ? "the log runs again, but a match that is restored in the middle does not: the "
+                  "value was written past its tracking; write it by a column that is not const or "
+                  "by ecs_get_mut, and keep no pointers to values"
+                : "the log runs again, but a match that is restored in the middle goes another "
+                  "way: the game keeps state outside of its world (in its context or in a static "
+                  "variable), and no keyframe has it; keep it in a component");
+    found.ticks = result_out->ticks;
+    *result_out = found;
+    return blamed == NET_OK ? result : blamed;
+}
+
+net_result net_log_verify_from(net_log_reader* reader, const net_module* module, ecs_tick from,
+                               ecs_tick until, net_verify_tick_fn each, void* context,
+                               const base_reporter* reporter, net_verify_result* result_out) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
+    BASE_ASSERT(reader && module && result_out);
+    *result_out = (net_verify_result){0};
+    const net_log_info* info = net_log_reader_info(reader);
+    middle kept = {.tick = middle_of(info)};
+    base_bytes_init(&kept.save, net_log_reader_allocator(reader));
+    verification verify = {.reader = reader, .result = result_out};
+    verify.sums = net_log_sums_begin(info->untracked_values);
+    if (from == 0 && until == 0) verify.middle = &kept;
+    net_result result =
+        from > 0 ? net_log_replay_create_at(reader, module, from, reporter, &verify.replay)
+                 : net_log_replay_create(reader, module, reporter, &verify.replay);
+    if (result == NET_OK) {
+        verify.match = net_log_replay_match(verify.replay);
+        result = run(&verify, until, each, context);
+    }
+    if (result == NET_ERR_DIVERGED && result_out->entity == ECS_ENTITY_NONE)
+        find_more(&verify, module);
+    if (result == NET_OK && kept.save.size > 0 && net_match_tick(verify.match) == info->last_tick)
+        result = verify_restored(reader, module, &kept, result_out);
+    if (result == NET_ERR_DIVERGED && strcmp(result_out->component, "-") != 0)
+        net_log_name_writers(net_match_world(verify.match), result_out->component,
+                             result_out->writers, sizeof result_out->writers);
+    net_log_replay_destroy(verify.replay);
+    base_bytes_deinit(&kept.save);
+    return result;
+}
+
+static void count_items(const net_log_record* record, net_log_stats* stats) {
+    size_t offset = 0;
+    net_log_item item;
+    while (net_log_item_next(record, NET_LOG_ITEM_INPUT, &offset, &item))
+        stats->input_repeats += item.is_repeat;
+    stats->leaves += record->item_count[NET_LOG_ITEM_LEAVE];
+    stats->joins += record->item_count[NET_LOG_ITEM_JOIN];
+    stats->client_events += record->item_count[NET_LOG_ITEM_EVENT];
+    stats->inputs += record->item_count[NET_LOG_ITEM_INPUT];
+    stats->server_events += record->item_count[NET_LOG_ITEM_SERVER_EVENT];
+    stats->changes_bytes += record->changes_bytes;
+}
+
+net_result net_log_read_stats(net_log_reader* reader, net_log_stats* stats) {
+    BASE_ASSERT(reader && stats);
+    *stats = (net_log_stats){0};
+    net_log_cursor cursor = net_log_cursor_begin(reader);
+    net_log_record record;
+    while (net_log_cursor_next(reader, &cursor, &record)) {
+        uint64_t* const counts[] = {&stats->others, &stats->begins,   &stats->ends,  &stats->closes,
+                                    &stats->states, &stats->controls, &stats->alives};
+        uint64_t* const bytes[] = {&stats->other_bytes, &stats->begin_bytes, &stats->end_bytes,
+                                   &stats->close_bytes, &stats->state_bytes, &stats->control_bytes,
+                                   &stats->alive_bytes};
+        BASE_ASSERT(record.kind < BASE_COUNT(counts));
+        *counts[record.kind] += 1;
+        *bytes[record.kind] += record.size;
+        if (record.kind == NET_LOG_KIND_STATE) stats->changes_bytes += record.changes_bytes;
+        if (record.kind == NET_LOG_KIND_BEGIN || record.kind == NET_LOG_KIND_END)
+            count_items(&record, stats);
+    }
+    return cursor.has_failed ? NET_ERR_DAMAGED : NET_OK;
+}
+
+// ---- the rows of a client ----
+
+// A trace lists the rows that clients say they applied. It is read whole and sorted by tick and
+// entity, so that one replay proves all of it: the rows of each tick are compared with the server's
+// world. A client may not see all components, and a log does not contain the interest rules, so any
+// set of hidden classes is right. In the order of the file, ticks must not fall per client and
+// entity.
+
+enum { LINE_BYTES_MAX = 256 };
+#define TRACE_ROWS_MAX (1u << 24)
+
+typedef struct trace_row {
+    uint64_t tick;
+    uint64_t hash;
+    uint32_t client;
+    ecs_entity entity;
+    uint32_t line;
+} trace_row;
+
+typedef struct trace {
+    const base_allocator* allocator;
+    const char* file;
+    const base_reporter* reporter;
+    trace_row* rows;
+    uint32_t count, capacity;
+    uint32_t at;  // next row to prove
+    uint32_t bad; // line that does not hold; 0 for none
+} trace;
+
+// Read "NAME=" at *text. false when it is not there.
+static bool take_key(const char** text, const char* name) {
+    size_t size = strlen(name);
+    while (**text == ' ')
+        (*text)++;
+    if (strncmp(*text, name, size) != 0 || (*text)[size] != '=') return false;
+    *text += size + 1;
+    return true;
+}
+
+static bool take_number(const char** text, int base, uint64_t* value) {
+    char* end;
+    bool is_digit =
+        (**text >= '0' && **text <= '9') ||
+        (base == 16 && ((**text >= 'a' && **text <= 'f') || (**text >= 'A' && **text <= 'F')));
+    if (!is_digit) return false;
+    errno = 0;
+    unsigned long long number = strtoull(*text, &end, base);
+    *value = number;
+    *text = end;
+    return errno == 0;
+}
+
+static bool read_row(const char* text, trace_row* row) {
+    uint64_t client, index, generation;
+    bool is_right = take_key(&text, "client") && take_number(&text, 10, &client) &&
+                    take_key(&text, "entity") && take_number(&text, 10, &index) && *text++ == ':' &&
+                    take_number(&text, 10, &generation) && take_key(&text, "tick") &&
+                    take_number(&text, 10, &row->tick) && take_key(&text, "row") &&
+                    take_number(&text, 16, &row->hash);
+    if (!is_right || client > UINT32_MAX || index > ECS_INDEX_MAX) return false;
+    if (generation > ECS_GENERATION_MAX) return false;
+    row->client = (uint32_t)client;
+    row->entity = ecs_entity_make((uint32_t)index, (uint32_t)generation);
+    while (*text == ' ' || *text == '\r' || *text == '\n')
+        text++;
+    return *text == 0;
+}
+
+static net_result read_lines(trace* self, FILE* file) {
+    char text[LINE_BYTES_MAX];
+    for (uint32_t line = 1; fgets(text, sizeof text, file); line++) {
+        if (text[0] == '\n' || text[0] == '#') continue;
+        if (self->count == TRACE_ROWS_MAX) {
+            base_report(self->reporter, self->file, line, "more than %u rows", TRACE_ROWS_MAX);
+            return NET_ERR_MALFORMED;
+        }
+        if (!base_array_reserve(self->allocator, (void**)&self->rows, &self->capacity,
+                                self->count + 1, sizeof *self->rows))
+            return NET_ERR_MEMORY;
+        trace_row* row = &self->rows[self->count++];
+        *row = (trace_row){.line = line};
+        if (!read_row(text, row)) {
+            base_report(self->reporter, self->file, line,
+                        "is not \"client=U entity=I:G tick=T row=HEX\"");
+            return NET_ERR_MALFORMED;
+        }
+    }
+    return ferror(file) ? NET_ERR_IO : NET_OK;
+}
+
+static net_result read_file(trace* self) {
+    FILE* file = fopen(self->file, "re");
+    if (!file) {
+        base_report(self->reporter, self->file, 0, "cannot be opened: %s", strerror(errno));
+        return NET_ERR_IO;
+    }
+    net_result result = read_lines(self, file);
+    if (result == NET_ERR_IO) base_report(self->reporter, self->file, 0, "cannot be read");
+    fclose(file);
+    return result;
+}
+
+static int compare_u64(uint64_t a, uint64_t b) {
+    return (a > b) - (a < b);
+}
+
+static int compare_by_entity(const void* a, const void* b) {
+    const trace_row* left = a;
+    const trace_row* right = b;
+    int order = compare_u64(left->client, right->client);
+    if (order == 0) order = compare_u64(left->entity, right->entity);
+    return order != 0 ? order : compare_u64(left->line, right->line);
+}
+
+static int compare_by_tick(const void* a, const void* b) {
+    const trace_row* left = a;
+    const trace_row* right = b;
+    int order = compare_u64(left->tick, right->tick);
+    if (order == 0) order = compare_u64(left->entity, right->entity);
+    return order != 0 ? order : compare_u64(left->line, right->line);
+}
+
+static bool do_ticks_rise(trace* self) {
+    if (self->count > 0) qsort(self->rows, self->count, sizeof *self->rows, compare_by_entity);
+    for (uint32_t i = 1; i < self->count; i++) {
+        const trace_row* before = &self->rows[i - 1];
+        const trace_row* row = &self->rows[i];
+        if (before->client != row->client || before->entity != row->entity) continue;
+        if (row->tick >= before->tick) continue;
+        base_report(self->reporter, self->file, row->line,
+                    "client %u had entity %u:%u at tick %" PRIu64 " already, now at %" PRIu64,
+                    row->client, ecs_entity_index(row->entity), ecs_entity_generation(row->entity),
+                    before->tick, row->tick);
+        return false;
+    }
+    if (self->count > 0) qsort(self->rows, self->count, sizeof *self->rows, compare_by_tick);
+    return true;
+}
+
+static bool refuse_row(trace* self, const trace_row* row, const char* text) {
+    base_report(self->reporter, self->file, row->line,
+                "client %u, entity %u:%u, tick %" PRIu64 ": %s", row->client,
+                ecs_entity_index(row->entity), ecs_entity_generation(row->entity), row->tick, text);
+    self->bad = row->line;
+    return false;
+}
+
+static bool prove_tick(void* context, net_match* match) {
+    trace* self = context;
+    ecs_tick tick = net_match_tick(match);
+    for (; self->at < self->count && self->rows[self->at].tick <= tick; self->at++) {
+        const trace_row* row = &self->rows[self->at];
+        if (row->tick < tick) return refuse_row(self, row, "there is no such tick in the log");
+        const net_schema* schema = net_match_schema(match);
+        ecs_world* world = net_match_world(match);
+        if (row->hash != 0 && net_world_digest_row_has_hash(schema, world, row->entity, row->hash))
+            continue;
+        bool is_there = net_world_digest_row_hash(schema, world, row->entity) != 0;
+        return refuse_row(self, row,
+                          is_there ? "the row differs from the server's"
+                                   : "the server had no such entity");
+    }
+    return self->at < self->count;
+}
+
+net_result net_log_check_trace(net_log_reader* reader, const net_module* module,
+                               const char* trace_file, const base_reporter* reporter,
+                               uint64_t* rows_checked) {
+    BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
+    BASE_ASSERT(reader && module && trace_file && rows_checked);
+    trace self = {
+        .allocator = net_log_reader_allocator(reader), .file = trace_file, .reporter = reporter};
+    *rows_checked = 0;
+    net_result result = read_file(&self);
+    if (result == NET_OK && !do_ticks_rise(&self)) result = NET_ERR_DIVERGED;
+    net_verify_result verified;
+    if (result == NET_OK && self.count > 0)
+        result = net_log_verify(reader, module, net_log_reader_info(reader)->last_tick, prove_tick,
+                                &self, reporter, &verified);
+    if (result == NET_OK && self.bad == 0 && self.at < self.count)
+        (void)refuse_row(&self, &self.rows[self.at], "there is no such tick in the log");
+    if (result == NET_OK && self.bad != 0) result = NET_ERR_DIVERGED;
+    *rows_checked = self.at;
+    base_release(self.allocator, self.rows, self.capacity * sizeof *self.rows);
+    return result;
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+// A tick of another server is run as one of this server: what entered it is given in place of what
+// sessions sent, so log, rows and packets are made by the same code. Then the hash of its end is
+// compared, which stands in the source and was not copied from there.
+#include "stream/follow.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "ecs/save.h"
+#include "stream/log_delay.h"
+#include "replay/log_entering.h"
+#include "log/log_feed.h"
+#include "log/log_read.h"
+#include "replay/log_replay.h"
+#include "stream/stream_feed.h"
+#include "stream/stream_report.h"
+
+#include <inttypes.h>
+
+enum { CONTROLS_MAX = 256 }; // of one tick
+
+/// A block of a file has a second.
+#define FILE_SLACK_US UINT64_C(1100000)
+/// A broker that is there says 20 times a second where the stream ends.
+#define UNHEARD_US UINT64_C(1000000)
+
+_Static_assert(NET_FOLLOW_DELAY_S_MAX <= NET_LOG_DELAY_S_MAX, "as long as the feed can hold it");
+
+struct net_follow {
+    net_follow_config config;
+    base_reporter reporter;
+    net_log_file_feed* file; // NULL: the caller's feed
+    net_log_info info;       // of that feed
+    net_stream_follower* stream;
+    net_log_feed stream_feed;
+    net_log_delay* delay;
+    net_log_entering entering;
+    net_match* match;                      // the caller's; NULL: not made
+    net_log_record controls[CONTROLS_MAX]; // of the next tick
+    uint32_t control_count;
+    ecs_tick begin; // the match has these ticks of the stream; 0: it runs from tick 1
+    uint64_t report_due_us;
+    bool is_closed;
+    net_follow_state end; // WAITS while the match goes on
+};
+
+static net_result read_header(net_follow* self) {
+    const net_log_feed* feed = self->config.feed;
+    net_log_demand demand;
+    const net_result result =
+        net_log_header_read(&self->info, feed->header, feed->header_bytes, &demand);
+    if (result == NET_ERR_VERSION)
+        base_report(&self->reporter, self->config.file, 0,
+                    "a later version wrote it (build %s): follow with that version", demand.build);
+    else if (result != NET_OK)
+        base_report(&self->reporter, self->config.file, 0, "its header cannot be read");
+    return result;
+}
+
+static net_result create_delay(net_follow* self, const net_log_feed* feed, uint64_t slack_us) {
+    return net_log_delay_create(self->config.allocator, feed, net_follow_info(self)->tick_rate_hz,
+                                self->config.delay_us, slack_us, &self->delay);
+}
+
+static net_result open_feed(net_follow* self, const net_log_feed* feed, uint64_t slack_us) {
+    self->config.feed = feed;
+    const net_result result = read_header(self);
+    return result == NET_OK ? create_delay(self, feed, slack_us) : result;
+}
+
+static net_result open_file(net_follow* self) {
+    const net_result result = net_log_file_feed_create(self->config.allocator, self->config.file,
+                                                       self->config.reporter, &self->file);
+    if (result != NET_OK) return result;
+    return create_delay(self, net_log_file_feed_get(self->file), FILE_SLACK_US);
+}
+
+net_result net_follow_find(net_follow* self) {
+    size_t size;
+    BASE_ASSERT(self->stream && !self->delay);
+    (void)net_stream_follower_poll(self->stream, self->config.clock_us());
+    if (net_stream_follower_header(self->stream, &size)) {
+        self->stream_feed = net_stream_follower_feed(self->stream, self->config.clock_us);
+        return open_feed(self, &self->stream_feed, 0);
+    }
+    const char* text = net_stream_follower_get(self->stream)->text;
+    if (!text[0]) return NET_ERR_FULL;
+    base_report(&self->reporter, self->config.file, 0, "%s", text);
+    return NET_ERR_DAMAGED;
+}
+
+net_result net_follow_create(const net_follow_config* config, net_follow** out) {
+    BASE_ASSERT(config && config->file && out);
+    BASE_ASSERT(config->delay_us <= NET_FOLLOW_DELAY_S_MAX * UINT64_C(1000000));
+    *out = NULL;
+    net_follow* self = base_allocate_zero(config->allocator, sizeof *self);
+    if (!self) return NET_ERR_MEMORY;
+    self->config = *config;
+    if (config->reporter) self->reporter = *config->reporter;
+    net_log_entering_init(&self->entering, config->allocator);
+    net_result result = config->feed     ? open_feed(self, config->feed, 0)
+                        : config->broker ? net_stream_follower_create(config->allocator,
+                                                                      config->broker, &self->stream)
+                                         : open_file(self);
+    if (result != NET_OK) {
+        net_follow_destroy(self);
+        return result;
+    }
+    *out = self;
+    return NET_OK;
+}
+
+void net_follow_destroy(net_follow* self) {
+    if (!self) return;
+    net_log_delay_destroy(self->delay);
+    net_log_file_feed_destroy(self->file);
+    net_stream_follower_destroy(self->stream);
+    net_log_entering_deinit(&self->entering);
+    base_release(self->config.allocator, self, sizeof *self);
+}
+
+const net_log_info* net_follow_info(const net_follow* self) {
+    return self->file ? net_log_file_feed_info(self->file) : &self->info;
+}
+
+// The newest keyframe of which the delay is over for certain: a server makes no tick sooner than
+// its rate allows.
+static ecs_tick choose_begin(const net_follow* self, const net_log_info* info) {
+    const uint64_t delay_us = self->config.delay_us + FILE_SLACK_US;
+    const ecs_tick late = (ecs_tick)(delay_us * info->tick_rate_hz / 1000000u) + 1;
+    if (self->config.is_whole || info->last_tick <= late) return 0;
+    return info->last_tick - late;
+}
+
+static net_result make_match_at(net_follow* self, net_log_reader* reader, const char* file,
+                                const net_module* module, net_match** match) {
+    const net_log_info* info = net_log_reader_info(reader);
+    net_log_replay* replay = NULL;
+    if (info->segment_before > 0) {
+        base_report(&self->reporter, file, 0,
+                    "the game was read again while the match ran: what it is since then is not "
+                    "followed");
+        return NET_ERR_MODULE;
+    }
+    const net_result result = net_log_replay_create_at(reader, module, choose_begin(self, info),
+                                                       &self->reporter, &replay);
+    if (result != NET_OK) return result;
+    *match = net_log_replay_take(replay);
+    net_log_replay_destroy(replay);
+    return NET_OK;
+}
+
+static net_result make_match_of_file(net_follow* self, const net_module* module,
+                                     net_match** match) {
+    const net_result result =
+        make_match_at(self, net_log_file_feed_reader(self->file), self->config.file, module, match);
+    if (result == NET_OK) net_log_file_feed_begin(self->file, net_match_tick(*match));
+    return result;
+}
+
+// The records up to the keyframe are read and passed over: that costs their bytes, not their ticks.
+static net_result make_match_behind(net_follow* self, const net_module* module, net_match** match) {
+    const char* file = self->config.begin_file;
+    net_log_reader* reader = NULL;
+    net_result result =
+        net_log_reader_create(self->config.allocator, file, &self->reporter, &reader);
+    if (!reader) return result;
+    if (net_log_reader_info(reader)->identity == self->info.identity) {
+        result = make_match_at(self, reader, file, module, match);
+    } else {
+        base_report(&self->reporter, file, 0, "it is the log of another match than %s",
+                    self->config.file);
+        result = NET_ERR_DIVERGED;
+    }
+    net_log_reader_destroy(reader);
+    if (result == NET_OK) self->begin = net_match_tick(*match);
+    return result;
+}
+
+net_result net_follow_make_match(net_follow* self, const net_module* module, net_match** match) {
+    const net_log_feed* feed = self->config.feed;
+    BASE_ASSERT(!self->match);
+    *match = NULL;
+    const net_result result =
+        self->file ? make_match_of_file(self, module, match)
+        : self->config.begin_file
+            ? make_match_behind(self, module, match)
+            : net_log_match_create(self->config.allocator, &self->info, feed->header,
+                                   feed->header_bytes, self->config.file, module, &self->reporter,
+                                   NULL, match);
+    self->match = *match;
+    return result;
+}
+
+uint64_t net_follow_due_us(const net_follow* self) {
+    return net_log_delay_due_us(self->delay);
+}
+
+static uint64_t max_of(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+// Match time from its begin to the end of a tick.
+static uint64_t time_of(const net_follow* self, ecs_tick tick) {
+    return (tick < UINT32_MAX ? tick : UINT32_MAX) * UINT64_C(1000000) /
+           net_follow_info(self)->tick_rate_hz;
+}
+
+net_follow_report net_follow_get_report(const net_follow* self, uint64_t now_us) {
+    const net_log_delay_report delay = net_log_delay_get_report(self->delay);
+    const net_stream_follower_info* stream =
+        self->stream ? net_stream_follower_get(self->stream) : NULL;
+    const uint64_t unheard_us = stream ? now_us - stream->heard_us : 0;
+    // Of a file it is known what was there at the start, and what came.
+    const ecs_tick heard = stream       ? stream->end_tick
+                           : self->file ? net_follow_info(self)->last_tick
+                                        : 0;
+    const uint64_t end_us = max_of(time_of(self, heard) + unheard_us, time_of(self, delay.newest));
+    const uint64_t shown_us = time_of(self, self->match ? net_match_tick(self->match) : 0) +
+                              self->config.delay_us + (self->file ? FILE_SLACK_US : 0);
+    const bool is_open = delay.came_us > 0 && delay.state == NET_LOG_FEED_NOTHING;
+    return (net_follow_report){.newest = delay.newest,
+                               .tick = self->match ? net_match_tick(self->match) : 0,
+                               .end = max_of(heard, delay.newest),
+                               .behind_us = end_us > shown_us ? end_us - shown_us : 0,
+                               .silent_us = is_open ? now_us - delay.came_us : 0,
+                               .kept_bytes = delay.bytes,
+                               .is_cut = unheard_us > UNHEARD_US,
+                               .is_waiting = stream && stream->is_waiting,
+                               .reason = (net_idle)delay.alive};
+}
+
+// ---- a tick
+
+static net_follow_state fail(net_follow* self, ecs_tick tick, const char* text) {
+    base_report(&self->reporter, self->config.file, 0, "tick %" PRIu64 ": %s", tick, text);
+    return self->end = NET_FOLLOW_FAILED;
+}
+
+static net_follow_state do_controls(net_follow* self, net_server* server) {
+    for (uint32_t i = 0; i < self->control_count; i++) {
+        const net_log_record* record = &self->controls[i];
+        net_match_argument arguments[NET_CONTROL_ARGUMENTS_MAX];
+        uint32_t count = 0;
+        size_t offset = 0;
+        while (count < NET_CONTROL_ARGUMENTS_MAX &&
+               net_log_argument_next(record, &offset, &arguments[count]))
+            count++;
+        if (net_server_control(server, record->verb, arguments, count, &self->reporter) == NET_OK)
+            continue;
+        char text[NET_CONTROL_VERB_BYTES_MAX + 64];
+        (void)base_text_format(text, sizeof text, "the control '%s' cannot be done here",
+                               record->verb);
+        return fail(self, record->tick, text);
+    }
+    self->control_count = 0;
+    return NET_FOLLOW_RAN;
+}
+
+static bool is_same(net_match* match, const net_log_record* end) {
+    const ecs_world* world = net_match_world(match);
+    if (ecs_world_state_hash(world) != end->state_hash) return false;
+    const uint64_t hash = end->has_world_hash ? ecs_world_hash(world) : 0;
+    return hash == 0 || hash == end->world_hash; // 0: no memory to compute it
+}
+
+static net_follow_state run(net_follow* self, net_server* server, uint64_t now_us,
+                            const net_log_record* end) {
+    const net_follow_state state = do_controls(self, server);
+    if (state != NET_FOLLOW_RAN) return state;
+    net_server_follow(server, now_us, &self->entering.begin);
+    if (net_server_has_failed(server)) return self->end = NET_FOLLOW_FAILED;
+    if (is_same(self->match, end)) return NET_FOLLOW_RAN;
+    base_report(&self->reporter, self->config.file, 0,
+                "the run here differs from the match in tick %" PRIu64
+                ": shoal-replay verify of its server's log, run here, names component and entity",
+                end->tick);
+    return self->end = NET_FOLLOW_DIVERGED;
+}
+
+static net_follow_state take_begin(net_follow* self, const net_log_record* record) {
+    if (record->tick != net_match_tick(self->match) + 1)
+        return fail(self, record->tick, "it does not follow the tick before");
+    if (self->entering.begin.tick != record->tick)
+        net_log_entering_clear(&self->entering, record->tick);
+    const net_result result = net_log_entering_add(&self->entering, self->match, record);
+    if (result == NET_OK) return NET_FOLLOW_RAN;
+    return fail(self, record->tick,
+                result == NET_ERR_MEMORY ? net_result_text(result)
+                                         : "it has a record that this game does not take");
+}
+
+static net_follow_state take_record(net_follow* self, const net_log_record* record) {
+    if (record->kind == NET_LOG_KIND_CLOSE) self->is_closed = true;
+    if (record->kind == NET_LOG_KIND_BEGIN) return take_begin(self, record);
+    if (record->kind != NET_LOG_KIND_CONTROL) return NET_FOLLOW_RAN;
+    if (self->control_count == CONTROLS_MAX)
+        return fail(self, record->tick, "it has more controls than one tick can have");
+    self->controls[self->control_count++] = *record;
+    return NET_FOLLOW_RAN;
+}
+
+static net_follow_state end_of(net_follow* self, net_log_feed_state state) {
+    if (state == NET_LOG_FEED_NOTHING) return NET_FOLLOW_WAITS;
+    if (state == NET_LOG_FEED_FAILED && self->stream)
+        base_report(&self->reporter, self->config.file, 0, "%s",
+                    net_stream_follower_get(self->stream)->text);
+    if (state == NET_LOG_FEED_FAILED) return self->end = NET_FOLLOW_FAILED;
+    return self->end = self->is_closed ? NET_FOLLOW_ENDED : NET_FOLLOW_LOST;
+}
+
+// A standby says more of itself (net_stream_writer_stand_by).
+static void report_relay(net_follow* self, uint64_t now_us) {
+    const net_stream_report report = {.role = NET_STREAM_RELAY,
+                                      .is_able = true,
+                                      .who = self->config.who,
+                                      .tick = net_log_delay_get_report(self->delay).newest};
+    net_stream_report_send(self->config.broker, &report, &self->report_due_us, now_us);
+}
+
+net_follow_state net_follow_run(net_follow* self, net_server* server, uint64_t now_us) {
+    const net_log_feed* feed = net_log_delay_feed(self->delay);
+    net_log_record record;
+    net_log_feed_state state;
+    BASE_ASSERT(self->match);
+    if (self->end != NET_FOLLOW_WAITS) return self->end;
+    if (net_log_delay_poll(self->delay, now_us) != NET_OK)
+        return fail(self, 0, net_result_text(NET_ERR_MEMORY));
+    if (self->stream) report_relay(self, now_us);
+    while ((state = feed->next(feed->context, &record)) == NET_LOG_FEED_RECORD) {
+        if (self->begin > 0 && record.tick <= self->begin) continue;
+        if (record.kind == NET_LOG_KIND_END) return run(self, server, now_us, &record);
+        if (take_record(self, &record) != NET_FOLLOW_RAN) return self->end;
+    }
+    return end_of(self, state);
+}
+
+// ---- the match goes on here
+
+// What came of the tick that was not ended.
+static net_follow_state run_open_tick(net_follow* self, net_server* server, uint64_t now_us) {
+    const net_log_feed* feed = net_log_delay_feed(self->delay);
+    const ecs_tick next = net_match_tick(self->match) + 1;
+    net_log_record record;
+    net_log_delay_open(self->delay);
+    while (feed->next(feed->context, &record) == NET_LOG_FEED_RECORD) {
+        BASE_ASSERT(record.kind != NET_LOG_KIND_END);
+        if (take_record(self, &record) != NET_FOLLOW_RAN) return self->end;
+    }
+    const net_follow_state state = do_controls(self, server);
+    if (state != NET_FOLLOW_RAN || self->entering.begin.tick != next) return state;
+    net_server_follow(server, now_us, &self->entering.begin);
+    return net_server_has_failed(server) ? NET_FOLLOW_FAILED : NET_FOLLOW_RAN;
+}
+
+net_result net_follow_take_over(net_follow* self, net_server* server, uint64_t now_us) {
+    BASE_ASSERT(self->match && self->end == NET_FOLLOW_WAITS && !self->is_closed);
+    if (run_open_tick(self, server, now_us) != NET_FOLLOW_RAN) return NET_ERR_DAMAGED;
+    const net_result result = net_server_take_over(server, now_us);
+    if (result != NET_OK)
+        base_report(&self->reporter, self->config.file, 0, "its players: %s",
+                    net_result_text(result));
+    return result;
+}

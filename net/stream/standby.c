@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+// Two things that exist are put together: what follows a match (follow.h), and the stream.
+//
+//     follow --- silence ---> claim ---> OWNED: the open tick, then the match is here
+//        ^                      |
+//        '------- FENCED -------'    the server was alive, or another standby was faster
+//
+// A wrong suspicion costs nothing: the claim expects the message that was read last, so it is
+// refused as soon as the server wrote anything. A server that claimed and ended no tick was the
+// second one to die in that tick, whose inputs end servers: no third one goes on with that match.
+// The begin of the tick proves nothing. A server that crashes in it may be faster than its stream's
+// thread.
+//
+// The log here has the records of the stream under numbers of its own, because it also says when
+// this server was alive without a tick. From the claim on its numbers are those of the stream. What
+// entered an open tick stands in the stream already; the log here has it again.
+#include "stream/standby.h"
+
+#include "base/assert.h"
+#include "log/log_feed.h"
+
+#include <inttypes.h>
+
+struct net_standby {
+    net_standby_config config;
+    base_reporter reporter;
+    net_stream_follower* follower;
+    net_stream_tap* tap;       // of the own log; both are the caller's
+    net_stream_writer* writer; // NULL: not open
+    net_log_feed feed;
+    net_follow* follow;    // NULL: not found
+    net_standby_state end; // WAITS while nothing is decided
+    uint64_t now_us;
+    uint64_t compared;
+    bool is_claiming;
+    bool is_given_up;
+    bool is_full; // the broker, of a claim: said
+
+    // Of the stream, behind the newest end: what entered the next tick.
+    uint32_t open_records;
+    bool has_open_tick;
+};
+
+// ---- records of the stream ----
+
+static void note(net_standby* self, const net_log_record* record) {
+    const bool is_begin = record->kind == NET_LOG_KIND_BEGIN;
+    if (record->kind == NET_LOG_KIND_END) {
+        self->open_records = 0;
+        self->has_open_tick = false;
+    }
+    self->open_records += is_begin || record->kind == NET_LOG_KIND_CONTROL;
+    self->has_open_tick = self->has_open_tick || is_begin;
+}
+
+static void report_text(net_standby* self) {
+    base_report(&self->reporter, self->config.name, 0, "%s",
+                net_stream_follower_get(self->follower)->text);
+}
+
+static net_log_feed_state give(void* context, net_log_record* record) {
+    net_standby* self = context;
+    const uint8_t* data;
+    uint32_t size;
+    net_stream_next next = net_stream_follower_next(self->follower, &data, &size);
+    if (next == NET_STREAM_NEXT_NOTHING) { // it holds one message
+        (void)net_stream_follower_poll(self->follower, self->now_us);
+        next = net_stream_follower_next(self->follower, &data, &size);
+    }
+    if (next == NET_STREAM_NEXT_END) return NET_LOG_FEED_END;
+    if (next == NET_STREAM_NEXT_NOTHING) return NET_LOG_FEED_NOTHING;
+    if (next == NET_STREAM_NEXT_FAILED) {
+        report_text(self);
+        return NET_LOG_FEED_FAILED;
+    }
+    const bool is_read = net_log_record_read(record, data, size);
+    BASE_ASSERT(is_read); // the follower checked it
+    note(self, record);
+    return NET_LOG_FEED_RECORD;
+}
+
+net_result net_standby_find(net_standby* self, uint64_t now_us) {
+    BASE_ASSERT(!self->follow);
+    self->now_us = now_us;
+    (void)net_stream_follower_poll(self->follower, now_us);
+    const net_stream_follower_info* info = net_stream_follower_get(self->follower);
+    self->feed.header = net_stream_follower_header(self->follower, &self->feed.header_bytes);
+    if (!self->feed.header && info->text[0] == '\0') return NET_ERR_FULL;
+    if (!self->feed.header) {
+        report_text(self);
+        return NET_ERR_DAMAGED;
+    }
+    const net_follow_config config = {.allocator = self->config.allocator,
+                                      .file = self->config.name,
+                                      .feed = &self->feed,
+                                      .is_whole = true,
+                                      .reporter = self->config.reporter};
+    return net_follow_create(&config, &self->follow);
+}
+
+net_follow* net_standby_follow(net_standby* self) {
+    BASE_ASSERT(self->follow);
+    return self->follow;
+}
+
+void net_standby_open(net_standby* self, net_stream_tap* tap, net_stream_writer* writer) {
+    BASE_ASSERT(tap && writer && !self->writer);
+    self->tap = tap;
+    self->writer = writer;
+}
+
+// ---- the claim ----
+
+static net_standby_state fail(net_standby* self, const char* text) {
+    base_report(&self->reporter, self->config.name, 0, "%s", text);
+    return self->end = NET_STANDBY_FAILED;
+}
+
+// The inputs of a tick ended two servers: they would end this one.
+static net_standby_state give_up(net_standby* self, const net_stream_follower_info* info) {
+    if (!self->is_given_up)
+        base_report(&self->reporter, self->config.name, 0,
+                    "tick %" PRIu64
+                    " ended two servers: the match does not go on here, its inputs would end this "
+                    "one too",
+                    info->tick + !info->is_in_tick);
+    self->is_given_up = true;
+    if (info->silence_us < NET_STANDBY_GIVE_UP_MS * UINT64_C(1000)) return NET_STANDBY_WAITS;
+    return self->end = NET_STANDBY_FAILED;
+}
+
+// A server that lives says nothing between two ticks.
+static uint64_t patience_us(const net_standby* self) {
+    const uint64_t ticks_us = UINT64_C(2000000) / net_follow_info(self->follow)->tick_rate_hz;
+    return self->config.takeover_us > ticks_us ? self->config.takeover_us : ticks_us;
+}
+
+static net_standby_state claim(net_standby* self, net_server* server) {
+    const net_stream_follower_info* info = net_stream_follower_get(self->follower);
+    if (info->silence_us < patience_us(self)) return NET_STANDBY_WAITS;
+    if (net_server_get_phase(server) > NET_SERVER_RUNNING ||
+        net_follow_get_report(self->follow, self->now_us).reason == NET_IDLE_SETTLING) {
+        base_report(&self->reporter, self->config.name, 0,
+                    "note: the match was over when its server died");
+        return self->end = NET_STANDBY_ENDED;
+    }
+    // Its own one, which a full broker had refused, came late.
+    const bool is_own = info->claim.writer == net_stream_writer_status(self->writer)->writer;
+    if (info->is_claim_new && !is_own) return give_up(self, info);
+    net_stream_writer_claim(self->writer, &info->position, NULL, 0);
+    self->is_claiming = true;
+    return NET_STANDBY_CLAIMS;
+}
+
+// The log here has what entered the open tick once more, in front of the stream's next record.
+static bool pass_open(const net_standby* self, uint64_t records) {
+    const net_stream_source own = net_stream_tap_source(self->tap);
+    net_stream_record record;
+    for (uint64_t number = records - self->open_records + 1; number <= records; number++)
+        if (own.next(own.context, number, &record) != NET_STREAM_FOUND_RECORD ||
+            record.end_tick > 0)
+            return false;
+    if (!self->has_open_tick) return true;
+    return own.next(own.context, records + 1, &record) == NET_STREAM_FOUND_RECORD &&
+           record.end_tick > 0;
+}
+
+static net_standby_state take_over(net_standby* self, net_server* server) {
+    const uint64_t records = net_stream_follower_get(self->follower)->position.records;
+    const bool was_paused =
+        net_follow_get_report(self->follow, self->now_us).reason == NET_IDLE_PAUSED;
+    net_stream_tap_begin(self->tap, records - self->open_records);
+    const net_result result = net_follow_take_over(self->follow, server, self->now_us);
+    if (result != NET_OK && result != NET_ERR_FULL) return self->end = NET_STANDBY_FAILED;
+    if (!pass_open(self, records))
+        return fail(self, "the stream has a part of a tick: the match cannot go on in it");
+    if (was_paused) net_server_pause_after(server, 0);
+    return self->end = NET_STANDBY_HAS;
+}
+
+static void say_refused(net_standby* self, const net_stream_status* status) {
+    const bool is_full = status->trouble == NET_STREAM_FULL;
+    if (!is_full)
+        base_report(&self->reporter, self->config.name, 0,
+                    "note: epoch %" PRIu64 " was not taken: a server writes as epoch %" PRIu64,
+                    status->epoch, status->fenced_by);
+    else if (!self->is_full)
+        base_report(
+            &self->reporter, self->config.name, 0,
+            "warning: the stream's broker is full: the match cannot go on here before it has room");
+    self->is_full = is_full;
+}
+
+static net_standby_state await_claim(net_standby* self, net_server* server) {
+    (void)net_stream_writer_poll(self->writer, self->now_us);
+    const net_stream_status* status = net_stream_writer_status(self->writer);
+    switch (status->state) {
+    case NET_STREAM_OWNED:
+        return take_over(self, server);
+    case NET_STREAM_FENCED:
+        say_refused(self, status);
+        self->is_claiming = false;
+        net_stream_follower_restart_silence(self->follower);
+        return NET_STANDBY_WAITS;
+    case NET_STREAM_FAILED:
+        return fail(self, status->text);
+    default:
+        return NET_STANDBY_CLAIMS;
+    }
+}
+
+// ---- a pass ----
+
+// What the broker answers too late to let silence count never ends in a claim.
+static void report_self(const net_standby* self) {
+    const bool is_able = !self->is_given_up && net_stream_follower_get(self->follower)->late_us <
+                                                   NET_STREAM_REPORT_OLD_MS * UINT64_C(1000);
+    const ecs_tick tick = net_follow_get_report(self->follow, self->now_us).tick;
+    net_stream_writer_stand_by(self->writer, tick, is_able, self->now_us);
+}
+
+net_standby_state net_standby_run(net_standby* self, net_server* server, uint64_t now_us) {
+    BASE_ASSERT(self->follow && self->writer && server);
+    if (self->end != NET_STANDBY_WAITS) return self->end;
+    self->now_us = now_us;
+    if (self->is_claiming) return await_claim(self, server);
+    (void)net_stream_follower_poll(self->follower, now_us);
+    const net_follow_state state = net_follow_run(self->follow, server, now_us);
+    if (state <= NET_FOLLOW_RAN) report_self(self);
+    switch (state) {
+    case NET_FOLLOW_RAN:
+        self->compared++;
+        self->is_full = false;
+        return NET_STANDBY_RAN;
+    case NET_FOLLOW_WAITS:
+        return claim(self, server);
+    case NET_FOLLOW_ENDED:
+        return self->end = NET_STANDBY_ENDED;
+    case NET_FOLLOW_DIVERGED:
+        return self->end = NET_STANDBY_DIVERGED;
+    default:
+        return self->end = NET_STANDBY_FAILED;
+    }
+}
+
+net_standby_report net_standby_get_report(const net_standby* self) {
+    const net_stream_follower_info* info = net_stream_follower_get(self->follower);
+    const net_broker* broker = &self->config.broker;
+    const net_broker_status reads = broker->status(broker->context);
+    const net_broker_status claims = self->writer ? net_stream_writer_broker(self->writer) : reads;
+    return (net_standby_report){.newest = info->end_tick > info->tick ? info->end_tick : info->tick,
+                                .is_connected = reads.is_connected && claims.is_connected,
+                                .reconnects = reads.reconnects + claims.reconnects,
+                                .waiting = reads.waiting,
+                                .lag_messages = info->lag_messages,
+                                .silence_us = info->silence_us,
+                                .late_us = info->late_us,
+                                .epoch = info->position.epoch,
+                                .key_id = info->claim.key_id,
+                                .compared = self->compared,
+                                .is_given_up = self->is_given_up};
+}
+
+net_result net_standby_create(const net_standby_config* config, net_standby** out) {
+    BASE_ASSERT(config && config->name && config->takeover_us > 0 && out);
+    *out = NULL;
+    net_standby* self = base_allocate_zero(config->allocator, sizeof *self);
+    if (!self) return NET_ERR_MEMORY;
+    self->config = *config;
+    if (config->reporter) self->reporter = *config->reporter;
+    self->feed = (net_log_feed){.context = self, .next = give};
+    const net_result result =
+        net_stream_follower_create(config->allocator, &config->broker, &self->follower);
+    if (result != NET_OK) {
+        net_standby_destroy(self);
+        return result;
+    }
+    *out = self;
+    return NET_OK;
+}
+
+void net_standby_destroy(net_standby* self) {
+    if (!self) return;
+    net_follow_destroy(self->follow);
+    net_stream_follower_destroy(self->follower);
+    base_release(self->config.allocator, self, sizeof *self);
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+// Looking at a game without a server: its templates and modules are checked, its systems and its
+// schema printed.
+#include "commands.h"
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "base/options.h"
+#include "base/text.h"
+#include "ecs/system.h"
+#include "host/output.h"
+#include "host/sentry.h"
+#include "host/setup.h"
+#include "check/check.h"
+#include "net/match.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// ---- check --stages: the graph of a game's systems, a line per node, a line per edge ----
+//
+// A system that declares nothing has an edge to every other one. Its line says so, and no edges are
+// printed for it.
+
+static void print_system(const ecs_world* world, uint32_t stage, uint32_t position,
+                         const ecs_system_info* info) {
+    printf("wave=%u system=%s", info->wave, info->name);
+    if (info->is_sync_point) {
+        printf(" runs=nothing\n");
+        return;
+    }
+    const ecs_conflict own = ecs_stage_conflict(world, stage, position, position);
+    if (!info->is_confined)
+        printf(" runs=alone because=declares_nothing");
+    else if (info->may_cut)
+        printf(" runs=in_ranges quantum=%u", info->quantum);
+    else if (info->may_share)
+        printf(" runs=in_loops quantum=%u", info->quantum);
+    else if (info->quantum > 0 && own.kind == ECS_CONFLICT_ACCESS)
+        printf(" runs=whole because=shares name=%s", own.name);
+    else
+        printf(" runs=whole");
+    if (info->every_ticks > 1) printf(" every=%u", info->every_ticks);
+    printf("\n");
+}
+
+static void print_pair(const ecs_world* world, uint32_t stage, uint32_t first, uint32_t second) {
+    const ecs_conflict found = ecs_stage_conflict(world, stage, first, second);
+    if (found.kind != ECS_CONFLICT_ORDER && found.kind != ECS_CONFLICT_ACCESS) return;
+    printf("apart=%s,%s because=", ecs_stage_system_name(world, stage, first),
+           ecs_stage_system_name(world, stage, second));
+    if (found.kind == ECS_CONFLICT_ORDER)
+        printf("order\n");
+    else
+        printf("%s writes=%s\n", found.who, found.name);
+}
+
+// @return whether the stage exists.
+static bool print_stage(const ecs_world* world, uint32_t stage) {
+    ecs_system_info info;
+    const char* name = ecs_stage_name(world, stage);
+    if (!name) return false;
+    uint32_t count = 0, waves = 0;
+    for (; ecs_stage_system_info(world, stage, count, &info); count++)
+        waves = info.wave + 1;
+    printf("stage=%s systems=%u waves=%u\n", name, count, waves);
+    for (uint32_t i = 0; ecs_stage_system_info(world, stage, i, &info); i++)
+        print_system(world, stage, i, &info);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = i + 1; k < count; k++)
+            print_pair(world, stage, i, k);
+    return true;
+}
+
+// A line per system, then one per pair of systems that cannot run at the same time.
+static int print_stages(const char* game, const base_reporter* reporter) {
+    net_module* module = NULL;
+    net_result result = net_host_open_module(game, reporter, &module);
+    if (result != NET_OK) return net_exit_report_setup(result, reporter);
+    const net_match_config config = net_match_config_default(module);
+    net_match* match = NULL;
+    result = net_match_create(&config, reporter, &match);
+    if (result == NET_OK) {
+        const ecs_world* world = net_match_world(match);
+        for (uint32_t stage = 0; print_stage(world, stage);)
+            stage++;
+        printf("ok threads=%u\n", ecs_world_threads_max(world));
+        net_match_destroy(match);
+    }
+    net_module_close(module);
+    return net_exit_report_setup(result, reporter);
+}
+
+// ---- check ----
+//
+// A .blk may use struct types that only its module registers. The module of the same name is
+// therefore looked for beside the file and then in the module path; without a module only the
+// built-in types are known. A module plays a short match of bots (net/check.h), with its log in a
+// folder of its own that is removed.
+
+enum { TICKS_MAX = 1000000 };
+
+typedef struct totals {
+    uint32_t files;
+    uint32_t templates;
+    uint32_t components;
+    uint32_t warnings;
+} totals;
+
+static bool has_suffix(const char* text, const char* suffix) {
+    size_t length = strlen(text), end = strlen(suffix);
+    return length > end && strcmp(text + length - end, suffix) == 0;
+}
+
+static char* read_file(const char* file, size_t* size, const base_reporter* reporter) {
+    FILE* stream = fopen(file, "rb");
+    if (!stream) {
+        base_report(reporter, file, 0, "%s", strerror(errno));
+        return NULL;
+    }
+    char* text = malloc(ECS_TEXT_BYTES_MAX + 2);
+    if (text) {
+        // One byte more than allowed, so that the reader sees (and names) a file that is too long.
+        *size = fread(text, 1, ECS_TEXT_BYTES_MAX + 1, stream);
+        text[*size] = '\0';
+        if (ferror(stream)) {
+            base_report(reporter, file, 0, "%s", strerror(errno));
+            free(text);
+            text = NULL;
+        }
+    }
+    fclose(stream);
+    return text;
+}
+
+// The module that belongs to NAME.blk; NULL when there is none.
+static net_module* find_module(const char* file) {
+    BASE_ASSERT(has_suffix(file, ".blk"));
+    char path[1024];
+    const base_reporter quiet = {0};
+    size_t stem = strlen(file) - strlen(".blk");
+    net_module* module = NULL;
+    if (stem + 4 > sizeof path) return NULL;
+    base_text_format(path, sizeof path, "%.*s.so", (int)stem, file);
+    bool is_beside = access(path, R_OK) == 0 && net_module_check(path, &quiet) == NET_OK;
+    if (is_beside && net_module_open(path, "", &quiet, &module) == NET_OK) return module;
+    path[stem] = '\0';
+    const char* slash = strrchr(path, '/');
+    net_result result = net_host_open_module(slash ? slash + 1 : path, &quiet, &module);
+    return result == NET_OK ? module : NULL;
+}
+
+// The file and what it imports, as a match would load them.
+static ecs_result load_files(ecs_world* world, const char* file, const base_reporter* reporter) {
+    base_bytes pack;
+    base_bytes_init(&pack, NULL);
+    net_template_reporter texts = {reporter, file};
+    const base_reporter text_reporter = net_template_reporter_make(&texts);
+    net_result read = net_template_pack_read(file, reporter, &pack);
+    ecs_result result = read == NET_ERR_MEMORY ? ECS_ERR_MEMORY : ECS_ERR_SYNTAX;
+    if (read == NET_OK)
+        result = ecs_template_load_pack(world, pack.data, pack.size, &text_reporter);
+    base_bytes_deinit(&pack);
+    return result;
+}
+
+static int check_templates(const char* file, bool is_alone, const base_reporter* reporter,
+                           totals* sum) {
+    size_t size = 0;
+    char* text = read_file(file, &size, reporter);
+    if (!text) return NET_EXIT_RUNTIME;
+    net_module* module = find_module(file);
+    ecs_world_config config = ecs_world_config_default();
+    ecs_world* world = NULL;
+    int code = NET_EXIT_RUNTIME;
+    if (ecs_world_create(&config, &world) == ECS_OK) {
+        ecs_result result = module ? module->game->register_types(world, reporter) : ECS_OK;
+        if (result == ECS_OK)
+            result = is_alone ? ecs_template_load_alone(world, file, text, size, reporter)
+                              : load_files(world, file, reporter);
+        code = result == ECS_OK ? NET_EXIT_CLEAN : NET_EXIT_USAGE;
+        sum->templates += ecs_template_count(world);
+        sum->components += ecs_component_count(world);
+        ecs_world_destroy(world);
+    }
+    if (module) net_module_close(module);
+    free(text);
+    return code;
+}
+
+static void step(void* sentry) {
+    net_sentry_busy(sentry);
+}
+
+// Play in a folder of its own, where the log can lie.
+static net_result play(const net_check_config* asked, net_check_result* result) {
+    char folder[128], log[160];
+    const char* place = getenv("TMPDIR");
+    if (!base_text_format(folder, sizeof folder, "%s/shoal-check-XXXXXX",
+                          place && *place ? place : "/tmp") ||
+        !mkdtemp(folder)) {
+        base_report(asked->reporter, folder, 0, "%s", strerror(errno));
+        return NET_ERR_IO;
+    }
+    net_check_config config = *asked;
+    base_text_format(log, sizeof log, "%s/check.slog", folder);
+    config.log_file = log;
+    net_sentry* sentry = net_sentry_create(&(net_sentry_config){
+        .log_file = log, .program = "shoal-server", .reporter = *asked->reporter});
+    config.stepped = step;
+    config.stepped_context = sentry;
+    net_sentry_busy(sentry);
+    net_result code = net_check_play(&config, result);
+    net_sentry_destroy(sentry);
+    (void)unlink(log);
+    base_text_format(log, sizeof log, "%s/check.slog.queue", folder);
+    (void)unlink(log);
+    (void)rmdir(folder);
+    return code;
+}
+
+typedef struct check_config {
+    uint64_t bots, ticks;
+    base_option_list settings;
+    bool is_alone, is_strict, has_stages;
+} check_config;
+
+static const base_option check_options[] = {
+    {"bots", BASE_OPTION_FIELD(check_config, bots), "N", "that play a module", 1,
+     NET_CHECK_BOTS_MAX},
+    {"ticks", BASE_OPTION_FIELD(check_config, ticks), "N",
+     "play so many (0: until each system has had rows, 120 to 1200)", 0, TICKS_MAX},
+    {"set", BASE_OPTION_FIELD(check_config, settings), "KEY=VALUE",
+     "a setting of the game; repeatable", 0, 0},
+    {"strict", BASE_OPTION_FIELD(check_config, is_strict), NULL, "a warning is a fault: exit 2", 0,
+     0},
+    {"no-import", BASE_OPTION_FIELD(check_config, is_alone), NULL,
+     "read each FILE.blk without what it imports", 0, 0},
+    {"stages", BASE_OPTION_FIELD(check_config, has_stages), NULL,
+     "print which systems of one game run at the same time", 0, 0},
+};
+
+static int check_module(const check_config* asked, const char* file, const base_reporter* reporter,
+                        totals* sum) {
+    net_result result = net_module_check(file, reporter);
+    if (result != NET_OK) return result == NET_ERR_IO ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
+    net_module* module = NULL;
+    if (net_module_open(file, "", reporter, &module) != NET_OK) return NET_EXIT_USAGE;
+    const net_check_config config = {.module = module,
+                                     .file = file,
+                                     .reporter = reporter,
+                                     .bots = (uint32_t)asked->bots,
+                                     .ticks = (uint32_t)asked->ticks,
+                                     .settings = asked->settings.values,
+                                     .setting_count = asked->settings.count};
+    net_check_result found = {0};
+    result = play(&config, &found);
+    sum->templates += found.templates;
+    sum->components += found.components;
+    sum->warnings += found.warnings;
+    net_module_close(module);
+    return net_exit_report_setup(result, reporter);
+}
+
+static int check_file(const check_config* config, const char* file, const base_reporter* reporter,
+                      totals* sum) {
+    sum->files++;
+    if (has_suffix(file, ".so")) return check_module(config, file, reporter, sum);
+    if (has_suffix(file, ".blk")) return check_templates(file, config->is_alone, reporter, sum);
+    base_report(reporter, file, 0, "neither .blk nor .so");
+    return NET_EXIT_USAGE;
+}
+
+static int check_files(const check_config* config, const base_option_list* files,
+                       const base_reporter* reporter) {
+    totals sum = {0};
+    int worst = NET_EXIT_CLEAN;
+    for (uint32_t i = 0; i < files->count; i++) {
+        const int code = check_file(config, files->values[i], reporter, &sum);
+        if (code > worst) worst = code;
+    }
+    if (worst != NET_EXIT_CLEAN) return worst;
+    printf("ok files=%u templates=%u components=%u", sum.files, sum.templates, sum.components);
+    if (sum.warnings > 0) printf(" warnings=%u", sum.warnings);
+    printf("\n");
+    return config->is_strict && sum.warnings > 0 ? NET_EXIT_USAGE : NET_EXIT_CLEAN;
+}
+
+int server_check(int argc, char** argv, const base_reporter* reporter) {
+    check_config config = {.bots = NET_CHECK_BOTS_DEFAULT};
+    const base_options options = {
+        .program = "shoal-server check",
+        .usage = "[options] FILE.blk|FILE.so ... | --stages GAME|FILE.so",
+        .about = "Checks templates, and modules by a match of bots, which is thrown away.",
+        .options = check_options,
+        .count = BASE_COUNT(check_options),
+        .values = &config,
+    };
+    base_option_list files = {0};
+    const base_options_result read = base_options_read(&options, argc, argv, &files, reporter);
+    if (read != BASE_OPTIONS_OK) return net_exit_of_options(read);
+    if (config.has_stages) {
+        if (files.count == 1) return print_stages(files.values[0], reporter);
+        base_report(reporter, NULL, 0, "check --stages: name one game or FILE.so");
+        return NET_EXIT_USAGE;
+    }
+    if (files.count > 0) return check_files(&config, &files, reporter);
+    base_report(reporter, NULL, 0, "check: name at least one FILE.blk or FILE.so");
+    return NET_EXIT_USAGE;
+}
+
+// ---- schema ----
+
+static net_result print_schema(const net_module* module, const base_reporter* reporter) {
+    const net_match_config config = net_match_config_default(module);
+    net_match* match = NULL;
+    net_result result = net_match_create(&config, reporter, &match);
+    if (result != NET_OK) return result;
+    base_bytes json;
+    base_bytes_init(&json, NULL);
+    result = net_match_print_schema(match, &json);
+    if (result == NET_OK && fwrite(json.data, 1, json.size, stdout) != json.size)
+        result = NET_ERR_IO;
+    base_bytes_deinit(&json);
+    net_match_destroy(match);
+    return result;
+}
+
+int server_schema(int argc, char** argv, const base_reporter* reporter) {
+    const bool has_option = argc == 3 && strcmp(argv[1], "--game") == 0;
+    if (!has_option && argc != 2) {
+        base_report(reporter, NULL, 0, "usage: shoal-server schema --game NAME");
+        return NET_EXIT_USAGE;
+    }
+    net_module* module = NULL;
+    net_result result = net_host_open_module(argv[argc - 1], reporter, &module);
+    if (result == NET_OK) {
+        result = print_schema(module, reporter);
+        net_module_close(module);
+    }
+    return net_exit_report_setup(result, reporter);
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// The source decides when a tick is due (net/stream/follow.h); the sockets, the sessions and the
+// log are those of any server. Spectators read why it ends. New ones are refused while the relay
+// lags its source's end by more than the delay, because a match that runs at ten times its speed is
+// no pleasure.
+#include "follow.h"
+
+#include "program.h"
+#include "stream_nats.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "host/output.h"
+#include "host/setup.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+// Two limits, so that a relay near one of them does not change with each tick.
+#define BEHIND_US UINT64_C(2000000) ///< beyond it new spectators are refused
+#define CAUGHT_UP_US UINT64_C(500000)
+#define PATIENCE_US UINT64_C(2000000) ///< a match that is not there yet is no news before
+#define SILENT_US UINT64_C(3000000)   ///< a server says something ten times a second
+#define FIND_US UINT64_C(5000)
+/// Sessions are kept, and the broker is asked, when no tick came for so long.
+#define KEEP_TICKS 2u
+#define KEEP_US (NET_STREAM_PING_MS * UINT64_C(1000))
+
+// The broker is asked in each pass of the loop.
+static void wake(void* context) {
+    (void)context;
+}
+
+// A stream is one by its name: "nats://...", "tls://...".
+static bool is_stream(const char* source) {
+    return strncmp(source, "nats://", 7) == 0 || strncmp(source, "tls://", 6) == 0;
+}
+
+static int open_broker(server_program* self) {
+    server_follow* follow = &self->follow;
+    const server_nats_config config = {
+        .url = self->config.follow, .reader = "relay", .wake = wake, .context = follow};
+    _Static_assert(sizeof follow->name == SERVER_NATS_URL_BYTES, "it has a room of this size");
+    const net_result result = server_nats_open(&config, &self->reporter, &follow->nats);
+    if (result != NET_OK) return result == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
+    follow->broker = server_nats_broker(follow->nats);
+    server_nats_url(follow->nats, follow->name);
+    return NET_EXIT_CLEAN;
+}
+
+// A relay may be there before the match.
+static net_result find_match(server_program* self) {
+    server_follow* follow = &self->follow;
+    const uint64_t begin_us = net_loop_now_us();
+    bool is_said = false;
+    net_result result;
+    while ((result = net_follow_find(follow->source)) == NET_ERR_FULL) {
+        const uint64_t now_us = net_loop_now_us();
+        server_notify_extend(&self->service.notify, now_us);
+        server_nats_say(follow->nats, &self->reporter, now_us);
+        if (!is_said && now_us - begin_us > PATIENCE_US) {
+            is_said = true;
+            const net_broker_status status = follow->broker.status(follow->broker.context);
+            base_report(&self->reporter, follow->name, 0,
+                        "warning: waits for the match's stream%s%s", status.trouble[0] ? ": " : "",
+                        status.trouble);
+        }
+        if (!net_loop_wait(&self->loop, now_us + FIND_US)) continue;
+        base_report(&self->reporter, follow->name, 0, "ended before there was a match");
+        return NET_ERR_CLOSED;
+    }
+    return result;
+}
+
+int server_follow_open(server_program* self) {
+    server_config* config = &self->config;
+    server_follow* follow = &self->follow;
+    if (!config->follow) return NET_EXIT_CLEAN;
+    const bool has_broker = is_stream(config->follow);
+    int code = has_broker ? open_broker(self) : NET_EXIT_CLEAN;
+    if (code != NET_EXIT_CLEAN) return code;
+    if (!has_broker && config->follow_begin) {
+        base_report(&self->reporter, NULL, 0, "--log: it goes with a stream; a log has keyframes");
+        return NET_EXIT_USAGE;
+    }
+    if (!has_broker)
+        (void)base_text_format(follow->name, sizeof follow->name, "%s", config->follow);
+    uint64_t who = 0;
+    while (who == 0)
+        net_host_draw_secret(NULL, &who, sizeof who);
+    const net_follow_config source = {.file = has_broker ? follow->name : config->follow,
+                                      .broker = has_broker ? &follow->broker : NULL,
+                                      .who = who,
+                                      .clock_us = net_loop_now_us,
+                                      .delay_us = config->follow_delay_s * UINT64_C(1000000),
+                                      .is_whole = config->follows_whole,
+                                      .begin_file = has_broker ? config->follow_begin : NULL,
+                                      .reporter = &self->reporter};
+    net_result result = net_follow_create(&source, &follow->source);
+    if (result == NET_OK && has_broker) result = find_match(self);
+    if (result == NET_ERR_MEMORY)
+        base_report(&self->reporter, NULL, 0, "%s", net_result_text(result));
+    if (result != NET_OK) return net_exit_of_replay(result);
+    const net_log_info* info = net_follow_info(self->follow.source);
+    (void)base_text_copy(self->game, sizeof self->game, info->game);
+    if (!config->game) config->game = self->game;
+    config->tick_rate_hz = info->tick_rate_hz;
+    return NET_EXIT_CLEAN;
+}
+
+int server_follow_match(server_program* self) {
+    BASE_ASSERT(self->follow.source && self->module && !self->match);
+    const net_result result =
+        net_follow_make_match(self->follow.source, self->module, &self->match);
+    if (result != NET_OK) return net_exit_of_replay(result);
+    self->config.seed = net_match_get_config(self->match)->seed;
+    return NET_EXIT_CLEAN;
+}
+
+int server_follow_check(const server_program* self, bool is_hiding) {
+    if (!self->config.follow || !is_hiding || self->config.follow_delay_s > 0)
+        return NET_EXIT_CLEAN;
+    base_report(&self->reporter, NULL, 0,
+                "--delay 0: this game hides things from players, and who watches it live could "
+                "help one: give a delay");
+    return NET_EXIT_USAGE;
+}
+
+uint64_t server_follow_wake_us(const server_program* self) {
+    const uint64_t ticks_us = KEEP_TICKS * UINT64_C(1000000) / self->config.tick_rate_hz;
+    const uint64_t keep_us = self->follow.tick_us + (ticks_us < KEEP_US ? ticks_us : KEEP_US);
+    const bool is_over = net_server_get_phase(self->server) > NET_SERVER_RUNNING;
+    const uint64_t due_us = is_over ? UINT64_MAX : net_follow_due_us(self->follow.source);
+    return due_us < keep_us ? due_us : keep_us;
+}
+
+// ---- the end
+
+static void end(server_program* self, uint64_t now_us) {
+    static const char* const why[] = {
+        [NET_FOLLOW_ENDED] = "",
+        [NET_FOLLOW_LOST] = "the server of the match is gone",
+        [NET_FOLLOW_DIVERGED] = "this relay does not show the match any more",
+        [NET_FOLLOW_FAILED] = "this relay cannot go on",
+    };
+    const net_follow_state state = self->follow.end;
+    net_server_say_why(self->server, why[state]);
+    if (state == NET_FOLLOW_LOST)
+        base_report(&self->reporter, self->follow.name, 0,
+                    "its server is gone: the log has no end behind tick %" PRIu64,
+                    net_match_tick(self->match));
+    else if (state == NET_FOLLOW_ENDED)
+        base_report(&self->reporter, self->follow.name, 0, "note: the match ended at tick %" PRIu64,
+                    net_match_tick(self->match));
+    net_server_stop(self->server, now_us);
+}
+
+int server_follow_exit(const server_program* self) {
+    switch (self->follow.end) {
+    case NET_FOLLOW_WAITS:
+    case NET_FOLLOW_RAN:
+    case NET_FOLLOW_ENDED:
+        return NET_EXIT_CLEAN;
+    case NET_FOLLOW_DIVERGED:
+        return NET_EXIT_DIVERGED;
+    case NET_FOLLOW_LOST:
+    case NET_FOLLOW_FAILED:
+        break;
+    }
+    return NET_EXIT_RUNTIME;
+}
+
+// ---- while it runs
+
+bool server_follow_tick(server_program* self, uint64_t now_us) {
+    server_follow* follow = &self->follow;
+    follow->tick_us = now_us;
+    if (net_server_get_phase(self->server) <= NET_SERVER_RUNNING) {
+        const net_follow_state state = net_follow_run(follow->source, self->server, now_us);
+        if (state == NET_FOLLOW_RAN) return true;
+        if (state != NET_FOLLOW_WAITS) {
+            follow->end = state;
+            end(self, now_us);
+        }
+    }
+    net_server_tick(self->server, now_us);
+    return false;
+}
+
+static void pass_behind(server_program* self) {
+    server_follow* follow = &self->follow;
+    const bool is_behind =
+        follow->report.behind_us > (follow->is_behind ? CAUGHT_UP_US : BEHIND_US);
+    if (is_behind == follow->is_behind) return;
+    follow->is_behind = is_behind;
+    if (!self->service.is_draining)
+        net_server_refuse(
+            self->server,
+            is_behind ? "this relay is behind the match and catches up: try again soon" : "");
+    base_report(&self->reporter, NULL, 0,
+                is_behind ? "note: behind at tick %" PRIu64 " of %" PRIu64 ": it catches up"
+                          : "note: caught up at tick %" PRIu64 " of %" PRIu64,
+                net_match_tick(self->match), follow->report.end);
+}
+
+static void pass_silent(server_program* self) {
+    server_follow* follow = &self->follow;
+    const bool is_silent = follow->report.silent_us > SILENT_US;
+    if (is_silent == follow->is_silent) return;
+    follow->is_silent = is_silent;
+    if (is_silent)
+        base_report(&self->reporter, follow->name, 0,
+                    "warning: nothing comes behind tick %" PRIu64 ": %s", follow->report.newest,
+                    !follow->nats ? "its server hangs, or its files do not come here any more"
+                    : follow->report.is_cut ? "its broker does not answer"
+                    : follow->report.is_waiting
+                        ? "its server waits for the broker, which is full"
+                        : "its server is gone or hangs, and none goes on with it");
+    else
+        base_report(&self->reporter, follow->name, 0, "note: it goes on");
+}
+
+void server_follow_pass(server_program* self, uint64_t now_us) {
+    server_follow* follow = &self->follow;
+    if (!self->config.follow || !follow->source ||
+        net_server_get_phase(self->server) > NET_SERVER_RUNNING)
+        return;
+    follow->report = net_follow_get_report(follow->source, now_us);
+    pass_behind(self);
+    pass_silent(self);
+    if (follow->nats) server_nats_say(follow->nats, &self->reporter, now_us);
+}
+
+void server_follow_close(server_program* self) {
+    net_follow_destroy(self->follow.source);
+    server_nats_close(self->follow.nats);
+    self->follow.source = NULL;
+    self->follow.nats = NULL;
+}

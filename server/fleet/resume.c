@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// The log that the old server left is only read. What it has up to the tick is copied as the first
+// segment of a new log, which goes on with the match. So a referee has both later.
+#include "resume.h"
+
+#include "program.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "host/output.h"
+#include "net/log.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int refuse(const server_program* self, const char* text) {
+    base_report(&self->reporter, NULL, 0, "%s", text);
+    return NET_EXIT_USAGE;
+}
+
+static bool is_given(const server_config* config, const char* name) {
+    const base_options* options = &config->options;
+    uint32_t i = 0;
+    while (i < options->count && strcmp(options->options[i].name, name) != 0)
+        i++;
+    BASE_ASSERT(i < options->count);
+    return options->sources[i] != BASE_OPTION_BY_DEFAULT;
+}
+
+// An option whose value is that of the match. A note: the file of options of the server that died
+// serves this one too.
+static void take_over(const server_program* self, const char* name, uint64_t* value,
+                      uint64_t of_match) {
+    if (*value != of_match && is_given(&self->config, name))
+        base_report(&self->reporter, NULL, 0,
+                    "note: --%s %" PRIu64 " is left out: the match that goes on has %" PRIu64, name,
+                    *value, of_match);
+    *value = of_match;
+}
+
+int server_resume_open(server_program* self) {
+    const char* file = self->config.resume;
+    if (!file)
+        return self->config.resume_at ? refuse(self, "--at needs --resume LOG") : NET_EXIT_CLEAN;
+    if (self->config.settings.count > 0)
+        return refuse(self, "--set: a match that goes on has the settings of its log");
+    const net_result result = net_log_reader_create(NULL, file, &self->reporter, &self->before);
+    if (!self->before) return net_exit_of_replay(result);
+    const net_log_info* info = net_log_reader_info(self->before);
+    (void)base_text_copy(self->game, sizeof self->game, info->game);
+    if (!self->config.game) self->config.game = self->game;
+    take_over(self, "tick-rate", &self->config.tick_rate_hz, info->tick_rate_hz);
+    take_over(self, "min-clients", &self->config.clients_min, 0); // it runs already
+    return NET_EXIT_CLEAN;
+}
+
+// A manager that waits for READY ends the server otherwise.
+static void ask_for_time(void* context) {
+    server_program* self = context;
+    server_notify_extend(&self->service.notify, net_loop_now_us());
+}
+
+int server_resume_match(server_program* self) {
+    BASE_ASSERT(self->before && self->module && !self->match);
+    const net_result result = net_log_resume(self->before, self->module, self->config.resume_at,
+                                             ask_for_time, self, &self->reporter, &self->match);
+    if (result != NET_OK) return net_exit_of_replay(result);
+    const uint32_t players = net_match_players(self->match, NULL, 0);
+    take_over(self, "seed", &self->config.seed, net_match_get_config(self->match)->seed);
+    if (players > self->config.clients_max) {
+        base_report(&self->reporter, NULL, 0,
+                    "--max-clients %" PRIu64 " is less than the %u players of the match",
+                    self->config.clients_max, players);
+        return NET_EXIT_USAGE;
+    }
+    return NET_EXIT_CLEAN;
+}
+
+// What the new log signs, the old one must not contradict. Its end was never signed.
+int server_resume_check_signed(server_program* self) {
+    if (!self->before || !self->config.log_key) return NET_EXIT_CLEAN;
+    const net_log_public_key key = net_log_key_public(&self->log_key);
+    net_log_signed found;
+    if (net_log_reader_check_signed(self->before, &key, NULL, &found) != NET_OK) {
+        base_report(&self->reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
+        return NET_EXIT_RUNTIME;
+    }
+    if (!found.is_wrong) return NET_EXIT_CLEAN;
+    base_report(
+        &self->reporter, self->config.resume, 0,
+        "from block %" PRIu64
+        " on its signature is not that of --log-key, or it was changed: it is not signed again",
+        found.first_block);
+    return NET_EXIT_RUNTIME;
+}
+
+int server_resume_players(server_program* self) {
+    if (!self->before) return NET_EXIT_CLEAN;
+    BASE_ASSERT(self->server && self->match);
+    const uint64_t now_us = net_loop_now_us();
+    const uint32_t count = net_match_players(self->match, NULL, 0);
+    uint32_t* clients = calloc(count + 1, sizeof *clients);
+    net_result result = clients ? NET_OK : NET_ERR_MEMORY;
+    if (clients) (void)net_match_players(self->match, clients, count);
+    for (uint32_t i = 0; i < count && result == NET_OK; i++)
+        result = net_server_expect(self->server, clients[i], now_us);
+    free(clients);
+    self->resumed_players = count;
+    if (result != NET_OK)
+        base_report(&self->reporter, NULL, 0, "the players: %s", net_result_text(result));
+    return result == NET_OK ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
+}
+
+void server_resume_print(const server_program* self) {
+    if (!self->config.resume) return;
+    const uint32_t players = self->resumed_players;
+    printf("resumed tick=%" PRIu64 " players=%u\n", net_match_tick(self->match), players);
+    if (self->has_log_file)
+        base_report(&self->reporter, self->log_file, 0,
+                    "note: it goes on with the match of %s, which stays as it is",
+                    self->config.resume);
+    if (players > 0 && !self->has_keys)
+        base_report(&self->reporter, NULL, 0,
+                    "warning: without --key-file no client can prove whose player it was: the %u "
+                    "of the match "
+                    "leave after %u s, and join again as new ones",
+                    players, NET_SILENCE_MS_MAX / 1000u);
+}
+
+// ---- the command of the report of a crash ----
+
+typedef struct words {
+    char* text;
+    size_t bytes, capacity;
+    bool is_cut;
+} words;
+
+static void put_word(words* to, const char* name, const char* between, const char* value) {
+    if (!to->is_cut)
+        to->is_cut = !base_text_format(to->text + to->bytes, to->capacity - to->bytes, "%s%s%s",
+                                       name, between, value);
+    if (!to->is_cut) to->bytes += strlen(to->text + to->bytes) + 1;
+}
+
+// What the match has, or the command says in another way.
+static bool is_left_out(const char* name) {
+    static const char* const names[] = {"set", "seed",   "tick-rate", "min-clients", "resume", "at",
+                                        "log", "config", "standby",   "takeover-ms", "listen"};
+    for (uint32_t i = 0; i < BASE_COUNT(names); i++)
+        if (strcmp(names[i], name) == 0) return true;
+    return false;
+}
+
+static void put_option(words* to, const base_options* options, const base_option* option) {
+    char name[64], value[1024];
+    (void)base_text_format(name, sizeof name, "--%s", option->name);
+    if (option->kind != BASE_OPTION_LIST) {
+        base_options_value(options, option, value, sizeof value);
+        to->is_cut = to->is_cut || strlen(value) + 1 == sizeof value;
+        put_word(to, name, "=", value);
+        return;
+    }
+    const base_option_list* list = (const void*)((const char*)options->values + option->offset);
+    for (uint32_t i = 0; i < list->count; i++)
+        put_word(to, name, "=", list->values[i]);
+}
+
+size_t server_resume_command(const server_program* self, char* text, size_t text_bytes) {
+    words to = {.text = text, .capacity = text_bytes};
+    const base_options* options = &self->config.options;
+    char address[NET_ENET_ADDRESS_TEXT_BYTES];
+    if (!self->has_log_file || self->config.follow ||
+        !net_transport_enet_address(self->transport, address, sizeof address))
+        return 0;
+    const size_t length = strlen(self->log_file);
+    const bool has_ending = length > 5 && strcmp(self->log_file + length - 5, ".slog") == 0;
+    char stem[sizeof self->log_file];
+    (void)base_text_format(stem, sizeof stem, "%.*s", (int)(has_ending ? length - 5 : length),
+                           self->log_file);
+    put_word(&to, "shoal-server", "", "");
+    put_word(&to, "--resume", "=", self->log_file);
+    put_word(&to, "--listen", "=", address);
+    put_word(&to, "--log=", stem, ".on.slog"); // the other command needs the old one by its name
+    for (uint32_t i = 0; i < options->count; i++)
+        if (options->sources[i] != BASE_OPTION_BY_DEFAULT && !is_left_out(options->options[i].name))
+            put_option(&to, options, &options->options[i]);
+    return to.is_cut ? 0 : to.bytes;
+}
+
+void server_resume_close(server_program* self) {
+    net_log_reader_destroy(self->before);
+    self->before = NULL;
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+// net/stream/standby.c decides. Here are the pipe that the broker's threads write to, and what
+// changes in this program when it gets the match: clients are let in, the stream's thread begins,
+// and the pacer makes the ticks.
+#include "standby.h"
+
+#include "program.h"
+#include "stream_nats.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "host/keys.h"
+#include "host/output.h"
+#include "host/setup.h"
+#include "net/socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MS UINT64_C(1000)
+enum {
+    STEP_MS = 5, // until the match is known
+    PATIENCE_MS = 2000,
+    LATE_MS = 10000,              // late answers of the broker in a row
+    CLAIM_MS = 1,                 // the claim's answer is looked for
+    KEEP_MS = NET_STREAM_PING_MS, // sessions and pings are looked at when no tick came for so long
+};
+
+static int refuse(const server_program* self, const char* text) {
+    base_report(&self->reporter, NULL, 0, "%s", text);
+    return NET_EXIT_USAGE;
+}
+
+static int check_options(const server_program* self) {
+    const server_config* config = &self->config;
+    if (config->resume || config->stream)
+        return refuse(self, "--standby: neither --resume nor --stream goes with it: it goes on "
+                            "with the match and the stream of another server");
+    if (config->settings.count > 0)
+        return refuse(self, "--set: a match that goes on has the settings of its server");
+    if (config->log && strcmp(config->log, "none") == 0)
+        return refuse(self, "--standby: it needs a log, which goes on with the match (not --log "
+                            "none)");
+    if ((!config->key_file && !getenv(NET_HOST_KEYS_VARIABLE)) || config->allow_dev_key)
+        return refuse(self, "--standby: it needs the --key-file of the match's server, and no "
+                            "built-in key: players prove by it who they are");
+    return NET_EXIT_CLEAN;
+}
+
+// ---- opening ----
+
+// On a thread of the broker's library. A pipe that is full wakes it too.
+static void wake(void* context) {
+    const server_standby* self = context;
+    (void)!write(self->wake[1], "", 1);
+}
+
+static bool open_pipe(server_program* self) {
+    server_standby* standby = &self->standby;
+    if (pipe(standby->wake) != 0) {
+        standby->wake[0] = standby->wake[1] = -1;
+        base_report(&self->reporter, NULL, 0, "a pipe: %s", strerror(errno));
+        return false;
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        (void)fcntl(standby->wake[i], F_SETFL, O_NONBLOCK);
+        (void)fcntl(standby->wake[i], F_SETFD, FD_CLOEXEC);
+    }
+    return true;
+}
+
+// A standby may be there before the match.
+static int find_match(server_program* self) {
+    server_standby* standby = &self->standby;
+    const uint64_t begin_us = net_loop_now_us();
+    bool is_said = false;
+    net_result result;
+    while ((result = net_standby_find(standby->standby, net_loop_now_us())) == NET_ERR_FULL) {
+        const uint64_t now_us = net_loop_now_us();
+        server_notify_extend(&self->service.notify, now_us);
+        server_nats_say(standby->nats, &self->reporter, now_us);
+        if (!is_said && now_us - begin_us > PATIENCE_MS * MS) {
+            is_said = true;
+            const net_broker broker = server_nats_broker(standby->nats);
+            const net_broker_status status = broker.status(broker.context);
+            base_report(&self->reporter, self->config.standby, 0,
+                        "warning: waits for the match's stream%s%s", status.trouble[0] ? ": " : "",
+                        status.trouble);
+        }
+        server_fleet_keep(self);
+        if (net_loop_wait(&self->loop, now_us + STEP_MS * MS)) {
+            server_fleet_terminate(self);
+            standby->was_stopped = true;
+            return NET_EXIT_CLEAN;
+        }
+    }
+    return result == NET_OK ? NET_EXIT_CLEAN : net_exit_of_replay(result);
+}
+
+static int open_stream(server_program* self) {
+    server_standby* standby = &self->standby;
+    const server_nats_config nats = {.url = self->config.standby,
+                                     .identity = server_fleet_standby_of(self),
+                                     .reader = "standby",
+                                     .wake = wake,
+                                     .context = standby};
+    const net_result opened = server_nats_open(&nats, &self->reporter, &standby->nats);
+    if (opened != NET_OK) return opened == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
+    const net_standby_config config = {.broker = server_nats_broker(standby->nats),
+                                       .name = self->config.standby,
+                                       .takeover_us = self->config.takeover_ms * MS,
+                                       .reporter = &self->reporter};
+    if (net_standby_create(&config, &standby->standby) == NET_OK) return find_match(self);
+    base_report(&self->reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
+    return NET_EXIT_RUNTIME;
+}
+
+int server_standby_open(server_program* self) {
+    server_config* config = &self->config;
+    server_standby* standby = &self->standby;
+    standby->wake[0] = standby->wake[1] = -1;
+    if (!config->standby) return NET_EXIT_CLEAN;
+    int code = check_options(self);
+    if (code == NET_EXIT_CLEAN) code = server_fleet_wait(self);
+    if (code == NET_EXIT_CLEAN && self->fleet.agones && !self->fleet.is_allocated)
+        standby->was_stopped = true;
+    if (code != NET_EXIT_CLEAN || standby->was_stopped) return code;
+    code = open_pipe(self) ? open_stream(self) : NET_EXIT_RUNTIME;
+    if (code != NET_EXIT_CLEAN || standby->was_stopped) return code;
+    self->follow.source = net_standby_follow(standby->standby);
+    const net_log_info* info = net_follow_info(self->follow.source);
+    (void)base_text_copy(self->game, sizeof self->game, info->game);
+    if (!config->game) config->game = self->game;
+    config->tick_rate_hz = info->tick_rate_hz;
+    config->stream = config->standby; // that it writes, once the match is here
+    return NET_EXIT_CLEAN;
+}
+
+void server_standby_listen(server_program* self) {
+    net_loop* loop = &self->loop;
+    if (!self->standby.standby) return;
+    net_transport_enet_standby_set(self->transport, true);
+    if (loop->socket_count < NET_LOOP_SOCKETS_MAX)
+        loop->sockets[loop->socket_count++] = self->standby.wake[0];
+}
+
+// ---- while the match runs elsewhere ----
+
+bool server_standby_is_waiting(const server_program* self) {
+    return self->standby.standby && self->standby.state <= NET_STANDBY_CLAIMS;
+}
+
+uint64_t server_standby_wake_us(const server_program* self) {
+    const server_standby* standby = &self->standby;
+    if (standby->state == NET_STANDBY_CLAIMS) return standby->tick_us + CLAIM_MS * MS;
+    if (standby->is_woken || standby->state == NET_STANDBY_RAN) return standby->tick_us;
+    return standby->tick_us + KEEP_MS * MS;
+}
+
+static void say_taken(const server_program* self, uint64_t silent_us) {
+    const uint32_t players = net_match_players(self->match, NULL, 0);
+    const net_standby_report report = net_standby_get_report(self->standby.standby);
+    printf("takeover epoch=%" PRIu64 " tick=%" PRIu64 " players=%" PRIu32 " silent_ms=%" PRIu64
+           "\n",
+           report.epoch + 1, net_match_tick(self->match), players, silent_us / MS);
+    (void)fflush(stdout);
+    base_report(&self->reporter, NULL, 0,
+                "note: the match goes on here behind tick %" PRIu64 ": epoch %" PRIu64 ", %" PRIu32
+                " players may come back",
+                net_match_tick(self->match), report.epoch + 1, players);
+}
+
+static void take_over(server_program* self, uint64_t now_us) {
+    const uint64_t silent_us = net_follow_get_report(self->follow.source, now_us).silent_us;
+    self->follow.source = NULL; // from here on it is the server of the match
+    net_server_set_epoch(self->server, net_standby_get_report(self->standby.standby).epoch + 1);
+    net_transport_enet_standby_set(self->transport, false);
+    server_stream_go_on(self->stream);
+    say_taken(self, silent_us);
+}
+
+static void end(server_program* self, uint64_t now_us) {
+    if (self->standby.state == NET_STANDBY_ENDED)
+        base_report(&self->reporter, NULL, 0, "note: the match ended at tick %" PRIu64,
+                    net_match_tick(self->match));
+    net_server_stop(self->server, now_us);
+}
+
+bool server_standby_tick(server_program* self, uint64_t now_us) {
+    server_standby* standby = &self->standby;
+    standby->tick_us = now_us;
+    standby->is_woken = false;
+    const bool is_ending = net_server_get_phase(self->server) > NET_SERVER_RUNNING;
+    if (standby->state <= NET_STANDBY_CLAIMS && !is_ending) {
+        standby->state = net_standby_run(standby->standby, self->server, now_us);
+        if (standby->state == NET_STANDBY_RAN) return true;
+        if (standby->state == NET_STANDBY_HAS) {
+            take_over(self, now_us);
+            return false;
+        }
+        if (standby->state > NET_STANDBY_HAS) end(self, now_us);
+    }
+    net_server_tick(self->server, now_us);
+    return false;
+}
+
+static void drain_pipe(server_standby* standby) {
+    char bytes[256];
+    ssize_t size;
+    while ((size = read(standby->wake[0], bytes, sizeof bytes)) > 0)
+        standby->is_woken = true;
+}
+
+// What would keep it from taking over well, when that begins.
+static void warn(server_program* self) {
+    server_standby* standby = &self->standby;
+    const uint32_t players = net_match_players(self->match, NULL, 0);
+    const bool is_small = players > self->config.clients_max;
+    const bool is_late = standby->report.late_us >= LATE_MS * MS;
+    if (is_small && !standby->is_small)
+        base_report(&self->reporter, NULL, 0,
+                    "warning: --max-clients %" PRIu64 " is less than the %" PRIu32
+                    " players of the match: not all could come back here",
+                    self->config.clients_max, players);
+    if (is_late && !standby->is_late)
+        base_report(&self->reporter, NULL, 0,
+                    "warning: each answer of the broker takes more than %u ms: it is too far away "
+                    "to take over from here",
+                    NET_STREAM_PING_ANSWER_MS);
+    standby->is_small = is_small;
+    standby->is_late = is_late;
+}
+
+void server_standby_pass(server_program* self) {
+    server_standby* standby = &self->standby;
+    if (!standby->standby) return;
+    drain_pipe(standby);
+    if (!server_standby_is_waiting(self)) {
+        server_nats_close(standby->nats); // nothing is read any more
+        standby->nats = NULL;
+        return;
+    }
+    server_nats_say(standby->nats, &self->reporter, net_loop_now_us());
+    standby->report = net_standby_get_report(standby->standby);
+    const ecs_tick tick = net_match_tick(self->match);
+    if (standby->has_caught_up) warn(self);
+    if (standby->has_caught_up || !standby->report.is_connected || standby->report.epoch == 0 ||
+        standby->report.lag_messages > 0 || standby->state == NET_STANDBY_RAN ||
+        tick + 1 < standby->report.newest)
+        return;
+    standby->has_caught_up = true;
+    base_report(&self->reporter, NULL, 0, "note: stands by at tick %" PRIu64 ", epoch %" PRIu64,
+                tick, standby->report.epoch);
+}
+
+int server_standby_exit(const server_program* self) {
+    if (!self->standby.standby) return NET_EXIT_CLEAN;
+    return self->standby.state == NET_STANDBY_DIVERGED ? NET_EXIT_DIVERGED
+           : self->standby.state == NET_STANDBY_FAILED ? NET_EXIT_RUNTIME
+                                                       : NET_EXIT_CLEAN;
+}
+
+void server_standby_close(server_program* self) {
+    server_standby* standby = &self->standby;
+    if (standby->standby) self->follow.source = NULL; // it is the standby's
+    net_standby_destroy(standby->standby);
+    server_nats_close(standby->nats);
+    for (uint32_t i = 0; i < 2 && self->config.standby; i++)
+        if (standby->wake[i] > 0) close(standby->wake[i]);
+    *standby = (server_standby){.wake = {-1, -1}};
+}

@@ -1,0 +1,530 @@
+// SPDX-License-Identifier: MIT
+// One thread has the writer and the broker. The simulation's thread pushes records into the tap and
+// writes one byte into a pipe; the thread writes one into another pipe when ticks were stored. The
+// loop takes a copy of the status when the lock is free.
+#include "stream.h"
+
+#include "stream_nats.h"
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "net/socket.h"
+#include "host/output.h"
+#include "host/setup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MS UINT64_C(1000)
+enum {
+    BEGIN_MS = 2000,   // a server waits so long for its broker, then begins without
+    RESUME_MS = 10000, // so long without anything new from a stream that goes on
+    END_MS = 3000,
+    AWAY_MS = 500, // of a broker that is away
+    STEP_MS = 5,
+    SYNC_MS_MIN = 20,
+    SYNC_MS_MAX = 2000, // clients call again behind NET_QUIET_MS_MAX
+};
+
+struct server_stream {
+    server_stream_config config;
+    net_stream_tap* tap;
+    server_nats* nats;
+    net_broker broker;
+    net_stream_writer* writer;
+    base_bytes header;
+    int wake[2];
+    _Atomic bool is_woken; // a byte is in the pipe
+    int stored[2];         // a byte in it: the loop should look
+    _Atomic ecs_tick stored_tick;
+    pthread_t thread;
+    bool has_thread;
+    _Atomic bool has_writer; // the thread; before that it waits
+    _Atomic bool is_stopping;
+
+    pthread_mutex_t mutex;
+    server_stream_counts shared; // under it, of the thread
+
+    // Of the loop.
+    server_stream_counts counts;
+    net_stream_state said_state;
+    net_stream_trouble said_trouble;
+    char said_text[sizeof((net_stream_status*)0)->text]; // of AWAY
+    uint64_t said_acked; // records that were stored when the trouble was said
+    uint64_t trouble_us; // since when it lasts
+    net_stream_sync sync;
+    bool has_first;
+    ecs_tick first;    // of the match when this server began to write
+    uint64_t still_us; // it stands still since then
+    uint64_t pass_us;  // of the newest pass
+};
+
+// ---- the thread ----
+
+// From any thread. One byte is enough until the thread looks.
+static void wake(void* context) {
+    server_stream* self = context;
+    if (!atomic_exchange(&self->is_woken, true)) (void)!write(self->wake[1], "", 1);
+}
+
+static void wait_for_wake(server_stream* self, uint64_t until_us) {
+    char bytes[256];
+    struct pollfd wanted = {.fd = self->wake[0], .events = POLLIN};
+    const uint64_t now_us = net_loop_now_us();
+    const uint64_t wait_ms = until_us > now_us ? (until_us - now_us + MS - 1) / MS : 0;
+    if (wait_ms > 0) (void)poll(&wanted, 1, wait_ms < 1000 ? (int)wait_ms : 1000);
+    while (read(self->wake[0], bytes, sizeof bytes) == (ssize_t)sizeof bytes)
+        ;
+    atomic_store(&self->is_woken, false); // what comes from here on is looked at, or wakes again
+}
+
+static void share(server_stream* self) {
+    const net_broker_status broker = self->broker.status(self->broker.context);
+    const net_stream_status* status = net_stream_writer_status(self->writer);
+    const server_stream_counts counts = {.status = *status,
+                                         .records = net_stream_tap_records(self->tap),
+                                         .reconnects = broker.reconnects,
+                                         .waiting = broker.waiting,
+                                         .waiting_bytes = net_stream_tap_waiting(self->tap)};
+    pthread_mutex_lock(&self->mutex);
+    self->shared = counts;
+    pthread_mutex_unlock(&self->mutex);
+    if (atomic_exchange(&self->stored_tick, status->acked_tick) != status->acked_tick)
+        (void)!write(self->stored[1], "", 1);
+}
+
+static void* run(void* context) {
+    server_stream* self = context;
+    while (!atomic_load(&self->is_stopping)) {
+        const bool has_writer = atomic_load(&self->has_writer);
+        const uint64_t next_us =
+            has_writer ? net_stream_writer_poll(self->writer, net_loop_now_us()) : UINT64_MAX;
+        if (has_writer) share(self);
+        wait_for_wake(self, next_us);
+    }
+    return NULL;
+}
+
+static bool start_thread(server_stream* self) {
+    sigset_t all, before;
+    sigfillset(&all);
+    sigdelset(&all, SIGBUS); // the guard of the log's queue
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int error = pthread_create(&self->thread, NULL, run, self);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    self->has_thread = error == 0;
+    if (error != 0)
+        base_report(self->config.reporter, NULL, 0, "no thread for the stream: %s",
+                    strerror(error));
+    return self->has_thread;
+}
+
+// ---- beginning ----
+
+// The lock is not waited for. @return false: the counts are those of before.
+static bool take_counts(server_stream* self) {
+    if (pthread_mutex_trylock(&self->mutex) != 0) return false;
+    self->counts.status = self->shared.status;
+    self->counts.records = self->shared.records;
+    self->counts.reconnects = self->shared.reconnects;
+    self->counts.waiting = self->shared.waiting;
+    self->counts.waiting_bytes = self->shared.waiting_bytes;
+    pthread_mutex_unlock(&self->mutex);
+    return true;
+}
+
+static int make_writer(server_stream* self) {
+    net_stream_writer_config config = {.broker = self->broker,
+                                       .source = net_stream_tap_source(self->tap),
+                                       .claim = {.key_id = self->config.key_id},
+                                       .tick_us = self->config.sync.tick_us};
+    while (config.claim.writer == 0)
+        net_host_draw_secret(NULL, &config.claim.writer, sizeof config.claim.writer);
+    for (uint32_t i = 0; i < self->config.address_count && i < NET_STREAM_ADDRESSES_MAX; i++)
+        config.claim.addresses[config.claim.address_count++] = self->config.addresses[i];
+    if (net_stream_writer_create(&config, &self->writer) == NET_OK) return NET_EXIT_CLEAN;
+    base_report(self->config.reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
+    return NET_EXIT_RUNTIME;
+}
+
+// What a stream that is there ends with.
+typedef struct stream_end {
+    net_stream_position position;
+    ecs_tick tick; // the newest whole one
+    bool is_closed;
+    base_bytes last; // the newest record
+} stream_end;
+
+// @return false: the broker does not answer, or its stream cannot be followed (reported).
+static bool read_stream(server_stream* self, net_stream_follower* follower, stream_end* end) {
+    const net_stream_follower_info* info = net_stream_follower_get(follower);
+    uint64_t progress_us = net_loop_now_us();
+    for (;;) {
+        const uint64_t now_us = net_loop_now_us();
+        const uint8_t* data;
+        uint32_t size;
+        net_stream_next next;
+        (void)net_stream_follower_poll(follower, now_us);
+        while ((next = net_stream_follower_next(follower, &data, &size)) ==
+               NET_STREAM_NEXT_RECORD) {
+            base_bytes_clear(&end->last);
+            base_bytes_write(&end->last, data, size);
+            progress_us = now_us;
+        }
+        end->position = info->position;
+        end->tick = info->tick - info->is_in_tick;
+        end->is_closed = info->is_closed;
+        if (next == NET_STREAM_NEXT_FAILED) {
+            base_report(self->config.reporter, NULL, 0, "%s", info->text);
+            return false;
+        }
+        // A ping was answered, and nothing is newer.
+        if (info->is_closed || info->silence_us > 0) return true;
+        if (now_us - progress_us > RESUME_MS * MS) {
+            const net_broker_status status = self->broker.status(self->broker.context);
+            base_report(self->config.reporter, NULL, 0, "the stream's broker does not answer: %s",
+                        status.trouble);
+            return false;
+        }
+        wait_for_wake(self, now_us + STEP_MS * MS);
+    }
+}
+
+static int resume(server_stream* self, net_stream_position* behind) {
+    net_stream_follower* follower;
+    stream_end end = {.is_closed = false};
+    base_bytes_init(&end.last, NULL);
+    if (net_stream_follower_create(NULL, &self->broker, &follower) != NET_OK)
+        return NET_EXIT_RUNTIME;
+    bool goes_on = read_stream(self, follower, &end);
+    net_stream_follower_destroy(follower);
+    if (goes_on && end.is_closed) {
+        base_report(self->config.reporter, NULL, 0,
+                    "the stream of this match has its end: go on without --stream");
+        goes_on = false;
+    }
+    if (goes_on)
+        goes_on = net_stream_tap_resume(self->tap, end.position.records, end.last.data,
+                                        (uint32_t)end.last.size, self->config.reporter) == NET_OK;
+    base_bytes_deinit(&end.last);
+    *behind = end.position;
+    self->first = end.tick; // what the log has behind it is not stored yet
+    self->has_first = end.position.sequence > 0;
+    return goes_on ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
+}
+
+// A broker that is away does not keep a new match from its begin.
+static int wait_for_claim(server_stream* self) {
+    const uint64_t until_us = net_loop_now_us() + BEGIN_MS * MS;
+    do {
+        (void)poll(NULL, 0, STEP_MS);
+        (void)take_counts(self);
+    } while (self->counts.status.state <= NET_STREAM_CLAIMING && net_loop_now_us() < until_us);
+    const net_stream_status* status = &self->counts.status;
+    if (status->state == NET_STREAM_FAILED) {
+        base_report(self->config.reporter, NULL, 0, "--stream: %s", status->text);
+        return NET_EXIT_RUNTIME;
+    }
+    if (status->state == NET_STREAM_FENCED) {
+        base_report(self->config.reporter, NULL, 0, "fenced by epoch %" PRIu64, status->fenced_by);
+        return NET_EXIT_FENCED;
+    }
+    return NET_EXIT_CLEAN;
+}
+
+int server_stream_begin(server_stream* self, uint64_t identity, bool is_resumed) {
+    BASE_ASSERT(!self->nats && !self->writer);
+    const server_nats_config config = {.url = self->config.url,
+                                       .identity = identity,
+                                       .creates = true,
+                                       .wake = wake,
+                                       .context = self};
+    const net_result result = server_nats_open(&config, self->config.reporter, &self->nats);
+    if (result != NET_OK) return result == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
+    self->broker = server_nats_broker(self->nats);
+    net_stream_position behind = {.epoch = 0};
+    int code = NET_EXIT_CLEAN;
+    if (is_resumed) {
+        code = resume(self, &behind);
+        server_nats_close(self->nats); // answers to the follower are not for the writer
+        self->nats = NULL;
+        if (code != NET_EXIT_CLEAN) return code;
+        if (server_nats_open(&config, self->config.reporter, &self->nats) != NET_OK)
+            return NET_EXIT_RUNTIME;
+        self->broker = server_nats_broker(self->nats);
+    }
+    if (code == NET_EXIT_CLEAN && behind.sequence == 0 &&
+        net_stream_tap_header(self->tap, &self->header, self->config.reporter) != NET_OK)
+        code = NET_EXIT_RUNTIME;
+    if (code == NET_EXIT_CLEAN) code = make_writer(self);
+    if (code != NET_EXIT_CLEAN) return code;
+    const bool is_first = behind.sequence == 0;
+    net_stream_writer_claim(self->writer, &behind, is_first ? self->header.data : NULL,
+                            is_first ? self->header.size : 0);
+    atomic_store(&self->has_writer, true);
+    return start_thread(self) ? wait_for_claim(self) : NET_EXIT_RUNTIME;
+}
+
+// ---- standing by ----
+
+int server_stream_stand_by(server_stream* self, uint64_t identity, net_standby* standby) {
+    BASE_ASSERT(self->config.is_following && !self->nats && !self->writer);
+    const server_nats_config config = {
+        .url = self->config.url, .identity = identity, .wake = wake, .context = self};
+    const net_result result = server_nats_open(&config, self->config.reporter, &self->nats);
+    if (result != NET_OK) return result == NET_ERR_MEMORY ? NET_EXIT_RUNTIME : NET_EXIT_USAGE;
+    self->broker = server_nats_broker(self->nats);
+    const int code = make_writer(self);
+    if (code != NET_EXIT_CLEAN) return code;
+    net_standby_open(standby, self->tap, self->writer);
+    // Before the match is here: a server without this thread would never learn that it is fenced.
+    return start_thread(self) ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
+}
+
+void server_stream_go_on(server_stream* self) {
+    BASE_ASSERT(net_stream_writer_status(self->writer)->state == NET_STREAM_OWNED);
+    share(self);
+    (void)take_counts(self); // no thread shares before it has the writer
+    self->counts.takeovers++;
+    atomic_store(&self->has_writer, true);
+    wake(self);
+}
+
+// ---- while the match runs ----
+
+static bool goes_on(const server_stream* self) {
+    return !self->sync.is_on || self->sync.goes_on;
+}
+
+static void say_trouble(server_stream* self, uint64_t now_us) {
+    enum { PATIENCE_MS = 500 };
+    const net_stream_status* status = &self->counts.status;
+    const bool is_away = status->trouble == NET_STREAM_AWAY;
+    if (status->trouble == self->said_trouble &&
+        (!is_away || strcmp(status->text, self->said_text) == 0)) {
+        self->trouble_us = 0;
+        return;
+    }
+    if (self->trouble_us == 0) self->trouble_us = now_us;
+    if (now_us - self->trouble_us < PATIENCE_MS * MS && status->trouble != NET_STREAM_WELL) return;
+    const base_reporter* reporter = self->config.reporter;
+    const char* then = goes_on(self) ? ", the match goes on" : "";
+    if (self->said_trouble == NET_STREAM_WELL) self->said_acked = status->acked.records;
+    self->said_trouble = status->trouble;
+    self->trouble_us = 0;
+    switch (status->trouble) {
+    case NET_STREAM_AWAY:
+        (void)base_text_copy(self->said_text, sizeof self->said_text, status->text);
+        base_report(reporter, NULL, 0, "warning: the stream's broker is away%s: %s", then,
+                    status->text);
+        return;
+    case NET_STREAM_SLOW:
+        base_report(
+            reporter, NULL, 0,
+            "warning: the stream's broker does not answer%s: it elects, or its disk is slow "
+            "or full (after a full one, make room and start it again)",
+            then);
+        return;
+    case NET_STREAM_FULL:
+        base_report(reporter, NULL, 0,
+                    "warning: the stream's broker is full%s: make room there (%s)", then,
+                    status->text);
+        return;
+    default:
+        base_report(reporter, NULL, 0,
+                    "note: the stream's broker is back; %" PRIu64 " records come late",
+                    self->counts.records - self->said_acked);
+    }
+}
+
+uint64_t server_stream_pass(server_stream* self, uint64_t now_us) {
+    if (!self) return 0;
+    char bytes[64];
+    while (read(self->stored[0], bytes, sizeof bytes) == (ssize_t)sizeof bytes)
+        ;
+    if (!take_counts(self)) (void)!write(self->stored[1], "", 1); // look again, at once
+    const net_stream_status* status = &self->counts.status;
+    if (status->state == NET_STREAM_OWNED || status->state == NET_STREAM_CLAIMING)
+        say_trouble(self, now_us);
+    if (status->state == self->said_state) return 0;
+    self->said_state = status->state;
+    if (status->state == NET_STREAM_FAILED)
+        base_report(self->config.reporter, NULL, 0, "the stream ended, the match %s: %s",
+                    goes_on(self) ? "goes on without"
+                                  : "stands still: end it, and go on with --resume",
+                    status->text);
+    if (status->state != NET_STREAM_FENCED) return 0;
+    base_report(self->config.reporter, NULL, 0,
+                "fenced by epoch %" PRIu64
+                ": another server goes on with this match; this one stops, and its log has ticks "
+                "behind %" PRIu64 " that are not the match's",
+                status->fenced_by, status->acked_tick);
+    return status->fenced_by;
+}
+
+// ---- what clients may know ----
+
+bool server_stream_read_sync(const char* text, const base_reporter* reporter,
+                             net_stream_sync* sync) {
+    uint64_t limit_ms = 0;
+    *sync = (net_stream_sync){.is_on = strcmp(text, "off") != 0};
+    if (!sync->is_on) return true;
+    const char* go = strchr(text, ',');
+    char number[24];
+    sync->goes_on = go && strcmp(go, ",go") == 0;
+    const bool is_read = base_text_format(number, sizeof number, "%.*s",
+                                          go ? (int)(go - text) : (int)strlen(text), text) &&
+                         base_text_parse_u64(number, &limit_ms) && (!go || sync->goes_on);
+    if (!is_read || limit_ms < SYNC_MS_MIN || limit_ms > SYNC_MS_MAX) {
+        base_report(reporter, NULL, 0,
+                    "--stream-sync: '%s' is neither off, nor MS or MS,go with MS of %d to %d", text,
+                    SYNC_MS_MIN, SYNC_MS_MAX);
+        return false;
+    }
+    sync->limit_us = limit_ms * MS;
+    return true;
+}
+
+int server_stream_descriptor(const server_stream* stream) {
+    return stream->stored[0];
+}
+
+static void say_safety(server_stream* self, net_stream_safety before, ecs_tick newest,
+                       uint64_t now_us) {
+    const base_reporter* reporter = self->config.reporter;
+    const net_stream_sync* sync = &self->sync;
+    if (before == NET_STREAM_UNSAFE)
+        base_report(reporter, NULL, 0,
+                    "note: the match is safe again; a takeover would have lost ticks from %" PRIu64
+                    " to %" PRIu64,
+                    sync->unsafe, newest);
+    if (before == NET_STREAM_STILL)
+        base_report(reporter, NULL, 0, "note: the match goes on, it stood still for %.1f s",
+                    (double)(now_us - self->still_us) * 1e-6);
+    if (sync->safety == NET_STREAM_UNSAFE)
+        base_report(reporter, NULL, 0,
+                    "warning: the match goes on, and a takeover loses its ticks from %" PRIu64
+                    " on: the stream takes none",
+                    sync->unsafe);
+    const uint64_t ack_us = self->counts.status.ack_us;
+    if (sync->safety == NET_STREAM_STILL && ack_us > sync->limit_us)
+        base_report(reporter, NULL, 0,
+                    "warning: the match stands still behind tick %" PRIu64
+                    ": the broker takes %" PRIu64
+                    " ms to answer, --stream-sync needs more than that",
+                    newest, ack_us / MS);
+    else if (sync->safety == NET_STREAM_STILL)
+        base_report(reporter, NULL, 0,
+                    "warning: the match stands still behind tick %" PRIu64
+                    ": it is not stored (--stream-sync)",
+                    newest);
+}
+
+void server_stream_keep_safe(server_stream* self, net_server* server, net_transport* hold,
+                             ecs_tick newest, uint64_t now_us) {
+    if (!self || !atomic_load(&self->has_writer) || self->said_state == NET_STREAM_FENCED) return;
+    net_server_set_epoch(server, self->counts.status.epoch);
+    if (!self->has_first) self->first = newest;
+    self->has_first = true;
+    const net_stream_safety before = self->sync.safety;
+    const bool is_over = net_server_get_phase(server) > NET_SERVER_RUNNING;
+    net_stream_sync_step(&self->sync, &self->counts.status, newest, self->first, is_over, now_us);
+    const bool is_still = self->sync.safety == NET_STREAM_STILL;
+    if (is_still && before == NET_STREAM_STILL) self->counts.still_us += now_us - self->pass_us;
+    self->pass_us = now_us;
+    if (self->sync.safety != before) {
+        say_safety(self, before, newest, now_us);
+        if (is_still) self->still_us = now_us;
+    }
+    net_server_stand_still(server,
+                           is_still ? "it waits until what happened is stored safely" : NULL);
+    net_transport_hold_release(hold, self->sync.released);
+    if (net_transport_hold_bytes(hold) > 0) net_server_send_released(server);
+    self->counts.safety = self->sync.safety;
+    self->counts.held_bytes = net_transport_hold_bytes(hold);
+}
+
+const server_stream_counts* server_stream_get(const server_stream* stream) {
+    return stream ? &stream->counts : NULL;
+}
+
+void server_stream_url(const server_stream* stream, char* text, size_t text_bytes) {
+    char url[SERVER_NATS_URL_BYTES];
+    server_nats_url(stream->nats, url);
+    (void)base_text_copy(text, text_bytes, url);
+}
+
+void server_stream_end(server_stream* self) {
+    if (!self || !self->has_thread || !atomic_load(&self->has_writer)) return;
+    (void)take_counts(self);
+    const bool is_away = self->counts.status.trouble == NET_STREAM_AWAY;
+    const uint64_t until_us = net_loop_now_us() + (is_away ? AWAY_MS : END_MS) * MS;
+    wake(self);
+    for (; self->counts.status.state <= NET_STREAM_OWNED && net_loop_now_us() < until_us;
+         (void)take_counts(self))
+        (void)poll(NULL, 0, 1);
+    const net_stream_status* status = &self->counts.status;
+    if (status->state == NET_STREAM_ENDED || status->state >= NET_STREAM_FENCED) return;
+    base_report(self->config.reporter, NULL, 0,
+                "warning: the stream lacks the last %" PRIu64 " records: its broker is away",
+                net_stream_tap_records(self->tap) - status->acked.records);
+}
+
+// ---- life ----
+
+net_log_tap server_stream_tap(server_stream* stream) {
+    return net_stream_tap_log(stream->tap);
+}
+
+static bool open_pipe(int ends[2]) {
+    if (pipe(ends) != 0) return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        (void)fcntl(ends[i], F_SETFL, O_NONBLOCK);
+        (void)fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+    }
+    return true;
+}
+
+server_stream* server_stream_create(const server_stream_config* config) {
+    server_stream* self = calloc(1, sizeof *self);
+    if (!self) return NULL;
+    self->config = *config;
+    self->sync = config->sync;
+    self->wake[0] = self->wake[1] = self->stored[0] = self->stored[1] = -1;
+    self->said_state = NET_STREAM_OWNED;
+    base_bytes_init(&self->header, NULL);
+    pthread_mutex_init(&self->mutex, NULL);
+    const net_stream_tap_config tap = {.log_file = config->log_file,
+                                       .is_following = config->is_following,
+                                       .wake = wake,
+                                       .context = self};
+    const bool has_pipes = open_pipe(self->wake) && open_pipe(self->stored);
+    if (has_pipes && net_stream_tap_create(&tap, &self->tap) == NET_OK) return self;
+    server_stream_destroy(self);
+    return NULL;
+}
+
+void server_stream_destroy(server_stream* self) {
+    if (!self) return;
+    atomic_store(&self->is_stopping, true);
+    wake(self);
+    if (self->has_thread) pthread_join(self->thread, NULL);
+    net_stream_writer_destroy(self->writer);
+    server_nats_close(self->nats);
+    net_stream_tap_destroy(self->tap);
+    base_bytes_deinit(&self->header);
+    for (uint32_t i = 0; i < 2; i++) {
+        if (self->wake[i] >= 0) close(self->wake[i]);
+        if (self->stored[i] >= 0) close(self->stored[i]);
+    }
+    pthread_mutex_destroy(&self->mutex);
+    free(self);
+}
