@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/file.h>
 
 // ---- the end of a log ----
 
@@ -646,4 +647,16 @@ const base_allocator* net_log_reader_allocator(const net_log_reader* reader) {
 const net_log_keyframe* net_log_reader_keyframes(const net_log_reader* reader, uint32_t* count) {
     *count = reader->info.keyframe_count;
     return reader->keyframes;
+}
+
+bool net_log_reader_lock(net_log_reader* reader) {
+    return flock(reader->set.fd_last, LOCK_EX | LOCK_NB) == 0;
+}
+
+void net_log_reader_unlock(net_log_reader* reader) {
+    (void)flock(reader->set.fd_last, LOCK_UN);
+}
+
+bool net_log_reader_has_values(const net_log_reader* reader) {
+    return net_log_header_row_code(reader->header.data, reader->header.size) != 0;
 }

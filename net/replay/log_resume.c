@@ -15,21 +15,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/file.h>
-
-bool net_log_reader_lock(net_log_reader* reader) {
-    return flock(reader->set.fd_last, LOCK_EX | LOCK_NB) == 0;
-}
-
-void net_log_reader_unlock(net_log_reader* reader) {
-    (void)flock(reader->set.fd_last, LOCK_UN);
-}
-
-bool net_log_reader_has_values(const net_log_reader* reader) {
-    return net_log_header_row_code(reader->header.data, reader->header.size) != 0;
-}
-
-// ---- the run ----
 
 typedef struct resumption {
     net_log_reader* reader;
