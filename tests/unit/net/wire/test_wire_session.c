@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
-// The recorded sessions of proto/wire_vectors.txt: packets over a line that loses, delays and
-// reorders them, with the scope after each; and bodies without a header. The mirror reads them
-// here; tests/conformance reads them with its own decoder. What the writer chooses may change; the
-// lines stay right.
+// The packets of proto/VECTORS.md, and the recorded sessions of proto/wire_vectors.txt: packets over
+// a line that loses, delays and reorders them, with the scope after each; and bodies without a
+// header. The mirror reads them here; tests/conformance reads them with its own decoder, and writes
+// them. What the writer chooses may change; the lines stay right.
 // `test_wire_session bless` records the sessions again that have a seed, and writes the file.
-#include "wire/wire_page.h"
+#include "replicate/repl_world.h"
 
 #include "base/rng.h"
 #include "base/text.h"
 #include "mirror/snapshot_reader.h"
 #include "replicate/replicator.h"
+#include "session/input_packet.h"
 #include "session/packet_header.h"
 #include "solo_samples.h"
+#include "text_file.h"
 #include "wire.pb-c.h"
 
 #include <inttypes.h>
@@ -21,6 +23,7 @@
 
 enum {
     INDEX_MAX = 24,
+    PAGE_INDEX_MAX = 1000,
     CLIENT = 1,
     TICKS = 150,
     LETTERS_MAX = 256,
@@ -32,6 +35,47 @@ enum {
     SOLO_SOFT_BITS = 520,
     TICK_RATE_HZ = 60,
 };
+
+/// A world with the templates of a page: a server's, or a client's mirror.
+typedef struct wire_side {
+    ecs_world* world;
+    net_schema* schema;
+    ecs_component_id at;
+} wire_side;
+
+static char* wire_page_read(void) {
+    char* text = text_file_read(PROTO_FOLDER "/VECTORS.md");
+    assert_non_null(text);
+    return text;
+}
+
+static void wire_side_open(wire_side* side, const char* page, uint32_t index_max, bool is_mirror) {
+    ecs_world_config config = ecs_world_config_default();
+    config.is_mirror = is_mirror;
+    config.limits.replicated_index_max = index_max;
+    assert_ok(ecs_world_create(&config, &side->world));
+    const char* text = strstr(page, "```blk\n");
+    assert_non_null(text);
+    text += strlen("```blk\n");
+    const char* end = strstr(text, "```");
+    assert_non_null(end);
+    base_reporter reporter = base_reporter_stderr();
+    assert_ok(ecs_template_load(side->world, "VECTORS.md", text, (size_t)(end - text), &reporter));
+    assert_ok(ecs_world_seal(side->world, &reporter));
+    assert_ok(net_schema_create(NULL, side->world, NULL, 0, &reporter, &side->schema));
+    side->at = ecs_component_find(side->world, "at");
+}
+
+static void wire_side_close(wire_side* side) {
+    net_schema_destroy(side->schema);
+    ecs_world_destroy(side->world);
+}
+
+static void wire_print_hex(char* target, const uint8_t* bytes, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        (void)snprintf(target + 2 * i, 3, "%02x", bytes[i]);
+    target[2 * size] = 0;
+}
 
 typedef struct session_letter {
     uint16_t seq;
@@ -57,14 +101,15 @@ typedef struct session {
     session_letter letters[LETTERS_MAX];
     uint32_t letter_count;
     uint16_t seq_newest; ///< of those that were read
+    uint32_t probes;     ///< that were equal
 } session;
 
-static void open_client(session* s, const char* page) {
-    wire_side_open(&s->client, page, INDEX_MAX, true);
+static void open_client(session* s, const char* page, uint32_t index_max) {
+    wire_side_open(&s->client, page, index_max, true);
     net_rows* rows = net_schema_rows(s->client.schema);
     net_rows_set_tick_rate(rows, TICK_RATE_HZ);
     net_mirror_config config = {
-        .world = s->client.world, .rows = rows, .index_max = INDEX_MAX, .is_solo = s->is_solo};
+        .world = s->client.world, .rows = rows, .index_max = index_max, .is_solo = s->is_solo};
     assert_ok(net_mirror_create(&config, &s->mirror));
 }
 
@@ -255,7 +300,7 @@ static void record(uint64_t seed, bool is_solo, const char* text, FILE* file) {
     static session s;
     s = (session){.rng = base_rng_make(seed, 0), .is_hasty = seed % 2, .is_solo = is_solo};
     open_server(&s, text);
-    open_client(&s, text);
+    open_client(&s, text, INDEX_MAX);
     while (s.tick < TICKS) {
         s.tick++;
         if (s.tick < TICKS - 30) change_world(&s);
@@ -328,6 +373,10 @@ static void expect_packet(session* s, const char* line, net_result expected) {
     assert_int_equal(result == NET_OK, expected == NET_OK);
     assert_int_not_equal(result, NET_ERR_MALFORMED);
     assert_int_equal(header.tick, strtoull(word_of(line, " tick="), NULL, 10));
+    if (result == NET_OK && header.has_probe)
+        s->probes += NET_MIRROR_EQUAL == net_mirror_check_probe(s->mirror, header.probe_slot,
+                                                                header.tick - header.probe_age,
+                                                                header.probe_hash, NULL);
     const char *samples = strstr(line, " samples="), *made = samples_of_shared(s, &header);
     if (samples) samples += strlen(" samples=");
     assert_int_equal(strcspn(samples ? samples : "", "\n"), strlen(made));
@@ -355,41 +404,119 @@ static void expect_scope(session* s, const char* line) {
     assert_true(scope.hash == strtoull(word_of(line, " hash="), NULL, 16));
 }
 
-CASE(a_mirror_reads_the_recorded_sessions) {
-    static session s;
-    char line[LINE_BYTES_MAX];
-    uint32_t sessions = 0, packets = 0, late = 0, bodies = 0, refused = 0, scopes = 0;
-    char *page = wire_page_read(), *vectors = text_file_read(VECTORS);
-    FILE* file = fopen(VECTORS, "rb");
+typedef struct tally {
+    uint32_t sessions, packets, late, bodies, refused, scopes;
+} tally;
+
+// Read all vectors of a file into the open client; a line that begins a session opens another one.
+static tally read_vectors(session* s, const char* path, const char* page, net_result refusal) {
+    char line[LINE_BYTES_MAX], *vectors = text_file_read(path);
+    tally got = {0};
+    FILE* file = fopen(path, "rb");
     assert_true(vectors && file);
     while (fgets(line, sizeof line, file)) {
         if (strncmp(line, "session index_max=", 18) == 0) {
-            if (sessions++ > 0) close_client(&s);
-            s.is_solo = strstr(line, " solo=1") != NULL;
-            open_client(&s, s.is_solo ? vectors : page);
+            if (got.sessions++ > 0) close_client(s);
+            s->is_solo = strstr(line, " solo=1") != NULL;
+            open_client(s, s->is_solo ? vectors : page, INDEX_MAX);
         } else if (strncmp(line, "packet seq=", 11) == 0) {
-            expect_packet(&s, line, NET_OK);
-            packets++;
+            expect_packet(s, line, NET_OK);
+            got.packets++;
         } else if (strncmp(line, "late seq=", 9) == 0) {
-            expect_packet(&s, line, NET_ERR_STALE);
-            late++;
+            expect_packet(s, line, NET_ERR_STALE);
+            got.late++;
         } else if (strncmp(line, "accepted ", 9) == 0) {
-            expect_body(&s, line, NET_OK);
-            bodies++;
+            expect_body(s, line, NET_OK);
+            got.bodies++;
         } else if (strncmp(line, "refused ", 8) == 0) {
-            expect_body(&s, line, NET_ERR_STALE); // a late packet is no fault
-            refused++;
+            expect_body(s, line, refusal);
+            got.refused++;
         } else if (strncmp(line, "scope ", 6) == 0) {
-            expect_scope(&s, line);
-            scopes++;
+            expect_scope(s, line);
+            got.scopes++;
         }
     }
     fclose(file);
-    close_client(&s);
     free(vectors);
+    return got;
+}
+
+CASE(a_mirror_reads_and_refuses_the_packets_of_the_page_as_it_says) {
+    static session s;
+    char* page = wire_page_read();
+    open_client(&s, page, PAGE_INDEX_MAX);
+    assert_true(net_schema_hash(s.client.schema) ==
+                strtoull(word_of(page, "\nschema hash="), NULL, 16));
+    const tally got = read_vectors(&s, PROTO_FOLDER "/VECTORS.md", page, NET_ERR_MALFORMED);
+    assert_int_equal(net_mirror_get_counters(s.mirror)->stale_records, 1);
+    assert_true(got.packets >= 12 && got.bodies >= 10 && got.refused >= 24 && s.probes >= 5);
+    assert_int_equal(got.scopes, 12);
+    close_client(&s);
     free(page);
-    assert_true(sessions >= 4 && packets >= 200 && late >= 1 && bodies >= 6 && refused >= 1);
-    assert_int_equal(scopes, packets + bodies);
+}
+
+CASE(a_mirror_reads_the_recorded_sessions) {
+    static session s;
+    char* page = wire_page_read();
+    const tally got = read_vectors(&s, VECTORS, page, NET_ERR_STALE); // a late packet is no fault
+    assert_true(got.sessions >= 4 && got.packets >= 200 && got.late >= 1 && got.bodies >= 6 &&
+                got.refused >= 1);
+    assert_int_equal(got.scopes, got.packets + got.bodies);
+    close_client(&s);
+    free(page);
+}
+
+// A server that knows what the page says it knows reads what was written.
+static void expect_input(const char* page, const net_input_packet* input, proto_bit_reader reader) {
+    enum { TICK = 5 };
+    const net_input_packet_near near = {
+        .has_seq = true, .seq = 299, .sent = 65535, .input = 39, .moment = TICK * 256};
+    char known[LINE_BYTES_MAX];
+    assert_true(base_text_format(known, sizeof known,
+                                 "\n`seq` %u, state packet %u, input %u, tick %u.\n", near.seq,
+                                 near.sent, near.input, TICK));
+    if (!strstr(page, known)) fail_msg("the page should say:%s", known);
+    net_input_packet_store store;
+    net_input_packet back;
+    assert_ok(net_input_packet_read(&reader, &near, &store, &back));
+    assert_int_equal(back.seq, input->seq);
+    assert_int_equal(back.ack, input->ack);
+    assert_int_equal(back.ack_bits, input->ack_bits);
+    assert_int_equal(back.seen, input->seen);
+    assert_int_equal(back.input_first, input->input_first);
+    assert_int_equal(back.input_count, input->input_count);
+    for (uint32_t i = 0; i < back.input_count; i++) {
+        assert_int_equal(back.inputs[i].size, input->inputs[i].size);
+        assert_memory_equal(back.inputs[i].data, input->inputs[i].data, input->inputs[i].size);
+    }
+}
+
+// Numbers are short, and three inputs show the three forms of one.
+CASE(the_input_of_the_page_is_that_of_the_code) {
+    static const uint8_t newest[] = {0x08, 0x05, 0x10, 0x01}, other[] = {0x08, 0x03, 0x10, 0x01};
+    const net_input_packet input = {.seq = 300,
+                                    .has_ack = true,
+                                    .ack = 65535,
+                                    .ack_bits = 5,
+                                    .ack_reach = 3,
+                                    .ack_delay_us = 9 * NET_PACKET_HEADER_DELAY_US,
+                                    .input_first = 38,
+                                    .input_count = 3,
+                                    .inputs = {{other, 4}, {newest, 4}, {newest, 4}},
+                                    .seen = 1000};
+    uint8_t bits[NET_INPUT_PACKET_BYTES_MAX], bytes[64];
+    proto_bit_writer writer = proto_bit_writer_make(bits, sizeof bits);
+    net_input_packet_write(&writer, &input);
+    Shoal__Wire__InputPacket packet = SHOAL__WIRE__INPUT_PACKET__INIT;
+    packet.input = (ProtobufCBinaryData){proto_bit_writer_bytes(&writer), bits};
+    const size_t size = shoal__wire__input_packet__pack(&packet, bytes);
+    char hex[2 * sizeof bytes + 1], line[LINE_BYTES_MAX];
+    wire_print_hex(hex, bytes, size);
+    assert_true(base_text_format(line, sizeof line, "\ninput seq=300 hex=%s\n", hex));
+    char* page = wire_page_read();
+    if (!strstr(page, line)) fail_msg("the page should say:%s", line);
+    expect_input(page, &input, proto_bit_reader_make(bits, proto_bit_writer_bytes(&writer)));
+    free(page);
 }
 
 int main(int argc, char** argv) {
