@@ -3,7 +3,6 @@
 // copies in which the number `misreading` chooses one rule that is read wrongly (misread.awk,
 // misreadings.txt).
 #include "conform.h"
-#include "misread_search.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 enum { LINE_BYTES_MAX = 512 };
 
+/// Number of the rule that is read wrongly; 0: none.
 int misreading;
 
 // What the list says of a misreading.
@@ -45,13 +45,7 @@ static int check(const char* folder, const char* list_path, int count) {
 
 int main(int argc, char** argv) {
     if (argc == 4 && strcmp(argv[1], "check") == 0) return check(argv[2], argv[3], MISREADINGS);
-    if (argc == 6 && strcmp(argv[1], "search") == 0)
-        return search_rows(argv[2], SHARED_MISREADINGS, (uint64_t)strtoull(argv[3], NULL, 10),
-                           (uint32_t)strtoul(argv[4], NULL, 10), (int)strtol(argv[5], NULL, 10));
-    fprintf(stderr,
-            "usage: conformance_misreadings check PROTO misreadings.txt\n"
-            "       conformance_misreadings search PROTO SEED ROWS NUMBER\n"
-            "Count the misreadings of the pages that their vectors find, or print vectors of\n"
-            "random rows that find misreading NUMBER (0: any).\n");
+    fprintf(stderr, "usage: conformance_misreadings check PROTO misreadings.txt\n"
+                    "Count the misreadings of the pages that their vectors find.\n");
     return 2;
 }

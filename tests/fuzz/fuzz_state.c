@@ -4,7 +4,7 @@
 // They come twice: the second time from another server that goes on with the match.
 //
 // Input: packets, each two bytes of size, then the content of StatePacket.state.
-// make_state_corpus.c writes packets of an honest server in this form.
+// The corpus has packets of an honest server.
 #include "fuzz.h"
 
 #include "session/packet_header.h"

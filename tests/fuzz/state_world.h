@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// The world of fuzz_state (reading) and make_state_corpus (writing).
+/// The world of fuzz_state.
 #pragma once
 
 #include "fuzz.h"
