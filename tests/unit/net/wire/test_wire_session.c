@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The packets of proto/VECTORS.md, and the recorded sessions of proto/wire_vectors.txt: packets over
-// a line that loses, delays and reorders them, with the scope after each; and bodies without a
+// The packets of proto/VECTORS.md, and the recorded sessions of proto/wire_vectors.txt: packets
+// over a line that loses, delays and reorders them, with the scope after each; and bodies without a
 // header. The mirror reads them here; tests/conformance reads them with its own decoder, and writes
 // them.
 #include "replicate/repl_world.h"
@@ -114,10 +114,12 @@ static void expect_packet(session* s, const char* line, net_result expected) {
     assert_int_equal(result == NET_OK, expected == NET_OK);
     assert_int_not_equal(result, NET_ERR_MALFORMED);
     assert_int_equal(header.tick, strtoull(word_of(line, " tick="), NULL, 10));
-    if (result == NET_OK && header.has_probe)
-        s->probes += NET_MIRROR_EQUAL == net_mirror_check_probe(s->mirror, header.probe_slot,
-                                                                header.tick - header.probe_age,
-                                                                header.probe_hash, NULL);
+    if (result == NET_OK && header.has_probe) {
+        const net_mirror_probe_result sample = net_mirror_check_probe(
+            s->mirror, header.probe_slot, header.tick - header.probe_age, header.probe_hash, NULL);
+        assert_int_not_equal(sample, NET_MIRROR_DIFFERS);
+        s->probes += sample == NET_MIRROR_EQUAL;
+    }
     const char *samples = strstr(line, " samples="), *made = samples_of_shared(s, &header);
     if (samples) samples += strlen(" samples=");
     assert_int_equal(strcspn(samples ? samples : "", "\n"), strlen(made));
