@@ -15,8 +15,8 @@
 #include <string.h>
 
 static bool load_keys(server_program* self, net_key_ring* keys) {
-    const bool is_kept = !self->config.key_file && self->fleet.keys.count > 0;
-    if (is_kept) *keys = self->fleet.keys;
+    const bool is_kept = !self->config.key_file && self->kept_keys.count > 0;
+    if (is_kept) *keys = self->kept_keys;
     if (!is_kept && !net_host_load_keys(self->config.key_file, keys, &self->reporter)) return false;
     if (keys->count == 0 || net_host_forbid_core()) return true;
     base_report(&self->reporter, NULL, 0, "core files cannot be forbidden: %s", strerror(errno));
@@ -49,17 +49,18 @@ static uint64_t name_key(const net_key* key) {
 // Secrets are made of the first key. Of a match that another server has that is the one which its
 // claim names, wherever it stands in the file here. @return false: it is not there: reported.
 static bool find_first_key(server_program* self) {
-    net_key_ring* keys = &self->keys;
-    if (keys->count > 0) self->key_name = name_key(&keys->keys[0]);
-    if (!self->standby.standby) return true;
-    const uint64_t wanted = net_standby_get_report(self->standby.standby).key_id;
+    net_key_ring* keys = &self->access.keys;
+    const uint64_t wanted = self->access.key_name;
+    if (!self->access.is_named) {
+        if (keys->count > 0) self->access.key_name = name_key(&keys->keys[0]);
+        return true;
+    }
     for (uint32_t i = 0; i < keys->count; i++) {
         if (name_key(&keys->keys[i]) != wanted) continue;
         net_key first = keys->keys[i];
         keys->keys[i] = keys->keys[0];
         keys->keys[0] = first;
         net_key_wipe(&first);
-        self->key_name = wanted;
         return true;
     }
     base_report(&self->reporter, self->config.key_file, 0,
@@ -69,36 +70,33 @@ static bool find_first_key(server_program* self) {
 }
 
 int server_access_open(server_program* self) {
-    if (!load_keys(self, &self->keys) || !find_first_key(self) ||
-        !server_addresses_resolve("public", &self->config.public_addresses, self->public_addresses,
-                                  &self->reporter))
+    if (!load_keys(self, &self->access.keys) || !find_first_key(self) ||
+        !server_addresses_resolve("public", &self->config.public_addresses,
+                                  self->access.public_addresses, &self->reporter))
         return NET_EXIT_USAGE;
-    if (self->config.log_key &&
-        (!net_host_forbid_core() ||
-         !net_host_load_log_key(self->config.log_key, &self->log_key, &self->reporter)))
-        return NET_EXIT_USAGE;
-    self->has_keys = self->keys.count > 0;
-    if (self->config.agones_reuse && !self->config.key_file) self->fleet.keys = self->keys;
-    if (self->has_keys)
-        net_key_derive(&self->keys.keys[0], "shoal sessions", 0, 0, self->session_key.bytes,
-                       sizeof self->session_key.bytes);
-    if (net_bans_create(NULL, &self->bans) != NET_OK) {
+    self->access.has_keys = self->access.keys.count > 0;
+    if (self->config.agones_reuse && !self->config.key_file) self->kept_keys = self->access.keys;
+    if (self->access.has_keys)
+        net_key_derive(&self->access.keys.keys[0], "shoal sessions", 0, 0,
+                       self->access.session_key.bytes, sizeof self->access.session_key.bytes);
+    if (net_bans_create(NULL, &self->access.bans) != NET_OK) {
         base_report(&self->reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
         return NET_EXIT_RUNTIME;
     }
     const char* file = self->config.bans;
-    return file && net_bans_load(self->bans, file, &self->reporter) != NET_OK ? NET_EXIT_USAGE
-                                                                              : NET_EXIT_CLEAN;
+    return file && net_bans_load(self->access.bans, file, &self->reporter) != NET_OK
+               ? NET_EXIT_USAGE
+               : NET_EXIT_CLEAN;
 }
 
 net_security server_access_security(server_program* self) {
     BASE_ASSERT(self->config.public_addresses.count <= NET_TOKEN_ADDRESSES_MAX);
-    BASE_ASSERT(self->has_keys == (self->keys.count > 0)); // not yet wiped
+    BASE_ASSERT(self->access.has_keys == (self->access.keys.count > 0)); // not yet wiped
     BASE_ASSERT(self->identity != 0);
     return (net_security){
-        .keys = &self->keys,
+        .keys = &self->access.keys,
         .allow_dev_key = self->config.allow_dev_key,
-        .addresses = self->public_addresses,
+        .addresses = self->access.public_addresses,
         .address_count = self->config.public_addresses.count,
         // What a relay gives to a spectator opens no server of the match.
         .identity = self->config.follow ? 0 : self->identity,
@@ -107,20 +105,21 @@ net_security server_access_security(server_program* self) {
 
 void server_access_secret(void* program, uint32_t client, void* bytes, size_t size) {
     const server_program* self = program;
-    BASE_ASSERT(self->has_keys && self->identity != 0 && client != 0 && bytes && size > 0);
-    net_key_derive(&self->session_key, "shoal session", self->identity, client, bytes, size);
+    BASE_ASSERT(self->access.has_keys && self->identity != 0 && client != 0 && bytes && size > 0);
+    net_key_derive(&self->access.session_key, "shoal session", self->identity, client, bytes, size);
 }
 
 void server_access_wipe(server_program* self) {
-    net_key_ring_wipe(&self->keys);
+    net_key_ring_wipe(&self->access.keys);
 }
 
 // @return false: it is not among them: reported.
 static bool keep_chosen(const server_program* self, net_key_ring* keys) {
-    if (self->key_id == 0) return true;
-    const net_key* chosen = net_key_ring_find(keys, self->key_id);
+    if (self->access.key_id == 0) return true;
+    const net_key* chosen = net_key_ring_find(keys, self->access.key_id);
     if (!chosen) {
-        base_report(&self->reporter, NULL, 0, "there is no key with the number %u", self->key_id);
+        base_report(&self->reporter, NULL, 0, "there is no key with the number %u",
+                    self->access.key_id);
         return false;
     }
     keys->keys[0] = *chosen;
@@ -129,9 +128,9 @@ static bool keep_chosen(const server_program* self, net_key_ring* keys) {
 }
 
 bool server_access_choose_key(server_program* self, uint8_t key_id) {
-    if (!self->has_keys && key_id == 0) return true;
-    net_key_ring keys = self->keys;
-    self->key_id = key_id;
+    if (!self->access.has_keys && key_id == 0) return true;
+    net_key_ring keys = self->access.keys;
+    self->access.key_id = key_id;
     const bool is_chosen =
         (!self->config.key_file || load_keys(self, &keys)) && keep_chosen(self, &keys);
     if (is_chosen) net_transport_enet_keys_set(self->transport, &keys);
@@ -146,7 +145,7 @@ static bool listens_on_loopback(const server_program* self) {
 }
 
 void server_access_report(const server_program* self) {
-    if (self->has_keys) return;
+    if (self->access.has_keys) return;
     if (self->config.allow_dev_key)
         base_report(&self->reporter, NULL, 0,
                     "note: --allow-dev-key: every client that reaches this port may play, and "
@@ -175,14 +174,14 @@ static void reload_keys(server_program* self) {
 static void reload_bans(server_program* self) {
     const char* file = self->config.bans;
     if (!file) return;
-    if (net_bans_load(self->bans, file, &self->reporter) != NET_OK) {
+    if (net_bans_load(self->access.bans, file, &self->reporter) != NET_OK) {
         base_report(&self->reporter, file, 0,
                     "not reloaded: the old bans stay, the faults are above");
         return;
     }
     uint32_t ended = net_server_enforce_bans(self->server);
     base_report(&self->reporter, file, 0, "note: reloaded: bans=%u players ended=%u",
-                net_bans_count(self->bans), ended);
+                net_bans_count(self->access.bans), ended);
 }
 
 void server_access_reload(server_program* self) {
@@ -192,8 +191,7 @@ void server_access_reload(server_program* self) {
 
 void server_access_close(server_program* self) {
     server_access_wipe(self);
-    net_key_wipe(&self->session_key);
-    net_log_key_wipe(&self->log_key);
-    net_bans_destroy(self->bans);
-    self->bans = NULL;
+    net_key_wipe(&self->access.session_key);
+    net_bans_destroy(self->access.bans);
+    self->access.bans = NULL;
 }

@@ -8,6 +8,17 @@
 
 typedef struct server_program server_program; ///< program.h
 
+typedef struct server_access {
+    net_key_ring keys;   ///< wiped once the transport has them
+    net_key session_key; ///< with has_keys: made of the first one, for server_access_secret
+    bool has_keys;
+    uint64_t key_name; ///< of the first one, as others name it; 0: none
+    bool is_named;     ///< key_name is given: that of the server whose match goes on here
+    uint8_t key_id;    ///< of the one key that the allocation chose; 0: all of them
+    net_address public_addresses[NET_TOKEN_ADDRESSES_MAX];
+    net_bans* bans;
+} server_access;
+
 /// The addresses of an option that may be repeated: what tokens name.
 /// @return false: one cannot be used, or there are too many: reported.
 BASE_MUST_USE bool server_addresses_resolve(const char* option, const base_option_list* given,

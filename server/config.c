@@ -2,10 +2,7 @@
 // One table gives the command line, the environment, the config file and --help.
 #include "config.h"
 
-#include "operate/service.h"
-
 #include "host/output.h"
-#include "stream/standby.h"
 
 #define LOG_MB_MAX 1e9
 #define LOG_S_MAX 1e6

@@ -5,12 +5,12 @@
 #include "base/options.h"
 #include "base/workers.h"
 #include "net/limits.h"
-#include "net/log.h"
 #include "net/server.h"
 
-#include "operate/lines.h"
+#include "lines.h"
 
 #define SERVER_SPECTATORS_UNSET UINT64_MAX
+#define SERVER_DRAIN_S_MAX 86400u
 
 typedef enum server_agones_use {
     SERVER_AGONES_AUTO, ///< where its SDK server is announced
@@ -35,9 +35,9 @@ typedef struct server_config {
     uint64_t takeover_ms;
     const char* stream_sync;
     base_option_list standby_addresses;
-    const char* log; ///< file, "none", or NULL: a name made of game and time
-    net_log_sync log_sync;
-    net_log_content log_content;
+    const char* log;          ///< file, "none", or NULL: a name made of game and time
+    uint32_t log_sync;        ///< a net_log_sync
+    uint32_t log_content;     ///< a net_log_content
     const char* log_on_close; ///< program; NULL: none
     const char* log_key;      ///< file of the key that signs the log; NULL: it is not signed
     uint64_t log_ring_s;      ///< 0: no ring

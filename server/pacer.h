@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-/// When the next tick is due, in wall time. Pure arithmetic: time is an argument.
+/// When the next tick is due, in wall time, and how long ticks take. Pure arithmetic: time is an
+/// argument.
 #pragma once
 
 #include "base/macros.h"
 
 /// Ticks that a late server may run one after the other without receiving.
 #define SERVER_UNHEARD_TICKS_MAX 3u
+#define SERVER_TIMING_BUCKETS 1024u
 
 typedef struct server_pacer {
     uint64_t period_us;
@@ -31,3 +33,17 @@ void server_pacer_received(server_pacer* pacer);
 /// @return true when it must receive before the next tick, however late that is: a server that is
 /// late at every tick would lose all its clients.
 bool server_pacer_must_receive(const server_pacer* pacer);
+
+/// A histogram of microseconds with a resolution of 3 % and a fixed size.
+typedef struct server_timing {
+    uint64_t buckets[SERVER_TIMING_BUCKETS];
+    uint64_t count;
+} server_timing;
+
+/// Count one tick that took `us`. Times above the last bucket count in the last bucket.
+void server_timing_add(server_timing* timing, uint64_t us);
+/// Forget one that was counted (asserted).
+void server_timing_remove(server_timing* timing, uint64_t us);
+/// The value below which `percent` of the samples lie (upper edge of its bucket); 0 without
+/// samples.
+uint64_t server_timing_percentile(const server_timing* timing, double percent);

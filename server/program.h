@@ -1,98 +1,161 @@
 // SPDX-License-Identifier: MIT
-/// What the parts of shoal-server share: the program's state and its four steps. They run in this
-/// order: open, run, report, close.
+/// The core of a server program, its four steps, and the table of parts. The steps run in this
+/// order: open, run, report, close. A part is one row: it takes its turn in phases of these steps,
+/// and has a state of its own. The core includes no part and calls none but by its row.
 #pragma once
 
+#include "access.h"
 #include "config.h"
-#include "fleet/fleet.h"
-#include "fleet/follow.h"
-#include "inspect/control.h"
-#include "inspect/inspect.h"
-#include "operate/operator.h"
-#include "operate/service.h"
-#include "fleet/standby.h"
-#include "fleet/stream.h"
+#include "lines.h"
+#include "pacer.h"
 
-#include "operate/lines.h"
-#include "operate/metrics.h"
 #include "host/sentry.h"
-#include "net/log.h"
-#include "net/socket.h"
 #include "net/match.h"
-#include "net/token.h"
 #include "net/server.h"
+#include "net/socket.h"
+#include "net/token.h"
 #include "net/transport.h"
 
-typedef struct server_program {
+#define SERVER_PARTS_MAX 16u
+
+/// When a part has its turn. The order is the risk: options are checked before anything is created,
+/// and the port comes before the log, so that a second server on the same port leaves no file.
+/// Until SERVER_OPENED the parts come in the order of the table, from SERVER_READY on backwards.
+typedef enum server_phase {
+    SERVER_PREPARE, ///< before the module: options are checked, a match that is elsewhere is found
+    SERVER_MATCH,   ///< the module is there: who has a match makes it, else the core does
+    SERVER_BOUND,   ///< the port is bound, and keys are still in memory
+    SERVER_LISTENING, ///< before the server: `outer`, `observer` and `ticks` are set here at last
+    SERVER_OPENED,    ///< the server is there
+    SERVER_READY,     ///< the `ready` line is out
+    SERVER_REPORT,    ///< the match has ended: files, and the log's end
+    SERVER_STOP,      ///< what reads the server closes
+    SERVER_CLOSE,     ///< server and match are gone, the transport is there
+    SERVER_PHASE_COUNT
+} server_phase;
+
+/// Lines to which parts add words.
+typedef enum server_saying {
+    SERVER_SAYS_READY,
+    SERVER_SAYS_STATUS,
+    SERVER_SAYS_DONE
+} server_saying;
+
+/// A word in place of options, which runs no match. @return the exit code: reported.
+typedef struct server_command {
+    const char* name;
+    int (*run)(int argc, char** argv, const base_reporter* reporter);
+} server_command;
+
+/// A function that is NULL does nothing. All run on the loop's thread, between ticks.
+typedef struct server_part {
+    const char* name;
+    size_t state_bytes; ///< zeroed before each match, unless there is an `end`
+    /// @return NET_EXIT_CLEAN, or the exit code: reported. `is_over` ends the program in silence.
+    int (*at[SERVER_PHASE_COUNT])(server_program* program);
+    /// Append words, each with a blank before it.
+    void (*say)(const server_program* program, server_saying line, char* text, size_t bytes);
+    void (*sentry)(const server_program* program, net_sentry_config* config);
+    void (*pass)(server_program* program, uint64_t now_us); ///< in each pass of the loop
+    /// As pass, where the server's threads have sent the last tick.
+    void (*received)(server_program* program, uint64_t now_us);
+    void (*tick)(server_program* program, uint64_t took_us, uint64_t late_us);
+    bool (*terminate)(server_program* program, uint64_t now_us); ///< @return the match goes on
+    void (*keep)(server_program* program, uint64_t now_us);      ///< while a phase takes long
+    void (*over)(server_program* program, int code);             ///< reported, not yet closed
+    void (*end)(server_program* program);                        ///< the program ends
+    const server_command* commands;
+    uint32_t command_count;
+} server_part;
+
+/// The parts of this program, in their order, then NULL. Made by CMake.
+extern const server_part* const server_parts[];
+extern const uint32_t server_part_count;
+
+/// Who runs the ticks of a match that is elsewhere.
+typedef struct server_ticks {
+    uint64_t (*wake_us)(const server_program* program);    ///< when the loop must come round
+    bool (*run)(server_program* program, uint64_t now_us); ///< @return the match ran a tick
+} server_ticks;
+
+/// What the last status line counted.
+typedef struct server_status {
+    server_timing timing; ///< of the ticks since the last line
+    uint64_t shown_us;    ///< when it was printed; 0: never
+    uint64_t sent_bytes, recv_bytes;
+} server_status;
+
+struct server_program {
     server_config config;
     server_lines* lines;
     base_reporter reporter; ///< of SERVER_LAYER_SERVER; server_program_layer has the others
-    server_fleet fleet;
-    net_module* module; ///< from here on: of one match, zero before it
+    void* states[SERVER_PARTS_MAX];
+    net_key_ring kept_keys; ///< with --agones-reuse: those of SHOAL_KEYS, which is gone
+    bool is_terminated;     ///< SIGTERM or SIGINT came
+    net_module* module;     ///< from here on: of one match, zero before it
     net_match* match;
     net_transport* transport;
-    net_transport* hold; ///< in front of it, with a stream; NULL: the server has `transport`
-    net_key_ring keys;   ///< wiped once the transport has them
-    net_key session_key; ///< with has_keys: made of the first one, for server_access_secret
-    uint64_t identity;   ///< of the match: its log's
-    bool has_keys;
-    uint64_t key_name; ///< of the first one, in the stream's claims; 0: none
-    uint8_t key_id;    ///< of the one key that the allocation chose; 0: all of them
-    net_address public_addresses[NET_TOKEN_ADDRESSES_MAX];
-    net_bans* bans;
-    net_log_reader* before;     ///< of --resume, until all is open; NULL: a new match
-    net_log_secret_key log_key; ///< with --log-key
-    uint32_t resumed_players;
-    char game[NET_GAME_NAME_BYTES_MAX]; ///< that of the log of --resume
-    server_follow follow;               ///< of a relay; of a standby its source
-    server_standby standby;
-    net_address standbys[NET_TOKEN_ADDRESSES_MAX]; ///< for clients
-    net_log_writer* log;                           ///< NULL: no log
-    server_stream* stream;                         ///< NULL: no --stream
-    net_address stream_address;                    ///< where players reach it, without --public
-    bool is_fenced;    ///< another server goes on with the match: nothing is sent any more
-    bool has_log_file; ///< false with a log: the last seconds in memory are all of it
-    bool lacks_log;    ///< the disk took none: the exit code says so
+    net_transport* outer; ///< what the server gets: `transport`, or what a part puts before it
+    net_observer observer;
+    const server_ticks* ticks; ///< NULL: the match runs here
+    uint64_t identity;         ///< of the match; 0: the core draws it
+    server_access access;
     net_server* server;
     net_loop loop;
-    server_console console;
-    server_subject subject;  ///< what verbs look at
-    server_inspect* inspect; ///< NULL: no --http
-    server_meter* meter;     ///< NULL: there was no memory for it
-    server_control* control; ///< NULL: no --control
-    server_service service;
-    server_metrics* metrics;
     net_sentry* sentry; ///< NULL: none could be had
     server_timing timing;
     server_status status;
-    uint64_t start_us;   ///< of the loop
-    void* session_trace; ///< FILE*; NULL: no --trace-session
-    char log_file[256]; ///< "none" without a log; with has_log_file false the name of what is saved
+    uint64_t start_us;       ///< of the loop
+    uint64_t ticks_given_up; ///< that were due while the machine was busy
+    void* session_trace;     ///< FILE*; NULL: no --trace-session
+    const char* fixed_game;  ///< why the game is not read again; NULL: it may be
+    uint32_t reloads;        ///< asked for by SIGHUP
+    bool is_reload_due;      ///< the game's files are read again after the next tick
+    bool is_over;            ///< it ends now, with over_code: nothing is sent any more
+    bool is_again;           ///< another match follows
     bool was_asked_to_end;
-    bool is_reload_due; ///< a SIGHUP came: the game's files are read again behind the next tick
-} server_program;
+    int over_code;
+};
 
 /// Read the options, run the match, report. @return the exit code.
 int server_program_start(server_config_fn read_config, int argc, char** argv,
                          const base_reporter* reporter);
-/// Open module, match, socket, log and server, then print the `ready` line.
-/// @return NET_EXIT_CLEAN, or the exit code: reported. `server` is NULL when one of a fleet ended
-///         before it was allocated. The caller closes the program in all cases.
+/// Open module, match, socket and server, then print the `ready` line.
+/// @return NET_EXIT_CLEAN, or the exit code: reported. The caller closes the program in all cases.
 BASE_MUST_USE int server_program_open(server_program* program);
-/// What verbs look at follows the program: its match changes with a reload.
-void server_program_update_subject(server_program* program);
 /// Run the match until it has ended.
 void server_program_run(server_program* program);
-/// Print the `peer` lines and the `done` line, write the files that the options name, close the
-/// log.
+/// Print the `peer` lines and the `done` line, write the files that the options name.
 /// @return the exit code.
 BASE_MUST_USE int server_program_report(server_program* program);
+/// Destroy what was opened.
+void server_program_close(server_program* program);
+
+// ---- for parts
+
+/// The state of a part; NULL: this program is without it.
+void* server_program_state(const server_program* program, const server_part* part);
+/// Give each part its turn. @return the first code that is not NET_EXIT_CLEAN: it ends the phases
+/// before SERVER_READY.
+int server_program_phase(server_program* program, server_phase phase);
+/// Make the match of the options, with more settings. @return NET_EXIT_CLEAN, or the exit code.
+BASE_MUST_USE int server_program_make_match(server_program* program, const base_option_list* more);
+/// Does the game hide something from players?
+bool server_program_hides(const server_program* program);
+/// The loop's wait ends when the descriptor is readable, where it has room.
+void server_program_hear(server_program* program, int descriptor);
+/// Something takes long: the parts say that the program lives.
+void server_program_keep(server_program* program);
+/// End the match; a second call ends it at once (net_server_stop).
+void server_program_end(server_program* program, uint64_t now_us);
+/// Print the status line when it is asked for or due, where the server's threads have sent the last
+/// tick. Rates are since the last line, or since the start.
+void server_program_report_status(server_program* program, uint64_t now_us);
+/// The words of all parts for this line.
+void server_program_say(const server_program* program, server_saying line, char* text,
+                        size_t bytes);
 /// The reporter of a layer.
 static inline const base_reporter* server_program_layer(const server_program* program,
                                                         server_layer layer) {
     return server_lines_reporter(program->lines, layer);
 }
-/// What the log did so far, with the segment that is written.
-net_log_counters server_program_log(const server_program* program);
-/// Destroy what was opened.
-void server_program_close(server_program* program);

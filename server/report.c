@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The end of a match: result lines on stdout, the files of --dump-world and --ledger, the exit
-// code.
+// The end of a match: result lines on stdout, the file of --dump-world, the exit code. And the state
+// of one that runs, as a line.
 #include "program.h"
 
 #include "base/assert.h"
@@ -10,39 +10,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define BANDWIDTH_CLIENT_LINES 10u // of each client
-
-enum {
-    COMMANDS_S_MAX = 60, // for the programs of --log-on-close at the end
-    COMMANDS_LOOK_MS = 5,
-};
-
 static bool write_world(void* context, void* file) {
     const server_program* self = context;
     (void)net_server_scope(self->server, 0, net_host_write_line, file);
     return true;
-}
-
-static void write_bandwidth_line(void* context, const net_bandwidth_line* line) {
-    FILE* file = context;
-    if (line->client)
-        fprintf(file, "ledger client=%" PRIu32, line->client);
-    else
-        fprintf(file, "ledger client=*");
-    fprintf(file, " component=%s cause=%s bits=%" PRIu64 " share=%.4f\n", line->component,
-            line->cause, line->bits, line->share);
-}
-
-static bool write_bandwidth(void* context, void* file) {
-    const server_program* self = context;
-    bool is_whole =
-        net_server_bandwidth(self->server, BANDWIDTH_CLIENT_LINES, write_bandwidth_line, file);
-    uint64_t dropped[NET_DROP_COUNT];
-    net_server_dropped(self->server, dropped);
-    for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
-        fprintf(file, "dropped reason=%s count=%" PRIu64 "\n", net_drop_name((net_drop)i),
-                dropped[i]);
-    return is_whole;
 }
 
 // A session that never ended by itself was cut off by the program's own end.
@@ -66,59 +37,6 @@ static int print_peers(const server_program* self) {
     return code;
 }
 
-static bool write_files(server_program* self) {
-    const server_config* config = &self->config;
-    bool is_written = true;
-    if (config->dump_world)
-        is_written &= net_host_write_file(config->dump_world, write_world, self, &self->reporter);
-    if (config->bandwidth)
-        is_written &=
-            net_host_write_file(config->bandwidth, write_bandwidth, self, &self->reporter);
-    return is_written;
-}
-
-// In a container and in a service they end with the server. A further signal ends the wait.
-static void wait_for_commands(server_program* self) {
-    const uint64_t begin_us = net_loop_now_us();
-    net_loop* loop = &self->loop;
-    bool is_over = false;
-    loop->socket_count = 0; // signals alone
-    while (net_log_commands_go_on(self->log) && !is_over) {
-        const uint64_t now_us = net_loop_now_us();
-        server_fleet_keep(self);
-        server_notify_extend(&self->service.notify, now_us);
-        is_over = net_loop_wait(loop, now_us + COMMANDS_LOOK_MS * UINT64_C(1000));
-        if (is_over) server_fleet_terminate(self);
-        is_over = is_over || now_us - begin_us >= COMMANDS_S_MAX * UINT64_C(1000000);
-    }
-    if (is_over)
-        base_report(&self->reporter, self->config.log_on_close, 0,
-                    "warning: it still stores the log, and is not waited for (%u s at most)",
-                    COMMANDS_S_MAX);
-}
-
-static bool close_log(server_program* self, net_log_counters* counters) {
-    *counters = server_program_log(self);
-    if (!self->log) return !self->lacks_log;
-    net_log_append_close(self->log, self->match);
-    server_stream_end(self->stream);
-    net_result result = net_log_writer_finish(self->log);
-    wait_for_commands(self);
-    char text[256];
-    const base_reporter* log = server_program_layer(self, SERVER_LAYER_LOG);
-    if (net_log_take_failure(self->log, text, sizeof text))
-        base_report(log, self->log_file, 0, "%s", text);
-    while (net_log_take_notice(self->log, text, sizeof text))
-        base_report(log, self->log_file, 0, "%s", text);
-    server_console_report_saved(self);
-    *counters = server_program_log(self);
-    (void)net_log_writer_destroy(self->log);
-    self->log = NULL;
-    if (result == NET_OK) return true;
-    base_report(log, self->log_file, 0, "the log ends early: it has no end record");
-    return false;
-}
-
 // What the outer layer refused. Sessions that began and ended as they should are no news, nor are
 // datagrams that a line delivers twice.
 static void report_refused(const server_program* self) {
@@ -134,10 +52,10 @@ static void report_refused(const server_program* self) {
 
 int server_program_report(server_program* self) {
     BASE_ASSERT(net_server_get_phase(self->server) == NET_SERVER_ENDED);
+    const net_server_counters* counters = net_server_get_counters(self->server);
     int code = print_peers(self);
-    if (server_follow_exit(self) != NET_EXIT_CLEAN) code = server_follow_exit(self);
-    if (server_standby_exit(self) != NET_EXIT_CLEAN) code = server_standby_exit(self);
-    if (net_server_has_failed(self->server) || !write_files(self)) code = NET_EXIT_RUNTIME;
+    const char* dump = self->config.dump_world;
+    const bool is_written = !dump || net_host_write_file(dump, write_world, self, &self->reporter);
     uint64_t dropped[NET_DROP_COUNT];
     net_transport_stats stats;
     net_server_dropped(self->server, dropped);
@@ -146,19 +64,65 @@ int server_program_report(server_program* self) {
     report_refused(self);
     ecs_world* world = net_match_world(self->match);
     uint64_t state_hash = ecs_world_state_hash(world);
-    net_log_counters log;
-    if (!close_log(self, &log)) code = NET_EXIT_RUNTIME;
+    const int of_parts = server_program_phase(self, SERVER_REPORT);
+    if (of_parts != NET_EXIT_CLEAN) code = of_parts;
+    if (net_server_has_failed(self->server) || !is_written) code = NET_EXIT_RUNTIME;
+    char words[1024];
+    server_program_say(self, SERVER_SAYS_DONE, words, sizeof words);
     printf("done ticks=%" PRIu64 " entities=%" PRIu32 " clients_peak=%" PRIu32
            " tick_us_p50=%" PRIu64 " tick_us_p99=%" PRIu64 " sent_bytes=%" PRIu64
-           " solo_stopped=%" PRIu64 " state_hash=%016" PRIx64 " log_bytes=%" PRIu64
-           " log_saves=%" PRIu64 " log_segments=%" PRIu64 " log_ticks_lost=%" PRIu64
-           " log_waiting_s=%.1f log=%s\n",
-           net_match_tick(self->match), ecs_world_entity_count(world),
-           net_server_get_counters(self->server)->clients_peak,
+           " solo_stopped=%" PRIu64 " state_hash=%016" PRIx64 "%s\n",
+           net_match_tick(self->match), ecs_world_entity_count(world), counters->clients_peak,
            server_timing_percentile(&self->timing, 50), server_timing_percentile(&self->timing, 99),
-           stats.sent_bytes, net_server_get_counters(self->server)->solo_stopped, state_hash,
-           log.bytes, log.saves, log.segments_closed, log.ticks_lost,
-           (double)log.ticks_waited / (double)self->config.tick_rate_hz,
-           log.bytes > 0 ? self->log_file : "none");
+           stats.sent_bytes, counters->solo_stopped, state_hash, words);
     return code;
+}
+
+// ---- the state as one line, on SIGUSR1 and every --status-every seconds
+//
+// All of it is counted anyway; between two lines a match pays one entry of a histogram a tick.
+
+static double per_second(uint64_t now, uint64_t before, uint64_t us) {
+    BASE_ASSERT(now >= before); // counters only rise
+    return us > 0 ? (double)(now - before) * 1e6 / (double)us : 0.0;
+}
+
+static void print_status(server_program* self, uint64_t now_us) {
+    server_status* status = &self->status;
+    BASE_ASSERT(self->start_us > 0 && now_us >= self->start_us && now_us >= status->shown_us);
+    char words[512];
+    uint64_t dropped[NET_DROP_COUNT], unusual = 0;
+    // It waits for the threads that send: only then the transport's counters stand still.
+    net_server_dropped(self->server, dropped);
+    net_transport_stats stats;
+    self->transport->ops->stats(self->transport, &stats);
+    const net_server_counters* counters = net_server_get_counters(self->server);
+    for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
+        if (!net_drop_is_usual((net_drop)i)) unusual += dropped[i];
+    server_program_say(self, SERVER_SAYS_STATUS, words, sizeof words);
+    uint64_t since_us = now_us - (status->shown_us ? status->shown_us : self->start_us);
+    base_report(&self->reporter, NULL, 0,
+                "note: status tick=%" PRIu64 " up_s=%.0f clients=%" PRIu32 " spectators=%" PRIu32
+                " entities=%" PRIu32 " tick_us_p50=%" PRIu64 " tick_us_p99=%" PRIu64
+                " sent_kb_s=%.1f recv_kb_s=%.1f joins=%" PRIu64 " refused=%" PRIu64
+                " dropped_clients=%" PRIu64 " dropped=%" PRIu64 "%s",
+                net_match_tick(self->match), (double)(now_us - self->start_us) * 1e-6,
+                counters->clients, counters->spectators,
+                ecs_world_entity_count(net_match_world(self->match)),
+                server_timing_percentile(&status->timing, 50),
+                server_timing_percentile(&status->timing, 99),
+                per_second(stats.sent_bytes, status->sent_bytes, since_us) / 1000.0,
+                per_second(stats.recv_bytes, status->recv_bytes, since_us) / 1000.0,
+                counters->joins, counters->refusals, counters->drops, unusual, words);
+    *status = (server_status){
+        .shown_us = now_us, .sent_bytes = stats.sent_bytes, .recv_bytes = stats.recv_bytes};
+}
+
+void server_program_report_status(server_program* self, uint64_t now_us) {
+    uint64_t every_us = self->config.status_every_s * UINT64_C(1000000);
+    uint64_t last_us = self->status.shown_us ? self->status.shown_us : self->start_us;
+    bool is_due = every_us > 0 && now_us - last_us >= every_us;
+    if (!is_due && !self->loop.is_status_asked) return;
+    self->loop.is_status_asked = false;
+    print_status(self, now_us);
 }

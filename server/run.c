@@ -3,8 +3,6 @@
 // stands in net/server/server_tick.c; when one is due is decided in pacer.c.
 //
 //     receive until the deadline -> tick -> receive ...
-#include "access.h"
-#include "pacer.h"
 #include "program.h"
 
 #include "base/assert.h"
@@ -26,29 +24,17 @@ static void run_tick(server_program* self, uint64_t late_us) {
     bool was_running = is_running(self);
     uint64_t begin_us = net_loop_now_us();
     net_sentry_busy(self->sentry);
-    if (server_standby_is_waiting(self))
-        was_running = server_standby_tick(self, begin_us);
-    else if (self->follow.source)
-        was_running = server_follow_tick(self, begin_us);
+    if (self->ticks)
+        was_running = self->ticks->run(self, begin_us);
     else
         net_server_tick(self->server, begin_us);
     net_sentry_rest(self->sentry);
     if (!was_running) return;
     uint64_t took_us = net_loop_now_us() - begin_us;
     server_timing_add(&self->timing, took_us);
-    server_status_tick(&self->status, took_us);
-    server_metrics_tick(self->metrics, self->server, took_us, late_us);
-    if (self->meter) server_meter_tick(self->meter, took_us, net_server_get_times(self->server));
-}
-
-static void report_log_failure(server_program* self) {
-    char text[256];
-    const base_reporter* log = server_program_layer(self, SERVER_LAYER_LOG);
-    server_console_report_saved(self);
-    while (self->log && net_log_take_notice(self->log, text, sizeof text))
-        base_report(log, self->log_file, 0, "%s", text);
-    if (!self->log || !net_log_take_failure(self->log, text, sizeof text)) return;
-    base_report(log, self->log_file, 0, "logging stopped, the match goes on: %s", text);
+    server_timing_add(&self->status.timing, took_us);
+    for (const server_part* const* part = server_parts; *part; part++)
+        if ((*part)->tick) (*part)->tick(self, took_us, late_us);
 }
 
 static void report_lost_ticks(server_program* self, server_pacer* pacer, uint64_t now_us) {
@@ -63,20 +49,31 @@ static void report_lost_ticks(server_program* self, server_pacer* pacer, uint64_
 // On SIGHUP, behind a tick: the game's files again, all of them or none.
 static void reload_game(server_program* self) {
     net_module* old = NULL;
-    if (self->follow.source)
-        self->is_reload_due = false; // the match's server says what its game is
+    if (self->ticks) self->is_reload_due = false; // the match's server says what its game is
     if (!self->is_reload_due || !is_running(self)) return;
-    if (self->log && !net_log_may_exchange(self->log)) return; // behind a later tick
+    const net_observer* observer = &self->observer;
+    if (observer->may_exchange && !observer->may_exchange(observer->context)) return; // later
     self->is_reload_due = false;
-    if (self->stream) {
-        base_report(&self->reporter, NULL, 0,
-                    "not reloaded: those that follow the stream have the game as it is now");
+    if (self->fixed_game) {
+        base_report(&self->reporter, NULL, 0, "not reloaded: %s", self->fixed_game);
         return;
     }
     if (!net_host_reload(self->server, &self->module, &self->match, &old,
                          server_program_layer(self, SERVER_LAYER_GAME)))
         return;
     net_module_close(old);
+}
+
+void server_program_end(server_program* self, uint64_t now_us) {
+    self->was_asked_to_end = true;
+    net_server_stop(self->server, now_us);
+}
+
+static void terminate(server_program* self, uint64_t now_us) {
+    self->is_terminated = true;
+    for (const server_part* const* part = server_parts; *part; part++)
+        if ((*part)->terminate && (*part)->terminate(self, now_us)) return;
+    server_program_end(self, now_us);
 }
 
 // Wait until the tick is due, or until a datagram or a signal comes, then receive. A flood is
@@ -86,51 +83,26 @@ static void wait_and_receive(server_program* self, uint64_t due_us) {
     uint64_t now_us = net_loop_now_us();
     uint64_t socket_us = net_socket_next_us();
     if (socket_us != UINT64_MAX && now_us + socket_us < wake_us) wake_us = now_us + socket_us;
-    if (net_loop_wait(&self->loop, wake_us)) {
-        server_fleet_terminate(self);
-        server_service_end(self, net_loop_now_us());
-    }
-    if (self->subject.is_end_asked) {
-        self->subject.is_end_asked = false;
-        server_service_end_now(self, net_loop_now_us());
-    }
-    if (self->subject.drain_s_asked > 0) {
-        (void)server_drain_begin(self, self->subject.drain_s_asked, net_loop_now_us());
-        self->subject.drain_s_asked = 0;
-    }
-    if (self->subject.is_reload_asked || self->loop.is_reload_asked) {
-        self->subject.is_reload_asked = false;
+    if (net_loop_wait(&self->loop, wake_us)) terminate(self, net_loop_now_us());
+    if (self->loop.is_reload_asked) {
         self->loop.is_reload_asked = false;
-        server_notify_reloading(&self->service.notify, net_loop_now_us());
+        self->reloads++;
         server_access_reload(self);
         self->is_reload_due = true;
     }
     net_transport_enet_due(self->transport, due_us);
     net_server_service(self->server, net_loop_now_us());
     now_us = net_loop_now_us();
-    server_status_report(self, now_us);
-    if (self->meter)
-        server_meter_pass(self->meter, self->server, self->transport, net_match_world(self->match),
-                          now_us);
-    server_program_update_subject(self); // a reload may have exchanged the match
-    server_metrics_pass(self->metrics, &self->subject, now_us);
+    server_program_report_status(self, now_us);
+    for (const server_part* const* part = server_parts; *part; part++)
+        if ((*part)->received) (*part)->received(self, now_us);
 }
 
 // Once in each pass of the loop, in any phase, between ticks: what must not wait for a tick.
 static void pass(server_program* self) {
-    server_service_pass(self, net_loop_now_us());
-    server_fleet_pass(self, net_loop_now_us());
-    server_program_update_subject(self);
-    server_follow_pass(self, net_loop_now_us());
-    server_standby_pass(self);
-    server_inspect_pass(self->inspect, !server_program_is_draining(self) &&
-                                           !self->follow.is_behind &&
-                                           !server_standby_is_waiting(self));
-    server_console_read(self);
-    server_control_pass(self->control, &self->subject, net_loop_now_us());
-    self->is_fenced = server_stream_pass(self->stream, net_loop_now_us()) > 0;
-    server_stream_keep_safe(self->stream, self->server, self->hold, net_match_tick(self->match),
-                            net_loop_now_us());
+    server_lines_set_tick(self->lines, net_match_tick(self->match));
+    for (const server_part* const* part = server_parts; *part; part++)
+        if ((*part)->pass) (*part)->pass(self, net_loop_now_us());
 }
 
 void server_program_run(server_program* self) {
@@ -140,10 +112,7 @@ void server_program_run(server_program* self) {
     server_pacer_init(&pacer, (uint32_t)self->config.tick_rate_hz, self->start_us);
     while (net_server_get_phase(self->server) != NET_SERVER_ENDED) {
         bool is_fast = self->config.is_fast && is_running(self);
-        if (server_standby_is_waiting(self))
-            pacer.next_us = server_standby_wake_us(self);
-        else if (self->follow.source)
-            pacer.next_us = server_follow_wake_us(self);
+        if (self->ticks) pacer.next_us = self->ticks->wake_us(self);
         uint64_t wake_us = is_fast ? net_loop_now_us() : pacer.next_us;
         // The second thread may still be sending the last tick. When that takes until the deadline,
         // the next tick begins all the same, and nothing is received before it, a few times.
@@ -153,15 +122,13 @@ void server_program_run(server_program* self) {
             server_pacer_received(&pacer);
         }
         pass(self);
-        if (self->is_fenced) break; // nothing is sent any more
+        if (self->is_over) break; // nothing is sent any more
         uint64_t now_us = net_loop_now_us();
         if (!server_pacer_is_due(&pacer, is_fast, now_us)) continue;
-        if (is_fast && self->log) net_log_wait_room(self->log);
         run_tick(self, is_fast ? 0 : now_us - pacer.next_us);
         reload_game(self);
-        server_pacer_tick(&pacer, is_fast || self->follow.source, now_us);
-        self->subject.ticks_given_up = pacer.given_up;
-        report_log_failure(self);
+        server_pacer_tick(&pacer, is_fast || self->ticks, now_us);
+        self->ticks_given_up = pacer.given_up;
         report_lost_ticks(self, &pacer, now_us);
     }
     report_lost_ticks(self, &pacer, UINT64_MAX);

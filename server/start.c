@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// From options to an exit code: what shoal-server and shoal-relay have in common.
+// From options to an exit code: what shoal-server and shoal-relay have in common, and the parts.
 #include "program.h"
 
+#include "base/assert.h"
 #include "host/output.h"
 
 #include <errno.h>
@@ -22,13 +23,76 @@ void server_config_choose_threads(server_config* config, uint64_t clients) {
     if (config->net_threads > clients) config->net_threads = clients;
 }
 
+// ---- the parts
+
+void* server_program_state(const server_program* self, const server_part* part) {
+    for (uint32_t i = 0; server_parts[i]; i++)
+        if (server_parts[i] == part) return self->states[i];
+    return NULL;
+}
+
+int server_program_phase(server_program* self, server_phase phase) {
+    int first = NET_EXIT_CLEAN;
+    for (uint32_t i = 0; i < server_part_count; i++) {
+        const uint32_t back = server_part_count - 1 - i;
+        const server_part* part = server_parts[phase < SERVER_READY ? i : back];
+        const int code = part->at[phase] ? part->at[phase](self) : NET_EXIT_CLEAN;
+        if (first == NET_EXIT_CLEAN) first = code;
+        if (phase < SERVER_READY && (first != NET_EXIT_CLEAN || self->is_over)) break;
+    }
+    return first;
+}
+
+void server_program_say(const server_program* self, server_saying line, char* text, size_t bytes) {
+    text[0] = '\0';
+    for (uint32_t i = server_part_count; i-- > 0;)
+        if (server_parts[i]->say)
+            server_parts[i]->say(self, line, text + strlen(text), bytes - strlen(text));
+}
+
+void server_program_hear(server_program* self, int descriptor) {
+    net_loop* loop = &self->loop;
+    if (loop->socket_count < NET_LOOP_SOCKETS_MAX) loop->sockets[loop->socket_count++] = descriptor;
+}
+
+void server_program_keep(server_program* self) {
+    for (const server_part* const* part = server_parts; *part; part++)
+        if ((*part)->keep) (*part)->keep(self, net_loop_now_us());
+}
+
+static bool make_states(server_program* self) {
+    for (uint32_t i = 0; server_parts[i]; i++) {
+        BASE_ASSERT(i < SERVER_PARTS_MAX);
+        self->states[i] = calloc(1, server_parts[i]->state_bytes + 1);
+        if (!self->states[i]) return false;
+    }
+    return true;
+}
+
+static void forget_match(server_program* self) {
+    const size_t kept = offsetof(server_program, module);
+    memset((char*)self + kept, 0, sizeof *self - kept);
+    for (uint32_t i = 0; server_parts[i]; i++)
+        if (!server_parts[i]->end) memset(self->states[i], 0, server_parts[i]->state_bytes);
+}
+
+static void end_parts(server_program* self) {
+    for (uint32_t i = 0; server_parts[i]; i++) {
+        if (server_parts[i]->end && self->states[i]) server_parts[i]->end(self);
+        free(self->states[i]);
+    }
+}
+
+// ---- the steps
+
 static int run(server_program* self) {
     int code = server_program_open(self);
-    if (code == NET_EXIT_CLEAN && self->server) {
+    if (code == NET_EXIT_CLEAN && !self->is_over) {
         server_program_run(self);
-        code = self->is_fenced ? NET_EXIT_FENCED : server_program_report(self);
+        code = self->is_over ? self->over_code : server_program_report(self);
     }
-    server_fleet_end(self, code);
+    for (const server_part* const* part = server_parts; *part; part++)
+        if ((*part)->over) (*part)->over(self, code);
     return code;
 }
 
@@ -50,12 +114,11 @@ static int read_options_and_run(server_program* self, server_config_fn read_conf
                                 &self->reporter))
         return NET_EXIT_USAGE;
     int code = open_loop_and_run(self);
-    while (self->fleet.is_reused) {
-        const size_t kept = offsetof(server_program, module);
-        memset((char*)self + kept, 0, sizeof *self - kept);
+    while (self->is_again) {
+        forget_match(self);
         code = open_loop_and_run(self);
     }
-    server_fleet_close(&self->fleet);
+    net_key_ring_wipe(&self->kept_keys);
     return code;
 }
 
@@ -68,12 +131,13 @@ int server_program_start(server_config_fn read_config, int argc, char** argv,
     }
     self->lines = server_lines_create();
     int code = NET_EXIT_RUNTIME;
-    if (self->lines) {
+    if (self->lines && make_states(self)) {
         self->reporter = *server_program_layer(self, SERVER_LAYER_SERVER);
         code = read_options_and_run(self, read_config, argc, argv);
     } else {
         base_report(reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
     }
+    end_parts(self);
     server_lines_destroy(self->lines);
     free(self);
     return code;

@@ -17,7 +17,6 @@ typedef struct net_standby_config {
     const base_reporter* reporter;
 } net_standby_config;
 
-#define NET_STANDBY_TAKEOVER_MS_DEFAULT 300u
 /// A tick that ended two servers may still be running on the second one.
 #define NET_STANDBY_GIVE_UP_MS 10000u
 

@@ -343,3 +343,12 @@ int server_schema(int argc, char** argv, const base_reporter* reporter) {
     }
     return net_exit_report_setup(result, reporter);
 }
+
+static const server_command commands[] = {{"check", server_check},
+                                          {"schema", server_schema},
+                                          {"new", server_new},
+                                          {"keygen", server_keygen},
+                                          {"token", server_token}};
+
+const server_part server_part_commands = {
+    .name = "commands", .commands = commands, .command_count = BASE_COUNT(commands)};

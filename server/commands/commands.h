@@ -3,7 +3,10 @@
 /// faults, and returns the exit code.
 #pragma once
 
-#include "base/report.h"
+#include "program.h"
+
+/// The part that has them.
+extern const server_part server_part_commands;
 
 /// `check [options] FILE.blk|FILE.so...`: check templates, and modules by a short match of bots. A
 /// .blk is read with its imports. With --no-import each file is read alone, and parents from other

@@ -9,9 +9,8 @@
 // the back end would not learn of it.
 #include "fleet.h"
 
-#include "access.h"
 #include "agones/agones.h"
-#include "program.h"
+#include "log/log.h"
 
 #include "base/text.h"
 #include "host/output.h"
@@ -23,6 +22,10 @@
 #define PASS_US 5000u       ///< between two looks at the connection
 #define WAIT_PASS_US 20000u ///< while there is no match
 #define END_S_MAX 60u       ///< that a server waits for its end
+
+server_fleet* server_fleet_of(const server_program* program) {
+    return server_program_state(program, &server_part_agones);
+}
 
 static int refuse(const server_program* self, const char* text) {
     base_report(&self->reporter, NULL, 0, "%s", text);
@@ -42,37 +45,37 @@ static bool choose_port(const server_program* self, uint16_t* port) {
     return true;
 }
 
-int server_fleet_open(server_program* self) {
+static int open_agones(server_program* self) {
+    server_fleet* fleet = server_fleet_of(self);
     const server_config* config = &self->config;
     const bool is_on =
         config->agones == SERVER_AGONES_ON ||
         (config->agones == SERVER_AGONES_AUTO && getenv(SERVER_AGONES_PORT_VARIABLE));
     uint16_t port;
     server_rest rest;
-    self->fleet.is_reused = self->fleet.is_allocated = false;
-    self->fleet.standby_at[0] = '\0';
+    fleet->is_allocated = false;
+    fleet->standby_at[0] = '\0';
     if (!is_on)
         return config->agones_reuse ? refuse(self, "--agones-reuse: there is no Agones (--agones)")
                                     : NET_EXIT_CLEAN;
     if (config->agones_reuse && (config->resume || config->standby))
         return refuse(self, config->resume ? "--agones-reuse: a match goes on once (--resume)"
                                            : "--agones-reuse: a server stands by once (--standby)");
-    if (self->fleet.agones) return NET_EXIT_CLEAN;
+    if (fleet->agones) return NET_EXIT_CLEAN;
     if (!choose_port(self, &port)) return NET_EXIT_USAGE;
     if (!server_rest_open(port, &rest))
         return refuse(self, "--agones: this program was built without libcurl4-openssl-dev and "
                             "libjansson-dev (-DSHOAL_AGONES=ON), or there is no memory");
-    self->fleet.agones = server_agones_create(&rest, &self->reporter);
-    if (self->fleet.agones) return NET_EXIT_CLEAN;
+    fleet->agones = server_agones_create(&rest, &self->reporter);
+    if (fleet->agones) return NET_EXIT_CLEAN;
     rest.destroy(rest.context);
     base_report(&self->reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
     return NET_EXIT_RUNTIME;
 }
 
-void server_fleet_keep(server_program* self) {
-    if (self->fleet.agones)
-        server_agones_pass(self->fleet.agones, net_loop_now_us(), 0,
-                           (uint32_t)self->config.clients_max);
+static void keep(server_program* self, uint64_t now_us) {
+    server_agones* agones = server_fleet_of(self)->agones;
+    if (agones) server_agones_pass(agones, now_us, 0, (uint32_t)self->config.clients_max);
 }
 
 // Only the signal ends this wait: datagrams stay in the kernel. @return false: it came.
@@ -80,16 +83,17 @@ static bool wait_for_signal(server_program* self) {
     net_loop* loop = &self->loop;
     const uint32_t sockets = loop->socket_count;
     loop->socket_count = 0;
-    if (net_loop_wait(loop, net_loop_now_us() + WAIT_PASS_US)) self->fleet.is_terminated = true;
+    if (net_loop_wait(loop, net_loop_now_us() + WAIT_PASS_US)) self->is_terminated = true;
     loop->socket_count = sockets;
-    server_fleet_keep(self);
-    return !self->fleet.is_terminated;
+    server_program_keep(self);
+    return !self->is_terminated;
 }
 
 int server_fleet_wait(server_program* self) {
-    server_agones* agones = self->fleet.agones;
+    server_fleet* fleet = server_fleet_of(self);
+    server_agones* agones = fleet ? fleet->agones : NULL;
     const base_option_list* addresses = &self->config.public_addresses;
-    if (!agones || self->fleet.is_allocated) return NET_EXIT_CLEAN;
+    if (!agones || fleet->is_allocated) return NET_EXIT_CLEAN;
     server_agones_annotate(agones, SERVER_AGONES_PUBLIC,
                            addresses->count > 0 ? addresses->values[0] : NULL);
     server_agones_ask_ready(agones);
@@ -98,9 +102,10 @@ int server_fleet_wait(server_program* self) {
     while (!server_agones_allocation(agones)) {
         if (wait_for_signal(self)) continue;
         base_report(&self->reporter, NULL, 0, "note: agones: ends without a match");
+        self->is_over = true;
         return NET_EXIT_CLEAN;
     }
-    self->fleet.is_allocated = true;
+    fleet->is_allocated = true;
     const server_watch_state* allocation = server_agones_allocation(agones);
     if (allocation->fault[0]) return refuse(self, allocation->fault);
     if (self->config.standby && allocation->standby_of == 0)
@@ -112,45 +117,59 @@ int server_fleet_wait(server_program* self) {
 }
 
 uint64_t server_fleet_standby_of(const server_program* self) {
-    return self->fleet.agones ? server_agones_allocation(self->fleet.agones)->standby_of : 0;
+    const server_fleet* fleet = server_fleet_of(self);
+    return fleet && fleet->agones ? server_agones_allocation(fleet->agones)->standby_of : 0;
 }
 
-int server_fleet_accept(server_program* self) {
-    if (!self->fleet.agones || !self->fleet.is_allocated) return NET_EXIT_CLEAN;
-    const server_watch_state* allocation = server_agones_allocation(self->fleet.agones);
-    if ((self->config.resume || self->config.standby) && allocation->setting_count > 0)
+// Once it is allocated: the match has its settings, and players the tokens of its key.
+static int accept_allocation(server_program* self) {
+    int code = server_fleet_wait(self);
+    const server_agones* agones = server_fleet_of(self)->agones;
+    if (code != NET_EXIT_CLEAN || self->is_over || !agones) return code;
+    const server_watch_state* allocation = server_agones_allocation(agones);
+    base_option_list settings = {.count = allocation->setting_count};
+    if ((self->config.resume || self->config.standby) && settings.count > 0)
         return refuse(self,
                       SERVER_WATCH_SETTING ": a match that goes on has the settings of its log");
-    return server_access_choose_key(self, allocation->key_id) ? NET_EXIT_CLEAN : NET_EXIT_USAGE;
+    if (!server_access_choose_key(self, allocation->key_id)) return NET_EXIT_USAGE;
+    for (uint32_t i = 0; i < settings.count; i++)
+        settings.values[i] = allocation->settings[i];
+    return settings.count > 0 ? server_program_make_match(self, &settings) : NET_EXIT_CLEAN;
 }
 
-void server_fleet_begin(server_program* self) {
+// The match has its identity: say it.
+static int annotate(server_program* self) {
     char text[256];
     const char* store = getenv("SHOAL_STORE"); // of scripts/package/upload
-    if (!self->fleet.agones) return;
+    server_agones* agones = server_fleet_of(self)->agones;
+    const server_log* log = server_log_of(self);
+    const server_stream* stream = server_stream_of(self);
+    if (!agones) return NET_EXIT_CLEAN;
     (void)base_text_format(text, sizeof text, "%016" PRIx64, self->identity);
-    server_agones_annotate(self->fleet.agones, SERVER_AGONES_IDENTITY, text);
-    if (store && self->config.log_on_close && self->has_log_file &&
+    server_agones_annotate(agones, SERVER_AGONES_IDENTITY, text);
+    if (store && self->config.log_on_close && log->has_file &&
         base_text_format(text, sizeof text, "%s%s%016" PRIx64, store,
                          store[0] && strchr("/:", store[strlen(store) - 1]) ? "" : "/",
                          self->identity))
-        server_agones_annotate(self->fleet.agones, SERVER_AGONES_LOG, text);
-    if (!self->stream) return;
-    server_stream_url(self->stream, text, sizeof text);
-    server_agones_annotate(self->fleet.agones, SERVER_AGONES_STREAM, text);
+        server_agones_annotate(agones, SERVER_AGONES_LOG, text);
+    if (!stream) return NET_EXIT_CLEAN;
+    server_stream_url(stream, text, sizeof text);
+    server_agones_annotate(agones, SERVER_AGONES_STREAM, text);
+    return NET_EXIT_CLEAN;
 }
 
 // A standby is allocated once the match has its identity, so where it is comes later.
-static void pass_standbys(server_program* self) {
-    const char* said = server_agones_standby_at(self->fleet.agones);
+static void pass_standbys(server_program* self, server_fleet* fleet) {
+    const char* said = server_agones_standby_at(fleet->agones);
+    net_address standbys[NET_STANDBYS_MAX];
     char text[SERVER_WATCH_STANDBY_BYTES];
     char* rest = text;
     uint32_t count = 0;
-    if (strcmp(said, self->fleet.standby_at) == 0) return;
-    (void)base_text_copy(self->fleet.standby_at, sizeof self->fleet.standby_at, said);
+    if (strcmp(said, fleet->standby_at) == 0) return;
+    (void)base_text_copy(fleet->standby_at, sizeof fleet->standby_at, said);
     (void)base_text_copy(text, sizeof text, said);
     for (char* one; (one = strtok_r(rest, ",", &rest)); count++) {
-        if (count < NET_STANDBYS_MAX && net_address_parse(one, &self->standbys[count]) == NET_OK)
+        if (count < NET_STANDBYS_MAX && net_address_parse(one, &standbys[count]) == NET_OK)
             continue;
         base_report(&self->reporter, NULL, 0,
                     "warning: " SERVER_WATCH_STANDBY_AT ": \"%.64s\": at most %u addresses, "
@@ -158,27 +177,26 @@ static void pass_standbys(server_program* self) {
                     said, NET_STANDBYS_MAX);
         return;
     }
-    net_server_set_standbys(self->server, self->standbys, count);
+    net_server_set_standbys(self->server, standbys, count);
     base_report(&self->reporter, NULL, 0, "note: agones: clients know %u standbys", count);
 }
 
-void server_fleet_pass(server_program* self, uint64_t now_us) {
-    if (!self->fleet.agones || now_us - self->fleet.pass_us < PASS_US) return;
-    self->fleet.pass_us = now_us;
-    pass_standbys(self);
-    server_agones_pass(self->fleet.agones, now_us, net_server_get_counters(self->server)->clients,
+static void pass(server_program* self, uint64_t now_us) {
+    server_fleet* fleet = server_fleet_of(self);
+    if (!fleet->agones || now_us - fleet->pass_us < PASS_US) return;
+    fleet->pass_us = now_us;
+    pass_standbys(self, fleet);
+    server_agones_pass(fleet->agones, now_us, net_server_get_counters(self->server)->clients,
                        (uint32_t)self->config.clients_max);
 }
 
-void server_fleet_terminate(server_program* self) {
-    self->fleet.is_terminated = true;
-}
-
-void server_fleet_end(server_program* self, int code) {
-    server_agones* agones = self->fleet.agones;
-    if (!agones || !self->fleet.is_allocated || self->fleet.is_terminated) return;
+// The match is over: be used again, or be shut down and wait for the signal that Agones sends then.
+static void leave(server_program* self, int code) {
+    const server_fleet* fleet = server_fleet_of(self);
+    server_agones* agones = fleet->agones;
+    if (!agones || !fleet->is_allocated || self->is_terminated) return;
     if (self->config.agones_reuse && code == NET_EXIT_CLEAN) {
-        self->fleet.is_reused = true;
+        self->is_again = true;
         return;
     }
     const uint64_t begin_us = net_loop_now_us();
@@ -195,8 +213,18 @@ void server_fleet_end(server_program* self, int code) {
     }
 }
 
-void server_fleet_close(server_fleet* fleet) {
-    server_agones_destroy(fleet->agones);
-    fleet->agones = NULL;
-    net_key_ring_wipe(&fleet->keys);
+static void end(server_program* self) {
+    server_agones_destroy(server_fleet_of(self)->agones);
 }
+
+const server_part server_part_agones = {
+    .name = "agones",
+    .state_bytes = sizeof(server_fleet),
+    .at = {[SERVER_PREPARE] = open_agones,
+           [SERVER_BOUND] = accept_allocation,
+           [SERVER_READY] = annotate},
+    .pass = pass,
+    .keep = keep,
+    .over = leave,
+    .end = end,
+};

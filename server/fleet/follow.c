@@ -3,9 +3,8 @@
 // log are those of any server. Spectators read why it ends. New ones are refused while the relay
 // lags its source's end by more than the delay, because a match that runs at ten times its speed is
 // no pleasure.
-#include "follow.h"
-
-#include "program.h"
+#include "fleet.h"
+#include "operate/operator.h"
 #include "stream_nats.h"
 
 #include "base/assert.h"
@@ -26,6 +25,10 @@
 #define KEEP_TICKS 2u
 #define KEEP_US (NET_STREAM_PING_MS * UINT64_C(1000))
 
+server_follow* server_follow_of(const server_program* program) {
+    return server_program_state(program, &server_part_follow);
+}
+
 // The broker is asked in each pass of the loop.
 static void wake(void* context) {
     (void)context;
@@ -37,7 +40,7 @@ static bool is_stream(const char* source) {
 }
 
 static int open_broker(server_program* self) {
-    server_follow* follow = &self->follow;
+    server_follow* follow = server_follow_of(self);
     const server_nats_config config = {
         .url = self->config.follow, .reader = "relay", .wake = wake, .context = follow};
     _Static_assert(sizeof follow->name == SERVER_NATS_URL_BYTES, "it has a room of this size");
@@ -50,13 +53,13 @@ static int open_broker(server_program* self) {
 
 // A relay may be there before the match.
 static net_result find_match(server_program* self) {
-    server_follow* follow = &self->follow;
+    server_follow* follow = server_follow_of(self);
     const uint64_t begin_us = net_loop_now_us();
     bool is_said = false;
     net_result result;
     while ((result = net_follow_find(follow->source)) == NET_ERR_FULL) {
         const uint64_t now_us = net_loop_now_us();
-        server_notify_extend(&self->service.notify, now_us);
+        server_program_keep(self);
         server_nats_say(follow->nats, &self->reporter, now_us);
         if (!is_said && now_us - begin_us > PATIENCE_US) {
             is_said = true;
@@ -72,9 +75,20 @@ static net_result find_match(server_program* self) {
     return result;
 }
 
-int server_follow_open(server_program* self) {
+void server_follow_begin(server_program* self, net_follow* source) {
+    server_follow* follow = server_follow_of(self);
+    const net_log_info* info = net_follow_info(source);
+    follow->source = source;
+    (void)base_text_copy(follow->game, sizeof follow->game, info->game);
+    if (!self->config.game) self->config.game = follow->game;
+    self->config.tick_rate_hz = info->tick_rate_hz;
+    self->identity = info->identity;
+    self->ticks = &server_follow_ticks;
+}
+
+static int open_source(server_program* self) {
     server_config* config = &self->config;
-    server_follow* follow = &self->follow;
+    server_follow* follow = server_follow_of(self);
     if (!config->follow) return NET_EXIT_CLEAN;
     const bool has_broker = is_stream(config->follow);
     int code = has_broker ? open_broker(self) : NET_EXIT_CLEAN;
@@ -101,24 +115,18 @@ int server_follow_open(server_program* self) {
     if (result == NET_ERR_MEMORY)
         base_report(&self->reporter, NULL, 0, "%s", net_result_text(result));
     if (result != NET_OK) return net_exit_of_replay(result);
-    const net_log_info* info = net_follow_info(self->follow.source);
-    (void)base_text_copy(self->game, sizeof self->game, info->game);
-    if (!config->game) config->game = self->game;
-    config->tick_rate_hz = info->tick_rate_hz;
+    server_follow_begin(self, follow->source);
     return NET_EXIT_CLEAN;
 }
 
-int server_follow_match(server_program* self) {
-    BASE_ASSERT(self->follow.source && self->module && !self->match);
-    const net_result result =
-        net_follow_make_match(self->follow.source, self->module, &self->match);
+static int make_match(server_program* self) {
+    const server_follow* follow = server_follow_of(self);
+    if (!follow->source) return NET_EXIT_CLEAN;
+    BASE_ASSERT(self->module && !self->match);
+    const net_result result = net_follow_make_match(follow->source, self->module, &self->match);
     if (result != NET_OK) return net_exit_of_replay(result);
     self->config.seed = net_match_get_config(self->match)->seed;
-    return NET_EXIT_CLEAN;
-}
-
-int server_follow_check(const server_program* self, bool is_hiding) {
-    if (!self->config.follow || !is_hiding || self->config.follow_delay_s > 0)
+    if (!self->config.follow || !server_program_hides(self) || self->config.follow_delay_s > 0)
         return NET_EXIT_CLEAN;
     base_report(&self->reporter, NULL, 0,
                 "--delay 0: this game hides things from players, and who watches it live could "
@@ -126,11 +134,13 @@ int server_follow_check(const server_program* self, bool is_hiding) {
     return NET_EXIT_USAGE;
 }
 
-uint64_t server_follow_wake_us(const server_program* self) {
+static uint64_t wake_us(const server_program* self) {
     const uint64_t ticks_us = KEEP_TICKS * UINT64_C(1000000) / self->config.tick_rate_hz;
-    const uint64_t keep_us = self->follow.tick_us + (ticks_us < KEEP_US ? ticks_us : KEEP_US);
+    const uint64_t keep_us =
+        server_follow_of(self)->tick_us + (ticks_us < KEEP_US ? ticks_us : KEEP_US);
     const bool is_over = net_server_get_phase(self->server) > NET_SERVER_RUNNING;
-    const uint64_t due_us = is_over ? UINT64_MAX : net_follow_due_us(self->follow.source);
+    const uint64_t due_us =
+        is_over ? UINT64_MAX : net_follow_due_us(server_follow_of(self)->source);
     return due_us < keep_us ? due_us : keep_us;
 }
 
@@ -143,20 +153,20 @@ static void end(server_program* self, uint64_t now_us) {
         [NET_FOLLOW_DIVERGED] = "this relay does not show the match any more",
         [NET_FOLLOW_FAILED] = "this relay cannot go on",
     };
-    const net_follow_state state = self->follow.end;
+    const net_follow_state state = server_follow_of(self)->end;
     net_server_say_why(self->server, why[state]);
     if (state == NET_FOLLOW_LOST)
-        base_report(&self->reporter, self->follow.name, 0,
+        base_report(&self->reporter, server_follow_of(self)->name, 0,
                     "its server is gone: the log has no end behind tick %" PRIu64,
                     net_match_tick(self->match));
     else if (state == NET_FOLLOW_ENDED)
-        base_report(&self->reporter, self->follow.name, 0, "note: the match ended at tick %" PRIu64,
-                    net_match_tick(self->match));
+        base_report(&self->reporter, server_follow_of(self)->name, 0,
+                    "note: the match ended at tick %" PRIu64, net_match_tick(self->match));
     net_server_stop(self->server, now_us);
 }
 
-int server_follow_exit(const server_program* self) {
-    switch (self->follow.end) {
+static int report(server_program* self) {
+    switch (server_follow_of(self)->end) {
     case NET_FOLLOW_WAITS:
     case NET_FOLLOW_RAN:
     case NET_FOLLOW_ENDED:
@@ -172,8 +182,8 @@ int server_follow_exit(const server_program* self) {
 
 // ---- while it runs
 
-bool server_follow_tick(server_program* self, uint64_t now_us) {
-    server_follow* follow = &self->follow;
+static bool run_tick(server_program* self, uint64_t now_us) {
+    server_follow* follow = server_follow_of(self);
     follow->tick_us = now_us;
     if (net_server_get_phase(self->server) <= NET_SERVER_RUNNING) {
         const net_follow_state state = net_follow_run(follow->source, self->server, now_us);
@@ -188,12 +198,12 @@ bool server_follow_tick(server_program* self, uint64_t now_us) {
 }
 
 static void pass_behind(server_program* self) {
-    server_follow* follow = &self->follow;
+    server_follow* follow = server_follow_of(self);
     const bool is_behind =
         follow->report.behind_us > (follow->is_behind ? CAUGHT_UP_US : BEHIND_US);
     if (is_behind == follow->is_behind) return;
     follow->is_behind = is_behind;
-    if (!self->service.is_draining)
+    if (!server_program_is_draining(self))
         net_server_refuse(
             self->server,
             is_behind ? "this relay is behind the match and catches up: try again soon" : "");
@@ -204,7 +214,7 @@ static void pass_behind(server_program* self) {
 }
 
 static void pass_silent(server_program* self) {
-    server_follow* follow = &self->follow;
+    server_follow* follow = server_follow_of(self);
     const bool is_silent = follow->report.silent_us > SILENT_US;
     if (is_silent == follow->is_silent) return;
     follow->is_silent = is_silent;
@@ -220,20 +230,41 @@ static void pass_silent(server_program* self) {
         base_report(&self->reporter, follow->name, 0, "note: it goes on");
 }
 
-void server_follow_pass(server_program* self, uint64_t now_us) {
-    server_follow* follow = &self->follow;
+const server_ticks server_follow_ticks = {.wake_us = wake_us, .run = run_tick};
+
+static void pass(server_program* self, uint64_t now_us) {
+    server_follow* follow = server_follow_of(self);
+    server_subject* subject = server_subject_of(self);
+    subject->follow = follow->source && self->ticks ? &follow->report : NULL;
     if (!self->config.follow || !follow->source ||
         net_server_get_phase(self->server) > NET_SERVER_RUNNING)
         return;
     follow->report = net_follow_get_report(follow->source, now_us);
     pass_behind(self);
     pass_silent(self);
+    subject->is_unready = follow->is_behind;
     if (follow->nats) server_nats_say(follow->nats, &self->reporter, now_us);
 }
 
-void server_follow_close(server_program* self) {
-    net_follow_destroy(self->follow.source);
-    server_nats_close(self->follow.nats);
-    self->follow.source = NULL;
-    self->follow.nats = NULL;
+static void say(const server_program* self, server_saying line, char* text, size_t bytes) {
+    if (self->config.follow && line == SERVER_SAYS_READY)
+        (void)base_text_format(text, bytes, " delay_s=%" PRIu64 " tick=%" PRIu64,
+                               self->config.follow_delay_s, net_match_tick(self->match));
 }
+
+static int close_source(server_program* self) {
+    if (self->config.follow) net_follow_destroy(server_follow_of(self)->source); // else a standby's
+    server_nats_close(server_follow_of(self)->nats);
+    return NET_EXIT_CLEAN;
+}
+
+const server_part server_part_follow = {
+    .name = "follow",
+    .state_bytes = sizeof(server_follow),
+    .at = {[SERVER_PREPARE] = open_source,
+           [SERVER_MATCH] = make_match,
+           [SERVER_REPORT] = report,
+           [SERVER_CLOSE] = close_source},
+    .say = say,
+    .pass = pass,
+};

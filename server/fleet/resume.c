@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The log that the old server left is only read. What it has up to the tick is copied as the first
 // segment of a new log, which goes on with the match. So a referee has both later.
-#include "resume.h"
-
-#include "program.h"
+#include "fleet.h"
+#include "log/log.h"
 
 #include "base/assert.h"
 #include "base/text.h"
@@ -14,6 +13,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+typedef struct server_resume {
+    uint32_t players;
+    char game[NET_GAME_NAME_BYTES_MAX]; // that of the log
+    char command[4096];
+} server_resume;
+
+static server_resume* resume_of(const server_program* program) {
+    return server_program_state(program, &server_part_resume);
+}
 
 static int refuse(const server_program* self, const char* text) {
     base_report(&self->reporter, NULL, 0, "%s", text);
@@ -40,17 +49,20 @@ static void take_over(const server_program* self, const char* name, uint64_t* va
     *value = of_match;
 }
 
-int server_resume_open(server_program* self) {
+static int open_log(server_program* self) {
+    server_log* log = server_log_of(self);
+    server_resume* resume = resume_of(self);
     const char* file = self->config.resume;
     if (!file)
         return self->config.resume_at ? refuse(self, "--at needs --resume LOG") : NET_EXIT_CLEAN;
     if (self->config.settings.count > 0)
         return refuse(self, "--set: a match that goes on has the settings of its log");
-    const net_result result = net_log_reader_create(NULL, file, &self->reporter, &self->before);
-    if (!self->before) return net_exit_of_replay(result);
-    const net_log_info* info = net_log_reader_info(self->before);
-    (void)base_text_copy(self->game, sizeof self->game, info->game);
-    if (!self->config.game) self->config.game = self->game;
+    const net_result result = net_log_reader_create(NULL, file, &self->reporter, &log->before);
+    if (!log->before) return net_exit_of_replay(result);
+    const net_log_info* info = net_log_reader_info(log->before);
+    (void)base_text_copy(resume->game, sizeof resume->game, info->game);
+    if (!self->config.game) self->config.game = resume->game;
+    self->identity = info->identity; // a match that goes on keeps it
     take_over(self, "tick-rate", &self->config.tick_rate_hz, info->tick_rate_hz);
     take_over(self, "min-clients", &self->config.clients_min, 0); // it runs already
     return NET_EXIT_CLEAN;
@@ -58,13 +70,14 @@ int server_resume_open(server_program* self) {
 
 // A manager that waits for READY ends the server otherwise.
 static void ask_for_time(void* context) {
-    server_program* self = context;
-    server_notify_extend(&self->service.notify, net_loop_now_us());
+    server_program_keep(context);
 }
 
-int server_resume_match(server_program* self) {
-    BASE_ASSERT(self->before && self->module && !self->match);
-    const net_result result = net_log_resume(self->before, self->module, self->config.resume_at,
+static int make_match(server_program* self) {
+    const server_log* log = server_log_of(self);
+    if (!log->before) return NET_EXIT_CLEAN;
+    BASE_ASSERT(self->module && !self->match);
+    const net_result result = net_log_resume(log->before, self->module, self->config.resume_at,
                                              ask_for_time, self, &self->reporter, &self->match);
     if (result != NET_OK) return net_exit_of_replay(result);
     const uint32_t players = net_match_players(self->match, NULL, 0);
@@ -79,11 +92,12 @@ int server_resume_match(server_program* self) {
 }
 
 // What the new log signs, the old one must not contradict. Its end was never signed.
-int server_resume_check_signed(server_program* self) {
-    if (!self->before || !self->config.log_key) return NET_EXIT_CLEAN;
-    const net_log_public_key key = net_log_key_public(&self->log_key);
+static int check_signed(server_program* self) {
+    const server_log* log = server_log_of(self);
+    if (!log->before || !self->config.log_key) return NET_EXIT_CLEAN;
+    const net_log_public_key key = net_log_key_public(&log->key);
     net_log_signed found;
-    if (net_log_reader_check_signed(self->before, &key, NULL, &found) != NET_OK) {
+    if (net_log_reader_check_signed(log->before, &key, NULL, &found) != NET_OK) {
         base_report(&self->reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
         return NET_EXIT_RUNTIME;
     }
@@ -96,8 +110,14 @@ int server_resume_check_signed(server_program* self) {
     return NET_EXIT_RUNTIME;
 }
 
-int server_resume_players(server_program* self) {
-    if (!self->before) return NET_EXIT_CLEAN;
+static void close_log(server_program* self) {
+    net_log_reader_destroy(server_log_of(self)->before);
+    server_log_of(self)->before = NULL;
+}
+
+// The players of that tick get their places.
+static int expect_players(server_program* self) {
+    if (!server_log_of(self)->before) return NET_EXIT_CLEAN;
     BASE_ASSERT(self->server && self->match);
     const uint64_t now_us = net_loop_now_us();
     const uint32_t count = net_match_players(self->match, NULL, 0);
@@ -107,26 +127,29 @@ int server_resume_players(server_program* self) {
     for (uint32_t i = 0; i < count && result == NET_OK; i++)
         result = net_server_expect(self->server, clients[i], now_us);
     free(clients);
-    self->resumed_players = count;
+    resume_of(self)->players = count;
+    close_log(self);
     if (result != NET_OK)
         base_report(&self->reporter, NULL, 0, "the players: %s", net_result_text(result));
     return result == NET_OK ? NET_EXIT_CLEAN : NET_EXIT_RUNTIME;
 }
 
-void server_resume_print(const server_program* self) {
-    if (!self->config.resume) return;
-    const uint32_t players = self->resumed_players;
+static int print_resumed(server_program* self) {
+    const server_log* log = server_log_of(self);
+    if (!self->config.resume) return NET_EXIT_CLEAN;
+    const uint32_t players = resume_of(self)->players;
     printf("resumed tick=%" PRIu64 " players=%u\n", net_match_tick(self->match), players);
-    if (self->has_log_file)
-        base_report(&self->reporter, self->log_file, 0,
+    if (log->has_file)
+        base_report(&self->reporter, log->file, 0,
                     "note: it goes on with the match of %s, which stays as it is",
                     self->config.resume);
-    if (players > 0 && !self->has_keys)
+    if (players > 0 && !self->access.has_keys)
         base_report(&self->reporter, NULL, 0,
                     "warning: without --key-file no client can prove whose player it was: the %u "
                     "of the match "
                     "leave after %u s, and join again as new ones",
                     players, NET_SILENCE_MS_MAX / 1000u);
+    return NET_EXIT_CLEAN;
 }
 
 // ---- the command of the report of a crash ----
@@ -167,29 +190,44 @@ static void put_option(words* to, const base_options* options, const base_option
         put_word(to, name, "=", list->values[i]);
 }
 
-size_t server_resume_command(const server_program* self, char* text, size_t text_bytes) {
-    words to = {.text = text, .capacity = text_bytes};
+static void give_command(const server_program* self, net_sentry_config* config) {
+    const server_log* log = server_log_of(self);
+    server_resume* resume = resume_of(self);
+    words to = {.text = resume->command, .capacity = sizeof resume->command};
     const base_options* options = &self->config.options;
     char address[NET_ENET_ADDRESS_TEXT_BYTES];
-    if (!self->has_log_file || self->config.follow ||
+    if (!log->has_file || self->config.follow ||
         !net_transport_enet_address(self->transport, address, sizeof address))
-        return 0;
-    const size_t length = strlen(self->log_file);
-    const bool has_ending = length > 5 && strcmp(self->log_file + length - 5, ".slog") == 0;
-    char stem[sizeof self->log_file];
+        return;
+    const size_t length = strlen(log->file);
+    const bool has_ending = length > 5 && strcmp(log->file + length - 5, ".slog") == 0;
+    char stem[sizeof log->file];
     (void)base_text_format(stem, sizeof stem, "%.*s", (int)(has_ending ? length - 5 : length),
-                           self->log_file);
+                           log->file);
     put_word(&to, "shoal-server", "", "");
-    put_word(&to, "--resume", "=", self->log_file);
+    put_word(&to, "--resume", "=", log->file);
     put_word(&to, "--listen", "=", address);
     put_word(&to, "--log=", stem, ".on.slog"); // the other command needs the old one by its name
     for (uint32_t i = 0; i < options->count; i++)
         if (options->sources[i] != BASE_OPTION_BY_DEFAULT && !is_left_out(options->options[i].name))
             put_option(&to, options, &options->options[i]);
-    return to.is_cut ? 0 : to.bytes;
+    config->go_on = resume->command;
+    config->go_on_bytes = to.is_cut ? 0 : to.bytes;
 }
 
-void server_resume_close(server_program* self) {
-    net_log_reader_destroy(self->before);
-    self->before = NULL;
+static int close_all(server_program* self) {
+    close_log(self);
+    return NET_EXIT_CLEAN;
 }
+
+const server_part server_part_resume = {
+    .name = "resume",
+    .state_bytes = sizeof(server_resume),
+    .at = {[SERVER_PREPARE] = open_log,
+           [SERVER_MATCH] = make_match,
+           [SERVER_LISTENING] = check_signed,
+           [SERVER_OPENED] = expect_players,
+           [SERVER_READY] = print_resumed,
+           [SERVER_CLOSE] = close_all},
+    .sentry = give_command,
+};

@@ -2,9 +2,8 @@
 // net/stream/standby.c decides. Here are the pipe that the broker's threads write to, and what
 // changes in this program when it gets the match: clients are let in, the stream's thread begins,
 // and the pacer makes the ticks.
-#include "standby.h"
-
-#include "program.h"
+#include "fleet.h"
+#include "operate/operator.h"
 #include "stream_nats.h"
 
 #include "base/assert.h"
@@ -30,6 +29,10 @@ enum {
     CLAIM_MS = 1,                 // the claim's answer is looked for
     KEEP_MS = NET_STREAM_PING_MS, // sessions and pings are looked at when no tick came for so long
 };
+
+server_standby* server_standby_of(const server_program* program) {
+    return server_program_state(program, &server_part_standby);
+}
 
 static int refuse(const server_program* self, const char* text) {
     base_report(&self->reporter, NULL, 0, "%s", text);
@@ -61,7 +64,7 @@ static void wake(void* context) {
 }
 
 static bool open_pipe(server_program* self) {
-    server_standby* standby = &self->standby;
+    server_standby* standby = server_standby_of(self);
     if (pipe(standby->wake) != 0) {
         standby->wake[0] = standby->wake[1] = -1;
         base_report(&self->reporter, NULL, 0, "a pipe: %s", strerror(errno));
@@ -76,13 +79,13 @@ static bool open_pipe(server_program* self) {
 
 // A standby may be there before the match.
 static int find_match(server_program* self) {
-    server_standby* standby = &self->standby;
+    server_standby* standby = server_standby_of(self);
     const uint64_t begin_us = net_loop_now_us();
     bool is_said = false;
     net_result result;
     while ((result = net_standby_find(standby->standby, net_loop_now_us())) == NET_ERR_FULL) {
         const uint64_t now_us = net_loop_now_us();
-        server_notify_extend(&self->service.notify, now_us);
+        server_program_keep(self);
         server_nats_say(standby->nats, &self->reporter, now_us);
         if (!is_said && now_us - begin_us > PATIENCE_MS * MS) {
             is_said = true;
@@ -92,10 +95,9 @@ static int find_match(server_program* self) {
                         "warning: waits for the match's stream%s%s", status.trouble[0] ? ": " : "",
                         status.trouble);
         }
-        server_fleet_keep(self);
         if (net_loop_wait(&self->loop, now_us + STEP_MS * MS)) {
-            server_fleet_terminate(self);
-            standby->was_stopped = true;
+            self->is_terminated = true;
+            self->is_over = true;
             return NET_EXIT_CLEAN;
         }
     }
@@ -103,7 +105,7 @@ static int find_match(server_program* self) {
 }
 
 static int open_stream(server_program* self) {
-    server_standby* standby = &self->standby;
+    server_standby* standby = server_standby_of(self);
     const server_nats_config nats = {.url = self->config.standby,
                                      .identity = server_fleet_standby_of(self),
                                      .reader = "standby",
@@ -120,43 +122,57 @@ static int open_stream(server_program* self) {
     return NET_EXIT_RUNTIME;
 }
 
-int server_standby_open(server_program* self) {
+static const server_ticks standby_ticks;
+
+static int open_standby(server_program* self) {
     server_config* config = &self->config;
-    server_standby* standby = &self->standby;
+    server_standby* standby = server_standby_of(self);
     standby->wake[0] = standby->wake[1] = -1;
     if (!config->standby) return NET_EXIT_CLEAN;
     int code = check_options(self);
     if (code == NET_EXIT_CLEAN) code = server_fleet_wait(self);
-    if (code == NET_EXIT_CLEAN && self->fleet.agones && !self->fleet.is_allocated)
-        standby->was_stopped = true;
-    if (code != NET_EXIT_CLEAN || standby->was_stopped) return code;
+    if (code != NET_EXIT_CLEAN || self->is_over) return code;
     code = open_pipe(self) ? open_stream(self) : NET_EXIT_RUNTIME;
-    if (code != NET_EXIT_CLEAN || standby->was_stopped) return code;
-    self->follow.source = net_standby_follow(standby->standby);
-    const net_log_info* info = net_follow_info(self->follow.source);
-    (void)base_text_copy(self->game, sizeof self->game, info->game);
-    if (!config->game) config->game = self->game;
-    config->tick_rate_hz = info->tick_rate_hz;
+    if (code != NET_EXIT_CLEAN || self->is_over) return code;
+    server_follow_begin(self, net_standby_follow(standby->standby));
+    self->ticks = &standby_ticks;
+    self->access.key_name = net_standby_get_report(standby->standby).key_id;
+    self->access.is_named = true;
     config->stream = config->standby; // that it writes, once the match is here
     return NET_EXIT_CLEAN;
 }
 
-void server_standby_listen(server_program* self) {
-    net_loop* loop = &self->loop;
-    if (!self->standby.standby) return;
+// Clients read "not now", and the loop hears the broker.
+static int listen_to_broker(server_program* self) {
+    const server_standby* standby = server_standby_of(self);
+    if (!standby->standby) return NET_EXIT_CLEAN;
     net_transport_enet_standby_set(self->transport, true);
-    if (loop->socket_count < NET_LOOP_SOCKETS_MAX)
-        loop->sockets[loop->socket_count++] = self->standby.wake[0];
+    server_program_hear(self, standby->wake[0]);
+    return NET_EXIT_CLEAN;
+}
+
+static int tell_standbys(server_program* self) {
+    const base_option_list* given = &self->config.standby_addresses;
+    net_address standbys[NET_TOKEN_ADDRESSES_MAX];
+    if (given->count == 0) return NET_EXIT_CLEAN;
+    if (given->count > NET_STANDBYS_MAX) {
+        base_report(&self->reporter, NULL, 0, "--standby-at: at most %u", NET_STANDBYS_MAX);
+        return NET_EXIT_USAGE;
+    }
+    if (!server_addresses_resolve("standby-at", given, standbys, &self->reporter))
+        return NET_EXIT_USAGE;
+    net_server_set_standbys(self->server, standbys, (uint32_t)given->count);
+    return NET_EXIT_CLEAN;
 }
 
 // ---- while the match runs elsewhere ----
 
-bool server_standby_is_waiting(const server_program* self) {
-    return self->standby.standby && self->standby.state <= NET_STANDBY_CLAIMS;
+static bool is_waiting(const server_program* self) {
+    return server_standby_of(self)->standby && server_standby_of(self)->state <= NET_STANDBY_CLAIMS;
 }
 
-uint64_t server_standby_wake_us(const server_program* self) {
-    const server_standby* standby = &self->standby;
+static uint64_t wake_us(const server_program* self) {
+    const server_standby* standby = server_standby_of(self);
     if (standby->state == NET_STANDBY_CLAIMS) return standby->tick_us + CLAIM_MS * MS;
     if (standby->is_woken || standby->state == NET_STANDBY_RAN) return standby->tick_us;
     return standby->tick_us + KEEP_MS * MS;
@@ -164,7 +180,7 @@ uint64_t server_standby_wake_us(const server_program* self) {
 
 static void say_taken(const server_program* self, uint64_t silent_us) {
     const uint32_t players = net_match_players(self->match, NULL, 0);
-    const net_standby_report report = net_standby_get_report(self->standby.standby);
+    const net_standby_report report = net_standby_get_report(server_standby_of(self)->standby);
     printf("takeover epoch=%" PRIu64 " tick=%" PRIu64 " players=%" PRIu32 " silent_ms=%" PRIu64
            "\n",
            report.epoch + 1, net_match_tick(self->match), players, silent_us / MS);
@@ -176,23 +192,26 @@ static void say_taken(const server_program* self, uint64_t silent_us) {
 }
 
 static void take_over(server_program* self, uint64_t now_us) {
-    const uint64_t silent_us = net_follow_get_report(self->follow.source, now_us).silent_us;
-    self->follow.source = NULL; // from here on it is the server of the match
-    net_server_set_epoch(self->server, net_standby_get_report(self->standby.standby).epoch + 1);
+    const uint64_t silent_us =
+        net_follow_get_report(server_follow_of(self)->source, now_us).silent_us;
+    self->ticks = NULL; // from here on it is the server of the match
+    net_server_set_epoch(self->server,
+                         net_standby_get_report(server_standby_of(self)->standby).epoch + 1);
     net_transport_enet_standby_set(self->transport, false);
-    server_stream_go_on(self->stream);
+    server_stream_go_on(server_stream_of(self));
     say_taken(self, silent_us);
 }
 
 static void end(server_program* self, uint64_t now_us) {
-    if (self->standby.state == NET_STANDBY_ENDED)
+    self->ticks = &server_follow_ticks; // which keep the sessions
+    if (server_standby_of(self)->state == NET_STANDBY_ENDED)
         base_report(&self->reporter, NULL, 0, "note: the match ended at tick %" PRIu64,
                     net_match_tick(self->match));
     net_server_stop(self->server, now_us);
 }
 
-bool server_standby_tick(server_program* self, uint64_t now_us) {
-    server_standby* standby = &self->standby;
+static bool run_tick(server_program* self, uint64_t now_us) {
+    server_standby* standby = server_standby_of(self);
     standby->tick_us = now_us;
     standby->is_woken = false;
     const bool is_ending = net_server_get_phase(self->server) > NET_SERVER_RUNNING;
@@ -209,6 +228,8 @@ bool server_standby_tick(server_program* self, uint64_t now_us) {
     return false;
 }
 
+static const server_ticks standby_ticks = {.wake_us = wake_us, .run = run_tick};
+
 static void drain_pipe(server_standby* standby) {
     char bytes[256];
     ssize_t size;
@@ -218,7 +239,7 @@ static void drain_pipe(server_standby* standby) {
 
 // What would keep it from taking over well, when that begins.
 static void warn(server_program* self) {
-    server_standby* standby = &self->standby;
+    server_standby* standby = server_standby_of(self);
     const uint32_t players = net_match_players(self->match, NULL, 0);
     const bool is_small = players > self->config.clients_max;
     const bool is_late = standby->report.late_us >= LATE_MS * MS;
@@ -236,16 +257,19 @@ static void warn(server_program* self) {
     standby->is_late = is_late;
 }
 
-void server_standby_pass(server_program* self) {
-    server_standby* standby = &self->standby;
+static void pass(server_program* self, uint64_t now_us) {
+    server_standby* standby = server_standby_of(self);
+    server_subject* subject = server_subject_of(self);
     if (!standby->standby) return;
+    subject->is_unready = is_waiting(self);
+    subject->standby = is_waiting(self) ? &standby->report : NULL;
     drain_pipe(standby);
-    if (!server_standby_is_waiting(self)) {
+    if (!is_waiting(self)) {
         server_nats_close(standby->nats); // nothing is read any more
         standby->nats = NULL;
         return;
     }
-    server_nats_say(standby->nats, &self->reporter, net_loop_now_us());
+    server_nats_say(standby->nats, &self->reporter, now_us);
     standby->report = net_standby_get_report(standby->standby);
     const ecs_tick tick = net_match_tick(self->match);
     if (standby->has_caught_up) warn(self);
@@ -258,19 +282,30 @@ void server_standby_pass(server_program* self) {
                 tick, standby->report.epoch);
 }
 
-int server_standby_exit(const server_program* self) {
-    if (!self->standby.standby) return NET_EXIT_CLEAN;
-    return self->standby.state == NET_STANDBY_DIVERGED ? NET_EXIT_DIVERGED
-           : self->standby.state == NET_STANDBY_FAILED ? NET_EXIT_RUNTIME
-                                                       : NET_EXIT_CLEAN;
+static int report(server_program* self) {
+    const server_standby* standby = server_standby_of(self);
+    if (!standby->standby) return NET_EXIT_CLEAN;
+    return standby->state == NET_STANDBY_DIVERGED ? NET_EXIT_DIVERGED
+           : standby->state == NET_STANDBY_FAILED ? NET_EXIT_RUNTIME
+                                                  : NET_EXIT_CLEAN;
 }
 
-void server_standby_close(server_program* self) {
-    server_standby* standby = &self->standby;
-    if (standby->standby) self->follow.source = NULL; // it is the standby's
+static int close_standby(server_program* self) {
+    server_standby* standby = server_standby_of(self);
     net_standby_destroy(standby->standby);
     server_nats_close(standby->nats);
     for (uint32_t i = 0; i < 2 && self->config.standby; i++)
         if (standby->wake[i] > 0) close(standby->wake[i]);
-    *standby = (server_standby){.wake = {-1, -1}};
+    return NET_EXIT_CLEAN;
 }
+
+const server_part server_part_standby = {
+    .name = "standby",
+    .state_bytes = sizeof(server_standby),
+    .at = {[SERVER_PREPARE] = open_standby,
+           [SERVER_BOUND] = listen_to_broker,
+           [SERVER_OPENED] = tell_standbys,
+           [SERVER_REPORT] = report,
+           [SERVER_CLOSE] = close_standby},
+    .pass = pass,
+};

@@ -3,13 +3,16 @@
 /// to a broker. A tick never waits for it.
 #pragma once
 
-#include "inspect/subject.h"
+#include "operate/operator.h"
 
 #include "base/report.h"
 #include "net/stream.h"
 #include "stream/standby.h"
 
 typedef struct server_stream server_stream;
+
+/// NULL: no --stream.
+server_stream* server_stream_of(const server_program* program);
 
 typedef struct server_stream_config {
     const char* url;              ///< outlives the stream

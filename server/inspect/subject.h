@@ -3,8 +3,9 @@
 /// again whenever one of them is exchanged (a reload); only the loop's thread uses it.
 #pragma once
 
-#include "operate/lines.h"
-#include "operate/meter.h"
+#include "config.h"
+#include "lines.h"
+#include "meter.h"
 
 #include "base/options.h"
 #include "base/report.h"
@@ -17,7 +18,6 @@
 #include "stream/follow.h"
 #include "stream/standby.h"
 
-#define SERVER_DRAIN_S_MAX 86400u
 #define SERVER_DRAIN_S_DEFAULT 3600u ///< of the verb
 
 typedef struct server_metrics server_metrics; ///< metrics.h
@@ -66,7 +66,8 @@ typedef struct server_subject {
     uint32_t clients_max, spectators_max;
     uint64_t reader_delay_s; ///< so late readers see the match; 0: live
     bool is_paused;
-    bool may_edit; ///< set and put may change the match
+    bool is_unready; ///< no player may join now: the match is elsewhere, or behind
+    bool may_edit;   ///< set and put may change the match
     net_bans* bans;
     bool has_controls; ///< the log takes what an operator does to the match, or there is no log
     // Set by verbs; the loop does it and sets it back.

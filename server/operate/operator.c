@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What the operator asks of a running match, and reads about it.
-//
-// Everything that the line of the state needs is counted anyway; between two lines a match pays one
-// entry of a histogram a tick.
-#include "program.h"
+#include "operator.h"
+
+#include "log/log.h"
+#include "inspect/metrics.h"
 
 #include "base/assert.h"
+#include "base/text.h"
+#include "host/output.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -13,14 +14,26 @@
 #include <string.h>
 #include <unistd.h>
 
+#define BANDWIDTH_CLIENT_LINES 10u // of each client
+
+static server_operator* operator_of(const server_program* self) {
+    return server_program_state(self, &server_part_operator);
+}
+
+server_subject* server_subject_of(const server_program* program) {
+    server_operator* operator= operator_of(program);
+    BASE_ASSERT(operator);
+    return &operator->subject;
+}
+
 // ---- --console ----
 //
 // A line may come in pieces, and a pipe may bring several lines at once.
 
-void server_console_open(server_console* console, net_loop* loop) {
-    BASE_ASSERT(!console->is_open && loop->socket_count <= NET_LOOP_SOCKETS_MAX);
-    if (loop->socket_count == NET_LOOP_SOCKETS_MAX) return;
-    loop->sockets[loop->socket_count++] = STDIN_FILENO;
+static void open_console(server_program* self) {
+    server_console* console = &operator_of(self)->console;
+    if (!self->config.has_console || self->loop.socket_count == NET_LOOP_SOCKETS_MAX) return;
+    server_program_hear(self, STDIN_FILENO); // the last one
     base_bytes_init(&console->json, NULL);
     console->is_open = true;
 }
@@ -29,18 +42,18 @@ static void close_console(server_program* self) {
     net_loop* loop = &self->loop;
     BASE_ASSERT(loop->socket_count > 0 && loop->sockets[loop->socket_count - 1] == STDIN_FILENO);
     loop->socket_count--;
-    self->console.is_open = false;
+    operator_of(self)->console.is_open = false;
 }
 
 static void obey(server_program* self, char* line) {
-    server_console* console = &self->console;
+    server_console* console = &operator_of(self)->console;
     server_answer answer = {.json = &console->json};
     if (line[strspn(line, " \t")] == '\0') return;
     if (strcmp(line, "status") == 0) {
         self->loop.is_status_asked = true;
         return;
     }
-    server_line_run(&self->subject, line, SERVER_OPERATOR, &answer);
+    server_line_run(server_subject_of(self), line, SERVER_OPERATOR, &answer);
     base_bytes_write(&console->json, "", 1);
     if (console->json.failed) return;
     if (answer.status == 200)
@@ -50,7 +63,7 @@ static void obey(server_program* self, char* line) {
 }
 
 static void hear(server_program* self, char c) {
-    server_console* console = &self->console;
+    server_console* console = &operator_of(self)->console;
     BASE_ASSERT(console->count < sizeof console->line);
     if (c == '\n') {
         console->line[console->count] = 0;
@@ -67,9 +80,9 @@ static void hear(server_program* self, char c) {
     }
 }
 
-void server_console_read(server_program* self) {
+static void read_console(server_program* self) {
     char piece[256];
-    if (!self->console.is_open) return;
+    if (!operator_of(self)->console.is_open) return;
     struct pollfd polled = {.fd = STDIN_FILENO, .events = POLLIN};
     if (poll(&polled, 1, 0) <= 0) return;
     ssize_t size = read(STDIN_FILENO, piece, sizeof piece);
@@ -78,75 +91,175 @@ void server_console_read(server_program* self) {
         hear(self, piece[i]);
 }
 
-void server_console_report_saved(server_program* self) {
-    net_log_saved saved;
-    if (!self->log || !net_log_take_saved(self->log, &saved)) return;
-    const base_reporter* log = server_program_layer(self, SERVER_LAYER_LOG);
-    if (saved.failure[0])
-        base_report(log, saved.file, 0, "not saved: %s", saved.failure);
+// ---- opening
+
+// The match of the program changes with a reload.
+static void update_subject(server_program* self) {
+    server_operator* operator= operator_of(self);
+    server_subject* subject = &operator->subject;
+    const server_log* log = server_log_of(self);
+    subject->match = self->match;
+    subject->server = self->server;
+    subject->transport = self->transport;
+    subject->log = log->writer;
+    subject->lacks_log = log->is_lacking;
+    subject->log_file = log->file;
+    subject->reporter = &self->reporter;
+    subject->start_us = self->start_us;
+    subject->ticks_given_up = self->ticks_given_up;
+    subject->lines = self->lines;
+    subject->metrics = operator->metrics;
+    subject->is_served = operator->inspect != NULL;
+    if (operator->inspect) subject->http = server_inspect_get_counts(operator->inspect);
+    subject->tick_rate_hz = self->config.tick_rate_hz;
+    subject->meter = operator->meter;
+    subject->options = &self->config.options;
+    subject->clients_max = (uint32_t)self->config.clients_max;
+    subject->spectators_max = (uint32_t)self->config.spectators_max;
+    subject->reader_delay_s = self->config.http_delay_s;
+    subject->bans = self->access.bans;
+    subject->has_controls = !log->writer || server_log_has_controls(&self->config);
+    subject->may_edit = self->config.allow_edits;
+    subject->is_paused = net_server_is_paused(self->server);
+}
+
+static int open_inspect(server_program* self) {
+    const server_config* config = &self->config;
+    if (!config->http) return NET_EXIT_CLEAN;
+    server_operator* operator= operator_of(self);
+    const server_log* log = server_log_of(self);
+    const char* file = self->module->templates_file;
+    const int code = server_inspect_open(
+        &(server_inspect_config){
+            .listen = config->http,
+            .token_file = config->http_token_file,
+            .hosts = config->http_hosts,
+            .is_optional = config->http_is_optional,
+            .game = self->module->game->name,
+            .game_file = file[0] ? file : NULL,
+            .log_file = log->has_file ? log->file : NULL,
+            .is_live = true,
+            .is_hiding = server_program_hides(self) && !config->follow, // it is late already
+            .delay_s = config->http_delay_s,
+            .tick_rate_hz = config->tick_rate_hz,
+            .subject = &operator->subject,
+            .reporter = server_program_layer(self, SERVER_LAYER_HTTP),
+        },
+        &operator->inspect);
+    if (operator->inspect) server_program_hear(self, server_inspect_descriptor(operator->inspect));
+    return code;
+}
+
+static int open_all(server_program* self) {
+    server_operator* operator= operator_of(self);
+    operator->meter = server_meter_create((uint32_t)self->config.tick_rate_hz);
+    operator->metrics = server_metrics_create();
+    if (!operator->metrics) {
+        base_report(&self->reporter, NULL, 0, "%s", net_result_text(NET_ERR_MEMORY));
+        return NET_EXIT_RUNTIME;
+    }
+    update_subject(self);
+    int code = open_inspect(self);
+    if (code == NET_EXIT_CLEAN && self->config.control)
+        code = server_control_open(self->config.control, &self->reporter, &operator->control);
+    if (operator->control) server_program_hear(self, server_control_descriptor(operator->control));
+    open_console(self);
+    return code;
+}
+
+static void say(const server_program* self, server_saying line, char* text, size_t bytes) {
+    const server_inspect* inspect = operator_of(self)->inspect;
+    char address[NET_ENET_ADDRESS_TEXT_BYTES];
+    if (line != SERVER_SAYS_READY || !inspect) return;
+    server_inspect_address(inspect, address, sizeof address);
+    (void)base_text_format(text, bytes, " http=%s", address);
+}
+
+// ---- while it runs
+
+// What verbs asked for.
+static void obey_verbs(server_program* self, server_subject* subject, uint64_t now_us) {
+    if (subject->is_end_asked) server_program_end(self, now_us);
+    if (subject->drain_s_asked > 0) (void)server_drain_begin(self, subject->drain_s_asked, now_us);
+    if (subject->is_reload_asked) self->loop.is_reload_asked = true;
+    subject->is_end_asked = subject->is_reload_asked = false;
+    subject->drain_s_asked = 0;
+}
+
+static void pass(server_program* self, uint64_t now_us) {
+    server_operator* operator= operator_of(self);
+    server_subject* subject = &operator->subject;
+    update_subject(self);
+    server_inspect_pass(operator->inspect,
+                        !server_program_is_draining(self) && !subject->is_unready);
+    read_console(self);
+    server_control_pass(operator->control, subject, now_us);
+    obey_verbs(self, subject, now_us);
+}
+
+static void received(server_program* self, uint64_t now_us) {
+    server_operator* operator= operator_of(self);
+    if (operator->meter)
+        server_meter_pass(operator->meter, self->server, self->transport,
+                          net_match_world(self->match), now_us);
+    update_subject(self); // a reload may have exchanged the match
+    server_metrics_pass(operator->metrics, &operator->subject, now_us);
+}
+
+static void tick(server_program* self, uint64_t took_us, uint64_t late_us) {
+    server_operator* operator= operator_of(self);
+    server_metrics_tick(operator->metrics, self->server, took_us, late_us);
+    if (operator->meter)
+        server_meter_tick(operator->meter, took_us, net_server_get_times(self->server));
+}
+
+// ---- the end
+
+static void write_bandwidth_line(void* context, const net_bandwidth_line* line) {
+    FILE* file = context;
+    if (line->client)
+        fprintf(file, "ledger client=%" PRIu32, line->client);
     else
-        base_report(log, saved.file, 0, "note: saved ticks=%" PRIu64 "..%" PRIu64 " bytes=%" PRIu64,
-                    saved.first_tick, saved.last_tick, saved.bytes);
+        fprintf(file, "ledger client=*");
+    fprintf(file, " component=%s cause=%s bits=%" PRIu64 " share=%.4f\n", line->component,
+            line->cause, line->bits, line->share);
 }
 
-// ---- the line of the state ----
-
-void server_status_tick(server_status* status, uint64_t us) {
-    server_timing_add(&status->timing, us);
-}
-
-net_log_counters server_program_log(const server_program* self) {
-    if (!self->log)
-        return (net_log_counters){.ticks_lost = self->lacks_log ? net_match_tick(self->match) : 0};
-    net_log_counters log = net_log_get_counters(self->log);
-    log.segments_closed += log.bytes > 0; // the one that is written
-    return log;
-}
-
-static double per_second(uint64_t now, uint64_t before, uint64_t us) {
-    BASE_ASSERT(now >= before); // counters only rise
-    return us > 0 ? (double)(now - before) * 1e6 / (double)us : 0.0;
-}
-
-static void print_status(server_program* self, uint64_t now_us) {
-    server_status* status = &self->status;
-    BASE_ASSERT(self->start_us > 0 && now_us >= self->start_us && now_us >= status->shown_us);
-    uint64_t dropped[NET_DROP_COUNT], unusual = 0;
-    // It waits for the threads that send: only then the transport's counters stand still.
+static bool write_bandwidth(void* context, void* file) {
+    const server_program* self = context;
+    bool is_whole =
+        net_server_bandwidth(self->server, BANDWIDTH_CLIENT_LINES, write_bandwidth_line, file);
+    uint64_t dropped[NET_DROP_COUNT];
     net_server_dropped(self->server, dropped);
-    net_transport_stats stats;
-    self->transport->ops->stats(self->transport, &stats);
-    const net_server_counters* counters = net_server_get_counters(self->server);
     for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
-        if (!net_drop_is_usual((net_drop)i)) unusual += dropped[i];
-    const net_log_counters log = server_program_log(self);
-    uint64_t since_us = now_us - (status->shown_us ? status->shown_us : self->start_us);
-    base_report(
-        &self->reporter, NULL, 0,
-        "note: status tick=%" PRIu64 " up_s=%.0f clients=%" PRIu32 " spectators=%" PRIu32
-        " entities=%" PRIu32 " tick_us_p50=%" PRIu64 " tick_us_p99=%" PRIu64
-        " sent_kb_s=%.1f recv_kb_s=%.1f joins=%" PRIu64 " refused=%" PRIu64
-        " dropped_clients=%" PRIu64 " dropped=%" PRIu64 " log_bytes=%" PRIu64
-        " log_segments=%" PRIu64 " log_keyframes=%" PRIu64 " log_ticks_lost=%" PRIu64
-        " log_waiting_s=%.1f log_saves=%" PRIu64 " log_saves_failed=%" PRIu64,
-        net_match_tick(self->match), (double)(now_us - self->start_us) * 1e-6, counters->clients,
-        counters->spectators, ecs_world_entity_count(net_match_world(self->match)),
-        server_timing_percentile(&status->timing, 50),
-        server_timing_percentile(&status->timing, 99),
-        per_second(stats.sent_bytes, status->sent_bytes, since_us) / 1000.0,
-        per_second(stats.recv_bytes, status->recv_bytes, since_us) / 1000.0, counters->joins,
-        counters->refusals, counters->drops, unusual, log.bytes, log.segments_closed, log.keyframes,
-        log.ticks_lost, (double)log.ticks_waited / (double)self->config.tick_rate_hz, log.saves,
-        log.saves_failed);
-    *status = (server_status){
-        .shown_us = now_us, .sent_bytes = stats.sent_bytes, .recv_bytes = stats.recv_bytes};
+        fprintf(file, "dropped reason=%s count=%" PRIu64 "\n", net_drop_name((net_drop)i),
+                dropped[i]);
+    return is_whole;
 }
 
-void server_status_report(server_program* self, uint64_t now_us) {
-    uint64_t every_us = self->config.status_every_s * UINT64_C(1000000);
-    uint64_t last_us = self->status.shown_us ? self->status.shown_us : self->start_us;
-    bool is_due = every_us > 0 && now_us - last_us >= every_us;
-    if (!is_due && !self->loop.is_status_asked) return;
-    self->loop.is_status_asked = false;
-    print_status(self, now_us);
+static int report(server_program* self) {
+    const char* file = self->config.bandwidth;
+    return !file || net_host_write_file(file, write_bandwidth, self, &self->reporter)
+               ? NET_EXIT_CLEAN
+               : NET_EXIT_RUNTIME;
 }
+
+static int stop(server_program* self) {
+    server_operator* operator= operator_of(self);
+    server_inspect_close(operator->inspect);
+    server_control_close(operator->control);
+    base_bytes_deinit(&operator->console.json);
+    server_metrics_destroy(operator->metrics);
+    server_meter_destroy(operator->meter);
+    return NET_EXIT_CLEAN;
+}
+
+const server_part server_part_operator = {
+    .name = "operator",
+    .state_bytes = sizeof(server_operator),
+    .at = {[SERVER_OPENED] = open_all, [SERVER_REPORT] = report, [SERVER_STOP] = stop},
+    .say = say,
+    .pass = pass,
+    .received = received,
+    .tick = tick,
+};

@@ -3,8 +3,6 @@
 // shoal-server has too means the same there.
 #include "relay/relay.h"
 
-#include "operate/service.h"
-
 #include "stream/follow.h"
 #include "host/output.h"
 

@@ -28,11 +28,6 @@ BASE_C_BEGIN
 
 typedef struct net_log_writer net_log_writer;
 
-#define NET_LOG_BUDGET_BYTES_DEFAULT (UINT64_C(2) << 30)
-#define NET_LOG_SEGMENT_BYTES_DEFAULT (UINT64_C(256) << 20)
-#define NET_LOG_RING_BYTES_DEFAULT (UINT64_C(64) << 20)
-#define NET_LOG_RING_SECONDS_MAX 3600u
-
 typedef enum net_log_sync {
     NET_LOG_SYNC_SECOND, ///< a power cut loses at most the last two seconds (the default)
     NET_LOG_SYNC_END,    ///< what the system had not written: synced at the end of each segment

@@ -3,7 +3,6 @@
 #include "test.h"
 
 #include "net/limits.h"
-#include "operate/timing.h"
 #include "pacer.h"
 
 #define BEGIN_US 5000000u

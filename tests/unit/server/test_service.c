@@ -3,8 +3,8 @@
 // has the program.
 #include "test.h"
 
-#include "operate/lines.h"
-#include "operate/metrics.h"
+#include "lines.h"
+#include "inspect/metrics.h"
 
 #include <fcntl.h>
 #include <stdio.h>

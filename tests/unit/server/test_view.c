@@ -2,7 +2,7 @@
 // Each answer of the inspector: its fields, its errors, who may see what, bits, times and lines.
 #include "viewer.h"
 
-#include "operate/metrics.h"
+#include "inspect/metrics.h"
 
 #include <inttypes.h>
 

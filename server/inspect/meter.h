@@ -3,7 +3,7 @@
 /// second. It has a fixed size and allocates nothing after its creation.
 #pragma once
 
-#include "timing.h"
+#include "pacer.h"
 
 #include "net/server.h"
 #include "net/transport.h"

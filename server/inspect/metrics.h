@@ -9,7 +9,7 @@
 /// Memory:  All of it is taken in create.
 #pragma once
 
-#include "inspect/verbs.h"
+#include "verbs.h"
 
 #include "base/bytes.h"
 
