@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // shoal-server: one match in one process.
 //
-// Read in this order: start.c reads options, open.c makes everything that a match needs, run.c gives
-// it the time, report.c prints what came of it. A command of a part does nothing of this.
+// Read in this order: start.c reads options, open.c makes what a match needs, run.c gives it the
+// time, report.c prints what came of it. A command of a part does nothing of this.
 #include "program.h"
 
 #include "host/output.h"

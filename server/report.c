@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The end of a match: result lines on stdout, the file of --dump-world, the exit code. And the state
-// of one that runs, as a line.
+// The end of a match: result lines on stdout, the file of --dump-world, the exit code. And the
+// state of one that runs, as a line.
 #include "program.h"
 
 #include "base/assert.h"

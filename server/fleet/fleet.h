@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// The parts of a match that is not on one server alone: one of a fleet of Agones (agones/agones.h),
-/// --standby, --resume, a relay, --stream. Without its option each does nothing.
+/// The parts of a match that is not on one server alone: Agones (agones/agones.h), --standby,
+/// --resume, a relay, --stream. Without its option each does nothing.
 #pragma once
 
 #include "follow.h"
