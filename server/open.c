@@ -154,7 +154,7 @@ static int open_server(server_program* self) {
         .send_divisor = (uint32_t)self->config.send_divisor,
         .coder = self->config.coder,
         .is_threaded = self->config.net_threads > 0,
-        .has_bandwidth = self->config.bandwidth != NULL,
+        .tap = self->tap,
         .is_following = self->ticks != NULL,
         .clock_us = net_loop_now_us,
         .session_trace = self->session_trace || shows_sessions(self) ? trace_session : NULL,

@@ -25,7 +25,7 @@ typedef enum server_phase {
     SERVER_PREPARE, ///< before the module: options are checked, a match that is elsewhere is found
     SERVER_MATCH,   ///< the module is there: who has a match makes it, else the core does
     SERVER_BOUND,   ///< the port is bound, and keys are still in memory
-    SERVER_LISTENING, ///< before the server: `outer`, `observer` and `ticks` are set here at last
+    SERVER_LISTENING, ///< before the server: `outer`, `observer`, `tap`, `ticks` are set here at last
     SERVER_OPENED,    ///< the server is there
     SERVER_READY,     ///< the `ready` line is out
     SERVER_REPORT,    ///< the match has ended: files, and the log's end
@@ -97,8 +97,9 @@ struct server_program {
     net_transport* transport;
     net_transport* outer; ///< what the server gets: `transport`, or what a part puts before it
     net_observer observer;
-    const server_ticks* ticks; ///< NULL: the match runs here
-    uint64_t identity;         ///< of the match; 0: the core draws it
+    const struct net_send_tap* tap; ///< looks at what is sent; NULL: none
+    const server_ticks* ticks;      ///< NULL: the match runs here
+    uint64_t identity;              ///< of the match; 0: the core draws it
     server_access access;
     net_server* server;
     net_loop loop;

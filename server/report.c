@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "host/output.h"
+#include "net/explain.h"
 #include "net/transport.h"
 
 #include <inttypes.h>

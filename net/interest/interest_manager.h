@@ -17,7 +17,6 @@
 
 #include "interest/interest_lists.h"
 #include "state/history.h"
-#include "net/explain.h"
 #include "net/game.h"
 
 #define NET_WEIGHT_MAX 1024u ///< importance 16 x distance band 8 x owner 4, x 2 just changed
@@ -113,15 +112,6 @@ bool net_interest_query_lane(net_interest* interest, uint32_t lane, uint32_t cli
 /// instead. Borrowed until the next call. @return UINT32_MAX when memory ran out.
 uint32_t net_interest_get_observers(net_interest* interest, uint32_t index,
                                     const uint32_t** clients, const net_interest_entity** entities);
-/// The definition of interest, for proofs: from the world itself, without copies, grids and lists;
-/// only the hysteresis is remembered. @return classes of the entity for the client; 0: not in scope
-/// (beyond the radius; within the margin membership decides).
-uint32_t net_interest_find_classes(net_interest* interest, const ecs_world* world, uint32_t client,
-                                   ecs_entity entity, bool is_member);
-/// Set what the rules say of explanation->entity for explanation->client, which is there: from the
-/// world, as net_interest_find_classes. `is_in_scope` and `entered` are set.
-void net_interest_explain(const net_interest* interest, const ecs_world* world,
-                          net_explanation* explanation);
 /// Number of a visibility class by its name; UINT32_MAX when no template has it.
 uint32_t net_interest_find_class(const net_interest* interest, const char* name);
 /// Check the whole structure (asserts). net_interest_step does so in BASE_VALIDATE builds.

@@ -29,8 +29,7 @@ net_result net_repl_state_create(net_replicator* replicator, uint32_t client,
         base_release(replicator->allocator, made, sizeof *made);
         return NET_ERR_MEMORY;
     }
-    if ((replicator->bandwidth && !net_bandwidth_open(replicator->bandwidth, &made->account)) ||
-        !net_replicator_update_scope(replicator, made)) {
+    if (!net_replicator_update_scope(replicator, made)) {
         net_repl_state_destroy(made);
         return NET_ERR_MEMORY;
     }
@@ -41,7 +40,6 @@ net_result net_repl_state_create(net_replicator* replicator, uint32_t client,
 void net_repl_state_abandon(net_repl_state* repl) {
     repl->is_broken = true;
     repl->watch = (net_repl_state_watch){.context = NULL};
-    if (repl->account.bits) net_bandwidth_close(repl->replicator->bandwidth, &repl->account);
 }
 
 void net_repl_state_destroy(net_repl_state* repl) {
@@ -195,15 +193,6 @@ bool net_repl_state_probe(net_repl_state* repl, uint32_t* slot, uint32_t* age, u
 
 const net_repl_state_counters* net_repl_state_get_counters(const net_repl_state* repl) {
     return &repl->counters;
-}
-
-net_bandwidth_account* net_repl_state_account(net_repl_state* repl) {
-    return repl->account.bits ? &repl->account : NULL;
-}
-
-net_pieces net_repl_state_pieces(net_repl_state* repl) {
-    return (net_pieces){.account = net_repl_state_account(repl),
-                        .sink = repl->replicator->lanes[repl->lane].sink};
 }
 
 uint32_t net_repl_state_entities(const net_repl_state* repl) {

@@ -13,11 +13,9 @@
 
 #include "replicate/encoded_rows.h"
 #include "replicate/replicator.h"
-#include "replicate/snapshot_pieces.h"
 #include "replicate/snapshot_writer.h"
 #include "replicate/solo_tapes.h"
 
-#include "net/explain.h"
 #include "net/limits.h"
 
 #include "proto/bits.h"
@@ -69,8 +67,8 @@ typedef struct net_repl_state_watch {
 BASE_MUST_USE net_result net_repl_state_create(net_replicator* replicator, uint32_t client,
                                                net_repl_state** repl);
 void net_repl_state_destroy(net_repl_state* repl);
-/// The client has left: nothing is written for it any more, its account is closed and its callbacks
-/// are not called. It still has to be destroyed, which releases memory and walks nothing.
+/// The client has left: nothing is written for it any more, and its callbacks are not called. It
+/// still has to be destroyed, which releases memory and walks nothing.
 void net_repl_state_abandon(net_repl_state* repl);
 /// Code its snapshots solo where that is shorter, before the first one (solo_sender.h). The client
 /// must know it: its snapshots begin with another head. @return NET_OK; NET_ERR_MEMORY.
@@ -118,9 +116,6 @@ bool net_repl_state_await(net_repl_state* repl);
 bool net_repl_state_is_awaiting(net_repl_state* repl);
 /// Is the entity in the client's scope (its creation may be in flight)? `classes` may be NULL.
 bool net_repl_state_sees(const net_repl_state* repl, ecs_entity entity, uint32_t* classes);
-/// Set what the client has of explanation->entity and what waits; also is_in_scope and entered. Not
-/// while its lane works.
-void net_repl_state_explain(net_repl_state* repl, net_explanation* explanation);
 /// Has the client acknowledged the entity, with its present template?
 bool net_repl_state_has(const net_repl_state* repl, ecs_entity entity);
 /// Set the callbacks; `enter` is called at once for all that is in scope.
@@ -130,10 +125,6 @@ void net_repl_state_set_watch(net_repl_state* repl, const net_repl_state_watch* 
 /// row is certain now.
 bool net_repl_state_probe(net_repl_state* repl, uint32_t* slot, uint32_t* age, uint64_t* hash);
 const net_repl_state_counters* net_repl_state_get_counters(const net_repl_state* repl);
-/// The bits of this client's snapshots; NULL without bandwidth accounting.
-net_bandwidth_account* net_repl_state_account(net_repl_state* repl);
-/// Where the parts of its packets go: its account, and the sink of its lane.
-net_pieces net_repl_state_pieces(net_repl_state* repl);
 
 /// Private to replicate: the replication state of one client, shared by the repl_state files.
 ///
@@ -247,7 +238,6 @@ struct net_repl_state {
     uint32_t probe_slot;
     ecs_tick held_tick; ///< newest in which held_back was counted
     net_repl_state_counters counters;
-    net_bandwidth_account account;
 };
 
 static inline uint64_t* net_set(const net_repl_state* repl, net_repl_set set) {
@@ -408,16 +398,16 @@ typedef struct net_replicator_lane {
     net_encoded_rows encoded_rows;
     net_snapshot_writer writer;
     net_solo_tapes solo_tapes;
-    const net_piece_sink* sink; ///< of the parts of packets; borrowed; NULL: none
-    bool has_failed;            ///< memory ran out while the tick began
-    bool is_idle;               ///< the published step has nothing for any client
+    bool has_failed; ///< memory ran out while the tick began
+    bool is_idle;    ///< the published step has nothing for any client
 } net_replicator_lane;
 
 struct net_replicator {
     const base_allocator* allocator;
     net_rows* rows;
     net_interest* interest;
-    net_bandwidth* bandwidth;
+    const net_send_tap* tap;
+    void* tap_context;
     uint32_t index_max;
     net_history* history;
     bool has_own_history;

@@ -11,7 +11,6 @@
 #include "base/assert.h"
 #include "core/fault.h"
 #include "replicate/repl_state.h"
-#include "replicate/snapshot_pieces.h"
 #include "replicate/solo_sender.h"
 
 #include <stddef.h>
@@ -354,9 +353,15 @@ static void prefetch_next(const net_repl_state* repl) {
 
 static bool write_snapshot(net_repl_state* repl, uint16_t seq, uint32_t room_bits,
                            proto_bit_writer* output) {
-    const net_pieces parts = net_repl_state_pieces(repl);
-    if (repl->solo) return net_solo_sender_write(repl->solo, repl, seq, room_bits, output, &parts);
-    return net_pieces_write(repl, output, &parts);
+    net_replicator* replicator = repl->replicator;
+    net_replicator_lane* lane = &replicator->lanes[repl->lane];
+    const uint64_t first = output->size_bits;
+    if (!(repl->solo ? net_solo_sender_write(repl->solo, repl, seq, room_bits, output)
+                     : net_snapshot_writer_write(&lane->writer, &lane->encoded_rows, repl->handles,
+                                                 output)))
+        return false;
+    if (replicator->tap) replicator->tap->snapshot(replicator->tap_context, repl, output, first);
+    return true;
 }
 
 net_result net_repl_state_write(net_repl_state* repl, uint16_t seq, net_repl_state_room room,

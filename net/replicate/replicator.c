@@ -61,7 +61,8 @@ net_result net_replicator_create(const net_replicator_config* config, net_replic
     made->allocator = config->allocator;
     made->rows = config->rows;
     made->interest = config->interest;
-    made->bandwidth = config->bandwidth;
+    made->tap = config->tap;
+    made->tap_context = config->tap_context;
     made->index_max = config->index_max;
     base_bitset_init(&made->lives, config->allocator);
     base_bitset_init(&made->hidden, config->allocator);

@@ -16,21 +16,22 @@
 #pragma once
 
 #include "state/history.h"
-#include "replicate/bandwidth.h"
+#include "replicate/send_tap.h"
 #include "interest/interest_manager.h"
 
 typedef struct net_replicator_config {
     const base_allocator* allocator;
-    net_rows* rows;           ///< borrowed
-    uint32_t index_max;       ///< replicated indices 1..this; slots are 0..this - 1
-    net_interest* interest;   ///< borrowed; its owner adds the clients. NULL: all clients see all
-                              ///< entities with all classes
-    net_history* history;     ///< borrowed: its owner steps it, and the replicator may leave steps
-                              ///< out while it has no replication state. NULL: one of its own
-    net_bandwidth* bandwidth; ///< borrowed; NULL: nothing is accounted
-    uint32_t lanes;           ///< 0 means 1
-    base_workers* workers;    ///< borrowed; they help the history; NULL: none
-    bool is_solo; ///< encode every row again, share none: for tests, the bits are the same
+    net_rows* rows;          ///< borrowed
+    uint32_t index_max;      ///< replicated indices 1..this; slots are 0..this - 1
+    net_interest* interest;  ///< borrowed; its owner adds the clients. NULL: all clients see all
+                             ///< entities with all classes
+    net_history* history;    ///< borrowed: its owner steps it, and the replicator may leave steps
+                             ///< out while it has no replication state. NULL: one of its own
+    const net_send_tap* tap; ///< its `snapshot`; static; NULL: none
+    void* tap_context;
+    uint32_t lanes;        ///< 0 means 1
+    base_workers* workers; ///< borrowed; they help the history; NULL: none
+    bool is_solo;          ///< encode every row again, share none: for tests, the bits are the same
 } net_replicator_config;
 
 typedef struct net_replicator net_replicator;

@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: MIT
-/// What the bits of a packet say, piece by piece, for those who count or look: bandwidth
-/// accounts, the ledger of a server, a packet taken apart.
-///
-/// A snapshot in shared code is read again from its bits, by the row reader of clients; one in solo
-/// code by the solo coder. The bits of all pieces are exactly those of the snapshot. Nothing is
-/// read again when no account and no sink wants it.
+/// What the bits of a packet say, piece by piece. A snapshot in shared code is read again by
+/// explain/pieces.c, one in solo code by the solo coder. The bits of all pieces are exactly those
+/// of the snapshot.
 #pragma once
 
-#include "replicate/bandwidth.h"
-#include "replicate/snapshot_writer.h"
+#include "replicate/repl_state.h"
 
-#include "proto/bits.h"
-
-typedef struct net_repl_state net_repl_state; ///< replicate/repl_state.h
+typedef enum net_cost {
+    NET_COST_CHANGE,   ///< a value changed
+    NET_COST_REPEAT,   ///< written again because a packet was lost
+    NET_COST_CREATE,   ///< first row of an entity
+    NET_COST_ABSOLUTE, ///< no base that the client certainly has
+    NET_COST_HEAL,     ///< the client requested a resync
+    NET_COST_HEAD,     ///< slots, ages, masks of rows, templates, handles of creates
+    NET_COST_DESTROY,
+    NET_COST_HEADER, ///< of the packet: numbers, acknowledgements, the state of inputs
+    NET_COST_SAMPLE, ///< checksums
+    NET_COST_EVENT,
+    NET_COST_CONTROL,   ///< channel 0 except variable-size values
+    NET_COST_VARSIZE,   ///< variable-size values
+    NET_COST_FRAME,     ///< protobuf framing, padding
+    NET_COST_TRANSPORT, ///< ENet's headers, acknowledgements, resends
+    NET_COST_COUNT
+} net_cost;
 
 #define NET_PIECE_NO_COMPONENT UINT32_MAX
 
@@ -23,7 +33,7 @@ typedef struct net_piece {
     net_cost cause;
     const char* what;   ///< static
     ecs_entity entity;  ///< ECS_ENTITY_NONE: no entity
-    uint32_t component; ///< ecs_component_id; NET_BANDWIDTH_NONE
+    uint32_t component; ///< ecs_component_id; 0: none
     uint32_t place;     ///< of the component in the layout; NET_PIECE_NO_COMPONENT
     const net_row_template* row_template; ///< of the entity; NULL: none, or it is gone
     const uint64_t* row;                  ///< with a component: all words of the row
@@ -37,20 +47,15 @@ typedef struct net_piece_sink {
     void (*take)(void* context, const net_piece* piece);
 } net_piece_sink;
 
-/// Where the pieces of a packet go.
-typedef struct net_pieces {
-    net_bandwidth_account* account; ///< NULL: none
-    const net_piece_sink* sink;     ///< NULL: none
-} net_pieces;
-
-static inline bool net_pieces_are_wanted(const net_pieces* pieces) {
-    return pieces->account || pieces->sink;
+static inline void net_piece_add(const net_piece_sink* sink, const net_piece* piece) {
+    if (piece->bits > 0) sink->take(sink->context, piece);
 }
-void net_pieces_add(const net_pieces* pieces, const net_piece* piece);
+
 /// Why the record of a slot is sent.
-net_cost net_pieces_cause(const net_repl_state* repl, const net_record_group* run, bool is_create,
-                          uint32_t slot);
-/// Append the measured snapshot of the lane's writer in shared code, and take it apart when that is
-/// wanted. @return false when memory ran out; nothing was written then.
-BASE_MUST_USE bool net_pieces_write(net_repl_state* repl, proto_bit_writer* output,
-                                    const net_pieces* pieces);
+static inline net_cost net_piece_cause(const net_repl_state* repl, const net_record_group* run,
+                                       bool is_create, uint32_t slot) {
+    if (is_create) return NET_COST_CREATE;
+    if (net_set_has(repl, NET_SET_RESYNC, slot)) return NET_COST_HEAL;
+    if (run->kind == NET_SNAPSHOT_ABSOLUTE) return NET_COST_ABSOLUTE;
+    return net_set_has(repl, NET_SET_REPEAT, slot) ? NET_COST_REPEAT : NET_COST_CHANGE;
+}

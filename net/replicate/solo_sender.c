@@ -40,11 +40,13 @@ struct net_solo_sender {
     uint64_t third[PROTO_ROW_FIELDS_MAX];   // its third base, or the create before
     uint32_t third_back;                    // packet of the run's third rows; 0: none
     // While the body is read again, for those who count its bits; else pieces is NULL.
-    const net_pieces* pieces;
+    const net_piece_sink* pieces;
     net_cost cause;          // of bits that are in no component
     uint64_t said, said_end; // bits of the body that pieces have, of all
     proto_solo_mark marks[PROTO_ROW_COMPONENTS_MAX];
     uint8_t bytes[NET_SNAPSHOT_BYTES_MAX];
+    size_t size;        // of the newest body in solo code; 0: it is in shared code
+    uint64_t head_bits; // before it
 };
 
 net_solo_sender* net_solo_sender_create(const base_allocator* allocator) {
@@ -176,7 +178,7 @@ static void say(net_solo_sender* sender, const net_repl_state* repl, const char*
     piece.what = what;
     piece.has_number = true;
     piece.number = number;
-    net_pieces_add(sender->pieces, &piece);
+    net_piece_add(sender->pieces, &piece);
 }
 
 // The row that was just read: what lies between its components is its head.
@@ -188,18 +190,18 @@ static void say_row(net_solo_sender* sender, const net_repl_state* repl,
     head.what = "head of the row";
     piece.what = "value";
     piece.depth = 3;
-    piece.cause = net_pieces_cause(repl, run, is_create, slot);
+    piece.cause = net_piece_cause(repl, run, is_create, slot);
     piece.row = sender->rows[0];
     for (uint32_t i = 0; i < layout->component_count; i++) {
         piece.place = layout->order[i];
         piece.component = layout->components[piece.place].key;
         head.bits = bits_until(sender, sender->marks[piece.place].begin);
-        net_pieces_add(sender->pieces, &head);
+        net_piece_add(sender->pieces, &head);
         piece.bits = bits_until(sender, sender->marks[piece.place].end);
-        net_pieces_add(sender->pieces, &piece);
+        net_piece_add(sender->pieces, &piece);
     }
     head.bits = bits_until(sender, proto_solo_position(&sender->coder));
-    net_pieces_add(sender->pieces, &head);
+    net_piece_add(sender->pieces, &head);
 }
 
 // Code a number that is in no row.
@@ -451,44 +453,48 @@ static void code_body(net_solo_sender* sender, const net_repl_state* repl,
     }
 }
 
-// Read the body again, as a client does, and say what its bits are.
-static void read_again(net_solo_sender* sender, net_repl_state* repl,
-                       const net_snapshot_writer* writer, size_t size, const net_pieces* pieces) {
-    sender->pieces = pieces;
-    sender->said = 0;
-    sender->said_end = 8 * (uint64_t)size;
-    proto_solo_begin_read(&sender->coder, &sender->model, sender->bytes, size, NULL, 0);
-    sender->coder.marks = sender->marks;
-    code_body(sender, repl, writer);
-    BASE_ASSERT(!sender->coder.failed);
-    net_piece end = piece_of(repl, UINT32_MAX);
-    end.what = "end of the code";
-    end.bits = bits_until(sender, sender->said_end << 16);
-    net_pieces_add(pieces, &end);
-    sender->pieces = NULL;
-}
-
-// The head of a snapshot for a client that knows solo code.
-static void say_head(const net_repl_state* repl, uint64_t bits, const net_pieces* pieces) {
+// The body is read again, as a client does.
+bool net_solo_sender_take_apart(net_solo_sender* sender, net_repl_state* repl,
+                                const net_piece_sink* sink, uint64_t* bit) {
     net_piece piece = piece_of(repl, UINT32_MAX);
     piece.what = "head of solo code";
-    piece.bits = (uint32_t)bits;
-    net_pieces_add(pieces, &piece);
+    piece.bits = (uint32_t)sender->head_bits;
+    net_piece_add(sink, &piece);
+    *bit += sender->head_bits;
+    if (sender->size == 0) return false;
+    sender->pieces = sink;
+    sender->said = 0;
+    sender->said_end = 8 * (uint64_t)sender->size;
+    proto_solo_begin_read(&sender->coder, &sender->model, sender->bytes, sender->size, NULL, 0);
+    sender->coder.marks = sender->marks;
+    code_body(sender, repl, &repl->replicator->lanes[repl->lane].writer);
+    BASE_ASSERT(!sender->coder.failed);
+    piece.what = "end of the code";
+    piece.bits = bits_until(sender, sender->said_end << 16);
+    net_piece_add(sink, &piece);
+    sender->pieces = NULL;
+    return true;
+}
+
+static bool write_shared(const net_repl_state* repl, proto_bit_writer* output) {
+    net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
+    return net_snapshot_writer_write(&lane->writer, &lane->encoded_rows, repl->handles, output);
 }
 
 bool net_solo_sender_write(net_solo_sender* sender, net_repl_state* repl, uint16_t seq,
-                           uint32_t room_bits, proto_bit_writer* output, const net_pieces* pieces) {
+                           uint32_t room_bits, proto_bit_writer* output) {
     net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
     net_snapshot_writer* writer = &lane->writer;
-    uint64_t first = output->size_bits;
+    const uint64_t first = output->size_bits;
+    sender->size = 0;
+    sender->head_bits = 1;
     BASE_ASSERT(writer->bits + 1 <= room_bits);
     net_snapshot_writer_list(writer);
     net_solo_tapes_begin(&lane->solo_tapes, repl->replicator->published);
     if (!sender->is_stopped) advance(sender, repl);
     if (sender->is_stopped || writer->bits + NET_SOLO_HEAD_BITS_MAX > room_bits) {
         proto_bits_write(output, 0, 1);
-        say_head(repl, 1, pieces);
-        return net_pieces_write(repl, output, pieces);
+        return write_shared(repl, output);
     }
     size_t most = (size_t)(writer->bits / 8);
     if (most > sizeof sender->bytes) most = sizeof sender->bytes;
@@ -504,11 +510,11 @@ bool net_solo_sender_write(net_solo_sender* sender, net_repl_state* repl, uint16
     net_solo_keep(&sender->packets, seq, sender->epoch, sender->coder.sample_count);
     write_head(sender, seq, output);
     proto_bits_write(output, size > 0, 1);
-    say_head(repl, output->size_bits - first, pieces);
-    if (size == 0) return net_pieces_write(repl, output, pieces);
+    sender->head_bits = output->size_bits - first;
+    if (size == 0) return write_shared(repl, output);
+    sender->size = size;
     repl->counters.packets_solo++;
     for (size_t i = 0; i < size; i++)
         proto_bits_write(output, sender->bytes[i], 8);
-    if (net_pieces_are_wanted(pieces)) read_again(sender, repl, writer, size, pieces);
     return true;
 }

@@ -16,8 +16,11 @@ typedef struct net_solo_sender net_solo_sender;
 net_solo_sender* net_solo_sender_create(const base_allocator* allocator);
 void net_solo_sender_destroy(net_solo_sender* sender);
 /// Append the measured snapshot of packet `seq`: at most its bits, with a head of one bit or more
-/// before them, and at most `room_bits`. Its parts go to `parts`. @return false when memory ran
-/// out.
+/// before them, and at most `room_bits`. @return false when memory ran out.
 BASE_MUST_USE bool net_solo_sender_write(net_solo_sender* sender, net_repl_state* repl,
-                                         uint16_t seq, uint32_t room_bits, proto_bit_writer* output,
-                                         const net_pieces* parts);
+                                         uint16_t seq, uint32_t room_bits,
+                                         proto_bit_writer* output);
+/// Take the snapshot apart that was written, before its replication state learns of it: its head,
+/// which *bit goes past, and all of a body in solo code. @return false: the body is in shared code.
+bool net_solo_sender_take_apart(net_solo_sender* sender, net_repl_state* repl,
+                                const net_piece_sink* sink, uint64_t* bit);

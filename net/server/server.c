@@ -63,19 +63,13 @@ static net_result create_replication(net_server* server) {
     };
     result = net_interest_create(&interest, server->config.reporter, &server->interest);
     if (result != NET_OK) return result;
-    if (server->config.has_bandwidth) {
-        uint32_t count = ecs_component_count(world) + 1;
-        server->has_bandwidth = true;
-        if (!net_bandwidth_init(&server->bandwidth, server->allocator, count) ||
-            !net_bandwidth_open(&server->bandwidth, &server->bandwidth_rest))
-            return NET_ERR_MEMORY;
-    }
     const net_replicator_config replicator = {
         .allocator = server->allocator,
         .rows = server->rows,
         .index_max = index_max,
         .interest = server->interest,
-        .bandwidth = server->has_bandwidth ? &server->bandwidth : NULL,
+        .tap = server->config.tap,
+        .tap_context = server,
         .lanes = net_transport_lanes(server->config.transport),
         .workers = net_match_get_config(server->config.match)->workers,
     };
@@ -142,6 +136,7 @@ net_result net_server_create(const net_server_config* config, net_server** out) 
     if (result != NET_OK) goto fail;
     // When no thread can be had the net half runs at once: slower, with the same datagrams.
     result = net_server_open_lanes(server, config->is_threaded);
+    if (result == NET_OK && config->tap && !config->tap->open(server)) result = NET_ERR_MEMORY;
     if (result != NET_OK) goto fail;
     *out = server;
     return NET_OK;
@@ -191,9 +186,8 @@ void net_server_destroy(net_server* server) {
     net_server_close_leavers(server);
     base_release(server->allocator, server->leavers, count * sizeof *server->leavers);
     base_release(server->allocator, server->admission, sizeof *server->admission);
-    net_server_close_ledger(server);
+    if (server->config.tap) server->config.tap->close(server, true);
     destroy_replication(server);
-    net_server_close_accounts(server);
     proto_codec_deinit(&server->codec);
     proto_codec_deinit(&server->answer_codec);
     base_release(server->allocator, server, sizeof *server);
@@ -229,11 +223,12 @@ net_result net_server_exchange(net_server* server, net_match* match) {
     BASE_FLOAT_MODE_HELD const base_float_mode host = base_float_mode_set();
     BASE_ASSERT(server->phase == NET_SERVER_RUNNING && !server->config.step);
     BASE_ASSERT(net_match_tick(match) == net_match_tick(server->config.match));
-    if (server->has_bandwidth) return NET_ERR_CLOSED;
+    const net_send_tap* tap = server->config.tap;
+    if (tap && tap->is_of_match) return NET_ERR_CLOSED;
     const net_observer* observer = &server->config.observer;
     if (observer->may_exchange && !observer->may_exchange(observer->context)) return NET_ERR_FULL;
     net_server_collect(server);
-    net_server_close_ledger(server); // it counts components of this match
+    if (tap) tap->close(server, false);
     net_server old = *server;
     net_match_reader readers[NET_LANES_MAX] = {{.allocator = NULL}};
     server->config.match = match;

@@ -129,48 +129,6 @@ static net_packet_header make_header(const net_server* server, net_session_out* 
     return header;
 }
 
-static void count(const net_pieces* pieces, const char* what, net_cost cause, uint64_t bits) {
-    const net_piece piece = {
-        .bits = (uint32_t)bits, .cause = cause, .what = what, .place = NET_PIECE_NO_COMPONENT};
-    net_pieces_add(pieces, &piece);
-}
-
-static void write_header(const net_pieces* pieces, const net_packet_header* header,
-                         proto_bit_writer* writer) {
-    if (!net_pieces_are_wanted(pieces)) {
-        net_packet_header_write(writer, header);
-        return;
-    }
-    for (uint32_t i = 0; i < NET_PACKET_HEADER_PARTS; i++) {
-        const uint64_t before = writer->size_bits;
-        const char* what = net_packet_header_write_part(writer, header, i);
-        const bool is_probe = i == NET_PACKET_HEADER_PROBE;
-        const uint64_t probe_bits = is_probe ? net_packet_header_probe_bits(header) : 0;
-        count(pieces, is_probe ? "has a checksum" : what, NET_COST_HEADER,
-              writer->size_bits - before - probe_bits);
-        count(pieces, what, NET_COST_SAMPLE, probe_bits);
-    }
-}
-
-// Count what a packet of `size` bytes has beside header and snapshot.
-static void count_rest(const net_server* server, const net_pieces* pieces,
-                       const Shoal__Wire__StatePacket* packet, uint64_t state_bits, size_t size) {
-    if (!net_pieces_are_wanted(pieces)) return;
-    const net_game_module* game = net_match_get_config(server->config.match)->module->game;
-    const uint64_t state_bytes = packet->state.len;
-    count(pieces, "filled up", NET_COST_FRAME, 8 * state_bytes - state_bits);
-    uint64_t frame_bytes = size - state_bytes;
-    for (size_t i = 0; i < packet->n_events; i++) {
-        const uint64_t bytes = shoal__wire__game_event__get_packed_size(packet->events[i]);
-        const uint64_t whole = 1 + (bytes < 128 ? 1u : 2u) + bytes;
-        const uint32_t message = packet->events[i]->message; // 0: its player
-        count(pieces, message ? game->messages[message - 1].name : "the client's player",
-              NET_COST_EVENT, 8 * whole);
-        frame_bytes -= whole;
-    }
-    count(pieces, "frame", NET_COST_FRAME, 8 * frame_bytes);
-}
-
 // Room for rows: the rest of the packet (hard) and of the tokens (soft).
 static net_repl_state_room make_room(const net_session_out* out, const proto_bit_writer* writer,
                                      size_t event_bytes) {
@@ -203,16 +161,16 @@ static bool send_packet(net_server_lane* lane, net_session* session) {
 
     uint16_t seq = net_ack_sender_add(&out->sent, server->out.now_us);
     const net_packet_header header = make_header(server, out, seq);
-    const net_pieces pieces = net_repl_state_pieces(out->repl);
-    net_server_begin_packet(lane, session);
+    const net_send_tap* tap = server->config.tap;
+    if (tap) tap->begin(lane->server, session, &header);
     proto_bit_writer writer =
         proto_bit_writer_make(lane->state, NET_STATE_BYTES_MAX - STATE_FRAME_BYTES - event_bytes);
-    write_header(&pieces, &header, &writer);
+    net_packet_header_write(&writer, &header);
     uint64_t header_bits = writer.size_bits;
     BASE_ASSERT(header_bits <= HEADER_BITS_MAX);
     uint32_t records = 0;
     const net_repl_state_counters* counters = net_repl_state_get_counters(out->repl);
-    const uint64_t stopped = counters->solo_stopped, solo = counters->packets_solo;
+    const uint64_t stopped = counters->solo_stopped;
     const uint64_t split = counters->groups_split;
     if (net_repl_state_write(out->repl, seq, make_room(out, &writer, event_bytes), &writer,
                              &records) != NET_OK) {
@@ -235,8 +193,7 @@ static bool send_packet(net_server_lane* lane, net_session* session) {
     net_session_trace_packet(server, session, server->out.now_us, NET_TRACE_SENT, "state", seq,
                              size);
     net_rate_take(&out->rate, (uint32_t)size);
-    count_rest(server, &pieces, &packet, writer.size_bits, size);
-    net_server_end_packet(lane, seq, counters->packets_solo != solo);
+    if (tap) tap->packet(lane->server, &packet, writer.size_bits, size, session);
     if (out->tick_sent != server->out.tick) {
         out->tick_sent = server->out.tick;
         out->tick_seq = seq;
@@ -394,7 +351,7 @@ static void copy_summary(net_session* session) {
 void net_server_hand_over(net_server* server, bool has_stepped) {
     net_server_out* out = &server->out;
     BASE_ASSERT(!out->is_uncollected);
-    net_server_turn_ledger(server);
+    if (server->config.tap) server->config.tap->turn(server);
     BASE_ASSERT(server->phase == NET_SERVER_RUNNING || server->phase == NET_SERVER_SETTLING);
     out->now_us = server->now_us;
     out->tick = net_replicator_tick(server->replicator);

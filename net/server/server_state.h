@@ -7,8 +7,7 @@
 /// client numbers. So neither the number of lanes nor of threads changes a result.
 #pragma once
 
-#include "replicate/bandwidth.h"
-#include "server/ledger.h"
+#include "replicate/send_tap.h"
 #include "server/session.h"
 #include "session/control.h"
 #include "session/input_packet.h"
@@ -74,9 +73,6 @@ struct net_server_lane {
     uint32_t solo_stopped; ///< clients that get shared code from now on
     uint32_t group_split;  ///< of which a client got a part; 0: none
     uint32_t solo_rows;    ///< for sessions with solo code
-    net_piece_sink sink;   ///< of pieces, while an operator asks for them (ledger.h)
-    net_session* session;  ///< whose bits they are
-    bool is_captured;      ///< its packet is kept piece by piece
     uint8_t packet[NET_STATE_BYTES_MAX];
     uint8_t state[NET_STATE_BYTES_MAX];
 };
@@ -160,12 +156,6 @@ typedef struct net_server_out {
     uint32_t chains[NET_EVENT_CHAINS]; ///< events by target's index: number + 1 of the first
 } net_server_out;
 
-/// The bandwidth account of a session that is over.
-typedef struct net_server_account {
-    uint32_t client;
-    net_bandwidth_account account;
-} net_server_account;
-
 /// Values that the game writes past their tracking (ecs_inspect_slips): each component is named
 /// once.
 typedef struct net_server_slips {
@@ -238,11 +228,6 @@ struct net_server {
     net_ration ration;        ///< of lines that clients can cause
     net_server_counters counters;
     uint64_t solo_rows; ///< of a tick on the average, times NET_SOLO_AVERAGE_TICKS
-    bool has_bandwidth;
-    net_bandwidth bandwidth;
-    net_bandwidth_account bandwidth_rest;  ///< of no client's account: greetings, goodbyes
-    net_server_account* bandwidth_clients; ///< of sessions that are over
-    uint32_t bandwidth_client_count, bandwidth_client_capacity;
     // Scratch of a tick; session_count elements each.
     net_ack_result acks;
     net_tick_leave* leaves;
@@ -263,9 +248,8 @@ struct net_server {
     uint64_t events_gone;                                ///< as the world counts them
     uint64_t gone_said[(ECS_EVENT_TYPES_MAX + 63) / 64]; ///< by event type - 1
     bool is_split_said;                                  ///< that a group is larger than a packet
-    net_ledger* ledger; ///< NULL: it was not asked for lately, as the next one
-    net_capture* capture;
-    uint64_t part_us[NET_PART_COUNT]; ///< of the newest tick
+    void* tapped;                                        ///< what config.tap keeps
+    uint64_t part_us[NET_PART_COUNT];                    ///< of the newest tick
 };
 
 enum {
@@ -360,13 +344,6 @@ void net_spectators_begin(net_server* server);
 void net_spectator_follow(net_server* server, const net_session* session);
 /// Once per tick. @return the entity of the player that it watches.
 ecs_entity net_spectator_player(net_server* server, net_session* session);
-
-/// Bandwidth accounts of sessions that are over.
-
-/// Keep the account of a session whose replication state is about to go.
-void net_server_keep_account(net_server* server, const net_session* session);
-/// Free all accounts. For net_server_destroy.
-void net_server_close_accounts(net_server* server);
 
 /// Replication states of clients that left: destroyed bit by bit.
 

@@ -259,11 +259,8 @@ net_result net_session_send_encoded(net_server* server, net_session* session,
     }
     net_session_trace_control(server, session, NET_TRACE_SENT, &control->base, size);
     server->counters.control_bytes += size;
-    const net_piece piece = {.bits = 8 * (uint32_t)size,
-                             .cause = NET_COST_CONTROL,
-                             .what = "control message",
-                             .place = NET_PIECE_NO_COMPONENT};
-    net_server_count(server, session, &piece);
+    const net_send_tap* tap = server->config.tap;
+    if (tap) tap->message(server, session, ECS_ENTITY_NONE, 0, size);
     return NET_OK;
 }
 
@@ -437,8 +434,8 @@ void net_session_gone(net_server* server, net_session* session, const char* reas
     // Without a goodbye: the transport gave up on the connection.
     if (session->state != NET_SESSION_CLOSING)
         net_session_close_report(server, session, NET_END_TIMEOUT);
+    if (server->config.tap) server->config.tap->leave(server, session);
     if (session->out.repl) {
-        net_server_keep_account(server, session);
         net_varsize_sender_destroy(session->out.varsize);
         net_server_take_leaver(server, session);
     }
@@ -530,13 +527,10 @@ static net_result send_value(void* context, const net_varsize_message* message) 
                              "varsize", message->number, bytes);
     out->varsize_debt += (double)bytes;
     net_rate_add_paid(&out->rate, bytes + NET_RATE_OVERHEAD_BYTES);
-    const net_piece piece = {.bits = 8 * (uint32_t)bytes,
-                             .cause = NET_COST_VARSIZE,
-                             .what = "value of variable size",
-                             .entity = message->handle,
-                             .component = net_rows_varsize(to->server->rows, message->number),
-                             .place = NET_PIECE_NO_COMPONENT};
-    net_server_count(to->server, to->session, &piece);
+    const net_send_tap* tap = to->server->config.tap;
+    if (tap)
+        tap->message(to->server, to->session, message->handle,
+                     net_rows_varsize(to->server->rows, message->number), bytes);
     return NET_OK;
 }
 

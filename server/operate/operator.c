@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "host/output.h"
+#include "net/explain.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -215,26 +216,31 @@ static void tick(server_program* self, uint64_t took_us, uint64_t late_us) {
 
 // ---- the end
 
-static void write_bandwidth_line(void* context, const net_bandwidth_line* line) {
+static void write_bandwidth_line(void* context, const net_ledger_line* line) {
     FILE* file = context;
     if (line->client)
         fprintf(file, "ledger client=%" PRIu32, line->client);
     else
         fprintf(file, "ledger client=*");
-    fprintf(file, " component=%s cause=%s bits=%" PRIu64 " share=%.4f\n", line->component,
-            line->cause, line->bits, line->share);
+    fprintf(file, " component=%s cause=%s bits=%" PRIu64 " share=%.4f\n", line->name, line->cause,
+            line->bits, line->share);
 }
 
 static bool write_bandwidth(void* context, void* file) {
     const server_program* self = context;
     bool is_whole =
-        net_server_bandwidth(self->server, BANDWIDTH_CLIENT_LINES, write_bandwidth_line, file);
+        net_server_accounts(self->server, BANDWIDTH_CLIENT_LINES, write_bandwidth_line, file);
     uint64_t dropped[NET_DROP_COUNT];
     net_server_dropped(self->server, dropped);
     for (uint32_t i = 0; i < NET_DROP_COUNT; i++)
         fprintf(file, "dropped reason=%s count=%" PRIu64 "\n", net_drop_name((net_drop)i),
                 dropped[i]);
     return is_whole;
+}
+
+static int give_tap(server_program* self) {
+    self->tap = self->config.bandwidth ? &net_account_tap : &net_explain_tap;
+    return NET_EXIT_CLEAN;
 }
 
 static int report(server_program* self) {
@@ -257,7 +263,10 @@ static int stop(server_program* self) {
 const server_part server_part_operator = {
     .name = "operator",
     .state_bytes = sizeof(server_operator),
-    .at = {[SERVER_OPENED] = open_all, [SERVER_REPORT] = report, [SERVER_STOP] = stop},
+    .at = {[SERVER_LISTENING] = give_tap,
+           [SERVER_OPENED] = open_all,
+           [SERVER_REPORT] = report,
+           [SERVER_STOP] = stop},
     .say = say,
     .pass = pass,
     .received = received,

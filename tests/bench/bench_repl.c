@@ -309,16 +309,10 @@ void bench_repl_init(bench_repl* self, const bench_repl_config* config) {
                                           .tick_rate_hz = rate_hz(self)};
     base_reporter reporter = base_reporter_stderr();
     bench_ok(net_interest_create(&interest, &reporter, &self->interest), "scopes");
-    if (config->has_bandwidth)
-        bench_require(net_bandwidth_init(&self->bandwidth, config->allocator,
-                                         ecs_component_count(self->world) + 1),
-                      "ledger");
     const net_replicator_config replicator = {.allocator = config->allocator,
                                               .rows = net_schema_rows(self->schema),
                                               .index_max = index_max,
-                                              .interest = self->interest,
-                                              .bandwidth =
-                                                  config->has_bandwidth ? &self->bandwidth : NULL};
+                                              .interest = self->interest};
     bench_ok(net_replicator_create(&replicator, &self->replicator), "replica");
     self->clients = bench_allocate(config->clients * sizeof *self->clients);
     for (uint32_t i = 0; i < config->clients; i++)
@@ -330,7 +324,6 @@ void bench_repl_deinit(bench_repl* self) {
         close_client(&self->clients[i]);
     net_replicator_destroy(self->replicator);
     net_interest_destroy(self->interest);
-    if (self->config.has_bandwidth) net_bandwidth_deinit(&self->bandwidth);
     net_schema_destroy(self->schema);
     ecs_world_destroy(self->world);
     bench_release(self->clients);

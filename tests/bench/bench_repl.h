@@ -34,8 +34,7 @@ typedef struct bench_repl_config {
     uint32_t change_every_ticks; ///< every entity stands still and changes a number so often
     bool is_busy; ///< clients join the world as it changes; nothing settles before the measurement
     bool has_teams; ///< two teams; health and state are seen by the own one
-    bool has_bandwidth;
-    bool is_solo; ///< clients get solo code
+    bool is_solo;   ///< clients get solo code
 } bench_repl_config;
 
 /// Times of the ticks since bench_repl_clear.
@@ -55,7 +54,6 @@ typedef struct bench_repl {
     ecs_world* world;
     net_schema* schema;
     net_interest* interest;
-    net_bandwidth bandwidth;
     net_replicator* replicator;
     ecs_template_id mover;
     ecs_component_id pos, heading, health, team;

@@ -22,7 +22,6 @@ static size_t run_world(bench_repl_config config, uint32_t ticks, double* seen) 
     bench_counting_init(&counting);
     bench_repl world;
     config.allocator = &counting.allocator;
-    config.has_bandwidth = true;
     bench_repl_init(&world, &config);
     if (config.rate_hz) net_rows_set_tick_rate(net_schema_rows(world.schema), config.rate_hz);
     for (uint32_t i = 0; i < ticks; i++)

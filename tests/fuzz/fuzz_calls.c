@@ -15,6 +15,7 @@
 
 #include "base/quota.h"
 #include "net/client.h"
+#include "net/explain.h"
 #include "net/transport.h"
 #include "net/match.h"
 #include "net/server.h"
@@ -104,7 +105,7 @@ static void open_server(stage* at) {
                                       .clients_min = at->config & 16 ? 1 : 0,
                                       .ticks_max = at->config & 32 ? 40 : 0,
                                       .send_divisor = at->config & 64 ? 3 : 0,
-                                      .has_bandwidth = at->config >> 7};
+                                      .tap = at->config >> 7 ? &net_account_tap : NULL};
     FUZZ_CHECK(net_server_create(&server, &at->server) == NET_OK);
 }
 

@@ -3,7 +3,7 @@
 // server does, and asking changes nothing (the twins of scenario_main.c).
 #include "internal.h"
 
-#include "net/explain.h"
+#include "explain/explain.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static uint64_t tally_bits(const net_ledger* ledger, const net_tally* tally) {
 // All that the server gave to its transport since it began to count is in a second, or in the one
 // that goes on.
 static void check_seconds(scenario* self) {
-    const net_ledger* ledger = self->server->ledger;
+    const net_ledger* ledger = net_explain_of(self->server)->ledger;
     for (; self->ledger_seconds < ledger->second_count; self->ledger_seconds++)
         self->ledger_bits +=
             tally_bits(ledger, &ledger->seconds[self->ledger_seconds % NET_LEDGER_SECONDS]);
@@ -101,7 +101,7 @@ static void check_seconds(scenario* self) {
 }
 
 static void check_ledger(scenario* self) {
-    const bool is_first = !self->server->ledger;
+    const bool is_first = !net_explain_of(self->server)->ledger;
     const net_ledger_by by =
         (net_ledger_by)(net_match_tick(self->match) / ASK_LEDGER_TICKS % NET_LEDGER_BY_COUNT);
     ledger_sums sums = {0};

@@ -3,6 +3,8 @@
 // have, no packet was malformed, no handle leaked, and the bandwidth accounting has every bit.
 #include "internal.h"
 
+#include "net/explain.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -204,7 +206,7 @@ typedef struct bandwidth_sums {
     uint64_t bits, transport;
 } bandwidth_sums;
 
-static void sum_line(void* context, const net_bandwidth_line* line) {
+static void sum_line(void* context, const net_ledger_line* line) {
     bandwidth_sums* sums = context;
     if (line->client != 0) return;
     sums->bits += line->bits;
@@ -214,11 +216,11 @@ static void sum_line(void* context, const net_bandwidth_line* line) {
 // One line of the accounting is what the transport adds. All other lines must be the bits that it
 // was given.
 static void check_bandwidth(scenario* self) {
-    if (!self->config.has_bandwidth) return;
+    if (!self->config.has_accounts) return;
     net_transport_stats stats;
     self->transport->ops->stats(self->transport, &stats);
     bandwidth_sums sums = {0, 0};
-    BASE_ASSERT(net_server_bandwidth(self->server, 0, sum_line, &sums));
+    BASE_ASSERT(net_server_accounts(self->server, 0, sum_line, &sums));
     self->result.bandwidth_bits += sums.bits;
     if (sums.bits != 8 * stats.sent_bytes) {
         scenario_fail(self, "bandwidth check: %" PRIu64 " bits, %" PRIu64 " were sent", sums.bits,

@@ -15,6 +15,7 @@
 
 #include "base/hash.h"
 #include "session/rate.h"
+#include "explain/explain.h"
 #include "interest/interest_manager.h"
 #include "replicate/repl_state.h"
 

@@ -27,7 +27,7 @@ static void draw_sending(scenario_config* config) {
     static const uint32_t rates[] = {8000, 12000, 24000, 60000};
     if (base_rng_chance(&rng, 0.5)) config->rate_max = rates[base_rng_below(&rng, 4)];
     config->send_divisor = base_rng_chance(&rng, 0.3) ? 2 + base_rng_below(&rng, 3) : 1;
-    config->has_bandwidth = base_rng_chance(&rng, 0.5);
+    config->has_accounts = base_rng_chance(&rng, 0.5);
     if (base_rng_chance(&rng, 0.3))
         config->seq_first = (uint16_t)(65500 + base_rng_below(&rng, 36));
     static const uint64_t zeros[] = {65536 - 90, 4294967296 - 90, 4294967296 - 60000};

@@ -3,6 +3,7 @@
 // fixed order.
 #include "internal.h"
 
+#include "net/explain.h"
 #include "replicate/repl_state.h"
 
 #include <stdarg.h>
@@ -61,7 +62,7 @@ static bool open_server(scenario* self) {
         .rate_bytes_max = config->rate_max,
         .send_divisor = config->send_divisor,
         .is_threaded = config->is_threaded,
-        .has_bandwidth = config->has_bandwidth,
+        .tap = config->has_accounts ? &net_account_tap : &net_explain_tap,
         .coder = NET_CODER_SOLO,
     };
     if (net_server_create(&server, &self->server) != NET_OK) return false;

@@ -33,7 +33,7 @@ typedef struct scenario_config {
     uint32_t load;     ///< 0: some entities move; 1: all move; 2: all move and change
     uint32_t rate_max; ///< bytes per client and second; 0: the server's default
     uint32_t send_divisor;
-    bool has_bandwidth;
+    bool has_accounts;
     uint16_t seq_first;    ///< first seq of state packets
     uint64_t tick_zero;    ///< ticks begin after this
     uint32_t corrupt_tick; ///< in this tick the first client's world is corrupted; 0: never

@@ -144,7 +144,7 @@ static void run_twin(const scenario_config* config, twin kind, scenario_result* 
     }
     other.is_solo = kind == TWIN_SOLO;
     other.is_asked = kind == TWIN_REPEAT || kind == TWIN_THREAD;
-    if (kind == TWIN_SOLO) other.has_bandwidth = !config->has_bandwidth;
+    if (kind == TWIN_SOLO) other.has_accounts = !config->has_accounts;
     other.is_salted = kind == TWIN_SECRET || kind == TWIN_PRIVATE;
     faults_set_run(kind == TWIN_REPEAT);
     scenario_result again = scenario_run(&other);

@@ -13,6 +13,14 @@
 
 BASE_C_BEGIN
 
+// ---- what looks at the packets of a server
+
+typedef struct net_send_tap net_send_tap;
+/// net_server_config.tap: for net_server_ledger and net_server_packet.
+extern const net_send_tap net_explain_tap;
+/// The same, and it accounts every bit by client, component and cause, for net_server_accounts.
+extern const net_send_tap net_account_tap;
+
 // ---- why a client has an entity, or not
 
 /// The rules by which a scope is found (net/game.h). NET_RULE_RELEVANCE decides last.
@@ -175,9 +183,18 @@ typedef struct net_ledger_span {
 /// count; until then, and NET_LEDGER_ASK_MS after the last call, nothing is counted and no memory
 /// held. Entities are counted from the first call with NET_LEDGER_ENTITY on in the same way, since
 /// they cost most: 20,000 of them 0.1 ms a second. `line` may be NULL. @return false when memory
-/// ran out: nothing was listed.
+/// ran out, or the server has no tap: nothing was listed.
 bool net_server_ledger(net_server* server, net_ledger_by by, uint32_t lines_max,
                        net_ledger_line_fn line, void* context, net_ledger_span* span);
+
+/// List where all sent bits went since the beginning, by component and cause, most first: all
+/// clients together (`client` is 0), then at most `client_lines_max` lines of each client,
+/// connected or gone (of the first 4,096); `share` is of the client's bits. The bits of all
+/// together are exactly 8 times the transport's sent_bytes. The bytes that the transport adds are
+/// listed there only, as "transport". Lists nothing without net_account_tap.
+/// @return false when memory ran out: nothing was listed.
+bool net_server_accounts(net_server* server, uint32_t client_lines_max, net_ledger_line_fn line,
+                         void* context);
 
 // ---- a packet bit by bit
 

@@ -84,8 +84,8 @@ typedef struct net_server_config {
     uint32_t clients_per_address_max;
     net_bans* bans; ///< owned by the caller; NULL: there are no bans
     net_coder coder;
-    bool has_bandwidth;      ///< account every bit by client, component and cause
-    net_server_step_fn step; ///< runs a log again. NULL: a match as usual
+    const struct net_send_tap* tap; ///< looks at what is sent (net/explain.h); NULL: none
+    net_server_step_fn step;        ///< runs a log again. NULL: a match as usual
     /// The match is another server's: its ticks come by net_server_follow, and spectators
     /// alone join here. `clients_max` counts for nothing.
     bool is_following;
@@ -136,7 +136,7 @@ void net_server_say_why(net_server* server, const char* text);
 /// Each client that plays keeps its number, name and player, but loses its connection: it comes
 /// back with its secret and starts again, or is refused when its game does not fit any more. The
 /// old match can be destroyed after NET_OK.
-/// @return NET_OK; NET_ERR_CLOSED (has_bandwidth: its accounts are those of the old components);
+/// @return NET_OK; NET_ERR_CLOSED (net_account_tap: it counts the old components);
 ///         NET_ERR_FULL (the log's keyframe before is not written yet: try again behind the next
 ///         tick); NET_ERR_MEMORY; NET_ERR_SCHEMA (as net_server_create). After an error nothing
 ///         changed.
@@ -308,22 +308,6 @@ const net_server_counters* net_server_get_counters(const net_server* server);
 /// Copy the counts of all that was dropped so far, open sessions included.
 void net_server_dropped(net_server* server, uint64_t dropped[NET_DROP_COUNT]);
 
-/// A line of the bandwidth accounts. Texts are borrowed for the call.
-typedef struct net_bandwidth_line {
-    uint32_t client;       ///< 0: all clients together
-    const char* component; ///< "-": no component
-    const char* cause;
-    uint64_t bits;
-    double share; ///< of this client's bits, 0..1
-} net_bandwidth_line;
-typedef void (*net_bandwidth_line_fn)(void* context, const net_bandwidth_line* line);
-/// List where all sent bits went, most first: all clients together, then at most `client_lines_max`
-/// lines of each client, connected or gone (of the first 4,096). The bits of all together are
-/// exactly 8 times the transport's sent_bytes. The bytes that the transport adds are listed there
-/// only, as "transport". Lists nothing without has_bandwidth.
-/// @return false when memory ran out: nothing, or not everything, was listed.
-bool net_server_bandwidth(net_server* server, uint32_t client_lines_max, net_bandwidth_line_fn line,
-                          void* context);
 /// Walk the world as client `client` should see it. 0, or a client that does not play: all that is
 /// replicated. `line` gets the walk as text; NULL: only the digest is made.
 net_world_digest net_server_scope(net_server* server, uint32_t client, ecs_line_fn line,

@@ -13,6 +13,7 @@
 #include "state/history.h"
 #include "net/match.h"
 #include "state/schema.h"
+#include "explain/explain.h"
 #include "interest/interest_manager.h"
 
 static const char interest_text[] =

@@ -6,7 +6,7 @@
 
 #include "interest/fake_interest.h"
 #include "repl_world.h"
-#include "replicate/replicator.h"
+#include "explain/pieces.h"
 
 enum { VIEW_INDEX_MAX = 4000, VIEW_CLIENTS_MAX = 2, VIEW_BODY_BYTES = 1200 };
 
@@ -26,7 +26,7 @@ typedef struct view_world {
     ecs_component_id ammo, plan;
     net_interest* interest;
     net_replicator* replicator;
-    net_bandwidth bandwidth;
+    uint64_t bits[NET_COST_COUNT]; ///< with is_taken_apart: of all snapshots, by cause
     ecs_tick tick;
     uint32_t client_count;
     bool has_solo_code;
@@ -35,7 +35,8 @@ typedef struct view_world {
 
 typedef struct view_options {
     const base_allocator* allocator;
-    bool is_solo, has_bandwidth;
+    bool is_solo;
+    bool is_taken_apart;   ///< each snapshot is, into its bits
     bool has_solo_code;    ///< clients get solo code
     uint32_t client_count; ///< 0 means 1
     uint16_t first_seq;    ///< 0: a number soon before the wrap
@@ -54,7 +55,17 @@ static inline void view_join(view_world* w, uint32_t number) {
     assert_ok(net_mirror_create(&config, &c->mirror));
 }
 
+static inline void view_count(void* context, const net_piece* piece) {
+    ((view_world*)context)->bits[piece->cause] += piece->bits;
+}
+
+static inline void view_take_apart(void* context, net_repl_state* repl,
+                                   const proto_bit_writer* output, uint64_t first_bit) {
+    (void)net_pieces_read(repl, output, first_bit, &(net_piece_sink){context, view_count});
+}
+
 static inline void view_open_with(view_world* w, view_options options) {
+    static const net_send_tap tap = {.snapshot = view_take_apart};
     memset(w, 0, sizeof *w);
     repl_open_with(&w->server, false, VIEW_INDEX_MAX, repl_class_text);
     w->agent = ecs_template_find(w->server.world, "agent");
@@ -62,13 +73,12 @@ static inline void view_open_with(view_world* w, view_options options) {
     w->ammo = ecs_component_find(w->server.world, "ammo");
     w->plan = ecs_component_find(w->server.world, "plan");
     w->interest = fake_scopes_create(VIEW_INDEX_MAX);
-    if (options.has_bandwidth)
-        assert_true(net_bandwidth_init(&w->bandwidth, NULL, ECS_COMPONENTS_MAX + 1));
     net_replicator_config config = {.allocator = options.allocator,
                                     .rows = w->server.rows,
                                     .index_max = VIEW_INDEX_MAX,
                                     .interest = w->interest,
-                                    .bandwidth = options.has_bandwidth ? &w->bandwidth : NULL,
+                                    .tap = options.is_taken_apart ? &tap : NULL,
+                                    .tap_context = w,
                                     .is_solo = options.is_solo};
     assert_ok(net_replicator_create(&config, &w->replicator));
     w->has_solo_code = options.has_solo_code;
@@ -90,7 +100,6 @@ static inline void view_close(view_world* w) {
         repl_close(&w->clients[i].side);
     }
     net_replicator_destroy(w->replicator);
-    if (w->bandwidth.component_count) net_bandwidth_deinit(&w->bandwidth);
     fake_scopes_destroy(w->interest);
     repl_close(&w->server);
 }

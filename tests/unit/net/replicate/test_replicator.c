@@ -14,7 +14,7 @@
 enum { AGENTS = 24, TICKS = 500, LAG = 5 };
 
 typedef struct twin_options {
-    bool is_solo, has_secrets, has_bandwidth;
+    bool is_solo, has_secrets, is_taken_apart;
     uint32_t movers;
 } twin_options;
 
@@ -23,7 +23,7 @@ typedef struct twin_options {
 static uint64_t run_twin(uint64_t seed, twin_options options, uint64_t* shared) {
     view_world w;
     view_open_with(&w, (view_options){.is_solo = options.is_solo,
-                                      .has_bandwidth = options.has_bandwidth,
+                                      .is_taken_apart = options.is_taken_apart,
                                       .client_count = 2,
                                       .first_seq = 1});
     base_rng rng = base_rng_make(seed, 1), hidden = base_rng_make(seed, 2);
@@ -103,7 +103,7 @@ CASE(shared_rows_are_the_same_bits_as_rows_made_anew) {
 CASE(accounting_moves_no_bit) {
     twin_options options = {.movers = 60};
     uint64_t hash = run_twin(3, options, NULL);
-    options.has_bandwidth = true;
+    options.is_taken_apart = true;
     assert_true(run_twin(3, options, NULL) == hash);
 }
 

@@ -28,7 +28,6 @@ typedef struct steady_world {
     scarce_memory memory;
     repl_side server;
     net_interest* interest;
-    net_bandwidth bandwidth;
     net_replicator* replicator;
     ecs_entity entities[ENTITIES];
     steady_client clients[CLIENTS];
@@ -53,13 +52,8 @@ static void steady_open(steady_world* w) {
                                           .index_max = 1000,
                                           .tick_rate_hz = 30};
     assert_ok(net_interest_create(&interest, test_reporter(), &w->interest));
-    assert_true(
-        net_bandwidth_init(&w->bandwidth, allocator, ecs_component_count(w->server.world) + 1));
-    const net_replicator_config config = {.allocator = allocator,
-                                          .rows = w->server.rows,
-                                          .index_max = 1000,
-                                          .interest = w->interest,
-                                          .bandwidth = &w->bandwidth};
+    const net_replicator_config config = {
+        .allocator = allocator, .rows = w->server.rows, .index_max = 1000, .interest = w->interest};
     assert_ok(net_replicator_create(&config, &w->replicator));
     for (uint32_t c = 0; c < CLIENTS; c++) {
         steady_client* client = &w->clients[c];
@@ -76,7 +70,6 @@ static void steady_close(steady_world* w) {
         net_repl_state_destroy(w->clients[c].repl);
     net_replicator_destroy(w->replicator);
     net_interest_destroy(w->interest);
-    net_bandwidth_deinit(&w->bandwidth);
     repl_close(&w->server);
     assert_int_equal(w->memory.bytes, 0);
 }
@@ -163,9 +156,8 @@ CASE_WITH(steady_world, w, steady_open(w), steady_close(w),
 }
 
 CASE_WITH(table, at,
-          table_open(at,
-                     (table_config){
-                         .seed = 15, .clients_max = 8, .quiet = 4e9, .has_bandwidth = true}),
+          table_open(
+              at, (table_config){.seed = 15, .clients_max = 8, .quiet = 4e9, .has_accounts = true}),
           table_close(at), a_server_with_eight_clients_allocates_nothing) {
     for (uint32_t i = 0; i < 8; i++)
         (void)table_sit(at, &(net_link_config){.delay_ms = 20, .loss_percent = 2, .seed = i + 1});

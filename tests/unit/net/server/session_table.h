@@ -13,6 +13,7 @@
 #include "swarm.h"
 
 #include "net/client.h"
+#include "net/explain.h"
 #include "net/transport.h"
 #include "net/log.h"
 #include "net/match.h"
@@ -44,7 +45,7 @@ typedef struct table_config {
     net_secret_fn secret; ///< NULL: chance
     bool is_threaded;
     uint32_t lanes; ///< of the transport; 0: one
-    bool has_bandwidth, has_solo;
+    bool has_accounts, has_solo;
     uint64_t (*clock_us)(void); ///< NULL: no part of a tick is measured
     net_coder coder;
     uint32_t clients_per_address_max;
@@ -147,7 +148,7 @@ static inline void table_open(table* at, table_config config) {
         .secret = config.secret,
         .rate_bytes_max = config.rate_bytes_max,
         .is_threaded = config.is_threaded,
-        .has_bandwidth = config.has_bandwidth,
+        .tap = config.has_accounts ? &net_account_tap : &net_explain_tap,
         .session_trace = config.server_trace,
         .session_trace_context = config.server_trace_context,
         .clock_us = config.clock_us,

@@ -8,6 +8,7 @@
 #include "swarm.h"
 
 #include "base/text.h"
+#include "net/explain.h"
 
 #include <stdlib.h>
 
@@ -233,7 +234,7 @@ STAGE_CASE(a_server_that_accounts_its_bits_keeps_its_match) {
     const net_server_config server = {.match = house->match,
                                       .transport = house->transport,
                                       .clients_max = ROOM_SEATS,
-                                      .has_bandwidth = true};
+                                      .tap = &net_account_tap};
     assert_ok(net_server_create(&server, &house->server));
     await_seats(house);
     net_match* match = make_next(at, "");

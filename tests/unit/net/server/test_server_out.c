@@ -2,7 +2,7 @@
 // What the server sends: when, how much, to which clients, and to which account each bit belongs.
 #include "session_table.h"
 
-#include "net/explain.h"
+#include "explain/explain.h"
 #include "replicate/repl_state.h"
 #include "server/server_state.h"
 #include "session/packet_header.h"
@@ -66,7 +66,7 @@ typedef struct sums {
     double share;
 } sums;
 
-static void take_line(void* context, const net_bandwidth_line* line) {
+static void take_line(void* context, const net_ledger_line* line) {
     sums* all = context;
     bool is_control = strcmp(line->cause, "control") == 0 || strcmp(line->cause, "large") == 0;
     bool is_transport = strcmp(line->cause, "transport") == 0;
@@ -96,8 +96,8 @@ CASE(every_bit_of_every_datagram_has_an_account) {
         const net_link_config bad = {
             .loss_percent = 10, .delay_ms = 40, .jitter_ms = 20, .seed = seed};
         table at;
-        table_open(
-            &at, (table_config){.seed = seed, .quiet = 400, .has_bandwidth = true, .wrap = weigh});
+        table_open(&at,
+                   (table_config){.seed = seed, .quiet = 400, .has_accounts = true, .wrap = weigh});
         table_sit(&at, &bad);
         table_sit(&at, NULL);
         raw_client* raw = table_guest(&at);
@@ -105,7 +105,7 @@ CASE(every_bit_of_every_datagram_has_an_account) {
         raw_client_goodbye(raw);
         run_politely(&at, 400);
         sums all = {0};
-        assert_true(net_server_bandwidth(at.server, UINT32_MAX, take_line, &all));
+        assert_true(net_server_accounts(at.server, UINT32_MAX, take_line, &all));
         assert_int_equal(all.state, 8 * the_scales.realtime_bytes);
         assert_int_equal(all.control, 8 * the_scales.control_bytes);
         assert_int_equal(all.transport, 0); // the simulated transport adds nothing
@@ -125,7 +125,7 @@ TABLE_CASE(without_a_bandwidth_there_are_no_lines, .seed = 1) {
     table_sit(at, NULL);
     table_run(at, 30);
     sums all = {0};
-    assert_true(net_server_bandwidth(at->server, UINT32_MAX, take_line, &all));
+    assert_true(net_server_accounts(at->server, UINT32_MAX, take_line, &all));
     assert_int_equal(all.lines, 0);
 }
 
@@ -171,7 +171,7 @@ TABLE_CASE(the_ledger_counts_only_while_it_is_asked_for, .seed = 1, .quiet = 400
     table_run(at, 60);
     net_ledger_span span;
     uint64_t bits = 0;
-    assert_null(at->server->ledger);
+    assert_null(net_explain_of(at->server)->ledger);
     assert_true(net_server_ledger(at->server, NET_LEDGER_BOTH, 100, add_bits, &bits, &span));
     assert_int_equal(span.seconds, 0);
     assert_int_equal(bits, 0);
@@ -186,10 +186,9 @@ TABLE_CASE(the_ledger_counts_only_while_it_is_asked_for, .seed = 1, .quiet = 400
     assert_true(net_server_ledger(at->server, NET_LEDGER_CLIENT, 1, NULL, NULL, &span));
     assert_int_equal(span.seconds, NET_LEDGER_SECONDS);
     table_run(at, NET_LEDGER_ASK_MS * TICKS_PER_SECOND / 1000 - 2);
-    assert_non_null(at->server->ledger);
+    assert_non_null(net_explain_of(at->server)->ledger);
     table_run(at, 4);
-    assert_null(at->server->ledger);
-    assert_null(at->server->replicator->lanes[0].sink);
+    assert_null(net_explain_of(at->server)->ledger);
 }
 
 typedef struct listed {
@@ -210,7 +209,7 @@ TABLE_CASE(entities_are_counted_only_while_somebody_asks_for_them, .seed = 1, .q
     table_run(at, 60);
     assert_true(net_server_ledger(at->server, NET_LEDGER_BOTH, 1, NULL, NULL, &span));
     table_run(at, 90);
-    assert_null(at->server->ledger->entity_sums);
+    assert_null(net_explain_of(at->server)->ledger->entity_sums);
     assert_true(net_server_ledger(at->server, NET_LEDGER_ENTITY, 512, keep_line, &all, &span));
     assert_int_equal(span.seconds + all.count, 0);
     table_run(at, 4 * TICKS_PER_SECOND);
@@ -245,8 +244,8 @@ TABLE_CASE(entities_are_counted_only_while_somebody_asks_for_them, .seed = 1, .q
         assert_true(net_server_ledger(at->server, NET_LEDGER_CAUSE, 1, NULL, NULL, &span));
         table_run(at, NET_LEDGER_ASK_MS * TICKS_PER_SECOND / 2000 + 2);
     }
-    assert_null(at->server->ledger->entity_sums);
-    assert_non_null(at->server->ledger);
+    assert_null(net_explain_of(at->server)->ledger->entity_sums);
+    assert_non_null(net_explain_of(at->server)->ledger);
 }
 
 TABLE_CASE(a_packet_is_taken_apart_for_those_who_ask, .seed = 1, .quiet = 4000) {
@@ -267,7 +266,7 @@ TABLE_CASE(a_packet_is_taken_apart_for_those_who_ask, .seed = 1, .quiet = 4000) 
     table_run(at, 2);
     assert_int_equal(net_server_packet(at->server, 2)->client, 2);
     table_run(at, NET_LEDGER_ASK_MS * TICKS_PER_SECOND / 1000 + 2);
-    assert_null(at->server->capture);
+    assert_null(net_explain_of(at->server)->capture);
 }
 
 CASE(all_that_an_explanation_says_has_words) {
@@ -279,6 +278,12 @@ CASE(all_that_an_explanation_says_has_words) {
         assert_true(strlen(net_has_name((net_has)i)) > 2);
     for (uint32_t i = 0; i < NET_HELD_COUNT; i++)
         assert_true(strlen(net_held_text((net_held)i)) > 10);
+    for (uint32_t a = 0; a < NET_COST_COUNT; a++) {
+        assert_true(strlen(net_cost_name((net_cost)a)) > 2);
+        for (uint32_t b = 0; b < a; b++)
+            assert_string_not_equal(net_cost_name((net_cost)a), net_cost_name((net_cost)b));
+    }
+    expect_assert_failure((void)net_cost_name(NET_COST_COUNT));
 }
 
 // ---- when

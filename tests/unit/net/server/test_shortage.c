@@ -13,6 +13,7 @@
 
 #include "log/log_file.h"
 #include "net/client.h"
+#include "net/explain.h"
 #include "net/log.h"
 #include "net/match.h"
 #include "net/server.h"
@@ -94,7 +95,7 @@ static net_result open_server(world* at) {
         .transport = at->transport,
         .observer = net_log_observer(at->log),
         .clients_max = SEATS,
-        .has_bandwidth = true,
+        .tap = &net_account_tap,
     };
     return net_server_create(&config, &at->server);
 }

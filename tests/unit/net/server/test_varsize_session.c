@@ -50,7 +50,7 @@ CASE(clients_agree_with_the_server_about_values_of_any_length) {
         open_library(&at, (table_config){.seed = seed,
                                          .ticks_max = 600,
                                          .is_threaded = seed % 2 == 0,
-                                         .has_bandwidth = seed % 3 == 0});
+                                         .has_accounts = seed % 3 == 0});
         for (uint32_t i = 0; i < 4; i++)
             table_sit(&at, i % 2 ? &POOR_LINK : NULL);
         table_run_out(&at, 3000);

@@ -6,6 +6,7 @@
 
 #include "session_table.h"
 
+#include "base/hash.h"
 #include "base/rng.h"
 #include "float_hosts.h"
 #include "server/server_state.h"
@@ -71,16 +72,25 @@ CASE(a_worker_has_the_standard_mode_whatever_the_host_has_that_starts_it) {
 // ---- the same datagrams
 
 typedef struct outcome {
-    uint64_t datagrams, sent_bytes, sent_count, state_hash, bandwidth_bits;
+    uint64_t datagrams, sent_bytes, sent_count, state_hash, bandwidth_bits, account_hash,
+        ledger_hash;
     uint64_t dropped[NET_DROP_COUNT];
     net_server_counters counters;
     uint32_t report_count;
     net_peer_report reports[16];
 } outcome;
 
-static void sum_bandwidth(void* context, const net_bandwidth_line* line) {
+static void hash_line(void* context, const net_ledger_line* line) {
+    uint64_t* hash = context;
+    *hash = base_hash64(line->name, strlen(line->name), *hash);
+    if (line->cause) *hash = base_hash64(line->cause, strlen(line->cause), *hash);
+    *hash = base_hash64_mix(*hash, line->bits ^ (uint64_t)line->client << 48 ^ line->entity);
+}
+
+static void take_account(void* context, const net_ledger_line* line) {
     outcome* made = context;
     if (line->client == 0) made->bandwidth_bits += line->bits;
+    hash_line(&made->account_hash, line);
 }
 
 // Run several ticks without receiving between them. Then the systems of the next tick run while the
@@ -112,11 +122,12 @@ static outcome play(uint64_t seed, uint32_t lanes, uint32_t divisor) {
                                    .send_divisor = divisor,
                                    .is_threaded = lanes > 0,
                                    .lanes = lanes,
-                                   .has_bandwidth = true});
+                                   .has_accounts = true});
     at.server->little = 0; // nothing is too little for threads
     table_sit(&at, &bad);
     table_sit(&at, NULL);
     raw_client* raw = NULL;
+    uint64_t ledger_hash = 0;
     for (uint32_t i = 0; i < 4000 && net_server_get_phase(at.server) != NET_SERVER_ENDED; i++) {
         if (i == 60) table_sit(&at, &bad);
         if (i == 90) raw = table_raw_client(&at);
@@ -127,17 +138,22 @@ static outcome play(uint64_t seed, uint32_t lanes, uint32_t divisor) {
         if (i == 200) net_client_leave(at.seats[1].client, at.now_us);
         if (i == 230) net_sim_link_set(at.seats[0].transport, &DEAD);
         if (i == 480) net_sim_link_set(at.seats[0].transport, &bad);
+        net_ledger_span span;
+        if (i % 64 == 0)
+            assert_true(net_server_ledger(at.server, (net_ledger_by)(i / 64 % NET_LEDGER_BY_COUNT),
+                                          UINT32_MAX, hash_line, &ledger_hash, &span));
         step(&at, base_rng_chance(&rng, 0.3) ? (uint32_t)base_rng_range(&rng, 0, 3) : 1);
     }
     assert_int_equal(net_server_get_phase(at.server), NET_SERVER_ENDED);
     outcome made;
     memset(&made, 0, sizeof made);
+    made.ledger_hash = ledger_hash;
     net_server_dropped(at.server, made.dropped);
     made.counters = *net_server_get_counters(at.server);
     made.report_count = net_server_report_count(at.server);
     for (uint32_t i = 0; i < made.report_count && i < 16; i++)
         made.reports[i] = *net_server_report(at.server, i);
-    assert_true(net_server_bandwidth(at.server, 3, sum_bandwidth, &made));
+    assert_true(net_server_accounts(at.server, UINT32_MAX, take_account, &made));
     net_transport_stats stats;
     at.transport->ops->stats(at.transport, &stats);
     made.sent_bytes = stats.sent_bytes;
@@ -154,6 +170,8 @@ static void expect_same(const outcome* a, const outcome* b) {
     assert_int_equal(a->sent_bytes, b->sent_bytes);
     assert_int_equal(a->sent_count, b->sent_count);
     assert_int_equal(a->bandwidth_bits, b->bandwidth_bits);
+    assert_int_equal(a->account_hash, b->account_hash);
+    assert_int_equal(a->ledger_hash, b->ledger_hash);
     assert_memory_equal(a->dropped, b->dropped, sizeof a->dropped);
     assert_memory_equal(&a->counters, &b->counters, sizeof a->counters);
     assert_int_equal(a->report_count, b->report_count);
@@ -330,7 +348,7 @@ CASE(a_server_and_its_threads_round_to_the_nearest_whatever_their_host_does) {
 }
 
 TABLE_CASE(steady_ticks_on_two_threads_allocate_nothing, .seed = 8, .quiet = 60,
-           .is_threaded = true, .has_bandwidth = true) {
+           .is_threaded = true, .has_accounts = true) {
     table_sit(at, NULL);
     table_sit(at, NULL);
     table_run(at, 120);

@@ -2,6 +2,7 @@
 // What a client has of one entity, and what of it waits, in words of net/explain.h. What was sent
 // and acknowledged of a component is found by its rows: the newest one, that of the newest packet
 // with the entity, and that of the newest acknowledged one.
+#include "explain/explain.h"
 #include "replicate/repl_state.h"
 
 #include <string.h>

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A snapshot in shared code, read again (WIRE.md, "State body"). Only what a client would look up
 // comes from the writer: whose slot it is, and the base rows.
-#include "replicate/snapshot_pieces.h"
+#include "explain/pieces.h"
 
-#include "core/fault.h"
-#include "replicate/repl_state.h"
+#include "replicate/solo_sender.h"
 
 #include "base/assert.h"
 
 typedef struct apart {
-    const net_pieces* to;
+    const net_piece_sink* to;
     net_repl_state* repl;
     const net_snapshot_writer* writer;
     net_encoded_rows* rows;
@@ -17,21 +16,19 @@ typedef struct apart {
     uint64_t from; // where the next piece begins
 } apart;
 
-void net_pieces_add(const net_pieces* pieces, const net_piece* piece) {
-    if (piece->bits == 0) return;
-    const bool is_missed =
-        piece->cause == NET_COST_DESTROY && net_fault_is_planted(NET_FAULT_BANDWIDTH_MISS);
-    if (pieces->account && !is_missed)
-        net_bandwidth_add(pieces->account, piece->component, piece->cause, piece->bits);
-    if (pieces->sink) pieces->sink->take(pieces->sink->context, piece);
-}
-
-net_cost net_pieces_cause(const net_repl_state* repl, const net_record_group* run, bool is_create,
-                          uint32_t slot) {
-    if (is_create) return NET_COST_CREATE;
-    if (net_set_has(repl, NET_SET_RESYNC, slot)) return NET_COST_HEAL;
-    if (run->kind == NET_SNAPSHOT_ABSOLUTE) return NET_COST_ABSOLUTE;
-    return net_set_has(repl, NET_SET_REPEAT, slot) ? NET_COST_REPEAT : NET_COST_CHANGE;
+const char* net_cost_name(net_cost cost) {
+    static const char* const names[] = {
+        [NET_COST_CHANGE] = "change",   [NET_COST_REPEAT] = "repeat",
+        [NET_COST_CREATE] = "create",   [NET_COST_ABSOLUTE] = "absolute",
+        [NET_COST_HEAL] = "heal",       [NET_COST_HEAD] = "head",
+        [NET_COST_DESTROY] = "destroy", [NET_COST_HEADER] = "header",
+        [NET_COST_SAMPLE] = "sample",   [NET_COST_EVENT] = "event",
+        [NET_COST_CONTROL] = "control", [NET_COST_VARSIZE] = "large",
+        [NET_COST_FRAME] = "frame",     [NET_COST_TRANSPORT] = "transport",
+    };
+    _Static_assert(sizeof names / sizeof *names == NET_COST_COUNT, "a cost has no name");
+    BASE_ASSERT((uint32_t)cost < NET_COST_COUNT);
+    return names[cost];
 }
 
 // The bits since the piece before. `slot`: UINT32_MAX: of no entity.
@@ -51,7 +48,7 @@ static void say(apart* a, const char* what, net_cost cause, uint32_t depth, uint
             net_history_find(a->repl->replicator->history, ecs_entity_index(piece.entity));
         piece.row_template = entity && entity->handle == piece.entity ? entity->row_template : NULL;
     }
-    net_pieces_add(a->to, &piece);
+    net_piece_add(a->to, &piece);
 }
 
 static uint32_t read_golomb(apart* a, const char* what, net_cost cause, uint32_t order) {
@@ -98,7 +95,7 @@ static void read_row(apart* a, const net_record_group* run, bool is_create, uint
     BASE_VALIDATE(a->reader->offset_bits >= begin);
     say(a, "head of the row", NET_COST_HEAD, 2, slot, 0);
     net_piece piece = {.depth = 3,
-                       .cause = net_pieces_cause(a->repl, run, is_create, slot),
+                       .cause = net_piece_cause(a->repl, run, is_create, slot),
                        .what = "value",
                        .entity = a->repl->handles[slot],
                        .row_template = row_template,
@@ -107,7 +104,7 @@ static void read_row(apart* a, const net_record_group* run, bool is_create, uint
         piece.place = layout->order[i];
         piece.component = layout->components[piece.place].key;
         piece.bits = bits[piece.place];
-        net_pieces_add(a->to, &piece);
+        net_piece_add(a->to, &piece);
     }
     a->reader->offset_bits = a->from = end;
 }
@@ -190,28 +187,23 @@ static void read_run(apart* a, const net_record_group* run) {
         read_named(a, run);
 }
 
-static void read_again(const net_pieces* pieces, net_repl_state* repl, proto_bit_reader* reader) {
+bool net_pieces_read(net_repl_state* repl, const proto_bit_writer* output, uint64_t first_bit,
+                     const net_piece_sink* sink) {
+    if (repl->solo && net_solo_sender_take_apart(repl->solo, repl, sink, &first_bit)) return true;
     net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
-    apart a = {.to = pieces,
+    proto_bit_reader reader = {
+        .data = output->data, .offset_bits = first_bit, .size_bits = output->size_bits};
+    apart a = {.to = sink,
                .repl = repl,
                .writer = &lane->writer,
                .rows = &lane->encoded_rows,
-               .reader = reader,
-               .from = reader->offset_bits};
+               .reader = &reader,
+               .from = first_bit};
     read_destroys(&a);
     read_creates(&a);
     (void)read_golomb(&a, "runs", NET_COST_HEAD, NET_SNAPSHOT_LIST_ORDER);
-    for (uint32_t i = NET_RUN_FIRST; i < lane->writer.run_count && !reader->failed; i++)
+    for (uint32_t i = NET_RUN_FIRST; i < lane->writer.run_count && !reader.failed; i++)
         if (lane->writer.runs[i].count > 0) read_run(&a, &lane->writer.runs[i]);
-    BASE_ASSERT(!reader->failed && reader->offset_bits == reader->size_bits);
-}
-
-bool net_pieces_write(net_repl_state* repl, proto_bit_writer* output, const net_pieces* pieces) {
-    net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
-    proto_bit_reader reader = {.data = output->data, .offset_bits = output->size_bits};
-    if (!net_snapshot_writer_write(&lane->writer, &lane->encoded_rows, repl->handles, output))
-        return false;
-    reader.size_bits = output->size_bits;
-    if (net_pieces_are_wanted(pieces)) read_again(pieces, repl, &reader);
-    return true;
+    BASE_ASSERT(!reader.failed && reader.offset_bits == reader.size_bits);
+    return false;
 }

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+/// Private to explain: what net_explain_tap keeps of a server (net_server.tapped).
+///
+/// Each lane counts into numbers of its own: lanes share nothing that is written, so counts are the
+/// same for any number of them.
+#pragma once
+
+#include "explain/pieces.h"
+#include "server/server_state.h"
+
+#include "net/explain.h"
+
+/// Bits by what they say. One block of memory, and one for the entities of all tallies.
+typedef struct net_tally {
+    uint64_t (*components)[NET_COST_COUNT]; ///< [component]
+    uint64_t* templates;                    ///< [template id]; 0: none, or made later
+    uint64_t* clients;                      ///< [place of a session]
+    uint32_t* numbers;                      ///< [place] the client that it was
+    uint32_t* entities;                     ///< [index]; NULL: not counted
+    uint32_t entity_end;                    ///< behind the highest index with bits
+} net_tally;
+
+/// What is counted now, by lane, and the seconds before.
+typedef struct net_ledger {
+    uint32_t component_count, template_count, place_count, entity_count;
+    uint64_t asked_us, second_us;
+    uint64_t sent_bytes; ///< of the transport, when the second began
+    int64_t carried;     ///< bits that the transport has sent beyond ours; less: they wait in it
+    net_tally lanes[NET_LANES_MAX];
+    uint32_t lane_count;
+    net_tally seconds[NET_LEDGER_SECONDS]; ///< [second % NET_LEDGER_SECONDS]
+    uint64_t second_bits[NET_LEDGER_SECONDS];
+    uint64_t second_count;
+    // Entities are counted only while they are asked for.
+    uint64_t entities_us;   ///< when that was last
+    uint64_t entity_second; ///< the first second in which all of it was counted
+    uint64_t* entity_sums;  ///< [index], over the known seconds; NULL: not counted
+    uint32_t entity_end;    ///< of the sums
+} net_ledger;
+
+/// A piece of the captured packet.
+typedef struct net_captured {
+    net_piece piece;     ///< its row is not there any more
+    uint32_t word_first; ///< of its component's words
+} net_captured;
+
+/// The packets of one client, while they are looked at.
+typedef struct net_capture {
+    uint32_t client;
+    uint64_t asked_us;
+    uint16_t seq;
+    ecs_tick tick;
+    bool is_solo;
+    bool is_whole; ///< a packet was captured, and there was memory for all of it
+    net_captured* pieces;
+    uint32_t piece_count, piece_capacity;
+    uint64_t* words;
+    uint32_t word_count, word_capacity;
+    net_packet_part* parts; ///< made when they are asked for
+    uint32_t part_capacity;
+    base_bytes texts;
+    net_packet packet;
+} net_capture;
+
+/// Bits of a client by component and cause, from its first one on.
+typedef struct net_account {
+    uint32_t client;
+    uint64_t (*bits)[NET_COST_COUNT]; ///< [component]; NULL: it is not open
+} net_account;
+
+/// Whose bits a lane writes.
+typedef struct net_explain_lane {
+    const net_server* server;
+    uint32_t number;
+    const net_session* session;
+    net_account* account; ///< NULL: none
+    bool is_captured;     ///< the packet is kept piece by piece
+    bool is_solo;         ///< its rows are in solo code
+    uint16_t seq;
+} net_explain_lane;
+
+typedef struct net_explain {
+    net_explain_lane lanes[NET_LANES_MAX];
+    net_ledger* ledger; ///< NULL: it was not asked for lately, as the next one
+    net_capture* capture;
+    uint32_t component_count; ///< and one for bits of none
+    net_account* accounts;    ///< [place of a session]; NULL: nothing is accounted
+    net_account rest;         ///< of greetings, of clients past the first that are gone
+    net_account* gone;
+    uint32_t gone_count, gone_capacity;
+} net_explain;
+
+static inline net_explain* net_explain_of(const net_server* server) {
+    return server->tapped;
+}
+
+/// The session of a client that plays or watches; NULL: none.
+net_session* net_explain_find_session(const net_server* server, uint32_t client);
+/// Is the answer to a question of this time still wanted?
+static inline bool net_explain_is_asked(const net_server* server, uint64_t asked_us) {
+    return server->now_us < asked_us + NET_LEDGER_ASK_MS * UINT64_C(1000);
+}
+/// List an account: the ways of net_server_ledger.
+BASE_MUST_USE bool net_ledger_list_account(net_server* server, uint64_t (*bits)[NET_COST_COUNT],
+                                           uint32_t client, uint32_t lines_max,
+                                           net_ledger_line_fn line, void* context);
+
+// ledger.c
+
+void net_ledger_count(net_ledger* ledger, uint32_t lane, uint32_t place, const net_piece* piece);
+void net_ledger_turn(net_server* server);
+void net_ledger_close(net_server* server);
+
+// packet.c
+
+void net_capture_add(const net_server* server, net_capture* capture, const net_piece* piece);
+/// The packet of the lane is whole; the piece that was added last is the frame before its first
+/// one.
+void net_capture_end(net_explain_lane* lane);
+void net_capture_close(net_server* server);
+
+// accounts.c
+
+BASE_MUST_USE bool net_accounts_open(net_server* server);
+/// @return the account of the session, which is opened; `rest` before it has a replication state;
+/// NULL: nothing is accounted, or memory ran out. On its lane, or while no lane works.
+net_account* net_account_of(const net_server* server, const net_session* session);
+/// The client of the session is gone.
+void net_account_end(net_server* server, const net_session* session);
+void net_accounts_close(net_server* server);
+
+// why_client.c, why_interest.c
+
+/// Set what the client has of explanation->entity and what waits; also is_in_scope and entered. Not
+/// while its lane works.
+void net_repl_state_explain(net_repl_state* repl, net_explanation* explanation);
+/// The definition of interest, for proofs: from the world itself, without copies, grids and lists;
+/// only the hysteresis is remembered. @return classes of the entity for the client; 0: not in scope
+/// (beyond the radius; within the margin membership decides).
+uint32_t net_interest_find_classes(net_interest* interest, const ecs_world* world, uint32_t client,
+                                   ecs_entity entity, bool is_member);
+/// Set what the rules say of explanation->entity for explanation->client, which is there: from the
+/// world, as net_interest_find_classes. `is_in_scope` and `entered` are set.
+void net_interest_explain(const net_interest* interest, const ecs_world* world,
+                          net_explanation* explanation);

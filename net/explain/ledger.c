@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: MIT
+// The ledger: what is counted of sent bits while an operator asks, and the answers.
+//
+// Each lane counts into numbers of its own. When a second is over, at the hand-over, they are added
+// into that second's and begin at 0 again. What the transport adds is its own total minus ours; a
+// datagram that waits in it is of a later second, so the difference is carried on.
+#include "explain/explain.h"
+
+#include "replicate/repl_state.h"
+
+#include "net/match.h"
+
+#include "base/assert.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND_US UINT64_C(1000000)
+
+// ---- tallies
+
+static size_t wide_bytes(const net_ledger* ledger) {
+    return ((size_t)ledger->component_count * NET_COST_COUNT + ledger->template_count +
+            ledger->place_count) *
+           sizeof(uint64_t);
+}
+
+static size_t tally_bytes(const net_ledger* ledger) {
+    return wide_bytes(ledger) + (size_t)ledger->place_count * sizeof(uint32_t);
+}
+
+static bool open_tally(const net_server* server, const net_ledger* ledger, net_tally* tally) {
+    uint8_t* memory = base_allocate_zero(server->allocator, tally_bytes(ledger));
+    if (!memory) return false;
+    tally->components = (uint64_t(*)[NET_COST_COUNT])(void*)memory;
+    tally->templates = (uint64_t*)(void*)tally->components + // behind the last component
+                       (size_t)ledger->component_count * NET_COST_COUNT;
+    tally->clients = tally->templates + ledger->template_count;
+    tally->numbers = (uint32_t*)(void*)(memory + wide_bytes(ledger));
+    return true;
+}
+
+static size_t entities_bytes(const net_ledger* ledger) {
+    const size_t tallies = (size_t)ledger->lane_count + NET_LEDGER_SECONDS;
+    return ledger->entity_count * (sizeof(uint64_t) + tallies * sizeof(uint32_t));
+}
+
+static bool count_entities(const net_server* server, net_ledger* ledger) {
+    ledger->entities_us = server->now_us;
+    if (ledger->entity_sums) return true;
+    ledger->entity_sums = base_allocate_zero(server->allocator, entities_bytes(ledger));
+    if (!ledger->entity_sums) return false;
+    uint32_t* memory = (uint32_t*)(void*)(ledger->entity_sums + ledger->entity_count);
+    for (uint32_t i = 0; i < ledger->lane_count + NET_LEDGER_SECONDS; i++) {
+        net_tally* tally =
+            i < ledger->lane_count ? &ledger->lanes[i] : &ledger->seconds[i - ledger->lane_count];
+        tally->entities = memory + (size_t)i * ledger->entity_count;
+        tally->entity_end = 0;
+    }
+    ledger->entity_end = 0;
+    ledger->entity_second = ledger->second_count + 1; // this one has begun
+    return true;
+}
+
+static void close_entities(const net_server* server, net_ledger* ledger) {
+    if (!ledger->entity_sums) return;
+    base_release(server->allocator, ledger->entity_sums, entities_bytes(ledger));
+    ledger->entity_sums = NULL;
+    for (uint32_t i = 0; i < ledger->lane_count; i++)
+        ledger->lanes[i].entities = NULL;
+}
+
+static void close_ledger(net_server* server, net_ledger* ledger) {
+    if (!ledger) return;
+    close_entities(server, ledger);
+    for (uint32_t i = 0; i < ledger->lane_count; i++)
+        base_release(server->allocator, ledger->lanes[i].components, tally_bytes(ledger));
+    for (uint32_t i = 0; i < NET_LEDGER_SECONDS; i++)
+        base_release(server->allocator, ledger->seconds[i].components, tally_bytes(ledger));
+    base_release(server->allocator, ledger, sizeof *ledger);
+}
+
+static uint64_t sent_bytes(const net_server* server) {
+    net_transport_stats stats;
+    server->config.transport->ops->stats(server->config.transport, &stats);
+    return stats.sent_bytes;
+}
+
+void net_ledger_count(net_ledger* ledger, uint32_t lane, uint32_t place, const net_piece* piece) {
+    net_tally* tally = &ledger->lanes[lane];
+    const uint32_t id = piece->row_template ? piece->row_template->id : 0;
+    tally->components[piece->component][piece->cause] += piece->bits;
+    tally->templates[id < ledger->template_count ? id : 0] += piece->bits;
+    tally->clients[place] += piece->bits;
+    if (!tally->entities) return;
+    uint32_t index = ecs_entity_index(piece->entity);
+    if (index >= ledger->entity_count) index = 0;
+    tally->entities[index] += piece->bits;
+    if (tally->entity_end <= index) tally->entity_end = index + 1;
+}
+
+static bool open_ledger(net_server* server) {
+    net_ledger* made = base_allocate_zero(server->allocator, sizeof *made);
+    if (!made) return false;
+    const ecs_world* world = net_match_world(server->config.match);
+    made->component_count = ecs_component_count(world) + 1;
+    made->template_count = ecs_template_count(world) + 1;
+    made->place_count = server->session_count;
+    made->entity_count = server->replicator->index_max + 1;
+    if (made->entity_count > NET_LEDGER_ENTITIES_MAX) made->entity_count = NET_LEDGER_ENTITIES_MAX;
+    made->second_us = server->now_us;
+    made->sent_bytes = sent_bytes(server);
+    bool ok = true;
+    for (; ok && made->lane_count < server->lane_count; made->lane_count++)
+        ok = open_tally(server, made, &made->lanes[made->lane_count]);
+    for (uint32_t i = 0; ok && i < NET_LEDGER_SECONDS; i++)
+        ok = open_tally(server, made, &made->seconds[i]);
+    if (!ok) {
+        close_ledger(server, made);
+        return false;
+    }
+    net_explain_of(server)->ledger = made;
+    return true;
+}
+
+static void add_tally(const net_ledger* ledger, net_tally* to, const net_tally* from) {
+    uint64_t *wide = (uint64_t*)(void*)to->components, *more = (uint64_t*)(void*)from->components;
+    for (size_t i = 0; i < wide_bytes(ledger) / sizeof *wide; i++)
+        wide[i] += more[i];
+}
+
+static uint64_t sum_of(const net_ledger* ledger, const net_tally* tally) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < ledger->component_count; i++)
+        for (uint32_t k = 0; k < NET_COST_COUNT; k++)
+            sum += tally->components[i][k];
+    return sum;
+}
+
+// ---- seconds
+
+// The oldest second leaves the sums, and what the lanes counted is in its place.
+static void end_entities(net_ledger* ledger, net_tally* second) {
+    for (uint32_t i = 0; i < second->entity_end; i++)
+        ledger->entity_sums[i] -= second->entities[i];
+    memset(second->entities, 0, second->entity_end * sizeof *second->entities);
+    second->entity_end = 0;
+    for (uint32_t k = 0; k < ledger->lane_count; k++) {
+        net_tally* lane = &ledger->lanes[k];
+        if (lane->entity_end > second->entity_end) second->entity_end = lane->entity_end;
+        // What a part of a second has is in no line.
+        const bool is_whole = ledger->second_count >= ledger->entity_second;
+        for (uint32_t i = 0; is_whole && i < lane->entity_end; i++) {
+            second->entities[i] += lane->entities[i];
+            ledger->entity_sums[i] += lane->entities[i];
+        }
+        memset(lane->entities, 0, lane->entity_end * sizeof *lane->entities);
+        lane->entity_end = 0;
+    }
+    if (second->entity_end == 0) second->entity_end = 1;
+    if (ledger->entity_end < second->entity_end) ledger->entity_end = second->entity_end;
+}
+
+static void end_second(net_server* server, net_ledger* ledger) {
+    const uint32_t at = (uint32_t)(ledger->second_count % NET_LEDGER_SECONDS);
+    net_tally* second = &ledger->seconds[at];
+    memset(second->components, 0, tally_bytes(ledger));
+    for (uint32_t i = 0; i < ledger->lane_count; i++) {
+        add_tally(ledger, second, &ledger->lanes[i]);
+        memset(ledger->lanes[i].components, 0, tally_bytes(ledger));
+    }
+    if (ledger->entity_sums) end_entities(ledger, second);
+    for (uint32_t i = 0; i < ledger->place_count; i++)
+        second->numbers[i] = server->sessions[i] ? server->sessions[i]->client : 0;
+    const uint64_t ours = sum_of(ledger, second), now = sent_bytes(server);
+    ledger->carried += 8 * (int64_t)(now - ledger->sent_bytes) - (int64_t)ours;
+    ledger->sent_bytes = now;
+    if (ledger->carried > 0) {
+        second->components[0][NET_COST_TRANSPORT] += (uint64_t)ledger->carried;
+        second->templates[0] += (uint64_t)ledger->carried;
+        if (ledger->entity_sums && ledger->second_count >= ledger->entity_second) {
+            second->entities[0] += (uint32_t)ledger->carried;
+            ledger->entity_sums[0] += (uint32_t)ledger->carried;
+        }
+        ledger->second_bits[at] = ours + (uint64_t)ledger->carried;
+        ledger->carried = 0;
+    } else {
+        ledger->second_bits[at] = ours;
+    }
+    ledger->second_count++;
+    ledger->second_us += SECOND_US;
+}
+
+void net_ledger_close(net_server* server) {
+    close_ledger(server, net_explain_of(server)->ledger);
+    net_explain_of(server)->ledger = NULL;
+}
+
+void net_ledger_turn(net_server* server) {
+    net_ledger* ledger = net_explain_of(server)->ledger;
+    if (!ledger) return;
+    if (!net_explain_is_asked(server, ledger->asked_us)) {
+        net_ledger_close(server);
+        return;
+    }
+    if (!net_explain_is_asked(server, ledger->entities_us)) close_entities(server, ledger);
+    if (server->now_us > ledger->second_us + 2 * NET_LEDGER_SECONDS * SECOND_US)
+        ledger->second_us = server->now_us - SECOND_US; // the match stood still
+    while (server->now_us >= ledger->second_us + SECOND_US)
+        end_second(server, ledger);
+}
+
+// ---- asked for the ledger
+
+typedef struct ledger_entry {
+    uint64_t bits;
+    uint32_t key, cause;
+} ledger_entry;
+
+// Most bits first; equal ones by key, then by cause.
+static int compare_entries(const void* a, const void* b) {
+    const ledger_entry *x = a, *y = b;
+    if (x->bits != y->bits) return x->bits > y->bits ? -1 : 1;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return (x->cause > y->cause) - (x->cause < y->cause);
+}
+
+static uint32_t entry_count(const net_ledger* ledger, net_ledger_by by) {
+    const uint32_t counts[NET_LEDGER_BY_COUNT] = {
+        [NET_LEDGER_BOTH] = ledger->component_count * NET_COST_COUNT,
+        [NET_LEDGER_COMPONENT] = ledger->component_count,
+        [NET_LEDGER_CAUSE] = NET_COST_COUNT,
+        [NET_LEDGER_TEMPLATE] = ledger->template_count,
+        [NET_LEDGER_CLIENT] = ledger->place_count,
+    };
+    return counts[by];
+}
+
+static ecs_entity handle_at(const net_server* server, uint32_t index) {
+    const net_history_entity* entity =
+        net_history_find(net_replicator_history(server->replicator), index);
+    return entity ? entity->handle : ECS_ENTITY_NONE;
+}
+
+static void add_second(const net_server* server, const net_tally* second, net_ledger_by by,
+                       ledger_entry* entries) {
+    const net_ledger* ledger = net_explain_of(server)->ledger;
+    for (uint32_t c = 0; by <= NET_LEDGER_CAUSE && c < ledger->component_count; c++)
+        for (uint32_t k = 0; k < NET_COST_COUNT; k++)
+            entries[by == NET_LEDGER_BOTH        ? c * NET_COST_COUNT + k
+                    : by == NET_LEDGER_COMPONENT ? c
+                                                 : k]
+                .bits += second->components[c][k];
+    for (uint32_t i = 0; by == NET_LEDGER_TEMPLATE && i < ledger->template_count; i++)
+        entries[i].bits += second->templates[i];
+    for (uint32_t i = 0; by == NET_LEDGER_CLIENT && i < ledger->place_count; i++)
+        if (server->sessions[i] && server->sessions[i]->client == second->numbers[i])
+            entries[i].bits += second->clients[i];
+}
+
+static net_ledger_line line_of(const net_server* server, net_ledger_by by,
+                               const ledger_entry* entry) {
+    ecs_world* world = net_match_world(server->config.match);
+    const uint32_t key = entry->key;
+    net_ledger_line line = {.name = "-", .bits = entry->bits};
+    switch (by) {
+    case NET_LEDGER_BOTH:
+        line.cause = net_cost_name((net_cost)entry->cause);
+        if (key > 0) line.name = ecs_component_get(world, (ecs_component_id)key)->name;
+        break;
+    case NET_LEDGER_COMPONENT:
+        if (key > 0) line.name = ecs_component_get(world, (ecs_component_id)key)->name;
+        break;
+    case NET_LEDGER_CAUSE:
+        line.name = net_cost_name((net_cost)key);
+        break;
+    case NET_LEDGER_TEMPLATE:
+        if (key > 0) line.name = ecs_template_get(world, (ecs_template_id)key)->name;
+        break;
+    case NET_LEDGER_CLIENT:
+        line.client = server->sessions[key]->client;
+        line.name = server->sessions[key]->name;
+        break;
+    case NET_LEDGER_ENTITY:
+        line.entity = handle_at(server, key);
+        if (line.entity != ECS_ENTITY_NONE)
+            line.name =
+                ecs_template_get(
+                    world, net_history_find(server->replicator->history, key)->row_template->id)
+                    ->name;
+        break;
+    case NET_LEDGER_BY_COUNT:
+        break;
+    }
+    return line;
+}
+
+static void list_entries(const net_server* server, net_ledger_by by, uint32_t client,
+                         ledger_entry* entries, uint32_t count, uint32_t lines_max,
+                         net_ledger_line_fn line, void* context, net_ledger_span* span) {
+    qsort(entries, count, sizeof *entries, compare_entries);
+    span->is_cut = span->is_cut || count > lines_max;
+    for (uint32_t i = 0; i < count && i < lines_max; i++) {
+        net_ledger_line one = line_of(server, by, &entries[i]);
+        if (client) one.client = client;
+        one.share = (double)one.bits / (double)span->bits;
+        line(context, &one);
+    }
+}
+
+bool net_ledger_list_account(net_server* server, uint64_t (*bits)[NET_COST_COUNT], uint32_t client,
+                             uint32_t lines_max, net_ledger_line_fn line, void* context) {
+    const uint32_t all = net_explain_of(server)->component_count * NET_COST_COUNT;
+    ledger_entry* entries = base_allocate(server->allocator, all * sizeof *entries);
+    if (!entries) return false;
+    net_ledger_span span = {.seconds = 0};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < all; i++) {
+        const ledger_entry entry = {bits[i / NET_COST_COUNT][i % NET_COST_COUNT],
+                                    i / NET_COST_COUNT, i % NET_COST_COUNT};
+        span.bits += entry.bits;
+        if (entry.bits) entries[count++] = entry;
+    }
+    list_entries(server, NET_LEDGER_BOTH, client, entries, count, lines_max, line, context, &span);
+    base_release(server->allocator, entries, all * sizeof *entries);
+    return true;
+}
+
+static void add_span(const net_ledger* ledger, uint32_t back, net_ledger_span* span) {
+    const uint64_t bits = ledger->second_bits[(ledger->second_count - back) % NET_LEDGER_SECONDS];
+    span->bits += bits;
+    span->second_bits[NET_LEDGER_SECONDS - back] = bits;
+}
+
+// All that have bits, of what is not entities.
+static bool list_all(const net_server* server, net_ledger_by by, uint32_t lines_max,
+                     net_ledger_line_fn line, void* context, net_ledger_span* span) {
+    const net_ledger* ledger = net_explain_of(server)->ledger;
+    const uint32_t all = entry_count(ledger, by);
+    uint32_t count = 0;
+    ledger_entry* entries = base_allocate_zero(server->allocator, all * sizeof *entries);
+    if (!entries) return false;
+    span->seconds = ledger->second_count < NET_LEDGER_SECONDS ? (uint32_t)ledger->second_count
+                                                              : NET_LEDGER_SECONDS;
+    for (uint32_t back = 1; back <= span->seconds; back++) {
+        add_span(ledger, back, span);
+        add_second(server, &ledger->seconds[(ledger->second_count - back) % NET_LEDGER_SECONDS], by,
+                   entries);
+    }
+    for (uint32_t i = 0; i < all; i++) {
+        if (entries[i].bits == 0) continue;
+        const bool is_both = by == NET_LEDGER_BOTH;
+        entries[count++] = (ledger_entry){.bits = entries[i].bits,
+                                          .key = is_both ? i / NET_COST_COUNT : i,
+                                          .cause = is_both ? i % NET_COST_COUNT : 0};
+    }
+    if (line && span->bits > 0)
+        list_entries(server, by, 0, entries, count, lines_max, line, context, span);
+    base_release(server->allocator, entries, all * sizeof *entries);
+    return true;
+}
+
+// ---- by entity: the most of them, with the least on top of a heap
+
+static void sink_entry(ledger_entry* heap, uint32_t count, ledger_entry entry) {
+    uint32_t at = 0;
+    for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && compare_entries(&heap[child], &heap[child + 1]) < 0) child++;
+        if (compare_entries(&entry, &heap[child]) >= 0) break;
+        heap[at] = heap[child];
+    }
+    heap[at] = entry;
+}
+
+static void raise_entry(ledger_entry* heap, uint32_t at, ledger_entry entry) {
+    for (; at > 0 && compare_entries(&heap[(at - 1) / 2], &entry) < 0; at = (at - 1) / 2)
+        heap[at] = heap[(at - 1) / 2];
+    heap[at] = entry;
+}
+
+// @return how many are in the heap: those that live. *rest: bits of no entity, and of dead ones.
+static uint32_t choose_entities(const net_server* server, ledger_entry* heap, uint32_t most,
+                                uint64_t* rest, bool* is_cut) {
+    const net_ledger* ledger = net_explain_of(server)->ledger;
+    uint32_t count = 0;
+    *rest = ledger->entity_end > 0 ? ledger->entity_sums[0] : 0;
+    for (uint32_t i = 1; i < ledger->entity_end; i++) {
+        const ledger_entry entry = {.bits = ledger->entity_sums[i], .key = i};
+        if (entry.bits == 0) continue;
+        if (handle_at(server, i) == ECS_ENTITY_NONE) {
+            *rest += entry.bits;
+        } else if (count < most) {
+            raise_entry(heap, count++, entry);
+        } else {
+            *is_cut = true;
+            if (compare_entries(&entry, &heap[0]) < 0) sink_entry(heap, count, entry);
+        }
+    }
+    return count;
+}
+
+static bool list_entities(net_server* server, uint32_t lines_max, net_ledger_line_fn line,
+                          void* context, net_ledger_span* span) {
+    net_ledger* ledger = net_explain_of(server)->ledger;
+    if (!count_entities(server, ledger)) return false;
+    const uint64_t known = ledger->second_count > ledger->entity_second
+                               ? ledger->second_count - ledger->entity_second
+                               : 0;
+    span->seconds = known < NET_LEDGER_SECONDS ? (uint32_t)known : NET_LEDGER_SECONDS;
+    for (uint32_t back = 1; back <= span->seconds; back++)
+        add_span(ledger, back, span);
+    if (!line || span->bits == 0) return true;
+    const uint32_t most = lines_max < ledger->entity_end ? lines_max : ledger->entity_end;
+    const size_t bytes = ((size_t)most + 1) * sizeof(ledger_entry);
+    ledger_entry* heap = base_allocate(server->allocator, bytes);
+    if (!heap) return false;
+    uint64_t rest;
+    uint32_t count = choose_entities(server, heap, most, &rest, &span->is_cut);
+    if (rest > 0) heap[count++] = (ledger_entry){.bits = rest};
+    list_entries(server, NET_LEDGER_ENTITY, 0, heap, count, lines_max, line, context, span);
+    base_release(server->allocator, heap, bytes);
+    return true;
+}
+
+bool net_server_ledger(net_server* server, net_ledger_by by, uint32_t lines_max,
+                       net_ledger_line_fn line, void* context, net_ledger_span* span) {
+    BASE_ASSERT(span && by < NET_LEDGER_BY_COUNT);
+    net_server_collect(server);
+    *span = (net_ledger_span){.seconds = 0};
+    if (!net_explain_of(server)) return false;
+    if (!net_explain_of(server)->ledger && !open_ledger(server)) return false;
+    net_explain_of(server)->ledger->asked_us = server->now_us;
+    return by == NET_LEDGER_ENTITY ? list_entities(server, lines_max, line, context, span)
+                                   : list_all(server, by, lines_max, line, context, span);
+}

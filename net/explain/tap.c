@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// The tap: pieces of packets go to the account of their client, the ledger, and the packet that is
+// looked at.
+#include "explain/explain.h"
+
+#include "core/fault.h"
+#include "replicate/repl_state.h"
+#include "session/packet_header.h"
+
+#include "net/match.h"
+
+#include "base/assert.h"
+
+static void take(void* context, const net_piece* piece) {
+    net_explain_lane* lane = context;
+    const net_explain* explain = net_explain_of(lane->server);
+    const bool is_missed =
+        piece->cause == NET_COST_DESTROY && net_fault_is_planted(NET_FAULT_BANDWIDTH_MISS);
+    if (lane->account && !is_missed)
+        lane->account->bits[piece->component][piece->cause] += piece->bits;
+    if (explain->ledger)
+        net_ledger_count(explain->ledger, lane->number, lane->session->place, piece);
+    if (lane->is_captured) net_capture_add(lane->server, explain->capture, piece);
+}
+
+static bool is_wanted(const net_explain_lane* lane) {
+    return lane->account || lane->is_captured || net_explain_of(lane->server)->ledger;
+}
+
+static void count(net_explain_lane* lane, const char* what, net_cost cause, uint64_t bits) {
+    const net_piece piece = {
+        .bits = (uint32_t)bits, .cause = cause, .what = what, .place = NET_PIECE_NO_COMPONENT};
+    net_piece_add(&(net_piece_sink){lane, take}, &piece);
+}
+
+static bool open_tap(void* context) {
+    net_server* server = context;
+    net_explain* made = base_allocate_zero(server->allocator, sizeof *made);
+    if (!made) return false;
+    server->tapped = made;
+    made->component_count = ecs_component_count(net_match_world(server->config.match)) + 1;
+    for (uint32_t i = 0; i < NET_LANES_MAX; i++)
+        made->lanes[i] = (net_explain_lane){.server = server, .number = i};
+    return !server->config.tap->is_of_match || net_accounts_open(server);
+}
+
+static void begin_packet(void* context, net_session* session, const net_packet_header* header) {
+    net_explain* explain = net_explain_of(context);
+    net_explain_lane* lane = &explain->lanes[session->lane];
+    net_capture* capture = explain->capture;
+    lane->session = session;
+    lane->account = net_account_of(context, session);
+    lane->is_captured = capture && capture->client == session->client;
+    lane->is_solo = false;
+    lane->seq = header->seq;
+    if (lane->is_captured) {
+        capture->is_whole = true;
+        capture->piece_count = capture->word_count = 0;
+    }
+    if (!is_wanted(lane)) return;
+    uint8_t bytes[NET_PACKET_HEADER_BITS_MAX / 8 + 1];
+    proto_bit_writer writer = proto_bit_writer_make(bytes, sizeof bytes);
+    for (uint32_t i = 0; i < NET_PACKET_HEADER_PARTS; i++) {
+        const uint64_t before = writer.size_bits;
+        const char* what = net_packet_header_write_part(&writer, header, i);
+        const bool is_probe = i == NET_PACKET_HEADER_PROBE;
+        const uint64_t probe_bits = is_probe ? net_packet_header_probe_bits(header) : 0;
+        count(lane, is_probe ? "has a checksum" : what, NET_COST_HEADER,
+              writer.size_bits - before - probe_bits);
+        count(lane, what, NET_COST_SAMPLE, probe_bits);
+    }
+}
+
+static void take_snapshot(void* context, net_repl_state* repl, const proto_bit_writer* output,
+                          uint64_t first_bit) {
+    net_explain_lane* lane = &net_explain_of(context)->lanes[repl->lane];
+    if (is_wanted(lane))
+        lane->is_solo = net_pieces_read(repl, output, first_bit, &(net_piece_sink){lane, take});
+}
+
+// What a packet has beside header and snapshot.
+static void end_packet(void* context, const Shoal__Wire__StatePacket* packet, uint64_t state_bits,
+                       size_t size, const net_session* session) {
+    const net_server* server = context;
+    net_explain_lane* lane = &net_explain_of(server)->lanes[session->lane];
+    if (!is_wanted(lane)) return;
+    const net_game_module* game = net_match_get_config(server->config.match)->module->game;
+    const uint64_t state_bytes = packet->state.len;
+    count(lane, "filled up", NET_COST_FRAME, 8 * state_bytes - state_bits);
+    uint64_t frame_bytes = size - state_bytes;
+    for (size_t i = 0; i < packet->n_events; i++) {
+        const uint64_t bytes = shoal__wire__game_event__get_packed_size(packet->events[i]);
+        const uint64_t whole = 1 + (bytes < 128 ? 1u : 2u) + bytes;
+        const uint32_t message = packet->events[i]->message; // 0: its player
+        count(lane, message ? game->messages[message - 1].name : "the client's player",
+              NET_COST_EVENT, 8 * whole);
+        frame_bytes -= whole;
+    }
+    count(lane, "frame", NET_COST_FRAME, 8 * frame_bytes);
+    if (lane->is_captured) net_capture_end(lane);
+}
+
+static void take_message(void* context, net_session* session, ecs_entity entity, uint32_t component,
+                         size_t bytes) {
+    const net_piece piece = {.bits = 8 * (uint32_t)bytes,
+                             .cause = component ? NET_COST_VARSIZE : NET_COST_CONTROL,
+                             .what = component ? "value of variable size" : "control message",
+                             .entity = entity,
+                             .component = component,
+                             .place = NET_PIECE_NO_COMPONENT};
+    net_explain_lane lane = {.server = context,
+                             .number = session->lane,
+                             .session = session,
+                             .account = net_account_of(context, session)};
+    take(&lane, &piece);
+}
+
+static void turn(void* context) {
+    net_server* server = context;
+    BASE_ASSERT(!server->out.is_uncollected);
+    const net_capture* capture = net_explain_of(server)->capture;
+    net_ledger_turn(server);
+    if (capture && !net_explain_is_asked(server, capture->asked_us)) net_capture_close(server);
+}
+
+static void leave(void* context, const net_session* session) {
+    net_account_end(context, session);
+}
+
+static void close_tap(void* context, bool is_over) {
+    net_server* server = context;
+    net_explain* explain = net_explain_of(server);
+    if (!explain) return;
+    net_ledger_close(server);
+    net_capture_close(server);
+    if (!is_over) return;
+    net_accounts_close(server);
+    base_release(server->allocator, explain, sizeof *explain);
+    server->tapped = NULL;
+}
+
+#define HOOKS                                                                                      \
+    .open = open_tap, .begin = begin_packet, .snapshot = take_snapshot, .packet = end_packet,      \
+    .message = take_message, .turn = turn, .leave = leave, .close = close_tap
+
+const net_send_tap net_explain_tap = {HOOKS};
+const net_send_tap net_account_tap = {.is_of_match = true, HOOKS};
