@@ -39,7 +39,8 @@ static void add_bits(const net_server* server, uint64_t (*to)[NET_COST_COUNT],
             to[i][k] += from->bits[i][k];
 }
 
-void net_account_end(net_server* server, const net_session* session) {
+void net_account_end(void* context, const net_session* session) {
+    const net_server* server = context;
     net_explain* explain = net_explain_of(server);
     net_account* account = explain->accounts ? &explain->accounts[session->place] : NULL;
     if (!account || !account->bits) return;

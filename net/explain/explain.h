@@ -75,8 +75,6 @@ typedef struct net_explain_lane {
     const net_session* session;
     net_account* account; ///< NULL: none
     bool is_captured;     ///< the packet is kept piece by piece
-    bool is_solo;         ///< its rows are in solo code
-    uint16_t seq;
 } net_explain_lane;
 
 typedef struct net_explain {
@@ -114,9 +112,9 @@ void net_ledger_close(net_server* server);
 // packet.c
 
 void net_capture_add(const net_server* server, net_capture* capture, const net_piece* piece);
-/// The packet of the lane is whole; the piece that was added last is the frame before its first
+/// The packet is whole; the piece that was added last is the frame before its first
 /// one.
-void net_capture_end(net_explain_lane* lane);
+void net_capture_end(net_capture* capture);
 void net_capture_close(net_server* server);
 
 // accounts.c
@@ -125,8 +123,8 @@ BASE_MUST_USE bool net_accounts_open(net_server* server);
 /// @return the account of the session, which is opened; `rest` before it has a replication state;
 /// NULL: nothing is accounted, or memory ran out. On its lane, or while no lane works.
 net_account* net_account_of(const net_server* server, const net_session* session);
-/// The client of the session is gone.
-void net_account_end(net_server* server, const net_session* session);
+/// net_send_tap.leave
+void net_account_end(void* context, const net_session* session);
 void net_accounts_close(net_server* server);
 
 // why_client.c, why_interest.c

@@ -266,8 +266,7 @@ static net_ledger_line line_of(const net_server* server, net_ledger_by by,
     switch (by) {
     case NET_LEDGER_BOTH:
         line.cause = net_cost_name((net_cost)entry->cause);
-        if (key > 0) line.name = ecs_component_get(world, (ecs_component_id)key)->name;
-        break;
+        // fall through
     case NET_LEDGER_COMPONENT:
         if (key > 0) line.name = ecs_component_get(world, (ecs_component_id)key)->name;
         break;
@@ -308,21 +307,29 @@ static void list_entries(const net_server* server, net_ledger_by by, uint32_t cl
     }
 }
 
+// List those of `all` that have bits, and release them.
+static void list_kept(const net_server* server, net_ledger_by by, uint32_t client,
+                      ledger_entry* entries, uint32_t all, uint32_t lines_max,
+                      net_ledger_line_fn line, void* context, net_ledger_span* span) {
+    const uint32_t causes = by == NET_LEDGER_BOTH ? NET_COST_COUNT : 1;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < all; i++)
+        if (entries[i].bits > 0)
+            entries[count++] = (ledger_entry){entries[i].bits, i / causes, i % causes};
+    if (line && span->bits > 0)
+        list_entries(server, by, client, entries, count, lines_max, line, context, span);
+    base_release(server->allocator, entries, all * sizeof *entries);
+}
+
 bool net_ledger_list_account(net_server* server, uint64_t (*bits)[NET_COST_COUNT], uint32_t client,
                              uint32_t lines_max, net_ledger_line_fn line, void* context) {
     const uint32_t all = net_explain_of(server)->component_count * NET_COST_COUNT;
     ledger_entry* entries = base_allocate(server->allocator, all * sizeof *entries);
     if (!entries) return false;
     net_ledger_span span = {.seconds = 0};
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < all; i++) {
-        const ledger_entry entry = {bits[i / NET_COST_COUNT][i % NET_COST_COUNT],
-                                    i / NET_COST_COUNT, i % NET_COST_COUNT};
-        span.bits += entry.bits;
-        if (entry.bits) entries[count++] = entry;
-    }
-    list_entries(server, NET_LEDGER_BOTH, client, entries, count, lines_max, line, context, &span);
-    base_release(server->allocator, entries, all * sizeof *entries);
+    for (uint32_t i = 0; i < all; i++)
+        span.bits += entries[i].bits = bits[i / NET_COST_COUNT][i % NET_COST_COUNT];
+    list_kept(server, NET_LEDGER_BOTH, client, entries, all, lines_max, line, context, &span);
     return true;
 }
 
@@ -337,7 +344,6 @@ static bool list_all(const net_server* server, net_ledger_by by, uint32_t lines_
                      net_ledger_line_fn line, void* context, net_ledger_span* span) {
     const net_ledger* ledger = net_explain_of(server)->ledger;
     const uint32_t all = entry_count(ledger, by);
-    uint32_t count = 0;
     ledger_entry* entries = base_allocate_zero(server->allocator, all * sizeof *entries);
     if (!entries) return false;
     span->seconds = ledger->second_count < NET_LEDGER_SECONDS ? (uint32_t)ledger->second_count
@@ -347,16 +353,7 @@ static bool list_all(const net_server* server, net_ledger_by by, uint32_t lines_
         add_second(server, &ledger->seconds[(ledger->second_count - back) % NET_LEDGER_SECONDS], by,
                    entries);
     }
-    for (uint32_t i = 0; i < all; i++) {
-        if (entries[i].bits == 0) continue;
-        const bool is_both = by == NET_LEDGER_BOTH;
-        entries[count++] = (ledger_entry){.bits = entries[i].bits,
-                                          .key = is_both ? i / NET_COST_COUNT : i,
-                                          .cause = is_both ? i % NET_COST_COUNT : 0};
-    }
-    if (line && span->bits > 0)
-        list_entries(server, by, 0, entries, count, lines_max, line, context, span);
-    base_release(server->allocator, entries, all * sizeof *entries);
+    list_kept(server, by, 0, entries, all, lines_max, line, context, span);
     return true;
 }
 

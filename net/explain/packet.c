@@ -35,11 +35,7 @@ void net_capture_add(const net_server* server, net_capture* capture, const net_p
     capture->word_count += words;
 }
 
-void net_capture_end(net_explain_lane* lane) {
-    net_capture* capture = net_explain_of(lane->server)->capture;
-    capture->seq = lane->seq;
-    capture->tick = lane->server->out.tick;
-    capture->is_solo = lane->is_solo;
+void net_capture_end(net_capture* capture) {
     if (!capture->is_whole) return;
     // The frame was counted last, when its size was known.
     BASE_ASSERT(capture->piece_count > 1);

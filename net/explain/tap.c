@@ -51,10 +51,11 @@ static void begin_packet(void* context, net_session* session, const net_packet_h
     lane->session = session;
     lane->account = net_account_of(context, session);
     lane->is_captured = capture && capture->client == session->client;
-    lane->is_solo = false;
-    lane->seq = header->seq;
     if (lane->is_captured) {
+        capture->seq = header->seq;
+        capture->tick = lane->server->out.tick;
         capture->is_whole = true;
+        capture->is_solo = false;
         capture->piece_count = capture->word_count = 0;
     }
     if (!is_wanted(lane)) return;
@@ -73,9 +74,11 @@ static void begin_packet(void* context, net_session* session, const net_packet_h
 
 static void take_snapshot(void* context, net_repl_state* repl, const proto_bit_writer* output,
                           uint64_t first_bit) {
-    net_explain_lane* lane = &net_explain_of(context)->lanes[repl->lane];
-    if (is_wanted(lane))
-        lane->is_solo = net_pieces_read(repl, output, first_bit, &(net_piece_sink){lane, take});
+    net_explain* explain = net_explain_of(context);
+    net_explain_lane* lane = &explain->lanes[repl->lane];
+    if (!is_wanted(lane)) return;
+    const bool is_solo = net_pieces_read(repl, output, first_bit, &(net_piece_sink){lane, take});
+    if (lane->is_captured) explain->capture->is_solo = is_solo;
 }
 
 // What a packet has beside header and snapshot.
@@ -97,7 +100,7 @@ static void end_packet(void* context, const Shoal__Wire__StatePacket* packet, ui
         frame_bytes -= whole;
     }
     count(lane, "frame", NET_COST_FRAME, 8 * frame_bytes);
-    if (lane->is_captured) net_capture_end(lane);
+    if (lane->is_captured) net_capture_end(net_explain_of(server)->capture);
 }
 
 static void take_message(void* context, net_session* session, ecs_entity entity, uint32_t component,
@@ -123,10 +126,6 @@ static void turn(void* context) {
     if (capture && !net_explain_is_asked(server, capture->asked_us)) net_capture_close(server);
 }
 
-static void leave(void* context, const net_session* session) {
-    net_account_end(context, session);
-}
-
 static void close_tap(void* context, bool is_over) {
     net_server* server = context;
     net_explain* explain = net_explain_of(server);
@@ -141,7 +140,7 @@ static void close_tap(void* context, bool is_over) {
 
 #define HOOKS                                                                                      \
     .open = open_tap, .begin = begin_packet, .snapshot = take_snapshot, .packet = end_packet,      \
-    .message = take_message, .turn = turn, .leave = leave, .close = close_tap
+    .message = take_message, .turn = turn, .leave = net_account_end, .close = close_tap
 
 const net_send_tap net_explain_tap = {HOOKS};
 const net_send_tap net_account_tap = {.is_of_match = true, HOOKS};
