@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Each kind of mistake gets one line that names it.
+#include "match_made.h"
 #include "check/mistaken.h"
 
 #include "log/log_files.h"
@@ -397,8 +398,7 @@ CASE(declarations_alone_are_checked_without_a_step) {
     said[0] = '\0';
     assert_ok(
         net_module_wrap(mistaken_module(), mistaken_templates(), "paddle.blk", &reporter, &module));
-    const net_match_config config = net_match_config_default(module);
-    assert_ok(net_match_create(&config, &reporter, &match));
+    match = match_made(module, (match_wanted){0});
     const net_check_config asked = {.module = module, .reporter = &reporter};
     assert_ok(net_check_declared(&asked, match, &result));
     assert_int_equal(result.warnings, 1);

@@ -3,6 +3,7 @@
 /// lines of the client are kept.
 #pragma once
 
+#include "match_made.h"
 #include "raw_server.h"
 #include "server/session_table.h"
 
@@ -53,10 +54,8 @@ static inline void duel_open_as(duel* at, duel_config config) {
     assert_ok(net_module_wrap(swarm_module_get(),
                               config.templates ? config.templates : swarm_templates(), "swarm.blk",
                               &reporter, &at->module));
-    net_match_config match = net_match_config_default(at->module);
-    match.allocator = &at->quota.allocator;
-    match.role = NET_ROLE_MIRROR;
-    assert_ok(net_match_create(&match, &reporter, &at->match));
+    at->match = match_made(at->module,
+                           (match_wanted){.allocator = &at->quota.allocator, .is_mirror = true});
     assert_ok(net_sim_create(NULL, 1, &at->sim));
     assert_ok(net_sim_server(at->sim, 2, &at->there));
     const net_link_config link = {.delay_ms = 1};

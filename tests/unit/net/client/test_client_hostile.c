@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Ten behaviours of a hostile server against a client of ours, each bounded in bytes: what the
 // client keeps, what it uploads, what it prints. `has_view` adds what a window keeps.
+#include "match_made.h"
 #include "client/duel.h"
 
 #include "body_pen.h"
@@ -212,9 +213,7 @@ typedef struct forger {
 } forger;
 
 static void forger_open(forger* f, duel* at) {
-    net_match_config match = net_match_config_default(at->module);
-    match.role = NET_ROLE_MIRROR;
-    assert_ok(net_match_create(&match, NULL, &f->match));
+    f->match = match_made(at->module, (match_wanted){.is_mirror = true});
     assert_ok(net_rows_create(NULL, net_match_world(f->match), NULL, &f->rows));
     net_rows_set_tick_rate(f->rows, 60);
     f->tick = 0;

@@ -2,6 +2,7 @@
 // The match: settings, players, inputs, events by number, refused data, and ticks that allocate
 // nothing.
 
+#include "match_made.h"
 #include "breakout_table.h"
 
 #include "ecs/change.h"
@@ -158,9 +159,7 @@ CASE(what_a_module_is_handed_starts_with_its_size) {
     game.start = see_start;
     game.player_join = see_join;
     net_module* module = wrap(&game, NULL);
-    net_match_config config = net_match_config_default(module);
-    net_match* match;
-    assert_ok(net_match_create(&config, NULL, &match));
+    net_match* match = match_made(module, (match_wanted){0});
     net_match_join(match, &(net_game_player){.client = 1, .name = "ann"});
     const sizes_seen* seen = net_match_context(match);
     assert_int_equal(seen->start, sizeof(net_game_start));
@@ -184,9 +183,7 @@ CASE(a_module_gets_what_the_token_of_a_player_says) {
     net_game_module game = *breakout_module();
     game.player_join = keep_join;
     net_module* module = wrap(&game, NULL);
-    net_match_config config = net_match_config_default(module);
-    net_match* match;
-    assert_ok(net_match_create(&config, NULL, &match));
+    net_match* match = match_made(module, (match_wanted){0});
     uint8_t user[NET_USER_BYTES_MAX + 1];
     memset(user, 7, sizeof user);
     net_game_player player = {.client = 1,
@@ -233,10 +230,7 @@ CASE(steady_ticks_allocate_nothing) {
     scarce_memory m;
     scarce_init(&m, 0, false);
     t.module = wrap(breakout_module(), NULL);
-    net_match_config config = net_match_config_default(t.module);
-    config.allocator = &m.allocator;
-    config.seed = 4;
-    assert_ok(net_match_create(&config, NULL, &t.match));
+    t.match = match_made(t.module, (match_wanted){.allocator = &m.allocator, .seed = 4});
     table_join_bots(&t, 8);
     // Warm up: more than half of the wall has turned to rubble, so its rows have their final room.
     for (uint32_t i = 0; i < 10000 && (i < 120 || table_match(&t)->bricks > 15); i++)

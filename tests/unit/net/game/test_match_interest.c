@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The interest services of a module, and rules that a match refuses.
 
+#include "match_made.h"
 #include "breakout_table.h"
 
 #include "game/match.h"
@@ -66,8 +67,7 @@ static scope_match open_match(const net_interest_rules* rules) {
     net_game_module game = scope_module(rules);
     scope_match open;
     assert_ok(net_module_wrap(&game, scope_text, "s.blk", NULL, &open.module));
-    net_match_config config = net_match_config_default(open.module);
-    assert_ok(net_match_create(&config, test_reporter(), &open.match));
+    open.match = match_made(open.module, (match_wanted){0});
     open.services = ((scope_game*)net_match_context(open.match))->services;
     return open;
 }

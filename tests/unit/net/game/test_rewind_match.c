@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The view moment of an input (`seen`) goes from a packet into the match, then into the log, then
 // into the match that runs again from the log.
+#include "match_made.h"
 #include "wire/gallery.h"
 #include "log/log_files.h"
 #include "log/log_record.h"
@@ -26,12 +27,7 @@ typedef struct hall {
 } hall;
 
 static net_match* make_match(hall* at) {
-    net_match_config config = net_match_config_default(at->module);
-    config.allocator = &at->memory.allocator;
-    config.seed = 8;
-    net_match* match;
-    assert_ok(net_match_create(&config, test_reporter(), &match));
-    return match;
+    return match_made(at->module, (match_wanted){.allocator = &at->memory.allocator, .seed = 8});
 }
 
 static void open_hall(hall* at, bool is_rewinding) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What an operator does to a match that runs: it is logged in front of its tick, and a re-run does
 // the same from the start and from any keyframe.
+#include "match_made.h"
 #include "breakout_table.h"
 #include "log/log_files.h"
 
@@ -44,9 +45,7 @@ static void open_match(operated* self) {
     char* text = table_read_file(BREAKOUT_BLK);
     assert_ok(net_module_wrap(&self->game, text, "breakout.blk", test_reporter(), &self->module));
     free(text);
-    net_match_config config = net_match_config_default(self->module);
-    config.seed = 5;
-    assert_ok(net_match_create(&config, test_reporter(), &self->match));
+    self->match = match_made(self->module, (match_wanted){.seed = 5});
     net_log_options options = net_log_options_default();
     options.has_controls = true;
     assert_ok(net_log_writer_create_as(NULL, self->files.log, &options, self->match, "test", 1234,
@@ -316,11 +315,9 @@ CASE(a_game_without_these_functions_refuses_them) {
     game.settings_changed = NULL;
     char* text = table_read_file(BREAKOUT_BLK);
     net_module* module;
-    net_match* match;
     assert_ok(net_module_wrap(&game, text, "breakout.blk", test_reporter(), &module));
     free(text);
-    const net_match_config config = net_match_config_default(module);
-    assert_ok(net_match_create(&config, test_reporter(), &match));
+    net_match* match = match_made(module, (match_wanted){0});
     static const char* const cases[][3] = {{"set", "lives=3", "at the start only"},
                                            {"say", "hello", "does not hear"}};
     for (uint32_t i = 0; i < BASE_COUNT(cases); i++) {

@@ -2,6 +2,7 @@
 // The state in a log, as the recorder writes it and the mirror of a reader has it, beside the match
 // itself: every row of every tick of the three games, entities as they come and go, and a log whose
 // state was lost on the way.
+#include "match_made.h"
 #include "log_files.h"
 
 #include "base/rng.h"
@@ -48,10 +49,7 @@ static play* play_open(const char* game) {
     snprintf(name, sizeof name, "%s/%s.so", GAMES_DIR, game);
     files_open(&self->files);
     assert_ok(net_module_open(name, NULL, test_reporter(), &self->module));
-    net_match_config config = net_match_config_default(self->module);
-    config.role = NET_ROLE_SERVER;
-    config.seed = 7;
-    assert_ok(net_match_create(&config, test_reporter(), &self->match));
+    self->match = match_made(self->module, (match_wanted){.seed = 7});
     for (uint32_t i = 0; i < BOTS; i++)
         self->bots[i].rng = base_rng_make(i + 1, 3);
     return self;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A match goes on from its log: old and new log are one match, the old one stays as it is, and what
 // is not the log's match does not go on. Signatures, also over both.
+#include "match_made.h"
 #include "playback/playback_record.h"
 
 #include "log/log_read.h"
@@ -221,9 +222,7 @@ PLAYED_CASE(a_log_that_was_not_closed_goes_on_behind_its_queue, 100) {
     net_log_options options = net_log_options_default();
     options.is_manual = true;
     net_match_destroy(record->table.match);
-    net_match_config config = net_match_config_default(record->table.module);
-    config.role = NET_ROLE_SERVER;
-    assert_ok(net_match_create(&config, NULL, &record->table.match));
+    record->table.match = match_made(record->table.module, (match_wanted){0});
     assert_ok(net_log_writer_create_as(NULL, record->files.log, &options, record->table.match,
                                        "test", 1, NULL, &record->writer));
     for (uint32_t i = 0; i < 150; i++) {
@@ -315,10 +314,7 @@ PLAYED_CASE(what_cannot_go_on_is_refused_with_the_reason, TICKS) {
     is_refused(record, log, module, 0, NET_ERR_SCHEMA, "another one than the log's");
     net_module_close(module);
     // A log without a tick.
-    net_match* match;
-    net_match_config fresh = net_match_config_default(record->table.module);
-    fresh.role = NET_ROLE_SERVER;
-    assert_ok(net_match_create(&fresh, NULL, &match));
+    net_match* match = match_made(record->table.module, (match_wanted){0});
     net_log_writer* writer;
     assert_ok(net_log_writer_create(NULL, other, match, "test", 1, NULL, &writer));
     assert_ok(net_log_writer_destroy(writer));

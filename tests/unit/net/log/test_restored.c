@@ -2,6 +2,7 @@
 // A game that keeps state outside of its world runs again from the start, and not from a tick in
 // the middle: verification restores a match there and names what goes another way. And values that
 // lie in a box.
+#include "match_made.h"
 #include "boxed_hull.h"
 #include "breakout_table.h"
 #include "log/log_files.h"
@@ -82,10 +83,8 @@ typedef struct voyage {
 } voyage;
 
 static void record(voyage* self) {
-    net_match* match;
     net_log_writer* writer;
-    const net_match_config config = net_match_config_default(self->module);
-    assert_ok(net_match_create(&config, test_reporter(), &match));
+    net_match* match = match_made(self->module, (match_wanted){0});
     assert_ok(net_log_writer_create(NULL, self->files.log, match, "test", 1, NULL, &writer));
     for (ecs_tick tick = 1; tick <= TICKS; tick++) {
         net_log_append_begin(writer, &(net_tick_inputs){.tick = tick});

@@ -5,6 +5,7 @@
 // One player of breakout; server, mirror and prediction are in one process. Inputs and bodies
 // travel for a number of ticks and may be lost. Acknowledgements come back at once.
 
+#include "match_made.h"
 #include "breakout_table.h"
 #include "scarce.h"
 
@@ -100,9 +101,7 @@ static game* game_open(uint32_t up, uint32_t down, double loss, uint64_t seed) {
         .rows = g->rows, .index_max = index_max, .interest = g->interest};
     assert_ok(net_replicator_create(&replicator, &g->replicator));
     net_input_queue_init(&g->inputs, NULL);
-    net_match_config config = net_match_config_default(g->at.module);
-    config.role = NET_ROLE_MIRROR;
-    assert_ok(net_match_create(&config, NULL, &g->mirror_match));
+    g->mirror_match = match_made(g->at.module, (match_wanted){.is_mirror = true});
     net_match_mirror_start(g->mirror_match, 60, net_match_get_config(g->at.match)->settings,
                            g->at.module->game->setting_count);
     assert_ok(net_rows_create(NULL, net_match_world(g->mirror_match), NULL, &g->mirror_rows));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A server, a client and its presenter on the simulated network, in virtual time. The test compares
 // what a player sees with what the server had.
+#include "match_made.h"
 #include "present/presenter.h"
 
 #include "present/predict_shown.h"
@@ -54,9 +55,7 @@ static void open(fixture* f, const net_link_config* link, bool is_predicting) {
     net_server_config server = {
         .match = f->server_side.match, .transport = f->server_transport, .clients_max = 2};
     assert_ok(net_server_create(&server, &f->server));
-    net_match_config mirror = net_match_config_default(f->module);
-    mirror.role = NET_ROLE_MIRROR; // its limits are those of the presenter's worlds
-    assert_ok(net_match_create(&mirror, test_reporter(), &f->mirror));
+    f->mirror = match_made(f->module, (match_wanted){.is_mirror = true});
     net_presenter_config presenter = {
         .allocator = &f->memory.allocator, .module = f->module, .is_predicting = is_predicting};
     assert_ok(net_presenter_create(&presenter, test_reporter(), &f->presenter));

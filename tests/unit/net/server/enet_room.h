@@ -3,6 +3,7 @@
 #pragma once
 
 #include "test.h"
+#include "match_made.h"
 
 #include "net/client.h"
 #include "net/transport.h"
@@ -41,9 +42,7 @@ typedef struct room {
 
 static inline void room_sit(room* at, uint32_t index) {
     room_seat* made = &at->seats[index];
-    net_match_config match = net_match_config_default(at->module);
-    match.role = NET_ROLE_MIRROR;
-    assert_ok(net_match_create(&match, test_reporter(), &made->match));
+    made->match = match_made(at->module, (match_wanted){.is_mirror = true});
     assert_ok(net_transport_enet_create(&(net_enet_config){.peers_max = 1}, &made->transport));
     net_client_config client = {
         .match = made->match,
@@ -65,10 +64,8 @@ static inline void room_open(room* at, room_config config) {
     net_socket_virtual_advance(at->now_us);
     assert_ok(
         net_module_wrap(config.game, config.templates, "room.blk", test_reporter(), &at->module));
-    net_match_config match = net_match_config_default(at->module);
-    match.seed = config.seed;
-    match.settings[0] = config.quiet;
-    assert_ok(net_match_create(&match, test_reporter(), &at->match));
+    at->match =
+        match_made(at->module, (match_wanted){.seed = config.seed, .setting = &config.quiet});
     net_enet_config listen = {.listen = "127.0.0.1:7777",
                               .peers_max = ROOM_SEATS + 8,
                               .peers_per_address_max = config.per_address_max};

@@ -3,6 +3,7 @@
 /// others stand by. They die or sleep at any moment.
 #pragma once
 
+#include "match_made.h"
 #include "enet_room.h"
 #include "log/log_files.h"
 #include "broker_sim.h"
@@ -129,11 +130,9 @@ static inline void make_writer(fleet* self, node* at) {
 
 static inline void open_first(fleet* self, uint32_t tick_rate_hz) {
     node* at = &self->nodes[0];
-    net_match_config match = net_match_config_default(self->module);
-    match.seed = 5;
-    match.tick_rate_hz = tick_rate_hz;
-    match.settings[0] = 1e9; // it never rests
-    assert_ok(net_match_create(&match, test_reporter(), &at->match));
+    at->match = match_made(
+        self->module,
+        (match_wanted){.seed = 5, .tick_rate_hz = tick_rate_hz, .setting = &(double){1e9}});
     open_server(self, at, self->ring.count > 0 ? IDENTITY : 0);
     net_log_pump(at->log);
     make_writer(self, at);
@@ -190,9 +189,7 @@ static inline void kill_node(node* at) {
 
 static inline void sit(fleet* self, uint32_t index, const uint8_t* secret) {
     room_seat* seat = &self->seats[index];
-    net_match_config match = net_match_config_default(self->module);
-    match.role = NET_ROLE_MIRROR;
-    assert_ok(net_match_create(&match, test_reporter(), &seat->match));
+    seat->match = match_made(self->module, (match_wanted){.is_mirror = true});
     const net_client_config client = {.match = seat->match,
                                       .transport = seat->transport,
                                       .address = self->homes[index],

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "test.h"
+#include "match_made.h"
 
 #include "raw_client.h"
 #include "scarce.h"
@@ -113,12 +114,9 @@ static inline void table_open(table* at, table_config config) {
     assert_ok(net_module_wrap(config.game ? config.game : swarm_module_get(),
                               config.templates ? config.templates : swarm_templates(), "swarm.blk",
                               &reporter, &at->module));
-    net_match_config match = net_match_config_default(at->module);
-    match.allocator = &at->memory.allocator;
-    match.role = NET_ROLE_SERVER;
-    match.seed = config.seed;
-    match.settings[0] = config.quiet;
-    assert_ok(net_match_create(&match, &reporter, &at->match));
+    at->match = match_made(at->module, (match_wanted){.allocator = &at->memory.allocator,
+                                                      .seed = config.seed,
+                                                      .setting = &config.quiet});
     assert_ok(net_sim_create(NULL, config.seed, &at->sim));
     assert_ok(net_sim_server(at->sim, 4 * TABLE_SEATS, &at->transport));
     if (config.lanes) net_sim_lanes_set(at->transport, config.lanes);
@@ -165,12 +163,9 @@ static inline table_seat* table_sit_in(table* at, const net_module* module,
     assert_true(at->seat_count < TABLE_SEATS);
     table_seat* seat = &at->seats[at->seat_count++];
     scarce_init(&seat->memory, 0, false);
-    base_reporter reporter = base_reporter_stderr();
     if (module) {
-        net_match_config match = net_match_config_default(module);
-        match.allocator = &seat->memory.allocator;
-        match.role = NET_ROLE_MIRROR;
-        assert_ok(net_match_create(&match, &reporter, &seat->match));
+        seat->match = match_made(
+            module, (match_wanted){.allocator = &seat->memory.allocator, .is_mirror = true});
     }
     assert_ok(net_sim_client(at->sim, link ? link : &QUIET, &seat->transport));
     net_client_config client = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // P12: another match goes on in a running server. Its clients are asked again; they keep number and
 // player, or read why they do not fit. On ENet, in virtual time.
+#include "match_made.h"
 #include "enet_room.h"
 
 #include "client/client_state.h"
@@ -93,9 +94,7 @@ static void come_back(stage* at, uint32_t index, const net_module* module) {
     const uint32_t watched = net_client_watched(seat->client);
     net_client_destroy(seat->client);
     net_match_destroy(seat->match);
-    net_match_config match = net_match_config_default(module);
-    match.role = NET_ROLE_MIRROR;
-    assert_ok(net_match_create(&match, test_reporter(), &seat->match));
+    seat->match = match_made(module, (match_wanted){.is_mirror = true});
     const net_client_config client = {.match = seat->match,
                                       .transport = seat->transport,
                                       .address = "127.0.0.1:7777",

@@ -2,6 +2,7 @@
 // A server dies or sleeps, and another one, which ran the same inputs, goes on with the match at
 // another address. On ENet over the virtual wire, in virtual time: the outer layer, ENet and both
 // sides of sessions are those of the programs.
+#include "match_made.h"
 #include "enet_room.h"
 
 #include "client/client_state.h"
@@ -72,12 +73,8 @@ static bool run_both(void* context, const net_tick_inputs* begin) {
 }
 
 static net_match* make_match(takeover* at) {
-    net_match_config config = net_match_config_default(at->room.module);
-    net_match* match = NULL;
-    config.seed = at->config.seed;
-    config.settings[0] = 1e9;
-    assert_ok(net_match_create(&config, test_reporter(), &match));
-    return match;
+    return match_made(at->room.module,
+                      (match_wanted){.seed = at->config.seed, .setting = &(double){1e9}});
 }
 
 static net_transport* make_transport(takeover* at, const char* address) {
@@ -111,9 +108,7 @@ static void sit(takeover* at, uint32_t index) {
     room_seat* made = &at->room.seats[index];
     seat_watch* watch = &at->watches[index];
     *watch = (seat_watch){.stage = at, .index = index};
-    net_match_config match = net_match_config_default(at->room.module);
-    match.role = NET_ROLE_MIRROR;
-    assert_ok(net_match_create(&match, test_reporter(), &made->match));
+    made->match = match_made(at->room.module, (match_wanted){.is_mirror = true});
     const net_token_claims claims = {.player_id = index + 1, .expiry_unix_s = UINT64_C(1) << 40};
     net_token token;
     assert_ok(net_token_make(&at->ring.keys[0], &claims, net_entropy_system(), &token));

@@ -2,6 +2,7 @@
 // Large values in whole sessions: a game with many of them, lossy lines, broken connections,
 // changing interest and classes, what the client shows, and the match run again from its log. Also
 // events that name entities.
+#include "match_made.h"
 #include "game/library.h"
 #include "log/log_files.h"
 #include "session_table.h"
@@ -204,10 +205,7 @@ FILES_CASE(a_log_of_large_values_is_verified_and_shown) {
     base_reporter reporter = base_reporter_stderr();
     net_module* module;
     assert_ok(net_module_wrap(&game, LIBRARY_TEXT, "library.blk", &reporter, &module));
-    net_match_config config = net_match_config_default(module);
-    config.seed = 77;
-    net_match* match;
-    assert_ok(net_match_create(&config, &reporter, &match));
+    net_match* match = match_made(module, (match_wanted){.seed = 77});
     net_log_writer* writer;
     assert_ok(net_log_writer_create(NULL, files->log, match, "test", 1, NULL, &writer));
     for (uint32_t t = 1; t <= TICKS; t++) {
