@@ -551,36 +551,6 @@ GUEST_CASE(a_clients_event_is_about_its_own_entity, .seed = 32, .quiet = 1e9) {
 
 // ---- all other clients
 
-CASE(one_hostile_client_hurts_nobody_else) {
-    uint64_t seed = 77;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    table at;
-    table_open(&at, (table_config){.seed = seed, .ticks_max = 600, .quiet = 1e9});
-    table_sit(&at, NULL);
-    table_sit(&at, NULL);
-    base_rng rng = base_rng_make(seed, 1);
-    for (uint32_t i = 0; i < TABLE_SEATS; i++) {
-        raw_client* raw = table_guest(&at);
-        for (uint32_t tick = 0; tick < 60; tick++) {
-            uint8_t bytes[200];
-            size_t size = 1 + base_rng_below(&rng, sizeof bytes);
-            for (size_t k = 0; k < size; k++)
-                bytes[k] = (uint8_t)base_rng_u32(&rng);
-            (void)raw_client_send_bytes(raw, base_rng_below(&rng, 2), bytes, size);
-            table_step(&at);
-        }
-        assert_int_equal(table_report(&at, raw->client)->end, NET_END_FAULT);
-    }
-    table_run_out(&at, 2000);
-    table_agrees(&at);
-    for (uint32_t i = 0; i < 2; i++) {
-        const uint32_t client = net_client_get_report(at.seats[i].client).client;
-        assert_int_equal(table_report(&at, client)->inputs_malformed, 0);
-    }
-    assert_int_equal(net_server_get_counters(at.server)->drops, TABLE_SEATS);
-    table_close(&at);
-}
-
 GUEST_CASE(a_message_cut_or_flipped_anywhere_does_no_harm, .seed = 1, .quiet = 1e9) {
     run_politely(at, raw, 5);
     uint32_t sessions = 1;
