@@ -118,3 +118,34 @@ static inline const net_peer_report* server_report_of(const net_server* server, 
     fail_msg("no report of client %u", client);
     return NULL;
 }
+
+static inline void room_run(room* at, uint32_t steps) {
+    for (uint32_t i = 0; i < steps; i++)
+        room_step(at);
+}
+
+/// Until the client of a seat ended, for `steps_max` steps at most.
+static inline void room_await_end(room* at, uint32_t index, uint32_t steps_max) {
+    const net_client* client = at->seats[index].client;
+    for (uint32_t i = 0; i < steps_max && net_client_get_phase(client) != NET_CLIENT_ENDED; i++)
+        room_step(at);
+}
+
+/// Stop the match, for two seconds at most.
+static inline void room_end_match(room* at) {
+    net_server_stop(at->server, at->now_us);
+    for (uint32_t i = 0; i < 120 && net_server_get_phase(at->server) != NET_SERVER_ENDED; i++)
+        room_step(at);
+}
+
+/// The match ended, and these clients have what the server has.
+static inline void seats_agree(const net_server* server, const room_seat* seats, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        const net_client_report report = net_client_get_report(seats[i].client);
+        const net_peer_report* peer = server_report_of(server, report.client);
+        assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
+        assert_true(peer->is_caught_up && peer->scope.hash == report.scope.hash);
+        assert_false(report.differs);
+        assert_int_equal(report.packets_malformed, 0);
+    }
+}

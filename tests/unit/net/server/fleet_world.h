@@ -389,13 +389,7 @@ static inline void ends_well(fleet* self, node* at, uint32_t seats) {
     net_server_stop(at->server, self->now_us);
     for (uint32_t i = 0; i < 300 && net_server_get_phase(at->server) != NET_SERVER_ENDED; i++)
         step(self);
-    for (uint32_t i = 0; i < seats; i++) {
-        const net_client_report report = net_client_get_report(self->seats[i].client);
-        const net_peer_report* peer = server_report_of(at->server, report.client);
-        assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
-        assert_true(peer->is_caught_up && peer->scope.hash == report.scope.hash);
-        assert_false(report.differs);
-    }
+    seats_agree(at->server, self->seats, seats);
     net_log_append_close(at->log, at->match);
     assert_ok(net_log_writer_destroy(at->log));
     at->log = NULL;

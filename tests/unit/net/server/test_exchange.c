@@ -107,9 +107,7 @@ static void come_back(stage* at, uint32_t index, const net_module* module) {
 }
 
 static void all_come_back(stage* at, const net_module* module) {
-    for (uint32_t i = 0;
-         i < 30 && net_client_get_phase(at->room.seats[0].client) != NET_CLIENT_ENDED; i++)
-        room_step(&at->room);
+    room_await_end(&at->room, 0, 30);
     for (uint32_t i = 0; i < 2; i++)
         come_back(at, i, module);
 }
@@ -134,19 +132,10 @@ STAGE_CASE(clients_come_back_with_number_and_player) {
     assert_int_equal(net_server_get_counters(house->server)->joins, 2);
     assert_int_equal(net_server_get_counters(house->server)->drops, 0);
     // Their inputs arrive, and what they have is what the server has.
-    for (uint32_t i = 0; i < 60; i++)
-        room_step(house);
+    room_run(house, 60);
     assert_true(server_report_of(house->server, 1)->end == NET_END_NONE);
-    net_server_stop(house->server, house->now_us);
-    for (uint32_t i = 0; i < 120 && net_server_get_phase(house->server) != NET_SERVER_ENDED; i++)
-        room_step(house);
-    for (uint32_t i = 0; i < 2; i++) {
-        const net_client_report report = net_client_get_report(house->seats[i].client);
-        const net_peer_report* peer = server_report_of(house->server, report.client);
-        assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
-        assert_true(peer->is_caught_up && peer->scope.hash == report.scope.hash);
-        assert_false(report.differs);
-    }
+    room_end_match(house);
+    seats_agree(house->server, house->seats, 2);
 }
 
 STAGE_CASE(a_spectator_comes_back_and_watches_on) {
@@ -158,16 +147,14 @@ STAGE_CASE(a_spectator_comes_back_and_watches_on) {
     for (uint32_t i = 0; i < 60 && net_client_player(watcher) == ECS_ENTITY_NONE; i++)
         room_step(house);
     net_client_watch(house->seats[2].client, 2);
-    for (uint32_t i = 0; i < 30; i++)
-        room_step(house);
+    room_run(house, 30);
     assert_int_equal(net_client_player(watcher), net_match_player(house->match, 2));
     exchange(at, "lamp { \"glow:u32\"{ _replicate:b=yes; value:u32=3 } }\n");
     all_come_back(at, at->modules[0]);
     come_back(at, 2, at->modules[0]);
     watcher = house->seats[2].client;
     await_seats(house);
-    for (uint32_t i = 0; i < 60; i++)
-        room_step(house);
+    room_run(house, 60);
     assert_int_equal(net_client_number(watcher), NET_SPECTATOR_FIRST);
     assert_int_equal(net_client_watched(watcher), 2);
     assert_int_equal(net_client_player(watcher), net_match_player(house->match, 2));
@@ -179,18 +166,13 @@ STAGE_CASE(a_client_that_was_away_starts_again_too) {
     room* house = &at->room;
     await_seats(house);
     assert_ok(net_socket_link_set(&(net_link_config){.loss_percent = 100}));
-    for (uint32_t i = 0; i < 240; i++) // it noticed the silence
-        room_step(house);
+    room_run(house, 240); // it noticed the silence
     assert_int_equal(net_client_get_phase(house->seats[0].client), NET_CLIENT_RESUMING);
     exchange(at, "");
     assert_ok(net_socket_link_set(NULL));
-    for (uint32_t i = 0;
-         i < 600 && net_client_get_phase(house->seats[0].client) != NET_CLIENT_ENDED; i++)
-        room_step(house);
+    room_await_end(house, 0, 600);
     come_back(at, 0, at->modules[0]);
-    for (uint32_t i = 0;
-         i < 600 && net_client_get_phase(house->seats[1].client) != NET_CLIENT_ENDED; i++)
-        room_step(house);
+    room_await_end(house, 1, 600);
     come_back(at, 1, at->modules[0]);
     await_seats(house);
     assert_int_equal(net_server_get_counters(house->server)->joins, 2);
@@ -201,8 +183,7 @@ STAGE_CASE(a_client_whose_game_does_not_fit_reads_why) {
     await_seats(house);
     exchange(at, "lamp { \"glow:u32\"{ _replicate:b=yes; value:u32=3 } }\n");
     all_come_back(at, house->module);
-    for (uint32_t i = 0; i < 120; i++)
-        room_step(house);
+    room_run(house, 120);
     char text[256];
     assert_int_equal(net_client_get_end(house->seats[0].client), NET_CLIENT_END_REFUSED);
     assert_int_not_equal(net_client_refusal(house->seats[0].client, text, sizeof text), 0);
@@ -297,8 +278,7 @@ MOVED_CASE(players_come_back_to_another_server_of_the_match) {
     uint8_t secret[NET_RESUME_BYTES];
     assert_true(net_client_take_secret(house->seats[1].client, secret));
     come_back(at, 1, house->module);
-    for (uint32_t i = 0; i < 240; i++)
-        room_step(house);
+    room_run(house, 240);
     await_seats(house);
     assert_true(house->seats[0].client->is_rebased);
     assert_false(house->seats[1].client->is_rebased);
@@ -309,8 +289,7 @@ MOVED_CASE(players_come_back_to_another_server_of_the_match) {
         assert_int_equal(net_client_player(house->seats[i].client),
                          net_match_player(house->match, number));
     }
-    for (uint32_t i = 0; i < 70; i++) // a roster that was withheld
-        room_step(house);
+    room_run(house, 70); // a roster that was withheld
     assert_string_equal(net_client_player_name(house->seats[0].client, 2), "member (2)");
     // That they are bots only they say.
     const net_roster* roster = &house->seats[0].client->roster;
@@ -320,19 +299,11 @@ MOVED_CASE(players_come_back_to_another_server_of_the_match) {
     assert_true(counters->joins == 0 && counters->drops == 0 && counters->clients == 2);
     // A third player is the next number, with a name of its own.
     room_sit(house, 2);
-    for (uint32_t i = 0; i < 120; i++)
-        room_step(house);
+    room_run(house, 120);
     assert_int_equal(net_client_number(house->seats[2].client), 3);
     assert_string_equal(net_client_player_name(house->seats[0].client, 3), "member (3)");
-    net_server_stop(house->server, house->now_us);
-    for (uint32_t i = 0; i < 120 && net_server_get_phase(house->server) != NET_SERVER_ENDED; i++)
-        room_step(house);
-    for (uint32_t i = 0; i < 3; i++) {
-        const net_client_report report = net_client_get_report(house->seats[i].client);
-        const net_peer_report* peer = server_report_of(house->server, report.client);
-        assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
-        assert_true(peer->is_caught_up && peer->scope.hash == report.scope.hash);
-    }
+    room_end_match(house);
+    seats_agree(house->server, house->seats, 3);
 }
 
 // A client that does not come leaves by a leave of the match.
@@ -344,11 +315,9 @@ MOVED_CASE(who_does_not_come_leaves_after_the_usual_time) {
     assert_int_equal(net_server_expect(house->server, 1, house->now_us), NET_ERR_FULL);
     const uint32_t ticks = (uint32_t)(NET_SILENCE_MS_MAX * 1000u / ROOM_TICK_US);
     assert_ok(net_socket_link_set(&(net_link_config){.loss_percent = 100}));
-    for (uint32_t i = 0; i < ticks - 2; i++)
-        room_step(house);
+    room_run(house, ticks - 2);
     assert_int_equal(net_match_players(house->match, NULL, 0), 2);
-    for (uint32_t i = 0; i < 5; i++)
-        room_step(house);
+    room_run(house, 5);
     assert_int_equal(net_match_players(house->match, NULL, 0), 0);
     assert_int_equal(net_server_get_counters(house->server)->clients, 0);
     assert_ok(net_socket_link_set(NULL));
@@ -394,16 +363,9 @@ STAGE_CASE(clients_come_back_for_new_settings) {
     }
     assert_int_equal(net_server_get_counters(house->server)->joins, 2);
     assert_int_equal(net_server_get_counters(house->server)->drops, 0);
-    net_server_stop(house->server, house->now_us);
-    for (uint32_t i = 0; i < 120 && net_server_get_phase(house->server) != NET_SERVER_ENDED; i++)
-        room_step(house);
+    room_end_match(house);
     assert_int_equal(control(at, "set", text), NET_ERR_CLOSED);
-    for (uint32_t i = 0; i < 2; i++) {
-        const net_client_report report = net_client_get_report(house->seats[i].client);
-        assert_true(server_report_of(house->server, report.client)->scope.hash ==
-                    report.scope.hash);
-        assert_false(report.differs);
-    }
+    seats_agree(house->server, house->seats, 2);
 }
 
 STAGE_CASE(a_paused_match_stands_still_and_its_clients_stay) {
@@ -412,19 +374,16 @@ STAGE_CASE(a_paused_match_stands_still_and_its_clients_stay) {
     const ecs_tick tick = net_match_tick(house->match);
     net_server_pause_after(house->server, 0);
     assert_true(net_server_is_paused(house->server));
-    for (uint32_t i = 0; i < 45 * 60; i++) // longer than a silent client is kept
-        room_step(house);
+    room_run(house, 45 * 60); // longer than a silent client is kept
     assert_true(net_match_tick(house->match) == tick);
     assert_int_equal(net_server_get_phase(house->server), NET_SERVER_RUNNING);
     assert_int_equal(net_server_get_counters(house->server)->clients, 2);
     net_server_pause_after(house->server, 3);
     assert_false(net_server_is_paused(house->server));
-    for (uint32_t i = 0; i < 10; i++)
-        room_step(house);
+    room_run(house, 10);
     assert_true(net_match_tick(house->match) == tick + 3 && net_server_is_paused(house->server));
     net_server_pause_after(house->server, UINT64_MAX);
-    for (uint32_t i = 0; i < 60; i++)
-        room_step(house);
+    room_run(house, 60);
     assert_true(net_match_tick(house->match) == tick + 63);
     await_seats(house);
     assert_int_equal(net_server_get_counters(house->server)->drops, 0);
@@ -439,8 +398,7 @@ STAGE_CASE(a_kicked_client_reads_why) {
     assert_true(net_server_kick(house->server, client, "for a walk"));
     assert_false(net_server_kick(house->server, client, "again"));
     const net_client* kicked = house->seats[1].client;
-    for (uint32_t i = 0; i < 600 && net_client_get_phase(kicked) != NET_CLIENT_ENDED; i++)
-        room_step(house);
+    room_await_end(house, 1, 600);
     assert_int_equal(net_client_get_phase(kicked), NET_CLIENT_ENDED);
     assert_int_equal(server_report_of(house->server, client)->end, NET_END_GAME);
     assert_int_equal(net_match_player(house->match, client), ECS_ENTITY_NONE);

@@ -299,14 +299,7 @@ static void expect_equal_worlds(takeover* at) {
     net_server_stop(house->server, house->now_us);
     for (uint32_t i = 0; i < 240 && net_server_get_phase(house->server) != NET_SERVER_ENDED; i++)
         step(at);
-    for (uint32_t i = 0; i < SEATS; i++) {
-        const net_client_report report = net_client_get_report(house->seats[i].client);
-        const net_peer_report* peer = server_report_of(house->server, report.client);
-        assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
-        assert_false(report.differs);
-        assert_true(peer->is_caught_up && peer->scope.hash == report.scope.hash);
-        assert_int_equal(report.packets_malformed, 0);
-    }
+    seats_agree(house->server, house->seats, SEATS);
 }
 
 // What a person sees at the end is what the client has.

@@ -49,13 +49,10 @@ CASE(the_longest_values_cross_a_line_that_loses) {
         uint64_t dropped[NET_DROP_COUNT];
         net_server_dropped(at.server, dropped);
         assert_int_equal(dropped[NET_DROP_VARSIZE_LONG], 0);
+        seats_agree(at.server, at.seats, CLIENTS);
         for (uint32_t i = 0; i < CLIENTS; i++) {
-            net_client_report report = net_client_get_report(at.seats[i].client);
-            assert_int_equal(report.end, NET_CLIENT_END_GOODBYE);
-            assert_int_equal(report.packets_malformed, 0);
+            const net_client_report report = net_client_get_report(at.seats[i].client);
             const net_peer_report* peer = server_report_of(at.server, report.client);
-            assert_true(peer->is_caught_up);
-            assert_true(peer->scope.hash == report.scope.hash);
             assert_true(peer->scope.bytes > 40000); // at least four values
         }
         room_close(&at);
