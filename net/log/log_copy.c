@@ -169,8 +169,7 @@ static net_result copy_records(copy* self) {
             is_behind = self->file != NULL;
             has_begin = false;
         }
-        if (record.kind == NET_LOG_KIND_CLOSE || record.kind == NET_LOG_KIND_OTHER ||
-            record.kind == NET_LOG_KIND_ALIVE) {
+        if (!net_log_kinds[record.kind].is_copied) {
             self->result->records_left_out += record.kind == NET_LOG_KIND_OTHER;
             continue;
         }

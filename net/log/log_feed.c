@@ -143,9 +143,7 @@ static bool is_old(net_log_file_feed* self, const net_log_record* record) {
 static bool take(net_log_file_feed* self, net_log_record* record) {
     while (net_log_cursor_next(self->reader, &self->cursor, record)) {
         if (self->cursor.resumed > self->order.last_end) return true;
-        if (record->kind != NET_LOG_KIND_STATE && record->kind != NET_LOG_KIND_OTHER &&
-            !is_old(self, record))
-            return true;
+        if (net_log_kinds[record->kind].is_streamed && !is_old(self, record)) return true;
     }
     return false;
 }

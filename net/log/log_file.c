@@ -421,7 +421,7 @@ net_log_draft* net_log_file_begin(net_log_file* file) {
 static void call_tap(const net_log_file* file, net_log_kind kind, ecs_tick tick,
                      const uint8_t* record, uint32_t size) {
     const net_log_tap* tap = &file->config.tap;
-    if (!tap->record || kind == NET_LOG_KIND_STATE) return;
+    if (!tap->record || !net_log_kinds[kind].is_streamed) return;
     tap->record(tap->context, (uint32_t)kind, tick, record + NET_LOG_QUEUE_PREFIX_BYTES,
                 size - NET_LOG_QUEUE_PREFIX_BYTES);
 }
@@ -455,7 +455,7 @@ void net_log_file_end(net_log_file* file, net_log_kind kind, ecs_tick tick) {
     }
     BASE_VALIDATE((net_log_queue_validate(&file->queue, file->next_number), true));
     file->next_number++;
-    file->pushed_tick = tick - net_log_is_between(kind);
+    file->pushed_tick = tick - (net_log_kinds[kind].stage == NET_LOG_BETWEEN);
     file->pushed_ends += kind == NET_LOG_KIND_END;
     file->has_close = file->has_close || kind == NET_LOG_KIND_CLOSE;
     // A lost wake-up costs at most NET_LOG_WAKE_MS: the lock is not worth a stall.

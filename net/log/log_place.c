@@ -159,15 +159,12 @@ net_log_order net_log_order_of(const net_log_block* block, const uint8_t* payloa
     net_log_record first;
     const uint8_t* data = net_log_next_span(&bytes, &size);
     if (!data || !net_log_record_read(&first, data, size)) return (net_log_order){0};
-    ecs_tick tick = first.tick;
-    switch (first.kind) {
-    case NET_LOG_KIND_BEGIN:
-    case NET_LOG_KIND_CONTROL:
-    case NET_LOG_KIND_ALIVE:
-        return (net_log_order){.tick = tick - (tick > 0), .last_end = tick - (tick > 0)};
-    case NET_LOG_KIND_END:
-        return (net_log_order){.tick = tick, .is_in_tick = tick > 0, .last_end = tick - (tick > 0)};
-    default:
-        return (net_log_order){.tick = tick, .last_end = tick};
-    }
+    const net_log_stage stage = net_log_kinds[first.kind].stage;
+    const bool is_early = stage == NET_LOG_OPENS || stage == NET_LOG_BETWEEN; // in its block
+    const ecs_tick before = first.tick - (first.tick > 0);
+    if (stage == NET_LOG_ENDS)
+        return (net_log_order){
+            .tick = first.tick, .is_in_tick = first.tick > 0, .last_end = before};
+    const ecs_tick tick = is_early ? before : first.tick;
+    return (net_log_order){.tick = tick, .last_end = tick};
 }

@@ -14,6 +14,7 @@
 #include "proto/pb_wire.h"
 #include "state/schema.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +22,8 @@ enum {
     ITEM_BYTES_MAX = NET_EVENT_PAYLOAD_BYTES_MAX + 64,
     TAG_TICK = 1,
     TAG_CHANGES = 5,
+    TAG_EVENTS = 6,
+    TAG_LEFT_OUT = 7,
     TAG_VERB = 2,
     TAG_ARGUMENT = 3,
     TAG_REASON = 2,
@@ -137,9 +140,9 @@ static bool read_end_field(net_log_record* record, const proto_pb_field* field) 
         record->changes = field->data;
         record->changes_bytes = (uint32_t)field->size;
         return field->type == 2;
-    case 6:
+    case TAG_EVENTS:
         return read_items(record, field);
-    case 7:
+    case TAG_LEFT_OUT:
         return take_u32(field, &record->events_left_out);
     default:
         return true;
@@ -170,22 +173,32 @@ static bool read_control_field(net_log_record* record, const proto_pb_field* fie
     return true;
 }
 
-static bool read_kind_field(net_log_record* record, const proto_pb_field* field) {
-    switch (record->kind) {
-    case NET_LOG_KIND_BEGIN:
-        return read_begin_field(record, field);
-    case NET_LOG_KIND_END:
-        return read_end_field(record, field);
-    case NET_LOG_KIND_STATE:
-        return read_state_field(record, field);
-    case NET_LOG_KIND_CONTROL:
-        return read_control_field(record, field);
-    case NET_LOG_KIND_ALIVE:
-        return field->id != TAG_REASON || take_u32(field, &record->reason);
-    default:
-        return read_close_field(record, field);
-    }
+static bool read_alive_field(net_log_record* record, const proto_pb_field* field) {
+    return field->id != TAG_REASON || take_u32(field, &record->reason);
 }
+
+#define KIND(NAME, name, SHOWN, ...)                                                               \
+    [NET_LOG_KIND_##NAME] = {.word = #name,                                                        \
+                             .counts_offset = offsetof(net_log_stats, name##s),                    \
+                             .shown_as = NET_LOG_KIND_##SHOWN,                                     \
+                             __VA_ARGS__}
+
+const net_log_kind_row net_log_kinds[NET_LOG_KINDS] = {
+    KIND(OTHER, other, OTHER, .stage = NET_LOG_ANYWHERE),
+    KIND(BEGIN, begin, BEGIN, .stage = NET_LOG_OPENS, .is_copied = true, .is_run = true,
+         .is_streamed = true, .read = read_begin_field),
+    KIND(END, end, END, .stage = NET_LOG_ENDS, .is_copied = true, .is_run = true,
+         .is_streamed = true, .shown_fields = 1u << TAG_EVENTS | 1u << TAG_LEFT_OUT,
+         .read = read_end_field),
+    KIND(CLOSE, close, CLOSE, .stage = NET_LOG_CLOSES, .is_run = true, .is_streamed = true,
+         .read = read_close_field),
+    KIND(STATE, state, STATE, .stage = NET_LOG_AFTER, .is_copied = true,
+         .shown_fields = 1u << TAG_CHANGES, .read = read_state_field),
+    KIND(CONTROL, control, ALIVE, .stage = NET_LOG_BETWEEN, .is_copied = true, .is_run = true,
+         .is_streamed = true, .read = read_control_field),
+    KIND(ALIVE, alive, ALIVE, .stage = NET_LOG_BETWEEN, .is_streamed = true,
+         .shown_fields = 1u << TAG_REASON, .read = read_alive_field),
+};
 
 static bool read_body(net_log_record* record) {
     base_reader reader = base_reader_make(record->body, record->body_bytes);
@@ -195,7 +208,7 @@ static bool read_body(net_log_record* record) {
             record->tick = field.number;
             if (field.type != 0) return false;
         }
-        if (!read_kind_field(record, &field)) return false;
+        if (!net_log_kinds[record->kind].read(record, &field)) return false;
     }
     return !reader.failed && (record->kind != NET_LOG_KIND_CONTROL || record->verb[0] != 0);
 }
@@ -323,23 +336,23 @@ bool net_log_order_add(net_log_order* order, const net_log_record* record) {
     if (record->kind == NET_LOG_KIND_OTHER) return ++order->others <= NET_LOG_OTHERS_MAX;
     order->others = 0;
     if (order->is_closed) return false;
-    switch (record->kind) {
-    case NET_LOG_KIND_BEGIN:
+    const bool is_now = record->tick == order->tick && !order->is_in_tick;
+    switch (net_log_kinds[record->kind].stage) {
+    case NET_LOG_OPENS:
         if (record->tick != order->tick + !order->is_in_tick || record->tick == 0) return false;
         order->is_in_tick = true;
         break;
-    case NET_LOG_KIND_END:
+    case NET_LOG_ENDS:
         if (!order->is_in_tick || record->tick != order->tick) return false;
         order->is_in_tick = false;
         order->last_end = record->tick;
         break;
-    case NET_LOG_KIND_STATE:
-        return !order->is_in_tick && record->tick == order->tick && record->tick > 0;
-    case NET_LOG_KIND_CONTROL:
-    case NET_LOG_KIND_ALIVE:
+    case NET_LOG_AFTER:
+        return is_now && record->tick > 0;
+    case NET_LOG_BETWEEN:
         return !order->is_in_tick && record->tick > 0 && record->tick == order->tick + 1;
     default:
-        if (order->is_in_tick || record->tick != order->tick) return false;
+        if (!is_now) return false;
         order->is_closed = true;
     }
     order->tick = record->tick;

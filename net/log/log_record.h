@@ -14,21 +14,15 @@
 
 #define NET_LOG_RECORD_BYTES_MAX (1u << 19)
 
-typedef enum net_log_kind {
-    NET_LOG_KIND_OTHER, ///< of a later version: skipped
-    NET_LOG_KIND_BEGIN,
-    NET_LOG_KIND_END,
-    NET_LOG_KIND_CLOSE,
-    NET_LOG_KIND_STATE,   ///< a part of the tick's state, behind its end
-    NET_LOG_KIND_CONTROL, ///< of the tick that comes next, in front of its begin
-    NET_LOG_KIND_ALIVE,   ///< no tick ran; of the tick that comes next
-    NET_LOG_KINDS,
-} net_log_kind;
-
-/// Does it stand between two ticks, and name the one that comes next?
-static inline bool net_log_is_between(net_log_kind kind) {
-    return kind == NET_LOG_KIND_CONTROL || kind == NET_LOG_KIND_ALIVE;
-}
+/// Where a record is among the ticks, which says which tick it names.
+typedef enum net_log_stage {
+    NET_LOG_ANYWHERE,
+    NET_LOG_OPENS,   ///< it begins a tick, or is in it
+    NET_LOG_ENDS,    ///< it ends the tick
+    NET_LOG_AFTER,   ///< after the end of a tick, which it names
+    NET_LOG_BETWEEN, ///< between two ticks: it names the one that comes
+    NET_LOG_CLOSES,  ///< after the last tick, which it names
+} net_log_stage;
 
 typedef enum net_log_item_kind {
     NET_LOG_ITEM_LEAVE = 2, ///< the field's number in TickBegin
@@ -73,6 +67,21 @@ typedef struct net_log_record {
     const uint8_t* body;
     size_t body_bytes;
 } net_log_record;
+
+/// What is known of a kind.
+typedef struct net_log_kind_row {
+    const char* word;
+    net_log_stage stage;
+    bool is_copied;         ///< into a slice and a repaired log
+    bool is_run;            ///< a match that runs again takes it
+    bool is_streamed;       ///< to who follows a match
+    net_log_kind shown_as;  ///< what spectators get of it; OTHER: no writer of ours writes it
+    uint32_t shown_fields;  ///< bits: the fields of its body that they get
+    uint32_t counts_offset; ///< in net_log_stats: its count, then its bytes
+    /// Check and take a field of its body, but the tick. @return false: no writer writes it.
+    bool (*read)(net_log_record* record, const proto_pb_field* field);
+} net_log_kind_row;
+extern const net_log_kind_row net_log_kinds[NET_LOG_KINDS];
 
 /// Is it the name of a control: [a-z_], 1 to NET_CONTROL_VERB_BYTES_MAX - 1 of them?
 bool net_log_is_verb(const char* verb, size_t size);

@@ -135,7 +135,7 @@ static bool read_end(saving* self) {
         const uint8_t* data = base_reader_skip(&bytes, record_bytes);
         is_whole = data && net_log_record_read(&next, data, record_bytes);
         BASE_ASSERT(is_whole);
-        if (net_log_is_between(next.kind)) continue;
+        if (net_log_kinds[next.kind].stage == NET_LOG_BETWEEN) continue;
         record = next;
         if (record.kind != NET_LOG_KIND_END && record.kind != NET_LOG_KIND_CLOSE) continue;
         self->tick = record.tick;

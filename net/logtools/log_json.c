@@ -204,9 +204,8 @@ static bool put_others(dump* self, uint64_t* count, uint64_t* bytes) {
 }
 
 static void put_record(dump* self, const net_log_record* record) {
-    static const char* const names[] = {"other", "begin",   "end",  "close",
-                                        "state", "control", "alive"};
-    json_put(&self->json, "{\"%s\":{\"tick\":%" PRIu64, names[record->kind], record->tick);
+    json_put(&self->json, "{\"%s\":{\"tick\":%" PRIu64, net_log_kinds[record->kind].word,
+             record->tick);
     if (record->kind == NET_LOG_KIND_BEGIN) {
         put_items(self, record, NET_LOG_ITEM_LEAVE, "leaves");
         put_items(self, record, NET_LOG_ITEM_JOIN, "joins");

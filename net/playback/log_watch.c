@@ -23,8 +23,6 @@ enum {
     FIELD_IDENTITY = 2,
     FIELD_FEATURES = 14,
     FIELD_CHANGES = 5,
-    FIELD_EVENTS = 6,
-    FIELD_LEFT_OUT = 7,
     FIELD_REASON = 2,
 };
 // Of the header's fields a record keeps these, as they are: version, game, build, hashes of content
@@ -112,40 +110,22 @@ static bool write_header(net_log_watch* watch, const uint8_t* data, size_t size,
 
 // ---- records ----
 
-static void write_end(const net_log_record* record, proto_pb_writer* to) {
-    base_reader reader = base_reader_make(record->body, record->body_bytes);
-    const size_t mark = to->size;
-    proto_pb_field field;
-    proto_pb_write_varint(to, 0); // sums: as before
-    proto_pb_write_end(to, mark, FIELD_CHANGES);
-    while (proto_pb_next(&reader, &field))
-        if (field.id == FIELD_EVENTS || field.id == FIELD_LEFT_OUT) copy_field(to, &field);
-}
-
 // The body of what becomes of a record. @return its kind; OTHER: no writer of ours wrote it.
 static net_log_kind write_record(const net_log_record* record, proto_pb_writer* to) {
+    const net_log_kind_row* kind = &net_log_kinds[record->kind];
+    base_reader reader = base_reader_make(record->body, record->body_bytes);
+    proto_pb_field field;
     proto_pb_write_number(to, 1, record->tick);
-    switch (record->kind) {
-    case NET_LOG_KIND_BEGIN:
-    case NET_LOG_KIND_CLOSE:
-        return record->kind;
-    case NET_LOG_KIND_END:
-        write_end(record, to);
-        return record->kind;
-    case NET_LOG_KIND_STATE:
-        proto_pb_write_bytes(to, FIELD_CHANGES, record->changes, record->changes_bytes);
-        return record->kind;
-    case NET_LOG_KIND_ALIVE:
-        proto_pb_write_number(to, FIELD_REASON, record->reason);
-        return record->kind;
-    case NET_LOG_KIND_CONTROL:
+    if (record->kind == NET_LOG_KIND_CONTROL)
         proto_pb_write_number(to, FIELD_REASON, NET_IDLE_PAUSED);
-        return NET_LOG_KIND_ALIVE;
-    case NET_LOG_KIND_OTHER:
-    case NET_LOG_KINDS:
-        break;
+    if (record->kind == NET_LOG_KIND_END) {
+        const size_t mark = to->size;
+        proto_pb_write_varint(to, 0); // sums: as before
+        proto_pb_write_end(to, mark, FIELD_CHANGES);
     }
-    return NET_LOG_KIND_OTHER;
+    while (proto_pb_next(&reader, &field))
+        if (field.id < 32 && (kind->shown_fields >> field.id & 1)) copy_field(to, &field);
+    return kind->shown_as;
 }
 
 static bool write_records(net_log_watch* watch, const net_log_block* block, proto_pb_writer* to) {

@@ -490,14 +490,9 @@ net_result net_log_read_stats(net_log_reader* reader, net_log_stats* stats) {
     net_log_cursor cursor = net_log_cursor_begin(reader);
     net_log_record record;
     while (net_log_cursor_next(reader, &cursor, &record)) {
-        uint64_t* const counts[] = {&stats->others, &stats->begins,   &stats->ends,  &stats->closes,
-                                    &stats->states, &stats->controls, &stats->alives};
-        uint64_t* const bytes[] = {&stats->other_bytes, &stats->begin_bytes, &stats->end_bytes,
-                                   &stats->close_bytes, &stats->state_bytes, &stats->control_bytes,
-                                   &stats->alive_bytes};
-        BASE_ASSERT(record.kind < BASE_COUNT(counts));
-        *counts[record.kind] += 1;
-        *bytes[record.kind] += record.size;
+        uint64_t* counts = (void*)((char*)stats + net_log_kinds[record.kind].counts_offset);
+        counts[0] += 1;
+        counts[1] += record.size;
         if (record.kind == NET_LOG_KIND_STATE) stats->changes_bytes += record.changes_bytes;
         if (record.kind == NET_LOG_KIND_BEGIN || record.kind == NET_LOG_KIND_END)
             count_items(&record, stats);

@@ -136,23 +136,9 @@ static bool take(net_log_delay* delay, const net_log_record* record) {
         report->given = record->tick > 0 ? record->tick - 1 : 0;
         delay->whole = report->given;
     }
-    switch (record->kind) {
-    case NET_LOG_KIND_END:
-        delay->whole = report->newest = record->tick;
-        return keep(delay, record);
-    case NET_LOG_KIND_CLOSE:
-        delay->whole = record->tick + 1;
-        return keep(delay, record);
-    case NET_LOG_KIND_BEGIN:
-    case NET_LOG_KIND_CONTROL:
-        return keep(delay, record);
-    case NET_LOG_KIND_STATE:
-    case NET_LOG_KIND_ALIVE:
-    case NET_LOG_KIND_OTHER:
-    case NET_LOG_KINDS:
-        break;
-    }
-    return true;
+    if (record->kind == NET_LOG_KIND_END) delay->whole = report->newest = record->tick;
+    if (record->kind == NET_LOG_KIND_CLOSE) delay->whole = record->tick + 1;
+    return !net_log_kinds[record->kind].is_run || keep(delay, record);
 }
 
 net_result net_log_delay_poll(net_log_delay* delay, uint64_t now_us) {

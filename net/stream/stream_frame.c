@@ -26,11 +26,6 @@ _Static_assert(NET_STREAM_HEAD_BYTES + NET_LOG_RECORD_BYTES_MAX + NET_STREAM_BRO
                    NET_BROKER_PAYLOAD_BYTES_MIN,
                "a broker must take the longest record");
 
-bool net_stream_is_kind(net_log_kind kind) {
-    return kind == NET_LOG_KIND_BEGIN || kind == NET_LOG_KIND_END || kind == NET_LOG_KIND_CLOSE ||
-           kind == NET_LOG_KIND_CONTROL || kind == NET_LOG_KIND_ALIVE;
-}
-
 // ---- writing ----
 
 // The body of an end, without its sums.
@@ -46,7 +41,7 @@ static void copy_end(const uint8_t* data, size_t size, proto_pb_writer* target) 
 
 uint32_t net_stream_record_write(net_log_kind kind, const void* data, uint32_t size,
                                  uint8_t* target) {
-    BASE_ASSERT(net_stream_is_kind(kind));
+    BASE_ASSERT(net_log_kinds[kind].is_streamed);
     base_reader reader = base_reader_make(data, size);
     proto_pb_field field;
     if (kind != NET_LOG_KIND_END || !proto_pb_next(&reader, &field) ||

@@ -30,8 +30,6 @@ typedef struct net_stream_frame {
     size_t header_bytes;
 } net_stream_frame;
 
-/// Is it a kind that the stream has?
-bool net_stream_is_kind(net_log_kind kind);
 /// Pack a record as the stream has it: the end of a tick goes without its sums. `target` has room
 /// for `size` bytes. @return the bytes it took.
 uint32_t net_stream_record_write(net_log_kind kind, const void* data, uint32_t size,

@@ -139,7 +139,7 @@ static bool give_from_ring(net_stream_tap* self, uint64_t number) {
 static bool next_streamed(net_stream_tap* self, net_log_record* record) {
     while (net_log_cursor_next(self->reader, &self->walk, record)) {
         if (self->walk.resumed > 0) return false;
-        if (net_stream_is_kind(record->kind)) return true;
+        if (net_log_kinds[record->kind].is_streamed) return true;
     }
     return false;
 }

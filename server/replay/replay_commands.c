@@ -55,20 +55,16 @@ int server_replay_stats(server_replay* self) {
     net_log_stats stats;
     net_result result = net_log_read_stats(self->reader, &stats);
     self->has_result = true;
-    printf("begin records=%" PRIu64 " bytes=%" PRIu64 "\n", stats.begins, stats.begin_bytes);
-    printf("end records=%" PRIu64 " bytes=%" PRIu64 " changes_bytes=%" PRIu64 "\n", stats.ends,
-           stats.end_bytes, stats.changes_bytes);
-    printf("state records=%" PRIu64 " bytes=%" PRIu64 "\n", stats.states, stats.state_bytes);
-    printf("close records=%" PRIu64 " bytes=%" PRIu64 "\n", stats.closes, stats.close_bytes);
-    printf("control records=%" PRIu64 " bytes=%" PRIu64 "\n", stats.controls, stats.control_bytes);
-    printf("alive records=%" PRIu64 " bytes=%" PRIu64 "\n", stats.alives, stats.alive_bytes);
-    printf("other records=%" PRIu64 " bytes=%" PRIu64 "\n", stats.others, stats.other_bytes);
-    printf("items joins=%" PRIu64 " leaves=%" PRIu64 " inputs=%" PRIu64 " input_repeats=%" PRIu64
-           " client_events=%" PRIu64 " server_events=%" PRIu64 "\n",
-           stats.joins, stats.leaves, stats.inputs, stats.input_repeats, stats.client_events,
-           stats.server_events);
-    uint64_t packed = stats.begin_bytes + stats.end_bytes + stats.close_bytes + stats.state_bytes +
-                      stats.control_bytes + stats.alive_bytes + stats.other_bytes;
+    uint64_t packed = 0;
+#define PUT_KIND(NAME, kind)                                                                       \
+    printf(#kind " records=%" PRIu64 " bytes=%" PRIu64 "\n", stats.kind##s, stats.kind##_bytes);   \
+    packed += stats.kind##_bytes;
+    NET_LOG_KIND_LIST(PUT_KIND)
+#undef PUT_KIND
+    printf("items changes_bytes=%" PRIu64 " joins=%" PRIu64 " leaves=%" PRIu64 " inputs=%" PRIu64
+           " input_repeats=%" PRIu64 " client_events=%" PRIu64 " server_events=%" PRIu64 "\n",
+           stats.changes_bytes, stats.joins, stats.leaves, stats.inputs, stats.input_repeats,
+           stats.client_events, stats.server_events);
     double minutes = (double)info->last_tick / info->tick_rate_hz / 60.0;
     printf("total ticks=%" PRIu64 " file_bytes=%" PRIu64 " record_bytes=%" PRIu64
            " bytes_per_minute=%.0f\n",

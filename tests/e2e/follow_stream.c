@@ -26,7 +26,7 @@ static int fail(const char* text) {
 static uint32_t next_of_log(net_log_reader* reader, net_log_cursor* cursor) {
     net_log_record record;
     while (net_log_cursor_next(reader, cursor, &record))
-        if (net_stream_is_kind(record.kind))
+        if (net_log_kinds[record.kind].is_streamed)
             return net_stream_record_write(
                 record.kind, record.body + record.body_bytes - record.size, record.size, expected);
     return 0;

@@ -21,7 +21,7 @@ static void write_again(const net_stream_frame* frame) {
         for (size_t offset = 0; net_stream_frame_next(frame, &offset, &record, &data); count++) {
             static uint8_t copy[NET_LOG_RECORD_BYTES_MAX];
             uint32_t size = record.size;
-            if (net_stream_is_kind(record.kind))
+            if (net_log_kinds[record.kind].is_streamed)
                 size = net_stream_record_write(record.kind, data, size, copy);
             else
                 memcpy(copy, data, size);

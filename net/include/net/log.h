@@ -368,11 +368,28 @@ typedef struct net_log_keyframe {
 /// long as the reader.
 const net_log_keyframe* net_log_reader_keyframes(const net_log_reader* reader, uint32_t* count);
 
-/// Counts and packed bytes by kind of record.
+/// The kinds of records by their number in LOG.md: a name and a word. What else is known of a kind
+/// is its row in log/log_record.c.
+#define NET_LOG_KIND_LIST(X)                                                                       \
+    X(OTHER, other) /* of a later version: skipped */                                              \
+    X(BEGIN, begin)                                                                                \
+    X(END, end)                                                                                    \
+    X(CLOSE, close)                                                                                \
+    X(STATE, state)     /* a part of the tick's state, after its end */                            \
+    X(CONTROL, control) /* of the tick that comes next, before its begin */                        \
+    X(ALIVE, alive)     /* no tick ran; of the tick that comes next */
+typedef enum net_log_kind {
+#define NET_LOG_KIND_ENUM(NAME, word) NET_LOG_KIND_##NAME,
+    NET_LOG_KIND_LIST(NET_LOG_KIND_ENUM)
+#undef NET_LOG_KIND_ENUM
+        NET_LOG_KINDS,
+} net_log_kind;
+
+/// Counts and packed bytes by kind of record: begins, begin_bytes, ends...
 typedef struct net_log_stats {
-    uint64_t begins, ends, closes, states, controls, alives, others;
-    uint64_t begin_bytes, end_bytes, close_bytes, state_bytes, control_bytes, alive_bytes,
-        other_bytes;
+#define NET_LOG_KIND_COUNTS(NAME, word) uint64_t word##s, word##_bytes;
+    NET_LOG_KIND_LIST(NET_LOG_KIND_COUNTS)
+#undef NET_LOG_KIND_COUNTS
     uint64_t leaves, joins, client_events, inputs, input_repeats, server_events;
     uint64_t changes_bytes; ///< part of end_bytes
 } net_log_stats;
