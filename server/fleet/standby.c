@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// net/stream/standby.c decides. Here are the pipe that the broker's threads write to, and what
-// changes in this program when it gets the match: clients are let in, the stream's thread begins,
-// and the pacer makes the ticks.
+// net/stream/standby.c decides. Here are what wakes the loop when the broker has something, and
+// what changes in this program when it gets the match: clients are let in, the stream's thread
+// begins, and the pacer makes the ticks.
 #include "fleet.h"
 #include "operate/operator.h"
 #include "stream_nats.h"
@@ -14,11 +14,11 @@
 #include "net/socket.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #define MS UINT64_C(1000)
@@ -57,24 +57,10 @@ static int check_options(const server_program* self) {
 
 // ---- opening ----
 
-// On a thread of the broker's library. A pipe that is full wakes it too.
+// On a thread of the broker's library.
 static void wake(void* context) {
     const server_standby* self = context;
-    (void)!write(self->wake[1], "", 1);
-}
-
-static bool open_pipe(server_program* self) {
-    server_standby* standby = server_standby_of(self);
-    if (pipe(standby->wake) != 0) {
-        standby->wake[0] = standby->wake[1] = -1;
-        base_report(&self->reporter, NULL, 0, "a pipe: %s", strerror(errno));
-        return false;
-    }
-    for (uint32_t i = 0; i < 2; i++) {
-        (void)fcntl(standby->wake[i], F_SETFL, O_NONBLOCK);
-        (void)fcntl(standby->wake[i], F_SETFD, FD_CLOEXEC);
-    }
-    return true;
+    (void)eventfd_write(self->wake, 1);
 }
 
 // A standby may be there before the match.
@@ -127,12 +113,14 @@ static const server_ticks standby_ticks;
 static int open_standby(server_program* self) {
     server_config* config = &self->config;
     server_standby* standby = server_standby_of(self);
-    standby->wake[0] = standby->wake[1] = -1;
+    standby->wake = -1;
     if (!config->standby) return NET_EXIT_CLEAN;
     int code = check_options(self);
     if (code == NET_EXIT_CLEAN) code = server_fleet_wait(self);
     if (code != NET_EXIT_CLEAN || self->is_over) return code;
-    code = open_pipe(self) ? open_stream(self) : NET_EXIT_RUNTIME;
+    standby->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (standby->wake < 0) base_report(&self->reporter, NULL, 0, "an eventfd: %s", strerror(errno));
+    code = standby->wake < 0 ? NET_EXIT_RUNTIME : open_stream(self);
     if (code != NET_EXIT_CLEAN || self->is_over) return code;
     server_follow_begin(self, net_standby_follow(standby->standby));
     self->ticks = &standby_ticks;
@@ -147,7 +135,7 @@ static int listen_to_broker(server_program* self) {
     const server_standby* standby = server_standby_of(self);
     if (!standby->standby) return NET_EXIT_CLEAN;
     net_transport_enet_standby_set(self->transport, true);
-    server_program_hear(self, standby->wake[0]);
+    server_program_hear(self, standby->wake);
     return NET_EXIT_CLEAN;
 }
 
@@ -230,13 +218,6 @@ static bool run_tick(server_program* self, uint64_t now_us) {
 
 static const server_ticks standby_ticks = {.wake_us = wake_us, .run = run_tick};
 
-static void drain_pipe(server_standby* standby) {
-    char bytes[256];
-    ssize_t size;
-    while ((size = read(standby->wake[0], bytes, sizeof bytes)) > 0)
-        standby->is_woken = true;
-}
-
 // What would keep it from taking over well, when that begins.
 static void warn(server_program* self) {
     server_standby* standby = server_standby_of(self);
@@ -263,7 +244,8 @@ static void pass(server_program* self, uint64_t now_us) {
     if (!standby->standby) return;
     subject->is_unready = is_waiting(self);
     subject->standby = is_waiting(self) ? &standby->report : NULL;
-    drain_pipe(standby);
+    eventfd_t count;
+    if (eventfd_read(standby->wake, &count) == 0) standby->is_woken = true;
     if (!is_waiting(self)) {
         server_nats_close(standby->nats); // nothing is read any more
         standby->nats = NULL;
@@ -294,8 +276,7 @@ static int close_standby(server_program* self) {
     server_standby* standby = server_standby_of(self);
     net_standby_destroy(standby->standby);
     server_nats_close(standby->nats);
-    for (uint32_t i = 0; i < 2 && self->config.standby; i++)
-        if (standby->wake[i] > 0) close(standby->wake[i]);
+    if (self->config.standby && standby->wake > 0) close(standby->wake);
     return NET_EXIT_CLEAN;
 }
 

@@ -10,11 +10,11 @@
 
 typedef struct server_nats server_nats; ///< stream_nats.h
 
-/// Zeroed at the start; `wake` is a pipe with a `standby` alone.
+/// Zeroed at the start, then `wake` is -1 while it is closed.
 typedef struct server_standby {
     net_standby* standby; ///< NULL: no --standby
     server_nats* nats;    ///< the user that reads
-    int wake[2];          ///< a pipe: something came from the broker
+    int wake;             ///< an eventfd: something came from the broker
     net_standby_state state;
     net_standby_report report;
     uint64_t tick_us; ///< when a tick ran, or sessions were kept, last

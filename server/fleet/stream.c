@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One thread has the writer and the broker. The simulation's thread pushes records into the tap and
-// writes one byte into a pipe; the thread writes one into another pipe when ticks were stored. The
-// loop takes a copy of the status when the lock is free.
+// wakes the thread by an eventfd; the thread wakes the loop by another one when ticks were stored.
+// The loop takes a copy of the status when the lock is free.
 #include "stream.h"
 
 #include "stream_nats.h"
@@ -12,8 +12,6 @@
 #include "host/output.h"
 #include "host/setup.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
@@ -21,6 +19,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #define MS UINT64_C(1000)
@@ -41,9 +40,9 @@ struct server_stream {
     net_broker broker;
     net_stream_writer* writer;
     base_bytes header;
-    int wake[2];
-    _Atomic bool is_woken; // a byte is in the pipe
-    int stored[2];         // a byte in it: the loop should look
+    int wake;              // an eventfd: the thread should look
+    _Atomic bool is_woken; // it does
+    int stored;            // an eventfd: the loop should look
     _Atomic ecs_tick stored_tick;
     pthread_t thread;
     bool has_thread;
@@ -69,20 +68,19 @@ struct server_stream {
 
 // ---- the thread ----
 
-// From any thread. One byte is enough until the thread looks.
+// From any thread. Once is enough until the thread looks.
 static void wake(void* context) {
     server_stream* self = context;
-    if (!atomic_exchange(&self->is_woken, true)) (void)!write(self->wake[1], "", 1);
+    if (!atomic_exchange(&self->is_woken, true)) (void)eventfd_write(self->wake, 1);
 }
 
 static void wait_for_wake(server_stream* self, uint64_t until_us) {
-    char bytes[256];
-    struct pollfd wanted = {.fd = self->wake[0], .events = POLLIN};
+    eventfd_t count;
+    struct pollfd wanted = {.fd = self->wake, .events = POLLIN};
     const uint64_t now_us = net_loop_now_us();
     const uint64_t wait_ms = until_us > now_us ? (until_us - now_us + MS - 1) / MS : 0;
     if (wait_ms > 0) (void)poll(&wanted, 1, wait_ms < 1000 ? (int)wait_ms : 1000);
-    while (read(self->wake[0], bytes, sizeof bytes) == (ssize_t)sizeof bytes)
-        ;
+    (void)eventfd_read(self->wake, &count);
     atomic_store(&self->is_woken, false); // what comes from here on is looked at, or wakes again
 }
 
@@ -98,7 +96,7 @@ static void share(server_stream* self) {
     self->shared = counts;
     pthread_mutex_unlock(&self->mutex);
     if (atomic_exchange(&self->stored_tick, status->acked_tick) != status->acked_tick)
-        (void)!write(self->stored[1], "", 1);
+        (void)eventfd_write(self->stored, 1);
 }
 
 static void* run(void* context) {
@@ -347,10 +345,9 @@ static void say_trouble(server_stream* self, uint64_t now_us) {
 
 uint64_t server_stream_pass(server_stream* self, uint64_t now_us) {
     if (!self) return 0;
-    char bytes[64];
-    while (read(self->stored[0], bytes, sizeof bytes) == (ssize_t)sizeof bytes)
-        ;
-    if (!take_counts(self)) (void)!write(self->stored[1], "", 1); // look again, at once
+    eventfd_t count;
+    (void)eventfd_read(self->stored, &count);
+    if (!take_counts(self)) (void)eventfd_write(self->stored, 1); // look again, at once
     const net_stream_status* status = &self->counts.status;
     if (status->state == NET_STREAM_OWNED || status->state == NET_STREAM_CLAIMING)
         say_trouble(self, now_us);
@@ -394,7 +391,7 @@ bool server_stream_read_sync(const char* text, const base_reporter* reporter,
 }
 
 int server_stream_descriptor(const server_stream* stream) {
-    return stream->stored[0];
+    return stream->stored;
 }
 
 static void say_safety(server_stream* self, net_stream_safety before, ecs_tick newest,
@@ -484,21 +481,13 @@ net_log_tap server_stream_tap(server_stream* stream) {
     return net_stream_tap_log(stream->tap);
 }
 
-static bool open_pipe(int ends[2]) {
-    if (pipe(ends) != 0) return false;
-    for (uint32_t i = 0; i < 2; i++) {
-        (void)fcntl(ends[i], F_SETFL, O_NONBLOCK);
-        (void)fcntl(ends[i], F_SETFD, FD_CLOEXEC);
-    }
-    return true;
-}
-
 server_stream* server_stream_create(const server_stream_config* config) {
     server_stream* self = calloc(1, sizeof *self);
     if (!self) return NULL;
     self->config = *config;
     self->sync = config->sync;
-    self->wake[0] = self->wake[1] = self->stored[0] = self->stored[1] = -1;
+    self->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    self->stored = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     self->said_state = NET_STREAM_OWNED;
     base_bytes_init(&self->header, NULL);
     pthread_mutex_init(&self->mutex, NULL);
@@ -506,8 +495,8 @@ server_stream* server_stream_create(const server_stream_config* config) {
                                        .is_following = config->is_following,
                                        .wake = wake,
                                        .context = self};
-    const bool has_pipes = open_pipe(self->wake) && open_pipe(self->stored);
-    if (has_pipes && net_stream_tap_create(&tap, &self->tap) == NET_OK) return self;
+    const bool can_wake = self->wake >= 0 && self->stored >= 0;
+    if (can_wake && net_stream_tap_create(&tap, &self->tap) == NET_OK) return self;
     server_stream_destroy(self);
     return NULL;
 }
@@ -521,10 +510,8 @@ void server_stream_destroy(server_stream* self) {
     server_nats_close(self->nats);
     net_stream_tap_destroy(self->tap);
     base_bytes_deinit(&self->header);
-    for (uint32_t i = 0; i < 2; i++) {
-        if (self->wake[i] >= 0) close(self->wake[i]);
-        if (self->stored[i] >= 0) close(self->stored[i]);
-    }
+    if (self->wake >= 0) close(self->wake);
+    if (self->stored >= 0) close(self->stored);
     pthread_mutex_destroy(&self->mutex);
     free(self);
 }
