@@ -10,6 +10,7 @@
 #include "net/log.h"
 #include "host/setup.h"
 #include "net/match.h"
+#include "net/solo.h"
 #include "net/socket.h"
 #include "net/transport.h"
 
@@ -286,7 +287,7 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
         .seed = self->config.seed + index,
         .rate_bytes_max = (uint32_t)self->config.rate_bytes_max,
         .secret = one->has_secret ? one->secret : NULL,
-        .has_solo = true,
+        .solo = net_solo_part(),
         .trace = self->trace ? trace_update : NULL,
         .trace_context = self->trace,
         .stepped = self->config.record && index == 0 ? record_step : NULL,

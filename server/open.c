@@ -153,6 +153,7 @@ static int open_server(server_program* self) {
         .rate_bytes_max = (uint32_t)self->config.rate_bytes_max,
         .send_divisor = (uint32_t)self->config.send_divisor,
         .coder = self->config.coder,
+        .solo = self->solo,
         .is_threaded = self->config.net_threads > 0,
         .tap = self->tap,
         .is_following = self->ticks != NULL,

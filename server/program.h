@@ -25,12 +25,12 @@ typedef enum server_phase {
     SERVER_PREPARE, ///< before the module: options are checked, a match that is elsewhere is found
     SERVER_MATCH,   ///< the module is there: who has a match makes it, else the core does
     SERVER_BOUND,   ///< the port is bound, and keys are still in memory
-    SERVER_LISTENING, ///< before the server: `outer`, `observer`, `tap`, `ticks` are set here at last
-    SERVER_OPENED,    ///< the server is there
-    SERVER_READY,     ///< the `ready` line is out
-    SERVER_REPORT,    ///< the match has ended: files, and the log's end
-    SERVER_STOP,      ///< what reads the server closes
-    SERVER_CLOSE,     ///< server and match are gone, the transport is there
+    SERVER_LISTENING, ///< before the server: `outer`, `observer`, `ticks` and the like are set here at last
+    SERVER_OPENED, ///< the server is there
+    SERVER_READY,  ///< the `ready` line is out
+    SERVER_REPORT, ///< the match has ended: files, and the log's end
+    SERVER_STOP,   ///< what reads the server closes
+    SERVER_CLOSE,  ///< server and match are gone, the transport is there
     SERVER_PHASE_COUNT
 } server_phase;
 
@@ -98,6 +98,7 @@ struct server_program {
     net_transport* outer; ///< what the server gets: `transport`, or what a part puts before it
     net_observer observer;
     const struct net_send_tap* tap; ///< looks at what is sent; NULL: none
+    const struct net_solo* solo;    ///< solo code; NULL: shared code alone
     const server_ticks* ticks;      ///< NULL: the match runs here
     uint64_t identity;              ///< of the match; 0: the core draws it
     server_access access;

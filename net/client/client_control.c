@@ -33,7 +33,7 @@ void net_client_greet(net_client* client) {
     hello.name = name;
     hello.is_bot = client->config.is_bot;
     hello.rate_bytes_max = client->config.rate_bytes_max;
-    hello.has_solo = client->config.has_solo;
+    hello.has_solo = client->config.solo != NULL;
     hello.is_spectator = client->config.is_spectator;
     if (match) {
         hello.schema_hash = net_schema_hash(net_match_schema(match));
@@ -280,7 +280,7 @@ static bool is_same_match(const net_client* client, const Shoal__Wire__Welcome* 
 
 bool net_client_rebase(net_client* client, const Shoal__Wire__Welcome* welcome) {
     BASE_ASSERT(client->mirror && client->varsize);
-    if ((welcome->is_solo && !client->config.has_solo) || !are_settings_right(client, welcome)) {
+    if ((welcome->is_solo && !client->config.solo) || !are_settings_right(client, welcome)) {
         net_client_malformed(client);
         return false;
     }
@@ -288,7 +288,8 @@ bool net_client_rebase(net_client* client, const Shoal__Wire__Welcome* welcome) 
         net_client_end_exchanged(client);
         return false;
     }
-    const net_result result = net_mirror_rebase(client->mirror, welcome->is_solo);
+    const net_result result =
+        net_mirror_rebase(client->mirror, welcome->is_solo ? client->config.solo : NULL);
     if (result != NET_OK) {
         net_client_overrun(client, result);
         return false;
@@ -387,7 +388,7 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
     if ((client->phase != NET_CLIENT_GREETING && !is_anew) || !client->config.match ||
         welcome->client == 0 || welcome->tick_rate_hz < NET_TICK_RATE_HZ_MIN ||
         welcome->tick_rate_hz > NET_TICK_RATE_HZ_MAX || welcome->is_resumed ||
-        (welcome->is_solo && !client->config.has_solo) ||
+        (welcome->is_solo && !client->config.solo) ||
         (welcome->is_spectator && !client->config.is_spectator) ||
         (welcome->resume.len != 0 && welcome->resume.len != NET_RESUME_BYTES) ||
         !are_settings_right(client, welcome)) {
@@ -408,7 +409,7 @@ static void receive_welcome(net_client* client, const Shoal__Wire__Welcome* welc
         .index_max = index_max,
         .trace = client->config.trace ? trace_update : NULL,
         .trace_context = client,
-        .is_solo = welcome->is_solo,
+        .solo = welcome->is_solo ? client->config.solo : NULL,
     };
     if (client->config.presenter) {
         net_presenter_begin(client->config.presenter, client->config.match);

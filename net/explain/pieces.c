@@ -3,8 +3,6 @@
 // comes from the writer: whose slot it is, and the base rows.
 #include "explain/pieces.h"
 
-#include "replicate/solo_sender.h"
-
 #include "base/assert.h"
 
 typedef struct apart {
@@ -189,7 +187,8 @@ static void read_run(apart* a, const net_record_group* run) {
 
 bool net_pieces_read(net_repl_state* repl, const proto_bit_writer* output, uint64_t first_bit,
                      const net_piece_sink* sink) {
-    if (repl->solo && net_solo_sender_take_apart(repl->solo, repl, sink, &first_bit)) return true;
+    if (repl->solo && repl->replicator->solo->take_apart(repl->solo, repl, sink, &first_bit))
+        return true;
     net_replicator_lane* lane = &repl->replicator->lanes[repl->lane];
     proto_bit_reader reader = {
         .data = output->data, .offset_bits = first_bit, .size_bits = output->size_bits};

@@ -33,13 +33,19 @@ net_result net_mirror_create(const net_mirror_config* config, net_mirror** mirro
     const base_allocator* memory = &made->memory.allocator;
     made->part_count = net_rows_component_count(config->rows) + 1;
     made->parts = base_allocate_zero(memory, made->part_count * sizeof *made->parts);
-    if (config->is_solo) made->solo = net_solo_receiver_create(memory);
-    if (!made->parts || (config->is_solo && !made->solo)) {
+    if (!made->parts || !net_mirror_use_solo(made, config->solo)) {
         net_mirror_destroy(made);
         return NET_ERR_MEMORY;
     }
     *mirror = made;
     return NET_OK;
+}
+
+bool net_mirror_use_solo(net_mirror* mirror, const net_solo* solo) {
+    if (mirror->solo) mirror->solo->receiver_destroy(mirror->receiver);
+    mirror->solo = solo;
+    mirror->receiver = solo ? solo->receiver_create(&mirror->memory.allocator) : NULL;
+    return !solo || mirror->receiver;
 }
 
 void net_mirror_destroy(net_mirror* mirror) {
@@ -62,7 +68,7 @@ void net_mirror_destroy(net_mirror* mirror) {
     base_release(memory, mirror->gaps, mirror->gaps_capacity);
     BASE_ARRAY_RELEASE(memory, mirror->listed, mirror->listed_capacity);
     BASE_ARRAY_RELEASE(memory, mirror->parts, mirror->part_count);
-    net_solo_receiver_destroy(mirror->solo);
+    (void)net_mirror_use_solo(mirror, NULL);
     net_row_world_deinit(&mirror->target);
     BASE_ASSERT(mirror->memory.used_bytes == 0);
     base_release(mirror->allocator, mirror, sizeof *mirror);

@@ -18,6 +18,7 @@
 #include "ecs/ecs.h"
 #include "net/limits.h"
 #include "net/match.h"
+#include "net/solo.h"
 #include "proto/bits.h"
 #include "state/rows.h"
 
@@ -52,7 +53,7 @@ typedef struct net_mirror_config {
     net_mirror_trace_fn trace; ///< may be NULL
     void* trace_context;
     net_mirror_sink sink;
-    bool is_solo; ///< snapshots may be in solo code, as Welcome said
+    const net_solo* solo; ///< snapshots may be in its code, as Welcome said; NULL: they are not
 } net_mirror_config;
 
 typedef struct net_mirror_counters {
@@ -109,7 +110,7 @@ BASE_MUST_USE net_result net_mirror_read(net_mirror* mirror, uint16_t seq, ecs_t
 /// Another server has the match, and its packets begin again, in solo code or not. What the mirror
 /// has stays. An entity that is created again goes on, also in another slot. @return NET_OK;
 /// NET_ERR_MEMORY (end the session).
-BASE_MUST_USE net_result net_mirror_rebase(net_mirror* mirror, bool is_solo);
+BASE_MUST_USE net_result net_mirror_rebase(net_mirror* mirror, const net_solo* solo);
 /// That server has sent everything up to `tick`: end the entities that were not created again.
 /// @return how many.
 uint32_t net_mirror_end_rebase(net_mirror* mirror, ecs_tick tick);

@@ -28,7 +28,7 @@ static void park(net_mirror* mirror, uint32_t number) {
     slot->incarnation.has_forgotten = false;
 }
 
-net_result net_mirror_rebase(net_mirror* mirror, bool is_solo) {
+net_result net_mirror_rebase(net_mirror* mirror, const net_solo* solo) {
     if (mirror->broken != NET_OK) return mirror->broken;
     net_mirror_drop_previous(mirror);
     for (uint32_t i = 0; i < mirror->slots.count; i++)
@@ -42,9 +42,7 @@ net_result net_mirror_rebase(net_mirror* mirror, bool is_solo) {
         mirror->packets[i].is_decoded = false;
     mirror->has_seq = mirror->has_tick = false;
     mirror->park_next = mirror->slots.count;
-    net_solo_receiver_destroy(mirror->solo);
-    mirror->solo = is_solo ? net_solo_receiver_create(&mirror->memory.allocator) : NULL;
-    if (is_solo && !mirror->solo) mirror->broken = NET_ERR_MEMORY;
+    if (!net_mirror_use_solo(mirror, solo)) mirror->broken = NET_ERR_MEMORY;
     return mirror->broken;
 }
 

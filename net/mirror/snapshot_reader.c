@@ -39,6 +39,7 @@ typedef struct decoder {
     ecs_tick tick;
     proto_bit_reader* reader;
     proto_solo_coder* solo; ///< reads numbers, or records them; NULL: there are no statistics
+    bool* has_failed;       ///< of `solo`
     bool is_coded;          ///< in solo code
     uint32_t number_bits;
     net_result result;
@@ -67,7 +68,7 @@ static bool fail(decoder* d, net_result result) {
 
 // Did all reads so far find their bits? @return false: it is refused.
 static bool is_readable(decoder* d) {
-    bool has_failed = d->reader->failed || (d->is_coded && d->solo->failed);
+    bool has_failed = d->reader->failed || (d->is_coded && *d->has_failed);
     return has_failed ? fail(d, NET_ERR_MALFORMED) : true;
 }
 
@@ -82,10 +83,10 @@ static bool miss_base(decoder* d, const net_mirror_slot* slot) {
 static uint32_t take(decoder* d, uint32_t field, uint64_t situation, uint32_t value,
                      uint32_t most) {
     if (!d->solo) return value;
-    int64_t number = proto_solo_number(d->solo, field, situation, value);
+    int64_t number = d->mirror->solo->number(d->solo, field, situation, value);
     if (number >= 0 && number <= most) return (uint32_t)number;
     fail(d, NET_ERR_MALFORMED);
-    if (d->is_coded) d->solo->failed = true;
+    if (d->is_coded) *d->has_failed = true;
     return 0;
 }
 
@@ -100,7 +101,7 @@ static uint32_t read_bits(decoder* d, uint32_t count) {
 
 // Read the length of a list or run, in either code.
 static uint32_t read_count(decoder* d, uint32_t list, uint32_t order) {
-    return take(d, PROTO_SOLO_COUNT, proto_solo_situation(list, 0), read_golomb(d, order),
+    return take(d, PROTO_NUMBER_COUNT, proto_number_situation(list, 0), read_golomb(d, order),
                 UINT32_MAX);
 }
 
@@ -122,8 +123,8 @@ static net_mirror_slot* name_slot(decoder* d, uint32_t number) {
 // Read the next slot of a list or run. `next`: one behind the slot before. @return NULL: refused.
 static net_mirror_slot* read_slot(decoder* d, uint32_t list, uint32_t order, uint32_t* next,
                                   uint32_t* number) {
-    uint32_t gap =
-        take(d, PROTO_SOLO_GAP, proto_solo_situation(list, 0), read_golomb(d, order), UINT32_MAX);
+    uint32_t gap = take(d, PROTO_NUMBER_GAP, proto_number_situation(list, 0), read_golomb(d, order),
+                        UINT32_MAX);
     if (!is_readable(d)) return NULL;
     uint32_t index_max = d->mirror->index_max;
     if (gap >= index_max || *next + gap >= index_max) {
@@ -160,17 +161,13 @@ static bool add_packed(decoder* d, const proto_layout* layout, const uint64_t* r
 // Code or note the row with all that both sides know of it.
 static void take_row(decoder* d, const net_mirror_record* record, const proto_row_base* base,
                      uint64_t* row) {
-    proto_solo_third third = {.row = d->base3, .ticks = d->third_ticks};
-    bool has_third = d->third_ticks > 0;
-    if (record->kind == NET_MIRROR_CREATE) {
-        has_third = d->has_like;
-        third = (proto_solo_third){.row = d->like};
-    }
-    const proto_layout* layout = &record->row_template->layout;
-    proto_solo_row(d->solo, net_solo_template(record->row_template), layout, base,
-                   has_third ? &third : NULL, row);
-    if (record->kind != NET_MIRROR_CREATE) return;
-    memcpy(d->like, row, layout->field_count * sizeof *row);
+    const bool is_create = record->kind == NET_MIRROR_CREATE;
+    const uint64_t* third = d->third_ticks > 0 ? d->base3 : NULL;
+    if (is_create) third = d->has_like ? d->like : NULL;
+    d->mirror->solo->row(d->solo, record->row_template, base, third, is_create ? 0 : d->third_ticks,
+                         row);
+    if (!is_create) return;
+    memcpy(d->like, row, record->row_template->layout.field_count * sizeof *row);
     d->has_like = true;
 }
 
@@ -203,17 +200,17 @@ static bool read_row(decoder* d, net_mirror_record record, const proto_row_base*
 
 static bool read_destroy(decoder* d, uint32_t order, uint32_t* next) {
     uint32_t number;
-    if (!read_slot(d, NET_SOLO_LIST_DESTROYS, order, next, &number)) return false;
+    if (!read_slot(d, NET_NUMBER_LIST_DESTROYS, order, next, &number)) return false;
     return add_record(d, (net_mirror_record){.kind = NET_MIRROR_DESTROY, .slot = number});
 }
 
 static int64_t take_create(decoder* d, uint32_t what, int64_t value) {
     if (!d->solo) return value;
-    int64_t number =
-        proto_solo_number(d->solo, PROTO_SOLO_CREATE, proto_solo_situation(what, 0), value);
+    int64_t number = d->mirror->solo->number(d->solo, PROTO_NUMBER_CREATE,
+                                             proto_number_situation(what, 0), value);
     if (number >= -(int64_t)UINT32_MAX && number <= UINT32_MAX) return number;
     fail(d, NET_ERR_MALFORMED);
-    d->solo->failed = true;
+    *d->has_failed = true;
     return 0;
 }
 
@@ -226,9 +223,9 @@ static bool read_handle(decoder* d, ecs_entity* handle) {
         if (!proto_bits_read(d->reader, 1))
             generation = (int64_t)proto_bits_read(d->reader, ECS_GENERATION_BITS);
     }
-    index = d->index + 1 + take_create(d, NET_SOLO_CREATE_INDEX, index - d->index - 1);
+    index = d->index + 1 + take_create(d, NET_NUMBER_CREATE_INDEX, index - d->index - 1);
     generation =
-        d->generation + take_create(d, NET_SOLO_CREATE_GENERATION, generation - d->generation);
+        d->generation + take_create(d, NET_NUMBER_CREATE_GENERATION, generation - d->generation);
     if (!is_readable(d)) return false;
     if (index <= 0 || index > mirror->index_max || generation <= 0 ||
         generation > ECS_GENERATION_MAX)
@@ -245,11 +242,11 @@ static bool read_handle(decoder* d, ecs_entity* handle) {
 
 static bool read_parts(decoder* d, uint16_t* parts, uint32_t* count) {
     enum { MORE_MAX = (1 << NET_SNAPSHOT_PARTS_BITS) - 1 };
-    int64_t more = take_create(d, NET_SOLO_CREATE_PARTS, read_bits(d, NET_SNAPSHOT_PARTS_BITS));
+    int64_t more = take_create(d, NET_NUMBER_CREATE_PARTS, read_bits(d, NET_SNAPSHOT_PARTS_BITS));
     if (more < 0 || more > MORE_MAX) return fail(d, NET_ERR_MALFORMED);
     *count = (uint32_t)more + 1;
     for (uint32_t i = 0; i < *count; i++) {
-        int64_t part = take_create(d, NET_SOLO_CREATE_PART, read_bits(d, d->number_bits));
+        int64_t part = take_create(d, NET_NUMBER_CREATE_PART, read_bits(d, d->number_bits));
         if (part < 0 || part > UINT16_MAX) return fail(d, NET_ERR_MALFORMED);
         parts[i] = (uint16_t)part;
     }
@@ -260,7 +257,7 @@ static bool read_template(decoder* d) {
     bool is_other = d->is_coded || !proto_bits_read(d->reader, 1);
     uint16_t parts[1u << NET_SNAPSHOT_PARTS_BITS];
     uint32_t count = 0;
-    int64_t other = take_create(d, NET_SOLO_CREATE_OTHER, is_other);
+    int64_t other = take_create(d, NET_NUMBER_CREATE_OTHER, is_other);
     if (other < 0 || other > 1) return fail(d, NET_ERR_MALFORMED);
     is_other = other;
     if (!is_other) return d->row_template ? is_readable(d) : fail(d, NET_ERR_MALFORMED);
@@ -272,7 +269,7 @@ static bool read_template(decoder* d) {
 
 static bool read_create(decoder* d, uint32_t order, uint32_t* next) {
     net_mirror_record record = {.kind = NET_MIRROR_CREATE, .is_absolute = true};
-    if (!read_slot(d, NET_SOLO_LIST_CREATES, order, next, &record.slot)) return false;
+    if (!read_slot(d, NET_NUMBER_LIST_CREATES, order, next, &record.slot)) return false;
     if (!read_handle(d, &record.handle) || !read_template(d)) return false;
     record.row_template = d->row_template;
     return read_row(d, record, &(proto_row_base){.base = d->row_template->defaults});
@@ -292,8 +289,8 @@ static bool read_list(decoder* d, uint32_t list, read_fn read) {
 
 // Read both lists: destroys, creates. @return false: refused.
 static bool read_lists(decoder* d) {
-    return read_list(d, NET_SOLO_LIST_DESTROYS, read_destroy) &&
-           read_list(d, NET_SOLO_LIST_CREATES, read_create);
+    return read_list(d, NET_NUMBER_LIST_DESTROYS, read_destroy) &&
+           read_list(d, NET_NUMBER_LIST_CREATES, read_create);
 }
 
 // What the rows of a run are coded against.
@@ -352,8 +349,8 @@ static bool read_third(decoder* d, const run_head* run, uint32_t number,
         listed->is_ended =
             !net_mirror_next_slot(run->third, &listed->at, &listed->next, &listed->number);
     bool is_listed = listed->next > 0 && listed->number == number;
-    uint32_t about = (uint32_t)proto_solo_situation(NET_SOLO_RUN_NO_THIRD, is_listed);
-    if (take(d, PROTO_SOLO_RUN, about, 0, 1)) return true;
+    uint32_t about = (uint32_t)proto_number_situation(NET_NUMBER_RUN_NO_THIRD, is_listed);
+    if (take(d, PROTO_NUMBER_RUN, about, 0, 1)) return true;
     d->third_ticks = (uint32_t)(run->base_tick - run->third->tick);
     return find_row(incarnation, run->third->tick, d->base3) != NULL;
 }
@@ -385,12 +382,12 @@ static bool read_update(decoder* d, const run_head* run, uint32_t number, net_mi
 }
 
 static bool read_named_updates(decoder* d, const run_head* run) {
-    uint32_t more = read_count(d, NET_SOLO_LIST_RECORDS, NET_SNAPSHOT_RUN_ORDER), next = 0;
+    uint32_t more = read_count(d, NET_NUMBER_LIST_RECORDS, NET_SNAPSHOT_RUN_ORDER), next = 0;
     uint32_t order = read_bits(d, NET_SNAPSHOT_ORDER_BITS);
     if (!is_readable(d)) return false;
     do {
         uint32_t number;
-        net_mirror_slot* slot = read_slot(d, NET_SOLO_LIST_RECORDS, order, &next, &number);
+        net_mirror_slot* slot = read_slot(d, NET_NUMBER_LIST_RECORDS, order, &next, &number);
         if (!slot || !read_update(d, run, number, slot)) return false;
     } while (more-- > 0);
     return true;
@@ -431,7 +428,7 @@ static bool read_absent(decoder* d, uint32_t number, uint32_t before) {
     const net_mirror* mirror = d->mirror;
     bool is_named = number < mirror->slots.count &&
                     net_mirror_slot_of(mirror, number)->stamp == mirror->snapshot_number;
-    return take(d, PROTO_SOLO_ABSENT, proto_solo_situation(is_named, before), is_absent, 1);
+    return take(d, PROTO_NUMBER_ABSENT, proto_number_situation(is_named, before), is_absent, 1);
 }
 
 static bool read_listed_updates(decoder* d, const run_head* run) {
@@ -458,20 +455,20 @@ static bool read_listed_updates(decoder* d, const run_head* run) {
 // In solo code a run with second rows names the packet of its third ones.
 static bool read_third_packet(decoder* d, run_head* run) {
     uint32_t back =
-        take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_THIRD, 0, (1u << NET_SNAPSHOT_BACK_BITS) - 1);
+        take(d, PROTO_NUMBER_RUN, NET_NUMBER_RUN_THIRD, 0, (1u << NET_SNAPSHOT_BACK_BITS) - 1);
     if (!is_readable(d)) return false;
     if (back == 0) return true;
     run->third = net_mirror_find_packet(d->mirror, (uint16_t)(d->seq - back));
     if (!run->third) return miss_base(d, NULL);
     ecs_tick second = run->base_tick - run->base2_ticks;
     bool is_older =
-        run->third->tick < second && run->base_tick - run->third->tick <= NET_SOLO_THIRD_MAX;
+        run->third->tick < second && run->base_tick - run->third->tick <= NET_NUMBER_THIRD_MAX;
     d->third_listed = (decode_cursor){0};
     return is_older ? true : fail(d, NET_ERR_MALFORMED);
 }
 
 static bool read_base2(decoder* d, run_head* run) {
-    run->base2_ticks = take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_D,
+    run->base2_ticks = take(d, PROTO_NUMBER_RUN, NET_NUMBER_RUN_D,
                             read_golomb(d, NET_SNAPSHOT_BASE2_ORDER), UINT32_MAX);
     if (!is_readable(d)) return false;
     bool is_fine = run->base2_ticks <= (run->is_settled ? 0 : NET_SNAPSHOT_BASE2_TICKS_MAX);
@@ -481,8 +478,8 @@ static bool read_base2(decoder* d, run_head* run) {
 }
 
 static bool read_age(decoder* d, run_head* run) {
-    uint32_t age = take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_AGE, read_bits(d, NET_SNAPSHOT_AGE_BITS),
-                        NET_SNAPSHOT_AGE_SETTLED);
+    uint32_t age = take(d, PROTO_NUMBER_RUN, NET_NUMBER_RUN_AGE,
+                        read_bits(d, NET_SNAPSHOT_AGE_BITS), NET_SNAPSHOT_AGE_SETTLED);
     if (!is_readable(d)) return false;
     if (age == 0) return fail(d, NET_ERR_MALFORMED);
     if (age > d->tick) return miss_base(d, NULL);
@@ -492,8 +489,8 @@ static bool read_age(decoder* d, run_head* run) {
 }
 
 static bool read_back(decoder* d, run_head* run) {
-    uint32_t back = take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_BACK, read_bits(d, NET_SNAPSHOT_BACK_BITS),
-                         (1u << NET_SNAPSHOT_BACK_BITS) - 1);
+    uint32_t back = take(d, PROTO_NUMBER_RUN, NET_NUMBER_RUN_BACK,
+                         read_bits(d, NET_SNAPSHOT_BACK_BITS), (1u << NET_SNAPSHOT_BACK_BITS) - 1);
     if (!is_readable(d)) return false;
     if (back == 0) return fail(d, NET_ERR_MALFORMED);
     run->packet = net_mirror_find_packet(d->mirror, (uint16_t)(d->seq - back));
@@ -505,8 +502,8 @@ static bool read_back(decoder* d, run_head* run) {
 }
 
 static bool read_run(decoder* d) {
-    uint32_t kind =
-        take(d, PROTO_SOLO_RUN, NET_SOLO_RUN_KIND, read_bits(d, NET_SNAPSHOT_KIND_BITS), UINT8_MAX);
+    uint32_t kind = take(d, PROTO_NUMBER_RUN, NET_NUMBER_RUN_KIND,
+                         read_bits(d, NET_SNAPSHOT_KIND_BITS), UINT8_MAX);
     run_head run = {.kind = (net_snapshot_kind)kind};
     if (!is_readable(d)) return false;
     switch (run.kind) {
@@ -522,7 +519,7 @@ static bool read_run(decoder* d) {
 
 static bool read_all(decoder* d) {
     if (!read_lists(d)) return false;
-    uint32_t runs = read_count(d, NET_SOLO_LIST_RUNS, NET_SNAPSHOT_LIST_ORDER);
+    uint32_t runs = read_count(d, NET_NUMBER_LIST_RUNS, NET_SNAPSHOT_LIST_ORDER);
     if (!is_readable(d)) return false;
     while (runs-- > 0)
         if (!read_run(d)) return false;
@@ -530,7 +527,7 @@ static bool read_all(decoder* d) {
 }
 
 static bool read_padding(decoder* d) {
-    if (d->is_coded && proto_solo_end(d->solo) == 0) return fail(d, NET_ERR_MALFORMED);
+    if (d->is_coded && d->mirror->solo->finish(d->solo) == 0) return fail(d, NET_ERR_MALFORMED);
     uint64_t left = d->reader->size_bits - d->reader->offset_bits;
     if (left >= 8 || proto_bits_read(d->reader, (uint32_t)left) != 0)
         return fail(d, NET_ERR_MALFORMED);
@@ -538,8 +535,10 @@ static bool read_padding(decoder* d) {
 }
 
 static bool read_solo_head(decoder* d) {
-    if (!d->mirror->solo) return true;
-    switch (net_solo_receiver_begin(d->mirror->solo, d->seq, d->reader, &d->solo, &d->is_coded)) {
+    const net_mirror* mirror = d->mirror;
+    if (!mirror->solo) return true;
+    switch (mirror->solo->begin(mirror->receiver, d->seq, d->reader, &d->solo, &d->has_failed,
+                                &d->is_coded)) {
     case NET_SOLO_OK:
         return true;
     case NET_SOLO_MISSING:
@@ -553,7 +552,7 @@ static bool read_solo_head(decoder* d) {
 static void keep_samples(decoder* d) {
     if (!d->solo) return;
     d->mirror->counters.solo += d->is_coded;
-    net_solo_receiver_end(d->mirror->solo, d->seq);
+    d->mirror->solo->end(d->mirror->receiver, d->seq);
 }
 
 // Bits of rows count for their components; bits of a refused snapshot are not counted.

@@ -4,7 +4,7 @@
 
 #include "state/tick_ring.h"
 #include "mirror/mirror.h"
-#include "mirror/solo_receiver.h"
+#include "state/coder.h"
 #include "state/row_template.h"
 #include "state/snapshot_format.h"
 
@@ -147,7 +147,8 @@ struct net_mirror {
     uint64_t* listed;    ///< a bit per slot: scratch of a list that is being sorted, else 0
     uint8_t* gaps;       ///< scratch
     uint32_t listed_capacity, gaps_capacity;
-    net_solo_receiver* solo; ///< NULL: snapshots are in shared code
+    const net_solo* solo;        ///< NULL: snapshots are in shared code
+    net_solo_receiver* receiver; ///< of `solo`
     net_row_world target;
     net_mirror_counters counters;
     net_mirror_part* parts; ///< by ecs_component_id: what they took of snapshots
@@ -158,6 +159,10 @@ struct net_mirror {
 /// as net_mirror_read.
 BASE_MUST_USE net_result net_mirror_decode(net_mirror* mirror, uint16_t seq, ecs_tick tick,
                                            proto_bit_reader* snapshot);
+
+// mirror.c
+/// Read snapshots in this code from now on. @return false: memory ran out.
+bool net_mirror_use_solo(net_mirror* mirror, const net_solo* solo);
 
 // mirror_apply.c
 /// Apply the records of the decoded snapshot. @return NET_OK; an error leaves the mirror broken.

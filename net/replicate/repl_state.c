@@ -5,7 +5,6 @@
 
 #include "core/fault.h"
 #include "base/assert.h"
-#include "replicate/solo_sender.h"
 
 enum {
     TYPICAL_CREATE_BITS = 160 * 16, // before anything was measured; 1/16 bits
@@ -47,13 +46,14 @@ void net_repl_state_destroy(net_repl_state* repl) {
     net_repl_state_abandon(repl);
     net_replicator_remove_client(repl->replicator, repl);
     net_repl_state_deinit_slots(repl);
-    net_solo_sender_destroy(repl->solo);
+    if (repl->solo) repl->replicator->solo->sender_destroy(repl->solo);
     base_release(repl->replicator->allocator, repl, sizeof *repl);
 }
 
 net_result net_repl_state_use_solo(net_repl_state* repl) {
-    BASE_ASSERT(!repl->solo && repl->packet_count == 0);
-    repl->solo = net_solo_sender_create(repl->replicator->allocator);
+    const net_replicator* replicator = repl->replicator;
+    BASE_ASSERT(replicator->solo && !repl->solo && repl->packet_count == 0);
+    repl->solo = replicator->solo->sender_create(replicator->allocator);
     return repl->solo ? NET_OK : NET_ERR_MEMORY;
 }
 

@@ -14,7 +14,8 @@
 #include "replicate/encoded_rows.h"
 #include "replicate/replicator.h"
 #include "replicate/snapshot_writer.h"
-#include "replicate/solo_tapes.h"
+#include "replicate/encoded_rows.h"
+#include "state/coder.h"
 
 #include "net/limits.h"
 
@@ -70,7 +71,7 @@ void net_repl_state_destroy(net_repl_state* repl);
 /// The client has left: nothing is written for it any more, and its callbacks are not called. It
 /// still has to be destroyed, which releases memory and walks nothing.
 void net_repl_state_abandon(net_repl_state* repl);
-/// Code its snapshots solo where that is shorter, before the first one (solo_sender.h). The client
+/// Code its snapshots solo where that is shorter, before the first one. The client
 /// must know it: its snapshots begin with another head. @return NET_OK; NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_repl_state_use_solo(net_repl_state* repl);
 /// Put it into a lane of its replicator (below their number, asserted), while no lane works. It
@@ -196,8 +197,8 @@ struct net_repl_state {
     uint32_t id, client;
     uint32_t lane; ///< of the replicator
     bool is_broken;
-    uint64_t published;           ///< the replicator's, of the step that was taken over last
-    struct net_solo_sender* solo; ///< NULL: shared code
+    uint64_t published;    ///< the replicator's, of the step that was taken over last
+    net_solo_sender* solo; ///< NULL: shared code
     net_repl_state_watch watch;
     // ---- by slot: room for word_count times 64
     uint64_t* sets; ///< NET_SET_COUNT times word_count words
@@ -397,9 +398,9 @@ net_encoded_row_key net_repl_state_key(const net_repl_state* repl,
 typedef struct net_replicator_lane {
     net_encoded_rows encoded_rows;
     net_snapshot_writer writer;
-    net_solo_tapes solo_tapes;
-    bool has_failed; ///< memory ran out while the tick began
-    bool is_idle;    ///< the published step has nothing for any client
+    net_solo_tapes* solo_tapes; ///< NULL: no client has solo code
+    bool has_failed;            ///< memory ran out while the tick began
+    bool is_idle;               ///< the published step has nothing for any client
 } net_replicator_lane;
 
 struct net_replicator {
@@ -408,6 +409,7 @@ struct net_replicator {
     net_interest* interest;
     const net_send_tap* tap;
     void* tap_context;
+    const net_solo* solo; ///< NULL: shared code alone
     uint32_t index_max;
     net_history* history;
     bool has_own_history;

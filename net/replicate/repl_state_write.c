@@ -11,7 +11,6 @@
 #include "base/assert.h"
 #include "core/fault.h"
 #include "replicate/repl_state.h"
-#include "replicate/solo_sender.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -356,7 +355,7 @@ static bool write_snapshot(net_repl_state* repl, uint16_t seq, uint32_t room_bit
     net_replicator* replicator = repl->replicator;
     net_replicator_lane* lane = &replicator->lanes[repl->lane];
     const uint64_t first = output->size_bits;
-    if (!(repl->solo ? net_solo_sender_write(repl->solo, repl, seq, room_bits, output)
+    if (!(repl->solo ? replicator->solo->write(repl->solo, repl, seq, room_bits, output)
                      : net_snapshot_writer_write(&lane->writer, &lane->encoded_rows, repl->handles,
                                                  output)))
         return false;

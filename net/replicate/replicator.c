@@ -35,7 +35,9 @@ static bool init_lanes(net_replicator* replicator, const net_replicator_config* 
         net_snapshot_writer_init(&lane->writer, config->allocator, config->index_max);
         net_encoded_rows_init(&lane->encoded_rows, config->allocator, replicator->history,
                               config->is_solo);
-        net_solo_tapes_init(&lane->solo_tapes, config->allocator);
+        if (!config->solo) continue;
+        lane->solo_tapes = config->solo->tapes_create(config->allocator);
+        if (!lane->solo_tapes) return false;
     }
     return true;
 }
@@ -63,6 +65,7 @@ net_result net_replicator_create(const net_replicator_config* config, net_replic
     made->interest = config->interest;
     made->tap = config->tap;
     made->tap_context = config->tap_context;
+    made->solo = config->solo;
     made->index_max = config->index_max;
     base_bitset_init(&made->lives, config->allocator);
     base_bitset_init(&made->hidden, config->allocator);
@@ -83,7 +86,7 @@ void net_replicator_destroy(net_replicator* replicator) {
     for (uint32_t i = 0; i < replicator->lane_count; i++) {
         net_encoded_rows_deinit(&replicator->lanes[i].encoded_rows);
         net_snapshot_writer_deinit(&replicator->lanes[i].writer);
-        net_solo_tapes_deinit(&replicator->lanes[i].solo_tapes);
+        if (replicator->solo) replicator->solo->tapes_destroy(replicator->lanes[i].solo_tapes);
     }
     BASE_ARRAY_RELEASE(allocator, replicator->lanes, replicator->lane_count);
     BASE_ARRAY_RELEASE(allocator, replicator->touched, replicator->touched_capacity);

@@ -18,6 +18,7 @@
 #include "state/history.h"
 #include "replicate/send_tap.h"
 #include "interest/interest_manager.h"
+#include "net/solo.h"
 
 typedef struct net_replicator_config {
     const base_allocator* allocator;
@@ -29,6 +30,7 @@ typedef struct net_replicator_config {
                              ///< out while it has no replication state. NULL: one of its own
     const net_send_tap* tap; ///< its `snapshot`; static; NULL: none
     void* tap_context;
+    const net_solo* solo;  ///< NULL: no client gets solo code
     uint32_t lanes;        ///< 0 means 1
     base_workers* workers; ///< borrowed; they help the history; NULL: none
     bool is_solo;          ///< encode every row again, share none: for tests, the bits are the same

@@ -70,6 +70,7 @@ static net_result create_replication(net_server* server) {
         .interest = server->interest,
         .tap = server->config.tap,
         .tap_context = server,
+        .solo = server->config.solo,
         .lanes = net_transport_lanes(server->config.transport),
         .workers = net_match_get_config(server->config.match)->workers,
     };

@@ -321,7 +321,8 @@ static bool has_room_for_solo(const net_server* server, const net_session* sessi
 }
 
 static bool is_coded_solo(const net_server* server, const net_session* session) {
-    if (!session->has_solo || server->config.coder == NET_CODER_SHARED) return false;
+    if (!server->config.solo || !session->has_solo || server->config.coder == NET_CODER_SHARED)
+        return false;
     if (server->config.coder == NET_CODER_SOLO) return true;
     // The time that solo code takes belongs to players.
     return !session->is_spectator && has_room_for_solo(server, session);

@@ -10,7 +10,7 @@
 #include "session/packet_header.h"
 #include "mirror/mirror.h"
 #include "mirror/snapshot_reader.h"
-#include "mirror/solo_receiver.h"
+#include "solo/solo_receiver.h"
 #include "state_world.h"
 
 #ifndef STATE_IS_SOLO
@@ -150,7 +150,7 @@ static void read_all(watch* w, const uint8_t* data, size_t size) {
 }
 
 static void read_rebased(watch* w, const uint8_t* data, size_t size) {
-    FUZZ_CHECK(net_mirror_rebase(w->mirror, false) == NET_OK);
+    FUZZ_CHECK(net_mirror_rebase(w->mirror, NULL) == NET_OK);
     w->has_tick = false;
     read_all(w, data, size);
     net_mirror_validate(w->mirror);
@@ -169,7 +169,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                                 .trace_context = &w,
                                 .sink = {.context = &w, .row = on_row, .gone = on_gone}};
     FUZZ_CHECK(net_mirror_create(&config, &w.mirror) == NET_OK);
-    w.mirror->solo = open_solo();
+    w.mirror->solo = STATE_IS_SOLO ? net_solo_part() : NULL;
+    w.mirror->receiver = open_solo();
     read_all(&w, data, size);
     if (!STATE_IS_SOLO) read_rebased(&w, data, size);
     // This check visits every index of the world and takes longer than all others.

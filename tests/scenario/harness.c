@@ -5,6 +5,7 @@
 
 #include "net/explain.h"
 #include "replicate/repl_state.h"
+#include "net/solo.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -56,6 +57,7 @@ static bool open_server(scenario* self) {
     net_server_config server = {
         .match = self->match,
         .transport = &self->tap,
+        .solo = net_solo_part(),
         .clients_max = SCENARIO_CLIENTS_MAX,
         .spectators_max = config->spectator_places,
         .ticks_max = config->tick_zero + config->ticks,

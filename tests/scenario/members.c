@@ -2,6 +2,7 @@
 // The clients of a match. They join, send events, leave, lose their line for a while, and the world
 // of one may be corrupted.
 #include "internal.h"
+#include "net/solo.h"
 
 #include <string.h>
 
@@ -36,7 +37,7 @@ static void open_member(scenario* self, uint32_t index, trace_target* target) {
         .seed = self->config.seed * 100 + index,
         .trace = check_update,
         .trace_context = target,
-        .has_solo = self->config.has_solo && index % 2 == 0,
+        .solo = self->config.has_solo && index % 2 == 0 ? net_solo_part() : NULL,
         .is_spectator = index >= SCENARIO_CLIENTS_MAX,
         .rate_bytes_max = index == 1 ? self->config.rate_max / 2 : 0,
     };

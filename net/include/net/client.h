@@ -184,7 +184,9 @@ typedef struct net_client_config {
     /// spectators refuses it.
     bool is_spectator;
     uint32_t watched; ///< of a spectator: net_client_watch from the start; 0: the first player
-    bool has_solo;    ///< let the server code its packets for this client alone (SOLO.md)
+    const struct net_solo*
+        solo; ///< the part (net/solo.h): let the server code its packets for this
+              ///< client alone; NULL: shared code
 } net_client_config;
 
 typedef struct net_client net_client;

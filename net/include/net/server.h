@@ -82,7 +82,8 @@ typedef struct net_server_config {
     /// NET_SESSIONS_WINDOW_MS; loopback is never limited. 0: no limit by address. Use
     /// NET_ADDRESS_CLIENTS_DEFAULT for a public server.
     uint32_t clients_per_address_max;
-    net_bans* bans; ///< owned by the caller; NULL: there are no bans
+    net_bans* bans;              ///< owned by the caller; NULL: there are no bans
+    const struct net_solo* solo; ///< the part (net/solo.h); NULL: `coder` is NET_CODER_SHARED
     net_coder coder;
     const struct net_send_tap* tap; ///< looks at what is sent (net/explain.h); NULL: none
     net_server_step_fn step;        ///< runs a log again. NULL: a match as usual

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "proto/layout.h"
+#include "proto/number.h"
 
 BASE_C_BEGIN
 
@@ -66,17 +67,8 @@ typedef struct proto_solo_near {
     int16_t off[PROTO_SOLO_OFFS];  ///< of the first fields from their expected words
 } proto_solo_near;
 
-/// Numbers of a body that are not in rows. Their situations are small numbers.
-enum {
-    PROTO_SOLO_COUNT = 512,
-    PROTO_SOLO_GAP,
-    PROTO_SOLO_ABSENT,
-    PROTO_SOLO_CREATE,
-    PROTO_SOLO_RUN,
-    PROTO_SOLO_ALONG,
-    PROTO_SOLO_OTHER,
-    PROTO_SOLO_QUIET
-};
+/// Further numbers of a body. Their situations are small numbers.
+enum { PROTO_SOLO_ALONG = PROTO_NUMBER_RUN + 1, PROTO_SOLO_OTHER, PROTO_SOLO_QUIET };
 
 /// A row without statistics: what it says to a coder, in order. One coder records it, others play
 /// it.
@@ -171,9 +163,5 @@ uint32_t proto_solo_take_guesses(const proto_solo_model* model, const uint64_t* 
                                  uint32_t count);
 /// Code a row from the words of its tape: as proto_solo_row, when the same guesses are taken.
 void proto_solo_play(proto_solo_coder* coder, const uint64_t* words, uint32_t count);
-/// A number that two features of 5 bits make a situation of.
-static inline uint64_t proto_solo_situation(uint32_t first, uint32_t second) {
-    return (uint64_t)(first & 31) | (uint64_t)(second & 31) << 5;
-}
 
 BASE_C_END

@@ -64,7 +64,7 @@ static void solo_update(stream* s, proto_solo_coder* coder, uint32_t slot, uint3
         if (has_third) third.row = stream_row(s, base_tick - third.ticks, slot, words);
         bool is_listed =
             base_tick > third.ticks && stream_is_listed(s, base_tick - third.ticks, slot);
-        solo_number(coder, PROTO_SOLO_RUN, proto_solo_situation(5, is_listed), has_third);
+        solo_number(coder, PROTO_NUMBER_RUN, proto_number_situation(5, is_listed), has_third);
     }
     solo_row(s, coder, slot, &against, third.row ? &third : NULL);
 }
@@ -79,24 +79,24 @@ static bool is_named(const stream* s, uint32_t slot) {
 
 static void solo_body(stream* s, proto_solo_coder* coder) {
     uint32_t next = 0;
-    solo_number(coder, PROTO_SOLO_COUNT, 0, s->destroy_count);
+    solo_number(coder, PROTO_NUMBER_COUNT, 0, s->destroy_count);
     for (uint32_t i = 0; i < s->destroy_count; i++) {
-        solo_number(coder, PROTO_SOLO_GAP, 0, s->destroy[i] - next);
+        solo_number(coder, PROTO_NUMBER_GAP, 0, s->destroy[i] - next);
         next = s->destroy[i] + 1;
     }
-    solo_number(coder, PROTO_SOLO_COUNT, 1, s->create_count);
+    solo_number(coder, PROTO_NUMBER_COUNT, 1, s->create_count);
     uint32_t index = 0, template_ = 0;
     next = 0;
     for (uint32_t i = 0; i < s->create_count; i++) {
         uint32_t slot = s->create[i];
         const life* own = stream_life(s, slot);
-        solo_number(coder, PROTO_SOLO_GAP, 2, slot - next);
+        solo_number(coder, PROTO_NUMBER_GAP, 2, slot - next);
         next = slot + 1;
-        (void)proto_solo_number(coder, PROTO_SOLO_CREATE, 0, (int64_t)own->index - index - 1);
+        (void)proto_solo_number(coder, PROTO_NUMBER_CREATE, 0, (int64_t)own->index - index - 1);
         index = own->index;
-        solo_number(coder, PROTO_SOLO_CREATE, 1, own->generation);
+        solo_number(coder, PROTO_NUMBER_CREATE, 1, own->generation);
         uint32_t what = trace_template(s->of, s->tick, own->place);
-        solo_number(coder, PROTO_SOLO_CREATE, 2 + template_, what);
+        solo_number(coder, PROTO_NUMBER_CREATE, 2 + template_, what);
         // The create before, of the same template.
         proto_solo_third like = {.row = NULL};
         if (i > 0 && what == template_) like.row = stream_row(s, s->tick, s->create[i - 1], NULL);
@@ -108,21 +108,21 @@ static void solo_body(stream* s, proto_solo_coder* coder) {
     for (uint32_t i = 0, n = 0; i < s->base_count; i++) {
         bool is_absent = n == s->list_count || s->list[n] != s->base_slots[i];
         was = was << 1 | is_absent;
-        solo_number(coder, PROTO_SOLO_ABSENT,
-                    proto_solo_situation(is_named(s, s->base_slots[i]), was >> 1), is_absent);
+        solo_number(coder, PROTO_NUMBER_ABSENT,
+                    proto_number_situation(is_named(s, s->base_slots[i]), was >> 1), is_absent);
         if (is_absent) continue;
         solo_update(s, coder, s->list[n++], stream_acked_tick(s), s->stride);
     }
-    solo_number(coder, PROTO_SOLO_COUNT, 2, s->aged_count);
+    solo_number(coder, PROTO_NUMBER_COUNT, 2, s->aged_count);
     for (uint32_t i = 0; i < s->aged_count; i += stream_group_size(s, i)) {
         const record* group = &s->aged[i];
         uint32_t count = stream_group_size(s, i);
-        solo_number(coder, PROTO_SOLO_RUN, 0, group->age);
-        solo_number(coder, PROTO_SOLO_COUNT, 3, count);
+        solo_number(coder, PROTO_NUMBER_RUN, 0, group->age);
+        solo_number(coder, PROTO_NUMBER_COUNT, 3, count);
         next = 0;
         for (uint32_t k = 0; k < count; k++) {
             uint32_t slot = group[k].slot;
-            solo_number(coder, PROTO_SOLO_GAP, 1, slot - next);
+            solo_number(coder, PROTO_NUMBER_GAP, 1, slot - next);
             next = slot + 1;
             uint32_t tick = s->tick - group->age;
             if (group->age == AGE_SETTLED) tick = stream_newest_row(s, slot, tick);

@@ -420,7 +420,7 @@ CASE(solo_code_learns_what_repeats) {
         proto_solo_begin_write(&sides[0].coder, &sides[0].model, bytes, sizeof bytes,
                                sides[0].samples, SOLO_SAMPLES);
         for (uint32_t i = 0; i < 20; i++)
-            (void)proto_solo_number(&sides[0].coder, PROTO_SOLO_RUN, i % 2, i % 2 ? -70000 : 9);
+            (void)proto_solo_number(&sides[0].coder, PROTO_NUMBER_RUN, i % 2, i % 2 ? -70000 : 9);
         sizes[round > 0] = proto_solo_end(&sides[0].coder);
         proto_solo_train(&sides[0].model, sides[0].samples, sides[0].coder.sample_count);
     }
@@ -429,12 +429,12 @@ CASE(solo_code_learns_what_repeats) {
     proto_solo_begin_write(&sides[0].coder, &sides[0].model, bytes, sizeof bytes, sides[0].samples,
                            SOLO_SAMPLES);
     for (uint32_t i = 0; i < BASE_COUNT(odd); i++)
-        (void)proto_solo_number(&sides[0].coder, PROTO_SOLO_RUN, 1, odd[i]);
+        (void)proto_solo_number(&sides[0].coder, PROTO_NUMBER_RUN, 1, odd[i]);
     size_t size = proto_solo_end(&sides[0].coder);
     sides[1].model = sides[0].model;
     proto_solo_begin_read(&sides[1].coder, &sides[1].model, bytes, size, sides[1].samples, 3);
     for (uint32_t i = 0; i < BASE_COUNT(odd); i++)
-        assert_true(proto_solo_number(&sides[1].coder, PROTO_SOLO_RUN, 1, 77) == odd[i]);
+        assert_true(proto_solo_number(&sides[1].coder, PROTO_NUMBER_RUN, 1, 77) == odd[i]);
     assert_int_equal(proto_solo_end(&sides[1].coder), size);
     assert_int_equal(sides[1].coder.sample_count, 3); // there was no room for more
     free(sides);
@@ -448,14 +448,14 @@ CASE(solo_code_is_bounded) {
     // A reader takes so many numbers and no more, whatever is left to read.
     proto_solo_begin_read(coder, &sides[0].model, bytes, sizeof bytes, sides[0].samples, 0);
     for (uint32_t i = 0; i < PROTO_SOLO_NUMBERS_MAX; i++)
-        (void)proto_solo_number(coder, PROTO_SOLO_RUN, 0, 0);
+        (void)proto_solo_number(coder, PROTO_NUMBER_RUN, 0, 0);
     assert_false(coder->failed);
-    (void)proto_solo_number(coder, PROTO_SOLO_RUN, 0, 0);
+    (void)proto_solo_number(coder, PROTO_NUMBER_RUN, 0, 0);
     assert_true(coder->failed);
     assert_int_equal(proto_solo_end(coder), 0);
     // Bytes left over, no bytes, and a last byte of 0 are refused.
     proto_solo_begin_read(coder, &sides[0].model, bytes, 64, sides[0].samples, 0);
-    (void)proto_solo_number(coder, PROTO_SOLO_RUN, 0, 0);
+    (void)proto_solo_number(coder, PROTO_NUMBER_RUN, 0, 0);
     assert_int_equal(proto_solo_end(coder), 0);
     proto_solo_begin_read(coder, &sides[0].model, bytes, 0, sides[0].samples, 0);
     assert_true(coder->failed);
@@ -468,7 +468,7 @@ CASE(solo_code_is_bounded) {
         memset(bytes, 0xee, sizeof bytes);
         proto_solo_begin_write(coder, &sides[0].model, bytes, room, sides[0].samples, 0);
         for (uint32_t i = 0; i < 5; i++)
-            (void)proto_solo_number(coder, PROTO_SOLO_RUN, 0, (int64_t)(wide - i));
+            (void)proto_solo_number(coder, PROTO_NUMBER_RUN, 0, (int64_t)(wide - i));
         size_t size = proto_solo_end(coder);
         assert_true(size <= room);
         assert_true(are_all(bytes, room, sizeof bytes, 0xee));

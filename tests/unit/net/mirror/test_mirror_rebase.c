@@ -3,6 +3,7 @@
 #include "mirror/mirror.h"
 
 #include "mirror_world.h"
+#include "net/solo.h"
 
 static const uint64_t rows[4][3] = {{100, 8, 9}, {101, 20, 9}, {102, 20, 30}, {103, 40, 50}};
 
@@ -12,7 +13,7 @@ static void open_rebased(mirror_side* m) {
     assert_ok(mirror_create_at(m, 100, 3, ball, m->mover, rows[0]));
     assert_ok(mirror_create_at(m, 101, 5, other, m->mover, rows[1]));
     ecs_changes_clear(m->side.world);
-    assert_ok(net_mirror_rebase(m->mirror, false));
+    assert_ok(net_mirror_rebase(m->mirror, NULL));
     net_mirror_validate(m->mirror);
     mirror_expect(m, ball, m->mover, rows[0]);
 }
@@ -104,7 +105,7 @@ REBASED_CASE(a_session_may_be_rebased_again_and_again) {
         assert_ok(
             mirror_create_at(m, tick, (uint32_t)tick % 7, ball, m->mover, rows[tick / 10 % 4]));
         mirror_expect(m, ball, m->mover, rows[tick / 10 % 4]);
-        assert_ok(net_mirror_rebase(m->mirror, false));
+        assert_ok(net_mirror_rebase(m->mirror, NULL));
         net_mirror_validate(m->mirror);
     }
     expect_changes(m, 0, 0);
@@ -119,7 +120,7 @@ CASE(a_full_mirror_is_rebased_in_any_order) {
     for (uint32_t i = 0; i < COUNT; i++)
         assert_ok(mirror_create_at(&m, 100 + i, i, ecs_entity_make(i + 1, 1), m.mover, rows[0]));
     ecs_changes_clear(m.side.world);
-    assert_ok(net_mirror_rebase(m.mirror, false));
+    assert_ok(net_mirror_rebase(m.mirror, NULL));
     for (uint32_t i = 0; i < COUNT; i++) {
         const uint32_t index = i % 2 ? COUNT - i / 2 : i / 2 + 1;
         assert_ok(mirror_create_at(&m, 500 + i, i, ecs_entity_make(index, 1), m.mover, rows[1]));
@@ -135,9 +136,9 @@ CASE(a_full_mirror_is_rebased_in_any_order) {
 
 // Solo statistics begin again, or are not needed any more.
 REBASED_CASE(the_code_of_packets_may_be_another_one) {
-    assert_ok(net_mirror_rebase(m->mirror, true));
-    assert_ok(net_mirror_rebase(m->mirror, true));
-    assert_ok(net_mirror_rebase(m->mirror, false));
+    assert_ok(net_mirror_rebase(m->mirror, net_solo_part()));
+    assert_ok(net_mirror_rebase(m->mirror, net_solo_part()));
+    assert_ok(net_mirror_rebase(m->mirror, NULL));
     assert_ok(mirror_create_at(m, 110, 1, ball, m->mover, rows[2]));
     mirror_expect(m, ball, m->mover, rows[2]);
 }

@@ -9,6 +9,7 @@
 #include "replicate/replicator.h"
 
 #include "base/rng.h"
+#include "net/solo.h"
 
 enum {
     SEEDS = 240,
@@ -391,13 +392,13 @@ static void join(harness* h, client* c) {
     net_mirror_config config = {.world = c->side.world,
                                 .rows = c->side.rows,
                                 .index_max = h->server.index_max,
-                                .is_solo = (h->seed + number_of(c)) % 2 == 1,
+                                .solo = (h->seed + number_of(c)) % 2 == 1 ? net_solo_part() : NULL,
                                 .trace = on_applied,
                                 .trace_context = c};
     assert_ok(net_mirror_create(&config, &c->mirror));
     assert_true(net_interest_add_client(h->interest, number_of(c)));
     assert_ok(net_repl_state_create(h->replicator, number_of(c), &c->repl));
-    if (config.is_solo) assert_ok(net_repl_state_use_solo(c->repl));
+    if (config.solo) assert_ok(net_repl_state_use_solo(c->repl));
     c->entity_ticks = calloc(h->server.index_max + 1, sizeof *c->entity_ticks);
     assert_non_null(c->entity_ticks);
     net_ack_sender_init(&c->sent, (uint16_t)(65536 - base_rng_below(&h->rng, 300)), now_us(h));
@@ -565,8 +566,10 @@ static void open(harness* h, uint64_t seed) {
     for (uint32_t c = 0; c < FAKE_CLIENTS && h->has_groups; c++)
         for (uint32_t i = 0; i <= index_max; i++)
             fake_scope_at(h->interest, c, i)->group = i % 3 ? 0 : 1 + i / 3 % GROUPS;
-    net_replicator_config config = {
-        .rows = h->server.rows, .index_max = index_max, .interest = h->interest};
+    net_replicator_config config = {.rows = h->server.rows,
+                                    .index_max = index_max,
+                                    .interest = h->interest,
+                                    .solo = net_solo_part()};
     assert_ok(net_replicator_create(&config, &h->replicator));
     h->truth = malloc((TICKS_MAX + 1) * sizeof *h->truth);
     assert_non_null(h->truth);

@@ -19,6 +19,7 @@
 #include "net/log.h"
 #include "net/match.h"
 #include "net/server.h"
+#include "net/solo.h"
 
 #define TABLE_TICK_US 16667u
 #ifndef TABLE_SEATS
@@ -46,7 +47,9 @@ typedef struct table_config {
     net_secret_fn secret; ///< NULL: chance
     bool is_threaded;
     uint32_t lanes; ///< of the transport; 0: one
-    bool has_accounts, has_solo;
+    bool has_accounts;
+    bool has_solo;              ///< of clients
+    bool has_no_solo;           ///< of the server
     uint64_t (*clock_us)(void); ///< NULL: no part of a tick is measured
     net_coder coder;
     uint32_t clients_per_address_max;
@@ -140,6 +143,7 @@ static inline void table_open(table* at, table_config config) {
         .clients_min = config.clients_min,
         .spectators_max = config.spectators_max,
         .coder = config.coder,
+        .solo = config.has_no_solo ? NULL : net_solo_part(),
         .ticks_max = config.ticks_max,
         .reporter = &at->said.reporter,
         .send_divisor = config.send_divisor,
@@ -174,7 +178,7 @@ static inline table_seat* table_sit_in(table* at, const net_module* module,
         .transport = seat->transport,
         .address = "sim",
         .name = name,
-        .has_solo = at->config.has_solo,
+        .solo = at->config.has_solo ? net_solo_part() : NULL,
         .is_bot = !is_spectator,
         .is_spectator = is_spectator,
         .reporter = &at->seats_said.reporter,

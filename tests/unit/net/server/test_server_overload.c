@@ -118,6 +118,31 @@ CASE(more_clients_get_solo_code_when_those_that_have_it_cost_little) {
     table_close(&at);
 }
 
+static void check_shared(table_config config) {
+    table at;
+    config.seed = 3;
+    config.quiet = 1e9;
+    config.coder = NET_CODER_SOLO;
+    table_open(&at, config);
+    for (uint32_t i = 0; i < SEATS; i++)
+        table_sit(&at, &GOOD);
+    (void)run_seconds(&at, 2);
+    assert_int_equal(count_solo(&at), 0);
+    for (uint32_t i = 0; i < SEATS; i++) {
+        assert_int_equal(net_client_get_phase(at.seats[i].client), NET_CLIENT_PLAYING);
+        assert_in_range(net_match_tick(at.seats[i].match), TICKS_PER_SECOND, UINT32_MAX);
+    }
+    table_close(&at);
+}
+
+CASE(a_server_without_solo_code_sends_shared_code_to_clients_that_have_it) {
+    check_shared((table_config){.has_solo = true, .has_no_solo = true});
+}
+
+CASE(a_client_without_solo_code_gets_shared_code_of_a_server_that_has_it) {
+    check_shared((table_config){0});
+}
+
 CASE(clients_whose_acknowledgements_come_too_late_for_solo_code_are_counted) {
     table at;
     table_open(&at, (table_config){.seed = 3, .quiet = 1e9, .has_solo = true});

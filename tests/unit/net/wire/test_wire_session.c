@@ -12,6 +12,7 @@
 #include "solo_samples.h"
 #include "text_file.h"
 #include "wire.pb-c.h"
+#include "solo/solo_receiver.h"
 
 #include <inttypes.h>
 
@@ -54,8 +55,10 @@ static void open_client(session* s, const char* page, uint32_t index_max) {
     assert_ok(net_schema_create(NULL, s->world, NULL, 0, test_reporter(), &s->schema));
     net_rows* rows = net_schema_rows(s->schema);
     net_rows_set_tick_rate(rows, TICK_RATE_HZ);
-    net_mirror_config mirror = {
-        .world = s->world, .rows = rows, .index_max = index_max, .is_solo = s->is_solo};
+    net_mirror_config mirror = {.world = s->world,
+                                .rows = rows,
+                                .index_max = index_max,
+                                .solo = s->is_solo ? net_solo_part() : NULL};
     assert_ok(net_mirror_create(&mirror, &s->mirror));
 }
 
@@ -84,7 +87,7 @@ static net_result read_state(session* s, const uint8_t* state, size_t size,
 static const char* samples_of_shared(const session* s, const net_packet_header* header) {
     static char text[SOLO_SAMPLES_BYTES_MAX];
     text[0] = 0;
-    const proto_solo_coder* coder = s->is_solo ? &s->mirror->solo->coder : NULL;
+    const proto_solo_coder* coder = s->is_solo ? &s->mirror->receiver->coder : NULL;
     if (header->has_body && coder && coder->mode == PROTO_SOLO_SAMPLE)
         solo_samples_print(text, coder);
     return text;

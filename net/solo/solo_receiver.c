@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which statistics a snapshot is read with. Everything here is bounded: an epoch adds at most
 // NET_SOLO_TRAINED_MAX packets of at most NET_SOLO_SAMPLES_MAX samples, and each packet once.
-#include "mirror/solo_receiver.h"
+#include "solo/solo_receiver.h"
 
 #include "base/assert.h"
 
@@ -49,7 +49,7 @@ static net_solo_result begin_epoch(net_solo_receiver* receiver, const net_solo_e
 
 net_solo_result net_solo_receiver_begin(net_solo_receiver* receiver, uint16_t seq,
                                         proto_bit_reader* snapshot, proto_solo_coder** coder,
-                                        bool* is_coded) {
+                                        bool** has_failed, bool* is_coded) {
     *coder = NULL;
     *is_coded = false;
     if (!proto_bits_read(snapshot, 1)) return snapshot->failed ? NET_SOLO_MALFORMED : NET_SOLO_OK;
@@ -72,6 +72,7 @@ net_solo_result net_solo_receiver_begin(net_solo_receiver* receiver, uint16_t se
         at = 1 - at;
     }
     *coder = &receiver->coder;
+    *has_failed = &receiver->coder.failed;
     const proto_solo_model* model = &receiver->models[at];
     proto_solo_sample* samples = net_solo_room(&receiver->packets);
     if (!*is_coded) {
@@ -84,6 +85,14 @@ net_solo_result net_solo_receiver_begin(net_solo_receiver* receiver, uint16_t se
         receiver->bytes[i] = (uint8_t)proto_bits_read(snapshot, 8);
     proto_solo_begin_read(*coder, model, receiver->bytes, size, samples, NET_SOLO_SAMPLES_MAX);
     return NET_SOLO_OK;
+}
+
+void net_solo_receiver_row(proto_solo_coder* coder, const net_row_template* row_template,
+                           const proto_row_base* base, const uint64_t* third, uint32_t third_ticks,
+                           uint64_t* row) {
+    const proto_solo_third older = {.row = third, .ticks = third_ticks};
+    proto_solo_row(coder, net_solo_template(row_template), &row_template->layout, base,
+                   third ? &older : NULL, row);
 }
 
 void net_solo_receiver_end(net_solo_receiver* receiver, uint16_t seq) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "state/solo_stats.h"
+#include "solo/solo_stats.h"
 
 #include "base/assert.h"
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "replicate/encoded_rows.h"
+#include "state/coder.h"
 
 #include "proto/solo.h"
 
@@ -31,8 +32,7 @@ typedef struct net_solo_tape {
     bool has_third;
 } net_solo_tape;
 
-/// Zeroed, it is empty.
-typedef struct net_solo_tapes {
+struct net_solo_tapes {
     const base_allocator* allocator;
     uint64_t step; ///< that they are of
     base_table table;
@@ -40,10 +40,11 @@ typedef struct net_solo_tapes {
     uint64_t* words;
     uint32_t count, capacity, word_count, word_capacity;
     proto_solo_tape recorded; ///< the one that net_solo_tapes_keep keeps
-} net_solo_tapes;
+};
 
-void net_solo_tapes_init(net_solo_tapes* tapes, const base_allocator* allocator);
-void net_solo_tapes_deinit(net_solo_tapes* tapes);
+/// @return NULL when memory ran out.
+net_solo_tapes* net_solo_tapes_create(const base_allocator* allocator);
+void net_solo_tapes_destroy(net_solo_tapes* tapes);
 /// Forget the tapes of another step.
 void net_solo_tapes_begin(net_solo_tapes* tapes, uint64_t step);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "replicate/solo_tapes.h"
+#include "solo/solo_tapes.h"
 
 #include "base/assert.h"
 #include "base/hash.h"
@@ -8,15 +8,18 @@
 
 _Static_assert(PROTO_SOLO_TAPE_WORDS <= UINT8_MAX, "its words are counted in a byte");
 
-void net_solo_tapes_init(net_solo_tapes* tapes, const base_allocator* allocator) {
-    memset(tapes, 0, sizeof *tapes);
-    tapes->allocator = allocator;
+net_solo_tapes* net_solo_tapes_create(const base_allocator* allocator) {
+    net_solo_tapes* made = base_allocate_zero(allocator, sizeof *made);
+    if (made) made->allocator = allocator;
+    return made;
 }
 
-void net_solo_tapes_deinit(net_solo_tapes* tapes) {
+void net_solo_tapes_destroy(net_solo_tapes* tapes) {
+    if (!tapes) return;
     base_table_deinit(&tapes->table, tapes->allocator);
     BASE_ARRAY_RELEASE(tapes->allocator, tapes->tapes, tapes->capacity);
     BASE_ARRAY_RELEASE(tapes->allocator, tapes->words, tapes->word_capacity);
+    base_release(tapes->allocator, tapes, sizeof *tapes);
 }
 
 void net_solo_tapes_begin(net_solo_tapes* tapes, uint64_t step) {

@@ -3,7 +3,7 @@
 // refuses.
 #include "test.h"
 
-#include "mirror/solo_receiver.h"
+#include "solo/solo_receiver.h"
 
 #include <string.h>
 
@@ -35,9 +35,10 @@ static size_t write_head(const head* h, uint8_t* bytes) {
 static net_solo_result begin(net_solo_receiver* receiver, uint16_t seq, const head* h,
                              proto_solo_coder** coder) {
     uint8_t bytes[BODY_BYTES] = {0};
-    bool is_coded;
+    bool *has_failed, is_coded;
     proto_bit_reader reader = proto_bit_reader_make(bytes, write_head(h, bytes));
-    net_solo_result result = net_solo_receiver_begin(receiver, seq, &reader, coder, &is_coded);
+    net_solo_result result =
+        net_solo_receiver_begin(receiver, seq, &reader, coder, &has_failed, &is_coded);
     if (result == NET_SOLO_OK) assert_int_equal(is_coded, h->is_coded);
     return result;
 }
@@ -48,7 +49,7 @@ static void receive(net_solo_receiver* receiver, uint16_t seq, uint32_t epoch) {
     const head h = {.has_statistics = true, .epoch = epoch & 3};
     assert_int_equal(begin(receiver, seq, &h, &coder), NET_SOLO_OK);
     assert_non_null(coder);
-    assert_true(proto_solo_number(coder, PROTO_SOLO_RUN, 0, 3) == 3);
+    assert_true(proto_solo_number(coder, PROTO_NUMBER_RUN, 0, 3) == 3);
     net_solo_receiver_end(receiver, seq);
 }
 
@@ -118,10 +119,11 @@ SOLO_CASE(heads_that_no_server_writes_are_refused) {
     size_t size = write_head(&h, bytes);
     for (size_t cut = 0; cut < size; cut++) {
         proto_solo_coder* coder;
-        bool is_coded;
+        bool *has_failed, is_coded;
         proto_bit_reader reader = proto_bit_reader_make(bytes, cut);
-        assert_int_equal(net_solo_receiver_begin(receiver, 8, &reader, &coder, &is_coded),
-                         NET_SOLO_MALFORMED);
+        assert_int_equal(
+            net_solo_receiver_begin(receiver, 8, &reader, &coder, &has_failed, &is_coded),
+            NET_SOLO_MALFORMED);
     }
     // Nothing of this began an epoch.
     receive(receiver, 8, 0);
@@ -153,7 +155,7 @@ SOLO_CASE(a_packet_has_2048_samples) {
         proto_solo_coder* coder;
         assert_int_equal(begin(receiver, (uint16_t)i, &h, &coder), NET_SOLO_OK);
         for (uint32_t k = 0; k < counts[i]; k++)
-            (void)proto_solo_number(coder, PROTO_SOLO_RUN, 0, 1);
+            (void)proto_solo_number(coder, PROTO_NUMBER_RUN, 0, 1);
         assert_int_equal(coder->sample_count, i < 2 ? counts[i] : NET_SOLO_SAMPLES_MAX);
         net_solo_receiver_end(receiver, (uint16_t)i);
     }
@@ -170,7 +172,7 @@ CASE(the_newest_samples_are_kept) {
             const head h = {.has_statistics = true};
             assert_int_equal(begin(receiver, (uint16_t)seq, &h, &coder), NET_SOLO_OK);
             for (uint32_t k = 0; k < NET_SOLO_SAMPLES_MAX; k++)
-                (void)proto_solo_number(coder, PROTO_SOLO_RUN, 0, 1);
+                (void)proto_solo_number(coder, PROTO_NUMBER_RUN, 0, 1);
             net_solo_receiver_end(receiver, (uint16_t)seq);
         }
         assert_int_equal(define(receiver, (uint16_t)packets, 1, packets, 1, 1),

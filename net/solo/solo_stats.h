@@ -13,36 +13,12 @@ enum {
     NET_SOLO_RING_SERVER = 14 * NET_SOLO_SAMPLES_MAX, ///< samples of all packets: until trained
     NET_SOLO_RING_CLIENT = 32 * NET_SOLO_SAMPLES_MAX, ///< until a definition had time to come
     NET_SOLO_PROMISED = 24 * NET_SOLO_SAMPLES_MAX,    ///< newest ones that a server builds on
-    NET_SOLO_THIRD_MAX = 16,                          ///< ticks from a third row to the base
     NET_SOLO_EPOCH_BITS = 2,
     NET_SOLO_BACK_BITS = 7,
     NET_SOLO_COUNT_BITS = 6,
     /// Epoch, its definition, and which code follows.
     NET_SOLO_HEAD_BITS_MAX = 1 + NET_SOLO_EPOCH_BITS + 1 + NET_SOLO_BACK_BITS +
                              NET_SOLO_COUNT_BITS + NET_SOLO_TRAINED_MAX + 1,
-};
-
-/// Situations of the numbers that are not in rows.
-enum {
-    NET_SOLO_LIST_DESTROYS,
-    NET_SOLO_LIST_CREATES,
-    NET_SOLO_LIST_RUNS,
-    NET_SOLO_LIST_RECORDS,
-};
-enum {
-    NET_SOLO_CREATE_INDEX,
-    NET_SOLO_CREATE_GENERATION,
-    NET_SOLO_CREATE_OTHER,
-    NET_SOLO_CREATE_PARTS,
-    NET_SOLO_CREATE_PART,
-};
-enum {
-    NET_SOLO_RUN_KIND,
-    NET_SOLO_RUN_BACK,
-    NET_SOLO_RUN_AGE,
-    NET_SOLO_RUN_D,
-    NET_SOLO_RUN_THIRD,   ///< packets back to that of the third rows; 0: there are none
-    NET_SOLO_RUN_NO_THIRD ///< of a record with a second row, and whether that packet lists it
 };
 
 typedef struct net_solo_packet {

@@ -6,13 +6,14 @@
 // acknowledged; only then a next epoch may begin. So a client needs at most one step, and late
 // packets of the epoch before are still readable. A client whose acknowledgements take so long that
 // it may have forgotten the packets gets shared code from then on.
-#include "replicate/solo_sender.h"
+#include "solo/solo_sender.h"
 
 #include "base/assert.h"
 #include "replicate/repl_state.h"
 #include "replicate/snapshot_pieces.h"
 #include "replicate/snapshot_writer.h"
-#include "state/solo_stats.h"
+#include "solo/solo_stats.h"
+#include "solo/solo_tapes.h"
 
 #include <string.h>
 
@@ -23,7 +24,8 @@ enum {
     // The client keeps the newest NET_ROW_HISTORY_MAX rows of an entity.
     THIRD_AGE_MAX = NET_ROW_HISTORY_MAX - 1,
 };
-_Static_assert(NET_SOLO_THIRD_MAX <= NET_SNAPSHOT_BASE_SLACK_TICKS, "it keeps rows so much older");
+_Static_assert(NET_NUMBER_THIRD_MAX <= NET_SNAPSHOT_BASE_SLACK_TICKS,
+               "it keeps rows so much older");
 
 struct net_solo_sender {
     const base_allocator* allocator;
@@ -236,7 +238,7 @@ static uint32_t find_third(const net_repl_state* repl, const net_record_group* r
     for (uint32_t back = 1; back <= backs; back++) {
         uint32_t tick = net_repl_packet_tick(repl, back), more = base - tick;
         if (!is_acked(repl, back) || (int32_t)more < (int32_t)run->d + THIRD_MIN) continue;
-        return more <= NET_SOLO_THIRD_MAX && now - tick <= THIRD_AGE_MAX ? back : 0;
+        return more <= NET_NUMBER_THIRD_MAX && now - tick <= THIRD_AGE_MAX ? back : 0;
     }
     return 0;
 }
@@ -266,8 +268,8 @@ static bool find_third_row(net_solo_sender* sender, const net_repl_state* repl,
 static void code_has_third(net_solo_sender* sender, const net_repl_state* repl, uint32_t slot,
                            bool has_third) {
     bool is_listed = net_repl_listed(repl, sender->third_back)[slot >> 6] >> (slot & 63) & 1;
-    code(sender, repl, "has no third base", slot, PROTO_SOLO_RUN,
-         proto_solo_situation(NET_SOLO_RUN_NO_THIRD, is_listed), !has_third);
+    code(sender, repl, "has no third base", slot, PROTO_NUMBER_RUN,
+         proto_number_situation(NET_NUMBER_RUN_NO_THIRD, is_listed), !has_third);
 }
 
 static void code_update(net_solo_sender* sender, const net_repl_state* repl,
@@ -290,22 +292,22 @@ static void code_update(net_solo_sender* sender, const net_repl_state* repl,
                           proto_solo_is_alone(&sender->model, name, layout, key.d > 0);
     const net_solo_tape_key tape_key = net_solo_tapes_key(&key, third_age);
     const net_solo_tape* tape =
-        has_tape ? net_solo_tapes_find(&lane->solo_tapes, tape_key, &sender->model) : NULL;
+        has_tape ? net_solo_tapes_find(lane->solo_tapes, tape_key, &sender->model) : NULL;
     if (tape) {
         if (may_third) code_has_third(sender, repl, slot, tape->has_third);
-        net_solo_tapes_play(&lane->solo_tapes, tape, coder);
+        net_solo_tapes_play(lane->solo_tapes, tape, coder);
         return;
     }
     const proto_row_base against = find_row(sender, repl, &key, layout);
     const bool has_third = third_age > 0 && find_third_row(sender, repl, third, third_age, layout);
     const proto_solo_third older = {.row = sender->third, .ticks = third_age - key.age};
     if (may_third) code_has_third(sender, repl, slot, has_third);
-    if (has_tape) proto_solo_record(coder, &lane->solo_tapes.recorded);
+    if (has_tape) proto_solo_record(coder, &lane->solo_tapes->recorded);
     proto_solo_row(coder, name, layout, &against, has_third ? &older : NULL, sender->rows[0]);
     if (sender->pieces) say_row(sender, repl, run, false, slot, row_template);
     if (!has_tape) return;
     proto_solo_record(coder, NULL);
-    net_solo_tapes_keep(&lane->solo_tapes, tape_key, has_third);
+    net_solo_tapes_keep(lane->solo_tapes, tape_key, has_third);
 }
 
 // ---- the body ----
@@ -327,50 +329,51 @@ static void name_slots(const net_snapshot_writer* writer, const net_record_group
 
 static void code_gap(net_solo_sender* sender, const net_repl_state* repl, uint32_t list,
                      uint32_t slot, uint32_t* next) {
-    code(sender, repl, "gap to the slot", slot, PROTO_SOLO_GAP, proto_solo_situation(list, 0),
+    code(sender, repl, "gap to the slot", slot, PROTO_NUMBER_GAP, proto_number_situation(list, 0),
          slot - *next);
     *next = slot + 1;
 }
 
 static void code_count(net_solo_sender* sender, const net_repl_state* repl, const char* what,
                        uint32_t list, uint32_t count) {
-    code(sender, repl, what, UINT32_MAX, PROTO_SOLO_COUNT, proto_solo_situation(list, 0), count);
+    code(sender, repl, what, UINT32_MAX, PROTO_NUMBER_COUNT, proto_number_situation(list, 0),
+         count);
 }
 
 static void code_create(net_solo_sender* sender, const net_repl_state* repl, const char* name,
                         uint32_t slot, uint32_t what, int64_t value) {
-    code(sender, repl, name, slot, PROTO_SOLO_CREATE, proto_solo_situation(what, 0), value);
+    code(sender, repl, name, slot, PROTO_NUMBER_CREATE, proto_number_situation(what, 0), value);
 }
 
 static void code_run_number(net_solo_sender* sender, const net_repl_state* repl, const char* name,
                             uint32_t situation, int64_t value) {
-    code(sender, repl, name, UINT32_MAX, PROTO_SOLO_RUN, situation, value);
+    code(sender, repl, name, UINT32_MAX, PROTO_NUMBER_RUN, situation, value);
 }
 
 static void code_creates(net_solo_sender* sender, const net_repl_state* repl,
                          const net_snapshot_writer* writer) {
     const net_record_group* run = &writer->runs[NET_RUN_CREATE];
-    code_count(sender, repl, "created entities", NET_SOLO_LIST_CREATES, run->count);
+    code_count(sender, repl, "created entities", NET_NUMBER_LIST_CREATES, run->count);
     uint32_t next = 0, index = 0, generation = 1;
     const net_row_template* before = NULL;
     for (uint32_t i = run->first; i < run->first + run->count; i++) {
         uint32_t slot = writer->slots[i];
         ecs_entity handle = repl->handles[slot];
         const net_row_template* row_template = net_template_of(repl->replicator->history, handle);
-        code_gap(sender, repl, NET_SOLO_LIST_CREATES, slot, &next);
-        code_create(sender, repl, "index", slot, NET_SOLO_CREATE_INDEX,
+        code_gap(sender, repl, NET_NUMBER_LIST_CREATES, slot, &next);
+        code_create(sender, repl, "index", slot, NET_NUMBER_CREATE_INDEX,
                     (int64_t)ecs_entity_index(handle) - index - 1);
         index = ecs_entity_index(handle);
-        code_create(sender, repl, "generation", slot, NET_SOLO_CREATE_GENERATION,
+        code_create(sender, repl, "generation", slot, NET_NUMBER_CREATE_GENERATION,
                     (int64_t)ecs_entity_generation(handle) - generation);
         generation = ecs_entity_generation(handle);
-        code_create(sender, repl, "another template", slot, NET_SOLO_CREATE_OTHER,
+        code_create(sender, repl, "another template", slot, NET_NUMBER_CREATE_OTHER,
                     row_template != before);
         if (row_template != before) {
-            code_create(sender, repl, "parts of the template", slot, NET_SOLO_CREATE_PARTS,
+            code_create(sender, repl, "parts of the template", slot, NET_NUMBER_CREATE_PARTS,
                         row_template->part_count - 1u);
             for (uint32_t k = 0; k < row_template->part_count; k++)
-                code_create(sender, repl, "template", slot, NET_SOLO_CREATE_PART,
+                code_create(sender, repl, "template", slot, NET_NUMBER_CREATE_PART,
                             row_template->parts[k]);
         }
         net_encoded_row_key key = net_repl_state_key(repl, writer, run, true, slot);
@@ -392,8 +395,8 @@ static void code_listed(net_solo_sender* sender, const net_repl_state* repl,
         for (uint64_t bits = run->list[w]; bits; bits &= bits - 1) {
             uint32_t slot = w * 64 + base_bit_lowest(bits);
             bool is_absent = at == end || writer->slots[at] != slot;
-            code(sender, repl, "absent", slot, PROTO_SOLO_ABSENT,
-                 proto_solo_situation(is_named(writer, slot), before), is_absent);
+            code(sender, repl, "absent", slot, PROTO_NUMBER_ABSENT,
+                 proto_number_situation(is_named(writer, slot), before), is_absent);
             before = before << 1 | is_absent;
             if (!is_absent) code_update(sender, repl, run, writer->slots[at++]);
         }
@@ -404,28 +407,28 @@ static void code_listed(net_solo_sender* sender, const net_repl_state* repl,
 static void code_run(net_solo_sender* sender, const net_repl_state* repl,
                      const net_snapshot_writer* writer, const net_record_group* run) {
     const proto_solo_coder* coder = &sender->coder;
-    code_run_number(sender, repl, "kind of run", NET_SOLO_RUN_KIND, run->kind);
+    code_run_number(sender, repl, "kind of run", NET_NUMBER_RUN_KIND, run->kind);
     if (run->kind == NET_SNAPSHOT_BY_PACKET)
-        code_run_number(sender, repl, "packets back to the base", NET_SOLO_RUN_BACK, run->back);
+        code_run_number(sender, repl, "packets back to the base", NET_NUMBER_RUN_BACK, run->back);
     if (run->kind == NET_SNAPSHOT_BY_AGE)
-        code_run_number(sender, repl, "age of the base", NET_SOLO_RUN_AGE, run->age);
+        code_run_number(sender, repl, "age of the base", NET_NUMBER_RUN_AGE, run->age);
     if (run->kind != NET_SNAPSHOT_ABSOLUTE)
-        code_run_number(sender, repl, "ticks to the second base", NET_SOLO_RUN_D, run->d);
+        code_run_number(sender, repl, "ticks to the second base", NET_NUMBER_RUN_D, run->d);
     sender->third_back = 0;
     if (run->d > 0) {
         // Shared code cannot name third rows.
         if (coder->mode != PROTO_SOLO_SAMPLE) sender->third_back = find_third(repl, run);
-        code_run_number(sender, repl, "packets back to third bases", NET_SOLO_RUN_THIRD,
+        code_run_number(sender, repl, "packets back to third bases", NET_NUMBER_RUN_THIRD,
                         sender->third_back);
     }
     if (run->kind == NET_SNAPSHOT_BY_PACKET) {
         code_listed(sender, repl, writer, run);
         return;
     }
-    code_count(sender, repl, "records behind the first", NET_SOLO_LIST_RECORDS, run->count - 1);
+    code_count(sender, repl, "records behind the first", NET_NUMBER_LIST_RECORDS, run->count - 1);
     uint32_t next = 0;
     for (uint32_t i = run->first; i < run->first + run->count; i++) {
-        code_gap(sender, repl, NET_SOLO_LIST_RECORDS, writer->slots[i], &next);
+        code_gap(sender, repl, NET_NUMBER_LIST_RECORDS, writer->slots[i], &next);
         code_update(sender, repl, run, writer->slots[i]);
     }
 }
@@ -436,16 +439,16 @@ static void code_body(net_solo_sender* sender, const net_repl_state* repl,
     uint32_t next = 0, runs = 0;
     memset(named_set(writer), 0, (writer->slot_end + 63) / 64 * sizeof(uint64_t));
     sender->cause = destroys->count > 0 ? NET_COST_DESTROY : NET_COST_HEAD;
-    code_count(sender, repl, "destroyed entities", NET_SOLO_LIST_DESTROYS, destroys->count);
+    code_count(sender, repl, "destroyed entities", NET_NUMBER_LIST_DESTROYS, destroys->count);
     for (uint32_t i = 0; i < destroys->count; i++)
-        code_gap(sender, repl, NET_SOLO_LIST_DESTROYS, writer->slots[destroys->first + i], &next);
+        code_gap(sender, repl, NET_NUMBER_LIST_DESTROYS, writer->slots[destroys->first + i], &next);
     sender->cause = NET_COST_HEAD;
     code_creates(sender, repl, writer);
     name_slots(writer, destroys);
     name_slots(writer, &writer->runs[NET_RUN_CREATE]);
     for (uint32_t i = NET_RUN_FIRST; i < writer->run_count; i++)
         runs += writer->runs[i].count > 0;
-    code_count(sender, repl, "runs", NET_SOLO_LIST_RUNS, runs);
+    code_count(sender, repl, "runs", NET_NUMBER_LIST_RUNS, runs);
     for (uint32_t i = NET_RUN_FIRST; i < writer->run_count; i++) {
         if (writer->runs[i].count == 0) continue;
         code_run(sender, repl, writer, &writer->runs[i]);
@@ -490,7 +493,7 @@ bool net_solo_sender_write(net_solo_sender* sender, net_repl_state* repl, uint16
     sender->head_bits = 1;
     BASE_ASSERT(writer->bits + 1 <= room_bits);
     net_snapshot_writer_list(writer);
-    net_solo_tapes_begin(&lane->solo_tapes, repl->replicator->published);
+    net_solo_tapes_begin(lane->solo_tapes, repl->replicator->published);
     if (!sender->is_stopped) advance(sender, repl);
     if (sender->is_stopped || writer->bits + NET_SOLO_HEAD_BITS_MAX > room_bits) {
         proto_bits_write(output, 0, 1);

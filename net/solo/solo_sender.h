@@ -9,14 +9,11 @@
 
 #include "replicate/repl_state.h"
 #include "replicate/snapshot_pieces.h"
+#include "state/coder.h"
 
-typedef struct net_solo_sender net_solo_sender;
-
-/// @return NULL when memory ran out.
+// As in state/coder.h.
 net_solo_sender* net_solo_sender_create(const base_allocator* allocator);
 void net_solo_sender_destroy(net_solo_sender* sender);
-/// Append the measured snapshot of packet `seq`: at most its bits, with a head of one bit or more
-/// before them, and at most `room_bits`. @return false when memory ran out.
 BASE_MUST_USE bool net_solo_sender_write(net_solo_sender* sender, net_repl_state* repl,
                                          uint16_t seq, uint32_t room_bits,
                                          proto_bit_writer* output);

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+/// Solo code (SOLO.md): packets of one client, by what this client has acknowledged. It is a part:
+/// a server or client has it when its config names it.
+#pragma once
+
+#include "base/macros.h"
+
+BASE_C_BEGIN
+
+typedef struct net_solo net_solo;
+
+/// The part. It lives as long as the program.
+const net_solo* net_solo_part(void);
+
+BASE_C_END
