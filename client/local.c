@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "base/workers.h"
 #include "host/output.h"
+#include "host/reload.h"
 #include "host/setup.h"
 #include "net/transport.h"
 #include "net/match.h"

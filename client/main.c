@@ -2,10 +2,7 @@
 // shoal-client: one player in a window, many bots in one process, or the playback of a log.
 //
 // Wiring only: options, and which of the modes runs. Read run() first, then players.c.
-#include "ask.h"
-#include "program.h"
-
-#include "window/playback_play.h"
+#include "parts.h"
 
 #include "host/output.h"
 #include "host/setup.h"
@@ -28,36 +25,52 @@ static int play_headless(client_program* self) {
     }
 }
 
+// Say which option needs a part that this client was built without. @return is one missing?
+static bool misses_part(const client_program* self) {
+    const client_config* config = &self->config;
+    const client_parts* has = self->parts;
+    const struct {
+        bool is_missing;
+        const char *option, *part;
+    } needs[] = {{config->replay && !has->replay, "--replay", "playback"},
+                 {config->record && !has->close_record, "--record", "log"},
+                 {config->is_listing && !has->list, "--list", "list"},
+                 {config->is_local && !has->open_local, "--local", "local"},
+                 {config->is_rendering && !has->show, "--render",
+                  "window (with libsdl2-dev and libstb-dev)"}};
+    for (uint32_t i = 0; i < BASE_COUNT(needs); i++) {
+        if (!needs[i].is_missing) continue;
+        base_report(&self->reporter, NULL, 0, "%s: this client was built without the part %s",
+                    needs[i].option, needs[i].part);
+        return true;
+    }
+    return false;
+}
+
 static int run(client_program* self) {
+    if (misses_part(self)) return NET_EXIT_USAGE;
     if (self->config.replay)
-        return client_playback_play(&self->config, &self->reporter, &self->loop);
+        return self->parts->replay(&self->config, &self->reporter, &self->loop);
     if (!net_host_load_tokens(self->config.token_file, &self->tokens, &self->reporter))
         return NET_EXIT_USAGE;
     if (!net_host_simulate_network(self->config.net, &self->reporter)) return NET_EXIT_USAGE;
-    if (self->config.is_listing) return client_ask_list(self);
+    if (self->config.is_listing) return self->parts->list(self);
     if (!net_host_open_file(self->config.trace, &self->reporter, &self->trace) ||
         !net_host_open_file(self->config.session_trace, &self->reporter, &self->session_trace))
         return NET_EXIT_RUNTIME;
     if (self->config.is_local) {
         int code = client_program_open_game(self, NULL);
-        if (code == NET_EXIT_CLEAN) code = client_local_open(self, &self->local);
+        if (code == NET_EXIT_CLEAN) code = self->parts->open_local(self, &self->local);
         if (code != NET_EXIT_CLEAN) return code;
     }
     if (!self->config.is_rendering) return play_headless(self);
-#if SHOAL_HAS_WINDOW
-    return client_window_play(self);
-#else
-    base_report(&self->reporter, NULL, 0,
-                "this client was built without a window: install libsdl2-dev and libstb-dev, then "
-                "build again");
-    return NET_EXIT_USAGE;
-#endif
+    return self->parts->show(self);
 }
 
 static void release(client_program* self) {
     self->wants_reload = false;
     client_players_close(self);
-    client_local_close(self->local, &self->loop);
+    if (self->local) self->parts->close_local(self->local, &self->loop);
     net_host_wipe_tokens(&self->tokens);
     if (self->trace) fclose(self->trace);
     if (self->session_trace) fclose(self->session_trace);
@@ -75,6 +88,7 @@ int main(int argc, char** argv) {
         return NET_EXIT_RUNTIME;
     }
     self->reporter = reporter;
+    self->parts = &client_parts_here;
     int code = NET_EXIT_RUNTIME;
     switch (client_config_read(&self->config, argc, argv, &self->reporter)) {
     case BASE_OPTIONS_HELP:

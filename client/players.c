@@ -2,15 +2,13 @@
 // The players of one process. Each has its own socket and its own world, so a bot here differs from
 // a real client only in sharing a process. Thin bots have no worlds: they keep rows, and share the
 // templates of one match. One loop runs all of them, on one thread.
-#include "program.h"
+#include "parts.h"
 
 #include "base/assert.h"
 #include "base/text.h"
 #include "host/output.h"
-#include "net/log.h"
 #include "host/setup.h"
 #include "net/match.h"
-#include "net/solo.h"
 #include "net/socket.h"
 #include "net/transport.h"
 
@@ -124,7 +122,7 @@ int client_program_reload(client_program* self) {
     net_result result = NET_OK;
     net_module* next = NULL;
     if (self->local)
-        next = client_local_take(self->local);
+        next = self->parts->take_local(self->local);
     else
         result = net_module_reopen(self->module, &self->reporter, &next);
     if (next) {
@@ -147,66 +145,6 @@ int client_program_open_game(client_program* self, const client_idle* idle) {
 }
 
 // ---- the players ----
-// ---- what the first player sees, as a log ----
-
-// A record has the ticks of the server. A step without a newer one may still have changed the
-// world, by a late packet: then the change list is kept for the next. The first tick that came
-// creates the file.
-
-static bool open_record(client_program* self) {
-    net_log_options options = net_log_options_default();
-    options.is_seen = true;
-    net_result result = net_log_writer_create_as(
-        NULL, self->config.record, &options, self->players[0].match, net_build_id(),
-        net_loop_unix_ms(), &self->reporter, &self->record);
-    if (result == NET_OK) return true;
-    if (result == NET_ERR_MEMORY)
-        base_report(&self->reporter, self->config.record, 0, "%s", net_result_text(result));
-    self->has_record_failed = true;
-    return false;
-}
-
-// A net_client_stepped_fn.
-static bool record_step(void* program) {
-    client_program* self = program;
-    const net_client* client = self->players[0].client;
-    net_match* match = self->players[0].match;
-    const ecs_tick tick = net_match_tick(match);
-    if (tick == 0 || self->has_record_failed) return true;
-    if (self->record && tick == self->recorded_tick) return false;
-    BASE_ASSERT(tick > self->recorded_tick);
-    if (!self->record && !open_record(self)) return true;
-    static net_log_player players[NET_CLIENTS_MAX];
-    uint32_t count = 0;
-    for (uint32_t at = 0; (at = net_client_next_player(client, at)) != 0;) {
-        net_log_player* player = &players[count++];
-        *player = (net_log_player){.client = at};
-        if (at == net_client_number(client) || at == net_client_watched(client))
-            player->entity = net_client_player(client);
-        (void)base_text_copy(player->name, sizeof player->name, net_client_player_name(client, at));
-    }
-    net_log_append_seen(self->record, match, players, count);
-    self->recorded_tick = tick;
-    return true;
-}
-
-// Before the first match goes. @return NET_EXIT_CLEAN; NET_EXIT_RUNTIME: the record is not whole
-// (reported).
-static int close_record(client_program* self) {
-    char why[256];
-    if (!self->record) return self->has_record_failed ? NET_EXIT_RUNTIME : NET_EXIT_CLEAN;
-    (void)net_log_writer_finish(self->record);
-    const bool has_failed = net_log_take_failure(self->record, why, sizeof why);
-    if (has_failed) base_report(&self->reporter, self->config.record, 0, "%s", why);
-    self->has_record_failed |= has_failed;
-    (void)net_log_writer_destroy(self->record);
-    self->record = NULL;
-    self->recorded_tick = 0;
-    return self->has_record_failed ? NET_EXIT_RUNTIME : NET_EXIT_CLEAN;
-}
-
-// ---- players ----
-
 static void trace_update(void* context, uint32_t client, ecs_entity entity, ecs_tick tick,
                          uint64_t row_hash) {
     fprintf(context,
@@ -287,10 +225,10 @@ static int open_player(client_program* self, uint32_t index, const client_eyes* 
         .seed = self->config.seed + index,
         .rate_bytes_max = (uint32_t)self->config.rate_bytes_max,
         .secret = one->has_secret ? one->secret : NULL,
-        .solo = net_solo_part(),
+        .solo = self->parts->solo,
         .trace = self->trace ? trace_update : NULL,
         .trace_context = self->trace,
-        .stepped = self->config.record && index == 0 ? record_step : NULL,
+        .stepped = self->config.record && index == 0 ? self->parts->record_step : NULL,
         .stepped_context = self,
         .session_trace = self->session_trace ? net_host_write_trace : NULL,
         .session_trace_context = self->session_trace,
@@ -331,7 +269,7 @@ static void close_player(client_program* self, client_player* one) {
 }
 
 void client_players_close(client_program* self) {
-    (void)!close_record(self);
+    if (self->config.record) (void)self->parts->close_record(self);
     // The first match is the last to go: the others share its schema.
     for (uint32_t i = self->players ? self->player_count : 0; i-- > 0;)
         close_player(self, &self->players[i]);
@@ -497,7 +435,8 @@ static bool write_world(void* context, void* file) {
 }
 
 int client_players_finish(client_program* self) {
-    int code = close_record(self);
+    int code = NET_EXIT_CLEAN;
+    if (self->config.record) code = self->parts->close_record(self);
     uint64_t dropped[NET_DROP_COUNT] = {0};
     BASE_ASSERT(self->player_count > 0);
     finish_sending(&self->loop);

@@ -29,6 +29,7 @@ typedef struct client_player {
 typedef struct client_local client_local; ///< local.c
 
 typedef struct client_program {
+    const struct client_parts* parts;
     client_config config;
     base_reporter reporter;
     net_loop loop;

@@ -48,11 +48,8 @@ int server_program_make_match(server_program* self, const base_option_list* more
 }
 
 static int open_match(server_program* self) {
-    const base_reporter* game = server_program_layer(self, SERVER_LAYER_GAME);
-    int code = server_program_phase(self, SERVER_MATCH);
-    if (code == NET_EXIT_CLEAN && !self->match) code = server_program_make_match(self, NULL);
-    if (code != NET_EXIT_CLEAN) return code;
-    return net_exit_report_setup(net_host_check_game(self->match, game), game);
+    const int code = server_program_phase(self, SERVER_MATCH);
+    return code == NET_EXIT_CLEAN && !self->match ? server_program_make_match(self, NULL) : code;
 }
 
 static int report_transport(server_program* self, net_result result) {

@@ -60,6 +60,7 @@ typedef struct server_part {
     /// As pass, where the server's threads have sent the last tick.
     void (*received)(server_program* program, uint64_t now_us);
     void (*tick)(server_program* program, uint64_t took_us, uint64_t late_us);
+    void (*reload)(server_program* program);                     ///< the game's files, after a tick
     bool (*terminate)(server_program* program, uint64_t now_us); ///< @return the match goes on
     void (*keep)(server_program* program, uint64_t now_us);      ///< while a phase takes long
     void (*over)(server_program* program, int code);             ///< reported, not yet closed

@@ -48,7 +48,6 @@ static void report_lost_ticks(server_program* self, server_pacer* pacer, uint64_
 
 // On SIGHUP, behind a tick: the game's files again, all of them or none.
 static void reload_game(server_program* self) {
-    net_module* old = NULL;
     if (self->ticks) self->is_reload_due = false; // the match's server says what its game is
     if (!self->is_reload_due || !is_running(self)) return;
     const net_observer* observer = &self->observer;
@@ -58,10 +57,8 @@ static void reload_game(server_program* self) {
         base_report(&self->reporter, NULL, 0, "not reloaded: %s", self->fixed_game);
         return;
     }
-    if (!net_host_reload(self->server, &self->module, &self->match, &old,
-                         server_program_layer(self, SERVER_LAYER_GAME)))
-        return;
-    net_module_close(old);
+    for (const server_part* const* part = server_parts; *part; part++)
+        if ((*part)->reload) (*part)->reload(self);
 }
 
 void server_program_end(server_program* self, uint64_t now_us) {

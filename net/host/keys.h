@@ -3,7 +3,6 @@
 /// secret, and no text of one stays in memory.
 #pragma once
 
-#include "net/log.h"
 #include "net/token.h"
 
 #include "base/report.h"
@@ -26,16 +25,6 @@ BASE_MUST_USE bool net_host_load_keys(const char* path, net_key_ring* keys,
 /// @return false when it cannot be written: reported.
 BASE_MUST_USE bool net_host_save_keys(const char* path, const net_key_ring* keys, bool is_new,
                                       const base_reporter* reporter);
-
-/// Make a pair of keys that sign logs: the secret one in `path`, which only this user can read, the
-/// public one in `path`.pub. @return false: reported; no file is there that was not.
-BASE_MUST_USE bool net_host_make_log_key(const char* path, net_log_public_key* key,
-                                         const base_reporter* reporter);
-/// @return false: reported; the key is zero then.
-BASE_MUST_USE bool net_host_load_log_key(const char* path, net_log_secret_key* key,
-                                         const base_reporter* reporter);
-BASE_MUST_USE bool net_host_load_public_log_key(const char* path, net_log_public_key* key,
-                                                const base_reporter* reporter);
 
 typedef struct net_host_tokens {
     net_token* tokens; ///< owned; NULL when there are none

@@ -23,16 +23,6 @@ BASE_MUST_USE net_result net_host_open_game(const char* name, net_role role, uin
                                             const base_reporter* reporter, net_module** module);
 /// Close module and threads. NULL does nothing.
 void net_host_close_game(net_module* module);
-/// Say what the module's file and declarations alone show (check/check.h), each as a warning: the
-/// match runs all the same. `match` is a server's, before or between ticks.
-/// @return as net_check_declared.
-BASE_MUST_USE net_result net_host_check_game(net_match* match, const base_reporter* reporter);
-/// When the files of the server's module changed, let its match go on with them: *module and
-/// *match are the new ones then, and *old is the module before, which the caller closes when no
-/// other match is of it. Between ticks, while the server is RUNNING. A fault changes nothing. What
-/// became of it is reported. @return whether another match goes on.
-bool net_host_reload(net_server* server, net_module** module, net_match** match, net_module** old,
-                     const base_reporter* reporter);
 /// Fill bytes of a secret, at most 256, from the kernel (net_server_config.entropy).
 void net_host_draw_secret(void* context, void* bytes, size_t size);
 /// Put the simulated network of --net under all sockets of this process. `spec` as in --help; NULL:

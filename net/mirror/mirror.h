@@ -18,8 +18,8 @@
 #include "ecs/ecs.h"
 #include "net/limits.h"
 #include "net/match.h"
-#include "net/solo.h"
 #include "proto/bits.h"
+#include "state/coder.h"
 #include "state/rows.h"
 
 /// Limit of a mirror's memory, unless the config sets another. Enough for 10,000 entities of 80

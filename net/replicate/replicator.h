@@ -15,10 +15,10 @@
 /// for any number of lanes.
 #pragma once
 
+#include "state/coder.h"
 #include "state/history.h"
 #include "replicate/send_tap.h"
 #include "interest/interest_manager.h"
-#include "net/solo.h"
 
 typedef struct net_replicator_config {
     const base_allocator* allocator;

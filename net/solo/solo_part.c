@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include "net/solo.h"
+
 #include "solo/solo_receiver.h"
 #include "solo/solo_sender.h"
 #include "solo/solo_tapes.h"
 
-static const net_solo part = {
+const net_solo net_solo_part = {
     .tapes_create = net_solo_tapes_create,
     .tapes_destroy = net_solo_tapes_destroy,
     .sender_create = net_solo_sender_create,
@@ -18,7 +20,3 @@ static const net_solo part = {
     .finish = proto_solo_end,
     .end = net_solo_receiver_end,
 };
-
-const net_solo* net_solo_part(void) {
-    return &part;
-}

@@ -4,11 +4,11 @@
 /// receiver reads such a snapshot, and records the numbers of one in shared code.
 #pragma once
 
-#include "net/solo.h"
 #include "proto/bits.h"
 #include "proto/number.h"
 #include "state/rows.h"
 
+typedef struct net_solo net_solo; ///< the part (net/solo.h)
 struct net_piece_sink;
 struct net_repl_state;
 typedef struct net_solo_tapes net_solo_tapes;       ///< of a lane

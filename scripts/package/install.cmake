@@ -3,7 +3,7 @@
 #     bin/                                      shoal-server, shoal-relay, shoal-ctl (server); shoal-client, shoal-replay (tools); shoal-esgen (dev)
 #     lib/libshoal.so.0.2, libshoal_client.so.1 (library) for hosts of modules; for clients in any language
 #     include/shoal/{base,ecs,proto,net}/*.h    (dev) -I include/shoal; include/shoal_client.h stands alone
-#     lib/libshoal_{base,ecs,proto,net}.a       (dev) and lib/shoal/objects-*: the socket layer
+#     lib/libshoal_{base,ecs,proto,core,log...}.a (dev) and lib/shoal/objects-*: the socket layer
 #     lib/cmake/Shoal/                          (dev) find_package(Shoal): shoal_game(), shoal::host, shoal::client...
 #     lib/pkgconfig/shoal.pc, shoal_client.pc   (dev)
 #     lib/shoal/games                           (games) modules; the same place under every prefix, because
@@ -54,10 +54,12 @@ target_include_directories(shoal_game_interface INTERFACE
 target_link_libraries(shoal_game_interface INTERFACE PkgConfig::PROTOBUF_C)
 set_target_properties(shoal_game_interface PROPERTIES EXPORT_NAME game)
 
-foreach(name base ecs proto net socket)
-    set_target_properties(shoal_${name} PROPERTIES EXPORT_NAME ${name})
+set(libraries shoal_base shoal_ecs shoal_proto ${SHOAL_NET_LIBRARIES} shoal_net shoal_socket)
+foreach(library ${libraries})
+    string(REPLACE "shoal_" "" name ${library})
+    set_target_properties(${library} PROPERTIES EXPORT_NAME ${name})
 endforeach()
-install(TARGETS shoal_base shoal_ecs shoal_proto shoal_net shoal_socket shoal_game_interface
+install(TARGETS ${libraries} shoal_game_interface
         EXPORT ShoalTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev
         OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR}/shoal COMPONENT dev)
@@ -158,7 +160,7 @@ install(DIRECTORY ${package_folder}/grafana ${package_folder}/prometheus ${packa
 
 # All that --install needs, without tests: cmake --build FOLDER --target shoal_installed
 add_custom_target(shoal_installed)
-add_dependencies(shoal_installed shoal_base shoal_ecs shoal_proto shoal_net shoal_socket shoal_shared
+add_dependencies(shoal_installed ${libraries} shoal_shared
                  shoal_client_library shoal-esgen shoal-server shoal-relay shoal-ctl shoal-replay shoal-client ${SHOAL_GAME_TARGETS}
                  ${shoal_manuals})
 

@@ -4,6 +4,7 @@
 #include "commands.h"
 
 #include "host/output.h"
+#include "host/log_keys.h"
 #include "host/keys.h"
 
 #include "base/assert.h"

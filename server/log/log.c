@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "host/keys.h"
+#include "host/log_keys.h"
 #include "host/output.h"
 #include "host/setup.h"
 #include "net/log_bytes.h"

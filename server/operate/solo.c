@@ -6,7 +6,7 @@
 #include "net/solo.h"
 
 static int give_solo(server_program* self) {
-    self->solo = net_solo_part();
+    self->solo = &net_solo_part;
     return NET_EXIT_CLEAN;
 }
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/workers.h"
 #include "host/keys.h"
+#include "host/log_keys.h"
 #include "host/output.h"
 #include "host/setup.h"
 #include "net/match.h"

@@ -214,7 +214,7 @@ static void open_client(bench_repl* self, uint32_t number) {
         const net_mirror_config mirror = {.world = client->world,
                                           .rows = net_schema_rows(client->schema),
                                           .index_max = index_max,
-                                          .solo = config->is_solo ? net_solo_part() : NULL};
+                                          .solo = config->is_solo ? &net_solo_part : NULL};
         bench_ok(net_mirror_create(&mirror, &client->mirror), "mirror");
         for (uint32_t i = 0; i < FLYING_MAX; i++)
             client->flying[i].body = bench_allocate(BENCH_REPL_HARD_BYTES);
@@ -314,7 +314,7 @@ void bench_repl_init(bench_repl* self, const bench_repl_config* config) {
                                               .rows = net_schema_rows(self->schema),
                                               .index_max = index_max,
                                               .interest = self->interest,
-                                              .solo = net_solo_part()};
+                                              .solo = &net_solo_part};
     bench_ok(net_replicator_create(&replicator, &self->replicator), "replica");
     self->clients = bench_allocate(config->clients * sizeof *self->clients);
     for (uint32_t i = 0; i < config->clients; i++)

@@ -12,6 +12,7 @@
 #include "mirror/snapshot_reader.h"
 #include "solo/solo_receiver.h"
 #include "state_world.h"
+#include "net/solo.h"
 
 #ifndef STATE_IS_SOLO
 #define STATE_IS_SOLO false
@@ -169,7 +170,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                                 .trace_context = &w,
                                 .sink = {.context = &w, .row = on_row, .gone = on_gone}};
     FUZZ_CHECK(net_mirror_create(&config, &w.mirror) == NET_OK);
-    w.mirror->solo = STATE_IS_SOLO ? net_solo_part() : NULL;
+    w.mirror->solo = STATE_IS_SOLO ? &net_solo_part : NULL;
     w.mirror->receiver = open_solo();
     read_all(&w, data, size);
     if (!STATE_IS_SOLO) read_rebased(&w, data, size);

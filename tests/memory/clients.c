@@ -85,7 +85,7 @@ static bool open_server(room* self, const char* blk) {
                                       .match = self->match,
                                       .transport = self->transport,
                                       .clients_max = clients,
-                                      .solo = net_solo_part(),
+                                      .solo = &net_solo_part,
                                       .coder = self->is_solo ? NET_CODER_SOLO : NET_CODER_SHARED};
     return net_server_create(&server, &self->server) == NET_OK;
 }
@@ -113,7 +113,7 @@ static bool open_member(room* self, uint32_t index) {
         .transport = one->transport,
         .address = "sim",
         .name = "bot",
-        .solo = net_solo_part(),
+        .solo = &net_solo_part,
         .is_bot = true,
         .seed = self->seed + index,
     };

@@ -66,7 +66,7 @@ bool house_open(house* made, const house_config* config, watch* checks) {
         .allocator = config->server_memory, .listen = ADDRESS, .peers_max = 3 * HOUSE_GUESTS_MAX};
     if (net_transport_enet_create(&listen, &made->transport) != NET_OK) return false;
     const net_server_config server = {.allocator = config->server_memory,
-                                      .solo = net_solo_part(),
+                                      .solo = &net_solo_part,
                                       .match = made->match,
                                       .transport = made->transport,
                                       .coder = config->coder,
@@ -103,7 +103,7 @@ bool house_sit(house* at, uint32_t index) {
                                       .is_bot = true,
                                       .seed = seed,
                                       .presenter = one->presenter,
-                                      .solo = at->config.coder != NET_CODER_SHARED ? net_solo_part()
+                                      .solo = at->config.coder != NET_CODER_SHARED ? &net_solo_part
                                                                                    : NULL,
                                       .trace = is_watched ? watch_row : NULL,
                                       .trace_context = one};

@@ -57,7 +57,7 @@ static bool open_server(scenario* self) {
     net_server_config server = {
         .match = self->match,
         .transport = &self->tap,
-        .solo = net_solo_part(),
+        .solo = &net_solo_part,
         .clients_max = SCENARIO_CLIENTS_MAX,
         .spectators_max = config->spectator_places,
         .ticks_max = config->tick_zero + config->ticks,

@@ -37,7 +37,7 @@ static void open_member(scenario* self, uint32_t index, trace_target* target) {
         .seed = self->config.seed * 100 + index,
         .trace = check_update,
         .trace_context = target,
-        .solo = self->config.has_solo && index % 2 == 0 ? net_solo_part() : NULL,
+        .solo = self->config.has_solo && index % 2 == 0 ? &net_solo_part : NULL,
         .is_spectator = index >= SCENARIO_CLIENTS_MAX,
         .rate_bytes_max = index == 1 ? self->config.rate_max / 2 : 0,
     };

@@ -9,7 +9,7 @@ BASE_C_BEGIN
 
 typedef struct net_solo net_solo;
 
-/// The part. It lives as long as the program.
-const net_solo* net_solo_part(void);
+/// The part.
+extern const net_solo net_solo_part;
 
 BASE_C_END

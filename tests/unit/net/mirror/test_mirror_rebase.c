@@ -136,8 +136,8 @@ CASE(a_full_mirror_is_rebased_in_any_order) {
 
 // Solo statistics begin again, or are not needed any more.
 REBASED_CASE(the_code_of_packets_may_be_another_one) {
-    assert_ok(net_mirror_rebase(m->mirror, net_solo_part()));
-    assert_ok(net_mirror_rebase(m->mirror, net_solo_part()));
+    assert_ok(net_mirror_rebase(m->mirror, &net_solo_part));
+    assert_ok(net_mirror_rebase(m->mirror, &net_solo_part));
     assert_ok(net_mirror_rebase(m->mirror, NULL));
     assert_ok(mirror_create_at(m, 110, 1, ball, m->mover, rows[2]));
     mirror_expect(m, ball, m->mover, rows[2]);

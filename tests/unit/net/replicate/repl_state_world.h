@@ -52,7 +52,7 @@ static inline void view_join(view_world* w, uint32_t number) {
     net_mirror_config config = {.world = c->side.world,
                                 .rows = c->side.rows,
                                 .index_max = VIEW_INDEX_MAX,
-                                .solo = w->has_solo_code ? net_solo_part() : NULL};
+                                .solo = w->has_solo_code ? &net_solo_part : NULL};
     assert_ok(net_mirror_create(&config, &c->mirror));
 }
 
@@ -80,7 +80,7 @@ static inline void view_open_with(view_world* w, view_options options) {
                                     .interest = w->interest,
                                     .tap = options.is_taken_apart ? &tap : NULL,
                                     .tap_context = w,
-                                    .solo = net_solo_part(),
+                                    .solo = &net_solo_part,
                                     .is_solo = options.is_solo};
     assert_ok(net_replicator_create(&config, &w->replicator));
     w->has_solo_code = options.has_solo_code;

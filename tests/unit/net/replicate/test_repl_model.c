@@ -392,7 +392,7 @@ static void join(harness* h, client* c) {
     net_mirror_config config = {.world = c->side.world,
                                 .rows = c->side.rows,
                                 .index_max = h->server.index_max,
-                                .solo = (h->seed + number_of(c)) % 2 == 1 ? net_solo_part() : NULL,
+                                .solo = (h->seed + number_of(c)) % 2 == 1 ? &net_solo_part : NULL,
                                 .trace = on_applied,
                                 .trace_context = c};
     assert_ok(net_mirror_create(&config, &c->mirror));
@@ -569,7 +569,7 @@ static void open(harness* h, uint64_t seed) {
     net_replicator_config config = {.rows = h->server.rows,
                                     .index_max = index_max,
                                     .interest = h->interest,
-                                    .solo = net_solo_part()};
+                                    .solo = &net_solo_part};
     assert_ok(net_replicator_create(&config, &h->replicator));
     h->truth = malloc((TICKS_MAX + 1) * sizeof *h->truth);
     assert_non_null(h->truth);

@@ -124,7 +124,7 @@ static void sit(takeover* at, uint32_t index) {
                                       .name = "member",
                                       .is_bot = true,
                                       .seed = index + 1,
-                                      .solo = index == 1 ? net_solo_part() : NULL,
+                                      .solo = index == 1 ? &net_solo_part : NULL,
                                       .is_thin = index == 2,
                                       .stepped = index == 2 ? NULL : watch_entities,
                                       .stepped_context = watch};
@@ -155,7 +155,7 @@ static void takeover_open(takeover* at, takeover_config config) {
     at->next_transport = make_transport(at, "127.0.0.1:7778");
     net_transport_enet_standby_set(at->next_transport, true);
     const net_server_config server = {.match = house->match,
-                                      .solo = net_solo_part(),
+                                      .solo = &net_solo_part,
                                       .transport = house->transport,
                                       .clients_max = SEATS,
                                       .clients_min = SEATS,

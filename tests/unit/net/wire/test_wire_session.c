@@ -13,6 +13,7 @@
 #include "text_file.h"
 #include "wire.pb-c.h"
 #include "solo/solo_receiver.h"
+#include "net/solo.h"
 
 #include <inttypes.h>
 
@@ -58,7 +59,7 @@ static void open_client(session* s, const char* page, uint32_t index_max) {
     net_mirror_config mirror = {.world = s->world,
                                 .rows = rows,
                                 .index_max = index_max,
-                                .solo = s->is_solo ? net_solo_part() : NULL};
+                                .solo = s->is_solo ? &net_solo_part : NULL};
     assert_ok(net_mirror_create(&mirror, &s->mirror));
 }
 

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// The keys of logs, in files.
+#include "host/log_keys.h"
+
+#include "host/keys.h"
+
+#include "base/file.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool write_line(const char* path, mode_t mode, const char* line,
+                       const base_reporter* reporter) {
+    const int descriptor = base_file_create(path);
+    if (descriptor < 0) {
+        base_report(reporter, path, 0, "cannot be created: %s%s", base_file_why(errno),
+                    errno == EEXIST ? ": a key is never written over; name another file" : "");
+        return false;
+    }
+    const ssize_t size = (ssize_t)strlen(line);
+    bool is_written = write(descriptor, line, (size_t)size) == size &&
+                      fchmod(descriptor, mode) == 0 && fsync(descriptor) == 0;
+    is_written = close(descriptor) == 0 && is_written;
+    if (is_written) return true;
+    base_report(reporter, path, 0, "cannot be written: %s", strerror(errno));
+    (void)unlink(path);
+    return false;
+}
+
+bool net_host_make_log_key(const char* path, net_log_public_key* key,
+                           const base_reporter* reporter) {
+    char public_path[512], line[NET_LOG_KEY_TEXT_BYTES];
+    net_log_secret_key secret;
+    if (!base_text_format(public_path, sizeof public_path, "%s.pub", path)) {
+        base_report(reporter, path, 0, "the name is longer than %zu bytes", sizeof public_path - 5);
+        return false;
+    }
+    net_log_key_make(&secret, key);
+    net_log_key_print(&secret, line);
+    net_log_key_wipe(&secret);
+    bool is_made = write_line(path, S_IRUSR | S_IWUSR, line, reporter);
+    explicit_bzero(line, sizeof line);
+    if (!is_made) return false;
+    net_log_public_key_print(key, line);
+    is_made = write_line(public_path, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH, line, reporter);
+    if (!is_made) (void)unlink(path);
+    return is_made;
+}
+
+bool net_host_load_log_key(const char* path, net_log_secret_key* key,
+                           const base_reporter* reporter) {
+    net_host_secret secret;
+    net_log_key_wipe(key);
+    if (!net_host_read_secret_file(path, &secret, reporter)) return false;
+    const bool is_key = net_log_key_parse((const char*)secret.bytes, secret.size, key);
+    net_host_wipe_secret(&secret);
+    if (!is_key)
+        base_report(reporter, path, 0,
+                    "is no key that signs logs: make one with shoal-server keygen --log FILE");
+    return is_key;
+}
+
+bool net_host_load_public_log_key(const char* path, net_log_public_key* key,
+                                  const base_reporter* reporter) {
+    char line[NET_LOG_KEY_TEXT_BYTES + 1];
+    *key = (net_log_public_key){.bytes = {0}};
+    FILE* file = fopen(path, "rbe");
+    if (!file) {
+        base_report(reporter, path, 0, "cannot be opened: %s", strerror(errno));
+        return false;
+    }
+    const size_t size = fread(line, 1, sizeof line, file);
+    (void)fclose(file);
+    if (net_log_public_key_parse(line, size, key)) return true;
+    net_log_secret_key secret;
+    const bool is_secret = net_log_key_parse(line, size, &secret);
+    net_log_key_wipe(&secret);
+    explicit_bzero(line, sizeof line);
+    base_report(reporter, path, 0,
+                is_secret ? "is the secret key: name its .pub, and let no one else read it"
+                          : "is no public key of logs (shoal-server keygen --log makes FILE.pub)");
+    return false;
+}
