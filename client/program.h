@@ -47,7 +47,7 @@ typedef struct client_program {
     struct net_log_writer* record; ///< NULL: nothing is recorded yet
     ecs_tick recorded_tick;        ///< the newest
     bool has_record_failed;
-    void* session_trace; ///< FILE*; NULL: no --trace-session
+    void* session_trace; ///< FILE*; NULL: no --debug trace-session
 } client_program;
 
 /// Called about every 10 ms while the program waits. @return false: the user wants to stop.

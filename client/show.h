@@ -69,7 +69,7 @@ struct show {
     bool only_watches; ///< --spectate, whatever is chosen there
     bool wants_again;
     bool is_shot, has_failed;
-    uint32_t shot_count; ///< pictures of --shot-every
+    uint32_t shot_count; ///< pictures of --shot every
     uint64_t covered_us;
     client_bindings bindings;
     client_binder binder;
@@ -114,7 +114,7 @@ void show_think(void* context, const net_player_context* player, void* input);
 /// config has its address then, and whether it is watched.
 /// @return NET_EXIT_CLEAN; any other exit code: reported.
 BASE_MUST_USE int show_choose_server(show* on);
-/// Read the file of --faults, some times a second. Without the option it does nothing.
+/// Read the file of --window faults, some times a second. Without the option it does nothing.
 void show_look_for_faults(show* on, uint64_t now_us);
 void show_draw_faults(const show* on, const net_draw* draw, float width);
 /// Of a person that only watches: show_watch.c.

@@ -2,38 +2,44 @@
 // One table gives the command line, the environment, the config file and --help.
 #include "config.h"
 
+#include "base/assert.h"
 #include "host/output.h"
+
+#include <string.h>
 
 #define LOG_MB_MAX 1e9
 #define LOG_S_MAX 1e6
 #define LOG_KEEP_MAX 1e6
 #define LOG_RING_MB_MAX 16384
+#define TAKEOVER_MS_MIN 50
+#define TAKEOVER_MS_MAX 60000
 
 #define FIELD(name) BASE_OPTION_FIELD(server_config, name)
+// Of a key of an option, "--log FILE,keep=N".
+#define KEY(name) FIELD(name)
 
 static const base_option table[] = {
-    {"game", FIELD(game), "NAME|FILE.so", "the game to run", 0, 0},
-    {"listen", FIELD(listen), "ADDR:PORT", "where to listen, [IPv6]:PORT too; port 0 picks one", 0,
+    {"game", FIELD(game), "NAME|FILE.so", "the game to run (default: that of the log or stream)", 0,
      0},
+    {"set", FIELD(settings), "KEY=VALUE", "a setting of the game; repeatable", 0, 0},
     {"tick-rate", FIELD(tick_rate_hz), "HZ", "ticks per second", NET_TICK_RATE_HZ_MIN,
      NET_TICK_RATE_HZ_MAX},
-    {"log", FIELD(log), "FILE|none", "the event log (default: GAME-DATE-TIME.slog here)", 0, 0},
-    {"resume", FIELD(resume), "LOG", "go on with the match of a log, also of a server that died", 0,
-     0},
     {"ticks", FIELD(ticks), "N", "end after N ticks (0: never)", 0, 0},
     {"min-clients", FIELD(clients_min), "N", "begin when N clients are in", 0, NET_CLIENTS_MAX},
-    {"max-clients", FIELD(clients_max), "N", "refuse more clients than N (1 to 4095)", 1,
-     NET_CLIENTS_MAX},
+    {"seed", FIELD(seed), "N", "start of the simulation's random numbers", 0, 0},
+    {"fast", FIELD(is_fast), NULL, "do not wait between ticks", 0, 0},
+    {"exit-when-empty", FIELD(empty_s), "S", "end after S seconds without a player", 0,
+     SERVER_DRAIN_S_MAX},
+    {"config", FIELD(config), "FILE",
+     "lines of \"tick-rate = 30\"; environment and command line win", 0, 0},
+    {"listen", FIELD(listen), "ADDR:PORT,KEY=VALUE",
+     "where to listen, [IPv6]:PORT too; port 0 picks one", 0, 0},
     {"key-file", FIELD(key_file), "FILE",
      "let in players with a token of these keys (keygen, token)", 0, 0},
-    {"set", FIELD(settings), "KEY=VALUE", "a setting of the game; repeatable", 0, 0},
-    {"net", FIELD(net), "SPEC", "bad network: wifi|4g|bad|satellite,loss=5,... (server/README.md)",
-     0, 0},
-    {"http", FIELD(http), "ADDR:PORT", "serve the inspector: a page of the match; port 0 picks one",
-     0, 0},
-    {"seed", FIELD(seed), "N", "start of the simulation's random numbers", 0, 0},
-    {"at", FIELD(resume_at), "T", "with --resume: behind tick T, not behind the last one", 0, 0},
-    {"fast", FIELD(is_fast), NULL, "do not wait between ticks", 0, 0},
+    {"max-clients", FIELD(clients_max), "N", "refuse more clients than N (1 to 4095)", 1,
+     NET_CLIENTS_MAX},
+    {"max-per-address", FIELD(clients_per_address_max), "N",
+     "players of one address at a time; 0: no limit", 0, NET_CLIENTS_MAX},
     {"spectators", FIELD(spectators_max), "N",
      "clients that only watch (default: 8; 0 for a game that hides things)", 0,
      NET_CLIENTS_MAX - 1},
@@ -41,78 +47,151 @@ static const base_option table[] = {
      0},
     {"allow-dev-key", FIELD(allow_dev_key), NULL,
      "let in clients with the built-in key, which is public", 0, 0},
-    {"http-token-file", FIELD(http_token_file), "FILE",
-     "its tokens, \"reader TOKEN\", \"operator TOKEN\"", 0, 0},
-    {"http-host", FIELD(http_hosts), "NAME", "a name under which it is asked; repeatable", 0, 0},
-    {"http-delay", FIELD(http_delay_s), "S", "readers see the match so many seconds later", 0,
-     LOG_S_MAX},
-    {"http-optional", FIELD(http_is_optional), NULL, "go on without it when its port is taken", 0,
-     0},
-    {"stream", FIELD(stream), "nats://HOST",
-     "give the match to standbys and relays, by NATS JetStream", 0, 0},
-    {"stream-sync", FIELD(stream_sync), "off|MS|MS,go",
-     "clients get what the stream has; stand still or go on after MS", 0, 0},
-    {"standby", FIELD(standby), "nats://HOST[/STREAM]",
-     "go on with the match of this stream when its server dies", 0, 0},
-    {"takeover-ms", FIELD(takeover_ms), "MS", "with --standby: after so much silence", 50, 60000},
-    {"standby-at", FIELD(standby_addresses), "ADDR:PORT",
-     "where a standby of this match is, for its clients; repeatable", 0, 0},
-    {"log-segment-mb", FIELD(log_segment_mb), "MB", "size of a segment of the log; 0: no limit", 0,
-     LOG_MB_MAX},
-    {"log-segment-s", FIELD(log_segment_s), "S", "match time in a segment of the log; 0: no limit",
-     0, LOG_S_MAX},
-    {"log-keep", FIELD(log_keep), "N", "closed segments that are kept; 0: all", 0, LOG_KEEP_MAX},
-    {"log-budget-mb", FIELD(log_budget_mb), "MB",
-     "size of all segments; the oldest are deleted; 0: no limit", 0, LOG_MB_MAX},
-    {"log-sync", FIELD(log_sync), "second|end",
-     "what a power cut may lose: 1 s, or what the system has", 0, 0},
-    {"log-on-close", FIELD(log_on_close), "PROGRAM", "run it with the name of each closed segment",
+    {"net", FIELD(net), "SPEC", "bad network: wifi|4g|bad|satellite,loss=5,... (server/README.md)",
      0, 0},
-    {"log-key", FIELD(log_key), "FILE", "sign the log with this key (keygen --log FILE)", 0, 0},
-    {"log-content", FIELD(log_content), "state|inputs", "inputs: a smaller log without values", 0,
+    {"log", FIELD(log), "FILE|none,KEY=VALUE", "the event log (default: GAME-DATE-TIME.slog here)",
+     0, 0},
+    {"resume", FIELD(resume), "LOG", "go on with the match of a log, also of a server that died", 0,
      0},
-    {"log-ring", FIELD(log_ring_s), "S",
-     "keep the last seconds in memory, for a game or --console to save", 0,
-     NET_LOG_RING_SECONDS_MAX},
-    {"log-ring-mb", FIELD(log_ring_mb), "MB", "memory of --log-ring", 1, LOG_RING_MB_MAX},
-    {"config", FIELD(config), "FILE",
-     "lines of \"tick-rate = 30\"; environment and command line win", 0, 0},
+    {"at", FIELD(resume_at), "T", "with --resume: after tick T, not after the last one", 0, 0},
+    {"log-segment-s", FIELD(log_segment_s), "S", "the same as --log segment-s=S", 0, LOG_S_MAX},
+    {"log-sync", FIELD(log_sync), "second|end", "the same as --log sync=second|end", 0, 0},
+    {"log-ring", FIELD(log_ring_s), "S", "the same as --log ring=S", 0, NET_LOG_RING_SECONDS_MAX},
+    {"http", FIELD(http), "ADDR:PORT,KEY=VALUE",
+     "serve the inspector: a page of the match; port 0 picks one", 0, 0},
+    {"http-token-file", FIELD(http_token_file), "FILE", "the same as --http token-file=FILE", 0, 0},
     {"control", FIELD(control), "PATH", "a socket of mode 0600 for shoal-ctl", 0, 0},
     {"allow-edits", FIELD(allow_edits), NULL,
      "let operators change settings and values of the match (set, put)", 0, 0},
     {"console", FIELD(has_console), NULL, "hear commands on stdin: save WHY, status, end", 0, 0},
-    {"status-every", FIELD(status_every_s), "S", "print the state as one line each S seconds", 0,
-     86400},
-    {"max-per-address", FIELD(clients_per_address_max), "N",
-     "players of one address at a time; 0: no limit", 0, NET_CLIENTS_MAX},
-    {"public", FIELD(public_addresses), "ADDR:PORT", "an address that tokens may name; repeatable",
-     0, 0},
-    {"dump-world", FIELD(dump_world), "FILE", "at the end write the world that clients should have",
-     0, 0},
-    {"rate-max", FIELD(rate_bytes_max), "BYTES", "bytes that a client gets in a second, at most", 1,
-     NET_RATE_BYTES_LIMIT},
-    {"send-divisor", FIELD(send_divisor), "N", "a client gets a packet at one tick in N", 1,
-     NET_SEND_DIVISOR_MAX},
-    {"coder", FIELD(coder), "auto|shared|solo",
-     "solo: fewer bytes, more time; auto: while a tenth of a core does", 0, 0},
-    {"net-threads", FIELD(net_threads), "N",
-     "threads that receive and send (default: by cores and --max-clients)", 0, NET_LANES_MAX},
+    {"lines", FIELD(log_format), "words|logfmt|json,KEY=VALUE", "form of the lines on stderr", 0,
+     0},
+    {"stream", FIELD(stream), "nats://HOST,KEY=VALUE",
+     "give the match to standbys and relays, by NATS JetStream", 0, 0},
+    {"standby", FIELD(standby), "nats://HOST[/STREAM]",
+     "go on with the match of this stream when its server dies", 0, 0},
+    {"stream-sync", FIELD(stream_sync), "off|MS|MS,go", "the same as --stream sync=off|MS|MS+go", 0,
+     0},
+    {"standby-at", FIELD(standby_addresses), "ADDR:PORT",
+     "the same as --stream standby-at=ADDR:PORT", 0, 0},
+    {"takeover-ms", FIELD(takeover_ms), "MS", "the same as --tune takeover-ms=MS", TAKEOVER_MS_MIN,
+     TAKEOVER_MS_MAX},
+    {"agones", FIELD(agones), "auto|on|off,KEY=VALUE",
+     "be one of a fleet of Agones; auto: where AGONES_SDK_HTTP_PORT is set", 0, 0},
+    {"agones-reuse", FIELD(agones_reuse), NULL, "the same as --agones reuse", 0, 0},
+    {"tune", BASE_OPTION_KEYS, 0, "KEY=VALUE", "threads, bytes and times (--help=all)", 0, 0},
     {"threads", FIELD(threads), "N", "threads of the systems (default: by cores and game)", 0,
      BASE_WORKERS_MAX},
-    {"ledger", FIELD(bandwidth), "FILE", "at the end write where all bits went", 0, 0},
-    {"drain-s", FIELD(drain_s), "S",
-     "SIGTERM: no new players, the match goes on for S seconds at most", 0, SERVER_DRAIN_S_MAX},
-    {"exit-when-empty", FIELD(empty_s), "S", "end after S seconds without a player", 0,
-     SERVER_DRAIN_S_MAX},
-    {"agones", FIELD(agones), "auto|on|off",
-     "be one of a fleet of Agones; auto: where AGONES_SDK_HTTP_PORT is set", 0, 0},
-    {"agones-reuse", FIELD(agones_reuse), NULL, "after a match be ready for another one", 0, 0},
-    {"log-format", FIELD(log_format), "words|logfmt|json", "form of the lines on stderr", 0, 0},
-    {"log-level", FIELD(log_levels), "[LAYER=]LEVEL",
-     "error|warning|info|debug, of a layer (net...) or of all; repeatable", 0, 0},
-    {"trace-session", FIELD(session_trace), "FILE",
-     "write each packet and each change of a session", 0, 0},
+    {"rate-max", FIELD(rate_bytes_max), "BYTES", "the same as --tune rate-max=BYTES", 1,
+     NET_RATE_BYTES_LIMIT},
+    {"send-divisor", FIELD(send_divisor), "N", "the same as --tune send-divisor=N", 1,
+     NET_SEND_DIVISOR_MAX},
+    {"debug", BASE_OPTION_KEYS, 0, "KEY=VALUE", "files for who looks for a fault (--help=all)", 0,
+     0},
+    {"dump-world", FIELD(dump_world), "FILE", "the same as --debug dump-world=FILE", 0, 0},
 };
+
+static const base_option_group groups[] = {
+    {"play", "game"}, {"internet", "listen"},       {"log", "log"},
+    {"page", "http"}, {"standby, fleet", "stream"}, {"tuning", "tune"},
+};
+
+const base_option server_listen_keys[] = {
+    {"public", KEY(public_addresses), "ADDR:PORT", "an address that tokens may name; repeatable", 0,
+     0},
+};
+
+const base_option server_log_keys[] = {
+    {"segment-mb", KEY(log_segment_mb), "MB", "size of a segment of the log; 0: no limit", 0,
+     LOG_MB_MAX},
+    {"segment-s", KEY(log_segment_s), "S", "match time in a segment of the log; 0: no limit", 0,
+     LOG_S_MAX},
+    {"keep", KEY(log_keep), "N", "closed segments that are kept; 0: all", 0, LOG_KEEP_MAX},
+    {"budget-mb", KEY(log_budget_mb), "MB",
+     "size of all segments; the oldest are deleted; 0: no limit", 0, LOG_MB_MAX},
+    {"sync", KEY(log_sync), "second|end", "what a power cut may lose: 1 s, or what the system has",
+     0, 0},
+    {"on-close", KEY(log_on_close), "PROGRAM", "run it with the name of each closed segment", 0, 0},
+    {"key", KEY(log_key), "FILE", "sign the log with this key (keygen --log FILE)", 0, 0},
+    {"content", KEY(log_content), "state|inputs", "inputs: a smaller log without values", 0, 0},
+    {"ring", KEY(log_ring_s), "S",
+     "keep the last seconds in memory, for a game or --console to save", 0,
+     NET_LOG_RING_SECONDS_MAX},
+    {"ring-mb", KEY(log_ring_mb), "MB", "memory of the last seconds", 1, LOG_RING_MB_MAX},
+};
+
+const base_option server_http_keys[] = {
+    {"token-file", KEY(http_token_file), "FILE", "its tokens, \"reader TOKEN\", \"operator TOKEN\"",
+     0, 0},
+    {"host", KEY(http_hosts), "NAME", "a name under which it is asked; repeatable", 0, 0},
+    {"optional", KEY(http_is_optional), NULL, "go on without it when its port is taken", 0, 0},
+    {"delay", KEY(http_delay_s), "S", "readers see the match S seconds later", 0, LOG_S_MAX},
+};
+
+const base_option server_lines_keys[] = {
+    {"level", KEY(log_levels), "[LAYER=]LEVEL",
+     "error|warning|info|debug, of a layer (net...) or of all; repeatable", 0, 0},
+    {"status-s", KEY(status_every_s), "S", "print the state as one line each S seconds", 0, 86400},
+};
+
+static const base_option stream_keys[] = {
+    {"sync", KEY(stream_sync), "off|MS|MS+go",
+     "clients get what the stream has; stand still or go on after MS", 0, 0},
+    {"standby-at", KEY(standby_addresses), "ADDR:PORT",
+     "where a standby of this match is, for its clients; repeatable", 0, 0},
+};
+
+static const base_option agones_keys[] = {
+    {"reuse", KEY(agones_reuse), NULL, "after a match be ready for another one", 0, 0},
+};
+
+const base_option server_tune_keys[] = {
+    {"net-threads", KEY(net_threads), "N",
+     "threads that receive and send (default: by cores and clients)", 0, NET_LANES_MAX},
+    {"rate-max", KEY(rate_bytes_max), "BYTES", "bytes that a client gets in a second, at most", 1,
+     NET_RATE_BYTES_LIMIT},
+    {"send-divisor", KEY(send_divisor), "N", "a client gets a packet at one tick in N", 1,
+     NET_SEND_DIVISOR_MAX},
+    {"drain-s", KEY(drain_s), "S",
+     "SIGTERM: no new clients, the match goes on for S seconds at most", 0, SERVER_DRAIN_S_MAX},
+    {"coder", KEY(coder), "auto|shared|solo",
+     "solo: fewer bytes, more time; auto: while a tenth of a core does", 0, 0},
+    {"takeover-ms", KEY(takeover_ms), "MS", "with --standby: after so much silence",
+     TAKEOVER_MS_MIN, TAKEOVER_MS_MAX},
+};
+
+static const base_option debug_keys[] = {
+    {"dump-world", KEY(dump_world), "FILE", "at the end write the world that clients should have",
+     0, 0},
+    {"ledger", KEY(bandwidth), "FILE", "at the end write where all bits went", 0, 0},
+    {"trace-session", KEY(session_trace), "FILE", "write each packet and each change of a session",
+     0, 0},
+};
+
+static const base_option_keys keys[] = {
+    {"listen", server_listen_keys, BASE_COUNT(server_listen_keys)},
+    {"log", server_log_keys, BASE_COUNT(server_log_keys)},
+    {"http", server_http_keys, BASE_COUNT(server_http_keys)},
+    {"lines", server_lines_keys, BASE_COUNT(server_lines_keys)},
+    {"stream", stream_keys, BASE_COUNT(stream_keys)},
+    {"agones", agones_keys, BASE_COUNT(agones_keys)},
+    {"tune", server_tune_keys, BASE_COUNT(server_tune_keys)},
+    {"debug", debug_keys, BASE_COUNT(debug_keys)},
+};
+
+static const base_option_gone gone[] = {
+    {"log-format", "write --lines words|logfmt|json"},
+    {"log-level", "write --lines level=[LAYER=]LEVEL"},
+    {"status-every", "write --lines status-s=S"},
+    {"public", "write --listen ADDR:PORT,public=ADDR:PORT"},
+};
+
+const base_option* server_config_row(const char* name) {
+    uint32_t i = 0;
+    while (strcmp(table[i].name, name) != 0)
+        BASE_ASSERT(++i < BASE_COUNT(table));
+    return &table[i];
+}
 
 base_options_result server_config_read(server_config* config, int argc, char** argv,
                                        const base_reporter* reporter) {
@@ -140,7 +219,14 @@ base_options_result server_config_read(server_config* config, int argc, char** a
         .options = table,
         .count = BASE_COUNT(table),
         .values = config,
-        .first_rare = "seed",
+        .keys = keys,
+        .keys_count = BASE_COUNT(keys),
+        .groups = groups,
+        .group_count = BASE_COUNT(groups),
+        .gone = gone,
+        .gone_count = BASE_COUNT(gone),
+        .common = "game set tick-rate ticks min-clients listen key-file max-clients net log resume "
+                  "http stream standby",
         .config_text = config->config_text,
         .config_text_bytes = sizeof config->config_text,
         .sources = config->option_sources,

@@ -61,7 +61,7 @@ typedef struct server_config {
     const char* dump_world;
     const char* net;
     const char* session_trace; ///< file; NULL: no trace
-    const char* bandwidth;     ///< --ledger: a file; NULL: nothing is accounted
+    const char* bandwidth;     ///< --debug ledger: a file; NULL: nothing is accounted
     uint64_t net_threads;      ///< 0: the simulation's thread does it all
     uint64_t rate_bytes_max;   ///< per client and second
     uint64_t send_divisor;
@@ -79,8 +79,9 @@ typedef struct server_config {
     bool http_is_optional;
     uint64_t http_delay_s;
     const char* config;
-    base_options options; ///< the table, to show it; its values are this config
-    uint8_t option_sources[BASE_OPTIONS_MAX];
+    base_options options;               ///< the table, to show it; its values are this config
+    base_option rows[BASE_OPTIONS_MAX]; ///< of a relay: its table
+    uint8_t option_sources[BASE_OPTION_SOURCES_MAX];
     char config_text[16384]; ///< content of the config file: options borrow from it
 } server_config;
 
@@ -95,3 +96,8 @@ BASE_MUST_USE base_options_result server_config_read(server_config* config, int 
 #define SERVER_THREADS_UNSET UINT64_MAX
 /// Give net_threads that is unset a number for so many clients and this machine.
 void server_config_choose_threads(server_config* config, uint64_t clients);
+/// The row of an option of shoal-server, for a program that has it too.
+const base_option* server_config_row(const char* name);
+/// Their keys; a relay has the first of them.
+extern const base_option server_listen_keys[], server_log_keys[], server_http_keys[],
+    server_lines_keys[], server_tune_keys[];

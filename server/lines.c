@@ -314,12 +314,12 @@ static bool read_level(const char* text, server_level levels[SERVER_LAYER_COUNT]
         memcpy(layer_text, text, (size_t)(is - text));
     if (is && !find_name(layer_names, SERVER_LAYER_COUNT, layer_text, &layer)) {
         base_report(reporter, NULL, 0,
-                    "--log-level %s: there is no such layer: " SERVER_LINE_LAYERS, text);
+                    "--lines level=%s: there is no such layer: " SERVER_LINE_LAYERS, text);
         return false;
     }
     if (!find_name(level_names, SERVER_LEVEL_COUNT, level_text, &level)) {
         base_report(reporter, NULL, 0,
-                    "--log-level %s: there is no such level: " SERVER_LINE_LEVELS, text);
+                    "--lines level=%s: there is no such level: " SERVER_LINE_LEVELS, text);
         return false;
     }
     const uint32_t end = is ? layer + 1 : SERVER_LAYER_COUNT;

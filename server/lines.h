@@ -65,7 +65,7 @@ typedef struct server_lines server_lines;
 server_lines* server_lines_create(void);
 /// NULL is allowed. No reporter of it may be in use.
 void server_lines_destroy(server_lines* lines);
-/// Choose the form, and the levels of --log-level: "debug", or "net=debug" for one layer; later
+/// Choose the form, and the levels of --lines level: "debug", or "net=debug" for one layer; later
 /// ones win.
 /// @return false: one names no level or layer: reported, and the levels are as before.
 BASE_MUST_USE bool server_lines_configure(server_lines* lines, server_line_format format,

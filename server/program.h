@@ -91,7 +91,7 @@ struct server_program {
     server_lines* lines;
     base_reporter reporter; ///< of SERVER_LAYER_SERVER; server_program_layer has the others
     void* states[SERVER_PARTS_MAX];
-    net_key_ring kept_keys; ///< with --agones-reuse: those of SHOAL_KEYS, which is gone
+    net_key_ring kept_keys; ///< with --agones reuse: those of SHOAL_KEYS, which is gone
     bool is_terminated;     ///< SIGTERM or SIGINT came
     net_module* module;     ///< from here on: of one match, zero before it
     net_match* match;
@@ -110,7 +110,7 @@ struct server_program {
     server_status status;
     uint64_t start_us;       ///< of the loop
     uint64_t ticks_given_up; ///< that were due while the machine was busy
-    void* session_trace;     ///< FILE*; NULL: no --trace-session
+    void* session_trace;     ///< FILE*; NULL: no --debug trace-session
     const char* fixed_game;  ///< why the game is not read again; NULL: it may be
     uint32_t reloads;        ///< asked for by SIGHUP
     bool is_reload_due;      ///< the game's files are read again after the next tick

@@ -87,11 +87,11 @@ static bool check_picture(client_config* config, const base_reporter* reporter) 
         return false;
     }
     if (config->shot_every && !config->shot_tick) {
-        base_report(reporter, NULL, 0, "--shot-every needs --shot FILE and --shot-tick N");
+        base_report(reporter, NULL, 0, "--shot every=N needs --shot FILE,tick=N");
         return false;
     }
     if (config->shot_tick && !config->shot) {
-        base_report(reporter, NULL, 0, "--shot-tick needs --shot FILE");
+        base_report(reporter, NULL, 0, "--shot tick=N needs --shot FILE");
         return false;
     }
     config->is_rendering |= config->shot != NULL;
@@ -108,7 +108,8 @@ static bool check_inspect(client_config* config, const base_reporter* reporter) 
         config->entity = ecs_entity_make(index, generation);
         return true;
     }
-    base_report(reporter, NULL, 0, "--inspect: '%s' is no INDEX:GENERATION", config->inspect);
+    base_report(reporter, NULL, 0, "--replay inspect: '%s' is no INDEX:GENERATION",
+                config->inspect);
     return false;
 }
 
@@ -120,26 +121,26 @@ static bool check_use(const client_config* config, const base_reporter* reporter
     } uses[] = {
         {"at", config->at > 0, .is_of_replays = true},
         {"speed", config->speed > 0, .is_of_replays = true},
-        {"follow", config->follow_s > 0, .is_of_replays = true},
-        {"client", config->client > 0, .is_of_replays = true},
-        {"inspect", config->inspect != NULL, .is_of_replays = true},
+        {"replay follow", config->follow_s > 0, .is_of_replays = true},
+        {"replay client", config->client > 0, .is_of_replays = true},
+        {"replay inspect", config->inspect != NULL, .is_of_replays = true},
         {"local", config->is_local, .is_of_sessions = true},
         {"list", config->is_listing, .is_of_sessions = true},
         {"servers", config->servers != NULL, .is_of_sessions = true},
         {"spectate", config->is_spectating, .is_of_sessions = true},
-        {"players", config->people > 1, .is_of_sessions = true, .is_of_pictures = true},
+        {"window players", config->people > 1, .is_of_sessions = true, .is_of_pictures = true},
         {"bots", config->bots > 0, .is_of_sessions = true},
         {"bots-thin", config->thin_bots > 0, .is_of_sessions = true},
         {"ticks", config->ticks > 0, .is_of_sessions = true},
         {"record", config->record != NULL, .is_of_sessions = true},
         {"trace", config->trace != NULL, .is_of_sessions = true},
-        {"trace-session", config->session_trace != NULL, .is_of_sessions = true},
+        {"debug trace-session", config->session_trace != NULL, .is_of_sessions = true},
         {"net", config->net != NULL, .is_of_sessions = true},
-        {"rate-max", config->rate_bytes_max > 0, .is_of_sessions = true},
-        {"panel", config->has_panel, .is_of_pictures = true},
-        {"faults", config->faults != NULL, .is_of_sessions = true},
-        {"fullscreen", config->is_fullscreen, .is_of_pictures = true},
-        {"config-dir", config->config_dir != NULL, .is_of_pictures = true},
+        {"tune rate-max", config->rate_bytes_max > 0, .is_of_sessions = true},
+        {"window panel", config->has_panel, .is_of_pictures = true},
+        {"window faults", config->faults != NULL, .is_of_sessions = true},
+        {"window fullscreen", config->is_fullscreen, .is_of_pictures = true},
+        {"window config-dir", config->config_dir != NULL, .is_of_pictures = true},
     };
     for (uint32_t i = 0; i < BASE_COUNT(uses); i++) {
         const char* fault = NULL;
@@ -152,7 +153,7 @@ static bool check_use(const client_config* config, const base_reporter* reporter
     }
     const bool has_bots = config->bots > 0 && !config->is_local;
     if (config->people > 1 && (has_bots || config->is_spectating)) {
-        base_report(reporter, NULL, 0, "--players: %s",
+        base_report(reporter, NULL, 0, "--window players: %s",
                     has_bots ? "with --bots and a server elsewhere the bots play: leave one out"
                              : "--spectate only watches: leave one out");
         return false;
@@ -161,6 +162,8 @@ static bool check_use(const client_config* config, const base_reporter* reporter
 }
 
 #define FIELD(name) BASE_OPTION_FIELD(client_config, name)
+// Of a key of an option, "--log FILE,keep=N".
+#define KEY(name) FIELD(name)
 
 static const base_option table[] = {
     {"game", FIELD(game), "NAME|FILE.so", "the game (default: the one that the server runs)", 0, 0},
@@ -168,62 +171,99 @@ static const base_option table[] = {
      "server, bots and window in this process: --game NAME --local --bots 3", 0, 0},
     {"render", FIELD(is_rendering), NULL, "open a window; without a display draw into memory", 0,
      0},
-    {"spectate", FIELD(is_spectating), NULL,
-     "only watch, where the server has places for it (--spectators)", 0, 0},
+    {"headless", FIELD(is_headless), NULL, "no window: with --local only the bots play", 0, 0},
+    {"window", BASE_OPTION_KEYS, 0, "KEY=VALUE", "size=WxH, volume=N, players=N... (--help=all)", 0,
+     0},
     {"bots", FIELD(bots), "N", "N clients, each played by the game's bot", 0, CLIENT_BOTS_MAX},
     {"bots-thin", FIELD(thin_bots), "N",
      "N clients that only acknowledge and hash: many in one process", 0, CLIENT_THIN_BOTS_MAX},
-    {"token-file", FIELD(token_file), "FILE|-",
-     "connect tokens, one a line (else: SHOAL_TOKEN, or no keys)", 0, 0},
-    {"name", FIELD(name), "TEXT", "the player's name; bots get a number", 0, 0},
     {"ticks", FIELD(ticks), "N", "leave after N ticks (0: stay)", 0, 0},
-    {"record", FIELD(record), "FILE", "write what the (first) client sees, for --replay", 0, 0},
-    {"net", FIELD(net), "SPEC", "bad network: wifi|4g|bad|satellite,loss=5,... (server/README.md)",
-     0, 0},
-    {"shot", FIELD(shot), "FILE.png", "write one frame as a picture", 0, 0},
-    {"shot-tick", FIELD(shot_tick), "N", "the first frame at or after tick N (0: the last frame)",
-     0, 0},
-    {"replay", FIELD(replay), "FILE", "play an event log, without a server", 0, 0},
-    {"follow", FIELD(follow_s), "S", "the log is still written: stay S seconds behind its end", 0,
-     3600},
-    {"speed", FIELD(speed), "X", "speed of the replay (0: 1 in a window, else as fast as possible)",
-     0, 1000},
+    {"seed", FIELD(seed), "N", "of the bots; with --local of the match too", 0, 0},
     {"config", FIELD(config), "FILE", "lines of \"bots = 8\"; environment and command line win", 0,
      0},
-    {"headless", FIELD(is_headless), NULL, "no window: with --local only the bots play", 0, 0},
+    {"name", FIELD(name), "TEXT", "the player's name; bots get a number", 0, 0},
+    {"spectate", FIELD(is_spectating), NULL,
+     "only watch, where the server has places for it (--spectators)", 0, 0},
+    {"token-file", FIELD(token_file), "FILE|-",
+     "connect tokens, one a line (else: SHOAL_TOKEN, or no keys)", 0, 0},
     {"list", FIELD(is_listing), NULL, "ask the servers of a list which game they run, who plays", 0,
      0},
     {"servers", FIELD(servers), "FILE",
      "the list: \"NAME HOST:PORT\" a line (default: ~/.config/shoal/servers)", 0, 0},
-    {"trace", FIELD(trace), "FILE", "write each applied update, for shoal-replay check-trace", 0,
-     0},
-    {"dump-world", FIELD(dump_world), "FILE", "at the end write the world of the (first) client", 0,
-     0},
-    {"trace-session", FIELD(session_trace), "FILE",
-     "write each packet and each change of a session", 0, 0},
-    {"rate-max", FIELD(rate_bytes_max), "BYTES",
-     "ask the server for at most so many bytes a second; 0: its own limit", 0,
-     NET_RATE_BYTES_LIMIT},
-    {"panel", FIELD(has_panel), NULL, "open the panel of F1 from the start", 0, 0},
-    {"faults", FIELD(faults), "FILE", "show its lines while it is there: what a build said", 0, 0},
-    {"fullscreen", FIELD(is_fullscreen), NULL, "begin without a frame; F11 changes it", 0, 0},
-    {"volume", FIELD(volume), "N", "of sounds and music, 0 to 100; 0: none (M: mute)", 0,
-     CLIENT_VOLUME_MAX},
-    {"seed", FIELD(seed), "N", "of the bots; with --local of the match too", 0, 0},
+    {"net", FIELD(net), "SPEC", "bad network: wifi|4g|bad|satellite,loss=5,... (server/README.md)",
+     0, 0},
+    {"record", FIELD(record), "FILE", "write what the (first) client sees, for --replay", 0, 0},
+    {"replay", FIELD(replay), "FILE,KEY=VALUE", "play an event log, without a server", 0, 0},
+    {"at", FIELD(at), "TICK", "begin the replay at this tick", 0, 1e15},
+    {"speed", FIELD(speed), "X", "speed of the replay (0: 1 in a window, else as fast as possible)",
+     0, 1000},
+    {"shot", FIELD(shot), "FILE.png,KEY=VALUE", "write one frame as a picture", 0, 0},
+    {"shot-tick", FIELD(shot_tick), "N", "the same as --shot tick=N", 0, 0},
+    {"tune", BASE_OPTION_KEYS, 0, "KEY=VALUE", "bytes (--help=all)", 0, 0},
     {"threads", FIELD(threads), "N", "threads of the systems (default: by cores and game)", 0,
      BASE_WORKERS_MAX},
-    {"shot-every", FIELD(shot_every), "N", "then a picture each N ticks: FILE-0001.png...", 0,
-     1000000},
-    {"size", FIELD(size), "WxH", "of the window or picture", 0, 0},
-    {"players", FIELD(people), "N",
+    {"debug", BASE_OPTION_KEYS, 0, "KEY=VALUE", "files for who looks for a fault (--help=all)", 0,
+     0},
+    {"trace", FIELD(trace), "FILE", "write each applied update, for shoal-replay check-trace", 0,
+     0},
+    {"dump-world", FIELD(dump_world), "FILE", "the same as --debug dump-world=FILE", 0, 0},
+};
+
+static const base_option_group groups[] = {
+    {"play", "game"},    {"internet", "name"}, {"log", "record"},
+    {"picture", "shot"}, {"tuning", "tune"},
+};
+
+static const base_option window_keys[] = {
+    {"size", KEY(size), "WxH", "of the window or picture", 0, 0},
+    {"players", KEY(people), "N",
      "N people at this window, side by side, with keys and game controllers", 1, CLIENT_PEOPLE_MAX},
-    {"fps", FIELD(fps), "N", "frames a second at most; 0: as the display", 0, 1000},
-    {"config-dir", FIELD(config_dir), "DIR",
+    {"fullscreen", KEY(is_fullscreen), NULL, "begin without a frame; F11 changes it", 0, 0},
+    {"panel", KEY(has_panel), NULL, "open the panel of F1 from the start", 0, 0},
+    {"volume", KEY(volume), "N", "of sounds and music, 0 to 100; 0: none (M: mute)", 0,
+     CLIENT_VOLUME_MAX},
+    {"fps", KEY(fps), "N", "frames a second at most; 0: as the display", 0, 1000},
+    {"config-dir", KEY(config_dir), "DIR",
      "where a game's keys are kept (default: ~/.config/shoal)", 0, 0},
-    {"at", FIELD(at), "TICK", "begin the replay at this tick", 0, 1e15},
-    {"client", FIELD(client), "N", "the view of client N in a replay", 0, UINT32_MAX},
-    {"inspect", FIELD(inspect), "INDEX:GENERATION",
-     "show the components of this entity in a replay", 0, 0},
+    {"faults", KEY(faults), "FILE", "show its lines while it is there: what a build said", 0, 0},
+};
+
+static const base_option replay_keys[] = {
+    {"follow", KEY(follow_s), "S", "the log is still written: stay S seconds before its end", 0,
+     3600},
+    {"client", KEY(client), "N", "the view of client N", 0, UINT32_MAX},
+    {"inspect", KEY(inspect), "INDEX:GENERATION", "show the components of this entity", 0, 0},
+};
+
+static const base_option shot_keys[] = {
+    {"tick", KEY(shot_tick), "N", "the first frame at or after tick N (0: the last frame)", 0, 0},
+    {"every", KEY(shot_every), "N", "then a picture each N ticks: FILE-0001.png...", 0, 1000000},
+};
+
+static const base_option tune_keys[] = {
+    {"rate-max", KEY(rate_bytes_max), "BYTES",
+     "ask the server for at most BYTES a second; 0: its own limit", 0, NET_RATE_BYTES_LIMIT},
+};
+
+static const base_option debug_keys[] = {
+    {"dump-world", KEY(dump_world), "FILE", "at the end write the world of the (first) client", 0,
+     0},
+    {"trace-session", KEY(session_trace), "FILE", "write each packet and each change of a session",
+     0, 0},
+};
+
+static const base_option_keys keys[] = {
+    {"window", window_keys, BASE_COUNT(window_keys)},
+    {"replay", replay_keys, BASE_COUNT(replay_keys)},
+    {"shot", shot_keys, BASE_COUNT(shot_keys)},
+    {"tune", tune_keys, BASE_COUNT(tune_keys)},
+    {"debug", debug_keys, BASE_COUNT(debug_keys)},
+};
+
+static const base_option_gone gone[] = {
+    {"follow", "write --replay FILE,follow=S"},
+    {"client", "write --replay FILE,client=N"},
+    {"inspect", "write --replay FILE,inspect=INDEX:GENERATION"},
 };
 
 bool client_config_place(const client_config* config, const char* file, char* path,
@@ -245,7 +285,14 @@ base_options_result client_config_read(client_config* config, int argc, char** a
         .options = table,
         .count = BASE_COUNT(table),
         .values = config,
-        .first_rare = "headless",
+        .keys = keys,
+        .keys_count = BASE_COUNT(keys),
+        .groups = groups,
+        .group_count = BASE_COUNT(groups),
+        .gone = gone,
+        .gone_count = BASE_COUNT(gone),
+        .common = "game local render window bots ticks name spectate token-file net record replay "
+                  "shot",
         .config_text = config->config_text,
         .config_text_bytes = sizeof config->config_text,
     };

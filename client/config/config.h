@@ -62,7 +62,7 @@ typedef struct client_config {
     char config_text[16384]; ///< text of the config file; options borrow from it
 } client_config;
 
-/// Write the name of a file in the folder of what a person sets: --config-dir, or shoal in
+/// Write the name of a file in the folder of what a person sets: --window config-dir, or shoal in
 /// $XDG_CONFIG_HOME or ~/.config. @return false: nothing says where it is.
 BASE_MUST_USE bool client_config_place(const client_config* config, const char* file, char* path,
                                        size_t path_bytes);

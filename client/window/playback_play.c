@@ -64,7 +64,8 @@ static int play_headless(client_playback* self) {
     if (!client_playback_record(self, net_playback_seek(self->playback, self->config->at)))
         return NET_EXIT_RUNTIME;
     bool is_whole = run(self);
-    const net_log_info* info = net_log_reader_info(self->reader); // --follow opened another one
+    const net_log_info* info =
+        net_log_reader_info(self->reader); // --replay follow=opened another one
     self->has_result = true;
     if (self->is_diverged) {
         printf("diverged tick=%" PRIu64 "\n", net_playback_diverged(self->playback));

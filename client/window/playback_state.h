@@ -14,18 +14,18 @@ typedef struct client_playback {
     net_log_reader* reader;
     net_module* module;
     net_playback* playback;
-    uint64_t refreshed_us; ///< when --follow looked for more of the log
+    uint64_t refreshed_us; ///< when --replay follow looked for more of the log
     bool is_diverged;      ///< the replay gave other bits than the log
     bool is_damaged;       ///< the log is damaged or cannot be followed to its end
     bool has_result;       ///< the line of the result was printed
 } client_playback;
 
-/// With --follow: has more been written since the log was opened? Then continue with that, at the
+/// With --replay follow: has more been written since the log was opened? Then continue with that, at the
 /// same moment. Looks at most once a second.
 /// @return NET_OK, also when there is nothing new; NET_ERR_DIVERGED; NET_ERR_DAMAGED;
 ///         NET_ERR_MEMORY; NET_ERR_FULL; NET_ERR_SCHEMA, NET_ERR_MODULE (reported).
 BASE_MUST_USE net_result client_playback_refresh(client_playback* playback, uint64_t now_us);
-/// Does --follow wait for more of the log?
+/// Does --replay follow wait for more of the log?
 bool client_playback_is_open(const client_playback* playback);
 /// Record the result of showing a moment.
 /// @return true when the playback can continue; false: reported.

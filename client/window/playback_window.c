@@ -3,7 +3,7 @@
 // the position.
 //
 // A picture (--shot) is one frame after a seek, so that equal moments give equal bytes. It shows
-// the game only, in the size that players see; with --panel it shows the strip too.
+// the game only, in the size that players see; with --window panel it shows the strip too.
 #include "window/playback_window.h"
 
 #include "window/playback_inspector.h"
@@ -247,7 +247,7 @@ static void take_events(show* on) {
     }
 }
 
-// --follow S keeps S seconds behind the end of the log: half of them are used up before the log is
+// --replay follow=S keeps S seconds behind the end of the log: half of them are used up before the log is
 // looked at again.
 static bool is_late(const show* on) {
     double left = (double)net_playback_tick_last(on->self->playback) - wanted(on);

@@ -79,7 +79,8 @@ client_sound* client_sound_create(const base_allocator* allocator, const net_mod
     if (volume == 0 || (game->sound_count == 0 && !game->music) || !is_near_a_person()) return NULL;
     if (SDL_InitSubSystem(SDL_INIT_AUDIO) != 0 ||
         Mix_OpenAudio(RATE_HZ, MIX_DEFAULT_FORMAT, MIX_DEFAULT_CHANNELS, BUFFER_FRAMES) != 0) {
-        base_report(reporter, NULL, 0, "no sound: %s (--volume 0 asks for none)", SDL_GetError());
+        base_report(reporter, NULL, 0, "no sound: %s (--window volume=0 asks for none)",
+                    SDL_GetError());
         SDL_QuitSubSystem(SDL_INIT_AUDIO);
         return NULL;
     }

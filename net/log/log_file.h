@@ -210,7 +210,7 @@ void net_log_ring_validate(const net_log_ring* ring);
 
 // ---- commands for closed segments ----
 
-// A command of the operator that is run for each closed segment (--log-on-close), with the
+// A command of the operator that is run for each closed segment (--log on-close), with the
 // segment's file as its only argument. No shell reads either of them.
 
 #define NET_LOG_COMMANDS_MAX 8u ///< that run at the same time

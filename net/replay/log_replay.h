@@ -47,7 +47,7 @@ void net_log_name_writers(const ecs_world* world, const char* component, char* t
                           size_t text_bytes);
 
 // The match of a log run again with a recorder, for ticks whose state the log does not have: logs
-// of --log-content inputs, and states that were lost. What comes out are the parts of a tick's
+// of --log content=inputs, and states that were lost. What comes out are the parts of a tick's
 // state as a log has them, so who reads them reads both alike. The first tick whose hash is not the
 // log's is reported and remembered; the run goes on.
 // Memory: a match, its history, a recorder. Threads: one.

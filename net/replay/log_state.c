@@ -63,7 +63,7 @@ static net_result refuse(net_log_reader* reader, const base_reporter* reporter, 
     const char* file = net_log_reader_file(reader);
     if (result == NET_ERR_UNKNOWN)
         base_report(reporter, file, 0,
-                    "the log has no values of components: it was written with --log-content "
+                    "the log has no values of components: it was written with --log content "
                     "inputs");
     if (result == NET_ERR_VERSION)
         base_report(reporter, file, 0,

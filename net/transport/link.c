@@ -374,7 +374,7 @@ const net_link_stats* net_link_get_stats(const net_link* link) {
 // and their ranges; a wrong key is answered with the nearest right one, a wrong number with its
 // range.
 
-enum { ITEM_BYTES_MAX = 64, KEY_SEED = 13, KEY_COUNT };
+enum { TEXT_BYTES_MAX = 512, KEY_SEED = 13, KEY_COUNT };
 
 typedef enum side { SIDE_BOTH, SIDE_UP, SIDE_DOWN, SIDE_COUNT } side;
 
@@ -545,15 +545,13 @@ static net_result parse_preset(reading* to, const preset* named) {
     return NET_OK;
 }
 
-static net_result parse_item(reading* to, char* item) {
-    char* equals = strchr(item, '=');
-    if (equals) *equals = '\0';
+static net_result parse_item(reading* to, const char* item, const char* value) {
     const preset* named = preset_find(item);
-    if (named && !equals) return parse_preset(to, named);
+    if (named && !value) return parse_preset(to, named);
     side of = SIDE_BOTH;
     int key = key_find(take_side(item, &of));
     if (key < 0) return report_unknown(to, item);
-    if (!equals) {
+    if (!value) {
         base_report(to->reporter, NULL, 0, "%s has no value: write %s=NUMBER", item, item);
         return NET_ERR_MALFORMED;
     }
@@ -561,7 +559,7 @@ static net_result parse_item(reading* to, char* item) {
         base_report(to->reporter, NULL, 0, "%s is given twice", item);
         return NET_ERR_MALFORMED;
     }
-    net_result result = parse_value(to, of, key, equals + 1);
+    net_result result = parse_value(to, of, key, value);
     to->seen[of] |= 1u << key;
     return result;
 }
@@ -570,23 +568,21 @@ net_result net_link_config_parse(const char* text, const base_reporter* reporter
                                  net_link_pair* pair) {
     BASE_ASSERT(text && pair);
     reading made = {.reporter = reporter};
-    for (const char* at = text; *at;) {
-        size_t size = strcspn(at, ",");
-        char item[ITEM_BYTES_MAX];
-        if (size >= sizeof item) {
-            base_report(reporter, NULL, 0, "link setting \"%.20s...\" is too long", at);
-            return NET_ERR_MALFORMED;
-        }
-        memcpy(item, at, size);
-        item[size] = '\0';
-        net_result result = parse_item(&made, item);
-        if (result != NET_OK) return result;
-        made.is_begun = true;
-        at += size;
-        if (*at == ',' && *++at == '\0') {
+    char copy[TEXT_BYTES_MAX];
+    if (!base_text_copy(copy, sizeof copy, text)) {
+        base_report(reporter, NULL, 0, "link settings are too long: at most %d bytes",
+                    TEXT_BYTES_MAX - 1);
+        return NET_ERR_MALFORMED;
+    }
+    for (char* rest = *copy ? copy : NULL; rest; made.is_begun = true) {
+        char* value;
+        const char* item = base_text_cut_pair(&rest, &value);
+        if (*item == '\0' && !rest && made.is_begun) {
             base_report(reporter, NULL, 0, "link settings end with a comma");
             return NET_ERR_MALFORMED;
         }
+        net_result result = parse_item(&made, item, value);
+        if (result != NET_OK) return result;
     }
     *pair = made.pair;
     return NET_OK;

@@ -17,7 +17,7 @@
 #     lib/systemd/system, etc/shoal             (server) shoal@NAME runs the match of etc/shoal/NAME.conf, shoal that of shoal.conf
 #     share/shoal/{grafana,prometheus}          (server) a dashboard and alerts for its metrics
 #     lib/shoal/csv, lib/shoal/mcap             (tools) make tables and MCAP of the lines of shoal-replay export
-#     lib/shoal/upload                          (server) stores closed logs by rclone, for --log-on-close
+#     lib/shoal/upload                          (server) stores closed logs by rclone, for --log on-close
 #     share/shoal/agones                        (server) a Fleet, its autoscaler, and a script that allocates a server
 set(package_folder ${CMAKE_CURRENT_LIST_DIR})
 set(package_target ${CMAKE_INSTALL_LIBDIR}/cmake/Shoal)

@@ -31,7 +31,7 @@ static const base_option keygen_options[] = {
     {"keep", BASE_OPTION_FIELD(keygen_config, keep), "N", "with --rotate: older keys that stay", 0,
      NET_KEYS_MAX - 1},
     {"log", BASE_OPTION_FIELD(keygen_config, log), "FILE",
-     "make the keys that sign logs: FILE for --log-key, FILE.pub for shoal-replay verify --key", 0,
+     "make the keys that sign logs: FILE for --log key, FILE.pub for shoal-replay verify --key", 0,
      0},
 };
 

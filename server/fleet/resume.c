@@ -105,7 +105,7 @@ static int check_signed(server_program* self) {
     base_report(
         &self->reporter, self->config.resume, 0,
         "from block %" PRIu64
-        " on its signature is not that of --log-key, or it was changed: it is not signed again",
+        " on its signature is not that of --log key, or it was changed: it is not signed again",
         found.first_block);
     return NET_EXIT_RUNTIME;
 }
@@ -176,9 +176,9 @@ static bool is_left_out(const char* name) {
     return false;
 }
 
-static void put_option(words* to, const base_options* options, const base_option* option) {
-    char name[64], value[1024];
-    (void)base_text_format(name, sizeof name, "--%s", option->name);
+static void put_option(words* to, const base_options* options, const base_option* option,
+                       const char* name) {
+    char value[1024];
     if (option->kind != BASE_OPTION_LIST) {
         base_options_value(options, option, value, sizeof value);
         to->is_cut = to->is_cut || strlen(value) + 1 == sizeof value;
@@ -208,9 +208,24 @@ static void give_command(const server_program* self, net_sentry_config* config) 
     put_word(&to, "--resume", "=", log->file);
     put_word(&to, "--listen", "=", address);
     put_word(&to, "--log=", stem, ".on.slog"); // the other command needs the old one by its name
-    for (uint32_t i = 0; i < options->count; i++)
-        if (options->sources[i] != BASE_OPTION_BY_DEFAULT && !is_left_out(options->options[i].name))
-            put_option(&to, options, &options->options[i]);
+    char name[64];
+    for (uint32_t i = 0; i < options->count; i++) {
+        const base_option* option = &options->options[i];
+        if (options->sources[i] == BASE_OPTION_BY_DEFAULT || is_left_out(option->name) ||
+            option->kind == BASE_OPTION_KEYS)
+            continue;
+        (void)base_text_format(name, sizeof name, "--%s", option->name);
+        put_option(&to, options, option, name);
+    }
+    const uint8_t* source = options->sources + options->count;
+    for (uint32_t i = 0; i < options->keys_count; i++) {
+        for (uint32_t k = 0; k < options->keys[i].count; k++) {
+            const base_option* key = &options->keys[i].keys[k];
+            if (*source++ == BASE_OPTION_BY_DEFAULT || is_left_out(key->name)) continue;
+            (void)base_text_format(name, sizeof name, "--%s=%s", options->keys[i].name, key->name);
+            put_option(&to, options, key, name);
+        }
+    }
     config->go_on = resume->command;
     config->go_on_bytes = to.is_cut ? 0 : to.bytes;
 }

@@ -374,15 +374,15 @@ bool server_stream_read_sync(const char* text, const base_reporter* reporter,
     uint64_t limit_ms = 0;
     *sync = (net_stream_sync){.is_on = strcmp(text, "off") != 0};
     if (!sync->is_on) return true;
-    const char* go = strchr(text, ',');
+    const char* go = strpbrk(text, ",+");
     char number[24];
-    sync->goes_on = go && strcmp(go, ",go") == 0;
+    sync->goes_on = go && strcmp(go + 1, "go") == 0;
     const bool is_read = base_text_format(number, sizeof number, "%.*s",
                                           go ? (int)(go - text) : (int)strlen(text), text) &&
                          base_text_parse_u64(number, &limit_ms) && (!go || sync->goes_on);
     if (!is_read || limit_ms < SYNC_MS_MIN || limit_ms > SYNC_MS_MAX) {
         base_report(reporter, NULL, 0,
-                    "--stream-sync: '%s' is neither off, nor MS or MS,go with MS of %d to %d", text,
+                    "--stream sync: '%s' is neither off, nor MS or MS+go with MS of %d to %d", text,
                     SYNC_MS_MIN, SYNC_MS_MAX);
         return false;
     }
@@ -416,12 +416,12 @@ static void say_safety(server_stream* self, net_stream_safety before, ecs_tick n
         base_report(reporter, NULL, 0,
                     "warning: the match stands still behind tick %" PRIu64
                     ": the broker takes %" PRIu64
-                    " ms to answer, --stream-sync needs more than that",
+                    " ms to answer, --stream sync needs more than that",
                     newest, ack_us / MS);
     else if (sync->safety == NET_STREAM_STILL)
         base_report(reporter, NULL, 0,
                     "warning: the match stands still behind tick %" PRIu64
-                    ": it is not stored (--stream-sync)",
+                    ": it is not stored (--stream sync)",
                     newest);
 }
 

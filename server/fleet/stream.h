@@ -25,7 +25,7 @@ typedef struct server_stream_config {
     const base_reporter* reporter;
 } server_stream_config;
 
-/// Read "off", "MS" or "MS,go" of --stream-sync. @return false: reported.
+/// Read "off", "MS" or "MS+go" of --stream sync. @return false: reported.
 BASE_MUST_USE bool server_stream_read_sync(const char* text, const base_reporter* reporter,
                                            net_stream_sync* sync);
 /// @return NULL when memory ran out.

@@ -353,7 +353,7 @@ static const char* refuse_watch(server_inspect* self) {
         return NULL;
     return config->is_elsewhere
                ? "readers may not see this match while it runs: they may when its log is closed"
-               : "readers may not see this match as it is now: --http-delay lets them watch later";
+               : "readers may not see this match as it is now: --http delay lets them watch later";
 }
 
 static void put_places(server_inspect* self, const net_log_parts* parts, bool is_watch,

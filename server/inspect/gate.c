@@ -87,14 +87,14 @@ bool server_gate_init(server_gate* self, const net_address* listens, const char*
     *self = (server_gate){.listens = *listens, .hosts = hosts};
     for (uint32_t i = 0; i < hosts->count; i++) {
         if (hosts->values[i][0] && strlen(hosts->values[i]) < SERVER_HOST_BYTES_MAX) continue;
-        base_report(reporter, NULL, 0, "--http-host: a name has 1 to %u bytes",
+        base_report(reporter, NULL, 0, "--http host: a name has 1 to %u bytes",
                     SERVER_HOST_BYTES_MAX - 1);
         return false;
     }
     if (token_file) return load_tokens(self, token_file, reporter);
     if (net_address_is_loopback(listens)) return true;
     base_report(reporter, NULL, 0,
-                "--http: an address that others reach needs --http-token-file; with 127.0.0.1 "
+                "--http: an address that others reach needs --http token-file=FILE; with 127.0.0.1 "
                 "only this machine reaches it");
     return false;
 }
@@ -234,7 +234,7 @@ static server_welcome check_token(server_gate* self, const server_knock* knock, 
 server_welcome server_gate_check(server_gate* self, const server_knock* knock, uint64_t now_us) {
     if (!is_our_host(self, knock->host))
         return (server_welcome){.status = 403,
-                                .error = "this server has another name: --http-host names it"};
+                                .error = "this server has another name: --http host names it"};
     if (knock->origin && !is_same_origin(knock->origin, knock->host))
         return (server_welcome){.status = 403, .error = "a page of another site may not ask this"};
     if (knock->is_post && !is_json(knock->content_type))

@@ -17,7 +17,7 @@
 #define SERVER_GATE_WRONG_MAX                                                                      \
     5u ///< wrong tokens of an address in a minute; a right one always comes in
 #define SERVER_GATE_ADDRESSES_MAX 256u ///< that are remembered; the one that was quiet longest goes
-#define SERVER_HOST_BYTES_MAX 256u     ///< of a name of --http-host
+#define SERVER_HOST_BYTES_MAX 256u     ///< of a name of --http host
 
 typedef struct server_wrong {
     uint8_t ip[16]; ///< of IPv6 its /64
@@ -29,7 +29,7 @@ typedef struct server_gate {
     bool has_tokens;
     uint8_t tokens[2][SERVER_TOKEN_BYTES_MAX]; ///< by right, zero behind the token
     net_address listens;                       ///< its own literal is a good Host
-    const base_option_list* hosts;             ///< --http-host, borrowed
+    const base_option_list* hosts;             ///< --http host, borrowed
     server_wrong wrong[SERVER_GATE_ADDRESSES_MAX];
     uint32_t wrong_count;
 } server_gate;

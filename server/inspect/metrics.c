@@ -380,7 +380,7 @@ static void put_stream(base_bytes* text, const server_subject* subject,
               subject->stream->reconnects);
     if (subject->stream->safety != NET_STREAM_FREE)
         put_count(text, "shoal_stream_protected", "gauge",
-                  "1: clients know no tick that is not stored (--stream-sync).",
+                  "1: clients know no tick that is not stored (--stream sync).",
                   subject->stream->safety == NET_STREAM_SAFE ||
                       subject->stream->safety == NET_STREAM_STILL);
     put_count(text, "shoal_stream_held_bytes", "gauge", "That wait for clients until then.",

@@ -20,7 +20,7 @@ void view_u64(base_bytes* json, const char* key, uint64_t value);
 void view_f64(base_bytes* json, const char* key, double value);         ///< rounded to 1/1000
 void view_number(base_bytes* json, const char* key, double value);      ///< as it is
 void view_entity(base_bytes* json, const char* key, ecs_entity entity); ///< "I:G", "none"
-/// The tick that the caller sees: that of the match, or of --http-delay before.
+/// The tick that the caller sees: that of the match, or of --http delay before.
 void view_tick(base_bytes* json, const server_subject* subject, const server_request* request);
 ecs_tick view_tick_of(const server_subject* subject, const server_request* request);
 /// A component's value: a number, true or false, a text, a handle, or a list of these; what has a
@@ -52,7 +52,7 @@ ecs_component_id view_find_component(const ecs_world* world, const char* name, s
 /// Does a server run? @return false: `answer` says that it does not.
 BASE_MUST_USE bool view_has_server(const server_subject* subject, server_answer* answer);
 /// May the caller know the world as it is now? A reader may not, of a game that hides something
-/// from players or with --http-delay. What no answer has for him then: values and places, how many
+/// from players or with --http delay. What no answer has for him then: values and places, how many
 /// entities there are of what, what a client sees, what is sent of which, and the tick.
 bool view_may_see_now(const server_subject* subject, server_right right);
 /// The same for an answer that is about nothing else. @return false: `answer` says why not.

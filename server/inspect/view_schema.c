@@ -271,24 +271,39 @@ static bool is_hidden(const server_request* request, const base_option* option) 
            strcmp(option->name, "seed") == 0;
 }
 
+static void put_option(const server_request* request, base_bytes* json, const base_options* options,
+                       const char* name, const base_option* option, uint32_t source) {
+    char value[1024];
+    const bool is_hidden_here = is_hidden(request, option);
+    base_options_value(options, option, value, sizeof value);
+    view_open(json, NULL, '{');
+    view_text(json, "name", name);
+    view_text(json, "value", is_hidden_here ? "(hidden)" : value);
+    view_text(json, "source",
+              base_option_source_name((base_option_source)options->sources[source]));
+    view_text(json, "help", option->help);
+    view_bool(json, "is_hidden", is_hidden_here);
+    view_close(json, '}');
+}
+
+// Options with a value, then the keys: "log keep".
 static void run_options(server_subject* subject, const server_request* request,
                         server_answer* answer) {
     base_bytes* json = answer->json;
     const base_options* options = subject->options;
     view_open(json, NULL, '{');
     view_open(json, "options", '[');
-    for (uint32_t i = 0; options && i < options->count; i++) {
-        char value[1024];
-        const base_option* option = &options->options[i];
-        const bool is_hidden_here = is_hidden(request, option);
-        base_options_value(options, option, value, sizeof value);
-        view_open(json, NULL, '{');
-        view_text(json, "name", option->name);
-        view_text(json, "value", is_hidden_here ? "(hidden)" : value);
-        view_text(json, "source", base_option_source_name((base_option_source)options->sources[i]));
-        view_text(json, "help", option->help);
-        view_bool(json, "is_hidden", is_hidden_here);
-        view_close(json, '}');
+    for (uint32_t i = 0; options && i < options->count; i++)
+        if (options->options[i].kind != BASE_OPTION_KEYS)
+            put_option(request, json, options, options->options[i].name, &options->options[i], i);
+    uint32_t source = options ? options->count : 0;
+    for (uint32_t i = 0; options && i < options->keys_count; i++) {
+        for (uint32_t k = 0; k < options->keys[i].count; k++) {
+            char name[64];
+            const base_option* key = &options->keys[i].keys[k];
+            (void)base_text_format(name, sizeof name, "%s %s", options->keys[i].name, key->name);
+            put_option(request, json, options, name, key, source++);
+        }
     }
     view_close(json, ']');
     view_close(json, '}');

@@ -3,7 +3,7 @@
 ///
 /// Drain: no new player comes in, those who are away may come back, and the match goes on until it
 /// ends, the last player has left, or the time is over. Then it ends as after SIGTERM without
-/// --drain-s.
+/// --tune drain-s.
 #pragma once
 
 #include "notify.h"

@@ -50,7 +50,8 @@ typedef struct server_replay {
     const char* http; ///< of serve: where
     const char* http_token_file;
     base_option_list http_hosts;
-    net_loop loop; ///< without signals, but for serve
+    char text[4096]; ///< that values with keys borrow from
+    net_loop loop;   ///< without signals, but for serve
 } server_replay;
 
 /// Print "failed exit=CODE tail=..." for a command that ended without a result. @return code.

@@ -67,6 +67,8 @@ static const command* find_command(server_replay* self, const base_option_list* 
 }
 
 #define FIELD(name) BASE_OPTION_FIELD(server_replay, name)
+// Of a key of an option, "--log FILE,keep=N".
+#define KEY(name) FIELD(name)
 
 static const base_option table[] = {
     {"game", FIELD(game), "NAME|FILE.so", "the game (default: the one that the log names)", 0, 0},
@@ -74,17 +76,15 @@ static const base_option table[] = {
     {"entity", FIELD(entity), "I:G", "show: only this entity, INDEX:GENERATION", 0, 0},
     {"client", FIELD(client), "N", "show: what client N had been sent (0: the server's world)", 0,
      UINT32_MAX},
-    {"output", FIELD(output), "FILE", "export, slice, repair: the file to write", 0, 0},
-    {"what", FIELD(what), "values|inputs|events|all", "export: lines of these", 0, 0},
-    {"components", FIELD(components), "A,B", "export: these values only", 0, 0},
-    {"every", FIELD(every), "N", "export: values of one tick in N", 1, 1e9},
-    {"from", FIELD(from), "T", "export, slice, verify: the first tick", 0, 0},
-    {"to", FIELD(to), "T", "export, slice: the last tick", 0, 0},
-    {"http", FIELD(http), "ADDR:PORT", "serve: where; port 0 picks one", 0, 0},
     {"net", FIELD(net), "SPEC", "datagrams, show --client: line of each client, as of shoal-server",
      0, 0},
-    {"key", FIELD(key), "FILE", "verify: the log must be signed with this public key", 0, 0},
-    {"part", FIELD(is_part), NULL, "verify --key: the log may begin later than its match", 0, 0},
+    {"output", FIELD(output), "FILE", "export, slice, repair: the file to write", 0, 0},
+    {"what", FIELD(what), "values|inputs|events|all,KEY=VALUE", "export: lines of these", 0, 0},
+    {"components", FIELD(components), "A,B", "export: these values only", 0, 0},
+    {"from", FIELD(from), "T", "export, slice, verify: the first tick", 0, 0},
+    {"to", FIELD(to), "T", "export, slice: the last tick", 0, 0},
+    {"key", FIELD(key), "FILE,KEY=VALUE", "verify: the log must be signed with this public key", 0,
+     0},
     {"by-system", FIELD(is_by_system), NULL,
      "verify: at a difference, which systems changed what differs", 0, 0},
     {"through-crash", FIELD(is_through_crash), NULL,
@@ -93,15 +93,35 @@ static const base_option table[] = {
      0},
     {"progress", FIELD(has_progress), NULL,
      "say each second how far a run is, also when stderr is no terminal", 0, 0},
-    {"http-token-file", FIELD(http_token_file), "FILE",
-     "serve: \"reader TOKEN\", \"operator TOKEN\"", 0, 0},
-    {"http-host", FIELD(http_hosts), "NAME", "serve: a name under which it is asked; repeatable", 0,
-     0},
     {"threads", FIELD(threads), "N",
      "threads of the systems; logs of a folder at a time (0: cores but one)", 0, BASE_WORKERS_MAX},
+    {"http", FIELD(http), "ADDR:PORT,KEY=VALUE", "serve: where; port 0 picks one", 0, 0},
 };
 
+static const base_option what_keys[] = {
+    {"every", KEY(every), "N", "values of one tick in N", 1, 1e9}};
+
+static const base_option key_keys[] = {
+    {"part", KEY(is_part), NULL, "the log may begin later than its match", 0, 0}};
+
+static const base_option http_keys[] = {
+    {"token-file", KEY(http_token_file), "FILE", "its tokens, \"reader TOKEN\", \"operator TOKEN\"",
+     0, 0},
+    {"host", KEY(http_hosts), "NAME", "a name under which it is asked; repeatable", 0, 0},
+};
+
+static const base_option_keys keys[] = {
+    {"what", what_keys, BASE_COUNT(what_keys)},
+    {"key", key_keys, BASE_COUNT(key_keys)},
+    {"http", http_keys, BASE_COUNT(http_keys)},
+};
+
+static const base_option_group groups[] = {
+    {"look", "game"}, {"export", "output"}, {"verify", "key"}, {"page", "http"}};
+
 static const base_option_gone gone[] = {
+    {"every", "write --what values,every=N"},
+    {"part", "write --key FILE,part"},
     {"format", "export --what all prints lines for scripts/csv and scripts/mcap (lib/shoal/csv and "
                "lib/shoal/mcap where it is installed): shoal-replay export LOG --what all | "
                "scripts/mcap FILE.mcap"},
@@ -120,7 +140,12 @@ static base_options_result read_options(server_replay* self, base_option_list* w
         .values = self,
         .gone = gone,
         .gone_count = BASE_COUNT(gone),
-        .first_rare = "http-token-file",
+        .keys = keys,
+        .keys_count = BASE_COUNT(keys),
+        .groups = groups,
+        .group_count = BASE_COUNT(groups),
+        .config_text = self->text,
+        .config_text_bytes = sizeof self->text,
     };
     return base_options_read(&options, argc, argv, words, &self->reporter);
 }

@@ -227,7 +227,7 @@ static bool is_part_signed(server_replay* self, net_log_reader* reader, bool is_
     const char* why = found->is_signed ? "the log was not closed, so its end may be missing"
                       : found->is_wrong
                           ? "its signature is of another key, or it was changed"
-                          : "it has no signature: not closed, a copy, or without --log-key";
+                          : "it has no signature: not closed, a copy, or without --log key";
     base_report(&self->reporter, self->file, 0,
                 "not signed with key %s from block %" PRIu64 " on (signed up to tick %" PRIu64
                 "): %s",

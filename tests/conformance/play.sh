@@ -107,13 +107,13 @@ case_a_client_of_the_page_alone_sees_its_part_of_an_arena_over_a_bad_network() {
 }
 
 case_a_client_of_the_page_alone_reads_solo_code() {
-    serve server --coder solo --ticks "$(scaled 600 300)" --min-clients 2 --set brick_hits=1 --log none
+    serve server --tune coder=solo --ticks "$(scaled 600 300)" --min-clients 2 --set brick_hits=1 --log none
     joins breakout --solo 1 --loss 10 --seed 3
     says conformance.out ' solo=[1-9]'
 }
 
 case_a_client_of_the_page_alone_reads_an_arena_in_solo_code() {
-    arena --coder solo
+    arena --tune coder=solo
     joins arena --solo 1 --loss 10 --seed 3
     says conformance.out ' solo=[1-9][0-9]* third_rows=[1-9]'
 }
@@ -121,7 +121,7 @@ case_a_client_of_the_page_alone_reads_an_arena_in_solo_code() {
 case_a_client_of_the_page_alone_sees_cubes_in_both_codes() {
     local coder
     for coder in shared solo; do
-        host cubes --set cubes=300 --coder $coder
+        host cubes --set cubes=300 --tune coder=$coder
         joins cubes --solo 1 --loss 10 --seed 3
     done
     says conformance.out ' solo=[1-9]'

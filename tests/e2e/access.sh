@@ -79,7 +79,7 @@ case_what_a_token_says_stands_in_the_log_and_without_keys_nothing_does() {
 case_a_token_of_another_key_or_of_another_server_is_refused_with_a_reason() {
     make_key
     "$bin/shoal-server" keygen other.key >keygen.out
-    opens --log none --key-file server.key --public 127.0.0.1:9
+    opens --log none --key-file server.key --listen public=127.0.0.1:9
     "$bin/shoal-server" token --key-file other.key >other
     joins other --token-file other
     is_told other 'the server does not know this token: get a new one'
@@ -182,9 +182,9 @@ case_with_keys_a_server_listens_everywhere() {
 
 case_secrets_stand_in_no_output_and_no_command_line() {
     make_key
-    opens --log none --key-file server.key --dump-world world.txt --trace-session trace.txt
+    opens --log none --key-file server.key --dump-world world.txt --debug trace-session=trace.txt
     make_token --player 7 >token
-    joins guest --token-file token --trace-session guest.txt
+    joins guest --token-file token --debug trace-session=guest.txt
     [ "$code" = 0 ] || fail "the token was refused"
     closes
     local secret

@@ -44,7 +44,7 @@ case_an_allocation_becomes_a_match_with_its_settings_and_its_key() {
     run keygen shoal-server keygen keys
     run keygen shoal-server keygen keys --rotate
     sdk
-    fleet --key-file keys --ticks 60 --min-clients 2 --log a.slog --public 203.0.113.5:7000
+    fleet --key-file keys --ticks 60 --min-clients 2 --log a.slog --listen public=203.0.113.5:7000
     await "a warning" has_said server.err '^warning: agones: POST /ready: no answer; it is tried again$'
     tell fail 3
     tell start
@@ -106,7 +106,7 @@ case_a_server_is_used_again_for_the_next_match() {
 case_an_sdk_server_that_hangs_and_restarts_does_not_touch_the_match() {
     sdk start 'allocate x=y'
     export SHOAL_STORE=store:logs
-    fleet --min-clients 1 --log a.slog --drain-s 60 --log-on-close /bin/true
+    fleet --min-clients 1 --log a.slog --tune drain-s=60 --log on-close=/bin/true
     hears 'POST /ready {} 200'
     tell allocate x=y
     allocated
@@ -137,7 +137,7 @@ case_the_last_part_of_a_log_is_stored_before_the_server_is_shut_down() {
     mkfifo stored
     printf '#!/bin/sh\necho "$1" >>begun\nread -r _ <stored\necho "$1" >>ended\n' >slow
     chmod +x slow
-    fleet --ticks 10 --log a.slog --log-on-close ./slow
+    fleet --ticks 10 --log a.slog,on-close=./slow
     hears 'POST /ready {} 200'
     tell allocate x=y
     await "the program" [ -e begun ]
@@ -151,7 +151,7 @@ case_the_last_part_of_a_log_is_stored_before_the_server_is_shut_down() {
     # A signal ends the wait.
     rm begun
     unset AGONES_SDK_HTTP_PORT
-    start impatient shoal-server --game breakout --listen 127.0.0.1:0 --ticks 1 --log b.slog --log-on-close ./slow
+    start impatient shoal-server --game breakout --listen 127.0.0.1:0 --ticks 1 --log b.slog,on-close=./slow
     await "the program" [ -e begun ]
     kill "${pids[impatient]}"
     ends_with 0 impatient

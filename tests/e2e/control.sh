@@ -48,7 +48,7 @@ case_an_answer_of_the_socket_does_not_wait_for_a_tick() {
 
 case_a_match_with_twenty_orders_by_chance_runs_again() {
     take_seed
-    serve server --tick-rate 240 --min-clients 2 --log a.slog --control socket --allow-edits --http 127.0.0.1:0 --http-optional
+    serve server --tick-rate 240 --min-clients 2 --log a.slog --control socket --allow-edits --http 127.0.0.1:0 --http optional
     local url # "": a build without --http
     url=$(value http server.out)
     start client shoal-client "$address" --headless --bots 2

@@ -82,13 +82,13 @@ case_a_crash_leaves_a_report_beside_its_log() {
     cp "$crash" "${crash%.so}.blk" "it's"
     (umask 077 && "$bin/shoal-server" keygen server.key >keygen.out)
     SHOAL_MAX_CLIENTS=7 start server shoal-server --game "./it's/crash.so" --listen 127.0.0.1:0 --tick-rate 60 --log "it's/a.slog" \
-        --set how=2 --set at=1500 --fast --log-format json --key-file server.key --public 127.0.0.1:9 --public 127.0.0.2:9
+        --set how=2 --set at=1500 --fast --lines json --key-file server.key --listen public=127.0.0.1:9 --listen public=127.0.0.2:9
     dies server
     cd "it's"
     [ "$(stat -c %a a.crash)" = 600 ] || fail "others may read the report"
     says a.crash '^build: shoal-[0-9]'
     says a.crash "^folder: .*/case_a_crash_leaves_a_report_beside_its_log\$"
-    says a.crash '^command: .*shoal-server[^ ]? --game .* --set how=2 --set at=1500 --fast --log-format json '
+    says a.crash '^command: .*shoal-server[^ ]? --game .* --set how=2 --set at=1500 --fast --lines json '
     says a.crash '^fatal: access to memory that is not there \(SIGSEGV\) in tick 1500, system fail_on_purpose, rows from entity [0-9]+:1$'
     says a.crash '^[0-9:.]{12} 0 warning game: crash: message Input: no system'
     says a.crash 'crash.so\(\+0x[0-9a-f]+\)'
@@ -110,7 +110,7 @@ case_a_crash_leaves_a_report_beside_its_log() {
     says on.out " log=it's/a.on.slog\$"
     ! grep -q 'is left out' on.err || fail "it has options that do nothing"
     says "$report" ' --key-file=server.key .*--max-clients=7|--max-clients=7 .*--key-file=server.key'
-    says "$report" ' --public=127.0.0.1:9 --public=127.0.0.2:9 '
+    says "$report" ' --listen=public=127.0.0.1:9 --listen=public=127.0.0.2:9( |$)'
     run verify shoal-replay verify --from 900 "it's/a.slog" --game "$crash"
     [ "$code" = 0 ] || fail "the ticks before it do not verify: $code"
     local ticks
@@ -140,22 +140,22 @@ case_a_second_crash_keeps_the_report_of_the_first() {
 
 case_a_long_command_line_is_cut_and_says_so() {
     local -a hosts=()
-    for ((i = 0; i < 60; i++)); do hosts+=(--http-host "host-$i.$(printf '%080d' 7).example"); done
+    for ((i = 0; i < 60; i++)); do hosts+=(--http host="host-$i.$(printf '%080d' 7).example"); done
     start server shoal-server --game "$crash" --listen 127.0.0.1:0 --log a.slog --fast --set how=2 --set at=30 "${hosts[@]}"
     dies server
-    says a.crash '^command: .* --http-host host-[0-9.]* \(cut\)$'
+    says a.crash '^command: .* --http host=host-[0-9.]* \(cut\)$'
     says a.crash '^again: shoal-replay verify --through-crash a.slog --game '
     ! grep -q '^go on:' a.crash || fail "half a command"
 }
 
 case_lines_of_a_crash_have_the_form_of_all_lines() {
     mkdir 'a "b"'
-    start server shoal-server --game "$crash" --listen 127.0.0.1:0 --log 'a "b"/a.slog' --log-format json --set how=2 --set at=30
+    start server shoal-server --game "$crash" --listen 127.0.0.1:0 --log 'a "b"/a.slog' --lines json --set how=2 --set at=30
     dies server
     says server.err '^\{"level":"fatal","layer":"server","message":"fatal: access to memory that is not there .*"\}$'
     says server.err '^\{"level":"fatal",.* verify --through-crash .a \\"b\\"/a.slog.*"\}$'
     [ "$(sed '/Sanitizer:DEADLYSIGNAL/,$d' server.err | grep -cv '^{.*}$')" = 0 ] || fail "a line is no object"
-    start words shoal-server --game "$crash" --listen 127.0.0.1:0 --log none --log-format logfmt --set how=2 --set at=30
+    start words shoal-server --game "$crash" --listen 127.0.0.1:0 --log none --lines logfmt --set how=2 --set at=30
     dies words
     says words.err '^level=fatal layer=server message="fatal: access to memory that is not there .*"$'
 }

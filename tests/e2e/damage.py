@@ -65,7 +65,7 @@ class Log:
         self.rows = self.export(name)[1]
 
     def export(self, name):
-        done = run(self.programs, "shoal-replay", "export", name, "--every", str(EVERY))
+        done = run(self.programs, "shoal-replay", "export", name, "--what", f"every={EVERY}")
         rows = collections.defaultdict(list)
         for line in done.stdout.splitlines():
             rows[json.loads(line)["tick"]].append(line)

@@ -84,7 +84,7 @@ case_a_flipped_bit_in_the_last_block_hides_nothing() {
     make_log breakout --ticks 703 --log a.slog
     damaged 'files[-1][data[-1].at + 21] ^= 1'
     local command
-    for command in info verify stats dump 'show --tick 650' 'export --every 100' 'slice --output c.slog'; do
+    for command in info verify stats dump 'show --tick 650' 'export --what every=100' 'slice --output c.slog'; do
         # shellcheck disable=SC2086
         run looked shoal-replay ${command%% *} b.slog $([[ $command = *' '* ]] && echo "${command#* }")
         [ "$code" = 1 ] || fail "$command ended with $code"

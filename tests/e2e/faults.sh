@@ -144,7 +144,7 @@ has_grown() { [ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -gt "$2" ]; }
 # Among what waits is a keyframe, that of tick 1200.
 case_a_full_disk_costs_no_tick_that_can_wait() {
     has_small_disk "${FUNCNAME[0]}" 12 || return 0
-    start server shoal-server --game arena --listen 127.0.0.1:0 --tick-rate 120 --ticks 1800 --status-every 1 \
+    start server shoal-server --game arena --listen 127.0.0.1:0 --tick-rate 120 --ticks 1800 --lines status-s=1 \
         --set agents=30 --log disk/a.slog
     await "the first blocks" has_grown disk/a.slog 9000
     fill_disk
@@ -176,7 +176,7 @@ case_a_log_begins_when_a_full_disk_has_room() {
 
 # A match whose disk is full at random moments; arena fills what can wait within seconds.
 begin_on_a_full_disk() { # TICKS
-    start server shoal-server --game arena --listen 127.0.0.1:0 --ticks "$1" --status-every 1 \
+    start server shoal-server --game arena --listen 127.0.0.1:0 --ticks "$1" --lines status-s=1 \
         --tick-rate "$((60 + RANDOM % 180))" --set agents="$((500 + RANDOM % 3000))" --log disk/a.slog \
         --log-segment-s "$((RANDOM % 3 * 5))"
     await "the first blocks" has_grown disk/a.slog 20000

@@ -322,7 +322,7 @@ def none(reader):
 
 
 def hides(reader):
-    wants(404, "GET", "/watch/bytes", bearer(reader), says="--http-delay")
+    wants(404, "GET", "/watch/bytes", bearer(reader), says="--http delay")
     wants(200, "GET", "/watch/info", bearer(reader), says='"why":"readers may not see')
     wants(403, "GET", "/api/v1/query?q=pos", bearer(reader))
 

@@ -26,7 +26,7 @@ reader=0123456789abcdef-reader
 operator=0123456789abcdef-operator
 
 case_an_inspector_answers_and_keeps_foreign_pages_out() {
-    serves --http-host shoal.example
+    serves --http host=shoal.example
     asks loopback
     ends_by_post
     [ "$(wc -l <server.out)" = 2 ] || fail "the inspector prints"
@@ -107,7 +107,7 @@ case_an_answer_does_not_wait_for_a_tick() {
 
 # It waits for players, plays, is paused, drains: alive in each phase, and ready as long as a player may join.
 case_a_server_is_healthy_in_each_phase() {
-    serves --min-clients 1 --drain-s 600
+    serves --min-clients 1 --tune drain-s=600
     asks health 200
     start client shoal-client "$(value listen server.out)" --bots 1 --trace trace.txt
     await "a player" is_playing trace.txt
@@ -159,7 +159,7 @@ begins_late() {
     local segment=$1 file
     shift
     run made shoal-server --game breakout --listen 127.0.0.1:0 --log "a$segment.slog" --fast --ticks 1300 "$@"
-    start page shoal-replay serve "a$segment.slog" --http 127.0.0.1:0 --http-token-file tokens
+    start page shoal-replay serve "a$segment.slog" --http 127.0.0.1:0,token-file=tokens
     await "ready line of serve" has_said page.out '^ready http='
     url=$(value http page.out)
     asks late_logs "$reader" "$operator" "$segment"
@@ -237,7 +237,7 @@ case_a_game_that_hides_something_is_watched_later_or_not_at_all() {
     asks hides "$reader"
     kill -TERM "${pids[server]}"
     ends_with 0 server
-    serves --game arena --set agents=20 --http-token-file tokens --log b.slog --http-delay 2
+    serves --game arena --set agents=20 --http-token-file tokens --log b.slog --http delay=2
     asks late "$reader" "$operator"
     kill -TERM "${pids[server]}"
     ends_with 0 server
@@ -247,7 +247,7 @@ case_readers_of_a_served_log_wait_until_it_is_closed() {
     tokens
     start server shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog --min-clients 0
     await "ready line" has_said server.out '^ready '
-    start page shoal-replay serve a.slog --http 127.0.0.1:0 --http-token-file tokens
+    start page shoal-replay serve a.slog --http 127.0.0.1:0,token-file=tokens
     await "ready line of serve" has_said page.out '^ready http='
     url=$(value http page.out)
     asks hidden_while_live "$reader"
@@ -260,7 +260,7 @@ case_readers_of_a_served_log_wait_until_it_is_closed() {
 
 case_a_server_without_a_log_has_nothing_to_watch() {
     tokens
-    serves --http-token-file tokens --http-delay 5
+    serves --http-token-file tokens --http delay=5
     asks none "$reader"
     kill -TERM "${pids[server]}"
     ends_with 0 server
@@ -276,14 +276,14 @@ refused() {
 }
 
 case_an_inspector_that_cannot_be_served_says_why() {
-    refused 2 'an address that others reach needs --http-token-file' --http 0.0.0.0:0
+    refused 2 'an address that others reach needs --http token-file' --http 0.0.0.0:0
     refused 2 'is no ADDR:PORT' --http nonsense
-    refused 2 '1 to 255 bytes' --http 127.0.0.1:0 --http-host ''
+    refused 2 '1 to 255 bytes' --http 127.0.0.1:0 --http host=''
     (umask 022 && echo "reader $reader" >tokens)
-    refused 2 'chmod 600' --http 127.0.0.1:0 --http-token-file tokens
+    refused 2 'chmod 600' --http 127.0.0.1:0,token-file=tokens
     serves
     refused 3 "cannot bind ${url#http://}: Address already in use" --http "${url#http://}"
-    refused 0 'warning: --http: cannot bind' --http "${url#http://}" --http-optional
+    refused 0 'warning: --http: cannot bind' --http "${url#http://}" --http optional
     ends_by_post
 }
 

@@ -293,7 +293,7 @@ def check_looks(page):
 def check_reader(page, folder):
     """A reader's link on a telephone: the match plays, later than it is, and obeys fingers. A page that sleeps while parts of the
     log are deleted goes on."""
-    match = Match(folder, game="breakout", more=["--http-token-file", write_tokens(folder), "--http-delay", str(DELAY_S), "--log-segment-s", "1", "--log-keep", "2"])
+    match = Match(folder, game="breakout", more=["--http-token-file", write_tokens(folder), "--http", f"delay={DELAY_S}", "--log-segment-s", "1", "--log", "keep=2"])
     try:
         page.call("Emulation.setTouchEmulationEnabled", enabled=True)
         page.be(WIDTH_MAX, "dark")

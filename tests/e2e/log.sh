@@ -92,7 +92,7 @@ case_a_log_is_cut_into_segments() {
     printf '#!/bin/sh\necho "$1" >>closed.txt\n' >on_close
     chmod +x on_close
     run server shoal-server --game breakout --listen 127.0.0.1:0 --ticks 3100 --fast --log "$log" \
-        --log-segment-s 10 --log-keep 2 --log-on-close ./on_close --log-sync second
+        --log-segment-s 10 --log keep=2 --log on-close./on_close --log-sync second
     [ "$code" = 0 ] || fail "the server ended with $code"
     says server.out ' log_segments=6 log_ticks_lost=0 log_waiting_s=0.0 log='
     grep -qxF "$log" closed.txt || fail "the server did not wait for the command for FILE"
@@ -120,7 +120,7 @@ case_a_log_is_cut_into_segments() {
 # Both limits are in bytes: cubes has much to write, and a segment may end each 10 s, which are ten ticks here.
 case_a_log_keeps_to_its_budget_of_bytes() {
     run server shoal-server --game cubes --listen 127.0.0.1:0 --tick-rate 1 --ticks 100 --fast --log a.slog \
-        --log-segment-mb 1 --log-budget-mb 2
+        --log segment-mb=1 --log budget-mb=2
     [ "$code" = 0 ] || fail "the server ended with $code"
     [ "$(value log_bytes server.out)" -gt 4000000 ] || fail "too little is written to cut anything"
     [ "$(cat a.slog a.slog.seg* | wc -c)" -le $((2 << 20)) ] || fail "the log is larger than its budget"
@@ -134,7 +134,7 @@ case_a_log_of_inputs_has_no_values() {
     local content
     for content in state inputs; do
         run $content shoal-server --game cubes --listen 127.0.0.1:0 --ticks 120 --fast --log $content.slog \
-            --log-content $content
+            --log content=$content
         [ "$code" = 0 ] || fail "the server with $content ended with $code"
         verifies $content.slog $content
         run stats-$content shoal-replay stats $content.slog
@@ -143,8 +143,8 @@ case_a_log_of_inputs_has_no_values() {
     says stats-state.out '^state records=120 bytes=[1-9]'
     says stats-inputs.out '^state records=0 bytes=0$'
     [ "$(wc -c <inputs.slog)" -lt "$(wc -c <state.slog)" ] || fail "the log of inputs is not smaller"
-    run bad shoal-server --game breakout --listen 127.0.0.1:0 --ticks 1 --log x.slog --log-content values
-    [ "$code" = 2 ] || fail "--log-content values ended with $code"
+    run bad shoal-server --game breakout --listen 127.0.0.1:0 --ticks 1 --log x.slog,content=values
+    [ "$code" = 2 ] || fail "--log content=values ended with $code"
     says bad.err 'log-content needs state\|inputs, not .values.'
 }
 
@@ -155,7 +155,7 @@ case_a_ring_keeps_to_its_memory() {
     local mb
     for mb in 64 1; do
         run server$mb shoal-server --game arena --fast --tick-rate 4 --ticks 260 --listen 127.0.0.1:0 \
-            --set round_s=60 --set agents=2000 --log none --log-ring 60 --log-ring-mb $mb
+            --set round_s=60 --set agents=2000 --log none --log-ring 60 --log ring-mb=$mb
         [ "$code" = 0 ] || fail "the server with $mb MB ended with $code"
         says server$mb.err 'saved-241-round.slog: note: saved ticks='
     done
@@ -306,7 +306,7 @@ resume_killed() { # NUMBER
     kill -KILL "${pids[first]}"
     ends_with 137 first
     start second shoal-server --resume "first$1.slog" --listen "$address" --key-file server.key --log "joined$1.slog" \
-        --public 192.0.2.1:7777 --trace-session second.txt
+        --listen public=192.0.2.1:7777 --debug trace-session=second.txt
     await "ready line of second" is_ready_or_gone second
     await "all players" are_all_back second
     rest 0.5
@@ -381,7 +381,7 @@ case_a_match_that_cannot_go_on_is_refused() {
 case_a_changed_input_with_right_checksums_is_not_signed() {
     export SHOAL_MODULE_PATH=$build/test/crash
     run keygen shoal-server keygen --log log.key
-    start server shoal-server --game crash --set how=13 --listen 127.0.0.1:0 --min-clients 2 --ticks 90 --log a.slog --log-key log.key
+    start server shoal-server --game crash --set how=13 --listen 127.0.0.1:0 --min-clients 2 --ticks 90 --log a.slog,key=log.key
     await "ready line" is_ready_or_gone server
     run client shoal-client "$(value listen server.out)" --game crash --bots 2
     ends_with 0 server
@@ -408,13 +408,13 @@ case_a_log_is_signed_and_verify_says_up_to_where() {
     [ "$(stat -c %a log.key log.key.pub | paste -sd' ')" = '600 644' ] || fail "the rights of the keys"
     run keygen shoal-server keygen --log log.key
     [ "$code" = 1 ] || fail "a key was replaced"
-    serve server --ticks 700 --fast --log a.slog --log-key log.key --log-segment-s 5
+    serve server --ticks 700 --fast --log a.slog,key=log.key --log-segment-s 5
     ends_with 0 server
     run verify shoal-replay verify a.slog --once --key log.key.pub
     [ "$code" = 0 ] || fail "verify ended with $code"
     says verify.out " tail=whole lost_bytes=0 signed key=$id\$"
     # A match that goes on is signed over both logs; without the key it is not.
-    run second shoal-server --resume a.slog --at 650 --listen 127.0.0.1:0 --ticks 720 --fast --log b.slog --log-key log.key
+    run second shoal-server --resume a.slog --at 650 --listen 127.0.0.1:0 --ticks 720 --fast --log b.slog,key=log.key
     run verify shoal-replay verify b.slog --once --key log.key.pub
     says verify.out "^verified ticks=720 .* signed key=$id\$"
     run slice shoal-replay slice a.slog --from 610 --output c.slog
@@ -428,7 +428,7 @@ case_a_log_is_signed_and_verify_says_up_to_where() {
     [ "$code" = 1 ] || fail "verify of a part ended with $code"
     says verify.out "^verified ticks=100 .* first_tick=601 not_signed key=$id from_block=1 signed_ticks=0\$"
     says verify.err "^part/a.slog: error: signed with key $id from tick 601 on, but what was before it is missing"
-    run verify shoal-replay verify part/a.slog --once --key log.key.pub --part
+    run verify shoal-replay verify part/a.slog --once --key log.key.pub,part
     [ "$code" = 0 ] || fail "verify --part ended with $code"
     says verify.out " first_tick=601 signed key=$id\$"
     # Cut: up to its last index.
@@ -444,17 +444,17 @@ case_a_log_is_signed_and_verify_says_up_to_where() {
     run verify shoal-replay verify b.slog --once --key other.key.pub
     [ "$code" = 1 ] || fail "verify with another key ended with $code"
     says verify.err "error: not signed with key $(value id keygen.out) from block 1 on .*: its signature is of another key"
-    run refused shoal-server --resume b.slog --listen 127.0.0.1:0 --log d.slog --log-key other.key
+    run refused shoal-server --resume b.slog --listen 127.0.0.1:0 --log d.slog,key=other.key
     [ "$code" = 1 ] || fail "it went on with another key: $code"
-    says refused.err '^b.slog: error: from block 1 on its signature is not that of --log-key'
+    says refused.err '^b.slog: error: from block 1 on its signature is not that of --log key'
     # What is no key.
     (umask 077 && echo word >bad.key)
-    run refused shoal-server --game breakout --listen 127.0.0.1:0 --log d.slog --log-key bad.key
+    run refused shoal-server --game breakout --listen 127.0.0.1:0 --log d.slog,key=bad.key
     [ "$code" = 2 ] || fail "a word was taken for a key"
     says refused.err '^bad.key: error: is no key that signs logs: make one with shoal-server keygen --log FILE'
-    run refused shoal-server --game breakout --listen 127.0.0.1:0 --log none --log-key log.key
+    run refused shoal-server --game breakout --listen 127.0.0.1:0 --log none,key=log.key
     [ "$code" = 2 ] || fail "a key without a log was taken"
-    says refused.err 'error: --log-key: there is no log to sign'
+    says refused.err 'error: --log key: there is no log to sign'
     run verify shoal-replay verify b.slog --once --key bad.key
     says verify.err '^bad.key: error: is no public key of logs'
     run verify shoal-replay verify b.slog --once --key none.key
@@ -464,7 +464,7 @@ case_a_log_is_signed_and_verify_says_up_to_where() {
     run keygen shoal-server keygen --log third.key
     [ "$code" = 1 ] && [ ! -e third.key ] || fail "half a pair of keys"
     chmod 644 log.key
-    run refused shoal-server --game breakout --listen 127.0.0.1:0 --log d.slog --log-key log.key
+    run refused shoal-server --game breakout --listen 127.0.0.1:0 --log d.slog,key=log.key
     [ "$code" = 2 ] || fail "a key for all was taken"
     says refused.err '^log.key: error: others can read this secret: run chmod 600 log.key'
     [ ! -e d.slog ] || fail "it leaves a log"

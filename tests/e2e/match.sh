@@ -49,7 +49,7 @@ case_eight_bots_see_one_match_over_a_bad_network() {
 }
 
 case_the_ledger_says_where_every_bit_went() {
-    serve server --min-clients 2 --ticks "$(scaled 300 120)" --log none --ledger ledger.txt
+    serve server --min-clients 2 --ticks "$(scaled 300 120)" --log none --debug ledger=ledger.txt
     run client shoal-client "$address" --bots 2
     [ "$code" = 0 ] || fail "the clients ended with $code"
     ends_with 0 server
@@ -67,8 +67,8 @@ case_the_ledger_says_where_every_bit_went() {
 
 case_few_bytes_at_few_ticks_without_a_thread_are_enough() {
     serve server --min-clients 3 --ticks "$(scaled 600 240)" --log none --rate-max 8000 --send-divisor 4 \
-        --net-threads 0
-    run client shoal-client "$address" --bots 3 --rate-max 9000 --net loss=5,delay=40
+        --tune net-threads=0
+    run client shoal-client "$address" --bots 3 --tune rate-max=9000 --net loss=5,delay=40
     [ "$code" = 0 ] || fail "the clients ended with $code"
     ends_with 0 server
     are_equal 3 server client
@@ -79,7 +79,7 @@ case_solo_code_takes_fewer_bits_for_the_same_worlds() {
     local coder
     local -A bits
     for coder in shared solo auto; do
-        serve $coder --min-clients 2 --ticks 120 --log none --coder $coder --ledger $coder.txt
+        serve $coder --min-clients 2 --ticks 120 --log none --tune coder=$coder --debug ledger=$coder.txt
         run client shoal-client "$address" --bots 2
         [ "$code" = 0 ] || fail "the clients of $coder ended with $code"
         ends_with 0 $coder
@@ -89,13 +89,13 @@ case_solo_code_takes_fewer_bits_for_the_same_worlds() {
     for coder in solo auto; do
         [ "${bits[$coder]}" -lt "${bits[shared]}" ] || fail "$coder: ${bits[$coder]} bits, shared: ${bits[shared]}"
     done
-    run bad shoal-server --game breakout --listen 127.0.0.1:0 --ticks 1 --log none --coder sol
-    [ "$code" = 2 ] || fail "--coder sol ended with $code"
+    run bad shoal-server --game breakout --listen 127.0.0.1:0 --ticks 1 --log none --tune coder=sol
+    [ "$code" = 2 ] || fail "--tune coder=sol ended with $code"
     says bad.err "coder needs auto\|shared\|solo, not 'sol'"
 }
 
 case_players_are_divided_among_threads() {
-    serve server --min-clients 6 --ticks "$(scaled 300 120)" --log match.slog --net-threads 3
+    serve server --min-clients 6 --ticks "$(scaled 300 120)" --log match.slog --tune net-threads=3
     run client shoal-client "$address" --bots 6 --net loss=5,delay=20
     [ "$code" = 0 ] || fail "the clients ended with $code"
     ends_with 0 server
@@ -117,7 +117,7 @@ case_spectators_see_a_match_and_are_no_part_of_it() {
     serve server --min-clients 2 --ticks 200 --tick-rate 240 --log match.slog --spectators 3
     : >watchers.txt
     start watchers shoal-client "$address" --spectate --bots 2 --bots-thin 1 --net loss=5,delay=20 \
-        --trace-session watchers.txt
+        --debug trace-session=watchers.txt
     await "welcome of all spectators" has_lines watchers.txt 'to=playing' 3
     run client shoal-client "$address" --bots 2
     [ "$code" = 0 ] || fail "the clients ended with $code"

@@ -62,12 +62,12 @@ case_an_unknown_option_names_the_nearest() {
     refused 2 'unknown option --bot, did you mean --bots\?' shoal-client 127.0.0.1:1 --bot 3
     refused 2 'at is for --replay FILE' shoal-client 127.0.0.1:1 --at 5
     refused 2 'speed is for --replay FILE' shoal-client 127.0.0.1:1 --speed 2
-    refused 2 'panel needs --render or --shot' shoal-client 127.0.0.1:1 --panel
-    refused 2 'faults has no effect on a replay' shoal-client --replay x.slog --faults f
+    refused 2 'panel needs --render or --shot' shoal-client 127.0.0.1:1 --window panel
+    refused 2 'faults has no effect on a replay' shoal-client --replay x.slog --window faults=f
     refused 2 'bots has no effect on a replay' shoal-client --replay x.slog --bots 2
     refused 2 'ticks has no effect on a replay' shoal-client --replay x.slog --ticks 2
-    refused 2 'rate-max has no effect on a replay' shoal-client --replay x.slog --rate-max 9000
-    refused 2 'net-threads' shoal-server --game breakout --net-threads 9
+    refused 2 'rate-max has no effect on a replay' shoal-client --replay x.slog --tune rate-max=9000
+    refused 2 'net-threads' shoal-server --game breakout --tune net-threads=9
     refused 2 'send-divisor' shoal-server --game breakout --send-divisor 5
     refused 2 'rate-max' shoal-server --game breakout --rate-max 0
     refused 2 'unknown option --ticks, did you mean --tick\?' shoal-replay show x.slog --ticks 3
@@ -326,7 +326,7 @@ case_a_log_that_cannot_be_written_ends_with_1() {
 # the operator go into them.
 case_a_server_without_descriptors_keeps_its_log_clean() {
     "$bin/shoal-server" --game breakout --listen 127.0.0.1:0 --ticks 5 --fast --log a.slog \
-        --trace-session a.txt --dump-world nowhere/a.txt <&- >&- 2>&- && fail "it wrote a world"
+        --debug trace-session=a.txt --dump-world nowhere/a.txt <&- >&- 2>&- && fail "it wrote a world"
     is_closed a.slog
     verifies a.slog
     if grep -qv '^t_ms=' a.txt; then fail "a.txt has other lines than those of a trace"; fi
@@ -340,7 +340,7 @@ case_links_are_not_followed() {
         shoal-server --game breakout --listen 127.0.0.1:0 --log a.slog
     ln -s victim trace.txt
     refused 1 'trace.txt: error: it is a link' \
-        shoal-server --game breakout --listen 127.0.0.1:0 --log none --trace-session trace.txt
+        shoal-server --game breakout --listen 127.0.0.1:0 --log none --debug trace-session=trace.txt
     refused 1 'trace.txt: error: it is a link' shoal-client 127.0.0.1:1 --trace trace.txt
     ln -s victim b.slog.queue
     serve server --ticks 5 --fast --log b.slog --dump-world trace.txt

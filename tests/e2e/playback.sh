@@ -21,7 +21,7 @@ replays() {
 }
 
 case_a_replay_ends_as_verify_does() {
-    record b.slog 240 --log-content inputs
+    record b.slog 240 --log content=inputs
     replays b.slog --at 100
     record a.slog 240
     replays a.slog
@@ -36,7 +36,7 @@ case_a_log_that_is_still_written_is_followed() {
     serve server --min-clients 2 --ticks 300 --log a.slog
     start client shoal-client "$address" --bots 2
     await log test -s a.slog
-    run replay shoal-client --replay a.slog --headless --follow 1 --speed 4
+    run replay shoal-client --replay a.slog --headless --replay follow=1 --speed 4
     [ "$code" = 0 ] || fail "the playback ended with $code"
     ends_with 0 client
     ends_with 0 server
@@ -45,12 +45,12 @@ case_a_log_that_is_still_written_is_followed() {
     serve second --min-clients 2 --ticks 150 --log b.slog
     start client shoal-client "$address" --bots 2
     await log test -s b.slog
-    run replay shoal-client --replay b.slog --headless --follow 1
+    run replay shoal-client --replay b.slog --headless --replay follow=1
     [ "$code" = 0 ] || fail "the fast playback ended with $code"
     ends_with 0 client
     ends_with 0 second
     says replay.out '^watched ticks=150 .* tail=whole lost_bytes=0$'
-    run replay shoal-client 127.0.0.1:1 --follow 1
+    run replay shoal-client 127.0.0.1:1 --replay follow=1
     [ "$code" = 2 ] && says replay.err 'follow is for --replay FILE'
 }
 
@@ -79,7 +79,7 @@ case_a_damaged_log_replays_on_behind_the_damage() {
 
 # A log with states needs no run.
 case_a_replay_with_another_build_of_the_game_diverges() {
-    record a.slog 240 --log-content inputs
+    record a.slog 240 --log content=inputs
     record b.slog 240
     copy_games other
     change other/breakout.blk 's/^ball {\(.*\)vel:p2=330,-550 /ball {\1vel:p2=330,-550.00006103515625 /'

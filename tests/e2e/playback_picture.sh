@@ -22,13 +22,13 @@ shot() { # FILE LOG [option...]
 case_a_picture_shows_the_view_of_a_client_and_an_entity() {
     record a.slog 240
     shot plain.png a.slog --at 200
-    shot client.png a.slog --at 200 --client 1
-    shot entity.png a.slog --at 200 --inspect 2:1
-    shot gone.png a.slog --at 200 --inspect 4000000:7
+    shot client.png a.slog --at 200 --replay client=1
+    shot entity.png a.slog --at 200 --replay inspect=2:1
+    shot gone.png a.slog --at 200 --replay inspect=4000000:7
     cmp -s plain.png client.png && fail "the view of a client is that of a spectator"
     cmp -s plain.png entity.png && fail "the inspector shows nothing"
     cmp -s gone.png entity.png && fail "an entity that is gone is shown"
-    run shot shoal-client --replay a.slog --inspect 2 --shot no.png
+    run shot shoal-client --replay a.slog --replay inspect=2 --shot no.png
     [ "$code" = 2 ] && says shot.err "'2' is no INDEX:GENERATION"
 }
 
@@ -48,11 +48,11 @@ case_two_shots_of_one_tick_are_the_same_bytes() {
     shot beyond.png a.slog --at 100000
     cmp last.png beyond.png
     # With the panel below, and in another size.
-    shot strip.png a.slog --at 240 --panel
+    shot strip.png a.slog --at 240 --window panel
     cmp -s strip.png at-240.png && fail "there is no strip"
-    shot strip2.png a.slog --at 240 --panel
+    shot strip2.png a.slog --at 240 --window panel
     cmp strip.png strip2.png
-    shot small.png a.slog --at 240 --size 320x200
+    shot small.png a.slog --at 240 --window size=320x200
     [ "$(od -An -tu1 -j 16 -N 8 small.png | tr -s ' ')" = " 0 0 1 64 0 0 0 200" ] ||
         fail "another size than 320x200"
 }

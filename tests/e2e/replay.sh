@@ -138,11 +138,11 @@ sys.exit(len(rows) < 2 or any(len(row) != len(rows[0]) for row in rows))' <"$1" 
 case_values_inputs_and_events_are_exported() {
     has_bench || return 0
     make_log a.slog
-    replay 0 export a.slog --components pos,player --every 200
+    replay 0 export a.slog --components pos,player --what every=200
     says replay.out '^\{"tick":400,"entity":"[0-9]+:[0-9]+","template":"breakout_pad","pos":\{"x":[0-9.]+,"y":[0-9.]+\},"player":\{"client":1,'
     is_json replay.out
     ! grep -q '"tick":401' replay.out || fail "more ticks than asked for"
-    replay 0 export a.slog --what all --every 200 --output all.jsonl
+    replay 0 export a.slog --what all,every=200 --output all.jsonl
     says replay.out '^exported rows=[1-9][0-9]* ticks=604 file=all.jsonl$'
     is_json all.jsonl
     "$csv" <all.jsonl >values.csv
@@ -161,13 +161,13 @@ case_values_inputs_and_events_are_exported() {
     replay 0 export a.slog --what inputs --from 100 --to 100
     [ "$(wc -l <replay.out)" = 3 ] || fail "not the inputs of one tick"
     # Without the game messages are hex, and values are those in the log.
-    replay 0 export a.slog --components player,hits --every 200
+    replay 0 export a.slog --components player,hits --what every=200
     mv replay.out run.txt
     mkdir elsewhere
     cp "$bin/shoal-replay" elsewhere/
     bin=$PWD/elsewhere replay 0 export a.slog --what inputs --from 100 --to 100
     says replay.out '"payload":"[0-9a-f]*"'
-    bin=$PWD/elsewhere replay 0 export a.slog --components player,hits --every 200
+    bin=$PWD/elsewhere replay 0 export a.slog --components player,hits --what every=200
     says replay.err 'the match is not run, because its game is not here'
     cmp -s replay.out run.txt || fail "the log has other values than a run of it"
 }
@@ -185,7 +185,7 @@ case_exports_refuse_what_is_not_there() {
     says replay.err 'what needs values\|inputs\|events\|all, not .pictures.'
     replay 2 export a.slog --from 9 --to 8
     says replay.err 'is before --from'
-    replay 2 export a.slog --every 0
+    replay 2 export a.slog --what every=0
 }
 
 # The page of a client's record has the bytes that a spectator may have, and ends when it is asked to.
@@ -281,7 +281,7 @@ case_a_slice_runs_from_its_keyframe() {
     mv replay.out long.txt
     replay 0 show clip.slog --tick 750
     cmp -s replay.out long.txt || fail "tick 750 of the slice is another one"
-    replay 0 export clip.slog --components pos --from 780 --every 20
+    replay 0 export clip.slog --components pos --from 780 --what every=20
     says replay.out '^\{"tick":800,'
     replay 0 export clip.slog --components pos --to 602
     says replay.out '^\{"tick":601,'

@@ -75,7 +75,7 @@ case_a_watchdog_of_another_process_gets_nothing() {
 
 case_a_server_that_drains_lets_its_players_finish() {
     manager manager "$PWD/notify.sock"
-    NOTIFY_SOCKET=$PWD/notify.sock serve server --min-clients 1 --drain-s 600 --log a.slog
+    NOTIFY_SOCKET=$PWD/notify.sock serve server --min-clients 1 --tune drain-s=600 --log a.slog
     start client shoal-client "$address" --bots 1 --trace trace.txt
     await "a player" is_playing trace.txt
     kill -TERM "${pids[server]}"
@@ -96,7 +96,7 @@ case_a_server_that_drains_lets_its_players_finish() {
 }
 
 case_a_drain_ends_when_its_time_is_over() {
-    serve server --min-clients 1 --drain-s 1 --log none
+    serve server --min-clients 1 --tune drain-s=1 --log none
     start client shoal-client "$address" --bots 1 --trace trace.txt
     await "a player" is_playing trace.txt
     kill -TERM "${pids[server]}"
@@ -107,7 +107,7 @@ case_a_drain_ends_when_its_time_is_over() {
 }
 
 case_a_second_signal_ends_a_drain() {
-    serve server --min-clients 1 --drain-s 600 --log none
+    serve server --min-clients 1 --tune drain-s=600 --log none
     start client shoal-client "$address" --bots 1 --trace trace.txt
     await "a player" is_playing trace.txt
     kill -TERM "${pids[server]}"
@@ -159,7 +159,7 @@ try:
     while True: os.write(8, b"x" * 4096)
 except BlockingIOError:
     os.set_blocking(8, True)'
-    "$bin/shoal-server" --game breakout --listen 127.0.0.1:0 --ticks 150 --status-every 1 --log none --console \
+    "$bin/shoal-server" --game breakout --listen 127.0.0.1:0 --ticks 150 --lines status-s=1 --log none --console \
         < <(yes status | head -n 200) 2>&8 >server.out &
     pids[server]=$!
     await "its end" has_ended server
@@ -171,7 +171,7 @@ except BlockingIOError:
 
 # lines_are FORMAT PYTHON: a server's lines in that form; the expression sees each as `line`.
 lines_are() {
-    serve server --min-clients 1 --ticks 5 --log none --log-format "$1" --log-level net=debug
+    serve server --min-clients 1 --ticks 5 --log none --lines "$1" --lines level=net=debug
     run client shoal-client "$address" --bots 1 --name 'a "b" \c'
     ended server
     python3 - "$1" server.err <<'PYTHON'
@@ -206,26 +206,26 @@ case_a_journal_gets_levels_and_other_files_do_not() {
 }
 
 case_lines_below_the_level_are_not_printed() {
-    serve server --min-clients 1 --ticks 5 --log none --log-level error --log-level net=info
+    serve server --min-clients 1 --ticks 5 --log none --lines level=error --lines level=net=info
     run client shoal-client "$address" --bots 1
     ended server
     says server.err '^note: client 1 .* joined'
-    serve server --min-clients 1 --ticks 5 --log none --log-level net=info --log-level error
+    serve server --min-clients 1 --ticks 5 --log none --lines level=net=info --lines level=error
     run client shoal-client "$address" --bots 1
     ended server
     ! grep -q joined server.err || fail "a note is printed"
 }
 
 case_a_level_of_no_name_is_refused() {
-    run server shoal-server --game breakout --log-level loud
+    run server shoal-server --game breakout --lines level=loud
     [ "$code" = 2 ] || fail "exit code $code"
-    says server.err '^error: --log-level loud: there is no such level: error\|warning\|info\|debug$'
-    run server shoal-server --game breakout --log-level sound=info
+    says server.err '^error: --lines level=loud: there is no such level: error\|warning\|info\|debug$'
+    run server shoal-server --game breakout --lines level=sound=info
     [ "$code" = 2 ] || fail "exit code $code"
-    says server.err '^error: --log-level sound=info: there is no such layer: server\|game\|net\|log\|http$'
-    run server shoal-server --game breakout --log-format xml
+    says server.err '^error: --lines level=sound=info: there is no such layer: server\|game\|net\|log\|http$'
+    run server shoal-server --game breakout --lines xml
     [ "$code" = 2 ] || fail "exit code $code"
-    run server shoal-server --game breakout --drain-s 86401
+    run server shoal-server --game breakout --tune drain-s=86401
     [ "$code" = 2 ] || fail "exit code $code"
 }
 

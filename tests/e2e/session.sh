@@ -42,7 +42,7 @@ pairs_of() {
 }
 
 case_sigusr1_prints_the_state_and_the_match_goes_on() {
-    serve server --min-clients 1 --ticks 150 --log none --status-every 1
+    serve server --min-clients 1 --ticks 150 --log none --lines status-s=1
     start client shoal-client "$address" --bots 1 --name ada
     await "a player" has_said server.err '^note: client 1 "ada" joined from 127\.0\.0\.1:[0-9]+$'
     kill -USR1 "${pids[server]}"
@@ -161,7 +161,7 @@ case_another_schema_is_refused_with_what_differs() {
 
 # The session that asks for the game's name ends first, the bot's own last. Both acknowledge the end.
 case_a_bot_on_a_slow_line_leaves_no_session_behind() {
-    serve server --min-clients 1 --log none --trace-session trace.txt
+    serve server --min-clients 1 --log none --debug trace-session=trace.txt
     run client shoal-client "$address" --bots 1 --ticks 3 --net delay=40
     [ "$code" = 0 ] || fail "the client ended with $code"
     kill -TERM "${pids[server]}"

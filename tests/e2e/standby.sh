@@ -100,8 +100,8 @@ survives() { # NUMBER
     free_port
     listen=$free
     free_port
-    primary "first$1" breakout --min-clients $bots --log "first$1.slog" --public "$listen" --standby-at "$free" "${sync[@]}"
-    standby "second$1" --listen "$free" --public "$free" --log "joined$1.slog" "${sync[@]}"
+    primary "first$1" breakout --min-clients $bots --log "first$1.slog" --listen public="$listen" --standby-at "$free" "${sync[@]}"
+    standby "second$1" --listen "$free" --listen public="$free" --log "joined$1.slog" "${sync[@]}"
     seat "seen$1" --net loss=5
     rest "$((RANDOM % 2)).$((RANDOM % 900 + 100))"
     killed_us=$(now_us)

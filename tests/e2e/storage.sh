@@ -64,7 +64,7 @@ PYTHON
 case_a_log_is_stored_while_its_match_runs_and_reads_back() {
     has_rclone || return 0
     use_folder
-    play 'a log.slog' --log-on-close "$uploader"
+    play 'a log.slog' --log on-close="$uploader"
     await "the last part" is_stored 'a log.slog'
     is_right 'a log.slog'
     [ "$(grep -c '^{"name"' back/index.json)" = 4 ] || fail "not four parts"
@@ -151,7 +151,7 @@ case_an_upload_that_cannot_be_is_said() {
     unset SHOAL_STORE
     upload 1
     says upload.err '^upload: SHOAL_STORE=REMOTE:PATH has to say where logs are stored$'
-    play a.slog --log-on-close "$uploader" --log-keep 1 --log-segment-s 10
+    play a.slog --log on-close="$uploader" --log keep=1 --log-segment-s 10
     says server.err 'warning: .*/upload failed for a closed segment, [1-9][0-9]* times by now$|warning: closed segments were deleted over the limits without a mark that they are stored, [1-9]'
 }
 
@@ -243,7 +243,7 @@ case_a_log_is_stored_by_the_protocol_of_s3_through_cuts_and_503() {
     export RCLONE_CONFIG_STORE_TYPE=s3 RCLONE_CONFIG_STORE_PROVIDER=Other RCLONE_CONFIG_STORE_ACCESS_KEY_ID=S3RVER \
         RCLONE_CONFIG_STORE_SECRET_ACCESS_KEY=S3RVER RCLONE_CONFIG_STORE_FORCE_PATH_STYLE=true \
         RCLONE_CONFIG_STORE_ENDPOINT="http://127.0.0.1:$(head -n 1 storm.out)" SHOAL_STORE=store:logs/matches
-    play a.slog --log-on-close "$uploader"
+    play a.slog --log on-close="$uploader"
     await "an upload that gets through" "$uploader" a.slog 2>upload.err
     await "the last part" is_stored a.slog
     is_right a.slog

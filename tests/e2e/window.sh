@@ -51,7 +51,7 @@ frames_line='^frames n=[1-9][0-9]* frame_us_p50=[1-9][0-9]* frame_us_p99=[1-9][0
 
 case_a_bot_is_looked_at_without_a_display() {
     serve server --min-clients 1 --log none
-    run client shoal-client "$address" --render --bots 1 --shot a.png --shot-tick 60 --shot-every 20 --ticks 120
+    run client shoal-client "$address" --render --bots 1 --shot a.png --shot-tick 60 --shot every=20 --ticks 120
     [ "$code" = 0 ] || fail "the client ended with $code"
     says client.out '^client id=1 .* end=left$'
     says client.out "$frames_line"
@@ -71,7 +71,7 @@ case_pixels_where_bricks_are_have_the_bricks_colours() {
     local size
     for size in 960x540 400x700; do
         serve server --min-clients 1 --log none --set level=2
-        run client shoal-client "$address" --render --bots 1 --shot "$size.png" --size $size --ticks 90 \
+        run client shoal-client "$address" --render --bots 1 --shot "$size.png" --window size=$size --ticks 90 \
             --dump-world world.txt
         [ "$code" = 0 ] || fail "the client ended with $code"
         has_size $size.png $size
@@ -83,7 +83,7 @@ case_pixels_where_bricks_are_have_the_bricks_colours() {
 
 case_a_looked_at_world_is_the_servers() {
     serve server --min-clients 3 --ticks 200 --log a.slog
-    run client shoal-client "$address" --render --bots 3 --panel --shot a.png --size 640x360 \
+    run client shoal-client "$address" --render --bots 3 --window panel --shot a.png --window size=640x360 \
         --net loss=5,delay=20,jitter=10
     [ "$code" = 0 ] || fail "the client ended with $code"
     ends_with 0 server
@@ -94,14 +94,14 @@ case_a_looked_at_world_is_the_servers() {
 
 case_fullscreen_shows_the_game_between_bars() {
     serve server --min-clients 1 --ticks 60 --log none
-    run client shoal-client "$address" --render --fullscreen --bots 1 --shot a.png --size 640x360
+    run client shoal-client "$address" --render --window fullscreen --bots 1 --shot a.png --window size=640x360
     [ "$code" = 0 ] || fail "the client ended with $code"
     ends_with 0 server
     # The display of the dummy driver. The view of 3:2 leaves bars above and below.
     has_size a.png 1024x768
     [ "$(printf '2 2\n1000 766\n' | "$bin/shoal-pixels" a.png | tail -n +2 | sort -u)" = "6 8 16" ] || fail "no dark bars"
-    run refused shoal-client 127.0.0.1:1 --fullscreen
-    [ "$code" = 2 ] || fail "--fullscreen without a window ended with $code"
+    run refused shoal-client 127.0.0.1:1 --window fullscreen
+    [ "$code" = 2 ] || fail "--window fullscreen without a window ended with $code"
     says refused.err 'fullscreen needs --render or --shot'
 }
 
@@ -118,7 +118,7 @@ case_people_share_a_window() {
     serve server --min-clients 4 --ticks 60 --log none
     mkdir keys
     printf 'left = Left\nright = Nowhere\n' >keys/breakout.keys # a damaged file of keys is no obstacle
-    run client shoal-client "$address" --render --name Ada --players 4 --shot a.png --config-dir keys
+    run client shoal-client "$address" --render --name Ada --window players=4 --shot a.png --window config-dir=keys
     [ "$code" = 0 ] || fail "the client ended with $code"
     ends_with 0 server
     are_equal 4 server client
@@ -149,7 +149,7 @@ case_each_person_has_a_game_controller() {
     has_pads || return 0
     for try in 1 2 3 4; do # a person who left a moment sooner is not in the other's last world
         LD_PRELOAD=./virtual_pads.so VIRTUAL_PADS="left right" \
-            run client shoal-client --game breakout --local --players 2 --size 480x270 --ticks 100 --shot a.png \
+            run client shoal-client --game breakout --local --window players=2 --window size=480x270 --ticks 100 --shot a.png \
             --dump-world world.txt
         [ "$code" = 0 ] || fail "the client ended with $code"
         [ -n "$(place_of 1)" ] && [ -n "$(place_of 2)" ] && break
@@ -163,7 +163,7 @@ case_each_person_has_a_game_controller() {
 case_start_on_a_game_controller_brings_one_more_person() {
     has_pads || return 0
     LD_PRELOAD=./virtual_pads.so VIRTUAL_PADS="start" \
-        run client shoal-client --game breakout --local --bots 1 --size 480x270 --ticks 40 --shot a.png
+        run client shoal-client --game breakout --local --bots 1 --window size=480x270 --ticks 40 --shot a.png
     [ "$code" = 0 ] || fail "the client ended with $code"
     says client.err 'client 2 "bot-2" joined'
     says client.err 'client 3 "player-2" joined'
@@ -203,7 +203,7 @@ case_a_window_ends_as_a_headless_client_does() {
 
 case_a_black_out_is_survived_in_the_window() {
     serve server --min-clients 1 --ticks 540 --log none
-    run client shoal-client "$address" --render --bots 1 --panel --shot a.png --shot-tick 500 \
+    run client shoal-client "$address" --render --bots 1 --window panel --shot a.png --shot-tick 500 \
         --net outage_at=1500,outage_for=4500
     [ "$code" = 0 ] || fail "the client ended with $code"
     ends_with 0 server
@@ -262,21 +262,21 @@ case_options_that_do_not_fit_are_refused() {
 --headless --render
 --headless --shot a.png
 --render --shot-tick 5
---render --shot a.png --shot-every 5
---players 2
---render --players 2 --bots 1
---render --players 2 --spectate
---config-dir keys
---render --players 0
---render --players 5
---render --size 960
---render --size 960x
---render --size 10x10
---render --size 9000x500
---render --size 960x540x2
---render --fps 2000
---render --volume 101
---render --volume -1
+--render --shot a.png --shot every=5
+--window players=2
+--render --window players=2 --bots 1
+--render --window players=2 --spectate
+--window config-dir=keys
+--render --window players=0
+--render --window players=5
+--render --window size=960
+--render --window size=960x
+--render --window size=10x10
+--render --window size=9000x500
+--render --window size=960x540x2
+--render --window fps=2000
+--render --window volume=101
+--render --window volume=-1
 --spectate --replay a.slog
 --list
 --servers list
@@ -287,7 +287,7 @@ OPTIONS
 heard() {
     rm -f heard.raw
     SDL_AUDIODRIVER=disk SDL_DISKAUDIOFILE=heard.raw run client shoal-client --game arena --local --bots 4 --render \
-        --size 128x72 --fps 30 --ticks 150 "$@"
+        --window size=128x72 --window fps=30 --ticks 150 "$@"
     [ "$code" = 0 ] || fail "the client ended with $code"
     [ ! -f heard.raw ] || od -An -v -td2 -w2 heard.raw | awk '{ v = $1 < 0 ? -$1 : $1; if (v > top) top = v } END { print top + 0 }'
 }
@@ -297,9 +297,9 @@ case_events_are_heard_and_a_volume_of_none_is_silent() {
     local loudest
     loudest=$(heard)
     [ "${loudest:-0}" -gt 500 ] || fail "the loudest sample is '$loudest'"
-    loudest=$(heard --volume 0 --ticks 20)
-    [ -z "$loudest" ] || fail "--volume 0 opens a device"
-    SDL_AUDIODRIVER=nothing run client shoal-client --game breakout --local --bots 1 --render --size 128x72 --ticks 20
+    loudest=$(heard --window volume=0 --ticks 20)
+    [ -z "$loudest" ] || fail "--window volume=0 opens a device"
+    SDL_AUDIODRIVER=nothing run client shoal-client --game breakout --local --bots 1 --render --window size=128x72 --ticks 20
     [ "$code" = 0 ] || fail "without a device the client ended with $code"
     says client.err 'no sound: '
 }

@@ -35,14 +35,14 @@ ctl() { shoal-ctl --socket control.sock "$@" >>ctl.out; }
 (umask 077 && shoal-server keygen server.key && shoal-server keygen --log sign.key) >keygen.out
 
 # Segments, signed; what a client recorded of the same match; a part that was cut out.
-match signed sample "${long[@]}" --log-key sign.key --log-segment-s 10
+match signed sample "${long[@]}" --log key=sign.key --log-segment-s 10
 bots --record record.slog
 over signed
 mv sign.key.pub signed.key.pub
 run slice shoal-replay slice signed.slog --from 250 --to 300 --output slice.slog
 
 # No values.
-match inputs sample "${long[@]}" --log-content inputs
+match inputs sample "${long[@]}" --log content=inputs
 bots
 over inputs
 

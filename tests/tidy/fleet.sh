@@ -50,7 +50,7 @@ is "the command of its README" "$(sed -nE '/git archive/,/docker build/s/^ +//p'
 is "the stage that stores" "$(sed -nE 's/.*--target ([a-z]+) -t .*/\1/p' $files/Dockerfile)" "$(sed -nE 's/^FROM server AS ([a-z]+)$/\1/p' $files/Dockerfile)"
 is "the image that stores" "$(sed -nE 's/.*the image (shoal-server:[^ ,]+),.*/\1/p' $fleet)" "$(sed -nE 's/.*--target storing -t ([^ ]+) .*/\1/p' $files/Dockerfile)"
 is "the stage without --target" "$(tail -n 1 $files/Dockerfile)" "FROM server"
-is "the program that stores" "$(sed -nE 's/^ *# - --log-on-close=//p' $fleet)" "/usr/$(sed -nE 's|^install\(PROGRAMS .*/upload DESTINATION ([^ ]+) .*|\1/upload|p' scripts/package/install.cmake)"
+is "the program that stores" "$(sed -nE 's/^ *# - --log=on-close=//p' $fleet)" "/usr/$(sed -nE 's|^install\(PROGRAMS .*/upload DESTINATION ([^ ]+) .*|\1/upload|p' scripts/package/install.cmake)"
 is "the version" "$(field $fleet image | sed 's/.*://')" "$(sed -nE 's/^project\(shoal VERSION ([0-9.]+) .*/\1/p' CMakeLists.txt)"
 stored=$(sed -nE 's/^ *COMMANDS_S_MAX = ([0-9]+),.*/\1/p' server/report.c)
 longer "terminationGracePeriodSeconds" "$(field $fleet terminationGracePeriodSeconds)" $(($(option drain-s) + stored))

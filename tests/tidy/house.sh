@@ -56,7 +56,8 @@ list_house() {
     # shellcheck disable=SC2086
     git ls-files -co --exclude-standard | grep -E '\.(sh|py|js|mjs|css|cmake)$|CMakeLists\.txt$|^scripts/[^.]*$|^\.ci/run$' |
         tr '\n' '\0' | xargs -0 cat | wc -l | awk '{ print "other", $1 }'
-    grep -rhcE '^ +\{"[a-z-]+", (BASE_OPTION_)?FIELD\(' server client --include='*.c' | awk '{ sum += $1 } END { print "options", sum }'
+    # Each row of a table of options. Keys of an option, "--log FILE,keep=N", are rows of KEY(...).
+    grep -rhcE '^ +\{"[a-z-]+", (BASE_OPTION_)?(FIELD\(|KEYS,)' server client --include='*.c' | awk '{ sum += $1 } END { print "options", sum }'
     tests/tidy/core.sh
     # shellcheck disable=SC2086
     grep -rhoE '^#include "[^"]+"' $product --include='*.c' --with-filename |

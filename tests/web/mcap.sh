@@ -28,7 +28,7 @@ read_game() { # GAME PLACE: the component that its places are in
     [ "$code" = 0 ] || fail "the clients of $1 ended with $code"
     ends_with 0 "$server"
     run lines shoal-replay export "$1.slog" --from 100 --to 100
-    run replay shoal-replay export "$1.slog" --what all --every 5
+    run replay shoal-replay export "$1.slog" --what all,every=5
     [ "$code" = 0 ] || fail "the export of $1 ended with $code"
     "$mcap" "$1.mcap" <replay.out || fail "no MCAP of $1"
     node shoal-mcap/mcap.mjs "$1.mcap" lines.out 100 "$1" "$2" || fail "@mcap/core reads something else of $1"

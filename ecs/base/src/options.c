@@ -15,10 +15,11 @@
 #include <string.h>
 #include <strings.h>
 
-// --help on one screen: usage, one line per option with its default, and one paragraph with the
-// names of the rare options, which --help=all explains. So a program with many options still fits.
+// --help on one screen: usage, one line per common option with its default, and the names of the
+// others beside the heading of their group; --help=all explains them. So a program with many
+// options still fits.
 
-enum { COLUMNS_MAX = 100, LEFT_COLUMNS_MAX = 28, LINE_BYTES_MAX = 512 };
+enum { COLUMNS_MAX = 100, LEFT_COLUMNS_MAX = 30, LINE_BYTES_MAX = 512 };
 
 // Text with a count that goes on when it no longer fits. Begin with {target, target_bytes, 0}.
 typedef struct option_page {
@@ -61,7 +62,7 @@ static bool get_word(const base_option* option, uint32_t number, const char** wo
         *word = strchr(*word, '|');
         if (*word) ++*word;
     }
-    if (*word) *size = strcspn(*word, "|");
+    if (*word) *size = strcspn(*word, "|,");
     return *word != NULL;
 }
 
@@ -72,6 +73,12 @@ static void list_value(const base_option_list* list, char* target, size_t target
         (void)base_text_copy_public(target + size, target_bytes - size, list->values[i]);
         size += strlen(target + size);
     }
+}
+
+static const base_option_keys* keys_of(const base_options* options, const base_option* option) {
+    for (uint32_t i = 0; i < options->keys_count; i++)
+        if (strcmp(options->keys[i].name, option->name) == 0) return &options->keys[i];
+    return NULL;
 }
 
 void base_options_value(const base_options* options, const base_option* option, char* target,
@@ -103,6 +110,8 @@ void base_options_value(const base_options* options, const base_option* option, 
     case BASE_OPTION_LIST:
         list_value(value, target, target_bytes);
         break;
+    case BASE_OPTION_KEYS:
+        break;
     }
 }
 
@@ -127,28 +136,38 @@ static const char* help_names(const base_options* options) {
     return options->version ? "--help, --version" : "--help";
 }
 
-static uint32_t count_common(const base_options* options) {
-    uint32_t count = 0;
-    while (count < options->count &&
-           !(options->first_rare && strcmp(options->options[count].name, options->first_rare) == 0))
-        count++;
-    return count;
+static bool is_common(const base_options* options, const base_option* option) {
+    const size_t size = strlen(option->name);
+    for (const char* at = options->common; at && *at; at += strspn(at, " ")) {
+        const size_t length = strcspn(at, " ");
+        if (length == size && memcmp(at, option->name, size) == 0) return true;
+        at += length;
+    }
+    return !options->common;
 }
 
-static size_t left_columns(const base_options* options, uint32_t count) {
+// Write "    keep=N", or "    optional" for a flag.
+static void key_name_format(const base_option* key, char* target, size_t target_bytes) {
+    const bool is_flag = key->kind == BASE_OPTION_FLAG;
+    (void)base_text_format(target, target_bytes, "    %s%s%s%s", key->name, is_flag ? "" : "=",
+                           is_flag ? "" : key->value, key->kind == BASE_OPTION_LIST ? "..." : "");
+}
+
+static size_t left_columns(const base_options* options, bool is_whole) {
     size_t columns = strlen(help_names(options));
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < options->count; i++) {
         char name[LINE_BYTES_MAX];
+        if (!is_whole && !is_common(options, &options->options[i])) continue;
         size_t size = option_name_format(&options->options[i], name, sizeof name);
         if (size > columns && size <= LEFT_COLUMNS_MAX) columns = size;
     }
     return columns;
 }
 
-static void add_option(option_page* help, const base_options* options, const base_option* option,
-                       size_t columns) {
-    char name[LINE_BYTES_MAX / 2], value[LINE_BYTES_MAX / 2];
-    size_t size = option_name_format(option, name, sizeof name);
+static void add_row(option_page* help, const base_options* options, const base_option* option,
+                    const char* name, size_t columns) {
+    char value[LINE_BYTES_MAX / 2];
+    const size_t size = strlen(name);
     option_default_format(options, option, value, sizeof value);
     // The default is the least important part of a line.
     size_t line_columns = 4 + (size > columns ? size : columns) + strlen(option->help);
@@ -156,18 +175,58 @@ static void add_option(option_page* help, const base_options* options, const bas
     option_page_add(help, "  %-*s  %s%s\n", (int)columns, name, option->help, value);
 }
 
-static void add_names(option_page* help, const base_options* options, uint32_t first) {
-    const char* before = "  --help=all explains: ";
-    size_t column = strlen(before);
-    for (uint32_t i = first; i < options->count; i++) {
+// An option and its keys.
+static void add_option(option_page* help, const base_options* options, const base_option* option,
+                       bool is_whole, size_t columns) {
+    char name[LINE_BYTES_MAX / 2];
+    (void)option_name_format(option, name, sizeof name);
+    add_row(help, options, option, name, columns);
+    const base_option_keys* keys = is_whole ? keys_of(options, option) : NULL;
+    for (uint32_t i = 0; keys && i < keys->count; i++) {
+        key_name_format(&keys->keys[i], name, sizeof name);
+        add_row(help, options, &keys->keys[i], name, columns);
+    }
+}
+
+// The options [first, end) that are not explained, as names after `before`.
+static void add_names(option_page* help, const base_options* options, uint32_t first, uint32_t end,
+                      const char* before) {
+    size_t column = 0;
+    for (uint32_t i = first; i < end; i++) {
         const char* name = options->options[i].name;
-        const size_t size = strlen("--") + strlen(name);
-        const bool is_full = column + size + 3 > COLUMNS_MAX;
-        option_page_add(help, "%s--%s", is_full ? "\n  " : before, name);
-        column = size + 2 + (is_full ? 0 : column);
+        const size_t size = strlen(before) + strlen("--") + strlen(name);
+        if (is_common(options, &options->options[i])) continue;
+        const bool is_full = column + size + 1 > COLUMNS_MAX;
+        option_page_add(help, "%s--%s", is_full ? ",\n    " : before, name);
+        column = is_full ? size + 2 : column + size;
         before = ", ";
     }
-    if (first < options->count) option_page_add(help, "\n");
+    if (column > 0) option_page_add(help, "\n");
+}
+
+static uint32_t option_index(const base_options* options, const char* name) {
+    uint32_t i = 0;
+    while (i < options->count && strcmp(options->options[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+// The options [first, end) under their heading.
+static void add_group(option_page* help, const base_options* options, const char* title,
+                      uint32_t first, uint32_t end, bool is_whole, size_t columns) {
+    char before[LINE_BYTES_MAX / 2] = "  --help=all explains: ";
+    if (title) (void)base_text_format(before, sizeof before, "%s: ", title);
+    bool has_rare = false;
+    for (uint32_t i = first; !is_whole && i < end; i++)
+        has_rare |= !is_common(options, &options->options[i]);
+    if (title && has_rare)
+        add_names(help, options, first, end, before);
+    else if (title)
+        option_page_add(help, "%s:\n", title);
+    for (uint32_t i = first; i < end; i++)
+        if (is_whole || is_common(options, &options->options[i]))
+            add_option(help, options, &options->options[i], is_whole, columns);
+    if (!title && has_rare) add_names(help, options, first, end, before);
 }
 
 size_t base_options_help(const base_options* options, bool is_whole, char* target,
@@ -178,13 +237,20 @@ size_t base_options_help(const base_options* options, bool is_whole, char* targe
     option_page_add(&help, "usage: %s %s\n", options->program,
                     options->usage ? options->usage : "[options]");
     if (options->about) option_page_add(&help, "%s\n", options->about);
-    const uint32_t count = is_whole ? options->count : count_common(options);
-    size_t columns = left_columns(options, count);
-    for (uint32_t i = 0; i < count; i++)
-        add_option(&help, options, &options->options[i], columns);
+    const size_t columns = left_columns(options, is_whole);
+    const uint32_t count = options->group_count;
+    for (uint32_t i = 0; i < count; i++) {
+        const base_option_group* group = &options->groups[i];
+        const uint32_t end = i + 1 < count ? option_index(options, group[1].first) : options->count;
+        add_group(&help, options, group->title, option_index(options, group->first), end, is_whole,
+                  columns);
+    }
+    if (count == 0) add_group(&help, options, NULL, 0, options->count, is_whole, columns);
     option_page_add(&help, "  %-*s  Print this. Environment: --some-name is SHOAL_SOME_NAME.\n",
                     (int)columns, help_names(options));
-    add_names(&help, options, count);
+    if (count > 0 && !is_whole)
+        option_page_add(&help, "  %-*s  Explain all options, and the keys of each KEY=VALUE.\n",
+                        (int)columns, "--help=all");
     return help.size;
 }
 
@@ -239,9 +305,9 @@ static bool is_command(const char* word) {
     return true;
 }
 
-static void add_manual_option(page* out, const base_options* options, const base_option* option) {
-    char name[LINE_BYTES_MAX / 2], value[LINE_BYTES_MAX / 2];
-    (void)option_name_format(option, name, sizeof name);
+static void add_manual_row(page* out, const base_options* options, const base_option* option,
+                           const char* name) {
+    char value[LINE_BYTES_MAX / 2];
     option_default_format(options, option, value, sizeof value);
     option_page_add(out, ".TP\n.B ");
     add_roff(out, name);
@@ -251,6 +317,18 @@ static void add_manual_option(page* out, const base_options* options, const base
     if (option->max > option->min)
         option_page_add(out, ", %.15g to %.15g", option->min, option->max);
     option_page_add(out, "\n");
+}
+
+static void add_manual_option(page* out, const base_options* options, const base_option* option) {
+    char name[LINE_BYTES_MAX / 2], whole[LINE_BYTES_MAX];
+    (void)option_name_format(option, name, sizeof name);
+    add_manual_row(out, options, option, name);
+    const base_option_keys* keys = keys_of(options, option);
+    for (uint32_t i = 0; keys && i < keys->count; i++) {
+        key_name_format(&keys->keys[i], name, sizeof name);
+        (void)base_text_format(whole, sizeof whole, "--%s%s", option->name, name + 3);
+        add_manual_row(out, options, &keys->keys[i], whole);
+    }
 }
 
 size_t base_options_manual(const base_options* options, char* target, size_t target_bytes) {
@@ -272,8 +350,12 @@ size_t base_options_manual(const base_options* options, char* target, size_t tar
     option_page_add(&out, "\n");
     add_roff(&out, options->usage ? options->usage : "[options]");
     option_page_add(&out, "\n.SH OPTIONS\n");
-    for (uint32_t i = 0; i < options->count; i++)
+    for (uint32_t i = 0; i < options->count; i++) {
+        for (uint32_t k = 0; k < options->group_count; k++)
+            if (strcmp(options->groups[k].first, options->options[i].name) == 0)
+                option_page_add(&out, ".SS %s\n", options->groups[k].title);
         add_manual_option(&out, options, &options->options[i]);
+    }
     option_page_add(&out, ".TP\n.B \\-\\-help%s\nPrint a summary%s.\n",
                     options->version ? ", \\-\\-version" : "",
                     options->version ? ", or the version and commit" : "");
@@ -344,7 +426,7 @@ size_t base_options_completion(const base_options* options, char* target, size_t
     return out.size;
 }
 
-enum { NAME_BYTES_MAX = 64, HELP_BYTES_MAX = 16384 };
+enum { NAME_BYTES_MAX = 64, HELP_BYTES_MAX = 16384, LISTS_MAX = 16 };
 
 // One source of values, and the place that faults in it are reported for.
 typedef struct source {
@@ -353,15 +435,22 @@ typedef struct source {
     const char* file;
     uint32_t line;
     base_option_source kind;
-    uint64_t lists_begun; // bit per option: the first value of a source drops those of weaker ones
+    const base_option* keyed; // whose keys are read; NULL: none
+    size_t* text_used;        // bytes of config_text, by all sources
+    // The first value of a source drops those of weaker ones.
+    const base_option_list* lists_begun[LISTS_MAX];
+    uint32_t lists_begun_count;
 } source;
 
-static const base_option* find_option(const base_options* options, const char* name, size_t size) {
-    for (uint32_t i = 0; i < options->count; i++) {
-        const char* known = options->options[i].name;
-        if (strlen(known) == size && memcmp(known, name, size) == 0) return &options->options[i];
-    }
+static const base_option* find_row(const base_option* rows, uint32_t count, const char* name,
+                                   size_t size) {
+    for (uint32_t i = 0; i < count; i++)
+        if (strlen(rows[i].name) == size && memcmp(rows[i].name, name, size) == 0) return &rows[i];
     return NULL;
+}
+
+static const base_option* find_option(const base_options* options, const char* name, size_t size) {
+    return find_row(options->options, options->count, name, size);
 }
 
 // The option whose value has this part: "port" of "ADDR:PORT". NULL: none.
@@ -370,12 +459,48 @@ static const base_option* find_part(const base_options* options, const char* wor
         const char* at = options->options[i].value;
         if (!at || !strpbrk(at, ":=")) continue;
         for (size_t length; *at; at += length + (at[length] != '\0')) {
-            length = strcspn(at, ":=");
+            length = strcspn(at, ":=,");
             if (length == strlen(word) && strncasecmp(at, word, length) == 0)
                 return &options->options[i];
         }
     }
     return NULL;
+}
+
+// What an option with this key was called: "log-keep", or "coder" of --tune.
+static void old_name_format(const base_option* option, const base_option* key,
+                            char name[NAME_BYTES_MAX]) {
+    const bool has_value = option->kind != BASE_OPTION_KEYS;
+    (void)base_text_format(name, NAME_BYTES_MAX, "%s%s%s", has_value ? option->name : "",
+                           has_value ? "-" : "", key->name);
+}
+
+// Is it the name of an option that is a key now, or gone? Then say what does the same.
+static bool report_gone(const source* from, const char* prefix, const char* word) {
+    const base_options* options = from->options;
+    for (uint32_t i = 0; i < options->gone_count; i++) {
+        if (strcmp(word, options->gone[i].name) != 0) continue;
+        base_report(from->reporter, from->file, from->line, "%s%s is gone: %s", prefix, word,
+                    options->gone[i].now);
+        return true;
+    }
+    for (uint32_t i = 0; i < options->count; i++) {
+        const base_option* option = &options->options[i];
+        const base_option_keys* keys = keys_of(options, option);
+        for (uint32_t k = 0; keys && k < keys->count; k++) {
+            char old[NAME_BYTES_MAX], name[LINE_BYTES_MAX / 2];
+            old_name_format(option, &keys->keys[k], old);
+            if (strcmp(old, word) != 0) continue;
+            key_name_format(&keys->keys[k], name, sizeof name);
+            const bool has_value = option->kind != BASE_OPTION_KEYS;
+            base_report(from->reporter, from->file, from->line, "%s%s is gone: write %s%s %.*s%s%s",
+                        prefix, word, prefix, option->name,
+                        has_value ? (int)strcspn(option->value, ",") : 0, option->value,
+                        has_value ? "," : "", name + strspn(name, " "));
+            return true;
+        }
+    }
+    return false;
 }
 
 static void report_unknown(const source* from, const char* prefix, const char* name, size_t size) {
@@ -388,12 +513,7 @@ static void report_unknown(const source* from, const char* prefix, const char* n
     if (size >= sizeof word) size = sizeof word - 1;
     memcpy(word, name, size);
     word[size] = '\0';
-    for (uint32_t i = 0; i < from->options->gone_count; i++) {
-        if (strcmp(word, from->options->gone[i].name) != 0) continue;
-        base_report(from->reporter, from->file, from->line, "%s%s is gone: %s", prefix, word,
-                    from->options->gone[i].now);
-        return;
-    }
+    if (report_gone(from, prefix, word)) return;
     const char* nearest = base_text_nearest(word, names, count);
     const base_option* whole = find_part(from->options, word);
     if (whole)
@@ -423,29 +543,44 @@ static bool is_in_range(const base_option* option, double value) {
     return value >= option->min && value <= option->max;
 }
 
-static bool refuse_range(const source* from, const base_option* option, const char* value) {
-    base_report(from->reporter, from->file, from->line, "%s is outside of %.15g to %.15g: '%s'",
-                option->name, option->min, option->max, value);
+// Report a fault of an option, or of a key after the name of its option: "log: keep needs ...".
+BASE_PRINTF(3, 4)
+static bool refuse(const source* from, const base_option* option, const char* format, ...) {
+    char text[LINE_BYTES_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)base_text_vformat(text, sizeof text, format, arguments);
+    va_end(arguments);
+    base_report(from->reporter, from->file, from->line, "%s%s%s %s",
+                from->keyed ? from->keyed->name : "", from->keyed ? ": " : "", option->name, text);
     return false;
 }
 
-static bool refuse_value(const source* from, const base_option* option, const char* expected,
-                         const char* value) {
-    base_report(from->reporter, from->file, from->line, "%s needs %s, not '%s'", option->name,
-                expected, value);
-    return false;
+static bool refuse_number(const source* from, const base_option* option, const char* expected,
+                          const char* value) {
+    if (option->min == 0 && option->max == 0)
+        return refuse(from, option, "needs %s, not '%s'", expected, value);
+    return refuse(from, option, "needs %s from %.15g to %.15g, not '%s'", expected, option->min,
+                  option->max, value);
+}
+
+static bool refuse_range(const source* from, const base_option* option, const char* value) {
+    return refuse(from, option, "is outside of %.15g to %.15g: '%s'", option->min, option->max,
+                  value);
 }
 
 static bool add_to_list(source* from, const base_option* option, const char* value) {
     base_option_list* list = value_of(from->options, option);
-    uint64_t bit = UINT64_C(1) << (option - from->options->options);
-    if (!(from->lists_begun & bit)) list->count = 0;
-    from->lists_begun |= bit;
-    if (list->count == BASE_COUNT(list->values)) {
-        base_report(from->reporter, from->file, from->line, "%s is given more than %zu times",
-                    option->name, BASE_COUNT(list->values));
-        return false;
+    uint32_t begun = 0;
+    while (begun < from->lists_begun_count && from->lists_begun[begun] != list)
+        begun++;
+    if (begun == from->lists_begun_count) {
+        BASE_ASSERT(begun < LISTS_MAX);
+        from->lists_begun[from->lists_begun_count++] = list;
+        list->count = 0;
     }
+    if (list->count == BASE_COUNT(list->values))
+        return refuse(from, option, "is given more than %zu times", BASE_COUNT(list->values));
     list->values[list->count++] = value;
     return true;
 }
@@ -458,31 +593,30 @@ static bool apply_word(const source* from, const base_option* option, const char
         *(uint32_t*)value_of(from->options, option) = i;
         return true;
     }
-    return refuse_value(from, option, option->value, value);
+    return refuse(from, option, "needs %.*s, not '%s'", (int)strcspn(option->value, ","),
+                  option->value, value);
 }
 
-static bool apply(source* from, const base_option* option, const char* value) {
+static bool apply_value(source* from, const base_option* option, const char* value) {
     void* target = value_of(from->options, option);
-    uint8_t* sources = from->options->sources;
-    if (sources) sources[option - from->options->options] = (uint8_t)from->kind;
     uint64_t natural;
     double real;
     switch (option->kind) {
     case BASE_OPTION_FLAG:
         if (parse_flag(value, target)) return true;
-        return refuse_value(from, option, "true or false", value);
+        return refuse(from, option, "needs true or false, not '%s'", value);
     case BASE_OPTION_TEXT:
         *(const char**)target = value;
         return true;
     case BASE_OPTION_U64:
         if (!base_text_parse_u64(value, &natural))
-            return refuse_value(from, option, "a natural number", value);
+            return refuse_number(from, option, "a natural number", value);
         if (!is_in_range(option, (double)natural)) return refuse_range(from, option, value);
         *(uint64_t*)target = natural;
         return true;
     case BASE_OPTION_F64:
         if (!base_text_parse_f64(value, &real))
-            return refuse_value(from, option, "a number", value);
+            return refuse_number(from, option, "a number", value);
         if (!is_in_range(option, real)) return refuse_range(from, option, value);
         *(double*)target = real;
         return true;
@@ -490,9 +624,73 @@ static bool apply(source* from, const base_option* option, const char* value) {
         return add_to_list(from, option, value);
     case BASE_OPTION_WORD:
         return apply_word(from, option, value);
+    case BASE_OPTION_KEYS:
+        break;
     }
-    BASE_ASSERT(false); // a kind outside of the enum
+    BASE_ASSERT(false); // a kind outside of the enum, or without a value
     return false;
+}
+
+static bool refuse_key(const source* from, const base_option_keys* keys, const char* word) {
+    base_nearest nearest = base_nearest_begin(word);
+    char hint[BASE_HINT_BYTES], legal[LINE_BYTES_MAX], name[LINE_BYTES_MAX / 2];
+    option_page list = {legal, sizeof legal, 0};
+    for (uint32_t i = 0; i < keys->count; i++) {
+        base_nearest_offer(&nearest, keys->keys[i].name);
+        key_name_format(&keys->keys[i], name, sizeof name);
+        option_page_add(&list, "%s%s", i > 0 ? ", " : "", name + strspn(name, " "));
+    }
+    base_report(from->reporter, from->file, from->line, "%s has no key '%s'%s (%s)", keys->name,
+                word, base_nearest_hint(&nearest, hint), legal);
+    return false;
+}
+
+// `text` NULL: the key has no value.
+static bool apply_key(source* from, const base_option* option, const base_option_keys* keys,
+                      const char* word, const char* text) {
+    const base_option* key = find_row(keys->keys, keys->count, word, strlen(word));
+    if (!key) return refuse_key(from, keys, word);
+    if (!text && key->kind == BASE_OPTION_FLAG) text = "true";
+    uint8_t* sources = from->options->sources;
+    uint32_t index = from->options->count + (uint32_t)(key - keys->keys);
+    for (const base_option_keys* before = from->options->keys; before < keys; before++)
+        index += before->count;
+    if (sources) sources[index] = (uint8_t)from->kind;
+    from->keyed = option;
+    const bool is_right = text ? apply_value(from, key, text)
+                               : refuse(from, key, "needs a value: %s=%s", key->name, key->value);
+    from->keyed = NULL;
+    return is_right;
+}
+
+// "FILE,keep=3": a value, unless the first part is a key too, and keys.
+static bool apply_with_keys(source* from, const base_option* option, const base_option_keys* keys,
+                            const char* value) {
+    const size_t size = strlen(value) + 1;
+    const size_t left = from->options->config_text_bytes - *from->text_used;
+    if (size > left) return refuse(from, option, "is longer than %zu bytes", left);
+    char* rest = memcpy(from->options->config_text + *from->text_used, value, size);
+    *from->text_used += size;
+    for (bool is_first = true; rest; is_first = false) {
+        char* text;
+        char* word = base_text_cut_pair(&rest, &text);
+        const base_option* key = find_row(keys->keys, keys->count, word, strlen(word));
+        const bool is_key = text ? word[strspn(word, "abcdefghijklmnopqrstuvwxyz-")] == '\0'
+                                 : key && key->kind == BASE_OPTION_FLAG;
+        const bool is_value = is_first && !is_key && option->kind != BASE_OPTION_KEYS;
+        if (is_value && text) text[-1] = '=';
+        if (!(is_value ? apply_value(from, option, word)
+                       : apply_key(from, option, keys, word, text)))
+            return false;
+    }
+    return true;
+}
+
+static bool apply(source* from, const base_option* option, const char* value) {
+    uint8_t* sources = from->options->sources;
+    if (sources) sources[option - from->options->options] = (uint8_t)from->kind;
+    const base_option_keys* keys = keys_of(from->options, option);
+    return keys ? apply_with_keys(from, option, keys, value) : apply_value(from, option, value);
 }
 
 // One element of argv: an option with its value, or a positional word.
@@ -589,8 +787,8 @@ static bool apply_arguments(source* from, int argc, char** argv, base_option_lis
 }
 
 // "tick-rate" is SHOAL_TICK_RATE.
-static const char* find_in_environment(const base_option* option, char* name, size_t name_bytes) {
-    bool fits = base_text_format(name, name_bytes, "SHOAL_%s", option->name);
+static const char* find_in_environment(const char* option, char* name, size_t name_bytes) {
+    bool fits = base_text_format(name, name_bytes, "SHOAL_%s", option);
     BASE_ASSERT(fits);
     for (char* at = name; *at; at++) {
         if (*at == '-') *at = '_';
@@ -599,15 +797,38 @@ static const char* find_in_environment(const base_option* option, char* name, si
     return getenv(name);
 }
 
+static bool is_gone_variable(source* from, const char* option) {
+    char name[NAME_BYTES_MAX];
+    from->file = name;
+    return !find_option(from->options, option, strlen(option)) &&
+           find_in_environment(option, name, sizeof name) && report_gone(from, "", option);
+}
+
+static bool has_gone_variable(source* from) {
+    const base_options* options = from->options;
+    for (uint32_t i = 0; i < options->gone_count; i++)
+        if (is_gone_variable(from, options->gone[i].name)) return true;
+    for (uint32_t i = 0; i < options->keys_count; i++) {
+        const base_option_keys* keys = &options->keys[i];
+        const base_option* option = find_option(options, keys->name, strlen(keys->name));
+        for (uint32_t k = 0; k < keys->count; k++) {
+            char old[NAME_BYTES_MAX];
+            old_name_format(option, &keys->keys[k], old);
+            if (is_gone_variable(from, old)) return true;
+        }
+    }
+    return false;
+}
+
 static bool apply_environment(source* from) {
     for (uint32_t i = 0; i < from->options->count; i++) {
         char name[NAME_BYTES_MAX];
         const base_option* option = &from->options->options[i];
-        const char* value = find_in_environment(option, name, sizeof name);
+        const char* value = find_in_environment(option->name, name, sizeof name);
         from->file = name;
         if (value && !apply(from, option, value)) return false;
     }
-    return true;
+    return !has_gone_variable(from);
 }
 
 static char* trim(char* text) {
@@ -660,6 +881,7 @@ static bool apply_config(source* from) {
         return false;
     }
     text[size] = '\0';
+    *from->text_used = size + 1;
     for (char* line = text; line;) {
         char* end = strchr(line, '\n');
         if (end) *end++ = '\0';
@@ -670,11 +892,22 @@ static bool apply_config(source* from) {
     return true;
 }
 
+static void check_rows(const base_option* rows, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        BASE_ASSERT(rows[i].name && rows[i].help &&
+                    (rows[i].value || rows[i].kind != BASE_OPTION_WORD));
+}
+
 static void check_table(const base_options* options) {
     BASE_ASSERT(options->count <= BASE_OPTIONS_MAX && options->values);
-    for (uint32_t i = 0; i < options->count; i++)
-        BASE_ASSERT(options->options[i].name && options->options[i].help &&
-                    (options->options[i].value || options->options[i].kind != BASE_OPTION_WORD));
+    check_rows(options->options, options->count);
+    BASE_ASSERT(options->keys_count == 0 || options->config_text);
+    for (uint32_t i = 0; i < options->keys_count; i++) {
+        BASE_ASSERT(find_option(options, options->keys[i].name, strlen(options->keys[i].name)));
+        check_rows(options->keys[i].keys, options->keys[i].count);
+    }
+    for (uint32_t i = 0; i < options->group_count; i++)
+        BASE_ASSERT(option_index(options, options->groups[i].first) < options->count);
 }
 
 base_options_result base_options_read(const base_options* options, int argc, char** argv,
@@ -684,20 +917,26 @@ base_options_result base_options_read(const base_options* options, int argc, cha
     char name[NAME_BYTES_MAX];
     const base_option* config_option = find_option(options, "config", strlen("config"));
     const char* config = NULL;
-    if (config_option) config = find_in_environment(config_option, name, sizeof name);
+    if (config_option) config = find_in_environment(config_option->name, name, sizeof name);
 
+    size_t text_used = 0;
     source arguments = {.options = options,
                         .reporter = reporter,
+                        .text_used = &text_used,
                         .file = options->program,
                         .kind = BASE_OPTION_BY_COMMAND_LINE};
-    if (options->sources) memset(options->sources, BASE_OPTION_BY_DEFAULT, options->count);
+    uint32_t count = options->count;
+    for (uint32_t i = 0; i < options->keys_count; i++)
+        count += options->keys[i].count;
+    BASE_ASSERT(count <= BASE_OPTION_SOURCES_MAX);
+    if (options->sources) memset(options->sources, BASE_OPTION_BY_DEFAULT, count);
     base_options_result result = check_arguments(&arguments, argc, argv, &config);
     if (result != BASE_OPTIONS_OK) return result;
 
-    source file = {
-        .options = options, .reporter = reporter, .file = config, .kind = BASE_OPTION_BY_FILE};
-    source environment = {
-        .options = options, .reporter = reporter, .kind = BASE_OPTION_BY_ENVIRONMENT};
+    source file = arguments, environment = arguments;
+    file.file = config;
+    file.kind = BASE_OPTION_BY_FILE;
+    environment.kind = BASE_OPTION_BY_ENVIRONMENT;
     if (config && !apply_config(&file)) return BASE_OPTIONS_ERROR;
     if (!apply_environment(&environment)) return BASE_OPTIONS_ERROR;
     return apply_arguments(&arguments, argc, argv, words) ? BASE_OPTIONS_OK : BASE_OPTIONS_ERROR;

@@ -102,6 +102,16 @@ bool base_text_copy_public(char* target, size_t target_bytes, const char* source
     return fits;
 }
 
+char* base_text_cut_pair(char** rest, char** value) {
+    BASE_ASSERT(rest && *rest && value);
+    char* key = *rest;
+    *rest = strchr(key, ',');
+    if (*rest) *(*rest)++ = '\0';
+    *value = strchr(key, '=');
+    if (*value) *(*value)++ = '\0';
+    return key;
+}
+
 // Numbers from text: without locale and errno; a decimal becomes the nearest double on every
 // machine.
 //

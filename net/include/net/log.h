@@ -451,7 +451,7 @@ typedef struct net_log_touch {
 
 /// Begin at tick 0, before the first record.
 /// @return NET_OK; NET_ERR_UNKNOWN (reported: the log has no values: it was written with
-///         --log-content inputs); NET_ERR_VERSION (reported with the build that reads it: its
+///         --log content=inputs); NET_ERR_VERSION (reported with the build that reads it: its
 ///         values are in another row code); NET_ERR_DAMAGED (reported: its schema is none);
 ///         NET_ERR_MEMORY.
 BASE_MUST_USE net_result net_log_state_create(net_log_reader* reader, const base_reporter* reporter,

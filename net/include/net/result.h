@@ -194,7 +194,7 @@ void net_drops_text(const uint64_t dropped[NET_DROP_COUNT], char* text, size_t t
 /// of state.
 ///
 /// For people who look for a fault in a connection, as qlog is for QUIC. The programs write the
-/// events to a file, one line each (--trace-session FILE).
+/// events to a file, one line each (--debug trace-session=FILE).
 
 typedef enum net_trace_kind {
     NET_TRACE_SENT,

@@ -14,10 +14,14 @@ typedef struct program {
     double loss;
     base_option_list sets;
     uint32_t sync;
-    base_option options[7];
+    const char* log;
+    uint64_t keep;
+    bool is_kept;
+    const char* file;
+    base_option options[9];
     base_options table;
     char config_text[512];
-    uint8_t sources[7];
+    uint8_t sources[13];
     base_option_list words;
     base_report_first report;
     base_options_result result;
@@ -46,10 +50,32 @@ static void setup(program* p) {
                               .values = p,
                               .gone = gone,
                               .gone_count = 1,
-                              .first_rare = "set",
+                              .common = "fast game config tick-rate loss",
                               .config_text = p->config_text,
                               .config_text_bytes = sizeof p->config_text,
                               .sources = p->sources};
+}
+
+// Adds --log, whose value has keys, and --tune, which has keys alone, under two headings.
+static void add_keys(program* p) {
+    static const base_option options[] = {
+        {"log", FIELD(log), "FILE,KEY=VALUE", "The log", 0, 0},
+        {"tune", BASE_OPTION_KEYS, 0, "KEY=VALUE", "For experts", 0, 0},
+    };
+    static const base_option log_keys[] = {
+        {"keep", FIELD(keep), "N", "Files that stay", 0, 9},
+        {"kept", FIELD(is_kept), NULL, "Delete nothing", 0, 0},
+        {"set", FIELD(sets), "TEXT", "Marks", 0, 0},
+    };
+    static const base_option tune_keys[] = {{"file", FIELD(file), "FILE", "A file", 0, 0}};
+    static const base_option_keys keys[] = {{"log", log_keys, 3}, {"tune", tune_keys, 1}};
+    static const base_option_group groups[] = {{"play", "fast"}, {"log", "sync"}};
+    memcpy(p->options + 7, options, sizeof options);
+    p->table.count = 9;
+    p->table.keys = keys;
+    p->table.keys_count = 2;
+    p->table.groups = groups;
+    p->table.group_count = 2;
 }
 
 // Reads `line`, cut at spaces, as the command line. Text options borrow from the static copy.
@@ -61,6 +87,7 @@ static void run(program* p, const char* line) {
     for (char* word = strtok(copy, " "); word; word = strtok(NULL, " "))
         argv[argc++] = word;
     setup(p);
+    add_keys(p);
     base_reporter reporter = base_reporter_first(&p->report);
     p->result = base_options_read(&p->table, argc, argv, &p->words, &reporter);
 }
@@ -71,6 +98,26 @@ static void expect_error(const char* line, const char* message) {
     assert_int_equal(p.result, BASE_OPTIONS_ERROR);
     assert_string_equal(p.report.text, message);
     assert_int_equal(p.report.count, 1);
+}
+
+static void write_config(char* path, const char* text) {
+    strcpy(path, "/tmp/test_options_XXXXXX");
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), strlen(text));
+    close(file);
+}
+
+static void expect_config_error(const char* text, const char* message) {
+    char path[64], line[128], expected[256];
+    program p;
+    write_config(path, text);
+    snprintf(line, sizeof line, "--config %s", path);
+    run(&p, line);
+    unlink(path);
+    snprintf(expected, sizeof expected, "%s%s", path, message);
+    assert_int_equal(p.result, BASE_OPTIONS_ERROR);
+    assert_string_equal(p.report.text, expected);
 }
 
 #define PROGRAM_CASE(name) CASE_WITH(program, p, setup(p), (void)p, name)
@@ -116,13 +163,108 @@ CASE(wrong_arguments_are_told) {
     expect_error("-x", "prog: error: unknown option -x, see --help");
     expect_error("--hlep", "prog: error: unknown option --hlep, did you mean --help?");
     expect_error("--game", "prog: error: --game needs a value: --game NAME");
-    expect_error("--tick-rate x", "prog: error: tick-rate needs a natural number, not 'x'");
-    expect_error("--tick-rate -5", "prog: error: tick-rate needs a natural number, not '-5'");
-    expect_error("--loss 1,5", "prog: error: loss needs a number, not '1,5'");
+    expect_error("--tick-rate x",
+                 "prog: error: tick-rate needs a natural number from 1 to 1000, not 'x'");
+    expect_error("--tick-rate -5",
+                 "prog: error: tick-rate needs a natural number from 1 to 1000, not '-5'");
+    expect_error("--loss 1,5", "prog: error: loss needs a number from 0 to 100, not '1,5'");
     expect_error("--fast=maybe", "prog: error: fast needs true or false, not 'maybe'");
     expect_error("--sync en", "prog: error: sync needs second|block|end, not 'en'");
     expect_error("--sync=", "prog: error: sync needs second|block|end, not ''");
     expect_error("--loss 100.5", "prog: error: loss is outside of 0 to 100: '100.5'");
+}
+
+PROGRAM_CASE(an_option_has_a_value_and_keys) {
+    run(p, "--log /a=b.slog,keep=3,kept,set=net=debug,set=2 --tune file=f --set 3");
+    assert_string_equal(p->report.text, "");
+    assert_string_equal(p->log, "/a=b.slog");
+    assert_int_equal(p->keep, 3);
+    assert_true(p->is_kept);
+    assert_int_equal(p->sets.count, 3); // the key and the option are one list
+    assert_string_equal(p->sets.values[0], "net=debug");
+    assert_string_equal(p->file, "f");
+    char value[64];
+    base_options_value(&p->table, &p->options[7], value, sizeof value);
+    assert_string_equal(value, "/a=b.slog");
+    assert_int_equal(p->sources[9], BASE_OPTION_BY_COMMAND_LINE);
+    assert_int_equal(p->sources[12], BASE_OPTION_BY_COMMAND_LINE);
+    run(p, "--log b.slog --log keep=3 --log kept=no");
+    assert_string_equal(p->log, "b.slog");
+    assert_int_equal(p->keep, 3);
+    setenv("SHOAL_LOG", "a.slog,keep=2", 1);
+    run(p, "--log kept");
+    unsetenv("SHOAL_LOG");
+    assert_string_equal(p->log, "a.slog");
+    assert_int_equal(p->keep, 2);
+    assert_true(p->is_kept);
+    assert_int_equal(p->sources[9], BASE_OPTION_BY_ENVIRONMENT);
+    assert_int_equal(p->sources[10], BASE_OPTION_BY_COMMAND_LINE);
+    assert_int_equal(p->sources[12], BASE_OPTION_BY_DEFAULT);
+}
+
+CASE(wrong_keys_are_told) {
+    expect_error(
+        "--log a,keeps=1",
+        "prog: error: log has no key 'keeps', did you mean 'keep'? (keep=N, kept, set=TEXT...)");
+    expect_error(
+        "--log keeps=1",
+        "prog: error: log has no key 'keeps', did you mean 'keep'? (keep=N, kept, set=TEXT...)");
+    expect_error("--log a,", "prog: error: log has no key '' (keep=N, kept, set=TEXT...)");
+    expect_error("--log a,keep", "prog: error: log: keep needs a value: keep=N");
+    expect_error("--log a,keep=x",
+                 "prog: error: log: keep needs a natural number from 0 to 9, not 'x'");
+    expect_error("--log a,keep=10", "prog: error: log: keep is outside of 0 to 9: '10'");
+    expect_error("--log a,kept=2", "prog: error: log: kept needs true or false, not '2'");
+    expect_error("--tune f", "prog: error: tune has no key 'f' (file=FILE)");
+    expect_config_error("log = a,keep=x",
+                        ":1: error: log: keep needs a natural number from 0 to 9, not 'x'");
+    char line[600] = "--log ";
+    memset(line + 6, 'a', 490);
+    setenv("SHOAL_LOG", line, 1);
+    expect_error(line, "prog: error: log is longer than 15 bytes");
+    unsetenv("SHOAL_LOG");
+}
+
+// "log-keep" was an option of its own; "colour" did something else.
+CASE(what_is_a_key_now_is_refused_as_an_option) {
+    expect_error("--log-keep 3", "prog: error: --log-keep is gone: write --log FILE,keep=N");
+    expect_error("--log-kept", "prog: error: --log-kept is gone: write --log FILE,kept");
+    expect_error("--file=x", "prog: error: --file is gone: write --tune file=FILE");
+    expect_config_error("log-keep = 3", ":1: error: log-keep is gone: write log FILE,keep=N");
+    static const char* const gone[][2] = {
+        {"SHOAL_LOG_KEEP", "SHOAL_LOG_KEEP: error: log-keep is gone: write log FILE,keep=N"},
+        {"SHOAL_FILE", "SHOAL_FILE: error: file is gone: write tune file=FILE"},
+        {"SHOAL_COLOUR", "SHOAL_COLOUR: error: colour is gone: paint --red does the same"}};
+    for (uint32_t i = 0; i < BASE_COUNT(gone); i++) {
+        setenv(gone[i][0], "1", 1);
+        expect_error("", gone[i][1]);
+        unsetenv(gone[i][0]);
+    }
+}
+
+PROGRAM_CASE(help_has_headings_and_keys) {
+    add_keys(p);
+    p->table.common = "fast log";
+    char help[2048];
+    (void)base_options_help(&p->table, false, help, sizeof help);
+    assert_string_equal(help, "usage: prog [options] WORD...\n"
+                              "A program.\n"
+                              "play: --game, --config, --tick-rate, --loss, --set\n"
+                              "  --fast                Run without waiting\n"
+                              "log: --sync, --tune\n"
+                              "  --log FILE,KEY=VALUE  The log\n"
+                              "  --help                Print this. Environment: --some-name is "
+                              "SHOAL_SOME_NAME.\n"
+                              "  --help=all            Explain all options, and the keys of each "
+                              "KEY=VALUE.\n");
+    (void)base_options_help(&p->table, true, help, sizeof help);
+    assert_non_null(strstr(help, "\nlog:\n  --sync"));
+    assert_non_null(strstr(help, "  --log FILE,KEY=VALUE     The log\n"
+                                 "      keep=N               Files that stay (default 0)\n"
+                                 "      kept                 Delete nothing\n"));
+    (void)base_options_manual(&p->table, help, sizeof help);
+    assert_non_null(strstr(help, ".SS log\n"));
+    assert_non_null(strstr(help, ".B \\-\\-log keep=N\nFiles that stay (default 0), 0 to 9\n"));
 }
 
 PROGRAM_CASE(limits_belong_to_the_range) {
@@ -181,30 +323,11 @@ PROGRAM_CASE(the_command_line_beats_the_environment) {
     assert_false(p->fast);
     assert_string_equal(p->sets.values[0], "from=environment");
     setenv("SHOAL_TICK_RATE", "fast", 1);
-    expect_error("", "SHOAL_TICK_RATE: error: tick-rate needs a natural number, not 'fast'");
+    expect_error(
+        "", "SHOAL_TICK_RATE: error: tick-rate needs a natural number from 1 to 1000, not 'fast'");
     unsetenv("SHOAL_TICK_RATE");
     unsetenv("SHOAL_FAST");
     unsetenv("SHOAL_SET");
-}
-
-static void write_config(char* path, const char* text) {
-    strcpy(path, "/tmp/test_options_XXXXXX");
-    int file = mkstemp(path);
-    assert_true(file >= 0);
-    assert_int_equal(write(file, text, strlen(text)), strlen(text));
-    close(file);
-}
-
-static void expect_config_error(const char* text, const char* message) {
-    char path[64], line[128], expected[256];
-    program p;
-    write_config(path, text);
-    snprintf(line, sizeof line, "--config %s", path);
-    run(&p, line);
-    unlink(path);
-    snprintf(expected, sizeof expected, "%s%s", path, message);
-    assert_int_equal(p.result, BASE_OPTIONS_ERROR);
-    assert_string_equal(p.report.text, expected);
 }
 
 PROGRAM_CASE(the_environment_beats_the_config_file) {
@@ -278,9 +401,9 @@ PROGRAM_CASE(help_shows_every_option_and_its_default) {
                               "  --config FILE   Read options from a file\n"
                               "  --tick-rate HZ  Ticks per second (default 60)\n"
                               "  --loss PERCENT  Packets to lose (default 0)\n"
+                              "  --help=all explains: --set, --sync\n"
                               "  --help          Print this. Environment: --some-name is "
-                              "SHOAL_SOME_NAME.\n"
-                              "  --help=all explains: --set, --sync\n");
+                              "SHOAL_SOME_NAME.\n");
     (void)base_options_help(&p->table, true, help, sizeof help);
     assert_non_null(strstr(help, "\n  --set KEY=VALUE...       Settings of the game\n"));
     assert_non_null(strstr(help, "\n  --sync second|block|end  When to sync (default second)\n"));
@@ -345,7 +468,7 @@ CASE(many_options_fit_a_screen) {
                           .options = options,
                           .count = COUNT,
                           .values = &target,
-                          .first_rare = "rare-option"};
+                          .common = "some-option"};
     char help[4096];
     assert_true(base_options_help(&table, false, help, sizeof help) < sizeof help);
     int lines = 0;

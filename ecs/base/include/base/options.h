@@ -10,6 +10,10 @@
 /// line that begins with # is a comment. The first value of a list from one source drops the values
 /// from the weaker sources. A flag may have a value ("--fast=no"): true, false, 1, 0, yes, no, on,
 /// off.
+///
+/// An option may have keys after its value, "--log a.slog,keep=3": rows of a table of its own. A
+/// key that is given alone ("--log keep=3") leaves the value as it is. An old option "log-keep" that
+/// is a key now is refused with the new words, from each source.
 #pragma once
 
 #include "base/report.h"
@@ -17,6 +21,7 @@
 BASE_C_BEGIN
 
 #define BASE_OPTIONS_MAX 64u
+#define BASE_OPTION_SOURCES_MAX 128u ///< options and keys
 
 typedef enum base_option_kind {
     BASE_OPTION_FLAG, ///< no value; a bool
@@ -25,6 +30,7 @@ typedef enum base_option_kind {
     BASE_OPTION_F64,  ///< a double, within [min, max]
     BASE_OPTION_LIST, ///< may be repeated; a base_option_list
     BASE_OPTION_WORD, ///< one of the words of `value`, "second|block|end"; its number, a uint32_t
+    BASE_OPTION_KEYS, ///< no value but its keys; no offset
 } base_option_kind;
 
 /// Values of an option that may be repeated, in the order given. Texts are borrowed as for
@@ -56,7 +62,19 @@ typedef struct base_option {
              : BASE_OPTION_WORD),                                                                  \
         offsetof(type, field)
 
-/// A name that was an option, and what does the same now.
+/// The keys of an option whose `value` ends with "KEY=VALUE". They are fields of the same struct.
+typedef struct base_option_keys {
+    const char* name; ///< of the option
+    const base_option* keys;
+    uint32_t count;
+} base_option_keys;
+
+/// A heading of --help, over the options from `first` on.
+typedef struct base_option_group {
+    const char *title, *first;
+} base_option_group;
+
+/// A name that was an option, and what does the same now: "write --paint red".
 typedef struct base_option_gone {
     const char *name, *now;
 } base_option_gone;
@@ -81,12 +99,18 @@ typedef struct base_options {
     void* values;                 ///< the program's struct; it holds the defaults on entry
     const base_option_gone* gone; ///< refused with what does the same now
     uint32_t gone_count;
-    const char* first_rare; ///< from it on, --help only names options and --help=all explains them
-    /// Buffer for the content of the config file; text options borrow from it. Needed if and only
-    /// if the table has an option named "config".
+    const base_option_keys* keys;
+    uint32_t keys_count;
+    const base_option_group* groups; ///< in the order of the options
+    uint32_t group_count;
+    /// "game log": what --help explains. It names the others, and --help=all explains them. NULL: all.
+    const char* common;
+    /// Buffer for the content of the config file and for values with keys; text options borrow from
+    /// it. Needed if the table has an option named "config", or keys.
     char* config_text;
     size_t config_text_bytes;
-    /// base_options_read writes a base_option_source for each option; NULL: not asked for.
+    /// base_options_read writes a base_option_source for each option, and after them for each key in
+    /// the order of `keys`. NULL: not asked for.
     uint8_t* sources;
 } base_options;
 
@@ -104,7 +128,7 @@ typedef enum base_options_result {
 BASE_MUST_USE base_options_result base_options_read(const base_options* options, int argc,
                                                     char** argv, base_option_list* words,
                                                     const base_reporter* reporter);
-/// Write the value of an option as the command line takes it, without users and passwords of URLs,
+/// Write the value of an option or key as the command line takes it, without users and passwords of URLs,
 /// the values of a list separated by blanks, NUL-terminated and cut to `target_bytes`. An unset
 /// text is empty.
 void base_options_value(const base_options* options, const base_option* option, char* target,

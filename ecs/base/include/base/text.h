@@ -23,6 +23,10 @@ int base_text_vformat(char* target, size_t target_bytes, const char* format, va_
 /// "nats://a,b/X". A URL ends at a blank, and all that could be a password is left out.
 /// @return true when all of it fit.
 bool base_text_copy_public(char* target, size_t target_bytes, const char* source);
+/// Cut the first item off a list "KEY=VALUE,KEY,...", in place. *rest is set to the items after it
+/// (NULL: there are none), *value to what is after its first '=' (NULL: it has none).
+/// @return the key.
+char* base_text_cut_pair(char** rest, char** value);
 /// Read a whole string as a number: no blanks, no rest, no overflow.
 /// @return false when it is no such number: *value is unchanged.
 BASE_MUST_USE bool base_text_parse_i64(const char* text, int64_t* value);

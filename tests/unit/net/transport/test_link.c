@@ -476,6 +476,8 @@ CASE(presets_are_whole_lines_and_can_be_changed) {
     }
 }
 
+#define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
+
 CASE(a_wrong_setting_is_answered_with_the_nearest_or_the_range) {
     static const struct {
         const char* text;
@@ -517,7 +519,7 @@ CASE(a_wrong_setting_is_answered_with_the_nearest_or_the_range) {
         {"up.4g", NET_ERR_UNKNOWN, "no link setting"},
         {"loss=1,", NET_ERR_MALFORMED, "comma"},
         {",loss=1", NET_ERR_UNKNOWN, "no link setting"},
-        {"loss=0000000000000000000000000000000000000000000000000000000000000001", NET_ERR_MALFORMED,
+        {"loss=" ZEROS ZEROS ZEROS ZEROS ZEROS ZEROS ZEROS ZEROS "1", NET_ERR_MALFORMED,
          "too long"},
     };
     for (size_t i = 0; i < BASE_COUNT(cases); i++) {
