@@ -77,7 +77,7 @@ static const base_option table[] = {
     {"takeover-ms", FIELD(takeover_ms), "MS", "the same as --tune takeover-ms=MS", TAKEOVER_MS_MIN,
      TAKEOVER_MS_MAX},
     {"agones", FIELD(agones), "auto|on|off,KEY=VALUE",
-     "be one of a fleet of Agones; auto: where AGONES_SDK_HTTP_PORT is set", 0, 0},
+     "be one of a fleet of Agones; auto: if AGONES_SDK_HTTP_PORT is set", 0, 0},
     {"agones-reuse", FIELD(agones_reuse), NULL, "the same as --agones reuse", 0, 0},
     {"tune", BASE_OPTION_KEYS, 0, "KEY=VALUE", "threads, bytes and times (--help=all)", 0, 0},
     {"threads", FIELD(threads), "N", "threads of the systems (default: by cores and game)", 0,

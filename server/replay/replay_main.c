@@ -144,6 +144,8 @@ static base_options_result read_options(server_replay* self, base_option_list* w
         .keys_count = BASE_COUNT(keys),
         .groups = groups,
         .group_count = BASE_COUNT(groups),
+        .common = "game tick entity client output what components from to key by-system "
+                  "through-crash once http",
         .config_text = self->text,
         .config_text_bytes = sizeof self->text,
     };

@@ -92,7 +92,7 @@ case_a_log_is_cut_into_segments() {
     printf '#!/bin/sh\necho "$1" >>closed.txt\n' >on_close
     chmod +x on_close
     run server shoal-server --game breakout --listen 127.0.0.1:0 --ticks 3100 --fast --log "$log" \
-        --log-segment-s 10 --log keep=2 --log on-close./on_close --log-sync second
+        --log-segment-s 10 --log keep=2 --log on-close=./on_close --log-sync second
     [ "$code" = 0 ] || fail "the server ended with $code"
     says server.out ' log_segments=6 log_ticks_lost=0 log_waiting_s=0.0 log='
     grep -qxF "$log" closed.txt || fail "the server did not wait for the command for FILE"

@@ -19,7 +19,7 @@
 // others beside the heading of their group; --help=all explains them. So a program with many
 // options still fits.
 
-enum { COLUMNS_MAX = 100, LEFT_COLUMNS_MAX = 30, LINE_BYTES_MAX = 512 };
+enum { COLUMNS_MAX = 100, LEFT_COLUMNS_MAX = 28, LINE_BYTES_MAX = 512 };
 
 // Text with a count that goes on when it no longer fits. Begin with {target, target_bytes, 0}.
 typedef struct option_page {
