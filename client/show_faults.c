@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a build said that failed while the game is played (--window faults=FILE): the match goes on as it
+// What a build said that failed while the game is played (--window faults=FILE): the match goes
+// on as it
 // was, and its window says why. The file is there as long as the fault is.
 #include "show.h"
 

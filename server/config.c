@@ -86,7 +86,7 @@ static const base_option table[] = {
      NET_RATE_BYTES_LIMIT},
     {"send-divisor", FIELD(send_divisor), "N", "the same as --tune send-divisor=N", 1,
      NET_SEND_DIVISOR_MAX},
-    {"debug", BASE_OPTION_KEYS, 0, "KEY=VALUE", "files for who looks for a fault (--help=all)", 0,
+    {"debug", BASE_OPTION_KEYS, 0, "KEY=VALUE", "files that help to find a fault (--help=all)", 0,
      0},
     {"dump-world", FIELD(dump_world), "FILE", "the same as --debug dump-world=FILE", 0, 0},
 };

@@ -120,7 +120,8 @@ static bool shows_sessions(const server_program* self) {
     return server_lines_shows(self->lines, SERVER_LAYER_NET, SERVER_LEVEL_DEBUG);
 }
 
-// For --debug trace-session, and a line for each change of a session's state with --lines level=net=debug.
+// For --debug trace-session, and a line for each change of a session's state with --lines
+// level=net=debug.
 static void trace_session(void* context, const net_trace_event* event) {
     const server_program* self = context;
     if (self->session_trace) net_host_write_trace(self->session_trace, event);

@@ -202,7 +202,7 @@ static const base_option table[] = {
     {"tune", BASE_OPTION_KEYS, 0, "KEY=VALUE", "bytes (--help=all)", 0, 0},
     {"threads", FIELD(threads), "N", "threads of the systems (default: by cores and game)", 0,
      BASE_WORKERS_MAX},
-    {"debug", BASE_OPTION_KEYS, 0, "KEY=VALUE", "files for who looks for a fault (--help=all)", 0,
+    {"debug", BASE_OPTION_KEYS, 0, "KEY=VALUE", "files that help to find a fault (--help=all)", 0,
      0},
     {"trace", FIELD(trace), "FILE", "write each applied update, for shoal-replay check-trace", 0,
      0},

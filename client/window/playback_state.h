@@ -20,7 +20,8 @@ typedef struct client_playback {
     bool has_result;       ///< the line of the result was printed
 } client_playback;
 
-/// With --replay follow: has more been written since the log was opened? Then continue with that, at the
+/// With --replay follow: has more been written since the log was opened? Then continue with
+/// that, at the
 /// same moment. Looks at most once a second.
 /// @return NET_OK, also when there is nothing new; NET_ERR_DIVERGED; NET_ERR_DAMAGED;
 ///         NET_ERR_MEMORY; NET_ERR_FULL; NET_ERR_SCHEMA, NET_ERR_MODULE (reported).

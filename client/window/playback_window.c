@@ -247,7 +247,8 @@ static void take_events(show* on) {
     }
 }
 
-// --replay follow=S keeps S seconds behind the end of the log: half of them are used up before the log is
+// --replay follow=S keeps S seconds behind the end of the log: half of them are used up before
+// the log is
 // looked at again.
 static bool is_late(const show* on) {
     double left = (double)net_playback_tick_last(on->self->playback) - wanted(on);

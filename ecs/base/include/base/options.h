@@ -12,7 +12,8 @@
 /// off.
 ///
 /// An option may have keys after its value, "--log a.slog,keep=3": rows of a table of its own. A
-/// key that is given alone ("--log keep=3") leaves the value as it is. An old option "log-keep" that
+/// key that is given alone ("--log keep=3") leaves the value as it is. An old option "log-keep"
+/// that
 /// is a key now is refused with the new words, from each source.
 #pragma once
 
@@ -103,13 +104,15 @@ typedef struct base_options {
     uint32_t keys_count;
     const base_option_group* groups; ///< in the order of the options
     uint32_t group_count;
-    /// "game log": what --help explains. It names the others, and --help=all explains them. NULL: all.
+    /// "game log": what --help explains. It names the others, and --help=all explains them.
+    /// NULL: all.
     const char* common;
     /// Buffer for the content of the config file and for values with keys; text options borrow from
     /// it. Needed if the table has an option named "config", or keys.
     char* config_text;
     size_t config_text_bytes;
-    /// base_options_read writes a base_option_source for each option, and after them for each key in
+    /// base_options_read writes a base_option_source for each option, and after them for each
+    /// key in
     /// the order of `keys`. NULL: not asked for.
     uint8_t* sources;
 } base_options;
@@ -128,7 +131,8 @@ typedef enum base_options_result {
 BASE_MUST_USE base_options_result base_options_read(const base_options* options, int argc,
                                                     char** argv, base_option_list* words,
                                                     const base_reporter* reporter);
-/// Write the value of an option or key as the command line takes it, without users and passwords of URLs,
+/// Write the value of an option or key as the command line takes it, without users and passwords
+/// of URLs,
 /// the values of a list separated by blanks, NUL-terminated and cut to `target_bytes`. An unset
 /// text is empty.
 void base_options_value(const base_options* options, const base_option* option, char* target,
